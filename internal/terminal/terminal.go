@@ -1,0 +1,59 @@
+// Package terminal is how this program speaks to people: results on standard
+// output, everything else on standard error with the prefix "fsmtx: ", lower
+// case, advice on a line of its own that begins with "hint: ", and colour only
+// where a person is looking.
+package terminal
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Streams are the three standard streams of a command and its environment.
+// Commands use them and never the process's own, so that tests may give theirs.
+type Streams struct {
+	In     io.Reader
+	Out    io.Writer
+	Err    io.Writer
+	Getenv func(string) (string, bool) // as os.LookupEnv
+}
+
+// Process returns the streams of this process.
+func Process() Streams {
+	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Getenv: os.LookupEnv}
+}
+
+// Env returns the variable's value, empty if it is not set.
+func (s Streams) Env(name string) string {
+	v, _ := s.Getenv(name)
+	return v
+}
+
+// Errorf prints a message for people on standard error. A message of several
+// lines gets the prefix on its first line only.
+func (s Streams) Errorf(format string, args ...any) {
+	fmt.Fprintf(s.Err, "fsmtx: "+strings.TrimRight(format, "\n")+"\n", args...)
+}
+
+// Hintf prints advice on standard error.
+func (s Streams) Hintf(format string, args ...any) {
+	fmt.Fprintf(s.Err, "hint: "+format+"\n", args...)
+}
+
+// InputIsTerminal reports whether a person would have to type the input.
+func (s Streams) InputIsTerminal() bool { return isTerminal(s.In) }
+
+// Colour reports whether what is printed to w may be coloured: w is a terminal
+// that is not dumb, and NO_COLOR (no-color.org) is unset or empty.
+func (s Streams) Colour(w io.Writer) bool {
+	return s.Env("NO_COLOR") == "" && s.Env("TERM") != "dumb" && isTerminal(w)
+}
+
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
