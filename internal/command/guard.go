@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -17,9 +18,15 @@ func newGuard(s terminal.Streams) *cobra.Command {
 			"It prints nothing where the guard has no objection. Exit code 2 means that the guard refused, or has\n" +
 			"something to tell the model; 1 that there is no such guard; 0 anything else, its own failures included.",
 		Example: example("fsmtx guard H04 < event.json", "fsmtx guard list", "fsmtx guard explain H04 < event.json"),
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return runGuard(args[0], s) },
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &exit{exitNo, errors.New("guard wants the ID of one guard"), "fsmtx guard list names them"}
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return runGuard(args[0], s) },
 	}
+	c.AddCommand(newGuardList(s), newGuardExplain(s), newGuardLog(s), newGuardReset(s), newGuardSkillFiles(s))
 	return c
 }
 
@@ -28,14 +35,7 @@ func runGuard(id string, s terminal.Streams) error {
 	if err != nil {
 		return err
 	}
-	code, err := guard.Run(g, s)
-	if err != nil {
-		return err
-	}
-	if code != exitOK {
-		return &exit{code: code}
-	}
-	return nil
+	return answered(guard.Run(g, s))
 }
 
 func findGuard(id string) (guard.Guard, error) {
@@ -44,4 +44,12 @@ func findGuard(id string) (guard.Guard, error) {
 		return g, &exit{exitNo, fmt.Errorf("no guard %q", id), "fsmtx guard list names them"}
 	}
 	return g, nil
+}
+
+// answered turns a hook's exit code into the program's.
+func answered(code int, err error) error {
+	if err != nil || code == exitOK {
+		return err
+	}
+	return &exit{code: code}
 }

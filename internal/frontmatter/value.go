@@ -117,7 +117,9 @@ func (v Value) flow(b *strings.Builder) {
 	case n.Kind == yaml.SequenceNode:
 		b.WriteByte('[')
 		for i, item := range v.Items() {
-			separate(b, i)
+			if !separate(b, i) {
+				break
+			}
 			item.flow(b)
 		}
 		b.WriteByte(']')
@@ -129,17 +131,25 @@ func (v Value) flow(b *strings.Builder) {
 func (v Value) flowMapping(b *strings.Builder) {
 	b.WriteByte('{')
 	for i, m := range v.Members() {
-		separate(b, i)
+		if !separate(b, i) {
+			break
+		}
 		b.WriteString(m.Key + ": ")
 		m.Value.flow(b)
 	}
 	b.WriteByte('}')
 }
 
-func separate(b *strings.Builder, i int) {
+// separate goes on to the next entry, unless there is enough already.
+func separate(b *strings.Builder, i int) bool {
+	if b.Len() > MaxText {
+		b.WriteString("…")
+		return false
+	}
 	if i > 0 {
 		b.WriteString(", ")
 	}
+	return true
 }
 
 func (v Value) resolve() *yaml.Node {

@@ -106,8 +106,8 @@ func countIDs(texts []string, id string) int {
 // countSteps counts "Given:" anywhere (bold or not) and lines that begin with
 // the bare word, as Gherkin writes them; the same for When and Then.
 func countSteps(texts []string) int {
-	colon := regexp.MustCompile(`\b(Given|When|Then)(\*\*|__)?:`)
-	bare := regexp.MustCompile(`^[\s>]*(#{1,6}\s+|[-*+]\s+|\d+[.)]\s+)?[*_]{0,3}(Given|When|Then)\b([^:*_]|[*_]+[^:*_]|[*_]*$)`)
+	colon := regexp.MustCompile(`(?:^|[^A-Za-z0-9])(Given|When|Then)(\*\*|__)?:`)
+	bare := regexp.MustCompile(`^[\s>]*(#{1,6}\s+|[-*+]\s+|\d+[.)]\s+)?[*_]{0,3}(Given|When|Then)[*_]{0,3}([\s,|]|$)`)
 	n := 0
 	for _, text := range texts {
 		for line := range strings.Lines(text) {
