@@ -35,6 +35,8 @@ func newGuardLog(s terminal.Streams) *cobra.Command {
 func showLog(ctx context.Context, s terminal.Streams, args []string, follow bool) error {
 	path, err := logPath(s, args)
 	if err == nil && follow {
+		ctx, stop := interruptible(ctx)
+		defer stop()
 		err = guard.FollowLog(ctx, path, followPause, s.Out)
 	} else if err == nil {
 		err = guard.CopyLog(path, s.Out)

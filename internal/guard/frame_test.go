@@ -419,3 +419,16 @@ func TestTheCatalogueIsWhole(t *testing.T) {
 	_, ok = Find("h01")
 	assert.False(t, ok)
 }
+
+func TestTheConfigurationWrittenIntoAPluginIsTheDefaults(t *testing.T) {
+	data, err := os.ReadFile("planning/config/planning-config.yaml")
+	require.NoError(t, err)
+	v, err := frontmatter.Parse(data)
+	require.NoError(t, err)
+	written, fallback := configOf(v), configOf(frontmatter.Value{})
+	for flag, off := range written.off {
+		assert.Equal(t, flag == "s1_self_critique", off, flag)
+	}
+	written.off, fallback.off = nil, nil
+	assert.Equal(t, fallback, written)
+}
