@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -90,15 +91,20 @@ func TestBlueprintElements(t *testing.T) {
 		"files to create/modify": {"## Files to create\n", "Files to Create/Modify:", "New files:", "Create `src/a.ts`", "files to be changed"},
 		"build sequence":         {"## Build sequence\n", "Implementation order:", "Build order", "Implementation steps", "Phase 1: models"},
 	} {
-		for _, e := range blueprint() {
-			if e.name != name {
-				continue
-			}
-			for _, text := range texts {
-				assert.True(t, e.in(text), "%s: %q", name, text)
-			}
-			assert.False(t, e.in("I looked around and the design will be good."), name)
+		has := func(text string) bool {
+			all := readBlueprint(text)
+			return all[slices.IndexFunc(all, func(e element) bool { return e.name == name })].found
 		}
+		for _, text := range texts {
+			assert.True(t, has(text), "%s: %q", name, text)
+		}
+		assert.False(t, has("I looked around, and/or asked, and the design will be good (really: good). See notes.txt."), name)
+	}
+}
+
+func TestCamelCase(t *testing.T) {
+	for word, want := range map[string]bool{"UserService": true, "User": false, "USER": false, "userService": false, "src/UserService.ts": false, "HTTPServer": true, "It": false, "": false, "UserService.": true} {
+		assert.Equal(t, want, isCamelCase(word), word)
 	}
 }
 
