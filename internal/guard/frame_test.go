@@ -432,3 +432,25 @@ func TestTheConfigurationWrittenIntoAPluginIsTheDefaults(t *testing.T) {
 	written.off, fallback.off = nil, nil
 	assert.Equal(t, fallback, written)
 }
+
+// TestTheDocumentationHasEveryTable keeps docs/guards.md and the code one.
+func TestTheDocumentationHasEveryTable(t *testing.T) {
+	data, err := os.ReadFile("../../docs/guards.md")
+	require.NoError(t, err)
+	for _, g := range All() {
+		_, section, found := strings.Cut(string(data), "\n### "+g.ID+" ")
+		require.True(t, found, g.ID)
+		section, _, _ = strings.Cut(section, "\n###")
+		for i, row := range g.Rows {
+			assert.Contains(t, section, fmt.Sprintf("\n| %d | %s | ", i+1, row), g.ID)
+		}
+		assert.NotContains(t, section, fmt.Sprintf("\n| %d | ", len(g.Rows)+1), g.ID)
+		cell := func(s string) string {
+			if s == "" {
+				return "–"
+			}
+			return "`" + strings.ReplaceAll(s, "|", `\|`) + "`"
+		}
+		assert.Contains(t, string(data), fmt.Sprintf("\n| %s | %s | %s | %s | %d |\n", g.ID, g.Event, cell(g.Matcher), cell(g.Flag), g.Timeout))
+	}
+}
