@@ -145,6 +145,9 @@ func TestValuesKeepTheirTypes(t *testing.T) {
 		assert.False(t, ok, name)
 	}
 	assert.Equal(t, "[a, {b: c}]", v.At("l").String())
+	for name, want := range map[string]bool{"null": true, "missing": true, "s": false, "l": false, "m": false} {
+		assert.Equal(t, want, v.At(name).Null(), name)
+	}
 	var keys []string
 	for _, m := range v.At("m").Members() {
 		keys = append(keys, m.Key)

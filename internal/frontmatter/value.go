@@ -71,6 +71,12 @@ func (v Value) Text() (string, bool) {
 	return n.Value, true
 }
 
+// Null reports whether the value is absent, or written as null or not at all.
+func (v Value) Null() bool {
+	n := v.resolve()
+	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
+}
+
 // Bool returns a boolean as YAML 1.2 writes it: true or false, unquoted.
 func (v Value) Bool() (value, ok bool) {
 	ok = v.decode("!!bool", &value)

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,8 +20,17 @@ import (
 // the reply could not be printed.
 func Run(g Guard, s terminal.Streams) (int, error) {
 	c := &call{guard: g, env: s.Env, now: time.Now()}
-	return c.run(s.In).write(g.Event, s.Out, s.Err)
+	v := c.run(s.In)
+	if !c.verbose() {
+		return v.write(g.Event, s.Out, s.Err)
+	}
+	var out bytes.Buffer
+	code, err := v.write(g.Event, io.MultiWriter(s.Out, &out), s.Err)
+	c.log("VERBOSE", "output="+out.String())
+	return code, err
 }
+
+func (c *call) verbose() bool { return c.env("PLANNING_HOOKS_VERBOSE") == "true" }
 
 // Explanation is what a guard would answer and why.
 type Explanation struct {
@@ -50,7 +60,7 @@ func (c *call) run(in io.Reader) Verdict {
 	if err != nil {
 		return c.fail(fmt.Errorf("standard input: %w", err))
 	}
-	if c.env("PLANNING_HOOKS_VERBOSE") == "true" {
+	if c.verbose() {
 		c.log("VERBOSE", "input="+string(e.Raw))
 	}
 	c.config = readConfig(c.env("CLAUDE_PLUGIN_ROOT"))

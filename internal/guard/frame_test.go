@@ -77,16 +77,17 @@ func TestFailuresWithoutASessionAreCountedNowhere(t *testing.T) {
 	assert.Empty(t, entries)
 }
 
-func TestVerboseLogsTheEventOnOneLine(t *testing.T) {
+func TestVerboseLogsTheEventAndTheReply(t *testing.T) {
 	b := newBench(t, func(*call) (Verdict, error) { return passed(1, "fine"), nil })
 	b.env["PLANNING_HOOKS_VERBOSE"] = "true"
 	b.run("{\"session_id\": \"s\",\n\t\"x\": 1}")
 	log, err := os.ReadFile(SessionOf("s", b.getenv).Log())
 	require.NoError(t, err)
 	lines := strings.Split(string(log), "\n")
-	require.Len(t, lines, 3)
+	require.Len(t, lines, 4)
 	assert.Contains(t, lines[0], `T1_test: VERBOSE | input={"session_id": "s", "x": 1}`)
 	assert.Contains(t, lines[1], "T1_test: APPROVE | fine")
+	assert.Contains(t, lines[2], "T1_test: VERBOSE | output=")
 }
 
 func TestASwitchTurnsAGuardOff(t *testing.T) {

@@ -62,7 +62,9 @@ func readState(path string) State {
 func stateOf(v frontmatter.Value) State {
 	s := State{Exists: true, Phase: word(v.At("phase")), Mode: word(v.At("mode"))}
 	for _, m := range v.At("user_decisions").Members() {
-		s.Decisions = append(s.Decisions, Decision{oneLine(m.Key), oneLine(m.Value.String())})
+		if !m.Value.Null() { // a name without a value is a question still open
+			s.Decisions = append(s.Decisions, Decision{oneLine(m.Key), oneLine(m.Value.String())})
+		}
 	}
 	s.Gates = gatesOf(v.At("gate_results"))
 	return s
