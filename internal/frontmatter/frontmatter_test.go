@@ -19,6 +19,8 @@ func TestPhaseIsFoundWhereverTheFrontmatterIs(t *testing.T) {
 		"dots end it":            "---\nphase: A\n...\nphase: B\n",
 		"byte order mark":        "\ufeff---\nphase: A\n---\n",
 		"CRLF":                   "---\r\nphase: A\r\nmode: x\r\n---\r\nbody\r\n",
+		"CRLF, hostile body":     "---\r\nphase: A\r\n---\r\nkey: [a\r\n\t: x\r\n---\r\n",
+		"CRLF, text before":      "No: YAML: at all\r\n---\r\nphase: A\r\n---\r\n",
 		"spaces after dashes":    "---  \nphase: A\n--- \t\n",
 		"empty lines before":     "\n\n---\nphase: A\n---\n",
 		"text before":            "# Title\n\nSome words\n---\nphase: A\n---\n",

@@ -382,14 +382,19 @@ func TestLastPhase(t *testing.T) {
 		"[t] CHECKPOINT: SETUP → RESEARCH | session=a | mode=x\n":                                         "RESEARCH",
 		"[t] CHECKPOINT: A → B | session=a | mode=x\n[t] CHECKPOINT: B → C | session=a | mode=y\nlater\n": "C",
 		"[t] CHECKPOINT: A → B | session=a | mode=x CHECKPOINT: A → COMPLETION | session=z\n":             "B",
-		"[t] CHECKPOINT: A → B | sess":    "UNKNOWN",
-		"[t] CHECKPOINT: A | session=a\n": "UNKNOWN",
+		"[t] CHECKPOINT: A → B → C | session=a\n":                                                         "C",
+		"[t] CHECKPOINT: A → B | sess":                                                                    "UNKNOWN",
+		"[t] CHECKPOINT: A | session=a\n":                                                                 "UNKNOWN",
 	} {
 		assert.Equal(t, want, lastPhase([]byte(log)), log)
 	}
 }
 
 func TestAPhaseIsReadBackAsItWasWritten(t *testing.T) {
+	for _, phase := range []string{"A → B", "A | session=x", "A→B|C"} {
+		line := transition{from: "X", to: auditable(phase)}.String()
+		assert.Equal(t, auditable(phase), lastPhase([]byte(line)), phase)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		phase := strings.TrimSpace(oneLine(rapid.OneOf(rapid.String(), rapid.StringMatching(`[A-Z→| =a-z:]{1,30}`)).Draw(t, "phase")))
 		if phase == "" {
