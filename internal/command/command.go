@@ -51,6 +51,7 @@ var subcommands = []struct {
 	{"validate", newValidate},
 	{"install", newInstall},
 	{"plugin", newPlugin},
+	{"demo", newDemo},
 	{"version", newVersion},
 }
 

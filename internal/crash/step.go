@@ -31,16 +31,18 @@ func (s Step) String() string {
 	return name
 }
 
+// The patterns are compiled when a step is first named: the program that shows a
+// crash is started as a hook, too, and names none.
 var (
-	ids    = regexp.MustCompile(`(txn|done)-[0-9a-z-]+|[0-9a-f]{12}`)
-	temps  = regexp.MustCompile(`\.([^/]*)\d{16}$`)
-	prefix = regexp.MustCompile(`^.*/\.[^/]+\.fsmtx`)
+	ids    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(txn|done)-[0-9a-z-]+|[0-9a-f]{12}`) })
+	temps  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.([^/]*)\d{16}$`) })
+	prefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^.*/\.[^/]+\.fsmtx`) })
 )
 
 func short(path string) string {
-	path = temps.ReplaceAllString(path, "$1~")
-	if prefix.MatchString(path) {
-		return ids.ReplaceAllString(prefix.ReplaceAllString(path, "S"), "$1")
+	path = temps().ReplaceAllString(path, "$1~")
+	if prefix().MatchString(path) {
+		return ids().ReplaceAllString(prefix().ReplaceAllString(path, "S"), "$1")
 	}
 	return filepath.Base(path)
 }
