@@ -34,10 +34,10 @@ func (p *prompter) next(k Kind, agent string, r *Request) (Turn, error) {
 		who, turns = speaker{key, agent}, p.script.Agents[key]
 	}
 	n := p.at[who]
-	p.at[who]++
 	if n >= len(turns) {
-		return nil, fmt.Errorf("the script of %s has %d turns, and the client asks for turn %d", who, len(turns), n+1)
+		return nil, fmt.Errorf("the script of %s has %d turns, and the client asks for another", who, len(turns))
 	}
+	p.at[who]++
 	return turns[n], nil
 }
 

@@ -93,6 +93,13 @@ func (r Record) String() string {
 	return b.String()
 }
 
+// fault notes a fault once, however often the client tries.
+func (r *Record) fault(what string) {
+	if !slices.Contains(r.faults, what) {
+		r.faults = append(r.faults, what)
+	}
+}
+
 func (r Record) clone() Record {
 	c := Record{others: slices.Clone(r.others), faults: slices.Clone(r.faults)}
 	for _, x := range r.exchanges {
@@ -104,7 +111,7 @@ func (r Record) clone() Record {
 
 // shown is how much of a text a dump shows, in bytes. The client's standing
 // instructions are longer, and nobody wants to read them.
-const shown = 3000
+const shown = 1800
 
 func cut(s string) string {
 	if len(s) <= shown {

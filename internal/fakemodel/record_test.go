@@ -49,7 +49,8 @@ func TestNewsIsWhatCameSinceTheAnswer(t *testing.T) {
 
 	assert.Equal(t, "launched\ndenied\nthe hook says no", all[0].Request.News())
 	assert.Equal(t, "later", all[1].Request.News())
-	assert.Contains(t, all[1].Request.Text(), "the hook says no")
+	assert.True(t, all[1].Request.Says("the hook says no"))
+	assert.False(t, all[1].Request.Says("nobody said this"))
 }
 
 func TestOffersWhatTheToolsSay(t *testing.T) {

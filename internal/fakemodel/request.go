@@ -108,6 +108,9 @@ func (r *Request) Text() string {
 	return strings.Join(lines, "\n")
 }
 
+// Says reports whether the conversation contains the text.
+func (r *Request) Says(text string) bool { return strings.Contains(r.Text(), text) }
+
 // Offers reports whether the tool is offered with its schema, so that a call
 // of it works.
 func (r *Request) Offers(tool string) bool {

@@ -65,9 +65,7 @@ func (m *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // outside refuses what would leave the machine.
 func (m *Server) outside(w http.ResponseWriter, r *http.Request) {
-	m.note(func(rec *Record) {
-		rec.faults = append(rec.faults, fmt.Sprintf("the client wants to reach %s %s", r.Method, r.Host))
-	})
+	m.note(func(rec *Record) { rec.fault(fmt.Sprintf("the client wants to reach %s %s", r.Method, r.Host)) })
 	http.Error(w, "the fake model lets nothing through", http.StatusForbidden)
 }
 
@@ -131,11 +129,11 @@ func (m *Server) reply(w http.ResponseWriter, x *Exchange, n int) {
 	send(w, kind, body.Bytes())
 }
 
-// refuse answers with an error that the client does not try again after.
+// refuse answers with an error. The client tries again a few times even so.
 func (m *Server) refuse(w http.ResponseWriter, x *Exchange, why error) {
 	m.note(func(rec *Record) {
 		x.Refused = why.Error()
-		rec.faults = append(rec.faults, why.Error())
+		rec.fault(why.Error())
 	})
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusBadRequest)
