@@ -15,9 +15,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/fakemodel"
 )
 
-// limit bounds one run of a program. A prompt takes a second or two; the rest
-// is for a busy machine.
-const limit = 90 * time.Second
+// defaultLimit bounds one run of a program. A prompt takes a second or two; the
+// rest is for a busy machine.
+const defaultLimit = 90 * time.Second
 
 // Output is what a program said and how it ended.
 type Output struct {
@@ -58,7 +58,7 @@ func (s *Sandbox) Claude(args ...string) Output {
 // run runs a program to its end, and its children with it: a hook that hangs
 // must not outlive the test.
 func (s *Sandbox) run(url, stdin, program string, args ...string) (Output, error) {
-	ctx, cancel := context.WithTimeoutCause(s.t.Context(), limit, fmt.Errorf("still running after %v", limit))
+	ctx, cancel := context.WithTimeoutCause(s.t.Context(), s.limit, fmt.Errorf("still running after %v", s.limit))
 	defer cancel()
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = s.Project
@@ -70,7 +70,10 @@ func (s *Sandbox) run(url, stdin, program string, args ...string) (Output, error
 	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
 	c.WaitDelay = 5 * time.Second
 	err := c.Run()
-	out := Output{Stdout: stdout.String(), Stderr: stderr.String(), Code: c.ProcessState.ExitCode()}
+	out := Output{Stdout: stdout.String(), Stderr: stderr.String(), Code: -1}
+	if c.ProcessState != nil {
+		out.Code = c.ProcessState.ExitCode()
+	}
 	if ctx.Err() != nil {
 		return out, fmt.Errorf("%s: %w\n%s", program, context.Cause(ctx), out)
 	}

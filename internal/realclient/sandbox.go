@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -32,6 +33,7 @@ type Sandbox struct {
 	t       testing.TB
 	tmp     string
 	program string
+	limit   time.Duration   // of one run of a program
 	begun   map[string]bool // sessions that have had a prompt
 }
 
@@ -64,6 +66,7 @@ func sandbox(t testing.TB, program string) *Sandbox {
 		t:       t,
 		tmp:     filepath.Join(root, "tmp"),
 		program: program,
+		limit:   defaultLimit,
 		begun:   map[string]bool{},
 	}
 	for _, dir := range []string{s.Home, s.Project, s.tmp} {
