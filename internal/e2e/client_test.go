@@ -65,7 +65,7 @@ func TestSkillToolFiresPostToolUse(t *testing.T) {
 	assert.Equal(t, event.PostToolUse, e.Name)
 	assert.Equal(t, s.Session, e.SessionID)
 	assert.Equal(t, s.Project, e.Cwd)
-	assert.Equal(t, "skill", e.ToolUseID)
+	assert.Equal(t, "skill", r.Name(e.ToolUseID))
 	assert.JSONEq(t, `{"success": true, "commandName": "plain"}`, string(e.ToolResponse))
 	assert.Empty(t, e.AgentID)
 	assert.Contains(t, r.Told("skill"), "Do the plain thing.")
@@ -119,21 +119,29 @@ func TestExitCode2StopsATypedSkill(t *testing.T) {
 	assert.Contains(t, r.Final, "NOT-THIS-ONE")
 }
 
-// Newer models get no task tools unless the environment asks for them; older
-// ones always do. Both must load them first.
+// Newer models get no task tools unless a variable asks for them, in the
+// environment or in any settings file; older ones always do. Both must load
+// them first.
 func TestTaskToolsDependOnTheModel(t *testing.T) {
+	const enabled = `{"env": {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}`
 	for _, c := range []struct {
-		model, enabled string
-		offered        bool
+		name, model, variable, settings string
+		offered                         bool
 	}{
-		{"claude-opus-5-5", "", false},
-		{"claude-opus-5-5", "1", true},
-		{"claude-sonnet-4-5", "", true},
+		{"newer", "claude-opus-5-5", "", "", false},
+		{"newer, environment", "claude-opus-5-5", "1", "", true},
+		{"newer, user", "claude-opus-5-5", "", "home/.claude/settings.json", true},
+		{"newer, project", "claude-opus-5-5", "", "project/.claude/settings.json", true},
+		{"newer, local", "claude-opus-5-5", "", "project/.claude/settings.local.json", true},
+		{"older", "claude-sonnet-4-5", "", "", true},
 	} {
-		t.Run(c.model+" "+c.enabled, func(t *testing.T) {
+		t.Run(c.name, func(t *testing.T) {
 			s := realclient.New(t)
 			s.Model = c.model
-			s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = c.enabled
+			s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = c.variable
+			if c.settings != "" {
+				s.Write(c.settings, enabled)
+			}
 
 			r := s.Prompt(Script{Main: []Turn{
 				Do(LoadTools("load", "TaskList")),

@@ -17,8 +17,9 @@ type Block struct {
 func Text(s string) Block { return Block{Text: s} }
 
 // Call is the call of a tool. The id is the test's name for the call: it
-// finds the result (Record.Result) and must be unique in the session. A nil
-// input is an empty one.
+// finds the result (Record.Result) and must be unique in the run. What the
+// client sees is another ID, unique in the session too. A nil input is an
+// empty one.
 func Call(id, tool string, input map[string]any) Block {
 	if input == nil {
 		input = args{}

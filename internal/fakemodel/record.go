@@ -10,6 +10,7 @@ import (
 
 // Record is what happened in one run.
 type Record struct {
+	prefix    string // of the calls' IDs
 	exchanges []*Exchange
 	others    []string
 	faults    []string
@@ -47,7 +48,7 @@ func (r Record) Result(id string) (Result, bool) {
 	if x == nil {
 		return Result{}, false
 	}
-	c, _ := x.Request.result(id)
+	c, _ := x.Request.result(r.prefix + id)
 	return Result{Text: c.Content.Text(), IsError: c.IsError}, true
 }
 
@@ -55,12 +56,16 @@ func (r Record) Result(id string) (Result, bool) {
 // with it what hooks said about the call; nil if it never did.
 func (r Record) After(id string) *Exchange {
 	for _, x := range r.exchanges {
-		if _, ok := x.Request.result(id); ok {
+		if _, ok := x.Request.result(r.prefix + id); ok {
 			return x
 		}
 	}
 	return nil
 }
+
+// Name returns the test's name for a call from the ID that the client knows it
+// by; a call of another run keeps that.
+func (r Record) Name(id string) string { return strings.TrimPrefix(id, r.prefix) }
 
 // Others returns what was asked of the server beside the model, as "METHOD
 // /path".
@@ -101,7 +106,7 @@ func (r *Record) fault(what string) {
 }
 
 func (r Record) clone() Record {
-	c := Record{others: slices.Clone(r.others), faults: slices.Clone(r.faults)}
+	c := Record{prefix: r.prefix, others: slices.Clone(r.others), faults: slices.Clone(r.faults)}
 	for _, x := range r.exchanges {
 		copied := *x
 		c.exchanges = append(c.exchanges, &copied)

@@ -10,21 +10,23 @@ import (
 
 // told is a conversation as the client resends it: two calls in one message,
 // and what came back, with a hook's word after them.
-const told = tools + `"messages": [
+func told(m *Server) string { return strings.ReplaceAll(template, "ID:", m.Record().prefix) }
+
+const template = tools + `"messages": [
 	{"role": "user", "content": [{"type": "text", "text": "do it"}]},
 	{"role": "assistant", "content": [
-		{"type": "tool_use", "id": "s1", "name": "Skill", "input": {"skill": "x"}},
-		{"type": "tool_use", "id": "b1", "name": "Bash", "input": {"command": "ls"}}]},
+		{"type": "tool_use", "id": "ID:s1", "name": "Skill", "input": {"skill": "x"}},
+		{"type": "tool_use", "id": "ID:b1", "name": "Bash", "input": {"command": "ls"}}]},
 	{"role": "user", "content": [
-		{"type": "tool_result", "tool_use_id": "s1", "content": "launched"},
-		{"type": "tool_result", "tool_use_id": "b1", "is_error": true, "content": [{"type": "text", "text": "denied"}]}]},
+		{"type": "tool_result", "tool_use_id": "ID:s1", "content": "launched"},
+		{"type": "tool_result", "tool_use_id": "ID:b1", "is_error": true, "content": [{"type": "text", "text": "denied"}]}]},
 	{"role": "system", "content": "the hook says no"}`
 
 func TestResultsAreFoundByTheirCall(t *testing.T) {
 	m := start(t, Script{Main: []Turn{Say(""), Say(""), Say("")}})
 	ask(t, m, hello)
-	ask(t, m, told+`]`)
-	ask(t, m, told+`, {"role": "assistant", "content": "and now"}, {"role": "user", "content": "later"}]`)
+	ask(t, m, told(m)+`]`)
+	ask(t, m, told(m)+`, {"role": "assistant", "content": "and now"}, {"role": "user", "content": "later"}]`)
 
 	r := m.Record()
 
@@ -42,8 +44,8 @@ func TestResultsAreFoundByTheirCall(t *testing.T) {
 
 func TestNewsIsWhatCameSinceTheAnswer(t *testing.T) {
 	m := start(t, Script{Main: []Turn{Say(""), Say("")}})
-	ask(t, m, told+`]`)
-	ask(t, m, told+`, {"role": "assistant", "content": "and now"}, {"role": "user", "content": "later"}]`)
+	ask(t, m, told(m)+`]`)
+	ask(t, m, told(m)+`, {"role": "assistant", "content": "and now"}, {"role": "user", "content": "later"}]`)
 
 	all := m.Record().Exchanges(Main)
 

@@ -2,6 +2,7 @@ package fakemodel
 
 import (
 	"bytes"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"net"
@@ -27,6 +28,7 @@ func Start(s Script) (*Server, error) {
 		return nil, fmt.Errorf("starting the fake model: %w", err)
 	}
 	m := &Server{url: "http://" + l.Addr().String(), prompter: newPrompter(s)}
+	m.record.prefix = "toolu_" + rand.Text() + "_"
 	m.http = &http.Server{Handler: m, ReadHeaderTimeout: time.Minute}
 	go m.http.Serve(l)
 	return m, nil
@@ -116,7 +118,7 @@ func (m *Server) answer(x *Exchange) (int, error) {
 }
 
 func (m *Server) reply(w http.ResponseWriter, x *Exchange, n int) {
-	a := reply{id: fmt.Sprintf("msg_fake_%d", n), model: x.Request.Model, blocks: x.Answer}
+	a := reply{id: fmt.Sprintf("msg_fake_%d", n), model: x.Request.Model, prefix: m.record.prefix, blocks: x.Answer}
 	write, kind := a.whole, "application/json"
 	if x.Request.Stream {
 		write, kind = a.stream, "text/event-stream"

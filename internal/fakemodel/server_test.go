@@ -71,7 +71,8 @@ func TestWholeAnswer(t *testing.T) {
 	assert.Equal(t, "tool_use", got.StopReason)
 	require.Len(t, got.Content, 2)
 	assert.Equal(t, "first", got.Content[0].Text)
-	assert.Equal(t, "b1", got.Content[1].ID)
+	assert.Equal(t, "b1", m.Record().Name(got.Content[1].ID))
+	assert.NotEqual(t, "b1", got.Content[1].ID, "unique in the session")
 	assert.Equal(t, "Bash", got.Content[1].Name)
 	assert.JSONEq(t, `{"command": "ls", "description": "run b1"}`, string(got.Content[1].Input))
 }
@@ -131,7 +132,7 @@ func TestStreamedAnswer(t *testing.T) {
 	assert.Equal(t, "text", got[1].data.ContentBlock.Type)
 	assert.Equal(t, "first", got[2].data.Delta.Text)
 	assert.Equal(t, 1, got[4].data.Index)
-	assert.Equal(t, "l1", got[4].data.ContentBlock.ID)
+	assert.Equal(t, "l1", m.Record().Name(got[4].data.ContentBlock.ID))
 	assert.Equal(t, "TaskList", got[4].data.ContentBlock.Name)
 	assert.Equal(t, "{}", got[5].data.Delta.PartialJSON)
 	assert.Equal(t, "tool_use", got[7].data.Delta.StopReason)

@@ -11,6 +11,7 @@ import (
 type reply struct {
 	id     string
 	model  string
+	prefix string // of the calls' IDs
 	blocks []Block
 }
 
@@ -42,7 +43,7 @@ func (a reply) whole(w io.Writer) error {
 			content = append(content, args{"type": "text", "text": b.Text})
 			continue
 		}
-		content = append(content, args{"type": "tool_use", "id": b.ID, "name": b.Tool, "input": b.Input})
+		content = append(content, args{"type": "tool_use", "id": a.prefix + b.ID, "name": b.Tool, "input": b.Input})
 	}
 	return json.MarshalWrite(w, a.message(content, a.stopReason()), json.Deterministic(true))
 }
@@ -72,7 +73,7 @@ func (a reply) streamBlock(s *sender, i int, b Block) {
 			s.err = fmt.Errorf("input of %s: %w", b.ID, err)
 			return
 		}
-		start = args{"type": "tool_use", "id": b.ID, "name": b.Tool, "input": args{}}
+		start = args{"type": "tool_use", "id": a.prefix + b.ID, "name": b.Tool, "input": args{}}
 		delta = args{"type": "input_json_delta", "partial_json": string(input)}
 	}
 	s.send("content_block_start", args{"index": i, "content_block": start})

@@ -17,7 +17,7 @@ type Run struct {
 	fakemodel.Record
 	Output
 	Hooks   []Hook   // in the order in which they ended
-	Denied  []string // calls that were denied a permission, by their IDs
+	Denied  []string // names of the calls that were denied a permission
 	Final   string   // what the user sees in the end
 	IsError bool     // whether that is an error
 
@@ -69,7 +69,7 @@ func (r *Run) take(l line) {
 		r.Final, r.IsError = l.Subtype, true
 	}
 	for _, d := range l.Denials {
-		r.Denied = append(r.Denied, d.ToolUseID)
+		r.Denied = append(r.Denied, r.Name(d.ToolUseID))
 	}
 }
 
