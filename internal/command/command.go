@@ -46,6 +46,8 @@ var subcommands = []struct {
 	make func(terminal.Streams) *cobra.Command
 }{
 	{"version", newVersion},
+	{"install", newInstall},
+	{"plugin", newPlugin},
 }
 
 // Main runs the program with the arguments after its name and returns its exit
