@@ -88,33 +88,28 @@ func (m *Server) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x := &Exchange{Kind: kindOf(r.Header, req), Agent: r.Header.Get(agentHeader), Request: req}
-	n, err := m.answer(x)
+	turn, n, err := m.take(x)
 	if err != nil {
 		m.refuse(w, x, err)
 		return
 	}
+	said := turn(req)
+	m.note(func(*Record) { x.Answer = said })
 	m.reply(w, x, n)
 }
 
-// answer fills in what the model says, and returns the exchange's number. The
-// exchange is recorded before its turn runs, so that a turn may ask for the
-// record.
-func (m *Server) answer(x *Exchange) (int, error) {
+// take records the exchange, before its turn runs and so even if that hangs.
+// It returns the turn and the exchange's number.
+func (m *Server) take(x *Exchange) (turn Turn, n int, err error) {
 	m.mu.Lock()
-	turn := Turn(func(*Request) []Block { return aside(x.Kind) })
-	var err error
-	if x.Kind == Main || x.Kind == Subagent {
-		turn, err = m.prompter.next(x.Kind, x.Agent, x.Request)
-	}
+	defer m.mu.Unlock()
 	m.record.exchanges = append(m.record.exchanges, x)
-	n := len(m.record.exchanges)
-	m.mu.Unlock()
-	if err != nil {
-		return n, err
+	n = len(m.record.exchanges)
+	if x.Kind == Compaction || x.Kind == Side {
+		return Do(aside(x.Kind)...), n, nil
 	}
-	said := turn(x.Request)
-	m.note(func(*Record) { x.Answer = said })
-	return n, nil
+	turn, err = m.prompter.next(x.Kind, x.Agent, x.Request)
+	return turn, n, err
 }
 
 func (m *Server) reply(w http.ResponseWriter, x *Exchange, n int) {
