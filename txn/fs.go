@@ -31,7 +31,7 @@ type FS interface {
 	// WriteFile makes a file in tempDir, writes and syncs it, and renames it to
 	// name, replacing what is there.
 	WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error
-	// Overwrite writes a small file in place, for what needs to survive no crash.
+	// Overwrite writes a small file in place, for what needs to survive no power cut.
 	// It does not follow a symbolic link.
 	Overwrite(name string, data []byte) error
 	// Chtimes sets the modification time.
@@ -78,7 +78,7 @@ func (OS) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error {
 }
 
 func (OS) Overwrite(name string, data []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return err
 	}
