@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"text/tabwriter"
 
-	"github.com/spf13/afero"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
@@ -61,7 +60,7 @@ func runLocate(s terminal.Streams, f locateFlags, name string) error {
 	if err != nil {
 		return err
 	}
-	l := &locator.Locator{Fs: afero.NewOsFs(), ConfigDir: config, ProjectDir: s.Env("CLAUDE_PROJECT_DIR"), PluginDirs: hydrate.Absolute(f.pluginDirs)}
+	l := &locator.Locator{Fs: locator.OS{}, ConfigDir: config, ProjectDir: s.Env("CLAUDE_PROJECT_DIR"), PluginDirs: hydrate.Absolute(f.pluginDirs)}
 	result, lookupErr := l.Locate(name, cwd)
 	if err := printLocated(s, f.json, result); err != nil {
 		return err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/spf13/afero"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -74,7 +73,7 @@ func validate(s terminal.Streams, path string) int {
 
 func readSpec(s terminal.Streams, path string) ([]byte, error) {
 	if path != "-" {
-		return locator.ReadSpec(afero.NewOsFs(), path, fsmspec.MaxBytes)
+		return locator.ReadSpec(locator.OS{}, path, fsmspec.MaxBytes)
 	}
 	if s.InputIsTerminal() {
 		return nil, errors.New("standard input is a terminal, and an fsm.json is expected there")
