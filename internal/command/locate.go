@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -42,8 +43,13 @@ func newLocate(s terminal.Streams) *cobra.Command {
 		Short:   "Show which fsm.json belongs to a skill, and why",
 		Long:    locateLong,
 		Example: example("fsmtx locate my-skill", "fsmtx locate my-plugin:my-skill --cwd ~/src/app --json"),
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return runLocate(s, f, args[0]) },
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &exit{exitNo, errors.New("locate takes one command name"), "such as my-skill or my-plugin:my-skill"}
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return runLocate(s, f, args[0]) },
 	}
 	c.Flags().StringVar(&f.cwd, "cwd", "", "search as from this `directory` (default the current one)")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
