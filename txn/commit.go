@@ -99,7 +99,7 @@ type transaction struct {
 	*Dir
 	id      string
 	journal *journal
-	kept    map[string]fs.FileInfo // what each file to be deleted was when it was linked into S
+	kept    map[string]fs.FileInfo // what each file to be deleted was when it was looked at
 	linked  map[string]bool        // files that apply has linked into D
 }
 
@@ -146,7 +146,7 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 	for _, f := range c.Creates {
 		j.Creates = append(j.Creates, newEntry(f.Name, f.Data, f.Mode))
 	}
-	if j.Deletes, err = t.keep(ctx, c.Deletes); err != nil {
+	if j.Deletes, err = t.look(ctx, c.Deletes); err != nil {
 		return err
 	}
 	data, err := j.encode()
@@ -183,40 +183,32 @@ func (d *Dir) of(id string, elem ...string) string {
 	return filepath.Join(append([]string{d.s, txnPrefix + id}, elem...)...)
 }
 
-// keep links every file to be deleted into S: a link has the same inode, so that
-// undoing brings back mode and times too. Here shows whether links can be made
-// at all, before anything is changed.
-func (t *transaction) keep(ctx context.Context, names []string) ([]entry, error) {
+// look describes every file to be deleted as it is before anything is done.
+func (t *transaction) look(ctx context.Context, names []string) ([]entry, error) {
 	t.kept = make(map[string]fs.FileInfo, len(names))
 	entries := make([]entry, 0, len(names))
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		e, err := t.keepOne(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w: %w", ErrChanged, err)
-		}
+		e, err := t.lookAt(name)
 		if err != nil {
-			return nil, &FileError{"delete", name, err}
+			return nil, deleteError(name, err)
 		}
 		entries = append(entries, e)
 	}
 	return entries, nil
 }
 
-func (t *transaction) keepOne(name string) (entry, error) {
-	if err := t.files.Link(t.at(name), t.own(oldName, name)); err != nil {
-		return entry{}, err
-	}
-	info, err := t.files.Lstat(t.own(oldName, name))
+func (t *transaction) lookAt(name string) (entry, error) {
+	info, err := t.files.Lstat(t.at(name))
 	if err != nil {
 		return entry{}, err
 	}
 	if !info.Mode().IsRegular() {
 		return entry{}, ErrNotRegular
 	}
-	data, err := t.files.ReadFile(t.own(oldName, name))
+	data, err := t.files.ReadFile(t.at(name))
 	if err != nil {
 		return entry{}, err
 	}
@@ -224,8 +216,16 @@ func (t *transaction) keepOne(name string) (entry, error) {
 	return newEntry(name, data, info.Mode()), nil
 }
 
-// writeAll writes the new files and the journal and syncs the kept files, which
-// whoever wrote them never did.
+// deleteError says which file could not be deleted. One that is gone was deleted
+// by someone else meanwhile.
+func deleteError(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %w", ErrChanged, err)
+	}
+	return &FileError{"delete", name, err}
+}
+
+// writeAll writes the new files and the journal, and keeps the old ones.
 func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) error {
 	g, ctx := newGroup(ctx)
 	for _, f := range c.Creates {
@@ -241,14 +241,36 @@ func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) er
 	}
 	for _, name := range c.Deletes {
 		g.Go(func() error {
-			if err := t.files.SyncFile(t.own(oldName, name)); err != nil {
-				return &FileError{"delete", name, err}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := t.keep(name); err != nil {
+				return deleteError(name, err)
 			}
 			return nil
 		})
 	}
 	g.Go(func() error { return t.files.WriteFile(t.in(journalName), t.own(), journal, 0o600) })
 	return g.Wait()
+}
+
+// keep links a file to be deleted into S: a link has the same inode, so that
+// undoing brings back mode and times too. Here shows whether links can be made
+// at all, before anything is changed. Whoever wrote the file may never have synced
+// it. That is done first: once it has a new link, syncing it costs a wait for the
+// file system's own journal even if its bytes are clean.
+func (t *transaction) keep(name string) error {
+	if err := t.files.SyncFile(t.at(name)); err != nil {
+		return err
+	}
+	if err := t.files.Link(t.at(name), t.own(oldName, name)); err != nil {
+		return err
+	}
+	info, err := t.files.Lstat(t.own(oldName, name))
+	if err == nil && !os.SameFile(info, t.kept[name]) {
+		err = ErrChanged
+	}
+	return err
 }
 
 // syncDirs makes the names in S durable, and the names of S, of D and of what

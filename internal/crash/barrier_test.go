@@ -19,7 +19,7 @@ var barriers = []struct {
 	is   func(d *dropper, s Step) bool
 }{
 	{"B1 staged files", func(_ *dropper, s Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/new/") }},
-	{"B1 kept files", func(_ *dropper, s Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/old/") }},
+	{"B1 kept files", func(_ *dropper, s Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/list/") }},
 	{"B1 journal", func(_ *dropper, s Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/.journal") }},
 	{"B2 new/", func(_ *dropper, s Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "new" }},
 	{"B2 old/", func(_ *dropper, s Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "old" }},
