@@ -209,7 +209,7 @@ func TestPropertyAnyInterleaving(t *testing.T) {
 				allowed[request.key]++
 			}
 			if checkpoint[i] != "" {
-				if err := c.enterPhase(checkpoint[i]); err != nil {
+				if err := c.enterPhase(checkpoint[i], true); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -475,3 +475,17 @@ func (w *world) budget() guard.Budget {
 	require.NoError(w, json.Unmarshal(data, &b))
 	return b
 }
+
+// An audit log that cannot be written must not be a way to a fresh budget.
+func TestWithoutAnAuditLogAPhaseIsEnteredOnce(t *testing.T) {
+	w := newWorld(t, scenario{})
+	require.NoError(t, os.MkdirAll(w.path("specs/foo/.planning-audit.log"), 0o700))
+	w.enter("RESEARCH", "")
+	w.file("{BUDGET}", `{"session_total":4,"phase_total":4,"current_phase":"SETUP"}`)
+	for _, want := range []int{0, 1, 1} {
+		v := w.ask("H05", writing("specs/foo/.planning-state.local.md"))
+		assert.Contains(t, v.user, "CHECKPOINT: UNKNOWN → RESEARCH")
+		assert.Equal(t, want, w.budget().PhaseTotal)
+		w.ask("H03", research("once"))
+	}
+}

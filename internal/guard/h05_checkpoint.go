@@ -48,7 +48,7 @@ func judgeCheckpoint(c *call) (Verdict, error) {
 	if err != nil {
 		c.log("ERROR", "audit log not written: "+err.Error())
 	}
-	return step.verdict(), c.enterPhase(state.Phase)
+	return step.verdict(), c.enterPhase(state.Phase, err == nil)
 }
 
 // verdict is row 5. The line in the decision log is the short one.
@@ -61,8 +61,10 @@ func (t transition) verdict() Verdict {
 
 // enterPhase starts the phase's research budget. A budget file that is missing
 // or broken is left to the next research call, which starts it anew; a lock
-// that cannot be had is left to it too, for it sees the new phase.
-func (c *call) enterPhase(phase string) error {
+// that cannot be had is left to it too, for it sees the new phase. A change that
+// the audit log does not vouch for counts only if the budget is for another
+// phase: or every write of the state would be a fresh budget.
+func (c *call) enterPhase(phase string, audited bool) error {
 	if !c.session.Known() {
 		return nil
 	}
@@ -71,7 +73,7 @@ func (c *call) enterPhase(phase string) error {
 	}
 	err := c.update(c.session.Budget(), func(old []byte) ([]byte, error) {
 		budget, err := parseBudget(old)
-		if old == nil || err != nil {
+		if old == nil || err != nil || !audited && budget.CurrentPhase == phase {
 			return nil, nil
 		}
 		return budget.enter(phase).encode()

@@ -27,10 +27,7 @@ func findPlace(cwd string, env func(string) string) place {
 	if p.root = p.cwd; filepath.IsAbs(env("CLAUDE_PROJECT_DIR")) {
 		p.root = filepath.Clean(env("CLAUDE_PROJECT_DIR"))
 	}
-	var repo gitbranch.Place
-	if p.cwd != "" {
-		repo, _ = gitbranch.Find(p.cwd, env)
-	}
+	repo := p.repository(env)
 	p.branch = repo.Branch
 	if dir := env("PLANNING_FEATURE_DIR"); dir != "" {
 		p.feature = absolute(dir, p.root)
@@ -43,6 +40,20 @@ func findPlace(cwd string, env func(string) string) place {
 	return p
 }
 
+// repository is the one that cwd is in. Where cwd is in none, or is not there any
+// more, it is the project's: leaving the project is no way out of its rules.
+func (p place) repository(env func(string) string) gitbranch.Place {
+	for _, dir := range []string{p.cwd, p.root} {
+		if dir == "" {
+			continue
+		}
+		if repo, ok := gitbranch.Find(dir, env); ok {
+			return repo
+		}
+	}
+	return gitbranch.Place{}
+}
+
 // featureName refuses names that would lead out of specs: git never makes such
 // a branch, but its HEAD is a file like any other.
 func featureName(branch string) (string, bool) {
@@ -51,10 +62,10 @@ func featureName(branch string) (string, bool) {
 }
 
 // specs returns the nearest specs/<name> from cwd up to the root of the work
-// tree. cwd is followed upwards as it is written and, if that leaves the work
-// tree because a symlink led into it, as it is resolved.
+// tree, else from the project. cwd is followed upwards as it is written and, if
+// that leaves the work tree because a symlink led into it, as it is resolved.
 func (p place) specs(top, name string) string {
-	for _, from := range []string{p.cwd, resolve(p.cwd)} {
+	for _, from := range []string{p.cwd, resolve(p.cwd), p.root} {
 		for dir := from; inTree(top, dir); dir = filepath.Dir(dir) {
 			if candidate := filepath.Join(dir, "specs", name); isDir(candidate) {
 				return candidate
