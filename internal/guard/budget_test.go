@@ -3,6 +3,8 @@ package guard
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -78,6 +80,24 @@ func TestParseBudget(t *testing.T) {
 	b, err := parseBudget(nil)
 	assert.NoError(t, err)
 	assert.Equal(t, Budget{}, b)
+}
+
+func TestABudgetIsReadBackAsItWasWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.IntRange(0, 1<<40)
+		b := Budget{
+			SessionTotal: count.Draw(t, "session"), PhaseTotal: count.Draw(t, "phase"), CurrentPhase: strings.ToValidUTF8(rapid.String().Draw(t, "name"), ""),
+			PerServer: map[string]int{"ref": count.Draw(t, "ref")}, CallHashes: rapid.SliceOf(rapid.String()).Draw(t, "hashes"),
+		}
+		data, err := b.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := parseBudget(data)
+		if err != nil || !reflect.DeepEqual(b, again) {
+			t.Fatalf("%+v became %+v (%v)", b, again, err)
+		}
+	})
 }
 
 func TestTheBudgetFileHasTheDocumentedForm(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -94,7 +95,9 @@ func TestCases(t *testing.T) {
 		require.NoError(t, json.Unmarshal(raw, &git))
 		s.NoGit = string(git.Git) == "null"
 		t.Run(s.ID, func(t *testing.T) {
-			t.Parallel()
+			if !slices.ContainsFunc(s.Steps, func(st *step) bool { return st.Parallel != nil }) {
+				t.Parallel() // but not beside a case that makes all the load it wants
+			}
 			t.Log(s.Title)
 			newWorld(t, s).play(s)
 		})
