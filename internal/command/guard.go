@@ -26,6 +26,7 @@ func newGuard(s terminal.Streams) *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return runGuard(args[0], s) },
 	}
+	c.CompletionOptions.DisableDefaultCmd = true // it would be a guard of that name
 	c.AddCommand(newGuardList(s), newGuardExplain(s), newGuardLog(s), newGuardReset(s), newGuardSkillFiles(s))
 	return c
 }
