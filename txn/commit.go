@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -99,6 +100,7 @@ type transaction struct {
 	*Dir
 	id      string
 	journal *journal
+	dirs    []string               // its directories in S
 	kept    map[string]fs.FileInfo // what each file to be deleted was when it was looked at
 	linked  map[string]bool        // files that apply has linked into D
 }
@@ -138,7 +140,7 @@ func (t *transaction) abort(cause error) error {
 // changed, which is after both barriers, it has nothing to undo, and one wait for
 // the disk is saved.
 func (t *transaction) stage(ctx context.Context, c Change) error {
-	inode, err := t.mkdirs()
+	inode, err := t.mkdirs(c)
 	if err != nil {
 		return err
 	}
@@ -160,10 +162,17 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 	return t.syncDirs(ctx) // barrier B2: the names
 }
 
-// mkdirs makes the transaction's directories and returns the inode of the
-// outermost.
-func (t *transaction) mkdirs() (uint64, error) {
-	for _, dir := range []string{t.own(), t.own(newName), t.own(oldName)} {
+// mkdirs makes the transaction's directories, those that it needs, and returns the
+// inode of the outermost.
+func (t *transaction) mkdirs(c Change) (uint64, error) {
+	t.dirs = []string{t.own()}
+	if len(c.Creates) > 0 {
+		t.dirs = append(t.dirs, t.own(newName))
+	}
+	if len(c.Deletes) > 0 {
+		t.dirs = append(t.dirs, t.own(oldName))
+	}
+	for _, dir := range t.dirs {
 		if err := t.files.Mkdir(dir, 0o700); err != nil {
 			return 0, err
 		}
@@ -276,7 +285,7 @@ func (t *transaction) keep(name string) error {
 // syncDirs makes the names in S durable, and the names of S, of D and of what
 // they are in: the client makes directories and syncs none of them.
 func (t *transaction) syncDirs(ctx context.Context) error {
-	dirs := append([]string{t.own(newName), t.own(oldName), t.own(), t.s}, t.ancestors()...)
+	dirs := append(append(t.dirs, t.s), t.ancestors()...)
 	g, _ := newGroup(ctx)
 	for _, dir := range dirs {
 		g.Go(func() error { return t.files.SyncDir(dir) })
@@ -290,8 +299,12 @@ func newGroup(ctx context.Context) (*errgroup.Group, context.Context) {
 	return g, ctx
 }
 
+// levels is how far up from D directories are synced: whoever made D may have made
+// the two above it as well, as the client does on its first start.
+const levels = 3
+
 // ancestors returns the directories whose names D and S depend on: the one they
-// are in, and those above it as far as this user may write, unless an earlier
+// are in, and those above it within levels that are this user's, unless an earlier
 // transaction has synced them.
 func (d *Dir) ancestors() []string {
 	parent := filepath.Dir(d.d)
@@ -304,8 +317,10 @@ func (d *Dir) ancestors() []string {
 	if done, err := d.done(); err == nil && len(done) > 0 {
 		return dirs
 	}
-	for dir := filepath.Dir(parent); d.isOwn(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		dirs = append(dirs, dir)
+	for dir := filepath.Dir(parent); len(dirs) < levels && d.isOwn(dir); dir = filepath.Dir(dir) {
+		if !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
 	}
 	return dirs
 }

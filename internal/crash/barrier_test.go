@@ -28,6 +28,7 @@ var barriers = []struct {
 	}},
 	{"B2 S", func(d *dropper, s Step) bool { return isSyncOfS(s) && !d.renamed && !d.withdrawn }},
 	{"B2 the directory of D and S", func(_ *dropper, s Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "tasks" }},
+	{"B2 what that is in", func(_ *dropper, s Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "home" }},
 	{"B3 D", func(d *dropper, s Step) bool {
 		return s.Op == "syncdir" && filepath.Base(s.Path) == "list" && !d.recovering
 	}},
