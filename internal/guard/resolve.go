@@ -13,10 +13,10 @@ const maxLinks = 40
 // are followed as the kernel follows them, a dangling link too, and what does
 // not exist yet stays as it is written. path is absolute.
 func resolve(path string) string {
-	done, todo, links := "/", split(path), 0
-	for len(todo) > 0 {
-		name := todo[0]
-		todo = todo[1:]
+	done, ahead, links := "/", split(path), 0
+	for len(ahead) > 0 {
+		name := ahead[0]
+		ahead = ahead[1:]
 		if name == "." {
 			continue
 		}
@@ -34,7 +34,7 @@ func resolve(path string) string {
 		if filepath.IsAbs(target) {
 			done = "/"
 		}
-		todo = append(split(target), todo...)
+		ahead = append(split(target), ahead...)
 	}
 	return done
 }
