@@ -150,6 +150,9 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 		return err
 	}
 	data, err := j.encode()
+	if err == nil && len(data) > MaxFileBytes { // nobody would read it
+		err = fmt.Errorf("the journal would be %w", ErrFileTooLarge)
+	}
 	if err != nil {
 		return err
 	}
