@@ -114,7 +114,7 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 		s.Errorf("no task list was ever changed by this program; nothing to recover")
 	}
 	for _, r := range reports {
-		if _, err := fmt.Fprintln(s.Out, r); err != nil {
+		if _, err := fmt.Fprintln(s.Out, terminal.Visible(r.String())); err != nil {
 			return err
 		}
 		if r.Hint != "" {
