@@ -145,7 +145,7 @@ func recoverHook(ctx context.Context, s terminal.Streams, f recoverFlags) error 
 		reply.SystemMessage = "fsmtx: " + strings.TrimSpace(report.String()+"\n"+report.Hint)
 	}
 	if reply.SystemMessage != "" {
-		s.Errorf("%s", reply.SystemMessage)
+		s.Errorf("%s", strings.TrimPrefix(reply.SystemMessage, "fsmtx: "))
 	}
 	return answer(s, reply)
 }

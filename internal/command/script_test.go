@@ -31,7 +31,8 @@ func TestScript(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir+"/home")
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": event, "cmptask": cmptask},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": event, "cmptask": cmptask,
+			"interrupt": interrupt, "forge": forge, "listing": listing},
 	})
 }
 
