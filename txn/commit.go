@@ -285,6 +285,9 @@ func (d *Dir) ancestors() []string {
 	if done, err := d.done(); err == nil && len(done) > 0 {
 		return dirs
 	}
+	if real, err := filepath.EvalSymlinks(parent); err == nil { // people link ~/.claude to where they keep it
+		parent = real
+	}
 	for dir := filepath.Dir(parent); d.isOwn(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		dirs = append(dirs, dir)
 	}
