@@ -45,6 +45,7 @@ var subcommands = []struct {
 	name string
 	make func(terminal.Streams) *cobra.Command
 }{
+	{"hooks", newHooks},
 	{"version", newVersion},
 }
 
