@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"strings"
 	"time"
 )
@@ -12,6 +13,11 @@ func Claude() Dialect {
 		Title: "Claude Code",
 		rules: rulesOf(claudeRules()...),
 
+		files:       claudeFiles,
+		extensions:  func(Where) []string { return nil },
+		plugins:     true,
+		tools:       claudeTools(),
+		toEnable:    `no "disableAllHooks": true`,
 		enabled:     func(settings object) bool { return !settings.isTrue("disableAllHooks") },
 		disabled:    func(object) []string { return nil },
 		types:       []string{commandType, "http", "mcp_tool", "prompt", "agent"},
@@ -81,10 +87,13 @@ func claudeIdentity(h Hook) string {
 	return strings.Join(append([]string{h.Type, h.Root, h.Command}, h.Args...), "\x00")
 }
 
-func claudeVariables(s Session, h Hook) []variable {
-	vars := []variable{{"CLAUDE_PROJECT_DIR", s.Cwd}, {"CLAUDE_CODE_SESSION_ID", s.ID}}
+func claudeVariables(s Session, h Hook) []Variable {
+	vars := []Variable{{"CLAUDE_PROJECT_DIR", cmp.Or(s.Project, s.Cwd)}, {"CLAUDE_CODE_SESSION_ID", s.ID}}
 	if h.Root != "" {
-		vars = append(vars, variable{"CLAUDE_PLUGIN_ROOT", h.Root})
+		vars = append(vars, Variable{"CLAUDE_PLUGIN_ROOT", h.Root})
+	}
+	if h.Data != "" {
+		vars = append(vars, Variable{"CLAUDE_PLUGIN_DATA", h.Data})
 	}
 	return vars
 }
@@ -92,4 +101,14 @@ func claudeVariables(s Session, h Hook) []variable {
 // feedBack keeps the result and tells the model what the hook objects to.
 func feedBack(result, reason string) string {
 	return join(result, "PostToolUse hook blocking error: "+reason)
+}
+
+func claudeTools() []string {
+	return []string{
+		"Agent", "Task", "Bash", "BashOutput", "KillShell", "PowerShell", "Read", "Write", "Edit", "MultiEdit", "NotebookEdit",
+		"Glob", "Grep", "LS", "LSP", "WebFetch", "WebSearch", "Skill", "SlashCommand", "TodoWrite", "TaskCreate", "TaskGet",
+		"TaskList", "TaskUpdate", "TaskOutput", "TaskStop", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "EnterWorktree",
+		"ExitWorktree", "ToolSearch", "SendMessage", "Monitor", "CronCreate", "CronDelete", "CronList", "ListMcpResourcesTool",
+		"ReadMcpResourceTool",
+	}
 }

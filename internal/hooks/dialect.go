@@ -24,7 +24,14 @@ type Dialect struct {
 
 	// The configuration.
 
+	files      func(Where) []Place  // settings files, the one that counts most first
+	extensions func(Where) []string // directories of extensions
+	plugins    bool                 // there is a registry of plugins
+	comments   bool                 // settings files may hold comments
+	tools      []string             // the names of the agent's own tools
+
 	enabled     func(settings object) bool // whether settings switch hooks on
+	toEnable    string                     // what to write into settings for that
 	disabled    func(settings object) []string
 	settings    []string // members of hooks that are no event
 	types       []string // handler types that are accepted
@@ -40,7 +47,7 @@ type Dialect struct {
 
 	// The process.
 
-	variables  func(Session, Hook) []variable // set for the hook, and expanded in its command
+	variables  func(Session, Hook) []Variable // set for the hook, and expanded in its command
 	timestamps bool                           // standard input has a timestamp
 
 	// What a hook said.
@@ -81,20 +88,31 @@ func (d Dialect) Knows(event string) bool { _, ok := d.rules[event]; return ok }
 // "" if the event ignores them.
 func (d Dialect) Subject(event string) string { return d.rules[event].subject }
 
+// Tools returns the names of the agent's own tools.
+func (d Dialect) Tools() []string { return slices.Clone(d.tools) }
+
+// Variables returns what is set for a hook, and expanded in its command.
+func (d Dialect) Variables(s Session, h Hook) []Variable { return d.variables(s, h) }
+
+// Same reports whether two hooks are one handler, which runs once.
+func (d Dialect) Same(a, b Hook) bool { return d.identity(a) == d.identity(b) }
+
+// ToEnable says what settings must hold for hooks to run.
+func (d Dialect) ToEnable() string { return d.toEnable }
+
+// SystemMessagesReach says who reads system messages: the model or the user.
+func (d Dialect) SystemMessagesReach() string {
+	if d.toModel {
+		return "the model"
+	}
+	return "the user"
+}
+
+// IsToolEvent reports whether matchers of the event are tested on a tool's name.
+func (d Dialect) IsToolEvent(event string) bool { return d.rules[event].subject == "tool_name" }
+
 // TimeoutUnit returns what a timeout of 1 is.
 func (d Dialect) TimeoutUnit() time.Duration { return d.timeoutUnit }
-
-// Enabled reports whether settings, the text of a settings file, switch hooks on.
-func (d Dialect) Enabled(settings []byte) bool {
-	o, _ := parseObject(settings)
-	return d.enabled(o)
-}
-
-// DisabledHooks returns the names and commands of hooks that settings switch off.
-func (d Dialect) DisabledHooks(settings []byte) []string {
-	o, _ := parseObject(settings)
-	return d.disabled(o)
-}
 
 func (d Dialect) isSetting(name string) bool { return slices.Contains(d.settings, name) }
 

@@ -56,7 +56,7 @@ func (r evaluation) engine() *Engine {
 	return New(Config{
 		Dialect: r.dialect,
 		Session: Session{ID: r.text("session_id"), Cwd: r.cwd, TranscriptPath: r.text("transcript_path")},
-		Enabled: r.dialect.Enabled(settings),
+		Enabled: r.dialect.Switches(settings).Enabled,
 		Load:    r.sources,
 	})
 }
@@ -79,16 +79,13 @@ func (r evaluation) fire(ctx context.Context) *Result {
 	return r.engine().Fire(ctx, r.text("event"), r.input())
 }
 
-// input splits the model's request and response off, which the engine
-// translates, and adds the tool of the context where the input names none.
+// input is the event's, with the tool of the context where it names none.
 func (r evaluation) input() Input {
-	fields := r.object.object("input")
-	in := Input{Request: fields.get("sdk_request"), Response: fields.get("sdk_response")}
-	fields = fields.without("sdk_request", "sdk_response")
+	in := NewInput(r.get("input"))
+	fields, _ := parseObject(in.Fields)
 	if name := r.object.object("context").text("toolName"); name != "" && !fields.has("tool_name") {
-		fields = fields.withText("tool_name", name)
+		in.Fields = fields.withText("tool_name", name).raw()
 	}
-	in.Fields = fields.raw()
 	return in
 }
 

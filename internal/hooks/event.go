@@ -54,10 +54,22 @@ type Input struct {
 	Request, Response jsontext.Value
 }
 
+// NewInput reads an input from an object in which sdk_request and sdk_response
+// are the model's request and response. Anything else is an empty input.
+func NewInput(data jsontext.Value) Input {
+	fields, _ := parseObject(data)
+	return Input{
+		Fields:   fields.without("sdk_request", "sdk_response").raw(),
+		Request:  fields.get("sdk_request"),
+		Response: fields.get("sdk_response"),
+	}
+}
+
 // Session is what every hook is told about the session.
 type Session struct {
 	ID             string // session_id
-	Cwd            string // cwd, the hook's working directory and project directory
+	Cwd            string // cwd, the hook's working directory
+	Project        string // the project's directory where it is not Cwd
 	TranscriptPath string // transcript_path, empty if none is known
 }
 

@@ -2,18 +2,18 @@ package hooks
 
 import "strings"
 
-// variable is one that a hook finds in its environment and may name in its
+// Variable is one that a hook finds in its environment and may name in its
 // command.
-type variable struct{ name, value string }
+type Variable struct{ Name, Value string }
 
-func (v variable) String() string { return v.name + "=" + v.value }
+func (v Variable) String() string { return v.Name + "=" + v.Value }
 
 // expand makes $NAME and ${NAME} safe in a shell command, whatever the value
 // holds. Unquoted, the shell would split the value and expand it again, and in
 // single quotes it would not see the variable at all; both get the quoted value.
 // In double quotes it is left to the shell, which has it in its environment.
 // Behind a here-document nothing is touched: quotes mean nothing there.
-func expand(command string, vars []variable) string {
+func expand(command string, vars []Variable) string {
 	e := expander{rest: command, vars: vars, quotes: []quoting{plain}}
 	for e.rest != "" && !e.verbatim {
 		e.step()
@@ -34,7 +34,7 @@ const (
 type expander struct {
 	out      strings.Builder
 	rest     string
-	vars     []variable
+	vars     []Variable
 	quotes   []quoting // innermost last; $( opens a plain one of its own
 	verbatim bool
 	inWord   bool // a # here begins no comment
@@ -81,8 +81,8 @@ func (e *expander) comment() {
 // dollar handles a variable, a substitution or a lone dollar sign.
 func (e *expander) dollar() {
 	for _, v := range e.vars {
-		if n := reference(e.rest, v.name); n > 0 && e.inside() != double {
-			e.out.WriteString(e.quoted(v.value))
+		if n := reference(e.rest, v.Name); n > 0 && e.inside() != double {
+			e.out.WriteString(e.quoted(v.Value))
 			e.rest, e.inWord = e.rest[n:], true
 			return
 		}
@@ -136,9 +136,9 @@ func isWordByte(c byte) bool {
 }
 
 // substitute puts the values of ${NAME} into an argument that no shell will see.
-func substitute(arg string, vars []variable) string {
+func substitute(arg string, vars []Variable) string {
 	for _, v := range vars {
-		arg = strings.ReplaceAll(arg, "${"+v.name+"}", v.value)
+		arg = strings.ReplaceAll(arg, "${"+v.Name+"}", v.Value)
 	}
 	return arg
 }

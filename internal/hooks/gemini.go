@@ -8,7 +8,11 @@ func Gemini() Dialect {
 	d.Name, d.Title = "gemini", "Gemini CLI"
 	d.rules = geminiRules()
 
+	d.files = settingsIn(".gemini", "gemini-cli", "GeminiCli", "GEMINI_CLI_SYSTEM_SETTINGS_PATH")
+	d.extensions = extensionsIn(".gemini")
+	d.tools = geminiTools()
 	d.enabled = geminiEnabled
+	d.toEnable = `"hooksConfig": {"enabled": true}`
 	d.disabled = func(settings object) []string {
 		return append(stringsIn(settings.object("hooksConfig"), "disabled"), stringsIn(settings.object("hooks"), "disabled")...)
 	}
@@ -19,8 +23,8 @@ func Gemini() Dialect {
 	d.otherwise = exactMatcher
 	d.identity = func(h Hook) string { return h.Name + "\x00" + h.Command }
 
-	d.variables = func(s Session, _ Hook) []variable {
-		return []variable{{"GEMINI_PROJECT_DIR", s.Cwd}, {"CLAUDE_PROJECT_DIR", s.Cwd}, {"GEMINI_SESSION_ID", s.ID}, {"GEMINI_CWD", s.Cwd}}
+	d.variables = func(s Session, _ Hook) []Variable {
+		return []Variable{{"GEMINI_PROJECT_DIR", s.Cwd}, {"CLAUDE_PROJECT_DIR", s.Cwd}, {"GEMINI_SESSION_ID", s.ID}, {"GEMINI_CWD", s.Cwd}}
 	}
 	// Exit 2 without a word on standard error says nothing there.
 	d.interpret = interpretWith("")
@@ -58,4 +62,12 @@ func geminiEnabled(settings object) bool {
 		}
 	}
 	return true
+}
+
+func geminiTools() []string {
+	return []string{
+		"read_file", "read_many_files", "write_file", "replace", "list_directory", "glob", "search_file_content", "grep_search",
+		"run_shell_command", "web_fetch", "google_web_search", "save_memory", "write_todos", "activate_skill", "ask_user",
+		"get_internal_docs", "enter_plan_mode", "exit_plan_mode",
+	}
 }

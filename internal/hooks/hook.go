@@ -18,13 +18,22 @@ type Hook struct {
 	Timeout time.Duration
 	Async   bool // started and not waited for
 
+	Event   string
 	Matcher string
+	Pointer jsontext.Pointer // where it stands below hooks
 	Scope   Scope
 	Source  string // the name of the source it comes from
 	Root    string // the plugin's directory, else empty
+	Data    string // where the plugin keeps data, else empty
 
 	sequential bool
 	match      matcher
+}
+
+// Matches reports whether the hook is for a subject, such as a tool's name.
+func (h Hook) Matches(subject string) bool {
+	matched, _ := h.match(subject)
+	return matched
 }
 
 // label is the hook in a sentence.

@@ -10,6 +10,11 @@ func LLxprt() Dialect {
 		Title: "LLxprt Code",
 		rules: rulesOf(documentedRules()...),
 
+		files:       settingsIn(".llxprt", "llxprt-code", "LLxprt-Code", "LLXPRT_CODE_SYSTEM_SETTINGS_PATH"),
+		extensions:  extensionsIn(".llxprt"),
+		comments:    true,
+		tools:       append(geminiTools(), "task", "todo_read", "todo_write", "apply_patch", "ast_edit", "insert_at_line", "delete_line_range", "read_line_range", "list_subagents", "exa_web_search", "codesearch", "direct_web_fetch"),
+		toEnable:    `"enableHooks": true`,
 		enabled:     func(settings object) bool { return settings.isTrue("enableHooks") },
 		disabled:    func(settings object) []string { return stringsIn(settings, "disabledHooks") },
 		types:       []string{commandType, "plugin"},
@@ -20,8 +25,8 @@ func LLxprt() Dialect {
 		otherwise:   regexMatcher,
 		identity:    func(h Hook) string { return h.Type + ":" + h.Command },
 
-		variables: func(s Session, _ Hook) []variable {
-			return []variable{{"LLXPRT_PROJECT_DIR", s.Cwd}, {"GEMINI_PROJECT_DIR", s.Cwd}, {"CLAUDE_PROJECT_DIR", s.Cwd}}
+		variables: func(s Session, _ Hook) []Variable {
+			return []Variable{{"LLXPRT_PROJECT_DIR", s.Cwd}, {"GEMINI_PROJECT_DIR", s.Cwd}, {"CLAUDE_PROJECT_DIR", s.Cwd}}
 		},
 		timestamps: true,
 

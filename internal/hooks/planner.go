@@ -41,3 +41,18 @@ func (p *Plan) with(h Hook) *Plan {
 	p.Sequential = p.Sequential || h.sequential
 	return p
 }
+
+// All returns every hook of an event as a plan, nil if there is none.
+func (r *Registry) All(event string) *Plan {
+	var p *Plan
+	for _, h := range r.hooks[event] {
+		p = p.with(h)
+	}
+	return p
+}
+
+// Plan returns what would run for an event and a subject, nil if nothing would.
+func (r *Registry) Plan(d Dialect, event, subject string) *Plan {
+	p, _ := r.plan(d, event, subject)
+	return p
+}

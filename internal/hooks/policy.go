@@ -1,6 +1,10 @@
 package hooks
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
 
 const (
 	defaultBlockReason = "Blocked by hook"
@@ -100,3 +104,23 @@ func selectionEffect(_ Dialect, f firing, said Output, p *Policy) {
 		p.ToolConfig = config.object("toolConfig").merged(toolConfigFromHook(hookConfig)).raw()
 	}
 }
+
+// Said is a policy without what says nothing, for people and for tests.
+type Said struct {
+	Blocking          bool           `json:"blocking,omitzero"`
+	Stop              bool           `json:"stop,omitzero"`
+	Reason            string         `json:"reason,omitzero"`
+	Decision          string         `json:"decision,omitzero"`
+	SystemMessage     string         `json:"systemMessage,omitzero"`
+	SuppressOutput    bool           `json:"suppressOutput,omitzero"`
+	AdditionalContext string         `json:"additionalContext,omitzero"`
+	ToolInput         jsontext.Value `json:"toolInput,omitzero"`
+	SyntheticResponse jsontext.Value `json:"syntheticResponse,omitzero"`
+	ModifiedRequest   jsontext.Value `json:"modifiedRequest,omitzero"`
+	ModifiedResponse  jsontext.Value `json:"modifiedResponse,omitzero"`
+	ToolConfig        jsontext.Value `json:"toolConfig,omitzero"`
+	Tools             jsontext.Value `json:"tools,omitzero"`
+}
+
+// Said returns what the policy says.
+func (p Policy) Said() Said { return Said(p) }

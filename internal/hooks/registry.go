@@ -47,8 +47,8 @@ func NewRegistry(d Dialect, sources []Source) *Registry {
 			r.problems = append(r.problems, Problem{Source: s.Name, Dropped: true, Message: "the whole file is dropped for that"})
 			continue
 		}
-		for _, found := range reader.found {
-			r.add(found.event, found.hook)
+		for _, h := range reader.found {
+			r.add(h)
 		}
 	}
 	for _, hooks := range r.hooks {
@@ -57,24 +57,19 @@ func NewRegistry(d Dialect, sources []Source) *Registry {
 	return r
 }
 
-func (r *Registry) add(event string, h Hook) {
-	if !slices.Contains(r.order, event) {
-		r.order = append(r.order, event)
+func (r *Registry) add(h Hook) {
+	if !slices.Contains(r.order, h.Event) {
+		r.order = append(r.order, h.Event)
 	}
-	r.hooks[event] = append(r.hooks[event], h)
+	r.hooks[h.Event] = append(r.hooks[h.Event], h)
 }
 
 // sourceReader reads one source.
 type sourceReader struct {
 	dialect  Dialect
 	source   Source
-	found    []foundHook
+	found    []Hook
 	problems []Problem
-}
-
-type foundHook struct {
-	event string
-	hook  Hook
 }
 
 func (s *sourceReader) read() {
@@ -130,24 +125,27 @@ func (s *sourceReader) group(event string, at jsontext.Pointer, value jsontext.V
 		s.note(at.AppendToken("sequential"), "sequential is neither true nor false and counts as false")
 	}
 	shared := Hook{
+		Event:      event,
 		Matcher:    group.text("matcher"),
 		Scope:      s.source.Scope,
 		Source:     s.source.Name,
 		Root:       s.source.Root,
+		Data:       s.source.Data,
 		sequential: s.dialect.sequential && group.isTrue("sequential"),
 		match:      compile(group.text("matcher"), s.dialect.matcherOf(event)),
 	}
 	for i, entry := range entries {
-		s.hook(event, at.AppendToken("hooks").AppendToken(fmt.Sprint(i)), shared, entry)
+		s.hook(at.AppendToken("hooks").AppendToken(fmt.Sprint(i)), shared, entry)
 	}
 }
 
-func (s *sourceReader) hook(event string, at jsontext.Pointer, h Hook, value jsontext.Value) {
+func (s *sourceReader) hook(at jsontext.Pointer, h Hook, value jsontext.Value) {
 	entry, ok := parseObject(value)
 	if !ok {
 		s.drop(at, fatal, "a hook is no object")
 		return
 	}
+	h.Pointer = at
 	h.Type, h.Name, h.Command = entry.text("type"), entry.text("name"), entry.text("command")
 	if !slices.Contains(s.dialect.types, h.Type) {
 		s.drop(at, fatal, fmt.Sprintf("the type of a hook is %s; known are %s", shown(entry.get("type")), inWords(s.dialect.types)))
@@ -162,7 +160,7 @@ func (s *sourceReader) hook(event string, at jsontext.Pointer, h Hook, value jso
 		return
 	}
 	s.options(at, &h, entry)
-	s.found = append(s.found, foundHook{event, h})
+	s.found = append(s.found, h)
 }
 
 // options reads the fields that a hook can do without.

@@ -69,6 +69,9 @@ func (r runner) one(ctx context.Context, f firing, h Hook, stdin []byte) (done r
 		done.result.Error = fmt.Sprintf("unsupported handler: %s runs hooks of type command only, not %q", "this runtime", h.Type)
 		return done
 	}
+	if h.Data != "" {
+		_ = os.MkdirAll(h.Data, 0o755) // promised to a plugin's hook; one that needs it will say so
+	}
 	i := r.invocation(f, h, stdin)
 	if h.Async {
 		return r.detached(i, h)
@@ -131,7 +134,7 @@ func (r runner) invocation(f firing, h Hook, stdin []byte) invocation {
 
 // environment is the parent's, the hook's own and the variables on top; where a
 // name comes twice the last one counts.
-func (r runner) environment(vars []variable, h Hook) []string {
+func (r runner) environment(vars []Variable, h Hook) []string {
 	env := slices.Clone(r.environ)
 	for name, value := range h.Env {
 		env = append(env, name+"="+value)

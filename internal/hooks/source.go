@@ -40,6 +40,7 @@ type Source struct {
 	Name  string         // for people: a path or an extension's name
 	Hooks jsontext.Value // event name → groups, as it was written
 	Root  string         // a plugin's directory, else empty
+	Data  string         // where the plugin keeps data, else empty; made if a hook runs
 
 	// Strict means that one mistake drops the whole source, as Claude Code
 	// drops a plugin's hooks.json.
