@@ -45,17 +45,20 @@ var subcommands = []struct {
 	name string
 	make func(terminal.Streams) *cobra.Command
 }{
+	{"hydrate", newHydrate},
+	{"recover", newRecover},
+	{"locate", newLocate},
+	{"validate", newValidate},
+	{"install", newInstall},
+	{"plugin", newPlugin},
 	{"hooks", newHooks},
 	{"version", newVersion},
 }
 
 // Main runs the program with the arguments after its name and returns its exit
-// code. SIGINT and SIGTERM cancel what runs.
+// code.
 func Main(args []string, s terminal.Streams) int {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-
-	err := newRoot(args, s).ExecuteContext(ctx)
+	err := newRoot(args, s).ExecuteContext(context.Background())
 	if err == nil {
 		return exitOK
 	}
@@ -79,7 +82,6 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 		Long:          "fsmtx puts the tasks that a skill declares in its fsm.json into the task list of Claude Code\nwhen the skill is invoked: all of them or none of them, whatever fails.",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Args:          cobra.NoArgs,
 		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetArgs(args)
@@ -106,6 +108,12 @@ func wanted(args []string) []func(terminal.Streams) *cobra.Command {
 		all = append(all, sub.make)
 	}
 	return all
+}
+
+// interruptible returns a context that SIGINT and SIGTERM end, for what waits or
+// has something to undo. Whatever else is simply ended by them.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 }
 
 // example indents the lines of a command's examples as its help shows them.

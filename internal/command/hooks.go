@@ -74,9 +74,11 @@ func (f *hookFlags) find(s terminal.Streams, project string) (hookSetup, error) 
 }
 
 func hookFinder(s terminal.Streams, d hooks.Dialect, project string) settings.Finder {
+	fsys := afero.NewOsFs()
 	return settings.Finder{
-		Fs:      afero.NewOsFs(),
+		Fs:      fsys,
 		Dialect: d,
+		Plugins: clientPlugins(s, fsys, project),
 		Where:   hooks.Where{Home: s.Env("HOME"), Project: project, Config: s.Env("CLAUDE_CONFIG_DIR"), Getenv: s.Env},
 	}
 }

@@ -27,7 +27,7 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 				return err
 			}
 			if flags.json {
-				if err := printJSON(s.Out, result); err != nil {
+				if err := printIndented(s.Out, result); err != nil {
 					return err
 				}
 			} else {

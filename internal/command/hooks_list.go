@@ -74,7 +74,7 @@ func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) 
 	}
 	if asJSON {
 		all.Problems = slices.Concat([]hooks.Problem{}, all.Problems)
-		return printJSON(s.Out, all)
+		return printIndented(s.Out, all)
 	}
 	all.print(s)
 	return nil

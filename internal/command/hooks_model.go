@@ -55,7 +55,7 @@ func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []s
 	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)})
 	run := engine.RunModel(c.Context(), request, hooks.Shell{Args: command, Cwd: cwd}.Model())
 	if flags.json {
-		err = printJSON(s.Out, run)
+		err = printIndented(s.Out, run)
 	} else {
 		warnOf(s, run.Selection, run.Before, run.After)
 		_, err = fmt.Fprintf(s.Out, "%s\n", run.Response)

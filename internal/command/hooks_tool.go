@@ -54,7 +54,7 @@ func runTool(c *cobra.Command, s terminal.Streams, flags hookFlags, name, input 
 	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)})
 	run := engine.ExecuteTool(c.Context(), name, given, hooks.Shell{Args: command, Cwd: cwd}.Tool())
 	if flags.json {
-		err = printJSON(s.Out, run)
+		err = printIndented(s.Out, run)
 	} else {
 		warnOf(s, run.Before, run.After)
 		_, err = fmt.Fprintln(s.Out, strings.TrimRight(run.Result.LLMContent, "\n"))

@@ -104,7 +104,7 @@ func oneLine(command string) string {
 }
 
 // printJSON prints one object for programs.
-func printJSON(out io.Writer, v any) error {
+func printIndented(out io.Writer, v any) error {
 	data, err := json.Marshal(v, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
 	if err != nil {
 		return err

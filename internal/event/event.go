@@ -91,7 +91,7 @@ func Parse(data []byte) (*Event, error) {
 		return nil, ErrEmpty
 	}
 	e := &Event{Raw: jsontext.Value(data)}
-	if err := json.Unmarshal(data, &e.members, tolerant); err != nil {
+	if err := json.Unmarshal(data, &e.members, Tolerant); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrMalformed, plain(err))
 	}
 	if e.members == nil {
@@ -104,7 +104,9 @@ func Parse(data []byte) (*Event, error) {
 // Member returns the raw value of any top-level field, nil if it is absent.
 func (e *Event) Member(name string) jsontext.Value { return e.members[name] }
 
-var tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+// Tolerant are the options with which the client's JSON is read: duplicate names
+// (the last one counts) and ill-formed UTF-8 are let pass.
+var Tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 func (e *Event) fill() {
 	for name, field := range map[string]*string{
@@ -141,7 +143,7 @@ func (e *Event) decode(name string, into any) {
 	if !ok {
 		return
 	}
-	if err := json.Unmarshal(raw, into, tolerant); err != nil {
+	if err := json.Unmarshal(raw, into, Tolerant); err != nil {
 		e.WrongType = append(e.WrongType, name)
 	}
 }

@@ -1,0 +1,240 @@
+package fsmspec_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"pgregory.net/rapid"
+)
+
+// text spells a string as JSON in one of several ways: plain, with every
+// character escaped, or with a few that need not be.
+func spelled(t *rapid.T, s string) string {
+	switch rapid.IntRange(0, 2).Draw(t, "spelling") {
+	case 0:
+		quoted, _ := jsontext.AppendQuote(nil, s)
+		return string(quoted)
+	case 1:
+		quoted, _ := jsontext.AppendQuote(nil, s)
+		return strings.ReplaceAll(string(quoted), "/", `\/`)
+	default:
+		return `"` + escaped(s) + `"`
+	}
+}
+
+func escaped(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		if r > 0xFFFF {
+			r -= 0x10000
+			fmt.Fprintf(&b, `\u%04x\u%04X`, 0xD800+r>>10, 0xDC00+r&0x3FF)
+			continue
+		}
+		fmt.Fprintf(&b, `\u%04x`, r)
+	}
+	return b.String()
+}
+
+func space(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"", "", " ", "\n  ", "\r\n\t"}).Draw(t, "space")
+}
+
+// word returns names that matter, near misses of them, and anything.
+func word() *rapid.Generator[string] {
+	return rapid.OneOf(
+		rapid.SampledFrom([]string{"fsm", "metadata", "subject", "status", "Fsm", "fsm ", "id", "blocks", "", "a/b~", `\u`, "\\", `"`, "<>&\u2028\u007f"}),
+		rapid.String(),
+	)
+}
+
+// member is one key and value, or one of them from a pool that makes keys collide.
+func object(t *rapid.T, keys []string, value func() string) string {
+	var b strings.Builder
+	b.WriteString("{" + space(t))
+	for i, key := range keys {
+		if i > 0 {
+			b.WriteString("," + space(t))
+		}
+		b.WriteString(spelled(t, key) + space(t) + ":" + space(t) + value() + space(t))
+	}
+	return b.String() + "}"
+}
+
+var numbers = []string{"0", "-0", "1", "-1.50", "1e400", "1E-7", "12345678901234567890.12345678901234567890", "1.0", "0.1e+1"}
+
+// anyValue is JSON of any kind, its keys distinct in each object if so wanted.
+func anyValue(depth int, distinct bool) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		kind := rapid.IntRange(0, 6).Draw(t, "kind")
+		if depth == 0 {
+			kind %= 4
+		}
+		inner := func() string { return anyValue(depth-1, distinct).Draw(t, "value") }
+		switch kind {
+		case 0:
+			return rapid.SampledFrom([]string{"null", "true", "false"}).Draw(t, "literal")
+		case 1:
+			return rapid.SampledFrom(numbers).Draw(t, "number")
+		case 2, 3:
+			return spelled(t, word().Draw(t, "string"))
+		case 4:
+			items := make([]string, rapid.IntRange(0, 3).Draw(t, "items"))
+			for i := range items {
+				items[i] = space(t) + inner() + space(t)
+			}
+			return "[" + strings.Join(items, ",") + space(t) + "]"
+		default:
+			return object(t, keys(distinct).Draw(t, "keys"), inner)
+		}
+	})
+}
+
+func keys(distinct bool) *rapid.Generator[[]string] {
+	if distinct {
+		return rapid.SliceOfNDistinct(word(), 0, 4, rapid.ID[string])
+	}
+	return rapid.SliceOfN(word(), 0, 4)
+}
+
+// taskFile is JSON that often is a task file, and often tagged.
+func taskFile(depth int) *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		if rapid.IntRange(0, 5).Draw(t, "shape") == 0 {
+			return space(t) + anyValue(depth, false).Draw(t, "anything") + space(t)
+		}
+		names := rapid.SliceOfN(rapid.SampledFrom([]string{"metadata", "metadata", "subject", "status", "x"}), 0, 5).Draw(t, "fields")
+		return space(t) + object(t, names, func() string {
+			if rapid.Bool().Draw(t, "object") {
+				return object(t, keys(false).Draw(t, "keys"), func() string { return anyValue(depth-1, false).Draw(t, "value") })
+			}
+			return anyValue(depth, false).Draw(t, "value")
+		})
+	})
+}
+
+// damage cuts a text, or puts a few bytes into it.
+func damage(t *rapid.T, data []byte) []byte {
+	at := rapid.IntRange(0, len(data)).Draw(t, "at")
+	if rapid.Bool().Draw(t, "cut") {
+		return data[:at]
+	}
+	noise := rapid.SampledFrom([]string{",", ":", `"`, "{", "}", "[", "]", "\\", "0", "e", "-", "\x00", "\xff", "\uFEFF", "nul", "//", "\n", `\ud800`}).Draw(t, "noise")
+	rest := data[min(len(data), at+rapid.IntRange(0, 2).Draw(t, "instead")):]
+	return []byte(string(data[:at]) + noise + string(rest))
+}
+
+// model is a task as it was meant, to be compared with what became of it.
+type model struct {
+	id                                      int64
+	subject, description, activeForm, owner string
+	status                                  string
+	blocks, blockedBy                       []int64
+	metadata                                []string // alternating keys and JSON values; nil if left out
+}
+
+// workflow is a valid file and what it means.
+type workflow struct {
+	file  string
+	tasks []model
+}
+
+func workflows() *rapid.Generator[workflow] {
+	return rapid.Custom(func(t *rapid.T) workflow {
+		ids := rapid.SliceOfNDistinct(rapid.OneOf(rapid.Int64Range(1, 12), rapid.Int64Range(1, 1<<40)), 0, 6, rapid.ID[int64]).Draw(t, "ids")
+		var w workflow
+		entries := make([]string, len(ids))
+		for i, id := range ids {
+			m := drawModel(t, id, ids)
+			w.tasks = append(w.tasks, m)
+			entries[i] = space(t) + m.spelled(t) + space(t)
+		}
+		w.file = space(t) + "[" + strings.Join(entries, ",") + space(t) + "]" + space(t)
+		return w
+	})
+}
+
+func drawModel(t *rapid.T, id int64, ids []int64) model {
+	m := model{
+		id:          id,
+		subject:     "S" + rapid.String().Draw(t, "subject"),
+		description: rapid.String().Draw(t, "description"),
+		activeForm:  word().Draw(t, "activeForm"),
+		owner:       word().Draw(t, "owner"),
+		status:      rapid.SampledFrom([]string{"pending", "in_progress", "completed"}).Draw(t, "status"),
+		blocks:      rapid.SliceOfN(rapid.SampledFrom(ids), 0, 3).Draw(t, "blocks"),
+		blockedBy:   rapid.SliceOfN(rapid.SampledFrom(ids), 0, 3).Draw(t, "blockedBy"),
+	}
+	if rapid.Bool().Draw(t, "metadata") {
+		m.metadata = []string{}
+		for _, key := range keys(true).Draw(t, "keys") {
+			m.metadata = append(m.metadata, key, anyValue(2, true).Draw(t, "value"))
+		}
+	}
+	return m
+}
+
+// spelled writes the entry with its fields in any order, those that are empty
+// sometimes as null, sometimes not at all, sometimes in full.
+func (m model) spelled(t *rapid.T) string {
+	fields := map[string]string{"id": integer(t, m.id), "subject": spelled(t, m.subject)}
+	optional := func(name, value string, empty bool) {
+		how := rapid.IntRange(0, 2).Draw(t, "optional")
+		switch {
+		case !empty || how == 0:
+			fields[name] = value
+		case how == 1:
+			fields[name] = "null"
+		}
+	}
+	optional("description", spelled(t, m.description), m.description == "")
+	optional("activeForm", spelled(t, m.activeForm), m.activeForm == "")
+	optional("owner", spelled(t, m.owner), m.owner == "")
+	optional("status", spelled(t, m.status), m.status == "pending")
+	optional("blocks", m.references(t, m.blocks), len(m.blocks) == 0)
+	optional("blockedBy", m.references(t, m.blockedBy), len(m.blockedBy) == 0)
+	optional("unknown", anyValue(2, true).Draw(t, "unknown"), true)
+	if m.metadata == nil {
+		optional("metadata", "null", true)
+	} else {
+		fields["metadata"] = m.spelledMetadata(t)
+	}
+	var names []string
+	for _, name := range []string{"id", "subject", "description", "activeForm", "owner", "status", "blocks", "blockedBy", "metadata", "unknown"} {
+		if fields[name] != "" {
+			names = append(names, name)
+		}
+	}
+	names = rapid.Permutation(names).Draw(t, "order")
+	next := 0
+	return object(t, names, func() string {
+		next++
+		return fields[names[next-1]]
+	})
+}
+
+func (m model) spelledMetadata(t *rapid.T) string {
+	var keys []string
+	for i := 0; i < len(m.metadata); i += 2 {
+		keys = append(keys, m.metadata[i])
+	}
+	next := -1
+	return object(t, keys, func() string {
+		next += 2
+		return m.metadata[next]
+	})
+}
+
+func (m model) references(t *rapid.T, ids []int64) string {
+	items := make([]string, len(ids))
+	for i, id := range ids {
+		items[i] = space(t) + integer(t, id) + space(t)
+	}
+	return "[" + strings.Join(items, ",") + space(t) + "]"
+}
+
+func integer(t *rapid.T, n int64) string {
+	plain := strconv.FormatInt(n, 10)
+	return rapid.SampledFrom([]string{plain, plain, plain + ".0", plain + "e0", plain + "0E-1", "0." + plain + "e" + strconv.Itoa(len(plain))}).Draw(t, "integer")
+}

@@ -1,0 +1,245 @@
+package fsmspec_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+)
+
+// lines writes problems as "line:column pointer message", a dash for the whole file.
+func lines(problems []fsmspec.Problem) []string {
+	var text []string
+	for _, p := range problems {
+		pointer := p.Pointer
+		if pointer == "" {
+			pointer = "-"
+		}
+		text = append(text, fmt.Sprintf("%d:%d %s %s", p.Line, p.Column, pointer, p.Message))
+	}
+	return text
+}
+
+func refused(t *testing.T, file string) *fsmspec.InvalidError {
+	t.Helper()
+	spec, err := fsmspec.Parse([]byte(file))
+	require.Nil(t, spec)
+	invalid, ok := errors.AsType[*fsmspec.InvalidError](err)
+	require.True(t, ok, "%T: %v", err, err)
+	require.NotEmpty(t, invalid.Problems)
+	return invalid
+}
+
+func parsed(t *testing.T, file string) *fsmspec.Spec {
+	t.Helper()
+	spec, err := fsmspec.Parse([]byte(file))
+	require.NoError(t, err)
+	return spec
+}
+
+func TestParseDocumentedExample(t *testing.T) {
+	spec := parsed(t, `[
+  {
+    "id": 1,
+    "subject": "Set up environment",
+    "activeForm": "Setting up environment"
+  },
+  {
+    "id": 2,
+    "subject": "Implement feature X",
+    "description": "Details here",
+    "blockedBy": [1]
+  }
+]`)
+	assert.Equal(t, 2, spec.Len())
+	assert.Equal(t, []fsmspec.Task{
+		{ID: 1, Subject: "Set up environment", ActiveForm: "Setting up environment", Status: "pending", Blocks: []int64{}, BlockedBy: []int64{}},
+		{ID: 2, Subject: "Implement feature X", Description: "Details here", Status: "pending", Blocks: []int64{}, BlockedBy: []int64{1}},
+	}, spec.Tasks())
+	assert.Empty(t, spec.Warnings())
+}
+
+func TestParseEveryField(t *testing.T) {
+	spec := parsed(t, `[{"owner":"me","metadata":{"b": 1.50,"a":[]},"blockedBy":[2.0],"blocks":[2e0],"status":"completed",
+		"activeForm":"Doing","description":"D","subject":"Do \u0041","id":1},{"id":2,"subject":"\ud83d\ude00\u0000"}]`)
+	assert.Equal(t, []fsmspec.Task{
+		{ID: 1, Subject: "Do A", Description: "D", ActiveForm: "Doing", Owner: "me", Status: "completed",
+			Blocks: []int64{2}, BlockedBy: []int64{2}, Metadata: `{"b": 1.50,"a":[]}`},
+		{ID: 2, Subject: "😀\x00", Status: "pending", Blocks: []int64{}, BlockedBy: []int64{}},
+	}, spec.Tasks())
+}
+
+func TestParseNullIsLeftOut(t *testing.T) {
+	const bare = `[{"id":1,"subject":"A"}]`
+	const nulls = `[{"id":1,"subject":"A","description":null,"activeForm":null,"status":null,"blocks":null,"blockedBy":null,"metadata":null,"owner":null}]`
+	assert.Equal(t, parsed(t, bare), parsed(t, nulls))
+}
+
+func TestParseIntegers(t *testing.T) {
+	for spelling, id := range map[string]int64{
+		"1": 1, "1.0": 1, "1e0": 1, "1E+0": 1, "1e-0": 1, "10e-1": 1, "0.1e1": 1, "0.001e3": 1, "100.00e-2": 1, "12e3": 12000,
+		"9007199254740991": fsmspec.MaxID, "9007199254740991.000": fsmspec.MaxID, "9.007199254740991e15": fsmspec.MaxID,
+	} {
+		t.Run(spelling, func(t *testing.T) {
+			spec := parsed(t, `[{"id":`+spelling+`,"subject":"A","blocks":[`+spelling+`]}]`)
+			assert.Equal(t, id, spec.Tasks()[0].ID)
+			assert.Equal(t, []int64{id}, spec.Tasks()[0].Blocks)
+		})
+	}
+}
+
+func TestParseEmptyArray(t *testing.T) {
+	assert.Zero(t, parsed(t, " [\n] ").Len())
+}
+
+func TestParseKeepsNothingOfTheInput(t *testing.T) {
+	data := []byte(`[{"id":1,"subject":"A","metadata":{"k":"v"}}]`)
+	spec, err := fsmspec.Parse(data)
+	require.NoError(t, err)
+	before := spec.Tasks()
+	for i := range data {
+		data[i] = 'x'
+	}
+	assert.Equal(t, before, spec.Tasks())
+}
+
+func TestTasksAreCopies(t *testing.T) {
+	spec := parsed(t, `[{"id":1,"subject":"A","blocks":[1],"blockedby":[]}]`)
+	spec.Tasks()[0].Blocks[0] = 9
+	spec.Warnings()[0].Message = "changed"
+	assert.Equal(t, []int64{1}, spec.Tasks()[0].Blocks)
+	assert.NotEqual(t, "changed", spec.Warnings()[0].Message)
+}
+
+// Every refusal of the meaning of a file, with where it points.
+func TestRefused(t *testing.T) {
+	for _, c := range []struct{ name, file, want string }{
+		{"root an object", ` {"id": 1}`, `1:2 - the file must hold an array of tasks, not an object`},
+		{"root null", `null`, `1:1 - the file must hold an array of tasks, not null`},
+		{"entry a string", "[\n \"a\"]", `2:2 /0 entry 1 must be an object, not the string "a"`},
+		{"entry null", `[null]`, `1:2 /0 entry 1 must be an object, not null`},
+		{"entry an array", `[[]]`, `1:2 /0 entry 1 must be an object, not an array`},
+
+		{"no id", "[\n  {\"subject\": \"A\"}]", `2:3 /0 entry 1 ("A"): missing "id"`},
+		{"no subject", `[{"id": 3}]`, `1:2 /0 task 3: missing "subject"`},
+		{"id misspelled", `[{"ID": 3, "subject": "A"}]`, `1:2 /0 entry 1 ("A"): missing "id" (is it meant by "ID"?)`},
+		{"id null", `[{"id": null, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): missing "id": it is null`},
+		{"subject null", `[{"id": 1, "subject": null}]`, `1:23 /0/subject task 1: missing "subject": it is null`},
+		{"subject empty", `[{"id": 1, "subject": ""}]`, `1:23 /0/subject task 1: subject is blank`},
+		{"subject blank", `[{"id": 1, "subject": " \t\u00a0\u200b"}]`, "1:23 /0/subject task 1 (\" \\t\u00a0\\u200b\"): subject is blank"},
+
+		{"id true", `[{"id": true, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not true`},
+		{"id a string", `[{"id": "1", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "1" (write 1 without the quotes)`},
+		{"id a word", `[{"id": "a1", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "a1"`},
+		{"id an object", `[{"id": {"id": 1}, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not an object`},
+		{"id a fraction", `[{"id": 1.5, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 1.5`},
+		{"id a small fraction", `[{"id": 1e-400, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 1e-400`},
+		{"id zero", `[{"id": 0, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 0`},
+		{"id minus zero", `[{"id": -0.0e9, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not -0.0e9`},
+		{"id negative", `[{"id": -1, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not -1`},
+		{"id huge", `[{"id": 1e400, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 1e400`},
+		{"id beyond an int", `[{"id": 1e99999999999999999999, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 1e99999999999999999999`},
+		{"id one too large", `[{"id": 9007199254740992, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 9007199254740992`},
+
+		{"subject a number", `[{"id": 1, "subject": 5}]`, `1:23 /0/subject task 1: subject must be a string, not the number 5`},
+		{"description an array", `[{"id": 1, "subject": "A", "description": ["x"]}]`, `1:43 /0/description task 1 ("A"): description must be a string, not an array`},
+		{"activeForm false", `[{"id": 1, "subject": "A", "activeForm": false}]`, `1:42 /0/activeForm task 1 ("A"): activeForm must be a string, not false`},
+		{"owner a number", `[{"id": 1, "subject": "A", "owner": 7}]`, `1:37 /0/owner task 1 ("A"): owner must be a string, not the number 7`},
+		{"metadata a string", `[{"id": 1, "subject": "A", "metadata": "m"}]`, `1:40 /0/metadata task 1 ("A"): metadata must be an object, not the string "m"`},
+		{"metadata an array", `[{"id": 1, "subject": "A", "metadata": [1]}]`, `1:40 /0/metadata task 1 ("A"): metadata must be an object, not an array`},
+		{"status a number", `[{"id": 1, "subject": "A", "status": 1}]`, `1:38 /0/status task 1 ("A"): status must be a string, not the number 1`},
+		{"status unknown", `[{"id": 1, "subject": "A", "status": "done"}]`, `1:38 /0/status task 1 ("A"): status must be pending, in_progress or completed, not "done"`},
+		{"status near", `[{"id": 1, "subject": "A", "status": "In-Progress"}]`, `1:38 /0/status task 1 ("A"): status must be pending, in_progress or completed, not "In-Progress" (did you mean in_progress?)`},
+		{"status empty", `[{"id": 1, "subject": "A", "status": ""}]`, `1:38 /0/status task 1 ("A"): status must be pending, in_progress or completed, not ""`},
+		{"blockedBy a string", `[{"id": 1, "subject": "A", "blockedBy": "1"}]`, `1:41 /0/blockedBy task 1 ("A"): blockedBy must be an array of ids, not the string "1"`},
+		{"blocks a number", `[{"id": 1, "subject": "A", "blocks": 1}]`, `1:38 /0/blocks task 1 ("A"): blocks must be an array of ids, not the number 1`},
+		{"blockedBy of strings", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1, "1"]}]`,
+			`1:72 /1/blockedBy/1 task 2 ("B"): blockedBy must hold ids, which are positive integers, not the string "1" (write 1 without the quotes)`},
+		{"blocks of null", `[{"id": 1, "subject": "A", "blocks": [null]}]`, `1:39 /0/blocks/0 task 1 ("A"): blocks must hold ids, which are positive integers, not null`},
+		{"blocks of arrays", `[{"id": 1, "subject": "A", "blocks": [[1]]}]`, `1:39 /0/blocks/0 task 1 ("A"): blocks must hold ids, which are positive integers, not an array`},
+		{"reference a fraction", `[{"id": 1, "subject": "A", "blocks": [1.5]}]`, `1:39 /0/blocks/0 task 1 ("A"): blocks must hold ids, which are positive integers, not 1.5`},
+		{"reference zero", `[{"id": 1, "subject": "A", "blocks": [0]}]`, `1:39 /0/blocks/0 task 1 ("A"): blocks must hold ids, which are positive integers, not 0`},
+
+		{"reference unknown", `[{"id": 3, "subject": "Deploy", "blockedBy": [7]}, {"id": 6, "subject": "B"}]`,
+			`1:47 /0/blockedBy/0 task 3 ("Deploy"): blockedBy refers to 7, and no task of this file has that id (did you mean 6?)`},
+		{"reference never near itself", `[{"id": 6, "subject": "A", "blocks": [7]}, {"id": 3, "subject": "B"}]`,
+			`1:39 /0/blocks/0 task 6 ("A"): blocks refers to 7, and no task of this file has that id (did you mean 3?)`},
+		{"reference far off", `[{"id": 1, "subject": "A", "blocks": [99.0]}, {"id": 3, "subject": "B"}]`,
+			`1:39 /0/blocks/0 task 1 ("A"): blocks refers to 99, and no task of this file has that id (the ids of this file go from 1 to 3)`},
+		{"reference without another", `[{"id": 1, "subject": "A", "blocks": [2]}]`,
+			`1:39 /0/blocks/0 task 1 ("A"): blocks refers to 2, and no task of this file has that id`},
+		{"id twice", "[{\"id\": 1, \"subject\": \"A\"},\n {\"subject\": \"B\", \"id\": 1.0}]",
+			`2:25 /1/id task 1 ("B"): duplicate id 1, used at 1:9 ("A") and again at 2:25`},
+
+		{"key twice", `[{"id": 1, "subject": "A", "subject": "A"}]`, `1:28 /0/subject task 1 ("A"): duplicate key "subject" in one object, at 1:12 and again at 1:28`},
+		{"key twice by an escape", `[{"id": 1, "\u0069d": 1, "subject": "A"}]`, `1:12 /0/id task 1 ("A"): duplicate key "id" in one object, at 1:3 and again at 1:12`},
+		{"key twice in metadata", `[{"id": 1, "subject": "A", "metadata": {"a/b": {"k": 1, "k": 1}}}]`,
+			`1:57 /0/metadata/a~1b/k task 1 ("A"): duplicate key "k" in one object, at 1:49 and again at 1:57`},
+		{"key twice in an unknown field", `[{"id": 1, "subject": "A", "x": [{"": 1, "": 1}]}]`,
+			`1:42 /0/x/0/ task 1 ("A"): duplicate key "" in one object, at 1:35 and again at 1:42`},
+		{"key twice in no task", `{"k": {"k": 1}, "k": 2}`,
+			"1:1 - the file must hold an array of tasks, not an object\n1:17 /k duplicate key \"k\" in one object, at 1:2 and again at 1:17"},
+
+		{"byte order mark", "\uFEFF[{\"id\": 1, \"subject\": \"\"}]", "1:1 - the file begins with a byte order mark (BOM): save it without one\n1:24 /0/subject task 1: subject is blank"},
+		{"UTF-16", "\xff\xfe[\x00]\x00", `1:1 - the file is UTF-16: save it as UTF-8`},
+		{"invalid UTF-8", "[{\"id\": 1, \"subject\": \"é\xff\xfe!\xff\"}]",
+			`1:25 /0/subject task 1 ("é\xff\xfe!\xff"): invalid UTF-8 (byte 0xff) in the string that begins at 1:23` + "\n" +
+				`1:28 /0/subject task 1 ("é\xff\xfe!\xff"): invalid UTF-8 (byte 0xff) in the string that begins at 1:23`},
+		{"lone high surrogate", `[{"id": 1, "subject": "A\ud83d"}]`, "1:25 /0/subject task 1 (\"A\ufffd\"): \\ud83d is half of a surrogate pair and cannot be represented without its other half"},
+		{"lone low surrogate", `[{"id": 1, "subject": "A", "metadata": {"k": "\\\uDE00"}}]`, `1:49 /0/metadata/k task 1 ("A"): \uDE00 is half of a surrogate pair and cannot be represented without its other half`},
+		{"surrogate in a key", `[{"id": 1, "subject": "A", "\ud800\ud83d\ude00": 1}]`,
+			"1:29 /0/\ufffd😀 task 1 (\"A\"): \\ud800 is half of a surrogate pair and cannot be represented without its other half"},
+
+		{"long text is cut", `[{"id": "` + strings.Repeat("é", 100) + `", "subject": "A"}]`,
+			`1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "` + strings.Repeat("é", 39) + `…`},
+		{"columns count code points", `[{"id": 1, "subject": "Ünï😀", "owner": 1}]`, `1:40 /0/owner task 1 ("Ünï😀"): owner must be a string, not the number 1`},
+		{"lines end at line feeds", "[{\"id\": 1,\r\n\"subject\":\r\"A\u2028\",\n\"owner\":1}]", "3:9 /0/owner task 1 (\"A\\u2028\"): owner must be a string, not the number 1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, strings.Split(c.want, "\n"), lines(refused(t, c.file).Problems))
+		})
+	}
+}
+
+// SCN-THS-4.6
+func TestAllProblemsAtOnceInFileOrder(t *testing.T) {
+	err := refused(t, `[
+  {"id": 1, "subject": "Build", "blockedBy": [9]},
+  {"id": 1, "subject": "", "metadata": {"a": 1, "a": 2}},
+  {"subject": "Test", "status": "later"},
+  7,
+  {"id": 4, "colour": "red"}
+]`)
+	assert.Equal(t, []string{
+		`2:47 /0/blockedBy/0 task 1 ("Build"): blockedBy refers to 9, and no task of this file has that id (did you mean 4?)`,
+		`3:10 /1/id task 1: duplicate id 1, used at 2:10 ("Build") and again at 3:10`,
+		`3:24 /1/subject task 1: subject is blank`,
+		`3:49 /1/metadata/a task 1: duplicate key "a" in one object, at 3:41 and again at 3:49`,
+		`4:3 /2 entry 3 ("Test"): missing "id"`,
+		`4:33 /2/status entry 3 ("Test"): status must be pending, in_progress or completed, not "later"`,
+		`5:3 /3 entry 4 must be an object, not the number 7`,
+		`6:3 /4 task 4: missing "subject"`,
+	}, lines(err.Problems))
+	assert.Equal(t, []string{`6:13 /4/colour task 4: unknown field "colour" is ignored`}, lines(err.Warnings))
+
+	text := strings.Split(err.Error(), "\n")
+	require.Len(t, text, len(err.Problems))
+	for i, p := range err.Problems {
+		assert.Equal(t, fmt.Sprintf("%d:%d: %s", p.Line, p.Column, p.Message), text[i])
+		assert.ErrorIs(t, err, p)
+		assert.False(t, p.Warning)
+	}
+}
+
+func TestOffsetsAreBytes(t *testing.T) {
+	const file = "[\n{\"id\": 1, \"subject\": \"é\", \"owner\": 7}]"
+	p := refused(t, file).Problems[0]
+	assert.EqualValues(t, strings.Index(file, "7"), p.Offset)
+	assert.Equal(t, 2, p.Line)
+	assert.Equal(t, len("{'id': 1, 'subject': 'e', 'owner': 7"), p.Column)
+}

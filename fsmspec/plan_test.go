@@ -1,0 +1,251 @@
+package fsmspec_test
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+)
+
+func planned(t *testing.T, file string, list fsmspec.Snapshot, policy fsmspec.Policy) *fsmspec.Plan {
+	t.Helper()
+	plan, err := parsed(t, file).Plan("my-plugin:my-skill", list, policy)
+	require.NoError(t, err)
+	return plan
+}
+
+func golden(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile("testdata/" + name)
+	require.NoError(t, err)
+	return string(data)
+}
+
+func names(plan *fsmspec.Plan) (deleted, created []string) {
+	for _, d := range plan.Deletions() {
+		deleted = append(deleted, d.Name)
+	}
+	for _, c := range plan.Creations() {
+		created = append(created, c.Name)
+	}
+	return deleted, created
+}
+
+// SCN-THS-4.7, SCN-THS-6.1: byte for byte what the documented schema shows.
+func TestCreatedFile(t *testing.T) {
+	plan := planned(t, `[{"id": 1, "subject": "Set up environment", "description": "Install deps"}]`, fsmspec.Snapshot{}, fsmspec.Policy{})
+	assert.Equal(t, []fsmspec.Creation{{Name: "1.json", ID: 1, Subject: "Set up environment", Content: `{
+  "id": "1",
+  "subject": "Set up environment",
+  "description": "Install deps",
+  "activeForm": "",
+  "owner": "",
+  "status": "pending",
+  "blocks": [],
+  "blockedBy": [],
+  "metadata": {
+    "fsm": "my-plugin:my-skill"
+  }
+}`}}, plan.Creations())
+}
+
+// SCN-THS-6.2, and everything else that a file can hold.
+func TestCreatedFileWithEveryField(t *testing.T) {
+	plan := planned(t, golden(t, "every-field.fsm.json"), fsmspec.Snapshot{MaxID: 5}, fsmspec.Policy{})
+	assert.Equal(t, golden(t, "every-field.task.json"), plan.Creations()[0].Content)
+}
+
+// SCN-THS-5.1, 5.2, 5.3
+func TestActualIDs(t *testing.T) {
+	const file = `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 30, "subject": "C", "blocks": [2]}]`
+	for name, c := range map[string]struct {
+		list fsmspec.Snapshot
+		want []string
+	}{
+		"empty list":                 {fsmspec.Snapshot{}, []string{"1.json", "2.json", "30.json"}},
+		"above the largest":          {fsmspec.Snapshot{MaxID: 5}, []string{"6.json", "7.json", "35.json"}},
+		"above the high-water mark":  {fsmspec.Snapshot{MaxID: 5, HighWater: 9}, []string{"10.json", "11.json", "39.json"}},
+		"above what is deleted":      {fsmspec.Snapshot{MaxID: 7, HighWater: 2, Tasks: []fsmspec.Existing{{Name: "7.json"}}}, []string{"8.json", "9.json", "37.json"}},
+		"a mark that makes no sense": {fsmspec.Snapshot{HighWater: -4}, []string{"1.json", "2.json", "30.json"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, created := names(planned(t, file, c.list, fsmspec.Policy{}))
+			assert.Equal(t, c.want, created)
+		})
+	}
+	second := planned(t, file, fsmspec.Snapshot{MaxID: 5}, fsmspec.Policy{}).Creations()[1]
+	assert.Contains(t, second.Content, "\"blockedBy\": [\n    \"6\"\n  ]")
+}
+
+func TestIDTooLarge(t *testing.T) {
+	spec := parsed(t, `[{"id": 1, "subject": "A"}, {"id": 3, "subject": "B"}]`)
+	plan, err := spec.Plan("c", fsmspec.Snapshot{MaxID: fsmspec.MaxID - 3}, fsmspec.Policy{})
+	require.NoError(t, err)
+	assert.EqualValues(t, fsmspec.MaxID, plan.Creations()[1].ID)
+
+	_, err = spec.Plan("c", fsmspec.Snapshot{HighWater: fsmspec.MaxID - 2}, fsmspec.Policy{})
+	require.ErrorIs(t, err, fsmspec.ErrIDTooLarge)
+	assert.EqualError(t, err, `task 3 ("B"): its id would be 3 above 9007199254740989, the largest that the task list has given: no task id may be larger than 9007199254740991 (2^53-1)`)
+
+	for _, base := range []int64{fsmspec.MaxID, fsmspec.MaxID + 1, 1<<63 - 1} {
+		_, err = spec.Plan("c", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
+		require.ErrorIs(t, err, fsmspec.ErrIDTooLarge)
+		assert.Contains(t, err.Error(), `task 1 ("A")`)
+	}
+	_, err = parsed(t, `[]`).Plan("c", fsmspec.Snapshot{MaxID: 1<<63 - 1}, fsmspec.Policy{})
+	assert.NoError(t, err, "nothing gets an id")
+}
+
+func TestCommandNameThatIsNoText(t *testing.T) {
+	plan, err := parsed(t, `[{"id": 1, "subject": "A"}]`).Plan("a\xff\xfe\x00\n\"", fsmspec.Snapshot{}, fsmspec.Policy{})
+	require.NoError(t, err)
+	content := plan.Creations()[0].Content
+	assert.Contains(t, content, `"fsm": "a�\u0000\n\""`)
+
+	again, _, err := fsmspec.Classify("1.json", []byte(content))
+	require.NoError(t, err)
+	plan, err = parsed(t, `[]`).Plan("a\xff\xfe\x00\n\"", fsmspec.Snapshot{MaxID: 1, Tasks: []fsmspec.Existing{again}}, fsmspec.Policy{Scope: fsmspec.ScopeSkill})
+	require.NoError(t, err)
+	assert.Len(t, plan.Deletions(), 1, "the command knows its own tasks again")
+}
+
+// SCN-THS-7.1
+func TestDeletions(t *testing.T) {
+	list := fsmspec.Snapshot{MaxID: 12, Tasks: []fsmspec.Existing{
+		{Name: "12.json", Tag: "other", Subject: "L", Status: "completed"},
+		{Name: "b.json", Tag: "other"},
+		{Name: "3.json", Tag: "my-plugin:my-skill", Subject: "C", Status: "pending"},
+		{Name: "a.json", Tag: "my-plugin:my-skill"},
+		{Name: "5a.json", Tag: ""},
+		{Name: "007.json", Tag: "other"},
+		{Name: "05.json", Tag: "my-plugin:my-skill:more"},
+		{Name: "99999999999999999999.json", Tag: "other"},
+	}}
+	plan := planned(t, `[]`, list, fsmspec.Policy{})
+	deleted, created := names(plan)
+	assert.Equal(t, []string{"3.json", "05.json", "5a.json", "007.json", "12.json", "99999999999999999999.json", "a.json", "b.json"}, deleted)
+	assert.Empty(t, created)
+	assert.Equal(t, fsmspec.Deletion{Name: "3.json", Subject: "C", Status: "pending"}, plan.Deletions()[0])
+
+	deleted, _ = names(planned(t, `[]`, list, fsmspec.Policy{Scope: fsmspec.ScopeSkill}))
+	assert.Equal(t, []string{"3.json", "a.json"}, deleted)
+	assert.Equal(t, "12.json", list.Tasks[0].Name, "the snapshot is the caller's")
+}
+
+func TestActiveTasksAreRefused(t *testing.T) {
+	task := func(name, tag, status string) fsmspec.Existing {
+		return fsmspec.Existing{Name: name, Tag: tag, Subject: "Task " + name, Status: status}
+	}
+	for _, c := range []struct {
+		name  string
+		scope fsmspec.Scope
+		tasks []fsmspec.Existing
+		want  string
+	}{
+		{"none", fsmspec.ScopeAll, nil, ""},
+		{"all pending", fsmspec.ScopeAll, []fsmspec.Existing{task("1.json", "c", "pending"), task("2.json", "c", "pending")}, ""},
+		{"all completed", fsmspec.ScopeAll, []fsmspec.Existing{task("1.json", "c", "completed"), task("2.json", "c", "completed")}, ""},
+		{"one in progress", fsmspec.ScopeAll, []fsmspec.Existing{task("007.json", "c", "in_progress")},
+			`tasks about to be deleted are under way: #007 "Task 007.json" (in_progress)`},
+		{"mixed", fsmspec.ScopeAll, []fsmspec.Existing{task("2.json", "c", "pending"), task("x.json", "c", ""), task("1.json", "c", "completed")},
+			`tasks about to be deleted are under way: #1 "Task 1.json" (completed), #2 "Task 2.json" (pending), #x "Task x.json" (no status)`},
+		{"in progress by another command", fsmspec.ScopeSkill, []fsmspec.Existing{task("1.json", "other", "in_progress"), task("2.json", "c", "pending")}, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			spec := parsed(t, `[{"id": 1, "subject": "A"}]`)
+			list := fsmspec.Snapshot{MaxID: 7, Tasks: c.tasks}
+			_, err := spec.Plan("c", list, fsmspec.Policy{Scope: c.scope})
+			require.NoError(t, err, "only if it is wanted")
+
+			plan, err := spec.Plan("c", list, fsmspec.Policy{Scope: c.scope, Active: fsmspec.ActiveRefuse})
+			if c.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			assert.Nil(t, plan)
+			refusal, ok := errors.AsType[*fsmspec.ActiveError](err)
+			require.True(t, ok)
+			assert.Len(t, refusal.Tasks, len(c.tasks))
+			assert.EqualError(t, err, c.want)
+		})
+	}
+}
+
+func TestHighWater(t *testing.T) {
+	tagged := func(names ...string) []fsmspec.Existing {
+		var tasks []fsmspec.Existing
+		for _, name := range names {
+			tasks = append(tasks, fsmspec.Existing{Name: name})
+		}
+		return tasks
+	}
+	for _, c := range []struct {
+		name, file string
+		list       fsmspec.Snapshot
+		mark       int64
+		raise      bool
+	}{
+		{"nothing deleted", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 3}, 3, false},
+		{"largest deleted", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 3, Tasks: tagged("2.json", "7.json")}, 7, true},
+		{"largest deleted under another spelling", `[]`, fsmspec.Snapshot{MaxID: 7, Tasks: tagged("007.json")}, 7, true},
+		{"largest stays", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 3, Tasks: tagged("2.json", "6.json", "abc.json")}, 3, false},
+		{"largest deleted, mark as high", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 7, Tasks: tagged("7.json")}, 7, false},
+		{"largest deleted, mark higher", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 9, Tasks: tagged("7.json")}, 9, false},
+		{"higher written", `[{"id": 1, "subject": "A"}]`, fsmspec.Snapshot{MaxID: 7, HighWater: 3, Tasks: tagged("7.json")}, 3, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			mark, raise := planned(t, c.file, c.list, fsmspec.Policy{}).HighWater()
+			assert.Equal(t, c.mark, mark)
+			assert.Equal(t, c.raise, raise)
+		})
+	}
+}
+
+func TestEmptyPlan(t *testing.T) {
+	plan := planned(t, `[]`, fsmspec.Snapshot{MaxID: 7}, fsmspec.Policy{})
+	assert.True(t, plan.Empty())
+	assert.Empty(t, plan.String())
+
+	assert.False(t, planned(t, `[]`, fsmspec.Snapshot{Tasks: []fsmspec.Existing{{Name: "x.json"}}}, fsmspec.Policy{}).Empty())
+	assert.False(t, planned(t, `[{"id": 1, "subject": "A"}]`, fsmspec.Snapshot{}, fsmspec.Policy{}).Empty())
+}
+
+func TestDiff(t *testing.T) {
+	list := fsmspec.Snapshot{MaxID: 7, HighWater: 5, Tasks: []fsmspec.Existing{
+		{Name: "7.json", Tag: "old", Subject: "Deploy\nat night", Status: "in_progress"},
+		{Name: "3.json", Tag: "old", Subject: "Set up", Status: "pending"},
+		{Name: "ünï.json", Tag: "old", Status: "completed"},
+		{Name: "4.json", Tag: "old"},
+	}}
+	plan := planned(t, golden(t, "diff.fsm.json"), list, fsmspec.Policy{})
+	assert.Equal(t, golden(t, "diff.txt"), plan.String())
+
+	plan = planned(t, `[]`, list, fsmspec.Policy{})
+	assert.Equal(t, golden(t, "diff-empty-file.txt"), plan.String())
+}
+
+func TestPolicyWords(t *testing.T) {
+	for _, scope := range []fsmspec.Scope{fsmspec.ScopeAll, fsmspec.ScopeSkill} {
+		got, err := fsmspec.ParseScope(scope.String())
+		require.NoError(t, err)
+		assert.Equal(t, scope, got)
+	}
+	for _, active := range []fsmspec.Active{fsmspec.ActiveReset, fsmspec.ActiveRefuse} {
+		got, err := fsmspec.ParseActive(active.String())
+		require.NoError(t, err)
+		assert.Equal(t, active, got)
+	}
+	assert.Equal(t, "all skill reset refuse foreign manual tagged", fsmspec.ScopeAll.String()+" "+fsmspec.ScopeSkill.String()+" "+
+		fsmspec.ActiveReset.String()+" "+fsmspec.ActiveRefuse.String()+" "+fsmspec.Foreign.String()+" "+fsmspec.Manual.String()+" "+fsmspec.Tagged.String())
+
+	_, err := fsmspec.ParseScope("All")
+	assert.ErrorIs(t, err, fsmspec.ErrUnknownScope)
+	assert.EqualError(t, err, `unknown scope "All": all or skill`)
+	_, err = fsmspec.ParseActive("")
+	assert.ErrorIs(t, err, fsmspec.ErrUnknownActive)
+	assert.EqualError(t, err, `unknown policy for active tasks "": reset or refuse`)
+}

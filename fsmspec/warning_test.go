@@ -1,0 +1,79 @@
+package fsmspec_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestWarnings(t *testing.T) {
+	for _, c := range []struct{ name, file, want string }{
+		{"none", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1], "metadata": {"x": {"fsm": 1}}}]`, ``},
+		{"unknown field", `[{"id": 1, "subject": "A", "colour": "red"}]`, `1:28 /0/colour task 1 ("A"): unknown field "colour" is ignored`},
+		{"unknown field in another case", `[{"id": 1, "subject": "A", "blockedby": []}]`,
+			`1:28 /0/blockedby task 1 ("A"): unknown field "blockedby" is ignored (did you mean "blockedBy"?)`},
+		{"unknown field in snake case", `[{"id": 1, "subject": "A", "active_form": ""}]`,
+			`1:28 /0/active_form task 1 ("A"): unknown field "active_form" is ignored (did you mean "activeForm"?)`},
+		{"unknown field with a slip", `[{"id": 1, "subject": "A", "metdata": {}}]`,
+			`1:28 /0/metdata task 1 ("A"): unknown field "metdata" is ignored (did you mean "metadata"?)`},
+		{"unknown field cut short", `[{"id": 1, "subject": "A", "desc": ""}]`,
+			`1:28 /0/desc task 1 ("A"): unknown field "desc" is ignored (did you mean "description"?)`},
+		{"unknown field far from any", `[{"id": 1, "subject": "A", "x/y~": 1, "": 1}]`,
+			"1:28 /0/x~1y~0 task 1 (\"A\"): unknown field \"x/y~\" is ignored\n1:39 /0/ task 1 (\"A\"): unknown field \"\" is ignored"},
+		{"tag of its own", `[{"id": 1, "subject": "A", "metadata": {"fsm": true}}]`,
+			`1:41 /0/metadata/fsm task 1 ("A"): metadata.fsm is overwritten with the name of the command`},
+		{"blocks itself", `[{"id": 1, "subject": "A", "blocks": [1]}]`,
+			`1:39 /0/blocks/0 task 1 ("A"): blocks names the task itself, which then waits for itself`},
+		{"blocked by itself", `[{"id": 1, "subject": "A", "blockedBy": [1]}]`,
+			`1:42 /0/blockedBy/0 task 1 ("A"): blockedBy names the task itself, which then waits for itself`},
+		{"reference twice", `[{"id": 1, "subject": "A", "blocks": [2, 2.0]}, {"id": 2, "subject": "B"}]`,
+			`1:42 /0/blocks/1 task 1 ("A"): blocks names 2 more than once`},
+		{"one reference in two tasks", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 3, "subject": "C", "blockedBy": [1]}]`, ``},
+		{"both sides", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1]}]`,
+			`1:84 /1/blockedBy/0 task 2 ("B"): blockedBy 1 says again what blocks of task 1 ("A") says at 1:39`},
+		{"both sides, blockedBy first", `[{"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 1, "subject": "A", "blocks": [2]}]`,
+			`1:84 /1/blocks/0 task 1 ("A"): blocks 2 says again what blockedBy of task 2 ("B") says at 1:42`},
+		{"in progress while blocked", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "status": "in_progress", "blockedBy": [1]}]`,
+			`1:65 /1/status task 2 ("B"): in_progress while blocked by task 1 ("A"), which is pending`},
+		{"in progress while blocked from the other side", `[{"id": 1, "subject": "A", "blocks": [2], "status": "in_progress"}, {"id": 2, "subject": "B", "status": "in_progress"}]`,
+			`1:105 /1/status task 2 ("B"): in_progress while blocked by task 1 ("A"), which is in_progress`},
+		{"in progress with its blocker done", `[{"id": 1, "subject": "A", "status": "completed"}, {"id": 2, "subject": "B", "status": "in_progress", "blockedBy": [1]}]`, ``},
+		{"cycle of two", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}]`,
+			`1:81 /1/blocks/0 cycle: 1 -> 2 -> 1, where each task blocks the next, so none can start`},
+		{"cycle of three with a tail", `[{"id": 9, "subject": "Z", "blocks": [1]},
+{"id": 1, "subject": "A", "blocks": [2]},
+{"id": 2, "subject": "B"},
+{"id": 3, "subject": "C", "blockedBy": [2], "blocks": [1]}]`,
+			`4:56 /3/blocks/0 cycle: 1 -> 2 -> 3 -> 1, where each task blocks the next, so none can start`},
+		{"two cycles that share a task", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1, 3]}, {"id": 3, "subject": "C", "blocks": [2]}]`,
+			"1:81 /1/blocks/0 cycle: 1 -> 2 -> 1, where each task blocks the next, so none can start\n" +
+				"1:126 /2/blocks/0 cycle: 2 -> 3 -> 2, where each task blocks the next, so none can start"},
+		{"no cycle in a diamond", `[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B", "blocks": [4]}, {"id": 3, "subject": "C", "blocks": [4]}, {"id": 4, "subject": "D"}]`, ``},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			warnings := parsed(t, c.file).Warnings()
+			for _, w := range warnings {
+				assert.True(t, w.Warning)
+			}
+			assert.Equal(t, c.want, strings.Join(lines(warnings), "\n"))
+		})
+	}
+}
+
+// A dense graph has half a million pairs and far more cycles.
+func TestWarningsOfADenseGraphAreBounded(t *testing.T) {
+	var ids []string
+	for i := range 1000 {
+		ids = append(ids, fmt.Sprint(i+1))
+	}
+	all := strings.Join(ids, ",")
+	var entries []string
+	for _, id := range ids {
+		entries = append(entries, fmt.Sprintf(`{"id":%s,"subject":"A","blocks":[%s]}`, id, all))
+	}
+	warnings := parsed(t, "["+strings.Join(entries, ",")+"]").Warnings()
+	require.Len(t, warnings, 1000+100, "each task names itself, and a hundred cycles")
+}

@@ -1,0 +1,193 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+const hydrateLong = `Hydrate is a hook of the client. It reads one event from standard input, PostToolUse
+of the Skill tool or UserPromptExpansion, finds the fsm.json of the invoked skill,
+checks all of it, and replaces the workflow's tasks in the session's task list:
+all of them, or, whatever fails, none.
+
+On success it prints {"continue": true}. On failure it prints nothing on standard
+output, the whole reason on standard error, and exits 2, which is what makes the
+client show the reason to the agent. For a skill that the user types, exit 2 also
+stops the prompt: it is used only once the skill is known to have an fsm.json.
+
+It is registered by: fsmtx install`
+
+type hydrateFlags struct {
+	scope, active string
+	announce      bool
+	pluginDirs    []string
+	lockTimeout   time.Duration
+	log           string
+}
+
+func newHydrate(s terminal.Streams) *cobra.Command {
+	var f hydrateFlags
+	c := &cobra.Command{
+		Use:   "hydrate",
+		Short: "As a hook: put the invoked skill's tasks into the task list",
+		Long:  hydrateLong,
+		Example: example(
+			"fsmtx hydrate < event.json",
+			"fsmtx hydrate --announce --log ~/.claude/fsmtx.log < event.json"),
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			policy, err := f.policy()
+			if err != nil {
+				return refuseFlags(s, err)
+			}
+			return runHydrate(c.Context(), s, f, policy)
+		},
+	}
+	c.Flags().StringVar(&f.scope, "scope", "all", `which tasks to replace: "all" that any skill made, or those this "skill" made`)
+	c.Flags().StringVar(&f.active, "active", "reset", `if tasks to be replaced are under way: "reset" them, or "refuse" and fail`)
+	c.Flags().BoolVar(&f.announce, "announce", false, "tell the agent which tasks it has now")
+	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "a plugin's `directory` that is in no registry, as given to the client (repeatable)")
+	c.Flags().DurationVar(&f.lockTimeout, "lock-timeout", 5*time.Second, "how long to wait while others hold the task list's locks")
+	c.Flags().StringVar(&f.log, "log", "", "append one JSON line about each call to this `file`")
+	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return refuseFlags(s, err) })
+	return c
+}
+
+func (f hydrateFlags) policy() (fsmspec.Policy, error) {
+	scope, err := fsmspec.ParseScope(f.scope)
+	if err != nil {
+		return fsmspec.Policy{}, fmt.Errorf("--scope: %w", err)
+	}
+	active, err := fsmspec.ParseActive(f.active)
+	if err != nil {
+		return fsmspec.Policy{}, fmt.Errorf("--active: %w", err)
+	}
+	if f.lockTimeout <= 0 {
+		return fsmspec.Policy{}, fmt.Errorf("--lock-timeout: %v is no time to wait", f.lockTimeout)
+	}
+	return fsmspec.Policy{Scope: scope, Active: active}, nil
+}
+
+// refuseFlags reports a wrong command line. The hook was registered with it, so
+// every skill would fail: the agent is told, but no prompt of the user is stopped.
+func refuseFlags(s terminal.Streams, err error) error {
+	err = fmt.Errorf("hydrate is registered with a wrong command line: %w", err)
+	const hint = "run fsmtx hydrate --help, then mend the hook with fsmtx install"
+	if e, readErr := readEvent(s); readErr == nil && e.Name == event.UserPromptExpansion {
+		return letGo(s, e.Name, err)
+	}
+	return &exit{exitBlock, err, hint}
+}
+
+func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy fsmspec.Policy) error {
+	start := time.Now()
+	e, err := readEvent(s)
+	if err != nil {
+		return &exit{exitBlock, err, "hydrate is a hook: it reads the client's event; see fsmtx hydrate --help"}
+	}
+	request, skip, err := hydrate.Understand(e)
+	if skip != "" {
+		s.Errorf("nothing to do: %s", skip)
+		return answer(s, hydrate.Reply(request.Event, ""))
+	}
+	var result hydrate.Result
+	if err == nil {
+		result, err = carryOut(ctx, s, request, hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, LockTimeout: f.lockTimeout})
+	}
+	if f.log != "" {
+		if err := hydrate.NewRecord(request, result, err, start, time.Now()).Append(f.log); err != nil {
+			s.Errorf("the call was not logged: %v", err)
+		}
+	}
+	if err != nil {
+		return failHydrate(s, request, result, err)
+	}
+	return succeed(s, f, request, result)
+}
+
+// carryOut handles signals only once there is something to undo: most skills have
+// no workflow, and for them this is a good part of what the hook costs.
+func carryOut(ctx context.Context, s terminal.Streams, r hydrate.Request, o hydrate.Options) (hydrate.Result, error) {
+	h, result, err := hydrate.Find(r, s.Getenv, o)
+	if h == nil {
+		return result, err
+	}
+	surviveBrokenPipe()
+	ctx, stop := interruptible(ctx)
+	defer stop()
+	return h.Apply(ctx)
+}
+
+// readEvent reads the event, and does not wait for a person to type one.
+func readEvent(s terminal.Streams) (*event.Event, error) {
+	if s.InputIsTerminal() {
+		return nil, errors.New("standard input is a terminal, and an event is expected there")
+	}
+	return event.Read(s.In)
+}
+
+func failHydrate(s terminal.Streams, r hydrate.Request, result hydrate.Result, err error) error {
+	message, hint := hydrate.Explain(err, result, hydrate.Env(s.Getenv))
+	if r.Event == event.UserPromptExpansion && result.Spec == "" {
+		return letGo(s, r.Event, errors.New(message))
+	}
+	return &exit{exitBlock, errors.New(message), hint}
+}
+
+// letGo reports trouble that must not stop the user's prompt: to the user on
+// standard error, to the model as context.
+func letGo(s terminal.Streams, eventName string, err error) error {
+	s.Errorf("%v", err)
+	return answer(s, hydrate.Reply(eventName, "fsmtx could not look for the tasks of this skill, so none were put into the task list: "+err.Error()))
+}
+
+func succeed(s terminal.Streams, f hydrateFlags, r hydrate.Request, result hydrate.Result) error {
+	if result.Recovered.Outcome == txn.RolledBack {
+		s.Errorf("an interrupted change of %s was rolled back first", result.List)
+	}
+	for _, c := range result.Recovered.Conflicts {
+		s.Errorf("%s", conflictText(c))
+	}
+	if result.Duplicate {
+		s.Errorf("this invocation was hydrated before; nothing to do")
+	}
+	context := ""
+	if f.announce && len(result.Created) > 0 {
+		context = hydrate.Announcement(r.Command, result.Created)
+	}
+	return answer(s, hydrate.Reply(r.Event, context))
+}
+
+// answer prints a reply. That it cannot be printed undoes nothing and so is no
+// failure of the hook; it is said where it can be.
+func answer(s terminal.Streams, r event.Reply) error {
+	if err := r.Write(s.Out); err != nil {
+		s.Errorf("the reply could not be written: %v", err)
+	}
+	return nil
+}
+
+// surviveBrokenPipe turns the signal that would end a hook whose client has gone
+// into an error of the write. Notify does, and Ignore would be inherited by
+// child processes.
+func surviveBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+func conflictText(c txn.Conflict) string {
+	if c.MovedTo == "" {
+		return fmt.Sprintf("%s: %s", c.Name, c.Why)
+	}
+	return fmt.Sprintf("%s: %s; it is now %s", c.Name, c.Why, c.MovedTo)
+}

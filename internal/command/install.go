@@ -1,0 +1,250 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// Exit codes of install --check, beside exitOK for installed.
+const (
+	exitOutdated   = 1
+	exitAbsent     = 2
+	exitUnreadable = 3
+)
+
+type installFlags struct {
+	user, project, local bool
+	check, print, remove bool
+	hydrate              []string // nil: none were given
+}
+
+func newInstall(s terminal.Streams) *cobra.Command {
+	var f installFlags
+	c := &cobra.Command{
+		DisableFlagsInUseLine: true,
+		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [-- hydrate flags]",
+		Short:                 "Put the hooks into a settings file of the client, or take them out",
+		Long: `Puts three hooks into one settings file of Claude Code, by the absolute path of
+this program:
+
+  PostToolUse, of the Skill tool   fsmtx hydrate    the agent calls a skill
+  UserPromptExpansion              fsmtx hydrate    the user types a skill's name
+  SessionStart                     fsmtx recover    an interrupted change is settled
+
+The rest of the file keeps every byte, and the file its mode; a symbolic link
+stays, and what it points to is edited. Hooks that are there already are brought
+up to date, and keep their hydrate flags unless there are some after "--"; new
+ones get --announce. A file that is not plain JSON is refused, untouched.
+
+--remove takes out what went in, and with it the containers, the file and the
+directory that were made for it: what is left is what was there before.`,
+		Example: example(
+			"fsmtx install                        # this project, not committed",
+			"fsmtx install --user                 # every project",
+			"fsmtx install -- --scope=skill       # with flags for hydrate",
+			"fsmtx install --print --project      # show the file, change nothing",
+			"fsmtx install --check || fsmtx install",
+			"fsmtx install --remove",
+		) + `
+
+Exit codes of --check:
+  0  installed: all three, as install would write them
+  1  outdated: another path, not without a shell, another timeout, some missing
+  2  absent
+  3  the settings cannot be read`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if err := f.take(args, c.ArgsLenAtDash()); err != nil {
+				return err
+			}
+			return f.run(s)
+		},
+	}
+	flags := c.Flags()
+	flags.BoolVar(&f.user, "user", false, "settings.json in CLAUDE_CONFIG_DIR or ~/.claude: every project of yours")
+	flags.BoolVar(&f.project, "project", false, ".claude/settings.json here: everyone who has this project")
+	flags.BoolVar(&f.local, "local", false, ".claude/settings.local.json here: you, in this project (the default)")
+	flags.BoolVar(&f.check, "check", false, "say whether the hooks are there, change nothing")
+	flags.BoolVar(&f.print, "print", false, "print the file as it would be, change nothing")
+	flags.BoolVar(&f.remove, "remove", false, "take the hooks out")
+	return c
+}
+
+// take checks what the flags say together and takes hydrate's flags, those of
+// args from index dash on; dash is negative if there was no "--".
+func (f *installFlags) take(args []string, dash int) error {
+	switch {
+	case moreThanOne(f.user, f.project, f.local):
+		return &exit{exitNo, errors.New("--user, --project and --local exclude one another"), "run it once for each file"}
+	case f.check && (f.print || f.remove):
+		return &exit{exitNo, errors.New("--check goes with neither --print nor --remove"), "run fsmtx install --help"}
+	case dash < 0 && len(args) > 0, dash > 0:
+		return &exit{exitNo, fmt.Errorf("unexpected argument %q", args[0]), `flags for hydrate follow "--"`}
+	case dash == 0 && (f.check || f.remove):
+		return &exit{exitNo, errors.New("--check and --remove go by no hydrate flags"), `leave out "--" and what follows`}
+	case dash == 0:
+		f.hydrate = append([]string{}, args...)
+	}
+	return nil
+}
+
+func moreThanOne(flags ...bool) bool {
+	n := 0
+	for _, set := range flags {
+		if set {
+			n++
+		}
+	}
+	return n > 1
+}
+
+func (f *installFlags) run(s terminal.Streams) error {
+	file, err := f.open(s)
+	if err != nil {
+		return f.explain(err)
+	}
+	hooks, report, err := f.inspect(file)
+	if err != nil {
+		return f.explain(err)
+	}
+	switch {
+	case f.check:
+		return sayState(s, file, report)
+	case f.remove:
+		return f.explain(f.takeOut(s, file, hooks, report))
+	}
+	return f.explain(f.putIn(s, file, hooks, report))
+}
+
+func (f *installFlags) open(s terminal.Streams) (*install.File, error) {
+	switch {
+	case f.user:
+		dir, err := claude.ConfigDir(s.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		return install.Read(filepath.Join(dir, "settings.json"))
+	case f.project:
+		return install.Read(filepath.Join(".claude", "settings.json"))
+	}
+	return install.Read(filepath.Join(".claude", "settings.local.json"))
+}
+
+// inspect returns the hooks that the file should hold, and what it holds.
+// Hydrate's flags are those given, else those in the file, else the default.
+func (f *installFlags) inspect(file *install.File) ([]install.Hook, install.Report, error) {
+	binary, err := install.Binary(os.Args[0])
+	if err != nil && (!errors.Is(err, install.ErrTemporary) || !f.check && !f.remove) {
+		return nil, install.Report{}, err
+	}
+	hooks := install.Hooks(binary, f.hydrate)
+	if f.hydrate == nil {
+		hooks, err = install.Keep(file.Data, install.Hooks(binary, install.DefaultFlags()))
+		if err != nil {
+			return nil, install.Report{}, inFile(file, err)
+		}
+	}
+	report, err := install.Inspect(file.Data, hooks)
+	return hooks, report, inFile(file, err)
+}
+
+func sayState(s terminal.Streams, file *install.File, report install.Report) error {
+	switch report.State {
+	case install.Installed:
+		fmt.Fprintf(s.Out, "installed in %s\n", file.Path)
+		return nil
+	case install.Absent:
+		fmt.Fprintf(s.Out, "absent from %s\n", file.Path)
+		return &exit{code: exitAbsent}
+	}
+	fmt.Fprintf(s.Out, "outdated in %s\n", file.Path)
+	for _, why := range report.Why {
+		fmt.Fprintf(s.Out, "  %s\n", why)
+	}
+	return &exit{code: exitOutdated}
+}
+
+func (f *installFlags) putIn(s terminal.Streams, file *install.File, hooks []install.Hook, report install.Report) error {
+	data, err := install.Add(file.Data, hooks)
+	if err != nil {
+		return inFile(file, err)
+	}
+	done := map[install.State]string{
+		install.Absent:    "installed the hooks in %s\n",
+		install.Outdated:  "brought the hooks up to date in %s\n",
+		install.Installed: "already installed in %s\n",
+	}
+	return f.replace(s, file, data, done[report.State])
+}
+
+func (f *installFlags) takeOut(s terminal.Streams, file *install.File, hooks []install.Hook, report install.Report) error {
+	data, err := install.Remove(file.Data, hooks)
+	if err != nil {
+		return inFile(file, err)
+	}
+	done := "took the hooks out of %s\n"
+	switch {
+	case report.State == install.Absent:
+		done = "nothing to remove from %s\n"
+	case data == nil:
+		done = "removed %s, which held nothing else\n"
+	}
+	return f.replace(s, file, data, done)
+}
+
+// replace puts data into the file and says so, or prints it.
+func (f *installFlags) replace(s terminal.Streams, file *install.File, data []byte, done string) error {
+	if f.print {
+		_, err := s.Out.Write(data)
+		return err
+	}
+	if err := file.Replace(data); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(s.Out, done, file.Path)
+	return err
+}
+
+// inFile says which file an error is about.
+func inFile(file *install.File, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", file.Path, err)
+}
+
+// explain adds what to do about an error, and the exit code.
+func (f *installFlags) explain(err error) error {
+	if _, ok := errors.AsType[*exit](err); ok || err == nil {
+		return err
+	}
+	code := exitNo
+	if f.check {
+		code = exitUnreadable
+	}
+	return &exit{code, err, installHint(err)}
+}
+
+func installHint(err error) string {
+	for cause, hint := range map[error]string{
+		install.ErrTemporary:  "build it first: go install, or make build and bin/fsmtx install",
+		install.ErrNotJSON:    "correct the file, or move it away; it was not changed. Comments are not JSON",
+		install.ErrDuplicate:  "leave one of the two; the file was not changed",
+		install.ErrShape:      "correct the file; it was not changed",
+		install.ErrChanged:    "run the command again",
+		install.ErrNotRegular: "move it away, or choose another file by --user, --project or --local",
+		claude.ErrNoHome:      "set HOME",
+	} {
+		if errors.Is(err, cause) {
+			return hint
+		}
+	}
+	return ""
+}

@@ -1,0 +1,111 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"text/tabwriter"
+
+	"github.com/spf13/afero"
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+const locateLong = `Locate prints the fsm.json that a hydration would use for a command name, and
+below it every step of the search with its result:
+
+  used     this is the fsm.json
+  found    there, and the search went on from it
+  absent   not there
+  skipped  passed over, and why
+  failed   there and of no use, and why
+
+Exit code 1 means that there is none.
+
+--json prints an object with command, path (empty if there is none), plugin and
+steps: an array of objects with rule, path, outcome and detail.`
+
+type locateFlags struct {
+	cwd        string
+	json       bool
+	pluginDirs []string
+}
+
+func newLocate(s terminal.Streams) *cobra.Command {
+	var f locateFlags
+	c := &cobra.Command{
+		Use:     "locate COMMAND_NAME",
+		Short:   "Show which fsm.json belongs to a skill, and why",
+		Long:    locateLong,
+		Example: example("fsmtx locate my-skill", "fsmtx locate my-plugin:my-skill --cwd ~/src/app --json"),
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(_ *cobra.Command, args []string) error { return runLocate(s, f, args[0]) },
+	}
+	c.Flags().StringVar(&f.cwd, "cwd", "", "search as from this `directory` (default the current one)")
+	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "a plugin's `directory` that is in no registry (repeatable)")
+	return c
+}
+
+func runLocate(s terminal.Streams, f locateFlags, name string) error {
+	cwd, err := directory(f.cwd)
+	if err != nil {
+		return err
+	}
+	config, err := claude.ConfigDir(s.Getenv)
+	if err != nil {
+		return err
+	}
+	l := &locator.Locator{Fs: afero.NewOsFs(), ConfigDir: config, ProjectDir: s.Env("CLAUDE_PROJECT_DIR"), PluginDirs: hydrate.Absolute(f.pluginDirs)}
+	result, lookupErr := l.Locate(name, cwd)
+	if err := printLocated(s, f.json, result); err != nil {
+		return err
+	}
+	if lookupErr != nil {
+		return lookupErr
+	}
+	if !result.Found() {
+		return &exit{code: exitNo}
+	}
+	return nil
+}
+
+// directory returns dir as an absolute path, the current one if it is empty.
+func directory(dir string) (string, error) {
+	if dir == "" {
+		return os.Getwd()
+	}
+	return filepath.Abs(dir)
+}
+
+func printLocated(s terminal.Streams, asJSON bool, r locator.Result) error {
+	if asJSON {
+		if r.Steps == nil {
+			r.Steps = []locator.Step{}
+		}
+		return printJSON(s.Out, r)
+	}
+	if r.Found() {
+		fmt.Fprintln(s.Out, r.Path)
+	} else {
+		fmt.Fprintf(s.Out, "no fsm.json for %q\n", r.Command)
+	}
+	return printSteps(s.Out, r.Steps)
+}
+
+func printSteps(w io.Writer, steps []locator.Step) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, step := range steps {
+		fmt.Fprintf(table, "  %s\t%s\t%s", step.Outcome, step.Rule, step.Path)
+		if step.Detail != "" {
+			fmt.Fprintf(table, "  (%s)", step.Detail)
+		}
+		fmt.Fprintln(table)
+	}
+	return table.Flush()
+}

@@ -1,0 +1,91 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/plugin"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+type pluginFlags struct {
+	name  string
+	force bool
+}
+
+func newPlugin(s terminal.Streams) *cobra.Command {
+	var f pluginFlags
+	c := &cobra.Command{
+		DisableFlagsInUseLine: true,
+		Use:                   "plugin [--name NAME] [--force] DIR",
+		Short:                 "Write a plugin of the client that carries this program",
+		Long: `Writes a complete plugin of Claude Code into DIR, and a marketplace that offers
+it: the manifests, the hooks, this program as bin/fsmtx, and the sample skill
+release-checklist, whose five steps become tasks when it is called.
+
+DIR is made if it does not exist. A plugin that was written there before is
+completed; files that differ are replaced only with --force, files that are not
+the plugin's are left alone. Any other directory has to be empty.
+
+The plugin has its own hooks: with it, "fsmtx install" is not needed.`,
+		Example: example(
+			"fsmtx plugin ~/fsmtx-plugin",
+			"claude --plugin-dir ~/fsmtx-plugin                 # try it in one session",
+			"claude plugin marketplace add ~/fsmtx-plugin       # or keep it",
+			"claude plugin install fsmtx@fsmtx",
+			"fsmtx plugin --force ~/fsmtx-plugin                # after an upgrade",
+		),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &exit{exitNo, errors.New("plugin takes one directory"), "run fsmtx plugin --help"}
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args[0]) },
+	}
+	c.Flags().StringVar(&f.name, "name", "fsmtx", "name of the plugin and of its marketplace, and prefix of its skills")
+	c.Flags().BoolVar(&f.force, "force", false, "replace files of the plugin that differ")
+	return c
+}
+
+func (f *pluginFlags) run(s terminal.Streams, dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	self, err := plugin.Self()
+	if err != nil {
+		return err
+	}
+	version, _ := built()
+	p := plugin.Plugin{Name: f.name, Version: version, Program: self, Parts: []plugin.Part{plugin.Hydration()}}
+	written, err := p.Write(dir, f.force)
+	if err != nil {
+		return &exit{exitNo, err, pluginHint(err)}
+	}
+	if len(written) == 0 {
+		_, err := fmt.Fprintf(s.Out, "plugin %s in %s is up to date\n", f.name, dir)
+		return err
+	}
+	for _, path := range written {
+		fmt.Fprintln(s.Out, path)
+	}
+	s.Hintf("try it with claude --plugin-dir %q", dir)
+	return nil
+}
+
+func pluginHint(err error) string {
+	if _, ok := errors.AsType[*plugin.DiffersError](err); ok {
+		return "--force replaces them; nothing was written"
+	}
+	switch {
+	case errors.Is(err, plugin.ErrForeign):
+		return "choose a new or an empty directory, or the plugin's own name by --name"
+	case errors.Is(err, plugin.ErrName):
+		return "for example --name my-workflows"
+	}
+	return ""
+}

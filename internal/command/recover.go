@@ -1,0 +1,166 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const recoverLong = `Recover brings task lists out of interrupted hydrations: a list is brought back to
+what it was before, or, if the change was committed, left as it is after it. For
+each list it says one of:
+
+  clean         nothing was left over
+  rolled back   the change was undone: which files were restored, which removed
+  committed     the change had happened; what it had left over was tidied up
+  conflict      undone, but someone else had changed a file meanwhile: it was moved
+                aside, and where it is now is said
+  set aside     a journal that cannot be trusted was moved out of the way (--force)
+  refused       nothing was done: why, and what to do
+
+Exit code 0 means that nothing is left to do, 1 that something is.
+
+With --hook it reads the client's event from standard input, recovers that
+session's list, prints {"continue": true} and exits 0 in any case; what a person
+must know is in systemMessage.
+
+--json prints an array of objects with the fields list, state (the words above),
+restored, removed, conflicts (name, moved_to, why), aside, reason, hint, dry_run.`
+
+// recoverTimeout bounds the wait for the locks of one list.
+const recoverTimeout = 5 * time.Second
+
+type recoverFlags struct {
+	session         string
+	all, hook, json bool
+	recovery.Options
+}
+
+func newRecover(s terminal.Streams) *cobra.Command {
+	var f recoverFlags
+	c := &cobra.Command{
+		Use:     "recover [--session ID | --all]",
+		Short:   "Finish what an interrupted hydration left over",
+		Long:    recoverLong,
+		Example: example("fsmtx recover", "fsmtx recover --dry-run --json", "fsmtx recover --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, stop := interruptible(c.Context())
+			defer stop()
+			if f.hook {
+				return recoverHook(ctx, s, f)
+			}
+			return runRecover(ctx, s, f)
+		},
+	}
+	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
+	c.Flags().BoolVar(&f.all, "all", false, "every task list (default)")
+	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "say what would be done, and change nothing")
+	c.Flags().BoolVar(&f.json, "json", false, "print the reports as JSON")
+	c.Flags().BoolVar(&f.Force, "force", false, "set a journal aside that cannot be trusted; it is never acted on")
+	c.Flags().BoolVar(&f.hook, "hook", false, "run as a hook: read an event from standard input")
+	c.MarkFlagsMutuallyExclusive("session", "all", "hook")
+	return c
+}
+
+func runRecover(ctx context.Context, s terminal.Streams, f recoverFlags) error {
+	reports, err := recoverLists(ctx, s, f)
+	if err != nil {
+		return err
+	}
+	if err := printReports(s, f.json, reports); err != nil {
+		return err
+	}
+	for _, r := range reports {
+		if r.Pending() {
+			return &exit{code: exitNo}
+		}
+	}
+	return nil
+}
+
+func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]recovery.Report, error) {
+	if f.session == "" {
+		root, err := tasklist.Root(s.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		return recovery.All(ctx, root, recoverTimeout, f.Options)
+	}
+	dir, err := tasklist.Dir(s.Getenv, f.session)
+	if err != nil {
+		return nil, err
+	}
+	return []recovery.Report{recovery.List(ctx, dir, recoverTimeout, f.Options)}, nil
+}
+
+func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) error {
+	if asJSON {
+		return printJSON(s.Out, reports)
+	}
+	if len(reports) == 0 {
+		s.Errorf("no task list was ever changed by this program; nothing to recover")
+	}
+	for _, r := range reports {
+		if _, err := fmt.Fprintln(s.Out, r); err != nil {
+			return err
+		}
+		if r.Hint != "" {
+			s.Hintf("%s", r.Hint)
+		}
+	}
+	return nil
+}
+
+func printJSON(w io.Writer, v any) error {
+	text, err := json.Marshal(v, jsontext.WithIndent("  "))
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// recoverHook never stops a session: whatever happens, the reply is to go on.
+func recoverHook(ctx context.Context, s terminal.Streams, f recoverFlags) error {
+	surviveBrokenPipe()
+	reply := event.GoOn()
+	report, err := recoverEvent(ctx, s, f)
+	switch {
+	case err != nil:
+		reply.SystemMessage = "fsmtx could not look for an interrupted hydration: " + err.Error()
+	case report.State != recovery.Clean && report.State != recovery.Committed:
+		reply.SystemMessage = "fsmtx: " + strings.TrimSpace(report.String()+"\n"+report.Hint)
+	}
+	if reply.SystemMessage != "" {
+		s.Errorf("%s", reply.SystemMessage)
+	}
+	return answer(s, reply)
+}
+
+func recoverEvent(ctx context.Context, s terminal.Streams, f recoverFlags) (recovery.Report, error) {
+	e, err := readEvent(s)
+	if err != nil {
+		return recovery.Report{}, err
+	}
+	if e.SessionID == "" {
+		return recovery.Report{}, errors.New("the event has no session_id")
+	}
+	dir, err := tasklist.Dir(s.Getenv, e.SessionID)
+	if err != nil {
+		return recovery.Report{}, err
+	}
+	return recovery.List(ctx, dir, recoverTimeout, f.Options), nil
+}

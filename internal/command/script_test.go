@@ -1,0 +1,87 @@
+package command_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"fsmtx": func() { os.Exit(command.Main(os.Args[1:], terminal.Process())) },
+	})
+}
+
+// TestScript runs the sessions of testdata/script, each in a directory of its own
+// with a home that does not exist yet.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "../../testdata/script",
+		RequireUniqueNames:  true,
+		RequireExplicitExec: true,
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("HOME", env.WorkDir+"/home")
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": event, "cmptask": cmptask},
+	})
+}
+
+// expand replaces $VARIABLE in files: expand event.json.
+func expand(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) == 0 {
+		ts.Fatalf("usage: expand file...")
+	}
+	for _, file := range args {
+		ts.Check(os.WriteFile(ts.MkAbs(file), []byte(os.Expand(ts.ReadFile(file), ts.Getenv)), 0o644))
+	}
+}
+
+// event writes event.json, what the client says when the model has called a
+// skill from the directory project: event my-skill.
+func event(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: event skill")
+	}
+	text := fmt.Sprintf(`{"session_id": "abc-123", "cwd": %q, "hook_event_name": "PostToolUse", "tool_name": "Skill",
+"tool_input": {"skill": %[2]q}, "tool_response": {"success": true, "commandName": %[2]q}}`, ts.MkAbs("project"), args[0])
+	ts.Check(os.WriteFile(ts.MkAbs("event.json"), []byte(text), 0o644))
+}
+
+// cmptask compares a task file, which ends without a line feed as the client's
+// do, with a file of the session, which ends with one.
+func cmptask(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: cmptask task golden")
+	}
+	if got, want := ts.ReadFile(args[0])+"\n", ts.ReadFile(args[1]); got != want {
+		ts.Fatalf("%s is\n%swant\n%s", args[0], got, want)
+	}
+}
+
+// code runs a program and compares its exit code: code 2 fsmtx install --check.
+func code(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: code N program [args...]")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	got := 0
+	err = ts.Exec(args[1], args[2:]...)
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = failed.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}

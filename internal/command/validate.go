@@ -1,0 +1,102 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/afero"
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+const validateLong = `Validate checks fsm.json files as a hydration would, and prints every problem as
+
+  path:line:column: error: what is wrong
+  path:line:column: warning: what is allowed and probably not meant
+
+A hydration refuses a file with errors and takes no notice of warnings.
+The path "-" is standard input.
+
+Exit code 0 means that there are no errors, 1 that there are, 2 that a file could
+not be read.`
+
+func newValidate(s terminal.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:     "validate PATH… | -",
+		Short:   "Check fsm.json files",
+		Long:    validateLong,
+		Example: example("fsmtx validate skills/*/fsm.json", "jq . draft.json | fsmtx validate -"),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &exit{exitUnread, errors.New("no file to validate"), `name fsm.json files, or "-" for standard input`}
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, paths []string) error {
+			code := exitOK
+			for _, path := range paths {
+				code = max(code, validate(s, path))
+			}
+			if code != exitOK {
+				return &exit{code: code}
+			}
+			return nil
+		},
+	}
+}
+
+// exitUnread is validate's code for a file that could not be read.
+const exitUnread = 2
+
+// validate prints what is wrong with one file and returns the exit code for it.
+func validate(s terminal.Streams, path string) int {
+	data, err := readSpec(s, path)
+	if err != nil {
+		s.Errorf("%v", err)
+		return exitUnread
+	}
+	spec, err := fsmspec.Parse(data)
+	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
+		printProblems(s, path, invalid.Problems)
+		return exitNo
+	}
+	if err != nil {
+		s.Errorf("%s: %v", path, err)
+		return exitUnread
+	}
+	printProblems(s, path, spec.Warnings())
+	return exitOK
+}
+
+func readSpec(s terminal.Streams, path string) ([]byte, error) {
+	if path != "-" {
+		return locator.ReadSpec(afero.NewOsFs(), path, fsmspec.MaxBytes)
+	}
+	if s.InputIsTerminal() {
+		return nil, errors.New("standard input is a terminal, and an fsm.json is expected there")
+	}
+	// One byte more than is allowed: Parse says that it is too much.
+	data, err := io.ReadAll(io.LimitReader(s.In, fsmspec.MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading standard input: %w", err)
+	}
+	return data, nil
+}
+
+func printProblems(s terminal.Streams, path string, problems []fsmspec.Problem) {
+	colour := s.Colour(s.Out)
+	for _, p := range problems {
+		kind, code := "error", "31"
+		if p.Warning {
+			kind, code = "warning", "33"
+		}
+		if colour {
+			kind = "\x1b[" + code + "m" + kind + "\x1b[0m"
+		}
+		fmt.Fprintf(s.Out, "%s:%d:%d: %s: %s\n", path, p.Line, p.Column, kind, p.Message)
+	}
+}

@@ -1,0 +1,53 @@
+package crash
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// ErrFrozen is what every step returns once a disk is frozen.
+var ErrFrozen = errors.New("the disk is frozen")
+
+// Freeze returns a file system on which no step from the nth on happens, counted
+// from 0: to the disk that is the process's death, except that the process may go
+// on. taken, if not nil, is called with each step that does happen.
+func Freeze(files txn.FS, n int, taken func(Step)) txn.FS {
+	return &Steps{FS: files, Before: func(s Step) error {
+		if n--; n < 0 {
+			return ErrFrozen
+		}
+		if taken != nil {
+			taken(s)
+		}
+		return nil
+	}}
+}
+
+// Kill returns a file system that ends this process by SIGKILL ahead of the nth
+// step, counted from 0.
+func Kill(files txn.FS, n int) txn.FS {
+	return &Steps{FS: files, Before: func(Step) error {
+		if n--; n < 0 {
+			die()
+		}
+		return nil
+	}}
+}
+
+// KillWhen is Kill ahead of the first step that is chosen.
+func KillWhen(files txn.FS, chosen func(Step) bool) txn.FS {
+	return &Steps{FS: files, Before: func(s Step) error {
+		if chosen(s) {
+			die()
+		}
+		return nil
+	}}
+}
+
+func die() {
+	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+	select {} // the signal is on its way
+}

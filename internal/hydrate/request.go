@@ -1,0 +1,116 @@
+package hydrate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/event"
+)
+
+// ErrEvent means that an event lacks what it must have, or has it wrong.
+var ErrEvent = errors.New("the event cannot be used")
+
+// Request is what an event asks for.
+type Request struct {
+	Event      string // PostToolUse or UserPromptExpansion
+	Session    string
+	Command    string // the command name of the skill
+	Cwd        string // may be empty
+	Subagent   bool   // the event came from a subagent, which shares its parent's list
+	Invocation string // the same for the same invocation; empty if the event does not tell
+}
+
+// Understand reads the request out of an event. skip, if not empty, says why the
+// event asks for nothing: it is another tool's, or the skill did not run here.
+// The error is ErrEvent.
+func Understand(e *event.Event) (r Request, skip string, err error) {
+	r = Request{Event: e.Name, Session: e.SessionID, Cwd: e.Cwd, Subagent: e.AgentID != ""}
+	var missing []string
+	switch e.Name {
+	case event.UserPromptExpansion:
+		r.Command, missing = typed(e)
+		r.Invocation = join("prompt", e.PromptID, r.Command)
+	case event.PostToolUse, "":
+		r.Event = event.PostToolUse
+		if e.ToolName != "" && e.ToolName != "Skill" {
+			return r, fmt.Sprintf("the event is about the tool %q, not about Skill", e.ToolName), nil
+		}
+		if r.Command, skip, missing = called(e); skip != "" {
+			return r, skip, nil
+		}
+		r.Invocation = join("tool", e.ToolUseID)
+	default:
+		return r, fmt.Sprintf("nothing is done for the event %q", e.Name), nil
+	}
+	if e.SessionID == "" {
+		missing = append(missing, lack(e, "session_id"))
+	}
+	if len(missing) > 0 {
+		return r, "", fmt.Errorf("%w: %s", ErrEvent, strings.Join(missing, "; "))
+	}
+	return r, "", nil
+}
+
+// typed reads the event of a skill that the user typed as a slash command.
+func typed(e *event.Event) (command string, missing []string) {
+	if e.CommandName == "" {
+		missing = append(missing, lack(e, "command_name"))
+	}
+	return e.CommandName, missing
+}
+
+// called reads the event of a skill that the model called. The event of a forked
+// skill comes when the skill is over: too late for its tasks.
+func called(e *event.Event) (command, skip string, missing []string) {
+	var response struct {
+		Success *bool          `json:"success"`
+		Command jsontext.Value `json:"commandName"`
+		Agent   jsontext.Value `json:"agentId"`
+	}
+	const field = "tool_response.commandName"
+	if e.Member("tool_response") == nil {
+		return "", "", []string{"missing " + field}
+	}
+	if err := json.Unmarshal(e.ToolResponse, &response, event.Tolerant); err != nil {
+		return "", "", []string{"missing " + field + ": tool_response is not what the Skill tool answers"}
+	}
+	switch {
+	case response.Success != nil && !*response.Success:
+		return "", "the skill was not run: success is false", nil
+	case response.Agent != nil && response.Agent.Kind() != 'n':
+		return "", "the skill ran in an agent of its own and is over", nil
+	case response.Command == nil || response.Command.Kind() == 'n':
+		return "", "", []string{"missing " + field}
+	}
+	if err := json.Unmarshal(response.Command, &command, event.Tolerant); err != nil {
+		return "", "", []string{field + " is not a string"}
+	}
+	if command == "" {
+		return "", "", []string{field + " is empty"}
+	}
+	return command, "", nil
+}
+
+// lack says what is wrong with a field that has no usable value.
+func lack(e *event.Event, field string) string {
+	switch {
+	case slices.Contains(e.WrongType, field):
+		return field + " is not a string"
+	case e.Has(field):
+		return field + " is empty"
+	}
+	return "missing " + field
+}
+
+// join makes a key that is empty if a part of it is.
+func join(parts ...string) string {
+	if slices.Contains(parts, "") {
+		return ""
+	}
+	return strings.Join(parts, ":")
+}

@@ -1,0 +1,110 @@
+package install_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/install"
+)
+
+func TestInspectSaysWhatIsWrong(t *testing.T) {
+	for name, c := range map[string]struct {
+		old, new string
+		why      []string
+	}{
+		"as written":        {"", "", nil},
+		"other flags":       {`"--announce"`, `"--scope=skill"`, []string{`PostToolUse: has the flags "--scope=skill", not "--announce"`, `UserPromptExpansion: has the flags "--scope=skill", not "--announce"`}},
+		"other path":        {`"/opt/bin/fsmtx", "args": ["recover"`, `"/old/fsmtx", "args": ["recover"`, []string{"SessionStart: runs /old/fsmtx, not /opt/bin/fsmtx"}},
+		"no path":           {`"/opt/bin/fsmtx", "args": ["recover"`, `"fsmtx", "args": ["recover"`, []string{"SessionStart: runs fsmtx, not /opt/bin/fsmtx"}},
+		"other timeout":     {`"--hook"], "timeout": 10`, `"--hook"], "timeout": 60`, []string{"SessionStart: may take 60 s, not 10 s"}},
+		"no timeout":        {`"--hook"], "timeout": 10`, `"--hook"]`, []string{"SessionStart: has no timeout, not 10 s"}},
+		"same number":       {`"--hook"], "timeout": 10`, `"--hook"], "timeout": 1.0e1`, nil},
+		"other matcher":     {`"Skill"`, `"Skill|Bash"`, []string{`PostToolUse: has the matcher "Skill|Bash", not "Skill"`}},
+		"a matcher":         {`{"hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover"`, `{"matcher": "startup", "hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover"`, []string{`SessionStart: has the matcher "startup", not ""`}},
+		"a shell":           {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"/opt/bin/fsmtx recover --hook"`, []string{"SessionStart: goes through a shell"}},
+		"a quoting shell":   {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"'/my opt/fsmtx' recover \"--hook\""`, []string{"SessionStart: goes through a shell"}},
+		"a variable's path": {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"\"$HOME/bin/fsmtx\" recover --hook"`, []string{"SessionStart: goes through a shell"}},
+		"not ours":          {`"recover", "--hook"`, `"recover"`, []string{"SessionStart: is missing"}},
+		"a script of ours":  {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"fsmtx recover --hook ; true"`, []string{"SessionStart: is missing"}},
+		"other event":       {`"SessionStart"`, `"SessionEnd"`, []string{"SessionStart: is missing"}},
+		"more keys":         {`"timeout": 10`, `"timeout": 10, "statusMessage": "tasks"`, nil},
+	} {
+		with := string(add(t, []byte(`{"a":1}`), ours))
+		require.Contains(t, with, c.old, name)
+		changed := strings.ReplaceAll(with, c.old, c.new)
+		report, err := install.Inspect([]byte(changed), ours)
+		require.NoError(t, err)
+		assert.Equal(t, c.why, report.Why, name)
+		assert.Equal(t, len(c.why) > 0, report.State == install.Outdated, name)
+		assert.Equal(t, len(c.why) == 0, string(add(t, []byte(changed), ours)) == changed, name)
+	}
+}
+
+func TestInspectCountsTwoAsWrong(t *testing.T) {
+	entry := `{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover", "--hook"], "timeout": 10}`
+	twice := fmt.Sprintf(`{"hooks": {"SessionStart": [{"hooks": [%s, %s]}]}}`, entry, entry)
+	report, err := install.Inspect([]byte(twice), ours[2:])
+	require.NoError(t, err)
+	assert.Equal(t, []string{"SessionStart: is there 2 times"}, report.Why)
+	assert.Equal(t, 1, strings.Count(string(add(t, []byte(twice), ours[2:])), "recover"))
+}
+
+func TestKeepTakesTheFlagsThatAreThere(t *testing.T) {
+	with := add(t, []byte(`{"a":1}`), install.Hooks("/old/fsmtx", []string{"--scope=skill", "--announce"}))
+	kept, err := install.Keep(with, ours)
+	require.NoError(t, err)
+	assert.Equal(t, install.Hooks("/opt/bin/fsmtx", []string{"--scope=skill", "--announce"})[:2], kept[:2])
+	assert.Equal(t, install.Outdated, state(t, with, kept), "the path is another")
+	assert.Equal(t, install.Installed, state(t, add(t, with, kept), kept))
+
+	none := add(t, []byte(`{"a":1}`), install.Hooks("/old/fsmtx", []string{}))
+	kept, err = install.Keep(none, ours)
+	require.NoError(t, err)
+	assert.Empty(t, kept[0].Flags, "no flag is a choice too")
+
+	kept, err = install.Keep(nil, ours)
+	require.NoError(t, err)
+	assert.Equal(t, ours, kept)
+}
+
+func TestAProgramOfAnotherNameKnowsItself(t *testing.T) {
+	hooks := install.Hooks("/opt/fsmtx-2.0-linux", install.DefaultFlags())
+	with := add(t, []byte(`{}`), hooks)
+	assert.Equal(t, install.Installed, state(t, with, hooks))
+	assert.Equal(t, install.Absent, state(t, with, ours))
+	assert.Equal(t, `{}`, string(remove(t, with, hooks)))
+}
+
+func TestALineThatDoesMoreIsTheUsersOwn(t *testing.T) {
+	for line, ours := range map[string]bool{
+		"fsmtx hydrate":                       true,
+		"  /a/fsmtx\\thydrate --scope=skill ": true,
+		"'/a b/fsmtx' hydrate":                true,
+		"fsmtx hydrate || true":               false,
+		"fsmtx hydrate ; true":                false,
+		"fsmtx hydrate & ":                    false,
+		"fsmtx hydrate > log":                 false,
+		"fsmtx hydrate < event":               false,
+		"fsmtx hydrate ( true":                false,
+		"fsmtx hydrate ) true":                false,
+		"fsmtx hydrate # mine":                false,
+		"fsmtx hydrate --scope $(scope)":      false,
+		"fsmtx hydrate --scope `scope`":       false,
+		"fsmtx hydrate --scope=$SCOPE":        false,
+		"fsmtx hydrate *":                     false,
+		"fsmtx hydrate 'open":                 false,
+		"FOO=1 fsmtx hydrate":                 false,
+		"cd /src && fsmtx hydrate":            false,
+		"/a b/fsmtx hydrate":                  false,
+		"":                                    false,
+	} {
+		data := fmt.Sprintf(`{"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "%s"}]}]}}`, line)
+		report, err := install.Inspect([]byte(data), install.Hooks("/a/fsmtx", nil))
+		require.NoError(t, err)
+		assert.Equal(t, ours, report.State == install.Outdated, "%q", line)
+	}
+}

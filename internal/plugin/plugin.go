@@ -1,0 +1,161 @@
+package plugin
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"regexp"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/sample"
+)
+
+const (
+	// Command is where the hooks of a plugin find the program. The client
+	// replaces the variable; a plugin's bin is not on the PATH of its hooks.
+	Command = "${CLAUDE_PLUGIN_ROOT}/" + programPath
+
+	manifestPath = ".claude-plugin/plugin.json"
+	programPath  = "bin/fsmtx"
+)
+
+// ErrName means that a plugin cannot have this name: it is part of the names of
+// its skills, and of directories.
+var ErrName = errors.New("a plugin's name is made of lower-case letters and digits, with single hyphens between")
+
+var (
+	nameShape    = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	versionShape = regexp.MustCompile(`^v?([0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?)$`)
+)
+
+// Plugin is what a plugin is made of.
+type Plugin struct {
+	Name    string
+	Version string // of this program, as the linker or the toolchain gave it
+	Program []byte // this program
+	Parts   []Part
+}
+
+// Part is one thing that a plugin can do.
+type Part struct {
+	Hooks []install.Hook
+	Files fs.FS // put into the plugin's directory as they are
+}
+
+// Hydration is the part by which tasks come with their skill, and a skill to see
+// it with.
+func Hydration() Part {
+	return Part{install.Hooks(Command, install.DefaultFlags()), sample.FS}
+}
+
+// File is one file of a plugin.
+type File struct {
+	Path string // slashes, relative to the plugin's directory
+	Mode fs.FileMode
+	Data []byte
+}
+
+// Files returns the plugin's files in the order in which to write them: the
+// manifest first, so that the directory is known for ours from then on, and the
+// hooks after what they run. It returns ErrName.
+func (p Plugin) Files() ([]File, error) {
+	if !nameShape.MatchString(p.Name) {
+		return nil, fmt.Errorf("%q: %w", p.Name, ErrName)
+	}
+	manifest, err := p.manifest()
+	if err != nil {
+		return nil, err
+	}
+	files := []File{{manifestPath, 0o644, manifest}, {"README.md", 0o644, readme}, {programPath, 0o755, p.Program}}
+	var hooks []install.Hook
+	for _, part := range p.Parts {
+		hooks = append(hooks, part.Hooks...)
+		if files, err = appendAll(files, part.Files); err != nil {
+			return nil, err
+		}
+	}
+	hooksFile, err := install.Add(nil, hooks)
+	if err != nil {
+		return nil, err
+	}
+	marketplace, err := p.marketplace()
+	return append(files,
+		File{"hooks/hooks.json", 0o644, hooksFile},
+		File{".claude-plugin/marketplace.json", 0o644, marketplace}), err
+}
+
+func appendAll(files []File, from fs.FS) ([]File, error) {
+	if from == nil {
+		return files, nil
+	}
+	err := fs.WalkDir(from, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(from, path)
+		files = append(files, File{path, 0o644, data})
+		return err
+	})
+	return files, err
+}
+
+//go:embed README.md
+var readme []byte
+
+const description = "Puts a skill's workflow into the task list when the skill is called: all of it or none of it"
+
+type person struct {
+	Name string `json:"name"`
+}
+
+func (p Plugin) manifest() ([]byte, error) {
+	return marshal(struct {
+		Name        string `json:"name"`
+		Version     string `json:"version"`
+		Description string `json:"description"`
+		Author      person `json:"author"`
+		License     string `json:"license"`
+	}{p.Name, semantic(p.Version), description, person{"fsmtx"}, "Apache-2.0"})
+}
+
+func (p Plugin) marketplace() ([]byte, error) {
+	type listed struct {
+		Name        string `json:"name"`
+		Source      string `json:"source"`
+		Description string `json:"description"`
+	}
+	return marshal(struct {
+		Name        string   `json:"name"`
+		Owner       person   `json:"owner"`
+		Description string   `json:"description"`
+		Plugins     []listed `json:"plugins"`
+	}{p.Name, person{"fsmtx"}, "One plugin: " + p.Name, []listed{{p.Name, "./", description}}})
+}
+
+func marshal(v any) ([]byte, error) {
+	data, err := json.Marshal(v, jsontext.WithIndent("  "))
+	return append(data, '\n'), err
+}
+
+// semantic returns the version as the client compares it; a build that has none
+// counts as the first of all.
+func semantic(version string) string {
+	if m := versionShape.FindStringSubmatch(version); m != nil {
+		return m[1]
+	}
+	return "0.0.0"
+}
+
+// Self returns this program's bytes.
+func Self() ([]byte, error) {
+	path, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("finding this program's own path: %w", err)
+	}
+	return os.ReadFile(path)
+}

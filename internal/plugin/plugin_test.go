@@ -1,0 +1,152 @@
+package plugin
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"testing/fstest"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/install"
+)
+
+func small() Plugin {
+	return Plugin{Name: "fsmtx", Version: "v1.2.3", Program: []byte("#!/bin/sh\n"), Parts: []Part{Hydration()}}
+}
+
+func TestHooksAreThoseOfInstallByThePluginsOwnProgram(t *testing.T) {
+	dir := t.TempDir()
+	_, err := small().Write(dir, false)
+	require.NoError(t, err)
+	data, err := os.ReadFile(filepath.Join(dir, "hooks/hooks.json"))
+	require.NoError(t, err)
+	report, err := install.Inspect(data, install.Hooks("${CLAUDE_PLUGIN_ROOT}/bin/fsmtx", []string{"--announce"}))
+	require.NoError(t, err)
+	assert.Equal(t, install.Installed, report.State)
+}
+
+func TestPartsAddTheirHooksAndFiles(t *testing.T) {
+	p := small()
+	p.Parts = append(p.Parts, Part{
+		Hooks: []install.Hook{
+			{Event: "PreToolUse", Matcher: "Edit", Command: Command, Args: []string{"one"}, Timeout: 5},
+			{Event: "PreToolUse", Matcher: "Write", Command: Command, Args: []string{"two"}, Timeout: 5},
+		},
+		Files: fstest.MapFS{"config/rules.yaml": {Data: []byte("a: 1\n")}},
+	})
+	dir := t.TempDir()
+	written, err := p.Write(dir, false)
+	require.NoError(t, err)
+	assert.Contains(t, written, "config/rules.yaml")
+
+	var file struct {
+		Hooks map[string][]struct {
+			Matcher string `json:"matcher"`
+		} `json:"hooks"`
+	}
+	data, err := os.ReadFile(filepath.Join(dir, "hooks/hooks.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &file))
+	require.Len(t, file.Hooks["PreToolUse"], 2)
+	assert.Equal(t, "Edit", file.Hooks["PreToolUse"][0].Matcher)
+	assert.Equal(t, "Write", file.Hooks["PreToolUse"][1].Matcher)
+	assert.Len(t, file.Hooks["PostToolUse"], 1)
+}
+
+func TestModes(t *testing.T) {
+	dir := t.TempDir()
+	written, err := small().Write(dir, false)
+	require.NoError(t, err)
+	for _, path := range written {
+		info, err := os.Stat(filepath.Join(dir, path))
+		require.NoError(t, err)
+		want := fs.FileMode(0o644)
+		if path == "bin/fsmtx" {
+			want = 0o755
+		}
+		assert.Equal(t, want, info.Mode(), path)
+	}
+}
+
+func TestAnInterruptedWriteIsCompleted(t *testing.T) {
+	files, err := small().Files()
+	require.NoError(t, err)
+	for n := range files {
+		dir := t.TempDir()
+		for _, f := range files[:n] {
+			require.NoError(t, f.write(dir))
+		}
+		written, err := small().Write(dir, false)
+		require.NoError(t, err, "after %d files", n)
+		assert.Len(t, written, len(files)-n)
+	}
+}
+
+func TestNothingIsWrittenIfAFileDiffers(t *testing.T) {
+	dir := t.TempDir()
+	files, err := small().Files()
+	require.NoError(t, err)
+	require.NoError(t, files[0].write(dir))
+	mine := filepath.Join(dir, "README.md")
+	require.NoError(t, os.WriteFile(mine, []byte("mine"), 0o600))
+
+	_, err = small().Write(dir, false)
+	var differs *DiffersError
+	require.ErrorAs(t, err, &differs)
+	assert.Equal(t, []string{"README.md"}, differs.Paths)
+	assert.NoDirExists(t, filepath.Join(dir, "bin"))
+
+	_, err = small().Write(dir, true)
+	require.NoError(t, err)
+	data, err := os.ReadFile(mine)
+	require.NoError(t, err)
+	assert.Equal(t, readme, data)
+}
+
+func TestNamesAndVersions(t *testing.T) {
+	for _, name := range []string{"", "A", "a b", "-a", "a-", "a--b", "../a", "a/b", "ä"} {
+		p := small()
+		p.Name = name
+		_, err := p.Files()
+		assert.ErrorIs(t, err, ErrName, "%q", name)
+	}
+	for version, want := range map[string]string{
+		"v1.2.3":              "1.2.3",
+		"1.2.3-rc.1":          "1.2.3-rc.1",
+		"v0.0.0-20261121-abc": "0.0.0-20261121-abc",
+		"v1.2.3+dirty":        "1.2.3+dirty",
+		"(devel)":             "0.0.0",
+		"unknown":             "0.0.0",
+		"":                    "0.0.0",
+	} {
+		assert.Equal(t, want, semantic(version), version)
+	}
+}
+
+// TestTheClientAccepts asks the client itself, if there is one, away from the
+// user's settings and the network.
+func TestTheClientAccepts(t *testing.T) {
+	client, err := exec.LookPath("claude")
+	if err != nil {
+		t.Skip("no claude on PATH to validate the plugin")
+	}
+	dir := t.TempDir()
+	_, err = small().Write(dir, false)
+	require.NoError(t, err)
+
+	validate := exec.CommandContext(t.Context(), client, "plugin", "validate", "--strict", dir)
+	validate.Dir = t.TempDir()
+	validate.Env = []string{
+		"HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"),
+		"ANTHROPIC_API_KEY=dummy", "ANTHROPIC_BASE_URL=http://127.0.0.1:1",
+		"DISABLE_AUTOUPDATER=1", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1",
+	}
+	out, err := validate.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Contains(t, string(out), "Validation passed")
+}

@@ -1,0 +1,37 @@
+package sample
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSkillDoesNotMentionItsWorkflowFile(t *testing.T) {
+	text, err := FS.ReadFile("skills/" + Skill + "/SKILL.md")
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), "fsm")
+	assert.NotContains(t, string(text), "json")
+	assert.NotRegexp(t, `(?m)^name:`, string(text))
+}
+
+func TestWorkflowIsInOrder(t *testing.T) {
+	data, err := FS.ReadFile("skills/" + Skill + "/fsm.json")
+	require.NoError(t, err)
+	var tasks []struct {
+		ID        int    `json:"id"`
+		Subject   string `json:"subject"`
+		BlockedBy []int  `json:"blockedBy"`
+	}
+	require.NoError(t, json.Unmarshal(data, &tasks))
+	require.Len(t, tasks, 5)
+	for i, task := range tasks {
+		assert.Equal(t, i+1, task.ID)
+		assert.NotEmpty(t, task.Subject)
+		for _, id := range task.BlockedBy {
+			assert.Less(t, id, task.ID, "a task waits for earlier ones only")
+			assert.Positive(t, id)
+		}
+	}
+}

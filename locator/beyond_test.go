@@ -1,0 +1,479 @@
+package locator_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// What the client does beyond the documented lookup, and only where that finds
+// nothing.
+
+const started = "/projects/started"
+
+func TestProjectDirBesideCwd(t *testing.T) {
+	w := newWorld(t)
+	w.ProjectDir = started
+	path := w.skill(started + "/.claude/skills/s")
+	w.finds(path, "s", project)
+	w.finds(path, "s", started)
+	w.finds(path, "s", "")
+
+	user := w.skill(config + "/skills/s")
+	w.finds(user, "s", project)
+}
+
+func TestRelativeProjectDirIsNotUsed(t *testing.T) {
+	w := newWorld(t)
+	w.ProjectDir = "projects/started"
+	w.put("/projects/started/.claude/skills/s/fsm.json", spec)
+	result := w.finds("", "s", project)
+	assert.Contains(t, told(result), `CLAUDE_PROJECT_DIR is "projects/started", which is not an absolute path`)
+}
+
+func TestPluginOfProjectDir(t *testing.T) {
+	w := newWorld(t)
+	w.ProjectDir = started
+	w.put(registry, objectOf(
+		entry{"p@m", "local", started, "/cache/p", ""},
+		entry{"p@m", "project", "/elsewhere", "/cache/other", ""},
+	))
+	path := w.skill("/cache/p/skills/s")
+	w.skill("/cache/other/skills/s")
+	result := w.finds(path, "p:s", project)
+	assert.Equal(t, "p@m", result.Plugin)
+
+	documented := w.skill(project + "/.claude/skills/s")
+	w.finds(documented, "p:s", project)
+}
+
+func TestPluginOfProjectDirAfterThatOfCwd(t *testing.T) {
+	w := newWorld(t)
+	w.ProjectDir = started
+	w.put(registry, objectOf(entry{"p@a", "local", project, "/a", ""}, entry{"p@b", "project", started, "/b", ""}))
+	w.finds(w.skill("/b/skills/s"), "p:s", project)
+	w.finds(w.skill("/a/skills/s"), "p:s", project)
+}
+
+func TestPluginOfCwdAndProjectDirIsLookedThroughOnce(t *testing.T) {
+	w := newWorld(t)
+	w.ProjectDir = started
+	w.put(registry, objectOf(entry{"p@a", "user", "", "/a", ""}))
+	result := w.finds("", "p:s", project)
+	assert.Equal(t, 1, strings.Count(told(result), "/a/skills/s/fsm.json"))
+}
+
+func TestFoldersOfProjectDirForAnUnknownPlugin(t *testing.T) {
+	w := newWorld(t)
+	w.ProjectDir = started
+	w.put(registry, objectOf())
+	w.finds(w.skill(started+"/.claude/skills/s"), "p:s", project)
+}
+
+func TestNestedCommand(t *testing.T) {
+	w := newWorld(t)
+	w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}))
+	nested := w.skill("/cache/p/commands/sub/mycmd")
+	result := w.finds(nested, "p:sub:mycmd", project)
+	assert.Equal(t, "p@m", result.Plugin)
+	w.finds("", "p:mycmd", project)
+	w.finds("", "p:sub", project)
+
+	flat := w.skill("/cache/p/skills/sub:mycmd")
+	w.finds(flat, "p:sub:mycmd", project)
+}
+
+func TestNestedCommandDecidesBetweenMarketplaces(t *testing.T) {
+	w := newWorld(t)
+	w.put(registry, objectOf(entry{"p@a", "user", "", "/a", "2026-01-01T00:00:00Z"}, entry{"p@b", "user", "", "/b", ""}))
+	w.finds(w.skill("/b/commands/sub/mycmd"), "p:sub:mycmd", project)
+	w.put("/a/commands/sub/mycmd.md", "")
+	w.finds("", "p:sub:mycmd", project)
+}
+
+func TestPluginDirectory(t *testing.T) {
+	tests := []struct{ name, manifest, plugin string }{
+		{"by its manifest", `{"name": "my-plugin"}`, "my-plugin"},
+		{"by its folder", "", "folder"},
+		{"by its folder if the manifest is torn", `{"name": "my-pl`, "folder"},
+		{"by its folder if the manifest has no name", `{"version": "1"}`, "folder"},
+		{"by its folder if the name is no string", `{"name": 1}`, "folder"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.PluginDirs = []string{"/gone", "relative", "/dev/folder/"}
+			if test.manifest != "" {
+				w.put("/dev/folder/.claude-plugin/plugin.json", test.manifest)
+			}
+			path := w.skill("/dev/folder/commands/s")
+
+			// Without a registry.
+			result := w.finds(path, test.plugin+":s", project)
+			assert.Equal(t, test.plugin, result.Plugin)
+			w.skill("relative/skills/s")
+			for _, other := range []string{"someone:s", "relative:s", "gone:s"} {
+				_, err := w.Locate(other, project)
+				require.Error(t, err, other)
+			}
+
+			// With one that does not have the plugin.
+			w.put(registry, objectOf())
+			w.finds(path, test.plugin+":s", project)
+			w.finds("", "someone:s", project)
+		})
+	}
+}
+
+func TestPluginDirectoryWithoutTheSkillIsNoRegistryError(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/p"}
+	w.put("/dev/p/.claude-plugin/plugin.json", `{"name": "p"}`)
+	w.skill(project + "/.claude/skills/s")
+	w.finds("", "p:s", project)
+}
+
+func TestDocumentedLookupGoesBeforePluginDirectory(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/p"}
+	w.skill("/dev/p/skills/s")
+	nested := w.skill("/dev/p/commands/a/b")
+	w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}))
+	w.finds("/dev/p/skills/s/fsm.json", "p:s", project)
+	w.finds(nested, "p:a:b", project)
+	w.finds(w.skill("/cache/p/skills/s"), "p:s", project)
+}
+
+func TestSwitchedOffPluginIsLeftOut(t *testing.T) {
+	const user, shared, local = config + "/settings.json", project + "/.claude/settings.json", project + "/.claude/settings.local.json"
+	on, off := `{"enabledPlugins": {"p@m": true}}`, `{"enabledPlugins": {"p@m": false}}`
+	tests := []struct {
+		name  string
+		files map[string]string
+		left  bool
+	}{
+		{"nothing said", nil, false},
+		{"switched on", map[string]string{user: on}, false},
+		{"another switched on", map[string]string{user: `{"enabledPlugins": {"q@m": true}}`}, false},
+		{"another marketplace's switched off", map[string]string{user: `{"enabledPlugins": {"p@n": false}}`}, false},
+		{"by the user", map[string]string{user: off}, true},
+		{"by the project", map[string]string{shared: off, user: on}, true},
+		{"by the user in the project", map[string]string{local: off, shared: on, user: on}, true},
+		{"but the project says otherwise", map[string]string{shared: on, user: off}, false},
+		{"but the user in the project does", map[string]string{local: on, shared: off, user: off}, false},
+		{"a list of versions switches on", map[string]string{shared: `{"enabledPlugins": {"p@m": ["1.0"]}}`, user: off}, false},
+		{"null says nothing", map[string]string{shared: `{"enabledPlugins": {"p@m": null}}`, user: off}, true},
+		{"nor does text", map[string]string{shared: `{"enabledPlugins": {"p@m": "false"}}`}, false},
+		{"torn settings say nothing", map[string]string{shared: `{"enabledPl`, user: off}, true},
+		{"nor do others", map[string]string{shared: `{"enabledPlugins": []}`, user: `[]`}, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}))
+			w.put("/cache/p/skills/s/SKILL.md", "---\nname: alias\n---\n")
+			path := w.skill("/cache/p/skills/s")
+			for file, content := range test.files {
+				w.put(file, content)
+			}
+			if test.left {
+				path = ""
+			}
+			w.finds(path, "p:s", project)
+			w.finds(path, "alias", project)
+
+			// The project is where the client was started, if that is known.
+			w.ProjectDir = project
+			w.finds(path, "p:s", "/somewhere/else")
+		})
+	}
+}
+
+func TestSettingsOfARelativeCwdAreNotRead(t *testing.T) {
+	w := newWorld(t)
+	w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}))
+	w.put("projects/myapp/.claude/settings.json", `{"enabledPlugins": {"p@m": false}}`)
+	w.finds(w.skill("/cache/p/skills/s"), "p:s", "projects/myapp")
+}
+
+func TestStepsNameTheSettings(t *testing.T) {
+	w := newWorld(t)
+	w.put(registry, objectOf(entry{"p@a", "user", "", "/a", ""}, entry{"p@b", "user", "", "/b", ""}))
+	w.put(config+"/settings.json", `{"enabledPlugins": {"p@a": false}}`)
+	w.put(project+"/.claude/settings.json", `{`)
+	w.skill("/a/skills/s")
+	result := w.finds(w.skill("/b/skills/s"), "p:s", project)
+	assert.Contains(t, told(result), "p@a, scope user: switched off in "+config+"/settings.json")
+	assert.Contains(t, told(result), "settings | "+project+"/.claude/settings.json | failed | malformed: unexpected EOF")
+}
+
+const (
+	known = config + "/plugins/known_marketplaces.json"
+	tree  = "/src/market"
+)
+
+func TestDirectoryMarketplaceIsReadLive(t *testing.T) {
+	w := newWorld(t)
+	w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}))
+	cached := w.skill("/cache/p/skills/s")
+	result := w.finds(cached, "p:s", project)
+	assert.NotContains(t, told(result), locator.RuleMarketplace)
+
+	w.put(known, `{"m": {"source": {"source": "directory", "path": "/src/market"}, "installLocation": "/src/market"}}`)
+	w.put(tree+"/.claude-plugin/marketplace.json", `{"plugins": [7, {"name": "q", "source": "./q"}, {"name": "p", "source": "./plugins/p"}]}`)
+	live := w.skill(tree + "/plugins/p/skills/s")
+	result = w.finds(live, "p:s", project)
+	assert.Equal(t, "p@m", result.Plugin)
+	assert.Contains(t, told(result), "in the source tree of its marketplace")
+
+	// A copy of what the source has no more would be tasks of another time.
+	require.NoError(t, w.fs.Remove(live))
+	w.finds("", "p:s", project)
+}
+
+func TestSourceTreeThatCannotBeWorkedOut(t *testing.T) {
+	directory := `{"m": {"source": {"source": "directory", "path": "/src/market"}}}`
+	tests := []struct{ name, known, manifest, note string }{
+		{"from git", `{"m": {"source": {"source": "git", "path": "/src/market"}}}`, `{"plugins": [{"name": "p", "source": "./p"}]}`, ""},
+		{"unknown marketplace", `{"n": {"source": {"source": "directory", "path": "/src/market"}}}`, `{"plugins": [{"name": "p", "source": "./p"}]}`, ""},
+		{"odd marketplace", `{"m": 1}`, ``, ""},
+		{"odd source", `{"m": {"source": "directory"}}`, ``, ""},
+		{"torn list", `{"m": `, ``, "known_marketplaces.json: malformed"},
+		{"no path", `{"m": {"source": {"source": "directory"}}}`, ``, `"path" is missing`},
+		{"relative path", `{"m": {"source": {"source": "directory", "path": "src/market"}}}`, ``, `not an absolute path`},
+		{"no manifest", directory, ``, "marketplace.json: file does not exist"},
+		{"torn manifest", directory, `{`, "marketplace.json: malformed"},
+		{"no plugins", directory, `{}`, `"plugins" is not an array`},
+		{"no such plugin", directory, `{"plugins": [{"name": "q", "source": "./p"}]}`, `no plugin is called "p"`},
+		{"source elsewhere", directory, `{"plugins": [{"name": "p", "source": {"source": "github"}}]}`, `"source" is an object`},
+		{"source outside", directory, `{"plugins": [{"name": "p", "source": "../outside"}]}`, `leads out of the marketplace`},
+		{"absolute source", directory, `{"plugins": [{"name": "p", "source": "/src/outside"}]}`, `leads out of the marketplace`},
+		{"missing source", directory, `{"plugins": [{"name": "p", "source": "./gone"}]}`, `is not a directory`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}))
+			w.put(known, test.known)
+			if test.manifest != "" {
+				w.put(tree+"/.claude-plugin/marketplace.json", test.manifest)
+			}
+			w.skill(tree + "/p/skills/s")
+			w.skill("/src/outside/skills/s")
+			result := w.finds(w.skill("/cache/p/skills/s"), "p:s", project)
+			if test.note == "" {
+				assert.NotContains(t, told(result), locator.RuleMarketplace)
+				return
+			}
+			assert.Contains(t, told(result), test.note)
+			assert.Contains(t, told(result), "reading the installed copy")
+		})
+	}
+}
+
+func TestAlias(t *testing.T) {
+	w := newWorld(t)
+	w.put(registry, objectOf(
+		entry{"p@m", "user", "", "/p", ""},
+		entry{"q@m", "local", project, "/q", ""},
+		entry{"r@m", "local", "/elsewhere", "/r", ""},
+	))
+	for _, root := range []string{"/p", "/q", "/r"} {
+		w.put(root+"/skills/other/SKILL.md", "---\nname: something\ndescription: not the alias\n---\nname: alias\n")
+	}
+	w.put("/p/skills/folder/SKILL.md", "---\r\ndescription: what it does: this\r\nname: \"alias\"\r\n---\r\n")
+	w.put("/r/skills/folder/SKILL.md", "---\nname: alias\n---\n")
+	w.skill("/r/skills/folder")
+	path := w.skill("/p/skills/folder")
+	result := w.finds(path, "alias", project)
+	assert.Equal(t, "p@m", result.Plugin)
+	w.finds("", "folder", project)
+	w.finds("", "ali", project)
+
+	// The plugin that goes first has it too, and has no tasks.
+	w.put("/q/skills/folder/SKILL.md", "---\nname: alias\n---\n")
+	w.finds("", "alias", project)
+
+	// And now it has.
+	first := w.skill("/q/skills/folder")
+	result = w.finds(first, "alias", project)
+	assert.Equal(t, "q@m", result.Plugin)
+	assert.Contains(t, told(result), "alias | /p/skills/folder | skipped | the name is ambiguous: p@m gives it too, and q@m goes first")
+
+	// A directory given to the client goes before what is installed.
+	w.PluginDirs = []string{"/dev/s"}
+	w.put("/dev/s/skills/x/SKILL.md", "---\nname: alias\n---\n")
+	w.finds(w.skill("/dev/s/skills/x"), "alias", project)
+
+	// A plain folder goes before them all.
+	w.finds(w.skill(config+"/skills/alias"), "alias", project)
+}
+
+func TestAliasOfProjectDir(t *testing.T) {
+	w := newWorld(t)
+	w.ProjectDir = started
+	w.put(registry, objectOf(entry{"p@m", "project", started, "/p", ""}))
+	w.put("/p/skills/folder/SKILL.md", "---\nname: alias\n---\n")
+	w.finds(w.skill("/p/skills/folder"), "alias", project)
+}
+
+func TestAliasIsReadInTheSourceTree(t *testing.T) {
+	w := newWorld(t)
+	w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}))
+	w.put(known, `{"m": {"source": {"source": "directory", "path": "/src/market"}}}`)
+	w.put(tree+"/.claude-plugin/marketplace.json", `{"plugins": [{"name": "p", "source": "./"}]}`)
+	w.put(tree+"/skills/folder/SKILL.md", "---\nname: alias\n---\n")
+	w.finds(w.skill(tree+"/skills/folder"), "alias", project)
+}
+
+func TestSkillWithoutTasksIsNoAlias(t *testing.T) {
+	for _, folder := range []string{project + "/.claude", started + "/.claude", config} {
+		w := newWorld(t)
+		w.ProjectDir = started
+		w.put(registry, objectOf(entry{"p@m", "user", "", "/p", ""}))
+		w.put("/p/skills/folder/SKILL.md", "---\nname: alias\n---\n")
+		path := w.skill("/p/skills/folder")
+		w.finds(path, "alias", project)
+		w.put(folder+"/skills/alias/SKILL.md", "")
+		result := w.finds("", "alias", project)
+		assert.Contains(t, told(result), "this is the skill, and it has no fsm.json")
+	}
+}
+
+func TestAliasWithoutUsableRegistry(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/p"}
+	w.put("/dev/p/skills/folder/SKILL.md", "---\nname: alias\n---\n")
+	path := w.skill("/dev/p/skills/folder")
+	w.finds(path, "alias", project)
+	w.put(registry, `{`)
+	result := w.finds(path, "alias", project)
+	assert.Contains(t, told(result), "plugin registry | "+registry+" | failed | malformed")
+}
+
+func TestAliasInBrokenFrontmatterIsReported(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/p"}
+	w.put("/dev/p/skills/folder/SKILL.md", "---\nname: [alias\n---\n")
+	w.skill("/dev/p/skills/folder")
+	result := w.finds("", "alias", project)
+	assert.Contains(t, told(result), "alias | /dev/p/skills/folder/SKILL.md | failed | frontmatter is not valid YAML")
+}
+
+func TestUnreadableAliasIsReported(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/p"}
+	w.skill("/dev/p/skills/folder")
+	path := w.put("/dev/p/skills/folder/SKILL.md", "---\nname: alias\n---\n")
+	w.Fs = forbidden{w.fs, path}
+	result := w.finds("", "alias", project)
+	assert.Contains(t, told(result), "alias | "+path+" | failed | permission denied")
+}
+
+func TestSkillName(t *testing.T) {
+	bomb := "---\na: &a [x, x, x, x, x, x, x, x, x]\n"
+	for _, c := range "bcdefghi" {
+		previous := "*" + string(c-1)
+		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat(previous+", ", 8) + previous + "]\n"
+	}
+	tests := []struct {
+		name, document, want string
+		fails                bool
+	}{
+		{"nothing", "", "", false},
+		{"no frontmatter", "# Title\nname: x\n", "", false},
+		{"empty frontmatter", "---\n---\nname: x\n", "", false},
+		{"no name", "---\ndescription: x\n---\n", "", false},
+		{"not closed", "---\nname: x\n", "", false},
+		{"closed at the end", "---\nname: x\n---", "x", false},
+		{"a mark before it", "\ufeff---\nname: x\n---\n", "x", false},
+		{"quoted", "---\nname: 'x y'\n---\n", "x y", false},
+		{"escaped", "---\nname: \"\\x78\"\n---\n", "x", false},
+		{"anchored", "---\na: &a x\nname: *a\n---\n", "x", false},
+		{"a number", "---\nname: 12\n---\n", "12", false},
+		{"null", "---\nname:\n---\n", "", false},
+		{"not the first line", "\n---\nname: x\n---\n", "", false},
+		{"a colon in the description", "---\ndescription: use when: always\nname: x\n---\n", "x", false},
+		{"not the name of something else", "---\nother:\n  name: x\n---\n", "", false},
+		{"a list", "---\nname: [x]\n---\n", "", true},
+		{"torn", "---\nname: [x\n---\n", "", true},
+		{"no mapping", "---\n- name: x\n---\n", "", true},
+		{"a bomb beside it", bomb + "name: x\n---\n", "x", false},
+		{"a bomb for a name", bomb + "name: *i\n---\n", "", true},
+		{"deep", "---\nname: " + strings.Repeat("[", 20000) + "\n---\n", "", true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			name, err := locator.SkillName([]byte(test.document))
+			assert.Equal(t, test.want, name)
+			assert.Equal(t, test.fails, err != nil, "%v", err)
+		})
+	}
+}
+
+func TestFrontmatterIsBounded(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/p"}
+	path := w.skill("/dev/p/skills/folder")
+	w.put("/dev/p/skills/folder/SKILL.md", "---\nname: alias\n---\n"+strings.Repeat("long\n", 1<<16))
+	w.finds(path, "alias", project)
+	w.put("/dev/p/skills/folder/SKILL.md", "---\nname: alias\n"+strings.Repeat("# long\n", 1<<14)+"---\n")
+	w.finds("", "alias", project)
+}
+
+func TestFrontmatterLongerThanOneRead(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/p"}
+	path := w.skill("/dev/p/skills/folder")
+	opening := "---\n#" + strings.Repeat("x", 4096-9) + "\n---"
+	require.Len(t, opening, 4096)
+	for _, rest := range []string{"-\nname: alias\n---\n", "-\nname: alias\n---", "-\n#" + strings.Repeat("x", 20000) + "\nname: alias\n---\n"} {
+		w.put("/dev/p/skills/folder/SKILL.md", opening+rest)
+		w.finds(path, "alias", project)
+	}
+	w.put("/dev/p/skills/folder/SKILL.md", "\ufeff"+opening+"-\nname: alias\n---\n")
+	w.finds(path, "alias", project)
+	w.put("/dev/p/skills/folder/SKILL.md", opening+"\nname: alias\n---\n")
+	w.finds("", "alias", project)
+}
+
+func TestAliasTwiceInOnePlugin(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/p"}
+	for _, folder := range []string{"d", "b", "a", "c"} {
+		w.put("/dev/p/skills/"+folder+"/SKILL.md", "---\nname: alias\n---\n")
+		w.skill("/dev/p/skills/" + folder)
+	}
+	result := w.finds("/dev/p/skills/a/fsm.json", "alias", project)
+	assert.Equal(t, 3, strings.Count(told(result), "ambiguous"))
+}
+
+func TestAliasWithUnreadableSpecIsFound(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/p"}
+	w.put("/dev/p/skills/folder/SKILL.md", "---\nname: alias\n---\n")
+	path := w.skill("/dev/p/skills/folder")
+	w.Fs = forbidden{w.fs, path}
+	w.finds(path, "alias", project)
+}
+
+func TestFolderWithoutSkillHasNoAlias(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/p"}
+	w.skill("/dev/p/skills/folder")
+	result := w.finds("", "alias", project)
+	assert.NotContains(t, told(result), locator.Failed)
+}
+
+func TestEscapedAliasIsFound(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/p"}
+	w.put("/dev/p/skills/a/SKILL.md", "---\nname: \"\\x61lias\"\n---\n")
+	w.put("/dev/p/skills/b/SKILL.md", "---\nname: folded\n  name\n---\n")
+	w.finds(w.skill("/dev/p/skills/a"), "alias", project)
+	w.finds(w.skill("/dev/p/skills/b"), "folded name", project)
+}

@@ -1,0 +1,184 @@
+package locator_test
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/afero"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+func TestRefusedNames(t *testing.T) {
+	tests := []struct{ command, reason string }{
+		{"", "it is empty"},
+		{":", "it has an empty part"},
+		{"p:", "it has an empty part"},
+		{":s", "it has an empty part"},
+		{"p::s", "it has an empty part"},
+		{".", "a part of it is ."},
+		{"..", "a part of it is .."},
+		{"p:..", "a part of it is .."},
+		{"..:s", "a part of it is .."},
+		{"p:.:s", "a part of it is ."},
+		{"/", "it contains a path separator"},
+		{"p:../../etc", "it contains a path separator"},
+		{`p:..\..\etc`, "it contains a path separator"},
+		{"a\x00b", "it contains a control character"},
+		{"a\nb", "it contains a control character"},
+		{"a\x7f", "it contains a control character"},
+		{"a\u0085", "it contains a control character"},
+		{"a\x1b[31m", "it contains a control character"},
+		{"a\xff", "it is not valid UTF-8"},
+		{strings.Repeat("x", 5000), "it is longer than 4096 bytes"},
+	}
+	for _, test := range tests {
+		t.Run(test.reason, func(t *testing.T) {
+			// With no filesystem at all: a path would be a panic.
+			result, err := (&locator.Locator{ConfigDir: config}).Locate(test.command, project)
+			var refused *locator.NameError
+			require.ErrorAs(t, err, &refused)
+			assert.Equal(t, test.reason, refused.Reason)
+			assert.Equal(t, test.command, refused.Name)
+			assert.Contains(t, err.Error(), `command name "`)
+			assert.NotContains(t, err.Error(), "\x1b")
+			assert.Less(t, len(err.Error()), 300)
+			assert.Empty(t, result.Steps)
+		})
+	}
+}
+
+func TestAcceptedNames(t *testing.T) {
+	for _, command := range []string{"s", "my-plugin:my-skill", "a:b:c", "...", ".hidden", "mit Leerzeichen", "übung", "技能", "a..b", "a@b:c", "-x"} {
+		assert.NoError(t, locator.CheckName(command), command)
+	}
+}
+
+// everything is a filesystem on which every fsm.json exists whose path matches.
+type everything struct {
+	afero.Fs
+	exists func(path string) bool
+}
+
+func (e everything) LstatIfPossible(path string) (fs.FileInfo, bool, error) {
+	if filepath.Base(path) == "fsm.json" && e.exists(path) {
+		return nil, true, nil
+	}
+	return e.Fs.(afero.Lstater).LstatIfPossible(path)
+}
+
+// hostile names are made of what paths are made of.
+func hostile() *rapid.Generator[string] {
+	atom := rapid.SampledFrom([]string{
+		"p", "q", "s", "alias", ":", ":", "..", ".", "/", `\`, "~", " ", "\x00", "\n", "%2e%2e", "%2f", "\u2024\u2024", "\uff0f", "\u202e", "\xc0\xae", "@", "*", "$HOME", "C:", "-",
+	})
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOfN(atom, 0, 8).Draw(t, "atoms"), "")
+	})
+}
+
+func TestNoNameLeadsOutsideTheRoots(t *testing.T) {
+	roots := []string{project + "/.claude/skills", config + "/skills", started + "/.claude/skills", "/cache/p", "/cache/q", "/dev/d"}
+	w := newWorld(t)
+	w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/x/../p/", ""}, entry{"q@m", "local", started, "/cache/q", ""}))
+	w.put("/cache/p/skills/folder/SKILL.md", "---\nname: alias\n---\n")
+	w.put("/dev/d/.claude-plugin/plugin.json", `{"name": "s"}`)
+	w.put("/cache/p/commands/p.md", "")
+	found := 0
+	rapid.Check(t, func(t *rapid.T) {
+		below := rapid.SampledFrom(append(roots, "/")).Draw(t, "below")
+		l := locator.Locator{
+			Fs:         everything{w.fs, func(path string) bool { return strings.HasPrefix(path, below) }},
+			ConfigDir:  config,
+			ProjectDir: started,
+			PluginDirs: []string{"/dev/d"},
+		}
+		command := hostile().Draw(t, "command")
+		result, err := l.Locate(command, rapid.SampledFrom([]string{project, "", "x/y"}).Draw(t, "cwd"))
+		if checked := locator.CheckName(command); checked != nil {
+			require.Equal(t, checked, err)
+			require.False(t, result.Found())
+			return
+		}
+		require.NoError(t, err)
+		if !result.Found() {
+			return
+		}
+		found++
+		require.Equal(t, path.Clean(result.Path), result.Path)
+		inside := false
+		for _, root := range roots {
+			rest, ok := strings.CutPrefix(result.Path, root+"/")
+			inside = inside || ok && strings.Count(rest, "/") >= 1
+		}
+		require.True(t, inside, result.Path)
+		require.Equal(t, "fsm.json", filepath.Base(result.Path))
+	})
+	require.NotZero(t, found)
+}
+
+// clientFiles are the files of the client whose bytes are not ours to trust.
+var clientFiles = []string{
+	registry, known, config + "/settings.json", project + "/.claude/settings.json",
+	tree + "/.claude-plugin/marketplace.json", tree + "/p/skills/folder/SKILL.md", "/dev/d/.claude-plugin/plugin.json",
+}
+
+// seeds are whole files of every kind.
+var seeds = []string{
+	objectOf(entry{"p@m", "local", project, "/cache/p", "2026-01-01T00:00:00Z"}),
+	arrayOf(entry{"p@1.0.0", "user", "", "/cache/p", ""}),
+	`{"m": {"source": {"source": "directory", "path": "/src/market"}, "installLocation": "/src/market"}}`,
+	`{"enabledPlugins": {"p@m": false, "q@m": true, "r@m": ["1"]}}`,
+	`{"plugins": [{"name": "p", "source": "./p"}]}`,
+	"---\nname: alias\n---\n",
+	`{"name": "d"}`,
+	"{\"version\": 2, \"plugins\": {\"@\": [{}], \"\xff\": 1, \"p@m\": [[[[", strings.Repeat("[", 20000), "\x00", "---\n&a [*a]\n---\n",
+}
+
+// content is a seed, whole or with a piece of another in place of some of it.
+func content() *rapid.Generator[[]byte] {
+	return rapid.Custom(func(t *rapid.T) []byte {
+		seed := []byte(rapid.SampledFrom(seeds).Draw(t, "seed"))
+		if rapid.Bool().Draw(t, "whole") {
+			return seed
+		}
+		from := rapid.IntRange(0, len(seed)).Draw(t, "from")
+		to := rapid.IntRange(from, len(seed)).Draw(t, "to")
+		piece := rapid.OneOf(rapid.SliceOfN(rapid.Byte(), 0, 6), rapid.SampledFrom([][]byte{[]byte("null"), []byte("{}"), []byte("[]"), []byte(`"x"`), []byte("1e999"), []byte(`"\ud800"`)})).Draw(t, "piece")
+		return append(append(append([]byte{}, seed[:from]...), piece...), seed[to:]...)
+	})
+}
+
+func TestNoBytesOfTheClientPanic(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		mem := afero.NewMemMapFs()
+		for _, file := range clientFiles {
+			require.NoError(t, afero.WriteFile(mem, file, content().Draw(t, file), 0o644))
+		}
+		l := locator.Locator{Fs: mem, ConfigDir: config, ProjectDir: project, PluginDirs: []string{"/dev/d"}}
+		for _, command := range []string{"alias", "p:folder", "d:x:y"} {
+			_, err := l.Locate(command, project)
+			if err != nil {
+				_, typed := errors.AsType[*locator.RegistryError](err)
+				require.True(t, typed, "%v", err)
+				require.NotEmpty(t, err.Error())
+			}
+		}
+		data := content().Draw(t, "data")
+		locator.SkillName(data)
+		if r, err := locator.ParseRegistry(data); err == nil {
+			for _, in := range r.Enabled(locator.ReadSettings(mem, config, project), project) {
+				require.True(t, filepath.IsAbs(r.Root(in).Dir))
+			}
+		} else {
+			require.ErrorIs(t, err, locator.ErrMalformed)
+		}
+	})
+}

@@ -1,0 +1,324 @@
+package locator_test
+
+import (
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/spf13/afero"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// onDisk is a locator on the real filesystem below a directory of its own.
+func onDisk(t *testing.T) (dir string, l *locator.Locator) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	return dir, &locator.Locator{Fs: afero.NewOsFs(), ConfigDir: filepath.Join(dir, "config")}
+}
+
+func write(t *testing.T, path, content string) string {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
+	return path
+}
+
+// unusable makes what may be at a path without being a file that can be read.
+var unusable = []struct {
+	name  string
+	make  func(t *testing.T, path string)
+	cause error
+	text  string
+}{
+	{"directory", func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o755)) }, locator.ErrDirectory, "is a directory"},
+	{"FIFO", func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o644)) }, locator.ErrNotRegular, "is not a regular file but a FIFO"},
+	{"link to a FIFO", func(t *testing.T, path string) {
+		require.NoError(t, syscall.Mkfifo(path+".fifo", 0o644))
+		require.NoError(t, os.Symlink(path+".fifo", path))
+	}, locator.ErrNotRegular, "is not a regular file but a FIFO"},
+	{"device", func(t *testing.T, path string) { require.NoError(t, os.Symlink("/dev/null", path)) }, locator.ErrNotRegular, "is not a regular file but a device"},
+	{"dangling link", func(t *testing.T, path string) { require.NoError(t, os.Symlink("gone", path)) }, locator.ErrDangling, "is a symbolic link that leads nowhere"},
+	{"circular link", func(t *testing.T, path string) { require.NoError(t, os.Symlink("fsm.json", path)) }, syscall.ELOOP, "symbolic links"},
+}
+
+func TestUnusableSpecIsFoundAndRefused(t *testing.T) {
+	for _, test := range unusable {
+		t.Run(test.name, func(t *testing.T) {
+			dir, l := onDisk(t)
+			folder := filepath.Join(dir, ".claude", "skills", "s")
+			require.NoError(t, os.MkdirAll(folder, 0o755))
+			path := filepath.Join(folder, "fsm.json")
+			test.make(t, path)
+			write(t, filepath.Join(l.ConfigDir, "skills", "s", "fsm.json"), spec)
+
+			result, err := l.Locate("s", dir)
+			require.NoError(t, err)
+			assert.Equal(t, path, result.Path)
+
+			_, err = locator.ReadSpec(l.Fs, path, 100)
+			require.ErrorIs(t, err, test.cause)
+			assert.Contains(t, err.Error(), test.text)
+			assert.True(t, strings.HasPrefix(err.Error(), path+": "), err.Error())
+		})
+	}
+}
+
+func TestUnusableRegistryIsAnErrorAtOnce(t *testing.T) {
+	for _, test := range unusable {
+		t.Run(test.name, func(t *testing.T) {
+			dir, l := onDisk(t)
+			plugins := filepath.Join(l.ConfigDir, "plugins")
+			require.NoError(t, os.MkdirAll(plugins, 0o755))
+			test.make(t, filepath.Join(plugins, "fsm.json"))
+			require.NoError(t, os.Rename(filepath.Join(plugins, "fsm.json"), filepath.Join(plugins, "installed_plugins.json")))
+
+			_, err := l.Locate("p:s", dir)
+			require.Error(t, err)
+			assert.Contains(t, err.Error(), "Skill 'p:s' not found - installed_plugins.json is missing or malformed: ")
+			_, err = l.Locate("s", dir)
+			assert.NoError(t, err)
+		})
+	}
+}
+
+func TestNothingElseThatIsReadBlocks(t *testing.T) {
+	dir, l := onDisk(t)
+	plugin := filepath.Join(dir, "plugin")
+	write(t, filepath.Join(l.ConfigDir, "plugins", "installed_plugins.json"), objectOf(entry{"p@m", "user", "", plugin, ""}))
+	for _, path := range []string{
+		filepath.Join(l.ConfigDir, "plugins", "known_marketplaces.json"),
+		filepath.Join(l.ConfigDir, "settings.json"),
+		filepath.Join(dir, ".claude", "settings.json"),
+		filepath.Join(plugin, ".claude-plugin", "plugin.json"),
+		filepath.Join(plugin, "skills", "folder", "SKILL.md"),
+		filepath.Join(dir, "dev", "skills"),
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, syscall.Mkfifo(path, 0o644))
+	}
+	l.PluginDirs = []string{plugin, filepath.Join(dir, "dev")}
+	for _, command := range []string{"p:s", "dev:s", "alias"} {
+		result, err := l.Locate(command, dir)
+		require.NoError(t, err)
+		assert.False(t, result.Found())
+	}
+}
+
+// swapped says of everything that it is a regular file until it is opened.
+type swapped struct{ afero.OsFs }
+
+func (s swapped) Stat(path string) (fs.FileInfo, error) {
+	return s.OsFs.Stat(filepath.Join(filepath.Dir(path), "regular"))
+}
+
+func TestFifoInTheLastMoment(t *testing.T) {
+	dir, _ := onDisk(t)
+	write(t, filepath.Join(dir, "regular"), spec)
+	path := filepath.Join(dir, "fsm.json")
+	require.NoError(t, syscall.Mkfifo(path, 0o644))
+	_, err := locator.ReadSpec(afero.NewReadOnlyFs(swapped{}), path, 100)
+	require.ErrorIs(t, err, locator.ErrNotRegular)
+}
+
+func TestReadSpec(t *testing.T) {
+	dir, l := onDisk(t)
+	path := write(t, filepath.Join(dir, "fsm.json"), "12345")
+	link := filepath.Join(dir, "link")
+	require.NoError(t, os.Symlink("fsm.json", link))
+	for _, max := range []int64{5, 6, math.MaxInt64} {
+		for _, p := range []string{path, link} {
+			data, err := locator.ReadSpec(l.Fs, p, max)
+			require.NoError(t, err)
+			assert.Equal(t, "12345", string(data))
+		}
+	}
+	_, err := locator.ReadSpec(l.Fs, path, 4)
+	require.ErrorIs(t, err, locator.ErrTooLarge)
+	assert.Equal(t, path+": is too large: more than 4 bytes", err.Error())
+
+	_, err = locator.ReadSpec(l.Fs, filepath.Join(dir, "gone"), 4)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = locator.ReadSpec(l.Fs, filepath.Join(path, "below"), 4)
+	require.ErrorIs(t, err, syscall.ENOTDIR)
+
+	var typed *locator.FileError
+	require.ErrorAs(t, err, &typed)
+	assert.Equal(t, filepath.Join(path, "below"), typed.Path)
+}
+
+// growing says of every file that it is empty.
+type growing struct{ afero.Fs }
+
+type zeroSize struct{ fs.FileInfo }
+
+func (g growing) Stat(path string) (fs.FileInfo, error) {
+	info, err := g.Fs.Stat(path)
+	return zeroSize{info}, err
+}
+
+func (zeroSize) Size() int64 { return 0 }
+
+func TestFileThatGrowsIsStillBounded(t *testing.T) {
+	w := newWorld(t)
+	path := w.put("/fsm.json", "12345")
+	_, err := locator.ReadSpec(growing{w.fs}, path, 4)
+	require.ErrorIs(t, err, locator.ErrTooLarge)
+	data, err := locator.ReadSpec(growing{w.fs}, path, 5)
+	require.NoError(t, err)
+	assert.Equal(t, "12345", string(data))
+}
+
+// forbidden refuses a path and what is below it, as a directory without search
+// permission does.
+type forbidden struct {
+	afero.Fs
+	path string
+}
+
+func (f forbidden) refuse(path string) error {
+	if strings.HasPrefix(path, f.path) {
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.EACCES}
+	}
+	return nil
+}
+
+func (f forbidden) Open(path string) (afero.File, error) {
+	if err := f.refuse(path); err != nil {
+		return nil, err
+	}
+	return f.Fs.Open(path)
+}
+
+func (f forbidden) LstatIfPossible(path string) (fs.FileInfo, bool, error) {
+	if err := f.refuse(path); err != nil {
+		return nil, true, err
+	}
+	return f.Fs.(afero.Lstater).LstatIfPossible(path)
+}
+
+func TestUnreadableSpecIsFoundAndRefused(t *testing.T) {
+	for _, path := range []string{project + "/.claude/skills/s/fsm.json", project + "/.claude"} {
+		w := newWorld(t)
+		found := w.skill(project + "/.claude/skills/s")
+		w.skill(config + "/skills/s")
+		w.Fs = forbidden{w.fs, path}
+		result := w.finds(found, "s", project)
+		assert.Contains(t, told(result), "permission denied")
+		_, err := locator.ReadSpec(w.Fs, found, 100)
+		require.ErrorIs(t, err, fs.ErrPermission)
+	}
+}
+
+func TestNamesThatFitNoFileAreAbsent(t *testing.T) {
+	dir, l := onDisk(t)
+	write(t, filepath.Join(dir, ".claude", "skills", "file"), "")
+	for _, name := range []string{strings.Repeat("x", 300), "file"} {
+		result, err := l.Locate(name, dir)
+		require.NoError(t, err)
+		assert.False(t, result.Found(), told(result))
+	}
+	result, err := l.Locate("s", "/with\x00nul")
+	require.NoError(t, err)
+	assert.False(t, result.Found())
+}
+
+func TestSymlinkedProjects(t *testing.T) {
+	dir, l := onDisk(t)
+	at := func(name string) string { return filepath.Join(dir, name) }
+	require.NoError(t, os.MkdirAll(at("real/app/src"), 0o755))
+	require.NoError(t, os.MkdirAll(at("other/below"), 0o755))
+	require.NoError(t, os.Symlink("real", at("link")))
+	require.NoError(t, os.Symlink(at("link/app"), at("link2")))
+	require.NoError(t, os.Symlink("../../other", at("real/app/out")))
+	require.NoError(t, os.Symlink("loop", at("loop")))
+	spec := write(t, at("cache/skills/s/fsm.json"), spec)
+
+	tests := []struct {
+		name, project, cwd string
+		applies            bool
+	}{
+		{"project through a link", "link/app", "real/app/src", true},
+		{"cwd through a link", "real/app", "link/app/src", true},
+		{"a link to a link", "link2", "real/app/src", true},
+		{"both", "link2/", "link/app", true},
+		{"cwd led out of the project by a link", "real/app", "real/app/out/below", false},
+		{"and into another", "other", "real/app/out/below", true},
+		{"a deleted project", "real/gone", "real/gone/src", true},
+		{"a deleted project through a link", "link/gone", "real/gone", true},
+		{"another deleted project", "real/gone", "real/gone2", false},
+		{"a deleted cwd", "link/app", "real/app/src/gone", true},
+		{"a loop", "loop", "real/app", false},
+		{"a loop is itself", "loop", "loop/below", true},
+		{"two dots after a link", "real/app/out/..", "other", true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			registry := arrayOf(entry{"p@1.0.0", "local", dir + "/" + test.project, at("cache"), ""})
+			write(t, filepath.Join(l.ConfigDir, "plugins", "installed_plugins.json"), registry)
+			result, err := l.Locate("p:s", dir+"/"+test.cwd)
+			require.NoError(t, err)
+			want := spec
+			if !test.applies {
+				want = ""
+			}
+			assert.Equal(t, want, result.Path, told(result))
+		})
+	}
+}
+
+// recording notes what is opened.
+type recording struct {
+	afero.Fs
+	opened *[]string
+}
+
+func (r recording) Open(path string) (afero.File, error) {
+	*r.opened = append(*r.opened, path)
+	return r.Fs.Open(path)
+}
+
+func TestWhatCannotBeReadIsNotOpened(t *testing.T) {
+	w := newWorld(t)
+	var opened []string
+	w.Fs = recording{w.fs, &opened}
+	w.PluginDirs = []string{"/dev/p"}
+	w.put("/dev/p/skills", "")
+	w.put("/dev/q/fsm.json/below", "")
+	w.finds("", "alias", project)
+	_, err := locator.ReadSpec(w.Fs, "/dev/q/fsm.json", 100)
+	require.ErrorIs(t, err, locator.ErrDirectory)
+	assert.Empty(t, opened)
+}
+
+func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/p"}
+	w.put("/dev/p/.claude-plugin/plugin.json", `{"name": "d"}`)
+	w.put("/dev/p/skills/x/SKILL.md", "---\nname: y\n---\n")
+	w.put("/p/skills/other/SKILL.md", "---\nname: y\n---\n")
+	w.put(config+"/settings.json", `{}`)
+	w.put(known, `{}`)
+	w.put(registry, objectOf(entry{"p@m", "user", "", "/p", ""}, entry{"q@m", "local", "/elsewhere", "/q", ""}))
+	w.skill(config + "/skills/s")
+	w.skill("/p/skills/s")
+	settings := config + "/settings.json"
+	tests := map[string][]string{
+		"s":   nil,
+		"p:s": {registry, settings, known},
+		"q:s": {registry},
+		"y":   {"/dev/p/.claude-plugin/plugin.json", registry, settings, known, "/dev/p/skills", "/p/skills"},
+	}
+	for command, want := range tests {
+		var opened []string
+		w.Fs = recording{w.fs, &opened}
+		w.locate(command, project)
+		assert.Equal(t, want, opened, command)
+	}
+}

@@ -1,0 +1,116 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"time"
+)
+
+// Dir is a directory whose lock this process holds and which no interrupted
+// transaction has left half changed. It is for one goroutine. Close releases it.
+type Dir struct {
+	files   FS
+	d, s    string // absolute, D's own symbolic link resolved
+	history int
+	locker  Locker
+	unlock  func()
+
+	unsynced  []string // directories whose names this Dir changed and nobody synced
+	recovered Report
+}
+
+// Open locks dir and recovers it first if a transaction on it was interrupted.
+// It waits for both as long as ctx allows. dir need not exist; what is created
+// is its sibling, and dir only by Lock or Commit.
+//
+// Errors: ErrLocked, ErrNotDirectory, *JournalError, the Locker's, or the file
+// system's.
+func Open(ctx context.Context, dir string, opts ...Option) (*Dir, error) {
+	d, err := open(ctx, dir, newOptions(opts))
+	if err != nil {
+		return nil, err
+	}
+	if d.recovered, err = d.recover(ctx); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+func open(ctx context.Context, dir string, o options) (*Dir, error) {
+	path, s, err := resolve(o.fs, dir)
+	if err != nil {
+		return nil, err
+	}
+	unlock, changed, err := lockSibling(ctx, o.fs, s)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dir{files: o.fs, d: path, s: s, history: o.history, unlock: unlock, unsynced: changed}
+	d.locker = o.locker(o.fs, path, d.in(scratchName))
+	if err := d.settleIn(); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// settleIn does what comes first under the lock. The client removes a sibling
+// whose modification time is a month old, hence the touch.
+func (d *Dir) settleIn() error {
+	if err := writeHolder(d.files, d.s); err != nil {
+		return err
+	}
+	if err := d.files.Chtimes(d.s, time.Now()); err != nil {
+		return err
+	}
+	return d.locker.Reap()
+}
+
+// Path returns D: absolute, its own symbolic link resolved.
+func (d *Dir) Path() string { return d.d }
+
+// Sibling returns S.
+func (d *Dir) Sibling() string { return d.s }
+
+// Recovered tells what Open found and did.
+func (d *Dir) Recovered() Report { return d.recovered }
+
+// Lock makes D if need be and takes the other writers' locks on it and on the
+// named files, as Locker.Lock does. They are held until Unlock, Close, or the
+// end of Commit.
+func (d *Dir) Lock(ctx context.Context, names ...string) error {
+	changed, err := mkdirAll(d.files, d.d, 0o755)
+	d.unsynced = append(d.unsynced, changed...)
+	if err != nil {
+		return err
+	}
+	return d.locker.Lock(ctx, names)
+}
+
+// Unlock releases the other writers' locks.
+func (d *Dir) Unlock() error { return d.locker.Unlock() }
+
+// Close releases every lock. What could not be released is released by whoever
+// opens the directory next; the error is for information.
+func (d *Dir) Close() error {
+	err := d.locker.Unlock()
+	d.unlock()
+	return err
+}
+
+// in returns a path inside S, at a path inside D.
+func (d *Dir) in(elem ...string) string { return filepath.Join(append([]string{d.s}, elem...)...) }
+func (d *Dir) at(name string) string    { return filepath.Join(d.d, name) }
+
+// relative returns D as seen from S, which is how a journal names it.
+func (d *Dir) relative() string { return "../" + filepath.Base(d.d) }
+
+// exists reports whether something is at path.
+func (d *Dir) exists(path string) (bool, error) {
+	_, err := d.files.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -1,0 +1,35 @@
+package txn
+
+// Option changes how a directory is opened.
+type Option func(*options)
+
+type options struct {
+	fs      FS
+	locker  NewLocker
+	history int
+}
+
+// DefaultHistory is how many committed transactions keep their deleted files.
+const DefaultHistory = 10
+
+func newOptions(opts []Option) options {
+	o := options{
+		fs:      OS{},
+		locker:  func(FS, string, string) Locker { return alone{} },
+		history: DefaultHistory,
+	}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return o
+}
+
+// WithFS puts fs in the place of the operating system's file system.
+func WithFS(fs FS) Option { return func(o *options) { o.fs = fs } }
+
+// WithLocker keeps other writers out; without it D is taken to have none.
+func WithLocker(make NewLocker) Option { return func(o *options) { o.locker = make } }
+
+// WithHistory keeps the deleted files of the last n transactions instead of
+// DefaultHistory; 0 keeps none.
+func WithHistory(n int) Option { return func(o *options) { o.history = max(n, 0) } }

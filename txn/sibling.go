@@ -1,0 +1,120 @@
+package txn
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// Names inside S.
+const (
+	lockName      = "lock"      // flocked; never unlinked
+	journalName   = "journal"   // there while a transaction is under way
+	txnPrefix     = "txn-"      // txn-<id>/: new/ and old/
+	donePrefix    = "done-"     // done-<id>: the journal of a committed transaction
+	newName       = "new"       // staged files
+	oldName       = "old"       // links to the files to be deleted
+	conflictsName = "conflicts" // what stood in the way of a rollback
+	scratchName   = "locks"     // the Locker's
+)
+
+// Sibling returns the path of S for the directory dir: ".<name>.fsmtx" beside
+// it. If dir is a symbolic link, that is beside what it links to, so that all
+// who share a directory share its sibling.
+func Sibling(dir string) (string, error) {
+	_, s, err := resolve(OS{}, dir)
+	return s, err
+}
+
+// resolve returns D with a symbolic link at its end resolved, and S. D may be
+// absent, but not a link to nothing: what made the link decides where D is.
+func resolve(files FS, dir string) (d, s string, err error) {
+	d, err = filepath.Abs(dir)
+	if err != nil {
+		return "", "", err
+	}
+	info, err := files.Lstat(d)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return d, siblingOf(d), nil
+	case err != nil:
+		return "", "", err
+	case info.Mode()&fs.ModeSymlink != 0:
+		if d, err = filepath.EvalSymlinks(d); err != nil {
+			return "", "", fmt.Errorf("resolving the symbolic link %s: %w", dir, err)
+		}
+		if info, err = files.Lstat(d); err != nil {
+			return "", "", err
+		}
+	}
+	if !info.IsDir() {
+		return "", "", fmt.Errorf("%s: %w", d, ErrNotDirectory)
+	}
+	return d, siblingOf(d), nil
+}
+
+func siblingOf(d string) string {
+	return filepath.Join(filepath.Dir(d), "."+filepath.Base(d)+".fsmtx")
+}
+
+// IsSibling reports whether name is that of a sibling, and of which directory.
+func IsSibling(name string) (dir string, ok bool) {
+	const prefix, suffix = ".", ".fsmtx"
+	if len(name) <= len(prefix)+len(suffix) || name[:len(prefix)] != prefix || name[len(name)-len(suffix):] != suffix {
+		return "", false
+	}
+	return name[len(prefix) : len(name)-len(suffix)], true
+}
+
+// mkdirAll makes dir and its missing parents and returns the directories whose
+// names changed by that, which have to be synced.
+func mkdirAll(files FS, dir string, perm fs.FileMode) (changed []string, err error) {
+	err = files.Mkdir(dir, perm)
+	if errors.Is(err, fs.ErrNotExist) {
+		if changed, err = mkdirAll(files, filepath.Dir(dir), 0o755); err != nil {
+			return changed, err
+		}
+		err = files.Mkdir(dir, perm)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return changed, nil
+	}
+	if err != nil {
+		return changed, err
+	}
+	return append(changed, filepath.Dir(dir)), nil
+}
+
+// checkOwn refuses a directory inside which nothing can be trusted: not a
+// directory but a link, say, planted to lead writes astray, or another user's.
+func checkOwn(files FS, dir string) error {
+	info, err := files.Lstat(dir)
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		return fmt.Errorf("%s: %w: it is %s", dir, ErrNotDirectory, describe(info.Mode()))
+	}
+	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
+		return fmt.Errorf("%s: %w: it belongs to user %d", dir, ErrNotDirectory, st.Uid)
+	}
+	if info.Mode().Perm()&0o022 != 0 {
+		return fmt.Errorf("%s: %w: others may write to it (mode %04o)", dir, ErrNotDirectory, info.Mode().Perm())
+	}
+	return nil
+}
+
+func describe(mode fs.FileMode) string {
+	switch {
+	case mode&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case mode&fs.ModeNamedPipe != 0:
+		return "a named pipe"
+	case mode.IsRegular():
+		return "a file"
+	}
+	return "neither file nor directory"
+}
