@@ -14,17 +14,18 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// hookCase is one case of testdata/hooks/cases.json.
+// hookCase is one case of testdata/hooks/cases.json or more.json.
 type hookCase struct {
 	ID        string            `json:"id"`
 	Title     string            `json:"title"`
-	Request   map[string]any    `json:"request"`
+	Request   jsontext.Value    `json:"request"`
 	Files     map[string]string `json:"files"`
 	Dirname   string            `json:"dirname"`
 	GenInput  *genInput         `json:"gen_input"`
@@ -42,27 +43,31 @@ type genInput struct {
 }
 
 func TestHookCases(t *testing.T) {
-	data, err := os.ReadFile("../../testdata/hooks/cases.json")
-	require.NoError(t, err)
-	var file struct {
-		Cases []hookCase `json:"cases"`
-	}
-	require.NoError(t, json.Unmarshal(data, &file))
-	require.Len(t, file.Cases, 222)
-
+	cases := slices.Concat(readHookCases(t, "cases.json"), readHookCases(t, "more.json"))
 	timed := func(c hookCase) bool { return slices.Contains(c.Tags, "timing") }
 	t.Run("together", func(t *testing.T) {
-		for _, c := range file.Cases {
+		for _, c := range cases {
 			if !timed(c) {
 				t.Run(c.ID, func(t *testing.T) { t.Parallel(); c.run(t) })
 			}
 		}
 	})
-	for _, c := range file.Cases {
+	for _, c := range cases {
 		if timed(c) {
 			t.Run(c.ID, c.run)
 		}
 	}
+}
+
+func readHookCases(t *testing.T, name string) []hookCase {
+	data, err := os.ReadFile(filepath.Join("../../testdata/hooks", name))
+	require.NoError(t, err)
+	var file struct {
+		Cases []hookCase `json:"cases"`
+	}
+	require.NoError(t, json.Unmarshal(data, &file))
+	require.NotEmpty(t, file.Cases)
+	return file.Cases
 }
 
 func (c hookCase) run(t *testing.T) {
@@ -77,16 +82,7 @@ func (c hookCase) run(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(inDir(text, dir).(string)), mode))
 	}
-	request := inDir(c.Request, dir).(map[string]any)
-	if _, ok := request["cwd"]; !ok {
-		request["cwd"] = dir
-	}
-	if g := c.GenInput; g != nil {
-		g.into(request["input"].(map[string]any))
-	}
-	stdin, err := json.Marshal(request)
-	require.NoError(t, err)
-
+	stdin := c.stdin(t, dir)
 	start := time.Now()
 	got := evaluate(t, stdin)
 	got["@elapsed_ms"] = float64(time.Since(start).Milliseconds())
@@ -103,6 +99,28 @@ func (c hookCase) run(t *testing.T) {
 		found := lookup(got, path)
 		require.True(t, matches(found, value), "%s (%s)\n  %s\n  want %v\n  got  %v", c.ID, c.Title, path, value, found)
 	}
+}
+
+// stdin is the request for a directory; its numbers keep their digits.
+func (c hookCase) stdin(t *testing.T, dir string) []byte {
+	var request map[string]jsontext.Value
+	require.NoError(t, json.Unmarshal([]byte(inDir(string(c.Request), dir).(string)), &request))
+	if request["cwd"] == nil {
+		cwd, err := json.Marshal(dir)
+		require.NoError(t, err)
+		request["cwd"] = cwd
+	}
+	if g := c.GenInput; g != nil {
+		var input map[string]any
+		require.NoError(t, json.Unmarshal(request["input"], &input))
+		g.into(input)
+		generated, err := json.Marshal(input)
+		require.NoError(t, err)
+		request["input"] = generated
+	}
+	stdin, err := json.Marshal(request)
+	require.NoError(t, err)
+	return stdin
 }
 
 func (g genInput) into(input map[string]any) {
@@ -179,6 +197,12 @@ func lookup(v any, path string) any {
 			v = walk(inner, rest)
 		case "len":
 			v = float64(length(v))
+		case "lines":
+			lines := []any{}
+			for line := range strings.SplitSeq(fmt.Sprint(v), "\n") {
+				lines = append(lines, line)
+			}
+			v = lines
 		case "warntext":
 			v = logText(v, "warn", "error", "user")
 		case "alltext":

@@ -25,8 +25,8 @@ func (w words) result(event string, r *hooks.Result) {
 	}
 	fmt.Fprintf(w.out, "%s: %s\n", event, order(r))
 	table := tabwriter.NewWriter(w.out, 0, 0, 2, ' ', 0)
-	for _, h := range r.Results {
-		fmt.Fprintf(table, "  %s\t%d ms\t%s\n", state(h), int64(h.Duration)/1e6, oneLine(h.Command))
+	for i, h := range r.Results {
+		fmt.Fprintf(table, "  %s\t%d ms\t%s\n", state(h), int64(h.Duration)/1e6, commandWords(r.Plan.Hooks[i]))
 	}
 	table.Flush()
 	for _, line := range w.policy(r.Policy) {

@@ -51,10 +51,12 @@ func parseObject(data jsontext.Value) (object, bool) {
 	return b.object, true
 }
 
-// parseValue returns the one JSON value in data without its white space.
+// parseValue returns the one JSON value in data as JSON.stringify writes it: no
+// white space, no escape that is not needed. A hook in sh greps for what it
+// looks for. Numbers keep their digits.
 func parseValue(data jsontext.Value) (jsontext.Value, bool) {
 	value := data.Clone()
-	if err := value.Compact(); err != nil {
+	if err := value.Compact(jsontext.PreserveRawStrings(false)); err != nil {
 		return nil, false
 	}
 	return value, true

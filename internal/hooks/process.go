@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ type invocation struct {
 	env     []string
 	stdin   []byte
 	timeout time.Duration // 0 and less: at once
+	grace   time.Duration // between SIGTERM and SIGKILL; 0 means killAfter
 }
 
 // outcome is what became of it.
@@ -56,7 +58,7 @@ func (i invocation) run(ctx context.Context) outcome {
 		return outcome{err: fmt.Errorf("starting the hook: %w", err), duration: time.Since(start)}
 	}
 	stopped := p.await(ctx, i.timeout)
-	p.finish(stopped != nil)
+	p.finish(stopped != nil, cmp.Or(i.grace, killAfter))
 	o := p.outcome()
 	o.err, o.duration = stopped, time.Since(start)
 	return o
@@ -132,9 +134,9 @@ func (p *process) await(ctx context.Context, timeout time.Duration) error {
 // finish ends what is still there. A process that ended by itself may have left
 // others behind on purpose; they are cut off from the pipes and left alone. One
 // that is stopped is stopped with its whole group.
-func (p *process) finish(stop bool) {
+func (p *process) finish(stop bool, grace time.Duration) {
 	if stop {
-		p.stop()
+		p.stop(grace)
 	}
 	now := time.Now()
 	_ = p.stdin.SetWriteDeadline(now)
@@ -147,10 +149,10 @@ func (p *process) finish(stop bool) {
 
 // stop sends SIGTERM to the group and, when its time is up or when nothing is
 // left that holds a pipe, SIGKILL to whoever did not listen.
-func (p *process) stop() {
+func (p *process) stop(grace time.Duration) {
 	group := -p.cmd.Process.Pid
 	_ = syscall.Kill(group, syscall.SIGTERM)
-	patience := time.NewTimer(killAfter)
+	patience := time.NewTimer(grace)
 	defer patience.Stop()
 	for _, gone := range []<-chan struct{}{p.exited, p.stdout.done, p.stderr.done} {
 		select {
