@@ -53,7 +53,9 @@ func (e *expander) step() {
 		e.dollar()
 	case c == '#' && inside == plain && !e.inWord:
 		e.comment()
-	case inside == plain && strings.HasPrefix(e.rest, "<<") && !strings.HasPrefix(e.rest, "<<<"):
+	case inside == plain && strings.HasPrefix(e.rest, "<<<"):
+		e.take(3)
+	case inside == plain && strings.HasPrefix(e.rest, "<<"):
 		e.verbatim = true
 	default:
 		e.quote(quoting(c))
