@@ -43,7 +43,7 @@ type genInput struct {
 }
 
 func TestHookCases(t *testing.T) {
-	cases := slices.Concat(readHookCases(t, "cases.json"), readHookCases(t, "more.json"))
+	cases := slices.Concat(readHookCases(t, "cases.json"), readHookCases(t, "more.json"), readHookCases(t, "dialects.json"))
 	timed := func(c hookCase) bool { return slices.Contains(c.Tags, "timing") }
 	t.Run("together", func(t *testing.T) {
 		for _, c := range cases {
