@@ -1,9 +1,71 @@
+# make demo and make test are all that a fresh clone needs; make help lists the rest.
+# Needed: Go, make, git, and gcc for the race detector.
+
 export CGO_ENABLED ?= 0
 
-.PHONY: build test
+version     := $(shell git describe --tags --always --dirty 2>/dev/null)
+commit      := $(shell git rev-parse HEAD 2>/dev/null)
+ldflags     := -s -w -X github.com/fsmtx/fsmtx/internal/command.Version=$(version) -X github.com/fsmtx/fsmtx/internal/command.Commit=$(commit)
+platforms   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
+staticcheck := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+TIME        ?= 30s
+
+.PHONY: build demo test race ci tidy format vet staticcheck cross fuzz e2e bench crashtest soak install clean help
 
 build: ## build bin/fsmtx
-	go build -trimpath -o bin/fsmtx ./cmd/fsmtx
+	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
+
+demo: build ## show what the program does, in a temporary directory
+	@bin/fsmtx demo
 
 test: ## run every test
 	go test ./...
+
+race: ## run every test with the race detector
+	CGO_ENABLED=1 go test -race ./...
+
+ci: tidy format vet staticcheck cross test race fuzz e2e ## everything that continuous integration runs
+
+tidy: ## fail if go.mod or go.sum are not tidy
+	go mod tidy -diff
+	go mod verify
+
+format: ## fail if a file is not formatted
+	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt would change:"; echo "$$out"; exit 1; }
+
+vet: ## run go vet
+	go vet ./...
+	go vet -tags e2e ./internal/e2e
+
+staticcheck: ## run staticcheck
+	$(staticcheck) ./...
+
+cross: ## compile for every platform
+	@for p in $(platforms); do echo "building for $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} go build -trimpath -o /dev/null ./cmd/fsmtx || exit 1; done
+	@GOOS=windows go build -o /dev/null ./cmd/fsmtx
+
+fuzz: ## run every fuzz target for TIME each (default 30s)
+	@for pkg in $$(go list ./...); do \
+	  for target in $$(go test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
+	    echo "fuzzing $$pkg $$target for $(TIME)"; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(TIME) $$pkg || exit 1; \
+	  done; \
+	done
+
+e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
+	go test -tags e2e -count=1 -v ./internal/e2e
+
+bench: ## time the hook against the least it can cost
+	go run ./internal/bench
+
+crashtest: ## try every crash and every power cut, and print the tables
+	go test -count=1 -v -run 'Power|Barrier|Death|Fault' ./internal/crash
+
+install: build ## install the program into GOBIN
+	go install -trimpath -ldflags '$(ldflags)' ./cmd/fsmtx
+
+clean: ## remove what was built
+	rm -rf bin
+
+help: ## list the targets
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// text spells a string as JSON in one of several ways: plain, with every
+// spelled writes a string as JSON in one of several ways: plain, with every
 // character escaped, or with a few that need not be.
 func spelled(t *rapid.T, s string) string {
 	switch rapid.IntRange(0, 2).Draw(t, "spelling") {
@@ -49,7 +49,7 @@ func word() *rapid.Generator[string] {
 	)
 }
 
-// member is one key and value, or one of them from a pool that makes keys collide.
+// object writes an object with the keys given, in their order.
 func object(t *rapid.T, keys []string, value func() string) string {
 	var b strings.Builder
 	b.WriteString("{" + space(t))

@@ -34,7 +34,10 @@ func TestLimitOfBytes(t *testing.T) {
 func TestLimitOfTasks(t *testing.T) {
 	assert.Equal(t, fsmspec.MaxTasks, parsed(t, many(fsmspec.MaxTasks)).Len())
 	assert.Equal(t, []string{"1002:3 /1000 a file may hold 1000 tasks, and this is one more"}, lines(refused(t, many(fsmspec.MaxTasks+1)).Problems))
-	assert.Len(t, refused(t, many(3*fsmspec.MaxTasks)).Problems, 1, "what follows is not checked, nor what refers to it")
+	assert.Len(t, refused(t, many(3*fsmspec.MaxTasks)).Problems, 1, "what follows is not checked")
+
+	file := strings.Replace(many(fsmspec.MaxTasks+1), `"id": 1,`, `"id": 1, "blocks": [1001],`, 1)
+	assert.Len(t, refused(t, file).Problems, 1, "nor what refers to it")
 }
 
 func TestTasksPastTheLimitMustBeJSON(t *testing.T) {

@@ -236,6 +236,20 @@ func TestAllProblemsAtOnceInFileOrder(t *testing.T) {
 	}
 }
 
+func TestDuplicateKeysInALargeObject(t *testing.T) {
+	var members []string
+	for i := range 100 {
+		members = append(members, fmt.Sprintf(`"k%d": 0`, i))
+	}
+	members = append(members, `"k0": 1`, `"k99": 1`, `"k99": 2`)
+	problems := lines(refused(t, `{`+strings.Join(members, "\n,")+`}`).Problems)
+	assert.Equal(t, []string{
+		`101:2 /k0 duplicate key "k0" in one object, at 1:2 and again at 101:2`,
+		`102:2 /k99 duplicate key "k99" in one object, at 100:2 and again at 102:2`,
+		`103:2 /k99 duplicate key "k99" in one object, at 100:2 and again at 103:2`,
+	}, problems[1:])
+}
+
 func TestOffsetsAreBytes(t *testing.T) {
 	const file = "[\n{\"id\": 1, \"subject\": \"é\", \"owner\": 7}]"
 	p := refused(t, file).Problems[0]

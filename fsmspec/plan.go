@@ -40,7 +40,7 @@ func (s *Spec) Plan(command string, list Snapshot, policy Policy) (*Plan, error)
 	if policy.Active == ActiveRefuse && active(doomed) {
 		return nil, &ActiveError{doomed}
 	}
-	base := max(list.MaxID, list.HighWater, 0)
+	base := max(list.MaxID, list.HighWater)
 	plan := &Plan{tasks: s.tasks, base: base, from: list.HighWater, mark: list.HighWater}
 	for _, t := range s.tasks {
 		if t.ID > MaxID-base {
@@ -117,7 +117,7 @@ func active(tasks []Existing) bool {
 func (e *ActiveError) Error() string {
 	names := make([]string, len(e.Tasks))
 	for i, t := range e.Tasks {
-		names[i] = fmt.Sprintf("#%s %s (%s)", strings.TrimSuffix(t.Name, ".json"), quoted(t.Subject), cmp.Or(oneLine(t.Status), "no status"))
+		names[i] = fmt.Sprintf("#%s %s (%s)", oneLine(strings.TrimSuffix(t.Name, ".json")), quoted(t.Subject), cmp.Or(oneLine(t.Status), "no status"))
 	}
 	return "tasks about to be deleted are under way: " + strings.Join(names, ", ")
 }

@@ -115,8 +115,9 @@ func tokens(t *rapid.T, text string) []string {
 	}
 }
 
-// checkShape compares a file with an independent writer of the client's own
-// form, which goes through a file line by line.
+// checkShape finds that a file has the client's own form: its fields in the
+// documented order, two spaces a level, nothing escaped that need not be, and no
+// line feed at the end.
 func checkShape(t *rapid.T, content string) {
 	assert.False(t, strings.HasSuffix(content, "\n"))
 	var order []string
@@ -179,8 +180,9 @@ func TestPlansFollowOneAnother(t *testing.T) {
 	})
 }
 
-// carriedOut is the list as it is after a plan. A manual task keeps the largest
-// number only at the start.
+// carriedOut is the list as it is after a plan. What has the largest number while
+// no task is tagged is manual; tagged ones get larger numbers, so that it does
+// not matter any more.
 func carriedOut(t *rapid.T, plan *fsmspec.Plan, list fsmspec.Snapshot) fsmspec.Snapshot {
 	mark, _ := plan.HighWater()
 	assert.GreaterOrEqual(t, mark, list.HighWater)

@@ -72,7 +72,7 @@ func (r *reader) next() (token, bool) {
 	t := token{byte(tok.Kind()), r.skipGap(r.end), r.skipped + int(r.decoder.InputOffset())}
 	r.end = t.end
 	r.account(t)
-	if false {
+	if r.isGlued(t) {
 		// The decoder takes 01 for two numbers; nothing should be said of the first.
 		return r.next()
 	}

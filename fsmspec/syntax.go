@@ -220,7 +220,7 @@ func (r *reader) word(at int) string {
 	for isLetter(r.byteAt(end)) || isDigit(r.byteAt(end)) {
 		end++
 	}
-	return string(r.data[min(at, len(r.data)):end])
+	return string(r.data[at:end])
 }
 
 // byteAt returns 0 past the end; a NUL in the file is no token either.

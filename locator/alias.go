@@ -3,16 +3,13 @@ package locator
 import (
 	"bytes"
 	"path/filepath"
-	"slices"
 	"strings"
-
-	"github.com/spf13/afero"
 )
 
 // namesSkill reports whether the SKILL.md at path gives its skill the name.
 // Most files are told apart by the bytes of the name, without parsing YAML;
 // only an escape or folded white space can spell it in other bytes.
-func namesSkill(fsys afero.Fs, path, name string) (bool, error) {
+func namesSkill(fsys FS, path, name string) (bool, error) {
 	document, err := readHead(fsys, path, maxFrontmatter, noFurther)
 	if err != nil {
 		return false, err
@@ -38,11 +35,12 @@ type claim struct {
 // claims returns the skills of the owners that give themselves the name, in
 // the order of the owners and then by folder, and what kept it from knowing.
 // With tasks set, only skills that have an fsm.json are looked at.
-func claims(fsys afero.Fs, owners []owner, name string, tasks bool) (found []claim, problems []Problem) {
+func claims(fsys FS, owners []owner, name string, tasks bool) (found []claim, problems []Problem) {
 	for _, o := range owners {
 		skills := filepath.Join(o.root, "skills")
-		for _, skill := range slices.Sorted(slices.Values(names(fsys, skills))) {
-			folder := filepath.Join(skills, skill)
+		entries, _ := fsys.ReadDir(skills) // of one that cannot be read no skill is loaded
+		for _, entry := range entries {
+			folder := filepath.Join(skills, entry.Name())
 			if there, _ := present(fsys, filepath.Join(folder, specName)); tasks && !there {
 				continue
 			}

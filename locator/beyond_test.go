@@ -369,7 +369,7 @@ func TestUnreadableAliasIsReported(t *testing.T) {
 	w.PluginDirs = []string{"/dev/p"}
 	w.skill("/dev/p/skills/folder")
 	path := w.put("/dev/p/skills/folder/SKILL.md", "---\nname: alias\n---\n")
-	w.Fs = forbidden{w.fs, path}
+	w.Fs = forbidden{w.Fs, path}
 	result := w.finds("", "alias", project)
 	assert.Contains(t, told(result), "alias | "+path+" | failed | permission denied")
 }
@@ -457,7 +457,7 @@ func TestAliasWithUnreadableSpecIsFound(t *testing.T) {
 	w.PluginDirs = []string{"/dev/p"}
 	w.put("/dev/p/skills/folder/SKILL.md", "---\nname: alias\n---\n")
 	path := w.skill("/dev/p/skills/folder")
-	w.Fs = forbidden{w.fs, path}
+	w.Fs = forbidden{w.Fs, path}
 	w.finds(path, "alias", project)
 }
 

@@ -3,9 +3,9 @@
 // client keeps on disk about its plugins: the registry of installed plugins,
 // the marketplaces they came from and the settings that switch them.
 //
-// It reads through [afero.Fs] and never writes. It does not parse fsm.json,
-// does not know what a task is and does not decide what an error means to the
-// client.
+// It reads through [FS], which is the operating system's or any other, and
+// never writes. It does not parse fsm.json, does not know what a task is and
+// does not decide what an error means to the client.
 //
 // # The lookup
 //

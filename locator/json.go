@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/spf13/afero"
 )
 
 // tolerant reads JSON as the client does: of two members with one name the
@@ -31,7 +30,7 @@ func parseObject(data []byte) (object, error) {
 }
 
 // readObject reads a file of the client; its errors are of type *FileError.
-func readObject(fsys afero.Fs, path string) (object, error) {
+func readObject(fsys FS, path string) (object, error) {
 	data, err := ReadSpec(fsys, path, maxConfig)
 	if err != nil {
 		return nil, err

@@ -3,8 +3,6 @@ package locator
 import (
 	"path/filepath"
 	"strings"
-
-	"github.com/spf13/afero"
 )
 
 // maxLinks ends a cycle of symbolic links; Linux follows forty.
@@ -12,18 +10,17 @@ const maxLinks = 64
 
 // resolve returns the absolute path with its symbolic links followed. Names
 // that do not exist stay as they are, for a project may have been deleted
-// since its plugin was installed. A filesystem without links, or nil, leaves
-// it at cleaning the path.
-func resolve(fsys afero.Fs, path string) string {
-	links, ok := fsys.(afero.LinkReader)
-	if !ok {
+// since its plugin was installed. A nil filesystem leaves it at cleaning the
+// path.
+func resolve(fsys FS, path string) string {
+	if fsys == nil {
 		return filepath.Clean(path)
 	}
 	done, rest := string(filepath.Separator), components(path)
 	for followed := 0; len(rest) > 0; {
 		next := filepath.Join(done, rest[0])
 		rest = rest[1:]
-		target, err := links.ReadlinkIfPossible(next)
+		target, err := fsys.Readlink(next)
 		if err != nil || followed == maxLinks {
 			done = next
 			continue
@@ -56,7 +53,7 @@ func contains(parent, dir string) bool {
 // place is a directory that the projects of installations are matched with. It
 // is resolved once, and only if a project has to be.
 type place struct {
-	fs       afero.Fs
+	fs       FS
 	dir      string
 	resolved string
 }

@@ -1,15 +1,11 @@
 package locator
 
-import (
-	"strings"
-
-	"github.com/spf13/afero"
-)
+import "strings"
 
 // Locator says where to look. Its paths are absolute; an empty one is not
 // looked at.
 type Locator struct {
-	Fs         afero.Fs
+	Fs         FS
 	ConfigDir  string   // the client's: CLAUDE_CONFIG_DIR or ~/.claude
 	ProjectDir string   // CLAUDE_PROJECT_DIR: where the client was started
 	PluginDirs []string // what the client was given as --plugin-dir

@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/spf13/afero"
 )
 
 // Root is the directory the client reads an installed plugin from.
@@ -37,12 +36,12 @@ func (r *Registry) Root(in Installation) Root {
 
 // marketplaces is what known_marketplaces.json says.
 type marketplaces struct {
-	fs    afero.Fs
+	fs    FS
 	known object
 	err   error
 }
 
-func readMarketplaces(fsys afero.Fs, configDir string) *marketplaces {
+func readMarketplaces(fsys FS, configDir string) *marketplaces {
 	known, err := readObject(fsys, filepath.Join(configDir, "plugins", "known_marketplaces.json"))
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil

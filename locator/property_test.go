@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/locator"
+	"github.com/fsmtx/fsmtx/locator/aferofs"
 )
 
 func TestRefusedNames(t *testing.T) {
@@ -63,15 +64,15 @@ func TestAcceptedNames(t *testing.T) {
 
 // everything is a filesystem on which every fsm.json exists whose path matches.
 type everything struct {
-	afero.Fs
+	locator.FS
 	exists func(path string) bool
 }
 
-func (e everything) LstatIfPossible(path string) (fs.FileInfo, bool, error) {
+func (e everything) Lstat(path string) (fs.FileInfo, error) {
 	if filepath.Base(path) == "fsm.json" && e.exists(path) {
-		return nil, true, nil
+		return nil, nil
 	}
-	return e.Fs.(afero.Lstater).LstatIfPossible(path)
+	return e.FS.Lstat(path)
 }
 
 // hostile names are made of what paths are made of.
@@ -95,7 +96,7 @@ func TestNoNameLeadsOutsideTheRoots(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		below := rapid.SampledFrom(append(roots, "/")).Draw(t, "below")
 		l := locator.Locator{
-			Fs:         everything{w.fs, func(path string) bool { return strings.HasPrefix(path, below) }},
+			Fs:         everything{w.Fs, func(path string) bool { return strings.HasPrefix(path, below) }},
 			ConfigDir:  config,
 			ProjectDir: started,
 			PluginDirs: []string{"/dev/d"},
@@ -162,7 +163,8 @@ func TestNoBytesOfTheClientPanic(t *testing.T) {
 		for _, file := range clientFiles {
 			require.NoError(t, afero.WriteFile(mem, file, content().Draw(t, file), 0o644))
 		}
-		l := locator.Locator{Fs: mem, ConfigDir: config, ProjectDir: project, PluginDirs: []string{"/dev/d"}}
+		files := aferofs.New(mem)
+		l := locator.Locator{Fs: files, ConfigDir: config, ProjectDir: project, PluginDirs: []string{"/dev/d"}}
 		for _, command := range []string{"alias", "p:folder", "d:x:y"} {
 			_, err := l.Locate(command, project)
 			if err != nil {
@@ -174,7 +176,7 @@ func TestNoBytesOfTheClientPanic(t *testing.T) {
 		data := content().Draw(t, "data")
 		locator.SkillName(data)
 		if r, err := locator.ParseRegistry(data); err == nil {
-			for _, in := range r.Enabled(locator.ReadSettings(mem, config, project), project) {
+			for _, in := range r.Enabled(locator.ReadSettings(files, config, project), project) {
 				require.True(t, filepath.IsAbs(r.Root(in).Dir))
 			}
 		} else {

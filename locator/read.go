@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"slices"
 	"syscall"
-
-	"github.com/spf13/afero"
 )
 
 // maxConfig bounds a file of the client in bytes. The largest seen, a
@@ -19,7 +16,7 @@ const maxConfig = 16 << 20
 // ReadSpec reads the one file at path, of max bytes at most. Its errors are of
 // type [*FileError]. It follows symbolic links and never blocks: what is no
 // regular file is refused before it is opened.
-func ReadSpec(fsys afero.Fs, path string, max int64) ([]byte, error) {
+func ReadSpec(fsys FS, path string, max int64) ([]byte, error) {
 	data, err := readWhole(fsys, path, max)
 	if err != nil {
 		return nil, fileError(path, err)
@@ -28,7 +25,7 @@ func ReadSpec(fsys afero.Fs, path string, max int64) ([]byte, error) {
 }
 
 // readWhole counts what it reads and asks for no size: the file may be growing.
-func readWhole(fsys afero.Fs, path string, max int64) ([]byte, error) {
+func readWhole(fsys FS, path string, max int64) ([]byte, error) {
 	f, err := openRegular(fsys, path)
 	if err != nil {
 		return nil, err
@@ -51,7 +48,7 @@ const firstRead = 4 << 10
 
 // readHead reads the beginning of a regular file: until enough says so of what
 // was read, the limit in bytes, or the end. It reads ever more at a time.
-func readHead(fsys afero.Fs, path string, limit int, enough func([]byte) bool) ([]byte, error) {
+func readHead(fsys FS, path string, limit int, enough func([]byte) bool) ([]byte, error) {
 	f, err := openRegular(fsys, path)
 	if err != nil {
 		return nil, err
@@ -75,7 +72,7 @@ func readHead(fsys afero.Fs, path string, limit int, enough func([]byte) bool) (
 // openRegular looks at the type before opening, because opening a device can
 // have effects, and again at what was opened, because it may have been
 // replaced in between.
-func openRegular(fsys afero.Fs, path string) (afero.File, error) {
+func openRegular(fsys FS, path string) (fs.File, error) {
 	info, err := fsys.Stat(path)
 	if err != nil {
 		return nil, dangling(fsys, path, err)
@@ -83,7 +80,7 @@ func openRegular(fsys afero.Fs, path string) (afero.File, error) {
 	if err := regular(info); err != nil {
 		return nil, err
 	}
-	f, err := openNow(fsys, path)
+	f, err := fsys.Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -96,16 +93,6 @@ func openRegular(fsys afero.Fs, path string) (afero.File, error) {
 		return nil, err
 	}
 	return f, nil
-}
-
-// openNow opens for reading without waiting for the other end of a FIFO.
-// Only filesystems known to pass flags on to the system get the flag.
-func openNow(fsys afero.Fs, path string) (afero.File, error) {
-	switch fsys.(type) {
-	case *afero.OsFs, afero.OsFs, *afero.ReadOnlyFs:
-		return fsys.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	}
-	return fsys.Open(path)
 }
 
 func regular(info fs.FileInfo) error {
@@ -126,29 +113,21 @@ func regular(info fs.FileInfo) error {
 }
 
 // dangling tells a link to nothing from nothing.
-func dangling(fsys afero.Fs, path string, err error) error {
+func dangling(fsys FS, path string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if info, err := lstat(fsys, path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+	if info, err := fsys.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		return ErrDangling
 	}
 	return err
 }
 
-func lstat(fsys afero.Fs, path string) (fs.FileInfo, error) {
-	if l, ok := fsys.(afero.Lstater); ok {
-		info, _, err := l.LstatIfPossible(path)
-		return info, err
-	}
-	return fsys.Stat(path)
-}
-
 // present reports whether something has the name path, be it usable or not.
 // If that cannot be told, the answer is yes and the error says why: reading it
 // will fail aloud, where "no" would drop a workflow in silence.
-func present(fsys afero.Fs, path string) (bool, error) {
-	_, err := lstat(fsys, path)
+func present(fsys FS, path string) (bool, error) {
+	_, err := fsys.Lstat(path)
 	if absent(err) {
 		return false, nil
 	}
@@ -163,24 +142,9 @@ func absent(err error) bool {
 
 var nothing = [...]error{fs.ErrNotExist, syscall.ENOTDIR, syscall.ENAMETOOLONG, syscall.EINVAL}
 
-func isDir(fsys afero.Fs, path string) bool {
+func isDir(fsys FS, path string) bool {
 	info, err := fsys.Stat(path)
 	return err == nil && info.IsDir()
-}
-
-// names returns what the directory holds, in no order; nothing if it cannot be
-// read.
-func names(fsys afero.Fs, dir string) []string {
-	if !isDir(fsys, dir) {
-		return nil
-	}
-	f, err := openNow(fsys, dir)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	found, _ := f.Readdirnames(-1)
-	return found
 }
 
 func fileError(path string, err error) *FileError {

@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/spf13/afero"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -20,7 +19,7 @@ import (
 func onDisk(t *testing.T) (dir string, l *locator.Locator) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	return dir, &locator.Locator{Fs: afero.NewOsFs(), ConfigDir: filepath.Join(dir, "config")}
+	return dir, &locator.Locator{Fs: locator.OS{}, ConfigDir: filepath.Join(dir, "config")}
 }
 
 func write(t *testing.T, path, content string) string {
@@ -112,10 +111,10 @@ func TestNothingElseThatIsReadBlocks(t *testing.T) {
 }
 
 // swapped says of everything that it is a regular file until it is opened.
-type swapped struct{ afero.OsFs }
+type swapped struct{ locator.OS }
 
 func (s swapped) Stat(path string) (fs.FileInfo, error) {
-	return s.OsFs.Stat(filepath.Join(filepath.Dir(path), "regular"))
+	return s.OS.Stat(filepath.Join(filepath.Dir(path), "regular"))
 }
 
 func TestFifoInTheLastMoment(t *testing.T) {
@@ -123,7 +122,7 @@ func TestFifoInTheLastMoment(t *testing.T) {
 	write(t, filepath.Join(dir, "regular"), spec)
 	path := filepath.Join(dir, "fsm.json")
 	require.NoError(t, syscall.Mkfifo(path, 0o644))
-	_, err := locator.ReadSpec(afero.NewReadOnlyFs(swapped{}), path, 100)
+	_, err := locator.ReadSpec(swapped{}, path, 100)
 	require.ErrorIs(t, err, locator.ErrNotRegular)
 }
 
@@ -154,12 +153,12 @@ func TestReadSpec(t *testing.T) {
 }
 
 // growing says of every file that it is empty.
-type growing struct{ afero.Fs }
+type growing struct{ locator.FS }
 
 type zeroSize struct{ fs.FileInfo }
 
 func (g growing) Stat(path string) (fs.FileInfo, error) {
-	info, err := g.Fs.Stat(path)
+	info, err := g.FS.Stat(path)
 	return zeroSize{info}, err
 }
 
@@ -168,9 +167,9 @@ func (zeroSize) Size() int64 { return 0 }
 func TestFileThatGrowsIsStillBounded(t *testing.T) {
 	w := newWorld(t)
 	path := w.put("/fsm.json", "12345")
-	_, err := locator.ReadSpec(growing{w.fs}, path, 4)
+	_, err := locator.ReadSpec(growing{w.Fs}, path, 4)
 	require.ErrorIs(t, err, locator.ErrTooLarge)
-	data, err := locator.ReadSpec(growing{w.fs}, path, 5)
+	data, err := locator.ReadSpec(growing{w.Fs}, path, 5)
 	require.NoError(t, err)
 	assert.Equal(t, "12345", string(data))
 }
@@ -178,7 +177,7 @@ func TestFileThatGrowsIsStillBounded(t *testing.T) {
 // forbidden refuses a path and what is below it, as a directory without search
 // permission does.
 type forbidden struct {
-	afero.Fs
+	locator.FS
 	path string
 }
 
@@ -189,18 +188,18 @@ func (f forbidden) refuse(path string) error {
 	return nil
 }
 
-func (f forbidden) Open(path string) (afero.File, error) {
+func (f forbidden) Open(path string) (fs.File, error) {
 	if err := f.refuse(path); err != nil {
 		return nil, err
 	}
-	return f.Fs.Open(path)
+	return f.FS.Open(path)
 }
 
-func (f forbidden) LstatIfPossible(path string) (fs.FileInfo, bool, error) {
+func (f forbidden) Lstat(path string) (fs.FileInfo, error) {
 	if err := f.refuse(path); err != nil {
-		return nil, true, err
+		return nil, err
 	}
-	return f.Fs.(afero.Lstater).LstatIfPossible(path)
+	return f.FS.Lstat(path)
 }
 
 func TestUnreadableSpecIsFoundAndRefused(t *testing.T) {
@@ -208,7 +207,7 @@ func TestUnreadableSpecIsFoundAndRefused(t *testing.T) {
 		w := newWorld(t)
 		found := w.skill(project + "/.claude/skills/s")
 		w.skill(config + "/skills/s")
-		w.Fs = forbidden{w.fs, path}
+		w.Fs = forbidden{w.Fs, path}
 		result := w.finds(found, "s", project)
 		assert.Contains(t, told(result), "permission denied")
 		_, err := locator.ReadSpec(w.Fs, found, 100)
@@ -273,25 +272,27 @@ func TestSymlinkedProjects(t *testing.T) {
 	}
 }
 
-// recording notes what is opened.
+// recording notes what is read.
 type recording struct {
-	afero.Fs
+	locator.FS
 	opened *[]string
 }
 
-func (r recording) Open(path string) (afero.File, error) {
+func (r recording) Open(path string) (fs.File, error) {
 	*r.opened = append(*r.opened, path)
-	return r.Fs.Open(path)
+	return r.FS.Open(path)
+}
+
+func (r recording) ReadDir(path string) ([]fs.DirEntry, error) {
+	*r.opened = append(*r.opened, path)
+	return r.FS.ReadDir(path)
 }
 
 func TestWhatCannotBeReadIsNotOpened(t *testing.T) {
 	w := newWorld(t)
 	var opened []string
-	w.Fs = recording{w.fs, &opened}
-	w.PluginDirs = []string{"/dev/p"}
-	w.put("/dev/p/skills", "")
+	w.Fs = recording{w.Fs, &opened}
 	w.put("/dev/q/fsm.json/below", "")
-	w.finds("", "alias", project)
 	_, err := locator.ReadSpec(w.Fs, "/dev/q/fsm.json", 100)
 	require.ErrorIs(t, err, locator.ErrDirectory)
 	assert.Empty(t, opened)
@@ -315,9 +316,10 @@ func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {
 		"q:s": {registry},
 		"y":   {"/dev/p/.claude-plugin/plugin.json", registry, settings, known, "/dev/p/skills", "/p/skills"},
 	}
+	files := w.Fs
 	for command, want := range tests {
 		var opened []string
-		w.Fs = recording{w.fs, &opened}
+		w.Fs = recording{files, &opened}
 		w.locate(command, project)
 		assert.Equal(t, want, opened, command)
 	}

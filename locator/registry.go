@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/spf13/afero"
 )
 
 // Scopes of an installation, the one that goes first first.
@@ -44,7 +42,7 @@ func (p Problem) String() string { return p.Where + ": " + p.Reason }
 type Registry struct {
 	installations []Installation
 	problems      []Problem
-	fs            afero.Fs
+	fs            FS
 	marketplaces  func() *marketplaces
 }
 
@@ -56,7 +54,7 @@ func registryPath(configDir string) string {
 // ReadRegistry reads the registry of the configuration directory. It returns a
 // [*FileError] if the file is missing, cannot be read or is malformed; its
 // Cause says which. An empty directory holds none.
-func ReadRegistry(fsys afero.Fs, configDir string) (*Registry, error) {
+func ReadRegistry(fsys FS, configDir string) (*Registry, error) {
 	path := registryPath(configDir)
 	if configDir == "" {
 		return nil, &FileError{path, fs.ErrNotExist}

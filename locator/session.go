@@ -4,8 +4,6 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
-
-	"github.com/spf13/afero"
 )
 
 // sessionPlugin is a plugin the client was given as a directory, for the time
@@ -53,7 +51,7 @@ func (s *search) sessionPlugins() []sessionPlugin {
 
 // pluginName returns the name in the plugin's manifest. A plugin that
 // has no such thing goes by the name of its folder.
-func pluginName(fsys afero.Fs, dir string) (string, error) {
+func pluginName(fsys FS, dir string) (string, error) {
 	folder := filepath.Base(dir)
 	path := filepath.Join(dir, ".claude-plugin", "plugin.json")
 	manifest, err := readObject(fsys, path)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/spf13/afero"
 )
 
 // Settings is which plugins the client's settings switch on and off. A nil one
@@ -26,7 +25,7 @@ type settingsFile struct {
 // settings.json and of the user's settings.json. A missing file says nothing,
 // and one that cannot be used neither, but it is a problem. Empty directories
 // are passed over.
-func ReadSettings(fsys afero.Fs, configDir, projectDir string) *Settings {
+func ReadSettings(fsys FS, configDir, projectDir string) *Settings {
 	s := &Settings{}
 	if projectDir != "" {
 		s.read(fsys, filepath.Join(projectDir, ".claude", "settings.local.json"))
@@ -62,7 +61,7 @@ func (s *Settings) Off(key string) bool {
 // Problems returns the files and members that could not be used.
 func (s *Settings) Problems() []Problem { return slices.Clone(s.problems) }
 
-func (s *Settings) read(fsys afero.Fs, path string) {
+func (s *Settings) read(fsys FS, path string) {
 	o, err := readObject(fsys, path)
 	if err == nil {
 		err = s.add(path, o["enabledPlugins"])

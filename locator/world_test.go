@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/locator"
+	"github.com/fsmtx/fsmtx/locator/aferofs"
 )
 
 const (
@@ -28,7 +29,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	fs := afero.NewMemMapFs()
-	return &world{t, fs, locator.Locator{Fs: afero.NewReadOnlyFs(fs), ConfigDir: config}}
+	return &world{t, fs, locator.Locator{Fs: aferofs.New(afero.NewReadOnlyFs(fs)), ConfigDir: config}}
 }
 
 func (w *world) put(path, content string) string {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -99,7 +100,8 @@ type transaction struct {
 	*Dir
 	id      string
 	journal *journal
-	kept    map[string]fs.FileInfo // what each file to be deleted was when it was linked into S
+	dirs    []string               // its directories in S
+	kept    map[string]fs.FileInfo // what each file to be deleted was when it was looked at
 	linked  map[string]bool        // files that apply has linked into D
 }
 
@@ -138,7 +140,7 @@ func (t *transaction) abort(cause error) error {
 // changed, which is after both barriers, it has nothing to undo, and one wait for
 // the disk is saved.
 func (t *transaction) stage(ctx context.Context, c Change) error {
-	inode, err := t.mkdirs()
+	inode, err := t.mkdirs(c)
 	if err != nil {
 		return err
 	}
@@ -146,7 +148,7 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 	for _, f := range c.Creates {
 		j.Creates = append(j.Creates, newEntry(f.Name, f.Data, f.Mode))
 	}
-	if j.Deletes, err = t.keep(ctx, c.Deletes); err != nil {
+	if j.Deletes, err = t.look(ctx, c.Deletes); err != nil {
 		return err
 	}
 	data, err := j.encode()
@@ -160,10 +162,17 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 	return t.syncDirs(ctx) // barrier B2: the names
 }
 
-// mkdirs makes the transaction's directories and returns the inode of the
-// outermost.
-func (t *transaction) mkdirs() (uint64, error) {
-	for _, dir := range []string{t.own(), t.own(newName), t.own(oldName)} {
+// mkdirs makes the transaction's directories, those that it needs, and returns the
+// inode of the outermost.
+func (t *transaction) mkdirs(c Change) (uint64, error) {
+	t.dirs = []string{t.own()}
+	if len(c.Creates) > 0 {
+		t.dirs = append(t.dirs, t.own(newName))
+	}
+	if len(c.Deletes) > 0 {
+		t.dirs = append(t.dirs, t.own(oldName))
+	}
+	for _, dir := range t.dirs {
 		if err := t.files.Mkdir(dir, 0o700); err != nil {
 			return 0, err
 		}
@@ -183,40 +192,32 @@ func (d *Dir) of(id string, elem ...string) string {
 	return filepath.Join(append([]string{d.s, txnPrefix + id}, elem...)...)
 }
 
-// keep links every file to be deleted into S: a link has the same inode, so that
-// undoing brings back mode and times too. Here shows whether links can be made
-// at all, before anything is changed.
-func (t *transaction) keep(ctx context.Context, names []string) ([]entry, error) {
+// look describes every file to be deleted as it is before anything is done.
+func (t *transaction) look(ctx context.Context, names []string) ([]entry, error) {
 	t.kept = make(map[string]fs.FileInfo, len(names))
 	entries := make([]entry, 0, len(names))
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		e, err := t.keepOne(name)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w: %w", ErrChanged, err)
-		}
+		e, err := t.lookAt(name)
 		if err != nil {
-			return nil, &FileError{"delete", name, err}
+			return nil, deleteError(name, err)
 		}
 		entries = append(entries, e)
 	}
 	return entries, nil
 }
 
-func (t *transaction) keepOne(name string) (entry, error) {
-	if err := t.files.Link(t.at(name), t.own(oldName, name)); err != nil {
-		return entry{}, err
-	}
-	info, err := t.files.Lstat(t.own(oldName, name))
+func (t *transaction) lookAt(name string) (entry, error) {
+	info, err := t.files.Lstat(t.at(name))
 	if err != nil {
 		return entry{}, err
 	}
 	if !info.Mode().IsRegular() {
 		return entry{}, ErrNotRegular
 	}
-	data, err := t.files.ReadFile(t.own(oldName, name))
+	data, err := t.files.ReadFile(t.at(name))
 	if err != nil {
 		return entry{}, err
 	}
@@ -224,8 +225,16 @@ func (t *transaction) keepOne(name string) (entry, error) {
 	return newEntry(name, data, info.Mode()), nil
 }
 
-// writeAll writes the new files and the journal and syncs the kept files, which
-// whoever wrote them never did.
+// deleteError says which file could not be deleted. One that is gone was deleted
+// by someone else meanwhile.
+func deleteError(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%w: %w", ErrChanged, err)
+	}
+	return &FileError{"delete", name, err}
+}
+
+// writeAll writes the new files and the journal, and keeps the old ones.
 func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) error {
 	g, ctx := newGroup(ctx)
 	for _, f := range c.Creates {
@@ -241,8 +250,11 @@ func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) er
 	}
 	for _, name := range c.Deletes {
 		g.Go(func() error {
-			if err := t.files.SyncFile(t.own(oldName, name)); err != nil {
-				return &FileError{"delete", name, err}
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := t.keep(name); err != nil {
+				return deleteError(name, err)
 			}
 			return nil
 		})
@@ -251,10 +263,29 @@ func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) er
 	return g.Wait()
 }
 
+// keep links a file to be deleted into S: a link has the same inode, so that
+// undoing brings back mode and times too. Here shows whether links can be made
+// at all, before anything is changed. Whoever wrote the file may never have synced
+// it. That is done first: once it has a new link, syncing it costs a wait for the
+// file system's own journal even if its bytes are clean.
+func (t *transaction) keep(name string) error {
+	if err := t.files.SyncFile(t.at(name)); err != nil {
+		return err
+	}
+	if err := t.files.Link(t.at(name), t.own(oldName, name)); err != nil {
+		return err
+	}
+	info, err := t.files.Lstat(t.own(oldName, name))
+	if err == nil && !os.SameFile(info, t.kept[name]) {
+		err = ErrChanged
+	}
+	return err
+}
+
 // syncDirs makes the names in S durable, and the names of S, of D and of what
 // they are in: the client makes directories and syncs none of them.
 func (t *transaction) syncDirs(ctx context.Context) error {
-	dirs := append([]string{t.own(newName), t.own(oldName), t.own(), t.s}, t.ancestors()...)
+	dirs := append(append(t.dirs, t.s), t.ancestors()...)
 	g, _ := newGroup(ctx)
 	for _, dir := range dirs {
 		g.Go(func() error { return t.files.SyncDir(dir) })
@@ -268,8 +299,12 @@ func newGroup(ctx context.Context) (*errgroup.Group, context.Context) {
 	return g, ctx
 }
 
+// levels is how far up from D directories are synced: whoever made D may have made
+// the two above it as well, as the client does on its first start.
+const levels = 3
+
 // ancestors returns the directories whose names D and S depend on: the one they
-// are in, and those above it as far as this user may write, unless an earlier
+// are in, and those above it within levels that are this user's, unless an earlier
 // transaction has synced them.
 func (d *Dir) ancestors() []string {
 	parent := filepath.Dir(d.d)
@@ -282,8 +317,10 @@ func (d *Dir) ancestors() []string {
 	if done, err := d.done(); err == nil && len(done) > 0 {
 		return dirs
 	}
-	for dir := filepath.Dir(parent); d.isOwn(dir) && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		dirs = append(dirs, dir)
+	for dir := filepath.Dir(parent); len(dirs) < levels && d.isOwn(dir); dir = filepath.Dir(dir) {
+		if !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
 	}
 	return dirs
 }

@@ -108,7 +108,7 @@ func waitFor(ctx context.Context, f *flock.Flock) error {
 		case err != nil:
 			return err
 		case ok:
-			return ctx.Err()
+			return nil
 		}
 		select {
 		case <-ctx.Done():

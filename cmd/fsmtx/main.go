@@ -1,3 +1,5 @@
+//go:build !windows
+
 // Fsmtx puts a skill's workflow into the client's task list as one transaction.
 package main
 

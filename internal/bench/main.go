@@ -61,12 +61,14 @@ func check(err error) {
 	}
 }
 
-// build builds the program and the two it is held against.
+// build builds the program and the two it is held against, as make build does.
 func build(dir string) map[string]string {
 	programs := map[string]string{}
 	for name, pkg := range map[string]string{"fsmtx": "./cmd/fsmtx", "floor": "./internal/bench/floor", "parse": "./internal/bench/parse"} {
 		programs[name] = filepath.Join(dir, name)
-		out, err := exec.Command("go", "build", "-trimpath", "-o", programs[name], pkg).CombinedOutput()
+		c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", programs[name], pkg)
+		c.Env = append(os.Environ(), "CGO_ENABLED=0")
+		out, err := c.CombinedOutput()
 		if err != nil {
 			log.Fatalf("bench: %v\n%s", err, out)
 		}

@@ -41,18 +41,34 @@ func (e *exit) Unwrap() error { return e.err }
 
 // subcommands are made one by one so that a hook, which starts on every call
 // of a skill, initialises only its own.
-var subcommands = []struct {
-	name string
-	make func(terminal.Streams) *cobra.Command
-}{
-	{"hydrate", newHydrate},
-	{"recover", newRecover},
-	{"locate", newLocate},
-	{"validate", newValidate},
-	{"install", newInstall},
-	{"plugin", newPlugin},
-	{"hooks", newHooks},
-	{"version", newVersion},
+var subcommands = []subcommand{
+	{name: "hydrate", make: newHydrate, misused: refuseFlags},
+	{name: "recover", make: newRecover},
+	{name: "locate", make: newLocate},
+	{name: "validate", make: newValidate},
+	{name: "install", make: newInstall},
+	{name: "plugin", make: newPlugin},
+	{name: "hooks", make: newHooks},
+	{name: "demo", make: newDemo},
+	{name: "version", make: newVersion},
+}
+
+type subcommand struct {
+	name    string
+	make    func(terminal.Streams) *cobra.Command
+	misused func(terminal.Streams, error) error // answers wrong flags; nil for the usual way
+}
+
+// build makes the command.
+func (sub subcommand) build(s terminal.Streams) *cobra.Command {
+	c := sub.make(s)
+	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
+		if sub.misused != nil {
+			return sub.misused(s, err)
+		}
+		return &exit{exitNo, err, "run " + c.CommandPath() + " --help"}
+	})
+	return c
 }
 
 // Main runs the program with the arguments after its name and returns its exit
@@ -75,39 +91,34 @@ func Main(args []string, s terminal.Streams) int {
 	return code
 }
 
+// newRoot returns the command that args are for. A subcommand named by args is a
+// root of its own: cobra gives a root with subcommands two more, help and
+// completion, which a hook would make for nothing at every start.
 func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	root := &cobra.Command{
-		Use:           "fsmtx",
-		Short:         "Put a skill's workflow into the client's task list, all of it or none of it",
-		Long:          "fsmtx puts the tasks that a skill declares in its fsm.json into the task list of Claude Code\nwhen the skill is invoked: all of them or none of them, whatever fails.",
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		RunE:          func(c *cobra.Command, _ []string) error { return c.Help() },
+		Use:   "fsmtx",
+		Short: "Put a skill's workflow into the client's task list, all of it or none of it",
+		Long:  "fsmtx puts the tasks that a skill declares in its fsm.json into the task list of Claude Code\nwhen the skill is invoked: all of them or none of them, whatever fails.",
+		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	for _, sub := range subcommands {
+		if len(args) > 0 && args[0] == sub.name {
+			root, args = sub.build(s), args[1:]
+			root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + sub.name}
+			break
+		}
+	}
+	if root.Use == "fsmtx" {
+		for _, sub := range subcommands {
+			root.AddCommand(sub.build(s))
+		}
+	}
+	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return &exit{exitNo, err, "run " + c.CommandPath() + " --help"}
-	})
-	for _, sub := range wanted(args) {
-		root.AddCommand(sub(s))
-	}
 	return root
-}
-
-// wanted returns the constructor of the one subcommand that args name, or all
-// of them where help, completion or a mistyped name needs the whole list.
-func wanted(args []string) []func(terminal.Streams) *cobra.Command {
-	var all []func(terminal.Streams) *cobra.Command
-	for _, sub := range subcommands {
-		if len(args) > 0 && args[0] == sub.name {
-			return []func(terminal.Streams) *cobra.Command{sub.make}
-		}
-		all = append(all, sub.make)
-	}
-	return all
 }
 
 // interruptible returns a context that SIGINT and SIGTERM end, for what waits or

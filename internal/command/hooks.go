@@ -3,7 +3,6 @@ package command
 import (
 	"os"
 
-	"github.com/spf13/afero"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
@@ -74,11 +73,9 @@ func (f *hookFlags) find(s terminal.Streams, project string) (hookSetup, error) 
 }
 
 func hookFinder(s terminal.Streams, d hooks.Dialect, project string) settings.Finder {
-	fsys := afero.NewOsFs()
 	return settings.Finder{
-		Fs:      fsys,
 		Dialect: d,
-		Plugins: clientPlugins(s, fsys, project),
+		Plugins: clientPlugins(s, project),
 		Where:   hooks.Where{Home: s.Env("HOME"), Project: project, Config: s.Env("CLAUDE_CONFIG_DIR"), Getenv: s.Env},
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"github.com/spf13/afero"
-
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -16,13 +14,13 @@ import (
 
 // clientPlugins returns the plugins that Claude Code loads in a project, each
 // from where the client reads it.
-func clientPlugins(s terminal.Streams, fsys afero.Fs, project string) func() ([]settings.Plugin, error) {
+func clientPlugins(s terminal.Streams, project string) func() ([]settings.Plugin, error) {
 	return func() ([]settings.Plugin, error) {
 		config, err := claude.ConfigDir(s.Getenv)
 		if err != nil {
 			return nil, err
 		}
-		registry, err := locator.ReadRegistry(fsys, config)
+		registry, err := locator.ReadRegistry(locator.OS{}, config)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
@@ -30,7 +28,7 @@ func clientPlugins(s terminal.Streams, fsys afero.Fs, project string) func() ([]
 			return nil, err
 		}
 		var plugins []settings.Plugin
-		for _, in := range registry.Enabled(locator.ReadSettings(fsys, config, project), project) {
+		for _, in := range registry.Enabled(locator.ReadSettings(locator.OS{}, config, project), project) {
 			plugins = append(plugins, settings.Plugin{
 				Name: in.Key,
 				Root: registry.Root(in).Dir,

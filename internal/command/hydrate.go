@@ -62,7 +62,6 @@ func newHydrate(s terminal.Streams) *cobra.Command {
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "a plugin's `directory` that is in no registry, as given to the client (repeatable)")
 	c.Flags().DurationVar(&f.lockTimeout, "lock-timeout", 5*time.Second, "how long to wait while others hold the task list's locks")
 	c.Flags().StringVar(&f.log, "log", "", "append one JSON line about each call to this `file`")
-	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return refuseFlags(s, err) })
 	return c
 }
 

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -91,6 +92,20 @@ func (f *installFlags) take(args []string, dash int) error {
 		return &exit{exitNo, errors.New("--check and --remove go by no hydrate flags"), `leave out "--" and what follows`}
 	case dash == 0:
 		f.hydrate = append([]string{}, args...)
+		return checkHydrate(f.hydrate)
+	}
+	return nil
+}
+
+// checkHydrate refuses flags that every call of the hook would refuse.
+func checkHydrate(args []string) error {
+	c := newHydrate(terminal.Streams{})
+	err := c.ParseFlags(args)
+	if err == nil && c.Flags().NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", c.Flags().Arg(0))
+	}
+	if err != nil {
+		return &exit{exitNo, fmt.Errorf("hydrate would refuse its flags: %w", err), "run fsmtx hydrate --help"}
 	}
 	return nil
 }
@@ -181,7 +196,20 @@ func (f *installFlags) putIn(s terminal.Streams, file *install.File, hooks []ins
 		install.Outdated:  "brought the hooks up to date in %s\n",
 		install.Installed: "already installed in %s\n",
 	}
-	return f.replace(s, file, data, done[report.State])
+	if err := f.replace(s, file, data, done[report.State]); err != nil || report.State != install.Absent {
+		return err
+	}
+	hintTools(s, data)
+	return nil
+}
+
+// hintTools says what else a newer model needs: measured with version 2.1.329 of
+// the client, it has no task tools unless this variable asks for them.
+func hintTools(s terminal.Streams, settings []byte) {
+	const variable = "CLAUDE_CODE_ENABLE_TODO_TOOLS"
+	if s.Env(variable) == "" && !bytes.Contains(settings, []byte(variable)) {
+		s.Hintf(`if the agent's model has no TaskList tool, set %s=1, in the environment or under "env" in the client's settings`, variable)
+	}
 }
 
 func (f *installFlags) takeOut(s terminal.Streams, file *install.File, hooks []install.Hook, report install.Report) error {

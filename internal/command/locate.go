@@ -1,13 +1,13 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
 
-	"github.com/spf13/afero"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
@@ -43,8 +43,13 @@ func newLocate(s terminal.Streams) *cobra.Command {
 		Short:   "Show which fsm.json belongs to a skill, and why",
 		Long:    locateLong,
 		Example: example("fsmtx locate my-skill", "fsmtx locate my-plugin:my-skill --cwd ~/src/app --json"),
-		Args:    cobra.ExactArgs(1),
-		RunE:    func(_ *cobra.Command, args []string) error { return runLocate(s, f, args[0]) },
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &exit{exitNo, errors.New("locate takes one command name"), "such as my-skill or my-plugin:my-skill"}
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error { return runLocate(s, f, args[0]) },
 	}
 	c.Flags().StringVar(&f.cwd, "cwd", "", "search as from this `directory` (default the current one)")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
@@ -61,7 +66,7 @@ func runLocate(s terminal.Streams, f locateFlags, name string) error {
 	if err != nil {
 		return err
 	}
-	l := &locator.Locator{Fs: afero.NewOsFs(), ConfigDir: config, ProjectDir: s.Env("CLAUDE_PROJECT_DIR"), PluginDirs: hydrate.Absolute(f.pluginDirs)}
+	l := &locator.Locator{Fs: locator.OS{}, ConfigDir: config, ProjectDir: s.Env("CLAUDE_PROJECT_DIR"), PluginDirs: hydrate.Absolute(f.pluginDirs)}
 	result, lookupErr := l.Locate(name, cwd)
 	if err := printLocated(s, f.json, result); err != nil {
 		return err

@@ -1,11 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
-	"github.com/spf13/afero"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -61,7 +62,7 @@ func validate(s terminal.Streams, path string) int {
 	}
 	spec, err := fsmspec.Parse(data)
 	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
-		printProblems(s, path, invalid.Problems)
+		printProblems(s, path, inOrder(invalid.Problems, invalid.Warnings))
 		return exitNo
 	}
 	if err != nil {
@@ -74,7 +75,7 @@ func validate(s terminal.Streams, path string) int {
 
 func readSpec(s terminal.Streams, path string) ([]byte, error) {
 	if path != "-" {
-		return locator.ReadSpec(afero.NewOsFs(), path, fsmspec.MaxBytes)
+		return locator.ReadSpec(locator.OS{}, path, fsmspec.MaxBytes)
 	}
 	if s.InputIsTerminal() {
 		return nil, errors.New("standard input is a terminal, and an fsm.json is expected there")
@@ -85,6 +86,13 @@ func readSpec(s terminal.Streams, path string) ([]byte, error) {
 		return nil, fmt.Errorf("reading standard input: %w", err)
 	}
 	return data, nil
+}
+
+// inOrder merges errors and warnings by their places in the file.
+func inOrder(lists ...[]fsmspec.Problem) []fsmspec.Problem {
+	all := slices.Concat(lists...)
+	slices.SortStableFunc(all, func(a, b fsmspec.Problem) int { return cmp.Compare(a.Offset, b.Offset) })
+	return all
 }
 
 func printProblems(s terminal.Streams, path string, problems []fsmspec.Problem) {

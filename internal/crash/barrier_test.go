@@ -19,7 +19,7 @@ var barriers = []struct {
 	is   func(d *dropper, s Step) bool
 }{
 	{"B1 staged files", func(_ *dropper, s Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/new/") }},
-	{"B1 kept files", func(_ *dropper, s Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/old/") }},
+	{"B1 kept files", func(_ *dropper, s Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/list/") }},
 	{"B1 journal", func(_ *dropper, s Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/.journal") }},
 	{"B2 new/", func(_ *dropper, s Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "new" }},
 	{"B2 old/", func(_ *dropper, s Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "old" }},
@@ -28,6 +28,7 @@ var barriers = []struct {
 	}},
 	{"B2 S", func(d *dropper, s Step) bool { return isSyncOfS(s) && !d.renamed && !d.withdrawn }},
 	{"B2 the directory of D and S", func(_ *dropper, s Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "tasks" }},
+	{"B2 what that is in", func(_ *dropper, s Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "home" }},
 	{"B3 D", func(d *dropper, s Step) bool {
 		return s.Op == "syncdir" && filepath.Base(s.Path) == "list" && !d.recovering
 	}},

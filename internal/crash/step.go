@@ -13,9 +13,9 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Step is one call that changes the disk, or syncs it, about to be made.
+// Step is one call that changes the disk, syncs it or reads it, about to be made.
 type Step struct {
-	Op   string // mkdir, link, rename, remove, create, write, sync, syncdir, chtimes or overwrite
+	Op   string // mkdir, link, rename, remove, create, write, sync, syncdir, chtimes or overwrite; lstat, read or readdir
 	Path string
 	To   string // the new name, for link and rename
 	Data []byte // for write and overwrite
@@ -31,16 +31,18 @@ func (s Step) String() string {
 	return name
 }
 
+// The patterns are compiled when a step is first named: the program that shows a
+// crash is started as a hook, too, and names none.
 var (
-	ids    = regexp.MustCompile(`(txn|done)-[0-9a-z-]+|[0-9a-f]{12}`)
-	temps  = regexp.MustCompile(`\.([^/]*)\d{16}$`)
-	prefix = regexp.MustCompile(`^.*/\.[^/]+\.fsmtx`)
+	ids    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(txn|done)-[0-9a-z-]+|[0-9a-f]{12}`) })
+	temps  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.([^/]*)\d{16}$`) })
+	prefix = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^.*/\.[^/]+\.fsmtx`) })
 )
 
 func short(path string) string {
-	path = temps.ReplaceAllString(path, "$1~")
-	if prefix.MatchString(path) {
-		return ids.ReplaceAllString(prefix.ReplaceAllString(path, "S"), "$1")
+	path = temps().ReplaceAllString(path, "$1~")
+	if prefix().MatchString(path) {
+		return ids().ReplaceAllString(prefix().ReplaceAllString(path, "S"), "$1")
 	}
 	return filepath.Base(path)
 }
@@ -52,6 +54,7 @@ func short(path string) string {
 type Steps struct {
 	txn.FS
 	Before func(Step) error
+	Reads  bool // Lstat, ReadFile and ReadDir are steps as well
 
 	mu sync.Mutex
 }
@@ -139,4 +142,34 @@ func (s *Steps) fill(f *os.File, name string, data []byte, perm fs.FileMode) err
 		return err
 	}
 	return s.step("rename", f.Name(), name, func() error { return s.FS.Rename(f.Name(), name) })
+}
+
+func (s *Steps) read(op, path string) error {
+	if !s.Reads {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Before(Step{Op: op, Path: path})
+}
+
+func (s *Steps) Lstat(name string) (fs.FileInfo, error) {
+	if err := s.read("lstat", name); err != nil {
+		return nil, err
+	}
+	return s.FS.Lstat(name)
+}
+
+func (s *Steps) ReadFile(name string) ([]byte, error) {
+	if err := s.read("read", name); err != nil {
+		return nil, err
+	}
+	return s.FS.ReadFile(name)
+}
+
+func (s *Steps) ReadDir(name string) ([]fs.DirEntry, error) {
+	if err := s.read("readdir", name); err != nil {
+		return nil, err
+	}
+	return s.FS.ReadDir(name)
 }

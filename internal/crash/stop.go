@@ -2,6 +2,7 @@ package crash
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"syscall"
 
@@ -23,6 +24,21 @@ func Freeze(files txn.FS, n int, taken func(Step)) txn.FS {
 			taken(s)
 		}
 		return nil
+	}}
+}
+
+// Fail returns a file system on which the nth step, counted from 0 and reading
+// included, fails with err and all others are made. failed, if not nil, is told
+// which one it was.
+func Fail(files txn.FS, n int, err error, failed func(Step)) txn.FS {
+	return &Steps{FS: files, Reads: true, Before: func(s Step) error {
+		if n--; n != -1 {
+			return nil
+		}
+		if failed != nil {
+			failed(s)
+		}
+		return &fs.PathError{Op: s.Op, Path: s.Path, Err: err}
 	}}
 }
 

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -82,8 +83,8 @@ func (d *disk) build(dir string) error {
 }
 
 var (
-	journalInode = regexp.MustCompile(`"inode":\d+`)
-	journalID    = regexp.MustCompile(`"id":"([0-9a-z-]+)"`)
+	journalInode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"inode":\d+`) })
+	journalID    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"id":"([0-9a-z-]+)"`) })
 )
 
 // adopt tells every journal below dir the inode of its transaction's directory.
@@ -98,7 +99,7 @@ func adopt(dir string) error {
 			return err
 		}
 		head, body, _ := strings.Cut(string(data), "\n")
-		id := journalID.FindStringSubmatch(body)
+		id := journalID().FindStringSubmatch(body)
 		if id == nil || !strings.HasSuffix(head, checksum(body)) {
 			continue
 		}
@@ -106,7 +107,7 @@ func adopt(dir string) error {
 		if err != nil {
 			continue
 		}
-		body = journalInode.ReplaceAllString(body, fmt.Sprintf(`"inode":%d`, info.Sys().(*syscall.Stat_t).Ino))
+		body = journalInode().ReplaceAllString(body, fmt.Sprintf(`"inode":%d`, info.Sys().(*syscall.Stat_t).Ino))
 		head = head[:len(head)-2*sha256.Size] + checksum(body)
 		if err := os.WriteFile(path, []byte(head+"\n"+body), 0o600); err != nil {
 			return err

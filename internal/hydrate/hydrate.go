@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/spf13/afero"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude"
@@ -134,7 +133,7 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLookup, err)
 	}
-	files := afero.NewOsFs()
+	files := locator.OS{}
 	l := &locator.Locator{Fs: files, ConfigDir: config, ProjectDir: env.get("CLAUDE_PROJECT_DIR"), PluginDirs: Absolute(o.PluginDirs)}
 	found, err := l.Locate(r.Command, r.Cwd)
 	if err != nil {

@@ -27,7 +27,7 @@ func Announcement(command string, created []fsmspec.Creation) string {
 		}
 		fmt.Fprintf(&b, "#%d %s\n", c.ID, clip(c.Subject))
 	}
-	b.WriteString("Use TaskList to see them with their dependencies, and keep their status up to date with TaskUpdate as you work.")
+	b.WriteString("Use TaskList to see them with their dependencies, and keep their status up to date with TaskUpdate as you work; if these tools are not at hand, load them with ToolSearch.")
 	return b.String()
 }
 

@@ -6,11 +6,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"sync"
 )
 
 // goRun matches the two places where go run leaves the program it built: a
 // directory of the build's own, and the build cache.
-var goRun = regexp.MustCompile(`/go-build[^/]*/b[0-9]+/exe/[^/]+$|/[0-9a-f]{2}/[0-9a-f]{64}-d/[^/]+$`)
+var goRun = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`/go-build[^/]*/b[0-9]+/exe/[^/]+$|/[0-9a-f]{2}/[0-9a-f]{64}-d/[^/]+$`)
+})
 
 // Binary returns the absolute path by which the client can call this program.
 // name is what it was called by, os.Args[0]: if that is a link to the program the
@@ -32,7 +35,7 @@ func Binary(name string) (string, error) {
 
 // IsTemporary reports whether go run made the program at path. The client tells
 // nobody that a hook's program does not exist.
-func IsTemporary(path string) bool { return goRun.MatchString(filepath.ToSlash(path)) }
+func IsTemporary(path string) bool { return goRun().MatchString(filepath.ToSlash(path)) }
 
 func sameFile(a, b string) bool {
 	inA, errA := os.Stat(a)

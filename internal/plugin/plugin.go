@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -29,8 +30,8 @@ const (
 var ErrName = errors.New("a plugin's name is made of lower-case letters and digits, with single hyphens between")
 
 var (
-	nameShape    = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
-	versionShape = regexp.MustCompile(`^v?([0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?)$`)
+	nameShape    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
+	versionShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^v?([0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?)$`) })
 )
 
 // Plugin is what a plugin is made of.
@@ -64,7 +65,7 @@ type File struct {
 // manifest first, so that the directory is known for ours from then on, and the
 // hooks after what they run. It returns ErrName.
 func (p Plugin) Files() ([]File, error) {
-	if !nameShape.MatchString(p.Name) {
+	if !nameShape().MatchString(p.Name) {
 		return nil, fmt.Errorf("%q: %w", p.Name, ErrName)
 	}
 	manifest, err := p.manifest()
@@ -145,7 +146,7 @@ func marshal(v any) ([]byte, error) {
 // semantic returns the version as the client compares it; a build that has none
 // counts as the first of all.
 func semantic(version string) string {
-	if m := versionShape.FindStringSubmatch(version); m != nil {
+	if m := versionShape().FindStringSubmatch(version); m != nil {
 		return m[1]
 	}
 	return "0.0.0"

@@ -319,7 +319,8 @@ func (l *Locks) isOurs(h lock) (bool, error) {
 	return err == nil && info.IsDir() && inodeOf(info) == h.inode && info.ModTime().Nanosecond() == h.nanos, err
 }
 
-// Unlock releases every lock that is held, the list's last.
+// Unlock releases every lock that is held, the list's last. The records of locks
+// that could not be released stay, for whoever comes next to do it.
 func (l *Locks) Unlock() error {
 	l.mu.Lock()
 	held, stop := l.held, l.stop
@@ -332,10 +333,10 @@ func (l *Locks) Unlock() error {
 	for _, h := range slices.Backward(held) {
 		errs = append(errs, l.release(h))
 	}
-	if len(held) > 0 {
-		errs = append(errs, l.clear())
+	if err := errors.Join(errs...); err != nil || len(held) == 0 {
+		return err
 	}
-	return errors.Join(errs...)
+	return l.clear()
 }
 
 func (l *Locks) release(h lock) error {

@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/spf13/afero"
 	"github.com/tailscale/hujson"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
@@ -32,7 +32,6 @@ type Plugin struct {
 
 // Finder looks for hooks.
 type Finder struct {
-	Fs      afero.Fs
 	Dialect hooks.Dialect
 	Where   hooks.Where
 
@@ -132,7 +131,7 @@ func pluginRoot(path string) string {
 
 func (f Finder) extensions(found *Found, switches hooks.Switches) {
 	for _, dir := range f.Dialect.ExtensionDirs(f.Where) {
-		entries, err := afero.ReadDir(f.Fs, dir)
+		entries, err := os.ReadDir(dir)
 		if err != nil {
 			continue // there are none
 		}
@@ -189,7 +188,7 @@ func (f Finder) read(found *Found, path string) jsontext.Value {
 }
 
 func (f Finder) load(path string) (jsontext.Value, error) {
-	data, err := afero.ReadFile(f.Fs, path)
+	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}

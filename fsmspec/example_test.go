@@ -1,0 +1,44 @@
+package fsmspec_test
+
+import (
+	"fmt"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+)
+
+func Example() {
+	spec, err := fsmspec.Parse([]byte(`[
+  {"id": 1, "subject": "Set up"},
+  {"id": 2, "subject": "Build", "blockedBy": [1]}
+]`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	plan, err := spec.Plan("my-plugin:my-skill", fsmspec.Snapshot{
+		MaxID: 7,
+		Tasks: []fsmspec.Existing{{Name: "7.json", Tag: "other-skill", Subject: "Write it down", Status: "completed"}},
+	}, fsmspec.Policy{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Print(plan)
+	// Output:
+	// - 7.json  Write it down (completed)
+	// + 8.json  Set up
+	// + 9.json  Build (blocked by #8)
+}
+
+func ExampleParse() {
+	_, err := fsmspec.Parse([]byte(`[
+  {"id": 6, "subject": "Build", "staus": "pending"},
+  {"id": 3, "subject": "Deploy", "blockedBy": [7]},
+  {"id": "8", "subjekt": "Tell"}
+]`))
+	fmt.Println(err)
+	// Output:
+	// 3:48: task 3 ("Deploy"): blockedBy refers to 7, and no task of this file has that id (did you mean 6?)
+	// 4:3: entry 3: missing "subject" (is it meant by "subjekt"?)
+	// 4:10: entry 3: id must be a positive integer, not the string "8" (write 8 without the quotes)
+}

@@ -1,0 +1,256 @@
+// Package demo shows what the program does, for real, in a directory of its own
+// that is gone afterwards: it plays the client, invokes a sample skill, breaks
+// things and lets the program put them right.
+package demo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/crash"
+	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/sample"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+const (
+	session     = "demo"
+	lockTimeout = 5 * time.Second
+)
+
+// Demo is one showing.
+type Demo struct {
+	Program string    // this program's path: it is started as the hook
+	Out     io.Writer // what is done, as it is done
+
+	home string
+}
+
+// Run shows everything, one part after the other. Ending ctx ends it, and
+// whatever it has made is removed all the same.
+func (d *Demo) Run(ctx context.Context) (err error) {
+	if d.home, err = os.MkdirTemp("", "fsmtx-demo-"); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(d.home)) }()
+	for _, part := range []func(context.Context) error{d.prepare, d.invoke, d.invokeAgain, d.breakSpec, d.kill, d.recover} {
+		if err := part(ctx); err != nil {
+			return err
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+	}
+	d.say("\nThat was all. %s is gone again.", d.home)
+	return nil
+}
+
+func (d *Demo) say(format string, args ...any) { fmt.Fprintf(d.Out, format+"\n", args...) }
+
+func (d *Demo) heading(format string, args ...any) { d.say("\n== "+format, args...) }
+
+func (d *Demo) list() string { return filepath.Join(d.home, ".claude/tasks", session) }
+
+func (d *Demo) spec() string {
+	return filepath.Join(d.home, ".claude/skills", sample.Skill, "fsm.json")
+}
+
+// prepare lays out a home with the sample skill and a task of the user's own.
+func (d *Demo) prepare(ctx context.Context) error {
+	d.say("Everything happens below %s.", d.home)
+	if err := os.CopyFS(filepath.Join(d.home, ".claude"), sample.FS); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(d.list(), 0o755); err != nil {
+		return err
+	}
+	own := `{"id": "1", "subject": "Buy milk", "description": "", "status": "pending", "blocks": [], "blockedBy": []}`
+	if err := os.WriteFile(filepath.Join(d.list(), "1.json"), []byte(own), 0o644); err != nil {
+		return err
+	}
+	d.heading("The task list before: one task of the user's own")
+	return d.show(ctx)
+}
+
+func (d *Demo) show(ctx context.Context) error {
+	tasks, err := tasklist.Tasks(ctx, d.list())
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(d.Out, Tree(tasks))
+	return err
+}
+
+func (d *Demo) invoke(ctx context.Context) error {
+	d.heading("The skill %s is invoked; its fsm.json becomes tasks", sample.Skill)
+	if err := d.hook(ctx, nil, 0); err != nil {
+		return err
+	}
+	return d.show(ctx)
+}
+
+func (d *Demo) invokeAgain(ctx context.Context) error {
+	d.heading("It is invoked again: the workflow starts over with new numbers, the user's task stays")
+	if err := d.hook(ctx, nil, 0); err != nil {
+		return err
+	}
+	return d.show(ctx)
+}
+
+// breakSpec shows that a broken fsm.json changes nothing.
+func (d *Demo) breakSpec(ctx context.Context) error {
+	d.heading("Its fsm.json is broken in three places: every error is listed, nothing changes")
+	good, err := os.ReadFile(d.spec())
+	if err != nil {
+		return err
+	}
+	broken := `[
+  {"id": 1, "subject": "Set up"},
+  {"id": 1, "subject": "Build"},
+  {"id": 2, "blockedBy": [7]}
+]`
+	before, err := d.snapshot()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(d.spec(), []byte(broken), 0o644); err != nil {
+		return err
+	}
+	if err := d.hook(ctx, nil, 2); err != nil {
+		return err
+	}
+	if err := d.sameAs(before); err != nil {
+		return err
+	}
+	d.say("The list is what it was, byte for byte.")
+	return os.WriteFile(d.spec(), good, 0o644)
+}
+
+// kill ends a hydration for real, by SIGKILL to a process of its own, once the
+// new tasks are there and two of the old ones are gone.
+func (d *Demo) kill(ctx context.Context) error {
+	d.heading("A hydration is killed in the middle of its commit (a child process, SIGKILL)")
+	if err := d.hook(ctx, []string{"demo", "--die"}, -1); err != nil {
+		return err
+	}
+	d.say("What a reader sees now: all of the new tasks, and what was left of the old ones.")
+	return d.show(ctx)
+}
+
+func (d *Demo) recover(ctx context.Context) error {
+	d.heading("fsmtx recover")
+	c := d.command(ctx, "recover")
+	c.Stdout = d.Out
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("recover failed: %w", err)
+	}
+	return d.show(ctx)
+}
+
+// hook starts this program as the client does and prints what it says. args are
+// "hydrate" if nil; code is the exit code it must have, -1 that it is killed.
+func (d *Demo) hook(ctx context.Context, args []string, code int) error {
+	if args == nil {
+		args = []string{"hydrate", "--announce"}
+	}
+	c := d.command(ctx, args...)
+	c.Stdin = bytes.NewReader(d.event())
+	out, err := c.CombinedOutput()
+	d.say("$ fsmtx %s < event", strings.Join(args, " "))
+	if len(out) > 0 {
+		d.say("%s", bytes.TrimRight(out, "\n"))
+	}
+	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
+		return err
+	}
+	if got := c.ProcessState.ExitCode(); got != code {
+		return fmt.Errorf("fsmtx %s ended with %v, which is not what this demonstration expects", strings.Join(args, " "), c.ProcessState)
+	}
+	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		d.say("(%v)", status.Signal())
+	}
+	return nil
+}
+
+func (d *Demo) command(ctx context.Context, args ...string) *exec.Cmd {
+	c := exec.CommandContext(ctx, d.Program, args...)
+	c.Env = []string{"HOME=" + d.home}
+	return c
+}
+
+func (d *Demo) event() []byte {
+	text, _ := json.Marshal(map[string]any{ // strings only: cannot fail
+		"session_id": session, "cwd": d.home, "hook_event_name": event.PostToolUse, "tool_name": "Skill",
+		"tool_response": map[string]any{"success": true, "commandName": sample.Skill},
+	})
+	return text
+}
+
+func (d *Demo) snapshot() (map[string]string, error) {
+	files := map[string]string{}
+	err := fs.WalkDir(os.DirFS(d.list()), ".", func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(filepath.Join(d.list(), path))
+		files[path] = string(data)
+		return err
+	})
+	return files, err
+}
+
+func (d *Demo) sameAs(before map[string]string) error {
+	now, err := d.snapshot()
+	if err != nil {
+		return err
+	}
+	if len(now) != len(before) {
+		return fmt.Errorf("the list has %d files and had %d", len(now), len(before))
+	}
+	for name, text := range before {
+		if now[name] != text {
+			return fmt.Errorf("%s has changed", name)
+		}
+	}
+	return nil
+}
+
+// Die is the child's part: it hydrates by the event on in and is killed when two
+// of the old tasks are gone.
+func Die(ctx context.Context, in io.Reader, env hydrate.Env) error {
+	e, err := event.Read(in)
+	if err != nil {
+		return err
+	}
+	r, _, err := hydrate.Understand(e)
+	if err != nil {
+		return err
+	}
+	dir, err := tasklist.Dir(env, r.Session)
+	if err != nil {
+		return err
+	}
+	old := 0
+	files := crash.KillWhen(txn.OS{}, func(s crash.Step) bool {
+		if s.Op == "remove" && filepath.Dir(s.Path) == dir && filepath.Ext(s.Path) == ".json" {
+			old++
+		}
+		return old == 3
+	})
+	_, err = hydrate.Run(ctx, r, env, hydrate.Options{LockTimeout: lockTimeout, FS: files})
+	return errors.Join(errors.New("the hydration was to be killed and was not"), err)
+}

@@ -1,0 +1,40 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// fsmtx is the path of the built program.
+var fsmtx string
+
+// TestMain builds the program. In a child process it is the hydration that
+// dies half way instead; see dying_test.go.
+func TestMain(m *testing.M) {
+	if where := os.Getenv(dieIn); where != "" {
+		os.Exit(hydrateAndDie(where))
+	}
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "fsmtx-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	fsmtx = filepath.Join(dir, "fsmtx")
+	build := exec.Command("go", "build", "-trimpath", "-o", fsmtx, "github.com/fsmtx/fsmtx/cmd/fsmtx")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}

@@ -1,0 +1,287 @@
+package hydrate_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+)
+
+// home is a client's home with one task list and one skill, for one check.
+type home struct {
+	t   *rapid.T
+	dir string
+}
+
+func newHome(t *rapid.T) *home {
+	dir, err := os.MkdirTemp("", "fsmtx-test-")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return &home{t, dir}
+}
+
+func (h *home) list() string { return filepath.Join(h.dir, ".claude/tasks/list") }
+
+func (h *home) write(path, text string) {
+	full := filepath.Join(h.dir, path)
+	require.NoError(h.t, os.MkdirAll(filepath.Dir(full), 0o755))
+	require.NoError(h.t, os.WriteFile(full, []byte(text), 0o644))
+	require.NoError(h.t, os.Chtimes(full, time.Time{}, time.Unix(1700000000, 12345)))
+}
+
+func (h *home) hydrate() (hydrate.Result, error) {
+	r := hydrate.Request{Event: "PostToolUse", Session: "list", Command: "skill"}
+	env := func(name string) (string, bool) {
+		v, ok := map[string]string{"HOME": h.dir}[name]
+		return v, ok
+	}
+	return hydrate.Run(context.Background(), r, env, hydrate.Options{LockTimeout: 5 * time.Second})
+}
+
+// state is every name below the tasks directory with what is known of it.
+func (h *home) state() map[string]string {
+	m := map[string]string{}
+	root := filepath.Join(h.dir, ".claude/tasks")
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return ignoreAbsent(err)
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		rel, _ := filepath.Rel(root, path)
+		m[rel] = fmt.Sprintf("%v %v %s", info.Mode(), info.ModTime().UnixNano(), data)
+		return err
+	})
+	require.NoError(h.t, err)
+	return m
+}
+
+func ignoreAbsent(err error) error {
+	if os.IsNotExist(err) {
+		return nil
+	}
+	return err
+}
+
+// tasks returns the names of task files in the list, and their bytes.
+func (h *home) tasks() map[string]string {
+	m := map[string]string{}
+	entries, err := os.ReadDir(h.list())
+	require.NoError(h.t, ignoreAbsent(err))
+	for _, e := range entries {
+		if !e.IsDir() && strings.HasSuffix(e.Name(), ".json") {
+			data, err := os.ReadFile(filepath.Join(h.list(), e.Name()))
+			require.NoError(h.t, err)
+			m[e.Name()] = string(data)
+		}
+	}
+	return m
+}
+
+// local is a task as the skill's fsm.json has it.
+type local struct {
+	ID        int            `json:"id"`
+	Subject   string         `json:"subject"`
+	Status    string         `json:"status,omitzero"`
+	BlockedBy []int          `json:"blockedBy,omitzero"`
+	Metadata  map[string]any `json:"metadata,omitzero"`
+}
+
+func genSpec(t *rapid.T) []local {
+	ids := rapid.SliceOfNDistinct(rapid.IntRange(1, 60), 0, 8, rapid.ID).Draw(t, "ids")
+	spec := make([]local, len(ids))
+	for i, id := range ids {
+		spec[i] = local{
+			ID:      id,
+			Subject: rapid.StringMatching(`[a-z<>&"\\é𝄞]{1,12}`).Draw(t, "subject"),
+			Status:  rapid.SampledFrom([]string{"", "pending", "in_progress", "completed"}).Draw(t, "status"),
+		}
+		spec[i].BlockedBy = rapid.SliceOfN(rapid.SampledFrom(ids), 0, 3).Draw(t, "blockedBy")
+		if rapid.Bool().Draw(t, "has metadata") {
+			spec[i].Metadata = map[string]any{"k": rapid.String().Draw(t, "value")}
+		}
+	}
+	return spec
+}
+
+// genList lays out a task list; it returns the files that must stay.
+func genList(t *rapid.T, h *home) (stay map[string]string) {
+	stay = map[string]string{}
+	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"1.json", "2.json", "3.json", "7.json", "007.json", "12a.json", "abc.json", "40.json"}), 0, 6, rapid.ID).Draw(t, "files")
+	for _, name := range names {
+		shape := rapid.SampledFrom([]string{
+			`{"id":"%s","subject":"s","description":"","status":"pending","blocks":[],"blockedBy":[]}`,
+			`{"id":"%s","subject":"s","description":"","status":"pending","blocks":[],"blockedBy":[],"metadata":{"x":{"fsm":1}}}`,
+			`{"id":"%s","subject":"s","description":"","status":"pending","blocks":[],"blockedBy":[],"metadata":{"fsm":"skill"}}`,
+			`{"id":"%s","subject":"s","description":"","status":"pending","blocks":[],"blockedBy":[],"metadata":{"f\u0073m":null}}`,
+			`{"id":"%s", torn`, `["%s", "fsm"]`, `%.0s`,
+		}).Draw(t, "shape")
+		text := fmt.Sprintf(shape, strings.TrimSuffix(name, ".json"))
+		h.write(".claude/tasks/list/"+name, text)
+		if !strings.Contains(shape, `{"fsm":"skill"`) && !strings.Contains(shape, `f\u0073m`) {
+			stay[name] = text
+		}
+	}
+	if rapid.Bool().Draw(t, "has high-water mark") {
+		h.write(".claude/tasks/list/.highwatermark", strconv.Itoa(rapid.IntRange(0, 90).Draw(t, "mark")))
+	}
+	return stay
+}
+
+func (h *home) spec(spec []local) {
+	text, err := json.Marshal(spec)
+	require.NoError(h.t, err)
+	h.write(".claude/skills/skill/fsm.json", string(text))
+}
+
+// TestInvalidSpecChangesNothing: no byte, no name and no time of the list
+// changes, and nothing is created.
+func TestInvalidSpecChangesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := newHome(t)
+		genList(t, h)
+		spec := append(genSpec(t), local{ID: 61, Subject: "fine"})
+		spoil := rapid.SampledFrom([]func(*local){
+			func(l *local) { l.ID = 0 },
+			func(l *local) { l.Subject = " " },
+			func(l *local) { l.Status = "done" },
+			func(l *local) { l.BlockedBy = []int{99} },
+			func(l *local) { l.ID = spec[0].ID + b2i(len(spec) == 1)*-100 },
+		}).Draw(t, "spoil")
+		spoil(&spec[len(spec)-1])
+		h.spec(spec)
+		before := h.state()
+		_, err := h.hydrate()
+		require.Error(t, err)
+		require.Equal(t, before, h.state())
+	})
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestValidSpecLeavesPreservedAndPlanned: afterwards the list holds what had to
+// stay and what was planned; numbers are fresh, references resolve, and the client
+// shows every created file.
+func TestValidSpecLeavesPreservedAndPlanned(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := newHome(t)
+		stay := genList(t, h)
+		spec := genSpec(t)
+		h.spec(spec)
+		highest := h.highest()
+		result, err := h.hydrate()
+		require.NoError(t, err)
+		require.Len(t, result.Created, len(spec))
+		got := h.tasks()
+		for name, text := range stay {
+			require.Equal(t, text, got[name], name)
+			delete(got, name)
+		}
+		require.Len(t, got, len(spec), "what is left besides what had to stay")
+		for i, c := range result.Created {
+			require.Equal(t, int64(highest+spec[i].ID), c.ID)
+			checkTask(t, got[c.Name], strings.TrimSuffix(c.Name, ".json"), spec[i], highest)
+		}
+	})
+}
+
+// highest is the largest number the list has ever given, by the client's rule.
+func (h *home) highest() int {
+	highest := 0
+	for name := range h.tasks() {
+		digits := name[:len(name)-len(strings.TrimLeft(name, "0123456789"))]
+		n, _ := strconv.Atoi(digits)
+		highest = max(highest, n)
+	}
+	mark, _ := os.ReadFile(filepath.Join(h.list(), ".highwatermark"))
+	n, _ := strconv.Atoi(string(mark))
+	return max(highest, n)
+}
+
+// checkTask holds a created file against what the client shows as a task.
+func checkTask(t *rapid.T, text, id string, want local, base int) {
+	var got struct {
+		ID          *string         `json:"id"`
+		Subject     *string         `json:"subject"`
+		Description *string         `json:"description"`
+		ActiveForm  *string         `json:"activeForm"`
+		Owner       *string         `json:"owner"`
+		Status      *string         `json:"status"`
+		Blocks      *[]string       `json:"blocks"`
+		BlockedBy   *[]string       `json:"blockedBy"`
+		Metadata    *map[string]any `json:"metadata"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &got, json.RejectUnknownMembers(true)))
+	require.Equal(t, id, *got.ID)
+	require.Equal(t, want.Subject, *got.Subject)
+	require.Contains(t, []string{"pending", "in_progress", "completed"}, *got.Status)
+	var blockedBy []string
+	for _, id := range want.BlockedBy {
+		blockedBy = append(blockedBy, strconv.Itoa(base+id))
+	}
+	require.ElementsMatch(t, blockedBy, *got.BlockedBy)
+	require.NotNil(t, *got.Blocks)
+	require.Equal(t, "skill", (*got.Metadata)["fsm"])
+	if want.Metadata != nil {
+		require.Equal(t, want.Metadata["k"], (*got.Metadata)["k"])
+	}
+	require.NotNil(t, got.Description)
+	require.NotNil(t, got.ActiveForm)
+	require.NotNil(t, got.Owner)
+}
+
+// TestTwiceIsOnceUpToIDs: invoking a skill again gives the same tasks with
+// other numbers.
+func TestTwiceIsOnceUpToIDs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := newHome(t)
+		genList(t, h)
+		h.spec(genSpec(t))
+		first, err := h.hydrate()
+		require.NoError(t, err)
+		once := h.normalised(first)
+		second, err := h.hydrate()
+		require.NoError(t, err)
+		require.Equal(t, once, h.normalised(second))
+		require.Len(t, second.Deleted, len(first.Created))
+		for _, a := range first.Created {
+			for _, b := range second.Created {
+				require.NotEqual(t, a.ID, b.ID, "an id came back")
+			}
+		}
+	})
+}
+
+// normalised is the list with the numbers of its created tasks taken out.
+func (h *home) normalised(r hydrate.Result) map[string]string {
+	m := h.tasks()
+	replace := make([]string, 0, 2*len(r.Created))
+	for i, c := range r.Created {
+		replace = append(replace, fmt.Sprintf(`"%d"`, c.ID), fmt.Sprintf(`"local %d"`, i))
+	}
+	for i, c := range r.Created {
+		text := m[c.Name]
+		delete(m, c.Name)
+		m[fmt.Sprintf("local %d", i)] = strings.NewReplacer(replace...).Replace(text)
+	}
+	return m
+}
