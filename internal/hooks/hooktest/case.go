@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,6 +25,7 @@ type Case struct {
 	Dialect hooks.Dialect
 	Config  []string // paths, absolute
 	Env     []string // NAME=VALUE
+	Ignore  []string // patterns of files whose changes do not matter
 	archive *txtar.Archive
 }
 
@@ -40,23 +42,35 @@ func Files(dir string) ([]string, error) {
 	return found, err
 }
 
+// ignores reports whether a pattern names the file or a directory it is in.
+func (c Case) ignores(name string) bool {
+	for ; name != "."; name = path.Dir(name) {
+		for _, pattern := range c.Ignore {
+			if ok, _ := path.Match(pattern, name); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // Load reads a case file.
-func Load(path string) (Case, error) {
-	archive, err := txtar.ParseFile(path)
+func Load(file string) (Case, error) {
+	archive, err := txtar.ParseFile(file)
 	if err != nil {
 		return Case{}, err
 	}
-	c := Case{Path: path, Dialect: hooks.Claude(), archive: archive}
+	c := Case{Path: file, Dialect: hooks.Claude(), archive: archive}
 	for line := range strings.Lines(string(archive.Comment)) {
 		if err := c.header(strings.TrimSpace(line)); err != nil {
-			return Case{}, fmt.Errorf("%s: %w: %w", path, ErrCase, err)
+			return Case{}, fmt.Errorf("%s: %w: %w", file, ErrCase, err)
 		}
 	}
 	switch {
 	case c.Event == "":
-		return Case{}, fmt.Errorf("%s: %w: no line says the event, as in \"event: PreToolUse\"", path, ErrCase)
+		return Case{}, fmt.Errorf("%s: %w: no line says the event, as in \"event: PreToolUse\"", file, ErrCase)
 	case len(c.Config) == 0:
-		return Case{}, fmt.Errorf("%s: %w: no line says the configuration, as in \"config: ../hooks/hooks.json\"", path, ErrCase)
+		return Case{}, fmt.Errorf("%s: %w: no line says the configuration, as in \"config: ../hooks/hooks.json\"", file, ErrCase)
 	}
 	return c, nil
 }
@@ -74,6 +88,9 @@ func (c *Case) header(line string) (err error) {
 		c.Config = append(c.Config, filepath.Join(filepath.Dir(c.Path), value))
 	case "env":
 		c.Env = append(c.Env, value)
+	case "ignore":
+		_, err = path.Match(value, "")
+		c.Ignore = append(c.Ignore, value)
 	default:
 		if c.Title == "" {
 			c.Title = line

@@ -17,6 +17,9 @@
 //	-- want/project/log.txt --
 //	laid out or changed by the hooks
 //
+// A line "env: NAME=VALUE" adds to the environment, and "ignore: PATTERN" names
+// files, or directories of them, whose changes do not matter.
+//
 // The hooks run in project, an empty directory but for what the case lays out,
 // with HOME set to home beside it. In all texts, {{CWD}} is the project,
 // {{HOME}} is home and {{DIR}} is the directory of the case file.

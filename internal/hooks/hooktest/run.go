@@ -66,7 +66,9 @@ func (c Case) Run(ctx context.Context, root string, load Loader, environ []strin
 	if err != nil {
 		return Got{}, err
 	}
-	return place.got(result, changes(before, after))
+	changed := changes(before, after)
+	maps.DeleteFunc(changed, func(name, _ string) bool { return c.ignores(name) })
+	return place.got(result, changed)
 }
 
 // place is where a case runs.

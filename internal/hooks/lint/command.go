@@ -112,7 +112,7 @@ func firstCommand(command string) []string {
 	for len(words) > 0 && isAssignment(words[0]) {
 		words = words[1:]
 	}
-	if len(words) > 0 && (isKeyword(words[0]) || strings.ContainsAny(words[0], "()[]{}!<>")) {
+	if len(words) > 0 && (isKeyword(words[0]) || strings.HasPrefix(words[0], "(")) {
 		return nil
 	}
 	return words
@@ -183,7 +183,7 @@ func isAssignment(word string) bool {
 }
 
 func isKeyword(word string) bool {
-	return slices.Contains([]string{"if", "for", "while", "until", "case", "function"}, word)
+	return slices.Contains([]string{"if", "for", "while", "until", "case", "function", "{", "!", "[", "[["}, word)
 }
 
 func isInterpreter(path string) bool {

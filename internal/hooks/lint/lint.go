@@ -99,7 +99,9 @@ func (c *check) run() {
 		c.add("", Error, `there is no "hooks" in the file`)
 		return
 	}
-	registry := hooks.NewRegistry(c.Dialect, []hooks.Source{c.source})
+	lenient := c.source
+	lenient.Strict = false // to see what else there is
+	registry := hooks.NewRegistry(c.Dialect, []hooks.Source{lenient})
 	for _, p := range registry.Problems() {
 		c.problem(p)
 	}
@@ -122,9 +124,6 @@ func (c *check) problem(p hooks.Problem) {
 	if p.Fatal && c.source.Strict {
 		severity = Error
 		message += "; in a plugin that drops the whole file"
-	}
-	if p.Pointer == "" && p.Dropped && c.source.Strict {
-		return // said by the one above
 	}
 	c.add(p.Pointer, severity, message)
 }
