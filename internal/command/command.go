@@ -48,6 +48,7 @@ var subcommands = []subcommand{
 	{name: "validate", make: newValidate},
 	{name: "install", make: newInstall},
 	{name: "plugin", make: newPlugin},
+	{name: "hooks", make: newHooks},
 	{name: "demo", make: newDemo},
 	{name: "guard", make: newGuard},
 	{name: "version", make: newVersion},

@@ -1,0 +1,125 @@
+package command
+
+import (
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/settings"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// exitStop is for a shell script that is an agent: a hook wants it to end.
+const exitStop = 3
+
+func newHooks(s terminal.Streams) *cobra.Command {
+	c := &cobra.Command{
+		Use:   "hooks",
+		Short: "Run, list, check and test the hooks of any configuration, without the agent",
+		Long: "Runs the hooks of LLxprt Code, Gemini CLI or Claude Code without that agent: for agents that\n" +
+			"have no hooks of their own, for people who write hooks, and for their tests.",
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(
+		newHooksFire(s), newHooksEval(s), newHooksTool(s), newHooksModel(s),
+		newHooksList(s), newHooksCheck(s), newHooksTest(s), newHooksStatus(s),
+	)
+	return c
+}
+
+// hookFlags are what the subcommands have in common.
+type hookFlags struct {
+	config  []string
+	dialect string
+	json    bool
+}
+
+func (f *hookFlags) add(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.config, "config", nil, "read this file instead of where the agent keeps its hooks (repeatable)")
+	f.addDialect(c)
+	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+}
+
+func (f *hookFlags) addDialect(c *cobra.Command) {
+	c.Flags().StringVar(&f.dialect, "dialect", "llxprt", "whose hooks they are: llxprt, gemini or claude")
+}
+
+// hookSetup is a configuration that was found.
+type hookSetup struct {
+	dialect hooks.Dialect
+	found   settings.Found
+}
+
+// find reads the configuration for a project. What could not be read is said on
+// standard error.
+func (f *hookFlags) find(s terminal.Streams, project string) (hookSetup, error) {
+	d, err := hooks.Named(f.dialect)
+	if err != nil {
+		return hookSetup{}, err
+	}
+	finder := hookFinder(s, d, project)
+	setup := hookSetup{dialect: d}
+	if len(f.config) > 0 {
+		setup.found, err = finder.Given(f.config)
+		return setup, err
+	}
+	setup.found = finder.Find()
+	for _, trouble := range setup.found.Trouble {
+		s.Errorf("%v", trouble)
+	}
+	return setup, nil
+}
+
+func hookFinder(s terminal.Streams, d hooks.Dialect, project string) settings.Finder {
+	return settings.Finder{
+		Dialect: d,
+		Plugins: clientPlugins(s, project),
+		Where:   hooks.Where{Home: s.Env("HOME"), Project: project, Config: s.Env("CLAUDE_CONFIG_DIR"), Getenv: s.Env},
+	}
+}
+
+// engine returns the engine for a session, nil if the settings do not enable
+// hooks; then a hint says what would.
+func (h hookSetup) engine(s terminal.Streams, session hooks.Session) *hooks.Engine {
+	if !h.found.Enabled && len(h.found.Files) > 0 {
+		s.Hintf("hooks are switched off; %s runs them only where the settings have %s", h.dialect.Title, h.dialect.ToEnable())
+	}
+	return hooks.New(hooks.Config{
+		Dialect: h.dialect,
+		Session: session,
+		Enabled: h.found.Enabled,
+		Load:    func() ([]hooks.Source, error) { return h.found.Sources, nil },
+	})
+}
+
+// projectDir is where the agent's project is: what the client says, else cwd.
+func projectDir(s terminal.Streams, cwd string) string {
+	if dir := s.Env("CLAUDE_PROJECT_DIR"); dir != "" {
+		return dir
+	}
+	return cwd
+}
+
+// cwdOr returns dir, or the working directory if it is empty.
+func cwdOr(dir string) (string, error) {
+	if dir != "" {
+		return dir, nil
+	}
+	return os.Getwd()
+}
+
+// warnOf prints the warnings of a result for people.
+func warnOf(s terminal.Streams, results ...*hooks.Result) {
+	for _, r := range results {
+		if r == nil {
+			continue
+		}
+		for _, entry := range r.Logs {
+			if entry.Level == "warn" {
+				s.Errorf("%s", entry.Message)
+			}
+		}
+	}
+}

@@ -1,0 +1,57 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+func newHooksEval(s terminal.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "eval",
+		Short: "The machine interface: one request object in, one result object out",
+		Long: "Reads one request object on standard input and prints one result object, so that an agent in\n" +
+			"any language can embed the hook runtime. Modes: fire, tool, model, translate, status, factory.\n" +
+			"Exits with 0 whatever the hooks say, and with 1 if the request is not one.",
+		Example: example(`fsmtx hooks eval < request.json`),
+		Args:    cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			request, err := readAll(s.In)
+			if err != nil {
+				return err
+			}
+			cwd, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			result, err := hooks.Eval(c.Context(), request, cwd)
+			if errors.Is(err, hooks.ErrRequest) {
+				return &exit{exitNo, err, "the shapes of requests are in docs/hooks.md"}
+			}
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(s.Out, "%s\n", result)
+			return err
+		},
+	}
+}
+
+// readAll reads standard input, within the bound of an event.
+func readAll(in io.Reader) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(in, event.MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading standard input: %w", err)
+	}
+	if len(data) > event.MaxBytes {
+		return nil, event.ErrTooLarge
+	}
+	return data, nil
+}

@@ -1,0 +1,148 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+func newHooksList(s terminal.Streams) *cobra.Command {
+	var flags hookFlags
+	c := &cobra.Command{
+		Use:   "list [EVENT [TOOL]]",
+		Short: "Show the configured hooks in the order they would run, and what was dropped and why",
+		Long: "Shows every hook that is configured, or those that would run for an event and a tool, in their\n" +
+			"order; and on standard error what is wrong in the configuration.",
+		Example: example("fsmtx hooks list", "fsmtx hooks list --dialect claude PreToolUse Bash"),
+		Args:    cobra.MaximumNArgs(2),
+		RunE: func(_ *cobra.Command, args []string) error {
+			cwd, err := cwdOr("")
+			if err != nil {
+				return err
+			}
+			setup, err := flags.find(s, projectDir(s, cwd))
+			if err != nil {
+				return err
+			}
+			return listHooks(s, setup, flags.json, args)
+		},
+	}
+	flags.add(c)
+	return c
+}
+
+// listed is what the command prints as JSON.
+type listed struct {
+	Enabled  bool            `json:"enabled"`
+	Events   []listedEvent   `json:"events"`
+	Problems []hooks.Problem `json:"problems"`
+}
+
+type listedEvent struct {
+	Event string      `json:"event"`
+	Plan  *hooks.Plan `json:"plan"`
+}
+
+func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) error {
+	registry := hooks.NewRegistry(setup.dialect, setup.found.Sources)
+	all := listed{Enabled: setup.found.Enabled, Events: []listedEvent{}, Problems: registry.Problems()}
+	events, subject := registry.Events(), ""
+	if len(args) > 0 {
+		if !setup.dialect.Knows(args[0]) {
+			return &exit{exitNo, fmt.Errorf("%s has no event %q", setup.dialect.Title, args[0]), "it has " + inList(setup.dialect.Events())}
+		}
+		events = args[:1]
+	}
+	if len(args) > 1 {
+		subject = args[1]
+	}
+	for _, event := range events {
+		plan := registry.All(event)
+		if subject != "" {
+			plan = registry.Plan(setup.dialect, event, subject)
+		}
+		if plan != nil {
+			all.Events = append(all.Events, listedEvent{event, plan})
+		}
+	}
+	if asJSON {
+		all.Problems = slices.Concat([]hooks.Problem{}, all.Problems)
+		return printIndented(s.Out, all)
+	}
+	all.print(s)
+	return nil
+}
+
+func (l listed) print(s terminal.Streams) {
+	for _, p := range l.Problems {
+		what := "odd"
+		if p.Dropped {
+			what = "dropped"
+		}
+		s.Errorf("%s: %s", what, p)
+	}
+	if !l.Enabled {
+		s.Errorf("hooks are switched off: none of these would run")
+	}
+	if len(l.Events) == 0 {
+		fmt.Fprintln(s.Out, "no hooks")
+	}
+	for _, e := range l.Events {
+		e.print(s.Out)
+	}
+}
+
+func (e listedEvent) print(out io.Writer) {
+	how := ""
+	if e.Plan.Sequential {
+		how = ", one after the other"
+	}
+	fmt.Fprintf(out, "%s%s\n", e.Event, how)
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for i, h := range e.Plan.Hooks {
+		fmt.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\n", i+1, matcherWords(h.Matcher), commandWords(h), h.Timeout.Round(time.Millisecond), origin(h))
+	}
+	table.Flush()
+}
+
+func matcherWords(matcher string) string {
+	if matcher == "" || matcher == "*" {
+		return "*"
+	}
+	return matcher
+}
+
+func commandWords(h hooks.Hook) string {
+	switch {
+	case h.Command == "":
+		return "(" + h.Type + ")"
+	case h.Args != nil:
+		return oneLine(fmt.Sprintf("%s %q", h.Command, h.Args))
+	}
+	return oneLine(h.Command)
+}
+
+func origin(h hooks.Hook) string {
+	if h.Source == "" {
+		return h.Scope.String()
+	}
+	return h.Scope.String() + " " + h.Source
+}
+
+func inList(names []string) string {
+	words := ""
+	for i, name := range names {
+		if i > 0 {
+			words += ", "
+		}
+		words += name
+	}
+	return words
+}

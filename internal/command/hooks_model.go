@@ -1,0 +1,73 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+func newHooksModel(s terminal.Streams) *cobra.Command {
+	var flags hookFlags
+	c := &cobra.Command{
+		Use:   "model -- COMMAND…",
+		Short: "Run a command as the model, between the hooks around a model",
+		Long: "Reads a GenerateContent request on standard input, fires BeforeToolSelection and BeforeModel, runs\n" +
+			"the command with the request on its standard input unless a hook blocks, fires AfterModel once on\n" +
+			"the complete response, and prints the response to go on with. The command may print its response\n" +
+			"as a stream of chunks: one after the other, in an array, or as server-sent events.\n\n" +
+			"Exits with 0; with 1 if the model failed; with 2 if a hook blocked it; with 3 if a hook wants the\n" +
+			"agent to stop.",
+		Example: example(`fsmtx hooks model -- ./ask-model.sh < request.json`),
+		RunE: func(c *cobra.Command, args []string) error {
+			command, err := behindDash(c, args, 0)
+			if err != nil {
+				return err
+			}
+			return runModel(c, s, flags, command)
+		},
+	}
+	flags.add(c)
+	return c
+}
+
+func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []string) error {
+	text, err := readAll(s.In)
+	if err != nil {
+		return err
+	}
+	request := jsontext.Value(text)
+	if err := request.Compact(); err != nil || request.Kind() != '{' {
+		return &exit{exitNo, errors.New("the request is no JSON object"), "a GenerateContent request is wanted on standard input"}
+	}
+	cwd, err := cwdOr("")
+	if err != nil {
+		return err
+	}
+	setup, err := flags.find(s, projectDir(s, cwd))
+	if err != nil {
+		return err
+	}
+	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)})
+	run := engine.RunModel(c.Context(), request, hooks.Shell{Args: command, Cwd: cwd}.Model())
+	if flags.json {
+		err = printIndented(s.Out, run)
+	} else {
+		warnOf(s, run.Selection, run.Before, run.After)
+		_, err = fmt.Fprintf(s.Out, "%s\n", run.Response)
+	}
+	switch {
+	case err != nil:
+		return err
+	case run.Error != "":
+		return &exit{code: exitNo, err: errors.New(run.Error)}
+	}
+	if !flags.json && run.SystemMessage != "" {
+		s.Errorf("%s reads: %s", setup.dialect.SystemMessagesReach(), run.SystemMessage)
+	}
+	return verdict(run.Blocked, run.Stopped)
+}

@@ -1,0 +1,47 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+func newHooksStatus(s terminal.Streams) *cobra.Command {
+	var flags hookFlags
+	c := &cobra.Command{
+		Use:     "status",
+		Short:   "Say whether hooks are switched on, and how many there are",
+		Example: example("fsmtx hooks status --json", "fsmtx hooks status --dialect claude"),
+		Args:    cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			cwd, err := cwdOr("")
+			if err != nil {
+				return err
+			}
+			setup, err := flags.find(s, projectDir(s, cwd))
+			if err != nil {
+				return err
+			}
+			engine := setup.engine(s, hooks.Session{Cwd: cwd})
+			if engine != nil {
+				if err := engine.Init(); err != nil {
+					return err
+				}
+			}
+			if flags.json {
+				return printIndented(s.Out, engine.Status())
+			}
+			state := "off"
+			if engine != nil {
+				state = "on"
+			}
+			_, err = fmt.Fprintf(s.Out, "%s: hooks are %s, %d configured in %d files\n", setup.dialect.Title, state, engine.Status().TotalHooks, len(setup.found.Files))
+			return err
+		},
+	}
+	flags.add(c)
+	return c
+}

@@ -1,0 +1,153 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/hooktest"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+func newHooksTest(s terminal.Streams) *cobra.Command {
+	var t hookTests
+	c := &cobra.Command{
+		Use:   "test DIR",
+		Short: "Run the tests that are kept beside hooks",
+		Long: "Runs every *.txtar file below DIR as a case: an event, files to lay out, and what is expected to be\n" +
+			"decided and changed. Each runs in an empty project with an empty home. docs/hooks.md has the format.\n\n" +
+			"Exits with 1 if a case fails.",
+		Example: example("fsmtx hooks test hooks/tests", "fsmtx hooks test hooks/tests --run rm --update"),
+		Args:    cobra.ExactArgs(1),
+		RunE:    func(c *cobra.Command, args []string) error { return t.all(c.Context(), s, args[0]) },
+	}
+	c.Flags().BoolVar(&t.update, "update", false, "rewrite what the cases expect by what they got")
+	c.Flags().BoolVarP(&t.verbose, "verbose", "v", false, "name the cases that pass, too")
+	c.Flags().StringVar(&t.pattern, "run", "", "only cases whose path matches this regular expression")
+	return c
+}
+
+// hookTests is one run of tests.
+type hookTests struct {
+	update, verbose bool
+	pattern         string
+}
+
+func (t hookTests) all(ctx context.Context, s terminal.Streams, dir string) error {
+	only, err := regexp.Compile(t.pattern)
+	if err != nil {
+		return fmt.Errorf("--run: %w", err)
+	}
+	paths, err := hooktest.Files(dir)
+	if err != nil {
+		return err
+	}
+	paths = slices.DeleteFunc(paths, func(p string) bool { return !only.MatchString(p) })
+	if len(paths) == 0 {
+		return &exit{exitNo, fmt.Errorf("there is no case in %s", dir), "a case is a .txtar file"}
+	}
+	failed := 0
+	for _, path := range paths {
+		if !t.one(ctx, s, path) {
+			failed++
+		}
+	}
+	if failed > 0 {
+		fmt.Fprintf(s.Out, "FAIL\t%d of %d\n", failed, len(paths))
+		return &exit{code: exitNo}
+	}
+	fmt.Fprintf(s.Out, "ok\t%d case%s\n", len(paths), ending(len(paths)))
+	return nil
+}
+
+func ending(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+// one runs one case and reports whether it passes.
+func (t hookTests) one(ctx context.Context, s terminal.Streams, path string) bool {
+	start := time.Now()
+	differences, err := t.differences(ctx, s, path)
+	took := time.Since(start).Seconds()
+	if err == nil && len(differences) == 0 {
+		if t.verbose {
+			fmt.Fprintf(s.Out, "--- PASS: %s (%.2fs)\n", path, took)
+		}
+		return true
+	}
+	fmt.Fprintf(s.Out, "--- FAIL: %s (%.2fs)\n", path, took)
+	if err != nil {
+		differences = []string{err.Error()}
+	}
+	for _, d := range differences {
+		fmt.Fprintf(s.Out, "    %s\n", strings.ReplaceAll(d, "\n", "\n    "))
+	}
+	return false
+}
+
+func (t hookTests) differences(ctx context.Context, s terminal.Streams, path string) (found []string, err error) {
+	c, err := hooktest.Load(path)
+	if err != nil {
+		return nil, err
+	}
+	root, err := os.MkdirTemp("", "hooks-test-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(root)) }()
+	if root, err = filepath.EvalSymlinks(root); err != nil {
+		return nil, err
+	}
+	got, err := c.Run(ctx, root, loadCase(s), testEnvironment())
+	if err != nil {
+		return nil, err
+	}
+	if t.update {
+		return nil, c.Update(got)
+	}
+	found = c.Differences(got)
+	if len(found) > 0 {
+		found = append(found, warnings(got.Result)...)
+	}
+	return found, nil
+}
+
+func loadCase(s terminal.Streams) hooktest.Loader {
+	return func(d hooks.Dialect, paths []string) (bool, []hooks.Source, error) {
+		found, err := hookFinder(s, d, "").Given(paths)
+		return found.Enabled, found.Sources, err
+	}
+}
+
+// testEnvironment is this process's, with this program first on PATH: hooks that
+// call it are tested with the one that tests them.
+func testEnvironment() []string {
+	env := os.Environ()
+	self, err := os.Executable()
+	if err != nil {
+		return env
+	}
+	return append(env, "PATH="+filepath.Dir(self)+string(os.PathListSeparator)+os.Getenv("PATH"))
+}
+
+func warnings(r *hooks.Result) []string {
+	var found []string
+	for _, entry := range r.Logs {
+		if entry.Level == "warn" {
+			found = append(found, "log: "+entry.Message)
+		}
+	}
+	return found
+}

@@ -1,0 +1,96 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+func newHooksTool(s terminal.Streams) *cobra.Command {
+	var flags hookFlags
+	var input string
+	c := &cobra.Command{
+		Use:   "tool NAME --input JSON -- COMMAND…",
+		Short: "Run a command as a tool, between the hooks before and after a tool",
+		Long: "Fires the event before a tool, runs the command with the input on standard input unless a hook\n" +
+			"blocks, fires the event after it, and prints what the model would read: the command's output with\n" +
+			"what the hooks add, or why it did not run.\n\n" +
+			"Exits with 0; with 1 if the command failed; with 2 if a hook blocked it; with 3 if a hook wants\n" +
+			"the agent to stop.",
+		Example: example(`fsmtx hooks tool write_file --input '{"path": "a.txt"}' -- ./write-file.sh`),
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			command, err := behindDash(c, args, 1)
+			if err != nil {
+				return err
+			}
+			return runTool(c, s, flags, args[0], input, command)
+		},
+	}
+	flags.add(c)
+	c.Flags().StringVar(&input, "input", "{}", "the tool's input, a JSON object; - reads it from standard input")
+	return c
+}
+
+func runTool(c *cobra.Command, s terminal.Streams, flags hookFlags, name, input string, command []string) error {
+	given, err := toolInput(s, input)
+	if err != nil {
+		return err
+	}
+	cwd, err := cwdOr("")
+	if err != nil {
+		return err
+	}
+	setup, err := flags.find(s, projectDir(s, cwd))
+	if err != nil {
+		return err
+	}
+	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)})
+	run := engine.ExecuteTool(c.Context(), name, given, hooks.Shell{Args: command, Cwd: cwd}.Tool())
+	if flags.json {
+		err = printIndented(s.Out, run)
+	} else {
+		warnOf(s, run.Before, run.After)
+		_, err = fmt.Fprintln(s.Out, strings.TrimRight(run.Result.LLMContent, "\n"))
+	}
+	if err != nil {
+		return err
+	}
+	if run.Stopped && !flags.json {
+		s.Errorf("a hook stops the agent: %s", run.StopReason)
+	}
+	if run.Executed && !run.Stopped && run.Result.Error != nil {
+		return &exit{code: exitNo, err: fmt.Errorf("the tool failed: %s", run.Result.Error.Message)}
+	}
+	return verdict(run.Blocked, run.Stopped)
+}
+
+// toolInput reads the input from the flag or from standard input.
+func toolInput(s terminal.Streams, flag string) (jsontext.Value, error) {
+	text := []byte(flag)
+	if flag == "-" {
+		var err error
+		if text, err = readAll(s.In); err != nil {
+			return nil, err
+		}
+	}
+	value := jsontext.Value(text)
+	if err := value.Compact(); err != nil || value.Kind() != '{' {
+		return nil, &exit{exitNo, errors.New("the tool's input is no JSON object"), "give one with --input"}
+	}
+	return value, nil
+}
+
+// behindDash returns the command behind -- after n arguments.
+func behindDash(c *cobra.Command, args []string, n int) ([]string, error) {
+	if c.ArgsLenAtDash() != n || len(args) <= n {
+		return nil, &exit{exitNo, errors.New("a command is wanted behind --"), "run " + c.CommandPath() + " --help"}
+	}
+	return args[n:], nil
+}

@@ -1,0 +1,114 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks"
+)
+
+// words says to people what came of an event.
+type words struct {
+	out     io.Writer
+	dialect hooks.Dialect
+}
+
+func (w words) result(event string, r *hooks.Result) {
+	if r.Plan == nil {
+		fmt.Fprintf(w.out, "%s: no hook runs\n", event)
+		return
+	}
+	fmt.Fprintf(w.out, "%s: %s\n", event, order(r))
+	table := tabwriter.NewWriter(w.out, 0, 0, 2, ' ', 0)
+	for i, h := range r.Results {
+		fmt.Fprintf(table, "  %s\t%d ms\t%s\n", state(h), int64(h.Duration)/1e6, commandWords(r.Plan.Hooks[i]))
+	}
+	table.Flush()
+	for _, line := range w.policy(r.Policy) {
+		fmt.Fprintf(w.out, "%s\n", line)
+	}
+}
+
+func order(r *hooks.Result) string {
+	switch n := len(r.Results); {
+	case n == 1 && len(r.Plan.Hooks) == 1:
+		return "1 hook"
+	case r.Plan.Sequential && n < len(r.Plan.Hooks):
+		return fmt.Sprintf("%d of %d hooks, one after the other", n, len(r.Plan.Hooks))
+	case r.Plan.Sequential:
+		return fmt.Sprintf("%d hooks, one after the other", n)
+	default:
+		return fmt.Sprintf("%d hooks at once", n)
+	}
+}
+
+func state(h hooks.HookResult) string {
+	switch {
+	case h.Error != "":
+		return "failed"
+	case h.Signal != "":
+		return h.Signal
+	case h.Success:
+		return "ok"
+	}
+	return fmt.Sprintf("exit %d", h.ExitCode)
+}
+
+// policy returns a line for everything that would happen.
+func (w words) policy(p hooks.Policy) []string {
+	var said []string
+	say := func(when bool, what, detail string) {
+		if when {
+			said = append(said, what+indented(detail))
+		}
+	}
+	say(p.Blocking, "blocked: ", p.Reason)
+	say(p.Stop && !p.Blocking, "the agent stops: ", p.Reason)
+	say(p.Stop && p.Blocking, "the agent stops", "")
+	say(p.Decision == "ask" || p.Decision == "defer", "decision: ", p.Decision)
+	say(p.ToolInput != nil, "the tool gets: ", string(p.ToolInput))
+	say(p.ModifiedRequest != nil, "the model gets: ", string(p.ModifiedRequest))
+	say(p.SyntheticResponse != nil, "the answer in place of the model's: ", string(p.SyntheticResponse))
+	say(p.ModifiedResponse != nil, "the response becomes: ", string(p.ModifiedResponse))
+	say(p.ToolConfig != nil, "the choice of tools: ", string(p.ToolConfig))
+	say(p.AdditionalContext != "", "context for the model: ", p.AdditionalContext)
+	say(p.SystemMessage != "", w.dialect.SystemMessagesReach()+" reads: ", p.SystemMessage)
+	say(p.SuppressOutput, "the user is not shown the output", "")
+	if len(said) == 0 {
+		return []string{"nothing changes"}
+	}
+	return said
+}
+
+// indented puts the lines behind the first one under it.
+func indented(text string) string {
+	return strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    ")
+}
+
+// oneLine shortens a command to what fits on a line.
+func oneLine(command string) string {
+	const width = 70
+	line, _, more := strings.Cut(strings.TrimSpace(command), "\n")
+	if runes := []rune(line); len(runes) > width {
+		return string(runes[:width]) + "…"
+	}
+	if more {
+		line += " …"
+	}
+	return line
+}
+
+// printJSON prints one object for programs.
+func printIndented(out io.Writer, v any) error {
+	data, err := json.Marshal(v, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\n", data)
+	return err
+}

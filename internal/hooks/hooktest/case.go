@@ -1,0 +1,146 @@
+package hooktest
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/fsmtx/fsmtx/internal/hooks"
+)
+
+// ErrCase means that a case file is not one; it wraps what is wrong.
+var ErrCase = errors.New("invalid case")
+
+// Case is one test.
+type Case struct {
+	Path    string // of the file
+	Title   string // its first line
+	Event   string
+	Dialect hooks.Dialect
+	Config  []string // paths, absolute
+	Env     []string // NAME=VALUE
+	Ignore  []string // patterns of files whose changes do not matter
+	archive *txtar.Archive
+}
+
+// Files returns the case files below a directory: every *.txtar, sorted.
+func Files(dir string) ([]string, error) {
+	var found []string
+	err := filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && filepath.Ext(path) == ".txtar" {
+			found = append(found, path)
+		}
+		return err
+	})
+	slices.Sort(found)
+	return found, err
+}
+
+// ignores reports whether a pattern names the file or a directory it is in.
+func (c Case) ignores(name string) bool {
+	for ; name != "."; name = path.Dir(name) {
+		for _, pattern := range c.Ignore {
+			if ok, _ := path.Match(pattern, name); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Load reads a case file.
+func Load(file string) (Case, error) {
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		return Case{}, err
+	}
+	c := Case{Path: file, Dialect: hooks.Claude(), archive: archive}
+	for line := range strings.Lines(string(archive.Comment)) {
+		if err := c.header(strings.TrimSpace(line)); err != nil {
+			return Case{}, fmt.Errorf("%s: %w: %w", file, ErrCase, err)
+		}
+	}
+	switch {
+	case c.Event == "":
+		return Case{}, fmt.Errorf("%s: %w: no line says the event, as in \"event: PreToolUse\"", file, ErrCase)
+	case len(c.Config) == 0:
+		return Case{}, fmt.Errorf("%s: %w: no line says the configuration, as in \"config: ../hooks/hooks.json\"", file, ErrCase)
+	}
+	return c, nil
+}
+
+// header reads a line of the head; what is no "name: value" is for people.
+func (c *Case) header(line string) (err error) {
+	name, value, _ := strings.Cut(line, ":")
+	value = strings.TrimSpace(value)
+	switch name {
+	case "event":
+		c.Event = value
+	case "dialect":
+		c.Dialect, err = hooks.Named(value)
+	case "config":
+		c.Config = append(c.Config, filepath.Join(filepath.Dir(c.Path), value))
+	case "env":
+		c.Env = append(c.Env, value)
+	case "ignore":
+		_, err = path.Match(value, "")
+		c.Ignore = append(c.Ignore, value)
+	default:
+		if c.Title == "" {
+			c.Title = line
+		}
+	}
+	return err
+}
+
+// section returns a section's text, "" if it is absent.
+func (c Case) section(name string) string {
+	for _, f := range c.archive.Files {
+		if f.Name == name {
+			return string(f.Data)
+		}
+	}
+	return ""
+}
+
+const (
+	eventSection  = "event.json"
+	wantSection   = "want.json"
+	wantDirectory = "want/"
+)
+
+// layout returns the files to lay out.
+func (c Case) layout() []txtar.File {
+	return slices.DeleteFunc(slices.Clone(c.archive.Files), func(f txtar.File) bool {
+		return f.Name == eventSection || f.Name == wantSection || strings.HasPrefix(f.Name, wantDirectory)
+	})
+}
+
+// wanted returns the files the hooks are to leave behind, by name.
+func (c Case) wanted() map[string]string {
+	files := map[string]string{}
+	for _, f := range c.archive.Files {
+		if name, ok := strings.CutPrefix(f.Name, wantDirectory); ok {
+			files[name] = string(f.Data)
+		}
+	}
+	return files
+}
+
+// Update rewrites what the case wants by what it got.
+func (c Case) Update(got Got) error {
+	archive := &txtar.Archive{Comment: c.archive.Comment, Files: slices.DeleteFunc(slices.Clone(c.archive.Files), func(f txtar.File) bool {
+		return f.Name == wantSection || strings.HasPrefix(f.Name, wantDirectory)
+	})}
+	archive.Files = append(archive.Files, txtar.File{Name: wantSection, Data: []byte(got.Said)})
+	for _, name := range got.names() {
+		archive.Files = append(archive.Files, txtar.File{Name: wantDirectory + name, Data: []byte(got.Files[name])})
+	}
+	return os.WriteFile(c.Path, txtar.Format(archive), 0o644)
+}

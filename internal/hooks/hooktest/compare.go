@@ -1,0 +1,75 @@
+package hooktest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Differences says how what came of a case differs from what it wants; nothing
+// if it does not.
+func (c Case) Differences(got Got) []string {
+	found := c.decision(got)
+	want := c.wanted()
+	names := slices.Sorted(maps.Keys(want))
+	for _, name := range got.names() {
+		if _, ok := want[name]; !ok {
+			found = append(found, fmt.Sprintf("%s: changed, and the case does not say so; it now holds\n%s", name, quoted(got.Files[name])))
+		}
+	}
+	for _, name := range names {
+		content, ok := got.Files[name]
+		switch {
+		case !ok:
+			found = append(found, fmt.Sprintf("%s: wanted, and the hooks did not touch it", name))
+		case content != want[name]:
+			found = append(found, fmt.Sprintf("%s: want\n%s\ngot\n%s", name, quoted(want[name]), quoted(content)))
+		}
+	}
+	return found
+}
+
+// decision compares the fields that the case names; it may leave some out, but
+// not that something is blocked or stopped.
+func (c Case) decision(got Got) []string {
+	var want, have map[string]jsontext.Value
+	section := c.section(wantSection)
+	if section == "" {
+		section = "{}"
+	}
+	if err := json.Unmarshal([]byte(section), &want); err != nil {
+		return []string{fmt.Sprintf("want.json: %v", err)}
+	}
+	if err := json.Unmarshal([]byte(got.Said), &have, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return []string{fmt.Sprintf("the result does not parse: %v", err)}
+	}
+	var found []string
+	for _, must := range []string{"blocking", "stop"} {
+		if _, said := want[must]; !said && have[must] != nil {
+			want[must] = nil
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if a, b := canonical(want[name]), canonical(have[name]); a != b {
+			found = append(found, fmt.Sprintf("%s: want %s, got %s", name, a, b))
+		}
+	}
+	return found
+}
+
+// canonical is a value for comparison; absent, false and null are the same.
+func canonical(v jsontext.Value) string {
+	c := v.Clone()
+	if err := c.Canonicalize(); err != nil || len(c) == 0 || string(c) == "false" || string(c) == "null" {
+		return "nothing"
+	}
+	return string(c)
+}
+
+func quoted(text string) string {
+	return "\t" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t")
+}

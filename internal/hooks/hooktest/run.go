@@ -1,0 +1,200 @@
+package hooktest
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks"
+)
+
+// Got is what came of a case.
+type Got struct {
+	Said   string            // what was decided: JSON, only what is not nothing
+	Files  map[string]string // new or changed, by name; of one that is gone, Gone
+	Result *hooks.Result
+}
+
+// Gone stands for the content of a file that hooks removed.
+const Gone = "(removed)\n"
+
+func (g Got) names() []string { return slices.Sorted(maps.Keys(g.Files)) }
+
+// Loader reads the configuration of a case.
+type Loader func(d hooks.Dialect, paths []string) (enabled bool, sources []hooks.Source, err error)
+
+// Run lays the case out in a directory of its own below root, runs it and
+// returns what came of it. environ is what hooks inherit.
+func (c Case) Run(ctx context.Context, root string, load Loader, environ []string) (Got, error) {
+	place, err := c.settle(root)
+	if err != nil {
+		return Got{}, err
+	}
+	enabled, sources, err := load(c.Dialect, c.Config)
+	if err != nil {
+		return Got{}, err
+	}
+	if !enabled {
+		return Got{}, fmt.Errorf("%w: its configuration switches hooks off; %s wants %s", ErrCase, c.Dialect.Title, c.Dialect.ToEnable())
+	}
+	before, err := snapshot(place.root)
+	if err != nil {
+		return Got{}, err
+	}
+	event := jsontext.Value(place.fill(c.section(eventSection)))
+	session, err := sessionOf(event, place.project)
+	if err != nil {
+		return Got{}, fmt.Errorf("%w: event.json: %w", ErrCase, err)
+	}
+	engine := hooks.New(hooks.Config{
+		Dialect: c.Dialect,
+		Session: session,
+		Enabled: true,
+		Load:    func() ([]hooks.Source, error) { return sources, nil },
+		Environ: c.environ(environ, place),
+	})
+	result := engine.Fire(ctx, c.Event, hooks.NewInput(event))
+	after, err := snapshot(place.root)
+	if err != nil {
+		return Got{}, err
+	}
+	changed := changes(before, after)
+	maps.DeleteFunc(changed, func(name, _ string) bool { return c.ignores(name) })
+	return place.got(result, changed)
+}
+
+// place is where a case runs.
+type place struct{ root, project, home, dir string }
+
+func (c Case) settle(root string) (place, error) {
+	dir, err := filepath.Abs(filepath.Dir(c.Path))
+	if err != nil {
+		return place{}, err
+	}
+	p := place{root, filepath.Join(root, "project"), filepath.Join(root, "home"), dir}
+	for _, d := range []string{p.project, p.home} {
+		if err := os.MkdirAll(d, 0o755); err != nil {
+			return place{}, err
+		}
+	}
+	for _, f := range c.layout() {
+		path := filepath.Join(root, filepath.FromSlash(f.Name))
+		if !strings.HasPrefix(path, root+string(filepath.Separator)) {
+			return place{}, fmt.Errorf("%w: %s is outside of the case", ErrCase, f.Name)
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return place{}, err
+		}
+		mode := os.FileMode(0o644)
+		if strings.HasPrefix(string(f.Data), "#!") {
+			mode = 0o755
+		}
+		if err := os.WriteFile(path, []byte(p.fill(string(f.Data))), mode); err != nil {
+			return place{}, err
+		}
+	}
+	return p, nil
+}
+
+// fill puts the case's directories into a text; blank takes them out again.
+func (p place) fill(text string) string {
+	return strings.NewReplacer("{{CWD}}", p.project, "{{HOME}}", p.home, "{{DIR}}", p.dir).Replace(text)
+}
+
+func (p place) blank(text string) string {
+	return strings.NewReplacer(p.project, "{{CWD}}", p.home, "{{HOME}}", p.dir, "{{DIR}}").Replace(text)
+}
+
+// environ isolates the hooks from the author's own home and configuration.
+func (c Case) environ(inherited []string, p place) []string {
+	env := slices.DeleteFunc(slices.Clone(inherited), func(v string) bool {
+		return strings.HasPrefix(v, "CLAUDE_") || strings.HasPrefix(v, "GEMINI_") || strings.HasPrefix(v, "LLXPRT_")
+	})
+	env = append(env, "HOME="+p.home)
+	for _, v := range c.Env {
+		env = append(env, p.fill(v))
+	}
+	return env
+}
+
+func sessionOf(event jsontext.Value, project string) (hooks.Session, error) {
+	var fields struct {
+		ID         string `json:"session_id"`
+		Cwd        string `json:"cwd"`
+		Transcript string `json:"transcript_path"`
+	}
+	if err := json.Unmarshal(event, &fields, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+		return hooks.Session{}, err
+	}
+	s := hooks.Session{ID: fields.ID, Cwd: fields.Cwd, Project: project, TranscriptPath: fields.Transcript}
+	if s.Cwd == "" {
+		s.Cwd = project
+	}
+	return s, nil
+}
+
+func (p place) got(r *hooks.Result, files map[string]string) (Got, error) {
+	said := struct {
+		Hooks int `json:"hooks"`
+		hooks.Said
+	}{len(r.Results), r.Policy.Said()}
+	text, err := json.Marshal(said, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return Got{}, err
+	}
+	g := Got{Said: p.blank(string(text)) + "\n", Files: map[string]string{}, Result: r}
+	for name, content := range files {
+		g.Files[name] = p.blank(content)
+	}
+	return g, nil
+}
+
+// snapshot reads every file below root.
+func snapshot(root string) (map[string]string, error) {
+	files := map[string]string{}
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(root, path)
+		files[filepath.ToSlash(name)] = string(data)
+		return err
+	})
+	return files, err
+}
+
+// changes returns what is new, different or gone. A text without a newline at
+// its end gets one, for the case file can hold no other.
+func changes(before, after map[string]string) map[string]string {
+	changed := map[string]string{}
+	for name, content := range after {
+		if was, ok := before[name]; !ok || was != content {
+			changed[name] = ended(content)
+		}
+	}
+	for name := range before {
+		if _, ok := after[name]; !ok {
+			changed[name] = Gone
+		}
+	}
+	return changed
+}
+
+func ended(text string) string {
+	if text == "" || strings.HasSuffix(text, "\n") {
+		return text
+	}
+	return text + "\n"
+}

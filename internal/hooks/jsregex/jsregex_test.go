@@ -1,0 +1,63 @@
+package jsregex_test
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/jsregex"
+)
+
+func TestAnswersAsNode(t *testing.T) {
+	data, err := os.ReadFile("testdata/node20.json")
+	require.NoError(t, err)
+	var corpus struct {
+		Inputs   []string `json:"inputs"`
+		Patterns []struct {
+			Pattern string   `json:"pattern"`
+			Invalid bool     `json:"invalid"`
+			Matches []string `json:"matches"`
+		} `json:"patterns"`
+	}
+	require.NoError(t, json.Unmarshal(data, &corpus))
+	require.NotEmpty(t, corpus.Patterns)
+
+	for _, p := range corpus.Patterns {
+		re, err := jsregex.Compile(p.Pattern)
+		if p.Invalid {
+			require.ErrorIs(t, err, jsregex.ErrSyntax, "%q", p.Pattern)
+			continue
+		}
+		require.NoError(t, err, "%q", p.Pattern)
+		for _, input := range corpus.Inputs {
+			got, err := re.Match(input)
+			require.NoError(t, err, "%q on %q", p.Pattern, input)
+			require.Equal(t, slices.Contains(p.Matches, input), got, "%q on %q", p.Pattern, input)
+		}
+	}
+}
+
+func TestGivesUpOnEndlessBacktracking(t *testing.T) {
+	re, err := jsregex.Compile(`^(a+)+$`)
+	require.NoError(t, err)
+	_, err = re.Match(strings.Repeat("a", 60) + "!")
+	require.ErrorIs(t, err, jsregex.ErrGaveUp)
+}
+
+func FuzzCompile(f *testing.F) {
+	for _, seed := range []string{"write", "^(?!read_).*", "a[", "[[:alpha:]]", `(?<n>.)\k<n>`, "(?i)x", "\xff", `\`, "😀?"} {
+		f.Add(seed, "write_file")
+	}
+	f.Fuzz(func(t *testing.T, pattern, input string) {
+		re, err := jsregex.Compile(pattern)
+		if err != nil {
+			require.ErrorIs(t, err, jsregex.ErrSyntax)
+			return
+		}
+		_, _ = re.Match(input)
+	})
+}

@@ -1,0 +1,161 @@
+package hooks
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func shell(command, dir string, timeout time.Duration) invocation {
+	return invocation{argv: []string{"/bin/sh", "-c", command}, dir: dir, env: os.Environ(), timeout: timeout, grace: 300 * time.Millisecond}
+}
+
+// pidIn waits for a process to write its id into a file.
+func pidIn(t *testing.T, path string) int {
+	var pid int
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(path)
+		if err != nil || !strings.HasSuffix(string(text), "\n") {
+			return false
+		}
+		pid, err = strconv.Atoi(strings.TrimSpace(string(text)))
+		return err == nil
+	}, 10*time.Second, 5*time.Millisecond)
+	return pid
+}
+
+// runs reports whether a process is there and no zombie: in a container nobody
+// may reap those.
+func runs(pid int) bool {
+	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
+	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(out)), "Z")
+}
+
+func gone(t *testing.T, pid int) {
+	require.Eventually(t, func() bool { return !runs(pid) }, 10*time.Second, 10*time.Millisecond, "process %d is still there", pid)
+}
+
+func TestTimeoutEndsTheWholeGroup(t *testing.T) {
+	dir := t.TempDir()
+	o := shell("sleep 300 & echo $! > child; wait", dir, 200*time.Millisecond).run(t.Context())
+	require.ErrorIs(t, o.err, errTimeout)
+	require.ErrorContains(t, o.err, "timed out after 200ms")
+	gone(t, pidIn(t, filepath.Join(dir, "child")))
+}
+
+func TestWhoIgnoresTermIsKilled(t *testing.T) {
+	for name, command := range map[string]string{
+		"shell": "trap '' TERM; echo $$ > child; while :; do sleep 1; done",
+		"child": "(trap '' TERM; echo $PPID > parent; exec sh -c 'echo $$ > child; while :; do sleep 1; done')",
+		"quiet": "(trap '' TERM; exec sh -c 'echo $$ > child; while :; do sleep 1; done') >/dev/null 2>&1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			o := shell(command, dir, 300*time.Millisecond).run(t.Context())
+			require.ErrorIs(t, o.err, errTimeout)
+			gone(t, pidIn(t, filepath.Join(dir, "child")))
+		})
+	}
+}
+
+func TestGrandchildIsLeftAloneAndNotWaitedFor(t *testing.T) {
+	dir := t.TempDir()
+	o := shell("sleep 300 & echo $! > child; echo done", dir, time.Minute).run(t.Context())
+	require.NoError(t, o.err)
+	require.Equal(t, "done\n", o.stdout)
+	require.Less(t, o.duration, 30*time.Second)
+	child := pidIn(t, filepath.Join(dir, "child"))
+	require.True(t, runs(child))
+	require.NoError(t, syscall.Kill(child, syscall.SIGKILL))
+}
+
+func TestCancellationEndsTheGroup(t *testing.T) {
+	dir := t.TempDir()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	go func() {
+		pidIn(t, filepath.Join(dir, "child"))
+		cancel(why)
+	}()
+	o := shell("sleep 300 & echo $! > child; wait", dir, time.Minute).run(ctx)
+	require.ErrorIs(t, o.err, errCancelled)
+	require.ErrorIs(t, o.err, why)
+	gone(t, pidIn(t, filepath.Join(dir, "child")))
+}
+
+func TestStartFailures(t *testing.T) {
+	for name, i := range map[string]invocation{
+		"directory": shell("true", "/does/not/exist", time.Second),
+		"program":   {argv: []string{"/does/not/exist"}, timeout: time.Second},
+		"nul byte":  shell("true\x00", "", time.Second),
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := i.run(t.Context())
+			require.ErrorContains(t, o.err, "starting the hook")
+			require.False(t, o.success())
+		})
+	}
+}
+
+func TestStreamIsCutAndTheHookStillEnds(t *testing.T) {
+	o := shell("head -c 34000000 /dev/zero; echo end >&2", t.TempDir(), time.Minute).run(t.Context())
+	require.NoError(t, o.err)
+	require.Len(t, o.stdout, maxStream)
+	require.Equal(t, []string{"stdout"}, o.cut)
+	require.Equal(t, "end\n", o.stderr)
+}
+
+func TestWhatThePipeHoldsIsReadPastTheDeadline(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer w.Close()
+	_, err = w.WriteString("late")
+	require.NoError(t, err)
+	require.NoError(t, r.SetReadDeadline(time.Now().Add(-time.Second)))
+
+	var s stream
+	s.collect(r)
+	<-s.done
+	require.Equal(t, "late", s.kept.String())
+}
+
+func TestNothingIsLeftBehind(t *testing.T) {
+	dir := t.TempDir()
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	before := runtime.NumGoroutine()
+	big := make([]byte, 1<<20)
+	for range 5 {
+		shell("cat", dir, time.Minute).run(t.Context())
+		shell("sleep 300", dir, time.Millisecond).run(t.Context())
+		shell("sleep 300", dir, time.Minute).run(cancelled)
+		i := shell("sleep 3 & exec true", dir, time.Minute)
+		i.stdin = big
+		i.run(t.Context())
+	}
+	var stacks [1 << 16]byte
+	for end := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		require.True(t, time.Now().Before(end), "%s", stacks[:runtime.Stack(stacks[:], true)])
+	}
+}
+
+func TestDetachedHookGetsItsInput(t *testing.T) {
+	dir := t.TempDir()
+	i := shell("cat > seen.tmp; mv seen.tmp seen", dir, time.Millisecond)
+	i.stdin = []byte(`{"a":1}`)
+	require.NoError(t, i.detach())
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(filepath.Join(dir, "seen"))
+		return err == nil && string(text) == `{"a":1}`
+	}, 10*time.Second, 5*time.Millisecond)
+}
