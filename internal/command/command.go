@@ -115,6 +115,7 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 		}
 	}
 	root.SilenceErrors, root.SilenceUsage = true, true
+	root.CompletionOptions.HiddenDefaultCmd = root.Use != "fsmtx"
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)

@@ -19,8 +19,9 @@ func newHooks(s terminal.Streams) *cobra.Command {
 		Short: "Run, list, check and test the hooks of any configuration, without the agent",
 		Long: "Runs the hooks of LLxprt Code, Gemini CLI or Claude Code without that agent: for agents that\n" +
 			"have no hooks of their own, for people who write hooks, and for their tests.",
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Example: example("fsmtx hooks list --dialect claude", "fsmtx hooks fire BeforeTool < event.json", "fsmtx hooks test plugin"),
+		Args:    cobra.NoArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(
 		newHooksFire(s), newHooksEval(s), newHooksTool(s), newHooksModel(s),
