@@ -89,15 +89,19 @@ func (d *Dir) readJournal() (*journal, error) {
 		return nil, &JournalError{path, err}
 	}
 	err = d.checkBox(j)
-	if errors.Is(err, ErrNotDirectory) || errors.Is(err, ErrNotRegular) {
+	if errors.Is(err, ErrNotDirectory) || errors.Is(err, ErrNotRegular) || errors.Is(err, errUnnamed) {
 		return nil, &JournalError{path, fmt.Errorf("%w: %w", ErrJournalInvalid, err)}
 	}
 	return j, err
 }
 
-// checkBox returns ErrNotDirectory or ErrNotRegular unless what the transaction
-// has in S, as far as it is there, is what this package puts there. A symbolic
-// link in its place would lead a rollback out of S.
+// errUnnamed means that a file is kept that the journal does not name.
+var errUnnamed = errors.New("the journal does not name it")
+
+// checkBox returns ErrNotDirectory, ErrNotRegular or errUnnamed unless what the
+// transaction has in S, as far as it is there, is what this package puts there. A
+// symbolic link in its place would lead a rollback out of S, and a kept file that
+// is not restored would be lost with the rest.
 func (d *Dir) checkBox(j *journal) error {
 	for _, dir := range []string{d.of(j.ID), d.of(j.ID, newName), d.of(j.ID, oldName)} {
 		if err := checkOwn(d.files, dir); ignoreNotExist(err) != nil {
@@ -109,12 +113,20 @@ func (d *Dir) checkBox(j *journal) error {
 			return err
 		}
 	}
+	kept := make(map[string]bool, len(j.Deletes))
 	for _, e := range j.Deletes {
+		kept[e.Name] = true
 		if err := d.checkRegular(d.of(j.ID, oldName, e.Name)); err != nil {
 			return err
 		}
 	}
-	return nil
+	there, err := d.files.ReadDir(d.of(j.ID, oldName))
+	for _, e := range there {
+		if !kept[e.Name()] {
+			return fmt.Errorf("%s: %w", d.of(j.ID, oldName, e.Name()), errUnnamed)
+		}
+	}
+	return ignoreNotExist(err)
 }
 
 func (d *Dir) checkRegular(path string) error {
