@@ -55,8 +55,9 @@ fuzz: ## run every fuzz target for TIME each (default 30s)
 e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
 	go test -tags e2e -count=1 -v ./internal/e2e
 
-bench: ## time the hook against the least it can cost
+bench: ## time the hooks against the least they can cost
 	go run ./internal/bench
+	go run ./internal/bench/guards
 
 crashtest: ## try every crash and every power cut, and print the tables
 	go test -count=1 -v -run 'Power|Barrier|Death|Fault' ./internal/crash

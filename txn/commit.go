@@ -152,6 +152,9 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 		return err
 	}
 	data, err := j.encode()
+	if err == nil && len(data) > MaxFileBytes { // nobody would read it
+		err = fmt.Errorf("the journal would be %w", ErrFileTooLarge)
+	}
 	if err != nil {
 		return err
 	}
@@ -317,7 +320,11 @@ func (d *Dir) ancestors() []string {
 	if done, err := d.done(); err == nil && len(done) > 0 {
 		return dirs
 	}
-	for dir := filepath.Dir(parent); len(dirs) < levels && d.isOwn(dir); dir = filepath.Dir(dir) {
+	above := parent
+	if real, err := filepath.EvalSymlinks(parent); err == nil { // people link ~/.claude to where they keep it
+		above = real
+	}
+	for dir := filepath.Dir(above); len(dirs) < levels && d.isOwn(dir); dir = filepath.Dir(dir) {
 		if !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}

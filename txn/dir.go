@@ -64,7 +64,16 @@ func (d *Dir) settleIn() error {
 	if err := d.files.Chtimes(d.s, time.Now()); err != nil {
 		return err
 	}
+	if err := d.checkScratch(); err != nil {
+		return err
+	}
 	return d.locker.Reap()
+}
+
+// checkScratch returns ErrNotDirectory if something else stands where the Locker
+// has its directory: the Locker need not look.
+func (d *Dir) checkScratch() error {
+	return ignoreNotExist(checkOwn(d.files, d.in(scratchName)))
 }
 
 // Path returns D: absolute, its own symbolic link resolved.
@@ -97,6 +106,22 @@ func (d *Dir) Close() error {
 	err := d.locker.Unlock()
 	d.unlock()
 	return err
+}
+
+// mkdirIn makes the directory at a path inside S, and those on the way there,
+// unless they are there already.
+func (d *Dir) mkdirIn(elem ...string) (string, error) {
+	path := d.s
+	for _, name := range elem {
+		path = filepath.Join(path, name)
+		if err := d.files.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+			return "", err
+		}
+		if err := checkOwn(d.files, path); ignoreNotExist(err) != nil {
+			return "", err
+		}
+	}
+	return path, nil
 }
 
 // in returns a path inside S, at a path inside D.

@@ -36,7 +36,8 @@ type FS interface {
 	Overwrite(name string, data []byte) error
 	// Chtimes sets the modification time.
 	Chtimes(name string, mtime time.Time) error
-	// SyncFile makes a file's bytes durable, SyncDir a directory's names.
+	// SyncFile makes a file's bytes durable, SyncDir the names in a directory or in
+	// the one that a symbolic link leads to.
 	SyncFile(name string) error
 	SyncDir(name string) error
 	// ReadFile reads a regular file of at most MaxFileBytes. It neither follows a
@@ -68,7 +69,7 @@ func (OS) Rename(oldname, newname string) error       { return os.Rename(oldname
 func (OS) RenameNew(oldname, newname string) error    { return renameNew(oldname, newname) }
 func (OS) Remove(name string) error                   { return os.Remove(name) }
 func (OS) Chtimes(name string, mtime time.Time) error { return os.Chtimes(name, mtime, mtime) }
-func (OS) SyncFile(name string) error                 { return syncPath(name, 0) }
+func (OS) SyncFile(name string) error                 { return syncPath(name, syscall.O_NOFOLLOW) }
 func (OS) SyncDir(name string) error                  { return syncPath(name, syscall.O_DIRECTORY) }
 func (OS) Lstat(name string) (fs.FileInfo, error)     { return os.Lstat(name) }
 func (OS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
@@ -115,7 +116,7 @@ func readRegular(f *os.File) ([]byte, error) {
 // syncPath needs a handle of its own: what fsync makes durable belongs to the
 // inode, not to the handle that wrote it.
 func syncPath(name string, flag int) error {
-	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NOFOLLOW|flag, 0)
+	f, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK|flag, 0)
 	if err != nil {
 		return err
 	}

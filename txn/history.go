@@ -104,7 +104,12 @@ func (d *Dir) tidy() (interrupted string) {
 // discard removes the directory of a transaction.
 func (d *Dir) discard(id string) { d.removeTree(d.of(id)) }
 
+// removeTree removes a directory and what is in it. A symbolic link to one is
+// not a directory: what it leads to is not ours.
 func (d *Dir) removeTree(dir string) {
+	if info, err := d.files.Lstat(dir); err != nil || !info.IsDir() {
+		return
+	}
 	entries, err := d.files.ReadDir(dir)
 	if err != nil {
 		return

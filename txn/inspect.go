@@ -10,8 +10,8 @@ import (
 )
 
 // Inspect reports what Recover would find and do, and changes nothing: it goes
-// the same way on a file system that only reads. It locks S while it looks, but
-// none of the other writers' locks.
+// the same way on a file system that only reads. It locks S while it looks, if S
+// has a lock file, but takes none of the other writers' locks.
 func Inspect(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	o := newOptions(opts)
 	path, s, err := resolve(o.fs, dir)
@@ -19,13 +19,16 @@ func Inspect(ctx context.Context, dir string, opts ...Option) (Report, error) {
 		return Report{}, err
 	}
 	d := &Dir{files: readOnly{o.fs}, d: path, s: s, history: o.history, locker: alone{}}
-	if there, err := d.exists(d.in(lockName)); err != nil || !there {
+	if there, err := d.exists(s); err != nil || !there {
 		return Report{Outcome: Clean}, err
 	}
-	if err := checkOwn(o.fs, s); err != nil {
+	if err := errors.Join(checkOwn(o.fs, s), d.checkScratch()); err != nil {
 		return Report{}, err
 	}
 	unlock, err := lockFile(ctx, o.fs, d.in(lockName), os.O_RDWR)
+	if errors.Is(err, errGone) { // there is none, and so nobody holds it
+		return d.foresee()
+	}
 	if err != nil {
 		return Report{}, err
 	}
@@ -84,8 +87,8 @@ func SetAside(ctx context.Context, dir string, opts ...Option) ([]string, error)
 // setAside moves the directories first: as long as the journal stands nothing
 // else in S is touched, so that it can be done again after a crash.
 func (d *Dir) setAside(now time.Time) ([]string, error) {
-	box := d.in(conflictsName, "journal-"+newID(now))
-	if _, err := mkdirAll(d.files, box, 0o700); err != nil {
+	box, err := d.mkdirIn(conflictsName, "journal-"+newID(now))
+	if err != nil {
 		return nil, err
 	}
 	names, err := d.orphans()

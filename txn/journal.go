@@ -105,7 +105,7 @@ func (j *journal) check(dir string) error {
 		if !isPlain(e.Name) || seen[e.Name] {
 			return fmt.Errorf("%w: file name %q", ErrJournalInvalid, e.Name)
 		}
-		if e.Size < 0 || e.Size > MaxFileBytes || len(e.SHA256) != 2*sha256.Size || e.Mode != e.Mode.Perm() {
+		if e.Size < 0 || e.Size > MaxFileBytes || !isDigest(e.SHA256) || e.Mode != e.Mode.Perm() {
 			return fmt.Errorf("%w: the entry of %q", ErrJournalInvalid, e.Name)
 		}
 		seen[e.Name] = true
@@ -124,6 +124,11 @@ func (j *journal) names() []string {
 		names = append(names, e.Name)
 	}
 	return names
+}
+
+// isDigest accepts what digest makes.
+func isDigest(s string) bool {
+	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // isPlain reports whether name is one path element that stays where it is put.

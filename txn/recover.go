@@ -88,7 +88,44 @@ func (d *Dir) readJournal() (*journal, error) {
 	if err != nil {
 		return nil, &JournalError{path, err}
 	}
-	return j, nil
+	err = d.checkBox(j)
+	if errors.Is(err, ErrNotDirectory) || errors.Is(err, ErrNotRegular) {
+		return nil, &JournalError{path, fmt.Errorf("%w: %w", ErrJournalInvalid, err)}
+	}
+	return j, err
+}
+
+// checkBox returns ErrNotDirectory or ErrNotRegular unless what the transaction
+// has in S, as far as it is there, is what this package puts there. A symbolic
+// link in its place would lead a rollback out of S.
+func (d *Dir) checkBox(j *journal) error {
+	for _, dir := range []string{d.of(j.ID), d.of(j.ID, newName), d.of(j.ID, oldName)} {
+		if err := checkOwn(d.files, dir); ignoreNotExist(err) != nil {
+			return err
+		}
+	}
+	for _, e := range j.Creates {
+		if err := d.checkRegular(d.of(j.ID, newName, e.Name)); err != nil {
+			return err
+		}
+	}
+	for _, e := range j.Deletes {
+		if err := d.checkRegular(d.of(j.ID, oldName, e.Name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Dir) checkRegular(path string) error {
+	info, err := d.files.Lstat(path)
+	if err != nil {
+		return ignoreNotExist(err)
+	}
+	if !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: %w", path, ErrNotRegular)
+	}
+	return nil
 }
 
 // rollBack undoes an interrupted transaction under the same locks as it had.
@@ -204,7 +241,11 @@ func (u *undoing) restore(e entry) error {
 		return err
 	}
 	u.report.Restored = append(u.report.Restored, e.Name)
-	return nil
+	same, err := u.holds(u.old(e.Name), e)
+	if err == nil && !same {
+		u.report.Conflicts = append(u.report.Conflicts, Conflict{Name: e.Name, Why: "it was changed while it was out of its place and was put back so"})
+	}
+	return err
 }
 
 // noteIfChanged reports a file that was never gone and was written to since: it
@@ -241,8 +282,8 @@ func (u *undoing) withdraw(e entry) error {
 // before its name in D goes, for a power cut may split a rename between two
 // directories and lose both names.
 func (u *undoing) moveAside(name, why string) error {
-	dir := u.in(conflictsName, u.j.ID)
-	if _, err := mkdirAll(u.files, dir, 0o700); err != nil {
+	dir, err := u.mkdirIn(conflictsName, u.j.ID)
+	if err != nil {
 		return err
 	}
 	target, err := u.linkAside(name, dir)

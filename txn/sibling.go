@@ -66,7 +66,8 @@ func IsSibling(name string) (dir string, ok bool) {
 	if len(name) <= len(prefix)+len(suffix) || name[:len(prefix)] != prefix || name[len(name)-len(suffix):] != suffix {
 		return "", false
 	}
-	return name[len(prefix) : len(name)-len(suffix)], true
+	dir = name[len(prefix) : len(name)-len(suffix)]
+	return dir, isPlain(dir)
 }
 
 // mkdirAll makes dir and its missing parents and returns the directories whose

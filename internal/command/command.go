@@ -50,6 +50,7 @@ var subcommands = []subcommand{
 	{name: "plugin", make: newPlugin},
 	{name: "hooks", make: newHooks},
 	{name: "demo", make: newDemo},
+	{name: "guard", make: newGuard},
 	{name: "version", make: newVersion},
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,13 +15,25 @@ import (
 type pluginFlags struct {
 	name  string
 	force bool
+	with  []string
+}
+
+// extra returns a part that a plugin has only if it is asked for.
+func extra(name string) (plugin.Part, error) {
+	switch name {
+	case "planning":
+		return plugin.Planning(), nil
+	case "skill-files":
+		return plugin.SkillFiles(), nil
+	}
+	return plugin.Part{}, &exit{exitNo, fmt.Errorf("a plugin has no part %q", name), "--with takes planning or skill-files"}
 }
 
 func newPlugin(s terminal.Streams) *cobra.Command {
 	var f pluginFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "plugin [--name NAME] [--force] DIR",
+		Use:                   "plugin [--name NAME] [--with PART] [--force] DIR",
 		Short:                 "Write a plugin of the client that carries this program",
 		Long: `Writes a complete plugin of Claude Code into DIR, and a marketplace that offers
 it: the manifests, the hooks, this program as bin/fsmtx, and the sample skill
@@ -30,13 +43,18 @@ DIR is made if it does not exist. A plugin that was written there before is
 completed; files that differ are replaced only with --force, files that are not
 the plugin's are left alone. Any other directory has to be empty.
 
-The plugin has its own hooks: with it, "fsmtx install" is not needed.`,
+The plugin has its own hooks: with it, "fsmtx install" is not needed.
+
+--with planning adds the fourteen guards of a planning workflow (fsmtx guard) and
+their configuration, config/planning-config.yaml. --with skill-files adds the hook
+that keeps the agent from reading the fsm.json of a skill.`,
 		Example: example(
 			"fsmtx plugin ~/fsmtx-plugin",
 			"claude --plugin-dir ~/fsmtx-plugin                 # try it in one session",
 			"claude plugin marketplace add ~/fsmtx-plugin       # or keep it",
 			"claude plugin install fsmtx@fsmtx",
 			"fsmtx plugin --force ~/fsmtx-plugin                # after an upgrade",
+			"fsmtx plugin --with planning --name product-planning ~/product-planning",
 		),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -47,6 +65,7 @@ The plugin has its own hooks: with it, "fsmtx install" is not needed.`,
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args[0]) },
 	}
 	c.Flags().StringVar(&f.name, "name", "fsmtx", "name of the plugin and of its marketplace, and prefix of its skills")
+	c.Flags().StringSliceVar(&f.with, "with", nil, "add a part: planning, skill-files")
 	c.Flags().BoolVar(&f.force, "force", false, "replace files of the plugin that differ")
 	return c
 }
@@ -60,8 +79,12 @@ func (f *pluginFlags) run(s terminal.Streams, dir string) error {
 	if err != nil {
 		return err
 	}
+	parts, err := f.parts()
+	if err != nil {
+		return err
+	}
 	version, _ := built()
-	p := plugin.Plugin{Name: f.name, Version: version, Program: self, Parts: []plugin.Part{plugin.Hydration()}}
+	p := plugin.Plugin{Name: f.name, Version: version, Program: self, Parts: parts}
 	written, err := p.Write(dir, f.force)
 	if err != nil {
 		return &exit{exitNo, err, pluginHint(err)}
@@ -75,6 +98,19 @@ func (f *pluginFlags) run(s terminal.Streams, dir string) error {
 	}
 	s.Hintf("try it with claude --plugin-dir %q", dir)
 	return nil
+}
+
+func (f *pluginFlags) parts() ([]plugin.Part, error) {
+	parts := []plugin.Part{plugin.Hydration()}
+	slices.Sort(f.with)
+	for _, name := range slices.Compact(f.with) {
+		part, err := extra(name)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
 }
 
 func pluginHint(err error) string {

@@ -114,7 +114,7 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 		s.Errorf("no task list was ever changed by this program; nothing to recover")
 	}
 	for _, r := range reports {
-		if _, err := fmt.Fprintln(s.Out, r); err != nil {
+		if _, err := fmt.Fprintln(s.Out, terminal.Visible(r.String())); err != nil {
 			return err
 		}
 		if r.Hint != "" {
@@ -145,7 +145,7 @@ func recoverHook(ctx context.Context, s terminal.Streams, f recoverFlags) error 
 		reply.SystemMessage = "fsmtx: " + strings.TrimSpace(report.String()+"\n"+report.Hint)
 	}
 	if reply.SystemMessage != "" {
-		s.Errorf("%s", reply.SystemMessage)
+		s.Errorf("%s", strings.TrimPrefix(reply.SystemMessage, "fsmtx: "))
 	}
 	return answer(s, reply)
 }

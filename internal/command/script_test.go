@@ -29,9 +29,11 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir+"/home")
+			env.Setenv("NL", "\n") // a script cannot write one in a word
 			return nil
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": event, "cmptask": cmptask},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": event, "cmptask": cmptask,
+			"interrupt": interrupt, "forge": forge, "listing": listing, "plant": plant},
 	})
 }
 

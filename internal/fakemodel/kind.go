@@ -24,10 +24,10 @@ const (
 const agentHeader = "X-Claude-Code-Agent-Id"
 
 // kindOf tells what the client wants. Compaction is looked for first, because
-// subagents are compacted too.
+// subagents are compacted too; what hooks said may follow the request for it.
 func kindOf(h http.Header, r *Request) Kind {
 	switch {
-	case strings.Contains(r.last(), "create a detailed summary of"):
+	case strings.Contains(r.News(), "create a detailed summary of"):
 		return Compaction
 	case len(r.Tools) == 0 || r.MaxTokens == 1:
 		return Side

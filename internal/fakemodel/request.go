@@ -133,10 +133,3 @@ func (r *Request) result(id string) (Content, bool) {
 	}
 	return Content{}, false
 }
-
-func (r *Request) last() string {
-	if len(r.Messages) == 0 {
-		return ""
-	}
-	return r.Messages[len(r.Messages)-1].Content.Text()
-}

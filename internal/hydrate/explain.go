@@ -25,13 +25,18 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 			"free the disk or mend the permissions, then run: fsmtx recover"
 	case errors.Is(err, txn.ErrUnknown):
 		return message, "the tasks are there now; run: fsmtx recover"
-	case errors.Is(err, txn.ErrJournalTorn), errors.Is(err, txn.ErrJournalVersion), errors.Is(err, txn.ErrJournalForeign), errors.Is(err, txn.ErrJournalInvalid):
+	case errors.Is(err, txn.ErrJournalVersion):
+		return message, "run fsmtx recover of the version that wrote it; or look at it, then set it aside with: fsmtx recover --force"
+	case errors.Is(err, txn.ErrJournalTorn), errors.Is(err, txn.ErrJournalForeign), errors.Is(err, txn.ErrJournalInvalid):
 		return message, "look at it, then set it aside with: fsmtx recover --force"
+	}
+	if errors.Is(err, txn.ErrNotDirectory) {
+		hint = "fsmtx did not put that there: look at it, then move it away"
 	}
 	if r.Spec != "" && !isSpecError(err) {
 		message += " - the task list is as it was before; nothing needs to be cleaned up"
 	}
-	return message, ""
+	return message, hint
 }
 
 func isSpecError(err error) bool {

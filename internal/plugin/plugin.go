@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/internal/guard/planning"
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/sample"
 )
@@ -53,6 +54,12 @@ type Part struct {
 func Hydration() Part {
 	return Part{install.Hooks(Command, install.DefaultFlags()), sample.FS}
 }
+
+// Planning is the part by which a planning workflow is held to its rules.
+func Planning() Part { return Part{planning.Hooks(Command), planning.Files} }
+
+// SkillFiles is the part by which the agent is kept from reading workflow files.
+func SkillFiles() Part { return Part{Hooks: planning.SkillFiles(Command)} }
 
 // File is one file of a plugin.
 type File struct {

@@ -136,7 +136,9 @@ func TestTheClientAccepts(t *testing.T) {
 		t.Skip("no claude on PATH to validate the plugin")
 	}
 	dir := t.TempDir()
-	_, err = small().Write(dir, false)
+	whole := small()
+	whole.Parts = append(whole.Parts, Planning(), SkillFiles())
+	_, err = whole.Write(dir, false)
 	require.NoError(t, err)
 
 	validate := exec.CommandContext(t.Context(), client, "plugin", "validate", "--strict", dir)

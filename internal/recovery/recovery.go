@@ -114,10 +114,14 @@ func (r Report) refuse(err error, untrusted bool) Report {
 	r.State, r.Reason = Refused, err.Error()
 	_, busy := errors.AsType[*tasklist.BusyError](err)
 	switch {
+	case errors.Is(err, txn.ErrJournalVersion):
+		r.Hint = "run the version of fsmtx that wrote the journal; or look at the list, then set the journal aside with: fsmtx recover --force"
 	case untrusted:
-		r.Hint = "nothing is done by such a journal; look at the list, then set the journal aside with --force"
+		r.Hint = "nothing is done by such a journal; look at the list, then set the journal aside with: fsmtx recover --force"
 	case busy, errors.Is(err, txn.ErrLocked):
 		r.Hint = "try again when the other program has finished"
+	case errors.Is(err, txn.ErrNotDirectory):
+		r.Hint = "fsmtx did not put that there: look at it, move it away, then run fsmtx recover again"
 	default:
 		r.Hint = "mend that, then run fsmtx recover again"
 	}

@@ -22,6 +22,8 @@ const (
 	lockSuffix = ".lock"          // D/N.json.lock is held around an update of task N
 	stale      = 10 * time.Second // a lock this old was left by a dead process, says the client
 
+	maxName = 255 // bytes of a file name, on every file system that is supported
+
 	// The client calls a lock stale by its modification time, so one that is
 	// held for long has to be touched.
 	refreshEvery = 3 * time.Second
@@ -108,17 +110,24 @@ func (l *Locks) Lock(ctx context.Context, names []string) error {
 	}
 }
 
+// wanted returns the names of the locks that are to be held, each once: the
+// list's, those that are held, those of the named files. A file whose lock would
+// have too long a name has none: nobody can take it.
 func (l *Locks) wanted(names []string) []string {
 	all := []string{listLock + lockSuffix}
+	asked := map[string]bool{all[0]: true}
 	for _, h := range l.held {
-		if h.name != all[0] {
+		if !asked[h.name] {
+			asked[h.name] = true
 			all = append(all, h.name)
 		}
 	}
 	for _, name := range slices.SortedFunc(slices.Values(names), byNumber) {
-		if !slices.Contains(all, name+lockSuffix) {
-			all = append(all, name+lockSuffix)
+		if len(name+lockSuffix) > maxName || asked[name+lockSuffix] {
+			continue
 		}
+		asked[name+lockSuffix] = true
+		all = append(all, name+lockSuffix)
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
@@ -27,7 +28,8 @@ const maxTaskBytes = 16 << 20
 // read again under their lock before they are believed to be nobody's.
 //
 // An absent dir is an empty list. Links, directories and pipes count for the
-// numbering by their names, as they do for the client, and are never read.
+// numbering by their names, as they do for the client, and are never read. So does
+// a name that is no UTF-8, under which the client finds no file.
 func Read(ctx context.Context, files txn.FS, dir string) (snap fsmspec.Snapshot, torn []string, err error) {
 	if snap.HighWater, err = readHighWater(files, dir); err != nil {
 		return snap, nil, err
@@ -48,6 +50,7 @@ func Read(ctx context.Context, files txn.FS, dir string) (snap fsmspec.Snapshot,
 	for _, name := range names {
 		snap.MaxID = max(snap.MaxID, number(name))
 	}
+	names = slices.DeleteFunc(names, func(name string) bool { return !utf8.ValidString(name) })
 	snap.Tasks, torn, err = classifyAll(ctx, d, names)
 	return snap, torn, err
 }

@@ -8,7 +8,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -36,13 +39,37 @@ func (s Streams) Env(name string) string {
 // Errorf prints a message for people on standard error. A message of several
 // lines gets the prefix on its first line only.
 func (s Streams) Errorf(format string, args ...any) {
-	fmt.Fprintf(s.Err, "fsmtx: "+strings.TrimRight(format, "\n")+"\n", args...)
+	fmt.Fprintln(s.Err, Visible(fmt.Sprintf("fsmtx: "+strings.TrimRight(format, "\n"), args...)))
 }
 
 // Hintf prints advice on standard error.
 func (s Streams) Hintf(format string, args ...any) {
-	fmt.Fprintf(s.Err, "hint: "+format+"\n", args...)
+	fmt.Fprintln(s.Err, Visible(fmt.Sprintf("hint: "+format, args...)))
 }
+
+// Visible writes every control character but line feeds and tabs as an escape,
+// and every byte that is no UTF-8: the name of a file may hold what a terminal
+// obeys.
+func Visible(text string) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, obeyed) {
+		return text
+	}
+	var b strings.Builder
+	for i, r := range text {
+		_, size := utf8.DecodeRuneInString(text[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, text[i])
+		case obeyed(r):
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func obeyed(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }
 
 // InputIsTerminal reports whether a person would have to type the input.
 func (s Streams) InputIsTerminal() bool { return isTerminal(s.In) }

@@ -1,0 +1,56 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+func newGuardExplain(s terminal.Streams) *cobra.Command {
+	return &cobra.Command{
+		Use:   "explain ID",
+		Short: "Say which row of a guard's table decides an event, and on what facts",
+		Long: "explain reads an event from standard input and decides as the guard would, in the same environment\n" +
+			"(CLAUDE_PLUGIN_ROOT, CLAUDE_PROJECT_DIR, PLANNING_FEATURE_DIR, PLANNING_STATE_DIR). It counts nothing,\n" +
+			"logs nothing and changes no file.",
+		Example: example("fsmtx guard explain H02 < event.json"),
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			g, err := findGuard(args[0])
+			if err != nil {
+				return err
+			}
+			if s.InputIsTerminal() {
+				return &exit{exitNo, fmt.Errorf("explain wants an event on standard input"), "fsmtx guard explain " + g.ID + " < event.json"}
+			}
+			return printExplanation(s.Out, g, guard.Explain(g, s))
+		},
+	}
+}
+
+func printExplanation(out io.Writer, g guard.Guard, e guard.Explanation) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "guard\t%s: %s\n", g.ID, g.Brief)
+	fmt.Fprintf(w, "decision\t%s\n", e.Word)
+	fmt.Fprintf(w, "row\t%s\n", decidingRow(g, e.Row))
+	fmt.Fprintf(w, "detail\t%s\n", e.Detail)
+	if e.Message != "" && e.Message != e.Detail {
+		fmt.Fprintf(w, "message\t%s\n", e.Message)
+	}
+	for _, f := range e.Facts {
+		fmt.Fprintf(w, "fact\t%s: %s\n", f.Name, f.Value)
+	}
+	return w.Flush()
+}
+
+func decidingRow(g guard.Guard, row int) string {
+	if row < 1 || row > len(g.Rows) {
+		return "none: decided before the table"
+	}
+	return fmt.Sprintf("%d of %d: %s", row, len(g.Rows), g.Rows[row-1])
+}

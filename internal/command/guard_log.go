@@ -1,0 +1,55 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// followPause is how often a followed log is looked at: often enough for a
+// person who watches.
+const followPause = 250 * time.Millisecond
+
+func newGuardLog(s terminal.Streams) *cobra.Command {
+	var follow bool
+	c := &cobra.Command{
+		Use:   "log [SESSION]",
+		Short: "Show what the guards decided in a session",
+		Long: "log prints the decision log of a session: one line a decision, oldest first. Without SESSION it is\n" +
+			"the log that was written last. With --follow it goes on until it is interrupted.",
+		Example: example("fsmtx guard log", "fsmtx guard log --follow", "fsmtx guard log 0d4f8f5e-3f0a-4b7e-9a61-8f1f5f0f4d11"),
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return showLog(c.Context(), s, args, follow)
+		},
+	}
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "print what is added, until interrupted")
+	return c
+}
+
+func showLog(ctx context.Context, s terminal.Streams, args []string, follow bool) error {
+	path, err := logPath(s, args)
+	if err == nil && follow {
+		ctx, stop := interruptible(ctx)
+		defer stop()
+		err = guard.FollowLog(ctx, path, followPause, s.Out)
+	} else if err == nil {
+		err = guard.CopyLog(path, s.Out)
+	}
+	if errors.Is(err, guard.ErrNoLog) {
+		return &exit{exitNo, err, "the guards write one as they run; PLANNING_STATE_DIR says where, /tmp otherwise"}
+	}
+	return err
+}
+
+func logPath(s terminal.Streams, args []string) (string, error) {
+	if len(args) == 1 && args[0] != "" {
+		return guard.SessionOf(args[0], s.Env).Log(), nil
+	}
+	return guard.NewestLog(s.Env)
+}

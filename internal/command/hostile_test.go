@@ -1,0 +1,258 @@
+package command_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// plant makes what txtar cannot write: plant fifo|socket path, plant sparse path
+// MiB, plant memory dir (which is quicker where there is much to sync), plant file path quoted..., plant repeat path quoted n, plant tasks dir n.
+// Quoted text is a Go string without its quotes; ° in a task stands for its number.
+func plant(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: plant kind path...")
+	}
+	path := ts.MkAbs(args[1])
+	ts.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+	switch kind := args[0]; kind {
+	case "fifo":
+		ts.Check(syscall.Mkfifo(path, 0o644))
+	case "socket":
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+		ts.Check(err)
+		ts.Defer(func() { _ = l.Close() })
+	case "sparse":
+		ts.Check(os.WriteFile(path, nil, 0o644))
+		ts.Check(os.Truncate(path, int64(number(ts, args[2]))<<20))
+	case "file":
+		ts.Check(os.WriteFile(path, []byte(unquote(ts, args[2])), 0o644))
+	case "repeat":
+		ts.Check(os.WriteFile(path, []byte(strings.Repeat(unquote(ts, args[2]), number(ts, args[3]))), 0o644))
+	case "memory":
+		dir, err := os.MkdirTemp("/dev/shm", "fsmtx-test-")
+		if err != nil {
+			ts.Check(os.Mkdir(path, 0o755))
+			return
+		}
+		ts.Defer(func() { _ = os.RemoveAll(dir) })
+		ts.Check(os.Symlink(dir, path))
+	case "tasks":
+		for i := range number(ts, args[3]) {
+			n := strconv.Itoa(i + 1)
+			ts.Check(os.MkdirAll(path, 0o755))
+			ts.Check(os.WriteFile(filepath.Join(path, n+".json"), []byte(strings.ReplaceAll(unquote(ts, args[2]), "°", n)), 0o644))
+		}
+	default:
+		ts.Fatalf("plant: unknown kind %s", kind)
+	}
+}
+
+func number(ts *testscript.TestScript, text string) int {
+	n, err := strconv.Atoi(text)
+	ts.Check(err)
+	return n
+}
+
+func unquote(ts *testscript.TestScript, text string) string {
+	s, err := strconv.Unquote(`"` + strings.ReplaceAll(text, `"`, `\"`) + `"`)
+	ts.Check(err)
+	return s
+}
+
+// person is an ordinary user with a home: whatever permissions forbid, they
+// forbid it. If this test runs as root it is nobody.
+type person struct {
+	t       *testing.T
+	home    string
+	program string
+	uid     int
+}
+
+const nobody = 65534
+
+func newPerson(t *testing.T) *person {
+	t.Helper()
+	root, err := os.MkdirTemp("", "fsmtx-test-") // t.TempDir is in a directory that is root's alone
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(root, 0o755))
+	p := &person{t: t, home: filepath.Join(root, "home"), program: filepath.Join(root, "fsmtx"), uid: os.Geteuid()}
+	t.Cleanup(func() {
+		_ = exec.Command("chmod", "-R", "u+rwX", root).Run()
+		_ = os.RemoveAll(root)
+	})
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, exec.Command("cp", self, p.program).Run())
+	if p.uid == 0 {
+		p.uid = nobody
+	}
+	p.write(".claude/skills/my-skill/fsm.json", `[{"id": 1, "subject": "a"}]`)
+	p.write(".claude/tasks/s/1.json", `{"id": "1", "subject": "mine", "description": "", "status": "pending", "blocks": [], "blockedBy": []}`)
+	p.write(".claude/tasks/s/2.json", `{"id": "2", "subject": "old", "description": "", "status": "pending", "blocks": [], "blockedBy": [], "metadata": {"fsm": 1}}`)
+	p.own()
+	return p
+}
+
+func (p *person) path(name string) string { return filepath.Join(p.home, name) }
+
+func (p *person) write(name, text string) {
+	p.t.Helper()
+	require.NoError(p.t, os.MkdirAll(filepath.Dir(p.path(name)), 0o755))
+	require.NoError(p.t, os.WriteFile(p.path(name), []byte(text), 0o644))
+}
+
+// own gives everything in the home to the person.
+func (p *person) own() {
+	p.t.Helper()
+	if os.Geteuid() == 0 {
+		require.NoError(p.t, exec.Command("chown", "-hR", fmt.Sprint(p.uid, ":", p.uid), p.home).Run())
+	}
+}
+
+const aSkillWasCalled = `{"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_response": {"success": true, "commandName": "my-skill"}}`
+
+// run runs the program as the person. It is given ten seconds: nothing that it
+// finds may keep it waiting.
+func (p *person) run(args ...string) (code int, stdout, stderr string) {
+	p.t.Helper()
+	c := exec.CommandContext(p.t.Context(), p.program, args...)
+	c.Dir, c.Env, c.Stdin = "/", []string{"HOME=" + p.home}, strings.NewReader(aSkillWasCalled)
+	if os.Geteuid() == 0 {
+		c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(p.uid), Gid: uint32(p.uid)}}
+	}
+	var out, errs strings.Builder
+	c.Stdout, c.Stderr = &out, &errs
+	stop := time.AfterFunc(10*time.Second, func() { _ = c.Process.Kill() })
+	defer stop.Stop()
+	err := c.Run()
+	if failed, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = nil
+		code = failed.ExitCode()
+	}
+	require.NoError(p.t, err)
+	return code, out.String(), errs.String()
+}
+
+// list is what is in the task list, but for locks and without the contents of
+// what even root should leave alone.
+func (p *person) list() map[string]string {
+	p.t.Helper()
+	entries, err := os.ReadDir(p.path(".claude/tasks/s"))
+	if os.IsPermission(err) {
+		return nil
+	}
+	require.NoError(p.t, err)
+	m := map[string]string{}
+	for _, e := range entries {
+		info, err := e.Info()
+		require.NoError(p.t, err)
+		m[e.Name()] = fmt.Sprint(info.Mode(), info.Size(), info.ModTime().UnixNano())
+	}
+	return m
+}
+
+// TestForbidden: what may not be read, written or trusted makes the hook fail in
+// words and leaves the list as it is.
+func TestForbidden(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		forbid func(p *person)
+		args   []string
+		code   int
+		says   string
+	}{
+		{"unreadable fsm.json", func(p *person) { p.mode(".claude/skills/my-skill/fsm.json", 0) }, []string{"hydrate"}, 2, "fsm.json: permission denied"},
+		{"unreadable list", func(p *person) { p.mode(".claude/tasks/s", 0o300) }, []string{"hydrate"}, 2, "tasks/s: permission denied"},
+		{"list without search", func(p *person) { p.mode(".claude/tasks/s", 0o600) }, []string{"hydrate"}, 2, "permission denied"},
+		{"list that may not be written", func(p *person) { p.mode(".claude/tasks/s", 0o500) }, []string{"hydrate"}, 2, "permission denied"},
+		{"lists that may not be written", func(p *person) { p.mode(".claude/tasks", 0o500) }, []string{"hydrate"}, 2, "tasks/.s.fsmtx: permission denied"},
+		{"unreadable high-water mark", func(p *person) {
+			p.write(".claude/tasks/s/.highwatermark", "7")
+			p.mode(".claude/tasks/s/.highwatermark", 0)
+		}, []string{"hydrate"}, 2, ".highwatermark: permission denied"},
+		{"unreadable journal", func(p *person) { p.sibling(0o700, "journal", 0) }, []string{"hydrate"}, 2, "journal: permission denied"},
+		{"unreadable journal, recover", func(p *person) { p.sibling(0o700, "journal", 0) }, []string{"recover"}, 1, "journal: permission denied"},
+		{"unreadable journal, recover --force", func(p *person) { p.sibling(0o700, "journal", 0) }, []string{"recover", "--force"}, 1, "journal: permission denied"},
+		{"unreadable lock", func(p *person) { p.sibling(0o700, "lock", 0) }, []string{"hydrate"}, 2, "lock: permission denied"},
+		{"sibling without permissions", func(p *person) { p.sibling(0, "", 0) }, []string{"hydrate"}, 2, "permission denied"},
+		{"sibling that others may write to", func(p *person) { p.sibling(0o777, "", 0) }, []string{"hydrate"}, 2, "others may write to it (mode 0777)"},
+		{"sibling that the group may write to", func(p *person) { p.sibling(0o770, "", 0) }, []string{"recover"}, 1, "others may write to it (mode 0770)"},
+		{"sibling of root", func(p *person) { p.sibling(0o755, "", 0); p.give(".claude/tasks/.s.fsmtx") }, []string{"hydrate"}, 2, "it belongs to user 0"},
+		{"sibling of root, recover", func(p *person) { p.sibling(0o755, "", 0); p.give(".claude/tasks/.s.fsmtx") }, []string{"recover"}, 1, "it belongs to user 0"},
+		{"unreadable lists", func(p *person) { p.mode(".claude/tasks", 0o300) }, []string{"recover"}, 1, "tasks: permission denied"},
+	} {
+		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t)
+			if strings.Contains(c.name, "of root") && os.Geteuid() != 0 {
+				t.Skip("only root can plant what belongs to root")
+			}
+			c.forbid(p)
+			before := p.list()
+			code, stdout, stderr := p.run(c.args...)
+			assert.Equal(t, c.code, code)
+			if c.code == 2 {
+				assert.Empty(t, stdout)
+			}
+			assert.Contains(t, stdout+stderr, c.says)
+			assert.Equal(t, before, p.list())
+		})
+	}
+}
+
+func (p *person) mode(name string, mode os.FileMode) {
+	p.t.Helper()
+	p.own()
+	require.NoError(p.t, os.Chmod(p.path(name), mode))
+}
+
+// sibling makes S, with a file in it unless that has no name.
+func (p *person) sibling(mode os.FileMode, file string, fileMode os.FileMode) {
+	p.t.Helper()
+	const s = ".claude/tasks/.s.fsmtx"
+	require.NoError(p.t, os.Mkdir(p.path(s), 0o700))
+	if file != "" {
+		p.write(s+"/"+file, "x")
+		p.mode(s+"/"+file, fileMode)
+	}
+	p.mode(s, mode)
+}
+
+func (p *person) give(name string) {
+	p.t.Helper()
+	require.NoError(p.t, os.Chown(p.path(name), 0, 0))
+}
+
+// TestUnreadableTaskIsLeftAlone: the client does not show it, so it is nobody's,
+// and it counts by its name.
+func TestUnreadableTaskIsLeftAlone(t *testing.T) {
+	p := newPerson(t)
+	p.write(".claude/tasks/s/7.json", `{"id": "7", "subject": "x", "description": "", "status": "pending", "blocks": [], "blockedBy": [], "metadata": {"fsm": 1}}`)
+	p.mode(".claude/tasks/s/7.json", 0)
+	before := p.list()
+	code, stdout, stderr := p.run("hydrate")
+	require.Zero(t, code, stderr)
+	assert.Equal(t, "{\"continue\": true}\n", stdout)
+	after := p.list()
+	assert.Equal(t, before["7.json"], after["7.json"])
+	assert.Equal(t, before["1.json"], after["1.json"])
+	assert.NotContains(t, after, "2.json")
+	assert.Contains(t, after, "8.json")
+
+	info, err := os.Stat(p.path(".claude/tasks/.s.fsmtx"))
+	require.NoError(t, err)
+	assert.Equal(t, os.ModeDir|0o700, info.Mode())
+}

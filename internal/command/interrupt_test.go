@@ -1,0 +1,123 @@
+package command_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	hook "github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// errDeath is what an interrupted hydration dies of.
+var errDeath = errors.New("dead")
+
+// dying is the file system of a process that dies when it is about to commit, or
+// when it just has committed.
+type dying struct {
+	txn.OS
+	committed bool
+	renamed   *bool
+}
+
+func (d dying) Rename(oldname, newname string) error {
+	if filepath.Base(oldname) != "journal" {
+		return d.OS.Rename(oldname, newname)
+	}
+	if !d.committed {
+		panic(errDeath)
+	}
+	*d.renamed = true
+	return d.OS.Rename(oldname, newname)
+}
+
+func (d dying) SyncDir(name string) error {
+	if *d.renamed {
+		panic(errDeath)
+	}
+	return d.OS.SyncDir(name)
+}
+
+// interrupt hydrates for the event in event.json and dies before the commit
+// point, or right after it: interrupt [committed].
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) > 1 || len(args) == 1 && args[0] != "committed" {
+		ts.Fatalf("usage: interrupt [committed]")
+	}
+	e, err := hook.Parse([]byte(ts.ReadFile("event.json")))
+	ts.Check(err)
+	request, _, err := hydrate.Understand(e)
+	ts.Check(err)
+	env := func(name string) (string, bool) { v := ts.Getenv(name); return v, v != "" }
+	defer func() {
+		if r := recover(); r != errDeath {
+			ts.Fatalf("it was not interrupted: %v", r)
+		}
+	}()
+	_, err = hydrate.Run(context.Background(), request, env,
+		hydrate.Options{LockTimeout: time.Second, FS: dying{committed: len(args) == 1, renamed: new(bool)}})
+	ts.Check(err)
+}
+
+// forge replaces text in a journal and gives it the right checksum:
+// forge journal old new.
+func forge(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 3 {
+		ts.Fatalf("usage: forge journal old new")
+	}
+	head, body, _ := strings.Cut(ts.ReadFile(args[0]), "\n")
+	if !strings.Contains(body, args[1]) {
+		ts.Fatalf("no %q in %s", args[1], body)
+	}
+	body = strings.Replace(body, args[1], args[2], 1)
+	sum := sha256.Sum256([]byte(body))
+	head = head[:strings.LastIndexByte(head, ' ')+1] + hex.EncodeToString(sum[:])
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(head+"\n"+body), 0o600))
+}
+
+// listing writes everything that is known of a directory to a file, but the
+// contents of lock files: listing dir file.
+func listing(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: listing dir file")
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(strings.Join(tree(ts, ts.MkAbs(args[0])), "\n")+"\n"), 0o644))
+}
+
+func tree(ts *testscript.TestScript, dir string) (lines []string) {
+	ts.Check(filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		line := fmt.Sprintf("%s %v", path, info.Mode())
+		if info.Mode().IsRegular() && info.Size() < 1<<20 && e.Name() != "lock" {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			line += fmt.Sprintf(" %v %x", info.ModTime().UnixNano(), sha256.Sum256(data))
+		}
+		if target, err := os.Readlink(path); err == nil {
+			line += " -> " + target
+		}
+		lines = append(lines, line)
+		return nil
+	}))
+	slices.Sort(lines)
+	return lines
+}

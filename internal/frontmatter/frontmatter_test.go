@@ -1,0 +1,168 @@
+package frontmatter
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestPhaseIsFoundWhereverTheFrontmatterIs(t *testing.T) {
+	for name, text := range map[string]string{
+		"plain":                  "---\nphase: A\n---\nbody\n",
+		"dots end it":            "---\nphase: A\n...\nphase: B\n",
+		"byte order mark":        "\ufeff---\nphase: A\n---\n",
+		"CRLF":                   "---\r\nphase: A\r\nmode: x\r\n---\r\nbody\r\n",
+		"CRLF, hostile body":     "---\r\nphase: A\r\n---\r\nkey: [a\r\n\t: x\r\n---\r\n",
+		"CRLF, text before":      "No: YAML: at all\r\n---\r\nphase: A\r\n---\r\n",
+		"spaces after dashes":    "---  \nphase: A\n--- \t\n",
+		"empty lines before":     "\n\n---\nphase: A\n---\n",
+		"text before":            "# Title\n\nSome words\n---\nphase: A\n---\n",
+		"hostile body":           "---\nphase: A\n---\nkey: [a\n\t- x: : y\n---\nmore: {\n",
+		"no final newline":       "---\nphase: A\n---",
+		"no frontmatter":         "phase: A\nmode: x\n",
+		"whole file with a mark": "\ufeffphase: A\n",
+		"never closed":           "---\nphase: A\n",
+		"comment":                "---\nphase: A # first\n---\n",
+		"quoted":                 "---\nphase: \"A\"\n---\n",
+		"alias":                  "---\nbase: &b A\nphase: *b\n---\n",
+		"written twice":          "---\nphase: B\nphase: A\n---\n",
+		"long body":              "---\nphase: A\n---\n" + strings.Repeat("x", 2*MaxBytes),
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "f.md")
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+			v, err := Read(path)
+			require.NoError(t, err)
+			phase, ok := v.At("phase").Text()
+			assert.True(t, ok)
+			assert.Equal(t, "A", phase)
+		})
+	}
+}
+
+func TestWhatIsNoFrontmatter(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want error
+	}{
+		"broken":          {"---\nphase: [x\n---\n", ErrSyntax},
+		"empty":           {"", ErrNoMapping},
+		"empty between":   {"---\n---\n", ErrNoMapping},
+		"a list":          {"---\n- a\n---\n", ErrNoMapping},
+		"a text":          {"just words\n", ErrNoMapping},
+		"too long":        {"---\nphase: A\n" + strings.Repeat("# x\n", MaxBytes/4) + "---\n", ErrTooLarge},
+		"never closed":    {"---\nphase: A\n" + strings.Repeat("x: y\n", MaxBytes/5), ErrTooLarge},
+		"alias bomb":      {bomb(9), ErrAliases},
+		"alias to itself": {"---\na: &a [*a]\n---\n", ErrAliases},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "f.md")
+			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
+			_, err := Read(path)
+			assert.ErrorIs(t, err, c.want)
+		})
+	}
+}
+
+// bomb is a document of n lines that expands to 9 to the power of n nodes.
+func bomb(n int) string {
+	text := "---\na0: &a0 x\n"
+	for i := range n {
+		text += fmt.Sprintf("a%d: &a%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), ", "))
+	}
+	return text + "---\n"
+}
+
+func TestAFewAliasesAreFine(t *testing.T) {
+	v, err := Parse([]byte(bomb(2)))
+	require.NoError(t, err)
+	assert.Len(t, v.At("a2").Items(), 9)
+	assert.Equal(t, "x", v.At("a2").Items()[0].Items()[8].String())
+}
+
+func TestOnlyRegularFilesAreRead(t *testing.T) {
+	dir := t.TempDir()
+	pipe, link, file := filepath.Join(dir, "pipe"), filepath.Join(dir, "link"), filepath.Join(dir, "file")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	require.NoError(t, os.WriteFile(file, []byte("phase: A\n"), 0o600))
+	require.NoError(t, os.Symlink(file, link))
+	_, err := Read(pipe)
+	assert.ErrorIs(t, err, ErrNotFile)
+	_, err = Read(dir)
+	assert.ErrorIs(t, err, ErrNotFile)
+	_, err = Read(filepath.Join(dir, "none"))
+	assert.ErrorIs(t, err, fs.ErrNotExist)
+	_, err = Read(link)
+	assert.NoError(t, err)
+}
+
+func TestReadYAMLTakesTheWholeFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.yaml")
+	require.NoError(t, os.WriteFile(path, []byte("a: 1\n# ---\nb: {c: two}\n"), 0o600))
+	v, err := ReadYAML(path)
+	require.NoError(t, err)
+	assert.Equal(t, "two", v.At("b", "c").String())
+}
+
+func TestValuesKeepTheirTypes(t *testing.T) {
+	v, err := Parse([]byte("s: x\nq: \"7\"\ni: 7\nn: -7\nf: 0.5\nw: 2.0\ninf: .inf\nt: true\nyes: yes\nqt: \"true\"\nnull: ~\nl: [a, {b: c}]\nm:\n  k: v\n  2: two\n  [x]: complex\n"))
+	require.NoError(t, err)
+	text := func(name string) any { s, ok := v.At(name).Text(); return []any{s, ok} }
+	assert.Equal(t, []any{"x", true}, text("s"))
+	assert.Equal(t, []any{"7", true}, text("i"))
+	assert.Equal(t, []any{"true", true}, text("t"))
+	assert.Equal(t, []any{"", false}, text("null"))
+	assert.Equal(t, []any{"", false}, text("l"))
+	assert.Equal(t, []any{"", false}, text("missing"))
+
+	for name, want := range map[string]int{"i": 7, "n": -7} {
+		n, ok := v.At(name).Int()
+		assert.True(t, ok, name)
+		assert.Equal(t, want, n)
+	}
+	for _, name := range []string{"s", "q", "f", "w", "t", "l", "missing"} {
+		_, ok := v.At(name).Int()
+		assert.False(t, ok, name)
+	}
+	for name, want := range map[string]float64{"f": 0.5, "i": 7, "w": 2} {
+		x, ok := v.At(name).Number()
+		assert.True(t, ok, name)
+		assert.Equal(t, want, x)
+	}
+	for _, name := range []string{"inf", "q", "missing"} {
+		_, ok := v.At(name).Number()
+		assert.False(t, ok, name)
+	}
+	on, ok := v.At("t").Bool()
+	assert.True(t, ok && on)
+	for _, name := range []string{"yes", "qt", "i", "missing"} {
+		_, ok := v.At(name).Bool()
+		assert.False(t, ok, name)
+	}
+	assert.Equal(t, "[a, {b: c}]", v.At("l").String())
+	for name, want := range map[string]bool{"null": true, "missing": true, "s": false, "l": false, "m": false} {
+		assert.Equal(t, want, v.At(name).Null(), name)
+	}
+	var keys []string
+	for _, m := range v.At("m").Members() {
+		keys = append(keys, m.Key)
+	}
+	assert.Equal(t, []string{"k", "2"}, keys, "in the order of the file, scalar keys only")
+	assert.Nil(t, v.At("s").Members())
+	assert.Nil(t, v.At("m").Items())
+	assert.Equal(t, Value{}, v.At("m", "k", "deeper"))
+}
+
+func TestLongValuesAreCut(t *testing.T) {
+	v, err := Parse([]byte("l: [" + strings.Repeat("abcdefgh, ", 10000) + "z]\n"))
+	require.NoError(t, err)
+	assert.Less(t, len(v.At("l").String()), MaxText+100)
+	assert.Greater(t, len(v.At("l").String()), MaxText)
+}

@@ -1,0 +1,166 @@
+package frontmatter
+
+import (
+	"math"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// Value is a YAML value. The zero Value is an absent one: every method of it
+// answers "not there".
+type Value struct{ node *yaml.Node }
+
+// Member is one entry of a mapping whose key is a scalar.
+type Member struct {
+	Key   string
+	Value Value
+}
+
+// At goes down through mappings by key. If a key is written twice the last one
+// counts.
+func (v Value) At(path ...string) Value {
+	for _, key := range path {
+		next := Value{}
+		for _, m := range v.Members() {
+			if m.Key == key {
+				next = m.Value
+			}
+		}
+		v = next
+	}
+	return v
+}
+
+// Members returns the entries of a mapping in the order of the file, nil for
+// anything else.
+func (v Value) Members() []Member {
+	n := v.resolve()
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	var all []Member
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if key, ok := (Value{n.Content[i]}).Text(); ok {
+			all = append(all, Member{key, Value{n.Content[i+1]}})
+		}
+	}
+	return all
+}
+
+// Items returns the entries of a sequence, nil for anything else.
+func (v Value) Items() []Value {
+	n := v.resolve()
+	if n == nil || n.Kind != yaml.SequenceNode {
+		return nil
+	}
+	all := make([]Value, len(n.Content))
+	for i, child := range n.Content {
+		all[i] = Value{child}
+	}
+	return all
+}
+
+// Text returns a scalar as it is written, without quotes; false for null, a
+// sequence, a mapping or an absent value.
+func (v Value) Text() (string, bool) {
+	n := v.resolve()
+	if n == nil || n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null" {
+		return "", false
+	}
+	return n.Value, true
+}
+
+// Null reports whether the value is absent, or written as null or not at all.
+func (v Value) Null() bool {
+	n := v.resolve()
+	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
+}
+
+// Bool returns a boolean as YAML 1.2 writes it: true or false, unquoted.
+func (v Value) Bool() (value, ok bool) {
+	ok = v.decode("!!bool", &value)
+	return value, ok
+}
+
+// Int returns a whole number.
+func (v Value) Int() (value int, ok bool) {
+	ok = v.decode("!!int", &value)
+	return value, ok
+}
+
+// Number returns a finite number, whole or not.
+func (v Value) Number() (value float64, ok bool) {
+	ok = v.decode("!!float", &value) || v.decode("!!int", &value)
+	return value, ok && !math.IsNaN(value) && !math.IsInf(value, 0)
+}
+
+func (v Value) decode(tag string, into any) bool {
+	n := v.resolve()
+	return n != nil && n.Kind == yaml.ScalarNode && n.ShortTag() == tag && n.Decode(into) == nil
+}
+
+// String returns any value as one line: a scalar as it is written, a sequence
+// or mapping in flow style, cut after about MaxText bytes.
+func (v Value) String() string {
+	if text, ok := v.Text(); ok {
+		return text
+	}
+	var b strings.Builder
+	v.flow(&b)
+	return b.String()
+}
+
+// MaxText is where String stops writing out a sequence or mapping, in bytes.
+const MaxText = 4096
+
+func (v Value) flow(b *strings.Builder) {
+	n := v.resolve()
+	switch {
+	case n == nil || b.Len() > MaxText:
+	case n.Kind == yaml.MappingNode:
+		v.flowMapping(b)
+	case n.Kind == yaml.SequenceNode:
+		b.WriteByte('[')
+		for i, item := range v.Items() {
+			if !separate(b, i) {
+				break
+			}
+			item.flow(b)
+		}
+		b.WriteByte(']')
+	default:
+		b.WriteString(n.Value)
+	}
+}
+
+func (v Value) flowMapping(b *strings.Builder) {
+	b.WriteByte('{')
+	for i, m := range v.Members() {
+		if !separate(b, i) {
+			break
+		}
+		b.WriteString(m.Key + ": ")
+		m.Value.flow(b)
+	}
+	b.WriteByte('}')
+}
+
+// separate goes on to the next entry, unless there is enough already.
+func separate(b *strings.Builder, i int) bool {
+	if b.Len() > MaxText {
+		b.WriteString("…")
+		return false
+	}
+	if i > 0 {
+		b.WriteString(", ")
+	}
+	return true
+}
+
+func (v Value) resolve() *yaml.Node {
+	if v.node != nil && v.node.Kind == yaml.AliasNode {
+		return v.node.Alias
+	}
+	return v.node
+}

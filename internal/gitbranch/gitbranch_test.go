@@ -1,0 +1,184 @@
+package gitbranch
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const commit = "1f6e9d3a5c7b8e2f4a6d8c0b9e7f5a3d1c2b4e6f"
+
+// machine is a PATH with a git on it that notes that it ran.
+func machine(t *testing.T) (getenv func(string) string, ran string) {
+	bin := t.TempDir()
+	ran = filepath.Join(bin, "ran")
+	script := "#!/bin/sh\n: > " + ran + "\nexit 1\n"
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "git"), []byte(script), 0o755))
+	return func(name string) string {
+		if name == "PATH" {
+			return "relative:" + bin
+		}
+		return ""
+	}, ran
+}
+
+func write(t *testing.T, text string, parts ...string) {
+	path := filepath.Join(parts...)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+}
+
+// tempDir has no symlinks in it: on macOS the temporary directory has.
+func tempDir(t *testing.T) string {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	return dir
+}
+
+func TestGitsFilesSayItWithoutGit(t *testing.T) {
+	getenv, ran := machine(t)
+	for head, branch := range map[string]string{
+		"ref: refs/heads/main\n":          "main",
+		"ref: refs/heads/feature/a-b/c\n": "feature/a-b/c",
+		"ref:refs/heads/x":                "x",
+		commit + "\n":                     Detached,
+		strings.Repeat("a", 64) + "\n":    Detached,
+	} {
+		top := tempDir(t)
+		write(t, head, top, ".git", "HEAD")
+		write(t, "", top, "src", "deep", "file")
+		for _, dir := range []string{top, filepath.Join(top, "src", "deep"), filepath.Join(top, ".git")} {
+			place, ok := Find(dir, getenv)
+			assert.True(t, ok)
+			assert.Equal(t, Place{branch, top}, place, dir)
+		}
+	}
+	assert.NoFileExists(t, ran)
+}
+
+func TestHeadMayBeASymlink(t *testing.T) {
+	getenv, _ := machine(t)
+	top := tempDir(t)
+	require.NoError(t, os.Mkdir(filepath.Join(top, ".git"), 0o755))
+	require.NoError(t, os.Symlink("refs/heads/old-style", filepath.Join(top, ".git", "HEAD")))
+	place, ok := Find(top, getenv)
+	assert.True(t, ok)
+	assert.Equal(t, "old-style", place.Branch)
+}
+
+func TestAFileStandsForGitsDirectory(t *testing.T) {
+	getenv, ran := machine(t)
+	main, linked, sub := tempDir(t), tempDir(t), tempDir(t)
+	write(t, "ref: refs/heads/main\n", main, ".git", "HEAD")
+	write(t, "ref: refs/heads/feature/x\n", main, ".git", "worktrees", "w", "HEAD")
+	write(t, "gitdir: "+filepath.Join(main, ".git", "worktrees", "w")+"\n", linked, ".git")
+	write(t, commit+"\n", sub, "modules", "m", "HEAD")
+	write(t, "gitdir: ../modules/m\n", sub, "m", ".git")
+	place, ok := Find(linked, getenv)
+	assert.True(t, ok)
+	assert.Equal(t, Place{"feature/x", linked}, place)
+	place, ok = Find(filepath.Join(sub, "m"), getenv)
+	assert.True(t, ok)
+	assert.Equal(t, Detached, place.Branch)
+	assert.NoFileExists(t, ran)
+}
+
+func TestASymlinkIntoARepositoryIsFollowed(t *testing.T) {
+	getenv, _ := machine(t)
+	top, out := tempDir(t), tempDir(t)
+	write(t, "ref: refs/heads/main\n", top, ".git", "HEAD")
+	write(t, "", top, "src", "file")
+	require.NoError(t, os.Symlink(filepath.Join(top, "src"), filepath.Join(out, "link")))
+	place, ok := Find(filepath.Join(out, "link"), getenv)
+	assert.True(t, ok)
+	assert.Equal(t, Place{"main", top}, place)
+}
+
+func TestOutsideARepository(t *testing.T) {
+	getenv, _ := machine(t)
+	dir := tempDir(t)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755)) // without a HEAD it is none
+	for _, dir := range []string{dir, filepath.Join(dir, "none"), "/"} {
+		_, ok := Find(dir, getenv)
+		assert.False(t, ok, dir)
+	}
+}
+
+func TestAMachineWithoutGitHasNoRepositories(t *testing.T) {
+	top := tempDir(t)
+	write(t, "ref: refs/heads/main\n", top, ".git", "HEAD")
+	write(t, "not for running", top, "bin", "git")
+	for _, path := range []string{"", filepath.Join(top, "bin"), filepath.Join(top, "none")} {
+		_, ok := Find(top, func(name string) string { return map[string]string{"PATH": path}[name] })
+		assert.False(t, ok, path)
+	}
+}
+
+func TestGitIsAskedWhereItsFilesDoNotSay(t *testing.T) {
+	for name, head := range map[string]string{"other ref storage": "ref: refs/heads/.invalid\n", "no branch": "ref: refs/remotes/x\n", "nonsense": "?\n"} {
+		getenv, ran := machine(t)
+		top := tempDir(t)
+		write(t, head, top, ".git", "HEAD")
+		_, ok := Find(top, getenv)
+		assert.False(t, ok, "this git knows nothing")
+		assert.FileExists(t, ran, name)
+	}
+	getenv, ran := machine(t)
+	_, _ = Find(tempDir(t), func(name string) string {
+		if name == "GIT_DIR" {
+			return "/somewhere"
+		}
+		return getenv(name)
+	})
+	assert.FileExists(t, ran, "GIT_DIR")
+}
+
+// TestAgreesWithGit compares with the real program.
+func TestAgreesWithGit(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("there is no git on this machine")
+	}
+	top := filepath.Join(tempDir(t), "repo")
+	do := func(args ...string) {
+		out, err := exec.Command(git, append([]string{"-c", "user.name=n", "-c", "user.email=e"}, args...)...).CombinedOutput()
+		require.NoError(t, err, string(out))
+	}
+	agree := func(dir string) {
+		t.Helper()
+		ours, ok := Find(dir, os.Getenv)
+		require.True(t, ok)
+		theirs, ok := ask(git, dir)
+		require.True(t, ok)
+		assert.Equal(t, theirs, ours)
+	}
+	do("init", "-q", "-b", "feature/new", top)
+	agree(top) // a branch without a commit
+	do("-C", top, "commit", "-q", "--allow-empty", "-m", "x")
+	agree(top)
+	do("-C", top, "pack-refs", "--all")
+	agree(top)
+	do("-C", top, "worktree", "add", "-q", "-b", "feature/other", filepath.Join(top, "..", "linked"))
+	agree(filepath.Join(filepath.Dir(top), "linked"))
+	do("-C", top, "checkout", "-q", "--detach")
+	agree(top)
+}
+
+func TestAsksTheRealGit(t *testing.T) {
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Skip("there is no git on this machine")
+	}
+	top := filepath.Join(tempDir(t), "repo")
+	if out, err := exec.Command(git, "init", "-q", "-b", "feature/x", "--ref-format=reftable", top).CombinedOutput(); err != nil {
+		t.Skip("this git has no other ref storage: " + string(out))
+	}
+	place, ok := Find(top, os.Getenv)
+	assert.True(t, ok)
+	assert.Equal(t, Place{"feature/x", top}, place)
+}

@@ -1,0 +1,137 @@
+package guard
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// element is one part of a blueprint.
+type element struct {
+	name  string
+	found bool
+}
+
+// readBlueprint looks for the five elements by the words and forms in which
+// architects write them. An answer may be long and a guard must be quick, so
+// words are looked for as plain text, and patterns only in lines that have the
+// character they need.
+func readBlueprint(text string) []element {
+	words := plainWords(text)
+	b := blueprint{path: regexp.MustCompile(filePath), signature: regexp.MustCompile(signature)}
+	for line := range strings.Lines(text) {
+		b.read(line)
+	}
+	return []element{
+		{"component design", b.namedPath || b.anyPath && mentions(words, "component", "module", "service", "class", "model", "layer", "controller", "repository")},
+		{"data flow", b.arrows || mentions(words, "data flow", "dataflow", "flow of data", "data moves", "data passes", "data travels", "flow from", "flow into", "flow through")},
+		{"interfaces", b.calls || mentions(words, "interface", "api contract", "contract", "signature", "prop")},
+		{"files to create/modify", b.changes || mentions(words, fileLists()...)},
+		{"build sequence", mentions(words, sequences()...)},
+	}
+}
+
+const (
+	// filePath matches src/models/user.ts: a folder, a name and a suffix.
+	filePath = `[\w@.\[\]-]+/(?:[\w@.\[\]-]+/)*[\w@\[\]-]+(?:\.[A-Za-z]\w{0,7})+\b`
+	// signature matches getUser(id: string): User and func Open(path string).
+	signature = `\b(func|function|def|fn)\s+\w+\s*\(|\w\([^()]*\)\s*(:|->|→|=>)\s*\S`
+)
+
+// blueprint is what the lines of an answer show.
+type blueprint struct {
+	path, signature *regexp.Regexp
+
+	anyPath   bool // a file is named
+	namedPath bool // in one line with a name like UserService
+	changes   bool // in one line with what is to be done to it
+	calls     bool // the form of a call is given
+	arrows    bool // something goes on from one to another to a third
+}
+
+func (b *blueprint) read(line string) {
+	if !(b.namedPath && b.changes) && strings.Contains(line, "/") && b.path.MatchString(line) {
+		b.anyPath = true
+		b.namedPath = b.namedPath || slices.ContainsFunc(strings.FieldsFunc(line, notInName), isCamelCase)
+		b.changes = b.changes || mentions(plainWords(line), "create", "modify", "add", "update", "new")
+	}
+	if !b.calls && strings.Contains(line, "(") {
+		b.calls = b.signature.MatchString(line)
+	}
+	b.arrows = b.arrows || strings.Count(line, "->")+strings.Count(line, "→")+strings.Count(line, "=>") > 1
+}
+
+func notInName(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '/'
+}
+
+// isCamelCase holds for UserService, and for no word that only begins a
+// sentence, nor for a part of a path.
+func isCamelCase(word string) bool {
+	word = strings.Trim(word, ".")
+	if strings.ContainsAny(word, "./") || len(word) < 3 || !unicode.IsUpper(rune(word[0])) {
+		return false
+	}
+	return strings.IndexFunc(word, unicode.IsLower) > 0 && strings.IndexFunc(word[1:], unicode.IsUpper) >= 0
+}
+
+// plainWords returns the words of a text in lower case, each between spaces.
+func plainWords(text string) string {
+	var b strings.Builder
+	b.Grow(len(text) + 2)
+	b.WriteByte(' ')
+	gap := true
+	for _, r := range text {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			b.WriteRune(unicode.ToLower(r))
+			gap = false
+		} else if !gap {
+			b.WriteByte(' ')
+			gap = true
+		}
+	}
+	b.WriteByte(' ')
+	return b.String()
+}
+
+// mentions reports whether the words hold one of the phrases, in the singular
+// or the plural.
+func mentions(words string, phrases ...string) bool {
+	return slices.ContainsFunc(phrases, func(phrase string) bool {
+		for rest := words; ; {
+			_, after, ok := strings.Cut(rest, " "+phrase)
+			if !ok {
+				return false
+			}
+			if after[0] == ' ' || strings.HasPrefix(after, "s ") {
+				return true
+			}
+			rest = after
+		}
+	})
+}
+
+// fileLists are the headings under which files are listed.
+func fileLists() []string {
+	lists := []string{"new file", "modified file", "created file", "changed file", "affected file", "file list", "list of files"}
+	for _, verb := range []string{"create", "modify", "add", "change", "touch", "update", "delete"} {
+		past := strings.TrimSuffix(verb, "e") + "ed"
+		if verb == "modify" {
+			past = "modified"
+		}
+		lists = append(lists, "files to "+verb, "file to "+verb, "files to be "+past, "files "+past)
+	}
+	return lists
+}
+
+// sequences are the names of the order in which to build.
+func sequences() []string {
+	all := []string{"order of implementation", "order of work", "sequence of implementation", "sequence of work", "step 1", "phase 1"}
+	for _, kind := range []string{"build", "implementation", "development", "delivery", "construction"} {
+		for _, noun := range []string{"sequence", "order", "step", "plan", "phase"} {
+			all = append(all, kind+" "+noun)
+		}
+	}
+	return all
+}

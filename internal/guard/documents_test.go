@@ -1,0 +1,146 @@
+package guard
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestReadTasks(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want taskList
+	}{
+		"nothing":                       {"", taskList{}},
+		"done and numbered past 999":    {"- [x] [T001] a\n- [X] [T1000] b\n", taskList{tasks: 2}},
+		"not tasks":                     {"- [ ] T001\n- [ ] [T01] a\n- [] [T001]\n* [ ] [T001]\n  - [ ] [T001] nested\n-[ ] [T001]\n", taskList{}},
+		"below the task":                {"- [ ] [T001] a\n  - done when UT-1\n  - and UT-2\n- [ ] [T002] b\n", taskList{tasks: 2, tested: 1}},
+		"a heading ends it":             {"- [ ] [T001] a\n# Index\nUT-1\n", taskList{tasks: 1}},
+		"not before the first":          {"UT-1\n- [ ] [T001] a\n", taskList{tasks: 1}},
+		"a hash is no heading":          {"- [ ] [T001] a\n  #tag UT-1\n", taskList{tasks: 1, tested: 1}},
+		"each kind":                     {"- [ ] [T001] UT-1\n- [ ] [T002] (INT-22)\n- [ ] [T003] E2E-3.\n- [ ] [T004] UAT-4\n", taskList{tasks: 4, tested: 4}},
+		"not ids":                       {"- [ ] [T001] OUTPUT-1 UT- UT-x ut-1 INT1\n", taskList{tasks: 1}},
+		"phases":                        {"## Phase 1\n##  Phase two\n### Phase 3\n# Phase 4\n##Phase 5\n ## Phase 6\n", taskList{phases: 2}},
+		"self-critique, in any writing": {"## SELF_critique\n", taskList{critique: true}},
+		"self criticism":                {"selfcritique\n", taskList{}},
+		"carriage returns":              {"## Phase 1\r\n- [ ] [T001] a\r\n  UT-1\r\n", taskList{tasks: 1, tested: 1, phases: 1}},
+	} {
+		assert.Equal(t, c.want, readTasks(c.text), name)
+	}
+}
+
+func TestPercentIsRoundedDown(t *testing.T) {
+	assert.Equal(t, 79, taskList{tasks: 29, tested: 23}.percent())
+	assert.Equal(t, 100, taskList{tasks: 7, tested: 7}.percent())
+}
+
+func TestJudgeTasksInTheOrderOfItsTable(t *testing.T) {
+	config := Config{TestPercent: 80, SelfCritique: true}
+	text := strings.Repeat("- [ ] [T001] a\n", 4)
+	row := func() int { return judgeTasks("/f", document{true, text}, config).Row }
+	assert.Equal(t, 1, judgeTasks("", document{}, config).Row)
+	assert.Equal(t, 2, judgeTasks("/f", document{}, config).Row)
+	assert.Equal(t, 3, judgeTasks("/f", document{true, " \n\t\n"}, config).Row)
+	assert.Equal(t, 4, row())
+	text += "- [ ] [T005] b\n"
+	assert.Equal(t, 5, row())
+	text = strings.ReplaceAll(text, " a", " UT-1")
+	assert.Equal(t, 6, row())
+	text += "## Phase 1\n## Phase 2\n"
+	assert.Equal(t, 7, row())
+	text += "self critique\n"
+	assert.Equal(t, 8, row())
+}
+
+func TestCountIDs(t *testing.T) {
+	texts := []string{"# UT-1\n## UT-2: x\ntext UT-3\n ## UT-4\n", "######UT-5\n####### UT-6\n## UT-x\n## **UT-7**\n## XUT-8\r\n### UT-9\r\n"}
+	assert.Equal(t, 4, countIDs(texts, "UT"))
+	assert.Equal(t, 0, countIDs(texts, "UAT"))
+}
+
+func TestCountSteps(t *testing.T) {
+	for text, want := range map[string]int{
+		"Given: a\nWhen: b\nThen: c\n":                  3,
+		"**Given:** a **When:** b **Then:** c":          3,
+		"**Given**: a\n__When__: b\n":                   2,
+		"Given a\nWhen b\nThen c\n":                     3,
+		"  Given a\n- When b\n* Then c\n1. Given d\n":   4,
+		"**Given** a\n- **When** b\n> Then c\n":         3,
+		"### Given\n":                                   1,
+		"Given a user, When: b\n":                       2,
+		"Forgiven: x\nWhenever\nThen: y\r\nGiven z\r\n": 2,
+		"given a\nthey say Given that\n":                0,
+		"Given: a Given: b\n":                           2,
+		"":                                              0,
+	} {
+		assert.Equal(t, want, countSteps([]string{text}), text)
+	}
+}
+
+func TestBlueprintElements(t *testing.T) {
+	for name, texts := range map[string][]string{
+		"component design": {
+			"## Components\n- the parser, in src/parse/parser.go",
+			"UserService (src/services/user.ts)",
+			"module `internal/guard/frame.go`",
+		},
+		"data flow":              {"## Data Flow\n", "data flows from A to B", "request -> controller -> store", "browser → API → database"},
+		"interfaces":             {"## Interfaces\n", "getUser(id: string): Promise<User>", "func Open(path string) error", "API contract", "Props: name, age", "run(x) -> y"},
+		"files to create/modify": {"## Files to create\n", "Files to Create/Modify:", "New files:", "Create `src/a.ts`", "files to be changed"},
+		"build sequence":         {"## Build sequence\n", "Implementation order:", "Build order", "Implementation steps", "Phase 1: models"},
+	} {
+		has := func(text string) bool {
+			all := readBlueprint(text)
+			return all[slices.IndexFunc(all, func(e element) bool { return e.name == name })].found
+		}
+		for _, text := range texts {
+			assert.True(t, has(text), "%s: %q", name, text)
+		}
+		assert.False(t, has("I looked around, and/or asked, and the design will be good (really: good). See notes.txt."), name)
+	}
+}
+
+func TestCamelCase(t *testing.T) {
+	for word, want := range map[string]bool{"UserService": true, "User": false, "USER": false, "userService": false, "src/UserService.ts": false, "HTTPServer": true, "It": false, "": false, "UserService.": true} {
+		assert.Equal(t, want, isCamelCase(word), word)
+	}
+}
+
+func TestJudgeBlueprint(t *testing.T) {
+	assert.Equal(t, 1, judgeBlueprint(" \n").Row)
+	v := judgeBlueprint("I will design it well.")
+	assert.Equal(t, 2, v.Row)
+	assert.Equal(t, "Blueprint incomplete: missing component design, data flow, interfaces, files to create/modify, build sequence", v.reason)
+	assert.Equal(t, "Architect output lacks: component design, data flow, interfaces, files to create/modify, build sequence. Re-run with more specific requirements.", v.Message)
+	v = judgeBlueprint("## Data flow\nA to B\n## Interfaces\n")
+	assert.Equal(t, 2, v.Row)
+	assert.Equal(t, "Blueprint incomplete: missing component design, files to create/modify, build sequence", v.reason)
+	assert.Equal(t, 3, judgeBlueprint("## Data flow\nA to B\n## Interfaces\n## Build order\n").Row)
+}
+
+func TestJudgeAgent(t *testing.T) {
+	words := strings.Repeat("word ", 99)
+	for _, c := range []struct {
+		agent, text string
+		row         int
+	}{
+		{"", "", 1},
+		{"product-planning:tech-lead", "", 2},
+		{"tech-lead", "", 3},
+		{"xproduct-planning:a", "", 3},
+		{"product-planning:a", words, 4},
+		{"product-planning:a", words + "word", 5},
+		{"product-planning:a", "# " + words, 5},
+		{"product-planning:a", "## " + words, 6},
+		{"product-planning:a", "#### " + words, 5},
+		{"product-planning:a", "- " + words, 6},
+		{"product-planning:a", words + "\n  * b", 6},
+		{"product-planning:a", words + "\n2. b", 6},
+		{"product-planning:a", words + "\n| a |", 6},
+		{"product-planning:a", words + "a | b", 5},
+	} {
+		assert.Equal(t, c.row, judgeAgent(c.agent, c.text).Row, c.text)
+	}
+}

@@ -1,0 +1,144 @@
+package guard
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/statefile"
+)
+
+// screen is written by one goroutine and watched by another.
+type screen struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *screen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *screen) shows(text string) func() bool {
+	return func() bool {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		return s.text.String() == text
+	}
+}
+
+func TestFollowLog(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	ctx, cancel := context.WithCancel(t.Context())
+	var s screen
+	done := make(chan error)
+	go func() { done <- FollowLog(ctx, path, time.Millisecond, &s) }()
+	patience, pause := 20*time.Second, time.Millisecond
+	require.NoError(t, statefile.Append(path, []byte("one\n")), "it waits for a log that is not there yet")
+	require.Eventually(t, s.shows("one\n"), patience, pause)
+	require.NoError(t, statefile.Append(path, []byte("two\n")))
+	require.Eventually(t, s.shows("one\ntwo\n"), patience, pause)
+	require.NoError(t, os.Truncate(path, 0))
+	require.NoError(t, statefile.Append(path, []byte("3\n")))
+	require.Eventually(t, s.shows("one\ntwo\n3\n"), patience, pause)
+	cancel()
+	assert.NoError(t, <-done, "being interrupted is no error")
+}
+
+func TestCopyLog(t *testing.T) {
+	dir := t.TempDir()
+	var out bytes.Buffer
+	assert.ErrorIs(t, CopyLog(filepath.Join(dir, "none"), &out), ErrNoLog)
+	path := filepath.Join(dir, "log")
+	require.NoError(t, os.WriteFile(path, []byte("a → \x1b[31mred\x00\n\tb\n"), 0o600))
+	require.NoError(t, CopyLog(path, &out))
+	assert.Equal(t, "a →  [31mred \n\tb\n", out.String(), "a log does not command the terminal")
+	require.NoError(t, os.Symlink(path, filepath.Join(dir, "link")))
+	assert.Error(t, CopyLog(filepath.Join(dir, "link"), &out))
+}
+
+func TestCopyLogKeepsCharactersWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	text := strings.Repeat("x", 32*1024-1) + "→ end\n"
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	var out bytes.Buffer
+	require.NoError(t, CopyLog(path, &out))
+	assert.True(t, text == out.String())
+}
+
+func TestNewestLog(t *testing.T) {
+	dir := t.TempDir()
+	env := func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] }
+	_, err := NewestLog(env)
+	assert.ErrorIs(t, err, ErrNoLog)
+	for i, name := range []string{"planning-hooks-b.log", "planning-hooks-a.log", "other.log", "planning-hook-breaker-a.json"} {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		at := time.Unix(1700000000+int64(i), 0)
+		require.NoError(t, os.Chtimes(path, at, at))
+	}
+	require.NoError(t, os.Symlink("/etc/hostname", filepath.Join(dir, "planning-hooks-z.log")))
+	path, err := NewestLog(env)
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(dir, "planning-hooks-a.log"), path)
+}
+
+func TestReset(t *testing.T) {
+	dir := t.TempDir()
+	s := SessionOf("s", func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] })
+	fill := func() {
+		for path, text := range map[string]string{
+			s.Breaker(): `{"H03_research_budget":2,"H07_tech_lead_validator":3}`,
+			s.Budget():  `{"session_total":5}`,
+			s.Blocks():  `{"H07:a":2,"H07:main":1,"H11a:main":3}`,
+			s.Log():     "kept\n",
+		} {
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		}
+	}
+	guardOf := func(id string) Guard { g, _ := Find(id); return g }
+	text := func(path string) string { data, _ := os.ReadFile(path); return string(data) }
+
+	done, err := Reset(s)
+	require.NoError(t, err)
+	assert.Empty(t, done, "nothing is there")
+	done, err = ResetGuard(s, guardOf("H07"))
+	require.NoError(t, err)
+	assert.Empty(t, done)
+
+	fill()
+	done, err = ResetGuard(s, guardOf("H07"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"circuit breaker", "consecutive blocks"}, done)
+	assert.JSONEq(t, `{"H03_research_budget":2,"H07_tech_lead_validator":0}`, text(s.Breaker()))
+	assert.JSONEq(t, `{"H07:a":0,"H07:main":0,"H11a:main":3}`, text(s.Blocks()))
+	assert.FileExists(t, s.Budget())
+
+	fill()
+	done, err = ResetGuard(s, guardOf("H03"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"circuit breaker", "research budget"}, done)
+	assert.NoFileExists(t, s.Budget())
+
+	fill()
+	done, err = ResetGuard(s, guardOf("H01"))
+	require.NoError(t, err)
+	assert.Empty(t, done)
+
+	done, err = Reset(s)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"circuit breaker", "research budget", "consecutive blocks"}, done)
+	for _, path := range []string{s.Breaker(), s.Budget(), s.Blocks()} {
+		assert.NoFileExists(t, path)
+	}
+	assert.Equal(t, "kept\n", text(s.Log()))
+}

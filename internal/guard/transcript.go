@@ -1,0 +1,130 @@
+package guard
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// A transcript has one JSON object a line, and may be hundreds of megabytes:
+// it is read backwards, no further than the message looked for.
+
+const (
+	// transcriptChunk is read at a time, in bytes.
+	transcriptChunk = 256 << 10
+	// transcriptMax bounds how far back is looked, in bytes.
+	transcriptMax = 32 << 20
+)
+
+// message is one line of a transcript.
+type message struct {
+	Type             string `json:"type"`
+	IsMeta           bool   `json:"isMeta"`
+	IsSidechain      bool   `json:"isSidechain"`
+	IsCompactSummary bool   `json:"isCompactSummary"`
+	Message          struct {
+		Content jsontext.Value `json:"content"`
+	} `json:"message"`
+}
+
+// lastAssistantText returns the last text the assistant wrote, empty if there
+// is none or the transcript cannot be read.
+func lastAssistantText(path string) string {
+	found := ""
+	backwards(path, func(line []byte) bool {
+		m, ok := parseMessage(line, "assistant")
+		if ok {
+			found = m.text()
+		}
+		return strings.TrimSpace(found) == ""
+	})
+	return found
+}
+
+// lastUserText returns what the user said last. Results of tools, what the
+// client adds on its own and the feedback of hooks stand in the transcript as
+// the user's too, and are passed over.
+func lastUserText(path string) string {
+	found := ""
+	backwards(path, func(line []byte) bool {
+		m, ok := parseMessage(line, "user")
+		if !ok || m.IsMeta || m.IsSidechain || m.IsCompactSummary {
+			return true
+		}
+		found = strings.TrimSpace(m.text())
+		if strings.HasPrefix(found, "Stop hook feedback") {
+			found = ""
+		}
+		return found == ""
+	})
+	return found
+}
+
+func parseMessage(line []byte, kind string) (message, bool) {
+	var m message
+	if !bytes.Contains(line, []byte(kind)) || json.Unmarshal(line, &m, lenient) != nil {
+		return message{}, false
+	}
+	return m, m.Type == kind
+}
+
+// text joins the text of a message. A message with the result of a tool has
+// none, and reminders that the client wraps are not what was said.
+func (m message) text() string {
+	var text string
+	if json.Unmarshal(m.Message.Content, &text, lenient) == nil {
+		return text
+	}
+	var blocks []jsontext.Value
+	_ = json.Unmarshal(m.Message.Content, &blocks, lenient) // what is no list of blocks has no text
+	var texts []string
+	for _, b := range blocks {
+		text := textMember(b, "text")
+		switch kind := textMember(b, "type"); {
+		case kind == "tool_result":
+			return ""
+		case kind == "text" && !strings.HasPrefix(text, "<system-reminder>"):
+			texts = append(texts, text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// backwards calls visit with each line of a file from the last to the first,
+// as long as visit wants more.
+func backwards(path string, visit func(line []byte) bool) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	var rest []byte // begins in the middle of a line, unless at the file's start
+	for at := info.Size(); at > 0 && info.Size()-at < transcriptMax; {
+		size := min(at, transcriptChunk)
+		at -= size
+		chunk := make([]byte, size, size+int64(len(rest)))
+		if _, err := f.ReadAt(chunk, at); err != nil && err != io.EOF {
+			return
+		}
+		lines := bytes.Split(append(chunk, rest...), []byte("\n"))
+		for len(lines) > 1 || at == 0 && len(lines) == 1 {
+			last := lines[len(lines)-1]
+			lines = lines[:len(lines)-1]
+			if !visit(last) {
+				return
+			}
+		}
+		if len(lines) == 1 {
+			rest = lines[0]
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package guard
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const (
+	said      = `{"type":"user","message":{"role":"user","content":"%s"}}`
+	answered  = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"%s"}]}}`
+	toolUse   = `{"type":"assistant","message":{"role":"assistant","content":[{"type":"tool_use","name":"Read"}]}}`
+	toolDone  = `{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"stop"}]}}`
+	meta      = `{"type":"user","isMeta":true,"message":{"role":"user","content":"stop"}}`
+	sidechain = `{"type":"user","isSidechain":true,"message":{"role":"user","content":"stop"}}`
+	compacted = `{"type":"user","isCompactSummary":true,"message":{"role":"user","content":"stop"}}`
+	feedbackM = `{"type":"user","message":{"role":"user","content":"Stop hook feedback:\nstop"}}`
+	blocksM   = `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"<system-reminder>\nquit</system-reminder>"},{"type":"text","text":"go"},{"type":"image"},{"type":"text","text":"on"}]}}`
+)
+
+func transcript(t *testing.T, lines ...string) string {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
+	return path
+}
+
+func TestLastUserText(t *testing.T) {
+	real := fmt.Sprintf(said, "plan it")
+	for name, c := range map[string]struct {
+		lines []string
+		want  string
+	}{
+		"plain":              {[]string{real, fmt.Sprintf(answered, "stop")}, "plan it"},
+		"not the client's":   {[]string{real, toolUse, toolDone, meta, sidechain, compacted, feedbackM, ""}, "plan it"},
+		"blocks of text":     {[]string{real, blocksM}, "go\non"},
+		"torn last line":     {[]string{real, `{"type":"user","message":{"content":"sto`}, "plan it"},
+		"foreign lines":      {[]string{real, "user", "[]", "null", `"user"`, `{"type":"user"}`, `{"type":"user","message":7}`, `{"type":["user"]}`}, "plan it"},
+		"nobody said a word": {[]string{toolDone, meta}, ""},
+		"empty":              {[]string{""}, ""},
+	} {
+		assert.Equal(t, c.want, lastUserText(transcript(t, c.lines...)), name)
+	}
+	assert.Empty(t, lastUserText(filepath.Join(t.TempDir(), "none")))
+	assert.Empty(t, lastUserText(""))
+	assert.Empty(t, lastUserText(t.TempDir()))
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	assert.Empty(t, lastUserText(pipe))
+}
+
+func TestLastAssistantText(t *testing.T) {
+	path := transcript(t, fmt.Sprintf(answered, "first"), fmt.Sprintf(answered, "last words"), toolUse, toolDone, fmt.Sprintf(answered, " "))
+	assert.Equal(t, "last words", lastAssistantText(path))
+	assert.Equal(t, "as text", lastAssistantText(transcript(t, `{"type":"assistant","message":{"content":"as text"}}`)))
+}
+
+func TestBackwardsCrossesChunks(t *testing.T) {
+	long := strings.Repeat("x", transcriptChunk*2+17)
+	var lines []string
+	for i := range 40 {
+		lines = append(lines, fmt.Sprint(i, " ", long[:i*transcriptChunk/20]))
+	}
+	lines = append(lines, long, "")
+	path := transcript(t, lines...)
+	var got []string
+	backwards(path, func(line []byte) bool { got = append(got, string(line)); return true })
+	require.Len(t, got, len(lines))
+	for i, line := range lines {
+		assert.Equal(t, len(line), len(got[len(got)-1-i]))
+		assert.True(t, line == got[len(got)-1-i], "line %d", i)
+	}
+}
+
+func TestBackwardsStops(t *testing.T) {
+	n := 0
+	backwards(transcript(t, "a", "b", "c"), func([]byte) bool { n++; return n < 2 })
+	assert.Equal(t, 2, n)
+}
+
+func TestAsksToStop(t *testing.T) {
+	for text, want := range map[string]bool{
+		"stop":                                   true,
+		"Please stop.":                           true,
+		"Abort!":                                 true,
+		"/exit":                                  true,
+		"QUIT now":                               true,
+		"let us stop here for today, thanks":     true,
+		"one two three four five six seven stop": true,
+		"one two three four five six seven eight stop": false,
+		"don't stop until tasks.md exists":             false,
+		"don’t stop":                                   false,
+		"do not quit":                                  false,
+		"never stop":                                   false,
+		"without exit":                                 false,
+		"nonstop work":                                 false,
+		"stopped?":                                     false,
+		"continue":                                     false,
+		"":                                             false,
+	} {
+		assert.Equal(t, want, asksToStop(text), text)
+	}
+}
+
+func TestRuns(t *testing.T) {
+	for text, want := range map[string]bool{
+		``: false, `null`: false, `[]`: false, `{}`: false, `"running"`: false,
+		`[{"status":"completed"}]`:                       false,
+		`[{"status":"completed"},{"status":"running"}]`:  true,
+		`[7, null, "running", {"status":"running"}]`:     true,
+		`[{"status":["running"]}, {"state": "running"}]`: false,
+	} {
+		assert.Equal(t, want, runs([]byte(text)), text)
+	}
+}

@@ -1,0 +1,189 @@
+package statefile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const wait = 10 * time.Second
+
+func plusOne(old []byte) ([]byte, error) {
+	n, _ := strconv.Atoi(string(old))
+	return strconv.AppendInt(nil, int64(n+1), 10), nil
+}
+
+func TestUpdateLosesNoChange(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n")
+	var all sync.WaitGroup
+	for range 60 {
+		all.Go(func() { assert.NoError(t, Update(path, wait, plusOne)) })
+	}
+	all.Wait()
+	data, err := Read(path)
+	require.NoError(t, err)
+	assert.Equal(t, "60", string(data))
+}
+
+func TestUpdateReplacesTheFileAsAWhole(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n")
+	require.NoError(t, os.WriteFile(path, []byte("1"), 0o644))
+	reader, err := os.Open(path)
+	require.NoError(t, err)
+	defer reader.Close()
+	require.NoError(t, Update(path, wait, plusOne))
+	old := make([]byte, 8)
+	n, err := reader.Read(old)
+	require.NoError(t, err)
+	assert.Equal(t, "1", string(old[:n]), "who has the old file open keeps the old file")
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), info.Mode())
+	entries, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	assert.Len(t, entries, 2, "the file and its lock, no temporary file")
+}
+
+func TestUpdateChangesNothingIfToldSo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n")
+	require.NoError(t, Update(path, wait, func(old []byte) ([]byte, error) {
+		assert.Nil(t, old, "a missing file is nil")
+		return nil, nil
+	}))
+	assert.NoFileExists(t, path)
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	boom := errors.New("boom")
+	assert.ErrorIs(t, Update(path, wait, func(old []byte) ([]byte, error) {
+		assert.NotNil(t, old, "an empty file is not a missing one")
+		return []byte("x"), boom
+	}), boom)
+	data, err := Read(path)
+	require.NoError(t, err)
+	assert.Empty(t, data)
+}
+
+func TestUpdateGivesUpOnALockThatIsHeld(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n")
+	unlock, err := lock(path+LockSuffix, wait)
+	require.NoError(t, err)
+	assert.ErrorIs(t, Update(path, time.Millisecond, plusOne), ErrBusy)
+	unlock()
+	assert.NoError(t, Update(path, wait, plusOne), "and gets it once it is free")
+}
+
+// intruders put something else in a file's place.
+func intruders(t *testing.T) map[string]func(path string) {
+	victim := filepath.Join(t.TempDir(), "victim")
+	require.NoError(t, os.WriteFile(victim, []byte("keep"), 0o600))
+	t.Cleanup(func() {
+		data, err := os.ReadFile(victim)
+		assert.NoError(t, err)
+		assert.Equal(t, "keep", string(data))
+	})
+	return map[string]func(string){
+		"symlink":          func(path string) { require.NoError(t, os.Symlink(victim, path)) },
+		"dangling symlink": func(path string) { require.NoError(t, os.Symlink(victim+"2", path)) },
+		"directory":        func(path string) { require.NoError(t, os.Mkdir(path, 0o700)) },
+		"pipe":             func(path string) { require.NoError(t, syscall.Mkfifo(path, 0o600)) },
+	}
+}
+
+func TestNothingButARegularFileIsTouched(t *testing.T) {
+	for name, plant := range intruders(t) {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "n")
+			plant(path)
+			_, err := Read(path)
+			assert.ErrorIs(t, err, ErrForeign)
+			_, err = Tail(path, 10)
+			assert.ErrorIs(t, err, ErrForeign)
+			assert.ErrorIs(t, Update(path, wait, plusOne), ErrForeign)
+			assert.ErrorIs(t, Append(path, []byte("x")), ErrForeign)
+			_, err = Hold(path, wait)
+			assert.ErrorIs(t, err, ErrForeign)
+		})
+		t.Run(name+" for a lock", func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "n")
+			plant(path + LockSuffix)
+			assert.ErrorIs(t, Update(path, wait, plusOne), ErrForeign)
+			assert.NoFileExists(t, path)
+		})
+	}
+}
+
+func TestSomebodyElsesFileIsNotRead(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+	path := filepath.Join(t.TempDir(), "n")
+	require.NoError(t, os.WriteFile(path, []byte("1"), 0o644))
+	require.NoError(t, os.Chown(path, 12345, 12345))
+	_, err := Read(path)
+	assert.ErrorIs(t, err, ErrForeign)
+	assert.ErrorIs(t, Update(path, wait, plusOne), ErrForeign)
+}
+
+func TestReadIsBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	require.NoError(t, os.Truncate(path, MaxBytes+1))
+	_, err := Read(path)
+	assert.ErrorIs(t, err, ErrTooLarge)
+	require.NoError(t, os.Truncate(path, MaxBytes))
+	_, err = Read(path)
+	assert.NoError(t, err)
+}
+
+func TestAppendWritesWholeLines(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	line := strings.Repeat("x", 5000) + "\n"
+	var all sync.WaitGroup
+	for range 40 {
+		all.Go(func() { assert.NoError(t, Append(path, []byte(line))) })
+	}
+	all.Wait()
+	data, err := Read(path)
+	require.NoError(t, err)
+	assert.Equal(t, strings.Repeat(line, 40), string(data))
+}
+
+func TestTailReturnsTheEnd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	require.NoError(t, os.WriteFile(path, []byte("0123456789"), 0o600))
+	for max, want := range map[int64]string{3: "789", 10: "0123456789", 100: "0123456789"} {
+		data, err := Tail(path, max)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(data))
+	}
+}
+
+func TestHoldKeepsOthersOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	release, err := Hold(path, wait)
+	require.NoError(t, err)
+	_, err = Hold(path, time.Millisecond)
+	assert.ErrorIs(t, err, ErrBusy)
+	require.NoError(t, Append(path, []byte("x")), "the holder itself writes")
+	release()
+	release, err = Hold(path, wait)
+	require.NoError(t, err)
+	release()
+}
+
+func TestRemoveLeavesTheLock(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "n")
+	require.NoError(t, Update(path, wait, plusOne))
+	require.NoError(t, Remove(path, wait))
+	assert.NoFileExists(t, path)
+	assert.FileExists(t, path+LockSuffix)
+	assert.NoError(t, Remove(path, wait), "a missing file is no error")
+}

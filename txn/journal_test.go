@@ -1,0 +1,352 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var reasons = []error{ErrJournalTorn, ErrJournalVersion, ErrJournalForeign, ErrJournalInvalid}
+
+func isReason(err error) bool {
+	for _, reason := range reasons {
+		if errors.Is(err, reason) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestEveryByteOfAJournalCounts: whatever is cut off and whatever one byte is
+// changed to, it is no journal any more.
+func TestEveryByteOfAJournalCounts(t *testing.T) {
+	w := newWorld(t)
+	for n := range w.journal {
+		_, err := parseJournal(w.journal[:n], "../list")
+		require.True(t, isReason(err), "the first %d bytes: %v", n, err)
+	}
+	data := append([]byte(nil), w.journal...)
+	for i, was := range w.journal {
+		for b := range 256 {
+			if data[i] = byte(b); data[i] == was {
+				continue
+			}
+			_, err := parseJournal(data, "../list")
+			require.True(t, isReason(err), "%q as byte %d: %v", b, i, err)
+		}
+		data[i] = was
+	}
+	_, err := parseJournal(data, "../list")
+	require.NoError(t, err, "the journal itself is one")
+}
+
+// untrusted holds that a journal which cannot be trusted is not acted on by any
+// of those who find it, and that nothing is changed at all.
+func (w *world) untrusted(t *testing.T) *JournalError {
+	t.Helper()
+	ctx := context.Background()
+	before := tree(t, w.root, lockFileName)
+	_, err := Recover(ctx, w.d)
+	found, ok := errors.AsType[*JournalError](err)
+	require.True(t, ok, "recovered: %v", err)
+	require.True(t, isReason(found), "%v", found)
+	require.Equal(t, w.in(journalName), found.Path)
+	_, err = Inspect(ctx, w.d)
+	require.EqualError(t, err, found.Error(), "inspected")
+	_, err = Open(ctx, w.d)
+	require.EqualError(t, err, found.Error(), "opened")
+	require.Equal(t, before, tree(t, w.root, lockFileName))
+	return found
+}
+
+// TestDamagedJournalIsNotActedOn does on the disk what
+// TestEveryByteOfAJournalCounts does in memory: every truncation, and one change
+// of every byte.
+func TestDamagedJournalIsNotActedOn(t *testing.T) {
+	w := newWorld(t)
+	for n := range w.journal {
+		w.setJournal(t, w.journal[:n])
+		w.untrusted(t)
+	}
+	for i := range w.journal {
+		data := append([]byte(nil), w.journal...)
+		data[i] ^= 1 << (i % 8)
+		w.setJournal(t, data)
+		w.untrusted(t)
+	}
+	w.setJournal(t, w.journal)
+	r, err := Recover(context.Background(), w.d)
+	require.NoError(t, err)
+	assert.Equal(t, Report{Outcome: RolledBack, ID: w.id, Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"}}, r)
+}
+
+// forged is a journal that somebody made, with the right checksum but for those
+// that say otherwise.
+type forged struct {
+	name   string
+	make   func(w *world) []byte
+	reason error
+}
+
+// with replaces a part of the body.
+func with(old, new string) func(w *world) []byte {
+	return func(w *world) []byte {
+		body := w.body()
+		if !strings.Contains(body, old) {
+			panic(old)
+		}
+		return sealed(strings.Replace(body, old, new, 1))
+	}
+}
+
+func bodyOf(text string) func(w *world) []byte {
+	return func(*world) []byte { return sealed(text) }
+}
+
+// named calls the file that the journal deletes or creates by another name.
+func named(name string) func(w *world) []byte {
+	return func(w *world) []byte {
+		return sealed(strings.Replace(w.body(), `"name":"2.json"`, `"name":`+name, 1))
+	}
+}
+
+func created(name string) func(w *world) []byte {
+	return func(w *world) []byte {
+		return sealed(strings.Replace(w.body(), `"name":"4.json"`, `"name":`+name, 1))
+	}
+}
+
+func head(text string) func(w *world) []byte {
+	return func(w *world) []byte { return []byte(text + digest([]byte(w.body())) + "\n" + w.body()) }
+}
+
+var forgeries = []forged{
+	{"version 0", head("fsmtx-journal 0 "), ErrJournalVersion},
+	{"version 2", head("fsmtx-journal 2 "), ErrJournalVersion},
+	{"version 2 with another shape", head("fsmtx-journal 2 x y z "), ErrJournalVersion},
+	{"version 01", head("fsmtx-journal 01 "), ErrJournalVersion},
+	{"no version", head("fsmtx-journal  "), ErrJournalVersion},
+	{"another program's", head("raft-journal 1 "), ErrJournalTorn},
+	{"byte order mark", head("\ufefffsmtx-journal 1 "), ErrJournalTorn},
+	{"two spaces", head("fsmtx-journal 1  "), ErrJournalTorn},
+	{"upper-case checksum", func(w *world) []byte {
+		return []byte("fsmtx-journal 1 " + strings.ToUpper(digest([]byte(w.body()))) + "\n" + w.body())
+	}, ErrJournalTorn},
+	{"line feed of Windows", func(w *world) []byte { return []byte(strings.Replace(string(w.journal), "\n", "\r\n", 1)) }, ErrJournalTorn},
+	{"something after it", func(w *world) []byte { return append(w.journal[:len(w.journal):len(w.journal)], '\n') }, ErrJournalTorn},
+	{"twice", func(w *world) []byte { return append(w.journal[:len(w.journal):len(w.journal)], w.journal...) }, ErrJournalTorn},
+	{"empty", func(*world) []byte { return nil }, ErrJournalTorn},
+	{"NUL", func(*world) []byte { return make([]byte, 4096) }, ErrJournalTorn},
+
+	{"of another list", with(`"../list"`, `"../other"`), ErrJournalForeign},
+	{"of D by another way", with(`"../list"`, `"../../tasks/list"`), ErrJournalForeign},
+	{"of D with a slash", with(`"../list"`, `"../list/"`), ErrJournalForeign},
+	{"of all lists", with(`"../list"`, `".."`), ErrJournalForeign},
+	{"of S", with(`"../list"`, `"."`), ErrJournalForeign},
+	{"of an absolute path", with(`"../list"`, `"/"`), ErrJournalForeign},
+	{"of nothing", with(`"dir":"../list",`, ``), ErrJournalForeign},
+
+	{"empty body", bodyOf(``), ErrJournalInvalid},
+	{"null", bodyOf(`null`), ErrJournalInvalid},
+	{"empty object", bodyOf(`{}`), ErrJournalInvalid},
+	{"array", bodyOf(`[]`), ErrJournalInvalid},
+	{"number", bodyOf(`1e400`), ErrJournalInvalid},
+	{"nesting bomb", bodyOf(strings.Repeat("[", 1<<20)), ErrJournalInvalid},
+	{"nesting bomb in a member", with(`"label":"a label"`, `"label":`+strings.Repeat(`{"a":`, 1<<18)), ErrJournalInvalid},
+	{"unknown member", with(`"label"`, `"extra":1,"label"`), ErrJournalInvalid},
+	{"unknown member of an entry", with(`"size"`, `"path":"/etc/passwd","size"`), ErrJournalInvalid},
+	{"member twice", with(`"label"`, `"dir":"../list","label"`), ErrJournalInvalid},
+	{"no UTF-8", with(`a label`, "a\xff"), ErrJournalInvalid},
+	{"half a surrogate pair", with(`a label`, `\ud800`), ErrJournalInvalid},
+	{"creates is an object", with(`"creates":[`, `"creates":{},"x":[`), ErrJournalInvalid},
+	{"an entry is null", with(`"creates":[`, `"creates":[null,`), ErrJournalInvalid},
+
+	{"id missing", func(w *world) []byte { return with(`"id":"`+w.id+`",`, ``)(w) }, ErrJournalInvalid},
+	{"id leads out", func(w *world) []byte { return with(w.id, `x/../../../outside`)(w) }, ErrJournalInvalid},
+	{"id is two dots", func(w *world) []byte { return with(w.id, `..`)(w) }, ErrJournalInvalid},
+	{"id with NUL", func(w *world) []byte { return with(w.id, `a\u0000b`)(w) }, ErrJournalInvalid},
+	{"id too long", func(w *world) []byte { return with(w.id, strings.Repeat("a", 65))(w) }, ErrJournalInvalid},
+
+	{"deletes ../x", named(`"../../outside/secret"`), ErrJournalInvalid},
+	{"deletes ..", named(`".."`), ErrJournalInvalid},
+	{"deletes .", named(`"."`), ErrJournalInvalid},
+	{"deletes nothing", named(`""`), ErrJournalInvalid},
+	{"deletes an absolute path", named(`"/outside/secret"`), ErrJournalInvalid},
+	{"deletes below D", named(`"sub/2.json"`), ErrJournalInvalid},
+	{"deletes with NUL", named(`"2.json\u0000"`), ErrJournalInvalid},
+	{"deletes a name too long", named(`"` + strings.Repeat("2", 256) + `"`), ErrJournalInvalid},
+	{"deletes a name twice", named(`"3.json"`), ErrJournalInvalid},
+	{"deletes what it creates", named(`"4.json"`), ErrJournalInvalid},
+	{"deletes no string", named(`2`), ErrJournalInvalid},
+	{"creates ../x", created(`"../../outside/dir/4.json"`), ErrJournalInvalid},
+	{"creates an absolute path", created(`"/etc/passwd"`), ErrJournalInvalid},
+	{"creates a name twice", created(`"5.json"`), ErrJournalInvalid},
+	{"creates with NUL", created(`"\u0000"`), ErrJournalInvalid},
+
+	{"negative size", with(`"size":5`, `"size":-1`), ErrJournalInvalid},
+	{"size past the limit", with(`"size":5`, `"size":67108865`), ErrJournalInvalid},
+	{"size past all numbers", with(`"size":5`, `"size":9223372036854775808`), ErrJournalInvalid},
+	{"size with a fraction", with(`"size":5`, `"size":5.5`), ErrJournalInvalid},
+	{"mode with setuid", with(`"mode":416`, `"mode":8389024`), ErrJournalInvalid},
+	{"mode of a directory", with(`"mode":416`, `"mode":2147484096`), ErrJournalInvalid},
+	{"digest too short", with(digest([]byte("old 2")), digest([]byte("old 2"))[1:]), ErrJournalInvalid},
+	{"digest of other letters", with(digest([]byte("old 2")), strings.Repeat("z", 64)), ErrJournalInvalid},
+	{"inode below 0", func(w *world) []byte { return with(`"inode":`, `"inode":-`)(w) }, ErrJournalInvalid},
+	{"time that is none", with(`"time":"`, `"time":"x`), ErrJournalInvalid},
+	{"a hundred thousand entries", hundredThousand, ErrJournalInvalid},
+}
+
+func hundredThousand(w *world) []byte {
+	var b strings.Builder
+	for i := range 100_000 {
+		fmt.Fprintf(&b, `{"name":"x%d","size":5,"sha256":"%s","mode":420},`, i, digest([]byte("new 4")))
+	}
+	return sealed(strings.Replace(w.body(), `"creates":[`, `"creates":[`+b.String(), 1))
+}
+
+func TestForgedJournalIsNotActedOn(t *testing.T) {
+	w := newWorld(t)
+	for _, f := range forgeries {
+		t.Run(strings.ReplaceAll(f.name, " ", "-"), func(t *testing.T) {
+			w.setJournal(t, f.make(w))
+			found := w.untrusted(t)
+			assert.ErrorIs(t, found, f.reason)
+		})
+	}
+}
+
+// TestWhatIsNoFileIsNoJournal: nothing waits for a pipe and nothing follows a link.
+func TestWhatIsNoFileIsNoJournal(t *testing.T) {
+	for name, plant := range map[string]func(t *testing.T, w *world, path string) error{
+		"directory": func(_ *testing.T, w *world, path string) error { return os.Mkdir(path, 0o700) },
+		"FIFO":      func(_ *testing.T, w *world, path string) error { return syscall.Mkfifo(path, 0o600) },
+		"socket": func(t *testing.T, w *world, path string) error {
+			l, err := net.Listen("unix", path)
+			if err == nil {
+				t.Cleanup(func() { _ = l.Close() })
+			}
+			return err
+		},
+		"link to a sound journal": func(_ *testing.T, w *world, path string) error {
+			if err := os.WriteFile(w.path("outside/journal"), w.journal, 0o600); err != nil {
+				return err
+			}
+			return os.Symlink(w.path("outside/journal"), path)
+		},
+		"link to nothing": func(_ *testing.T, w *world, path string) error { return os.Symlink(w.path("nothing"), path) },
+		"larger than any journal": func(_ *testing.T, w *world, path string) error {
+			if err := os.WriteFile(path, w.journal, 0o600); err != nil {
+				return err
+			}
+			return os.Truncate(path, MaxFileBytes+1)
+		},
+	} {
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			w := newWorld(t)
+			require.NoError(t, os.Remove(w.in(journalName)))
+			require.NoError(t, plant(t, w, w.in(journalName)))
+			assert.ErrorIs(t, w.untrusted(t), ErrJournalInvalid)
+			w.canBeSetAside(t)
+		})
+	}
+}
+
+// canBeSetAside holds that SetAside gets an untrusted journal out of the way
+// without touching D, and that D works again.
+func (w *world) canBeSetAside(t *testing.T) {
+	t.Helper()
+	ctx := context.Background()
+	before, outside := tree(t, w.d), tree(t, w.path("outside"))
+	moved, err := SetAside(ctx, w.d)
+	require.NoError(t, err)
+	require.NotEmpty(t, moved)
+	for _, path := range moved {
+		require.Equal(t, w.in(conflictsName), filepath.Dir(filepath.Dir(path)))
+		_, err := os.Lstat(path)
+		require.NoError(t, err, "where it says that it moved it")
+	}
+	r, err := Recover(ctx, w.d)
+	require.NoError(t, err)
+	require.Equal(t, Report{Outcome: Clean}, r)
+	require.Equal(t, before, tree(t, w.d))
+	require.Equal(t, outside, tree(t, w.path("outside")))
+	d, err := Open(ctx, w.d)
+	require.NoError(t, err)
+	require.NoError(t, d.Commit(ctx, Change{Creates: []File{{"9.json", []byte("new 9"), 0o644}}}))
+	require.NoError(t, d.Close())
+	require.NoError(t, os.Remove(filepath.Join(w.d, "9.json")))
+}
+
+func TestForgedJournalCanBeSetAside(t *testing.T) {
+	w := newWorld(t)
+	for _, f := range forgeries {
+		w.setJournal(t, f.make(w))
+		w.canBeSetAside(t)
+	}
+	moved, err := SetAside(context.Background(), w.d)
+	assert.NoError(t, err)
+	assert.Empty(t, moved, "there is none")
+}
+
+func TestSoundJournalIsNotSetAside(t *testing.T) {
+	w := newWorld(t)
+	before := tree(t, w.root, lockFileName)
+	_, err := SetAside(context.Background(), w.d)
+	require.ErrorIs(t, err, os.ErrInvalid)
+	assert.Equal(t, before, tree(t, w.root, lockFileName))
+}
+
+// TestJournalWithoutALockFileIsInspected: the lock file is not what tells
+// whether there is something to recover.
+func TestJournalWithoutALockFileIsInspected(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.Remove(w.in(lockName)))
+	before := tree(t, w.root)
+	seen, err := Inspect(context.Background(), w.d)
+	require.NoError(t, err)
+	assert.Equal(t, RolledBack, seen.Outcome)
+	assert.Equal(t, before, tree(t, w.root))
+	done, err := Recover(context.Background(), w.d)
+	require.NoError(t, err)
+	assert.Equal(t, seen, done)
+}
+
+// TestKeptFileThatChangedIsReported: it goes back into its place, for nothing
+// better is left of it, but not in silence.
+func TestKeptFileThatChangedIsReported(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.WriteFile(w.in(txnPrefix+w.id+"/old/2.json"), []byte("other"), 0o640))
+	seen, err := Inspect(context.Background(), w.d)
+	require.NoError(t, err)
+	done, err := Recover(context.Background(), w.d)
+	require.NoError(t, err)
+	assert.Equal(t, []Conflict{{Name: "2.json", Why: "it was changed while it was out of its place and was put back so"}}, done.Conflicts)
+	assert.Equal(t, []string{"2.json", "3.json"}, done.Restored)
+	assert.Equal(t, seen, done)
+}
+
+// TestJournalThatNobodyCouldReadIsNotWritten: recovery reads as much as
+// MaxFileBytes.
+func TestJournalThatNobodyCouldReadIsNotWritten(t *testing.T) {
+	dir := filepath.Join(memoryDir(t), "list")
+	d, err := Open(context.Background(), dir)
+	require.NoError(t, err)
+	defer d.Close()
+	err = d.Commit(context.Background(), Change{Creates: []File{{"1.json", nil, 0o644}}, Label: strings.Repeat("\x00", MaxFileBytes/6)})
+	require.ErrorIs(t, err, ErrFileTooLarge)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+	r, err := Inspect(context.Background(), filepath.Join(filepath.Dir(dir), "other"))
+	require.NoError(t, err)
+	assert.Equal(t, Clean, r.Outcome)
+}

@@ -1,0 +1,282 @@
+package txn
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// planted is something that another program put into the way.
+type planted struct {
+	name string
+	// plant changes an interrupted world; outside is a directory with the files
+	// secret, 2.json and dir/4.json.
+	plant func(t *testing.T, w *world, outside string)
+	is    error // of Recover; nil if it can do its work all the same
+}
+
+func replace(t *testing.T, path, target string) {
+	t.Helper()
+	require.NoError(t, os.RemoveAll(path))
+	require.NoError(t, os.Symlink(target, path))
+}
+
+// moved puts a part of S outside and a link to it in its place.
+func moved(t *testing.T, from, to string) {
+	t.Helper()
+	require.NoError(t, os.Rename(from, to))
+	require.NoError(t, os.Symlink(to, from))
+}
+
+const otherID = "20200101t000000-000000001-00000000"
+
+var plantings = []planted{
+	{"S is a link to itself elsewhere", func(t *testing.T, w *world, outside string) { moved(t, w.s, outside+"/s") }, ErrNotDirectory},
+	{"S is a link to another directory", func(t *testing.T, w *world, outside string) { replace(t, w.s, outside) }, ErrNotDirectory},
+	{"S is a link to nothing", func(t *testing.T, w *world, outside string) { replace(t, w.s, outside+"/nothing") }, ErrNotDirectory},
+	{"S is a file", func(t *testing.T, w *world, _ string) {
+		require.NoError(t, os.RemoveAll(w.s))
+		require.NoError(t, os.WriteFile(w.s, nil, 0o600))
+	}, ErrNotDirectory},
+	{"S is a FIFO", func(t *testing.T, w *world, _ string) {
+		require.NoError(t, os.RemoveAll(w.s))
+		require.NoError(t, syscall.Mkfifo(w.s, 0o600))
+	}, ErrNotDirectory},
+	{"S is writable by the group", func(t *testing.T, w *world, _ string) { require.NoError(t, os.Chmod(w.s, 0o770)) }, ErrNotDirectory},
+	{"S is writable by all", func(t *testing.T, w *world, _ string) { require.NoError(t, os.Chmod(w.s, 0o702)) }, ErrNotDirectory},
+
+	{"lock is a link to a file", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/secret") }, ErrNotRegular},
+	{"lock is a link to nothing", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/nothing") }, ErrNotRegular},
+	{"lock is a FIFO", func(t *testing.T, w *world, _ string) {
+		require.NoError(t, os.Remove(w.in(lockName)))
+		require.NoError(t, syscall.Mkfifo(w.in(lockName), 0o600))
+	}, ErrNotRegular},
+	{"lock is a directory", func(t *testing.T, w *world, _ string) {
+		require.NoError(t, os.Remove(w.in(lockName)))
+		require.NoError(t, os.Mkdir(w.in(lockName), 0o700))
+	}, syscall.EISDIR},
+
+	{"locks is a link", func(t *testing.T, w *world, outside string) { replace(t, w.in(scratchName), outside) }, ErrNotDirectory},
+	{"locks is a file", func(t *testing.T, w *world, _ string) {
+		require.NoError(t, os.WriteFile(w.in(scratchName), nil, 0o600))
+	}, ErrNotDirectory},
+
+	{"the transaction's directory is a link", func(t *testing.T, w *world, outside string) {
+		moved(t, w.in(txnPrefix+w.id), outside+"/txn")
+	}, ErrJournalInvalid},
+	{"old is a link", func(t *testing.T, w *world, outside string) {
+		replace(t, w.in(txnPrefix+w.id+"/old"), outside)
+	}, ErrJournalInvalid},
+	{"new is a link", func(t *testing.T, w *world, outside string) {
+		replace(t, w.in(txnPrefix+w.id+"/new"), outside+"/dir")
+	}, ErrJournalInvalid},
+	{"a kept file is a link", func(t *testing.T, w *world, outside string) {
+		replace(t, w.in(txnPrefix+w.id+"/old/2.json"), outside+"/secret")
+	}, ErrJournalInvalid},
+	{"a kept file is a FIFO", func(t *testing.T, w *world, _ string) {
+		require.NoError(t, os.Remove(w.in(txnPrefix+w.id+"/old/2.json")))
+		require.NoError(t, syscall.Mkfifo(w.in(txnPrefix+w.id+"/old/2.json"), 0o600))
+	}, ErrJournalInvalid},
+	{"a staged file is a link", func(t *testing.T, w *world, outside string) {
+		replace(t, w.in(txnPrefix+w.id+"/new/4.json"), outside+"/dir/4.json")
+	}, ErrJournalInvalid},
+	{"the transaction's directory is writable by all", func(t *testing.T, w *world, _ string) {
+		require.NoError(t, os.Chmod(w.in(txnPrefix+w.id), 0o777))
+	}, ErrJournalInvalid},
+
+	{"a link called as a transaction's directory", func(t *testing.T, w *world, outside string) {
+		require.NoError(t, os.Symlink(outside, w.in(txnPrefix+otherID)))
+	}, nil},
+	{"a link in an abandoned transaction", func(t *testing.T, w *world, outside string) {
+		require.NoError(t, os.MkdirAll(w.in(txnPrefix+otherID+"/old"), 0o700))
+		require.NoError(t, os.Symlink(outside, w.in(txnPrefix+otherID+"/new")))
+		require.NoError(t, os.Symlink(outside, w.in(txnPrefix+otherID+"/old/dir")))
+	}, nil},
+	{"new of a committed transaction is a link", func(t *testing.T, w *world, outside string) {
+		require.NoError(t, os.Mkdir(w.in(txnPrefix+otherID), 0o700))
+		require.NoError(t, os.Symlink(outside, w.in(txnPrefix+otherID+"/new")))
+		require.NoError(t, os.WriteFile(w.in(donePrefix+otherID), w.journal, 0o600))
+	}, nil},
+	{"a record in the history is a link to a sound one", func(t *testing.T, w *world, outside string) {
+		require.NoError(t, os.WriteFile(outside+"/journal", w.journal, 0o600))
+		require.NoError(t, os.Symlink(outside+"/journal", w.in(donePrefix+otherID)))
+	}, nil},
+	{"a record in the history is a FIFO", func(t *testing.T, w *world, _ string) {
+		require.NoError(t, syscall.Mkfifo(w.in(donePrefix+otherID), 0o600))
+	}, nil},
+	{"a record in the history is a directory", func(t *testing.T, w *world, _ string) {
+		require.NoError(t, os.MkdirAll(w.in(donePrefix+otherID+"/x"), 0o700))
+	}, nil},
+
+	{"conflicts is a link, and there is a conflict", func(t *testing.T, w *world, outside string) {
+		require.NoError(t, os.WriteFile(filepath.Join(w.d, "4.json"), []byte("changed since"), 0o644))
+		replace(t, w.in(conflictsName), outside)
+	}, ErrNotDirectory},
+	{"a conflict's directory is a link", func(t *testing.T, w *world, outside string) {
+		require.NoError(t, os.WriteFile(filepath.Join(w.d, "4.json"), []byte("changed since"), 0o644))
+		require.NoError(t, os.Mkdir(w.in(conflictsName), 0o700))
+		require.NoError(t, os.Symlink(outside, w.in(conflictsName+"/"+w.id)))
+	}, ErrNotDirectory},
+	{"conflicts is a link, and the journal is torn", func(t *testing.T, w *world, outside string) {
+		w.setJournal(t, w.journal[:100])
+		replace(t, w.in(conflictsName), outside)
+	}, ErrJournalTorn},
+
+	{"links in the places of the files in D", func(t *testing.T, w *world, outside string) {
+		for _, name := range []string{"2.json", "3.json", "4.json", "5.json"} {
+			replace(t, filepath.Join(w.d, name), outside+"/secret")
+		}
+	}, nil},
+	{"FIFOs in the places of the files in D", func(t *testing.T, w *world, _ string) {
+		for _, name := range []string{"2.json", "3.json", "4.json", "5.json"} {
+			require.NoError(t, os.RemoveAll(filepath.Join(w.d, name)))
+			require.NoError(t, syscall.Mkfifo(filepath.Join(w.d, name), 0o600))
+		}
+	}, nil},
+	{"directories in the places of the files in D", func(t *testing.T, w *world, outside string) {
+		for _, name := range []string{"2.json", "3.json", "4.json", "5.json"} {
+			require.NoError(t, os.RemoveAll(filepath.Join(w.d, name)))
+			require.NoError(t, os.Mkdir(filepath.Join(w.d, name), 0o700))
+			require.NoError(t, os.Symlink(outside, filepath.Join(w.d, name, "link")))
+		}
+	}, nil},
+}
+
+// TestNothingPlantedIsFollowed: whatever stands in the way in S or D, all that is
+// outside of them stays byte for byte, nothing waits, and what cannot be done is
+// an error. What it was interrupted in is done once the way is free.
+func TestNothingPlantedIsFollowed(t *testing.T) {
+	for _, p := range plantings {
+		t.Run(strings.ReplaceAll(p.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			outside := w.path("outside")
+			p.plant(t, w, outside)
+			before, all := tree(t, outside), tree(t, w.root, lockFileName)
+
+			_, err := Inspect(t.Context(), w.d)
+			assert.Equal(t, all, tree(t, w.root, lockFileName), "looking changed something")
+			assert.Equal(t, p.is != nil, err != nil, "inspected: %v", err)
+			_, err = Recover(t.Context(), w.d)
+			if p.is == nil {
+				assert.NoError(t, err)
+				w.tryAll(t)
+			} else {
+				assert.ErrorIs(t, err, p.is)
+			}
+			_, _ = SetAside(t.Context(), w.d)
+			assert.Equal(t, before, tree(t, outside))
+		})
+	}
+}
+
+// tryAll goes through everything else that reads or writes S.
+func (w *world) tryAll(t *testing.T) {
+	t.Helper()
+	d, err := Open(t.Context(), w.d, WithHistory(1))
+	require.NoError(t, err)
+	defer d.Close()
+	_, err = d.History()
+	require.NoError(t, err)
+	for _, name := range []string{"10.json", "11.json"} {
+		require.NoError(t, d.Commit(t.Context(), Change{Creates: []File{{name, []byte(name), 0o644}}}))
+	}
+	h, err := d.History()
+	require.NoError(t, err)
+	assert.NotEmpty(t, h)
+}
+
+// TestLinkInTheWayOfAScratchDirectory: the Locker's directory is checked before a
+// Locker sees it.
+func TestLinkInTheWayOfAScratchDirectory(t *testing.T) {
+	dir := filepath.Join(memoryDir(t), "list")
+	s := siblingOf(dir)
+	require.NoError(t, os.Mkdir(s, 0o700))
+	require.NoError(t, os.Symlink("/", filepath.Join(s, scratchName)))
+	reaped := false
+	_, err := Open(t.Context(), dir, WithLocker(func(FS, string, string) Locker { return &watched{reaped: &reaped} }))
+	require.ErrorIs(t, err, ErrNotDirectory)
+	assert.False(t, reaped)
+}
+
+type watched struct {
+	alone
+	reaped *bool
+}
+
+func (w *watched) Reap() error { *w.reaped = true; return nil }
+
+// TestSiblingOfAnotherUser: root could use it, and must not.
+func TestSiblingOfAnotherUser(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a directory away")
+	}
+	w := newWorld(t)
+	require.NoError(t, os.Chown(w.s, 65534, 65534))
+	before := tree(t, w.root)
+	_, err := Recover(t.Context(), w.d)
+	require.ErrorIs(t, err, ErrNotDirectory)
+	require.ErrorContains(t, err, "it belongs to user 65534")
+	_, err = Inspect(t.Context(), w.d)
+	require.ErrorIs(t, err, ErrNotDirectory)
+	assert.Equal(t, before, tree(t, w.root))
+}
+
+// TestModes: nobody else looks into S, and the files of its own are nobody
+// else's, whatever the umask. Staged and kept files have the modes they have in D.
+func TestModes(t *testing.T) {
+	old := syscall.Umask(0)
+	defer syscall.Umask(old)
+	w := newWorld(t)
+	_, err := Recover(t.Context(), w.d)
+	require.NoError(t, err)
+	w.interrupt(t)
+	modes := map[string]os.FileMode{}
+	require.NoError(t, filepath.WalkDir(w.s, func(path string, e os.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := e.Info()
+		rel, _ := filepath.Rel(w.s, path)
+		modes[strings.ReplaceAll(rel, w.id, "ID")] = info.Mode()
+		return err
+	}))
+	const dir = os.ModeDir | 0o700
+	assert.Equal(t, map[string]os.FileMode{
+		".": dir, "lock": 0o600, "journal": 0o600, "txn-ID": dir, "txn-ID/new": dir, "txn-ID/old": dir,
+		"txn-ID/new/4.json": 0o644, "txn-ID/new/5.json": 0o644, "txn-ID/old/2.json": 0o640, "txn-ID/old/3.json": 0o640,
+	}, modes)
+}
+
+func TestIsSibling(t *testing.T) {
+	for name, want := range map[string]string{
+		".list.fsmtx": "list", ".a.b.fsmtx": "a.b", "..hidden.fsmtx": ".hidden",
+		"list.fsmtx": "", ".fsmtx": "", "..fsmtx": "", "...fsmtx": "", "....fsmtx": "", ".list": "", "": "",
+	} {
+		dir, ok := IsSibling(name)
+		assert.Equal(t, want != "", ok, name)
+		if ok {
+			assert.Equal(t, want, dir, name)
+		}
+	}
+}
+
+// TestPatience: a context that has ended is not waited past, whatever is locked.
+func TestPatience(t *testing.T) {
+	w := newWorld(t)
+	d, err := open(t.Context(), w.d, newOptions(nil))
+	require.NoError(t, err)
+	defer d.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	for _, try := range []func(context.Context, string, ...Option) (Report, error){Recover, Inspect} {
+		_, err := try(ctx, w.d)
+		require.ErrorIs(t, err, ErrLocked)
+		require.ErrorContains(t, err, "is locked by process")
+	}
+}

@@ -1,0 +1,151 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// world is a directory D called "list" that a transaction left half changed, and
+// what is around it.
+type world struct {
+	root    string // holds tasks/list, its sibling, and outside/
+	d, s    string
+	journal []byte // as the transaction wrote it
+	id      string
+}
+
+// errDeath is what a transaction of a world dies of.
+var errDeath = errors.New("dead")
+
+// dying is a file system whose process dies when a transaction is about to commit.
+type dying struct{ OS }
+
+func (dying) Rename(oldname, newname string) error { panic(errDeath) }
+
+// newWorld interrupts a transaction that deletes 2.json and 3.json and creates
+// 4.json and 5.json, just before its commit point.
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	root := memoryDir(t)
+	w := &world{root: root, d: filepath.Join(root, "tasks/list"), s: filepath.Join(root, "tasks/.list.fsmtx")}
+	require.NoError(t, os.MkdirAll(w.d, 0o755))
+	for i := range 3 {
+		w.write(t, fmt.Sprintf("tasks/list/%d.json", i+1), fmt.Sprintf("old %d", i+1))
+	}
+	w.write(t, "outside/secret", "old 2")
+	w.write(t, "outside/2.json", "old 2")
+	w.write(t, "outside/dir/4.json", "new 4")
+	w.interrupt(t)
+	return w
+}
+
+func (w *world) interrupt(t testing.TB) {
+	t.Helper()
+	d, err := Open(context.Background(), w.d, WithFS(dying{}))
+	require.NoError(t, err)
+	func() {
+		defer func() { require.Equal(t, errDeath, recover()) }()
+		_ = d.Commit(context.Background(), Change{
+			Creates: []File{{"4.json", []byte("new 4"), 0o644}, {"5.json", []byte("new 5"), 0o644}},
+			Deletes: []string{"2.json", "3.json"},
+			Label:   "a label",
+		})
+	}()
+	require.NoError(t, d.Close())
+	w.journal, err = os.ReadFile(filepath.Join(w.s, journalName))
+	require.NoError(t, err)
+	j, err := parseJournal(w.journal, "../list")
+	require.NoError(t, err)
+	w.id = j.ID
+}
+
+// memoryDir is in memory if it can be, since much is synced. Links and FIFOs in
+// it are what they are elsewhere.
+func memoryDir(t testing.TB) string {
+	if dir, err := os.MkdirTemp("/dev/shm", "fsmtx-test-"); err == nil {
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		return dir
+	}
+	return t.TempDir()
+}
+
+func (w *world) path(name string) string { return filepath.Join(w.root, name) }
+
+func (w *world) in(name string) string { return filepath.Join(w.s, name) }
+
+func (w *world) write(t testing.TB, name, text string) {
+	t.Helper()
+	path := w.path(name)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o640))
+	require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(1700000000, 7)))
+}
+
+func (w *world) setJournal(t testing.TB, data []byte) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(w.in(journalName), data, 0o600))
+}
+
+// sealed returns a journal with the body and the right checksum.
+func sealed(body string) []byte {
+	return []byte(journalMagic + " " + journalVersion + " " + digest([]byte(body)) + "\n" + body)
+}
+
+// body is what follows the first line of the journal.
+func (w *world) body() string {
+	_, body, _ := strings.Cut(string(w.journal), "\n")
+	return body
+}
+
+// tree is every name below a directory with all that is known of it: type, mode,
+// inode, modification time unless it is a directory, bytes or the link's target.
+func tree(t testing.TB, dir string, but ...string) map[string]string {
+	t.Helper()
+	m := map[string]string{}
+	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, path)
+		for _, b := range but {
+			if rel == b || strings.HasPrefix(rel, b+"/") {
+				return nil
+			}
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		m[rel] = describeFile(path, info)
+		return nil
+	})
+	require.NoError(t, err)
+	return m
+}
+
+func describeFile(path string, info fs.FileInfo) string {
+	text := fmt.Sprintf("%v #%d", info.Mode(), inodeOf(info))
+	switch {
+	case info.Mode()&fs.ModeSymlink != 0:
+		target, _ := os.Readlink(path)
+		return text + " -> " + target
+	case info.Mode().IsRegular() && info.Size() > 1<<20:
+		return fmt.Sprintf("%s %d %d bytes", text, info.ModTime().UnixNano(), info.Size())
+	case info.Mode().IsRegular():
+		data, _ := os.ReadFile(path)
+		return fmt.Sprintf("%s %d %q", text, info.ModTime().UnixNano(), data)
+	}
+	return text
+}
+
+// lockFileName is what every look at S may change: who holds the lock.
+const lockFileName = "tasks/.list.fsmtx/" + lockName
