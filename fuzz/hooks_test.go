@@ -1,3 +1,4 @@
+package fuzz_test
 
 import (
 	"bytes"
