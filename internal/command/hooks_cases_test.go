@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -59,6 +60,15 @@ func TestHookCases(t *testing.T) {
 	}
 }
 
+// writeProgram writes a file that is going to be started. No process may be forked
+// meanwhile: a child that has the file open for writing, if only until it becomes
+// something else, keeps it from being started.
+func writeProgram(path, text string, mode os.FileMode) error {
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	return os.WriteFile(path, []byte(text), mode)
+}
+
 func readHookCases(t *testing.T, name string) []hookCase {
 	data, err := os.ReadFile(filepath.Join("../../testdata/hooks", name))
 	require.NoError(t, err)
@@ -80,7 +90,7 @@ func (c hookCase) run(t *testing.T) {
 		}
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(inDir(text, dir).(string)), mode))
+		require.NoError(t, writeProgram(path, inDir(text, dir).(string), mode))
 	}
 	stdin := c.stdin(t, dir)
 	start := time.Now()
