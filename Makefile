@@ -10,7 +10,7 @@ platforms   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 staticcheck := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TIME        ?= 30s
 
-.PHONY: build demo test race ci tidy format vet staticcheck cross fuzz e2e bench crashtest soak install clean help
+.PHONY: build demo test race ci tidy format vet staticcheck cross fuzz e2e bench crashtest together soak install clean help
 
 build: ## build bin/fsmtx
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
@@ -24,7 +24,7 @@ test: ## run every test
 race: ## run every test with the race detector
 	CGO_ENABLED=1 go test -race ./...
 
-ci: tidy format vet staticcheck cross test race fuzz e2e ## everything that continuous integration runs
+ci: tidy format vet staticcheck cross test race fuzz e2e together ## everything that continuous integration runs
 
 tidy: ## fail if go.mod or go.sum are not tidy
 	go mod tidy -diff
@@ -48,19 +48,26 @@ fuzz: ## run every fuzz target for TIME each (default 30s)
 	@for pkg in $$(go list ./...); do \
 	  for target in $$(go test -list '^Fuzz' $$pkg | grep ^Fuzz); do \
 	    echo "fuzzing $$pkg $$target for $(TIME)"; \
-	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(TIME) $$pkg || exit 1; \
+	    go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(TIME) -fuzzminimizetime 20x $$pkg || exit 1; \
 	  done; \
 	done
 
 e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
 	go test -tags e2e -count=1 -v ./internal/e2e
 
+together: ## a minute beside the client's own locking library (needs node and npm; says so if they are missing)
+	go vet -tags together ./internal/together
+	FSMTX_TOGETHER=60s go test -tags together -count=1 -v -timeout 10m -run 'Library|DeadClient' ./internal/together
+
 bench: ## time the hooks against the least they can cost
 	go run ./internal/bench
 	go run ./internal/bench/guards
 
 crashtest: ## try every crash and every power cut, and print the tables
-	go test -count=1 -v -run 'Power|Barrier|Death|Fault' ./internal/crash
+	go test -count=1 -v -run 'Power|Barrier|Death|Fault' ./internal/crash -every
+
+soak: ## ten minutes of what together does
+	FSMTX_TOGETHER=10m go test -tags together -count=1 -v -timeout 20m -run BesideTheClientsLibrary ./internal/together
 
 install: build ## install the program into GOBIN
 	go install -trimpath -ldflags '$(ldflags)' ./cmd/fsmtx

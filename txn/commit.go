@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -107,13 +108,13 @@ type transaction struct {
 
 func (t *transaction) run(ctx context.Context, c Change) error {
 	if err := t.stage(ctx, c); err != nil {
-		return t.abort(err)
+		return t.abort(ctx, err)
 	}
 	if err := t.apply(ctx, c); err != nil {
-		return t.abort(err)
+		return t.abort(ctx, err)
 	}
 	if err := t.files.Rename(t.in(journalName), t.in(donePrefix+t.id)); err != nil {
-		return t.abort(err)
+		return t.abort(ctx, err)
 	}
 	if err := t.files.SyncDir(t.s); err != nil {
 		return fmt.Errorf("%w: syncing %s: %w", ErrUnknown, t.s, err)
@@ -123,16 +124,34 @@ func (t *transaction) run(ctx context.Context, c Change) error {
 
 // abort undoes what run did. Its error is the cause, and ErrRecoveryRequired
 // beside it if undoing failed.
-func (t *transaction) abort(cause error) error {
+func (t *transaction) abort(ctx context.Context, cause error) error {
 	if t.journal == nil {
 		t.discard(t.id)
 		return cause
 	}
+	t.keepWritersOut(ctx)
 	ours := func(e entry) (bool, error) { return t.linked[e.Name], nil }
 	if _, err := t.undo(t.journal, ours); err != nil {
 		return fmt.Errorf("%w; %w: rolling back failed: %w", cause, ErrRecoveryRequired, err)
 	}
 	return cause
+}
+
+// rollbackWait bounds the wait for writers that have begun to write to a file
+// that is about to be taken out again. They need milliseconds; whoever ends a
+// process by a signal may kill it a second later.
+const rollbackWait = 500 * time.Millisecond
+
+// keepWritersOut takes the locks of the files that were created. A writer that has
+// read one and not yet written it would make it anew after it was taken out. If
+// the locks cannot be had, undoing without them is still better than not undoing.
+func (t *transaction) keepWritersOut(ctx context.Context) {
+	if len(t.linked) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackWait)
+	defer cancel()
+	_ = t.locker.Lock(ctx, slices.Collect(maps.Keys(t.linked)))
 }
 
 // stage puts everything into S that apply and undo need, and makes it durable.
@@ -276,7 +295,7 @@ func (t *transaction) keep(name string) error {
 		return err
 	}
 	if err := t.files.Link(t.at(name), t.own(oldName, name)); err != nil {
-		return err
+		return linkError(err)
 	}
 	info, err := t.files.Lstat(t.own(oldName, name))
 	if err == nil && !os.SameFile(info, t.kept[name]) {
@@ -380,15 +399,20 @@ func (t *transaction) apply(ctx context.Context, c Change) error {
 func (t *transaction) create(name string) error {
 	t.linked[name] = true
 	err := t.files.Link(t.own(newName, name), t.at(name))
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case errors.Is(err, fs.ErrExist):
-		err = fmt.Errorf("%w: %w", ErrExists, err)
-	case isNoLinks(err):
-		err = fmt.Errorf("%w: %w", ErrNoLinks, err)
 	}
 	delete(t.linked, name)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("%w: %w", ErrExists, err)
+	}
+	return linkError(err)
+}
+
+func linkError(err error) error {
+	if isNoLinks(err) {
+		return fmt.Errorf("%w: %w", ErrNoLinks, err)
+	}
 	return err
 }
 

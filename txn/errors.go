@@ -23,8 +23,9 @@ var (
 	// ErrExists means that a file to be created is there already, put there by
 	// someone else meanwhile. The transaction was rolled back.
 	ErrExists = errors.New("already there")
-	// ErrNoLinks means that the file system has no hard links, or that S and D are
-	// not on the same one. The transaction was rolled back.
+	// ErrNoLinks means that the file system has no hard links, that S and D are not
+	// on the same one, or that the system lets this user make none to a file that
+	// belongs to another. The transaction was rolled back.
 	ErrNoLinks = errors.New("hard links cannot be made here")
 	// ErrRecoveryRequired means that the rollback failed too: D is neither before
 	// nor after, the journal is still there, and the next Open or Recover that can

@@ -36,7 +36,7 @@ func (e *LockedError) Error() string {
 	if !e.Since.IsZero() {
 		who += " since " + e.Since.Format(time.RFC3339)
 	}
-	return fmt.Sprintf("%s is locked by %s", e.Path, who)
+	return fmt.Sprintf("%s is locked by %s: %v", e.Path, who, e.Cause)
 }
 
 func (e *LockedError) Unwrap() []error { return []error{ErrLocked, e.Cause} }
@@ -95,8 +95,8 @@ func lockFile(ctx context.Context, files FS, path string, flag int) (unlock func
 	return release, nil
 }
 
-// waitFor tries the lock before it looks at the context: a lock that is free
-// is taken even at the end of the time.
+// waitFor tries the lock before it looks at the context, so that only a lock
+// that is held is reported as held.
 func waitFor(ctx context.Context, f *flock.Flock) error {
 	for {
 		ok, err := f.TryLock()
@@ -108,7 +108,7 @@ func waitFor(ctx context.Context, f *flock.Flock) error {
 		case err != nil:
 			return err
 		case ok:
-			return nil
+			return context.Cause(ctx)
 		}
 		select {
 		case <-ctx.Done():

@@ -118,15 +118,16 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 }
 
 // carryOut handles signals only once there is something to undo: most skills have
-// no workflow, and for them this is a good part of what the hook costs.
+// no workflow, and for them this is a good part of what the hook costs. It never
+// stops to handle them: one that comes once the tasks are there must not keep the
+// client from being told so.
 func carryOut(ctx context.Context, s terminal.Streams, r hydrate.Request, o hydrate.Options) (hydrate.Result, error) {
 	h, result, err := hydrate.Find(r, s.Getenv, o)
 	if h == nil {
 		return result, err
 	}
 	surviveBrokenPipe()
-	ctx, stop := interruptible(ctx)
-	defer stop()
+	ctx, _ = interruptible(ctx)
 	return h.Apply(ctx)
 }
 

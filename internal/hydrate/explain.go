@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -30,13 +31,39 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 	case errors.Is(err, txn.ErrJournalTorn), errors.Is(err, txn.ErrJournalForeign), errors.Is(err, txn.ErrJournalInvalid):
 		return message, "look at it, then set it aside with: fsmtx recover --force"
 	}
-	if errors.Is(err, txn.ErrNotDirectory) {
-		hint = "fsmtx did not put that there: look at it, then move it away"
-	}
 	if r.Spec != "" && !isSpecError(err) {
 		message += " - the task list is as it was before; nothing needs to be cleaned up"
+		hint = remedy(err, r.List)
 	}
 	return message, hint
+}
+
+// remedies are the faults that a person has to mend, in the order in which they
+// are looked for: the first says more than what comes below it.
+var remedies = []struct {
+	faults []error
+	hint   string // %s is the task list's directory
+}{
+	{[]error{txn.ErrNoLinks}, "%s and the directory it is in have to be on one file system, one that has hard links, and the tasks have to be yours"},
+	{[]error{txn.ErrNotDirectory, txn.ErrNotRegular, syscall.EISDIR, syscall.ENOTDIR}, "fsmtx did not put that there: look at it, then move it away"},
+	{[]error{syscall.ENOSPC, syscall.EDQUOT}, "free some space where %s is, then invoke the skill again"},
+	{[]error{syscall.EFBIG}, "raise the limit on the size of files (ulimit -f), then invoke the skill again"},
+	{[]error{syscall.EMFILE, syscall.ENFILE}, "raise the limit on open files (ulimit -n), then invoke the skill again"},
+	{[]error{syscall.EROFS}, "make the file system writable that %s is on, then invoke the skill again"},
+	{[]error{syscall.EACCES, syscall.EPERM}, "mend the permissions and owners of %s and of the directory it is in, then invoke the skill again"},
+	{[]error{syscall.EIO}, "look after the disk that %s is on; once it works, invoke the skill again"},
+}
+
+// remedy says what to do about a fault of the system; empty if err is none.
+func remedy(err error, list string) string {
+	for _, r := range remedies {
+		for _, fault := range r.faults {
+			if errors.Is(err, fault) {
+				return strings.ReplaceAll(r.hint, "%s", list)
+			}
+		}
+	}
+	return ""
 }
 
 func isSpecError(err error) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"time"
@@ -182,7 +183,23 @@ func (h *Hydration) idle(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	plan, err := h.plan(snap)
-	return err == nil && plan.Empty(), nil
+	return err == nil && plan.Empty() && h.alone(), nil
+}
+
+// alone reports whether no other hydration can have been at work while the list
+// was read without a lock. A directory is not read in one step: of tasks that are
+// being replaced, the old ones may be gone before they are read and the new ones
+// have come after the names were. Whoever replaces tasks makes the sibling first.
+func (h *Hydration) alone() bool {
+	if _, err := h.files.Lstat(h.result.List); errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
+	s, err := txn.Sibling(h.result.List)
+	if err != nil {
+		return false
+	}
+	_, err = h.files.Lstat(s)
+	return errors.Is(err, fs.ErrNotExist)
 }
 
 func (h *Hydration) plan(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
@@ -257,17 +274,21 @@ func (h *Hydration) lockAndPlan(ctx context.Context) (*fsmspec.Plan, error) {
 }
 
 // snapshot reads the list under its lock. A file that is not JSON may be one
-// that the client is writing: it is read again once its own lock is held.
+// that the client is writing: it is read again once its own lock is held. By then
+// the client may be writing another one, hence until none is left.
 func (h *Hydration) snapshot(ctx context.Context) (fsmspec.Snapshot, error) {
-	snap, torn, err := tasklist.Read(ctx, h.files, h.dir.Path())
-	if err != nil || len(torn) == 0 {
-		return snap, err
+	var locked []string
+	for {
+		snap, torn, err := tasklist.Read(ctx, h.files, h.dir.Path())
+		torn = slices.DeleteFunc(torn, func(name string) bool { return slices.Contains(locked, name) })
+		if err != nil || len(torn) == 0 {
+			return snap, err
+		}
+		if err := h.dir.Lock(ctx, torn...); err != nil {
+			return snap, err
+		}
+		locked = append(locked, torn...)
 	}
-	if err := h.dir.Lock(ctx, torn...); err != nil {
-		return snap, err
-	}
-	snap, _, err = tasklist.Read(ctx, h.files, h.dir.Path())
-	return snap, err
 }
 
 // unchanged reports whether the files to be deleted, now that their locks are

@@ -39,12 +39,16 @@ var ErrLockLost = errors.New("a lock on the task list was lost to another progra
 // BusyError says which of the client's locks was held until the context ended.
 type BusyError struct {
 	Path  string
-	Since time.Time // its last refresh
+	Since time.Time // its last refresh; zero if it has just been released
 	Cause error     // the context's
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("the task list is in use: %s is held by another program since %s", e.Path, e.Since.UTC().Format(time.RFC3339))
+	held := "was held by another program all the time"
+	if !e.Since.IsZero() {
+		held = "is held by another program since " + e.Since.UTC().Format(time.RFC3339)
+	}
+	return fmt.Sprintf("the task list is in use: %s %s: %v", e.Path, held, e.Cause)
 }
 
 func (e *BusyError) Unwrap() error { return e.Cause }
@@ -250,6 +254,9 @@ func (l *Locks) place(p prepared) (stole bool, err error) {
 				continue
 			}
 			return stole, err
+		}
+		if errors.Is(err, syscall.EXDEV) { // where this is not possible, links are not
+			err = fmt.Errorf("%w: %w", txn.ErrNoLinks, err)
 		}
 		if !errors.Is(err, fs.ErrExist) {
 			return stole, err

@@ -30,11 +30,12 @@ const maxTaskBytes = 16 << 20
 // An absent dir is an empty list. Links, directories and pipes count for the
 // numbering by their names, as they do for the client, and are never read. So does
 // a name that is no UTF-8, under which the client finds no file.
+//
+// The names are read before the mark. The client deletes without a lock: it
+// writes the mark, then removes the name. Whoever reads in the other order may
+// see neither, and would give the id again.
 func Read(ctx context.Context, files txn.FS, dir string) (snap fsmspec.Snapshot, torn []string, err error) {
-	if snap.HighWater, err = readHighWater(files, dir); err != nil {
-		return snap, nil, err
-	}
-	d, err := os.Open(dir)
+	d, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY, 0) // a pipe would make it wait
 	if errors.Is(err, fs.ErrNotExist) {
 		return snap, nil, nil
 	}
@@ -44,6 +45,9 @@ func Read(ctx context.Context, files txn.FS, dir string) (snap fsmspec.Snapshot,
 	defer d.Close()
 	names, err := d.Readdirnames(-1)
 	if err != nil {
+		return snap, nil, err
+	}
+	if snap.HighWater, err = readHighWater(files, dir); err != nil {
 		return snap, nil, err
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return !isTaskName(name) })
