@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/crash"
@@ -26,23 +26,11 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// TestMain lets this program play the process that dies: started with
-// FSMTX_TEST_DIE_AT it hydrates the home it is given and is killed at that step.
-func TestMain(m *testing.M) {
-	if at := os.Getenv("FSMTX_TEST_DIE_AT"); at != "" {
-		n, err := strconv.Atoi(at)
-		if err == nil {
-			w := &world{home: os.Getenv("HOME")}
-			_, err = w.hydrate("first", crash.Kill(txn.OS{}, n))
-		}
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(map[bool]int{true: 0, false: 1}[err == nil])
-	}
-	os.Exit(m.Run())
+// world is a home directory with a task list and three skills.
+type world struct {
+	home string
+	uid  int // who runs the program there, if not this user
 }
-
-// world is a home directory with a task list and two skills.
-type world struct{ home string }
 
 const longAgo = 1700000000
 
@@ -53,26 +41,36 @@ type death struct {
 	tagged  int // tasks of a workflow before
 	creates int // tasks of the skill
 	history int
-	every   int // try every nth step only
+	large   bool // not every step is tried unless that is asked for
 }
 
 var deaths = []death{
-	{name: "into an empty list", creates: 3, every: 1},
-	{name: "list absent", absent: true, creates: 3, every: 1},
-	{name: "replace one by one", manual: 1, tagged: 1, creates: 1, every: 1},
-	{name: "replace three by three", manual: 1, tagged: 3, creates: 3, every: 1},
-	{name: "delete only", manual: 1, tagged: 2, every: 1},
-	{name: "create beside manual tasks", manual: 2, creates: 1, every: 1},
-	{name: "history full", tagged: 1, creates: 1, history: txn.DefaultHistory, every: 3},
-	{name: "fifty by fifty", manual: 1, tagged: 50, creates: 50, every: 29},
+	{name: "into an empty list", creates: 3},
+	{name: "list absent", absent: true, creates: 3},
+	{name: "replace one by one", manual: 1, tagged: 1, creates: 1},
+	{name: "replace three by three", manual: 1, tagged: 3, creates: 3},
+	{name: "delete only", manual: 1, tagged: 2},
+	{name: "create beside manual tasks", manual: 2, creates: 1},
+	{name: "history full", tagged: 1, creates: 1, history: txn.DefaultHistory},
+	{name: "fifty by fifty", manual: 1, tagged: 50, creates: 50, large: true},
 }
 
 func (d death) world(t *testing.T) *world {
+	w := newWorld(t)
+	d.fill(t, w)
+	return w
+}
+
+func newWorld(t *testing.T) *world {
 	w := &world{home: memoryDir(t)}
-	list := w.list()
-	require.NoError(t, os.MkdirAll(filepath.Dir(list), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Dir(w.list()), 0o755))
+	return w
+}
+
+// fill makes the skills, the list and its tasks.
+func (d death) fill(t *testing.T, w *world) {
 	if !d.absent {
-		require.NoError(t, os.Mkdir(list, 0o755))
+		require.NoError(t, os.Mkdir(w.list(), 0o755))
 	}
 	w.skill(t, "first", d.creates)
 	w.skill(t, "second", 2)
@@ -87,7 +85,6 @@ func (d death) world(t *testing.T) *world {
 	for i := range d.tagged {
 		w.task(t, 1000+i, `"status":"in_progress","metadata":{"fsm":"first"}`)
 	}
-	return w
 }
 
 func memoryDir(t *testing.T) string {
@@ -176,98 +173,71 @@ func (w *world) kill(t *testing.T, n int) {
 	require.True(t, ok && died.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL, "step %d: %v: %s", n, err, out)
 }
 
-// gap holds a list that nobody has recovered yet against what the documentation
-// says a reader may see: never fewer tasks than before or than after.
-func gap(t *testing.T, before, seen map[string]file, created []string) {
-	hasAll := func(want []string) bool {
-		return !slices.ContainsFunc(want, func(name string) bool { _, ok := seen[name]; return !ok })
-	}
-	after := append(slices.DeleteFunc(names(before), func(n string) bool { return strings.Contains(before[n].text, `"fsm"`) }), created...)
-	assert.True(t, hasAll(names(before)) || hasAll(after), "a reader sees %v", names(seen))
-}
-
-// settled holds a recovered list against the contract.
-func settled(t *testing.T, before, got map[string]file, created []string) {
-	if len(created) > 0 && slices.ContainsFunc(created, func(n string) bool { _, ok := got[n]; return ok }) || len(created) == 0 && len(got) < len(before) {
-		want := append(slices.DeleteFunc(names(before), func(n string) bool { return strings.Contains(before[n].text, `"fsm"`) }), created...)
-		slices.Sort(want)
-		assert.Equal(t, want, names(got), "neither before nor after")
-		for name := range before {
-			if f, ok := got[name]; ok {
-				assert.Equal(t, before[name], f, "%s stayed, but not as it was", name)
-			}
-		}
-		return
-	}
-	assert.Equal(t, before, got, "before, but not as it was")
-}
-
-func (d death) created(before map[string]file) []string {
-	base := 0
-	for name := range before {
-		n, _ := strconv.Atoi(strings.TrimSuffix(name, ".json"))
-		base = max(base, n)
-	}
-	if d.history > 0 {
-		base = max(base, d.history)
-	}
-	var list []string
-	for i := range d.creates {
-		list = append(list, fmt.Sprintf("%d.json", base+i+1))
-	}
-	return list
-}
-
 // TestProcessDeath kills a hydration ahead of every step and continues in three
 // ways: by recover, by the next hydration, and by one of another skill.
 func TestProcessDeath(t *testing.T) {
 	for _, d := range deaths {
 		t.Run(strings.ReplaceAll(d.name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
-			steps := d.steps(t)
-			for n := 0; n < len(steps); n += d.every {
-				d.recovered(t, n, steps[n])
-				d.hydrated(t, n, steps[n], []string{"first", "second"}[n%2])
+			steps, created := d.steps(t), d.creations(t)
+			for _, n := range d.chosen(steps) {
+				for _, by := range []string{"recover", "first", "second"} {
+					w := d.world(t)
+					before := w.tasks(t)
+					w.kill(t, n)
+					problem := gap(before, w.tasks(t), created)
+					require.Empty(t, problem, "ahead of step %d, %s", n, steps[n])
+					problem = w.goOn(t, by, before, created)
+					require.Empty(t, problem, "%s after a death ahead of step %d, %s", by, n, steps[n])
+					require.NoError(t, os.RemoveAll(w.home))
+				}
 			}
 		})
 	}
 }
 
-func (d death) recovered(t *testing.T, n int, step string) {
-	w := d.world(t)
-	before := w.tasks(t)
-	w.kill(t, n)
-	gap(t, before, w.tasks(t), d.created(before))
-	r := recovery.List(context.Background(), w.list(), 5*time.Second, recovery.Options{})
-	assert.NotEqual(t, recovery.Refused, r.State, "ahead of %s: %s", step, r)
-	settled(t, before, w.tasks(t), d.created(before))
-	if t.Failed() {
-		t.Fatalf("killed ahead of step %d, %s; recovery: %s", n, step, r)
+// chosen are the steps ahead of which a workload dies: all, or of a large one the
+// first of each kind, the last, and one by chance.
+func (d death) chosen(steps []string) []int {
+	kinds := map[string][]int{}
+	for n, step := range steps {
+		kind := step
+		if d.large && !*every {
+			kind = strings.Trim(regexp.MustCompile(`\d+`).ReplaceAllString(step, "N"), "~")
+		} else {
+			kind += fmt.Sprint(" ", n)
+		}
+		kinds[kind] = append(kinds[kind], n)
 	}
-	require.NoError(t, os.RemoveAll(w.home))
+	rng := rand.New(rand.NewPCG(5, 6))
+	var all []int
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		of := kinds[kind]
+		all = append(all, of[0], of[len(of)-1], of[rng.IntN(len(of))])
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
-// hydrated continues with a hydration, which has to leave the user's tasks as
-// they were and its own, and of the others none.
-func (d death) hydrated(t *testing.T, n int, step, skill string) {
-	w := d.world(t)
-	before := w.tasks(t)
-	w.kill(t, n)
-	result, err := w.hydrate(skill, nil)
-	require.NoError(t, err, "%s after a death ahead of step %d, %s", skill, n, step)
-	got := w.tasks(t)
-	want := slices.DeleteFunc(names(before), func(n string) bool { return strings.Contains(before[n].text, `"fsm"`) })
-	for _, c := range result.Created {
-		want = append(want, c.Name)
-	}
-	slices.Sort(want)
-	require.Equal(t, want, names(got), "%s after a death ahead of step %d, %s", skill, n, step)
-	for _, name := range want {
-		if f, ok := before[name]; ok {
-			require.Equal(t, f, got[name])
+// goOn continues after a death and tells what is wrong with what that makes of the
+// list.
+func (w *world) goOn(t *testing.T, by string, before map[string]file, created map[string]string) (problem string) {
+	if by == "recover" {
+		r := recovery.List(context.Background(), w.list(), 5*time.Second, recovery.Options{})
+		if r.State == recovery.Refused {
+			return r.String()
 		}
+		return settled(before, w.tasks(t), created)
 	}
-	require.NoError(t, os.RemoveAll(w.home))
+	result, err := w.hydrate(by, nil)
+	if err != nil {
+		return err.Error()
+	}
+	made := map[string]string{}
+	for _, c := range result.Created {
+		made[c.Name] = string(c.Content)
+	}
+	return isAfter(before, w.tasks(t), made)
 }
 
 // TestDeathOfRecovery freezes the disk at every step of the recovery from every
@@ -275,24 +245,21 @@ func (d death) hydrated(t *testing.T, n int, step, skill string) {
 func TestDeathOfRecovery(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for _, d := range []death{deaths[2], deaths[4]} {
-		steps := d.steps(t)
+		steps, created := d.steps(t), d.creations(t)
 		for n := range steps {
-			for m := 0; ; m++ {
+			for m, done := 0, false; !done; m++ {
 				w := d.world(t)
 				before := w.tasks(t)
 				_, _ = w.hydrate("first", crash.Freeze(txn.OS{}, n, nil))
-				done := w.recoverUntil(m)
-				if !done && m%3 == 0 {
-					w.recoverUntil(rng.IntN(m + 1))
+				done = w.recoverUntil(m)
+				third := rng.IntN(2*m + 1)
+				second := gap(before, w.tasks(t), created)
+				w.recoverUntil(third)
+				by := []string{"recover", "first", "second"}[(n+m)%3]
+				for _, problem := range []string{second, gap(before, w.tasks(t), created), w.goOn(t, by, before, created)} {
+					require.Empty(t, problem, "%s: frozen at %s, then at step %d of the recovery, then at %d of the next, then %s", d.name, steps[n], m, third, by)
 				}
-				r := recovery.List(context.Background(), w.list(), 5*time.Second, recovery.Options{})
-				require.NotEqual(t, recovery.Refused, r.State, "frozen at %s, then at step %d of the recovery: %s", steps[n], m, r)
-				settled(t, before, w.tasks(t), d.created(before))
-				require.False(t, t.Failed(), "frozen at %s, then at step %d of the recovery: %s", steps[n], m, r)
 				require.NoError(t, os.RemoveAll(w.home))
-				if done {
-					break
-				}
 			}
 		}
 	}

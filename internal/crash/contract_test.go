@@ -1,0 +1,92 @@
+package crash_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// What follows says what is wrong with a list, and returns "" if nothing is: so a
+// test may also hold that something is.
+
+// creations are the tasks that the skill makes in such a list, by the names of
+// their files: those of a hydration that nothing disturbs.
+func (d death) creations(t *testing.T) map[string]string {
+	w := d.world(t)
+	before := w.tasks(t)
+	_, err := w.hydrate("first", nil)
+	require.NoError(t, err)
+	created := map[string]string{}
+	for name, f := range w.tasks(t) {
+		if _, old := before[name]; !old {
+			created[name] = f.text
+		}
+	}
+	require.Len(t, created, d.creates)
+	return created
+}
+
+// stays reports whether a hydration leaves the task alone.
+func (f file) stays() bool { return !strings.Contains(f.text, `"fsm"`) }
+
+// settled: a recovered list is exactly the one before or exactly the one after.
+func settled(before, got map[string]file, created map[string]string) (problem string) {
+	if maps.Equal(before, got) {
+		return ""
+	}
+	if problem = isAfter(before, got, created); problem != "" {
+		return "not the list before, and " + problem
+	}
+	return ""
+}
+
+// isAfter: the tasks that stay are the same down to the inode, the created ones
+// are there as they were written, and there is nothing else.
+func isAfter(before, got map[string]file, created map[string]string) (problem string) {
+	want := map[string]file{}
+	for name, f := range before {
+		if f.stays() {
+			want[name] = f
+		}
+	}
+	for name, text := range created {
+		if f, ok := got[name]; ok && f.text == text && f.mode == 0o644 {
+			want[name] = f
+			continue
+		}
+		return fmt.Sprintf("%s is not there as it was written; there are %v", name, names(got))
+	}
+	if !maps.Equal(want, got) {
+		return fmt.Sprintf("the tasks that stay are not as they were: there are %v", got)
+	}
+	return ""
+}
+
+// gap: what a reader sees that takes no lock, at any moment. No fewer tasks than
+// before or no fewer than after, each of them whole, and none that is in neither.
+func gap(before, seen map[string]file, created map[string]string) (problem string) {
+	for name, f := range seen {
+		if old, ok := before[name]; ok && old == f || !ok && f.text == created[name] && f.text != "" {
+			continue
+		}
+		return fmt.Sprintf("a reader sees %s as it is neither before nor after: %q", name, f.text)
+	}
+	after := slices.Collect(maps.Keys(created))
+	for name, f := range before {
+		if f.stays() {
+			after = append(after, name)
+		}
+	}
+	if !hasAll(seen, names(before)) && !hasAll(seen, after) {
+		return fmt.Sprintf("a reader sees only %v", names(seen))
+	}
+	return ""
+}
+
+func hasAll(m map[string]file, want []string) bool {
+	return !slices.ContainsFunc(want, func(name string) bool { _, ok := m[name]; return !ok })
+}

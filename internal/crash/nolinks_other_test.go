@@ -1,0 +1,7 @@
+//go:build !linux
+
+package crash_test
+
+import "errors"
+
+func refuseLinks() error { return errors.ErrUnsupported }

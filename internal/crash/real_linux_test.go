@@ -1,0 +1,257 @@
+package crash_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// alone runs the test once more in a process that has mounts of its own, so that
+// nothing that it mounts is seen by anyone else. It reports whether this is that
+// process. Whoever is not root needs a system that lets users be root among their
+// own processes.
+func alone(t *testing.T) bool {
+	if os.Getenv("FSMTX_TEST_ALONE") != "" {
+		return true
+	}
+	c := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1", fmt.Sprintf("-every=%t", *every))
+	c.Env = append(os.Environ(), "FSMTX_TEST_ALONE=1")
+	c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}
+	if id := os.Geteuid(); id != 0 {
+		c.SysProcAttr = &syscall.SysProcAttr{
+			Cloneflags:  unix.CLONE_NEWUSER | unix.CLONE_NEWNS,
+			UidMappings: []syscall.SysProcIDMap{{HostID: id, Size: 1}},
+			GidMappings: []syscall.SysProcIDMap{{HostID: os.Getegid(), Size: 1}},
+		}
+	}
+	out, err := c.CombinedOutput()
+	if errors.Is(err, unix.EPERM) || errors.Is(err, unix.EACCES) {
+		t.Skipf("this user may not have mounts of its own: %v", err)
+	}
+	t.Logf("in a process with mounts of its own:\n%s", out)
+	require.NoError(t, err)
+	if strings.Contains(string(out), "--- SKIP: "+t.Name()) {
+		t.Skip("skipped there")
+	}
+	return false
+}
+
+// mount mounts a file system until the test ends, or skips the test.
+func mount(t *testing.T, kind, at string, flags uintptr, options string) {
+	t.Helper()
+	source := kind
+	if flags&unix.MS_BIND != 0 {
+		source = at
+	}
+	if err := unix.Mount(source, at, kind, flags, options); err != nil {
+		t.Skipf("%s cannot be mounted here: %v", kind, err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(at, unix.MNT_DETACH) })
+}
+
+// small is a world whose tasks are on a small disk of their own.
+func small(t *testing.T, options string) *world {
+	w := newWorld(t)
+	mount(t, "tmpfs", w.tasksDir(), 0, "mode=755,"+options)
+	return w
+}
+
+// TestFaultDiskFull leaves less and less room for a hydration of fifty tasks, so
+// that the disk gets full ahead of it, and at every point in the middle of it.
+func TestFaultDiskFull(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	refused := 0
+	d := death{manual: 1, tagged: 50, creates: 50}
+	for free := 0; ; free += 3 {
+		w := small(t, "size=2m")
+		d.fill(t, w)
+		before := w.tasks(t)
+		mend := occupy(t, w, free)
+		a := w.invoke(t, "first")
+		mend()
+		if a.code == 0 {
+			break
+		}
+		require.Less(t, free, 200)
+		require.Equal(t, 2, a.code, "with %d pages free: %s", free, a.stderr)
+		require.Empty(t, a.stdout)
+		require.Regexp(t, `(?s)^fsmtx: .*no space left on device.*hint: free some space where \S*/tasks/list is`, a.stderr, "with %d pages free", free)
+		w.sameAs(t, before, a)
+		w.worksAgain(t, d, before)
+		refused++
+	}
+	t.Logf("refused with %d amounts of free space", refused)
+	assert.Greater(t, refused, 10)
+}
+
+// occupy leaves so many pages free on the disk of the tasks.
+func occupy(t *testing.T, w *world, free int) (mend func()) {
+	t.Helper()
+	const page = 4096
+	path := filepath.Join(w.tasksDir(), "occupied")
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	defer f.Close()
+	size := 0
+	for err == nil {
+		_, err = f.Write(make([]byte, page))
+		size += page
+	}
+	require.ErrorIs(t, err, unix.ENOSPC)
+	require.NoError(t, f.Truncate(int64(max(size-page-free*page, 0))))
+	return func() { require.NoError(t, os.Remove(path)) }
+}
+
+// TestFaultNoInodes is of a disk that has room for bytes but for no more names.
+func TestFaultNoInodes(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	for _, inodes := range []int{6, 7, 8, 9, 10, 12, 14} {
+		w := small(t, fmt.Sprintf("size=1m,nr_inodes=%d", inodes))
+		d := death{manual: 1, tagged: 1, creates: 3}
+		d.fill(t, w)
+		before := w.tasks(t)
+		a := w.invoke(t, "first")
+		require.Equal(t, 2, a.code, "with %d inodes: %s", inodes, a.stderr)
+		require.Empty(t, a.stdout)
+		require.Contains(t, a.stderr, "no space left on device")
+		w.sameAs(t, before, a)
+		require.NoError(t, unix.Mount("tmpfs", w.tasksDir(), "tmpfs", unix.MS_REMOUNT, "size=1m,nr_inodes=100"))
+		w.worksAgain(t, d, before)
+	}
+}
+
+// TestFaultReadOnly is of a disk that may only be read, before this program was
+// ever here and after.
+func TestFaultReadOnly(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	readOnly := func(t *testing.T, w *world) func() {
+		require.NoError(t, unix.Mount("", w.tasksDir(), "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
+		return func() { require.NoError(t, unix.Mount("", w.tasksDir(), "", unix.MS_REMOUNT, "")) }
+	}
+	says := []string{"read-only file system", "hint: make the file system writable that "}
+	for _, tr := range []trouble{
+		{name: "new", make: readOnly, says: says},
+		{name: "used", make: withSibling(readOnly), says: says},
+	} {
+		for _, d := range []death{replacing, creating} {
+			w := small(t, "size=1m")
+			d.fill(t, w)
+			d.refused(t, w, tr)
+		}
+	}
+}
+
+const noLinks = "hard links cannot be made here"
+
+// TestFaultListMounted has the list be a mount of its own: then nothing can be
+// linked from the sibling to it, though both may be on one disk.
+func TestFaultListMounted(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	for _, d := range []death{replacing, creating} {
+		w := d.world(t)
+		mount(t, "none", w.list(), unix.MS_BIND, "")
+		before := w.tasks(t)
+		a := w.invoke(t, "first")
+		require.Equal(t, 2, a.code, "%s", a.stderr)
+		require.Empty(t, a.stdout)
+		assert.Contains(t, a.stderr, noLinks)
+		assert.Contains(t, a.stderr, "hint: "+w.list()+" and the directory it is in have to be on one file system")
+		w.sameAs(t, before, a)
+		require.NoError(t, unix.Unmount(w.list(), 0))
+		w.worksAgain(t, d, before)
+	}
+}
+
+// TestFaultNoLinks has the kernel answer as it does on a file system without hard
+// links: that can be had everywhere, where such a file system cannot.
+func TestFaultNoLinks(t *testing.T) {
+	for _, d := range []death{replacing, creating} {
+		d.refused(t, d.world(t), trouble{
+			make:   func(*testing.T, *world) func() { return func() {} },
+			lessen: []string{"FSMTX_TEST_NOLINKS=1"},
+			says:   []string{noLinks, "have to be on one file system, one that has hard links"},
+		})
+	}
+}
+
+// TestFaultForeignTask has a task belong to another user: Linux lets nobody link a
+// file that they may not write.
+func TestFaultForeignTask(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a task to another user")
+	}
+	if text, err := os.ReadFile("/proc/sys/fs/protected_hardlinks"); err != nil || strings.TrimSpace(string(text)) != "1" {
+		t.Skip("fs.protected_hardlinks is not set")
+	}
+	w := replacing.world(t)
+	w.unprivileged(t)
+	task := filepath.Join(w.list(), "1001.json")
+	replacing.refused(t, w, trouble{says: []string{noLinks, "1001.json"}, make: func(t *testing.T, _ *world) func() {
+		require.NoError(t, os.Lchown(task, 0, 0))
+		require.NoError(t, os.Chmod(task, 0o644))
+		return func() {
+			require.NoError(t, os.Chown(task, w.uid, w.uid))
+			require.NoError(t, os.Chmod(task, 0o640))
+		}
+	}})
+}
+
+// TestFaultFAT is of a real file system without hard links.
+func TestFaultFAT(t *testing.T) {
+	if !alone(t) {
+		return
+	}
+	for _, d := range []death{replacing, creating} {
+		w := newWorld(t)
+		mountFAT(t, w.tasksDir())
+		d.fill(t, w)
+		before := texts(w.tasks(t))
+		a := w.invoke(t, "first")
+		require.Equal(t, 2, a.code, "%s", a.stderr)
+		require.Empty(t, a.stdout)
+		require.Regexp(t, regexp.MustCompile(noLinks+`|operation not permitted`), a.stderr)
+		require.Equal(t, before, texts(w.tasks(t)))
+		r := w.program(t, "", nil, "recover")
+		require.Zero(t, r.code, "%s%s", r.stdout, r.stderr)
+		require.Equal(t, before, texts(w.tasks(t)))
+	}
+}
+
+func mountFAT(t *testing.T, at string) {
+	image := filepath.Join(t.TempDir(), "fat")
+	require.NoError(t, os.WriteFile(image, nil, 0o600))
+	require.NoError(t, os.Truncate(image, 4<<20))
+	for _, args := range [][]string{{"mkfs.vfat", image}, {"mount", "-t", "vfat", "-o", "loop", image, at}} {
+		if out, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			t.Skipf("no FAT file system can be had here: %s: %v %s", args[0], err, out)
+		}
+	}
+	t.Cleanup(func() { _ = exec.Command("umount", at).Run() })
+}
+
+// texts leaves out what FAT does not keep.
+func texts(m map[string]file) map[string]string {
+	all := map[string]string{}
+	for name, f := range m {
+		all[name] = f.text
+	}
+	return all
+}
