@@ -31,7 +31,9 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			result, err := hooks.Eval(c.Context(), request, cwd)
+			ctx, stop := interruptible(c.Context())
+			defer stop()
+			result, err := hooks.Eval(ctx, request, cwd)
 			if errors.Is(err, hooks.ErrRequest) {
 				return &exit{exitNo, err, "the shapes of requests are in docs/hooks.md"}
 			}

@@ -56,7 +56,9 @@ func (f *hookFlags) fire(c *cobra.Command, s terminal.Streams, name string) (*ho
 		return nil, hookSetup{}, err
 	}
 	session := hooks.Session{ID: e.SessionID, Cwd: cwd, Project: project, TranscriptPath: e.TranscriptPath}
-	return setup.engine(s, session).Fire(c.Context(), name, hooks.NewInput(e.Raw)), setup, nil
+	ctx, stop := interruptible(c.Context())
+	defer stop()
+	return setup.engine(s, session).Fire(ctx, name, hooks.Input{Fields: e.Raw}), setup, nil
 }
 
 // verdict is the exit code for a shell script.

@@ -53,7 +53,9 @@ func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []s
 		return err
 	}
 	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)})
-	run := engine.RunModel(c.Context(), request, hooks.Shell{Args: command, Cwd: cwd}.Model())
+	ctx, stop := interruptible(c.Context())
+	defer stop()
+	run := engine.RunModel(ctx, request, hooks.Shell{Args: command, Cwd: cwd}.Model())
 	if flags.json {
 		err = printIndented(s.Out, run)
 	} else {

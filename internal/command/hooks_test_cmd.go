@@ -43,6 +43,8 @@ type hookTests struct {
 }
 
 func (t hookTests) all(ctx context.Context, s terminal.Streams, dir string) error {
+	ctx, stop := interruptible(ctx)
+	defer stop()
 	only, err := regexp.Compile(t.pattern)
 	if err != nil {
 		return fmt.Errorf("--run: %w", err)

@@ -52,7 +52,9 @@ func runTool(c *cobra.Command, s terminal.Streams, flags hookFlags, name, input 
 		return err
 	}
 	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)})
-	run := engine.ExecuteTool(c.Context(), name, given, hooks.Shell{Args: command, Cwd: cwd}.Tool())
+	ctx, stop := interruptible(c.Context())
+	defer stop()
+	run := engine.ExecuteTool(ctx, name, given, hooks.Shell{Args: command, Cwd: cwd}.Tool())
 	if flags.json {
 		err = printIndented(s.Out, run)
 	} else {

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // ErrNotInitialized means that no event has fired yet, so that no configuration
@@ -126,7 +128,7 @@ func (e *Engine) fire(ctx context.Context, event string, in Input) *Result {
 	if registry == nil || len(registry.hooks[event]) == 0 {
 		return result
 	}
-	fields, _ := parseObject(in.Fields)
+	fields, request, response := in.read()
 	plan, notes := registry.plan(d, event, fields.text(r.subject))
 	for _, note := range notes {
 		result.warn(note)
@@ -135,8 +137,8 @@ func (e *Engine) fire(ctx context.Context, event string, in Input) *Result {
 		return result
 	}
 	f := firing{
-		rule: r, session: e.config.Session, given: fields, request: in.Request,
-		input: e.stdin(event, fields, in), chained: plan.Sequential,
+		rule: r, session: e.config.Session, given: fields, request: request,
+		input: e.stdin(event, fields, request, response), chained: plan.Sequential,
 	}
 	e.conclude(result, f, plan, e.runner.run(ctx, f, plan))
 	return result
@@ -162,7 +164,7 @@ func (e *Engine) ready(result *Result) *Registry {
 
 // stdin is what the hooks get on standard input: the base fields are the
 // engine's, whatever the caller put there.
-func (e *Engine) stdin(event string, fields object, in Input) object {
+func (e *Engine) stdin(event string, fields object, request, response jsontext.Value) object {
 	s := e.config.Session
 	base := object{}.
 		withText("session_id", s.ID).
@@ -172,11 +174,11 @@ func (e *Engine) stdin(event string, fields object, in Input) object {
 	if e.config.Dialect.timestamps {
 		base = base.withText("timestamp", e.config.Now().UTC().Format("2006-01-02T15:04:05.000Z"))
 	}
-	if in.Request != nil {
-		fields = fields.withObject("llm_request", requestToHook(in.Request))
+	if request != nil {
+		fields = fields.withObject("llm_request", requestToHook(request))
 	}
-	if in.Response != nil {
-		fields = fields.withObject("llm_response", responseToHook(in.Response))
+	if response != nil {
+		fields = fields.withObject("llm_response", responseToHook(response))
 	}
 	return base.merged(fields.without("session_id", "transcript_path", "cwd", "hook_event_name", "timestamp"))
 }

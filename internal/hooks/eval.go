@@ -17,7 +17,7 @@ var ErrRequest = errors.New("invalid request")
 // whatever the hooks say. Its mode is fire (the default), tool, model, translate,
 // status or factory. cwd is used where the request has none.
 func Eval(ctx context.Context, request []byte, cwd string) (jsontext.Value, error) {
-	o, ok := parseObject(jsontext.Value(decode(request)))
+	o, ok := splitObject(jsontext.Value(decode(request)))
 	if !ok {
 		return nil, fmt.Errorf("%w: it is no JSON object", ErrRequest)
 	}
@@ -81,9 +81,12 @@ func (r evaluation) fire(ctx context.Context) *Result {
 
 // input is the event's, with the tool of the context where it names none.
 func (r evaluation) input() Input {
-	in := NewInput(r.get("input"))
-	fields, _ := parseObject(in.Fields)
-	if name := r.object.object("context").text("toolName"); name != "" && !fields.has("tool_name") {
+	in := Input{Fields: r.get("input")}
+	name := r.object.object("context").text("toolName")
+	if name == "" {
+		return in
+	}
+	if fields, _ := parseObject(in.Fields); !fields.has("tool_name") {
 		in.Fields = fields.withText("tool_name", name).raw()
 	}
 	return in
@@ -108,7 +111,8 @@ func (r evaluation) tool(ctx context.Context) jsontext.Value {
 }
 
 func (r evaluation) model(ctx context.Context) jsontext.Value {
-	run := r.engine().RunModel(ctx, r.get("request"), r.shell(r.text("model_command")).model)
+	request, _ := parseValue(r.get("request"))
+	run := r.engine().RunModel(ctx, request, r.shell(r.text("model_command")).model)
 	fired := []*Result{run.Selection, run.Before, run.After}
 	o, _ := parseObject(marshal(run))
 	return object{}.

@@ -46,23 +46,27 @@ type rule struct {
 // Input is what the caller knows of an event beside the session.
 type Input struct {
 	// Fields are the event's own fields, a JSON object: tool_name, tool_input,
-	// tool_response, prompt, source …
+	// tool_response, prompt, source … Anything else counts as {}. It is read only
+	// if there are hooks for the event.
 	Fields jsontext.Value
 
-	// Request and Response are GenerateContent JSON, of model events only. Hooks
-	// see them as llm_request and llm_response in the stable format.
+	// Request and Response are GenerateContent JSON, of model events only; where
+	// they are nil, the fields sdk_request and sdk_response are. Hooks see them as
+	// llm_request and llm_response in the stable format.
 	Request, Response jsontext.Value
 }
 
-// NewInput reads an input from an object in which sdk_request and sdk_response
-// are the model's request and response. Anything else is an empty input.
-func NewInput(data jsontext.Value) Input {
-	fields, _ := parseObject(data)
-	return Input{
-		Fields:   fields.without("sdk_request", "sdk_response").raw(),
-		Request:  fields.get("sdk_request"),
-		Response: fields.get("sdk_response"),
+// read returns the fields, with the model's request and response apart.
+func (in Input) read() (fields object, request, response jsontext.Value) {
+	fields, _ = parseObject(in.Fields)
+	request, response = in.Request, in.Response
+	if request == nil {
+		request = fields.get("sdk_request")
 	}
+	if response == nil {
+		response = fields.get("sdk_response")
+	}
+	return fields.without("sdk_request", "sdk_response"), request, response
 }
 
 // Session is what every hook is told about the session.

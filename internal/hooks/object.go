@@ -2,6 +2,8 @@ package hooks
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -28,11 +30,17 @@ type member struct {
 // holds one at all.
 func parseObject(data jsontext.Value) (object, bool) {
 	value, ok := parseValue(data)
-	if !ok || value.Kind() != '{' {
+	if !ok {
 		return object{}, false
 	}
-	dec := jsontext.NewDecoder(bytes.NewReader(value), tolerant)
-	if _, err := dec.ReadToken(); err != nil {
+	return splitObject(value)
+}
+
+// splitObject returns the object that data holds, its values as they are
+// written: one pass over a request that may hold a whole file.
+func splitObject(data jsontext.Value) (object, bool) {
+	dec := jsontext.NewDecoder(bytes.NewReader(data), tolerant)
+	if start, err := dec.ReadToken(); err != nil || start.Kind() != '{' {
 		return object{}, false
 	}
 	var b builder
@@ -48,7 +56,11 @@ func parseObject(data jsontext.Value) (object, bool) {
 		}
 		b.set(key, raw.Clone())
 	}
-	return b.object, true
+	if _, err := dec.ReadToken(); err != nil {
+		return object{}, false
+	}
+	_, err := dec.ReadToken()
+	return b.object, errors.Is(err, io.EOF)
 }
 
 // parseValue returns the one JSON value in data as JSON.stringify writes it: no

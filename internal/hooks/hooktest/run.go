@@ -61,7 +61,7 @@ func (c Case) Run(ctx context.Context, root string, load Loader, environ []strin
 		Load:    func() ([]hooks.Source, error) { return sources, nil },
 		Environ: c.environ(environ, place),
 	})
-	result := engine.Fire(ctx, c.Event, hooks.NewInput(event))
+	result := engine.Fire(ctx, c.Event, hooks.Input{Fields: event})
 	after, err := snapshot(place.root)
 	if err != nil {
 		return Got{}, err
