@@ -230,21 +230,3 @@ func TestWhatNoHookOfOursTouchesMayHaveAnyShape(t *testing.T) {
 	before := `{"hooks": {"Stop": 1, "PostToolUse": [{}]}}`
 	assert.Equal(t, before, string(remove(t, add(t, []byte(before), ours), ours)))
 }
-
-func FuzzAddThenRemove(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"hooks":{"PostToolUse":[]}}`, "{\r\n\t\"a\": [1 ]\r\n}", `{"a":1,}`, string(add(f, nil, ours))} {
-		f.Add([]byte(seed))
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		if data == nil {
-			data = []byte{}
-		}
-		with, err := install.Add(bytes.Clone(data), ours)
-		if err != nil {
-			return
-		}
-		require.True(t, jsontext.Value(with).IsValid(jsontext.AllowInvalidUTF8(true)))
-		require.Equal(t, install.Installed, state(t, with, ours))
-		require.Equal(t, remove(t, data, ours), remove(t, with, ours), "ours leaves no trace")
-	})
-}

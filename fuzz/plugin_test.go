@@ -1,0 +1,195 @@
+package fuzz_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// FuzzRegistry: what is taken from a registry can be used, and reads the same when
+// it is written down in the client's own format.
+func FuzzRegistry(f *testing.F) {
+	for _, seed := range []string{
+		`{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": "/i", "version": "1", "lastUpdated": "2026-01-01T00:00:00Z"}]}}`,
+		`{"version": 2, "plugins": {"p@m": [{"scope": "project", "projectPath": "/p", "installPath": "/i", "lastUpdated": "2026-01-01T00:00:00.123+02:00"}, {"scope": "local", "projectPath": "/p", "installPath": "/j"}]}}`,
+		`[{"name": "p@1.0.0", "scope": "user", "installPath": "/i"}, {"name": "p", "scope": "user"}, {"name": "@", "scope": "x"}, 1, null]`,
+		`{"version": 2, "plugins": {"a@b@c": [{"scope": "user", "installPath": "../i"}], "@": [{}], "x": 1, "y@z": [null]}}`,
+		`{"version": 1, "plugins": {}}`, `{"version": 2}`, `{"version": 2.0, "plugins": []}`, `{"version": "2", "plugins": {}}`, `{}`, `[]`, `null`, ``, `[[[[`,
+		"{\"version\": 2, \"version\": 3, \"plugins\": {\"\xff@m\": [{\"scope\": \"user\", \"installPath\": \"/\xff\"}]}}",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := locator.ParseRegistry(bytes.Clone(data))
+		if err != nil {
+			require.ErrorIs(t, err, locator.ErrMalformed)
+			return
+		}
+		plugins := map[string][]map[string]string{}
+		for _, in := range r.Installations() {
+			usable(t, in)
+			plugins[in.Key] = append(plugins[in.Key], written(in))
+		}
+		text, err := json.Marshal(map[string]any{"version": 2, "plugins": plugins})
+		require.NoError(t, err)
+		again, err := locator.ParseRegistry(text)
+		require.NoError(t, err)
+		require.Empty(t, again.Problems())
+		require.Equal(t, spelled(r), spelled(again))
+		require.Len(t, r.Applying("/p"), len(r.Applying())+len(slices.DeleteFunc(r.Installations(), func(in locator.Installation) bool {
+			return in.Scope == locator.ScopeUser || !within("/p", in.ProjectPath)
+		})))
+	})
+}
+
+func usable(t *testing.T, in locator.Installation) {
+	plugin, marketplace, named := strings.Cut(in.Key, "@")
+	require.True(t, named)
+	require.NotEmpty(t, plugin)
+	require.Equal(t, []string{plugin, marketplace}, []string{in.Plugin, in.Marketplace})
+	require.Contains(t, []string{"user", "project", "local"}, in.Scope)
+	require.True(t, filepath.IsAbs(in.InstallPath))
+	require.Equal(t, in.Scope != "user", filepath.IsAbs(in.ProjectPath))
+	require.Equal(t, in.Scope == "user", in.ProjectPath == "")
+}
+
+func written(in locator.Installation) map[string]string {
+	m := map[string]string{"scope": in.Scope, "installPath": in.InstallPath}
+	if in.ProjectPath != "" {
+		m["projectPath"] = in.ProjectPath
+	}
+	if !in.LastUpdated.IsZero() {
+		m["lastUpdated"] = in.LastUpdated.Format(time.RFC3339Nano)
+	}
+	return m
+}
+
+func spelled(r *locator.Registry) (lines []string) {
+	for _, in := range r.Installations() {
+		in.LastUpdated = in.LastUpdated.UTC()
+		lines = append(lines, fmt.Sprintf("%q", []string{in.Key, in.Scope, in.ProjectPath, in.InstallPath, in.LastUpdated.Format(time.RFC3339Nano)}))
+	}
+	slices.Sort(lines)
+	return lines
+}
+
+func within(dir, project string) bool {
+	rel, err := filepath.Rel(project, dir)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// FuzzMarketplaces: a plugin is read in the tree of a directory marketplace if
+// known_marketplaces.json and the marketplace's own manifest say so plainly, and
+// else where it was installed; nowhere else. TREE stands for the tree's path.
+func FuzzMarketplaces(f *testing.F) {
+	const known, manifest = `{"m": {"source": {"source": "directory", "path": "TREE"}}}`, `{"plugins": [{"name": "p", "source": "./p"}]}`
+	for _, seed := range [][2]string{
+		{known, manifest}, {known, `{"plugins": [{"name": "p", "source": "../outside"}]}`}, {known, `{"plugins": [{"name": "p", "source": "/outside"}]}`},
+		{known, `{"plugins": [{"name": "q", "source": "p"}, null, {"name": "p", "source": {"source": "github"}}]}`}, {known, `{"plugins": {}}`}, {known, ``},
+		{`{"m": {"source": {"source": "git", "path": "TREE"}}}`, manifest}, {`{"m": {"source": {"source": "directory", "path": "tree"}}}`, manifest},
+		{`{"m": {"source": {"source": "directory", "path": "TREE/../outside"}}}`, manifest}, {`{"m": {"source": "directory"}, "m": {}}`, manifest},
+		{`{"m": null}`, manifest}, {`[]`, manifest}, {``, manifest}, {known, "{\"plugins\": [{\"name\": \"\xff\"}, {\"name\": \"p\", \"source\": \"p\\u0000\"}]}"},
+		{known, `{"plugins": [{"name": "p", "source": "."}]}`}, {known, `{"plugins": [{"name": "p", "source": "nowhere"}]}`},
+	} {
+		f.Add([]byte(seed[0]), []byte(seed[1]))
+	}
+	f.Fuzz(func(t *testing.T, known, manifest []byte) {
+		tooLong(t, known)
+		tooLong(t, manifest)
+		h := newHome(t)
+		tree, install := h.path("tree"), h.path("install")
+		known = bytes.ReplaceAll(known, []byte("TREE"), []byte(tree))
+		h.write(".claude/plugins/installed_plugins.json", fmt.Appendf(nil, `{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": %q}]}}`, install))
+		h.write(".claude/plugins/known_marketplaces.json", known)
+		h.write("tree/.claude-plugin/marketplace.json", manifest)
+		for _, dir := range []string{"tree/p", "tree/q", "install", "outside"} {
+			h.write(dir+"/skills/x/fsm.json", []byte(`[]`))
+		}
+		want := filepath.Join(plainly(known, manifest, tree, install), "skills/x/fsm.json")
+		if _, err := os.Stat(want); err != nil {
+			want = ""
+		}
+		require.Equal(t, want, h.locate("p:x"))
+	})
+}
+
+// locate returns the fsm.json that the program finds for a name, "" if none.
+func (h *home) locate(name string) string {
+	code, stdout, stderr := h.run("locate", name, "--json", "--cwd", h.dir)
+	var found struct {
+		Path string `json:"path"`
+	}
+	require.NoError(h.t, json.Unmarshal([]byte(stdout), &found), "%s%s", stdout, stderr)
+	require.Equal(h.t, found.Path != "", code == 0, "%s", stderr)
+	return found.Path
+}
+
+// plainly is the directory of the plugin p of the marketplace m, by decoding all.
+func plainly(known, manifest []byte, tree, install string) string {
+	source := members(members(members(known)["m"])["source"])
+	at := text(source, "path")
+	if text(source, "source") != "directory" || !filepath.IsAbs(at) || filepath.Clean(at) != tree {
+		return install
+	}
+	var plugins []jsontext.Value
+	_ = json.Unmarshal(members(manifest)["plugins"], &plugins, tolerant)
+	for _, v := range plugins {
+		if p := members(v); text(p, "name") == "p" {
+			dir := filepath.Join(tree, text(p, "source"))
+			info, err := os.Stat(dir)
+			if text(p, "source") != "" && filepath.IsLocal(text(p, "source")) && err == nil && info.IsDir() {
+				return dir
+			}
+			break
+		}
+	}
+	return install
+}
+
+// FuzzFrontmatter: what a SKILL.md calls its skill is what the skill is found by,
+// and neither a byte order mark nor the text after the frontmatter matters.
+func FuzzFrontmatter(f *testing.F) {
+	for _, seed := range []string{
+		"---\nname: alias\ndescription: d\n---\ntext\n", "---\r\nname: \"alias\"\r\n---\r\n", "---\nname: 'alias'\n---", "---\nname: >-\n  alias\n---\n",
+		"---\nname: \"\\x61lias\"\n---\n", "---\ndescription: a: b\nname: alias\n---\n", "---\nx: &a alias\nname: *a\n---\n", "---\nname: alias # comment\n--- \n",
+		"--- \nname: [alias]\n---\n", "---\nname: 1\n---\n", "---\nname: alias\n", "----\nname: alias\n---\n", " ---\nname: alias\n---\n", "", "---\n---\n",
+		"---\nname: alias\nname: other\n---\n", "---\na: &a [x,x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\nd: [*c,*c,*c]\nname: alias\n---\n", "---\n" + strings.Repeat("[", 2000) + "\n---\n",
+		"---\n\x00\xff\nname: alias\n---\n", "---\n? name\n: alias\n---\n", "---\n{name: alias}\n---\n", "---\nname: !!binary YWxpYXM=\n---\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tooLong(t, data)
+		name, err := locator.SkillName(bytes.Clone(data))
+		if err != nil {
+			require.Empty(t, name)
+		}
+		if !bytes.HasPrefix(data, []byte("\ufeff")) {
+			marked, markedErr := locator.SkillName(append([]byte("\ufeff"), data...))
+			require.Equal(t, name, marked)
+			require.Equal(t, err == nil, markedErr == nil)
+		}
+		if name != "" {
+			longer, err := locator.SkillName(append(bytes.Clone(data), "\n---\nname: other\n---\n"...))
+			require.NoError(t, err)
+			require.Equal(t, name, longer)
+		}
+		h := newHome(t)
+		h.write(".claude/plugins/installed_plugins.json", fmt.Appendf(nil, `{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": %q}]}}`, h.path("install")))
+		h.write("install/skills/folder/SKILL.md", data)
+		h.write("install/skills/folder/fsm.json", []byte(`[]`))
+		found := h.locate("alias") != ""
+		require.Equal(t, name == "alias" && !bytes.Contains(data, []byte("!")), found && !bytes.Contains(data, []byte("!")), "%q", name)
+	})
+}

@@ -1,0 +1,55 @@
+package fuzz_test
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/install"
+)
+
+// FuzzSettings: installing into a settings file and removing again gives back its
+// bytes, and what cannot be edited safely is refused.
+func FuzzSettings(f *testing.F) {
+	ours := install.Hooks("/opt/bin/fsmtx", install.DefaultFlags())
+	whole, err := install.Add(nil, ours)
+	require.NoError(f, err)
+	for _, seed := range []string{
+		`{}`, "{\n}\n", `{"hooks":{}}`, `{"hooks":{"PostToolUse":[]}}`, `{"hooks":{"PostToolUse":[{"matcher":"Skill","hooks":[]}]}}`,
+		"{\r\n\t\"a\": [1 ]\r\n}", `{"a":1,}`, `{"a":1,"a":2}`, "{\n  // mine\n}", ` {"h\u006foks" : { "Stop" : [ { "hooks" : [ ] } ] } , "é" : "\ud800" } `,
+		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"fsmtx","args":["recover","--hook"]}]}]}}`,
+		`{"hooks":1}`, `[]`, ``, "\ufeff{}", string(whole),
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		data = append([]byte{}, data...) // not nil, which is no file
+		report, err := install.Inspect(bytes.Clone(data), ours)
+		with, addErr := install.Add(bytes.Clone(data), ours)
+		require.Equal(t, err == nil, addErr == nil, "%v, %v", err, addErr)
+		if err != nil {
+			require.True(t, errors.Is(err, install.ErrNotJSON) || errors.Is(err, install.ErrDuplicate) || errors.Is(err, install.ErrShape), "%v", err)
+			return
+		}
+		require.True(t, jsontext.Value(with).IsValid(jsontext.AllowInvalidUTF8(true)))
+		installed, err := install.Inspect(bytes.Clone(with), ours)
+		require.NoError(t, err)
+		require.Equal(t, install.Installed, installed.State)
+		again, err := install.Add(bytes.Clone(with), ours)
+		require.NoError(t, err)
+		require.Equal(t, string(with), string(again), "adding twice is adding once")
+
+		without, err := install.Remove(bytes.Clone(with), ours)
+		require.NoError(t, err)
+		if report.State == install.Absent {
+			require.Equal(t, string(data), string(without))
+			return
+		}
+		rest, err := install.Remove(bytes.Clone(data), ours)
+		require.NoError(t, err)
+		require.Equal(t, string(rest), string(without), "ours leaves no trace")
+	})
+}

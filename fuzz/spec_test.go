@@ -1,0 +1,172 @@
+package fuzz_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+)
+
+// FuzzSpec: of an accepted fsm.json the client shows every file, and the files
+// say what it said; a refused one leaves the list untouched.
+func FuzzSpec(f *testing.F) {
+	for _, seed := range []string{
+		`[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "blockedBy": [1], "blocks": [2]}]`,
+		`[{"id": 1e0, "subject": " <&>\u2028\/\ud834\udd1e ", "description": "d\n", "activeForm": "f", "owner": "o", "status": "in_progress", "metadata": {"fsm": 1, "a": [1.50, {"b": null}]}}]`,
+		`[{"id": 9007199254740991, "subject": "a", "metadata": {"_internal": true}, "extra": 1}]`,
+		`[]`, ``, `{}`, `[{}]`, `[{"id": 0, "subject": ""}]`, `[{"id": 1, "subject": "a"}, {"id": 1, "subject": "b", "blocks": [3]}]`,
+		`[{"id": 01, "subject": "a"}]`, "\ufeff[]", "[{\"id\": 1, \"subject\": \"\xff\\ud800\"}]", `[{"id":1,"id":1,"subject":"a"}]`, `[[[[`, `[1,]`, `[{"id": null, "subject": null}]`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tooLong(t, data)
+		checkSpec(t, data)
+	})
+}
+
+// FuzzWorkflow is FuzzSpec for files that are nearly right.
+func FuzzWorkflow(f *testing.F) {
+	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { checkSpec(t, []byte(workflow().Draw(t, "fsm.json"))) }))
+}
+
+func TestWorkflow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { checkSpec(t, []byte(workflow().Draw(t, "fsm.json"))) })
+}
+
+// workflow draws an fsm.json of a few tasks, most of them right.
+func workflow() *rapid.Generator[string] {
+	str := rapid.SampledFrom([]string{`"a"`, `""`, `" "`, `"a\nb"`, `"\u0000"`, `"<&>"`, `"é𝄞"`, `"\ud834\udd1e"`, `"\ud800"`, `null`, `1`, `[]`})
+	id := rapid.SampledFrom([]string{"1", "2", "3", "4", "1.0", "20e-1", "0", "-1", "9007199254740991", "9007199254740992", `"1"`, "null"})
+	ids := rapid.Map(rapid.SliceOfN(id, 0, 3), func(ids []string) string { return "[" + strings.Join(ids, ", ") + "]" })
+	values := map[string]*rapid.Generator[string]{
+		"id": id, "subject": str, "description": str, "activeForm": str, "owner": str, "blocks": ids, "blockedBy": ids,
+		"status":   rapid.SampledFrom([]string{`"pending"`, `"in_progress"`, `"completed"`, `"done"`, `""`, `null`}),
+		"metadata": rapid.SampledFrom([]string{`{}`, `{"fsm": 1}`, `{"a": {"fsm": [1e400, "\u2028"]}}`, `{"a": 1, "a": 2}`, `[]`, `null`}),
+		"extra":    str,
+	}
+	fields := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"description", "activeForm", "owner", "blocks", "blockedBy", "status", "metadata", "extra"}), 0, 4, rapid.ID)
+	task := rapid.Custom(func(t *rapid.T) string {
+		members := []string{`"id": ` + id.Draw(t, "id"), `"subject": ` + str.Draw(t, "subject")}
+		for _, field := range fields.Draw(t, "fields") {
+			members = append(members, `"`+field+`": `+values[field].Draw(t, field))
+		}
+		return "{" + strings.Join(rapid.Permutation(members).Draw(t, "order"), ", ") + "}"
+	})
+	return rapid.Map(rapid.SliceOfN(task, 0, 4), func(tasks []string) string { return "[" + strings.Join(tasks, ",\n") + "]" })
+}
+
+func checkSpec(t cleaner, data []byte) {
+	h := newHome(t)
+	h.write(".claude/skills/skill/fsm.json", data)
+	h.write(list+"/7.json", []byte(`{"id": "7", "subject": "mine"}`))
+	h.write(list+"/8.json", []byte(`{"id": "8", "subject": "old", "metadata": {"fsm": "x"}}`))
+	before := h.tree(".claude/tasks")
+	spec, err := fsmspec.Parse(bytes.Clone(data))
+	result, hydrated := h.hydrate()
+	if err != nil {
+		require.Error(t, hydrated)
+		require.Equal(t, before, h.tree(".claude/tasks"))
+		require.NotEmpty(t, err.(*fsmspec.InvalidError).Problems)
+		message, _ := hydrate.Explain(hydrated, result, func(string) (string, bool) { return "", false })
+		require.Contains(t, message, "no task was changed")
+		return
+	}
+	const base = 8
+	plan, err := spec.Plan("skill", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
+	if err != nil { // an id that is too large above the base
+		require.ErrorIs(t, err, fsmspec.ErrIDTooLarge)
+		require.ErrorIs(t, hydrated, fsmspec.ErrIDTooLarge)
+		require.Equal(t, before[list+"/8.json"], h.tree(list)[list+"/8.json"])
+		return
+	}
+	require.NoError(t, hydrated)
+	h.holds(plan.Creations())
+	again(t, plan.Creations(), base)
+}
+
+// holds finds the created files in the list as they were planned, the user's as it
+// was, and nothing else.
+func (h *home) holds(created []fsmspec.Creation) {
+	names, err := filepath.Glob(h.path(list) + "/*.json")
+	require.NoError(h.t, err)
+	require.Len(h.t, names, len(created)+1)
+	require.FileExists(h.t, h.path(list+"/7.json"))
+	for _, c := range created {
+		data, err := os.ReadFile(h.path(list + "/" + c.Name))
+		require.NoError(h.t, err)
+		require.Equal(h.t, c.Content, string(data))
+		shown(h.t, c.Name, data)
+	}
+}
+
+// shown holds a task file against what the client asks of one, measured: anything
+// else hides it in silence.
+func shown(t require.TestingT, name string, data []byte) {
+	var task map[string]any
+	require.NoError(t, json.Unmarshal(data, &task), "a JSON object without a byte order mark, each name once, in UTF-8")
+	for _, field := range []string{"id", "subject", "description", "status"} {
+		require.IsType(t, "", task[field], field)
+	}
+	require.Equal(t, name, task["id"].(string)+".json")
+	require.NotEmpty(t, strings.TrimSpace(task["subject"].(string)))
+	require.Contains(t, []any{"pending", "in_progress", "completed"}, task["status"])
+	for _, field := range []string{"blocks", "blockedBy"} {
+		for _, id := range task[field].([]any) {
+			require.IsType(t, "", id, field)
+		}
+	}
+	for _, field := range []string{"activeForm", "owner"} {
+		if value, there := task[field]; there {
+			require.IsType(t, "", value, field)
+		}
+	}
+	metadata := task["metadata"].(map[string]any)
+	require.Equal(t, "skill", metadata["fsm"])
+}
+
+// again makes an fsm.json of the created files, which must plan the same files.
+func again(t require.TestingT, created []fsmspec.Creation, base int64) {
+	var tasks []string
+	for _, c := range created {
+		var task map[string]jsontext.Value
+		require.NoError(t, json.Unmarshal([]byte(c.Content), &task))
+		task["id"] = local(t, task["id"], base)
+		for _, field := range []string{"blocks", "blockedBy"} {
+			var ids []jsontext.Value
+			require.NoError(t, json.Unmarshal(task[field], &ids))
+			for i := range ids {
+				ids[i] = local(t, ids[i], base)
+			}
+			task[field], _ = json.Marshal(ids)
+		}
+		text, err := json.Marshal(task)
+		require.NoError(t, err)
+		tasks = append(tasks, string(text))
+	}
+	spec, err := fsmspec.Parse([]byte("[" + strings.Join(tasks, ",") + "]"))
+	require.NoError(t, err)
+	plan, err := spec.Plan("skill", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
+	require.NoError(t, err)
+	require.Equal(t, created, plan.Creations())
+}
+
+// local is the id of the file that an actual id comes from.
+func local(t require.TestingT, actual jsontext.Value, base int64) jsontext.Value {
+	var text string
+	require.NoError(t, json.Unmarshal(actual, &text))
+	n, err := strconv.ParseInt(text, 10, 64)
+	require.NoError(t, err)
+	return jsontext.Value(fmt.Sprint(n - base))
+}

@@ -1,0 +1,73 @@
+package fuzz_test
+
+import (
+	"context"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// FuzzTask: whose a file of the list is, is what an ordinary decoder finds, and
+// hydrating beside it takes it away if it is a workflow's and else leaves it alone.
+func FuzzTask(f *testing.F) {
+	for _, seed := range []string{
+		`{"id": "5", "subject": "a", "description": "", "status": "pending", "blocks": [], "blockedBy": []}`,
+		`{"id": "5", "subject": "a", "status": "pending", "metadata": {"fsm": "x"}}`,
+		`{"metadata": {"f\u0073m": null}}`, `{"metadata": {"x": {"fsm": 1}}}`, `{"metadata": [{"fsm": 1}]}`, `{"metadata": "fsm"}`,
+		`{"metadata": {"fsm": 1}, "metadata": {}}`, `{"metadata": {}, "met\u0061data": {"fsm": 1}}`, `{"Metadata": {"fsm": 1}}`,
+		`["metadata", {"fsm": 1}]`, `{"metadata": {"fsm": 1`, ``, `null`, "\ufeff{}", "{\"metadata\": {\"fsm\": \"\xff\\ud800\"}, \"subject\": \"\xc0\"}",
+		" \r\n{\"metadata\"\t:{\"fsm\":{\"fsm\":[]}}}\n", `{"metadata": {"fsm": 1}}{}`, `{"metadata": {"fsm": 01}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		tooLong(t, data)
+		tagged, isJSON := whose(data)
+		file, kind, err := fsmspec.Classify("5.json", data)
+		require.Equal(t, isJSON, err == nil, "%v", err)
+		require.Equal(t, tagged, kind == fsmspec.Tagged)
+
+		h := newHome(t)
+		h.write(".claude/skills/skill/fsm.json", []byte(`[{"id": 1, "subject": "a"}]`))
+		h.write(list+"/5.json", data)
+		snap, torn, err := tasklist.Read(context.Background(), txn.OS{}, h.path(list))
+		require.NoError(t, err)
+		require.Equal(t, int64(5), snap.MaxID)
+		require.Equal(t, !isJSON, len(torn) == 1)
+		require.Equal(t, tagged, len(snap.Tasks) == 1)
+		if tagged {
+			require.Equal(t, file, snap.Tasks[0])
+		}
+
+		before := h.tree(list)[list+"/5.json"]
+		_, err = h.hydrate()
+		require.NoError(t, err)
+		require.FileExists(t, h.path(list+"/6.json"))
+		if tagged {
+			require.NoFileExists(t, h.path(list+"/5.json"))
+		} else {
+			require.Equal(t, before, h.tree(list)[list+"/5.json"])
+		}
+		entries, err := os.ReadDir(h.path(list))
+		require.NoError(t, err)
+		for _, e := range entries {
+			require.False(t, strings.HasSuffix(e.Name(), ".lock"), "%s is left over", e.Name())
+		}
+	})
+}
+
+// whose is Classify by decoding all of it.
+func whose(data []byte) (tagged, isJSON bool) {
+	if !jsontext.Value(data).IsValid(tolerant) {
+		return false, false
+	}
+	_, tagged = members(members(data)["metadata"])["fsm"]
+	return tagged, true
+}

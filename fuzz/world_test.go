@@ -1,0 +1,109 @@
+package fuzz_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// home is a client's home directory, in memory if it can be.
+type home struct {
+	t   require.TestingT
+	dir string
+}
+
+type cleaner interface {
+	require.TestingT
+	Cleanup(func())
+}
+
+func newHome(t cleaner) *home {
+	parent := "/dev/shm"
+	if _, err := os.Stat(parent); err != nil {
+		parent = ""
+	}
+	dir, err := os.MkdirTemp(parent, "fsmtx-test-")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return &home{t, dir}
+}
+
+func (h *home) path(name string) string { return filepath.Join(h.dir, name) }
+
+func (h *home) write(name string, data []byte) {
+	path := h.path(name)
+	require.NoError(h.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(h.t, os.WriteFile(path, data, 0o640))
+	require.NoError(h.t, os.Chtimes(path, time.Time{}, time.Unix(1700000000, 123)))
+}
+
+const list = ".claude/tasks/s"
+
+func (h *home) env(name string) (string, bool) {
+	if name == "HOME" {
+		return h.dir, true
+	}
+	return "", false
+}
+
+// hydrate carries the skill "skill" out on the list of the session "s".
+func (h *home) hydrate() (hydrate.Result, error) {
+	r := hydrate.Request{Event: "PostToolUse", Session: "s", Command: "skill"}
+	return hydrate.Run(context.Background(), r, h.env, hydrate.Options{LockTimeout: 5 * time.Second})
+}
+
+// run runs the program with this home.
+func (h *home) run(args ...string) (code int, stdout, stderr string) {
+	var out, errs strings.Builder
+	code = command.Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: h.env})
+	return code, out.String(), errs.String()
+}
+
+// tree is all that is known of the files in a directory, but of lock files; of an
+// absent directory nothing.
+func (h *home) tree(name string) map[string]string {
+	m := map[string]string{}
+	err := filepath.WalkDir(h.path(name), func(path string, e fs.DirEntry, err error) error {
+		if os.IsNotExist(err) || err == nil && e.Name() == "lock" {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		info, err := e.Info()
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(h.dir, path)
+		m[rel] = fmt.Sprintf("%v #%d", info.Mode(), info.Sys().(*syscall.Stat_t).Ino)
+		if info.Mode().IsRegular() {
+			data, err := os.ReadFile(path)
+			m[rel] += fmt.Sprintf(" %d %q", info.ModTime().UnixNano(), data)
+			return err
+		}
+		return nil
+	})
+	require.NoError(h.t, err)
+	return m
+}
+
+// maxInput bounds inputs where each costs many system calls.
+const maxInput = 1 << 16
+
+func tooLong(t *testing.T, data []byte) {
+	if len(data) > maxInput {
+		t.Skip("longer inputs find nothing more and cost the others their time")
+	}
+}
