@@ -17,6 +17,7 @@ func TestHookScript(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir+"/home")
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			if err := os.MkdirAll(env.WorkDir+"/home", 0o755); err != nil {
 				return err
 			}

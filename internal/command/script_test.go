@@ -29,6 +29,7 @@ func TestScript(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir+"/home")
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("NL", "\n") // a script cannot write one in a word
 			return nil
 		},

@@ -167,7 +167,7 @@ func (d death) steps(t *testing.T) []string {
 // kill has a process of its own hydrate and be killed ahead of step n.
 func (w *world) kill(t *testing.T, n int) {
 	c := exec.Command(os.Args[0])
-	c.Env = []string{"HOME=" + w.home, "FSMTX_TEST_DIE_AT=" + strconv.Itoa(n)}
+	c.Env = []string{"HOME=" + w.home, "FSMTX_TEST_DIE_AT=" + strconv.Itoa(n), raceOptions}
 	out, err := c.CombinedOutput()
 	died, ok := errors.AsType[*exec.ExitError](err)
 	require.True(t, ok && died.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL, "step %d: %v: %s", n, err, out)

@@ -17,6 +17,10 @@ import (
 // one other of each kind.
 var every = flag.Bool("every", false, "try every step of every workload")
 
+// raceOptions hands on what the race detector was told: by default each process
+// sleeps for a second when it ends.
+var raceOptions = "GORACE=" + os.Getenv("GORACE")
+
 // TestMain lets this program play the other processes of its tests. Which one is
 // in the environment:
 //

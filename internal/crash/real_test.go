@@ -42,7 +42,7 @@ type answer struct {
 func (w *world) program(t *testing.T, stdin string, lessened []string, args ...string) answer {
 	t.Helper()
 	c := exec.Command(self(), args...)
-	c.Env = append([]string{"HOME=" + w.home, "FSMTX_TEST_FSMTX=1"}, lessened...)
+	c.Env = append([]string{"HOME=" + w.home, "FSMTX_TEST_FSMTX=1", raceOptions}, lessened...)
 	if w.uid != 0 {
 		c.Env = append(c.Env, "FSMTX_TEST_UID="+strconv.Itoa(w.uid))
 	}

@@ -29,7 +29,7 @@ func TestPowerModelWritesAsRenameioDoes(t *testing.T) {
 			require.NoError(t, os.WriteFile(name, nil, 0o600))
 		}
 		c := exec.Command("/proc/self/exe")
-		c.Env = []string{"FSMTX_TEST_WRITE=" + name, "FSMTX_TEST_TEMP=" + tempDir}
+		c.Env = []string{"FSMTX_TEST_WRITE=" + name, "FSMTX_TEST_TEMP=" + tempDir, raceOptions}
 		calls, err := trace(c, dir)
 		if errors.Is(err, errNoTrace) {
 			t.Skip(err)

@@ -19,7 +19,7 @@ type launcher func(dir string) *exec.Cmd
 
 func goClient(dir string) *exec.Cmd {
 	c := exec.Command(os.Args[0], dir)
-	c.Env = []string{play + "=client"}
+	c.Env = []string{play + "=client", raceOptions}
 	return c
 }
 

@@ -102,7 +102,7 @@ func (w *world) prepare(t *testing.T, c call) *hook {
 	h := &hook{call: c, world: w, log: filepath.Join(w.home, fmt.Sprintf("log-%d", w.calls.Add(1)))}
 	h.stdout.holding, h.stderr.holding = make(chan struct{}), make(chan struct{})
 	h.cmd = exec.Command(os.Args[0], h.args()...)
-	h.cmd.Env = []string{"HOME=" + w.home, play + "=hook"}
+	h.cmd.Env = []string{"HOME=" + w.home, play + "=hook", raceOptions}
 	h.cmd.Stdout, h.cmd.Stderr = &h.stdout, &h.stderr
 	if c.told != nil {
 		h.tell(t, *c.told)
@@ -121,7 +121,7 @@ func (h *hook) tell(t *testing.T, what turn) {
 	require.NoError(t, err)
 	t.Cleanup(func() { r.Close(); w.Close() })
 	h.cmd.ExtraFiles, h.resume = []*os.File{r}, w
-	h.cmd.Env = []string{"HOME=" + h.world.home, play + "=told hook", told + "=" + string(text)}
+	h.cmd.Env = []string{"HOME=" + h.world.home, play + "=told hook", told + "=" + string(text), raceOptions}
 }
 
 func (h *hook) args() []string {

@@ -12,6 +12,10 @@ import (
 // its own.
 const play = "FSMTX_TEST_PLAY"
 
+// raceOptions hands on what the race detector was told: by default each process
+// sleeps for a second when it ends.
+var raceOptions = "GORACE=" + os.Getenv("GORACE")
+
 func TestMain(m *testing.M) {
 	switch os.Getenv(play) {
 	case "hook":

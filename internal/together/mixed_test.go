@@ -110,7 +110,7 @@ func (r round) hydrate(t *testing.T, w *world, rng *rand.Rand) (outcomes []outco
 func (w *world) recover(t *testing.T) {
 	t.Helper()
 	c := exec.Command(os.Args[0], "recover", "--session", "list")
-	c.Env = []string{"HOME=" + w.home, play + "=hook"}
+	c.Env = []string{"HOME=" + w.home, play + "=hook", raceOptions}
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 }
