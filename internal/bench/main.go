@@ -47,7 +47,7 @@ func main() {
 	defer os.RemoveAll(work)
 	programs := build(work)
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "work\tfsmtx ms\tfloor ms\tratio\tbudget\tpeak MiB")
+	fmt.Fprintln(table, "work\tfsmtx ms\tfloor ms\tratio\tbudget\tpeak MiB\tlist locked ms")
 	for _, r := range rows {
 		b := &bench{row: r, programs: programs, home: filepath.Join(work, "home")}
 		b.run(table, *pairs)
@@ -100,7 +100,40 @@ func (b *bench) run(table *tabwriter.Writer, pairs int) {
 		ours, floors, ratios = append(ours, us), append(floors, floor), append(ratios, us/floor)
 		peak = max(peak, memory)
 	}
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.1f\t%.1f\n", b.name, median(ours), median(floors), median(ratios), b.budget, float64(peak)/1024)
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.1f\t%.1f\t%.1f\n",
+		b.name, median(ours), median(floors), median(ratios), b.budget, float64(peak)/1024, b.locked(min(pairs, 7)))
+}
+
+// locked returns how long the list's lock is held at the longest, in milliseconds,
+// of some runs apart: to see it, it is looked for all the time, which costs time.
+func (b *bench) locked(runs int) (longest float64) {
+	for range runs {
+		b.reset()
+		done, held := make(chan struct{}), make(chan time.Duration)
+		go func() { held <- watch(filepath.Join(b.list(), ".lock.lock"), done) }()
+		b.time(b.programs["fsmtx"], "hydrate")
+		close(done)
+		longest = max(longest, float64((<-held).Microseconds())/1000)
+	}
+	return longest
+}
+
+// watch returns the time from when a path was first seen to when it was last.
+func watch(path string, done chan struct{}) time.Duration {
+	var first, last time.Time
+	for {
+		select {
+		case <-done:
+			return last.Sub(first)
+		default:
+		}
+		if _, err := os.Lstat(path); err != nil {
+			continue
+		}
+		if last = time.Now(); first.IsZero() {
+			first = last
+		}
+	}
 }
 
 func median(x []float64) float64 {
