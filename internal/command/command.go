@@ -5,6 +5,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -100,7 +101,13 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 		Use:   "fsmtx",
 		Short: "Put a skill's workflow into the client's task list, all of it or none of it",
 		Long:  "fsmtx puts the tasks that a skill declares in its fsm.json into the task list of Claude Code\nwhen the skill is invoked: all of them or none of them, whatever fails.",
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Example: example(
+			"fsmtx demo                           # see it work, in a temporary directory",
+			"fsmtx install                        # put it into the client, for this project",
+			"fsmtx validate skills/*/fsm.json     # check workflows",
+			"fsmtx recover                        # after a crash"),
+		Args: noSuchCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	for _, sub := range subcommands {
 		if len(args) > 0 && args[0] == sub.name {
@@ -116,11 +123,53 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	}
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = root.Use != "fsmtx"
+	if root.HasSubCommands() {
+		addExamples(root)
+	}
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	return root
+}
+
+// addExamples makes the two commands that cobra would add, to give them what every
+// command of this program has.
+func addExamples(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Example = example(c.CommandPath() + " " + root.Commands()[0].Name())
+		case "completion":
+			c.Example = example("fsmtx completion bash > ~/.local/share/bash-completion/completions/fsmtx")
+			for _, shell := range c.Commands() {
+				shell.Example = example("fsmtx completion " + shell.Name())
+			}
+		}
+	}
+}
+
+// noSuchCommand refuses what is no command, and says which one is near.
+func noSuchCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	c.SuggestionsMinimumDistance = 2
+	hint := "run " + c.CommandPath() + " --help"
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near[0])
+	}
+	return &exit{exitNo, fmt.Errorf("unknown command %q", args[0]), hint}
+}
+
+// noArguments refuses what follows a command's flags.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &exit{exitNo, fmt.Errorf("unexpected argument %q", args[0]), "run " + c.CommandPath() + " --help"}
 }
 
 // interruptible returns a context that SIGINT and SIGTERM end, for what waits or

@@ -23,7 +23,7 @@ func newDemo(s terminal.Streams) *cobra.Command {
 		Short:   "Show what happens, in a temporary directory",
 		Long:    demoLong,
 		Example: example("fsmtx demo"),
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := interruptible(c.Context())
 			defer stop()

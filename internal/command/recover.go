@@ -55,7 +55,7 @@ func newRecover(s terminal.Streams) *cobra.Command {
 		Short:   "Finish what an interrupted hydration left over",
 		Long:    recoverLong,
 		Example: example("fsmtx recover", "fsmtx recover --dry-run --json", "fsmtx recover --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := interruptible(c.Context())
 			defer stop()
