@@ -74,14 +74,20 @@ func validate(s terminal.Streams, path string) int {
 }
 
 func readSpec(s terminal.Streams, path string) ([]byte, error) {
+	// One byte more than is allowed: Parse says that it is too much, and looks no
+	// further.
+	const most = fsmspec.MaxBytes + 1
 	if path != "-" {
-		return locator.ReadSpec(locator.OS{}, path, fsmspec.MaxBytes)
+		data, err := locator.ReadSpec(locator.OS{}, path, fsmspec.MaxBytes)
+		if errors.Is(err, locator.ErrTooLarge) {
+			return make([]byte, most), nil
+		}
+		return data, err
 	}
 	if s.InputIsTerminal() {
 		return nil, errors.New("standard input is a terminal, and an fsm.json is expected there")
 	}
-	// One byte more than is allowed: Parse says that it is too much.
-	data, err := io.ReadAll(io.LimitReader(s.In, fsmspec.MaxBytes+1))
+	data, err := io.ReadAll(io.LimitReader(s.In, most))
 	if err != nil {
 		return nil, fmt.Errorf("reading standard input: %w", err)
 	}
@@ -105,6 +111,6 @@ func printProblems(s terminal.Streams, path string, problems []fsmspec.Problem) 
 		if colour {
 			kind = "\x1b[" + code + "m" + kind + "\x1b[0m"
 		}
-		fmt.Fprintf(s.Out, "%s:%d:%d: %s: %s\n", path, p.Line, p.Column, kind, p.Message)
+		fmt.Fprintf(s.Out, "%s:%d:%d: %s: %s\n", terminal.Visible(path), p.Line, p.Column, kind, p.Message)
 	}
 }
