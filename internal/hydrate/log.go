@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Record is one line of the log: one call of the hook.
@@ -69,7 +70,7 @@ func (c Call) outcome() string {
 // hooks that run at once do not mix theirs. A pipe that nobody reads is an error,
 // not a wait.
 func (r Record) Append(path string) error {
-	line, err := json.Marshal(r)
+	line, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // a path need not be UTF-8
 	if err != nil {
 		return err
 	}
