@@ -49,19 +49,23 @@ func (h *home) hydrate() (hydrate.Result, error) {
 	return hydrate.Run(context.Background(), r, env, hydrate.Options{LockTimeout: 5 * time.Second})
 }
 
-// state is every name below the tasks directory with what is known of it.
+// state is every name below the tasks directory, itself and the directories too,
+// with what is known of it.
 func (h *home) state() map[string]string {
 	m := map[string]string{}
 	root := filepath.Join(h.dir, ".claude/tasks")
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		if err != nil {
 			return ignoreAbsent(err)
 		}
 		info, err := e.Info()
 		if err != nil {
 			return err
 		}
-		data, err := os.ReadFile(path)
+		var data []byte
+		if !e.IsDir() {
+			data, err = os.ReadFile(path)
+		}
 		rel, _ := filepath.Rel(root, path)
 		m[rel] = fmt.Sprintf("%v %v %s", info.Mode(), info.ModTime().UnixNano(), data)
 		return err
