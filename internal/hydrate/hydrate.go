@@ -88,11 +88,13 @@ type Hydration struct {
 // *SpecError.
 func Find(r Request, env Env, o Options) (*Hydration, Result, error) {
 	var result Result
+	list, err := tasklist.Dir(env, r.Session)
+	if err != nil {
+		return nil, result, fmt.Errorf("%w: %w", ErrLookup, err)
+	}
+	result.List = list
 	spec, err := findSpec(r, env, o, &result)
 	if err != nil || spec == nil {
-		return nil, result, err
-	}
-	if result.List, err = tasklist.Dir(env, r.Session); err != nil {
 		return nil, result, err
 	}
 	h := &Hydration{request: r, options: o, spec: spec, result: result, files: o.FS}

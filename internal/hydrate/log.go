@@ -13,7 +13,7 @@ import (
 // Record is one line of the log: one call of the hook.
 type Record struct {
 	Time     time.Time `json:"time"`
-	List     string    `json:"list"`    // the task list's directory; empty if it did not come so far
+	List     string    `json:"list"`    // the task list's directory; empty if the event does not tell
 	Command  string    `json:"command"` // the command name of the skill
 	Spec     string    `json:"spec"`    // the path of its fsm.json; empty if it has none
 	Deleted  []string  `json:"deleted"` // file names
