@@ -25,6 +25,7 @@ func newDemo(s terminal.Streams) *cobra.Command {
 		Example: example("fsmtx demo"),
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
+			surviveBrokenPipe() // there is a directory to remove
 			ctx, stop := interruptible(c.Context())
 			defer stop()
 			if die {
