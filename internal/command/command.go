@@ -46,7 +46,7 @@ var subcommands = []subcommand{
 	{name: "hydrate", make: newHydrate, misused: refuseFlags},
 	{name: "recover", make: newRecover},
 	{name: "locate", make: newLocate},
-	{name: "validate", make: newValidate},
+	{name: "validate", make: newValidate, misused: refuseToValidate},
 	{name: "install", make: newInstall},
 	{name: "plugin", make: newPlugin},
 	{name: "hooks", make: newHooks},

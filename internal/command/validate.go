@@ -23,7 +23,7 @@ A hydration refuses a file with errors and takes no notice of warnings.
 The path "-" is standard input.
 
 Exit code 0 means that there are no errors, 1 that there are, 2 that a file could
-not be read.`
+not be read or the command line is wrong.`
 
 func newValidate(s terminal.Streams) *cobra.Command {
 	return &cobra.Command{
@@ -52,6 +52,10 @@ func newValidate(s terminal.Streams) *cobra.Command {
 
 // exitUnread is validate's code for a file that could not be read.
 const exitUnread = 2
+
+func refuseToValidate(_ terminal.Streams, err error) error {
+	return &exit{exitUnread, err, "run fsmtx validate --help"}
+}
 
 // validate prints what is wrong with one file and returns the exit code for it.
 func validate(s terminal.Streams, path string) int {
