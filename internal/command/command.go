@@ -124,7 +124,7 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = root.Use != "fsmtx"
 	if root.HasSubCommands() {
-		addExamples(root)
+		completeHelp(root)
 	}
 	root.SetArgs(args)
 	root.SetIn(s.In)
@@ -133,22 +133,38 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	return root
 }
 
-// addExamples makes the two commands that cobra would add, to give them what every
-// command of this program has.
-func addExamples(root *cobra.Command) {
+// completeHelp makes the two commands that cobra would add, to give them what every
+// command of this program has: an example, and an error for what they do not know.
+func completeHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, c := range root.Commands() {
 		switch c.Name() {
 		case "help":
 			c.Example = example(c.CommandPath() + " " + root.Commands()[0].Name())
+			c.Run, c.RunE = nil, func(_ *cobra.Command, args []string) error { return helpOn(root, args) }
 		case "completion":
 			c.Example = example("fsmtx completion bash > ~/.local/share/bash-completion/completions/fsmtx")
+			c.Args, c.RunE = noSuchCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
 			for _, shell := range c.Commands() {
+				shell.Args = noArguments
 				shell.Example = example("fsmtx completion " + shell.Name())
 			}
 		}
 	}
+}
+
+// helpOn shows the help of the command that args name.
+func helpOn(root *cobra.Command, args []string) error {
+	c, unknown, err := root.Find(args)
+	if err != nil {
+		return err
+	}
+	if len(unknown) > 0 {
+		return noSuchCommand(c, unknown)
+	}
+	c.InitDefaultHelpFlag()
+	return c.Help()
 }
 
 // noSuchCommand refuses what is no command, and says which one is near.
