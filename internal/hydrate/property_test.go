@@ -168,11 +168,22 @@ func TestInvalidSpecChangesNothing(t *testing.T) {
 		}).Draw(t, "spoil")
 		spoil(&spec[len(spec)-1])
 		h.spec(spec)
+		if rapid.Bool().Draw(t, "is cut off") {
+			h.cut(rapid.Float64Range(0, 1).Draw(t, "where"))
+		}
 		before := h.state()
 		_, err := h.hydrate()
 		require.Error(t, err)
 		require.Equal(t, before, h.state())
 	})
+}
+
+// cut leaves the given part of the fsm.json, and never all of it.
+func (h *home) cut(part float64) {
+	const path = ".claude/skills/skill/fsm.json"
+	text, err := os.ReadFile(filepath.Join(h.dir, path))
+	require.NoError(h.t, err)
+	h.write(path, string(text[:int(part*float64(len(text)-1))]))
 }
 
 func b2i(b bool) int {
