@@ -6,12 +6,14 @@ import (
 	"unicode/utf8"
 )
 
-// String is the plan as a diff, one line a file, each ended by a line feed:
+// String is the plan as a diff, one line a file, each ended by a line feed: what goes
+// begins with "-", what comes with "+", and a raised high-water mark with "!". The
+// lines between the quotes are such a plan.
 //
-//   - 3.json   Set up (in_progress)
-//   - 10.json  Set up
-//   - 11.json  Deploy (blocked by #10)
-//     ! .highwatermark 3 -> 9
+//	"- 3.json   Set up (in_progress)"
+//	"+ 10.json  Set up"
+//	"+ 11.json  Deploy (blocked by #10)"
+//	"! .highwatermark 3 -> 9"
 //
 // It is empty if the plan is.
 func (p *Plan) String() string {

@@ -28,7 +28,7 @@ func TestLimitOfBytes(t *testing.T) {
 	file := many(1)
 	file += strings.Repeat(" ", fsmspec.MaxBytes-len(file))
 	assert.Equal(t, 1, parsed(t, file).Len())
-	assert.Equal(t, []string{"1:1 - the file has 8388609 bytes, and 8388608 (8 MiB) is the limit"}, lines(refused(t, file+" ").Problems))
+	assert.Equal(t, []string{"1:1 - the file is larger than 8388608 bytes (8 MiB), which is the limit"}, lines(refused(t, file+" ").Problems))
 }
 
 func TestLimitOfTasks(t *testing.T) {

@@ -29,7 +29,7 @@ func Parse(data []byte) (*Spec, error) {
 func unreadable(data []byte) string {
 	switch {
 	case len(data) > MaxBytes:
-		return fmt.Sprintf("the file has %d bytes, and %d (%d MiB) is the limit", len(data), MaxBytes, MaxBytes>>20)
+		return fmt.Sprintf("the file is larger than %d bytes (%d MiB), which is the limit", MaxBytes, MaxBytes>>20)
 	case bytes.HasPrefix(data, []byte{0xFF, 0xFE}) || bytes.HasPrefix(data, []byte{0xFE, 0xFF}):
 		return "the file is UTF-16: save it as UTF-8"
 	default:

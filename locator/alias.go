@@ -92,6 +92,11 @@ func (s *search) owners() []owner {
 	if exists, _ := present(s.Fs, registryPath(s.ConfigDir)); !exists || s.openRegistry() != nil {
 		return owners
 	}
+	for _, in := range s.registry.Applying(s.cwd, s.ProjectDir) {
+		if s.switches().Off(in.Key) {
+			s.switchedOff(in)
+		}
+	}
 	for _, in := range s.registry.Enabled(s.switches(), s.cwd, s.ProjectDir) {
 		root := s.registry.Root(in)
 		owners = append(owners, owner{in.Key, root.Dir})

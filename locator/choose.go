@@ -64,8 +64,7 @@ func (s *search) competing(plugin, dir string) []Installation {
 		case !applies(in, here):
 			s.passed(in, "its project "+in.ProjectPath+" does not contain "+quote(dir))
 		case s.switches().Off(in.Key):
-			_, path := s.switches().Of(in.Key)
-			s.passed(in, "switched off in "+path)
+			s.switchedOff(in)
 		default:
 			fit = append(fit, in)
 		}
@@ -78,6 +77,11 @@ func (s *search) competing(plugin, dir string) []Installation {
 
 func (s *search) passed(in Installation, why string) {
 	s.step(RuleRegistry, in.InstallPath, Skipped, describe(in)+": "+why)
+}
+
+func (s *search) switchedOff(in Installation) {
+	_, path := s.switches().Of(in.Key)
+	s.passed(in, "switched off in "+path)
 }
 
 // switches reads the settings once, of the project the client was started in

@@ -5,6 +5,7 @@ package command
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -45,7 +46,7 @@ var subcommands = []subcommand{
 	{name: "hydrate", make: newHydrate, misused: refuseFlags},
 	{name: "recover", make: newRecover},
 	{name: "locate", make: newLocate},
-	{name: "validate", make: newValidate},
+	{name: "validate", make: newValidate, misused: refuseToValidate},
 	{name: "install", make: newInstall},
 	{name: "plugin", make: newPlugin},
 	{name: "hooks", make: newHooks},
@@ -100,7 +101,13 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 		Use:   "fsmtx",
 		Short: "Put a skill's workflow into the client's task list, all of it or none of it",
 		Long:  "fsmtx puts the tasks that a skill declares in its fsm.json into the task list of Claude Code\nwhen the skill is invoked: all of them or none of them, whatever fails.",
-		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
+		Example: example(
+			"fsmtx demo                           # see it work, in a temporary directory",
+			"fsmtx install                        # put it into the client, for this project",
+			"fsmtx validate skills/*/fsm.json     # check workflows",
+			"fsmtx recover                        # after a crash"),
+		Args: noSuchCommand,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	for _, sub := range subcommands {
 		if len(args) > 0 && args[0] == sub.name {
@@ -116,11 +123,69 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	}
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = root.Use != "fsmtx"
+	if root.HasSubCommands() {
+		completeHelp(root)
+	}
 	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	return root
+}
+
+// completeHelp makes the two commands that cobra would add, to give them what every
+// command of this program has: an example, and an error for what they do not know.
+func completeHelp(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Example = example(c.CommandPath() + " " + root.Commands()[0].Name())
+			c.Run, c.RunE = nil, func(_ *cobra.Command, args []string) error { return helpOn(root, args) }
+		case "completion":
+			c.Example = example("fsmtx completion bash > ~/.local/share/bash-completion/completions/fsmtx")
+			c.Args, c.RunE = noSuchCommand, func(c *cobra.Command, _ []string) error { return c.Help() }
+			for _, shell := range c.Commands() {
+				shell.Args = noArguments
+				shell.Example = example("fsmtx completion " + shell.Name())
+			}
+		}
+	}
+}
+
+// helpOn shows the help of the command that args name.
+func helpOn(root *cobra.Command, args []string) error {
+	c, unknown, err := root.Find(args)
+	if err != nil {
+		return err
+	}
+	if len(unknown) > 0 {
+		return noSuchCommand(c, unknown)
+	}
+	c.InitDefaultHelpFlag()
+	return c.Help()
+}
+
+// noSuchCommand refuses what is no command, and says which one is near.
+func noSuchCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	c.SuggestionsMinimumDistance = 2
+	hint := "run " + c.CommandPath() + " --help"
+	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near[0])
+	}
+	return &exit{exitNo, fmt.Errorf("unknown command %q", args[0]), hint}
+}
+
+// noArguments refuses what follows a command's flags.
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return &exit{exitNo, fmt.Errorf("unexpected argument %q", args[0]), "run " + c.CommandPath() + " --help"}
 }
 
 // interruptible returns a context that SIGINT and SIGTERM end, for what waits or

@@ -23,8 +23,9 @@ func newDemo(s terminal.Streams) *cobra.Command {
 		Short:   "Show what happens, in a temporary directory",
 		Long:    demoLong,
 		Example: example("fsmtx demo"),
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
+			surviveBrokenPipe() // there is a directory to remove
 			ctx, stop := interruptible(c.Context())
 			defer stop()
 			if die {

@@ -15,7 +15,7 @@ func newGuardList(s terminal.Streams) *cobra.Command {
 		Use:     "list",
 		Short:   "List the guards with their events, matchers and switches",
 		Example: example("fsmtx guard list"),
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "ID\tEVENT\tMATCHER\tSWITCH\tHOLDS THAT")

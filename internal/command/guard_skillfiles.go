@@ -15,7 +15,7 @@ func newGuardSkillFiles(s terminal.Streams) *cobra.Command {
 			"reading its fsm.json wastes context. Nothing installs this hook unless asked to. " + guard.SkillFilesBypass + ",\n" +
 			"set to anything in the client's environment, lets every call pass. Exit code 2 means refused.",
 		Example: example("fsmtx guard skill-files < event.json"),
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE:    func(*cobra.Command, []string) error { return answered(guard.SkillFiles(s)) },
 	}
 }

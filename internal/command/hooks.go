@@ -20,7 +20,7 @@ func newHooks(s terminal.Streams) *cobra.Command {
 		Long: "Runs the hooks of LLxprt Code, Gemini CLI or Claude Code without that agent: for agents that\n" +
 			"have no hooks of their own, for people who write hooks, and for their tests.",
 		Example: example("fsmtx hooks list --dialect claude", "fsmtx hooks fire BeforeTool < event.json", "fsmtx hooks test plugin"),
-		Args:    cobra.NoArgs,
+		Args:    noSuchCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(

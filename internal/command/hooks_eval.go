@@ -21,7 +21,7 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 			"any language can embed the hook runtime. Modes: fire, tool, model, translate, status, factory.\n" +
 			"Exits with 0 whatever the hooks say, and with 1 if the request is not one.",
 		Example: example(`fsmtx hooks eval < request.json`),
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			request, err := readAll(s.In)
 			if err != nil {

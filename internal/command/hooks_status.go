@@ -15,7 +15,7 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 		Use:     "status",
 		Short:   "Say whether hooks are switched on, and how many there are",
 		Example: example("fsmtx hooks status --json", "fsmtx hooks status --dialect claude"),
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			cwd, err := cwdOr("")
 			if err != nil {

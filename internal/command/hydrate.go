@@ -38,8 +38,10 @@ type hydrateFlags struct {
 	log           string
 }
 
-func newHydrate(s terminal.Streams) *cobra.Command {
-	var f hydrateFlags
+func newHydrate(s terminal.Streams) *cobra.Command { return new(hydrateFlags).command(s) }
+
+// command reads its flags into f.
+func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "hydrate",
 		Short: "As a hook: put the invoked skill's tasks into the task list",
@@ -47,13 +49,16 @@ func newHydrate(s terminal.Streams) *cobra.Command {
 		Example: example(
 			"fsmtx hydrate < event.json",
 			"fsmtx hydrate --announce --log ~/.claude/fsmtx.log < event.json"),
-		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
+		Args: cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
 			policy, err := f.policy()
-			if err != nil {
-				return refuseFlags(s, err)
+			if err == nil && len(args) > 0 {
+				err = fmt.Errorf("unexpected argument %q", args[0])
 			}
-			return runHydrate(c.Context(), s, f, policy)
+			if err != nil {
+				return f.refuse(s, err)
+			}
+			return runHydrate(c.Context(), s, *f, policy)
 		},
 	}
 	c.Flags().StringVar(&f.scope, "scope", "all", `which tasks to replace: "all" that any skill made, or those this "skill" made`)
@@ -80,13 +85,23 @@ func (f hydrateFlags) policy() (fsmspec.Policy, error) {
 	return fsmspec.Policy{Scope: scope, Active: active}, nil
 }
 
-// refuseFlags reports a wrong command line. The hook was registered with it, so
-// every skill would fail: the agent is told, but no prompt of the user is stopped.
-func refuseFlags(s terminal.Streams, err error) error {
+// refuseFlags reports flags that cannot be read, --log perhaps among them.
+func refuseFlags(s terminal.Streams, err error) error { return hydrateFlags{}.refuse(s, err) }
+
+// refuse reports a wrong command line. The hook was registered with it, so every
+// skill would fail: the agent is told, but no prompt of the user is stopped.
+func (f hydrateFlags) refuse(s terminal.Streams, err error) error {
+	start := time.Now()
 	err = fmt.Errorf("hydrate is registered with a wrong command line: %w", err)
 	const hint = "run fsmtx hydrate --help, then mend the hook with fsmtx install"
-	if e, readErr := readEvent(s); readErr == nil && e.Name == event.UserPromptExpansion {
-		return letGo(s, e.Name, err)
+	var request hydrate.Request
+	e, readErr := readEvent(s)
+	if readErr == nil {
+		request, _, _ = hydrate.Understand(e)
+	}
+	f.record(s, start, hydrate.Call{Request: request, Err: err})
+	if request.Event == event.UserPromptExpansion {
+		return letGo(s, request.Event, err)
 	}
 	return &exit{exitBlock, err, hint}
 }
@@ -95,10 +110,12 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 	start := time.Now()
 	e, err := readEvent(s)
 	if err != nil {
+		f.record(s, start, hydrate.Call{Err: err})
 		return &exit{exitBlock, err, "hydrate is a hook: it reads the client's event; see fsmtx hydrate --help"}
 	}
 	request, skip, err := hydrate.Understand(e)
 	if skip != "" {
+		f.record(s, start, hydrate.Call{Request: request, Skipped: skip})
 		s.Errorf("nothing to do: %s", skip)
 		return answer(s, hydrate.Reply(request.Event, ""))
 	}
@@ -106,15 +123,22 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 	if err == nil {
 		result, err = carryOut(ctx, s, request, hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, LockTimeout: f.lockTimeout})
 	}
-	if f.log != "" {
-		if err := hydrate.NewRecord(request, result, err, start, time.Now()).Append(f.log); err != nil {
-			s.Errorf("the call was not logged: %v", err)
-		}
-	}
+	f.record(s, start, hydrate.Call{Request: request, Result: result, Err: err})
 	if err != nil {
 		return failHydrate(s, request, result, err)
 	}
 	return succeed(s, f, request, result)
+}
+
+// record appends a line about the call to the log, if there is to be one. That it
+// cannot be is no failure of the hook.
+func (f hydrateFlags) record(s terminal.Streams, start time.Time, call hydrate.Call) {
+	if f.log == "" {
+		return
+	}
+	if err := hydrate.NewRecord(call, start, time.Now()).Append(f.log); err != nil {
+		s.Errorf("the call was not logged: %v", err)
+	}
 }
 
 // carryOut handles signals only once there is something to undo: most skills have

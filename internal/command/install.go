@@ -99,10 +99,14 @@ func (f *installFlags) take(args []string, dash int) error {
 
 // checkHydrate refuses flags that every call of the hook would refuse.
 func checkHydrate(args []string) error {
-	c := newHydrate(terminal.Streams{})
+	var f hydrateFlags
+	c := f.command(terminal.Streams{})
 	err := c.ParseFlags(args)
 	if err == nil && c.Flags().NArg() > 0 {
 		err = fmt.Errorf("unexpected argument %q", c.Flags().Arg(0))
+	}
+	if err == nil {
+		_, err = f.policy()
 	}
 	if err != nil {
 		return &exit{exitNo, fmt.Errorf("hydrate would refuse its flags: %w", err), "run fsmtx hydrate --help"}

@@ -66,7 +66,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}()
 	_, err = hydrate.Run(context.Background(), request, env,
-		hydrate.Options{LockTimeout: time.Second, FS: dying{committed: len(args) == 1, renamed: new(bool)}})
+		hydrate.Options{LockTimeout: time.Minute, FS: dying{committed: len(args) == 1, renamed: new(bool)}})
 	ts.Check(err)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -27,8 +28,12 @@ below it every step of the search with its result:
 
 Exit code 1 means that there is none.
 
---json prints an object with command, path (empty if there is none), plugin and
-steps: an array of objects with rule, path, outcome and detail.`
+--json prints an object with command, path (empty if there is none), plugin
+(plugin@marketplace, or empty) and steps: an array of objects with rule, path (may
+be empty), outcome (one of the above) and detail (for people; may be empty). A rule
+is one of: plugin registry, settings, marketplace, plugin skill, plugin command,
+project skill, user skill, nested command, plugin directory, project directory,
+alias.`
 
 type locateFlags struct {
 	cwd        string
@@ -96,19 +101,24 @@ func printLocated(s terminal.Streams, asJSON bool, r locator.Result) error {
 		return printJSON(s.Out, r)
 	}
 	if r.Found() {
-		fmt.Fprintln(s.Out, r.Path)
+		fmt.Fprintln(s.Out, terminal.Visible(r.Path))
 	} else {
 		fmt.Fprintf(s.Out, "no fsm.json for %q\n", r.Command)
 	}
 	return printSteps(s.Out, r.Steps)
 }
 
+// cell keeps a path that holds a line feed or a tab in its place of the table.
+func cell(text string) string {
+	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(terminal.Visible(text))
+}
+
 func printSteps(w io.Writer, steps []locator.Step) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, step := range steps {
-		fmt.Fprintf(table, "  %s\t%s\t%s", step.Outcome, step.Rule, step.Path)
+		fmt.Fprintf(table, "  %s\t%s\t%s", step.Outcome, step.Rule, cell(step.Path))
 		if step.Detail != "" {
-			fmt.Fprintf(table, "  (%s)", step.Detail)
+			fmt.Fprintf(table, "  (%s)", cell(step.Detail))
 		}
 		fmt.Fprintln(table)
 	}

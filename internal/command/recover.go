@@ -55,7 +55,7 @@ func newRecover(s terminal.Streams) *cobra.Command {
 		Short:   "Finish what an interrupted hydration left over",
 		Long:    recoverLong,
 		Example: example("fsmtx recover", "fsmtx recover --dry-run --json", "fsmtx recover --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			ctx, stop := interruptible(c.Context())
 			defer stop()
@@ -124,8 +124,10 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 	return nil
 }
 
+// printJSON prints v for programs. A path need not be UTF-8, which JSON is: what is
+// not becomes U+FFFD.
 func printJSON(w io.Writer, v any) error {
-	text, err := json.Marshal(v, jsontext.WithIndent("  "))
+	text, err := json.Marshal(v, jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return err
 	}
@@ -140,12 +142,13 @@ func recoverHook(ctx context.Context, s terminal.Streams, f recoverFlags) error 
 	report, err := recoverEvent(ctx, s, f)
 	switch {
 	case err != nil:
-		reply.SystemMessage = "fsmtx could not look for an interrupted hydration: " + err.Error()
+		reply.SystemMessage = "could not look for an interrupted hydration: " + err.Error()
 	case report.State != recovery.Clean && report.State != recovery.Committed:
-		reply.SystemMessage = "fsmtx: " + strings.TrimSpace(report.String()+"\n"+report.Hint)
+		reply.SystemMessage = strings.TrimSpace(report.String() + "\n" + report.Hint)
 	}
 	if reply.SystemMessage != "" {
-		s.Errorf("%s", strings.TrimPrefix(reply.SystemMessage, "fsmtx: "))
+		s.Errorf("%s", reply.SystemMessage)
+		reply.SystemMessage = "fsmtx: " + reply.SystemMessage
 	}
 	return answer(s, reply)
 }

@@ -23,7 +23,7 @@ A hydration refuses a file with errors and takes no notice of warnings.
 The path "-" is standard input.
 
 Exit code 0 means that there are no errors, 1 that there are, 2 that a file could
-not be read.`
+not be read or the command line is wrong.`
 
 func newValidate(s terminal.Streams) *cobra.Command {
 	return &cobra.Command{
@@ -53,6 +53,10 @@ func newValidate(s terminal.Streams) *cobra.Command {
 // exitUnread is validate's code for a file that could not be read.
 const exitUnread = 2
 
+func refuseToValidate(_ terminal.Streams, err error) error {
+	return &exit{exitUnread, err, "run fsmtx validate --help"}
+}
+
 // validate prints what is wrong with one file and returns the exit code for it.
 func validate(s terminal.Streams, path string) int {
 	data, err := readSpec(s, path)
@@ -74,14 +78,20 @@ func validate(s terminal.Streams, path string) int {
 }
 
 func readSpec(s terminal.Streams, path string) ([]byte, error) {
+	// One byte more than is allowed: Parse says that it is too much, and looks no
+	// further.
+	const most = fsmspec.MaxBytes + 1
 	if path != "-" {
-		return locator.ReadSpec(locator.OS{}, path, fsmspec.MaxBytes)
+		data, err := locator.ReadSpec(locator.OS{}, path, fsmspec.MaxBytes)
+		if errors.Is(err, locator.ErrTooLarge) {
+			return make([]byte, most), nil
+		}
+		return data, err
 	}
 	if s.InputIsTerminal() {
 		return nil, errors.New("standard input is a terminal, and an fsm.json is expected there")
 	}
-	// One byte more than is allowed: Parse says that it is too much.
-	data, err := io.ReadAll(io.LimitReader(s.In, fsmspec.MaxBytes+1))
+	data, err := io.ReadAll(io.LimitReader(s.In, most))
 	if err != nil {
 		return nil, fmt.Errorf("reading standard input: %w", err)
 	}
@@ -105,6 +115,6 @@ func printProblems(s terminal.Streams, path string, problems []fsmspec.Problem) 
 		if colour {
 			kind = "\x1b[" + code + "m" + kind + "\x1b[0m"
 		}
-		fmt.Fprintf(s.Out, "%s:%d:%d: %s: %s\n", path, p.Line, p.Column, kind, p.Message)
+		fmt.Fprintf(s.Out, "%s:%d:%d: %s: %s\n", terminal.Visible(path), p.Line, p.Column, kind, p.Message)
 	}
 }

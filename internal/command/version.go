@@ -22,7 +22,7 @@ func newVersion(s terminal.Streams) *cobra.Command {
 		Use:     "version",
 		Short:   "Print version, commit, Go version and platform",
 		Example: example("fsmtx version"),
-		Args:    cobra.NoArgs,
+		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			version, commit := built()
 			_, err := fmt.Fprintf(s.Out, "fsmtx %s (commit %s, %s, %s/%s)\n", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -88,11 +88,13 @@ type Hydration struct {
 // *SpecError.
 func Find(r Request, env Env, o Options) (*Hydration, Result, error) {
 	var result Result
+	list, err := tasklist.Dir(env, r.Session)
+	if err != nil {
+		return nil, result, fmt.Errorf("%w: %w", ErrLookup, err)
+	}
+	result.List = list
 	spec, err := findSpec(r, env, o, &result)
 	if err != nil || spec == nil {
-		return nil, result, err
-	}
-	if result.List, err = tasklist.Dir(env, r.Session); err != nil {
 		return nil, result, err
 	}
 	h := &Hydration{request: r, options: o, spec: spec, result: result, files: o.FS}
@@ -144,13 +146,26 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 		return nil, nil
 	}
 	result.Spec = found.Path
-	data, err := locator.ReadSpec(files, found.Path, fsmspec.MaxBytes)
+	spec, err := readSpec(files, found.Path)
+	if _, unseen := errors.AsType[lookupError](err); unseen {
+		result.Spec = ""
+	}
+	return spec, err
+}
+
+// readSpec tells a file that is of no use from one of which it cannot even be told
+// whether it is there: in a directory that may not be searched, any name would be.
+func readSpec(files locator.FS, path string) (*fsmspec.Spec, error) {
+	data, err := locator.ReadSpec(files, path, fsmspec.MaxBytes)
 	if err != nil {
-		return nil, &SpecError{found.Path, err}
+		if _, unseen := files.Lstat(path); unseen != nil {
+			return nil, lookupError{err}
+		}
+		return nil, &SpecError{path, err}
 	}
 	spec, err := fsmspec.Parse(data)
 	if err != nil {
-		return nil, &SpecError{found.Path, err}
+		return nil, &SpecError{path, err}
 	}
 	return spec, nil
 }

@@ -7,48 +7,60 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Record is one line of the log: one call of the hook.
 type Record struct {
 	Time     time.Time `json:"time"`
-	List     string    `json:"list"`    // the task list's directory; empty if it did not come so far
+	List     string    `json:"list"`    // the task list's directory; empty if the event does not tell
 	Command  string    `json:"command"` // the command name of the skill
 	Spec     string    `json:"spec"`    // the path of its fsm.json; empty if it has none
 	Deleted  []string  `json:"deleted"` // file names
 	Created  []string  `json:"created"` // file names
 	Duration float64   `json:"duration_ms"`
-	Outcome  string    `json:"outcome"` // hydrated, nothing to do, duplicate, skipped or failed
-	Error    string    `json:"error,omitzero"`
+	Outcome  string    `json:"outcome"`         // hydrated, nothing to do, duplicate, skipped or failed
+	Reason   string    `json:"reason,omitzero"` // why it was skipped
+	Error    string    `json:"error,omitzero"`  // why it failed
+}
+
+// Call is what there is to say of one call of the hook.
+type Call struct {
+	Request Request
+	Result  Result
+	Skipped string // why the event asked for nothing; empty if it asked for something
+	Err     error
 }
 
 // NewRecord describes the call that began at start and ended now.
-func NewRecord(r Request, result Result, err error, start, now time.Time) Record {
+func NewRecord(c Call, start, now time.Time) Record {
 	rec := Record{
-		Time: start.UTC(), List: result.List, Command: r.Command, Spec: result.Spec,
+		Time: start.UTC(), List: c.Result.List, Command: c.Request.Command, Spec: c.Result.Spec,
 		Deleted: []string{}, Created: []string{},
 		Duration: float64(now.Sub(start).Microseconds()) / 1000,
-		Outcome:  outcome(result, err),
+		Outcome:  c.outcome(), Reason: c.Skipped,
 	}
-	for _, d := range result.Deleted {
+	for _, d := range c.Result.Deleted {
 		rec.Deleted = append(rec.Deleted, d.Name)
 	}
-	for _, c := range result.Created {
-		rec.Created = append(rec.Created, c.Name)
+	for _, created := range c.Result.Created {
+		rec.Created = append(rec.Created, created.Name)
 	}
-	if err != nil {
-		rec.Error = err.Error()
+	if c.Err != nil {
+		rec.Error = c.Err.Error()
 	}
 	return rec
 }
 
-func outcome(r Result, err error) string {
+func (c Call) outcome() string {
 	switch {
-	case err != nil:
+	case c.Err != nil:
 		return "failed"
-	case r.Duplicate:
+	case c.Skipped != "":
+		return "skipped"
+	case c.Result.Duplicate:
 		return "duplicate"
-	case len(r.Deleted)+len(r.Created) == 0:
+	case len(c.Result.Deleted)+len(c.Result.Created) == 0:
 		return "nothing to do"
 	}
 	return "hydrated"
@@ -58,7 +70,7 @@ func outcome(r Result, err error) string {
 // hooks that run at once do not mix theirs. A pipe that nobody reads is an error,
 // not a wait.
 func (r Record) Append(path string) error {
-	line, err := json.Marshal(r)
+	line, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // a path need not be UTF-8
 	if err != nil {
 		return err
 	}

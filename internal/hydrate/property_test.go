@@ -49,19 +49,23 @@ func (h *home) hydrate() (hydrate.Result, error) {
 	return hydrate.Run(context.Background(), r, env, hydrate.Options{LockTimeout: 5 * time.Second})
 }
 
-// state is every name below the tasks directory with what is known of it.
+// state is every name below the tasks directory, itself and the directories too,
+// with what is known of it.
 func (h *home) state() map[string]string {
 	m := map[string]string{}
 	root := filepath.Join(h.dir, ".claude/tasks")
 	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || e.IsDir() {
+		if err != nil {
 			return ignoreAbsent(err)
 		}
 		info, err := e.Info()
 		if err != nil {
 			return err
 		}
-		data, err := os.ReadFile(path)
+		var data []byte
+		if !e.IsDir() {
+			data, err = os.ReadFile(path)
+		}
 		rel, _ := filepath.Rel(root, path)
 		m[rel] = fmt.Sprintf("%v %v %s", info.Mode(), info.ModTime().UnixNano(), data)
 		return err
@@ -164,11 +168,22 @@ func TestInvalidSpecChangesNothing(t *testing.T) {
 		}).Draw(t, "spoil")
 		spoil(&spec[len(spec)-1])
 		h.spec(spec)
+		if rapid.Bool().Draw(t, "is cut off") {
+			h.cut(rapid.Float64Range(0, 1).Draw(t, "where"))
+		}
 		before := h.state()
 		_, err := h.hydrate()
 		require.Error(t, err)
 		require.Equal(t, before, h.state())
 	})
+}
+
+// cut leaves the given part of the fsm.json, and never all of it.
+func (h *home) cut(part float64) {
+	const path = ".claude/skills/skill/fsm.json"
+	text, err := os.ReadFile(filepath.Join(h.dir, path))
+	require.NoError(h.t, err)
+	h.write(path, string(text[:int(part*float64(len(text)-1))]))
 }
 
 func b2i(b bool) int {

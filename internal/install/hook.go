@@ -41,9 +41,6 @@ func DefaultFlags() []string { return []string{"--announce"} }
 // owns reports whether the call is one of this hook, of whatever path, version
 // and flags.
 func (h Hook) owns(c call) bool {
-	if filepath.Base(c.program) != program && c.program != h.Command {
-		return false
-	}
 	if len(c.args) == 0 || c.args[0] != h.Args[0] {
 		return false
 	}
@@ -52,7 +49,13 @@ func (h Hook) owns(c call) bool {
 			return false
 		}
 	}
-	return true
+	return h.isProgram(c.program)
+}
+
+// isProgram reports whether the path is this program's: by its usual name, as it
+// is called now, or by a link to it.
+func (h Hook) isProgram(path string) bool {
+	return filepath.Base(path) == program || path == h.Command || filepath.IsAbs(path) && sameFile(path, h.Command)
 }
 
 // flagsOf returns what a call that the hook owns has beyond the hook's own

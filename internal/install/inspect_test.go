@@ -2,6 +2,8 @@ package install_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -107,4 +109,24 @@ func TestALineThatDoesMoreIsTheUsersOwn(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, ours, report.State == install.Outdated, "%q", line)
 	}
+}
+
+// TestLinkToTheProgramIsTheProgram: whoever installs by one name of the program and
+// then by another has its hooks once.
+func TestLinkToTheProgramIsTheProgram(t *testing.T) {
+	dir := t.TempDir()
+	program, link := filepath.Join(dir, "program"), filepath.Join(dir, "link")
+	require.NoError(t, os.WriteFile(program, nil, 0o755))
+	require.NoError(t, os.Symlink(program, link))
+	before := []byte(`{"a":1}`)
+	byLink := add(t, before, install.Hooks(link, nil))
+	hooks := install.Hooks(program, nil)
+	report, err := install.Inspect(byLink, hooks)
+	require.NoError(t, err)
+	assert.Equal(t, install.Outdated, report.State)
+	both := add(t, byLink, hooks)
+	assert.NotContains(t, string(both), link)
+	after, err := install.Remove(both, hooks)
+	require.NoError(t, err)
+	assert.Equal(t, string(before), string(after))
 }
