@@ -242,8 +242,11 @@ func (h *Hydration) run(ctx context.Context) (err error) {
 		if err == nil {
 			h.result.Deleted, h.result.Created = plan.Deletions(), plan.Creations()
 		}
-		if !errors.Is(err, txn.ErrChanged) || errors.Is(err, txn.ErrRecoveryRequired) || waiting.Err() != nil {
+		if !errors.Is(err, txn.ErrChanged) || errors.Is(err, txn.ErrRecoveryRequired) {
 			return err
+		}
+		if waiting.Err() != nil { // that a task was changed would be no reason to give up
+			return fmt.Errorf("%w; the last try: %v", context.Cause(waiting), err)
 		}
 	}
 }

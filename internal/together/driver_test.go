@@ -198,11 +198,20 @@ func (w *worker) remove(id int) {
 		return
 	}
 	o := w.order("delete", id)
-	w.expect(o, w.do(o))
+	w.expect(o, w.delete(o))
 	w.ledger.mu.Lock()
 	defer w.ledger.mu.Unlock()
 	w.ledger.tasks[id].deleted = true
 	w.own = slices.DeleteFunc(w.own, func(n int) bool { return n == id })
+}
+
+// delete lets no other client delete meanwhile. Two of them may read the mark
+// before either writes it, and then the lower one stays: the number of a task that
+// is gone is given again, whether there are hooks or not.
+func (w *worker) delete(o order) answer {
+	w.ledger.deleting.Lock()
+	defer w.ledger.deleting.Unlock()
+	return w.do(o)
 }
 
 // aSkills picks a task that a skill made; 0 if there is none.
@@ -236,7 +245,7 @@ func (w *worker) removeSkills() {
 	w.ledger.doomed[id] = true
 	w.ledger.mu.Unlock()
 	o := w.order("delete", id)
-	a := w.do(o)
+	a := w.delete(o)
 	w.expect(o, a, "gone")
 	w.ledger.mu.Lock()
 	defer w.ledger.mu.Unlock()

@@ -183,6 +183,8 @@ type ledger struct {
 	given   []int
 	doomed  map[int]bool // a deletion of it was begun
 	deleted map[int]bool // and done
+
+	deleting sync.Mutex // is held by the client that deletes
 }
 
 // manual is a task that a client created.
