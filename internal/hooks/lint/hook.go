@@ -64,15 +64,3 @@ func (c *check) meant(pattern string) string {
 	}
 	return ""
 }
-
-// duplicates looks for a handler that comes twice where only one can run.
-func (c *check) duplicates(all []hooks.Hook) {
-	for i, h := range all {
-		for _, earlier := range all[:i] {
-			if c.Dialect.Same(h, earlier) && (h.Matcher == earlier.Matcher || !c.Dialect.IsToolEvent(h.Event)) {
-				c.add(h.Pointer, Warning, "the same command is there already and runs once")
-				break
-			}
-		}
-	}
-}

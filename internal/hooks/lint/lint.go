@@ -106,7 +106,10 @@ func (c *check) run() {
 		c.problem(p)
 	}
 	for _, event := range registry.Events() {
-		c.duplicates(registry.Hooks(event))
+		_, duplicates := registry.All(c.Dialect, event)
+		for _, p := range duplicates {
+			c.add(p.Pointer, Warning, p.Message)
+		}
 		for _, h := range registry.Hooks(event) {
 			c.timeout(h)
 			c.matcher(event, h)
