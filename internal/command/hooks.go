@@ -1,7 +1,11 @@
 package command
 
 import (
+	"context"
+	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -93,6 +97,27 @@ func (h hookSetup) engine(s terminal.Streams, session hooks.Session) *hooks.Engi
 		Enabled: h.found.Enabled,
 		Load:    func() ([]hooks.Source, error) { return h.found.Sources, nil },
 	})
+}
+
+// supervising returns a context that the signals end which end this program. It
+// has to live until the hooks are ended: they are in process groups of their own,
+// where neither a terminal's interrupt nor its hang-up reaches them.
+func supervising(ctx context.Context) (context.Context, context.CancelFunc) {
+	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signal.NotifyContext(ctx, signals...)
+}
+
+// interrupted is the error of a command whose context a signal ended, nil
+// otherwise. Hooks that were cut short have not allowed anything, and whoever
+// goes by the exit code must not read it as that.
+func interrupted(ctx context.Context) error {
+	if ctx.Err() == nil {
+		return nil
+	}
+	return &exit{code: exitNo, err: fmt.Errorf("interrupted: %w", context.Cause(ctx))}
 }
 
 // projectDir is where the agent's project is: what the client says, else cwd.

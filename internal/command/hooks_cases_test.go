@@ -24,16 +24,17 @@ import (
 
 // hookCase is one case of testdata/hooks/cases.json or more.json.
 type hookCase struct {
-	ID        string            `json:"id"`
-	Title     string            `json:"title"`
-	Request   jsontext.Value    `json:"request"`
-	Files     map[string]string `json:"files"`
-	Dirname   string            `json:"dirname"`
-	GenInput  *genInput         `json:"gen_input"`
-	Settle    float64           `json:"settle"` // seconds
-	Expect    map[string]any    `json:"expect"`
-	Recommend map[string]any    `json:"recommend"`
-	Tags      []string          `json:"tags"`
+	ID           string            `json:"id"`
+	Title        string            `json:"title"`
+	Requirements []string          `json:"reqs"`
+	Request      jsontext.Value    `json:"request"`
+	Files        map[string]string `json:"files"`
+	Dirname      string            `json:"dirname"`
+	GenInput     *genInput         `json:"gen_input"`
+	Settle       float64           `json:"settle"` // seconds
+	Expect       map[string]any    `json:"expect"`
+	Recommend    map[string]any    `json:"recommend"`
+	Tags         []string          `json:"tags"`
 }
 
 // genInput is a large input that is made, not stored.

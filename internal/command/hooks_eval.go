@@ -31,7 +31,7 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ctx, stop := interruptible(c.Context())
+			ctx, stop := supervising(c.Context())
 			defer stop()
 			result, err := hooks.Eval(ctx, request, cwd)
 			if errors.Is(err, hooks.ErrRequest) {
@@ -40,8 +40,10 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(s.Out, "%s\n", result)
-			return err
+			if _, err = fmt.Fprintf(s.Out, "%s\n", result); err != nil {
+				return err
+			}
+			return interrupted(ctx)
 		},
 	}
 }

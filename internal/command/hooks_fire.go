@@ -1,6 +1,8 @@
 package command
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/event"
@@ -22,7 +24,9 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 		),
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			result, setup, err := flags.fire(c, s, args[0])
+			ctx, stop := supervising(c.Context())
+			defer stop()
+			result, setup, err := flags.fire(ctx, s, args[0])
 			if err != nil {
 				return err
 			}
@@ -34,6 +38,9 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 				warnOf(s, result)
 				words{s.Out, setup.dialect}.result(args[0], result)
 			}
+			if err := interrupted(ctx); err != nil {
+				return err
+			}
 			return verdict(result.Policy.Blocking, result.Policy.Stop)
 		},
 	}
@@ -41,7 +48,7 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-func (f *hookFlags) fire(c *cobra.Command, s terminal.Streams, name string) (*hooks.Result, hookSetup, error) {
+func (f *hookFlags) fire(ctx context.Context, s terminal.Streams, name string) (*hooks.Result, hookSetup, error) {
 	e, err := event.Read(s.In)
 	if err != nil {
 		return nil, hookSetup{}, err
@@ -56,8 +63,6 @@ func (f *hookFlags) fire(c *cobra.Command, s terminal.Streams, name string) (*ho
 		return nil, hookSetup{}, err
 	}
 	session := hooks.Session{ID: e.SessionID, Cwd: cwd, Project: project, TranscriptPath: e.TranscriptPath}
-	ctx, stop := interruptible(c.Context())
-	defer stop()
 	return setup.engine(s, session).Fire(ctx, name, hooks.Input{Fields: e.Raw}), setup, nil
 }
 

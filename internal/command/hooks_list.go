@@ -46,8 +46,9 @@ type listed struct {
 }
 
 type listedEvent struct {
-	Event string      `json:"event"`
-	Plan  *hooks.Plan `json:"plan"`
+	Event   string          `json:"event"`
+	Plan    *hooks.Plan     `json:"plan"`
+	Skipped []hooks.Problem `json:"skipped,omitzero"` // hooks that are valid and do not run here
 }
 
 func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) error {
@@ -64,12 +65,12 @@ func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) 
 		subject = args[1]
 	}
 	for _, event := range events {
-		plan := registry.All(event)
+		plan, skipped := registry.All(setup.dialect, event)
 		if subject != "" {
-			plan = registry.Plan(setup.dialect, event, subject)
+			plan, skipped = registry.Plan(setup.dialect, event, subject)
 		}
-		if plan != nil {
-			all.Events = append(all.Events, listedEvent{event, plan})
+		if plan != nil || skipped != nil {
+			all.Events = append(all.Events, listedEvent{event, plan, skipped})
 		}
 	}
 	if asJSON {
@@ -88,14 +89,23 @@ func (l listed) print(s terminal.Streams) {
 		}
 		s.Errorf("%s: %s", what, p)
 	}
+	for _, e := range l.Events {
+		for _, p := range e.Skipped {
+			s.Errorf("skipped: %s", p)
+		}
+	}
 	if !l.Enabled {
 		s.Errorf("hooks are switched off: none of these would run")
 	}
-	if len(l.Events) == 0 {
-		fmt.Fprintln(s.Out, "no hooks")
-	}
+	none := true
 	for _, e := range l.Events {
-		e.print(s.Out)
+		if e.Plan != nil {
+			e.print(s.Out)
+			none = false
+		}
+	}
+	if none {
+		fmt.Fprintln(s.Out, "no hooks")
 	}
 }
 

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -53,7 +54,7 @@ func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []s
 		return err
 	}
 	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)})
-	ctx, stop := interruptible(c.Context())
+	ctx, stop := supervising(c.Context())
 	defer stop()
 	run := engine.RunModel(ctx, request, hooks.Shell{Args: command, Cwd: cwd}.Model())
 	if flags.json {
@@ -62,7 +63,7 @@ func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []s
 		warnOf(s, run.Selection, run.Before, run.After)
 		_, err = fmt.Fprintf(s.Out, "%s\n", run.Response)
 	}
-	switch {
+	switch err := cmp.Or(err, interrupted(ctx)); {
 	case err != nil:
 		return err
 	case run.Error != "":

@@ -38,7 +38,7 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 			if engine != nil {
 				state = "on"
 			}
-			_, err = fmt.Fprintf(s.Out, "%s: hooks are %s, %d configured in %d files\n", setup.dialect.Title, state, engine.Status().TotalHooks, len(setup.found.Files))
+			_, err = fmt.Fprintf(s.Out, "%s: hooks are %s, %d configured in %d file%s\n", setup.dialect.Title, state, engine.Status().TotalHooks, len(setup.found.Files), ending(len(setup.found.Files)))
 			return err
 		},
 	}

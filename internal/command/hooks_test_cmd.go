@@ -43,7 +43,7 @@ type hookTests struct {
 }
 
 func (t hookTests) all(ctx context.Context, s terminal.Streams, dir string) error {
-	ctx, stop := interruptible(ctx)
+	ctx, stop := supervising(ctx)
 	defer stop()
 	only, err := regexp.Compile(t.pattern)
 	if err != nil {
@@ -59,7 +59,11 @@ func (t hookTests) all(ctx context.Context, s terminal.Streams, dir string) erro
 	}
 	failed := 0
 	for _, path := range paths {
-		if !t.one(ctx, s, path) {
+		passed := t.one(ctx, s, path)
+		if err := interrupted(ctx); err != nil {
+			return err
+		}
+		if !passed {
 			failed++
 		}
 	}
@@ -116,7 +120,7 @@ func (t hookTests) differences(ctx context.Context, s terminal.Streams, path str
 	if err != nil {
 		return nil, err
 	}
-	if t.update {
+	if t.update && ctx.Err() == nil {
 		return nil, c.Update(got)
 	}
 	found = c.Differences(got)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -52,7 +53,7 @@ func runTool(c *cobra.Command, s terminal.Streams, flags hookFlags, name, input 
 		return err
 	}
 	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)})
-	ctx, stop := interruptible(c.Context())
+	ctx, stop := supervising(c.Context())
 	defer stop()
 	run := engine.ExecuteTool(ctx, name, given, hooks.Shell{Args: command, Cwd: cwd}.Tool())
 	if flags.json {
@@ -61,7 +62,7 @@ func runTool(c *cobra.Command, s terminal.Streams, flags hookFlags, name, input 
 		warnOf(s, run.Before, run.After)
 		_, err = fmt.Fprintln(s.Out, strings.TrimRight(run.Result.LLMContent, "\n"))
 	}
-	if err != nil {
+	if err := cmp.Or(err, interrupted(ctx)); err != nil {
 		return err
 	}
 	if run.Stopped && !flags.json {

@@ -56,7 +56,7 @@ func claudeRules() []rule {
 		{name: "StopFailure", subject: "error"},
 		{name: "SubagentStart", subject: "agent_type"},
 		{name: "SubagentStop", subject: "agent_type", blocks: true},
-		{name: "PreCompact", subject: "trigger", blocks: true},
+		{name: "PreCompact", subject: "trigger", blocks: true, textIsContext: true},
 		{name: "PostCompact", subject: "trigger"},
 		{name: "Notification", subject: "notification_type"},
 		{name: "ConfigChange", subject: "source", blocks: true},

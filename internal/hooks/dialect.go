@@ -131,6 +131,13 @@ func (d Dialect) matcherOf(event string) func(string) matcher {
 	return d.matcher
 }
 
+// Matches reports whether a matcher of an event is for a subject, such as a
+// tool's name.
+func (d Dialect) Matches(event, pattern, subject string) bool {
+	matched, _ := compile(pattern, d.matcherOf(event))(subject)
+	return matched
+}
+
 // sameEvent returns the names by which dialects call the same event.
 func sameEvent(event string) []string {
 	for _, names := range [][]string{

@@ -129,7 +129,7 @@ func (e *Engine) fire(ctx context.Context, event string, in Input) *Result {
 		return result
 	}
 	fields, request, response := in.read()
-	plan, notes := registry.plan(d, event, fields.text(r.subject))
+	plan, notes := registry.plan(d, event, fields.text(r.subject), func(Hook, string) {})
 	for _, note := range notes {
 		result.warn(note)
 	}

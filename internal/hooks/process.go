@@ -53,6 +53,9 @@ func (o outcome) blocks() bool  { return o.err == nil && o.signal == "" && o.exi
 // process group when its time is up or ctx is done.
 func (i invocation) run(ctx context.Context) outcome {
 	start := time.Now()
+	if ctx.Err() != nil {
+		return outcome{err: cancelled(ctx)}
+	}
 	p, err := i.start()
 	if err != nil {
 		return outcome{err: fmt.Errorf("starting the hook: %w", err), duration: time.Since(start)}
@@ -120,7 +123,7 @@ func (p *process) await(ctx context.Context, timeout time.Duration) error {
 	case <-p.exited:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%w: %w", errCancelled, context.Cause(ctx))
+		return cancelled(ctx)
 	case <-timer.C:
 	}
 	select {
@@ -129,6 +132,10 @@ func (p *process) await(ctx context.Context, timeout time.Duration) error {
 	default:
 		return fmt.Errorf("%w after %dms", errTimeout, timeout.Milliseconds())
 	}
+}
+
+func cancelled(ctx context.Context) error {
+	return fmt.Errorf("%w: %w", errCancelled, context.Cause(ctx))
 }
 
 // finish ends what is still there. A process that ended by itself may have left

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 )
@@ -109,7 +111,7 @@ func (c *check) resolve(word string, h hooks.Hook) (path string, known bool) {
 // if it does not begin with one.
 func firstCommand(command string) []string {
 	words := shellWords(command)
-	for len(words) > 0 && isAssignment(words[0]) {
+	for len(words) > 0 && (isAssignment(words[0]) || startsOthers(words[0])) {
 		words = words[1:]
 	}
 	if len(words) > 0 && (isKeyword(words[0]) || strings.HasPrefix(words[0], "(")) {
@@ -168,13 +170,29 @@ func unquoted(command string, vars []hooks.Variable) []string {
 		case c == '$' && quote == 0:
 			for _, v := range vars {
 				rest := command[i+1:]
-				if (strings.HasPrefix(rest, v.Name) || strings.HasPrefix(rest, "{"+v.Name+"}")) && !slices.Contains(names, v.Name) {
+				if refersTo(rest, v.Name) && !slices.Contains(names, v.Name) {
 					names = append(names, v.Name)
 				}
 			}
 		}
 	}
 	return names
+}
+
+// refersTo reports whether what follows a dollar sign is a variable's name.
+func refersTo(rest, name string) bool {
+	if strings.HasPrefix(rest, "{"+name+"}") {
+		return true
+	}
+	after, ok := strings.CutPrefix(rest, name)
+	return ok && !strings.ContainsFunc(after[:min(1, len(after))], func(c rune) bool {
+		return c == '_' || c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c))
+	})
+}
+
+// startsOthers reports whether a command runs the one that comes behind it.
+func startsOthers(word string) bool {
+	return slices.Contains([]string{"exec", "command", "env", "nohup"}, word)
 }
 
 func isAssignment(word string) bool {

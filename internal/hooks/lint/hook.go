@@ -2,8 +2,10 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/jsregex"
@@ -17,11 +19,17 @@ func (c *check) timeout(h hooks.Hook) {
 		return
 	}
 	switch unit := c.Dialect.TimeoutUnit(); {
-	case unit == time.Second && h.Timeout >= 1000*time.Second && h.Timeout%(1000*time.Second) == 0:
+	case unit == time.Second && inMilliseconds(h.Timeout):
 		c.add(at, Warning, fmt.Sprintf("the timeout is %v: %s counts in seconds, not milliseconds", h.Timeout, c.Dialect.Title))
 	case unit == time.Millisecond && h.Timeout < time.Second:
 		c.add(at, Warning, fmt.Sprintf("the timeout is %v: %s counts in milliseconds, not seconds", h.Timeout, c.Dialect.Title))
 	}
+}
+
+// inMilliseconds reports whether a timeout in seconds looks like another unit's:
+// a thousand and more, and round as milliseconds or not as minutes.
+func inMilliseconds(timeout time.Duration) bool {
+	return timeout >= 1000*time.Second && (timeout%(1000*time.Second) == 0 || timeout%time.Minute != 0)
 }
 
 // matcher looks for one that picks nothing, or is not looked at.
@@ -41,18 +49,34 @@ func (c *check) matcher(event string, h hooks.Hook) {
 		c.add(at, Warning, fmt.Sprintf("the matcher %q is no regular expression and matches only a tool of exactly that name", pattern))
 		return
 	}
-	if !strings.Contains(pattern, "mcp_") && !c.matchesAny(h) {
+	if strings.Contains(pattern, "mcp_") {
+		return // whatever servers there are
+	}
+	if !c.matchesAny(event, pattern) {
 		c.add(at, Warning, fmt.Sprintf("the matcher %q matches no tool of %s%s", pattern, c.Dialect.Title, c.meant(pattern)))
+		return
+	}
+	for _, name := range alternatives(pattern) {
+		if !c.matchesAny(event, name) {
+			c.add(at, Warning, fmt.Sprintf("%q in the matcher matches no tool of %s%s", name, c.Dialect.Title, c.meant(name)))
+		}
 	}
 }
 
-func (c *check) matchesAny(h hooks.Hook) bool {
-	for _, tool := range append(c.Dialect.Tools(), "mcp__server__tool") {
-		if h.Matches(tool) {
-			return true
-		}
+func (c *check) matchesAny(event, pattern string) bool {
+	return slices.ContainsFunc(append(c.Dialect.Tools(), "mcp__server__tool"), func(tool string) bool {
+		return c.Dialect.Matches(event, pattern, tool)
+	})
+}
+
+// alternatives returns the names of a matcher that is a list of them, nil of any
+// other.
+func alternatives(pattern string) []string {
+	isName := func(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
+	if strings.ContainsFunc(pattern, func(c rune) bool { return c != '|' && !isName(c) }) {
+		return nil
 	}
-	return false
+	return strings.FieldsFunc(pattern, func(c rune) bool { return c == '|' })
 }
 
 // meant names the tool that a matcher spells in another case.
@@ -63,16 +87,4 @@ func (c *check) meant(pattern string) string {
 		}
 	}
 	return ""
-}
-
-// duplicates looks for a handler that comes twice where only one can run.
-func (c *check) duplicates(all []hooks.Hook) {
-	for i, h := range all {
-		for _, earlier := range all[:i] {
-			if c.Dialect.Same(h, earlier) && (h.Matcher == earlier.Matcher || !c.Dialect.IsToolEvent(h.Event)) {
-				c.add(h.Pointer, Warning, "the same command is there already and runs once")
-				break
-			}
-		}
-	}
 }

@@ -59,15 +59,18 @@ func (c Checker) File(path string) ([]Finding, error) {
 			data = standard // comments become spaces: offsets stay
 		}
 	}
-	places, err := locate(data)
+	layout, err := locate(data)
 	if err != nil {
 		return []Finding{syntaxFinding(path, data, err)}, nil
+	}
+	if jsontext.Value(data).Kind() != '{' {
+		return []Finding{{path, 1, 1, Error, "the file is no JSON object, none of its hooks runs"}}, nil
 	}
 	source, err := c.Source(path)
 	if err != nil {
 		return nil, err
 	}
-	check := &check{Checker: c, path: path, data: data, places: places, source: source}
+	check := &check{Checker: c, path: path, data: data, layout: layout, source: source}
 	check.run()
 	slices.SortStableFunc(check.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
@@ -87,14 +90,17 @@ func syntaxFinding(path string, data []byte, err error) Finding {
 // check is the check of one file.
 type check struct {
 	Checker
-	path     string
-	data     []byte
-	places   map[jsontext.Pointer]int
+	path string
+	data []byte
+	layout
 	source   hooks.Source
 	findings []Finding
 }
 
 func (c *check) run() {
+	for _, m := range c.replaced {
+		c.addAt(m.offset, Warning, fmt.Sprintf("there is another %q below, which replaces this one", m.name))
+	}
 	if c.source.Hooks == nil {
 		c.add("", Error, `there is no "hooks" in the file`)
 		return
@@ -106,7 +112,10 @@ func (c *check) run() {
 		c.problem(p)
 	}
 	for _, event := range registry.Events() {
-		c.duplicates(registry.Hooks(event))
+		_, duplicates := registry.All(c.Dialect, event)
+		for _, p := range duplicates {
+			c.add(p.Pointer, Warning, p.Message)
+		}
 		for _, h := range registry.Hooks(event) {
 			c.timeout(h)
 			c.matcher(event, h)
@@ -134,6 +143,10 @@ func (c *check) add(at jsontext.Pointer, severity Severity, message string) {
 	for ; !ok && at != ""; offset, ok = c.places["/hooks"+at] {
 		at = at.Parent()
 	}
+	c.addAt(offset, severity, message)
+}
+
+func (c *check) addAt(offset int, severity Severity, message string) {
 	line, column := position(c.data, offset)
 	c.findings = append(c.findings, Finding{c.path, line, column, severity, message})
 }

@@ -4,28 +4,49 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"maps"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// locate returns where every value of a JSON text begins: a member at its name,
-// an element at its first byte.
-func locate(data []byte) (map[jsontext.Pointer]int, error) {
+// layout is where every value of a JSON text begins: a member at its name, an
+// element at its first byte. Of members with the same name the last one counts;
+// the others are in replaced.
+type layout struct {
+	places   map[pointer]int
+	replaced []member
+}
+
+type member struct {
+	name   string
+	offset int
+}
+
+func locate(data []byte) (layout, error) {
 	dec := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
-	places := make(map[jsontext.Pointer]int)
+	l := layout{places: make(map[pointer]int)}
 	for {
 		start := int(dec.InputOffset())
-		if _, err := dec.ReadToken(); err != nil {
-			if errors.Is(err, io.EOF) && len(places) > 0 {
-				return places, nil
+		token, err := dec.ReadToken()
+		if err != nil {
+			if errors.Is(err, io.EOF) && len(l.places) > 0 {
+				return l, nil
 			}
-			return nil, err
+			return layout{}, err
 		}
 		for start < len(data) && bytes.IndexByte([]byte(" \t\r\n,:"), data[start]) >= 0 {
 			start++
 		}
-		if at := dec.StackPointer(); places[at] == 0 {
-			places[at] = start
+		at := dec.StackPointer()
+		kind, length := dec.StackIndex(dec.StackDepth())
+		switch earlier, known := l.places[at]; {
+		case !known:
+			l.places[at] = start
+		case kind == '{' && length%2 == 1: // the name of a member
+			l.replaced = append(l.replaced, member{token.String(), earlier})
+			maps.DeleteFunc(l.places, func(p pointer, _ int) bool { return strings.HasPrefix(string(p), string(at)+"/") })
+			l.places[at] = start
 		}
 	}
 }
