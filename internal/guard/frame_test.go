@@ -184,6 +184,20 @@ func TestApprovalEndsARun(t *testing.T) {
 	assert.Equal(t, 0, b.count(t, SessionOf("s", b.getenv).Blocks(), "T1:a"))
 }
 
+// Another guard may have blocked meanwhile, so that stop_hook_active says
+// nothing of this one.
+func TestAnApprovedEndForgetsTheOneBefore(t *testing.T) {
+	b := newBench(t, blocking)
+	for _, active := range []bool{false, true, true, true} {
+		b.run(fmt.Sprintf(anEvent, active))
+	}
+	b.guard.judge = func(*call) (Verdict, error) { return passed(1, "done"), nil }
+	b.run(fmt.Sprintf(anEvent, false))
+	b.guard.judge = blocking
+	code, _, _ := b.run(fmt.Sprintf(anEvent, true))
+	assert.Equal(t, 2, code)
+}
+
 func TestWithoutASessionAnAgentIsBlockedOnce(t *testing.T) {
 	b := newBench(t, blocking)
 	code, _, _ := b.run(`{"stop_hook_active":false}`)
