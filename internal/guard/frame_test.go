@@ -64,6 +64,22 @@ func TestABugFailsOpenAndIsCounted(t *testing.T) {
 	assert.Equal(t, 1, b.count(t, SessionOf("s", b.getenv).Breaker(), "T1_test"))
 }
 
+// panicking is standard input that shows a bug before the guard is asked.
+type panicking struct{}
+
+func (panicking) Read([]byte) (int, error) { panic("a bug") }
+
+func TestABugBeforeTheTableFailsOpenToo(t *testing.T) {
+	b := newBench(t, blocking)
+	var out, errs bytes.Buffer
+	s := b.streams("", &out, &errs)
+	s.In = panicking{}
+	code, err := Run(b.guard, s)
+	require.NoError(t, err)
+	assert.Equal(t, 0, code)
+	assert.Contains(t, out.String(), "internal error: a bug). Failing open.")
+}
+
 func (b *bench) getenv(name string) string { return b.env[name] }
 
 func TestFailuresWithoutASessionAreCountedNowhere(t *testing.T) {
@@ -108,6 +124,13 @@ func TestASwitchTurnsAGuardOff(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestASwitchWithoutANameIsNobodys(t *testing.T) {
+	v, err := frontmatter.Parse([]byte(`feature_flags: {"": {enabled: false}}`))
+	require.NoError(t, err)
+	on, _ := configOf(v).Enabled(checkpointLogger())
+	assert.True(t, on)
 }
 
 func TestConfigDefaults(t *testing.T) {
