@@ -106,6 +106,7 @@ func (c *call) end(v Verdict) Verdict {
 	if v.Word == "" {
 		v.Word = c.guard.passes()
 	}
+	v.Detail = oneLine(v.Detail)
 	c.log(v.Word, v.Detail)
 	return v
 }

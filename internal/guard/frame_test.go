@@ -332,6 +332,21 @@ func TestExplainChangesNothing(t *testing.T) {
 	assert.Empty(t, entries)
 }
 
+func TestWhatAnEventHoldsDoesNotCommandTheTerminal(t *testing.T) {
+	b := newBench(t, nil)
+	for id, input := range map[string]string{
+		"H03": `{"tool_name":"a\u001b[31m\nb"}`,
+		"H07": `{"agent_type":"a\u001b[31m\nb"}`,
+		"H10": `{"agent_type":"product-planning:a\u001b[31m\nb"}`,
+	} {
+		g, ok := Find(id)
+		require.True(t, ok)
+		e := Explain(g, b.streams(input, nil, nil))
+		assert.NotContains(t, e.Detail+e.Message, "\x1b", id)
+		assert.NotContains(t, e.Detail+e.Message, "\n", id)
+	}
+}
+
 // Sessions, lines and logs
 
 func TestSessionIDsNeverBecomePaths(t *testing.T) {
