@@ -39,11 +39,11 @@ func printExplanation(out io.Writer, g guard.Guard, e guard.Explanation) error {
 	fmt.Fprintf(w, "decision\t%s\n", e.Word)
 	fmt.Fprintf(w, "row\t%s\n", decidingRow(g, e.Row))
 	fmt.Fprintf(w, "detail\t%s\n", e.Detail)
-	if e.Message != "" && e.Message != e.Detail {
-		fmt.Fprintf(w, "message\t%s\n", e.Message)
-	}
 	for _, f := range e.Facts {
 		fmt.Fprintf(w, "fact\t%s: %s\n", f.Name, f.Value)
+	}
+	if e.Message != "" && e.Message != e.Detail {
+		fmt.Fprintf(w, "message\t%s\n", e.Message) // last: it may have many lines
 	}
 	return w.Flush()
 }

@@ -11,18 +11,22 @@ func (c *call) limit(v Verdict) (Verdict, error) {
 	if !c.session.Known() {
 		return c.limitUncounted(v), nil
 	}
-	before, err := c.blocksSoFar()
+	kept, err := readCounter(c.session.Blocks(), c.blocksKey())
 	if err != nil {
 		return v, err
 	}
+	before := kept
+	if !c.event.StopHookActive {
+		before = 0 // what is kept is of an end before this one
+	}
 	c.fact("consecutive blocks", fmt.Sprint(before))
 	if v.kind != block {
-		return v, c.setBlocks(before, 0)
+		return v, c.setBlocks(kept, 0)
 	}
 	if before >= c.config.MaxBlocks {
 		return c.giveUp(v, before), nil
 	}
-	return v, c.setBlocks(-1, before+1)
+	return v, c.setBlocks(kept, before+1)
 }
 
 // limitUncounted is for an event without a session, about which nothing can be
@@ -34,14 +38,7 @@ func (c *call) limitUncounted(v Verdict) Verdict {
 	return v
 }
 
-func (c *call) blocksSoFar() (int, error) {
-	if !c.event.StopHookActive {
-		return 0, nil
-	}
-	return readCounter(c.session.Blocks(), c.blocksKey())
-}
-
-// setBlocks keeps the count; from is what it is known to be, -1 if unknown.
+// setBlocks keeps the count; from is what is kept now.
 func (c *call) setBlocks(from, to int) error {
 	if c.dry || from == to {
 		return nil

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -17,7 +18,10 @@ type Budget struct {
 	CallHashes   []string       `json:"call_hashes,omitzero"` // one a call, as callKey makes them
 }
 
-var errNegative = errors.New("a count is negative")
+var (
+	errNegative = errors.New("a count is negative")
+	errNull     = errors.New("null stands where a value should")
+)
 
 // parseBudget reads a budget file; nil is a missing one. A file that is broken
 // counts from 0, and the error says why.
@@ -26,7 +30,7 @@ func parseBudget(data []byte) (Budget, error) {
 	if data == nil {
 		return b, nil
 	}
-	if err := json.Unmarshal(data, &b, lenient); err != nil {
+	if err := cmp.Or(json.Unmarshal(data, &b, lenient), refuseNull(data)); err != nil {
 		return Budget{}, err
 	}
 	if b.SessionTotal < 0 || b.PhaseTotal < 0 {
@@ -38,6 +42,21 @@ func parseBudget(data []byte) (Budget, error) {
 		}
 	}
 	return b, nil
+}
+
+// refuseNull finds the null that decoding takes for a zero: for the whole file
+// or one of its members.
+func refuseNull(data []byte) error {
+	var members map[string]jsontext.Value
+	if err := json.Unmarshal(data, &members, lenient); err != nil || members == nil {
+		return cmp.Or(err, errNull)
+	}
+	for _, value := range members {
+		if value.Kind() == 'n' {
+			return errNull
+		}
+	}
+	return nil
 }
 
 // encode writes the calls by hand: they are most of the file, and others wait for

@@ -55,7 +55,7 @@ func configOf(v frontmatter.Value) Config {
 // Enabled reports whether the guard is on, and if not which flag turned it off.
 func (c Config) Enabled(g Guard) (on bool, flag string) {
 	for _, flag := range []string{masterSwitch, g.Flag} {
-		if c.off[flag] {
+		if flag != "" && c.off[flag] {
 			return false, flag
 		}
 	}

@@ -28,41 +28,46 @@ func (c *call) document(name string) (document, error) {
 		c.fact(name, "missing")
 		return document{}, nil
 	}
-	text, err := readText(path)
+	text, err := readText(path, maxDocument)
 	c.fact(name, "present")
 	return document{true, text}, err
 }
 
-// readText never waits for a pipe.
-func readText(path string) (string, error) {
+// readText never waits for a pipe. A byte order mark, which some editors put
+// before the first line, is no part of that line.
+func readText(path string, max int64) (string, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxDocument))
-	return string(data), err
+	data, err := io.ReadAll(io.LimitReader(f, max))
+	return strings.TrimPrefix(string(data), "\ufeff"), err
 }
 
 // maxDocuments bounds the files read of one directory tree.
 const maxDocuments = 2000
 
-// markdown returns the text of every *.md file below a directory, symlinks
-// left out. A missing directory has none.
+// markdown returns the text of every *.md file below a directory, which may be
+// a symlink, as the files may; directories below it may not, for they could
+// lead anywhere. A missing directory has none. All together is bounded as one
+// document is: the client waits for the answer, and a tree of giants must not
+// outlast its patience.
 func markdown(dir string) ([]string, error) {
 	var texts []string
-	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-		if errors.Is(err, fs.ErrNotExist) {
+	left := int64(maxDocument)
+	err := filepath.WalkDir(resolve(dir), func(path string, _ fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
 			return nil
 		}
-		if err != nil || !entry.Type().IsRegular() || !strings.EqualFold(filepath.Ext(path), ".md") {
+		if err != nil || !strings.EqualFold(filepath.Ext(path), ".md") || !isFile(path) {
 			return err
 		}
-		if len(texts) == maxDocuments {
+		if len(texts) == maxDocuments || left == 0 {
 			return fs.SkipAll
 		}
-		text, err := readText(path)
-		texts = append(texts, text)
+		text, err := readText(path, left)
+		texts, left = append(texts, text), left-int64(len(text))
 		return err
 	})
 	return texts, err

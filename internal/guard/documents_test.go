@@ -1,11 +1,16 @@
 package guard
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 func TestReadTasks(t *testing.T) {
@@ -52,6 +57,51 @@ func TestJudgeTasksInTheOrderOfItsTable(t *testing.T) {
 	assert.Equal(t, 7, row())
 	text += "self critique\n"
 	assert.Equal(t, 8, row())
+}
+
+func TestMarkdown(t *testing.T) {
+	root := tree(t, "elsewhere/c.md", "cases/a.md", "cases/sub/B.MD", "cases/a.txt", "cases/dir.md/", "file", "link -> cases")
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
+	}
+	write("elsewhere/c.md", "c")
+	write("cases/a.md", "\ufeff# UT-1\n")
+	write("cases/sub/B.MD", "b")
+	require.NoError(t, os.Symlink(filepath.Join(root, "elsewhere/c.md"), filepath.Join(root, "cases/c.md")))
+	require.NoError(t, os.Symlink(root, filepath.Join(root, "cases/round")))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(root, "cases/pipe.md"), 0o600))
+	for dir, want := range map[string][]string{
+		"cases":         {"# UT-1\n", "c", "b"},
+		"link":          {"# UT-1\n", "c", "b"},
+		"none":          nil,
+		"file":          nil,
+		"file/and/more": nil,
+	} {
+		texts, err := markdown(filepath.Join(root, dir))
+		assert.NoError(t, err, dir)
+		assert.Equal(t, want, texts, dir)
+	}
+}
+
+// Files may be sparse: a few commands make a tree larger than memory.
+func TestAllMarkdownTogetherIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 3 {
+		path := filepath.Join(dir, fmt.Sprint(i, ".md"))
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Truncate(path, maxDocument*3/4))
+	}
+	texts, err := markdown(dir)
+	require.NoError(t, err)
+	assert.Len(t, strings.Join(texts, ""), maxDocument)
+}
+
+func TestTasksAfterAByteOrderMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tasks.md")
+	require.NoError(t, os.WriteFile(path, []byte("\ufeff## Phase 1\r\n"), 0o600))
+	text, err := readText(path, maxDocument)
+	require.NoError(t, err)
+	assert.Equal(t, taskList{phases: 1}, readTasks(text))
 }
 
 func TestCountIDs(t *testing.T) {

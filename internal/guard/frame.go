@@ -45,8 +45,15 @@ func Explain(g Guard, s terminal.Streams) Explanation {
 	return Explanation{v, c.facts}
 }
 
-// run takes the steps common to all guards, in the order that matters.
-func (c *call) run(in io.Reader) Verdict {
+// run takes the steps common to all guards, in the order that matters. A panic
+// on the way is a failure of ours: a Go program that panics exits with 2, which
+// the client would take for a refusal.
+func (c *call) run(in io.Reader) (v Verdict) {
+	defer func() {
+		if p := recover(); p != nil {
+			v = c.fail(fmt.Errorf("internal error: %v", p))
+		}
+	}()
 	e, err := event.Read(in)
 	if err == nil {
 		c.event, c.session = e, SessionOf(e.SessionID, c.env)
@@ -78,12 +85,7 @@ func (c *call) run(in io.Reader) Verdict {
 }
 
 // evaluate asks the guard. Whatever goes wrong inside it is a failure of ours.
-func (c *call) evaluate(failures int) (v Verdict) {
-	defer func() {
-		if p := recover(); p != nil {
-			v = c.fail(fmt.Errorf("internal error: %v", p))
-		}
-	}()
+func (c *call) evaluate(failures int) Verdict {
 	c.place = findPlace(c.event.Cwd, c.env)
 	c.fact("feature directory", orElse(c.place.feature, "none"))
 	v, err := c.guard.judge(c)
@@ -104,6 +106,7 @@ func (c *call) end(v Verdict) Verdict {
 	if v.Word == "" {
 		v.Word = c.guard.passes()
 	}
+	v.Detail = oneLine(v.Detail)
 	c.log(v.Word, v.Detail)
 	return v
 }

@@ -64,6 +64,22 @@ func TestABugFailsOpenAndIsCounted(t *testing.T) {
 	assert.Equal(t, 1, b.count(t, SessionOf("s", b.getenv).Breaker(), "T1_test"))
 }
 
+// panicking is standard input that shows a bug before the guard is asked.
+type panicking struct{}
+
+func (panicking) Read([]byte) (int, error) { panic("a bug") }
+
+func TestABugBeforeTheTableFailsOpenToo(t *testing.T) {
+	b := newBench(t, blocking)
+	var out, errs bytes.Buffer
+	s := b.streams("", &out, &errs)
+	s.In = panicking{}
+	code, err := Run(b.guard, s)
+	require.NoError(t, err)
+	assert.Equal(t, 0, code)
+	assert.Contains(t, out.String(), "internal error: a bug). Failing open.")
+}
+
 func (b *bench) getenv(name string) string { return b.env[name] }
 
 func TestFailuresWithoutASessionAreCountedNowhere(t *testing.T) {
@@ -108,6 +124,13 @@ func TestASwitchTurnsAGuardOff(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestASwitchWithoutANameIsNobodys(t *testing.T) {
+	v, err := frontmatter.Parse([]byte(`feature_flags: {"": {enabled: false}}`))
+	require.NoError(t, err)
+	on, _ := configOf(v).Enabled(checkpointLogger())
+	assert.True(t, on)
 }
 
 func TestConfigDefaults(t *testing.T) {
@@ -182,6 +205,20 @@ func TestApprovalEndsARun(t *testing.T) {
 	b.guard.judge = func(*call) (Verdict, error) { return passed(1, "done"), nil }
 	b.run(fmt.Sprintf(anEvent, true))
 	assert.Equal(t, 0, b.count(t, SessionOf("s", b.getenv).Blocks(), "T1:a"))
+}
+
+// Another guard may have blocked meanwhile, so that stop_hook_active says
+// nothing of this one.
+func TestAnApprovedEndForgetsTheOneBefore(t *testing.T) {
+	b := newBench(t, blocking)
+	for _, active := range []bool{false, true, true, true} {
+		b.run(fmt.Sprintf(anEvent, active))
+	}
+	b.guard.judge = func(*call) (Verdict, error) { return passed(1, "done"), nil }
+	b.run(fmt.Sprintf(anEvent, false))
+	b.guard.judge = blocking
+	code, _, _ := b.run(fmt.Sprintf(anEvent, true))
+	assert.Equal(t, 2, code)
 }
 
 func TestWithoutASessionAnAgentIsBlockedOnce(t *testing.T) {
@@ -293,6 +330,21 @@ func TestExplainChangesNothing(t *testing.T) {
 	entries, err := os.ReadDir(b.dir)
 	require.NoError(t, err)
 	assert.Empty(t, entries)
+}
+
+func TestWhatAnEventHoldsDoesNotCommandTheTerminal(t *testing.T) {
+	b := newBench(t, nil)
+	for id, input := range map[string]string{
+		"H03": `{"tool_name":"a\u001b[31m\nb"}`,
+		"H07": `{"agent_type":"a\u001b[31m\nb"}`,
+		"H10": `{"agent_type":"product-planning:a\u001b[31m\nb"}`,
+	} {
+		g, ok := Find(id)
+		require.True(t, ok)
+		e := Explain(g, b.streams(input, nil, nil))
+		assert.NotContains(t, e.Detail+e.Message, "\x1b", id)
+		assert.NotContains(t, e.Detail+e.Message, "\n", id)
+	}
 }
 
 // Sessions, lines and logs

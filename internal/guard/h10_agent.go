@@ -25,7 +25,7 @@ func anyAgent() Guard {
 			"anything else",
 		},
 		judge: func(c *call) (Verdict, error) {
-			agent := c.event.AgentType
+			agent := oneLine(c.event.AgentType)
 			c.fact("agent", orElse(agent, "not named"))
 			text := ""
 			if judgedHere(agent) {

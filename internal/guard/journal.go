@@ -10,9 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 	"unicode"
+
+	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
 // ErrNoLog means that there is no decision log to show.
@@ -21,20 +22,40 @@ var ErrNoLog = errors.New("no decision log")
 // NewestLog returns the decision log that was written last, of any session.
 // It returns ErrNoLog if there is none.
 func NewestLog(env func(string) string) (string, error) {
-	logs, err := filepath.Glob(filepath.Join(SessionOf("", env).Dir(), logPrefix+"*"+logSuffix))
-	if err != nil {
+	dir := SessionOf("", env).Dir()
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	newest, at := "", time.Time{}
-	for _, path := range logs {
-		if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.ModTime().After(at) {
-			newest, at = path, info.ModTime()
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), logPrefix) || !strings.HasSuffix(e.Name(), logSuffix) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if written := writtenAt(path); written.After(at) {
+			newest, at = path, written
 		}
 	}
 	if newest == "" {
 		return "", ErrNoLog
 	}
 	return newest, nil
+}
+
+// writtenAt is when a log was written last; for what is no log of this user's,
+// never.
+func writtenAt(path string) time.Time {
+	f, err := statefile.Open(path)
+	if err != nil {
+		return time.Time{}
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // CopyLog prints a decision log. It returns ErrNoLog if there is none.
@@ -69,7 +90,7 @@ func FollowLog(ctx context.Context, path string, pause time.Duration, w io.Write
 
 // copyFrom prints the log from an offset and returns where it stopped.
 func copyFrom(path string, at int64, w io.Writer) (int64, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+	f, err := statefile.Open(path)
 	if err != nil {
 		return 0, err
 	}

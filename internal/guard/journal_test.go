@@ -3,6 +3,7 @@ package guard
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -90,6 +91,33 @@ func TestNewestLog(t *testing.T) {
 	path, err := NewestLog(env)
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(dir, "planning-hooks-a.log"), path)
+}
+
+func TestTheNameOfTheStateDirectoryIsNoPattern(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "[a]*")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	log := filepath.Join(dir, "planning-hooks-a.log")
+	require.NoError(t, os.WriteFile(log, nil, 0o600))
+	env := func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] }
+	path, err := NewestLog(env)
+	require.NoError(t, err)
+	assert.Equal(t, log, path)
+	require.NoError(t, os.RemoveAll(dir))
+	_, err = NewestLog(env)
+	assert.ErrorIs(t, err, ErrNoLog, "a directory that is not there has none")
+}
+
+func TestSomebodyElsesLogIsNotShown(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a file away")
+	}
+	dir := t.TempDir()
+	log := filepath.Join(dir, "planning-hooks-a.log")
+	require.NoError(t, os.WriteFile(log, []byte("forged\n"), 0o644))
+	require.NoError(t, os.Chown(log, 12345, 12345))
+	_, err := NewestLog(func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] })
+	assert.ErrorIs(t, err, ErrNoLog)
+	assert.ErrorIs(t, CopyLog(log, io.Discard), statefile.ErrForeign)
 }
 
 func TestReset(t *testing.T) {

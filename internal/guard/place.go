@@ -10,7 +10,7 @@ import (
 
 // place is where the workflow's files are.
 type place struct {
-	cwd     string // the event's, empty unless absolute
+	cwd     string // the event's if it is absolute, else root: what relative paths begin at
 	root    string // CLAUDE_PROJECT_DIR, else cwd: where the project begins
 	branch  string // empty outside a repository
 	feature string // the feature directory, empty if there is none
@@ -27,6 +27,7 @@ func findPlace(cwd string, env func(string) string) place {
 	if p.root = p.cwd; filepath.IsAbs(env("CLAUDE_PROJECT_DIR")) {
 		p.root = filepath.Clean(env("CLAUDE_PROJECT_DIR"))
 	}
+	p.cwd = orElse(p.cwd, p.root)
 	repo := p.repository(env)
 	p.branch = repo.Branch
 	if dir := env("PLANNING_FEATURE_DIR"); dir != "" {

@@ -67,12 +67,14 @@ func wanted(e *event.Event) []want {
 	}
 	var wants []want
 	for _, name := range names {
-		if path := absolute(name, base); strings.EqualFold(filepath.Base(path), workflowFile) {
+		if path := absolute(name, base); named(path, workflowFile) || named(resolve(path), workflowFile) {
 			wants = append(wants, want{path, name != base && e.ToolName != "Read" && strings.ContainsAny(name, "*?[{")})
 		}
 	}
 	return wants
 }
+
+func named(path, name string) bool { return strings.EqualFold(filepath.Base(path), name) }
 
 // isWorkflow tells the fsm.json of a skill from a file of a project that
 // happens to have the name: SKILL.md is beside it, or it is below the skills or

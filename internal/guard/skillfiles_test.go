@@ -19,6 +19,7 @@ func TestSkillFiles(t *testing.T) {
 		{"Read", `{"file_path":"own/skills/a/../a/FSM.json"}`, true},
 		{"Read", `{"file_path":"%s/own/skills/a/fsm.json"}`, true},
 		{"Read", `{"file_path":"link/fsm.json"}`, true},
+		{"Read", `{"file_path":"alias.json"}`, true},
 		{"Read", `{"file_path":"p/.claude/commands/c/d/fsm.json"}`, true},
 		{"Read", `{"file_path":"plug/commands/c/fsm.json"}`, true},
 		{"Read", `{"file_path":"config/plugins/cache/x/skills/s/fsm.json"}`, true},

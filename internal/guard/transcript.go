@@ -15,9 +15,10 @@ import (
 // it is read backwards, no further than the message looked for.
 
 const (
-	// transcriptChunk is read at a time, in bytes.
+	// transcriptChunk is read at a time, in bytes, or more of a longer line.
 	transcriptChunk = 256 << 10
-	// transcriptMax bounds how far back is looked, in bytes.
+	// transcriptMax is how far back is looked, in bytes, or twice as far if one
+	// line is as long as that.
 	transcriptMax = 32 << 20
 )
 
@@ -109,22 +110,32 @@ func backwards(path string, visit func(line []byte) bool) {
 	}
 	var rest []byte // begins in the middle of a line, unless at the file's start
 	for at := info.Size(); at > 0 && info.Size()-at < transcriptMax; {
-		size := min(at, transcriptChunk)
+		// As much as there is of an unfinished line: reading it stays linear.
+		size := min(at, max(transcriptChunk, int64(len(rest))))
 		at -= size
 		chunk := make([]byte, size, size+int64(len(rest)))
 		if _, err := f.ReadAt(chunk, at); err != nil && err != io.EOF {
 			return
 		}
-		lines := bytes.Split(append(chunk, rest...), []byte("\n"))
-		for len(lines) > 1 || at == 0 && len(lines) == 1 {
-			last := lines[len(lines)-1]
-			lines = lines[:len(lines)-1]
-			if !visit(last) {
-				return
-			}
+		var more bool
+		if rest, more = lastLines(append(chunk, rest...), int(size), visit); !more || at == 0 && !visit(rest) {
+			return
 		}
-		if len(lines) == 1 {
-			rest = lines[0]
+	}
+}
+
+// lastLines visits the lines of data from the last to the second, and returns
+// the first, which may be the end of a longer one. No line begins after the
+// first fresh bytes. more is false if visit wants no more.
+func lastLines(data []byte, fresh int, visit func(line []byte) bool) (first []byte, more bool) {
+	for {
+		newline := bytes.LastIndexByte(data[:fresh], '\n')
+		if newline < 0 {
+			return data, true
 		}
+		if !visit(data[newline+1:]) {
+			return nil, false
+		}
+		data, fresh = data[:newline], newline
 	}
 }

@@ -47,6 +47,10 @@ func Read(path string) ([]byte, error) {
 	return data, nil
 }
 
+// Open opens the file for reading. It returns ErrForeign or what opening
+// returned.
+func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
+
 // Update replaces the file's content by what change makes of it, with nobody
 // else between reading and replacing. change gets nil for a missing file and
 // returns nil to leave the file as it is; its error is returned as it is. wait
