@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
 func TestResearchServer(t *testing.T) {
@@ -247,6 +250,37 @@ func TestPropertyAnyInterleaving(t *testing.T) {
 			check(t, b, allowed, request.config)
 		}
 	})
+}
+
+// Whoever holds the lock for good costs a count, and nobody's work.
+func TestALockThatCannotBeHadIsNoFailure(t *testing.T) {
+	b := newBench(t, nil)
+	feature := t.TempDir()
+	state := filepath.Join(feature, stateName)
+	require.NoError(t, os.WriteFile(state, []byte("---\nphase: TASKS\n---\n"), 0o600))
+	b.env["PLANNING_FEATURE_DIR"] = feature
+	s := SessionOf("s", b.getenv)
+	require.NoError(t, os.WriteFile(s.Budget(), []byte(`{"session_total":3,"phase_total":3,"current_phase":"PLAN"}`), 0o600))
+	for _, path := range []string{s.Budget() + statefile.LockSuffix, filepath.Join(feature, auditName)} {
+		release, err := statefile.Hold(path, lockWait)
+		require.NoError(t, err)
+		defer release()
+	}
+
+	b.guard = researchBudget()
+	code, out, _ := b.run(`{"session_id":"s","tool_name":"mcp__Ref__x","tool_input":{}}`)
+	assert.Zero(t, code)
+	assert.Empty(t, out)
+	b.guard = checkpointLogger()
+	code, out, _ = b.run(fmt.Sprintf(`{"session_id":"s","cwd":"/","tool_name":"Write","tool_input":{"file_path":%q}}`, state))
+	assert.Zero(t, code)
+	assert.Contains(t, out, "CHECKPOINT: UNKNOWN → TASKS")
+
+	log, err := os.ReadFile(s.Log())
+	require.NoError(t, err)
+	assert.Contains(t, string(log), "H03_research_budget: ALLOW | Lock contention on budget file\n")
+	assert.Contains(t, string(log), "H05_checkpoint_logger: ERROR | Lock contention on budget file, phase budget not reset\n")
+	assert.NoFileExists(t, s.Breaker())
 }
 
 func TestABrokenBudgetStartsAnewAndStaysOnDenial(t *testing.T) {
