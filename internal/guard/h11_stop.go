@@ -34,7 +34,8 @@ func (c *call) stopFacts() stopFacts {
 		return facts
 	}
 	facts.running = runs(c.event.BackgroundTasks)
-	facts.lastWord = lastUserText(absolute(c.event.TranscriptPath, c.place.cwd))
+	transcript := absolute(c.event.TranscriptPath, c.place.cwd)
+	facts.lastWord = awaitText(func() (string, bool) { return lastUserText(transcript, c.event.PromptID) })
 	c.fact("last user message", cutRunes(facts.lastWord, 200))
 	return facts
 }

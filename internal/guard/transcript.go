@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,6 +29,7 @@ type message struct {
 	IsMeta           bool   `json:"isMeta"`
 	IsSidechain      bool   `json:"isSidechain"`
 	IsCompactSummary bool   `json:"isCompactSummary"`
+	PromptID         string `json:"promptId"` // the user's prompt that it belongs to
 	Message          struct {
 		Content jsontext.Value `json:"content"`
 	} `json:"message"`
@@ -50,20 +52,42 @@ func lastAssistantText(path string) string {
 // lastUserText returns what the user said last. Results of tools, what the
 // client adds on its own and the feedback of hooks stand in the transcript as
 // the user's too, and are passed over.
-func lastUserText(path string) string {
-	found := ""
+//
+// behind tells that the transcript ends with an earlier prompt than the one whose
+// id is given, which may be empty.
+func lastUserText(path, prompt string) (text string, behind bool) {
+	current := prompt == ""
 	backwards(path, func(line []byte) bool {
 		m, ok := parseMessage(line, "user")
+		current = current || ok && m.PromptID == prompt
 		if !ok || m.IsMeta || m.IsSidechain || m.IsCompactSummary {
 			return true
 		}
-		found = strings.TrimSpace(m.text())
-		if strings.HasPrefix(found, "Stop hook feedback") {
-			found = ""
+		text = strings.TrimSpace(m.text())
+		if strings.HasPrefix(text, "Stop hook feedback") {
+			text = ""
 		}
-		return found == ""
+		current = current || text != "" && m.PromptID == "" // an older client: nothing can be told
+		return text == ""
 	})
-	return found
+	return text, text != "" && !current
+}
+
+// The client writes its transcript a little later than it calls hooks: of a quick
+// turn (2.1.329, measured) not even the prompt is there when the turn ends.
+const (
+	transcriptPatience = 500 * time.Millisecond
+	transcriptInterval = 20 * time.Millisecond
+)
+
+// awaitText reads until the transcript is no longer behind, or patience is over.
+func awaitText(read func() (text string, behind bool)) string {
+	for end := time.Now().Add(transcriptPatience); ; time.Sleep(transcriptInterval) {
+		text, behind := read()
+		if !behind || time.Now().After(end) {
+			return text
+		}
+	}
 }
 
 func parseMessage(line []byte, kind string) (message, bool) {

@@ -44,14 +44,46 @@ func TestLastUserText(t *testing.T) {
 		"nobody said a word": {[]string{toolDone, meta}, ""},
 		"empty":              {[]string{""}, ""},
 	} {
-		assert.Equal(t, c.want, lastUserText(transcript(t, c.lines...)), name)
+		got, behind := lastUserText(transcript(t, c.lines...), "2")
+		assert.Equal(t, c.want, got, name)
+		assert.False(t, behind, name)
 	}
-	assert.Empty(t, lastUserText(filepath.Join(t.TempDir(), "none")))
-	assert.Empty(t, lastUserText(""))
-	assert.Empty(t, lastUserText(t.TempDir()))
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
-	assert.Empty(t, lastUserText(pipe))
+	for _, path := range []string{filepath.Join(t.TempDir(), "none"), "", t.TempDir(), pipe} {
+		got, behind := lastUserText(path, "2")
+		assert.Empty(t, got, path)
+		assert.False(t, behind, path)
+	}
+}
+
+func TestTranscriptBehindThePrompt(t *testing.T) {
+	const first, second = `{"type":"user","promptId":"1","message":{"content":"plan it"}}`, `{"type":"user","promptId":"2","message":{"content":"stop"}}`
+	const resumed = `{"type":"user","promptId":"2","isMeta":true,"message":{"content":"a task has ended"}}`
+	for name, c := range map[string]struct {
+		lines  []string
+		prompt string
+		behind bool
+	}{
+		"not there yet":         {[]string{first, meta}, "2", true},
+		"there":                 {[]string{first, second}, "2", false},
+		"of a turn resumed":     {[]string{first, resumed}, "2", false},
+		"no prompt to wait for": {[]string{first}, "", false},
+	} {
+		_, behind := lastUserText(transcript(t, c.lines...), c.prompt)
+		assert.Equal(t, c.behind, behind, name)
+	}
+
+	path := transcript(t, first, "")
+	reads := 0
+	assert.Equal(t, "stop", awaitText(func() (string, bool) {
+		if reads++; reads == 2 {
+			path = transcript(t, first, second)
+		}
+		return lastUserText(path, "2")
+	}))
+	assert.Equal(t, 2, reads)
+	assert.Equal(t, "stop", awaitText(func() (string, bool) { return lastUserText(path, "3") }), "patience ends")
 }
 
 func TestLastAssistantText(t *testing.T) {
