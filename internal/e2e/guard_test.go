@@ -206,6 +206,20 @@ func TestATurnEndsWhenTheWorkflowOrTheUserSaysSo(t *testing.T) {
 	assert.Len(t, r.Exchanges(Main), 1)
 }
 
+// AC4: the user who says so while the agent is working is heard.
+func TestATurnEndsWhenTheUserSaysSoInTheMiddle(t *testing.T) {
+	p := newPlanning(t, "ARCHITECTURE")
+
+	// A model takes its time, and the client writes the transcript meanwhile.
+	written := Bash("wait", "until grep -rq queued_command "+p.Home+"/.claude/projects; do sleep 0.1; done")
+
+	r := p.PromptAndSay(Script{Main: []Turn{Do(Bash("work", "true")), Do(written), Say("as you wish")}}, "plan the feature", "stop", "--plugin-dir", p.Path("plugin"))
+
+	assert.Len(t, r.Exchanges(Main), 3)
+	assert.Equal(t, "as you wish", r.Final)
+	assert.Contains(t, read(t, p.Sandbox, "state/planning-hooks-"+p.Session+".log"), "H11a_required_artifacts: APPROVE | The user asked to stop")
+}
+
 // AC5, H06, H12 and H13: the state is there with every prompt, in what the
 // summary is asked to keep, and after the compaction.
 func TestTheStateSurvivesACompaction(t *testing.T) {

@@ -12,15 +12,20 @@ func inputText(e *event.Event, name string) string { return textMember(e.ToolInp
 
 // textMember returns a text member of an object, empty if there is none.
 func textMember(object jsontext.Value, name string) string {
-	var members map[string]jsontext.Value
-	if json.Unmarshal(object, &members, lenient) != nil {
-		return ""
-	}
 	var text string
-	if json.Unmarshal(members[name], &text, lenient) != nil {
+	if json.Unmarshal(member(object, name), &text, lenient) != nil {
 		return ""
 	}
 	return text
+}
+
+// member returns a member of an object as it is written, nil if there is none.
+func member(object jsontext.Value, name string) jsontext.Value {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(object, &members, lenient) != nil {
+		return nil
+	}
+	return members[name]
 }
 
 // target returns the file that a tool call is about, resolved; empty if the

@@ -33,6 +33,8 @@ type message struct {
 	Message          struct {
 		Content jsontext.Value `json:"content"`
 	} `json:"message"`
+	Origin     jsontext.Value `json:"origin"`
+	Attachment jsontext.Value `json:"attachment"`
 }
 
 // lastAssistantText returns the last text the assistant wrote, empty if there
@@ -50,8 +52,8 @@ func lastAssistantText(path string) string {
 }
 
 // lastUserText returns what the user said last. Results of tools, what the
-// client adds on its own and the feedback of hooks stand in the transcript as
-// the user's too, and are passed over.
+// client adds on its own, the end of a background task and the feedback of hooks
+// stand in the transcript as the user's too, and are passed over.
 //
 // behind tells that the transcript ends with an earlier prompt than the one whose
 // id is given, which may be empty.
@@ -59,14 +61,13 @@ func lastUserText(path, prompt string) (text string, behind bool) {
 	current := prompt == ""
 	backwards(path, func(line []byte) bool {
 		m, ok := parseMessage(line, "user")
+		if ok {
+			text = m.said()
+		} else if bytes.Contains(line, []byte(queuedCommand)) {
+			m, ok = parseMessage(line, "attachment")
+			text = m.queued()
+		}
 		current = current || ok && m.PromptID == prompt
-		if !ok || m.IsMeta || m.IsSidechain || m.IsCompactSummary {
-			return true
-		}
-		text = strings.TrimSpace(m.text())
-		if strings.HasPrefix(text, "Stop hook feedback") {
-			text = ""
-		}
 		current = current || text != "" && m.PromptID == "" // an older client: nothing can be told
 		return text == ""
 	})
@@ -98,15 +99,51 @@ func parseMessage(line []byte, kind string) (message, bool) {
 	return m, m.Type == kind
 }
 
-// text joins the text of a message. A message with the result of a tool has
-// none, and reminders that the client wraps are not what was said.
-func (m message) text() string {
+// said is what the user said with a message of their own, empty if it is not
+// theirs.
+func (m message) said() string {
+	if m.IsMeta || m.IsSidechain || m.IsCompactSummary || textMember(m.Origin, "kind") == "task-notification" {
+		return ""
+	}
+	return spoken(m.text())
+}
+
+// queuedCommand is the type of what waits for the agent.
+const queuedCommand = "queued_command"
+
+// queued is what the user said while the agent was working: the client hands it
+// over within the turn, and puts it down as an attachment (2.1.329).
+func (m message) queued() string {
+	if m.IsSidechain || textMember(m.Attachment, "type") != queuedCommand {
+		return ""
+	}
+	if mode := textMember(m.Attachment, "commandMode"); mode != "" && mode != "prompt" {
+		return ""
+	}
+	return spoken(textOf(member(m.Attachment, "prompt")))
+}
+
+// spoken is empty for a text that the client wrote in the user's name.
+func spoken(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.HasPrefix(text, "Stop hook feedback") || strings.HasPrefix(text, "<task-notification>") {
+		return ""
+	}
+	return text
+}
+
+// text joins the text of a message.
+func (m message) text() string { return textOf(m.Message.Content) }
+
+// textOf joins the text of a message's content. A message with the result of a
+// tool has none, and reminders that the client wraps are not what was said.
+func textOf(content jsontext.Value) string {
 	var text string
-	if json.Unmarshal(m.Message.Content, &text, lenient) == nil {
+	if json.Unmarshal(content, &text, lenient) == nil {
 		return text
 	}
 	var blocks []jsontext.Value
-	_ = json.Unmarshal(m.Message.Content, &blocks, lenient) // what is no list of blocks has no text
+	_ = json.Unmarshal(content, &blocks, lenient) // what is no list of blocks has no text
 	var texts []string
 	for _, b := range blocks {
 		text := textMember(b, "text")

@@ -21,6 +21,14 @@ const (
 	sidechain = `{"type":"user","isSidechain":true,"message":{"role":"user","content":"stop"}}`
 	compacted = `{"type":"user","isCompactSummary":true,"message":{"role":"user","content":"stop"}}`
 	feedbackM = `{"type":"user","message":{"role":"user","content":"Stop hook feedback:\nstop"}}`
+	queuedM   = `{"type":"attachment","attachment":{"type":"queued_command","prompt":"stop","commandMode":"prompt"}}`
+	queuedB   = `{"type":"attachment","attachment":{"type":"queued_command","prompt":[{"type":"text","text":"stop"},{"type":"image"}]}}`
+	finished  = `{"type":"attachment","attachment":{"type":"queued_command","prompt":"stop","commandMode":"task-notification"}}`
+	finishedT = `{"type":"attachment","attachment":{"type":"queued_command","prompt":"<task-notification>stop"}}`
+	notified  = `{"type":"user","origin":{"kind":"task-notification"},"message":{"role":"user","content":"stop"}}`
+	notifiedT = `{"type":"user","message":{"role":"user","content":"<task-notification>\nstop"}}`
+	attached  = `{"type":"attachment","attachment":{"type":"hook_additional_context","prompt":"stop","content":["user stop"]}}`
+	agents    = `{"type":"attachment","isSidechain":true,"attachment":{"type":"queued_command","prompt":"stop"}}`
 	blocksM   = `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"<system-reminder>\nquit</system-reminder>"},{"type":"text","text":"go"},{"type":"image"},{"type":"text","text":"on"}]}}`
 )
 
@@ -38,9 +46,14 @@ func TestLastUserText(t *testing.T) {
 	}{
 		"plain":              {[]string{real, fmt.Sprintf(answered, "stop")}, "plan it"},
 		"not the client's":   {[]string{real, toolUse, toolDone, meta, sidechain, compacted, feedbackM, ""}, "plan it"},
+		"while it works":     {[]string{real, toolDone, queuedM, attached}, "stop"},
+		"with a picture":     {[]string{real, queuedB}, "stop"},
+		"and then again":     {[]string{queuedM, real}, "plan it"},
+		"the end of a task":  {[]string{real, finished, finishedT, notified, notifiedT, attached, agents}, "plan it"},
+		"another origin":     {[]string{real, `{"type":"user","origin":"sdk","message":{"content":"mine"}}`}, "mine"},
 		"blocks of text":     {[]string{real, blocksM}, "go\non"},
 		"torn last line":     {[]string{real, `{"type":"user","message":{"content":"sto`}, "plan it"},
-		"foreign lines":      {[]string{real, "user", "[]", "null", `"user"`, `{"type":"user"}`, `{"type":"user","message":7}`, `{"type":["user"]}`}, "plan it"},
+		"foreign lines":      {[]string{real, "user", "[]", "null", `"user"`, `{"type":"user"}`, `{"type":"user","message":7}`, `{"type":["user"]}`, `{"type":"attachment"}`, `{"type":"attachment","attachment":"queued_command"}`, `{"type":"attachment","attachment":{"type":"queued_command","prompt":7}}`}, "plan it"},
 		"nobody said a word": {[]string{toolDone, meta}, ""},
 		"empty":              {[]string{""}, ""},
 	} {
