@@ -254,6 +254,7 @@ func TestPropertyAnyInterleaving(t *testing.T) {
 
 // Whoever holds the lock for good costs a count, and nobody's work.
 func TestALockThatCannotBeHadIsNoFailure(t *testing.T) {
+	t.Parallel() // it waits, and others need not
 	b := newBench(t, nil)
 	feature := t.TempDir()
 	state := filepath.Join(feature, stateName)
