@@ -35,7 +35,8 @@ func auditable(phase string) string {
 // was not written; from is UNKNOWN then if the log could not be read either.
 func (c *call) audit(path string, step transition) (from string, err error) {
 	if !c.dry {
-		release, err := statefile.Hold(path, auditWait)
+		// Half, for the budget's lock has its turn within the same three seconds.
+		release, err := statefile.Hold(path, lockWait/2)
 		if err != nil {
 			return noPhase, err
 		}
@@ -54,10 +55,6 @@ func (c *call) audit(path string, step transition) (from string, err error) {
 	}
 	return step.from, statefile.Append(path, []byte(line))
 }
-
-// auditWait leaves time to wait for the budget's lock too: the client gives this
-// guard three seconds for both.
-const auditWait = lockWait / 2
 
 // auditTail is how much of the audit log's end is looked at, in bytes: people
 // may write into it too, but hardly half a megabyte after the last change.

@@ -12,8 +12,8 @@ import (
 )
 
 // lockWait bounds how long a guard waits for another process's change of a
-// session file. The client gives the quickest guards three seconds.
-const lockWait = 1500 * time.Millisecond
+// session file. The client gives the quickest guards three seconds. Tests set it.
+var lockWait = 1500 * time.Millisecond
 
 // counters is a small file of numbers by name, as the breaker and the
 // consecutive blocks are kept. A member that is no number from 0 counts as 0
