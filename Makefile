@@ -60,7 +60,8 @@ together: ## a minute beside the client's own locking library (needs node and np
 	FSMTX_TOGETHER=60s go test -tags together -count=1 -v -timeout 10m -run 'Library|DeadClient' ./internal/together
 
 bench: ## time the hooks against the least they can cost
-	go run ./internal/bench
+	go run ./internal/bench/hydrate
+	go run ./internal/bench/hooks
 	go run ./internal/bench/guards
 
 crashtest: ## try every crash and every power cut, and print the tables

@@ -5,19 +5,16 @@
 package main
 
 import (
-	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
+	"github.com/fsmtx/fsmtx/internal/bench/process"
 	"github.com/fsmtx/fsmtx/internal/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/planning"
@@ -44,7 +41,7 @@ func main() {
 
 func check(err error) {
 	if err != nil {
-		log.Fatal("guards: ", err)
+		log.Fatal(err)
 	}
 }
 
@@ -59,14 +56,8 @@ type bench struct {
 // which every guard has something to look at.
 func prepare(work string) *bench {
 	b := &bench{
-		fsmtx: filepath.Join(work, "fsmtx"), parse: filepath.Join(work, "parse"),
+		fsmtx: process.Build(work, "./cmd/fsmtx"), parse: process.Build(work, "./internal/bench/parse"),
 		project: filepath.Join(work, "project"), state: filepath.Join(work, "state"),
-	}
-	for program, pkg := range map[string]string{b.fsmtx: "./cmd/fsmtx", b.parse: "./internal/bench/parse"} {
-		out, err := exec.Command("go", "build", "-trimpath", "-o", program, pkg).CombinedOutput()
-		if err != nil {
-			log.Fatalf("guards: %v\n%s", err, out)
-		}
 	}
 	feature := filepath.Join(b.project, "specs", "checkout")
 	for path, text := range map[string]string{
@@ -123,28 +114,13 @@ func (b *bench) row(table *tabwriter.Writer, g guard.Guard, pairs int) {
 		}
 		ours, floors, more, scripts = append(ours, us), append(floors, floor), append(more, us-floor), append(scripts, script)
 	}
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f\n", g.ID, median(ours), median(floors), median(more), budget, median(scripts))
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f\n", g.ID, process.Median(ours), process.Median(floors), process.Median(more), budget, process.Median(scripts))
 }
 
-func median(x []float64) float64 {
-	slices.Sort(x)
-	return x[len(x)/2]
-}
-
-// time returns the wall time of a whole process in milliseconds.
-func (b *bench) time(input string, program string, args ...string) float64 {
-	c := exec.Command(program, args...)
-	c.Env = b.env
-	c.Stdin = strings.NewReader(input)
-	var out bytes.Buffer
-	c.Stdout, c.Stderr = &out, &out
-	start := time.Now()
-	err := c.Run()
-	took := time.Since(start)
-	if failed, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || failed.ExitCode() != 2) {
-		log.Fatalf("guards: %s: %v\n%s", program, err, out.Bytes())
-	}
-	return float64(took.Microseconds()) / 1000
+// time takes a refusal for an answer.
+func (b *bench) time(input string, argv ...string) float64 {
+	ms, _ := process.Call{Args: argv, Env: b.env, Stdin: input, MayEnd: 2}.Time()
+	return ms
 }
 
 // event is what the guard is asked: a new call each time for H03, which counts.

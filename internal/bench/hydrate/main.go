@@ -1,22 +1,19 @@
-// Bench times a hydration as a whole process against the least that the same
-// work can cost, pair by pair in one run: the two take turns, so that a machine
-// that is slow for a while is slow for both. What it prints is the median of the
-// pairs' ratios.
+// Hydrate times a hydration as a whole process against the least that the same
+// work can cost. What it prints are medians, and of the ratios that of the pairs.
 package main
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"text/tabwriter"
 	"time"
+
+	"github.com/fsmtx/fsmtx/internal/bench/process"
 )
 
 // row is one comparison: created tasks beside manual ones, after so many of the
@@ -45,7 +42,10 @@ func main() {
 	work, err := os.MkdirTemp(*dir, "fsmtx-bench-")
 	check(err)
 	defer os.RemoveAll(work)
-	programs := build(work)
+	programs := map[string]string{}
+	for name, pkg := range map[string]string{"fsmtx": "./cmd/fsmtx", "floor": "./internal/bench/floor", "parse": "./internal/bench/parse"} {
+		programs[name] = process.Build(work, pkg)
+	}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "work\tfsmtx ms\tfloor ms\tratio\tbudget\tpeak MiB\tlist locked ms")
 	for _, r := range rows {
@@ -59,21 +59,6 @@ func check(err error) {
 	if err != nil {
 		log.Fatal("bench: ", err)
 	}
-}
-
-// build builds the program and the two it is held against, as make build does.
-func build(dir string) map[string]string {
-	programs := map[string]string{}
-	for name, pkg := range map[string]string{"fsmtx": "./cmd/fsmtx", "floor": "./internal/bench/floor", "parse": "./internal/bench/parse"} {
-		programs[name] = filepath.Join(dir, name)
-		c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", programs[name], pkg)
-		c.Env = append(os.Environ(), "CGO_ENABLED=0")
-		out, err := c.CombinedOutput()
-		if err != nil {
-			log.Fatalf("bench: %v\n%s", err, out)
-		}
-	}
-	return programs
 }
 
 type bench struct {
@@ -101,7 +86,7 @@ func (b *bench) run(table *tabwriter.Writer, pairs int) {
 		peak = max(peak, memory)
 	}
 	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.1f\t%.1f\t%.1f\n",
-		b.name, median(ours), median(floors), median(ratios), b.budget, float64(peak)/1024, b.locked(min(pairs, 7)))
+		b.name, process.Median(ours), process.Median(floors), process.Median(ratios), b.budget, float64(peak)/1024, b.locked(min(pairs, 7)))
 }
 
 // locked returns how long the list's lock is held at the longest, in milliseconds,
@@ -136,11 +121,6 @@ func watch(path string, done chan struct{}) time.Duration {
 	}
 }
 
-func median(x []float64) float64 {
-	slices.Sort(x)
-	return x[len(x)/2]
-}
-
 func (b *bench) floor() float64 {
 	if b.parseOnly {
 		ms, _ := b.time(b.programs["parse"])
@@ -150,26 +130,12 @@ func (b *bench) floor() float64 {
 	for i := range b.tagged {
 		args = append(args, fmt.Sprintf("%d.json", b.manual+i+1))
 	}
-	ms, _ := b.time(b.programs["floor"], args...)
+	ms, _ := b.time(append([]string{b.programs["floor"]}, args...)...)
 	return ms
 }
 
-// time returns the wall time of a whole process in milliseconds and its peak
-// memory in KiB.
-func (b *bench) time(program string, args ...string) (float64, int64) {
-	c := exec.Command(program, args...)
-	c.Env = []string{"HOME=" + b.home}
-	c.Stdin = strings.NewReader(event)
-	var stderr bytes.Buffer
-	c.Stderr = &stderr
-	start := time.Now()
-	err := c.Run()
-	took := time.Since(start)
-	if err != nil {
-		log.Fatalf("bench: %s: %v\n%s", program, err, stderr.Bytes())
-	}
-	memory := c.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
-	return float64(took.Microseconds()) / 1000, memory
+func (b *bench) time(argv ...string) (ms float64, peak int64) {
+	return process.Call{Args: argv, Env: []string{"HOME=" + b.home}, Stdin: event}.Time()
 }
 
 const event = `{"session_id":"bench","transcript_path":"/tmp/t.jsonl","cwd":"/","prompt_id":"p","permission_mode":"default",

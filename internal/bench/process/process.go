@@ -1,0 +1,62 @@
+// Package process times programs as whole processes, which is what a hook costs
+// the agent. Programs are compared pair by pair in one run: they take turns, so
+// that a machine that is slow for a while is slow for both.
+//
+// It is for the benchmark programs beside it, and ends them where something does
+// not work.
+package process
+
+import (
+	"bytes"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Build builds the program of a package into dir, as make build does, and returns
+// its path.
+func Build(dir, pkg string) string {
+	path := filepath.Join(dir, filepath.Base(pkg))
+	c := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, pkg)
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		log.Fatalf("building %s: %v\n%s", pkg, err, out)
+	}
+	return path
+}
+
+// Call is a program with what it is given.
+type Call struct {
+	Args   []string // the program's path first
+	Env    []string
+	Stdin  string
+	MayEnd int // an exit code that is as good as 0
+}
+
+// Time makes the call. It returns the wall time in milliseconds, and the peak of
+// the memory in KiB on Linux, in bytes on macOS.
+func (c Call) Time() (ms float64, peak int64) {
+	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	cmd.Env = c.Env
+	cmd.Stdin = strings.NewReader(c.Stdin)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	start := time.Now()
+	err := cmd.Run()
+	took := time.Since(start)
+	if err != nil && (cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != c.MayEnd) {
+		log.Fatalf("%v: %v\n%s", c.Args, err, out.Bytes())
+	}
+	return float64(took.Microseconds()) / 1000, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+}
+
+// Median returns the median of some values, and sorts them.
+func Median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
