@@ -111,8 +111,7 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	}
 	for _, sub := range subcommands {
 		if len(args) > 0 && args[0] == sub.name {
-			root, args = sub.build(s), args[1:]
-			root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + sub.name}
+			root, args = single(sub.build(s), args[1:])
 			break
 		}
 	}
@@ -131,6 +130,21 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	return root
+}
+
+// single returns what args are for as a root: the command, or one below it.
+func single(c *cobra.Command, args []string) (root *cobra.Command, rest []string) {
+	path := "fsmtx " + c.Name()
+	for _, below := range c.Commands() {
+		if len(args) > 0 && args[0] == below.Name() {
+			c.RemoveCommand(below)
+			below.SetFlagErrorFunc(c.FlagErrorFunc())
+			c, args, path = below, args[1:], path+" "+below.Name()
+			break
+		}
+	}
+	c.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: path}
+	return c, args
 }
 
 // completeHelp makes the two commands that cobra would add, to give them what every

@@ -101,13 +101,15 @@ func (h hookSetup) engine(s terminal.Streams, session hooks.Session) *hooks.Engi
 
 // supervising returns a context that the signals end which end this program. It
 // has to live until the hooks are ended: they are in process groups of their own,
-// where neither a terminal's interrupt nor its hang-up reaches them.
-func supervising(ctx context.Context) (context.Context, context.CancelFunc) {
+// where neither a terminal's interrupt nor its hang-up reaches them. It lives as
+// long as the program: to stop listening is a good part of what a short one costs.
+func supervising(ctx context.Context) context.Context {
 	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 		signals = append(signals, syscall.SIGHUP)
 	}
-	return signal.NotifyContext(ctx, signals...)
+	ctx, _ = signal.NotifyContext(ctx, signals...)
+	return ctx
 }
 
 // interrupted is the error of a command whose context a signal ended, nil

@@ -31,8 +31,7 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ctx, stop := supervising(c.Context())
-			defer stop()
+			ctx := supervising(c.Context())
 			result, err := hooks.Eval(ctx, request, cwd)
 			if errors.Is(err, hooks.ErrRequest) {
 				return &exit{exitNo, err, "the shapes of requests are in docs/hooks.md"}

@@ -24,8 +24,7 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 		),
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			ctx, stop := supervising(c.Context())
-			defer stop()
+			ctx := supervising(c.Context())
 			result, setup, err := flags.fire(ctx, s, args[0])
 			if err != nil {
 				return err

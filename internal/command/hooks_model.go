@@ -54,8 +54,7 @@ func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []s
 		return err
 	}
 	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)})
-	ctx, stop := supervising(c.Context())
-	defer stop()
+	ctx := supervising(c.Context())
 	run := engine.RunModel(ctx, request, hooks.Shell{Args: command, Cwd: cwd}.Model())
 	if flags.json {
 		err = printIndented(s.Out, run)

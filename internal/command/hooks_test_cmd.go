@@ -43,8 +43,7 @@ type hookTests struct {
 }
 
 func (t hookTests) all(ctx context.Context, s terminal.Streams, dir string) error {
-	ctx, stop := supervising(ctx)
-	defer stop()
+	ctx = supervising(ctx)
 	only, err := regexp.Compile(t.pattern)
 	if err != nil {
 		return fmt.Errorf("--run: %w", err)

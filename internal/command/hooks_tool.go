@@ -53,8 +53,7 @@ func runTool(c *cobra.Command, s terminal.Streams, flags hookFlags, name, input 
 		return err
 	}
 	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)})
-	ctx, stop := supervising(c.Context())
-	defer stop()
+	ctx := supervising(c.Context())
 	run := engine.ExecuteTool(ctx, name, given, hooks.Shell{Args: command, Cwd: cwd}.Tool())
 	if flags.json {
 		err = printIndented(s.Out, run)
