@@ -2,8 +2,10 @@ package command_test
 
 import (
 	"os"
+	"os/signal"
 	"path/filepath"
 	"regexp"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -11,6 +13,7 @@ import (
 
 // TestHookScript runs the sessions of testdata/hooks/script.
 func TestHookScript(t *testing.T) {
+	hearHangUps(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/hooks/script",
 		RequireUniqueNames:  true,
@@ -25,6 +28,16 @@ func TestHookScript(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "nodurations": noDurations},
 	})
+}
+
+// hearHangUps has programs of the sessions not ignore SIGHUP, as they would if the
+// tests were run by nohup: what this process handles is the default in them.
+func hearHangUps(t *testing.T) {
+	if signal.Ignored(syscall.SIGHUP) {
+		heard := make(chan os.Signal, 1)
+		signal.Notify(heard, syscall.SIGHUP)
+		t.Cleanup(func() { signal.Stop(heard) })
+	}
 }
 
 // makeExecutable does for a session's scripts what an archive cannot say.
