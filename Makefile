@@ -62,6 +62,7 @@ together: ## a minute beside the client's own locking library (needs node and np
 bench: ## time the hooks against the least they can cost
 	go run ./internal/bench
 	go run ./internal/bench/guards
+	go run ./internal/hooks/bench
 
 crashtest: ## try every crash and every power cut, and print the tables
 	go test -count=1 -v -run 'Power|Barrier|Death|Fault' ./internal/crash -every

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -48,7 +49,7 @@ var subcommands = []subcommand{
 	{name: "validate", make: newValidate},
 	{name: "install", make: newInstall},
 	{name: "plugin", make: newPlugin},
-	{name: "hooks", make: newHooks},
+	{name: "hooks", make: newHooks, below: hooksSubcommands},
 	{name: "demo", make: newDemo},
 	{name: "guard", make: newGuard},
 	{name: "version", make: newVersion},
@@ -58,6 +59,7 @@ type subcommand struct {
 	name    string
 	make    func(terminal.Streams) *cobra.Command
 	misused func(terminal.Streams, error) error // answers wrong flags; nil for the usual way
+	below   func() []subcommand                 // its own subcommands, where these are made one by one too
 }
 
 // build makes the command.
@@ -102,12 +104,9 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 		Long:  "fsmtx puts the tasks that a skill declares in its fsm.json into the task list of Claude Code\nwhen the skill is invoked: all of them or none of them, whatever fails.",
 		RunE:  func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	for _, sub := range subcommands {
-		if len(args) > 0 && args[0] == sub.name {
-			root, args = sub.build(s), args[1:]
-			root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + sub.name}
-			break
-		}
+	if sub, path, rest := named(subcommands, args); sub != nil {
+		root, args = sub.build(s), rest
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
 	}
 	if root.Use == "fsmtx" {
 		for _, sub := range subcommands {
@@ -121,6 +120,21 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
 	return root
+}
+
+// named returns the subcommand that args begin with, as deep as it goes, its name
+// and the rest of args; nil if they begin with none.
+func named(all []subcommand, args []string) (sub *subcommand, path string, rest []string) {
+	i := slices.IndexFunc(all, func(sub subcommand) bool { return len(args) > 0 && args[0] == sub.name })
+	if i < 0 {
+		return nil, "", args
+	}
+	if all[i].below != nil {
+		if below, path, rest := named(all[i].below(), args[1:]); below != nil {
+			return below, all[i].name + " " + path, rest
+		}
+	}
+	return &all[i], all[i].name, args[1:]
 }
 
 // interruptible returns a context that SIGINT and SIGTERM end, for what waits or

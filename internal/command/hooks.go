@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -27,11 +29,23 @@ func newHooks(s terminal.Streams) *cobra.Command {
 		Args:    cobra.NoArgs,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(
-		newHooksFire(s), newHooksEval(s), newHooksTool(s), newHooksModel(s),
-		newHooksList(s), newHooksCheck(s), newHooksTest(s), newHooksStatus(s),
-	)
+	for _, sub := range hooksSubcommands() {
+		c.AddCommand(sub.make(s))
+	}
 	return c
+}
+
+func hooksSubcommands() []subcommand {
+	return []subcommand{
+		{name: "fire", make: newHooksFire},
+		{name: "eval", make: newHooksEval},
+		{name: "tool", make: newHooksTool},
+		{name: "model", make: newHooksModel},
+		{name: "list", make: newHooksList},
+		{name: "check", make: newHooksCheck},
+		{name: "test", make: newHooksTest},
+		{name: "status", make: newHooksStatus},
+	}
 }
 
 // hookFlags are what the subcommands have in common.
@@ -102,12 +116,55 @@ func (h hookSetup) engine(s terminal.Streams, session hooks.Session) *hooks.Engi
 // supervising returns a context that the signals end which end this program. It
 // has to live until the hooks are ended: they are in process groups of their own,
 // where neither a terminal's interrupt nor its hang-up reaches them.
+//
+// It listens from when somebody first asks for Done, which is before the first
+// process is started: an event without hooks need not pay for it.
 func supervising(ctx context.Context) (context.Context, context.CancelFunc) {
-	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
-		signals = append(signals, syscall.SIGHUP)
+	s := &supervised{Context: ctx}
+	return s, func() {
+		if listening := s.listening.Load(); listening != nil {
+			listening.stop()
+		}
 	}
-	return signal.NotifyContext(ctx, signals...)
+}
+
+// supervised is a context of supervising.
+type supervised struct {
+	context.Context // before it listens
+	once            sync.Once
+	listening       atomic.Pointer[listening]
+}
+
+type listening struct {
+	context.Context
+	stop context.CancelFunc
+}
+
+func (s *supervised) Done() <-chan struct{} {
+	s.once.Do(func() {
+		signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+		if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+			signals = append(signals, syscall.SIGHUP)
+		}
+		ctx, stop := signal.NotifyContext(s.Context, signals...)
+		s.listening.Store(&listening{ctx, stop})
+	})
+	return s.listening.Load().Done()
+}
+
+func (s *supervised) Err() error {
+	if l := s.listening.Load(); l != nil {
+		return l.Err()
+	}
+	return s.Context.Err()
+}
+
+// Value is asked for the cause.
+func (s *supervised) Value(key any) any {
+	if l := s.listening.Load(); l != nil {
+		return l.Value(key)
+	}
+	return s.Context.Value(key)
 }
 
 // interrupted is the error of a command whose context a signal ended, nil

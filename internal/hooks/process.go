@@ -53,8 +53,10 @@ func (o outcome) blocks() bool  { return o.err == nil && o.signal == "" && o.exi
 // process group when its time is up or ctx is done.
 func (i invocation) run(ctx context.Context) outcome {
 	start := time.Now()
-	if ctx.Err() != nil {
+	select {
+	case <-ctx.Done(): // asked for before there is anything to end
 		return outcome{err: cancelled(ctx)}
+	default:
 	}
 	p, err := i.start()
 	if err != nil {

@@ -57,7 +57,9 @@ func check(err error) {
 
 func build(dir, pkg string) string {
 	path := filepath.Join(dir, filepath.Base(pkg))
-	out, err := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, pkg).CombinedOutput()
+	cmd := exec.Command("go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, pkg)
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0") // as make builds it: a dynamic linker would be timed as well
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		log.Fatalf("bench: %v\n%s", err, out)
 	}
