@@ -60,13 +60,22 @@ func (i invocation) run(ctx context.Context) outcome {
 	}
 	p, err := i.start()
 	if err != nil {
-		return outcome{err: fmt.Errorf("starting the hook: %w", err), duration: time.Since(start)}
+		return outcome{err: i.notStarted(err), duration: time.Since(start)}
 	}
 	stopped := p.await(ctx, i.timeout)
 	p.finish(stopped != nil, cmp.Or(i.grace, killAfter))
 	o := p.outcome()
 	o.err, o.duration = stopped, time.Since(start)
 	return o
+}
+
+// notStarted says why it could not be started. Of a missing directory the system
+// says that the program is missing.
+func (i invocation) notStarted(err error) error {
+	if _, missing := os.Stat(i.dir); i.dir != "" && missing != nil {
+		err = missing
+	}
+	return fmt.Errorf("starting the hook: %w", err)
 }
 
 // process is a running invocation, leader of a process group of its own.
