@@ -75,7 +75,7 @@ func (i invocation) notStarted(err error) error {
 	if _, missing := os.Stat(i.dir); i.dir != "" && missing != nil {
 		err = missing
 	}
-	return fmt.Errorf("starting the hook: %w", err)
+	return fmt.Errorf("starting failed: %w", err)
 }
 
 // process is a running invocation, leader of a process group of its own.
