@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -49,7 +50,7 @@ var subcommands = []subcommand{
 	{name: "validate", make: newValidate, misused: refuseToValidate},
 	{name: "install", make: newInstall},
 	{name: "plugin", make: newPlugin},
-	{name: "hooks", make: newHooks},
+	{name: "hooks", make: newHooks, below: hooksSubcommands},
 	{name: "demo", make: newDemo},
 	{name: "guard", make: newGuard},
 	{name: "version", make: newVersion},
@@ -59,6 +60,7 @@ type subcommand struct {
 	name    string
 	make    func(terminal.Streams) *cobra.Command
 	misused func(terminal.Streams, error) error // answers wrong flags; nil for the usual way
+	below   func() []subcommand                 // its own subcommands, where these are made one by one too
 }
 
 // build makes the command.
@@ -109,11 +111,9 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 		Args: noSuchCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	for _, sub := range subcommands {
-		if len(args) > 0 && args[0] == sub.name {
-			root, args = single(sub.build(s), args[1:])
-			break
-		}
+	if sub, path, rest := named(subcommands, args); sub != nil {
+		root, args = sub.build(s), rest
+		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
 	}
 	if root.Use == "fsmtx" {
 		for _, sub := range subcommands {
@@ -132,19 +132,19 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	return root
 }
 
-// single returns what args are for as a root: the command, or one below it.
-func single(c *cobra.Command, args []string) (root *cobra.Command, rest []string) {
-	path := "fsmtx " + c.Name()
-	for _, below := range c.Commands() {
-		if len(args) > 0 && args[0] == below.Name() {
-			c.RemoveCommand(below)
-			below.SetFlagErrorFunc(c.FlagErrorFunc())
-			c, args, path = below, args[1:], path+" "+below.Name()
-			break
+// named returns the subcommand that args begin with, as deep as it goes, its name
+// and the rest of args; nil if they begin with none.
+func named(all []subcommand, args []string) (sub *subcommand, path string, rest []string) {
+	i := slices.IndexFunc(all, func(sub subcommand) bool { return len(args) > 0 && args[0] == sub.name })
+	if i < 0 {
+		return nil, "", args
+	}
+	if all[i].below != nil {
+		if below, path, rest := named(all[i].below(), args[1:]); below != nil {
+			return below, all[i].name + " " + path, rest
 		}
 	}
-	c.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: path}
-	return c, args
+	return &all[i], all[i].name, args[1:]
 }
 
 // completeHelp makes the two commands that cobra would add, to give them what every

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -27,11 +29,23 @@ func newHooks(s terminal.Streams) *cobra.Command {
 		Args:    noSuchCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(
-		newHooksFire(s), newHooksEval(s), newHooksTool(s), newHooksModel(s),
-		newHooksList(s), newHooksCheck(s), newHooksTest(s), newHooksStatus(s),
-	)
+	for _, sub := range hooksSubcommands() {
+		c.AddCommand(sub.make(s))
+	}
 	return c
+}
+
+func hooksSubcommands() []subcommand {
+	return []subcommand{
+		{name: "fire", make: newHooksFire},
+		{name: "eval", make: newHooksEval},
+		{name: "tool", make: newHooksTool},
+		{name: "model", make: newHooksModel},
+		{name: "list", make: newHooksList},
+		{name: "check", make: newHooksCheck},
+		{name: "test", make: newHooksTest},
+		{name: "status", make: newHooksStatus},
+	}
 }
 
 // hookFlags are what the subcommands have in common.
@@ -101,15 +115,42 @@ func (h hookSetup) engine(s terminal.Streams, session hooks.Session) *hooks.Engi
 
 // supervising returns a context that the signals end which end this program. It
 // has to live until the hooks are ended: they are in process groups of their own,
-// where neither a terminal's interrupt nor its hang-up reaches them. It lives as
-// long as the program: to stop listening is a good part of what a short one costs.
-func supervising(ctx context.Context) context.Context {
-	signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
-		signals = append(signals, syscall.SIGHUP)
+// where neither a terminal's interrupt nor its hang-up reaches them.
+//
+// It listens from when somebody first asks for Done, which is before the first
+// process is started: an event without hooks need not pay for it.
+// It never stops to: that would be a good part of what a short program costs.
+func supervising(ctx context.Context) context.Context { return &supervised{Context: ctx} }
+
+// supervised is a context of supervising.
+type supervised struct {
+	context.Context // before it listens
+	once            sync.Once
+	listening       atomic.Pointer[context.Context]
+}
+
+func (s *supervised) Done() <-chan struct{} {
+	s.once.Do(func() {
+		signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+		if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+			signals = append(signals, syscall.SIGHUP)
+		}
+		ctx, _ := signal.NotifyContext(s.Context, signals...)
+		s.listening.Store(&ctx)
+	})
+	return s.current().Done()
+}
+
+func (s *supervised) Err() error { return s.current().Err() }
+
+// Value is asked for the cause.
+func (s *supervised) Value(key any) any { return s.current().Value(key) }
+
+func (s *supervised) current() context.Context {
+	if ctx := s.listening.Load(); ctx != nil {
+		return *ctx
 	}
-	ctx, _ = signal.NotifyContext(ctx, signals...)
-	return ctx
+	return s.Context
 }
 
 // interrupted is the error of a command whose context a signal ended, nil

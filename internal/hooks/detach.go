@@ -2,7 +2,6 @@ package hooks
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
@@ -15,14 +14,14 @@ import (
 func (i invocation) detach() error {
 	input, err := unnamed(i.stdin)
 	if err != nil {
-		return fmt.Errorf("starting the hook: %w", err)
+		return i.notStarted(err)
 	}
 	defer input.Close()
 	cmd := exec.Command(i.argv[0], i.argv[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdin = i.dir, i.env, input
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("starting the hook: %w", err)
+		return i.notStarted(err)
 	}
 	return cmd.Process.Release()
 }

@@ -70,10 +70,9 @@ type toolEvents struct {
 
 // Named returns the dialect of a name: llxprt, gemini or claude.
 func Named(name string) (Dialect, error) {
-	for _, d := range []Dialect{LLxprt(), Gemini(), Claude()} {
-		if d.Name == name {
-			return d, nil
-		}
+	dialects := map[string]func() Dialect{"llxprt": LLxprt, "gemini": Gemini, "claude": Claude}
+	if dialect, ok := dialects[name]; ok {
+		return dialect(), nil
 	}
 	return Dialect{}, fmt.Errorf("%w %q: there are llxprt, gemini and claude", ErrDialect, name)
 }

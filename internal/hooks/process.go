@@ -53,18 +53,29 @@ func (o outcome) blocks() bool  { return o.err == nil && o.signal == "" && o.exi
 // process group when its time is up or ctx is done.
 func (i invocation) run(ctx context.Context) outcome {
 	start := time.Now()
-	if ctx.Err() != nil {
+	select {
+	case <-ctx.Done(): // asked for before there is anything to end
 		return outcome{err: cancelled(ctx)}
+	default:
 	}
 	p, err := i.start()
 	if err != nil {
-		return outcome{err: fmt.Errorf("starting the hook: %w", err), duration: time.Since(start)}
+		return outcome{err: i.notStarted(err), duration: time.Since(start)}
 	}
 	stopped := p.await(ctx, i.timeout)
 	p.finish(stopped != nil, cmp.Or(i.grace, killAfter))
 	o := p.outcome()
 	o.err, o.duration = stopped, time.Since(start)
 	return o
+}
+
+// notStarted says why it could not be started. Of a missing directory the system
+// says that the program is missing.
+func (i invocation) notStarted(err error) error {
+	if _, missing := os.Stat(i.dir); i.dir != "" && missing != nil {
+		err = missing
+	}
+	return fmt.Errorf("starting failed: %w", err)
 }
 
 // process is a running invocation, leader of a process group of its own.

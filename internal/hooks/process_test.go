@@ -101,7 +101,8 @@ func TestStartFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := i.run(t.Context())
-			require.ErrorContains(t, o.err, "starting the hook")
+			require.ErrorContains(t, o.err, "starting failed: ")
+			require.Equal(t, name == "directory", strings.Contains(o.err.Error(), "stat /does/not/exist"), o.err)
 			require.False(t, o.success())
 		})
 	}
