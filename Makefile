@@ -35,7 +35,7 @@ format: ## fail if a file is not formatted
 
 vet: ## run go vet
 	go vet ./...
-	go vet -tags e2e ./internal/e2e
+	go vet -tags e2e ./internal/harness/e2e
 
 staticcheck: ## run staticcheck
 	$(staticcheck) ./...
@@ -53,22 +53,22 @@ fuzz: ## run every fuzz target for TIME each (default 30s)
 	done
 
 e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
-	go test -tags e2e -count=1 -v ./internal/e2e
+	go test -tags e2e -count=1 -v ./internal/harness/e2e
 
 together: ## a minute beside the client's own locking library (needs node and npm; says so if they are missing)
-	go vet -tags together ./internal/together
-	FSMTX_TOGETHER=60s go test -tags together -count=1 -v -timeout 10m -run 'Library|DeadClient' ./internal/together
+	go vet -tags together ./internal/harness/together
+	FSMTX_TOGETHER=60s go test -tags together -count=1 -v -timeout 10m -run 'Library|DeadClient' ./internal/harness/together
 
 bench: ## time the hooks against the least they can cost
-	go run ./internal/bench/hydrate
-	go run ./internal/bench/hooks
-	go run ./internal/bench/guards
+	go run ./internal/harness/bench/hydrate
+	go run ./internal/harness/bench/hooks
+	go run ./internal/harness/bench/guards
 
 crashtest: ## try every crash and every power cut, and print the tables
-	go test -count=1 -v -run 'Power|Barrier|Death|Fault' ./internal/crash -every
+	go test -count=1 -v -run 'Power|Barrier|Death|Fault' ./internal/harness/crash -every
 
 soak: ## ten minutes of what together does
-	FSMTX_TOGETHER=10m go test -tags together -count=1 -v -timeout 20m -run BesideTheClientsLibrary ./internal/together
+	FSMTX_TOGETHER=10m go test -tags together -count=1 -v -timeout 20m -run BesideTheClientsLibrary ./internal/harness/together
 
 install: build ## install the program into GOBIN
 	go install -trimpath -ldflags '$(ldflags)' ./cmd/fsmtx

@@ -27,11 +27,11 @@ func (p *parser) duplicate(first, again *entry, index int) {
 	if p.findings.turnsAway() {
 		return
 	}
-	text := fmt.Sprintf("duplicate id %d, used at %s", again.ID, p.pos.at(first.idAt))
+	text := fmt.Sprintf("duplicate id %d, used at %s", again.ID, p.pos.At(first.idAt))
 	if first.Subject != "" {
 		text += fmt.Sprintf(" (%s)", quoted(first.Subject))
 	}
-	text += " and again at " + p.pos.at(again.idAt)
+	text += " and again at " + p.pos.At(again.idAt).String()
 	p.findings.add(finding{again.idAt, fmt.Sprintf("/%d/id", index), text, index})
 }
 

@@ -67,5 +67,5 @@ func malformed(name string, data []byte) error {
 	if t, ok := r.next(); ok && r.skip(t) {
 		r.finish()
 	}
-	return fmt.Errorf("%s: %w at %s: %s", name, ErrNotJSON, r.pos.at(r.broken.at), r.broken.text)
+	return fmt.Errorf("%s: %w at %s: %s", name, ErrNotJSON, r.pos.At(r.broken.at), r.broken.text)
 }

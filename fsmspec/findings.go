@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // nowhere is the entry of a finding that belongs to none.
@@ -45,7 +47,7 @@ func (f *findings) add(one finding) {
 
 // problems sorts what was found by its place in the file and finishes it. who
 // returns what an entry is called in a message.
-func (f *findings) problems(pos *positions, warning bool, who func(entry int) string) []Problem {
+func (f *findings) problems(pos *jsonx.Index, warning bool, who func(entry int) string) []Problem {
 	if len(f.list) == 0 {
 		return nil
 	}
@@ -56,8 +58,8 @@ func (f *findings) problems(pos *positions, warning bool, who func(entry int) st
 		if one.entry != nowhere {
 			text = who(one.entry) + ": " + text
 		}
-		line, column := pos.of(one.at)
-		problems = append(problems, Problem{line, column, int64(one.at), one.pointer, text, warning})
+		at := pos.At(one.at)
+		problems = append(problems, Problem{at.Line, at.Column, int64(one.at), one.pointer, text, warning})
 	}
 	if f.more > 0 {
 		last := problems[len(problems)-1]

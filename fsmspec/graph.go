@@ -96,7 +96,7 @@ func (g *graph) warnTwice(e *edge, other reference) {
 	}
 	e.ref = first
 	g.warnAt(again, "%s %d says again what %s of %s says at %s",
-		again.field, again.id, first.field, g.name(first.entry), g.pos.at(first.at))
+		again.field, again.id, first.field, g.name(first.entry), g.pos.At(first.at))
 }
 
 // warnStarted warns of tasks in progress that still wait for another.

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // reader takes a file apart token by token, and finds what is wrong with it
@@ -16,7 +18,7 @@ import (
 // stops it.
 type reader struct {
 	data     []byte
-	pos      *positions
+	pos      *jsonx.Index
 	decoder  *jsontext.Decoder
 	root     string // what the file should hold, for the message if it does not
 	skipped  int    // bytes of data that the decoder was not given
@@ -50,7 +52,7 @@ type token struct {
 func newReader(data []byte, skipped int, root string) *reader {
 	return &reader{
 		data: data,
-		pos:  &positions{data: data},
+		pos:  jsonx.NewIndex(data),
 		decoder: jsontext.NewDecoder(bytes.NewBuffer(data[skipped:]),
 			jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)),
 		root:    root,
@@ -114,7 +116,7 @@ func (r *reader) push(t token) {
 func (r *reader) checkKey(object *frame, t token) {
 	name := r.text(t)
 	if first, twice := object.keys.add(name, t.start); twice {
-		r.problem(t.start, "duplicate key %s in one object, at %s and again at %s", quoted(name), r.pos.at(first), r.pos.at(t.start))
+		r.problem(t.start, "duplicate key %s in one object, at %s and again at %s", quoted(name), r.pos.At(first), r.pos.At(t.start))
 	}
 }
 

@@ -95,7 +95,7 @@ func isCut(word string) bool {
 
 // explainString finds what ends the string at start too early, or never.
 func (r *reader) explainString(start int) (int, string) {
-	where := "in the string that begins at " + r.pos.at(start)
+	where := "in the string that begins at " + r.pos.At(start).String()
 	for i := start + 1; i < len(r.data); i++ {
 		switch c := r.data[i]; {
 		case c == '"':
@@ -111,7 +111,7 @@ func (r *reader) explainString(start int) (int, string) {
 			i++
 		}
 	}
-	return len(r.data), `unexpected end of file: expected '"' to close the string that begins at ` + r.pos.at(start)
+	return len(r.data), `unexpected end of file: expected '"' to close the string that begins at ` + r.pos.At(start).String()
 }
 
 // escape says what is wrong with the escape that begins at the backslash at i;
@@ -175,9 +175,9 @@ func (r *reader) expected(at int, wanted string) string {
 	message := "unexpected end of file: expected " + wanted
 	switch top := r.open[len(r.open)-1]; top.kind {
 	case '{':
-		message += "; the object that begins at " + r.pos.at(top.at) + " is not closed"
+		message += "; the object that begins at " + r.pos.At(top.at).String() + " is not closed"
 	case '[':
-		message += "; the array that begins at " + r.pos.at(top.at) + " is not closed"
+		message += "; the array that begins at " + r.pos.At(top.at).String() + " is not closed"
 	}
 	return message
 }

@@ -14,7 +14,7 @@ func (r *reader) checkUTF8(t token) {
 		c, size := utf8.DecodeRune(text[i:])
 		bad := c == utf8.RuneError && size == 1
 		if bad && wellFormed {
-			r.problem(t.start+i, "invalid UTF-8 (byte 0x%02x) in the string that begins at %s", text[i], r.pos.at(t.start))
+			r.problem(t.start+i, "invalid UTF-8 (byte 0x%02x) in the string that begins at %s", text[i], r.pos.At(t.start))
 		}
 		wellFormed = !bad
 		i += size

@@ -10,9 +10,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/tasklist"
 )
 
 var (
@@ -71,7 +71,7 @@ func understood(t *testing.T, e *event.Event, data []byte) {
 	require.NotEmpty(t, r.Session)
 	require.Equal(t, e.SessionID, r.Session)
 	require.Equal(t, text(plain, "agent_id") != "", r.Subagent)
-	require.Regexp(t, safeID, tasklist.ID(func(string) (string, bool) { return "", false }, r.Session))
+	require.Regexp(t, safeID, tasks.ID(func(string) (string, bool) { return "", false }, r.Session))
 }
 
 // members returns those of a JSON object, nil if data is none. Of two with one

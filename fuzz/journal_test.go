@@ -15,6 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 const (
@@ -81,7 +82,7 @@ func checkJournal(t *testing.T, journal []byte) {
 	before, names := h.tree("."), h.names()
 	seen, err := txn.Inspect(ctx, h.path(list))
 	require.Equal(t, before, h.tree("."), "looking changed something")
-	done, recovered := recovery.Recover(ctx, h.path(list), txn.OS{})
+	done, recovered := recovery.Recover(ctx, h.path(list), vfs.OS{})
 	require.Equal(t, err == nil, recovered == nil, "inspected: %v, recovered: %v", err, recovered)
 	require.Equal(t, before["outside/secret"], h.tree("outside")["outside/secret"])
 	if recovered != nil {
@@ -123,7 +124,7 @@ func (h *home) setAside(before map[string]string) {
 			require.Equal(h.t, was, h.tree(filepath.Dir(name))[name])
 		}
 	}
-	r, err := recovery.Recover(context.Background(), h.path(list), txn.OS{})
+	r, err := recovery.Recover(context.Background(), h.path(list), vfs.OS{})
 	require.NoError(h.t, err)
 	require.Equal(h.t, txn.Clean, r.Outcome)
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
 // FuzzSettings: installing into a settings file and removing again gives back its
 // bytes, and what cannot be edited safely is refused.
 func FuzzSettings(f *testing.F) {
-	ours := install.Hooks("/opt/bin/fsmtx", install.DefaultFlags())
-	whole, err := install.Add(nil, ours)
+	ours := settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags())
+	whole, err := settings.Add(nil, ours)
 	require.NoError(f, err)
 	for _, seed := range []string{
 		`{}`, "{\n}\n", `{"hooks":{}}`, `{"hooks":{"PostToolUse":[]}}`, `{"hooks":{"PostToolUse":[{"matcher":"Skill","hooks":[]}]}}`,
@@ -27,28 +27,28 @@ func FuzzSettings(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = append([]byte{}, data...) // not nil, which is no file
-		report, err := install.Inspect(bytes.Clone(data), ours)
-		with, addErr := install.Add(bytes.Clone(data), ours)
+		report, err := settings.Inspect(bytes.Clone(data), ours)
+		with, addErr := settings.Add(bytes.Clone(data), ours)
 		require.Equal(t, err == nil, addErr == nil, "%v, %v", err, addErr)
 		if err != nil {
-			require.True(t, errors.Is(err, install.ErrNotJSON) || errors.Is(err, install.ErrDuplicate) || errors.Is(err, install.ErrShape), "%v", err)
+			require.True(t, errors.Is(err, settings.ErrNotJSON) || errors.Is(err, settings.ErrDuplicate) || errors.Is(err, settings.ErrShape), "%v", err)
 			return
 		}
 		require.True(t, jsontext.Value(with).IsValid(jsontext.AllowInvalidUTF8(true)))
-		installed, err := install.Inspect(bytes.Clone(with), ours)
+		installed, err := settings.Inspect(bytes.Clone(with), ours)
 		require.NoError(t, err)
-		require.Equal(t, install.Installed, installed.State)
-		again, err := install.Add(bytes.Clone(with), ours)
+		require.Equal(t, settings.Installed, installed.State)
+		again, err := settings.Add(bytes.Clone(with), ours)
 		require.NoError(t, err)
 		require.Equal(t, string(with), string(again), "adding twice is adding once")
 
-		without, err := install.Remove(bytes.Clone(with), ours)
+		without, err := settings.Remove(bytes.Clone(with), ours)
 		require.NoError(t, err)
-		if report.State == install.Absent {
+		if report.State == settings.Absent {
 			require.Equal(t, string(data), string(without))
 			return
 		}
-		rest, err := install.Remove(bytes.Clone(data), ours)
+		rest, err := settings.Remove(bytes.Clone(data), ours)
 		require.NoError(t, err)
 		require.Equal(t, string(rest), string(without), "ours leaves no trace")
 	})

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/tasklist"
-	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // FuzzTask: whose a file of the list is, is what an ordinary decoder finds, and
@@ -37,7 +37,7 @@ func FuzzTask(f *testing.F) {
 		h := newHome(t)
 		h.write(".claude/skills/skill/fsm.json", []byte(`[{"id": 1, "subject": "a"}]`))
 		h.write(list+"/5.json", data)
-		snap, torn, err := tasklist.Read(context.Background(), txn.OS{}, h.path(list))
+		snap, torn, err := tasks.Read(context.Background(), vfs.OS{}, h.path(list))
 		require.NoError(t, err)
 		require.Equal(t, int64(5), snap.MaxID)
 		require.Equal(t, !isJSON, len(torn) == 1)

@@ -9,6 +9,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // Change is what a transaction does to D. A name may be in it once.
@@ -74,8 +76,8 @@ func (c *Change) check() error {
 		if err := check("create", f.Name); err != nil {
 			return err
 		}
-		if len(f.Data) > MaxFileBytes {
-			return &FileError{"create", f.Name, ErrFileTooLarge}
+		if len(f.Data) > vfs.MaxFileBytes {
+			return &FileError{"create", f.Name, vfs.ErrFileTooLarge}
 		}
 	}
 	for _, name := range c.Deletes {

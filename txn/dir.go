@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"path/filepath"
 	"time"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // Dir is a directory whose lock this process holds and which no interrupted
 // transaction has left half changed. It is for one goroutine. Close releases it.
 type Dir struct {
-	files   FS
+	files   vfs.FS
 	d, s    string // absolute, D's own symbolic link resolved
 	history int
 	locker  Locker

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // Inspect reports what Recover would find and do, and changes nothing: it goes
@@ -51,7 +53,7 @@ func (d *Dir) foresee() (Report, error) {
 }
 
 // readOnly is a file system on which every change succeeds and none happens.
-type readOnly struct{ FS }
+type readOnly struct{ vfs.FS }
 
 func (readOnly) Mkdir(string, fs.FileMode) error                     { return nil }
 func (readOnly) Link(string, string) error                           { return nil }

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // MaxEntries bounds the files that one transaction names, created and deleted.
@@ -105,7 +107,7 @@ func (j *journal) check(dir string) error {
 		if !isPlain(e.Name) || seen[e.Name] {
 			return fmt.Errorf("%w: file name %q", ErrJournalInvalid, e.Name)
 		}
-		if e.Size < 0 || e.Size > MaxFileBytes || !isDigest(e.SHA256) || e.Mode != e.Mode.Perm() {
+		if e.Size < 0 || e.Size > vfs.MaxFileBytes || !isDigest(e.SHA256) || e.Mode != e.Mode.Perm() {
 			return fmt.Errorf("%w: the entry of %q", ErrJournalInvalid, e.Name)
 		}
 		seen[e.Name] = true

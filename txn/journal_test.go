@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 var reasons = []error{ErrJournalTorn, ErrJournalVersion, ErrJournalForeign, ErrJournalInvalid}
@@ -252,7 +254,7 @@ func TestWhatIsNoFileIsNoJournal(t *testing.T) {
 			if err := os.WriteFile(path, w.journal, 0o600); err != nil {
 				return err
 			}
-			return os.Truncate(path, MaxFileBytes+1)
+			return os.Truncate(path, vfs.MaxFileBytes+1)
 		},
 	} {
 		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
@@ -340,14 +342,14 @@ func TestKeptFileThatChangedIsReported(t *testing.T) {
 }
 
 // TestJournalThatNobodyCouldReadIsNotWritten: recovery reads as much as
-// MaxFileBytes.
+// vfs.MaxFileBytes.
 func TestJournalThatNobodyCouldReadIsNotWritten(t *testing.T) {
 	dir := filepath.Join(memoryDir(t), "list")
 	d, err := Open(context.Background(), dir)
 	require.NoError(t, err)
 	defer d.Close()
-	err = d.Commit(context.Background(), Change{Creates: []File{{"1.json", nil, 0o644}}, Label: strings.Repeat("\x00", MaxFileBytes/6)})
-	require.ErrorIs(t, err, ErrFileTooLarge)
+	err = d.Commit(context.Background(), Change{Creates: []File{{"1.json", nil, 0o644}}, Label: strings.Repeat("\x00", vfs.MaxFileBytes/6)})
+	require.ErrorIs(t, err, vfs.ErrFileTooLarge)
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, entries)

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // retryDelay is how often a lock that is held is tried again: short against
@@ -45,7 +47,7 @@ func (e *LockedError) Unwrap() []error { return []error{ErrLocked, e.Cause} }
 // directories to be synced for S to last. The client may remove S at any time
 // while nobody holds its lock, so that the file that got locked may be one that
 // no longer has a name: then it is tried again.
-func lockSibling(ctx context.Context, files FS, s string) (unlock func(), changed []string, err error) {
+func lockSibling(ctx context.Context, files vfs.FS, s string) (unlock func(), changed []string, err error) {
 	for {
 		made, err := mkdirAll(files, s, 0o700)
 		changed = append(changed, made...)
@@ -68,7 +70,7 @@ func lockSibling(ctx context.Context, files FS, s string) (unlock func(), change
 // errGone means that the locked file is no longer the one at its path.
 var errGone = errors.New("the lock file was removed")
 
-func lockFile(ctx context.Context, files FS, path string, flag int) (unlock func(), err error) {
+func lockFile(ctx context.Context, files vfs.FS, path string, flag int) (unlock func(), err error) {
 	f := flock.New(path, flock.SetFlag(flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
 	release := func() { _ = f.Unlock() } // closing the handle at exit does the same
 	if err := waitFor(ctx, f); err != nil {
@@ -86,7 +88,7 @@ func lockFile(ctx context.Context, files FS, path string, flag int) (unlock func
 		return nil, errGone
 	}
 	if err == nil && !locked.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w", path, ErrNotRegular)
+		err = fmt.Errorf("%s: %w", path, vfs.ErrNotRegular)
 	}
 	if err != nil {
 		release()
@@ -104,7 +106,7 @@ func waitFor(ctx context.Context, f *flock.Flock) error {
 		case errors.Is(err, fs.ErrNotExist):
 			return errGone
 		case errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENXIO):
-			return fmt.Errorf("%s: %w", f.Path(), ErrNotRegular)
+			return fmt.Errorf("%s: %w", f.Path(), vfs.ErrNotRegular)
 		case err != nil:
 			return err
 		case ok:
@@ -120,7 +122,7 @@ func waitFor(ctx context.Context, f *flock.Flock) error {
 
 func lockedError(path string, cause error) error {
 	e := &LockedError{Path: path, Cause: cause}
-	if data, err := (OS{}).ReadFile(path); err == nil {
+	if data, err := (vfs.OS{}).ReadFile(path); err == nil {
 		e.PID, e.Since = parseHolder(string(data))
 	}
 	return e
@@ -128,7 +130,7 @@ func lockedError(path string, cause error) error {
 
 // The lock file says who holds it, "<pid> <RFC 3339 time>", for those who wait.
 // It may be out of date: the flock counts, not the text.
-func writeHolder(files FS, s string) error {
+func writeHolder(files vfs.FS, s string) error {
 	text := strconv.Itoa(os.Getpid()) + " " + time.Now().UTC().Format(time.RFC3339) + "\n"
 	return files.Overwrite(filepath.Join(s, lockName), []byte(text))
 }

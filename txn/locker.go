@@ -1,6 +1,10 @@
 package txn
 
-import "context"
+import (
+	"context"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
 
 // Locker keeps out the other writers of D, those that know nothing of this
 // package, by their own protocol. One Locker serves one Dir; its methods are
@@ -21,7 +25,7 @@ type Locker interface {
 // NewLocker makes the Locker of a Dir. dir is D with symbolic links resolved,
 // scratch a directory inside S that the Locker makes if it wants it and has for
 // itself; what it puts there is seen by the next process.
-type NewLocker func(fs FS, dir, scratch string) Locker
+type NewLocker func(fs vfs.FS, dir, scratch string) Locker
 
 // alone is the Locker of a directory that nobody else writes to.
 type alone struct{}

@@ -1,10 +1,12 @@
 package txn
 
+import "github.com/fsmtx/fsmtx/txn/vfs"
+
 // Option changes how a directory is opened.
 type Option func(*options)
 
 type options struct {
-	fs      FS
+	fs      vfs.FS
 	locker  NewLocker
 	history int
 }
@@ -14,8 +16,8 @@ const DefaultHistory = 10
 
 func newOptions(opts []Option) options {
 	o := options{
-		fs:      OS{},
-		locker:  func(FS, string, string) Locker { return alone{} },
+		fs:      vfs.OS{},
+		locker:  func(vfs.FS, string, string) Locker { return alone{} },
 		history: DefaultHistory,
 	}
 	for _, opt := range opts {
@@ -25,7 +27,7 @@ func newOptions(opts []Option) options {
 }
 
 // WithFS puts fs in the place of the operating system's file system.
-func WithFS(fs FS) Option { return func(o *options) { o.fs = fs } }
+func WithFS(fs vfs.FS) Option { return func(o *options) { o.fs = fs } }
 
 // WithLocker keeps other writers out; without it D is taken to have none.
 func WithLocker(make NewLocker) Option { return func(o *options) { o.locker = make } }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // planted is something that another program put into the way.
@@ -52,12 +54,12 @@ var plantings = []planted{
 	{"S is writable by the group", func(t *testing.T, w *world, _ string) { require.NoError(t, os.Chmod(w.s, 0o770)) }, ErrNotDirectory},
 	{"S is writable by all", func(t *testing.T, w *world, _ string) { require.NoError(t, os.Chmod(w.s, 0o702)) }, ErrNotDirectory},
 
-	{"lock is a link to a file", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/secret") }, ErrNotRegular},
-	{"lock is a link to nothing", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/nothing") }, ErrNotRegular},
+	{"lock is a link to a file", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/secret") }, vfs.ErrNotRegular},
+	{"lock is a link to nothing", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/nothing") }, vfs.ErrNotRegular},
 	{"lock is a FIFO", func(t *testing.T, w *world, _ string) {
 		require.NoError(t, os.Remove(w.in(lockName)))
 		require.NoError(t, syscall.Mkfifo(w.in(lockName), 0o600))
-	}, ErrNotRegular},
+	}, vfs.ErrNotRegular},
 	{"lock is a directory", func(t *testing.T, w *world, _ string) {
 		require.NoError(t, os.Remove(w.in(lockName)))
 		require.NoError(t, os.Mkdir(w.in(lockName), 0o700))
@@ -201,7 +203,7 @@ func TestLinkInTheWayOfAScratchDirectory(t *testing.T) {
 	require.NoError(t, os.Mkdir(s, 0o700))
 	require.NoError(t, os.Symlink("/", filepath.Join(s, scratchName)))
 	reaped := false
-	_, err := Open(t.Context(), dir, WithLocker(func(FS, string, string) Locker { return &watched{reaped: &reaped} }))
+	_, err := Open(t.Context(), dir, WithLocker(func(vfs.FS, string, string) Locker { return &watched{reaped: &reaped} }))
 	require.ErrorIs(t, err, ErrNotDirectory)
 	assert.False(t, reaped)
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // Outcome says in one word what recovery found and did.
@@ -79,7 +81,7 @@ func (d *Dir) readJournal() (*journal, error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil
-	case errors.Is(err, ErrNotRegular), errors.Is(err, ErrFileTooLarge):
+	case errors.Is(err, vfs.ErrNotRegular), errors.Is(err, vfs.ErrFileTooLarge):
 		return nil, &JournalError{path, fmt.Errorf("%w: %w", ErrJournalInvalid, err)}
 	case err != nil:
 		return nil, err
@@ -89,7 +91,7 @@ func (d *Dir) readJournal() (*journal, error) {
 		return nil, &JournalError{path, err}
 	}
 	err = d.checkBox(j)
-	if errors.Is(err, ErrNotDirectory) || errors.Is(err, ErrNotRegular) || errors.Is(err, errUnnamed) {
+	if errors.Is(err, ErrNotDirectory) || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, errUnnamed) {
 		return nil, &JournalError{path, fmt.Errorf("%w: %w", ErrJournalInvalid, err)}
 	}
 	return j, err
@@ -98,7 +100,7 @@ func (d *Dir) readJournal() (*journal, error) {
 // errUnnamed means that a file is kept that the journal does not name.
 var errUnnamed = errors.New("the journal does not name it")
 
-// checkBox returns ErrNotDirectory, ErrNotRegular or errUnnamed unless what the
+// checkBox returns ErrNotDirectory, vfs.ErrNotRegular or errUnnamed unless what the
 // transaction has in S, as far as it is there, is what this package puts there. A
 // symbolic link in its place would lead a rollback out of S, and a kept file that
 // is not restored would be lost with the rest.
@@ -135,7 +137,7 @@ func (d *Dir) checkRegular(path string) error {
 		return ignoreNotExist(err)
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: %w", path, ErrNotRegular)
+		return fmt.Errorf("%s: %w", path, vfs.ErrNotRegular)
 	}
 	return nil
 }
@@ -185,7 +187,7 @@ func ignoreNotExist(err error) error {
 // that is no regular file has not.
 func (d *Dir) holds(path string, e entry) (bool, error) {
 	data, err := d.files.ReadFile(path)
-	if errors.Is(err, ErrNotRegular) || errors.Is(err, ErrFileTooLarge) {
+	if errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, vfs.ErrFileTooLarge) {
 		return false, nil
 	}
 	if err != nil {

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // Names inside S.
@@ -25,13 +27,13 @@ const (
 // it. If dir is a symbolic link, that is beside what it links to, so that all
 // who share a directory share its sibling.
 func Sibling(dir string) (string, error) {
-	_, s, err := resolve(OS{}, dir)
+	_, s, err := resolve(vfs.OS{}, dir)
 	return s, err
 }
 
 // resolve returns D with a symbolic link at its end resolved, and S. D may be
 // absent, but not a link to nothing: what made the link decides where D is.
-func resolve(files FS, dir string) (d, s string, err error) {
+func resolve(files vfs.FS, dir string) (d, s string, err error) {
 	d, err = filepath.Abs(dir)
 	if err != nil {
 		return "", "", err
@@ -72,7 +74,7 @@ func IsSibling(name string) (dir string, ok bool) {
 
 // mkdirAll makes dir and its missing parents and returns the directories whose
 // names changed by that, which have to be synced.
-func mkdirAll(files FS, dir string, perm fs.FileMode) (changed []string, err error) {
+func mkdirAll(files vfs.FS, dir string, perm fs.FileMode) (changed []string, err error) {
 	err = files.Mkdir(dir, perm)
 	if errors.Is(err, fs.ErrNotExist) {
 		if changed, err = mkdirAll(files, filepath.Dir(dir), 0o755); err != nil {
@@ -91,7 +93,7 @@ func mkdirAll(files FS, dir string, perm fs.FileMode) (changed []string, err err
 
 // checkOwn refuses a directory inside which nothing can be trusted: not a
 // directory but a link, say, planted to lead writes astray, or another user's.
-func checkOwn(files FS, dir string) error {
+func checkOwn(files vfs.FS, dir string) error {
 	info, err := files.Lstat(dir)
 	if err != nil {
 		return err

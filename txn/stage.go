@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // parallel bounds the files that are written and synced at a time: enough for
@@ -35,8 +37,8 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 		return err
 	}
 	data, err := j.encode()
-	if err == nil && len(data) > MaxFileBytes { // nobody would read it
-		err = fmt.Errorf("the journal would be %w", ErrFileTooLarge)
+	if err == nil && len(data) > vfs.MaxFileBytes { // nobody would read it
+		err = fmt.Errorf("the journal would be %w", vfs.ErrFileTooLarge)
 	}
 	if err != nil {
 		return err
@@ -101,7 +103,7 @@ func (t *transaction) lookAt(name string) (entry, error) {
 		return entry{}, err
 	}
 	if !info.Mode().IsRegular() {
-		return entry{}, ErrNotRegular
+		return entry{}, vfs.ErrNotRegular
 	}
 	data, err := t.files.ReadFile(t.at(name))
 	if err != nil {

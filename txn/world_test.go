@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // world is a directory D called "list" that a transaction left half changed, and
@@ -27,7 +29,7 @@ type world struct {
 var errDeath = errors.New("dead")
 
 // dying is a file system whose process dies when a transaction is about to commit.
-type dying struct{ OS }
+type dying struct{ vfs.OS }
 
 func (dying) Rename(oldname, newname string) error { panic(errDeath) }
 

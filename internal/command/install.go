@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -142,44 +142,44 @@ func (f *installFlags) run(s terminal.Streams) error {
 	return f.explain(f.putIn(s, file, hooks, report))
 }
 
-func (f *installFlags) open(s terminal.Streams) (*install.File, error) {
+func (f *installFlags) open(s terminal.Streams) (*settings.File, error) {
 	switch {
 	case f.user:
 		dir, err := claude.ConfigDir(s.Getenv)
 		if err != nil {
 			return nil, err
 		}
-		return install.Read(filepath.Join(dir, "settings.json"))
+		return settings.Read(filepath.Join(dir, "settings.json"))
 	case f.project:
-		return install.Read(filepath.Join(".claude", "settings.json"))
+		return settings.Read(filepath.Join(".claude", "settings.json"))
 	}
-	return install.Read(filepath.Join(".claude", "settings.local.json"))
+	return settings.Read(filepath.Join(".claude", "settings.local.json"))
 }
 
 // inspect returns the hooks that the file should hold, and what it holds.
 // Hydrate's flags are those given, else those in the file, else the default.
-func (f *installFlags) inspect(file *install.File) ([]install.Hook, install.Report, error) {
-	binary, err := install.Binary(os.Args[0])
-	if err != nil && (!errors.Is(err, install.ErrTemporary) || !f.check && !f.remove) {
-		return nil, install.Report{}, err
+func (f *installFlags) inspect(file *settings.File) ([]settings.Hook, settings.Report, error) {
+	binary, err := settings.Binary(os.Args[0])
+	if err != nil && (!errors.Is(err, settings.ErrTemporary) || !f.check && !f.remove) {
+		return nil, settings.Report{}, err
 	}
-	hooks := install.Hooks(binary, f.hydrate)
+	hooks := settings.Hooks(binary, f.hydrate)
 	if f.hydrate == nil {
-		hooks, err = install.Keep(file.Data, install.Hooks(binary, install.DefaultFlags()))
+		hooks, err = settings.Keep(file.Data, settings.Hooks(binary, settings.DefaultFlags()))
 		if err != nil {
-			return nil, install.Report{}, inFile(file, err)
+			return nil, settings.Report{}, inFile(file, err)
 		}
 	}
-	report, err := install.Inspect(file.Data, hooks)
+	report, err := settings.Inspect(file.Data, hooks)
 	return hooks, report, inFile(file, err)
 }
 
-func sayState(s terminal.Streams, file *install.File, report install.Report) error {
+func sayState(s terminal.Streams, file *settings.File, report settings.Report) error {
 	switch report.State {
-	case install.Installed:
+	case settings.Installed:
 		fmt.Fprintf(s.Out, "installed in %s\n", file.Path)
 		return nil
-	case install.Absent:
+	case settings.Absent:
 		fmt.Fprintf(s.Out, "absent from %s\n", file.Path)
 		return &exit{code: exitAbsent}
 	}
@@ -190,17 +190,17 @@ func sayState(s terminal.Streams, file *install.File, report install.Report) err
 	return &exit{code: exitOutdated}
 }
 
-func (f *installFlags) putIn(s terminal.Streams, file *install.File, hooks []install.Hook, report install.Report) error {
-	data, err := install.Add(file.Data, hooks)
+func (f *installFlags) putIn(s terminal.Streams, file *settings.File, hooks []settings.Hook, report settings.Report) error {
+	data, err := settings.Add(file.Data, hooks)
 	if err != nil {
 		return inFile(file, err)
 	}
-	done := map[install.State]string{
-		install.Absent:    "installed the hooks in %s\n",
-		install.Outdated:  "brought the hooks up to date in %s\n",
-		install.Installed: "already installed in %s\n",
+	done := map[settings.State]string{
+		settings.Absent:    "installed the hooks in %s\n",
+		settings.Outdated:  "brought the hooks up to date in %s\n",
+		settings.Installed: "already installed in %s\n",
 	}
-	if err := f.replace(s, file, data, done[report.State]); err != nil || report.State != install.Absent {
+	if err := f.replace(s, file, data, done[report.State]); err != nil || report.State != settings.Absent {
 		return err
 	}
 	hintTools(s, data)
@@ -216,14 +216,14 @@ func hintTools(s terminal.Streams, settings []byte) {
 	}
 }
 
-func (f *installFlags) takeOut(s terminal.Streams, file *install.File, hooks []install.Hook, report install.Report) error {
-	data, err := install.Remove(file.Data, hooks)
+func (f *installFlags) takeOut(s terminal.Streams, file *settings.File, hooks []settings.Hook, report settings.Report) error {
+	data, err := settings.Remove(file.Data, hooks)
 	if err != nil {
 		return inFile(file, err)
 	}
 	done := "took the hooks out of %s\n"
 	switch {
-	case report.State == install.Absent:
+	case report.State == settings.Absent:
 		done = "nothing to remove from %s\n"
 	case data == nil:
 		done = "removed %s, which held nothing else\n"
@@ -232,7 +232,7 @@ func (f *installFlags) takeOut(s terminal.Streams, file *install.File, hooks []i
 }
 
 // replace puts data into the file and says so, or prints it.
-func (f *installFlags) replace(s terminal.Streams, file *install.File, data []byte, done string) error {
+func (f *installFlags) replace(s terminal.Streams, file *settings.File, data []byte, done string) error {
 	if f.print {
 		_, err := s.Out.Write(data)
 		return err
@@ -245,7 +245,7 @@ func (f *installFlags) replace(s terminal.Streams, file *install.File, data []by
 }
 
 // inFile says which file an error is about.
-func inFile(file *install.File, err error) error {
+func inFile(file *settings.File, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -266,13 +266,13 @@ func (f *installFlags) explain(err error) error {
 
 func installHint(err error) string {
 	for cause, hint := range map[error]string{
-		install.ErrTemporary:  "build it first: go install, or make build and bin/fsmtx install",
-		install.ErrNotJSON:    "correct the file, or move it away; it was not changed. Comments are not JSON",
-		install.ErrDuplicate:  "leave one of the two; the file was not changed",
-		install.ErrShape:      "correct the file; it was not changed",
-		install.ErrChanged:    "run the command again",
-		install.ErrNotRegular: "move it away, or choose another file by --user, --project or --local",
-		claude.ErrNoHome:      "set HOME",
+		settings.ErrTemporary:  "build it first: go install, or make build and bin/fsmtx install",
+		settings.ErrNotJSON:    "correct the file, or move it away; it was not changed. Comments are not JSON",
+		settings.ErrDuplicate:  "leave one of the two; the file was not changed",
+		settings.ErrShape:      "correct the file; it was not changed",
+		settings.ErrChanged:    "run the command again",
+		settings.ErrNotRegular: "move it away, or choose another file by --user, --project or --local",
+		claude.ErrNoHome:       "set HOME",
 	} {
 		if errors.Is(err, cause) {
 			return hint

@@ -15,9 +15,9 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	hook "github.com/fsmtx/fsmtx/internal/event"
+	hook "github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // errDeath is what an interrupted hydration dies of.
@@ -26,7 +26,7 @@ var errDeath = errors.New("dead")
 // dying is the file system of a process that dies when it is about to commit, or
 // when it just has committed.
 type dying struct {
-	txn.OS
+	vfs.OS
 	committed bool
 	renamed   *bool
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/recovery"
-	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -93,13 +93,13 @@ func runRecover(ctx context.Context, s terminal.Streams, f recoverFlags) error {
 
 func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]recovery.Report, error) {
 	if f.session == "" {
-		root, err := tasklist.Root(s.Getenv)
+		root, err := tasks.Root(s.Getenv)
 		if err != nil {
 			return nil, err
 		}
 		return recovery.All(ctx, root, recoverTimeout, f.Options)
 	}
-	dir, err := tasklist.Dir(s.Getenv, f.session)
+	dir, err := tasks.Dir(s.Getenv, f.session)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func recoverEvent(ctx context.Context, s terminal.Streams, f recoverFlags) (reco
 	if e.SessionID == "" {
 		return recovery.Report{}, errors.New("the event has no session_id")
 	}
-	dir, err := tasklist.Dir(s.Getenv, e.SessionID)
+	dir, err := tasks.Dir(s.Getenv, e.SessionID)
 	if err != nil {
 		return recovery.Report{}, err
 	}

@@ -19,12 +19,12 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/fsmtx/fsmtx/internal/crash"
-	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/sample"
-	"github.com/fsmtx/fsmtx/internal/tasklist"
-	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
 const (
@@ -87,7 +87,7 @@ func (d *Demo) prepare(ctx context.Context) error {
 }
 
 func (d *Demo) show(ctx context.Context) error {
-	tasks, err := tasklist.Tasks(ctx, d.list())
+	tasks, err := tasks.Tasks(ctx, d.list())
 	if err != nil {
 		return err
 	}
@@ -240,12 +240,12 @@ func Die(ctx context.Context, in io.Reader, env hydrate.Env) error {
 	if err != nil {
 		return err
 	}
-	dir, err := tasklist.Dir(env, r.Session)
+	dir, err := tasks.Dir(env, r.Session)
 	if err != nil {
 		return err
 	}
 	old := 0
-	files := crash.KillWhen(txn.OS{}, func(s crash.Step) bool {
+	files := faultfs.KillWhen(vfs.OS{}, func(s faultfs.Step) bool {
 		if s.Op == "remove" && filepath.Dir(s.Path) == dir && filepath.Ext(s.Path) == ".json" {
 			old++
 		}

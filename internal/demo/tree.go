@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 )
 
 // Tree draws tasks so that each stands below one that blocks it, once. What else
 // blocks it is named beside it.
-func Tree(tasks []tasklist.Task) string {
+func Tree(tasks []tasks.Task) string {
 	if len(tasks) == 0 {
 		return "(no tasks)\n"
 	}
@@ -28,14 +28,14 @@ func Tree(tasks []tasklist.Task) string {
 
 type tree struct {
 	strings.Builder
-	tasks []tasklist.Task
+	tasks []tasks.Task
 	drawn map[string]bool
 }
 
 // parent returns the last blocker that is in the list: by then all others are done.
-func (t *tree) parent(task tasklist.Task) string {
+func (t *tree) parent(task tasks.Task) string {
 	for _, id := range slices.Backward(task.BlockedBy) {
-		if id != task.ID && slices.ContainsFunc(t.tasks, func(other tasklist.Task) bool { return other.ID == id }) {
+		if id != task.ID && slices.ContainsFunc(t.tasks, func(other tasks.Task) bool { return other.ID == id }) {
 			return id
 		}
 	}
@@ -44,13 +44,13 @@ func (t *tree) parent(task tasklist.Task) string {
 
 // draw draws a task and what stands below it. branch leads to the task itself,
 // indent to the lines below it.
-func (t *tree) draw(task tasklist.Task, branch, indent string) {
+func (t *tree) draw(task tasks.Task, branch, indent string) {
 	if t.drawn[task.ID] {
 		return
 	}
 	t.drawn[task.ID] = true
 	fmt.Fprintf(t, "%s#%s [%s] %s%s\n", branch, task.ID, task.Status, task.Subject, t.others(task))
-	var below []tasklist.Task
+	var below []tasks.Task
 	for _, other := range t.tasks {
 		if t.parent(other) == task.ID && !t.drawn[other.ID] {
 			below = append(below, other)
@@ -65,7 +65,7 @@ func (t *tree) draw(task tasklist.Task, branch, indent string) {
 	}
 }
 
-func (t *tree) others(task tasklist.Task) string {
+func (t *tree) others(task tasks.Task) string {
 	var ids []string
 	for _, id := range task.BlockedBy {
 		if id != t.parent(task) {

@@ -3,7 +3,7 @@ package guard
 import (
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 

@@ -3,7 +3,7 @@ package guard
 import (
 	"slices"
 
-	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
 // Guard is one of the fourteen guards.

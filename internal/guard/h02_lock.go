@@ -3,7 +3,7 @@ package guard
 import (
 	"fmt"
 
-	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
 func planningLock() Guard {

@@ -3,7 +3,7 @@ package guard
 import (
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
 const qaAgent = "product-planning:qa-strategist"

@@ -1,6 +1,6 @@
 package guard
 
-import "github.com/fsmtx/fsmtx/internal/event"
+import "github.com/fsmtx/fsmtx/internal/claude/event"
 
 const preserve = "Preserve this planning state verbatim in the summary:\n"
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"io"
 
-	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
 // kind is the form of a reply.

@@ -13,9 +13,10 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // Options are the choices of whoever installed the hook.
@@ -23,7 +24,7 @@ type Options struct {
 	Policy      fsmspec.Policy
 	PluginDirs  []string
 	LockTimeout time.Duration // bounds the wait for all locks together
-	FS          txn.FS        // nil for the operating system's
+	FS          vfs.FS        // nil for the operating system's
 }
 
 // Env looks up a variable of the environment, as os.LookupEnv does.
@@ -75,9 +76,9 @@ type Hydration struct {
 	options Options
 	spec    *fsmspec.Spec
 	result  Result
-	files   txn.FS
+	files   vfs.FS
 	dir     *txn.Dir
-	locks   *tasklist.Locks
+	locks   *tasks.Locks
 	scratch string // the Locker's directory in the sibling; emptied by whoever comes next
 }
 
@@ -88,7 +89,7 @@ type Hydration struct {
 // *SpecError.
 func Find(r Request, env Env, o Options) (*Hydration, Result, error) {
 	var result Result
-	list, err := tasklist.Dir(env, r.Session)
+	list, err := tasks.Dir(env, r.Session)
 	if err != nil {
 		return nil, result, fmt.Errorf("%w: %w", ErrLookup, err)
 	}
@@ -99,7 +100,7 @@ func Find(r Request, env Env, o Options) (*Hydration, Result, error) {
 	}
 	h := &Hydration{request: r, options: o, spec: spec, result: result, files: o.FS}
 	if h.files == nil {
-		h.files = txn.OS{}
+		h.files = vfs.OS{}
 	}
 	if r.Subagent {
 		h.options.Policy.Scope = fsmspec.ScopeSkill
@@ -112,7 +113,7 @@ func Find(r Request, env Env, o Options) (*Hydration, Result, error) {
 // also beside an error.
 //
 // Errors: *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, ErrLockTimeout, and those
-// of txn and tasklist.
+// of txn and tasks.
 func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	idle, err := h.idle(ctx)
 	if err == nil && !idle {
@@ -193,7 +194,7 @@ func (h *Hydration) idle(ctx context.Context) (bool, error) {
 	if h.spec.Len() > 0 {
 		return false, nil
 	}
-	snap, torn, err := tasklist.Read(ctx, h.files, h.result.List)
+	snap, torn, err := tasks.Read(ctx, h.files, h.result.List)
 	if err != nil || len(torn) > 0 {
 		return false, err
 	}
@@ -251,8 +252,8 @@ func (h *Hydration) run(ctx context.Context) (err error) {
 	}
 }
 
-func (h *Hydration) newLocker(files txn.FS, dir, scratch string) txn.Locker {
-	h.locks, h.scratch = tasklist.NewLocks(files, dir, scratch), scratch
+func (h *Hydration) newLocker(files vfs.FS, dir, scratch string) txn.Locker {
+	h.locks, h.scratch = tasks.NewLocks(files, dir, scratch), scratch
 	return h.locks
 }
 
@@ -297,7 +298,7 @@ func (h *Hydration) lockAndPlan(ctx context.Context) (*fsmspec.Plan, error) {
 func (h *Hydration) snapshot(ctx context.Context) (fsmspec.Snapshot, error) {
 	var locked []string
 	for {
-		snap, torn, err := tasklist.Read(ctx, h.files, h.dir.Path())
+		snap, torn, err := tasks.Read(ctx, h.files, h.dir.Path())
 		torn = slices.DeleteFunc(torn, func(name string) bool { return slices.Contains(locked, name) })
 		if err != nil || len(torn) == 0 {
 			return snap, err
@@ -316,7 +317,7 @@ func (h *Hydration) unchanged(ctx context.Context, snap fsmspec.Snapshot, plan *
 	if len(doomed) == 0 {
 		return true, nil
 	}
-	now, _, err := tasklist.ReadAgain(ctx, h.dir.Path(), doomed)
+	now, _, err := tasks.ReadAgain(ctx, h.dir.Path(), doomed)
 	if err != nil || len(now) != len(doomed) {
 		return false, err
 	}
@@ -338,7 +339,7 @@ func (h *Hydration) commit(ctx context.Context, plan *fsmspec.Plan) error {
 	}
 	if mark, raise := plan.HighWater(); raise {
 		change.BeforeApply = func() error {
-			return tasklist.RaiseHighWater(h.files, h.dir.Path(), h.scratch, mark)
+			return tasks.RaiseHighWater(h.files, h.dir.Path(), h.scratch, mark)
 		}
 	}
 	return h.dir.Commit(ctx, change)

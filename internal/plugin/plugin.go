@@ -12,8 +12,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard/planning"
-	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/sample"
 )
 
@@ -45,14 +45,14 @@ type Plugin struct {
 
 // Part is one thing that a plugin can do.
 type Part struct {
-	Hooks []install.Hook
+	Hooks []settings.Hook
 	Files fs.FS // put into the plugin's directory as they are
 }
 
 // Hydration is the part by which tasks come with their skill, and a skill to see
 // it with.
 func Hydration() Part {
-	return Part{install.Hooks(Command, install.DefaultFlags()), sample.FS}
+	return Part{settings.Hooks(Command, settings.DefaultFlags()), sample.FS}
 }
 
 // Planning is the part by which a planning workflow is held to its rules.
@@ -80,14 +80,14 @@ func (p Plugin) Files() ([]File, error) {
 		return nil, err
 	}
 	files := []File{{manifestPath, 0o644, manifest}, {"README.md", 0o644, readme}, {programPath, 0o755, p.Program}}
-	var hooks []install.Hook
+	var hooks []settings.Hook
 	for _, part := range p.Parts {
 		hooks = append(hooks, part.Hooks...)
 		if files, err = appendAll(files, part.Files); err != nil {
 			return nil, err
 		}
 	}
-	hooksFile, err := install.Add(nil, hooks)
+	hooksFile, err := settings.Add(nil, hooks)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/install"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
 func small() Plugin {
@@ -25,15 +25,15 @@ func TestHooksAreThoseOfInstallByThePluginsOwnProgram(t *testing.T) {
 	require.NoError(t, err)
 	data, err := os.ReadFile(filepath.Join(dir, "hooks/hooks.json"))
 	require.NoError(t, err)
-	report, err := install.Inspect(data, install.Hooks("${CLAUDE_PLUGIN_ROOT}/bin/fsmtx", []string{"--announce"}))
+	report, err := settings.Inspect(data, settings.Hooks("${CLAUDE_PLUGIN_ROOT}/bin/fsmtx", []string{"--announce"}))
 	require.NoError(t, err)
-	assert.Equal(t, install.Installed, report.State)
+	assert.Equal(t, settings.Installed, report.State)
 }
 
 func TestPartsAddTheirHooksAndFiles(t *testing.T) {
 	p := small()
 	p.Parts = append(p.Parts, Part{
-		Hooks: []install.Hook{
+		Hooks: []settings.Hook{
 			{Event: "PreToolUse", Matcher: "Edit", Command: Command, Args: []string{"one"}, Timeout: 5},
 			{Event: "PreToolUse", Matcher: "Write", Command: Command, Args: []string{"two"}, Timeout: 5},
 		},

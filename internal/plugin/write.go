@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/renameio/v2"
 
-	"github.com/fsmtx/fsmtx/internal/durable"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // ErrForeign means that the directory holds something else than the plugin that
@@ -116,12 +116,12 @@ func (f File) stands(dir string) (there, same bool, err error) {
 
 func (f File) write(dir string) error {
 	path := filepath.Join(dir, filepath.FromSlash(f.Path))
-	if _, err := durable.Mkdir(filepath.Dir(path)); err != nil {
+	if _, err := safefile.Mkdir(filepath.Dir(path)); err != nil {
 		return err
 	}
 	content := func(w io.Writer) error {
 		_, err := w.Write(f.Data)
 		return err
 	}
-	return durable.Write(path, content, renameio.WithStaticPermissions(f.Mode))
+	return safefile.Write(path, content, renameio.WithStaticPermissions(f.Mode))
 }

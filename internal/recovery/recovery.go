@@ -9,8 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // State is what became of one list.
@@ -76,13 +77,13 @@ func recoverOne(ctx context.Context, dir string, dryRun bool) (txn.Report, error
 	if dryRun {
 		return txn.Inspect(ctx, dir)
 	}
-	return Recover(ctx, dir, txn.OS{})
+	return Recover(ctx, dir, vfs.OS{})
 }
 
 // Recover recovers the task list in dir under the client's locks.
-func Recover(ctx context.Context, dir string, files txn.FS) (txn.Report, error) {
-	return txn.Recover(ctx, dir, txn.WithFS(files), txn.WithLocker(func(files txn.FS, dir, scratch string) txn.Locker {
-		return tasklist.NewLocks(files, dir, scratch)
+func Recover(ctx context.Context, dir string, files vfs.FS) (txn.Report, error) {
+	return txn.Recover(ctx, dir, txn.WithFS(files), txn.WithLocker(func(files vfs.FS, dir, scratch string) txn.Locker {
+		return tasks.NewLocks(files, dir, scratch)
 	}))
 }
 
@@ -112,7 +113,7 @@ func (r Report) setAside(ctx context.Context, dryRun bool) Report {
 
 func (r Report) refuse(err error, untrusted bool) Report {
 	r.State, r.Reason = Refused, err.Error()
-	_, busy := errors.AsType[*tasklist.BusyError](err)
+	_, busy := errors.AsType[*tasks.BusyError](err)
 	switch {
 	case errors.Is(err, txn.ErrJournalVersion):
 		r.Hint = "run the version of fsmtx that wrote the journal; or look at the list, then set the journal aside with: fsmtx recover --force"
@@ -131,7 +132,7 @@ func (r Report) refuse(err error, untrusted bool) Report {
 // All recovers every list below root that a transaction ever touched, each with
 // the same bound on its wait.
 func All(ctx context.Context, root string, wait time.Duration, o Options) ([]Report, error) {
-	dirs, err := tasklist.WithSibling(root)
+	dirs, err := tasks.WithSibling(root)
 	if err != nil {
 		return nil, err
 	}

@@ -6,9 +6,9 @@ package planning
 import (
 	"embed"
 
-	"github.com/fsmtx/fsmtx/internal/event"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/install"
 )
 
 // Files holds the configuration as the guards look for it in a plugin,
@@ -18,10 +18,10 @@ import (
 var Files embed.FS
 
 // Hooks returns one hook a guard, run by the program given.
-func Hooks(program string) []install.Hook {
-	var hooks []install.Hook
+func Hooks(program string) []settings.Hook {
+	var hooks []settings.Hook
 	for _, g := range guard.All() {
-		hooks = append(hooks, install.Hook{
+		hooks = append(hooks, settings.Hook{
 			Event: g.Event, Matcher: g.Matcher, Command: program, Args: []string{"guard", g.ID}, Timeout: g.Timeout,
 		})
 	}
@@ -30,8 +30,8 @@ func Hooks(program string) []install.Hook {
 
 // SkillFiles returns the hook that keeps the model from the workflow files of
 // skills, which nobody gets unasked.
-func SkillFiles(program string) []install.Hook {
-	return []install.Hook{{
+func SkillFiles(program string) []settings.Hook {
+	return []settings.Hook{{
 		Event: event.PreToolUse, Matcher: guard.SkillFilesMatcher, Command: program, Args: []string{"guard", "skill-files"}, Timeout: 3,
 	}}
 }

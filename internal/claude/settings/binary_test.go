@@ -1,0 +1,57 @@
+package settings_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+)
+
+func TestProgramsThatGoRunMadeAreTemporary(t *testing.T) {
+	hash := strings.Repeat("0123456789abcdef", 4)
+	for path, want := range map[string]bool{
+		"/var/build/go-build1007192772/b001/exe/fsmtx":              true,
+		"/home/me/.cache/go-build/e6/" + hash + "-d/fsmtx":          true,
+		"/Users/me/Library/Caches/go-build/01/" + hash + "-d/fsmtx": true,
+		"/home/me/own-cache/e6/" + hash + "-d/fsmtx":                true,
+		"/home/me/go/bin/fsmtx":                                     false,
+		"/home/me/go-build/bin/fsmtx":                               false,
+		"/home/me/go-build/exe/fsmtx":                               false,
+		"/nix/store/" + hash + "-fsmtx/bin/fsmtx":                   false,
+		"/usr/local/bin/fsmtx":                                      false,
+	} {
+		assert.Equal(t, want, settings.IsTemporary(path), path)
+	}
+}
+
+func TestBinaryIsWhatWasCalled(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, os.Symlink(self, filepath.Join(dir, "fsmtx")))
+	t.Setenv("PATH", dir)
+
+	path, err := settings.Binary("fsmtx")
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(dir, "fsmtx"), path, "a link to the program is how it is called")
+
+	path, err = settings.Binary("something-else")
+	require.NoError(t, err)
+	assert.Equal(t, self, path)
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "other"), nil, 0o700))
+	path, err = settings.Binary("other")
+	require.NoError(t, err)
+	assert.Equal(t, self, path, "a name that leads elsewhere is not believed")
+
+	t.Chdir(dir)
+	path, err = settings.Binary("./fsmtx")
+	require.NoError(t, err)
+	assert.True(t, filepath.IsAbs(path))
+	assert.Equal(t, "fsmtx", filepath.Base(path))
+}

@@ -1,0 +1,232 @@
+package settings_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+)
+
+func add(t require.TestingT, data []byte, hooks []settings.Hook) []byte {
+	out, err := settings.Add(bytes.Clone(data), hooks)
+	require.NoError(t, err)
+	return out
+}
+
+func remove(t require.TestingT, data []byte, hooks []settings.Hook) []byte {
+	out, err := settings.Remove(bytes.Clone(data), hooks)
+	require.NoError(t, err)
+	return out
+}
+
+func state(t require.TestingT, data []byte, hooks []settings.Hook) settings.State {
+	report, err := settings.Inspect(data, hooks)
+	require.NoError(t, err)
+	return report.State
+}
+
+func TestAddThenRemoveGivesBackEveryByte(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := []byte(settingsFile().Draw(t, "settings"))
+		require.Equal(t, settings.Absent, state(t, before, ours))
+
+		with := add(t, before, ours)
+		require.Equal(t, settings.Installed, state(t, with, ours))
+		require.Equal(t, string(with), string(add(t, with, ours)), "adding twice is adding once")
+
+		require.Equal(t, string(before), string(remove(t, with, ours)))
+	})
+}
+
+func TestAnUpgradeLeavesNoTraceOfTheOldOne(t *testing.T) {
+	old := settings.Hooks("/somewhere/else/fsmtx", []string{"--scope=skill"})
+	rapid.Check(t, func(t *rapid.T) {
+		before := []byte(settingsFile().Draw(t, "settings"))
+		upgraded := add(t, add(t, before, old), ours)
+		require.Equal(t, string(add(t, before, ours)), string(upgraded))
+	})
+}
+
+func TestAPartOfTheHooksIsCompleted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := []byte(settingsFile().Draw(t, "settings"))
+		i := rapid.IntRange(0, len(ours)-1).Draw(t, "only")
+		part := add(t, before, ours[i:i+1])
+		require.Equal(t, settings.Outdated, state(t, part, ours))
+		require.Equal(t, string(add(t, before, ours)), string(add(t, part, ours)))
+	})
+}
+
+func TestTheClientReadsTheSameAndOurs(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := []byte(settingsFile().Draw(t, "settings"))
+		was, is := decode(t, before), decode(t, add(t, before, ours))
+
+		wasHooks, _ := was["hooks"].(map[string]any)
+		isHooks := is["hooks"].(map[string]any)
+		for _, h := range ours {
+			groups := isHooks[h.Event].([]any)
+			last := groups[len(groups)-1].(map[string]any)
+			require.Equal(t, entryOf(h), last["hooks"].([]any)[0])
+			require.Equal(t, h.Matcher != "", last["matcher"] != nil)
+			old, _ := wasHooks[h.Event].([]any)
+			require.Equal(t, append([]any{}, old...), append([]any{}, groups[:len(groups)-1]...))
+			delete(isHooks, h.Event)
+			delete(wasHooks, h.Event)
+		}
+		require.Equal(t, len(wasHooks), len(isHooks))
+		for event, groups := range wasHooks {
+			require.Equal(t, groups, isHooks[event])
+		}
+		delete(was, "hooks")
+		delete(is, "hooks")
+		require.Equal(t, was, is)
+	})
+}
+
+func entryOf(h settings.Hook) map[string]any {
+	var args []any
+	for _, arg := range append(append([]string{}, h.Args...), h.Flags...) {
+		args = append(args, arg)
+	}
+	return map[string]any{"type": "command", "command": h.Command, "args": args, "timeout": float64(h.Timeout)}
+}
+
+func decode(t require.TestingT, data []byte) map[string]any {
+	var m map[string]any
+	require.NoError(t, json.Unmarshal(data, &m, jsontext.AllowInvalidUTF8(true)))
+	return m
+}
+
+func TestRoundTripOfEveryShapeOfEmpty(t *testing.T) {
+	for _, before := range []string{
+		`{}`, "{}\n", "{\n}\n", "{ }", " {\r\n}\r\n", "\n\n{}\n\n",
+		`{"hooks":{}}`, "{\n  \"hooks\": {}\n}\n", "{\n  \"hooks\": {\n  }\n}", "{\r\n\t\"hooks\": {\r\n\t\t}\r\n}\r\n",
+		`{"hooks":{"PostToolUse":[]}}`, `{"hooks":{"PostToolUse":[ ]},"model":"x"}`,
+		"{\n  \"hooks\": {\n    \"SessionStart\": [\n    ],\n    \"PostToolUse\": []\n  }\n}\n",
+		`{"hooks":{"PostToolUse":[],"UserPromptExpansion":[],"SessionStart":[]}}`,
+		`{"hooks":{"PostToolUse":[{"matcher":"Skill","hooks":[]}]}}`,
+		"{\n\t\"a\": 1\n}", "{\"a\":1\n, \"b\":2\n}",
+	} {
+		with := add(t, []byte(before), ours)
+		assert.Equal(t, settings.Installed, state(t, with, ours))
+		assert.Equal(t, before, string(remove(t, with, ours)), "%s", with)
+	}
+}
+
+func TestNoFileIsNoFileAgain(t *testing.T) {
+	with := add(t, nil, ours)
+	assert.Nil(t, remove(t, with, ours))
+	assert.Zero(t, settings.MadeDirs(with))
+
+	inTwo := append(bytes.Clone(with), "\n\n"...)
+	assert.Equal(t, 2, settings.MadeDirs(inTwo))
+	assert.Nil(t, remove(t, inTwo, ours))
+
+	upgraded := add(t, inTwo, settings.Hooks("/new/fsmtx", []string{"--announce", "--active=refuse"}))
+	assert.Equal(t, 2, settings.MadeDirs(upgraded), "an upgrade remembers the directories")
+	assert.Nil(t, remove(t, upgraded, ours))
+
+	used := bytes.Replace(with, []byte("{\n"), []byte("{\n  \"model\": \"x\",\n"), 1)
+	assert.Equal(t, "{\n  \"model\": \"x\"\n}\n", string(remove(t, used, ours)), "it is the user's file now")
+}
+
+func TestAUsersHookInOurGroupStays(t *testing.T) {
+	with := add(t, []byte(`{"model": "x"}`), ours)
+	mine := bytes.Replace(with, []byte(`"timeout": 10}]`), []byte(`"timeout": 10}, {"type": "command", "command": "true"}]`), 1)
+	require.NotEqual(t, with, mine)
+	assert.JSONEq(t,
+		`{"model": "x", "hooks": {"PostToolUse": [{"matcher": "Skill", "hooks": [{"type": "command", "command": "true"}]}]}}`,
+		string(remove(t, mine, ours)))
+}
+
+func TestAGroupWithMoreThanAMatcherStays(t *testing.T) {
+	with := `{"hooks": {"SessionStart": [{"note": "mine", "hooks": [{"type": "command", "command": "fsmtx", "args": ["recover", "--hook"]}]}]}}`
+	assert.Equal(t, `{"hooks": {"SessionStart": [{"note": "mine", "hooks": []}]}}`, string(remove(t, []byte(with), ours)))
+}
+
+func TestNoCommaIsLeftBehind(t *testing.T) {
+	entry := `{"hooks": [{"type": "command", "command": "fsmtx", "args": ["recover", "--hook"]}]}`
+	for with, without := range map[string]string{
+		`{"hooks": {"SessionStart": [{} , ` + entry + ` ]}}`:                   `{"hooks": {"SessionStart": [{} ]}}`,
+		`{"hooks": {"SessionStart": [` + entry + ` , {} ]}}`:                   `{"hooks": {"SessionStart": [ {} ]}}`,
+		`{"a": 1 , "hooks": { "SessionStart": [ ` + entry + ` ] } }`:           `{"a": 1 }`,
+		`{"hooks": {"Stop": [] , "SessionStart": [ ` + entry + ` ] } }`:        `{"hooks": {"Stop": [] } }`,
+		`{"hooks": {"SessionStart": [ ` + entry + ` ], "Stop": [] } , "a": 1}`: `{"hooks": { "Stop": [] } , "a": 1}`,
+	} {
+		assert.Equal(t, without, string(remove(t, []byte(with), ours)))
+	}
+}
+
+// The client writes settings as JSON.stringify does with an indent of two.
+func TestAfterTheClientRewroteTheFile(t *testing.T) {
+	with := jsontext.Value(add(t, []byte(`{"model":"x","permissions":{}}`), ours))
+	require.NoError(t, with.Indent(jsontext.WithIndent("  ")))
+	assert.Equal(t, settings.Installed, state(t, with, ours))
+	assert.Equal(t, string(with), string(add(t, with, ours)), "the layout is no reason to touch it")
+	assert.Equal(t, "{\n  \"model\": \"x\",\n  \"permissions\": {}\n}", string(remove(t, with, ours)))
+
+	fresh := jsontext.Value(bytes.Clone(add(t, nil, ours)))
+	require.NoError(t, fresh.Indent(jsontext.WithIndent("  ")))
+	assert.Equal(t, strings.TrimSpace(string(add(t, nil, ours))), string(fresh), "a rewrite changes nothing of ours")
+}
+
+func TestLayoutFollowsTheFile(t *testing.T) {
+	one := ours[2:]
+	for before, after := range map[string]string{
+		"{\n\t\"a\": 1\n}":   "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n\t\t\t\t\t\t\"type\": \"command\",\n\t\t\t\t\t\t\"command\": \"/opt/bin/fsmtx\",\n\t\t\t\t\t\t\"args\": [\n\t\t\t\t\t\t\t\"recover\",\n\t\t\t\t\t\t\t\"--hook\"\n\t\t\t\t\t\t],\n\t\t\t\t\t\t\"timeout\": 10\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}",
+		`{"a":1}`:            `{"a":1,"hooks": { "SessionStart": [ {"hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover", "--hook"], "timeout": 10}]} ] }}`,
+		`{"a": 1, "b": []} `: `{"a": 1, "b": [], "hooks": { "SessionStart": [ {"hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover", "--hook"], "timeout": 10}]} ] }} `,
+	} {
+		assert.Equal(t, after, string(add(t, []byte(before), one)))
+	}
+	crlf := add(t, []byte("{\r\n  \"a\": 1\r\n}\r\n"), ours)
+	assert.Equal(t, bytes.Count(crlf, []byte("\n")), bytes.Count(crlf, []byte("\r\n")))
+}
+
+func TestRefused(t *testing.T) {
+	for data, want := range map[string]struct {
+		is   error
+		says string
+	}{
+		"":                                 {settings.ErrNotJSON, "empty"},
+		" \n":                              {settings.ErrNotJSON, "empty"},
+		"{\n  \"a\": 1,\n}":                {settings.ErrNotJSON, "line 3, column 1"},
+		"{\n  // no\n  \"a\": 1\n}":        {settings.ErrNotJSON, "line 2"},
+		"{\"a\": /* no */ 1}":              {settings.ErrNotJSON, "line 1"},
+		"{} {}":                            {settings.ErrNotJSON, "line 1"},
+		"{}x":                              {settings.ErrNotJSON, "line 1"},
+		"\ufeff{}":                         {settings.ErrNotJSON, "line 1, column 1"},
+		"{\n\"a\": \"\xff\"}":              {settings.ErrNotJSON, "UTF-8 at line 2, column 7"},
+		`{"a": {"b": 1, "b": 1}}`:          {settings.ErrDuplicate, "/a/b"},
+		`{"hooks": {}, "hooks": {}}`:       {settings.ErrDuplicate, "/hooks"},
+		`{"hooks": {}, "h\u006foks": {}}`:  {settings.ErrDuplicate, "/hooks"},
+		`[]`:                               {settings.ErrShape, "the whole of it is an array"},
+		`{"hooks": []}`:                    {settings.ErrShape, "/hooks is an array, and an object is wanted"},
+		`{"hooks": null}`:                  {settings.ErrShape, "/hooks is null"},
+		`{"hooks": {"PostToolUse": {}}}`:   {settings.ErrShape, "/hooks/PostToolUse is an object"},
+		`{"hooks": {"SessionStart": [1]}}`: {settings.ErrShape, "/hooks/SessionStart/0 is a number"},
+		`{"hooks": {"SessionStart": [{}, {"hooks": "x"}]}}`:    {settings.ErrShape, "/hooks/SessionStart/1/hooks is a string"},
+		`{"hooks": {"SessionStart": [{"hooks": [{}, true]}]}}`: {settings.ErrShape, "/hooks/SessionStart/0/hooks/1 is a boolean"},
+	} {
+		_, err := settings.Add([]byte(data), ours)
+		assert.ErrorIs(t, err, want.is, "%q", data)
+		assert.ErrorContains(t, err, want.says, "%q", data)
+		_, err = settings.Remove([]byte(data), ours)
+		assert.ErrorIs(t, err, want.is, "%q", data)
+		_, err = settings.Keep([]byte(data), ours)
+		assert.ErrorIs(t, err, want.is, "%q", data)
+	}
+}
+
+func TestWhatNoHookOfOursTouchesMayHaveAnyShape(t *testing.T) {
+	before := `{"hooks": {"Stop": 1, "PostToolUse": [{}]}}`
+	assert.Equal(t, before, string(remove(t, add(t, []byte(before), ours), ours)))
+}

@@ -1,0 +1,132 @@
+package settings_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+)
+
+func TestInspectSaysWhatIsWrong(t *testing.T) {
+	for name, c := range map[string]struct {
+		old, new string
+		why      []string
+	}{
+		"as written":        {"", "", nil},
+		"other flags":       {`"--announce"`, `"--scope=skill"`, []string{`PostToolUse: has the flags "--scope=skill", not "--announce"`, `UserPromptExpansion: has the flags "--scope=skill", not "--announce"`}},
+		"other path":        {`"/opt/bin/fsmtx", "args": ["recover"`, `"/old/fsmtx", "args": ["recover"`, []string{"SessionStart: runs /old/fsmtx, not /opt/bin/fsmtx"}},
+		"no path":           {`"/opt/bin/fsmtx", "args": ["recover"`, `"fsmtx", "args": ["recover"`, []string{"SessionStart: runs fsmtx, not /opt/bin/fsmtx"}},
+		"other timeout":     {`"--hook"], "timeout": 10`, `"--hook"], "timeout": 60`, []string{"SessionStart: may take 60 s, not 10 s"}},
+		"no timeout":        {`"--hook"], "timeout": 10`, `"--hook"]`, []string{"SessionStart: has no timeout, not 10 s"}},
+		"same number":       {`"--hook"], "timeout": 10`, `"--hook"], "timeout": 1.0e1`, nil},
+		"other matcher":     {`"Skill"`, `"Skill|Bash"`, []string{`PostToolUse: has the matcher "Skill|Bash", not "Skill"`}},
+		"a matcher":         {`{"hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover"`, `{"matcher": "startup", "hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover"`, []string{`SessionStart: has the matcher "startup", not ""`}},
+		"a shell":           {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"/opt/bin/fsmtx recover --hook"`, []string{"SessionStart: goes through a shell"}},
+		"a quoting shell":   {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"'/my opt/fsmtx' recover \"--hook\""`, []string{"SessionStart: goes through a shell"}},
+		"a variable's path": {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"\"$HOME/bin/fsmtx\" recover --hook"`, []string{"SessionStart: goes through a shell"}},
+		"not ours":          {`"recover", "--hook"`, `"recover"`, []string{"SessionStart: is missing"}},
+		"a script of ours":  {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"fsmtx recover --hook ; true"`, []string{"SessionStart: is missing"}},
+		"other event":       {`"SessionStart"`, `"SessionEnd"`, []string{"SessionStart: is missing"}},
+		"more keys":         {`"timeout": 10`, `"timeout": 10, "statusMessage": "tasks"`, nil},
+	} {
+		with := string(add(t, []byte(`{"a":1}`), ours))
+		require.Contains(t, with, c.old, name)
+		changed := strings.ReplaceAll(with, c.old, c.new)
+		report, err := settings.Inspect([]byte(changed), ours)
+		require.NoError(t, err)
+		assert.Equal(t, c.why, report.Why, name)
+		assert.Equal(t, len(c.why) > 0, report.State == settings.Outdated, name)
+		assert.Equal(t, len(c.why) == 0, string(add(t, []byte(changed), ours)) == changed, name)
+	}
+}
+
+func TestInspectCountsTwoAsWrong(t *testing.T) {
+	entry := `{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover", "--hook"], "timeout": 10}`
+	twice := fmt.Sprintf(`{"hooks": {"SessionStart": [{"hooks": [%s, %s]}]}}`, entry, entry)
+	report, err := settings.Inspect([]byte(twice), ours[2:])
+	require.NoError(t, err)
+	assert.Equal(t, []string{"SessionStart: is there 2 times"}, report.Why)
+	assert.Equal(t, 1, strings.Count(string(add(t, []byte(twice), ours[2:])), "recover"))
+}
+
+func TestKeepTakesTheFlagsThatAreThere(t *testing.T) {
+	with := add(t, []byte(`{"a":1}`), settings.Hooks("/old/fsmtx", []string{"--scope=skill", "--announce"}))
+	kept, err := settings.Keep(with, ours)
+	require.NoError(t, err)
+	assert.Equal(t, settings.Hooks("/opt/bin/fsmtx", []string{"--scope=skill", "--announce"})[:2], kept[:2])
+	assert.Equal(t, settings.Outdated, state(t, with, kept), "the path is another")
+	assert.Equal(t, settings.Installed, state(t, add(t, with, kept), kept))
+
+	none := add(t, []byte(`{"a":1}`), settings.Hooks("/old/fsmtx", []string{}))
+	kept, err = settings.Keep(none, ours)
+	require.NoError(t, err)
+	assert.Empty(t, kept[0].Flags, "no flag is a choice too")
+
+	kept, err = settings.Keep(nil, ours)
+	require.NoError(t, err)
+	assert.Equal(t, ours, kept)
+}
+
+func TestAProgramOfAnotherNameKnowsItself(t *testing.T) {
+	hooks := settings.Hooks("/opt/fsmtx-2.0-linux", settings.DefaultFlags())
+	with := add(t, []byte(`{}`), hooks)
+	assert.Equal(t, settings.Installed, state(t, with, hooks))
+	assert.Equal(t, settings.Absent, state(t, with, ours))
+	assert.Equal(t, `{}`, string(remove(t, with, hooks)))
+}
+
+func TestALineThatDoesMoreIsTheUsersOwn(t *testing.T) {
+	for line, ours := range map[string]bool{
+		"fsmtx hydrate":                       true,
+		"  /a/fsmtx\\thydrate --scope=skill ": true,
+		"'/a b/fsmtx' hydrate":                true,
+		"fsmtx hydrate || true":               false,
+		"fsmtx hydrate ; true":                false,
+		"fsmtx hydrate & ":                    false,
+		"fsmtx hydrate > log":                 false,
+		"fsmtx hydrate < event":               false,
+		"fsmtx hydrate ( true":                false,
+		"fsmtx hydrate ) true":                false,
+		"fsmtx hydrate # mine":                false,
+		"fsmtx hydrate --scope $(scope)":      false,
+		"fsmtx hydrate --scope `scope`":       false,
+		"fsmtx hydrate --scope=$SCOPE":        false,
+		"fsmtx hydrate *":                     false,
+		"fsmtx hydrate 'open":                 false,
+		"FOO=1 fsmtx hydrate":                 false,
+		"cd /src && fsmtx hydrate":            false,
+		"/a b/fsmtx hydrate":                  false,
+		"":                                    false,
+	} {
+		data := fmt.Sprintf(`{"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "%s"}]}]}}`, line)
+		report, err := settings.Inspect([]byte(data), settings.Hooks("/a/fsmtx", nil))
+		require.NoError(t, err)
+		assert.Equal(t, ours, report.State == settings.Outdated, "%q", line)
+	}
+}
+
+// TestLinkToTheProgramIsTheProgram: whoever installs by one name of the program and
+// then by another has its hooks once.
+func TestLinkToTheProgramIsTheProgram(t *testing.T) {
+	dir := t.TempDir()
+	program, link := filepath.Join(dir, "program"), filepath.Join(dir, "link")
+	require.NoError(t, os.WriteFile(program, nil, 0o755))
+	require.NoError(t, os.Symlink(program, link))
+	before := []byte(`{"a":1}`)
+	byLink := add(t, before, settings.Hooks(link, nil))
+	hooks := settings.Hooks(program, nil)
+	report, err := settings.Inspect(byLink, hooks)
+	require.NoError(t, err)
+	assert.Equal(t, settings.Outdated, report.State)
+	both := add(t, byLink, hooks)
+	assert.NotContains(t, string(both), link)
+	after, err := settings.Remove(both, hooks)
+	require.NoError(t, err)
+	assert.Equal(t, string(before), string(after))
+}

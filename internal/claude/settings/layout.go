@@ -1,0 +1,82 @@
+package settings
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tailscale/hujson"
+)
+
+// layout is how a file is laid out, so that what goes in looks like its
+// surroundings.
+type layout struct {
+	newline string // "\n" or "\r\n"
+	unit    string // one level of indentation: blanks or tabs
+	flat    bool   // everything is on one line
+}
+
+// layoutOf reads the layout off the file; where the file shows none it is the
+// client's: two spaces.
+func layoutOf(root object, data []byte) layout {
+	l := layout{newline: "\n", unit: "  "}
+	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
+		l.newline = "\r\n"
+	}
+	if root.len() > 0 {
+		if unit, ok := indentation(*root.before(0)); ok && unit != "" {
+			l.unit = unit
+		}
+		l.flat = !bytes.ContainsRune(bytes.TrimSpace(data), '\n')
+	}
+	return l
+}
+
+// indentation returns the blanks and tabs after the last newline of white space;
+// ok is false if it holds no newline.
+func indentation(space hujson.Extra) (indent string, ok bool) {
+	i := bytes.LastIndexByte(space, '\n')
+	if i < 0 {
+		return "", false
+	}
+	line := string(space[i+1:])
+	return line[len(strings.TrimRight(line, " \t")):], true
+}
+
+// line returns white space that starts a line, or what stands for it where
+// everything is on one line. It is never empty.
+func (l layout) line(indent string) hujson.Extra {
+	if l.flat {
+		return hujson.Extra(" ")
+	}
+	return hujson.Extra(l.newline + indent)
+}
+
+// group returns the hook as the settings want it, without white space around it.
+func (l layout) group(h Hook, indent string) (hujson.ValueTrimmed, error) {
+	type command struct {
+		Type    string   `json:"type"`
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+		Timeout int      `json:"timeout"`
+	}
+	value, err := json.Marshal(struct {
+		Matcher string    `json:"matcher,omitzero"`
+		Hooks   []command `json:"hooks"`
+	}{h.Matcher, []command{{"command", h.Command, append(h.Args[:len(h.Args):len(h.Args)], h.Flags...), h.Timeout}}})
+	if err != nil {
+		return nil, err
+	}
+	text := jsontext.Value(value)
+	if l.flat {
+		err = text.Format(jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true))
+	} else {
+		err = text.Indent(jsontext.WithIndentPrefix(indent), jsontext.WithIndent(l.unit))
+	}
+	if err != nil {
+		return nil, err
+	}
+	tree, err := hujson.Parse(bytes.ReplaceAll(text, []byte("\n"), []byte(l.newline)))
+	return tree.Value, err
+}

@@ -1,0 +1,109 @@
+package settings
+
+import (
+	"fmt"
+
+	"github.com/tailscale/hujson"
+)
+
+// list is an object or an array, seen as a row of things with white space before
+// each and before the closing bracket.
+type list interface {
+	len() int
+	before(i int) *hujson.Extra
+	end() *hujson.Extra
+	drop(i int)
+}
+
+type object struct{ *hujson.Object }
+
+func (o object) len() int                   { return len(o.Members) }
+func (o object) before(i int) *hujson.Extra { return &o.Members[i].Name.BeforeExtra }
+func (o object) end() *hujson.Extra         { return &o.AfterExtra }
+
+func (o object) drop(i int) {
+	o.Members = append(o.Members[:i], o.Members[i+1:]...)
+	if n := len(o.Members); n > 0 {
+		o.Members[n-1].Value.AfterExtra = nil // would be printed as a trailing comma
+	}
+}
+
+// index returns the member's place, -1 if there is none of that name.
+func (o object) index(name string) int {
+	for i := range o.Members {
+		if o.Members[i].Name.Value.(hujson.Literal).String() == name {
+			return i
+		}
+	}
+	return -1
+}
+
+// member returns the value of that name, nil if there is none.
+func (o object) member(name string) hujson.ValueTrimmed {
+	if i := o.index(name); i >= 0 {
+		return o.Members[i].Value.Value
+	}
+	return nil
+}
+
+// text returns the string of that name; ok is false if it is no string or absent.
+func (o object) text(name string) (s string, ok bool) {
+	return text(o.member(name))
+}
+
+type array struct{ *hujson.Array }
+
+func (a array) len() int                   { return len(a.Elements) }
+func (a array) before(i int) *hujson.Extra { return &a.Elements[i].BeforeExtra }
+func (a array) end() *hujson.Extra         { return &a.AfterExtra }
+
+func (a array) drop(i int) {
+	a.Elements = append(a.Elements[:i], a.Elements[i+1:]...)
+	if n := len(a.Elements); n > 0 {
+		a.Elements[n-1].AfterExtra = nil // would be printed as a trailing comma
+	}
+}
+
+func text(v hujson.ValueTrimmed) (s string, ok bool) {
+	if v == nil || v.Kind() != '"' {
+		return "", false
+	}
+	return v.(hujson.Literal).String(), true
+}
+
+func asObject(v hujson.ValueTrimmed, pointer string) (object, error) {
+	if o, ok := v.(*hujson.Object); ok {
+		return object{o}, nil
+	}
+	return object{}, wrongShape(v, pointer, "an object")
+}
+
+func asArray(v hujson.ValueTrimmed, pointer string) (array, error) {
+	if a, ok := v.(*hujson.Array); ok {
+		return array{a}, nil
+	}
+	return array{}, wrongShape(v, pointer, "an array")
+}
+
+func wrongShape(v hujson.ValueTrimmed, pointer, want string) error {
+	if pointer == "" {
+		pointer = "the whole of it"
+	}
+	return fmt.Errorf("%w: %s is %s, and %s is wanted", ErrShape, pointer, kindName(v.Kind()), want)
+}
+
+func kindName(k hujson.Kind) string {
+	switch k {
+	case '{':
+		return "an object"
+	case '[':
+		return "an array"
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case 't', 'f':
+		return "a boolean"
+	}
+	return "null"
+}

@@ -1,0 +1,83 @@
+package tasks
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// recordPrefix begins the names in scratch of the records of taken locks. A
+// record is one line a lock: inode, nanoseconds, name. It is written once,
+// before the locks that it names come into place, so that one that is torn
+// names none that did.
+const recordPrefix = "record-"
+
+func encodeRecord(locks []prepared) []byte {
+	var b bytes.Buffer
+	for _, p := range locks {
+		fmt.Fprintf(&b, "%d %d %s\n", p.inode, p.nanos, p.name)
+	}
+	return b.Bytes()
+}
+
+// parseRecord skips lines that are not what encodeRecord writes, and names that
+// lead out of the directory or name no lock.
+func parseRecord(data []byte) []lock {
+	var locks []lock
+	for line := range strings.Lines(string(data)) {
+		var h lock
+		if n, err := fmt.Sscanf(line, "%d %d", &h.inode, &h.nanos); n != 2 || err != nil {
+			continue
+		}
+		fields := strings.SplitN(strings.TrimSuffix(line, "\n"), " ", 3)
+		if len(fields) != 3 || !strings.HasSuffix(fields[2], lockSuffix) || strings.ContainsAny(fields[2], "/\x00") {
+			continue
+		}
+		h.name = fields[2]
+		locks = append(locks, h)
+	}
+	return locks
+}
+
+// Reap releases what a dead process had taken. It runs under the sibling's lock,
+// so that whatever scratch tells of is dead.
+func (l *Locks) Reap() error {
+	entries, err := l.files.ReadDir(l.scratch)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), recordPrefix) {
+			continue
+		}
+		data, err := l.files.ReadFile(filepath.Join(l.scratch, e.Name()))
+		if err != nil {
+			return err
+		}
+		for _, h := range parseRecord(data) {
+			if err := l.release(h); err != nil {
+				return err
+			}
+		}
+	}
+	return l.clear()
+}
+
+// clear empties scratch. What is not an empty directory or a file stays: nothing
+// depends on it.
+func (l *Locks) clear() error {
+	entries, err := l.files.ReadDir(l.scratch)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		_ = l.files.Remove(filepath.Join(l.scratch, e.Name()))
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+// Guards times every planning guard as a whole process against a program that
+// only parses the same event, pair by pair in one run, and for scale against
+// bash starting jq once, which is the least that a script needs to look at the
+// event at all. What counts is the median of the differences, in milliseconds.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/guard/planning"
+	"github.com/fsmtx/fsmtx/internal/harness/bench/process"
+)
+
+// budget is what a guard may cost beyond parsing the event, in milliseconds.
+const budget = 5.0
+
+func main() {
+	log.SetFlags(0)
+	pairs := flag.Int("pairs", 40, "pairs of runs a guard")
+	flag.Parse()
+	work, err := os.MkdirTemp("", "fsmtx-guards-")
+	check(err)
+	defer os.RemoveAll(work)
+	b := prepare(work)
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "guard\tms\tparsing only\tmore\tbudget\tbash and jq")
+	for _, g := range guard.All() {
+		b.row(table, g, *pairs)
+	}
+	check(table.Flush())
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+type bench struct {
+	fsmtx, parse, script string // script is empty where there is no bash or no jq
+	project, state       string
+	env                  []string
+	calls                int
+}
+
+// prepare builds the programs and a project in the middle of its workflow, in
+// which every guard has something to look at.
+func prepare(work string) *bench {
+	b := &bench{
+		fsmtx: process.Build(work, "./cmd/fsmtx"), parse: process.Build(work, "./internal/harness/bench/parse"),
+		project: filepath.Join(work, "project"), state: filepath.Join(work, "state"),
+	}
+	feature := filepath.Join(b.project, "specs", "checkout")
+	for path, text := range map[string]string{
+		filepath.Join(b.project, ".git", "HEAD"):             "ref: refs/heads/feature/checkout\n",
+		filepath.Join(feature, ".planning-state.local.md"):   workflow,
+		filepath.Join(feature, ".planning.lock"):             `{"session_id": "bench"}`,
+		filepath.Join(feature, "tasks.md"):                   tasks(),
+		filepath.Join(feature, "test-plan.md"):               "# Plan\n\n## Coverage matrix\n",
+		filepath.Join(feature, "test-cases", "unit", "a.md"): "## UT-001\n",
+		filepath.Join(feature, "test-cases", "uat", "a.md"):  "## UAT-001\nGiven: a\nWhen: b\nThen: c\n",
+		filepath.Join(b.project, "transcript.jsonl"):         strings.Repeat(said, 2000),
+		filepath.Join(b.state, "note"):                       "",
+	} {
+		check(os.MkdirAll(filepath.Dir(path), 0o755))
+		check(os.WriteFile(path, []byte(text), 0o644))
+	}
+	check(os.CopyFS(filepath.Join(work, "plugin"), planning.Files))
+	b.env = []string{"PATH=" + os.Getenv("PATH"), "CLAUDE_PLUGIN_ROOT=" + filepath.Join(work, "plugin"), "PLANNING_STATE_DIR=" + b.state}
+	if runs("bash") && runs("jq") {
+		b.script = "read -r line; echo \"$line\" | jq -r .session_id"
+	}
+	return b
+}
+
+func runs(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
+const workflow = "---\nphase: ARCHITECTURE\nmode: complete\nuser_decisions:\n  \"Should we use Redis for session caching?\": \"Yes, use Redis\"\n" +
+	"  \"Primary database\": \"PostgreSQL\"\ngate_results:\n  - {phase: 1, verdict: PASS, score: 4.2}\n---\n\n# Notes\n"
+
+const said = `{"type":"user","message":{"role":"user","content":"go on with the plan for the checkout, and mind the edge cases"}}` + "\n"
+
+func tasks() string {
+	text := "## Phase 1\n## Phase 2\n"
+	for i := range 40 {
+		text += fmt.Sprintf("- [ ] [T%03d] a task with a line or so of words\n  - Definition of Done: UT-%d\n", i, i)
+	}
+	return text
+}
+
+func (b *bench) row(table *tabwriter.Writer, g guard.Guard, pairs int) {
+	var ours, floors, more, scripts []float64
+	for i := range pairs + 1 {
+		e := b.event(g)
+		us, floor := b.time(e, b.fsmtx, "guard", g.ID), b.time(e, b.parse)
+		script := 0.0
+		if b.script != "" {
+			script = b.time(e, "bash", "-c", b.script)
+		}
+		if i == 0 {
+			continue // the caches are warm now
+		}
+		ours, floors, more, scripts = append(ours, us), append(floors, floor), append(more, us-floor), append(scripts, script)
+	}
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f\n", g.ID, process.Median(ours), process.Median(floors), process.Median(more), budget, process.Median(scripts))
+}
+
+// time takes a refusal for an answer.
+func (b *bench) time(input string, argv ...string) float64 {
+	ms, _ := process.Call{Args: argv, Env: b.env, Stdin: input, MayEnd: 2}.Time()
+	return ms
+}
+
+// event is what the guard is asked: a new call each time for H03, which counts.
+func (b *bench) event(g guard.Guard) string {
+	b.calls++
+	more := ""
+	switch g.ID {
+	case "H01":
+		more = `,"tool_input":{"questions":[{"question":"Which colour should the button have?"},{"question":"Which database?"}]}`
+	case "H02", "H04":
+		more = fmt.Sprintf(`,"tool_input":{"file_path":%q}`, filepath.Join(b.project, "specs", "checkout", "spec.md"))
+	case "H03":
+		more = fmt.Sprintf(`,"tool_name":"mcp__Ref__x","tool_input":{"q":%d}`, b.calls)
+	case "H05":
+		more = fmt.Sprintf(`,"tool_input":{"file_path":%q}`, filepath.Join(b.project, "specs", "checkout", ".planning-state.local.md"))
+	}
+	if g.Event == event.SubagentStop {
+		agent := strings.TrimPrefix(g.Matcher, "^")
+		if g.ID == "H10" {
+			agent += "researcher"
+		}
+		more = fmt.Sprintf(`,"agent_type":%q,"last_assistant_message":%q`, agent, "## Found\n"+strings.Repeat("word ", 200))
+	}
+	return fmt.Sprintf(`{"session_id":"bench","cwd":%q,"transcript_path":%q,"hook_event_name":%q%s}`+"\n", b.project, filepath.Join(b.project, "transcript.jsonl"), g.Event, more)
+}

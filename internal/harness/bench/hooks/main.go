@@ -1,0 +1,81 @@
+// Hooks times the hook runtime as a whole process against the least that the same
+// work can cost. What it prints are medians, and of the differences and ratios
+// those of the pairs.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/fsmtx/fsmtx/internal/harness/bench/process"
+)
+
+// row is one comparison.
+type row struct {
+	name   string
+	hooks  int
+	floor  []string // program and arguments
+	budget string
+}
+
+func main() {
+	log.SetFlags(0)
+	pairs := flag.Int("pairs", 41, "pairs of runs a row")
+	flag.Parse()
+	dir, err := os.MkdirTemp("", "hooks-bench-*")
+	check(err)
+	defer os.RemoveAll(dir)
+	program := process.Build(dir, "./cmd/fsmtx")
+	spawn := process.Build(dir, "./internal/harness/bench/spawn")
+	parse := process.Build(dir, "./internal/harness/bench/parse")
+
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "work\tfsmtx ms\tfloor ms\tdifference ms\tratio\tbudget")
+	for _, r := range []row{
+		{"one hook", 1, []string{spawn, "1"}, "floor + 5 ms"},
+		{"ten hooks at once", 10, []string{spawn, "10"}, "floor + 5 ms"},
+		{"no hooks for the event", 0, []string{parse}, "floor × 1.3"},
+	} {
+		r.run(table, program, *pairs)
+		check(table.Flush())
+	}
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+// request is an event with so many different hooks that do nothing.
+func (r row) request() string {
+	var hooks []string
+	for i := range r.hooks {
+		hooks = append(hooks, fmt.Sprintf(`{"type": "command", "command": "true #%d"}`, i))
+	}
+	event := "AfterTool"
+	if r.hooks > 0 {
+		event = "BeforeTool"
+	}
+	return fmt.Sprintf(`{"event": "BeforeTool", "session_id": "s", "settings": {"enableHooks": true, "hooks": {%q: [{"hooks": [%s]}]}},
+"input": {"tool_name": "write_file", "tool_input": {"path": "a.txt"}}}`, event, strings.Join(hooks, ", "))
+}
+
+func (r row) run(table *tabwriter.Writer, program string, pairs int) {
+	request := r.request()
+	var ours, floors, differences, ratios []float64
+	for i := range pairs + 2 {
+		a, _ := process.Call{Args: []string{program, "hooks", "eval"}, Stdin: request}.Time()
+		b, _ := process.Call{Args: r.floor, Stdin: request}.Time()
+		if i < 2 {
+			continue // caches are cold
+		}
+		ours, floors = append(ours, a), append(floors, b)
+		differences, ratios = append(differences, a-b), append(ratios, a/b)
+	}
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%+.2f\t%.2f\t%s\n", r.name, process.Median(ours), process.Median(floors), process.Median(differences), process.Median(ratios), r.budget)
+}

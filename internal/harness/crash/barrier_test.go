@@ -1,0 +1,88 @@
+package crash
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// barriers are the syncs of a transaction and of a recovery, each of which a
+// disk may be made to pretend. S is synced three times: before the directory is
+// changed, at the commit point, and at the end of a rollback.
+var barriers = []struct {
+	name string
+	is   func(d *dropper, s faultfs.Step) bool
+}{
+	{"B1 staged files", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/new/") }},
+	{"B1 kept files", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/list/") }},
+	{"B1 journal", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/.journal") }},
+	{"B2 new/", func(_ *dropper, s faultfs.Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "new" }},
+	{"B2 old/", func(_ *dropper, s faultfs.Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "old" }},
+	{"B2 txn-<id>/", func(_ *dropper, s faultfs.Step) bool {
+		return s.Op == "syncdir" && strings.HasPrefix(filepath.Base(s.Path), "txn-")
+	}},
+	{"B2 S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && !d.renamed && !d.withdrawn }},
+	{"B2 the directory of D and S", func(_ *dropper, s faultfs.Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "tasks" }},
+	{"B2 what that is in", func(_ *dropper, s faultfs.Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "home" }},
+	{"B3 D", func(d *dropper, s faultfs.Step) bool {
+		return s.Op == "syncdir" && filepath.Base(s.Path) == "list" && !d.recovering
+	}},
+	{"B4 S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && d.renamed }},
+	{"recovery: D", func(d *dropper, s faultfs.Step) bool {
+		return s.Op == "syncdir" && filepath.Base(s.Path) == "list" && d.recovering
+	}},
+}
+
+func isSyncOfS(s faultfs.Step) bool {
+	return s.Op == "syncdir" && strings.HasSuffix(s.Path, ".fsmtx")
+}
+
+// dropper follows a run so as to tell the syncs of one directory apart.
+type dropper struct {
+	is                             func(*dropper, faultfs.Step) bool
+	renamed, withdrawn, recovering bool
+}
+
+func (d *dropper) drop(s faultfs.Step) bool {
+	switch {
+	case s.Op == "rename" && strings.HasPrefix(filepath.Base(s.To), "done-"):
+		d.renamed = true
+	case s.Op == "remove" && filepath.Base(s.Path) == "journal":
+		d.withdrawn = true
+	case s.Op == "overwrite":
+		d.renamed, d.withdrawn = false, false
+	}
+	return d.is(d, s)
+}
+
+// TestEveryBarrierCounts shows that the model would notice a barrier that is
+// missing: with each dropped in turn, some power cut breaks the contract.
+func TestEveryBarrierCounts(t *testing.T) {
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "dropped\tdistinct states\tviolations\tof recovery: distinct\tviolations")
+	for _, b := range barriers {
+		var sum, again outcome
+		for i, load := range workloads[:5] {
+			load.limits = limits{exhaustive: 128, samples: 24}
+			tr := &trial{workload: load, t: t, meddle: i%2 == 1, dropped: (&dropper{is: b.is}).drop}
+			sum.add(tr.run().result)
+		}
+		for _, load := range workloads[3:5] {
+			load.limits = limits{exhaustive: 64, samples: 8}
+			tr := &trial{workload: load, t: t, again: 20, inRecover: (&dropper{is: b.is, recovering: true}).drop}
+			again.add(tr.run().recovered)
+		}
+		assert.NotZero(t, sum.violations+again.violations, "dropping %s goes unnoticed", b.name)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\n", b.name, sum.distinct, sum.violations, again.distinct, again.violations)
+	}
+	require.NoError(t, w.Flush())
+	t.Log("\n" + table.String())
+}

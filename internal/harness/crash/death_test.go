@@ -1,0 +1,276 @@
+package crash_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// world is a home directory with a task list and three skills.
+type world struct {
+	home string
+	uid  int // who runs the program there, if not this user
+}
+
+const longAgo = 1700000000
+
+type death struct {
+	name    string
+	absent  bool
+	manual  int // tasks of the user
+	tagged  int // tasks of a workflow before
+	creates int // tasks of the skill
+	history int
+	large   bool // not every step is tried unless that is asked for
+}
+
+var deaths = []death{
+	{name: "into an empty list", creates: 3},
+	{name: "list absent", absent: true, creates: 3},
+	{name: "replace one by one", manual: 1, tagged: 1, creates: 1},
+	{name: "replace three by three", manual: 1, tagged: 3, creates: 3},
+	{name: "delete only", manual: 1, tagged: 2},
+	{name: "create beside manual tasks", manual: 2, creates: 1},
+	{name: "history full", tagged: 1, creates: 1, history: txn.DefaultHistory},
+	{name: "fifty by fifty", manual: 1, tagged: 50, creates: 50, large: true},
+}
+
+func (d death) world(t *testing.T) *world {
+	w := newWorld(t)
+	d.fill(t, w)
+	return w
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{home: memoryDir(t)}
+	require.NoError(t, os.MkdirAll(filepath.Dir(w.list()), 0o755))
+	return w
+}
+
+// fill makes the skills, the list and its tasks.
+func (d death) fill(t *testing.T, w *world) {
+	if !d.absent {
+		require.NoError(t, os.Mkdir(w.list(), 0o755))
+	}
+	w.skill(t, "first", d.creates)
+	w.skill(t, "second", 2)
+	w.skill(t, "filler", 1)
+	for range d.history {
+		_, err := w.hydrate("filler", nil)
+		require.NoError(t, err)
+	}
+	for i := range d.manual {
+		w.task(t, 900+i, `"status":"pending"`)
+	}
+	for i := range d.tagged {
+		w.task(t, 1000+i, `"status":"in_progress","metadata":{"fsm":"first"}`)
+	}
+}
+
+func memoryDir(t *testing.T) string {
+	if dir, err := os.MkdirTemp("/dev/shm", "fsmtx-test-"); err == nil {
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		return dir
+	}
+	return t.TempDir()
+}
+
+func (w *world) list() string { return filepath.Join(w.home, ".claude/tasks/list") }
+
+func (w *world) skill(t *testing.T, name string, tasks int) {
+	dir := filepath.Join(w.home, ".claude/skills", name)
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	entries := make([]string, tasks)
+	for i := range entries {
+		entries[i] = fmt.Sprintf(`{"id":%d,"subject":"%s %d"}`, i+1, name, i+1)
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "fsm.json"), []byte("["+strings.Join(entries, ",")+"]"), 0o644))
+}
+
+func (w *world) task(t *testing.T, n int, rest string) {
+	path := filepath.Join(w.list(), fmt.Sprintf("%d.json", n))
+	text := fmt.Sprintf(`{"id":"%d","subject":"old %d","description":"","blocks":[],"blockedBy":[],%s}`, n, n, rest)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o640))
+	require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(longAgo+int64(n), 0)))
+}
+
+func (w *world) env(name string) (string, bool) {
+	v, ok := map[string]string{"HOME": w.home}[name]
+	return v, ok
+}
+
+func (w *world) hydrate(skill string, files vfs.FS) (hydrate.Result, error) {
+	return hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: "list", Command: skill}, w.env,
+		hydrate.Options{LockTimeout: 5 * time.Second, FS: files})
+}
+
+// file is what a task file is known by.
+type file struct {
+	text  string
+	inode uint64
+	mode  fs.FileMode
+	mtime int64
+}
+
+// tasks returns the task files of the list as they are. Locks and the high-water
+// mark are no part of it.
+func (w *world) tasks(t *testing.T) map[string]file {
+	m := map[string]file{}
+	entries, err := os.ReadDir(w.list())
+	if errors.Is(err, fs.ErrNotExist) {
+		return m
+	}
+	require.NoError(t, err)
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".json") {
+			continue
+		}
+		info, err := e.Info()
+		require.NoError(t, err)
+		data, err := os.ReadFile(filepath.Join(w.list(), e.Name()))
+		require.NoError(t, err)
+		m[e.Name()] = file{string(data), info.Sys().(*syscall.Stat_t).Ino, info.Mode(), info.ModTime().UnixNano()}
+	}
+	return m
+}
+
+func names(m map[string]file) []string { return slices.Sorted(maps.Keys(m)) }
+
+// steps returns the names of the steps of an undisturbed hydration.
+func (d death) steps(t *testing.T) []string {
+	var all []string
+	_, err := d.world(t).hydrate("first", faultfs.Freeze(vfs.OS{}, 1<<30, func(s faultfs.Step) { all = append(all, s.String()) }))
+	require.NoError(t, err)
+	return all
+}
+
+// kill has a process of its own hydrate and be killed ahead of step n.
+func (w *world) kill(t *testing.T, n int) {
+	c := exec.Command(os.Args[0])
+	c.Env = []string{"HOME=" + w.home, "FSMTX_TEST_DIE_AT=" + strconv.Itoa(n), raceOptions}
+	out, err := c.CombinedOutput()
+	died, ok := errors.AsType[*exec.ExitError](err)
+	require.True(t, ok && died.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL, "step %d: %v: %s", n, err, out)
+}
+
+// TestProcessDeath kills a hydration ahead of every step and continues in three
+// ways: by recover, by the next hydration, and by one of another skill.
+func TestProcessDeath(t *testing.T) {
+	for _, d := range deaths {
+		t.Run(strings.ReplaceAll(d.name, " ", "-"), func(t *testing.T) {
+			t.Parallel()
+			steps, created := d.steps(t), d.creations(t)
+			for _, n := range d.chosen(steps) {
+				for _, by := range []string{"recover", "first", "second"} {
+					w := d.world(t)
+					before := w.tasks(t)
+					w.kill(t, n)
+					problem := gap(before, w.tasks(t), created)
+					require.Empty(t, problem, "ahead of step %d, %s", n, steps[n])
+					problem = w.goOn(t, by, before, created)
+					require.Empty(t, problem, "%s after a death ahead of step %d, %s", by, n, steps[n])
+					require.NoError(t, os.RemoveAll(w.home))
+				}
+			}
+		})
+	}
+}
+
+// chosen are the steps ahead of which a workload dies: all, or of a large one the
+// first of each kind, the last, and one by chance.
+func (d death) chosen(steps []string) []int {
+	kinds := map[string][]int{}
+	for n, step := range steps {
+		kind := step
+		if d.large && !*every {
+			kind = strings.Trim(regexp.MustCompile(`\d+`).ReplaceAllString(step, "N"), "~")
+		} else {
+			kind += fmt.Sprint(" ", n)
+		}
+		kinds[kind] = append(kinds[kind], n)
+	}
+	rng := rand.New(rand.NewPCG(5, 6))
+	var all []int
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		of := kinds[kind]
+		all = append(all, of[0], of[len(of)-1], of[rng.IntN(len(of))])
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// goOn continues after a death and tells what is wrong with what that makes of the
+// list.
+func (w *world) goOn(t *testing.T, by string, before map[string]file, created map[string]string) (problem string) {
+	if by == "recover" {
+		r := recovery.List(context.Background(), w.list(), 5*time.Second, recovery.Options{})
+		if r.State == recovery.Refused {
+			return r.String()
+		}
+		return settled(before, w.tasks(t), created)
+	}
+	result, err := w.hydrate(by, nil)
+	if err != nil {
+		return err.Error()
+	}
+	made := map[string]string{}
+	for _, c := range result.Created {
+		made[c.Name] = string(c.Content)
+	}
+	return isAfter(before, w.tasks(t), made)
+}
+
+// TestDeathOfRecovery freezes the disk at every step of the recovery from every
+// death of two workloads, and a third time at a step chosen by chance.
+func TestDeathOfRecovery(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for _, d := range []death{deaths[2], deaths[4]} {
+		steps, created := d.steps(t), d.creations(t)
+		for n := range steps {
+			for m, done := 0, false; !done; m++ {
+				w := d.world(t)
+				before := w.tasks(t)
+				_, _ = w.hydrate("first", faultfs.Freeze(vfs.OS{}, n, nil))
+				done = w.recoverUntil(m)
+				third := rng.IntN(2*m + 1)
+				second := gap(before, w.tasks(t), created)
+				w.recoverUntil(third)
+				by := []string{"recover", "first", "second"}[(n+m)%3]
+				for _, problem := range []string{second, gap(before, w.tasks(t), created), w.goOn(t, by, before, created)} {
+					require.Empty(t, problem, "%s: frozen at %s, then at step %d of the recovery, then at %d of the next, then %s", d.name, steps[n], m, third, by)
+				}
+				require.NoError(t, os.RemoveAll(w.home))
+			}
+		}
+	}
+}
+
+// recoverUntil freezes the disk at step m of a recovery; true if that has no
+// more steps than that.
+func (w *world) recoverUntil(m int) (done bool) {
+	taken := 0
+	files := faultfs.Freeze(vfs.OS{}, m, func(faultfs.Step) { taken++ })
+	_, _ = recovery.Recover(context.Background(), w.list(), files)
+	return taken < m
+}

@@ -1,0 +1,240 @@
+package crash
+
+import (
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// The model of a disk: what a power cut leaves of it is what was made durable and
+// any part of what was not. A file's bytes and its names are made durable apart,
+// by syncing the file and by syncing the directory that holds the name. What one
+// call does in one directory comes or is lost together; what it does in two
+// (a rename) comes or is lost in each for itself.
+
+// inode numbers files and directories of the model; 0 is none.
+type inode int
+
+// effect is one thing that is lost or kept as a whole.
+type effect struct {
+	dir   inode            // for a change of names
+	names map[string]inode // 0 removes the name
+	file  inode            // for a change of bytes
+	data  []byte
+}
+
+// disk is the state of the model: what is durable, and in order what is not yet.
+type disk struct {
+	dirs    map[inode]map[string]inode // durable names
+	files   map[inode][]byte           // durable bytes
+	now     map[inode]map[string]inode // names as processes see them
+	mode    map[inode]fs.FileMode
+	mtime   map[inode]time.Time
+	pending []effect
+	last    inode
+}
+
+const root inode = 1
+
+func newDisk() *disk {
+	return &disk{
+		dirs:  map[inode]map[string]inode{root: {}},
+		files: map[inode][]byte{},
+		now:   map[inode]map[string]inode{root: {}},
+		mode:  map[inode]fs.FileMode{root: fs.ModeDir | 0o755},
+		mtime: map[inode]time.Time{},
+		last:  root,
+	}
+}
+
+func (d *disk) clone() *disk {
+	c := *d
+	c.dirs, c.now = cloneNames(d.dirs), cloneNames(d.now)
+	c.files, c.mode, c.mtime = maps.Clone(d.files), maps.Clone(d.mode), maps.Clone(d.mtime)
+	c.pending = slices.Clone(d.pending)
+	return &c
+}
+
+func cloneNames(m map[inode]map[string]inode) map[inode]map[string]inode {
+	c := make(map[inode]map[string]inode, len(m))
+	for k, v := range m {
+		c[k] = maps.Clone(v)
+	}
+	return c
+}
+
+// find returns the inode at a path below the root, and of the directory it is
+// in; 0 if there is none.
+func (d *disk) find(path string) (dir inode, name string, at inode) {
+	dir = root
+	parts := strings.Split(strings.Trim(filepath.ToSlash(path), "/"), "/")
+	for _, part := range parts[:len(parts)-1] {
+		dir = d.now[dir][part]
+	}
+	name = parts[len(parts)-1]
+	if name == "." || name == "" {
+		return 0, "", dir
+	}
+	return dir, name, d.now[dir][name]
+}
+
+func (d *disk) create(mode fs.FileMode) inode {
+	d.last++
+	d.mode[d.last] = mode
+	if mode.IsDir() {
+		d.dirs[d.last], d.now[d.last] = map[string]inode{}, map[string]inode{}
+	}
+	return d.last
+}
+
+// set changes names in one directory, as one effect.
+func (d *disk) set(dir inode, names map[string]inode) {
+	applyNames(d.now[dir], names)
+	d.pending = append(d.pending, effect{dir: dir, names: names})
+}
+
+func applyNames(to, names map[string]inode) {
+	for name, at := range names {
+		if at == 0 {
+			delete(to, name)
+		} else {
+			to[name] = at
+		}
+	}
+}
+
+// apply does a step to the model. Paths are relative to the root.
+func (d *disk) apply(s faultfs.Step) {
+	dir, name, at := d.find(s.Path)
+	switch s.Op {
+	case "mkdir":
+		if at == 0 {
+			d.set(dir, map[string]inode{name: d.create(fs.ModeDir | 0o700)})
+		}
+	case "create":
+		d.set(dir, map[string]inode{name: d.create(0o644)})
+	case "write", "overwrite":
+		if at == 0 {
+			at = d.create(0o600)
+			d.set(dir, map[string]inode{name: at})
+		}
+		d.pending = append(d.pending, effect{file: at, data: s.Data})
+	case "sync":
+		d.harden(func(e effect) bool { return e.file == at && at != 0 })
+	case "syncdir":
+		d.harden(func(e effect) bool { return e.dir == at && at != 0 })
+	case "link":
+		to, newName, taken := d.find(s.To)
+		if taken == 0 && at != 0 {
+			d.set(to, map[string]inode{newName: at})
+		}
+	case "rename":
+		d.rename(dir, name, at, s.To)
+	case "remove":
+		if at != 0 && len(d.now[at]) == 0 {
+			d.set(dir, map[string]inode{name: 0})
+		}
+	}
+}
+
+func (d *disk) rename(dir inode, name string, at inode, path string) {
+	to, newName, _ := d.find(path)
+	if at == 0 {
+		return
+	}
+	if to == dir {
+		d.set(dir, map[string]inode{name: 0, newName: at})
+		return
+	}
+	d.set(to, map[string]inode{newName: at})
+	d.set(dir, map[string]inode{name: 0})
+}
+
+// harden makes the pending effects durable that a sync covers.
+func (d *disk) harden(covered func(effect) bool) {
+	rest := d.pending[:0:0]
+	for _, e := range d.pending {
+		if covered(e) {
+			d.commit(e, true)
+		} else {
+			rest = append(rest, e)
+		}
+	}
+	d.pending = rest
+}
+
+// commit makes one effect durable; of bytes, all or the first half.
+func (d *disk) commit(e effect, whole bool) {
+	switch {
+	case e.dir != 0:
+		applyNames(d.dirs[e.dir], e.names)
+	case whole:
+		d.files[e.file] = e.data
+	default:
+		d.files[e.file] = e.data[:len(e.data)/2]
+	}
+}
+
+// What a power cut makes of a pending effect.
+const (
+	lost = iota
+	kept
+	torn // bytes only
+)
+
+// cut returns the disk after a power cut: the durable state and of each pending
+// effect what fate says.
+func (d *disk) cut(fate []int) *disk {
+	c := d.clone()
+	for i, e := range d.pending {
+		if fate[i] != lost {
+			c.commit(e, fate[i] == kept)
+		}
+	}
+	c.pending = nil
+	c.now = cloneNames(c.dirs)
+	return c
+}
+
+// choices says how many fates the pending effect has.
+func (e effect) choices() int {
+	if e.dir == 0 {
+		return 3
+	}
+	return 2
+}
+
+// record puts a file system around files whose steps are done to the model as
+// well. Steps outside dir, which is the model's root, are not. dropped, if it is
+// not nil, tells of steps that are believed to be done and are not.
+func record(files vfs.FS, dir string, d *disk, dropped func(faultfs.Step) bool, after func(faultfs.Step)) vfs.FS {
+	return &faultfs.Steps{FS: files, Before: func(s faultfs.Step) error {
+		in, ok := relative(dir, s.Path)
+		if !ok {
+			return nil
+		}
+		drop := dropped != nil && dropped(s)
+		step := faultfs.Step{Op: s.Op, Path: in, Data: s.Data}
+		if s.To != "" {
+			step.To, _ = relative(dir, s.To)
+		}
+		if !drop {
+			d.apply(step)
+		}
+		if after != nil {
+			after(s)
+		}
+		return nil
+	}}
+}
+
+func relative(dir, path string) (string, bool) {
+	rel, err := filepath.Rel(dir, path)
+	return rel, err == nil && filepath.IsLocal(rel)
+}

@@ -1,0 +1,110 @@
+package crash_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+var faults = []error{syscall.ENOSPC, syscall.EIO, syscall.EACCES, syscall.EROFS, syscall.EXDEV, syscall.EEXIST, syscall.EINTR, syscall.EMFILE}
+
+// TestFaultOnce makes every call fail once with every error. The hydration either
+// succeeds all the same, or says why not and leaves the list as it was.
+func TestFaultOnce(t *testing.T) {
+	for _, d := range []death{deaths[1], deaths[3], deaths[4]} {
+		for _, fault := range faults {
+			t.Run(strings.ReplaceAll(d.name, " ", "-")+"/"+fault.Error(), func(t *testing.T) {
+				t.Parallel()
+				created := d.creations(t)
+				for n := 0; d.failOnce(t, n, fault, created); n++ {
+				}
+			})
+		}
+	}
+}
+
+// failOnce reports whether there was an nth step to fail.
+func (d death) failOnce(t *testing.T, n int, fault error, created map[string]string) bool {
+	w := d.world(t)
+	defer os.RemoveAll(w.home)
+	before := w.tasks(t)
+	var failed *faultfs.Step
+	_, err := w.hydrate("first", faultfs.Fail(vfs.OS{}, n, fault, func(s faultfs.Step) { failed = &s }))
+	if failed == nil {
+		require.NoError(t, err)
+		return false
+	}
+	require.Empty(t, w.belies(t, err, before, created), "%v at step %d, %s: %v", fault, n, failed, err)
+	if err != nil && (failed.Op != "mkdir" || fault != syscall.EEXIST) { // to make a directory that is there is no fault
+		message, _ := hydrate.Explain(err, hydrate.Result{List: w.list(), Spec: "fsm.json"}, w.env)
+		require.Contains(t, message, fault.Error(), "at step %d, %s", n, failed)
+	}
+	w.usable(t)
+	return true
+}
+
+// belies tells how the list is not as the result of a hydration says that it is.
+func (w *world) belies(t *testing.T, err error, before map[string]file, created map[string]string) (problem string) {
+	got := w.tasks(t)
+	switch {
+	case err == nil, errors.Is(err, txn.ErrUnknown):
+		return isAfter(before, got, created)
+	case errors.Is(err, txn.ErrRecoveryRequired):
+		return "one fault is enough for recovery to be required"
+	case !maps.Equal(before, got):
+		return fmt.Sprintf("it failed, and the list is not as it was: there are %v", got)
+	}
+	return ""
+}
+
+// usable holds that a list is left with nothing to recover that recovery cannot
+// do, and that the next hydration works.
+func (w *world) usable(t *testing.T) {
+	t.Helper()
+	r := recovery.List(context.Background(), w.list(), 5*time.Second, recovery.Options{})
+	require.NotEqual(t, recovery.Refused, r.State, "%s", r)
+	_, err := w.hydrate("second", nil)
+	require.NoError(t, err)
+}
+
+// TestFaultPersists lets every call fail from a step on, as on a disk that has
+// gone: the rollback fails as well. Then the error says that recovery is
+// required, and recovery on a disk that is back does it.
+func TestFaultPersists(t *testing.T) {
+	required := 0
+	for _, d := range []death{deaths[1], deaths[3], deaths[4]} {
+		created := d.creations(t)
+		for n := range d.steps(t) {
+			w := d.world(t)
+			before := w.tasks(t)
+			_, err := w.hydrate("first", faultfs.Freeze(vfs.OS{}, n, nil))
+			if got := w.tasks(t); err != nil && !errors.Is(err, txn.ErrUnknown) && !maps.Equal(before, got) {
+				require.ErrorIs(t, err, txn.ErrRecoveryRequired, "step %d", n)
+				message, hint := hydrate.Explain(err, hydrate.Result{List: w.list(), Spec: "fsm.json"}, w.env)
+				require.Contains(t, message, "recovery required")
+				require.Contains(t, hint, "fsmtx recover")
+				required++
+			}
+			r := recovery.List(context.Background(), w.list(), 5*time.Second, recovery.Options{})
+			require.NotEqual(t, recovery.Refused, r.State, "%s", r)
+			require.Empty(t, settled(before, w.tasks(t), created), "frozen at step %d: %v; recovery: %s", n, err, r)
+			w.usable(t)
+			require.NoError(t, os.RemoveAll(w.home))
+		}
+	}
+	require.NotZero(t, required, "no rollback ever failed: the test tests nothing")
+}

@@ -1,0 +1,68 @@
+package crash_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// every has each step of the large workloads tried, not the first, the last and
+// one other of each kind.
+var every = flag.Bool("every", false, "try every step of every workload")
+
+// raceOptions hands on what the race detector was told: by default each process
+// sleeps for a second when it ends.
+var raceOptions = "GORACE=" + os.Getenv("GORACE")
+
+// TestMain lets this program play the other processes of its tests. Which one is
+// in the environment:
+//
+//	FSMTX_TEST_DIE_AT=N   hydrate the home it is given and be killed at step N
+//	FSMTX_TEST_FSMTX=1    be the program, under what lessen is told to take away
+//	FSMTX_TEST_WRITE=PATH write a file as a transaction does, by way of FSMTX_TEST_TEMP
+func TestMain(m *testing.M) {
+	switch {
+	case os.Getenv("FSMTX_TEST_DIE_AT") != "":
+		os.Exit(exitCode(dieAt(os.Getenv("FSMTX_TEST_DIE_AT"))))
+	case os.Getenv("FSMTX_TEST_FSMTX") != "":
+		if err := lessen(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(cannotLessen)
+		}
+		os.Exit(command.Main(os.Args[1:], terminal.Process()))
+	case os.Getenv("FSMTX_TEST_WRITE") != "":
+		os.Exit(exitCode(writeOne(os.Getenv("FSMTX_TEST_WRITE"))))
+	}
+	os.Exit(m.Run())
+}
+
+func exitCode(err error) int {
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
+}
+
+func dieAt(step string) error {
+	n, err := strconv.Atoi(step)
+	if err != nil {
+		return err
+	}
+	w := &world{home: os.Getenv("HOME")}
+	_, err = w.hydrate("first", faultfs.Kill(vfs.OS{}, n))
+	return err
+}
+
+const written = "what a staged file holds"
+
+func writeOne(name string) error {
+	return vfs.OS{}.WriteFile(name, os.Getenv("FSMTX_TEST_TEMP"), []byte(written), 0o644)
+}

@@ -1,0 +1,365 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// workload is a transaction whose every power cut is tried.
+type workload struct {
+	name    string
+	absent  bool           // D does not exist before
+	files   map[string]int // files in D before: 1 to be deleted, 0 to be kept
+	creates int
+	history int // committed transactions before this one
+	limits  limits
+}
+
+var full = limits{exhaustive: 512, samples: 96}
+
+var workloads = []workload{
+	{name: "into an empty list", creates: 3, limits: full},
+	{name: "list absent", absent: true, creates: 3, limits: full},
+	{name: "replace one by one", files: map[string]int{"1.json": 0, "2.json": 1}, creates: 1, limits: full},
+	{name: "replace three by three", files: map[string]int{"1.json": 0, "2.json": 1, "3.json": 1, "4.json": 1}, creates: 3, limits: full},
+	{name: "delete only", files: map[string]int{"1.json": 0, "2.json": 1, "3.json": 1}, limits: full},
+	{name: "history full", files: map[string]int{"1.json": 1}, creates: 2, history: txn.DefaultHistory, limits: full},
+	{name: "fifty files", files: map[string]int{"1.json": 0, "2.json": 1}, creates: 50, limits: limits{exhaustive: 8, samples: 2}},
+}
+
+// again are the limits for power cuts of a recovery: there are many recoveries.
+func (l limits) again() limits {
+	return limits{exhaustive: l.exhaustive / 4, samples: l.samples / 4}
+}
+
+// outcome counts what became of a workload's states.
+type outcome struct {
+	states, distinct, violations int
+	first                        string // the first violation, for the test's message
+}
+
+func (o *outcome) add(other outcome) {
+	o.states += other.states
+	o.distinct += other.distinct
+	o.violations += other.violations
+}
+
+func (o *outcome) violate(format string, args ...any) {
+	if o.violations++; o.first == "" {
+		o.first = fmt.Sprintf(format, args...)
+	}
+}
+
+// scratchDir is a directory in memory where there is one: states are many, and
+// what they test does not depend on the disk below.
+func scratchDir(t testing.TB) string {
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		if dir, err := os.MkdirTemp("/dev/shm", "fsmtx-test-"); err == nil {
+			t.Cleanup(func() { _ = os.RemoveAll(dir) })
+			return dir
+		}
+	}
+	return t.TempDir()
+}
+
+// trial is one workload under way.
+type trial struct {
+	workload
+	t         testing.TB
+	dropped   func(faultfs.Step) bool
+	inRecover func(faultfs.Step) bool // the same for recoveries
+	base      string                  // every state is built in a directory of its own below this
+	before    map[string]string
+	after     map[string]string
+	seen      map[[32]byte]bool
+	rng       *rand.Rand
+	result    outcome
+	recovered outcome
+	meddle    bool // the client updates a created task before the recovery
+	again     int  // how many recoveries' own power cuts are still to be tried
+}
+
+const listPath = "tasks/list"
+
+// run tries every power cut of the workload, and of up to again recoveries
+// from them. dropped, if not nil, names syncs that the disk pretends to do.
+func (w workload) run(t testing.TB, again int, dropped func(faultfs.Step) bool) *trial {
+	tr := &trial{workload: w, t: t, again: again, dropped: dropped}
+	return tr.run()
+}
+
+func (tr *trial) run() *trial {
+	t := tr.t
+	tr.base, tr.seen, tr.rng = scratchDir(t), map[[32]byte]bool{}, rand.New(rand.NewPCG(1, 2))
+	home := filepath.Join(tr.base, "home")
+	change := tr.prepare(home)
+	d, err := load(home)
+	require.NoError(t, err)
+	tr.unsync(d)
+	touched, acked := false, false
+	look := func(s faultfs.Step) {
+		touched = touched || tr.touches(home, s)
+		d.cuts(tr.limits, tr.rng, func(c *disk) { tr.examine(c, touched, acked) })
+	}
+	look(faultfs.Step{})
+	files := record(vfs.OS{}, home, d, tr.dropped, look)
+	dir, err := txn.Open(context.Background(), filepath.Join(home, listPath), txn.WithFS(files))
+	require.NoError(t, err)
+	require.NoError(t, dir.Commit(context.Background(), change))
+	acked = true
+	look(faultfs.Step{})
+	require.NoError(t, dir.Close())
+	return tr
+}
+
+// prepare makes the tree before the transaction, for real.
+func (tr *trial) prepare(home string) txn.Change {
+	list := filepath.Join(home, listPath)
+	require.NoError(tr.t, os.MkdirAll(filepath.Dir(list), 0o755))
+	if !tr.absent {
+		require.NoError(tr.t, os.Mkdir(list, 0o755))
+	}
+	for i := range tr.history {
+		tr.commit(list, txn.Change{Creates: []txn.File{{Name: "h.json", Data: []byte("h"), Mode: 0o644}}, Label: fmt.Sprint(i)})
+		tr.commit(list, txn.Change{Deletes: []string{"h.json"}})
+	}
+	var c txn.Change
+	tr.before, tr.after = map[string]string{}, map[string]string{}
+	for name, doomed := range tr.files {
+		text := "the task in " + name
+		require.NoError(tr.t, os.WriteFile(filepath.Join(list, name), []byte(text), 0o644))
+		tr.before[name] = text
+		if doomed == 1 {
+			c.Deletes = append(c.Deletes, name)
+		} else {
+			tr.after[name] = text
+		}
+	}
+	slices.Sort(c.Deletes)
+	for i := range tr.creates {
+		name, text := fmt.Sprintf("%d.json", 100+i), fmt.Sprintf("new task %d", i)
+		c.Creates = append(c.Creates, txn.File{Name: name, Data: []byte(text), Mode: 0o644})
+		tr.after[name] = text
+	}
+	return c
+}
+
+func (tr *trial) commit(list string, c txn.Change) {
+	dir, err := txn.Open(context.Background(), list)
+	require.NoError(tr.t, err)
+	require.NoError(tr.t, dir.Commit(context.Background(), c))
+	require.NoError(tr.t, dir.Close())
+}
+
+// unsync takes back what the client never makes durable: the directory of a new
+// list, and the bytes of its tasks.
+func (tr *trial) unsync(d *disk) {
+	if !tr.absent && tr.history == 0 {
+		d.unsync(listPath, false)
+		d.unsync("tasks", false)
+	}
+	for name, doomed := range tr.files {
+		if doomed == 1 {
+			d.unsync(listPath+"/"+name, true)
+		}
+	}
+}
+
+// touches reports whether the step changes a file of D.
+func (tr *trial) touches(home string, s faultfs.Step) bool {
+	list := filepath.Join(home, listPath)
+	return s.Op == "link" && filepath.Dir(s.To) == list || s.Op == "remove" && filepath.Dir(s.Path) == list
+}
+
+// examine builds a state, recovers it and holds the result against the contract.
+func (tr *trial) examine(c *disk, touched, acked bool) {
+	tr.result.states++
+	key := c.key()
+	key[0] ^= byte(b2i(touched) | b2i(acked)<<1)
+	if tr.seen[key] {
+		return
+	}
+	tr.seen[key] = true
+	tr.result.distinct++
+	home, err := os.MkdirTemp(tr.base, "state-")
+	require.NoError(tr.t, err)
+	defer os.RemoveAll(home)
+	require.NoError(tr.t, c.build(home))
+	allowed := equalTo(tr.before, tr.after)
+	switch {
+	case acked:
+		allowed = equalTo(tr.after)
+	case !touched:
+		allowed = between(contents(tr.t, home), tr.before)
+	}
+	halfway := touched && !acked && interrupted(home) && !maps.Equal(contents(tr.t, home), tr.before)
+	if halfway && tr.again > 0 {
+		tr.again--
+		tr.recoverAgain(home, allowed)
+	}
+	if halfway && tr.meddle {
+		allowed = tr.writeInto(home)
+	}
+	tr.recoverOnce(home, allowed, &tr.result)
+}
+
+// writeInto is the client updating a task that the interrupted transaction had
+// created. The rollback must take it out of D all the same, and not lose it.
+func (tr *trial) writeInto(home string) verdict {
+	const update = "updated by the client"
+	name := filepath.Join(home, listPath, "100.json")
+	if _, err := os.Stat(name); err != nil {
+		return equalTo(tr.before)
+	}
+	require.NoError(tr.t, os.WriteFile(name, []byte(update), 0o644))
+	return func(got map[string]string) bool {
+		moved, _ := filepath.Glob(filepath.Join(home, "tasks/.list.fsmtx/conflicts/*/100.json"))
+		if len(moved) != 1 || !maps.Equal(got, tr.before) {
+			return false
+		}
+		data, err := os.ReadFile(moved[0])
+		return err == nil && string(data) == update
+	}
+}
+
+// verdict tells whether what recovery made of D is allowed.
+type verdict func(got map[string]string) bool
+
+func equalTo(states ...map[string]string) verdict {
+	return func(got map[string]string) bool {
+		return slices.ContainsFunc(states, func(m map[string]string) bool { return maps.Equal(m, got) })
+	}
+}
+
+// between allows, as long as nothing of the transaction has happened to D, what
+// the power cut left of it, and beside that what was kept of the files that the
+// client never synced.
+func between(left, before map[string]string) verdict {
+	return func(got map[string]string) bool {
+		for name, text := range left {
+			if got[name] != text {
+				return false
+			}
+		}
+		for name, text := range got {
+			if left[name] != text && before[name] != text {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func interrupted(home string) bool {
+	_, err := os.Stat(filepath.Join(home, "tasks/.list.fsmtx/journal"))
+	return err == nil
+}
+
+func (tr *trial) recoverOnce(home string, allowed verdict, o *outcome) {
+	_, err := txn.Recover(context.Background(), filepath.Join(home, listPath))
+	if err != nil {
+		o.violate("recovery fails: %v", err)
+		return
+	}
+	got := contents(tr.t, home)
+	if !allowed(got) {
+		o.violate("recovered to %v", got)
+	}
+	if interrupted(home) {
+		o.violate("the journal is still there")
+	}
+}
+
+// recoverAgain tries every power cut of the recovery of the state in home. It
+// works on a copy.
+func (tr *trial) recoverAgain(home string, allowed verdict) {
+	d, err := load(home)
+	require.NoError(tr.t, err)
+	copied, err := os.MkdirTemp(tr.base, "copy-")
+	require.NoError(tr.t, err)
+	defer os.RemoveAll(copied)
+	require.NoError(tr.t, d.build(copied))
+	seen := map[[32]byte]bool{}
+	look := func(faultfs.Step) {
+		d.cuts(tr.limits.again(), tr.rng, func(c *disk) {
+			tr.recovered.states++
+			if key := c.key(); !seen[key] {
+				seen[key] = true
+				tr.recovered.distinct++
+				state, err := os.MkdirTemp(tr.base, "again-")
+				require.NoError(tr.t, err)
+				defer os.RemoveAll(state)
+				require.NoError(tr.t, c.build(state))
+				tr.recoverOnce(state, allowed, &tr.recovered)
+			}
+		})
+	}
+	_, err = txn.Recover(context.Background(), filepath.Join(copied, listPath), txn.WithFS(record(vfs.OS{}, copied, d, tr.inRecover, look)))
+	if err != nil {
+		return // counted where the state itself is recovered
+	}
+	look(faultfs.Step{})
+}
+
+// contents returns the files of D, empty if it is absent.
+func contents(t testing.TB, home string) map[string]string {
+	list := filepath.Join(home, listPath)
+	m := map[string]string{}
+	entries, err := os.ReadDir(list)
+	if os.IsNotExist(err) {
+		return m
+	}
+	require.NoError(t, err)
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(list, e.Name()))
+		require.NoError(t, err)
+		m[e.Name()] = string(data)
+	}
+	return m
+}
+
+// TestPowerLossThenUpdate has the client write into a created task between the
+// power cut and the recovery.
+func TestPowerLossThenUpdate(t *testing.T) {
+	for _, load := range workloads[:4] {
+		tr := (&trial{workload: load, t: t, meddle: true}).run()
+		assert.Zero(t, tr.result.violations, "%s: %s", load.name, tr.result.first)
+	}
+}
+
+func TestPowerLoss(t *testing.T) {
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "workload\tstates\tdistinct\tviolations\tof recovery: states\tdistinct\tviolations")
+	for _, load := range workloads {
+		tr := load.run(t, 300/(10+load.creates), nil)
+		assert.Zero(t, tr.result.violations, "%s: %s", load.name, tr.result.first)
+		assert.Zero(t, tr.recovered.violations, "%s: in a second power cut: %s", load.name, tr.recovered.first)
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\n", load.name, tr.result.states, tr.result.distinct, tr.result.violations,
+			tr.recovered.states, tr.recovered.distinct, tr.recovered.violations)
+	}
+	require.NoError(t, w.Flush())
+	t.Log("\n" + table.String())
+}

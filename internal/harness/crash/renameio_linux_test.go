@@ -1,0 +1,89 @@
+package crash_test
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// TestPowerModelWritesAsRenameioDoes traces a process that writes a file as a
+// transaction does. What the model takes a write for, create, write, sync, rename,
+// has to be what happens: nothing else changes a name, and no directory is synced,
+// which is the transaction's to do.
+func TestPowerModelWritesAsRenameioDoes(t *testing.T) {
+	for _, replaced := range []bool{false, true} {
+		dir := t.TempDir()
+		name, tempDir := filepath.Join(dir, "journal"), filepath.Join(dir, "txn")
+		require.NoError(t, os.Mkdir(tempDir, 0o700))
+		if replaced {
+			require.NoError(t, os.WriteFile(name, nil, 0o600))
+		}
+		c := exec.Command("/proc/self/exe")
+		c.Env = []string{"FSMTX_TEST_WRITE=" + name, "FSMTX_TEST_TEMP=" + tempDir, raceOptions}
+		calls, err := trace(c, dir)
+		if errors.Is(err, errNoTrace) {
+			t.Skip(err)
+		}
+		require.NoError(t, err)
+		requireWrite(t, calls, name, tempDir)
+		assert.Equal(t, modelled(t, name, tempDir), steps(calls), "the model does something else")
+	}
+}
+
+// requireWrite holds every call against what it has to be.
+func requireWrite(t *testing.T, calls []call, name, tempDir string) {
+	var sequence []string
+	for _, c := range calls {
+		sequence = append(sequence, c.name)
+	}
+	require.Equal(t, []string{"openat", "write", "fsync", "close", "rename"}, sequence, "%+v", calls)
+	temp := calls[0].path
+	assert.Equal(t, tempDir, filepath.Dir(temp))
+	assert.True(t, strings.HasPrefix(filepath.Base(temp), "."+filepath.Base(name)), temp)
+	assert.EqualValues(t, unix.O_CREAT|unix.O_EXCL, calls[0].flags&(unix.O_CREAT|unix.O_EXCL|unix.O_TRUNC))
+	for _, c := range calls[1:] {
+		assert.Equal(t, temp, c.path, c.name)
+	}
+	assert.EqualValues(t, len(written), calls[1].size, "written in more than one go")
+	assert.Equal(t, name, calls[4].to)
+}
+
+// steps puts the calls in the model's words; closing a file is none of its steps.
+func steps(calls []call) []string {
+	words := map[string]string{"openat": "create", "fsync": "sync"}
+	var all []string
+	for _, c := range calls {
+		if word, ok := words[c.name]; ok {
+			c.name = word
+		}
+		if c.name != "close" {
+			all = append(all, stepText(c.name, c.path, c.to))
+		}
+	}
+	return all
+}
+
+// modelled are the steps that the model makes of the same write.
+func modelled(t *testing.T, name, tempDir string) (all []string) {
+	files := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+		all = append(all, stepText(s.Op, s.Path, s.To))
+		return nil
+	}}
+	require.NoError(t, files.WriteFile(name, tempDir, []byte(written), 0o644))
+	return all
+}
+
+// stepText leaves out the number in the name of a temporary file.
+func stepText(op, path, to string) string {
+	return strings.TrimSpace(op + " " + strings.TrimRight(path, "0123456789") + " " + to)
+}

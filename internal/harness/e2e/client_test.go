@@ -1,0 +1,274 @@
+//go:build e2e
+
+// What the program takes for granted about the client, measured with hooks of
+// one line of shell.
+
+package e2e
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// hook is a command in the project's settings.
+type hook struct{ event, matcher, command string }
+
+// install writes hooks into the project's settings.
+func install(t *testing.T, s *realclient.Sandbox, hooks ...hook) {
+	t.Helper()
+	type object = map[string]any
+	byEvent := map[string][]object{}
+	for _, h := range hooks {
+		byEvent[h.event] = append(byEvent[h.event], object{
+			"matcher": h.matcher,
+			"hooks":   []object{{"type": "command", "command": h.command}},
+		})
+	}
+	settings, err := json.Marshal(object{"hooks": byEvent})
+	require.NoError(t, err)
+	s.Write("project/.claude/settings.json", string(settings))
+}
+
+// says is a hook command that answers with additional context.
+func says(event, context string) string {
+	return `echo '{"hookSpecificOutput": {"hookEventName": "` + event + `", "additionalContext": "` + context + `"}}'`
+}
+
+// read returns a file of the sandbox.
+func read(t *testing.T, s *realclient.Sandbox, path string) string {
+	t.Helper()
+	got, err := os.ReadFile(s.Path(path))
+	require.NoError(t, err)
+	return string(got)
+}
+
+const plainSkill = "---\nname: plain\ndescription: a skill without tasks\n---\nDo the plain thing.\n"
+
+func TestSkillToolFiresPostToolUse(t *testing.T) {
+	s := realclient.New(t)
+	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
+	install(t, s, hook{"PostToolUse", "Skill", "cat > event.json; " + says("PostToolUse", "TASKS-EXIST")})
+
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go")
+
+	e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+	require.NoError(t, err)
+	assert.Equal(t, event.PostToolUse, e.Name)
+	assert.Equal(t, s.Session, e.SessionID)
+	assert.Equal(t, s.Project, e.Cwd)
+	assert.Equal(t, "skill", r.Name(e.ToolUseID))
+	assert.JSONEq(t, `{"success": true, "commandName": "plain"}`, string(e.ToolResponse))
+	assert.Empty(t, e.AgentID)
+	assert.Contains(t, r.Told("skill"), "Do the plain thing.")
+	assert.Contains(t, r.Told("skill"), "TASKS-EXIST", "the next request waits for the hook")
+}
+
+func TestOnlyExitCode2SpeaksToTheModel(t *testing.T) {
+	for code, heard := range map[string]bool{"0": false, "1": false, "2": true, "127": false} {
+		t.Run(code, func(t *testing.T) {
+			s := realclient.New(t)
+			s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
+			install(t, s, hook{"PostToolUse", "Skill", "printf '%s-%s' HOOK SAYS >&2; exit " + code})
+
+			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go")
+
+			require.Len(t, r.Ran("PostToolUse"), 1)
+			assert.Equal(t, heard, strings.Contains(r.Told("skill"), "HOOK-SAYS"))
+		})
+	}
+}
+
+func TestTypedSkillFiresUserPromptExpansion(t *testing.T) {
+	s := realclient.New(t)
+	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
+	install(t, s,
+		hook{"UserPromptExpansion", "", "cat > event.json; " + says("UserPromptExpansion", "TASKS-EXIST")},
+		hook{"PostToolUse", "", "touch tool-ran"})
+
+	r := s.Prompt(Script{Main: []Turn{Say("done")}}, "/plain with words")
+
+	e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+	require.NoError(t, err)
+	assert.Equal(t, "plain", e.CommandName)
+	assert.Equal(t, "with words", e.CommandArgs)
+	assert.Equal(t, "projectSettings", e.CommandSource)
+	assert.Equal(t, "slash_command", e.ExpansionType)
+	assert.NoFileExists(t, s.Path("project/tool-ran"))
+	first := r.Exchanges(Main)[0].Request
+	assert.True(t, first.Says("Do the plain thing."))
+	assert.True(t, first.Says("TASKS-EXIST"))
+}
+
+func TestExitCode2StopsATypedSkill(t *testing.T) {
+	s := realclient.New(t)
+	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
+	install(t, s, hook{"UserPromptExpansion", "", "echo NOT-THIS-ONE >&2; exit 2"})
+
+	r := s.Try(Script{}, "/plain")
+
+	assert.Empty(t, r.Exchanges(), "the model is not asked")
+	assert.Contains(t, r.Final, "NOT-THIS-ONE")
+}
+
+// Newer models get no task tools unless a variable asks for them, in the
+// environment or in any settings file; older ones always do. Both must load
+// them first.
+func TestTaskToolsDependOnTheModel(t *testing.T) {
+	const enabled = `{"env": {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}`
+	for _, c := range []struct {
+		name, model, variable, settings string
+		offered                         bool
+	}{
+		{"newer", "claude-opus-5-5", "", "", false},
+		{"newer, environment", "claude-opus-5-5", "1", "", true},
+		{"newer, user", "claude-opus-5-5", "", "home/.claude/settings.json", true},
+		{"newer, project", "claude-opus-5-5", "", "project/.claude/settings.json", true},
+		{"newer, local", "claude-opus-5-5", "", "project/.claude/settings.local.json", true},
+		{"older", "claude-sonnet-4-5", "", "", true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := realclient.New(t)
+			s.Model = c.model
+			s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = c.variable
+			if c.settings != "" {
+				s.Write(c.settings, enabled)
+			}
+
+			r := s.Prompt(Script{Main: []Turn{
+				Do(LoadTools("load", "TaskList")),
+				Do(TaskList("list")),
+				Say("done"),
+			}}, "go")
+
+			assert.False(t, r.Exchanges(Main)[0].Request.Offers("TaskList"), "deferred at first")
+			assert.Equal(t, c.offered, r.After("load").Request.Offers("TaskList"))
+			list, ok := r.Result("list")
+			require.True(t, ok)
+			assert.Equal(t, !c.offered, list.IsError)
+		})
+	}
+}
+
+func TestSubagentSharesTheParentsList(t *testing.T) {
+	s := realclient.New(t)
+	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
+	install(t, s, hook{"PostToolUse", "Skill", "cat > event.json; " + says("PostToolUse", "FROM-HOOK")})
+
+	r := s.Prompt(Script{
+		Main: []Turn{
+			Do(LoadTools("load", "TaskCreate")),
+			Do(TaskCreate("create", "From the parent")),
+			Do(Agent("agent", "general-purpose", "be a helper")),
+			Say("done"),
+		},
+		Agents: map[string][]Turn{"be a helper": {
+			Do(Skill("inner", "plain"), LoadTools("load-too", "TaskList")),
+			Do(TaskList("list")),
+			Say("helped"),
+		}},
+	}, "go")
+
+	e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+	require.NoError(t, err)
+	assert.Equal(t, s.Session, e.SessionID)
+	assert.NotEmpty(t, e.AgentID)
+	assert.Equal(t, "general-purpose", e.AgentType)
+	assert.Contains(t, r.Told("inner"), "FROM-HOOK", "the subagent is told")
+	assert.NotContains(t, r.Told("agent"), "FROM-HOOK", "its parent is not")
+	assert.Contains(t, r.Text("agent"), "helped")
+	assert.Contains(t, r.Text("list"), "From the parent")
+}
+
+func TestCallsOfOneMessage(t *testing.T) {
+	s := realclient.New(t)
+	for _, name := range []string{"one", "two"} {
+		s.Write("project/.claude/skills/"+name+"/SKILL.md", strings.ReplaceAll(plainSkill, "plain", name))
+	}
+	install(t, s, hook{"PostToolUse", "Skill", "echo begin >> log; sleep 0.2; echo end >> log"})
+
+	r := s.Prompt(Script{Main: []Turn{
+		Do(Skill("first", "one"), Skill("second", "two"), Bash("third", "echo in the shell")),
+		Say("done"),
+	}}, "go")
+
+	assert.Same(t, r.After("first"), r.After("third"), "all results come in one message")
+	assert.Contains(t, r.Text("third"), "in the shell")
+	assert.Equal(t, "begin\nend\nbegin\nend\n", read(t, s, "project/log"), "skills run one after the other")
+}
+
+func TestDeniedCallsAreSeenByTheModel(t *testing.T) {
+	s := realclient.New(t)
+	s.Allow = []string{"Bash(touch hooked)"}
+	install(t, s, hook{"PreToolUse", "Bash", `grep -q hooked && echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse",
+		"permissionDecision": "deny", "permissionDecisionReason": "THE-RULE-SAYS-NO"}}'; true`})
+
+	r := s.Prompt(Script{Main: []Turn{
+		Do(Bash("hooked", "touch hooked")),
+		Do(Bash("unasked", "touch unasked")),
+		Say("done"),
+	}}, "go")
+
+	hooked, _ := r.Result("hooked")
+	assert.True(t, hooked.IsError)
+	assert.Contains(t, hooked.Text, "THE-RULE-SAYS-NO")
+	unasked, _ := r.Result("unasked")
+	assert.True(t, unasked.IsError, "nobody is there to give the permission")
+	assert.Contains(t, r.Denied, "unasked")
+	assert.NoFileExists(t, s.Path("project/hooked"))
+	assert.NoFileExists(t, s.Path("project/unasked"))
+}
+
+// once is a hook command that blocks the first stop only.
+const once = `grep -q '"stop_hook_active":true' || echo '{"decision": "block", "reason": "NOT-YET"}'`
+
+func TestStopHooksSendTheModelBack(t *testing.T) {
+	s := realclient.New(t)
+	install(t, s, hook{"Stop", "", once}, hook{"SubagentStop", "", once})
+
+	r := s.Prompt(Script{
+		Main: []Turn{
+			Do(Agent("agent", "general-purpose", "be a helper")),
+			Say("done"),
+			Say("done again"),
+		},
+		Agents: map[string][]Turn{"be a helper": {Say("helped"), Say("helped again")}},
+	}, "go")
+
+	main, agent := r.Exchanges(Main), r.Exchanges(Subagent)
+	assert.Contains(t, main[2].Request.News(), "NOT-YET")
+	assert.Contains(t, agent[1].Request.News(), "NOT-YET")
+	assert.Contains(t, r.Text("agent"), "helped again")
+	assert.Equal(t, "done again", r.Final)
+	assert.Len(t, r.Ran("Stop"), 2)
+	assert.Len(t, r.Ran("SubagentStop"), 2)
+}
+
+func TestCompactionFiresItsHooks(t *testing.T) {
+	s := realclient.New(t)
+	install(t, s,
+		hook{"PreCompact", "", "cat > precompact.json"},
+		hook{"SessionStart", "", "cat >> starts; " + says("SessionStart", "REMEMBER-THE-TASKS")})
+	s.Prompt(Script{Main: []Turn{Say("a secret word")}}, "go")
+	first := read(t, s, "project/starts")
+
+	compacted := s.Prompt(Script{}, "/compact")
+	after := s.Prompt(Script{Main: []Turn{Say("done")}}, "and now")
+
+	assert.Len(t, compacted.Exchanges(Compaction), 1)
+	assert.Contains(t, read(t, s, "project/precompact.json"), `"trigger":"manual"`)
+	assert.Contains(t, first, `"source":"startup"`)
+	assert.Contains(t, read(t, s, "project/starts"), `"source":"compact"`)
+	next := after.Exchanges(Main)[0].Request
+	assert.True(t, next.Says("The work so far."), "the summary")
+	assert.False(t, next.Says("a secret word"), "what was summarised")
+	assert.True(t, next.Says("REMEMBER-THE-TASKS"), "what the hook said")
+}

@@ -1,0 +1,325 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/guard"
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// planning is a sandbox whose project plans the feature foo, with the plugin
+// that carries the guards.
+type planning struct {
+	*realclient.Sandbox
+	t *testing.T
+}
+
+// newPlanning has the workflow be in a phase; an empty one means that it has not
+// begun.
+func newPlanning(t *testing.T, phase string) planning {
+	t.Helper()
+	p := planning{realclient.New(t), t}
+	p.Env["PLANNING_STATE_DIR"] = p.Path("state")
+	require.NoError(t, os.Mkdir(p.Path("state"), 0o700))
+	for _, command := range [][]string{
+		{fsmtx, "plugin", "--with", "planning", "--name", "product-planning", p.Path("plugin")},
+		{"git", "init", "-q", "-b", "feature/foo", p.Project},
+	} {
+		out := p.Command("", command[0], command[1:]...)
+		require.Zero(t, out.Code, out)
+	}
+	for _, name := range []string{"tech-lead", "qa-strategist", "researcher"} {
+		p.Write("plugin/agents/"+name+".md", "---\nname: "+name+"\ndescription: plays the "+name+"\n---\nDo your part.\n")
+	}
+	p.Write("project/specs/foo/README.md", "# Foo\n")
+	if phase != "" {
+		p.enter(phase)
+	}
+	return p
+}
+
+func (p planning) enter(phase string) {
+	p.Write("project/specs/foo/.planning-state.local.md", "---\nphase: "+phase+"\nmode: complete\nuser_decisions:\n  \"Primary database\": \"PostgreSQL\"\n---\n")
+}
+
+func (p planning) ask(script Script, prompt string, args ...string) *realclient.Run {
+	p.t.Helper()
+	return p.Prompt(script, prompt, append([]string{"--plugin-dir", p.Path("plugin")}, args...)...)
+}
+
+func (p planning) session() guard.Session {
+	return guard.SessionOf(p.Session, func(name string) string { return p.Env[name] })
+}
+
+// write is a call of the client's Write on a file of the feature.
+func (p planning) write(id, name string) Block {
+	return Call(id, "Write", map[string]any{"file_path": p.Path("project/specs/foo/" + name), "content": "text\n"})
+}
+
+// Without a workflow the guards have nothing to say.
+func TestGuardsAreSilentWhereNothingIsPlanned(t *testing.T) {
+	p := newPlanning(t, "")
+
+	r := p.ask(Script{Main: []Turn{Do(Call("write", "Write", map[string]any{"file_path": p.Path("project/a.md"), "content": "x"})), Say("done")}}, "go")
+
+	assert.FileExists(t, p.Path("project/a.md"))
+	for _, event := range []string{"PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"} {
+		require.NotEmpty(t, r.Ran(event), event)
+		for _, h := range r.Ran(event) {
+			assert.Zero(t, h.ExitCode, event)
+			assert.Empty(t, h.Stdout+h.Stderr, event)
+		}
+	}
+}
+
+// AC1, H02 and H04: the model sees exactly the message, after the words with
+// which the client begins whatever a hook refuses; nothing is written.
+func TestGuardsRefuseAndTheModelSeesExactlyWhy(t *testing.T) {
+	const noLock = "DENIED: No planning lock acquired. Call Phase 1 setup first to acquire lock before writing to planning workspace."
+	const frozen = "DENIED: spec.md is immutable after planning has started (current phase: COMPLETION). Modifying it would invalidate all downstream artifacts. If requirements changed, abort planning and restart."
+	for _, c := range []struct{ name, file, lock, message string }{
+		{"H02", "plan.md", "", noLock},
+		{"H02, another session's lock", "plan.md", "another", "DENIED: Planning lock owned by another session (another). Wait for lock release or delete stale lock."},
+		{"H04", "spec.md", "mine", frozen},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newPlanning(t, "COMPLETION")
+			switch c.lock {
+			case "mine":
+				p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
+			case "another":
+				p.Write("project/specs/foo/.planning.lock", `{"session_id": "another"}`)
+			}
+
+			r := p.ask(Script{Main: []Turn{Do(p.write("write", c.file)), Say("done")}}, "go")
+
+			result, ok := r.Result("write")
+			require.True(t, ok)
+			assert.True(t, result.IsError)
+			assert.Equal(t, "PreToolUse:Write hook error: "+c.message, result.Text)
+			assert.NoFileExists(t, p.Path("project/specs/foo/"+c.file))
+		})
+	}
+}
+
+// The holder of the lock writes, the model's cd notwithstanding.
+func TestTheHolderOfTheLockWrites(t *testing.T) {
+	p := newPlanning(t, "COMPLETION")
+	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
+	p.Write("project/src/deep/file", "")
+
+	r := p.ask(Script{Main: []Turn{
+		Do(p.write("mine", "plan.md")),
+		Do(Bash("cd", "cd src/deep")),
+		Do(p.write("spec", "spec.md")),
+		Say("done"),
+	}}, "go")
+
+	assert.FileExists(t, p.Path("project/specs/foo/plan.md"))
+	assert.Contains(t, r.Text("spec"), "DENIED: spec.md is immutable")
+}
+
+// An allowed call is one without objection: whoever is asked for permission
+// still is.
+func TestAGuardNeverGrantsAPermission(t *testing.T) {
+	p := newPlanning(t, "COMPLETION")
+	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
+	p.Allow = []string{"Read"}
+
+	r := p.ask(Script{Main: []Turn{Do(p.write("write", "plan.md")), Say("done")}}, "go")
+
+	assert.Contains(t, r.Denied, "write")
+	assert.NoFileExists(t, p.Path("project/specs/foo/plan.md"))
+	for _, h := range r.Ran("PreToolUse") {
+		assert.Zero(t, h.ExitCode)
+		assert.Empty(t, h.Stdout)
+	}
+}
+
+// AC3, H07, H09 and H10: an agent is sent back three times and then let go.
+func TestAgentsAreSentBackThreeTimes(t *testing.T) {
+	for agent, c := range map[string]struct{ guard, reason string }{
+		"tech-lead":     {"H07_tech_lead_validator", "tasks.md not found. Tech-lead agent did not produce tasks.md in "},
+		"qa-strategist": {"H09_qa_strategist_validator", "No unit test IDs. QA strategist did not produce any unit test specifications (UT-xxx)"},
+		"researcher":    {"H10_agent_generic_validator", "Insufficient output (2 words). Agent product-planning:researcher produced only 2 words."},
+	} {
+		t.Run(agent, func(t *testing.T) {
+			p := newPlanning(t, "")
+
+			r := p.ask(Script{
+				Main:   []Turn{Do(Agent("agent", "product-planning:"+agent, "play your part")), Say("done")},
+				Agents: map[string][]Turn{"play your part": {Say("attempt one"), Say("attempt two"), Say("attempt three"), Say("attempt four")}},
+			}, "go")
+
+			requests := r.Exchanges(Subagent)
+			require.Len(t, requests, 4)
+			for _, x := range requests[1:] {
+				assert.Contains(t, x.Request.News(), c.reason)
+			}
+			assert.Contains(t, r.Text("agent"), "attempt four")
+			assert.Contains(t, read(t, p.Sandbox, "state/planning-hooks-"+p.Session+".log"), c.guard+": APPROVE+WARN | giving up after 3 blocks")
+		})
+	}
+}
+
+// An agent that does its part ends at once.
+func TestAnAgentThatIsDoneEnds(t *testing.T) {
+	p := newPlanning(t, "")
+
+	r := p.ask(Script{
+		Main:   []Turn{Do(Agent("agent", "product-planning:researcher", "play your part")), Say("done")},
+		Agents: map[string][]Turn{"play your part": {Say("## Found\n\n" + strings.Repeat("word ", 100))}},
+	}, "go")
+
+	assert.Len(t, r.Exchanges(Subagent), 1)
+}
+
+// AC4, H11a and H11b: a turn does not end before the workflow does, but it does
+// when the user says so, and after three times.
+func TestATurnEndsWhenTheWorkflowOrTheUserSaysSo(t *testing.T) {
+	p := newPlanning(t, "ARCHITECTURE")
+
+	r := p.ask(Script{Main: []Turn{Say("one"), Say("two"), Say("three"), Say("four")}}, "plan the feature")
+
+	requests := r.Exchanges(Main)
+	require.Len(t, requests, 4)
+	news := requests[1].Request.News()
+	assert.Contains(t, news, "Missing artifacts: design.md, plan.md, tasks.md, test-plan.md. Planning incomplete (phase: ARCHITECTURE).")
+	assert.Contains(t, news, "Workflow at phase ARCHITECTURE, not complete.")
+	assert.Equal(t, "four", r.Final)
+
+	r = p.ask(Script{Main: []Turn{Say("as you wish")}}, "please stop")
+	assert.Len(t, r.Exchanges(Main), 1)
+
+	p.enter("COMPLETION")
+	r = p.ask(Script{Main: []Turn{Say("complete")}}, "and now?")
+	assert.Len(t, r.Exchanges(Main), 1)
+}
+
+// AC4: the user who says so while the agent is working is heard.
+func TestATurnEndsWhenTheUserSaysSoInTheMiddle(t *testing.T) {
+	p := newPlanning(t, "ARCHITECTURE")
+
+	// A model takes its time, and the client writes the transcript meanwhile.
+	written := Bash("wait", "until grep -rq queued_command "+p.Home+"/.claude/projects; do sleep 0.1; done")
+
+	r := p.PromptAndSay(Script{Main: []Turn{Do(Bash("work", "true")), Do(written), Say("as you wish")}}, "plan the feature", "stop", "--plugin-dir", p.Path("plugin"))
+
+	assert.Len(t, r.Exchanges(Main), 3)
+	assert.Equal(t, "as you wish", r.Final)
+	assert.Contains(t, read(t, p.Sandbox, "state/planning-hooks-"+p.Session+".log"), "H11a_required_artifacts: APPROVE | The user asked to stop")
+}
+
+// AC5, H06, H12 and H13: the state is there with every prompt, in what the
+// summary is asked to keep, and after the compaction.
+func TestTheStateSurvivesACompaction(t *testing.T) {
+	const decision = `"Primary database" -> "PostgreSQL"`
+	p := newPlanning(t, "COMPLETION")
+
+	first := p.ask(Script{Main: []Turn{Say("done")}}, "go")
+	compacted := p.ask(Script{}, "/compact")
+	after := p.ask(Script{Main: []Turn{Say("done")}}, "and now")
+
+	assert.True(t, first.Exchanges(Main)[0].Request.Says(decision), "H06")
+	require.Len(t, compacted.Exchanges(Compaction), 1)
+	summarise := compacted.Exchanges(Compaction)[0].Request.News()
+	assert.Contains(t, summarise, "Preserve this planning state verbatim in the summary:\n<planning-state>\nphase: COMPLETION\n", "H12")
+	next := after.Exchanges(Main)[0].Request.Text()
+	_, afterwards, found := strings.Cut(next, "The work so far.")
+	require.True(t, found, "the summary")
+	assert.Contains(t, afterwards, "Planning environment detected: branch=feature/foo", "H13")
+	assert.GreaterOrEqual(t, strings.Count(afterwards, decision), 2, "H13 and H06")
+}
+
+// research is a server of the Model Context Protocol in a few lines of shell,
+// with one tool that answers everything alike.
+const research = `while read -r line; do
+	id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9][0-9]*\).*/\1/p')
+	case $line in
+	*'"method":"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"context7","version":"1"}}' ;;
+	*'"method":"tools/list"'*) result='{"tools":[{"name":"query","description":"asks","inputSchema":{"type":"object","properties":{"q":{"type":"number"}}},"annotations":{"readOnlyHint":true}}]}' ;;
+	*'"method":"tools/call"'*) result='{"content":[{"type":"text","text":"THE-ANSWER"}]}' ;;
+	*) result='{}' ;;
+	esac
+	[ -z "$id" ] || printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"
+done
+`
+
+// AC2, H03: calls of one message run side by side; each is counted once, and
+// the one over the limit is refused.
+func TestParallelResearchIsCounted(t *testing.T) {
+	const tool = "mcp__context7__query"
+	p := newPlanning(t, "")
+	p.Allow = append(p.Allow, tool)
+	p.Write("project/research.sh", research)
+	p.Write("project/mcp.json", `{"mcpServers": {"context7": {"command": "sh", "args": ["`+p.Path("project/research.sh")+`"]}}}`)
+	var calls []Block
+	for i := range 12 {
+		calls = append(calls, Call(fmt.Sprint("call", i), tool, map[string]any{"q": i}))
+	}
+
+	r := p.ask(Script{Main: []Turn{
+		Do(LoadTools("load", tool)),
+		Do(calls...),
+		Do(Call("again", tool, map[string]any{"q": 0})),
+		Say("done"),
+	}}, "go", "--mcp-config", p.Path("project/mcp.json"), "--strict-mcp-config")
+
+	answered, refused := 0, 0
+	for _, c := range calls {
+		switch text := r.Text(c.ID); {
+		case strings.Contains(text, "THE-ANSWER"):
+			answered++
+		case strings.Contains(text, "DENIED: Research MCP phase budget exhausted (10/10 calls). Proceed to next phase or consolidate existing research."):
+			refused++
+		}
+	}
+	assert.Equal(t, 10, answered)
+	assert.Equal(t, 2, refused)
+	var b guard.Budget
+	data, err := os.ReadFile(p.session().Budget())
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(data, &b))
+	assert.Equal(t, 10, b.SessionTotal)
+	assert.Equal(t, 10, b.PerServer["context7"])
+	assert.Contains(t, r.Told("call0"), "WARNING: Phase budget at 10/10.")
+}
+
+// H05: a change of phase by the client's own Write is logged.
+func TestACheckpointIsLogged(t *testing.T) {
+	p := newPlanning(t, "")
+	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
+	state := func(id, text string) Block {
+		return Call(id, "Write", map[string]any{"file_path": p.Path("project/specs/foo/.planning-state.local.md"), "content": text})
+	}
+
+	r := p.ask(Script{Main: []Turn{
+		Do(state("begin", "---\nphase: SETUP\n---\n")),
+		Do(state("break", "---\nphase: [\n---\n")),
+		Do(state("end", "---\nphase: COMPLETION\nmode: rapid\n---\n")),
+		Say("done"),
+	}}, "go")
+
+	assert.Contains(t, r.Told("break"), "ERROR: State file write detected but YAML frontmatter is malformed. Phase field missing.")
+	audit := read(t, p.Sandbox, "project/specs/foo/.planning-audit.log")
+	assert.Regexp(t, `^\[.{20}\] CHECKPOINT: UNKNOWN → SETUP \| session=`+p.Session+` \| mode=unknown\n\[.{20}\] CHECKPOINT: SETUP → COMPLETION \| session=`+p.Session+` \| mode=rapid\n$`, audit)
+}
+
+// The whole plugin is to the client's liking.
+func TestTheClientValidatesThePlanningPlugin(t *testing.T) {
+	p := newPlanning(t, "")
+
+	out := p.Claude("plugin", "validate", "--strict", p.Path("plugin"))
+
+	assert.Contains(t, out.Stdout, "Validation passed")
+}

@@ -1,0 +1,310 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+const (
+	projectSkills = "project/.claude/skills"
+	userSkills    = "home/.claude/skills"
+)
+
+func TestProjectSkill(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", steps("Release"))
+	installed(t, s)
+
+	r := s.Prompt(invoke("release"), "go")
+
+	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Contains(t, r.Told("skill"), "#1 Release: collect", "the announcement")
+	assert.Contains(t, r.Told("skill"), "TaskList", "the announcement")
+}
+
+func TestUserSkill(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, userSkills, "release", steps("Release"))
+	installed(t, s, "--user")
+
+	r := s.Prompt(invoke("release"), "go")
+
+	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+}
+
+func TestSkillWithoutWorkflowChangesNothing(t *testing.T) {
+	s := realclient.New(t)
+	s.Write(projectSkills+"/plain/SKILL.md", plainSkill)
+	installed(t, s)
+
+	r := s.Prompt(invoke("plain"), "go")
+
+	assert.Empty(t, tasks(t, r, "list"))
+	require.Len(t, r.Ran("PostToolUse"), 1)
+	assert.Equal(t, "{\"continue\": true}\n", r.Ran("PostToolUse")[0].Stdout)
+	assert.NoDirExists(t, list(s))
+}
+
+func TestTypedSkill(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", steps("Release"))
+	installed(t, s)
+
+	r := s.Prompt(look(), "/release 1.2.3")
+
+	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	first := r.Exchanges(Main)[0].Request
+	assert.True(t, first.Says("Do the release thing."), "the skill itself")
+	assert.True(t, first.Says("#1 Release: collect"), "the announcement")
+	assert.Empty(t, r.Ran("PostToolUse"), "the Skill tool does not run")
+}
+
+func TestInvalidWorkflow(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", steps("Release"))
+	skill(s, projectSkills, "broken", `[{"id": 1, "subject": "First"}, {"id": 1, "blockedBy": [9]}]`)
+	installed(t, s)
+	before := s.Prompt(invoke("release"), "go")
+
+	r := s.Prompt(invoke("broken"), "again")
+
+	told := r.Told("skill")
+	assert.Contains(t, told, s.Path(projectSkills+"/broken/fsm.json"))
+	assert.Contains(t, told, "3 problems", "duplicate, missing and unknown at once")
+	assert.Equal(t, tasks(t, before, "list"), tasks(t, r, "list"))
+}
+
+func TestInvalidWorkflowStopsATypedSkill(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, projectSkills, "broken", `[{"id": 1}]`)
+	installed(t, s)
+
+	r := s.Try(Script{}, "/broken")
+
+	assert.Empty(t, r.Exchanges(), "the model is not asked")
+	assert.Contains(t, r.Final, "subject")
+}
+
+func TestTaskOfTheClientSurvives(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", steps("Release"))
+	installed(t, s)
+
+	r := s.Prompt(Script{Main: []Turn{
+		load,
+		Do(TaskCreate("create", "By hand")),
+		Do(Skill("skill", "release")),
+		Do(TaskCreate("create-too", "By hand too")),
+		Do(TaskList("list")),
+		Say("done"),
+	}}, "go")
+
+	want := append([]string{"#1 [pending] By hand"}, listed("Release", 1)...)
+	assert.Equal(t, append(want, "#5 [pending] By hand too"), tasks(t, r, "list"))
+}
+
+func TestSkillInvokedAgain(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", steps("Release"))
+	skill(s, projectSkills, "review", steps("Review"))
+	installed(t, s)
+
+	r := s.Prompt(Script{Main: []Turn{
+		Do(Skill("first", "release")),
+		load,
+		Do(TaskUpdate("update", "1", "in_progress")),
+		Do(TaskList("before")),
+		Do(Skill("second", "release")),
+		Do(TaskList("after")),
+		Do(Skill("third", "review")),
+		Do(TaskList("other")),
+		Say("done"),
+	}}, "go")
+
+	assert.Equal(t, "#1 [in_progress] Release: collect", tasks(t, r, "before")[0])
+	assert.Equal(t, listed("Release", 3), tasks(t, r, "after"))
+	assert.Equal(t, listed("Review", 6), tasks(t, r, "other"), "another skill's workflow replaces it")
+}
+
+// A workflow without tasks takes the old ones away, and the client does not
+// give their IDs to others.
+func TestIDsDoNotComeBack(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", steps("Release"))
+	skill(s, projectSkills, "reset", "[]")
+	installed(t, s)
+
+	r := s.Prompt(Script{Main: []Turn{
+		Do(Skill("first", "release")),
+		Do(Skill("second", "reset")),
+		load,
+		Do(TaskCreate("create", "By hand")),
+		Do(TaskList("list")),
+		Say("done"),
+	}}, "go")
+
+	assert.Equal(t, []string{"#4 [pending] By hand"}, tasks(t, r, "list"))
+}
+
+// Two skills in one message run one after the other, so the later one wins.
+func TestSkillsOfOneMessage(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", steps("Release"))
+	skill(s, projectSkills, "review", steps("Review"))
+	installed(t, s)
+
+	r := s.Prompt(Script{Main: []Turn{
+		Do(Skill("first", "release"), Skill("second", "review")),
+		load,
+		Do(TaskList("list")),
+		Say("done"),
+	}}, "go")
+
+	assert.Equal(t, listed("Review", 3), tasks(t, r, "list"))
+}
+
+func TestTaskListID(t *testing.T) {
+	s := realclient.New(t)
+	s.Env["CLAUDE_CODE_TASK_LIST_ID"] = "shared list/1"
+	skill(s, projectSkills, "release", steps("Release"))
+	installed(t, s)
+
+	r := s.Prompt(invoke("release"), "go")
+
+	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.FileExists(t, s.Path("home/.claude/tasks/shared-list-1/1.json"))
+	assert.NoDirExists(t, list(s))
+	s.Session = realclient.NewSession()
+	assert.Equal(t, listed("Release", 0), tasks(t, s.Prompt(look(), "go"), "list"), "another session has the same list")
+}
+
+func TestConfigDir(t *testing.T) {
+	s := realclient.New(t)
+	s.Env["CLAUDE_CONFIG_DIR"] = s.Path("home/elsewhere")
+	skill(s, "home/elsewhere/skills", "release", steps("Release"))
+	installed(t, s, "--user")
+
+	r := s.Prompt(invoke("release"), "go")
+
+	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.FileExists(t, s.Path("home/elsewhere/settings.json"))
+	assert.NoDirExists(t, s.Path("home/.claude"))
+}
+
+// The list is recovered when the session is resumed, before any skill is
+// called, and the dead process's locks do not keep the client out.
+func TestInterruptedHydration(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", steps("Release"))
+	installed(t, s)
+	s.Prompt(invoke("release"), "go")
+	before := dump(t, list(s))
+
+	interrupt(t, s, list(s), "release")
+	assert.Len(t, taskFiles(t, list(s)), 5, "three new tasks, and two of the three old ones")
+	r := s.Prompt(Script{Main: []Turn{
+		load,
+		Do(TaskList("list")),
+		Do(TaskCreate("create", "By hand")),
+		Do(TaskList("then")),
+		Say("done"),
+	}}, "again")
+
+	require.Len(t, r.Ran("SessionStart"), 1)
+	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Contains(t, r.Text("then"), "By hand")
+	after := dump(t, list(s))
+	for name, data := range before {
+		assert.Equal(t, data, after[name], name)
+	}
+}
+
+// A subagent's skill adds its tasks to the shared list and leaves the parent's
+// workflow as it is.
+func TestSubagentsSkill(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", steps("Release"))
+	skill(s, projectSkills, "review", steps("Review"))
+	installed(t, s)
+
+	r := s.Prompt(Script{
+		Main: []Turn{
+			Do(Skill("skill", "release")),
+			load,
+			Do(Agent("agent", "general-purpose", "be a helper")),
+			Do(TaskList("list")),
+			Say("done"),
+		},
+		Agents: map[string][]Turn{"be a helper": {
+			Do(Skill("inner", "review")),
+			Do(Skill("inner-again", "review")),
+			Say("helped"),
+		}},
+	}, "go")
+
+	assert.Contains(t, r.Told("inner"), "#4 Review: collect", "the helper is told")
+	assert.Equal(t, append(listed("Release", 0), listed("Review", 6)...), tasks(t, r, "list"))
+}
+
+func TestPluginSkill(t *testing.T) {
+	s := realclient.New(t)
+	dir := s.Path("project/plugin")
+	out := s.Command("", fsmtx, "plugin", dir)
+	require.Zero(t, out.Code, out)
+
+	s.Claude("plugin", "validate", "--strict", dir)
+	s.Claude("plugin", "marketplace", "add", dir)
+	s.Claude("plugin", "install", "fsmtx@fsmtx")
+	r := s.Prompt(invoke("fsmtx:release-checklist"), "go")
+
+	got := tasks(t, r, "list")
+	require.Len(t, got, 5)
+	assert.Equal(t, "#4 [pending] Raise the version and commit [blocked by #2, #3]", got[3])
+	assert.Contains(t, r.Told("skill"), "#1 Check that the tree is clean")
+	typed := s.Prompt(look(), "/fsmtx:release-checklist 2.0")
+	assert.True(t, strings.HasPrefix(tasks(t, typed, "list")[0], "#6 "), "reset")
+}
+
+// A plugin and the settings may both have the hooks: the skill is hydrated once.
+func TestHookedTwice(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", steps("Release"))
+	installed(t, s)
+	dir := s.Path("project/plugin")
+	out := s.Command("", fsmtx, "plugin", dir)
+	require.Zero(t, out.Code, out)
+
+	r := s.Prompt(invoke("release"), "go", "--plugin-dir", dir)
+
+	assert.Len(t, r.Ran("PostToolUse"), 2)
+	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+}
+
+func taskFiles(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	require.NoError(t, err)
+	return files
+}
+
+// dump returns the bytes of the tasks in a list, by name.
+func dump(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, path := range taskFiles(t, dir) {
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		all[filepath.Base(path)] = string(data)
+	}
+	return all
+}

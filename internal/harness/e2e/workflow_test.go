@@ -1,0 +1,74 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// steps is a workflow of three tasks, one after the other.
+func steps(prefix string) string {
+	return fmt.Sprintf(`[
+	{"id": 1, "subject": "%[1]s: collect"},
+	{"id": 2, "subject": "%[1]s: write", "blockedBy": [1]},
+	{"id": 3, "subject": "%[1]s: publish", "blockedBy": [2]}
+]`, prefix)
+}
+
+// listed is how the client lists the tasks of steps, whose IDs begin after base.
+func listed(prefix string, base int) []string {
+	return []string{
+		fmt.Sprintf("#%d [pending] %s: collect", base+1, prefix),
+		fmt.Sprintf("#%d [pending] %s: write [blocked by #%d]", base+2, prefix, base+1),
+		fmt.Sprintf("#%d [pending] %s: publish [blocked by #%d]", base+3, prefix, base+2),
+	}
+}
+
+// skill writes a skill with a workflow into a directory of skills, named as in
+// Sandbox.Write.
+func skill(s *realclient.Sandbox, dir, name, fsm string) {
+	s.Write(dir+"/"+name+"/SKILL.md", strings.ReplaceAll(plainSkill, "plain", name))
+	s.Write(dir+"/"+name+"/fsm.json", fsm)
+}
+
+// installed runs fsmtx install with these flags.
+func installed(t *testing.T, s *realclient.Sandbox, flags ...string) {
+	t.Helper()
+	out := s.Command("", fsmtx, append([]string{"install"}, flags...)...)
+	require.Zero(t, out.Code, out)
+}
+
+// load makes the task tools known to the model; list is what tasks reads.
+var load = Do(LoadTools("load", "TaskList", "TaskCreate", "TaskUpdate"))
+
+// invoke has the model call a skill and look at the list.
+func invoke(name string) Script {
+	return Script{Main: []Turn{Do(Skill("skill", name)), load, Do(TaskList("list")), Say("done")}}
+}
+
+// look has the model look at the list.
+func look() Script {
+	return Script{Main: []Turn{load, Do(TaskList("list")), Say("done")}}
+}
+
+var taskLine = regexp.MustCompile(`(?m)^#\d+ \[.*$`)
+
+// tasks returns the lines of what TaskList returned.
+func tasks(t *testing.T, r *realclient.Run, id string) []string {
+	t.Helper()
+	return taskLine.FindAllString(r.Text(id), -1)
+}
+
+// list returns the directory of the session's task list.
+func list(s *realclient.Sandbox) string {
+	return filepath.Join(s.Home, ".claude", "tasks", s.Session)
+}

@@ -1,0 +1,84 @@
+package realclient
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+)
+
+// defaultLimit bounds one run of a program. A prompt takes a second or two; the
+// rest is for a busy machine.
+const defaultLimit = 90 * time.Second
+
+// Output is what a program said and how it ended.
+type Output struct {
+	Stdout string
+	Stderr string
+	Code   int // exit code, -1 if a signal ended it
+}
+
+// String shows the output for a failing test.
+func (o Output) String() string {
+	return fmt.Sprintf("exit code %d\nstandard output:\n%s\nstandard error:\n%s", o.Code, o.Stdout, o.Stderr)
+}
+
+// Command runs a program in the project with the client's environment and no
+// model. It ends the test if the program cannot be started.
+func (s *Sandbox) Command(stdin, program string, args ...string) Output {
+	s.t.Helper()
+	out, err := s.run("http://127.0.0.1:9", stdin, program, args...)
+	require.NoError(s.t, err)
+	return out
+}
+
+// Claude runs a command of the client that needs no model, such as "plugin
+// install", and ends the test unless it succeeds without reaching for the
+// network.
+func (s *Sandbox) Claude(args ...string) Output {
+	s.t.Helper()
+	m, err := fakemodel.Start(fakemodel.Script{})
+	require.NoError(s.t, err)
+	defer m.Close()
+	out, err := s.run(m.URL(), "", s.program, args...)
+	require.NoError(s.t, err)
+	require.Zero(s.t, out.Code, "claude %s\n%s", strings.Join(args, " "), out)
+	require.Empty(s.t, m.Record().Faults(), "claude %s\n%s", strings.Join(args, " "), out)
+	return out
+}
+
+// run runs a program to its end, and its children with it: a hook that hangs
+// must not outlive the test.
+func (s *Sandbox) run(url, stdin, program string, args ...string) (Output, error) {
+	ctx, cancel := context.WithTimeoutCause(s.t.Context(), s.limit, fmt.Errorf("still running after %v", s.limit))
+	defer cancel()
+	c := exec.CommandContext(ctx, program, args...)
+	c.Dir = s.Project
+	c.Env = s.environ(url)
+	c.Stdin = strings.NewReader(stdin)
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	c.Cancel = func() error { return syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }
+	c.WaitDelay = 5 * time.Second
+	err := c.Run()
+	out := Output{Stdout: stdout.String(), Stderr: stderr.String(), Code: -1}
+	if c.ProcessState != nil {
+		out.Code = c.ProcessState.ExitCode()
+	}
+	if ctx.Err() != nil {
+		return out, fmt.Errorf("%s: %w\n%s", program, context.Cause(ctx), out)
+	}
+	if _, ok := errors.AsType[*exec.ExitError](err); ok {
+		return out, nil
+	}
+	return out, err
+}

@@ -1,0 +1,125 @@
+// Package jsonx holds what every reader of JSON in this program shares: the
+// options for JSON that other programs wrote, the names of its types, and errors
+// that give a line and a column.
+//
+// It does not decide what a document may contain.
+package jsonx
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Tolerant are the options for JSON that the client, its tools or people wrote:
+// of duplicate names the last one counts, and ill-formed UTF-8 becomes U+FFFD.
+var Tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+// Position is a place in a text as editors count it: lines and columns from 1,
+// columns in characters (Unicode code points), not bytes.
+type Position struct{ Line, Column int }
+
+func (p Position) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
+
+// SyntaxError reports where a text stops being JSON. Its text is "line:column:
+// message"; callers put the file's path and a colon before it.
+type SyntaxError struct {
+	Position
+	Offset int // in bytes
+	Err    error
+}
+
+func (e *SyntaxError) Error() string { return e.Position.String() + ": " + e.Err.Error() }
+func (e *SyntaxError) Unwrap() error { return e.Err }
+
+// Explain turns an error of decoding data into one for people: a *SyntaxError if
+// it has a place in data, without the library's name, its prefix or Go types.
+// Explain(data, nil) is nil. An error that is not the library's is returned as it is.
+func Explain(data []byte, err error) error {
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return newSyntaxError(data, int(syntactic.ByteOffset), syntacticCause(syntactic))
+	}
+	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
+		return newSyntaxError(data, int(semantic.ByteOffset), semanticCause(semantic))
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return newSyntaxError(data, len(data), errors.New("unexpected end of file"))
+	}
+	return err
+}
+
+func newSyntaxError(data []byte, offset int, cause error) *SyntaxError {
+	return &SyntaxError{Position: PositionAt(data, offset), Offset: offset, Err: cause}
+}
+
+func syntacticCause(e *jsontext.SyntacticError) error {
+	switch {
+	case errors.Is(e.Err, io.ErrUnexpectedEOF):
+		return errors.New("unexpected end of file")
+	case errors.Is(e.Err, jsontext.ErrDuplicateName):
+		return fmt.Errorf("%w %q", jsontext.ErrDuplicateName, e.JSONPointer.LastToken())
+	}
+	return e.Err
+}
+
+func semanticCause(e *json.SemanticError) error {
+	if e.JSONKind == 0 || e.GoType == nil {
+		if e.Err != nil {
+			return e.Err
+		}
+		return errors.New("a value of the wrong type")
+	}
+	where := ""
+	if name := e.JSONPointer.LastToken(); name != "" {
+		where = name + ": "
+	}
+	return fmt.Errorf("%sgot %s", where, KindName(e.JSONKind))
+}
+
+// Check returns nil if data is one JSON value and nothing else, and otherwise a
+// *SyntaxError. opts are those of the reader the value is meant for.
+func Check(data []byte, opts ...jsontext.Options) error {
+	dec := jsontext.NewDecoder(bytes.NewReader(data), opts...)
+	if _, err := dec.ReadValue(); err != nil {
+		if err == io.EOF {
+			err = io.ErrUnexpectedEOF
+		}
+		return Explain(data, err)
+	}
+	end := dec.InputOffset()
+	if _, err := dec.ReadToken(); err != io.EOF {
+		rest := bytes.TrimLeft(data[end:], " \t\r\n")
+		return newSyntaxError(data, len(data)-len(rest), errors.New("unexpected text after the JSON value"))
+	}
+	return nil
+}
+
+// KindName names a JSON type with its article, such as "a string".
+func KindName(k jsontext.Kind) string {
+	switch k {
+	case '"':
+		return "a string"
+	case '0':
+		return "a number"
+	case '[':
+		return "an array"
+	case '{':
+		return "an object"
+	case 't', 'f':
+		return "a boolean"
+	case 'n':
+		return "null"
+	}
+	return "invalid JSON"
+}
+
+// Got says in one form that a value has the wrong type: "got a string, want an
+// object". want names what is expected, with its article.
+func Got(k jsontext.Kind, want string) string {
+	return "got " + KindName(k) + ", want " + strings.TrimSpace(want)
+}

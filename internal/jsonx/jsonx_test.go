@@ -1,0 +1,66 @@
+package jsonx
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestColumnsCountCharacters(t *testing.T) {
+	require.Equal(t, Position{1, 1}, PositionAt([]byte("äß€"), 0))
+	require.Equal(t, Position{1, 3}, PositionAt([]byte("äß€"), 4))
+	require.Equal(t, Position{2, 2}, PositionAt([]byte("ä\nb"), 4))
+	require.Equal(t, Position{1, 4}, PositionAt([]byte("abc"), 99), "beyond the end is the end")
+	require.Equal(t, Position{1, 1}, PositionAt([]byte("abc"), -1))
+}
+
+func TestIndexAgreesWithPositionAt(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := []byte(strings.Join(rapid.SliceOfN(rapid.SampledFrom([]string{"a", "ä", "\n", "€uro", strings.Repeat("x", 700)}), 0, 30).Draw(t, "text"), ""))
+		x := NewIndex(text)
+		for range 5 {
+			offset := rapid.IntRange(-1, len(text)+1).Draw(t, "offset")
+			require.Equal(t, PositionAt(text, offset), x.At(offset), "offset %d", offset)
+		}
+	})
+}
+
+func TestCheckSaysWhere(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a": 1}`:         "",
+		"{\"ä\": tru}":     `1:10: invalid character '}' in literal true (expecting 'e')`,
+		"[1,\n 2,]":        `2:4: invalid character ']' at start of value`,
+		`[1`:               `1:3: unexpected end of file`,
+		``:                 `1:1: unexpected end of file`,
+		"{} \n x":          `2:2: unexpected text after the JSON value`,
+		`{"a": 1, "a": 2}`: `1:10: duplicate object member name "a"`,
+	} {
+		err := Check([]byte(text))
+		if want == "" {
+			require.NoError(t, err, text)
+			continue
+		}
+		require.EqualError(t, err, want, "%q", text)
+		require.ErrorAs(t, err, new(*SyntaxError))
+	}
+	require.NoError(t, Check([]byte(`{"a": 1, "a": 2}`), jsontext.AllowDuplicateNames(true)))
+}
+
+func TestExplainHidesTheLibrary(t *testing.T) {
+	data := []byte("{\n \"n\": \"x\"}")
+	var into struct{ N int }
+	err := Explain(data, json.Unmarshal(data, &into, json.MatchCaseInsensitiveNames(true)))
+	require.EqualError(t, err, "2:7: n: got a string")
+	require.NoError(t, Explain(data, nil))
+}
+
+func TestKindNames(t *testing.T) {
+	for text, want := range map[string]string{`""`: "a string", `1`: "a number", `[]`: "an array", `{}`: "an object", `true`: "a boolean", `false`: "a boolean", `null`: "null", `x`: "invalid JSON"} {
+		require.Equal(t, want, KindName(jsontext.Value(text).Kind()), text)
+	}
+	require.Equal(t, "got a string, want an object", Got('"', "an object"))
+}

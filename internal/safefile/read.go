@@ -1,0 +1,83 @@
+package safefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+var (
+	// ErrNotRegular is returned when a path holds something other than a regular
+	// file: a directory, a FIFO, a socket, a device, or, with NoFollow, a symbolic
+	// link.
+	ErrNotRegular = errors.New("not a regular file")
+	// ErrTooLarge is returned when a file is larger than the caller's limit.
+	ErrTooLarge = errors.New("file too large")
+	// ErrNotOwner is returned when a file belongs to another user.
+	ErrNotOwner = errors.New("owned by another user")
+)
+
+// NoFollow makes Open and ReadFile refuse a symbolic link as the last element of
+// the path.
+const NoFollow = syscall.O_NOFOLLOW
+
+// Open opens a regular file with the flags of os.OpenFile; a file that O_CREATE
+// makes has mode 0600 less the umask. It never blocks: a FIFO or a device is
+// refused with ErrNotRegular instead of waited for.
+func Open(path string, flag int) (*os.File, error) {
+	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return nil, notRegular(path, err)
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// notRegular recognises the kernel's words for a symbolic link (ELOOP), a
+// directory opened for writing (EISDIR), and a FIFO without a reader or a socket
+// (ENXIO).
+func notRegular(path string, err error) error {
+	for _, errno := range []syscall.Errno{syscall.ELOOP, syscall.EISDIR, syscall.ENXIO} {
+		if errors.Is(err, errno) {
+			return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w (%w)", ErrNotRegular, errno)}
+		}
+	}
+	return err
+}
+
+// ReadFile returns the content of a regular file of at most max bytes, never nil.
+// flag is 0 or NoFollow. It returns ErrNotRegular, ErrTooLarge or the system's
+// error.
+func ReadFile(path string, max int64, flag int) ([]byte, error) {
+	f, err := Open(path, os.O_RDONLY|flag)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, max+1))
+	if err == nil && int64(len(data)) > max {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, max)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// CheckOwner returns ErrNotOwner unless this user owns what info describes.
+func CheckOwner(path string, info fs.FileInfo) error {
+	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int64(st.Uid) != int64(os.Geteuid()) {
+		return &fs.PathError{Op: "open", Path: path, Err: ErrNotOwner}
+	}
+	return nil
+}
