@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -23,7 +22,7 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 		Example: example(`fsmtx hooks eval < request.json`),
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			request, err := readAll(s.In)
+			request, err := event.ReadAll(s.In)
 			if err != nil {
 				return err
 			}
@@ -45,16 +44,4 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 			return interrupted(ctx)
 		},
 	}
-}
-
-// readAll reads standard input, within the bound of an event.
-func readAll(in io.Reader) ([]byte, error) {
-	data, err := io.ReadAll(io.LimitReader(in, event.MaxBytes+1))
-	if err != nil {
-		return nil, fmt.Errorf("reading standard input: %w", err)
-	}
-	if len(data) > event.MaxBytes {
-		return nil, event.ErrTooLarge
-	}
-	return data, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -37,7 +38,7 @@ func newHooksModel(s terminal.Streams) *cobra.Command {
 }
 
 func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []string) error {
-	text, err := readAll(s.In)
+	text, err := event.ReadAll(s.In)
 	if err != nil {
 		return err
 	}

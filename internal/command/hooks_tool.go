@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -78,7 +79,7 @@ func toolInput(s terminal.Streams, flag string) (jsontext.Value, error) {
 	text := []byte(flag)
 	if flag == "-" {
 		var err error
-		if text, err = readAll(s.In); err != nil {
+		if text, err = event.ReadAll(s.In); err != nil {
 			return nil, err
 		}
 	}

@@ -2,11 +2,7 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -100,10 +96,7 @@ func (f hydrateFlags) refuse(s terminal.Streams, err error) error {
 		request, _, _ = hydrate.Understand(e)
 	}
 	f.record(s, start, hydrate.Call{Request: request, Err: err})
-	if request.Event == event.UserPromptExpansion {
-		return letGo(s, request.Event, err)
-	}
-	return &exit{exitBlock, err, hint}
+	return deliver(s, hydrate.Failed(request, hydrate.Result{}, err.Error(), hint))
 }
 
 func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy fsmspec.Policy) error {
@@ -111,13 +104,14 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 	e, err := readEvent(s)
 	if err != nil {
 		f.record(s, start, hydrate.Call{Err: err})
-		return &exit{exitBlock, err, "hydrate is a hook: it reads the client's event; see fsmtx hydrate --help"}
+		return deliver(s, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
+			"hydrate is a hook: it reads the client's event; see fsmtx hydrate --help"))
 	}
 	request, skip, err := hydrate.Understand(e)
 	if skip != "" {
 		f.record(s, start, hydrate.Call{Request: request, Skipped: skip})
 		s.Errorf("nothing to do: %s", skip)
-		return answer(s, hydrate.Reply(request.Event, ""))
+		return deliver(s, event.GoOn(request.Event, ""))
 	}
 	var result hydrate.Result
 	if err == nil {
@@ -125,7 +119,8 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 	}
 	f.record(s, start, hydrate.Call{Request: request, Result: result, Err: err})
 	if err != nil {
-		return failHydrate(s, request, result, err)
+		message, hint := hydrate.Explain(err, result, s.Getenv)
+		return deliver(s, hydrate.Failed(request, result, message, hint))
 	}
 	return succeed(s, f, request, result)
 }
@@ -155,29 +150,6 @@ func carryOut(ctx context.Context, s terminal.Streams, r hydrate.Request, o hydr
 	return h.Apply(ctx)
 }
 
-// readEvent reads the event, and does not wait for a person to type one.
-func readEvent(s terminal.Streams) (*event.Event, error) {
-	if s.InputIsTerminal() {
-		return nil, errors.New("standard input is a terminal, and an event is expected there")
-	}
-	return event.Read(s.In)
-}
-
-func failHydrate(s terminal.Streams, r hydrate.Request, result hydrate.Result, err error) error {
-	message, hint := hydrate.Explain(err, result, hydrate.Env(s.Getenv))
-	if r.Event == event.UserPromptExpansion && result.Spec == "" {
-		return letGo(s, r.Event, errors.New(message))
-	}
-	return &exit{exitBlock, errors.New(message), hint}
-}
-
-// letGo reports trouble that must not stop the user's prompt: to the user on
-// standard error, to the model as context.
-func letGo(s terminal.Streams, eventName string, err error) error {
-	s.Errorf("%v", err)
-	return answer(s, hydrate.Reply(eventName, "fsmtx could not look for the tasks of this skill, so none were put into the task list: "+err.Error()))
-}
-
 func succeed(s terminal.Streams, f hydrateFlags, r hydrate.Request, result hydrate.Result) error {
 	if result.Recovered.Outcome == txn.RolledBack {
 		s.Errorf("an interrupted change of %s was rolled back first", result.List)
@@ -192,22 +164,8 @@ func succeed(s terminal.Streams, f hydrateFlags, r hydrate.Request, result hydra
 	if f.announce && len(result.Created) > 0 {
 		context = hydrate.Announcement(r.Command, result.Created)
 	}
-	return answer(s, hydrate.Reply(r.Event, context))
+	return deliver(s, event.GoOn(r.Event, context))
 }
-
-// answer prints a reply. That it cannot be printed undoes nothing and so is no
-// failure of the hook; it is said where it can be.
-func answer(s terminal.Streams, r event.Reply) error {
-	if err := r.Write(s.Out); err != nil {
-		s.Errorf("the reply could not be written: %v", err)
-	}
-	return nil
-}
-
-// surviveBrokenPipe turns the signal that would end a hook whose client has gone
-// into an error of the write. Notify does, and Ignore would be inherited by
-// child processes.
-func surviveBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
 func conflictText(c txn.Conflict) string {
 	if c.MovedTo == "" {

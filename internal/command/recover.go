@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -135,22 +133,11 @@ func printJSON(w io.Writer, v any) error {
 	return err
 }
 
-// recoverHook never stops a session: whatever happens, the reply is to go on.
+// recoverHook never stops a session: whatever happens, the client goes on.
 func recoverHook(ctx context.Context, s terminal.Streams, f recoverFlags) error {
 	surviveBrokenPipe()
-	reply := event.GoOn()
 	report, err := recoverEvent(ctx, s, f)
-	switch {
-	case err != nil:
-		reply.SystemMessage = "could not look for an interrupted hydration: " + err.Error()
-	case report.State != recovery.Clean && report.State != recovery.Committed:
-		reply.SystemMessage = strings.TrimSpace(report.String() + "\n" + report.Hint)
-	}
-	if reply.SystemMessage != "" {
-		s.Errorf("%s", reply.SystemMessage)
-		reply.SystemMessage = "fsmtx: " + reply.SystemMessage
-	}
-	return answer(s, reply)
+	return deliver(s, recovery.Answer(report, err))
 }
 
 func recoverEvent(ctx context.Context, s terminal.Streams, f recoverFlags) (recovery.Report, error) {

@@ -1,7 +1,6 @@
 package guard
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -21,13 +20,11 @@ import (
 func Run(g Guard, s terminal.Streams) (int, error) {
 	c := &call{guard: g, env: s.Env, now: time.Now()}
 	v := c.run(s.In)
-	if !c.verbose() {
-		return v.write(g.Event, s.Out, s.Err)
+	a := v.answer(g.Event)
+	if c.verbose() {
+		c.log("VERBOSE", "output="+a.Output)
 	}
-	var out bytes.Buffer
-	code, err := v.write(g.Event, io.MultiWriter(s.Out, &out), s.Err)
-	c.log("VERBOSE", "output="+out.String())
-	return code, err
+	return a.Exit, a.Write(s.Out, s.Err)
 }
 
 func (c *call) verbose() bool { return c.env("PLANNING_HOOKS_VERBOSE") == "true" }
@@ -65,7 +62,7 @@ func (c *call) run(in io.Reader) (v Verdict) {
 		return c.end(Verdict{Word: "DEV_SKIP", Detail: "Development mode active"})
 	}
 	if err != nil {
-		return c.fail(fmt.Errorf("standard input: %w", err))
+		return c.fail(err)
 	}
 	if c.verbose() {
 		c.log("VERBOSE", "input="+string(e.Raw))

@@ -24,7 +24,8 @@ const workflowFile = "fsm.json"
 // fsm.json of a skill, whose steps it has as tasks. It keeps no files, and
 // belongs to no planning workflow. The results are those of Run.
 func SkillFiles(s terminal.Streams) (int, error) {
-	return skillFiles(s.In, s).write(event.PreToolUse, s.Out, s.Err)
+	a := skillFiles(s.In, s).answer(event.PreToolUse)
+	return a.Exit, a.Write(s.Out, s.Err)
 }
 
 func skillFiles(in io.Reader, s terminal.Streams) Verdict {

@@ -41,12 +41,14 @@ func clip(s string) string {
 	return string(runes[:announcedRunes-1]) + "…"
 }
 
-// Reply is the hook's answer: go on, and with a context if there is something
-// that the model should know.
-func Reply(eventName, context string) event.Reply {
-	r := event.GoOn()
-	if context != "" {
-		r.Specific = &event.Specific{HookEventName: eventName, AdditionalContext: context}
-	}
-	return r
+// Failed is what the hook answers after a failure. The person's prompt is stopped
+// only if the skill is known to have an fsm.json: UserPromptExpansion fires for
+// every command, most of which have no tasks (fact 19).
+func Failed(r Request, result Result, message, hint string) event.Answer {
+	return event.Failure{
+		Message: message,
+		Hint:    hint,
+		Context: "fsmtx could not look for the tasks of this skill, so none were put into the task list: " + message,
+		Stop:    result.Spec != "",
+	}.Answer(r.Event)
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // ErrEvent means that an event lacks what it must have, or has it wrong.
@@ -76,7 +77,7 @@ func called(e *event.Event) (command, skip string, missing []string) {
 	if e.Member("tool_response") == nil {
 		return "", "", []string{"missing " + field}
 	}
-	if err := json.Unmarshal(e.ToolResponse, &response, event.Tolerant); err != nil {
+	if err := json.Unmarshal(e.ToolResponse, &response, jsonx.Tolerant); err != nil {
 		return "", "", []string{"missing " + field + ": tool_response is not what the Skill tool answers"}
 	}
 	switch {
@@ -87,7 +88,7 @@ func called(e *event.Event) (command, skip string, missing []string) {
 	case response.Command == nil || response.Command.Kind() == 'n':
 		return "", "", []string{"missing " + field}
 	}
-	if err := json.Unmarshal(response.Command, &command, event.Tolerant); err != nil {
+	if err := json.Unmarshal(response.Command, &command, jsonx.Tolerant); err != nil {
 		return "", "", []string{field + " is not a string"}
 	}
 	if command == "" {

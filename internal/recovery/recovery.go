@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -144,6 +145,18 @@ func All(ctx context.Context, root string, wait time.Duration, o Options) ([]Rep
 		reports = append(reports, List(ctx, dir, wait, o))
 	}
 	return reports, nil
+}
+
+// Answer is what the hook of SessionStart answers after List, which returned r,
+// or after err kept it from calling List.
+func Answer(r Report, err error) event.Answer {
+	switch {
+	case err != nil:
+		return event.Failure{Message: "could not look for an interrupted hydration: " + err.Error()}.Answer(event.SessionStart)
+	case r.State == Clean, r.State == Committed:
+		return event.GoOn(event.SessionStart, "")
+	}
+	return event.Notice(strings.TrimSpace(r.String() + "\n" + r.Hint))
 }
 
 // String says in words what became of the list, in a line or several.

@@ -36,16 +36,24 @@ func (s Streams) Env(name string) string {
 	return v
 }
 
-// Errorf prints a message for people on standard error. A message of several
-// lines gets the prefix on its first line only.
+// Errorf prints a message for people on standard error.
 func (s Streams) Errorf(format string, args ...any) {
-	fmt.Fprintln(s.Err, Visible(fmt.Sprintf("fsmtx: "+strings.TrimRight(format, "\n"), args...)))
+	_, _ = io.WriteString(s.Err, Message(fmt.Sprintf(format, args...)))
 }
 
 // Hintf prints advice on standard error.
 func (s Streams) Hintf(format string, args ...any) {
-	fmt.Fprintln(s.Err, Visible(fmt.Sprintf("hint: "+format, args...)))
+	_, _ = io.WriteString(s.Err, Hint(fmt.Sprintf(format, args...)))
 }
+
+// Message returns a message for people as Errorf prints it. A message of several
+// lines gets the prefix on its first line only.
+func Message(text string) string {
+	return Visible("fsmtx: "+strings.TrimRight(text, "\n")) + "\n"
+}
+
+// Hint returns advice as Hintf prints it.
+func Hint(text string) string { return Visible("hint: "+text) + "\n" }
 
 // Visible writes every control character but line feeds and tabs as an escape,
 // and every byte that is no UTF-8: the name of a file may hold what a terminal

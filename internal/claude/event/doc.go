@@ -1,7 +1,8 @@
-// Package event holds what a hook and the client say to one another: the JSON
-// object the client writes to the hook's standard input, and the JSON object
-// the hook answers with on its standard output.
+// Package event is what a hook and the client, Claude Code, say to one another:
+// the JSON object the client writes to the hook's standard input ([Read]), and
+// what the hook answers on standard output, on standard error and with its exit
+// code ([Answer]).
 //
-// It knows every event by its fields and none by its meaning: what an event is
-// for is the business of the package that handles it.
+// It does not decide what an event is for: that is up to the package that handles
+// it. The facts it cites are those of docs/client-facts.md.
 package event

@@ -9,14 +9,17 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// MaxBytes bounds an event: the client passes whole files through tool_input
-// and tool_response, so the bound is generous, and it is there so that a
-// runaway writer cannot exhaust memory.
+// MaxBytes is the limit on an event. The client passes whole files through
+// tool_input and tool_response, so the limit is generous; it keeps a runaway
+// writer from exhausting memory.
 const MaxBytes = 64 << 20
 
-// Names of the events this program handles, as the client spells them.
+// Names of the events this program handles, as the client spells them
+// (facts 18, 19, 26, 40, client 2.1.329).
 const (
 	PreToolUse          = "PreToolUse"
 	PostToolUse         = "PostToolUse"
@@ -29,22 +32,24 @@ const (
 )
 
 var (
-	// ErrEmpty means that standard input held no byte but white space.
+	// ErrEmpty is returned when standard input holds nothing but white space.
 	ErrEmpty = errors.New("no event on standard input")
-	// ErrTooLarge means that the event is larger than MaxBytes.
+	// ErrTooLarge is returned when the event is larger than MaxBytes.
 	ErrTooLarge = fmt.Errorf("event is larger than %d MiB", MaxBytes>>20)
-	// ErrMalformed means that the event is no JSON object; it wraps the cause.
-	ErrMalformed = errors.New("event is not valid JSON")
+	// ErrMalformed is returned when the event is not a JSON object. The error's
+	// text gives the line and the column in standard input.
+	ErrMalformed = errors.New("event is not a JSON object")
 )
 
-// Event is one hook call. A field the client did not send, or sent as null, is
-// the zero value; one it sent with another type is the zero value too and is
-// named in WrongType. Raw values are the client's own bytes, nil if absent.
+// Event is one hook call, with the fields of facts 18, 19, 26 and 40 (clients
+// 2.1.197 and 2.1.329). A field the client did not send, or sent as null, has its
+// zero value. A field of another type has its zero value too and is named in
+// WrongType. Raw values are the client's own bytes, nil if absent.
 type Event struct {
 	Name           string // hook_event_name
 	SessionID      string // session_id: names the session's task list
 	TranscriptPath string // transcript_path: JSON lines, one per message
-	Cwd            string // cwd: follows the model's cd
+	Cwd            string // cwd: follows the model's cd (fact 21)
 	PromptID       string // prompt_id: the user's prompt this belongs to
 	PermissionMode string // permission_mode
 	AgentID        string // agent_id: set if a subagent caused the event
@@ -72,9 +77,18 @@ type Event struct {
 }
 
 // Read reads one event to the end of r. It returns ErrEmpty, ErrTooLarge,
-// ErrMalformed or what reading returned. Duplicate names (the last one counts)
-// and ill-formed UTF-8 are tolerated: the client's tools carry what files hold.
+// ErrMalformed or the error of r. Of duplicate names the last one counts, and
+// ill-formed UTF-8 is tolerated: the client's tools carry what files hold.
 func Read(r io.Reader) (*Event, error) {
+	data, err := ReadAll(r)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(data)
+}
+
+// ReadAll reads r to its end. It returns ErrTooLarge for more than MaxBytes.
+func ReadAll(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading standard input: %w", err)
@@ -82,31 +96,42 @@ func Read(r io.Reader) (*Event, error) {
 	if len(data) > MaxBytes {
 		return nil, ErrTooLarge
 	}
-	return Parse(data)
+	return data, nil
 }
 
-// Parse reads an event from data, which the result keeps.
+// Parse reads an event from data, which the result keeps. It returns ErrEmpty or
+// ErrMalformed.
 func Parse(data []byte) (*Event, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, ErrEmpty
 	}
 	e := &Event{Raw: jsontext.Value(data)}
-	if err := json.Unmarshal(data, &e.members, Tolerant); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrMalformed, plain(err))
+	err := json.Unmarshal(data, &e.members, jsonx.Tolerant)
+	if _, wrong := errors.AsType[*json.SemanticError](err); wrong || err == nil && e.members == nil {
+		return nil, malformedError{notObject(data)}
 	}
-	if e.members == nil {
-		return nil, fmt.Errorf("%w: it is null, and an object is wanted", ErrMalformed)
+	if err != nil {
+		return nil, malformedError{jsonx.Explain(data, err)}
 	}
 	e.fill()
 	return e, nil
 }
 
+// malformedError is ErrMalformed with the place in standard input.
+type malformedError struct{ err error }
+
+func (e malformedError) Error() string        { return "standard input:" + e.err.Error() }
+func (e malformedError) Is(target error) bool { return target == ErrMalformed }
+func (e malformedError) Unwrap() error        { return e.err }
+
+func notObject(data []byte) error {
+	offset := len(data) - len(bytes.TrimLeft(data, " \t\r\n"))
+	got := jsonx.Got(jsontext.Value(data).Kind(), "an object")
+	return &jsonx.SyntaxError{Position: jsonx.PositionAt(data, offset), Offset: offset, Err: errors.New(got)}
+}
+
 // Member returns the raw value of any top-level field, nil if it is absent.
 func (e *Event) Member(name string) jsontext.Value { return e.members[name] }
-
-// Tolerant are the options with which the client's JSON is read: duplicate names
-// (the last one counts) and ill-formed UTF-8 are let pass.
-var Tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 func (e *Event) fill() {
 	for name, field := range map[string]*string{
@@ -143,7 +168,7 @@ func (e *Event) decode(name string, into any) {
 	if !ok {
 		return
 	}
-	if err := json.Unmarshal(raw, into, Tolerant); err != nil {
+	if err := json.Unmarshal(raw, into, jsonx.Tolerant); err != nil {
 		e.WrongType = append(e.WrongType, name)
 	}
 }
@@ -152,32 +177,4 @@ func (e *Event) decode(name string, into any) {
 func (e *Event) Has(name string) bool {
 	raw, ok := e.members[name]
 	return ok && raw.Kind() != 'n'
-}
-
-// plain strips the library's name and Go types from a decoding error, which is
-// shown to people who never heard of either.
-func plain(err error) error {
-	if s, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return fmt.Errorf("%w at byte %d", s.Err, s.ByteOffset)
-	}
-	if s, ok := errors.AsType[*json.SemanticError](err); ok {
-		return fmt.Errorf("an object is wanted, found %s", kindName(s.JSONKind))
-	}
-	return err
-}
-
-func kindName(k jsontext.Kind) string {
-	switch k {
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case '[':
-		return "an array"
-	case 't', 'f':
-		return "a boolean"
-	case 'n':
-		return "null"
-	}
-	return "something else"
 }
