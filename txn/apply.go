@@ -15,8 +15,8 @@ func (t *transaction) apply(ctx context.Context, c Change) error {
 	if err := t.locker.Check(); err != nil {
 		return err
 	}
-	if c.BeforeApply != nil {
-		if err := c.BeforeApply(); err != nil {
+	if c.Prepare != nil {
+		if err := c.Prepare(t.files, t.d, t.own()); err != nil {
 			return err
 		}
 	}
@@ -36,7 +36,7 @@ func (t *transaction) apply(ctx context.Context, c Change) error {
 			return &FileError{"delete", name, err}
 		}
 	}
-	if err := t.files.SyncDir(t.d); err != nil { // barrier B3
+	if err := t.files.Sync(t.d); err != nil { // barrier B3
 		return err
 	}
 	if ctx.Err() != nil {

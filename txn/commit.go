@@ -19,9 +19,11 @@ type Change struct {
 	Deletes []string // names of regular files in D
 	Label   string   // kept with the transaction for History; any text
 
-	// BeforeApply, if not nil, runs under all locks once the journal is durable
-	// and before D is changed. Its error rolls the transaction back.
-	BeforeApply func() error
+	// Prepare, if not nil, is called under all locks, when the journal is durable
+	// and D is still unchanged. It may change what is not part of the transaction;
+	// that is not undone by a rollback. dir is D; scratch is a directory on the
+	// same file system, for temporary files. Its error rolls the transaction back.
+	Prepare func(fs vfs.FS, dir, scratch string) error
 }
 
 // File is a file to be created in D, where its name must be free.
@@ -35,10 +37,13 @@ type File struct {
 // has returned, the locks taken by Lock are released. Ending ctx stops it at
 // once while it stages and rolls it back while it applies.
 //
-// Errors: ErrName, ErrTooMany, ErrChanged, ErrExists, ErrNoLinks,
+// Errors: ErrClosed, ErrName, ErrTooMany, ErrChanged, ErrExists, ErrNoLinks,
 // ErrRecoveryRequired, ErrUnknown, context.Cause(ctx), the Locker's, or the file
 // system's. One that concerns a single file is a *FileError.
 func (d *Dir) Commit(ctx context.Context, c Change) error {
+	if d.closed {
+		return ErrClosed
+	}
 	defer d.locker.Unlock()
 	if err := c.check(); err != nil {
 		return err
@@ -108,7 +113,7 @@ func (t *transaction) run(ctx context.Context, c Change) error {
 	if err := t.files.Rename(t.in(journalName), t.in(donePrefix+t.id)); err != nil {
 		return t.abort(ctx, err)
 	}
-	if err := t.files.SyncDir(t.s); err != nil {
+	if err := t.files.Sync(t.s); err != nil {
 		return fmt.Errorf("%w: syncing %s: %w", ErrUnknown, t.s, err)
 	}
 	return nil
@@ -143,7 +148,7 @@ func (t *transaction) keepWritersOut(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackWait)
 	defer cancel()
-	_ = t.locker.Lock(ctx, slices.Collect(maps.Keys(t.linked)))
+	_, _ = t.locker.Lock(ctx, slices.Collect(maps.Keys(t.linked)))
 }
 
 // newID returns an id that sorts by time and that no other transaction has.

@@ -21,13 +21,14 @@ type Dir struct {
 
 	unsynced  []string // directories whose names this Dir changed and nobody synced
 	recovered Report
+	closed    bool
 }
 
 // Open locks dir and recovers it first if a transaction on it was interrupted.
 // It waits for both as long as ctx allows. dir need not exist; what is created
 // is its sibling, and dir only by Lock or Commit.
 //
-// Errors: ErrLocked, ErrNotDirectory, *JournalError, the Locker's, or the file
+// Errors: ErrLocked, ErrUntrustedDir, *JournalError, the Locker's, or the file
 // system's.
 func Open(ctx context.Context, dir string, opts ...Option) (*Dir, error) {
 	d, err := open(ctx, dir, newOptions(opts))
@@ -49,8 +50,8 @@ func open(ctx context.Context, dir string, o options) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{files: o.fs, d: path, s: s, history: o.history, unlock: unlock, unsynced: changed}
-	d.locker = o.locker(o.fs, path, d.in(scratchName))
+	d := &Dir{files: o.fs, d: path, s: s, history: o.history, locker: o.locker, unlock: unlock, unsynced: changed}
+	d.locker.Bind(o.fs, path, d.in(scratchName))
 	if err := d.settleIn(); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -72,7 +73,7 @@ func (d *Dir) settleIn() error {
 	return d.locker.Reap()
 }
 
-// checkScratch returns ErrNotDirectory if something else stands where the Locker
+// checkScratch returns ErrUntrustedDir if something else stands where the Locker
 // has its directory: the Locker need not look.
 func (d *Dir) checkScratch() error {
 	return ignoreNotExist(checkOwn(d.files, d.in(scratchName)))
@@ -81,30 +82,34 @@ func (d *Dir) checkScratch() error {
 // Path returns D: absolute, its own symbolic link resolved.
 func (d *Dir) Path() string { return d.d }
 
-// Sibling returns S.
-func (d *Dir) Sibling() string { return d.s }
-
 // Recovered tells what Open found and did.
 func (d *Dir) Recovered() Report { return d.recovered }
 
-// Lock makes D if need be and takes the other writers' locks on it and on the
-// named files, as Locker.Lock does. They are held until Unlock, Close, or the
-// end of Commit.
-func (d *Dir) Lock(ctx context.Context, names ...string) error {
+// Lock creates D if it does not exist and takes the Locker's locks on it and on
+// the named files. They are held until Close or the end of Commit. kept reports
+// whether the locks that were held before were held throughout the call; if not,
+// what was read under them may be out of date.
+//
+// Errors: ErrClosed, the Locker's, or the file system's.
+func (d *Dir) Lock(ctx context.Context, names ...string) (kept bool, err error) {
+	if d.closed {
+		return false, ErrClosed
+	}
 	changed, err := mkdirAll(d.files, d.d, 0o755)
 	d.unsynced = append(d.unsynced, changed...)
 	if err != nil {
-		return err
+		return false, err
 	}
 	return d.locker.Lock(ctx, names)
 }
 
-// Unlock releases the other writers' locks.
-func (d *Dir) Unlock() error { return d.locker.Unlock() }
-
-// Close releases every lock. What could not be released is released by whoever
-// opens the directory next; the error is for information.
+// Close releases every lock. The error is informational: locks that could not be
+// released are released by the next Open. Closing a closed Dir does nothing.
 func (d *Dir) Close() error {
+	if d.closed {
+		return nil
+	}
+	d.closed = true
 	err := d.locker.Unlock()
 	d.unlock()
 	return err

@@ -10,10 +10,13 @@ var (
 	// ErrLocked means that another transaction held the lock until the context
 	// ended; it comes as a *LockedError that says whose.
 	ErrLocked = errors.New("locked by another transaction")
-	// ErrNotDirectory means that D or S is there and is no directory, or that S
-	// or something in it is not what this package or this user put there.
-	ErrNotDirectory = errors.New("not a directory of this user")
+	// ErrUntrustedDir is returned when D or S is not a directory, or when S or a
+	// directory in it is not owned by this user or is writable by others.
+	ErrUntrustedDir = errors.New("not a directory of this user")
 )
+
+// ErrClosed is returned by Lock, Commit and History after Close.
+var ErrClosed = errors.New("the directory is closed")
 
 // Errors of Commit.
 var (

@@ -19,7 +19,12 @@ type Entry struct {
 
 // History returns the kept transactions, the oldest first. One whose record
 // cannot be read is left out.
+//
+// Errors: ErrClosed or the file system's.
 func (d *Dir) History() ([]Entry, error) {
+	if d.closed {
+		return nil, ErrClosed
+	}
 	ids, err := d.done()
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func Inspect(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	d := &Dir{files: readOnly{o.fs}, d: path, s: s, history: o.history, locker: alone{}}
+	d := &Dir{files: readOnly{o.fs}, d: path, s: s, history: o.history, locker: noLocker{}}
 	if there, err := d.exists(s); err != nil || !there {
 		return Report{Outcome: Clean}, err
 	}
@@ -63,8 +63,7 @@ func (readOnly) Remove(string) error                                 { return ni
 func (readOnly) WriteFile(string, string, []byte, fs.FileMode) error { return nil }
 func (readOnly) Overwrite(string, []byte) error                      { return nil }
 func (readOnly) Chtimes(string, time.Time) error                     { return nil }
-func (readOnly) SyncFile(string) error                               { return nil }
-func (readOnly) SyncDir(string) error                                { return nil }
+func (readOnly) Sync(string) error                                   { return nil }
 
 // SetAside moves a journal that cannot be trusted, and what its transaction has
 // in S, into S/conflicts, where nothing acts on it again. It returns their new
@@ -106,7 +105,7 @@ func (d *Dir) setAside(now time.Time) ([]string, error) {
 		moved = append(moved, to)
 	}
 	for _, dir := range []string{box, d.in(conflictsName), d.s} {
-		if err := d.files.SyncDir(dir); err != nil {
+		if err := d.files.Sync(dir); err != nil {
 			return moved, err
 		}
 	}

@@ -6,31 +6,35 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Locker keeps out the other writers of D, those that know nothing of this
-// package, by their own protocol. One Locker serves one Dir; its methods are
-// called by one goroutine at a time, and only while S is locked.
+// Locker excludes writers of D that do not use this package, by their own locking
+// protocol. One Locker serves one Dir at a time. Its methods are called by one
+// goroutine at a time, and only while this process holds the lock of S.
 type Locker interface {
-	// Lock takes the lock of D as a whole and of each named file in it: all of
-	// them or, with an error, none. What it holds already it keeps. It waits until
-	// ctx is done. D exists.
-	Lock(ctx context.Context, names []string) error
-	// Check reports an error if a lock that was taken is no longer held.
+	// Bind is called once by Open, before any other method. dir is D with its
+	// symbolic link resolved and need not exist. scratch is a path inside S,
+	// reserved for the Locker: it may create a directory there, whose content the
+	// Locker of the next process finds.
+	Bind(fs vfs.FS, dir, scratch string)
+	// Lock takes the lock of D as a whole and the lock of each named file in it,
+	// in addition to the locks already held. It waits until ctx is done. With an
+	// error no lock is held. kept reports whether the locks that were held before
+	// the call were held throughout it; if not, what was read under them may be
+	// out of date. D exists.
+	Lock(ctx context.Context, names []string) (kept bool, err error)
+	// Check returns an error if a lock that was taken is no longer held.
 	Check() error
-	// Unlock releases whatever is held. Its failure is never the transaction's.
+	// Unlock releases every lock that is held. Its error does not fail the
+	// transaction.
 	Unlock() error
-	// Reap releases at once what a dead process's Locker for the same D held.
+	// Reap releases the locks that the Locker of a dead process held on D.
 	Reap() error
 }
 
-// NewLocker makes the Locker of a Dir. dir is D with symbolic links resolved,
-// scratch a directory inside S that the Locker makes if it wants it and has for
-// itself; what it puts there is seen by the next process.
-type NewLocker func(fs vfs.FS, dir, scratch string) Locker
+// noLocker is the Locker of a directory that has no other writers.
+type noLocker struct{}
 
-// alone is the Locker of a directory that nobody else writes to.
-type alone struct{}
-
-func (alone) Lock(context.Context, []string) error { return nil }
-func (alone) Check() error                         { return nil }
-func (alone) Unlock() error                        { return nil }
-func (alone) Reap() error                          { return nil }
+func (noLocker) Bind(vfs.FS, string, string)                  {}
+func (noLocker) Lock(context.Context, []string) (bool, error) { return true, nil }
+func (noLocker) Check() error                                 { return nil }
+func (noLocker) Unlock() error                                { return nil }
+func (noLocker) Reap() error                                  { return nil }

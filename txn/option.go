@@ -7,7 +7,7 @@ type Option func(*options)
 
 type options struct {
 	fs      vfs.FS
-	locker  NewLocker
+	locker  Locker
 	history int
 }
 
@@ -17,7 +17,7 @@ const DefaultHistory = 10
 func newOptions(opts []Option) options {
 	o := options{
 		fs:      vfs.OS{},
-		locker:  func(vfs.FS, string, string) Locker { return alone{} },
+		locker:  noLocker{},
 		history: DefaultHistory,
 	}
 	for _, opt := range opts {
@@ -29,8 +29,9 @@ func newOptions(opts []Option) options {
 // WithFS puts fs in the place of the operating system's file system.
 func WithFS(fs vfs.FS) Option { return func(o *options) { o.fs = fs } }
 
-// WithLocker keeps other writers out; without it D is taken to have none.
-func WithLocker(make NewLocker) Option { return func(o *options) { o.locker = make } }
+// WithLocker excludes other writers by l, which must not serve another open Dir.
+// The default takes no locks: nobody but this package may write to D.
+func WithLocker(l Locker) Option { return func(o *options) { o.locker = l } }
 
 // WithHistory keeps the deleted files of the last n transactions instead of
 // DefaultHistory; 0 keeps none.

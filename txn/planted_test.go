@@ -40,19 +40,19 @@ func moved(t *testing.T, from, to string) {
 const otherID = "20200101t000000-000000001-00000000"
 
 var plantings = []planted{
-	{"S is a link to itself elsewhere", func(t *testing.T, w *world, outside string) { moved(t, w.s, outside+"/s") }, ErrNotDirectory},
-	{"S is a link to another directory", func(t *testing.T, w *world, outside string) { replace(t, w.s, outside) }, ErrNotDirectory},
-	{"S is a link to nothing", func(t *testing.T, w *world, outside string) { replace(t, w.s, outside+"/nothing") }, ErrNotDirectory},
+	{"S is a link to itself elsewhere", func(t *testing.T, w *world, outside string) { moved(t, w.s, outside+"/s") }, ErrUntrustedDir},
+	{"S is a link to another directory", func(t *testing.T, w *world, outside string) { replace(t, w.s, outside) }, ErrUntrustedDir},
+	{"S is a link to nothing", func(t *testing.T, w *world, outside string) { replace(t, w.s, outside+"/nothing") }, ErrUntrustedDir},
 	{"S is a file", func(t *testing.T, w *world, _ string) {
 		require.NoError(t, os.RemoveAll(w.s))
 		require.NoError(t, os.WriteFile(w.s, nil, 0o600))
-	}, ErrNotDirectory},
+	}, ErrUntrustedDir},
 	{"S is a FIFO", func(t *testing.T, w *world, _ string) {
 		require.NoError(t, os.RemoveAll(w.s))
 		require.NoError(t, syscall.Mkfifo(w.s, 0o600))
-	}, ErrNotDirectory},
-	{"S is writable by the group", func(t *testing.T, w *world, _ string) { require.NoError(t, os.Chmod(w.s, 0o770)) }, ErrNotDirectory},
-	{"S is writable by all", func(t *testing.T, w *world, _ string) { require.NoError(t, os.Chmod(w.s, 0o702)) }, ErrNotDirectory},
+	}, ErrUntrustedDir},
+	{"S is writable by the group", func(t *testing.T, w *world, _ string) { require.NoError(t, os.Chmod(w.s, 0o770)) }, ErrUntrustedDir},
+	{"S is writable by all", func(t *testing.T, w *world, _ string) { require.NoError(t, os.Chmod(w.s, 0o702)) }, ErrUntrustedDir},
 
 	{"lock is a link to a file", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/secret") }, vfs.ErrNotRegular},
 	{"lock is a link to nothing", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockName), outside+"/nothing") }, vfs.ErrNotRegular},
@@ -65,10 +65,10 @@ var plantings = []planted{
 		require.NoError(t, os.Mkdir(w.in(lockName), 0o700))
 	}, syscall.EISDIR},
 
-	{"locks is a link", func(t *testing.T, w *world, outside string) { replace(t, w.in(scratchName), outside) }, ErrNotDirectory},
+	{"locks is a link", func(t *testing.T, w *world, outside string) { replace(t, w.in(scratchName), outside) }, ErrUntrustedDir},
 	{"locks is a file", func(t *testing.T, w *world, _ string) {
 		require.NoError(t, os.WriteFile(w.in(scratchName), nil, 0o600))
-	}, ErrNotDirectory},
+	}, ErrUntrustedDir},
 
 	{"the transaction's directory is a link", func(t *testing.T, w *world, outside string) {
 		moved(t, w.in(txnPrefix+w.id), outside+"/txn")
@@ -120,12 +120,12 @@ var plantings = []planted{
 	{"conflicts is a link, and there is a conflict", func(t *testing.T, w *world, outside string) {
 		require.NoError(t, os.WriteFile(filepath.Join(w.d, "4.json"), []byte("changed since"), 0o644))
 		replace(t, w.in(conflictsName), outside)
-	}, ErrNotDirectory},
+	}, ErrUntrustedDir},
 	{"a conflict's directory is a link", func(t *testing.T, w *world, outside string) {
 		require.NoError(t, os.WriteFile(filepath.Join(w.d, "4.json"), []byte("changed since"), 0o644))
 		require.NoError(t, os.Mkdir(w.in(conflictsName), 0o700))
 		require.NoError(t, os.Symlink(outside, w.in(conflictsName+"/"+w.id)))
-	}, ErrNotDirectory},
+	}, ErrUntrustedDir},
 	{"conflicts is a link, and the journal is torn", func(t *testing.T, w *world, outside string) {
 		w.setJournal(t, w.journal[:100])
 		replace(t, w.in(conflictsName), outside)
@@ -199,17 +199,17 @@ func (w *world) tryAll(t *testing.T) {
 // Locker sees it.
 func TestLinkInTheWayOfAScratchDirectory(t *testing.T) {
 	dir := filepath.Join(memoryDir(t), "list")
-	s := siblingOf(dir)
+	s := stateDirOf(dir)
 	require.NoError(t, os.Mkdir(s, 0o700))
 	require.NoError(t, os.Symlink("/", filepath.Join(s, scratchName)))
 	reaped := false
-	_, err := Open(t.Context(), dir, WithLocker(func(vfs.FS, string, string) Locker { return &watched{reaped: &reaped} }))
-	require.ErrorIs(t, err, ErrNotDirectory)
+	_, err := Open(t.Context(), dir, WithLocker(&watched{reaped: &reaped}))
+	require.ErrorIs(t, err, ErrUntrustedDir)
 	assert.False(t, reaped)
 }
 
 type watched struct {
-	alone
+	noLocker
 	reaped *bool
 }
 
@@ -224,10 +224,10 @@ func TestSiblingOfAnotherUser(t *testing.T) {
 	require.NoError(t, os.Chown(w.s, 65534, 65534))
 	before := tree(t, w.root)
 	_, err := Recover(t.Context(), w.d)
-	require.ErrorIs(t, err, ErrNotDirectory)
+	require.ErrorIs(t, err, ErrUntrustedDir)
 	require.ErrorContains(t, err, "it belongs to user 65534")
 	_, err = Inspect(t.Context(), w.d)
-	require.ErrorIs(t, err, ErrNotDirectory)
+	require.ErrorIs(t, err, ErrUntrustedDir)
 	assert.Equal(t, before, tree(t, w.root))
 }
 
@@ -255,12 +255,12 @@ func TestModes(t *testing.T) {
 	}, modes)
 }
 
-func TestIsSibling(t *testing.T) {
+func TestParseStateDir(t *testing.T) {
 	for name, want := range map[string]string{
 		".list.fsmtx": "list", ".a.b.fsmtx": "a.b", "..hidden.fsmtx": ".hidden",
 		"list.fsmtx": "", ".fsmtx": "", "..fsmtx": "", "...fsmtx": "", "....fsmtx": "", ".list": "", "": "",
 	} {
-		dir, ok := IsSibling(name)
+		dir, ok := ParseStateDir(name)
 		assert.Equal(t, want != "", ok, name)
 		if ok {
 			assert.Equal(t, want, dir, name)

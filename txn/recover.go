@@ -91,7 +91,7 @@ func (d *Dir) readJournal() (*journal, error) {
 		return nil, &JournalError{path, err}
 	}
 	err = d.checkBox(j)
-	if errors.Is(err, ErrNotDirectory) || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, errUnnamed) {
+	if errors.Is(err, ErrUntrustedDir) || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, errUnnamed) {
 		return nil, &JournalError{path, fmt.Errorf("%w: %w", ErrJournalInvalid, err)}
 	}
 	return j, err
@@ -100,7 +100,7 @@ func (d *Dir) readJournal() (*journal, error) {
 // errUnnamed means that a file is kept that the journal does not name.
 var errUnnamed = errors.New("the journal does not name it")
 
-// checkBox returns ErrNotDirectory, vfs.ErrNotRegular or errUnnamed unless what the
+// checkBox returns ErrUntrustedDir, vfs.ErrNotRegular or errUnnamed unless what the
 // transaction has in S, as far as it is there, is what this package puts there. A
 // symbolic link in its place would lead a rollback out of S, and a kept file that
 // is not restored would be lost with the rest.
@@ -144,7 +144,7 @@ func (d *Dir) checkRegular(path string) error {
 
 // rollBack undoes an interrupted transaction under the same locks as it had.
 func (d *Dir) rollBack(ctx context.Context, j *journal) (Report, error) {
-	if err := d.Lock(ctx, j.names()...); err != nil {
+	if _, err := d.Lock(ctx, j.names()...); err != nil {
 		return Report{}, err
 	}
 	defer d.locker.Unlock()
@@ -305,7 +305,7 @@ func (u *undoing) moveAside(name, why string) error {
 		return err
 	}
 	for _, d := range []string{dir, u.in(conflictsName), u.s} {
-		if err := u.files.SyncDir(d); err != nil {
+		if err := u.files.Sync(d); err != nil {
 			return err
 		}
 	}
@@ -347,20 +347,20 @@ func (u *undoing) put(info fs.FileInfo, from, to string) error {
 		return err
 	}
 	if info.Mode().IsRegular() {
-		return u.files.SyncFile(to)
+		return u.files.Sync(to)
 	}
 	return nil
 }
 
 // finish makes the rollback durable, and only then lets the journal go.
 func (u *undoing) finish() error {
-	if err := u.files.SyncDir(u.d); ignoreNotExist(err) != nil {
+	if err := u.files.Sync(u.d); ignoreNotExist(err) != nil {
 		return err
 	}
 	if err := u.files.Remove(u.in(journalName)); ignoreNotExist(err) != nil {
 		return err
 	}
-	if err := u.files.SyncDir(u.s); err != nil {
+	if err := u.files.Sync(u.s); err != nil {
 		return err
 	}
 	u.discard(u.j.ID)

@@ -37,8 +37,8 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 		return err
 	}
 	data, err := j.encode()
-	if err == nil && len(data) > vfs.MaxFileBytes { // nobody would read it
-		err = fmt.Errorf("the journal would be %w", vfs.ErrFileTooLarge)
+	if err == nil && len(data) > vfs.MaxFileBytes { // recovery could not read it
+		err = fmt.Errorf("the transaction's journal would have %d bytes: %w", len(data), vfs.ErrFileTooLarge)
 	}
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) er
 // it. That is done first: once it has a new link, syncing it costs a wait for the
 // file system's own journal even if its bytes are clean.
 func (t *transaction) keep(name string) error {
-	if err := t.files.SyncFile(t.at(name)); err != nil {
+	if err := t.files.Sync(t.at(name)); err != nil {
 		return err
 	}
 	if err := t.files.Link(t.at(name), t.own(oldName, name)); err != nil {
@@ -176,7 +176,7 @@ func (t *transaction) syncDirs(ctx context.Context) error {
 	dirs := append(append(t.dirs, t.s), t.ancestors()...)
 	g, _ := newGroup(ctx)
 	for _, dir := range dirs {
-		g.Go(func() error { return t.files.SyncDir(dir) })
+		g.Go(func() error { return t.files.Sync(dir) })
 	}
 	return g.Wait()
 }

@@ -55,3 +55,18 @@ func contents(t *testing.T, dir string) map[string]string {
 	}
 	return m
 }
+
+func TestClosedDirIsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "list")
+	d, err := txn.Open(t.Context(), dir)
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	require.NoError(t, d.Close(), "closing again does nothing")
+
+	assert.ErrorIs(t, d.Commit(t.Context(), txn.Change{Creates: []txn.File{{Name: "1.json"}}}), txn.ErrClosed)
+	_, err = d.Lock(t.Context())
+	assert.ErrorIs(t, err, txn.ErrClosed)
+	_, err = d.History()
+	assert.ErrorIs(t, err, txn.ErrClosed)
+	assert.NoDirExists(t, dir)
+}

@@ -42,11 +42,11 @@ func (d dying) Rename(oldname, newname string) error {
 	return d.OS.Rename(oldname, newname)
 }
 
-func (d dying) SyncDir(name string) error {
+func (d dying) Sync(name string) error {
 	if *d.renamed {
 		panic(errDeath)
 	}
-	return d.OS.SyncDir(name)
+	return d.OS.Sync(name)
 }
 
 // interrupt hydrates for the event in event.json and dies before the commit

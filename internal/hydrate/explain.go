@@ -46,7 +46,7 @@ var remedies = []struct {
 	hint   string // %s is the task list's directory
 }{
 	{[]error{txn.ErrNoLinks}, "%s and the directory it is in have to be on one file system, one that has hard links, and the tasks have to be yours"},
-	{[]error{txn.ErrNotDirectory, vfs.ErrNotRegular, syscall.EISDIR, syscall.ENOTDIR}, "fsmtx did not put that there: look at it, then move it away"},
+	{[]error{txn.ErrUntrustedDir, vfs.ErrNotRegular, syscall.EISDIR, syscall.ENOTDIR}, "fsmtx did not put that there: look at it, then move it away"},
 	{[]error{syscall.ENOSPC, syscall.EDQUOT}, "free some space where %s is, then invoke the skill again"},
 	{[]error{syscall.EFBIG}, "raise the limit on the size of files (ulimit -f), then invoke the skill again"},
 	{[]error{syscall.EMFILE, syscall.ENFILE}, "raise the limit on open files (ulimit -n), then invoke the skill again"},

@@ -78,8 +78,6 @@ type Hydration struct {
 	result  Result
 	files   vfs.FS
 	dir     *txn.Dir
-	locks   *tasks.Locks
-	scratch string // the Locker's directory in the sibling; emptied by whoever comes next
 }
 
 // Find looks for the skill's fsm.json, and reads and checks it. It returns nil if
@@ -210,7 +208,7 @@ func (h *Hydration) alone() bool {
 	if _, err := h.files.Lstat(h.result.List); errors.Is(err, fs.ErrNotExist) {
 		return true
 	}
-	s, err := txn.Sibling(h.result.List)
+	s, err := txn.StateDir(h.result.List)
 	if err != nil {
 		return false
 	}
@@ -225,7 +223,7 @@ func (h *Hydration) plan(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
 func (h *Hydration) run(ctx context.Context) (err error) {
 	waiting, cancel := context.WithTimeoutCause(ctx, h.options.LockTimeout, fmt.Errorf("%w after %v", ErrLockTimeout, h.options.LockTimeout))
 	defer cancel()
-	h.dir, err = txn.Open(waiting, h.result.List, txn.WithFS(h.files), txn.WithLocker(h.newLocker))
+	h.dir, err = txn.Open(waiting, h.result.List, txn.WithFS(h.files), txn.WithLocker(new(tasks.Locks)))
 	if err != nil {
 		return err
 	}
@@ -252,18 +250,13 @@ func (h *Hydration) run(ctx context.Context) (err error) {
 	}
 }
 
-func (h *Hydration) newLocker(files vfs.FS, dir, scratch string) txn.Locker {
-	h.locks, h.scratch = tasks.NewLocks(files, dir, scratch), scratch
-	return h.locks
-}
-
 // lockAndPlan takes the list's lock, reads the list, plans, and takes the locks
 // of the files that the plan deletes. If one of them was held, all were let go
 // for a while; and the client may have updated or deleted a file before its lock
 // was ours. In either case what was planned is out of date, and is planned again
 // with the same locks held.
 func (h *Hydration) lockAndPlan(ctx context.Context) (*fsmspec.Plan, error) {
-	if err := h.dir.Lock(ctx); err != nil {
+	if _, err := h.dir.Lock(ctx); err != nil {
 		return nil, err
 	}
 	for {
@@ -275,11 +268,11 @@ func (h *Hydration) lockAndPlan(ctx context.Context) (*fsmspec.Plan, error) {
 		if err != nil {
 			return nil, err
 		}
-		before := h.locks.Taken()
-		if err := h.dir.Lock(ctx, names(plan.Deletions())...); err != nil {
+		kept, err := h.dir.Lock(ctx, names(plan.Deletions())...)
+		if err != nil {
 			return nil, err
 		}
-		if h.locks.Taken() != before {
+		if !kept {
 			continue
 		}
 		same, err := h.unchanged(ctx, snap, plan)
@@ -303,7 +296,7 @@ func (h *Hydration) snapshot(ctx context.Context) (fsmspec.Snapshot, error) {
 		if err != nil || len(torn) == 0 {
 			return snap, err
 		}
-		if err := h.dir.Lock(ctx, torn...); err != nil {
+		if _, err := h.dir.Lock(ctx, torn...); err != nil {
 			return snap, err
 		}
 		locked = append(locked, torn...)
@@ -338,8 +331,8 @@ func (h *Hydration) commit(ctx context.Context, plan *fsmspec.Plan) error {
 		change.Creates = append(change.Creates, txn.File{Name: c.Name, Data: []byte(c.Content), Mode: 0o644})
 	}
 	if mark, raise := plan.HighWater(); raise {
-		change.BeforeApply = func() error {
-			return tasks.RaiseHighWater(h.files, h.dir.Path(), h.scratch, mark)
+		change.Prepare = func(files vfs.FS, dir, scratch string) error {
+			return tasks.RaiseHighWater(files, dir, scratch, mark)
 		}
 	}
 	return h.dir.Commit(ctx, change)

@@ -83,9 +83,7 @@ func recoverOne(ctx context.Context, dir string, dryRun bool) (txn.Report, error
 
 // Recover recovers the task list in dir under the client's locks.
 func Recover(ctx context.Context, dir string, files vfs.FS) (txn.Report, error) {
-	return txn.Recover(ctx, dir, txn.WithFS(files), txn.WithLocker(func(files vfs.FS, dir, scratch string) txn.Locker {
-		return tasks.NewLocks(files, dir, scratch)
-	}))
+	return txn.Recover(ctx, dir, txn.WithFS(files), txn.WithLocker(new(tasks.Locks)))
 }
 
 func (r Report) fill(found txn.Report) Report {
@@ -122,7 +120,7 @@ func (r Report) refuse(err error, untrusted bool) Report {
 		r.Hint = "nothing is done by such a journal; look at the list, then set the journal aside with: fsmtx recover --force"
 	case busy, errors.Is(err, txn.ErrLocked):
 		r.Hint = "try again when the other program has finished"
-	case errors.Is(err, txn.ErrNotDirectory):
+	case errors.Is(err, txn.ErrUntrustedDir):
 		r.Hint = "fsmtx did not put that there: look at it, move it away, then run fsmtx recover again"
 	default:
 		r.Hint = "mend that, then run fsmtx recover again"

@@ -23,7 +23,7 @@ func WithSibling(root string) ([]string, error) {
 	}
 	var dirs []string
 	for _, e := range entries {
-		if id, ok := txn.IsSibling(e.Name()); ok {
+		if id, ok := txn.ParseStateDir(e.Name()); ok {
 			dirs = append(dirs, filepath.Join(root, id))
 		} else if e.Type()&fs.ModeSymlink != 0 {
 			dirs = append(dirs, linked(filepath.Join(root, e.Name()))...)
@@ -34,7 +34,7 @@ func WithSibling(root string) ([]string, error) {
 }
 
 func linked(dir string) []string {
-	s, err := txn.Sibling(dir)
+	s, err := txn.StateDir(dir)
 	if err != nil {
 		return nil
 	}

@@ -65,10 +65,9 @@ type Locks struct {
 	files        vfs.FS
 	dir, scratch string
 
-	mu    sync.Mutex // the refresher touches held
-	held  []lock
-	taken int
-	stop  func()
+	mu   sync.Mutex // the refresher touches held
+	held []lock
+	stop func()
 }
 
 var _ txn.Locker = (*Locks)(nil)
@@ -81,35 +80,33 @@ type lock struct {
 	nanos int
 }
 
-// NewLocks is a txn.NewLocker.
-func NewLocks(files vfs.FS, dir, scratch string) *Locks {
-	return &Locks{files: files, dir: dir, scratch: scratch}
+// Bind tells which list is locked. See txn.Locker.
+func (l *Locks) Bind(files vfs.FS, dir, scratch string) {
+	l.files, l.dir, l.scratch = files, dir, scratch
 }
-
-// Taken counts how often the list's lock was taken. If it has grown over a Lock,
-// the list was unlocked in between, and what was read before may be out of date.
-func (l *Locks) Taken() int { return l.taken }
 
 // Lock takes the list's lock and those of the named files. If one is held by
 // someone else it lets all go and begins again a little later: to hold some
 // while waiting for others is how two programs wait for one another for ever.
-func (l *Locks) Lock(ctx context.Context, names []string) error {
-	all := l.wanted(names)
+func (l *Locks) Lock(ctx context.Context, names []string) (kept bool, err error) {
+	kept = true
+	all, heldAny := l.wanted(names), len(l.held) > 0
 	missing := slices.DeleteFunc(slices.Clone(all), l.holds)
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 50*time.Millisecond) {
 		busy, err := l.take(missing)
 		if err == nil && busy == "" {
-			return nil
+			return kept, nil
 		}
 		if err := errors.Join(err, l.Unlock()); err != nil {
-			return err
+			return false, err
 		}
+		kept = !heldAny
 		if missing = all; ctx.Err() != nil {
-			return l.busyError(ctx, busy)
+			return false, l.busyError(ctx, busy)
 		}
 		select {
 		case <-ctx.Done():
-			return l.busyError(ctx, busy)
+			return false, l.busyError(ctx, busy)
 		case <-time.After(wait):
 		}
 	}
@@ -195,9 +192,6 @@ func (l *Locks) add(h lock) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.held = append(l.held, h)
-	if h.name == listLock+lockSuffix {
-		l.taken++
-	}
 	if l.stop == nil {
 		l.stop = l.keepFresh()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
 func lookup(vars map[string]string) func(string) (string, bool) {
@@ -83,7 +84,18 @@ func newTestLocks(t *testing.T) (l *Locks, dir string) {
 	dir = filepath.Join(root, "list")
 	require.NoError(t, os.Mkdir(dir, 0o755))
 	require.NoError(t, os.Mkdir(filepath.Join(root, "s"), 0o700))
-	return NewLocks(vfs.OS{}, dir, filepath.Join(root, "s/locks")), dir
+	return boundLocks(dir, filepath.Join(root, "s/locks")), dir
+}
+
+func boundLocks(dir, scratch string) *Locks {
+	l := new(Locks)
+	l.Bind(vfs.OS{}, dir, scratch)
+	return l
+}
+
+func take(t *testing.T, l *Locks, wait time.Duration, names ...string) error {
+	_, err := l.Lock(within(t, wait), names)
+	return err
 }
 
 func within(t *testing.T, d time.Duration) context.Context {
@@ -95,7 +107,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 func TestLockTakesAllOrNone(t *testing.T) {
 	l, dir := newTestLocks(t)
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "2.json.lock"), 0o755))
-	err := l.Lock(within(t, 30*time.Millisecond), []string{"1.json", "2.json"})
+	err := take(t, l, 30*time.Millisecond, "1.json", "2.json")
 	var busy *BusyError
 	require.ErrorAs(t, err, &busy)
 	assert.Equal(t, filepath.Join(dir, "2.json.lock"), busy.Path)
@@ -103,7 +115,7 @@ func TestLockTakesAllOrNone(t *testing.T) {
 	assert.NoDirExists(t, filepath.Join(dir, "1.json.lock"))
 
 	require.NoError(t, os.Remove(filepath.Join(dir, "2.json.lock")))
-	require.NoError(t, l.Lock(within(t, time.Second), []string{"1.json", "2.json"}))
+	require.NoError(t, take(t, l, time.Second, "1.json", "2.json"))
 	assert.DirExists(t, filepath.Join(dir, ".lock.lock"))
 	assert.DirExists(t, filepath.Join(dir, "2.json.lock"))
 	require.NoError(t, l.Check())
@@ -113,13 +125,37 @@ func TestLockTakesAllOrNone(t *testing.T) {
 	assert.Empty(t, entries)
 }
 
+func TestLockReportsWhetherLocksWereKept(t *testing.T) {
+	l, dir := newTestLocks(t)
+	kept, err := l.Lock(within(t, time.Second), []string{"1.json"})
+	require.NoError(t, err)
+	assert.True(t, kept, "none were held before")
+	kept, err = l.Lock(within(t, time.Second), []string{"2.json"})
+	require.NoError(t, err)
+	assert.True(t, kept, "no lock was held by another program")
+
+	other := filepath.Join(dir, "3.json.lock")
+	require.NoError(t, os.Mkdir(other, 0o755))
+	files := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+		if s.Op == "remove" && s.Path == filepath.Join(dir, ".lock.lock") {
+			return os.Remove(other) // the other program is done once the list is unlocked
+		}
+		return nil
+	}}
+	l.files = files
+	kept, err = l.Lock(within(t, time.Second), []string{"3.json"})
+	require.NoError(t, err)
+	assert.False(t, kept, "the list was unlocked in between")
+	require.NoError(t, l.Unlock())
+}
+
 func TestStaleLockIsTakenOver(t *testing.T) {
 	l, dir := newTestLocks(t)
 	lock := filepath.Join(dir, ".lock.lock")
 	require.NoError(t, os.Mkdir(lock, 0o755))
 	long := time.Now().Add(-stale - time.Second)
 	require.NoError(t, os.Chtimes(lock, long, long))
-	require.NoError(t, l.Lock(within(t, time.Second), nil))
+	require.NoError(t, take(t, l, time.Second))
 	require.NoError(t, l.Unlock())
 }
 
@@ -129,12 +165,12 @@ func TestLockOfTheFutureIsNotStale(t *testing.T) {
 	require.NoError(t, os.Mkdir(lock, 0o755))
 	soon := time.Now().Add(time.Hour)
 	require.NoError(t, os.Chtimes(lock, soon, soon))
-	assert.Error(t, l.Lock(within(t, 30*time.Millisecond), nil))
+	assert.Error(t, take(t, l, 30*time.Millisecond))
 }
 
 func TestStolenLockIsNoticed(t *testing.T) {
 	l, dir := newTestLocks(t)
-	require.NoError(t, l.Lock(within(t, time.Second), nil))
+	require.NoError(t, take(t, l, time.Second))
 	lock := filepath.Join(dir, ".lock.lock")
 	require.NoError(t, os.Remove(lock))
 	require.ErrorIs(t, l.Check(), ErrLockLost)
@@ -146,7 +182,7 @@ func TestStolenLockIsNoticed(t *testing.T) {
 
 func TestRefreshKeepsTheLockOurs(t *testing.T) {
 	l, dir := newTestLocks(t)
-	require.NoError(t, l.Lock(within(t, time.Second), nil))
+	require.NoError(t, take(t, l, time.Second))
 	later := time.Now().Add(5 * time.Second)
 	l.refresh(later)
 	info, err := os.Stat(filepath.Join(dir, ".lock.lock"))
@@ -160,7 +196,7 @@ func TestRefreshKeepsTheLockOurs(t *testing.T) {
 func TestFileInALocksPlaceIsNamed(t *testing.T) {
 	l, dir := newTestLocks(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".lock.lock"), nil, 0o644))
-	err := l.Lock(within(t, 30*time.Millisecond), nil)
+	err := take(t, l, 30*time.Millisecond)
 	require.ErrorContains(t, err, "is no directory")
 }
 
@@ -168,17 +204,17 @@ func TestFileInALocksPlaceIsNamed(t *testing.T) {
 // whose inode number the thief's lock may even have.
 func TestReapLeavesOthersAlone(t *testing.T) {
 	l, dir := newTestLocks(t)
-	require.NoError(t, l.Lock(within(t, time.Second), nil))
+	require.NoError(t, take(t, l, time.Second))
 	lock := filepath.Join(dir, ".lock.lock")
 	require.NoError(t, os.Chtimes(lock, time.Now(), time.Unix(time.Now().Unix(), int64((l.held[0].nanos+1)%1e9))))
-	require.NoError(t, NewLocks(vfs.OS{}, dir, l.scratch).Reap())
+	require.NoError(t, boundLocks(dir, l.scratch).Reap())
 	assert.DirExists(t, lock)
 }
 
 func TestReapReleasesAtOnce(t *testing.T) {
 	l, dir := newTestLocks(t)
-	require.NoError(t, l.Lock(within(t, time.Second), []string{"1.json"}))
-	require.NoError(t, NewLocks(vfs.OS{}, dir, l.scratch).Reap())
+	require.NoError(t, take(t, l, time.Second, "1.json"))
+	require.NoError(t, boundLocks(dir, l.scratch).Reap())
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Empty(t, entries)

@@ -23,25 +23,25 @@ var barriers = []struct {
 	{"B1 staged files", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/new/") }},
 	{"B1 kept files", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/list/") }},
 	{"B1 journal", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/.journal") }},
-	{"B2 new/", func(_ *dropper, s faultfs.Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "new" }},
-	{"B2 old/", func(_ *dropper, s faultfs.Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "old" }},
+	{"B2 new/", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && filepath.Base(s.Path) == "new" }},
+	{"B2 old/", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && filepath.Base(s.Path) == "old" }},
 	{"B2 txn-<id>/", func(_ *dropper, s faultfs.Step) bool {
-		return s.Op == "syncdir" && strings.HasPrefix(filepath.Base(s.Path), "txn-")
+		return s.Op == "sync" && strings.HasPrefix(filepath.Base(s.Path), "txn-")
 	}},
 	{"B2 S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && !d.renamed && !d.withdrawn }},
-	{"B2 the directory of D and S", func(_ *dropper, s faultfs.Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "tasks" }},
-	{"B2 what that is in", func(_ *dropper, s faultfs.Step) bool { return s.Op == "syncdir" && filepath.Base(s.Path) == "home" }},
+	{"B2 the directory of D and S", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && filepath.Base(s.Path) == "tasks" }},
+	{"B2 what that is in", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && filepath.Base(s.Path) == "home" }},
 	{"B3 D", func(d *dropper, s faultfs.Step) bool {
-		return s.Op == "syncdir" && filepath.Base(s.Path) == "list" && !d.recovering
+		return s.Op == "sync" && filepath.Base(s.Path) == "list" && !d.recovering
 	}},
 	{"B4 S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && d.renamed }},
 	{"recovery: D", func(d *dropper, s faultfs.Step) bool {
-		return s.Op == "syncdir" && filepath.Base(s.Path) == "list" && d.recovering
+		return s.Op == "sync" && filepath.Base(s.Path) == "list" && d.recovering
 	}},
 }
 
 func isSyncOfS(s faultfs.Step) bool {
-	return s.Op == "syncdir" && strings.HasSuffix(s.Path, ".fsmtx")
+	return s.Op == "sync" && strings.HasSuffix(s.Path, ".fsmtx")
 }
 
 // dropper follows a run so as to tell the syncs of one directory apart.

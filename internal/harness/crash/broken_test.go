@@ -43,7 +43,7 @@ func (l late) Link(from, to string) error {
 	return nil
 }
 
-func (l late) SyncDir(name string) error {
+func (l late) Sync(name string) error {
 	for _, link := range *l.links {
 		if filepath.Dir(link[1]) == name {
 			if err := l.FS.Link(link[0], link[1]); err != nil {
@@ -52,7 +52,7 @@ func (l late) SyncDir(name string) error {
 		}
 	}
 	*l.links = nil
-	return l.FS.SyncDir(name)
+	return l.FS.Sync(name)
 }
 
 // forgetful keeps no file that it deletes.
@@ -190,12 +190,11 @@ func TestDeathLeavesLocksThatAreReleased(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
 		defer cancel()
-		r, err := txn.Recover(ctx, w.list(), txn.WithLocker(func(files vfs.FS, dir, scratch string) txn.Locker {
-			if broken {
-				return deaf{tasks.NewLocks(files, dir, scratch)}
-			}
-			return tasks.NewLocks(files, dir, scratch)
-		}))
+		var locker txn.Locker = new(tasks.Locks)
+		if broken {
+			locker = deaf{new(tasks.Locks)}
+		}
+		r, err := txn.Recover(ctx, w.list(), txn.WithLocker(locker))
 		if broken {
 			_, busy := errors.AsType[*tasks.BusyError](err)
 			require.True(t, busy, "nobody held a lock: %v", err)

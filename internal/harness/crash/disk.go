@@ -126,9 +126,7 @@ func (d *disk) apply(s faultfs.Step) {
 		}
 		d.pending = append(d.pending, effect{file: at, data: s.Data})
 	case "sync":
-		d.harden(func(e effect) bool { return e.file == at && at != 0 })
-	case "syncdir":
-		d.harden(func(e effect) bool { return e.dir == at && at != 0 })
+		d.harden(func(e effect) bool { return at != 0 && (e.file == at || e.dir == at) })
 	case "link":
 		to, newName, taken := d.find(s.To)
 		if taken == 0 && at != 0 {

@@ -63,7 +63,7 @@ func (f *syncFault) before(s faultfs.Step) error {
 	if s.To != "" {
 		step.To, _ = relative(f.home, s.To)
 	}
-	if s.Op != "sync" && s.Op != "syncdir" {
+	if s.Op != "sync" {
 		f.disk.apply(step)
 		return nil
 	}
@@ -81,18 +81,11 @@ func (f *syncFault) before(s faultfs.Step) error {
 // a transaction must not.
 type believing struct{ vfs.FS }
 
-func (b believing) SyncFile(name string) error {
-	if b.FS.SyncFile(name) == nil {
+func (b believing) Sync(name string) error {
+	if b.FS.Sync(name) == nil {
 		return nil
 	}
-	return b.FS.SyncFile(name)
-}
-
-func (b believing) SyncDir(name string) error {
-	if b.FS.SyncDir(name) == nil {
-		return nil
-	}
-	return b.FS.SyncDir(name)
+	return b.FS.Sync(name)
 }
 
 // fates are what becomes of the effects that a failed sync covered.

@@ -15,7 +15,7 @@ import (
 
 // Step is one call that changes the disk, syncs it or reads it, about to be made.
 type Step struct {
-	Op   string // mkdir, link, rename, remove, create, write, sync, syncdir, chtimes or overwrite; lstat, read or readdir
+	Op   string // mkdir, link, rename, remove, create, write, sync, chtimes or overwrite; lstat, read or readdir
 	Path string
 	To   string // the new name, for link and rename
 	Data []byte // for write and overwrite
@@ -92,12 +92,8 @@ func (s *Steps) Remove(name string) error {
 	return s.step("remove", name, "", func() error { return s.FS.Remove(name) })
 }
 
-func (s *Steps) SyncFile(name string) error {
-	return s.step("sync", name, "", func() error { return s.FS.SyncFile(name) })
-}
-
-func (s *Steps) SyncDir(name string) error {
-	return s.step("syncdir", name, "", func() error { return s.FS.SyncDir(name) })
+func (s *Steps) Sync(name string) error {
+	return s.step("sync", name, "", func() error { return s.FS.Sync(name) })
 }
 
 func (s *Steps) Chtimes(name string, mtime time.Time) error {

@@ -23,10 +23,11 @@ const (
 	scratchName   = "locks"     // the Locker's
 )
 
-// Sibling returns the path of S for the directory dir: ".<name>.fsmtx" beside
-// it. If dir is a symbolic link, that is beside what it links to, so that all
-// who share a directory share its sibling.
-func Sibling(dir string) (string, error) {
+// StateDir returns the path of S for the directory dir: ".<name>.fsmtx" beside
+// dir. If dir is a symbolic link, S is beside the link's target, so that everyone
+// who uses one directory, under whatever name, uses the same S. StateDir does not
+// report whether S exists.
+func StateDir(dir string) (string, error) {
 	_, s, err := resolve(vfs.OS{}, dir)
 	return s, err
 }
@@ -41,7 +42,7 @@ func resolve(files vfs.FS, dir string) (d, s string, err error) {
 	info, err := files.Lstat(d)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return d, siblingOf(d), nil
+		return d, stateDirOf(d), nil
 	case err != nil:
 		return "", "", err
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -53,17 +54,18 @@ func resolve(files vfs.FS, dir string) (d, s string, err error) {
 		}
 	}
 	if !info.IsDir() {
-		return "", "", fmt.Errorf("%s: %w", d, ErrNotDirectory)
+		return "", "", fmt.Errorf("%s: %w", d, ErrUntrustedDir)
 	}
-	return d, siblingOf(d), nil
+	return d, stateDirOf(d), nil
 }
 
-func siblingOf(d string) string {
+func stateDirOf(d string) string {
 	return filepath.Join(filepath.Dir(d), "."+filepath.Base(d)+".fsmtx")
 }
 
-// IsSibling reports whether name is that of a sibling, and of which directory.
-func IsSibling(name string) (dir string, ok bool) {
+// ParseStateDir reports whether name is the name of a state directory, and returns
+// the name of the directory that it belongs to.
+func ParseStateDir(name string) (dir string, ok bool) {
 	const prefix, suffix = ".", ".fsmtx"
 	if len(name) <= len(prefix)+len(suffix) || name[:len(prefix)] != prefix || name[len(name)-len(suffix):] != suffix {
 		return "", false
@@ -99,13 +101,13 @@ func checkOwn(files vfs.FS, dir string) error {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s: %w: it is %s", dir, ErrNotDirectory, describe(info.Mode()))
+		return fmt.Errorf("%s: %w: it is %s", dir, ErrUntrustedDir, describe(info.Mode()))
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s: %w: it belongs to user %d", dir, ErrNotDirectory, st.Uid)
+		return fmt.Errorf("%s: %w: it belongs to user %d", dir, ErrUntrustedDir, st.Uid)
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%s: %w: others may write to it (mode %04o)", dir, ErrNotDirectory, info.Mode().Perm())
+		return fmt.Errorf("%s: %w: others may write to it (mode %04o)", dir, ErrUntrustedDir, info.Mode().Perm())
 	}
 	return nil
 }
