@@ -86,6 +86,7 @@ func TestALineThatDoesMoreIsTheUsersOwn(t *testing.T) {
 		"fsmtx hydrate":                       true,
 		"  /a/fsmtx\\thydrate --scope=skill ": true,
 		"'/a b/fsmtx' hydrate":                true,
+		`/a\\ b/fsmtx hydrate`:                true,
 		"fsmtx hydrate || true":               false,
 		"fsmtx hydrate ; true":                false,
 		"fsmtx hydrate & ":                    false,

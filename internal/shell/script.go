@@ -1,0 +1,107 @@
+package shell
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// ErrSyntax is returned when no supported shell can parse a command line. The
+// error that wraps it says where and why.
+var ErrSyntax = errors.New("shell syntax error")
+
+// maxLine bounds what is parsed: Linux passes no longer argument to sh -c, and the
+// parser is recursive.
+const maxLine = 128 << 10
+
+// Script is a parsed command line. The zero value is an empty one.
+type Script struct {
+	file *syntax.File
+	line string
+}
+
+// Parse parses a command line as bash or, failing that, as a POSIX shell.
+func Parse(line string) (Script, error) {
+	if len(line) > maxLine {
+		return Script{}, fmt.Errorf("%w: longer than %d KiB", ErrSyntax, maxLine>>10)
+	}
+	var first error
+	for _, variant := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX} {
+		file, err := syntax.NewParser(syntax.Variant(variant), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
+		if err == nil {
+			return Script{file, line}, nil
+		}
+		if first == nil {
+			first = err
+		}
+	}
+	return Script{}, explain(line, first)
+}
+
+func explain(line string, err error) error {
+	if e, ok := errors.AsType[syntax.ParseError](err); ok {
+		return fmt.Errorf("%w at %v: %s", ErrSyntax, jsonx.PositionAt([]byte(line), int(e.Pos.Offset())), e.Text)
+	}
+	return fmt.Errorf("%w: %w", ErrSyntax, err)
+}
+
+// FirstCommand returns the words of the simple command that runs first, without
+// assignments before it. It returns nil if the line begins with anything else, such
+// as an if or a subshell.
+func (s Script) FirstCommand() []Word {
+	if s.file == nil || len(s.file.Stmts) == 0 {
+		return nil
+	}
+	stmt := s.file.Stmts[0]
+	for {
+		switch command := stmt.Cmd.(type) {
+		case *syntax.BinaryCmd:
+			stmt = command.X
+		case *syntax.CallExpr:
+			return wordsOf(command.Args)
+		default:
+			return nil
+		}
+	}
+}
+
+// Call returns the words of a line that calls one program and does nothing else:
+// no operator, redirection, assignment or comment. The words are literal, except
+// that variables in the program's name are kept as written. ok is false for any
+// other line.
+func Call(line string) (words []string, ok bool) {
+	s, err := Parse(line)
+	if err != nil || len(s.file.Stmts) != 1 || len(s.file.Last) > 0 {
+		return nil, false
+	}
+	stmt := s.file.Stmts[0]
+	call, isCall := stmt.Cmd.(*syntax.CallExpr)
+	if !isCall || len(call.Args) == 0 || len(call.Assigns) > 0 || !isPlain(stmt) {
+		return nil, false
+	}
+	for i, word := range wordsOf(call.Args) {
+		lookup := none
+		if i == 0 {
+			lookup = itself
+		}
+		text, known := word.Text(lookup)
+		if !known {
+			return nil, false
+		}
+		words = append(words, text)
+	}
+	return words, true
+}
+
+// isPlain reports whether a statement is its command and nothing around it.
+func isPlain(stmt *syntax.Stmt) bool {
+	return len(stmt.Redirs) == 0 && len(stmt.Comments) == 0 && !stmt.Semicolon.IsValid() &&
+		!stmt.Negated && !stmt.Background && !stmt.Coprocess && !stmt.Disown
+}
+
+func none(string) (string, bool)        { return "", false }
+func itself(name string) (string, bool) { return "$" + name, true }

@@ -1,0 +1,123 @@
+package shell
+
+import (
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Word is one word of a command.
+type Word struct{ word *syntax.Word }
+
+func wordsOf(args []*syntax.Word) []Word {
+	words := make([]Word, len(args))
+	for i, arg := range args {
+		words[i] = Word{arg}
+	}
+	return words
+}
+
+// Literal returns the text of a word that no expansion changes; known is false
+// for any other word.
+func (w Word) Literal() (text string, known bool) { return w.Text(none) }
+
+// Text returns the word without quotes and escapes, its variables replaced by what
+// lookup returns and a leading ~ by HOME. known is false if the text cannot be
+// told: a variable that lookup does not know, any other expansion, or a pattern
+// that matches files.
+func (w Word) Text(lookup func(name string) (value string, known bool)) (text string, known bool) {
+	var b strings.Builder
+	for i, part := range w.word.Parts {
+		if lit, ok := part.(*syntax.Lit); ok && i == 0 {
+			home, rest, known := tilde(lit.Value, lookup)
+			if !known {
+				return "", false
+			}
+			b.WriteString(home)
+			part = &syntax.Lit{Value: rest}
+		}
+		if !writePart(&b, part, lookup) {
+			return "", false
+		}
+	}
+	return b.String(), true
+}
+
+// tilde splits off a leading ~ and returns its value. The home directory of
+// another user (~name) is not known.
+func tilde(lit string, lookup func(string) (string, bool)) (home, rest string, known bool) {
+	after, ok := strings.CutPrefix(lit, "~")
+	if !ok {
+		return "", lit, true
+	}
+	if after != "" && after[0] != '/' {
+		return "", "", false
+	}
+	home, known = lookup("HOME")
+	return home, after, known
+}
+
+func writePart(b *strings.Builder, part syntax.WordPart, lookup func(string) (string, bool)) bool {
+	switch part := part.(type) {
+	case *syntax.Lit:
+		return writeUnquoted(b, part.Value)
+	case *syntax.SglQuoted:
+		b.WriteString(part.Value)
+		return !part.Dollar
+	case *syntax.DblQuoted:
+		for _, inner := range part.Parts {
+			if lit, ok := inner.(*syntax.Lit); ok {
+				b.WriteString(unescaped(lit.Value, "$`\"\\\n"))
+				continue
+			}
+			if !writePart(b, inner, lookup) {
+				return false
+			}
+		}
+		return !part.Dollar
+	case *syntax.ParamExp:
+		if !isPlainParam(part) {
+			return false
+		}
+		value, known := lookup(part.Param.Value)
+		b.WriteString(value)
+		return known
+	}
+	return false
+}
+
+// writeUnquoted writes a literal outside quotes, and returns false if it is a
+// pattern or a list in braces.
+func writeUnquoted(b *strings.Builder, lit string) bool {
+	escaped := false
+	for _, c := range lit {
+		if !escaped && strings.ContainsRune("*?[{", c) {
+			return false
+		}
+		escaped = c == '\\' && !escaped
+	}
+	b.WriteString(unescaped(lit, ""))
+	return true
+}
+
+// unescaped removes the backslashes that escape one of the characters, or any if
+// none are given. An escaped newline is removed with its backslash.
+func unescaped(lit, escapable string) string {
+	var b strings.Builder
+	for i := 0; i < len(lit); i++ {
+		if lit[i] != '\\' || i+1 == len(lit) || escapable != "" && strings.IndexByte(escapable, lit[i+1]) < 0 {
+			b.WriteByte(lit[i])
+			continue
+		}
+		if i++; lit[i] != '\n' {
+			b.WriteByte(lit[i])
+		}
+	}
+	return b.String()
+}
+
+// isPlainParam reports whether an expansion is $name or ${name}.
+func isPlainParam(p *syntax.ParamExp) bool {
+	return p.Param != nil && !p.Excl && !p.Length && !p.Width && !p.IsSet && p.Flags == nil && p.Index == nil &&
+		len(p.Modifiers) == 0 && p.Slice == nil && p.Repl == nil && p.Names == 0 && p.Exp == nil
+}
