@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func shell(command, dir string, timeout time.Duration) invocation {
+func sh(command, dir string, timeout time.Duration) invocation {
 	return invocation{argv: []string{"/bin/sh", "-c", command}, dir: dir, env: os.Environ(), timeout: timeout, grace: 300 * time.Millisecond}
 }
 
@@ -47,7 +47,7 @@ func gone(t *testing.T, pid int) {
 
 func TestTimeoutEndsTheWholeGroup(t *testing.T) {
 	dir := t.TempDir()
-	o := shell("sleep 300 & echo $! > child; wait", dir, 200*time.Millisecond).run(t.Context())
+	o := sh("sleep 300 & echo $! > child; wait", dir, 200*time.Millisecond).run(t.Context())
 	require.ErrorIs(t, o.err, errTimeout)
 	require.ErrorContains(t, o.err, "timed out after 200ms")
 	gone(t, pidIn(t, filepath.Join(dir, "child")))
@@ -61,7 +61,7 @@ func TestWhoIgnoresTermIsKilled(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			o := shell(command, dir, 300*time.Millisecond).run(t.Context())
+			o := sh(command, dir, 300*time.Millisecond).run(t.Context())
 			require.ErrorIs(t, o.err, errTimeout)
 			gone(t, pidIn(t, filepath.Join(dir, "child")))
 		})
@@ -70,7 +70,7 @@ func TestWhoIgnoresTermIsKilled(t *testing.T) {
 
 func TestGrandchildIsLeftAloneAndNotWaitedFor(t *testing.T) {
 	dir := t.TempDir()
-	o := shell("sleep 300 & echo $! > child; echo done", dir, time.Minute).run(t.Context())
+	o := sh("sleep 300 & echo $! > child; echo done", dir, time.Minute).run(t.Context())
 	require.NoError(t, o.err)
 	require.Equal(t, "done\n", o.stdout)
 	require.Less(t, o.duration, 30*time.Second)
@@ -87,7 +87,7 @@ func TestCancellationEndsTheGroup(t *testing.T) {
 		pidIn(t, filepath.Join(dir, "child"))
 		cancel(why)
 	}()
-	o := shell("sleep 300 & echo $! > child; wait", dir, time.Minute).run(ctx)
+	o := sh("sleep 300 & echo $! > child; wait", dir, time.Minute).run(ctx)
 	require.ErrorIs(t, o.err, errCancelled)
 	require.ErrorIs(t, o.err, why)
 	gone(t, pidIn(t, filepath.Join(dir, "child")))
@@ -95,9 +95,9 @@ func TestCancellationEndsTheGroup(t *testing.T) {
 
 func TestStartFailures(t *testing.T) {
 	for name, i := range map[string]invocation{
-		"directory": shell("true", "/does/not/exist", time.Second),
+		"directory": sh("true", "/does/not/exist", time.Second),
 		"program":   {argv: []string{"/does/not/exist"}, timeout: time.Second},
-		"nul byte":  shell("true\x00", "", time.Second),
+		"nul byte":  sh("true\x00", "", time.Second),
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := i.run(t.Context())
@@ -109,7 +109,7 @@ func TestStartFailures(t *testing.T) {
 }
 
 func TestStreamIsCutAndTheHookStillEnds(t *testing.T) {
-	o := shell("head -c 34000000 /dev/zero; echo end >&2", t.TempDir(), time.Minute).run(t.Context())
+	o := sh("head -c 34000000 /dev/zero; echo end >&2", t.TempDir(), time.Minute).run(t.Context())
 	require.NoError(t, o.err)
 	require.Len(t, o.stdout, maxStream)
 	require.Equal(t, []string{"stdout"}, o.cut)
@@ -137,10 +137,10 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	before := runtime.NumGoroutine()
 	big := make([]byte, 1<<20)
 	for range 5 {
-		shell("cat", dir, time.Minute).run(t.Context())
-		shell("sleep 300", dir, time.Millisecond).run(t.Context())
-		shell("sleep 300", dir, time.Minute).run(cancelled)
-		i := shell("sleep 3 & exec true", dir, time.Minute)
+		sh("cat", dir, time.Minute).run(t.Context())
+		sh("sleep 300", dir, time.Millisecond).run(t.Context())
+		sh("sleep 300", dir, time.Minute).run(cancelled)
+		i := sh("sleep 3 & exec true", dir, time.Minute)
 		i.stdin = big
 		i.run(t.Context())
 	}
@@ -152,7 +152,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 
 func TestDetachedHookGetsItsInput(t *testing.T) {
 	dir := t.TempDir()
-	i := shell("cat > seen.tmp; mv seen.tmp seen", dir, time.Millisecond)
+	i := sh("cat > seen.tmp; mv seen.tmp seen", dir, time.Millisecond)
 	i.stdin = []byte(`{"a":1}`)
 	require.NoError(t, i.detach())
 	require.Eventually(t, func() bool {

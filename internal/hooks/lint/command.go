@@ -7,62 +7,170 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
-// command looks for programs that are not there and for variables that the shell
-// would split.
+// command reports programs that do not exist and variables that the shell would
+// split.
 func (c *check) command(h hooks.Hook) {
 	at := h.Pointer.AppendToken("command")
 	if h.Command == "" || c.seen(at) {
 		return
 	}
 	if h.Args != nil {
-		c.program(at, h, append([]string{h.Command}, h.Args...))
+		c.program(at, c.inExecForm(h))
 		return
 	}
-	for _, name := range unquoted(h.Command, c.Dialect.Variables(c.session(), h)) {
-		c.add(at, Warning, fmt.Sprintf(`$%s is not quoted: write "$%s" or "${%s}" for directories with a space`, name, name, name))
+	script, err := shell.Parse(h.Command)
+	if err != nil {
+		c.add(at, Warning, fmt.Sprintf("the shell may not be able to run the command: %v", err))
+		return
 	}
-	c.program(at, h, firstCommand(h.Command))
+	variables := c.variables(h)
+	for _, name := range script.Unquoted() {
+		if _, ours := variables[name]; ours {
+			c.add(at, Warning, fmt.Sprintf(`$%s is not quoted: write "$%s" or "${%s}" for directories with a space`, name, name, name))
+		}
+	}
+	c.program(at, c.inShell(script, variables))
 }
 
-func (c *check) session() hooks.Session { return hooks.Session{Cwd: c.Project} }
+// variables are those that the dialect sets for a hook.
+func (c *check) variables(h hooks.Hook) map[string]string {
+	values := map[string]string{}
+	for _, v := range c.Dialect.Variables(hooks.Session{Cwd: c.Project}, h) {
+		values[v.Name] = v.Value
+	}
+	return values
+}
 
-// program looks for the program of a command and, behind an interpreter, for its
-// script. What depends on a variable nobody here knows is left alone.
-func (c *check) program(at pointer, h hooks.Hook, words []string) {
-	if len(words) == 0 {
+// words are the words of a command, as far as they are known before it runs.
+type words []knownWord
+
+type knownWord struct {
+	text  string
+	known bool
+}
+
+// inExecForm returns the words of a hook that starts a program without a shell.
+func (c *check) inExecForm(h hooks.Hook) words {
+	var all words
+	for _, text := range append([]string{h.Command}, h.Args...) {
+		for name, value := range c.variables(h) {
+			text = strings.ReplaceAll(text, "${"+name+"}", value)
+		}
+		all = append(all, knownWord{text, !strings.Contains(text, "${")})
+	}
+	return all
+}
+
+// inShell returns the words of the first command of a script.
+func (c *check) inShell(script shell.Script, variables map[string]string) words {
+	lookup := func(name string) (string, bool) {
+		if name == "HOME" {
+			return c.Getenv(name), true
+		}
+		value, known := variables[name]
+		return value, known
+	}
+	var all words
+	for _, w := range script.FirstCommand() {
+		text, known := w.Text(lookup)
+		all = append(all, knownWord{text, known})
+	}
+	return all
+}
+
+// program looks for the program of a command and, after an interpreter, for its
+// script. Words that depend on something unknown are not looked at.
+func (c *check) program(at pointer, all words) {
+	all = all.withoutPrefixes()
+	if len(all) == 0 || !all[0].known {
 		return
 	}
-	path, known := c.resolve(words[0], h)
-	if !known {
-		return
-	}
-	if problem := c.missing(path); problem != "" {
+	name := all[0].text
+	if problem := c.missing(name); problem != "" {
 		c.add(at, Error, problem)
 		return
 	}
-	if !isInterpreter(path) {
+	if !isInterpreter(name) {
 		return
 	}
-	for _, word := range words[1:] {
-		if strings.HasPrefix(word, "-") {
-			if word == "-c" || word == "-e" {
-				return
-			}
-			continue
+	if script := all[1:].script(); strings.Contains(script, "/") {
+		if _, err := os.Stat(c.absolute(script)); err != nil {
+			c.add(at, Error, fmt.Sprintf("the script %s does not exist", script))
 		}
-		if script, known := c.resolve(word, h); known && strings.Contains(script, "/") {
-			if _, err := os.Stat(c.absolute(script)); err != nil {
-				c.add(at, Error, fmt.Sprintf("the script %s does not exist", script))
-			}
-		}
-		return
 	}
+}
+
+// withoutPrefixes drops the programs that start the rest of a command, such as env,
+// with their options. It returns nil if there is no rest, or none that is known.
+func (w words) withoutPrefixes() words {
+	for len(w) > 0 && w[0].known {
+		options, isPrefix := prefixes()[w[0].text]
+		if !isPrefix {
+			return w
+		}
+		w = w[1:].withoutOptions(options)
+	}
+	return w
+}
+
+// prefixes returns the options of each program that starts another one.
+func prefixes() map[string]options {
+	return map[string]options{
+		"exec":    {flags: "cl", arguments: "a"},
+		"command": {flags: "p"},
+		"nohup":   {},
+		"env":     {flags: "i0v", arguments: "uC", long: []string{"--ignore-environment"}, assigns: true},
+	}
+}
+
+// options are those after which a command goes on.
+type options struct {
+	flags     string   // single letters without an argument
+	arguments string   // single letters with one
+	long      []string // words without an argument
+	assigns   bool     // NAME=VALUE may come before the command
+}
+
+// withoutOptions returns what follows the options, nil if one of them is not known.
+func (w words) withoutOptions(o options) words {
+	for len(w) > 0 && w[0].known {
+		switch text := w[0].text; {
+		case text == "--":
+			return w[1:]
+		case slices.Contains(o.long, text), strings.HasPrefix(text, "--unset="), strings.HasPrefix(text, "--chdir="):
+			w = w[1:]
+		case len(text) == 2 && text[0] == '-' && strings.Contains(o.arguments, text[1:]):
+			w = w[min(2, len(w)):]
+		case len(text) > 1 && text[0] == '-' && strings.Trim(text[1:], o.flags) == "":
+			w = w[1:]
+		case strings.HasPrefix(text, "-"):
+			return nil
+		case o.assigns && strings.Contains(text, "="):
+			w = w[1:]
+		default:
+			return w
+		}
+	}
+	return w
+}
+
+// script returns the script among the arguments of an interpreter, "" if there is
+// none or it is not known.
+func (w words) script() string {
+	for _, word := range w {
+		switch {
+		case !word.known || word.text == "-c" || word.text == "-e":
+			return ""
+		case !strings.HasPrefix(word.text, "-"):
+			return word.text
+		}
+	}
+	return ""
 }
 
 // missing says why a program cannot be started, "" if it can.
@@ -95,115 +203,6 @@ func (c *check) absolute(path string) string {
 	return filepath.Join(c.Project, path)
 }
 
-// resolve puts in the variables that the dialect sets, and HOME.
-func (c *check) resolve(word string, h hooks.Hook) (path string, known bool) {
-	for _, v := range append(c.Dialect.Variables(c.session(), h), hooks.Variable{Name: "HOME", Value: c.Getenv("HOME")}) {
-		word = strings.ReplaceAll(word, "${"+v.Name+"}", v.Value)
-		word = strings.ReplaceAll(word, "$"+v.Name, v.Value)
-	}
-	if strings.HasPrefix(word, "~/") {
-		word = filepath.Join(c.Getenv("HOME"), word[2:])
-	}
-	return word, !strings.ContainsAny(word, "$`*?[{")
-}
-
-// firstCommand returns the words of a shell command's first simple command, nil
-// if it does not begin with one.
-func firstCommand(command string) []string {
-	words := shellWords(command)
-	for len(words) > 0 && (isAssignment(words[0]) || startsOthers(words[0])) {
-		words = words[1:]
-	}
-	if len(words) > 0 && (isKeyword(words[0]) || strings.HasPrefix(words[0], "(")) {
-		return nil
-	}
-	return words
-}
-
-// shellWords splits the first simple command into words, without their quotes.
-func shellWords(command string) []string {
-	var words []string
-	var word strings.Builder
-	inWord := false
-	var quote rune
-	end := func() {
-		if inWord {
-			words = append(words, word.String())
-			word.Reset()
-			inWord = false
-		}
-	}
-	for _, c := range command {
-		switch {
-		case quote != 0 && c == quote:
-			quote = 0
-		case quote != 0:
-			word.WriteRune(c)
-		case c == '\'' || c == '"':
-			quote, inWord = c, true
-		case strings.ContainsRune(";|&\n<>", c):
-			end()
-			return words
-		case c == ' ' || c == '\t':
-			end()
-		default:
-			word.WriteRune(c)
-			inWord = true
-		}
-	}
-	end()
-	return words
-}
-
-// unquoted returns the variables that a shell command uses outside quotes.
-func unquoted(command string, vars []hooks.Variable) []string {
-	var names []string
-	var quote byte
-	for i := 0; i < len(command); i++ {
-		switch c := command[i]; {
-		case c == '\\':
-			i++
-		case quote == 0 && (c == '\'' || c == '"'):
-			quote = c
-		case c == quote:
-			quote = 0
-		case c == '$' && quote == 0:
-			for _, v := range vars {
-				rest := command[i+1:]
-				if refersTo(rest, v.Name) && !slices.Contains(names, v.Name) {
-					names = append(names, v.Name)
-				}
-			}
-		}
-	}
-	return names
-}
-
-// refersTo reports whether what follows a dollar sign is a variable's name.
-func refersTo(rest, name string) bool {
-	if strings.HasPrefix(rest, "{"+name+"}") {
-		return true
-	}
-	after, ok := strings.CutPrefix(rest, name)
-	return ok && !strings.ContainsFunc(after[:min(1, len(after))], func(c rune) bool {
-		return c == '_' || c < utf8.RuneSelf && (unicode.IsLetter(c) || unicode.IsDigit(c))
-	})
-}
-
-// startsOthers reports whether a command runs the one that comes behind it.
-func startsOthers(word string) bool {
-	return slices.Contains([]string{"exec", "command", "env", "nohup"}, word)
-}
-
-func isAssignment(word string) bool {
-	name, _, ok := strings.Cut(word, "=")
-	return ok && name != "" && !strings.ContainsAny(name, "/$.-")
-}
-
-func isKeyword(word string) bool {
-	return slices.Contains([]string{"if", "for", "while", "until", "case", "function", "{", "!", "[", "[["}, word)
-}
-
 func isInterpreter(path string) bool {
 	return slices.Contains([]string{"sh", "bash", "zsh", "dash", "python", "python3", "node", "bun", "deno", "ruby", "perl", "uv", "npx", "tsx"}, filepath.Base(path))
 }
@@ -211,8 +210,8 @@ func isInterpreter(path string) bool {
 // isBuiltin reports whether the shell itself has the command.
 func isBuiltin(word string) bool {
 	return slices.Contains([]string{
-		".", ":", "alias", "bg", "break", "cd", "command", "continue", "echo", "eval", "exec", "exit", "export", "false", "getopts",
-		"kill", "printf", "pwd", "read", "return", "set", "shift", "source", "test", "times", "trap", "true", "type", "ulimit",
-		"umask", "unset", "wait",
+		".", ":", "[", "alias", "bg", "break", "cd", "command", "continue", "echo", "eval", "exec", "exit", "export", "false", "getopts",
+		"hash", "jobs", "kill", "local", "printf", "pwd", "read", "readonly", "return", "set", "shift", "source", "test", "times", "trap",
+		"true", "type", "ulimit", "umask", "unalias", "unset", "wait",
 	}, word)
 }
