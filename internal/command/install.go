@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -32,64 +33,64 @@ func newInstall(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
 		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [-- hydrate flags]",
-		Short:                 "Put the hooks into a settings file of the client, or take them out",
-		Long: `Puts three hooks into one settings file of Claude Code, by the absolute path of
-this program:
+		Short:                 "Add the hooks to a settings file of the client, or remove them",
+		Long: `Adds three hooks to one settings file of Claude Code. They run this program by its
+absolute path:
 
-  PostToolUse, of the Skill tool   fsmtx hydrate    the agent calls a skill
-  UserPromptExpansion              fsmtx hydrate    the user types a skill's name
-  SessionStart                     fsmtx recover    an interrupted change is settled
+  PostToolUse of the Skill tool   fsmtx hydrate   the agent invokes a skill
+  UserPromptExpansion             fsmtx hydrate   the user types a skill's name
+  SessionStart                    fsmtx recover   finishes an interrupted change
 
-The rest of the file keeps every byte, and the file its mode; a symbolic link
-stays, and what it points to is edited. Hooks that are there already are brought
-up to date, and keep their hydrate flags unless there are some after "--"; new
-ones get --announce. A file that is not plain JSON is refused, untouched.
+Everything else in the file keeps every byte, and the file keeps its mode. If it is
+a symbolic link, the link's target is edited. Outdated hooks are updated; they keep
+their hydrate flags unless new ones follow "--". New hooks get --announce. A file
+with comments, or that is not valid JSON, is refused and not changed.
 
---remove takes out what went in, and with it the containers, the file and the
-directory that were made for it: what is left is what was there before.`,
+--remove removes the hooks, and the lists, the file and the directory that install
+created for them: what is left is what was there before.`,
 		Example: example(
-			"fsmtx install                        # this project, not committed",
-			"fsmtx install --user                 # every project",
+			"fsmtx install                        # this project, for you alone",
+			"fsmtx install --user                 # all your projects",
 			"fsmtx install -- --scope=skill       # with flags for hydrate",
-			"fsmtx install --print --project      # show the file, change nothing",
+			"fsmtx install --print --project      # show the result, change nothing",
 			"fsmtx install --check || fsmtx install",
 			"fsmtx install --remove",
 		) + `
 
 Exit codes of --check:
-  0  installed: all three, as install would write them
-  1  outdated: another path, not without a shell, another timeout, some missing
-  2  absent
+  0  installed: all three hooks, as install would write them
+  1  outdated: a hook is missing, or has another path, timeout or matcher
+  2  absent: none of the hooks
   3  the settings cannot be read`,
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.take(args, c.ArgsLenAtDash()); err != nil {
+			if err := f.parse(args, c.ArgsLenAtDash()); err != nil {
 				return err
 			}
 			return f.run(s)
 		},
 	}
 	flags := c.Flags()
-	flags.BoolVar(&f.user, "user", false, "settings.json in CLAUDE_CONFIG_DIR or ~/.claude: every project of yours")
-	flags.BoolVar(&f.project, "project", false, ".claude/settings.json here: everyone who has this project")
-	flags.BoolVar(&f.local, "local", false, ".claude/settings.local.json here: you, in this project (the default)")
-	flags.BoolVar(&f.check, "check", false, "say whether the hooks are there, change nothing")
-	flags.BoolVar(&f.print, "print", false, "print the file as it would be, change nothing")
-	flags.BoolVar(&f.remove, "remove", false, "take the hooks out")
+	flags.BoolVar(&f.user, "user", false, "settings.json in CLAUDE_CONFIG_DIR or ~/.claude: all your projects")
+	flags.BoolVar(&f.project, "project", false, ".claude/settings.json here: everyone who works on this project")
+	flags.BoolVar(&f.local, "local", false, ".claude/settings.local.json here: you, in this project (default)")
+	flags.BoolVar(&f.check, "check", false, "report whether the hooks are installed, change nothing")
+	flags.BoolVar(&f.print, "print", false, "print the resulting file, change nothing")
+	flags.BoolVar(&f.remove, "remove", false, "remove the hooks")
 	return c
 }
 
-// take checks what the flags say together and takes hydrate's flags, those of
-// args from index dash on; dash is negative if there was no "--".
-func (f *installFlags) take(args []string, dash int) error {
+// parse checks the combination of flags and sets f.hydrate to the arguments after
+// "--". dash is the number of arguments before it, negative without "--".
+func (f *installFlags) parse(args []string, dash int) error {
 	switch {
 	case moreThanOne(f.user, f.project, f.local):
-		return &exit{exitNo, errors.New("--user, --project and --local exclude one another"), "run it once for each file"}
+		return &exit{exitNo, errors.New("--user, --project and --local cannot be combined"), "run fsmtx install once for each file"}
 	case f.check && (f.print || f.remove):
-		return &exit{exitNo, errors.New("--check goes with neither --print nor --remove"), "run fsmtx install --help"}
+		return &exit{exitNo, errors.New("--check cannot be combined with --print or --remove"), "run fsmtx install --help"}
 	case dash < 0 && len(args) > 0, dash > 0:
-		return &exit{exitNo, fmt.Errorf("unexpected argument %q", args[0]), `flags for hydrate follow "--"`}
+		return &exit{exitNo, fmt.Errorf("unexpected argument %q", args[0]), `put flags for hydrate after "--"`}
 	case dash == 0 && (f.check || f.remove):
-		return &exit{exitNo, errors.New("--check and --remove go by no hydrate flags"), `leave out "--" and what follows`}
+		return &exit{exitNo, errors.New("--check and --remove do not accept hydrate flags"), `leave out "--" and the flags after it`}
 	case dash == 0:
 		f.hydrate = append([]string{}, args...)
 		return checkHydrate(f.hydrate)
@@ -97,7 +98,8 @@ func (f *installFlags) take(args []string, dash int) error {
 	return nil
 }
 
-// checkHydrate refuses flags that every call of the hook would refuse.
+// checkHydrate returns an error for flags with which every call of the hook would
+// fail.
 func checkHydrate(args []string) error {
 	var f hydrateFlags
 	c := f.command(terminal.Streams{})
@@ -109,7 +111,7 @@ func checkHydrate(args []string) error {
 		_, err = f.policy()
 	}
 	if err != nil {
-		return &exit{exitNo, fmt.Errorf("hydrate would refuse its flags: %w", err), "run fsmtx hydrate --help"}
+		return &exit{exitNo, fmt.Errorf("invalid hydrate flags: %w", err), "run fsmtx hydrate --help"}
 	}
 	return nil
 }
@@ -135,11 +137,11 @@ func (f *installFlags) run(s terminal.Streams) error {
 	}
 	switch {
 	case f.check:
-		return sayState(s, file, report)
+		return printState(s, file, report)
 	case f.remove:
-		return f.explain(f.takeOut(s, file, hooks, report))
+		return f.explain(f.uninstall(s, file, hooks, report))
 	}
-	return f.explain(f.putIn(s, file, hooks, report))
+	return f.explain(f.install(s, file, hooks, report))
 }
 
 func (f *installFlags) open(s terminal.Streams) (*settings.File, error) {
@@ -156,8 +158,8 @@ func (f *installFlags) open(s terminal.Streams) (*settings.File, error) {
 	return settings.Read(filepath.Join(".claude", "settings.local.json"))
 }
 
-// inspect returns the hooks that the file should hold, and what it holds.
-// Hydrate's flags are those given, else those in the file, else the default.
+// inspect returns the hooks that the file should hold and how it differs. The flags
+// of hydrate are those of the command line, else those in the file, else the default.
 func (f *installFlags) inspect(file *settings.File) ([]settings.Hook, settings.Report, error) {
 	binary, err := settings.Binary(os.Args[0])
 	if err != nil && (!errors.Is(err, settings.ErrTemporary) || !f.check && !f.remove) {
@@ -174,7 +176,7 @@ func (f *installFlags) inspect(file *settings.File) ([]settings.Hook, settings.R
 	return hooks, report, inFile(file, err)
 }
 
-func sayState(s terminal.Streams, file *settings.File, report settings.Report) error {
+func printState(s terminal.Streams, file *settings.File, report settings.Report) error {
 	switch report.State {
 	case settings.Installed:
 		fmt.Fprintf(s.Out, "installed in %s\n", file.Path)
@@ -190,14 +192,14 @@ func sayState(s terminal.Streams, file *settings.File, report settings.Report) e
 	return &exit{code: exitOutdated}
 }
 
-func (f *installFlags) putIn(s terminal.Streams, file *settings.File, hooks []settings.Hook, report settings.Report) error {
+func (f *installFlags) install(s terminal.Streams, file *settings.File, hooks []settings.Hook, report settings.Report) error {
 	data, err := settings.Add(file.Data, hooks)
 	if err != nil {
 		return inFile(file, err)
 	}
 	done := map[settings.State]string{
 		settings.Absent:    "installed the hooks in %s\n",
-		settings.Outdated:  "brought the hooks up to date in %s\n",
+		settings.Outdated:  "updated the hooks in %s\n",
 		settings.Installed: "already installed in %s\n",
 	}
 	if err := f.replace(s, file, data, done[report.State]); err != nil || report.State != settings.Absent {
@@ -207,21 +209,21 @@ func (f *installFlags) putIn(s terminal.Streams, file *settings.File, hooks []se
 	return nil
 }
 
-// hintTools says what else a newer model needs: measured with version 2.1.329 of
-// the client, it has no task tools unless this variable asks for them.
+// hintTools says how to get task tools: newer models have none unless this variable
+// is set (fact 32).
 func hintTools(s terminal.Streams, settings []byte) {
 	const variable = "CLAUDE_CODE_ENABLE_TODO_TOOLS"
 	if s.Env(variable) == "" && !bytes.Contains(settings, []byte(variable)) {
-		s.Hintf(`if the agent's model has no TaskList tool, set %s=1, in the environment or under "env" in the client's settings`, variable)
+		s.Hintf(`if the agent has no TaskList tool, set %s=1 in the environment or under "env" in the client's settings`, variable)
 	}
 }
 
-func (f *installFlags) takeOut(s terminal.Streams, file *settings.File, hooks []settings.Hook, report settings.Report) error {
+func (f *installFlags) uninstall(s terminal.Streams, file *settings.File, hooks []settings.Hook, report settings.Report) error {
 	data, err := settings.Remove(file.Data, hooks)
 	if err != nil {
 		return inFile(file, err)
 	}
-	done := "took the hooks out of %s\n"
+	done := "removed the hooks from %s\n"
 	switch {
 	case report.State == settings.Absent:
 		done = "nothing to remove from %s\n"
@@ -231,7 +233,7 @@ func (f *installFlags) takeOut(s terminal.Streams, file *settings.File, hooks []
 	return f.replace(s, file, data, done)
 }
 
-// replace puts data into the file and says so, or prints it.
+// replace writes data to the file and prints the message done, or prints data.
 func (f *installFlags) replace(s terminal.Streams, file *settings.File, data []byte, done string) error {
 	if f.print {
 		_, err := s.Out.Write(data)
@@ -244,15 +246,15 @@ func (f *installFlags) replace(s terminal.Streams, file *settings.File, data []b
 	return err
 }
 
-// inFile says which file an error is about.
+// inFile puts the file's path before an error about its content.
 func inFile(file *settings.File, err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", file.Path, err)
+	return fmt.Errorf("%s:%w", file.Path, err)
 }
 
-// explain adds what to do about an error, and the exit code.
+// explain adds a hint and the exit code to an error.
 func (f *installFlags) explain(err error) error {
 	if _, ok := errors.AsType[*exit](err); ok || err == nil {
 		return err
@@ -266,12 +268,12 @@ func (f *installFlags) explain(err error) error {
 
 func installHint(err error) string {
 	for cause, hint := range map[error]string{
-		settings.ErrTemporary:  "build it first: go install, or make build and bin/fsmtx install",
-		settings.ErrNotJSON:    "correct the file, or move it away; it was not changed. Comments are not JSON",
-		settings.ErrDuplicate:  "leave one of the two; the file was not changed",
+		settings.ErrTemporary:  "run go install, or make build, and install that program",
+		settings.ErrNotJSON:    "correct the file, or move it away; it was not changed. JSON has no comments",
+		settings.ErrDuplicate:  "remove one of the two; the file was not changed",
 		settings.ErrShape:      "correct the file; it was not changed",
 		settings.ErrChanged:    "run the command again",
-		settings.ErrNotRegular: "move it away, or choose another file by --user, --project or --local",
+		safefile.ErrNotRegular: "move it away, or choose another file with --user, --project or --local",
 		claude.ErrNoHome:       "set HOME",
 	} {
 		if errors.Is(err, cause) {

@@ -18,7 +18,7 @@ type pluginFlags struct {
 	with  []string
 }
 
-// extra returns a part that a plugin has only if it is asked for.
+// extra returns a part that a plugin has only with --with.
 func extra(name string) (plugin.Part, error) {
 	switch name {
 	case "planning":
@@ -26,7 +26,7 @@ func extra(name string) (plugin.Part, error) {
 	case "skill-files":
 		return plugin.SkillFiles(), nil
 	}
-	return plugin.Part{}, &exit{exitNo, fmt.Errorf("a plugin has no part %q", name), "--with takes planning or skill-files"}
+	return plugin.Part{}, &exit{exitNo, fmt.Errorf("--with: unknown part %q", name), "the parts are planning and skill-files"}
 }
 
 func newPlugin(s terminal.Streams) *cobra.Command {
@@ -34,14 +34,14 @@ func newPlugin(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
 		Use:                   "plugin [--name NAME] [--with PART] [--force] DIR",
-		Short:                 "Write a plugin of the client that carries this program",
-		Long: `Writes a complete plugin of Claude Code into DIR, and a marketplace that offers
-it: the manifests, the hooks, this program as bin/fsmtx, and the sample skill
-release-checklist, whose five steps become tasks when it is called.
+		Short:                 "Write a plugin for the client that contains this program",
+		Long: `Writes a complete plugin for Claude Code into DIR, and a marketplace that offers it:
+the manifests, the hooks, this program as bin/fsmtx, and the sample skill
+release-checklist, whose five steps become tasks when it is invoked.
 
-DIR is made if it does not exist. A plugin that was written there before is
-completed; files that differ are replaced only with --force, files that are not
-the plugin's are left alone. Any other directory has to be empty.
+DIR is created if it does not exist. If it holds this plugin already, missing files
+are added; files that differ are replaced only with --force, and other files are
+left alone. Any other directory must be empty.
 
 The plugin has its own hooks: with it, "fsmtx install" is not needed.
 
@@ -58,14 +58,14 @@ that keeps the agent from reading the fsm.json of a skill.`,
 		),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &exit{exitNo, errors.New("plugin takes one directory"), "run fsmtx plugin --help"}
+				return &exit{exitNo, errors.New("plugin takes exactly one argument, a directory"), "run fsmtx plugin --help"}
 			}
 			return nil
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args[0]) },
 	}
-	c.Flags().StringVar(&f.name, "name", "fsmtx", "name of the plugin and of its marketplace, and prefix of its skills")
-	c.Flags().StringSliceVar(&f.with, "with", nil, "add a part: planning, skill-files")
+	c.Flags().StringVar(&f.name, "name", "fsmtx", "`name` of the plugin and its marketplace, and prefix of its skills")
+	c.Flags().StringSliceVar(&f.with, "with", nil, "add a `part`: planning or skill-files (repeatable)")
 	c.Flags().BoolVar(&f.force, "force", false, "replace files of the plugin that differ")
 	return c
 }
@@ -115,13 +115,13 @@ func (f *pluginFlags) parts() ([]plugin.Part, error) {
 
 func pluginHint(err error) string {
 	if _, ok := errors.AsType[*plugin.DiffersError](err); ok {
-		return "--force replaces them; nothing was written"
+		return "nothing was written; --force replaces these files"
 	}
 	switch {
 	case errors.Is(err, plugin.ErrForeign):
-		return "choose a new or an empty directory, or the plugin's own name by --name"
+		return "choose an empty or a new directory, or give that plugin's name with --name"
 	case errors.Is(err, plugin.ErrName):
-		return "for example --name my-workflows"
+		return "for example: --name my-workflows"
 	}
 	return ""
 }

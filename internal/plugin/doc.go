@@ -1,11 +1,14 @@
-// Package plugin writes a plugin of the client that carries this program: the
-// manifest, a marketplace of one, the hooks, the program itself and what skills
-// go with them. The directory is complete; nothing else has to be installed.
+// Package plugin writes a complete plugin of the client: its manifest, a
+// marketplace that offers it, its hooks, this program, and the skills that go with
+// them. Nothing else has to be installed.
 //
-// What a plugin holds is a value, a list of parts; writing it knows nothing of
-// what the parts are for.
+// A Plugin is a list of parts; writing it does not depend on what the parts do.
 //
-// It is not an editor: a file that somebody has changed is overwritten whole or
-// not at all. Files are written one by one, each atomically. After a crash some
-// are old or missing, and writing again completes them.
+// A file is replaced whole or not at all; there is no merging with a user's changes.
+// Files are written one by one, each atomically. After a crash some may be missing or
+// outdated; writing the plugin again completes it.
+//
+// Client facts (docs/client-facts.md) it rests on: a plugin's hooks find its folder in
+// ${CLAUDE_PLUGIN_ROOT}, which the client expands (24), and one mistake in hooks.json
+// disables the plugin's hooks (58).
 package plugin

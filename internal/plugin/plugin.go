@@ -18,47 +18,46 @@ import (
 )
 
 const (
-	// Command is where the hooks of a plugin find the program. The client
-	// replaces the variable; a plugin's bin is not on the PATH of its hooks.
+	// Command is the program's path in the plugin's hooks. The client expands the
+	// variable (fact 24); a plugin's bin is not on the PATH of its hooks.
 	Command = "${CLAUDE_PLUGIN_ROOT}/" + programPath
 
 	manifestPath = ".claude-plugin/plugin.json"
 	programPath  = "bin/fsmtx"
 )
 
-// ErrName means that a plugin cannot have this name: it is part of the names of
-// its skills, and of directories.
-var ErrName = errors.New("a plugin's name is made of lower-case letters and digits, with single hyphens between")
+// ErrName is returned for a name that cannot be part of skill names and directories.
+var ErrName = errors.New("a plugin's name consists of lower-case letters and digits, separated by single hyphens")
 
 var (
 	nameShape    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
 	versionShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^v?([0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?)$`) })
 )
 
-// Plugin is what a plugin is made of.
+// Plugin describes a plugin.
 type Plugin struct {
 	Name    string
-	Version string // of this program, as the linker or the toolchain gave it
+	Version string // of this program, as the linker or the Go toolchain recorded it
 	Program []byte // this program
 	Parts   []Part
 }
 
-// Part is one thing that a plugin can do.
+// Part is one feature of a plugin.
 type Part struct {
 	Hooks []settings.Hook
-	Files fs.FS // put into the plugin's directory as they are
+	Files fs.FS // copied into the plugin's directory; may be nil
 }
 
-// Hydration is the part by which tasks come with their skill, and a skill to see
-// it with.
+// Hydration is the part that turns a skill's workflow into tasks, with a sample
+// skill.
 func Hydration() Part {
 	return Part{settings.Hooks(Command, settings.DefaultFlags()), sample.FS}
 }
 
-// Planning is the part by which a planning workflow is held to its rules.
+// Planning is the part that enforces the rules of a planning workflow.
 func Planning() Part { return Part{planning.Hooks(Command), planning.Files} }
 
-// SkillFiles is the part by which the agent is kept from reading workflow files.
+// SkillFiles is the part that keeps the agent from reading workflow files.
 func SkillFiles() Part { return Part{Hooks: planning.SkillFiles(Command)} }
 
 // File is one file of a plugin.
@@ -68,9 +67,9 @@ type File struct {
 	Data []byte
 }
 
-// Files returns the plugin's files in the order in which to write them: the
-// manifest first, so that the directory is known for ours from then on, and the
-// hooks after what they run. It returns ErrName.
+// Files returns the plugin's files in the order in which to write them: the manifest
+// first, so that an interrupted Write can be repeated, and the hooks after the
+// program that they run. It returns ErrName.
 func (p Plugin) Files() ([]File, error) {
 	if !nameShape().MatchString(p.Name) {
 		return nil, fmt.Errorf("%q: %w", p.Name, ErrName)
@@ -150,8 +149,8 @@ func marshal(v any) ([]byte, error) {
 	return append(data, '\n'), err
 }
 
-// semantic returns the version as the client compares it; a build that has none
-// counts as the first of all.
+// semantic returns the version in the form that the client compares, 0.0.0 for a
+// build without one.
 func semantic(version string) string {
 	if m := versionShape().FindStringSubmatch(version); m != nil {
 		return m[1]
@@ -163,7 +162,7 @@ func semantic(version string) string {
 func Self() ([]byte, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return nil, fmt.Errorf("finding this program's own path: %w", err)
+		return nil, fmt.Errorf("finding the path of this program: %w", err)
 	}
 	return os.ReadFile(path)
 }

@@ -19,7 +19,7 @@ func small() Plugin {
 	return Plugin{Name: "fsmtx", Version: "v1.2.3", Program: []byte("#!/bin/sh\n"), Parts: []Part{Hydration()}}
 }
 
-func TestHooksAreThoseOfInstallByThePluginsOwnProgram(t *testing.T) {
+func TestHooksRunThePluginsOwnProgram(t *testing.T) {
 	dir := t.TempDir()
 	_, err := small().Write(dir, false)
 	require.NoError(t, err)
@@ -58,7 +58,7 @@ func TestPartsAddTheirHooksAndFiles(t *testing.T) {
 	assert.Len(t, file.Hooks["PostToolUse"], 1)
 }
 
-func TestModes(t *testing.T) {
+func TestOnlyTheProgramIsExecutable(t *testing.T) {
 	dir := t.TempDir()
 	written, err := small().Write(dir, false)
 	require.NoError(t, err)
@@ -87,7 +87,7 @@ func TestAnInterruptedWriteIsCompleted(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenIfAFileDiffers(t *testing.T) {
+func TestNothingIsOverwrittenUnasked(t *testing.T) {
 	dir := t.TempDir()
 	files, err := small().Files()
 	require.NoError(t, err)
@@ -128,12 +128,12 @@ func TestNamesAndVersions(t *testing.T) {
 	}
 }
 
-// TestTheClientAccepts asks the client itself, if there is one, away from the
-// user's settings and the network.
-func TestTheClientAccepts(t *testing.T) {
+// TestTheClientValidatesThePlugin asks the client itself if it is installed, with
+// an empty home and without a network.
+func TestTheClientValidatesThePlugin(t *testing.T) {
 	client, err := exec.LookPath("claude")
 	if err != nil {
-		t.Skip("no claude on PATH to validate the plugin")
+		t.Skip("claude is not on PATH; it validates the plugin")
 	}
 	dir := t.TempDir()
 	whole := small()

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,12 +15,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// ErrForeign means that the directory holds something else than the plugin that
-// should be written there.
-var ErrForeign = errors.New("is not empty and not this plugin")
+// ErrForeign is returned by Write for a directory that is not empty and does not
+// hold a plugin of that name.
+var ErrForeign = errors.New("is neither empty nor a plugin")
 
-// DiffersError means that files of the plugin are there with another content or
-// mode. Nothing was written.
+// DiffersError is returned by Write when files of the plugin exist with other
+// content or another mode. Nothing was written.
 type DiffersError struct {
 	Dir   string
 	Paths []string // slashes, relative to Dir
@@ -31,27 +30,27 @@ func (e *DiffersError) Error() string {
 	return fmt.Sprintf("%s has files that would be overwritten: %s", e.Dir, strings.Join(e.Paths, ", "))
 }
 
-// Write puts the plugin into the directory, which it makes if need be. Files that
-// are there already as they should be are left; files of no plugin are left too.
-// It returns the paths it wrote. Unless overwrite is set it writes nothing if that
-// would replace a file, and returns a DiffersError; it returns ErrForeign for a
-// directory that holds something else than a plugin of that name.
+// Write writes the plugin into the directory, which it creates if necessary, and
+// returns the paths it wrote. It skips files that are up to date and ignores files
+// that are not part of the plugin. If overwrite is false and an existing file would
+// be replaced, it writes nothing and returns a *DiffersError. It returns ErrName or
+// ErrForeign before it writes anything.
 func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) {
 	files, err := p.Files()
 	if err != nil {
 		return nil, err
 	}
-	if err := p.mayWriteTo(dir); err != nil {
+	if err := p.checkDir(dir); err != nil {
 		return nil, err
 	}
-	todo, replaced, err := compare(dir, files)
+	outdated, replaced, err := compare(dir, files)
 	if err != nil {
 		return nil, err
 	}
 	if len(replaced) > 0 && !overwrite {
 		return nil, &DiffersError{dir, replaced}
 	}
-	for _, f := range todo {
+	for _, f := range outdated {
 		if err := f.write(dir); err != nil {
 			return written, err
 		}
@@ -60,8 +59,11 @@ func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) 
 	return written, nil
 }
 
-// mayWriteTo returns nil if the directory is absent, empty or this plugin's.
-func (p Plugin) mayWriteTo(dir string) error {
+// maxManifest bounds the size of a manifest; real ones have less than a kilobyte.
+const maxManifest = 1 << 20
+
+// checkDir returns nil if the directory is absent, empty or holds this plugin.
+func (p Plugin) checkDir(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
 		return nil
@@ -72,35 +74,35 @@ func (p Plugin) mayWriteTo(dir string) error {
 	var manifest struct {
 		Name string `json:"name"`
 	}
-	data, err := os.ReadFile(filepath.Join(dir, manifestPath))
+	data, err := safefile.ReadFile(filepath.Join(dir, manifestPath), maxManifest, 0)
 	if err != nil || json.Unmarshal(data, &manifest) != nil || manifest.Name != p.Name {
-		return fmt.Errorf("%s %w, %s", dir, ErrForeign, p.Name)
+		return fmt.Errorf("%s %w named %s", dir, ErrForeign, p.Name)
 	}
 	return nil
 }
 
-// compare returns the files that have to be written, and which of those replace
-// one.
-func compare(dir string, files []File) (todo []File, replaced []string, err error) {
+// compare returns the files that must be written, and the paths of those that
+// replace an existing file.
+func compare(dir string, files []File) (outdated []File, replaced []string, err error) {
 	for _, f := range files {
-		there, same, err := f.stands(dir)
+		exists, same, err := f.compare(dir)
 		if err != nil {
 			return nil, nil, err
 		}
 		if same {
 			continue
 		}
-		todo = append(todo, f)
-		if there {
+		outdated = append(outdated, f)
+		if exists {
 			replaced = append(replaced, f.Path)
 		}
 	}
-	return todo, replaced, nil
+	return outdated, replaced, nil
 }
 
-// stands reports whether there is something in the file's place, and whether it
-// is the file: its content, and whether it can be run.
-func (f File) stands(dir string) (there, same bool, err error) {
+// compare reports whether the file exists, and whether it has the same content and
+// is executable as it should be.
+func (f File) compare(dir string) (exists, same bool, err error) {
 	path := filepath.Join(dir, filepath.FromSlash(f.Path))
 	info, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +111,10 @@ func (f File) stands(dir string) (there, same bool, err error) {
 	if err != nil {
 		return true, false, err
 	}
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadFile(path, int64(len(f.Data)), 0)
+	if errors.Is(err, safefile.ErrTooLarge) {
+		return true, false, nil
+	}
 	executable := (info.Mode()&0o111 != 0) == (f.Mode&0o111 != 0)
 	return true, executable && bytes.Equal(data, f.Data), err
 }
@@ -119,9 +124,5 @@ func (f File) write(dir string) error {
 	if _, err := safefile.Mkdir(filepath.Dir(path)); err != nil {
 		return err
 	}
-	content := func(w io.Writer) error {
-		_, err := w.Write(f.Data)
-		return err
-	}
-	return safefile.Write(path, content, renameio.WithStaticPermissions(f.Mode))
+	return safefile.Write(path, f.Data, renameio.WithStaticPermissions(f.Mode))
 }

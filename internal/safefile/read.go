@@ -24,9 +24,9 @@ var (
 // the path.
 const NoFollow = syscall.O_NOFOLLOW
 
-// Open opens a regular file with the flags of os.OpenFile; a file that O_CREATE
-// makes has mode 0600 less the umask. It never blocks: a FIFO or a device is
-// refused with ErrNotRegular instead of waited for.
+// Open opens a regular file with the flags of os.OpenFile; O_CREATE gives a new
+// file mode 0600 less the umask. It never blocks: it returns ErrNotRegular for a
+// FIFO or a device.
 func Open(path string, flag int) (*os.File, error) {
 	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
@@ -43,9 +43,9 @@ func Open(path string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// notRegular recognises the kernel's words for a symbolic link (ELOOP), a
-// directory opened for writing (EISDIR), and a FIFO without a reader or a socket
-// (ENXIO).
+// notRegular translates the kernel's errors for a symbolic link (ELOOP), for a
+// directory opened for writing (EISDIR), and for a socket or a FIFO without a
+// reader (ENXIO).
 func notRegular(path string, err error) error {
 	for _, errno := range []syscall.Errno{syscall.ELOOP, syscall.EISDIR, syscall.ENXIO} {
 		if errors.Is(err, errno) {

@@ -9,13 +9,15 @@ import (
 // maxLinks bounds the symbolic links followed in one path, as the kernel does.
 const maxLinks = 40
 
-// Resolve returns the file that opening the absolute path would reach: symbolic
-// links and ".." are followed as the kernel follows them, dangling links too, and
-// names that do not exist stay as they are. filepath.EvalSymlinks fails for those.
+// Resolve returns the file that opening the absolute path would reach. It follows
+// symbolic links and ".." as the kernel does, dangling links too, and keeps names
+// that do not exist; filepath.EvalSymlinks fails for those. After 40 links it keeps
+// the rest as it is, so the result of a loop is a path that ends in a link: open it
+// with NoFollow.
 func Resolve(path string) string { return ResolveWith(os.Readlink, path) }
 
-// ResolveWith is Resolve on another file system, whose readlink is given. A
-// readlink that fails for a path means that the path is not a link.
+// ResolveWith is Resolve on another file system. A readlink that fails says that
+// the path is not a symbolic link.
 func ResolveWith(readlink func(string) (string, error), path string) string {
 	done, ahead := "/", elements(path)
 	for links := 0; len(ahead) > 0; {

@@ -9,20 +9,20 @@ import (
 	"sync"
 )
 
-// goRun matches the two places where go run leaves the program it built: a
-// directory of the build's own, and the build cache.
+// goRun matches the two places where go run puts the program that it built: a
+// temporary build directory and the build cache.
 var goRun = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`/go-build[^/]*/b[0-9]+/exe/[^/]+$|/[0-9a-f]{2}/[0-9a-f]{64}-d/[^/]+$`)
 })
 
-// Binary returns the absolute path by which the client can call this program.
-// name is what it was called by, os.Args[0]: if that is a link to the program the
-// link is returned, because a package manager moves what is behind it. For a
-// program that will be gone it returns the path and ErrTemporary.
+// Binary returns the absolute path by which the client can run this program. name
+// is os.Args[0]. If it is a link to the program, Binary returns the link, because
+// package managers change the link's target on upgrade. For a program that go run
+// built it returns the path and ErrTemporary.
 func Binary(name string) (string, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return "", fmt.Errorf("finding this program's own path: %w", err)
+		return "", fmt.Errorf("finding the path of this program: %w", err)
 	}
 	if IsTemporary(path) {
 		return path, fmt.Errorf("%s: %w", path, ErrTemporary)
@@ -33,8 +33,8 @@ func Binary(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// IsTemporary reports whether go run made the program at path. The client tells
-// nobody that a hook's program does not exist.
+// IsTemporary reports whether go run built the program at path. A hook with such a
+// path fails unnoticed: the client does not report that a hook's program is missing.
 func IsTemporary(path string) bool { return goRun().MatchString(filepath.ToSlash(path)) }
 
 func sameFile(a, b string) bool {

@@ -12,7 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
-func TestProgramsThatGoRunMadeAreTemporary(t *testing.T) {
+func TestIsTemporaryRecognisesGoRun(t *testing.T) {
 	hash := strings.Repeat("0123456789abcdef", 4)
 	for path, want := range map[string]bool{
 		"/var/build/go-build1007192772/b001/exe/fsmtx":              true,
@@ -29,7 +29,7 @@ func TestProgramsThatGoRunMadeAreTemporary(t *testing.T) {
 	}
 }
 
-func TestBinaryIsWhatWasCalled(t *testing.T) {
+func TestBinaryIsThePathThatWasCalled(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	dir := t.TempDir()
@@ -38,7 +38,7 @@ func TestBinaryIsWhatWasCalled(t *testing.T) {
 
 	path, err := settings.Binary("fsmtx")
 	require.NoError(t, err)
-	assert.Equal(t, filepath.Join(dir, "fsmtx"), path, "a link to the program is how it is called")
+	assert.Equal(t, filepath.Join(dir, "fsmtx"), path, "a link to the program is kept")
 
 	path, err = settings.Binary("something-else")
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestBinaryIsWhatWasCalled(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "other"), nil, 0o700))
 	path, err = settings.Binary("other")
 	require.NoError(t, err)
-	assert.Equal(t, self, path, "a name that leads elsewhere is not believed")
+	assert.Equal(t, self, path, "a name that leads to another program is ignored")
 
 	t.Chdir(dir)
 	path, err = settings.Binary("./fsmtx")

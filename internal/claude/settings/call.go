@@ -2,11 +2,11 @@ package settings
 
 import "github.com/fsmtx/fsmtx/internal/shell"
 
-// call is what an entry of the settings makes the client run.
+// call is the program that an entry of the settings runs.
 type call struct {
 	program string
 	args    []string
-	shell   bool // the client runs it through a shell
+	shell   bool // through a shell
 }
 
 // shellCall reads a command line that calls one program and does nothing else. ok

@@ -1,38 +1,56 @@
-// Package install puts the hooks of this program into a settings file of the
-// client, finds them there again, and takes them out.
+// Package settings adds this program's hooks to a settings file of the client,
+// finds them there, and removes them.
 //
-// The file belongs to its user. What goes in goes in beside what is there, byte
-// for byte, and taking it out gives back the bytes from before:
+// The file belongs to its user. Everything else in it keeps every byte, and
+// removing the hooks restores the bytes from before:
 //
-//	Remove(Add(data)) == data    if none of the hooks was there
+//	Remove(Add(data)) == data      if data holds none of the hooks
 //	Add(Add(data)) == Add(data)
 //
-// # Whose an empty container is
+// # Who created an empty container
 //
-// Putting a hook in may make containers: the list of an event, the "hooks"
-// object, the whole file. Taking it out must take those along and leave alone
-// a container that was there before and was empty. The white space before the
-// first thing in a container tells the two apart, so the file itself remembers
-// and nothing else has to:
+// Adding a hook may create containers: the list of an event, the "hooks" object,
+// the file. Removing it must remove those too, but not a container that was there
+// before and was empty. The white space before the first element of a container
+// tells the two apart, so no record is needed beside the file:
 //
-//   - None: the container was the user's and was empty. What stood between its
-//     brackets now stands behind what went in, and is all that is left after.
-//   - Some: the container is ours, and goes when it is empty again.
+//   - None: the user created the container, and it was empty. The white space
+//     between its brackets now follows the new element and is what remains after
+//     removal.
+//   - Some: Add created the container, and Remove removes it when it is empty.
 //
-// A file that was absent is recognised as a whole: it is exactly what Add writes
-// for no file. It ends in one newline, and in one more for every directory that
-// had to be made for it; those directories go with it, if they are empty.
+// A file that did not exist is recognised as a whole: it is exactly what Add
+// returns for no file. It ends in one newline plus one for each directory that was
+// created for it; Remove lets the caller remove those directories if they are
+// empty.
 //
-// The client rewrites its settings when it changes one (observed with 2.1.329: an
-// indent of two spaces, every array over lines, a final newline), and what is
-// written here looks the same. After that an empty container of the user's
-// cannot be told from one of ours and goes too; to the client it meant nothing.
+// # Client facts
 //
-// # What it is not for
+// The numbers are those of docs/client-facts.md, measured with Claude Code 2.1.197
+// (fact 24) and 2.1.329 (the others):
 //
-// It does not edit JSON with comments, and settles no quarrel with the file's
-// grammar: what is not plain JSON, or is JSON of another shape, is refused. It
-// keeps the mode and what a symbolic link points to, not hard links, owners or
-// extended attributes. It takes no lock, for the client takes none; a change that
-// somebody makes in the very moment of the rename is lost.
+//   - 24: A hook with "command" and "args" runs without a shell; "command" alone
+//     runs through /bin/sh. Timeouts are in seconds. A matcher is a regular
+//     expression for the whole name. "${CLAUDE_PLUGIN_ROOT}" is expanded in a
+//     plugin's hooks.
+//   - 32: Newer models have no task tools unless CLAUDE_CODE_ENABLE_TODO_TOOLS=1 is
+//     in the environment or under "env" in a settings file.
+//   - 52: Project settings are read from the directory in which the client starts,
+//     not from its parents.
+//   - 58: One mistake in the hooks can make the client drop the whole file,
+//     permissions included. Therefore a file of an unexpected shape is refused, not
+//     edited.
+//
+// When the client changes a setting it rewrites the file with an indent of two
+// spaces, each array element on its own line and a final newline. New files have
+// that layout too. After such a rewrite an empty container of the user's looks like
+// one that Add created and is removed with the hooks; to the client it means
+// nothing.
+//
+// # Limits
+//
+// Files with comments, duplicate names or an unexpected shape are refused. Mode and
+// symbolic links are kept; hard links, owner and extended attributes are not. The
+// client takes no lock on its settings and neither does this package: a change made
+// by another program between the last check and the rename is lost.
 package settings

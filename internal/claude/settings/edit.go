@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Add returns settings that hold the hooks, each once, and everything else as it
-// was. data is nil if there is no file. Settings that hold them already come
-// back unchanged; hooks of ours that are different are taken out first. Errors
-// are those of Inspect.
+// Add returns settings that hold each of the hooks once and everything else
+// unchanged. data is nil if there is no file. Outdated hooks are removed first;
+// settings that are up to date are returned as they are. Errors are those of
+// Inspect.
 func Add(data []byte, hooks []Hook) ([]byte, error) {
 	report, err := Inspect(data, hooks)
 	if err != nil {
@@ -26,13 +26,12 @@ func Add(data []byte, hooks []Hook) ([]byte, error) {
 	if err != nil || rest != nil {
 		return out, err
 	}
-	return append(out, strings.Repeat("\n", MadeDirs(data))...), nil
+	return append(out, strings.Repeat("\n", CreatedDirs(data))...), nil
 }
 
 // Remove returns settings without the hooks and without the containers that Add
-// made for them: nil if that leaves no file. A hook is found by its event and
-// its arguments; of its path only the base name matters. Errors are those of
-// Inspect.
+// created for them, nil if that leaves no file. A hook is recognised by its event,
+// its arguments and the base name of its program. Errors are those of Inspect.
 func Remove(data []byte, hooks []Hook) ([]byte, error) {
 	if data == nil {
 		return nil, nil
@@ -41,35 +40,35 @@ func Remove(data []byte, hooks []Hook) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	gone := make([]Hook, 0, len(hooks))
-	// From the last to the first, so that what goes last from a container is what
-	// came first.
+	removed := make([]Hook, 0, len(hooks))
+	// In reverse, so that the element that Add put first into a container, after the
+	// telling white space, is the last to be removed.
 	for _, h := range slices.Backward(hooks) {
-		found, err := find(doc.top, h)
+		found, err := doc.find(h)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range slices.Backward(found) {
-			e.takeOut()
-			gone = append(gone, h.as(e))
+			e.remove()
+			removed = append(removed, h.as(e))
 		}
 	}
-	slices.Reverse(gone)
-	if madeWhole(data, gone) {
+	slices.Reverse(removed)
+	if createdByAdd(data, removed) {
 		return nil, nil
 	}
 	return doc.root.Pack(), nil
 }
 
-// MadeDirs returns how many directories were made for a file that Add made from
-// nothing. Of any other file it says nothing.
-func MadeDirs(data []byte) int {
+// CreatedDirs returns how many directories were created for a file that Add made
+// from nothing. For other files the result has no meaning.
+func CreatedDirs(data []byte) int {
 	return max(0, len(data)-len(bytes.TrimRight(data, "\n"))-1)
 }
 
-// madeWhole reports whether data is what Add makes of no file, but for the
-// newlines that count the directories.
-func madeWhole(data []byte, hooks []Hook) bool {
+// createdByAdd reports whether data is what Add returns for no file, apart from the
+// newlines that count directories.
+func createdByAdd(data []byte, hooks []Hook) bool {
 	if len(hooks) == 0 {
 		return false
 	}
@@ -77,22 +76,23 @@ func madeWhole(data []byte, hooks []Hook) bool {
 	return err == nil && bytes.Equal(bytes.TrimRight(data, "\n"), bytes.TrimRight(whole, "\n"))
 }
 
-// as returns the hook as the entry has it.
+// as returns the hook with the settings of the entry.
 func (h Hook) as(e entry) Hook {
 	h.Command, h.Matcher, h.Timeout, h.Flags = e.program, e.matcher, int(e.timeout), h.flagsOf(e.call)
 	return h
 }
 
-// takeOut drops the entry, then every container that is empty for it and ours.
-func (e entry) takeOut() {
-	e.at.list.drop(e.at.index)
-	if e.at.list.len() > 0 || !e.plain {
+// remove removes the entry, then every container that is empty without it and that
+// Add created.
+func (e entry) remove() {
+	e.place.list.drop(e.place.index)
+	if e.place.list.len() > 0 || !e.plain {
 		return
 	}
-	for _, s := range slices.Backward(e.way) {
-		before := *s.list.before(s.index)
-		s.list.drop(s.index)
-		if s.list.len() > 0 || len(before) == 0 {
+	for _, p := range slices.Backward(e.path) {
+		before := *p.list.before(p.index)
+		p.list.drop(p.index)
+		if p.list.len() > 0 || len(before) == 0 {
 			return
 		}
 	}

@@ -45,7 +45,7 @@ func TestAddThenRemoveGivesBackEveryByte(t *testing.T) {
 	})
 }
 
-func TestAnUpgradeLeavesNoTraceOfTheOldOne(t *testing.T) {
+func TestUpgradeEqualsAFreshInstall(t *testing.T) {
 	old := settings.Hooks("/somewhere/else/fsmtx", []string{"--scope=skill"})
 	rapid.Check(t, func(t *rapid.T) {
 		before := []byte(settingsFile().Draw(t, "settings"))
@@ -54,7 +54,7 @@ func TestAnUpgradeLeavesNoTraceOfTheOldOne(t *testing.T) {
 	})
 }
 
-func TestAPartOfTheHooksIsCompleted(t *testing.T) {
+func TestAddCompletesAPartialInstall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := []byte(settingsFile().Draw(t, "settings"))
 		i := rapid.IntRange(0, len(ours)-1).Draw(t, "only")
@@ -64,7 +64,7 @@ func TestAPartOfTheHooksIsCompleted(t *testing.T) {
 	})
 }
 
-func TestTheClientReadsTheSameAndOurs(t *testing.T) {
+func TestAddChangesNothingElseForTheClient(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := []byte(settingsFile().Draw(t, "settings"))
 		was, is := decode(t, before), decode(t, add(t, before, ours))
@@ -105,7 +105,7 @@ func decode(t require.TestingT, data []byte) map[string]any {
 	return m
 }
 
-func TestRoundTripOfEveryShapeOfEmpty(t *testing.T) {
+func TestAddThenRemoveKeepsEmptyContainers(t *testing.T) {
 	for _, before := range []string{
 		`{}`, "{}\n", "{\n}\n", "{ }", " {\r\n}\r\n", "\n\n{}\n\n",
 		`{"hooks":{}}`, "{\n  \"hooks\": {}\n}\n", "{\n  \"hooks\": {\n  }\n}", "{\r\n\t\"hooks\": {\r\n\t\t}\r\n}\r\n",
@@ -121,24 +121,24 @@ func TestRoundTripOfEveryShapeOfEmpty(t *testing.T) {
 	}
 }
 
-func TestNoFileIsNoFileAgain(t *testing.T) {
+func TestRemoveOfACreatedFileLeavesNoFile(t *testing.T) {
 	with := add(t, nil, ours)
 	assert.Nil(t, remove(t, with, ours))
-	assert.Zero(t, settings.MadeDirs(with))
+	assert.Zero(t, settings.CreatedDirs(with))
 
 	inTwo := append(bytes.Clone(with), "\n\n"...)
-	assert.Equal(t, 2, settings.MadeDirs(inTwo))
+	assert.Equal(t, 2, settings.CreatedDirs(inTwo))
 	assert.Nil(t, remove(t, inTwo, ours))
 
 	upgraded := add(t, inTwo, settings.Hooks("/new/fsmtx", []string{"--announce", "--active=refuse"}))
-	assert.Equal(t, 2, settings.MadeDirs(upgraded), "an upgrade remembers the directories")
+	assert.Equal(t, 2, settings.CreatedDirs(upgraded), "an upgrade remembers the directories")
 	assert.Nil(t, remove(t, upgraded, ours))
 
 	used := bytes.Replace(with, []byte("{\n"), []byte("{\n  \"model\": \"x\",\n"), 1)
 	assert.Equal(t, "{\n  \"model\": \"x\"\n}\n", string(remove(t, used, ours)), "it is the user's file now")
 }
 
-func TestAUsersHookInOurGroupStays(t *testing.T) {
+func TestRemoveKeepsAUsersHookInTheSameGroup(t *testing.T) {
 	with := add(t, []byte(`{"model": "x"}`), ours)
 	mine := bytes.Replace(with, []byte(`"timeout": 10}]`), []byte(`"timeout": 10}, {"type": "command", "command": "true"}]`), 1)
 	require.NotEqual(t, with, mine)
@@ -147,12 +147,12 @@ func TestAUsersHookInOurGroupStays(t *testing.T) {
 		string(remove(t, mine, ours)))
 }
 
-func TestAGroupWithMoreThanAMatcherStays(t *testing.T) {
+func TestRemoveKeepsAGroupWithFurtherMembers(t *testing.T) {
 	with := `{"hooks": {"SessionStart": [{"note": "mine", "hooks": [{"type": "command", "command": "fsmtx", "args": ["recover", "--hook"]}]}]}}`
 	assert.Equal(t, `{"hooks": {"SessionStart": [{"note": "mine", "hooks": []}]}}`, string(remove(t, []byte(with), ours)))
 }
 
-func TestNoCommaIsLeftBehind(t *testing.T) {
+func TestRemoveLeavesNoTrailingComma(t *testing.T) {
 	entry := `{"hooks": [{"type": "command", "command": "fsmtx", "args": ["recover", "--hook"]}]}`
 	for with, without := range map[string]string{
 		`{"hooks": {"SessionStart": [{} , ` + entry + ` ]}}`:                   `{"hooks": {"SessionStart": [{} ]}}`,
@@ -166,7 +166,7 @@ func TestNoCommaIsLeftBehind(t *testing.T) {
 }
 
 // The client writes settings as JSON.stringify does with an indent of two.
-func TestAfterTheClientRewroteTheFile(t *testing.T) {
+func TestRemoveAfterTheClientRewroteTheFile(t *testing.T) {
 	with := jsontext.Value(add(t, []byte(`{"model":"x","permissions":{}}`), ours))
 	require.NoError(t, with.Indent(jsontext.WithIndent("  ")))
 	assert.Equal(t, settings.Installed, state(t, with, ours))
@@ -191,42 +191,47 @@ func TestLayoutFollowsTheFile(t *testing.T) {
 	assert.Equal(t, bytes.Count(crlf, []byte("\n")), bytes.Count(crlf, []byte("\r\n")))
 }
 
-func TestRefused(t *testing.T) {
+func TestErrorsSayWhereAndWhat(t *testing.T) {
 	for data, want := range map[string]struct {
 		is   error
 		says string
 	}{
-		"":                                 {settings.ErrNotJSON, "empty"},
-		" \n":                              {settings.ErrNotJSON, "empty"},
-		"{\n  \"a\": 1,\n}":                {settings.ErrNotJSON, "line 3, column 1"},
-		"{\n  // no\n  \"a\": 1\n}":        {settings.ErrNotJSON, "line 2"},
-		"{\"a\": /* no */ 1}":              {settings.ErrNotJSON, "line 1"},
-		"{} {}":                            {settings.ErrNotJSON, "line 1"},
-		"{}x":                              {settings.ErrNotJSON, "line 1"},
-		"\ufeff{}":                         {settings.ErrNotJSON, "line 1, column 1"},
-		"{\n\"a\": \"\xff\"}":              {settings.ErrNotJSON, "UTF-8 at line 2, column 7"},
-		`{"a": {"b": 1, "b": 1}}`:          {settings.ErrDuplicate, "/a/b"},
-		`{"hooks": {}, "hooks": {}}`:       {settings.ErrDuplicate, "/hooks"},
-		`{"hooks": {}, "h\u006foks": {}}`:  {settings.ErrDuplicate, "/hooks"},
-		`[]`:                               {settings.ErrShape, "the whole of it is an array"},
-		`{"hooks": []}`:                    {settings.ErrShape, "/hooks is an array, and an object is wanted"},
-		`{"hooks": null}`:                  {settings.ErrShape, "/hooks is null"},
-		`{"hooks": {"PostToolUse": {}}}`:   {settings.ErrShape, "/hooks/PostToolUse is an object"},
-		`{"hooks": {"SessionStart": [1]}}`: {settings.ErrShape, "/hooks/SessionStart/0 is a number"},
-		`{"hooks": {"SessionStart": [{}, {"hooks": "x"}]}}`:    {settings.ErrShape, "/hooks/SessionStart/1/hooks is a string"},
-		`{"hooks": {"SessionStart": [{"hooks": [{}, true]}]}}`: {settings.ErrShape, "/hooks/SessionStart/0/hooks/1 is a boolean"},
+		"":                    {settings.ErrNotJSON, "1:1: not valid JSON: the file is empty"},
+		" \n":                 {settings.ErrNotJSON, "1:1: not valid JSON: the file is empty"},
+		"{\n  \"a\": 1,\n}":   {settings.ErrNotJSON, "3:1: not valid JSON: invalid character '}'"},
+		"{\n  // no\n}":       {settings.ErrNotJSON, "2:3: not valid JSON: invalid character '/'"},
+		"{\"a\": /* no */ 1}": {settings.ErrNotJSON, "1:7: not valid JSON: invalid character '/'"},
+		"{\"é\": nul}":        {settings.ErrNotJSON, "1:10: not valid JSON: "},
+		"{":                   {settings.ErrNotJSON, "1:2: not valid JSON: unexpected end of file"},
+		"{} {}":               {settings.ErrNotJSON, "1:4: not valid JSON: unexpected text after the JSON value"},
+		"{}x":                 {settings.ErrNotJSON, "1:3: not valid JSON: unexpected text after the JSON value"},
+		"\ufeff{}":            {settings.ErrNotJSON, "1:1: not valid JSON: "},
+		"{\n\"é\": \"\xff\"}": {settings.ErrNotJSON, "2:7: not valid JSON: invalid UTF-8"},
+
+		`{"a": {"b": 1, "b": 1}}`:         {settings.ErrDuplicate, `1:16: duplicate object member name "b"`},
+		`{"hooks": {}, "hooks": {}}`:      {settings.ErrDuplicate, `1:15: duplicate object member name "hooks"`},
+		`{"hooks": {}, "h\u006foks": {}}`: {settings.ErrDuplicate, `1:15: duplicate object member name "hooks"`},
+
+		`[]`:                                  {settings.ErrShape, "1:1: unexpected settings: got an array, want an object"},
+		`{"hooks": []}`:                       {settings.ErrShape, "1:11: unexpected settings: /hooks: got an array, want an object"},
+		`{"hooks": null}`:                     {settings.ErrShape, "1:11: unexpected settings: /hooks: got null, want an object"},
+		"{\"hooks\":\n{\"PostToolUse\": {}}}": {settings.ErrShape, "2:17: unexpected settings: /hooks/PostToolUse: got an object, want an array"},
+		`{"hooks": {"SessionStart": [1]}}`:    {settings.ErrShape, "1:29: unexpected settings: /hooks/SessionStart/0: got a number, want an object"},
+		`{"hooks": {"SessionStart": [{}, {"hooks": "x"}]}}`:    {settings.ErrShape, "1:43: unexpected settings: /hooks/SessionStart/1/hooks: got a string, want an array"},
+		`{"hooks": {"SessionStart": [{"hooks": [{}, true]}]}}`: {settings.ErrShape, "1:44: unexpected settings: /hooks/SessionStart/0/hooks/1: got a boolean, want an object"},
 	} {
-		_, err := settings.Add([]byte(data), ours)
-		assert.ErrorIs(t, err, want.is, "%q", data)
-		assert.ErrorContains(t, err, want.says, "%q", data)
-		_, err = settings.Remove([]byte(data), ours)
-		assert.ErrorIs(t, err, want.is, "%q", data)
-		_, err = settings.Keep([]byte(data), ours)
-		assert.ErrorIs(t, err, want.is, "%q", data)
+		_, inspectErr := settings.Inspect([]byte(data), ours)
+		_, addErr := settings.Add([]byte(data), ours)
+		_, removeErr := settings.Remove([]byte(data), ours)
+		_, keepErr := settings.Keep([]byte(data), ours)
+		for _, err := range []error{inspectErr, addErr, removeErr, keepErr} {
+			require.ErrorIs(t, err, want.is, "%q", data)
+			assert.True(t, strings.HasPrefix(err.Error(), want.says), "%q: %v", data, err)
+		}
 	}
 }
 
-func TestWhatNoHookOfOursTouchesMayHaveAnyShape(t *testing.T) {
+func TestOtherEventsMayHaveAnyShape(t *testing.T) {
 	before := `{"hooks": {"Stop": 1, "PostToolUse": [{}]}}`
 	assert.Equal(t, before, string(remove(t, add(t, []byte(before), ours), ours)))
 }

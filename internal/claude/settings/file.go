@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,47 +13,53 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// File is a settings file as it was when it was read.
+// maxBytes bounds the size of a settings file; real ones have a few kilobytes.
+const maxBytes = 64 << 20
+
+// File is a settings file as it was read.
 type File struct {
 	Path   string // absolute, as the client names it
-	Target string // what Path links to, Path itself if it is no link
+	Target string // Path with every symbolic link resolved
 	Data   []byte // nil if there is no file
 }
 
-// maxLinks is how many symbolic links in a row are followed, as by Linux.
-const maxLinks = 40
-
-// Read reads the settings file. A file that does not exist is no error, and
-// neither is a link to one. It returns ErrNotRegular or what the system returned.
+// Read reads the settings file. A missing file, or a link to one, is not an error.
+// Read returns safefile.ErrNotRegular, safefile.ErrTooLarge or a system error.
 func Read(path string) (*File, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, err
 	}
-	target, err := resolve(path)
-	if err != nil {
-		return nil, err
-	}
-	data, err := readRegular(target)
+	target := safefile.Resolve(path)
+	data, err := read(target)
 	if err != nil {
 		return nil, err
 	}
 	return &File{path, target, data}, nil
 }
 
-// Replace makes data the content of the file: atomically, durably, in the file
-// that Path links to, with the mode it had. Data like the old is not written. Nil
-// removes the file and the directories that were made for it. It returns
-// ErrChanged if the file is not as it was read.
+// read returns the content of a resolved path, nil if there is no file.
+func read(target string) ([]byte, error) {
+	data, err := safefile.ReadFile(target, maxBytes, safefile.NoFollow)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// Replace makes data the content of the file, atomically and durably. The file
+// keeps its mode, and a symbolic link at Path stays. Nil removes the file and the
+// directories that were created for it. If data equals Data, nothing is written.
+// Replace returns ErrChanged if the file is no longer as it was read.
 func (f *File) Replace(data []byte) error {
-	if bytes.Equal(data, f.Data) && (data == nil) == (f.Data == nil) {
+	if same(data, f.Data) {
 		return nil
 	}
-	now, err := readRegular(f.Target)
+	now, err := read(f.Target)
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(now, f.Data) || (now == nil) != (f.Data == nil) {
+	if !same(now, f.Data) {
 		return fmt.Errorf("%s: %w", f.Path, ErrChanged)
 	}
 	if err := f.put(data); err != nil {
@@ -63,6 +67,9 @@ func (f *File) Replace(data []byte) error {
 	}
 	return nil
 }
+
+// same tells an empty file from no file.
+func same(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
 
 func (f *File) put(data []byte) error {
 	switch {
@@ -75,72 +82,34 @@ func (f *File) put(data []byte) error {
 }
 
 func (f *File) write(data []byte) error {
-	content := func(w io.Writer) error {
-		_, err := w.Write(data)
-		return err
-	}
-	return safefile.Write(f.Target, content, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
+	return safefile.Write(f.Target, data, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
 }
 
-// create adds to data one newline for every directory it makes: see MadeDirs.
+// create appends one newline for each directory that it creates: see CreatedDirs.
 func (f *File) create(data []byte) error {
-	made, err := safefile.Mkdir(filepath.Dir(f.Target))
+	created, err := safefile.Mkdir(filepath.Dir(f.Target))
 	if err == nil {
-		err = f.write(append(bytes.Clone(data), strings.Repeat("\n", len(made))...))
+		err = f.write(append(bytes.Clone(data), strings.Repeat("\n", len(created))...))
 	}
 	if err != nil {
-		for _, dir := range made {
+		for _, dir := range created {
 			err = errors.Join(err, safefile.Rmdir(dir))
 		}
 	}
 	return err
 }
 
-// remove keeps a directory that is not empty, and with it its parents.
+// remove keeps directories that are not empty.
 func (f *File) remove() error {
 	if err := safefile.Remove(f.Target); err != nil {
 		return err
 	}
 	dir := filepath.Dir(f.Target)
-	for range MadeDirs(f.Data) {
+	for range CreatedDirs(f.Data) {
 		if safefile.Rmdir(dir) != nil {
 			break
 		}
 		dir = filepath.Dir(dir)
 	}
 	return nil
-}
-
-// resolve follows the links at path to the file at the end, which need not exist.
-func resolve(path string) (string, error) {
-	for range maxLinks {
-		link, err := os.Readlink(path)
-		if err != nil { // no link, or nothing there: reading it will tell
-			return path, nil
-		}
-		if !filepath.IsAbs(link) {
-			// ".." in a link starts from the real directory.
-			dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-			if err != nil {
-				return "", err
-			}
-			link = filepath.Join(dir, link)
-		}
-		path = link
-	}
-	return "", fmt.Errorf("%s: too many symbolic links", path)
-}
-
-func readRegular(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: %w", path, ErrNotRegular)
-	}
-	return os.ReadFile(path) // not nil, even of an empty file
 }

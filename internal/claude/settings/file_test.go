@@ -13,26 +13,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// putIn installs the hooks in the file, takeOut takes them out again, both from
-// the disk to the disk.
-func putIn(t *testing.T, path string) {
+// install adds the hooks to the file on disk.
+func install(t *testing.T, path string) {
 	t.Helper()
 	f, err := settings.Read(path)
 	require.NoError(t, err)
 	require.NoError(t, f.Replace(add(t, f.Data, ours)))
 }
 
-func takeOut(t *testing.T, path string) {
+// uninstall removes the hooks from the file on disk.
+func uninstall(t *testing.T, path string) {
 	t.Helper()
 	f, err := settings.Read(path)
 	require.NoError(t, err)
 	require.NoError(t, f.Replace(remove(t, f.Data, ours)))
 }
 
-// tree returns every path below root with its mode and, of files and links, what
-// they hold.
+// tree returns every path below root with its mode, the content of files and the
+// targets of links.
 func tree(t *testing.T, root string) []string {
 	t.Helper()
 	var all []string
@@ -71,14 +72,14 @@ func link(t *testing.T, to, path string) {
 	require.NoError(t, os.Symlink(to, path))
 }
 
-func TestFileAndDirectoriesComeBackAsTheyWere(t *testing.T) {
+func TestUninstallRestoresFilesAndDirectories(t *testing.T) {
 	for name, before := range map[string]func(t *testing.T, root string){
-		"nothing":               func(*testing.T, string) {},
-		"an empty directory":    func(t *testing.T, root string) { require.NoError(t, os.MkdirAll(root+"/a", 0o755)) },
-		"the file's own, empty": func(t *testing.T, root string) { require.NoError(t, os.MkdirAll(root+"/a/.claude", 0o750)) },
-		"another file":          func(t *testing.T, root string) { write(t, root+"/a/.claude/settings.json", "{}", 0o644) },
-		"a file":                func(t *testing.T, root string) { write(t, root+"/a/.claude/s.json", `{"a": 1}`, 0o640) },
-		"a file nobody may write": func(t *testing.T, root string) {
+		"nothing":                        func(*testing.T, string) {},
+		"an empty directory":             func(t *testing.T, root string) { require.NoError(t, os.MkdirAll(root+"/a", 0o755)) },
+		"an empty directory of the file": func(t *testing.T, root string) { require.NoError(t, os.MkdirAll(root+"/a/.claude", 0o750)) },
+		"another file":                   func(t *testing.T, root string) { write(t, root+"/a/.claude/settings.json", "{}", 0o644) },
+		"a file":                         func(t *testing.T, root string) { write(t, root+"/a/.claude/s.json", `{"a": 1}`, 0o640) },
+		"a read-only file": func(t *testing.T, root string) {
 			write(t, root+"/a/.claude/s.json", `{"a": 1}`, 0o444)
 		},
 		"a link": func(t *testing.T, root string) {
@@ -105,12 +106,12 @@ func TestFileAndDirectoriesComeBackAsTheyWere(t *testing.T) {
 			was := tree(t, root)
 			path := root + "/a/.claude/s.json"
 
-			putIn(t, path)
+			install(t, path)
 			data, err := os.ReadFile(path)
 			require.NoError(t, err)
 			assert.Equal(t, settings.Installed, state(t, data, ours))
 
-			takeOut(t, path)
+			uninstall(t, path)
 			assert.Equal(t, was, tree(t, root))
 		})
 	}
@@ -121,7 +122,7 @@ func TestModeAndLinkAreKept(t *testing.T) {
 	path, target := root+"/settings.json", root+"/dotfiles/s.json"
 	write(t, target, "{}", 0o640)
 	link(t, "dotfiles/s.json", path)
-	putIn(t, path)
+	install(t, path)
 
 	to, err := os.Readlink(path)
 	require.NoError(t, err)
@@ -131,12 +132,12 @@ func TestModeAndLinkAreKept(t *testing.T) {
 	assert.Equal(t, fs.FileMode(0o640), info.Mode())
 }
 
-func TestDirectoryMadeIsKeptIfSomethingIsInIt(t *testing.T) {
+func TestUninstallKeepsDirectoriesInUse(t *testing.T) {
 	root := t.TempDir()
 	path := root + "/a/.claude/s.json"
-	putIn(t, path)
+	install(t, path)
 	write(t, root+"/a/mine", "", 0o600)
-	takeOut(t, path)
+	uninstall(t, path)
 	assert.NoDirExists(t, root+"/a/.claude")
 	assert.FileExists(t, root+"/a/mine")
 }
@@ -144,16 +145,16 @@ func TestDirectoryMadeIsKeptIfSomethingIsInIt(t *testing.T) {
 func TestNothingIsWrittenIfNothingChanges(t *testing.T) {
 	path := t.TempDir() + "/s.json"
 	write(t, path, `{"a": 1}`, 0o600)
-	putIn(t, path)
+	install(t, path)
 	was, err := os.Stat(path)
 	require.NoError(t, err)
-	putIn(t, path)
+	install(t, path)
 	is, err := os.Stat(path)
 	require.NoError(t, err)
-	assert.True(t, os.SameFile(was, is), "not even replaced by its like")
+	assert.True(t, os.SameFile(was, is), "not even replaced by an equal file")
 }
 
-func TestAChangeInBetweenIsNotOverwritten(t *testing.T) {
+func TestReplaceKeepsAConcurrentChange(t *testing.T) {
 	path := t.TempDir() + "/.claude/s.json"
 	absent, err := settings.Read(path)
 	require.NoError(t, err)
@@ -171,18 +172,44 @@ func TestAChangeInBetweenIsNotOverwritten(t *testing.T) {
 
 func TestOnlyRegularFilesAreRead(t *testing.T) {
 	root := t.TempDir()
-	_, err := settings.Read(root)
-	assert.ErrorIs(t, err, settings.ErrNotRegular)
 	require.NoError(t, syscall.Mkfifo(root+"/fifo", 0o600))
-	_, err = settings.Read(root + "/fifo")
-	assert.ErrorIs(t, err, settings.ErrNotRegular)
 	link(t, "loop", root+"/loop")
-	_, err = settings.Read(root + "/loop")
-	assert.ErrorContains(t, err, "too many symbolic links")
-	write(t, root+"/empty", "", 0o600)
-	f, err := settings.Read(root + "/empty")
+	for _, path := range []string{root, root + "/fifo", root + "/loop"} {
+		_, err := settings.Read(path)
+		assert.ErrorIs(t, err, safefile.ErrNotRegular, path)
+	}
+	_, err := settings.Read(root + "/loop")
+	assert.ErrorIs(t, err, syscall.ELOOP)
+
+	write(t, root+"/huge", "", 0o600)
+	require.NoError(t, os.Truncate(root+"/huge", 1<<30))
+	_, err = settings.Read(root + "/huge")
+	assert.ErrorIs(t, err, safefile.ErrTooLarge)
+}
+
+func TestAnEmptyFileIsNotAMissingFile(t *testing.T) {
+	path := t.TempDir() + "/empty"
+	absent, err := settings.Read(path)
 	require.NoError(t, err)
-	assert.NotNil(t, f.Data, "an empty file is a file")
+	assert.Nil(t, absent.Data)
+
+	write(t, path, "", 0o600)
+	empty, err := settings.Read(path)
+	require.NoError(t, err)
+	assert.NotNil(t, empty.Data)
+	assert.ErrorIs(t, absent.Replace([]byte("{}")), settings.ErrChanged)
+	require.NoError(t, empty.Replace(nil))
+	assert.NoFileExists(t, path)
+}
+
+func TestACreatedFileIsReadableByAll(t *testing.T) {
+	path := t.TempDir() + "/s.json"
+	install(t, path)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	umask := syscall.Umask(0)
+	syscall.Umask(umask)
+	assert.Equal(t, fs.FileMode(0o644&^umask), info.Mode())
 }
 
 func TestAFailedWriteLeavesNoDirectory(t *testing.T) {

@@ -6,93 +6,94 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// entry is one hook as it stands in the settings.
+// entry is one hook as the settings hold it.
 type entry struct {
 	call
 	matcher string
 	timeout float64 // seconds, 0 if there is none
-	way     []step  // from the root to the group that holds the entry
-	at      step    // the entry's place among the group's hooks
-	plain   bool    // the group is nothing but hooks and a matcher
+	path    []place // from the root to the group that holds the entry
+	place   place   // among the group's hooks
+	plain   bool    // the group has no members but hooks and matcher
 }
 
-// step is a place in a container.
-type step struct {
+// place is an element of a container.
+type place struct {
 	list  list
 	index int
 }
 
-// find returns the entries that the hook owns, in the order of the settings. It
-// looks at nothing outside the hook's event.
-func find(root object, h Hook) ([]entry, error) {
-	groups, way, err := groupsOf(root, h.Event)
+// find returns the entries that are the hook h, in the order of the settings. It
+// ignores every other event.
+func (d document) find(h Hook) ([]entry, error) {
+	groups, path, err := d.groups(h.Event)
 	if err != nil {
 		return nil, err
 	}
 	var found []entry
 	for i := range groups.Elements {
 		pointer := fmt.Sprintf("/hooks/%s/%d", h.Event, i)
-		entries, err := findInGroup(groups.Elements[i].Value, pointer, h)
+		entries, err := d.findInGroup(groups.Elements[i], pointer, h)
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range entries {
-			e.way = append(way[:len(way):len(way)], step{groups, i})
+			e.path = append(path[:len(path):len(path)], place{groups, i})
 			found = append(found, e)
 		}
 	}
 	return found, nil
 }
 
-// groupsOf returns the list of an event and the way there; an empty list that is
-// nowhere if the settings have none.
-func groupsOf(root object, event string) (groups array, way []step, err error) {
+// groups returns the list of an event and the path to it. Without that event in the
+// settings it returns an empty list that is not part of them.
+func (d document) groups(event string) (groups array, path []place, err error) {
 	none := array{new(hujson.Array)}
-	at := root.index("hooks")
-	if at < 0 {
+	i := d.top.index("hooks")
+	if i < 0 {
 		return none, nil, nil
 	}
-	events, err := asObject(root.Members[at].Value.Value, "/hooks")
+	events, err := d.object(d.top.Members[i].Value, "/hooks")
 	if err != nil {
 		return none, nil, err
 	}
-	way = append(way, step{root, at})
-	at = events.index(event)
-	if at < 0 {
+	path = append(path, place{d.top, i})
+	i = events.index(event)
+	if i < 0 {
 		return none, nil, nil
 	}
-	groups, err = asArray(events.Members[at].Value.Value, "/hooks/"+event)
-	return groups, append(way, step{events, at}), err
+	groups, err = d.array(events.Members[i].Value, "/hooks/"+event)
+	return groups, append(path, place{events, i}), err
 }
 
-func findInGroup(v hujson.ValueTrimmed, pointer string, h Hook) ([]entry, error) {
-	group, err := asObject(v, pointer)
+func (d document) findInGroup(v hujson.Value, pointer string, h Hook) ([]entry, error) {
+	group, err := d.object(v, pointer)
 	if err != nil {
 		return nil, err
 	}
-	member := group.member("hooks")
-	if member == nil {
+	i := group.index("hooks")
+	if i < 0 {
 		return nil, nil
 	}
-	hooks, err := asArray(member, pointer+"/hooks")
+	hooks, err := d.array(group.Members[i].Value, pointer+"/hooks")
 	if err != nil {
 		return nil, err
 	}
 	matcher, _ := group.text("matcher")
 	var found []entry
 	for i := range hooks.Elements {
-		o, err := asObject(hooks.Elements[i].Value, fmt.Sprintf("%s/hooks/%d", pointer, i))
+		o, err := d.object(hooks.Elements[i], fmt.Sprintf("%s/hooks/%d", pointer, i))
 		if err != nil {
 			return nil, err
 		}
 		if c, ok := callOf(o); ok && h.owns(c) {
-			found = append(found, entry{call: c, matcher: matcher, timeout: seconds(o), at: step{hooks, i}, plain: isPlain(group)})
+			found = append(found, entry{call: c, matcher: matcher, timeout: seconds(o), place: place{hooks, i}, plain: isPlain(group)})
 		}
 	}
 	return found, nil
 }
 
-// callOf returns what an entry runs; ok is false if that is no plain command.
+// callOf returns the program that an entry runs; ok is false if it does more than
+// run one program.
 func callOf(o object) (c call, ok bool) {
 	kind, _ := o.text("type")
 	command, ok := o.text("command")

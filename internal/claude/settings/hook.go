@@ -7,23 +7,22 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
-// program is the base name by which an entry is known to be ours, wherever the
-// program was installed before.
+// program is the base name by which an entry is recognised as this program's,
+// whatever directory it was installed in.
 const program = "fsmtx"
 
 // Hook is one command that the client runs, without a shell, on one event.
 type Hook struct {
 	Event   string   // as the client spells it
-	Matcher string   // what of the event it is for; empty: all of it
+	Matcher string   // tool or agent names, a regular expression; empty matches all
 	Command string   // path of the program
-	Args    []string // the subcommand and what makes it this hook
-	Flags   []string // what follows; the user's choice
+	Args    []string // the subcommand and the flags that identify the hook
+	Flags   []string // the user's choice, after Args
 	Timeout int      // seconds
 }
 
-// Hooks returns the hooks by which tasks come with their skill: hydrate when a
-// skill was called by the agent or by the user, recover when a session starts.
-// flags are hydrate's.
+// Hooks returns the hooks of "fsmtx install": hydrate when the agent or the user
+// invokes a skill, recover when a session starts. flags are flags of hydrate.
 func Hooks(binary string, flags []string) []Hook {
 	const timeout = 10
 	hydrate, recover := []string{"hydrate"}, []string{"recover", "--hook"}
@@ -34,12 +33,11 @@ func Hooks(binary string, flags []string) []Hook {
 	}
 }
 
-// DefaultFlags are hydrate's flags where the user gave none: tell the agent
-// which tasks now exist.
+// DefaultFlags returns hydrate's flags for users who choose none. They tell the
+// agent which tasks it has, because newer models have no task tools (fact 32).
 func DefaultFlags() []string { return []string{"--announce"} }
 
-// owns reports whether the call is one of this hook, of whatever path, version
-// and flags.
+// owns reports whether the call is this hook, whatever its path and flags.
 func (h Hook) owns(c call) bool {
 	if len(c.args) == 0 || c.args[0] != h.Args[0] {
 		return false
@@ -52,14 +50,14 @@ func (h Hook) owns(c call) bool {
 	return h.isProgram(c.program)
 }
 
-// isProgram reports whether the path is this program's: by its usual name, as it
-// is called now, or by a link to it.
+// isProgram reports whether the path is this program: by its usual name, by the
+// path that the hook has now, or through a link.
 func (h Hook) isProgram(path string) bool {
 	return filepath.Base(path) == program || path == h.Command || filepath.IsAbs(path) && sameFile(path, h.Command)
 }
 
-// flagsOf returns what a call that the hook owns has beyond the hook's own
-// arguments; never nil.
+// flagsOf returns the arguments of a call that h owns, without those that identify
+// the hook. It never returns nil.
 func (h Hook) flagsOf(c call) []string {
 	flags := slices.Clone(c.args)
 	for _, arg := range h.Args {

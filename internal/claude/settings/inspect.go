@@ -6,26 +6,22 @@ import (
 	"strings"
 )
 
-// State says how much of the hooks is in the settings.
+// State says how many of the hooks the settings hold.
 type State int
 
 const (
-	Absent    State = iota // no hook of ours
-	Outdated               // some, but not as they would be written now
-	Installed              // all of them, as they would be written now
+	Absent    State = iota // none
+	Outdated               // some, or some that differ from what Add would write
+	Installed              // all of them, as Add would write them
 )
 
-func (s State) String() string {
-	return [...]string{"absent", "outdated", "installed"}[s]
-}
-
-// Report is what Inspect found.
+// Report is the result of Inspect.
 type Report struct {
 	State State
-	Why   []string // Outdated: what is wrong, one hook a line, its event first
+	Why   []string // for Outdated: one difference a hook, its event first
 }
 
-// Inspect compares settings with the hooks that should be there. data is nil if
+// Inspect compares settings with the hooks that they should hold. data is nil if
 // there is no file. It returns ErrNotJSON, ErrDuplicate or ErrShape.
 func Inspect(data []byte, hooks []Hook) (Report, error) {
 	if data == nil {
@@ -38,7 +34,7 @@ func Inspect(data []byte, hooks []Hook) (Report, error) {
 	var report Report
 	seen := 0
 	for _, h := range hooks {
-		found, err := find(doc.top, h)
+		found, err := doc.find(h)
 		if err != nil {
 			return Report{}, err
 		}
@@ -58,9 +54,8 @@ func Inspect(data []byte, hooks []Hook) (Report, error) {
 	return report, nil
 }
 
-// Keep returns the hooks with the flags that they have in the settings already,
-// so that a change of the program's path does not undo the user's choice.
-// Errors are those of Inspect.
+// Keep returns the hooks with the flags that they have in the settings, so that
+// installing from another path keeps the user's flags. Errors are those of Inspect.
 func Keep(data []byte, hooks []Hook) ([]Hook, error) {
 	if data == nil {
 		return hooks, nil
@@ -71,7 +66,7 @@ func Keep(data []byte, hooks []Hook) ([]Hook, error) {
 	}
 	kept := slices.Clone(hooks)
 	for i, h := range hooks {
-		found, err := find(doc.top, h)
+		found, err := doc.find(h)
 		if err != nil {
 			return nil, err
 		}
@@ -82,29 +77,29 @@ func Keep(data []byte, hooks []Hook) ([]Hook, error) {
 	return kept, nil
 }
 
-// compare says in a few words what is wrong with the entries that are the hook,
-// nothing if there is one and it is right.
+// compare says how the entries that are the hook differ from it: nothing if there
+// is exactly one and it is the same.
 func (h Hook) compare(found []entry) string {
 	if len(found) == 0 {
 		return "is missing"
 	}
 	if len(found) > 1 {
-		return fmt.Sprintf("is there %d times", len(found))
+		return fmt.Sprintf("appears %d times", len(found))
 	}
 	e := found[0]
 	switch {
 	case e.shell:
-		return "goes through a shell"
+		return "runs through a shell"
 	case e.program != h.Command:
-		return fmt.Sprintf("runs %s, not %s", e.program, h.Command)
+		return fmt.Sprintf("runs %s, want %s", e.program, h.Command)
 	case e.timeout == 0:
-		return fmt.Sprintf("has no timeout, not %d s", h.Timeout)
+		return fmt.Sprintf("has no timeout, want %d s", h.Timeout)
 	case e.timeout != float64(h.Timeout):
-		return fmt.Sprintf("may take %v s, not %d s", e.timeout, h.Timeout)
+		return fmt.Sprintf("has timeout %v s, want %d s", e.timeout, h.Timeout)
 	case e.matcher != h.Matcher:
-		return fmt.Sprintf("has the matcher %q, not %q", e.matcher, h.Matcher)
+		return fmt.Sprintf("has matcher %q, want %q", e.matcher, h.Matcher)
 	case !slices.Equal(h.flagsOf(e.call), h.Flags):
-		return fmt.Sprintf("has the flags %q, not %q", strings.Join(h.flagsOf(e.call), " "), strings.Join(h.Flags, " "))
+		return fmt.Sprintf("has flags %q, want %q", strings.Join(h.flagsOf(e.call), " "), strings.Join(h.Flags, " "))
 	}
 	return ""
 }

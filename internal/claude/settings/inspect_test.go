@@ -13,23 +13,23 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
-func TestInspectSaysWhatIsWrong(t *testing.T) {
+func TestInspectNamesEachDifference(t *testing.T) {
 	for name, c := range map[string]struct {
 		old, new string
 		why      []string
 	}{
 		"as written":        {"", "", nil},
-		"other flags":       {`"--announce"`, `"--scope=skill"`, []string{`PostToolUse: has the flags "--scope=skill", not "--announce"`, `UserPromptExpansion: has the flags "--scope=skill", not "--announce"`}},
-		"other path":        {`"/opt/bin/fsmtx", "args": ["recover"`, `"/old/fsmtx", "args": ["recover"`, []string{"SessionStart: runs /old/fsmtx, not /opt/bin/fsmtx"}},
-		"no path":           {`"/opt/bin/fsmtx", "args": ["recover"`, `"fsmtx", "args": ["recover"`, []string{"SessionStart: runs fsmtx, not /opt/bin/fsmtx"}},
-		"other timeout":     {`"--hook"], "timeout": 10`, `"--hook"], "timeout": 60`, []string{"SessionStart: may take 60 s, not 10 s"}},
-		"no timeout":        {`"--hook"], "timeout": 10`, `"--hook"]`, []string{"SessionStart: has no timeout, not 10 s"}},
+		"other flags":       {`"--announce"`, `"--scope=skill"`, []string{`PostToolUse: has flags "--scope=skill", want "--announce"`, `UserPromptExpansion: has flags "--scope=skill", want "--announce"`}},
+		"other path":        {`"/opt/bin/fsmtx", "args": ["recover"`, `"/old/fsmtx", "args": ["recover"`, []string{"SessionStart: runs /old/fsmtx, want /opt/bin/fsmtx"}},
+		"no path":           {`"/opt/bin/fsmtx", "args": ["recover"`, `"fsmtx", "args": ["recover"`, []string{"SessionStart: runs fsmtx, want /opt/bin/fsmtx"}},
+		"other timeout":     {`"--hook"], "timeout": 10`, `"--hook"], "timeout": 60`, []string{"SessionStart: has timeout 60 s, want 10 s"}},
+		"no timeout":        {`"--hook"], "timeout": 10`, `"--hook"]`, []string{"SessionStart: has no timeout, want 10 s"}},
 		"same number":       {`"--hook"], "timeout": 10`, `"--hook"], "timeout": 1.0e1`, nil},
-		"other matcher":     {`"Skill"`, `"Skill|Bash"`, []string{`PostToolUse: has the matcher "Skill|Bash", not "Skill"`}},
-		"a matcher":         {`{"hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover"`, `{"matcher": "startup", "hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover"`, []string{`SessionStart: has the matcher "startup", not ""`}},
-		"a shell":           {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"/opt/bin/fsmtx recover --hook"`, []string{"SessionStart: goes through a shell"}},
-		"a quoting shell":   {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"'/my opt/fsmtx' recover \"--hook\""`, []string{"SessionStart: goes through a shell"}},
-		"a variable's path": {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"\"$HOME/bin/fsmtx\" recover --hook"`, []string{"SessionStart: goes through a shell"}},
+		"other matcher":     {`"Skill"`, `"Skill|Bash"`, []string{`PostToolUse: has matcher "Skill|Bash", want "Skill"`}},
+		"a matcher":         {`{"hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover"`, `{"matcher": "startup", "hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover"`, []string{`SessionStart: has matcher "startup", want ""`}},
+		"a shell":           {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"/opt/bin/fsmtx recover --hook"`, []string{"SessionStart: runs through a shell"}},
+		"a quoting shell":   {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"'/my opt/fsmtx' recover \"--hook\""`, []string{"SessionStart: runs through a shell"}},
+		"a variable's path": {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"\"$HOME/bin/fsmtx\" recover --hook"`, []string{"SessionStart: runs through a shell"}},
 		"not ours":          {`"recover", "--hook"`, `"recover"`, []string{"SessionStart: is missing"}},
 		"a script of ours":  {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"fsmtx recover --hook ; true"`, []string{"SessionStart: is missing"}},
 		"other event":       {`"SessionStart"`, `"SessionEnd"`, []string{"SessionStart: is missing"}},
@@ -46,34 +46,34 @@ func TestInspectSaysWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestInspectCountsTwoAsWrong(t *testing.T) {
+func TestInspectReportsADuplicateHook(t *testing.T) {
 	entry := `{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover", "--hook"], "timeout": 10}`
 	twice := fmt.Sprintf(`{"hooks": {"SessionStart": [{"hooks": [%s, %s]}]}}`, entry, entry)
 	report, err := settings.Inspect([]byte(twice), ours[2:])
 	require.NoError(t, err)
-	assert.Equal(t, []string{"SessionStart: is there 2 times"}, report.Why)
+	assert.Equal(t, []string{"SessionStart: appears 2 times"}, report.Why)
 	assert.Equal(t, 1, strings.Count(string(add(t, []byte(twice), ours[2:])), "recover"))
 }
 
-func TestKeepTakesTheFlagsThatAreThere(t *testing.T) {
+func TestKeepReturnsTheInstalledFlags(t *testing.T) {
 	with := add(t, []byte(`{"a":1}`), settings.Hooks("/old/fsmtx", []string{"--scope=skill", "--announce"}))
 	kept, err := settings.Keep(with, ours)
 	require.NoError(t, err)
 	assert.Equal(t, settings.Hooks("/opt/bin/fsmtx", []string{"--scope=skill", "--announce"})[:2], kept[:2])
-	assert.Equal(t, settings.Outdated, state(t, with, kept), "the path is another")
+	assert.Equal(t, settings.Outdated, state(t, with, kept), "the path differs")
 	assert.Equal(t, settings.Installed, state(t, add(t, with, kept), kept))
 
 	none := add(t, []byte(`{"a":1}`), settings.Hooks("/old/fsmtx", []string{}))
 	kept, err = settings.Keep(none, ours)
 	require.NoError(t, err)
-	assert.Empty(t, kept[0].Flags, "no flag is a choice too")
+	assert.Empty(t, kept[0].Flags, "having no flags is a choice too")
 
 	kept, err = settings.Keep(nil, ours)
 	require.NoError(t, err)
 	assert.Equal(t, ours, kept)
 }
 
-func TestAProgramOfAnotherNameKnowsItself(t *testing.T) {
+func TestAProgramOfAnotherNameRecognisesItself(t *testing.T) {
 	hooks := settings.Hooks("/opt/fsmtx-2.0-linux", settings.DefaultFlags())
 	with := add(t, []byte(`{}`), hooks)
 	assert.Equal(t, settings.Installed, state(t, with, hooks))
@@ -81,7 +81,7 @@ func TestAProgramOfAnotherNameKnowsItself(t *testing.T) {
 	assert.Equal(t, `{}`, string(remove(t, with, hooks)))
 }
 
-func TestALineThatDoesMoreIsTheUsersOwn(t *testing.T) {
+func TestACommandLineThatDoesMoreIsNotOurs(t *testing.T) {
 	for line, ours := range map[string]bool{
 		"fsmtx hydrate":                       true,
 		"  /a/fsmtx\\thydrate --scope=skill ": true,
@@ -112,9 +112,9 @@ func TestALineThatDoesMoreIsTheUsersOwn(t *testing.T) {
 	}
 }
 
-// TestLinkToTheProgramIsTheProgram: whoever installs by one name of the program and
-// then by another has its hooks once.
-func TestLinkToTheProgramIsTheProgram(t *testing.T) {
+// TestALinkToTheProgramIsTheProgram installs by one path of the program and then by
+// another: the hooks are there once.
+func TestALinkToTheProgramIsTheProgram(t *testing.T) {
 	dir := t.TempDir()
 	program, link := filepath.Join(dir, "program"), filepath.Join(dir, "link")
 	require.NoError(t, os.WriteFile(program, nil, 0o755))

@@ -9,16 +9,15 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// layout is how a file is laid out, so that what goes in looks like its
+// layout describes how a file is laid out, so that new elements look like their
 // surroundings.
 type layout struct {
 	newline string // "\n" or "\r\n"
-	unit    string // one level of indentation: blanks or tabs
-	flat    bool   // everything is on one line
+	unit    string // one level of indentation: spaces or tabs
+	flat    bool   // the file is one line
 }
 
-// layoutOf reads the layout off the file; where the file shows none it is the
-// client's: two spaces.
+// layoutOf detects the layout of the file. Its default is the client's: two spaces.
 func layoutOf(root object, data []byte) layout {
 	l := layout{newline: "\n", unit: "  "}
 	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
@@ -33,8 +32,8 @@ func layoutOf(root object, data []byte) layout {
 	return l
 }
 
-// indentation returns the blanks and tabs after the last newline of white space;
-// ok is false if it holds no newline.
+// indentation returns the spaces and tabs after the last newline of white space;
+// ok is false if there is no newline.
 func indentation(space hujson.Extra) (indent string, ok bool) {
 	i := bytes.LastIndexByte(space, '\n')
 	if i < 0 {
@@ -44,8 +43,8 @@ func indentation(space hujson.Extra) (indent string, ok bool) {
 	return line[len(strings.TrimRight(line, " \t")):], true
 }
 
-// line returns white space that starts a line, or what stands for it where
-// everything is on one line. It is never empty.
+// line returns the white space that starts a new line, a single space in a file of
+// one line. It is never empty.
 func (l layout) line(indent string) hujson.Extra {
 	if l.flat {
 		return hujson.Extra(" ")
@@ -53,7 +52,8 @@ func (l layout) line(indent string) hujson.Extra {
 	return hujson.Extra(l.newline + indent)
 }
 
-// group returns the hook as the settings want it, without white space around it.
+// group returns the hook in the form that the client documents, without white space
+// around it.
 func (l layout) group(h Hook, indent string) (hujson.ValueTrimmed, error) {
 	type command struct {
 		Type    string   `json:"type"`

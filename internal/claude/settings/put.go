@@ -4,8 +4,8 @@ import "github.com/tailscale/hujson"
 
 // put adds hooks to settings that hold none of them.
 func put(data []byte, hooks []Hook) ([]byte, error) {
-	made := data == nil
-	if made {
+	created := data == nil
+	if created {
 		data = []byte("{}\n")
 	}
 	doc, err := parse(data)
@@ -14,18 +14,18 @@ func put(data []byte, hooks []Hook) ([]byte, error) {
 	}
 	l := layoutOf(doc.top, data)
 	for _, h := range hooks {
-		if err := l.put(node{list: doc.top, ours: made}, h); err != nil {
+		if err := l.put(node{list: doc.top, created: created}, h); err != nil {
 			return nil, err
 		}
 	}
 	return doc.root.Pack(), nil
 }
 
-// node is a container on the way to where a hook goes.
+// node is a container on the path to a new hook.
 type node struct {
 	list
-	indent string // of the line that its opening bracket is on
-	ours   bool   // it is being made, not found
+	indent  string // of the line with the opening bracket
+	created bool   // by this edit
 }
 
 func (l layout) put(top node, h Hook) error {
@@ -41,7 +41,7 @@ func (l layout) put(top node, h Hook) error {
 	return nil
 }
 
-// enter returns the member of that name, which is made if it is not there.
+// enter returns the member with that name and creates it if it is missing.
 func (l layout) enter(n node, name string, empty hujson.ValueTrimmed) node {
 	o := n.list.(object)
 	if i := o.index(name); i >= 0 {
@@ -56,17 +56,16 @@ func (l layout) enter(n node, name string, empty hujson.ValueTrimmed) node {
 		Name:  hujson.Value{BeforeExtra: before, Value: hujson.String(name)},
 		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: empty},
 	})
-	return node{list: asList(empty), indent: indent, ours: true}
+	return node{list: asList(empty), indent: indent, created: true}
 }
 
-// place returns the white space before the next thing to go into the container,
-// and the indentation of the line it will be on. See the package comment: before
-// the first thing in a container there is some if, and only if, the container is
-// ours.
+// place returns the white space before the next element of the container, and the
+// indentation of its line. The first element of a container has white space before
+// it only if the container is created by this edit: see the package comment.
 func (l layout) place(n node) (before hujson.Extra, indent string) {
 	last := n.len() - 1
 	switch {
-	case last < 0 && n.ours:
+	case last < 0 && n.created:
 		*n.end() = l.line(n.indent)
 		indent = n.indent + l.unit
 		return l.line(indent), indent

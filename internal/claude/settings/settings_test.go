@@ -12,8 +12,8 @@ import (
 var ours = settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags())
 
 // settingsFile draws the bytes of a settings file that holds none of our hooks: any
-// JSON object, with white space of any kind in every place that may have some.
-// Where the client would look for hooks it has what the client wants.
+// JSON object, with any white space in every place that allows it. Its "hooks" have
+// the shape that the client documents.
 func settingsFile() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		g := drawer{t, layouts.Draw(t, "layout")}
@@ -106,7 +106,7 @@ func (g drawer) group() string {
 	return g.wrap("{", rapid.Permutation(members).Draw(g.t, "order"), "}")
 }
 
-// foreign entries are nearly ours, and are not.
+// foreign entries resemble ours.
 var foreign = rapid.SampledFrom([]string{
 	`{}`,
 	`{"type":"command","command":"/usr/bin/true"}`,

@@ -4,77 +4,52 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// document is the settings as a tree that keeps every byte.
+// document is a settings file as a tree that keeps every byte.
 type document struct {
+	data []byte
 	root hujson.Value
 	top  object // the value of root
 }
 
-// parse reads settings. The strict reader goes first: the tree's own parser
-// takes comments, trailing commas, duplicate names and any depth. data must not
-// change as long as the document is used.
+// parse parses settings. data must not change while the document is used.
 func parse(data []byte) (document, error) {
+	// hujson also accepts comments, trailing commas, duplicate names and any depth.
 	if err := checkSyntax(data); err != nil {
 		return document{}, err
 	}
 	root, err := hujson.Parse(data)
 	if err != nil {
-		return document{}, fmt.Errorf("%w: %w", ErrNotJSON, err)
+		return document{}, fmt.Errorf("1:1: %w: %w", ErrNotJSON, err)
 	}
-	top, err := asObject(root.Value, "")
-	return document{root, top}, err
+	d := document{data: data, root: root}
+	d.top, err = d.object(root, "")
+	return d, err
 }
 
 func checkSyntax(data []byte) error {
-	if !utf8.Valid(data) {
-		return fmt.Errorf("%w: not UTF-8 at %s", ErrNotJSON, position(data, int64(validPrefix(data))))
-	}
-	// Valid UTF-8 may still escape half a surrogate pair, which JSON's grammar
-	// allows.
-	dec := jsontext.NewDecoder(bytes.NewReader(data), jsontext.AllowInvalidUTF8(true))
-	_, err := dec.ReadValue()
-	if err == nil {
-		_, err = dec.ReadToken()
-		if err == nil {
-			return fmt.Errorf("%w: something follows the end at %s", ErrNotJSON, position(data, dec.InputOffset()))
-		}
-		if err == io.EOF {
-			return nil
-		}
-	}
-	return syntaxError(data, err)
-}
-
-func syntaxError(data []byte, err error) error {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return fmt.Errorf("%w: it is empty", ErrNotJSON)
+		return fmt.Errorf("1:1: %w: the file is empty", ErrNotJSON)
 	}
-	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
-	if !ok {
-		return fmt.Errorf("%w: %w", ErrNotJSON, err)
+	if n := validPrefix(data); n < len(data) {
+		return fmt.Errorf("%v: %w: invalid UTF-8", jsonx.PositionAt(data, n), ErrNotJSON)
 	}
-	at := position(data, syntactic.ByteOffset)
-	if errors.Is(err, jsontext.ErrDuplicateName) {
-		return fmt.Errorf("%w: %s at %s", ErrDuplicate, syntactic.JSONPointer, at)
+	// The option allows half a surrogate pair as an escape, which is valid JSON.
+	err := jsonx.Check(data, jsontext.AllowInvalidUTF8(true))
+	if syntax, ok := errors.AsType[*jsonx.SyntaxError](err); ok && !errors.Is(err, ErrDuplicate) {
+		return fmt.Errorf("%v: %w: %w", syntax.Position, ErrNotJSON, syntax.Err)
 	}
-	return fmt.Errorf("%w: %w at %s", ErrNotJSON, syntactic.Err, at)
+	return err
 }
 
-// position returns an offset as an editor shows it; columns count bytes.
-func position(data []byte, offset int64) string {
-	before := data[:min(offset, int64(len(data)))]
-	line := bytes.Count(before, []byte("\n")) + 1
-	column := len(before) - bytes.LastIndexByte(before, '\n')
-	return fmt.Sprintf("line %d, column %d", line, column)
-}
-
+// validPrefix returns the length of the longest prefix that is valid UTF-8.
 func validPrefix(data []byte) (n int) {
 	for n < len(data) {
 		r, size := utf8.DecodeRune(data[n:])
@@ -84,4 +59,28 @@ func validPrefix(data []byte) (n int) {
 		n += size
 	}
 	return n
+}
+
+// object returns v as an object, or ErrShape. pointer is v's JSON pointer.
+func (d document) object(v hujson.Value, pointer string) (object, error) {
+	if o, ok := v.Value.(*hujson.Object); ok {
+		return object{o}, nil
+	}
+	return object{}, d.wrongShape(v, pointer, "an object")
+}
+
+// array returns v as an array, or ErrShape. pointer is v's JSON pointer.
+func (d document) array(v hujson.Value, pointer string) (array, error) {
+	if a, ok := v.Value.(*hujson.Array); ok {
+		return array{a}, nil
+	}
+	return array{}, d.wrongShape(v, pointer, "an array")
+}
+
+func (d document) wrongShape(v hujson.Value, pointer, want string) error {
+	at := jsonx.PositionAt(d.data, v.StartOffset)
+	if pointer != "" {
+		pointer += ": "
+	}
+	return fmt.Errorf("%v: %w: %s%s", at, ErrShape, pointer, jsonx.Got(jsontext.Kind(v.Value.Kind()), want))
 }

@@ -1,13 +1,9 @@
 package settings
 
-import (
-	"fmt"
+import "github.com/tailscale/hujson"
 
-	"github.com/tailscale/hujson"
-)
-
-// list is an object or an array, seen as a row of things with white space before
-// each and before the closing bracket.
+// list is an object or an array: a sequence of elements with white space before
+// each of them and before the closing bracket.
 type list interface {
 	len() int
 	before(i int) *hujson.Extra
@@ -28,7 +24,7 @@ func (o object) drop(i int) {
 	}
 }
 
-// index returns the member's place, -1 if there is none of that name.
+// index returns the index of the member with that name, -1 if there is none.
 func (o object) index(name string) int {
 	for i := range o.Members {
 		if o.Members[i].Name.Value.(hujson.Literal).String() == name {
@@ -38,7 +34,7 @@ func (o object) index(name string) int {
 	return -1
 }
 
-// member returns the value of that name, nil if there is none.
+// member returns the value of the member with that name, nil if there is none.
 func (o object) member(name string) hujson.ValueTrimmed {
 	if i := o.index(name); i >= 0 {
 		return o.Members[i].Value.Value
@@ -46,7 +42,8 @@ func (o object) member(name string) hujson.ValueTrimmed {
 	return nil
 }
 
-// text returns the string of that name; ok is false if it is no string or absent.
+// text returns the string with that name; ok is false if it is absent or not a
+// string.
 func (o object) text(name string) (s string, ok bool) {
 	return text(o.member(name))
 }
@@ -69,41 +66,4 @@ func text(v hujson.ValueTrimmed) (s string, ok bool) {
 		return "", false
 	}
 	return v.(hujson.Literal).String(), true
-}
-
-func asObject(v hujson.ValueTrimmed, pointer string) (object, error) {
-	if o, ok := v.(*hujson.Object); ok {
-		return object{o}, nil
-	}
-	return object{}, wrongShape(v, pointer, "an object")
-}
-
-func asArray(v hujson.ValueTrimmed, pointer string) (array, error) {
-	if a, ok := v.(*hujson.Array); ok {
-		return array{a}, nil
-	}
-	return array{}, wrongShape(v, pointer, "an array")
-}
-
-func wrongShape(v hujson.ValueTrimmed, pointer, want string) error {
-	if pointer == "" {
-		pointer = "the whole of it"
-	}
-	return fmt.Errorf("%w: %s is %s, and %s is wanted", ErrShape, pointer, kindName(v.Kind()), want)
-}
-
-func kindName(k hujson.Kind) string {
-	switch k {
-	case '{':
-		return "an object"
-	case '[':
-		return "an array"
-	case '"':
-		return "a string"
-	case '0':
-		return "a number"
-	case 't', 'f':
-		return "a boolean"
-	}
-	return "null"
 }

@@ -1,0 +1,95 @@
+package safefile
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/google/renameio/v2"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestMkdirReturnsWhatItCreatedInnermostFirst(t *testing.T) {
+	root := t.TempDir()
+	inner := filepath.Join(root, "a", "b", "c")
+	made, err := Mkdir(inner)
+	require.NoError(t, err)
+	assert.Equal(t, []string{inner, filepath.Join(root, "a", "b"), filepath.Join(root, "a")}, made)
+
+	made, err = Mkdir(inner)
+	require.NoError(t, err)
+	assert.Empty(t, made)
+}
+
+func TestMkdirRefusesAFileOnTheWay(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	_, err := Mkdir(file)
+	assert.ErrorIs(t, err, syscall.ENOTDIR)
+	_, err = Mkdir(filepath.Join(file, "below"))
+	assert.ErrorIs(t, err, syscall.ENOTDIR)
+}
+
+func TestRmdirRemovesOnlyEmptyDirectories(t *testing.T) {
+	root := t.TempDir()
+	full, link := filepath.Join(root, "full"), filepath.Join(root, "link")
+	require.NoError(t, os.MkdirAll(filepath.Join(full, "empty"), 0o700))
+	require.NoError(t, os.Symlink(filepath.Join(full, "empty"), link))
+
+	assert.Error(t, Rmdir(full))
+	assert.ErrorIs(t, Rmdir(link), syscall.ENOTDIR)
+	assert.NoError(t, Rmdir(filepath.Join(full, "empty")))
+}
+
+func TestWriteSetsContentAndMode(t *testing.T) {
+	for name, write := range map[string]func(string, []byte, ...renameio.Option) error{"Write": Write, "Replace": Replace} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path := filepath.Join(dir, "file")
+			require.NoError(t, write(path, []byte("old and longer")))
+			requireFile(t, path, "old and longer", 0o600)
+			require.NoError(t, os.Chmod(path, 0o640))
+			require.NoError(t, write(path, []byte("new"), renameio.WithExistingPermissions()))
+			requireFile(t, path, "new", 0o640)
+			require.NoError(t, write(path, nil, renameio.WithStaticPermissions(0o755)))
+			requireFile(t, path, "", 0o755)
+
+			names, err := os.ReadDir(dir)
+			require.NoError(t, err)
+			assert.Len(t, names, 1, "no temporary file is left")
+		})
+	}
+}
+
+func requireFile(t *testing.T, path, content string, mode fs.FileMode) {
+	t.Helper()
+	info, err := os.Lstat(path)
+	require.NoError(t, err)
+	require.Equal(t, mode, info.Mode())
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, content, string(data))
+}
+
+func TestWriteReplacesALinkAndNotItsTarget(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	require.NoError(t, os.WriteFile(target, []byte("old"), 0o600))
+	require.NoError(t, os.Symlink("target", link))
+	require.NoError(t, Write(link, []byte("new")))
+	requireFile(t, link, "new", 0o600)
+	requireFile(t, target, "old", 0o600)
+}
+
+func TestAFailedWriteLeavesTheOldFile(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "directory")
+	require.NoError(t, os.Mkdir(path, 0o700))
+	require.Error(t, Write(path, []byte("new")), "a rename cannot replace a directory")
+	names, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, names, 1, "the temporary file is removed")
+}
