@@ -286,17 +286,39 @@ func TestTwiceIsOnceUpToIDs(t *testing.T) {
 	})
 }
 
-// normalised is the list with the numbers of its created tasks taken out.
+// normalised returns the files of the list with the numbers of the created tasks
+// replaced by their places in the spec: in the file's name, in "id", and in the
+// arrays "blocks" and "blockedBy". Anything else stays as it is.
 func (h *home) normalised(r hydrate.Result) map[string]string {
-	m := h.tasks()
-	replace := make([]string, 0, 2*len(r.Created))
+	files := h.tasks()
+	place := map[string]string{}
 	for i, c := range r.Created {
-		replace = append(replace, fmt.Sprintf(`"%d"`, c.ID), fmt.Sprintf(`"local %d"`, i))
+		place[strconv.FormatInt(c.ID, 10)] = fmt.Sprintf("place %d", i)
 	}
-	for i, c := range r.Created {
-		text := m[c.Name]
-		delete(m, c.Name)
-		m[fmt.Sprintf("local %d", i)] = strings.NewReplacer(replace...).Replace(text)
+	for _, c := range r.Created {
+		text := files[c.Name]
+		delete(files, c.Name)
+		name := place[strings.TrimSuffix(c.Name, ".json")]
+		require.NotContains(h.t, files, name)
+		files[name] = renumbered(h.t, text, place)
 	}
-	return m
+	return files
+}
+
+func renumbered(t *rapid.T, text string, place map[string]string) string {
+	var task map[string]any
+	require.NoError(t, json.Unmarshal([]byte(text), &task))
+	number := func(id any) string {
+		require.Contains(t, place, id, "an id that is not a created task's")
+		return place[id.(string)]
+	}
+	task["id"] = number(task["id"])
+	for _, field := range []string{"blocks", "blockedBy"} {
+		for i, id := range task[field].([]any) {
+			task[field].([]any)[i] = number(id)
+		}
+	}
+	out, err := json.Marshal(task, json.Deterministic(true))
+	require.NoError(t, err)
+	return string(out)
 }

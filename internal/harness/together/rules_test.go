@@ -91,11 +91,19 @@ func (h *history) keeps(names []string) bool {
 	return true
 }
 
-// TestScopeOfOneSkill has hooks of different skills at once with --scope=skill:
-// each skill's tasks are there once, whoever came last. With --scope=all those of
-// one skill are, and the check sees that.
-func TestScopeOfOneSkill(t *testing.T) {
-	for scope, want := range map[string]int{"skill": 1 + 3 + 5 + 2, "all": -1} {
+// TestScopes invokes different skills at once, each twice. With --scope=skill the
+// tasks of every skill are there once; with --scope=all those of exactly one skill.
+func TestScopes(t *testing.T) {
+	every := map[string]int{"one": 1, "three": 3, "five": 5, "active": 2}
+	for scope, check := range map[string]func(t *testing.T, got map[string]int){
+		"skill": func(t *testing.T, got map[string]int) { assert.Equal(t, every, got) },
+		"all": func(t *testing.T, got map[string]int) {
+			require.Len(t, got, 1, "skills that have tasks: %v", got)
+			for skill, n := range got {
+				assert.Equal(t, every[skill], n, skill)
+			}
+		},
+	} {
 		t.Run(scope, func(t *testing.T) {
 			for range 5 {
 				w := newWorld(t)
@@ -106,8 +114,20 @@ func TestScopeOfOneSkill(t *testing.T) {
 				h.outcomes = w.atOnce(t, h.calls())
 				h.after = w.files(t)
 				assert.Empty(t, h.violations())
-				assert.Equal(t, want == len(h.after), scope == "skill")
+				check(t, h.perSkill(t))
 			}
 		})
 	}
+}
+
+// perSkill counts the tasks that each skill has after it all.
+func (h *history) perSkill(t *testing.T) map[string]int {
+	counts := map[string]int{}
+	for name, f := range h.after {
+		v, err := f.task()
+		require.NoError(t, err, name)
+		require.NotNil(t, v.Metadata.FSM, name)
+		counts[*v.Metadata.FSM]++
+	}
+	return counts
 }
