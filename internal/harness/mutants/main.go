@@ -116,7 +116,9 @@ func (t target) mutants(workers int) ([]mutant, error) {
 	}
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "report.json")
-	c := exec.Command("go", "run", gremlins, "unleash", t.pkg, "--workers", strconv.Itoa(workers), "--test-cpu", "1",
+	// Not --test-cpu: gremlins 0.6.0 passes "-cpu 1" as one argument, go test rejects
+	// it, and every mutant is reported as killed.
+	c := exec.Command("go", "run", gremlins, "unleash", t.pkg, "--workers", strconv.Itoa(workers),
 		"--timeout-coefficient", "20", "--silent", "--output", out)
 	c.Stdout, c.Stderr = os.Stderr, os.Stderr
 	if err := c.Run(); err != nil {
