@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json"
@@ -45,20 +46,33 @@ type Plugin struct {
 // Part is one feature of a plugin.
 type Part struct {
 	Hooks []settings.Hook
-	Files fs.FS // copied into the plugin's directory; may be nil
+	Files fs.FS  // copied into the plugin's directory; may be nil
+	About string // a paragraph of the plugin's README.md: what the hooks read and write
 }
 
 // Hydration is the part that turns a skill's workflow into tasks, with a sample
 // skill.
 func Hydration() Part {
-	return Part{settings.Hooks(Command, settings.DefaultFlags()), sample.FS}
+	return Part{settings.Hooks(Command, settings.DefaultFlags()), sample.FS,
+		"`hydrate` reads the folders of skills and plugins, and changes the session's task list\n" +
+			"and a hidden directory beside it. `recover` finishes or rolls back a change of the task\n" +
+			"list that was interrupted."}
 }
 
 // Planning is the part that enforces the rules of a planning workflow.
-func Planning() Part { return Part{planning.Hooks(Command), planning.Files} }
+func Planning() Part {
+	return Part{planning.Hooks(Command), planning.Files,
+		"The guards of a planning workflow read the feature's files and the session's\n" +
+			"transcript. They write an audit log into the feature's folder, and counters and a log\n" +
+			"into `PLANNING_STATE_DIR` (default `/tmp`). `config/planning-config.yaml` configures\n" +
+			"them, and switches them off."}
+}
 
 // SkillFiles is the part that keeps the agent from reading workflow files.
-func SkillFiles() Part { return Part{Hooks: planning.SkillFiles(Command)} }
+func SkillFiles() Part {
+	return Part{Hooks: planning.SkillFiles(Command),
+		About: "`guard skill-files` keeps the agent from reading `fsm.json` files, whose content it has\nas tasks."}
+}
 
 // File is one file of a plugin.
 type File struct {
@@ -78,7 +92,7 @@ func (p Plugin) Files() ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []File{{manifestPath, 0o644, manifest}, {"README.md", 0o644, readme}, {programPath, 0o755, p.Program}}
+	files := []File{{manifestPath, 0o644, manifest}, {"README.md", 0o644, p.readme()}, {programPath, 0o755, p.Program}}
 	var hooks []settings.Hook
 	for _, part := range p.Parts {
 		hooks = append(hooks, part.Hooks...)
@@ -112,7 +126,28 @@ func appendAll(files []File, from fs.FS) ([]File, error) {
 }
 
 //go:embed README.md
-var readme []byte
+var readme string
+
+// readme returns README.md with the hooks of all parts, so that it states what runs.
+func (p Plugin) readme() []byte {
+	var b strings.Builder
+	b.WriteString(readme + "\n")
+	for _, part := range p.Parts {
+		for _, h := range part.Hooks {
+			matcher := ""
+			if h.Matcher != "" {
+				matcher = fmt.Sprintf(" of `%s`", h.Matcher)
+			}
+			fmt.Fprintf(&b, "- %s%s: `fsmtx %s`\n", h.Event, matcher, strings.Join(append(h.Args[:len(h.Args):len(h.Args)], h.Flags...), " "))
+		}
+	}
+	for _, part := range p.Parts {
+		if part.About != "" {
+			b.WriteString("\n" + part.About + "\n")
+		}
+	}
+	return []byte(b.String())
+}
 
 const description = "Puts a skill's workflow into the task list when the skill is called: all of it or none of it"
 

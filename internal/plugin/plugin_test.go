@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -58,6 +59,23 @@ func TestPartsAddTheirHooksAndFiles(t *testing.T) {
 	assert.Len(t, file.Hooks["PostToolUse"], 1)
 }
 
+func TestReadmeNamesEveryHook(t *testing.T) {
+	p := small()
+	assert.Contains(t, string(p.readme()), "\n- PostToolUse of `Skill`: `fsmtx hydrate --announce`\n")
+	assert.Contains(t, string(p.readme()), "\n- SessionStart: `fsmtx recover --hook`\n")
+	assert.NotContains(t, string(p.readme()), "guard")
+
+	p.Parts = append(p.Parts, Planning(), SkillFiles())
+	for _, part := range p.Parts {
+		for _, h := range part.Hooks {
+			assert.Contains(t, string(p.readme()), "- "+h.Event)
+			assert.Contains(t, string(p.readme()), "`fsmtx "+strings.Join(h.Args, " "))
+		}
+		assert.NotEmpty(t, part.About)
+		assert.Contains(t, string(p.readme()), part.About)
+	}
+}
+
 func TestOnlyTheProgramIsExecutable(t *testing.T) {
 	dir := t.TempDir()
 	written, err := small().Write(dir, false)
@@ -105,7 +123,7 @@ func TestNothingIsOverwrittenUnasked(t *testing.T) {
 	require.NoError(t, err)
 	data, err := os.ReadFile(mine)
 	require.NoError(t, err)
-	assert.Equal(t, readme, data)
+	assert.Equal(t, string(files[1].Data), string(data))
 }
 
 func TestNamesAndVersions(t *testing.T) {
