@@ -6,10 +6,10 @@ import (
 	"os"
 )
 
-// The crash contract rests on what Windows has not: names that can be linked and
-// replaced while files are open, directories that can be synced, flock.
+// The crash contract needs what Windows lacks: replacing and linking files that are
+// open, syncing directories, flock.
 func main() {
 	fmt.Fprintln(os.Stderr, "fsmtx: Windows is not supported")
-	fmt.Fprintln(os.Stderr, "hint: run it in WSL, beside a client that runs there too")
+	fmt.Fprintln(os.Stderr, "hint: run fsmtx and the client in WSL")
 	os.Exit(1)
 }

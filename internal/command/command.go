@@ -1,5 +1,5 @@
-// Package command is the program's command line: one file a subcommand, and
-// nothing in it but flags, words and exit codes.
+// Package command is the program's command line: flags, messages, hints and exit
+// codes. Each subcommand has a file of its own.
 package command
 
 import (
@@ -16,16 +16,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// Exit codes shared by the subcommands; each says in its help when it uses
-// another one.
+// Exit codes shared by the subcommands. A subcommand that uses others documents them
+// in its help.
 const (
 	exitOK    = 0
-	exitNo    = 1 // the answer is no, or the command line is wrong
-	exitBlock = 2 // to a client: show the agent what standard error says
+	exitNo    = 1 // the command failed, or its answer is no
+	exitBlock = 2 // as a hook: the client shows standard error to the agent (fact 22)
 )
 
-// exit ends the program with a code. A nil err prints nothing: what there was
-// to say has been said.
+// exit is an error that ends the program with a code. A nil err prints nothing,
+// because the command has printed everything already.
 type exit struct {
 	code int
 	err  error
@@ -41,8 +41,8 @@ func (e *exit) Error() string {
 
 func (e *exit) Unwrap() error { return e.err }
 
-// subcommands are made one by one so that a hook, which starts on every call
-// of a skill, initialises only its own.
+// subcommands are built on demand, so that a hook, which the client starts for every
+// skill, builds only its own.
 var subcommands = []subcommand{
 	{name: "hydrate", make: newHydrate, misused: refuseFlags},
 	{name: "recover", make: newRecover},
@@ -59,11 +59,11 @@ var subcommands = []subcommand{
 type subcommand struct {
 	name    string
 	make    func(terminal.Streams) *cobra.Command
-	misused func(terminal.Streams, error) error // answers wrong flags; nil for the usual way
-	below   func() []subcommand                 // its own subcommands, where these are made one by one too
+	misused func(terminal.Streams, error) error // handles invalid flags; nil for the default
+	below   func() []subcommand                 // its own subcommands, if they are built on demand too
 }
 
-// build makes the command.
+// build returns the command.
 func (sub subcommand) build(s terminal.Streams) *cobra.Command {
 	c := sub.make(s)
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
@@ -95,19 +95,19 @@ func Main(args []string, s terminal.Streams) int {
 	return code
 }
 
-// newRoot returns the command that args are for. A subcommand named by args is a
-// root of its own: cobra gives a root with subcommands two more, help and
-// completion, which a hook would make for nothing at every start.
+// newRoot returns the command that args call. A subcommand becomes a root of its own:
+// cobra adds two subcommands, help and completion, to a root that has any, and a
+// hook has no use for them.
 func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "fsmtx",
 		Short: "Put a skill's workflow into the client's task list, all of it or none of it",
-		Long:  "fsmtx puts the tasks that a skill declares in its fsm.json into the task list of Claude Code\nwhen the skill is invoked: all of them or none of them, whatever fails.",
+		Long:  "When a skill is invoked, fsmtx puts the tasks of its fsm.json into the task list of Claude Code:\nall of them, or none of them if anything fails.",
 		Example: example(
 			"fsmtx demo                           # see it work, in a temporary directory",
-			"fsmtx install                        # put it into the client, for this project",
+			"fsmtx install                        # add the hooks to this project's settings",
 			"fsmtx validate skills/*/fsm.json     # check workflows",
-			"fsmtx recover                        # after a crash"),
+			"fsmtx recover                        # finish what a crash interrupted"),
 		Args: noSuchCommand,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
@@ -132,8 +132,8 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	return root
 }
 
-// named returns the subcommand that args begin with, as deep as it goes, its name
-// and the rest of args; nil if they begin with none.
+// named returns the deepest subcommand that args begin with, its full name and the
+// rest of args. sub is nil if args do not begin with a subcommand.
 func named(all []subcommand, args []string) (sub *subcommand, path string, rest []string) {
 	i := slices.IndexFunc(all, func(sub subcommand) bool { return len(args) > 0 && args[0] == sub.name })
 	if i < 0 {
@@ -147,8 +147,8 @@ func named(all []subcommand, args []string) (sub *subcommand, path string, rest 
 	return &all[i], all[i].name, args[1:]
 }
 
-// completeHelp makes the two commands that cobra would add, to give them what every
-// command of this program has: an example, and an error for what they do not know.
+// completeHelp adds the two commands that cobra would add, with what every command
+// of this program has: an example, and an error for unknown arguments.
 func completeHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -168,7 +168,7 @@ func completeHelp(root *cobra.Command) {
 	}
 }
 
-// helpOn shows the help of the command that args name.
+// helpOn prints the help of the command that args name.
 func helpOn(root *cobra.Command, args []string) error {
 	c, unknown, err := root.Find(args)
 	if err != nil {
@@ -181,7 +181,7 @@ func helpOn(root *cobra.Command, args []string) error {
 	return c.Help()
 }
 
-// noSuchCommand refuses what is no command, and says which one is near.
+// noSuchCommand returns an error for an unknown command, with a similar one as hint.
 func noSuchCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -194,7 +194,7 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	return &exit{exitNo, fmt.Errorf("unknown command %q", args[0]), hint}
 }
 
-// noArguments refuses what follows a command's flags.
+// noArguments returns an error for positional arguments.
 func noArguments(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -202,13 +202,13 @@ func noArguments(c *cobra.Command, args []string) error {
 	return &exit{exitNo, fmt.Errorf("unexpected argument %q", args[0]), "run " + c.CommandPath() + " --help"}
 }
 
-// interruptible returns a context that SIGINT and SIGTERM end, for what waits or
-// has something to undo. Whatever else is simply ended by them.
+// interruptible returns a context cancelled on SIGINT or SIGTERM, for commands that
+// block or must roll back.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 }
 
-// example indents the lines of a command's examples as its help shows them.
+// example indents the examples of a command for its help.
 func example(lines ...string) string {
 	return "  " + strings.Join(lines, "\n  ")
 }

@@ -1,7 +1,7 @@
 package command
 
 import (
-	"errors"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -11,21 +11,21 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-const demoLong = `Demo shows what this program does, for real, in a temporary directory: a sample
-skill is invoked and becomes tasks, is invoked again, is broken and changes
-nothing, and is killed in the middle of its commit and recovered. Nothing has to
-be set up, nothing of yours is touched, and nothing is left behind.`
+const demoLong = `Demo shows what this program does, in a temporary directory: a sample skill is
+invoked and becomes tasks; it is invoked again; its fsm.json is broken, and nothing
+changes; and a hydration is killed in the middle of its commit, and recovered. The
+demo needs no setup, touches none of your files and leaves nothing behind.`
 
 func newDemo(s terminal.Streams) *cobra.Command {
 	var die bool
 	c := &cobra.Command{
 		Use:     "demo",
-		Short:   "Show what happens, in a temporary directory",
+		Short:   "Show what the program does, in a temporary directory",
 		Long:    demoLong,
 		Example: example("fsmtx demo"),
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			surviveBrokenPipe() // there is a directory to remove
+			surviveBrokenPipe() // the temporary directory must be removed
 			ctx, stop := interruptible(c.Context())
 			defer stop()
 			if die {
@@ -33,13 +33,13 @@ func newDemo(s terminal.Streams) *cobra.Command {
 			}
 			program, err := os.Executable()
 			if err != nil {
-				return errors.Join(errors.New("cannot tell where this program is"), err)
+				return fmt.Errorf("finding the path of this program: %w", err)
 			}
 			d := &demo.Demo{Program: program, Out: s.Out}
 			return d.Run(ctx)
 		},
 	}
-	c.Flags().BoolVar(&die, "die", false, "be the child that is killed")
+	c.Flags().BoolVar(&die, "die", false, "be the child process that is killed")
 	_ = c.Flags().MarkHidden("die")
 	return c
 }

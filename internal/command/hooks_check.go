@@ -30,7 +30,7 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 				return err
 			}
 			if flags.json {
-				if err := printIndented(s.Out, findings); err != nil {
+				if err := printJSON(s.Out, findings); err != nil {
 					return err
 				}
 			} else {

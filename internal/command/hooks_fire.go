@@ -30,7 +30,7 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 				return err
 			}
 			if flags.json {
-				if err := printIndented(s.Out, result); err != nil {
+				if err := printJSON(s.Out, result); err != nil {
 					return err
 				}
 			} else {

@@ -75,7 +75,7 @@ func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) 
 	}
 	if asJSON {
 		all.Problems = slices.Concat([]hooks.Problem{}, all.Problems)
-		return printIndented(s.Out, all)
+		return printJSON(s.Out, all)
 	}
 	all.print(s)
 	return nil

@@ -58,7 +58,7 @@ func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []s
 	ctx := supervising(c.Context())
 	run := engine.RunModel(ctx, request, hooks.Shell{Args: command, Cwd: cwd}.Model())
 	if flags.json {
-		err = printIndented(s.Out, run)
+		err = printJSON(s.Out, run)
 	} else {
 		warnOf(s, run.Selection, run.Before, run.After)
 		_, err = fmt.Fprintf(s.Out, "%s\n", run.Response)

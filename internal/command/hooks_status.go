@@ -32,7 +32,7 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 				}
 			}
 			if flags.json {
-				return printIndented(s.Out, engine.Status())
+				return printJSON(s.Out, engine.Status())
 			}
 			state := "off"
 			if engine != nil {

@@ -57,7 +57,7 @@ func runTool(c *cobra.Command, s terminal.Streams, flags hookFlags, name, input 
 	ctx := supervising(c.Context())
 	run := engine.ExecuteTool(ctx, name, given, hooks.Shell{Args: command, Cwd: cwd}.Tool())
 	if flags.json {
-		err = printIndented(s.Out, run)
+		err = printJSON(s.Out, run)
 	} else {
 		warnOf(s, run.Before, run.After)
 		_, err = fmt.Fprintln(s.Out, strings.TrimRight(run.Result.LLMContent, "\n"))

@@ -6,9 +6,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/fsmtx/fsmtx/internal/hooks"
 )
 
@@ -101,14 +98,4 @@ func oneLine(command string) string {
 		line += " …"
 	}
 	return line
-}
-
-// printJSON prints one object for programs.
-func printIndented(out io.Writer, v any) error {
-	data, err := json.Marshal(v, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintf(out, "%s\n", data)
-	return err
 }

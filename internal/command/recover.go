@@ -4,11 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
@@ -120,17 +117,6 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 		}
 	}
 	return nil
-}
-
-// printJSON prints v for programs. A path need not be UTF-8, which JSON is: what is
-// not becomes U+FFFD.
-func printJSON(w io.Writer, v any) error {
-	text, err := json.Marshal(v, jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(text, '\n'))
-	return err
 }
 
 // recoverHook never stops a session: whatever happens, the client goes on.

@@ -10,8 +10,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// Version and Commit are set by the linker (see the Makefile); a build without
-// them says what the Go toolchain recorded.
+// Version and Commit are set by the linker (see the Makefile). Without them the
+// program reports what the Go toolchain recorded.
 var (
 	Version string
 	Commit  string

@@ -1,6 +1,6 @@
-// Package demo shows what the program does, for real, in a directory of its own
-// that is gone afterwards: it plays the client, invokes a sample skill, breaks
-// things and lets the program put them right.
+// Package demo demonstrates the program in a temporary directory: it acts as the
+// client, invokes a sample skill, breaks its workflow, kills a hydration and recovers
+// the task list.
 package demo
 
 import (
@@ -32,16 +32,16 @@ const (
 	lockTimeout = 5 * time.Second
 )
 
-// Demo is one showing.
+// Demo is one demonstration.
 type Demo struct {
-	Program string    // this program's path: it is started as the hook
-	Out     io.Writer // what is done, as it is done
+	Program string    // path of this program, which is started as the hook
+	Out     io.Writer // the commentary and the output of the hooks
 
 	home string
 }
 
-// Run shows everything, one part after the other. Ending ctx ends it, and
-// whatever it has made is removed all the same.
+// Run runs all parts in order. It removes the temporary directory also when a part
+// fails or ctx is cancelled.
 func (d *Demo) Run(ctx context.Context) (err error) {
 	if d.home, err = os.MkdirTemp("", "fsmtx-demo-"); err != nil {
 		return err
@@ -55,7 +55,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 			return context.Cause(ctx)
 		}
 	}
-	d.say("\nThat was all. %s is gone again.", d.home)
+	d.say("\nEnd of the demo. %s has been removed.", d.home)
 	return nil
 }
 
@@ -69,9 +69,9 @@ func (d *Demo) spec() string {
 	return filepath.Join(d.home, ".claude/skills", sample.Skill, "fsm.json")
 }
 
-// prepare lays out a home with the sample skill and a task of the user's own.
+// prepare creates a home with the sample skill and one task of the user.
 func (d *Demo) prepare(ctx context.Context) error {
-	d.say("Everything happens below %s.", d.home)
+	d.say("Everything happens in %s.", d.home)
 	if err := os.CopyFS(filepath.Join(d.home, ".claude"), sample.FS); err != nil {
 		return err
 	}
@@ -82,7 +82,7 @@ func (d *Demo) prepare(ctx context.Context) error {
 	if err := os.WriteFile(filepath.Join(d.list(), "1.json"), []byte(own), 0o644); err != nil {
 		return err
 	}
-	d.heading("The task list before: one task of the user's own")
+	d.heading("The task list before: one task of the user")
 	return d.show(ctx)
 }
 
@@ -104,16 +104,16 @@ func (d *Demo) invoke(ctx context.Context) error {
 }
 
 func (d *Demo) invokeAgain(ctx context.Context) error {
-	d.heading("It is invoked again: the workflow starts over with new numbers, the user's task stays")
+	d.heading("It is invoked again: the workflow starts over with new numbers; the user's task stays")
 	if err := d.hook(ctx, nil, 0); err != nil {
 		return err
 	}
 	return d.show(ctx)
 }
 
-// breakSpec shows that a broken fsm.json changes nothing.
+// breakSpec shows that an invalid fsm.json changes nothing.
 func (d *Demo) breakSpec(ctx context.Context) error {
-	d.heading("Its fsm.json is broken in three places: every error is listed, nothing changes")
+	d.heading("Its fsm.json has three mistakes: every one is reported, and nothing changes")
 	good, err := os.ReadFile(d.spec())
 	if err != nil {
 		return err
@@ -133,21 +133,21 @@ func (d *Demo) breakSpec(ctx context.Context) error {
 	if err := d.hook(ctx, nil, 2); err != nil {
 		return err
 	}
-	if err := d.sameAs(before); err != nil {
+	if err := d.requireUnchanged(before); err != nil {
 		return err
 	}
-	d.say("The list is what it was, byte for byte.")
+	d.say("The task list is unchanged, byte for byte.")
 	return os.WriteFile(d.spec(), good, 0o644)
 }
 
-// kill ends a hydration for real, by SIGKILL to a process of its own, once the
-// new tasks are there and two of the old ones are gone.
+// kill lets a hydration in a child process die by SIGKILL when the new tasks exist
+// and two of the old ones are removed.
 func (d *Demo) kill(ctx context.Context) error {
 	d.heading("A hydration is killed in the middle of its commit (a child process, SIGKILL)")
 	if err := d.hook(ctx, []string{"demo", "--die"}, -1); err != nil {
 		return err
 	}
-	d.say("What a reader sees now: all of the new tasks, and what was left of the old ones.")
+	d.say("A reader sees all of the new tasks now, and the old ones that are left:")
 	return d.show(ctx)
 }
 
@@ -161,8 +161,8 @@ func (d *Demo) recover(ctx context.Context) error {
 	return d.show(ctx)
 }
 
-// hook starts this program as the client does and prints what it says. args are
-// "hydrate" if nil; code is the exit code it must have, -1 that it is killed.
+// hook starts this program as the client does and prints its output. Nil args mean
+// hydrate. code is the expected exit code, -1 for a process that is killed.
 func (d *Demo) hook(ctx context.Context, args []string, code int) error {
 	if args == nil {
 		args = []string{"hydrate", "--announce"}
@@ -178,7 +178,7 @@ func (d *Demo) hook(ctx context.Context, args []string, code int) error {
 		return err
 	}
 	if got := c.ProcessState.ExitCode(); got != code {
-		return fmt.Errorf("fsmtx %s ended with %v, which is not what this demonstration expects", strings.Join(args, " "), c.ProcessState)
+		return fmt.Errorf("unexpected end of fsmtx %s: %v", strings.Join(args, " "), c.ProcessState)
 	}
 	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		d.say("(%v)", status.Signal())
@@ -213,13 +213,13 @@ func (d *Demo) snapshot() (map[string]string, error) {
 	return files, err
 }
 
-func (d *Demo) sameAs(before map[string]string) error {
+func (d *Demo) requireUnchanged(before map[string]string) error {
 	now, err := d.snapshot()
 	if err != nil {
 		return err
 	}
 	if len(now) != len(before) {
-		return fmt.Errorf("the list has %d files and had %d", len(now), len(before))
+		return fmt.Errorf("the task list has %d files, want %d", len(now), len(before))
 	}
 	for name, text := range before {
 		if now[name] != text {
@@ -229,8 +229,8 @@ func (d *Demo) sameAs(before map[string]string) error {
 	return nil
 }
 
-// Die is the child's part: it hydrates by the event on in and is killed when two
-// of the old tasks are gone.
+// Die is the part of the child process: it hydrates for the event on in and kills
+// itself when it has removed two old tasks.
 func Die(ctx context.Context, in io.Reader, env hydrate.Env) error {
 	e, err := event.Read(in)
 	if err != nil {
@@ -252,5 +252,5 @@ func Die(ctx context.Context, in io.Reader, env hydrate.Env) error {
 		return old == 3
 	})
 	_, err = hydrate.Run(ctx, r, env, hydrate.Options{LockTimeout: lockTimeout, FS: files})
-	return errors.Join(errors.New("the hydration was to be killed and was not"), err)
+	return errors.Join(errors.New("the hydration was not killed"), err)
 }

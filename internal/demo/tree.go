@@ -8,8 +8,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 )
 
-// Tree draws tasks so that each stands below one that blocks it, once. What else
-// blocks it is named beside it.
+// Tree draws each task once, below one of the tasks that block it, and names the
+// others beside it.
 func Tree(tasks []tasks.Task) string {
 	if len(tasks) == 0 {
 		return "(no tasks)\n"
@@ -20,7 +20,7 @@ func Tree(tasks []tasks.Task) string {
 			t.draw(task, "", "")
 		}
 	}
-	for _, task := range tasks { // those that only block one another in a circle
+	for _, task := range tasks { // tasks in a dependency cycle have no root
 		t.draw(task, "", "")
 	}
 	return t.String()
@@ -32,7 +32,7 @@ type tree struct {
 	drawn map[string]bool
 }
 
-// parent returns the last blocker that is in the list: by then all others are done.
+// parent returns the last blocker that is in the list, "" if there is none.
 func (t *tree) parent(task tasks.Task) string {
 	for _, id := range slices.Backward(task.BlockedBy) {
 		if id != task.ID && slices.ContainsFunc(t.tasks, func(other tasks.Task) bool { return other.ID == id }) {
@@ -42,22 +42,22 @@ func (t *tree) parent(task tasks.Task) string {
 	return ""
 }
 
-// draw draws a task and what stands below it. branch leads to the task itself,
-// indent to the lines below it.
+// draw draws a task and the tasks below it. branch starts the task's own line, indent
+// the lines below it.
 func (t *tree) draw(task tasks.Task, branch, indent string) {
 	if t.drawn[task.ID] {
 		return
 	}
 	t.drawn[task.ID] = true
 	fmt.Fprintf(t, "%s#%s [%s] %s%s\n", branch, task.ID, task.Status, task.Subject, t.others(task))
-	var below []tasks.Task
+	var children []tasks.Task
 	for _, other := range t.tasks {
 		if t.parent(other) == task.ID && !t.drawn[other.ID] {
-			below = append(below, other)
+			children = append(children, other)
 		}
 	}
-	for i, other := range below {
-		if i == len(below)-1 {
+	for i, other := range children {
+		if i == len(children)-1 {
 			t.draw(other, indent+"└─ ", indent+"   ")
 		} else {
 			t.draw(other, indent+"├─ ", indent+"│  ")

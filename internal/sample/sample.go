@@ -1,18 +1,18 @@
-// Package sample holds a skill with a workflow, small and whole, for whatever
-// has to show or try what this program does.
+// Package sample holds a small, complete skill with a workflow, for the demo, the
+// plugin and tests.
 //
-// Its SKILL.md has no name in the frontmatter, so that the client calls it by its
-// folder: a plugin's skill with a name may arrive without the plugin's. And it
-// does not mention fsm.json, for an agent that is told of the file reads it.
+// Its SKILL.md has no name in the frontmatter: the client may report a plugin's skill
+// that has one without the plugin's prefix (fact 20). It does not mention fsm.json,
+// because an agent that knows of the file reads it.
 package sample
 
 import "embed"
 
-// Skill is the name of the skill, which is its folder's.
+// Skill is the name of the skill and of its folder.
 const Skill = "release-checklist"
 
-// FS holds the skill as skills/<Skill>/SKILL.md and fsm.json: the layout of a
-// plugin and of a .claude directory alike.
+// FS holds skills/<Skill>/SKILL.md and skills/<Skill>/fsm.json, the layout of both a
+// plugin and a .claude directory.
 //
 //go:embed skills
 var FS embed.FS

@@ -30,7 +30,7 @@ func TestWorkflowIsInOrder(t *testing.T) {
 		assert.Equal(t, i+1, task.ID)
 		assert.NotEmpty(t, task.Subject)
 		for _, id := range task.BlockedBy {
-			assert.Less(t, id, task.ID, "a task waits for earlier ones only")
+			assert.Less(t, id, task.ID, "a task depends on earlier tasks only")
 			assert.Positive(t, id)
 		}
 	}

@@ -1,7 +1,6 @@
-// Package terminal is how this program speaks to people: results on standard
-// output, everything else on standard error with the prefix "fsmtx: ", lower
-// case, advice on a line of its own that begins with "hint: ", and colour only
-// where a person is looking.
+// Package terminal defines how this program writes to people: results on standard
+// output; messages on standard error, in lower case with the prefix "fsmtx: "; advice
+// on a line of its own with the prefix "hint: "; colour only on a terminal.
 package terminal
 
 import (
@@ -17,7 +16,7 @@ import (
 )
 
 // Streams are the three standard streams of a command and its environment.
-// Commands use them and never the process's own, so that tests may give theirs.
+// Commands use only these, so that tests can replace them.
 type Streams struct {
 	In     io.Reader
 	Out    io.Writer
@@ -55,11 +54,10 @@ func Message(text string) string {
 // Hint returns advice as Hintf prints it.
 func Hint(text string) string { return Visible("hint: "+text) + "\n" }
 
-// Visible writes every control character but line feeds and tabs as an escape,
-// and every byte that is no UTF-8: the name of a file may hold what a terminal
-// obeys.
+// Visible escapes control characters other than line feed and tab, and bytes that
+// are not UTF-8: a file's name may contain sequences that a terminal interprets.
 func Visible(text string) string {
-	if utf8.ValidString(text) && !strings.ContainsFunc(text, obeyed) {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, mustEscape) {
 		return text
 	}
 	var b strings.Builder
@@ -68,7 +66,7 @@ func Visible(text string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case obeyed(r):
+		case mustEscape(r):
 			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
 		default:
 			b.WriteRune(r)
@@ -77,13 +75,14 @@ func Visible(text string) string {
 	return b.String()
 }
 
-func obeyed(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }
+func mustEscape(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }
 
-// InputIsTerminal reports whether a person would have to type the input.
+// InputIsTerminal reports whether In is a terminal, where a person would have to type
+// the input.
 func (s Streams) InputIsTerminal() bool { return isTerminal(s.In) }
 
-// Colour reports whether what is printed to w may be coloured: w is a terminal
-// that is not dumb, and NO_COLOR (no-color.org) is unset or empty.
+// Colour reports whether output to w may be coloured: w is a terminal, TERM is not
+// "dumb", and NO_COLOR (no-color.org) is unset or empty.
 func (s Streams) Colour(w io.Writer) bool {
 	return s.Env("NO_COLOR") == "" && s.Env("TERM") != "dumb" && isTerminal(w)
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-func TestVisible(t *testing.T) {
+func TestVisibleEscapesControlCharacters(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                        "",
 		"plain\n\tand é 𝄞 \ufffd": "plain\n\tand é 𝄞 \ufffd",
@@ -21,7 +21,7 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-func TestMessagesAreVisible(t *testing.T) {
+func TestMessagesAreEscaped(t *testing.T) {
 	var b strings.Builder
 	s := terminal.Streams{Err: &b}
 	s.Errorf("failed on %s\n", "a\x1bb\xff")
