@@ -14,11 +14,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/locator"
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
 )
 
-// FuzzRegistry: what is taken from a registry can be used, and reads the same when
-// it is written down in the client's own format.
+// FuzzRegistry checks that each entry taken from a registry is usable and reads the
+// same when written in the client's own form, and that errors give a place.
 func FuzzRegistry(f *testing.F) {
 	for _, seed := range []string{
 		`{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": "/i", "version": "1", "lastUpdated": "2026-01-01T00:00:00Z"}]}}`,
@@ -31,29 +32,30 @@ func FuzzRegistry(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := locator.ParseRegistry(bytes.Clone(data))
+		r, err := plugins.ParseRegistry("registry", bytes.Clone(data))
 		if err != nil {
-			require.ErrorIs(t, err, locator.ErrMalformed)
+			require.ErrorIs(t, err, plugins.ErrMalformed)
+			require.Regexp(t, `^registry:[0-9]+:[0-9]+: .`, err.Error())
 			return
 		}
-		plugins := map[string][]map[string]string{}
+		written := map[string][]map[string]string{}
 		for _, in := range r.Installations() {
 			usable(t, in)
-			plugins[in.Key] = append(plugins[in.Key], written(in))
+			written[in.Key] = append(written[in.Key], registryEntry(in))
 		}
-		text, err := json.Marshal(map[string]any{"version": 2, "plugins": plugins})
+		text, err := json.Marshal(map[string]any{"version": 2, "plugins": written})
 		require.NoError(t, err)
-		again, err := locator.ParseRegistry(text)
+		again, err := plugins.ParseRegistry("registry", text)
 		require.NoError(t, err)
 		require.Empty(t, again.Problems())
-		require.Equal(t, spelled(r), spelled(again))
-		require.Len(t, r.Applying("/p"), len(r.Applying())+len(slices.DeleteFunc(r.Installations(), func(in locator.Installation) bool {
-			return in.Scope == locator.ScopeUser || !within("/p", in.ProjectPath)
+		require.Equal(t, lines(r), lines(again))
+		require.Len(t, r.Applying("/p"), len(r.Applying())+len(slices.DeleteFunc(r.Installations(), func(in plugins.Installation) bool {
+			return in.Scope == plugins.ScopeUser || !within("/p", in.ProjectPath)
 		})))
 	})
 }
 
-func usable(t *testing.T, in locator.Installation) {
+func usable(t *testing.T, in plugins.Installation) {
 	plugin, marketplace, named := strings.Cut(in.Key, "@")
 	require.True(t, named)
 	require.NotEmpty(t, plugin)
@@ -64,7 +66,7 @@ func usable(t *testing.T, in locator.Installation) {
 	require.Equal(t, in.Scope == "user", in.ProjectPath == "")
 }
 
-func written(in locator.Installation) map[string]string {
+func registryEntry(in plugins.Installation) map[string]string {
 	m := map[string]string{"scope": in.Scope, "installPath": in.InstallPath}
 	if in.ProjectPath != "" {
 		m["projectPath"] = in.ProjectPath
@@ -75,13 +77,13 @@ func written(in locator.Installation) map[string]string {
 	return m
 }
 
-func spelled(r *locator.Registry) (lines []string) {
+func lines(r *plugins.Registry) (all []string) {
 	for _, in := range r.Installations() {
 		in.LastUpdated = in.LastUpdated.UTC()
-		lines = append(lines, fmt.Sprintf("%q", []string{in.Key, in.Scope, in.ProjectPath, in.InstallPath, in.LastUpdated.Format(time.RFC3339Nano)}))
+		all = append(all, fmt.Sprintf("%q", []string{in.Key, in.Scope, in.ProjectPath, in.InstallPath, in.LastUpdated.Format(time.RFC3339Nano)}))
 	}
-	slices.Sort(lines)
-	return lines
+	slices.Sort(all)
+	return all
 }
 
 func within(dir, project string) bool {
@@ -89,9 +91,9 @@ func within(dir, project string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// FuzzMarketplaces: a plugin is read in the tree of a directory marketplace if
-// known_marketplaces.json and the marketplace's own manifest say so plainly, and
-// else where it was installed; nowhere else. TREE stands for the tree's path.
+// FuzzMarketplaces checks that a plugin is read in the source tree of a directory
+// marketplace if known_marketplaces.json and the marketplace's manifest name it, and
+// else where it was installed. TREE stands for the path of the source tree.
 func FuzzMarketplaces(f *testing.F) {
 	const known, manifest = `{"m": {"source": {"source": "directory", "path": "TREE"}}}`, `{"plugins": [{"name": "p", "source": "./p"}]}`
 	for _, seed := range [][2]string{
@@ -124,7 +126,7 @@ func FuzzMarketplaces(f *testing.F) {
 	})
 }
 
-// locate returns the fsm.json that the program finds for a name, "" if none.
+// locate returns the fsm.json that the program finds for a name, "" if there is none.
 func (h *home) locate(name string) string {
 	code, stdout, stderr := h.run("locate", name, "--json", "--cwd", h.dir)
 	var found struct {
@@ -135,16 +137,17 @@ func (h *home) locate(name string) string {
 	return found.Path
 }
 
-// plainly is the directory of the plugin p of the marketplace m, by decoding all.
+// plainly returns the directory of the plugin p of the marketplace m, worked out the
+// simple way: by decoding everything.
 func plainly(known, manifest []byte, tree, install string) string {
 	source := members(members(members(known)["m"])["source"])
 	at := text(source, "path")
 	if text(source, "source") != "directory" || !filepath.IsAbs(at) || filepath.Clean(at) != tree {
 		return install
 	}
-	var plugins []jsontext.Value
-	_ = json.Unmarshal(members(manifest)["plugins"], &plugins, tolerant)
-	for _, v := range plugins {
+	var list []jsontext.Value
+	_ = json.Unmarshal(members(manifest)["plugins"], &list, tolerant)
+	for _, v := range list {
 		if p := members(v); text(p, "name") == "p" {
 			dir := filepath.Join(tree, text(p, "source"))
 			info, err := os.Stat(dir)
@@ -157,8 +160,8 @@ func plainly(known, manifest []byte, tree, install string) string {
 	return install
 }
 
-// FuzzFrontmatter: what a SKILL.md calls its skill is what the skill is found by,
-// and neither a byte order mark nor the text after the frontmatter matters.
+// FuzzFrontmatter checks that a skill is found by the name in its frontmatter, and
+// that neither a byte order mark nor the text after the frontmatter matters.
 func FuzzFrontmatter(f *testing.F) {
 	for _, seed := range []string{
 		"---\nname: alias\ndescription: d\n---\ntext\n", "---\r\nname: \"alias\"\r\n---\r\n", "---\nname: 'alias'\n---", "---\nname: >-\n  alias\n---\n",
@@ -171,17 +174,17 @@ func FuzzFrontmatter(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tooLong(t, data)
-		name, err := locator.SkillName(bytes.Clone(data))
+		name, err := frontmatter.SkillName(bytes.Clone(data))
 		if err != nil {
 			require.Empty(t, name)
 		}
 		if !bytes.HasPrefix(data, []byte("\ufeff")) {
-			marked, markedErr := locator.SkillName(append([]byte("\ufeff"), data...))
+			marked, markedErr := frontmatter.SkillName(append([]byte("\ufeff"), data...))
 			require.Equal(t, name, marked)
 			require.Equal(t, err == nil, markedErr == nil)
 		}
 		if name != "" {
-			longer, err := locator.SkillName(append(bytes.Clone(data), "\n---\nname: other\n---\n"...))
+			longer, err := frontmatter.SkillName(append(bytes.Clone(data), "\n---\nname: other\n---\n"...))
 			require.NoError(t, err)
 			require.Equal(t, name, longer)
 		}

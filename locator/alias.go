@@ -1,105 +1,107 @@
 package locator
 
 import (
-	"bytes"
 	"path/filepath"
-	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 )
 
-// namesSkill reports whether the SKILL.md at path gives its skill the name.
-// Most files are told apart by the bytes of the name, without parsing YAML;
-// only an escape or folded white space can spell it in other bytes.
-func namesSkill(fsys FS, path, name string) (bool, error) {
-	document, err := readHead(fsys, path, maxFrontmatter, noFurther)
-	if err != nil {
-		return false, err
+// root is the directory of a plugin that the client loads.
+type root struct {
+	plugin string // its key, or its name if it is from PluginDirs
+	dir    string
+}
+
+// byAlias returns the skill of a plugin that gives itself the name. Of several the
+// first takes precedence, even without an fsm.json.
+func (s *search) byAlias() []candidate {
+	if s.isFolder() {
+		return nil
 	}
-	front := frontmatter(document)
-	if !bytes.Contains(front, []byte(name)) && !bytes.ContainsRune(front, '\\') && !strings.Contains(name, " ") {
-		return false, nil
+	claims := s.claims()
+	if len(claims) == 0 {
+		s.step(RuleAlias, "", OutcomeAbsent, "no skill of a plugin with an "+specName+" has this name")
+		return nil
 	}
-	given, err := SkillName(document)
-	return given == name, err
+	first := claims[0]
+	for _, c := range claims[1:] {
+		s.step(RuleAlias, c.folder, OutcomeSkipped, "the name is ambiguous: "+c.plugin+" uses it too, and "+first.plugin+" takes precedence")
+	}
+	return []candidate{first}
 }
 
-// owner is a plugin whose skills may give themselves names.
-type owner struct {
-	key, root string
+// isFolder reports whether the project or the user has a skill with this folder
+// name, without an fsm.json. It takes precedence over any alias.
+func (s *search) isFolder() bool {
+	for _, dir := range []string{projectRoot(s.cwd), projectRoot(s.ProjectDir), s.ConfigDir} {
+		path := filepath.Join(skillIn(dir, s.skill), plugins.SkillFile)
+		if !filepath.IsAbs(path) {
+			continue
+		}
+		if found, _ := exists(s.FS, path); found {
+			s.step(RuleAlias, path, OutcomeSkipped, "this is the skill, and it has no "+specName)
+			return true
+		}
+	}
+	return false
 }
 
-// claim is a skill that gives itself the name looked for.
-type claim struct {
-	key, folder string
-}
-
-// claims returns the skills of the owners that give themselves the name, in
-// the order of the owners and then by folder, and what kept it from knowing.
-// With tasks set, only skills that have an fsm.json are looked at.
-func claims(fsys FS, owners []owner, name string, tasks bool) (found []claim, problems []Problem) {
-	for _, o := range owners {
-		skills := filepath.Join(o.root, "skills")
-		entries, _ := fsys.ReadDir(skills) // of one that cannot be read no skill is loaded
-		for _, entry := range entries {
-			folder := filepath.Join(skills, entry.Name())
-			if there, _ := present(fsys, filepath.Join(folder, specName)); tasks && !there {
-				continue
-			}
-			path := filepath.Join(folder, "SKILL.md")
-			match, err := namesSkill(fsys, path, name)
-			if err != nil && !absent(err) {
-				problems = append(problems, Problem{path, fileError(path, err).Cause.Error()})
-			}
-			if match {
-				found = append(found, claim{o.key, folder})
+// claims returns the skills that give themselves the name, by the precedence of
+// their plugins and then by folder. There are none unless one of them has an
+// fsm.json. Few skills have one, so these are asked first.
+func (s *search) claims() []candidate {
+	var all, withSpec []candidate
+	for _, r := range s.roots() {
+		for _, folder := range plugins.SkillFolders(s.FS, r.dir) {
+			c := candidate{RuleAlias, folder, r.plugin}
+			all = append(all, c)
+			if found, _ := exists(s.FS, filepath.Join(folder, specName)); found {
+				withSpec = append(withSpec, c)
 			}
 		}
 	}
-	return found, problems
+	claims, problems := s.named(withSpec)
+	if len(claims) > 0 {
+		claims, problems = s.named(all)
+	}
+	for _, err := range problems {
+		s.problem(RuleAlias, OutcomeFailed, err)
+	}
+	return claims
 }
 
-// byAlias looks for a plugin's skill that gives itself the name. Few skills
-// have an fsm.json, so those are asked first: unless one of them claims the
-// name nothing can come of it. If one does, another one without an fsm.json
-// may still go before it.
-func (s *search) byAlias(name string) {
-	owners := s.owners()
-	found, problems := claims(s.Fs, owners, name, true)
-	if len(found) > 0 {
-		found, problems = claims(s.Fs, owners, name, false)
+// named returns the candidates whose frontmatter gives them the name.
+func (s *search) named(all []candidate) (claims []candidate, problems []error) {
+	for _, c := range all {
+		has, err := plugins.HasName(s.FS, c.folder, s.skill)
+		if err != nil && !cannotExist(err) {
+			problems = append(problems, err)
+		}
+		if has {
+			claims = append(claims, c)
+		}
 	}
-	for _, p := range problems {
-		s.step(RuleAlias, p.Where, Failed, p.Reason)
-	}
-	if len(found) == 0 {
-		s.step(RuleAlias, "", Absent, "no skill of a plugin with an "+specName+" names itself so")
-		return
-	}
-	first := found[0]
-	s.ofPlugin(first.key, s.try(RuleAlias, first.folder))
-	for _, c := range found[1:] {
-		s.step(RuleAlias, c.folder, Skipped, "the name is ambiguous: "+c.key+" gives it too, and "+first.key+" goes first")
-	}
+	return claims, problems
 }
 
-// owners returns the plugins that are loaded, as far as can be told. A name
-// without a colon need not be a plugin's, so a registry that cannot be used is
-// no error here.
-func (s *search) owners() []owner {
-	var owners []owner
+// roots returns the plugins that the client loads, in order of precedence, as far
+// as is known: a name without a colon may not be a plugin's, so a registry that
+// cannot be used is not an error.
+func (s *search) roots() []root {
+	var roots []root
 	for _, p := range s.sessionPlugins() {
-		owners = append(owners, owner{p.name, p.dir})
+		roots = append(roots, root(p))
 	}
-	if exists, _ := present(s.Fs, registryPath(s.ConfigDir)); !exists || s.openRegistry() != nil {
-		return owners
+	if found, _ := exists(s.FS, plugins.RegistryPath(s.ConfigDir)); !found || s.openRegistry() != nil {
+		return roots
 	}
 	for _, in := range s.registry.Applying(s.cwd, s.ProjectDir) {
-		if s.switches().Off(in.Key) {
-			s.switchedOff(in)
+		if s.switches().Disabled(in.Key) {
+			s.skipDisabled(in)
 		}
 	}
 	for _, in := range s.registry.Enabled(s.switches(), s.cwd, s.ProjectDir) {
-		root := s.registry.Root(in)
-		owners = append(owners, owner{in.Key, root.Dir})
+		roots = append(roots, root{in.Key, s.registry.Root(in).Dir})
 	}
-	return owners
+	return roots
 }

@@ -32,7 +32,7 @@ func TestRelativeProjectDirIsNotUsed(t *testing.T) {
 	w.ProjectDir = "projects/started"
 	w.put("/projects/started/.claude/skills/s/fsm.json", spec)
 	result := w.finds("", "s", project)
-	assert.Contains(t, told(result), `CLAUDE_PROJECT_DIR is "projects/started", which is not an absolute path`)
+	assert.Contains(t, explain(result), `CLAUDE_PROJECT_DIR is "projects/started", which is not an absolute path`)
 }
 
 func TestPluginOfProjectDir(t *testing.T) {
@@ -64,7 +64,7 @@ func TestPluginOfCwdAndProjectDirIsLookedThroughOnce(t *testing.T) {
 	w.ProjectDir = started
 	w.put(registry, objectOf(entry{"p@a", "user", "", "/a", ""}))
 	result := w.finds("", "p:s", project)
-	assert.Equal(t, 1, strings.Count(told(result), "/a/skills/s/fsm.json"))
+	assert.Equal(t, 1, strings.Count(explain(result), "/a/skills/s/fsm.json"))
 }
 
 func TestFoldersOfProjectDirForAnUnknownPlugin(t *testing.T) {
@@ -207,8 +207,8 @@ func TestStepsNameTheSettings(t *testing.T) {
 	w.put(project+"/.claude/settings.json", `{`)
 	w.skill("/a/skills/s")
 	result := w.finds(w.skill("/b/skills/s"), "p:s", project)
-	assert.Contains(t, told(result), "p@a, scope user: switched off in "+config+"/settings.json")
-	assert.Contains(t, told(result), "settings | "+project+"/.claude/settings.json | failed | malformed: unexpected EOF")
+	assert.Contains(t, explain(result), "p@a, scope user: disabled in "+config+"/settings.json")
+	assert.Contains(t, explain(result), "settings | "+project+"/.claude/settings.json | failed | 1:2: unexpected end of file")
 }
 
 const (
@@ -221,58 +221,18 @@ func TestDirectoryMarketplaceIsReadLive(t *testing.T) {
 	w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}))
 	cached := w.skill("/cache/p/skills/s")
 	result := w.finds(cached, "p:s", project)
-	assert.NotContains(t, told(result), locator.RuleMarketplace)
+	assert.NotContains(t, explain(result), locator.RuleMarketplace)
 
 	w.put(known, `{"m": {"source": {"source": "directory", "path": "/src/market"}, "installLocation": "/src/market"}}`)
 	w.put(tree+"/.claude-plugin/marketplace.json", `{"plugins": [7, {"name": "q", "source": "./q"}, {"name": "p", "source": "./plugins/p"}]}`)
 	live := w.skill(tree + "/plugins/p/skills/s")
 	result = w.finds(live, "p:s", project)
 	assert.Equal(t, "p@m", result.Plugin)
-	assert.Contains(t, told(result), "in the source tree of its marketplace")
+	assert.Contains(t, explain(result), "in the source tree of its marketplace")
 
 	// A copy of what the source has no more would be tasks of another time.
-	require.NoError(t, w.fs.Remove(live))
+	require.NoError(t, w.mem.Remove(live))
 	w.finds("", "p:s", project)
-}
-
-func TestSourceTreeThatCannotBeWorkedOut(t *testing.T) {
-	directory := `{"m": {"source": {"source": "directory", "path": "/src/market"}}}`
-	tests := []struct{ name, known, manifest, note string }{
-		{"from git", `{"m": {"source": {"source": "git", "path": "/src/market"}}}`, `{"plugins": [{"name": "p", "source": "./p"}]}`, ""},
-		{"unknown marketplace", `{"n": {"source": {"source": "directory", "path": "/src/market"}}}`, `{"plugins": [{"name": "p", "source": "./p"}]}`, ""},
-		{"odd marketplace", `{"m": 1}`, ``, ""},
-		{"odd source", `{"m": {"source": "directory"}}`, ``, ""},
-		{"torn list", `{"m": `, ``, "known_marketplaces.json: malformed"},
-		{"no path", `{"m": {"source": {"source": "directory"}}}`, ``, `"path" is missing`},
-		{"relative path", `{"m": {"source": {"source": "directory", "path": "src/market"}}}`, ``, `not an absolute path`},
-		{"no manifest", directory, ``, "marketplace.json: file does not exist"},
-		{"torn manifest", directory, `{`, "marketplace.json: malformed"},
-		{"no plugins", directory, `{}`, `"plugins" is not an array`},
-		{"no such plugin", directory, `{"plugins": [{"name": "q", "source": "./p"}]}`, `no plugin is called "p"`},
-		{"source elsewhere", directory, `{"plugins": [{"name": "p", "source": {"source": "github"}}]}`, `"source" is an object`},
-		{"source outside", directory, `{"plugins": [{"name": "p", "source": "../outside"}]}`, `leads out of the marketplace`},
-		{"absolute source", directory, `{"plugins": [{"name": "p", "source": "/src/outside"}]}`, `leads out of the marketplace`},
-		{"missing source", directory, `{"plugins": [{"name": "p", "source": "./gone"}]}`, `is not a directory`},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
-			w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}))
-			w.put(known, test.known)
-			if test.manifest != "" {
-				w.put(tree+"/.claude-plugin/marketplace.json", test.manifest)
-			}
-			w.skill(tree + "/p/skills/s")
-			w.skill("/src/outside/skills/s")
-			result := w.finds(w.skill("/cache/p/skills/s"), "p:s", project)
-			if test.note == "" {
-				assert.NotContains(t, told(result), locator.RuleMarketplace)
-				return
-			}
-			assert.Contains(t, told(result), test.note)
-			assert.Contains(t, told(result), "reading the installed copy")
-		})
-	}
 }
 
 func TestAlias(t *testing.T) {
@@ -302,7 +262,7 @@ func TestAlias(t *testing.T) {
 	first := w.skill("/q/skills/folder")
 	result = w.finds(first, "alias", project)
 	assert.Equal(t, "q@m", result.Plugin)
-	assert.Contains(t, told(result), "alias | /p/skills/folder | skipped | the name is ambiguous: p@m gives it too, and q@m goes first")
+	assert.Contains(t, explain(result), "alias | /p/skills/folder | skipped | the name is ambiguous: p@m uses it too, and q@m takes precedence")
 
 	// A directory given to the client goes before what is installed.
 	w.PluginDirs = []string{"/dev/s"}
@@ -340,7 +300,7 @@ func TestSkillWithoutTasksIsNoAlias(t *testing.T) {
 		w.finds(path, "alias", project)
 		w.put(folder+"/skills/alias/SKILL.md", "")
 		result := w.finds("", "alias", project)
-		assert.Contains(t, told(result), "this is the skill, and it has no fsm.json")
+		assert.Contains(t, explain(result), "this is the skill, and it has no fsm.json")
 	}
 }
 
@@ -352,7 +312,7 @@ func TestAliasWithoutUsableRegistry(t *testing.T) {
 	w.finds(path, "alias", project)
 	w.put(registry, `{`)
 	result := w.finds(path, "alias", project)
-	assert.Contains(t, told(result), "plugin registry | "+registry+" | failed | malformed")
+	assert.Contains(t, explain(result), "plugin registry | "+registry+" | failed | 1:2: unexpected end of file")
 }
 
 func TestAliasInBrokenFrontmatterIsReported(t *testing.T) {
@@ -361,7 +321,7 @@ func TestAliasInBrokenFrontmatterIsReported(t *testing.T) {
 	w.put("/dev/p/skills/folder/SKILL.md", "---\nname: [alias\n---\n")
 	w.skill("/dev/p/skills/folder")
 	result := w.finds("", "alias", project)
-	assert.Contains(t, told(result), "alias | /dev/p/skills/folder/SKILL.md | failed | frontmatter is not valid YAML")
+	assert.Contains(t, explain(result), "alias | /dev/p/skills/folder/SKILL.md | failed | frontmatter is not valid YAML")
 }
 
 func TestUnreadableAliasIsReported(t *testing.T) {
@@ -369,50 +329,9 @@ func TestUnreadableAliasIsReported(t *testing.T) {
 	w.PluginDirs = []string{"/dev/p"}
 	w.skill("/dev/p/skills/folder")
 	path := w.put("/dev/p/skills/folder/SKILL.md", "---\nname: alias\n---\n")
-	w.Fs = forbidden{w.Fs, path}
+	w.FS = forbidden{w.FS, path}
 	result := w.finds("", "alias", project)
-	assert.Contains(t, told(result), "alias | "+path+" | failed | permission denied")
-}
-
-func TestSkillName(t *testing.T) {
-	bomb := "---\na: &a [x, x, x, x, x, x, x, x, x]\n"
-	for _, c := range "bcdefghi" {
-		previous := "*" + string(c-1)
-		bomb += string(c) + ": &" + string(c) + " [" + strings.Repeat(previous+", ", 8) + previous + "]\n"
-	}
-	tests := []struct {
-		name, document, want string
-		fails                bool
-	}{
-		{"nothing", "", "", false},
-		{"no frontmatter", "# Title\nname: x\n", "", false},
-		{"empty frontmatter", "---\n---\nname: x\n", "", false},
-		{"no name", "---\ndescription: x\n---\n", "", false},
-		{"not closed", "---\nname: x\n", "", false},
-		{"closed at the end", "---\nname: x\n---", "x", false},
-		{"a mark before it", "\ufeff---\nname: x\n---\n", "x", false},
-		{"quoted", "---\nname: 'x y'\n---\n", "x y", false},
-		{"escaped", "---\nname: \"\\x78\"\n---\n", "x", false},
-		{"anchored", "---\na: &a x\nname: *a\n---\n", "x", false},
-		{"a number", "---\nname: 12\n---\n", "12", false},
-		{"null", "---\nname:\n---\n", "", false},
-		{"not the first line", "\n---\nname: x\n---\n", "", false},
-		{"a colon in the description", "---\ndescription: use when: always\nname: x\n---\n", "x", false},
-		{"not the name of something else", "---\nother:\n  name: x\n---\n", "", false},
-		{"a list", "---\nname: [x]\n---\n", "", true},
-		{"torn", "---\nname: [x\n---\n", "", true},
-		{"no mapping", "---\n- name: x\n---\n", "", true},
-		{"a bomb beside it", bomb + "name: x\n---\n", "x", false},
-		{"a bomb for a name", bomb + "name: *i\n---\n", "", true},
-		{"deep", "---\nname: " + strings.Repeat("[", 20000) + "\n---\n", "", true},
-	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			name, err := locator.SkillName([]byte(test.document))
-			assert.Equal(t, test.want, name)
-			assert.Equal(t, test.fails, err != nil, "%v", err)
-		})
-	}
+	assert.Contains(t, explain(result), "alias | "+path+" | failed | permission denied")
 }
 
 func TestFrontmatterIsBounded(t *testing.T) {
@@ -425,22 +344,6 @@ func TestFrontmatterIsBounded(t *testing.T) {
 	w.finds("", "alias", project)
 }
 
-func TestFrontmatterLongerThanOneRead(t *testing.T) {
-	w := newWorld(t)
-	w.PluginDirs = []string{"/dev/p"}
-	path := w.skill("/dev/p/skills/folder")
-	opening := "---\n#" + strings.Repeat("x", 4096-9) + "\n---"
-	require.Len(t, opening, 4096)
-	for _, rest := range []string{"-\nname: alias\n---\n", "-\nname: alias\n---", "-\n#" + strings.Repeat("x", 20000) + "\nname: alias\n---\n"} {
-		w.put("/dev/p/skills/folder/SKILL.md", opening+rest)
-		w.finds(path, "alias", project)
-	}
-	w.put("/dev/p/skills/folder/SKILL.md", "\ufeff"+opening+"-\nname: alias\n---\n")
-	w.finds(path, "alias", project)
-	w.put("/dev/p/skills/folder/SKILL.md", opening+"\nname: alias\n---\n")
-	w.finds("", "alias", project)
-}
-
 func TestAliasTwiceInOnePlugin(t *testing.T) {
 	w := newWorld(t)
 	w.PluginDirs = []string{"/dev/p"}
@@ -449,7 +352,7 @@ func TestAliasTwiceInOnePlugin(t *testing.T) {
 		w.skill("/dev/p/skills/" + folder)
 	}
 	result := w.finds("/dev/p/skills/a/fsm.json", "alias", project)
-	assert.Equal(t, 3, strings.Count(told(result), "ambiguous"))
+	assert.Equal(t, 3, strings.Count(explain(result), "ambiguous"))
 }
 
 func TestAliasWithUnreadableSpecIsFound(t *testing.T) {
@@ -457,7 +360,7 @@ func TestAliasWithUnreadableSpecIsFound(t *testing.T) {
 	w.PluginDirs = []string{"/dev/p"}
 	w.put("/dev/p/skills/folder/SKILL.md", "---\nname: alias\n---\n")
 	path := w.skill("/dev/p/skills/folder")
-	w.Fs = forbidden{w.Fs, path}
+	w.FS = forbidden{w.FS, path}
 	w.finds(path, "alias", project)
 }
 
@@ -466,14 +369,5 @@ func TestFolderWithoutSkillHasNoAlias(t *testing.T) {
 	w.PluginDirs = []string{"/dev/p"}
 	w.skill("/dev/p/skills/folder")
 	result := w.finds("", "alias", project)
-	assert.NotContains(t, told(result), locator.Failed)
-}
-
-func TestEscapedAliasIsFound(t *testing.T) {
-	w := newWorld(t)
-	w.PluginDirs = []string{"/dev/p"}
-	w.put("/dev/p/skills/a/SKILL.md", "---\nname: \"\\x61lias\"\n---\n")
-	w.put("/dev/p/skills/b/SKILL.md", "---\nname: folded\n  name\n---\n")
-	w.finds(w.skill("/dev/p/skills/a"), "alias", project)
-	w.finds(w.skill("/dev/p/skills/b"), "folded name", project)
+	assert.NotContains(t, explain(result), locator.OutcomeFailed)
 }

@@ -1,46 +1,35 @@
 package locator
 
 import (
-	"errors"
 	"strconv"
+
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 var (
-	// ErrDirectory means that a directory is where a file is wanted.
-	ErrDirectory = errors.New("is a directory")
-	// ErrNotRegular means that a FIFO, a socket or a device is where a file is
-	// wanted. It is never opened.
-	ErrNotRegular = errors.New("is not a regular file")
-	// ErrDangling means that a symbolic link leads to nothing.
-	ErrDangling = errors.New("is a symbolic link that leads nowhere")
-	// ErrTooLarge means that a file is larger than its reader allows.
-	ErrTooLarge = errors.New("is too large")
-	// ErrMalformed means that a file of the client is not valid JSON or not of
-	// a shape that is known.
-	ErrMalformed = errors.New("malformed")
+	// ErrNotRegular is returned by ReadSpec when the path is a directory, a FIFO, a
+	// socket or a device.
+	ErrNotRegular = safefile.ErrNotRegular
+	// ErrDangling is returned by ReadSpec when the path is a symbolic link to a name
+	// that does not exist.
+	ErrDangling = safefile.ErrDangling
+	// ErrTooLarge is returned by ReadSpec when the file is larger than the limit.
+	ErrTooLarge = safefile.ErrTooLarge
+	// ErrMalformed is wrapped by a RegistryError when the registry of plugins is not
+	// JSON or does not have a known form.
+	ErrMalformed = plugins.ErrMalformed
 )
 
-// FileError says which file cannot be used and why. Cause is or wraps one of
-// the values above, fs.ErrNotExist, fs.ErrPermission or what else the
-// filesystem said.
-type FileError struct {
-	Path  string
-	Cause error
-}
-
-func (e *FileError) Error() string { return e.Path + ": " + e.Cause.Error() }
-
-func (e *FileError) Unwrap() error { return e.Cause }
-
-// NameError refuses a command name.
+// NameError is returned when a command name cannot be that of a skill.
 type NameError struct {
 	Name   string
 	Reason string
 }
 
-// Error quotes the name, so that no byte of it reaches a terminal raw.
+// Error quotes the name, so that it cannot send control characters to a terminal.
 func (e *NameError) Error() string {
-	return "command name " + quote(e.Name) + " is refused: " + e.Reason
+	return "invalid command name " + quote(e.Name) + ": " + e.Reason
 }
 
 // quotedBytes is how much of a name an error shows: enough to recognise it.
@@ -53,16 +42,16 @@ func quote(name string) string {
 	return strconv.Quote(name[:quotedBytes]) + "..."
 }
 
-// RegistryError means that a plugin's skill cannot be looked for, because the
-// registry of plugins is missing, cannot be read or is malformed. Cause is a
-// [FileError].
+// RegistryError is returned when a plugin's skill cannot be looked up because the
+// registry of plugins is missing (Err wraps fs.ErrNotExist), malformed
+// (ErrMalformed) or cannot be read.
 type RegistryError struct {
 	Command string
-	Cause   error
+	Err     error // begins with the path, and the line and column of a mistake
 }
 
 func (e *RegistryError) Error() string {
-	return "Skill '" + e.Command + "' not found - installed_plugins.json is missing or malformed: " + e.Cause.Error()
+	return "Skill '" + e.Command + "' not found - installed_plugins.json is missing or malformed: " + e.Err.Error()
 }
 
-func (e *RegistryError) Unwrap() error { return e.Cause }
+func (e *RegistryError) Unwrap() error { return e.Err }

@@ -6,31 +6,29 @@ import (
 	"syscall"
 )
 
-// FS is every way in which this package touches a filesystem: it only looks.
-// [OS] is the real one; package aferofs makes one of any afero filesystem.
+// FS is a file system to search in. [OS] is the real one; package aferofs adapts
+// any afero file system.
 //
-// Paths are absolute. Errors are those of package os: what is not there is
-// fs.ErrNotExist, what may not be looked at fs.ErrPermission, and a path that
-// nothing can have is syscall.ENOTDIR, ENAMETOOLONG or EINVAL.
+// Paths are absolute. Errors are those of package os: fs.ErrNotExist for a missing
+// name, fs.ErrPermission, and syscall.ENOTDIR, ENAMETOOLONG or EINVAL for a path
+// that cannot exist.
 type FS interface {
-	// Open opens for reading, following symbolic links, and does not wait for
-	// the other end of a FIFO. What it opens says of itself what it is.
+	// Open opens a file for reading. It follows symbolic links and does not block on
+	// a FIFO.
 	Open(path string) (fs.File, error)
-	// Stat describes what path leads to, Lstat what has the name itself. Where
-	// there are no symbolic links the two are one.
+	// Stat follows symbolic links, Lstat does not. Without symbolic links they are
+	// the same.
 	Stat(path string) (fs.FileInfo, error)
 	Lstat(path string) (fs.FileInfo, error)
-	// Readlink returns where the symbolic link at path leads, as it is written
-	// there: absolute, or relative to the link's directory. What is no link is
-	// an error, and so is everything where there are none.
+	// Readlink returns the target of a symbolic link as written: absolute, or
+	// relative to the link's directory. It fails for anything else.
 	Readlink(path string) (string, error)
-	// ReadDir lists the directory that path leads to, sorted by name. What is no
-	// directory is an error and is not opened. Beside an error is what could be
-	// read until then.
+	// ReadDir lists a directory, sorted by name. It fails for anything else, without
+	// opening it. Beside an error it returns the entries read until then.
 	ReadDir(path string) ([]fs.DirEntry, error)
 }
 
-// OS is the operating system's filesystem.
+// OS is the operating system's file system.
 type OS struct{}
 
 func (OS) Stat(path string) (fs.FileInfo, error)      { return os.Stat(path) }
@@ -41,7 +39,7 @@ func (OS) ReadDir(path string) ([]fs.DirEntry, error) { return os.ReadDir(path) 
 func (OS) Open(path string) (fs.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err // f would be an interface that is not nil
+		return nil, err // not f: a nil *os.File is not a nil fs.File
 	}
 	return f, nil
 }

@@ -7,20 +7,19 @@ import (
 	"unicode/utf8"
 )
 
-// maxName bounds a command name in bytes: a longer one fits in no path.
+// maxName bounds a command name in bytes: no path holds a longer one.
 const maxName = 4096
 
-// CheckName returns a [*NameError] unless every part of the command name, the
-// parts being separated by colons, can be used as the name of a folder and
-// leads nowhere else.
+// CheckName returns a [*NameError] unless every part of the command name is a plain
+// file name. Colons separate the parts.
 func CheckName(command string) error {
-	if reason := unfit(command); reason != "" {
+	if reason := refusal(command); reason != "" {
 		return &NameError{command, reason}
 	}
 	return nil
 }
 
-func unfit(command string) string {
+func refusal(command string) string {
 	switch {
 	case command == "":
 		return "it is empty"
@@ -38,7 +37,7 @@ func unfit(command string) string {
 		case "":
 			return "it has an empty part"
 		case ".", "..":
-			return "a part of it is " + part
+			return "it has a part \"" + part + "\""
 		}
 	}
 	return ""

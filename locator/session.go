@@ -1,72 +1,44 @@
 package locator
 
 import (
-	"errors"
-	"io/fs"
 	"path/filepath"
+
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 )
 
-// sessionPlugin is a plugin the client was given as a directory, for the time
-// it runs.
-type sessionPlugin struct {
-	name, dir string
-}
-
-// inPluginDirs looks for the skill in the plugin directories and reports
-// whether one of them is the plugin, with the skill or without.
-func (s *search) inPluginDirs(plugin, skill string) (held bool) {
+// inPluginDirs returns the places in those plugin directories that are the plugin.
+func (s *search) inPluginDirs() []candidate {
+	var all []candidate
 	for _, p := range s.sessionPlugins() {
-		if p.name != plugin {
-			s.step(RulePluginDir, p.dir, Skipped, "its plugin is "+quote(p.name))
+		if p.plugin != s.plugin {
+			s.step(RulePluginDir, p.dir, OutcomeSkipped, "this is the plugin "+quote(p.plugin))
 			continue
 		}
-		held = true
-		s.step(RulePluginDir, p.dir, Found, "")
-		if s.ofPlugin(p.name, s.inRoot(p.dir, skill)) {
-			return true
-		}
+		s.isSession = true
+		s.step(RulePluginDir, p.dir, OutcomeFound, "")
+		all = append(all, s.inRoot(p)...)
 	}
-	return held
+	return all
 }
 
-// sessionPlugins returns the plugin directories that are there.
-func (s *search) sessionPlugins() []sessionPlugin {
-	var plugins []sessionPlugin
+// sessionPlugins returns the plugins of PluginDirs, which the client loads for one
+// session (measured with 2.1.197, fact 29).
+func (s *search) sessionPlugins() []root {
+	var roots []root
 	for _, dir := range s.PluginDirs {
-		switch {
-		case !filepath.IsAbs(dir):
-			s.step(RulePluginDir, "", Skipped, quote(dir)+" is not an absolute path")
-		case !isDir(s.Fs, dir):
-			s.step(RulePluginDir, dir, Absent, "")
-		default:
-			name, err := pluginName(s.Fs, dir)
-			if err != nil {
-				s.step(RulePluginDir, dir, Failed, err.Error()+"; taking the folder's name")
-			}
-			plugins = append(plugins, sessionPlugin{name, dir})
+		if !filepath.IsAbs(dir) {
+			s.step(RulePluginDir, "", OutcomeSkipped, quote(dir)+" is not an absolute path")
+			continue
 		}
+		if info, err := s.FS.Stat(dir); err != nil || !info.IsDir() {
+			s.step(RulePluginDir, dir, OutcomeAbsent, "")
+			continue
+		}
+		name, err := plugins.Name(s.FS, dir)
+		if err != nil {
+			s.step(RulePluginDir, dir, OutcomeFailed, err.Error()+"; using the folder's name")
+		}
+		roots = append(roots, root{name, dir})
 	}
-	return plugins
-}
-
-// pluginName returns the name in the plugin's manifest. A plugin that
-// has no such thing goes by the name of its folder.
-func pluginName(fsys FS, dir string) (string, error) {
-	folder := filepath.Base(dir)
-	path := filepath.Join(dir, ".claude-plugin", "plugin.json")
-	manifest, err := readObject(fsys, path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return folder, nil
-	}
-	if err != nil {
-		return folder, err
-	}
-	name, err := manifest.text("name")
-	if err != nil {
-		return folder, &FileError{path, err}
-	}
-	if name == "" {
-		return folder, nil
-	}
-	return name, nil
+	return roots
 }

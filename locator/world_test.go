@@ -20,25 +20,25 @@ const (
 	spec     = `[{"id":1,"subject":"s"}]`
 )
 
-// world is a filesystem in memory with what a test puts into it.
+// world is a locator in a file system in memory, which holds what a test puts there.
 type world struct {
-	t  *testing.T
-	fs afero.Fs
+	t   *testing.T
+	mem afero.Fs
 	locator.Locator
 }
 
 func newWorld(t *testing.T) *world {
-	fs := afero.NewMemMapFs()
-	return &world{t, fs, locator.Locator{Fs: aferofs.New(afero.NewReadOnlyFs(fs)), ConfigDir: config}}
+	mem := afero.NewMemMapFs()
+	return &world{t, mem, locator.Locator{FS: aferofs.New(afero.NewReadOnlyFs(mem)), ConfigDir: config}}
 }
 
 func (w *world) put(path, content string) string {
 	w.t.Helper()
-	require.NoError(w.t, afero.WriteFile(w.fs, path, []byte(content), 0o644))
+	require.NoError(w.t, afero.WriteFile(w.mem, path, []byte(content), 0o644))
 	return path
 }
 
-// skill puts an fsm.json into a folder and returns its path.
+// skill puts an fsm.json into folder and returns its path.
 func (w *world) skill(folder string) string {
 	w.t.Helper()
 	return w.put(filepath.Join(folder, "fsm.json"), spec)
@@ -54,18 +54,18 @@ func (w *world) locate(command, cwd string) locator.Result {
 func (w *world) finds(path, command, cwd string) locator.Result {
 	w.t.Helper()
 	result := w.locate(command, cwd)
-	require.Equal(w.t, path, result.Path, "%s", told(result))
+	require.Equal(w.t, path, result.Path, "%s", explain(result))
 	require.Equal(w.t, path != "", result.Found())
 	return result
 }
 
-// entry is one installation, written in either format.
+// entry is one installation, to be written in either form.
 type entry struct {
 	key, scope, project, install, updated string
 }
 
-// formats are the two shapes of installed_plugins.json.
-var formats = map[string]func(entries ...entry) string{
+// forms are the two forms of installed_plugins.json.
+var forms = map[string]func(entries ...entry) string{
 	"array":  arrayOf,
 	"object": objectOf,
 }
@@ -101,18 +101,18 @@ func (e entry) members() string {
 	return text
 }
 
-// inBothFormats runs a test with each shape of the registry.
-func inBothFormats(t *testing.T, test func(t *testing.T, w *world, install func(...entry))) {
-	for name, format := range formats {
+// inBothForms runs a test with each form of the registry.
+func inBothForms(t *testing.T, test func(t *testing.T, w *world, install func(...entry))) {
+	for name, form := range forms {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			test(t, w, func(entries ...entry) { w.put(registry, format(entries...)) })
+			test(t, w, func(entries ...entry) { w.put(registry, form(entries...)) })
 		})
 	}
 }
 
-// told is the steps as a person would read them.
-func told(r locator.Result) string {
+// explain returns the steps as lines of text.
+func explain(r locator.Result) string {
 	var b strings.Builder
 	for _, s := range r.Steps {
 		fmt.Fprintf(&b, "%s | %s | %s | %s\n", s.Rule, s.Path, s.Outcome, s.Detail)

@@ -3,10 +3,9 @@ package command
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
-	"regexp"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
@@ -20,26 +19,22 @@ func clientPlugins(s terminal.Streams, project string) func() ([]settings.Plugin
 		if err != nil {
 			return nil, err
 		}
-		registry, err := locator.ReadRegistry(locator.OS{}, config)
+		files := locator.OS{}
+		registry, err := plugins.ReadRegistry(files, config)
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
 		if err != nil {
 			return nil, err
 		}
-		var plugins []settings.Plugin
-		for _, in := range registry.Enabled(locator.ReadSettings(locator.OS{}, config, project), project) {
-			plugins = append(plugins, settings.Plugin{
+		var enabled []settings.Plugin
+		for _, in := range registry.Enabled(plugins.ReadSettings(files, config, project), project) {
+			enabled = append(enabled, settings.Plugin{
 				Name: in.Key,
 				Root: registry.Root(in).Dir,
-				Data: filepath.Join(config, "plugins", "data", dataName(in.Key)),
+				Data: plugins.DataDir(config, in.Key),
 			})
 		}
-		return plugins, nil
+		return enabled, nil
 	}
-}
-
-// dataName is a plugin's key as the client names its data directory.
-func dataName(key string) string {
-	return regexp.MustCompile(`[^A-Za-z0-9_-]`).ReplaceAllString(key, "-")
 }

@@ -71,7 +71,7 @@ func runLocate(s terminal.Streams, f locateFlags, name string) error {
 	if err != nil {
 		return err
 	}
-	l := &locator.Locator{Fs: locator.OS{}, ConfigDir: config, ProjectDir: s.Env("CLAUDE_PROJECT_DIR"), PluginDirs: hydrate.Absolute(f.pluginDirs)}
+	l := &locator.Locator{FS: locator.OS{}, ConfigDir: config, ProjectDir: s.Env("CLAUDE_PROJECT_DIR"), PluginDirs: hydrate.Absolute(f.pluginDirs)}
 	result, lookupErr := l.Locate(name, cwd)
 	if err := printLocated(s, f.json, result); err != nil {
 		return err

@@ -1,11 +1,21 @@
-// Package frontmatter reads the YAML that stands between two lines of dashes
-// at the head of a Markdown file, and nothing else of that file: the body may
-// hold anything. It also reads a file that is YAML as a whole.
+// Package frontmatter reads the YAML between two lines of dashes at the head of a
+// Markdown file. It never looks at the body, which may hold anything. It also
+// reads files that are YAML as a whole.
 //
-// What it reads was written by a language model, so it is tolerant in form (a
-// byte order mark, CRLF, text before the first line of dashes) and strict in
-// size: a bound on the bytes, and a refusal of aliases that expand to more
-// than a bound, which is how a small document becomes a huge one.
+// Two programs decide what such a file says, so there are two sets of rules:
 //
-// It writes nothing, knows no schema, and does not apply YAML merge keys.
+//   - [Read] and [Parse] are for files that a language model writes and only this
+//     program reads, such as the state of the planning workflow. Text may precede
+//     the opening line, "..." closes too, and without the two lines the whole file
+//     is YAML.
+//   - [ReadSkill] and [SkillName] are for a SKILL.md, which belongs to the client
+//     (measured with 2.1.329, facts 48 and 50: a folder's name takes precedence,
+//     and a skill also answers to the name in its frontmatter). Only a file whose
+//     first line opens the frontmatter and that closes it has one, so that no line
+//     of a text becomes a skill's name. If the YAML is invalid, the line "name:" is
+//     used alone: a description with a colon in it makes invalid YAML and is common.
+//
+// Both accept a byte order mark, CRLF and spaces after the dashes, take the last of
+// two equal keys, and bound the bytes read and the aliases expanded. Merge keys
+// are not applied.
 package frontmatter

@@ -6,33 +6,34 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 
 	"go.yaml.in/yaml/v4"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// MaxBytes bounds the YAML that is parsed. A Markdown body after it may be as
-// long as it likes.
+// MaxBytes bounds the YAML that is parsed. The Markdown body after it has no
+// bound.
 const MaxBytes = 256 << 10
 
-// maxNodes bounds the document as it would be with every alias written out.
+// maxNodes bounds the document with every alias expanded.
 const maxNodes = 100_000
 
 var (
-	// ErrNotFile means that the path holds no regular file.
-	ErrNotFile = errors.New("not a regular file")
-	// ErrTooLarge means that the YAML is longer than MaxBytes.
+	// ErrTooLarge is returned when the YAML is longer than MaxBytes.
 	ErrTooLarge = fmt.Errorf("frontmatter is larger than %d KiB", MaxBytes>>10)
-	// ErrAliases means that aliases expand to too much, or to themselves.
+	// ErrAliases is returned when aliases expand to more than the bound, or to
+	// themselves.
 	ErrAliases = errors.New("frontmatter has aliases that expand to too much")
-	// ErrNoMapping means that there is YAML and it is no mapping.
-	ErrNoMapping = errors.New("frontmatter is not a mapping of names to values")
-	// ErrSyntax means that the text is no YAML; it wraps the cause.
+	// ErrNotMapping is returned when the YAML is not a mapping.
+	ErrNotMapping = errors.New("frontmatter is not a mapping of names to values")
+	// ErrSyntax is returned when the text is not YAML. It wraps the cause.
 	ErrSyntax = errors.New("frontmatter is not valid YAML")
 )
 
-// Read returns the frontmatter of a Markdown file. A symlink to a regular file
-// is followed; a pipe is not waited for.
+// Read returns the frontmatter of the Markdown file at path, as [Parse] does. A
+// symbolic link is followed. Errors are those of Parse, safefile.ErrNotRegular and
+// the system's.
 func Read(path string) (Value, error) {
 	data, err := head(path)
 	if err != nil {
@@ -41,72 +42,105 @@ func Read(path string) (Value, error) {
 	return Parse(data)
 }
 
-// ReadYAML returns the content of a file that is YAML as a whole.
+// ReadYAML returns the content of a file that is YAML as a whole. Errors are those
+// of [Read].
 func ReadYAML(path string) (Value, error) {
 	data, err := head(path)
 	if err != nil {
 		return Value{}, err
 	}
-	return parse(data)
+	return mapping(bytes.TrimPrefix(data, bom))
 }
 
-// Parse returns the frontmatter in data: what stands between the first line
-// "---" and the next line "---" or "...". Without such a pair of lines the
-// whole of data counts. The result is a mapping.
-func Parse(data []byte) (Value, error) { return parse(cut(data)) }
+// Parse returns the frontmatter in data: the text between the first line "---" and
+// the next line "---" or "...", or all of data without such a pair of lines. The
+// result is a mapping. Errors are ErrTooLarge, ErrSyntax, ErrNotMapping and
+// ErrAliases.
+func Parse(data []byte) (Value, error) {
+	data = bytes.TrimPrefix(data, bom)
+	if text, closed := between(data, "---", "..."); closed {
+		return mapping(text)
+	}
+	return mapping(data)
+}
 
 // head reads no more than can matter: the bound on the YAML, its two lines of
-// dashes, and one byte to tell that there was more.
+// dashes, and one byte more to recognise a longer file.
 func head(path string) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	f, err := safefile.Open(path, os.O_RDONLY)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(ErrNotFile, err)
-	}
 	return io.ReadAll(io.LimitReader(f, MaxBytes+64))
 }
 
-func cut(data []byte) []byte {
-	from, found := 0, false
-	for at := 0; at < len(data); {
-		end := at + lineLen(data[at:])
-		line := bytes.TrimRight(data[at:end], " \t\r\n")
-		if at == 0 {
-			line = bytes.TrimPrefix(line, bom)
+var bom = []byte("\ufeff")
+
+// between returns the text after the first line "---" up to the next line that is
+// one of the closing ones, and whether there are two such lines.
+func between(data []byte, closing ...string) (text []byte, closed bool) {
+	for len(data) > 0 {
+		line, rest := cutLine(data)
+		data = rest
+		if isLine(line, "---") {
+			return until(data, closing)
 		}
-		switch {
-		case !found && string(line) == "---":
-			from, found = end, true
-		case found && (string(line) == "---" || string(line) == "..."):
-			return data[from:at]
-		}
-		at = end
 	}
-	return data
+	return nil, false
 }
 
-var bom = []byte("\xef\xbb\xbf")
+func until(data []byte, closing []string) (text []byte, closed bool) {
+	for rest := data; len(rest) > 0; {
+		line, after := cutLine(rest)
+		if isLine(line, closing...) {
+			return data[:len(data)-len(rest)], true
+		}
+		rest = after
+	}
+	return nil, false
+}
 
-func lineLen(data []byte) int {
+// cutLine splits after the first line feed.
+func cutLine(data []byte) (line, rest []byte) {
 	if i := bytes.IndexByte(data, '\n'); i >= 0 {
-		return i + 1
+		return data[:i+1], data[i+1:]
 	}
-	return len(data)
+	return data, nil
 }
 
-func parse(data []byte) (Value, error) {
-	if len(data) > MaxBytes {
+func isLine(line []byte, texts ...string) bool {
+	line = bytes.TrimRight(line, " \t\r\n")
+	for _, text := range texts {
+		if string(line) == text {
+			return true
+		}
+	}
+	return false
+}
+
+func mapping(text []byte) (Value, error) {
+	v, err := parse(text)
+	if err == nil && !v.isMapping() {
+		err = ErrNotMapping
+	}
+	if err != nil {
+		return Value{}, err
+	}
+	return v, nil
+}
+
+// parse returns the zero Value for a document without content.
+func parse(text []byte) (Value, error) {
+	if len(text) > MaxBytes {
 		return Value{}, ErrTooLarge
 	}
 	var doc yaml.Node
-	if err := yaml.Unmarshal(bytes.TrimPrefix(data, bom), &doc); err != nil {
+	if err := yaml.Unmarshal(text, &doc); err != nil {
 		return Value{}, fmt.Errorf("%w: %w", ErrSyntax, err)
 	}
-	if doc.Kind != yaml.DocumentNode || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return Value{}, ErrNoMapping
+	if len(doc.Content) == 0 {
+		return Value{}, nil
 	}
 	if expanded(doc.Content[0], map[*yaml.Node]int{}) > maxNodes {
 		return Value{}, ErrAliases
@@ -114,10 +148,9 @@ func parse(data []byte) (Value, error) {
 	return Value{doc.Content[0]}, nil
 }
 
-// expanded counts the nodes below n with every alias written out, and stops
-// counting past the bound. seen holds the count of a node once it is known and
-// the bound's excess while it is being counted: an alias to an ancestor never
-// ends.
+// expanded counts the nodes below n with every alias expanded, and stops at the
+// bound. seen holds the count of each finished node; a node still being counted has
+// a count above the bound, because an alias to an ancestor never ends.
 func expanded(n *yaml.Node, seen map[*yaml.Node]int) int {
 	if n == nil {
 		return 0

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 func TestPhaseIsFoundWhereverTheFrontmatterIs(t *testing.T) {
@@ -47,16 +49,16 @@ func TestPhaseIsFoundWhereverTheFrontmatterIs(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoFrontmatter(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want error
 	}{
 		"broken":          {"---\nphase: [x\n---\n", ErrSyntax},
-		"empty":           {"", ErrNoMapping},
-		"empty between":   {"---\n---\n", ErrNoMapping},
-		"a list":          {"---\n- a\n---\n", ErrNoMapping},
-		"a text":          {"just words\n", ErrNoMapping},
+		"empty":           {"", ErrNotMapping},
+		"empty between":   {"---\n---\n", ErrNotMapping},
+		"a list":          {"---\n- a\n---\n", ErrNotMapping},
+		"a text":          {"just words\n", ErrNotMapping},
 		"too long":        {"---\nphase: A\n" + strings.Repeat("# x\n", MaxBytes/4) + "---\n", ErrTooLarge},
 		"never closed":    {"---\nphase: A\n" + strings.Repeat("x: y\n", MaxBytes/5), ErrTooLarge},
 		"alias bomb":      {bomb(9), ErrAliases},
@@ -94,9 +96,9 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("phase: A\n"), 0o600))
 	require.NoError(t, os.Symlink(file, link))
 	_, err := Read(pipe)
-	assert.ErrorIs(t, err, ErrNotFile)
+	assert.ErrorIs(t, err, safefile.ErrNotRegular)
 	_, err = Read(dir)
-	assert.ErrorIs(t, err, ErrNotFile)
+	assert.ErrorIs(t, err, safefile.ErrNotRegular)
 	_, err = Read(filepath.Join(dir, "none"))
 	assert.ErrorIs(t, err, fs.ErrNotExist)
 	_, err = Read(link)

@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Value is a YAML value. The zero Value is an absent one: every method of it
-// answers "not there".
+// Value is a YAML value. The zero Value is an absent one: its methods return
+// nothing and false.
 type Value struct{ node *yaml.Node }
 
 // Member is one entry of a mapping whose key is a scalar.
@@ -17,8 +17,8 @@ type Member struct {
 	Value Value
 }
 
-// At goes down through mappings by key. If a key is written twice the last one
-// counts.
+// At returns the value below a path of keys, absent if one of them is missing. Of
+// two equal keys the last one is taken.
 func (v Value) At(path ...string) Value {
 	for _, key := range path {
 		next := Value{}
@@ -35,10 +35,10 @@ func (v Value) At(path ...string) Value {
 // Members returns the entries of a mapping in the order of the file, nil for
 // anything else.
 func (v Value) Members() []Member {
-	n := v.resolve()
-	if n == nil || n.Kind != yaml.MappingNode {
+	if !v.isMapping() {
 		return nil
 	}
+	n := v.resolve()
 	var all []Member
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if key, ok := (Value{n.Content[i]}).Text(); ok {
@@ -71,7 +71,7 @@ func (v Value) Text() (string, bool) {
 	return n.Value, true
 }
 
-// Null reports whether the value is absent, or written as null or not at all.
+// Null reports whether the value is absent, empty or null.
 func (v Value) Null() bool {
 	n := v.resolve()
 	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
@@ -100,8 +100,8 @@ func (v Value) decode(tag string, into any) bool {
 	return n != nil && n.Kind == yaml.ScalarNode && n.ShortTag() == tag && n.Decode(into) == nil
 }
 
-// String returns any value as one line: a scalar as it is written, a sequence
-// or mapping in flow style, cut after about MaxText bytes.
+// String returns the value as text: a scalar as it is written, a sequence or
+// mapping on one line in flow style, cut after about MaxText bytes.
 func (v Value) String() string {
 	if text, ok := v.Text(); ok {
 		return text
@@ -111,7 +111,7 @@ func (v Value) String() string {
 	return b.String()
 }
 
-// MaxText is where String stops writing out a sequence or mapping, in bytes.
+// MaxText bounds, in bytes, what String writes of a sequence or mapping.
 const MaxText = 4096
 
 func (v Value) flow(b *strings.Builder) {
@@ -146,7 +146,7 @@ func (v Value) flowMapping(b *strings.Builder) {
 	b.WriteByte('}')
 }
 
-// separate goes on to the next entry, unless there is enough already.
+// separate writes the comma before entry i, and reports false at the bound.
 func separate(b *strings.Builder, i int) bool {
 	if b.Len() > MaxText {
 		b.WriteString("…")
@@ -156,6 +156,11 @@ func separate(b *strings.Builder, i int) bool {
 		b.WriteString(", ")
 	}
 	return true
+}
+
+func (v Value) isMapping() bool {
+	n := v.resolve()
+	return n != nil && n.Kind == yaml.MappingNode
 }
 
 func (v Value) resolve() *yaml.Node {

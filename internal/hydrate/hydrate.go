@@ -136,7 +136,7 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 		return nil, fmt.Errorf("%w: %w", ErrLookup, err)
 	}
 	files := locator.OS{}
-	l := &locator.Locator{Fs: files, ConfigDir: config, ProjectDir: env.get("CLAUDE_PROJECT_DIR"), PluginDirs: Absolute(o.PluginDirs)}
+	l := &locator.Locator{FS: files, ConfigDir: config, ProjectDir: env.get("CLAUDE_PROJECT_DIR"), PluginDirs: Absolute(o.PluginDirs)}
 	found, err := l.Locate(r.Command, r.Cwd)
 	if err != nil {
 		return nil, lookupError{err}

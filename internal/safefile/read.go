@@ -3,7 +3,6 @@ package safefile
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"syscall"
@@ -33,8 +32,8 @@ func Open(path string, flag int) (*os.File, error) {
 		return nil, notRegular(path, err)
 	}
 	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = &fs.PathError{Op: "open", Path: path, Err: ErrNotRegular}
+	if err == nil {
+		err = checkRegular(path, info)
 	}
 	if err != nil {
 		f.Close()
@@ -64,14 +63,7 @@ func ReadFile(path string, max int64, flag int) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, max+1))
-	if err == nil && int64(len(data)) > max {
-		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, max)}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return data, nil
+	return readAll(f, path, max)
 }
 
 // CheckOwner returns ErrNotOwner unless this user owns what info describes.

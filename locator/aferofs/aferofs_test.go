@@ -197,17 +197,17 @@ func TestLocateInAnArchive(t *testing.T) {
 	archive := zipped(t, "project/", "project/.claude/", "project/.claude/skills/", "project/.claude/skills/s/", "project/.claude/skills/s/fsm.json")
 	for name, files := range map[string]afero.Fs{"bare": archive, "read-only": afero.NewReadOnlyFs(archive)} {
 		t.Run(name, func(t *testing.T) {
-			l := locator.Locator{Fs: aferofs.New(files), ConfigDir: "/config"}
+			l := locator.Locator{FS: aferofs.New(files), ConfigDir: "/config"}
 			result, err := l.Locate("s", "/project/src")
 			require.NoError(t, err)
 			assert.False(t, result.Found())
 			result, err = l.Locate("s", "/project")
 			require.NoError(t, err)
 			assert.Equal(t, "/project/.claude/skills/s/fsm.json", result.Path)
-			data, err := locator.ReadSpec(l.Fs, result.Path, 100)
+			data, err := locator.ReadSpec(l.FS, result.Path, 100)
 			require.NoError(t, err)
 			assert.Equal(t, "[]", string(data))
-			list, err := l.Fs.ReadDir("/project/.claude")
+			list, err := l.FS.ReadDir("/project/.claude")
 			assert.Equal(t, "d skills/\n", entries(list, err))
 		})
 	}

@@ -1,0 +1,177 @@
+package plugins
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// ParseRegistry reads the bytes of an installed_plugins.json in either form: an
+// object of version 2 with arrays of entries by key (fact 27), or an array of
+// entries with a name, as older clients wrote it. path is only used in errors, which are
+// of type [*FileError] and ErrMalformed. The result resolves no links and knows no
+// marketplaces; that of [ReadRegistry] does.
+func ParseRegistry(path string, data []byte) (*Registry, error) {
+	p := &parser{path: path, registry: &Registry{}}
+	root, err := parse(data)
+	if err == nil {
+		err = p.add(root)
+	}
+	if err != nil {
+		return nil, &FileError{path, err}
+	}
+	return p.registry, nil
+}
+
+type parser struct {
+	path     string
+	registry *Registry
+}
+
+func (p *parser) add(root value) error {
+	if entries, err := root.items(); err == nil {
+		for i, entry := range entries {
+			p.addEntry(fmt.Sprintf("[%d]", i), "", entry)
+		}
+		return nil
+	}
+	o, err := root.object()
+	if err != nil {
+		return err
+	}
+	byKey, err := pluginsOf(o)
+	for _, key := range slices.Sorted(maps.Keys(byKey.members)) {
+		p.addKey(key, byKey.members[key])
+	}
+	return err
+}
+
+func pluginsOf(o object) (object, error) {
+	if err := checkVersion(o); err != nil {
+		return object{}, err
+	}
+	list, ok := o.members["plugins"]
+	if !ok {
+		return object{}, o.mistake(`"plugins" is missing`)
+	}
+	if list.Kind() != '{' {
+		return object{}, list.mistake(`"plugins": %s`, jsonx.Got(list.Kind(), "an object"))
+	}
+	return list.object()
+}
+
+func checkVersion(o object) error {
+	v, ok := o.members["version"]
+	if !ok {
+		return o.mistake(`"version" is missing`)
+	}
+	if v.Kind() != '0' {
+		return v.mistake(`"version": %s`, jsonx.Got(v.Kind(), "the number 2"))
+	}
+	var version float64
+	if err := json.Unmarshal(v.Value, &version); err != nil || version != 2 {
+		return v.mistake(`"version" is %s, want 2`, v.Value)
+	}
+	return nil
+}
+
+func (p *parser) addKey(key string, list value) {
+	where := fmt.Sprintf("plugins[%q]", key)
+	entries, err := list.items()
+	if err != nil {
+		p.problem(where, err)
+	}
+	for i, entry := range entries {
+		p.addEntry(fmt.Sprintf("%s[%d]", where, i), key, entry)
+	}
+}
+
+// addEntry adds a usable entry and notes the problems of any other. An entry of an
+// array has its key inside.
+func (p *parser) addEntry(where, key string, entry value) {
+	o, err := entry.object()
+	if err == nil && key == "" {
+		key, err = o.required("name")
+	}
+	in := Installation{Key: key}
+	if err == nil {
+		err = in.fill(o)
+	}
+	if err != nil {
+		p.problem(where+" skipped", err)
+		return
+	}
+	// The time only decides between equals, so the entry is kept without it.
+	if in.LastUpdated, err = lastUpdated(o); err != nil {
+		p.problem(where+" used without its time", err)
+	}
+	p.registry.installations = append(p.registry.installations, in)
+}
+
+// problem puts where between the place and the text of a mistake.
+func (p *parser) problem(where string, err error) {
+	if m, ok := errors.AsType[*mistake](err); ok {
+		err = &mistake{m.at, fmt.Errorf("%s: %w", where, m.err)}
+	}
+	p.registry.problems = append(p.registry.problems, &FileError{p.path, err})
+}
+
+func (in *Installation) fill(o object) (err error) {
+	var named bool
+	if in.Plugin, in.Marketplace, named = strings.Cut(in.Key, "@"); !named || in.Plugin == "" {
+		return o.mistake("the name %q does not have the form plugin@marketplace", in.Key)
+	}
+	if in.Scope, err = o.required("scope"); err != nil {
+		return err
+	}
+	if !slices.Contains(scopes, in.Scope) {
+		return o.members["scope"].mistake(`"scope" is %q, want one of %s`, in.Scope, strings.Join(scopes, ", "))
+	}
+	if in.InstallPath, err = o.absolute("installPath"); err != nil {
+		return err
+	}
+	return in.fillProject(o)
+}
+
+// fillProject ignores the project of an installation of user scope: that applies
+// everywhere.
+func (in *Installation) fillProject(o object) error {
+	path, err := o.text("projectPath")
+	if err != nil || in.Scope == ScopeUser {
+		return err
+	}
+	if path == "" {
+		return o.mistake(`"projectPath" is missing, which scope %s needs`, in.Scope)
+	}
+	in.ProjectPath, err = o.absolute("projectPath")
+	return err
+}
+
+// absolute is required for an absolute path.
+func (o object) absolute(name string) (string, error) {
+	path, err := o.required(name)
+	if err == nil && !filepath.IsAbs(path) {
+		err = o.members[name].mistake("%q is %q, want an absolute path", name, path)
+	}
+	return path, err
+}
+
+func lastUpdated(o object) (time.Time, error) {
+	text, err := o.text("lastUpdated")
+	if err != nil || text == "" {
+		return time.Time{}, err
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return time.Time{}, o.members["lastUpdated"].mistake(`"lastUpdated" is %q, want a time such as 2026-01-02T15:04:05Z`, text)
+	}
+	return t, nil
+}

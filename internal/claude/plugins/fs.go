@@ -1,0 +1,60 @@
+package plugins
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// FS is the file system that the client's files are read from, with absolute
+// paths. A locator.FS is one.
+type FS interface {
+	safefile.FS
+	Readlink(path string) (string, error)
+	ReadDir(path string) ([]fs.DirEntry, error)
+}
+
+// maxBytes bounds a file of the client. The largest seen, a marketplace of hundreds
+// of plugins, is under one MiB.
+const maxBytes = 16 << 20
+
+// ErrMalformed is returned when a file is not JSON or does not have a known form.
+// It has no text of its own: the error that is one says what is wrong and where.
+var ErrMalformed = errors.New("malformed")
+
+// FileError says which file cannot be used, wholly or in part, and why. Err is
+// ErrMalformed, fs.ErrNotExist, one of package safefile or another error of the
+// file system.
+type FileError struct {
+	Path string
+	Err  error
+}
+
+// Error has the form "path: message", and "path:line:column: message" if Err is
+// ErrMalformed.
+func (e *FileError) Error() string {
+	if errors.Is(e.Err, ErrMalformed) {
+		return e.Path + ":" + e.Err.Error()
+	}
+	return e.Path + ": " + e.Err.Error()
+}
+
+func (e *FileError) Unwrap() error { return e.Err }
+
+// fileError adds the path to an error, instead of the one that an error of the file
+// system has.
+func fileError(path string, err error) *FileError {
+	if f, ok := errors.AsType[*FileError](err); ok {
+		return f
+	}
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		err = p.Err
+	}
+	return &FileError{path, err}
+}
+
+func isDir(fsys FS, path string) bool {
+	info, err := fsys.Stat(path)
+	return err == nil && info.IsDir()
+}

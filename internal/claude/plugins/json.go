@@ -1,0 +1,154 @@
+package plugins
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// value is a JSON value that knows its place in its file. Members are looked at one
+// by one, so that one of a wrong type invalidates only itself. The zero value is an
+// absent one.
+type value struct {
+	jsontext.Value
+	file   *jsonx.Index
+	offset int
+}
+
+// object holds the members of a JSON object.
+type object struct {
+	value
+	members map[string]value
+}
+
+// mistake is an ErrMalformed at one place of a file.
+type mistake struct {
+	at  jsonx.Position
+	err error
+}
+
+func (m *mistake) Error() string        { return m.at.String() + ": " + m.err.Error() }
+func (m *mistake) Unwrap() error        { return m.err }
+func (m *mistake) Is(target error) bool { return target == ErrMalformed }
+
+// mistake reports what is wrong with v, or in v if it is an object.
+func (v value) mistake(format string, args ...any) error {
+	return &mistake{v.file.At(v.offset), fmt.Errorf(format, args...)}
+}
+
+// readFile returns the object that a file of the client is. Its errors are of type
+// *FileError.
+func readFile(fsys FS, path string) (object, error) {
+	data, err := safefile.ReadFileIn(fsys, path, maxBytes)
+	if err != nil {
+		return object{}, fileError(path, err)
+	}
+	root, err := parse(data)
+	if err != nil {
+		return object{}, &FileError{path, err}
+	}
+	o, err := root.object()
+	if err != nil {
+		return object{}, &FileError{path, err}
+	}
+	return o, nil
+}
+
+// parse checks all of data, so that taking it apart cannot fail.
+func parse(data []byte) (value, error) {
+	if err := jsonx.Check(data, jsonx.Tolerant); err != nil {
+		if syntax, ok := errors.AsType[*jsonx.SyntaxError](err); ok {
+			err = &mistake{syntax.Position, syntax.Err}
+		}
+		return value{}, err
+	}
+	space := len(data) - len(bytes.TrimLeft(data, " \t\r\n"))
+	return value{bytes.TrimSpace(data), jsonx.NewIndex(data), space}, nil
+}
+
+// object returns the members of an object, and a mistake for any other value.
+func (v value) object() (object, error) {
+	if v.Kind() != '{' {
+		return object{}, v.mistake("%s", jsonx.Got(v.Kind(), "an object"))
+	}
+	o := object{v, map[string]value{}}
+	dec := v.inside()
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return object{}, err
+		}
+		text := name.String() // a token is only valid until the next read
+		if o.members[text], err = v.next(dec); err != nil {
+			return object{}, err
+		}
+	}
+	return o, nil
+}
+
+// items returns the items of an array, and a mistake for any other value.
+func (v value) items() ([]value, error) {
+	if v.Kind() != '[' {
+		return nil, v.mistake("%s", jsonx.Got(v.Kind(), "an array"))
+	}
+	var items []value
+	dec := v.inside()
+	for dec.PeekKind() != ']' {
+		item, err := v.next(dec)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// inside returns a decoder behind the opening bracket of v.
+func (v value) inside() *jsontext.Decoder {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(v.Value), jsonx.Tolerant)
+	_, _ = dec.ReadToken() // the bracket that Kind saw
+	return dec
+}
+
+// next reads a value inside v and keeps its place.
+func (v value) next(dec *jsontext.Decoder) (value, error) {
+	raw, err := dec.ReadValue()
+	if err != nil {
+		return value{}, err
+	}
+	end := int(dec.InputOffset())
+	start := end - len(raw)
+	return value{v.Value[start:end], v.file, v.offset + start}, nil
+}
+
+// absent reports whether there is no such value, or null.
+func (v value) absent() bool { return len(v.Value) == 0 || v.Kind() == 'n' }
+
+// text returns the string called name, "" if it is absent.
+func (o object) text(name string) (string, error) {
+	v := o.members[name]
+	if v.absent() {
+		return "", nil
+	}
+	if v.Kind() != '"' {
+		return "", v.mistake("%q: %s", name, jsonx.Got(v.Kind(), "a string"))
+	}
+	var s string
+	err := json.Unmarshal(v.Value, &s, jsonx.Tolerant)
+	return s, err
+}
+
+// required is text for a member that must not be absent or empty.
+func (o object) required(name string) (string, error) {
+	s, err := o.text(name)
+	if err == nil && s == "" {
+		err = o.mistake("%q is missing", name)
+	}
+	return s, err
+}

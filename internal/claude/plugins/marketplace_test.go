@@ -1,0 +1,88 @@
+package plugins_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+)
+
+const installedP = `{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": "/cache/p"}]}}`
+
+func root(w *world) plugins.Root {
+	r := w.registry(installedP)
+	return r.Root(r.Installations()[0])
+}
+
+func TestRoot(t *testing.T) {
+	directory := `{"m": {"source": {"source": "directory", "path": "/src/market"}}}`
+	live := plugins.Root{Dir: tree + "/p", Live: true}
+	copied := plugins.Root{Dir: "/cache/p"}
+	tests := []struct {
+		name, known, manifest string
+		want                  plugins.Root
+		err                   string
+	}{
+		{"directory", directory, `{"plugins": [7, {"name": "q", "source": "./q"}, {"name": "p", "source": "./p"}]}`, live, ""},
+		{"the tree itself", directory, `{"plugins": [{"name": "p", "source": "./"}]}`, plugins.Root{Dir: tree, Live: true}, ""},
+		{"no marketplaces", ``, `{"plugins": [{"name": "p", "source": "./p"}]}`, copied, ""},
+		{"git", `{"m": {"source": {"source": "git", "path": "/src/market"}}}`, `{"plugins": [{"name": "p", "source": "./p"}]}`, copied, ""},
+		{"unknown marketplace", `{"n": {"source": {"source": "directory", "path": "/src/market"}}}`, `{"plugins": [{"name": "p", "source": "./p"}]}`, copied, ""},
+		{"marketplace of another type", `{"m": 1}`, ``, copied, ""},
+		{"source of another type", `{"m": {"source": "directory"}}`, ``, copied, ""},
+		{"torn list", `{"m": `, ``, copied, knownPath + `:1:7: unexpected end of file`},
+		{"list of another type", `[]`, ``, copied, knownPath + `:1:1: got an array, want an object`},
+		{"no path", `{"m": {"source": {"source": "directory"}}}`, ``, copied, knownPath + `:1:18: "path" is missing`},
+		{"relative path", `{"m": {"source": {"source": "directory", "path": "src/market"}}}`, ``, copied, knownPath + `:1:50: "path" is "src/market", want an absolute path`},
+		{"no manifest", directory, ``, copied, manifestPath + `: file does not exist`},
+		{"torn manifest", directory, `{`, copied, manifestPath + `:1:2: unexpected end of file`},
+		{"no plugins", directory, `{"x": 1}`, copied, manifestPath + `:1:1: "plugins" is missing`},
+		{"plugins of another type", directory, `{"plugins": {}}`, copied, manifestPath + `:1:13: "plugins": got an object, want an array`},
+		{"no such plugin", directory, `{"plugins": [{"name": "q", "source": "./p"}]}`, copied, manifestPath + `:1:13: there is no plugin "p"`},
+		{"source from elsewhere", directory, `{"plugins": [{"name": "p", "source": {"source": "github"}}]}`, copied, manifestPath + `:1:38: "source": got an object, want a string`},
+		{"source outside", directory, `{"plugins": [{"name": "p", "source": "../outside"}]}`, copied, manifestPath + `:1:38: the source "../outside" of the plugin leads out of the marketplace`},
+		{"absolute source", directory, `{"plugins": [{"name": "p", "source": "/src/outside"}]}`, copied, manifestPath + `:1:38: the source "/src/outside" of the plugin leads out of the marketplace`},
+		{"missing source", directory, `{"plugins": [{"name": "p", "source": "./gone"}]}`, copied, tree + `/gone: the plugin's source is not a directory`},
+		{"source is a file", directory, `{"plugins": [{"name": "p", "source": "./p/file"}]}`, copied, tree + `/p/file: the plugin's source is not a directory`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			if test.known != "" {
+				w.put(knownPath, test.known)
+			}
+			if test.manifest != "" {
+				w.put(manifestPath, test.manifest)
+			}
+			w.put(tree+"/p/file", "")
+			w.put("/src/outside/file", "")
+			got := root(w)
+			if test.err != "" {
+				require.EqualError(t, got.Err, test.err)
+				require.ErrorAs(t, got.Err, new(*plugins.FileError))
+				if strings.Contains(test.err, ".json:") && !strings.Contains(test.err, "does not exist") {
+					require.ErrorIs(t, got.Err, plugins.ErrMalformed)
+				}
+				got.Err = nil
+			}
+			assert.Equal(t, test.want, got)
+		})
+	}
+}
+
+func TestRootReadsTheMarketplacesOnce(t *testing.T) {
+	w := newWorld(t)
+	r := w.registry(installedP)
+	first := r.Root(r.Installations()[0])
+	w.put(knownPath, `{`)
+	assert.Equal(t, first, r.Root(r.Installations()[0]))
+}
+
+func TestRootOfAParsedRegistryIsTheCopy(t *testing.T) {
+	r, err := plugins.ParseRegistry(registryPath, []byte(installedP))
+	require.NoError(t, err)
+	assert.Equal(t, plugins.Root{Dir: "/cache/p"}, r.Root(r.Installations()[0]))
+}

@@ -1,0 +1,156 @@
+package plugins
+
+import (
+	"cmp"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// What the registry holds was measured with 2.1.197 and 2.1.329 (fact 27): several
+// entries a key, of different scopes and projects, and one plugin name in several
+// marketplaces.
+
+// Scopes of an installation, in order of precedence.
+const (
+	ScopeLocal   = "local"   // one user in one project
+	ScopeProject = "project" // everyone in one project
+	ScopeUser    = "user"    // one user everywhere
+)
+
+var scopes = []string{ScopeLocal, ScopeProject, ScopeUser}
+
+// Installation is a usable entry of the registry.
+type Installation struct {
+	Key         string // as in the registry: "plugin@marketplace"
+	Plugin      string // the key up to its first @
+	Marketplace string // the key after it; an array may hold a version there
+	Scope       string // one of the constants
+	ProjectPath string // absolute; empty if Scope is ScopeUser
+	InstallPath string // absolute: the client's copy
+	LastUpdated time.Time
+}
+
+// Registry is the content of installed_plugins.json.
+type Registry struct {
+	installations []Installation
+	problems      []error
+	fs            FS // nil if the registry was parsed from bytes
+	configDir     string
+	marketplaces  *marketplaces     // read when first asked for
+	resolved      map[string]string // directories with their links resolved
+}
+
+// RegistryPath is the registry's place in the configuration directory.
+func RegistryPath(configDir string) string {
+	return filepath.Join(configDir, "plugins", "installed_plugins.json")
+}
+
+// DataDir is the directory in which the client lets the plugin keep its data. Each
+// character of the key but letters, digits, "_" and "-" becomes a "-".
+func DataDir(configDir, key string) string {
+	name := strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z') {
+			return r
+		}
+		return '-'
+	}, key)
+	return filepath.Join(configDir, "plugins", "data", name)
+}
+
+// ReadRegistry reads the registry of the configuration directory. Its errors are
+// of type [*FileError]: fs.ErrNotExist if the file is missing or configDir is
+// empty, ErrMalformed if it has no known form, or an error of reading it.
+func ReadRegistry(fsys FS, configDir string) (*Registry, error) {
+	path := RegistryPath(configDir)
+	if configDir == "" {
+		return nil, &FileError{path, fs.ErrNotExist}
+	}
+	data, err := safefile.ReadFileIn(fsys, path, maxBytes)
+	if err != nil {
+		return nil, fileError(path, err)
+	}
+	r, err := ParseRegistry(path, data)
+	if err != nil {
+		return nil, err
+	}
+	r.fs, r.configDir = fsys, configDir
+	return r, nil
+}
+
+// Installations returns the usable entries, those of an array in its order, those
+// of an object by key.
+func (r *Registry) Installations() []Installation { return slices.Clone(r.installations) }
+
+// Problems returns why entries were skipped, or used without one of their members.
+// Each is a [*FileError].
+func (r *Registry) Problems() []error { return slices.Clone(r.problems) }
+
+// Applies reports whether the installation applies in one of the directories: if
+// its project is the directory or contains it, symbolic links resolved. One of user
+// scope applies everywhere. A directory that is not absolute is in no project.
+func (r *Registry) Applies(in Installation, dirs ...string) bool {
+	return in.Scope == ScopeUser || slices.ContainsFunc(dirs, func(dir string) bool {
+		return filepath.IsAbs(dir) && (dir == in.ProjectPath || contains(r.resolve(in.ProjectPath), r.resolve(dir)))
+	})
+}
+
+// Applying returns the installations that apply in one of the directories, in order
+// of precedence: by scope, then the one updated last, then the nearest project.
+func (r *Registry) Applying(dirs ...string) []Installation {
+	applying := slices.DeleteFunc(slices.Clone(r.installations), func(in Installation) bool { return !r.Applies(in, dirs...) })
+	slices.SortStableFunc(applying, Compare)
+	return applying
+}
+
+// Enabled returns the plugins that the client loads in the directories: of each key
+// the first installation in order of precedence, unless the settings disable it.
+func (r *Registry) Enabled(settings *Settings, dirs ...string) []Installation {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(r.Applying(dirs...), func(in Installation) bool {
+		again := seen[in.Key]
+		seen[in.Key] = true
+		return again || settings.Disabled(in.Key)
+	})
+}
+
+// Compare orders installations that all apply by their precedence. Of two projects
+// that contain one directory the longer path is the nearer one.
+func Compare(a, b Installation) int {
+	return cmp.Or(
+		CompareScopes(a, b),
+		b.LastUpdated.Compare(a.LastUpdated),
+		cmp.Compare(len(b.ProjectPath), len(a.ProjectPath)),
+	)
+}
+
+// CompareScopes orders installations by the precedence of their scopes alone.
+func CompareScopes(a, b Installation) int {
+	return cmp.Compare(slices.Index(scopes, a.Scope), slices.Index(scopes, b.Scope))
+}
+
+// resolve resolves the links of each directory once. Names that do not exist stay
+// as they are: a project may have been deleted since its plugin was installed.
+func (r *Registry) resolve(dir string) string {
+	if r.fs == nil {
+		return filepath.Clean(dir)
+	}
+	if done, ok := r.resolved[dir]; ok {
+		return done
+	}
+	if r.resolved == nil {
+		r.resolved = map[string]string{}
+	}
+	r.resolved[dir] = safefile.ResolveWith(r.fs.Readlink, dir)
+	return r.resolved[dir]
+}
+
+// contains reports whether dir is parent or below it. Both are clean.
+func contains(parent, dir string) bool {
+	rest, inside := strings.CutPrefix(dir, parent)
+	return inside && (rest == "" || rest[0] == filepath.Separator || parent == string(filepath.Separator))
+}

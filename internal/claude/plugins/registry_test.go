@@ -1,0 +1,239 @@
+package plugins_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+func TestReadRegistry(t *testing.T) {
+	w := newWorld(t)
+	_, err := plugins.ReadRegistry(w, config)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+
+	r := w.registry(`{"version": 2.0, "extra": 1, "plugins": {
+		"p@m@n": [{"scope": "local", "projectPath": "/projects/myapp/", "installPath": "/p", "version": "1", "installedAt": 1, "lastUpdated": "2026-01-02T03:04:05.678Z"}],
+		"a@m": [{"scope": "user", "installPath": "/a", "projectPath": null}, 1]}}`)
+	assert.Equal(t, []plugins.Installation{
+		{Key: "a@m", Plugin: "a", Marketplace: "m", Scope: plugins.ScopeUser, InstallPath: "/a"},
+		{
+			Key: "p@m@n", Plugin: "p", Marketplace: "m@n", Scope: plugins.ScopeLocal, ProjectPath: "/projects/myapp/", InstallPath: "/p",
+			LastUpdated: time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC),
+		},
+	}, r.Installations())
+	assert.Equal(t, []string{registryPath + `:3:72: plugins["a@m"][1] skipped: got a number, want an object`}, texts(t, r.Problems()))
+}
+
+func TestReadRegistryErrors(t *testing.T) {
+	dir := t.TempDir()
+	path := plugins.RegistryPath(dir)
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	read := func() error {
+		_, err := plugins.ReadRegistry(locator.OS{}, dir)
+		var file *plugins.FileError
+		require.ErrorAs(t, err, &file)
+		require.Equal(t, path, file.Path)
+		return err
+	}
+	require.EqualError(t, read(), path+": no such file or directory")
+
+	require.NoError(t, os.WriteFile(path, []byte("[1, \"ä\",\n  }"), 0o600))
+	err := read()
+	require.ErrorIs(t, err, plugins.ErrMalformed)
+	require.EqualError(t, err, path+":2:3: invalid character '}' at start of value")
+
+	require.NoError(t, os.Truncate(path, 16<<20+1))
+	err = read()
+	require.ErrorIs(t, err, safefile.ErrTooLarge)
+	require.EqualError(t, err, path+": file too large: more than 16777216 bytes")
+
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	err = read()
+	require.ErrorIs(t, err, safefile.ErrNotRegular)
+	require.EqualError(t, err, path+": not a regular file but a FIFO")
+
+	_, err = plugins.ReadRegistry(locator.OS{}, "")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.EqualError(t, err, "plugins/installed_plugins.json: file does not exist")
+}
+
+func TestUnusableEntriesAreSkippedAndReported(t *testing.T) {
+	tests := []struct{ entry, want string }{
+		{`7`, `1:2: [0] skipped: got a number, want an object`},
+		{`{"scope": "user", "installPath": "/x"}`, `1:2: [0] skipped: "name" is missing`},
+		{`{"name": 1, "scope": "user", "installPath": "/x"}`, `1:11: [0] skipped: "name": got a number, want a string`},
+		{`{"name": "p", "scope": "user", "installPath": "/x"}`, `1:2: [0] skipped: the name "p" does not have the form plugin@marketplace`},
+		{`{"name": "@m", "scope": "user", "installPath": "/x"}`, `1:2: [0] skipped: the name "@m" does not have the form plugin@marketplace`},
+		{`{"name": "p@m", "installPath": "/x"}`, `1:2: [0] skipped: "scope" is missing`},
+		{`{"name": "p@m", "scope": ["user"], "installPath": "/x"}`, `1:27: [0] skipped: "scope": got an array, want a string`},
+		{`{"name": "p@m", "scope": "galaxy", "installPath": "/x"}`, `1:27: [0] skipped: "scope" is "galaxy", want one of local, project, user`},
+		{`{"name": "p@m", "scope": "user"}`, `1:2: [0] skipped: "installPath" is missing`},
+		{`{"name": "p@m", "scope": "user", "installPath": null}`, `1:2: [0] skipped: "installPath" is missing`},
+		{`{"name": "p@m", "scope": "user", "installPath": {}}`, `1:50: [0] skipped: "installPath": got an object, want a string`},
+		{`{"name": "p@m", "scope": "user", "installPath": "x/../y"}`, `1:50: [0] skipped: "installPath" is "x/../y", want an absolute path`},
+		{`{"name": "p@m", "scope": "local", "installPath": "/x"}`, `1:2: [0] skipped: "projectPath" is missing, which scope local needs`},
+		{`{"name": "p@m", "scope": "project", "projectPath": true, "installPath": "/x"}`, `1:53: [0] skipped: "projectPath": got a boolean, want a string`},
+		{`{"name": "p@m", "scope": "project", "projectPath": "./projects", "installPath": "/x"}`, `1:53: [0] skipped: "projectPath" is "./projects", want an absolute path`},
+		{`{"name": "p@m", "scope": "user", "projectPath": 1, "installPath": "/x"}`, `1:50: [0] skipped: "projectPath": got a number, want a string`},
+		{`{"name": "p@m", "scope": "user", "installPath": "/x", "lastUpdated": 1700000000}`, `1:71: [0] used without its time: "lastUpdated": got a number, want a string`},
+		{`{"name": "p@m", "scope": "user", "installPath": "/x", "lastUpdated": "the other day"}`, `1:71: [0] used without its time: "lastUpdated" is "the other day", want a time such as 2026-01-02T15:04:05Z`},
+	}
+	for _, test := range tests {
+		t.Run(test.want, func(t *testing.T) {
+			r, err := plugins.ParseRegistry("file", []byte(`[`+test.entry+`, {"name": "q@m", "scope": "user", "installPath": "/q"}]`))
+			require.NoError(t, err)
+			assert.Equal(t, []string{"file:" + test.want}, texts(t, r.Problems()))
+			want := []string{"/q"}
+			if strings.Contains(test.want, "used") {
+				want = []string{"/x", "/q"}
+			}
+			assert.Equal(t, want, installPaths(r.Installations()))
+		})
+	}
+}
+
+func TestUnusableKeysAreSkippedAndReported(t *testing.T) {
+	r, err := plugins.ParseRegistry("file", []byte(`{"version": 2, "plugins": {"p@a": {}, "p@b": [null, {"scope": "user", "installPath": "/b"}], "p@c": null, "p": []}}`))
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		`file:1:35: plugins["p@a"]: got an object, want an array`,
+		`file:1:47: plugins["p@b"][0] skipped: got null, want an object`,
+		`file:1:101: plugins["p@c"]: got null, want an array`,
+	}, texts(t, r.Problems()))
+	assert.Equal(t, []string{"/b"}, installPaths(r.Installations()))
+}
+
+func TestMalformedRegistry(t *testing.T) {
+	tests := []struct{ name, content, want string }{
+		{"empty", "", "1:1: unexpected end of file"},
+		{"torn", "{\n  \"version\": 2,\n", "3:1: unexpected end of file"},
+		{"not JSON", `{"version": 2, plugins}`, "1:16: invalid character 'p' at start of string (expecting '\"')"},
+		{"columns are characters", `{"ä": 2, plugins}`, "1:10: invalid character 'p' at start of string (expecting '\"')"},
+		{"text after the value", `[]]`, "1:3: unexpected text after the JSON value"},
+		{"null", `null`, "1:1: got null, want an object"},
+		{"string", "\n \"x\"", "2:2: got a string, want an object"},
+		{"no version", `{"plugins": {}}`, `1:1: "version" is missing`},
+		{"version 1", `{"version": 1, "plugins": {}}`, `1:13: "version" is 1, want 2`},
+		{"version as text", `{"version": "2", "plugins": {}}`, `1:13: "version": got a string, want the number 2`},
+		{"version out of range", `{"version": 1e999, "plugins": {}}`, `1:13: "version" is 1e999, want 2`},
+		{"no plugins", ` {"version": 2}`, `1:2: "plugins" is missing`},
+		{"plugins is an array", `{"version": 2, "plugins": []}`, `1:27: "plugins": got an array, want an object`},
+		{"plugins is null", `{"version": 2, "plugins": null}`, `1:27: "plugins": got null, want an object`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			_, err := plugins.ParseRegistry("file", []byte(test.content))
+			require.ErrorIs(t, err, plugins.ErrMalformed)
+			require.EqualError(t, err, "file:"+test.want)
+		})
+	}
+}
+
+func TestApplyingAndEnabled(t *testing.T) {
+	w := newWorld(t)
+	r := w.registry(`[
+		{"name": "p@m", "scope": "user", "installPath": "/p/user", "lastUpdated": "2026-01-01T00:00:00Z"},
+		{"name": "q@m", "scope": "user", "installPath": "/q/user", "lastUpdated": "2026-01-02T00:00:00Z"},
+		{"name": "p@m", "scope": "project", "installPath": "/p/project", "projectPath": "/projects"},
+		{"name": "p@m", "scope": "project", "installPath": "/p/nearest", "projectPath": "/projects/myapp"},
+		{"name": "off@m", "scope": "local", "installPath": "/off/local", "projectPath": "/projects"},
+		{"name": "r@m", "scope": "local", "installPath": "/r/local", "projectPath": "/else"}]`)
+	w.put(config+"/settings.json", `{"enabledPlugins": {"off@m": false, "q@m": true}}`)
+	settings := plugins.ReadSettings(w, config, project)
+
+	assert.Equal(t, []string{"/off/local", "/p/nearest", "/p/project", "/q/user", "/p/user"}, installPaths(r.Applying(project)))
+	assert.Equal(t, []string{"/q/user", "/p/user"}, installPaths(r.Applying()))
+	assert.Equal(t, []string{"/r/local", "/off/local", "/p/nearest", "/p/project", "/q/user", "/p/user"}, sortedLocals(installPaths(r.Applying(project, "/else"))))
+	assert.Equal(t, []string{"/p/nearest", "/q/user"}, installPaths(r.Enabled(settings, project)))
+	assert.Equal(t, []string{"/off/local", "/p/nearest", "/q/user"}, installPaths(r.Enabled(nil, project)))
+	assert.Len(t, r.Installations(), 6, "Applying and Enabled leave the registry as it is")
+}
+
+// sortedLocals sorts the two installations of local scope, whose projects are not
+// one inside the other.
+func sortedLocals(paths []string) []string {
+	slices.SortFunc(paths[:2], func(a, b string) int { return strings.Compare(b, a) })
+	return paths
+}
+
+func installPaths(list []plugins.Installation) []string {
+	var all []string
+	for _, in := range list {
+		all = append(all, in.InstallPath)
+	}
+	return all
+}
+
+func TestApplies(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	at := func(name string) string { return dir + "/" + name }
+	require.NoError(t, os.MkdirAll(at("real/app/src"), 0o755))
+	require.NoError(t, os.MkdirAll(at("other/below"), 0o755))
+	for name, target := range map[string]string{"link": "real", "link2": at("link/app"), "real/app/out": "../../other", "loop": "loop"} {
+		require.NoError(t, os.Symlink(target, at(name)))
+	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(plugins.RegistryPath(dir)), 0o755))
+	require.NoError(t, os.WriteFile(plugins.RegistryPath(dir), []byte("[]"), 0o600))
+	r, err := plugins.ReadRegistry(locator.OS{}, dir)
+	require.NoError(t, err)
+
+	for _, test := range []struct {
+		name, project, dir string
+		want               bool
+	}{
+		{"the same", "real/app", "real/app", true},
+		{"below", "real/app", "real/app/src", true},
+		{"trailing slash", "real/app/", "real/app", true},
+		{"longer name", "real/app", "real/application", false},
+		{"the project is below", "real/app/src", "real/app", false},
+		{"project through a link", "link/app", "real/app/src", true},
+		{"directory through a link", "real/app", "link/app/src", true},
+		{"link to a link", "link2", "real/app/src", true},
+		{"both through links", "link2/", "link/app", true},
+		{"a link leads out of the project", "real/app", "real/app/out/below", false},
+		{"and into another", "other", "real/app/out/below", true},
+		{"deleted project", "real/gone", "real/gone/src", true},
+		{"deleted project through a link", "link/gone", "real/gone", true},
+		{"another deleted project", "real/gone", "real/gone2", false},
+		{"deleted directory", "link/app", "real/app/src/gone", true},
+		{"loop", "loop", "real/app", false},
+		{"below the same loop", "loop", "loop/below", true},
+		{"two dots after a link", "real/app/out/..", "other", true},
+		{"the root contains everything", "../../../../../../../..", "real", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			in := plugins.Installation{Scope: plugins.ScopeLocal, ProjectPath: at(test.project)}
+			assert.Equal(t, test.want, r.Applies(in, at(test.dir)))
+			assert.Equal(t, test.want, r.Applies(in, "/elsewhere", at(test.dir)), "one of several directories")
+			in.Scope = plugins.ScopeUser
+			assert.True(t, r.Applies(in))
+		})
+	}
+	in := plugins.Installation{Scope: plugins.ScopeProject, ProjectPath: "relative"}
+	assert.False(t, r.Applies(in, "relative"), "a relative directory is in no project")
+
+	parsed, err := plugins.ParseRegistry("file", []byte("[]"))
+	require.NoError(t, err)
+	linked := plugins.Installation{Scope: plugins.ScopeLocal, ProjectPath: at("link/app/../app")}
+	assert.True(t, parsed.Applies(linked, at("link/app")))
+	assert.False(t, parsed.Applies(linked, at("real/app")), "only ReadRegistry resolves links")
+}
+
+func TestDataDir(t *testing.T) {
+	assert.Equal(t, config+"/plugins/data/My_plugin-2-m-n---", plugins.DataDir(config, "My_plugin-2@m.n ä/"))
+	assert.Equal(t, config+"/plugins/data/azAZ09", plugins.DataDir(config, "azAZ09"))
+}

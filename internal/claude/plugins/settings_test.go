@@ -1,0 +1,56 @@
+package plugins_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+)
+
+func TestSettings(t *testing.T) {
+	w := newWorld(t)
+	shared := w.put(project+"/.claude/settings.json", `{"enabledPlugins": {"a@m": true, "list@m": ["1.0"], "options@m": {}, "local@m": false}}`)
+	user := w.put(config+"/settings.json", `{"enabledPlugins": {"a@m": false, "b@m": false, "number@m": 1, "text@m": "false", "null@m": null}}`)
+	local := w.put(project+"/.claude/settings.local.json", `{"enabledPlugins": {"local@m": true}}`)
+	s := plugins.ReadSettings(w, config, project)
+
+	for key, want := range map[string]struct {
+		enabled bool
+		path    string
+	}{
+		"a@m": {true, shared}, "b@m": {false, user}, "local@m": {true, local}, "list@m": {true, shared}, "options@m": {true, shared},
+		"number@m": {}, "text@m": {}, "null@m": {}, "other@m": {},
+	} {
+		enabled, path := s.Lookup(key)
+		assert.Equal(t, want.enabled, enabled, key)
+		assert.Equal(t, want.path, path, key)
+		assert.Equal(t, key == "b@m", s.Disabled(key), key)
+	}
+	assert.Empty(t, s.Problems())
+	assert.False(t, (*plugins.Settings)(nil).Disabled("a@m"))
+}
+
+func TestUnusableSettingsAreReported(t *testing.T) {
+	w := newWorld(t)
+	local := w.put(project+"/.claude/settings.local.json", `{"enabledPlugins": 1}`)
+	shared := w.put(project+"/.claude/settings.json", `[]`)
+	user := w.put(config+"/settings.json", `{"enabledPlugins": null}`)
+	s := plugins.ReadSettings(w, config, project)
+	assert.Equal(t, []string{
+		local + ":1:20: got a number, want an object",
+		shared + ":1:1: got an array, want an object",
+	}, texts(t, s.Problems()))
+
+	w.put(user, "{")
+	assert.Equal(t, []string{user + ":1:2: unexpected end of file"}, texts(t, plugins.ReadSettings(w, config, "").Problems()))
+	assert.Len(t, plugins.ReadSettings(w, "", project).Problems(), 2)
+}
+
+func TestSettingsOfEmptyDirectoriesAreNotRead(t *testing.T) {
+	w := newWorld(t)
+	for _, path := range []string{"settings.json", ".claude/settings.json", ".claude/settings.local.json"} {
+		w.put(path, "{")
+	}
+	assert.Empty(t, plugins.ReadSettings(w, "", "").Problems())
+}

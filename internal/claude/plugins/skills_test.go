@@ -1,0 +1,71 @@
+package plugins_test
+
+import (
+	"io/fs"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
+)
+
+func TestName(t *testing.T) {
+	tests := []struct{ name, manifest, want, err string }{
+		{"manifest", `{"name": "my-plugin"}`, "my-plugin", ""},
+		{"no manifest", "", "folder", ""},
+		{"manifest without a name", `{"version": "1"}`, "folder", ""},
+		{"torn manifest", `{"name": "my-pl`, "folder", ":1:16: unexpected end of file"},
+		{"name of another type", `{"name": 1}`, "folder", `:1:10: "name": got a number, want a string`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			if test.manifest != "" {
+				w.put("/dev/folder/.claude-plugin/plugin.json", test.manifest)
+			}
+			name, err := plugins.Name(w, "/dev/folder/")
+			assert.Equal(t, test.want, name)
+			if test.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.EqualError(t, err, "/dev/folder/.claude-plugin/plugin.json"+test.err)
+			require.ErrorAs(t, err, new(*plugins.FileError))
+		})
+	}
+}
+
+func TestSkillFolders(t *testing.T) {
+	w := newWorld(t)
+	assert.Empty(t, plugins.SkillFolders(w, "/p"))
+	w.put("/p/skills/b/SKILL.md", "")
+	w.put("/p/skills/a/SKILL.md", "")
+	w.put("/p/commands/c.md", "")
+	assert.Equal(t, []string{"/p/skills/a", "/p/skills/b"}, plugins.SkillFolders(w, "/p"))
+}
+
+func TestHasName(t *testing.T) {
+	w := newWorld(t)
+	w.put("/p/skills/a/SKILL.md", "---\nname: alias\n---\n")
+	for name, want := range map[string]bool{"alias": true, "a": false} {
+		has, err := plugins.HasName(w, "/p/skills/a", name)
+		require.NoError(t, err)
+		assert.Equal(t, want, has, name)
+	}
+
+	w.put("/p/skills/b/SKILL.md", "---\nname: [alias\n---\n")
+	_, err := plugins.HasName(w, "/p/skills/b", "alias")
+	require.ErrorIs(t, err, frontmatter.ErrSyntax)
+	require.ErrorAs(t, err, new(*plugins.FileError))
+	assert.Contains(t, err.Error(), "/p/skills/b/SKILL.md: frontmatter is not valid YAML")
+
+	_, err = plugins.HasName(w, "/p/skills/c", "alias")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.EqualError(t, err, "/p/skills/c/SKILL.md: file does not exist")
+}
+
+func TestNestedPath(t *testing.T) {
+	assert.Equal(t, "sub/dir/command", plugins.NestedPath("sub:dir:command"))
+}

@@ -1,0 +1,131 @@
+package frontmatter
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestSkillName(t *testing.T) {
+	skillBomb := strings.TrimSuffix(bomb(9), "---\n")
+	tests := []struct {
+		name, document, want string
+		err                  error
+	}{
+		{"empty file", "", "", nil},
+		{"no frontmatter", "# Title\nname: x\n", "", nil},
+		{"empty frontmatter", "---\n---\nname: x\n", "", nil},
+		{"only a comment", "---\n# name: x\n---\n", "", nil},
+		{"no name", "---\ndescription: x\n---\n", "", nil},
+		{"not closed", "---\nname: x\n", "", nil},
+		{"not closed by dots", "---\nname: x\n...\n", "", nil},
+		{"closed at the end of the file", "---\nname: x\n---", "x", nil},
+		{"spaces after the dashes", "--- \t\nname: x\n--- \n", "x", nil},
+		{"four dashes do not open", "----\nname: x\n---\n", "", nil},
+		{"byte order mark", "\ufeff---\nname: x\n---\n", "x", nil},
+		{"CRLF", "---\r\nname: x\r\n---\r\n", "x", nil},
+		{"quoted", "---\nname: 'x y'\n---\n", "x y", nil},
+		{"escaped", "---\nname: \"\\x78\"\n---\n", "x", nil},
+		{"alias", "---\na: &a x\nname: *a\n---\n", "x", nil},
+		{"number", "---\nname: 12\n---\n", "12", nil},
+		{"null", "---\nname:\n---\n", "", nil},
+		{"written twice", "---\nname: y\nname: x\n---\n", "x", nil},
+		{"text before", "\n---\nname: x\n---\n", "", nil},
+		{"colon in the description", "---\ndescription: use when: always\nname: x\n---\n", "x", nil},
+		{"name of something else", "---\nother:\n  name: x\n---\n", "", nil},
+		{"name of something else beside invalid YAML", "---\nother: a: b\n  name: x\n---\n", "", ErrSyntax},
+		{"no name beside invalid YAML", "---\ndescription: use when: always\nname:\n---\n", "", ErrSyntax},
+		{"list for a name", "---\nname: [x]\n---\n", "", errName},
+		{"not closed list", "---\nname: [x\n---\n", "", ErrSyntax},
+		{"list", "---\n- name: x\n---\n", "", ErrNotMapping},
+		{"text", "---\nname\n---\n", "", ErrNotMapping},
+		{"alias bomb beside it", skillBomb + "name: x\n---\n", "x", nil},
+		{"alias bomb for a name", skillBomb + "name: *a9\n---\n", "", ErrAliases},
+		{"deep", "---\nname: " + strings.Repeat("[", 20000) + "\n---\n", "", ErrSyntax},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			name, err := SkillName([]byte(test.document))
+			assert.Equal(t, test.want, name)
+			require.ErrorIs(t, err, test.err)
+			for _, asked := range []string{"x", "x y", "y", "12"} {
+				has, err := SkillHasName([]byte(test.document), asked)
+				assert.Equal(t, asked == test.want, has, asked)
+				if has {
+					require.NoError(t, err)
+				}
+			}
+		})
+	}
+}
+
+func TestSkillHasNameReportsInvalidFrontmatterThatHoldsTheName(t *testing.T) {
+	document := []byte("---\nname: [alias\n---\n")
+	_, err := SkillHasName(document, "alias")
+	require.ErrorIs(t, err, ErrSyntax)
+	_, err = SkillHasName(document, "other")
+	require.NoError(t, err, "it cannot be this skill, so its mistake does not matter")
+}
+
+func TestSkillHasNameInOtherBytes(t *testing.T) {
+	for document, name := range map[string]string{
+		"---\nname: \"\\x61lias\"\n---\n":  "alias",
+		"---\nname: folded\n  name\n---\n": "folded name",
+	} {
+		has, err := SkillHasName([]byte(document), name)
+		require.NoError(t, err)
+		assert.True(t, has, document)
+	}
+}
+
+// reads counts the bytes taken from a reader.
+type reads struct {
+	io.Reader
+	n int
+}
+
+func (r *reads) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.n += n
+	return n, err
+}
+
+func TestReadSkillReadsNoMoreThanTheFrontmatterNeeds(t *testing.T) {
+	body := strings.Repeat("long\n", 1<<16)
+	opening := "---\n#" + strings.Repeat("x", firstRead-9) + "\n---"
+	require.Len(t, opening, firstRead)
+	long := "#" + strings.Repeat("x", 20000) + "\n"
+	for name, c := range map[string]struct {
+		document, want string
+		most           int
+	}{
+		"short":                                     {"---\nname: x\n---\n" + body, "x", firstRead},
+		"no frontmatter":                            {body, "", firstRead},
+		"the last line of a read may grow":          {opening + "-\nname: x\n---\n" + body, "x", 2 * firstRead},
+		"the last line of a read may be the end":    {opening + "\nname: x\n---\n" + body, "", 2 * firstRead},
+		"byte order mark":                           {"\ufeff" + opening + "-\nname: x\n---\n" + body, "x", 2 * firstRead},
+		"long":                                      {"---\n" + long + "name: x\n---\n" + body, "x", 8 * firstRead},
+		"the file ends with the closing line":       {"---\n" + long + "name: x\n---", "x", 8 * firstRead},
+		"over the bound":                            {"---\nname: x\n" + strings.Repeat("# long\n", 1<<14) + "---\n" + body, "", maxSkill},
+		"the closing line is the last at the bound": {"---\nname: x\n#" + strings.Repeat("x", maxSkill-18) + "\n---\n", "x", maxSkill},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := &reads{Reader: strings.NewReader(c.document)}
+			document, err := ReadSkill(iotest.OneByteReader(r))
+			require.NoError(t, err)
+			assert.LessOrEqual(t, r.n, c.most)
+			given, err := SkillName(document)
+			require.NoError(t, err)
+			assert.Equal(t, c.want, given)
+			assert.True(t, strings.HasPrefix(c.document, string(document)))
+		})
+	}
+	torn := errors.New("torn")
+	_, err := ReadSkill(io.MultiReader(strings.NewReader("---\nname: x\n---\n"), iotest.ErrReader(torn)))
+	require.ErrorIs(t, err, torn)
+}

@@ -1,0 +1,108 @@
+package safefile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+)
+
+// ErrDangling is returned by OpenIn and ReadFileIn for a symbolic link whose
+// target does not exist. It is not fs.ErrNotExist: the name is taken.
+var ErrDangling = errors.New("dangling symbolic link")
+
+// FS is a file system that files are opened in: the operating system's, or one
+// in memory or in an archive. Open follows symbolic links and does not block on
+// a FIFO. Its errors are those of package os.
+type FS interface {
+	Open(path string) (fs.File, error)
+	Stat(path string) (fs.FileInfo, error)
+	Lstat(path string) (fs.FileInfo, error)
+}
+
+// OpenIn opens a regular file of fsys for reading. It returns ErrNotRegular,
+// ErrDangling or the file system's error.
+//
+// The type is checked before opening, because opening a device can have effects,
+// and again on what was opened, because the file may have been replaced in between.
+func OpenIn(fsys FS, path string) (fs.File, error) {
+	info, err := fsys.Stat(path)
+	if err != nil {
+		return nil, dangling(fsys, path, err)
+	}
+	if err := checkRegular(path, info); err != nil {
+		return nil, err
+	}
+	f, err := fsys.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	info, err = f.Stat()
+	if err == nil {
+		err = checkRegular(path, info)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// dangling distinguishes a link without a target from a missing name.
+func dangling(fsys FS, path string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if info, err := fsys.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		return &fs.PathError{Op: "open", Path: path, Err: ErrDangling}
+	}
+	return err
+}
+
+// ReadFileIn is ReadFile in fsys. It also returns ErrDangling.
+func ReadFileIn(fsys FS, path string, max int64) ([]byte, error) {
+	f, err := OpenIn(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, path, max)
+}
+
+// readAll stops at the limit instead of trusting the size that the file system
+// reports: the file may be growing.
+func readAll(f io.Reader, path string, max int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(f, max))
+	if err == nil && int64(len(data)) == max && more(f) {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%w: more than %d bytes", ErrTooLarge, max)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+func more(r io.Reader) bool {
+	n, _ := io.ReadFull(r, make([]byte, 1))
+	return n > 0
+}
+
+// checkRegular returns nil for a regular file, and otherwise an ErrNotRegular
+// that names what is there.
+func checkRegular(path string, info fs.FileInfo) error {
+	mode := info.Mode()
+	kind := ""
+	switch {
+	case info.IsDir():
+		kind = " but a directory"
+	case mode.IsRegular():
+		return nil
+	case mode&fs.ModeNamedPipe != 0:
+		kind = " but a FIFO"
+	case mode&fs.ModeSocket != 0:
+		kind = " but a socket"
+	case mode&fs.ModeDevice != 0:
+		kind = " but a device"
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("%w%s", ErrNotRegular, kind)}
+}

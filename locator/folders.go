@@ -1,0 +1,54 @@
+package locator
+
+import (
+	"path/filepath"
+
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+)
+
+// The folders of skills that belong to no plugin.
+
+func (s *search) inProject() []candidate {
+	return s.projectCandidate(RuleProject, "cwd", s.cwd)
+}
+
+func (s *search) inProjectDir() []candidate {
+	if !s.hasProjectDir() {
+		return nil
+	}
+	return s.projectCandidate(RuleProjectDir, "CLAUDE_PROJECT_DIR", s.ProjectDir)
+}
+
+func (s *search) inUser() []candidate {
+	if s.ConfigDir == "" {
+		s.step(RuleUser, "", OutcomeSkipped, "the configuration directory is unknown")
+		return nil
+	}
+	return []candidate{{rule: RuleUser, folder: skillIn(s.ConfigDir, s.skill)}}
+}
+
+// inFoldersUnlessInstalled takes the skill of a plugin that is not installed here
+// for one of the project or the user, as documented.
+func (s *search) inFoldersUnlessInstalled() []candidate {
+	if s.isHere {
+		return nil
+	}
+	return append(s.inProject(), s.inUser()...)
+}
+
+// hasProjectDir reports whether CLAUDE_PROJECT_DIR is another directory than cwd.
+func (s *search) hasProjectDir() bool {
+	return s.ProjectDir != "" && s.ProjectDir != s.cwd
+}
+
+func (s *search) projectCandidate(rule Rule, name, dir string) []candidate {
+	if !filepath.IsAbs(dir) {
+		s.step(rule, "", OutcomeSkipped, name+" is "+quote(dir)+", which is not an absolute path")
+		return nil
+	}
+	return []candidate{{rule: rule, folder: skillIn(projectRoot(dir), s.skill)}}
+}
+
+func projectRoot(dir string) string { return filepath.Join(dir, ".claude") }
+
+func skillIn(root, skill string) string { return filepath.Join(plugins.SkillsDir(root), skill) }
