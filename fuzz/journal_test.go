@@ -13,9 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/txn"
-	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 const (
@@ -82,7 +81,7 @@ func checkJournal(t *testing.T, journal []byte) {
 	before, names := h.tree("."), h.names()
 	seen, err := txn.Inspect(ctx, h.path(list))
 	require.Equal(t, before, h.tree("."), "looking changed something")
-	done, recovered := recovery.Recover(ctx, h.path(list), vfs.OS{})
+	done, recovered := tasks.List{Dir: h.path(list)}.Recover(ctx)
 	require.Equal(t, err == nil, recovered == nil, "inspected: %v, recovered: %v", err, recovered)
 	require.Equal(t, before["outside/secret"], h.tree("outside")["outside/secret"])
 	if recovered != nil {
@@ -124,7 +123,7 @@ func (h *home) setAside(before map[string]string) {
 			require.Equal(h.t, was, h.tree(filepath.Dir(name))[name])
 		}
 	}
-	r, err := recovery.Recover(context.Background(), h.path(list), vfs.OS{})
+	r, err := tasks.List{Dir: h.path(list)}.Recover(context.Background())
 	require.NoError(h.t, err)
 	require.Equal(h.t, txn.Clean, r.Outcome)
 }

@@ -1,7 +1,7 @@
-// Package hydrate is the main job as a whole: from the event of an invoked skill
+// Package hydrate does the main job as a whole: from the event of an invoked skill
 // to the skill's tasks in the client's task list.
 //
-// The data goes one way: event, request, fsm.json, spec, snapshot, plan,
-// transaction, reply. Whatever can be found wrong is found before the first lock
-// is taken, and until the plan is applied nothing but locks has changed.
+// The data flows one way: event, request, fsm.json, plan, transaction, answer.
+// Everything that can be wrong with the input is found before the first lock is
+// taken. How the list is locked, read and changed is up to package tasks.
 package hydrate

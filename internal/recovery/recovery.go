@@ -12,7 +12,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/txn"
-	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // State is what became of one list.
@@ -60,10 +59,11 @@ type Options struct {
 
 // List recovers the task list in dir. It waits for locks no longer than wait.
 func List(ctx context.Context, dir string, wait time.Duration, o Options) Report {
-	ctx, cancel := context.WithTimeoutCause(ctx, wait, fmt.Errorf("gave up waiting after %v", wait))
+	list := tasks.List{Dir: dir, Wait: wait}
+	ctx, cancel := list.Waiting(ctx)
 	defer cancel()
 	r := Report{List: dir, DryRun: o.DryRun, Restored: []string{}, Removed: []string{}, Conflicts: []Moved{}, Aside: []string{}}
-	found, err := recoverOne(ctx, dir, o.DryRun)
+	found, err := recoverOne(ctx, list, o.DryRun)
 	_, untrusted := errors.AsType[*txn.JournalError](err)
 	if untrusted && o.Force {
 		return r.setAside(ctx, o.DryRun)
@@ -74,16 +74,11 @@ func List(ctx context.Context, dir string, wait time.Duration, o Options) Report
 	return r.fill(found)
 }
 
-func recoverOne(ctx context.Context, dir string, dryRun bool) (txn.Report, error) {
+func recoverOne(ctx context.Context, list tasks.List, dryRun bool) (txn.Report, error) {
 	if dryRun {
-		return txn.Inspect(ctx, dir)
+		return txn.Inspect(ctx, list.Dir)
 	}
-	return Recover(ctx, dir, vfs.OS{})
-}
-
-// Recover recovers the task list in dir under the client's locks.
-func Recover(ctx context.Context, dir string, files vfs.FS) (txn.Report, error) {
-	return txn.Recover(ctx, dir, txn.WithFS(files), txn.WithLocker(new(tasks.Locks)))
+	return list.Recover(ctx)
 }
 
 func (r Report) fill(found txn.Report) Report {
@@ -131,7 +126,7 @@ func (r Report) refuse(err error, untrusted bool) Report {
 // All recovers every list below root that a transaction ever touched, each with
 // the same bound on its wait.
 func All(ctx context.Context, root string, wait time.Duration, o Options) ([]Report, error) {
-	dirs, err := tasks.WithSibling(root)
+	dirs, err := tasks.WithStateDir(root)
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,12 @@
-// Package tasklist knows the client's task list as the client keeps it: where
-// its directory is, which files in it are tasks, which number comes next, and
-// how to keep the client's own writers out while it is changed.
+// Package tasks is the client's task list as the client, Claude Code, keeps it:
+// where its directory is, which files are tasks, which id is next, how the
+// client's own writers are excluded, and how a workflow's tasks are replaced
+// ([List.Replace]).
 //
-// What the client does was measured, not documented; the rules here follow the
-// client, not taste. It changes nothing but locks and the high-water mark: tasks
-// are changed by the transaction that is given a plan.
+// It does not decide which tasks a list should hold: that is a plan of package
+// fsmspec. It does not carry out the change of files either: that is package txn,
+// which keeps the list whole through crashes.
+//
+// What the client does was measured, not documented. The facts cited here are
+// those of docs/client-facts.md.
 package tasks

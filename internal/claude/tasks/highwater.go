@@ -10,12 +10,13 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
+// highWaterName holds the largest id that the list has given, so that the id of a
+// deleted task is not given again (facts 5 and 7, client 2.1.197).
 const highWaterName = ".highwatermark"
 
-// readHighWater returns the highest id that the list remembers having given, 0
-// if it remembers none. The client reads the file as JavaScript's parseInt does:
-// space before and anything after the digits is ignored, and so is a file with
-// no digits or a negative number.
+// readHighWater returns the mark, 0 if there is none. The client reads the file
+// with JavaScript's parseInt: leading space and text after the digits are ignored;
+// a file without digits or with a negative number has no mark.
 func readHighWater(files vfs.FS, dir string) (int64, error) {
 	data, err := files.ReadFile(filepath.Join(dir, highWaterName))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, vfs.ErrFileTooLarge) {
@@ -28,11 +29,10 @@ func readHighWater(files vfs.FS, dir string) (int64, error) {
 	return number(strings.TrimPrefix(text, "+")), nil
 }
 
-// RaiseHighWater makes the list remember that ids up to n were given. The mark is
-// never lowered. It takes effect at once or not at all, and is durable with the
-// next sync of dir; scratch is a directory of the same file system for the
-// temporary file.
-func RaiseHighWater(files vfs.FS, dir, scratch string, n int64) error {
+// raiseHighWater sets the mark to n unless it is that high already. The file is
+// replaced atomically, and durable with the next sync of dir. scratch is a
+// directory on the same file system for the temporary file.
+func raiseHighWater(files vfs.FS, dir, scratch string, n int64) error {
 	now, err := readHighWater(files, dir)
 	if err != nil || now >= n {
 		return err

@@ -18,24 +18,23 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// maxTaskBytes bounds a task file. The client shows one of a megabyte; anything
-// beyond this was not made by it and is left alone unread.
+// maxTaskBytes is the limit on a task file. The client shows one of a megabyte
+// (fact 2, client 2.1.197); a larger file than this is not a task.
 const maxTaskBytes = 16 << 20
 
 // Read returns what the list in dir holds: the largest number in its names, its
-// high-water mark, and the tasks that a workflow made. torn names files that are
-// not JSON: the client does not write them in one step, so that they have to be
-// read again under their lock before they are believed to be nobody's.
+// high-water mark, and the tasks of workflows. torn names files that are not JSON:
+// the client does not write atomically (fact 16, client 2.1.197), so they have to
+// be read again under their locks. An absent dir is an empty list.
 //
-// An absent dir is an empty list. Links, directories and pipes count for the
-// numbering by their names, as they do for the client, and are never read. So does
-// a name that is no UTF-8, under which the client finds no file.
+// Links, directories and pipes have numbers, as they have for the client (fact 5),
+// and are never read. So do names that are not UTF-8, which the client cannot open.
 //
-// The names are read before the mark. The client deletes without a lock: it
-// writes the mark, then removes the name. Whoever reads in the other order may
-// see neither, and would give the id again.
+// The names are read before the mark. The client deletes without a lock: it writes
+// the mark, then unlinks the file (facts 7 and 13). In the other order both could
+// be missed, and the id would be given again.
 func Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.Snapshot, torn []string, err error) {
-	d, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY, 0) // a pipe would make it wait
+	d, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY, 0) // opening a pipe would block
 	if errors.Is(err, fs.ErrNotExist) {
 		return snap, nil, nil
 	}
@@ -59,8 +58,8 @@ func Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.Snapshot,
 	return snap, torn, err
 }
 
-// classifyAll reads the named files, each processor a part of them. Ten thousand
-// tasks are read on every call of a skill, so a reader keeps one buffer for all.
+// classifyAll reads the named files, in parallel. Every call of a skill reads the
+// whole list, which may have ten thousand tasks, so each reader reuses one buffer.
 func classifyAll(ctx context.Context, d *os.File, names []string) (tagged []fsmspec.Existing, torn []string, err error) {
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
@@ -92,18 +91,18 @@ func classifyAll(ctx context.Context, d *os.File, names []string) (tagged []fsms
 	return tagged, torn, err
 }
 
-// parts cuts names into at most n runs.
+// parts cuts names into at most n runs of 64 names or more.
 func parts(names []string, n int) func(yield func([]string) bool) {
 	size := max((len(names)+n-1)/n, 64)
 	return slices.Chunk(names, size)
 }
 
-// classify reads one file. A file that is gone, that is no regular file, that may
-// not be read or that is too large to be a task is nobody's.
+// classify reads one file. A file that is gone, is not a regular file, may not be
+// read, or is too large is foreign.
 func classify(dirfd int, name string, buf *[]byte) (task fsmspec.Existing, kind fsmspec.Kind, broken bool, err error) {
 	data, err := readAt(dirfd, name, buf)
 	switch {
-	case errors.Is(err, errNobodys), errors.Is(err, unix.ENOENT), errors.Is(err, unix.ELOOP),
+	case errors.Is(err, errNotTask), errors.Is(err, unix.ENOENT), errors.Is(err, unix.ELOOP),
 		errors.Is(err, unix.ENXIO), errors.Is(err, unix.EACCES), errors.Is(err, unix.EPERM):
 		return task, fsmspec.Foreign, false, nil
 	case err != nil:
@@ -113,10 +112,10 @@ func classify(dirfd int, name string, buf *[]byte) (task fsmspec.Existing, kind 
 	return task, kind, err != nil, nil
 }
 
-var errNobodys = errors.New("not a task file")
+var errNotTask = errors.New("not a task file")
 
-// readAt reads a regular file into *buf, which it grows if need be. It makes the
-// system calls itself: four for a file, where os.ReadFile makes seven.
+// readAt reads a regular file into *buf, which it grows if necessary. It makes four
+// system calls per file, where os.ReadFile makes seven.
 func readAt(dirfd int, name string, buf *[]byte) ([]byte, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(dirfd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
@@ -130,7 +129,7 @@ func readAt(dirfd int, name string, buf *[]byte) ([]byte, error) {
 		return nil, err
 	}
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxTaskBytes {
-		return nil, errNobodys
+		return nil, errNotTask
 	}
 	if want := int(st.Size) + 1; cap(*buf) < want {
 		*buf = make([]byte, max(want, 4096))
@@ -149,7 +148,7 @@ func readAt(dirfd int, name string, buf *[]byte) ([]byte, error) {
 	}
 }
 
-// retry calls again what a signal interrupted.
+// retry repeats a system call that a signal interrupts.
 func retry(call func() (int, error)) (int, error) {
 	for {
 		n, err := call()
@@ -159,16 +158,16 @@ func retry(call func() (int, error)) (int, error) {
 	}
 }
 
-// ReadAgain returns what the named files are now, those that are tagged. It is
-// for a few files, whose locks are held.
-func ReadAgain(ctx context.Context, dir string, names []string) (tagged []fsmspec.Existing, torn []string, err error) {
+// readNamed returns those of the named files that are tasks of a workflow.
+func readNamed(ctx context.Context, dir string, names []string) ([]fsmspec.Existing, error) {
 	d, err := os.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, nil
+		return nil, nil
 	}
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer d.Close()
-	return classifyAll(ctx, d, names)
+	tagged, _, err := classifyAll(ctx, d, names)
+	return tagged, err
 }

@@ -10,10 +10,11 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Task is a task as a person wants to see it.
+// Task is a task as people see it.
 type Task struct {
 	ID        string   `json:"id"`
 	Subject   string   `json:"subject"`
@@ -21,9 +22,8 @@ type Task struct {
 	BlockedBy []string `json:"blockedBy"`
 }
 
-// Tasks returns the tasks in dir in the order of their numbers. It takes no lock:
-// it is for showing, and what is not a task at this moment is left out. An absent
-// dir has none.
+// Tasks returns the tasks in dir, by number. It is for display: it takes no lock,
+// and leaves out files that are not a task at that moment. An absent dir has none.
 func Tasks(ctx context.Context, dir string) ([]Task, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -42,10 +42,10 @@ func Tasks(ctx context.Context, dir string) ([]Task, error) {
 		}
 		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
 		if err != nil {
-			continue // it was there a moment ago
+			continue // deleted since the directory was listed
 		}
 		var t Task
-		if json.Unmarshal(data, &t, jsontext.AllowDuplicateNames(true)) == nil && t.ID != "" {
+		if json.Unmarshal(data, &t, jsonx.Tolerant) == nil && t.ID != "" {
 			tasks = append(tasks, t)
 		}
 	}

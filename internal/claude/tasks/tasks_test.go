@@ -72,7 +72,7 @@ func TestHighWater(t *testing.T) {
 func TestHighWaterNeverFalls(t *testing.T) {
 	dir, scratch := t.TempDir(), t.TempDir()
 	for _, step := range []struct{ raise, want int64 }{{5, 5}, {3, 5}, {5, 5}, {9, 9}} {
-		require.NoError(t, RaiseHighWater(vfs.OS{}, dir, scratch, step.raise))
+		require.NoError(t, raiseHighWater(vfs.OS{}, dir, scratch, step.raise))
 		got, err := readHighWater(vfs.OS{}, dir)
 		require.NoError(t, err)
 		assert.Equal(t, step.want, got)
@@ -197,7 +197,7 @@ func TestFileInALocksPlaceIsNamed(t *testing.T) {
 	l, dir := newTestLocks(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, ".lock.lock"), nil, 0o644))
 	err := take(t, l, 30*time.Millisecond)
-	require.ErrorContains(t, err, "is no directory")
+	require.ErrorContains(t, err, "is not a directory")
 }
 
 // TestReapLeavesOthersAlone: a record tells of a lock that was stolen since, and

@@ -3,15 +3,15 @@ package tasks
 import (
 	"path/filepath"
 	"strings"
-	"unicode/utf8"
+	"unicode/utf16"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 )
 
-// ID returns the id of the task list that a session uses: the variable
+// ID returns the id of the task list of a session: the environment variable
 // CLAUDE_CODE_TASK_LIST_ID if it is not empty, else the session's id, with every
-// character outside [A-Za-z0-9_-] replaced by "-". The client counts UTF-16 code
-// units, so that a character beyond the basic plane becomes two of them.
+// UTF-16 code unit outside [A-Za-z0-9_-] replaced by "-" (fact 1, client 2.1.197).
+// lookup is os.LookupEnv or a stand-in for it.
 func ID(lookup func(string) (string, bool), session string) string {
 	id, _ := lookup("CLAUDE_CODE_TASK_LIST_ID")
 	if id == "" {
@@ -19,19 +19,19 @@ func ID(lookup func(string) (string, bool), session string) string {
 	}
 	var b strings.Builder
 	for _, r := range id {
-		switch {
-		case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z', '0' <= r && r <= '9', r == '_', r == '-':
-			b.WriteByte(byte(r))
-		case r > 0xFFFF && r <= utf8.MaxRune:
-			b.WriteString("--")
-		default:
-			b.WriteByte('-')
+		if strings.ContainsRune(idCharacters, r) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(strings.Repeat("-", max(1, utf16.RuneLen(r))))
 		}
 	}
 	return b.String()
 }
 
-// Root returns the directory of all task lists, absolute.
+const idCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
+
+// Root returns the directory of all task lists as an absolute path (fact 1). Its
+// errors are those of claude.ConfigDir.
 func Root(lookup func(string) (string, bool)) (string, error) {
 	config, err := claude.ConfigDir(lookup)
 	if err != nil {
@@ -40,8 +40,8 @@ func Root(lookup func(string) (string, bool)) (string, error) {
 	return filepath.Join(config, "tasks"), nil
 }
 
-// Dir returns the directory of the task list that a session uses. It need not
-// exist.
+// Dir returns the directory of the task list of a session. It need not exist. Its
+// errors are those of claude.ConfigDir.
 func Dir(lookup func(string) (string, bool), session string) (string, error) {
 	root, err := Root(lookup)
 	if err != nil {

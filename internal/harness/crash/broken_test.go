@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
-	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -134,7 +133,7 @@ func (d death) findSecondDeaths(t *testing.T, broken func() vfs.FS) (problems []
 			}
 		}
 		taken := 0
-		_, _ = recovery.Recover(context.Background(), w.list(), faultfs.Freeze(broken(), m, func(faultfs.Step) { taken++ }))
+		_, _ = tasks.List{Dir: w.list(), FS: faultfs.Freeze(broken(), m, func(faultfs.Step) { taken++ })}.Recover(context.Background())
 		done = taken < m
 		problems = append(problems, gap(before, w.tasks(t), created), w.goOn(t, "recover", before, created))
 		require.NoError(t, os.RemoveAll(w.home))

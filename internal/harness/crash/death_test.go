@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/txn"
@@ -271,6 +272,6 @@ func TestDeathOfRecovery(t *testing.T) {
 func (w *world) recoverUntil(m int) (done bool) {
 	taken := 0
 	files := faultfs.Freeze(vfs.OS{}, m, func(faultfs.Step) { taken++ })
-	_, _ = recovery.Recover(context.Background(), w.list(), files)
+	_, _ = tasks.List{Dir: w.list(), FS: files}.Recover(context.Background())
 	return taken < m
 }

@@ -9,10 +9,9 @@ import (
 	"strings"
 )
 
-// recordPrefix begins the names in scratch of the records of taken locks. A
-// record is one line a lock: inode, nanoseconds, name. It is written once,
-// before the locks that it names come into place, so that one that is torn
-// names none that did.
+// recordPrefix begins the names of the records of locks in scratch. A record has
+// one line per lock: inode, nanoseconds, name. It is written once, before the
+// locks that it names are placed, so a torn record names no placed lock.
 const recordPrefix = "record-"
 
 func encodeRecord(locks []prepared) []byte {
@@ -23,8 +22,8 @@ func encodeRecord(locks []prepared) []byte {
 	return b.Bytes()
 }
 
-// parseRecord skips lines that are not what encodeRecord writes, and names that
-// lead out of the directory or name no lock.
+// parseRecord skips lines that encodeRecord does not write, and names that lead
+// out of the directory or are not a lock's.
 func parseRecord(data []byte) []lock {
 	var locks []lock
 	for line := range strings.Lines(string(data)) {
@@ -42,8 +41,8 @@ func parseRecord(data []byte) []lock {
 	return locks
 }
 
-// Reap releases what a dead process had taken. It runs under the sibling's lock,
-// so that whatever scratch tells of is dead.
+// Reap releases the locks of dead processes. It runs while the state directory is
+// locked, so every process with a record in scratch is dead.
 func (l *Locks) Reap() error {
 	entries, err := l.files.ReadDir(l.scratch)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -66,12 +65,12 @@ func (l *Locks) Reap() error {
 			}
 		}
 	}
-	return l.clear()
+	return l.clearScratch()
 }
 
-// clear empties scratch. What is not an empty directory or a file stays: nothing
-// depends on it.
-func (l *Locks) clear() error {
+// clearScratch removes the files and empty directories in scratch. Others stay:
+// they do no harm.
+func (l *Locks) clearScratch() error {
 	entries, err := l.files.ReadDir(l.scratch)
 	if err != nil {
 		return err

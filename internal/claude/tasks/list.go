@@ -1,0 +1,87 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+// List is one task list. It need not exist.
+type List struct {
+	Dir  string        // its directory; see Dir
+	Wait time.Duration // limit on the wait for all locks together; 0 is no limit but the context's
+	FS   vfs.FS        // nil is the operating system's
+}
+
+// ErrTimeout is returned when a lock was not free within List.Wait.
+var ErrTimeout = errors.New("gave up waiting")
+
+// Recover finishes an interrupted change of the list under the client's locks. Its
+// errors are those of txn.Recover, *BusyError and ErrTimeout.
+func (l List) Recover(ctx context.Context) (txn.Report, error) {
+	ctx, cancel := l.Waiting(ctx)
+	defer cancel()
+	return txn.Recover(ctx, l.Dir, l.options()...)
+}
+
+// Waiting returns a context that is cancelled after l.Wait, with ErrTimeout as
+// its cause.
+func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc) {
+	if l.Wait == 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeoutCause(ctx, l.Wait, fmt.Errorf("%w after %v", ErrTimeout, l.Wait))
+}
+
+func (l List) options() []txn.Option {
+	return []txn.Option{txn.WithFS(l.files()), txn.WithLocker(new(Locks))}
+}
+
+func (l List) files() vfs.FS {
+	if l.FS == nil {
+		return vfs.OS{}
+	}
+	return l.FS
+}
+
+// WithStateDir returns the directories of the task lists below root that have a
+// state directory, sorted: those that a transaction ever touched. If the list's
+// directory is a symbolic link, the state directory is beside the link's target.
+// An absent root has no lists.
+func WithStateDir(root string) ([]string, error) {
+	entries, err := os.ReadDir(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for _, e := range entries {
+		path := filepath.Join(root, e.Name())
+		if id, ok := txn.ParseStateDir(e.Name()); ok {
+			dirs = append(dirs, filepath.Join(root, id))
+		} else if e.Type()&fs.ModeSymlink != 0 && hasStateDir(path) {
+			dirs = append(dirs, path)
+		}
+	}
+	slices.Sort(dirs)
+	return slices.Compact(dirs), nil
+}
+
+func hasStateDir(dir string) bool {
+	s, err := txn.StateDir(dir)
+	if err != nil {
+		return false
+	}
+	_, err = os.Lstat(s)
+	return err == nil
+}

@@ -1,0 +1,228 @@
+package tasks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+// Planner decides what a list that holds snap loses and gains. It may be called
+// several times, because the client may change the list before all locks are held.
+type Planner func(snap fsmspec.Snapshot) (*fsmspec.Plan, error)
+
+// Label is what the history of a list records of a replacement.
+type Label struct {
+	Invocation string `json:"invocation,omitzero"` // the same for the same call of a skill; empty if unknown
+	Command    string `json:"command"`
+	Spec       string `json:"spec"` // path of the fsm.json
+	Session    string `json:"session"`
+}
+
+// Outcome is what Replace did.
+type Outcome struct {
+	Duplicate bool // an earlier replacement had the same invocation; nothing was done
+	Deleted   []fsmspec.Deletion
+	Created   []fsmspec.Creation
+	Recovered txn.Report // what an interrupted transaction had left behind
+}
+
+// Replace carries out the plan for the list: all of it or nothing. Cancelling ctx
+// ends the waiting and the staging, and rolls back a transaction that is being
+// applied.
+//
+// The plan is made under the list's lock and the locks of the files that it
+// deletes. A client that updates or deletes a task without those locks (it takes
+// none for a deletion, fact 13) makes the plan outdated; it is then made again.
+//
+// Errors: the planner's, ErrTimeout, *BusyError, ErrLockLost, and those of
+// txn.Open and txn.Dir.Commit except txn.ErrChanged.
+func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome, err error) {
+	waiting, cancel := l.Waiting(ctx)
+	defer cancel()
+	dir, err := txn.Open(waiting, l.Dir, l.options()...)
+	if err != nil {
+		return o, err
+	}
+	defer dir.Close()
+	o.Recovered = dir.Recovered()
+	if o.Duplicate, err = label.isIn(dir); err != nil || o.Duplicate {
+		return o, err
+	}
+	r := &replacement{l.files(), dir, label, plan}
+	for {
+		p, err := r.lockAndPlan(waiting)
+		if err != nil {
+			return o, err
+		}
+		err = r.commit(ctx, p)
+		if err == nil {
+			o.Deleted, o.Created = p.Deletions(), p.Creations()
+			return o, nil
+		}
+		if !errors.Is(err, txn.ErrChanged) || errors.Is(err, txn.ErrRecoveryRequired) {
+			return o, err
+		}
+		if waiting.Err() != nil { // the reason to give up is the time, not the changed task
+			return o, fmt.Errorf("%w; the last try: %v", context.Cause(waiting), err)
+		}
+	}
+}
+
+// Idle reports whether the plan for the list is empty. It takes no lock and
+// creates nothing, and reports false if only Replace can tell: when a file may be
+// half written, or when the unlocked read may have raced with a replacement.
+func (l List) Idle(ctx context.Context, plan Planner) (bool, error) {
+	snap, torn, err := Read(ctx, l.files(), l.Dir)
+	if err != nil || len(torn) > 0 {
+		return false, err
+	}
+	p, err := plan(snap)
+	return err == nil && p.Empty() && !l.mayBeReplaced(), nil
+}
+
+// mayBeReplaced reports whether a replacement may have been under way while the
+// list was read. A directory is not read in one step: of tasks that are being
+// replaced, the old ones may be gone before they are read, and the new ones may
+// have come after the names were. Every replacement creates the state directory
+// before it changes the list.
+func (l List) mayBeReplaced() bool {
+	if _, err := l.files().Lstat(l.Dir); errors.Is(err, fs.ErrNotExist) {
+		return false
+	}
+	s, err := txn.StateDir(l.Dir)
+	if err != nil {
+		return true
+	}
+	_, err = l.files().Lstat(s)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// replacement is a Replace under way.
+type replacement struct {
+	files vfs.FS
+	dir   *txn.Dir
+	label Label
+	plan  Planner
+}
+
+// lockAndPlan takes the list's lock, reads the list, plans, takes the locks of the
+// files to be deleted, and reads those again. It starts over, with the locks held,
+// if the locks were released in between or one of the files has changed.
+func (r *replacement) lockAndPlan(ctx context.Context) (*fsmspec.Plan, error) {
+	if _, err := r.dir.Lock(ctx); err != nil {
+		return nil, err
+	}
+	for {
+		snap, err := r.snapshot(ctx)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := r.plan(snap)
+		if err != nil {
+			return nil, err
+		}
+		kept, err := r.dir.Lock(ctx, names(plan.Deletions())...)
+		if err != nil {
+			return nil, err
+		}
+		if !kept {
+			continue
+		}
+		if same, err := r.unchanged(ctx, snap, plan); same || err != nil {
+			return plan, err
+		}
+	}
+}
+
+// snapshot reads the list under its lock. A file that is not JSON may be one that
+// the client is writing (fact 16), so it is read again under its own lock. The
+// client may be writing another one by then, hence the loop.
+func (r *replacement) snapshot(ctx context.Context) (fsmspec.Snapshot, error) {
+	var locked []string
+	for {
+		snap, torn, err := Read(ctx, r.files, r.dir.Path())
+		torn = slices.DeleteFunc(torn, func(name string) bool { return slices.Contains(locked, name) })
+		if err != nil || len(torn) == 0 {
+			return snap, err
+		}
+		if _, err := r.dir.Lock(ctx, torn...); err != nil {
+			return snap, err
+		}
+		locked = append(locked, torn...)
+	}
+}
+
+// unchanged reports whether the files to be deleted are still those that the plan
+// was made from.
+func (r *replacement) unchanged(ctx context.Context, snap fsmspec.Snapshot, plan *fsmspec.Plan) (bool, error) {
+	deleted := names(plan.Deletions())
+	if len(deleted) == 0 {
+		return true, nil
+	}
+	now, err := readNamed(ctx, r.dir.Path(), deleted)
+	if err != nil || len(now) != len(deleted) {
+		return false, err
+	}
+	for _, task := range now {
+		if !slices.Contains(snap.Tasks, task) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
+	if plan.Empty() {
+		return nil
+	}
+	change := txn.Change{Label: r.label.text(), Deletes: names(plan.Deletions())}
+	for _, c := range plan.Creations() {
+		change.Creates = append(change.Creates, txn.File{Name: c.Name, Data: []byte(c.Content), Mode: 0o644})
+	}
+	if mark, raise := plan.HighWater(); raise {
+		change.Prepare = func(files vfs.FS, dir, scratch string) error {
+			return raiseHighWater(files, dir, scratch, mark)
+		}
+	}
+	return r.dir.Commit(ctx, change)
+}
+
+func names(deletions []fsmspec.Deletion) []string {
+	list := make([]string, len(deletions))
+	for i, d := range deletions {
+		list[i] = d.Name
+	}
+	return list
+}
+
+func (l Label) text() string {
+	text, err := json.Marshal(l)
+	if err != nil {
+		return "" // a path that is not UTF-8; such a replacement never has a duplicate
+	}
+	return string(text)
+}
+
+// isIn reports whether the history of dir has a replacement with the same
+// invocation: the hook may be registered both by a plugin and in the settings.
+func (l Label) isIn(dir *txn.Dir) (bool, error) {
+	if l.Invocation == "" {
+		return false, nil
+	}
+	history, err := dir.History()
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(history, func(e txn.Entry) bool {
+		var earlier Label
+		return json.Unmarshal([]byte(e.Label), &earlier) == nil && earlier.Invocation == l.Invocation
+	}), nil
+}

@@ -1,0 +1,183 @@
+package tasks
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// settleTime is how long after a take-over the lock may still be lost: a client
+// that looked at the stale lock just before removes and creates it once more
+// (rmdir, then mkdir; fact 15, client 2.1.197).
+const settleTime = 50 * time.Millisecond
+
+// prepared is a lock that is still in scratch, at path.
+type prepared struct {
+	lock
+	path string
+}
+
+// take takes the named locks. busy names one that another program holds; those
+// taken before it are held.
+func (l *Locks) take(names []string) (busy string, err error) {
+	if len(names) == 0 {
+		return "", nil
+	}
+	prepared, err := l.prepare(names)
+	if err != nil {
+		return "", err
+	}
+	tookOver := false
+	for i, p := range prepared {
+		stole, err := l.place(p)
+		tookOver = tookOver || stole
+		if err != nil {
+			l.drop(prepared[i:])
+			if errors.Is(err, fs.ErrExist) {
+				return p.name, nil
+			}
+			return "", err
+		}
+		l.add(p.lock)
+	}
+	if tookOver && !l.settled() {
+		return names[0], nil
+	}
+	return "", nil
+}
+
+// settled waits for settleTime and reports whether the locks are still held.
+func (l *Locks) settled() bool {
+	sleep := l.sleep
+	if sleep == nil {
+		sleep = time.Sleep
+	}
+	sleep(settleTime)
+	return l.Check() == nil
+}
+
+func (l *Locks) add(h lock) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.held = append(l.held, h)
+	if l.stop == nil {
+		l.stop = l.keepFresh()
+	}
+}
+
+// prepare creates the named locks in scratch and records them.
+func (l *Locks) prepare(names []string) ([]prepared, error) {
+	if err := l.files.Mkdir(l.scratch, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return nil, err
+	}
+	batch := newBatch()
+	var all []prepared
+	for i, name := range names {
+		p := prepared{lock{name: name}, filepath.Join(l.scratch, fmt.Sprintf("%s-%d", batch, i))}
+		if err := l.files.Mkdir(p.path, 0o755); err != nil {
+			return nil, err
+		}
+		info, err := l.files.Lstat(p.path)
+		if err != nil {
+			return nil, err
+		}
+		p.inode, p.nanos = inodeOf(info), info.ModTime().Nanosecond()
+		all = append(all, p)
+	}
+	return all, l.files.Overwrite(filepath.Join(l.scratch, recordPrefix+batch), encodeRecord(all))
+}
+
+func newBatch() string {
+	var b [6]byte
+	_, _ = rand.Read(b[:])
+	return hex.EncodeToString(b[:])
+}
+
+// drop removes prepared locks that were not placed. Reap removes what is left.
+func (l *Locks) drop(rest []prepared) {
+	for _, p := range rest {
+		_ = l.files.Remove(p.path)
+	}
+}
+
+// place moves a prepared lock into the list. It returns fs.ErrExist if the lock is
+// held. stole reports whether a stale lock was taken over.
+func (l *Locks) place(p prepared) (stole bool, err error) {
+	path := filepath.Join(l.dir, p.name)
+	for range 3 {
+		err = l.rename(p, path)
+		if errors.Is(err, fs.ErrNotExist) {
+			// The client has removed the list's directory (fact 9).
+			if err = l.files.Mkdir(l.dir, 0o755); err == nil || errors.Is(err, fs.ErrExist) {
+				continue
+			}
+			return stole, err
+		}
+		if errors.Is(err, syscall.EXDEV) { // then hard links are not possible either
+			err = fmt.Errorf("%w: %w", txn.ErrNoLinks, err)
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return stole, err
+		}
+		gone, err := l.takeOver(path)
+		if err != nil {
+			return stole, err
+		}
+		if !gone {
+			break
+		}
+		stole = true
+	}
+	return stole, fs.ErrExist
+}
+
+// rename moves the prepared directory into place. On a file system that cannot
+// refuse to replace, the lock is created in place and then replaced: only a process
+// that dies between the two leaves a lock without a record, which has to become
+// stale.
+func (l *Locks) rename(p prepared, path string) error {
+	err := l.files.RenameNew(p.path, path)
+	if !errors.Is(err, errors.ErrUnsupported) {
+		return err
+	}
+	if err := l.files.Mkdir(path, 0o755); err != nil {
+		return err
+	}
+	// rename(2) replaces an empty directory, and brings the recorded inode.
+	return l.files.Rename(p.path, path)
+}
+
+// takeOver removes a stale lock and reports whether the place is free. The lock is
+// renamed into scratch first: of several processes that found it stale one gets
+// it, and can check that it is the one that was stale.
+func (l *Locks) takeOver(path string) (gone bool, err error) {
+	seen, err := l.files.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil || !seen.IsDir() || time.Since(seen.ModTime()) <= stale {
+		return false, err
+	}
+	away := filepath.Join(l.scratch, "stale-"+newBatch())
+	if err := l.files.Rename(path, away); err != nil {
+		return errors.Is(err, fs.ErrNotExist), nil
+	}
+	got, err := l.files.Lstat(away)
+	if err == nil && inodeOf(got) == inodeOf(seen) && got.ModTime().Equal(seen.ModTime()) {
+		_ = l.files.Remove(away)
+		return true, nil
+	}
+	// Another program took it in between: give it back, unless a third one has the
+	// place by now.
+	if err := l.files.RenameNew(away, path); err != nil {
+		_ = l.files.Remove(away)
+	}
+	return false, nil
+}

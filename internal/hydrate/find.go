@@ -1,0 +1,97 @@
+package hydrate
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// ErrLookup is returned when it cannot be determined whether the skill has an
+// fsm.json.
+var ErrLookup = errors.New("looking for the skill's fsm.json failed")
+
+// SpecError is returned when the skill's fsm.json cannot be read or is not valid.
+// It wraps the reader's error or a *fsmspec.InvalidError.
+type SpecError struct {
+	Path string
+	Err  error
+}
+
+func (e *SpecError) Error() string {
+	if invalid, ok := errors.AsType[*fsmspec.InvalidError](e.Err); ok {
+		return fmt.Sprintf("%s is not valid, and no task was changed (%s):\n%v", e.Path, count(len(invalid.Problems), "problem"), e.Err)
+	}
+	return e.Err.Error()
+}
+
+func (e *SpecError) Unwrap() error { return e.Err }
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// findSpec finds, reads and parses the skill's fsm.json. It returns nil if the
+// skill has none.
+func findSpec(r Request, env Env, pluginDirs []string, result *Result) (*fsmspec.Spec, error) {
+	config, err := claude.ConfigDir(env)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrLookup, err)
+	}
+	files := locator.OS{}
+	l := &locator.Locator{FS: files, ConfigDir: config, ProjectDir: env.get("CLAUDE_PROJECT_DIR"), PluginDirs: Absolute(pluginDirs)}
+	found, err := l.Locate(r.Command, r.Cwd)
+	if err != nil {
+		return nil, lookupError{err}
+	}
+	if !found.Found() {
+		return nil, nil
+	}
+	result.Spec = found.Path
+	spec, err := readSpec(files, found.Path)
+	if errors.Is(err, ErrLookup) {
+		result.Spec = ""
+	}
+	return spec, err
+}
+
+// readSpec distinguishes an unusable fsm.json (*SpecError) from one whose existence
+// cannot be determined (ErrLookup): in a directory without search permission any
+// name might exist.
+func readSpec(files locator.FS, path string) (*fsmspec.Spec, error) {
+	data, err := locator.ReadSpec(files, path, fsmspec.MaxBytes)
+	if err != nil {
+		if _, hidden := files.Lstat(path); hidden != nil {
+			return nil, lookupError{err}
+		}
+		return nil, &SpecError{path, err}
+	}
+	spec, err := fsmspec.Parse(data)
+	if err != nil {
+		return nil, &SpecError{path, err}
+	}
+	return spec, nil
+}
+
+// Absolute returns the directories as absolute paths.
+func Absolute(dirs []string) []string {
+	var list []string
+	for _, dir := range dirs {
+		if abs, err := filepath.Abs(dir); err == nil {
+			list = append(list, abs)
+		}
+	}
+	return list
+}
+
+// lookupError is ErrLookup with the locator's message, which is documented.
+type lookupError struct{ error }
+
+func (e lookupError) Is(target error) bool { return target == ErrLookup }
+func (e lookupError) Unwrap() error        { return e.error }
