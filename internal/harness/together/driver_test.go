@@ -12,18 +12,20 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
-// launcher makes the command of a client of a list.
+// launcher returns the command of a client for a list.
 type launcher func(dir string) *exec.Cmd
 
-func goClient(dir string) *exec.Cmd {
+func goEmulator(dir string) *exec.Cmd {
 	c := exec.Command(os.Args[0], dir)
-	c.Env = []string{play + "=client", raceOptions}
+	c.Env = []string{roleVariable + "=client", raceOptions}
 	return c
 }
 
-// client is a client's process.
+// client is the process of a client.
 type client struct {
 	t      *testing.T
 	world  *world
@@ -33,7 +35,7 @@ type client struct {
 	out    *bufio.Scanner
 }
 
-func (w *world) client(t *testing.T, launch launcher) *client {
+func (w *world) startClient(t *testing.T, launch launcher) *client {
 	t.Helper()
 	c := &client{t: t, world: w, launch: launch}
 	c.start()
@@ -42,7 +44,7 @@ func (w *world) client(t *testing.T, launch launcher) *client {
 }
 
 func (c *client) start() {
-	c.cmd = c.launch(c.world.list())
+	c.cmd = c.launch(c.world.List())
 	var err error
 	c.in, err = c.cmd.StdinPipe()
 	require.NoError(c.t, err)
@@ -53,14 +55,13 @@ func (c *client) start() {
 	c.out = bufio.NewScanner(out)
 }
 
-// stop lets the client come to its end.
+// stop waits for the client to end.
 func (c *client) stop() {
 	_ = c.in.Close()
 	_ = c.cmd.Wait()
 }
 
-// send gives an order or, to go on after a pause, nothing; answer reads what came
-// of it.
+// send sends an order; an empty one lets the client continue after a pause.
 func (c *client) send(o order) {
 	line, err := json.Marshal(o)
 	require.NoError(c.t, err)
@@ -68,52 +69,53 @@ func (c *client) send(o order) {
 	require.NoError(c.t, err)
 }
 
-func (c *client) answer() (a answer) {
-	require.True(c.t, c.out.Scan(), "the client said nothing")
+// receive returns the answer to the last order.
+func (c *client) receive() (a answer) {
+	require.True(c.t, c.out.Scan(), "the client gave no answer")
 	require.NoError(c.t, json.Unmarshal(c.out.Bytes(), &a), "%s", c.out.Text())
 	return a
 }
 
 func (c *client) do(o order) answer {
 	c.send(o)
-	a := c.answer()
+	a := c.receive()
 	if o.Die != "" {
-		c.bury(o)
+		c.replaceDead(o)
 	}
 	return a
 }
 
-// bury waits for the death that was ordered, lets the lock that it left grow old
-// and starts the next client.
-func (c *client) bury(o order) {
+// replaceDead waits for the death that was ordered, makes the lock that is left stale
+// and starts another client.
+func (c *client) replaceDead(o order) {
 	c.stop()
 	lock := ".lock.lock"
 	if o.Op == "update" {
-		lock = taskName(o.ID) + ".lock"
+		lock = worlds.TaskName(o.ID) + ".lock"
 	}
 	past := time.Now().Add(-2 * stale)
-	_ = os.Chtimes(c.world.at(lock), past, past)
+	_ = os.Chtimes(c.world.InList(lock), past, past)
 	c.start()
 }
 
-// worker is a client that does things by chance.
+// worker is a client that acts at random.
 type worker struct {
 	*client
-	rng    *rand.Rand
-	ledger *ledger
-	own    []int // tasks it created
-	shared []int // tasks that every client updates
-	first  bool  // only this one works on the tasks of skills
-	dies   bool
-	plants bool // leaves stale locks about
+	rng        *rand.Rand
+	ledger     *ledger
+	own        []int // tasks it created
+	shared     []int // tasks that every client updates
+	first      bool  // only the first worker changes the tasks of skills
+	dies       bool
+	staleLocks bool // leave stale locks behind
 }
 
-// work does n things. A client that deletes takes no lock, so that two of them
-// can undo one another's work; each therefore keeps to its own.
+// work performs n actions. A client deletes without a lock, so two of them could undo
+// each other's work; therefore each deletes only its own tasks.
 func (w *worker) work(n int) {
 	for range n {
-		if w.plants && w.rng.IntN(5) == 0 {
-			w.plant()
+		if w.staleLocks && w.rng.IntN(5) == 0 {
+			w.leaveStaleLock()
 		}
 		switch p := w.rng.IntN(100); {
 		case p < 35:
@@ -125,9 +127,9 @@ func (w *worker) work(n int) {
 		case p < 77:
 			w.remove(w.pick(w.own))
 		case w.first && p < 90:
-			w.touchSkills()
+			w.updateSkillTask()
 		case w.first:
-			w.removeSkills()
+			w.deleteSkillTask()
 		}
 	}
 }
@@ -143,7 +145,7 @@ func (w *worker) order(op string, id int) order {
 	return order{Op: op, ID: id, Subject: "by a client", Pad: w.rng.IntN(300)}
 }
 
-func (w *worker) mayDie(o *order, how ...string) {
+func (w *worker) maybeDie(o *order, how ...string) {
 	if w.dies && w.rng.IntN(12) == 0 {
 		o.Die = how[w.rng.IntN(len(how))]
 	}
@@ -151,7 +153,7 @@ func (w *worker) mayDie(o *order, how ...string) {
 
 func (w *worker) create() {
 	o := w.order("create", 0)
-	w.mayDie(&o, "locked", "written")
+	w.maybeDie(&o, "locked", "written")
 	a := w.do(o)
 	if a.Error != "" {
 		w.expect(o, a, "locked", "died")
@@ -160,24 +162,24 @@ func (w *worker) create() {
 	w.ledger.mu.Lock()
 	defer w.ledger.mu.Unlock()
 	w.ledger.given = append(w.ledger.given, a.ID)
-	w.ledger.tasks[a.ID] = &manual{subject: o.Subject}
+	w.ledger.tasks[a.ID] = &clientTask{subject: o.Subject}
 	w.own = append(w.own, a.ID)
 }
 
 func (w *worker) expect(o order, a answer, errors ...string) {
 	if a.Error != "" && !slices.Contains(errors, a.Error) {
-		w.t.Errorf("a client was to %s %d: %s", o.Op, o.ID, a.Error)
+		w.t.Errorf("a client failed to %s task %d: %s", o.Op, o.ID, a.Error)
 	}
 }
 
-// update counts a task of a client up.
+// update increments the counter in a task of a client.
 func (w *worker) update(id int) {
 	if id == 0 {
 		return
 	}
 	o := w.order("update", id)
 	if slices.Contains(w.own, id) {
-		w.mayDie(&o, "locked", "torn", "written")
+		w.maybeDie(&o, "locked", "torn", "written")
 	}
 	a := w.do(o)
 	w.ledger.mu.Lock()
@@ -188,7 +190,7 @@ func (w *worker) update(id int) {
 	}
 	w.expect(o, a, "locked", "died")
 	if a.Error == "" {
-		task.count++
+		task.updates++
 		task.torn = o.Die == "torn"
 	}
 }
@@ -205,44 +207,44 @@ func (w *worker) remove(id int) {
 	w.own = slices.DeleteFunc(w.own, func(n int) bool { return n == id })
 }
 
-// delete lets no other client delete meanwhile. Two of them may read the mark
-// before either writes it, and then the lower one stays: the number of a task that
-// is gone is given again, whether there are hooks or not.
+// delete excludes other clients that delete. Two of them may both read the high-water
+// mark before either writes it, and then the lower one may stay: the client itself
+// gives a deleted task's number again.
 func (w *worker) delete(o order) answer {
-	w.ledger.deleting.Lock()
-	defer w.ledger.deleting.Unlock()
+	w.ledger.oneDelete.Lock()
+	defer w.ledger.oneDelete.Unlock()
 	return w.do(o)
 }
 
-// aSkills picks a task that a skill made; 0 if there is none.
-func (w *worker) aSkills() int {
+// randomSkillTask returns the number of a task of a skill, 0 if there is none.
+func (w *worker) randomSkillTask() int {
 	names := w.world.names()
 	w.rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
 	for _, name := range names {
-		data, err := os.ReadFile(w.world.at(name))
-		if v, broken := (file{text: string(data)}).task(); err == nil && broken == nil && v.Metadata.FSM != nil {
-			return taskID(name)
+		data, err := os.ReadFile(w.world.InList(name))
+		if v, parseErr := parseTask(worlds.File{Text: string(data)}); err == nil && parseErr == nil && v.Metadata.FSM != nil {
+			return worlds.TaskNumber(name)
 		}
 	}
 	return 0
 }
 
-// touchSkills updates a task of a skill, which may be deleted meanwhile.
-func (w *worker) touchSkills() {
-	if id := w.aSkills(); id != 0 {
+// updateSkillTask updates a task of a skill, which a hook may delete at the same time.
+func (w *worker) updateSkillTask() {
+	if id := w.randomSkillTask(); id != 0 {
 		o := w.order("update", id)
-		w.mayDie(&o, "locked", "written")
+		w.maybeDie(&o, "locked", "written")
 		w.expect(o, w.do(o), "locked", "gone", "died")
 	}
 }
 
-func (w *worker) removeSkills() {
-	id := w.aSkills()
+func (w *worker) deleteSkillTask() {
+	id := w.randomSkillTask()
 	if id == 0 {
 		return
 	}
 	w.ledger.mu.Lock()
-	w.ledger.doomed[id] = true
+	w.ledger.deleting[id] = true
 	w.ledger.mu.Unlock()
 	o := w.order("delete", id)
 	a := w.delete(o)
@@ -254,14 +256,14 @@ func (w *worker) removeSkills() {
 	}
 }
 
-// plant leaves a lock about as somebody did who died long ago.
-func (w *worker) plant() {
+// leaveStaleLock creates a lock as a client does that died long ago.
+func (w *worker) leaveStaleLock() {
 	lock := ".lock.lock"
-	if id := w.aSkills(); id != 0 && w.rng.IntN(2) == 0 {
-		lock = taskName(id) + ".lock"
+	if id := w.randomSkillTask(); id != 0 && w.rng.IntN(2) == 0 {
+		lock = worlds.TaskName(id) + ".lock"
 	}
-	if os.Mkdir(w.world.at(lock), 0o755) == nil {
+	if os.Mkdir(w.world.InList(lock), 0o755) == nil {
 		past := time.Now().Add(-2 * stale)
-		_ = os.Chtimes(w.world.at(lock), past, past)
+		_ = os.Chtimes(w.world.InList(lock), past, past)
 	}
 }

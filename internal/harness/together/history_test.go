@@ -2,48 +2,48 @@ package together_test
 
 import (
 	"fmt"
-	"path/filepath"
 	"slices"
 	"sync"
-	"testing"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
-// history is all that happened to a list: what it held before, who did what, and
-// what it holds after.
+// history is everything that happened to a list: what it held before, what each
+// process did, and what it holds after.
 type history struct {
-	statuses      map[string][]string
-	before, after map[string]file
+	before, after map[string]worlds.File
 	outcomes      []outcome
-	ledger        *ledger // nil if no client was there
-	killed        bool    // hooks were
+	ledger        *ledger // nil without clients
+	killed        bool    // some hooks were killed or interrupted
 }
 
-// violations holds the history against every promise; none is the good answer.
+// violations compares the history with every promise. Each violation is one line.
 func (h *history) violations() []string {
-	return slices.Concat(h.failures(), h.ids(), h.untouched(), h.byHand(), h.comebacks(), h.halves(), h.disorder())
+	return slices.Concat(h.failedHooks(), h.reusedIDs(), h.changedManualTasks(), h.lostWrites(),
+		h.resurrectedTasks(), h.partialHydrations(), h.orderViolations())
 }
 
-// failures are hooks that failed though nothing asked them to.
-func (h *history) failures() (list []string) {
+// failedHooks finds hooks that failed without a reason.
+func (h *history) failedHooks() (found []string) {
 	for _, o := range h.outcomes {
-		if o.code != 0 && !o.ended() && !o.refused() {
-			list = append(list, fmt.Sprintf("a hook failed: %s", o))
+		if o.code != 0 && !o.interrupted() && !o.refused() {
+			found = append(found, fmt.Sprintf("a hook failed: %s", o))
 		}
-		if o.code == 0 && o.told == nil && o.stdout != "{\"continue\": true}\n" {
-			list = append(list, fmt.Sprintf("a hook answered %q", o.stdout))
+		if o.code == 0 && o.script == nil && o.stdout != "{\"continue\": true}\n" {
+			found = append(found, fmt.Sprintf("a hook replied %q", o.stdout))
 		}
 	}
-	return list
+	return found
 }
 
-// ids are those that were given twice.
-func (h *history) ids() (list []string) {
-	given := map[string]string{}
-	give := func(name, who string) {
-		if first, ok := given[name]; ok {
-			list = append(list, fmt.Sprintf("%s was given to %s and to %s", name, first, who))
+// reusedIDs finds IDs that were given twice.
+func (h *history) reusedIDs() (found []string) {
+	owners := map[string]string{}
+	give := func(name, owner string) {
+		if first, ok := owners[name]; ok {
+			found = append(found, fmt.Sprintf("%s was given to %s and to %s", name, first, owner))
 		}
-		given[name] = who
+		owners[name] = owner
 	}
 	for name := range h.before {
 		give(name, "the list before")
@@ -57,158 +57,146 @@ func (h *history) ids() (list []string) {
 	}
 	if h.ledger != nil {
 		for _, id := range h.ledger.given {
-			give(taskName(id), "a client")
+			give(worlds.TaskName(id), "a client")
 		}
 	}
-	return list
+	return found
 }
 
-// untouched are the user's tasks that nobody had a reason to touch and somebody did.
-func (h *history) untouched() (list []string) {
+// changedManualTasks finds tasks of the user that no client changed and that are not
+// as they were.
+func (h *history) changedManualTasks() (found []string) {
 	for name, f := range h.before {
-		v, err := f.task()
-		if err == nil && v.Metadata.FSM == nil && !h.isClients(name) && h.after[name] != f {
-			list = append(list, fmt.Sprintf("%s was %v and is %v", name, f, h.after[name]))
+		v, err := parseTask(f)
+		if err == nil && v.Metadata.FSM == nil && !h.createdByClient(name) && h.after[name] != f {
+			found = append(found, fmt.Sprintf("%s was %v and is %v", name, f, h.after[name]))
 		}
 	}
-	return list
+	return found
 }
 
-func (h *history) isClients(name string) bool {
-	return h.ledger != nil && h.ledger.tasks[taskID(name)] != nil
+func (h *history) createdByClient(name string) bool {
+	return h.ledger != nil && h.ledger.tasks[worlds.TaskNumber(name)] != nil
 }
 
-// byHand are tasks of clients that are lost, or updates of them that are.
-func (h *history) byHand() (list []string) {
+// lostWrites finds tasks of clients, and updates of them, that are lost.
+func (h *history) lostWrites() (found []string) {
 	if h.ledger == nil {
 		return nil
 	}
 	for id, want := range h.ledger.tasks {
-		f, there := h.after[taskName(id)]
-		got, err := f.task()
+		f, exists := h.after[worlds.TaskName(id)]
+		got, err := parseTask(f)
 		switch count := countOf(got.Description); {
-		case want.deleted && there:
-			list = append(list, fmt.Sprintf("task %d was deleted and is back", id))
+		case want.deleted && exists:
+			found = append(found, fmt.Sprintf("task %d was deleted and exists", id))
 		case want.deleted:
-		case !there:
-			list = append(list, fmt.Sprintf("task %d, created by a client, is lost", id))
+		case !exists:
+			found = append(found, fmt.Sprintf("task %d, created by a client, is lost", id))
 		case want.torn:
 		case err != nil:
-			list = append(list, fmt.Sprintf("task %d is broken: %v: %q", id, err, f.text))
+			found = append(found, fmt.Sprintf("task %d is broken: %v: %q", id, err, f.Text))
 		case got.Subject != want.subject || got.Metadata.FSM != nil:
-			list = append(list, fmt.Sprintf("task %d is %q and was %q", id, got.Subject, want.subject))
-		case count != want.count:
-			list = append(list, fmt.Sprintf("task %d counts %d updates of %d", id, count, want.count))
+			found = append(found, fmt.Sprintf("task %d has subject %q, want %q", id, got.Subject, want.subject))
+		case count != want.updates:
+			found = append(found, fmt.Sprintf("task %d has %d of %d updates", id, count, want.updates))
 		}
 	}
-	return list
+	return found
 }
 
-// comebacks are a workflow's tasks that a client deleted and that are there. A
-// rollback may restore one; that is not promised against.
-func (h *history) comebacks() (list []string) {
+// resurrectedTasks finds tasks of skills that a client deleted and that exist. A
+// rollback may restore one, which the crash contract allows.
+func (h *history) resurrectedTasks() (found []string) {
 	if h.ledger == nil || h.killed {
 		return nil
 	}
 	for id := range h.ledger.deleted {
-		if _, there := h.after[taskName(id)]; there {
-			list = append(list, fmt.Sprintf("task %d, deleted by a client, is back", id))
+		if _, exists := h.after[worlds.TaskName(id)]; exists {
+			found = append(found, fmt.Sprintf("task %d, deleted by a client, exists", id))
 		}
 	}
-	return list
+	return found
 }
 
-// halves are hydrations of which a part only could be seen when they had
-// returned, and which no other one was replacing.
-func (h *history) halves() (list []string) {
+// partialHydrations finds tasks that were missing when their hook had returned, and
+// that no other process removed.
+func (h *history) partialHydrations() (found []string) {
 	if h.killed {
 		return nil
 	}
 	for _, o := range h.outcomes {
 		for _, name := range o.created {
-			if o.committed && !slices.Contains(o.names, name) && !h.replaced(name) && !h.gone()[name] {
-				list = append(list, fmt.Sprintf("%s was not there when its hook had returned: %s", name, o))
+			if o.committed && !slices.Contains(o.names, name) && !h.replaced(name) && !h.deletedByClient()[name] {
+				found = append(found, fmt.Sprintf("%s was missing when its hook had returned: %s", name, o))
 			}
 		}
 	}
-	return list
+	return found
 }
 
 func (h *history) replaced(name string) bool {
 	return slices.ContainsFunc(h.outcomes, func(o outcome) bool { return o.committed && slices.Contains(o.deleted, name) })
 }
 
-// gone are the tasks that a client has, or may have, deleted.
-func (h *history) gone() map[string]bool {
-	gone := map[string]bool{}
+// deletedByClient returns the tasks of skills that a client deleted or tried to delete.
+func (h *history) deletedByClient() map[string]bool {
+	names := map[string]bool{}
 	if h.ledger != nil {
-		for id := range h.ledger.doomed {
-			gone[taskName(id)] = true
+		for id := range h.ledger.deleting {
+			names[worlds.TaskName(id)] = true
 		}
 	}
-	return gone
+	return names
 }
 
-// disorder is the want of a serial order, or a file that is nobody's.
-func (h *history) disorder() (list []string) {
-	after, strays := h.workflow(h.after)
-	o := &ordering{statuses: h.statuses, gone: h.gone(), loose: h.ledger != nil, after: after}
+// orderViolations finds files that no process created, and reports if no serial order
+// of the calls leads to what the list holds.
+func (h *history) orderViolations() (found []string) {
+	after, found := h.workflow(h.after)
+	o := &ordering{deletable: h.deletedByClient(), statusesVary: h.ledger != nil, after: after}
 	before, _ := h.workflow(h.before)
-	if err := o.serial(before, h.outcomes); err != nil {
-		strays = append(strays, err.Error())
+	if err := o.check(before, h.outcomes); err != nil {
+		found = append(found, err.Error())
 	}
-	return strays
+	return found
 }
 
-// workflow returns what of the files was made by skills, and what is unknown.
-func (h *history) workflow(files map[string]file) (f workflow, strays []string) {
+// workflow returns the tasks of skills among the files, and the files of unknown
+// origin.
+func (h *history) workflow(files map[string]worlds.File) (f workflow, unknown []string) {
 	f = workflow{}
-	for name, x := range files {
-		v, err := x.task()
+	for name, file := range files {
+		v, err := parseTask(file)
 		_, old := h.before[name]
 		switch {
 		case err == nil && v.Metadata.FSM != nil:
-			f[name] = tagged{*v.Metadata.FSM, v.Status}
-		case !old && !h.isClients(name):
-			strays = append(strays, fmt.Sprintf("%s is nobody's: %q", name, x.text))
+			f[name] = skillTask{*v.Metadata.FSM, v.Status}
+		case !old && !h.createdByClient(name):
+			unknown = append(unknown, fmt.Sprintf("%s was created by no process: %q", name, file.Text))
 		}
 	}
-	return f, strays
+	return f, unknown
 }
 
-// ledger is what clients were told to do and said they did.
+// ledger records what clients were ordered to do and reported as done.
 type ledger struct {
-	mu      sync.Mutex
-	tasks   map[int]*manual
-	given   []int
-	doomed  map[int]bool // a deletion of it was begun
-	deleted map[int]bool // and done
+	mu       sync.Mutex
+	tasks    map[int]*clientTask
+	given    []int        // IDs
+	deleting map[int]bool // tasks of skills whose deletion was ordered
+	deleted  map[int]bool // and reported
 
-	deleting sync.Mutex // is held by the client that deletes
+	oneDelete sync.Mutex // see worker.delete
 }
 
-// manual is a task that a client created.
-type manual struct {
+// clientTask is a task that a client created.
+type clientTask struct {
 	subject       string
-	count         int // updates
+	updates       int
 	torn, deleted bool
 }
 
 func newLedger() *ledger {
-	return &ledger{tasks: map[int]*manual{}, doomed: map[int]bool{}, deleted: map[int]bool{}}
-}
-
-// leftovers checks that the list is left as whoever comes next needs it: no
-// fresh lock, nothing to recover, nothing that belongs elsewhere.
-func (w *world) leftovers(t *testing.T) (list []string) {
-	t.Helper()
-	for _, name := range w.locks(t) {
-		if age := age(w.at(name)); age < stale {
-			list = append(list, fmt.Sprintf("%s is still held, for %v", name, age))
-		}
-	}
-	if found, _ := filepath.Glob(filepath.Join(w.sibling(), "journal")); len(found) > 0 {
-		list = append(list, "there is something to recover")
-	}
-	return list
+	return &ledger{tasks: map[int]*clientTask{}, deleting: map[int]bool{}, deleted: map[int]bool{}}
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -17,58 +16,59 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 )
 
 // call is one call of the hook.
 type call struct {
 	skill   string
-	scope   string // of the command line; empty for the default
+	scope   string // flags; empty for the default
 	active  string
-	agent   bool          // by a subagent
-	use     string        // the tool_use_id
-	timeout time.Duration // of locks; 0 for one that no test waits for
-	told    *turn         // what the disk is told to do; nil for the program as it is
+	agent   bool          // the event comes from a subagent
+	use     string        // tool_use_id
+	timeout time.Duration // of locks; 0 for testTimeout
+	script  *script       // of its file system; nil for the program as it is installed
 }
 
-// patient is a lock timeout that only a hydration that hangs comes to.
-const patient = 2 * time.Minute
+// testTimeout is a lock timeout that only a hydration that hangs exceeds.
+const testTimeout = 2 * time.Minute
 
 func (c call) String() string {
 	return strings.TrimSpace(fmt.Sprintf("%s %s %s", c.skill, c.scope, c.active))
 }
 
-// outcome is what came of a call.
+// outcome is the result of a call.
 type outcome struct {
 	call
-	code           int // -1 if a signal ended it
+	code           int // -1 if a signal killed the process
 	signal         syscall.Signal
 	stdout, stderr string
 	created        []string // names
 	deleted        []string
 	committed      bool
-	steps          int      // of a told hook
-	names          []string // in the list once the call had returned
+	steps          int      // of a scripted hook
+	names          []string // in the list when the call had returned
 }
 
-// refused tells a hydration that did what it was asked to: refuse.
+// refused reports whether the hook refused to replace active tasks, as it was told.
 func (o outcome) refused() bool {
 	return o.code == 2 && o.active == "refuse" && strings.Contains(o.stderr, "are under way")
 }
 
-// ended tells a hook that was told to end early, and did.
-func (o outcome) ended() bool {
-	if o.told == nil || o.told.Signal == 0 {
+// interrupted reports whether the script ended the hook by its signal.
+func (o outcome) interrupted() bool {
+	if o.script == nil || o.script.Signal == 0 {
 		return false
 	}
-	return o.signal == o.told.Signal || o.code == 2 && strings.Contains(o.stderr, "signal received")
+	return o.signal == o.script.Signal || o.code == 2 && strings.Contains(o.stderr, "signal received")
 }
 
 func (o outcome) String() string {
 	return fmt.Sprintf("[%s: code %d signal %d committed %v created %v deleted %v: %s]", o.call, o.code, o.signal, o.committed, o.created, o.deleted, strings.TrimSpace(o.stderr))
 }
 
-// hook is a call on its way. It begins to work once it is given its event.
+// hook is the process of a call. It waits until send gives it its event.
 type hook struct {
 	call
 	world          *world
@@ -76,36 +76,37 @@ type hook struct {
 	stdin          io.WriteCloser
 	stdout, stderr output
 	log            string
-	resume         *os.File // closing it lets a told hook go on that holds
+	resume         *os.File // closing it lets a scripted hook continue after its hold
 }
 
-// output keeps what a process prints, and tells when it says that it holds.
+// output keeps what a process prints and closes paused when the process reports that
+// it holds.
 type output struct {
-	text    bytes.Buffer
-	holding chan struct{}
-	once    sync.Once
+	text   bytes.Buffer
+	paused chan struct{}
+	once   sync.Once
 }
 
 func (o *output) Write(p []byte) (int, error) {
 	n, err := o.text.Write(p)
-	if bytes.Contains(o.text.Bytes(), []byte("holding\":true")) {
-		o.once.Do(func() { close(o.holding) })
+	if bytes.Contains(o.text.Bytes(), []byte(holdingLine)) {
+		o.once.Do(func() { close(o.paused) })
 	}
 	return n, err
 }
 
 func (o *output) String() string { return o.text.String() }
 
-// prepare starts a process that waits for its event.
-func (w *world) prepare(t *testing.T, c call) *hook {
+// start starts a process, which waits for its event.
+func (w *world) start(t *testing.T, c call) *hook {
 	t.Helper()
-	h := &hook{call: c, world: w, log: filepath.Join(w.home, fmt.Sprintf("log-%d", w.calls.Add(1)))}
-	h.stdout.holding, h.stderr.holding = make(chan struct{}), make(chan struct{})
+	h := &hook{call: c, world: w, log: w.Path(fmt.Sprintf("log-%d", w.hooks.Add(1)))}
+	h.stdout.paused, h.stderr.paused = make(chan struct{}), make(chan struct{})
 	h.cmd = exec.Command(os.Args[0], h.args()...)
-	h.cmd.Env = []string{"HOME=" + w.home, play + "=hook", raceOptions}
+	h.cmd.Env = []string{"HOME=" + w.Dir, roleVariable + "=hook", raceOptions}
 	h.cmd.Stdout, h.cmd.Stderr = &h.stdout, &h.stderr
-	if c.told != nil {
-		h.tell(t, *c.told)
+	if c.script != nil {
+		h.setScript(t, *c.script)
 	}
 	var err error
 	h.stdin, err = h.cmd.StdinPipe()
@@ -114,21 +115,22 @@ func (w *world) prepare(t *testing.T, c call) *hook {
 	return h
 }
 
-func (h *hook) tell(t *testing.T, what turn) {
-	text, err := json.Marshal(what)
+func (h *hook) setScript(t *testing.T, s script) {
+	text, err := json.Marshal(s)
 	require.NoError(t, err)
 	r, w, err := os.Pipe()
 	require.NoError(t, err)
 	t.Cleanup(func() { r.Close(); w.Close() })
 	h.cmd.ExtraFiles, h.resume = []*os.File{r}, w
-	h.cmd.Env = []string{"HOME=" + h.world.home, play + "=told hook", told + "=" + string(text), raceOptions}
+	h.cmd.Env = []string{"HOME=" + h.world.Dir, roleVariable + "=scripted hook", scriptVariable + "=" + string(text), raceOptions}
 }
 
 func (h *hook) args() []string {
-	args := []string{"hydrate", "--log", h.log, "--lock-timeout", patient.String()}
+	timeout := testTimeout
 	if h.timeout != 0 {
-		args[4] = h.timeout.String()
+		timeout = h.timeout
 	}
+	args := []string{"hydrate", "--log", h.log, "--lock-timeout", timeout.String()}
 	if h.scope != "" {
 		args = append(args, "--scope", h.scope)
 	}
@@ -138,10 +140,10 @@ func (h *hook) args() []string {
 	return args
 }
 
-// begin gives the hook its event.
-func (h *hook) begin() {
+// send gives the hook its event, so that it starts to work.
+func (h *hook) send() {
 	e := map[string]any{
-		"session_id": "list", "cwd": h.world.home, "hook_event_name": "PostToolUse", "tool_name": "Skill",
+		"session_id": worlds.ListID, "cwd": h.world.Dir, "hook_event_name": "PostToolUse", "tool_name": "Skill",
 		"tool_response": map[string]any{"success": true, "commandName": h.skill},
 	}
 	if h.agent {
@@ -155,18 +157,27 @@ func (h *hook) begin() {
 	_ = h.stdin.Close()
 }
 
-// awaitHold waits until the told hook holds.
+// awaitHold waits until the scripted hook holds.
 func (h *hook) awaitHold(t *testing.T) {
 	t.Helper()
 	select {
-	case <-h.stdout.holding:
-	case <-time.After(patient):
-		t.Fatalf("%s does not come to hold: %s", h.call, h.stderr.String())
+	case <-h.stdout.paused:
+	case <-time.After(testTimeout):
+		t.Fatalf("%s does not reach its hold: %s", h.call, h.stderr.String())
 	}
 }
 
-// end waits for the process.
-func (h *hook) end(t *testing.T) outcome {
+// awaitLockAttempt waits until the hook has prepared one of the client's locks.
+func (h *hook) awaitLockAttempt(t *testing.T) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		found, err := os.ReadDir(h.world.StateDir() + "/locks")
+		return err == nil && len(found) > 0
+	}, testTimeout, time.Millisecond)
+}
+
+// wait waits for the process and returns its outcome.
+func (h *hook) wait(t *testing.T) outcome {
 	t.Helper()
 	err := h.cmd.Wait()
 	names := h.world.names()
@@ -179,7 +190,7 @@ func (h *hook) end(t *testing.T) outcome {
 	} else if err != nil {
 		t.Errorf("%s: %v", h.call, err)
 	}
-	if h.told != nil {
+	if h.script != nil {
 		o.readReport(t)
 		return o
 	}
@@ -191,7 +202,7 @@ func (o *outcome) readLog(t *testing.T, path string) {
 	var r hydrate.Record
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return // it was ended before it wrote one
+		return // the process ended before it wrote one
 	}
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Errorf("the log of %s: %v", o.call, err)
@@ -200,27 +211,28 @@ func (o *outcome) readLog(t *testing.T, path string) {
 	o.committed = r.Outcome == "hydrated" || r.Outcome == "nothing to do"
 }
 
-// run calls the hook and waits for it.
+// run calls the hook and returns its outcome.
 func (w *world) run(t *testing.T, c call) outcome {
 	t.Helper()
-	h := w.prepare(t, c)
-	h.begin()
-	return h.end(t)
+	h := w.start(t, c)
+	h.send()
+	return h.wait(t)
 }
 
-// atOnce calls the hook many times at once.
-func (w *world) atOnce(t *testing.T, calls []call) []outcome {
+// runAtOnce starts one hook for each call, sends all their events, and returns their
+// outcomes.
+func (w *world) runAtOnce(t *testing.T, calls []call) []outcome {
 	t.Helper()
 	hooks := make([]*hook, len(calls))
 	for i, c := range calls {
-		hooks[i] = w.prepare(t, c)
+		hooks[i] = w.start(t, c)
 	}
 	for _, h := range hooks {
-		h.begin()
+		h.send()
 	}
 	outcomes := make([]outcome, len(calls))
 	for i, h := range hooks {
-		outcomes[i] = h.end(t)
+		outcomes[i] = h.wait(t)
 	}
 	return outcomes
 }

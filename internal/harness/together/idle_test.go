@@ -13,22 +13,22 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// TestNothingToDoWhileAnotherReplaces has a skill without tasks look at the list
-// while another hook replaces what is there: it may find the old tasks or the new
-// ones, and has to delete them, but never none.
-func TestNothingToDoWhileAnotherReplaces(t *testing.T) {
-	w := toReplace(t)
-	h := &history{statuses: w.skills, before: w.files(t)}
+// TestSkillWithoutTasksSeesAConcurrentReplacement lets a skill without tasks read the
+// list while another hook replaces its tasks: it must find the old or the new tasks
+// and delete them, and must not conclude that there is nothing to do.
+func TestSkillWithoutTasksSeesAConcurrentReplacement(t *testing.T) {
+	w := worldWithWorkflow(t)
+	var replaced []outcome
 	files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
-		if s.Op == "read" && filepath.Base(s.Path) == ".highwatermark" && len(h.outcomes) == 0 {
-			h.outcomes = append(h.outcomes, w.run(t, call{skill: "one"})) // the names are read, the tasks are not
+		if s.Op == "read" && filepath.Base(s.Path) == ".highwatermark" && len(replaced) == 0 {
+			replaced = append(replaced, w.run(t, call{skill: "one"})) // after the names are read, before the tasks
 		}
 		return nil
 	}}
-	result, err := hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: "list", Command: "none"}, w.env,
-		hydrate.Options{LockTimeout: patient, FS: files})
+	result, err := hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: "list", Command: "none"}, w.Env,
+		hydrate.Options{LockTimeout: testTimeout, FS: files})
 	require.NoError(t, err)
-	require.Len(t, h.outcomes, 1)
+	require.Len(t, replaced, 1)
 	assert.Len(t, result.Deleted, 1)
-	assert.Equal(t, []string{"1.json"}, w.sortedNames())
+	assert.Equal(t, []string{"1.json"}, w.names())
 }

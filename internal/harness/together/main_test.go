@@ -8,22 +8,22 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// play is the variable that says which part this program plays in a process of
-// its own.
-const play = "FSMTX_TEST_PLAY"
+// roleVariable names the environment variable that holds the role of this program in
+// a child process.
+const roleVariable = "FSMTX_TEST_ROLE"
 
-// raceOptions hands on what the race detector was told: by default each process
+// raceOptions passes on the options of the race detector: by default each process
 // sleeps for a second when it ends.
 var raceOptions = "GORACE=" + os.Getenv("GORACE")
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(play) {
+	switch os.Getenv(roleVariable) {
 	case "hook":
 		os.Exit(command.Main(os.Args[1:], terminal.Process()))
-	case "told hook":
-		os.Exit(toldHook())
+	case "scripted hook":
+		os.Exit(runScriptedHook())
 	case "client":
-		os.Exit(playClient(os.Args[1]))
+		os.Exit(runClientEmulator(os.Args[1]))
 	}
 	os.Exit(m.Run())
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
 
-// library is the client's locking library, and the version that the tests hold for.
+// library is the client's locking library, in the version that the client uses.
 const library = "proper-lockfile-4.1.2"
 
 // nodeClient returns a launcher of the client that uses the client's own library.
@@ -27,7 +27,7 @@ func nodeClient(t *testing.T) launcher {
 	t.Helper()
 	for _, program := range []string{"node", "npm"} {
 		if _, err := exec.LookPath(program); err != nil {
-			t.Skipf("skipped: %s is not installed, and the client's locking library needs it", program)
+			t.Skipf("skipped: the client's locking library needs %s, which is not installed", program)
 		}
 	}
 	modules, err := install()
@@ -41,8 +41,8 @@ func nodeClient(t *testing.T) launcher {
 	}
 }
 
-// install puts the library, as testdata/client pins it, into the cache of the
-// client's tests unless it is there.
+// install installs the library that testdata/client pins into the cache of the client's
+// tests, unless it is there.
 func install() (modules string, err error) {
 	cache, err := realclient.Cache()
 	if err != nil {
@@ -87,8 +87,8 @@ func fill(dir string) error {
 	return nil
 }
 
-// TestBesideTheClientsLibrary plays the rounds with the client's own library, on a
-// disk, again and again for as long as FSMTX_TOGETHER says (default 10s).
+// TestBesideTheClientsLibrary repeats the rounds with the client's own library, on a
+// disk, for the time in FSMTX_TOGETHER (default 10s).
 func TestBesideTheClientsLibrary(t *testing.T) {
 	launch := nodeClient(t)
 	limit := 10 * time.Second
@@ -102,56 +102,57 @@ func TestBesideTheClientsLibrary(t *testing.T) {
 	for n := uint64(0); time.Now().Before(end) && !t.Failed(); n++ {
 		r := rounds[n%uint64(len(rounds))]
 		r.clients = min(r.clients, 2)
-		t.Run(r.name, func(t *testing.T) { r.play(t, worldIn(t, t.TempDir()), launch, seed+n) })
+		t.Run(r.name, func(t *testing.T) { r.run(t, worldIn(t, t.TempDir()), launch, seed+n) })
 	}
 }
 
-// TestHookMeetsTheClientsLibrary has the hook come while the library holds a lock.
-func TestHookMeetsTheClientsLibrary(t *testing.T) {
+// TestHookWaitsForTheClientsLibrary is TestHookWaitsForClient with the client's own
+// library.
+func TestHookWaitsForTheClientsLibrary(t *testing.T) {
 	launch := nodeClient(t)
-	for _, m := range meetings {
-		t.Run(m.name, func(t *testing.T) { m.play(t, launch) })
+	for _, i := range interleavings {
+		t.Run(i.name, func(t *testing.T) { i.run(t, launch) })
 	}
 }
 
-// TestTheClientsLibraryMeetsHook has a client want a lock that a hook holds: it
-// gets it when the hook has finished, and gives up when the hook does not.
-func TestTheClientsLibraryMeetsHook(t *testing.T) {
+// TestTheClientsLibraryWaitsForHook: a client gets the lock of a hook when the hook has
+// finished, and gives up when the hook hangs.
+func TestTheClientsLibraryWaitsForHook(t *testing.T) {
 	launch := nodeClient(t)
 	for hangs, want := range map[bool]string{false: "", true: "locked"} {
 		t.Run(fmt.Sprintf("hangs %v", hangs), func(t *testing.T) {
-			w := toReplace(t)
-			h := w.prepare(t, call{skill: "one", told: &turn{Hold: "mkdir S/txn"}})
-			h.begin()
+			w := worldWithWorkflow(t)
+			h := w.start(t, call{skill: "one", script: &script{Hold: "mkdir S/txn"}})
+			h.send()
 			h.awaitHold(t)
-			c := w.client(t, launch)
+			c := w.startClient(t, launch)
 			c.send(order{Op: "create", Subject: "by a client"})
 			if !hangs {
 				require.NoError(t, h.resume.Close())
 			}
-			a := c.answer()
+			a := c.receive()
 			assert.Equal(t, want, a.Error)
 			_ = h.resume.Close()
-			assert.Zero(t, h.end(t).code)
+			assert.Zero(t, h.wait(t).code)
 			assert.Empty(t, w.locks(t))
 		})
 	}
 }
 
-// TestLockOfDeadClient waits for real until the lock of a client that died is old.
+// TestLockOfDeadClient waits until the lock of a dead client is stale, ten seconds.
 func TestLockOfDeadClient(t *testing.T) {
 	launch := nodeClient(t)
-	w := toReplace(t)
-	before := w.files(t)
-	c := w.client(t, launch)
+	w := worldWithWorkflow(t)
+	before := w.Tasks(t)
+	c := w.startClient(t, launch)
 	c.send(order{Op: "create", Subject: "by a client", Die: "locked"})
-	require.Equal(t, "died", c.answer().Error)
+	require.Equal(t, "died", c.receive().Error)
 	c.stop()
-	early := w.run(t, call{skill: "one", timeout: soon})
+	early := w.run(t, call{skill: "one", timeout: shortTimeout})
 	assert.Equal(t, 2, early.code, "the lock is fresh: %s", early)
-	assert.Equal(t, before, w.files(t))
+	assert.Equal(t, before, w.Tasks(t))
 	late := w.run(t, call{skill: "one"})
 	assert.Zero(t, late.code, "%s", late)
 	assert.Empty(t, w.locks(t))
-	assert.Equal(t, []string{"1.json", "5.json"}, w.sortedNames())
+	assert.Equal(t, []string{"1.json", "5.json"}, w.names())
 }

@@ -7,29 +7,31 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
-// workflow is what a list holds of workflows: the skill and the status of each
-// task by its name. A status is "" where a client may have changed it.
-type workflow map[string]tagged
+// workflow holds the tasks of skills in a list by file name.
+type workflow map[string]skillTask
 
-type tagged struct{ skill, status string }
+type skillTask struct{ skill, status string }
 
-// doomed returns what a call would delete.
-func (f workflow) doomed(c call) workflow {
+// replacedBy returns the tasks that a call would delete.
+func (f workflow) replacedBy(c call) workflow {
 	d := workflow{}
 	for name, t := range f {
-		if !c.narrow() || t.skill == c.skill {
+		if !c.ownSkillOnly() || t.skill == c.skill {
 			d[name] = t
 		}
 	}
 	return d
 }
 
-// narrow tells a call that replaces its own skill's tasks only.
-func (c call) narrow() bool { return c.scope == "skill" || c.agent }
+// ownSkillOnly reports whether the call replaces only the tasks of its own skill.
+func (c call) ownSkillOnly() bool { return c.scope == "skill" || c.agent }
 
-// active reports whether somebody may be at work on the tasks.
+// active reports whether work on the tasks has begun: one is in progress, or their
+// statuses differ.
 func (f workflow) active() bool {
 	status := ""
 	for _, t := range f {
@@ -41,20 +43,18 @@ func (f workflow) active() bool {
 	return false
 }
 
-// ordering looks for an order of calls, one after the other, that did what these did.
+// ordering searches for a serial order of calls that has the same outcomes.
 type ordering struct {
-	statuses map[string][]string
-	gone     map[string]bool // deleted by a client at some time
-	loose    bool            // clients change statuses
-	after    workflow
-	refused  []outcome
-	visited  []workflow
+	deletable    map[string]bool // tasks that a client may have deleted at any time
+	statusesVary bool            // clients change statuses
+	after        workflow
+	refused      []outcome
+	visited      []workflow // the states of the order that is being tried
 }
 
-// serial reports whether the outcomes are those of some serial order. Ids only
-// ever rise, so that those who created anything have one order; the others may
-// come anywhere between.
-func (o *ordering) serial(before workflow, outcomes []outcome) error {
+// check returns an error unless some serial order has these outcomes. IDs only rise,
+// so calls that created tasks have one order; the other calls may come anywhere.
+func (o *ordering) check(before workflow, outcomes []outcome) error {
 	var creators, others []outcome
 	for _, c := range outcomes {
 		switch {
@@ -66,9 +66,11 @@ func (o *ordering) serial(before workflow, outcomes []outcome) error {
 			others = append(others, c)
 		}
 	}
-	slices.SortFunc(creators, func(a, b outcome) int { return cmp.Compare(taskID(a.created[0]), taskID(b.created[0])) })
+	slices.SortFunc(creators, func(a, b outcome) int {
+		return cmp.Compare(worlds.TaskNumber(a.created[0]), worlds.TaskNumber(b.created[0]))
+	})
 	if !o.search(before, creators, others) {
-		return fmt.Errorf("no serial order leads to %v: %v, besides %v, refused %v", sorted(o.after), creators, others, o.refused)
+		return fmt.Errorf("no serial order leads to %v: %v, besides %v, refused %v", worlds.Names(o.after), creators, others, o.refused)
 	}
 	return nil
 }
@@ -77,40 +79,40 @@ func (o *ordering) search(now workflow, creators, others []outcome) bool {
 	o.visited = append(o.visited, now)
 	defer func() { o.visited = o.visited[:len(o.visited)-1] }()
 	if len(creators)+len(others) == 0 {
-		return o.ends(now)
+		return o.matches(now)
 	}
-	if len(creators) > 0 && o.legal(now, creators[0]) && o.search(o.next(now, creators[0]), creators[1:], others) {
+	if len(creators) > 0 && o.allowed(now, creators[0]) && o.search(o.next(now, creators[0]), creators[1:], others) {
 		return true
 	}
 	for i, c := range others {
-		if o.legal(now, c) && o.search(o.next(now, c), creators, slices.Delete(slices.Clone(others), i, i+1)) {
+		if o.allowed(now, c) && o.search(o.next(now, c), creators, slices.Delete(slices.Clone(others), i, i+1)) {
 			return true
 		}
 	}
 	return false
 }
 
-// legal reports whether the call did in this state what it should.
-func (o *ordering) legal(now workflow, c outcome) bool {
-	doomed := now.doomed(c.call)
-	if c.active == "refuse" && !o.loose && doomed.active() {
+// allowed reports whether the call's outcome is right for this state.
+func (o *ordering) allowed(now workflow, c outcome) bool {
+	remaining := now.replacedBy(c.call)
+	if c.active == "refuse" && !o.statusesVary && remaining.active() {
 		return false
 	}
-	if len(c.created) != len(o.statuses[c.skill]) {
+	if len(c.created) != len(skills[c.skill]) {
 		return false
 	}
 	for _, name := range c.deleted {
-		if _, ok := doomed[name]; !ok {
+		if _, ok := remaining[name]; !ok {
 			return false
 		}
-		delete(doomed, name)
+		delete(remaining, name)
 	}
-	return o.allGone(doomed)
+	return o.allDeletable(remaining)
 }
 
-func (o *ordering) allGone(left workflow) bool {
-	for name := range left {
-		if !o.gone[name] {
+func (o *ordering) allDeletable(tasks workflow) bool {
+	for name := range tasks {
+		if !o.deletable[name] {
 			return false
 		}
 	}
@@ -125,18 +127,18 @@ func (o *ordering) next(now workflow, c outcome) workflow {
 		}
 	}
 	for i, name := range c.created {
-		next[name] = tagged{c.skill, o.statuses[c.skill][i]}
+		next[name] = skillTask{c.skill, skills[c.skill][i]}
 	}
 	return next
 }
 
-// ends reports whether the end is what the list holds, and every refusal had its
-// reason at some time.
-func (o *ordering) ends(now workflow) bool {
-	left := workflow{}
+// matches reports whether the state is what the list holds after all calls, and every
+// refusal was justified in some state before.
+func (o *ordering) matches(now workflow) bool {
+	missing := workflow{}
 	for name, t := range now {
 		if _, ok := o.after[name]; !ok {
-			left[name] = t
+			missing[name] = t
 		}
 	}
 	for name, t := range o.after {
@@ -144,28 +146,27 @@ func (o *ordering) ends(now workflow) bool {
 			return false
 		}
 	}
-	return o.allGone(left) && (o.loose || !slices.ContainsFunc(o.refused, o.unfounded))
+	return o.allDeletable(missing) && (o.statusesVary || !slices.ContainsFunc(o.refused, o.unjustified))
 }
 
-func (o *ordering) unfounded(c outcome) bool {
-	return !slices.ContainsFunc(o.visited, func(f workflow) bool { return f.doomed(c.call).active() })
+func (o *ordering) unjustified(c outcome) bool {
+	return !slices.ContainsFunc(o.visited, func(f workflow) bool { return f.replacedBy(c.call).active() })
 }
 
-// TestSerialOrder shows what the search takes for a serial order, and what not.
-func TestSerialOrder(t *testing.T) {
+func TestOrderingAcceptsOnlySerialOrders(t *testing.T) {
 	did := func(skill, scope string, created, deleted []string) outcome {
 		return outcome{call: call{skill: skill, scope: scope}, committed: true, created: created, deleted: deleted}
 	}
-	names := func(from, to int) (list []string) {
+	names := func(from, to int) (names []string) {
 		for n := from; n <= to; n++ {
-			list = append(list, taskName(n))
+			names = append(names, worlds.TaskName(n))
 		}
-		return list
+		return names
 	}
-	holds := func(skill string, list []string) workflow {
+	holds := func(skill string, names []string) workflow {
 		f := workflow{}
-		for _, name := range list {
-			f[name] = tagged{skill: skill, status: "pending"}
+		for _, name := range names {
+			f[name] = skillTask{skill: skill, status: "pending"}
 		}
 		return f
 	}
@@ -175,21 +176,21 @@ func TestSerialOrder(t *testing.T) {
 	for name, c := range map[string]struct {
 		outcomes []outcome
 		after    workflow
-		gone     map[string]bool
+		deleted  map[string]bool // by clients
 		serial   bool
 	}{
-		"one after the other":            {[]outcome{three, one}, holds("three", names(2, 4)), nil, true},
-		"one that only deletes, last":    {[]outcome{none, three, one}, workflow{}, nil, true},
-		"a file of the replaced is left": {[]outcome{three, one}, holds("three", names(1, 4)), nil, false},
-		"a file is missing":              {[]outcome{three, one}, holds("three", names(2, 3)), nil, false},
-		"a client deleted that file":     {[]outcome{three, one}, holds("three", names(2, 3)), map[string]bool{"4.json": true}, true},
-		"not all created":                {[]outcome{did("three", "", names(1, 2), nil)}, holds("three", names(1, 2)), nil, false},
-		"the first was not replaced":     {[]outcome{one, did("three", "", names(2, 4), nil)}, holds("three", names(2, 4)), nil, false},
-		"nor had to be":                  {[]outcome{did("three", "skill", names(1, 3), nil)}, holds("three", names(1, 3)), nil, true},
-		"another's was deleted":          {[]outcome{one, did("three", "skill", names(2, 4), names(1, 1))}, holds("three", names(2, 4)), nil, false},
-		"refused for no reason":          {[]outcome{one, refused}, holds("one", names(1, 1)), nil, false},
+		"one after the other":                  {[]outcome{three, one}, holds("three", names(2, 4)), nil, true},
+		"a call that only deletes comes last":  {[]outcome{none, three, one}, workflow{}, nil, true},
+		"a replaced task is left":              {[]outcome{three, one}, holds("three", names(1, 4)), nil, false},
+		"a task is missing":                    {[]outcome{three, one}, holds("three", names(2, 3)), nil, false},
+		"a client deleted that task":           {[]outcome{three, one}, holds("three", names(2, 3)), map[string]bool{"4.json": true}, true},
+		"only some tasks are created":          {[]outcome{did("three", "", names(1, 2), nil)}, holds("three", names(1, 2)), nil, false},
+		"the first workflow is not replaced":   {[]outcome{one, did("three", "", names(2, 4), nil)}, holds("three", names(2, 4)), nil, false},
+		"a workflow in the scope of one skill": {[]outcome{did("three", "skill", names(1, 3), nil)}, holds("three", names(1, 3)), nil, true},
+		"another skill's task is deleted":      {[]outcome{one, did("three", "skill", names(2, 4), names(1, 1))}, holds("three", names(2, 4)), nil, false},
+		"refused without active tasks":         {[]outcome{one, refused}, holds("one", names(1, 1)), nil, false},
 	} {
-		o := &ordering{statuses: plain, gone: c.gone, after: c.after}
-		assert.Equal(t, c.serial, o.serial(workflow{}, c.outcomes) == nil, name)
+		o := &ordering{deletable: c.deleted, after: c.after}
+		assert.Equal(t, c.serial, o.check(workflow{}, c.outcomes) == nil, name)
 	}
 }

@@ -14,32 +14,32 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// TestTaskWrittenWhileAnotherIsLocked has a hook find one file that is not JSON,
-// and the client begin to write another one while the hook takes the lock of the
-// first: both have to be read again under their locks.
-func TestTaskWrittenWhileAnotherIsLocked(t *testing.T) {
-	w := toReplace(t)
-	require.NoError(t, os.WriteFile(w.at("9.json"), []byte("{not JSON"), 0o644))
-	whole, err := os.ReadFile(w.at("3.json"))
+// TestTornTaskIsReadAgainUnderItsLock lets a hook find a file that is not JSON, and the
+// client start to write another file while the hook takes the lock of the first: the
+// hook must read both again under their locks.
+func TestTornTaskIsReadAgainUnderItsLock(t *testing.T) {
+	w := worldWithWorkflow(t)
+	require.NoError(t, os.WriteFile(w.InList("9.json"), []byte("{not JSON"), 0o644))
+	whole, err := os.ReadFile(w.InList("3.json"))
 	require.NoError(t, err)
-	begun, ended := false, false
+	started, finished := false, false
 	files := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
 		switch {
-		case strings.HasSuffix(s.To, "/9.json.lock") && !begun:
-			begun = true
+		case strings.HasSuffix(s.To, "/9.json.lock") && !started:
+			started = true
 			w.takeLock(t, "3.json.lock")
-			require.NoError(t, os.WriteFile(w.at("3.json"), whole[:len(whole)/2], 0o644))
-		case strings.HasSuffix(s.To, "/3.json.lock") && !ended:
-			ended = true
-			require.NoError(t, os.WriteFile(w.at("3.json"), whole, 0o644))
-			require.NoError(t, os.Remove(w.at("3.json.lock")))
+			require.NoError(t, os.WriteFile(w.InList("3.json"), whole[:len(whole)/2], 0o644))
+		case strings.HasSuffix(s.To, "/3.json.lock") && !finished:
+			finished = true
+			require.NoError(t, os.WriteFile(w.InList("3.json"), whole, 0o644))
+			require.NoError(t, os.Remove(w.InList("3.json.lock")))
 		}
 		return nil
 	}}
-	result, err := hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: "list", Command: "one"}, w.env,
-		hydrate.Options{LockTimeout: patient, FS: files})
+	result, err := hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: "list", Command: "one"}, w.Env,
+		hydrate.Options{LockTimeout: testTimeout, FS: files})
 	require.NoError(t, err)
 	assert.Len(t, result.Deleted, 3)
-	assert.Equal(t, []string{"1.json", "10.json", "9.json"}, w.sortedNames())
+	assert.Equal(t, []string{"1.json", "10.json", "9.json"}, w.names())
 	assert.Empty(t, w.locks(t))
 }

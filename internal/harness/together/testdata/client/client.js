@@ -1,4 +1,4 @@
-// The client's writers of a task list, with the client's own locking library.
+// Writes a task list as the client does, with the client's own locking library.
 // One order a line on standard input, one answer a line on standard output.
 'use strict';
 const fs = require('fs');
@@ -17,7 +17,7 @@ const die = () => process.kill(process.pid, 'SIGKILL');
 class Failed extends Error {}
 
 async function withLock(name, order, work) {
-  if (order.rude) return work();
+  if (order.skipLocks) return work();
   let release;
   try {
     release = await lockfile.lock(at(name), { retries });
@@ -43,7 +43,7 @@ async function pause(order) {
   await lines.next();
 }
 
-// In place, then cut to length.
+// put writes in place, then truncates.
 async function put(name, text, torn) {
   const file = await fs.promises.open(at(name), fs.constants.O_WRONLY | fs.constants.O_CREAT, 0o666);
   const data = Buffer.from(torn ? text.slice(0, text.length / 2) : text);
@@ -128,11 +128,11 @@ async function strip(order) {
     try {
       const task = JSON.parse(await fs.promises.readFile(at(name), 'utf8'));
       if (!task.blockedBy.includes(String(order.id))) continue;
-      await update({ id: parseInt(name, 10), rude: order.rude }, (t) => {
+      await update({ id: parseInt(name, 10), skipLocks: order.skipLocks }, (t) => {
         t.blockedBy = t.blockedBy.filter((id) => id !== String(order.id));
       });
     } catch {
-      // gone, half written or locked for too long: the client goes on as well
+      // gone, half written or locked for too long: the client ignores that too
     }
   }
 }

@@ -15,28 +15,32 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
-// A client is a process that is given one order a line and answers with one line.
-// This file plays it in Go; testdata/client/client.js plays it with the client's own library.
+// A client is a process that reads one order a line and answers with one line. This
+// file emulates it in Go; testdata/client/client.js uses the client's own locking
+// library.
 
-// order is what a client is to do.
+// order tells a client what to do.
 type order struct {
 	Op      string `json:"op"` // create, update or delete
 	ID      int    `json:"id"`
 	Subject string `json:"subject"`
-	Pad     int    `json:"pad"`  // how long the description is to be
-	Die     string `json:"die"`  // locked: holding the lock; torn: half way through the write; written: before the release
-	Wait    bool   `json:"wait"` // having read, answer and wait for a line before writing
-	Rude    bool   `json:"rude"` // take no lock: the deliberate break
+	Pad     int    `json:"pad"`  // length of the description's padding
+	Die     string `json:"die"`  // locked: holding the lock; torn: halfway through the write; written: before the release
+	Wait    bool   `json:"wait"` // between reading and writing, answer and wait for a line
+
+	SkipLocks bool `json:"skipLocks"` // a deliberate break of the protocol
 }
 
-// answer is what came of an order.
+// answer is the result of an order.
 type answer struct {
 	ID     int    `json:"id"`
-	Count  int    `json:"count"`  // how often the task was updated
+	Count  int    `json:"count"`  // updates of the task so far
 	Error  string `json:"error"`  // locked, gone, broken or died
-	Paused bool   `json:"paused"` // having read, before writing
+	Paused bool   `json:"paused"` // between reading and writing
 }
 
 var (
@@ -46,103 +50,104 @@ var (
 	errDied   = errors.New("died")
 )
 
-// player keeps to the client's protocol in the list dir.
-type player struct {
+// emulator follows the client's protocol (facts 5 and 12 to 14 of docs/client-facts.md)
+// in the list dir.
+type emulator struct {
 	dir string
 	in  *bufio.Scanner
 }
 
-func playClient(dir string) int {
-	p := &player{dir: dir, in: bufio.NewScanner(os.Stdin)}
-	for p.in.Scan() {
+func runClientEmulator(dir string) int {
+	c := &emulator{dir: dir, in: bufio.NewScanner(os.Stdin)}
+	for c.in.Scan() {
 		var o order
-		if err := json.Unmarshal(p.in.Bytes(), &o); err != nil {
-			return complain(err)
+		if err := json.Unmarshal(c.in.Bytes(), &o); err != nil {
+			return printError(err)
 		}
-		a, err := p.obey(o)
+		a, err := c.carryOut(o)
 		if err != nil {
 			a.Error = err.Error()
 		}
-		p.say(a)
+		c.reply(a)
 		if o.Die != "" {
-			p.die()
+			c.die()
 		}
 	}
 	return 0
 }
 
-func (p *player) say(a answer) {
+func (c *emulator) reply(a answer) {
 	line, _ := json.Marshal(a)
 	fmt.Println(string(line))
 }
 
-func (p *player) die() {
+func (c *emulator) die() {
 	_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-	select {} // the signal is on its way
+	select {} // until the signal arrives
 }
 
-func (p *player) obey(o order) (answer, error) {
+func (c *emulator) carryOut(o order) (answer, error) {
 	switch o.Op {
 	case "create":
-		return p.create(o)
+		return c.create(o)
 	case "update":
-		return p.update(o, countUp)
+		return c.update(o, countUp)
 	}
-	return p.remove(o)
+	return c.remove(o)
 }
 
-// create takes the list's lock, on a file that it makes first, and the number
+// create takes the lock of the list, whose file it creates first, and uses the number
 // after the highest.
-func (p *player) create(o order) (a answer, err error) {
-	if f, err := os.OpenFile(p.at(".lock"), os.O_WRONLY|os.O_CREATE, 0o666); err == nil {
+func (c *emulator) create(o order) (a answer, err error) {
+	if f, err := os.OpenFile(c.at(".lock"), os.O_WRONLY|os.O_CREATE, 0o666); err == nil {
 		_ = f.Close()
 	}
-	release, err := p.lock(".lock", o)
+	release, err := c.lock(".lock", o)
 	if err != nil {
 		return a, err
 	}
 	defer release(o)
-	a.ID = p.highest() + 1
-	p.pause(o)
+	a.ID = c.highest() + 1
+	c.pause(o)
 	if o.Die == "locked" {
 		return a, errDied
 	}
 	text := fmt.Sprintf("{\n  \"id\": \"%d\",\n  \"subject\": %q,\n  \"description\": %q,\n  \"status\": \"pending\",\n  \"blocks\": [],\n  \"blockedBy\": []\n}",
 		a.ID, o.Subject, padded(0, o.Pad))
-	return a, p.put(taskName(a.ID), []byte(text), false)
+	return a, c.put(worlds.TaskName(a.ID), []byte(text), false)
 }
 
-// highest reads the names before the mark: whoever deletes writes the mark before
-// the name goes.
-func (p *player) highest() int {
-	entries, _ := os.ReadDir(p.dir)
+// highest reads the names before the mark, because a client that deletes a task writes
+// the mark first.
+func (c *emulator) highest() int {
+	entries, _ := os.ReadDir(c.dir)
 	top := 0
 	for _, e := range entries {
 		if strings.HasSuffix(e.Name(), ".json") {
-			top = max(top, taskID(e.Name()))
+			top = max(top, worlds.TaskNumber(e.Name()))
 		}
 	}
-	return max(top, p.mark())
+	return max(top, c.mark())
 }
 
-func (p *player) mark() int {
-	data, _ := os.ReadFile(p.at(".highwatermark"))
+func (c *emulator) mark() int {
+	data, _ := os.ReadFile(c.at(".highwatermark"))
 	n, _ := strconv.Atoi(strings.TrimSpace(string(data)))
 	return n
 }
 
 // update takes the task's lock, reads the task again and writes it in place.
-func (p *player) update(o order, change func(fields, order)) (a answer, err error) {
-	name := taskName(o.ID)
-	if _, err := os.Lstat(p.at(name)); err != nil {
+func (c *emulator) update(o order, change func(fields, order)) (a answer, err error) {
+	name := worlds.TaskName(o.ID)
+	if _, err := os.Lstat(c.at(name)); err != nil {
 		return a, errGone
 	}
-	release, err := p.lock(name, o)
+	release, err := c.lock(name, o)
 	if err != nil {
 		return a, err
 	}
 	defer release(o)
-	data, err := os.ReadFile(p.at(name))
+	data, err := os.ReadFile(c.at(name))
 	if err != nil {
 		return a, errGone
 	}
@@ -152,36 +157,36 @@ func (p *player) update(o order, change func(fields, order)) (a answer, err erro
 	}
 	change(task, o)
 	a.ID, a.Count = o.ID, task.count()
-	p.pause(o)
+	c.pause(o)
 	if o.Die == "locked" {
 		return answer{}, errDied
 	}
 	text, _ := json.Marshal(task, jsontext.WithIndent("  "), json.Deterministic(true))
-	return a, p.put(name, text, o.Die == "torn")
+	return a, c.put(name, text, o.Die == "torn")
 }
 
-// remove takes no lock. What mentions the task is updated afterwards.
-func (p *player) remove(o order) (a answer, err error) {
-	if _, err := os.Lstat(p.at(taskName(o.ID))); err != nil {
+// remove takes no lock. Afterwards it updates the tasks that are blocked by this one.
+func (c *emulator) remove(o order) (a answer, err error) {
+	if _, err := os.Lstat(c.at(worlds.TaskName(o.ID))); err != nil {
 		return a, errGone
 	}
-	if p.mark() < o.ID {
-		_ = p.put(".highwatermark", []byte(strconv.Itoa(o.ID)), false)
+	if c.mark() < o.ID {
+		_ = c.put(".highwatermark", []byte(strconv.Itoa(o.ID)), false)
 	}
-	p.pause(o)
-	if err := os.Remove(p.at(taskName(o.ID))); err != nil {
+	c.pause(o)
+	if err := os.Remove(c.at(worlds.TaskName(o.ID))); err != nil {
 		return a, errGone
 	}
-	p.strip(o)
+	c.strip(o)
 	return answer{ID: o.ID}, nil
 }
 
-func (p *player) strip(o order) {
-	entries, _ := os.ReadDir(p.dir)
+func (c *emulator) strip(o order) {
+	entries, _ := os.ReadDir(c.dir)
 	for _, e := range entries {
-		data, err := os.ReadFile(p.at(e.Name()))
+		data, err := os.ReadFile(c.at(e.Name()))
 		if strings.HasSuffix(e.Name(), ".json") && err == nil && mentions(data, o.ID) {
-			_, _ = p.update(order{ID: taskID(e.Name()), Rude: o.Rude}, func(task fields, _ order) { task.unblock(o.ID) })
+			_, _ = c.update(order{ID: worlds.TaskNumber(e.Name()), SkipLocks: o.SkipLocks}, func(task fields, _ order) { task.unblock(o.ID) })
 		}
 	}
 }
@@ -191,9 +196,9 @@ func mentions(data []byte, id int) bool {
 	return json.Unmarshal(data, &task) == nil && slices.Contains(task.blockedBy(), strconv.Itoa(id))
 }
 
-// put writes as the client does: in place, then cut to length.
-func (p *player) put(name string, data []byte, torn bool) error {
-	f, err := os.OpenFile(p.at(name), os.O_WRONLY|os.O_CREATE, 0o666)
+// put writes as the client does: in place, then it truncates the file.
+func (c *emulator) put(name string, data []byte, torn bool) error {
+	f, err := os.OpenFile(c.at(name), os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}
@@ -208,24 +213,24 @@ func (p *player) put(name string, data []byte, torn bool) error {
 	return f.Truncate(int64(len(data)))
 }
 
-// pause lets somebody else have a turn between reading and writing.
-func (p *player) pause(o order) {
+// pause lets another process act between reading and writing.
+func (c *emulator) pause(o order) {
 	if o.Wait {
-		p.say(answer{Paused: true})
-		p.in.Scan()
+		c.reply(answer{Paused: true})
+		c.in.Scan()
 	}
 }
 
-func (p *player) at(name string) string { return filepath.Join(p.dir, name) }
+func (c *emulator) at(name string) string { return filepath.Join(c.dir, name) }
 
-// lock makes the directory name.lock, as often as the client tries.
-func (p *player) lock(name string, o order) (release func(order), err error) {
-	if o.Rude {
+// lock creates the directory name.lock, with as many attempts as the client makes.
+func (c *emulator) lock(name string, o order) (release func(order), err error) {
+	if o.SkipLocks {
 		return func(order) {}, nil
 	}
-	path := p.at(name + ".lock")
+	path := c.at(name + ".lock")
 	for try := range 31 {
-		if p.acquire(path) {
+		if c.acquire(path) {
 			return func(o order) {
 				if o.Die == "" {
 					_ = os.Remove(path)
@@ -239,9 +244,9 @@ func (p *player) lock(name string, o order) (release func(order), err error) {
 
 const stale = 10 * time.Second
 
-// acquire takes a lock that is free, or over if it is stale. The first look at a
-// new lock sets its time up to a second ahead.
-func (p *player) acquire(path string) bool {
+// acquire takes a free lock, or takes over a stale one. Like the client's library it
+// then sets the mtime of the lock up to a second into the future.
+func (c *emulator) acquire(path string) bool {
 	err := os.Mkdir(path, 0o777)
 	if errors.Is(err, fs.ErrExist) {
 		info, err := os.Stat(path)
@@ -273,8 +278,8 @@ func (f fields) unblock(id int) {
 	f["blockedBy"], _ = json.Marshal(left)
 }
 
-// count is kept in the description, which is padded so that updates make a file
-// both longer and shorter.
+// count returns the counter in the description. The description is padded so that an
+// update can make the file longer or shorter.
 func (f fields) count() int {
 	var description string
 	_ = json.Unmarshal(f["description"], &description)

@@ -2,44 +2,38 @@ package together_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
-// same returns n calls that are the same.
-func same(n int, c call) []call {
-	calls := make([]call, n)
-	for i := range calls {
-		calls[i] = c
-	}
-	return calls
-}
-
-// TestSameInvocation hydrates once for an invocation that several hooks are told
-// of at once, as when a plugin and the settings both register one.
-func TestSameInvocation(t *testing.T) {
+// TestSameInvocationHydratesOnce starts several hooks for one invocation, as a plugin
+// and the settings do when both register one.
+func TestSameInvocationHydratesOnce(t *testing.T) {
 	for n := range 10 {
 		w := newWorld(t)
-		h := &history{statuses: w.skills, before: w.files(t)}
-		h.outcomes = w.atOnce(t, same(4, call{skill: "three", use: fmt.Sprint("use", n)}))
-		h.after = w.files(t)
+		h := &history{before: w.Tasks(t)}
+		h.outcomes = w.runAtOnce(t, slices.Repeat([]call{{skill: "three", use: fmt.Sprint("use", n)}}, 4))
+		h.after = w.Tasks(t)
 		assert.Equal(t, 1, h.hydrated())
-		assert.Equal(t, []string{"1.json", "2.json", "3.json"}, sorted(h.after))
+		assert.Equal(t, []string{"1.json", "2.json", "3.json"}, worlds.Names(h.after))
 		assert.Empty(t, h.violations())
 	}
 }
 
-// TestInvocationsThatNothingTellsApart is the same without the id: they are
-// several invocations, and the check sees that.
-func TestInvocationsThatNothingTellsApart(t *testing.T) {
+// TestInvocationsWithoutIDHydrateEach is the same without tool_use_id: the hooks
+// cannot tell that they serve one invocation.
+func TestInvocationsWithoutIDHydrateEach(t *testing.T) {
 	w := newWorld(t)
-	h := &history{outcomes: w.atOnce(t, same(4, call{skill: "three"}))}
+	h := &history{outcomes: w.runAtOnce(t, slices.Repeat([]call{{skill: "three"}}, 4))}
 	assert.Equal(t, 4, h.hydrated())
 }
 
-// hydrated counts the hooks that created anything.
+// hydrated counts the hooks that created tasks.
 func (h *history) hydrated() (n int) {
 	for _, o := range h.outcomes {
 		if len(o.created) > 0 {
@@ -49,22 +43,23 @@ func (h *history) hydrated() (n int) {
 	return n
 }
 
-// TestSubagents has subagents invoke skills at once, whatever scope the hook was
-// installed with: each replaces what its own skill made, and the parent's workflow
-// stays. Without the mark of a subagent it does not, and the check sees that.
-func TestSubagents(t *testing.T) {
+// TestSubagentsKeepTheParentsWorkflow has subagents invoke skills at once with
+// --scope=all: each replaces only the tasks of its own skill. Without the mark of a
+// subagent the parent's workflow is replaced.
+func TestSubagentsKeepTheParentsWorkflow(t *testing.T) {
 	for _, agent := range []bool{true, false} {
 		t.Run(fmt.Sprintf("subagent %v", agent), func(t *testing.T) {
 			w := newWorld(t)
-			w.manual(t, 1)
+			w.addManualTask(t, 1)
 			parent := w.run(t, call{skill: "five"})
 			require.Len(t, parent.created, 5)
-			h := &history{statuses: w.skills, before: w.files(t)}
+			var calls []call
 			for _, skill := range []string{"one", "three", "active", "one", "three", "active", "none"} {
-				h.outcomes = append(h.outcomes, outcome{call: call{skill: skill, scope: "all", agent: agent}})
+				calls = append(calls, call{skill: skill, scope: "all", agent: agent})
 			}
-			h.outcomes = w.atOnce(t, h.calls())
-			h.after = w.files(t)
+			h := &history{before: w.Tasks(t)}
+			h.outcomes = w.runAtOnce(t, calls)
+			h.after = w.Tasks(t)
 			assert.Empty(t, h.violations())
 			assert.Equal(t, agent, h.keeps(parent.created), "the parent's workflow")
 			if agent {
@@ -74,14 +69,7 @@ func TestSubagents(t *testing.T) {
 	}
 }
 
-func (h *history) calls() (calls []call) {
-	for _, o := range h.outcomes {
-		calls = append(calls, o.call)
-	}
-	return calls
-}
-
-// keeps reports whether the named files are as they were.
+// keeps reports whether the named files are unchanged.
 func (h *history) keeps(names []string) bool {
 	for _, name := range names {
 		if f, ok := h.after[name]; !ok || f != h.before[name] {
@@ -107,12 +95,13 @@ func TestScopes(t *testing.T) {
 		t.Run(scope, func(t *testing.T) {
 			for range 5 {
 				w := newWorld(t)
-				h := &history{statuses: w.skills, before: w.files(t)}
+				h := &history{before: w.Tasks(t)}
+				var calls []call
 				for _, skill := range []string{"one", "three", "five", "active", "one", "three", "five", "active"} {
-					h.outcomes = append(h.outcomes, outcome{call: call{skill: skill, scope: scope}})
+					calls = append(calls, call{skill: skill, scope: scope})
 				}
-				h.outcomes = w.atOnce(t, h.calls())
-				h.after = w.files(t)
+				h.outcomes = w.runAtOnce(t, calls)
+				h.after = w.Tasks(t)
 				assert.Empty(t, h.violations())
 				check(t, h.perSkill(t))
 			}
@@ -120,11 +109,11 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-// perSkill counts the tasks that each skill has after it all.
+// perSkill counts the tasks of each skill in the list after all calls.
 func (h *history) perSkill(t *testing.T) map[string]int {
 	counts := map[string]int{}
 	for name, f := range h.after {
-		v, err := f.task()
+		v, err := parseTask(f)
 		require.NoError(t, err, name)
 		require.NotNil(t, v.Metadata.FSM, name)
 		counts[*v.Metadata.FSM]++

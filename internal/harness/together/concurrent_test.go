@@ -1,0 +1,73 @@
+package together_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+)
+
+// concurrentHooks is the number of hooks that run at once.
+const concurrentHooks = 8
+
+// TestConcurrentHooksAreSerial runs eight hooks of different skills and policies on one
+// list: the result is that of some serial order.
+func TestConcurrentHooksAreSerial(t *testing.T) {
+	for round := range uint64(25) {
+		t.Run(fmt.Sprint(round), func(t *testing.T) {
+			w := newWorld(t)
+			w.addManualTask(t, 1)
+			require.Zero(t, w.run(t, call{skill: "active"}).code)
+			w.addManualTask(t, 20)
+			h := &history{before: w.Tasks(t)}
+			h.outcomes = w.runAtOnce(t, randomCalls(rand.New(rand.NewPCG(round, 8))))
+			h.after = w.Tasks(t)
+			assert.Empty(t, h.violations())
+			assert.Empty(t, w.locks(t))
+			assert.Empty(t, w.leftovers(t))
+		})
+	}
+}
+
+// randomCalls returns eight calls of random skills and policies. The first always
+// creates tasks.
+func randomCalls(rng *rand.Rand) []call {
+	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
+	calls := []call{{skill: "three"}}
+	for len(calls) < concurrentHooks {
+		calls = append(calls, call{
+			skill:  pick(worlds.Names(skills)...),
+			scope:  pick("all", "skill"),
+			active: pick("reset", "refuse"),
+			agent:  rng.IntN(4) == 0,
+		})
+	}
+	return calls
+}
+
+// TestChecksFindConcurrentHooksWithoutLocks: every hook has read the list before the
+// first changes it, and none takes a lock.
+func TestChecksFindConcurrentHooksWithoutLocks(t *testing.T) {
+	w := newWorld(t)
+	w.addManualTask(t, 1)
+	h := &history{before: w.Tasks(t)}
+	var hooks []*hook
+	for range concurrentHooks {
+		hook := w.start(t, call{skill: "three", script: &script{IgnoreLocks: true, Hold: "mkdir S/txn"}})
+		hook.send()
+		hook.awaitHold(t)
+		hooks = append(hooks, hook)
+	}
+	for _, hook := range hooks {
+		require.NoError(t, hook.resume.Close())
+	}
+	for _, hook := range hooks {
+		h.outcomes = append(h.outcomes, hook.wait(t))
+	}
+	h.after = w.Tasks(t)
+	assert.NotEmpty(t, h.violations())
+}

@@ -1,0 +1,133 @@
+package together_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+)
+
+// manualTasks is the number of tasks of the user, from 1 on, that no process changes.
+const manualTasks = 3
+
+// round runs hooks and clients on one list.
+type round struct {
+	name        string
+	clients     int  // one where locks become stale: two clients that take over the same one can hold it both
+	actions     int  // of each client
+	hooks       int  // at a time
+	calls       int  // of each
+	staleLocks  bool // clients leave stale locks behind
+	killClients bool // while they hold locks
+	killHooks   bool // or interrupt them, at a random step
+}
+
+var rounds = []round{
+	{name: "undisturbed", clients: 3, actions: 50, hooks: 3, calls: 12},
+	{name: "stale locks", clients: 1, actions: 50, hooks: 2, calls: 10, staleLocks: true},
+	{name: "clients killed", clients: 1, actions: 60, hooks: 2, calls: 10, killClients: true},
+	{name: "hooks killed", clients: 3, actions: 50, hooks: 3, calls: 12, killHooks: true},
+	{name: "everything", clients: 1, actions: 60, hooks: 3, calls: 10, staleLocks: true, killClients: true, killHooks: true},
+}
+
+func TestHooksBesideClients(t *testing.T) {
+	for n := range uint64(3 * len(rounds)) {
+		r := rounds[n%uint64(len(rounds))]
+		t.Run(r.name, func(t *testing.T) { r.run(t, newWorld(t), goEmulator, n) })
+	}
+}
+
+// run runs the round and checks what happened.
+func (r round) run(t *testing.T, w *world, launch launcher, seed uint64) {
+	for n := range manualTasks {
+		w.addManualTask(t, n+1)
+	}
+	h := &history{before: w.Tasks(t), ledger: newLedger(), killed: r.killHooks}
+	shared := w.createShared(t, launch, h.ledger)
+	var all sync.WaitGroup
+	for i := range r.clients {
+		k := &worker{
+			client: w.startClient(t, launch), rng: rand.New(rand.NewPCG(seed, uint64(i))), ledger: h.ledger,
+			shared: shared, first: i == 0, dies: r.killClients, staleLocks: r.staleLocks,
+		}
+		all.Go(func() { k.work(r.actions) })
+	}
+	outcomes := make([][]outcome, r.hooks)
+	for i := range r.hooks {
+		rng := rand.New(rand.NewPCG(seed, uint64(100+i)))
+		all.Go(func() { outcomes[i] = r.hydrate(t, w, rng) })
+	}
+	all.Wait()
+	w.recover(t)
+	for _, o := range outcomes {
+		h.outcomes = append(h.outcomes, o...)
+	}
+	h.after = w.Tasks(t)
+	assert.Empty(t, h.violations(), "seed %d", seed)
+	assert.Empty(t, w.leftovers(t), "seed %d", seed)
+	t.Logf("%s", h.summary())
+}
+
+// createShared creates two tasks that every client updates.
+func (w *world) createShared(t *testing.T, launch launcher, l *ledger) (ids []int) {
+	c := w.startClient(t, launch)
+	for range 2 {
+		a := c.do(order{Op: "create", Subject: "for all"})
+		require.Empty(t, a.Error)
+		ids = append(ids, a.ID)
+		l.given = append(l.given, a.ID)
+		l.tasks[a.ID] = &clientTask{subject: "for all"}
+	}
+	return ids
+}
+
+// hydrate calls hooks one after the other. The last one is not killed, so that the
+// locks of a killed hook are released while clients wait for them.
+func (r round) hydrate(t *testing.T, w *world, rng *rand.Rand) (outcomes []outcome) {
+	for n := range r.calls {
+		c := randomCalls(rng)[1]
+		if c.skill == "none" {
+			c.skill = "five" // a client that deletes may overwrite the high-water mark with a lower one
+		}
+		if r.killHooks && n < r.calls-1 && rng.IntN(3) == 0 {
+			signals := []syscall.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGTERM}
+			c.script = &script{Signal: signals[rng.IntN(len(signals))], At: 1 + rng.IntN(80)}
+		}
+		outcomes = append(outcomes, w.run(t, c))
+	}
+	return outcomes
+}
+
+// recover runs fsmtx recover for what the last killed hook left over.
+func (w *world) recover(t *testing.T) {
+	t.Helper()
+	c := exec.Command(os.Args[0], "recover", "--session", worlds.ListID)
+	c.Env = []string{"HOME=" + w.Dir, roleVariable + "=hook", raceOptions}
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+}
+
+func (h *history) summary() string {
+	count := map[string]int{}
+	for _, o := range h.outcomes {
+		switch {
+		case o.signal != 0:
+			count["killed"]++
+		case o.interrupted():
+			count["interrupted"]++
+		case o.refused():
+			count["refused"]++
+		case o.committed:
+			count["hydrated"]++
+		}
+	}
+	return fmt.Sprintf("hooks: %v; tasks created by clients: %d, of skills deleted by clients: %d", count, len(h.ledger.given), len(h.ledger.deleted))
+}

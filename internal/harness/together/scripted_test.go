@@ -1,0 +1,231 @@
+package together_test
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// scriptVariable names the environment variable that holds a hook's script as JSON.
+const scriptVariable = "FSMTX_TEST_SCRIPT"
+
+// script says what the file system of a hook does at which step of the transaction.
+type script struct {
+	Signal syscall.Signal // sent to the process itself
+	At     int            // before this step, counted from 1
+	Hold   string         // before the first step with this prefix, report it and wait
+
+	// Deliberate breaks of the rules:
+	IgnoreLocks bool   // take every lock, held or not
+	KeepFiles   string // report success for the removal of files with this suffix, and keep them
+}
+
+// holdingLine is the report of a hook that holds.
+const holdingLine = `{"holding":true}`
+
+// report is the last line that a scripted hook prints.
+type report struct {
+	Created   []string `json:"created"`
+	Deleted   []string `json:"deleted"`
+	Committed bool     `json:"committed"`
+	Steps     int      `json:"steps"`
+}
+
+// runScriptedHook hydrates as the program does, on a scripted file system.
+func runScriptedHook() int {
+	var s script
+	e, err := event.Read(os.Stdin)
+	if err == nil {
+		err = json.Unmarshal([]byte(os.Getenv(scriptVariable)), &s)
+	}
+	if err != nil {
+		return printError(err)
+	}
+	r, _, err := hydrate.Understand(e)
+	if err != nil {
+		return printError(err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	d := &director{script: s, ctx: ctx}
+	_, err = hydrate.Run(ctx, r, os.LookupEnv, hydrate.Options{Policy: policyOfArguments(), LockTimeout: noTimeout, FS: d.files()})
+	if err != nil {
+		d.report.Committed = false
+	}
+	d.printReport()
+	if err != nil {
+		return printError(err)
+	}
+	return 0
+}
+
+func printError(err error) int {
+	fmt.Fprintln(os.Stderr, err)
+	return 2
+}
+
+func policyOfArguments() (p fsmspec.Policy) {
+	args := strings.Join(os.Args, " ")
+	if strings.Contains(args, "--scope skill") {
+		p.Scope = fsmspec.ScopeSkill
+	}
+	if strings.Contains(args, "--active refuse") {
+		p.Active = fsmspec.ActiveRefuse
+	}
+	return p
+}
+
+// director carries out a script and keeps the report.
+type director struct {
+	script
+	ctx    context.Context
+	report report
+	step   int
+	held   bool
+}
+
+func (d *director) files() vfs.FS {
+	var files vfs.FS = vfs.OS{}
+	if d.IgnoreLocks {
+		files = &lockless{FS: files}
+	}
+	if d.KeepFiles != "" {
+		files = keeping{files, d.KeepFiles}
+	}
+	return &faultfs.Steps{FS: files, Before: d.before}
+}
+
+func (d *director) printReport() {
+	d.report.Steps = d.step
+	line, _ := json.Marshal(d.report)
+	fmt.Println(string(line))
+}
+
+func (d *director) before(s faultfs.Step) error {
+	if d.step++; d.step == d.At {
+		d.raise()
+	}
+	if d.Hold != "" && !d.held && strings.HasPrefix(s.String(), d.Hold) {
+		d.held = true
+		fmt.Println(holdingLine)
+		_, _ = os.NewFile(3, "resume").Read(make([]byte, 1))
+	}
+	d.record(s)
+	return nil
+}
+
+// raise sends the signal and returns once the context is cancelled by it.
+func (d *director) raise() {
+	if d.Signal == syscall.SIGKILL {
+		d.printReport()
+	}
+	_ = syscall.Kill(os.Getpid(), d.Signal)
+	<-d.ctx.Done()
+}
+
+// record adds to the report what the step is about to do. That is exact also for a
+// process that is killed, because the kill comes before a later step.
+func (d *director) record(s faultfs.Step) {
+	switch name := filepath.Base(s.To); {
+	case s.Op == "mkdir" && strings.HasPrefix(filepath.Base(s.Path), "txn-"):
+		d.report = report{} // a transaction begins, perhaps not the first
+	case s.Op == "link" && strings.Contains(s.Path, "/new/"):
+		d.report.Created = append(d.report.Created, name)
+	case s.Op == "link" && strings.Contains(s.To, "/old/"):
+		d.report.Deleted = append(d.report.Deleted, name)
+	case s.Op == "rename" && strings.HasPrefix(name, "done-"):
+		d.report.Committed = true
+	}
+}
+
+func (o *outcome) readReport(t *testing.T) {
+	lines := strings.Split(strings.TrimSpace(o.stdout), "\n")
+	var r report
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil {
+		t.Errorf("the report of %s: %v: %q %s", o.call, err, o.stdout, o.stderr)
+	}
+	o.committed, o.steps = r.Committed, r.Steps
+	if r.Committed {
+		o.created, o.deleted = r.Created, r.Deleted
+	}
+}
+
+// lockless is a file system on which every lock is free: those of the client, and the
+// one in the state directory, whose file it removes so that the next process locks
+// another one.
+type lockless struct {
+	vfs.FS
+	mu    sync.Mutex
+	locks map[string]fs.FileInfo // that the hook believes to hold
+}
+
+func isLock(name string) bool { return strings.HasSuffix(name, ".lock") }
+
+func (l *lockless) Mkdir(name string, perm fs.FileMode) error {
+	if strings.HasSuffix(name, ".fsmtx") {
+		_ = os.Remove(filepath.Join(name, "lock"))
+	}
+	return l.FS.Mkdir(name, perm)
+}
+
+func (l *lockless) RenameNew(oldname, newname string) error {
+	if !isLock(newname) {
+		return l.FS.RenameNew(oldname, newname)
+	}
+	info, err := l.FS.Lstat(oldname)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.locks == nil {
+		l.locks = map[string]fs.FileInfo{}
+	}
+	l.locks[newname] = info
+	return nil
+}
+
+func (l *lockless) Lstat(name string) (fs.FileInfo, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if info, ok := l.locks[name]; ok {
+		return info, nil
+	}
+	return l.FS.Lstat(name)
+}
+
+func (l *lockless) Remove(name string) error {
+	if isLock(name) {
+		return nil
+	}
+	return l.FS.Remove(name)
+}
+
+// keeping is a file system that reports the removal of files outside the state
+// directory with this suffix, and keeps them.
+type keeping struct {
+	vfs.FS
+	suffix string
+}
+
+func (k keeping) Remove(name string) error {
+	if strings.HasSuffix(name, k.suffix) && !strings.Contains(name, ".fsmtx/") {
+		return nil
+	}
+	return k.FS.Remove(name)
+}
