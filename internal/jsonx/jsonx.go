@@ -39,15 +39,16 @@ func (e *SyntaxError) Unwrap() error { return e.Err }
 
 // Explain turns an error of decoding data into one for people: a *SyntaxError if
 // it has a place in data, without the library's name, its prefix or Go types.
-// Explain(data, nil) is nil. An error that is not the library's is returned as it is.
+// Explain(data, nil) is nil. io.EOF, which a decoder returns for an empty text, has
+// its place at the end. An error that is not the library's is returned as it is.
 func Explain(data []byte, err error) error {
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
-		return newSyntaxError(data, int(syntactic.ByteOffset), syntacticCause(syntactic))
+		return newSyntaxError(data, int(syntactic.ByteOffset), syntacticCause(data, syntactic))
 	}
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		return newSyntaxError(data, int(semantic.ByteOffset), semanticCause(semantic))
 	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
 		return newSyntaxError(data, len(data), errors.New("unexpected end of file"))
 	}
 	return err
@@ -57,12 +58,15 @@ func newSyntaxError(data []byte, offset int, cause error) *SyntaxError {
 	return &SyntaxError{Position: PositionAt(data, offset), Offset: offset, Err: cause}
 }
 
-func syntacticCause(e *jsontext.SyntacticError) error {
+func syntacticCause(data []byte, e *jsontext.SyntacticError) error {
 	switch {
 	case errors.Is(e.Err, io.ErrUnexpectedEOF):
 		return errors.New("unexpected end of file")
 	case errors.Is(e.Err, jsontext.ErrDuplicateName):
 		return fmt.Errorf("%w %q", jsontext.ErrDuplicateName, e.JSONPointer.LastToken())
+	}
+	if text := hint(data, int(e.ByteOffset)); text != "" {
+		return fmt.Errorf("%w: %s", e.Err, text)
 	}
 	return e.Err
 }
@@ -86,17 +90,19 @@ func semanticCause(e *json.SemanticError) error {
 func Check(data []byte, opts ...jsontext.Options) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(data), opts...)
 	if _, err := dec.ReadValue(); err != nil {
-		if err == io.EOF {
-			err = io.ErrUnexpectedEOF
-		}
 		return Explain(data, err)
 	}
-	end := dec.InputOffset()
-	if _, err := dec.ReadToken(); err != io.EOF {
-		rest := bytes.TrimLeft(data[end:], " \t\r\n")
-		return newSyntaxError(data, len(data)-len(rest), errors.New("unexpected text after the JSON value"))
+	return CheckEnd(data, int(dec.InputOffset()))
+}
+
+// CheckEnd returns a *SyntaxError if data has more than white space after offset,
+// where its one JSON value ends.
+func CheckEnd(data []byte, offset int) error {
+	rest := bytes.TrimLeft(data[offset:], white)
+	if len(rest) == 0 {
+		return nil
 	}
-	return nil
+	return newSyntaxError(data, len(data)-len(rest), errors.New("unexpected text after the JSON value"))
 }
 
 // KindName names a JSON type with its article, such as "a string".

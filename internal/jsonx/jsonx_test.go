@@ -1,6 +1,7 @@
 package jsonx
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -33,7 +34,7 @@ func TestCheckSaysWhere(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1}`:         "",
 		"{\"ä\": tru}":     `1:10: invalid character '}' in literal true (expecting 'e')`,
-		"[1,\n 2,]":        `2:4: invalid character ']' at start of value`,
+		"[1,\n 2,]":        `2:4: invalid character ']' at start of value: remove the comma before it`,
 		`[1`:               `1:3: unexpected end of file`,
 		``:                 `1:1: unexpected end of file`,
 		"{} \n x":          `2:2: unexpected text after the JSON value`,
@@ -50,12 +51,32 @@ func TestCheckSaysWhere(t *testing.T) {
 	require.NoError(t, Check([]byte(`{"a": 1, "a": 2}`), jsontext.AllowDuplicateNames(true)))
 }
 
+func TestHints(t *testing.T) {
+	for text, want := range map[string]string{
+		`// tasks`:        `1:1: invalid character '/' at start of value: JSON has no comments`,
+		`[1, /* 2 */]`:    `1:5: invalid character '/' at start of value: JSON has no comments`,
+		"\uFEFF[]":        `1:1: invalid character '\ufeff' at start of value: remove the byte order mark`,
+		"[\"a\nb\"]":      `1:4: invalid character '\n' in string (expecting non-control character): a line break in a string is written \n`,
+		"{\"a\": 1 ,\n }": `2:2: invalid character '}' at start of string (expecting '"'): remove the comma before it`,
+		`[01]`:            `1:3: invalid character '1' after array element (expecting ',' or ']'): a number cannot begin with 0`,
+		`[0 1]`:           `1:4: invalid character '1' after array element (expecting ',' or ']')`,
+		`{a: 1}`:          `1:2: invalid character 'a' at start of string (expecting '"'): strings need double quotes; the only words are true, false and null`,
+		`[1, 'a']`:        `1:5: invalid character '\'' at start of value: strings need double quotes; the only words are true, false and null`,
+		`True`:            `1:1: invalid character 'T' at start of value: strings need double quotes; the only words are true, false and null`,
+		`{"a" b}`:         `1:6: invalid character 'b' after object name (expecting ':')`,
+		`[/]`:             `1:2: invalid character '/' at start of value`,
+	} {
+		require.EqualError(t, Check([]byte(text)), want, "%q", text)
+	}
+}
+
 func TestExplainHidesTheLibrary(t *testing.T) {
 	data := []byte("{\n \"n\": \"x\"}")
 	var into struct{ N int }
 	err := Explain(data, json.Unmarshal(data, &into, json.MatchCaseInsensitiveNames(true)))
 	require.EqualError(t, err, "2:7: n: got a string")
 	require.NoError(t, Explain(data, nil))
+	require.EqualError(t, Explain([]byte("\n "), io.EOF), "2:2: unexpected end of file")
 }
 
 func TestKindNames(t *testing.T) {

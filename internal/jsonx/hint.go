@@ -1,0 +1,37 @@
+package jsonx
+
+import (
+	"bytes"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const white = " \t\r\n"
+
+// hint says how to correct a common mistake at an offset where data stops being
+// JSON, or returns "".
+func hint(data []byte, offset int) string {
+	offset = min(offset, len(data))
+	rest, before := data[offset:], bytes.TrimRight(data[:offset], white)
+	char, _ := utf8.DecodeRune(rest)
+	switch {
+	case bytes.HasPrefix(rest, []byte("//")), bytes.HasPrefix(rest, []byte("/*")):
+		return "JSON has no comments"
+	case char == '\uFEFF':
+		return "remove the byte order mark"
+	case char == '\n', char == '\r':
+		return `a line break in a string is written \n`
+	case endsWith(before, ",") && (char == '}' || char == ']'):
+		return "remove the comma before it"
+	case endsWith(before, "0") && len(before) == offset && unicode.IsDigit(char):
+		return "a number cannot begin with 0"
+	case (len(before) == 0 || endsWith(before, "[{,:")) && (unicode.IsLetter(char) || strings.ContainsRune("'\u2018\u2019\u201c\u201d", char)):
+		return "strings need double quotes; the only words are true, false and null"
+	}
+	return ""
+}
+
+func endsWith(text []byte, chars string) bool {
+	return len(text) > 0 && strings.IndexByte(chars, text[len(text)-1]) >= 0
+}
