@@ -3,19 +3,21 @@ package fsmspec
 import (
 	"bytes"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Classify says whose a file of a task list is. It reads like the client: of
-// keys that are there twice the last one counts, and bytes that are no UTF-8 are
-// replaced. A file that does not parse is Foreign with an error that wraps
-// ErrNotJSON; it may be half written, and whole when read under its lock. JSON
-// that is no object is Foreign without an error.
+// Classify says who made a file of a task list. It reads like the client: the last of
+// duplicate keys counts, and invalid UTF-8 becomes U+FFFD. A file that is not valid JSON
+// is Foreign, and the error wraps ErrNotJSON; read again under the file's lock it may
+// be complete. Other JSON that is not an object is Foreign without an error.
 func Classify(name string, data []byte) (Existing, Kind, error) {
 	file := Existing{Name: name}
-	if !jsontext.Value(data).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)) {
-		return file, Foreign, malformed(name, data)
+	if !jsontext.Value(data).IsValid(jsonx.Tolerant) {
+		return file, Foreign, fmt.Errorf("%s:%w (%w)", name, jsonx.Check(data, jsonx.Tolerant), ErrNotJSON)
 	}
 	if jsontext.Value(data).Kind() != '{' {
 		return file, Foreign, nil
@@ -23,49 +25,82 @@ func Classify(name string, data []byte) (Existing, Kind, error) {
 	if !mayBeTagged(data) {
 		return file, Manual, nil
 	}
-	var metadata, subject, status []byte
-	for key, value := range members(data) {
+	kind := Manual
+	var tagged Existing
+	r := reader{jsontext.NewDecoder(bytes.NewBuffer(data), jsonx.Tolerant)}
+	for key := range r.members {
 		switch {
-		case means(key, "metadata"):
-			metadata = value
-		case means(key, "subject"):
-			subject = value
-		case means(key, "status"):
-			status = value
+		case isName(key, "subject"):
+			tagged.Subject = r.text()
+		case isName(key, "status"):
+			tagged.Status = r.text()
+		case isName(key, "metadata"):
+			kind = Manual
+			for key := range r.members {
+				if isName(key, tag) {
+					kind, tagged.Tag = Tagged, r.text()
+				}
+			}
 		}
 	}
-	label, tagged := tagOf(metadata)
-	if !tagged {
-		return file, Manual, nil
+	if kind == Tagged {
+		tagged.Name = name
+		return tagged, kind, nil
 	}
-	return Existing{name, unquoted(label), unquoted(subject), unquoted(status)}, Tagged, nil
+	return file, kind, nil
 }
 
-// mayBeTagged spares most files a closer look: the key is spelled out, or some
-// letter of it is escaped.
+// mayBeTagged saves most files a closer look: a tag is in the file literally, or with
+// one of its letters escaped.
 func mayBeTagged(data []byte) bool {
-	return bytes.Contains(data, []byte(`"fsm"`)) || bytes.Contains(data, []byte(`\u`))
+	return bytes.Contains(data, []byte(`"`+tag+`"`)) || bytes.Contains(data, []byte(`\u`))
 }
 
-// tagOf returns the value of the tag of a metadata, which is nil if the file
-// has none.
-func tagOf(metadata []byte) (label []byte, tagged bool) {
-	if len(metadata) == 0 || metadata[0] != '{' {
-		return nil, false
+// reader reads valid JSON, so the errors of its decoder do not occur.
+type reader struct{ decoder *jsontext.Decoder }
+
+// members yields the keys, as they are spelled, of the object that comes next, and
+// nothing if it is another value. It skips a value that the loop does not read.
+func (r reader) members(yield func(key jsontext.Value) bool) {
+	if r.decoder.PeekKind() != '{' {
+		return
 	}
-	for key, value := range members(metadata) {
-		if means(key, tag) {
-			label, tagged = value, true
+	_, _ = r.decoder.ReadToken()
+	for r.decoder.PeekKind() == '"' {
+		key, _ := r.decoder.ReadValue()
+		end := r.decoder.InputOffset()
+		if !yield(key) {
+			return
+		}
+		if r.decoder.InputOffset() == end {
+			_ = r.decoder.SkipValue()
 		}
 	}
-	return label, tagged
+	_, _ = r.decoder.ReadToken()
 }
 
-// malformed says where a file that is no JSON goes wrong.
-func malformed(name string, data []byte) error {
-	r := newReader(data, 0, "a value")
-	if t, ok := r.next(); ok && r.skip(t) {
-		r.finish()
+// text reads a value. It returns what a string means, and "" for any other value.
+func (r reader) text() string {
+	value, _ := r.decoder.ReadValue()
+	return unquoted(value)
+}
+
+// isName reports whether a key, as it is spelled, means name.
+func isName(key jsontext.Value, name string) bool {
+	if bytes.IndexByte(key, '\\') < 0 {
+		return string(key[1:len(key)-1]) == name
 	}
-	return fmt.Errorf("%s: %w at %s: %s", name, ErrNotJSON, r.pos.At(r.broken.at), r.broken.text)
+	return unquoted(key) == name
+}
+
+// unquoted returns what a JSON string means, and "" for any other value.
+func unquoted(value jsontext.Value) string {
+	if value.Kind() != '"' {
+		return ""
+	}
+	if bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value) {
+		return string(value[1 : len(value)-1])
+	}
+	text, _ := jsontext.AppendUnquote(nil, value) // the error says only that something was replaced
+	return string(text)
 }

@@ -38,7 +38,7 @@ func ExampleParse() {
 ]`))
 	fmt.Println(err)
 	// Output:
-	// 3:48: task 3 ("Deploy"): blockedBy refers to 7, and no task of this file has that id (did you mean 6?)
-	// 4:3: entry 3: missing "subject" (is it meant by "subjekt"?)
+	// 3:48: task 3 ("Deploy"): blockedBy refers to 7, but there is no task with id 7 (did you mean 6?)
+	// 4:3: entry 3: missing "subject" (misspelled as "subjekt"?)
 	// 4:10: entry 3: id must be a positive integer, not the string "8" (write 8 without the quotes)
 }

@@ -2,187 +2,258 @@ package fsmspec
 
 import (
 	"fmt"
-	"slices"
+	"math"
+	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// fields are the required ones that an entry has, right or wrong.
-type fields struct{ id, subject bool }
+// fields declares the fields of a task, in the order in which the client writes them.
+// What Parse accepts, which misspellings it recognises and what a task file contains
+// all follow from this table.
+var fields = [...]field{
+	{"id", required, idType{}},
+	{"subject", required, textType{of: func(t *Task) *string { return &t.Subject }, visible: true}},
+	{"description", optional, textType{of: func(t *Task) *string { return &t.Description }}},
+	{"activeForm", optional, textType{of: func(t *Task) *string { return &t.ActiveForm }}},
+	{"owner", optional, textType{of: func(t *Task) *string { return &t.Owner }}},
+	{"status", optional, statusType{}},
+	{"blocks", optional, idsType{func(t *Task) *[]int64 { return &t.Blocks }, func(e *entry) *[]reference { return &e.blocks }}},
+	{"blockedBy", optional, idsType{func(t *Task) *[]int64 { return &t.BlockedBy }, func(e *entry) *[]reference { return &e.blockedBy }}},
+	{"metadata", optional, metadataType{}},
+}
+
+type field struct {
+	name     string
+	required bool
+	typ      fieldType
+}
+
+const (
+	required = true
+	optional = false
+)
+
+// fieldType is how the value of a field is read from fsm.json and written to a task
+// file.
+type fieldType interface {
+	// read stores the value that begins with t in e, or notes what is wrong with it.
+	// It is not called for null.
+	read(p *parser, e *entry, name string, t token)
+	// write appends the JSON value for the file of a task.
+	write(b []byte, f taskFile) []byte
+}
+
+// taskFile is what the content of a task file depends on.
+type taskFile struct {
+	task    *Task
+	members string // of metadata, without the tag, each followed by a comma
+	base    int64  // actual id = base + local id
+	command string
+}
 
 func fieldNames() []string {
-	return []string{"id", "subject", "description", "activeForm", "status", "blocks", "blockedBy", "metadata", "owner"}
+	names := make([]string, len(fields))
+	for i, f := range fields {
+		names[i] = f.name
+	}
+	return names
 }
 
-// member reads one field of an entry, the name of which has just been read.
-func (p *parser) member(e *entry, name token, seen *fields) bool {
-	field := p.text(name)
-	if !slices.Contains(fieldNames(), field) {
-		p.unknown(e, name, field)
-	}
-	t, ok := p.next()
-	if !ok {
-		return false
-	}
-	switch field {
-	case "id":
-		seen.id = true
-		return p.id(e, t)
-	case "subject":
-		seen.subject = true
-		return p.subject(e, t)
-	case "description":
-		return p.string(field, t, &e.Description)
-	case "activeForm":
-		return p.string(field, t, &e.ActiveForm)
-	case "owner":
-		return p.string(field, t, &e.Owner)
-	case "status":
-		return p.status(e, t)
-	case "blocks":
-		return p.references(field, t, &e.blocks)
-	case "blockedBy":
-		return p.references(field, t, &e.blockedBy)
-	case "metadata":
-		return p.metadata(e, t)
-	default:
-		return p.skip(t)
-	}
+// idType is a task's own id.
+type idType struct{}
+
+func (idType) read(p *parser, e *entry, name string, t token) {
+	e.idAt = t.start
+	e.task.ID = p.id(t, name, "must be a positive integer")
 }
 
-func (p *parser) unknown(e *entry, name token, field string) {
-	hint := ""
-	if known := near(field, fieldNames()); known != "" {
-		hint = fmt.Sprintf(" (did you mean %q?)", known)
-		e.meant = append(e.meant, misspelling{field, known})
+func (idType) write(b []byte, f taskFile) []byte { return appendID(b, f.base+f.task.ID) }
+
+// id returns the id t of the field name, or 0 after it has noted that the field must
+// have another value.
+func (p *parser) id(t token, name, must string) int64 {
+	raw := p.raw(t)
+	if t.kind != '0' {
+		p.problem(t.start, "%s %s, not %s%s", name, must, p.describe(t), unquoteHint(raw))
+		return 0
 	}
-	p.warn(name.start, "unknown field %s is ignored%s", quoted(field), hint)
+	n, whole := integer(raw)
+	if !whole || n < 1 {
+		p.problem(t.start, "%s %s, not %s", name, must, short(raw))
+		return 0
+	}
+	if n > MaxID {
+		p.problem(t.start, "%s %s, at most %d (2^53-1), not %s", name, must, MaxID, short(raw))
+		return 0
+	}
+	return n
 }
 
-func (p *parser) id(e *entry, t token) bool {
-	e.ID, e.idAt = 0, t.start
-	switch t.kind {
-	case 'n':
-		return p.reject(t, `missing "id": it is null`)
-	case '0':
-		n, flaw := integer(p.raw(t))
-		if flaw == sound {
-			e.ID = n
-			return true
-		}
-		return p.reject(t, "id must be a positive integer, %s", p.flaw(t, flaw))
-	default:
-		return p.reject(t, "id must be a positive integer, not %s%s", p.value(t), unquote(p.raw(t)))
-	}
-}
-
-// flaw says what is wrong with the number t as an id.
-func (p *parser) flaw(t token, flaw flaw) string {
-	raw := short(p.raw(t))
-	if flaw == tooLarge {
-		return fmt.Sprintf("at most %d (2^53-1), not %s", MaxID, raw)
-	}
-	return "not " + raw
-}
-
-// unquote is a hint for a string that would do as an id if it were none.
-func unquote(raw string) string {
+// unquoteHint is for a string that would be an id without its quotes.
+func unquoteHint(raw string) string {
 	bare := strings.Trim(raw, `"`)
 	if bare == raw || strings.Trim(bare, "0123456789") != "" {
 		return ""
 	}
-	if _, flaw := integer(bare); flaw != sound {
+	if n, _ := integer(bare); n < 1 || n > MaxID {
 		return ""
 	}
 	return fmt.Sprintf(" (write %s without the quotes)", bare)
 }
 
-func (p *parser) subject(e *entry, t token) bool {
-	if t.kind == 'n' {
-		return p.reject(t, `missing "subject": it is null`)
+// integer returns the value of a JSON number, and whether it is whole. It is exact:
+// 1.0 and 10e-1 are 1, and no number is rounded to a whole one. A whole number that an
+// int64 cannot hold is returned as ±math.MaxInt64.
+func integer(raw string) (n int64, whole bool) {
+	unsigned, negative := strings.CutPrefix(raw, "-")
+	digits, exponent := decimal(unsigned)
+	if digits == "" {
+		return 0, true
 	}
-	ok := p.string("subject", t, &e.Subject)
-	if t.kind == '"' && isBlank(e.Subject) {
-		p.problem(t.start, "subject is blank")
+	if exponent < 0 {
+		return 0, false
 	}
-	return ok
+	// Twenty digits overflow an int64, so more zeros need not be appended; the error
+	// says only that ParseInt returned the largest one.
+	n, _ = strconv.ParseInt(digits+strings.Repeat("0", min(exponent, 20)), 10, 64)
+	if negative {
+		n = -n
+	}
+	return n, true
 }
 
-// isBlank reports whether nothing of the text would be seen.
+// decimal splits an unsigned JSON number into digits times ten to the exponent. The
+// digits have no zero at either end, so those of zero are empty.
+func decimal(number string) (digits string, exponent int) {
+	mantissa, power, _ := strings.Cut(strings.ToLower(number), "e")
+	if power != "" {
+		// Far more than the digits of a file can compensate, so that the sums below do
+		// not overflow. The error says only that Atoi returned a limit of int.
+		const bound = math.MaxInt32 / 2
+		exponent, _ = strconv.Atoi(power)
+		exponent = max(-bound, min(exponent, bound))
+	}
+	whole, fraction, _ := strings.Cut(mantissa, ".")
+	digits = strings.TrimLeft(whole+fraction, "0")
+	trimmed := strings.TrimRight(digits, "0")
+	return trimmed, exponent - len(fraction) + len(digits) - len(trimmed)
+}
+
+// textType is a string.
+type textType struct {
+	of      func(*Task) *string
+	visible bool // a blank text is an error
+}
+
+func (x textType) read(p *parser, e *entry, name string, t token) {
+	if t.kind != '"' {
+		p.problem(t.start, "%s must be a string, not %s", name, p.describe(t))
+		return
+	}
+	text := p.text(t)
+	if x.visible && isBlank(text) {
+		p.problem(t.start, "%s is blank", name)
+	}
+	*x.of(&e.task) = text
+}
+
+func (x textType) write(b []byte, f taskFile) []byte { return appendQuoted(b, *x.of(f.task)) }
+
+// isBlank reports whether text shows nothing on a screen.
 func isBlank(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool {
 		return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf)
 	}) < 0
 }
 
-// string reads an optional text; null leaves what is there.
-func (p *parser) string(field string, t token, into *string) bool {
-	switch t.kind {
-	case '"':
-		*into = p.text(t)
-		return true
-	case 'n':
-		return true
-	default:
-		return p.reject(t, "%s must be a string, not %s", field, p.value(t))
-	}
-}
+// statusType is one of the words for a Status.
+type statusType struct{}
 
-func (p *parser) status(e *entry, t token) bool {
+func (statusType) read(p *parser, e *entry, name string, t token) {
+	if t.kind != '"' {
+		p.problem(t.start, "%s must be a string, not %s", name, p.describe(t))
+		return
+	}
 	e.statusAt = t.start
-	status := Pending
-	ok := p.string("status", t, &status)
-	known := []string{Pending, InProgress, Completed}
-	if slices.Contains(known, status) {
-		e.Status = status
-		return ok
+	word := p.text(t)
+	if err := e.task.Status.UnmarshalText([]byte(word)); err != nil {
+		p.problem(t.start, "%s must be %s, not %s%s", name, statuses.choice(), quoted(word), didYouMean(word, statuses.words))
 	}
-	hint := ""
-	if meant := near(status, known); meant != "" {
-		hint = fmt.Sprintf(" (did you mean %s?)", meant)
-	}
-	p.problem(t.start, "status must be pending, in_progress or completed, not %s%s", quoted(status), hint)
-	return ok
 }
 
-// references reads the ids of a blocks or blockedBy; those that are none are
-// noted and left out.
-func (p *parser) references(field string, t token, into *[]reference) bool {
-	switch t.kind {
-	case 'n':
-		return true
-	case '[':
-	default:
-		return p.reject(t, "%s must be an array of ids, not %s", field, p.value(t))
+func (statusType) write(b []byte, f taskFile) []byte { return appendQuoted(b, f.task.Status.String()) }
+
+// idsType is an array of ids of the file.
+type idsType struct {
+	ids        func(*Task) *[]int64
+	references func(*entry) *[]reference
+}
+
+func (x idsType) read(p *parser, e *entry, name string, t token) {
+	if t.kind != '[' {
+		p.problem(t.start, "%s must be an array of ids, not %s", name, p.describe(t))
+		return
 	}
-	*into = nil
-	for index := 0; ; index++ {
-		t, ok := p.next()
-		if !ok {
-			return false
-		}
-		if t.kind == ']' {
-			return true
-		}
-		id, ok := p.reference(field, t)
-		if !ok {
-			return false
-		}
-		if id > 0 {
-			*into = append(*into, reference{id, t.start, field, p.entry, index})
+	ids, references := x.ids(&e.task), x.references(e)
+	for i, t := range p.elements {
+		if id := p.id(t, name, "must hold ids, which are positive integers"); id > 0 {
+			*ids = append(*ids, id)
+			*references = append(*references, reference{id, t.start, name, e, i})
 		}
 	}
 }
 
-// reference returns 0 for what is no id, and false at a syntax error.
-func (p *parser) reference(field string, t token) (int64, bool) {
-	const text = "%s must hold ids, which are positive integers, %s"
-	if t.kind != '0' {
-		return 0, p.reject(t, text, field, "not "+p.value(t)+unquote(p.raw(t)))
+func (x idsType) write(b []byte, f taskFile) []byte {
+	b = append(b, '[')
+	for i, id := range *x.ids(f.task) {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = appendID(b, f.base+id)
 	}
-	id, flaw := integer(p.raw(t))
-	if flaw != sound {
-		return 0, p.reject(t, text, field, p.flaw(t, flaw))
+	return append(b, ']')
+}
+
+// metadataType is an object of any content. The task file gets it with the tag.
+type metadataType struct{}
+
+// tag is the key of metadata that marks a task file as made by a plan.
+const tag = "fsm"
+
+func (metadataType) read(p *parser, e *entry, name string, t token) {
+	if t.kind != '{' {
+		p.problem(t.start, "%s must be an object, not %s", name, p.describe(t))
+		return
 	}
-	return id, true
+	var kept []byte
+	for key, value := range p.members {
+		if p.text(key) == tag {
+			p.warn(key.start, "%s.%s is overwritten with the name of the command", name, tag)
+			continue
+		}
+		p.skip(value)
+		kept = append(append(kept, p.data[key.start:p.end]...), ',')
+	}
+	e.task.Metadata = string(p.data[t.start:p.end])
+	e.members = string(kept)
+}
+
+func (metadataType) write(b []byte, f taskFile) []byte {
+	b = append(append(b, '{'), f.members...)
+	b = append(appendQuoted(b, tag), ':')
+	return append(appendQuoted(b, f.command), '}')
+}
+
+func appendID(b []byte, id int64) []byte {
+	return append(strconv.AppendInt(append(b, '"'), id, 10), '"')
+}
+
+// appendQuoted appends text as a JSON string. The error is for invalid UTF-8, which
+// Parse refuses and Plan replaces.
+func appendQuoted(b []byte, text string) []byte {
+	b, _ = jsontext.AppendQuote(b, text)
+	return b
 }

@@ -1,104 +1,112 @@
 package fsmspec
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
 
+// Limits of the format.
 const (
-	// MaxBytes bounds a file.
+	// MaxBytes is the largest size of a file.
 	MaxBytes = 8 << 20
-	// MaxTasks bounds the entries of a file.
+	// MaxTasks is the largest number of tasks in a file.
 	MaxTasks = 1000
-	// MaxDepth bounds nesting: the array of tasks is level 1, a task level 2.
+	// MaxDepth is the deepest nesting of arrays and objects: the array of tasks is
+	// level 1, a task level 2.
 	MaxDepth = 100
-	// MaxID is the largest id, local or actual: the client counts with
-	// JavaScript numbers, which are exact up to here.
-	MaxID = 1<<53 - 1
-	// MaxProblems bounds the problems that are listed, so that the report of a
-	// broken file cannot outgrow the file many times over; together they are no
-	// longer than a file may be. A last problem says how many more there are.
+	// MaxID is the largest id, local or actual. The client counts with JavaScript
+	// numbers, which are exact up to here, 2^53-1.
+	MaxID = 9007199254740991
+	// MaxProblems is the largest number of problems that are listed, and as many
+	// warnings, so that the report about a broken file cannot be many times the size
+	// of the file. The messages and pointers of a list are also limited to about
+	// MaxBytes. One more entry at the end gives the number of those left out.
 	MaxProblems = 10_000
 )
 
-// Status values of a task.
-const (
-	Pending    = "pending"
-	InProgress = "in_progress"
-	Completed  = "completed"
-)
-
 var (
-	// ErrIDTooLarge means that a task would get an id above MaxID.
+	// ErrIDTooLarge is returned by [Spec.Plan] when a task would get an id above MaxID.
 	ErrIDTooLarge = errors.New("no task id may be larger than 9007199254740991 (2^53-1)")
-	// ErrNotJSON means that the bytes of a task file are no JSON text. The
-	// client does not write its files atomically, so it may be half written.
+	// ErrNotJSON is returned by [Classify] when a task file is not valid JSON. The
+	// client does not write its files atomically, so the file may be half written.
 	ErrNotJSON = errors.New("not valid JSON")
-	// ErrUnknownScope means that a word names no Scope.
-	ErrUnknownScope = errors.New("unknown scope")
-	// ErrUnknownActive means that a word names no Active.
-	ErrUnknownActive = errors.New("unknown policy for active tasks")
 )
 
-// Spec is a valid file. It does not keep the bytes it was parsed from.
+// Spec is a valid file.
 type Spec struct {
-	tasks    []task
+	tasks    []Task
+	members  []string // of each task's metadata; see taskFile
 	warnings []Problem
 }
 
-// Task is one entry of a file. IDs are local. Fields that were left out are
-// empty; Status is then Pending.
+// Task is one entry of a file. IDs are local. Optional fields that were left out
+// are empty.
 type Task struct {
 	ID          int64
 	Subject     string
 	Description string
 	ActiveForm  string
 	Owner       string
-	Status      string  // Pending, InProgress or Completed
-	Blocks      []int64 // as stated in this entry: not mirrored from BlockedBy of others
+	Status      Status
+	Blocks      []int64 // as this entry states them: not completed from the BlockedBy of other tasks
 	BlockedBy   []int64
 	Metadata    string // the JSON object as the file spells it; "" if left out
 }
 
-// Problem is one thing wrong with a file, or worth a warning.
+// Status is how far a task is.
+type Status int
+
+// The statuses of a task.
+const (
+	Pending Status = iota // the default
+	InProgress
+	Completed
+)
+
+// Problem is an error or a warning about one place in a file.
 type Problem struct {
 	Line    int    // from 1; lines end with a line feed
-	Column  int    // from 1; counts Unicode code points, not bytes
-	Offset  int64  // from 0; counts bytes
+	Column  int    // from 1; in characters (Unicode code points), not bytes
+	Offset  int64  // from 0; in bytes
 	Pointer string // RFC 6901; "" is the whole file, "/0/id" the id of the first task
-	Message string // one line that stands alone, without the position
-	Warning bool   // the file is valid all the same
+	Message string // one line, without the position
+	Warning bool   // the file is valid nevertheless
 }
 
-// InvalidError is everything that is wrong with a file, in the order of the
-// file. Warnings are what else is worth saying about it; Error leaves them out.
+// InvalidError lists everything that is wrong with a file, in the order of the
+// file. The text of the error does not include the warnings.
 type InvalidError struct {
 	Problems []Problem
 	Warnings []Problem
 }
 
-// Kind says whose a file of a task list is.
+// Kind says who made a file of a task list.
 type Kind int
 
 const (
-	// Foreign is no JSON object: nobody's.
+	// Foreign is a file that is not a JSON object, so not a task.
 	Foreign Kind = iota
-	// Manual is a JSON object without a tag: made by the client or by hand.
+	// Manual is a task without a tag: the client or a person made it.
 	Manual
-	// Tagged is a JSON object whose metadata is an object with the key "fsm",
-	// whatever its value: made by a plan.
+	// Tagged is a task whose metadata is an object with the key "fsm", whatever its
+	// value: a plan made it.
 	Tagged
 )
 
-// Existing is a task file of the list. All but Name are only filled in for a
-// Tagged one, and are empty where the file holds no string.
+// Existing is a task file in the list. All fields but Name are empty unless the file
+// is Tagged, and those that are not strings in the file are empty too.
 type Existing struct {
 	Name    string // "3.json"
 	Tag     string // metadata.fsm: the name of the command that made it
 	Subject string
-	Status  string
+	Status  string // as the file spells it, which may be no Status
 }
 
-// Snapshot is what a plan must know of a task list.
+// Snapshot is what a plan needs to know about a task list.
 type Snapshot struct {
-	MaxID     int64      // the largest number among the names of the list, 0 if there is none
+	MaxID     int64      // the largest number among the file names, 0 if there is none
 	HighWater int64      // the client's high-water mark, 0 if there is none
 	Tasks     []Existing // those that are Tagged
 }
@@ -109,51 +117,162 @@ type Scope int
 const (
 	// ScopeAll deletes every tagged task, whichever command made it.
 	ScopeAll Scope = iota
-	// ScopeSkill deletes only what the same command made.
+	// ScopeSkill deletes the tasks that the same command made.
 	ScopeSkill
 )
 
-// Active says what a plan does about tasks that somebody may be working on.
+// Active says what a plan does about tasks that are under way.
 type Active int
 
 const (
 	// ActiveReset deletes them like any other.
 	ActiveReset Active = iota
-	// ActiveRefuse fails with an *ActiveError if one of the tasks about to be
-	// deleted is in progress, or if they are not all of one status.
+	// ActiveRefuse fails with an *ActiveError if one of the tasks to be deleted is in
+	// progress, or if they do not all have the same status.
 	ActiveRefuse
 )
 
-// Policy is what the caller of Plan may choose. Its zero value deletes every
+// Policy is what the caller of [Spec.Plan] may choose. The zero value deletes every
 // tagged task, whatever its status.
 type Policy struct {
 	Scope  Scope
 	Active Active
 }
 
-// ActiveError means that ActiveRefuse refused. Tasks are all those that would
-// have been deleted, in the order of Plan.Deletions.
+// ActiveError is returned by [Spec.Plan] when ActiveRefuse applies. Tasks are all
+// tasks that would have been deleted, in the order of [Plan.Deletions].
 type ActiveError struct {
 	Tasks []Existing
 }
 
 // Plan is what a task list must lose and gain.
 type Plan struct {
-	deletions []Deletion
-	creations []Creation
-	tasks     []task // one a creation
-	base      int64  // added to the ids of tasks
-	from      int64  // the high-water mark as it was
-	mark      int64  // and as it must be
+	deletions    []Deletion
+	creations    []Creation
+	tasks        []Task // one a creation
+	base         int64  // actual id = base + local id
+	oldHighWater int64
+	highWater    int64
 }
 
-// Deletion is a task file that must go.
+// Deletion is a task file to delete.
 type Deletion struct{ Name, Subject, Status string }
 
-// Creation is a task file that must come.
+// Creation is a task file to create.
 type Creation struct {
 	Name    string // "8.json"
 	ID      int64  // actual
 	Subject string
-	Content string // the bytes of the file, without a line feed at the end, as the client writes it
+	Content string // the whole file; the client ends it without a line feed, and so does this
 }
+
+// Len returns the number of tasks.
+func (s *Spec) Len() int { return len(s.tasks) }
+
+// Tasks returns the tasks in the order of the file.
+func (s *Spec) Tasks() []Task {
+	tasks := slices.Clone(s.tasks)
+	for i := range tasks {
+		tasks[i].Blocks = slices.Clone(tasks[i].Blocks)
+		tasks[i].BlockedBy = slices.Clone(tasks[i].BlockedBy)
+	}
+	return tasks
+}
+
+// Warnings returns what is odd about the valid file, in the order of the file:
+// unknown fields, dependencies that are cyclic or stated twice, tasks that block
+// themselves, tasks in progress that another task blocks, metadata.fsm. It lists at
+// most 100 cycles, each at a reference that closes it.
+func (s *Spec) Warnings() []Problem { return slices.Clone(s.warnings) }
+
+// Deletions returns the files to delete, by number, then by name.
+func (p *Plan) Deletions() []Deletion { return slices.Clone(p.deletions) }
+
+// Creations returns the files to create, in the order of fsm.json.
+func (p *Plan) Creations() []Creation { return slices.Clone(p.creations) }
+
+// HighWater returns the high-water mark that the list needs before anything is
+// deleted, and whether that is higher than the one it has.
+func (p *Plan) HighWater() (mark int64, raise bool) { return p.highWater, p.highWater > p.oldHighWater }
+
+// Empty reports whether there is nothing to delete and nothing to create.
+func (p *Plan) Empty() bool { return len(p.deletions) == 0 && len(p.creations) == 0 }
+
+// enum holds the words for the values of an integer type, which begin at 0.
+type enum struct {
+	name  string
+	words []string
+}
+
+var (
+	statuses = enum{"status", []string{"pending", "in_progress", "completed"}}
+	kinds    = enum{"kind", []string{"foreign", "manual", "tagged"}}
+	scopes   = enum{"scope", []string{"all", "skill"}}
+	actives  = enum{"policy for active tasks", []string{"reset", "refuse"}}
+)
+
+func (e enum) marshal(value int) ([]byte, error) {
+	if value < 0 || value >= len(e.words) {
+		return nil, fmt.Errorf("%d is not a %s", value, e.name)
+	}
+	return []byte(e.words[value]), nil
+}
+
+func (e enum) unmarshal(value *int, text []byte) error {
+	i := slices.Index(e.words, string(text))
+	if i < 0 {
+		return fmt.Errorf("unknown %s %q: want %s", e.name, text, e.choice())
+	}
+	*value = i
+	return nil
+}
+
+func (e enum) text(value int) string {
+	text, err := e.marshal(value)
+	if err != nil {
+		return fmt.Sprintf("%s(%d)", e.name, value)
+	}
+	return string(text)
+}
+
+// choice lists the words: a, b or c.
+func (e enum) choice() string {
+	last := len(e.words) - 1
+	return strings.Join(e.words[:last], ", ") + " or " + e.words[last]
+}
+
+// String returns "pending", "in_progress" or "completed".
+func (s Status) String() string { return statuses.text(int(s)) }
+
+// MarshalText fails for a value that is not one of the constants.
+func (s Status) MarshalText() ([]byte, error) { return statuses.marshal(int(s)) }
+
+// UnmarshalText fails for a text that String does not return for a constant.
+func (s *Status) UnmarshalText(text []byte) error { return statuses.unmarshal((*int)(s), text) }
+
+// String returns "foreign", "manual" or "tagged".
+func (k Kind) String() string { return kinds.text(int(k)) }
+
+// MarshalText fails for a value that is not one of the constants.
+func (k Kind) MarshalText() ([]byte, error) { return kinds.marshal(int(k)) }
+
+// UnmarshalText fails for a text that String does not return for a constant.
+func (k *Kind) UnmarshalText(text []byte) error { return kinds.unmarshal((*int)(k), text) }
+
+// String returns "all" or "skill".
+func (s Scope) String() string { return scopes.text(int(s)) }
+
+// MarshalText fails for a value that is not one of the constants.
+func (s Scope) MarshalText() ([]byte, error) { return scopes.marshal(int(s)) }
+
+// UnmarshalText fails for a text that String does not return for a constant.
+func (s *Scope) UnmarshalText(text []byte) error { return scopes.unmarshal((*int)(s), text) }
+
+// String returns "reset" or "refuse".
+func (a Active) String() string { return actives.text(int(a)) }
+
+// MarshalText fails for a value that is not one of the constants.
+func (a Active) MarshalText() ([]byte, error) { return actives.marshal(int(a)) }
+
+// UnmarshalText fails for a text that String does not return for a constant.
+func (a *Active) UnmarshalText(text []byte) error { return actives.unmarshal((*int)(a), text) }

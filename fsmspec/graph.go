@@ -1,91 +1,98 @@
 package fsmspec
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// graph is who blocks whom in a valid file.
+// maxCycles limits the cycles that are warned of: a dense graph has more of them than
+// anybody could read, each as long as the file.
+const maxCycles = 100
+
+// graph holds the dependencies of a valid file.
 type graph struct {
-	*parser
-	index map[int64]int // of the entry with an id
-	edges [][]edge      // by the index of the blocker; each task at most once, never itself
+	entries  []*entry
+	index    map[int64]int // in entries, by id
+	edges    [][]edge      // by the index of the blocker; each blocked task at most once, never the blocker itself
+	warnings *report
+	place    func(offset int) string
 }
 
-// edge says that a task blocks the one with the index to; ref is where the file
-// says so first.
+// edge says that a task blocks the task with index to. ref is the first place in the
+// file that states it.
 type edge struct {
 	to  int
 	ref reference
 }
 
 // warnGraph warns of what is odd about the dependencies of a valid file.
-func (p *parser) warnGraph() {
-	g := &graph{parser: p, index: make(map[int64]int, len(p.entries)), edges: make([][]edge, len(p.entries))}
-	for i, e := range p.entries {
-		g.index[e.ID] = i
+func warnGraph(entries []*entry, warnings *report, place func(offset int) string) {
+	g := &graph{
+		entries:  entries,
+		index:    make(map[int64]int, len(entries)),
+		edges:    make([][]edge, len(entries)),
+		warnings: warnings,
+		place:    place,
+	}
+	for i, e := range entries {
+		g.index[e.task.ID] = i
 	}
 	g.connect()
 	g.warnStarted()
-	g.warnCycles()
+	s := &search{graph: g, visited: make([]bool, len(entries)), position: make([]int, len(entries))}
+	for i := range entries {
+		if !s.visited[i] {
+			s.visit(i)
+		}
+	}
 }
 
-// connect makes the edges, and warns of references that add none.
+// connect makes the edges and warns of references that add none.
 func (g *graph) connect() {
 	stated := make([][]edge, len(g.entries)) // in blockedBy, by the index of the blocker
-	last := make([]int, len(g.entries))      // number of the list that named a task last
-	list := 0
 	for i, e := range g.entries {
-		list++
-		for _, ref := range e.blocks {
-			if g.adds(ref, last, list) {
-				g.edges[i] = append(g.edges[i], edge{g.index[ref.id], ref})
-			}
-		}
-		list++
-		for _, ref := range e.blockedBy {
-			if g.adds(ref, last, list) {
-				blocker := g.index[ref.id]
-				stated[blocker] = append(stated[blocker], edge{i, ref})
-			}
+		g.edges[i] = g.distinct(e.blocks)
+		for _, blocker := range g.distinct(e.blockedBy) {
+			stated[blocker.to] = append(stated[blocker.to], edge{i, blocker.ref})
 		}
 	}
-	g.merge(stated)
-}
-
-// adds reports whether ref names another task for the first time in its list,
-// and warns if not. last is 0 for a task that no list has named.
-func (g *graph) adds(ref reference, last []int, list int) bool {
-	named := g.index[ref.id]
-	twice := last[named] == list
-	last[named] = list
-	switch {
-	case twice:
-		g.warnAt(ref, "%s names %d more than once", ref.field, ref.id)
-	case named == ref.entry:
-		g.warnAt(ref, "%s names the task itself, which then waits for itself", ref.field)
-	default:
-		return true
+	for i, edges := range stated {
+		g.merge(i, edges)
 	}
-	return false
 }
 
-// merge adds the edges that blockedBy states to those that blocks states, and
-// warns of those that both state.
-func (g *graph) merge(stated [][]edge) {
-	known := make([]int, len(g.entries)) // 1 + index among the blocker's edges
-	for i, more := range stated {
-		for n, e := range g.edges[i] {
-			known[e.to] = n + 1
+// distinct returns an edge to each task that a list names, and warns of references to
+// the task itself or to one that the list has named before.
+func (g *graph) distinct(list []reference) []edge {
+	var edges []edge
+	seen := make(map[int64]bool, len(list))
+	for _, ref := range list {
+		switch {
+		case seen[ref.id]:
+			g.warn(ref, "%s lists %d more than once", ref.field, ref.id)
+		case ref.id == ref.entry.task.ID:
+			g.warn(ref, "%s lists the task itself, which would then wait for itself", ref.field)
+		default:
+			edges = append(edges, edge{g.index[ref.id], ref})
 		}
-		blocks := len(g.edges[i])
-		for _, e := range more {
-			if n := known[e.to]; n > 0 {
-				g.warnTwice(&g.edges[i][n-1], e.ref)
-				continue
-			}
-			g.edges[i] = append(g.edges[i], e)
+		seen[ref.id] = true
+	}
+	return edges
+}
+
+// merge adds the edges that blockedBy states to those that blocks of the blocker states,
+// and warns of those that both state.
+func (g *graph) merge(blocker int, stated []edge) {
+	known := make(map[int]int, len(g.edges[blocker])) // indices of edges, by blocked task
+	for n, e := range g.edges[blocker] {
+		known[e.to] = n
+	}
+	for _, e := range stated {
+		if n, both := known[e.to]; both {
+			g.warnTwice(&g.edges[blocker][n], e.ref)
+			continue
 		}
-		for _, e := range g.edges[i][:blocks] {
-			known[e.to] = 0
-		}
+		g.edges[blocker] = append(g.edges[blocker], e)
 	}
 }
 
@@ -95,31 +102,71 @@ func (g *graph) warnTwice(e *edge, other reference) {
 		first, again = again, first
 	}
 	e.ref = first
-	g.warnAt(again, "%s %d says again what %s of %s says at %s",
-		again.field, again.id, first.field, g.name(first.entry), g.pos.At(first.at))
+	g.warn(again, "%s %d repeats what %s of %s states at %s",
+		again.field, again.id, first.field, first.entry.name(), g.place(first.at))
 }
 
-// warnStarted warns of tasks in progress that still wait for another.
+// warnStarted warns of tasks in progress that another task blocks.
 func (g *graph) warnStarted() {
 	warned := make([]bool, len(g.entries))
-	for i, edges := range g.edges {
-		if g.entries[i].Status == Completed {
+	for i, blocker := range g.entries {
+		if blocker.task.Status == Completed {
 			continue
 		}
-		for _, e := range edges {
+		for _, e := range g.edges[i] {
 			blocked := g.entries[e.to]
-			if blocked.Status != InProgress || warned[e.to] || g.warnings.turnsAway() {
+			if blocked.task.Status != InProgress || warned[e.to] {
 				continue
 			}
 			warned[e.to] = true
-			g.warnings.add(finding{blocked.statusAt, fmt.Sprintf("/%d/status", e.to),
-				fmt.Sprintf("in_progress while blocked by %s, which is %s", g.name(i), g.entries[i].Status), e.to})
+			g.warnings.note(blocked.statusAt, blocked, func() (pointer, text string) {
+				return fmt.Sprintf("/%d/status", e.to), fmt.Sprintf("in_progress while blocked by %s, which is %s", blocker.name(), blocker.task.Status)
+			})
 		}
 	}
 }
 
-func (g *graph) warnAt(ref reference, format string, args ...any) {
-	if !g.warnings.turnsAway() {
-		g.warnings.add(finding{ref.at, ref.pointer(), fmt.Sprintf(format, args...), ref.entry})
+func (g *graph) warn(ref reference, format string, args ...any) {
+	g.warnings.note(ref.at, ref.entry, func() (pointer, text string) {
+		return ref.pointer(), fmt.Sprintf(format, args...)
+	})
+}
+
+// search finds cycles depth first: each edge back to a task on the path closes one.
+type search struct {
+	graph    *graph
+	path     []int  // indices of the tasks from the root to the current one
+	visited  []bool // by index
+	position []int  // by index: 1 + place on the path, or 0
+	found    int
+}
+
+// visit recurses at most MaxTasks deep.
+func (s *search) visit(i int) {
+	s.path = append(s.path, i)
+	s.position[i] = len(s.path)
+	s.visited[i] = true
+	for _, e := range s.graph.edges[i] {
+		if n := s.position[e.to]; n > 0 {
+			s.warn(s.path[n-1:], e.ref)
+		} else if !s.visited[e.to] {
+			s.visit(e.to)
+		}
 	}
+	s.path = s.path[:len(s.path)-1]
+	s.position[i] = 0
+}
+
+func (s *search) warn(cycle []int, closing reference) {
+	if s.found++; s.found > maxCycles {
+		return
+	}
+	s.graph.warnings.note(closing.at, nil, func() (pointer, text string) {
+		var ids strings.Builder
+		for _, i := range cycle {
+			fmt.Fprintf(&ids, "%d -> ", s.graph.entries[i].task.ID)
+		}
+		first := s.graph.entries[cycle[0]].task.ID
+		return closing.pointer(), fmt.Sprintf("cycle %s%d: each task blocks the next, so none can start", ids.String(), first)
+	})
 }

@@ -33,7 +33,7 @@ func TestLimitOfBytes(t *testing.T) {
 
 func TestLimitOfTasks(t *testing.T) {
 	assert.Equal(t, fsmspec.MaxTasks, parsed(t, many(fsmspec.MaxTasks)).Len())
-	assert.Equal(t, []string{"1002:3 /1000 a file may hold 1000 tasks, and this is one more"}, lines(refused(t, many(fsmspec.MaxTasks+1)).Problems))
+	assert.Equal(t, []string{"1002:3 /1000 a file may hold at most 1000 tasks"}, lines(refused(t, many(fsmspec.MaxTasks+1)).Problems))
 	assert.Len(t, refused(t, many(3*fsmspec.MaxTasks)).Problems, 1, "what follows is not checked")
 
 	file := strings.Replace(many(fsmspec.MaxTasks+1), `"id": 1,`, `"id": 1, "blocks": [1001],`, 1)
@@ -61,13 +61,13 @@ func TestLimitOfNesting(t *testing.T) {
 
 	want := fmt.Sprintf("1:143 /0/metadata/k%s task 1 (\"A\"): nested deeper than 100 levels", strings.Repeat("/0", 97))
 	assert.Equal(t, []string{want}, lines(refused(t, nested(fsmspec.MaxDepth+1)).Problems))
-	assert.Equal(t, []string{want}, lines(refused(t, nested(fsmspec.MaxDepth+50)).Problems), "said once")
+	assert.Equal(t, []string{want}, lines(refused(t, nested(fsmspec.MaxDepth+50)).Problems), "once for each value that is nested too deep")
 }
 
 func TestNestingPastAllBounds(t *testing.T) {
 	problems := refused(t, strings.Repeat("[", 100_000)).Problems
 	text := problems[len(problems)-1].Message
-	assert.Contains(t, text, "not readable from here on")
+	assert.Contains(t, text, "exceeded max depth")
 
 	problems = refused(t, `[{"id": 1, "subject": "A", "metadata": `+strings.Repeat(`{"k":`, 20_000)).Problems
 	assert.Equal(t, `task 1 ("A"): nested deeper than 100 levels`, problems[0].Message)

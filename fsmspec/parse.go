@@ -2,30 +2,49 @@ package fsmspec
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Parse reads a whole file. The error is an *InvalidError with everything that
-// is wrong: a file with a syntax error is checked up to there, though not for
-// references, because what they name may follow. data is not kept.
+// Parse reads a whole file. The error is an *InvalidError that lists everything that is
+// wrong. A file that is not JSON is checked up to the mistake, but its references are
+// not, because the tasks that they name may follow. data is not kept.
 func Parse(data []byte) (*Spec, error) {
 	if text := unreadable(data); text != "" {
 		return nil, &InvalidError{Problems: []Problem{{Line: 1, Column: 1, Message: text}}}
 	}
-	p := &parser{reader: newReader(data, byteOrderMark(data), "an array of tasks")}
+	// Editors do not show a byte order mark and do not count it as a column.
+	rest := bytes.TrimPrefix(data, []byte("\uFEFF"))
+	skipped := len(data) - len(rest)
+	p := newParser(rest)
+	if skipped > 0 {
+		p.problem(0, "the file begins with a byte order mark (BOM): save it without one")
+	}
 	p.file()
-	p.check()
-	if len(p.findings.list) == 0 {
-		p.warnGraph()
-		return &Spec{p.tasks(), p.warnings.problems(p.pos, true, p.name)}, nil
+	p.checkIDs()
+	if len(p.problems.findings) > 0 {
+		return nil, &InvalidError{
+			Problems: p.problems.problems(rest, skipped, false),
+			Warnings: p.warnings.problems(rest, skipped, true),
+		}
 	}
-	return nil, &InvalidError{
-		Problems: p.findings.problems(p.pos, false, p.name),
-		Warnings: p.warnings.problems(p.pos, true, p.name),
+	warnGraph(p.entries, &p.warnings, p.place)
+	spec := &Spec{warnings: p.warnings.problems(rest, skipped, true)}
+	for _, e := range p.entries {
+		spec.tasks = append(spec.tasks, e.task)
+		spec.members = append(spec.members, e.members)
 	}
+	return spec, nil
 }
 
-// unreadable says why a file is not even looked into, or "".
+// unreadable returns why a file is not parsed at all, or "".
 func unreadable(data []byte) string {
 	switch {
 	case len(data) > MaxBytes:
@@ -37,176 +56,412 @@ func unreadable(data []byte) string {
 	}
 }
 
-// byteOrderMark returns how many bytes of data are one.
-func byteOrderMark(data []byte) int {
-	return len(data) - len(bytes.TrimPrefix(data, []byte("\uFEFF")))
-}
-
-// parser reads the array of tasks.
+// parser reads a file token by token. A syntax error ends it; everything else that is
+// wrong is noted, and reading goes on.
 type parser struct {
-	*reader
-	entries []*entry // one an element of the array, nil if it is no object
-	partial bool     // entries lacks some of the file's tasks
+	data      []byte
+	decoder   *jsontext.Decoder
+	positions *jsonx.Index
+	end       int  // offset of the end of the last token
+	broken    bool // there was a syntax error
+	suspect   bool // the file may have strings that are not valid UTF-8
+
+	entries []*entry
+	current *entry // the task being read, or nil
+	partial bool   // entries lacks some of the file's tasks
+
+	problems, warnings report
 }
 
-// entry is a task as it is being read.
+// newParser returns a parser whose decoder accepts duplicate keys and invalid UTF-8.
+// The decoder would stop at the first one; the parser reports all.
+func newParser(data []byte) *parser {
+	return &parser{
+		data:      data,
+		decoder:   jsontext.NewDecoder(bytes.NewBuffer(data), jsonx.Tolerant),
+		positions: jsonx.NewIndex(data),
+		suspect:   !utf8.Valid(data) || bytes.Contains(data, []byte(`\ud`)) || bytes.Contains(data, []byte(`\uD`)),
+	}
+}
+
+// entry is a task while the file is being read.
 type entry struct {
-	Task
-	at                int
-	idAt              int
-	statusAt          int
-	blocks, blockedBy []reference
-	members           string // those of metadata that a plan keeps, without the braces
-	meant             []misspelling
+	task      Task
+	members   string // of metadata; see taskFile
+	index     int    // in the array
+	at        int    // offsets
+	idAt      int
+	statusAt  int
+	blocks    []reference
+	blockedBy []reference
 }
-
-// misspelling is an unknown field that is near a known one.
-type misspelling struct{ by, field string }
 
 // reference is an element of blocks or blockedBy.
 type reference struct {
-	id    int64 // local
+	id    int64
 	at    int
 	field string
-	entry int // index of the entry that holds it
+	entry *entry // the task that has it
 	index int
 }
 
-func (r reference) pointer() string { return fmt.Sprintf("/%d/%s/%d", r.entry, r.field, r.index) }
+func (r reference) pointer() string {
+	return fmt.Sprintf("/%d/%s/%d", r.entry.index, r.field, r.index)
+}
 
-// file reads all of it; partial remains true if it could not.
-func (p *parser) file() {
-	if p.skipped > 0 {
-		p.findings.add(finding{0, "", "the file begins with a byte order mark (BOM): save it without one", nowhere})
+// name is what messages call the task: by its id, or by its place in the array if the
+// id is missing or wrong.
+func (e *entry) name() string {
+	switch {
+	case e.task.ID > 0:
+		return taskName(e.task.ID, e.task.Subject)
+	case e.task.Subject != "":
+		return fmt.Sprintf("entry %d (%s)", e.index+1, quoted(e.task.Subject))
+	default:
+		return fmt.Sprintf("entry %d", e.index+1)
 	}
-	p.partial = true
-	t, ok := p.next()
+}
+
+func (p *parser) file() {
+	t := p.next()
+	if t.kind == '[' {
+		p.tasks()
+	} else if !p.broken {
+		p.partial = true
+		p.problem(t.start, "the file must hold an array of tasks, not %s", p.describe(t))
+		p.skip(t)
+	}
+	if !p.broken {
+		p.stop(jsonx.CheckEnd(p.data, p.end))
+	}
+}
+
+// tasks reads the elements of the array. Those beyond the limit are checked only for
+// being JSON.
+func (p *parser) tasks() {
+	for i, t := range p.elements {
+		switch {
+		case i > MaxTasks:
+		case i == MaxTasks:
+			p.partial = true
+			p.problem(t.start, "a file may hold at most %d tasks", MaxTasks)
+		case t.kind != '{':
+			p.problem(t.start, "entry %d must be an object, not %s", i+1, p.describe(t))
+		default:
+			p.current = &entry{index: i, at: t.start}
+			p.entries = append(p.entries, p.current)
+			p.task(p.current)
+			p.current = nil
+		}
+	}
+}
+
+// task reads the fields of a task.
+func (p *parser) task(e *entry) {
+	var seen [len(fields)]bool
+	var unknown []string
+	for key, t := range p.members {
+		name := p.text(key)
+		i := slices.IndexFunc(fields[:], func(f field) bool { return f.name == name })
+		switch {
+		case i < 0:
+			unknown = append(unknown, name)
+			p.warn(key.start, "unknown field %s is ignored%s", quoted(name), didYouMean(name, fieldNames()))
+			continue
+		case t.kind != 'n':
+			fields[i].typ.read(p, e, name, t)
+		case fields[i].required:
+			p.problem(t.start, "missing %q: it is null", name)
+		}
+		seen[i] = true
+	}
+	for i, f := range fields {
+		if f.required && !seen[i] && !p.broken {
+			p.problem(e.at, "missing %q%s", f.name, misspelled(f.name, unknown))
+		}
+	}
+}
+
+// misspelled is a hint for a missing field that one of the unknown ones may be.
+func misspelled(name string, unknown []string) string {
+	for _, u := range unknown {
+		if near(u, fieldNames()) == name {
+			return fmt.Sprintf(" (misspelled as %s?)", quoted(u))
+		}
+	}
+	return ""
+}
+
+// checkIDs finds duplicate ids, and references to tasks that the file does not have.
+func (p *parser) checkIDs() {
+	byID := make(map[int64]*entry, len(p.entries))
+	for _, e := range p.entries {
+		first, duplicate := byID[e.task.ID]
+		switch {
+		case e.task.ID == 0:
+		case duplicate:
+			p.duplicate(first, e)
+		default:
+			byID[e.task.ID] = e
+		}
+	}
+	if p.partial || p.broken {
+		return
+	}
+	ids := make([]int64, 0, len(byID))
+	for id := range byID {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	for _, e := range p.entries {
+		for _, r := range slices.Concat(e.blocks, e.blockedBy) {
+			if byID[r.id] == nil {
+				p.problems.note(r.at, e, func() (pointer, text string) {
+					return r.pointer(), fmt.Sprintf("%s refers to %d, but there is no task with id %d%s", r.field, r.id, r.id, instead(r.id, e.task.ID, ids))
+				})
+			}
+		}
+	}
+}
+
+func (p *parser) duplicate(first, again *entry) {
+	p.problems.note(again.idAt, again, func() (pointer, text string) {
+		text = fmt.Sprintf("duplicate id %d, used at %s", again.task.ID, p.place(first.idAt))
+		if first.task.Subject != "" {
+			text += fmt.Sprintf(" (%s)", quoted(first.task.Subject))
+		}
+		return fmt.Sprintf("/%d/id", again.index), text + " and again at " + p.place(again.idAt)
+	})
+}
+
+// instead is a hint for an id that no task has: the nearest one if that may be a slip,
+// and never the task's own.
+func instead(id, own int64, sorted []int64) string {
+	const slip = 10
+	others := slices.DeleteFunc(slices.Clone(sorted), func(n int64) bool { return n == own })
+	if len(others) == 0 {
+		return ""
+	}
+	meant := slices.MinFunc(others, func(a, b int64) int { return int(max(a-id, id-a) - max(b-id, id-b)) })
+	if max(id-meant, meant-id) <= slip {
+		return fmt.Sprintf(" (did you mean %d?)", meant)
+	}
+	return fmt.Sprintf(" (the ids of this file go from %d to %d)", sorted[0], sorted[len(sorted)-1])
+}
+
+// token is one token of the file. That of a string includes its quotes; that of an
+// object or array is only the brace or bracket.
+type token struct {
+	kind       jsontext.Kind
+	start, end int
+	invalid    bool // a string that is not valid UTF-8
+}
+
+// next reads a token. Its kind is 0 at a syntax error, which it has noted, and after.
+func (p *parser) next() token {
+	if p.broken {
+		return token{}
+	}
+	kind, size := p.decoder.PeekKind(), 1
+	var err error
+	switch kind {
+	case '{', '}', '[', ']':
+		_, err = p.decoder.ReadToken()
+	default:
+		var value jsontext.Value
+		value, err = p.decoder.ReadValue()
+		size = len(value)
+	}
+	if err != nil {
+		p.stop(err)
+		return token{}
+	}
+	p.end = int(p.decoder.InputOffset())
+	t := token{kind: kind, start: p.end - size, end: p.end}
+	if p.isCut(t) {
+		return p.next()
+	}
+	p.check(&t)
+	return t
+}
+
+// isCut reports whether t is the 0 of a number like 01. The decoder reads the 0 and
+// reports an error for what follows; the 0 alone is not what the file means.
+func (p *parser) isCut(t token) bool {
+	return t.kind == '0' && p.decoder.StackDepth() > 0 && t.end < len(p.data) && bytes.IndexByte([]byte(" \t\r\n,]}"), p.data[t.end]) < 0
+}
+
+// check notes what is wrong with a token wherever it is.
+func (p *parser) check(t *token) {
+	switch t.kind {
+	case '"':
+		t.invalid = !p.checkUTF8(*t)
+	case '{', '[':
+		if p.decoder.StackDepth() == MaxDepth+1 {
+			p.problem(t.start, "nested deeper than %d levels", MaxDepth)
+		}
+	}
+}
+
+// checkUTF8 notes the first thing in a string that UTF-8 cannot represent: a byte that
+// is not part of a character, or half of a surrogate pair. It reports whether there is
+// none.
+func (p *parser) checkUTF8(t token) bool {
+	if !p.suspect {
+		return true
+	}
+	err, invalid := errors.AsType[*jsonx.SyntaxError](jsonx.Check(p.data[t.start:t.end]))
+	if invalid {
+		p.problem(t.start+err.Offset, "%v", err.Err)
+	}
+	return !invalid
+}
+
+// elements yields the elements of the array that was just opened, with their indices.
+// It reads to the end of each element if the loop does not.
+func (p *parser) elements(yield func(int, token) bool) {
+	for i := 0; ; i++ {
+		t := p.next()
+		if p.broken || t.kind == ']' || !yield(i, t) {
+			return
+		}
+		p.skip(t)
+	}
+}
+
+// members yields the keys and values of the object that was just opened. It notes
+// duplicate keys, and reads to the end of each value if the loop does not.
+func (p *parser) members(yield func(key, value token) bool) {
+	var seen keys
+	for {
+		key := p.next()
+		if p.broken || key.kind == '}' {
+			return
+		}
+		p.checkKey(&seen, key)
+		value := p.next()
+		if p.broken || !yield(key, value) {
+			return
+		}
+		p.skip(value)
+	}
+}
+
+// skip reads to the end of the value that begins with t, unless that is done.
+func (p *parser) skip(t token) {
+	if p.end != t.end {
+		return
+	}
+	switch t.kind {
+	case '{':
+		for range p.members {
+		}
+	case '[':
+		for range p.elements {
+		}
+	}
+}
+
+// keys are those of one object, with their offsets. A map is slower for as few keys as
+// a task has.
+type keys struct {
+	few  [16]key
+	n    int
+	many map[string]int // those that few has no room for
+}
+
+type key struct {
+	name string
+	at   int
+}
+
+// checkKey notes a duplicate key. Invalid keys are left out: different ones may become
+// the same text.
+func (p *parser) checkKey(seen *keys, t token) {
+	if t.invalid {
+		return
+	}
+	name := p.text(t)
+	if first, duplicate := seen.add(name, t.start); duplicate {
+		p.problem(t.start, "duplicate key %s in one object, at %s and again at %s", quoted(name), p.place(first), p.place(t.start))
+	}
+}
+
+// add adds a key. If it is there already, add returns its offset.
+func (k *keys) add(name string, at int) (first int, duplicate bool) {
+	for _, one := range k.few[:k.n] {
+		if one.name == name {
+			return one.at, true
+		}
+	}
+	if k.n < len(k.few) {
+		k.few[k.n] = key{name, at}
+		k.n++
+		return 0, false
+	}
+	if first, duplicate = k.many[name]; duplicate {
+		return first, true
+	}
+	if k.many == nil {
+		k.many = make(map[string]int)
+	}
+	k.many[name] = at
+	return 0, false
+}
+
+// stop notes a syntax error and ends the parser. Syntax errors are never omitted.
+func (p *parser) stop(err error) {
+	syntax, ok := errors.AsType[*jsonx.SyntaxError](jsonx.Explain(p.data, err))
 	if !ok {
 		return
 	}
-	if t.kind != '[' {
-		p.problem(t.start, "the file must hold an array of tasks, not %s", p.value(t))
-		ok = p.skip(t)
-	} else {
-		ok = p.array()
+	pointer := ""
+	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		pointer = string(e.JSONPointer)
 	}
-	p.entry = nowhere
-	if ok {
-		p.finish()
-	}
+	p.broken = true
+	p.problems.findings = append(p.problems.findings, finding{syntax.Offset, p.current, pointer, "malformed JSON: " + syntax.Err.Error()})
 }
 
-func (p *parser) array() bool {
-	for {
-		p.entry = nowhere
-		t, ok := p.next()
-		if !ok {
-			return false
-		}
-		if t.kind == ']' {
-			p.partial = len(p.entries) > MaxTasks
-			return true
-		}
-		if !p.element(t) {
-			return false
-		}
+// problem notes what is wrong with the last token or the object or array it closed.
+func (p *parser) problem(at int, format string, args ...any) {
+	p.note(&p.problems, at, format, args)
+}
+
+func (p *parser) warn(at int, format string, args ...any) { p.note(&p.warnings, at, format, args) }
+
+func (p *parser) note(r *report, at int, format string, args []any) {
+	r.note(at, p.current, func() (pointer, text string) {
+		return string(p.decoder.StackPointer()), fmt.Sprintf(format, args...)
+	})
+}
+
+// place is an offset in a message.
+func (p *parser) place(at int) string { return p.positions.At(at).String() }
+
+// raw returns how the file spells t.
+func (p *parser) raw(t token) string { return string(p.data[t.start:t.end]) }
+
+// text returns what the string t means. Invalid UTF-8 has been noted before.
+func (p *parser) text(t token) string {
+	raw := p.raw(t)
+	if strings.IndexByte(raw, '\\') < 0 {
+		return raw[1 : len(raw)-1]
 	}
+	text, _ := jsontext.AppendUnquote(nil, raw)
+	return string(text)
 }
 
-// element reads one element of the array. Those past the limit are only
-// checked as JSON.
-func (p *parser) element(t token) bool {
-	n := len(p.entries)
-	switch {
-	case n > MaxTasks:
-		return p.skip(t)
-	case n == MaxTasks:
-		p.entries = append(p.entries, nil)
-		return p.reject(t, "a file may hold %d tasks, and this is one more", MaxTasks)
-	case t.kind != '{':
-		p.entries = append(p.entries, nil)
-		return p.reject(t, "entry %d must be an object, not %s", n+1, p.value(t))
-	}
-	e := &entry{at: t.start, Task: Task{Status: Pending}}
-	p.entries = append(p.entries, e)
-	p.entry = n
-	return p.object(e)
-}
-
-// object reads the fields of an entry and notes the required ones it lacks.
-func (p *parser) object(e *entry) bool {
-	var seen fields
-	for {
-		name, ok := p.next()
-		if !ok {
-			return false
-		}
-		if name.kind == '}' {
-			p.missing(e, seen)
-			return true
-		}
-		if !p.member(e, name, &seen) {
-			return false
-		}
-	}
-}
-
-// missing is called when the entry has just been closed, so that the problem
-// points at it.
-func (p *parser) missing(e *entry, seen fields) {
-	for _, field := range []struct {
-		name string
-		seen bool
-	}{{"id", seen.id}, {"subject", seen.subject}} {
-		if field.seen {
-			continue
-		}
-		hint := ""
-		for _, m := range e.meant {
-			if m.field == field.name {
-				hint = fmt.Sprintf(" (is it meant by %s?)", quoted(m.by))
-			}
-		}
-		p.problem(e.at, "missing %q%s", field.name, hint)
-	}
-}
-
-// reject notes that the value that begins with t is wrong, and skips it.
-func (p *parser) reject(t token, format string, args ...any) bool {
-	p.problem(t.start, format, args...)
-	return p.skip(t)
-}
-
-// value is the value that begins with t, in words.
-func (p *parser) value(t token) string { return value(t.kind, p.raw(t)) }
-
-// name is what messages call an entry: by its id, or by its place if that is
-// what is wrong with it.
-func (p *parser) name(index int) string {
-	e := p.entries[index]
-	switch {
-	case e.ID > 0:
-		return called(e.ID, e.Subject)
-	case e.Subject != "":
-		return fmt.Sprintf("entry %d (%s)", index+1, quoted(e.Subject))
+// describe names the value that begins with t in a message.
+func (p *parser) describe(t token) string {
+	switch t.kind {
+	case '0':
+		return "the number " + short(p.raw(t))
+	case '"':
+		return "the string " + oneLine(short(p.raw(t)))
+	case 't', 'f':
+		return p.raw(t)
 	default:
-		return fmt.Sprintf("entry %d", index+1)
+		return jsonx.KindName(t.kind)
 	}
-}
-
-func (p *parser) tasks() []task {
-	tasks := make([]task, len(p.entries))
-	for i, e := range p.entries {
-		e.Blocks, e.BlockedBy = ids(e.blocks), ids(e.blockedBy)
-		tasks[i] = task{e.Task, e.members}
-	}
-	return tasks
-}
-
-func ids(refs []reference) []int64 {
-	ids := make([]int64, len(refs))
-	for i, ref := range refs {
-		ids[i] = ref.id
-	}
-	return ids
 }

@@ -58,8 +58,8 @@ func TestParseDocumentedExample(t *testing.T) {
 ]`)
 	assert.Equal(t, 2, spec.Len())
 	assert.Equal(t, []fsmspec.Task{
-		{ID: 1, Subject: "Set up environment", ActiveForm: "Setting up environment", Status: "pending", Blocks: []int64{}, BlockedBy: []int64{}},
-		{ID: 2, Subject: "Implement feature X", Description: "Details here", Status: "pending", Blocks: []int64{}, BlockedBy: []int64{1}},
+		{ID: 1, Subject: "Set up environment", ActiveForm: "Setting up environment"},
+		{ID: 2, Subject: "Implement feature X", Description: "Details here", BlockedBy: []int64{1}},
 	}, spec.Tasks())
 	assert.Empty(t, spec.Warnings())
 }
@@ -68,9 +68,9 @@ func TestParseEveryField(t *testing.T) {
 	spec := parsed(t, `[{"owner":"me","metadata":{"b": 1.50,"a":[]},"blockedBy":[2.0],"blocks":[2e0],"status":"completed",
 		"activeForm":"Doing","description":"D","subject":"Do \u0041","id":1},{"id":2,"subject":"\ud83d\ude00\u0000"}]`)
 	assert.Equal(t, []fsmspec.Task{
-		{ID: 1, Subject: "Do A", Description: "D", ActiveForm: "Doing", Owner: "me", Status: "completed",
+		{ID: 1, Subject: "Do A", Description: "D", ActiveForm: "Doing", Owner: "me", Status: fsmspec.Completed,
 			Blocks: []int64{2}, BlockedBy: []int64{2}, Metadata: `{"b": 1.50,"a":[]}`},
-		{ID: 2, Subject: "😀\x00", Status: "pending", Blocks: []int64{}, BlockedBy: []int64{}},
+		{ID: 2, Subject: "😀\x00"},
 	}, spec.Tasks())
 }
 
@@ -127,7 +127,7 @@ func TestRefused(t *testing.T) {
 
 		{"no id", "[\n  {\"subject\": \"A\"}]", `2:3 /0 entry 1 ("A"): missing "id"`},
 		{"no subject", `[{"id": 3}]`, `1:2 /0 task 3: missing "subject"`},
-		{"id misspelled", `[{"ID": 3, "subject": "A"}]`, `1:2 /0 entry 1 ("A"): missing "id" (is it meant by "ID"?)`},
+		{"id misspelled", `[{"ID": 3, "subject": "A"}]`, `1:2 /0 entry 1 ("A"): missing "id" (misspelled as "ID"?)`},
 		{"id null", `[{"id": null, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): missing "id": it is null`},
 		{"subject null", `[{"id": 1, "subject": null}]`, `1:23 /0/subject task 1: missing "subject": it is null`},
 		{"subject empty", `[{"id": 1, "subject": ""}]`, `1:23 /0/subject task 1: subject is blank`},
@@ -154,7 +154,7 @@ func TestRefused(t *testing.T) {
 		{"metadata an array", `[{"id": 1, "subject": "A", "metadata": [1]}]`, `1:40 /0/metadata task 1 ("A"): metadata must be an object, not an array`},
 		{"status a number", `[{"id": 1, "subject": "A", "status": 1}]`, `1:38 /0/status task 1 ("A"): status must be a string, not the number 1`},
 		{"status unknown", `[{"id": 1, "subject": "A", "status": "done"}]`, `1:38 /0/status task 1 ("A"): status must be pending, in_progress or completed, not "done"`},
-		{"status near", `[{"id": 1, "subject": "A", "status": "In-Progress"}]`, `1:38 /0/status task 1 ("A"): status must be pending, in_progress or completed, not "In-Progress" (did you mean in_progress?)`},
+		{"status near", `[{"id": 1, "subject": "A", "status": "In-Progress"}]`, `1:38 /0/status task 1 ("A"): status must be pending, in_progress or completed, not "In-Progress" (did you mean "in_progress"?)`},
 		{"status empty", `[{"id": 1, "subject": "A", "status": ""}]`, `1:38 /0/status task 1 ("A"): status must be pending, in_progress or completed, not ""`},
 		{"blockedBy a string", `[{"id": 1, "subject": "A", "blockedBy": "1"}]`, `1:41 /0/blockedBy task 1 ("A"): blockedBy must be an array of ids, not the string "1"`},
 		{"blocks a number", `[{"id": 1, "subject": "A", "blocks": 1}]`, `1:38 /0/blocks task 1 ("A"): blocks must be an array of ids, not the number 1`},
@@ -166,13 +166,13 @@ func TestRefused(t *testing.T) {
 		{"reference zero", `[{"id": 1, "subject": "A", "blocks": [0]}]`, `1:39 /0/blocks/0 task 1 ("A"): blocks must hold ids, which are positive integers, not 0`},
 
 		{"reference unknown", `[{"id": 3, "subject": "Deploy", "blockedBy": [7]}, {"id": 6, "subject": "B"}]`,
-			`1:47 /0/blockedBy/0 task 3 ("Deploy"): blockedBy refers to 7, and no task of this file has that id (did you mean 6?)`},
+			`1:47 /0/blockedBy/0 task 3 ("Deploy"): blockedBy refers to 7, but there is no task with id 7 (did you mean 6?)`},
 		{"reference never near itself", `[{"id": 6, "subject": "A", "blocks": [7]}, {"id": 3, "subject": "B"}]`,
-			`1:39 /0/blocks/0 task 6 ("A"): blocks refers to 7, and no task of this file has that id (did you mean 3?)`},
+			`1:39 /0/blocks/0 task 6 ("A"): blocks refers to 7, but there is no task with id 7 (did you mean 3?)`},
 		{"reference far off", `[{"id": 1, "subject": "A", "blocks": [99.0]}, {"id": 3, "subject": "B"}]`,
-			`1:39 /0/blocks/0 task 1 ("A"): blocks refers to 99, and no task of this file has that id (the ids of this file go from 1 to 3)`},
+			`1:39 /0/blocks/0 task 1 ("A"): blocks refers to 99, but there is no task with id 99 (the ids of this file go from 1 to 3)`},
 		{"reference without another", `[{"id": 1, "subject": "A", "blocks": [2]}]`,
-			`1:39 /0/blocks/0 task 1 ("A"): blocks refers to 2, and no task of this file has that id`},
+			`1:39 /0/blocks/0 task 1 ("A"): blocks refers to 2, but there is no task with id 2`},
 		{"id twice", "[{\"id\": 1, \"subject\": \"A\"},\n {\"subject\": \"B\", \"id\": 1.0}]",
 			`2:25 /1/id task 1 ("B"): duplicate id 1, used at 1:9 ("A") and again at 2:25`},
 
@@ -185,15 +185,14 @@ func TestRefused(t *testing.T) {
 		{"key twice in no task", `{"k": {"k": 1}, "k": 2}`,
 			"1:1 - the file must hold an array of tasks, not an object\n1:17 /k duplicate key \"k\" in one object, at 1:2 and again at 1:17"},
 
-		{"byte order mark", "\uFEFF[{\"id\": 1, \"subject\": \"\"}]", "1:1 - the file begins with a byte order mark (BOM): save it without one\n1:24 /0/subject task 1: subject is blank"},
+		{"byte order mark", "\uFEFF[{\"id\": 1, \"subject\": \"\"}]", "1:1 - the file begins with a byte order mark (BOM): save it without one\n1:23 /0/subject task 1: subject is blank"},
 		{"UTF-16", "\xff\xfe[\x00]\x00", `1:1 - the file is UTF-16: save it as UTF-8`},
 		{"invalid UTF-8", "[{\"id\": 1, \"subject\": \"é\xff\xfe!\xff\"}]",
-			`1:25 /0/subject task 1 ("é\xff\xfe!\xff"): invalid UTF-8 (byte 0xff) in the string that begins at 1:23` + "\n" +
-				`1:28 /0/subject task 1 ("é\xff\xfe!\xff"): invalid UTF-8 (byte 0xff) in the string that begins at 1:23`},
-		{"lone high surrogate", `[{"id": 1, "subject": "A\ud83d"}]`, "1:25 /0/subject task 1 (\"A\ufffd\"): \\ud83d is half of a surrogate pair and cannot be represented without its other half"},
-		{"lone low surrogate", `[{"id": 1, "subject": "A", "metadata": {"k": "\\\uDE00"}}]`, `1:49 /0/metadata/k task 1 ("A"): \uDE00 is half of a surrogate pair and cannot be represented without its other half`},
+			`1:25 /0/subject task 1 ("é\xff\xfe!\xff"): invalid UTF-8`},
+		{"lone high surrogate", `[{"id": 1, "subject": "A\ud83d"}]`, "1:25 /0/subject task 1 (\"A\ufffd\"): invalid surrogate pair `\\ud83d\"` in string"},
+		{"lone low surrogate", `[{"id": 1, "subject": "A", "metadata": {"k": "\\\uDE00"}}]`, "1:49 /0/metadata/k task 1 (\"A\"): invalid surrogate pair `\\uDE00\"` in string"},
 		{"surrogate in a key", `[{"id": 1, "subject": "A", "\ud800\ud83d\ude00": 1}]`,
-			"1:29 /0/\ufffd😀 task 1 (\"A\"): \\ud800 is half of a surrogate pair and cannot be represented without its other half"},
+			"1:29 /0/\ufffd😀 task 1 (\"A\"): invalid surrogate pair `\\ud800\\ud83d` in string"},
 
 		{"long text is cut", `[{"id": "` + strings.Repeat("é", 100) + `", "subject": "A"}]`,
 			`1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "` + strings.Repeat("é", 39) + `…`},
@@ -216,7 +215,7 @@ func TestAllProblemsAtOnceInFileOrder(t *testing.T) {
   {"id": 4, "colour": "red"}
 ]`)
 	assert.Equal(t, []string{
-		`2:47 /0/blockedBy/0 task 1 ("Build"): blockedBy refers to 9, and no task of this file has that id (did you mean 4?)`,
+		`2:47 /0/blockedBy/0 task 1 ("Build"): blockedBy refers to 9, but there is no task with id 9 (did you mean 4?)`,
 		`3:10 /1/id task 1: duplicate id 1, used at 2:10 ("Build") and again at 3:10`,
 		`3:24 /1/subject task 1: subject is blank`,
 		`3:49 /1/metadata/a task 1: duplicate key "a" in one object, at 3:41 and again at 3:49`,

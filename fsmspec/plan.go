@@ -7,113 +7,93 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Len returns the number of tasks.
-func (s *Spec) Len() int { return len(s.tasks) }
-
-// Tasks returns the tasks in the order of the file.
-func (s *Spec) Tasks() []Task {
-	tasks := make([]Task, len(s.tasks))
-	for i, t := range s.tasks {
-		tasks[i] = t.Task
-		tasks[i].Blocks = slices.Clone(t.Blocks)
-		tasks[i].BlockedBy = slices.Clone(t.BlockedBy)
-	}
-	return tasks
-}
-
-// Warnings returns what is odd about the file though it is valid, in its order:
-// unknown fields, dependencies that are cycles or stated twice, a task that
-// blocks itself or is in progress while another blocks it, a tag of its own. At
-// most 100 cycles are named; without one of the references that close them,
-// there would be fewer.
-func (s *Spec) Warnings() []Problem { return slices.Clone(s.warnings) }
-
-// Plan says what a list must lose and gain to hold the workflow as command made
-// it. Actual ids are local ones above the largest number the list has given,
-// counted before anything is deleted. The error is an *ActiveError or wraps
-// ErrIDTooLarge. What is no UTF-8 in command becomes U+FFFD.
+// Plan returns what the list must lose and gain to hold the workflow as command made
+// it. The base of the new ids is the largest id that the list has ever given, including
+// those of tasks to be deleted. Invalid UTF-8 in command becomes U+FFFD. Plan fails
+// with an *ActiveError, or with an error that wraps ErrIDTooLarge.
 func (s *Spec) Plan(command string, list Snapshot, policy Policy) (*Plan, error) {
 	command = strings.ToValidUTF8(command, "\uFFFD")
-	doomed := policy.doomed(command, list.Tasks)
-	if policy.Active == ActiveRefuse && active(doomed) {
-		return nil, &ActiveError{doomed}
+	replaced := policy.replaced(command, list.Tasks)
+	if policy.Active == ActiveRefuse && underWay(replaced) {
+		return nil, &ActiveError{replaced}
 	}
 	base := max(list.MaxID, list.HighWater)
-	plan := &Plan{tasks: s.tasks, base: base, from: list.HighWater, mark: list.HighWater}
-	for _, t := range s.tasks {
+	plan := &Plan{tasks: s.tasks, base: base, oldHighWater: list.HighWater, highWater: list.HighWater}
+	for i := range s.tasks {
+		t := &s.tasks[i]
 		if t.ID > MaxID-base {
 			return nil, fmt.Errorf("%s: its id would be %d above %d, the largest that the task list has given: %w",
-				called(t.ID, t.Subject), t.ID, base, ErrIDTooLarge)
+				taskName(t.ID, t.Subject), t.ID, base, ErrIDTooLarge)
 		}
-		creation, err := t.create(base, command)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", called(t.ID, t.Subject), err)
-		}
-		plan.creations = append(plan.creations, creation)
+		plan.creations = append(plan.creations, taskFile{t, s.members[i], base, command}.creation())
 	}
-	for _, e := range doomed {
+	for _, e := range replaced {
 		plan.deletions = append(plan.deletions, Deletion{e.Name, e.Subject, e.Status})
 	}
-	plan.raise(list.MaxID)
+	plan.raiseHighWater(list.MaxID)
 	return plan, nil
 }
 
-// raise lifts the mark if the list would otherwise forget its largest number,
-// which the client then would give again.
-func (p *Plan) raise(largest int64) {
+// raiseHighWater raises the mark if the plan deletes the file with the largest number
+// and creates none: the client would give that number again.
+func (p *Plan) raiseHighWater(largest int64) {
 	if len(p.creations) > 0 {
 		return
 	}
 	for _, d := range p.deletions {
 		if n, ok := number(d.Name); ok && n >= largest {
-			p.mark = max(p.mark, n)
+			p.highWater = max(p.highWater, n)
 		}
 	}
 }
 
-// doomed returns what a plan deletes, by number, then by name; names without a
-// number come last.
-func (p Policy) doomed(command string, tagged []Existing) []Existing {
-	var doomed []Existing
+// replaced returns the tasks that a plan deletes, by number, then by name. Names
+// without a number come last.
+func (p Policy) replaced(command string, tagged []Existing) []Existing {
+	var replaced []Existing
 	for _, e := range tagged {
 		if p.Scope == ScopeAll || e.Tag == command {
-			doomed = append(doomed, e)
+			replaced = append(replaced, e)
 		}
 	}
-	slices.SortFunc(doomed, func(a, b Existing) int {
-		return cmp.Or(cmp.Compare(rank(a.Name), rank(b.Name)), cmp.Compare(a.Name, b.Name))
-	})
-	return doomed
-}
-
-func rank(name string) int64 {
-	if n, ok := number(name); ok {
-		return n
+	order := func(name string) int64 {
+		if n, ok := number(name); ok {
+			return n
+		}
+		return math.MaxInt64
 	}
-	return math.MaxInt64
+	slices.SortFunc(replaced, func(a, b Existing) int {
+		return cmp.Or(cmp.Compare(order(a.Name), order(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	return replaced
 }
 
-// number is what the client counts a file name as: its leading digits.
+// number returns the number that the client takes a file name for: its leading digits.
 func number(name string) (int64, bool) {
 	digits := name[:len(name)-len(strings.TrimLeft(name, "0123456789"))]
 	if digits == "" {
 		return 0, false
 	}
-	n, _ := strconv.ParseInt(digits, 10, 64) // the largest int64 if it is larger
+	n, _ := strconv.ParseInt(digits, 10, 64) // math.MaxInt64 if it is larger
 	return n, true
 }
 
-// active reports whether somebody may be at work on the tasks: one is in
-// progress, or some are further than others.
-func active(tasks []Existing) bool {
+// underWay reports whether work on the tasks has begun and not ended: one is in
+// progress, or they have different statuses.
+func underWay(tasks []Existing) bool {
 	return slices.ContainsFunc(tasks, func(e Existing) bool {
-		return e.Status == InProgress || e.Status != tasks[0].Status
+		return e.Status == InProgress.String() || e.Status != tasks[0].Status
 	})
 }
 
-// Error names every task, as #ID "subject" (status).
+// Error lists every task as #ID "subject" (status).
 func (e *ActiveError) Error() string {
 	names := make([]string, len(e.Tasks))
 	for i, t := range e.Tasks {
@@ -122,15 +102,104 @@ func (e *ActiveError) Error() string {
 	return "tasks about to be deleted are under way: " + strings.Join(names, ", ")
 }
 
-// Deletions returns the files that must go, by number, then by name.
-func (p *Plan) Deletions() []Deletion { return slices.Clone(p.deletions) }
+func (f taskFile) creation() Creation {
+	id := f.base + f.task.ID
+	return Creation{
+		Name:    strconv.FormatInt(id, 10) + ".json",
+		ID:      id,
+		Subject: f.task.Subject,
+		Content: f.content(),
+	}
+}
 
-// Creations returns the files that must come, in the order of fsm.json.
-func (p *Plan) Creations() []Creation { return slices.Clone(p.creations) }
+// content returns the file as the client itself would write it: every field, indented
+// by two spaces, strings in their shortest form, numbers as they are spelled.
+func (f taskFile) content() string {
+	b := make([]byte, 0, 256+len(f.task.Description)+len(f.members))
+	for i, field := range fields {
+		b = append(b, "{,"[min(i, 1)])
+		b = append(appendQuoted(b, field.name), ':')
+		b = field.typ.write(b, f)
+	}
+	b = append(b, '}')
+	// The error is for invalid JSON, which b is not.
+	b, _ = jsontext.AppendFormat(make([]byte, 0, 2*len(b)), b, jsonx.Tolerant, jsontext.WithIndent("  "))
+	return string(b)
+}
 
-// HighWater returns the high-water mark that the list must have before the
-// deletions, and whether it is higher than the one it had.
-func (p *Plan) HighWater() (mark int64, raise bool) { return p.mark, p.mark > p.from }
+// String returns the plan as a diff, one file a line, each line ended by a line feed:
+// "-" is a file to delete, "+" one to create and "!" a high-water mark to raise. The
+// lines between the quotes are an example.
+//
+//	"- 3.json   Set up (in_progress)"
+//	"+ 10.json  Set up"
+//	"+ 11.json  Deploy (blocked by #10)"
+//	"! .highwatermark 3 -> 9"
+//
+// It is empty if the plan is.
+func (p *Plan) String() string {
+	width := p.width()
+	var diff strings.Builder
+	for _, d := range p.deletions {
+		writeLine(&diff, '-', width, d.Name, d.Subject, remark(d.Status))
+	}
+	for i, c := range p.creations {
+		writeLine(&diff, '+', width, c.Name, c.Subject, p.tasks[i].remarks(p.base))
+	}
+	if mark, raise := p.HighWater(); raise {
+		fmt.Fprintf(&diff, "! .highwatermark %d -> %d\n", p.oldHighWater, mark)
+	}
+	return diff.String()
+}
 
-// Empty reports whether there is nothing to delete and nothing to create.
-func (p *Plan) Empty() bool { return len(p.deletions) == 0 && len(p.creations) == 0 }
+// width returns the length of the longest file name in characters.
+func (p *Plan) width() int {
+	width := 0
+	for _, d := range p.deletions {
+		width = max(width, utf8.RuneCountInString(oneLine(d.Name)))
+	}
+	for _, c := range p.creations {
+		width = max(width, len(c.Name))
+	}
+	return width
+}
+
+func writeLine(diff *strings.Builder, sign rune, width int, name, subject, remarks string) {
+	text := oneLine(subject)
+	if remarks != "" {
+		text = strings.TrimLeft(text+" ("+remarks+")", " ")
+	}
+	line := fmt.Sprintf("%c %-*s  %s", sign, width, oneLine(name), text)
+	diff.WriteString(strings.TrimRight(line, " ") + "\n")
+}
+
+// remark returns a status unless it is the ordinary one.
+func remark(status string) string {
+	if status == Pending.String() {
+		return ""
+	}
+	return oneLine(status)
+}
+
+// remarks returns what the diff shows beside the subject of a task.
+func (t *Task) remarks(base int64) string {
+	var remarks []string
+	if status := remark(t.Status.String()); status != "" {
+		remarks = append(remarks, status)
+	}
+	if len(t.BlockedBy) > 0 {
+		remarks = append(remarks, "blocked by "+idList(base, t.BlockedBy))
+	}
+	if len(t.Blocks) > 0 {
+		remarks = append(remarks, "blocks "+idList(base, t.Blocks))
+	}
+	return strings.Join(remarks, ", ")
+}
+
+func idList(base int64, local []int64) string {
+	names := make([]string, len(local))
+	for i, id := range local {
+		names[i] = fmt.Sprintf("#%d", base+id)
+	}
+	return strings.Join(names, ", ")
+}

@@ -227,25 +227,3 @@ func TestDiff(t *testing.T) {
 	plan = planned(t, `[]`, list, fsmspec.Policy{})
 	assert.Equal(t, golden(t, "diff-empty-file.txt"), plan.String())
 }
-
-func TestPolicyWords(t *testing.T) {
-	for _, scope := range []fsmspec.Scope{fsmspec.ScopeAll, fsmspec.ScopeSkill} {
-		got, err := fsmspec.ParseScope(scope.String())
-		require.NoError(t, err)
-		assert.Equal(t, scope, got)
-	}
-	for _, active := range []fsmspec.Active{fsmspec.ActiveReset, fsmspec.ActiveRefuse} {
-		got, err := fsmspec.ParseActive(active.String())
-		require.NoError(t, err)
-		assert.Equal(t, active, got)
-	}
-	assert.Equal(t, "all skill reset refuse foreign manual tagged", fsmspec.ScopeAll.String()+" "+fsmspec.ScopeSkill.String()+" "+
-		fsmspec.ActiveReset.String()+" "+fsmspec.ActiveRefuse.String()+" "+fsmspec.Foreign.String()+" "+fsmspec.Manual.String()+" "+fsmspec.Tagged.String())
-
-	_, err := fsmspec.ParseScope("All")
-	assert.ErrorIs(t, err, fsmspec.ErrUnknownScope)
-	assert.EqualError(t, err, `unknown scope "All": all or skill`)
-	_, err = fsmspec.ParseActive("")
-	assert.ErrorIs(t, err, fsmspec.ErrUnknownActive)
-	assert.EqualError(t, err, `unknown policy for active tasks "": reset or refuse`)
-}

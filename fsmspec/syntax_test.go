@@ -7,66 +7,65 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Every way in which a file can stop being JSON: where, and what was expected.
+// Each way in which a file can stop being JSON, with the position and the message.
 func TestMalformed(t *testing.T) {
-	const open = "; the object that begins at 1:2 is not closed"
 	for _, c := range []struct{ name, file, want string }{
-		{"empty", ``, `1:1 - unexpected end of file: expected an array of tasks`},
-		{"blank", " \n ", `2:2 - unexpected end of file: expected an array of tasks`},
-		{"comment", `// tasks`, `1:1 - expected an array of tasks, found a comment, which JSON does not have`},
-		{"block comment", `[/* tasks */]`, `1:2 /0 expected a value or ']', found a comment, which JSON does not have`},
-		{"bracket missing", `]`, `1:1 - expected an array of tasks, found ']'`},
-		{"text after the array", "[]\n[]", `2:1 - expected the end of the file, found '['`},
-		{"NUL after the array", "[]\x00", `1:3 - expected the end of the file, found the character U+0000`},
+		{"empty", ``, `1:1 - unexpected end of file`},
+		{"blank", " \n ", `2:2 - unexpected end of file`},
+		{"comment", `// tasks`, `1:1 - invalid character '/' at start of value: JSON has no comments`},
+		{"block comment", `[/* tasks */]`, `1:2 /0 invalid character '/' at start of value: JSON has no comments`},
+		{"bracket missing", `]`, `1:1 - invalid character ']' at start of value`},
+		{"text after the array", "[]\n[]", `2:1 - unexpected text after the JSON value`},
+		{"NUL after the array", "[]\x00", `1:3 - unexpected text after the JSON value`},
 
-		{"array not closed", `[`, `1:2 - unexpected end of file: expected a value or ']'; the array that begins at 1:1 is not closed`},
-		{"array not closed after a value", `[[]`, `1:4 - unexpected end of file: expected ',' or ']' after the previous value; the array that begins at 1:1 is not closed`},
-		{"array cut after a comma", `[[], `, `1:6 - unexpected end of file: expected a value after ','; the array that begins at 1:1 is not closed`},
-		{"array without a comma", "[[]\n []]", `2:2 - expected ',' or ']' after the previous value, found '['`},
-		{"array with a colon", `[[]: []]`, `1:4 - expected ',' or ']' after the previous value, found ':'`},
-		{"array closed by a brace", `[[]}`, `1:4 - expected ',' or ']' after the previous value, found '}'`},
-		{"array with a comma too many", `[[],]`, `1:5 - expected a value after ',', found ']'`},
-		{"array with a leading comma", `[,[]]`, `1:2 - expected a value or ']', found ','`},
+		{"array not closed", `[`, `1:2 - unexpected end of file: a string, array or object is not closed`},
+		{"array not closed after a value", `[[]`, `1:4 - unexpected end of file: a string, array or object is not closed`},
+		{"array cut after a comma", `[[], `, `1:6 - unexpected end of file: a string, array or object is not closed`},
+		{"array without a comma", "[[]\n []]", `2:2 - invalid character '[' after array element (expecting ',' or ']')`},
+		{"array with a colon", `[[]: []]`, `1:4 - invalid character ':' after array element (expecting ',' or ']')`},
+		{"array closed by a brace", `[[]}`, `1:4 - invalid character '}' after array element (expecting ',' or ']')`},
+		{"array with a comma too many", `[[],]`, `1:4 - invalid character ',' at start of value: remove this comma`},
+		{"array with a leading comma", `[,[]]`, `1:2 - invalid character ',' at start of value`},
 
-		{"object not closed", `[{`, `1:3 /0 unexpected end of file: expected a key in double quotes or '}'` + open},
-		{"object cut after a key", `[{"id"`, `1:7 /0/id unexpected end of file: expected ':' after the key` + open},
-		{"object cut after a colon", `[{"id":`, `1:8 /0/id unexpected end of file: expected a value after ':'` + open},
-		{"object cut after a value", `[{"id":1`, `1:9 /0 unexpected end of file: expected ',' or '}' after the previous value` + open},
-		{"object cut after a comma", `[{"id":1,`, `1:10 /0 unexpected end of file: expected a key in double quotes after ','` + open},
-		{"object without a comma", "[{\"id\": 1\n  \"subject\": \"A\"}]", `2:3 /0 expected ',' or '}' after the previous value, found '"'`},
-		{"object without a colon", `[{"id" 1}]`, `1:8 /0/id expected ':' after the key, found '1'`},
-		{"object without a value", `[{"id": }]`, `1:9 /0/id expected a value after ':', found '}'`},
-		{"object closed by a bracket", `[{"id": 1]`, `1:10 - expected ',' or '}' after the previous value, found ']'`},
-		{"object with a comma too many", `[{"id": 1,}]`, `1:11 /0 expected a key in double quotes after ',', found '}'`},
-		{"key bare", `[{id: 1}]`, `1:3 /0 expected a key in double quotes or '}', found 'i'`},
-		{"key a number", `[{1: 1}]`, `1:3 /0 expected a key in double quotes or '}', found '1'`},
-		{"key in single quotes", `[{'id': 1}]`, `1:3 /0 expected a key in double quotes or '}', found a single quote (a string is written in double quotes)`},
+		{"object not closed", `[{`, `1:3 /0 unexpected end of file: a string, array or object is not closed`},
+		{"object cut after a key", `[{"id"`, `1:7 /0/id unexpected end of file: a string, array or object is not closed`},
+		{"object cut after a colon", `[{"id":`, `1:8 /0/id unexpected end of file: a string, array or object is not closed`},
+		{"object cut after a value", `[{"id":1`, `1:9 /0 unexpected end of file: a string, array or object is not closed`},
+		{"object cut after a comma", `[{"id":1,`, `1:10 /0 unexpected end of file: a string, array or object is not closed`},
+		{"object without a comma", "[{\"id\": 1\n  \"subject\": \"A\"}]", `2:3 /0 invalid character '"' after object value (expecting ',' or '}')`},
+		{"object without a colon", `[{"id" 1}]`, `1:8 /0/id invalid character '1' after object name (expecting ':')`},
+		{"object without a value", `[{"id": }]`, `1:9 /0/id missing value after object name`},
+		{"object closed by a bracket", `[{"id": 1]`, `1:10 - invalid character ']' after object value (expecting ',' or '}')`},
+		{"object with a comma too many", `[{"id": 1,}]`, `1:10 /0 invalid character ',' at start of value: remove this comma`},
+		{"key bare", `[{id: 1}]`, `1:3 /0 invalid character 'i' at start of value: strings need double quotes; the only words are true, false and null`},
+		{"key a number", `[{1: 1}]`, `1:3 /0 object member name must be a string`},
+		{"key in single quotes", `[{'id': 1}]`, `1:3 /0 invalid character '\'' at start of value: strings need double quotes; the only words are true, false and null`},
 
-		{"word", `[{"id": one}]`, `1:9 /0/id expected a value after ':', found the word "one" (a string is written in double quotes)`},
-		{"word near a literal", `[{"id": True}]`, `1:9 /0/id expected a value after ':', found the word "True" (did you mean true?)`},
-		{"word cut", `[{"id": nul`, `1:12 /0/id unexpected end of file: expected the rest of "nul"` + open},
-		{"literal with a tail", `[{"x": nullx}]`, `1:12 /0 expected ',' or '}' after the previous value, found 'x'`},
-		{"string in single quotes", `[{"x": 'y'}]`, `1:8 /0/x expected a value after ':', found a single quote (a string is written in double quotes)`},
-		{"no break space", "[{\"x\":\u00a01}]", `1:7 /0/x expected a value after ':', found the character U+00A0`},
-		{"invalid UTF-8 outside strings", "[{\"x\":\xff}]", `1:7 /0/x expected a value after ':', found the byte 0xff, which is no UTF-8`},
-		{"byte order mark inside", "[\uFEFF]", `1:2 /0 expected a value or ']', found a byte order mark`},
+		{"word", `[{"id": one}]`, `1:9 /0/id invalid character 'o' at start of value: strings need double quotes; the only words are true, false and null`},
+		{"word near a literal", `[{"id": True}]`, `1:9 /0/id invalid character 'T' at start of value: strings need double quotes; the only words are true, false and null`},
+		{"word cut", `[{"id": nul`, `1:12 /0/id unexpected end of file: a string, array or object is not closed`},
+		{"literal with a tail", `[{"x": nullx}]`, `1:12 /0 invalid character 'x' after object value (expecting ',' or '}')`},
+		{"string in single quotes", `[{"x": 'y'}]`, `1:8 /0/x invalid character '\'' at start of value: strings need double quotes; the only words are true, false and null`},
+		{"no break space", "[{\"x\":\u00a01}]", `1:7 /0/x invalid character '\u00a0' at start of value`},
+		{"invalid UTF-8 outside strings", "[{\"x\":\xff}]", `1:7 /0/x invalid character '\xff' at start of value`},
+		{"byte order mark inside", "[\uFEFF]", `1:2 /0 invalid character '\ufeff' at start of value: remove the byte order mark`},
 
-		{"string not closed", "[{\"x\":\n  \"yz", `2:6 /0/x unexpected end of file: expected '"' to close the string that begins at 2:3`},
-		{"string cut in an escape", `[{"x": "\`, `1:10 /0/x unexpected end of file: expected '"' to close the string that begins at 1:8`},
-		{"string cut in digits", `[{"x": "\u12`, `1:13 /0/x unexpected end of file: expected '"' to close the string that begins at 1:8`},
-		{"key not closed", `[{"x: 1}]`, `1:10 /0 unexpected end of file: expected '"' to close the string that begins at 1:3`},
-		{"line break in a string", "[{\"x\": \"a\nb\"}]", `1:10 /0/x line break in the string that begins at 1:8: expected '"' before it, or \n in its place`},
-		{"tab in a string", "[{\"x\": \"a\tb\"}]", `1:10 /0/x control character U+0009 in the string that begins at 1:8: write it as \u0009`},
-		{"unknown escape", `[{"x": "\\\x"}]`, `1:11 /0/x invalid escape: expected one of " \ / b f n r t u after \, found 'x' in the string that begins at 1:8`},
-		{"short escape", `[{"x": "\u12g4"}]`, `1:9 /0/x invalid escape: expected four hexadecimal digits after \u, found 'g' in the string that begins at 1:8`},
+		{"string not closed", "[{\"x\":\n  \"yz", `2:6 /0/x unexpected end of file: a string, array or object is not closed`},
+		{"string cut in an escape", `[{"x": "\`, `1:9 /0/x unexpected end of file: a string, array or object is not closed`},
+		{"string cut in digits", `[{"x": "\u12`, `1:9 /0/x unexpected end of file: a string, array or object is not closed`},
+		{"key not closed", `[{"x: 1}]`, `1:10 /0 unexpected end of file: a string, array or object is not closed`},
+		{"line break in a string", "[{\"x\": \"a\nb\"}]", `1:10 /0/x invalid character '\n' in string (expecting non-control character): in a string, write a line break as \n and a tab as \t`},
+		{"tab in a string", "[{\"x\": \"a\tb\"}]", `1:10 /0/x invalid character '\t' in string (expecting non-control character): in a string, write a line break as \n and a tab as \t`},
+		{"unknown escape", `[{"x": "\\\x"}]`, "1:11 /0/x invalid escape sequence `\\x` in string"},
+		{"short escape", `[{"x": "\u12g4"}]`, "1:9 /0/x invalid escape sequence `\\u12g4` in string"},
 
-		{"number with a leading zero", `[{"x": 01}]`, `1:9 /0 expected ',' or '}' after the previous value, found '1' (a number may not begin with 0)`},
-		{"number with a plus", `[{"x": +1}]`, `1:8 /0/x expected a value after ':', found '+'`},
-		{"number a lone minus", `[{"x": -}]`, `1:9 /0/x expected a digit after '-', found '}'`},
-		{"number without a fraction", `[{"x": 1.}]`, `1:10 /0/x expected a digit after the decimal point, found '}'`},
-		{"number without an exponent", `[{"x": 1e+}]`, `1:11 /0/x expected a digit in the exponent, found '}'`},
-		{"number cut", `[{"x": 1.`, `1:10 /0/x unexpected end of file: expected a digit after the decimal point` + open},
-		{"number with two points", `[{"x": 1.5.5}]`, `1:11 /0 expected ',' or '}' after the previous value, found '.'`},
+		{"number with a leading zero", `[{"x": 01}]`, `1:9 /0 invalid character '1' after object value (expecting ',' or '}'): a number cannot begin with 0`},
+		{"number with a plus", `[{"x": +1}]`, `1:8 /0/x invalid character '+' at start of value`},
+		{"number a lone minus", `[{"x": -}]`, `1:9 /0/x invalid character '}' in number (expecting digit)`},
+		{"number without a fraction", `[{"x": 1.}]`, `1:10 /0/x invalid character '}' in number (expecting digit)`},
+		{"number without an exponent", `[{"x": 1e+}]`, `1:11 /0/x invalid character '}' in number (expecting digit)`},
+		{"number cut", `[{"x": 1.`, `1:8 /0/x unexpected end of file: a string, array or object is not closed`},
+		{"number with two points", `[{"x": 1.5.5}]`, `1:11 /0 invalid character '.' after object value (expecting ',' or '}')`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := lines(refused(t, c.file).Problems)
@@ -88,11 +87,11 @@ func TestProblemsBeforeASyntaxError(t *testing.T) {
 		`2:9 /1/id task 1 (" "): duplicate id 1, used at 1:9 ("A") and again at 2:9`,
 		`2:23 /1/subject task 1 (" "): subject is blank`,
 		`3:9 /2/id entry 3: id must be a positive integer, not the string "2" (write 2 without the quotes)`,
-		`3:13 /2 entry 3: malformed JSON: expected ',' or '}' after the previous value, found '"'`,
-	}, lines(err.Problems), "no missing field where the task is cut off, no reference to what may follow")
+		`3:13 /2 entry 3: malformed JSON: invalid character '"' after object value (expecting ',' or '}')`,
+	}, lines(err.Problems), "a task that is cut off has no missing fields, and the task that is referred to may follow")
 	assert.Equal(t, []string{`1:46 /0/x task 1 ("A"): unknown field "x" is ignored`}, lines(err.Warnings))
 }
 
-func TestNothingIsSaidOfANumberThatIsCutInTwo(t *testing.T) {
+func TestNumberWithALeadingZeroIsReportedOnce(t *testing.T) {
 	assert.Len(t, refused(t, `[{"id": 01}]`).Problems, 1)
 }

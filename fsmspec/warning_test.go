@@ -26,31 +26,31 @@ func TestWarnings(t *testing.T) {
 		{"tag of its own", `[{"id": 1, "subject": "A", "metadata": {"fsm": true}}]`,
 			`1:41 /0/metadata/fsm task 1 ("A"): metadata.fsm is overwritten with the name of the command`},
 		{"blocks itself", `[{"id": 1, "subject": "A", "blocks": [1]}]`,
-			`1:39 /0/blocks/0 task 1 ("A"): blocks names the task itself, which then waits for itself`},
+			`1:39 /0/blocks/0 task 1 ("A"): blocks lists the task itself, which would then wait for itself`},
 		{"blocked by itself", `[{"id": 1, "subject": "A", "blockedBy": [1]}]`,
-			`1:42 /0/blockedBy/0 task 1 ("A"): blockedBy names the task itself, which then waits for itself`},
+			`1:42 /0/blockedBy/0 task 1 ("A"): blockedBy lists the task itself, which would then wait for itself`},
 		{"reference twice", `[{"id": 1, "subject": "A", "blocks": [2, 2.0]}, {"id": 2, "subject": "B"}]`,
-			`1:42 /0/blocks/1 task 1 ("A"): blocks names 2 more than once`},
+			`1:42 /0/blocks/1 task 1 ("A"): blocks lists 2 more than once`},
 		{"one reference in two tasks", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 3, "subject": "C", "blockedBy": [1]}]`, ``},
 		{"both sides", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1]}]`,
-			`1:84 /1/blockedBy/0 task 2 ("B"): blockedBy 1 says again what blocks of task 1 ("A") says at 1:39`},
+			`1:84 /1/blockedBy/0 task 2 ("B"): blockedBy 1 repeats what blocks of task 1 ("A") states at 1:39`},
 		{"both sides, blockedBy first", `[{"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 1, "subject": "A", "blocks": [2]}]`,
-			`1:84 /1/blocks/0 task 1 ("A"): blocks 2 says again what blockedBy of task 2 ("B") says at 1:42`},
+			`1:84 /1/blocks/0 task 1 ("A"): blocks 2 repeats what blockedBy of task 2 ("B") states at 1:42`},
 		{"in progress while blocked", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "status": "in_progress", "blockedBy": [1]}]`,
 			`1:65 /1/status task 2 ("B"): in_progress while blocked by task 1 ("A"), which is pending`},
 		{"in progress while blocked from the other side", `[{"id": 1, "subject": "A", "blocks": [2], "status": "in_progress"}, {"id": 2, "subject": "B", "status": "in_progress"}]`,
 			`1:105 /1/status task 2 ("B"): in_progress while blocked by task 1 ("A"), which is in_progress`},
 		{"in progress with its blocker done", `[{"id": 1, "subject": "A", "status": "completed"}, {"id": 2, "subject": "B", "status": "in_progress", "blockedBy": [1]}]`, ``},
 		{"cycle of two", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}]`,
-			`1:81 /1/blocks/0 cycle: 1 -> 2 -> 1, where each task blocks the next, so none can start`},
+			`1:81 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start`},
 		{"cycle of three with a tail", `[{"id": 9, "subject": "Z", "blocks": [1]},
 {"id": 1, "subject": "A", "blocks": [2]},
 {"id": 2, "subject": "B"},
 {"id": 3, "subject": "C", "blockedBy": [2], "blocks": [1]}]`,
-			`4:56 /3/blocks/0 cycle: 1 -> 2 -> 3 -> 1, where each task blocks the next, so none can start`},
+			`4:56 /3/blocks/0 cycle 1 -> 2 -> 3 -> 1: each task blocks the next, so none can start`},
 		{"two cycles that share a task", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1, 3]}, {"id": 3, "subject": "C", "blocks": [2]}]`,
-			"1:81 /1/blocks/0 cycle: 1 -> 2 -> 1, where each task blocks the next, so none can start\n" +
-				"1:126 /2/blocks/0 cycle: 2 -> 3 -> 2, where each task blocks the next, so none can start"},
+			"1:81 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start\n" +
+				"1:126 /2/blocks/0 cycle 2 -> 3 -> 2: each task blocks the next, so none can start"},
 		{"no cycle in a diamond", `[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B", "blocks": [4]}, {"id": 3, "subject": "C", "blocks": [4]}, {"id": 4, "subject": "D"}]`, ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// A dense graph has half a million pairs and far more cycles.
+// The graph has half a million pairs of tasks and far more cycles.
 func TestWarningsOfADenseGraphAreBounded(t *testing.T) {
 	var ids []string
 	for i := range 1000 {
@@ -75,5 +75,5 @@ func TestWarningsOfADenseGraphAreBounded(t *testing.T) {
 		entries = append(entries, fmt.Sprintf(`{"id":%s,"subject":"A","blocks":[%s]}`, id, all))
 	}
 	warnings := parsed(t, "["+strings.Join(entries, ",")+"]").Warnings()
-	require.Len(t, warnings, 1000+100, "each task names itself, and a hundred cycles")
+	require.Len(t, warnings, 1000+100, "one for each task, which lists itself, and a hundred cycles")
 }

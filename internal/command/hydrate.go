@@ -66,19 +66,17 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-func (f hydrateFlags) policy() (fsmspec.Policy, error) {
-	scope, err := fsmspec.ParseScope(f.scope)
-	if err != nil {
-		return fsmspec.Policy{}, fmt.Errorf("--scope: %w", err)
+func (f hydrateFlags) policy() (policy fsmspec.Policy, err error) {
+	if err := policy.Scope.UnmarshalText([]byte(f.scope)); err != nil {
+		return policy, fmt.Errorf("--scope: %w", err)
 	}
-	active, err := fsmspec.ParseActive(f.active)
-	if err != nil {
-		return fsmspec.Policy{}, fmt.Errorf("--active: %w", err)
+	if err := policy.Active.UnmarshalText([]byte(f.active)); err != nil {
+		return policy, fmt.Errorf("--active: %w", err)
 	}
 	if f.lockTimeout <= 0 {
-		return fsmspec.Policy{}, fmt.Errorf("--lock-timeout: %v is no time to wait", f.lockTimeout)
+		return policy, fmt.Errorf("--lock-timeout: %v is no time to wait", f.lockTimeout)
 	}
-	return fsmspec.Policy{Scope: scope, Active: active}, nil
+	return policy, nil
 }
 
 // refuseFlags reports flags that cannot be read, --log perhaps among them.

@@ -20,10 +20,12 @@ func hint(data []byte, offset int) string {
 		return "JSON has no comments"
 	case char == '\uFEFF':
 		return "remove the byte order mark"
-	case char == '\n', char == '\r':
-		return `a line break in a string is written \n`
+	case char == '\n', char == '\r', char == '\t':
+		return `in a string, write a line break as \n and a tab as \t`
 	case endsWith(before, ",") && (char == '}' || char == ']'):
 		return "remove the comma before it"
+	case char == ',' && beginsWith(bytes.TrimLeft(rest[1:], white), "]}"):
+		return "remove this comma"
 	case endsWith(before, "0") && len(before) == offset && unicode.IsDigit(char):
 		return "a number cannot begin with 0"
 	case (len(before) == 0 || endsWith(before, "[{,:")) && (unicode.IsLetter(char) || strings.ContainsRune("'\u2018\u2019\u201c\u201d", char)):
@@ -34,4 +36,8 @@ func hint(data []byte, offset int) string {
 
 func endsWith(text []byte, chars string) bool {
 	return len(text) > 0 && strings.IndexByte(chars, text[len(text)-1]) >= 0
+}
+
+func beginsWith(text []byte, chars string) bool {
+	return len(text) > 0 && strings.IndexByte(chars, text[0]) >= 0
 }

@@ -35,7 +35,7 @@ func TestCheckSaysWhere(t *testing.T) {
 		`{"a": 1}`:         "",
 		"{\"ä\": tru}":     `1:10: invalid character '}' in literal true (expecting 'e')`,
 		"[1,\n 2,]":        `2:4: invalid character ']' at start of value: remove the comma before it`,
-		`[1`:               `1:3: unexpected end of file`,
+		`[1`:               `1:3: unexpected end of file: a string, array or object is not closed`,
 		``:                 `1:1: unexpected end of file`,
 		"{} \n x":          `2:2: unexpected text after the JSON value`,
 		`{"a": 1, "a": 2}`: `1:10: duplicate object member name "a"`,
@@ -56,7 +56,7 @@ func TestHints(t *testing.T) {
 		`// tasks`:        `1:1: invalid character '/' at start of value: JSON has no comments`,
 		`[1, /* 2 */]`:    `1:5: invalid character '/' at start of value: JSON has no comments`,
 		"\uFEFF[]":        `1:1: invalid character '\ufeff' at start of value: remove the byte order mark`,
-		"[\"a\nb\"]":      `1:4: invalid character '\n' in string (expecting non-control character): a line break in a string is written \n`,
+		"[\"a\nb\"]":      `1:4: invalid character '\n' in string (expecting non-control character): in a string, write a line break as \n and a tab as \t`,
 		"{\"a\": 1 ,\n }": `2:2: invalid character '}' at start of string (expecting '"'): remove the comma before it`,
 		`[01]`:            `1:3: invalid character '1' after array element (expecting ',' or ']'): a number cannot begin with 0`,
 		`[0 1]`:           `1:4: invalid character '1' after array element (expecting ',' or ']')`,
@@ -67,6 +67,23 @@ func TestHints(t *testing.T) {
 		`[/]`:             `1:2: invalid character '/' at start of value`,
 	} {
 		require.EqualError(t, Check([]byte(text)), want, "%q", text)
+	}
+}
+
+// A decoder that is asked for tokens stops at the comma itself.
+func TestHintForACommaTooMany(t *testing.T) {
+	for text, want := range map[string]string{
+		`[1 , ]`: `1:4: invalid character ',' at start of value: remove this comma`,
+		`[1,`:    `1:4: unexpected end of file: a string, array or object is not closed`,
+		`[,1]`:   `1:2: invalid character ',' at start of value`,
+	} {
+		decoder := jsontext.NewDecoder(strings.NewReader(text))
+		var err error
+		for err == nil {
+			decoder.PeekKind()
+			_, err = decoder.ReadToken()
+		}
+		require.EqualError(t, Explain([]byte(text), err), want, "%q", text)
 	}
 }
 

@@ -1,0 +1,195 @@
+package fsmspec
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// Error returns "line:column: message".
+func (p Problem) Error() string { return fmt.Sprintf("%d:%d: %s", p.Line, p.Column, p.Message) }
+
+// Error returns every problem on a line of its own, as "line:column: message".
+func (e *InvalidError) Error() string {
+	lines := make([]string, len(e.Problems))
+	for i, p := range e.Problems {
+		lines[i] = p.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the problems, each as a Problem.
+func (e *InvalidError) Unwrap() []error {
+	errs := make([]error, len(e.Problems))
+	for i, p := range e.Problems {
+		errs[i] = p
+	}
+	return errs
+}
+
+// report collects problems while a file is read.
+type report struct {
+	findings []finding
+	size     int // bytes of the pointers and texts
+	omitted  int
+}
+
+// finding is a problem whose message does not name the task yet: its id and subject
+// may come later in the file.
+type finding struct {
+	at            int    // offset
+	entry         *entry // the task it belongs to, or nil
+	pointer, text string
+}
+
+// note adds a finding if there is room. words is called only then, because a file can
+// hold millions of mistakes and putting them into words is slow.
+func (r *report) note(at int, e *entry, words func() (pointer, text string)) {
+	if len(r.findings) >= MaxProblems || r.size >= MaxBytes {
+		r.omitted++
+		return
+	}
+	pointer, text := words()
+	r.size += len(pointer) + len(text)
+	r.findings = append(r.findings, finding{at, e, pointer, text})
+}
+
+// problems returns the findings in the order of the file. skipped is added to their
+// offsets.
+func (r *report) problems(data []byte, skipped int, warning bool) []Problem {
+	if len(r.findings) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(r.findings, func(a, b finding) int { return cmp.Compare(a.at, b.at) })
+	positions := jsonx.NewIndex(data)
+	problems := make([]Problem, 0, len(r.findings)+1)
+	for _, f := range r.findings {
+		text := f.text
+		if f.entry != nil {
+			text = f.entry.name() + ": " + text
+		}
+		at := positions.At(f.at)
+		problems = append(problems, Problem{at.Line, at.Column, int64(skipped + f.at), f.pointer, text, warning})
+	}
+	if r.omitted > 0 {
+		last := problems[len(problems)-1]
+		last.Pointer, last.Message = "", fmt.Sprintf("and %d more, which are not listed", r.omitted)
+		problems = append(problems, last)
+	}
+	return problems
+}
+
+// quoted shortens text of the file for a message, and quotes it on one line.
+func quoted(text string) string { return strconv.QuoteToGraphic(short(text)) }
+
+// short cuts text after as many characters as a message should repeat.
+func short(text string) string {
+	const longest = 40
+	n := 0
+	for i := range text {
+		if n == longest {
+			return text[:i] + "…"
+		}
+		n++
+	}
+	return text
+}
+
+// oneLine escapes what would break a line or control a terminal.
+func oneLine(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	var line []byte
+	for _, r := range text {
+		if unicode.IsGraphic(r) {
+			line = utf8.AppendRune(line, r)
+			continue
+		}
+		escape := strconv.AppendQuoteRune(nil, r)
+		line = append(line, escape[1:len(escape)-1]...)
+	}
+	return string(line)
+}
+
+// taskName is what messages call a task: task 3 ("Deploy").
+func taskName(id int64, subject string) string {
+	if subject == "" {
+		return fmt.Sprintf("task %d", id)
+	}
+	return fmt.Sprintf("task %d (%s)", id, quoted(subject))
+}
+
+// didYouMean returns a hint for a word that is probably a misspelling of a known
+// one, or "".
+func didYouMean(word string, known []string) string {
+	if meant := near(word, known); meant != "" {
+		return fmt.Sprintf(" (did you mean %q?)", meant)
+	}
+	return ""
+}
+
+// near returns the known word that word is probably a misspelling or the beginning
+// of, or "".
+func near(word string, known []string) string {
+	limit := 3
+	if len(word) < 6 {
+		limit = 2
+	}
+	folded := fold(word)
+	best, bestDistance := "", limit
+	for _, k := range known {
+		d := distance(folded, fold(k), limit)
+		if d < bestDistance && d < min(len(word), len(k)) {
+			best, bestDistance = k, d
+		}
+	}
+	if best != "" || len(word) < 4 {
+		return best
+	}
+	for _, k := range known {
+		if strings.HasPrefix(fold(k), folded) {
+			return k
+		}
+	}
+	return ""
+}
+
+// fold removes what different spellings of one name differ in: case and word breaks.
+func fold(word string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || r == ' ' {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, word)
+}
+
+// distance returns the Levenshtein distance of a and b in bytes, or limit if it is
+// not below limit.
+func distance(a, b string, limit int) int {
+	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := corner
+			if a[i] != b[j] {
+				change++
+			}
+			corner = row[j+1]
+			row[j+1] = min(change, row[j]+1, corner+1)
+		}
+	}
+	return min(row[len(b)], limit)
+}
