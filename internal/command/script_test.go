@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -20,8 +24,8 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// TestScript runs the sessions of testdata/script, each in a directory of its own
-// with a home that does not exist yet.
+// TestScript runs the sessions of testdata/script, each in its own directory with a
+// home that does not exist yet.
 func TestScript(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/script",
@@ -38,6 +42,24 @@ func TestScript(t *testing.T) {
 	})
 }
 
+// TestEveryScenarioHasASession: the first line of a session names the scenarios of
+// the requirements that it shows; testdata/scenarios.txt lists them all.
+func TestEveryScenarioHasASession(t *testing.T) {
+	list, err := os.ReadFile("../../testdata/scenarios.txt")
+	require.NoError(t, err)
+	sessions, err := filepath.Glob("../../testdata/script/*.txtar")
+	require.NoError(t, err)
+	var shown []string
+	for _, path := range sessions {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		first, _, _ := strings.Cut(string(text), "\n")
+		require.True(t, strings.HasPrefix(first, "# "), "%s: the first line does not say what the session shows", path)
+		shown = append(shown, regexp.MustCompile(`SCN-THS-[0-9]+\.[0-9]+`).FindAllString(first, -1)...)
+	}
+	require.ElementsMatch(t, strings.Fields(string(list)), shown)
+}
+
 // expand replaces $VARIABLE in files: expand event.json.
 func expand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
@@ -48,8 +70,8 @@ func expand(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// event writes event.json, what the client says when the model has called a
-// skill from the directory project: event my-skill.
+// event writes event.json: what the client sends when the model has called a skill
+// from the directory project: event my-skill.
 func event(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: event skill")
@@ -59,14 +81,14 @@ func event(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("event.json"), []byte(text), 0o644))
 }
 
-// cmptask compares a task file, which ends without a line feed as the client's
-// do, with a file of the session, which ends with one.
+// cmptask compares a task file, which like the client's ends without a line feed,
+// with a file of the session, which ends with one.
 func cmptask(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: cmptask task golden")
 	}
 	if got, want := ts.ReadFile(args[0])+"\n", ts.ReadFile(args[1]); got != want {
-		ts.Fatalf("%s is\n%swant\n%s", args[0], got, want)
+		ts.Fatalf("%s: got\n%swant\n%s", args[0], got, want)
 	}
 }
 
