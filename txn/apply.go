@@ -6,17 +6,18 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 )
 
-// apply changes D: creates first, so that a reader sees old and new together
-// rather than neither.
+// apply changes D. Creates come first, so that a reader sees the old and the new
+// files together rather than neither.
 func (t *transaction) apply(ctx context.Context, c Change) error {
 	if err := t.locker.Check(); err != nil {
 		return err
 	}
 	if c.Prepare != nil {
-		if err := c.Prepare(t.files, t.d, t.own()); err != nil {
+		if err := c.Prepare(t.files, t.d, t.path()); err != nil {
 			return err
 		}
 	}
@@ -24,7 +25,7 @@ func (t *transaction) apply(ctx context.Context, c Change) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := t.create(f.Name); err != nil {
+		if err := t.link(f.Name); err != nil {
 			return &FileError{"create", f.Name, err}
 		}
 	}
@@ -32,7 +33,7 @@ func (t *transaction) apply(ctx context.Context, c Change) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := t.delete(name); err != nil {
+		if err := t.unlink(name); err != nil {
 			return &FileError{"delete", name, err}
 		}
 	}
@@ -45,53 +46,40 @@ func (t *transaction) apply(ctx context.Context, c Change) error {
 	return t.locker.Check()
 }
 
-func (t *transaction) create(name string) error {
-	t.linked[name] = true
-	err := t.files.Link(t.own(newName, name), t.at(name))
+// link links a staged file into D.
+func (t *transaction) link(name string) error {
+	err := t.files.Link(t.path(stagedName, name), t.filePath(name))
 	if err == nil {
+		t.linked[name] = true
 		return nil
 	}
-	delete(t.linked, name)
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: %w", ErrExists, err)
 	}
 	return linkError(err)
 }
 
+// linkErrors are the errors of file systems that make no links: EPERM, EXDEV and
+// EMLINK as in link(2), the others from FUSE and network file systems.
+var linkErrors = []error{syscall.EPERM, syscall.EXDEV, syscall.EMLINK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS}
+
 func linkError(err error) error {
-	if isNoLinks(err) {
+	if slices.ContainsFunc(linkErrors, func(errno error) bool { return errors.Is(err, errno) }) {
 		return fmt.Errorf("%w: %w", ErrNoLinks, err)
 	}
 	return err
 }
 
-// isNoLinks knows the ways in which file systems say that they make no links
-// (link(2): EPERM, EXDEV, EMLINK; FUSE and network file systems: the others).
-func isNoLinks(err error) bool {
-	for _, errno := range []syscall.Errno{syscall.EPERM, syscall.EXDEV, syscall.EMLINK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS} {
-		if errors.Is(err, errno) {
-			return true
-		}
-	}
-	return false
-}
-
-// delete unlinks a file if it is still the one that was kept. One that is gone
-// was deleted by a writer that takes no lock, and that is what was wanted.
-func (t *transaction) delete(name string) error {
-	info, err := t.files.Lstat(t.at(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if !os.SameFile(info, t.kept[name]) {
+// unlink deletes a file of D if it is still the one that has a backup link. A file
+// that does not exist was deleted by a writer that takes no lock; the result is the
+// same.
+func (t *transaction) unlink(name string) error {
+	info, err := t.files.Lstat(t.filePath(name))
+	if err == nil && !os.SameFile(info, t.seen[name]) {
 		return ErrChanged
 	}
-	err = t.files.Remove(t.at(name))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	if err == nil {
+		err = t.files.Remove(t.filePath(name))
 	}
-	return err
+	return ignoreNotExist(err)
 }

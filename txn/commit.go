@@ -7,101 +7,111 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Change is what a transaction does to D. A name may be in it once.
+// Change is what a transaction does to D. A name may appear in it only once.
 type Change struct {
 	Creates []File
 	Deletes []string // names of regular files in D
-	Label   string   // kept with the transaction for History; any text
+	Label   string   // kept for History; valid UTF-8
 
 	// Prepare, if not nil, is called under all locks, when the journal is durable
-	// and D is still unchanged. It may change what is not part of the transaction;
-	// that is not undone by a rollback. dir is D; scratch is a directory on the
-	// same file system, for temporary files. Its error rolls the transaction back.
+	// and D is still unchanged. It may change files that are not part of the
+	// transaction; a rollback does not undo that. dir is D; scratch is a directory
+	// on the same file system, for temporary files. Its error rolls the transaction
+	// back.
 	Prepare func(fs vfs.FS, dir, scratch string) error
 }
 
 // File is a file to be created in D, where its name must be free.
 type File struct {
 	Name string
-	Data []byte
+	Data []byte      // at most vfs.MaxFileBytes
 	Mode fs.FileMode // permissions, whatever the umask
 }
 
-// Commit carries the change out: all of it and durably, or none of it. Once it
-// has returned, the locks taken by Lock are released. Ending ctx stops it at
-// once while it stages and rolls it back while it applies.
+// Commit carries out the change, completely and durably, or not at all. It releases
+// the locks taken by Lock. When ctx ends before the commit point, the transaction
+// is rolled back.
 //
-// Errors: ErrClosed, ErrName, ErrTooMany, ErrChanged, ErrExists, ErrNoLinks,
-// ErrRecoveryRequired, ErrUnknown, context.Cause(ctx), the Locker's, or the file
-// system's. One that concerns a single file is a *FileError.
+// Errors: ErrClosed, ErrName, ErrTooMany, vfs.ErrFileTooLarge if a file or the
+// journal would be larger than vfs.MaxFileBytes, vfs.ErrNotRegular if a file to be
+// deleted is not a regular file, ErrChanged, ErrExists, ErrNoLinks,
+// ErrRecoveryRequired, ErrUnknown, context.Cause(ctx), Prepare's, the Locker's, or
+// the file system's. An error that concerns one file is a *FileError.
 func (d *Dir) Commit(ctx context.Context, c Change) error {
 	if d.closed {
 		return ErrClosed
 	}
 	defer d.locker.Unlock()
-	if err := c.check(); err != nil {
+	if err := d.check(&c); err != nil {
 		return err
 	}
-	changed, err := mkdirAll(d.files, d.d, 0o755)
-	d.unsynced = append(d.unsynced, changed...)
-	if err != nil {
+	if err := d.create(); err != nil {
 		return err
 	}
 	t := &transaction{Dir: d, id: newID(time.Now()), linked: map[string]bool{}}
 	if err := t.run(ctx, c); err != nil {
 		return err
 	}
-	_ = d.locker.Unlock()
+	_ = d.locker.Unlock() // before tidy, so that other writers wait less
 	t.tidy()
 	return nil
 }
 
-func (c *Change) check() error {
+// check returns an error if c cannot be carried out whatever D holds.
+func (d *Dir) check(c *Change) error {
 	if len(c.Creates)+len(c.Deletes) > MaxEntries {
 		return ErrTooMany
 	}
-	seen := make(map[string]bool)
-	check := func(op, name string) error {
-		if !isPlain(name) {
-			return &FileError{op, name, ErrName}
-		}
-		if seen[name] {
-			return &FileError{op, name, fmt.Errorf("%w: named twice", ErrName)}
-		}
-		seen[name] = true
-		return nil
+	if name := filepath.Base(d.d); !isPlain(name) { // the journal holds it
+		return fmt.Errorf("%s: %w", d.d, ErrName)
 	}
+	seen := make(map[string]bool)
 	for _, f := range c.Creates {
-		if err := check("create", f.Name); err != nil {
-			return err
+		if err := checkName(f.Name, seen); err != nil {
+			return &FileError{"create", f.Name, err}
 		}
 		if len(f.Data) > vfs.MaxFileBytes {
 			return &FileError{"create", f.Name, vfs.ErrFileTooLarge}
 		}
 	}
 	for _, name := range c.Deletes {
-		if err := check("delete", name); err != nil {
-			return err
+		if err := checkName(name, seen); err != nil {
+			return &FileError{"delete", name, err}
 		}
 	}
 	return nil
 }
 
-// transaction is a Change on its way.
+func checkName(name string, seen map[string]bool) error {
+	if !isPlain(name) {
+		return ErrName
+	}
+	if seen[name] {
+		return fmt.Errorf("%w: it is used twice", ErrName)
+	}
+	seen[name] = true
+	return nil
+}
+
+// transaction is a Change in progress.
 type transaction struct {
 	*Dir
 	id      string
 	journal *journal
 	dirs    []string               // its directories in S
-	kept    map[string]fs.FileInfo // what each file to be deleted was when it was looked at
+	seen    map[string]fs.FileInfo // each file to be deleted as it was when its digest was taken
 	linked  map[string]bool        // files that apply has linked into D
 }
+
+// path returns a path inside the transaction's directory.
+func (t *transaction) path(elem ...string) string { return t.txnPath(t.id, elem...) }
 
 func (t *transaction) run(ctx context.Context, c Change) error {
 	if err := t.stage(ctx, c); err != nil {
@@ -110,23 +120,23 @@ func (t *transaction) run(ctx context.Context, c Change) error {
 	if err := t.apply(ctx, c); err != nil {
 		return t.abort(ctx, err)
 	}
-	if err := t.files.Rename(t.in(journalName), t.in(donePrefix+t.id)); err != nil {
+	if err := t.files.Rename(t.statePath(journalName), t.statePath(donePrefix+t.id)); err != nil {
 		return t.abort(ctx, err)
 	}
-	if err := t.files.Sync(t.s); err != nil {
+	if err := t.files.Sync(t.s); err != nil { // barrier B4
 		return fmt.Errorf("%w: syncing %s: %w", ErrUnknown, t.s, err)
 	}
 	return nil
 }
 
-// abort undoes what run did. Its error is the cause, and ErrRecoveryRequired
-// beside it if undoing failed.
+// abort undoes what run did and returns the cause, with ErrRecoveryRequired if the
+// undoing failed.
 func (t *transaction) abort(ctx context.Context, cause error) error {
 	if t.journal == nil {
 		t.discard(t.id)
 		return cause
 	}
-	t.keepWritersOut(ctx)
+	t.excludeWriters(ctx)
 	ours := func(e entry) (bool, error) { return t.linked[e.Name], nil }
 	if _, err := t.undo(t.journal, ours); err != nil {
 		return fmt.Errorf("%w; %w: rolling back failed: %w", cause, ErrRecoveryRequired, err)
@@ -134,15 +144,16 @@ func (t *transaction) abort(ctx context.Context, cause error) error {
 	return cause
 }
 
-// rollbackWait bounds the wait for writers that have begun to write to a file
-// that is about to be taken out again. They need milliseconds; whoever ends a
-// process by a signal may kill it a second later.
+// rollbackWait bounds the wait for writers that are writing to a file that the
+// rollback removes. They take milliseconds, and a process that was told to end by a
+// signal may be killed a second later.
 const rollbackWait = 500 * time.Millisecond
 
-// keepWritersOut takes the locks of the files that were created. A writer that has
-// read one and not yet written it would make it anew after it was taken out. If
-// the locks cannot be had, undoing without them is still better than not undoing.
-func (t *transaction) keepWritersOut(ctx context.Context) {
+// excludeWriters takes the locks of the files that were created. A writer that has
+// read such a file and writes it after its removal would create it again. If the
+// locks cannot be taken in time, the rollback goes ahead: rolling back without them
+// is better than not rolling back.
+func (t *transaction) excludeWriters(ctx context.Context) {
 	if len(t.linked) == 0 {
 		return
 	}
@@ -151,7 +162,7 @@ func (t *transaction) keepWritersOut(ctx context.Context) {
 	_, _ = t.locker.Lock(ctx, slices.Collect(maps.Keys(t.linked)))
 }
 
-// newID returns an id that sorts by time and that no other transaction has.
+// newID returns a unique id; ids sort by time.
 func newID(now time.Time) string {
 	var tail [4]byte
 	_, _ = rand.Read(tail[:])

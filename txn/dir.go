@@ -10,26 +10,27 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Dir is a directory whose lock this process holds and which no interrupted
-// transaction has left half changed. It is for one goroutine. Close releases it.
+// Dir is an open directory: this process holds its lock, and no interrupted
+// transaction is left in it. A Dir is not safe for concurrent use.
 type Dir struct {
 	files   vfs.FS
-	d, s    string // absolute, D's own symbolic link resolved
+	d, s    string // absolute, with D's own symbolic link resolved
 	history int
 	locker  Locker
 	unlock  func()
 
-	unsynced  []string // directories whose names this Dir changed and nobody synced
+	unsynced  []string // directories in which this Dir created a name, not yet synced
 	recovered Report
 	closed    bool
 }
 
-// Open locks dir and recovers it first if a transaction on it was interrupted.
-// It waits for both as long as ctx allows. dir need not exist; what is created
-// is its sibling, and dir only by Lock or Commit.
+// Open locks dir and rolls back an interrupted transaction. It waits for the lock,
+// and for those of the Locker, until ctx is done. dir need not exist: Open creates
+// its state directory, and only Lock and Commit create dir.
 //
-// Errors: ErrLocked, ErrUntrustedDir, *JournalError, the Locker's, or the file
-// system's.
+// Errors: ErrLocked, ErrUntrustedDir, vfs.ErrNotRegular if S holds something else
+// in the place of its lock file, *JournalError, *FileError if the rollback fails on
+// a file, context.Cause(ctx), the Locker's, or the file system's.
 func Open(ctx context.Context, dir string, opts ...Option) (*Dir, error) {
 	d, err := open(ctx, dir, newOptions(opts))
 	if err != nil {
@@ -41,48 +42,50 @@ func Open(ctx context.Context, dir string, opts ...Option) (*Dir, error) {
 	return d, nil
 }
 
+// open is Open without the recovery.
 func open(ctx context.Context, dir string, o options) (*Dir, error) {
 	path, s, err := resolve(o.fs, dir)
 	if err != nil {
 		return nil, err
 	}
-	unlock, changed, err := lockSibling(ctx, o.fs, s)
+	unlock, changed, err := lockStateDir(ctx, o.fs, s)
 	if err != nil {
 		return nil, err
 	}
 	d := &Dir{files: o.fs, d: path, s: s, history: o.history, locker: o.locker, unlock: unlock, unsynced: changed}
-	d.locker.Bind(o.fs, path, d.in(scratchName))
-	if err := d.settleIn(); err != nil {
+	d.locker.Bind(o.fs, path, d.statePath(lockerName))
+	if err := d.prepare(); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
 }
 
-// settleIn does what comes first under the lock. The client removes a sibling
-// whose modification time is a month old, hence the touch.
-func (d *Dir) settleIn() error {
+// prepare runs once the lock is held: it records the holder, refreshes the
+// modification time of S (cleanup tools remove stale directories) and releases the
+// locks of dead processes.
+func (d *Dir) prepare() error {
 	if err := writeHolder(d.files, d.s); err != nil {
 		return err
 	}
 	if err := d.files.Chtimes(d.s, time.Now()); err != nil {
 		return err
 	}
-	if err := d.checkScratch(); err != nil {
+	if err := d.checkLockerDir(); err != nil {
 		return err
 	}
 	return d.locker.Reap()
 }
 
-// checkScratch returns ErrUntrustedDir if something else stands where the Locker
-// has its directory: the Locker need not look.
-func (d *Dir) checkScratch() error {
-	return ignoreNotExist(checkOwn(d.files, d.in(scratchName)))
+// checkLockerDir checks the Locker's directory, so that Lockers need not.
+func (d *Dir) checkLockerDir() error {
+	return ignoreNotExist(checkTrusted(d.files, d.statePath(lockerName)))
 }
 
-// Path returns D: absolute, its own symbolic link resolved.
+// Path returns the absolute path of the directory, with its own symbolic link
+// resolved.
 func (d *Dir) Path() string { return d.d }
 
-// Recovered tells what Open found and did.
+// Recovered returns what Open found and did.
 func (d *Dir) Recovered() Report { return d.recovered }
 
 // Lock creates D if it does not exist and takes the Locker's locks on it and on
@@ -95,16 +98,14 @@ func (d *Dir) Lock(ctx context.Context, names ...string) (kept bool, err error) 
 	if d.closed {
 		return false, ErrClosed
 	}
-	changed, err := mkdirAll(d.files, d.d, 0o755)
-	d.unsynced = append(d.unsynced, changed...)
-	if err != nil {
+	if err := d.create(); err != nil {
 		return false, err
 	}
 	return d.locker.Lock(ctx, names)
 }
 
-// Close releases every lock. The error is informational: locks that could not be
-// released are released by the next Open. Closing a closed Dir does nothing.
+// Close releases every lock. Its error is informational: the next Open releases
+// the locks that could not be released. Closing a closed Dir does nothing.
 func (d *Dir) Close() error {
 	if d.closed {
 		return nil
@@ -115,34 +116,56 @@ func (d *Dir) Close() error {
 	return err
 }
 
-// mkdirIn makes the directory at a path inside S, and those on the way there,
-// unless they are there already.
-func (d *Dir) mkdirIn(elem ...string) (string, error) {
-	path := d.s
-	for _, name := range elem {
-		path = filepath.Join(path, name)
-		if err := d.files.Mkdir(path, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+// create creates D and its missing parents.
+func (d *Dir) create() error {
+	changed, err := mkdirAll(d.files, d.d, 0o755)
+	d.unsynced = append(d.unsynced, changed...)
+	return err
+}
+
+// statePath returns a path inside S.
+func (d *Dir) statePath(elem ...string) string {
+	return filepath.Join(append([]string{d.s}, elem...)...)
+}
+
+// txnPath returns a path inside the directory of a transaction.
+func (d *Dir) txnPath(id string, elem ...string) string {
+	return filepath.Join(append([]string{d.s, txnPrefix + id}, elem...)...)
+}
+
+// filePath returns the path of a file in D.
+func (d *Dir) filePath(name string) string { return filepath.Join(d.d, name) }
+
+// fromState returns D relative to S, which is how a journal names it.
+func (d *Dir) fromState() string { return "../" + filepath.Base(d.d) }
+
+// mkdirQuarantine creates a directory inside S/conflicts and returns its path.
+func (d *Dir) mkdirQuarantine(name string) (string, error) {
+	path := d.statePath(quarantineName, name)
+	for _, dir := range []string{filepath.Dir(path), path} {
+		if err := d.files.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", err
 		}
-		if err := checkOwn(d.files, path); ignoreNotExist(err) != nil {
+		// On the file system of Inspect Mkdir creates nothing.
+		if err := ignoreNotExist(checkTrusted(d.files, dir)); err != nil {
 			return "", err
 		}
 	}
 	return path, nil
 }
 
-// in returns a path inside S, at a path inside D.
-func (d *Dir) in(elem ...string) string { return filepath.Join(append([]string{d.s}, elem...)...) }
-func (d *Dir) at(name string) string    { return filepath.Join(d.d, name) }
-
-// relative returns D as seen from S, which is how a journal names it.
-func (d *Dir) relative() string { return "../" + filepath.Base(d.d) }
-
-// exists reports whether something is at path.
+// exists reports whether path exists.
 func (d *Dir) exists(path string) (bool, error) {
 	_, err := d.files.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
 	return err == nil, err
+}
+
+func ignoreNotExist(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }

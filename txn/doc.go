@@ -1,53 +1,72 @@
-// Package txn changes a set of files in one directory as one transaction: files
-// are created and files are deleted, all of it or none of it, whatever fails.
-// It knows nothing of what the files hold.
+// Package txn changes a set of files in one directory in one transaction: it
+// creates files and deletes files, either all of them or none, and a crash or a
+// power cut at any moment does not leave the directory in between. It does not
+// interpret what the files hold, and it does not modify files: a new version is
+// created under a new name.
 //
-// # What is assumed
+// D is the directory, S its state directory: the hidden directory beside D in
+// which this package keeps its lock, its journal and its files; see [StateDir].
 //
-// The file system renames and links atomically (POSIX). What was not synced may
-// be lost or reordered by a power cut, a file's name separately from its bytes.
-// A process may die between any two instructions. An fsync that failed means
-// that the data is gone; it is never retried and believed.
+// # Basics
 //
-// # What is promised
+// [Open] locks D against other transactions and finishes one that was interrupted.
+// [Dir.Commit] carries out a [Change]. [Recover] only finishes what was
+// interrupted, [Inspect] reports what Recover would do, and [SetAside] removes a
+// journal that neither of them trusts. Deleted files are kept for a number of
+// transactions; see [Dir.History].
 //
-// D is the directory, S its sibling: the hidden directory beside D, named after
-// it, in which everything this package needs is kept (see [Sibling]).
+// # Crash safety
+//
+// Assumed:
+//
+//   - The file system renames and links atomically (POSIX).
+//   - A power cut loses or reorders what was not synced, a file's name separately
+//     from its bytes.
+//   - A process may die between any two instructions.
+//   - When fsync fails, the data is lost. It is not retried, because a second fsync
+//     may succeed without having written anything.
+//
+// Promised:
 //
 //  1. After a crash at any instant, of a transaction or of a recovery, [Recover]
 //     brings D to exactly the state before or exactly the state after: the same
-//     names and bytes, and for files that stayed or were restored the same inode,
-//     mode and modification time. An absent D and an empty one are the same.
-//  2. [Txn.Commit] returning nil means after, also across a power cut.
-//  3. A failure inside the process is rolled back before Commit returns. If that
-//     fails too, the journal stays and the error is [ErrRecoveryRequired]. If the
-//     last sync itself fails nothing is undone and the error is [ErrUnknown].
-//     Trouble after the commit point is never reported as a failed transaction.
+//     names and bytes, and the same inode, mode and modification time for files
+//     that stayed or were restored. An absent D and an empty D are the same state.
+//  2. When [Dir.Commit] returns nil, D is in the state after, even if the power
+//     fails.
+//  3. A failure inside the process is rolled back before Commit returns. If the
+//     rollback fails too, the journal stays and the error is [ErrRecoveryRequired].
+//     If the last sync fails, nothing is undone and the error is [ErrUnknown]. A
+//     failure after the commit point does not fail the transaction.
 //  4. Two transactions on one D never overlap: S is locked by flock(2).
-//  5. A journal that is torn, of another version or of another directory is never
-//     acted on: it is reported as a [*JournalError].
-//  6. Nothing outside D and S is created, changed or removed. D and S are found
-//     by their names relative to one another, so a moved home does not matter.
+//  5. A journal that is incomplete, modified, of another version or of another
+//     directory is not acted on. It is reported as a [*JournalError].
+//  6. Nothing outside D and S is created, changed or removed. D and S refer to each
+//     other by relative names, so the directory that holds both may be moved.
 //
-// # How
+// The order of operations:
 //
-// New files are staged in S and synced, files to be deleted are linked into S and
-// synced, and a journal that names all of them is synced, before D is touched. Then
-// the new files are linked into D, the deleted are unlinked, D is synced, and the
-// journal is renamed: that rename, once S is synced, is the commit point. A journal
-// that is still there is rolled back: what is missing is linked back, then what
-// was created is removed. Kept files stay in S for a number of transactions, so
-// that a caller can put them back; see [Dir.History].
+//   - New files are staged in S, backup links to the files to be deleted are made
+//     in S, and a journal that names both is written. All of it is synced.
+//   - The new files are linked into D, the deleted files are unlinked, D is synced.
+//     Creates come before deletes: a reader that takes no lock sees the old files
+//     and the new ones together for a moment, never neither.
+//   - The journal is renamed. That rename is the commit point, once S is synced.
 //
-// Creates come before deletes: a reader that takes no lock sees the old files
-// and the new ones together for a moment, never neither.
+// A journal found by Open or Recover is rolled back: deleted files are linked back,
+// then created files are removed. Files that another program wrote there meanwhile
+// are moved to a quarantine directory in S and reported.
 //
-// # What is not promised
+// # Caveats
 //
-// Nothing on NFS, where neither the locks nor the order of operations hold, and
-// nothing on a file system without hard links: there a transaction fails before
-// anything changed. Writers that share D and know nothing of this package have to
-// be kept out by a [Locker] that speaks their protocol; one that takes no lock can
-// see its change undone by a rollback, though never lost: what stands in the way
-// of a rollback is moved into S and reported. Windows is not supported.
+// A [Dir] is not safe for concurrent use.
+//
+// NFS is not supported: neither its locks nor its order of operations are what is
+// assumed. On a file system without hard links every transaction fails with
+// [ErrNoLinks] before D is changed. Windows is not supported.
+//
+// Programs that write to D without using this package have to be excluded by a
+// [Locker] that speaks their protocol. The rollback of an interrupted transaction
+// may undo a change that such a program made to the same files without a lock, but
+// does not lose what it wrote.
 package txn

@@ -5,54 +5,68 @@ import (
 	"fmt"
 )
 
-// Errors of Open and Recover.
+// Errors of Open, Recover, Inspect and SetAside.
 var (
-	// ErrLocked means that another transaction held the lock until the context
-	// ended; it comes as a *LockedError that says whose.
+	// ErrLocked is returned when another process held the lock of S until the
+	// context ended. It is returned as a *LockedError, which names that process.
 	ErrLocked = errors.New("locked by another transaction")
 	// ErrUntrustedDir is returned when D or S is not a directory, or when S or a
 	// directory in it is not owned by this user or is writable by others.
-	ErrUntrustedDir = errors.New("not a directory of this user")
+	ErrUntrustedDir = errors.New("not a trusted directory")
 )
 
 // ErrClosed is returned by Lock, Commit and History after Close.
 var ErrClosed = errors.New("the directory is closed")
 
+// ErrJournalTrusted is returned by SetAside when the journal can be trusted. Recover
+// acts on it.
+var ErrJournalTrusted = errors.New("the journal can be trusted, run a recovery instead")
+
 // Errors of Commit.
 var (
-	// ErrChanged means that a file to be deleted is gone or is another one than
-	// it was when the transaction was begun. Nothing was changed; plan again.
-	ErrChanged = errors.New("changed by someone else meanwhile")
-	// ErrExists means that a file to be created is there already, put there by
-	// someone else meanwhile. The transaction was rolled back.
-	ErrExists = errors.New("already there")
-	// ErrNoLinks means that the file system has no hard links, that S and D are not
-	// on the same one, or that the system lets this user make none to a file that
-	// belongs to another. The transaction was rolled back.
-	ErrNoLinks = errors.New("hard links cannot be made here")
-	// ErrRecoveryRequired means that the rollback failed too: D is neither before
-	// nor after, the journal is still there, and the next Open or Recover that can
-	// do its work finishes it.
-	ErrRecoveryRequired = errors.New("recovery required")
-	// ErrUnknown means that the last sync failed: D holds the state after, and a
-	// power cut may still bring back the state before. Recovery decides.
-	ErrUnknown = errors.New("outcome unknown until recovery")
-	// ErrTooMany means that a transaction names more than MaxEntries files.
+	// ErrName is returned when a name is not a single path element of at most 255
+	// bytes of UTF-8, or is used twice. Nothing was changed.
+	ErrName = errors.New("not a valid file name here")
+	// ErrTooMany is returned when a transaction names more than MaxEntries files.
+	// Nothing was changed.
 	ErrTooMany = fmt.Errorf("more than %d files in one transaction", MaxEntries)
-	// ErrName means that a file's name is no plain file name.
-	ErrName = errors.New("not a plain file name")
+	// ErrChanged is returned when a file to be deleted does not exist, or was
+	// replaced while the transaction was in progress. The transaction was rolled
+	// back; read D again and retry.
+	ErrChanged = errors.New("changed by another program")
+	// ErrExists is returned when a file to be created exists already. The
+	// transaction was rolled back.
+	ErrExists = errors.New("already exists")
+	// ErrNoLinks is returned when the file system has no hard links, when S and D
+	// are on different file systems, or when the system does not let this user link
+	// to a file of another user. The transaction was rolled back.
+	ErrNoLinks = errors.New("hard links cannot be made here")
+	// ErrRecoveryRequired is returned together with the cause when the transaction
+	// failed and its rollback failed too: D is neither in the state before nor in
+	// the state after. The journal stays, and the next Open or Recover rolls back.
+	ErrRecoveryRequired = errors.New("recovery required")
+	// ErrUnknown is returned when the last sync failed: D is in the state after,
+	// and a power cut may bring back the state before. Recovery decides.
+	ErrUnknown = errors.New("outcome unknown until recovery")
 )
 
 // Reasons of a JournalError.
 var (
-	ErrJournalTorn    = errors.New("it is torn or was changed")
-	ErrJournalVersion = errors.New("another version of this program wrote it")
+	// ErrJournalTorn is the reason when the journal is incomplete or its checksum
+	// does not match.
+	ErrJournalTorn = errors.New("it is incomplete or was modified")
+	// ErrJournalVersion is the reason when the journal has a version that this
+	// package does not read.
+	ErrJournalVersion = errors.New("it was written by another version of this program")
+	// ErrJournalForeign is the reason when the journal names another directory.
 	ErrJournalForeign = errors.New("it belongs to another directory")
-	ErrJournalInvalid = errors.New("it is not a journal that this program writes")
+	// ErrJournalInvalid is the reason when the journal, or what S holds for its
+	// transaction, cannot have been written by this package.
+	ErrJournalInvalid = errors.New("it is not a valid journal")
 )
 
-// JournalError reports a journal that is not acted on. Reason is one of the
-// ErrJournal errors, wrapped with detail.
+// JournalError reports a journal that is not acted on. Reason wraps one of the
+// ErrJournal errors.
 type JournalError struct {
 	Path   string
 	Reason error
@@ -64,10 +78,11 @@ func (e *JournalError) Error() string {
 
 func (e *JournalError) Unwrap() error { return e.Reason }
 
-// FileError reports which file of a transaction an operation failed on.
+// FileError reports the file on which an operation of a transaction or of a
+// rollback failed.
 type FileError struct {
-	Op   string // "create" or "delete"
-	Name string // its name in D
+	Op   string // "create" or "delete"; in a rollback "restore" or "remove"
+	Name string // in D
 	Err  error
 }
 

@@ -13,12 +13,12 @@ type Entry struct {
 	Time    time.Time
 	Label   string   // as given in Change
 	Created []string // names in D
-	Deleted []string // names in D; the files are in Kept
-	Kept    string   // the directory that holds the deleted files, under their names
+	Deleted []string // names in D
+	Backups string   // the directory that holds the deleted files, under their names in D
 }
 
-// History returns the kept transactions, the oldest first. One whose record
-// cannot be read is left out.
+// History returns the kept transactions, oldest first. It leaves out those whose
+// record cannot be read.
 //
 // Errors: ErrClosed or the file system's.
 func (d *Dir) History() ([]Entry, error) {
@@ -31,36 +31,29 @@ func (d *Dir) History() ([]Entry, error) {
 	}
 	var entries []Entry
 	for _, id := range ids {
-		data, err := d.files.ReadFile(d.in(donePrefix + id))
+		data, err := d.files.ReadFile(d.statePath(donePrefix + id))
 		if err != nil {
 			continue
 		}
-		j, err := parseJournal(data, d.relative())
+		j, err := parseJournal(data, d.fromState())
 		if err != nil {
 			continue
 		}
 		entries = append(entries, Entry{
 			ID: j.ID, Time: j.Time, Label: j.Label,
 			Created: namesOf(j.Creates), Deleted: namesOf(j.Deletes),
-			Kept: d.of(j.ID, oldName),
+			Backups: d.txnPath(j.ID, backupName),
 		})
 	}
 	return entries, nil
 }
 
-func namesOf(entries []entry) []string {
-	names := make([]string, len(entries))
-	for i, e := range entries {
-		names[i] = e.Name
-	}
-	return names
-}
-
-// done returns the ids of committed transactions in S, the oldest first.
+// done returns the ids of the committed transactions in S, oldest first.
 func (d *Dir) done() ([]string, error) { return d.ids(donePrefix) }
 
+// ids returns the ids in the names in S that begin with prefix, oldest first.
 func (d *Dir) ids(prefix string) ([]string, error) {
-	entries, err := d.files.ReadDir(d.s)
+	entries, err := d.files.ReadDir(d.s) // sorted by name, thus by id
 	if err != nil {
 		return nil, err
 	}
@@ -70,47 +63,46 @@ func (d *Dir) ids(prefix string) ([]string, error) {
 			ids = append(ids, id)
 		}
 	}
-	slices.Sort(ids)
 	return ids, nil
 }
 
-// tidy removes what no transaction needs any more: directories of those that
-// never came to change anything, staged files of committed ones, and history
-// past its length. It returns the id of a committed transaction that had not
-// been tidied, if there was one. It reports no error: nothing depends on it, and
-// the next tidy tries again.
+// tidy removes what no transaction needs any more: the directories of transactions
+// that did not reach D, the staged files of committed ones, and history beyond its
+// length. It returns the id of a committed transaction that was interrupted before
+// it was tidied, if there was one. It returns no error because nothing depends on
+// it; the next tidy tries again.
 func (d *Dir) tidy() (interrupted string) {
 	done, err := d.done()
 	if err != nil {
 		return ""
 	}
-	began, err := d.ids(txnPrefix)
+	begun, err := d.ids(txnPrefix)
 	if err != nil {
 		return ""
 	}
-	for _, id := range began {
+	for _, id := range begun {
 		if !slices.Contains(done, id) {
 			d.discard(id)
 			continue
 		}
-		if there, err := d.exists(d.of(id, newName)); there && err == nil {
+		if there, _ := d.exists(d.txnPath(id, stagedName)); there {
 			interrupted = id
-			d.removeTree(d.of(id, newName))
+			d.removeTree(d.txnPath(id, stagedName))
 		}
 	}
 	for len(done) > d.history {
 		d.discard(done[0])
-		_ = d.files.Remove(d.in(donePrefix + done[0]))
+		_ = d.files.Remove(d.statePath(donePrefix + done[0]))
 		done = done[1:]
 	}
 	return interrupted
 }
 
 // discard removes the directory of a transaction.
-func (d *Dir) discard(id string) { d.removeTree(d.of(id)) }
+func (d *Dir) discard(id string) { d.removeTree(d.txnPath(id)) }
 
-// removeTree removes a directory and what is in it. A symbolic link to one is
-// not a directory: what it leads to is not ours.
+// removeTree removes a directory and what is in it. It does not follow symbolic
+// links: their targets may be outside S.
 func (d *Dir) removeTree(dir string) {
 	if info, err := d.files.Lstat(dir); err != nil || !info.IsDir() {
 		return

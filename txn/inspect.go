@@ -3,17 +3,19 @@ package txn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Inspect reports what Recover would find and do, and changes nothing: it goes
-// the same way on a file system that only reads. It locks S while it looks, if S
-// has a lock file, but takes none of the other writers' locks.
+// Inspect reports what Recover would find and do, and changes nothing: it runs the
+// same code on a file system that only reads. It locks S meanwhile, if S has a lock
+// file, and takes none of the Locker's locks.
+//
+// Errors: those of Open.
 func Inspect(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	o := newOptions(opts)
 	path, s, err := resolve(o.fs, dir)
@@ -24,35 +26,29 @@ func Inspect(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	if there, err := d.exists(s); err != nil || !there {
 		return Report{Outcome: Clean}, err
 	}
-	if err := errors.Join(checkOwn(o.fs, s), d.checkScratch()); err != nil {
+	if err := errors.Join(checkTrusted(d.files, s), d.checkLockerDir()); err != nil {
 		return Report{}, err
 	}
-	unlock, err := lockFile(ctx, o.fs, d.in(lockName), os.O_RDWR)
-	if errors.Is(err, errGone) { // there is none, and so nobody holds it
-		return d.foresee()
+	unlock, err := lockFile(ctx, d.files, d.statePath(lockName), os.O_RDWR)
+	if err == nil {
+		defer unlock()
 	}
-	if err != nil {
+	if ignoreUnlinked(err) != nil {
 		return Report{}, err
 	}
-	defer unlock()
-	return d.foresee()
+	return d.recover(ctx)
 }
 
-func (d *Dir) foresee() (Report, error) {
-	j, err := d.readJournal()
-	if err != nil {
-		return Report{}, err
+// ignoreUnlinked ignores the absence of a lock file, which no process can have
+// locked.
+func ignoreUnlinked(err error) error {
+	if errors.Is(err, errUnlinked) {
+		return nil
 	}
-	if j != nil {
-		return d.undo(j, func(e entry) (bool, error) { return d.isOurs(j, e) })
-	}
-	if id := d.tidy(); id != "" {
-		return Report{Outcome: Committed, ID: id}, nil
-	}
-	return Report{Outcome: Clean}, nil
+	return err
 }
 
-// readOnly is a file system on which every change succeeds and none happens.
+// readOnly is a file system on which every change succeeds and none is made.
 type readOnly struct{ vfs.FS }
 
 func (readOnly) Mkdir(string, fs.FileMode) error                     { return nil }
@@ -65,10 +61,13 @@ func (readOnly) Overwrite(string, []byte) error                      { return ni
 func (readOnly) Chtimes(string, time.Time) error                     { return nil }
 func (readOnly) Sync(string) error                                   { return nil }
 
-// SetAside moves a journal that cannot be trusted, and what its transaction has
-// in S, into S/conflicts, where nothing acts on it again. It returns their new
-// paths; none if there is no journal. A journal that can be trusted is refused
-// with fs.ErrInvalid: Recover is what it needs.
+// SetAside moves a journal that cannot be trusted, and the directories of
+// transactions that did not commit, into a quarantine directory in S, where nothing
+// acts on them. It returns their new paths, or none if there is no journal. With an
+// error it returns the paths of what was moved before.
+//
+// Errors: those of Open except *JournalError and *FileError, ErrJournalTrusted, and
+// errors.ErrUnsupported if the file system cannot rename without replacing.
 func SetAside(ctx context.Context, dir string, opts ...Option) ([]string, error) {
 	d, err := open(ctx, dir, newOptions(opts))
 	if err != nil {
@@ -76,8 +75,8 @@ func SetAside(ctx context.Context, dir string, opts ...Option) ([]string, error)
 	}
 	defer d.Close()
 	j, err := d.readJournal()
-	if j != nil {
-		return nil, fmt.Errorf("the journal of %s is sound: %w", d.d, fs.ErrInvalid)
+	if j != nil && err == nil {
+		return nil, ErrJournalTrusted
 	}
 	if _, untrusted := errors.AsType[*JournalError](err); !untrusted {
 		return nil, err
@@ -85,42 +84,38 @@ func SetAside(ctx context.Context, dir string, opts ...Option) ([]string, error)
 	return d.setAside(time.Now())
 }
 
-// setAside moves the directories first: as long as the journal stands nothing
-// else in S is touched, so that it can be done again after a crash.
+// setAside moves the journal last: while it exists nothing else acts on S, so that
+// setAside can be repeated after a crash.
 func (d *Dir) setAside(now time.Time) ([]string, error) {
-	box, err := d.mkdirIn(conflictsName, "journal-"+newID(now))
+	dir, err := d.mkdirQuarantine("journal-" + newID(now))
 	if err != nil {
 		return nil, err
 	}
-	names, err := d.orphans()
+	names, err := d.uncommitted()
 	if err != nil {
 		return nil, err
 	}
 	var moved []string
 	for _, name := range append(names, journalName) {
-		to := box + "/" + name
-		if err := d.files.RenameNew(d.in(name), to); err != nil {
+		to := filepath.Join(dir, name)
+		if err := d.files.RenameNew(d.statePath(name), to); err != nil {
 			return moved, err
 		}
 		moved = append(moved, to)
 	}
-	for _, dir := range []string{box, d.in(conflictsName), d.s} {
-		if err := d.files.Sync(dir); err != nil {
-			return moved, err
-		}
-	}
-	return moved, nil
+	return moved, d.syncQuarantine(dir)
 }
 
-// orphans returns the directories in S of transactions that are not committed.
-func (d *Dir) orphans() ([]string, error) {
-	began, err := d.ids(txnPrefix)
+// uncommitted returns the names in S of the directories of transactions that did
+// not commit.
+func (d *Dir) uncommitted() ([]string, error) {
+	begun, err := d.ids(txnPrefix)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	for _, id := range began {
-		if committed, err := d.exists(d.in(donePrefix + id)); err != nil {
+	for _, id := range begun {
+		if committed, err := d.exists(d.statePath(donePrefix + id)); err != nil {
 			return nil, err
 		} else if !committed {
 			names = append(names, txnPrefix+id)

@@ -6,19 +6,19 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// MaxEntries bounds the files that one transaction names, created and deleted.
+// MaxEntries is the maximum number of files in one transaction, created and deleted.
 const MaxEntries = 65536
 
-// A journal is a line and a body:
+// A journal is a head line and a body:
 //
 //	fsmtx-journal 1 <sha256 of the body, 64 hexadecimal digits>
 //	{"id": …, "dir": …, …}
@@ -27,11 +27,12 @@ const (
 	journalVersion = "1"
 )
 
-// journal is what a transaction is going to do, enough to undo it.
+// journal names everything that a transaction is going to change, so that a rollback
+// needs nothing else.
 type journal struct {
 	ID      string    `json:"id"`
 	Dir     string    `json:"dir"`   // D, relative to S
-	Inode   uint64    `json:"inode"` // of txn-<id>/: another one now means that S was copied
+	Inode   uint64    `json:"inode"` // of txn-<id>/; it differs in a copy of S
 	Time    time.Time `json:"time"`
 	Label   string    `json:"label"`
 	Creates []entry   `json:"creates"`
@@ -50,8 +51,8 @@ func newEntry(name string, data []byte, mode fs.FileMode) entry {
 	return entry{Name: name, Size: int64(len(data)), SHA256: digest(data), Mode: mode.Perm()}
 }
 
-// holds reports whether data is what the entry says.
-func (e entry) holds(data []byte) bool {
+// matches reports whether data has the size and digest of the entry.
+func (e entry) matches(data []byte) bool {
 	return int64(len(data)) == e.Size && digest(data) == e.SHA256
 }
 
@@ -69,10 +70,9 @@ func (j *journal) encode() ([]byte, error) {
 	return append([]byte(head), body...), nil
 }
 
-// parseJournal accepts exactly what encode writes for the directory dir, which
-// is given as S names it. The checksum finds accidents; that every name is a
-// plain one and every number sane is checked all the same, for a checksum
-// keeps nobody from writing one.
+// parseJournal accepts exactly what encode writes for the directory dir, given
+// relative to S. The checksum detects accidents. Names and numbers are checked as
+// well, because anyone can compute a checksum.
 func parseJournal(data []byte, dir string) (*journal, error) {
 	head, body, ok := bytes.Cut(data, []byte("\n"))
 	words := strings.Split(string(head), " ")
@@ -80,7 +80,7 @@ func parseJournal(data []byte, dir string) (*journal, error) {
 		return nil, ErrJournalTorn
 	}
 	if words[1] != journalVersion {
-		return nil, fmt.Errorf("%w: it has version %q, and this program reads version %s", ErrJournalVersion, words[1], journalVersion)
+		return nil, fmt.Errorf("%w: it has version %q, this program reads version %s", ErrJournalVersion, words[1], journalVersion)
 	}
 	if len(words) != 3 || words[2] != digest(body) {
 		return nil, fmt.Errorf("%w: its checksum does not match", ErrJournalTorn)
@@ -97,7 +97,7 @@ func (j *journal) check(dir string) error {
 		return fmt.Errorf("%w: the transaction's id is %q", ErrJournalInvalid, j.ID)
 	}
 	if j.Dir != dir {
-		return fmt.Errorf("%w: it was written for %q, and this is %q", ErrJournalForeign, j.Dir, dir)
+		return fmt.Errorf("%w: it was written for %q, this is %q", ErrJournalForeign, j.Dir, dir)
 	}
 	if len(j.Creates)+len(j.Deletes) > MaxEntries {
 		return fmt.Errorf("%w: %w", ErrJournalInvalid, ErrTooMany)
@@ -115,31 +115,35 @@ func (j *journal) check(dir string) error {
 	return nil
 }
 
-// entries returns creates and deletes in one new slice.
+// entries returns creates and deletes in a new slice.
 func (j *journal) entries() []entry {
 	return append(append(make([]entry, 0, len(j.Creates)+len(j.Deletes)), j.Creates...), j.Deletes...)
 }
 
-func (j *journal) names() []string {
-	var names []string
-	for _, e := range j.entries() {
-		names = append(names, e.Name)
+func namesOf(entries []entry) []string {
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name
 	}
 	return names
 }
 
-// isDigest accepts what digest makes.
+// isDigest accepts what digest returns.
 func isDigest(s string) bool {
 	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// isPlain reports whether name is one path element that stays where it is put.
+// maxName is the length of a file name in bytes on every supported file system.
+const maxName = 255
+
+// isPlain reports whether name is a single path element that a journal can hold:
+// its JSON is UTF-8.
 func isPlain(name string) bool {
-	return name != "" && name != "." && name != ".." && len(name) <= 255 &&
-		!strings.ContainsAny(name, "/\x00") && filepath.Base(name) == name
+	return name != "" && name != "." && name != ".." && len(name) <= maxName &&
+		!strings.ContainsAny(name, "/\x00") && utf8.ValidString(name)
 }
 
-// isID accepts what newID makes: lower-case letters, digits and "-".
+// isID accepts what newID returns: lower-case letters, digits and "-".
 func isID(id string) bool {
 	ok := len(id) > 0 && len(id) <= 64
 	for _, r := range id {

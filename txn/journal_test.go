@@ -277,7 +277,7 @@ func (w *world) canBeSetAside(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, moved)
 	for _, path := range moved {
-		require.Equal(t, w.in(conflictsName), filepath.Dir(filepath.Dir(path)))
+		require.Equal(t, w.in(quarantineName), filepath.Dir(filepath.Dir(path)))
 		_, err := os.Lstat(path)
 		require.NoError(t, err, "where it says that it moved it")
 	}
@@ -308,7 +308,7 @@ func TestSoundJournalIsNotSetAside(t *testing.T) {
 	w := newWorld(t)
 	before := tree(t, w.root, lockFileName)
 	_, err := SetAside(context.Background(), w.d)
-	require.ErrorIs(t, err, os.ErrInvalid)
+	require.ErrorIs(t, err, ErrJournalTrusted)
 	assert.Equal(t, before, tree(t, w.root, lockFileName))
 }
 
@@ -336,7 +336,7 @@ func TestKeptFileThatChangedIsReported(t *testing.T) {
 	require.NoError(t, err)
 	done, err := Recover(context.Background(), w.d)
 	require.NoError(t, err)
-	assert.Equal(t, []Conflict{{Name: "2.json", Why: "it was changed while it was out of its place and was put back so"}}, done.Conflicts)
+	assert.Equal(t, []Conflict{{Name: "2.json", Why: "it was modified after the transaction had deleted it; it was restored with the modification"}}, done.Conflicts)
 	assert.Equal(t, []string{"2.json", "3.json"}, done.Restored)
 	assert.Equal(t, seen, done)
 }

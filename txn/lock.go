@@ -17,17 +17,17 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// retryDelay is how often a lock that is held is tried again: short against
-// the milliseconds it is held for, long against the cost of a try.
+// retryDelay is the time between two attempts to take a lock: short compared to the
+// milliseconds for which it is held, long compared to the cost of an attempt.
 const retryDelay = 5 * time.Millisecond
 
-// LockedError says who held the lock of S until the context ended. It is
-// ErrLocked and the context's error.
+// LockedError reports the process that held the lock of S until the context ended.
+// It wraps ErrLocked and the context's cause.
 type LockedError struct {
-	Path  string
-	PID   int       // 0 if not known
-	Since time.Time // zero if not known
-	Cause error     // the context's
+	Path  string    // the lock file
+	PID   int       // 0 if unknown
+	Since time.Time // zero if unknown
+	Cause error     // context.Cause of the context
 }
 
 func (e *LockedError) Error() string {
@@ -43,36 +43,37 @@ func (e *LockedError) Error() string {
 
 func (e *LockedError) Unwrap() []error { return []error{ErrLocked, e.Cause} }
 
-// lockSibling makes S if need be, locks it and returns the release, and the
-// directories to be synced for S to last. The client may remove S at any time
-// while nobody holds its lock, so that the file that got locked may be one that
-// no longer has a name: then it is tried again.
-func lockSibling(ctx context.Context, files vfs.FS, s string) (unlock func(), changed []string, err error) {
+// lockStateDir creates S if it does not exist and locks it. It returns the release,
+// and the directories that have to be synced to make S durable. Cleanup tools may
+// remove S while its lock is not held, so the file that was locked may have been
+// unlinked meanwhile; then it starts again.
+func lockStateDir(ctx context.Context, files vfs.FS, s string) (unlock func(), changed []string, err error) {
 	for {
 		made, err := mkdirAll(files, s, 0o700)
 		changed = append(changed, made...)
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := checkOwn(files, s); errors.Is(err, fs.ErrNotExist) {
+		if err := checkTrusted(files, s); errors.Is(err, fs.ErrNotExist) {
 			continue
 		} else if err != nil {
 			return nil, nil, err
 		}
 		unlock, err := lockFile(ctx, files, filepath.Join(s, lockName), os.O_CREATE|os.O_RDWR)
-		if errors.Is(err, errGone) {
+		if errors.Is(err, errUnlinked) {
 			continue
 		}
 		return unlock, changed, err
 	}
 }
 
-// errGone means that the locked file is no longer the one at its path.
-var errGone = errors.New("the lock file was removed")
+// errUnlinked is returned by lockFile when there is no lock file, or when the file
+// that was locked is not the one at the path any more.
+var errUnlinked = errors.New("the lock file was removed")
 
 func lockFile(ctx context.Context, files vfs.FS, path string, flag int) (unlock func(), err error) {
 	f := flock.New(path, flock.SetFlag(flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
-	release := func() { _ = f.Unlock() } // closing the handle at exit does the same
+	release := func() { _ = f.Unlock() } // if it fails, the kernel unlocks at exit
 	if err := waitFor(ctx, f); err != nil {
 		release()
 		return nil, err
@@ -85,7 +86,7 @@ func lockFile(ctx context.Context, files vfs.FS, path string, flag int) (unlock 
 	there, err := files.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(locked, there) {
 		release()
-		return nil, errGone
+		return nil, errUnlinked
 	}
 	if err == nil && !locked.Mode().IsRegular() {
 		err = fmt.Errorf("%s: %w", path, vfs.ErrNotRegular)
@@ -97,15 +98,15 @@ func lockFile(ctx context.Context, files vfs.FS, path string, flag int) (unlock 
 	return release, nil
 }
 
-// waitFor tries the lock before it looks at the context, so that only a lock
-// that is held is reported as held.
+// waitFor tries the lock before it looks at the context, so that LockedError is
+// returned only for a lock that was held.
 func waitFor(ctx context.Context, f *flock.Flock) error {
 	for {
 		ok, err := f.TryLock()
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			return errGone
-		case errors.Is(err, syscall.ELOOP) || errors.Is(err, syscall.ENXIO):
+			return errUnlinked
+		case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENXIO), errors.Is(err, syscall.EISDIR):
 			return fmt.Errorf("%s: %w", f.Path(), vfs.ErrNotRegular)
 		case err != nil:
 			return err
@@ -128,8 +129,8 @@ func lockedError(path string, cause error) error {
 	return e
 }
 
-// The lock file says who holds it, "<pid> <RFC 3339 time>", for those who wait.
-// It may be out of date: the flock counts, not the text.
+// writeHolder writes "<pid> <RFC 3339 time>" into the lock file, for the message of
+// those who wait. The text may be stale; only the flock says whether S is locked.
 func writeHolder(files vfs.FS, s string) error {
 	text := strconv.Itoa(os.Getpid()) + " " + time.Now().UTC().Format(time.RFC3339) + "\n"
 	return files.Overwrite(filepath.Join(s, lockName), []byte(text))

@@ -11,28 +11,25 @@ type options struct {
 	history int
 }
 
-// DefaultHistory is how many committed transactions keep their deleted files.
+// DefaultHistory is the number of committed transactions whose deleted files are
+// kept unless WithHistory says otherwise.
 const DefaultHistory = 10
 
 func newOptions(opts []Option) options {
-	o := options{
-		fs:      vfs.OS{},
-		locker:  noLocker{},
-		history: DefaultHistory,
-	}
+	o := options{fs: vfs.OS{}, locker: noLocker{}, history: DefaultHistory}
 	for _, opt := range opts {
 		opt(&o)
 	}
 	return o
 }
 
-// WithFS puts fs in the place of the operating system's file system.
+// WithFS replaces the file system. The default is vfs.OS.
 func WithFS(fs vfs.FS) Option { return func(o *options) { o.fs = fs } }
 
 // WithLocker excludes other writers by l, which must not serve another open Dir.
-// The default takes no locks: nobody but this package may write to D.
+// The default takes no locks: only this package may write to D then.
 func WithLocker(l Locker) Option { return func(o *options) { o.locker = l } }
 
-// WithHistory keeps the deleted files of the last n transactions instead of
-// DefaultHistory; 0 keeps none.
+// WithHistory keeps the deleted files of the last n transactions; 0 keeps none. The
+// default is DefaultHistory.
 func WithHistory(n int) Option { return func(o *options) { o.history = max(n, 0) } }

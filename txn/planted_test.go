@@ -63,11 +63,11 @@ var plantings = []planted{
 	{"lock is a directory", func(t *testing.T, w *world, _ string) {
 		require.NoError(t, os.Remove(w.in(lockName)))
 		require.NoError(t, os.Mkdir(w.in(lockName), 0o700))
-	}, syscall.EISDIR},
+	}, vfs.ErrNotRegular},
 
-	{"locks is a link", func(t *testing.T, w *world, outside string) { replace(t, w.in(scratchName), outside) }, ErrUntrustedDir},
+	{"locks is a link", func(t *testing.T, w *world, outside string) { replace(t, w.in(lockerName), outside) }, ErrUntrustedDir},
 	{"locks is a file", func(t *testing.T, w *world, _ string) {
-		require.NoError(t, os.WriteFile(w.in(scratchName), nil, 0o600))
+		require.NoError(t, os.WriteFile(w.in(lockerName), nil, 0o600))
 	}, ErrUntrustedDir},
 
 	{"the transaction's directory is a link", func(t *testing.T, w *world, outside string) {
@@ -119,16 +119,16 @@ var plantings = []planted{
 
 	{"conflicts is a link, and there is a conflict", func(t *testing.T, w *world, outside string) {
 		require.NoError(t, os.WriteFile(filepath.Join(w.d, "4.json"), []byte("changed since"), 0o644))
-		replace(t, w.in(conflictsName), outside)
+		replace(t, w.in(quarantineName), outside)
 	}, ErrUntrustedDir},
 	{"a conflict's directory is a link", func(t *testing.T, w *world, outside string) {
 		require.NoError(t, os.WriteFile(filepath.Join(w.d, "4.json"), []byte("changed since"), 0o644))
-		require.NoError(t, os.Mkdir(w.in(conflictsName), 0o700))
-		require.NoError(t, os.Symlink(outside, w.in(conflictsName+"/"+w.id)))
+		require.NoError(t, os.Mkdir(w.in(quarantineName), 0o700))
+		require.NoError(t, os.Symlink(outside, w.in(quarantineName+"/"+w.id)))
 	}, ErrUntrustedDir},
 	{"conflicts is a link, and the journal is torn", func(t *testing.T, w *world, outside string) {
 		w.setJournal(t, w.journal[:100])
-		replace(t, w.in(conflictsName), outside)
+		replace(t, w.in(quarantineName), outside)
 	}, ErrJournalTorn},
 
 	{"links in the places of the files in D", func(t *testing.T, w *world, outside string) {
@@ -201,7 +201,7 @@ func TestLinkInTheWayOfAScratchDirectory(t *testing.T) {
 	dir := filepath.Join(memoryDir(t), "list")
 	s := stateDirOf(dir)
 	require.NoError(t, os.Mkdir(s, 0o700))
-	require.NoError(t, os.Symlink("/", filepath.Join(s, scratchName)))
+	require.NoError(t, os.Symlink("/", filepath.Join(s, lockerName)))
 	reaped := false
 	_, err := Open(t.Context(), dir, WithLocker(&watched{reaped: &reaped}))
 	require.ErrorIs(t, err, ErrUntrustedDir)

@@ -7,39 +7,56 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Outcome says in one word what recovery found and did.
+// Outcome is the result of a recovery.
 type Outcome string
 
 const (
-	Clean      Outcome = "clean"       // nothing was left over
+	Clean      Outcome = "clean"       // there was no interrupted transaction
 	RolledBack Outcome = "rolled back" // an interrupted transaction was undone
-	Committed  Outcome = "committed"   // a committed one was interrupted while tidying; that is done now
+	Committed  Outcome = "committed"   // a transaction was interrupted after its commit point; S was tidied
 )
 
-// Report is what a recovery found and did. All names are of files in D.
+// MarshalText implements encoding.TextMarshaler.
+func (o Outcome) MarshalText() ([]byte, error) { return []byte(o), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler. It returns an error unless
+// text is one of the outcomes.
+func (o *Outcome) UnmarshalText(text []byte) error {
+	if !slices.Contains([]Outcome{Clean, RolledBack, Committed}, Outcome(text)) {
+		return fmt.Errorf("%q is not the outcome of a recovery", text)
+	}
+	*o = Outcome(text)
+	return nil
+}
+
+// Report is what a recovery found and did. Names are names in D.
 type Report struct {
 	Outcome   Outcome
 	ID        string     // of the transaction, if there was one
-	Restored  []string   // deleted by it and put back
-	Removed   []string   // created by it and taken out
-	Conflicts []Conflict // changed by someone else since
+	Restored  []string   // files that it had deleted
+	Removed   []string   // files that it had created
+	Conflicts []Conflict // files that another program has changed since
 }
 
-// Conflict is a file that was changed by someone else after a transaction had
-// been interrupted, and so stood in the way of its rollback.
+// Conflict is a file that another program changed after a transaction had been
+// interrupted.
 type Conflict struct {
 	Name    string
-	MovedTo string // where it is now; empty if it was left in D
+	MovedTo string // its path in the quarantine; empty if it was left in D
 	Why     string
 }
 
-// Recover opens dir as Open does, which finishes what was interrupted, and
-// closes it again. A directory without a sibling is clean and stays without.
+// Recover rolls back an interrupted transaction on dir and tidies its state
+// directory, as Open does, and closes it again. With no state directory Recover
+// returns Clean and creates nothing.
+//
+// Errors: those of Open.
 func Recover(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	o := newOptions(opts)
 	_, s, err := resolve(o.fs, dir)
@@ -53,10 +70,11 @@ func Recover(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	return d.Recovered(), d.Close()
+	defer d.Close()
+	return d.Recovered(), nil
 }
 
-// recover rolls back what the journal says, if there is one, and tidies S.
+// recover rolls back what the journal names, if there is one, and tidies S.
 func (d *Dir) recover(ctx context.Context) (Report, error) {
 	j, err := d.readJournal()
 	if err != nil {
@@ -76,7 +94,7 @@ func (d *Dir) recover(ctx context.Context) (Report, error) {
 
 // readJournal returns nil if there is no journal.
 func (d *Dir) readJournal() (*journal, error) {
-	path := d.in(journalName)
+	path := d.statePath(journalName)
 	data, err := d.files.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -86,51 +104,53 @@ func (d *Dir) readJournal() (*journal, error) {
 	case err != nil:
 		return nil, err
 	}
-	j, err := parseJournal(data, d.relative())
+	j, err := parseJournal(data, d.fromState())
 	if err != nil {
 		return nil, &JournalError{path, err}
 	}
-	err = d.checkBox(j)
-	if errors.Is(err, ErrUntrustedDir) || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, errUnnamed) {
+	err = d.checkTxnDir(j)
+	if errors.Is(err, ErrUntrustedDir) || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, errNotNamed) {
 		return nil, &JournalError{path, fmt.Errorf("%w: %w", ErrJournalInvalid, err)}
 	}
 	return j, err
 }
 
-// errUnnamed means that a file is kept that the journal does not name.
-var errUnnamed = errors.New("the journal does not name it")
+// errNotNamed is returned when a backup link exists that the journal does not name.
+var errNotNamed = errors.New("the journal does not name it")
 
-// checkBox returns ErrUntrustedDir, vfs.ErrNotRegular or errUnnamed unless what the
-// transaction has in S, as far as it is there, is what this package puts there. A
-// symbolic link in its place would lead a rollback out of S, and a kept file that
-// is not restored would be lost with the rest.
-func (d *Dir) checkBox(j *journal) error {
-	for _, dir := range []string{d.of(j.ID), d.of(j.ID, newName), d.of(j.ID, oldName)} {
-		if err := checkOwn(d.files, dir); ignoreNotExist(err) != nil {
+// checkTxnDir checks what exists of the transaction's directory. It returns
+// ErrUntrustedDir or vfs.ErrNotRegular if something else is in the place of a
+// directory or file of this package: a symbolic link would lead a rollback out of
+// S. It returns errNotNamed for a backup link that the rollback would not restore,
+// and so would lose with the rest of the directory.
+func (d *Dir) checkTxnDir(j *journal) error {
+	for _, dir := range []string{d.txnPath(j.ID), d.txnPath(j.ID, stagedName), d.txnPath(j.ID, backupName)} {
+		if err := checkTrusted(d.files, dir); ignoreNotExist(err) != nil {
 			return err
 		}
 	}
 	for _, e := range j.Creates {
-		if err := d.checkRegular(d.of(j.ID, newName, e.Name)); err != nil {
+		if err := d.checkRegular(d.txnPath(j.ID, stagedName, e.Name)); err != nil {
 			return err
 		}
 	}
-	kept := make(map[string]bool, len(j.Deletes))
+	named := make(map[string]bool, len(j.Deletes))
 	for _, e := range j.Deletes {
-		kept[e.Name] = true
-		if err := d.checkRegular(d.of(j.ID, oldName, e.Name)); err != nil {
+		named[e.Name] = true
+		if err := d.checkRegular(d.txnPath(j.ID, backupName, e.Name)); err != nil {
 			return err
 		}
 	}
-	there, err := d.files.ReadDir(d.of(j.ID, oldName))
-	for _, e := range there {
-		if !kept[e.Name()] {
-			return fmt.Errorf("%s: %w", d.of(j.ID, oldName, e.Name()), errUnnamed)
+	backups, err := d.files.ReadDir(d.txnPath(j.ID, backupName))
+	for _, e := range backups {
+		if !named[e.Name()] {
+			return fmt.Errorf("%s: %w", d.txnPath(j.ID, backupName, e.Name()), errNotNamed)
 		}
 	}
 	return ignoreNotExist(err)
 }
 
+// checkRegular returns vfs.ErrNotRegular if path exists and is not a regular file.
 func (d *Dir) checkRegular(path string) error {
 	info, err := d.files.Lstat(path)
 	if err != nil {
@@ -142,24 +162,24 @@ func (d *Dir) checkRegular(path string) error {
 	return nil
 }
 
-// rollBack undoes an interrupted transaction under the same locks as it had.
+// rollBack undoes an interrupted transaction under the locks that it had.
 func (d *Dir) rollBack(ctx context.Context, j *journal) (Report, error) {
-	if _, err := d.Lock(ctx, j.names()...); err != nil {
+	if _, err := d.Lock(ctx, namesOf(j.entries())...); err != nil {
 		return Report{}, err
 	}
 	defer d.locker.Unlock()
 	return d.undo(j, func(e entry) (bool, error) { return d.isOurs(j, e) })
 }
 
-// isOurs reports whether the file of that name in D is the one the interrupted
-// transaction made: it is the staged file. Bytes alone are proof enough if the
-// staged file is not there to compare with, or if S is a copy.
+// isOurs reports whether the file of that name in D was created by the interrupted
+// transaction: whether it is the staged file. If the staged file does not exist, or
+// S is a copy, the same bytes suffice.
 func (d *Dir) isOurs(j *journal, e entry) (bool, error) {
-	here, err := d.files.Lstat(d.at(e.Name))
+	here, err := d.files.Lstat(d.filePath(e.Name))
 	if err != nil {
 		return false, ignoreNotExist(err)
 	}
-	staged, err := d.files.Lstat(d.of(j.ID, newName, e.Name))
+	staged, err := d.files.Lstat(d.txnPath(j.ID, stagedName, e.Name))
 	if err == nil && os.SameFile(here, staged) {
 		return true, nil
 	}
@@ -167,25 +187,16 @@ func (d *Dir) isOurs(j *journal, e entry) (bool, error) {
 		return false, err
 	}
 	if err == nil {
-		box, err := d.files.Lstat(d.of(j.ID))
-		if err != nil || inodeOf(box) == j.Inode {
+		txnDir, err := d.files.Lstat(d.txnPath(j.ID))
+		if err != nil || inodeOf(txnDir) == j.Inode {
 			return false, err
 		}
 	}
-	same, err := d.holds(d.at(e.Name), e)
-	return same, err
+	return d.matches(d.filePath(e.Name), e)
 }
 
-func ignoreNotExist(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
-}
-
-// holds reports whether the file at path has the bytes of the entry. Something
-// that is no regular file has not.
-func (d *Dir) holds(path string, e entry) (bool, error) {
+// matches reports whether path is a regular file with the bytes of the entry.
+func (d *Dir) matches(path string, e entry) (bool, error) {
 	data, err := d.files.ReadFile(path)
 	if errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, vfs.ErrFileTooLarge) {
 		return false, nil
@@ -193,14 +204,14 @@ func (d *Dir) holds(path string, e entry) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return e.holds(data), nil
+	return e.matches(data), nil
 }
 
-// undo brings D back to what it was: first every deleted file is put back, then
-// every created one that is ours is taken out. The journal goes last. Dying
-// anywhere in it is just another start of it.
+// undo brings D back to the state before: first it restores every deleted file,
+// then it removes every created file for which ours returns true. The journal is
+// removed last, so that undo runs again after a crash at any point of it.
 func (d *Dir) undo(j *journal, ours func(entry) (bool, error)) (Report, error) {
-	u := &undoing{Dir: d, j: j, report: Report{Outcome: RolledBack, ID: j.ID}}
+	u := &rollback{Dir: d, j: j, report: Report{Outcome: RolledBack, ID: j.ID}}
 	for _, e := range j.Deletes {
 		if err := u.restore(e); err != nil {
 			return u.report, &FileError{"restore", e.Name, err}
@@ -209,7 +220,7 @@ func (d *Dir) undo(j *journal, ours func(entry) (bool, error)) (Report, error) {
 	for _, e := range j.Creates {
 		mine, err := ours(e)
 		if err == nil && mine {
-			err = u.withdraw(e)
+			err = u.remove(e)
 		}
 		if err != nil {
 			return u.report, &FileError{"remove", e.Name, err}
@@ -218,109 +229,117 @@ func (d *Dir) undo(j *journal, ours func(entry) (bool, error)) (Report, error) {
 	return u.report, u.finish()
 }
 
-type undoing struct {
+// rollback is an undo in progress.
+type rollback struct {
 	*Dir
 	j      *journal
 	report Report
 }
 
-func (u *undoing) old(name string) string { return u.of(u.j.ID, oldName, name) }
+func (u *rollback) backupPath(name string) string { return u.txnPath(u.j.ID, backupName, name) }
 
-// restore puts a deleted file back, the very inode. What has taken its place
-// meanwhile is moved aside.
-func (u *undoing) restore(e entry) error {
-	kept, err := u.files.Lstat(u.old(e.Name))
+// The reasons of conflicts.
+const (
+	whyReplaced = "another program created a file under the name of one that the transaction had deleted"
+	whyWritten  = "it was modified after the transaction had deleted it; it was restored with the modification"
+	whyNewer    = "it was modified after the crash; the newer version was left in place"
+	whyModified = "it was created by the interrupted transaction and modified since"
+)
+
+// restore links a deleted file back, with its inode. A file that has taken its name
+// meanwhile is moved to the quarantine.
+func (u *rollback) restore(e entry) error {
+	backup, err := u.files.Lstat(u.backupPath(e.Name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // never kept durably, so never deleted by us
+		return nil // the backup link is durable before anything is deleted
 	}
 	if err != nil {
 		return err
 	}
-	here, err := u.files.Lstat(u.at(e.Name))
+	here, err := u.files.Lstat(u.filePath(e.Name))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return err
-	case os.SameFile(here, kept):
-		return u.noteIfChanged(e)
+	case os.SameFile(here, backup):
+		return u.conflictUnlessMatching(u.filePath(e.Name), e, whyNewer)
 	default:
-		if same, err := u.holds(u.at(e.Name), e); same || err != nil {
+		if same, err := u.matches(u.filePath(e.Name), e); same || err != nil {
 			return err
 		}
-		if err := u.moveAside(e.Name, "it took the place of a file that was being deleted"); err != nil {
+		if err := u.quarantine(e.Name, whyReplaced); err != nil {
 			return err
 		}
 	}
-	if err := u.files.Link(u.old(e.Name), u.at(e.Name)); err != nil {
+	if err := u.files.Link(u.backupPath(e.Name), u.filePath(e.Name)); err != nil {
 		return err
 	}
 	u.report.Restored = append(u.report.Restored, e.Name)
-	same, err := u.holds(u.old(e.Name), e)
+	return u.conflictUnlessMatching(u.backupPath(e.Name), e, whyWritten)
+}
+
+// conflictUnlessMatching reports a conflict if the file at path, which is left in D,
+// does not have the bytes of the entry.
+func (u *rollback) conflictUnlessMatching(path string, e entry, why string) error {
+	same, err := u.matches(path, e)
 	if err == nil && !same {
-		u.report.Conflicts = append(u.report.Conflicts, Conflict{Name: e.Name, Why: "it was changed while it was out of its place and was put back so"})
+		u.report.Conflicts = append(u.report.Conflicts, Conflict{Name: e.Name, Why: why})
 	}
 	return err
 }
 
-// noteIfChanged reports a file that was never gone and was written to since: it
-// stays as it is, for that is somebody's newer word.
-func (u *undoing) noteIfChanged(e entry) error {
-	same, err := u.holds(u.at(e.Name), e)
+// remove removes a file that the transaction created. If it was modified since, it
+// is moved to the quarantine instead.
+func (u *rollback) remove(e entry) error {
+	same, err := u.matches(u.filePath(e.Name), e)
 	if err == nil && !same {
-		u.report.Conflicts = append(u.report.Conflicts, Conflict{Name: e.Name, Why: "it was changed after the interruption and was left so"})
+		return u.quarantine(e.Name, whyModified)
 	}
-	return err
+	if err == nil {
+		err = u.files.Remove(u.filePath(e.Name))
+	}
+	if err == nil {
+		u.report.Removed = append(u.report.Removed, e.Name)
+	}
+	return ignoreNotExist(err)
 }
 
-// withdraw takes a file out that the transaction created, unless somebody wrote
-// to it since: then it is moved aside.
-func (u *undoing) withdraw(e entry) error {
-	same, err := u.holds(u.at(e.Name), e)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	if !same {
-		return u.moveAside(e.Name, "it was created by the interrupted transaction and changed since")
-	}
-	if err := u.files.Remove(u.at(e.Name)); err != nil {
-		return ignoreNotExist(err)
-	}
-	u.report.Removed = append(u.report.Removed, e.Name)
-	return nil
-}
-
-// moveAside moves a file of D into S/conflicts. It is linked there and synced
-// before its name in D goes, for a power cut may split a rename between two
+// quarantine moves a file of D into S/conflicts. The file is linked there and synced
+// before its name in D is removed: a power cut may split a rename between two
 // directories and lose both names.
-func (u *undoing) moveAside(name, why string) error {
-	dir, err := u.mkdirIn(conflictsName, u.j.ID)
+func (u *rollback) quarantine(name, why string) error {
+	dir, err := u.mkdirQuarantine(u.j.ID)
 	if err != nil {
 		return err
 	}
-	target, err := u.linkAside(name, dir)
+	target, err := u.linkInto(dir, name)
 	if err != nil {
 		return err
 	}
-	for _, d := range []string{dir, u.in(conflictsName), u.s} {
-		if err := u.files.Sync(d); err != nil {
-			return err
-		}
+	if err := u.syncQuarantine(dir); err != nil {
+		return err
 	}
-	if err := u.files.Remove(u.at(name)); ignoreNotExist(err) != nil {
+	if err := u.files.Remove(u.filePath(name)); ignoreNotExist(err) != nil {
 		return err
 	}
 	u.report.Conflicts = append(u.report.Conflicts, Conflict{Name: name, MovedTo: target, Why: why})
 	return nil
 }
 
-// linkAside links a file of D into dir, under a name that is free or that an
-// interrupted try has given it already. A directory, which cannot be linked, is
-// renamed.
-func (u *undoing) linkAside(name, dir string) (string, error) {
-	here, err := u.files.Lstat(u.at(name))
+// syncQuarantine makes the names in a directory of mkdirQuarantine durable.
+func (d *Dir) syncQuarantine(dir string) error {
+	for _, dir := range []string{dir, filepath.Dir(dir), d.s} {
+		if err := d.files.Sync(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// linkInto links a file of D into dir, under a free name or under the one that it
+// got from an interrupted attempt. A directory cannot be linked and is renamed.
+func (u *rollback) linkInto(dir, name string) (string, error) {
+	here, err := u.files.Lstat(u.filePath(name))
 	if err != nil {
 		return "", err
 	}
@@ -332,14 +351,16 @@ func (u *undoing) linkAside(name, dir string) (string, error) {
 		if there, err := u.files.Lstat(target); err == nil && os.SameFile(here, there) {
 			return target, nil
 		}
-		err := u.put(here, u.at(name), target)
+		err := u.put(here, u.filePath(name), target)
 		if !errors.Is(err, fs.ErrExist) {
 			return target, err
 		}
 	}
 }
 
-func (u *undoing) put(info fs.FileInfo, from, to string) error {
+// put gives the file described by info a new name, and syncs it: another program
+// wrote it and may not have.
+func (u *rollback) put(info fs.FileInfo, from, to string) error {
 	if info.IsDir() {
 		return u.files.RenameNew(from, to)
 	}
@@ -352,12 +373,12 @@ func (u *undoing) put(info fs.FileInfo, from, to string) error {
 	return nil
 }
 
-// finish makes the rollback durable, and only then lets the journal go.
-func (u *undoing) finish() error {
+// finish makes the rollback durable and then removes the journal.
+func (u *rollback) finish() error {
 	if err := u.files.Sync(u.d); ignoreNotExist(err) != nil {
 		return err
 	}
-	if err := u.files.Remove(u.in(journalName)); ignoreNotExist(err) != nil {
+	if err := u.files.Remove(u.statePath(journalName)); ignoreNotExist(err) != nil {
 		return err
 	}
 	if err := u.files.Sync(u.s); err != nil {

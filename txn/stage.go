@@ -16,24 +16,24 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// parallel bounds the files that are written and synced at a time: enough for
-// the file system to sync many in one go.
+// parallel bounds the number of files written and synced at a time: enough for the
+// file system to sync many of them in one go.
 const parallel = 32
 
-// stage puts everything into S that apply and undo need, and makes it durable.
-// The journal is written beside the staged files, not after them: until D is
-// changed, which is after both barriers, it has nothing to undo, and one wait for
-// the disk is saved.
+// stage puts everything that apply and a rollback need into S and makes it durable.
+// The journal is written at the same time as the staged files, which saves a wait
+// for the disk. That is safe: D is changed only after both barriers, and until then
+// there is nothing to roll back.
 func (t *transaction) stage(ctx context.Context, c Change) error {
 	inode, err := t.mkdirs(c)
 	if err != nil {
 		return err
 	}
-	j := &journal{ID: t.id, Dir: t.relative(), Inode: inode, Time: time.Now().UTC(), Label: c.Label}
+	j := &journal{ID: t.id, Dir: t.fromState(), Inode: inode, Time: time.Now().UTC(), Label: c.Label}
 	for _, f := range c.Creates {
 		j.Creates = append(j.Creates, newEntry(f.Name, f.Data, f.Mode))
 	}
-	if j.Deletes, err = t.look(ctx, c.Deletes); err != nil {
+	if j.Deletes, err = t.readDeletes(ctx, c.Deletes); err != nil {
 		return err
 	}
 	data, err := j.encode()
@@ -47,48 +47,40 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 	if err := t.writeAll(ctx, c, data); err != nil { // barrier B1: the bytes
 		return err
 	}
-	return t.syncDirs(ctx) // barrier B2: the names
+	return t.syncDirs() // barrier B2: the names
 }
 
-// mkdirs makes the transaction's directories, those that it needs, and returns the
-// inode of the outermost.
+// mkdirs creates those directories of the transaction that it needs, and returns
+// the inode of the outermost.
 func (t *transaction) mkdirs(c Change) (uint64, error) {
-	t.dirs = []string{t.own()}
+	t.dirs = []string{t.path()}
 	if len(c.Creates) > 0 {
-		t.dirs = append(t.dirs, t.own(newName))
+		t.dirs = append(t.dirs, t.path(stagedName))
 	}
 	if len(c.Deletes) > 0 {
-		t.dirs = append(t.dirs, t.own(oldName))
+		t.dirs = append(t.dirs, t.path(backupName))
 	}
 	for _, dir := range t.dirs {
 		if err := t.files.Mkdir(dir, 0o700); err != nil {
 			return 0, err
 		}
 	}
-	info, err := t.files.Lstat(t.own())
+	info, err := t.files.Lstat(t.path())
 	if err != nil {
 		return 0, err
 	}
 	return inodeOf(info), nil
 }
 
-// own returns a path inside the transaction's directory.
-func (t *transaction) own(elem ...string) string { return t.of(t.id, elem...) }
-
-// of returns a path inside the directory of the transaction id.
-func (d *Dir) of(id string, elem ...string) string {
-	return filepath.Join(append([]string{d.s, txnPrefix + id}, elem...)...)
-}
-
-// look describes every file to be deleted as it is before anything is done.
-func (t *transaction) look(ctx context.Context, names []string) ([]entry, error) {
-	t.kept = make(map[string]fs.FileInfo, len(names))
+// readDeletes returns the journal entries of the files to be deleted.
+func (t *transaction) readDeletes(ctx context.Context, names []string) ([]entry, error) {
+	t.seen = make(map[string]fs.FileInfo, len(names))
 	entries := make([]entry, 0, len(names))
 	for _, name := range names {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		e, err := t.lookAt(name)
+		e, err := t.readDelete(name)
 		if err != nil {
 			return nil, deleteError(name, err)
 		}
@@ -97,24 +89,21 @@ func (t *transaction) look(ctx context.Context, names []string) ([]entry, error)
 	return entries, nil
 }
 
-func (t *transaction) lookAt(name string) (entry, error) {
-	info, err := t.files.Lstat(t.at(name))
+func (t *transaction) readDelete(name string) (entry, error) {
+	info, err := t.files.Lstat(t.filePath(name))
 	if err != nil {
 		return entry{}, err
 	}
-	if !info.Mode().IsRegular() {
-		return entry{}, vfs.ErrNotRegular
-	}
-	data, err := t.files.ReadFile(t.at(name))
+	data, err := t.files.ReadFile(t.filePath(name))
 	if err != nil {
 		return entry{}, err
 	}
-	t.kept[name] = info
+	t.seen[name] = info
 	return newEntry(name, data, info.Mode()), nil
 }
 
-// deleteError says which file could not be deleted. One that is gone was deleted
-// by someone else meanwhile.
+// deleteError returns a *FileError; it is ErrChanged if the file does not exist,
+// because another program has deleted it then.
 func deleteError(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %w", ErrChanged, err)
@@ -122,15 +111,16 @@ func deleteError(name string, err error) error {
 	return &FileError{"delete", name, err}
 }
 
-// writeAll writes the new files and the journal, and keeps the old ones.
+// writeAll writes the staged files and the journal, and makes the backup links.
 func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) error {
-	g, ctx := newGroup(ctx)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
 	for _, f := range c.Creates {
 		g.Go(func() error {
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err := t.files.WriteFile(t.own(newName, f.Name), t.own(newName), f.Data, f.Mode.Perm()); err != nil {
+			if err := t.files.WriteFile(t.path(stagedName, f.Name), t.path(stagedName), f.Data, f.Mode.Perm()); err != nil {
 				return &FileError{"create", f.Name, err}
 			}
 			return nil
@@ -141,59 +131,53 @@ func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) er
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err := t.keep(name); err != nil {
+			if err := t.backUp(name); err != nil {
 				return deleteError(name, err)
 			}
 			return nil
 		})
 	}
-	g.Go(func() error { return t.files.WriteFile(t.in(journalName), t.own(), journal, 0o600) })
+	g.Go(func() error { return t.files.WriteFile(t.statePath(journalName), t.path(), journal, 0o600) })
 	return g.Wait()
 }
 
-// keep links a file to be deleted into S: a link has the same inode, so that
-// undoing brings back mode and times too. Here shows whether links can be made
-// at all, before anything is changed. Whoever wrote the file may never have synced
-// it. That is done first: once it has a new link, syncing it costs a wait for the
-// file system's own journal even if its bytes are clean.
-func (t *transaction) keep(name string) error {
-	if err := t.files.Sync(t.at(name)); err != nil {
+// backUp makes a backup link to a file to be deleted. A link has the same inode, so
+// a rollback restores mode and times too; and if links cannot be made, that shows
+// before D is changed. The file is synced first: its writer may never have synced
+// it, and after the link a sync would have to wait for the file system's journal
+// even if the bytes are clean.
+func (t *transaction) backUp(name string) error {
+	if err := t.files.Sync(t.filePath(name)); err != nil {
 		return err
 	}
-	if err := t.files.Link(t.at(name), t.own(oldName, name)); err != nil {
+	if err := t.files.Link(t.filePath(name), t.path(backupName, name)); err != nil {
 		return linkError(err)
 	}
-	info, err := t.files.Lstat(t.own(oldName, name))
-	if err == nil && !os.SameFile(info, t.kept[name]) {
+	info, err := t.files.Lstat(t.path(backupName, name))
+	if err == nil && !os.SameFile(info, t.seen[name]) {
 		err = ErrChanged
 	}
 	return err
 }
 
-// syncDirs makes the names in S durable, and the names of S, of D and of what
-// they are in: the client makes directories and syncs none of them.
-func (t *transaction) syncDirs(ctx context.Context) error {
-	dirs := append(append(t.dirs, t.s), t.ancestors()...)
-	g, _ := newGroup(ctx)
-	for _, dir := range dirs {
+// syncDirs makes durable the names in S, and the names of S, of D and of the
+// directories above them: their creator may not have synced them.
+func (t *transaction) syncDirs() error {
+	var g errgroup.Group
+	g.SetLimit(parallel)
+	for _, dir := range slices.Concat(t.dirs, []string{t.s}, t.ancestors()) {
 		g.Go(func() error { return t.files.Sync(dir) })
 	}
 	return g.Wait()
 }
 
-func newGroup(ctx context.Context) (*errgroup.Group, context.Context) {
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(parallel)
-	return g, ctx
-}
-
-// levels is how far up from D directories are synced: whoever made D may have made
-// the two above it as well, as the client does on its first start.
+// levels is the number of directories above D that are synced: a program that
+// created D may have created the two above it as well.
 const levels = 3
 
-// ancestors returns the directories whose names D and S depend on: the one they
-// are in, and those above it within levels that are this user's, unless an earlier
-// transaction has synced them.
+// ancestors returns the directories whose names D and S depend on: their parent,
+// and those above it, within levels, that belong to this user. If an earlier
+// transaction has synced those above, they are left out.
 func (d *Dir) ancestors() []string {
 	parent := filepath.Dir(d.d)
 	dirs := []string{parent}
@@ -206,17 +190,21 @@ func (d *Dir) ancestors() []string {
 		return dirs
 	}
 	above := parent
-	if real, err := filepath.EvalSymlinks(parent); err == nil { // people link ~/.claude to where they keep it
-		above = real
+	if target, err := filepath.EvalSymlinks(parent); err == nil { // the parent may be a symbolic link
+		above = target
 	}
-	for dir := filepath.Dir(above); len(dirs) < levels && d.isOwn(dir); dir = filepath.Dir(dir) {
-		if !slices.Contains(dirs, dir) {
-			dirs = append(dirs, dir)
+	for range levels - 1 {
+		if above = filepath.Dir(above); !d.isOwn(above) {
+			break
+		}
+		if !slices.Contains(dirs, above) {
+			dirs = append(dirs, above)
 		}
 	}
 	return dirs
 }
 
+// isOwn reports whether dir belongs to this user and can be opened.
 func (d *Dir) isOwn(dir string) bool {
 	info, err := d.files.Lstat(dir)
 	if err != nil {

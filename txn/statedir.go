@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -13,69 +14,73 @@ import (
 
 // Names inside S.
 const (
-	lockName      = "lock"      // flocked; never unlinked
-	journalName   = "journal"   // there while a transaction is under way
-	txnPrefix     = "txn-"      // txn-<id>/: new/ and old/
-	donePrefix    = "done-"     // done-<id>: the journal of a committed transaction
-	newName       = "new"       // staged files
-	oldName       = "old"       // links to the files to be deleted
-	conflictsName = "conflicts" // what stood in the way of a rollback
-	scratchName   = "locks"     // the Locker's
+	lockName       = "lock"      // locked by flock; never unlinked
+	journalName    = "journal"   // present while a transaction is in progress
+	txnPrefix      = "txn-"      // txn-<id>/: the directory of a transaction
+	stagedName     = "new"       // txn-<id>/new/: staged files
+	backupName     = "old"       // txn-<id>/old/: backup links to the deleted files
+	donePrefix     = "done-"     // done-<id>: the journal of a committed transaction
+	quarantineName = "conflicts" // what was in the way of a rollback, and untrusted journals
+	lockerName     = "locks"     // the Locker's
 )
+
+const statePrefix, stateSuffix = ".", ".fsmtx"
 
 // StateDir returns the path of S for the directory dir: ".<name>.fsmtx" beside
 // dir. If dir is a symbolic link, S is beside the link's target, so that everyone
-// who uses one directory, under whatever name, uses the same S. StateDir does not
-// report whether S exists.
+// who uses one directory, under whatever name, uses the same S. Neither dir nor S
+// need exist.
+//
+// Errors: ErrUntrustedDir if dir is not a directory, or the file system's, for one
+// if dir is a dangling symbolic link.
 func StateDir(dir string) (string, error) {
 	_, s, err := resolve(vfs.OS{}, dir)
 	return s, err
 }
 
-// resolve returns D with a symbolic link at its end resolved, and S. D may be
-// absent, but not a link to nothing: what made the link decides where D is.
+// ParseStateDir reports whether name is the name of a state directory, and returns
+// the name of the directory that it belongs to.
+func ParseStateDir(name string) (dir string, ok bool) {
+	dir, prefixed := strings.CutPrefix(name, statePrefix)
+	dir, suffixed := strings.CutSuffix(dir, stateSuffix)
+	if !prefixed || !suffixed || !isPlain(dir) {
+		return "", false
+	}
+	return dir, true
+}
+
+// resolve returns D with a symbolic link as its last element resolved, and S. D may
+// be absent, but not a dangling link: only who made the link knows where D is to be.
 func resolve(files vfs.FS, dir string) (d, s string, err error) {
 	d, err = filepath.Abs(dir)
 	if err != nil {
 		return "", "", err
 	}
 	info, err := files.Lstat(d)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	if errors.Is(err, fs.ErrNotExist) {
 		return d, stateDirOf(d), nil
-	case err != nil:
-		return "", "", err
-	case info.Mode()&fs.ModeSymlink != 0:
+	}
+	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		if d, err = filepath.EvalSymlinks(d); err != nil {
 			return "", "", fmt.Errorf("resolving the symbolic link %s: %w", dir, err)
 		}
-		if info, err = files.Lstat(d); err != nil {
-			return "", "", err
-		}
+		info, err = files.Lstat(d)
+	}
+	if err != nil {
+		return "", "", err
 	}
 	if !info.IsDir() {
-		return "", "", fmt.Errorf("%s: %w", d, ErrUntrustedDir)
+		return "", "", untrusted(d, "it is "+describe(info.Mode()))
 	}
 	return d, stateDirOf(d), nil
 }
 
 func stateDirOf(d string) string {
-	return filepath.Join(filepath.Dir(d), "."+filepath.Base(d)+".fsmtx")
+	return filepath.Join(filepath.Dir(d), statePrefix+filepath.Base(d)+stateSuffix)
 }
 
-// ParseStateDir reports whether name is the name of a state directory, and returns
-// the name of the directory that it belongs to.
-func ParseStateDir(name string) (dir string, ok bool) {
-	const prefix, suffix = ".", ".fsmtx"
-	if len(name) <= len(prefix)+len(suffix) || name[:len(prefix)] != prefix || name[len(name)-len(suffix):] != suffix {
-		return "", false
-	}
-	dir = name[len(prefix) : len(name)-len(suffix)]
-	return dir, isPlain(dir)
-}
-
-// mkdirAll makes dir and its missing parents and returns the directories whose
-// names changed by that, which have to be synced.
+// mkdirAll creates dir and its missing parents, and returns the directories in
+// which it created a name: they have to be synced.
 func mkdirAll(files vfs.FS, dir string, perm fs.FileMode) (changed []string, err error) {
 	err = files.Mkdir(dir, perm)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -93,23 +98,27 @@ func mkdirAll(files vfs.FS, dir string, perm fs.FileMode) (changed []string, err
 	return append(changed, filepath.Dir(dir)), nil
 }
 
-// checkOwn refuses a directory inside which nothing can be trusted: not a
-// directory but a link, say, planted to lead writes astray, or another user's.
-func checkOwn(files vfs.FS, dir string) error {
+// checkTrusted returns ErrUntrustedDir unless dir is a directory that only this
+// user can change. Anything else may have been planted to redirect writes.
+func checkTrusted(files vfs.FS, dir string) error {
 	info, err := files.Lstat(dir)
 	if err != nil {
 		return err
 	}
 	if !info.IsDir() {
-		return fmt.Errorf("%s: %w: it is %s", dir, ErrUntrustedDir, describe(info.Mode()))
+		return untrusted(dir, "it is "+describe(info.Mode()))
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		return fmt.Errorf("%s: %w: it belongs to user %d", dir, ErrUntrustedDir, st.Uid)
+		return untrusted(dir, fmt.Sprintf("it belongs to user %d", st.Uid))
 	}
 	if info.Mode().Perm()&0o022 != 0 {
-		return fmt.Errorf("%s: %w: others may write to it (mode %04o)", dir, ErrUntrustedDir, info.Mode().Perm())
+		return untrusted(dir, fmt.Sprintf("others may write to it (mode %04o)", info.Mode().Perm()))
 	}
 	return nil
+}
+
+func untrusted(dir, why string) error {
+	return fmt.Errorf("%s: %w: %s", dir, ErrUntrustedDir, why)
 }
 
 func describe(mode fs.FileMode) string {
@@ -121,5 +130,5 @@ func describe(mode fs.FileMode) string {
 	case mode.IsRegular():
 		return "a file"
 	}
-	return "neither file nor directory"
+	return "neither a file nor a directory"
 }

@@ -27,7 +27,7 @@ func TestCommitReplaces(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, h, 1)
 	assert.Equal(t, []string{"2.json"}, h[0].Deleted)
-	assert.Equal(t, map[string]string{"2.json": "old"}, contents(t, h[0].Kept))
+	assert.Equal(t, map[string]string{"2.json": "old"}, contents(t, h[0].Backups))
 }
 
 func commit(t *testing.T, dir string, c txn.Change) {
