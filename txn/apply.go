@@ -79,6 +79,7 @@ func (t *transaction) unlink(name string) error {
 		return ErrChanged
 	}
 	if err == nil {
+		t.unlinked[name] = true // even with an error the file may be gone
 		err = t.files.Remove(t.filePath(name))
 	}
 	return ignoreNotExist(err)

@@ -55,7 +55,7 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 	if err := d.create(); err != nil {
 		return err
 	}
-	t := &transaction{Dir: d, id: newID(time.Now()), linked: map[string]bool{}}
+	t := &transaction{Dir: d, id: newID(time.Now()), linked: map[string]bool{}, unlinked: map[string]bool{}}
 	if err := t.run(ctx, c); err != nil {
 		return err
 	}
@@ -103,11 +103,12 @@ func checkName(name string, seen map[string]bool) error {
 // transaction is a Change in progress.
 type transaction struct {
 	*Dir
-	id      string
-	journal *journal
-	dirs    []string               // its directories in S
-	seen    map[string]fs.FileInfo // each file to be deleted as it was when its digest was taken
-	linked  map[string]bool        // files that apply has linked into D
+	id       string
+	journal  *journal
+	dirs     []string               // its directories in S
+	seen     map[string]fs.FileInfo // each file to be deleted as it was when its digest was taken
+	linked   map[string]bool        // files that apply has linked into D
+	unlinked map[string]bool        // files that apply has unlinked from D, or tried to
 }
 
 // path returns a path inside the transaction's directory.
@@ -129,16 +130,21 @@ func (t *transaction) run(ctx context.Context, c Change) error {
 	return nil
 }
 
-// abort undoes what run did and returns the cause, with ErrRecoveryRequired if the
-// undoing failed.
+// abort undoes what run did. It returns the cause with what the caller has to know
+// of the rollback: conflicts, or ErrRecoveryRequired if it failed.
 func (t *transaction) abort(ctx context.Context, cause error) error {
 	if t.journal == nil {
 		t.discard(t.id)
 		return cause
 	}
 	t.excludeWriters(ctx)
-	ours := func(e entry) (bool, error) { return t.linked[e.Name], nil }
-	if _, err := t.undo(t.journal, ours); err != nil {
+	deleted := slices.DeleteFunc(slices.Clone(t.journal.Deletes), func(e entry) bool { return !t.unlinked[e.Name] })
+	created := func(e entry) (bool, error) { return t.linked[e.Name], nil }
+	report, err := t.undo(t.journal, deleted, created)
+	for _, c := range report.Conflicts {
+		cause = fmt.Errorf("%w; %v", cause, c)
+	}
+	if err != nil {
 		return fmt.Errorf("%w; %w: rolling back failed: %w", cause, ErrRecoveryRequired, err)
 	}
 	return cause

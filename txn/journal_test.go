@@ -340,20 +340,3 @@ func TestKeptFileThatChangedIsReported(t *testing.T) {
 	assert.Equal(t, []string{"2.json", "3.json"}, done.Restored)
 	assert.Equal(t, seen, done)
 }
-
-// TestJournalThatNobodyCouldReadIsNotWritten: recovery reads as much as
-// vfs.MaxFileBytes.
-func TestJournalThatNobodyCouldReadIsNotWritten(t *testing.T) {
-	dir := filepath.Join(memoryDir(t), "list")
-	d, err := Open(context.Background(), dir)
-	require.NoError(t, err)
-	defer d.Close()
-	err = d.Commit(context.Background(), Change{Creates: []File{{"1.json", nil, 0o644}}, Label: strings.Repeat("\x00", vfs.MaxFileBytes/6)})
-	require.ErrorIs(t, err, vfs.ErrFileTooLarge)
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	assert.Empty(t, entries)
-	r, err := Inspect(context.Background(), filepath.Join(filepath.Dir(dir), "other"))
-	require.NoError(t, err)
-	assert.Equal(t, Clean, r.Outcome)
-}

@@ -1,13 +1,11 @@
 package txn
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -195,26 +193,6 @@ func (w *world) tryAll(t *testing.T) {
 	assert.NotEmpty(t, h)
 }
 
-// TestLinkInTheWayOfAScratchDirectory: the Locker's directory is checked before a
-// Locker sees it.
-func TestLinkInTheWayOfAScratchDirectory(t *testing.T) {
-	dir := filepath.Join(memoryDir(t), "list")
-	s := stateDirOf(dir)
-	require.NoError(t, os.Mkdir(s, 0o700))
-	require.NoError(t, os.Symlink("/", filepath.Join(s, lockerName)))
-	reaped := false
-	_, err := Open(t.Context(), dir, WithLocker(&watched{reaped: &reaped}))
-	require.ErrorIs(t, err, ErrUntrustedDir)
-	assert.False(t, reaped)
-}
-
-type watched struct {
-	noLocker
-	reaped *bool
-}
-
-func (w *watched) Reap() error { *w.reaped = true; return nil }
-
 // TestSiblingOfAnotherUser: root could use it, and must not.
 func TestSiblingOfAnotherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -253,32 +231,4 @@ func TestModes(t *testing.T) {
 		".": dir, "lock": 0o600, "journal": 0o600, "txn-ID": dir, "txn-ID/new": dir, "txn-ID/old": dir,
 		"txn-ID/new/4.json": 0o644, "txn-ID/new/5.json": 0o644, "txn-ID/old/2.json": 0o640, "txn-ID/old/3.json": 0o640,
 	}, modes)
-}
-
-func TestParseStateDir(t *testing.T) {
-	for name, want := range map[string]string{
-		".list.fsmtx": "list", ".a.b.fsmtx": "a.b", "..hidden.fsmtx": ".hidden",
-		"list.fsmtx": "", ".fsmtx": "", "..fsmtx": "", "...fsmtx": "", "....fsmtx": "", ".list": "", "": "",
-	} {
-		dir, ok := ParseStateDir(name)
-		assert.Equal(t, want != "", ok, name)
-		if ok {
-			assert.Equal(t, want, dir, name)
-		}
-	}
-}
-
-// TestPatience: a context that has ended is not waited past, whatever is locked.
-func TestPatience(t *testing.T) {
-	w := newWorld(t)
-	d, err := open(t.Context(), w.d, newOptions(nil))
-	require.NoError(t, err)
-	defer d.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	for _, try := range []func(context.Context, string, ...Option) (Report, error){Recover, Inspect} {
-		_, err := try(ctx, w.d)
-		require.ErrorIs(t, err, ErrLocked)
-		require.ErrorContains(t, err, "is locked by process")
-	}
 }

@@ -52,6 +52,14 @@ type Conflict struct {
 	Why     string
 }
 
+func (c Conflict) String() string {
+	text := c.Name + ": " + c.Why
+	if c.MovedTo != "" {
+		text += "; it is now " + c.MovedTo
+	}
+	return text
+}
+
 // Recover rolls back an interrupted transaction on dir and tidies its state
 // directory, as Open does, and closes it again. With no state directory Recover
 // returns Clean and creates nothing.
@@ -168,7 +176,7 @@ func (d *Dir) rollBack(ctx context.Context, j *journal) (Report, error) {
 		return Report{}, err
 	}
 	defer d.locker.Unlock()
-	return d.undo(j, func(e entry) (bool, error) { return d.isOurs(j, e) })
+	return d.undo(j, j.Deletes, func(e entry) (bool, error) { return d.isOurs(j, e) })
 }
 
 // isOurs reports whether the file of that name in D was created by the interrupted
@@ -207,19 +215,19 @@ func (d *Dir) matches(path string, e entry) (bool, error) {
 	return e.matches(data), nil
 }
 
-// undo brings D back to the state before: first it restores every deleted file,
-// then it removes every created file for which ours returns true. The journal is
-// removed last, so that undo runs again after a crash at any point of it.
-func (d *Dir) undo(j *journal, ours func(entry) (bool, error)) (Report, error) {
+// undo brings D back to the state before: first it restores those of deleted that
+// are missing, then it removes the created files for which created returns true. The
+// journal is removed last, so that undo runs again after a crash at any point of it.
+func (d *Dir) undo(j *journal, deleted []entry, created func(entry) (bool, error)) (Report, error) {
 	u := &rollback{Dir: d, j: j, report: Report{Outcome: RolledBack, ID: j.ID}}
-	for _, e := range j.Deletes {
+	for _, e := range deleted {
 		if err := u.restore(e); err != nil {
 			return u.report, &FileError{"restore", e.Name, err}
 		}
 	}
 	for _, e := range j.Creates {
-		mine, err := ours(e)
-		if err == nil && mine {
+		remove, err := created(e)
+		if err == nil && remove {
 			err = u.remove(e)
 		}
 		if err != nil {

@@ -312,7 +312,7 @@ var planted = []struct {
 		require.NoError(t, syscall.Mkfifo(w.lock(), 0o600))
 		return w.lock()
 	}},
-	{name: "lock a directory", says: []string{"lock", "directory"}, plant: func(t *testing.T, w *world, _ string) string {
+	{name: "lock a directory", says: []string{"lock", "not a regular file"}, plant: func(t *testing.T, w *world, _ string) string {
 		require.NoError(t, os.MkdirAll(w.lock(), 0o700))
 		return w.lock()
 	}},

@@ -1,0 +1,494 @@
+package txn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// newList returns a directory that holds 1.json and 2.json, without a state
+// directory.
+func newList(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(memoryDir(t), "list")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	for _, name := range []string{"1.json", "2.json"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("old "+name), 0o640))
+	}
+	return dir
+}
+
+// replacing deletes 2.json and creates 3.json and 4.json.
+var replacing = Change{
+	Creates: []File{{"3.json", []byte("new 3.json"), 0o644}, {"4.json", []byte("new 4.json"), 0o600}},
+	Deletes: []string{"2.json"},
+	Label:   "a label",
+}
+
+// commit opens dir, commits the change and closes dir.
+func commit(t testing.TB, dir string, c Change, opts ...Option) error {
+	t.Helper()
+	d, err := Open(t.Context(), dir, opts...)
+	require.NoError(t, err)
+	defer d.Close()
+	return d.Commit(t.Context(), c)
+}
+
+// contents returns the files in dir.
+func contents(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	m := map[string]string{}
+	for _, e := range entries {
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		m[e.Name()] = string(data)
+	}
+	return m
+}
+
+// names returns the names in dir.
+func names(t testing.TB, dir string) []string {
+	t.Helper()
+	return slices.Sorted(maps.Keys(tree(t, dir)))
+}
+
+// requireRolledBack fails unless dir is as it was in before and its state directory
+// holds nothing but the lock file.
+func requireRolledBack(t testing.TB, dir string, before map[string]string) {
+	t.Helper()
+	require.Equal(t, before, tree(t, dir))
+	require.Equal(t, []string{".", lockName}, names(t, stateDirOf(dir)))
+}
+
+// before returns a file system that calls do ahead of each step.
+func before(do func(faultfs.Step) error) vfs.FS {
+	return &faultfs.Steps{FS: vfs.OS{}, Before: do}
+}
+
+// failing returns a file system on which the steps fail that match, with err.
+func failing(err error, match func(faultfs.Step) bool) vfs.FS {
+	return &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+		if match(s) {
+			return &fs.PathError{Op: s.Op, Path: s.Path, Err: err}
+		}
+		return nil
+	}}
+}
+
+// replaceFile gives path a new inode with the text.
+func replaceFile(path, text string) error {
+	if err := os.WriteFile(path+".other", []byte(text), 0o640); err != nil {
+		return err
+	}
+	return os.Rename(path+".other", path)
+}
+
+func TestCommitCreatesAndDeletes(t *testing.T) {
+	umask := syscall.Umask(0o077)
+	defer syscall.Umask(umask)
+	dir := newList(t)
+	stays := tree(t, dir)["1.json"]
+	require.NoError(t, commit(t, dir, replacing))
+
+	assert.Equal(t, map[string]string{"1.json": "old 1.json", "3.json": "new 3.json", "4.json": "new 4.json"}, contents(t, dir))
+	assert.Equal(t, stays, tree(t, dir)["1.json"], "a file that is not part of it is untouched")
+	for name, want := range map[string]fs.FileMode{"3.json": 0o644, "4.json": 0o600} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.Equal(t, want, info.Mode(), "%s, whatever the umask", name)
+	}
+}
+
+func TestCommitCreatesTheDirectoryAndOpenDoesNot(t *testing.T) {
+	dir := filepath.Join(memoryDir(t), "tasks", "list")
+	d, err := Open(t.Context(), dir)
+	require.NoError(t, err)
+	defer d.Close()
+	require.NoDirExists(t, dir)
+	require.NoError(t, d.Commit(t.Context(), Change{Creates: []File{{"1.json", nil, 0o644}}}))
+	require.FileExists(t, filepath.Join(dir, "1.json"))
+}
+
+func TestCommitUsesTheDirectoryBehindASymbolicLink(t *testing.T) {
+	dir := newList(t)
+	link := filepath.Join(t.TempDir(), "link")
+	require.NoError(t, os.Symlink(dir, link))
+	d, err := Open(t.Context(), link)
+	require.NoError(t, err)
+	defer d.Close()
+	want, err := filepath.EvalSymlinks(dir)
+	require.NoError(t, err)
+	assert.Equal(t, want, d.Path())
+	s, err := StateDir(link)
+	require.NoError(t, err)
+	assert.Equal(t, stateDirOf(want), s)
+	require.NoError(t, d.Commit(t.Context(), replacing))
+	assert.FileExists(t, filepath.Join(dir, "3.json"))
+	assert.Equal(t, []string{".", "link"}, names(t, filepath.Dir(link)))
+}
+
+func TestCommitRefusesNamesThatAreNotOnePathElement(t *testing.T) {
+	long := strings.Repeat("x", maxName)
+	for _, name := range []string{"", ".", "..", "/etc/passwd", "../x", "sub/x", "x/", "a\x00b", "a\xff", long + "x"} {
+		for op, c := range map[string]Change{
+			"create": {Creates: []File{{name, nil, 0o644}}},
+			"delete": {Deletes: []string{name}},
+		} {
+			dir := newList(t)
+			before := tree(t, filepath.Dir(dir), ".list.fsmtx")
+			err := commit(t, dir, c)
+			require.ErrorIs(t, err, ErrName, "%s %q", op, name)
+			var failed *FileError
+			require.ErrorAs(t, err, &failed)
+			assert.Equal(t, FileError{op, name, ErrName}, *failed)
+			assert.Equal(t, before, tree(t, filepath.Dir(dir), ".list.fsmtx"))
+			requireRolledBack(t, dir, tree(t, dir))
+		}
+	}
+	dir := newList(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, long), nil, 0o644))
+	require.NoError(t, commit(t, dir, Change{Creates: []File{{"..x", nil, 0o644}, {"ä b\n", nil, 0o644}}}))
+	require.NoError(t, commit(t, dir, Change{Deletes: []string{long, "..x", "ä b\n"}}))
+}
+
+func TestCommitRefusesADirectoryWhoseNameTheJournalCannotHold(t *testing.T) {
+	dir := filepath.Join(memoryDir(t), "\xff")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Skipf("this file system has no such names: %v", err)
+	}
+	require.ErrorIs(t, commit(t, dir, Change{Creates: []File{{"1.json", nil, 0o644}}}), ErrName)
+	requireRolledBack(t, dir, tree(t, dir))
+}
+
+func TestCommitRefusesANameUsedTwice(t *testing.T) {
+	file := File{"3.json", nil, 0o644}
+	for _, c := range []Change{
+		{Creates: []File{file, file}},
+		{Deletes: []string{"2.json", "2.json"}},
+		{Creates: []File{{"2.json", nil, 0o644}}, Deletes: []string{"2.json"}},
+	} {
+		dir := newList(t)
+		before := tree(t, dir)
+		err := commit(t, dir, c)
+		require.ErrorIs(t, err, ErrName)
+		require.ErrorContains(t, err, "used twice")
+		requireRolledBack(t, dir, before)
+	}
+}
+
+func TestCommitRefusesTooManyFiles(t *testing.T) {
+	dir := newList(t)
+	before := tree(t, dir)
+	c := Change{Deletes: []string{"2.json"}}
+	for i := range MaxEntries {
+		c.Creates = append(c.Creates, File{fmt.Sprint(i), nil, 0o644})
+	}
+	require.ErrorIs(t, commit(t, dir, c), ErrTooMany)
+	requireRolledBack(t, dir, before)
+
+	c = Change{Deletes: slices.Repeat([]string{"2.json"}, MaxEntries)}
+	require.ErrorIs(t, commit(t, dir, c), ErrName, "so many are not too many")
+}
+
+func TestCommitRefusesAFileThatIsTooLarge(t *testing.T) {
+	dir := newList(t)
+	before := tree(t, dir)
+	data := make([]byte, vfs.MaxFileBytes+1)
+	err := commit(t, dir, Change{Creates: []File{{"3.json", data, 0o644}}})
+	require.ErrorIs(t, err, vfs.ErrFileTooLarge)
+	require.ErrorContains(t, err, "create 3.json")
+	requireRolledBack(t, dir, before)
+
+	require.NoError(t, commit(t, dir, Change{Creates: []File{{"3.json", data[1:], 0o644}}}))
+	require.NoError(t, commit(t, dir, Change{Deletes: []string{"3.json"}}, WithHistory(0)), "it can be read again")
+}
+
+// TestCommitWritesNoJournalThatRecoveryCannotRead uses a label whose JSON is six
+// times as long.
+func TestCommitWritesNoJournalThatRecoveryCannotRead(t *testing.T) {
+	dir := newList(t)
+	before := tree(t, dir)
+	c := Change{Creates: []File{{"3.json", nil, 0o644}}, Label: strings.Repeat("\x00", vfs.MaxFileBytes/6)}
+	require.ErrorIs(t, commit(t, dir, c), vfs.ErrFileTooLarge)
+	requireRolledBack(t, dir, before)
+}
+
+func TestCommitDoesNotReplaceAFileThatExists(t *testing.T) {
+	dir := newList(t)
+	before := tree(t, dir)
+	c := Change{Creates: []File{{"0.json", []byte("new"), 0o644}, {"1.json", []byte("new"), 0o644}}, Deletes: []string{"2.json"}}
+	err := commit(t, dir, c)
+	require.ErrorIs(t, err, ErrExists)
+	require.ErrorIs(t, err, fs.ErrExist)
+	require.ErrorContains(t, err, "create 1.json")
+	requireRolledBack(t, dir, before)
+}
+
+func TestCommitRefusesToDeleteWhatIsNotARegularFile(t *testing.T) {
+	for name, plant := range map[string]func(path string) error{
+		"symbolic link": func(path string) error { return os.Symlink("1.json", path) },
+		"directory":     func(path string) error { return os.Mkdir(path, 0o755) },
+		"FIFO":          func(path string) error { return syscall.Mkfifo(path, 0o644) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newList(t)
+			require.NoError(t, plant(filepath.Join(dir, "9.json")))
+			before := tree(t, dir)
+			err := commit(t, dir, Change{Deletes: []string{"2.json", "9.json"}})
+			require.ErrorIs(t, err, vfs.ErrNotRegular)
+			require.ErrorContains(t, err, "delete 9.json")
+			requireRolledBack(t, dir, before)
+		})
+	}
+}
+
+func TestCommitNeedsTheFilesItDeletes(t *testing.T) {
+	dir := newList(t)
+	before := tree(t, dir)
+	err := commit(t, dir, Change{Deletes: []string{"2.json", "9.json"}})
+	require.ErrorIs(t, err, ErrChanged)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.ErrorContains(t, err, "delete 9.json")
+	requireRolledBack(t, dir, before)
+}
+
+// TestRollbackReportsAFileThatReplacedADeletedOne has another program create a file
+// under the name of one that the transaction has deleted before it fails.
+func TestRollbackReportsAFileThatReplacedADeletedOne(t *testing.T) {
+	dir := newList(t)
+	list := tree(t, dir)
+	path := filepath.Join(dir, "2.json")
+	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
+		if s.Op != "sync" || s.Path != dir {
+			return nil
+		}
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return errors.Join(errTest, os.WriteFile(path, []byte("another program's"), 0o644))
+		}
+		return nil
+	})))
+	require.ErrorIs(t, err, errTest)
+	require.ErrorContains(t, err, "2.json: "+whyReplaced+"; it is now ")
+	require.Equal(t, list, tree(t, dir))
+	_, moved, _ := strings.Cut(err.Error(), "; it is now ")
+	text, err := os.ReadFile(moved)
+	require.NoError(t, err)
+	require.Equal(t, "another program's", string(text))
+}
+
+// TestCommitDoesNotDeleteAnotherFile replaces the file to be deleted before and
+// after its backup link is made.
+func TestCommitDoesNotDeleteAnotherFile(t *testing.T) {
+	for name, run := range map[string]func(t *testing.T, path string) error{
+		"while it is staged": func(t *testing.T, path string) error {
+			return commit(t, filepath.Dir(path), replacing, WithFS(before(func(s faultfs.Step) error {
+				if s.Op == "link" && s.Path == path {
+					return replaceFile(path, "another program's")
+				}
+				return nil
+			})))
+		},
+		"while it is applied": func(t *testing.T, path string) error {
+			c := replacing
+			c.Prepare = func(vfs.FS, string, string) error { return replaceFile(path, "another program's") }
+			return commit(t, filepath.Dir(path), c)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := newList(t)
+			err := run(t, filepath.Join(dir, "2.json"))
+			require.ErrorIs(t, err, ErrChanged)
+			require.ErrorContains(t, err, "delete 2.json")
+			assert.Equal(t, "another program's", contents(t, dir)["2.json"])
+			assert.NotContains(t, contents(t, dir), "3.json")
+		})
+	}
+}
+
+func TestCommitAcceptsThatAFileWasDeletedMeanwhile(t *testing.T) {
+	path := ""
+	gone := func(s faultfs.Step) error {
+		if s.Op == "remove" && s.Path == path {
+			return os.Remove(path)
+		}
+		return nil
+	}
+	for name, opts := range map[string][]Option{"before the check": nil, "after the check": {WithFS(before(gone))}} {
+		t.Run(name, func(t *testing.T) {
+			dir := newList(t)
+			path = filepath.Join(dir, "2.json")
+			c := replacing
+			if opts == nil {
+				c.Prepare = func(vfs.FS, string, string) error { return os.Remove(path) }
+			}
+			require.NoError(t, commit(t, dir, c, opts...))
+			assert.NotContains(t, contents(t, dir), "2.json")
+			assert.Contains(t, contents(t, dir), "3.json")
+		})
+	}
+}
+
+func TestPrepareRunsBeforeTheDirectoryIsChanged(t *testing.T) {
+	dir := newList(t)
+	files := vfs.FS(vfs.OS{})
+	c, list := replacing, tree(t, dir)
+	ran := false
+	c.Prepare = func(got vfs.FS, d, scratch string) error {
+		ran = true
+		assert.Equal(t, files, got)
+		assert.Equal(t, dir, d)
+		assert.Equal(t, list, tree(t, dir), "nothing is changed yet")
+		assert.FileExists(t, filepath.Join(stateDirOf(dir), journalName))
+		return got.WriteFile(filepath.Join(dir, "mark"), scratch, []byte("7"), 0o644)
+	}
+	require.NoError(t, commit(t, dir, c, WithFS(files)))
+	assert.True(t, ran)
+	assert.Equal(t, "7", contents(t, dir)["mark"])
+}
+
+var errTest = errors.New("test")
+
+func TestErrorOfPrepareRollsBack(t *testing.T) {
+	dir := newList(t)
+	before := tree(t, dir)
+	c := replacing
+	c.Prepare = func(vfs.FS, string, string) error { return errTest }
+	require.Equal(t, errTest, commit(t, dir, c))
+	requireRolledBack(t, dir, before)
+}
+
+// TestCommitStopsWhenTheContextEnds ends it at every step.
+func TestCommitStopsWhenTheContextEnds(t *testing.T) {
+	for n := 0; ; n++ {
+		dir := newList(t)
+		list := tree(t, dir)
+		ctx, cancel := context.WithCancelCause(t.Context())
+		left, last, committing, late := n, faultfs.Step{}, false, false
+		files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+			committing = committing || strings.HasPrefix(filepath.Base(s.To), donePrefix)
+			if left--; left == -1 {
+				last, late = s, committing
+				cancel(errTest)
+			}
+			return nil
+		}}
+		d, err := Open(context.Background(), dir, WithFS(files))
+		require.NoError(t, err)
+		err = d.Commit(ctx, replacing)
+		require.NoError(t, d.Close())
+		if err != nil {
+			require.ErrorIs(t, err, errTest, "at step %d, %s", n, last)
+			requireRolledBack(t, dir, list)
+			continue
+		}
+		require.Equal(t, []string{"1.json", "3.json", "4.json"}, slices.Sorted(maps.Keys(contents(t, dir))))
+		if ctx.Err() == nil {
+			require.Greater(t, n, 20, "few steps")
+			return
+		}
+		require.True(t, late, "the end of the context at step %d, %s, went unnoticed", n, last)
+	}
+}
+
+func TestFailedRollbackRequiresRecovery(t *testing.T) {
+	dir := newList(t)
+	list := tree(t, dir)
+	dead := false
+	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
+		if s.Op == "remove" && s.Path == filepath.Join(dir, "2.json") {
+			dead = true
+		}
+		if dead {
+			return faultfs.ErrFrozen
+		}
+		return nil
+	})))
+	require.ErrorIs(t, err, ErrRecoveryRequired)
+	require.ErrorIs(t, err, faultfs.ErrFrozen)
+	require.ErrorContains(t, err, "delete 2.json")
+	require.Contains(t, contents(t, dir), "3.json", "it is between before and after")
+
+	r, err := Recover(t.Context(), dir)
+	require.NoError(t, err)
+	require.Equal(t, RolledBack, r.Outcome)
+	requireRolledBack(t, dir, list)
+}
+
+func TestOutcomeIsUnknownWhenTheLastSyncFails(t *testing.T) {
+	dir := newList(t)
+	committed := false
+	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
+		if committed && s.Op == "sync" {
+			return syscall.EIO
+		}
+		committed = committed || strings.HasPrefix(filepath.Base(s.To), donePrefix)
+		return nil
+	})))
+	require.ErrorIs(t, err, ErrUnknown)
+	require.ErrorIs(t, err, syscall.EIO)
+	require.NotErrorIs(t, err, ErrRecoveryRequired)
+	require.Equal(t, []string{"1.json", "3.json", "4.json"}, slices.Sorted(maps.Keys(contents(t, dir))), "nothing is undone")
+
+	r, err := Recover(t.Context(), dir)
+	require.NoError(t, err)
+	require.Equal(t, Committed, r.Outcome)
+}
+
+func TestCommitRollsBackWhenTheJournalCannotBeRenamed(t *testing.T) {
+	dir := newList(t)
+	list := tree(t, dir)
+	err := commit(t, dir, replacing, WithFS(failing(syscall.ENOSPC, func(s faultfs.Step) bool {
+		return strings.HasPrefix(filepath.Base(s.To), donePrefix)
+	})))
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	requireRolledBack(t, dir, list)
+}
+
+func TestCommitNeedsHardLinks(t *testing.T) {
+	for _, errno := range []error{syscall.EPERM, syscall.EXDEV, syscall.EMLINK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS} {
+		for op, c := range map[string]Change{
+			"create 3.json": {Creates: replacing.Creates},
+			"delete 2.json": {Deletes: replacing.Deletes},
+		} {
+			dir := newList(t)
+			list := tree(t, dir)
+			err := commit(t, dir, c, WithFS(failing(errno, func(s faultfs.Step) bool { return s.Op == "link" })))
+			require.ErrorIs(t, err, ErrNoLinks)
+			require.ErrorIs(t, err, errno)
+			require.ErrorContains(t, err, op)
+			requireRolledBack(t, dir, list)
+		}
+	}
+	err := commit(t, newList(t), replacing, WithFS(failing(syscall.EIO, func(s faultfs.Step) bool { return s.Op == "link" })))
+	require.ErrorIs(t, err, syscall.EIO)
+	require.NotErrorIs(t, err, ErrNoLinks)
+}
+
+// TestCommitLeavesOnlyHistory says what stays in the state directory.
+func TestCommitLeavesOnlyHistory(t *testing.T) {
+	dir := newList(t)
+	require.NoError(t, commit(t, dir, replacing))
+	d, err := Open(t.Context(), dir)
+	require.NoError(t, err)
+	defer d.Close()
+	h, err := d.History()
+	require.NoError(t, err)
+	require.Len(t, h, 1)
+	assert.Equal(t, []string{".", donePrefix + h[0].ID, lockName, txnPrefix + h[0].ID, txnPrefix + h[0].ID + "/old", txnPrefix + h[0].ID + "/old/2.json"}, names(t, stateDirOf(dir)))
+}

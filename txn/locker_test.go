@@ -1,0 +1,175 @@
+package txn
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// recorder is a Locker that records its calls and returns the errors in fails, one
+// for each call that begins with the key.
+type recorder struct {
+	calls []string
+	fails map[string][]error
+	kept  bool
+	bound func()
+	lock  func(ctx context.Context)
+}
+
+func (r *recorder) call(words ...string) error {
+	r.calls = append(r.calls, strings.Join(words, " "))
+	queue := r.fails[words[0]]
+	if len(queue) == 0 {
+		return nil
+	}
+	r.fails[words[0]] = queue[1:]
+	return queue[0]
+}
+
+func (r *recorder) Bind(_ vfs.FS, dir, scratch string) {
+	_ = r.call("bind", dir, scratch)
+}
+
+func (r *recorder) Lock(ctx context.Context, names []string) (bool, error) {
+	if r.lock != nil {
+		r.lock(ctx)
+	}
+	return r.kept, r.call(append([]string{"lock"}, names...)...)
+}
+
+func (r *recorder) Check() error  { return r.call("check") }
+func (r *recorder) Unlock() error { return r.call("unlock") }
+func (r *recorder) Reap() error   { return r.call("reap") }
+
+// TestLockerIsCalledInOrder fixes what a Locker can rely on.
+func TestLockerIsCalledInOrder(t *testing.T) {
+	dir := filepath.Join(memoryDir(t), "list")
+	l := &recorder{kept: true}
+	d, err := Open(t.Context(), dir, WithLocker(l))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"bind " + dir + " " + stateDirOf(dir) + "/locks", "reap"}, l.calls)
+	require.NoDirExists(t, dir)
+
+	l.lock = func(context.Context) { require.DirExists(t, dir) }
+	kept, err := d.Lock(t.Context(), "1.json", "2.json")
+	require.NoError(t, err)
+	assert.True(t, kept)
+	l.kept = false
+	kept, err = d.Lock(t.Context())
+	require.NoError(t, err)
+	assert.False(t, kept)
+
+	l.calls = nil
+	c := Change{Creates: []File{{"1.json", nil, 0o644}}, Prepare: func(vfs.FS, string, string) error {
+		return l.call("prepare")
+	}}
+	require.NoError(t, d.Commit(t.Context(), c))
+	require.NoError(t, d.Close())
+	assert.Equal(t, []string{"check", "prepare", "check", "unlock", "unlock", "unlock"}, l.calls)
+}
+
+func TestRecoveryTakesTheLocksOfAllFiles(t *testing.T) {
+	w := newWorld(t)
+	l := &recorder{}
+	_, err := Recover(t.Context(), w.d, WithLocker(l))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"reap", "lock 4.json 5.json 2.json 3.json", "unlock", "unlock"}, l.calls[1:])
+
+	l = &recorder{}
+	_, err = Recover(t.Context(), w.d, WithLocker(l))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"reap", "unlock"}, l.calls[1:], "there is nothing to recover")
+}
+
+// TestCommitChecksTheLocks has a lock be lost before anything is changed, and while
+// it is changed.
+func TestCommitChecksTheLocks(t *testing.T) {
+	for name, checks := range map[string][]error{"before": {errTest}, "while": {nil, errTest}} {
+		t.Run(name, func(t *testing.T) {
+			dir := newList(t)
+			list := tree(t, dir)
+			linked := 0
+			files := before(func(s faultfs.Step) error {
+				if s.Op == "link" && filepath.Dir(s.To) == dir {
+					linked++
+				}
+				return nil
+			})
+			l := &recorder{fails: map[string][]error{"check": checks}}
+			require.Equal(t, errTest, commit(t, dir, replacing, WithLocker(l), WithFS(files)))
+			requireRolledBack(t, dir, list)
+			assert.Equal(t, len(checks) == 2, linked > 0, "how far it came")
+		})
+	}
+}
+
+// TestRollbackLocksTheFilesItRemoves: a program that has read a created file may be
+// about to write it.
+func TestRollbackLocksTheFilesItRemoves(t *testing.T) {
+	dir := newList(t)
+	list := tree(t, dir)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	l := &recorder{}
+	l.lock = func(ctx context.Context) {
+		assert.NoError(t, ctx.Err(), "it waits although the transaction's context has ended")
+		_, bounded := ctx.Deadline()
+		assert.True(t, bounded, "it does not wait for ever")
+		assert.Contains(t, contents(t, dir), "3.json", "it locks before it removes")
+	}
+	files := before(func(s faultfs.Step) error {
+		if s.Op == "link" && s.To == filepath.Join(dir, "3.json") {
+			cancel(errTest)
+		}
+		return nil
+	})
+	d, err := Open(t.Context(), dir, WithLocker(l), WithFS(files))
+	require.NoError(t, err)
+	defer d.Close()
+	require.Equal(t, errTest, d.Commit(ctx, replacing))
+	assert.Equal(t, []string{"check", "lock 3.json", "unlock"}, l.calls[2:])
+	requireRolledBack(t, dir, list)
+}
+
+func TestRollbackGoesAheadWithoutLocks(t *testing.T) {
+	dir := newList(t)
+	list := tree(t, dir)
+	l := &recorder{fails: map[string][]error{"check": {nil, errTest}, "lock": {context.DeadlineExceeded}}}
+	require.Equal(t, errTest, commit(t, dir, replacing, WithLocker(l)))
+	requireRolledBack(t, dir, list)
+}
+
+func TestRollbackOfNothingTakesNoLocks(t *testing.T) {
+	l := &recorder{fails: map[string][]error{"check": {errTest}}}
+	require.Equal(t, errTest, commit(t, newList(t), replacing, WithLocker(l)))
+	assert.Equal(t, []string{"reap", "check", "unlock", "unlock"}, l.calls[1:])
+}
+
+func TestFailureToUnlockDoesNotFailTheTransaction(t *testing.T) {
+	dir := newList(t)
+	l := &recorder{fails: map[string][]error{"unlock": {errTest, errTest}}}
+	require.NoError(t, commit(t, dir, replacing, WithLocker(l)))
+	require.Contains(t, contents(t, dir), "3.json")
+
+	d, err := Open(t.Context(), dir, WithLocker(&recorder{fails: map[string][]error{"unlock": {errTest}}}))
+	require.NoError(t, err)
+	require.Equal(t, errTest, d.Close(), "Close informs about it")
+	require.NoError(t, d.Close(), "closing again does nothing")
+}
+
+// TestLockerSeesOnlyATrustedDirectory: Open checks the Locker's directory before
+// the Locker is asked to reap.
+func TestLockerSeesOnlyATrustedDirectory(t *testing.T) {
+	w := newWorld(t)
+	replace(t, w.in(lockerName), "/")
+	l := &recorder{}
+	_, err := Open(t.Context(), w.d, WithLocker(l))
+	require.ErrorIs(t, err, ErrUntrustedDir)
+	assert.NotContains(t, l.calls, "reap")
+}

@@ -1,0 +1,235 @@
+package txn
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+func TestOpenRefreshesTheStateDirectory(t *testing.T) {
+	dir := newList(t)
+	require.NoError(t, commit(t, dir, replacing))
+	long := time.Unix(1e9, 0)
+	require.NoError(t, os.Chtimes(stateDirOf(dir), long, long))
+	d, err := Open(t.Context(), dir)
+	require.NoError(t, err)
+	defer d.Close()
+	info, err := os.Stat(stateDirOf(dir))
+	require.NoError(t, err)
+	assert.NotEqual(t, long, info.ModTime(), "a cleanup tool would remove it")
+}
+
+func TestOpenWritesItsProcessIntoTheLockFile(t *testing.T) {
+	dir := newList(t)
+	earliest := time.Now().Truncate(time.Second)
+	d, err := Open(t.Context(), dir)
+	require.NoError(t, err)
+	defer d.Close()
+	text, err := os.ReadFile(filepath.Join(stateDirOf(dir), lockName))
+	require.NoError(t, err)
+	pid, since := parseHolder(string(text))
+	assert.Equal(t, os.Getpid(), pid)
+	assert.False(t, since.Before(earliest), since)
+}
+
+func TestParseHolderIgnoresWhatItDoesNotKnow(t *testing.T) {
+	at := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
+	for text, want := range map[string]struct {
+		pid   int
+		since time.Time
+	}{
+		"12 2026-11-21T20:00:00Z\n": {12, at}, "12": {12, time.Time{}}, "12 yesterday": {12, time.Time{}},
+		"": {}, "x 2026-11-21T20:00:00Z": {}, "-1 2026-11-21T20:00:00Z": {}, "0 2026-11-21T20:00:00Z": {},
+	} {
+		pid, since := parseHolder(text)
+		assert.Equal(t, want.pid, pid, "%q", text)
+		assert.True(t, want.since.Equal(since), "%q", text)
+	}
+}
+
+func TestLockedErrorSaysWhoHoldsTheLock(t *testing.T) {
+	at := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		err  LockedError
+		want string
+	}{
+		{LockedError{"p", 12, at, errTest}, "p is locked by process 12 since 2026-11-21T20:00:00Z: test"},
+		{LockedError{"p", 12, time.Time{}, errTest}, "p is locked by process 12: test"},
+		{LockedError{"p", 0, time.Time{}, errTest}, "p is locked by another process: test"},
+	} {
+		assert.EqualError(t, &c.err, c.want)
+	}
+}
+
+// TestOpenWaitsForTheLock has the lock be released while Open waits for it.
+func TestOpenWaitsForTheLock(t *testing.T) {
+	dir := newList(t)
+	d, err := Open(t.Context(), dir)
+	require.NoError(t, err)
+	opened := make(chan error)
+	go func() {
+		second, err := Open(context.Background(), dir)
+		if err == nil {
+			err = second.Close()
+		}
+		opened <- err
+	}()
+	require.NoError(t, d.Close())
+	require.NoError(t, <-opened)
+}
+
+func TestOpenReportsTheEndOfTheContextInTheCallersWords(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errTest)
+	dir := newList(t)
+	_, err := Open(ctx, dir)
+	require.Equal(t, errTest, err, "the lock was free")
+
+	d, err := Open(t.Context(), dir)
+	require.NoError(t, err, "the failed Open has released the lock")
+	defer d.Close()
+	_, err = Open(ctx, dir)
+	require.ErrorIs(t, err, errTest)
+	require.ErrorIs(t, err, ErrLocked)
+}
+
+// TestOpenSurvivesTheRemovalOfTheStateDirectory has a cleanup tool remove S between
+// its creation and the check, and the lock file between its opening and the check
+// whether it is still there.
+func TestOpenSurvivesTheRemovalOfTheStateDirectory(t *testing.T) {
+	dir := newList(t)
+	s := stateDirOf(dir)
+	for _, path := range []string{s, filepath.Join(s, lockName)} {
+		removed := 0
+		files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(step faultfs.Step) error {
+			if step.Op == "lstat" && step.Path == path && removed < 2 {
+				removed++
+				return os.RemoveAll(s)
+			}
+			return nil
+		}}
+		d, err := Open(t.Context(), dir, WithFS(files))
+		require.NoError(t, err)
+		require.Equal(t, 2, removed)
+		require.NoError(t, d.Commit(t.Context(), Change{Creates: []File{{filepath.Base(path), nil, 0o644}}}))
+		require.NoError(t, d.Close())
+	}
+}
+
+// TestOpenLocksTheFileAtThePath has another process create the lock file anew while
+// the removed one is being locked.
+func TestOpenLocksTheFileAtThePath(t *testing.T) {
+	dir := newList(t)
+	lock := filepath.Join(stateDirOf(dir), lockName)
+	replaced := false
+	files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+		if s.Op == "lstat" && s.Path == lock && !replaced {
+			replaced = true
+			return replaceFile(lock, "")
+		}
+		return nil
+	}}
+	d, err := Open(t.Context(), dir, WithFS(files))
+	require.NoError(t, err)
+	defer d.Close()
+	require.True(t, replaced)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = Open(ctx, dir)
+	require.ErrorIs(t, err, ErrLocked, "the file at the path is not locked")
+}
+
+func TestCloseReleasesTheLockAndRefusesFurtherUse(t *testing.T) {
+	dir := filepath.Join(memoryDir(t), "list")
+	d, err := Open(t.Context(), dir)
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	require.NoError(t, d.Close(), "closing again does nothing")
+
+	assert.ErrorIs(t, d.Commit(t.Context(), Change{Creates: []File{{Name: "1.json"}}}), ErrClosed)
+	_, err = d.Lock(t.Context())
+	assert.ErrorIs(t, err, ErrClosed)
+	_, err = d.History()
+	assert.ErrorIs(t, err, ErrClosed)
+	assert.NoDirExists(t, dir)
+	require.NoError(t, commit(t, dir, Change{Creates: []File{{"1.json", nil, 0o644}}}), "the lock is free")
+}
+
+func TestFailedOpenReleasesTheLock(t *testing.T) {
+	for name, files := range map[string]vfs.FS{
+		"holder":  failing(errTest, func(s faultfs.Step) bool { return s.Op == "overwrite" }),
+		"touch":   failing(errTest, func(s faultfs.Step) bool { return s.Op == "chtimes" }),
+		"stat":    failing(errTest, func(s faultfs.Step) bool { return s.Op == "lstat" && filepath.Base(s.Path) == lockName }),
+		"journal": failing(errTest, func(s faultfs.Step) bool { return s.Op == "read" }),
+	} {
+		dir := newList(t)
+		l := &recorder{}
+		_, err := Open(t.Context(), dir, WithFS(files), WithLocker(l))
+		require.ErrorIs(t, err, errTest, name)
+		require.NoError(t, commit(t, dir, replacing), name)
+		if name != "stat" {
+			assert.Equal(t, "unlock", l.calls[len(l.calls)-1], name)
+		}
+	}
+}
+
+// TestLockedDirectoryEndsTheWait: Recover and Inspect do not wait longer than the
+// context either.
+func TestLockedDirectoryEndsTheWait(t *testing.T) {
+	w := newWorld(t)
+	d, err := open(t.Context(), w.d, newOptions(nil))
+	require.NoError(t, err)
+	defer d.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, try := range []func(context.Context, string, ...Option) (Report, error){Recover, Inspect} {
+		_, err := try(ctx, w.d)
+		require.ErrorIs(t, err, ErrLocked)
+		require.ErrorContains(t, err, "is locked by process")
+	}
+}
+
+func TestParseStateDir(t *testing.T) {
+	for name, want := range map[string]string{
+		".list.fsmtx": "list", ".a.b.fsmtx": "a.b", "..hidden.fsmtx": ".hidden",
+		"list.fsmtx": "", ".fsmtx": "", "..fsmtx": "", "...fsmtx": "", "....fsmtx": "", ".list": "", "": "", ".a/b.fsmtx": "",
+	} {
+		dir, ok := ParseStateDir(name)
+		assert.Equal(t, want != "", ok, name)
+		assert.Equal(t, want, dir, name)
+	}
+}
+
+func TestStateDirIsNamedAfterTheDirectory(t *testing.T) {
+	root := memoryDir(t)
+	s, err := StateDir(filepath.Join(root, "absent"))
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(root, ".absent.fsmtx"), s)
+	name, ok := ParseStateDir(filepath.Base(s))
+	assert.True(t, ok)
+	assert.Equal(t, "absent", name)
+
+	t.Chdir(root)
+	s, err = StateDir("relative")
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(root, ".relative.fsmtx"), s)
+
+	require.NoError(t, os.WriteFile(filepath.Join(root, "file"), nil, 0o644))
+	_, err = StateDir(filepath.Join(root, "file"))
+	assert.ErrorIs(t, err, ErrUntrustedDir)
+	require.NoError(t, os.Symlink("nothing", filepath.Join(root, "dangling")))
+	_, err = StateDir(filepath.Join(root, "dangling"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+	assert.ErrorContains(t, err, "resolving the symbolic link "+filepath.Join(root, "dangling"))
+	_, err = StateDir(filepath.Join(root, "file", "below"))
+	assert.ErrorIs(t, err, syscall.ENOTDIR)
+}
