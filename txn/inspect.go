@@ -13,9 +13,9 @@ import (
 
 // Inspect reports what Recover would find and do, and changes nothing: it runs the
 // same code on a file system that only reads. It locks S meanwhile, if S has a lock
-// file, and takes none of the Locker's locks.
+// file, and does not use the Locker.
 //
-// Errors: those of Open.
+// Errors: those of Open except the Locker's.
 func Inspect(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	o := newOptions(opts)
 	path, s, err := resolve(o.fs, dir)

@@ -311,32 +311,3 @@ func TestSoundJournalIsNotSetAside(t *testing.T) {
 	require.ErrorIs(t, err, ErrJournalTrusted)
 	assert.Equal(t, before, tree(t, w.root, lockFileName))
 }
-
-// TestJournalWithoutALockFileIsInspected: the lock file is not what tells
-// whether there is something to recover.
-func TestJournalWithoutALockFileIsInspected(t *testing.T) {
-	w := newWorld(t)
-	require.NoError(t, os.Remove(w.in(lockName)))
-	before := tree(t, w.root)
-	seen, err := Inspect(context.Background(), w.d)
-	require.NoError(t, err)
-	assert.Equal(t, RolledBack, seen.Outcome)
-	assert.Equal(t, before, tree(t, w.root))
-	done, err := Recover(context.Background(), w.d)
-	require.NoError(t, err)
-	assert.Equal(t, seen, done)
-}
-
-// TestKeptFileThatChangedIsReported: it goes back into its place, for nothing
-// better is left of it, but not in silence.
-func TestKeptFileThatChangedIsReported(t *testing.T) {
-	w := newWorld(t)
-	require.NoError(t, os.WriteFile(w.in(txnPrefix+w.id+"/old/2.json"), []byte("other"), 0o640))
-	seen, err := Inspect(context.Background(), w.d)
-	require.NoError(t, err)
-	done, err := Recover(context.Background(), w.d)
-	require.NoError(t, err)
-	assert.Equal(t, []Conflict{{Name: "2.json", Why: "it was modified after the transaction had deleted it; it was restored with the modification"}}, done.Conflicts)
-	assert.Equal(t, []string{"2.json", "3.json"}, done.Restored)
-	assert.Equal(t, seen, done)
-}

@@ -356,11 +356,11 @@ func (u *rollback) linkInto(dir, name string) (string, error) {
 		if n > 0 {
 			target += "." + strconv.Itoa(n)
 		}
-		if there, err := u.files.Lstat(target); err == nil && os.SameFile(here, there) {
-			return target, nil
+		there, err := u.files.Lstat(target)
+		if errors.Is(err, fs.ErrNotExist) {
+			return target, u.put(here, u.filePath(name), target)
 		}
-		err := u.put(here, u.filePath(name), target)
-		if !errors.Is(err, fs.ErrExist) {
+		if err != nil || os.SameFile(here, there) {
 			return target, err
 		}
 	}

@@ -23,6 +23,7 @@ type world struct {
 	d, s    string
 	journal []byte // as the transaction wrote it
 	id      string
+	before  map[string]string // tree of D before the transaction
 }
 
 // errDeath is what a transaction of a world dies of.
@@ -46,6 +47,7 @@ func newWorld(t testing.TB) *world {
 	w.write(t, "outside/secret", "old 2")
 	w.write(t, "outside/2.json", "old 2")
 	w.write(t, "outside/dir/4.json", "new 4")
+	w.before = tree(t, w.d)
 	w.interrupt(t)
 	return w
 }

@@ -1,0 +1,453 @@
+package txn
+
+import (
+	"encoding"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// requireRecovered recovers the world, and fails unless Inspect has foretold the
+// report and D is as it was before the transaction, but for the changes.
+func (w *world) requireRecovered(t *testing.T, want Report) {
+	t.Helper()
+	want.Outcome, want.ID = RolledBack, w.id
+	all := tree(t, w.root, lockFileName)
+	seen, err := Inspect(t.Context(), w.d)
+	require.NoError(t, err)
+	assert.Equal(t, want, seen, "inspected")
+	assert.Equal(t, all, tree(t, w.root, lockFileName), "Inspect changed something")
+
+	done, err := Recover(t.Context(), w.d)
+	require.NoError(t, err)
+	assert.Equal(t, want, done)
+	for _, c := range want.Conflicts {
+		if c.MovedTo != "" {
+			assert.FileExists(t, c.MovedTo)
+		}
+	}
+	assert.NoFileExists(t, w.in(journalName))
+	assert.NoDirExists(t, w.in(txnPrefix+w.id))
+}
+
+// quarantined returns the path to which a conflict is moved.
+func (w *world) quarantined(name string) string {
+	return w.in(quarantineName + "/" + w.id + "/" + name)
+}
+
+func (w *world) file(name string) string { return filepath.Join(w.d, name) }
+
+func TestRecoverRestoresTheSameFilesAndRemovesTheNew(t *testing.T) {
+	w := newWorld(t)
+	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"}})
+	assert.Equal(t, w.before, tree(t, w.d), "names, inodes, modes, times and bytes")
+}
+
+func TestRecoverWithoutAStateDirectoryCreatesNothing(t *testing.T) {
+	dir := newList(t)
+	for _, call := range []string{"Recover", "Inspect"} {
+		before := tree(t, filepath.Dir(dir))
+		require.NoError(t, openers[call](t.Context(), dir))
+		require.NoError(t, openers[call](t.Context(), filepath.Join(dir, "absent")))
+		require.Equal(t, before, tree(t, filepath.Dir(dir)))
+	}
+	r, err := Recover(t.Context(), dir)
+	require.NoError(t, err)
+	assert.Equal(t, Report{Outcome: Clean}, r)
+	r, err = Inspect(t.Context(), dir)
+	require.NoError(t, err)
+	assert.Equal(t, Report{Outcome: Clean}, r)
+}
+
+func TestRecoverFindsAListThatIsGone(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.RemoveAll(w.d))
+	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}})
+	assert.Equal(t, []string{".", "2.json", "3.json"}, names(t, w.d))
+}
+
+func TestRecoverLeavesAFileThatWasNeverDeleted(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.Link(w.in(txnPrefix+w.id+"/old/2.json"), w.file("2.json")))
+	w.requireRecovered(t, Report{Restored: []string{"3.json"}, Removed: []string{"4.json", "5.json"}})
+	assert.Equal(t, w.before, tree(t, w.d))
+}
+
+func TestRecoverLeavesANewerVersionOfAFile(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.Link(w.in(txnPrefix+w.id+"/old/2.json"), w.file("2.json")))
+	require.NoError(t, os.WriteFile(w.file("2.json"), []byte("newer"), 0o640))
+	w.requireRecovered(t, Report{Restored: []string{"3.json"}, Removed: []string{"4.json", "5.json"}, Conflicts: []Conflict{{Name: "2.json", Why: whyNewer}}})
+	assert.Equal(t, "newer", contents(t, w.d)["2.json"])
+}
+
+func TestRecoverLeavesAFileThatAnotherProgramRestored(t *testing.T) {
+	w := newWorld(t)
+	w.write(t, "tasks/list/2.json", "old 2")
+	other := tree(t, w.d)["2.json"]
+	w.requireRecovered(t, Report{Restored: []string{"3.json"}, Removed: []string{"4.json", "5.json"}})
+	assert.Equal(t, other, tree(t, w.d)["2.json"])
+}
+
+func TestRecoverMovesAFileInThePlaceOfADeletedOne(t *testing.T) {
+	w := newWorld(t)
+	w.write(t, "tasks/list/2.json", "another program's")
+	other := tree(t, w.d)["2.json"]
+	conflict := Conflict{"2.json", w.quarantined("2.json"), whyReplaced}
+	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"}, Conflicts: []Conflict{conflict}})
+	assert.Equal(t, w.before, tree(t, w.d))
+	assert.Equal(t, other, tree(t, filepath.Dir(conflict.MovedTo))["2.json"])
+}
+
+func TestRecoverMovesACreatedFileThatWasModified(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.WriteFile(w.file("4.json"), []byte("modified"), 0o644))
+	conflict := Conflict{"4.json", w.quarantined("4.json"), whyModified}
+	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"5.json"}, Conflicts: []Conflict{conflict}})
+	assert.Equal(t, w.before, tree(t, w.d))
+	assert.Equal(t, "modified", contents(t, filepath.Dir(conflict.MovedTo))["4.json"])
+}
+
+// TestRecoverLeavesAFileOfTheNameOfACreatedOne: another program has replaced it, so
+// it is not the transaction's, even with the same bytes.
+func TestRecoverLeavesAFileOfTheNameOfACreatedOne(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, replaceFile(w.file("4.json"), "new 4"))
+	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"5.json"}})
+	assert.Equal(t, "new 4", contents(t, w.d)["4.json"])
+}
+
+// TestRecoverKnowsCreatedFilesByTheirBytes when there is no staged file to compare
+// with, as after a power cut, or when both are copies.
+func TestRecoverKnowsCreatedFilesByTheirBytes(t *testing.T) {
+	for name, change := range map[string]func(t *testing.T, w *world){
+		"no staged files": func(t *testing.T, w *world) {
+			require.NoError(t, os.RemoveAll(w.in(txnPrefix+w.id+"/new")))
+		},
+		"copies": func(t *testing.T, w *world) {
+			require.NoError(t, os.Rename(w.in(txnPrefix+w.id), w.in("copy")))
+			require.NoError(t, os.CopyFS(w.in(txnPrefix+w.id), os.DirFS(w.in("copy"))))
+			require.NoError(t, os.Chmod(w.in(txnPrefix+w.id), 0o700))
+			for _, dir := range []string{"/new", "/old"} {
+				require.NoError(t, os.Chmod(w.in(txnPrefix+w.id+dir), 0o700))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			require.NoError(t, replaceFile(w.file("5.json"), "another program's"))
+			change(t, w)
+			w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json"}})
+			assert.Equal(t, "another program's", contents(t, w.d)["5.json"])
+		})
+	}
+}
+
+// TestBackupThatWasModifiedIsRestoredAndReported: no other version is left.
+func TestBackupThatWasModifiedIsRestoredAndReported(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.WriteFile(w.in(txnPrefix+w.id+"/old/2.json"), []byte("other"), 0o640))
+	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"}, Conflicts: []Conflict{{Name: "2.json", Why: whyWritten}}})
+}
+
+func TestJournalWithoutALockFileIsInspected(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.Remove(w.in(lockName)))
+	before := tree(t, w.root)
+	r, err := Inspect(t.Context(), w.d)
+	require.NoError(t, err)
+	assert.Equal(t, RolledBack, r.Outcome)
+	assert.Equal(t, before, tree(t, w.root), "Inspect creates no lock file")
+}
+
+// TestInspectLocksTheStateDirectory, so that it does not see a transaction in
+// progress.
+func TestInspectLocksTheStateDirectory(t *testing.T) {
+	w := newWorld(t)
+	files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+		if s.Op == "read" {
+			_, err := Open(ended(errTest), w.d)
+			require.ErrorIs(t, err, ErrLocked)
+		}
+		return nil
+	}}
+	for range 2 {
+		_, err := Inspect(t.Context(), w.d, WithFS(files))
+		require.NoError(t, err)
+	}
+	_, err := Recover(t.Context(), w.d)
+	require.NoError(t, err, "it has unlocked it")
+}
+
+// TestQuarantineReplacesNothing recovers twice from the same conflict, and continues
+// an interrupted attempt.
+func TestQuarantineReplacesNothing(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.WriteFile(w.file("4.json"), []byte("modified"), 0o644))
+	require.NoError(t, os.MkdirAll(filepath.Dir(w.quarantined("4.json")), 0o700))
+	require.NoError(t, os.WriteFile(w.quarantined("4.json"), []byte("earlier"), 0o600))
+	require.NoError(t, os.WriteFile(w.quarantined("4.json.1"), []byte("earlier too"), 0o600))
+	conflict := Conflict{"4.json", w.quarantined("4.json.2"), whyModified}
+	require.NoError(t, os.Link(w.file("4.json"), conflict.MovedTo)) // the attempt
+	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"5.json"}, Conflicts: []Conflict{conflict}})
+	assert.Equal(t, map[string]string{"4.json": "earlier", "4.json.1": "earlier too", "4.json.2": "modified"}, contents(t, filepath.Dir(conflict.MovedTo)))
+}
+
+func TestQuarantineTakesADirectory(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.MkdirAll(w.file("2.json/sub"), 0o755))
+	_, err := Recover(t.Context(), w.d)
+	require.NoError(t, err)
+	assert.DirExists(t, w.quarantined("2.json/sub"))
+	assert.Equal(t, w.before, tree(t, w.d))
+}
+
+// TestQuarantinedFileIsDurableBeforeItsNameIsRemoved fixes the order of the syncs.
+func TestQuarantinedFileIsDurableBeforeItsNameIsRemoved(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.WriteFile(w.file("4.json"), []byte("modified"), 0o644))
+	var synced []string
+	files := before(func(s faultfs.Step) error {
+		if s.Op == "sync" {
+			synced = append(synced, s.Path)
+		}
+		if s.Op == "remove" && s.Path == w.file("4.json") {
+			return errTest
+		}
+		return nil
+	})
+	_, err := Recover(t.Context(), w.d, WithFS(files))
+	require.ErrorIs(t, err, errTest)
+	assert.Equal(t, []string{w.quarantined("4.json"), filepath.Dir(w.quarantined("4.json")), w.in(quarantineName), w.s}, synced)
+}
+
+// TestRecoverySyncsTheDirectoryBeforeItRemovesTheJournal, and the state directory
+// before it removes the backup links.
+func TestRecoverySyncsTheDirectoryBeforeItRemovesTheJournal(t *testing.T) {
+	w := newWorld(t)
+	var steps []string
+	_, err := Recover(t.Context(), w.d, WithFS(before(func(s faultfs.Step) error {
+		steps = append(steps, s.String())
+		return nil
+	})))
+	require.NoError(t, err)
+	i := slices.Index(steps, "sync list")
+	assert.Equal(t, []string{"remove 5.json", "sync list", "remove S/journal", "sync S", "remove S/txn/new/4.json"}, steps[i-1:i+4])
+}
+
+func TestErrorsOfARollbackNameTheFile(t *testing.T) {
+	for want, match := range map[string]func(w *world, s faultfs.Step) bool{
+		"restore 2.json: ": func(w *world, s faultfs.Step) bool { return s.Op == "link" && s.To == w.file("2.json") },
+		"restore 3.json: ": func(w *world, s faultfs.Step) bool { return s.Op == "lstat" && s.Path == w.file("3.json") },
+		"remove 4.json: ":  func(w *world, s faultfs.Step) bool { return s.Op == "remove" && s.Path == w.file("4.json") },
+		"remove 5.json: ":  func(w *world, s faultfs.Step) bool { return s.Op == "read" && s.Path == w.file("5.json") },
+	} {
+		w := newWorld(t)
+		_, err := Recover(t.Context(), w.d, WithFS(failing(syscall.EIO, func(s faultfs.Step) bool { return match(w, s) })))
+		require.ErrorIs(t, err, syscall.EIO)
+		require.ErrorContains(t, err, want)
+		assert.FileExists(t, w.in(journalName), "it is still to be recovered")
+		_, err = Recover(t.Context(), w.d)
+		require.NoError(t, err)
+		assert.Equal(t, w.before, tree(t, w.d))
+	}
+}
+
+// TestRecoverySurvivesEveryFault makes each step of a recovery fail once.
+func TestRecoverySurvivesEveryFault(t *testing.T) {
+	for n := 0; ; n++ {
+		w := newWorld(t)
+		w.write(t, "tasks/list/2.json", "another program's")
+		require.NoError(t, os.WriteFile(w.file("4.json"), []byte("modified"), 0o644))
+		var failed *faultfs.Step
+		r, err := Recover(t.Context(), w.d, WithFS(faultfs.Fail(vfs.OS{}, n, syscall.EIO, func(s faultfs.Step) { failed = &s })))
+		if failed == nil {
+			require.NoError(t, err)
+			require.Greater(t, n, 50, "few steps")
+			return
+		}
+		if err == nil {
+			require.Equal(t, RolledBack, r.Outcome, "step %d, %s", n, failed)
+		}
+		_, err = Recover(t.Context(), w.d)
+		require.NoError(t, err, "step %d, %s", n, failed)
+		require.Equal(t, w.before, tree(t, w.d), "step %d, %s", n, failed)
+		require.Equal(t, "another program's", contents(t, filepath.Dir(w.quarantined("x")))["2.json"])
+		require.Equal(t, "modified", contents(t, filepath.Dir(w.quarantined("x")))["4.json"])
+		_ = os.RemoveAll(w.root)
+	}
+}
+
+func TestSetAsideContinuesAfterAFault(t *testing.T) {
+	w := newWorld(t)
+	w.setJournal(t, nil)
+	moved, err := SetAside(t.Context(), w.d, WithFS(failing(syscall.EIO, func(s faultfs.Step) bool {
+		return s.Op == "rename" && filepath.Base(s.Path) == journalName
+	})))
+	require.ErrorIs(t, err, syscall.EIO)
+	require.Len(t, moved, 1, "what was moved before")
+	require.DirExists(t, moved[0])
+	moved, err = SetAside(t.Context(), w.d)
+	require.NoError(t, err)
+	require.Len(t, moved, 1)
+	require.NoFileExists(t, w.in(journalName))
+}
+
+func TestSetAsideLeavesCommittedTransactions(t *testing.T) {
+	w := newWorld(t)
+	_, err := Recover(t.Context(), w.d)
+	require.NoError(t, err)
+	require.NoError(t, commit(t, w.d, create("9.json")))
+	w.setJournal(t, nil)
+	moved, err := SetAside(t.Context(), w.d)
+	require.NoError(t, err)
+	require.Len(t, moved, 1, "only the journal")
+	require.Len(t, history(t, w.d), 1)
+}
+
+func TestSetAsideReportsFaults(t *testing.T) {
+	for name, match := range map[string]func(w *world, s faultfs.Step) bool{
+		"quarantine": func(w *world, s faultfs.Step) bool { return s.Op == "mkdir" && s.Path == w.in(quarantineName) },
+		"list":       func(w *world, s faultfs.Step) bool { return s.Op == "readdir" && s.Path == w.s },
+		"committed":  func(w *world, s faultfs.Step) bool { return s.Op == "lstat" && s.Path == w.in(donePrefix+w.id) },
+		"sync":       func(w *world, s faultfs.Step) bool { return s.Op == "sync" },
+	} {
+		w := newWorld(t)
+		w.setJournal(t, nil)
+		_, err := SetAside(t.Context(), w.d, WithFS(failing(syscall.EIO, func(s faultfs.Step) bool { return match(w, s) })))
+		require.ErrorIs(t, err, syscall.EIO, name)
+	}
+}
+
+// TestJournalThatCannotBeCheckedIsNeitherTrustedNorSetAside: an error of the disk is
+// not a reason to distrust it.
+func TestJournalThatCannotBeCheckedIsNeitherTrustedNorSetAside(t *testing.T) {
+	for _, path := range []string{"", "/new", "/old", "/new/4.json", "/old/2.json"} {
+		w := newWorld(t)
+		before := tree(t, w.root, lockFileName)
+		files := failing(syscall.EIO, func(s faultfs.Step) bool {
+			return s.Path == w.in(txnPrefix+w.id+path) && (s.Op == "lstat" || s.Op == "readdir")
+		})
+		for name, call := range openers {
+			err := call(t.Context(), w.d, WithFS(files))
+			require.ErrorIs(t, err, syscall.EIO, "%s %s", name, path)
+			require.False(t, as[*JournalError](err), "%s %s", name, path)
+		}
+		require.Equal(t, before, tree(t, w.root, lockFileName))
+	}
+}
+
+func TestOutcomeIsText(t *testing.T) {
+	var _ encoding.TextMarshaler = Clean
+	var _ encoding.TextUnmarshaler = new(Outcome)
+	for _, o := range []Outcome{Clean, RolledBack, Committed} {
+		text, err := json.Marshal(o)
+		require.NoError(t, err)
+		var got Outcome
+		require.NoError(t, json.Unmarshal(text, &got))
+		assert.Equal(t, o, got)
+	}
+	got := Clean
+	err := got.UnmarshalText([]byte("dirty"))
+	require.EqualError(t, err, `"dirty" is not the outcome of a recovery`)
+	assert.Equal(t, Clean, got)
+}
+
+func TestConflictSaysWhereTheFileIs(t *testing.T) {
+	assert.Equal(t, "1.json: why; it is now /q/1.json", Conflict{"1.json", "/q/1.json", "why"}.String())
+	assert.Equal(t, "1.json: why", Conflict{"1.json", "", "why"}.String())
+}
+
+// TestAncestorsAreSyncedUpToTheirOwner: the creator of D may not have synced the
+// directories that D is in.
+func TestAncestorsAreSyncedUpToTheirOwner(t *testing.T) {
+	root, err := filepath.EvalSymlinks(memoryDir(t))
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(root+"/a/b/c/d/list", 0o755))
+	d := &Dir{files: vfs.OS{}, d: root + "/a/b/c/d/list", s: root + "/a/b/c/d/.list.fsmtx"}
+	want := []string{root + "/a/b/c/d", root + "/a/b/c", root + "/a/b"}
+	assert.Equal(t, want, d.ancestors())
+
+	d.unsynced = []string{root + "/a/b/c/d", root + "/a/b", root + "/a"}
+	assert.Equal(t, []string{want[0], root + "/a/b", root + "/a", want[1]}, d.ancestors(), "those it changed, too")
+	d.unsynced = nil
+
+	require.NoError(t, os.Mkdir(d.s, 0o700))
+	require.NoError(t, os.WriteFile(d.statePath(donePrefix+otherID), nil, 0o600))
+	assert.Equal(t, want[:1], d.ancestors(), "an earlier transaction has synced the others")
+	require.NoError(t, os.RemoveAll(d.s))
+
+	require.NoError(t, os.Chmod(root+"/a/b", 0o300))
+	assert.Equal(t, want[:2], d.ancestors(), "a directory that cannot be opened is left out")
+	require.NoError(t, os.Chmod(root+"/a/b", 0o755))
+
+	require.NoError(t, os.Symlink("a/b/c/d", root+"/link"))
+	d.d = root + "/link/list"
+	assert.Equal(t, []string{root + "/link", root + "/a/b/c", root + "/a/b"}, d.ancestors(), "those above the link's target")
+
+	d = &Dir{files: vfs.OS{}, d: "/fsmtx-test-absent/list", s: "/fsmtx-test-absent/.list.fsmtx"}
+	assert.Equal(t, "/fsmtx-test-absent", d.ancestors()[0], "the root ends it")
+}
+
+// TestAncestorsOfAnotherUserAreLeftOut, because they cannot have been created by the
+// program that created D.
+func TestAncestorsOfAnotherUserAreLeftOut(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a directory away")
+	}
+	root := memoryDir(t)
+	require.NoError(t, os.MkdirAll(root+"/a/b/list", 0o755))
+	require.NoError(t, os.Chown(root+"/a", 65534, 65534))
+	d := &Dir{files: vfs.OS{}, d: root + "/a/b/list", s: root + "/a/b/.list.fsmtx"}
+	assert.Equal(t, []string{root + "/a/b"}, d.ancestors())
+}
+
+// TestDirectoriesThatOpenCreatesAreSynced, before D is changed.
+func TestDirectoriesThatOpenCreatesAreSynced(t *testing.T) {
+	root := memoryDir(t)
+	dir := root + "/a/b/c/d/e/list"
+	synced := map[string]bool{}
+	files := before(func(s faultfs.Step) error {
+		if s.Op == "sync" {
+			synced[s.Path] = true
+		}
+		if s.Op == "link" {
+			return errTest
+		}
+		return nil
+	})
+	require.ErrorIs(t, commit(t, dir, create("1.json"), WithFS(files)), errTest)
+	for _, path := range []string{root, root + "/a", root + "/a/b", root + "/a/b/c", root + "/a/b/c/d", root + "/a/b/c/d/e"} {
+		assert.True(t, synced[path], path)
+	}
+}
+
+func TestDirectoryThatCannotBeCreatedIsReported(t *testing.T) {
+	dir := newList(t)
+	_, err := Open(t.Context(), filepath.Join(dir, "1.json", "list"))
+	require.ErrorIs(t, err, syscall.ENOTDIR)
+	files := failing(fs.ErrPermission, func(s faultfs.Step) bool { return s.Op == "mkdir" && s.Path == dir+"/a" })
+	_, err = Open(t.Context(), dir+"/a/b/list", WithFS(files))
+	require.True(t, errors.Is(err, fs.ErrPermission))
+	require.NoDirExists(t, dir+"/a")
+}
+
+func TestTimeOfARecordIsThatOfTheTransaction(t *testing.T) {
+	w := newWorld(t)
+	j, err := parseJournal(w.journal, "../list")
+	require.NoError(t, err)
+	assert.Equal(t, time.UTC, j.Time.Location())
+	assert.False(t, j.Time.IsZero())
+}
