@@ -1,7 +1,6 @@
 package vfs
 
 import (
-	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -12,8 +11,5 @@ func renameNew(oldname, newname string) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, unix.ENOTSUP) {
-		err = errors.ErrUnsupported
-	}
-	return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err}
+	return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err} // ENOTSUP is errors.ErrUnsupported
 }

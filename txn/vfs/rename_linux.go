@@ -12,7 +12,7 @@ func renameNew(oldname, newname string) error {
 	if err == nil {
 		return nil
 	}
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
+	if errors.Is(err, unix.EINVAL) { // the file system does not know the flag
 		err = errors.ErrUnsupported
 	}
 	return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err}

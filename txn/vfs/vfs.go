@@ -32,11 +32,12 @@ type FS interface {
 	// Mkdir creates one directory. It returns fs.ErrExist if name exists.
 	Mkdir(name string, perm fs.FileMode) error
 	// WriteFile creates a file in tempDir, writes and syncs it, and renames it to
-	// name, replacing a file there. perm is exact, whatever the umask.
+	// name. The file has the permissions of the file that it replaces; if there is
+	// none, it has perm, whatever the umask.
 	WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error
 	// Overwrite writes a file in place, creating it if necessary, and does not sync
 	// it. It is for small files that need not survive a crash. It does not follow a
-	// symbolic link.
+	// symbolic link and does not block on a pipe. Its errors include ErrNotRegular.
 	Overwrite(name string, data []byte) error
 	// Chtimes sets the modification time.
 	Chtimes(name string, mtime time.Time) error
@@ -61,8 +62,8 @@ type FS interface {
 const MaxFileBytes = 64 << 20
 
 var (
-	// ErrNotRegular is returned by ReadFile when name is a symbolic link, a
-	// directory, a pipe, a socket or a device.
+	// ErrNotRegular is returned by ReadFile and Overwrite when name is a symbolic
+	// link, a directory, a pipe, a socket or a device.
 	ErrNotRegular = safefile.ErrNotRegular
 	// ErrFileTooLarge is returned by ReadFile when the file is larger than
 	// MaxFileBytes.
@@ -86,7 +87,7 @@ func (OS) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error {
 }
 
 func (OS) Overwrite(name string, data []byte) error {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0o600)
+	f, err := safefile.Open(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC|safefile.NoFollow)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,198 @@
+package faultfs_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// operations are one of each, in a directory that is empty before, with the steps
+// that each makes.
+var operations = []struct {
+	do    func(files vfs.FS, dir string) error
+	steps []string
+	reads bool
+}{
+	{do: func(f vfs.FS, dir string) error { return f.Mkdir(dir+"/d", 0o755) }, steps: []string{"mkdir d"}},
+	{do: func(f vfs.FS, dir string) error { return f.WriteFile(dir+"/a", dir+"/d", []byte("x"), 0o644) },
+		steps: []string{"create a~", "write a~", "sync a~", "rename a~ to a"}},
+	{do: func(f vfs.FS, dir string) error { return f.Overwrite(dir+"/b", []byte("y")) }, steps: []string{"overwrite b"}},
+	{do: func(f vfs.FS, dir string) error { return f.Link(dir+"/a", dir+"/c") }, steps: []string{"link a to c"}},
+	{do: func(f vfs.FS, dir string) error { return f.Rename(dir+"/c", dir+"/e") }, steps: []string{"rename c to e"}},
+	{do: func(f vfs.FS, dir string) error { return f.RenameNew(dir+"/e", dir+"/f") }, steps: []string{"rename e to f"}},
+	{do: func(f vfs.FS, dir string) error { return f.Chtimes(dir+"/a", time.Unix(1e9, 0)) }, steps: []string{"chtimes a"}},
+	{do: func(f vfs.FS, dir string) error { return f.Sync(dir + "/a") }, steps: []string{"sync a"}},
+	{do: func(f vfs.FS, dir string) error { return f.Remove(dir + "/f") }, steps: []string{"remove f"}},
+	{do: func(f vfs.FS, dir string) error { _, err := f.Lstat(dir + "/a"); return err }, steps: []string{"lstat a"}, reads: true},
+	{do: func(f vfs.FS, dir string) error { _, err := f.ReadFile(dir + "/a"); return err }, steps: []string{"read a"}, reads: true},
+	{do: func(f vfs.FS, dir string) error { _, err := f.ReadDir(dir + "/d"); return err }, steps: []string{"readdir d"}, reads: true},
+}
+
+// all runs the operations until one fails.
+func all(files vfs.FS, dir string) error {
+	for _, op := range operations {
+		if err := op.do(files, dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// state describes the files in dir.
+func state(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var b strings.Builder
+	for _, e := range entries {
+		info, err := e.Info()
+		require.NoError(t, err)
+		fmt.Fprint(&b, e.Name(), " ", info.Mode(), " ", info.Size(), "; ")
+	}
+	return b.String()
+}
+
+func TestStepsMakesTheOperationsAndNamesThem(t *testing.T) {
+	dir, plain := t.TempDir(), t.TempDir()
+	require.NoError(t, all(vfs.OS{}, plain))
+	for _, reads := range []bool{false, true} {
+		require.NoError(t, os.RemoveAll(dir))
+		require.NoError(t, os.Mkdir(dir, 0o755))
+		var want, got []string
+		for _, op := range operations {
+			if reads || !op.reads {
+				want = append(want, op.steps...)
+			}
+		}
+		files := &faultfs.Steps{FS: vfs.OS{}, Reads: reads, Before: func(s faultfs.Step) error {
+			got = append(got, s.String())
+			return nil
+		}}
+		require.NoError(t, all(files, dir))
+		assert.Equal(t, want, got)
+		assert.Equal(t, state(t, plain), state(t, dir))
+	}
+}
+
+func TestStepsGivesTheBytesThatAreWritten(t *testing.T) {
+	written := map[string]string{}
+	files := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+		if s.Data != nil {
+			written[s.Op] = string(s.Data)
+		}
+		return nil
+	}}
+	require.NoError(t, all(files, t.TempDir()))
+	assert.Equal(t, map[string]string{"write": "x", "overwrite": "y"}, written)
+}
+
+func TestNamesOfStepsLeaveOutWhatDiffersBetweenRuns(t *testing.T) {
+	const s = "/home/.list.fsmtx"
+	for want, step := range map[string]faultfs.Step{
+		"mkdir list":                         {Op: "mkdir", Path: "/home/list"},
+		"link S/txn/new/1.json to 1.json":    {Op: "link", Path: s + "/txn-20261121t200000-000000001-0a1b2c3d/new/1.json", To: "/home/list/1.json"},
+		"rename S/journal to S/done":         {Op: "rename", Path: s + "/journal", To: s + "/done-20261121t200000-000000001-0a1b2c3d"},
+		"rename S/txn/journal~ to S/journal": {Op: "rename", Path: s + "/txn-2026/.journal1234567890123456", To: s + "/journal"},
+		"mkdir S/locks/-0":                   {Op: "mkdir", Path: s + "/locks/0123456789ab-0"},
+	} {
+		assert.Equal(t, want, step.String())
+	}
+}
+
+func TestWriteFileOfStepsIsThatOfTheOperatingSystem(t *testing.T) {
+	umask := syscall.Umask(0o077)
+	defer syscall.Umask(umask)
+	quiet := &faultfs.Steps{FS: vfs.OS{}, Before: func(faultfs.Step) error { return nil }}
+	var states []string
+	for _, files := range []vfs.FS{vfs.OS{}, quiet} {
+		dir := t.TempDir()
+		require.NoError(t, files.WriteFile(dir+"/new", dir, []byte("n"), 0o666))
+		require.NoError(t, os.WriteFile(dir+"/old", []byte("old"), 0o640))
+		require.NoError(t, files.WriteFile(dir+"/old", dir, []byte("o"), 0o666))
+		states = append(states, state(t, dir))
+	}
+	assert.Equal(t, states[0], states[1])
+}
+
+// TestFailFailsOneStepAndLeavesNoTemporaryFile fails each in turn.
+func TestFailFailsOneStepAndLeavesNoTemporaryFile(t *testing.T) {
+	for n := 0; ; n++ {
+		dir := t.TempDir()
+		var failed []faultfs.Step
+		files := faultfs.Fail(vfs.OS{}, n, syscall.EIO, func(s faultfs.Step) { failed = append(failed, s) })
+		err := all(files, dir)
+		if err == nil {
+			require.Empty(t, failed)
+			require.Equal(t, 15, n)
+			return
+		}
+		require.ErrorIs(t, err, syscall.EIO)
+		require.Len(t, failed, 1)
+		var path *fs.PathError
+		require.ErrorAs(t, err, &path)
+		assert.Equal(t, fs.PathError{Op: failed[0].Op, Path: failed[0].Path, Err: syscall.EIO}, *path)
+		_, err = os.Lstat(failed[0].Path)
+		if failed[0].Op == "create" || failed[0].Op == "write" {
+			assert.ErrorIs(t, err, fs.ErrNotExist)
+		}
+		require.NotContains(t, state(t, dir), "/.")
+		require.NoError(t, files.Mkdir(dir+"/later", 0o755), "only one step fails")
+		require.NoError(t, faultfs.Fail(vfs.OS{}, 1, syscall.EIO, nil).Mkdir(dir+"/other", 0o755))
+		require.Error(t, faultfs.Fail(vfs.OS{}, 0, syscall.EIO, nil).Mkdir(dir+"/another", 0o755))
+	}
+}
+
+func TestFreezeLetsNothingHappenFromAStepOn(t *testing.T) {
+	dir := t.TempDir()
+	var done []string
+	files := faultfs.Freeze(vfs.OS{}, 3, func(s faultfs.Step) { done = append(done, s.String()) })
+	require.ErrorIs(t, all(files, dir), faultfs.ErrFrozen)
+	assert.Equal(t, []string{"mkdir d", "create a~", "write a~"}, done)
+	assert.ErrorIs(t, files.Mkdir(dir+"/later", 0o755), faultfs.ErrFrozen)
+	_, err := files.ReadDir(dir)
+	assert.NoError(t, err, "reading is not a step")
+	assert.Error(t, faultfs.Freeze(vfs.OS{}, 0, nil).Mkdir(dir+"/x", 0o755))
+	assert.NoError(t, faultfs.Freeze(vfs.OS{}, 1, nil).Mkdir(dir+"/x", 0o755))
+}
+
+// TestKillEndsTheProcessAheadOfAStep runs this test in processes of its own.
+func TestKillEndsTheProcessAheadOfAStep(t *testing.T) {
+	dir := os.Getenv("FSMTX_TEST_DIR")
+	if dir != "" {
+		n, err := strconv.Atoi(os.Getenv("FSMTX_TEST_STEP"))
+		files := faultfs.Kill(vfs.OS{}, n)
+		if err != nil {
+			files = faultfs.KillWhen(vfs.OS{}, func(s faultfs.Step) bool { return s.String() == os.Getenv("FSMTX_TEST_STEP") })
+		}
+		require.NoError(t, all(files, dir))
+		return
+	}
+	for step, want := range map[string]string{"0": "", "1": "d drwx", "5": "a -rw", "overwrite b": "a -rw", "6": "b -rw"} {
+		dir := t.TempDir()
+		c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+		c.Env = append(os.Environ(), "FSMTX_TEST_DIR="+dir, "FSMTX_TEST_STEP="+step)
+		died, ok := errors.AsType[*exec.ExitError](c.Run())
+		require.True(t, ok, "it did not die ahead of step %s", step)
+		assert.Equal(t, syscall.SIGKILL, died.Sys().(syscall.WaitStatus).Signal())
+		last := ""
+		for entry := range strings.SplitSeq(state(t, dir), "; ") {
+			if !strings.HasPrefix(entry, "d ") || want == "d drwx" {
+				last = last + entry + ";"
+			}
+		}
+		assert.Contains(t, last, want, "step %s", step)
+	}
+}
