@@ -2,20 +2,23 @@ package fuzz_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
-	"github.com/fsmtx/fsmtx/internal/hooks/lint"
+	"github.com/fsmtx/fsmtx/internal/hooks/check"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// requests are the requests of the cases.
+// requests returns the requests of the cases.
 func requests(f *testing.F) []jsontext.Value {
 	var all []jsontext.Value
 	for _, name := range []string{"cases.json", "more.json", "dialects.json"} {
@@ -41,11 +44,11 @@ func requests(f *testing.F) []jsontext.Value {
 // member returns a member of a request as text.
 func member(request jsontext.Value, name string) string {
 	var o map[string]jsontext.Value
-	_ = json.Unmarshal(request, &o)
+	_ = json.Unmarshal(request, &o, jsonx.Tolerant)
 	return string(o[name])
 }
 
-// distinct returns what the requests of the cases have as these members.
+// distinct returns the distinct values of these members in the requests of the cases.
 func distinct(f *testing.F, names ...string) map[string]bool {
 	texts := map[string]bool{}
 	for _, r := range requests(f) {
@@ -56,36 +59,66 @@ func distinct(f *testing.F, names ...string) map[string]bool {
 	return texts
 }
 
-// FuzzHooksConfiguration reads any configuration, plans with it and lints it. No
-// hook runs: its commands would be anybody's.
+// FuzzHooksConfiguration reads any configuration, plans with it and checks it. No hook
+// runs: its command could be anything.
 func FuzzHooksConfiguration(f *testing.F) {
 	for text := range distinct(f, "settings") {
 		f.Add([]byte(text), "BeforeTool", "write_file")
 	}
 	f.Add([]byte(`{"hooks":{"BeforeTool":[{"matcher":"(?<n>a)\\k<n>","hooks":[{"type":"command","command":"x","timeout":1e999}]}]}}`), "BeforeTool", "aa")
 	f.Add([]byte("{\"hooks\":{\"\\u0000\":[[[]]]}}"), "", "\xff")
-	f.Fuzz(func(t *testing.T, settings []byte, event, tool string) {
-		path := filepath.Join(t.TempDir(), "hooks.json")
-		if err := os.WriteFile(path, settings, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range []hooks.Dialect{hooks.LLxprt(), hooks.Gemini(), hooks.Claude()} {
-			d.Switches(settings)
-			source := hooks.Source{Scope: hooks.Project, Name: path, Hooks: jsontext.Value(member(settings, "hooks")), Strict: true}
-			registry := hooks.NewRegistry(d, []hooks.Source{source, {Scope: hooks.User, Hooks: source.Hooks}})
+	f.Add([]byte(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a 'b"},{"type":"command","command":"env -u A b <<E; $X"}]}]}}`), "Stop", "")
+	f.Fuzz(func(t *testing.T, content []byte, event, tool string) {
+		for _, d := range dialect.All() {
+			source := hooks.Source{Scope: dialect.Project, Name: "hooks.json", Hooks: jsontext.Value(member(content, "hooks")), Strict: true}
+			registry := hooks.NewRegistry(d, []hooks.Source{source, {Scope: dialect.User, Hooks: source.Hooks}})
 			for _, name := range append(registry.Events(), event) {
-				registry.Plan(d, name, tool)
+				checkPlan(t, d, registry, name, tool)
 			}
-			checker := lint.Checker{Dialect: d, Getenv: os.Getenv, Source: func(string) (hooks.Source, error) { return source, nil }}
-			if _, err := checker.File(path); err != nil {
-				t.Fatal(err)
-			}
+			checkFindings(t, content, check.Checker{Dialect: d, Getenv: os.Getenv}.Content("hooks.json", content))
 		}
 	})
 }
 
-// FuzzHooksOutput lets a hook of every event print anything and exit with any
-// code. Unless it asks to, by exit 2 or in JSON, nothing blocks.
+// checkPlan fails unless each hook of an event is either planned or skipped, and those
+// that are planned match and are different.
+func checkPlan(t *testing.T, d dialect.Dialect, r *hooks.Registry, event, tool string) {
+	t.Helper()
+	plan, skipped := r.Plan(d, event, tool)
+	if plan == nil {
+		plan = &hooks.Plan{}
+	}
+	if all := r.Hooks(event); len(plan.Hooks)+len(skipped) != len(all) {
+		t.Fatalf("%s: %d hooks, %d planned and %d skipped", event, len(all), len(plan.Hooks), len(skipped))
+	}
+	for i, h := range plan.Hooks {
+		if e, _ := d.Event(event); e.Subject != "" && tool != "" && !h.Matches(tool) {
+			t.Fatalf("%s: %q does not match %q and is planned", event, h.Matcher, tool)
+		}
+		for _, earlier := range plan.Hooks[:i] {
+			if h.Same(d, earlier) {
+				t.Fatalf("%s: %q is planned twice", event, h.Command)
+			}
+		}
+	}
+}
+
+// checkFindings fails unless each finding is at a place in the content, in order.
+func checkFindings(t *testing.T, content []byte, findings []check.Finding) {
+	t.Helper()
+	lines := strings.Split(string(content), "\n")
+	for i, f := range findings {
+		if f.Line < 1 || f.Line > len(lines) || f.Column < 1 || f.Column > len(lines[f.Line-1])+1 {
+			t.Fatalf("%q: %v is outside the content", content, f)
+		}
+		if i > 0 && (f.Line < findings[i-1].Line || f.Line == findings[i-1].Line && f.Column < findings[i-1].Column) {
+			t.Fatalf("%q: %v comes after %v", content, f, findings[i-1])
+		}
+	}
+}
+
+// FuzzHooksOutput lets a hook of every event print anything and exit with any code.
+// Nothing blocks unless the hook says so, by exit 2 or in JSON.
 func FuzzHooksOutput(f *testing.F) {
 	for _, out := range []string{
 		``, `hi`, `null`, `{"decision":"block"}`, `"{\"decision\":\"deny\"}"`, `{"hookSpecificOutput":{"tool_input":{"a":[1e5]}}}`,
@@ -104,11 +137,7 @@ func FuzzHooksOutput(f *testing.F) {
 		}
 		code %= 4
 		settings := `{"enableHooks":true,"hooks":{` + everyEvent("cat out; cat out >&2; exit "+string('0'+rune(code))) + `}}`
-		for _, dialect := range []string{"llxprt", "gemini", "claude"} {
-			d, err := hooks.Named(dialect)
-			if err != nil {
-				t.Fatal(err)
-			}
+		for _, d := range dialect.All() {
 			engine := hooks.New(hooks.Config{
 				Dialect: d, Session: hooks.Session{Cwd: dir}, Enabled: true,
 				Load: func() ([]hooks.Source, error) {
@@ -116,7 +145,7 @@ func FuzzHooksOutput(f *testing.F) {
 				},
 			})
 			for _, event := range []string{"BeforeTool", "AfterModel", "BeforeModel", "BeforeToolSelection", "PreToolUse", "UserPromptSubmit", "SessionEnd"} {
-				if d.Knows(event) {
+				if _, known := d.Event(event); known {
 					checkFired(t, engine.Fire(t.Context(), event, input()), out, code)
 				}
 			}
@@ -146,17 +175,17 @@ func checkFired(t *testing.T, r *hooks.Result, out []byte, code byte) {
 			t.Fatalf("exit %d, %q: %s", code, out, entry.Message)
 		}
 	}
-	said := code == 0 && (bytes.Contains(out, []byte("{")) || bytes.Contains(out, []byte(`\u007`)))
-	if r.Policy.Blocking && code != 2 && !said {
+	asks := code == 0 && (bytes.Contains(out, []byte("{")) || bytes.Contains(out, []byte(`\u007`)))
+	if r.Policy.Blocking && code != 2 && !asks {
 		t.Fatalf("exit %d, %q: it blocks", code, out)
 	}
-	if _, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
+	if _, err := json.Marshal(r, jsonx.Tolerant); err != nil {
 		t.Fatalf("exit %d, %q: %v", code, out, err)
 	}
 }
 
-// FuzzHooksInput gives any input to the machine interface, with hooks that only
-// copy, deny and stop.
+// FuzzHooksInput gives any input to the machine interface, with hooks that only copy,
+// deny and stop.
 func FuzzHooksInput(f *testing.F) {
 	for text := range distinct(f, "input", "args") {
 		f.Add([]byte(text), "BeforeTool")
@@ -175,22 +204,30 @@ func FuzzHooksInput(f *testing.F) {
 				`],"data":` + string(input) + `,"tool":{"name":"w","input":` + string(input) + `,"command":"true"},"settings":{"enableHooks":true,"hooks":{` +
 				`"BeforeTool":[{"matcher":".","sequential":true,"hooks":[{"type":"command","command":"cat"},{"type":"command","command":"cat; exit 2"}]}],` +
 				`"AfterTool":[{"hooks":[{"type":"command","command":"cat"}]}],"BeforeModel":[{"hooks":[{"type":"command","command":"cat"}]}]}}}`
-			start := time.Now()
-			result, err := hooks.Eval(t.Context(), []byte(request), t.TempDir())
+			result, err := hooks.Evaluator{Cwd: t.TempDir()}.Eval(t.Context(), []byte(request))
 			if err != nil {
 				t.Fatalf("%s: %v", request, err)
 			}
-			if !result.IsValid(jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)) {
-				t.Fatalf("%s: the result is no JSON after %v", request, time.Since(start))
+			if !result.IsValid(jsonx.Tolerant) {
+				t.Fatalf("%s: the result is not JSON: %s", request, result)
 			}
 		}
 	})
 }
 
-// FuzzHooksRequest gives anything to the machine interface. Requests that would
-// run commands other than the seeds' are left out.
+// FuzzHooksRequest gives any request to the machine interface. Requests that could
+// contain a command are left out, so nothing runs: a request is either invalid, or has
+// a result that changes nothing and is the same every time.
 func FuzzHooksRequest(f *testing.F) {
 	for _, r := range requests(f) {
+		f.Add([]byte(r))
+	}
+	for _, r := range []string{
+		``, `[]`, `{}`, `{}{}`, `{"mode":"no such mode"}`, `{"dialect":"cobol"}`, `{"mode":"translate","op":"no such translation"}`, `{"mode":"status"}`,
+		`{"event":"BeforeTool","settings":{"enableHooks":true,"hooks":{"BeforeTool":[{"hooks":[{"type":"plugin"}]}]}}}`,
+		`{"event":"PreToolUse","dialect":"claude","settings":{"hooks":{"PreToolUse":[{"hooks":[{"type":"http"},{"type":"prompt"}]}]}}}`,
+		`{"mode":"tool","tool":{"name":"w","input":{"a":1}}}`, `{"mode":"model","request":{"model":"m"}}`, `{"mode":"factory","data":{"decision":"deny"}}`,
+	} {
 		f.Add([]byte(r))
 	}
 	f.Fuzz(func(t *testing.T, request []byte) {
@@ -199,6 +236,57 @@ func FuzzHooksRequest(f *testing.F) {
 				return
 			}
 		}
-		_, _ = hooks.Eval(t.Context(), request, t.TempDir())
+		dir := t.TempDir()
+		result, err := hooks.Evaluator{Cwd: dir}.Eval(t.Context(), request)
+		if err != nil {
+			if !errors.Is(err, hooks.ErrRequest) || result != nil {
+				t.Fatalf("%q: %v, result %s", request, err, result)
+			}
+			return
+		}
+		checkNothingRan(t, request, result)
+		again, err := hooks.Evaluator{Cwd: dir}.Eval(t.Context(), request)
+		if err != nil || withoutDurations(result) != withoutDurations(again) {
+			t.Fatalf("%q: %s, the second time %s, %v", request, result, again, err)
+		}
 	})
+}
+
+// checkNothingRan fails unless a result has the members of its mode, and says that no
+// hook ran.
+func checkNothingRan(t *testing.T, request []byte, result jsontext.Value) {
+	t.Helper()
+	members := map[string][]string{
+		"tool": {"tool", "before", "after", "logs"}, "model": {"model", "selection", "before", "after", "logs"}, "translate": {"value"},
+		"status": {"enabled"}, "factory": {"blocking", "stop", "reason"},
+	}[strings.Trim(member(request, "mode"), `"`)]
+	if members == nil {
+		members = []string{"plan", "results", "aggregated", "policy", "logs"}
+	}
+	for _, name := range members {
+		if member(result, name) == "" {
+			t.Fatalf("%q: the result has no %s: %s", request, name, result)
+		}
+	}
+	var fired struct {
+		Results []hooks.HookResult `json:"results"`
+		Policy  struct{ Blocking, Stop bool }
+	}
+	if err := json.Unmarshal(result, &fired, jsonx.Tolerant, json.MatchCaseInsensitiveNames(true)); err != nil {
+		t.Fatalf("%q: %v: %s", request, err, result)
+	}
+	if fired.Policy.Blocking || fired.Policy.Stop {
+		t.Fatalf("%q: it blocks or stops: %s", request, result)
+	}
+	for _, r := range fired.Results {
+		if r.Success || !strings.HasPrefix(r.Error, "unsupported handler") {
+			t.Fatalf("%q: a hook ran: %s", request, result)
+		}
+	}
+}
+
+var durations = regexp.MustCompile(`"(duration_ms|totalDuration)":[\d.]+|, \d+ ms, `)
+
+func withoutDurations(result jsontext.Value) string {
+	return durations.ReplaceAllString(string(result), "")
 }

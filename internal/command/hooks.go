@@ -6,17 +6,17 @@ import (
 	"os"
 	"os/signal"
 	"sync"
-	"sync/atomic"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// exitStop is for a shell script that is an agent: a hook wants it to end.
+// exitStop tells a shell script that a hook stops the agent.
 const exitStop = 3
 
 func newHooks(s terminal.Streams) *cobra.Command {
@@ -48,7 +48,7 @@ func hooksSubcommands() []subcommand {
 	}
 }
 
-// hookFlags are what the subcommands have in common.
+// hookFlags are the flags that the subcommands share.
 type hookFlags struct {
 	config  []string
 	dialect string
@@ -65,16 +65,16 @@ func (f *hookFlags) addDialect(c *cobra.Command) {
 	c.Flags().StringVar(&f.dialect, "dialect", "llxprt", "whose hooks they are: llxprt, gemini or claude")
 }
 
-// hookSetup is a configuration that was found.
+// hookSetup is the configuration for a project.
 type hookSetup struct {
-	dialect hooks.Dialect
+	dialect dialect.Dialect
 	found   settings.Found
 }
 
-// find reads the configuration for a project. What could not be read is said on
-// standard error.
+// find reads the configuration for a project. Files that cannot be used are reported
+// on standard error.
 func (f *hookFlags) find(s terminal.Streams, project string) (hookSetup, error) {
-	d, err := hooks.Named(f.dialect)
+	d, err := dialect.Named(f.dialect)
 	if err != nil {
 		return hookSetup{}, err
 	}
@@ -91,79 +91,63 @@ func (f *hookFlags) find(s terminal.Streams, project string) (hookSetup, error) 
 	return setup, nil
 }
 
-func hookFinder(s terminal.Streams, d hooks.Dialect, project string) settings.Finder {
+func hookFinder(s terminal.Streams, d dialect.Dialect, project string) settings.Finder {
 	return settings.Finder{
 		Dialect: d,
 		Plugins: clientPlugins(s, project),
-		Where:   hooks.Where{Home: s.Env("HOME"), Project: project, Config: s.Env("CLAUDE_CONFIG_DIR"), Getenv: s.Env},
+		Where:   settings.Where{Home: s.Env("HOME"), Project: project, Config: s.Env("CLAUDE_CONFIG_DIR"), Getenv: s.Env},
 	}
 }
 
-// engine returns the engine for a session, nil if the settings do not enable
-// hooks; then a hint says what would.
-func (h hookSetup) engine(s terminal.Streams, session hooks.Session) *hooks.Engine {
+// engine returns the engine for a session. If the settings do not enable hooks, it
+// returns nil and prints what would.
+func (h hookSetup) engine(s terminal.Streams, session hooks.Session, processes *hookProcesses) *hooks.Engine {
 	if !h.found.Enabled && len(h.found.Files) > 0 {
-		s.Hintf("hooks are switched off; %s runs them only where the settings have %s", h.dialect.Title, h.dialect.ToEnable())
+		s.Hintf("hooks are off; %s runs them only with %s in the settings", h.dialect.Title, h.dialect.Settings.ToEnable)
 	}
 	return hooks.New(hooks.Config{
 		Dialect: h.dialect,
 		Session: session,
 		Enabled: h.found.Enabled,
 		Load:    func() ([]hooks.Source, error) { return h.found.Sources, nil },
+
+		BeforeProcesses: processes.start,
 	})
 }
 
-// supervising returns a context that the signals end which end this program. It
-// has to live until the hooks are ended: they are in process groups of their own,
-// where neither a terminal's interrupt nor its hang-up reaches them.
-//
-// It listens from when somebody first asks for Done, which is before the first
-// process is started: an event without hooks need not pay for it.
-// It never stops to: that would be a good part of what a short program costs.
-func supervising(ctx context.Context) context.Context { return &supervised{Context: ctx} }
-
-// supervised is a context of supervising.
-type supervised struct {
-	context.Context // before it listens
-	once            sync.Once
-	listening       atomic.Pointer[context.Context]
+// hookProcesses is the context of the processes that a command starts: hooks, and
+// commands that stand for a tool or a model. Signals that end this program end that
+// context first. Hooks run in process groups of their own, which neither a terminal's
+// interrupt nor its hang-up reaches.
+type hookProcesses struct {
+	once sync.Once
+	ctx  context.Context
 }
 
-func (s *supervised) Done() <-chan struct{} {
-	s.once.Do(func() {
+// start is to be called before the first process; later calls return the same
+// context. It installs the signal handlers, which an event without hooks does not pay
+// for, and leaves them installed: removing them costs a good part of a short run.
+func (p *hookProcesses) start(ctx context.Context) context.Context {
+	p.once.Do(func() {
 		signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
 		if !signal.Ignored(syscall.SIGHUP) { // as under nohup
 			signals = append(signals, syscall.SIGHUP)
 		}
-		ctx, _ := signal.NotifyContext(s.Context, signals...)
-		s.listening.Store(&ctx)
+		p.ctx, _ = signal.NotifyContext(ctx, signals...)
 	})
-	return s.current().Done()
+	return p.ctx
 }
 
-func (s *supervised) Err() error { return s.current().Err() }
-
-// Value is asked for the cause.
-func (s *supervised) Value(key any) any { return s.current().Value(key) }
-
-func (s *supervised) current() context.Context {
-	if ctx := s.listening.Load(); ctx != nil {
-		return *ctx
-	}
-	return s.Context
-}
-
-// interrupted is the error of a command whose context a signal ended, nil
-// otherwise. Hooks that were cut short have not allowed anything, and whoever
-// goes by the exit code must not read it as that.
-func interrupted(ctx context.Context) error {
-	if ctx.Err() == nil {
+// interrupted returns the error of a command that a signal ended, nil otherwise. Hooks
+// that were stopped have not allowed anything, so the exit code must not say so.
+func (p *hookProcesses) interrupted() error {
+	if p.ctx == nil || p.ctx.Err() == nil {
 		return nil
 	}
-	return &exit{code: exitNo, err: fmt.Errorf("interrupted: %w", context.Cause(ctx))}
+	return &exit{code: exitNo, err: fmt.Errorf("interrupted: %w", context.Cause(p.ctx))}
 }
 
-// projectDir is where the agent's project is: what the client says, else cwd.
+// projectDir returns the agent's project: the directory that the client names, or cwd.
 func projectDir(s terminal.Streams, cwd string) string {
 	if dir := s.Env("CLAUDE_PROJECT_DIR"); dir != "" {
 		return dir
@@ -179,16 +163,14 @@ func cwdOr(dir string) (string, error) {
 	return os.Getwd()
 }
 
-// warnOf prints the warnings of a result for people.
-func warnOf(s terminal.Streams, results ...*hooks.Result) {
+// printWarnings prints the warnings of results for people.
+func printWarnings(s terminal.Streams, results ...*hooks.Result) {
 	for _, r := range results {
 		if r == nil {
 			continue
 		}
-		for _, entry := range r.Logs {
-			if entry.Level == "warn" {
-				s.Errorf("%s", entry.Message)
-			}
+		for _, warning := range r.Warnings() {
+			s.Errorf("%s", warning)
 		}
 	}
 }

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/hooks"
-	"github.com/fsmtx/fsmtx/internal/hooks/lint"
+	"github.com/fsmtx/fsmtx/internal/hooks/check"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -16,11 +16,11 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 	var strict bool
 	c := &cobra.Command{
 		Use:   "check FILE…",
-		Short: "Look for mistakes in a hooks file that the agent would swallow",
-		Long: "Reports, as file:line:col, hooks that would never run (unknown events, wrong types, commands that\n" +
-			"do not exist) as errors, and what will probably not work as meant (timeouts in the wrong unit,\n" +
-			"matchers that match no tool, duplicates, unquoted variables) as warnings. A file called hooks.json\n" +
-			"is a plugin's or an extension's; any other is a settings file.\n\n" +
+		Short: "Look for mistakes in a hooks file that the agent would not report",
+		Long: "Reports, as file:line:column, hooks that would never run (unknown events, wrong types, commands that\n" +
+			"do not exist) as errors, and what will probably not work as intended (timeouts in the wrong unit,\n" +
+			"matchers that match no tool, duplicates, unquoted variables) as warnings. A file named hooks.json\n" +
+			"belongs to a plugin or an extension; any other is a settings file.\n\n" +
 			"Exits with 1 if there are errors, or with --strict if there is anything.",
 		Example: example("fsmtx hooks check --dialect claude hooks/hooks.json", "fsmtx hooks check .llxprt/settings.json"),
 		Args:    cobra.MinimumNArgs(1),
@@ -48,8 +48,8 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-func (f *hookFlags) check(s terminal.Streams, paths []string) ([]lint.Finding, error) {
-	d, err := hooks.Named(f.dialect)
+func (f *hookFlags) check(s terminal.Streams, paths []string) ([]check.Finding, error) {
+	d, err := dialect.Named(f.dialect)
 	if err != nil {
 		return nil, err
 	}
@@ -57,13 +57,12 @@ func (f *hookFlags) check(s terminal.Streams, paths []string) ([]lint.Finding, e
 	if err != nil {
 		return nil, err
 	}
-	all := []lint.Finding{}
+	all := []check.Finding{}
 	for _, path := range paths {
-		checker := lint.Checker{
+		checker := check.Checker{
 			Dialect: d,
 			Project: projectOf(path, cwd),
 			Getenv:  s.Env,
-			Source:  hookFinder(s, d, cwd).Source,
 		}
 		findings, err := checker.File(path)
 		if err != nil {
@@ -74,8 +73,8 @@ func (f *hookFlags) check(s terminal.Streams, paths []string) ([]lint.Finding, e
 	return all, nil
 }
 
-// projectOf is the project that a settings file is in: the directory above
-// .claude, .gemini or .llxprt. Of any other file it is the working directory.
+// projectOf returns the project of a settings file: the directory above .claude,
+// .gemini or .llxprt. For any other file it returns the working directory.
 func projectOf(path, cwd string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -88,15 +87,15 @@ func projectOf(path, cwd string) string {
 	return cwd
 }
 
-func printFindings(s terminal.Streams, findings []lint.Finding) {
+func printFindings(s terminal.Streams, findings []check.Finding) {
 	for _, f := range findings {
 		fmt.Fprintln(s.Out, f)
 	}
 }
 
-func hasErrors(findings []lint.Finding) bool {
+func hasErrors(findings []check.Finding) bool {
 	for _, f := range findings {
-		if f.Severity == lint.Error {
+		if f.Severity == check.Error {
 			return true
 		}
 	}

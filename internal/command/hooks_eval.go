@@ -18,7 +18,7 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 		Short: "The machine interface: one request object in, one result object out",
 		Long: "Reads one request object on standard input and prints one result object, so that an agent in\n" +
 			"any language can embed the hook runtime. Modes: fire, tool, model, translate, status, factory.\n" +
-			"Exits with 0 whatever the hooks say, and with 1 if the request is not one.",
+			"Exits with 0 whatever the hooks say, and with 1 if the request is invalid.",
 		Example: example(`fsmtx hooks eval < request.json`),
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -30,10 +30,10 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			ctx := supervising(c.Context())
-			result, err := hooks.Eval(ctx, request, cwd)
+			var processes hookProcesses
+			result, err := hooks.Evaluator{Cwd: cwd, BeforeProcesses: processes.start}.Eval(c.Context(), request)
 			if errors.Is(err, hooks.ErrRequest) {
-				return &exit{exitNo, err, "the shapes of requests are in docs/hooks.md"}
+				return &exit{exitNo, err, "docs/hooks.md describes requests"}
 			}
 			if err != nil {
 				return err
@@ -41,7 +41,7 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 			if _, err = fmt.Fprintf(s.Out, "%s\n", result); err != nil {
 				return err
 			}
-			return interrupted(ctx)
+			return processes.interrupted()
 		},
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -17,7 +19,7 @@ func newHooksList(s terminal.Streams) *cobra.Command {
 	var flags hookFlags
 	c := &cobra.Command{
 		Use:   "list [EVENT [TOOL]]",
-		Short: "Show the configured hooks in the order they would run, and what was dropped and why",
+		Short: "Show the configured hooks in the order in which they would run, and why others are dropped",
 		Long: "Shows every hook that is configured, or those that would run for an event and a tool, in their\n" +
 			"order; and on standard error what is wrong in the configuration.",
 		Example: example("fsmtx hooks list", "fsmtx hooks list --dialect claude PreToolUse Bash"),
@@ -38,7 +40,7 @@ func newHooksList(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-// listed is what the command prints as JSON.
+// listed is the output of the command as JSON.
 type listed struct {
 	Enabled  bool            `json:"enabled"`
 	Events   []listedEvent   `json:"events"`
@@ -48,7 +50,7 @@ type listed struct {
 type listedEvent struct {
 	Event   string          `json:"event"`
 	Plan    *hooks.Plan     `json:"plan"`
-	Skipped []hooks.Problem `json:"skipped,omitzero"` // hooks that are valid and do not run here
+	Skipped []hooks.Problem `json:"skipped,omitzero"` // valid hooks that do not run here
 }
 
 func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) error {
@@ -56,8 +58,8 @@ func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) 
 	all := listed{Enabled: setup.found.Enabled, Events: []listedEvent{}, Problems: registry.Problems()}
 	events, subject := registry.Events(), ""
 	if len(args) > 0 {
-		if !setup.dialect.Knows(args[0]) {
-			return &exit{exitNo, fmt.Errorf("%s has no event %q", setup.dialect.Title, args[0]), "it has " + inList(setup.dialect.Events())}
+		if !knows(setup.dialect, args[0]) {
+			return &exit{exitNo, fmt.Errorf("%s has no event %q", setup.dialect.Title, args[0]), "it has " + strings.Join(setup.dialect.EventNames(), ", ")}
 		}
 		events = args[:1]
 	}
@@ -83,7 +85,7 @@ func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) 
 
 func (l listed) print(s terminal.Streams) {
 	for _, p := range l.Problems {
-		what := "odd"
+		what := "warning"
 		if p.Dropped {
 			what = "dropped"
 		}
@@ -95,7 +97,7 @@ func (l listed) print(s terminal.Streams) {
 		}
 	}
 	if !l.Enabled {
-		s.Errorf("hooks are switched off: none of these would run")
+		s.Errorf("hooks are off: none of these would run")
 	}
 	none := true
 	for _, e := range l.Events {
@@ -146,13 +148,7 @@ func origin(h hooks.Hook) string {
 	return h.Scope.String() + " " + h.Source
 }
 
-func inList(names []string) string {
-	words := ""
-	for i, name := range names {
-		if i > 0 {
-			words += ", "
-		}
-		words += name
-	}
-	return words
+func knows(d dialect.Dialect, event string) bool {
+	_, ok := d.Event(event)
+	return ok
 }

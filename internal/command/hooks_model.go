@@ -22,11 +22,11 @@ func newHooksModel(s terminal.Streams) *cobra.Command {
 			"the command with the request on its standard input unless a hook blocks, fires AfterModel once on\n" +
 			"the complete response, and prints the response to go on with. The command may print its response\n" +
 			"as a stream of chunks: one after the other, in an array, or as server-sent events.\n\n" +
-			"Exits with 0; with 1 if the model failed; with 2 if a hook blocked it; with 3 if a hook wants the\n" +
-			"agent to stop.",
+			"Exits with 0; with 1 if the model failed; with 2 if a hook blocked it; with 3 if a hook stops the\n" +
+			"agent.",
 		Example: example(`fsmtx hooks model -- ./ask-model.sh < request.json`),
 		RunE: func(c *cobra.Command, args []string) error {
-			command, err := behindDash(c, args, 0)
+			command, err := afterDash(c, args, 0)
 			if err != nil {
 				return err
 			}
@@ -44,7 +44,7 @@ func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []s
 	}
 	request := jsontext.Value(text)
 	if err := request.Compact(); err != nil || request.Kind() != '{' {
-		return &exit{exitNo, errors.New("the request is no JSON object"), "a GenerateContent request is wanted on standard input"}
+		return &exit{exitNo, errors.New("the request is not a JSON object"), "pass a GenerateContent request on standard input"}
 	}
 	cwd, err := cwdOr("")
 	if err != nil {
@@ -54,23 +54,23 @@ func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []s
 	if err != nil {
 		return err
 	}
-	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)})
-	ctx := supervising(c.Context())
-	run := engine.RunModel(ctx, request, hooks.Shell{Args: command, Cwd: cwd}.Model())
+	var processes hookProcesses
+	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)}, &processes)
+	run := engine.RunModel(processes.start(c.Context()), request, hooks.Command{Args: command, Cwd: cwd}.Model)
 	if flags.json {
 		err = printJSON(s.Out, run)
 	} else {
-		warnOf(s, run.Selection, run.Before, run.After)
+		printWarnings(s, run.Selection, run.Before, run.After)
 		_, err = fmt.Fprintf(s.Out, "%s\n", run.Response)
 	}
-	switch err := cmp.Or(err, interrupted(ctx)); {
+	switch err := cmp.Or(err, processes.interrupted()); {
 	case err != nil:
 		return err
 	case run.Error != "":
 		return &exit{code: exitNo, err: errors.New(run.Error)}
 	}
 	if !flags.json && run.SystemMessage != "" {
-		s.Errorf("%s reads: %s", setup.dialect.SystemMessagesReach(), run.SystemMessage)
+		s.Errorf("%s reads: %s", setup.dialect.ReaderOfMessages(), run.SystemMessage)
 	}
 	return verdict(run.Blocked, run.Stopped)
 }

@@ -13,7 +13,7 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 	var flags hookFlags
 	c := &cobra.Command{
 		Use:     "status",
-		Short:   "Say whether hooks are switched on, and how many there are",
+		Short:   "Show whether hooks are on, and how many are configured",
 		Example: example("fsmtx hooks status --json", "fsmtx hooks status --dialect claude"),
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
@@ -25,7 +25,7 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			engine := setup.engine(s, hooks.Session{Cwd: cwd})
+			engine := setup.engine(s, hooks.Session{Cwd: cwd}, new(hookProcesses))
 			if engine != nil {
 				if err := engine.Init(); err != nil {
 					return err

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/hooktest"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -23,15 +24,15 @@ func newHooksTest(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "test DIR",
 		Short: "Run the tests that are kept beside hooks",
-		Long: "Runs every *.txtar file below DIR as a case: an event, files to lay out, and what is expected to be\n" +
-			"decided and changed. Each runs in an empty project with an empty home. docs/hooks.md has the format.\n\n" +
+		Long: "Runs every *.txtar file below DIR as a case: an event, files to create, and the expected decision and\n" +
+			"changes. Each runs in an empty project with an empty home. docs/hooks.md describes the format.\n\n" +
 			"Exits with 1 if a case fails.",
 		Example: example("fsmtx hooks test hooks/tests", "fsmtx hooks test hooks/tests --run rm --update"),
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return t.all(c.Context(), s, args[0]) },
 	}
-	c.Flags().BoolVar(&t.update, "update", false, "rewrite what the cases expect by what they got")
-	c.Flags().BoolVarP(&t.verbose, "verbose", "v", false, "name the cases that pass, too")
+	c.Flags().BoolVar(&t.update, "update", false, "rewrite the expectations of the cases to what they got")
+	c.Flags().BoolVarP(&t.verbose, "verbose", "v", false, "print the cases that pass as well")
 	c.Flags().StringVar(&t.pattern, "run", "", "only cases whose path matches this regular expression")
 	return c
 }
@@ -43,7 +44,8 @@ type hookTests struct {
 }
 
 func (t hookTests) all(ctx context.Context, s terminal.Streams, dir string) error {
-	ctx = supervising(ctx)
+	var processes hookProcesses
+	ctx = processes.start(ctx)
 	only, err := regexp.Compile(t.pattern)
 	if err != nil {
 		return fmt.Errorf("--run: %w", err)
@@ -54,12 +56,12 @@ func (t hookTests) all(ctx context.Context, s terminal.Streams, dir string) erro
 	}
 	paths = slices.DeleteFunc(paths, func(p string) bool { return !only.MatchString(p) })
 	if len(paths) == 0 {
-		return &exit{exitNo, fmt.Errorf("there is no case in %s", dir), "a case is a .txtar file"}
+		return &exit{exitNo, fmt.Errorf("no case in %s", dir), "a case is a .txtar file"}
 	}
 	failed := 0
 	for _, path := range paths {
 		passed := t.one(ctx, s, path)
-		if err := interrupted(ctx); err != nil {
+		if err := processes.interrupted(); err != nil {
 			return err
 		}
 		if !passed {
@@ -124,20 +126,20 @@ func (t hookTests) differences(ctx context.Context, s terminal.Streams, path str
 	}
 	found = c.Differences(got)
 	if len(found) > 0 {
-		found = append(found, warnings(got.Result)...)
+		found = append(found, logged(got.Result)...)
 	}
 	return found, nil
 }
 
 func loadCase(s terminal.Streams) hooktest.Loader {
-	return func(d hooks.Dialect, paths []string) (bool, []hooks.Source, error) {
+	return func(d dialect.Dialect, paths []string) (bool, []hooks.Source, error) {
 		found, err := hookFinder(s, d, "").Given(paths)
 		return found.Enabled, found.Sources, err
 	}
 }
 
-// testEnvironment is this process's, with this program first on PATH: hooks that
-// call it are tested with the one that tests them.
+// testEnvironment returns this process's environment with this program first on PATH,
+// so that hooks that call it are tested with the program under test.
 func testEnvironment() []string {
 	env := os.Environ()
 	self, err := os.Executable()
@@ -147,12 +149,10 @@ func testEnvironment() []string {
 	return append(env, "PATH="+filepath.Dir(self)+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-func warnings(r *hooks.Result) []string {
+func logged(r *hooks.Result) []string {
 	var found []string
-	for _, entry := range r.Logs {
-		if entry.Level == "warn" {
-			found = append(found, "log: "+entry.Message)
-		}
+	for _, warning := range r.Warnings() {
+		found = append(found, "log: "+warning)
 	}
 	return found
 }

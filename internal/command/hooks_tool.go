@@ -23,12 +23,12 @@ func newHooksTool(s terminal.Streams) *cobra.Command {
 		Long: "Fires the event before a tool, runs the command with the input on standard input unless a hook\n" +
 			"blocks, fires the event after it, and prints what the model would read: the command's output with\n" +
 			"what the hooks add, or why it did not run.\n\n" +
-			"Exits with 0; with 1 if the command failed; with 2 if a hook blocked it; with 3 if a hook wants\n" +
-			"the agent to stop.",
+			"Exits with 0; with 1 if the command failed; with 2 if a hook blocked it; with 3 if a hook stops\n" +
+			"the agent.",
 		Example: example(`fsmtx hooks tool write_file --input '{"path": "a.txt"}' -- ./write-file.sh`),
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			command, err := behindDash(c, args, 1)
+			command, err := afterDash(c, args, 1)
 			if err != nil {
 				return err
 			}
@@ -53,16 +53,16 @@ func runTool(c *cobra.Command, s terminal.Streams, flags hookFlags, name, input 
 	if err != nil {
 		return err
 	}
-	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)})
-	ctx := supervising(c.Context())
-	run := engine.ExecuteTool(ctx, name, given, hooks.Shell{Args: command, Cwd: cwd}.Tool())
+	var processes hookProcesses
+	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)}, &processes)
+	run := engine.ExecuteTool(processes.start(c.Context()), name, given, hooks.Command{Args: command, Cwd: cwd}.Tool)
 	if flags.json {
 		err = printJSON(s.Out, run)
 	} else {
-		warnOf(s, run.Before, run.After)
+		printWarnings(s, run.Before, run.After)
 		_, err = fmt.Fprintln(s.Out, strings.TrimRight(run.Result.LLMContent, "\n"))
 	}
-	if err := cmp.Or(err, interrupted(ctx)); err != nil {
+	if err := cmp.Or(err, processes.interrupted()); err != nil {
 		return err
 	}
 	if run.Stopped && !flags.json {
@@ -85,15 +85,15 @@ func toolInput(s terminal.Streams, flag string) (jsontext.Value, error) {
 	}
 	value := jsontext.Value(text)
 	if err := value.Compact(); err != nil || value.Kind() != '{' {
-		return nil, &exit{exitNo, errors.New("the tool's input is no JSON object"), "give one with --input"}
+		return nil, &exit{exitNo, errors.New("the tool's input is not a JSON object"), "pass one with --input"}
 	}
 	return value, nil
 }
 
-// behindDash returns the command behind -- after n arguments.
-func behindDash(c *cobra.Command, args []string, n int) ([]string, error) {
+// afterDash returns the command after --, which must follow n arguments.
+func afterDash(c *cobra.Command, args []string, n int) ([]string, error) {
 	if c.ArgsLenAtDash() != n || len(args) <= n {
-		return nil, &exit{exitNo, errors.New("a command is wanted behind --"), "run " + c.CommandPath() + " --help"}
+		return nil, &exit{exitNo, errors.New("missing command after --"), "run " + c.CommandPath() + " --help"}
 	}
 	return args[n:], nil
 }

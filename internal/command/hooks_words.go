@@ -7,12 +7,13 @@ import (
 	"text/tabwriter"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 )
 
-// words says to people what came of an event.
+// words prints the result of an event for people.
 type words struct {
 	out     io.Writer
-	dialect hooks.Dialect
+	dialect dialect.Dialect
 }
 
 func (w words) result(event string, r *hooks.Result) {
@@ -56,38 +57,38 @@ func state(h hooks.HookResult) string {
 	return fmt.Sprintf("exit %d", h.ExitCode)
 }
 
-// policy returns a line for everything that would happen.
+// policy returns a line for each effect of the policy.
 func (w words) policy(p hooks.Policy) []string {
-	var said []string
-	say := func(when bool, what, detail string) {
+	var effects []string
+	add := func(when bool, what, detail string) {
 		if when {
-			said = append(said, what+indented(detail))
+			effects = append(effects, what+indented(detail))
 		}
 	}
-	say(p.Blocking, "blocked: ", p.Reason)
-	say(p.Stop && !p.Blocking, "the agent stops: ", p.Reason)
-	say(p.Stop && p.Blocking, "the agent stops", "")
-	say(p.Decision == "ask" || p.Decision == "defer", "decision: ", p.Decision)
-	say(p.ToolInput != nil, "the tool gets: ", string(p.ToolInput))
-	say(p.ModifiedRequest != nil, "the model gets: ", string(p.ModifiedRequest))
-	say(p.SyntheticResponse != nil, "the answer in place of the model's: ", string(p.SyntheticResponse))
-	say(p.ModifiedResponse != nil, "the response becomes: ", string(p.ModifiedResponse))
-	say(p.ToolConfig != nil, "the choice of tools: ", string(p.ToolConfig))
-	say(p.AdditionalContext != "", "context for the model: ", p.AdditionalContext)
-	say(p.SystemMessage != "", w.dialect.SystemMessagesReach()+" reads: ", p.SystemMessage)
-	say(p.SuppressOutput, "the user is not shown the output", "")
-	if len(said) == 0 {
+	add(p.Blocking, "blocked: ", p.Reason)
+	add(p.Stop && !p.Blocking, "the agent stops: ", p.Reason)
+	add(p.Stop && p.Blocking, "the agent stops", "")
+	add(p.Decision == "ask" || p.Decision == "defer", "decision: ", p.Decision)
+	add(p.ToolInput != nil, "the tool gets: ", string(p.ToolInput))
+	add(p.ModifiedRequest != nil, "the model gets: ", string(p.ModifiedRequest))
+	add(p.SyntheticResponse != nil, "the answer in place of the model's: ", string(p.SyntheticResponse))
+	add(p.ModifiedResponse != nil, "the response becomes: ", string(p.ModifiedResponse))
+	add(p.ToolConfig != nil, "the choice of tools: ", string(p.ToolConfig))
+	add(p.AdditionalContext != "", "context for the model: ", p.AdditionalContext)
+	add(p.SystemMessage != "", w.dialect.ReaderOfMessages()+" reads: ", p.SystemMessage)
+	add(p.SuppressOutput, "the user is not shown the output", "")
+	if len(effects) == 0 {
 		return []string{"nothing changes"}
 	}
-	return said
+	return effects
 }
 
-// indented puts the lines behind the first one under it.
+// indented indents every line but the first.
 func indented(text string) string {
 	return strings.ReplaceAll(strings.TrimRight(text, "\n"), "\n", "\n    ")
 }
 
-// oneLine shortens a command to what fits on a line.
+// oneLine shortens a command to one line.
 func oneLine(command string) string {
 	const width = 70
 	line, _, more := strings.Cut(strings.TrimSpace(command), "\n")

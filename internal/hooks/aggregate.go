@@ -1,8 +1,10 @@
 package hooks
 
-// aggregate is a pure function of the results and the event's rule.
-func aggregate(r rule, results []HookResult) Aggregated {
-	a := Aggregated{Success: true, AllOutputs: []Output{}, Errors: []string{}}
+import "github.com/fsmtx/fsmtx/internal/hooks/dialect"
+
+// aggregate merges the results of an event. It depends on nothing else.
+func aggregate(e dialect.Event, results []HookResult) Aggregated {
+	a := Aggregated{Success: true, AllOutputs: []dialect.Output{}, Errors: []string{}}
 	for _, result := range results {
 		a.Success = a.Success && result.Success
 		a.TotalDuration += result.Duration
@@ -12,14 +14,14 @@ func aggregate(r rule, results []HookResult) Aggregated {
 	}
 	a.AllOutputs = append(a.AllOutputs, outputs(results)...)
 	if len(a.AllOutputs) > 0 {
-		final := r.merge(results)
+		final := merge(e.Merge, results)
 		a.FinalOutput = &final
 	}
 	return a
 }
 
-// withoutFailures returns the results whose words may be applied: a failed
-// hook's warning is for the log, not for the model.
+// withoutFailures returns the results of hooks that worked. The warning of a failed
+// hook is for the log and not for the model.
 func withoutFailures(results []HookResult) []HookResult {
 	var kept []HookResult
 	for _, r := range results {

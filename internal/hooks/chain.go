@@ -1,44 +1,45 @@
 package hooks
 
-// chainToolInput hands a changed tool input to the next hook.
-func chainToolInput(d Dialect, input object, said Output) object {
-	changed, ok := parseObject(said.specific().get(d.inputField))
-	if !ok {
-		return input
-	}
-	return input.withObject("tool_input", input.object("tool_input").merged(changed))
-}
+import (
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+)
 
-// chainRequest hands a changed model request to the next hook.
-func chainRequest(_ Dialect, input object, said Output) object {
-	changed, ok := parseObject(said.specific().get("llm_request"))
-	if !ok {
-		return input
-	}
-	return input.withObject("llm_request", input.object("llm_request").merged(changed))
-}
-
-// chainPrompt adds context to the prompt that the next hook sees.
-func chainPrompt(_ Dialect, input object, said Output) object {
-	context := said.Context()
-	if context == "" {
-		return input
-	}
-	return input.withText("prompt", join(input.text("prompt"), context))
-}
-
-// chained returns what the last hook of a chain left of the input: every
-// successful hook's change on top of the ones before.
-func (r rule) chained(d Dialect, input object, results []HookResult) object {
+// chained returns the input for the next hook of a chain: the changes of every
+// successful hook, applied in order.
+func chained(d dialect.Dialect, chain dialect.Chain, input js.Object, results []HookResult) js.Object {
 	for _, result := range results {
-		if r.chain != nil && result.Success && result.Output != nil {
-			input = r.chain(d, input, *result.Output)
+		if result.Success && result.Output != nil {
+			input = chainOne(d, chain, input, *result.Output)
 		}
 	}
 	return input
 }
 
-// join puts a paragraph after a text.
+func chainOne(d dialect.Dialect, chain dialect.Chain, input js.Object, said dialect.Output) js.Object {
+	switch chain {
+	case dialect.ChainToolInput:
+		return mergedInto(input, "tool_input", said, d.Answers.InputField)
+	case dialect.ChainModelRequest:
+		return mergedInto(input, "llm_request", said, "llm_request")
+	case dialect.ChainPrompt:
+		if context := said.Context(); context != "" {
+			return input.WithText("prompt", join(input.Text("prompt"), context))
+		}
+	}
+	return input
+}
+
+// mergedInto merges a field of hookSpecificOutput into a member of the input.
+func mergedInto(input js.Object, name string, said dialect.Output, field string) js.Object {
+	changed, ok := js.ParseObject(said.Specific().Get(field))
+	if !ok {
+		return input
+	}
+	return input.WithObject(name, input.Object(name).Merged(changed))
+}
+
+// join appends a paragraph to a text.
 func join(text, paragraph string) string {
 	if text == "" {
 		return paragraph

@@ -4,38 +4,49 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/genai"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
-// ErrNotInitialized means that no event has fired yet, so that no configuration
-// has been read.
+// ErrNotInitialized is returned when no event has fired yet, and the configuration
+// has not been read.
 var ErrNotInitialized = errors.New("the hook engine is not initialized: no event has fired yet")
 
-// Config is what an engine needs.
+// Config configures an engine.
 type Config struct {
-	Dialect Dialect
+	Dialect dialect.Dialect
 	Session Session
 
-	// Enabled is whether the settings switch hooks on; see Dialect.Enabled.
+	// Enabled is whether the settings turn hooks on; see Dialect.Switches.
 	Enabled bool
 
 	// Load returns the configuration. It is called once, by the first event.
 	Load func() ([]Source, error)
 
-	// Environ is what hooks inherit; nil means this process's environment.
+	// Environ is what hooks inherit. Default: the environment of this process.
 	Environ []string
 
-	// Now is the clock of the timestamps; nil means time.Now.
+	// Now is the clock of timestamps. Default: time.Now.
 	Now func() time.Time
+
+	// BeforeProcesses is called before the processes of an event start, and only if
+	// there are any; they end when the context it returns is done. A program installs
+	// its signal handlers there, so that an event without hooks does not pay for them.
+	// Default: the caller's context is used.
+	BeforeProcesses func(context.Context) context.Context
 }
 
-// Engine runs hooks: it owns the registry, the planner, the runner and the
-// aggregator. Its methods may be called by several goroutines, and on a nil
-// Engine, for which nothing ever runs.
+// Engine runs hooks. Its methods are safe for concurrent use. A nil Engine is valid
+// and runs nothing.
 type Engine struct {
 	config Config
 	runner runner
@@ -43,32 +54,35 @@ type Engine struct {
 	once     sync.Once
 	err      error // why there is no registry
 	registry atomic.Pointer[Registry]
-	reported atomic.Bool // whether its problems are in a result's log
+	reported atomic.Bool // whether the registry's problems are in a result's log
 }
 
-// New returns an engine, nil if the settings do not enable hooks. It reads
-// nothing and starts nothing: that is for the first event.
+// New returns an engine, or nil if the settings do not enable hooks. It reads nothing
+// and starts nothing; the first event does.
 func New(c Config) *Engine {
 	if !c.Enabled {
 		return nil
 	}
 	if c.Environ == nil {
-		c.Environ = inherited()
+		c.Environ = os.Environ()
 	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.BeforeProcesses == nil {
+		c.BeforeProcesses = func(ctx context.Context) context.Context { return ctx }
+	}
 	return &Engine{config: c, runner: runner{c.Dialect, c.Environ}}
 }
 
-// Init reads the configuration. The first event does it by itself; more calls
-// change nothing.
+// Init reads the configuration. The first event does so itself, and later calls do
+// nothing. It returns ErrNotInitialized on a nil Engine, or the error of Config.Load.
 func (e *Engine) Init() error {
 	if e == nil {
 		return ErrNotInitialized
 	}
 	e.once.Do(func() {
-		e.err = errors.New("reading the hook configuration did not come to an end")
+		e.err = errors.New("reading the hook configuration did not finish") // if Load panics
 		sources, err := e.config.Load()
 		if err != nil {
 			e.err = fmt.Errorf("reading the hook configuration: %w", err)
@@ -80,7 +94,7 @@ func (e *Engine) Init() error {
 	return e.err
 }
 
-// Registry returns what the configuration holds, or ErrNotInitialized.
+// Registry returns the hooks of the configuration, or ErrNotInitialized.
 func (e *Engine) Registry() (*Registry, error) {
 	if e == nil || e.registry.Load() == nil {
 		return nil, ErrNotInitialized
@@ -88,13 +102,13 @@ func (e *Engine) Registry() (*Registry, error) {
 	return e.registry.Load(), nil
 }
 
-// Status says whether the configuration has been read, and what it holds.
+// Status tells whether the configuration has been read, and how many hooks it has.
 type Status struct {
 	Initialized bool `json:"initialized"`
 	TotalHooks  int  `json:"totalHooks"`
 }
 
-// Status reports on the engine without changing it.
+// Status returns the engine's status and does not change it.
 func (e *Engine) Status() Status {
 	r, err := e.Registry()
 	if err != nil {
@@ -103,49 +117,50 @@ func (e *Engine) Status() Status {
 	return Status{true, r.Total()}
 }
 
-// Fire runs the hooks of one event. Whatever goes wrong, there is a result, and
-// only a hook that blocks makes it one that blocks.
+// Fire runs the hooks of one event. It always returns a result, and only a hook that
+// blocks makes a result that blocks.
 func (e *Engine) Fire(ctx context.Context, event string, in Input) (result *Result) {
 	if e == nil {
-		return empty()
+		return newResult()
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			result = empty()
-			result.warn(fmt.Sprintf("%s: internal error: %v; no hook's word counts", event, p))
+			result = newResult()
+			result.warn(fmt.Sprintf("%s: internal error: %v; the hooks' output is ignored", event, p))
 		}
 	}()
 	return e.fire(ctx, event, in)
 }
 
-func (e *Engine) fire(ctx context.Context, event string, in Input) *Result {
-	d, result := e.config.Dialect, empty()
+func (e *Engine) fire(ctx context.Context, name string, in Input) *Result {
+	d, result := e.config.Dialect, newResult()
 	registry := e.ready(result)
-	r, known := d.rules[event]
+	event, known := d.Event(name)
 	if !known {
-		result.warn(fmt.Sprintf("%s has no event %q%s", d.Title, event, d.suggest(event)))
+		result.warn(fmt.Sprintf("%s has no event %q%s", d.Title, name, d.Suggest(name)))
 	}
-	if registry == nil || len(registry.hooks[event]) == 0 {
+	if registry == nil || len(registry.hooks[name]) == 0 {
 		return result
 	}
 	fields, request, response := in.read()
-	plan, notes := registry.plan(d, event, fields.text(r.subject), func(Hook, string) {})
-	for _, note := range notes {
+	planned := registry.plan(d, name, fields.Text(event.Subject))
+	for _, note := range planned.notes {
 		result.warn(note)
 	}
-	if plan == nil {
+	if planned.plan == nil {
 		return result
 	}
 	f := firing{
-		rule: r, session: e.config.Session, given: fields, request: request,
-		input: e.stdin(event, fields, request, response), chained: plan.Sequential,
+		event: event, session: e.config.Session, given: fields, request: request,
+		input: e.stdin(name, fields, request, response), chained: planned.plan.Sequential,
 	}
-	e.conclude(result, f, plan, e.runner.run(ctx, f, plan))
+	all := e.runner.run(e.config.BeforeProcesses(ctx), f, planned.plan)
+	e.conclude(result, f, planned.plan, all)
 	return result
 }
 
-// ready returns the registry, nil if there is none. The first event's result
-// tells what is wrong with the configuration.
+// ready returns the registry, nil if there is none. The first event's result reports
+// the problems of the configuration.
 func (e *Engine) ready(result *Result) *Registry {
 	err := e.Init()
 	if !e.reported.CompareAndSwap(false, true) {
@@ -162,55 +177,57 @@ func (e *Engine) ready(result *Result) *Registry {
 	return registry
 }
 
-// stdin is what the hooks get on standard input: the base fields are the
-// engine's, whatever the caller put there.
-func (e *Engine) stdin(event string, fields object, request, response jsontext.Value) object {
+// stdin returns what hooks read on standard input. The base fields come from the
+// engine and replace the caller's.
+func (e *Engine) stdin(event string, fields js.Object, request, response jsontext.Value) js.Object {
 	s := e.config.Session
-	base := object{}.
-		withText("session_id", s.ID).
-		withText("transcript_path", s.TranscriptPath).
-		withText("cwd", s.Cwd).
-		withText("hook_event_name", event)
-	if e.config.Dialect.timestamps {
-		base = base.withText("timestamp", e.config.Now().UTC().Format("2006-01-02T15:04:05.000Z"))
+	base := js.Object{}.
+		WithText("session_id", s.ID).
+		WithText("transcript_path", s.TranscriptPath).
+		WithText("cwd", s.Cwd).
+		WithText("hook_event_name", event)
+	if e.config.Dialect.Hooks.Timestamps {
+		base = base.WithText("timestamp", e.config.Now().UTC().Format("2006-01-02T15:04:05.000Z"))
 	}
 	if request != nil {
-		fields = fields.withObject("llm_request", requestToHook(request))
+		fields = fields.WithObject("llm_request", genai.ToHookRequest(request))
 	}
 	if response != nil {
-		fields = fields.withObject("llm_response", responseToHook(response))
+		fields = fields.WithObject("llm_response", genai.ToHookResponse(response))
 	}
-	return base.merged(fields.without("session_id", "transcript_path", "cwd", "hook_event_name", "timestamp"))
+	return base.Merged(fields.Without("session_id", "transcript_path", "cwd", "hook_event_name", "timestamp"))
 }
 
-// conclude fills in what the hooks that ran amount to.
+// conclude completes the result of the hooks that ran.
 func (e *Engine) conclude(result *Result, f firing, plan *Plan, all []ran) {
 	for _, one := range all {
 		f.results = append(f.results, one.result)
 	}
 	result.Plan, result.Results = plan, f.results
-	result.Aggregated = aggregate(f.rule, f.results)
+	result.Aggregated = aggregate(f.event, f.results)
 	result.Policy = policyOf(e.config.Dialect, f, result.Aggregated.FinalOutput)
 	for i, one := range all {
-		e.log(result, f.rule.name, plan.Hooks[i], one)
+		result.log(f.event.Name+" hook "+plan.Hooks[i].label(), one)
 	}
-	health := "success"
+	health, plural := "success", "s"
 	if !result.Aggregated.Success {
 		health = "failure"
 	}
-	result.debug(fmt.Sprintf("%s: %d hook%s, %d ms, %s",
-		f.rule.name, len(all), plural(len(all)), result.Aggregated.TotalDuration.milliseconds(), health))
+	if len(all) == 1 {
+		plural = ""
+	}
+	result.debug(fmt.Sprintf("%s: %d hook%s, %d ms, %s", f.event.Name, len(all), plural, result.Aggregated.TotalDuration.Milliseconds(), health))
 }
 
-func (e *Engine) log(result *Result, event string, h Hook, one ran) {
-	about := fmt.Sprintf("%s hook %s", event, h.label())
+// log adds the warnings about one hook.
+func (r *Result) log(hook string, one ran) {
 	if why := failure(one.result); why != "" {
-		result.warn(about + ": " + why)
+		r.warn(hook + ": " + why)
 	}
 	for _, stream := range one.result.Cut {
-		result.warn(fmt.Sprintf("%s: its %s is longer than %d MiB and was cut there", about, stream, maxStream>>20))
+		r.warn(fmt.Sprintf("%s: its %s was truncated after %d MiB", hook, stream, process.MaxStream>>20))
 	}
 	for _, note := range one.notes {
-		result.warn(about + ": " + note)
+		r.warn(hook + ": " + note)
 	}
 }

@@ -9,120 +9,168 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 )
 
-// engineOf returns an engine for hooks written as in settings.
-func engineOf(t *testing.T, d Dialect, hooks string) *Engine {
+// engineOf returns an engine for hooks as written in settings.
+func engineOf(t *testing.T, d dialect.Dialect, hooks string) *Engine {
 	return New(Config{
 		Dialect: d,
 		Session: Session{ID: "s", Cwd: t.TempDir()},
 		Enabled: true,
 		Load: func() ([]Source, error) {
-			return []Source{{Scope: Project, Hooks: jsontext.Value(hooks)}}, nil
+			return []Source{{Scope: dialect.Project, Hooks: jsontext.Value(hooks)}}, nil
 		},
 	})
 }
 
+// command returns the hooks of an event: one with the command.
+func command(event, command string) string {
+	text, err := json.Marshal(map[string]any{event: []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command}}}}})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
 func TestDisabledEngineIsNilAndSafe(t *testing.T) {
-	e := New(Config{Dialect: LLxprt(), Load: func() ([]Source, error) { panic("read") }})
+	e := New(Config{Dialect: dialect.LLxprt(), Load: func() ([]Source, error) { panic("read") }})
 	require.Nil(t, e)
-	require.Nil(t, e.Fire(t.Context(), BeforeTool, Input{}).Plan)
-	require.Nil(t, e.BeforeTool(t.Context(), "x", nil))
+	require.Nil(t, e.Fire(t.Context(), dialect.BeforeTool, Input{}).Plan)
 	require.Equal(t, Status{}, e.Status())
 	require.ErrorIs(t, e.Init(), ErrNotInitialized)
 	request := jsontext.Value(`{"model":"m"}`)
-	require.Equal(t, BeforeModelResult{}, e.BeforeModel(t.Context(), request))
-	require.Equal(t, request, e.AfterModel(t.Context(), nil, request).Response)
-	require.Equal(t, ToolSelectionResult{}, e.BeforeToolSelection(t.Context(), request))
+	run := e.RunModel(t.Context(), request, func(_ context.Context, sent jsontext.Value) (jsontext.Value, error) { return sent, nil })
+	require.True(t, run.Called)
+	require.Equal(t, request, run.Response)
+	call := e.ExecuteTool(t.Context(), "w", request, func(_ context.Context, input jsontext.Value) (ToolResult, error) {
+		return ToolResult{LLMContent: string(input)}, nil
+	})
+	require.Equal(t, string(request), call.Result.LLMContent)
 }
 
 func TestConfigurationIsReadOnceByTheFirstEvent(t *testing.T) {
 	var reads atomic.Int32
-	e := New(Config{Dialect: LLxprt(), Session: Session{Cwd: t.TempDir()}, Enabled: true, Load: func() ([]Source, error) {
+	e := New(Config{Dialect: dialect.LLxprt(), Session: Session{Cwd: t.TempDir()}, Enabled: true, Load: func() ([]Source, error) {
 		reads.Add(1)
 		return []Source{{Hooks: jsontext.Value(`{"BeforeTool":[{"hooks":[{"type":"command","command":"true"},5]}]}`)}}, nil
 	}})
 	_, err := e.Registry()
 	require.ErrorIs(t, err, ErrNotInitialized)
-	require.Zero(t, reads.Load(), "making an engine reads nothing")
+	require.Zero(t, reads.Load(), "New reads nothing")
 
 	var group sync.WaitGroup
 	var warned atomic.Int32
 	for range 8 {
-		group.Go(func() {
-			for _, entry := range e.Fire(t.Context(), BeforeTool, Input{}).Logs {
-				if entry.Level == "warn" {
-					warned.Add(1)
-				}
-			}
-		})
+		group.Go(func() { warned.Add(int32(len(e.Fire(t.Context(), dialect.BeforeTool, Input{}).Warnings()))) })
 	}
 	group.Wait()
 	require.NoError(t, e.Init())
 	require.EqualValues(t, 1, reads.Load())
-	require.EqualValues(t, 1, warned.Load(), "what is wrong is said once")
+	require.EqualValues(t, 1, warned.Load(), "a problem is reported once")
 	require.Equal(t, Status{true, 1}, e.Status())
 }
 
-func TestTroubleInsideAllowsAndIsLogged(t *testing.T) {
-	broken := LLxprt()
-	broken.variables = func(Session, Hook) []Variable { panic("in the runner") }
-	worse := LLxprt()
-	worse.rules = map[string]rule{BeforeTool: {name: BeforeTool, effects: nil, merge: func([]HookResult) Output { panic("in the aggregator") }}}
-	one := `{"BeforeTool":[{"hooks":[{"type":"command","command":"exit 2"}]}]}`
+func TestInternalFailuresAllowAndAreLogged(t *testing.T) {
+	noValue := dialect.LLxprt()
+	noValue.Hooks.Variables = []dialect.Variable{{Name: "X"}} // panics in the runner
+	noMerge := dialect.LLxprt()
+	noMerge.Events = []dialect.Event{{Name: dialect.BeforeTool, Said: dialect.Said{Exit2: dialect.Block}}} // panics in the aggregator
+	blocks := command(dialect.BeforeTool, "echo no >&2; exit 2")
 	for name, e := range map[string]*Engine{
-		"load error": New(Config{Dialect: LLxprt(), Enabled: true, Load: func() ([]Source, error) { return nil, errors.New("no disk") }}),
-		"load panic": New(Config{Dialect: LLxprt(), Enabled: true, Load: func() ([]Source, error) { panic("no disk") }}),
-		"runner":     engineOf(t, broken, one),
-		"aggregator": engineOf(t, worse, one),
-		"event":      engineOf(t, LLxprt(), one),
+		"load error": New(Config{Dialect: dialect.LLxprt(), Enabled: true, Load: func() ([]Source, error) { return nil, errors.New("no disk") }}),
+		"load panic": New(Config{Dialect: dialect.LLxprt(), Enabled: true, Load: func() ([]Source, error) { panic("no disk") }}),
+		"runner":     engineOf(t, noValue, blocks),
+		"aggregator": engineOf(t, noMerge, blocks),
+		"event":      engineOf(t, dialect.LLxprt(), blocks),
 	} {
 		t.Run(name, func(t *testing.T) {
-			event := BeforeTool
+			event := dialect.BeforeTool
 			if name == "event" {
 				event = "NoSuchEvent"
 			}
 			r := e.Fire(t.Context(), event, Input{})
 			require.False(t, r.Policy.Blocking || r.Policy.Stop)
-			require.NotEmpty(t, r.Logs)
-			require.Equal(t, "warn", r.Logs[0].Level)
-			e.Fire(t.Context(), event, Input{}) // and again
+			require.NotEmpty(t, r.Warnings())
+			e.Fire(t.Context(), event, Input{}) // must not panic the second time either
 		})
 	}
 }
 
-func TestTriggers(t *testing.T) {
-	e := engineOf(t, LLxprt(), `{
-		"BeforeTool":[{"matcher":"^w$","hooks":[{"type":"command","command":"echo no >&2; exit 2"}]}],
-		"AfterTool":[{"hooks":[{"type":"command","command":"grep -q '\"llmContent\":\"out\"' && echo seen"}]}],
-		"BeforeModel":[{"hooks":[{"type":"command","command":"echo '{\"decision\":\"block\",\"reason\":\"r\",\"hookSpecificOutput\":{\"llm_request\":{\"model\":\"n\"},\"llm_response\":{\"candidates\":[{\"content\":{\"parts\":[\"a\"]}}]}}}'"}]}],
-		"AfterModel":[{"hooks":[{"type":"command","command":"echo '{\"hookSpecificOutput\":{\"llm_response\":{\"candidates\":[{\"content\":{\"parts\":[\"b\"]}}]}}}'"}]}],
-		"BeforeToolSelection":[{"hooks":[{"type":"command","command":"echo '{\"hookSpecificOutput\":{\"toolConfig\":{\"mode\":\"NONE\"}}}'"}]}]}`)
-	ctx, input, request := t.Context(), jsontext.Value(`{"a":1}`), jsontext.Value(`{"model":"m","config":{"tools":[1]}}`)
+func TestProcessesRunInTheContextOfBeforeProcesses(t *testing.T) {
+	why := errors.New("enough")
+	called := 0
+	e := engineOf(t, dialect.LLxprt(), command(dialect.BeforeTool, "sleep 300"))
+	e.config.BeforeProcesses = func(ctx context.Context) context.Context {
+		called++
+		ctx, cancel := context.WithCancelCause(ctx)
+		cancel(why)
+		return ctx
+	}
+	e.Fire(t.Context(), dialect.AfterTool, Input{})
+	require.Zero(t, called, "nothing runs")
+	r := e.Fire(t.Context(), dialect.BeforeTool, Input{})
+	require.Equal(t, 1, called)
+	require.Contains(t, r.Results[0].Error, "cancelled: enough")
+}
 
-	require.True(t, e.BeforeTool(ctx, "w", input).Blocks())
-	require.Nil(t, e.BeforeTool(ctx, "x", input))
+// An event of a tool is fired by its name with tool_name and tool_input, and its
+// output is returned. HOOK-127, HOOK-128, HOOK-143, HOOK-150, HOOK-151
+func TestToolEventsReturnTheirOutput(t *testing.T) {
+	e := engineOf(t, dialect.LLxprt(), `{
+		"BeforeTool":[{"matcher":"^w$","hooks":[{"type":"command","command":"grep -q '\"tool_input\":{\"a\":1}' && { echo no >&2; exit 2; }"}]}],
+		"AfterTool":[{"hooks":[{"type":"command","command":"grep -q '\"llmContent\":\"out\"' && echo seen"}]}]}`)
+	fields := jsontext.Value(`{"tool_name":"w","tool_input":{"a":1}}`)
+	before := e.Fire(t.Context(), dialect.BeforeTool, Input{Fields: fields})
+	require.True(t, before.Aggregated.FinalOutput.Blocks())
+	require.Equal(t, "no", before.Policy.Reason)
+	require.Nil(t, e.Fire(t.Context(), dialect.BeforeTool, Input{Fields: jsontext.Value(`{"tool_name":"x"}`)}).Aggregated.FinalOutput)
 
-	after := e.AfterTool(ctx, "w", input, jsontext.Value(`{"llmContent":"out"}`))
-	require.Equal(t, "seen", after.SystemMessage())
+	fields = jsontext.Value(`{"tool_name":"w","tool_input":{"a":1},"tool_response":{"llmContent":"out"}}`)
+	after := e.Fire(t.Context(), dialect.AfterTool, Input{Fields: fields})
+	require.Equal(t, "seen", after.Aggregated.FinalOutput.SystemMessage())
+}
 
-	before := e.BeforeModel(ctx, request)
-	require.True(t, before.Blocked)
-	require.Equal(t, "r", before.Reason)
-	require.Contains(t, string(before.Synthetic), `{"text":"a"}`)
-	require.Contains(t, string(before.Modified), `"model":"n"`)
+const modelHooks = `{
+	"BeforeModel":[{"hooks":[{"type":"command","command":"echo '{\"decision\":\"block\",\"reason\":\"r\",\"hookSpecificOutput\":{\"llm_request\":{\"model\":\"n\"},\"llm_response\":{\"candidates\":[{\"content\":{\"parts\":[\"a\"]}}]}}}'"}]}],
+	"AfterModel":[{"hooks":[{"type":"command","command":"echo '{\"hookSpecificOutput\":{\"llm_response\":{\"candidates\":[{\"content\":{\"parts\":[\"b\"]}}]}}}'"}]}],
+	"BeforeToolSelection":[{"hooks":[{"type":"command","command":"echo '{\"hookSpecificOutput\":{\"toolConfig\":{\"mode\":\"NONE\"}}}'"}]}]}`
 
-	require.Contains(t, string(e.AfterModel(ctx, request, jsontext.Value(`{}`)).Response), `{"text":"b"}`)
+// The result of BeforeModel has whether and why it blocks, the answer and the changed
+// request, in GenerateContent JSON. HOOK-135, HOOK-152
+func TestBeforeModelReturnsAnswerAndRequest(t *testing.T) {
+	e := engineOf(t, dialect.LLxprt(), modelHooks)
+	p := e.Fire(t.Context(), dialect.BeforeModel, Input{Request: jsontext.Value(`{"model":"m","contents":"hi"}`)}).Policy
+	require.True(t, p.Blocking)
+	require.Equal(t, "r", p.Reason)
+	require.JSONEq(t, `{"candidates":[{"content":{"role":"model","parts":[{"text":"a"}]}}]}`, string(p.SyntheticResponse))
+	require.JSONEq(t, `{"model":"n","contents":"hi"}`, string(p.ModifiedRequest))
+}
 
-	selection := e.BeforeToolSelection(ctx, request)
-	require.Contains(t, string(selection.ToolConfig), modeNone)
-	require.Equal(t, `[1]`, string(selection.Tools))
+// The result of AfterModel has the response to go on with. HOOK-136, HOOK-153
+func TestAfterModelReturnsTheResponse(t *testing.T) {
+	e := engineOf(t, dialect.LLxprt(), modelHooks)
+	p := e.Fire(t.Context(), dialect.AfterModel, Input{Request: jsontext.Value(`{}`), Response: jsontext.Value(`{"candidates":[]}`)}).Policy
+	require.JSONEq(t, `{"candidates":[{"content":{"role":"model","parts":[{"text":"b"}]}}]}`, string(p.ModifiedResponse))
+	p = engineOf(t, dialect.LLxprt(), command(dialect.AfterModel, "true")).Fire(t.Context(), dialect.AfterModel, Input{Response: jsontext.Value(`{}`)}).Policy
+	require.Nil(t, p.ModifiedResponse)
+}
+
+// The result of BeforeToolSelection has the tool configuration, and the tools as they
+// were. HOOK-137, HOOK-154
+func TestToolSelectionReturnsConfigurationAndTools(t *testing.T) {
+	e := engineOf(t, dialect.LLxprt(), modelHooks)
+	p := e.Fire(t.Context(), dialect.BeforeToolSelection, Input{Request: jsontext.Value(`{"config":{"tools":[1]}}`)}).Policy
+	require.JSONEq(t, `{"functionCallingConfig":{"mode":"NONE","allowedFunctionNames":[]}}`, string(p.ToolConfig))
+	require.Equal(t, `[1]`, string(p.Tools))
 }
 
 func TestBlockedToolIsNotRunAndCancelledHooksDoNotBlock(t *testing.T) {
-	e := engineOf(t, LLxprt(), `{"BeforeTool":[{"matcher":"stop","hooks":[{"type":"command","command":"exit 2"}]},{"matcher":"slow","hooks":[{"type":"command","command":"sleep 300"}]}]}`)
+	e := engineOf(t, dialect.LLxprt(), `{"BeforeTool":[{"matcher":"stop","hooks":[{"type":"command","command":"exit 2"}]},{"matcher":"slow","hooks":[{"type":"command","command":"sleep 300"}]}]}`)
 	var ran int
 	tool := func(context.Context, jsontext.Value) (ToolResult, error) {
 		ran++
@@ -142,10 +190,21 @@ func TestBlockedToolIsNotRunAndCancelledHooksDoNotBlock(t *testing.T) {
 	require.Contains(t, run.Before.Results[0].Error, "cancelled")
 }
 
+// Fire returns when every hook has ended: nothing goes on behind the caller's back.
+// HOOK-134
+func TestFireReturnsAfterTheHooksHaveEnded(t *testing.T) {
+	marker := filepath.Join(t.TempDir(), "mark")
+	e := engineOf(t, dialect.LLxprt(), command(dialect.AfterTool, "sleep 0.05; touch "+marker))
+	r := e.Fire(t.Context(), dialect.AfterTool, Input{})
+	require.FileExists(t, marker)
+	require.Len(t, r.Results, 1)
+	require.True(t, r.Results[0].Success)
+}
+
 func TestNoHooksForTheEventStartsNothing(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "mark")
-	e := engineOf(t, LLxprt(), `{"AfterTool":[{"hooks":[{"type":"command","command":"touch `+marker+`"}]}]}`)
-	r := e.Fire(t.Context(), BeforeTool, Input{Fields: jsontext.Value(`{"tool_name":"w"}`)})
+	e := engineOf(t, dialect.LLxprt(), command(dialect.AfterTool, "touch "+marker))
+	r := e.Fire(t.Context(), dialect.BeforeTool, Input{Fields: jsontext.Value(`{"tool_name":"w"}`)})
 	require.Nil(t, r.Plan)
 	require.True(t, r.Aggregated.Success)
 	_, err := os.Stat(marker)

@@ -7,32 +7,49 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/genai"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
-// ErrRequest means that a request of the machine interface is not one; it wraps
-// what is wrong.
+// ErrRequest is returned when a request to the machine interface is invalid. The
+// error that wraps it says why.
 var ErrRequest = errors.New("invalid request")
 
-// Eval is the machine interface: one request object in, one result object out,
-// whatever the hooks say. Its mode is fire (the default), tool, model, translate,
-// status or factory. cwd is used where the request has none.
-func Eval(ctx context.Context, request []byte, cwd string) (jsontext.Value, error) {
-	o, ok := splitObject(jsontext.Value(decode(request)))
+// Evaluator is the machine interface.
+type Evaluator struct {
+	// Cwd is the working directory for requests that name none.
+	Cwd string
+
+	// BeforeProcesses is called before a request's first process starts; see Config. It
+	// may be called more than once.
+	BeforeProcesses func(context.Context) context.Context
+}
+
+// Eval answers one request object with one result object, whatever the hooks say. The
+// request's mode is fire (the default), tool, model, translate, status or factory.
+func (v Evaluator) Eval(ctx context.Context, request []byte) (jsontext.Value, error) {
+	o, ok := js.SplitObject(jsontext.Value(js.Decode(request)))
 	if !ok {
-		return nil, fmt.Errorf("%w: it is no JSON object", ErrRequest)
+		return nil, fmt.Errorf("%w: it is not a JSON object", ErrRequest)
 	}
-	dialect, err := Named(cmp.Or(o.text("dialect"), "llxprt"))
+	d, err := dialect.Named(cmp.Or(o.Text("dialect"), "llxprt"))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRequest, err)
 	}
-	r := evaluation{o, dialect, cmp.Or(o.text("cwd"), cwd)}
-	switch mode := cmp.Or(o.text("mode"), "fire"); mode {
+	if v.BeforeProcesses == nil {
+		v.BeforeProcesses = func(ctx context.Context) context.Context { return ctx }
+	}
+	r := evaluation{o, v, d, cmp.Or(o.Text("cwd"), v.Cwd)}
+	switch mode := cmp.Or(o.Text("mode"), "fire"); mode {
 	case "fire":
-		return marshal(r.fire(ctx)), nil
+		return js.Marshal(r.engine().Fire(ctx, o.Text("event"), r.input())), nil
 	case "tool":
-		return r.tool(ctx), nil
+		return r.tool(v.BeforeProcesses(ctx)), nil
 	case "model":
-		return r.model(ctx), nil
+		return r.model(v.BeforeProcesses(ctx)), nil
 	case "translate":
 		return r.translate()
 	case "status":
@@ -46,144 +63,136 @@ func Eval(ctx context.Context, request []byte, cwd string) (jsontext.Value, erro
 
 // evaluation is one request.
 type evaluation struct {
-	object
-	dialect Dialect
-	cwd     string
+	js.Object
+	evaluator Evaluator
+	dialect   dialect.Dialect
+	cwd       string
 }
 
 func (r evaluation) engine() *Engine {
-	settings := r.get("settings")
 	return New(Config{
 		Dialect: r.dialect,
-		Session: Session{ID: r.text("session_id"), Cwd: r.cwd, TranscriptPath: r.text("transcript_path")},
-		Enabled: r.dialect.Switches(settings).Enabled,
+		Session: Session{ID: r.Text("session_id"), Cwd: r.cwd, TranscriptPath: r.Text("transcript_path")},
+		Enabled: r.dialect.Switches(r.Get("settings")).Enabled,
 		Load:    r.sources,
+
+		BeforeProcesses: r.evaluator.BeforeProcesses,
 	})
 }
 
-// sources are the settings as the project's, then the active extensions.
+// sources returns the settings as the project's, and the active extensions.
 func (r evaluation) sources() ([]Source, error) {
-	settings := r.object.object("settings")
-	disabled := r.dialect.disabled(settings)
-	sources := []Source{{Scope: Project, Hooks: settings.get("hooks"), Disabled: disabled}}
-	for _, raw := range r.array("extensions") {
-		extension, ok := parseObject(raw)
-		if ok && !extension.isFalse("isActive") {
-			sources = append(sources, Source{Scope: Extensions, Name: extension.text("name"), Hooks: extension.get("hooks"), Disabled: disabled})
+	settings := r.Object.Object("settings")
+	disabled := r.dialect.Switches(r.Get("settings")).Disabled
+	sources := []Source{{Scope: dialect.Project, Hooks: settings.Get("hooks"), Disabled: disabled}}
+	for _, raw := range r.Array("extensions") {
+		extension, ok := js.ParseObject(raw)
+		if ok && !extension.IsFalse("isActive") {
+			sources = append(sources, Source{Scope: dialect.Extensions, Name: extension.Text("name"), Hooks: extension.Get("hooks"), Disabled: disabled})
 		}
 	}
 	return sources, nil
 }
 
-func (r evaluation) fire(ctx context.Context) *Result {
-	return r.engine().Fire(ctx, r.text("event"), r.input())
-}
-
-// input is the event's, with the tool of the context where it names none.
+// input returns the event's input. context.toolName stands for a missing tool_name.
 func (r evaluation) input() Input {
-	in := Input{Fields: r.get("input")}
-	name := r.object.object("context").text("toolName")
+	in := Input{Fields: r.Get("input")}
+	name := r.Object.Object("context").Text("toolName")
 	if name == "" {
 		return in
 	}
-	if fields, _ := parseObject(in.Fields); !fields.has("tool_name") {
-		in.Fields = fields.withText("tool_name", name).raw()
+	if fields, _ := js.ParseObject(in.Fields); !fields.Has("tool_name") {
+		in.Fields = fields.WithText("tool_name", name).Raw()
 	}
 	return in
 }
 
 func (r evaluation) tool(ctx context.Context) jsontext.Value {
-	given := r.object.object("tool")
-	call := r.engine().ExecuteTool(ctx, given.text("name"), given.get("input"), r.shell(given.text("command")).tool)
-	flat := object{}.
-		with("executed", boolean(call.Executed)).
-		with("blocked", boolean(call.Blocked)).
-		with("stopped", boolean(call.Stopped)).
-		withText("stopReason", call.StopReason).
-		with("input", call.Input)
-	result, _ := parseObject(marshal(call.Result))
-	return object{}.
-		withObject("tool", flat.merged(result)).
-		with("before", marshal(call.Before)).
-		with("after", marshal(call.After)).
-		with("logs", logsOf(call.Before, call.After)).
-		raw()
+	given := r.Object.Object("tool")
+	call := r.engine().ExecuteTool(ctx, given.Text("name"), given.Get("input"), r.command(given.Text("command")).Tool)
+	flat := js.Object{}.
+		With("executed", js.Bool(call.Executed)).
+		With("blocked", js.Bool(call.Blocked)).
+		With("stopped", js.Bool(call.Stopped)).
+		WithText("stopReason", call.StopReason).
+		With("input", call.Input)
+	result, _ := js.ParseObject(js.Marshal(call.Result))
+	return js.Object{}.
+		WithObject("tool", flat.Merged(result)).
+		With("before", js.Marshal(call.Before)).
+		With("after", js.Marshal(call.After)).
+		With("logs", logsOf(call.Before, call.After)).
+		Raw()
 }
 
 func (r evaluation) model(ctx context.Context) jsontext.Value {
-	request, _ := parseValue(r.get("request"))
-	run := r.engine().RunModel(ctx, request, r.shell(r.text("model_command")).model)
-	fired := []*Result{run.Selection, run.Before, run.After}
-	o, _ := parseObject(marshal(run))
-	return object{}.
-		withObject("model", o.without("selection", "before", "after")).
-		merged(o.only("selection", "before", "after")).
-		with("logs", logsOf(fired...)).
-		raw()
+	request, _ := js.Parse(r.Get("request"))
+	run := r.engine().RunModel(ctx, request, r.command(r.Text("model_command")).Model)
+	o, _ := js.ParseObject(js.Marshal(run))
+	return js.Object{}.
+		WithObject("model", o.Without("selection", "before", "after")).
+		Merged(o.Only("selection", "before", "after")).
+		With("logs", logsOf(run.Selection, run.Before, run.After)).
+		Raw()
 }
 
-func (r evaluation) shell(command string) Shell { return Shell{Command: command, Cwd: r.cwd} }
+func (r evaluation) command(line string) Command {
+	return Command{Args: process.Shell(line), Cwd: r.cwd}
+}
 
 func (r evaluation) translate() (jsontext.Value, error) {
 	var args [2]jsontext.Value
-	copy(args[:], r.array("args"))
-	first, _ := parseObject(args[0])
+	copy(args[:], r.Array("args"))
+	first, _ := js.ParseObject(args[0])
 	var value jsontext.Value
-	switch op := r.text("op"); op {
+	switch op := r.Text("op"); op {
 	case "toHookLLMRequest":
-		value = requestToHook(args[0]).raw()
+		value = genai.ToHookRequest(args[0]).Raw()
 	case "fromHookLLMRequest":
-		value = requestFromHook(first, args[1])
+		value = genai.FromHookRequest(first, args[1])
 	case "toHookLLMResponse":
-		value = responseToHook(args[0]).raw()
+		value = genai.ToHookResponse(args[0]).Raw()
 	case "fromHookLLMResponse":
-		value, _ = responseFromHook(args[0])
+		value, _ = genai.FromHookResponse(args[0])
 	case "toHookToolConfig":
-		value = toolConfigToHook(first).raw()
+		value = genai.ToHookToolConfig(first).Raw()
 	case "fromHookToolConfig":
-		value = toolConfigFromHook(first).raw()
+		value = genai.FromHookToolConfig(first).Raw()
 	default:
 		return nil, fmt.Errorf("%w: there is no translation %q", ErrRequest, op)
 	}
-	return object{}.with("value", value).raw(), nil
+	return js.Object{}.With("value", value).Raw(), nil
 }
 
-// status shows an engine before and after it has read its configuration.
+// status returns an engine's status before and after it reads its configuration.
 func (r evaluation) status() jsontext.Value {
 	engine := r.engine()
-	o := object{}.with("enabled", boolean(engine != nil))
+	o := js.Object{}.With("enabled", js.Bool(engine != nil))
 	if engine == nil {
-		return o.raw()
+		return o.Raw()
 	}
 	before := engine.Status()
 	_, early := engine.Registry()
 	first, second := engine.Init(), engine.Init()
-	now, _ := parseObject(marshal(engine.Status()))
+	now, _ := js.ParseObject(js.Marshal(engine.Status()))
 	return o.
-		with("before", marshal(before)).
-		with("throwsBeforeInit", boolean(errors.Is(early, ErrNotInitialized))).
-		with("idempotent", boolean(first == nil && second == nil)).
-		merged(now).
-		raw()
+		With("before", js.Marshal(before)).
+		With("throwsBeforeInit", js.Bool(errors.Is(early, ErrNotInitialized))).
+		With("idempotent", js.Bool(first == nil && second == nil)).
+		Merged(now).
+		Raw()
 }
 
-// factory reads data as an output made for an event, which knows no
-// compatibility fields, or as BeforeToolHookOutput, which does.
+// factory returns what data means as an output. Only the class BeforeToolHookOutput
+// reads permissionDecision.
 func (r evaluation) factory() jsontext.Value {
-	said := Output{r.object.object("data")}
-	as := rule{permissions: r.text("class") == "BeforeToolHookOutput"}
-	return object{}.
-		with("blocking", boolean(as.blockedBy(said))).
-		with("stop", boolean(said.Stops())).
-		withText("reason", as.reason(said)).
-		raw()
-}
-
-func boolean(b bool) jsontext.Value {
-	if b {
-		return jsontext.Value("true")
-	}
-	return jsontext.Value("false")
+	said := dialect.Output{Object: r.Object.Object("data")}
+	as := dialect.Event{Permissions: r.Text("class") == "BeforeToolHookOutput"}
+	return js.Object{}.
+		With("blocking", js.Bool(as.BlockedBy(said))).
+		With("stop", js.Bool(said.Stops())).
+		WithText("reason", as.Reason(said)).
+		Raw()
 }
 
 func logsOf(results ...*Result) jsontext.Value {
@@ -193,5 +202,5 @@ func logsOf(results ...*Result) jsontext.Value {
 			logs = append(logs, r.Logs...)
 		}
 	}
-	return marshal(logs)
+	return js.Marshal(logs)
 }

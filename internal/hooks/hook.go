@@ -2,10 +2,15 @@ package hooks
 
 import (
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
 // Hook is one handler of a configuration.
@@ -13,30 +18,53 @@ type Hook struct {
 	Type    string
 	Name    string
 	Command string
-	Args    []string          // not nil: Command is a program, started without a shell
+	Args    []string          // if not nil, Command is a program that runs without a shell
 	Env     map[string]string // added to the hook's environment
 	Timeout time.Duration
-	Async   bool // started and not waited for
+	Async   bool // not waited for
 
 	Event   string
 	Matcher string
-	Pointer jsontext.Pointer // where it stands below hooks
-	Scope   Scope
-	Source  string // the name of the source it comes from
-	Root    string // the plugin's directory, else empty
-	Data    string // where the plugin keeps data, else empty
+	Pointer jsontext.Pointer // its place below hooks
+	Scope   dialect.Scope
+	Source  string // the name of its source
+	Root    string // the plugin's directory; empty for other hooks
+	Data    string // where the plugin keeps data; empty for other hooks
 
 	sequential bool
 	match      matcher
 }
 
-// Matches reports whether the hook is for a subject, such as a tool's name.
+// Matches reports whether the hook runs for a subject, such as a tool's name.
 func (h Hook) Matches(subject string) bool {
 	matched, _ := h.match(subject)
 	return matched
 }
 
-// label is the hook in a sentence.
+// Same reports whether a dialect treats two hooks as one, which runs once.
+func (h Hook) Same(d dialect.Dialect, other Hook) bool { return h.identity(d) == other.identity(d) }
+
+// identity is a key of the fields that identify a hook.
+func (h Hook) identity(d dialect.Dialect) string {
+	var key []string
+	for _, field := range d.Hooks.Identity {
+		switch field {
+		case dialect.FieldType:
+			key = append(key, h.Type)
+		case dialect.FieldName:
+			key = append(key, h.Name)
+		case dialect.FieldCommand:
+			key = append(key, h.Command)
+		case dialect.FieldRoot:
+			key = append(key, h.Root)
+		case dialect.FieldArgs:
+			key = append(key, h.Args...)
+		}
+	}
+	return strings.Join(key, "\x00")
+}
+
+// label names the hook in a message.
 func (h Hook) label() string {
 	switch {
 	case h.Name != "":
@@ -47,13 +75,18 @@ func (h Hook) label() string {
 	return "of type " + strconv.Quote(h.Type)
 }
 
-// parseTimeout reads a timeout in a dialect's unit. As in JavaScript, a string
-// that spells a number is that number and zero is at once; what is no number at
-// all, or negative, is not ok.
+// problem reports that the hook will not run.
+func (h Hook) problem(why string) Problem {
+	return Problem{Source: h.Source, Pointer: h.Pointer, Message: why, Dropped: true}
+}
+
+// parseTimeout reads a timeout in a dialect's unit. As in JavaScript, a string that
+// contains a number is that number. ok is false for anything else and for a negative
+// number.
 func parseTimeout(value jsontext.Value, unit time.Duration) (timeout time.Duration, ok bool) {
 	digits := string(value)
-	if s, isText := stringOf(value); isText {
-		digits = trim(s)
+	if s, isText := js.String(value); isText {
+		digits = js.Trim(s)
 	} else if value.Kind() != '0' {
 		return 0, false
 	}
@@ -65,4 +98,21 @@ func parseTimeout(value jsontext.Value, unit time.Duration) (timeout time.Durati
 		return math.MaxInt64, true
 	}
 	return time.Duration(n * float64(unit)), true
+}
+
+// firstLine shortens text to one line of at most width characters.
+func firstLine(s string, width int) string {
+	s, _, cut := strings.Cut(strings.TrimSpace(s), "\n")
+	if runes := []rune(s); len(runes) > width {
+		return string(runes[:width]) + "…"
+	}
+	if cut {
+		s += " …"
+	}
+	return s
+}
+
+// lines joins the texts that are not empty by newlines.
+func lines(texts []string) string {
+	return strings.Join(slices.DeleteFunc(slices.Clone(texts), func(t string) bool { return t == "" }), "\n")
 }

@@ -5,50 +5,66 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
-// The merge strategies: pure functions from what hooks said, in plan order, to
-// what they said together. They are not called without an output.
+// merge merges the outputs of results, in the order of the plan. At least one result
+// must have an output.
+func merge(strategy dialect.Merge, results []HookResult) dialect.Output {
+	switch strategy {
+	case dialect.MergeAny:
+		return mergeAny(results)
+	case dialect.MergeFields:
+		return mergeFields(results)
+	case dialect.MergeSelection:
+		return mergeSelection(results)
+	case dialect.MergeLast:
+		return mergeLast(results)
+	}
+	panic("unknown merge strategy")
+}
 
-// mergeAny is for decisions any hook may take: one block blocks, one stop stops,
-// texts are joined line by line, other fields are the last hook's.
-func mergeAny(results []HookResult) Output {
+// mergeAny is for decisions that any hook may take: one block blocks, one stop stops,
+// texts are joined by line, and other fields are the last hook's.
+func mergeAny(results []HookResult) dialect.Output {
 	all := outputs(results)
-	merged := Output{object{}.merged(decisionOf(all))}
+	merged := dialect.Output{Object: js.Object{}.Merged(decisionOf(all))}
 	for _, name := range []string{"reason", "systemMessage"} {
 		if text := joined(all, name); text != "" {
-			merged.object = merged.withText(name, text)
+			merged.Object = merged.WithText(name, text)
 		}
 	}
-	if slices.ContainsFunc(all, Output.SuppressesOutput) {
-		merged.object = merged.with("suppressOutput", jsontext.Value("true"))
+	if slices.ContainsFunc(all, dialect.Output.SuppressesOutput) {
+		merged.Object = merged.With("suppressOutput", jsontext.Value("true"))
 	}
-	if specific := mergeSpecific(all); len(specific.members) > 0 {
-		merged.object = merged.withObject("hookSpecificOutput", specific)
+	if specific := mergeSpecific(all); specific.Len() > 0 {
+		merged.Object = merged.WithObject("hookSpecificOutput", specific)
 	}
 	return merged
 }
 
-// decisionOf returns the fields that decide: the first block, every reason to
-// stop, or allow.
-func decisionOf(all []Output) object {
-	var decided object
-	if i := slices.IndexFunc(all, Output.Blocks); i >= 0 {
-		decided = decided.withText("decision", all[i].Decision())
+// decisionOf returns the fields that decide: the first block and all reasons to stop,
+// or allow.
+func decisionOf(all []dialect.Output) js.Object {
+	var decided js.Object
+	if i := slices.IndexFunc(all, dialect.Output.Blocks); i >= 0 {
+		decided = decided.WithText("decision", all[i].Decision())
 	}
-	if stops := slices.DeleteFunc(slices.Clone(all), func(o Output) bool { return !o.Stops() }); len(stops) > 0 {
-		decided = decided.with("continue", jsontext.Value("false"))
+	if stops := slices.DeleteFunc(slices.Clone(all), func(o dialect.Output) bool { return !o.Stops() }); len(stops) > 0 {
+		decided = decided.With("continue", jsontext.Value("false"))
 		if why := joined(stops, "stopReason"); why != "" {
-			decided = decided.withText("stopReason", why)
+			decided = decided.WithText("stopReason", why)
 		}
 	}
-	if len(decided.members) == 0 {
-		decided = decided.withText("decision", "allow")
+	if decided.Len() == 0 {
+		decided = decided.WithText("decision", "allow")
 	}
 	return decided
 }
 
-// permissionRank orders permission decisions: what restricts more wins.
+// permissionRank orders permission decisions: the more restrictive one wins.
 func permissionRank(decision string) int {
 	switch decision {
 	case "deny", "block":
@@ -63,106 +79,104 @@ func permissionRank(decision string) int {
 	return 0
 }
 
-// mergeSpecific merges hookSpecificOutput: later fields replace earlier ones, but
-// context is joined and a permission is never widened by a later hook.
-func mergeSpecific(all []Output) object {
-	var merged object
+// mergeSpecific merges hookSpecificOutput: later fields replace earlier ones, context
+// is joined, and a later hook never widens a permission.
+func mergeSpecific(all []dialect.Output) js.Object {
+	var merged js.Object
 	var contexts []string
 	for _, o := range all {
-		specific := o.specific()
+		specific := o.Specific()
 		contexts = append(contexts, o.Context())
-		held, asked := merged.text("permissionDecision"), specific.text("permissionDecision")
+		held, asked := merged.Text("permissionDecision"), specific.Text("permissionDecision")
 		switch cmp.Compare(permissionRank(asked), permissionRank(held)) {
 		case -1:
-			specific = specific.without("permissionDecision", "permissionDecisionReason")
+			specific = specific.Without("permissionDecision", "permissionDecisionReason")
 		case 0:
-			if both := joined([]Output{{merged}, {specific}}, "permissionDecisionReason"); both != "" {
-				specific = specific.withText("permissionDecisionReason", both)
+			if both := joined([]dialect.Output{{Object: merged}, {Object: specific}}, "permissionDecisionReason"); both != "" {
+				specific = specific.WithText("permissionDecisionReason", both)
 			}
 		case 1:
-			merged = merged.without("permissionDecisionReason")
+			merged = merged.Without("permissionDecisionReason")
 		}
-		merged = merged.merged(specific)
+		merged = merged.Merged(specific)
 	}
-	merged = merged.without("additionalContext")
+	merged = merged.Without("additionalContext")
 	if context := lines(contexts); context != "" {
-		merged = merged.withText("additionalContext", context)
+		merged = merged.WithText("additionalContext", context)
 	}
 	return merged
 }
 
-// mergeFields is for model events: whole fields, the later hook's. What a hook
-// decided against stays decided, and a hook that failed adds no more than its
-// message.
-func mergeFields(results []HookResult) Output {
-	var merged Output
+// mergeFields is for model events: each field is the last hook's. A block or a stop
+// cannot be undone by a later hook, and a failed hook adds only its message.
+func mergeFields(results []HookResult) dialect.Output {
+	var merged dialect.Output
 	for _, o := range effective(results) {
-		specific := merged.specific().merged(o.specific())
-		merged.object = merged.merged(replaceable(merged, o))
-		if len(specific.members) > 0 {
-			merged.object = merged.withObject("hookSpecificOutput", specific)
+		specific := merged.Specific().Merged(o.Specific())
+		merged.Object = merged.Merged(replaceable(merged, o))
+		if specific.Len() > 0 {
+			merged.Object = merged.WithObject("hookSpecificOutput", specific)
 		}
 	}
 	return merged
 }
 
-// replaceable returns the fields of a later output that may replace an earlier
-// one's.
-func replaceable(earlier, later Output) object {
-	fields := later.object
+// replaceable returns the fields of a later output that may replace earlier ones.
+func replaceable(earlier, later dialect.Output) js.Object {
+	fields := later.Object
 	if earlier.Blocks() && !later.Blocks() {
-		fields = fields.without("decision", "reason")
+		fields = fields.Without("decision", "reason")
 	}
 	if earlier.Stops() && !later.Stops() {
-		fields = fields.without("continue", "stopReason")
+		fields = fields.Without("continue", "stopReason")
 	}
 	return fields
 }
 
-// mergeLast is for events that decide nothing: every field is the last hook's
-// that has it.
-func mergeLast(results []HookResult) Output {
-	var merged Output
+// mergeLast is for events without a decision: each field is from the last hook that
+// has it.
+func mergeLast(results []HookResult) dialect.Output {
+	var merged dialect.Output
 	for _, o := range outputs(results) {
-		merged.object = merged.merged(o.object)
+		merged.Object = merged.Merged(o.Object)
 	}
 	return merged
 }
 
-// mergeSelection is for the choice of tools: names are united and sorted, the
-// strictest mode wins, and NONE empties the names. Where no hook names a
-// function, no list is given: an empty one could be read as no function at all.
-func mergeSelection(results []HookResult) Output {
+// mergeSelection is for the choice of tools: names are united and sorted, the strictest
+// mode wins, and NONE empties the names. If no hook names a function, the list is
+// absent: an empty one could be read as no function at all.
+func mergeSelection(results []HookResult) dialect.Output {
 	merged := mergeAny(results)
-	merged.object = merged.without("hookSpecificOutput")
+	merged.Object = merged.Without("hookSpecificOutput")
 	names, mode := selection(effective(results))
 	if mode == "" {
 		return merged
 	}
-	config := object{}.withText("mode", mode)
+	config := js.Object{}.WithText("mode", mode)
 	if mode == modeNone {
 		names = []string{}
 	}
 	if names != nil {
-		config = config.with("allowedFunctionNames", listOfTexts(names))
+		config = config.With("allowedFunctionNames", js.Strings(names))
 	}
-	specific := object{}.withText("hookEventName", BeforeToolSelection).withObject("toolConfig", config)
-	merged.object = merged.withObject("hookSpecificOutput", specific)
+	specific := js.Object{}.WithText("hookEventName", dialect.BeforeToolSelection).WithObject("toolConfig", config)
+	merged.Object = merged.WithObject("hookSpecificOutput", specific)
 	return merged
 }
 
-// selection returns the united names, nil if no hook gave any, and the strictest
-// mode, "" if no hook has an opinion.
-func selection(all []Output) (names []string, mode string) {
+// selection returns the united names, nil if no hook gave any, and the strictest mode,
+// "" if no hook gave a configuration.
+func selection(all []dialect.Output) (names []string, mode string) {
 	for _, o := range all {
-		config, ok := parseObject(o.specific().get("toolConfig"))
+		config, ok := js.ParseObject(o.Specific().Get("toolConfig"))
 		if !ok {
 			continue
 		}
-		mode = stricter(mode, cmp.Or(config.text("mode"), modeAuto))
-		names = append(names, stringsIn(config, "allowedFunctionNames")...)
+		mode = stricter(mode, cmp.Or(config.Text("mode"), modeAuto))
+		names = append(names, config.Strings("allowedFunctionNames")...)
 	}
-	slices.SortFunc(names, compareCodeUnits)
+	slices.SortFunc(names, js.Compare)
 	return slices.Compact(names), mode
 }
 
@@ -172,7 +186,7 @@ const (
 	modeNone = "NONE"
 )
 
-// stricter returns the stricter of two modes; one that does not exist is AUTO.
+// stricter returns the stricter of two modes; an unknown mode is AUTO.
 func stricter(a, b string) string {
 	for _, mode := range []string{modeNone, modeAny} {
 		if a == mode || b == mode {
@@ -182,9 +196,9 @@ func stricter(a, b string) string {
 	return modeAuto
 }
 
-// outputs returns what was said, by whom it ever was.
-func outputs(results []HookResult) []Output {
-	var all []Output
+// outputs returns the outputs of all results, of failed hooks too.
+func outputs(results []HookResult) []dialect.Output {
+	var all []dialect.Output
 	for _, r := range results {
 		if r.Output != nil {
 			all = append(all, *r.Output)
@@ -193,14 +207,14 @@ func outputs(results []HookResult) []Output {
 	return all
 }
 
-// effective returns what was said, of hooks that failed only the message.
-func effective(results []HookResult) []Output {
-	var all []Output
+// effective returns the outputs of all results, of failed hooks only the message.
+func effective(results []HookResult) []dialect.Output {
+	var all []dialect.Output
 	for _, r := range results {
 		switch {
 		case r.Output == nil:
 		case r.failed():
-			all = append(all, Output{r.Output.only("systemMessage")})
+			all = append(all, dialect.Output{Object: r.Output.Only("systemMessage")})
 		default:
 			all = append(all, *r.Output)
 		}
@@ -208,10 +222,10 @@ func effective(results []HookResult) []Output {
 	return all
 }
 
-func joined(all []Output, name string) string {
+func joined(all []dialect.Output, name string) string {
 	texts := make([]string, len(all))
 	for i, o := range all {
-		texts[i] = o.text(name)
+		texts[i] = o.Text(name)
 	}
 	return lines(texts)
 }

@@ -8,9 +8,12 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
-// someResults draws what hooks may have said, failures included.
+// someResults draws results of hooks, some of which failed.
 func someResults(t *rapid.T) []HookResult {
 	one := rapid.Custom(func(t *rapid.T) HookResult {
 		text := rapid.SampledFrom([]string{
@@ -21,7 +24,7 @@ func someResults(t *rapid.T) []HookResult {
 			`{"hookSpecificOutput":{"toolConfig":{"mode":"ANY","allowedFunctionNames":["b","a"]}}}`,
 			`{"hookSpecificOutput":{"toolConfig":{"mode":"NONE"}}}`, `{"hookSpecificOutput":{"toolConfig":[]}}`,
 		}).Draw(t, "output")
-		said, _ := ParseOutput(jsontext.Value(text))
+		said, _ := dialect.ParseOutput(jsontext.Value(text))
 		return HookResult{Output: &said, Success: rapid.Bool().Draw(t, "success")}
 	})
 	return rapid.SliceOfN(one, 1, 6).Draw(t, "results")
@@ -32,29 +35,29 @@ func shuffled(t *rapid.T, results []HookResult) []HookResult {
 }
 
 func TestAnyBlockBlocksInAnyOrder(t *testing.T) {
-	pre := rulesOf(documentedRules()...)[BeforeTool]
+	pre, _ := dialect.LLxprt().Event(dialect.BeforeTool)
 	rapid.Check(t, func(t *rapid.T) {
 		results := shuffled(t, someResults(t))
 		merged := mergeAny(results)
-		said := func(is func(Output) bool) bool { return slices.ContainsFunc(outputs(results), is) }
-		if said(pre.blockedBy) != pre.blockedBy(merged) {
-			t.Fatalf("blocks: %s", merged.raw())
+		said := func(is func(dialect.Output) bool) bool { return slices.ContainsFunc(outputs(results), is) }
+		if said(pre.BlockedBy) != pre.BlockedBy(merged) {
+			t.Fatalf("blocks: %s", merged.Raw())
 		}
-		if said(Output.Stops) != merged.Stops() || said(Output.SuppressesOutput) != merged.SuppressesOutput() {
-			t.Fatalf("stops or suppresses: %s", merged.raw())
+		if said(dialect.Output.Stops) != merged.Stops() || said(dialect.Output.SuppressesOutput) != merged.SuppressesOutput() {
+			t.Fatalf("stops or suppresses: %s", merged.Raw())
 		}
 	})
 }
 
-func TestLaterHooksDoNotUndoABlockOfTheModel(t *testing.T) {
+func TestLaterHookDoesNotUndoABlockOfTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		results := shuffled(t, someResults(t))
 		merged := mergeFields(results)
-		if slices.ContainsFunc(effective(results), Output.Blocks) != merged.Blocks() {
-			t.Fatalf("blocks: %s", merged.raw())
+		if slices.ContainsFunc(effective(results), dialect.Output.Blocks) != merged.Blocks() {
+			t.Fatalf("blocks: %s", merged.Raw())
 		}
-		if slices.ContainsFunc(effective(results), Output.Stops) != merged.Stops() {
-			t.Fatalf("stops: %s", merged.raw())
+		if slices.ContainsFunc(effective(results), dialect.Output.Stops) != merged.Stops() {
+			t.Fatalf("stops: %s", merged.Raw())
 		}
 	})
 }
@@ -62,8 +65,8 @@ func TestLaterHooksDoNotUndoABlockOfTheModel(t *testing.T) {
 func TestSelectionDoesNotDependOnOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		results := someResults(t)
-		a := mergeSelection(results).specific().raw()
-		b := mergeSelection(shuffled(t, results)).specific().raw()
+		a := mergeSelection(results).Specific().Raw()
+		b := mergeSelection(shuffled(t, results)).Specific().Raw()
 		if string(a) != string(b) {
 			t.Fatalf("%s\n%s", a, b)
 		}
@@ -73,23 +76,23 @@ func TestSelectionDoesNotDependOnOrder(t *testing.T) {
 	})
 }
 
-func TestMergingChangesNothingItIsGiven(t *testing.T) {
+func TestMergingDoesNotChangeTheResults(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		results := someResults(t)
-		before := string(marshal(results))
-		for _, r := range documentedRules() {
-			r.merge(results)
-			aggregate(r, results)
+		before := string(js.Marshal(results))
+		for _, e := range dialect.LLxprt().Events {
+			merge(e.Merge, results)
+			aggregate(e, results)
 		}
-		if after := string(marshal(results)); after != before {
+		if after := string(js.Marshal(results)); after != before {
 			t.Fatalf("%s\n%s", before, after)
 		}
 	})
 }
 
-func TestPermissionsOfClaudeGoByRank(t *testing.T) {
+func TestMoreRestrictivePermissionWins(t *testing.T) {
 	said := func(decision, reason string) HookResult {
-		o := Output{}.withSpecific("permissionDecision", quote(decision)).withSpecific("permissionDecisionReason", quote(reason))
+		o := dialect.Output{}.WithSpecific("permissionDecision", js.Quote(decision)).WithSpecific("permissionDecisionReason", js.Quote(reason))
 		return HookResult{Output: &o}
 	}
 	for _, c := range []struct {
@@ -104,9 +107,9 @@ func TestPermissionsOfClaudeGoByRank(t *testing.T) {
 		{"both reasons", []HookResult{said("deny", "d"), said("deny", "e")}, "deny", "d\ne"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			merged := mergeAny(c.results).specific()
-			require.Equal(t, c.want, merged.text("permissionDecision"))
-			require.Equal(t, c.reason, merged.text("permissionDecisionReason"))
+			merged := mergeAny(c.results).Specific()
+			require.Equal(t, c.want, merged.Text("permissionDecision"))
+			require.Equal(t, c.reason, merged.Text("permissionDecisionReason"))
 		})
 	}
 }

@@ -4,33 +4,37 @@ import (
 	"context"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/genai"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
-// ModelRun is a model's call from the first hook to the last.
+// ModelRun is a model's call with the hooks around it.
 type ModelRun struct {
 	Called          bool           `json:"called"`
 	Blocked         bool           `json:"blocked"`
 	Reason          string         `json:"reason,omitzero"`
-	Stopped         bool           `json:"stopped"` // the agent is to stop
+	Stopped         bool           `json:"stopped"` // the agent must stop
 	StopReason      string         `json:"stopReason,omitzero"`
-	Request         jsontext.Value `json:"request"`  // what was sent, or would have been
-	Response        jsontext.Value `json:"response"` // what to go on with, null if the model failed
+	Request         jsontext.Value `json:"request"`  // what the model got, or would have got
+	Response        jsontext.Value `json:"response"` // null if the model failed
 	SuppressDisplay bool           `json:"suppressDisplay"`
 	SystemMessage   string         `json:"systemMessage,omitzero"`
-	Error           string         `json:"error,omitzero"` // how the model failed
+	Error           string         `json:"error,omitzero"` // why the model failed
 
 	Selection *Result `json:"selection"`
 	Before    *Result `json:"before"`
 	After     *Result `json:"after"` // nil if there was no response
 }
 
-// Model answers a GenerateContent request. It returns the complete response,
-// however it came.
+// Model answers a GenerateContent request. It returns the complete response, also if
+// the response arrived as a stream.
 type Model func(ctx context.Context, request jsontext.Value) (jsontext.Value, error)
 
-// RunModel fires BeforeToolSelection and BeforeModel, calls the model unless a
-// hook blocks or stops, and fires AfterModel on the complete response; once, and
-// not at all if there is none.
+// RunModel fires BeforeToolSelection and BeforeModel, calls the model unless a hook
+// blocks or stops, and fires AfterModel once on the complete response. Without a
+// response AfterModel does not fire.
 func (e *Engine) RunModel(ctx context.Context, request jsontext.Value, model Model) ModelRun {
 	run := ModelRun{Request: orNull(request), Response: jsontext.Value("null")}
 	if e.selectTools(ctx, &run) && e.beforeModel(ctx, &run) && run.call(ctx, model) {
@@ -39,36 +43,36 @@ func (e *Engine) RunModel(ctx context.Context, request jsontext.Value, model Mod
 	return run
 }
 
-// selectTools returns false if the agent is to stop.
+// selectTools returns false if the agent must stop.
 func (e *Engine) selectTools(ctx context.Context, run *ModelRun) (goOn bool) {
-	run.Selection = e.Fire(ctx, BeforeToolSelection, Input{Request: run.Request})
+	run.Selection = e.Fire(ctx, dialect.BeforeToolSelection, Input{Request: run.Request})
 	p := run.Selection.Policy
 	if p.Stop {
 		run.stop(run.Selection)
-		run.Response = noResponse()
+		run.Response = genai.NoResponse()
 		return false
 	}
 	if p.ToolConfig != nil {
-		request, _ := parseObject(run.Request)
-		run.Request = request.withObject("config", request.object("config").with("toolConfig", p.ToolConfig)).raw()
+		request, _ := js.ParseObject(run.Request)
+		run.Request = request.WithObject("config", request.Object("config").With("toolConfig", p.ToolConfig)).Raw()
 	}
 	return true
 }
 
-// beforeModel returns false if the model is not to be called.
+// beforeModel returns false if the model must not be called.
 func (e *Engine) beforeModel(ctx context.Context, run *ModelRun) (goOn bool) {
-	run.Before = e.Fire(ctx, BeforeModel, Input{Request: run.Request})
+	run.Before = e.Fire(ctx, dialect.BeforeModel, Input{Request: run.Request})
 	p := run.Before.Policy
-	run.SystemMessage = e.message(BeforeModel, run.Before)
+	run.SystemMessage = e.message(dialect.BeforeModel, run.Before)
 	if p.Stop {
 		run.stop(run.Before)
 	}
-	answers := p.SyntheticResponse != nil && e.answersUnasked()
+	answers := p.SyntheticResponse != nil && e.around().AnswersWithoutBlock
 	if p.Blocking || p.Stop || answers {
 		run.Blocked, run.Reason = p.Blocking, p.Reason
 		run.Response = p.SyntheticResponse
 		if run.Response == nil {
-			run.Response = noResponse()
+			run.Response = genai.NoResponse()
 		}
 		return false
 	}
@@ -91,13 +95,13 @@ func (run *ModelRun) call(ctx context.Context, model Model) (ok bool) {
 }
 
 func (e *Engine) afterModel(ctx context.Context, run *ModelRun) {
-	run.After = e.Fire(ctx, AfterModel, Input{Request: run.Request, Response: run.Response})
+	run.After = e.Fire(ctx, dialect.AfterModel, Input{Request: run.Request, Response: run.Response})
 	p := run.After.Policy
 	if p.ModifiedResponse != nil {
 		run.Response = p.ModifiedResponse
 	}
 	run.SuppressDisplay = p.SuppressOutput
-	run.SystemMessage = lines([]string{run.SystemMessage, e.message(AfterModel, run.After)})
+	run.SystemMessage = lines([]string{run.SystemMessage, e.message(dialect.AfterModel, run.After)})
 	if p.Stop {
 		run.stop(run.After)
 	}
@@ -107,19 +111,15 @@ func (run *ModelRun) stop(by *Result) {
 	run.Stopped, run.StopReason = true, stopReason(by)
 }
 
-// message is what the hooks of an event have to say, without those that failed.
+// message returns the system message of an event's hooks, without failed hooks.
 func (e *Engine) message(event string, r *Result) string {
 	if e == nil {
 		return ""
 	}
-	final := aggregate(e.config.Dialect.rules[event], withoutFailures(r.Results)).FinalOutput
+	row, _ := e.config.Dialect.Event(event)
+	final := aggregate(row, withoutFailures(r.Results)).FinalOutput
 	if final == nil {
 		return ""
 	}
 	return final.SystemMessage()
 }
-
-func (e *Engine) answersUnasked() bool { return e != nil && e.config.Dialect.answersUnasked }
-
-// noResponse tells the agent that the model had no word.
-func noResponse() jsontext.Value { return jsontext.Value(`{"candidates":[]}`) }

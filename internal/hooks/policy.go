@@ -4,6 +4,10 @@ import (
 	"cmp"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/genai"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
 const (
@@ -11,102 +15,118 @@ const (
 	defaultStopReason  = "Stopped by hook"
 )
 
-// policyOf is what an event's final output means for the caller.
-func policyOf(d Dialect, f firing, final *Output) Policy {
+// policyOf returns what an event's final output means for the caller.
+func policyOf(d dialect.Dialect, f firing, final *dialect.Output) Policy {
 	if final == nil {
 		return Policy{}
 	}
 	said := *final
 	p := Policy{
 		Stop:              said.Stops(),
-		Decision:          decision(f.rule, said),
+		Decision:          decision(f.event, said),
 		SystemMessage:     said.SystemMessage(),
 		SuppressOutput:    said.SuppressesOutput(),
 		AdditionalContext: said.Context(),
 	}
-	blocked := f.rule.blocks && f.rule.blockedBy(said)
-	p.Blocking = blocked || f.rule.stopBlocks && p.Stop
+	blocked := f.event.Blocks && f.event.BlockedBy(said)
+	p.Blocking = blocked || f.event.StopBlocks && p.Stop
 	switch {
 	case blocked:
-		p.Reason = cmp.Or(f.rule.reason(said), said.text("stopReason"), defaultBlockReason)
+		p.Reason = cmp.Or(f.event.Reason(said), said.Text("stopReason"), defaultBlockReason)
 	case p.Stop:
 		p.Reason = cmp.Or(said.StopReason(), defaultStopReason)
 	}
-	if f.rule.effects != nil {
-		f.rule.effects(d, f, said, &p)
-	}
+	p.applyEffect(d, f, said)
 	return p
 }
 
-// decision is the top-level decision unless a permission says more.
-func decision(r rule, said Output) string {
-	permission := said.specific().text("permissionDecision")
-	if r.permissions && permission != "" && !said.Blocks() {
+// decision returns the permission decision if it says more than the decision.
+func decision(e dialect.Event, said dialect.Output) string {
+	permission := said.Specific().Text("permissionDecision")
+	if e.Permissions && permission != "" && !said.Blocks() {
 		return permission
 	}
 	return said.Decision()
 }
 
-// toolInputEffect is the input that the tool is to run with. Of a chain it has
-// every hook's change.
-func toolInputEffect(d Dialect, f firing, said Output, p *Policy) {
-	given := f.given.object("tool_input")
-	if f.chained && f.rule.chain != nil {
-		if left := f.rule.chained(d, f.input, f.results).object("tool_input"); string(left.raw()) != string(given.raw()) {
-			p.ToolInput = left.raw()
-		}
-		return
-	}
-	if changed, ok := parseObject(said.specific().get(d.inputField)); ok {
-		p.ToolInput = d.applyInput(given, changed).raw()
+func (p *Policy) applyEffect(d dialect.Dialect, f firing, said dialect.Output) {
+	switch f.event.Effect {
+	case dialect.ChangesToolInput:
+		p.changeToolInput(d, f, said)
+	case dialect.ChangesModelRequest:
+		p.changeModelRequest(d, f, said)
+	case dialect.ChangesModelResponse:
+		p.changeModelResponse(said)
+	case dialect.ChangesToolConfig:
+		p.changeToolConfig(f, said)
 	}
 }
 
-// beforeModelEffect is the answer that spares the model, or the request it is to
-// get instead.
-func beforeModelEffect(d Dialect, f firing, said Output, p *Policy) {
-	if response, ok := responseFromHook(said.specific().get("llm_response")); ok {
+// changeToolInput sets the input that the tool gets. After a chain it has the changes
+// of every hook.
+func (p *Policy) changeToolInput(d dialect.Dialect, f firing, said dialect.Output) {
+	given := f.given.Object("tool_input")
+	if f.chained && f.event.Chain != dialect.NoChain {
+		if left := chained(d, f.event.Chain, f.input, f.results).Object("tool_input"); string(left.Raw()) != string(given.Raw()) {
+			p.ToolInput = left.Raw()
+		}
+		return
+	}
+	changed, ok := js.ParseObject(said.Specific().Get(d.Answers.InputField))
+	switch {
+	case !ok:
+	case d.Answers.InputReplaces:
+		p.ToolInput = changed.Raw()
+	default:
+		p.ToolInput = given.Merged(changed).Raw()
+	}
+}
+
+// changeModelRequest sets the answer that replaces the model's, and the request that
+// the model gets.
+func (p *Policy) changeModelRequest(d dialect.Dialect, f firing, said dialect.Output) {
+	if response, ok := genai.FromHookResponse(said.Specific().Get("llm_response")); ok {
 		p.SyntheticResponse = response
 	}
-	changed, ok := parseObject(said.specific().get("llm_request"))
+	changed, ok := js.ParseObject(said.Specific().Get("llm_request"))
 	if !ok {
 		return
 	}
 	if f.chained {
-		changed = f.rule.chained(d, f.input, f.results).object("llm_request")
+		changed = chained(d, f.event.Chain, f.input, f.results).Object("llm_request")
 	}
-	p.ModifiedRequest = requestFromHook(changed, f.request)
+	p.ModifiedRequest = genai.FromHookRequest(changed, f.request)
 }
 
-// afterModelEffect is the response to use instead; a stop without one answers
-// with the reason.
-func afterModelEffect(_ Dialect, _ firing, said Output, p *Policy) {
-	response, ok := responseFromHook(said.specific().get("llm_response"))
+// changeModelResponse sets the response that replaces the model's. A stop without one
+// answers with the reason.
+func (p *Policy) changeModelResponse(said dialect.Output) {
+	response, ok := genai.FromHookResponse(said.Specific().Get("llm_response"))
 	switch {
 	case ok:
 		p.ModifiedResponse = response
 	case p.Stop:
-		p.ModifiedResponse = stopResponse(p.Reason)
+		p.ModifiedResponse = genai.StopResponse(p.Reason)
 	}
 }
 
-// selectionEffect is the tool configuration of the request; the tools themselves
+// changeToolConfig sets the tool configuration of the request. The tools themselves
 // are never filtered.
-func selectionEffect(_ Dialect, f firing, said Output, p *Policy) {
-	request, _ := parseObject(f.request)
-	config := request.object("config")
-	for _, tools := range []object{config, request, f.given} {
-		if tools.has("tools") && p.Tools == nil {
-			p.Tools = tools.get("tools")
+func (p *Policy) changeToolConfig(f firing, said dialect.Output) {
+	request, _ := js.ParseObject(f.request)
+	config := request.Object("config")
+	for _, place := range []js.Object{config, request, f.given} {
+		if place.Has("tools") && p.Tools == nil {
+			p.Tools = place.Get("tools")
 		}
 	}
-	if hookConfig, ok := parseObject(said.specific().get("toolConfig")); ok {
-		p.ToolConfig = config.object("toolConfig").merged(toolConfigFromHook(hookConfig)).raw()
+	if hookConfig, ok := js.ParseObject(said.Specific().Get("toolConfig")); ok {
+		p.ToolConfig = config.Object("toolConfig").Merged(genai.FromHookToolConfig(hookConfig)).Raw()
 	}
 }
 
-// Said is a policy without what says nothing, for people and for tests.
-type Said struct {
+// Compact is a policy whose empty members are omitted from its JSON.
+type Compact struct {
 	Blocking          bool           `json:"blocking,omitzero"`
 	Stop              bool           `json:"stop,omitzero"`
 	Reason            string         `json:"reason,omitzero"`
@@ -122,5 +142,5 @@ type Said struct {
 	Tools             jsontext.Value `json:"tools,omitzero"`
 }
 
-// Said returns what the policy says.
-func (p Policy) Said() Said { return Said(p) }
+// Compact returns the policy for people and for tests.
+func (p Policy) Compact() Compact { return Compact(p) }

@@ -6,23 +6,26 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Registry holds the valid hooks of a configuration, event by event in the order
-// of their sources, and what was wrong with the rest.
+// Registry holds the valid hooks of a configuration, and the problems of the rest.
 type Registry struct {
 	hooks    map[string][]Hook
 	order    []string
 	problems []Problem
 }
 
-// Events returns the events that have hooks, in the order they were met.
+// Events returns the events that have hooks, in the order of the configuration.
 func (r *Registry) Events() []string { return slices.Clone(r.order) }
 
-// Hooks returns the hooks of an event: project first, extensions last.
+// Hooks returns the hooks of an event, ordered by scope.
 func (r *Registry) Hooks(event string) []Hook { return slices.Clone(r.hooks[event]) }
 
-// Problems returns what was wrong, in the order it was met.
+// Problems returns the problems in the order of the configuration.
 func (r *Registry) Problems() []Problem { return slices.Clone(r.problems) }
 
 // Total returns the number of hooks of all events.
@@ -34,10 +37,9 @@ func (r *Registry) Total() int {
 	return total
 }
 
-// NewRegistry reads the sources. Whatever is wrong is left out by itself, hook by
-// hook and group by group, and never takes the rest with it; except in a strict
-// source, where a fatal problem takes all of it.
-func NewRegistry(d Dialect, sources []Source) *Registry {
+// NewRegistry reads the sources. An invalid hook or group is left out alone, except in
+// a strict source, which a fatal problem drops as a whole.
+func NewRegistry(d dialect.Dialect, sources []Source) *Registry {
 	r := &Registry{hooks: make(map[string][]Hook)}
 	for _, s := range sources {
 		reader := &sourceReader{dialect: d, source: s}
@@ -66,7 +68,7 @@ func (r *Registry) add(h Hook) {
 
 // sourceReader reads one source.
 type sourceReader struct {
-	dialect  Dialect
+	dialect  dialect.Dialect
 	source   Source
 	found    []Hook
 	problems []Problem
@@ -76,63 +78,63 @@ func (s *sourceReader) read() {
 	if len(s.source.Hooks) == 0 || s.source.Hooks.Kind() == 'n' {
 		return
 	}
-	events, ok := parseObject(s.source.Hooks)
+	events, ok := js.ParseObject(s.source.Hooks)
 	if !ok {
-		s.drop("", fatal, "hooks is no object of event names")
+		s.drop("", fatal, "hooks: "+jsonx.Got(s.source.Hooks.Kind(), "an object of event names"))
 		return
 	}
-	for _, m := range events.members {
-		s.event(m.name, m.value)
+	for name, value := range events.All() {
+		s.event(name, value)
 	}
 }
 
 func (s *sourceReader) event(name string, value jsontext.Value) {
 	at := jsontext.Pointer("").AppendToken(name)
-	groups, isArray := arrayOf(value)
-	_, known := s.dialect.rules[name]
+	groups, isArray := js.Array(value)
+	e, known := s.dialect.Event(name)
 	switch {
-	case !known && s.dialect.isSetting(name):
+	case !known && slices.Contains(s.dialect.Settings.NotEvent, name):
 		return
 	case !known:
-		s.drop(at, fatal, fmt.Sprintf("unknown event %q: its hooks never run%s", name, s.dialect.suggest(name)))
+		s.drop(at, fatal, fmt.Sprintf("unknown event %q: its hooks never run%s", name, s.dialect.Suggest(name)))
 		return
 	case !isArray:
-		s.drop(at, fatal, "the value of an event is no array of groups")
+		s.drop(at, fatal, "an event: "+jsonx.Got(value.Kind(), "an array of groups"))
 		return
 	}
 	for i, group := range groups {
-		s.group(name, at.AppendToken(fmt.Sprint(i)), group)
+		s.group(e, at.AppendToken(fmt.Sprint(i)), group)
 	}
 }
 
-func (s *sourceReader) group(event string, at jsontext.Pointer, value jsontext.Value) {
-	group, ok := parseObject(value)
+func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontext.Value) {
+	group, ok := js.ParseObject(value)
 	if !ok {
-		s.drop(at, fatal, "a group is no object")
+		s.drop(at, fatal, "a group: "+jsonx.Got(value.Kind(), "an object"))
 		return
 	}
-	entries, ok := arrayOf(group.get("hooks"))
+	entries, ok := js.Array(group.Get("hooks"))
 	if !ok {
 		s.drop(at, fatal, "a group has no array of hooks")
 		return
 	}
-	pattern := group.get("matcher")
+	pattern := group.Get("matcher")
 	if pattern != nil && pattern.Kind() != 'n' && pattern.Kind() != '"' {
-		s.drop(at.AppendToken("matcher"), fatal, "the matcher is no string; its group never runs")
+		s.drop(at.AppendToken("matcher"), fatal, "matcher: "+jsonx.Got(pattern.Kind(), "a string")+"; its group never runs")
 		return
 	}
-	if sequential := group.get("sequential"); s.dialect.sequential && sequential != nil && sequential.Kind() != 't' && sequential.Kind() != 'f' {
-		s.note(at.AppendToken("sequential"), "sequential is neither true nor false and counts as false")
+	if sequential := group.Get("sequential"); s.dialect.Hooks.Sequential && sequential != nil && sequential.Kind() != 't' && sequential.Kind() != 'f' {
+		s.note(at.AppendToken("sequential"), "sequential: "+jsonx.Got(sequential.Kind(), "a boolean")+"; it is read as false")
 	}
 	shared := Hook{
-		Event:      event,
-		Matcher:    group.text("matcher"),
+		Event:      e.Name,
+		Matcher:    group.Text("matcher"),
 		Scope:      s.source.Scope,
 		Source:     s.source.Name,
 		Root:       s.source.Root,
 		Data:       s.source.Data,
-		sequential: s.dialect.sequential && group.isTrue("sequential"),
-		match:      compile(group.text("matcher"), s.dialect.matcherOf(event)),
+		sequential: s.dialect.Hooks.Sequential && group.IsTrue("sequential"),
+		match:      compile(group.Text("matcher"), s.dialect.MatchingOf(e)),
 	}
 	for i, entry := range entries {
 		s.hook(at.AppendToken("hooks").AppendToken(fmt.Sprint(i)), shared, entry)
@@ -140,18 +142,18 @@ func (s *sourceReader) group(event string, at jsontext.Pointer, value jsontext.V
 }
 
 func (s *sourceReader) hook(at jsontext.Pointer, h Hook, value jsontext.Value) {
-	entry, ok := parseObject(value)
+	entry, ok := js.ParseObject(value)
 	if !ok {
-		s.drop(at, fatal, "a hook is no object")
+		s.drop(at, fatal, "a hook: "+jsonx.Got(value.Kind(), "an object"))
 		return
 	}
 	h.Pointer = at
-	h.Type, h.Name, h.Command = entry.text("type"), entry.text("name"), entry.text("command")
-	if !slices.Contains(s.dialect.types, h.Type) {
-		s.drop(at, fatal, fmt.Sprintf("the type of a hook is %s; known are %s", shown(entry.get("type")), inWords(s.dialect.types)))
+	h.Type, h.Name, h.Command = entry.Text("type"), entry.Text("name"), entry.Text("command")
+	if types := s.dialect.Hooks.Types; !slices.Contains(types, h.Type) {
+		s.drop(at, fatal, fmt.Sprintf("the type of a hook is %s; known are %s", shown(entry.Get("type")), dialect.InWords(types)))
 		return
 	}
-	if h.Type == commandType && h.Command == "" {
+	if h.Type == dialect.CommandType && h.Command == "" {
 		s.drop(at, fatal, "a hook of type command has no command")
 		return
 	}
@@ -163,14 +165,15 @@ func (s *sourceReader) hook(at jsontext.Pointer, h Hook, value jsontext.Value) {
 	s.found = append(s.found, h)
 }
 
-// options reads the fields that a hook can do without.
-func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry object) {
-	h.Timeout = s.dialect.timeout
-	if value := entry.get("timeout"); value != nil && value.Kind() != 'n' {
-		timeout, ok := parseTimeout(value, s.dialect.timeoutUnit)
+// options reads the optional fields of a hook.
+func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) {
+	rules := s.dialect.Hooks
+	h.Timeout = rules.Timeout
+	if value := entry.Get("timeout"); value != nil && value.Kind() != 'n' {
+		timeout, ok := parseTimeout(value, rules.TimeoutUnit)
 		switch {
 		case !ok:
-			s.mistyped(at.AppendToken("timeout"), fmt.Sprintf("the timeout %s is no number of %s; %v is used", shown(value), s.dialect.unitName(), h.Timeout))
+			s.mistyped(at.AppendToken("timeout"), fmt.Sprintf("the timeout %s is not a number of %s; %v is used", shown(value), s.dialect.UnitName(), h.Timeout))
 		case value.Kind() == '"':
 			h.Timeout = timeout
 			s.mistyped(at.AppendToken("timeout"), "the timeout is a string")
@@ -178,25 +181,25 @@ func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry object) {
 			h.Timeout = timeout
 		}
 	}
-	if s.dialect.execForm && entry.has("args") {
-		h.Args = s.args(at.AppendToken("args"), entry.get("args"))
+	if rules.Args && entry.Has("args") {
+		h.Args = s.args(at.AppendToken("args"), entry.Get("args"))
 	}
-	if s.dialect.handlerEnv {
-		h.Env = texts(entry.object("env"))
+	if rules.Env {
+		h.Env = texts(entry.Object("env"))
 	}
-	h.Async = s.dialect.async && (entry.isTrue("async") || entry.isTrue("asyncRewake"))
+	h.Async = rules.Async && (entry.IsTrue("async") || entry.IsTrue("asyncRewake"))
 }
 
 func (s *sourceReader) args(at jsontext.Pointer, value jsontext.Value) []string {
-	items, ok := arrayOf(value)
+	items, ok := js.Array(value)
 	if !ok {
-		s.mistyped(at, "args is no array")
+		s.mistyped(at, "args: "+jsonx.Got(value.Kind(), "an array"))
 		return nil
 	}
 	args := make([]string, len(items))
 	for i, item := range items {
-		if args[i], ok = stringOf(item); !ok {
-			s.mistyped(at.AppendToken(fmt.Sprint(i)), "an argument is no string")
+		if args[i], ok = js.String(item); !ok {
+			s.mistyped(at.AppendToken(fmt.Sprint(i)), "an argument: "+jsonx.Got(item.Kind(), "a string"))
 			args[i] = string(item)
 		}
 	}
@@ -204,8 +207,8 @@ func (s *sourceReader) args(at jsontext.Pointer, value jsontext.Value) []string 
 }
 
 const (
-	fatal    = true  // in a strict source the whole of it is dropped
-	harmless = false // never
+	fatal    = true  // drops a strict source
+	harmless = false // drops nothing else
 )
 
 // drop records that what at points to will not run.
@@ -213,45 +216,31 @@ func (s *sourceReader) drop(at jsontext.Pointer, isFatal bool, message string) {
 	s.problems = append(s.problems, Problem{s.source.Name, at, message, true, isFatal})
 }
 
-// note records what is odd and has no consequence.
+// note records a mistake without consequence.
 func (s *sourceReader) note(at jsontext.Pointer, message string) {
 	s.problems = append(s.problems, Problem{s.source.Name, at, message, false, harmless})
 }
 
-// mistyped records a wrong type that only a strict source minds.
+// mistyped records a wrong type that only a strict source rejects.
 func (s *sourceReader) mistyped(at jsontext.Pointer, message string) {
 	s.problems = append(s.problems, Problem{s.source.Name, at, message, false, fatal})
 }
 
 // texts returns the members of o that are strings.
-func texts(o object) map[string]string {
-	found := make(map[string]string, len(o.members))
-	for _, m := range o.members {
-		if s, ok := stringOf(m.value); ok {
-			found[m.name] = s
+func texts(o js.Object) map[string]string {
+	found := make(map[string]string, o.Len())
+	for name, value := range o.All() {
+		if s, ok := js.String(value); ok {
+			found[name] = s
 		}
 	}
 	return found
 }
 
+// shown is a JSON value in a message.
 func shown(value jsontext.Value) string {
 	if value == nil {
 		return "missing"
 	}
 	return firstLine(string(value), 40)
-}
-
-func inWords(names []string) string {
-	words := ""
-	for i, name := range names {
-		switch {
-		case i == 0:
-		case i == len(names)-1:
-			words += " and "
-		default:
-			words += ", "
-		}
-		words += name
-	}
-	return words
 }

@@ -4,8 +4,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 )
 
 // Result is what came of one event.
@@ -17,37 +18,36 @@ type Result struct {
 	Logs       []LogEntry   `json:"logs"`
 }
 
-// HookResult is what came of one hook. Success is that it ran and exited with 0,
-// and nothing else.
+// HookResult is what came of one hook.
 type HookResult struct {
-	Command  string   `json:"command"`
-	Success  bool     `json:"success"`
-	ExitCode int      `json:"exitCode"` // 0 too if a signal or nothing ended it
-	Signal   string   `json:"signal,omitzero"`
-	Stdout   string   `json:"stdout"`
-	Stderr   string   `json:"stderr"`
-	Cut      []string `json:"cut,omitzero"` // streams of which not all was kept
-	Output   *Output  `json:"output"`
-	Error    string   `json:"error,omitzero"`
-	Duration Elapsed  `json:"duration_ms"`
+	Command  string          `json:"command"`
+	Success  bool            `json:"success"`  // it ran and exited with 0
+	ExitCode int             `json:"exitCode"` // also 0 if a signal ended it or it did not start
+	Signal   string          `json:"signal,omitzero"`
+	Stdout   string          `json:"stdout"`
+	Stderr   string          `json:"stderr"`
+	Cut      []string        `json:"cut,omitzero"` // streams that were truncated
+	Output   *dialect.Output `json:"output"`
+	Error    string          `json:"error,omitzero"`
+	Duration Elapsed         `json:"duration_ms"`
 
-	blocked bool // exit 2: it did its job
+	blocked bool // it exited with 2
 }
 
-// failed reports whether the hook did not do its job.
+// failed reports whether the hook did not work. A hook that blocks by exit 2 worked.
 func (r HookResult) failed() bool { return !r.Success && !r.blocked }
 
 // Aggregated is what the hooks said together. Success is the health of their
-// execution, not the decision: a hook that blocks by exit 2 makes it false.
+// execution and not a decision: a hook that blocks by exit 2 makes it false.
 type Aggregated struct {
-	Success       bool     `json:"success"`
-	FinalOutput   *Output  `json:"finalOutput"`
-	AllOutputs    []Output `json:"allOutputs"`
-	Errors        []string `json:"errors"`
-	TotalDuration Elapsed  `json:"totalDuration"` // of all hooks one by one
+	Success       bool             `json:"success"`
+	FinalOutput   *dialect.Output  `json:"finalOutput"`
+	AllOutputs    []dialect.Output `json:"allOutputs"`
+	Errors        []string         `json:"errors"`
+	TotalDuration Elapsed          `json:"totalDuration"` // the sum over all hooks
 }
 
-// Policy is what the hooks' words mean for the caller.
+// Policy is what the caller has to do.
 type Policy struct {
 	Blocking          bool   `json:"blocking"`
 	Stop              bool   `json:"stop"`
@@ -62,56 +62,57 @@ type Policy struct {
 	ModifiedRequest   jsontext.Value `json:"modifiedRequest,omitzero"`   // BeforeModel
 	ModifiedResponse  jsontext.Value `json:"modifiedResponse,omitzero"`  // AfterModel
 	ToolConfig        jsontext.Value `json:"toolConfig,omitzero"`        // BeforeToolSelection
-	Tools             jsontext.Value `json:"tools,omitzero"`             // BeforeToolSelection, as they came
+	Tools             jsontext.Value `json:"tools,omitzero"`             // BeforeToolSelection, unchanged
 }
 
-// LogEntry is a line for a log; its level is debug or warn.
+// The levels of log entries.
+const (
+	LevelDebug = "debug"
+	LevelWarn  = "warn"
+)
+
+// LogEntry is a line for the caller's log.
 type LogEntry struct {
 	Level   string `json:"level"`
 	Message string `json:"msg"`
 }
 
-// MarshalJSON writes a plan as it is shown.
-func (p *Plan) MarshalJSON() ([]byte, error) {
-	type shownHook struct {
-		Type    string   `json:"type"`
-		Name    string   `json:"name,omitzero"`
-		Command string   `json:"command"`
-		Args    []string `json:"args,omitzero"`
-		Timeout Elapsed  `json:"timeout_ms"`
-		Matcher string   `json:"matcher,omitzero"`
-		Scope   Scope    `json:"source"`
-		From    string   `json:"from,omitzero"`
-	}
-	shown := struct {
-		Sequential bool        `json:"sequential"`
-		Hooks      []shownHook `json:"hooks"`
-	}{Sequential: p.Sequential}
-	for _, h := range p.Hooks {
-		shown.Hooks = append(shown.Hooks, shownHook{h.Type, h.Name, h.Command, h.Args, Elapsed(h.Timeout), h.Matcher, h.Scope, h.Source})
-	}
-	return json.Marshal(shown, tolerant)
-}
-
-// Elapsed is a duration that is written as milliseconds, to the microsecond.
+// Elapsed is a duration whose JSON is milliseconds, to the microsecond.
 type Elapsed time.Duration
 
-// MarshalJSON writes e as a number of milliseconds.
+// MarshalJSON returns e as a number of milliseconds.
 func (e Elapsed) MarshalJSON() ([]byte, error) {
 	ms := float64(time.Duration(e).Microseconds()) / 1000
 	return strconv.AppendFloat(nil, ms, 'f', -1, 64), nil
 }
 
-func (e Elapsed) milliseconds() int64 { return time.Duration(e).Milliseconds() }
+// Milliseconds returns e in whole milliseconds.
+func (e Elapsed) Milliseconds() int64 { return time.Duration(e).Milliseconds() }
 
-// empty is the result of an event for which nothing ran.
-func empty() *Result {
+// newResult returns the result of an event for which nothing ran.
+func newResult() *Result {
 	return &Result{
 		Results:    []HookResult{},
-		Aggregated: Aggregated{Success: true, AllOutputs: []Output{}, Errors: []string{}},
+		Aggregated: Aggregated{Success: true, AllOutputs: []dialect.Output{}, Errors: []string{}},
 		Logs:       []LogEntry{},
 	}
 }
 
-func (r *Result) warn(message string)  { r.Logs = append(r.Logs, LogEntry{"warn", message}) }
-func (r *Result) debug(message string) { r.Logs = append(r.Logs, LogEntry{"debug", message}) }
+// Warnings returns the warnings in the log.
+func (r *Result) Warnings() []string {
+	var found []string
+	for _, entry := range r.Logs {
+		if entry.Level == LevelWarn {
+			found = append(found, entry.Message)
+		}
+	}
+	return found
+}
+
+func (r *Result) warn(message string) {
+	r.Logs = append(r.Logs, LogEntry{LevelWarn, message})
+}
+
+func (r *Result) debug(message string) {
+	r.Logs = append(r.Logs, LogEntry{LevelDebug, message})
+}

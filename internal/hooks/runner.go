@@ -8,15 +8,18 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
-// runner starts the hooks of a plan and reads what they say.
+// runner runs the hooks of a plan and reads what they say.
 type runner struct {
-	dialect Dialect
+	dialect dialect.Dialect
 	environ []string // what hooks inherit
 }
 
-// ran is what came of one hook, and what a log should know of it.
+// ran is the result of one hook, with notes for the log.
 type ran struct {
 	result HookResult
 	notes  []string
@@ -30,23 +33,23 @@ func (r runner) run(ctx context.Context, f firing, p *Plan) []ran {
 	return r.inParallel(ctx, f, p.Hooks)
 }
 
-// inSequence hands each hook what the ones before made of the input. A block
+// inSequence passes each hook the input as the hooks before it changed it. A block
 // ends the chain.
 func (r runner) inSequence(ctx context.Context, f firing, hooks []Hook) []ran {
 	var all []ran
 	for _, h := range hooks {
-		one := r.one(ctx, f, h, f.input.raw())
+		one := r.one(ctx, f, h, f.input.Raw())
 		all = append(all, one)
-		if said := one.result.Output; said != nil && f.rule.blockedBy(*said) && !one.result.failed() {
+		if said := one.result.Output; said != nil && f.event.BlockedBy(*said) && !one.result.failed() {
 			break
 		}
-		f.input = f.rule.chained(r.dialect, f.input, []HookResult{one.result})
+		f.input = chained(r.dialect, f.event.Chain, f.input, []HookResult{one.result})
 	}
 	return all
 }
 
 func (r runner) inParallel(ctx context.Context, f firing, hooks []Hook) []ran {
-	stdin := f.input.raw()
+	stdin := f.input.Raw()
 	all := make([]ran, len(hooks))
 	var group sync.WaitGroup
 	for i, h := range hooks {
@@ -56,8 +59,8 @@ func (r runner) inParallel(ctx context.Context, f firing, hooks []Hook) []ran {
 	return all
 }
 
-// one runs one hook. A panic in here would be ours, and is that hook's failure
-// and nobody else's.
+// one runs one hook. A panic is a mistake in this program; it fails this hook and no
+// other.
 func (r runner) one(ctx context.Context, f firing, h Hook, stdin []byte) (done ran) {
 	done.result.Command = h.Command
 	defer func() {
@@ -65,75 +68,73 @@ func (r runner) one(ctx context.Context, f firing, h Hook, stdin []byte) (done r
 			done = ran{HookResult{Command: h.Command, Error: fmt.Sprintf("internal error: %v", p)}, nil}
 		}
 	}()
-	if h.Type != commandType {
-		done.result.Error = fmt.Sprintf("unsupported handler: %s runs hooks of type command only, not %q", "this runtime", h.Type)
+	if h.Type != dialect.CommandType {
+		done.result.Error = fmt.Sprintf("unsupported handler: this runtime runs hooks of type command only, not %q", h.Type)
 		return done
 	}
 	if h.Data != "" {
-		_ = os.MkdirAll(h.Data, 0o755) // promised to a plugin's hook; one that needs it will say so
+		_ = os.MkdirAll(h.Data, 0o755) // a hook that needs it reports the failure itself
 	}
-	i := r.invocation(f, h, stdin)
+	c := r.command(f, h, stdin)
 	if h.Async {
-		return r.detached(i, h)
+		return r.detached(c, h)
 	}
-	return r.read(f, h, i.run(ctx))
+	return r.read(f, h, c.Run(ctx))
 }
 
 // read turns an outcome into a result.
-func (r runner) read(f firing, h Hook, o outcome) ran {
+func (r runner) read(f firing, h Hook, o process.Outcome) ran {
 	result := HookResult{
 		Command:  h.Command,
-		Success:  o.success(),
-		ExitCode: o.exitCode,
-		Signal:   o.signal,
-		Stdout:   o.stdout,
-		Stderr:   o.stderr,
-		Cut:      o.cut,
-		Duration: Elapsed(o.duration),
-		blocked:  o.blocks(),
+		Success:  o.Exited(0),
+		ExitCode: o.ExitCode,
+		Signal:   o.Signal,
+		Stdout:   o.Stdout,
+		Stderr:   o.Stderr,
+		Cut:      o.Truncated,
+		Duration: Elapsed(o.Duration),
+		blocked:  o.Exited(dialect.ExitBlock),
 	}
-	if o.err != nil {
-		result.Error = "Hook " + o.err.Error()
+	if o.Err != nil {
+		result.Error = "Hook " + o.Err.Error()
 	}
-	said, isSaid, notes := r.dialect.interpret(f.rule, o)
-	if isSaid {
-		result.Output = &said
-	}
-	return ran{result, notes}
+	answer := r.dialect.Read(f.event, o)
+	result.Output = answer.Output
+	return ran{result, answer.Notes}
 }
 
-func (r runner) detached(i invocation, h Hook) ran {
+func (r runner) detached(c process.Command, h Hook) ran {
 	result := HookResult{Command: h.Command, Success: true}
 	start := time.Now()
-	if err := i.detach(); err != nil {
+	if err := c.Detach(); err != nil {
 		result.Success, result.Error = false, "Hook "+err.Error()
 	}
 	result.Duration = Elapsed(time.Since(start))
 	return ran{result, []string{"it runs in the background; its output is not read"}}
 }
 
-// invocation is the process of a hook: the shell, or the program itself where
-// the hook gives arguments.
-func (r runner) invocation(f firing, h Hook, stdin []byte) invocation {
-	vars := r.dialect.variables(f.session, h)
-	i := invocation{
-		dir:     f.session.Cwd,
-		env:     r.environment(vars, h),
-		stdin:   stdin,
-		timeout: h.Timeout,
+// command returns the process of a hook: a shell, or the program itself if the hook
+// has arguments.
+func (r runner) command(f firing, h Hook, stdin []byte) process.Command {
+	vars := h.Variables(r.dialect, f.session)
+	c := process.Command{
+		Dir:     f.session.Cwd,
+		Env:     r.environment(vars, h),
+		Stdin:   stdin,
+		Timeout: h.Timeout,
 	}
 	if h.Args == nil {
-		i.argv = []string{"/bin/sh", "-c", expand(h.Command, vars)}
-		return i
+		c.Args = process.Shell(expand(h.Command, vars))
+		return c
 	}
 	for _, word := range append([]string{h.Command}, h.Args...) {
-		i.argv = append(i.argv, substitute(word, vars))
+		c.Args = append(c.Args, substitute(word, vars))
 	}
-	return i
+	return c
 }
 
-// environment is the parent's, the hook's own and the variables on top; where a
-// name comes twice the last one counts.
+// environment returns the inherited environment, the hook's own and the variables.
+// The last one of a name counts.
 func (r runner) environment(vars []Variable, h Hook) []string {
 	env := slices.Clone(r.environ)
 	for name, value := range h.Env {
@@ -145,20 +146,16 @@ func (r runner) environment(vars []Variable, h Hook) []string {
 	return env
 }
 
-// failure describes a result that is no success for a log, "" if there is
-// nothing to say.
+// failure describes the result of a failed hook for the log; "" for any other.
 func failure(r HookResult) string {
-	complaint := strings.TrimSpace(r.Stderr)
+	stderr := strings.TrimSpace(r.Stderr)
 	switch {
-	case r.Success || r.blocked:
+	case !r.failed():
 		return ""
 	case r.Error != "":
-		return lines([]string{r.Error, complaint})
+		return lines([]string{r.Error, stderr})
 	case r.Signal != "":
-		return lines([]string{"was ended by " + r.Signal, complaint})
+		return lines([]string{"was ended by " + r.Signal, stderr})
 	}
-	return lines([]string{fmt.Sprintf("exited with code %d", r.ExitCode), complaint})
+	return lines([]string{fmt.Sprintf("exited with code %d", r.ExitCode), stderr})
 }
-
-// inherited is the environment of this process.
-func inherited() []string { return os.Environ() }

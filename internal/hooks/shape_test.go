@@ -1,7 +1,6 @@
 package hooks
 
 import (
-	"context"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -11,30 +10,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// The shape of the interface, which fails to compile when it changes. Every result
-// is a return value: nobody can fire an event and forget what came of it.
-// HOOK-134, HOOK-142, HOOK-175
-var (
-	_ func(Config) *Engine                                                            = New
-	_ func(*Engine, context.Context, string, Input) *Result                           = (*Engine).Fire                // HOOK-143
-	_ func(*Engine, context.Context, string, jsontext.Value) *Output                  = (*Engine).BeforeTool          // HOOK-127, HOOK-150
-	_ func(*Engine, context.Context, string, jsontext.Value, jsontext.Value) *Output  = (*Engine).AfterTool           // HOOK-128, HOOK-151
-	_ func(*Engine, context.Context, jsontext.Value) BeforeModelResult                = (*Engine).BeforeModel         // HOOK-152
-	_ func(*Engine, context.Context, jsontext.Value, jsontext.Value) AfterModelResult = (*Engine).AfterModel          // HOOK-153
-	_ func(*Engine, context.Context, jsontext.Value) ToolSelectionResult              = (*Engine).BeforeToolSelection // HOOK-154
-	_ func(*Engine, context.Context, string, jsontext.Value, Tool) ToolRun            = (*Engine).ExecuteTool
-	_ func(*Engine, context.Context, jsontext.Value, Model) ModelRun                  = (*Engine).RunModel
-	_                                                                                 = BeforeModelResult{Blocked: false, Reason: "", Synthetic: nil, Modified: nil} // HOOK-135, HOOK-176
-	_                                                                                 = AfterModelResult{Response: nil}                                              // HOOK-136, HOOK-176
-	_                                                                                 = ToolSelectionResult{ToolConfig: nil, Tools: nil}                             // HOOK-137, HOOK-176
-)
+const module = "github.com/fsmtx/fsmtx/"
 
-// sources are the files of the hook runtime and its commands, without their tests.
+// sources returns the files of the hook runtime and its commands, without tests.
 func sources(t *testing.T) map[string]*ast.File {
 	files := map[string]*ast.File{}
 	add := func(path string) {
@@ -54,34 +36,35 @@ func sources(t *testing.T) map[string]*ast.File {
 	return files
 }
 
-// TestThereIsNoPackageLevelState is that an Engine owns all there is: outside of it
-// are errors and options, which nobody assigns to. HOOK-006, HOOK-007
+// TestThereIsNoPackageLevelState shows that an Engine owns all state: the only
+// package-level variables are errors, which are never assigned to, so that every
+// caller needs an Engine. HOOK-006, HOOK-007
 func TestThereIsNoPackageLevelState(t *testing.T) {
 	for path, f := range sources(t) {
 		for _, d := range f.Decls {
 			if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.VAR {
 				for _, s := range g.Specs {
-					assert.True(t, isFixed(s.(*ast.ValueSpec)), "%s: %s", path, s.(*ast.ValueSpec).Names)
+					assert.True(t, isError(s.(*ast.ValueSpec)), "%s: %s", path, s.(*ast.ValueSpec).Names)
 				}
 			}
 		}
 	}
 }
 
-// isFixed reports whether a variable is an error or options of the JSON package.
-func isFixed(v *ast.ValueSpec) bool {
+// isError reports whether a variable is made by errors.New.
+func isError(v *ast.ValueSpec) bool {
 	return len(v.Values) > 0 && !slices.ContainsFunc(v.Values, func(value ast.Expr) bool {
 		call, ok := value.(*ast.CallExpr)
 		if !ok {
 			return true
 		}
 		made, ok := call.Fun.(*ast.SelectorExpr)
-		return !ok || !slices.Contains([]string{"errors.New", "json.JoinOptions"}, made.X.(*ast.Ident).Name+"."+made.Sel.Name)
+		return !ok || made.X.(*ast.Ident).Name+"."+made.Sel.Name != "errors.New"
 	})
 }
 
-// TestOnlyADialectKnowsItsName is that what differs between agents is a field of
-// Dialect: nothing is decided by comparing with an agent's name.
+// TestOnlyADialectKnowsItsName shows that differences between agents are data of their
+// dialects: no code compares with an agent's name.
 func TestOnlyADialectKnowsItsName(t *testing.T) {
 	isName := func(e ast.Expr) bool {
 		literal, ok := e.(*ast.BasicLit)
@@ -104,12 +87,20 @@ func TestOnlyADialectKnowsItsName(t *testing.T) {
 	}
 }
 
-// TestTheTranslatorIsNobodyElses is that callers see GenerateContent JSON and
-// nothing of the stable format. HOOK-141
-func TestTheTranslatorIsNobodyElses(t *testing.T) {
-	for _, d := range sources(t)["translate.go"].Decls {
-		if f, ok := d.(*ast.FuncDecl); ok {
-			assert.False(t, f.Name.IsExported(), f.Name.Name)
+// TestImports shows the direction of the packages: only the engine translates models'
+// requests, so that callers see GenerateContent JSON (HOOK-141), and the runtime knows
+// nothing of hydrations and guards.
+func TestImports(t *testing.T) {
+	importers := map[string][]string{}
+	for path, f := range sources(t) {
+		for _, spec := range f.Imports {
+			imported := strings.TrimPrefix(strings.Trim(spec.Path.Value, `"`), module)
+			importers[imported] = append(importers[imported], filepath.Dir(path))
 		}
+	}
+	assert.Equal(t, []string{"."}, slices.Compact(slices.Sorted(slices.Values(importers["internal/hooks/genai"]))))
+	assert.Equal(t, []string{".", "dialect"}, slices.Compact(slices.Sorted(slices.Values(importers["internal/hooks/process"]))))
+	for _, other := range []string{"internal/hydrate", "internal/guard", "internal/recovery"} {
+		assert.NotContains(t, importers, other)
 	}
 }

@@ -1,13 +1,17 @@
 package hooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
-// ToolResult is what a tool gave, and what becomes of it.
+// ToolResult is the result of a tool.
 type ToolResult struct {
 	LLMContent      string         `json:"llmContent"`    // for the model
 	ReturnDisplay   string         `json:"returnDisplay"` // for the user
@@ -16,31 +20,33 @@ type ToolResult struct {
 	SuppressDisplay bool           `json:"suppressDisplay,omitzero"`
 }
 
-// ToolError is how a tool failed.
+// ToolError is why a tool failed.
 type ToolError struct {
 	Message string `json:"message"`
 }
 
-// ToolRun is a tool's call from the first hook to the last.
+// ToolRun is a tool's call with the hooks around it.
 type ToolRun struct {
 	Result     ToolResult     `json:"result"`
 	Executed   bool           `json:"executed"`
-	Blocked    bool           `json:"blocked"` // it was not run, and is not to be tried again
-	Stopped    bool           `json:"stopped"` // the agent is to stop
+	Blocked    bool           `json:"blocked"` // it did not run and must not be retried
+	Stopped    bool           `json:"stopped"` // the agent must stop
 	StopReason string         `json:"stopReason,omitzero"`
-	Input      jsontext.Value `json:"input"` // what it ran with
+	Input      jsontext.Value `json:"input"` // what the tool got
 	Before     *Result        `json:"before"`
-	After      *Result        `json:"after"` // nil if it did not run
+	After      *Result        `json:"after"` // nil if the tool did not run
 }
 
 // Tool runs a tool with an input, which a hook may have changed.
 type Tool func(ctx context.Context, input jsontext.Value) (ToolResult, error)
 
-// ExecuteTool fires the event before a tool, runs it unless a hook blocks or
+// ExecuteTool fires the event before a tool, runs the tool unless a hook blocks or
 // stops, fires the event after it and applies what the hooks said to the result.
 func (e *Engine) ExecuteTool(ctx context.Context, name string, input jsontext.Value, run Tool) ToolRun {
 	call := ToolRun{Input: orNull(input)}
-	call.Before = e.Fire(ctx, e.toolEvents().before, toolInput(name, input))
+	around := e.around()
+	fields := js.Object{}.WithText("tool_name", name).With("tool_input", call.Input)
+	call.Before = e.Fire(ctx, around.BeforeTool, Input{Fields: fields.Raw()})
 	if policy := call.Before.Policy; policy.Blocking || policy.Stop {
 		call.refuse(policy)
 		return call
@@ -49,15 +55,22 @@ func (e *Engine) ExecuteTool(ctx context.Context, name string, input jsontext.Va
 		call.Input = changed
 	}
 	call.execute(ctx, run)
-	response := jsontext.Value(marshal(call.Result))
-	call.After = e.Fire(ctx, e.toolEvents().after, afterTool(name, call.Input, response))
+	fields = fields.With("tool_input", call.Input).With("tool_response", js.Marshal(call.Result))
+	call.After = e.Fire(ctx, around.AfterTool, Input{Fields: fields.Raw()})
 	if e != nil {
 		e.apply(&call)
 	}
 	return call
 }
 
-// refuse makes the reason the result, so that the model learns of it.
+func (e *Engine) around() dialect.Around {
+	if e == nil {
+		return dialect.Around{}
+	}
+	return e.config.Dialect.Around
+}
+
+// refuse makes the reason the result, so that the model reads it.
 func (c *ToolRun) refuse(p Policy) {
 	c.Blocked, c.Stopped = p.Blocking, p.Stop
 	if p.Stop {
@@ -77,20 +90,12 @@ func (c *ToolRun) execute(ctx context.Context, run Tool) {
 	}
 }
 
-// apply puts the hooks' words into the result: context, then system messages,
-// of the event before and of the one after. A hook that failed has no word here.
+// apply adds to the result what the hooks before and after the tool said: context,
+// then system messages. Failed hooks add nothing.
 func (e *Engine) apply(c *ToolRun) {
-	d := e.config.Dialect
-	content := c.Result.LLMContent
-	if after := c.After.Policy; after.Blocking {
-		content = d.tool.blockedAfter(content, after.Reason)
-	}
-	for _, fired := range []struct {
-		event  string
-		result *Result
-	}{{d.tool.before, c.Before}, {d.tool.after, c.After}} {
-		content = e.annotate(content, d.rules[fired.event], fired.result.Results)
-	}
+	content := c.afterBlock(e.around().BlockAfterTool)
+	content = e.annotate(content, e.around().BeforeTool, c.Before)
+	content = e.annotate(content, e.around().AfterTool, c.After)
 	c.Result.LLMContent = content
 	c.Result.SuppressDisplay = c.After.Policy.SuppressOutput
 	c.Stopped = c.After.Policy.Stop
@@ -99,26 +104,45 @@ func (e *Engine) apply(c *ToolRun) {
 	}
 }
 
-func (e *Engine) annotate(content string, r rule, results []HookResult) string {
-	final := aggregate(r, withoutFailures(results)).FinalOutput
+// afterBlock returns the content for the model after a block by a hook after the tool.
+func (c *ToolRun) afterBlock(rule dialect.AfterBlock) string {
+	content, after := c.Result.LLMContent, c.After.Policy
+	switch {
+	case !after.Blocking:
+	case rule == dialect.BlockHidesResult:
+		return after.Reason
+	case rule == dialect.BlockIsToldModel:
+		return join(content, "PostToolUse hook blocking error: "+after.Reason)
+	}
+	return content
+}
+
+func (e *Engine) annotate(content, event string, fired *Result) string {
+	row, _ := e.config.Dialect.Event(event)
+	final := aggregate(row, withoutFailures(fired.Results)).FinalOutput
 	if final == nil {
 		return content
 	}
 	if context := final.Context(); context != "" {
-		content = join(content, e.config.Dialect.context(context))
+		content = join(content, fmt.Sprintf(e.around().ContextFormat, context))
 	}
-	if message := final.SystemMessage(); message != "" && e.config.Dialect.toModel {
+	if message := final.SystemMessage(); message != "" && e.around().MessagesToModel {
 		content = join(content, "[System] "+message)
 	}
 	return content
 }
 
-// stopReason is what a stopping hook said, else the policy's words for it.
+// stopReason returns why a hook stops the agent.
 func stopReason(r *Result) string {
-	if r.Aggregated.FinalOutput != nil {
-		if why := r.Aggregated.FinalOutput.StopReason(); why != "" {
-			return why
-		}
+	if r.Aggregated.FinalOutput == nil {
+		return defaultStopReason
 	}
-	return defaultStopReason
+	return cmp.Or(r.Aggregated.FinalOutput.StopReason(), defaultStopReason)
+}
+
+func orNull(v jsontext.Value) jsontext.Value {
+	if len(v) == 0 {
+		return jsontext.Value("null")
+	}
+	return v
 }

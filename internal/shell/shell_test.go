@@ -162,3 +162,21 @@ func TestLiteralAgreesWithTheShell(t *testing.T) {
 		}
 	})
 }
+
+// A line in which nothing is known stays as it is, and no line makes the parser panic.
+func FuzzExpand(f *testing.F) {
+	for _, line := range []string{`a "$B" '$C' $(d "` + "`e`" + `") <<F; g $((h + ${i[j]}))` + "\nF\n", `case $a in b) ;; esac`, `[[ $a =~ $b ]]`, "\xff", `'$V`, "$V\x00"} {
+		f.Add(line)
+	}
+	f.Fuzz(func(t *testing.T, line string) {
+		require.Equal(t, line, Expand(line, none))
+		Expand(line, func(string) (string, bool) { return "'\"`$\\\n", true })
+		if s, err := Parse(line); err == nil {
+			s.Unquoted()
+			for _, w := range s.FirstCommand() {
+				w.Literal()
+			}
+		}
+		Call(line)
+	})
+}

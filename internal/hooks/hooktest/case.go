@@ -11,21 +11,21 @@ import (
 
 	"github.com/rogpeppe/go-internal/txtar"
 
-	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 )
 
-// ErrCase means that a case file is not one; it wraps what is wrong.
+// ErrCase is returned when a case file is invalid. The error that wraps it says why.
 var ErrCase = errors.New("invalid case")
 
 // Case is one test.
 type Case struct {
 	Path    string // of the file
-	Title   string // its first line
+	Title   string // the first line
 	Event   string
-	Dialect hooks.Dialect
+	Dialect dialect.Dialect
 	Config  []string // paths, absolute
 	Env     []string // NAME=VALUE
-	Ignore  []string // patterns of files whose changes do not matter
+	Ignore  []string // patterns of files that may change
 	archive *txtar.Archive
 }
 
@@ -42,7 +42,7 @@ func Files(dir string) ([]string, error) {
 	return found, err
 }
 
-// ignores reports whether a pattern names the file or a directory it is in.
+// ignores reports whether a pattern matches the file or a directory above it.
 func (c Case) ignores(name string) bool {
 	for ; name != "."; name = path.Dir(name) {
 		for _, pattern := range c.Ignore {
@@ -60,7 +60,7 @@ func Load(file string) (Case, error) {
 	if err != nil {
 		return Case{}, err
 	}
-	c := Case{Path: file, Dialect: hooks.Claude(), archive: archive}
+	c := Case{Path: file, Dialect: dialect.Claude(), archive: archive}
 	for line := range strings.Lines(string(archive.Comment)) {
 		if err := c.header(strings.TrimSpace(line)); err != nil {
 			return Case{}, fmt.Errorf("%s: %w: %w", file, ErrCase, err)
@@ -68,14 +68,14 @@ func Load(file string) (Case, error) {
 	}
 	switch {
 	case c.Event == "":
-		return Case{}, fmt.Errorf("%s: %w: no line says the event, as in \"event: PreToolUse\"", file, ErrCase)
+		return Case{}, fmt.Errorf("%s: %w: missing event, as in \"event: PreToolUse\"", file, ErrCase)
 	case len(c.Config) == 0:
-		return Case{}, fmt.Errorf("%s: %w: no line says the configuration, as in \"config: ../hooks/hooks.json\"", file, ErrCase)
+		return Case{}, fmt.Errorf("%s: %w: missing configuration, as in \"config: ../hooks/hooks.json\"", file, ErrCase)
 	}
 	return c, nil
 }
 
-// header reads a line of the head; what is no "name: value" is for people.
+// header reads a line of the head. Lines that are not "name: value" are for people.
 func (c *Case) header(line string) (err error) {
 	name, value, _ := strings.Cut(line, ":")
 	value = strings.TrimSpace(value)
@@ -83,7 +83,7 @@ func (c *Case) header(line string) (err error) {
 	case "event":
 		c.Event = value
 	case "dialect":
-		c.Dialect, err = hooks.Named(value)
+		c.Dialect, err = dialect.Named(value)
 	case "config":
 		c.Config = append(c.Config, filepath.Join(filepath.Dir(c.Path), value))
 	case "env":
@@ -115,14 +115,14 @@ const (
 	wantDirectory = "want/"
 )
 
-// layout returns the files to lay out.
+// layout returns the files to create before the event.
 func (c Case) layout() []txtar.File {
 	return slices.DeleteFunc(slices.Clone(c.archive.Files), func(f txtar.File) bool {
 		return f.Name == eventSection || f.Name == wantSection || strings.HasPrefix(f.Name, wantDirectory)
 	})
 }
 
-// wanted returns the files the hooks are to leave behind, by name.
+// wanted returns the files that the hooks must create or change, by name.
 func (c Case) wanted() map[string]string {
 	files := map[string]string{}
 	for _, f := range c.archive.Files {
@@ -133,12 +133,12 @@ func (c Case) wanted() map[string]string {
 	return files
 }
 
-// Update rewrites what the case wants by what it got.
+// Update rewrites the expectations of the case to what it got.
 func (c Case) Update(got Got) error {
 	archive := &txtar.Archive{Comment: c.archive.Comment, Files: slices.DeleteFunc(slices.Clone(c.archive.Files), func(f txtar.File) bool {
 		return f.Name == wantSection || strings.HasPrefix(f.Name, wantDirectory)
 	})}
-	archive.Files = append(archive.Files, txtar.File{Name: wantSection, Data: []byte(got.Said)})
+	archive.Files = append(archive.Files, txtar.File{Name: wantSection, Data: []byte(got.Policy)})
 	for _, name := range got.names() {
 		archive.Files = append(archive.Files, txtar.File{Name: wantDirectory + name, Data: []byte(got.Files[name])})
 	}

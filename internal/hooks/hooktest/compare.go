@@ -8,24 +8,26 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Differences says how what came of a case differs from what it wants; nothing
-// if it does not.
+// Differences describes how a case's result differs from its expectations; nil if it
+// passes.
 func (c Case) Differences(got Got) []string {
 	found := c.decision(got)
 	want := c.wanted()
 	names := slices.Sorted(maps.Keys(want))
 	for _, name := range got.names() {
 		if _, ok := want[name]; !ok {
-			found = append(found, fmt.Sprintf("%s: changed, and the case does not say so; it now holds\n%s", name, quoted(got.Files[name])))
+			found = append(found, fmt.Sprintf("%s: changed, but the case does not expect it; it now contains\n%s", name, quoted(got.Files[name])))
 		}
 	}
 	for _, name := range names {
 		content, ok := got.Files[name]
 		switch {
 		case !ok:
-			found = append(found, fmt.Sprintf("%s: wanted, and the hooks did not touch it", name))
+			found = append(found, fmt.Sprintf("%s: the hooks did not create or change it", name))
 		case content != want[name]:
 			found = append(found, fmt.Sprintf("%s: want\n%s\ngot\n%s", name, quoted(want[name]), quoted(content)))
 		}
@@ -33,8 +35,8 @@ func (c Case) Differences(got Got) []string {
 	return found
 }
 
-// decision compares the fields that the case names; it may leave some out, but
-// not that something is blocked or stopped.
+// decision compares the fields that the case names. A block or a stop that the case
+// does not name is a difference too.
 func (c Case) decision(got Got) []string {
 	var want, have map[string]jsontext.Value
 	section := c.section(wantSection)
@@ -42,10 +44,10 @@ func (c Case) decision(got Got) []string {
 		section = "{}"
 	}
 	if err := json.Unmarshal([]byte(section), &want); err != nil {
-		return []string{fmt.Sprintf("want.json: %v", err)}
+		return []string{fmt.Sprintf("want.json:%v", jsonx.Explain([]byte(section), err))}
 	}
-	if err := json.Unmarshal([]byte(got.Said), &have, jsontext.AllowInvalidUTF8(true)); err != nil {
-		return []string{fmt.Sprintf("the result does not parse: %v", err)}
+	if err := json.Unmarshal([]byte(got.Policy), &have, jsontext.AllowInvalidUTF8(true)); err != nil {
+		return []string{fmt.Sprintf("cannot read the result: %v", err)}
 	}
 	var found []string
 	for _, must := range []string{"blocking", "stop"} {
@@ -61,7 +63,7 @@ func (c Case) decision(got Got) []string {
 	return found
 }
 
-// canonical is a value for comparison; absent, false and null are the same.
+// canonical returns a value for comparison; absent, false and null are the same.
 func canonical(v jsontext.Value) string {
 	c := v.Clone()
 	if err := c.Canonicalize(); err != nil || len(c) == 0 || string(c) == "false" || string(c) == "null" {

@@ -1,6 +1,6 @@
-// Package hooktest runs the tests that authors keep beside their hooks: files in
-// txtar format, each of which says an event, the files to lay out, and what is
-// expected to be decided and changed.
+// Package hooktest runs the tests that authors keep beside their hooks: files in txtar
+// format, each with an event, the files to create before it, and the expected decision
+// and changes.
 //
 //	Blocks a recursive delete of the root.
 //
@@ -11,18 +11,18 @@
 //	-- event.json --
 //	{"tool_name": "Bash", "tool_input": {"command": "rm -rf /"}}
 //	-- project/README.md --
-//	laid out before the event
+//	created before the event
 //	-- want.json --
 //	{"blocking": true, "reason": "not that"}
 //	-- want/project/log.txt --
-//	laid out or changed by the hooks
+//	created or changed by the hooks
 //
-// A line "env: NAME=VALUE" adds to the environment, and "ignore: PATTERN" names
-// files, or directories of them, whose changes do not matter.
+// A line "env: NAME=VALUE" adds to the environment, and "ignore: PATTERN" names files
+// and directories that may change.
 //
-// The hooks run in project, an empty directory but for what the case lays out,
-// with HOME set to home beside it. In all texts, {{CWD}} is the project,
-// {{HOME}} is home and {{DIR}} is the directory of the case file.
+// The hooks run in the directory project, which contains only the files of the case,
+// with HOME set to the directory home beside it. In all texts {{CWD}} is the project,
+// {{HOME}} is the home and {{DIR}} is the directory of the case file.
 //
-// It is not a sandbox: hooks run as the user who runs the tests.
+// It is not a sandbox: hooks run with the rights of the user who runs the tests.
 package hooktest

@@ -14,27 +14,29 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Got is what came of a case.
+// Got is the result of a case.
 type Got struct {
-	Said   string            // what was decided: JSON, only what is not nothing
-	Files  map[string]string // new or changed, by name; of one that is gone, Gone
+	Policy string            // the policy as JSON, without empty members
+	Files  map[string]string // new and changed files by name; Removed for removed ones
 	Result *hooks.Result
 }
 
-// Gone stands for the content of a file that hooks removed.
-const Gone = "(removed)\n"
+// Removed stands for the content of a file that hooks removed.
+const Removed = "(removed)\n"
 
 func (g Got) names() []string { return slices.Sorted(maps.Keys(g.Files)) }
 
 // Loader reads the configuration of a case.
-type Loader func(d hooks.Dialect, paths []string) (enabled bool, sources []hooks.Source, err error)
+type Loader func(d dialect.Dialect, paths []string) (enabled bool, sources []hooks.Source, err error)
 
-// Run lays the case out in a directory of its own below root, runs it and
-// returns what came of it. environ is what hooks inherit.
+// Run creates the files of the case below root, fires the event and returns the
+// result. environ is what hooks inherit.
 func (c Case) Run(ctx context.Context, root string, load Loader, environ []string) (Got, error) {
-	place, err := c.settle(root)
+	place, err := c.layOut(root)
 	if err != nil {
 		return Got{}, err
 	}
@@ -43,7 +45,7 @@ func (c Case) Run(ctx context.Context, root string, load Loader, environ []strin
 		return Got{}, err
 	}
 	if !enabled {
-		return Got{}, fmt.Errorf("%w: its configuration switches hooks off; %s wants %s", ErrCase, c.Dialect.Title, c.Dialect.ToEnable())
+		return Got{}, fmt.Errorf("%w: its configuration turns hooks off; %s runs hooks only with %s", ErrCase, c.Dialect.Title, c.Dialect.Settings.ToEnable)
 	}
 	before, err := snapshot(place.root)
 	if err != nil {
@@ -52,7 +54,7 @@ func (c Case) Run(ctx context.Context, root string, load Loader, environ []strin
 	event := jsontext.Value(place.fill(c.section(eventSection)))
 	session, err := sessionOf(event, place.project)
 	if err != nil {
-		return Got{}, fmt.Errorf("%w: event.json: %w", ErrCase, err)
+		return Got{}, fmt.Errorf("%w: event.json:%w", ErrCase, jsonx.Explain(event, err))
 	}
 	engine := hooks.New(hooks.Config{
 		Dialect: c.Dialect,
@@ -74,7 +76,7 @@ func (c Case) Run(ctx context.Context, root string, load Loader, environ []strin
 // place is where a case runs.
 type place struct{ root, project, home, dir string }
 
-func (c Case) settle(root string) (place, error) {
+func (c Case) layOut(root string) (place, error) {
 	dir, err := filepath.Abs(filepath.Dir(c.Path))
 	if err != nil {
 		return place{}, err
@@ -88,7 +90,7 @@ func (c Case) settle(root string) (place, error) {
 	for _, f := range c.layout() {
 		path := filepath.Join(root, filepath.FromSlash(f.Name))
 		if !strings.HasPrefix(path, root+string(filepath.Separator)) {
-			return place{}, fmt.Errorf("%w: %s is outside of the case", ErrCase, f.Name)
+			return place{}, fmt.Errorf("%w: %s is outside the case's directory", ErrCase, f.Name)
 		}
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return place{}, err
@@ -104,7 +106,7 @@ func (c Case) settle(root string) (place, error) {
 	return p, nil
 }
 
-// fill puts the case's directories into a text; blank takes them out again.
+// fill puts the case's directories into a text; blank is its inverse.
 func (p place) fill(text string) string {
 	return strings.NewReplacer("{{CWD}}", p.project, "{{HOME}}", p.home, "{{DIR}}", p.dir).Replace(text)
 }
@@ -113,7 +115,8 @@ func (p place) blank(text string) string {
 	return strings.NewReplacer(p.project, "{{CWD}}", p.home, "{{HOME}}", p.dir, "{{DIR}}").Replace(text)
 }
 
-// environ isolates the hooks from the author's own home and configuration.
+// environ returns the environment of the hooks, without the author's home and
+// configuration.
 func (c Case) environ(inherited []string, p place) []string {
 	env := slices.DeleteFunc(slices.Clone(inherited), func(v string) bool {
 		return strings.HasPrefix(v, "CLAUDE_") || strings.HasPrefix(v, "GEMINI_") || strings.HasPrefix(v, "LLXPRT_")
@@ -131,7 +134,7 @@ func sessionOf(event jsontext.Value, project string) (hooks.Session, error) {
 		Cwd        string `json:"cwd"`
 		Transcript string `json:"transcript_path"`
 	}
-	if err := json.Unmarshal(event, &fields, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+	if err := json.Unmarshal(event, &fields, jsonx.Tolerant); err != nil {
 		return hooks.Session{}, err
 	}
 	s := hooks.Session{ID: fields.ID, Cwd: fields.Cwd, Project: project, TranscriptPath: fields.Transcript}
@@ -142,15 +145,15 @@ func sessionOf(event jsontext.Value, project string) (hooks.Session, error) {
 }
 
 func (p place) got(r *hooks.Result, files map[string]string) (Got, error) {
-	said := struct {
+	shown := struct {
 		Hooks int `json:"hooks"`
-		hooks.Said
-	}{len(r.Results), r.Policy.Said()}
-	text, err := json.Marshal(said, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true))
+		hooks.Compact
+	}{len(r.Results), r.Policy.Compact()}
+	text, err := json.Marshal(shown, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return Got{}, err
 	}
-	g := Got{Said: p.blank(string(text)) + "\n", Files: map[string]string{}, Result: r}
+	g := Got{Policy: p.blank(string(text)) + "\n", Files: map[string]string{}, Result: r}
 	for name, content := range files {
 		g.Files[name] = p.blank(content)
 	}
@@ -175,24 +178,24 @@ func snapshot(root string) (map[string]string, error) {
 	return files, err
 }
 
-// changes returns what is new, different or gone. A text without a newline at
-// its end gets one, for the case file can hold no other.
+// changes returns the new, changed and removed files. A text without a final newline
+// gets one: a txtar file cannot represent any other.
 func changes(before, after map[string]string) map[string]string {
 	changed := map[string]string{}
 	for name, content := range after {
 		if was, ok := before[name]; !ok || was != content {
-			changed[name] = ended(content)
+			changed[name] = withNewline(content)
 		}
 	}
 	for name := range before {
 		if _, ok := after[name]; !ok {
-			changed[name] = Gone
+			changed[name] = Removed
 		}
 	}
 	return changed
 }
 
-func ended(text string) string {
+func withNewline(text string) string {
 	if text == "" || strings.HasSuffix(text, "\n") {
 		return text
 	}

@@ -1,8 +1,7 @@
-// Package settings finds the hooks that an agent would run: in its settings
+// Package settings finds and reads the hooks that an agent would run: in its settings
 // files of project, user and system scope, in its extensions and its plugins.
 //
-// It reads and never writes, and it does not decide what a hook is: that is
-// package hooks.
+// It never writes. What a hook is and whether it is valid is left to package hooks.
 package settings
 
 import (
@@ -13,110 +12,102 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/tailscale/hujson"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// ErrFile means that a file is no JSON object; it wraps where and why.
-var ErrFile = errors.New("not a JSON object")
+// maxFile bounds a settings file.
+const maxFile = 64 << 20
 
-// Plugin is an installed plugin that is switched on.
+// Plugin is an installed and enabled plugin.
 type Plugin struct {
 	Name string
-	Root string // its directory, with hooks/hooks.json in it
-	Data string
+	Root string // its directory, which contains hooks/hooks.json
+	Data string // where it keeps data
 }
 
-// Finder looks for hooks.
+// Finder finds hooks.
 type Finder struct {
-	Dialect hooks.Dialect
-	Where   hooks.Where
+	Dialect dialect.Dialect
+	Where   Where
 
-	// Plugins returns the plugins; asked only where the dialect has any.
+	// Plugins returns the plugins. It is called only if the dialect has any.
 	Plugins func() ([]Plugin, error)
 }
 
-// Found is what there is.
+// Found is the hooks that were found.
 type Found struct {
 	Enabled bool
 	Sources []hooks.Source
-	Files   []string // that exist, in the order they were read
-	Trouble []error  // files that could not be used; the others count
+	Files   []string // the files that exist, in order of precedence
+	Trouble []error  // files that were skipped because they could not be used
 }
 
-// Find reads every place where the agent looks.
+// Find reads every file that the agent reads.
 func (f Finder) Find() Found {
 	var found Found
 	var texts []jsontext.Value
-	for _, place := range f.Dialect.Files(f.Where) {
-		if text := f.read(&found, place.Path); text != nil {
+	for _, file := range f.Dialect.Settings.Files {
+		path := f.Where.path(file)
+		if text := f.read(&found, path); text != nil {
 			texts = append(texts, text)
-			found.Sources = append(found.Sources, hooks.Source{Scope: place.Scope, Name: place.Path, Hooks: member(text, "hooks")})
+			found.Sources = append(found.Sources, hooks.Source{Scope: file.Scope, Name: path, Hooks: member(text, "hooks")})
 		}
 	}
 	switches := f.Dialect.Switches(texts...)
 	found.Enabled = switches.Enabled
 	f.extensions(&found, switches)
-	f.pluginSources(&found)
+	f.plugins(&found)
 	found.disable(switches.Disabled)
 	return found
 }
 
-// Given reads the files that the user names and no others. A file called
-// hooks.json is an extension's or a plugin's and has no switches; where none of
-// them has any, hooks are on.
+// Given reads the files that the user names and no others. A file named hooks.json
+// belongs to an extension or a plugin and has no switches; if no other file is given,
+// hooks are on. A file that cannot be used is an error.
 func (f Finder) Given(paths []string) (Found, error) {
 	var found Found
 	var texts []jsontext.Value
-	for _, path := range slices.Backward(paths) {
-		text := f.read(&found, path)
-		if text == nil && len(found.Trouble) == 0 {
-			return Found{}, fmt.Errorf("%s: %w", path, fs.ErrNotExist)
+	var failures []error
+	for _, path := range paths {
+		text, err := f.load(path)
+		if err != nil {
+			failures = append(failures, err)
+			continue
 		}
+		found.Files = append(found.Files, path)
+		found.Sources = append(found.Sources, SourceOf(f.Dialect, path, text))
 		if !isHooksFile(path) {
 			texts = append(texts, text)
 		}
 	}
-	if len(found.Trouble) > 0 {
-		return Found{}, errors.Join(found.Trouble...)
+	if len(failures) > 0 {
+		return Found{}, errors.Join(failures...)
 	}
-	slices.Reverse(found.Files)
-	for _, path := range paths {
-		source, err := f.source(path)
-		if err != nil {
-			return Found{}, err
-		}
-		found.Sources = append(found.Sources, source)
-	}
+	slices.Reverse(texts) // the last file on the command line has precedence
 	switches := f.Dialect.Switches(texts...)
 	found.Enabled = switches.Enabled || len(texts) == 0
 	found.disable(switches.Disabled)
 	return found, nil
 }
 
-// Source reads one file as a source, whatever it is called.
-func (f Finder) Source(path string) (hooks.Source, error) { return f.source(path) }
-
-func (f Finder) source(path string) (hooks.Source, error) {
-	text, err := f.load(path)
-	if err != nil {
-		return hooks.Source{}, err
-	}
-	source := hooks.Source{Scope: hooks.Project, Name: path, Hooks: member(text, "hooks")}
+// SourceOf returns the hooks in the content of a file, which Parse returned.
+func SourceOf(d dialect.Dialect, path string, text jsontext.Value) hooks.Source {
+	source := hooks.Source{Scope: dialect.Project, Name: path, Hooks: member(text, "hooks")}
 	if isHooksFile(path) {
-		source.Scope = hooks.Extensions
-		source.Strict = f.Dialect.HasPlugins()
+		source.Scope = dialect.Extensions
+		source.Strict = d.Settings.Plugins
 		source.Root = pluginRoot(path)
 	}
-	return source, nil
+	return source
 }
 
 func isHooksFile(path string) bool { return filepath.Base(path) == "hooks.json" }
 
-// pluginRoot is the directory above hooks/hooks.json.
+// pluginRoot returns the directory above hooks/hooks.json.
 func pluginRoot(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -129,8 +120,8 @@ func pluginRoot(path string) string {
 	return dir
 }
 
-func (f Finder) extensions(found *Found, switches hooks.Switches) {
-	for _, dir := range f.Dialect.ExtensionDirs(f.Where) {
+func (f Finder) extensions(found *Found, switches dialect.Switches) {
+	for _, dir := range f.Where.extensionDirs(f.Dialect) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			continue // there are none
@@ -142,15 +133,15 @@ func (f Finder) extensions(found *Found, switches hooks.Switches) {
 			}
 			if text := f.read(found, path); text != nil {
 				found.Sources = append(found.Sources, hooks.Source{
-					Scope: hooks.Extensions, Name: path, Hooks: member(text, "hooks"), Root: filepath.Join(dir, e.Name()),
+					Scope: dialect.Extensions, Name: path, Hooks: member(text, "hooks"), Root: filepath.Join(dir, e.Name()),
 				})
 			}
 		}
 	}
 }
 
-func (f Finder) pluginSources(found *Found) {
-	if !f.Dialect.HasPlugins() || f.Plugins == nil {
+func (f Finder) plugins(found *Found) {
+	if !f.Dialect.Settings.Plugins || f.Plugins == nil {
 		return
 	}
 	plugins, err := f.Plugins()
@@ -161,7 +152,7 @@ func (f Finder) pluginSources(found *Found) {
 		path := filepath.Join(p.Root, "hooks", "hooks.json")
 		if text := f.read(found, path); text != nil {
 			found.Sources = append(found.Sources, hooks.Source{
-				Scope: hooks.Extensions, Name: path, Hooks: member(text, "hooks"), Root: p.Root, Data: p.Data, Strict: true,
+				Scope: dialect.Extensions, Name: path, Hooks: member(text, "hooks"), Root: p.Root, Data: p.Data, Strict: true,
 			})
 		}
 	}
@@ -173,7 +164,7 @@ func (found *Found) disable(names []string) {
 	}
 }
 
-// read returns a file's content as JSON, nil if there is none to use.
+// read returns the content of a file, nil if it does not exist or cannot be used.
 func (f Finder) read(found *Found, path string) jsontext.Value {
 	text, err := f.load(path)
 	switch {
@@ -187,27 +178,15 @@ func (f Finder) read(found *Found, path string) jsontext.Value {
 	return text
 }
 
+// load reads a file. Mistakes in it are reported as path:line:column: message.
 func (f Finder) load(path string) (jsontext.Value, error) {
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadFile(path, maxFile, 0)
 	if err != nil {
 		return nil, err
 	}
-	if f.Dialect.AllowsComments() {
-		if standard, err := hujson.Standardize(slices.Clone(data)); err == nil {
-			data = standard
-		}
+	text, err := Parse(f.Dialect, data)
+	if err != nil {
+		return nil, fmt.Errorf("%s:%w", path, err)
 	}
-	var o map[string]jsontext.Value
-	if err := json.Unmarshal(data, &o, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
-		return nil, fmt.Errorf("%s: %w: %w", path, ErrFile, err)
-	}
-	return data, nil
-}
-
-func member(text jsontext.Value, name string) jsontext.Value {
-	var o map[string]jsontext.Value
-	if err := json.Unmarshal(text, &o, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
-		return nil
-	}
-	return o[name]
+	return text, nil
 }

@@ -1,0 +1,150 @@
+// Package check looks for mistakes in a hooks file that the agent would not report:
+// hooks that never run, timeouts in the wrong unit, commands that do not exist.
+//
+// It reads the file and looks for the programs that it names. It runs nothing.
+package check
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/settings"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// maxFile bounds a hooks file.
+const maxFile = 64 << 20
+
+// Severity is how bad a finding is.
+type Severity string
+
+// The severities.
+const (
+	Error   Severity = "error"   // something will not run
+	Warning Severity = "warning" // it will run, but probably not as intended
+)
+
+// Finding is one mistake. Lines and columns count from 1, columns in characters.
+type Finding struct {
+	Path     string   `json:"path"`
+	Line     int      `json:"line"`
+	Column   int      `json:"column"`
+	Severity Severity `json:"severity"`
+	Message  string   `json:"message"`
+}
+
+func (f Finding) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s: %s", f.Path, f.Line, f.Column, f.Severity, f.Message)
+}
+
+// Checker checks files of one dialect.
+type Checker struct {
+	Dialect dialect.Dialect
+	Project string              // the value of the project's variables
+	Getenv  func(string) string // as os.Getenv
+}
+
+// File checks one file and returns the findings in the order of the file. An error is
+// returned when the file cannot be read, not for what it contains.
+func (c Checker) File(path string) ([]Finding, error) {
+	data, err := safefile.ReadFile(path, maxFile, 0)
+	if err != nil {
+		return nil, err
+	}
+	return c.Content(path, data), nil
+}
+
+// Content checks the content of a file, as File does.
+func (c Checker) Content(path string, data []byte) []Finding {
+	f := &file{Checker: c, path: path, index: jsonx.NewIndex(data)}
+	text, err := settings.Parse(c.Dialect, data)
+	if syntax, ok := errors.AsType[*jsonx.SyntaxError](err); ok {
+		f.addAt(syntax.Offset, Error, fmt.Sprintf("none of its hooks runs: %v", syntax.Err))
+		return f.findings
+	}
+	f.layout = layoutOf(text)
+	f.source = settings.SourceOf(c.Dialect, path, text)
+	f.check()
+	slices.SortStableFunc(f.findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return f.findings
+}
+
+// file is the check of one file.
+type file struct {
+	Checker
+	path  string
+	index *jsonx.Index
+	layout
+	source   hooks.Source
+	findings []Finding
+}
+
+func (f *file) check() {
+	for _, m := range f.replaced {
+		f.addAt(m.offset, Warning, fmt.Sprintf("another %q below replaces this one", m.name))
+	}
+	if f.source.Hooks == nil {
+		f.add("", Error, `the file has no member "hooks"`)
+		return
+	}
+	lenient := f.source
+	lenient.Strict = false // one fatal problem must not hide the others
+	registry := hooks.NewRegistry(f.Dialect, []hooks.Source{lenient})
+	for _, p := range registry.Problems() {
+		f.problem(p)
+	}
+	for _, event := range registry.Events() {
+		_, duplicates := registry.All(f.Dialect, event)
+		for _, p := range duplicates {
+			f.add(p.Pointer, Warning, p.Message)
+		}
+		for _, h := range registry.Hooks(event) {
+			f.timeout(h)
+			f.matcher(event, h)
+			f.command(h)
+		}
+	}
+}
+
+// problem adds a problem of the registry.
+func (f *file) problem(p hooks.Problem) {
+	severity, message := Warning, p.Message
+	if p.Dropped {
+		severity = Error
+	}
+	if p.Fatal && f.source.Strict {
+		severity = Error
+		message += "; in a plugin that drops the whole file"
+	}
+	f.add(p.Pointer, severity, message)
+}
+
+// add adds a finding about what at points to, below hooks.
+func (f *file) add(at jsontext.Pointer, severity Severity, message string) {
+	offset, ok := f.offsets["/hooks"+at]
+	for ; !ok && at != ""; offset, ok = f.offsets["/hooks"+at] {
+		at = at.Parent()
+	}
+	f.addAt(offset, severity, message)
+}
+
+func (f *file) addAt(offset int, severity Severity, message string) {
+	at := f.index.At(offset)
+	f.findings = append(f.findings, Finding{f.path, at.Line, at.Column, severity, message})
+}
+
+// reported reports whether there is a finding about a place already: the matcher of a
+// group is reported once and not for each of its hooks.
+func (f *file) reported(at jsontext.Pointer) bool {
+	place := f.index.At(f.offsets["/hooks"+at])
+	return slices.ContainsFunc(f.findings, func(found Finding) bool { return found.Line == place.Line && found.Column == place.Column })
+}

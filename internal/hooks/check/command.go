@@ -1,0 +1,219 @@
+package check
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/shell"
+)
+
+// command reports programs that do not exist and variables that the shell would
+// split.
+func (f *file) command(h hooks.Hook) {
+	at := h.Pointer.AppendToken("command")
+	if h.Command == "" || f.reported(at) {
+		return
+	}
+	if h.Args != nil {
+		f.program(at, f.inExecForm(h))
+		return
+	}
+	script, err := shell.Parse(h.Command)
+	if err != nil {
+		f.add(at, Warning, fmt.Sprintf("the shell may not be able to run the command: %v", err))
+		return
+	}
+	variables := f.variables(h)
+	for _, name := range script.Unquoted() {
+		if _, ours := variables[name]; ours {
+			f.add(at, Warning, fmt.Sprintf(`$%s is not quoted: write "$%s" or "${%s}" for directories with a space`, name, name, name))
+		}
+	}
+	f.program(at, f.inShell(script, variables))
+}
+
+// variables are those that the dialect sets for a hook.
+func (f *file) variables(h hooks.Hook) map[string]string {
+	values := map[string]string{}
+	for _, v := range h.Variables(f.Dialect, hooks.Session{Cwd: f.Project}) {
+		values[v.Name] = v.Value
+	}
+	return values
+}
+
+// words are the words of a command, as far as they are known before it runs.
+type words []knownWord
+
+type knownWord struct {
+	text  string
+	known bool
+}
+
+// inExecForm returns the words of a hook that starts a program without a shell.
+func (f *file) inExecForm(h hooks.Hook) words {
+	var all words
+	for _, text := range append([]string{h.Command}, h.Args...) {
+		for name, value := range f.variables(h) {
+			text = strings.ReplaceAll(text, "${"+name+"}", value)
+		}
+		all = append(all, knownWord{text, !strings.Contains(text, "${")})
+	}
+	return all
+}
+
+// inShell returns the words of the first command of a script.
+func (f *file) inShell(script shell.Script, variables map[string]string) words {
+	lookup := func(name string) (string, bool) {
+		if name == "HOME" {
+			return f.Getenv(name), true
+		}
+		value, known := variables[name]
+		return value, known
+	}
+	var all words
+	for _, w := range script.FirstCommand() {
+		text, known := w.Text(lookup)
+		all = append(all, knownWord{text, known})
+	}
+	return all
+}
+
+// program looks for the program of a command and, after an interpreter, for its
+// script. Words that depend on something unknown are not looked at.
+func (f *file) program(at jsontext.Pointer, all words) {
+	all = all.withoutPrefixes()
+	if len(all) == 0 || !all[0].known {
+		return
+	}
+	name := all[0].text
+	if problem := f.missing(name); problem != "" {
+		f.add(at, Error, problem)
+		return
+	}
+	if !isInterpreter(name) {
+		return
+	}
+	if script := all[1:].script(); strings.Contains(script, "/") {
+		if _, err := os.Stat(f.absolute(script)); err != nil {
+			f.add(at, Error, fmt.Sprintf("the script %s does not exist", script))
+		}
+	}
+}
+
+// withoutPrefixes drops the programs that start the rest of a command, such as env,
+// with their options. It returns nil if there is no rest, or none that is known.
+func (w words) withoutPrefixes() words {
+	for len(w) > 0 && w[0].known {
+		options, isPrefix := prefixes()[w[0].text]
+		if !isPrefix {
+			return w
+		}
+		w = w[1:].withoutOptions(options)
+	}
+	return w
+}
+
+// prefixes returns the options of each program that starts another one.
+func prefixes() map[string]options {
+	return map[string]options{
+		"exec":    {flags: "cl", arguments: "a"},
+		"command": {flags: "p"},
+		"nohup":   {},
+		"env":     {flags: "i0v", arguments: "uC", long: []string{"--ignore-environment"}, assigns: true},
+	}
+}
+
+// options are those after which a command goes on.
+type options struct {
+	flags     string   // single letters without an argument
+	arguments string   // single letters with one
+	long      []string // words without an argument
+	assigns   bool     // NAME=VALUE may come before the command
+}
+
+// withoutOptions returns what follows the options, nil if one of them is not known.
+func (w words) withoutOptions(o options) words {
+	for len(w) > 0 && w[0].known {
+		switch text := w[0].text; {
+		case text == "--":
+			return w[1:]
+		case slices.Contains(o.long, text), strings.HasPrefix(text, "--unset="), strings.HasPrefix(text, "--chdir="):
+			w = w[1:]
+		case len(text) == 2 && text[0] == '-' && strings.Contains(o.arguments, text[1:]):
+			w = w[min(2, len(w)):]
+		case len(text) > 1 && text[0] == '-' && strings.Trim(text[1:], o.flags) == "":
+			w = w[1:]
+		case strings.HasPrefix(text, "-"):
+			return nil
+		case o.assigns && strings.Contains(text, "="):
+			w = w[1:]
+		default:
+			return w
+		}
+	}
+	return w
+}
+
+// script returns the script among the arguments of an interpreter, "" if there is
+// none or it is not known.
+func (w words) script() string {
+	for _, word := range w {
+		switch {
+		case !word.known || word.text == "-c" || word.text == "-e":
+			return ""
+		case !strings.HasPrefix(word.text, "-"):
+			return word.text
+		}
+	}
+	return ""
+}
+
+// missing says why a program cannot be started, "" if it can.
+func (f *file) missing(program string) string {
+	if !strings.Contains(program, "/") {
+		if isBuiltin(program) {
+			return ""
+		}
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Sprintf("the command %q is not found on PATH", program)
+		}
+		return ""
+	}
+	info, err := os.Stat(f.absolute(program))
+	switch {
+	case err != nil:
+		return fmt.Sprintf("the command %s does not exist", program)
+	case info.IsDir():
+		return fmt.Sprintf("the command %s is a directory", program)
+	case info.Mode()&0o111 == 0:
+		return fmt.Sprintf("the command %s is not executable: chmod +x it", program)
+	}
+	return ""
+}
+
+func (f *file) absolute(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(f.Project, path)
+}
+
+func isInterpreter(path string) bool {
+	return slices.Contains([]string{"sh", "bash", "zsh", "dash", "python", "python3", "node", "bun", "deno", "ruby", "perl", "uv", "npx", "tsx"}, filepath.Base(path))
+}
+
+// isBuiltin reports whether the shell itself has the command.
+func isBuiltin(word string) bool {
+	return slices.Contains([]string{
+		".", ":", "[", "alias", "bg", "break", "cd", "command", "continue", "echo", "eval", "exec", "exit", "export", "false", "getopts",
+		"hash", "jobs", "kill", "local", "printf", "pwd", "read", "readonly", "return", "set", "shift", "source", "test", "times", "trap",
+		"true", "type", "ulimit", "umask", "unalias", "unset", "wait",
+	}, word)
+}

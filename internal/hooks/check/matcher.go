@@ -1,0 +1,94 @@
+package check
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/jsregex"
+)
+
+// timeout warns of another dialect's unit: a minute as 60000 seconds, or as 60
+// milliseconds.
+func (f *file) timeout(h hooks.Hook) {
+	at := h.Pointer.AppendToken("timeout")
+	if _, given := f.offsets["/hooks"+at]; !given {
+		return
+	}
+	switch unit := f.Dialect.Hooks.TimeoutUnit; {
+	case unit == time.Second && inMilliseconds(h.Timeout):
+		f.add(at, Warning, fmt.Sprintf("the timeout is %v: %s counts in seconds, not milliseconds", h.Timeout, f.Dialect.Title))
+	case unit == time.Millisecond && h.Timeout < time.Second:
+		f.add(at, Warning, fmt.Sprintf("the timeout is %v: %s counts in milliseconds, not seconds", h.Timeout, f.Dialect.Title))
+	}
+}
+
+// inMilliseconds reports whether a timeout in seconds was probably meant in
+// milliseconds: at least a thousand, and a round number of milliseconds or not a round
+// number of minutes.
+func inMilliseconds(timeout time.Duration) bool {
+	return timeout >= 1000*time.Second && (timeout%(1000*time.Second) == 0 || timeout%time.Minute != 0)
+}
+
+// matcher warns of a matcher that matches nothing or is ignored.
+func (f *file) matcher(event string, h hooks.Hook) {
+	e, _ := f.Dialect.Event(event)
+	pattern := strings.TrimSpace(h.Matcher)
+	at := h.Pointer.Parent().Parent().AppendToken("matcher")
+	switch {
+	case pattern == "" || pattern == "*" || f.reported(at):
+		return
+	case e.Subject == "":
+		f.add(at, Warning, fmt.Sprintf("%s ignores matchers: the hook runs on every %s", f.Dialect.Title, event))
+		return
+	case e.Subject != dialect.ToolName:
+		return
+	}
+	if _, err := jsregex.Compile(pattern); err != nil {
+		f.add(at, Warning, fmt.Sprintf("the matcher %q is not a regular expression and matches only a tool of exactly that name", pattern))
+		return
+	}
+	if strings.Contains(pattern, "mcp_") {
+		return // its servers are not known here
+	}
+	if !f.matchesAny(e, pattern) {
+		f.add(at, Warning, fmt.Sprintf("the matcher %q matches no tool of %s%s", pattern, f.Dialect.Title, f.meant(pattern)))
+		return
+	}
+	for _, name := range alternatives(pattern) {
+		if !f.matchesAny(e, name) {
+			f.add(at, Warning, fmt.Sprintf("%q in the matcher matches no tool of %s%s", name, f.Dialect.Title, f.meant(name)))
+		}
+	}
+}
+
+func (f *file) matchesAny(e dialect.Event, pattern string) bool {
+	return slices.ContainsFunc(append(slices.Clone(f.Dialect.Tools), "mcp__server__tool"), func(tool string) bool {
+		return hooks.Matches(f.Dialect, e, pattern, tool)
+	})
+}
+
+// alternatives returns the names of a matcher that is a list of names, nil for any
+// other matcher.
+func alternatives(pattern string) []string {
+	isName := func(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
+	if strings.ContainsFunc(pattern, func(c rune) bool { return c != '|' && !isName(c) }) {
+		return nil
+	}
+	return strings.FieldsFunc(pattern, func(c rune) bool { return c == '|' })
+}
+
+// meant returns a hint, which begins with a semicolon, if a matcher spells a tool's name
+// in another case.
+func (f *file) meant(pattern string) string {
+	for _, tool := range f.Dialect.Tools {
+		if strings.EqualFold(tool, pattern) {
+			return fmt.Sprintf("; its name is %s", tool)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,99 @@
+package dialect
+
+import "time"
+
+// Claude returns the dialect of Claude Code 2.1.
+func Claude() Dialect {
+	return Dialect{
+		Name:   "claude",
+		Title:  "Claude Code",
+		Events: claudeEvents(),
+		Tools:  claudeTools(),
+		Settings: Settings{
+			Files: []File{
+				{Scope: System, Path: "/etc/claude-code/managed-settings.json", Darwin: "/Library/Application Support/ClaudeCode/managed-settings.json"},
+				{Scope: Project, In: InProject, Path: ".claude/settings.local.json"},
+				{Scope: Project, In: InProject, Path: ".claude/settings.json"},
+				{Scope: User, In: InConfig, Path: "settings.json"},
+			},
+			Plugins:  true,
+			Switch:   Switch{Settings: []Path{{"disableAllHooks"}}, Disables: true, Default: true},
+			ToEnable: `no "disableAllHooks": true`,
+		},
+		Hooks: Hooks{
+			Types: []string{CommandType, "http", "mcp_tool", "prompt", "agent"},
+			// Two plugins may have the same command below their own directories.
+			Identity:     []Field{FieldType, FieldRoot, FieldCommand, FieldArgs},
+			Timeout:      600 * time.Second,
+			TimeoutUnit:  time.Second,
+			Args:         true,
+			Async:        true,
+			ToolMatcher:  MatchNames,
+			OtherMatcher: MatchNames,
+			Variables:    []Variable{{"CLAUDE_PROJECT_DIR", ValueProject}, {"CLAUDE_CODE_SESSION_ID", ValueSessionID}, {"CLAUDE_PLUGIN_ROOT", ValuePluginRoot}, {"CLAUDE_PLUGIN_DATA", ValuePluginData}},
+		},
+		// JSON with exit 2 is documented as ignored; measured on 2.1.197, its
+		// additional context reaches the model.
+		Answers: Answers{BlockDecision: "block", SilentReason: "No stderr output", NamesEvent: true, ContextOnBlock: true, InputField: "updatedInput", InputReplaces: true},
+		Around: Around{
+			BeforeTool: "PreToolUse", AfterTool: "PostToolUse", BlockAfterTool: BlockIsToldModel,
+			ContextFormat: "<system-reminder>\n%s\n</system-reminder>",
+		},
+	}
+}
+
+// claudeEvents returns the table of Claude Code. Standard error of a failed hook
+// reaches nobody but the log.
+func claudeEvents() []Event {
+	silent := Said{Exit2: Block}
+	context := Said{Exit2: Block, Text: Context, OtherJSON: Context}
+	events := []Event{
+		{Name: "PreToolUse", Subject: ToolName, Said: silent, Blocks: true, Permissions: true, Effect: ChangesToolInput},
+		{Name: "PermissionRequest", Subject: ToolName, Said: silent, Blocks: true},
+		{Name: "PermissionDenied", Subject: ToolName, Said: silent},
+		{Name: "PostToolUse", Subject: ToolName, Said: silent, Blocks: true},
+		{Name: "PostToolUseFailure", Subject: ToolName, Said: silent},
+		{Name: "PostToolBatch", Said: silent, Blocks: true},
+		{Name: "UserPromptSubmit", Said: context, Blocks: true},
+		{Name: "UserPromptExpansion", Subject: "command_name", Said: silent, Blocks: true},
+		{Name: "SessionStart", Subject: "source", Said: context},
+		{Name: "SessionEnd", Subject: "reason", Said: silent},
+		{Name: "Setup", Subject: "trigger", Said: silent},
+		{Name: "Stop", Said: silent, Blocks: true},
+		{Name: "StopFailure", Subject: "error", Said: silent},
+		{Name: "SubagentStart", Subject: "agent_type", Said: silent},
+		{Name: "SubagentStop", Subject: "agent_type", Said: silent, Blocks: true},
+		{Name: "PreCompact", Subject: "trigger", Said: context, Blocks: true},
+		{Name: "PostCompact", Subject: "trigger", Said: silent},
+		{Name: "Notification", Subject: "notification_type", Said: silent},
+		{Name: "ConfigChange", Subject: "source", Said: silent, Blocks: true},
+		{Name: "InstructionsLoaded", Subject: "load_reason", Said: silent},
+		{Name: "TaskCreated", Said: silent, Blocks: true},
+		{Name: "TaskCompleted", Said: silent, Blocks: true},
+		{Name: "TeammateIdle", Said: silent, Blocks: true},
+		{Name: "Elicitation", Subject: "mcp_server_name", Said: silent, Blocks: true},
+		{Name: "ElicitationResult", Subject: "mcp_server_name", Said: silent, Blocks: true},
+		{Name: "CwdChanged", Said: silent},
+		{Name: "FileChanged", Said: silent},
+		{Name: "DirectoryAdded", Said: silent},
+		{Name: "WorktreeCreate", Said: silent},
+		{Name: "WorktreeRemove", Said: silent},
+		{Name: "MessageDisplay", Said: silent},
+		{Name: "PreModelSwitch", Said: silent},
+		{Name: "PostModelSwitch", Said: silent},
+	}
+	for i := range events {
+		events[i].Merge = MergeAny
+	}
+	return events
+}
+
+func claudeTools() []string {
+	return []string{
+		"Agent", "Task", "Bash", "BashOutput", "KillShell", "PowerShell", "Read", "Write", "Edit", "MultiEdit", "NotebookEdit",
+		"Glob", "Grep", "LS", "LSP", "WebFetch", "WebSearch", "Skill", "SlashCommand", "TodoWrite", "TaskCreate", "TaskGet",
+		"TaskList", "TaskUpdate", "TaskOutput", "TaskStop", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "EnterWorktree",
+		"ExitWorktree", "ToolSearch", "SendMessage", "Monitor", "CronCreate", "CronDelete", "CronList", "ListMcpResourcesTool",
+		"ReadMcpResourceTool",
+	}
+}

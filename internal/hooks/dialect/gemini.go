@@ -1,0 +1,62 @@
+package dialect
+
+// Gemini returns the dialect of Gemini CLI. LLxprt Code is derived from it, so only
+// the differences are here.
+func Gemini() Dialect {
+	d := LLxprt()
+	d.Name, d.Title = "gemini", "Gemini CLI"
+	d.Events = geminiEvents()
+	d.Tools = geminiTools()
+
+	d.Settings.Files = []File{
+		{Scope: Project, In: InProject, Path: ".gemini/settings.json"},
+		{Scope: User, In: InHome, Path: ".gemini/settings.json"},
+		{Scope: System, Path: "/etc/gemini-cli/settings.json", Darwin: "/Library/Application Support/GeminiCli/settings.json", Variable: "GEMINI_CLI_SYSTEM_SETTINGS_PATH"},
+	}
+	d.Settings.Extensions = []string{".gemini/extensions"}
+	// The switch has moved from release to release.
+	d.Settings.Switch = Switch{Settings: []Path{{"hooksConfig", "enabled"}, {"tools", "enableHooks"}, {"hooks", "enabled"}}, Default: true}
+	d.Settings.ToEnable = `"hooksConfig": {"enabled": true}`
+	d.Settings.Disabled = []Path{{"hooksConfig", "disabled"}, {"hooks", "disabled"}}
+	d.Settings.NotEvent = []string{"enabled", "disabled", "notifications"}
+
+	d.Hooks.Types = []string{CommandType}
+	d.Hooks.Identity = []Field{FieldName, FieldCommand}
+	d.Hooks.Env = true
+	d.Hooks.OtherMatcher = MatchExact
+	d.Hooks.Variables = []Variable{{"GEMINI_PROJECT_DIR", ValueCwd}, {"CLAUDE_PROJECT_DIR", ValueCwd}, {"GEMINI_SESSION_ID", ValueSessionID}, {"GEMINI_CWD", ValueCwd}}
+
+	d.Answers.SilentReason = ""
+	d.Around.BlockAfterTool = BlockHidesResult
+	d.Around.MessagesToModel = false
+	d.Around.ContextFormat = "<hook_context>%s</hook_context>"
+	d.Around.AnswersWithoutBlock = true
+	return d
+}
+
+func geminiEvents() []Event {
+	events := llxprtEvents()
+	for i := range events {
+		switch e := &events[i]; e.Name {
+		case AfterTool:
+			e.Blocks = true
+		case "SessionStart":
+			e.Subject, e.Blocks = "source", false
+		case "SessionEnd":
+			e.Subject = "reason"
+		case "PreCompress":
+			e.Subject = "trigger"
+		case "Notification":
+			e.Subject = "notification_type"
+		}
+	}
+	return events
+}
+
+func geminiTools() []string {
+	return []string{
+		"read_file", "read_many_files", "write_file", "replace", "list_directory", "glob", "search_file_content", "grep_search",
+		"run_shell_command", "web_fetch", "google_web_search", "save_memory", "write_todos", "activate_skill", "ask_user",
+		"get_internal_docs", "enter_plan_mode", "exit_plan_mode",
+	}
+}

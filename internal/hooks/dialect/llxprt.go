@@ -1,0 +1,59 @@
+package dialect
+
+import "time"
+
+// LLxprt returns the dialect of LLxprt Code, as its requirements document describes
+// it.
+func LLxprt() Dialect {
+	return Dialect{
+		Name:   "llxprt",
+		Title:  "LLxprt Code",
+		Events: llxprtEvents(),
+		Tools: append(geminiTools(), "task", "todo_read", "todo_write", "apply_patch", "ast_edit", "insert_at_line", "delete_line_range",
+			"read_line_range", "list_subagents", "exa_web_search", "codesearch", "direct_web_fetch"),
+		Settings: Settings{
+			Files: []File{
+				{Scope: Project, In: InProject, Path: ".llxprt/settings.json"},
+				{Scope: User, In: InHome, Path: ".llxprt/settings.json"},
+				{Scope: System, Path: "/etc/llxprt-code/settings.json", Darwin: "/Library/Application Support/LLxprt-Code/settings.json", Variable: "LLXPRT_CODE_SYSTEM_SETTINGS_PATH"},
+			},
+			Extensions: []string{".llxprt/extensions"},
+			Comments:   true,
+			Switch:     Switch{Settings: []Path{{"enableHooks"}}},
+			ToEnable:   `"enableHooks": true`,
+			Disabled:   []Path{{"disabledHooks"}},
+		},
+		Hooks: Hooks{
+			Types:        []string{CommandType, "plugin"},
+			Identity:     []Field{FieldType, FieldCommand},
+			Timeout:      60 * time.Second,
+			TimeoutUnit:  time.Millisecond,
+			Sequential:   true,
+			ToolMatcher:  MatchRegexp,
+			OtherMatcher: MatchRegexp,
+			Variables:    []Variable{{"LLXPRT_PROJECT_DIR", ValueCwd}, {"GEMINI_PROJECT_DIR", ValueCwd}, {"CLAUDE_PROJECT_DIR", ValueCwd}},
+			Timestamps:   true,
+		},
+		Answers: Answers{BlockDecision: "deny", SilentReason: "Blocked by hook", DecodesTwice: true, InputField: "tool_input"},
+		Around:  Around{BeforeTool: BeforeTool, AfterTool: AfterTool, MessagesToModel: true, ContextFormat: "%s"},
+	}
+}
+
+// llxprtEvents returns the table of LLxprt Code, which Gemini CLI shares in most
+// rows.
+func llxprtEvents() []Event {
+	said := Said{Text: SystemMessage, Broken: SystemMessage, Exit2: Block, Failure: Warning}
+	return []Event{
+		{Name: BeforeTool, Subject: ToolName, Said: said, Merge: MergeAny, Chain: ChainToolInput, Effect: ChangesToolInput, Blocks: true, Permissions: true},
+		{Name: AfterTool, Subject: ToolName, Said: said, Merge: MergeAny},
+		{Name: BeforeModel, Said: said, Merge: MergeFields, Chain: ChainModelRequest, Effect: ChangesModelRequest, Blocks: true, StopBlocks: true},
+		{Name: AfterModel, Said: said, Merge: MergeFields, Effect: ChangesModelResponse},
+		{Name: BeforeToolSelection, Said: said, Merge: MergeSelection, Effect: ChangesToolConfig},
+		{Name: "BeforeAgent", Said: said, Merge: MergeAny, Chain: ChainPrompt, Blocks: true},
+		{Name: "AfterAgent", Said: said, Merge: MergeAny, Blocks: true},
+		{Name: "SessionStart", Said: said, Merge: MergeAny, Blocks: true},
+		{Name: "SessionEnd", Said: said, Merge: MergeLast},
+		{Name: "PreCompress", Said: said, Merge: MergeLast},
+		{Name: "Notification", Said: said, Merge: MergeLast},
+	}
+}

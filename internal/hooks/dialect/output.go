@@ -1,0 +1,71 @@
+package dialect
+
+import (
+	"cmp"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+)
+
+// Output is what one hook said, or what several said together: decision, reason,
+// continue, stopReason, suppressOutput, systemMessage and hookSpecificOutput. A field
+// of the wrong type is treated as absent.
+type Output struct {
+	js.Object
+}
+
+// ParseOutput reads an output; ok is false if data is not a JSON object.
+func ParseOutput(data jsontext.Value) (o Output, ok bool) {
+	object, ok := js.ParseObject(data)
+	return Output{object}, ok
+}
+
+// Decision returns the decision, "" if there is none.
+func (o Output) Decision() string { return o.Text("decision") }
+
+// Blocks reports whether the decision is block or deny.
+func (o Output) Blocks() bool { return isBlock(o.Decision()) }
+
+// Denies reports whether permissionDecision is block or deny.
+func (o Output) Denies() bool { return isBlock(o.Specific().Text("permissionDecision")) }
+
+// Stops reports whether continue is false, which stops the agent.
+func (o Output) Stops() bool { return o.IsFalse("continue") }
+
+// StopReason returns stopReason, or reason without it.
+func (o Output) StopReason() string { return cmp.Or(o.Text("stopReason"), o.Text("reason")) }
+
+// SystemMessage returns systemMessage.
+func (o Output) SystemMessage() string { return o.Text("systemMessage") }
+
+// SuppressesOutput reports whether suppressOutput is true.
+func (o Output) SuppressesOutput() bool { return o.IsTrue("suppressOutput") }
+
+// Context returns hookSpecificOutput.additionalContext.
+func (o Output) Context() string { return o.Specific().Text("additionalContext") }
+
+// Specific returns hookSpecificOutput.
+func (o Output) Specific() js.Object { return o.Object.Object("hookSpecificOutput") }
+
+// WithSpecific returns o with one field of hookSpecificOutput set.
+func (o Output) WithSpecific(name string, value jsontext.Value) Output {
+	return Output{o.WithObject("hookSpecificOutput", o.Specific().With(name, value))}
+}
+
+// BlockedBy reports whether an output blocks the event.
+func (e Event) BlockedBy(o Output) bool {
+	return o.Blocks() || e.Permissions && o.Denies()
+}
+
+// Reason returns why an output blocks the event, "" if it does not say.
+func (e Event) Reason(o Output) string {
+	if e.Permissions {
+		if why := o.Specific().Text("permissionDecisionReason"); why != "" {
+			return why
+		}
+	}
+	return o.Text("reason")
+}
+
+func isBlock(decision string) bool { return decision == "block" || decision == "deny" }

@@ -1,0 +1,119 @@
+package dialect
+
+import (
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+)
+
+// Scope is where a hook comes from. Hooks of a lower scope run first.
+type Scope int
+
+// The scopes, in their order.
+const (
+	Project Scope = iota + 1
+	User
+	System
+	Extensions
+)
+
+func (s Scope) String() string {
+	switch s {
+	case Project:
+		return "project"
+	case User:
+		return "user"
+	case System:
+		return "system"
+	case Extensions:
+		return "extensions"
+	}
+	return "unknown"
+}
+
+// MarshalText returns the scope's name.
+func (s Scope) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// File is a settings file of an agent.
+type File struct {
+	Scope    Scope
+	In       Folder
+	Path     string
+	Darwin   string // the path on macOS, if it differs
+	Variable string // an environment variable that names another file
+}
+
+// Folder is the directory that the path of a settings file starts from.
+type Folder int
+
+// The folders.
+const (
+	Absolute  Folder = iota // the path is absolute
+	InProject               // the project
+	InHome                  // the user's home
+	InConfig                // the agent's configuration directory
+)
+
+// Path names a setting inside objects.
+type Path []string
+
+// parent returns the object that contains the setting, and its name there.
+func (p Path) parent(settings js.Object) (parent js.Object, name string) {
+	last := len(p) - 1
+	for _, section := range p[:last] {
+		settings = settings.Object(section)
+	}
+	return settings, p[last]
+}
+
+// Switch is a setting that turns all hooks on or off.
+type Switch struct {
+	Settings []Path // the first one that is set decides
+	Disables bool   // true turns hooks off
+	Default  bool   // whether hooks are on if none is set
+}
+
+func (s Switch) enabled(settings js.Object) bool {
+	for _, path := range s.Settings {
+		if parent, name := path.parent(settings); parent.Has(name) {
+			return parent.IsTrue(name) != s.Disables
+		}
+	}
+	return s.Default
+}
+
+// Switches are what settings say about all hooks.
+type Switches struct {
+	Enabled            bool
+	Disabled           []string // names or commands of hooks that do not run
+	DisabledExtensions []string
+}
+
+// Switches merges settings, the contents of files in order of precedence, and reads
+// the switches.
+func (d Dialect) Switches(files ...jsontext.Value) Switches {
+	var merged js.Object
+	for _, file := range files {
+		o, _ := js.ParseObject(file)
+		merged = withDefaults(merged, o)
+	}
+	s := Switches{Enabled: d.Settings.Switch.enabled(merged), DisabledExtensions: merged.Object("extensions").Strings("disabled")}
+	for _, path := range d.Settings.Disabled {
+		parent, name := path.parent(merged)
+		s.Disabled = append(s.Disabled, parent.Strings(name)...)
+	}
+	return s
+}
+
+// withDefaults returns o with the members of defaults that it lacks, in nested
+// objects too.
+func withDefaults(o, defaults js.Object) js.Object {
+	merged := defaults.Merged(o)
+	for name, value := range defaults.All() {
+		below, ok := js.ParseObject(value)
+		if above, both := js.ParseObject(o.Get(name)); ok && both {
+			merged = merged.WithObject(name, withDefaults(above, below))
+		}
+	}
+	return merged
+}

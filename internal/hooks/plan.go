@@ -1,0 +1,123 @@
+package hooks
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// Plan is the hooks that run for an event.
+type Plan struct {
+	Sequential bool // one after the other, otherwise all at once
+	Hooks      []Hook
+}
+
+const (
+	notMatched = "its matcher does not match"
+	duplicate  = "the same command is configured before it and runs once"
+)
+
+// planning is what comes of planning an event.
+type planning struct {
+	plan    *Plan     // nil if nothing runs
+	skipped []Problem // the event's other hooks
+	notes   []string  // matchers that could not be decided
+}
+
+// plan selects the hooks of an event for a subject, such as a tool's name; an empty
+// subject matches every matcher. Of hooks that are the same the first one runs.
+func (r *Registry) plan(d dialect.Dialect, event, subject string) planning {
+	var p planning
+	seen := make(map[string]bool)
+	for _, h := range r.hooks[event] {
+		if subject != "" {
+			matched, err := h.match(subject)
+			if err != nil {
+				p.notes = append(p.notes, fmt.Sprintf("matcher %q of hook %s on %q: %v; the hook runs", h.Matcher, h.label(), subject, err))
+			}
+			if !matched {
+				p.skipped = append(p.skipped, h.problem(notMatched))
+				continue
+			}
+		}
+		key := h.identity(d)
+		if seen[key] {
+			p.skipped = append(p.skipped, h.problem(duplicate))
+			continue
+		}
+		seen[key] = true
+		p.plan = p.plan.with(h)
+	}
+	return p
+}
+
+// with adds a hook. One that asks to run in sequence orders the whole plan.
+func (p *Plan) with(h Hook) *Plan {
+	if p == nil {
+		p = &Plan{}
+	}
+	p.Hooks = append(p.Hooks, h)
+	p.Sequential = p.Sequential || h.sequential
+	return p
+}
+
+// Plan returns what would run for an event and a subject, nil if nothing would, and
+// the event's other hooks with the reason.
+func (r *Registry) Plan(d dialect.Dialect, event, subject string) (p *Plan, skipped []Problem) {
+	if e, _ := d.Event(event); e.Subject == "" {
+		subject = "" // matchers are ignored
+	}
+	planned := r.plan(d, event, subject)
+	return planned.plan, planned.skipped
+}
+
+// All returns every hook of an event that runs for some subject as a plan, nil if
+// there is none, and the hooks that never run because the same one comes first.
+func (r *Registry) All(d dialect.Dialect, event string) (p *Plan, skipped []Problem) {
+	if e, _ := d.Event(event); e.Subject == "" {
+		return r.Plan(d, event, "")
+	}
+	hooks := r.hooks[event]
+	for i, h := range hooks {
+		if slices.ContainsFunc(hooks[:i], func(earlier Hook) bool { return earlier.Same(d, h) && covers(earlier, h) }) {
+			skipped = append(skipped, h.problem(duplicate))
+			continue
+		}
+		p = p.with(h)
+	}
+	return p, skipped
+}
+
+// covers reports whether a hook runs whenever another one of the same event does, as
+// far as their matchers show.
+func covers(h, other Hook) bool {
+	pattern := js.Trim(h.Matcher)
+	return pattern == "" || pattern == "*" || pattern == js.Trim(other.Matcher)
+}
+
+// MarshalJSON returns the plan as the machine interface shows it.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	type shownHook struct {
+		Type    string        `json:"type"`
+		Name    string        `json:"name,omitzero"`
+		Command string        `json:"command"`
+		Args    []string      `json:"args,omitzero"`
+		Timeout Elapsed       `json:"timeout_ms"`
+		Matcher string        `json:"matcher,omitzero"`
+		Scope   dialect.Scope `json:"source"`
+		From    string        `json:"from,omitzero"`
+	}
+	shown := struct {
+		Sequential bool        `json:"sequential"`
+		Hooks      []shownHook `json:"hooks"`
+	}{Sequential: p.Sequential}
+	for _, h := range p.Hooks {
+		shown.Hooks = append(shown.Hooks, shownHook{h.Type, h.Name, h.Command, h.Args, Elapsed(h.Timeout), h.Matcher, h.Scope, h.Source})
+	}
+	return json.Marshal(shown, jsonx.Tolerant)
+}

@@ -1,0 +1,40 @@
+package process
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// Detach starts the process and does not wait for it; the process may outlive this
+// program. It reads its standard input from a file that is already removed, its
+// output is discarded, and its time limit is not enforced.
+func (c Command) Detach() error {
+	input, err := unnamedFile(c.Stdin)
+	if err != nil {
+		return c.notStarted(err)
+	}
+	defer input.Close()
+	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	cmd.Dir, cmd.Env, cmd.Stdin = c.Dir, c.Env, input
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return c.notStarted(err)
+	}
+	return cmd.Process.Release()
+}
+
+// unnamedFile returns a removed file with the content, open at its beginning.
+func unnamedFile(content []byte) (*os.File, error) {
+	f, err := os.CreateTemp("", "hook-input-*")
+	if err != nil {
+		return nil, err
+	}
+	_, writeErr := f.Write(content)
+	_, seekErr := f.Seek(0, 0)
+	if err := errors.Join(os.Remove(f.Name()), writeErr, seekErr); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}

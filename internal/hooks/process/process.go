@@ -1,0 +1,238 @@
+package process
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+)
+
+const (
+	// killAfter is the time between SIGTERM and SIGKILL.
+	killAfter = 5 * time.Second
+	// pipePatience is how long a background process may still write after the
+	// process has exited. It bounds the wait for a pipe that stays open.
+	pipePatience = 250 * time.Millisecond
+)
+
+var (
+	// ErrTimeout is returned when a process outlives its time limit.
+	ErrTimeout = errors.New("timed out")
+	// ErrCancelled is returned when the context ends before the process does. It
+	// wraps the context's cause.
+	ErrCancelled = errors.New("cancelled")
+)
+
+// Command is a process to run.
+type Command struct {
+	Args    []string // the program and its arguments
+	Dir     string
+	Env     []string
+	Stdin   []byte
+	Timeout time.Duration // zero or less ends the process at once
+	Grace   time.Duration // between SIGTERM and SIGKILL; 0 means five seconds
+}
+
+// Shell returns the arguments that run a command line by /bin/sh.
+func Shell(line string) []string { return []string{"/bin/sh", "-c", line} }
+
+// Outcome is how a process ended.
+type Outcome struct {
+	ExitCode       int
+	Signal         string // the signal that ended it, if one did
+	Stdout, Stderr string
+	Truncated      []string // the streams that exceeded MaxStream
+	Err            error    // it could not be started, or was stopped
+	Duration       time.Duration
+}
+
+// Exited reports whether the process ended by itself with this code.
+func (o Outcome) Exited(code int) bool { return o.Err == nil && o.Signal == "" && o.ExitCode == code }
+
+// Run runs the process until it exits. When its time is up or ctx is done, Run
+// stops it and its process group.
+func (c Command) Run(ctx context.Context) Outcome {
+	start := time.Now()
+	select {
+	case <-ctx.Done():
+		return Outcome{Err: cancelled(ctx)}
+	default:
+	}
+	p, err := c.start()
+	if err != nil {
+		return Outcome{Err: c.notStarted(err), Duration: time.Since(start)}
+	}
+	stopped := p.await(ctx, c.Timeout)
+	p.finish(stopped != nil, cmp.Or(c.Grace, killAfter))
+	o := p.outcome()
+	o.Err, o.Duration = stopped, time.Since(start)
+	return o
+}
+
+// notStarted explains why the process could not be started. If its directory is
+// missing, the system's error names the program instead.
+func (c Command) notStarted(err error) error {
+	if _, missing := os.Stat(c.Dir); c.Dir != "" && missing != nil {
+		err = missing
+	}
+	return fmt.Errorf("starting failed: %w", err)
+}
+
+// process is a running command, the leader of its own process group.
+type process struct {
+	cmd    *exec.Cmd
+	exited chan struct{} // closed once it has exited and was reaped
+	stdin  *os.File
+	stdout stream
+	stderr stream
+	fed    chan struct{} // closed once standard input is written or has failed
+}
+
+func (c Command) start() (*process, error) {
+	var pipes pipes
+	in, out, errs := pipes.open(), pipes.open(), pipes.open()
+	if pipes.err != nil {
+		return nil, errors.Join(pipes.err, pipes.closeAll())
+	}
+	cmd := exec.Command(c.Args[0], c.Args[1:]...)
+	cmd.Dir, cmd.Env = c.Dir, c.Env
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = in.read, out.write, errs.write
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		return nil, errors.Join(err, pipes.closeAll())
+	}
+	in.read.Close()
+	out.write.Close()
+	errs.write.Close()
+
+	p := &process{cmd: cmd, exited: make(chan struct{}), stdin: in.write, fed: make(chan struct{})}
+	p.stdout.collect(out.read)
+	p.stderr.collect(errs.read)
+	go p.feed(c.Stdin)
+	go p.wait()
+	return p, nil
+}
+
+// feed writes standard input. A broken pipe is not an error: a hook need not read
+// its input.
+func (p *process) feed(input []byte) {
+	defer close(p.fed)
+	defer p.stdin.Close()
+	_, _ = p.stdin.Write(input)
+}
+
+func (p *process) wait() {
+	defer close(p.exited)
+	_ = p.cmd.Wait() // outcome reads the process state
+}
+
+// await returns nil once the process has exited by itself, otherwise why it must
+// be stopped.
+func (p *process) await(ctx context.Context, timeout time.Duration) error {
+	timer := time.NewTimer(max(timeout, 0))
+	defer timer.Stop()
+	select {
+	case <-p.exited:
+		return nil
+	case <-ctx.Done():
+		return cancelled(ctx)
+	case <-timer.C:
+	}
+	select {
+	case <-p.exited: // both were ready
+		return nil
+	default:
+		return fmt.Errorf("%w after %dms", ErrTimeout, timeout.Milliseconds())
+	}
+}
+
+func cancelled(ctx context.Context) error {
+	return fmt.Errorf("%w: %w", ErrCancelled, context.Cause(ctx))
+}
+
+// finish stops the process if asked to, and collects the rest of its output. If the
+// process ended by itself, background processes lose the pipes and keep running.
+func (p *process) finish(stop bool, grace time.Duration) {
+	if stop {
+		p.stop(grace)
+	}
+	now := time.Now()
+	_ = p.stdin.SetWriteDeadline(now)
+	<-p.fed
+	p.stdout.end(now.Add(pipePatience))
+	p.stderr.end(now.Add(pipePatience))
+	<-p.stdout.done
+	<-p.stderr.done
+}
+
+// stop sends SIGTERM to the group. It sends SIGKILL when the grace period is over,
+// or as soon as the process and the readers of its pipes are gone, to end the
+// members of the group that ignored SIGTERM.
+func (p *process) stop(grace time.Duration) {
+	group := -p.cmd.Process.Pid
+	_ = syscall.Kill(group, syscall.SIGTERM)
+	patience := time.NewTimer(grace)
+	defer patience.Stop()
+	for _, gone := range []<-chan struct{}{p.exited, p.stdout.done, p.stderr.done} {
+		select {
+		case <-gone:
+		case <-patience.C:
+			_ = syscall.Kill(group, syscall.SIGKILL)
+			<-p.exited
+			return
+		}
+	}
+	_ = syscall.Kill(group, syscall.SIGKILL)
+}
+
+func (p *process) outcome() Outcome {
+	o := Outcome{Stdout: js.Decode(p.stdout.kept.Bytes()), Stderr: js.Decode(p.stderr.kept.Bytes())}
+	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		o.Signal = unix.SignalName(status.Signal())
+	} else {
+		o.ExitCode = p.cmd.ProcessState.ExitCode()
+	}
+	for _, s := range []struct {
+		name      string
+		truncated bool
+	}{{"stdout", p.stdout.truncated}, {"stderr", p.stderr.truncated}} {
+		if s.truncated {
+			o.Truncated = append(o.Truncated, s.name)
+		}
+	}
+	return o
+}
+
+// pipes opens pipes and closes all of them after a failure.
+type pipes struct {
+	all []pipe
+	err error
+}
+
+type pipe struct{ read, write *os.File }
+
+func (p *pipes) open() pipe {
+	r, w, err := os.Pipe()
+	if err != nil {
+		p.err = errors.Join(p.err, err)
+		return pipe{}
+	}
+	p.all = append(p.all, pipe{r, w})
+	return pipe{r, w}
+}
+
+func (p *pipes) closeAll() error {
+	var err error
+	for _, one := range p.all {
+		err = errors.Join(err, one.read.Close(), one.write.Close())
+	}
+	return err
+}

@@ -1,0 +1,63 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/tailscale/hujson"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// Parse returns the JSON object in the content of a settings file. Every value is at
+// its offset in data: where the dialect allows comments and trailing commas, they are
+// replaced by spaces. The error is a *jsonx.SyntaxError.
+func Parse(d dialect.Dialect, data []byte) (jsontext.Value, error) {
+	if d.Settings.Comments {
+		root, err := hujson.Parse(slices.Clone(data))
+		if err != nil {
+			return nil, explain(data, err)
+		}
+		root.Standardize()
+		data = root.Pack()
+	}
+	if err := jsonx.Check(data, jsonx.Tolerant); err != nil {
+		return nil, err
+	}
+	value := jsontext.Value(data)
+	if value.Kind() != '{' {
+		start := len(data) - len(strings.TrimLeft(string(data), " \t\r\n"))
+		return nil, &jsonx.SyntaxError{
+			Position: jsonx.PositionAt(data, start), Offset: start,
+			Err: errors.New(jsonx.Got(value.Kind(), "an object")),
+		}
+	}
+	return value, nil
+}
+
+// explain turns an error of hujson, whose columns count bytes, into one of jsonx.
+func explain(data []byte, err error) error {
+	var line, column int
+	if n, _ := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); n != 2 {
+		return jsonx.Explain(data, err)
+	}
+	offset := column - 1
+	for text := range strings.Lines(string(data)) {
+		if line--; line == 0 {
+			break
+		}
+		offset += len(text)
+	}
+	return &jsonx.SyntaxError{Position: jsonx.PositionAt(data, offset), Offset: offset, Err: errors.Unwrap(err)}
+}
+
+// member returns a member of an object that Parse returned, nil if it is absent.
+func member(text jsontext.Value, name string) jsontext.Value {
+	o, _ := js.SplitObject(text)
+	return o.Get(name)
+}

@@ -1,0 +1,46 @@
+package settings
+
+import (
+	"cmp"
+	"path/filepath"
+	"runtime"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+)
+
+// Where is what the paths of settings files depend on.
+type Where struct {
+	Home    string
+	Project string
+	Config  string              // Claude Code's configuration directory, if it is not ~/.claude
+	Getenv  func(string) string // as os.Getenv
+}
+
+// path returns where a settings file is.
+func (w Where) path(f dialect.File) string {
+	path := f.Path
+	if f.Darwin != "" && runtime.GOOS == "darwin" {
+		path = f.Darwin
+	}
+	switch f.In {
+	case dialect.InProject:
+		return filepath.Join(w.Project, path)
+	case dialect.InHome:
+		return filepath.Join(w.Home, path)
+	case dialect.InConfig:
+		return filepath.Join(cmp.Or(w.Config, filepath.Join(w.Home, ".claude")), path)
+	}
+	if f.Variable != "" {
+		return cmp.Or(w.Getenv(f.Variable), path)
+	}
+	return path
+}
+
+// extensionDirs returns the directories that hold one directory per extension.
+func (w Where) extensionDirs(d dialect.Dialect) []string {
+	var dirs []string
+	for _, name := range d.Settings.Extensions {
+		dirs = append(dirs, filepath.Join(w.Project, name), filepath.Join(w.Home, name))
+	}
+	return dirs
+}
