@@ -112,6 +112,25 @@ func CheckEnd(data []byte, offset int) error {
 	return newSyntaxError(data, len(data)-len(rest), errors.New("unexpected text after the JSON value"))
 }
 
+// Member returns the value of a member of object as it is written, nil if object
+// is not a JSON object or has no such member.
+func Member(object jsontext.Value, name string) jsontext.Value {
+	var members map[string]jsontext.Value
+	if json.Unmarshal(object, &members, Tolerant) != nil {
+		return nil
+	}
+	return members[name]
+}
+
+// StringMember returns a member of object that is a string, "" if there is none.
+func StringMember(object jsontext.Value, name string) string {
+	var text string
+	if json.Unmarshal(Member(object, name), &text, Tolerant) != nil {
+		return ""
+	}
+	return text
+}
+
 // KindName names a JSON type with its article, such as "a string".
 func KindName(k jsontext.Kind) string {
 	switch k {

@@ -102,3 +102,13 @@ func TestKindNames(t *testing.T) {
 	}
 	require.Equal(t, "got a string, want an object", Got('"', "an object"))
 }
+
+func TestMember(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a": "x"}`: "x", `{"a": 1, "a": "x"}`: "x", `{"a": 7}`: "", `{"a": null}`: "", `{"b": "x"}`: "", `["a"]`: "", `null`: "", `{"a": `: "", ``: "",
+	} {
+		require.Equal(t, want, StringMember(jsontext.Value(text), "a"), text)
+	}
+	require.Equal(t, `[ 1]`, string(Member(jsontext.Value(`{"a": [ 1]}`), "a")))
+	require.Nil(t, Member(jsontext.Value(`{"b": 1}`), "a"))
+}
