@@ -1,12 +1,12 @@
 package command
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -14,43 +14,33 @@ func newGuard(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "guard ID",
 		Short: "Hold a planning workflow to its rules, as a hook of the client",
-		Long: "guard answers one event of the client, read from standard input, for one of the planning guards.\n" +
-			"It prints nothing where the guard has no objection. Exit code 2 means that the guard refused, or has\n" +
-			"something to tell the model; 1 that there is no such guard; 0 anything else, its own failures included.",
+		Long: "guard reads one event of the client from standard input and decides it by one of the planning rules.\n" +
+			"It prints nothing if the rule has no objection. It exits with 2 if the rule refuses or has a message for\n" +
+			"the model, with 1 if there is no such rule, and with 0 otherwise, failures of its own included.",
 		Example: example("fsmtx guard H04 < event.json", "fsmtx guard list", "fsmtx guard explain H04 < event.json"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &exit{exitNo, errors.New("guard wants the ID of one guard"), "fsmtx guard list names them"}
+				return &exit{exitNo, fmt.Errorf("got %d arguments, want the ID of one guard", len(args)), "fsmtx guard list names them"}
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return runGuard(args[0], s) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			r, err := findRule(args[0])
+			if err != nil {
+				return err
+			}
+			return deliver(s, guard.Run(r, s.In, s.Env))
+		},
 	}
-	c.CompletionOptions.DisableDefaultCmd = true // it would be a guard of that name
+	c.CompletionOptions.DisableDefaultCmd = true // cobra's "completion" would hide a guard of that name
 	c.AddCommand(newGuardList(s), newGuardExplain(s), newGuardLog(s), newGuardReset(s), newGuardSkillFiles(s))
 	return c
 }
 
-func runGuard(id string, s terminal.Streams) error {
-	g, err := findGuard(id)
-	if err != nil {
-		return err
-	}
-	return answered(guard.Run(g, s))
-}
-
-func findGuard(id string) (guard.Guard, error) {
-	g, ok := guard.Find(id)
+func findRule(id string) (guard.Rule, error) {
+	r, ok := rules.Find(id)
 	if !ok {
-		return g, &exit{exitNo, fmt.Errorf("no guard %q", id), "fsmtx guard list names them"}
+		return r, &exit{exitNo, fmt.Errorf("no guard %q", id), "fsmtx guard list names them"}
 	}
-	return g, nil
-}
-
-// answered turns a hook's exit code into the program's.
-func answered(code int, err error) error {
-	if err != nil || code == exitOK {
-		return err
-	}
-	return &exit{code: code}
+	return r, nil
 }

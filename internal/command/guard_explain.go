@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"text/tabwriter"
@@ -15,42 +16,42 @@ func newGuardExplain(s terminal.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain ID",
 		Short: "Say which row of a guard's table decides an event, and on what facts",
-		Long: "explain reads an event from standard input and decides as the guard would, in the same environment\n" +
+		Long: "explain reads an event from standard input and decides as the guard would in the same environment\n" +
 			"(CLAUDE_PLUGIN_ROOT, CLAUDE_PROJECT_DIR, PLANNING_FEATURE_DIR, PLANNING_STATE_DIR). It counts nothing,\n" +
 			"logs nothing and changes no file.",
 		Example: example("fsmtx guard explain H02 < event.json"),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
-			g, err := findGuard(args[0])
+			r, err := findRule(args[0])
 			if err != nil {
 				return err
 			}
 			if s.InputIsTerminal() {
-				return &exit{exitNo, fmt.Errorf("explain wants an event on standard input"), "fsmtx guard explain " + g.ID + " < event.json"}
+				return &exit{exitNo, errors.New("standard input is a terminal; it must be an event"), "fsmtx guard explain " + r.ID + " < event.json"}
 			}
-			return printExplanation(s.Out, g, guard.Explain(g, s))
+			return printExplanation(s.Out, r, guard.Explain(r, s.In, s.Env))
 		},
 	}
 }
 
-func printExplanation(out io.Writer, g guard.Guard, e guard.Explanation) error {
+func printExplanation(out io.Writer, r guard.Rule, e guard.Explanation) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "guard\t%s: %s\n", g.ID, g.Brief)
+	fmt.Fprintf(w, "guard\t%s: %s\n", r.ID, r.Brief)
 	fmt.Fprintf(w, "decision\t%s\n", e.Word)
-	fmt.Fprintf(w, "row\t%s\n", decidingRow(g, e.Row))
+	fmt.Fprintf(w, "row\t%s\n", describeRow(r, e.Row))
 	fmt.Fprintf(w, "detail\t%s\n", e.Detail)
 	for _, f := range e.Facts {
 		fmt.Fprintf(w, "fact\t%s: %s\n", f.Name, f.Value)
 	}
 	if e.Message != "" && e.Message != e.Detail {
-		fmt.Fprintf(w, "message\t%s\n", e.Message) // last: it may have many lines
+		fmt.Fprintf(w, "message\t%s\n", e.Message) // last, because it can have many lines
 	}
 	return w.Flush()
 }
 
-func decidingRow(g guard.Guard, row int) string {
-	if row < 1 || row > len(g.Rows) {
+func describeRow(r guard.Rule, row int) string {
+	if row < 1 || row > len(r.Rows) {
 		return "none: decided before the table"
 	}
-	return fmt.Sprintf("%d of %d: %s", row, len(g.Rows), g.Rows[row-1])
+	return fmt.Sprintf("%d of %d: %s", row, len(r.Rows), r.Rows[row-1])
 }

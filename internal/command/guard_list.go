@@ -1,12 +1,13 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -19,17 +20,10 @@ func newGuardList(s terminal.Streams) *cobra.Command {
 		RunE: func(*cobra.Command, []string) error {
 			w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "ID\tEVENT\tMATCHER\tSWITCH\tHOLDS THAT")
-			for _, g := range guard.All() {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", g.ID, g.Event, orDash(g.Matcher), orDash(g.Flag), g.Brief)
+			for _, r := range rules.All() {
+				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.Event, cmp.Or(r.Matcher, "-"), cmp.Or(r.Flag, "-"), r.Brief)
 			}
 			return w.Flush()
 		},
 	}
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

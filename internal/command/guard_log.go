@@ -11,7 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// followPause is how often a followed log is looked at: often enough for a
+// followPause is the pause between two reads of a followed log, short enough for a
 // person who watches.
 const followPause = 250 * time.Millisecond
 
@@ -20,15 +20,15 @@ func newGuardLog(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "log [SESSION]",
 		Short: "Show what the guards decided in a session",
-		Long: "log prints the decision log of a session: one line a decision, oldest first. Without SESSION it is\n" +
-			"the log that was written last. With --follow it goes on until it is interrupted.",
+		Long: "log prints the decision log of a session: one line for each decision, oldest first. Without SESSION it\n" +
+			"prints the log that was modified last. With --follow it continues until it is interrupted.",
 		Example: example("fsmtx guard log", "fsmtx guard log --follow", "fsmtx guard log 0d4f8f5e-3f0a-4b7e-9a61-8f1f5f0f4d11"),
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return showLog(c.Context(), s, args, follow)
 		},
 	}
-	c.Flags().BoolVarP(&follow, "follow", "f", false, "print what is added, until interrupted")
+	c.Flags().BoolVarP(&follow, "follow", "f", false, "also print new lines, until interrupted")
 	return c
 }
 
@@ -42,7 +42,7 @@ func showLog(ctx context.Context, s terminal.Streams, args []string, follow bool
 		err = guard.CopyLog(path, s.Out)
 	}
 	if errors.Is(err, guard.ErrNoLog) {
-		return &exit{exitNo, err, "the guards write one as they run; PLANNING_STATE_DIR says where, /tmp otherwise"}
+		return &exit{exitNo, err, "guards write their logs to PLANNING_STATE_DIR, or /tmp if it is not set"}
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -15,8 +16,8 @@ func newGuardReset(s terminal.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reset SESSION [ID]",
 		Short: "Forget what the guards have counted in a session",
-		Long: "reset forgets a session's circuit breakers, research budget and consecutive blocks or, with the ID of\n" +
-			"a guard, what that guard counts. Logs stay.",
+		Long: "reset forgets a session's circuit breakers, research budget and consecutive blocks; with ID, only what\n" +
+			"that guard counts. Logs stay.",
 		Example: example("fsmtx guard reset 0d4f8f5e-3f0a-4b7e-9a61-8f1f5f0f4d11", "fsmtx guard reset 0d4f8f5e-3f0a-4b7e-9a61-8f1f5f0f4d11 H03"),
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -36,14 +37,14 @@ func newGuardReset(s terminal.Streams) *cobra.Command {
 func reset(s terminal.Streams, args []string) ([]string, error) {
 	session := guard.SessionOf(args[0], s.Env)
 	if !session.Known() {
-		return nil, &exit{code: exitNo, err: errors.New("the session has no name")}
+		return nil, &exit{code: exitNo, err: errors.New("the session ID is empty")}
 	}
 	if len(args) == 1 {
-		return guard.Reset(session)
+		return guard.Reset(session, rules.All())
 	}
-	g, err := findGuard(args[1])
+	r, err := findRule(args[1])
 	if err != nil {
 		return nil, err
 	}
-	return guard.ResetGuard(session, g)
+	return guard.ResetRule(session, r)
 }

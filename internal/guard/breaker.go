@@ -5,46 +5,49 @@ import (
 	"strings"
 )
 
-// The breaker takes a guard out of a session in which it keeps failing. Only
-// failures of ours count: unreadable input, a session file that cannot be
-// used, a bug. What the model can write (state, lock, budget, configuration)
-// does not, or the model could switch a guard off by breaking a file.
+// The circuit breaker takes a rule that keeps failing out of its session. It
+// counts failures of the guard's own: unreadable input, an unusable session file,
+// a bug. Broken files that the model can write (state, lock, budget,
+// configuration) are not counted; otherwise the model could switch a guard off by
+// breaking a file.
 
-// failures is how often in a row this guard has failed in this session.
-func (c *call) failures() (int, error) {
-	if !c.session.Known() {
+// failures returns how often in a row this rule has failed in this session.
+func (c *Call) failures() (int, error) {
+	if !c.Session.Known() {
 		return 0, nil
 	}
-	return readCounter(c.session.Breaker(), c.guard.Name)
+	return readCounter(c.Session.Breaker(), c.rule.Name)
 }
 
-// open is the answer of a guard whose breaker is open.
-func (c *call) open() Verdict {
-	text := fmt.Sprintf("Hook %s circuit breaker OPEN (%d+ failures). Skipping validation.", c.guard.Name, c.config.BreakerThreshold)
-	return noticed("BREAKER_OPEN", text, text)
+// breakerOpen is the verdict of a rule whose breaker is open.
+func (c *Call) breakerOpen() Verdict {
+	text := fmt.Sprintf("Hook %s circuit breaker OPEN (%d+ failures). Skipping validation.", c.rule.Name, c.Config.breakerThreshold())
+	return Notice(0, "BREAKER_OPEN", text, text)
 }
 
-// fail counts a failure and lets the client go on.
-func (c *call) fail(why error) Verdict {
-	text := fmt.Sprintf("Hook %s encountered an unexpected error (%s). Failing open.", c.guard.Name, short(why))
-	if c.session.Known() && !c.dry {
-		// A breaker that cannot be written leaves nothing to do but to fail open.
-		_ = changeCounter(c.session.Breaker(), c.guard.Name, func(n int) int { return n + 1 })
+// fail counts a failure and lets the client continue.
+func (c *Call) fail(why error) Verdict {
+	text := fmt.Sprintf("Hook %s encountered an unexpected error (%s). Failing open.", c.rule.Name, brief(why))
+	if c.Session.Known() && !c.DryRun {
+		// If the breaker's file cannot be written either, failing open is all that is left.
+		_ = changeCounter(c.Session.Breaker(), c.rule.Name, func(n int) int { return n + 1 })
 	}
-	return c.end(noticed("ERROR", text, text))
+	return c.finish(Notice(0, "ERROR", text, text))
 }
 
-// forgive forgets the failures of a guard that has completed.
-func (c *call) forgive() {
-	if c.dry {
+// resetFailures sets the count to 0 after a complete run.
+func (c *Call) resetFailures() {
+	if c.DryRun {
 		return
 	}
-	if err := changeCounter(c.session.Breaker(), c.guard.Name, func(int) int { return 0 }); err != nil {
-		c.log("ERROR", "resetting the circuit breaker: "+err.Error())
+	if err := changeCounter(c.Session.Breaker(), c.rule.Name, func(int) int { return 0 }); err != nil {
+		c.Log("ERROR", "resetting the circuit breaker: "+err.Error())
 	}
 }
 
-// short bounds an error that a user is shown.
-func short(err error) string {
-	return strings.TrimSpace(cutRunes(oneLine(err.Error()), 300))
+// maxError bounds an error in a message to the user, in characters.
+const maxError = 300
+
+func brief(err error) string {
+	return strings.TrimSpace(Truncate(OneLine(err.Error()), maxError))
 }

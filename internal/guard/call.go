@@ -1,43 +1,76 @@
 package guard
 
 import (
+	"errors"
+	"io/fs"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
-// call is one run of one guard: where it reads its facts and, unless it is a
-// dry run, leaves its marks.
-type call struct {
-	guard   Guard
-	env     func(string) string
-	event   *event.Event
-	session Session
-	config  Config
-	place   place
-	now     time.Time
-	dry     bool // explain: decide, and change nothing
-	facts   []Fact
+// LockWait bounds how long a guard waits for another process that changes the
+// same session file. The client allows the quickest guards three seconds. It is a
+// variable for tests only.
+var LockWait = 1500 * time.Millisecond
+
+// Call is one run of one rule.
+type Call struct {
+	Event   *event.Event
+	Session Session
+	Config  Config
+	Time    time.Time
+	DryRun  bool // explain: decide without changing anything
+
+	rule  Rule
+	env   func(string) string
+	facts []Fact
 }
 
-// Fact is something a decision was made on, for people.
+// NewCall returns a call for an event that has been read already.
+func NewCall(e *event.Event, env func(string) string) *Call {
+	return &Call{Event: e, Session: SessionOf(e.SessionID, env), Time: time.Now(), env: env}
+}
+
+// Fact is something that a decision was based on, for people.
 type Fact struct{ Name, Value string }
 
-// fact records what a guard has found out.
-func (c *call) fact(name, value string) {
-	c.facts = append(c.facts, Fact{name, oneLine(value)})
+// Fact records what a rule has found out.
+func (c *Call) Fact(name, value string) {
+	c.facts = append(c.facts, Fact{name, OneLine(value)})
 }
 
-// update changes a session file under its lock; a dry run computes the change
-// and forgets it.
-func (c *call) update(path string, change func(old []byte) ([]byte, error)) error {
-	if !c.dry {
-		return statefile.Update(path, lockWait, change)
+// Env returns a variable of the environment, "" if it is not set.
+func (c *Call) Env(name string) string { return c.env(name) }
+
+// Read returns the content of a session file, nil if there is none.
+func (c *Call) Read(path string) ([]byte, error) {
+	data, err := statefile.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
 	}
-	old, err := readIfThere(path)
+	return data, err
+}
+
+// Update changes a session file under its lock, as statefile.Update does. A dry
+// run computes the change and discards it.
+func (c *Call) Update(path string, change func(old []byte) ([]byte, error)) error {
+	if !c.DryRun {
+		return statefile.Update(path, LockWait, change)
+	}
+	old, err := c.Read(path)
 	if err == nil {
 		_, err = change(old)
 	}
 	return err
+}
+
+// Log adds a line to the session's decision log. A failure to write it changes no
+// decision and is not reported; a symbolic link in the log's place is not
+// followed.
+func (c *Call) Log(word, detail string) {
+	if c.DryRun || !c.Session.Known() {
+		return
+	}
+	_ = statefile.Append(c.Session.Log(), []byte(logLine(c.Time, c.rule.Name, word, detail)))
 }

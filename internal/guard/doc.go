@@ -1,18 +1,15 @@
-// Package guard holds a planning workflow to its rules. Each of its fourteen
-// guards answers one kind of event of the client: may this question be asked,
-// this file be written, this research call be made, this agent or this turn
-// end, and what must the model be told. docs/guards.md has their tables.
+// Package guard runs the rules of a planning workflow as hooks of the client. It
+// is the frame around every rule: it reads the event, honours development mode
+// and the feature flags, opens a circuit breaker on a rule that keeps failing,
+// limits consecutive blocks, keeps the decision log and writes the reply. The
+// rules themselves, and everything known about planning, are in package rules.
 //
-// A guard is a pure decision over the facts of its table; it returns the row
-// that decided. What surrounds every decision is here once, in the frame:
-// reading the event, development mode, feature flags, the circuit breaker, the
-// limit on consecutive blocks, the decision log and the form of the reply.
+// It fails open: a failure of its own (unreadable input, an unusable session
+// file, a bug) never stops the user's work. Files that the model can write (the
+// workflow's state, its lock, budget and configuration) are data: a broken one
+// leads to the decision that the rule's table gives, and never switches a guard
+// off.
 //
-// It fails open: trouble of its own (unreadable input, a session file that
-// cannot be used, a bug) never stops the user's work. What the model can write
-// (the workflow's state, its lock, budget and configuration) is data: a broken
-// file there decides as its table says and never switches a guard off.
-//
-// It is no sandbox. A guard sees the tool calls that the client shows it, so a
-// file written by a shell command passes unseen.
+// It is not a sandbox. A guard sees the tool calls that the client reports; a
+// file written by a shell command goes unnoticed.
 package guard

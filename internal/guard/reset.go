@@ -7,64 +7,64 @@ import (
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
-// Reset forgets what a session has counted and returns the names of what it
-// forgot.
-func Reset(s Session) ([]string, error) {
-	var done []string
-	for _, file := range []struct{ name, path string }{
-		{"circuit breaker", s.Breaker()},
-		{"research budget", s.Budget()},
-		{"consecutive blocks", s.Blocks()},
-	} {
-		forgot, err := forget(file.path)
+// Reset forgets what the rules have counted in a session, and returns the names of
+// what it forgot. Logs stay.
+func Reset(s Session, rules []Rule) ([]string, error) {
+	files := []Kept{{"circuit breaker", Session.Breaker}}
+	for _, r := range rules {
+		files = append(files, r.Keeps...)
+	}
+	return removeAll(s, append(files, Kept{"consecutive blocks", Session.Blocks}))
+}
+
+// ResetRule is Reset for one rule.
+func ResetRule(s Session, r Rule) (done []string, err error) {
+	failed, err := zero(s.Breaker(), func(name string) bool { return name == r.Name })
+	if failed {
+		done = append(done, "circuit breaker")
+	}
+	if err != nil {
+		return done, err
+	}
+	if r.stops() {
+		blocked, err := zero(s.Blocks(), func(name string) bool { return strings.HasPrefix(name, r.ID+":") })
+		if blocked {
+			done = append(done, "consecutive blocks")
+		}
 		if err != nil {
 			return done, err
 		}
-		if forgot {
-			done = append(done, file.name)
+	}
+	removed, err := removeAll(s, r.Keeps)
+	return append(done, removed...), err
+}
+
+// removeAll removes the files that exist and returns what they held.
+func removeAll(s Session, files []Kept) (done []string, err error) {
+	for _, f := range files {
+		path := f.Path(s)
+		if !present(path) {
+			continue
 		}
+		if err := statefile.Remove(path, LockWait); err != nil {
+			return done, err
+		}
+		done = append(done, f.What)
 	}
 	return done, nil
 }
 
-// ResetGuard is Reset for what one guard counts.
-func ResetGuard(s Session, g Guard) ([]string, error) {
-	var done []string
-	reset := func(name string, forgot bool, err error) error {
-		if forgot {
-			done = append(done, name)
-		}
-		return err
-	}
-	forgot, err := zero(s.Breaker(), func(name string) bool { return name == g.Name })
-	if err := reset("circuit breaker", forgot, err); err != nil {
-		return done, err
-	}
-	if g.ID == researchBudget().ID {
-		forgot, err := forget(s.Budget())
-		return done, reset("research budget", forgot, err)
-	}
-	if g.stops() {
-		forgot, err := zero(s.Blocks(), func(name string) bool { return strings.HasPrefix(name, g.ID+":") })
-		return done, reset("consecutive blocks", forgot, err)
-	}
-	return done, nil
+func present(path string) bool {
+	_, err := os.Lstat(path)
+	return !os.IsNotExist(err)
 }
 
-// forget removes a file and reports whether there was one.
-func forget(path string) (bool, error) {
-	if _, err := os.Lstat(path); os.IsNotExist(err) {
-		return false, nil
-	}
-	return true, statefile.Remove(path, lockWait)
-}
-
-// zero sets the named counters of a file to 0 and reports whether one was not.
+// zero sets the named counters of a file to 0 and reports whether any was not.
 func zero(path string, named func(string) bool) (changed bool, err error) {
-	if _, err := os.Lstat(path); os.IsNotExist(err) {
+	if !present(path) {
 		return false, nil
 	}
-	err = statefile.Update(path, lockWait, func(old []byte) ([]byte, error) {
+	err = statefile.Update(path, LockWait, func(old []byte) ([]byte, error) {
 		c := parseCounters(old)
 		var next []byte
 		for name := range c {

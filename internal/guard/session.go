@@ -1,32 +1,33 @@
 package guard
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"path/filepath"
 	"strings"
 )
 
-// defaultStateDir is where session files are unless PLANNING_STATE_DIR says
-// otherwise. The names are fixed; on macOS too it is /tmp and not TMPDIR, which
-// the client and a terminal may see differently.
+// defaultStateDir holds the session files unless PLANNING_STATE_DIR is set. The
+// requirements fix it; on macOS too it is /tmp and not TMPDIR, which can differ
+// between the client and a terminal.
 const defaultStateDir = "/tmp"
 
-// Session names the files that guards keep about one session of the client.
+// Session names the files that guards keep for one session of the client.
 type Session struct {
 	dir string
 	id  string // safe in a file name; empty if the event names no session
 }
 
-// SessionOf returns the files of the session with that id. An id that is more
-// than letters, digits, "_" and "-", or longer than 128, is replaced by a
-// hash: it never becomes a path.
+// SessionOf returns the session with that id. An id with other characters than
+// letters, digits, "_" and "-", or with more than 128, is replaced by a hash, so
+// that an id can never lead out of the directory.
 func SessionOf(id string, env func(string) string) Session {
-	return Session{dir: orElse(env("PLANNING_STATE_DIR"), defaultStateDir), id: fileID(id)}
+	return Session{dir: cmp.Or(env("PLANNING_STATE_DIR"), defaultStateDir), id: fileID(id)}
 }
 
 func fileID(id string) string {
-	if id == "" || len(id) <= 128 && strings.IndexFunc(id, notPlain) < 0 {
+	if len(id) <= 128 && strings.IndexFunc(id, notPlain) < 0 {
 		return id
 	}
 	sum := sha256.Sum256([]byte(id))
@@ -37,7 +38,8 @@ func notPlain(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
 }
 
-// Known reports whether there is a session to keep files about.
+// Known reports whether the event named its session. Without one no files are
+// kept.
 func (s Session) Known() bool { return s.id != "" }
 
 // Dir is the directory of the session files.
@@ -48,18 +50,16 @@ const (
 	logSuffix = ".log"
 )
 
-// Log is the decision log: one line a decision, append-only.
-func (s Session) Log() string { return s.file(logPrefix, logSuffix) }
+// Log is the decision log: one line for each decision, append-only.
+func (s Session) Log() string { return s.File(logPrefix, logSuffix) }
 
-// Budget counts the research calls.
-func (s Session) Budget() string { return s.file("planning-research-budget-", ".json") }
+// Breaker counts the failures of each rule.
+func (s Session) Breaker() string { return s.File("planning-hook-breaker-", ".json") }
 
-// Breaker counts each guard's own failures.
-func (s Session) Breaker() string { return s.file("planning-hook-breaker-", ".json") }
+// Blocks counts consecutive blocks, for each rule and agent or turn.
+func (s Session) Blocks() string { return s.File("planning-stop-blocks-", ".json") }
 
-// Blocks counts consecutive blocks of a guard for an agent or the turn.
-func (s Session) Blocks() string { return s.file("planning-stop-blocks-", ".json") }
-
-func (s Session) file(prefix, suffix string) string {
+// File is the path of another file of the session.
+func (s Session) File(prefix, suffix string) string {
 	return filepath.Join(s.dir, prefix+s.id+suffix)
 }

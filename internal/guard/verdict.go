@@ -2,62 +2,81 @@ package guard
 
 import "github.com/fsmtx/fsmtx/internal/claude/event"
 
-// kind is the form of a reply.
-type kind int
+// form is the form of a reply.
+type form int
 
 const (
-	pass     kind = iota // no objection: nothing is printed
+	pass     form = iota // no objection: nothing is printed
 	warn                 // PreToolUse: no objection, user and model are warned
-	deny                 // PreToolUse: the call is not made
-	block                // Stop, SubagentStop: it goes on
-	inject               // the model is told something
-	notice               // the user is told something
-	feedback             // PostToolUse: the model is told, nothing is undone
+	deny                 // PreToolUse: the tool call is refused
+	block                // Stop, SubagentStop: the agent or turn continues
+	inject               // the model gets context
+	notice               // the user gets a message
+	feedback             // PostToolUse: the model gets a message, nothing is undone
 )
 
-// Verdict is what a guard decided and why.
+// Verdict is what a rule decided and why.
 type Verdict struct {
-	Row     int    // row of the guard's table that decided, from 1; 0 if the frame decided
+	Row     int    // row of the rule's table that decided, from 1; 0 if the frame decided
 	Word    string // decision as the log has it: ALLOW, DENY, …
 	Detail  string // the log's detail
-	Message string // what the model is told; for a notice, the user
+	Message string // for the model; of a notice, for the user
 	reason  string // of a block: the short form
-	user    string // of an injection: what the user sees
-	kind    kind
+	user    string // of an injection: for the user
+	form    form
 }
 
-// Blocks reports whether the verdict stops what the client was about to do.
-func (v Verdict) Blocks() bool { return v.kind == deny || v.kind == block }
+// Pass is "no objection"; the log has the event's own word for it.
+func Pass(row int, detail string) Verdict { return Verdict{Row: row, Detail: detail} }
 
-// passed is "no objection"; the frame fills in the event's word for it.
-func passed(row int, detail string) Verdict { return Verdict{Row: row, Detail: detail} }
-
-func denied(row int, message string) Verdict {
-	return Verdict{Row: row, Word: "DENY", Detail: message, Message: message, kind: deny}
+// Warn lets a tool call pass with a warning to user and model.
+func Warn(row int, detail, message string) Verdict {
+	return Verdict{Row: row, Word: "ALLOW+WARN", Detail: detail, Message: message, form: warn}
 }
 
-func blocked(row int, reason, message string) Verdict {
-	return Verdict{Row: row, Word: "BLOCK", Detail: reason, Message: message, reason: reason, kind: block}
+// Deny refuses a tool call.
+func Deny(row int, message string) Verdict {
+	return Verdict{Row: row, Word: "DENY", Detail: message, Message: message, form: deny}
 }
 
-func noticed(word, detail, message string) Verdict {
-	return Verdict{Word: word, Detail: detail, Message: message, kind: notice}
+// Block keeps an agent or a turn from ending.
+func Block(row int, reason, message string) Verdict {
+	return Verdict{Row: row, Word: "BLOCK", Detail: reason, Message: message, reason: reason, form: block}
 }
 
-// answer is the verdict in the one form that the client accepts and shows as
-// meant for each event.
-func (v Verdict) answer(name string) event.Answer {
-	switch v.kind {
+// Inject gives context to the model and, if user is not empty, a message to the
+// user.
+func Inject(row int, word, detail, context, user string) Verdict {
+	return Verdict{Row: row, Word: word, Detail: detail, Message: context, user: user, form: inject}
+}
+
+// Notice gives a message to the user.
+func Notice(row int, word, detail, message string) Verdict {
+	return Verdict{Row: row, Word: word, Detail: detail, Message: message, form: notice}
+}
+
+// Feedback gives a message about a completed tool call to the model.
+func Feedback(row int, message string) Verdict {
+	return Verdict{Row: row, Word: "FEEDBACK", Detail: message, Message: message, form: feedback}
+}
+
+// Refuses reports whether the verdict stops what the client was about to do.
+func (v Verdict) Refuses() bool { return v.form == deny || v.form == block }
+
+// Answer puts the verdict into the form that the client accepts, and displays as
+// intended, for the event.
+func (v Verdict) Answer(eventName string) event.Answer {
+	switch v.form {
 	case warn:
-		return event.Tell(name, v.Message, v.Message)
+		return event.Tell(eventName, v.Message, v.Message)
 	case deny:
 		return event.Deny(v.Message)
 	case block:
 		return event.Block(v.reason, v.Message)
 	case inject:
-		return event.Tell(name, v.Message, v.user)
+		return event.Tell(eventName, v.Message, v.user)
 	case notice:
-		return event.Tell(name, "", v.Message)
+		return event.Tell(eventName, "", v.Message)
 	case feedback:
 		return event.Feedback(v.Message)
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/guard/planning"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
 	"github.com/fsmtx/fsmtx/internal/sample"
 )
 
@@ -61,7 +62,7 @@ func Hydration() Part {
 
 // Planning is the part that enforces the rules of a planning workflow.
 func Planning() Part {
-	return Part{planning.Hooks(Command), planning.Files,
+	return Part{rules.Hooks(Command), rules.Files,
 		"The guards of a planning workflow read the feature's files and the session's\n" +
 			"transcript. They write an audit log into the feature's folder, and counters and a log\n" +
 			"into `PLANNING_STATE_DIR` (default `/tmp`). `config/planning-config.yaml` configures\n" +
@@ -70,7 +71,7 @@ func Planning() Part {
 
 // SkillFiles is the part that keeps the agent from reading workflow files.
 func SkillFiles() Part {
-	return Part{Hooks: planning.SkillFiles(Command),
+	return Part{Hooks: skillfiles.Hooks(Command),
 		About: "`guard skill-files` keeps the agent from reading `fsm.json` files, whose content it has\nas tasks."}
 }
 

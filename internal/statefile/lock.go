@@ -1,49 +1,62 @@
 package statefile
 
 import (
+	"errors"
 	"os"
 	"syscall"
 	"time"
-
-	"github.com/gofrs/flock"
 )
 
-// lock takes an exclusive lock on path, which is made if it is missing, and
-// returns its release.
+// lock takes an exclusive lock on path, which is created if it is missing, and
+// returns its release. The lock is flock(2) on the file that open has checked; a
+// library that opens the path itself would follow what was planted there.
 func lock(path string, wait time.Duration) (unlock func(), err error) {
-	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
-	held, err := l.TryLock()
-	if err == nil && !held {
-		err = queue(l, wait)
-	}
+	f, err := open(path, os.O_CREATE|os.O_RDWR)
 	if err != nil {
-		return nil, refusal(path, err)
-	}
-	info, err := l.Stat()
-	if err == nil {
-		err = own(path, info)
-	}
-	if err != nil {
-		l.Unlock()
 		return nil, err
 	}
-	return func() { l.Unlock() }, nil
+	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return queue(f, wait)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return func() { f.Close() }, nil
 }
 
-// queue waits in the kernel's queue rather than by trying again and again: the
-// kernel serves waiters in turn, so forty callers at once all get through.
-func queue(l *flock.Flock, wait time.Duration) error {
+// queue waits in the kernel's queue instead of polling: the kernel serves waiters
+// in turn, so that forty callers at once all get the lock.
+func queue(f *os.File, wait time.Duration) (unlock func(), err error) {
 	locked := make(chan error, 1)
-	go func() { locked <- l.Lock() }()
+	go func() { locked <- flock(f, syscall.LOCK_EX) }()
 	select {
 	case err := <-locked:
-		return err
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+		return func() { f.Close() }, nil
 	case <-time.After(wait):
 		go func() {
-			if <-locked == nil {
-				l.Unlock()
-			}
+			<-locked
+			f.Close()
 		}()
-		return ErrBusy
+		return nil, ErrBusy
+	}
+}
+
+// flock repeats the call when a signal interrupts it; the runtime sends signals to
+// its own threads.
+func flock(f *os.File, how int) error {
+	for {
+		err := syscall.Flock(int(f.Fd()), how)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, syscall.EINTR) {
+			return &os.PathError{Op: "flock", Path: f.Name(), Err: err}
+		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 const wait = 10 * time.Second
@@ -44,7 +46,7 @@ func TestUpdateReplacesTheFileAsAWhole(t *testing.T) {
 	old := make([]byte, 8)
 	n, err := reader.Read(old)
 	require.NoError(t, err)
-	assert.Equal(t, "1", string(old[:n]), "who has the old file open keeps the old file")
+	assert.Equal(t, "1", string(old[:n]), "a reader that has the old file open keeps it")
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode())
@@ -53,7 +55,7 @@ func TestUpdateReplacesTheFileAsAWhole(t *testing.T) {
 	assert.Len(t, entries, 2, "the file and its lock, no temporary file")
 }
 
-func TestUpdateChangesNothingIfToldSo(t *testing.T) {
+func TestUpdateChangesNothingForNilOrAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	require.NoError(t, Update(path, wait, func(old []byte) ([]byte, error) {
 		assert.Nil(t, old, "a missing file is nil")
@@ -71,16 +73,16 @@ func TestUpdateChangesNothingIfToldSo(t *testing.T) {
 	assert.Empty(t, data)
 }
 
-func TestUpdateGivesUpOnALockThatIsHeld(t *testing.T) {
+func TestUpdateReturnsErrBusyWhileTheLockIsHeld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	unlock, err := lock(path+LockSuffix, wait)
 	require.NoError(t, err)
 	assert.ErrorIs(t, Update(path, time.Millisecond, plusOne), ErrBusy)
 	unlock()
-	assert.NoError(t, Update(path, wait, plusOne), "and gets it once it is free")
+	assert.NoError(t, Update(path, wait, plusOne), "it succeeds once the lock is free")
 }
 
-// intruders put something else in a file's place.
+// intruders plant something else in a file's place.
 func intruders(t *testing.T) map[string]func(path string) {
 	victim := filepath.Join(t.TempDir(), "victim")
 	require.NoError(t, os.WriteFile(victim, []byte("keep"), 0o600))
@@ -97,30 +99,30 @@ func intruders(t *testing.T) map[string]func(path string) {
 	}
 }
 
-func TestNothingButARegularFileIsTouched(t *testing.T) {
+func TestOnlyRegularFilesAreTouched(t *testing.T) {
 	for name, plant := range intruders(t) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "n")
 			plant(path)
 			_, err := Read(path)
-			assert.ErrorIs(t, err, ErrForeign)
+			assert.ErrorIs(t, err, safefile.ErrNotRegular)
 			_, err = Tail(path, 10)
-			assert.ErrorIs(t, err, ErrForeign)
-			assert.ErrorIs(t, Update(path, wait, plusOne), ErrForeign)
-			assert.ErrorIs(t, Append(path, []byte("x")), ErrForeign)
+			assert.ErrorIs(t, err, safefile.ErrNotRegular)
+			assert.ErrorIs(t, Update(path, wait, plusOne), safefile.ErrNotRegular)
+			assert.ErrorIs(t, Append(path, []byte("x")), safefile.ErrNotRegular)
 			_, err = Hold(path, wait)
-			assert.ErrorIs(t, err, ErrForeign)
+			assert.ErrorIs(t, err, safefile.ErrNotRegular)
 		})
 		t.Run(name+" for a lock", func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "n")
 			plant(path + LockSuffix)
-			assert.ErrorIs(t, Update(path, wait, plusOne), ErrForeign)
+			assert.ErrorIs(t, Update(path, wait, plusOne), safefile.ErrNotRegular)
 			assert.NoFileExists(t, path)
 		})
 	}
 }
 
-func TestSomebodyElsesFileIsNotRead(t *testing.T) {
+func TestAFileOfAnotherUserIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a file away")
 	}
@@ -128,8 +130,8 @@ func TestSomebodyElsesFileIsNotRead(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("1"), 0o644))
 	require.NoError(t, os.Chown(path, 12345, 12345))
 	_, err := Read(path)
-	assert.ErrorIs(t, err, ErrForeign)
-	assert.ErrorIs(t, Update(path, wait, plusOne), ErrForeign)
+	assert.ErrorIs(t, err, safefile.ErrNotOwner)
+	assert.ErrorIs(t, Update(path, wait, plusOne), safefile.ErrNotOwner)
 }
 
 func TestReadIsBounded(t *testing.T) {
@@ -137,7 +139,7 @@ func TestReadIsBounded(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.NoError(t, os.Truncate(path, MaxBytes+1))
 	_, err := Read(path)
-	assert.ErrorIs(t, err, ErrTooLarge)
+	assert.ErrorIs(t, err, safefile.ErrTooLarge)
 	require.NoError(t, os.Truncate(path, MaxBytes))
 	_, err = Read(path)
 	assert.NoError(t, err)
@@ -166,13 +168,13 @@ func TestTailReturnsTheEnd(t *testing.T) {
 	}
 }
 
-func TestHoldKeepsOthersOut(t *testing.T) {
+func TestHoldExcludesOtherHolders(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	release, err := Hold(path, wait)
 	require.NoError(t, err)
 	_, err = Hold(path, time.Millisecond)
 	assert.ErrorIs(t, err, ErrBusy)
-	require.NoError(t, Append(path, []byte("x")), "the holder itself writes")
+	require.NoError(t, Append(path, []byte("x")), "the holder can write")
 	release()
 	release, err = Hold(path, wait)
 	require.NoError(t, err)
@@ -185,5 +187,5 @@ func TestRemoveLeavesTheLock(t *testing.T) {
 	require.NoError(t, Remove(path, wait))
 	assert.NoFileExists(t, path)
 	assert.FileExists(t, path+LockSuffix)
-	assert.NoError(t, Remove(path, wait), "a missing file is no error")
+	assert.NoError(t, Remove(path, wait), "a missing file is not an error")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
@@ -286,8 +287,8 @@ func TestParallelResearchIsCounted(t *testing.T) {
 	}
 	assert.Equal(t, 10, answered)
 	assert.Equal(t, 2, refused)
-	var b guard.Budget
-	data, err := os.ReadFile(p.session().Budget())
+	var b rules.Budget
+	data, err := os.ReadFile(rules.BudgetFile(p.session()))
 	require.NoError(t, err)
 	require.NoError(t, json.Unmarshal(data, &b))
 	assert.Equal(t, 10, b.SessionTotal)

@@ -16,7 +16,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/planning"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/harness/bench/process"
 )
 
@@ -33,7 +33,7 @@ func main() {
 	b := prepare(work)
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "guard\tms\tparsing only\tmore\tbudget\tbash and jq")
-	for _, g := range guard.All() {
+	for _, g := range rules.All() {
 		b.row(table, g, *pairs)
 	}
 	check(table.Flush())
@@ -74,7 +74,7 @@ func prepare(work string) *bench {
 		check(os.MkdirAll(filepath.Dir(path), 0o755))
 		check(os.WriteFile(path, []byte(text), 0o644))
 	}
-	check(os.CopyFS(filepath.Join(work, "plugin"), planning.Files))
+	check(os.CopyFS(filepath.Join(work, "plugin"), rules.Files))
 	b.env = []string{"PATH=" + os.Getenv("PATH"), "CLAUDE_PLUGIN_ROOT=" + filepath.Join(work, "plugin"), "PLANNING_STATE_DIR=" + b.state}
 	if runs("bash") && runs("jq") {
 		b.script = "read -r line; echo \"$line\" | jq -r .session_id"
@@ -100,7 +100,7 @@ func tasks() string {
 	return text
 }
 
-func (b *bench) row(table *tabwriter.Writer, g guard.Guard, pairs int) {
+func (b *bench) row(table *tabwriter.Writer, g guard.Rule, pairs int) {
 	var ours, floors, more, scripts []float64
 	for i := range pairs + 1 {
 		e := b.event(g)
@@ -124,7 +124,7 @@ func (b *bench) time(input string, argv ...string) float64 {
 }
 
 // event is what the guard is asked: a new call each time for H03, which counts.
-func (b *bench) event(g guard.Guard) string {
+func (b *bench) event(g guard.Rule) string {
 	b.calls++
 	more := ""
 	switch g.ID {

@@ -1,0 +1,91 @@
+package guard
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+)
+
+func TestASymbolicLinkForTheBreakersFileFailsOpen(t *testing.T) {
+	b := newBench(t, blocking)
+	victim := filepath.Join(b.dir, "victim")
+	require.NoError(t, os.WriteFile(victim, []byte(`{"T1_test":1}`), 0o600))
+	require.NoError(t, os.Symlink(victim, b.session().Breaker()))
+	a := b.run(firstStop)
+	assert.Equal(t, event.ExitOK, a.Exit)
+	assert.Contains(t, a.Output, "not a regular file")
+	data, err := os.ReadFile(victim)
+	require.NoError(t, err)
+	assert.Equal(t, `{"T1_test":1}`, string(data))
+}
+
+func TestABrokenBreakersFileCountsAsZeroAndKeepsOtherMembers(t *testing.T) {
+	b := newBench(t, failing)
+	file := b.session().Breaker()
+	for text, want := range map[string]string{
+		`{"T1_`:                          `{"T1_test":1}`,
+		`[]`:                             `{"T1_test":1}`,
+		`null`:                           `{"T1_test":1}`,
+		`{"T1_test":"9","other":"kept"}`: `{"T1_test":1,"other":"kept"}`,
+		`{"T1_test":-7,"H03":2}`:         `{"H03":2,"T1_test":1}`,
+	} {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		b.run(firstStop)
+		data, err := os.ReadFile(file)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(data), text)
+	}
+}
+
+func TestALongErrorIsCut(t *testing.T) {
+	b := newBench(t, func(*Call) (Verdict, error) { return Verdict{}, errors.New(strings.Repeat("é", 2*maxError)) })
+	assert.Contains(t, b.run(firstStop).Output, "("+strings.Repeat("é", maxError)+").")
+}
+
+// TestPropertyTheBreaker checks the breaker on arbitrary sequences of successes and
+// failures: it opens after threshold failures in a row, and then stays open for the
+// session.
+func TestPropertyTheBreaker(t *testing.T) {
+	var outcome error
+	b := newBench(t, func(*Call) (Verdict, error) { return Pass(1, "fine"), outcome })
+	root := b.plugin(t, "")
+	session := 0
+	rapid.Check(t, func(t *rapid.T) {
+		session++
+		threshold := rapid.IntRange(1, 4).Draw(t, "threshold")
+		config := fmt.Sprintf("feature_flags: {hooks_enforcement: {circuit_breaker_threshold: %d}}\n", threshold)
+		if err := os.WriteFile(filepath.Join(root, ConfigFile), []byte(config), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		failures := 0
+		for _, fails := range rapid.SliceOfN(rapid.Bool(), 1, 10).Draw(t, "fails") {
+			if outcome = nil; fails {
+				outcome = errors.New("x")
+			}
+			a := b.run(fmt.Sprintf(`{"session_id":"s%d"}`, session))
+			open := strings.Contains(a.Output, "circuit breaker OPEN")
+			if open != (failures >= threshold) {
+				t.Fatalf("open: %t after %d of %d failures", open, failures, threshold)
+			}
+			switch {
+			case open:
+			case fails:
+				failures++
+			default:
+				failures = 0
+			}
+			if got := b.count(t, SessionOf(fmt.Sprint("s", session), b.getenv).Breaker(), "T1_test"); got != failures {
+				t.Fatalf("counted %d, want %d", got, failures)
+			}
+		}
+	})
+}

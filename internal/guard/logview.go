@@ -1,0 +1,126 @@
+package guard
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/statefile"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// ErrNoLog is returned when there is no decision log to show.
+var ErrNoLog = errors.New("no decision log")
+
+// NewestLog returns the decision log, of any session, that was modified last. It
+// returns ErrNoLog if there is none.
+func NewestLog(env func(string) string) (string, error) {
+	dir := SessionOf("", env).Dir()
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	newest, modified := "", time.Time{}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), logPrefix) || !strings.HasSuffix(e.Name(), logSuffix) {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if t := modTime(path); t.After(modified) {
+			newest, modified = path, t
+		}
+	}
+	if newest == "" {
+		return "", ErrNoLog
+	}
+	return newest, nil
+}
+
+// modTime returns the modification time of a log, the zero time if path is not a
+// regular file of this user.
+func modTime(path string) time.Time {
+	f, err := statefile.Open(path)
+	if err != nil {
+		return time.Time{}
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
+}
+
+// CopyLog prints a decision log. It returns ErrNoLog if there is none.
+func CopyLog(path string, w io.Writer) error {
+	_, err := copyFrom(path, 0, w)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w at %s", ErrNoLog, path)
+	}
+	return err
+}
+
+// FollowLog prints a decision log and what is appended to it, until the context is
+// cancelled; then it returns nil. It reads again after each pause. It waits for a
+// log that does not exist yet, and prints a truncated log from its beginning.
+func FollowLog(ctx context.Context, path string, pause time.Duration, w io.Writer) error {
+	ticks := time.NewTicker(pause)
+	defer ticks.Stop()
+	var offset int64
+	for {
+		next, err := copyFrom(path, offset, w)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		offset = next
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticks.C:
+		}
+	}
+}
+
+// copyFrom prints the log from an offset and returns the offset that it reached.
+func copyFrom(path string, offset int64, w io.Writer) (int64, error) {
+	f, err := statefile.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return offset, err
+	}
+	if info.Size() < offset {
+		offset = 0
+	}
+	n, err := printLines(io.NewSectionReader(f, offset, info.Size()-offset), w)
+	return offset + n, err
+}
+
+// printLines prints a log so that it cannot control the terminal, and returns how
+// many bytes of the log it has printed.
+func printLines(log io.Reader, w io.Writer) (n int64, err error) {
+	lines := bufio.NewReader(log)
+	for {
+		line, readErr := lines.ReadString('\n')
+		if _, err := io.WriteString(w, terminal.Visible(line)); err != nil {
+			return n, err
+		}
+		n += int64(len(line))
+		if readErr == io.EOF {
+			return n, nil
+		}
+		if readErr != nil {
+			return n, readErr
+		}
+	}
+}

@@ -1,0 +1,67 @@
+// Package paths compares the paths of tool calls: by their components, and by the
+// files they lead to. It only reads.
+package paths
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Within returns the path of file inside dir, by components: "/a/bc" is not
+// inside "/a/b", and dir is not inside itself. Both paths are resolved.
+func Within(dir, file string) (inner string, ok bool) {
+	inner, err := filepath.Rel(dir, file)
+	if err != nil || inner == "." || !filepath.IsLocal(inner) {
+		return "", false
+	}
+	return inner, true
+}
+
+// Same reports whether two resolved paths name one file. It compares inodes
+// too, because names may differ in case on some file systems, and a file may have
+// several names.
+func Same(a, b string) bool {
+	if a == b {
+		return true
+	}
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
+}
+
+// Absolute joins path to base unless path is absolute, without cleaning it: ".."
+// after a symbolic link must reach safefile.Resolve. It returns "" if the result
+// would be relative.
+func Absolute(path, base string) string {
+	switch {
+	case path == "":
+		return ""
+	case filepath.IsAbs(path):
+		return path
+	case filepath.IsAbs(base):
+		return strings.TrimRight(base, "/") + "/" + path
+	}
+	return ""
+}
+
+// IsDir reports whether path is a directory or a symbolic link to one.
+func IsDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// IsFile reports whether path is a regular file or a symbolic link to one.
+func IsFile(path string) bool {
+	info, err := os.Stat(path)
+	return path != "" && err == nil && info.Mode().IsRegular()
+}
+
+// HasContent reports whether path is a regular file of at least one byte.
+func HasContent(path string) bool {
+	info, err := os.Stat(path)
+	return path != "" && err == nil && info.Mode().IsRegular() && info.Size() > 0
+}

@@ -1,0 +1,70 @@
+package guard
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+)
+
+func TestReset(t *testing.T) {
+	budget := func(s Session) string { return s.File("budget-", ".json") }
+	rules := map[string]Rule{
+		"H01": {ID: "H01", Name: "H01_test", Event: event.PreToolUse},
+		"H03": {ID: "H03", Name: "H03_test", Event: event.PreToolUse, Keeps: []Kept{{"research budget", budget}}},
+		"H07": {ID: "H07", Name: "H07_test", Event: event.SubagentStop},
+	}
+	all := slices.Collect(maps.Values(rules))
+	dir := t.TempDir()
+	s := SessionOf("s", func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] })
+	fill := func() {
+		for path, text := range map[string]string{
+			s.Breaker(): `{"H03_test":2,"H07_test":3}`,
+			budget(s):   `{"session_total":5}`,
+			s.Blocks():  `{"H07:a":2,"H07:main":1,"H11a:main":3}`,
+			s.Log():     "kept\n",
+		} {
+			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		}
+	}
+	text := func(path string) string { data, _ := os.ReadFile(path); return string(data) }
+
+	done, err := Reset(s, all)
+	require.NoError(t, err)
+	assert.Empty(t, done, "nothing is there")
+	done, err = ResetRule(s, rules["H07"])
+	require.NoError(t, err)
+	assert.Empty(t, done)
+
+	fill()
+	done, err = ResetRule(s, rules["H07"])
+	require.NoError(t, err)
+	assert.Equal(t, []string{"circuit breaker", "consecutive blocks"}, done)
+	assert.JSONEq(t, `{"H03_test":2,"H07_test":0}`, text(s.Breaker()))
+	assert.JSONEq(t, `{"H07:a":0,"H07:main":0,"H11a:main":3}`, text(s.Blocks()))
+	assert.FileExists(t, budget(s))
+
+	fill()
+	done, err = ResetRule(s, rules["H03"])
+	require.NoError(t, err)
+	assert.Equal(t, []string{"circuit breaker", "research budget"}, done)
+	assert.NoFileExists(t, budget(s))
+
+	fill()
+	done, err = ResetRule(s, rules["H01"])
+	require.NoError(t, err)
+	assert.Empty(t, done)
+
+	done, err = Reset(s, all)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"circuit breaker", "research budget", "consecutive blocks"}, done)
+	for _, path := range []string{s.Breaker(), budget(s), s.Blocks()} {
+		assert.NoFileExists(t, path)
+	}
+	assert.Equal(t, "kept\n", text(s.Log()))
+}

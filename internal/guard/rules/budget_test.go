@@ -1,0 +1,305 @@
+package rules
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/statefile"
+)
+
+func TestResearchServer(t *testing.T) {
+	for tool, want := range map[string]string{
+		"mcp__context7__get-library-docs":         "context7",
+		"mcp__Ref__x":                             "ref",
+		"mcp__ref__x":                             "ref",
+		"mcp__tavily__":                           "tavily",
+		"mcp__plugin_product-planning_Ref__query": "ref",
+		"mcp__plugin_a_b_tavily__x":               "tavily",
+		"mcp__myRef__x":                           "",
+		"mcp__plugin_Ref__x":                      "",
+		"mcp__plugin__Ref__x":                     "",
+		"mcp__other_Ref__x":                       "",
+		"mcp__context7":                           "",
+		"context7__x":                             "",
+		"WebSearch":                               "",
+		"":                                        "",
+	} {
+		server, ok := researchServer(tool, defaults.Servers)
+		assert.Equal(t, want, server, tool)
+		assert.Equal(t, want != "", ok, tool)
+	}
+}
+
+func TestCallKey(t *testing.T) {
+	key := func(input string) string { return callKey("t", jsontext.Value(input)) }
+	assert.Equal(t, key(`{"a":1,"b":[{"c":2,"d":3}]}`), key(` { "b" : [ {"d":3,"c":2} ], "a":1 }`))
+	assert.Equal(t, key(`{"a":"é"}`), key(`{"a":"\u00e9"}`))
+	assert.NotEqual(t, key(`{"a":1}`), key(`{"a":2}`))
+	assert.NotEqual(t, key(`{"a":"1"}`), key(`{"a":1}`))
+	assert.NotEqual(t, key(`[1,2]`), key(`[2,1]`))
+	assert.NotEqual(t, key(`{"id":9007199254740993}`), key(`{"id":9007199254740992}`), "whole numbers keep every digit")
+	assert.NotEqual(t, callKey("a", nil), callKey("b", nil))
+	input := jsontext.Value(`{"b":1,"a":2}`)
+	callKey("t", input)
+	assert.Equal(t, `{"b":1,"a":2}`, string(input), "the event is not modified")
+}
+
+func TestParseBudget(t *testing.T) {
+	for text, broken := range map[string]bool{
+		`{}`:                              false,
+		`{"session_total":3,"extra":[1]}`: false,
+		`{"session_total":3,"per_server":{"other":1}}`: false,
+		``:                                       true,
+		`{"session_total":`:                      true,
+		`[]`:                                     true,
+		`{"session_total":"3"}`:                  true,
+		`{"session_total":1.5}`:                  true,
+		`{"session_total":1e30}`:                 true,
+		`{"session_total":-1}`:                   true,
+		`{"phase_total":-1}`:                     true,
+		`{"per_server":{"ref":-1}}`:              true,
+		`{"per_server":[]}`:                      true,
+		`{"call_hashes":{}}`:                     true,
+		`{"call_hashes":[1]}`:                    true,
+		`null`:                                   true,
+		`{"session_total":null}`:                 true,
+		`{"session_total":3,"phase_total":null}`: true,
+		`{"session_total":3,"phase_total":{"a":1}}`:        true,
+		`{"session_total":3,"current_phase":["RESEARCH"]}`: true,
+	} {
+		b, err := parseBudget([]byte(text))
+		assert.Equal(t, broken, err != nil, text)
+		if broken {
+			assert.Equal(t, Budget{}, b, text)
+		}
+	}
+	b, err := parseBudget(nil)
+	assert.NoError(t, err)
+	assert.Equal(t, Budget{}, b)
+}
+
+func TestABudgetIsReadBackAsItWasWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		count := rapid.IntRange(0, 1<<40)
+		b := Budget{
+			SessionTotal: count.Draw(t, "session"), PhaseTotal: count.Draw(t, "phase"), CurrentPhase: strings.ToValidUTF8(rapid.String().Draw(t, "name"), ""),
+			PerServer: map[string]int{"ref": count.Draw(t, "ref")}, CallHashes: rapid.SliceOf(rapid.String()).Draw(t, "hashes"),
+		}
+		data, err := b.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := parseBudget(data)
+		if err != nil || !reflect.DeepEqual(b, again) {
+			t.Fatalf("%+v became %+v (%v)", b, again, err)
+		}
+	})
+}
+
+func TestTheBudgetFileHasTheDocumentedForm(t *testing.T) {
+	data, err := Budget{}.plus("ref", "k", defaults.Servers).encode()
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"session_total":1,"phase_total":1,"current_phase":"","per_server":{"context7":0,"ref":1,"tavily":0},"call_hashes":["k"]}`, string(data))
+	data, err = Budget{}.encode()
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"session_total":0,"phase_total":0,"current_phase":"","per_server":{},"call_hashes":[]}`, string(data))
+}
+
+func spent(session, phase int) Budget {
+	return Budget{SessionTotal: session, PhaseTotal: phase, CurrentPhase: "RESEARCH"}
+}
+
+func TestWarningsNameTheLimitsThatAreNear(t *testing.T) {
+	for _, c := range []struct {
+		before Budget
+		want   string
+	}{
+		{spent(19, 0), "WARNING: Session budget at 20/25 (80% threshold). Consider consolidating research before making more calls."},
+		{spent(7, 7), "WARNING: Phase budget at 8/10. Consider consolidating research before making more calls."},
+		{spent(24, 9), "WARNING: Session budget at 25/25 (80% threshold). WARNING: Phase budget at 10/10. Consider consolidating research before making more calls."},
+		{spent(18, 6), ""},
+	} {
+		_, v := charge{key: "k", server: "ref", config: defaults}.decide(c.before)
+		assert.Equal(t, c.want, v.Message)
+		assert.Equal(t, 7, v.Row)
+	}
+}
+
+func TestTheSessionsLimitComesBeforeThePhases(t *testing.T) {
+	_, v := charge{key: "k", config: defaults}.decide(spent(25, 10))
+	assert.Equal(t, 5, v.Row)
+	_, v = charge{key: "k", config: defaults}.decide(spent(24, 10))
+	assert.Equal(t, 6, v.Row)
+}
+
+func TestAnUnknownPhaseChangesNothing(t *testing.T) {
+	b, _ := charge{key: "k", server: "ref", config: defaults}.decide(spent(5, 5))
+	assert.Equal(t, 6, b.PhaseTotal)
+	assert.Equal(t, "RESEARCH", b.CurrentPhase)
+	b, _ = charge{key: "k", server: "ref", phase: "PLAN", config: defaults}.decide(spent(5, 5))
+	assert.Equal(t, 1, b.PhaseTotal)
+	assert.Equal(t, 6, b.SessionTotal)
+	assert.Equal(t, "PLAN", b.CurrentPhase)
+}
+
+func TestNoBudgetAtAll(t *testing.T) {
+	_, v := charge{key: "k", config: Config{SessionCalls: 0, PhaseCalls: 10}}.decide(Budget{})
+	assert.Equal(t, 5, v.Row)
+}
+
+// calls draws what a session does with its budget.
+func calls(t *rapid.T) []charge {
+	config := Config{
+		SessionCalls: rapid.IntRange(0, 12).Draw(t, "session limit"),
+		PhaseCalls:   rapid.IntRange(0, 6).Draw(t, "phase limit"),
+		WarnPercent:  rapid.IntRange(0, 120).Draw(t, "percent"),
+	}
+	one := rapid.Custom(func(t *rapid.T) charge {
+		return charge{
+			key:    fmt.Sprint("call ", rapid.IntRange(0, 15).Draw(t, "call")),
+			server: rapid.SampledFrom([]string{"context7", "ref", "tavily"}).Draw(t, "server"),
+			phase:  rapid.SampledFrom([]string{"", "A", "B"}).Draw(t, "phase"),
+			config: config,
+		}
+	})
+	return rapid.SliceOfN(one, 1, 40).Draw(t, "calls")
+}
+
+// check compares a budget with the calls that were allowed so far.
+func check(t *rapid.T, b Budget, allowed map[string]int, config Config) {
+	servers := 0
+	for _, n := range b.PerServer {
+		servers += n
+	}
+	if b.SessionTotal > config.SessionCalls || b.PhaseTotal > config.PhaseCalls {
+		t.Fatalf("above the limit: %+v", b)
+	}
+	if b.SessionTotal != len(allowed) || len(b.CallHashes) != len(allowed) || servers != len(allowed) {
+		t.Fatalf("%d calls were allowed, counted: %+v", len(allowed), b)
+	}
+}
+
+func TestPropertyTheBudgetIsNeverExceededAndARetryNeverCounted(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b Budget
+		allowed := map[string]int{}
+		for _, c := range calls(t) {
+			before := b
+			after, v := c.decide(b)
+			if !v.Refuses() {
+				allowed[c.key]++
+			}
+			if (v.Refuses() || allowed[c.key] > 1) && after.SessionTotal != before.SessionTotal {
+				t.Fatalf("counted: %s, row %d", c.key, v.Row)
+			}
+			if allowed[c.key] > 1 && v.Row != 4 {
+				t.Fatalf("a retry is row 4, not %d", v.Row)
+			}
+			b = after
+			check(t, b, allowed, c.config)
+		}
+	})
+}
+
+// TestPropertyAnyInterleaving runs calls in the orders that rapid draws, with
+// checkpoints between them.
+func TestPropertyAnyInterleaving(t *testing.T) {
+	dir := t.TempDir()
+	round := 0
+	rapid.Check(t, func(t *rapid.T) {
+		round++
+		c := newCall(dir, fmt.Sprint(round))
+		all := calls(t)
+		order := rapid.Permutation(all).Draw(t, "order")
+		checkpoint := rapid.SliceOfN(rapid.SampledFrom([]string{"", "", "A", "B"}), len(order), len(order)).Draw(t, "checkpoints")
+		allowed := map[string]int{}
+		for i, request := range order {
+			c.config = request.config
+			v, broken, err := c.spend(request)
+			if err != nil || broken != nil {
+				t.Fatal(err, broken)
+			}
+			if !v.Refuses() {
+				allowed[request.key]++
+			}
+			if checkpoint[i] != "" {
+				if err := c.enterPhase(checkpoint[i], true); err != nil {
+					t.Fatal(err)
+				}
+			}
+			data, err := c.Read(BudgetFile(c.Session))
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := parseBudget(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			check(t, b, allowed, request.config)
+		}
+	})
+}
+
+// A lock that cannot be taken costs a count, never the user's work.
+func TestALockThatIsHeldIsNotAFailure(t *testing.T) {
+	defer func(before time.Duration) { guard.LockWait = before }(guard.LockWait)
+	guard.LockWait = 10 * time.Millisecond
+	feature, dir := t.TempDir(), t.TempDir()
+	vars := map[string]string{"PLANNING_FEATURE_DIR": feature, "PLANNING_STATE_DIR": dir}
+	state := filepath.Join(feature, stateName)
+	require.NoError(t, os.WriteFile(state, []byte("---\nphase: TASKS\n---\n"), 0o600))
+	s := guard.SessionOf("s", getenv(vars))
+	require.NoError(t, os.WriteFile(BudgetFile(s), []byte(`{"session_total":3,"phase_total":3,"current_phase":"PLAN"}`), 0o600))
+	for _, path := range []string{BudgetFile(s) + statefile.LockSuffix, filepath.Join(feature, auditName)} {
+		release, err := statefile.Hold(path, guard.LockWait)
+		require.NoError(t, err)
+		defer release()
+	}
+
+	assert.Equal(t, event.Answer{}, run(t, "H03", `{"session_id":"s","tool_name":"mcp__Ref__x","tool_input":{}}`, vars))
+	a := run(t, "H05", fmt.Sprintf(`{"session_id":"s","cwd":"/","tool_name":"Write","tool_input":{"file_path":%q}}`, state), vars)
+	assert.Zero(t, a.Exit)
+	assert.Contains(t, a.Output, "CHECKPOINT: UNKNOWN → TASKS")
+
+	log, err := os.ReadFile(s.Log())
+	require.NoError(t, err)
+	assert.Contains(t, string(log), "H03_research_budget: ALLOW | Lock contention on budget file\n")
+	assert.Contains(t, string(log), "H05_checkpoint_logger: ERROR | audit log not written: locked by another process\n")
+	assert.Contains(t, string(log), "H05_checkpoint_logger: ERROR | Lock contention on budget file, phase budget not reset\n")
+	assert.NoFileExists(t, s.Breaker())
+}
+
+func TestABrokenBudgetCountsFromZeroAndADenialLeavesItAlone(t *testing.T) {
+	c := newCall(t.TempDir(), "s")
+	c.config.SessionCalls = 0
+	path := BudgetFile(c.Session)
+	require.Equal(t, "planning-research-budget-s.json", filepath.Base(path))
+	require.NoError(t, os.WriteFile(path, []byte("{bad"), 0o600))
+	v, broken, err := c.spend(charge{key: "k", config: c.config})
+	require.NoError(t, err)
+	assert.Error(t, broken)
+	assert.Equal(t, 5, v.Row)
+	data, err := c.Read(path)
+	require.NoError(t, err)
+	assert.Equal(t, "{bad", string(data))
+	_, broken, err = c.spend(charge{key: "k", server: "ref", config: defaults})
+	require.NoError(t, err)
+	assert.Error(t, broken)
+	data, err = c.Read(path)
+	require.NoError(t, err)
+	b, err := parseBudget(data)
+	require.NoError(t, err)
+	assert.Equal(t, 1, b.SessionTotal)
+}

@@ -1,0 +1,44 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/guard"
+)
+
+// defaults is the configuration of a plugin that sets nothing.
+var defaults = configOf(guard.Config{})
+
+func configFrom(t *testing.T, text string) Config {
+	v, err := frontmatter.Parse([]byte(text))
+	require.NoError(t, err)
+	return configOf(guard.ConfigOf(v))
+}
+
+// getenv is an environment.
+func getenv(vars map[string]string) func(string) string {
+	return func(name string) string { return vars[name] }
+}
+
+// newCall returns a call of a session with session files of its own.
+func newCall(dir, session string) *call {
+	env := getenv(map[string]string{"PLANNING_STATE_DIR": dir})
+	return &call{Call: guard.NewCall(&event.Event{SessionID: session}, env), config: defaults}
+}
+
+func run(t *testing.T, id, input string, vars map[string]string) event.Answer {
+	r, ok := Find(id)
+	require.True(t, ok, id)
+	return guard.Run(r, strings.NewReader(input), getenv(vars))
+}
+
+func explain(t *testing.T, id, input string, vars map[string]string) guard.Explanation {
+	r, ok := Find(id)
+	require.True(t, ok, id)
+	return guard.Explain(r, strings.NewReader(input), getenv(vars))
+}

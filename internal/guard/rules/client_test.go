@@ -1,0 +1,135 @@
+package rules_test
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+)
+
+// seen is what the client makes of a hook's answer, as measured on it.
+type seen struct {
+	blocked     bool
+	model, user string   // what either is shown
+	bypass      bool     // the user is not asked for permission
+	problems    []string // what the client complains about
+}
+
+func asSeen(name string, a event.Answer) seen {
+	v, reply := readReply(name, a)
+	v.user = reply.SystemMessage
+	if a.Exit != 0 && a.Exit != 2 {
+		v.problems = append(v.problems, "non-blocking hook error")
+		return v
+	}
+	specific := event.Specific{}
+	if reply.Specific != nil {
+		specific = *reply.Specific
+	}
+	switch name {
+	case event.PreToolUse:
+		v.asTool(a, reply, specific)
+	case event.Stop, event.SubagentStop:
+		v.asStop(a, reply)
+	case event.PostToolUse:
+		if v.model = specific.AdditionalContext; a.Exit == 2 {
+			v.model = a.ErrorText
+		}
+	default:
+		v.asContext(name, a, specific)
+	}
+	if v.blocked && strings.TrimSpace(v.model) == "" {
+		v.problems = append(v.problems, "blocked without a message for the model")
+	}
+	return v
+}
+
+// readReply reads standard output as the client does: JSON if it begins like
+// an object, and dropped if it is of the wrong form for the event.
+func readReply(name string, a event.Answer) (seen, event.Reply) {
+	var v seen
+	var reply event.Reply
+	if !strings.HasPrefix(strings.TrimSpace(a.Output), "{") {
+		return v, reply
+	}
+	if err := json.Unmarshal([]byte(a.Output), &reply); err != nil {
+		v.problems = append(v.problems, "broken JSON: "+err.Error())
+		return v, event.Reply{}
+	}
+	plain := []string{event.Stop, event.SubagentStop, event.PreCompact}
+	if reply.Specific != nil && (reply.Specific.HookEventName != name || slices.Contains(plain, name)) {
+		v.problems = append(v.problems, "hookSpecificOutput is not for this event")
+		return v, event.Reply{}
+	}
+	return v, reply
+}
+
+func (v *seen) asTool(a event.Answer, reply event.Reply, specific event.Specific) {
+	switch {
+	case specific.PermissionDecision == "deny":
+		v.blocked, v.model = true, specific.PermissionDecisionReason
+	case reply.Decision == "block":
+		v.blocked, v.model = true, reply.Reason
+	case a.Exit == 2:
+		v.blocked, v.model = true, strings.TrimSpace(a.ErrorText)
+	default:
+		v.model = specific.AdditionalContext
+		v.bypass = specific.PermissionDecision == "allow" || reply.Decision == "approve"
+	}
+}
+
+func (v *seen) asStop(a event.Answer, reply event.Reply) {
+	if reply.Decision == "block" {
+		v.blocked, v.model = true, reply.Reason
+	} else if a.Exit == 2 {
+		v.blocked, v.model = true, strings.TrimSpace(a.ErrorText)
+	}
+}
+
+func (v *seen) asContext(name string, a event.Answer, specific event.Specific) {
+	v.blocked = a.Exit == 2 && name != event.SessionStart
+	v.model = specific.AdditionalContext
+	if v.model == "" && (name == event.PreCompact || !strings.HasPrefix(strings.TrimSpace(a.Output), "{")) {
+		v.model = a.Output
+	}
+	if len(v.model) > 10000 && name != event.PreCompact {
+		v.problems = append(v.problems, "context is replaced by a file reference")
+	}
+}
+
+// exitOf are the codes that go with a decision.
+var exitOf = map[string]int{"deny": 2, "block": 2, "feedback": 2}
+
+func checkAnswer(t assert.TestingT, name string, e expectation, vars *strings.Replacer, a event.Answer) {
+	v := asSeen(name, a)
+	assert.Empty(t, v.problems)
+	assert.False(t, v.bypass, "an allowed call bypasses the permission prompt")
+	assert.Equal(t, e.Decision == "deny" || e.Decision == "block", v.blocked, "blocked")
+	code := exitOf[e.Decision]
+	if e.Exit != nil {
+		code = *e.Exit
+	}
+	assert.Equal(t, code, a.Exit, "exit code")
+	if slices.Contains([]string{"allow", "approve", "silent"}, e.Decision) {
+		assert.Empty(t, a.Output)
+		assert.Empty(t, a.ErrorText)
+	}
+	for _, s := range e.ModelContains {
+		assert.Contains(t, v.model, vars.Replace(s))
+	}
+	for _, s := range e.ModelNotContains {
+		assert.NotContains(t, v.model, vars.Replace(s))
+	}
+	for _, s := range e.UserContains {
+		assert.Contains(t, v.user, vars.Replace(s))
+	}
+	for pointer, want := range e.StdoutJSON {
+		assert.Equal(t, want, pointed(t.(interface {
+			assert.TestingT
+			FailNow()
+		}), []byte(a.Output), pointer), pointer)
+	}
+}

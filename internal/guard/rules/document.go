@@ -1,0 +1,77 @@
+package rules
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/fsmtx/fsmtx/internal/guard/paths"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// maxDocument bounds what is read of a file that an agent has written. The rest is
+// treated as missing.
+const maxDocument = 8 << 20
+
+// document is a file of the feature directory.
+type document struct {
+	exists bool
+	text   string
+}
+
+// document reads a file of the feature directory. Anything but a regular file is
+// treated as missing; an error is returned when the file exists and cannot be read.
+func (c *call) document(name string) (document, error) {
+	path := c.place.path(name)
+	if !paths.IsFile(path) {
+		c.Fact(name, "missing")
+		return document{}, nil
+	}
+	text, err := readText(path, maxDocument)
+	c.Fact(name, "present")
+	return document{true, text}, err
+}
+
+// readText reads at most max bytes. It drops a byte order mark, which some editors
+// write and which would hide a heading in the first line.
+func readText(path string, max int64) (string, error) {
+	f, err := safefile.Open(path, os.O_RDONLY)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, max))
+	return strings.TrimPrefix(string(data), "\ufeff"), err
+}
+
+// maxDocuments bounds the number of files read of one directory tree.
+const maxDocuments = 2000
+
+// markdown returns the text of every *.md file below a directory; a missing
+// directory has none. The directory and the files may be symbolic links; links to
+// directories below it are not followed, because they could lead anywhere. All
+// files together are bounded as one document is, so that a huge tree cannot exceed
+// the client's time limit.
+func markdown(dir string) ([]string, error) {
+	var texts []string
+	left := int64(maxDocument)
+	err := filepath.WalkDir(safefile.Resolve(dir), func(path string, _ fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+			return nil
+		}
+		if err != nil || !strings.EqualFold(filepath.Ext(path), ".md") || !paths.IsFile(path) {
+			return err
+		}
+		if len(texts) == maxDocuments || left == 0 {
+			return fs.SkipAll
+		}
+		text, err := readText(path, left)
+		texts, left = append(texts, text), left-int64(len(text))
+		return err
+	})
+	return texts, err
+}

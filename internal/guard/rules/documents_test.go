@@ -1,0 +1,197 @@
+package rules
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestReadTasks(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want taskList
+	}{
+		"nothing":                       {"", taskList{}},
+		"done and numbered past 999":    {"- [x] [T001] a\n- [X] [T1000] b\n", taskList{tasks: 2}},
+		"not tasks":                     {"- [ ] T001\n- [ ] [T01] a\n- [] [T001]\n* [ ] [T001]\n  - [ ] [T001] nested\n-[ ] [T001]\n", taskList{}},
+		"below the task":                {"- [ ] [T001] a\n  - done when UT-1\n  - and UT-2\n- [ ] [T002] b\n", taskList{tasks: 2, tested: 1}},
+		"a heading ends it":             {"- [ ] [T001] a\n# Index\nUT-1\n", taskList{tasks: 1}},
+		"not before the first":          {"UT-1\n- [ ] [T001] a\n", taskList{tasks: 1}},
+		"a hash is no heading":          {"- [ ] [T001] a\n  #tag UT-1\n", taskList{tasks: 1, tested: 1}},
+		"each kind":                     {"- [ ] [T001] UT-1\n- [ ] [T002] (INT-22)\n- [ ] [T003] E2E-3.\n- [ ] [T004] UAT-4\n", taskList{tasks: 4, tested: 4}},
+		"not ids":                       {"- [ ] [T001] OUTPUT-1 UT- UT-x ut-1 INT1\n", taskList{tasks: 1}},
+		"phases":                        {"## Phase 1\n##  Phase two\n### Phase 3\n# Phase 4\n##Phase 5\n ## Phase 6\n", taskList{phases: 2}},
+		"self-critique, in any writing": {"## SELF_critique\n", taskList{critique: true}},
+		"self criticism":                {"selfcritique\n", taskList{}},
+		"carriage returns":              {"## Phase 1\r\n- [ ] [T001] a\r\n  UT-1\r\n", taskList{tasks: 1, tested: 1, phases: 1}},
+	} {
+		assert.Equal(t, c.want, readTasks(c.text), name)
+	}
+}
+
+func TestPercentIsRoundedDown(t *testing.T) {
+	assert.Equal(t, 79, taskList{tasks: 29, tested: 23}.percent())
+	assert.Equal(t, 100, taskList{tasks: 7, tested: 7}.percent())
+}
+
+func TestTheTableOfH07(t *testing.T) {
+	config := defaults
+	config.SelfCritique = true
+	text := strings.Repeat("- [ ] [T001] a\n", 4)
+	row := func() int { return decideTasks("/f", document{true, text}, config).Row }
+	assert.Equal(t, 1, decideTasks("", document{}, config).Row)
+	assert.Equal(t, 2, decideTasks("/f", document{}, config).Row)
+	assert.Equal(t, 3, decideTasks("/f", document{true, " \n\t\n"}, config).Row)
+	assert.Equal(t, 4, row())
+	text += "- [ ] [T005] b\n"
+	assert.Equal(t, 5, row())
+	text = strings.ReplaceAll(text, " a", " UT-1")
+	assert.Equal(t, 6, row())
+	text += "## Phase 1\n## Phase 2\n"
+	assert.Equal(t, 7, row())
+	text += "self critique\n"
+	assert.Equal(t, 8, row())
+}
+
+func TestMarkdown(t *testing.T) {
+	root := tree(t, "elsewhere/c.md", "cases/a.md", "cases/sub/B.MD", "cases/a.txt", "cases/dir.md/", "file", "link -> cases")
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
+	}
+	write("elsewhere/c.md", "c")
+	write("cases/a.md", "\ufeff# UT-1\n")
+	write("cases/sub/B.MD", "b")
+	require.NoError(t, os.Symlink(filepath.Join(root, "elsewhere/c.md"), filepath.Join(root, "cases/c.md")))
+	require.NoError(t, os.Symlink(root, filepath.Join(root, "cases/round")))
+	require.NoError(t, syscall.Mkfifo(filepath.Join(root, "cases/pipe.md"), 0o600))
+	for dir, want := range map[string][]string{
+		"cases":         {"# UT-1\n", "c", "b"},
+		"link":          {"# UT-1\n", "c", "b"},
+		"none":          nil,
+		"file":          nil,
+		"file/and/more": nil,
+	} {
+		texts, err := markdown(filepath.Join(root, dir))
+		assert.NoError(t, err, dir)
+		assert.Equal(t, want, texts, dir)
+	}
+}
+
+// Sparse files make a tree larger than memory with a few commands.
+func TestTheMarkdownOfATreeIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 3 {
+		path := filepath.Join(dir, fmt.Sprint(i, ".md"))
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Truncate(path, maxDocument*3/4))
+	}
+	texts, err := markdown(dir)
+	require.NoError(t, err)
+	assert.Len(t, strings.Join(texts, ""), maxDocument)
+}
+
+func TestTasksAfterAByteOrderMark(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tasks.md")
+	require.NoError(t, os.WriteFile(path, []byte("\ufeff## Phase 1\r\n"), 0o600))
+	text, err := readText(path, maxDocument)
+	require.NoError(t, err)
+	assert.Equal(t, taskList{phases: 1}, readTasks(text))
+}
+
+func TestCountIDs(t *testing.T) {
+	texts := []string{"# UT-1\n## UT-2: x\ntext UT-3\n ## UT-4\n", "######UT-5\n####### UT-6\n## UT-x\n## **UT-7**\n## XUT-8\r\n### UT-9\r\n"}
+	assert.Equal(t, 4, countIDs(texts, "UT"))
+	assert.Equal(t, 0, countIDs(texts, "UAT"))
+}
+
+func TestCountSteps(t *testing.T) {
+	for text, want := range map[string]int{
+		"Given: a\nWhen: b\nThen: c\n":                  3,
+		"**Given:** a **When:** b **Then:** c":          3,
+		"**Given**: a\n__When__: b\n":                   2,
+		"Given a\nWhen b\nThen c\n":                     3,
+		"  Given a\n- When b\n* Then c\n1. Given d\n":   4,
+		"**Given** a\n- **When** b\n> Then c\n":         3,
+		"### Given\n":                                   1,
+		"Given a user, When: b\n":                       2,
+		"Forgiven: x\nWhenever\nThen: y\r\nGiven z\r\n": 2,
+		"given a\nthey say Given that\n":                0,
+		"Given: a Given: b\n":                           2,
+		"":                                              0,
+	} {
+		assert.Equal(t, want, countSteps([]string{text}), text)
+	}
+}
+
+func TestBlueprintElements(t *testing.T) {
+	for name, texts := range map[string][]string{
+		"component design": {
+			"## Components\n- the parser, in src/parse/parser.go",
+			"UserService (src/services/user.ts)",
+			"module `internal/guard/frame.go`",
+		},
+		"data flow":              {"## Data Flow\n", "data flows from A to B", "request -> controller -> store", "browser → API → database"},
+		"interfaces":             {"## Interfaces\n", "getUser(id: string): Promise<User>", "func Open(path string) error", "API contract", "Props: name, age", "run(x) -> y"},
+		"files to create/modify": {"## Files to create\n", "Files to Create/Modify:", "New files:", "Create `src/a.ts`", "files to be changed"},
+		"build sequence":         {"## Build sequence\n", "Implementation order:", "Build order", "Implementation steps", "Phase 1: models"},
+	} {
+		has := func(text string) bool {
+			all := readBlueprint(text)
+			return all[slices.IndexFunc(all, func(e element) bool { return e.name == name })].found
+		}
+		for _, text := range texts {
+			assert.True(t, has(text), "%s: %q", name, text)
+		}
+		assert.False(t, has("I looked around, and/or asked, and the design will be good (really: good). See notes.txt."), name)
+	}
+}
+
+func TestCamelCase(t *testing.T) {
+	for word, want := range map[string]bool{"UserService": true, "User": false, "USER": false, "userService": false, "src/UserService.ts": false, "HTTPServer": true, "It": false, "": false, "UserService.": true} {
+		assert.Equal(t, want, isCamelCase(word), word)
+	}
+}
+
+func TestTheTableOfH08(t *testing.T) {
+	assert.Equal(t, 1, decideBlueprint(" \n", defaults).Row)
+	v := decideBlueprint("I will design it well.", defaults)
+	assert.Equal(t, 2, v.Row)
+	assert.Equal(t, "Blueprint incomplete: missing component design, data flow, interfaces, files to create/modify, build sequence", v.Detail)
+	assert.Equal(t, "Architect output lacks: component design, data flow, interfaces, files to create/modify, build sequence. Re-run with more specific requirements.", v.Message)
+	v = decideBlueprint("## Data flow\nA to B\n## Interfaces\n", defaults)
+	assert.Equal(t, 2, v.Row)
+	assert.Equal(t, "Blueprint incomplete: missing component design, files to create/modify, build sequence", v.Detail)
+	assert.Equal(t, 3, decideBlueprint("## Data flow\nA to B\n## Interfaces\n## Build order\n", defaults).Row)
+}
+
+func TestTheTableOfH10(t *testing.T) {
+	words := strings.Repeat("word ", 99)
+	for _, c := range []struct {
+		agent, text string
+		row         int
+	}{
+		{"", "", 1},
+		{"product-planning:tech-lead", "", 2},
+		{"tech-lead", "", 3},
+		{"xproduct-planning:a", "", 3},
+		{"product-planning:a", words, 4},
+		{"product-planning:a", words + "word", 5},
+		{"product-planning:a", "# " + words, 5},
+		{"product-planning:a", "## " + words, 6},
+		{"product-planning:a", "#### " + words, 5},
+		{"product-planning:a", "- " + words, 6},
+		{"product-planning:a", words + "\n  * b", 6},
+		{"product-planning:a", words + "\n2. b", 6},
+		{"product-planning:a", words + "\n| a |", 6},
+		{"product-planning:a", words + "a | b", 5},
+	} {
+		assert.Equal(t, c.row, decideAnswer(c.agent, c.text, defaults).Row, c.text)
+	}
+}

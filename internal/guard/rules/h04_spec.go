@@ -1,0 +1,57 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/guard/paths"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+var specRows = []string{
+	"no feature directory or no path",
+	"the path is not the spec.md of the feature directory",
+	"no state file",
+	"the phase is unknown or SETUP",
+	"anything else",
+}
+
+func specProtection(c *call) (guard.Verdict, error) {
+	return c.specFacts().decide(c.config), nil
+}
+
+type specFacts struct {
+	known  bool // there are a feature directory and a path
+	isSpec bool
+	state  State // read only if the path is the spec
+}
+
+func (c *call) specFacts() specFacts {
+	path := c.target("file_path")
+	if c.place.feature == "" || path == "" {
+		return specFacts{}
+	}
+	if !paths.Same(path, safefile.Resolve(c.place.path(specName))) {
+		return specFacts{known: true}
+	}
+	return specFacts{known: true, isSpec: true, state: c.readState()}
+}
+
+func (f specFacts) decide(config Config) guard.Verdict {
+	switch {
+	case !f.known:
+		return guard.Pass(1, "No feature directory or no path")
+	case !f.isSpec:
+		return guard.Pass(2, "Not the spec.md of this feature")
+	case !f.state.Exists:
+		return guard.Pass(3, "No state file, spec still editable")
+	case f.state.Err != nil:
+		return guard.Pass(4, "State file unreadable, spec still editable: "+f.state.Err.Error())
+	case f.state.Phase == "":
+		return guard.Pass(4, "Phase unknown, spec still editable")
+	case strings.EqualFold(f.state.Phase, config.FirstPhase):
+		return guard.Pass(4, "Phase is "+config.FirstPhase+", spec still editable")
+	}
+	return guard.Deny(5, fmt.Sprintf("DENIED: spec.md is immutable after planning has started (current phase: %s). Modifying it would invalidate all downstream artifacts. If requirements changed, abort planning and restart.", f.state.Phase))
+}

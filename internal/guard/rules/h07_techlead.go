@@ -1,0 +1,65 @@
+package rules
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/guard"
+)
+
+var techLeadRows = []string{
+	"another agent, or no feature directory",
+	"tasks.md is missing",
+	"tasks.md is empty or blank",
+	"fewer than 5 lines are tasks, - [ ] [T001]",
+	"too few tasks name a test, UT-1, INT-1, E2E-1 or UAT-1",
+	"fewer than 2 lines are phases, ## Phase",
+	"self-critique is required and missing",
+	"anything else",
+}
+
+func techLeadOutput(c *call) (guard.Verdict, error) {
+	if !c.concerns(techLead) {
+		return guard.Pass(1, "Not the tech lead: "+c.Event.AgentType), nil
+	}
+	tasks, err := c.document("tasks.md")
+	if err != nil {
+		return guard.Pass(0, "tasks.md unreadable: "+err.Error()), nil
+	}
+	return decideTasks(c.place.feature, tasks, c.config), nil
+}
+
+// concerns reports whether the event is one of the agent. An event that names no
+// agent is, because it passed the rule's matcher.
+func (c *call) concerns(agent string) bool {
+	c.Fact("agent", cmp.Or(c.Event.AgentType, "not named"))
+	return c.Event.AgentType == "" || c.Event.AgentType == agent
+}
+
+// decideTasks is the table from the second half of row 1 on.
+func decideTasks(feature string, tasks document, config Config) guard.Verdict {
+	switch {
+	case feature == "":
+		return guard.Pass(1, "No feature directory, cannot validate")
+	case !tasks.exists:
+		return guard.Block(2, "tasks.md not found", "Tech-lead agent did not produce tasks.md in "+feature+". Re-run task generation.")
+	case strings.TrimSpace(tasks.text) == "":
+		return guard.Block(3, "tasks.md is empty", "Tech-lead agent produced an empty tasks.md. Re-run task generation with more specific instructions.")
+	}
+	list := readTasks(tasks.text)
+	switch percent := list.percent(); {
+	case list.tasks < config.MinTasks:
+		return guard.Block(4, fmt.Sprintf("Too few tasks (%d)", list.tasks),
+			fmt.Sprintf("Tech-lead output has only %d tasks with proper format (- [ ] [T###]). Minimum required: %d. Re-run with more detailed breakdown.", list.tasks, config.MinTasks))
+	case percent < config.TestPercent:
+		return guard.Block(5, fmt.Sprintf("Insufficient TDD integration: %d%% (need >=%d%%)", percent, config.TestPercent),
+			fmt.Sprintf("Tech-lead output has %d/%d tasks with test references (%d%%). Required: >=%d%%. Add UT-/INT-/E2E-/UAT- references to task Definition of Done sections.", list.tested, list.tasks, percent, config.TestPercent))
+	case list.phases < config.MinPhases:
+		return guard.Block(6, "Missing phase structure",
+			fmt.Sprintf("tasks.md has only %d '## Phase' headers. Expected at least %d implementation phases. Re-structure tasks into phased delivery.", list.phases, config.MinPhases))
+	case config.SelfCritique && !list.critique:
+		return guard.Block(7, "Missing self-critique section", "s1_self_critique is enabled but tech-lead output has no self-critique section. Add self-assessment of task quality.")
+	}
+	return guard.Pass(8, fmt.Sprintf("tasks=%d, tdd=%d%%, phases=%d", list.tasks, list.percent(), list.phases))
+}

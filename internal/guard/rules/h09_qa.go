@@ -1,0 +1,119 @@
+package rules
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/guard"
+)
+
+var qaRows = []string{
+	"another agent, or no feature directory",
+	"no heading in test-cases/unit has an id, UT-1",
+	"no heading in test-cases/uat has an id, UAT-1",
+	"fewer than three Given, When, Then for each UAT id",
+	"test-plan.md is missing",
+	"test-plan.md has no coverage matrix",
+	"anything else",
+}
+
+func qaOutput(c *call) (guard.Verdict, error) {
+	if !c.concerns(qaStrategist) {
+		return guard.Pass(1, "Not the QA strategist: "+c.Event.AgentType), nil
+	}
+	if c.place.feature == "" {
+		return guard.Pass(1, "No feature directory, cannot validate"), nil
+	}
+	facts, err := c.testFacts()
+	if err != nil {
+		return guard.Pass(0, "Test files unreadable: "+err.Error()), nil
+	}
+	return facts.decide(c.config), nil
+}
+
+// testFacts is what H09 counts.
+type testFacts struct {
+	feature                          string
+	unit, integration, endToEnd, uat int // ids
+	steps                            int // Given, When, Then
+	plan                             document
+}
+
+func (c *call) testFacts() (testFacts, error) {
+	facts := testFacts{feature: c.place.feature}
+	for _, kind := range []struct {
+		dir, id string
+		count   *int
+	}{
+		{"unit", "UT", &facts.unit},
+		{"integration", "INT", &facts.integration},
+		{"e2e", "E2E", &facts.endToEnd},
+		{"uat", "UAT", &facts.uat},
+	} {
+		texts, err := markdown(c.place.path("test-cases/" + kind.dir))
+		if err != nil {
+			return facts, err
+		}
+		*kind.count = countIDs(texts, kind.id)
+		c.Fact(kind.id+" ids", fmt.Sprint(*kind.count))
+		if kind.id == "UAT" {
+			facts.steps = countSteps(texts)
+		}
+	}
+	c.Fact("Given, When, Then", fmt.Sprint(facts.steps))
+	var err error
+	facts.plan, err = c.document("test-plan.md")
+	return facts, err
+}
+
+// decide is the table from row 2 on.
+func (f testFacts) decide(config Config) guard.Verdict {
+	expected := config.StepsPerUAT * f.uat
+	switch {
+	case f.unit == 0:
+		return guard.Block(2, "No unit test IDs", "QA strategist did not produce any unit test specifications (UT-xxx) in test-cases/unit/. Re-run QA agent.")
+	case f.uat == 0:
+		return guard.Block(3, "No UAT script IDs", "QA strategist did not produce any UAT scripts (UAT-xxx) in test-cases/uat/. Re-run QA agent.")
+	case f.steps < expected:
+		return guard.Block(4, "UAT scripts missing Given-When-Then",
+			fmt.Sprintf("Found %d GWT markers for %d UAT scripts (expected at least %d). Ensure each UAT script has Given/When/Then sections.", f.steps, f.uat, expected))
+	case !f.plan.exists:
+		return guard.Block(5, "test-plan.md not found", "QA strategist did not produce test-plan.md in "+f.feature+". Re-run QA agent.")
+	case !hasCoverageMatrix(f.plan.text):
+		return guard.Block(6, "Missing coverage matrix", "test-plan.md does not contain a coverage matrix. Add a section mapping acceptance criteria to test cases.")
+	}
+	return guard.Pass(7, fmt.Sprintf("UT=%d, INT=%d, E2E=%d, UAT=%d", f.unit, f.integration, f.endToEnd, f.uat))
+}
+
+func hasCoverageMatrix(text string) bool {
+	return regexp.MustCompile(`(?i)coverage[\s_-]matrix`).MatchString(text)
+}
+
+// countIDs counts headings that begin with an id.
+func countIDs(texts []string, id string) int {
+	heading := regexp.MustCompile(`(?m)^#{1,6}[ \t]*` + id + `-\d+`)
+	n := 0
+	for _, text := range texts {
+		n += len(heading.FindAllStringIndex(text, -1))
+	}
+	return n
+}
+
+// countSteps counts "Given:" anywhere, bold or not, and lines that begin with the
+// bare word, as in Gherkin; When and Then likewise.
+func countSteps(texts []string) int {
+	colon := regexp.MustCompile(`(?:^|[^A-Za-z0-9])(Given|When|Then)(\*\*|__)?:`)
+	bare := regexp.MustCompile(`^[\s>]*(#{1,6}\s+|[-*+]\s+|\d+[.)]\s+)?[*_]{0,3}(Given|When|Then)[*_]{0,3}([\s,|]|$)`)
+	n := 0
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			line = strings.TrimRight(line, "\r\n")
+			n += len(colon.FindAllStringIndex(line, -1))
+			if bare.MatchString(line) {
+				n++
+			}
+		}
+	}
+	return n
+}

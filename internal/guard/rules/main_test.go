@@ -1,0 +1,19 @@
+package rules_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// TestMain lets the test binary be the program, for tests that need processes
+// rather than goroutines.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"fsmtx": func() { os.Exit(command.Main(os.Args[1:], terminal.Process())) },
+	})
+}

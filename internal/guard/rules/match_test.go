@@ -1,0 +1,113 @@
+package rules
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
+)
+
+func words(s string) string {
+	return strings.Join(slices.Sorted(maps.Keys(keywords(s))), " ")
+}
+
+func TestKeywords(t *testing.T) {
+	for text, want := range map[string]string{
+		"Should we use Redis for session caching?": "caching redis session",
+		"What caching strategy for sessions?":      "caching session strategy",
+		"caching_strategy":                         "caching strategy",
+		"app-router/pages-router":                  "app pag router",
+		"redis class status focus":                 "class focus redis status",
+		"queries query ties dies":                  "die query tie",
+		"Cache caches cached":                      "cach cached",
+		"uses use":                                 "use",
+		"ÉCOLE école 42":                           "42 écol",
+		"ſtores STORES":                            "stor",
+		"the a an is":                              "",
+		"":                                         "",
+	} {
+		assert.Equal(t, want, words(text), text)
+	}
+}
+
+func TestTheDocumentedExamples(t *testing.T) {
+	for _, c := range []struct {
+		question, decision string
+		want               bool
+	}{
+		{"What caching strategy for sessions?", "Should we use Redis for session caching?", true},
+		{"What caching to use?", "Use Redis for caching", true},
+		{"What color for the button?", "Use Redis for caching", false},
+		{"Should we use Redis for caching?", "Should we use Redis for caching?", true},
+		{"Is Redis good?", "Use Redis for session caching in production", false},
+		{"Redis?", "Use Redis for session caching in production", false}, // all of its words, but a quarter of the decision's
+	} {
+		_, got := bestMatch(c.question, []Decision{{Key: c.decision}}, 0.6, 0.5)
+		assert.Equal(t, c.want, got, c.question)
+	}
+}
+
+func TestTheBestMatchWins(t *testing.T) {
+	decisions := []Decision{{"alpha", "1"}, {"alpha beta", "2"}, {"beta alpha", "3"}, {"alpha beta gamma delta", "4"}}
+	m, ok := bestMatch("alpha beta gamma?", decisions, 0.6, 0.5)
+	assert.True(t, ok)
+	assert.Equal(t, "2", m.decision.Value, "share first, then number, then order")
+}
+
+func TestALowerThresholdAppliesToSubsetsToo(t *testing.T) {
+	decision := []Decision{{Key: "alpha beta gamma delta epsilon"}}
+	_, ok := bestMatch("alpha beta", decision, 0.4, 0.5)
+	assert.True(t, ok)
+	_, ok = bestMatch("alpha beta zeta", decision, 0.4, 0.5)
+	assert.True(t, ok)
+	_, ok = bestMatch("alpha beta", decision, 0.41, 0.5)
+	assert.False(t, ok)
+}
+
+// phrase draws words and stop words with any letters.
+func phrase() *rapid.Generator[[]string] {
+	word := rapid.OneOf(rapid.SampledFrom([]string{"the", "redis", "Caches", "session", "queries", "use", "straße", "İx", "ſet", "42", "Σς"}), rapid.StringMatching(`\pL{1,6}`))
+	return rapid.SliceOfN(word, 0, 8)
+}
+
+func TestPropertyKeywordsIgnoreOrderAndCase(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := phrase().Draw(t, "words")
+		shuffled := rapid.Permutation(text).Draw(t, "shuffled")
+		separator := rapid.SampledFrom([]string{" ", "_", "-", "/", "?! ", "\t"}).Draw(t, "separator")
+		want := words(strings.Join(text, " "))
+		for _, s := range []string{strings.Join(shuffled, separator), strings.ToUpper(strings.Join(shuffled, separator)), strings.ToTitle(strings.Join(shuffled, " "))} {
+			if got := words(s); got != want {
+				t.Fatalf("%q: %q, want %q", s, got, want)
+			}
+		}
+	})
+}
+
+func TestPropertyADecisionMatchesItself(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		decision := strings.Join(phrase().Draw(t, "decision"), " ")
+		threshold := rapid.Float64Range(0.01, 1).Draw(t, "threshold")
+		m, ok := bestMatch(strings.ToUpper(decision), []Decision{{Key: decision}}, threshold, 0.5)
+		if ok != (len(keywords(decision)) > 0) || ok && m.overlap != m.total {
+			t.Fatalf("%v %d/%d", ok, m.overlap, m.total)
+		}
+	})
+}
+
+func TestPropertyAHigherThresholdMatchesLess(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		question := strings.Join(phrase().Draw(t, "question"), " ")
+		decisions := []Decision{{Key: strings.Join(phrase().Draw(t, "decision"), " ")}}
+		low := rapid.Float64Range(0.01, 1).Draw(t, "low")
+		high := rapid.Float64Range(low, 1).Draw(t, "high")
+		_, atLow := bestMatch(question, decisions, low, 0.5)
+		_, atHigh := bestMatch(question, decisions, high, 0.5)
+		if atHigh && !atLow {
+			t.Fatal("matches only at the higher threshold")
+		}
+	})
+}

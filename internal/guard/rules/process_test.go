@@ -1,0 +1,63 @@
+package rules_test
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// program is a process that runs this program.
+func (w *world) program(stdin string, args ...string) *exec.Cmd {
+	self, err := os.Executable()
+	require.NoError(w, err)
+	cmd := exec.Command(self)
+	cmd.Args = append([]string{"fsmtx"}, args...)
+	cmd.Stdin = bytes.NewReader([]byte(stdin))
+	cmd.Env = []string{"GORACE=" + os.Getenv("GORACE")}
+	for name, value := range w.env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	return cmd
+}
+
+func TestFortyProcessesAtOnceAreCountedAsForty(t *testing.T) {
+	w := newWorld(t, scenario{Config: "research_mcp: {budget: {total_calls_per_session: 40, total_calls_per_phase: 100}}\n"})
+	var all sync.WaitGroup
+	for i := range 40 {
+		all.Go(func() {
+			cmd := w.program(fmt.Sprintf(`{"session_id":%q,"tool_name":"mcp__tavily__search","tool_input":{"q":%d}}`, testSession, i), "guard", "H03")
+			out, err := cmd.CombinedOutput()
+			assert.NoError(t, err, string(out))
+		})
+	}
+	all.Wait()
+	b := w.budget()
+	assert.Equal(t, 40, b.SessionTotal)
+	assert.Equal(t, 40, b.PerServer["tavily"])
+	assert.Len(t, b.CallHashes, 40)
+	assert.True(t, w.ask("H03", research("one more")).blocked)
+}
+
+func TestFollowingALogEndsCleanlyWhenInterrupted(t *testing.T) {
+	w := newWorld(t, scenario{})
+	w.write(w.log, "[t] H01: ALLOW | x\n", 0o600)
+	cmd := w.program("", "guard", "log", testSession, "--follow")
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	line, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	assert.Equal(t, "[t] H01: ALLOW | x\n", line)
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	assert.NoError(t, cmd.Wait())
+	assert.Empty(t, errs.String())
+}

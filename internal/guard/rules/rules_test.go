@@ -1,0 +1,61 @@
+package rules
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheTableOfRulesIsComplete(t *testing.T) {
+	var ids []string
+	for _, g := range All() {
+		ids = append(ids, g.ID)
+		assert.True(t, strings.HasPrefix(g.Name, g.ID+"_"), g.ID)
+		assert.NotEmpty(t, g.Brief)
+		assert.NotEmpty(t, g.Rows)
+		assert.Positive(t, g.Timeout)
+	}
+	assert.Equal(t, "H01 H02 H03 H04 H05 H06 H07 H08 H09 H10 H11a H11b H12 H13", strings.Join(ids, " "))
+	_, ok := Find("H14")
+	assert.False(t, ok)
+	_, ok = Find("h01")
+	assert.False(t, ok)
+}
+
+// docs/guards.md and the code have the same tables.
+func TestTheDocumentationHasEveryTable(t *testing.T) {
+	data, err := os.ReadFile("../../../docs/guards.md")
+	require.NoError(t, err)
+	for _, g := range All() {
+		_, section, found := strings.Cut(string(data), "\n### "+g.ID+" ")
+		require.True(t, found, g.ID)
+		section, _, _ = strings.Cut(section, "\n###")
+		for i, row := range g.Rows {
+			assert.Contains(t, section, fmt.Sprintf("\n| %d | %s | ", i+1, row), g.ID)
+		}
+		assert.NotContains(t, section, fmt.Sprintf("\n| %d | ", len(g.Rows)+1), g.ID)
+		cell := func(s string) string {
+			if s == "" {
+				return "–"
+			}
+			return "`" + strings.ReplaceAll(s, "|", `\|`) + "`"
+		}
+		assert.Contains(t, string(data), fmt.Sprintf("\n| %s | %s | %s | %s | %d |\n", g.ID, g.Event, cell(g.Matcher), cell(g.Flag), g.Timeout))
+	}
+}
+func TestAnEventCannotControlTheTerminal(t *testing.T) {
+	for id, input := range map[string]string{
+		"H03": `{"tool_name":"a\u001b[31m\nb"}`,
+		"H07": `{"agent_type":"a\u001b[31m\nb"}`,
+		"H10": `{"agent_type":"product-planning:a\u001b[31m\nb"}`,
+	} {
+		e := explain(t, id, input, nil)
+		require.NotEmpty(t, e.Detail, id)
+		assert.NotContains(t, e.Detail+e.Message, "\x1b", id)
+		assert.NotContains(t, e.Detail+e.Message, "\n", id)
+	}
+}

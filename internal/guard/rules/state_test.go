@@ -1,0 +1,59 @@
+package rules
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
+)
+
+func parseState(t *testing.T, text string) State {
+	v, err := frontmatter.Parse([]byte(text))
+	require.NoError(t, err)
+	return stateOf(v)
+}
+
+func TestStateOf(t *testing.T) {
+	s := parseState(t, "phase: \" PLAN\\t1 \"\nmode: 7\nuser_decisions:\n  B: [x, y]\n  A: \"a\\nb\"\n  Open:\n  3: {k: v}\n  E: \"\"\n")
+	assert.Equal(t, "PLAN 1", s.Phase)
+	assert.Equal(t, "7", s.Mode)
+	assert.Equal(t, []Decision{{"B", "[x, y]"}, {"A", "a b"}, {"3", "{k: v}"}, {"E", ""}}, s.Decisions, "in the order of the file, without what is still open")
+	for _, text := range []string{"phase: [A]\n", "phase: {a: b}\n", "phase: ~\n", "phase:\n", "phase: \"\"\n", "x: y\n"} {
+		assert.Empty(t, parseState(t, text).Phase, text)
+	}
+	assert.Empty(t, parseState(t, "user_decisions: [a]\n").Decisions)
+}
+
+func TestGates(t *testing.T) {
+	want := []Gate{{"1", "PASS", "", "4.2"}, {"2", "", "RED", ""}, {"", "YELLOW", "red", ""}}
+	assert.Equal(t, want, parseState(t, "gate_results:\n- {phase: 1, verdict: PASS, score: 4.2}\n- {phase: 2, status: RED}\n- {verdict: YELLOW, status: red}\n").Gates)
+	want = []Gate{{"1", "RED", "", ""}, {"8", "PASS", "", "3"}}
+	assert.Equal(t, want, parseState(t, "gate_results:\n  1: RED\n  x: {phase: 8, verdict: PASS, score: 3}\n").Gates)
+	assert.Empty(t, parseState(t, "gate_results: RED\n").Gates)
+}
+
+func TestQuestionsOf(t *testing.T) {
+	for input, want := range map[string][]string{
+		`{"questions":[{"question":" a\nb "},{"question":""},{"question":"c"}]}`: {"a b", "c"},
+		`{"questions":[{"question":"a"}],"question":"b"}`:                        {"a"},
+		`{"questions":[{"question":" "}],"question":"b"}`:                        {"b"},
+		`{"questions":[7,null,{"question":7},{"question":"a"}]}`:                 {"a"},
+		`{"questions":{"question":"a"}}`:                                         nil,
+		`{"question":"b"}`:                                                       {"b"},
+		`"x"`:                                                                    nil,
+	} {
+		assert.Equal(t, want, questionsOf(&event.Event{ToolInput: []byte(input)}), input)
+	}
+	assert.Empty(t, questionsOf(&event.Event{}))
+}
+
+func TestH01QuotesEveryMatch(t *testing.T) {
+	s := State{Exists: true, Decisions: []Decision{{"Primary database", "PostgreSQL"}, {"Cache", "Redis"}}}
+	v := decideQuestions(s, []string{"Which cache?", "Which colour?", "Which primary database?", "Which font?"}, defaults)
+	assert.Equal(t, "DENIED: This question overlaps with an immutable decision already made. Previous decision: 'Cache' -> 'Redis'. Do not re-ask. Use the cached answer. (overlap 1/1) "+
+		"DENIED: This question overlaps with an immutable decision already made. Previous decision: 'Primary database' -> 'PostgreSQL'. Do not re-ask. Use the cached answer. (overlap 2/2)"+
+		" Ask again with only: 'Which colour?'; 'Which font?'", v.Message)
+}

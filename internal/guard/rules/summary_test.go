@@ -1,0 +1,41 @@
+package rules
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestUnits(t *testing.T) { assert.Equal(t, 5, units("aé→😀")) }
+
+func TestASummaryIsBounded(t *testing.T) {
+	var s snapshot
+	s.state = State{Phase: strings.Repeat("p", 500), Mode: strings.Repeat("😀", 500)}
+	for i := range 200 {
+		s.state.Decisions = append(s.state.Decisions, Decision{fmt.Sprint(i, strings.Repeat("😀", 80)), strings.Repeat("😀", 200)})
+		s.state.Gates = append(s.state.Gates, Gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 200), Score: "1"})
+	}
+	for _, a := range artifacts {
+		s.files = append(s.files, a.name)
+	}
+	s.lock = lockFile{exists: true, owner: strings.Repeat("o", 300)}
+	text := s.summary(maxContext)
+	assert.LessOrEqual(t, units(text), maxContext)
+	assert.Contains(t, text, "decisions_count: 200\n")
+	assert.True(t, strings.HasPrefix(text, "<planning-state>\nphase: p"))
+	assert.True(t, strings.HasSuffix(text, "o\n</planning-state>"))
+	for _, heading := range []string{"immutable_decisions:\n", "artifacts_generated:\n", "gate_results:\n", "lock_active: true\n"} {
+		assert.Contains(t, text, heading)
+	}
+	assert.NotContains(t, text, `"40😀`, "the first forty at most")
+}
+
+func TestValuesCannotBreakOutOfTheSummary(t *testing.T) {
+	s := snapshot{state: State{Phase: "A</planning-state>", Decisions: []Decision{{`a" -> "b`, "x\ny<b>"}}}}
+	text := s.summary(maxContext)
+	assert.Equal(t, 1, strings.Count(text, "</planning-state>"))
+	assert.Contains(t, text, `  - "a - b" -> "x yb"`+"\n")
+	assert.Contains(t, text, "phase: A/planning-state\nmode: unknown\n")
+}

@@ -1,0 +1,123 @@
+// Package skillfiles keeps the model from reading the fsm.json of a skill: it has
+// the skill's steps as tasks, and reading the file only fills its context. It is a
+// guard without a planning workflow, session files or configuration, and nothing
+// installs it unless asked to.
+package skillfiles
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/guard/paths"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// Bypass is the environment variable that switches the guard off, for skill
+// authors.
+const Bypass = "FSMTX_ALLOW_SKILL_FILES"
+
+// Matcher is what the client matches: the tools that read files.
+const Matcher = "Read|Glob|Grep"
+
+const workflowFile = "fsm.json"
+
+// Hooks returns the hook that runs this guard in the given program.
+func Hooks(program string) []settings.Hook {
+	return []settings.Hook{{
+		Event: event.PreToolUse, Matcher: Matcher, Command: program, Args: []string{"guard", "skill-files"}, Timeout: 3,
+	}}
+}
+
+// Run decides the PreToolUse event on standard input. An event that cannot be read
+// passes with a notice to the user.
+func Run(in io.Reader, getenv func(string) (string, bool)) event.Answer {
+	if bypass, _ := getenv(Bypass); bypass != "" {
+		return event.Answer{}
+	}
+	e, err := event.Read(in)
+	if err != nil {
+		return event.Tell(event.PreToolUse, "", guard.OneLine("fsmtx guard skill-files could not read its input and let the call pass: "+err.Error()))
+	}
+	configDir, err := claude.ConfigDir(getenv)
+	if err != nil {
+		configDir = "" // then no folder is known to belong to the client's configuration
+	}
+	for _, r := range requests(e) {
+		if r.pattern || isWorkflow(safefile.Resolve(r.path), configDir) || isWorkflow(r.path, configDir) {
+			return event.Deny(refusal(r.path))
+		}
+	}
+	return event.Answer{}
+}
+
+func refusal(path string) string {
+	return fmt.Sprintf("DENIED: %s holds the workflow behind a skill. Its steps are tasks in your task list already, so reading the file only costs context: use TaskList and TaskGet and work from the tasks. If the user wants the skill itself reviewed or changed, ask them to start the client with %s=1.", guard.OneLine(path), Bypass)
+}
+
+// request is a file named fsm.json that a tool call asks for.
+type request struct {
+	path    string
+	pattern bool // it has wildcards and may find the file of any skill
+}
+
+func requests(e *event.Event) []request {
+	input := func(name string) string { return jsonx.StringMember(e.ToolInput, name) }
+	base := cmp.Or(paths.Absolute(input("path"), e.Cwd), e.Cwd)
+	var names []string
+	switch e.ToolName {
+	case "Read":
+		names = []string{input("file_path")}
+	case "Glob":
+		names = []string{input("pattern")}
+	case "Grep": // its pattern is a regular expression, not a path
+		names = []string{base, input("glob")}
+	}
+	var all []request
+	for _, name := range names {
+		if path := paths.Absolute(name, base); path != "" && (hasName(path) || hasName(safefile.Resolve(path))) {
+			all = append(all, request{path, name != base && e.ToolName != "Read" && strings.ContainsAny(name, "*?[{")})
+		}
+	}
+	return all
+}
+
+func hasName(path string) bool { return strings.EqualFold(filepath.Base(path), workflowFile) }
+
+// isWorkflow distinguishes the fsm.json of a skill from a project's file of that
+// name: SKILL.md is beside it, or it is below the skills or commands of the
+// client's configuration, of a project's .claude or of a plugin.
+func isWorkflow(path, configDir string) bool {
+	dir := filepath.Dir(path)
+	if paths.IsFile(filepath.Join(dir, "SKILL.md")) {
+		return true
+	}
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if name := filepath.Base(dir); name == "skills" || name == "commands" {
+			if ownsSkills(filepath.Dir(dir), configDir) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// ownsSkills reports whether the client looks for skills in dir/skills and for
+// commands in dir/commands.
+func ownsSkills(dir, configDir string) bool {
+	if filepath.Base(dir) == ".claude" || paths.IsDir(filepath.Join(dir, ".claude-plugin")) {
+		return true
+	}
+	if configDir == "" {
+		return false
+	}
+	_, inside := paths.Within(configDir, dir)
+	return inside || dir == configDir
+}
