@@ -1,10 +1,10 @@
-// Package fuzz_test feeds the program what nobody would write.
 package fuzz_test
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,19 +13,19 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
 )
 
-// workshop is a planning workflow in which one file is the fuzzer's.
-type workshop struct {
+// planningWorld is a planning workflow in which the fuzzer writes one file.
+type planningWorld struct {
 	feature, state, plugin string
 }
 
 const fuzzSession = "s"
 
-func newWorkshop(f *testing.F) workshop {
+func newPlanningWorld(f *testing.F) planningWorld {
 	root := f.TempDir()
-	w := workshop{filepath.Join(root, "feature"), filepath.Join(root, "state"), filepath.Join(root, "plugin")}
+	w := planningWorld{filepath.Join(root, "feature"), filepath.Join(root, "state"), filepath.Join(root, "plugin")}
 	for _, dir := range []string{w.feature, w.state, filepath.Join(w.plugin, "config")} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
 			f.Fatal(err)
@@ -34,8 +34,8 @@ func newWorkshop(f *testing.F) workshop {
 	return w
 }
 
-// fresh forgets what earlier inputs left.
-func (w workshop) fresh(t *testing.T) {
+// fresh removes what earlier inputs left.
+func (w planningWorld) fresh(t *testing.T) {
 	for _, dir := range []string{w.feature, w.state, filepath.Join(w.plugin, "config")} {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
@@ -55,73 +55,60 @@ func put(t *testing.T, data []byte, path ...string) {
 	}
 }
 
-func (w workshop) getenv(name string) (string, bool) {
-	v, ok := map[string]string{"PLANNING_FEATURE_DIR": w.feature, "PLANNING_STATE_DIR": w.state, "CLAUDE_PLUGIN_ROOT": w.plugin}[name]
-	return v, ok
+func (w planningWorld) getenv(name string) string {
+	return map[string]string{"PLANNING_FEATURE_DIR": w.feature, "PLANNING_STATE_DIR": w.state, "CLAUDE_PLUGIN_ROOT": w.plugin}[name]
 }
 
-func (w workshop) session() guard.Session {
-	return guard.SessionOf(fuzzSession, func(name string) string { v, _ := w.getenv(name); return v })
-}
+func (w planningWorld) session() guard.Session { return guard.SessionOf(fuzzSession, w.getenv) }
 
-type answer struct {
-	code        int
-	out, stderr string
-}
-
-// ask runs a guard and holds its answer against what every answer must be.
-func (w workshop) ask(t *testing.T, id, input string) answer {
-	g, ok := guard.Find(id)
+// ask runs a rule and checks what holds for every answer.
+func (w planningWorld) ask(t *testing.T, id, input string) event.Answer {
+	r, ok := rules.Find(id)
 	if !ok {
 		t.Fatal(id)
 	}
-	var out, errs bytes.Buffer
-	code, err := guard.Run(g, terminal.Streams{In: strings.NewReader(input), Out: &out, Err: &errs, Getenv: w.getenv})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := answer{code, out.String(), errs.String()}
-	if code != 0 && code != 2 || code == 2 && a.stderr == "" || code == 0 && a.stderr != "" {
+	a := guard.Run(r, strings.NewReader(input), w.getenv)
+	if a.Exit != 0 && a.Exit != 2 || (a.Exit == 2) != (a.ErrorText != "") {
 		t.Fatalf("%s: %+v", id, a)
 	}
-	if strings.Contains(a.out, "internal error") || strings.Contains(a.out, `"allow"`) {
-		t.Fatalf("%s: %s", id, a.out)
+	if strings.Contains(a.Output, "internal error") || strings.Contains(a.Output, `"allow"`) {
+		t.Fatalf("%s: %s", id, a.Output)
 	}
-	if a.out != "" && g.Event != event.PreCompact {
-		a.checkReply(t, g)
+	if a.Output != "" && r.Event != event.PreCompact {
+		checkReply(t, r, a)
 	}
 	return a
 }
 
 // checkReply reads the reply with another library than the one that wrote it.
-func (a answer) checkReply(t *testing.T, g guard.Guard) {
+func checkReply(t *testing.T, r guard.Rule, a event.Answer) {
 	var reply struct {
 		Specific struct {
 			HookEventName     string `json:"hookEventName"`
 			AdditionalContext string `json:"additionalContext"`
 		} `json:"hookSpecificOutput"`
 	}
-	if err := json.Unmarshal([]byte(a.out), &reply); err != nil {
-		t.Fatalf("%s: %v: %s", g.ID, err, a.out)
+	if err := json.Unmarshal([]byte(a.Output), &reply); err != nil {
+		t.Fatalf("%s: %v: %s", r.ID, err, a.Output)
 	}
-	if name := reply.Specific.HookEventName; name != "" && name != g.Event {
-		t.Fatalf("%s answers %s", g.ID, name)
+	if name := reply.Specific.HookEventName; name != "" && name != r.Event {
+		t.Fatalf("%s: the reply is for %s", r.ID, name)
 	}
 	if n := len([]rune(reply.Specific.AdditionalContext)); n >= 10000 {
-		t.Fatalf("%s: context of %d characters", g.ID, n)
+		t.Fatalf("%s: context of %d characters", r.ID, n)
 	}
 }
 
-// fails reports whether a guard called itself broken, which no file that the
-// model can write may bring about.
-func (a answer) fails() bool { return strings.Contains(a.out, "Failing open") }
+// failed reports whether a guard counted a failure, which no file that the model
+// can write may cause.
+func failed(a event.Answer) bool { return strings.Contains(a.Output, "Failing open") }
 
-// ids are the guards that a file of the workflow can concern, in an order that
-// does not change: the fuzzer goes by which code an input reaches.
+// ids are the guards that a file of the workflow can affect, in a fixed order: the
+// fuzzer is guided by the code that an input reaches.
 var ids = []string{"H01", "H02", "H03", "H04", "H05", "H06", "H11a", "H11b", "H12", "H13"}
 
-// calls is an event for each of them.
-func (w workshop) calls() map[string]string {
+// calls returns an event for each of them.
+func (w planningWorld) calls() map[string]string {
 	tool := func(name, input string) string {
 		return fmt.Sprintf(`{"session_id":"s","cwd":"/","tool_name":%q,"tool_input":%s}`, name, input)
 	}
@@ -138,33 +125,116 @@ func (w workshop) calls() map[string]string {
 	}
 }
 
+var bom = []byte("\ufeff")
+
 func FuzzGuardFrontmatter(f *testing.F) {
 	for _, seed := range []string{
 		"---\nphase: A\n---\nbody", "\ufeff---\r\nphase: \"A\"\r\n...\r\n", "phase: A", "---\n", "---\n---\n", "---\nphase: [x\n---\n",
-		"---\na: &a [*a]\n---\n", "---\na: &a {x: 1}\nb: *a\nc: [*a, *a]\n---\n", "---\n? [x]\n: y\n---\n", "---\n<<: {a: 1}\n---\n", "---\na: !!binary aGk=\nb: 2026-01-01\n---\n", "---\n\tx: 1\n---\n", "%YAML 1.1\n---\na: 1\n",
+		"---\na: &a [*a]\n---\n", "---\na: &a {x: 1}\nb: *a\nc: [*a, *a]\n---\n", "---\n? [x]\n: y\n---\n", "---\n<<: {a: 1}\n---\n", "---\na: !!binary aGk=\nb: 2026-01-01\n---\n", "---\n\tx: 1\n---\n", "%YAML 1.1\n---\na: 1\n", "---\na: 1\na: 2\nb: true\nc: -0x10\nd: 1e3\ne: \"7\"\nf: ~\ng: [1, [2, {h: i}]]\n---\nbody\n---\n",
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		v, err := frontmatter.Parse(data)
+		if !bytes.HasPrefix(data, bom) && len(data) < frontmatter.MaxBytes-len(bom) {
+			marked, errMarked := frontmatter.Parse(append(bytes.Clone(bom), data...))
+			if (err == nil) != (errMarked == nil) || v.String() != marked.String() {
+				t.Fatalf("a byte order mark matters: %v, %v", err, errMarked)
+			}
+		}
 		if err != nil {
+			if v.Members() != nil || !v.Null() {
+				t.Fatalf("a value comes with the error %v", err)
+			}
 			return
+		}
+		if _, isText := v.Text(); isText || v.Null() || v.Items() != nil {
+			t.Fatal("the result is not a mapping")
 		}
 		for _, m := range v.Members() {
 			if len(m.Value.String()) > len(data)+2*frontmatter.MaxText {
-				t.Fatal("a value grew")
+				t.Fatalf("%q: String has no bound", m.Key)
 			}
-			m.Value.Int()
-			m.Value.Number()
-			m.Value.Bool()
-			m.Value.Items()
-			m.Value.At("a", "b")
 		}
+		checkBodyIsIgnored(t, data, v)
+		checkValue(t, v, 5)
 	})
 }
 
+// checkBodyIsIgnored appends a body, which must not matter if there are two lines
+// of dashes.
+func checkBodyIsIgnored(t *testing.T, data []byte, v frontmatter.Value) {
+	marks := 0
+	for line := range bytes.Lines(bytes.TrimPrefix(data, bom)) {
+		if line = bytes.TrimRight(line, " \t\r\n"); string(line) == "---" || marks == 1 && string(line) == "..." {
+			marks++
+		}
+	}
+	if marks < 2 {
+		return
+	}
+	again, err := frontmatter.Parse(append(bytes.Clone(data), "\nphase: BODY\n---\n[\n"...))
+	if err != nil || again.String() != v.String() {
+		t.Fatalf("the body matters: %v", err)
+	}
+}
+
+// checkValue checks that a value has at most one kind and that its accessors agree,
+// and so for the values in it, down to depth.
+func checkValue(t *testing.T, v frontmatter.Value, depth int) {
+	_, isText := v.Text()
+	kinds := 0
+	for _, is := range []bool{v.Null(), isText, v.Items() != nil, v.Members() != nil} {
+		if is {
+			kinds++
+		}
+	}
+	if kinds > 1 {
+		t.Fatalf("%q has %d kinds", v, kinds)
+	}
+	checkScalar(t, v)
+	if depth == 0 {
+		return
+	}
+	for _, item := range v.Items() {
+		checkValue(t, item, depth-1)
+	}
+	last := map[string]frontmatter.Value{}
+	for _, m := range v.Members() {
+		checkValue(t, m.Value, depth-1)
+		last[m.Key] = m.Value
+	}
+	for key, value := range last {
+		if v.At(key) != value {
+			t.Fatalf("At(%q) is not the last member of that name", key)
+		}
+	}
+}
+
+func checkScalar(t *testing.T, v frontmatter.Value) {
+	text, isText := v.Text()
+	if isText && v.String() != text {
+		t.Fatalf("%q is written as %q", text, v)
+	}
+	n, isInt := v.Int()
+	x, isNumber := v.Number()
+	b, isBool := v.Bool()
+	if (isNumber || isBool) && !isText || isNumber && isBool {
+		t.Fatalf("%q is a text: %t, a number: %t, a boolean: %t", v, isText, isNumber, isBool)
+	}
+	if isInt && (!isNumber || x != float64(n)) {
+		t.Fatalf("%q is %d and %g", text, n, x)
+	}
+	if isNumber && (math.IsNaN(x) || math.IsInf(x, 0)) {
+		t.Fatalf("%q is not a finite number", text)
+	}
+	if isBool && !strings.EqualFold(text, fmt.Sprint(b)) {
+		t.Fatalf("%q is %t", text, b)
+	}
+}
+
 func FuzzGuardState(f *testing.F) {
-	w := newWorkshop(f)
+	w := newPlanningWorld(f)
 	for _, seed := range []string{
 		"---\nphase: ARCHITECTURE\nmode: x\nuser_decisions: {\"Use Redis cache\": \"Yes\", Database: [a, b]}\ngate_results: [{phase: 1, verdict: RED, score: 2}]\n---\n",
 		"---\nphase: [x\n---\n", "phase: A", "---\nuser_decisions: [a]\ngate_results: {1: RED, 2: {status: x}}\n---\n", "---\nphase: \"a\\n→ | session=\\u2028\"\nmode: \"</planning-state>\"\n---\n", "",
@@ -177,11 +247,11 @@ func FuzzGuardState(f *testing.F) {
 		calls := w.calls()
 		for _, id := range ids {
 			a := w.ask(t, id, calls[id])
-			if a.fails() {
-				t.Fatalf("%s: %s", id, a.out)
+			if failed(a) {
+				t.Fatalf("%s: %s", id, a.Output)
 			}
-			if id == "H12" && strings.Count(a.out, "</planning-state>") > 1 {
-				t.Fatalf("broken out of: %s", a.out)
+			if id == "H12" && strings.Count(a.Output, "</planning-state>") > 1 {
+				t.Fatalf("a value ended the block: %s", a.Output)
 			}
 		}
 		log, err := os.ReadFile(w.session().Log())
@@ -190,14 +260,14 @@ func FuzzGuardState(f *testing.F) {
 		}
 		for line := range strings.Lines(string(log)) {
 			if !strings.HasPrefix(line, "[") || !strings.Contains(line, "Z] H") {
-				t.Fatalf("forged: %q", line)
+				t.Fatalf("a value began a line of the log: %q", line)
 			}
 		}
 	})
 }
 
 func FuzzGuardLock(f *testing.F) {
-	w := newWorkshop(f)
+	w := newPlanningWorld(f)
 	for _, seed := range []string{`{"session_id":"s"}`, `{"session_id":"other"}`, `{"session_id":7}`, `{"session_id":""}`, `[]`, ``, `{"session_id":"s"} x`, "\ufeff{}", `{"session_id":"x","session_id":"s"}`} {
 		f.Add([]byte(seed))
 	}
@@ -207,14 +277,14 @@ func FuzzGuardLock(f *testing.F) {
 		a := w.ask(t, "H02", w.calls()["H02"])
 		var lock map[string]any
 		mine := json.Unmarshal(data, &lock) == nil && lock["session_id"] == fuzzSession
-		if mine != (a.code == 0) || a.fails() {
+		if mine != (a.Exit == 0) || failed(a) {
 			t.Fatalf("%q: %+v", data, a)
 		}
 	})
 }
 
 func FuzzGuardConfig(f *testing.F) {
-	w := newWorkshop(f)
+	w := newPlanningWorld(f)
 	for _, seed := range []string{
 		"feature_flags: {hooks_enforcement: {enabled: false}}", "feature_flags: {hooks_enforcement: {circuit_breaker_threshold: 0, max_consecutive_blocks: -1}}",
 		"research_mcp: {budget: {total_calls_per_session: 99999999999999999999, warn_at_percentage: 1e9}}", "feature_flags: {hooks_immutable_guard: {keyword_overlap_threshold: .nan}}", "a: &a [*a]", "[", "",
@@ -227,15 +297,15 @@ func FuzzGuardConfig(f *testing.F) {
 		put(t, []byte("---\nphase: PLAN\n---\n"), w.feature, ".planning-state.local.md")
 		calls := w.calls()
 		for _, id := range ids {
-			if a := w.ask(t, id, calls[id]); a.fails() {
-				t.Fatalf("%s: %s", id, a.out)
+			if a := w.ask(t, id, calls[id]); failed(a) {
+				t.Fatalf("%s: %s", id, a.Output)
 			}
 		}
 	})
 }
 
 func FuzzGuardSessionFiles(f *testing.F) {
-	w := newWorkshop(f)
+	w := newPlanningWorld(f)
 	for _, seed := range []string{
 		`{"session_total":3,"phase_total":1,"current_phase":"A","per_server":{"ref":3},"call_hashes":["x"]}`, `{"session_total":-1}`, `{"session_total":9223372036854775807}`,
 		`{"H03_research_budget":3}`, `{"H03_research_budget":"3","H11a:main":1e3}`, `{"H11a:main":2}`, `null`, `[]`, `{`, ``,
@@ -245,25 +315,25 @@ func FuzzGuardSessionFiles(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		w.fresh(t)
 		put(t, []byte("---\nphase: PLAN\n---\n"), w.feature, ".planning-state.local.md")
-		for _, path := range []string{w.session().Budget(), w.session().Breaker(), w.session().Blocks()} {
+		for _, path := range []string{rules.BudgetFile(w.session()), w.session().Breaker(), w.session().Blocks()} {
 			put(t, data, path)
 		}
 		for _, id := range []string{"H03", "H05", "H11a", "H11b"} {
-			if a := w.ask(t, id, w.calls()[id]); a.fails() {
-				t.Fatalf("%s: %s", id, a.out)
+			if a := w.ask(t, id, w.calls()[id]); failed(a) {
+				t.Fatalf("%s: %s", id, a.Output)
 			}
 		}
-		for range 12 { // whatever was there, an end to end of this is reached
+		for range 12 { // more than any stored count allows
 			w.ask(t, "H11a", strings.Replace(w.calls()["H11a"], "{", `{"stop_hook_active":true,`, 1))
 		}
-		if a := w.ask(t, "H11a", strings.Replace(w.calls()["H11a"], "{", `{"stop_hook_active":true,`, 1)); a.code != 0 {
-			t.Fatal("a turn can never end")
+		if a := w.ask(t, "H11a", strings.Replace(w.calls()["H11a"], "{", `{"stop_hook_active":true,`, 1)); a.Exit != 0 {
+			t.Fatal("the turn is blocked for ever")
 		}
 	})
 }
 
 func FuzzGuardAudit(f *testing.F) {
-	w := newWorkshop(f)
+	w := newPlanningWorld(f)
 	for _, seed := range []string{
 		"[t] CHECKPOINT: A → PLAN | session=a | mode=x\n", "[t] CHECKPOINT: A → B | session=a\nnote", "CHECKPOINT:  →  | session=", "\x00\n\n", "",
 	} {
@@ -280,17 +350,17 @@ func FuzzGuardAudit(f *testing.F) {
 			t.Fatal(err)
 		}
 		added, kept := bytes.CutPrefix(after, data)
-		if !kept || (first.out == "") != (len(added) == 0) || strings.Count(strings.Trim(string(added), "\n"), "\n") != 0 {
+		if !kept || (first.Output == "") != (len(added) == 0) || strings.Count(strings.Trim(string(added), "\n"), "\n") != 0 {
 			t.Fatalf("added %q", added)
 		}
-		if again := w.ask(t, "H05", w.calls()["H05"]); again.out != "" {
-			t.Fatalf("the same phase twice: %s", again.out)
+		if again := w.ask(t, "H05", w.calls()["H05"]); again.Output != "" {
+			t.Fatalf("the same phase twice: %s", again.Output)
 		}
 	})
 }
 
 func FuzzGuardTranscript(f *testing.F) {
-	w := newWorkshop(f)
+	w := newPlanningWorld(f)
 	for _, seed := range []string{
 		`{"type":"user","message":{"content":"stop"}}`, `{"type":"user","message":{"content":[{"type":"text","text":"quit"}]}}` + "\n{", `{"type":"assistant","message":{"content":"x"}}`, "\n\n", `{"type":"user","isMeta":"x"}`, "",
 	} {
@@ -302,7 +372,7 @@ func FuzzGuardTranscript(f *testing.F) {
 		put(t, data, path)
 		put(t, []byte("---\nphase: PLAN\n---\n"), w.feature, ".planning-state.local.md")
 		stop := fmt.Sprintf(`{"session_id":"s","cwd":"/","transcript_path":%q}`, path)
-		if a, b := w.ask(t, "H11a", stop), w.ask(t, "H11b", stop); a.code != b.code || a.fails() || b.fails() {
+		if a, b := w.ask(t, "H11a", stop), w.ask(t, "H11b", stop); a.Exit != b.Exit || failed(a) || failed(b) {
 			t.Fatalf("%+v %+v", a, b)
 		}
 		w.ask(t, "H10", fmt.Sprintf(`{"session_id":"s","cwd":"/","agent_type":"product-planning:x","agent_transcript_path":%q}`, path))
@@ -310,7 +380,7 @@ func FuzzGuardTranscript(f *testing.F) {
 }
 
 func FuzzGuardEvent(f *testing.F) {
-	w := newWorkshop(f)
+	w := newPlanningWorld(f)
 	for _, id := range ids {
 		f.Add(id, w.calls()[id])
 	}
@@ -321,7 +391,7 @@ func FuzzGuardEvent(f *testing.F) {
 	f.Add("H01", `{"tool_input":{"questions":[7,{"question":7},{"question":"x"}],"question":"y"}}`)
 	f.Add("H03", `{"session_id":"../../x","tool_name":"mcp__Ref__x","tool_input":{"a":1,"a":2,"b":"\ud800"}}`)
 	f.Fuzz(func(t *testing.T, id, input string) {
-		if _, ok := guard.Find(id); !ok {
+		if _, ok := rules.Find(id); !ok {
 			return
 		}
 		w.fresh(t)
