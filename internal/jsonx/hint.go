@@ -29,7 +29,7 @@ func hint(data []byte, offset int) string {
 	case endsWith(before, "0") && len(before) == offset && unicode.IsDigit(char):
 		return "a number cannot begin with 0"
 	case (len(before) == 0 || endsWith(before, "[{,:")) && (unicode.IsLetter(char) || strings.ContainsRune("'\u2018\u2019\u201c\u201d", char)):
-		return "strings need double quotes; the only words are true, false and null"
+		return "strings need double quotes"
 	}
 	return ""
 }

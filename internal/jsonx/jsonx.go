@@ -49,7 +49,7 @@ func Explain(data []byte, err error) error {
 		return newSyntaxError(data, int(semantic.ByteOffset), semanticCause(semantic))
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return newSyntaxError(data, len(data), unexpectedEnd(data))
+		return newSyntaxError(data, len(data), errors.New("unexpected end of file"))
 	}
 	return err
 }
@@ -61,7 +61,7 @@ func newSyntaxError(data []byte, offset int, cause error) *SyntaxError {
 func syntacticCause(data []byte, e *jsontext.SyntacticError) error {
 	switch {
 	case errors.Is(e.Err, io.ErrUnexpectedEOF):
-		return unexpectedEnd(data)
+		return errors.New("unexpected end of file")
 	case errors.Is(e.Err, jsontext.ErrDuplicateName):
 		return fmt.Errorf("%w %q", jsontext.ErrDuplicateName, e.JSONPointer.LastToken())
 	}
@@ -69,13 +69,6 @@ func syntacticCause(data []byte, e *jsontext.SyntacticError) error {
 		return fmt.Errorf("%w: %s", e.Err, text)
 	}
 	return e.Err
-}
-
-func unexpectedEnd(data []byte) error {
-	if bytes.ContainsAny(data, `"[{`) {
-		return errors.New("unexpected end of file: a string, array or object is not closed")
-	}
-	return errors.New("unexpected end of file")
 }
 
 func semanticCause(e *json.SemanticError) error {

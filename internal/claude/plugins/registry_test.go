@@ -52,7 +52,7 @@ func TestReadRegistryErrors(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("[1, \"ä\",\n  }"), 0o600))
 	err := read()
 	require.ErrorIs(t, err, plugins.ErrMalformed)
-	require.EqualError(t, err, path+":2:3: invalid character '}' at start of value")
+	require.EqualError(t, err, path+":2:3: invalid character '}' at start of value: remove the comma before it")
 
 	require.NoError(t, os.Truncate(path, 16<<20+1))
 	err = read()
@@ -120,8 +120,8 @@ func TestMalformedRegistry(t *testing.T) {
 	tests := []struct{ name, content, want string }{
 		{"empty", "", "1:1: unexpected end of file"},
 		{"torn", "{\n  \"version\": 2,\n", "3:1: unexpected end of file"},
-		{"not JSON", `{"version": 2, plugins}`, "1:16: invalid character 'p' at start of string (expecting '\"')"},
-		{"columns are characters", `{"ä": 2, plugins}`, "1:10: invalid character 'p' at start of string (expecting '\"')"},
+		{"not JSON", `{"version": 2, plugins}`, "1:16: invalid character 'p' at start of string (expecting '\"'): strings need double quotes"},
+		{"columns are characters", `{"ä": 2, plugins}`, "1:10: invalid character 'p' at start of string (expecting '\"'): strings need double quotes"},
 		{"text after the value", `[]]`, "1:3: unexpected text after the JSON value"},
 		{"null", `null`, "1:1: got null, want an object"},
 		{"string", "\n \"x\"", "2:2: got a string, want an object"},
