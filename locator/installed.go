@@ -85,16 +85,11 @@ func (s *search) choose(dir string) (best installed, applies bool) {
 		if root.Err != nil {
 			s.step(RuleMarketplace, in.InstallPath, OutcomeFailed, in.Key+": "+root.Err.Error()+"; reading the installed copy")
 		}
-		applying = append(applying, installed{Installation: in, root: root})
+		applying = append(applying, installed{in, root, s.hasSkill(root.Dir)})
 	}
 	if len(applying) == 0 {
 		s.step(RuleRegistry, plugins.RegistryPath(s.ConfigDir), OutcomeAbsent, "no installation of "+s.plugin+" applies")
 		return installed{}, false
-	}
-	if len(applying) > 1 {
-		for i, in := range applying {
-			applying[i].hasSkill = s.hasSkill(in.root.Dir)
-		}
 	}
 	slices.SortStableFunc(applying, compare)
 	s.explain(applying)

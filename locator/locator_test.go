@@ -44,7 +44,7 @@ func TestPlainSkillFallsBackToUser(t *testing.T) { // SCN-THS-2.4
 	w.finds(path, "my-skill", project)
 }
 
-func TestNothingFoundIsNoError(t *testing.T) { // SCN-THS-2.5
+func TestFindingNothingIsNotAnError(t *testing.T) { // SCN-THS-2.5
 	inBothForms(t, func(t *testing.T, w *world, install func(...entry)) {
 		install(entry{key: "my-plugin@market", scope: "user", install: "/cache/p"})
 		for _, command := range []string{"my-skill", "my-plugin:my-skill", "other:my-skill", "my-plugin:a:b"} {
@@ -92,16 +92,16 @@ func TestProjectPath(t *testing.T) {
 		{"SCN-THS-3.5: cwd is under the project", "/projects/myapp", "/projects/myapp/src/components", true},
 		{"SCN-THS-3.6: cwd is elsewhere", "/projects/myapp", "/projects/otherapp", false},
 		{"the same", "/projects/myapp", "/projects/myapp", true},
-		{"trailing slash of the project", "/projects/myapp/", "/projects/myapp", true},
-		{"trailing slash of cwd", "/projects/myapp", "/projects/myapp/", true},
-		{"a longer name is not below", "/projects/app", "/projects/application", false},
-		{"nor with a slash", "/projects/app/", "/projects/application", false},
+		{"trailing slash on the project", "/projects/myapp/", "/projects/myapp", true},
+		{"trailing slash on cwd", "/projects/myapp", "/projects/myapp/", true},
+		{"longer name", "/projects/app", "/projects/application", false},
+		{"longer name, trailing slash on the project", "/projects/app/", "/projects/application", false},
 		{"the project is below cwd", "/projects/myapp/src", "/projects/myapp", false},
 		{"the root contains everything", "/", "/projects/myapp", true},
 		{"dots", "/projects/./x/../myapp", "/projects/myapp/src", true},
 		{"cwd is empty", "/projects/myapp", "", false},
 		{"cwd is relative", "/projects/myapp", "projects/myapp", false},
-		{"and the root does not help it", "/", "projects/myapp", false},
+		{"cwd is relative and the project is the root", "/", "projects/myapp", false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -138,7 +138,7 @@ func TestPluginThatDoesNotApplyFallsBack(t *testing.T) {
 	})
 }
 
-func TestInstalledPluginNeverFallsBack(t *testing.T) {
+func TestInstalledPluginDoesNotFallBack(t *testing.T) {
 	inBothForms(t, func(t *testing.T, w *world, install func(...entry)) {
 		install(entry{key: "p@m", scope: "user", install: "/cache/p"})
 		w.ProjectDir = "/projects/started"
@@ -159,27 +159,27 @@ func TestSeveralMarketplaces(t *testing.T) {
 		detail  string
 	}{
 		{
-			"scope decides before the skill does",
+			"scope is compared before the skill",
 			[]entry{{"p@a", "user", "", "/a", newer}, {"p@b", "project", project, "/b", older}},
 			[]string{"/a/skills/s"},
 			"", "scope project takes precedence",
 		}, {
-			"the skill decides before the time does",
+			"the skill is compared before the time",
 			[]entry{{"p@a", "user", "", "/a", newer}, {"p@b", "user", "", "/b", older}},
 			[]string{"/b/skills/s"},
 			"/b/skills/s/fsm.json", "p@a, scope user, updated 2025-06-01T00:00:00Z: it does not have the skill",
 		}, {
-			"the time decides among those that have it",
+			"the time is compared among those that have the skill",
 			[]entry{{"p@a", "user", "", "/a", older}, {"p@b", "user", "", "/b", newer}},
 			[]string{"/a/skills/s", "/b/commands/s"},
 			"/b/commands/s/fsm.json", "p@a, scope user, updated 2025-01-01T00:00:00Z: p@b was updated later",
 		}, {
-			"a time goes before none",
+			"a time takes precedence over none",
 			[]entry{{"p@a", "user", "", "/a", ""}, {"p@b", "user", "", "/b", older}},
 			[]string{"/a/skills/s", "/b/skills/s"},
 			"/b/skills/s/fsm.json", "p@b was updated later",
 		}, {
-			"then the nearest project does",
+			"the nearest project is compared last",
 			[]entry{{"p@a", "local", "/projects", "/a", ""}, {"p@b", "local", project, "/b", ""}},
 			[]string{"/a/skills/s", "/b/skills/s"},
 			"/b/skills/s/fsm.json", "p@a, scope local: p@b takes precedence",
@@ -199,7 +199,7 @@ func TestSeveralMarketplaces(t *testing.T) {
 	}
 }
 
-func TestSkillWithoutTasksStillCompetes(t *testing.T) {
+func TestInstallationWhoseSkillHasNoSpecTakesPrecedence(t *testing.T) {
 	w := newWorld(t)
 	w.put(registry, objectOf(entry{"p@a", "user", "", "/a", "2026-01-01T00:00:00Z"}, entry{"p@b", "user", "", "/b", ""}))
 	w.put("/a/skills/s/SKILL.md", "")
@@ -256,7 +256,7 @@ func TestMissingRegistry(t *testing.T) {
 	}
 }
 
-func TestEmptyPlaces(t *testing.T) {
+func TestUnknownDirectoriesAreNotSearched(t *testing.T) {
 	w := newWorld(t)
 	path := w.skill(config + "/skills/s")
 	w.put("/.claude/skills/s/fsm.json", spec)
@@ -269,7 +269,7 @@ func TestEmptyPlaces(t *testing.T) {
 	w.finds("", "s", "")
 }
 
-func TestDocumentedNameOfAPluginIsItsWholeName(t *testing.T) {
+func TestPluginNamesAreComparedWhole(t *testing.T) {
 	w := newWorld(t)
 	w.put(registry, objectOf(entry{key: "my-plugin-two@m", scope: "user", install: "/two"}, entry{key: "plugin@m", scope: "user", install: "/three"}))
 	w.skill("/two/skills/s")

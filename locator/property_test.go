@@ -17,7 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/locator/aferofs"
 )
 
-func TestRefusedNames(t *testing.T) {
+func TestInvalidNames(t *testing.T) {
 	tests := []struct{ command, reason string }{
 		{"", "it is empty"},
 		{":", "it has an empty part"},
@@ -38,16 +38,16 @@ func TestRefusedNames(t *testing.T) {
 		{"a\u0085", "it contains a control character"},
 		{"a\x1b[31m", "it contains a control character"},
 		{"a\xff", "it is not valid UTF-8"},
-		{strings.Repeat("x", 5000), "it is longer than 4096 bytes"},
+		{strings.Repeat("x", 4097), "it is longer than 4096 bytes"},
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			// With no filesystem at all: a path would be a panic.
+			// Without a file system any use of a path panics.
 			result, err := (&locator.Locator{ConfigDir: config}).Locate(test.command, project)
-			var refused *locator.NameError
-			require.ErrorAs(t, err, &refused)
-			assert.Equal(t, test.reason, refused.Reason)
-			assert.Equal(t, test.command, refused.Name)
+			var nameErr *locator.NameError
+			require.ErrorAs(t, err, &nameErr)
+			assert.Equal(t, test.reason, nameErr.Reason)
+			assert.Equal(t, test.command, nameErr.Name)
 			assert.Contains(t, err.Error(), `command name "`)
 			assert.NotContains(t, err.Error(), "\x1b")
 			assert.Less(t, len(err.Error()), 300)
@@ -56,13 +56,19 @@ func TestRefusedNames(t *testing.T) {
 	}
 }
 
-func TestAcceptedNames(t *testing.T) {
-	for _, command := range []string{"s", "my-plugin:my-skill", "a:b:c", "...", ".hidden", "mit Leerzeichen", "übung", "技能", "a..b", "a@b:c", "-x"} {
+func TestValidNames(t *testing.T) {
+	for _, command := range []string{"s", "my-plugin:my-skill", "a:b:c", "...", ".hidden", "mit Leerzeichen", "übung", "技能", "a..b", "a@b:c", "-x", strings.Repeat("x", 4096)} {
 		assert.NoError(t, locator.CheckName(command), command)
 	}
 }
 
-// everything is a filesystem on which every fsm.json exists whose path matches.
+func TestNameErrorQuotesAtMost200Bytes(t *testing.T) {
+	const reason = ": it contains a path separator"
+	assert.EqualError(t, locator.CheckName("/"+strings.Repeat("x", 199)), `invalid command name "/`+strings.Repeat("x", 199)+`"`+reason)
+	assert.EqualError(t, locator.CheckName("/"+strings.Repeat("x", 200)), `invalid command name "/`+strings.Repeat("x", 199)+`"...`+reason)
+}
+
+// everything is a file system in which every fsm.json exists whose path matches.
 type everything struct {
 	locator.FS
 	exists func(path string) bool
@@ -75,7 +81,7 @@ func (e everything) Lstat(path string) (fs.FileInfo, error) {
 	return e.FS.Lstat(path)
 }
 
-// hostile names are made of what paths are made of.
+// hostile generates names from the parts of paths.
 func hostile() *rapid.Generator[string] {
 	atom := rapid.SampledFrom([]string{
 		"p", "q", "s", "alias", ":", ":", "..", ".", "/", `\`, "~", " ", "\x00", "\n", "%2e%2e", "%2f", "\u2024\u2024", "\uff0f", "\u202e", "\xc0\xae", "@", "*", "$HOME", "C:", "-",
@@ -85,7 +91,7 @@ func hostile() *rapid.Generator[string] {
 	})
 }
 
-func TestNoNameLeadsOutsideTheRoots(t *testing.T) {
+func TestNoNameLeavesTheRoots(t *testing.T) {
 	roots := []string{project + "/.claude/skills", config + "/skills", started + "/.claude/skills", "/cache/p", "/cache/q", "/dev/d"}
 	w := newWorld(t)
 	w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/x/../p/", ""}, entry{"q@m", "local", started, "/cache/q", ""}))
@@ -125,13 +131,13 @@ func TestNoNameLeadsOutsideTheRoots(t *testing.T) {
 	require.NotZero(t, found)
 }
 
-// clientFiles are the files of the client whose bytes are not ours to trust.
+// clientFiles are the client's files, whose content is not trusted.
 var clientFiles = []string{
 	registry, known, config + "/settings.json", project + "/.claude/settings.json",
 	tree + "/.claude-plugin/marketplace.json", tree + "/p/skills/folder/SKILL.md", "/dev/d/.claude-plugin/plugin.json",
 }
 
-// seeds are whole files of every kind.
+// seeds are files of every kind.
 var seeds = []string{
 	objectOf(entry{"p@m", "local", project, "/cache/p", "2026-01-01T00:00:00Z"}),
 	arrayOf(entry{"p@1.0.0", "user", "", "/cache/p", ""}),
@@ -143,7 +149,7 @@ var seeds = []string{
 	"{\"version\": 2, \"plugins\": {\"@\": [{}], \"\xff\": 1, \"p@m\": [[[[", strings.Repeat("[", 20000), "\x00", "---\n&a [*a]\n---\n",
 }
 
-// content is a seed, whole or with a piece of another in place of some of it.
+// content generates a seed, or one with a part replaced.
 func content() *rapid.Generator[[]byte] {
 	return rapid.Custom(func(t *rapid.T) []byte {
 		seed := []byte(rapid.SampledFrom(seeds).Draw(t, "seed"))
@@ -157,7 +163,7 @@ func content() *rapid.Generator[[]byte] {
 	})
 }
 
-func TestNoBytesOfTheClientPanic(t *testing.T) {
+func TestNoContentOfTheClientsFilesPanics(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		mem := afero.NewMemMapFs()
 		for _, file := range clientFiles {

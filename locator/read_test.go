@@ -15,7 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// onDisk is a locator on the real filesystem below a directory of its own.
+// onDisk returns a locator on the real file system and a directory for the test.
 func onDisk(t *testing.T) (dir string, l *locator.Locator) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -29,12 +29,12 @@ func write(t *testing.T, path, content string) string {
 	return path
 }
 
-// unusable makes what may be at a path without being a file that can be read.
+// unusable are the things that a path can hold instead of a readable file.
 var unusable = []struct {
-	name  string
-	make  func(t *testing.T, path string)
-	cause error
-	text  string
+	name string
+	make func(t *testing.T, path string)
+	err  error
+	text string
 }{
 	{"directory", func(t *testing.T, path string) { require.NoError(t, os.Mkdir(path, 0o755)) }, locator.ErrNotRegular, "not a regular file but a directory"},
 	{"FIFO", func(t *testing.T, path string) { require.NoError(t, syscall.Mkfifo(path, 0o644)) }, locator.ErrNotRegular, "not a regular file but a FIFO"},
@@ -62,14 +62,14 @@ func TestUnusableSpecIsFoundAndRefused(t *testing.T) {
 			assert.Equal(t, path, result.Path)
 
 			_, err = locator.ReadSpec(l.FS, path, 100)
-			require.ErrorIs(t, err, test.cause)
+			require.ErrorIs(t, err, test.err)
 			assert.Contains(t, err.Error(), test.text)
 			assert.True(t, strings.HasPrefix(err.Error(), path+": "), err.Error())
 		})
 	}
 }
 
-func TestUnusableRegistryIsAnErrorAtOnce(t *testing.T) {
+func TestUnusableRegistryIsAnErrorAndDoesNotBlock(t *testing.T) {
 	for _, test := range unusable {
 		t.Run(test.name, func(t *testing.T) {
 			dir, l := onDisk(t)
@@ -87,7 +87,7 @@ func TestUnusableRegistryIsAnErrorAtOnce(t *testing.T) {
 	}
 }
 
-func TestNothingElseThatIsReadBlocks(t *testing.T) {
+func TestNoOtherFileBlocks(t *testing.T) {
 	dir, l := onDisk(t)
 	plugin := filepath.Join(dir, "plugin")
 	write(t, filepath.Join(l.ConfigDir, "plugins", "installed_plugins.json"), objectOf(entry{"p@m", "user", "", plugin, ""}))
@@ -110,14 +110,14 @@ func TestNothingElseThatIsReadBlocks(t *testing.T) {
 	}
 }
 
-// swapped says of everything that it is a regular file until it is opened.
+// swapped reports a regular file for every path until the path is opened.
 type swapped struct{ locator.OS }
 
 func (s swapped) Stat(path string) (fs.FileInfo, error) {
 	return s.OS.Stat(filepath.Join(filepath.Dir(path), "regular"))
 }
 
-func TestFifoInTheLastMoment(t *testing.T) {
+func TestFifoThatReplacesTheFileBeforeItIsOpened(t *testing.T) {
 	dir, _ := onDisk(t)
 	write(t, filepath.Join(dir, "regular"), spec)
 	path := filepath.Join(dir, "fsm.json")
@@ -149,7 +149,7 @@ func TestReadSpec(t *testing.T) {
 	assert.Equal(t, filepath.Join(path, "below")+": not a directory", err.Error())
 }
 
-// growing says of every file that it is empty.
+// growing reports the size 0 for every file.
 type growing struct{ locator.FS }
 
 type zeroSize struct{ fs.FileInfo }
@@ -161,7 +161,7 @@ func (g growing) Stat(path string) (fs.FileInfo, error) {
 
 func (zeroSize) Size() int64 { return 0 }
 
-func TestFileThatGrowsIsStillBounded(t *testing.T) {
+func TestGrowingFileIsBounded(t *testing.T) {
 	w := newWorld(t)
 	path := w.put("/fsm.json", "12345")
 	_, err := locator.ReadSpec(growing{w.FS}, path, 4)
@@ -171,8 +171,8 @@ func TestFileThatGrowsIsStillBounded(t *testing.T) {
 	assert.Equal(t, "12345", string(data))
 }
 
-// forbidden refuses a path and what is below it, as a directory without search
-// permission does.
+// forbidden denies access to a path and everything below it, as a directory without
+// search permission does.
 type forbidden struct {
 	locator.FS
 	path string
@@ -212,7 +212,7 @@ func TestUnreadableSpecIsFoundAndRefused(t *testing.T) {
 	}
 }
 
-func TestNamesThatFitNoFileAreAbsent(t *testing.T) {
+func TestImpossibleFileNamesAreAbsent(t *testing.T) {
 	dir, l := onDisk(t)
 	write(t, filepath.Join(dir, ".claude", "skills", "file"), "")
 	for _, name := range []string{strings.Repeat("x", 300), "file"} {
@@ -225,7 +225,7 @@ func TestNamesThatFitNoFileAreAbsent(t *testing.T) {
 	assert.False(t, result.Found())
 }
 
-// recording notes what is read.
+// recording records the paths that are opened.
 type recording struct {
 	locator.FS
 	opened *[]string
@@ -241,7 +241,7 @@ func (r recording) ReadDir(path string) ([]fs.DirEntry, error) {
 	return r.FS.ReadDir(path)
 }
 
-func TestWhatCannotBeReadIsNotOpened(t *testing.T) {
+func TestDirectoryIsNotOpenedAsAFile(t *testing.T) {
 	w := newWorld(t)
 	var opened []string
 	w.FS = recording{w.FS, &opened}

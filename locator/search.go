@@ -38,7 +38,7 @@ type place func(*search) []candidate
 
 // plainPlaces are the places of a name without a colon. The aliases come last,
 // because a folder's name takes precedence over one in a frontmatter (measured with
-// 2.1.329, fact 48).
+// 2.1.329, facts 48 and 59 of docs/client-facts.md).
 var plainPlaces = []place{
 	(*search).inProject,
 	(*search).inUser,

@@ -18,21 +18,21 @@ import (
 )
 
 const locateLong = `Locate prints the fsm.json that a hydration would use for a command name, and
-below it every step of the search with its result:
+below it every step of the search with its outcome:
 
   used     this is the fsm.json
-  found    there, and the search went on from it
-  absent   not there
-  skipped  passed over, and why
-  failed   there and of no use, and why
+  found    exists; the search continued from it
+  absent   does not exist
+  skipped  not searched, and why
+  failed   exists but is unusable, and why
 
-Exit code 1 means that there is none.
+The exit code is 1 if there is no fsm.json.
 
 --json prints an object with command, path (empty if there is none), plugin
 (plugin@marketplace, or empty) and steps: an array of objects with rule, path (may
 be empty), outcome (one of the above) and detail (for people; may be empty). A rule
 is one of: plugin registry, settings, marketplace, plugin skill, plugin command,
-project skill, user skill, nested command, plugin directory, project directory,
+nested command, project skill, user skill, plugin directory, project directory,
 alias.`
 
 type locateFlags struct {
@@ -56,9 +56,9 @@ func newLocate(s terminal.Streams) *cobra.Command {
 		},
 		RunE: func(_ *cobra.Command, args []string) error { return runLocate(s, f, args[0]) },
 	}
-	c.Flags().StringVar(&f.cwd, "cwd", "", "search as from this `directory` (default the current one)")
+	c.Flags().StringVar(&f.cwd, "cwd", "", "search from this `directory` (default the current one)")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "a plugin's `directory` that is in no registry (repeatable)")
+	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "the `directory` of a plugin that is not installed (repeatable)")
 	return c
 }
 
@@ -85,7 +85,7 @@ func runLocate(s terminal.Streams, f locateFlags, name string) error {
 	return nil
 }
 
-// directory returns dir as an absolute path, the current one if it is empty.
+// directory returns dir, or the current directory if it is empty, as an absolute path.
 func directory(dir string) (string, error) {
 	if dir == "" {
 		return os.Getwd()
@@ -108,7 +108,7 @@ func printLocated(s terminal.Streams, asJSON bool, r locator.Result) error {
 	return printSteps(s.Out, r.Steps)
 }
 
-// cell keeps a path that holds a line feed or a tab in its place of the table.
+// cell escapes line feeds and tabs, which would break the table.
 func cell(text string) string {
 	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(terminal.Visible(text))
 }

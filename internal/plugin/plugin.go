@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
@@ -24,8 +25,7 @@ const (
 	// variable (fact 24); a plugin's bin is not on the PATH of its hooks.
 	Command = "${CLAUDE_PLUGIN_ROOT}/" + programPath
 
-	manifestPath = ".claude-plugin/plugin.json"
-	programPath  = "bin/fsmtx"
+	programPath = "bin/fsmtx"
 )
 
 // ErrName is returned for a name that cannot be part of skill names and directories.
@@ -93,7 +93,7 @@ func (p Plugin) Files() ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []File{{manifestPath, 0o644, manifest}, {"README.md", 0o644, p.readme()}, {programPath, 0o755, p.Program}}
+	files := []File{{plugins.ManifestPath, 0o644, manifest}, {"README.md", 0o644, p.readme()}, {programPath, 0o755, p.Program}}
 	var hooks []settings.Hook
 	for _, part := range p.Parts {
 		hooks = append(hooks, part.Hooks...)
@@ -108,7 +108,7 @@ func (p Plugin) Files() ([]File, error) {
 	marketplace, err := p.marketplace()
 	return append(files,
 		File{"hooks/hooks.json", 0o644, hooksFile},
-		File{".claude-plugin/marketplace.json", 0o644, marketplace}), err
+		File{plugins.MarketplacePath, 0o644, marketplace}), err
 }
 
 func appendAll(files []File, from fs.FS) ([]File, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/renameio/v2"
 
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -74,7 +75,7 @@ func (p Plugin) checkDir(dir string) error {
 	var manifest struct {
 		Name string `json:"name"`
 	}
-	data, err := safefile.ReadFile(filepath.Join(dir, manifestPath), maxManifest, 0)
+	data, err := safefile.ReadFile(filepath.Join(dir, plugins.ManifestPath), maxManifest, 0)
 	if err != nil || json.Unmarshal(data, &manifest) != nil || manifest.Name != p.Name {
 		return fmt.Errorf("%s %w named %s", dir, ErrForeign, p.Name)
 	}

@@ -1,13 +1,12 @@
-// Package aferofs lets a locator read through an afero filesystem: one in
-// memory, in an archive, below a directory or read-only.
+// Package aferofs lets a locator read from an afero file system: one in memory, in
+// an archive, below a directory or read-only.
 //
-// It is apart from package locator because of what afero brings along: net/http
-// and the tables of golang.org/x/text, which a program that imports them sets up
-// at every start. The hook starts whenever a skill is invoked and reads from the
-// operating system alone, through [locator.OS]; it must not pay for that.
+// It is a package of its own because afero links net/http and the tables of
+// golang.org/x/text, which are initialised at every start of a program. The hook
+// starts on every call of a skill and only reads from the operating system, through
+// [locator.OS].
 //
-// It does not write, and it adds nothing that the filesystem below does not
-// have: in one without symbolic links none are found.
+// It never writes. In a file system without symbolic links it finds none.
 package aferofs
 
 import (
@@ -23,19 +22,17 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// New returns files as a locator reads them. They are as safe for concurrent
-// use as files is.
+// New adapts files. The result is safe for concurrent use if files is.
 //
-// Opening waits for no other end of a FIFO if files is the operating system's,
-// or afero's read-only or base path filesystem around that. Of any other it
-// cannot be told whether it understands the flag.
+// Opening a FIFO does not block if files is the operating system's, alone or in
+// afero's read-only or base path file systems. Others may not know the flag.
 func New(files afero.Fs) locator.FS { return adapter{files} }
 
 type adapter struct{ files afero.Fs }
 
 func (a adapter) Stat(path string) (fs.FileInfo, error) { return a.files.Stat(path) }
 
-// Lstat follows links where the filesystem cannot do otherwise: it has none then.
+// Lstat is Stat in a file system that has no Lstat and so no symbolic links.
 func (a adapter) Lstat(path string) (fs.FileInfo, error) {
 	if l, ok := a.files.(afero.Lstater); ok {
 		info, _, err := l.LstatIfPossible(path)
@@ -53,8 +50,8 @@ func (a adapter) Readlink(path string) (string, error) {
 
 func (a adapter) Open(path string) (fs.File, error) { return a.open(path) }
 
-// ReadDir looks before it opens: there is no flag for directories that every
-// filesystem takes.
+// ReadDir checks the type before opening, because not every file system knows a
+// flag for opening only directories.
 func (a adapter) ReadDir(path string) ([]fs.DirEntry, error) {
 	info, err := a.files.Stat(path)
 	if err != nil {
@@ -81,8 +78,8 @@ func sorted(infos []fs.FileInfo) []fs.DirEntry {
 	return entries
 }
 
-// open hands the flag to those that pass it on. What one of them wraps may be
-// read-only to the point of refusing every flag, as afero's archives are.
+// open passes the flag to the file systems that pass it on. Those they wrap may
+// refuse every flag, as afero's archives do, and are then opened without.
 func (a adapter) open(path string) (afero.File, error) {
 	switch a.files.(type) {
 	case *afero.OsFs, afero.OsFs, *afero.ReadOnlyFs, *afero.BasePathFs:

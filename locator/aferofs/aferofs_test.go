@@ -22,11 +22,9 @@ import (
 	"github.com/fsmtx/fsmtx/locator/aferofs"
 )
 
-// That a locator does in memory all it should is what its own tests show: they
-// read through New(afero.NewMemMapFs()).
+// The tests of package locator read from New(afero.NewMemMapFs()) too.
 
-// tree makes one of everything that can be looked at and returns their paths,
-// with some that are not there.
+// tree makes a file of every type and returns their paths and some of missing ones.
 func tree(t *testing.T) []string {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
@@ -49,7 +47,7 @@ func tree(t *testing.T) []string {
 	return paths
 }
 
-// answers is everything a filesystem says of a path.
+// answers are the results of all methods for a path.
 type answers struct {
 	Stat, Lstat, Readlink, ReadDir, Open string
 }
@@ -65,8 +63,7 @@ func ask(files locator.FS, path string) answers {
 	}
 }
 
-// cause leaves out the operation and the path: which of its steps failed is
-// nothing that a locator looks at.
+// cause drops the operation and the path, which no locator uses.
 func cause(err error) string {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err
@@ -102,7 +99,7 @@ func content(f fs.File, err error) string {
 	return info(i, err) + " " + string(data) + cause(readErr)
 }
 
-func TestAnswersAsTheOperatingSystem(t *testing.T) {
+func TestAnswersEqualThoseOfTheOperatingSystem(t *testing.T) {
 	paths := tree(t)
 	for name, files := range map[string]afero.Fs{
 		"pointer":        afero.NewOsFs(),
@@ -121,7 +118,7 @@ func TestAnswersAsTheOperatingSystem(t *testing.T) {
 	}
 }
 
-// bare is a filesystem that knows nothing of links.
+// bare is a file system without symbolic links.
 type bare struct{ afero.Fs }
 
 func TestWithoutLinks(t *testing.T) {
@@ -129,9 +126,9 @@ func TestWithoutLinks(t *testing.T) {
 	link := filepath.Join(dir, "link")
 	require.NoError(t, os.Symlink(dir, link))
 	files := aferofs.New(bare{afero.NewOsFs()})
-	led, err := files.Lstat(link)
+	followed, err := files.Lstat(link)
 	require.NoError(t, err)
-	assert.True(t, led.IsDir())
+	assert.True(t, followed.IsDir())
 	_, err = files.Readlink(link)
 	require.ErrorIs(t, err, afero.ErrNoReadlink)
 	assert.Contains(t, err.Error(), link)
@@ -143,8 +140,8 @@ func TestWithoutLinks(t *testing.T) {
 	require.ErrorIs(t, err, afero.ErrNoReadlink)
 }
 
-// strange lists every directory backwards and never to its end, and notes what
-// is opened.
+// strange lists every directory backwards and with an error, and records the paths
+// that are opened.
 type strange struct {
 	afero.Fs
 	opened *[]string
@@ -174,7 +171,7 @@ func inMemory(t *testing.T, paths ...string) afero.Fs {
 	return memory
 }
 
-func TestReadDirIsSortedAndKeepsWhatItGot(t *testing.T) {
+func TestReadDirSortsAndReturnsEntriesBesideAnError(t *testing.T) {
 	var opened []string
 	files := aferofs.New(strange{inMemory(t, "/dir/b", "/dir/a", "/dir/c/below"), &opened})
 	list, err := files.ReadDir("/dir")
@@ -213,8 +210,8 @@ func TestLocateInAnArchive(t *testing.T) {
 	}
 }
 
-// zipped returns an archive with the names in it, those of directories ending
-// with a slash; every file holds an empty array.
+// zipped returns an archive with the given names. Those of directories end with a
+// slash; every file holds an empty array.
 func zipped(t *testing.T, names ...string) afero.Fs {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)

@@ -1,7 +1,7 @@
 // Package plugins knows how Claude Code keeps plugins on disk: the registry of
 // installed plugins, the marketplaces they came from, the settings that enable
-// them, and the manifest and skills in a plugin's own directory. Each file names
-// the measured facts it relies on, by their numbers.
+// them, and the manifest and skills in a plugin's own directory. Each file cites the
+// facts of docs/client-facts.md that it relies on.
 //
 // It reads through [FS] and never writes. It tolerates what the client tolerates:
 // unknown members, equal names of which the last is taken, and entries that are

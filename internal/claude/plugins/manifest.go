@@ -6,14 +6,16 @@ import (
 	"path/filepath"
 )
 
-// ManifestPath is the manifest's place in the directory of a plugin.
-const ManifestPath = ".claude-plugin/plugin.json"
+const (
+	// ManifestPath is the place of a plugin's manifest in its directory.
+	ManifestPath = ".claude-plugin/plugin.json"
+	// MarketplacePath is the place of a marketplace's manifest in its directory.
+	MarketplacePath = ".claude-plugin/marketplace.json"
+)
 
-// Name returns the name of the plugin in dir, which --plugin-dir may have given to
-// the client and no registry then knows (measured with 2.1.197, fact 29): the name
-// in its manifest, or the directory's own if the manifest gives none. The directory's
-// is returned beside an error too, a [*FileError] that says why the manifest cannot
-// be used.
+// Name returns the name of the plugin in dir: the one in its manifest, or else the
+// directory's own (measured with 2.1.329, fact 61). The directory's name is returned
+// beside an error too, a [*FileError] that says why the manifest cannot be used.
 func Name(fsys FS, dir string) (string, error) {
 	own, path := filepath.Base(dir), filepath.Join(dir, ManifestPath)
 	manifest, err := readFile(fsys, path)

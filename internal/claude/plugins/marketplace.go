@@ -66,7 +66,7 @@ func (m *marketplaces) source(in Installation) (string, error) {
 	if tree == "" {
 		return "", nil
 	}
-	path := filepath.Join(tree, ".claude-plugin", "marketplace.json")
+	path := filepath.Join(tree, MarketplacePath)
 	manifest, err := readFile(m.fs, path)
 	if err != nil {
 		return "", err

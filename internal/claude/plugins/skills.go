@@ -8,8 +8,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// SkillFile is the file that makes a folder a skill. A folder without it is nothing
-// to the client (measured with 2.1.329, fact 48).
+// SkillFile makes a folder a skill. The client ignores a folder without it (measured
+// with 2.1.329, fact 48).
 const SkillFile = "SKILL.md"
 
 // SkillsDir returns the folder of a plugin's skills, which are one level deep
@@ -39,7 +39,8 @@ func SkillFolders(fsys FS, root string) []string {
 }
 
 // HasName reports whether the frontmatter of the skill in folder gives it the name.
-// Its errors are of type [*FileError].
+// A plugin's skill answers to it without the plugin's name (measured with 2.1.329, fact
+// 61). Errors are of type [*FileError].
 func HasName(fsys FS, folder, name string) (bool, error) {
 	path := filepath.Join(folder, SkillFile)
 	f, err := safefile.OpenIn(fsys, path)

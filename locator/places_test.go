@@ -10,12 +10,12 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// What the client does beyond the documented lookup, and only where that finds
-// nothing.
+// The places of the client that the documented lookup does not name. They are only
+// searched if it finds nothing.
 
 const started = "/projects/started"
 
-func TestProjectDirBesideCwd(t *testing.T) {
+func TestProjectDirIsSearchedAfterCwdAndUser(t *testing.T) {
 	w := newWorld(t)
 	w.ProjectDir = started
 	path := w.skill(started + "/.claude/skills/s")
@@ -27,7 +27,7 @@ func TestProjectDirBesideCwd(t *testing.T) {
 	w.finds(user, "s", project)
 }
 
-func TestRelativeProjectDirIsNotUsed(t *testing.T) {
+func TestRelativeProjectDirIsNotSearched(t *testing.T) {
 	w := newWorld(t)
 	w.ProjectDir = "projects/started"
 	w.put("/projects/started/.claude/skills/s/fsm.json", spec)
@@ -59,7 +59,7 @@ func TestPluginOfProjectDirAfterThatOfCwd(t *testing.T) {
 	w.finds(w.skill("/a/skills/s"), "p:s", project)
 }
 
-func TestPluginOfCwdAndProjectDirIsLookedThroughOnce(t *testing.T) {
+func TestInstallationOfCwdAndProjectDirIsSearchedOnce(t *testing.T) {
 	w := newWorld(t)
 	w.ProjectDir = started
 	w.put(registry, objectOf(entry{"p@a", "user", "", "/a", ""}))
@@ -67,7 +67,7 @@ func TestPluginOfCwdAndProjectDirIsLookedThroughOnce(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(explain(result), "/a/skills/s/fsm.json"))
 }
 
-func TestFoldersOfProjectDirForAnUnknownPlugin(t *testing.T) {
+func TestUnknownPluginFallsBackToProjectDir(t *testing.T) {
 	w := newWorld(t)
 	w.ProjectDir = started
 	w.put(registry, objectOf())
@@ -97,11 +97,11 @@ func TestNestedCommandDecidesBetweenMarketplaces(t *testing.T) {
 
 func TestPluginDirectory(t *testing.T) {
 	tests := []struct{ name, manifest, plugin string }{
-		{"by its manifest", `{"name": "my-plugin"}`, "my-plugin"},
-		{"by its folder", "", "folder"},
-		{"by its folder if the manifest is torn", `{"name": "my-pl`, "folder"},
-		{"by its folder if the manifest has no name", `{"version": "1"}`, "folder"},
-		{"by its folder if the name is no string", `{"name": 1}`, "folder"},
+		{"name in the manifest", `{"name": "my-plugin"}`, "my-plugin"},
+		{"no manifest", "", "folder"},
+		{"torn manifest", `{"name": "my-pl`, "folder"},
+		{"manifest without a name", `{"version": "1"}`, "folder"},
+		{"name is not a string", `{"name": 1}`, "folder"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -137,7 +137,7 @@ func TestPluginDirectoryWithoutTheSkillIsNoRegistryError(t *testing.T) {
 	w.finds("", "p:s", project)
 }
 
-func TestDocumentedLookupGoesBeforePluginDirectory(t *testing.T) {
+func TestInstallationTakesPrecedenceOverPluginDirectory(t *testing.T) {
 	w := newWorld(t)
 	w.PluginDirs = []string{"/dev/p"}
 	w.skill("/dev/p/skills/s")
@@ -148,28 +148,28 @@ func TestDocumentedLookupGoesBeforePluginDirectory(t *testing.T) {
 	w.finds(w.skill("/cache/p/skills/s"), "p:s", project)
 }
 
-func TestSwitchedOffPluginIsLeftOut(t *testing.T) {
+func TestDisabledPluginIsSkipped(t *testing.T) {
 	const user, shared, local = config + "/settings.json", project + "/.claude/settings.json", project + "/.claude/settings.local.json"
 	on, off := `{"enabledPlugins": {"p@m": true}}`, `{"enabledPlugins": {"p@m": false}}`
 	tests := []struct {
-		name  string
-		files map[string]string
-		left  bool
+		name     string
+		files    map[string]string
+		disabled bool
 	}{
-		{"nothing said", nil, false},
-		{"switched on", map[string]string{user: on}, false},
-		{"another switched on", map[string]string{user: `{"enabledPlugins": {"q@m": true}}`}, false},
-		{"another marketplace's switched off", map[string]string{user: `{"enabledPlugins": {"p@n": false}}`}, false},
-		{"by the user", map[string]string{user: off}, true},
-		{"by the project", map[string]string{shared: off, user: on}, true},
-		{"by the user in the project", map[string]string{local: off, shared: on, user: on}, true},
-		{"but the project says otherwise", map[string]string{shared: on, user: off}, false},
-		{"but the user in the project does", map[string]string{local: on, shared: off, user: off}, false},
-		{"a list of versions switches on", map[string]string{shared: `{"enabledPlugins": {"p@m": ["1.0"]}}`, user: off}, false},
-		{"null says nothing", map[string]string{shared: `{"enabledPlugins": {"p@m": null}}`, user: off}, true},
-		{"nor does text", map[string]string{shared: `{"enabledPlugins": {"p@m": "false"}}`}, false},
-		{"torn settings say nothing", map[string]string{shared: `{"enabledPl`, user: off}, true},
-		{"nor do others", map[string]string{shared: `{"enabledPlugins": []}`, user: `[]`}, false},
+		{"not mentioned", nil, false},
+		{"enabled", map[string]string{user: on}, false},
+		{"another plugin enabled", map[string]string{user: `{"enabledPlugins": {"q@m": true}}`}, false},
+		{"the plugin of another marketplace disabled", map[string]string{user: `{"enabledPlugins": {"p@n": false}}`}, false},
+		{"disabled by the user", map[string]string{user: off}, true},
+		{"disabled by the project", map[string]string{shared: off, user: on}, true},
+		{"disabled by the user in the project", map[string]string{local: off, shared: on, user: on}, true},
+		{"disabled by the user, enabled by the project", map[string]string{shared: on, user: off}, false},
+		{"enabled by the user in the project", map[string]string{local: on, shared: off, user: off}, false},
+		{"a list of versions enables", map[string]string{shared: `{"enabledPlugins": {"p@m": ["1.0"]}}`, user: off}, false},
+		{"null is no mention", map[string]string{shared: `{"enabledPlugins": {"p@m": null}}`, user: off}, true},
+		{"text is no mention", map[string]string{shared: `{"enabledPlugins": {"p@m": "false"}}`}, false},
+		{"torn settings are skipped", map[string]string{shared: `{"enabledPl`, user: off}, true},
+		{"settings of another type are skipped", map[string]string{shared: `{"enabledPlugins": []}`, user: `[]`}, false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestSwitchedOffPluginIsLeftOut(t *testing.T) {
 			for file, content := range test.files {
 				w.put(file, content)
 			}
-			if test.left {
+			if test.disabled {
 				path = ""
 			}
 			w.finds(path, "p:s", project)
@@ -230,7 +230,7 @@ func TestDirectoryMarketplaceIsReadLive(t *testing.T) {
 	assert.Equal(t, "p@m", result.Plugin)
 	assert.Contains(t, explain(result), "in the source tree of its marketplace")
 
-	// A copy of what the source has no more would be tasks of another time.
+	// The copy is not used for what the source no longer has.
 	require.NoError(t, w.mem.Remove(live))
 	w.finds("", "p:s", project)
 }
@@ -254,22 +254,22 @@ func TestAlias(t *testing.T) {
 	w.finds("", "folder", project)
 	w.finds("", "ali", project)
 
-	// The plugin that goes first has it too, and has no tasks.
+	// The plugin that takes precedence has the name too, without an fsm.json.
 	w.put("/q/skills/folder/SKILL.md", "---\nname: alias\n---\n")
 	w.finds("", "alias", project)
 
-	// And now it has.
+	// With an fsm.json.
 	first := w.skill("/q/skills/folder")
 	result = w.finds(first, "alias", project)
 	assert.Equal(t, "q@m", result.Plugin)
 	assert.Contains(t, explain(result), "alias | /p/skills/folder | skipped | the name is ambiguous: p@m uses it too, and q@m takes precedence")
 
-	// A directory given to the client goes before what is installed.
+	// A plugin directory takes precedence over the installed plugins.
 	w.PluginDirs = []string{"/dev/s"}
 	w.put("/dev/s/skills/x/SKILL.md", "---\nname: alias\n---\n")
 	w.finds(w.skill("/dev/s/skills/x"), "alias", project)
 
-	// A plain folder goes before them all.
+	// A folder name takes precedence over every alias.
 	w.finds(w.skill(config+"/skills/alias"), "alias", project)
 }
 
@@ -281,7 +281,7 @@ func TestAliasOfProjectDir(t *testing.T) {
 	w.finds(w.skill("/p/skills/folder"), "alias", project)
 }
 
-func TestAliasIsReadInTheSourceTree(t *testing.T) {
+func TestAliasInTheSourceTree(t *testing.T) {
 	w := newWorld(t)
 	w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}))
 	w.put(known, `{"m": {"source": {"source": "directory", "path": "/src/market"}}}`)
@@ -290,7 +290,7 @@ func TestAliasIsReadInTheSourceTree(t *testing.T) {
 	w.finds(w.skill(tree+"/skills/folder"), "alias", project)
 }
 
-func TestSkillWithoutTasksIsNoAlias(t *testing.T) {
+func TestFolderNameTakesPrecedenceOverAlias(t *testing.T) {
 	for _, folder := range []string{project + "/.claude", started + "/.claude", config} {
 		w := newWorld(t)
 		w.ProjectDir = started
@@ -315,7 +315,7 @@ func TestAliasWithoutUsableRegistry(t *testing.T) {
 	assert.Contains(t, explain(result), "plugin registry | "+registry+" | failed | 1:2: unexpected end of file")
 }
 
-func TestAliasInBrokenFrontmatterIsReported(t *testing.T) {
+func TestAliasInInvalidFrontmatterIsReported(t *testing.T) {
 	w := newWorld(t)
 	w.PluginDirs = []string{"/dev/p"}
 	w.put("/dev/p/skills/folder/SKILL.md", "---\nname: [alias\n---\n")
