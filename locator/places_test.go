@@ -304,6 +304,16 @@ func TestFolderNameTakesPrecedenceOverAlias(t *testing.T) {
 	}
 }
 
+func TestFolderOfAnUnknownDirectoryTakesNoPrecedenceOverAlias(t *testing.T) {
+	w := newWorld(t)
+	w.ConfigDir = ""
+	w.PluginDirs = []string{"/dev/p"}
+	w.put("/dev/p/skills/folder/SKILL.md", "---\nname: alias\n---\n")
+	w.put(".claude/skills/alias/SKILL.md", "")
+	w.put("skills/alias/SKILL.md", "")
+	w.finds(w.skill("/dev/p/skills/folder"), "alias", "")
+}
+
 func TestAliasWithoutUsableRegistry(t *testing.T) {
 	w := newWorld(t)
 	w.PluginDirs = []string{"/dev/p"}

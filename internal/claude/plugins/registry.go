@@ -54,7 +54,7 @@ func RegistryPath(configDir string) string {
 // character of the key but letters, digits, "_" and "-" becomes a "-".
 func DataDir(configDir, key string) string {
 	name := strings.Map(func(r rune) rune {
-		if r < 0x80 && (r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z') {
+		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
 			return r
 		}
 		return '-'

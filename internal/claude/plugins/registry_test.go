@@ -236,4 +236,5 @@ func TestApplies(t *testing.T) {
 func TestDataDir(t *testing.T) {
 	assert.Equal(t, config+"/plugins/data/My_plugin-2-m-n---", plugins.DataDir(config, "My_plugin-2@m.n ä/"))
 	assert.Equal(t, config+"/plugins/data/azAZ09", plugins.DataDir(config, "azAZ09"))
+	assert.Equal(t, config+"/plugins/data/------", plugins.DataDir(config, "@[`{/:"), "the neighbours of letters and digits in ASCII")
 }
