@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Block is one piece of an answer: a text, or the call of a tool.
+// Block is one part of an answer: a text or a tool call.
 type Block struct {
 	Text  string
 	ID    string // of the call; empty if the block is a text
@@ -16,10 +16,9 @@ type Block struct {
 // Text is a block of text.
 func Text(s string) Block { return Block{Text: s} }
 
-// Call is the call of a tool. The id is the test's name for the call: it
-// finds the result (Record.Result) and must be unique in the run. What the
-// client sees is another ID, unique in the session too. A nil input is an
-// empty one.
+// Call is a tool call. The id is the test's name for it, unique in the run;
+// Record.Result finds its result. The client gets another ID, which is unique in the
+// session. A nil input is an empty one.
 func Call(id, tool string, input map[string]any) Block {
 	if input == nil {
 		input = args{}
@@ -30,16 +29,16 @@ func Call(id, tool string, input map[string]any) Block {
 // args is the input of a tool.
 type args = map[string]any
 
-// Skill invokes a skill by the name the model would use.
+// Skill invokes a skill by the name that the model uses.
 func Skill(id, name string) Block { return Call(id, "Skill", args{"skill": name}) }
 
-// LoadTools loads deferred tools: newer clients offer the task tools by name
-// only, and a call before this one fails.
+// LoadTools loads deferred tools. Newer clients offer the task tools by name only, and
+// a call before LoadTools fails.
 func LoadTools(id string, names ...string) Block {
 	return Call(id, "ToolSearch", args{"query": "select:" + strings.Join(names, ",")})
 }
 
-// TaskList lists the tasks; its result has a line "#ID [status] subject" each.
+// TaskList lists the tasks; its result has a line "#ID [status] subject" for each.
 func TaskList(id string) Block { return Call(id, "TaskList", nil) }
 
 // TaskCreate adds a task with the subject as its description.
@@ -57,8 +56,8 @@ func Bash(id, command string) Block {
 	return Call(id, "Bash", args{"command": command, "description": "run " + id})
 }
 
-// Agent runs a subagent of the type in the foreground: its result is what the
-// subagent said last. The prompt must contain a key of Script.Agents.
+// Agent runs a subagent of the type in the foreground. Its result is the last text of
+// the subagent. The prompt must contain a key of Script.Agents.
 func Agent(id, agentType, prompt string) Block {
 	return Call(id, "Agent", args{
 		"description": id, "prompt": prompt, "subagent_type": agentType, "run_in_background": false,

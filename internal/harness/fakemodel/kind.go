@@ -5,26 +5,27 @@ import (
 	"strings"
 )
 
-// Kind says whose conversation a request belongs to.
+// Kind is the kind of conversation that a request belongs to.
 type Kind string
 
 const (
 	// Main is the conversation with the user.
 	Main Kind = "main"
-	// Subagent is the conversation of an agent that the main one started.
+	// Subagent is the conversation of an agent that the main conversation started.
 	Subagent Kind = "subagent"
-	// Compaction asks for a summary of the conversation so far.
+	// Compaction is a request for a summary of the conversation so far.
 	Compaction Kind = "compaction"
-	// Side is a question beside the conversation, which the client asks for
-	// itself: a title, a quota check, a verdict. It offers no tools.
+	// Side is a request of the client for its own purposes, such as a title or a
+	// quota check. It offers no tools.
 	Side Kind = "side"
 )
 
 // agentHeader names the subagent that a request comes from.
 const agentHeader = "X-Claude-Code-Agent-Id"
 
-// kindOf tells what the client wants. Compaction is looked for first, because
-// subagents are compacted too; what hooks said may follow the request for it.
+// kindOf returns the kind of a request. It checks for compaction first, because
+// subagents are compacted too, and in all news, because output of hooks may follow the
+// request for a summary.
 func kindOf(h http.Header, r *Request) Kind {
 	switch {
 	case strings.Contains(r.News(), "create a detailed summary of"):
@@ -37,10 +38,9 @@ func kindOf(h http.Header, r *Request) Kind {
 	return Main
 }
 
-// aside answers what no script is asked about. The client reads a summary
-// between its tags and asks again without them; a title and other verdicts
-// are JSON, and any text will do for a client that cannot read it.
-func aside(k Kind) []Block {
+// unscripted answers requests that need no script. The client requires the tags around
+// a summary; a title is JSON, and the client ignores a text that it cannot use.
+func unscripted(k Kind) []Block {
 	if k == Compaction {
 		return []Block{Text("<analysis>Nothing is missing.</analysis>\n<summary>The work so far.</summary>")}
 	}

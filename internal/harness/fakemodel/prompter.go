@@ -7,13 +7,13 @@ import (
 	"strings"
 )
 
-// prompter knows whose turn it is.
+// prompter finds the turn that answers a request.
 type prompter struct {
 	script Script
 	at     map[speaker]int
 }
 
-// speaker is one conversation: the main one is the zero value.
+// speaker is one conversation. The zero value is the main one.
 type speaker struct {
 	key   string // of Script.Agents
 	agent string // the client's ID of the agent
@@ -23,7 +23,7 @@ func newPrompter(s Script) *prompter {
 	return &prompter{script: s, at: map[speaker]int{}}
 }
 
-// next returns the turn that answers the request, or says why there is none.
+// next returns the turn that answers the request, or an error if there is none.
 func (p *prompter) next(k Kind, agent string, r *Request) (Turn, error) {
 	who, turns := speaker{}, p.script.Main
 	if k == Subagent {
@@ -35,13 +35,13 @@ func (p *prompter) next(k Kind, agent string, r *Request) (Turn, error) {
 	}
 	n := p.at[who]
 	if n >= len(turns) {
-		return nil, fmt.Errorf("the script of %s has %d turns, and the client asks for another", who, len(turns))
+		return nil, fmt.Errorf("the script of %s has only %d turns, and the client requested another", who, len(turns))
 	}
 	p.at[who]++
 	return turns[n], nil
 }
 
-// keyOf takes the longest key, so that a key may contain another.
+// keyOf returns the longest key that matches, so that a key may contain another.
 func (p *prompter) keyOf(r *Request) (string, bool) {
 	prompt, best, found := firstPrompt(r), "", false
 	for key := range p.script.Agents {
@@ -61,7 +61,7 @@ func firstPrompt(r *Request) string {
 	return ""
 }
 
-// unused names the turns that nobody asked for, sorted.
+// unused reports the turns that the client did not request, sorted.
 func (p *prompter) unused() []string {
 	var faults []string
 	if n := p.at[speaker{}]; n < len(p.script.Main) {
@@ -93,7 +93,7 @@ func (p *prompter) unusedBy(key string) []string {
 }
 
 func shortOf(who speaker, n, all int) string {
-	return fmt.Sprintf("the script of %s has %d turns, and the client asked for %d", who, all, n)
+	return fmt.Sprintf("the script of %s has %d turns, and the client requested %d", who, all, n)
 }
 
 func (w speaker) String() string {

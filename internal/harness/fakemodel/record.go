@@ -8,7 +8,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Record is what happened in one run.
+// Record contains the requests and answers of one run.
 type Record struct {
 	prefix    string // of the calls' IDs
 	exchanges []*Exchange
@@ -31,7 +31,7 @@ type Result struct {
 	IsError bool
 }
 
-// Exchanges returns the exchanges of these kinds, in order; of all without one.
+// Exchanges returns the exchanges of these kinds in order, all of them without a kind.
 func (r Record) Exchanges(kinds ...Kind) []*Exchange {
 	var found []*Exchange
 	for _, x := range r.exchanges {
@@ -42,7 +42,7 @@ func (r Record) Exchanges(kinds ...Kind) []*Exchange {
 	return found
 }
 
-// Result returns the result of a call; false if the model never got one.
+// Result returns the result of a call. It returns false if the model got none.
 func (r Record) Result(id string) (Result, bool) {
 	x := r.After(id)
 	if x == nil {
@@ -52,8 +52,8 @@ func (r Record) Result(id string) (Result, bool) {
 	return Result{Text: c.Content.Text(), IsError: c.IsError}, true
 }
 
-// After returns the exchange in which the model got the result of a call, and
-// with it what hooks said about the call; nil if it never did.
+// After returns the exchange in which the model got the result of a call, with the
+// output of hooks for that call, or nil.
 func (r Record) After(id string) *Exchange {
 	for _, x := range r.exchanges {
 		if _, ok := x.Request.result(r.prefix + id); ok {
@@ -63,20 +63,20 @@ func (r Record) After(id string) *Exchange {
 	return nil
 }
 
-// Name returns the test's name for a call from the ID that the client knows it
-// by; a call of another run keeps that.
+// Name returns the test's name for a call from the client's ID of it. The ID of a call
+// of another run is returned as it is.
 func (r Record) Name(id string) string { return strings.TrimPrefix(id, r.prefix) }
 
-// Others returns what was asked of the server beside the model, as "METHOD
-// /path".
+// Others returns the requests for other paths than those of the Messages API, as
+// "METHOD /path".
 func (r Record) Others() []string { return r.others }
 
-// Faults says what went against the script: a request beyond its end, a turn
-// that nobody asked for, a wish to leave the machine. None is as it should be.
+// Faults returns the deviations from the script: requests beyond its end, turns that
+// were not requested, and attempts to connect to other machines.
 func (r Record) Faults() []string { return r.faults }
 
-// String shows the run for a failing test: each exchange with what was new in
-// it, long texts cut.
+// String shows the run for a failing test: what was new in each exchange, with long
+// texts cut.
 func (r Record) String() string {
 	var b strings.Builder
 	for i, x := range r.exchanges {
@@ -98,7 +98,7 @@ func (r Record) String() string {
 	return b.String()
 }
 
-// fault notes a fault once, however often the client tries.
+// fault records a fault once, however often the client repeats the request.
 func (r *Record) fault(what string) {
 	if !slices.Contains(r.faults, what) {
 		r.faults = append(r.faults, what)
@@ -114,8 +114,8 @@ func (r Record) clone() Record {
 	return c
 }
 
-// shown is how much of a text a dump shows, in bytes. The client's standing
-// instructions are longer, and nobody wants to read them.
+// shown is the number of bytes of a text that String shows. The client's standing
+// instructions are longer.
 const shown = 1800
 
 func cut(s string) string {
@@ -127,7 +127,7 @@ func cut(s string) string {
 
 func indent(s string) string { return "   " + strings.ReplaceAll(s, "\n", "\n   ") }
 
-// refusal is an error as the API writes it.
+// refusal returns an error in the form of the API.
 func refusal(why error) string {
 	body, err := json.Marshal(args{
 		"type":  "error",

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// told is a conversation as the client resends it: two calls in one message,
-// and what came back, with a hook's word after them.
-func told(m *Server) string { return strings.ReplaceAll(template, "ID:", m.Record().prefix) }
+// conversation returns the body of a request with two calls in one message, their
+// results and the output of a hook.
+func conversation(m *Server) string { return strings.ReplaceAll(template, "ID:", m.Record().prefix) }
 
 const template = tools + `"messages": [
 	{"role": "user", "content": [{"type": "text", "text": "do it"}]},
@@ -25,8 +25,8 @@ const template = tools + `"messages": [
 func TestResultsAreFoundByTheirCall(t *testing.T) {
 	m := start(t, Script{Main: []Turn{Say(""), Say(""), Say("")}})
 	ask(t, m, hello)
-	ask(t, m, told(m)+`]`)
-	ask(t, m, told(m)+`, {"role": "assistant", "content": "and now"}, {"role": "user", "content": "later"}]`)
+	ask(t, m, conversation(m)+`]`)
+	ask(t, m, conversation(m)+`, {"role": "assistant", "content": "and now"}, {"role": "user", "content": "later"}]`)
 
 	r := m.Record()
 
@@ -42,10 +42,10 @@ func TestResultsAreFoundByTheirCall(t *testing.T) {
 	assert.Nil(t, r.After("other"))
 }
 
-func TestNewsIsWhatCameSinceTheAnswer(t *testing.T) {
+func TestNewsStartsAfterTheLastAnswer(t *testing.T) {
 	m := start(t, Script{Main: []Turn{Say(""), Say("")}})
-	ask(t, m, told(m)+`]`)
-	ask(t, m, told(m)+`, {"role": "assistant", "content": "and now"}, {"role": "user", "content": "later"}]`)
+	ask(t, m, conversation(m)+`]`)
+	ask(t, m, conversation(m)+`, {"role": "assistant", "content": "and now"}, {"role": "user", "content": "later"}]`)
 
 	all := m.Record().Exchanges(Main)
 
@@ -55,7 +55,7 @@ func TestNewsIsWhatCameSinceTheAnswer(t *testing.T) {
 	assert.False(t, all[1].Request.Says("nobody said this"))
 }
 
-func TestOffersWhatTheToolsSay(t *testing.T) {
+func TestOffersDeferredToolsToo(t *testing.T) {
 	r, err := parseRequest([]byte(`{` + tools + `"messages": [{"role": "user", "content": null}]}`))
 	require.NoError(t, err)
 
@@ -64,7 +64,7 @@ func TestOffersWhatTheToolsSay(t *testing.T) {
 	assert.False(t, r.Offers("TaskCreate"))
 }
 
-func TestDumpShowsTheRun(t *testing.T) {
+func TestStringShowsTheRun(t *testing.T) {
 	m := start(t, Script{Main: []Turn{Do(Text("look: "), Skill("s1", "x")), Say("never")}})
 	ask(t, m, strings.Replace(hello, "hello", strings.Repeat("long ", 2000)+"end", 1))
 

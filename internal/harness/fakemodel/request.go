@@ -5,10 +5,11 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Request is one request of the client to the Messages API, as far as tests
-// care about it.
+// Request is a request to the Messages API, with the fields that tests use.
 type Request struct {
 	Model     string    `json:"model"`
 	MaxTokens int       `json:"max_tokens"`
@@ -18,8 +19,8 @@ type Request struct {
 	Tools     []Tool    `json:"tools"`
 }
 
-// Message is one message of the conversation. Newer models get reminders as
-// messages of their own, with the role "system".
+// Message is one message of the conversation. Newer models get reminders as separate
+// messages with the role "system".
 type Message struct {
 	Role    string   `json:"role"` // user, assistant or system
 	Content Contents `json:"content"`
@@ -31,10 +32,10 @@ type Tool struct {
 	Deferred bool   `json:"defer_loading"`
 }
 
-// Contents are the blocks of a message. A bare string is one block of text.
+// Contents are the blocks of a message. A string is one block of text.
 type Contents []Content
 
-// Content is one block of a message: text, a call, or a call's result.
+// Content is one block of a message: text, a tool call, or its result.
 type Content struct {
 	Type  string         `json:"type"`
 	Text  string         `json:"text"`
@@ -46,7 +47,7 @@ type Content struct {
 	IsError   bool     `json:"is_error"`    // tool_result
 	Content   Contents `json:"content"`     // tool_result
 
-	ToolName string `json:"tool_name"` // tool_reference: a tool that ToolSearch found
+	ToolName string `json:"tool_name"` // tool_reference, a result of ToolSearch
 }
 
 // UnmarshalJSONFrom reads a string, an array of blocks, or null.
@@ -64,11 +65,11 @@ func (c *Contents) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 func parseRequest(body []byte) (*Request, error) {
 	var r Request
-	err := json.Unmarshal(body, &r, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true))
+	err := json.Unmarshal(body, &r, jsonx.Tolerant)
 	return &r, err
 }
 
-// Text returns what the blocks say, one block a line, results included.
+// Text returns the text of the blocks, results included, one block a line.
 func (c Contents) Text() string {
 	var lines []string
 	for _, b := range c {
@@ -84,8 +85,8 @@ func (c Contents) Text() string {
 	return strings.Join(lines, "\n")
 }
 
-// News returns what the model has been told since it last spoke: results,
-// reminders, what hooks said.
+// News returns what the model was told since its last answer: results, reminders and
+// output of hooks.
 func (r *Request) News() string {
 	var lines []string
 	for _, m := range r.Messages {
@@ -98,8 +99,8 @@ func (r *Request) News() string {
 	return strings.Join(lines, "\n")
 }
 
-// Text returns everything that the conversation says, the answers included,
-// the system prompt not.
+// Text returns the text of the whole conversation, including the answers, without the
+// system prompt.
 func (r *Request) Text() string {
 	var lines []string
 	for _, m := range r.Messages {
@@ -111,8 +112,7 @@ func (r *Request) Text() string {
 // Says reports whether the conversation contains the text.
 func (r *Request) Says(text string) bool { return strings.Contains(r.Text(), text) }
 
-// Offers reports whether the tool is offered with its schema, so that a call
-// of it works.
+// Offers reports whether the tool is offered with its schema, so that it can be called.
 func (r *Request) Offers(tool string) bool {
 	for _, t := range r.Tools {
 		if t.Name == tool {

@@ -1,20 +1,18 @@
 package fakemodel
 
-// Script is what the model says in one run of the client, turn by turn. A
-// request beyond the last turn is refused and is a fault, and so is a turn
-// that nobody asked for.
+// Script holds the model's answers in one run of the client. A request beyond the last
+// turn is refused. Such a request, and a turn that is not requested, is a fault.
 type Script struct {
 	// Main is the conversation with the user, in every prompt of the run.
 	Main []Turn
-	// Agents are the subagents' conversations. The key is a text that the
-	// agent's prompt, its first user message, contains. Two agents with the
-	// same key each go through the turns from the start.
+	// Agents holds the conversations of subagents. The key is a text in the agent's
+	// prompt, its first user message. Two agents with the same key each start with
+	// the first turn.
 	Agents map[string][]Turn
 }
 
-// Turn answers one request. It may look at what the request says, or at the
-// disk: the client waits for it. It does not run on the test's goroutine, so it
-// may not end the test.
+// Turn answers one request while the client waits; it may look at the request and at
+// the disk. It does not run on the test's goroutine, so it must not end the test.
 type Turn func(*Request) []Block
 
 // Do answers with these blocks: text, calls of tools, or both.
@@ -22,5 +20,5 @@ func Do(blocks ...Block) Turn {
 	return func(*Request) []Block { return blocks }
 }
 
-// Say answers with a text and so ends the client's turn.
+// Say answers with a text, which ends the client's turn.
 func Say(text string) Turn { return Do(Text(text)) }

@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Server answers the client from a script. Start one for each run.
+// Server answers the client from a script. Each run needs a new one.
 type Server struct {
 	http *http.Server
 	url  string
 
-	mu       sync.Mutex // guards what is below; a turn runs without it
+	mu       sync.Mutex // guards the fields below; not held while a turn runs
 	prompter *prompter
 	record   Record
 }
 
-// Start listens on a free port of 127.0.0.1. Close ends it.
+// Start starts a server on a free port of 127.0.0.1. The caller must call Close.
 func Start(s Script) (*Server, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -34,12 +34,11 @@ func Start(s Script) (*Server, error) {
 	return m, nil
 }
 
-// URL is the server's address, without a slash at the end. It serves as a
-// proxy too, one that lets nothing through: given to the client as
-// HTTPS_PROXY, it shows what else the client wanted to reach.
+// URL returns the server's address without a trailing slash. As HTTPS_PROXY it is a
+// proxy that refuses every request and records it as a fault.
 func (m *Server) URL() string { return m.url }
 
-// Close ends the server and every connection.
+// Close stops the server and closes its connections.
 func (m *Server) Close() error { return m.http.Close() }
 
 // Record returns what happened so far.
@@ -55,7 +54,7 @@ func (m *Server) Record() Record {
 func (m *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case r.Method == http.MethodConnect || r.URL.IsAbs():
-		m.outside(w, r)
+		m.refuseProxy(w, r)
 	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages":
 		m.messages(w, r)
 	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages/count_tokens":
@@ -65,15 +64,15 @@ func (m *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// outside refuses what would leave the machine.
-func (m *Server) outside(w http.ResponseWriter, r *http.Request) {
-	m.note(func(rec *Record) { rec.fault(fmt.Sprintf("the client wants to reach %s %s", r.Method, r.Host)) })
-	http.Error(w, "the fake model lets nothing through", http.StatusForbidden)
+// refuseProxy refuses requests to other machines.
+func (m *Server) refuseProxy(w http.ResponseWriter, r *http.Request) {
+	m.update(func(rec *Record) { rec.fault(fmt.Sprintf("the client tried to reach %s %s", r.Method, r.Host)) })
+	http.Error(w, "the fake model is not a proxy", http.StatusForbidden)
 }
 
-// other gives a harmless answer to what the client asks beside the API.
+// other gives a harmless answer to requests outside the Messages API.
 func (m *Server) other(w http.ResponseWriter, r *http.Request) {
-	m.note(func(rec *Record) { rec.others = append(rec.others, r.Method+" "+r.URL.Path) })
+	m.update(func(rec *Record) { rec.others = append(rec.others, r.Method+" "+r.URL.Path) })
 	send(w, "application/json", []byte(`{"data": []}`))
 }
 
@@ -93,20 +92,20 @@ func (m *Server) messages(w http.ResponseWriter, r *http.Request) {
 		m.refuse(w, x, err)
 		return
 	}
-	said := turn(req)
-	m.note(func(*Record) { x.Answer = said })
+	answer := turn(req)
+	m.update(func(*Record) { x.Answer = answer })
 	m.reply(w, x, n)
 }
 
-// take records the exchange, before its turn runs and so even if that hangs.
-// It returns the turn and the exchange's number.
+// take records the exchange and returns its turn and its number. It runs before the
+// turn, so that the record is complete even if the turn hangs.
 func (m *Server) take(x *Exchange) (turn Turn, n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.record.exchanges = append(m.record.exchanges, x)
 	n = len(m.record.exchanges)
 	if x.Kind == Compaction || x.Kind == Side {
-		return Do(aside(x.Kind)...), n, nil
+		return Do(unscripted(x.Kind)...), n, nil
 	}
 	turn, err = m.prompter.next(x.Kind, x.Agent, x.Request)
 	return turn, n, err
@@ -126,9 +125,9 @@ func (m *Server) reply(w http.ResponseWriter, x *Exchange, n int) {
 	send(w, kind, body.Bytes())
 }
 
-// refuse answers with an error. The client tries again a few times even so.
+// refuse answers with an error. The client retries a few times.
 func (m *Server) refuse(w http.ResponseWriter, x *Exchange, why error) {
-	m.note(func(rec *Record) {
+	m.update(func(rec *Record) {
 		x.Refused = why.Error()
 		rec.fault(why.Error())
 	})
@@ -137,10 +136,10 @@ func (m *Server) refuse(w http.ResponseWriter, x *Exchange, why error) {
 	io.WriteString(w, refusal(why))
 }
 
-func (m *Server) note(what func(*Record)) {
+func (m *Server) update(change func(*Record)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	what(&m.record)
+	change(&m.record)
 }
 
 func send(w http.ResponseWriter, kind string, body []byte) {

@@ -158,7 +158,7 @@ func TestTurnsComeInOrderAndEnd(t *testing.T) {
 	assert.Contains(t, two, "two")
 	assert.Equal(t, http.StatusBadRequest, code)
 	assert.Contains(t, three, "invalid_request_error")
-	assert.Equal(t, []string{"the script of the main conversation has 2 turns, and the client asks for another"}, m.Record().Faults(), "once")
+	assert.Equal(t, []string{"the script of the main conversation has only 2 turns, and the client requested another"}, m.Record().Faults(), "once")
 }
 
 func TestUnusedTurnsAreFaults(t *testing.T) {
@@ -170,8 +170,8 @@ func TestUnusedTurnsAreFaults(t *testing.T) {
 	ask(t, m, hello)
 
 	assert.Equal(t, []string{
-		"the script of the main conversation has 2 turns, and the client asked for 1",
-		`the script of subagent "idle" has 1 turns, and the client asked for 0`,
+		"the script of the main conversation has 2 turns, and the client requested 1",
+		`the script of subagent "idle" has 1 turns, and the client requested 0`,
 	}, m.Record().Faults())
 }
 
@@ -224,7 +224,7 @@ func TestSubagentsHaveTheirOwnScripts(t *testing.T) {
 
 	faults := m.Record().Faults()
 	require.Len(t, faults, 2, "%q", faults)
-	assert.Contains(t, faults[1], `subagent "look" has 2 turns, and the client asked for 1`)
+	assert.Contains(t, faults[1], `subagent "look" has 2 turns, and the client requested 1`)
 }
 
 func TestSubagentIsKnownWithoutTheHeader(t *testing.T) {
@@ -251,8 +251,8 @@ func TestNothingLeavesTheMachine(t *testing.T) {
 	assert.Equal(t, http.StatusForbidden, code)
 
 	assert.Equal(t, []string{
-		"the client wants to reach CONNECT api.example.com:443",
-		"the client wants to reach GET plain.example.com",
+		"the client tried to reach CONNECT api.example.com:443",
+		"the client tried to reach GET plain.example.com",
 	}, m.Record().Faults())
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// reply is an answer on its way to the client.
+// reply is an answer in the form of the API.
 type reply struct {
 	id     string
 	model  string
@@ -15,10 +15,10 @@ type reply struct {
 	blocks []Block
 }
 
-// usage is there because the client adds it up; the numbers mean nothing.
+// usage returns made-up numbers: the client requires some.
 func usage() args { return args{"input_tokens": 10, "output_tokens": 5} }
 
-// stopReason is what tells the client to run tools rather than to stop.
+// stopReason tells the client to run tools or to stop.
 func (a reply) stopReason() string {
 	for _, b := range a.blocks {
 		if b.ID != "" {
@@ -62,8 +62,8 @@ func (a reply) stream(w io.Writer) error {
 	return s.err
 }
 
-// streamBlock starts a block empty and fills it with one delta: the client
-// takes a call's input from the deltas alone.
+// streamBlock starts an empty block and fills it with one delta: the client reads a
+// call's input from deltas only.
 func (a reply) streamBlock(s *sender, i int, b Block) {
 	start := args{"type": "text", "text": ""}
 	delta := args{"type": "text_delta", "text": b.Text}

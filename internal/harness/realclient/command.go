@@ -15,15 +15,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 )
 
-// defaultLimit bounds one run of a program. A prompt takes a second or two; the
-// rest is for a busy machine.
+// defaultLimit bounds one run of a program. A prompt takes a second or two on an idle
+// machine.
 const defaultLimit = 90 * time.Second
 
-// Output is what a program said and how it ended.
+// Output is the output of a program and its exit code.
 type Output struct {
 	Stdout string
 	Stderr string
-	Code   int // exit code, -1 if a signal ended it
+	Code   int // exit code, -1 if a signal killed it
 }
 
 // String shows the output for a failing test.
@@ -40,9 +40,8 @@ func (s *Sandbox) Command(stdin, program string, args ...string) Output {
 	return out
 }
 
-// Claude runs a command of the client that needs no model, such as "plugin
-// install", and ends the test unless it succeeds without reaching for the
-// network.
+// Claude runs a command of the client that needs no model, such as "plugin install". It
+// ends the test if the command fails or uses the network.
 func (s *Sandbox) Claude(args ...string) Output {
 	s.t.Helper()
 	m, err := fakemodel.Start(fakemodel.Script{})
@@ -55,8 +54,8 @@ func (s *Sandbox) Claude(args ...string) Output {
 	return out
 }
 
-// run runs a program to its end, and its children with it: a hook that hangs
-// must not outlive the test.
+// run runs a program and waits for it. On timeout it kills the whole process group,
+// because a hook that hangs must not outlive the test.
 func (s *Sandbox) run(url, stdin, program string, args ...string) (Output, error) {
 	ctx, cancel := context.WithTimeoutCause(s.t.Context(), s.limit, fmt.Errorf("still running after %v", s.limit))
 	defer cancel()

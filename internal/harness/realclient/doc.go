@@ -1,14 +1,11 @@
-// Package realclient runs the real client, Claude Code, in a test: installed
-// from npm into a cache, in a home and a project that are thrown away, with an
-// environment built from nothing and a fake model behind it.
+// Package realclient runs the real client, Claude Code, in tests. It installs the client
+// from npm into a cache and starts it in a temporary home and project, with a minimal
+// environment and a fake model.
 //
-// A test makes a Sandbox, writes skills and settings into it, and sends it
-// prompts; what comes back is a Run: what the model was told, what the tools
-// returned, which hooks ran and what they said.
+// A test creates a Sandbox, writes skills and settings into it, and sends prompts. The
+// result is a Run: what the model was told, what the tools returned, which hooks ran and
+// what they printed.
 //
-// # What it is not
-//
-// It drives the client without a terminal (claude -p): what only happens on a
-// screen is out of its reach. It is for tests alone, and on Linux and macOS
-// alone.
+// The client runs without a terminal (claude -p), so nothing that happens only on a
+// screen can be tested. The package works on Linux and macOS.
 package realclient

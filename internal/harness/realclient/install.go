@@ -12,32 +12,31 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// Version is the client's version. What the tests say of the client holds for
-// this one.
+// Version is the version of the client that the tests run.
 const Version = "2.1.329"
 
 // npmPackage is the client's name in the registry.
 const npmPackage = "@anthropic-ai/claude-code"
 
-// ErrNoNPM means that the client is not in the cache and there is no npm to
-// put it there.
-var ErrNoNPM = errors.New("npm is not installed, and the client comes from npm")
+// ErrNoNPM is returned by Install when the client is not in the cache and npm is not
+// installed.
+var ErrNoNPM = errors.New("npm is not installed; it is needed to install the client")
 
-// Cache returns the directory that keeps installed clients, one folder a
-// version: FSMTX_E2E_CACHE, or fsmtx-e2e in the user's cache directory.
+// Cache returns the directory of installed clients, with one folder for each version:
+// FSMTX_E2E_CACHE, or fsmtx-e2e in the user's cache directory.
 func Cache() (string, error) {
 	if dir := os.Getenv("FSMTX_E2E_CACHE"); dir != "" {
 		return filepath.Abs(dir)
 	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no place to install the client: %w", err)
+		return "", fmt.Errorf("finding the cache directory for the client: %w", err)
 	}
 	return filepath.Join(dir, "fsmtx-e2e"), nil
 }
 
-// Install returns the path of the client's program, and installs it first if
-// the cache has none. It returns ErrNoNPM, or what npm said.
+// Install returns the path of the client's program and installs it if it is not in the
+// cache. It returns ErrNoNPM, or an error with npm's output.
 func Install(ctx context.Context, cache string) (string, error) {
 	dir := filepath.Join(cache, Version)
 	if installed(dir) {
@@ -67,8 +66,8 @@ func installed(dir string) bool {
 	return err == nil
 }
 
-// install builds the folder under another name, so that dir is there only once
-// the client in it has answered.
+// install builds the folder under another name, so that dir exists only when the client
+// in it works.
 func install(ctx context.Context, dir string) error {
 	building, err := os.MkdirTemp(filepath.Dir(dir), "new-")
 	if err != nil {
@@ -80,26 +79,25 @@ func install(ctx context.Context, dir string) error {
 	if err := output(npm); err != nil {
 		return err
 	}
-	if err := answers(ctx, building); err != nil {
-		if err := link(ctx, building); err != nil {
+	if err := checkVersion(ctx, building); err != nil {
+		if err := runInstallScript(ctx, building); err != nil {
 			return err
 		}
 	}
 	return os.Rename(building, dir)
 }
 
-// link does what the package's own install script does: npm may be configured
-// not to run those.
-func link(ctx context.Context, dir string) error {
+// runInstallScript runs the install script of the package, because npm may be configured not to.
+func runInstallScript(ctx context.Context, dir string) error {
 	script := filepath.Join(dir, "node_modules", filepath.FromSlash(npmPackage), "install.cjs")
 	if err := output(exec.CommandContext(ctx, "node", script)); err != nil {
 		return err
 	}
-	return answers(ctx, dir)
+	return checkVersion(ctx, dir)
 }
 
-// answers asks the client for its version, in an empty environment.
-func answers(ctx context.Context, dir string) error {
+// checkVersion runs the client in an empty environment.
+func checkVersion(ctx context.Context, dir string) error {
 	c := exec.CommandContext(ctx, program(dir), "--version")
 	c.Env = []string{"HOME=" + dir, "DISABLE_AUTOUPDATER=1"}
 	out, err := c.Output()
@@ -107,12 +105,12 @@ func answers(ctx context.Context, dir string) error {
 		return fmt.Errorf("the installed client does not start: %w", err)
 	}
 	if !strings.Contains(string(out), Version) {
-		return fmt.Errorf("the installed client says it is %q, and %s is wanted", strings.TrimSpace(string(out)), Version)
+		return fmt.Errorf("the installed client has version %q, want %s", strings.TrimSpace(string(out)), Version)
 	}
 	return nil
 }
 
-// output runs a command; its error says what the command said.
+// output runs a command. Its error contains the command's output.
 func output(c *exec.Cmd) error {
 	out, err := c.CombinedOutput()
 	if err != nil {

@@ -16,9 +16,9 @@ func script(t *testing.T, dir, name, body string) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+body), 0o755))
 }
 
-// put is the part of a pretended npm that installs a client of that version;
-// $3 is the folder after --prefix.
-func put(version string) string {
+// installing returns a shell script that installs a fake client of that version as npm
+// does; $3 is the folder after --prefix.
+func installing(version string) string {
 	return `
 mkdir -p "$3/node_modules/.bin"
 printf '#!/bin/sh\necho "` + version + ` (the client)"\n' > "$3/node_modules/.bin/claude"
@@ -26,16 +26,16 @@ chmod +x "$3/node_modules/.bin/claude"
 `
 }
 
-// path makes dir the first place to look for programs.
-func path(t *testing.T, dir string) {
+// setPath puts dir before the system's directories in PATH.
+func setPath(t *testing.T, dir string) {
 	t.Helper()
 	t.Setenv("PATH", dir+":/usr/bin:/bin")
 }
 
 func TestInstallFromNPM(t *testing.T) {
 	bin, cache := t.TempDir(), t.TempDir()
-	script(t, bin, "npm", `echo "$@" >> "`+bin+`/calls"`+put(Version))
-	path(t, bin)
+	script(t, bin, "npm", `echo "$@" >> "`+bin+`/calls"`+installing(Version))
+	setPath(t, bin)
 
 	first, err := Install(t.Context(), cache)
 	require.NoError(t, err)
@@ -61,14 +61,14 @@ func TestInstallWithoutNPM(t *testing.T) {
 func TestInstallThatFailsLeavesNothing(t *testing.T) {
 	for name, c := range map[string]struct{ npm, node, want string }{
 		"npm fails":       {npm: "echo no such registry; exit 1", want: "no such registry"},
-		"another version": {npm: put("1.0.0"), node: "true", want: `says it is "1.0.0 (the client)"`},
+		"another version": {npm: installing("1.0.0"), node: "true", want: `has version "1.0.0 (the client)"`},
 		"scripts fail":    {npm: "true", node: "echo no binary; exit 1", want: "no binary"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bin, cache := t.TempDir(), t.TempDir()
 			script(t, bin, "npm", c.npm)
 			script(t, bin, "node", c.node)
-			path(t, bin)
+			setPath(t, bin)
 
 			_, err := Install(t.Context(), cache)
 
@@ -84,8 +84,8 @@ func TestInstallWhereNPMRunsNoScripts(t *testing.T) {
 	bin, cache := t.TempDir(), t.TempDir()
 	script(t, bin, "npm", "true")
 	// The script is node_modules/@anthropic-ai/claude-code/install.cjs.
-	script(t, bin, "node", `set -- x x "${1%/node_modules/*}"`+put(Version))
-	path(t, bin)
+	script(t, bin, "node", `set -- x x "${1%/node_modules/*}"`+installing(Version))
+	setPath(t, bin)
 
 	program, err := Install(t.Context(), cache)
 

@@ -10,28 +10,28 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 )
 
-// Prompt sends one prompt to the sandbox's session, resuming it if it has had
-// one, and returns once the client is done. The test ends if the client fails,
-// or leaves the script, or wants to leave the machine. A test that fails, now
-// or later, shows the conversation. More arguments of the client may follow.
+// Prompt sends one prompt to the sandbox's session, resumes the session if it exists,
+// and waits for the client to exit. args are further arguments of the client. Prompt
+// ends the test if the client fails, deviates from the script or uses the network. A
+// test that fails, even later, logs the conversation.
 func (s *Sandbox) Prompt(script fakemodel.Script, prompt string, args ...string) *Run {
 	s.t.Helper()
 	r := s.Try(script, prompt, args...)
 	require.Zero(s.t, r.Code, "the client failed")
 	require.False(s.t, r.IsError, "the client failed")
-	require.Empty(s.t, r.Faults(), "the client left the script")
+	require.Empty(s.t, r.Faults(), "the client deviated from the script")
 	return r
 }
 
-// Try is Prompt for a run that may fail: only a client that cannot be started
-// or does not end is the end of the test.
+// Try is Prompt for a run that may fail. It ends the test only if the client cannot be
+// started or does not exit.
 func (s *Sandbox) Try(script fakemodel.Script, prompt string, args ...string) *Run {
 	s.t.Helper()
 	return s.converse(script, prompt, "", []string{"-p", prompt}, args)
 }
 
-// PromptAndSay is Prompt for a user who says something more while the client
-// works on the prompt: both are there when it starts, and it takes them in turn.
+// PromptAndSay is Prompt with a second message of the user. Both are on the client's
+// standard input from the start, and it takes them in order.
 func (s *Sandbox) PromptAndSay(script fakemodel.Script, prompt, more string, args ...string) *Run {
 	s.t.Helper()
 	var stdin strings.Builder
@@ -42,17 +42,17 @@ func (s *Sandbox) PromptAndSay(script fakemodel.Script, prompt, more string, arg
 	}
 	r := s.converse(script, prompt, stdin.String(), []string{"-p", "--input-format", "stream-json"}, args)
 	require.Zero(s.t, r.Code, "the client failed")
-	require.Empty(s.t, r.Faults(), "the client left the script")
+	require.Empty(s.t, r.Faults(), "the client deviated from the script")
 	return r
 }
 
-// converse runs the client with what it is asked, its usual arguments and more.
-func (s *Sandbox) converse(script fakemodel.Script, prompt, stdin string, asked, more []string) *Run {
+// converse runs the client with the arguments of the prompt, its usual ones and more.
+func (s *Sandbox) converse(script fakemodel.Script, prompt, stdin string, first, more []string) *Run {
 	s.t.Helper()
 	m, err := fakemodel.Start(script)
 	require.NoError(s.t, err)
 	defer m.Close()
-	out, err := s.run(m.URL(), stdin, s.program, slices.Concat(asked, s.arguments(), more)...)
+	out, err := s.run(m.URL(), stdin, s.program, slices.Concat(first, s.arguments(), more)...)
 	s.begun[s.Session] = true
 	r := &Run{Record: m.Record(), Output: out, t: s.t}
 	s.t.Cleanup(func() {

@@ -12,19 +12,19 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 )
 
-// Run is what came of one prompt.
+// Run is the result of one prompt.
 type Run struct {
 	fakemodel.Record
 	Output
 	Hooks   []Hook   // in the order in which they ended
 	Denied  []string // names of the calls that were denied a permission
-	Final   string   // what the user sees in the end
-	IsError bool     // whether that is an error
+	Final   string   // the last message to the user
+	IsError bool     // whether Final is an error
 
 	t testing.TB
 }
 
-// Hook is one hook that ran.
+// Hook is one run of a hook.
 type Hook struct {
 	Event    string `json:"hook_event"` // PostToolUse
 	Name     string `json:"hook_name"`  // PostToolUse:Skill
@@ -34,7 +34,7 @@ type Hook struct {
 	Outcome  string `json:"outcome"`
 }
 
-// line is a line of the client's output, as far as it matters here.
+// line is a line of the client's output, with the fields that tests use.
 type line struct {
 	Type    string `json:"type"`
 	Subtype string `json:"subtype"`
@@ -46,7 +46,7 @@ type line struct {
 	} `json:"permission_denials"`
 }
 
-// read takes the client's report from its standard output.
+// read parses the client's standard output.
 func (r *Run) read() error {
 	for text := range strings.Lines(r.Stdout) {
 		var l line
@@ -73,8 +73,7 @@ func (r *Run) take(l line) {
 	}
 }
 
-// Text returns what the call returned to the model. The test ends if it
-// returned nothing.
+// Text returns the result of the call. It ends the test if there is none.
 func (r *Run) Text(id string) string {
 	r.t.Helper()
 	result, ok := r.Result(id)
@@ -82,8 +81,8 @@ func (r *Run) Text(id string) string {
 	return result.Text
 }
 
-// Told returns what the model was told with the call's result: the result
-// itself, reminders, and what hooks said. The test ends if there was none.
+// Told returns what the model was told with the result of the call: the result,
+// reminders and output of hooks. It ends the test if there is no result.
 func (r *Run) Told(id string) string {
 	r.t.Helper()
 	x := r.After(id)
@@ -91,7 +90,7 @@ func (r *Run) Told(id string) string {
 	return x.Request.News()
 }
 
-// Ran returns the hooks that ran for an event.
+// Ran returns the runs of hooks for an event.
 func (r *Run) Ran(event string) []Hook {
 	var found []Hook
 	for _, h := range r.Hooks {
@@ -102,8 +101,8 @@ func (r *Run) Ran(event string) []Hook {
 	return found
 }
 
-// String shows the run for a failing test: the conversation, the hooks, what
-// the client said in the end.
+// String shows the run for a failing test: the conversation, the hooks and the last
+// message.
 func (r *Run) String() string {
 	var b strings.Builder
 	b.WriteString(r.Record.String())

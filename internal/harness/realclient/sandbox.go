@@ -14,20 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Sandbox is a home, a project and a session, thrown away after the test.
+// Sandbox is a home, a project and a session. It is removed after the test.
 type Sandbox struct {
 	Home    string // HOME; the client's files are in .claude under it
 	Project string // the client's working directory
-	// Session is the ID of the session that the next prompt belongs to. Set
-	// it to NewSession() to begin another one.
+	// Session is the ID of the session for the next prompt. Set it to NewSession()
+	// to start another one.
 	Session string
-	// Allow lists the tools that run without permission. The rest is denied:
-	// there is nobody to ask.
+	// Allow lists the tools that need no permission. Others are denied, because no
+	// user can be asked.
 	Allow []string
-	// Model is the model that the client believes to talk to. It matters:
-	// the client offers tools and passes reminders on by the model's name.
+	// Model is the name of the model. The tools that the client offers, and the form
+	// of its reminders, depend on it.
 	Model string
-	// Env is added to the client's environment, and wins.
+	// Env is added to the client's environment and overrides it.
 	Env map[string]string
 
 	t       testing.TB
@@ -37,8 +37,8 @@ type Sandbox struct {
 	begun   map[string]bool // sessions that have had a prompt
 }
 
-// New makes a sandbox. Without npm it skips the test and says so; it ends the
-// test if the client cannot be installed.
+// New creates a sandbox. It skips the test if npm is needed and not installed, and ends
+// it if the client cannot be installed.
 func New(t testing.TB) *Sandbox {
 	t.Helper()
 	cache, err := Cache()
@@ -53,7 +53,7 @@ func New(t testing.TB) *Sandbox {
 
 func sandbox(t testing.TB, program string) *Sandbox {
 	t.Helper()
-	// The client resolves its working directory; so does the test, to compare.
+	// The client resolves symbolic links in its working directory.
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	s := &Sandbox{
@@ -75,8 +75,7 @@ func sandbox(t testing.TB, program string) *Sandbox {
 	return s
 }
 
-// NewSession makes up a session ID: a random UUID, which is what the client
-// takes.
+// NewSession returns a new session ID, a random UUID as the client requires.
 func NewSession() string {
 	var b [16]byte
 	rand.Read(b[:])
@@ -85,8 +84,8 @@ func NewSession() string {
 	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
-// Write writes a file and its missing folders. The path is relative to the
-// sandbox: home/… or project/….
+// Write writes a file and its missing directories. The path is relative to the sandbox
+// and begins with home/ or project/.
 func (s *Sandbox) Write(path, content string) {
 	s.t.Helper()
 	full := s.Path(path)
@@ -94,14 +93,14 @@ func (s *Sandbox) Write(path, content string) {
 	require.NoError(s.t, os.WriteFile(full, []byte(content), 0o644))
 }
 
-// Path returns the absolute path of what Write calls home/… or project/….
+// Path returns the absolute path of a path as Write takes it.
 func (s *Sandbox) Path(path string) string {
 	return filepath.Join(filepath.Dir(s.Home), filepath.FromSlash(path))
 }
 
-// environ is all that the client and the sandbox's commands see. Nothing of
-// the machine's own environment gets in, and nothing gets out: what is not
-// meant for the model at url goes to a proxy that refuses it.
+// environ returns the whole environment of the client. It contains nothing of the
+// machine's own environment, and sends every connection but those to the model at url to
+// a proxy that refuses it.
 func (s *Sandbox) environ(url string) []string {
 	env := map[string]string{
 		"HOME":              s.Home,
@@ -121,7 +120,7 @@ func (s *Sandbox) environ(url string) []string {
 		"DISABLE_AUTOUPDATER":                      "1",
 		"DISABLE_ERROR_REPORTING":                  "1",
 		"DISABLE_TELEMETRY":                        "1",
-		// Without it the client has no task tools for newer models.
+		// Newer models have no task tools without it (fact 32).
 		"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1",
 	}
 	maps.Copy(env, s.Env)

@@ -15,18 +15,18 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 )
 
-// pretended makes a sandbox whose client is a shell script.
-func pretended(t *testing.T, client string) *Sandbox {
+// withScript creates a sandbox whose client is a shell script.
+func withScript(t *testing.T, client string) *Sandbox {
 	t.Helper()
 	bin := t.TempDir()
 	script(t, bin, "claude", client)
 	return sandbox(t, filepath.Join(bin, "claude"))
 }
 
-func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
+func TestEnvironmentContainsNothingOfTheMachine(t *testing.T) {
 	t.Setenv("ANTHROPIC_API_KEY", "the-real-key")
 	t.Setenv("SOMETHING_ELSE", "of-this-machine")
-	s := pretended(t, "env; echo; pwd")
+	s := withScript(t, "env; echo; pwd")
 	s.Env["EXTRA"] = "asked-for"
 	s.Env["LANG"] = "xx"
 
@@ -42,26 +42,26 @@ func TestEnvironmentIsBuiltFromNothing(t *testing.T) {
 	assert.True(t, strings.HasSuffix(out.Stdout, "\n"+s.Project+"\n"))
 }
 
-func TestSessionIsBegunAndResumed(t *testing.T) {
-	s := pretended(t, `echo "$@" >&2`)
+func TestSessionIsStartedAndResumed(t *testing.T) {
+	s := withScript(t, `echo "$@" >&2`)
 	first := s.Session
 
-	begun, resumed := s.Try(fakemodel.Script{}, "one"), s.Try(fakemodel.Script{}, "two")
+	started, resumed := s.Try(fakemodel.Script{}, "one"), s.Try(fakemodel.Script{}, "two")
 	s.Session = NewSession()
 	s.Allow = nil
 	other := s.Try(fakemodel.Script{}, "three", "--more")
 
-	assert.Contains(t, begun.Stderr, "-p one --model claude-opus-5-5 ")
-	assert.Contains(t, begun.Stderr, "--session-id "+first)
-	assert.Contains(t, begun.Stderr, "--allowedTools Agent,Bash")
+	assert.Contains(t, started.Stderr, "-p one --model claude-opus-5-5 ")
+	assert.Contains(t, started.Stderr, "--session-id "+first)
+	assert.Contains(t, started.Stderr, "--allowedTools Agent,Bash")
 	assert.Contains(t, resumed.Stderr, "--resume "+first)
 	assert.Contains(t, other.Stderr, "--session-id "+s.Session+" --more")
 	assert.NotContains(t, other.Stderr, "--allowedTools")
 	assert.Regexp(t, `^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`, first)
 }
 
-func TestRunIsReadFromTheClientsReport(t *testing.T) {
-	s := pretended(t, `cat <<'END'
+func TestRunParsesTheClientsOutput(t *testing.T) {
+	s := withScript(t, `cat <<'END'
 {"type": "system", "subtype": "init", "cwd": "/"}
 {"type": "system", "subtype": "hook_response", "hook_event": "Stop", "hook_name": "Stop", "stdout": "out", "stderr": "err", "exit_code": 2, "outcome": "error"}
 {"type": "system", "subtype": "hook_response", "hook_event": "SessionStart", "hook_name": "SessionStart:startup"}
@@ -84,7 +84,7 @@ exit 3`)
 }
 
 func TestResultWithoutSuccessIsAnError(t *testing.T) {
-	s := pretended(t, `echo '{"type": "result", "subtype": "error_max_turns", "is_error": false}'`)
+	s := withScript(t, `echo '{"type": "result", "subtype": "error_max_turns", "is_error": false}'`)
 
 	r := s.Try(fakemodel.Script{}, "go")
 
@@ -92,10 +92,10 @@ func TestResultWithoutSuccessIsAnError(t *testing.T) {
 	assert.Equal(t, "error_max_turns", r.Final)
 }
 
-// A client that hangs is ended with what it started: the sleeper holds the
-// other end of the pipe, which ends with it.
-func TestRunIsBounded(t *testing.T) {
-	s := pretended(t, "sleep 600 > pipe & wait")
+// TestRunKillsTheProcessGroupOnTimeout: a child of the client holds the other end of the
+// pipe, which is closed when the child is killed.
+func TestRunKillsTheProcessGroupOnTimeout(t *testing.T) {
+	s := withScript(t, "sleep 600 > pipe & wait")
 	s.limit = 200 * time.Millisecond
 	require.NoError(t, syscall.Mkfifo(filepath.Join(s.Project, "pipe"), 0o600))
 	pipe, err := os.OpenFile(filepath.Join(s.Project, "pipe"), os.O_RDONLY|syscall.O_NONBLOCK, 0)
@@ -110,15 +110,15 @@ func TestRunIsBounded(t *testing.T) {
 	assert.ErrorIs(t, err, io.EOF)
 }
 
-func TestCommandReportsHowItEnded(t *testing.T) {
-	s := pretended(t, "")
+func TestCommandReturnsOutputAndExitCode(t *testing.T) {
+	s := withScript(t, "")
 
 	out := s.Command("given", "/bin/sh", "-c", "cat; echo said >&2; exit 7")
 
 	assert.Equal(t, Output{Stdout: "given", Stderr: "said\n", Code: 7}, out)
 }
 
-func TestProgramThatIsNotThere(t *testing.T) {
+func TestAMissingProgramIsAnError(t *testing.T) {
 	s := sandbox(t, filepath.Join(t.TempDir(), "claude"))
 
 	_, err := s.run("", "", s.program)
