@@ -1,7 +1,7 @@
-// Package fuzz holds the fuzz targets: one for everything that this program reads
-// and somebody else wrote. It has no code of its own. A target says what holds for
-// any bytes, not only that they do not panic; a file in testdata/fuzz is an input
-// that is always tried, and one that once failed is kept there.
+// Package fuzz contains the fuzz targets: one for each input that another program or a
+// person writes. A target asserts what holds for any bytes, not only that the code does
+// not panic. Inputs that failed once are kept in testdata/fuzz, which every test run
+// tries.
 //
 //	make fuzz TIME=10m
 package fuzz

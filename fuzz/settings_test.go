@@ -11,8 +11,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
-// FuzzSettings: installing into a settings file and removing again gives back its
-// bytes, and what cannot be edited safely is refused.
+// FuzzSettings: adding the hooks to a settings file and removing them restores its bytes,
+// and a file that cannot be edited safely is refused.
 func FuzzSettings(f *testing.F) {
 	ours := settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags())
 	whole, err := settings.Add(nil, ours)
@@ -26,12 +26,13 @@ func FuzzSettings(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		data = append([]byte{}, data...) // not nil, which is no file
+		data = append([]byte{}, data...) // nil would be a missing file
 		report, err := settings.Inspect(bytes.Clone(data), ours)
 		with, addErr := settings.Add(bytes.Clone(data), ours)
 		require.Equal(t, err == nil, addErr == nil, "%v, %v", err, addErr)
 		if err != nil {
 			require.True(t, errors.Is(err, settings.ErrNotJSON) || errors.Is(err, settings.ErrDuplicate) || errors.Is(err, settings.ErrShape), "%v", err)
+			require.Regexp(t, `^[1-9][0-9]*:[1-9][0-9]*: `, err.Error())
 			return
 		}
 		require.True(t, jsontext.Value(with).IsValid(jsontext.AllowInvalidUTF8(true)))
@@ -50,6 +51,6 @@ func FuzzSettings(f *testing.F) {
 		}
 		rest, err := settings.Remove(bytes.Clone(data), ours)
 		require.NoError(t, err)
-		require.Equal(t, string(rest), string(without), "ours leaves no trace")
+		require.Equal(t, string(rest), string(without), "Remove removes everything that Add added")
 	})
 }

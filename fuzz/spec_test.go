@@ -15,6 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 )
 
@@ -68,7 +69,7 @@ func workflow() *rapid.Generator[string] {
 	return rapid.Map(rapid.SliceOfN(task, 0, 4), func(tasks []string) string { return "[" + strings.Join(tasks, ",\n") + "]" })
 }
 
-func checkSpec(t cleaner, data []byte) {
+func checkSpec(t worlds.TB, data []byte) {
 	h := newHome(t)
 	h.write(".claude/skills/skill/fsm.json", data)
 	h.write(list+"/7.json", []byte(`{"id": "7", "subject": "mine"}`))

@@ -14,31 +14,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// home is a client's home directory, in memory if it can be.
+// home is the home directory of a user of the client.
 type home struct {
 	t   require.TestingT
 	dir string
 }
 
-type cleaner interface {
-	require.TestingT
-	Cleanup(func())
-}
-
-func newHome(t cleaner) *home {
-	parent := "/dev/shm"
-	if _, err := os.Stat(parent); err != nil {
-		parent = ""
-	}
-	dir, err := os.MkdirTemp(parent, "fsmtx-test-")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return &home{t, dir}
-}
+func newHome(t worlds.TB) *home { return &home{t, worlds.MemoryDir(t)} }
 
 func (h *home) path(name string) string { return filepath.Join(h.dir, name) }
 
@@ -58,21 +45,21 @@ func (h *home) env(name string) (string, bool) {
 	return "", false
 }
 
-// hydrate carries the skill "skill" out on the list of the session "s".
+// hydrate hydrates the skill "skill" in the session "s".
 func (h *home) hydrate() (hydrate.Result, error) {
 	r := hydrate.Request{Event: "PostToolUse", Session: "s", Command: "skill"}
 	return hydrate.Run(context.Background(), r, h.env, hydrate.Options{LockTimeout: 5 * time.Second})
 }
 
-// run runs the program with this home.
+// run runs the program in this home.
 func (h *home) run(args ...string) (code int, stdout, stderr string) {
 	var out, errs strings.Builder
 	code = command.Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: h.env})
 	return code, out.String(), errs.String()
 }
 
-// tree is all that is known of the files in a directory, but of lock files; of an
-// absent directory nothing.
+// tree returns the content and the metadata of all files in a directory, without lock
+// files. A missing directory has none.
 func (h *home) tree(name string) map[string]string {
 	m := map[string]string{}
 	err := filepath.WalkDir(h.path(name), func(path string, e fs.DirEntry, err error) error {
@@ -99,11 +86,11 @@ func (h *home) tree(name string) map[string]string {
 	return m
 }
 
-// maxInput bounds inputs where each costs many system calls.
+// maxInput bounds the inputs of targets that make many system calls for each.
 const maxInput = 1 << 16
 
 func tooLong(t *testing.T, data []byte) {
 	if len(data) > maxInput {
-		t.Skip("longer inputs find nothing more and cost the others their time")
+		t.Skip("longer inputs cost time and find nothing more")
 	}
 }

@@ -1,7 +1,7 @@
 //go:build e2e
 
-// What the program takes for granted about the client, measured with hooks of
-// one line of shell.
+// Facts about the client that the program rests on (docs/client-facts.md), measured with
+// hooks of one line of shell.
 
 package e2e
 
@@ -38,8 +38,8 @@ func install(t *testing.T, s *realclient.Sandbox, hooks ...hook) {
 	s.Write("project/.claude/settings.json", string(settings))
 }
 
-// says is a hook command that answers with additional context.
-func says(event, context string) string {
+// addContext returns a hook command that replies with additional context.
+func addContext(event, context string) string {
 	return `echo '{"hookSpecificOutput": {"hookEventName": "` + event + `", "additionalContext": "` + context + `"}}'`
 }
 
@@ -53,10 +53,12 @@ func read(t *testing.T, s *realclient.Sandbox, path string) string {
 
 const plainSkill = "---\nname: plain\ndescription: a skill without tasks\n---\nDo the plain thing.\n"
 
+// Facts 18 and 23.
+// Facts 18 and 23.
 func TestSkillToolFiresPostToolUse(t *testing.T) {
 	s := realclient.New(t)
 	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-	install(t, s, hook{"PostToolUse", "Skill", "cat > event.json; " + says("PostToolUse", "TASKS-EXIST")})
+	install(t, s, hook{"PostToolUse", "Skill", "cat > event.json; " + addContext("PostToolUse", "TASKS-EXIST")})
 
 	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go")
 
@@ -72,8 +74,9 @@ func TestSkillToolFiresPostToolUse(t *testing.T) {
 	assert.Contains(t, r.Told("skill"), "TASKS-EXIST", "the next request waits for the hook")
 }
 
-func TestOnlyExitCode2SpeaksToTheModel(t *testing.T) {
-	for code, heard := range map[string]bool{"0": false, "1": false, "2": true, "127": false} {
+// Fact 22.
+func TestOnlyExitCode2ReachesTheModel(t *testing.T) {
+	for code, reaches := range map[string]bool{"0": false, "1": false, "2": true, "127": false} {
 		t.Run(code, func(t *testing.T) {
 			s := realclient.New(t)
 			s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
@@ -82,16 +85,18 @@ func TestOnlyExitCode2SpeaksToTheModel(t *testing.T) {
 			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain")), Say("done")}}, "go")
 
 			require.Len(t, r.Ran("PostToolUse"), 1)
-			assert.Equal(t, heard, strings.Contains(r.Told("skill"), "HOOK-SAYS"))
+			assert.Equal(t, reaches, strings.Contains(r.Told("skill"), "HOOK-SAYS"))
 		})
 	}
 }
 
+// Fact 19.
+// Fact 19.
 func TestTypedSkillFiresUserPromptExpansion(t *testing.T) {
 	s := realclient.New(t)
 	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
 	install(t, s,
-		hook{"UserPromptExpansion", "", "cat > event.json; " + says("UserPromptExpansion", "TASKS-EXIST")},
+		hook{"UserPromptExpansion", "", "cat > event.json; " + addContext("UserPromptExpansion", "TASKS-EXIST")},
 		hook{"PostToolUse", "", "touch tool-ran"})
 
 	r := s.Prompt(Script{Main: []Turn{Say("done")}}, "/plain with words")
@@ -119,9 +124,8 @@ func TestExitCode2StopsATypedSkill(t *testing.T) {
 	assert.Contains(t, r.Final, "NOT-THIS-ONE")
 }
 
-// Newer models get no task tools unless a variable asks for them, in the
-// environment or in any settings file; older ones always do. Both must load
-// them first.
+// Fact 32: newer models get task tools only with a variable in the environment or in a
+// settings file; older models always do. Both must load the tools first.
 func TestTaskToolsDependOnTheModel(t *testing.T) {
 	const enabled = `{"env": {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}}`
 	for _, c := range []struct {
@@ -149,7 +153,7 @@ func TestTaskToolsDependOnTheModel(t *testing.T) {
 				Say("done"),
 			}}, "go")
 
-			assert.False(t, r.Exchanges(Main)[0].Request.Offers("TaskList"), "deferred at first")
+			assert.False(t, r.Exchanges(Main)[0].Request.Offers("TaskList"), "not loaded yet")
 			assert.Equal(t, c.offered, r.After("load").Request.Offers("TaskList"))
 			list, ok := r.Result("list")
 			require.True(t, ok)
@@ -161,7 +165,7 @@ func TestTaskToolsDependOnTheModel(t *testing.T) {
 func TestSubagentSharesTheParentsList(t *testing.T) {
 	s := realclient.New(t)
 	s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
-	install(t, s, hook{"PostToolUse", "Skill", "cat > event.json; " + says("PostToolUse", "FROM-HOOK")})
+	install(t, s, hook{"PostToolUse", "Skill", "cat > event.json; " + addContext("PostToolUse", "FROM-HOOK")})
 
 	r := s.Prompt(Script{
 		Main: []Turn{
@@ -182,13 +186,13 @@ func TestSubagentSharesTheParentsList(t *testing.T) {
 	assert.Equal(t, s.Session, e.SessionID)
 	assert.NotEmpty(t, e.AgentID)
 	assert.Equal(t, "general-purpose", e.AgentType)
-	assert.Contains(t, r.Told("inner"), "FROM-HOOK", "the subagent is told")
-	assert.NotContains(t, r.Told("agent"), "FROM-HOOK", "its parent is not")
+	assert.Contains(t, r.Told("inner"), "FROM-HOOK", "the subagent gets the context")
+	assert.NotContains(t, r.Told("agent"), "FROM-HOOK", "its parent does not")
 	assert.Contains(t, r.Text("agent"), "helped")
 	assert.Contains(t, r.Text("list"), "From the parent")
 }
 
-func TestCallsOfOneMessage(t *testing.T) {
+func TestSkillsOfOneMessageRunInOrder(t *testing.T) {
 	s := realclient.New(t)
 	for _, name := range []string{"one", "two"} {
 		s.Write("project/.claude/skills/"+name+"/SKILL.md", strings.ReplaceAll(plainSkill, "plain", name))
@@ -205,7 +209,7 @@ func TestCallsOfOneMessage(t *testing.T) {
 	assert.Equal(t, "begin\nend\nbegin\nend\n", read(t, s, "project/log"), "skills run one after the other")
 }
 
-func TestDeniedCallsAreSeenByTheModel(t *testing.T) {
+func TestTheModelSeesDeniedCalls(t *testing.T) {
 	s := realclient.New(t)
 	s.Allow = []string{"Bash(touch hooked)"}
 	install(t, s, hook{"PreToolUse", "Bash", `grep -q hooked && echo '{"hookSpecificOutput": {"hookEventName": "PreToolUse",
@@ -221,18 +225,18 @@ func TestDeniedCallsAreSeenByTheModel(t *testing.T) {
 	assert.True(t, hooked.IsError)
 	assert.Contains(t, hooked.Text, "THE-RULE-SAYS-NO")
 	unasked, _ := r.Result("unasked")
-	assert.True(t, unasked.IsError, "nobody is there to give the permission")
+	assert.True(t, unasked.IsError, "no user can give the permission")
 	assert.Contains(t, r.Denied, "unasked")
 	assert.NoFileExists(t, s.Path("project/hooked"))
 	assert.NoFileExists(t, s.Path("project/unasked"))
 }
 
-// once is a hook command that blocks the first stop only.
-const once = `grep -q '"stop_hook_active":true' || echo '{"decision": "block", "reason": "NOT-YET"}'`
+// blockOnce is a hook command that blocks the first stop only.
+const blockOnce = `grep -q '"stop_hook_active":true' || echo '{"decision": "block", "reason": "NOT-YET"}'`
 
 func TestStopHooksSendTheModelBack(t *testing.T) {
 	s := realclient.New(t)
-	install(t, s, hook{"Stop", "", once}, hook{"SubagentStop", "", once})
+	install(t, s, hook{"Stop", "", blockOnce}, hook{"SubagentStop", "", blockOnce})
 
 	r := s.Prompt(Script{
 		Main: []Turn{
@@ -256,7 +260,7 @@ func TestCompactionFiresItsHooks(t *testing.T) {
 	s := realclient.New(t)
 	install(t, s,
 		hook{"PreCompact", "", "cat > precompact.json"},
-		hook{"SessionStart", "", "cat >> starts; " + says("SessionStart", "REMEMBER-THE-TASKS")})
+		hook{"SessionStart", "", "cat >> starts; " + addContext("SessionStart", "REMEMBER-THE-TASKS")})
 	s.Prompt(Script{Main: []Turn{Say("a secret word")}}, "go")
 	first := read(t, s, "project/starts")
 
@@ -269,6 +273,6 @@ func TestCompactionFiresItsHooks(t *testing.T) {
 	assert.Contains(t, read(t, s, "project/starts"), `"source":"compact"`)
 	next := after.Exchanges(Main)[0].Request
 	assert.True(t, next.Says("The work so far."), "the summary")
-	assert.False(t, next.Says("a secret word"), "what was summarised")
-	assert.True(t, next.Says("REMEMBER-THE-TASKS"), "what the hook said")
+	assert.False(t, next.Says("a secret word"), "the summarised text")
+	assert.True(t, next.Says("REMEMBER-THE-TASKS"), "the context from the hook")
 }

@@ -19,12 +19,12 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// dieIn is the variable that turns this test program into a hydration that
-// dies in the named task list.
+// dieIn names the environment variable that turns this test program into a hydration of
+// the named task list that kills itself.
 const dieIn = "FSMTX_E2E_DIE_IN"
 
-// interrupt has a skill hydrated by a process that is killed half way: the new
-// tasks are there, the first of the old ones is gone, and the list is locked.
+// interrupt hydrates a skill in a process that is killed halfway: the new tasks exist,
+// the first of the old ones is removed, and the list is locked.
 func interrupt(t *testing.T, s *realclient.Sandbox, list, skill string) {
 	t.Helper()
 	self, err := os.Executable()
@@ -38,8 +38,7 @@ func interrupt(t *testing.T, s *realclient.Sandbox, list, skill string) {
 	require.Equal(t, -1, out.Code, "not killed\n%s", out)
 }
 
-// hydrateAndDie is what the child process does. It returns only if it was not
-// killed.
+// hydrateAndDie is the child process. It returns only if it is not killed.
 func hydrateAndDie(list string) int {
 	e, err := event.Read(os.Stdin)
 	if err != nil {
@@ -51,9 +50,9 @@ func hydrateAndDie(list string) int {
 	}
 	_, err = hydrate.Run(context.Background(), r, os.LookupEnv, hydrate.Options{
 		LockTimeout: 10 * time.Second,
-		FS:          deadly{list: list},
+		FS:          killing{list: list},
 	})
-	return report(fmt.Errorf("survived: %w", err))
+	return report(fmt.Errorf("not killed: %w", err))
 }
 
 func report(err error) int {
@@ -61,17 +60,17 @@ func report(err error) int {
 	return 1
 }
 
-// deadly kills the process once the first task of the list is removed.
-type deadly struct {
+// killing kills the process after the first task of the list is removed.
+type killing struct {
 	vfs.OS
 	list string
 }
 
-func (d deadly) Remove(name string) error {
+func (d killing) Remove(name string) error {
 	err := d.OS.Remove(name)
 	if filepath.Dir(name) == d.list && filepath.Ext(name) == ".json" {
 		syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {} // the signal is on its way
+		select {} // until the signal arrives
 	}
 	return err
 }

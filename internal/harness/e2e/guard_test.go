@@ -18,15 +18,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
 
-// planning is a sandbox whose project plans the feature foo, with the plugin
-// that carries the guards.
+// planning is a sandbox whose project plans the feature foo, with the plugin that
+// contains the guards.
 type planning struct {
 	*realclient.Sandbox
 	t *testing.T
 }
 
-// newPlanning has the workflow be in a phase; an empty one means that it has not
-// begun.
+// newPlanning creates a project whose workflow is in the phase; it has not started if
+// the phase is empty.
 func newPlanning(t *testing.T, phase string) planning {
 	t.Helper()
 	p := planning{realclient.New(t), t}
@@ -62,13 +62,13 @@ func (p planning) session() guard.Session {
 	return guard.SessionOf(p.Session, func(name string) string { return p.Env[name] })
 }
 
-// write is a call of the client's Write on a file of the feature.
+// write returns a call of the client's Write tool for a file of the feature.
 func (p planning) write(id, name string) Block {
 	return Call(id, "Write", map[string]any{"file_path": p.Path("project/specs/foo/" + name), "content": "text\n"})
 }
 
-// Without a workflow the guards have nothing to say.
-func TestGuardsAreSilentWhereNothingIsPlanned(t *testing.T) {
+// Without a workflow the guards are silent.
+func TestGuardsAreSilentWithoutAWorkflow(t *testing.T) {
 	p := newPlanning(t, "")
 
 	r := p.ask(Script{Main: []Turn{Do(Call("write", "Write", map[string]any{"file_path": p.Path("project/a.md"), "content": "x"})), Say("done")}}, "go")
@@ -83,9 +83,9 @@ func TestGuardsAreSilentWhereNothingIsPlanned(t *testing.T) {
 	}
 }
 
-// AC1, H02 and H04: the model sees exactly the message, after the words with
-// which the client begins whatever a hook refuses; nothing is written.
-func TestGuardsRefuseAndTheModelSeesExactlyWhy(t *testing.T) {
+// AC1, H02 and H04: the model sees exactly the message, after the client's own prefix;
+// nothing is written.
+func TestTheModelSeesTheReasonOfARefusal(t *testing.T) {
 	const noLock = "DENIED: No planning lock acquired. Call Phase 1 setup first to acquire lock before writing to planning workspace."
 	const frozen = "DENIED: spec.md is immutable after planning has started (current phase: COMPLETION). Modifying it would invalidate all downstream artifacts. If requirements changed, abort planning and restart."
 	for _, c := range []struct{ name, file, lock, message string }{
@@ -113,7 +113,7 @@ func TestGuardsRefuseAndTheModelSeesExactlyWhy(t *testing.T) {
 	}
 }
 
-// The holder of the lock writes, the model's cd notwithstanding.
+// The holder of the lock may write, in whatever directory the model works.
 func TestTheHolderOfTheLockWrites(t *testing.T) {
 	p := newPlanning(t, "COMPLETION")
 	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
@@ -130,8 +130,7 @@ func TestTheHolderOfTheLockWrites(t *testing.T) {
 	assert.Contains(t, r.Text("spec"), "DENIED: spec.md is immutable")
 }
 
-// An allowed call is one without objection: whoever is asked for permission
-// still is.
+// A guard that allows a call is silent: the client still asks for permission.
 func TestAGuardNeverGrantsAPermission(t *testing.T) {
 	p := newPlanning(t, "COMPLETION")
 	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
@@ -147,7 +146,7 @@ func TestAGuardNeverGrantsAPermission(t *testing.T) {
 	}
 }
 
-// AC3, H07, H09 and H10: an agent is sent back three times and then let go.
+// AC3, H07, H09 and H10: an agent is sent back three times, then it may end.
 func TestAgentsAreSentBackThreeTimes(t *testing.T) {
 	for agent, c := range map[string]struct{ guard, reason string }{
 		"tech-lead":     {"H07_tech_lead_validator", "tasks.md not found. Tech-lead agent did not produce tasks.md in "},
@@ -173,8 +172,8 @@ func TestAgentsAreSentBackThreeTimes(t *testing.T) {
 	}
 }
 
-// An agent that does its part ends at once.
-func TestAnAgentThatIsDoneEnds(t *testing.T) {
+// An agent with sufficient output may end at once.
+func TestACompleteAgentEnds(t *testing.T) {
 	p := newPlanning(t, "")
 
 	r := p.ask(Script{
@@ -185,9 +184,9 @@ func TestAnAgentThatIsDoneEnds(t *testing.T) {
 	assert.Len(t, r.Exchanges(Subagent), 1)
 }
 
-// AC4, H11a and H11b: a turn does not end before the workflow does, but it does
-// when the user says so, and after three times.
-func TestATurnEndsWhenTheWorkflowOrTheUserSaysSo(t *testing.T) {
+// AC4, H11a and H11b: a turn cannot end before the workflow is complete, unless the user
+// asks for it or the guard has blocked three times.
+func TestATurnEndsWithTheWorkflowOrOnRequest(t *testing.T) {
 	p := newPlanning(t, "ARCHITECTURE")
 
 	r := p.ask(Script{Main: []Turn{Say("one"), Say("two"), Say("three"), Say("four")}}, "plan the feature")
@@ -207,11 +206,11 @@ func TestATurnEndsWhenTheWorkflowOrTheUserSaysSo(t *testing.T) {
 	assert.Len(t, r.Exchanges(Main), 1)
 }
 
-// AC4: the user who says so while the agent is working is heard.
-func TestATurnEndsWhenTheUserSaysSoInTheMiddle(t *testing.T) {
+// AC4: the user may ask for it while the agent is working.
+func TestATurnEndsOnARequestDuringWork(t *testing.T) {
 	p := newPlanning(t, "ARCHITECTURE")
 
-	// A model takes its time, and the client writes the transcript meanwhile.
+	// Wait, as a real model takes time, until the client has written the transcript.
 	written := Bash("wait", "until grep -rq queued_command "+p.Home+"/.claude/projects; do sleep 0.1; done")
 
 	r := p.PromptAndSay(Script{Main: []Turn{Do(Bash("work", "true")), Do(written), Say("as you wish")}}, "plan the feature", "stop", "--plugin-dir", p.Path("plugin"))
@@ -221,8 +220,8 @@ func TestATurnEndsWhenTheUserSaysSoInTheMiddle(t *testing.T) {
 	assert.Contains(t, read(t, p.Sandbox, "state/planning-hooks-"+p.Session+".log"), "H11a_required_artifacts: APPROVE | The user asked to stop")
 }
 
-// AC5, H06, H12 and H13: the state is there with every prompt, in what the
-// summary is asked to keep, and after the compaction.
+// AC5, H06, H12 and H13: the model gets the state with every prompt, with the request for
+// a summary, and after the compaction.
 func TestTheStateSurvivesACompaction(t *testing.T) {
 	const decision = `"Primary database" -> "PostgreSQL"`
 	p := newPlanning(t, "COMPLETION")
@@ -242,8 +241,8 @@ func TestTheStateSurvivesACompaction(t *testing.T) {
 	assert.GreaterOrEqual(t, strings.Count(afterwards, decision), 2, "H13 and H06")
 }
 
-// research is a server of the Model Context Protocol in a few lines of shell,
-// with one tool that answers everything alike.
+// research is a server of the Model Context Protocol in shell, with one tool that always
+// gives the same answer.
 const research = `while read -r line; do
 	id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9][0-9]*\).*/\1/p')
 	case $line in
@@ -256,8 +255,8 @@ const research = `while read -r line; do
 done
 `
 
-// AC2, H03: calls of one message run side by side; each is counted once, and
-// the one over the limit is refused.
+// AC2, H03: the calls of one message run in parallel; each is counted once, and those over
+// the limit are refused.
 func TestParallelResearchIsCounted(t *testing.T) {
 	const tool = "mcp__context7__query"
 	p := newPlanning(t, "")
@@ -296,7 +295,7 @@ func TestParallelResearchIsCounted(t *testing.T) {
 	assert.Contains(t, r.Told("call0"), "WARNING: Phase budget at 10/10.")
 }
 
-// H05: a change of phase by the client's own Write is logged.
+// H05: a change of phase with the client's Write tool is logged.
 func TestACheckpointIsLogged(t *testing.T) {
 	p := newPlanning(t, "")
 	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
@@ -316,7 +315,7 @@ func TestACheckpointIsLogged(t *testing.T) {
 	assert.Regexp(t, `^\[.{20}\] CHECKPOINT: UNKNOWN → SETUP \| session=`+p.Session+` \| mode=unknown\n\[.{20}\] CHECKPOINT: SETUP → COMPLETION \| session=`+p.Session+` \| mode=rapid\n$`, audit)
 }
 
-// The whole plugin is to the client's liking.
+// The client's own validator accepts the plugin.
 func TestTheClientValidatesThePlanningPlugin(t *testing.T) {
 	p := newPlanning(t, "")
 

@@ -3,8 +3,6 @@
 package e2e
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -13,6 +11,7 @@ import (
 
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 const (
@@ -133,12 +132,11 @@ func TestSkillInvokedAgain(t *testing.T) {
 
 	assert.Equal(t, "#1 [in_progress] Release: collect", tasks(t, r, "before")[0])
 	assert.Equal(t, listed("Release", 3), tasks(t, r, "after"))
-	assert.Equal(t, listed("Review", 6), tasks(t, r, "other"), "another skill's workflow replaces it")
+	assert.Equal(t, listed("Review", 6), tasks(t, r, "other"), "another skill's workflow replaces the first")
 }
 
-// A workflow without tasks takes the old ones away, and the client does not
-// give their IDs to others.
-func TestIDsDoNotComeBack(t *testing.T) {
+// A workflow without tasks removes the old ones, and the client does not reuse their IDs.
+func TestIDsAreNotReused(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
 	skill(s, projectSkills, "reset", "[]")
@@ -156,7 +154,7 @@ func TestIDsDoNotComeBack(t *testing.T) {
 	assert.Equal(t, []string{"#4 [pending] By hand"}, tasks(t, r, "list"))
 }
 
-// Two skills in one message run one after the other, so the later one wins.
+// Two skills in one message run one after the other, so the tasks of the second stay.
 func TestSkillsOfOneMessage(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
@@ -201,17 +199,17 @@ func TestConfigDir(t *testing.T) {
 	assert.NoDirExists(t, s.Path("home/.claude"))
 }
 
-// The list is recovered when the session is resumed, before any skill is
-// called, and the dead process's locks do not keep the client out.
-func TestInterruptedHydration(t *testing.T) {
+// The list is recovered when the session is resumed, before any skill is invoked, and the
+// locks of the dead process do not block the client.
+func TestResumeRecoversAnInterruptedHydration(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
 	installed(t, s)
 	s.Prompt(invoke("release"), "go")
-	before := dump(t, list(s))
+	before := worlds.Tasks(t, list(s))
 
 	interrupt(t, s, list(s), "release")
-	assert.Len(t, taskFiles(t, list(s)), 5, "three new tasks, and two of the three old ones")
+	assert.Len(t, worlds.Tasks(t, list(s)), 5, "three new tasks, and two of the three old ones")
 	r := s.Prompt(Script{Main: []Turn{
 		load,
 		Do(TaskList("list")),
@@ -223,14 +221,13 @@ func TestInterruptedHydration(t *testing.T) {
 	require.Len(t, r.Ran("SessionStart"), 1)
 	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
 	assert.Contains(t, r.Text("then"), "By hand")
-	after := dump(t, list(s))
-	for name, data := range before {
-		assert.Equal(t, data, after[name], name)
+	after := worlds.Tasks(t, list(s))
+	for name, file := range before {
+		assert.Equal(t, file.Text, after[name].Text, name)
 	}
 }
 
-// A subagent's skill adds its tasks to the shared list and leaves the parent's
-// workflow as it is.
+// A subagent's skill adds its tasks to the shared list and keeps the parent's workflow.
 func TestSubagentsSkill(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
@@ -252,7 +249,7 @@ func TestSubagentsSkill(t *testing.T) {
 		}},
 	}, "go")
 
-	assert.Contains(t, r.Told("inner"), "#4 Review: collect", "the helper is told")
+	assert.Contains(t, r.Told("inner"), "#4 Review: collect", "the announcement reaches the subagent")
 	assert.Equal(t, append(listed("Release", 0), listed("Review", 6)...), tasks(t, r, "list"))
 }
 
@@ -275,8 +272,8 @@ func TestPluginSkill(t *testing.T) {
 	assert.True(t, strings.HasPrefix(tasks(t, typed, "list")[0], "#6 "), "reset")
 }
 
-// A plugin and the settings may both have the hooks: the skill is hydrated once.
-func TestHookedTwice(t *testing.T) {
+// If a plugin and the settings both have the hooks, the skill is hydrated once.
+func TestTwoHooksHydrateOnce(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
 	installed(t, s)
@@ -288,23 +285,4 @@ func TestHookedTwice(t *testing.T) {
 
 	assert.Len(t, r.Ran("PostToolUse"), 2)
 	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
-}
-
-func taskFiles(t *testing.T, dir string) []string {
-	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
-	require.NoError(t, err)
-	return files
-}
-
-// dump returns the bytes of the tasks in a list, by name.
-func dump(t *testing.T, dir string) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	for _, path := range taskFiles(t, dir) {
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
-		all[filepath.Base(path)] = string(data)
-	}
-	return all
 }

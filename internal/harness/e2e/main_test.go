@@ -13,8 +13,8 @@ import (
 // fsmtx is the path of the built program.
 var fsmtx string
 
-// TestMain builds the program. In a child process it is the hydration that
-// dies half way instead; see dying_test.go.
+// TestMain builds the program. In a child process it runs the hydration that kills
+// itself instead: see dying_test.go.
 func TestMain(m *testing.M) {
 	if where := os.Getenv(dieIn); where != "" {
 		os.Exit(hydrateAndDie(where))

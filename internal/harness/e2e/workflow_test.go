@@ -24,7 +24,7 @@ func steps(prefix string) string {
 ]`, prefix)
 }
 
-// listed is how the client lists the tasks of steps, whose IDs begin after base.
+// listed returns the lines of TaskList for the tasks of steps, with IDs from base+1.
 func listed(prefix string, base int) []string {
 	return []string{
 		fmt.Sprintf("#%d [pending] %s: collect", base+1, prefix),
@@ -33,7 +33,7 @@ func listed(prefix string, base int) []string {
 	}
 }
 
-// skill writes a skill with a workflow into a directory of skills, named as in
+// skill writes a skill with a workflow into a directory of skills, a path as in
 // Sandbox.Write.
 func skill(s *realclient.Sandbox, dir, name, fsm string) {
 	s.Write(dir+"/"+name+"/SKILL.md", strings.ReplaceAll(plainSkill, "plain", name))
@@ -47,22 +47,22 @@ func installed(t *testing.T, s *realclient.Sandbox, flags ...string) {
 	require.Zero(t, out.Code, out)
 }
 
-// load makes the task tools known to the model; list is what tasks reads.
+// load loads the task tools.
 var load = Do(LoadTools("load", "TaskList", "TaskCreate", "TaskUpdate"))
 
-// invoke has the model call a skill and look at the list.
+// invoke has the model call a skill and list the tasks.
 func invoke(name string) Script {
 	return Script{Main: []Turn{Do(Skill("skill", name)), load, Do(TaskList("list")), Say("done")}}
 }
 
-// look has the model look at the list.
+// look has the model list the tasks.
 func look() Script {
 	return Script{Main: []Turn{load, Do(TaskList("list")), Say("done")}}
 }
 
 var taskLine = regexp.MustCompile(`(?m)^#\d+ \[.*$`)
 
-// tasks returns the lines of what TaskList returned.
+// tasks returns the lines of a TaskList result.
 func tasks(t *testing.T, r *realclient.Run, id string) []string {
 	t.Helper()
 	return taskLine.FindAllString(r.Text(id), -1)

@@ -1,11 +1,11 @@
 // Floor does the least that replacing tasks can cost: it reads every file of a
-// directory, writes and syncs new ones in parallel, renames them into place,
-// unlinks old ones and syncs the directory. No JSON, no locks, no journal.
+// directory, writes and syncs new files in parallel, renames them into place, removes old
+// files and syncs the directory. It parses no JSON, takes no locks and writes no journal.
 //
 //	floor DIR FIRST N BYTES OLD…
 //
-// writes N files of BYTES bytes named FIRST.json, FIRST+1.json, …, and unlinks
-// the files named OLD.
+// writes N files of BYTES bytes named FIRST.json, FIRST+1.json, …, and removes the files
+// named OLD.
 package main
 
 import (

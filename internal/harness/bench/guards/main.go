@@ -1,7 +1,7 @@
-// Guards times every planning guard as a whole process against a program that
-// only parses the same event, pair by pair in one run, and for scale against
-// bash starting jq once, which is the least that a script needs to look at the
-// event at all. What counts is the median of the differences, in milliseconds.
+// Guards compares every planning guard as a whole process with a program that only
+// parses the same event, in pairs. For scale it also times bash running jq once, the
+// least that a shell script needs to read the event. The result is the median of the
+// differences, in milliseconds.
 package main
 
 import (
@@ -52,8 +52,8 @@ type bench struct {
 	calls                int
 }
 
-// prepare builds the programs and a project in the middle of its workflow, in
-// which every guard has something to look at.
+// prepare builds the programs, and a project in the middle of its workflow that has the
+// files that the guards read.
 func prepare(work string) *bench {
 	b := &bench{
 		fsmtx: process.Build(work, "./cmd/fsmtx"), parse: process.Build(work, "./internal/harness/bench/parse"),
@@ -110,20 +110,21 @@ func (b *bench) row(table *tabwriter.Writer, g guard.Rule, pairs int) {
 			script = b.time(e, "bash", "-c", b.script)
 		}
 		if i == 0 {
-			continue // the caches are warm now
+			continue // the caches were cold
 		}
 		ours, floors, more, scripts = append(ours, us), append(floors, floor), append(more, us-floor), append(scripts, script)
 	}
 	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f\n", g.ID, process.Median(ours), process.Median(floors), process.Median(more), budget, process.Median(scripts))
 }
 
-// time takes a refusal for an answer.
+// time accepts a refusal, exit code 2, as a result.
 func (b *bench) time(input string, argv ...string) float64 {
 	ms, _ := process.Call{Args: argv, Env: b.env, Stdin: input, MayEnd: 2}.Time()
 	return ms
 }
 
-// event is what the guard is asked: a new call each time for H03, which counts.
+// event returns an event for the guard. It differs in each call, because H03 counts
+// different calls.
 func (b *bench) event(g guard.Rule) string {
 	b.calls++
 	more := ""

@@ -1,6 +1,5 @@
-// Hooks times the hook runtime as a whole process against the least that the same
-// work can cost. What it prints are medians, and of the differences and ratios
-// those of the pairs.
+// Hooks compares the hook runtime as a whole process with the least that the same work
+// can cost. It prints medians; differences and ratios are medians over pairs.
 package main
 
 import (
@@ -51,7 +50,7 @@ func check(err error) {
 	}
 }
 
-// request is an event with so many different hooks that do nothing.
+// request returns an event and settings with r.hooks different hooks that do nothing.
 func (r row) request() string {
 	var hooks []string
 	for i := range r.hooks {
@@ -72,7 +71,7 @@ func (r row) run(table *tabwriter.Writer, program string, pairs int) {
 		a, _ := process.Call{Args: []string{program, "hooks", "eval"}, Stdin: request}.Time()
 		b, _ := process.Call{Args: r.floor, Stdin: request}.Time()
 		if i < 2 {
-			continue // caches are cold
+			continue // the caches were cold
 		}
 		ours, floors = append(ours, a), append(floors, b)
 		differences, ratios = append(differences, a-b), append(ratios, a/b)

@@ -1,5 +1,5 @@
-// Hydrate times a hydration as a whole process against the least that the same
-// work can cost. What it prints are medians, and of the ratios that of the pairs.
+// Hydrate compares a hydration as a whole process with the least that the same work can
+// cost. It prints medians; ratios are medians over pairs.
 package main
 
 import (
@@ -16,13 +16,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/bench/process"
 )
 
-// row is one comparison: created tasks beside manual ones, after so many of the
-// skill's own tasks that are there already.
+// row is one comparison.
 type row struct {
 	name           string
-	create, manual int
-	tagged         int
-	parseOnly      bool // against a program that only parses the event
+	create, manual int  // tasks of the skill, and of the user
+	tagged         int  // tasks of the skill that exist before
+	parseOnly      bool // compare with a program that only parses the event
 	budget         float64
 }
 
@@ -80,7 +79,7 @@ func (b *bench) run(table *tabwriter.Writer, pairs int) {
 		b.reset()
 		floor := b.floor()
 		if i == 0 {
-			continue // both have warmed the caches now
+			continue // the caches were cold
 		}
 		ours, floors, ratios = append(ours, us), append(floors, floor), append(ratios, us/floor)
 		peak = max(peak, memory)
@@ -89,8 +88,9 @@ func (b *bench) run(table *tabwriter.Writer, pairs int) {
 		b.name, process.Median(ours), process.Median(floors), process.Median(ratios), b.budget, float64(peak)/1024, b.locked(min(pairs, 7)))
 }
 
-// locked returns how long the list's lock is held at the longest, in milliseconds,
-// of some runs apart: to see it, it is looked for all the time, which costs time.
+// locked returns the longest time in milliseconds that the list's lock is held in some
+// runs. They are separate from those that are timed, because polling the lock slows them
+// down.
 func (b *bench) locked(runs int) (longest float64) {
 	for range runs {
 		b.reset()
@@ -103,7 +103,7 @@ func (b *bench) locked(runs int) (longest float64) {
 	return longest
 }
 
-// watch returns the time from when a path was first seen to when it was last.
+// watch returns the time between the first and the last sight of a path.
 func watch(path string, done chan struct{}) time.Duration {
 	var first, last time.Time
 	for {
@@ -141,7 +141,7 @@ func (b *bench) time(argv ...string) (ms float64, peak int64) {
 const event = `{"session_id":"bench","transcript_path":"/tmp/t.jsonl","cwd":"/","prompt_id":"p","permission_mode":"default",
 "hook_event_name":"PostToolUse","tool_name":"Skill","tool_input":{"skill":"bench"},"tool_response":{"success":true,"commandName":"bench"}}`
 
-// reset makes the home directory what the row begins with: no more and no less.
+// reset gives the home directory exactly the content with which the row begins.
 func (b *bench) reset() {
 	check(os.MkdirAll(b.list(), 0o755))
 	check(os.RemoveAll(filepath.Join(b.home, ".claude/tasks/."+session+".fsmtx")))

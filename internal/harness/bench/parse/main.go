@@ -1,5 +1,5 @@
-// Parse reads an event from standard input, parses it and goes on: the least
-// that a hook with nothing to do can cost.
+// Parse reads an event from standard input, parses it and replies: the least that a hook
+// with nothing to do can cost.
 package main
 
 import (

@@ -1,9 +1,8 @@
-// Package process times programs as whole processes, which is what a hook costs
-// the agent. Programs are compared pair by pair in one run: they take turns, so
-// that a machine that is slow for a while is slow for both.
+// Package process times programs as whole processes, because that is what a hook costs
+// the agent. Programs are compared in pairs: they take turns, so that a machine that is
+// slow for a while is slow for both.
 //
-// It is for the benchmark programs beside it, and ends them where something does
-// not work.
+// It is for the benchmark programs beside it: its functions end the program on errors.
 package process
 
 import (
@@ -30,16 +29,16 @@ func Build(dir, pkg string) string {
 	return path
 }
 
-// Call is a program with what it is given.
+// Call is one run of a program.
 type Call struct {
 	Args   []string // the program's path first
 	Env    []string
 	Stdin  string
-	MayEnd int // an exit code that is as good as 0
+	MayEnd int // an exit code besides 0 that is not an error
 }
 
-// Time makes the call. It returns the wall time in milliseconds, and the peak of
-// the memory in KiB on Linux, in bytes on macOS.
+// Time runs the program. It returns the wall time in milliseconds and the peak memory,
+// in KiB on Linux and in bytes on macOS.
 func (c Call) Time() (ms float64, peak int64) {
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	cmd.Env = c.Env
@@ -55,7 +54,7 @@ func (c Call) Time() (ms float64, peak int64) {
 	return float64(took.Microseconds()) / 1000, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
 }
 
-// Median returns the median of some values, and sorts them.
+// Median returns the median of the values, which it sorts.
 func Median(values []float64) float64 {
 	slices.Sort(values)
 	return values[len(values)/2]

@@ -1,5 +1,5 @@
-// Spawn is what running hooks costs at least: it runs sh -c true as often as its
-// argument says, all at once, each with its pipes, and nothing else.
+// Spawn does the least that running hooks can cost: it runs sh -c true as many times as
+// its argument says, at the same time, each with its own pipes.
 package main
 
 import (
