@@ -18,9 +18,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// plant makes what txtar cannot write: plant fifo|socket path, plant sparse path
-// MiB, plant memory dir (which is quicker where there is much to sync), plant file path quoted..., plant repeat path quoted n, plant tasks dir n.
-// Quoted text is a Go string without its quotes; ° in a task stands for its number.
+// plant creates what a txtar file cannot contain:
+//
+//	plant fifo PATH
+//	plant socket PATH
+//	plant sparse PATH MIB
+//	plant memory DIR            a directory in memory, where syncing is fast
+//	plant file PATH TEXT
+//	plant repeat PATH TEXT N
+//	plant tasks DIR TEXT N      N task files; ° in TEXT is the number of the task
+//
+// TEXT is a Go string without its quotes.
 func plant(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: plant kind path...")
@@ -72,8 +80,8 @@ func unquote(ts *testscript.TestScript, text string) string {
 	return s
 }
 
-// person is an ordinary user with a home: whatever permissions forbid, they
-// forbid it. If this test runs as root it is nobody.
+// person is an unprivileged user with a home, to whom file permissions apply. If the
+// test runs as root, it is the user nobody.
 type person struct {
 	t       *testing.T
 	home    string
@@ -85,7 +93,7 @@ const nobody = 65534
 
 func newPerson(t *testing.T) *person {
 	t.Helper()
-	root, err := os.MkdirTemp("", "fsmtx-test-") // t.TempDir is in a directory that is root's alone
+	root, err := os.MkdirTemp("", "fsmtx-test-") // only root can enter the parent of t.TempDir
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(root, 0o755))
 	p := &person{t: t, home: filepath.Join(root, "home"), program: filepath.Join(root, "fsmtx"), uid: os.Geteuid()}
@@ -124,8 +132,8 @@ func (p *person) own() {
 
 const aSkillWasCalled = `{"session_id": "s", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_response": {"success": true, "commandName": "my-skill"}}`
 
-// run runs the program as the person. It is given ten seconds: nothing that it
-// finds may keep it waiting.
+// run runs the program as the person. It kills it after ten seconds, because no file may
+// block it.
 func (p *person) run(args ...string) (code int, stdout, stderr string) {
 	p.t.Helper()
 	c := exec.CommandContext(p.t.Context(), p.program, args...)
@@ -146,8 +154,8 @@ func (p *person) run(args ...string) (code int, stdout, stderr string) {
 	return code, out.String(), errs.String()
 }
 
-// list is what is in the task list, but for locks and without the contents of
-// what even root should leave alone.
+// list returns mode, size and mtime of everything in the task list, nil if the list
+// cannot be read.
 func (p *person) list() map[string]string {
 	p.t.Helper()
 	entries, err := os.ReadDir(p.path(".claude/tasks/s"))
@@ -164,15 +172,15 @@ func (p *person) list() map[string]string {
 	return m
 }
 
-// TestForbidden: what may not be read, written or trusted makes the hook fail in
-// words and leaves the list as it is.
-func TestForbidden(t *testing.T) {
+// TestMissingPermissionsAreReported: a file that cannot be read, written or trusted makes
+// the command fail with a message and leaves the list unchanged.
+func TestMissingPermissionsAreReported(t *testing.T) {
 	for _, c := range []struct {
-		name   string
-		forbid func(p *person)
-		args   []string
-		code   int
-		says   string
+		name    string
+		prepare func(p *person)
+		args    []string
+		code    int
+		says    string
 	}{
 		{"unreadable fsm.json", func(p *person) { p.mode(".claude/skills/my-skill/fsm.json", 0) }, []string{"hydrate"}, 2, "fsm.json: permission denied"},
 		{"unreadable list", func(p *person) { p.mode(".claude/tasks/s", 0o300) }, []string{"hydrate"}, 2, "tasks/s: permission denied"},
@@ -183,24 +191,24 @@ func TestForbidden(t *testing.T) {
 			p.write(".claude/tasks/s/.highwatermark", "7")
 			p.mode(".claude/tasks/s/.highwatermark", 0)
 		}, []string{"hydrate"}, 2, ".highwatermark: permission denied"},
-		{"unreadable journal", func(p *person) { p.sibling(0o700, "journal", 0) }, []string{"hydrate"}, 2, "journal: permission denied"},
-		{"unreadable journal, recover", func(p *person) { p.sibling(0o700, "journal", 0) }, []string{"recover"}, 1, "journal: permission denied"},
-		{"unreadable journal, recover --force", func(p *person) { p.sibling(0o700, "journal", 0) }, []string{"recover", "--force"}, 1, "journal: permission denied"},
-		{"unreadable lock", func(p *person) { p.sibling(0o700, "lock", 0) }, []string{"hydrate"}, 2, "lock: permission denied"},
-		{"sibling without permissions", func(p *person) { p.sibling(0, "", 0) }, []string{"hydrate"}, 2, "permission denied"},
-		{"sibling that others may write to", func(p *person) { p.sibling(0o777, "", 0) }, []string{"hydrate"}, 2, "others may write to it (mode 0777)"},
-		{"sibling that the group may write to", func(p *person) { p.sibling(0o770, "", 0) }, []string{"recover"}, 1, "others may write to it (mode 0770)"},
-		{"sibling of root", func(p *person) { p.sibling(0o755, "", 0); p.give(".claude/tasks/.s.fsmtx") }, []string{"hydrate"}, 2, "it belongs to user 0"},
-		{"sibling of root, recover", func(p *person) { p.sibling(0o755, "", 0); p.give(".claude/tasks/.s.fsmtx") }, []string{"recover"}, 1, "it belongs to user 0"},
+		{"unreadable journal", func(p *person) { p.stateDir(0o700, "journal", 0) }, []string{"hydrate"}, 2, "journal: permission denied"},
+		{"unreadable journal, recover", func(p *person) { p.stateDir(0o700, "journal", 0) }, []string{"recover"}, 1, "journal: permission denied"},
+		{"unreadable journal, recover --force", func(p *person) { p.stateDir(0o700, "journal", 0) }, []string{"recover", "--force"}, 1, "journal: permission denied"},
+		{"unreadable lock", func(p *person) { p.stateDir(0o700, "lock", 0) }, []string{"hydrate"}, 2, "lock: permission denied"},
+		{"state directory without permissions", func(p *person) { p.stateDir(0, "", 0) }, []string{"hydrate"}, 2, "permission denied"},
+		{"state directory that others may write to", func(p *person) { p.stateDir(0o777, "", 0) }, []string{"hydrate"}, 2, "others may write to it (mode 0777)"},
+		{"state directory that the group may write to", func(p *person) { p.stateDir(0o770, "", 0) }, []string{"recover"}, 1, "others may write to it (mode 0770)"},
+		{"state directory of root", func(p *person) { p.stateDir(0o755, "", 0); p.give(".claude/tasks/.s.fsmtx") }, []string{"hydrate"}, 2, "it belongs to user 0"},
+		{"state directory of root, recover", func(p *person) { p.stateDir(0o755, "", 0); p.give(".claude/tasks/.s.fsmtx") }, []string{"recover"}, 1, "it belongs to user 0"},
 		{"unreadable lists", func(p *person) { p.mode(".claude/tasks", 0o300) }, []string{"recover"}, 1, "tasks: permission denied"},
 	} {
 		t.Run(strings.ReplaceAll(c.name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			p := newPerson(t)
 			if strings.Contains(c.name, "of root") && os.Geteuid() != 0 {
-				t.Skip("only root can plant what belongs to root")
+				t.Skip("only root can give a directory to root")
 			}
-			c.forbid(p)
+			c.prepare(p)
 			before := p.list()
 			code, stdout, stderr := p.run(c.args...)
 			assert.Equal(t, c.code, code)
@@ -219,8 +227,8 @@ func (p *person) mode(name string, mode os.FileMode) {
 	require.NoError(p.t, os.Chmod(p.path(name), mode))
 }
 
-// sibling makes S, with a file in it unless that has no name.
-func (p *person) sibling(mode os.FileMode, file string, fileMode os.FileMode) {
+// stateDir creates the state directory, with a file in it unless its name is empty.
+func (p *person) stateDir(mode os.FileMode, file string, fileMode os.FileMode) {
 	p.t.Helper()
 	const s = ".claude/tasks/.s.fsmtx"
 	require.NoError(p.t, os.Mkdir(p.path(s), 0o700))
@@ -236,9 +244,9 @@ func (p *person) give(name string) {
 	require.NoError(p.t, os.Chown(p.path(name), 0, 0))
 }
 
-// TestUnreadableTaskIsLeftAlone: the client does not show it, so it is nobody's,
-// and it counts by its name.
-func TestUnreadableTaskIsLeftAlone(t *testing.T) {
+// TestUnreadableTaskIsKept: the client does not show the task, so a hydration keeps it.
+// Its number is not given again.
+func TestUnreadableTaskIsKept(t *testing.T) {
 	p := newPerson(t)
 	p.write(".claude/tasks/s/7.json", `{"id": "7", "subject": "x", "description": "", "status": "pending", "blocks": [], "blockedBy": [], "metadata": {"fsm": 1}}`)
 	p.mode(".claude/tasks/s/7.json", 0)

@@ -20,37 +20,37 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// errDeath is what an interrupted hydration dies of.
-var errDeath = errors.New("dead")
+// errCrash is the value of the panic that interrupts a hydration.
+var errCrash = errors.New("crash")
 
-// dying is the file system of a process that dies when it is about to commit, or
-// when it just has committed.
-type dying struct {
+// crashing is a file system that panics when the transaction is about to commit, or
+// just after.
+type crashing struct {
 	vfs.OS
-	committed bool
+	committed bool // crash after the commit
 	renamed   *bool
 }
 
-func (d dying) Rename(oldname, newname string) error {
+func (d crashing) Rename(oldname, newname string) error {
 	if filepath.Base(oldname) != "journal" {
 		return d.OS.Rename(oldname, newname)
 	}
 	if !d.committed {
-		panic(errDeath)
+		panic(errCrash)
 	}
 	*d.renamed = true
 	return d.OS.Rename(oldname, newname)
 }
 
-func (d dying) Sync(name string) error {
+func (d crashing) Sync(name string) error {
 	if *d.renamed {
-		panic(errDeath)
+		panic(errCrash)
 	}
 	return d.OS.Sync(name)
 }
 
-// interrupt hydrates for the event in event.json and dies before the commit
-// point, or right after it: interrupt [committed].
+// interrupt hydrates for the event in event.json and crashes before the commit point, or
+// just after it: interrupt [committed].
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 1 || len(args) == 1 && args[0] != "committed" {
 		ts.Fatalf("usage: interrupt [committed]")
@@ -61,17 +61,16 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	env := func(name string) (string, bool) { v := ts.Getenv(name); return v, v != "" }
 	defer func() {
-		if r := recover(); r != errDeath {
-			ts.Fatalf("it was not interrupted: %v", r)
+		if r := recover(); r != errCrash {
+			ts.Fatalf("not interrupted: %v", r)
 		}
 	}()
 	_, err = hydrate.Run(context.Background(), request, env,
-		hydrate.Options{LockTimeout: time.Minute, FS: dying{committed: len(args) == 1, renamed: new(bool)}})
+		hydrate.Options{LockTimeout: time.Minute, FS: crashing{committed: len(args) == 1, renamed: new(bool)}})
 	ts.Check(err)
 }
 
-// forge replaces text in a journal and gives it the right checksum:
-// forge journal old new.
+// forge replaces text in a journal and corrects its checksum: forge journal old new.
 func forge(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: forge journal old new")
@@ -86,8 +85,8 @@ func forge(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(head+"\n"+body), 0o600))
 }
 
-// listing writes everything that is known of a directory to a file, but the
-// contents of lock files: listing dir file.
+// listing writes the content and the metadata of all files in a directory to a file,
+// without the content of lock files: listing dir file.
 func listing(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: listing dir file")

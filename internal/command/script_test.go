@@ -34,7 +34,7 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir+"/home")
 			env.Setenv("GORACE", os.Getenv("GORACE"))
-			env.Setenv("NL", "\n") // a script cannot write one in a word
+			env.Setenv("NL", "\n") // scripts have no escape for it
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": event, "cmptask": cmptask,
