@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -22,7 +24,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// hookCase is one case of testdata/hooks/cases.json or more.json.
+// hookCase is one case of cases.json, more.json or dialects.json in testdata/hooks.
 type hookCase struct {
 	ID           string            `json:"id"`
 	Title        string            `json:"title"`
@@ -37,33 +39,49 @@ type hookCase struct {
 	Tags         []string          `json:"tags"`
 }
 
-// genInput is a large input that is made, not stored.
+// genInput describes a large input, which is generated.
 type genInput struct {
 	Path []string `json:"path"`
 	Char string   `json:"char"`
 	N    int      `json:"n"`
 }
 
+// TestHookCases runs every case, and then checks that each requirement of the hook
+// runtime is held by a case that ran or by a test.
 func TestHookCases(t *testing.T) {
 	cases := slices.Concat(readHookCases(t, "cases.json"), readHookCases(t, "more.json"), readHookCases(t, "dialects.json"))
 	timed := func(c hookCase) bool { return slices.Contains(c.Tags, "timing") }
+	var mutex sync.Mutex
+	passed := map[string]hookCase{}
+	run := func(t *testing.T, c hookCase) {
+		c.run(t)
+		mutex.Lock()
+		defer mutex.Unlock()
+		passed[c.ID] = c
+	}
 	t.Run("together", func(t *testing.T) {
 		for _, c := range cases {
 			if !timed(c) {
-				t.Run(c.ID, func(t *testing.T) { t.Parallel(); c.run(t) })
+				t.Run(c.ID, func(t *testing.T) { t.Parallel(); run(t, c) })
 			}
 		}
 	})
 	for _, c := range cases {
 		if timed(c) {
-			t.Run(c.ID, c.run)
+			t.Run(c.ID, func(t *testing.T) { run(t, c) })
 		}
 	}
+	t.Run("requirements", func(t *testing.T) {
+		if len(passed) < len(cases) {
+			t.Skipf("%d of %d cases passed: -run selected some, or others failed", len(passed), len(cases))
+		}
+		checkRequirements(t, passed)
+	})
 }
 
-// writeProgram writes a file that is going to be started. No process may be forked
-// meanwhile: a child that has the file open for writing, if only until it becomes
-// something else, keeps it from being started.
+// writeProgram writes a file that will be executed. No process may be forked meanwhile:
+// a child that inherits the open file, if only until its exec, makes executing it fail
+// with ETXTBSY.
 func writeProgram(path, text string, mode os.FileMode) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -106,13 +124,39 @@ func (c hookCase) run(t *testing.T) {
 			want[path] = inDir(value, dir)
 		}
 	}
+	require.NotEmpty(t, want, "%s expects nothing", c.ID)
+	c.checkMembers(t, got, want)
 	for path, value := range want {
 		found := lookup(got, path)
 		require.True(t, matches(found, value), "%s (%s)\n  %s\n  want %v\n  got  %v", c.ID, c.Title, path, value, found)
 	}
 }
 
-// stdin is the request for a directory; its numbers keep their digits.
+// checkMembers fails if the result lacks what every result of its mode has. Otherwise
+// an expectation that something is absent would hold for an empty result, and one that
+// nothing blocks would hold without a hook.
+func (c hookCase) checkMembers(t *testing.T, got, want map[string]any) {
+	var request struct {
+		Mode string `json:"mode"`
+	}
+	require.NoError(t, json.Unmarshal(c.Request, &request))
+	members := map[string][]string{
+		"":          {"plan", "results", "aggregated", "policy", "logs"},
+		"fire":      {"plan", "results", "aggregated", "policy", "logs"},
+		"tool":      {"tool", "before", "after", "logs"},
+		"model":     {"model", "selection", "before", "after", "logs"},
+		"translate": {"value"}, "status": {"enabled"}, "factory": {"blocking", "stop", "reason"},
+	}[request.Mode]
+	require.NotEmpty(t, members, "%s: unknown mode", c.ID)
+	require.Subset(t, slices.Collect(maps.Keys(got)), members, c.ID)
+	results, fired := got["results"].([]any)
+	if _, empty := want["plan"]; !fired || empty || equal(want["results"], []any{}) || equal(want["results|len"], 0.0) {
+		return
+	}
+	require.NotEmpty(t, results, "%s: no hook ran", c.ID)
+}
+
+// stdin returns the request for a directory; its numbers keep their digits.
 func (c hookCase) stdin(t *testing.T, dir string) []byte {
 	var request map[string]jsontext.Value
 	require.NoError(t, json.Unmarshal([]byte(inDir(string(c.Request), dir).(string)), &request))
@@ -152,7 +196,7 @@ func evaluate(t *testing.T, stdin []byte) map[string]any {
 	return got
 }
 
-// newFiles returns what hooks left behind, a dot in a name as an underscore.
+// newFiles returns the files that hooks created, with dots in names as underscores.
 func (c hookCase) newFiles(t *testing.T, dir string) map[string]any {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
@@ -189,10 +233,10 @@ func inDir(v any, dir string) any {
 	return v
 }
 
-// missing is what a path that leads nowhere finds.
+// missing is what lookup returns for a path that does not exist.
 type missing struct{}
 
-// lookup follows a dotted path through a value; behind a | are filters.
+// lookup follows a dotted path through a value, and applies the filters after a |.
 func lookup(v any, path string) any {
 	path, filters, _ := strings.Cut(path, "|")
 	v = walk(v, path)
@@ -272,7 +316,7 @@ func logText(v any, levels ...string) string {
 	return strings.Join(texts, "\n")
 }
 
-// matches compares what was found with a value, or with operators.
+// matches compares a value with an expected one, or applies operators.
 func matches(found, want any) bool {
 	operators, ok := want.(map[string]any)
 	if !ok || len(operators) == 0 || !allOperators(operators) {
@@ -341,7 +385,7 @@ func apply(operator string, found, operand any) bool {
 	panic("unknown operator " + operator)
 }
 
-// compare returns 0 for what is no number, which no bound accepts.
+// compare returns 0, which no bound accepts, unless both are numbers.
 func compare(a, b any) int {
 	x, okX := a.(float64)
 	y, okY := b.(float64)

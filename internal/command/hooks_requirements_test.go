@@ -1,9 +1,11 @@
 package command_test
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -12,60 +14,112 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEveryHookRequirementHasATest reads the numbers that the hook runtime is held
-// to, and looks for a test that names each: a case by its reqs, a test or a session
-// in a comment. With -v it prints where.
-func TestEveryHookRequirementHasATest(t *testing.T) {
-	text, err := os.ReadFile("../../testdata/hooks/requirements.tsv")
+const requirementsFile = "../../testdata/hooks/requirements.tsv"
+
+// checkRequirements reads requirements.tsv, whose last column names what holds each
+// requirement, separated by blanks:
+//
+//	case:ID              a case whose reqs name the requirement; it has passed
+//	test:PACKAGE.NAME    a test or example whose comment names it
+//	session:NAME         a session in testdata/hooks/script that names it
+func checkRequirements(t *testing.T, passed map[string]hookCase) {
+	text, err := os.ReadFile(requirementsFile)
 	require.NoError(t, err)
 	var numbers []string
 	for line := range strings.Lines(string(text)) {
-		columns := strings.Split(strings.TrimSpace(line), "\t")
-		require.Len(t, columns, 3, line)
-		require.Contains(t, []string{"a", "b", "c"}, columns[1], line)
-		numbers = append(numbers, columns[0])
+		columns := strings.Split(strings.TrimRight(line, "\n"), "\t")
+		require.Len(t, columns, 4, line)
+		number, class, holders := columns[0], columns[1], strings.Fields(columns[3])
+		assert.Contains(t, []string{"a", "b", "c"}, class, line)
+		assert.NotEmpty(t, holders, "nothing holds %s", number)
+		for _, holder := range holders {
+			assert.Empty(t, holderProblem(number, holder, passed), "%s is held by %s", number, holder)
+		}
+		numbers = append(numbers, number)
 	}
 	require.Len(t, slices.Compact(slices.Sorted(slices.Values(numbers))), 211)
-
-	named := namedRequirements(t)
-	assert.Empty(t, without(numbers, named), "no test names these")
-	assert.Equal(t, []string{"HOOK-999"}, without(append(numbers, "HOOK-999"), named), "a missing one is found")
-	for number := range named {
-		assert.Contains(t, numbers, number, "%s names what is no requirement", named[number][0])
-	}
-	for _, number := range numbers {
-		t.Logf("%s\t%s", number, strings.Join(named[number], " "))
+	for id, c := range passed {
+		for _, number := range c.Requirements {
+			assert.True(t, !strings.HasPrefix(number, "HOOK-") || slices.Contains(numbers, number), "case %s names %s", id, number)
+		}
 	}
 }
 
-// without returns the numbers that are not named.
-func without(numbers []string, named map[string][]string) []string {
-	return slices.DeleteFunc(slices.Clone(numbers), func(n string) bool { return len(named[n]) > 0 })
+// holderProblem says why something does not hold a requirement, "" if it does.
+func holderProblem(number, holder string, passed map[string]hookCase) string {
+	kind, name, _ := strings.Cut(holder, ":")
+	switch kind {
+	case "case":
+		if c, ok := passed[name]; !ok {
+			return "it did not pass"
+		} else if !slices.Contains(c.Requirements, number) {
+			return "its reqs do not name the requirement"
+		}
+		return ""
+	case "test":
+		return testProblem(number, name)
+	case "session":
+		text, err := os.ReadFile(filepath.Join("../../testdata/hooks/script", name+".txtar"))
+		if err != nil || !strings.Contains(string(text), number) {
+			return "it does not exist or does not name the requirement"
+		}
+		return ""
+	}
+	return "it is none of case, test and session"
 }
 
-// namedRequirements returns the tests that name each requirement.
-func namedRequirements(t *testing.T) map[string][]string {
-	named := map[string][]string{}
-	for _, file := range []string{"cases.json", "more.json", "dialects.json"} {
-		for _, c := range readHookCases(t, file) {
-			for _, number := range c.Requirements {
-				if strings.HasPrefix(number, "HOOK-") {
-					named[number] = append(named[number], c.ID)
+// testProblem looks for a test function that names the requirement and asserts
+// something.
+func testProblem(number, name string) string {
+	dir, function, _ := strings.Cut(name, ".")
+	paths, err := filepath.Glob(filepath.Join("../..", dir, "*_test.go"))
+	if err != nil {
+		return err.Error()
+	}
+	for _, path := range paths {
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			return err.Error()
+		}
+		for _, d := range f.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Name.Name == function {
+				switch {
+				case !strings.Contains(fn.Doc.Text(), number):
+					return "its comment does not name the requirement"
+				case !asserts(fn):
+					return "it asserts nothing"
 				}
+				return ""
 			}
 		}
 	}
-	for _, pattern := range []string{"*_test.go", "../hooks/*_test.go", "../hooks/*/*_test.go", "../../testdata/hooks/script/*.txtar"} {
-		paths, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		require.NotEmpty(t, paths, pattern)
-		for _, path := range paths {
-			text, err := os.ReadFile(path)
-			require.NoError(t, err)
-			for _, number := range regexp.MustCompile(`HOOK-[0-8]\d\d[ab]?`).FindAllString(string(text), -1) {
-				named[number] = append(named[number], filepath.Base(path))
+	return "it does not exist"
+}
+
+// asserts reports whether a function calls require, assert or t.Fatal, or is an example
+// with output.
+func asserts(fn *ast.FuncDecl) bool {
+	found := strings.HasPrefix(fn.Name.Name, "Example")
+	ast.Inspect(fn.Body, func(n ast.Node) bool {
+		if call, ok := n.(*ast.CallExpr); ok {
+			if selector, ok := call.Fun.(*ast.SelectorExpr); ok {
+				x, _ := selector.X.(*ast.Ident)
+				found = found || x != nil && (x.Name == "require" || x.Name == "assert" || strings.HasPrefix(selector.Sel.Name, "Fatal"))
 			}
 		}
+		return true
+	})
+	return found
+}
+
+// TestHoldersAreChecked shows that a requirement without a holder is noticed.
+func TestHoldersAreChecked(t *testing.T) {
+	passed := map[string]hookCase{"c": {Requirements: []string{"HOOK-001"}}}
+	assert.Empty(t, holderProblem("HOOK-001", "case:c", passed))
+	for _, holder := range []string{
+		"case:d", "test:internal/hooks.TestNoSuchTest", "test:internal/hooks.TestImports", "session:nosuch", "session:check", "HOOK-001", "",
+	} {
+		assert.NotEmpty(t, holderProblem("HOOK-001", holder, passed), holder)
 	}
-	return named
+	assert.NotEmpty(t, holderProblem("HOOK-002", "case:c", passed))
 }

@@ -37,6 +37,7 @@ func command(event, command string) string {
 	return string(text)
 }
 
+// HOOK-001, HOOK-013
 func TestDisabledEngineIsNilAndSafe(t *testing.T) {
 	e := New(Config{Dialect: dialect.LLxprt(), Load: func() ([]Source, error) { panic("read") }})
 	require.Nil(t, e)
@@ -53,6 +54,7 @@ func TestDisabledEngineIsNilAndSafe(t *testing.T) {
 	require.Equal(t, string(request), call.Result.LLMContent)
 }
 
+// HOOK-003, HOOK-004, HOOK-005, HOOK-008, HOOK-148, HOOK-206
 func TestConfigurationIsReadOnceByTheFirstEvent(t *testing.T) {
 	var reads atomic.Int32
 	e := New(Config{Dialect: dialect.LLxprt(), Session: Session{Cwd: t.TempDir()}, Enabled: true, Load: func() ([]Source, error) {
@@ -75,6 +77,7 @@ func TestConfigurationIsReadOnceByTheFirstEvent(t *testing.T) {
 	require.Equal(t, Status{true, 1}, e.Status())
 }
 
+// HOOK-113, HOOK-115, HOOK-147
 func TestInternalFailuresAllowAndAreLogged(t *testing.T) {
 	noValue := dialect.LLxprt()
 	noValue.Hooks.Variables = []dialect.Variable{{Name: "X"}} // panics in the runner
@@ -201,6 +204,7 @@ func TestFireReturnsAfterTheHooksHaveEnded(t *testing.T) {
 	require.True(t, r.Results[0].Success)
 }
 
+// HOOK-011
 func TestNoHooksForTheEventStartsNothing(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "mark")
 	e := engineOf(t, dialect.LLxprt(), command(dialect.AfterTool, "touch "+marker))
