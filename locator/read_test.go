@@ -44,7 +44,7 @@ var unusable = []struct {
 	}, locator.ErrNotRegular, "not a regular file but a FIFO"},
 	{"device", func(t *testing.T, path string) { require.NoError(t, os.Symlink("/dev/null", path)) }, locator.ErrNotRegular, "not a regular file but a device"},
 	{"dangling link", func(t *testing.T, path string) { require.NoError(t, os.Symlink("gone", path)) }, locator.ErrDangling, "dangling symbolic link"},
-	{"circular link", func(t *testing.T, path string) { require.NoError(t, os.Symlink("fsm.json", path)) }, syscall.ELOOP, "symbolic links"},
+	{"circular link", func(t *testing.T, path string) { require.NoError(t, os.Symlink(filepath.Base(path), path)) }, syscall.ELOOP, "symbolic links"},
 }
 
 func TestUnusableSpecIsFoundAndRefused(t *testing.T) {
@@ -75,12 +75,12 @@ func TestUnusableRegistryIsAnErrorAndDoesNotBlock(t *testing.T) {
 			dir, l := onDisk(t)
 			plugins := filepath.Join(l.ConfigDir, "plugins")
 			require.NoError(t, os.MkdirAll(plugins, 0o755))
-			test.make(t, filepath.Join(plugins, "fsm.json"))
-			require.NoError(t, os.Rename(filepath.Join(plugins, "fsm.json"), filepath.Join(plugins, "installed_plugins.json")))
+			test.make(t, filepath.Join(plugins, "installed_plugins.json"))
 
 			_, err := l.Locate("p:s", dir)
-			require.Error(t, err)
-			assert.Contains(t, err.Error(), "Skill 'p:s' not found - installed_plugins.json is missing or malformed: ")
+			require.ErrorAs(t, err, new(*locator.RegistryError))
+			require.ErrorIs(t, err, test.err)
+			assert.Contains(t, err.Error(), "Skill 'p:s' not found - installed_plugins.json is missing or malformed: "+plugins+"/installed_plugins.json: ")
 			_, err = l.Locate("s", dir)
 			assert.NoError(t, err)
 		})
