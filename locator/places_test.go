@@ -166,8 +166,8 @@ func TestDisabledPluginIsSkipped(t *testing.T) {
 		{"disabled by the user, enabled by the project", map[string]string{shared: on, user: off}, false},
 		{"enabled by the user in the project", map[string]string{local: on, shared: off, user: off}, false},
 		{"a list of versions enables", map[string]string{shared: `{"enabledPlugins": {"p@m": ["1.0"]}}`, user: off}, false},
-		{"null is no mention", map[string]string{shared: `{"enabledPlugins": {"p@m": null}}`, user: off}, true},
-		{"text is no mention", map[string]string{shared: `{"enabledPlugins": {"p@m": "false"}}`}, false},
+		{"null does not mention it", map[string]string{shared: `{"enabledPlugins": {"p@m": null}}`, user: off}, true},
+		{"text does not mention it", map[string]string{shared: `{"enabledPlugins": {"p@m": "false"}}`}, false},
 		{"torn settings are skipped", map[string]string{shared: `{"enabledPl`, user: off}, true},
 		{"settings of another type are skipped", map[string]string{shared: `{"enabledPlugins": []}`, user: `[]`}, false},
 	}
