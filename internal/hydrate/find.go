@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude"
@@ -21,11 +22,18 @@ type SpecError struct {
 	Err  error
 }
 
+// Error gives each problem as path:line:column: message, below a summary.
 func (e *SpecError) Error() string {
-	if invalid, ok := errors.AsType[*fsmspec.InvalidError](e.Err); ok {
-		return fmt.Sprintf("%s is not valid, and no task was changed (%s):\n%v", e.Path, count(len(invalid.Problems), "problem"), e.Err)
+	invalid, ok := errors.AsType[*fsmspec.InvalidError](e.Err)
+	if !ok {
+		return e.Err.Error()
 	}
-	return e.Err.Error()
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s is not valid (%s); no task was changed:", e.Path, count(len(invalid.Problems), "problem"))
+	for _, p := range invalid.Problems {
+		fmt.Fprintf(&b, "\n%s:%s", e.Path, p)
+	}
+	return b.String()
 }
 
 func (e *SpecError) Unwrap() error { return e.Err }

@@ -75,12 +75,24 @@ type OS struct{}
 
 func (OS) Mkdir(name string, perm fs.FileMode) error  { return os.Mkdir(name, perm) }
 func (OS) Link(oldname, newname string) error         { return os.Link(oldname, newname) }
-func (OS) Rename(oldname, newname string) error       { return os.Rename(oldname, newname) }
 func (OS) RenameNew(oldname, newname string) error    { return renameNew(oldname, newname) }
 func (OS) Remove(name string) error                   { return os.Remove(name) }
 func (OS) Chtimes(name string, mtime time.Time) error { return os.Chtimes(name, mtime, mtime) }
 func (OS) Lstat(name string) (fs.FileInfo, error)     { return os.Lstat(name) }
 func (OS) ReadDir(name string) ([]fs.DirEntry, error) { return os.ReadDir(name) }
+
+// Rename is not os.Rename, which refuses to replace an empty directory.
+func (OS) Rename(oldname, newname string) error {
+	for {
+		err := syscall.Rename(oldname, newname)
+		if err == nil {
+			return nil
+		}
+		if !errors.Is(err, syscall.EINTR) {
+			return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err}
+		}
+	}
+}
 
 func (OS) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error {
 	return renameio.WriteFile(name, data, perm, renameio.WithTempDir(tempDir), renameio.WithStaticPermissions(perm))

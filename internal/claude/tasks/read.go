@@ -1,8 +1,10 @@
 package tasks
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -59,13 +61,14 @@ func Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.Snapshot,
 }
 
 // classifyAll reads the named files, in parallel. Every call of a skill reads the
-// whole list, which may have ten thousand tasks, so each reader reuses one buffer.
+// whole list, which may have ten thousand tasks, so a reader reuses its buffer.
 func classifyAll(ctx context.Context, d *os.File, names []string) (tagged []fsmspec.Existing, torn []string, err error) {
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
-	for part := range parts(names, runtime.GOMAXPROCS(0)) {
+	g.SetLimit(runtime.GOMAXPROCS(0))
+	for part := range slices.Chunk(names, filesPerReader) {
 		g.Go(func() error {
-			var buf []byte
+			var buf bytes.Buffer
 			for _, name := range part {
 				if ctx.Err() != nil {
 					return context.Cause(ctx)
@@ -91,15 +94,12 @@ func classifyAll(ctx context.Context, d *os.File, names []string) (tagged []fsms
 	return tagged, torn, err
 }
 
-// parts cuts names into at most n runs of 64 names or more.
-func parts(names []string, n int) func(yield func([]string) bool) {
-	size := max((len(names)+n-1)/n, 64)
-	return slices.Chunk(names, size)
-}
+// filesPerReader is how many files one goroutine reads: more than it costs to start.
+const filesPerReader = 128
 
 // classify reads one file. A file that is gone, is not a regular file, may not be
 // read, or is too large is foreign.
-func classify(dirfd int, name string, buf *[]byte) (task fsmspec.Existing, kind fsmspec.Kind, broken bool, err error) {
+func classify(dirfd int, name string, buf *bytes.Buffer) (task fsmspec.Existing, kind fsmspec.Kind, broken bool, err error) {
 	data, err := readAt(dirfd, name, buf)
 	switch {
 	case errors.Is(err, errNotTask), errors.Is(err, unix.ENOENT), errors.Is(err, unix.ELOOP),
@@ -114,9 +114,9 @@ func classify(dirfd int, name string, buf *[]byte) (task fsmspec.Existing, kind 
 
 var errNotTask = errors.New("not a task file")
 
-// readAt reads a regular file into *buf, which it grows if necessary. It makes four
-// system calls per file, where os.ReadFile makes seven.
-func readAt(dirfd int, name string, buf *[]byte) ([]byte, error) {
+// readAt returns the content of a regular file, which is valid until buf is used
+// again. It makes four system calls per file, where os.ReadFile makes seven.
+func readAt(dirfd int, name string, buf *bytes.Buffer) ([]byte, error) {
 	fd, err := retry(func() (int, error) {
 		return unix.Openat(dirfd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
 	})
@@ -131,21 +131,28 @@ func readAt(dirfd int, name string, buf *[]byte) ([]byte, error) {
 	if st.Mode&unix.S_IFMT != unix.S_IFREG || st.Size > maxTaskBytes {
 		return nil, errNotTask
 	}
-	if want := int(st.Size) + 1; cap(*buf) < want {
-		*buf = make([]byte, max(want, 4096))
+	buf.Reset()
+	buf.Grow(readAhead)
+	_, err = buf.ReadFrom(descriptor(fd))
+	return buf.Bytes(), err
+}
+
+// readAhead is more than most task files have, so that one read is enough.
+const readAhead = 4096
+
+// descriptor reads from a file descriptor of a regular file. It reports io.EOF with
+// the last bytes: a regular file is read short only at its end.
+type descriptor int
+
+func (fd descriptor) Read(p []byte) (int, error) {
+	n, err := retry(func() (int, error) { return unix.Read(int(fd), p) })
+	if err != nil {
+		return 0, err
 	}
-	b := (*buf)[:cap(*buf)]
-	for n := 0; ; {
-		k, err := retry(func() (int, error) { return unix.Read(fd, b[n:]) })
-		if err != nil {
-			return nil, err
-		}
-		if n += k; k == 0 || n < len(b) {
-			return b[:n], nil
-		}
-		b = append(b, make([]byte, len(b))...) // it grew since fstat
-		*buf = b
+	if n < len(p) {
+		return n, io.EOF
 	}
+	return n, nil
 }
 
 // retry repeats a system call that a signal interrupts.

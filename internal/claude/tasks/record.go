@@ -72,11 +72,8 @@ func (l *Locks) Reap() error {
 // they do no harm.
 func (l *Locks) clearScratch() error {
 	entries, err := l.files.ReadDir(l.scratch)
-	if err != nil {
-		return err
-	}
 	for _, e := range entries {
 		_ = l.files.Remove(filepath.Join(l.scratch, e.Name()))
 	}
-	return nil
+	return err
 }

@@ -47,20 +47,13 @@ func (l *Locks) take(names []string) (busy string, err error) {
 		}
 		l.add(p.lock)
 	}
-	if tookOver && !l.settled() {
-		return names[0], nil
+	if tookOver {
+		time.Sleep(settleTime)
+		if l.Check() != nil {
+			return names[0], nil
+		}
 	}
 	return "", nil
-}
-
-// settled waits for settleTime and reports whether the locks are still held.
-func (l *Locks) settled() bool {
-	sleep := l.sleep
-	if sleep == nil {
-		sleep = time.Sleep
-	}
-	sleep(settleTime)
-	return l.Check() == nil
 }
 
 func (l *Locks) add(h lock) {
@@ -174,10 +167,8 @@ func (l *Locks) takeOver(path string) (gone bool, err error) {
 		_ = l.files.Remove(away)
 		return true, nil
 	}
-	// Another program took it in between: give it back, unless a third one has the
-	// place by now.
-	if err := l.files.RenameNew(away, path); err != nil {
-		_ = l.files.Remove(away)
-	}
+	// Another program took it in between: give it back, unless the place is taken.
+	_ = l.files.RenameNew(away, path)
+	_ = l.files.Remove(away) // only if it could not be given back; Reap removes the rest
 	return false, nil
 }

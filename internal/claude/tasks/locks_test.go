@@ -1,0 +1,302 @@
+package tasks
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// lockedList is a list's directory, its scratch directory, and the Locks of it.
+type lockedList struct {
+	*Locks
+	t   *testing.T
+	dir string
+}
+
+func newLockedList(t *testing.T) lockedList {
+	root := t.TempDir()
+	dir := filepath.Join(root, "list")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	require.NoError(t, os.Mkdir(filepath.Join(root, "s"), 0o700))
+	return lockedList{boundLocks(dir, filepath.Join(root, "s/locks")), t, dir}
+}
+
+func boundLocks(dir, scratch string) *Locks {
+	l := new(Locks)
+	l.Bind(vfs.OS{}, dir, scratch)
+	return l
+}
+
+func (l lockedList) at(name string) string { return filepath.Join(l.dir, name) }
+
+// take locks and fails the test if that is not possible.
+func (l lockedList) take(names ...string) (kept bool) {
+	l.t.Helper()
+	kept, err := l.Lock(l.t.Context(), names)
+	require.NoError(l.t, err)
+	return kept
+}
+
+// busy locks with a context that is done, and returns the error.
+func (l lockedList) busy(names ...string) error {
+	ctx, cancel := context.WithCancel(l.t.Context())
+	cancel()
+	_, err := l.Lock(ctx, names)
+	require.Error(l.t, err)
+	return err
+}
+
+// plant makes a lock of another program, age old.
+func (l lockedList) plant(name string, age time.Duration) {
+	l.t.Helper()
+	require.NoError(l.t, os.Mkdir(l.at(name), 0o755))
+	require.NoError(l.t, os.Chtimes(l.at(name), time.Time{}, time.Now().Add(-age)))
+}
+
+func (l lockedList) names() []string {
+	entries, err := os.ReadDir(l.dir)
+	require.NoError(l.t, err)
+	names := []string{}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// before calls do ahead of each step that changes the disk.
+func (l lockedList) before(do func(s faultfs.Step) error) {
+	l.files = &faultfs.Steps{FS: vfs.OS{}, Before: do}
+}
+
+func TestLockTakesAllOrNone(t *testing.T) {
+	l := newLockedList(t)
+	l.plant("2.json.lock", 0)
+	var busy *BusyError
+	require.ErrorAs(t, l.busy("1.json", "2.json"), &busy)
+	assert.Equal(t, l.at("2.json.lock"), busy.Path)
+	assert.ErrorIs(t, busy, context.Canceled)
+	assert.Equal(t, []string{"2.json.lock"}, l.names())
+
+	require.NoError(t, os.Remove(l.at("2.json.lock")))
+	l.take("1.json", "2.json")
+	assert.Equal(t, []string{".lock.lock", "1.json.lock", "2.json.lock"}, l.names())
+	require.NoError(t, l.Check())
+	require.NoError(t, l.Unlock())
+	assert.Empty(t, l.names())
+}
+
+func TestLockAgainTakesOnlyWhatIsMissing(t *testing.T) {
+	l := newLockedList(t)
+	l.take("1.json")
+	made := 0
+	l.before(func(s faultfs.Step) error {
+		if s.Op == "mkdir" && strings.Contains(s.Path, "locks/") {
+			made++
+		}
+		return nil
+	})
+	l.take("1.json", "2.json", "2.json")
+	assert.Equal(t, 1, made)
+	l.take()
+	assert.Equal(t, 1, made)
+	assert.Equal(t, []string{".lock.lock", "1.json.lock", "2.json.lock"}, l.names())
+	require.NoError(t, l.Unlock())
+}
+
+// freedByUnlock removes another program's lock when this program first releases
+// the list's.
+func (l lockedList) freedByUnlock(name string) {
+	freed := false
+	l.before(func(s faultfs.Step) error {
+		if !freed && s.Op == "remove" && s.Path == l.at(listLock) {
+			freed = true
+			return os.Remove(l.at(name))
+		}
+		return nil
+	})
+}
+
+func TestLockReportsWhetherLocksWereKept(t *testing.T) {
+	l := newLockedList(t)
+	assert.True(t, l.take("1.json"), "none were held before")
+	assert.True(t, l.take("2.json"), "no lock was held by another program")
+	l.plant("3.json.lock", 0)
+	l.freedByUnlock("3.json.lock")
+	assert.False(t, l.take("3.json"), "the list was unlocked in between")
+	require.NoError(t, l.Unlock())
+
+	l.plant("4.json.lock", 0)
+	l.freedByUnlock("4.json.lock")
+	assert.True(t, l.take("4.json"), "none were held before, so none were released")
+	require.NoError(t, l.Unlock())
+}
+
+// TestRetries: the first retries are quick, and none is later than 50 ms after the
+// one before.
+func TestRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLockedList(t)
+		l.plant(listLock, 0)
+		start, tries := time.Now(), []time.Duration{}
+		l.before(func(s faultfs.Step) error {
+			if s.Op == "rename" && s.To == l.at(listLock) {
+				tries = append(tries, time.Since(start))
+			}
+			return nil
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 190*time.Millisecond)
+		defer cancel()
+		_, err := l.Lock(ctx, nil)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		const ms = time.Millisecond
+		assert.Equal(t, []time.Duration{0, 5 * ms, 15 * ms, 35 * ms, 75 * ms, 125 * ms, 175 * ms}, tries)
+	})
+}
+
+func TestNameThatIsTooLongForALockIsNotLocked(t *testing.T) {
+	l := newLockedList(t)
+	fits, tooLong := strings.Repeat("a", 245)+".json", strings.Repeat("b", 246)+".json"
+	l.take(fits, tooLong)
+	assert.Equal(t, []string{".lock.lock", fits + ".lock"}, l.names())
+	require.NoError(t, l.Unlock())
+}
+
+func TestFileInPlaceOfALockIsNamed(t *testing.T) {
+	l := newLockedList(t)
+	require.NoError(t, os.WriteFile(l.at(listLock), nil, 0o644))
+	require.ErrorContains(t, l.busy(), l.at(listLock)+" is not a directory")
+}
+
+func TestBusyErrorGivesTheTimeIfItIsKnown(t *testing.T) {
+	e := &BusyError{Path: "/list/.lock.lock", Since: time.Date(2026, 11, 21, 10, 0, 0, 0, time.UTC), Cause: context.Canceled}
+	assert.Contains(t, e.Error(), "since 2026-11-21T10:00:00Z")
+	e.Since = time.Time{}
+	assert.NotContains(t, e.Error(), "since")
+
+	l := newLockedList(t)
+	l.plant(listLock, time.Second)
+	info, err := os.Stat(l.at(listLock))
+	require.NoError(t, err)
+	var busy *BusyError
+	require.ErrorAs(t, l.busy(), &busy)
+	assert.True(t, busy.Since.Equal(info.ModTime()))
+}
+
+func TestErrorOfTheFileSystemReleasesEverything(t *testing.T) {
+	for _, fault := range []string{"mkdir", "overwrite", "rename"} {
+		l := newLockedList(t)
+		l.before(func(s faultfs.Step) error {
+			if s.Op == fault && (fault != "rename" || s.To == l.at("2.json.lock")) {
+				return syscall.ENOSPC
+			}
+			return nil
+		})
+		require.ErrorIs(t, l.busy("1.json", "2.json"), syscall.ENOSPC, fault)
+		assert.Empty(t, l.names(), fault)
+	}
+}
+
+func TestLostLockIsNoticed(t *testing.T) {
+	l := newLockedList(t)
+	l.take()
+	require.NoError(t, os.Remove(l.at(listLock)))
+	require.ErrorIs(t, l.Check(), ErrLockLost)
+	l.plant(listLock, 0)
+	require.ErrorIs(t, l.Check(), ErrLockLost)
+	require.NoError(t, l.Unlock())
+	assert.DirExists(t, l.at(listLock), "another program's lock was released")
+}
+
+func TestLockThatCannotBeCheckedIsLost(t *testing.T) {
+	l := newLockedList(t)
+	l.take()
+	l.files = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error { return syscall.EIO }}
+	err := l.Check()
+	require.ErrorIs(t, err, ErrLockLost)
+	require.ErrorIs(t, err, syscall.EIO)
+	l.files = vfs.OS{}
+	require.NoError(t, l.Unlock())
+}
+
+func TestUnlockClearsScratch(t *testing.T) {
+	l := newLockedList(t)
+	l.take("1.json")
+	require.NoError(t, l.Unlock())
+	entries, err := os.ReadDir(l.scratch)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+}
+
+// TestRecordOfALockThatIsNotReleasedStays: the next process needs it.
+func TestRecordOfALockThatIsNotReleasedStays(t *testing.T) {
+	l := newLockedList(t)
+	l.take()
+	l.before(func(s faultfs.Step) error {
+		if s.Op == "remove" && s.Path == l.at(listLock) {
+			return syscall.EIO
+		}
+		return nil
+	})
+	require.ErrorIs(t, l.Unlock(), syscall.EIO)
+	assert.Equal(t, []string{listLock}, l.names())
+	require.NoError(t, boundLocks(l.dir, l.scratch).Reap())
+	assert.Empty(t, l.names())
+}
+
+func TestLockThatIsGoneIsReleased(t *testing.T) {
+	l := newLockedList(t)
+	l.take()
+	l.before(func(s faultfs.Step) error { // the client removes it at the last moment
+		if s.Op == "remove" && s.Path == l.at(listLock) {
+			return os.Remove(s.Path)
+		}
+		return nil
+	})
+	require.NoError(t, l.Unlock())
+}
+
+// TestHeldLocksAreRefreshed: the client takes a lock over whose modification time
+// is ten seconds old.
+func TestHeldLocksAreRefreshed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLockedList(t)
+		l.take("1.json")
+		for range 7 {
+			time.Sleep(5 * time.Second)
+			synctest.Wait()
+			for _, name := range []string{listLock, "1.json.lock"} {
+				info, err := os.Stat(l.at(name))
+				require.NoError(t, err)
+				assert.Less(t, time.Since(info.ModTime()), 4*time.Second, name)
+			}
+			require.NoError(t, l.Check(), "a refresh keeps the lock recognisable")
+		}
+		require.NoError(t, l.Unlock())
+		assert.Empty(t, l.names())
+	})
+}
+
+func TestRefreshLeavesTheLocksOfOthersAlone(t *testing.T) {
+	l := newLockedList(t)
+	l.take()
+	require.NoError(t, os.Remove(l.at(listLock)))
+	l.plant(listLock, time.Minute)
+	before, err := os.Stat(l.at(listLock))
+	require.NoError(t, err)
+	l.refresh(time.Now())
+	after, err := os.Stat(l.at(listLock))
+	require.NoError(t, err)
+	assert.Equal(t, before.ModTime(), after.ModTime())
+	require.NoError(t, l.Unlock())
+}

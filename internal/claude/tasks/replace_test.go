@@ -1,0 +1,306 @@
+package tasks
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// newList returns an empty list.
+func newList(t *testing.T) *List {
+	l := &List{Dir: filepath.Join(t.TempDir(), "list"), Wait: 10 * time.Second}
+	require.NoError(t, os.Mkdir(l.Dir, 0o755))
+	return l
+}
+
+func (l *List) stateDir() string { return filepath.Join(filepath.Dir(l.Dir), ".list.fsmtx") }
+
+// before calls do ahead of each step that changes the disk.
+func (l *List) before(do func(s faultfs.Step) error) {
+	l.FS = &faultfs.Steps{FS: vfs.OS{}, Before: do}
+}
+
+// once calls do ahead of the first step that matches.
+func (l *List) once(match func(s faultfs.Step) bool, do func()) {
+	done := false
+	l.before(func(s faultfs.Step) error {
+		if !done && match(s) {
+			done = true
+			do()
+		}
+		return nil
+	})
+}
+
+// locking matches the step that places the lock of a file.
+func (l *List) locking(name string) func(faultfs.Step) bool {
+	return func(s faultfs.Step) bool {
+		return s.Op == "rename" && s.To == filepath.Join(l.Dir, name+lockSuffix)
+	}
+}
+
+func taskFiles(t *testing.T, dir string) []string {
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	names := []string{}
+	for _, e := range entries {
+		if isTaskName(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+// planner plans for the fsm.json text and adds the snapshots it was given to seen.
+func planner(t *testing.T, text string, seen *[]fsmspec.Snapshot) Planner {
+	spec, err := fsmspec.Parse([]byte(text))
+	require.NoError(t, err)
+	return func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
+		if seen != nil {
+			*seen = append(*seen, snap)
+		}
+		return spec.Plan("skill", snap, fsmspec.Policy{})
+	}
+}
+
+func TestReplace(t *testing.T) {
+	l := newList(t)
+	write(t, l.Dir, "1.json", task(manualTask, "1.json"))
+	write(t, l.Dir, "2.json", task(taggedTask, "2.json"))
+	o, err := l.Replace(t.Context(), Label{Command: "skill"}, planner(t, `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`, nil))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"1.json", "3.json", "4.json"}, taskFiles(t, l.Dir))
+	require.Len(t, o.Deleted, 1)
+	assert.Equal(t, "2.json", o.Deleted[0].Name)
+	require.Len(t, o.Created, 2)
+	assert.EqualValues(t, 3, o.Created[0].ID)
+	assert.False(t, o.Duplicate)
+	locks, err := filepath.Glob(filepath.Join(l.Dir, "*.lock"))
+	require.NoError(t, err)
+	assert.Empty(t, locks)
+}
+
+func TestReplaceOncePerInvocation(t *testing.T) {
+	l := newList(t)
+	plan := planner(t, `[{"id": 1, "subject": "a"}]`, nil)
+	for i, step := range []struct {
+		invocation string
+		duplicate  bool
+	}{{"x", false}, {"x", true}, {"", false}, {"", false}, {"y", false}, {"x", true}} {
+		o, err := l.Replace(t.Context(), Label{Invocation: step.invocation}, plan)
+		require.NoError(t, err)
+		assert.Equal(t, step.duplicate, o.Duplicate, "step %d", i)
+		assert.Equal(t, step.duplicate, len(o.Created) == 0, "step %d", i)
+	}
+	assert.Equal(t, []string{"4.json"}, taskFiles(t, l.Dir))
+}
+
+func TestReplaceReturnsThePlannersError(t *testing.T) {
+	l := newList(t)
+	no := errors.New("no")
+	_, err := l.Replace(t.Context(), Label{}, func(fsmspec.Snapshot) (*fsmspec.Plan, error) { return nil, no })
+	require.ErrorIs(t, err, no)
+	assert.NoDirExists(t, filepath.Join(l.Dir, listLock))
+}
+
+func TestReplaceReturnsErrorsOfTheDisk(t *testing.T) {
+	plan := planner(t, `[{"id": 1, "subject": "a"}]`, nil)
+	_, err := List{Dir: filepath.Join("/dev/null", "list")}.Replace(t.Context(), Label{}, plan)
+	require.ErrorIs(t, err, syscall.ENOTDIR, "txn.Open")
+	for name, fault := range map[string]func(l *List, s faultfs.Step) bool{
+		"the history":         func(l *List, s faultfs.Step) bool { return s.Op == "readdir" && s.Path == l.stateDir() },
+		"the high-water mark": func(_ *List, s faultfs.Step) bool { return s.Op == "read" && filepath.Base(s.Path) == highWaterName },
+		"the staged task":     func(_ *List, s faultfs.Step) bool { return s.Op == "write" && strings.Contains(s.Path, "/new/") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newList(t)
+			hit := false
+			l.FS = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
+				if fault(l, s) {
+					hit = true
+					return syscall.EIO
+				}
+				return nil
+			}}
+			_, err := l.Replace(t.Context(), Label{Invocation: "x"}, plan)
+			require.ErrorIs(t, err, syscall.EIO)
+			assert.True(t, hit)
+			assert.Empty(t, taskFiles(t, l.Dir))
+		})
+	}
+}
+
+func TestReplaceGivesUpOnAHeldLock(t *testing.T) {
+	for _, lock := range []string{listLock, "1.json.lock"} {
+		l := newList(t)
+		l.Wait = 20 * time.Millisecond
+		write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
+		require.NoError(t, os.Mkdir(filepath.Join(l.Dir, lock), 0o755))
+		_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
+		require.ErrorAs(t, err, new(*BusyError), lock)
+		require.ErrorIs(t, err, ErrTimeout, lock)
+		assert.Equal(t, []string{"1.json"}, taskFiles(t, l.Dir), lock)
+	}
+}
+
+// TestTornFileIsReadAgainUnderItsLock: the client was writing it.
+func TestTornFileIsReadAgainUnderItsLock(t *testing.T) {
+	l := newList(t)
+	write(t, l.Dir, "1.json", `{"id":"1","subj`)
+	write(t, l.Dir, "2.json", `{"id":"2","subj`)
+	l.once(l.locking("1.json"), func() { write(t, l.Dir, "1.json", task(taggedTask, "1.json")) })
+	o, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
+	require.NoError(t, err)
+	require.Len(t, o.Deleted, 1)
+	assert.Equal(t, []string{"2.json"}, taskFiles(t, l.Dir), "what is still torn is left alone")
+}
+
+func TestTornFileWhoseLockIsHeldIsWaitedFor(t *testing.T) {
+	l := newList(t)
+	l.Wait = 20 * time.Millisecond
+	write(t, l.Dir, "1.json", `{"id":"1","subj`)
+	require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "1.json.lock"), 0o755))
+	_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
+	require.ErrorIs(t, err, ErrTimeout)
+}
+
+// TestPlanIsMadeAgain: the client changes a task between the reading of the list
+// and the taking of the task's lock.
+func TestPlanIsMadeAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(t *testing.T, dir string)
+		want   []string
+	}{
+		"updated": {func(t *testing.T, dir string) {
+			write(t, dir, "1.json", strings.Replace(task(taggedTask, "1.json"), "pending", "in_progress", 1))
+		}, []string{"3.json"}},
+		"no longer the workflow's": {func(t *testing.T, dir string) { write(t, dir, "1.json", task(manualTask, "1.json")) }, []string{"1.json", "3.json"}},
+		"deleted":                  {func(t *testing.T, dir string) { require.NoError(t, os.Remove(filepath.Join(dir, "1.json"))) }, []string{"3.json"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newList(t)
+			write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
+			write(t, l.Dir, "2.json", task(taggedTask, "2.json"))
+			l.once(l.locking("1.json"), func() { test.change(t, l.Dir) })
+			var seen []fsmspec.Snapshot
+			_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, &seen))
+			require.NoError(t, err)
+			assert.Len(t, seen, 2)
+			assert.Equal(t, test.want, taskFiles(t, l.Dir))
+		})
+	}
+}
+
+// TestPlanIsMadeAgainAfterTheListWasUnlocked: a client created a task meanwhile.
+func TestPlanIsMadeAgainAfterTheListWasUnlocked(t *testing.T) {
+	l := newList(t)
+	write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
+	lock := filepath.Join(l.Dir, "1.json.lock")
+	require.NoError(t, os.Mkdir(lock, 0o755))
+	l.once(func(s faultfs.Step) bool { return s.Op == "remove" && s.Path == filepath.Join(l.Dir, listLock) }, func() {
+		write(t, l.Dir, "2.json", task(manualTask, "2.json"))
+		require.NoError(t, os.Remove(lock))
+	})
+	var seen []fsmspec.Snapshot
+	_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, &seen))
+	require.NoError(t, err)
+	assert.Len(t, seen, 2)
+	assert.Equal(t, []string{"2.json", "3.json"}, taskFiles(t, l.Dir))
+}
+
+// TestPlanIsMadeAgainAfterTheCommitFoundAChange: a deletion takes no lock.
+func TestPlanIsMadeAgainAfterTheCommitFoundAChange(t *testing.T) {
+	l := newList(t)
+	write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
+	l.once(func(s faultfs.Step) bool { return s.Op == "link" }, func() {
+		write(t, l.Dir, highWaterName, "1")
+		require.NoError(t, os.Remove(filepath.Join(l.Dir, "1.json")))
+	})
+	var seen []fsmspec.Snapshot
+	o, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, &seen))
+	require.NoError(t, err)
+	assert.Len(t, seen, 2)
+	assert.Empty(t, o.Deleted)
+	assert.Equal(t, []string{"2.json"}, taskFiles(t, l.Dir))
+}
+
+// slow is a disk on which a commit takes a second, and on which the client deletes
+// the task meanwhile.
+type slow struct{ vfs.OS }
+
+func (d slow) Link(from, to string) error {
+	time.Sleep(time.Second)
+	return errors.Join(os.Remove(from), d.OS.Link(from, to))
+}
+
+func TestReplaceGivesUpOnAListThatKeepsChanging(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newList(t)
+		l.Wait, l.FS = time.Second/2, slow{}
+		write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
+		_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, nil))
+		require.ErrorIs(t, err, ErrTimeout)
+		require.ErrorContains(t, err, "the last try: ")
+	})
+}
+
+func TestEmptiedListRemembersItsLargestID(t *testing.T) {
+	l := newList(t)
+	write(t, l.Dir, "7.json", task(taggedTask, "7.json"))
+	_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
+	require.NoError(t, err)
+	assert.Empty(t, taskFiles(t, l.Dir))
+	mark, err := os.ReadFile(filepath.Join(l.Dir, highWaterName))
+	require.NoError(t, err)
+	assert.Equal(t, "7", string(mark))
+}
+
+func TestIdle(t *testing.T) {
+	empty := planner(t, `[]`, nil)
+	for name, test := range map[string]struct {
+		lay  func(t *testing.T, l *List)
+		plan Planner
+		want bool
+	}{
+		"an empty list":        {want: true},
+		"an absent list":       {lay: func(t *testing.T, l *List) { require.NoError(t, os.Remove(l.Dir)) }, want: true},
+		"manual tasks":         {lay: func(t *testing.T, l *List) { write(t, l.Dir, "1.json", task(manualTask, "1")) }, want: true},
+		"tasks to delete":      {lay: func(t *testing.T, l *List) { write(t, l.Dir, "1.json", task(taggedTask, "1")) }},
+		"tasks to create":      {plan: planner(t, `[{"id": 1, "subject": "a"}]`, nil)},
+		"a torn file":          {lay: func(t *testing.T, l *List) { write(t, l.Dir, "1.json", "{") }},
+		"a planner that fails": {plan: func(fsmspec.Snapshot) (*fsmspec.Plan, error) { return nil, errors.New("no") }},
+		"a state directory":    {lay: func(t *testing.T, l *List) { require.NoError(t, os.Mkdir(l.stateDir(), 0o700)) }},
+		"a state directory and no list": {lay: func(t *testing.T, l *List) {
+			require.NoError(t, os.Remove(l.Dir))
+			require.NoError(t, os.Mkdir(l.stateDir(), 0o700))
+		}, want: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newList(t)
+			if test.lay != nil {
+				test.lay(t, l)
+			}
+			plan := test.plan
+			if plan == nil {
+				plan = empty
+			}
+			idle, err := l.Idle(t.Context(), plan)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, idle)
+		})
+	}
+	_, err := List{Dir: "/dev/null"}.Idle(t.Context(), empty)
+	require.ErrorIs(t, err, syscall.ENOTDIR)
+}
