@@ -269,7 +269,7 @@ func (f *installFlags) explain(err error) error {
 func installHint(err error) string {
 	for cause, hint := range map[error]string{
 		settings.ErrTemporary:  "run go install, or make build, and install that program",
-		settings.ErrNotJSON:    "correct the file, or move it away; it was not changed. JSON has no comments",
+		settings.ErrNotJSON:    "correct the file, or move it away; it was not changed",
 		settings.ErrDuplicate:  "remove one of the two; the file was not changed",
 		settings.ErrShape:      "correct the file; it was not changed",
 		settings.ErrChanged:    "run the command again",
