@@ -87,7 +87,7 @@ func (r reader) text() string {
 
 // isName reports whether a key, as it is spelled, means name.
 func isName(key jsontext.Value, name string) bool {
-	if bytes.IndexByte(key, '\\') < 0 {
+	if !hasEscape(key) {
 		return string(key[1:len(key)-1]) == name
 	}
 	return unquoted(key) == name
@@ -98,9 +98,12 @@ func unquoted(value jsontext.Value) string {
 	if value.Kind() != '"' {
 		return ""
 	}
-	if bytes.IndexByte(value, '\\') < 0 && utf8.Valid(value) {
+	if !hasEscape(value) && utf8.Valid(value) {
 		return string(value[1 : len(value)-1])
 	}
 	text, _ := jsontext.AppendUnquote(nil, value) // the error says only that something was replaced
 	return string(text)
 }
+
+// hasEscape reports whether a JSON string means something else than it spells.
+func hasEscape(raw []byte) bool { return bytes.Contains(raw, []byte(`\`)) }

@@ -2,7 +2,6 @@ package fsmspec
 
 import (
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 	"unicode"
@@ -132,7 +131,7 @@ func decimal(number string) (digits string, exponent int) {
 	if power != "" {
 		// Far more than the digits of a file can compensate, so that the sums below do
 		// not overflow. The error says only that Atoi returned a limit of int.
-		const bound = math.MaxInt32 / 2
+		const bound = 1 << 30
 		exponent, _ = strconv.Atoi(power)
 		exponent = max(-bound, min(exponent, bound))
 	}

@@ -1,7 +1,9 @@
 package fsmspec
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -97,10 +99,9 @@ func (g *graph) merge(blocker int, stated []edge) {
 }
 
 func (g *graph) warnTwice(e *edge, other reference) {
-	first, again := e.ref, other
-	if again.at < first.at {
-		first, again = again, first
-	}
+	refs := []reference{e.ref, other}
+	slices.SortFunc(refs, func(a, b reference) int { return cmp.Compare(a.at, b.at) })
+	first, again := refs[0], refs[1]
 	e.ref = first
 	g.warn(again, "%s %d repeats what %s of %s states at %s",
 		again.field, again.id, first.field, first.entry.name(), g.place(first.at))

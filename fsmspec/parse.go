@@ -2,10 +2,10 @@ package fsmspec
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -242,8 +242,9 @@ func instead(id, own int64, sorted []int64) string {
 	if len(others) == 0 {
 		return ""
 	}
-	meant := slices.MinFunc(others, func(a, b int64) int { return int(max(a-id, id-a) - max(b-id, id-b)) })
-	if max(id-meant, meant-id) <= slip {
+	apart := func(n int64) int64 { return max(n-id, id-n) }
+	meant := slices.MinFunc(others, func(a, b int64) int { return cmp.Compare(apart(a), apart(b)) })
+	if apart(meant) <= slip {
 		return fmt.Sprintf(" (did you mean %d?)", meant)
 	}
 	return fmt.Sprintf(" (the ids of this file go from %d to %d)", sorted[0], sorted[len(sorted)-1])
@@ -288,7 +289,11 @@ func (p *parser) next() token {
 // isCut reports whether t is the 0 of a number like 01. The decoder reads the 0 and
 // reports an error for what follows; the 0 alone is not what the file means.
 func (p *parser) isCut(t token) bool {
-	return t.kind == '0' && p.decoder.StackDepth() > 0 && t.end < len(p.data) && bytes.IndexByte([]byte(" \t\r\n,]}"), p.data[t.end]) < 0
+	return t.kind == '0' && p.decoder.StackDepth() > 0 && !endsNumber(p.data[t.end:])
+}
+
+func endsNumber(rest []byte) bool {
+	return len(rest) == 0 || bytes.ContainsAny(rest[:1], " \t\r\n,]}")
 }
 
 // check notes what is wrong with a token wherever it is.
@@ -444,9 +449,9 @@ func (p *parser) raw(t token) string { return string(p.data[t.start:t.end]) }
 
 // text returns what the string t means. Invalid UTF-8 has been noted before.
 func (p *parser) text(t token) string {
-	raw := p.raw(t)
-	if strings.IndexByte(raw, '\\') < 0 {
-		return raw[1 : len(raw)-1]
+	raw := p.data[t.start:t.end]
+	if !hasEscape(raw) {
+		return string(raw[1 : len(raw)-1])
 	}
 	text, _ := jsontext.AppendUnquote(nil, raw)
 	return string(text)

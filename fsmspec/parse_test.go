@@ -120,6 +120,7 @@ func TestTasksAreCopies(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"root an object", ` {"id": 1}`, `1:2 - the file must hold an array of tasks, not an object`},
+		{"root a number", `05`, "1:1 - the file must hold an array of tasks, not the number 0\n1:2 - malformed JSON: unexpected text after the JSON value"},
 		{"root null", `null`, `1:1 - the file must hold an array of tasks, not null`},
 		{"entry a string", "[\n \"a\"]", `2:2 /0 entry 1 must be an object, not the string "a"`},
 		{"entry null", `[null]`, `1:2 /0 entry 1 must be an object, not null`},
@@ -135,10 +136,20 @@ func TestRefused(t *testing.T) {
 
 		{"id true", `[{"id": true, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not true`},
 		{"id a string", `[{"id": "1", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "1" (write 1 without the quotes)`},
+		{"id the largest in quotes", `[{"id": "9007199254740991", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "9007199254740991" (write 9007199254740991 without the quotes)`},
+		{"id too large in quotes", `[{"id": "9007199254740992", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "9007199254740992"`},
+		{"id zero in quotes", `[{"id": "0", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "0"`},
+		{"id the empty string", `[{"id": "", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string ""`},
 		{"id a word", `[{"id": "a1", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "a1"`},
 		{"id an object", `[{"id": {"id": 1}, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not an object`},
 		{"id a fraction", `[{"id": 1.5, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 1.5`},
 		{"id a small fraction", `[{"id": 1e-400, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 1e-400`},
+		{"id nearly whole", `[{"id": 1.00000000000000000000001, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 1.00000000000000000000001`},
+		{"id a fraction by its exponent", `[{"id": 15e-1, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 15e-1`},
+		{"id negative and huge", `[{"id": -1e400, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not -1e400`},
+		{"id beyond 64 bits", `[{"id": 18446744073709551617, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 18446744073709551617`},
+		{"id beyond 64 bits by its exponent", `[{"id": 1e19, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 1e19`},
+		{"id far below 1", `[{"id": 1e-99999999999999999999, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 1e-99999999999999999999`},
 		{"id zero", `[{"id": 0, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 0`},
 		{"id minus zero", `[{"id": -0.0e9, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not -0.0e9`},
 		{"id negative", `[{"id": -1, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not -1`},
@@ -171,6 +182,14 @@ func TestRefused(t *testing.T) {
 			`1:39 /0/blocks/0 task 6 ("A"): blocks refers to 7, but there is no task with id 7 (did you mean 3?)`},
 		{"reference far off", `[{"id": 1, "subject": "A", "blocks": [99.0]}, {"id": 3, "subject": "B"}]`,
 			`1:39 /0/blocks/0 task 1 ("A"): blocks refers to 99, but there is no task with id 99 (the ids of this file go from 1 to 3)`},
+		{"reference ten off", `[{"id": 1, "subject": "A", "blocks": [11]}, {"id": 21, "subject": "B"}, {"id": 22, "subject": "C"}]`,
+			`1:39 /0/blocks/0 task 1 ("A"): blocks refers to 11, but there is no task with id 11 (did you mean 21?)`},
+		{"reference eleven off", `[{"id": 1, "subject": "A", "blocks": [12]}, {"id": 23, "subject": "B"}]`,
+			`1:39 /0/blocks/0 task 1 ("A"): blocks refers to 12, but there is no task with id 12 (the ids of this file go from 1 to 23)`},
+		{"reference between two ids", `[{"id": 1, "subject": "A", "blocks": [7]}, {"id": 9, "subject": "B"}, {"id": 5, "subject": "C"}]`,
+			`1:39 /0/blocks/0 task 1 ("A"): blocks refers to 7, but there is no task with id 7 (did you mean 5?)`},
+		{"references of a task with two problems", `[{"id": 1, "subject": "", "blocks": [1], "blockedBy": [2]}]`,
+			"1:23 /0/subject task 1: subject is blank\n1:56 /0/blockedBy/0 task 1: blockedBy refers to 2, but there is no task with id 2"},
 		{"reference without another", `[{"id": 1, "subject": "A", "blocks": [2]}]`,
 			`1:39 /0/blocks/0 task 1 ("A"): blocks refers to 2, but there is no task with id 2`},
 		{"id twice", "[{\"id\": 1, \"subject\": \"A\"},\n {\"subject\": \"B\", \"id\": 1.0}]",
@@ -194,6 +213,10 @@ func TestRefused(t *testing.T) {
 		{"surrogate in a key", `[{"id": 1, "subject": "A", "\ud800\ud83d\ude00": 1}]`,
 			"1:29 /0/\ufffd😀 task 1 (\"A\"): invalid surrogate pair `\\ud800\\ud83d` in string"},
 
+		{"text of 40 characters", `[{"id": 1, "subject": "` + strings.Repeat("é", 40) + `", "owner": 1}]`,
+			`1:76 /0/owner task 1 ("` + strings.Repeat("é", 40) + `"): owner must be a string, not the number 1`},
+		{"text of 41 characters is cut", `[{"id": 1, "subject": "` + strings.Repeat("é", 41) + `", "owner": 1}]`,
+			`1:77 /0/owner task 1 ("` + strings.Repeat("é", 40) + `…"): owner must be a string, not the number 1`},
 		{"long text is cut", `[{"id": "` + strings.Repeat("é", 100) + `", "subject": "A"}]`,
 			`1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "` + strings.Repeat("é", 39) + `…`},
 		{"columns count code points", `[{"id": 1, "subject": "Ünï😀", "owner": 1}]`, `1:40 /0/owner task 1 ("Ünï😀"): owner must be a string, not the number 1`},
@@ -203,6 +226,31 @@ func TestRefused(t *testing.T) {
 			assert.Equal(t, strings.Split(c.want, "\n"), lines(refused(t, c.file).Problems))
 		})
 	}
+}
+
+func TestSuggestedFields(t *testing.T) {
+	for field, want := range map[string]string{
+		"ID": "id", "di": "", "i": "", "idd": "id", "iddd": "",
+		"subject ": "subject", "subjcet": "subject", "object": "subject", "subjects12": "",
+		"statsu": "status", "state": "", "owenr": "", "onwer1": "", "owne": "owner",
+		"active_form": "activeForm", "Active-Form": "activeForm", "x" + strings.Repeat("y", 38): "",
+		"desc": "description", "des": "", "blocked": "blocks", "blockedB": "blockedBy", "meta": "metadata", "met": "", "data": "",
+		"notes": "", "": "",
+	} {
+		warnings := parsed(t, fmt.Sprintf(`[{"id": 1, "subject": "A", %q: {"a": [1]}}]`, field)).Warnings()
+		message := fmt.Sprintf("task 1 (\"A\"): unknown field %q is ignored", field)
+		if want != "" {
+			message += fmt.Sprintf(" (did you mean %q?)", want)
+		}
+		require.Len(t, warnings, 1)
+		assert.Equal(t, message, warnings[0].Message)
+		assert.Equal(t, "/0/"+field, warnings[0].Pointer)
+	}
+}
+
+func TestMisspelledRequiredField(t *testing.T) {
+	assert.Equal(t, []string{`1:2 /0 entry 1: missing "id" (misspelled as "Id"?)`, `1:2 /0 entry 1: missing "subject" (misspelled as "Subject"?)`},
+		lines(refused(t, `[{"x": 1, "Subject": "A", "Id": 1}]`).Problems))
 }
 
 // SCN-THS-4.6

@@ -115,7 +115,7 @@ func (f taskFile) creation() Creation {
 // content returns the file as the client itself would write it: every field, indented
 // by two spaces, strings in their shortest form, numbers as they are spelled.
 func (f taskFile) content() string {
-	b := make([]byte, 0, 256+len(f.task.Description)+len(f.members))
+	b := make([]byte, 0, 512)
 	for i, field := range fields {
 		b = append(b, "{,"[min(i, 1)])
 		b = append(appendQuoted(b, field.name), ':')
@@ -123,7 +123,7 @@ func (f taskFile) content() string {
 	}
 	b = append(b, '}')
 	// The error is for invalid JSON, which b is not.
-	b, _ = jsontext.AppendFormat(make([]byte, 0, 2*len(b)), b, jsonx.Tolerant, jsontext.WithIndent("  "))
+	b, _ = jsontext.AppendFormat(nil, b, jsonx.Tolerant, jsontext.WithIndent("  "))
 	return string(b)
 }
 

@@ -133,6 +133,10 @@ func didYouMean(word string, known []string) string {
 	return ""
 }
 
+// longestWord is how many bytes of a word are compared. The known words are shorter, but
+// the keys of a file can be very long.
+const longestWord = 32
+
 // near returns the known word that word is probably a misspelling or the beginning
 // of, or "".
 func near(word string, known []string) string {
@@ -140,7 +144,7 @@ func near(word string, known []string) string {
 	if len(word) < 6 {
 		limit = 2
 	}
-	folded := fold(word)
+	folded := fold(word[:min(len(word), longestWord)])
 	best, bestDistance := "", limit
 	for _, k := range known {
 		d := distance(folded, fold(k), limit)
@@ -172,9 +176,6 @@ func fold(word string) string {
 // distance returns the Levenshtein distance of a and b in bytes, or limit if it is
 // not below limit.
 func distance(a, b string, limit int) int {
-	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
-		return limit
-	}
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
