@@ -19,8 +19,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 )
 
-// FuzzSpec: of an accepted fsm.json the client shows every file, and the files
-// say what it said; a refused one leaves the list untouched.
+// FuzzSpec hydrates any bytes as an fsm.json. If they are accepted, the client shows
+// every task file, and the files hold what the fsm.json says. If they are refused, the
+// task list is unchanged.
 func FuzzSpec(f *testing.F) {
 	for _, seed := range []string{
 		`[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "blockedBy": [1], "blocks": [2]}]`,
@@ -38,7 +39,7 @@ func FuzzSpec(f *testing.F) {
 	})
 }
 
-// FuzzWorkflow is FuzzSpec for files that are nearly right.
+// FuzzWorkflow is FuzzSpec for files that are almost valid.
 func FuzzWorkflow(f *testing.F) {
 	f.Fuzz(rapid.MakeFuzz(func(t *rapid.T) { checkSpec(t, []byte(workflow().Draw(t, "fsm.json"))) }))
 }
@@ -47,7 +48,7 @@ func TestWorkflow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { checkSpec(t, []byte(workflow().Draw(t, "fsm.json"))) })
 }
 
-// workflow draws an fsm.json of a few tasks, most of them right.
+// workflow draws an fsm.json of a few tasks, most of them valid.
 func workflow() *rapid.Generator[string] {
 	str := rapid.SampledFrom([]string{`"a"`, `""`, `" "`, `"a\nb"`, `"\u0000"`, `"<&>"`, `"é𝄞"`, `"\ud834\udd1e"`, `"\ud800"`, `null`, `1`, `[]`})
 	id := rapid.SampledFrom([]string{"1", "2", "3", "4", "1.0", "20e-1", "0", "-1", "9007199254740991", "9007199254740992", `"1"`, "null"})
@@ -87,7 +88,7 @@ func checkSpec(t worlds.TB, data []byte) {
 	}
 	const base = 8
 	plan, err := spec.Plan("skill", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
-	if err != nil { // an id that is too large above the base
+	if err != nil { // base + id is too large
 		require.ErrorIs(t, err, fsmspec.ErrIDTooLarge)
 		require.ErrorIs(t, hydrated, fsmspec.ErrIDTooLarge)
 		require.Equal(t, before[list+"/8.json"], h.tree(list)[list+"/8.json"])
@@ -98,8 +99,7 @@ func checkSpec(t worlds.TB, data []byte) {
 	again(t, plan.Creations(), base)
 }
 
-// holds finds the created files in the list as they were planned, the user's as it
-// was, and nothing else.
+// holds checks that the list has the planned files and the user's own, and no others.
 func (h *home) holds(created []fsmspec.Creation) {
 	names, err := filepath.Glob(h.path(list) + "/*.json")
 	require.NoError(h.t, err)
@@ -113,12 +113,12 @@ func (h *home) holds(created []fsmspec.Creation) {
 	}
 }
 
-// shown holds a task file against what the client asks of one, measured: anything
-// else hides it in silence.
+// shown checks what the client requires of a task file. It silently hides files that
+// differ, as was measured.
 func shown(t require.TestingT, name string, data []byte) {
 	var members map[string]jsontext.Value
-	require.NoError(t, json.Unmarshal(data, &members), "a JSON object without a byte order mark, each name once, in UTF-8")
-	var metadata map[string]jsontext.Value // holds what it may, 1e400 too
+	require.NoError(t, json.Unmarshal(data, &members), "want a JSON object in UTF-8, without a byte order mark and without duplicate names")
+	var metadata map[string]jsontext.Value // not decoded further: it may hold 1e400
 	require.NoError(t, json.Unmarshal(members["metadata"], &metadata))
 	require.JSONEq(t, `"skill"`, string(metadata["fsm"]))
 	delete(members, "metadata")
@@ -146,7 +146,7 @@ func shown(t require.TestingT, name string, data []byte) {
 	}
 }
 
-// again makes an fsm.json of the created files, which must plan the same files.
+// again makes an fsm.json from the created files and checks that it plans the same files.
 func again(t require.TestingT, created []fsmspec.Creation, base int64) {
 	var tasks []string
 	for _, c := range created {
@@ -172,7 +172,7 @@ func again(t require.TestingT, created []fsmspec.Creation, base int64) {
 	require.Equal(t, created, plan.Creations())
 }
 
-// local is the id of the file that an actual id comes from.
+// local returns the id in fsm.json from which an actual id was made.
 func local(t require.TestingT, actual jsontext.Value, base int64) jsontext.Value {
 	var text string
 	require.NoError(t, json.Unmarshal(actual, &text))

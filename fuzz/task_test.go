@@ -14,8 +14,9 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// FuzzTask: whose a file of the list is, is what an ordinary decoder finds, and
-// hydrating beside it takes it away if it is a workflow's and else leaves it alone.
+// FuzzTask puts any bytes into a task list as a task file. Classify must agree with an
+// ordinary decoder on whether the file is tagged, and a hydration must delete the file if
+// it is and leave it alone otherwise.
 func FuzzTask(f *testing.F) {
 	for _, seed := range []string{
 		`{"id": "5", "subject": "a", "description": "", "status": "pending", "blocks": [], "blockedBy": []}`,
@@ -29,7 +30,7 @@ func FuzzTask(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		tooLong(t, data)
-		tagged, isJSON := whose(data)
+		tagged, isJSON := decode(data)
 		file, kind, err := fsmspec.Classify("5.json", data)
 		require.Equal(t, isJSON, err == nil, "%v", err)
 		require.Equal(t, tagged, kind == fsmspec.Tagged)
@@ -58,13 +59,13 @@ func FuzzTask(f *testing.F) {
 		entries, err := os.ReadDir(h.path(list))
 		require.NoError(t, err)
 		for _, e := range entries {
-			require.False(t, strings.HasSuffix(e.Name(), ".lock"), "%s is left over", e.Name())
+			require.False(t, strings.HasSuffix(e.Name(), ".lock"), "lock %s was not released", e.Name())
 		}
 	})
 }
 
-// whose is Classify by decoding all of it.
-func whose(data []byte) (tagged, isJSON bool) {
+// decode does what Classify does by decoding the whole file.
+func decode(data []byte) (tagged, isJSON bool) {
 	if !jsontext.Value(data).IsValid(tolerant) {
 		return false, false
 	}

@@ -17,13 +17,13 @@ import (
 const validateLong = `Validate checks fsm.json files as a hydration would, and prints every problem as
 
   path:line:column: error: what is wrong
-  path:line:column: warning: what is allowed and probably not meant
+  path:line:column: warning: what is allowed but probably a mistake
 
-A hydration refuses a file with errors and takes no notice of warnings.
+A hydration refuses a file with errors and ignores warnings.
 The path "-" is standard input.
 
-Exit code 0 means that there are no errors, 1 that there are, 2 that a file could
-not be read or the command line is wrong.`
+The exit code is 0 if there are no errors, 1 if there are, and 2 if a file could not
+be read or the command line is wrong.`
 
 func newValidate(s terminal.Streams) *cobra.Command {
 	return &cobra.Command{
@@ -50,14 +50,15 @@ func newValidate(s terminal.Streams) *cobra.Command {
 	}
 }
 
-// exitUnread is validate's code for a file that could not be read.
+// exitUnread is the exit code of validate for a file that could not be read and for a
+// wrong command line.
 const exitUnread = 2
 
 func refuseToValidate(_ terminal.Streams, err error) error {
 	return &exit{exitUnread, err, "run fsmtx validate --help"}
 }
 
-// validate prints what is wrong with one file and returns the exit code for it.
+// validate prints the problems of one file and returns its exit code.
 func validate(s terminal.Streams, path string) int {
 	data, err := readSpec(s, path)
 	if err != nil {
@@ -78,8 +79,7 @@ func validate(s terminal.Streams, path string) int {
 }
 
 func readSpec(s terminal.Streams, path string) ([]byte, error) {
-	// One byte more than is allowed: Parse says that it is too much, and looks no
-	// further.
+	// One byte more than allowed: Parse reports the size and does not look at the bytes.
 	const most = fsmspec.MaxBytes + 1
 	if path != "-" {
 		data, err := locator.ReadSpec(locator.OS{}, path, fsmspec.MaxBytes)
@@ -89,7 +89,7 @@ func readSpec(s terminal.Streams, path string) ([]byte, error) {
 		return data, err
 	}
 	if s.InputIsTerminal() {
-		return nil, errors.New("standard input is a terminal, and an fsm.json is expected there")
+		return nil, errors.New("standard input is a terminal; pipe an fsm.json into it")
 	}
 	data, err := io.ReadAll(io.LimitReader(s.In, most))
 	if err != nil {
@@ -98,7 +98,7 @@ func readSpec(s terminal.Streams, path string) ([]byte, error) {
 	return data, nil
 }
 
-// inOrder merges errors and warnings by their places in the file.
+// inOrder merges errors and warnings in the order of the file.
 func inOrder(lists ...[]fsmspec.Problem) []fsmspec.Problem {
 	all := slices.Concat(lists...)
 	slices.SortStableFunc(all, func(a, b fsmspec.Problem) int { return cmp.Compare(a.Offset, b.Offset) })
