@@ -29,7 +29,7 @@ func TestClassify(t *testing.T) {
 		{"tag twice", `{"metadata": {"fsm": "old", "fsm": "new"}}`, fsmspec.Tagged, fsmspec.Existing{Tag: "new"}},
 		{"metadata twice, tag in the last", `{"metadata": {}, "metadata": {"fsm": "s"}}`, fsmspec.Tagged, fsmspec.Existing{Tag: "s"}},
 		{"metadata twice, tag in the first", `{"metadata": {"fsm": "s"}, "metadata": {}}`, fsmspec.Manual, none},
-		{"not the types of a task", `{"subject": 1, "status": ["pending"], "metadata": {"fsm": 1}}`, fsmspec.Tagged, none},
+		{"fields of the wrong type", `{"subject": 1, "status": ["pending"], "metadata": {"fsm": 1}}`, fsmspec.Tagged, none},
 		{"invalid UTF-8", "{\"subject\": \"A\xff\", \"metadata\": {\"fsm\": \"\\ud800\"}}", fsmspec.Tagged, fsmspec.Existing{Tag: "\ufffd", Subject: "A\ufffd"}},
 		{"strings that look like JSON", `{"subject": "\"}", "status": "{[\\", "metadata": {"fsm": "s"}}`, fsmspec.Tagged, fsmspec.Existing{Tag: "s", Subject: `"}`, Status: `{[\`}},
 
@@ -59,7 +59,7 @@ func TestClassifyNotJSON(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"empty", ``, `1:1: unexpected end of file`},
 		{"torn", "{\n  \"subject\": \"A", `2:16: unexpected end of file`},
-		{"new head on an old tail", "{\"id\": \"1\"}\n}", `2:1: unexpected text after the JSON value`},
+		{"shorter file over a longer one", "{\"id\": \"1\"}\n}", `2:1: unexpected text after the JSON value`},
 		{"byte order mark", "\uFEFF{}", `1:1: invalid character '\ufeff' at start of value: remove the byte order mark`},
 		{"many keys twice, then cut", "{" + strings.Repeat(`"a":1,`, 2*fsmspec.MaxProblems), `1:120002: unexpected end of file`},
 		{"nested without end", strings.Repeat("[", 20_000), `1:10001: exceeded max depth`},
@@ -74,7 +74,7 @@ func TestClassifyNotJSON(t *testing.T) {
 	}
 }
 
-// naive is Classify with the whole file decoded.
+// naive does what Classify does by decoding the whole file.
 func naive(data []byte) (file fsmspec.Existing, kind fsmspec.Kind, isJSON bool) {
 	if !jsontext.Value(data).IsValid(tolerant) {
 		return file, fsmspec.Foreign, false

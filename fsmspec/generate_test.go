@@ -10,7 +10,7 @@ import (
 )
 
 // spelled writes a string as JSON in one of several ways: plain, with every
-// character escaped, or with a few that need not be.
+// character escaped, or with slashes escaped.
 func spelled(t *rapid.T, s string) string {
 	switch rapid.IntRange(0, 2).Draw(t, "spelling") {
 	case 0:
@@ -41,7 +41,7 @@ func space(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"", "", " ", "\n  ", "\r\n\t"}).Draw(t, "space")
 }
 
-// word returns names that matter, near misses of them, and anything.
+// word draws known names, misspelled ones and arbitrary strings.
 func word() *rapid.Generator[string] {
 	return rapid.OneOf(
 		rapid.SampledFrom([]string{"fsm", "metadata", "subject", "status", "Fsm", "fsm ", "id", "blocks", "", "a/b~", `\u`, "\\", `"`, "<>&\u2028\u007f"}),
@@ -49,7 +49,7 @@ func word() *rapid.Generator[string] {
 	)
 }
 
-// object writes an object with the keys given, in their order.
+// object writes an object with the given keys, in their order.
 func object(t *rapid.T, keys []string, value func() string) string {
 	var b strings.Builder
 	b.WriteString("{" + space(t))
@@ -64,7 +64,7 @@ func object(t *rapid.T, keys []string, value func() string) string {
 
 var numbers = []string{"0", "-0", "1", "-1.50", "1e400", "1E-7", "12345678901234567890.12345678901234567890", "1.0", "0.1e+1"}
 
-// anyValue is JSON of any kind, its keys distinct in each object if so wanted.
+// anyValue draws JSON of any kind. If distinct is set, no object has duplicate keys.
 func anyValue(depth int, distinct bool) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		kind := rapid.IntRange(0, 6).Draw(t, "kind")
@@ -98,7 +98,7 @@ func keys(distinct bool) *rapid.Generator[[]string] {
 	return rapid.SliceOfN(word(), 0, 4)
 }
 
-// taskFile is JSON that often is a task file, and often tagged.
+// taskFile draws JSON that is often a task file, and often tagged.
 func taskFile(depth int) *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		if rapid.IntRange(0, 5).Draw(t, "shape") == 0 {
@@ -114,7 +114,7 @@ func taskFile(depth int) *rapid.Generator[string] {
 	})
 }
 
-// damage cuts a text, or puts a few bytes into it.
+// damage truncates a text, or inserts or overwrites a few bytes.
 func damage(t *rapid.T, data []byte) []byte {
 	at := rapid.IntRange(0, len(data)).Draw(t, "at")
 	if rapid.Bool().Draw(t, "cut") {
@@ -125,7 +125,7 @@ func damage(t *rapid.T, data []byte) []byte {
 	return []byte(string(data[:at]) + noise + string(rest))
 }
 
-// model is a task as it was meant, to be compared with what became of it.
+// model is what a task of a generated file means.
 type model struct {
 	id                                      int64
 	subject, description, activeForm, owner string
@@ -134,7 +134,7 @@ type model struct {
 	metadata                                []string // alternating keys and JSON values; nil if left out
 }
 
-// workflow is a valid file and what it means.
+// workflow is a valid file together with what it means.
 type workflow struct {
 	file  string
 	tasks []model
@@ -175,8 +175,8 @@ func drawModel(t *rapid.T, id int64, ids []int64) model {
 	return m
 }
 
-// spelled writes the entry with its fields in any order, those that are empty
-// sometimes as null, sometimes not at all, sometimes in full.
+// spelled writes the entry with its fields in any order. An empty field is written in
+// full, as null or not at all.
 func (m model) spelled(t *rapid.T) string {
 	fields := map[string]string{"id": integer(t, m.id), "subject": spelled(t, m.subject)}
 	optional := func(name, value string, empty bool) {

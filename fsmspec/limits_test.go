@@ -37,7 +37,7 @@ func TestLimitOfTasks(t *testing.T) {
 	assert.Len(t, refused(t, many(3*fsmspec.MaxTasks)).Problems, 1, "what follows is not checked")
 
 	file := strings.Replace(many(fsmspec.MaxTasks+1), `"id": 1,`, `"id": 1, "blocks": [1001],`, 1)
-	assert.Len(t, refused(t, file).Problems, 1, "nor what refers to it")
+	assert.Len(t, refused(t, file).Problems, 1, "nor are references to it")
 }
 
 func TestTasksPastTheLimitMustBeJSON(t *testing.T) {
@@ -48,7 +48,7 @@ func TestTasksPastTheLimitMustBeJSON(t *testing.T) {
 }
 
 func nested(levels int) string {
-	// The array and the task are two levels, metadata is the third.
+	// The array, the task and metadata are three levels.
 	inside := levels - 3
 	return `[{"id": 1, "subject": "A", "metadata": {"k": ` + strings.Repeat("[", inside) + strings.Repeat("]", inside) + `}}]`
 }
@@ -83,10 +83,10 @@ func TestLimitOfProblems(t *testing.T) {
 	assert.Equal(t, "and 5 more, which are not listed", problems[fsmspec.MaxProblems].Message)
 
 	problems = refused(t, strings.TrimSuffix(file, "]")).Problems
-	assert.Contains(t, problems[fsmspec.MaxProblems].Message, "unexpected end of file", "a syntax error is never left out")
+	assert.Contains(t, problems[fsmspec.MaxProblems].Message, "unexpected end of file", "a syntax error is always listed")
 }
 
-// Each problem of these has a pointer as long as the key.
+// The pointer of each problem is as long as the key.
 func TestProblemsWithLongPointersAreBounded(t *testing.T) {
 	const key = fsmspec.MaxBytes / 4
 	problems := refused(t, `[{"`+strings.Repeat("k", key)+`": {`+strings.Repeat(`"a":1,`, 100_000)+`"a":1}}]`).Problems
@@ -98,7 +98,7 @@ func TestProblemsWithLongPointersAreBounded(t *testing.T) {
 	assert.Contains(t, problems[len(problems)-1].Message, "more, which are not listed")
 }
 
-// A thousand problems on one line of a megabyte.
+// The file has 999 problems on one line of a megabyte.
 func TestManyProblemsOnALongLine(t *testing.T) {
 	entry := `{"id": 1, "subject": "` + strings.Repeat("é", 500) + `"}`
 	file := "[" + strings.Repeat(entry+",", 999) + entry + "]"

@@ -12,7 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 )
 
-// lines writes problems as "line:column pointer message", a dash for the whole file.
+// lines writes problems as "line:column pointer message", with a dash for the whole file.
 func lines(problems []fsmspec.Problem) []string {
 	var text []string
 	for _, p := range problems {
@@ -74,7 +74,7 @@ func TestParseEveryField(t *testing.T) {
 	}, spec.Tasks())
 }
 
-func TestParseNullIsLeftOut(t *testing.T) {
+func TestNullMeansLeftOut(t *testing.T) {
 	const bare = `[{"id":1,"subject":"A"}]`
 	const nulls = `[{"id":1,"subject":"A","description":null,"activeForm":null,"status":null,"blocks":null,"blockedBy":null,"metadata":null,"owner":null}]`
 	assert.Equal(t, parsed(t, bare), parsed(t, nulls))
@@ -97,7 +97,7 @@ func TestParseEmptyArray(t *testing.T) {
 	assert.Zero(t, parsed(t, " [\n] ").Len())
 }
 
-func TestParseKeepsNothingOfTheInput(t *testing.T) {
+func TestParseDoesNotKeepTheInput(t *testing.T) {
 	data := []byte(`[{"id":1,"subject":"A","metadata":{"k":"v"}}]`)
 	spec, err := fsmspec.Parse(data)
 	require.NoError(t, err)
@@ -116,7 +116,7 @@ func TestTasksAreCopies(t *testing.T) {
 	assert.NotEqual(t, "changed", spec.Warnings()[0].Message)
 }
 
-// Every refusal of the meaning of a file, with where it points.
+// Each way in which JSON can be an invalid file, with the position and the message.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"root an object", ` {"id": 1}`, `1:2 - the file must hold an array of tasks, not an object`},
@@ -201,7 +201,7 @@ func TestRefused(t *testing.T) {
 			`1:57 /0/metadata/a~1b/k task 1 ("A"): duplicate key "k" in one object, at 1:49 and again at 1:57`},
 		{"key twice in an unknown field", `[{"id": 1, "subject": "A", "x": [{"": 1, "": 1}]}]`,
 			`1:42 /0/x/0/ task 1 ("A"): duplicate key "" in one object, at 1:35 and again at 1:42`},
-		{"key twice in no task", `{"k": {"k": 1}, "k": 2}`,
+		{"key twice outside of tasks", `{"k": {"k": 1}, "k": 2}`,
 			"1:1 - the file must hold an array of tasks, not an object\n1:17 /k duplicate key \"k\" in one object, at 1:2 and again at 1:17"},
 
 		{"byte order mark", "\uFEFF[{\"id\": 1, \"subject\": \"\"}]", "1:1 - the file begins with a byte order mark (BOM): save it without one\n1:23 /0/subject task 1: subject is blank"},

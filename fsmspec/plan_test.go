@@ -35,7 +35,7 @@ func names(plan *fsmspec.Plan) (deleted, created []string) {
 	return deleted, created
 }
 
-// SCN-THS-4.7, SCN-THS-6.1: byte for byte what the documented schema shows.
+// SCN-THS-4.7, SCN-THS-6.1: the file is byte for byte what the documented schema shows.
 func TestCreatedFile(t *testing.T) {
 	plan := planned(t, `[{"id": 1, "subject": "Set up environment", "description": "Install deps"}]`, fsmspec.Snapshot{}, fsmspec.Policy{})
 	assert.Equal(t, []fsmspec.Creation{{Name: "1.json", ID: 1, Subject: "Set up environment", Content: `{
@@ -53,7 +53,7 @@ func TestCreatedFile(t *testing.T) {
 }`}}, plan.Creations())
 }
 
-// SCN-THS-6.2, and everything else that a file can hold.
+// SCN-THS-6.2
 func TestCreatedFileWithEveryField(t *testing.T) {
 	plan := planned(t, golden(t, "every-field.fsm.json"), fsmspec.Snapshot{MaxID: 5}, fsmspec.Policy{})
 	assert.Equal(t, golden(t, "every-field.task.json"), plan.Creations()[0].Content)
@@ -66,11 +66,11 @@ func TestActualIDs(t *testing.T) {
 		list fsmspec.Snapshot
 		want []string
 	}{
-		"empty list":                 {fsmspec.Snapshot{}, []string{"1.json", "2.json", "30.json"}},
-		"above the largest":          {fsmspec.Snapshot{MaxID: 5}, []string{"6.json", "7.json", "35.json"}},
-		"above the high-water mark":  {fsmspec.Snapshot{MaxID: 5, HighWater: 9}, []string{"10.json", "11.json", "39.json"}},
-		"above what is deleted":      {fsmspec.Snapshot{MaxID: 7, HighWater: 2, Tasks: []fsmspec.Existing{{Name: "7.json"}}}, []string{"8.json", "9.json", "37.json"}},
-		"a mark that makes no sense": {fsmspec.Snapshot{HighWater: -4}, []string{"1.json", "2.json", "30.json"}},
+		"empty list":                {fsmspec.Snapshot{}, []string{"1.json", "2.json", "30.json"}},
+		"above the largest":         {fsmspec.Snapshot{MaxID: 5}, []string{"6.json", "7.json", "35.json"}},
+		"above the high-water mark": {fsmspec.Snapshot{MaxID: 5, HighWater: 9}, []string{"10.json", "11.json", "39.json"}},
+		"above what is deleted":     {fsmspec.Snapshot{MaxID: 7, HighWater: 2, Tasks: []fsmspec.Existing{{Name: "7.json"}}}, []string{"8.json", "9.json", "37.json"}},
+		"negative high-water mark":  {fsmspec.Snapshot{HighWater: -4}, []string{"1.json", "2.json", "30.json"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, created := names(planned(t, file, c.list, fsmspec.Policy{}))
@@ -97,10 +97,10 @@ func TestIDTooLarge(t *testing.T) {
 		assert.Contains(t, err.Error(), `task 1 ("A")`)
 	}
 	_, err = parsed(t, `[]`).Plan("c", fsmspec.Snapshot{MaxID: 1<<63 - 1}, fsmspec.Policy{})
-	assert.NoError(t, err, "nothing gets an id")
+	assert.NoError(t, err, "no task gets an id")
 }
 
-func TestCommandNameThatIsNoText(t *testing.T) {
+func TestCommandNameThatIsNotUTF8(t *testing.T) {
 	plan, err := parsed(t, `[{"id": 1, "subject": "A"}]`).Plan("a\xff\xfe\x00\n\"", fsmspec.Snapshot{}, fsmspec.Policy{})
 	require.NoError(t, err)
 	content := plan.Creations()[0].Content
@@ -110,7 +110,7 @@ func TestCommandNameThatIsNoText(t *testing.T) {
 	require.NoError(t, err)
 	plan, err = parsed(t, `[]`).Plan("a\xff\xfe\x00\n\"", fsmspec.Snapshot{MaxID: 1, Tasks: []fsmspec.Existing{again}}, fsmspec.Policy{Scope: fsmspec.ScopeSkill})
 	require.NoError(t, err)
-	assert.Len(t, plan.Deletions(), 1, "the command knows its own tasks again")
+	assert.Len(t, plan.Deletions(), 1, "the command recognises its own tasks")
 }
 
 // SCN-THS-7.1
@@ -133,7 +133,7 @@ func TestDeletions(t *testing.T) {
 
 	deleted, _ = names(planned(t, `[]`, list, fsmspec.Policy{Scope: fsmspec.ScopeSkill}))
 	assert.Equal(t, []string{"3.json", "a.json"}, deleted)
-	assert.Equal(t, "12.json", list.Tasks[0].Name, "the snapshot is the caller's")
+	assert.Equal(t, "12.json", list.Tasks[0].Name, "Plan does not change the snapshot")
 }
 
 func TestActiveTasksAreRefused(t *testing.T) {
@@ -159,7 +159,7 @@ func TestActiveTasksAreRefused(t *testing.T) {
 			spec := parsed(t, `[{"id": 1, "subject": "A"}]`)
 			list := fsmspec.Snapshot{MaxID: 7, Tasks: c.tasks}
 			_, err := spec.Plan("c", list, fsmspec.Policy{Scope: c.scope})
-			require.NoError(t, err, "only if it is wanted")
+			require.NoError(t, err, "with ActiveReset")
 
 			plan, err := spec.Plan("c", list, fsmspec.Policy{Scope: c.scope, Active: fsmspec.ActiveRefuse})
 			if c.want == "" {
@@ -191,11 +191,11 @@ func TestHighWater(t *testing.T) {
 	}{
 		{"nothing deleted", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 3}, 3, false},
 		{"largest deleted", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 3, Tasks: tagged("2.json", "7.json")}, 7, true},
-		{"largest deleted under another spelling", `[]`, fsmspec.Snapshot{MaxID: 7, Tasks: tagged("007.json")}, 7, true},
-		{"largest stays", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 3, Tasks: tagged("2.json", "6.json", "abc.json")}, 3, false},
+		{"largest deleted, spelled 007", `[]`, fsmspec.Snapshot{MaxID: 7, Tasks: tagged("007.json")}, 7, true},
+		{"largest not deleted", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 3, Tasks: tagged("2.json", "6.json", "abc.json")}, 3, false},
 		{"largest deleted, mark as high", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 7, Tasks: tagged("7.json")}, 7, false},
 		{"largest deleted, mark higher", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 9, Tasks: tagged("7.json")}, 9, false},
-		{"higher written", `[{"id": 1, "subject": "A"}]`, fsmspec.Snapshot{MaxID: 7, HighWater: 3, Tasks: tagged("7.json")}, 3, false},
+		{"larger number created", `[{"id": 1, "subject": "A"}]`, fsmspec.Snapshot{MaxID: 7, HighWater: 3, Tasks: tagged("7.json")}, 3, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			mark, raise := planned(t, c.file, c.list, fsmspec.Policy{}).HighWater()

@@ -17,8 +17,8 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 )
 
-// Whatever a valid file says arrives in the files that its plan creates.
-func TestWhatAFileSaysIsWhatIsCreated(t *testing.T) {
+// The created files hold everything that a valid file says.
+func TestCreatedFilesMatchTheSpec(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := workflows().Draw(t, "workflow")
 		list := fsmspec.Snapshot{MaxID: rapid.Int64Range(0, 50).Draw(t, "max"), HighWater: rapid.Int64Range(0, 50).Draw(t, "mark")}
@@ -48,8 +48,8 @@ func checkTasks(t require.TestingT, spec *fsmspec.Spec, w workflow) {
 	}
 }
 
-// created is a task file as strictly as the client reads it: a field of another
-// type, or one it does not know, fails the decoding.
+// created is a task file. Decoding into it fails, as in the client, if a field is unknown
+// or has another type.
 type created struct {
 	ID          string         `json:"id"`
 	Subject     string         `json:"subject"`
@@ -89,7 +89,7 @@ func actual(base int64, local []int64) []string {
 	return ids
 }
 
-// metadataTokens are those of what the file says, without its own tag and
+// metadataTokens returns the tokens of the metadata in the file, without a tag and
 // without the closing brace.
 func metadataTokens(t *rapid.T, m model) []string {
 	want := []string{"{"}
@@ -101,8 +101,7 @@ func metadataTokens(t *rapid.T, m model) []string {
 	return want
 }
 
-// tokens is what a JSON text means: its strings unquoted, its numbers digit for
-// digit as they are spelled, and no white space.
+// tokens returns what a JSON text means: strings unquoted, numbers as they are spelled.
 func tokens(t *rapid.T, text string) []string {
 	var list []string
 	d := jsontext.NewDecoder(strings.NewReader(text))
@@ -116,9 +115,9 @@ func tokens(t *rapid.T, text string) []string {
 	}
 }
 
-// checkShape finds that a file has the client's own form: its fields in the
-// documented order, two spaces a level, nothing escaped that need not be, and no
-// line feed at the end.
+// checkShape checks that a file looks like one of the client's: the fields in the
+// documented order, indented by two spaces a level, no unnecessary escapes, and no line
+// feed at the end.
 func checkShape(t *rapid.T, content string) {
 	assert.False(t, strings.HasSuffix(content, "\n"))
 	var order []string
@@ -141,8 +140,8 @@ func checkShape(t *rapid.T, content string) {
 	}
 }
 
-// checkReferences finds that each reference names a file of the same plan, and
-// that no id is given twice.
+// checkReferences checks that each reference names a file of the same plan, and that no
+// id is given twice.
 func checkReferences(t *rapid.T, plan *fsmspec.Plan) {
 	ids := make(map[string]bool)
 	for _, c := range plan.Creations() {
@@ -154,14 +153,14 @@ func checkReferences(t *rapid.T, plan *fsmspec.Plan) {
 		var got created
 		require.NoError(t, json.Unmarshal([]byte(c.Content), &got))
 		for _, id := range append(got.Blocks, got.BlockedBy...) {
-			assert.True(t, ids[id], "%s names %s", c.Name, id)
+			assert.True(t, ids[id], "%s refers to %s", c.Name, id)
 		}
 	}
 }
 
-// Ids are above all that the list has, or has had; and hydrating what a
-// hydration left deletes all of it and nothing else.
-func TestPlansFollowOneAnother(t *testing.T) {
+// New ids are larger than all that the list has or had, and each plan deletes exactly what
+// the one before created.
+func TestConsecutivePlans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := fsmspec.Snapshot{MaxID: rapid.Int64Range(0, 9).Draw(t, "max"), HighWater: rapid.Int64Range(0, 9).Draw(t, "mark")}
 		given := max(list.MaxID, list.HighWater)
@@ -173,17 +172,16 @@ func TestPlansFollowOneAnother(t *testing.T) {
 			assert.Len(t, plan.Deletions(), len(list.Tasks))
 			list = carriedOut(t, plan, list)
 			for _, c := range plan.Creations() {
-				assert.Greater(t, c.ID, given, "an id comes back")
+				assert.Greater(t, c.ID, given, "an id is given again")
 			}
 			given = max(given, list.MaxID, list.HighWater)
-			assert.Equal(t, given, max(list.MaxID, list.HighWater), "the list has forgotten an id")
+			assert.Equal(t, given, max(list.MaxID, list.HighWater), "the list lost its largest id")
 		}
 	})
 }
 
-// carriedOut is the list as it is after a plan. What has the largest number while
-// no task is tagged is manual; tagged ones get larger numbers, so that it does
-// not matter any more.
+// carriedOut returns the list after a plan. If no task was tagged, a manual one has the
+// largest number; later that of the created ones is larger.
 func carriedOut(t *rapid.T, plan *fsmspec.Plan, list fsmspec.Snapshot) fsmspec.Snapshot {
 	mark, _ := plan.HighWater()
 	assert.GreaterOrEqual(t, mark, list.HighWater)
@@ -201,8 +199,8 @@ func carriedOut(t *rapid.T, plan *fsmspec.Plan, list fsmspec.Snapshot) fsmspec.S
 	return next
 }
 
-// Parse refuses exactly what is no JSON, among files that are otherwise valid or
-// damaged at one place, and points into the file.
+// Parse reports malformed JSON if and only if a damaged file is not JSON, and its
+// problems point into the file.
 func TestDamagedFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := damage(t, []byte(workflows().Draw(t, "workflow").file))
@@ -223,13 +221,13 @@ func checkProblems(t *rapid.T, data []byte, err *fsmspec.InvalidError, isJSON bo
 		malformed = malformed || strings.Contains(p.Message, "malformed JSON: ")
 		assert.NotContains(t, p.Message, "jsontext", "the library's own prefix")
 		assert.NotContains(t, p.Message, "\n")
-		assert.GreaterOrEqual(t, p.Offset, last, "not in the order of the file")
+		assert.GreaterOrEqual(t, p.Offset, last, "problems are in the order of the file")
 		last = p.Offset
 		assert.True(t, jsontext.Pointer(p.Pointer).IsValid(), "%q", p.Pointer)
 		before := string(data[:p.Offset])
 		assert.Equal(t, 1+strings.Count(before, "\n"), p.Line)
 	}
-	// A byte order mark is refused as such, and what follows may be JSON.
+	// A byte order mark has a message of its own.
 	if !bytes.HasPrefix(data, []byte("\uFEFF")) {
 		assert.Equal(t, isJSON, !malformed, "%v", err)
 	}
