@@ -53,13 +53,13 @@ type taskFile struct {
 	command string
 }
 
-func fieldNames() []string {
+var fieldNames = func() []string {
 	names := make([]string, len(fields))
 	for i, f := range fields {
 		names[i] = f.name
 	}
 	return names
-}
+}()
 
 // idType is a task's own id.
 type idType struct{}
@@ -163,9 +163,9 @@ func (x textType) write(b []byte, f taskFile) []byte { return appendQuoted(b, *x
 
 // isBlank reports whether text shows nothing on a screen.
 func isBlank(text string) bool {
-	return strings.IndexFunc(text, func(r rune) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf)
-	}) < 0
+	})
 }
 
 // statusType is one of the words for a Status.

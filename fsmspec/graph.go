@@ -17,7 +17,7 @@ type graph struct {
 	index    map[int64]int // in entries, by id
 	edges    [][]edge      // by the index of the blocker; each blocked task at most once, never the blocker itself
 	warnings *report
-	place    func(offset int) string
+	place    func(offset int) lazy
 }
 
 // edge says that a task blocks the task with index to. ref is the first place in the
@@ -28,7 +28,7 @@ type edge struct {
 }
 
 // warnGraph warns of what is odd about the dependencies of a valid file.
-func warnGraph(entries []*entry, warnings *report, place func(offset int) string) {
+func warnGraph(entries []*entry, warnings *report, place func(offset int) lazy) {
 	g := &graph{
 		entries:  entries,
 		index:    make(map[int64]int, len(entries)),
@@ -67,7 +67,7 @@ func (g *graph) connect() {
 // the task itself or to one that the list has named before.
 func (g *graph) distinct(list []reference) []edge {
 	var edges []edge
-	seen := make(map[int64]bool, len(list))
+	seen := make(map[int64]bool)
 	for _, ref := range list {
 		switch {
 		case seen[ref.id]:

@@ -127,12 +127,14 @@ func (p *parser) file() {
 	if t.kind == '[' {
 		p.tasks()
 	} else if !p.broken {
-		p.partial = true
 		p.problem(t.start, "the file must hold an array of tasks, not %s", p.describe(t))
 		p.skip(t)
 	}
-	if !p.broken {
-		p.stop(jsonx.CheckEnd(p.data, p.end))
+	if p.broken {
+		return
+	}
+	if err := jsonx.CheckEnd(p.data, p.end); err != nil {
+		p.stop(err)
 	}
 }
 
@@ -166,7 +168,7 @@ func (p *parser) task(e *entry) {
 		switch {
 		case i < 0:
 			unknown = append(unknown, name)
-			p.warn(key.start, "unknown field %s is ignored%s", quoted(name), didYouMean(name, fieldNames()))
+			p.warn(key.start, "unknown field %s is ignored%s", quoted(name), didYouMean(name, fieldNames))
 			continue
 		case t.kind != 'n':
 			fields[i].typ.read(p, e, name, t)
@@ -184,8 +186,8 @@ func (p *parser) task(e *entry) {
 
 // misspelled is a hint for a missing field that one of the unknown ones may be.
 func misspelled(name string, unknown []string) string {
-	for _, u := range unknown {
-		if near(u, fieldNames()) == name {
+	for _, u := range unknown[:min(len(unknown), 100)] {
+		if near(u, fieldNames) == name {
 			return fmt.Sprintf(" (misspelled as %s?)", quoted(u))
 		}
 	}
@@ -214,23 +216,30 @@ func (p *parser) checkIDs() {
 	}
 	slices.Sort(ids)
 	for _, e := range p.entries {
-		for _, r := range slices.Concat(e.blocks, e.blockedBy) {
-			if byID[r.id] == nil {
-				p.problems.note(r.at, e, func() (pointer, text string) {
-					return r.pointer(), fmt.Sprintf("%s refers to %d, but there is no task with id %d%s", r.field, r.id, r.id, instead(r.id, e.task.ID, ids))
-				})
+		for _, list := range [][]reference{e.blocks, e.blockedBy} {
+			for _, r := range list {
+				if byID[r.id] == nil {
+					p.unresolved(r, ids)
+				}
 			}
 		}
 	}
 }
 
+func (p *parser) unresolved(r reference, ids []int64) {
+	p.problems.note(r.at, r.entry, func() (pointer, text string) {
+		return r.pointer(), fmt.Sprintf("%s refers to %d, but there is no task with id %d%s", r.field, r.id, r.id, instead(r.id, r.entry.task.ID, ids))
+	})
+}
+
 func (p *parser) duplicate(first, again *entry) {
 	p.problems.note(again.idAt, again, func() (pointer, text string) {
-		text = fmt.Sprintf("duplicate id %d, used at %s", again.task.ID, p.place(first.idAt))
+		subject := ""
 		if first.task.Subject != "" {
-			text += fmt.Sprintf(" (%s)", quoted(first.task.Subject))
+			subject = fmt.Sprintf(" (%s)", quoted(first.task.Subject))
 		}
-		return fmt.Sprintf("/%d/id", again.index), text + " and again at " + p.place(again.idAt)
+		return fmt.Sprintf("/%d/id", again.index),
+			fmt.Sprintf("duplicate id %d, used at %s%s and again at %s", again.task.ID, p.place(first.idAt), subject, p.place(again.idAt))
 	})
 }
 
@@ -312,14 +321,13 @@ func (p *parser) check(t *token) {
 // is not part of a character, or half of a surrogate pair. It reports whether there is
 // none.
 func (p *parser) checkUTF8(t token) bool {
-	if !p.suspect {
+	if !p.suspect || jsontext.Value(p.data[t.start:t.end]).IsValid() {
 		return true
 	}
-	err, invalid := errors.AsType[*jsonx.SyntaxError](jsonx.Check(p.data[t.start:t.end]))
-	if invalid {
+	if err, ok := errors.AsType[*jsonx.SyntaxError](jsonx.Check(p.data[t.start:t.end])); ok {
 		p.problem(t.start+err.Offset, "%v", err.Err)
 	}
-	return !invalid
+	return false
 }
 
 // elements yields the elements of the array that was just opened, with their indices.
@@ -416,15 +424,13 @@ func (k *keys) add(name string, at int) (first int, duplicate bool) {
 
 // stop notes a syntax error and ends the parser. Syntax errors are never omitted.
 func (p *parser) stop(err error) {
-	syntax, ok := errors.AsType[*jsonx.SyntaxError](jsonx.Explain(p.data, err))
-	if !ok {
-		return
-	}
+	p.broken = true
+	// A decoder of bytes in memory has no other errors.
+	syntax, _ := errors.AsType[*jsonx.SyntaxError](jsonx.Explain(p.data, err))
 	pointer := ""
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		pointer = string(e.JSONPointer)
 	}
-	p.broken = true
 	p.problems.findings = append(p.problems.findings, finding{syntax.Offset, p.current, pointer, "malformed JSON: " + syntax.Err.Error()})
 }
 
@@ -442,7 +448,9 @@ func (p *parser) note(r *report, at int, format string, args []any) {
 }
 
 // place is an offset in a message.
-func (p *parser) place(at int) string { return p.positions.At(at).String() }
+func (p *parser) place(at int) lazy {
+	return func() string { return p.positions.At(at).String() }
+}
 
 // raw returns how the file spells t.
 func (p *parser) raw(t token) string { return string(p.data[t.start:t.end]) }
@@ -458,15 +466,17 @@ func (p *parser) text(t token) string {
 }
 
 // describe names the value that begins with t in a message.
-func (p *parser) describe(t token) string {
-	switch t.kind {
-	case '0':
-		return "the number " + short(p.raw(t))
-	case '"':
-		return "the string " + oneLine(short(p.raw(t)))
-	case 't', 'f':
-		return p.raw(t)
-	default:
-		return jsonx.KindName(t.kind)
+func (p *parser) describe(t token) lazy {
+	return func() string {
+		switch t.kind {
+		case '0':
+			return "the number " + short(p.raw(t))
+		case '"':
+			return "the string " + oneLine(short(p.raw(t)))
+		case 't', 'f':
+			return p.raw(t)
+		default:
+			return jsonx.KindName(t.kind)
+		}
 	}
 }

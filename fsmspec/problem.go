@@ -85,8 +85,15 @@ func (r *report) problems(data []byte, skipped int, warning bool) []Problem {
 	return problems
 }
 
+// lazy is a part of a message that is made only if the message is.
+type lazy func() string
+
+func (text lazy) String() string { return text() }
+
 // quoted shortens text of the file for a message, and quotes it on one line.
-func quoted(text string) string { return strconv.QuoteToGraphic(short(text)) }
+func quoted(text string) lazy {
+	return func() string { return strconv.QuoteToGraphic(short(text)) }
+}
 
 // short cuts text after as many characters as a message should repeat.
 func short(text string) string {
@@ -126,11 +133,13 @@ func taskName(id int64, subject string) string {
 
 // didYouMean returns a hint for a word that is probably a misspelling of a known
 // one, or "".
-func didYouMean(word string, known []string) string {
-	if meant := near(word, known); meant != "" {
-		return fmt.Sprintf(" (did you mean %q?)", meant)
+func didYouMean(word string, known []string) lazy {
+	return func() string {
+		if meant := near(word, known); meant != "" {
+			return fmt.Sprintf(" (did you mean %q?)", meant)
+		}
+		return ""
 	}
-	return ""
 }
 
 // longestWord is how many bytes of a word are compared. The known words are shorter, but
