@@ -26,7 +26,7 @@ type target struct {
 }
 
 var targets = []target{
-	{"./fsmspec", [][]string{{"./fuzz", "-run", "Spec|Task"}, {"./internal/command", "-run", "TestScript"}}},
+	{"./fsmspec", [][]string{{"./fsmspec"}, {"./fuzz", "-run", "Spec|Task"}, {"./internal/command", "-run", "TestScript"}}},
 	{"./locator", [][]string{{"./locator"}, {"./internal/command", "-run", "TestScript"}}},
 	{"./internal/claude/plugins", [][]string{{"./internal/claude/plugins"}, {"./locator"}, {"./fuzz", "-run", "Registry|Marketplaces"}}},
 	{"./internal/frontmatter", [][]string{{"./internal/frontmatter"}, {"./locator"}, {"./fuzz", "-run", "Frontmatter"}, {"./internal/guard/..."}}},
