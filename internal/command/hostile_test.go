@@ -110,7 +110,7 @@ func newPerson(t *testing.T) *person {
 	p.write(".claude/skills/my-skill/fsm.json", `[{"id": 1, "subject": "a"}]`)
 	p.write(".claude/tasks/s/1.json", `{"id": "1", "subject": "mine", "description": "", "status": "pending", "blocks": [], "blockedBy": []}`)
 	p.write(".claude/tasks/s/2.json", `{"id": "2", "subject": "old", "description": "", "status": "pending", "blocks": [], "blockedBy": [], "metadata": {"fsm": 1}}`)
-	p.own()
+	p.chownHome()
 	return p
 }
 
@@ -122,8 +122,8 @@ func (p *person) write(name, text string) {
 	require.NoError(p.t, os.WriteFile(p.path(name), []byte(text), 0o644))
 }
 
-// own gives everything in the home to the person.
-func (p *person) own() {
+// chownHome gives everything in the home to the person.
+func (p *person) chownHome() {
 	p.t.Helper()
 	if os.Geteuid() == 0 {
 		require.NoError(p.t, exec.Command("chown", "-hR", fmt.Sprint(p.uid, ":", p.uid), p.home).Run())
@@ -223,7 +223,7 @@ func TestMissingPermissionsAreReported(t *testing.T) {
 
 func (p *person) mode(name string, mode os.FileMode) {
 	p.t.Helper()
-	p.own()
+	p.chownHome()
 	require.NoError(p.t, os.Chmod(p.path(name), mode))
 }
 

@@ -87,7 +87,7 @@ func (m *Server) messages(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	x := &Exchange{Kind: kindOf(r.Header, req), Agent: r.Header.Get(agentHeader), Request: req}
-	turn, n, err := m.take(x)
+	turn, n, err := m.accept(x)
 	if err != nil {
 		m.refuse(w, x, err)
 		return
@@ -97,9 +97,9 @@ func (m *Server) messages(w http.ResponseWriter, r *http.Request) {
 	m.reply(w, x, n)
 }
 
-// take records the exchange and returns its turn and its number. It runs before the
+// accept records the exchange and returns its turn and its number. It runs before the
 // turn, so that the record is complete even if the turn hangs.
-func (m *Server) take(x *Exchange) (turn Turn, n int, err error) {
+func (m *Server) accept(x *Exchange) (turn Turn, n int, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.record.exchanges = append(m.record.exchanges, x)

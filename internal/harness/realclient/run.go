@@ -53,12 +53,12 @@ func (r *Run) read() error {
 		if err := json.Unmarshal([]byte(text), &l, jsontext.AllowInvalidUTF8(true)); err != nil {
 			return fmt.Errorf("the client's output %q: %w", text, err)
 		}
-		r.take(l)
+		r.add(l)
 	}
 	return nil
 }
 
-func (r *Run) take(l line) {
+func (r *Run) add(l line) {
 	switch l.Type + "/" + l.Subtype {
 	case "system/hook_response":
 		r.Hooks = append(r.Hooks, l.Hook)

@@ -99,7 +99,7 @@ func (c *emulator) carryOut(o order) (answer, error) {
 // create takes the lock of the list, whose file it creates first, and uses the number
 // after the highest.
 func (c *emulator) create(o order) (a answer, err error) {
-	if f, err := os.OpenFile(c.at(".lock"), os.O_WRONLY|os.O_CREATE, 0o666); err == nil {
+	if f, err := os.OpenFile(c.path(".lock"), os.O_WRONLY|os.O_CREATE, 0o666); err == nil {
 		_ = f.Close()
 	}
 	release, err := c.lock(".lock", o)
@@ -131,7 +131,7 @@ func (c *emulator) highest() int {
 }
 
 func (c *emulator) mark() int {
-	data, _ := os.ReadFile(c.at(".highwatermark"))
+	data, _ := os.ReadFile(c.path(".highwatermark"))
 	n, _ := strconv.Atoi(strings.TrimSpace(string(data)))
 	return n
 }
@@ -139,7 +139,7 @@ func (c *emulator) mark() int {
 // update takes the task's lock, reads the task again and writes it in place.
 func (c *emulator) update(o order, change func(fields, order)) (a answer, err error) {
 	name := worlds.TaskName(o.ID)
-	if _, err := os.Lstat(c.at(name)); err != nil {
+	if _, err := os.Lstat(c.path(name)); err != nil {
 		return a, errGone
 	}
 	release, err := c.lock(name, o)
@@ -147,7 +147,7 @@ func (c *emulator) update(o order, change func(fields, order)) (a answer, err er
 		return a, err
 	}
 	defer release(o)
-	data, err := os.ReadFile(c.at(name))
+	data, err := os.ReadFile(c.path(name))
 	if err != nil {
 		return a, errGone
 	}
@@ -167,14 +167,14 @@ func (c *emulator) update(o order, change func(fields, order)) (a answer, err er
 
 // remove takes no lock. Afterwards it updates the tasks that are blocked by this one.
 func (c *emulator) remove(o order) (a answer, err error) {
-	if _, err := os.Lstat(c.at(worlds.TaskName(o.ID))); err != nil {
+	if _, err := os.Lstat(c.path(worlds.TaskName(o.ID))); err != nil {
 		return a, errGone
 	}
 	if c.mark() < o.ID {
 		_ = c.put(".highwatermark", []byte(strconv.Itoa(o.ID)), false)
 	}
 	c.pause(o)
-	if err := os.Remove(c.at(worlds.TaskName(o.ID))); err != nil {
+	if err := os.Remove(c.path(worlds.TaskName(o.ID))); err != nil {
 		return a, errGone
 	}
 	c.strip(o)
@@ -184,7 +184,7 @@ func (c *emulator) remove(o order) (a answer, err error) {
 func (c *emulator) strip(o order) {
 	entries, _ := os.ReadDir(c.dir)
 	for _, e := range entries {
-		data, err := os.ReadFile(c.at(e.Name()))
+		data, err := os.ReadFile(c.path(e.Name()))
 		if strings.HasSuffix(e.Name(), ".json") && err == nil && mentions(data, o.ID) {
 			_, _ = c.update(order{ID: worlds.TaskNumber(e.Name()), SkipLocks: o.SkipLocks}, func(task fields, _ order) { task.unblock(o.ID) })
 		}
@@ -198,7 +198,7 @@ func mentions(data []byte, id int) bool {
 
 // put writes as the client does: in place, then it truncates the file.
 func (c *emulator) put(name string, data []byte, torn bool) error {
-	f, err := os.OpenFile(c.at(name), os.O_WRONLY|os.O_CREATE, 0o666)
+	f, err := os.OpenFile(c.path(name), os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return err
 	}
@@ -221,14 +221,14 @@ func (c *emulator) pause(o order) {
 	}
 }
 
-func (c *emulator) at(name string) string { return filepath.Join(c.dir, name) }
+func (c *emulator) path(name string) string { return filepath.Join(c.dir, name) }
 
 // lock creates the directory name.lock, with as many attempts as the client makes.
 func (c *emulator) lock(name string, o order) (release func(order), err error) {
 	if o.SkipLocks {
 		return func(order) {}, nil
 	}
-	path := c.at(name + ".lock")
+	path := c.path(name + ".lock")
 	for try := range 31 {
 		if c.acquire(path) {
 			return func(o order) {

@@ -68,7 +68,7 @@ func prepare(work string) *bench {
 		filepath.Join(feature, "test-plan.md"):               "# Plan\n\n## Coverage matrix\n",
 		filepath.Join(feature, "test-cases", "unit", "a.md"): "## UT-001\n",
 		filepath.Join(feature, "test-cases", "uat", "a.md"):  "## UAT-001\nGiven: a\nWhen: b\nThen: c\n",
-		filepath.Join(b.project, "transcript.jsonl"):         strings.Repeat(said, 2000),
+		filepath.Join(b.project, "transcript.jsonl"):         strings.Repeat(userMessage, 2000),
 		filepath.Join(b.state, "note"):                       "",
 	} {
 		check(os.MkdirAll(filepath.Dir(path), 0o755))
@@ -90,7 +90,7 @@ func runs(program string) bool {
 const workflow = "---\nphase: ARCHITECTURE\nmode: complete\nuser_decisions:\n  \"Should we use Redis for session caching?\": \"Yes, use Redis\"\n" +
 	"  \"Primary database\": \"PostgreSQL\"\ngate_results:\n  - {phase: 1, verdict: PASS, score: 4.2}\n---\n\n# Notes\n"
 
-const said = `{"type":"user","message":{"role":"user","content":"go on with the plan for the checkout, and mind the edge cases"}}` + "\n"
+const userMessage = `{"type":"user","message":{"role":"user","content":"go on with the plan for the checkout, and mind the edge cases"}}` + "\n"
 
 func tasks() string {
 	text := "## Phase 1\n## Phase 2\n"
