@@ -31,7 +31,8 @@ func Add(data []byte, hooks []Hook) ([]byte, error) {
 
 // Remove returns settings without the hooks and without the containers that Add
 // created for them, nil if that leaves no file. A hook is recognised by its event,
-// its arguments and the base name of its program. Errors are those of Inspect.
+// its identifying arguments and its program: by name, by path or through a link. Errors
+// are those of Inspect.
 func Remove(data []byte, hooks []Hook) ([]byte, error) {
 	if data == nil {
 		return nil, nil
