@@ -1,13 +1,12 @@
-// Package jsregex compiles regular expressions as JavaScript's
-// new RegExp(pattern), without flags, reads them: that is what users of agents
-// written in JavaScript put into a matcher.
+// Package jsregex compiles regular expressions as JavaScript's new RegExp(pattern)
+// does: matchers of agents written in JavaScript are such patterns.
 //
-// The engine is regexp2 in ECMAScript mode. This package adds what that mode
-// lacks: the groups that JavaScript refuses are refused, and text is matched by
-// UTF-16 code unit, so that a character outside the basic plane counts as two.
+// The engine is regexp2 in ECMAScript mode. This package adds what that mode lacks:
+// it rejects the groups that JavaScript rejects, and it matches by UTF-16 code unit,
+// so that a character outside the basic multilingual plane counts as two.
 //
-// It is NOT for patterns with flags, NOT for finding where a match is, and a
-// \uD800 to \uDFFF escape in a pattern matches nothing.
+// It supports no flags and does not report where a match is. An escape from \uD800 to
+// \uDFFF in a pattern matches nothing.
 package jsregex
 
 import (
@@ -20,20 +19,19 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// Patience bounds one match: a backtracking pattern can take longer than
-// anyone waits.
+// Patience bounds the time of one match: a pattern can backtrack without end.
 const Patience = 250 * time.Millisecond
 
 var (
-	// ErrSyntax means that JavaScript would throw a SyntaxError.
+	// ErrSyntax is returned when JavaScript would throw a SyntaxError.
 	ErrSyntax = errors.New("not a valid JavaScript regular expression")
-	// ErrGaveUp means that a match took longer than Patience.
+	// ErrGaveUp is returned when a match takes longer than Patience.
 	ErrGaveUp = errors.New("the regular expression backtracks for too long")
 )
 
-// Regexp is a compiled pattern. It may be used by several goroutines.
+// Regexp is a compiled pattern. It is safe for concurrent use.
 type Regexp struct {
-	literal string // all of a pattern that has no metacharacter
+	literal string // the pattern, if it has no metacharacter
 	engine  *regexp2.Regexp
 }
 
@@ -66,7 +64,8 @@ func (r *Regexp) Match(s string) (bool, error) {
 	return matched, nil
 }
 
-// isLiteral spares the common matcher, a tool's name, the engine and its clock.
+// isLiteral reports whether a pattern has no metacharacter. Most matchers are a tool's
+// name, for which starting the engine costs more than the match.
 func isLiteral(pattern string) bool {
 	return !strings.ContainsFunc(pattern, func(c rune) bool {
 		word := c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -74,8 +73,8 @@ func isLiteral(pattern string) bool {
 	})
 }
 
-// foreignGroup returns the opening of the first group that other dialects know
-// and JavaScript does not, such as (?i), (?P<n>, (?> or (?#.
+// foreignGroup returns the opening of the first group that regexp2 accepts and
+// JavaScript does not, such as (?i), (?P<n>, (?> or (?#.
 func foreignGroup(pattern string) string {
 	inClass := false
 	for i := 0; i < len(pattern); i++ {
@@ -99,8 +98,8 @@ func nativeGroup(afterQuestionMark string) bool {
 	return afterQuestionMark != "" && strings.ContainsRune(":=!<", rune(afterQuestionMark[0]))
 }
 
-// units maps every UTF-16 code unit of s to a rune of its own: the halves of a
-// surrogate pair, which no UTF-8 text can hold, to private runes of plane 16.
+// units maps every UTF-16 code unit of s to one rune. Halves of surrogate pairs, which
+// UTF-8 cannot represent, become private runes of plane 16.
 func units(s string) string {
 	if isBasic(s) {
 		return s

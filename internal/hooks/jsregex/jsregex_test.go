@@ -58,6 +58,15 @@ func FuzzCompile(f *testing.F) {
 			require.ErrorIs(t, err, jsregex.ErrSyntax)
 			return
 		}
-		_, _ = re.Match(input)
+		matched, err := re.Match(input)
+		if err != nil {
+			require.ErrorIs(t, err, jsregex.ErrGaveUp)
+			require.False(t, matched)
+			return
+		}
+		anywhere, err := jsregex.Compile("(?:" + pattern + ")")
+		require.NoError(t, err, "a pattern that compiles is one in a group, too")
+		grouped, err := anywhere.Match(input)
+		require.True(t, err != nil || grouped == matched, "%q on %q: %v, and in a group %v", pattern, input, matched, grouped)
 	})
 }
