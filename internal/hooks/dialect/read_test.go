@@ -1,0 +1,93 @@
+package dialect
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
+)
+
+// TestMeanings shows what a hook's exit code and output mean, one row for each kind of
+// answer in the tables.
+func TestMeanings(t *testing.T) {
+	const nothing = ""
+	for _, c := range []struct {
+		dialect, event string
+		outcome        process.Outcome
+		want           string // the output
+		notes          int
+	}{
+		{"llxprt", BeforeTool, process.Outcome{}, nothing, 0},
+		{"llxprt", BeforeTool, process.Outcome{Stdout: " hi\n"}, `{"decision":"allow","systemMessage":"hi"}`, 0},
+		{"llxprt", BeforeTool, process.Outcome{Stdout: `{"decision": "block"}`}, `{"decision":"block"}`, 0},
+		{"llxprt", BeforeTool, process.Outcome{Stdout: `"{\"decision\":\"block\"}"`}, `{"decision":"block"}`, 0},
+		{"llxprt", BeforeTool, process.Outcome{Stdout: `{"decision"`}, `{"decision":"allow","systemMessage":"{\"decision\""}`, 0},
+		{"llxprt", BeforeTool, process.Outcome{Stdout: `[1]`}, nothing, 1},
+		{"llxprt", BeforeTool, process.Outcome{Stdout: `null`}, nothing, 0},
+		{"llxprt", BeforeTool, process.Outcome{ExitCode: 2, Stderr: "no\n", Stdout: `{"decision":"allow"}`}, `{"decision":"deny","reason":"no"}`, 0},
+		{"llxprt", BeforeTool, process.Outcome{ExitCode: 2}, `{"decision":"deny","reason":"Blocked by hook"}`, 0},
+		{"llxprt", BeforeTool, process.Outcome{ExitCode: 1, Stderr: "bad"}, `{"decision":"allow","systemMessage":"Warning: bad"}`, 0},
+		{"llxprt", BeforeTool, process.Outcome{ExitCode: 1, Stdout: `{"decision":"block"}`}, nothing, 0},
+		{"llxprt", BeforeTool, process.Outcome{Signal: "SIGKILL", Stderr: "bad"}, `{"decision":"allow","systemMessage":"Warning: bad"}`, 0},
+		{"llxprt", BeforeTool, process.Outcome{Err: errors.New("timed out"), Stderr: "bad"}, nothing, 0},
+		{"gemini", BeforeTool, process.Outcome{ExitCode: 2}, nothing, 0},
+		{"claude", "PreToolUse", process.Outcome{Stdout: "hi"}, nothing, 0},
+		{"claude", "PreToolUse", process.Outcome{Stdout: `{"decision"`}, nothing, 1},
+		{"claude", "PreToolUse", process.Outcome{Stdout: `[1]`}, nothing, 0},
+		{"claude", "PreToolUse", process.Outcome{ExitCode: 1, Stderr: "bad"}, nothing, 0},
+		{"claude", "PreToolUse", process.Outcome{ExitCode: 2}, `{"decision":"block","reason":"No stderr output"}`, 0},
+		{"claude", "PreToolUse", process.Outcome{ExitCode: 2, Stderr: "no", Stdout: `{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"c"}}`},
+			`{"decision":"block","reason":"no","hookSpecificOutput":{"additionalContext":"c"}}`, 0},
+		{"claude", "PreToolUse", process.Outcome{ExitCode: 2, Stderr: "no", Stdout: `{"hookSpecificOutput":{"additionalContext":"c"}}`}, `{"decision":"block","reason":"no"}`, 1},
+		{"claude", "PreToolUse", process.Outcome{Stdout: `{"hookSpecificOutput":{"hookEventName":"Stop"},"reason":"r"}`}, `{"reason":"r"}`, 1},
+		{"claude", "UserPromptSubmit", process.Outcome{Stdout: "hi"}, `{"hookSpecificOutput":{"additionalContext":"hi"}}`, 0},
+		{"claude", "UserPromptSubmit", process.Outcome{Stdout: `[1]`}, `{"hookSpecificOutput":{"additionalContext":"[1]"}}`, 0},
+	} {
+		t.Run(fmt.Sprintf("%s %s %+v", c.dialect, c.event, c.outcome), func(t *testing.T) {
+			d, err := Named(c.dialect)
+			require.NoError(t, err)
+			e, ok := d.Event(c.event)
+			require.True(t, ok)
+			answer := d.Read(e, c.outcome)
+			require.Len(t, answer.Notes, c.notes, "%q", answer.Notes)
+			if c.want == nothing {
+				require.Nil(t, answer.Output)
+				return
+			}
+			require.NotNil(t, answer.Output)
+			require.Equal(t, c.want, string(answer.Output.Raw()))
+		})
+	}
+}
+
+// TestTablesAreComplete finds rows that a mistake left without what every row has.
+func TestTablesAreComplete(t *testing.T) {
+	for _, d := range All() {
+		seen := map[string]bool{}
+		for _, e := range d.Events {
+			require.False(t, seen[e.Name], "%s has %s twice", d.Name, e.Name)
+			seen[e.Name] = true
+			require.NotZero(t, e.Merge, "%s %s", d.Name, e.Name)
+			require.NotZero(t, e.Said, "%s %s", d.Name, e.Name)
+		}
+		for _, around := range []string{d.Around.BeforeTool, d.Around.AfterTool} {
+			require.True(t, seen[around], "%s has no %s", d.Name, around)
+		}
+		require.NotZero(t, d.Hooks.ToolMatcher)
+		require.NotZero(t, d.Hooks.OtherMatcher)
+		require.NotEmpty(t, d.Hooks.Identity)
+		require.NotEmpty(t, d.Settings.Switch.Settings)
+	}
+}
+
+func TestUnknownNames(t *testing.T) {
+	_, err := Named("cobol")
+	require.ErrorIs(t, err, ErrUnknown)
+	require.EqualError(t, err, `unknown dialect "cobol": there are llxprt, gemini and claude`)
+	require.Equal(t, "; Claude Code calls it PreToolUse", Claude().Suggest(BeforeTool))
+	require.Equal(t, "; it is spelled Stop", Claude().Suggest("stop"))
+	require.Empty(t, Claude().Suggest("x"))
+}
