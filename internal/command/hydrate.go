@@ -86,8 +86,8 @@ func refuseFlags(s terminal.Streams, err error) error { return hydrateFlags{}.re
 // skill would fail: the agent is told, but no prompt of the user is stopped.
 func (f hydrateFlags) refuse(s terminal.Streams, err error) error {
 	start := time.Now()
-	err = fmt.Errorf("hydrate is registered with a wrong command line: %w", err)
-	const hint = "run fsmtx hydrate --help, then mend the hook with fsmtx install"
+	err = fmt.Errorf("invalid hook command line: %w", err)
+	const hint = `run "fsmtx install" to repair it; the flags are in fsmtx hydrate --help`
 	var request hydrate.Request
 	e, readErr := readEvent(s)
 	if readErr == nil {
@@ -169,5 +169,5 @@ func conflictText(c txn.Conflict) string {
 	if c.MovedTo == "" {
 		return fmt.Sprintf("%s: %s", c.Name, c.Why)
 	}
-	return fmt.Sprintf("%s: %s; it is now %s", c.Name, c.Why, c.MovedTo)
+	return fmt.Sprintf("%s: %s; moved to %s", c.Name, c.Why, c.MovedTo)
 }

@@ -8,15 +8,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
-// Bounds of an announcement. The client replaces a context of more than about
-// 10,000 characters by a file reference.
+// Limits of an announcement: the client replaces a context of more than about
+// 10,000 characters by a reference to a file (fact 22).
 const (
 	announcedTasks = 20
 	announcedRunes = 200 // of one subject
 )
 
-// Announcement tells the agent which tasks it has now. Newer clients load the
-// task tools only on demand, so that an agent does not look by itself.
+// Announcement tells the agent which tasks it has now. Newer clients load the task
+// tools only on demand (fact 12), so an agent does not look by itself.
 func Announcement(command string, created []fsmspec.Creation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The workflow of the skill %s is in your task list now:\n", clip(command))
@@ -31,7 +31,7 @@ func Announcement(command string, created []fsmspec.Creation) string {
 	return b.String()
 }
 
-// clip keeps a text on one line and within announcedRunes.
+// clip returns a text on one line, cut to announcedRunes.
 func clip(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	runes := []rune(s)

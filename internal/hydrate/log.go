@@ -3,17 +3,18 @@ package hydrate
 import (
 	"errors"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Record is one line of the log: one call of the hook.
 type Record struct {
 	Time     time.Time `json:"time"`
-	List     string    `json:"list"`    // the task list's directory; empty if the event does not tell
+	List     string    `json:"list"`    // the task list's directory; empty if the event does not say
 	Command  string    `json:"command"` // the command name of the skill
 	Spec     string    `json:"spec"`    // the path of its fsm.json; empty if it has none
 	Deleted  []string  `json:"deleted"` // file names
@@ -24,11 +25,11 @@ type Record struct {
 	Error    string    `json:"error,omitzero"`  // why it failed
 }
 
-// Call is what there is to say of one call of the hook.
+// Call is one call of the hook, for the log.
 type Call struct {
 	Request Request
 	Result  Result
-	Skipped string // why the event asked for nothing; empty if it asked for something
+	Skipped string // why there was nothing to do; empty if there was
 	Err     error
 }
 
@@ -66,15 +67,15 @@ func (c Call) outcome() string {
 	return "hydrated"
 }
 
-// Append adds the record to the file at path as one line, in one write, so that
-// hooks that run at once do not mix theirs. A pipe that nobody reads is an error,
-// not a wait.
+// Append adds the record to the file at path as one line, with one write, so that
+// the lines of hooks that run at the same time are not mixed. The file is created
+// if necessary, and has to be a regular file.
 func (r Record) Append(path string) error {
-	line, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // a path need not be UTF-8
+	line, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // paths need not be UTF-8
 	if err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
+	f, err := safefile.Open(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY)
 	if err != nil {
 		return err
 	}

@@ -13,22 +13,24 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// ErrEvent means that an event lacks what it must have, or has it wrong.
+// ErrEvent is returned for an event in which a required field is missing or wrong.
 var ErrEvent = errors.New("the event cannot be used")
 
-// Request is what an event asks for.
+// Request is what a hydration needs from an event.
 type Request struct {
 	Event      string // PostToolUse or UserPromptExpansion
 	Session    string
 	Command    string // the command name of the skill
 	Cwd        string // may be empty
 	Subagent   bool   // the event came from a subagent, which shares its parent's list
-	Invocation string // the same for the same invocation; empty if the event does not tell
+	Invocation string // the same for the same call of the skill; empty if unknown
 }
 
-// Understand reads the request out of an event. skip, if not empty, says why the
-// event asks for nothing: it is another tool's, or the skill did not run here.
-// The error is ErrEvent.
+// Understand returns the request in an event. skip, if not empty, says why there is
+// nothing to do: the event is another tool's, or the skill did not run here. The
+// error is ErrEvent.
+//
+// An event without a name is PostToolUse: the requirements know no other.
 func Understand(e *event.Event) (r Request, skip string, err error) {
 	r = Request{Event: e.Name, Session: e.SessionID, Cwd: e.Cwd, Subagent: e.AgentID != ""}
 	var missing []string
@@ -46,7 +48,7 @@ func Understand(e *event.Event) (r Request, skip string, err error) {
 		}
 		r.Invocation = join("tool", e.ToolUseID)
 	default:
-		return r, fmt.Sprintf("nothing is done for the event %q", e.Name), nil
+		return r, fmt.Sprintf("hydrate does not handle the event %q", e.Name), nil
 	}
 	if e.SessionID == "" {
 		missing = append(missing, lack(e, "session_id"))
@@ -57,7 +59,8 @@ func Understand(e *event.Event) (r Request, skip string, err error) {
 	return r, "", nil
 }
 
-// typed reads the event of a skill that the user typed as a slash command.
+// typed reads the event of a skill that the user typed as a slash command (facts 19
+// and 20).
 func typed(e *event.Event) (command string, missing []string) {
 	if e.CommandName == "" {
 		missing = append(missing, lack(e, "command_name"))
@@ -65,8 +68,8 @@ func typed(e *event.Event) (command string, missing []string) {
 	return e.CommandName, missing
 }
 
-// called reads the event of a skill that the model called. The event of a forked
-// skill comes when the skill is over: too late for its tasks.
+// called reads the event of a skill that the model called (fact 18). A forked skill
+// is over when its event comes, so its tasks would be too late.
 func called(e *event.Event) (command, skip string, missing []string) {
 	var response struct {
 		Success *bool          `json:"success"`
@@ -84,7 +87,7 @@ func called(e *event.Event) (command, skip string, missing []string) {
 	case response.Success != nil && !*response.Success:
 		return "", "the skill was not run: success is false", nil
 	case response.Agent != nil && response.Agent.Kind() != 'n':
-		return "", "the skill ran in an agent of its own and is over", nil
+		return "", "the skill ran in its own agent and is over", nil
 	case response.Command == nil || response.Command.Kind() == 'n':
 		return "", "", []string{"missing " + field}
 	}
@@ -97,7 +100,7 @@ func called(e *event.Event) (command, skip string, missing []string) {
 	return command, "", nil
 }
 
-// lack says what is wrong with a field that has no usable value.
+// lack returns what is wrong with a field that has no usable value.
 func lack(e *event.Event, field string) string {
 	switch {
 	case slices.Contains(e.WrongType, field):
@@ -108,7 +111,7 @@ func lack(e *event.Event, field string) string {
 	return "missing " + field
 }
 
-// join makes a key that is empty if a part of it is.
+// join returns a key that is empty if one of its parts is.
 func join(parts ...string) string {
 	if slices.Contains(parts, "") {
 		return ""

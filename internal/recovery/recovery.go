@@ -1,5 +1,5 @@
-// Package recovery finishes what interrupted hydrations left over, one task list
-// or all of them, and says what it did.
+// Package recovery finishes interrupted hydrations, of one task list or of all, and
+// reports what it did.
 package recovery
 
 import (
@@ -14,50 +14,50 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// State is what became of one list.
+// State is the result for one list.
 type State string
 
 const (
-	Clean      State = "clean"       // there was nothing to do
+	Clean      State = "clean"       // nothing to do
 	RolledBack State = "rolled back" // an interrupted change was undone
-	Committed  State = "committed"   // a finished change had not been tidied up after
-	Conflict   State = "conflict"    // undone, and what someone else changed since was moved aside or left
-	SetAside   State = "set aside"   // a journal that cannot be trusted was moved out of the way
+	Committed  State = "committed"   // a committed change was tidied up
+	Conflict   State = "conflict"    // undone; files changed by another program since were moved aside or left
+	SetAside   State = "set aside"   // an untrusted journal was moved away
 	Refused    State = "refused"     // nothing was done
 )
 
-// Report is about one list. The names of its JSON form are documented and stay.
+// Report is about one list. The names in its JSON form are documented.
 type Report struct {
 	List      string   `json:"list"` // the list's directory
 	State     State    `json:"state"`
-	Restored  []string `json:"restored"`  // names of files put back
+	Restored  []string `json:"restored"`  // names of files linked back
 	Removed   []string `json:"removed"`   // names of files taken out
-	Conflicts []Moved  `json:"conflicts"` // files that someone else changed since
-	Aside     []string `json:"aside"`     // where an untrusted journal and its files are now
+	Conflicts []Moved  `json:"conflicts"` // files that another program changed since
+	Aside     []string `json:"aside"`     // paths of an untrusted journal and its files
 	Reason    string   `json:"reason"`    // why it was refused
-	Hint      string   `json:"hint"`      // what to do about that
-	DryRun    bool     `json:"dry_run"`   // nothing was done: this is what would be
+	Hint      string   `json:"hint"`      // what to do about it
+	DryRun    bool     `json:"dry_run"`   // nothing was done; this is what would be done
 }
 
-// Moved is a file that stood in the way.
+// Moved is a file in conflict with a rollback.
 type Moved struct {
 	Name    string `json:"name"`
-	MovedTo string `json:"moved_to"` // empty if it was left where it was
+	MovedTo string `json:"moved_to"` // empty if it was left in place
 	Why     string `json:"why"`
 }
 
-// Pending reports whether something is left to do about the list.
+// Pending reports whether something is left to do.
 func (r Report) Pending() bool {
 	return r.State == Refused || r.DryRun && r.State != Clean
 }
 
-// Options are the choices of whoever recovers.
+// Options are the choices of the caller.
 type Options struct {
-	DryRun bool // look, change nothing
-	Force  bool // set a journal aside that cannot be trusted
+	DryRun bool // change nothing
+	Force  bool // set an untrusted journal aside
 }
 
-// List recovers the task list in dir. It waits for locks no longer than wait.
+// List recovers the task list in dir. wait limits the wait for its locks.
 func List(ctx context.Context, dir string, wait time.Duration, o Options) Report {
 	list := tasks.List{Dir: dir, Wait: wait}
 	ctx, cancel := list.Waiting(ctx)
@@ -110,21 +110,21 @@ func (r Report) refuse(err error, untrusted bool) Report {
 	_, busy := errors.AsType[*tasks.BusyError](err)
 	switch {
 	case errors.Is(err, txn.ErrJournalVersion):
-		r.Hint = "run the version of fsmtx that wrote the journal; or look at the list, then set the journal aside with: fsmtx recover --force"
+		r.Hint = "run the version of fsmtx that wrote the journal; or inspect the list, then run fsmtx recover --force"
 	case untrusted:
-		r.Hint = "nothing is done by such a journal; look at the list, then set the journal aside with: fsmtx recover --force"
+		r.Hint = "the journal is not trusted and was not applied; inspect the list, then run fsmtx recover --force"
 	case busy, errors.Is(err, txn.ErrLocked):
 		r.Hint = "try again when the other program has finished"
 	case errors.Is(err, txn.ErrUntrustedDir):
-		r.Hint = "fsmtx did not put that there: look at it, move it away, then run fsmtx recover again"
+		r.Hint = "fsmtx did not create that: inspect it, move it away, then run fsmtx recover again"
 	default:
-		r.Hint = "mend that, then run fsmtx recover again"
+		r.Hint = "repair that, then run fsmtx recover again"
 	}
 	return r
 }
 
-// All recovers every list below root that a transaction ever touched, each with
-// the same bound on its wait.
+// All recovers every list below root that a transaction ever touched. wait limits
+// the wait for the locks of each.
 func All(ctx context.Context, root string, wait time.Duration, o Options) ([]Report, error) {
 	dirs, err := tasks.WithStateDir(root)
 	if err != nil {
@@ -140,19 +140,19 @@ func All(ctx context.Context, root string, wait time.Duration, o Options) ([]Rep
 	return reports, nil
 }
 
-// Answer is what the hook of SessionStart answers after List, which returned r,
-// or after err kept it from calling List.
+// Answer returns the answer of the SessionStart hook: about the report, or about
+// err, because of which there is none.
 func Answer(r Report, err error) event.Answer {
 	switch {
 	case err != nil:
-		return event.Failure{Message: "could not look for an interrupted hydration: " + err.Error()}.Answer(event.SessionStart)
+		return event.Failure{Message: "cannot look for an interrupted hydration: " + err.Error()}.Answer(event.SessionStart)
 	case r.State == Clean, r.State == Committed:
 		return event.GoOn(event.SessionStart, "")
 	}
 	return event.Notice(strings.TrimSpace(r.String() + "\n" + r.Hint))
 }
 
-// String says in words what became of the list, in a line or several.
+// String returns the report for people, in one or several lines.
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", r.List, r.words())
@@ -167,7 +167,7 @@ func (r Report) String() string {
 	for _, c := range r.Conflicts {
 		fmt.Fprintf(&b, "\n  conflict: %s: %s", c.Name, c.Why)
 		if c.MovedTo != "" {
-			fmt.Fprintf(&b, "; it is now %s", c.MovedTo)
+			fmt.Fprintf(&b, "; moved to %s", c.MovedTo)
 		}
 	}
 	return b.String()

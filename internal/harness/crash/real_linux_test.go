@@ -174,7 +174,7 @@ func TestFaultListMounted(t *testing.T) {
 		require.Equal(t, 2, a.code, "%s", a.stderr)
 		require.Empty(t, a.stdout)
 		assert.Contains(t, a.stderr, noLinks)
-		assert.Contains(t, a.stderr, "hint: "+w.list()+" and the directory it is in have to be on one file system")
+		assert.Contains(t, a.stderr, "hint: "+w.list()+" and its parent must be on one file system")
 		w.sameAs(t, before, a)
 		require.NoError(t, unix.Unmount(w.list(), 0))
 		w.worksAgain(t, d, before)
@@ -188,7 +188,7 @@ func TestFaultNoLinks(t *testing.T) {
 		d.refused(t, d.world(t), trouble{
 			make:   func(*testing.T, *world) func() { return func() {} },
 			lessen: []string{"FSMTX_TEST_NOLINKS=1"},
-			says:   []string{noLinks, "have to be on one file system, one that has hard links"},
+			says:   []string{noLinks, "must be on one file system with hard links"},
 		})
 	}
 }

@@ -1,0 +1,329 @@
+package hydrate_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+func env(vars ...string) hydrate.Env {
+	return func(name string) (string, bool) {
+		for i := 0; i+1 < len(vars); i += 2 {
+			if vars[i] == name {
+				return vars[i+1], true
+			}
+		}
+		return "", false
+	}
+}
+
+const list = "/home/u/.claude/tasks/s"
+
+// TestHintsNameTheFault: each fault that a person has to repair has its own hint.
+func TestHintsNameTheFault(t *testing.T) {
+	for _, test := range []struct {
+		fault error
+		hint  string
+	}{
+		{txn.ErrNoLinks, list + " and its parent must be on one file system with hard links"},
+		{txn.ErrUntrustedDir, "fsmtx did not create that"},
+		{vfs.ErrNotRegular, "fsmtx did not create that"},
+		{syscall.EISDIR, "fsmtx did not create that"},
+		{syscall.ENOTDIR, "fsmtx did not create that"},
+		{syscall.ENOSPC, "free some space on the disk of " + list},
+		{syscall.EDQUOT, "free some space on the disk of " + list},
+		{syscall.EFBIG, "ulimit -f"},
+		{syscall.EMFILE, "ulimit -n"},
+		{syscall.ENFILE, "ulimit -n"},
+		{syscall.EROFS, "make the file system of " + list + " writable"},
+		{syscall.EACCES, "repair the permissions and the owner of " + list},
+		{syscall.EPERM, "repair the permissions and the owner of " + list},
+		{syscall.EIO, "check the disk of " + list},
+	} {
+		err := &os.PathError{Op: "open", Path: list + "/1.json", Err: test.fault}
+		message, hint := hydrate.Explain(err, hydrate.Result{List: list, Spec: "/fsm.json"}, env())
+		assert.Equal(t, err.Error()+" - the task list is as it was before; nothing needs to be cleaned up", message)
+		assert.Contains(t, hint, test.hint, "%v", test.fault)
+	}
+	_, hint := hydrate.Explain(errors.New("something else"), hydrate.Result{List: list, Spec: "/fsm.json"}, env())
+	assert.Empty(t, hint)
+	// The more specific first: a link that is not permitted is about links.
+	_, hint = hydrate.Explain(fmt.Errorf("%w: %w", txn.ErrNoLinks, syscall.EPERM), hydrate.Result{List: list, Spec: "/fsm.json"}, env())
+	assert.Contains(t, hint, "hard links")
+}
+
+func TestExplainSaysInWhichStateTheListIs(t *testing.T) {
+	known := hydrate.Result{List: list, Spec: "/fsm.json"}
+	for name, test := range map[string]struct {
+		err           error
+		result        hydrate.Result
+		message, hint string
+	}{
+		"unchanged":         {errors.New("x"), known, "x - the task list is as it was before; nothing needs to be cleaned up", ""},
+		"no workflow known": {errors.New("x"), hydrate.Result{List: list}, "x", ""},
+		"invalid":           {&hydrate.SpecError{Path: "/fsm.json", Err: syscall.EIO}, known, syscall.EIO.Error(), ""},
+		"rollback failed": {fmt.Errorf("x: %w", txn.ErrRecoveryRequired), known,
+			"x: recovery required - the rollback failed too, so the task list is only partly changed: recovery required",
+			"free some disk space or repair the permissions, then run: fsmtx recover"},
+		"unknown": {txn.ErrUnknown, known, txn.ErrUnknown.Error(), "the tasks are in the list, but a power failure could still undo that; run: fsmtx recover"},
+		"version": {txn.ErrJournalVersion, known, txn.ErrJournalVersion.Error(), "run fsmtx recover of the version that wrote the journal; or inspect the list, then run fsmtx recover --force"},
+		"torn":    {txn.ErrJournalTorn, known, txn.ErrJournalTorn.Error(), untrusted},
+		"foreign": {txn.ErrJournalForeign, known, txn.ErrJournalForeign.Error(), untrusted},
+		"broken":  {txn.ErrJournalInvalid, known, txn.ErrJournalInvalid.Error(), untrusted},
+		"create": {&txn.FileError{Op: "create", Name: "3.json", Err: syscall.EIO}, known,
+			"Failed to write task 3: " + syscall.EIO.Error() + " - the task list is as it was before; nothing needs to be cleaned up",
+			"check the disk of " + list + "; once it works, invoke the skill again"},
+		"delete": {&txn.FileError{Op: "delete", Name: "3.json", Err: txn.ErrChanged}, known,
+			"Failed to delete task 3: " + txn.ErrChanged.Error() + ". Manual cleanup required at ~/.claude/tasks/s/ - the task list is as it was before; nothing needs to be cleaned up", ""},
+	} {
+		message, hint := hydrate.Explain(test.err, test.result, env("HOME", "/home/u"))
+		assert.Equal(t, test.message, message, name)
+		assert.Equal(t, test.hint, hint, name)
+	}
+}
+
+const untrusted = "the journal is not trusted and was not applied; inspect the list, then run fsmtx recover --force"
+
+func TestPathsBelowHomeAreShortened(t *testing.T) {
+	err := &txn.FileError{Op: "delete", Name: "3.json", Err: syscall.EIO}
+	for home, want := range map[string]string{"/home/u": " ~/.claude/tasks/s/", "/home/other": " " + list + "/", "": " " + list + "/", "relative": " " + list + "/"} {
+		message, _ := hydrate.Explain(err, hydrate.Result{List: list}, env("HOME", home))
+		assert.Contains(t, message, "Manual cleanup required at"+want, home)
+	}
+}
+
+func TestUnderstand(t *testing.T) {
+	const called = `"tool_response": {"success": true, "commandName": "p:s"}`
+	for name, test := range map[string]struct {
+		event string
+		want  hydrate.Request
+		skip  string
+		err   string
+	}{
+		"called": {event: `{"session_id": "1", "cwd": "/d", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_use_id": "u", ` + called + `}`,
+			want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "p:s", Cwd: "/d", Invocation: "tool:u"}},
+		"without a name": {event: `{"session_id": "1", ` + called + `}`, want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "p:s"}},
+		"by a subagent": {event: `{"session_id": "1", "agent_id": "a", ` + called + `}`,
+			want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "p:s", Subagent: true}},
+		"typed": {event: `{"session_id": "1", "hook_event_name": "UserPromptExpansion", "command_name": "s", "prompt_id": "p"}`,
+			want: hydrate.Request{Event: "UserPromptExpansion", Session: "1", Command: "s", Invocation: "prompt:p:s"}},
+		"null is absent":       {event: `{"session_id": "1", "tool_response": {"success": null, "agentId": null, "commandName": "s"}}`, want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "s"}},
+		"other tool":           {event: `{"session_id": "1", "tool_name": "Read"}`, skip: `the event is about the tool "Read", not about Skill`},
+		"other event":          {event: `{"session_id": "1", "hook_event_name": "Stop"}`, skip: `hydrate does not handle the event "Stop"`},
+		"not run":              {event: `{"session_id": "1", "tool_response": {"success": false, "commandName": "s"}}`, skip: "the skill was not run: success is false"},
+		"forked":               {event: `{"session_id": "1", "tool_response": {"agentId": "a", "commandName": "s"}}`, skip: "the skill ran in its own agent and is over"},
+		"no session":           {event: `{` + called + `}`, err: "missing session_id"},
+		"empty session":        {event: `{"session_id": "", ` + called + `}`, err: "session_id is empty"},
+		"wrong session":        {event: `{"session_id": 1, ` + called + `}`, err: "session_id is not a string"},
+		"no response":          {event: `{"session_id": "1"}`, err: "missing tool_response.commandName"},
+		"wrong response":       {event: `{"session_id": "1", "tool_response": "Error"}`, err: "missing tool_response.commandName: tool_response is not what the Skill tool answers"},
+		"no command":           {event: `{"session_id": "1", "tool_response": {}}`, err: "missing tool_response.commandName"},
+		"null command":         {event: `{"session_id": "1", "tool_response": {"commandName": null}}`, err: "missing tool_response.commandName"},
+		"wrong command":        {event: `{"session_id": "1", "tool_response": {"commandName": 1}}`, err: "tool_response.commandName is not a string"},
+		"empty command":        {event: `{"session_id": "1", "tool_response": {"commandName": ""}}`, err: "tool_response.commandName is empty"},
+		"typed without a name": {event: `{"session_id": "1", "hook_event_name": "UserPromptExpansion"}`, err: "missing command_name"},
+		"two mistakes":         {event: `{"hook_event_name": "UserPromptExpansion", "command_name": ""}`, err: "command_name is empty; missing session_id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, err := event.Parse([]byte(test.event))
+			require.NoError(t, err)
+			got, skip, err := hydrate.Understand(e)
+			assert.Equal(t, test.skip, skip)
+			switch {
+			case test.err != "":
+				require.ErrorIs(t, err, hydrate.ErrEvent)
+				require.EqualError(t, err, "the event cannot be used: "+test.err)
+			case test.skip == "":
+				require.NoError(t, err)
+				assert.Equal(t, test.want, got)
+			}
+		})
+	}
+}
+
+func creations(n int, subject string) (list []fsmspec.Creation) {
+	for i := range n {
+		list = append(list, fsmspec.Creation{ID: int64(i + 1), Subject: subject})
+	}
+	return list
+}
+
+func TestAnnouncement(t *testing.T) {
+	text := hydrate.Announcement("my\nskill", creations(20, strings.Repeat("ä", 200)))
+	assert.Contains(t, text, "The workflow of the skill my skill is ")
+	assert.Contains(t, text, "\n#20 "+strings.Repeat("ä", 200)+"\n")
+	assert.NotContains(t, text, "more")
+
+	text = hydrate.Announcement("s", creations(23, strings.Repeat("ä", 201)))
+	assert.Contains(t, text, "\n#20 "+strings.Repeat("ä", 199)+"…\n… and 3 more\n")
+	assert.NotContains(t, text, "#21")
+	assert.Less(t, len([]rune(text)), 10_000, "the client would replace it by a reference to a file")
+}
+
+func TestFailed(t *testing.T) {
+	r := hydrate.Request{Event: event.UserPromptExpansion}
+	a := hydrate.Failed(r, hydrate.Result{}, "m", "h")
+	assert.Equal(t, event.ExitOK, a.Exit, "a prompt is not stopped unless the skill has an fsm.json")
+	assert.Contains(t, a.Output, `"continue": true`)
+	assert.Contains(t, a.Output, "none were put into the task list: m")
+	a = hydrate.Failed(r, hydrate.Result{Spec: "/fsm.json"}, "m", "h")
+	assert.Equal(t, event.Answer{ErrorText: "fsmtx: m\nhint: h\n", Exit: event.ExitBlock}, a)
+}
+
+func TestRecord(t *testing.T) {
+	start := time.Date(2026, 11, 21, 10, 0, 0, 0, time.FixedZone("", 3600))
+	result := hydrate.Result{List: list, Spec: "/fsm.json", Outcome: tasks.Outcome{
+		Deleted: []fsmspec.Deletion{{Name: "1.json"}}, Created: []fsmspec.Creation{{Name: "2.json"}},
+	}}
+	got := hydrate.NewRecord(hydrate.Call{Request: hydrate.Request{Command: "s"}, Result: result}, start, start.Add(1500*time.Microsecond))
+	assert.Equal(t, hydrate.Record{
+		Time: start.UTC(), List: list, Command: "s", Spec: "/fsm.json", Deleted: []string{"1.json"}, Created: []string{"2.json"},
+		Duration: 1.5, Outcome: "hydrated",
+	}, got)
+	for want, call := range map[string]hydrate.Call{
+		"failed":        {Result: result, Err: errors.New("why")},
+		"skipped":       {Skipped: "why"},
+		"duplicate":     {Result: hydrate.Result{Outcome: tasks.Outcome{Duplicate: true}}},
+		"nothing to do": {},
+	} {
+		got := hydrate.NewRecord(call, start, start)
+		assert.Equal(t, want, got.Outcome)
+		assert.Equal(t, want == "failed", got.Error == "why")
+		assert.Equal(t, want == "skipped", got.Reason == "why")
+	}
+	deletedOnly := hydrate.Call{Result: hydrate.Result{Outcome: tasks.Outcome{Deleted: result.Deleted}}}
+	assert.Equal(t, "hydrated", hydrate.NewRecord(deletedOnly, start, start).Outcome)
+}
+
+func TestRecordIsAppended(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log")
+	for _, command := range []string{"a", "\xff"} {
+		require.NoError(t, hydrate.Record{Command: command}.Append(path))
+	}
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	lines := strings.Split(string(text), "\n")
+	require.Len(t, lines, 3)
+	assert.Contains(t, lines[0], `"command":"a"`)
+	assert.Contains(t, lines[1], "\"command\":\"\ufffd\"")
+
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	require.ErrorIs(t, hydrate.Record{}.Append(fifo), safefile.ErrNotRegular)
+}
+
+// skillHome is a home directory with skills, by name the text of their fsm.json.
+func skillHome(t *testing.T, skills map[string]string) (dir string, e hydrate.Env) {
+	dir = t.TempDir()
+	for name, text := range skills {
+		path := filepath.Join(dir, ".claude/skills", name, "fsm.json")
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	return dir, env("HOME", dir)
+}
+
+func TestFind(t *testing.T) {
+	home, e := skillHome(t, map[string]string{"good": `[{"id": 1, "subject": "a"}]`, "bad": "[{\"id\": 1},\n {\"subject\": \"b\"}]"})
+	find := func(command string) (*hydrate.Hydration, hydrate.Result, error) {
+		return hydrate.Find(hydrate.Request{Session: "s", Command: command}, e, hydrate.Options{})
+	}
+	h, result, err := find("good")
+	require.NoError(t, err)
+	require.NotNil(t, h)
+	assert.Equal(t, hydrate.Result{List: home + "/.claude/tasks/s", Spec: home + "/.claude/skills/good/fsm.json"}, result)
+
+	h, result, err = find("none")
+	require.NoError(t, err)
+	assert.Nil(t, h)
+	assert.Empty(t, result.Spec)
+
+	h, result, err = find("bad")
+	assert.Nil(t, h)
+	var invalid *hydrate.SpecError
+	require.ErrorAs(t, err, &invalid)
+	assert.Equal(t, result.Spec, invalid.Path)
+	lines := strings.Split(err.Error(), "\n")
+	require.Len(t, lines, 3)
+	assert.Equal(t, invalid.Path+" is not valid (2 problems); no task was changed:", lines[0])
+	assert.True(t, strings.HasPrefix(lines[1], invalid.Path+":1:2: "), lines[1])
+	assert.True(t, strings.HasPrefix(lines[2], invalid.Path+":2:2: "), lines[2])
+
+	_, _, err = hydrate.Find(hydrate.Request{Session: "s", Command: "good"}, env(), hydrate.Options{})
+	require.ErrorIs(t, err, hydrate.ErrLookup, "without HOME")
+}
+
+func TestOneProblemIsSingular(t *testing.T) {
+	_, e := skillHome(t, map[string]string{"bad": `[{"id": 1}]`})
+	_, _, err := hydrate.Find(hydrate.Request{Session: "s", Command: "bad"}, e, hydrate.Options{})
+	require.ErrorContains(t, err, "(1 problem)")
+}
+
+// TestUnreadableSpec distinguishes a file that exists and cannot be used from one
+// whose existence cannot be determined.
+func TestUnreadableSpec(t *testing.T) {
+	home, e := skillHome(t, map[string]string{"s": `[]`})
+	path := filepath.Join(home, ".claude/skills/s/fsm.json")
+	require.NoError(t, os.Truncate(path, fsmspec.MaxBytes+1))
+	_, result, err := hydrate.Find(hydrate.Request{Session: "s", Command: "s"}, e, hydrate.Options{})
+	require.ErrorAs(t, err, new(*hydrate.SpecError))
+	assert.Equal(t, path, result.Spec)
+
+	require.NoError(t, os.RemoveAll(filepath.Dir(path)))
+	require.NoError(t, os.Symlink("s", filepath.Dir(path)))
+	_, result, err = hydrate.Find(hydrate.Request{Session: "s", Command: "s"}, e, hydrate.Options{})
+	require.ErrorIs(t, err, hydrate.ErrLookup)
+	assert.Empty(t, result.Spec)
+}
+
+func TestSubagentReplacesOnlyItsOwnSkillsTasks(t *testing.T) {
+	_, e := skillHome(t, map[string]string{"a": `[{"id": 1, "subject": "a"}]`, "b": `[{"id": 1, "subject": "b"}]`})
+	run := func(command string, subagent bool) hydrate.Result {
+		r := hydrate.Request{Session: "s", Command: command, Subagent: subagent}
+		result, err := hydrate.Run(t.Context(), r, e, hydrate.Options{LockTimeout: 5 * time.Second})
+		require.NoError(t, err)
+		return result
+	}
+	assert.Empty(t, run("a", false).Deleted)
+	assert.Empty(t, run("b", true).Deleted)
+	assert.Len(t, run("b", true).Deleted, 1)
+	assert.Len(t, run("b", false).Deleted, 2)
+}
+
+// TestNothingToDoCreatesNothing: an empty workflow and an empty list.
+func TestNothingToDoCreatesNothing(t *testing.T) {
+	home, e := skillHome(t, map[string]string{"none": `[]`})
+	result, err := hydrate.Run(t.Context(), hydrate.Request{Session: "s", Command: "none"}, e, hydrate.Options{})
+	require.NoError(t, err)
+	assert.NotEmpty(t, result.Spec)
+	assert.NoDirExists(t, filepath.Join(home, ".claude/tasks"))
+}
+
+func TestErrorWhileLookingForWork(t *testing.T) {
+	home, e := skillHome(t, map[string]string{"none": `[]`})
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".claude/tasks"), nil, 0o644))
+	_, err := hydrate.Run(t.Context(), hydrate.Request{Session: "s", Command: "none"}, e, hydrate.Options{})
+	require.ErrorIs(t, err, syscall.ENOTDIR)
+}
+
+func TestAbsolute(t *testing.T) {
+	wd, err := os.Getwd()
+	require.NoError(t, err)
+	assert.Equal(t, []string{"/a", filepath.Join(wd, "b")}, hydrate.Absolute([]string{"/a", "b"}))
+}
