@@ -16,8 +16,11 @@ import (
 // bound.
 const MaxBytes = 256 << 10
 
-// maxNodes bounds the document with every alias expanded.
-const maxNodes = 100_000
+const (
+	// maxNodes bounds the document with every alias expanded.
+	maxNodes = 100_000
+	tooMany  = maxNodes + 1
+)
 
 var (
 	// ErrTooLarge is returned when the YAML is longer than MaxBytes.
@@ -142,15 +145,15 @@ func parse(text []byte) (Value, error) {
 	if len(doc.Content) == 0 {
 		return Value{}, nil
 	}
-	if expanded(doc.Content[0], map[*yaml.Node]int{}) > maxNodes {
+	if expanded(doc.Content[0], map[*yaml.Node]int{}) >= tooMany {
 		return Value{}, ErrAliases
 	}
 	return Value{doc.Content[0]}, nil
 }
 
-// expanded counts the nodes below n with every alias expanded, and stops at the
-// bound. seen holds the count of each finished node; a node still being counted has
-// a count above the bound, because an alias to an ancestor never ends.
+// expanded counts the nodes below n with every alias expanded, up to tooMany. seen
+// holds the count of each finished node, and tooMany for one still being counted: an
+// alias to an ancestor never ends.
 func expanded(n *yaml.Node, seen map[*yaml.Node]int) int {
 	if n == nil {
 		return 0
@@ -158,12 +161,11 @@ func expanded(n *yaml.Node, seen map[*yaml.Node]int) int {
 	if count, ok := seen[n]; ok {
 		return count
 	}
-	seen[n] = maxNodes + 1
+	seen[n] = tooMany
 	count := 1 + expanded(n.Alias, seen)
 	for _, child := range n.Content {
-		count += expanded(child, seen)
-		if count > maxNodes {
-			return maxNodes + 1
+		if count += expanded(child, seen); count >= tooMany {
+			return tooMany
 		}
 	}
 	seen[n] = count

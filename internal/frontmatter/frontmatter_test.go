@@ -15,27 +15,27 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-func TestPhaseIsFoundWhereverTheFrontmatterIs(t *testing.T) {
+func TestParseFindsTheFrontmatter(t *testing.T) {
 	for name, text := range map[string]string{
-		"plain":                  "---\nphase: A\n---\nbody\n",
-		"dots end it":            "---\nphase: A\n...\nphase: B\n",
-		"byte order mark":        "\ufeff---\nphase: A\n---\n",
-		"CRLF":                   "---\r\nphase: A\r\nmode: x\r\n---\r\nbody\r\n",
-		"CRLF, hostile body":     "---\r\nphase: A\r\n---\r\nkey: [a\r\n\t: x\r\n---\r\n",
-		"CRLF, text before":      "No: YAML: at all\r\n---\r\nphase: A\r\n---\r\n",
-		"spaces after dashes":    "---  \nphase: A\n--- \t\n",
-		"empty lines before":     "\n\n---\nphase: A\n---\n",
-		"text before":            "# Title\n\nSome words\n---\nphase: A\n---\n",
-		"hostile body":           "---\nphase: A\n---\nkey: [a\n\t- x: : y\n---\nmore: {\n",
-		"no final newline":       "---\nphase: A\n---",
-		"no frontmatter":         "phase: A\nmode: x\n",
-		"whole file with a mark": "\ufeffphase: A\n",
-		"never closed":           "---\nphase: A\n",
-		"comment":                "---\nphase: A # first\n---\n",
-		"quoted":                 "---\nphase: \"A\"\n---\n",
-		"alias":                  "---\nbase: &b A\nphase: *b\n---\n",
-		"written twice":          "---\nphase: B\nphase: A\n---\n",
-		"long body":              "---\nphase: A\n---\n" + strings.Repeat("x", 2*MaxBytes),
+		"plain":                           "---\nphase: A\n---\nbody\n",
+		"closed by dots":                  "---\nphase: A\n...\nphase: B\n",
+		"byte order mark":                 "\ufeff---\nphase: A\n---\n",
+		"CRLF":                            "---\r\nphase: A\r\nmode: x\r\n---\r\nbody\r\n",
+		"CRLF, hostile body":              "---\r\nphase: A\r\n---\r\nkey: [a\r\n\t: x\r\n---\r\n",
+		"CRLF, text before":               "No: YAML: at all\r\n---\r\nphase: A\r\n---\r\n",
+		"spaces after dashes":             "---  \nphase: A\n--- \t\n",
+		"empty lines before":              "\n\n---\nphase: A\n---\n",
+		"text before":                     "# Title\n\nSome words\n---\nphase: A\n---\n",
+		"hostile body":                    "---\nphase: A\n---\nkey: [a\n\t- x: : y\n---\nmore: {\n",
+		"no final newline":                "---\nphase: A\n---",
+		"no frontmatter":                  "phase: A\nmode: x\n",
+		"byte order mark, no frontmatter": "\ufeffphase: A\n",
+		"never closed":                    "---\nphase: A\n",
+		"comment":                         "---\nphase: A # first\n---\n",
+		"quoted":                          "---\nphase: \"A\"\n---\n",
+		"alias":                           "---\nbase: &b A\nphase: *b\n---\n",
+		"written twice":                   "---\nphase: B\nphase: A\n---\n",
+		"long body":                       "---\nphase: A\n---\n" + strings.Repeat("x", 2*MaxBytes),
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "f.md")
@@ -73,7 +73,23 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// bomb is a document of n lines that expands to 9 to the power of n nodes.
+func TestBoundsAreExact(t *testing.T) {
+	text := "phase: A\n#"
+	text += strings.Repeat("x", MaxBytes-len(text))
+	_, err := Parse([]byte(text))
+	require.NoError(t, err)
+	_, err = Parse([]byte(text + "x"))
+	require.ErrorIs(t, err, ErrTooLarge)
+
+	// Beside the items there are the mapping, its key and the sequence.
+	items := strings.Repeat("x,", maxNodes-3)
+	_, err = Parse([]byte("a: [" + items + "]\n"))
+	require.NoError(t, err)
+	_, err = Parse([]byte("a: [" + items + "x]\n"))
+	require.ErrorIs(t, err, ErrAliases)
+}
+
+// bomb returns a document of n lines that expands to 9 to the power of n nodes.
 func bomb(n int) string {
 	text := "---\na0: &a0 x\n"
 	for i := range n {
@@ -82,7 +98,7 @@ func bomb(n int) string {
 	return text + "---\n"
 }
 
-func TestAFewAliasesAreFine(t *testing.T) {
+func TestAliasesWithinTheBound(t *testing.T) {
 	v, err := Parse([]byte(bomb(2)))
 	require.NoError(t, err)
 	assert.Len(t, v.At("a2").Items(), 9)

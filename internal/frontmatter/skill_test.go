@@ -108,6 +108,8 @@ func TestReadSkillReadsNoMoreThanTheFrontmatterNeeds(t *testing.T) {
 		"no frontmatter":                            {body, "", firstRead},
 		"the last line of a read may grow":          {opening + "-\nname: x\n---\n" + body, "x", 2 * firstRead},
 		"the last line of a read may be the end":    {opening + "\nname: x\n---\n" + body, "", 2 * firstRead},
+		"the closing line ends the first read":      {"---\nname: x\n#" + strings.Repeat("x", firstRead-18) + "\n---\n" + body, "x", firstRead},
+		"no line feed in the first read":            {"---" + strings.Repeat(" ", firstRead) + "\nname: x\n---\n" + body, "x", 2 * firstRead},
 		"byte order mark":                           {"\ufeff" + opening + "-\nname: x\n---\n" + body, "x", 2 * firstRead},
 		"long":                                      {"---\n" + long + "name: x\n---\n" + body, "x", 8 * firstRead},
 		"the file ends with the closing line":       {"---\n" + long + "name: x\n---", "x", 8 * firstRead},

@@ -2,6 +2,7 @@ package frontmatter
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -38,11 +39,10 @@ func (v Value) Members() []Member {
 	if !v.isMapping() {
 		return nil
 	}
-	n := v.resolve()
 	var all []Member
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if key, ok := (Value{n.Content[i]}).Text(); ok {
-			all = append(all, Member{key, Value{n.Content[i+1]}})
+	for pair := range slices.Chunk(v.resolve().Content, 2) {
+		if key, ok := (Value{pair[0]}).Text(); ok {
+			all = append(all, Member{key, Value{pair[1]}})
 		}
 	}
 	return all
