@@ -30,7 +30,7 @@ func (s *search) inUser() []candidate {
 // inFoldersUnlessInstalled takes the skill of a plugin that is not installed here
 // for one of the project or the user, as documented.
 func (s *search) inFoldersUnlessInstalled() []candidate {
-	if s.isHere {
+	if s.here != nil {
 		return nil
 	}
 	return append(s.inProject(), s.inUser()...)

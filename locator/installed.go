@@ -20,8 +20,8 @@ type installed struct {
 // inInstallation returns the places in the installation that takes precedence in
 // cwd.
 func (s *search) inInstallation() []candidate {
-	s.here, s.isHere = s.choose(s.cwd)
-	if !s.isHere {
+	s.here = s.choose(s.cwd)
+	if s.here == nil {
 		return nil
 	}
 	return s.inRoot(root{s.here.Key, s.here.root.Dir})
@@ -30,20 +30,18 @@ func (s *search) inInstallation() []candidate {
 // forProjectDir repeats the choice for CLAUDE_PROJECT_DIR, for a cwd that has left
 // the project and so its plugins. The installation of cwd is not searched again.
 func (s *search) forProjectDir() []candidate {
-	if !s.hasProjectDir() || s.isSession {
+	if !s.hasProjectDir() || s.inPluginDir {
 		return nil
 	}
 	s.step(RuleProjectDir, s.ProjectDir, OutcomeFound, "which installation of "+s.plugin+" takes precedence there")
-	there, applies := s.choose(s.ProjectDir)
+	there := s.choose(s.ProjectDir)
 	switch {
-	case applies && s.isHere && there.Installation == s.here.Installation:
-		return nil
-	case applies:
-		return s.inRoot(root{there.Key, there.root.Dir})
-	case s.isHere:
+	case there == nil && s.here == nil:
+		return s.inProjectDir()
+	case there == nil, s.here != nil && s.here.Installation == there.Installation:
 		return nil
 	}
-	return s.inProjectDir()
+	return s.inRoot(root{there.Key, there.root.Dir})
 }
 
 // inRoot returns the places of the skill in the directory of its plugin.
@@ -76,9 +74,9 @@ func (s *search) openRegistry() error {
 	return nil
 }
 
-// choose returns the installation of the plugin that takes precedence in dir, and
-// whether any applies there.
-func (s *search) choose(dir string) (best installed, applies bool) {
+// choose returns the installation of the plugin that takes precedence in dir, nil if
+// none applies there.
+func (s *search) choose(dir string) *installed {
 	var applying []installed
 	for _, in := range s.applying(dir) {
 		root := s.registry.Root(in)
@@ -89,11 +87,11 @@ func (s *search) choose(dir string) (best installed, applies bool) {
 	}
 	if len(applying) == 0 {
 		s.step(RuleRegistry, plugins.RegistryPath(s.ConfigDir), OutcomeAbsent, "no installation of "+s.plugin+" applies")
-		return installed{}, false
+		return nil
 	}
 	slices.SortStableFunc(applying, compare)
 	s.explain(applying)
-	return applying[0], true
+	return &applying[0]
 }
 
 // applying returns the plugin's installations that apply in dir and are not

@@ -18,11 +18,10 @@ type search struct {
 	cwd           string
 	result        Result
 
-	registry  *plugins.Registry // nil until it is needed
-	settings  *plugins.Settings // nil until they are needed
-	here      installed         // the installation that applies in cwd
-	isHere    bool              // there is one
-	isSession bool              // the plugin is one of PluginDirs
+	registry    *plugins.Registry // nil until it is needed
+	settings    *plugins.Settings // nil until they are needed
+	here        *installed        // the installation that takes precedence in cwd, nil if none applies
+	inPluginDir bool              // one of PluginDirs is the plugin
 }
 
 // candidate is a folder that may be the skill's.
@@ -67,7 +66,7 @@ func (s *search) run() error {
 	s.plugin, s.skill = plugin, skill
 	if err := s.openRegistry(); err != nil {
 		s.try(withoutRegistry)
-		if !s.isSession {
+		if !s.inPluginDir {
 			return &RegistryError{s.result.Command, err}
 		}
 		return nil

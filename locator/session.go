@@ -14,7 +14,7 @@ func (s *search) inPluginDirs() []candidate {
 			s.step(RulePluginDir, p.dir, OutcomeSkipped, "this is the plugin "+quote(p.plugin))
 			continue
 		}
-		s.isSession = true
+		s.inPluginDir = true
 		s.step(RulePluginDir, p.dir, OutcomeFound, "")
 		all = append(all, s.inRoot(p)...)
 	}

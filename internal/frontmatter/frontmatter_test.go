@@ -20,6 +20,7 @@ func TestParseFindsTheFrontmatter(t *testing.T) {
 		"plain":                           "---\nphase: A\n---\nbody\n",
 		"closed by dots":                  "---\nphase: A\n...\nphase: B\n",
 		"byte order mark":                 "\ufeff---\nphase: A\n---\n",
+		"byte order mark, hostile body":   "\ufeff---\nphase: A\n---\nkey: [a\n",
 		"CRLF":                            "---\r\nphase: A\r\nmode: x\r\n---\r\nbody\r\n",
 		"CRLF, hostile body":              "---\r\nphase: A\r\n---\r\nkey: [a\r\n\t: x\r\n---\r\n",
 		"CRLF, text before":               "No: YAML: at all\r\n---\r\nphase: A\r\n---\r\n",
