@@ -93,3 +93,9 @@ func TestAFailedWriteLeavesTheOldFile(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, names, 1, "the temporary file is removed")
 }
+
+func TestSyncDirReportsAMissingDirectory(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, SyncDir(dir))
+	require.ErrorIs(t, SyncDir(filepath.Join(dir, "missing")), fs.ErrNotExist)
+}
