@@ -1,10 +1,9 @@
-// Package gitbranch tells which branch is checked out where a directory is,
-// without starting git wherever git's own files say it plainly: a hook that
+// Package gitbranch finds the branch that is checked out at a directory. It reads
+// git's own files and starts git only when they do not tell, because a hook that
 // runs at every tool call cannot spend milliseconds on a child process.
 //
-// It knows ordinary repositories, linked work trees and submodules, a branch
-// without a commit, a detached HEAD, and asks git itself for what it does not
-// know (another ref storage, GIT_DIR, unreadable files). A machine without the
-// git program counts as being outside a repository. It reads HEAD only, never
-// objects or refs, and answers no other question about a repository.
+// It handles ordinary repositories, linked work trees and submodules, a branch
+// without a commit and a detached HEAD, and leaves the rest (another ref storage,
+// GIT_DIR, unreadable files) to git. On a machine without the git program it finds
+// no repository. It reads HEAD, never objects or refs.
 package gitbranch

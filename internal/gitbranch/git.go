@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// patience bounds how long git may take: the client gives a hook seconds.
-const patience = 2 * time.Second
+// timeout bounds a run of git, because the client bounds that of a hook.
+const timeout = 2 * time.Second
 
-// program returns the path of git by the search path given, empty if there is
-// none. (exec.LookPath would use this process's own PATH.)
-func program(path string) string {
+// findGit returns the path of git on the given search path, "" if it is not there.
+// exec.LookPath would use this process's own PATH.
+func findGit(path string) string {
 	for _, dir := range filepath.SplitList(path) {
 		if !filepath.IsAbs(dir) {
 			continue
@@ -27,9 +27,9 @@ func program(path string) string {
 	return ""
 }
 
-// ask runs git. A detached HEAD makes symbolic-ref fail where rev-parse knows
-// the work tree.
-func ask(git, dir string) (Place, bool) {
+// askGit runs git. rev-parse finds the work tree also with a detached HEAD, for
+// which symbolic-ref fails.
+func askGit(git, dir string) (Place, bool) {
 	top, err := run(git, dir, "rev-parse", "--show-toplevel")
 	if err != nil || top == "" {
 		return Place{}, false
@@ -41,8 +41,8 @@ func ask(git, dir string) (Place, bool) {
 	return Place{branch, top}, true
 }
 
-func run(git string, dir string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+func run(git, dir string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, git, append([]string{"-C", dir}, args...)...).Output()
 	return strings.TrimRight(string(out), "\r\n"), err

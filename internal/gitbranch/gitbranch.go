@@ -6,70 +6,77 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Detached is the branch of a work tree whose HEAD is a commit.
 const Detached = "HEAD"
 
-// Place is where in which repository a directory is.
+// Place is a repository and the branch that is checked out in it.
 type Place struct {
 	Branch string // "feature/x", or Detached
-	Top    string // root of the work tree: absolute, no symlinks
+	Top    string // root of the work tree: absolute, without symbolic links
 }
 
-// Find returns the repository that dir, an absolute path, is in. getenv gives
-// PATH, GIT_DIR and the like. It returns false outside a repository, without
-// the git program, and where neither git's files nor git say which branch.
+// Find returns the repository that contains dir, an absolute path. getenv returns
+// PATH and GIT_DIR. Find returns false outside a repository, without the git
+// program, and if neither git's files nor git give the branch.
 func Find(dir string, getenv func(string) string) (Place, bool) {
-	git := program(getenv("PATH"))
+	git := findGit(getenv("PATH"))
 	real, err := filepath.EvalSymlinks(dir)
 	if git == "" || err != nil {
 		return Place{}, false
 	}
 	if getenv("GIT_DIR") != "" {
-		return ask(git, real)
+		return askGit(git, real)
 	}
-	for at := real; ; at = filepath.Dir(at) {
-		switch branch, err := headOf(filepath.Join(at, ".git")); {
+	for top := real; ; top = filepath.Dir(top) {
+		switch branch, err := readBranch(filepath.Join(top, ".git")); {
 		case err == nil:
-			return Place{branch, at}, true
+			return Place{branch, top}, true
 		case !errors.Is(err, fs.ErrNotExist):
-			return ask(git, real)
+			return askGit(git, real)
 		}
-		if at == filepath.Dir(at) {
+		if top == filepath.Dir(top) {
 			return Place{}, false
 		}
 	}
 }
 
-var errUnknown = errors.New("HEAD is written in a way only git knows")
+// errUnknown is returned for content that only git understands.
+var errUnknown = errors.New("not a form of HEAD that is known here")
 
-// headOf returns the branch of a repository by its .git, a directory or the
-// file that stands for one. fs.ErrNotExist means that there is no repository;
-// git then looks in the parent directory, and so does Find.
-func headOf(dotgit string) (string, error) {
-	dir, err := follow(dotgit)
+// maxBytes bounds the files that are read, of one short line each.
+const maxBytes = 64 << 10
+
+// readBranch returns the branch of a repository by its .git, a directory or the
+// file in its place. fs.ErrNotExist is returned when there is no repository; like
+// git, Find then tries the parent directory.
+func readBranch(dotgit string) (string, error) {
+	dir, err := gitDir(dotgit)
 	if err != nil {
 		return "", err
 	}
 	head := filepath.Join(dir, "HEAD")
 	if target, err := os.Readlink(head); err == nil {
-		return branchOf("ref: " + target)
+		return parseHead("ref: " + target)
 	}
-	data, err := os.ReadFile(head)
+	data, err := safefile.ReadFile(head, maxBytes, 0)
 	if err != nil {
 		return "", err
 	}
-	return branchOf(string(data))
+	return parseHead(string(data))
 }
 
-// follow resolves the file .git of a linked work tree or a submodule.
-func follow(dotgit string) (string, error) {
+// gitDir returns git's directory: .git itself, or the directory that the file .git
+// of a linked work tree or a submodule names.
+func gitDir(dotgit string) (string, error) {
 	info, err := os.Stat(dotgit)
 	if err != nil || info.IsDir() {
 		return dotgit, err
 	}
-	data, err := os.ReadFile(dotgit)
+	data, err := safefile.ReadFile(dotgit, maxBytes, 0)
 	if err != nil {
 		return "", err
 	}
@@ -83,10 +90,10 @@ func follow(dotgit string) (string, error) {
 	return dir, nil
 }
 
-// reftable is what HEAD says where git keeps refs in another form.
+// reftable is the content of HEAD when refs are stored in another form.
 const reftable = "refs/heads/.invalid"
 
-func branchOf(head string) (string, error) {
+func parseHead(head string) (string, error) {
 	head = strings.TrimSpace(head)
 	ref, symbolic := strings.CutPrefix(head, "ref:")
 	ref = strings.TrimSpace(ref)
@@ -102,7 +109,7 @@ func branchOf(head string) (string, error) {
 	return "", errUnknown
 }
 
-// isCommit reports whether s is a SHA-1 or SHA-256 name of a commit.
+// isCommit reports whether s is the SHA-1 or SHA-256 name of a commit.
 func isCommit(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

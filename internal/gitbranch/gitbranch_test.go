@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,7 +14,7 @@ import (
 
 const commit = "1f6e9d3a5c7b8e2f4a6d8c0b9e7f5a3d1c2b4e6f"
 
-// machine is a PATH with a git on it that notes that it ran.
+// machine has a git on its PATH that leaves the file ran and fails.
 func machine(t *testing.T) (getenv func(string) string, ran string) {
 	bin := t.TempDir()
 	ran = filepath.Join(bin, "ran")
@@ -33,14 +34,15 @@ func write(t *testing.T, text string, parts ...string) {
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 }
 
-// tempDir has no symlinks in it: on macOS the temporary directory has.
+// tempDir returns a temporary directory without symbolic links in its path, which
+// macOS has.
 func tempDir(t *testing.T) string {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	return dir
 }
 
-func TestGitsFilesSayItWithoutGit(t *testing.T) {
+func TestGitsFilesAreEnough(t *testing.T) {
 	getenv, ran := machine(t)
 	for head, branch := range map[string]string{
 		"ref: refs/heads/main\n":          "main",
@@ -71,7 +73,7 @@ func TestHeadMayBeASymlink(t *testing.T) {
 	assert.Equal(t, "old-style", place.Branch)
 }
 
-func TestAFileStandsForGitsDirectory(t *testing.T) {
+func TestAFileInPlaceOfGitsDirectory(t *testing.T) {
 	getenv, ran := machine(t)
 	main, linked, sub := tempDir(t), tempDir(t), tempDir(t)
 	write(t, "ref: refs/heads/main\n", main, ".git", "HEAD")
@@ -102,7 +104,7 @@ func TestASymlinkIntoARepositoryIsFollowed(t *testing.T) {
 func TestOutsideARepository(t *testing.T) {
 	getenv, _ := machine(t)
 	dir := tempDir(t)
-	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755)) // without a HEAD it is none
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755)) // not a repository without a HEAD
 	for _, dir := range []string{dir, filepath.Join(dir, "none"), "/"} {
 		_, ok := Find(dir, getenv)
 		assert.False(t, ok, dir)
@@ -119,13 +121,13 @@ func TestAMachineWithoutGitHasNoRepositories(t *testing.T) {
 	}
 }
 
-func TestGitIsAskedWhereItsFilesDoNotSay(t *testing.T) {
+func TestGitIsAskedIfItsFilesDoNotTell(t *testing.T) {
 	for name, head := range map[string]string{"other ref storage": "ref: refs/heads/.invalid\n", "no branch": "ref: refs/remotes/x\n", "nonsense": "?\n"} {
 		getenv, ran := machine(t)
 		top := tempDir(t)
 		write(t, head, top, ".git", "HEAD")
 		_, ok := Find(top, getenv)
-		assert.False(t, ok, "this git knows nothing")
+		assert.False(t, ok, "this git fails")
 		assert.FileExists(t, ran, name)
 	}
 	getenv, ran := machine(t)
@@ -138,11 +140,25 @@ func TestGitIsAskedWhereItsFilesDoNotSay(t *testing.T) {
 	assert.FileExists(t, ran, "GIT_DIR")
 }
 
+// A hook must not hang on a FIFO that is planted for HEAD or .git.
+func TestAFIFOIsNotReadFrom(t *testing.T) {
+	for _, name := range []string{".git", ".git/HEAD"} {
+		getenv, ran := machine(t)
+		top := tempDir(t)
+		path := filepath.Join(top, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, syscall.Mkfifo(path, 0o600))
+		_, ok := Find(top, getenv)
+		assert.False(t, ok, name)
+		assert.FileExists(t, ran, name)
+	}
+}
+
 // TestAgreesWithGit compares with the real program.
 func TestAgreesWithGit(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
-		t.Skip("there is no git on this machine")
+		t.Skip("git is not installed")
 	}
 	top := filepath.Join(tempDir(t), "repo")
 	do := func(args ...string) {
@@ -153,7 +169,7 @@ func TestAgreesWithGit(t *testing.T) {
 		t.Helper()
 		ours, ok := Find(dir, os.Getenv)
 		require.True(t, ok)
-		theirs, ok := ask(git, dir)
+		theirs, ok := askGit(git, dir)
 		require.True(t, ok)
 		assert.Equal(t, theirs, ours)
 	}
@@ -172,11 +188,11 @@ func TestAgreesWithGit(t *testing.T) {
 func TestAsksTheRealGit(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
-		t.Skip("there is no git on this machine")
+		t.Skip("git is not installed")
 	}
 	top := filepath.Join(tempDir(t), "repo")
 	if out, err := exec.Command(git, "init", "-q", "-b", "feature/x", "--ref-format=reftable", top).CombinedOutput(); err != nil {
-		t.Skip("this git has no other ref storage: " + string(out))
+		t.Skip("this git has no reftable storage: " + string(out))
 	}
 	place, ok := Find(top, os.Getenv)
 	assert.True(t, ok)
