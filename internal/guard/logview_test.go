@@ -18,7 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
-// screen is written by one goroutine and watched by another.
+// screen is written by one goroutine and read by another.
 type screen struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -45,7 +45,7 @@ func TestFollowLog(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- FollowLog(ctx, path, time.Millisecond, &s) }()
 	patience, pause := 20*time.Second, time.Millisecond
-	require.NoError(t, statefile.Append(path, []byte("one\n")), "it waits for a log that is not there yet")
+	require.NoError(t, statefile.Append(path, []byte("one\n")), "it waits for a log that does not exist yet")
 	require.Eventually(t, s.shows("one\n"), patience, pause)
 	require.NoError(t, statefile.Append(path, []byte("two\n")))
 	require.Eventually(t, s.shows("one\ntwo\n"), patience, pause)

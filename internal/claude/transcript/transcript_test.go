@@ -127,3 +127,24 @@ func TestBackwardsStops(t *testing.T) {
 	backwards(write(t, "a", "b", "c"), func([]byte) bool { n++; return n < 2 })
 	assert.Equal(t, 2, n)
 }
+
+func TestBackwardsVisitsEmptyLines(t *testing.T) {
+	var got []string
+	backwards(write(t, "", "", "a", "", "b"), func(line []byte) bool { got = append(got, string(line)); return true })
+	assert.Equal(t, []string{"b", "", "a", "", ""}, got)
+}
+
+// A message that is too far from the end is not searched for.
+func TestBackwardsIsBounded(t *testing.T) {
+	path := write(t, fmt.Sprintf(prompted, "stop"), "")
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer f.Close()
+	info, err := f.Stat()
+	require.NoError(t, err)
+	for mb := range int64(40) { // lines of a megabyte of zeros, in a sparse file
+		_, err = f.WriteAt([]byte("\n"), info.Size()+(mb+1)<<20)
+		require.NoError(t, err)
+	}
+	assert.Empty(t, LastUserText(path, ""))
+}

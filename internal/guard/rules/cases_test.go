@@ -30,7 +30,7 @@ type scenario struct {
 	Config  any               `json:"config"` // false: no file; a string: the file
 	DevMode bool              `json:"dev_mode"`
 	Env     map[string]string `json:"env"`
-	Hide    []string          `json:"hide"` // programs not to be found
+	Hide    []string          `json:"hide"` // programs that are not on the PATH
 	Steps   []*step           `json:"steps"`
 	step    `json:",inline"`
 }
@@ -46,7 +46,7 @@ type step struct {
 	Hook     string         `json:"hook"`
 	Event    string         `json:"event"`
 	Files    map[string]any `json:"files"`
-	Stdin    any            `json:"stdin"` // a string is what it is; anything else is sent as JSON
+	Stdin    any            `json:"stdin"` // a string is sent as it is, anything else as JSON
 	Parallel []any          `json:"parallel"`
 	Repeat   int            `json:"repeat"`
 	Expect   expectation    `json:"expect"`
@@ -96,7 +96,7 @@ func TestCases(t *testing.T) {
 		s.NoGit = string(git.Git) == "null"
 		t.Run(s.ID, func(t *testing.T) {
 			if !slices.ContainsFunc(s.Steps, func(st *step) bool { return st.Parallel != nil }) {
-				t.Parallel() // but not beside a case that makes all the load it wants
+				t.Parallel() // cases with parallel calls have the machine to themselves
 			}
 			t.Log(s.Title)
 			newWorld(t, s).play(s)
@@ -104,7 +104,7 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// A world is everything one case can touch.
+// A world is the files and the environment of one case.
 type world struct {
 	*testing.T
 	dir  string
@@ -131,7 +131,7 @@ func newWorld(t *testing.T, s scenario) *world {
 	for name, value := range s.Env {
 		w.env[name] = w.vars.Replace(value)
 	}
-	// Git is there to be found and never to be run: its files say it all.
+	// Git is found but fails if it is run: its files are enough.
 	if len(s.Hide) == 0 {
 		w.write(w.at("bin", "git"), "#!/bin/sh\nexit 9\n", 0o755)
 	}
@@ -162,7 +162,7 @@ func (w *world) configure(s scenario) {
 	}
 }
 
-// repository writes what git leaves behind.
+// repository writes the files of a git repository.
 func (w *world) repository(r *repository) {
 	if r == nil {
 		r = &repository{Branch: "feature/foo"}
@@ -230,8 +230,8 @@ func (w *world) path(p string) string {
 	return w.at("proj", p)
 }
 
-// substitute fills in the placeholders, and the values too long to be written
-// out in the file of cases.
+// substitute replaces the placeholders, and generates values that are too long for
+// the file of cases.
 func (w *world) substitute(v any) any {
 	switch v := v.(type) {
 	case string:
@@ -345,7 +345,7 @@ func (w *world) checkFile(name, path string, want fileWant) {
 	}
 }
 
-// pointed returns what a JSON pointer points at, nil for nothing.
+// pointed returns the value at a JSON pointer, nil if there is none.
 func pointed(t require.TestingT, data []byte, pointer string) any {
 	var v any
 	require.NoError(t, json.Unmarshal(data, &v), "%s", data)

@@ -10,10 +10,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
-// seen is what the client makes of a hook's answer, as measured on it.
+// seen is what the client makes of a hook's answer (facts 19, 22, 40).
 type seen struct {
 	blocked     bool
-	model, user string   // what either is shown
+	model, user string   // what each is shown
 	bypass      bool     // the user is not asked for permission
 	problems    []string // what the client complains about
 }
@@ -100,7 +100,7 @@ func (v *seen) asContext(name string, a event.Answer, specific event.Specific) {
 	}
 }
 
-// exitOf are the codes that go with a decision.
+// exitOf is the exit code of each decision that refuses.
 var exitOf = map[string]int{"deny": 2, "block": 2, "feedback": 2}
 
 func checkAnswer(t assert.TestingT, name string, e expectation, vars *strings.Replacer, a event.Answer) {

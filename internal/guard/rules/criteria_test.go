@@ -16,10 +16,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 )
 
-// The criteria of the planning workflow, AC1 to AC8, each item a test. Two
-// items are the client's alone and cannot be shown here: that --debug prints
-// what hooks do (AC6), and that variables set by H13 reach later hooks, which
-// they never do (AC8); docs/guards.md says more.
+// The acceptance criteria of the planning workflow, AC1 to AC8, with a test for each
+// item. Two items depend on the client alone: that --debug prints what hooks do
+// (AC6), and that variables of H13 reach later hooks, which they do not (AC8). See
+// docs/guards.md.
 
 type object = map[string]any
 
@@ -39,7 +39,7 @@ func (w *world) ask(id string, fields object) seen {
 
 func (w *world) file(name, text string) { w.write(w.path(name), w.vars.Replace(text), 0o600) }
 
-// enter makes the workflow be in a phase; more is further frontmatter.
+// enter puts the workflow into a phase; more is further frontmatter.
 func (w *world) enter(phase, more string) {
 	w.file("specs/foo/.planning-state.local.md", "---\nphase: "+phase+"\nmode: complete\n"+more+"---\n\n# Notes\n")
 }
@@ -115,7 +115,7 @@ func TestAC2_TheBudgetIsEnforcedAndResetByACheckpoint(t *testing.T) {
 				warned++
 			}
 		}
-		assert.False(t, w.ask("H03", research(calls)).blocked, "a retry costs nothing")
+		assert.False(t, w.ask("H03", research(calls)).blocked, "a retry is not counted")
 		v := w.ask("H03", research("eleventh"))
 		assert.True(t, v.blocked)
 		assert.Contains(t, v.model, "phase budget exhausted (10/10 calls)")
@@ -146,7 +146,7 @@ func TestAC3_TasksWithoutTestsAreSentBack(t *testing.T) {
 	assert.False(t, w.ask("H07", agent("tech-lead", "done")).blocked)
 }
 
-// qa leaves what a QA strategist should.
+// qa writes the files that a QA strategist should leave.
 func (w *world) qa() {
 	w.file("specs/foo/test-cases/unit/a.md", "## UT-001 x\n")
 	w.file("specs/foo/test-cases/uat/a.md", "## UAT-001 x\nGiven: a\nWhen: b\nThen: c\n")
@@ -179,7 +179,7 @@ func TestAC3_AVagueBlueprintIsSentBack(t *testing.T) {
 	assert.True(t, w.ask("H08", agent("software-architect", "It will be layered.")).blocked)
 }
 
-func TestAC3_OtherAgentsMustSaySomething(t *testing.T) {
+func TestAC3_OtherAgentsMustLeaveAnAnswer(t *testing.T) {
 	w := newWorld(t, scenario{})
 	assert.True(t, w.ask("H10", agent("researcher", "found it")).blocked)
 	assert.False(t, w.ask("H10", agent("researcher", "## Found\n"+strings.Repeat("word ", 100))).blocked)
@@ -267,12 +267,12 @@ func TestAC5_ACompactionKeepsTheState(t *testing.T) {
 	assert.Equal(t, "Preserve this planning state verbatim in the summary:\n"+fullSummary+"\n", w.ask("H12", object{"trigger": "auto"}).model)
 	v := w.ask("H13", object{"source": "compact"})
 	assert.Contains(t, v.model, "\n"+fullSummary)
-	assert.NotContains(t, v.user, "<planning-state>", "the user gets the line, not the block")
+	assert.NotContains(t, v.user, "<planning-state>", "the user gets only the line")
 }
 
 // AC6: observability
 
-// provoke is an event that makes each guard decide something.
+// provoke returns an event for each guard on which it has something to decide.
 func provoke(w *world) map[string]object {
 	w.enter("ARCHITECTURE", fullState)
 	all := map[string]object{}
@@ -307,7 +307,7 @@ func TestAC6_PhasesAreAudited(t *testing.T) {
 
 func TestAC6_ThreeFailuresOpenTheBreakerOfEveryGuard(t *testing.T) {
 	w := newWorld(t, scenario{})
-	w.env["CLAUDE_CODE_SESSION_ID"] = testSession // the event that cannot be read does not say
+	w.env["CLAUDE_CODE_SESSION_ID"] = testSession // an unreadable event does not name its session
 	for id, e := range provoke(w) {
 		g, _ := rules.Find(id)
 		for range 3 {
@@ -322,7 +322,7 @@ func TestAC6_ThreeFailuresOpenTheBreakerOfEveryGuard(t *testing.T) {
 	}
 }
 
-// when is empty where the client has no place to tell the user.
+// when returns "" for an event at which the client cannot show the user a message.
 func when(r guard.Rule, text string) string {
 	if r.Event == event.PreCompact {
 		return ""
@@ -341,10 +341,10 @@ func TestAC6_DevelopmentModeTurnsEveryGuardOff(t *testing.T) {
 	}
 }
 
-// AC7: a workflow goes through with every guard on
+// AC7: a workflow completes with every guard on
 
-// workflow plays one from start to end as a client would; researches is the
-// number of research calls.
+// workflow plays a workflow from start to end as a client would, with that number of
+// research calls.
 func workflow(t *testing.T, mode string, researches int) {
 	w := newWorld(t, scenario{})
 	pass := func(id string, e object) {
@@ -400,7 +400,7 @@ func TestAC7_EveryModeCompletes(t *testing.T) {
 	t.Run("complete, with all of it", func(t *testing.T) { workflow(t, "complete", 10) })
 }
 
-func TestAC7_TasksAloneMayBeMadeAgain(t *testing.T) {
+func TestAC7_TasksCanBeGeneratedAgain(t *testing.T) {
 	w := planned(t)
 	w.enter("TASKS", "")
 	e := writing("specs/foo/tasks.md")
@@ -455,7 +455,7 @@ func TestAC8_OutsideGitTheBranchIsUnknown(t *testing.T) {
 	assert.Contains(t, string(exports), "export PLANNING_BRANCH='unknown'\nexport PLANNING_FEATURE_DIR=''\n")
 }
 
-// Neither jq nor yq is on the path of any of these tests; here it is the point.
+// None of these tests has jq or yq on its path; this one states it.
 func TestAC8_NoOtherProgramIsNeeded(t *testing.T) {
 	w := newWorld(t, scenario{})
 	for _, name := range []string{"jq", "yq", "bash"} {
@@ -477,7 +477,7 @@ func (w *world) budget() rules.Budget {
 	return b
 }
 
-// An audit log that cannot be written must not be a way to a fresh budget.
+// An audit log that cannot be written must not be a way to reset the budget.
 func TestWithoutAnAuditLogAPhaseIsEnteredOnce(t *testing.T) {
 	w := newWorld(t, scenario{})
 	require.NoError(t, os.MkdirAll(w.path("specs/foo/.planning-audit.log"), 0o700))

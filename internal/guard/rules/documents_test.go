@@ -24,7 +24,7 @@ func TestReadTasks(t *testing.T) {
 		"below the task":                {"- [ ] [T001] a\n  - done when UT-1\n  - and UT-2\n- [ ] [T002] b\n", taskList{tasks: 2, tested: 1}},
 		"a heading ends it":             {"- [ ] [T001] a\n# Index\nUT-1\n", taskList{tasks: 1}},
 		"not before the first":          {"UT-1\n- [ ] [T001] a\n", taskList{tasks: 1}},
-		"a hash is no heading":          {"- [ ] [T001] a\n  #tag UT-1\n", taskList{tasks: 1, tested: 1}},
+		"a hashtag is not a heading":          {"- [ ] [T001] a\n  #tag UT-1\n", taskList{tasks: 1, tested: 1}},
 		"each kind":                     {"- [ ] [T001] UT-1\n- [ ] [T002] (INT-22)\n- [ ] [T003] E2E-3.\n- [ ] [T004] UAT-4\n", taskList{tasks: 4, tested: 4}},
 		"not ids":                       {"- [ ] [T001] OUTPUT-1 UT- UT-x ut-1 INT1\n", taskList{tasks: 1}},
 		"phases":                        {"## Phase 1\n##  Phase two\n### Phase 3\n# Phase 4\n##Phase 5\n ## Phase 6\n", taskList{phases: 2}},

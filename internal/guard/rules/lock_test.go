@@ -67,3 +67,23 @@ func TestTheSpecIsRecognisedByAnyPath(t *testing.T) {
 		assert.Equal(t, row, explain(t, "H04", input, map[string]string{"PATH": env(nil)("PATH")}).Row, path)
 	}
 }
+
+func TestTheLockCoversAllPathsIntoTheFeatureDirectory(t *testing.T) {
+	root := tree(t, "plans/foo/", "link -> plans/foo", "other/")
+	for _, feature := range []string{root + "/plans/foo", root + "/link"} {
+		vars := map[string]string{"PLANNING_FEATURE_DIR": feature}
+		for input, row := range map[string]int{
+			`{"file_path":"plans/foo/a.md"}`:                           4,
+			`{"file_path":"link/a.md"}`:                                4,
+			`{"notebook_path":"plans/foo/a.ipynb"}`:                    4,
+			`{"file_path":"","notebook_path":"link/a.ipynb"}`:          4,
+			`{"file_path":"other/a","notebook_path":"plans/foo/a.md"}`: 1,
+			`{"file_path":"plans/foo"}`:                                1,
+			`{"file_path":"link/../a.md"}`:                             1,
+			`{}`:                                                       1,
+		} {
+			event := fmt.Sprintf(`{"session_id":"s","cwd":%q,"tool_input":%s}`, root, input)
+			assert.Equal(t, row, explain(t, "H02", event, vars).Row, "%s %s", feature, input)
+		}
+	}
+}

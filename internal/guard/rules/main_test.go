@@ -10,8 +10,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// TestMain lets the test binary be the program, for tests that need processes
-// rather than goroutines.
+// TestMain lets the test binary act as the program, for tests that need processes
+// and not goroutines.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"fsmtx": func() { os.Exit(command.Main(os.Args[1:], terminal.Process())) },

@@ -43,7 +43,7 @@ func TestTheDocumentedExamples(t *testing.T) {
 		{"What color for the button?", "Use Redis for caching", false},
 		{"Should we use Redis for caching?", "Should we use Redis for caching?", true},
 		{"Is Redis good?", "Use Redis for session caching in production", false},
-		{"Redis?", "Use Redis for session caching in production", false}, // all of its words, but a quarter of the decision's
+		{"Redis?", "Use Redis for session caching in production", false}, // has no other words, but only a quarter of the decision's
 	} {
 		_, got := bestMatch(c.question, []Decision{{Key: c.decision}}, 0.6, 0.5)
 		assert.Equal(t, c.want, got, c.question)
@@ -67,7 +67,7 @@ func TestALowerThresholdAppliesToSubsetsToo(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// phrase draws words and stop words with any letters.
+// phrase draws words and fillers with any letters.
 func phrase() *rapid.Generator[[]string] {
 	word := rapid.OneOf(rapid.SampledFrom([]string{"the", "redis", "Caches", "session", "queries", "use", "straße", "İx", "ſet", "42", "Σς"}), rapid.StringMatching(`\pL{1,6}`))
 	return rapid.SliceOfN(word, 0, 8)

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tree makes files (a name), directories (a name and a slash) and symlinks
-// (name -> target) and returns their root, which has no symlinks in it.
+// tree makes files (a name), directories (a name and a slash) and symbolic links
+// (name -> target) and returns their root, a path without symbolic links.
 func tree(t *testing.T, entries ...string) string {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func cutLink(entry string) (name, target string, ok bool) {
 	return "", "", false
 }
 
-// onBranch is a project on a branch, with a git that is never run.
+// onBranch returns a project on a branch, with a git that fails if it is run.
 func onBranch(t *testing.T, branch string, entries ...string) (root string, env func(map[string]string) func(string) string) {
 	root = tree(t, entries...)
 	for path, text := range map[string]string{".git/HEAD": "ref: refs/heads/" + branch + "\n", ".bin/git": "#!/bin/sh\nexit 9\n"} {
@@ -76,12 +76,12 @@ func TestTheFeatureDirectory(t *testing.T) {
 	assert.Equal(t, "specs/foo", at(".", nil))
 	assert.Equal(t, "specs/foo", at("src/deep", nil), "upwards from cwd")
 	assert.Equal(t, "specs/foo", at("specs/foo", nil))
-	assert.Equal(t, "packages/x/specs/foo", at("packages/x/src", nil), "the nearest")
-	assert.Equal(t, "packages/x/specs/foo", at("packages/x/src", map[string]string{"CLAUDE_PROJECT_DIR": root}), "nearer than the project's")
+	assert.Equal(t, "packages/x/specs/foo", at("packages/x/src", nil), "the nearest one")
+	assert.Equal(t, "packages/x/specs/foo", at("packages/x/src", map[string]string{"CLAUDE_PROJECT_DIR": root}), "nearer than that of the project")
 	assert.Equal(t, "specs/foo", at("link", nil), "a symlink within the work tree")
-	assert.Equal(t, "specs/foo", at("gone", map[string]string{"CLAUDE_PROJECT_DIR": root}), "a cwd that is not there")
+	assert.Equal(t, "specs/foo", at("gone", map[string]string{"CLAUDE_PROJECT_DIR": root}), "a cwd that does not exist")
 	assert.Equal(t, "specs/foo", at("..", map[string]string{"CLAUDE_PROJECT_DIR": root}), "outside the project")
-	assert.Equal(t, "specs/foo", at("..", map[string]string{"CLAUDE_PROJECT_DIR": root + "/src/deep"}), "and the project is a part of the work tree")
+	assert.Equal(t, "specs/foo", at("..", map[string]string{"CLAUDE_PROJECT_DIR": root + "/src/deep"}), "in a project that is a part of the work tree")
 	assert.Equal(t, "specs/foo", at("", map[string]string{"CLAUDE_PROJECT_DIR": root}), "without a cwd")
 	assert.Equal(t, "plans/y", at("src", map[string]string{"PLANNING_FEATURE_DIR": root + "/plans/y/"}))
 	assert.Equal(t, "src/plans/y", at("src", map[string]string{"PLANNING_FEATURE_DIR": "plans/y"}))
@@ -95,7 +95,7 @@ func TestTheFeatureDirectory(t *testing.T) {
 	assert.Empty(t, findPlace(root, env(map[string]string{"PATH": "/nowhere"})).feature, "without git")
 }
 
-func TestAFeatureDirectoryThatIsNotThereYet(t *testing.T) {
+func TestAFeatureDirectoryThatDoesNotExistYet(t *testing.T) {
 	root, env := onBranch(t, "feature/a/b", "src/")
 	assert.Equal(t, root+"/src/specs/a/b", findPlace(root+"/src", env(nil)).feature)
 	assert.Equal(t, root+"/specs/a/b", findPlace(root+"/src", env(map[string]string{"CLAUDE_PROJECT_DIR": root})).feature)

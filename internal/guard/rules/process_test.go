@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// program is a process that runs this program.
+// program returns a process of this program.
 func (w *world) program(stdin string, args ...string) *exec.Cmd {
 	self, err := os.Executable()
 	require.NoError(w, err)

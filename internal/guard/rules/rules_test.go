@@ -2,12 +2,16 @@ package rules
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
 func TestTheTableOfRulesIsComplete(t *testing.T) {
@@ -58,4 +62,41 @@ func TestAnEventCannotControlTheTerminal(t *testing.T) {
 		assert.NotContains(t, e.Detail+e.Message, "\x1b", id)
 		assert.NotContains(t, e.Detail+e.Message, "\n", id)
 	}
+}
+
+// Explaining changes nothing, also for the rules that write: H03 counts, H05 logs,
+// H13 exports.
+func TestExplainingARuleChangesNothing(t *testing.T) {
+	root := tree(t, "state/", "feature/design.md")
+	state := root + "/feature/" + stateName
+	require.NoError(t, os.WriteFile(state, []byte("---\nphase: PLAN\n---\n"), 0o600))
+	vars := map[string]string{"PLANNING_STATE_DIR": root + "/state", "PLANNING_FEATURE_DIR": root + "/feature", "CLAUDE_ENV_FILE": root + "/env.sh", "PLANNING_HOOKS_VERBOSE": "true"}
+	session := guard.SessionOf("s", getenv(vars))
+	require.NoError(t, os.WriteFile(BudgetFile(session), []byte(`{"session_total":1,"phase_total":1,"current_phase":"SETUP"}`), 0o600))
+	before := contents(t, root)
+	wants := map[string]string{"H02": "DENY", "H03": "ALLOW", "H05": "LOG", "H06": "INJECT", "H11a": "BLOCK", "H12": "PRESERVE", "H13": "SETUP"}
+	for _, r := range All() {
+		e := explain(t, r.ID, fmt.Sprintf(`{"session_id":"s","cwd":%q,"tool_name":"mcp__Ref__x","tool_input":{"file_path":%q},"source":"resume"}`, root, state), vars)
+		assert.NotEmpty(t, e.Facts, r.ID)
+		assert.Positive(t, e.Row, r.ID)
+		assert.LessOrEqual(t, e.Row, len(r.Rows), r.ID)
+		if want := wants[r.ID]; want != "" {
+			assert.Equal(t, want, e.Word, r.ID)
+		}
+		assert.Equal(t, before, contents(t, root), r.ID)
+	}
+}
+
+// contents returns every file below a directory with its content.
+func contents(t *testing.T, root string) map[string]string {
+	all := map[string]string{}
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		all[path] = string(data)
+		return err
+	}))
+	return all
 }
