@@ -303,3 +303,14 @@ func TestABrokenBudgetCountsFromZeroAndADenialLeavesItAlone(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 1, b.SessionTotal)
 }
+
+func TestABrokenBudgetIsLogged(t *testing.T) {
+	vars := map[string]string{"PLANNING_STATE_DIR": t.TempDir()}
+	s := guard.SessionOf("s", getenv(vars))
+	require.NoError(t, os.WriteFile(BudgetFile(s), []byte(`{"session_total":-1}`), 0o600))
+	assert.Equal(t, event.Answer{}, run(t, "H03", `{"session_id":"s","tool_name":"mcp__Ref__x","tool_input":{}}`, vars))
+	log, err := os.ReadFile(s.Log())
+	require.NoError(t, err)
+	assert.Contains(t, string(log), "H03_research_budget: RESET | Budget file unusable, counting from 0: a count is negative\n")
+	assert.Contains(t, string(log), "H03_research_budget: ALLOW | Budget OK: session=1/25, phase=1/10\n")
+}

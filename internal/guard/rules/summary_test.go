@@ -29,7 +29,17 @@ func TestASummaryIsBounded(t *testing.T) {
 	for _, heading := range []string{"immutable_decisions:\n", "artifacts_generated:\n", "gate_results:\n", "lock_active: true\n"} {
 		assert.Contains(t, text, heading)
 	}
-	assert.NotContains(t, text, `"40😀`, "at most forty")
+}
+
+func TestASummaryListsTheFirstFortyDecisions(t *testing.T) {
+	var s snapshot
+	for i := range 60 {
+		s.state.Decisions = append(s.state.Decisions, Decision{fmt.Sprint("key ", i), strings.Repeat("v", 2*maxValue)})
+	}
+	text := s.summary(maxContext)
+	assert.Contains(t, text, "decisions_count: 60\n")
+	assert.Equal(t, 40, strings.Count(text, " -> "))
+	assert.Contains(t, text, `"key 39" -> "`+strings.Repeat("v", maxValue)+"\"\n")
 }
 
 func TestValuesCannotBreakOutOfTheSummary(t *testing.T) {

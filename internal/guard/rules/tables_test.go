@@ -133,6 +133,26 @@ func (c checkpointing) enter(t *testing.T, phase string) string {
 	return a.Output
 }
 
+func TestTheWrittenFileIsNamedByTheInputOrElseTheResponse(t *testing.T) {
+	root := tree(t, "a/", "b/", "other.md")
+	for _, dir := range []string{"a", "b"} {
+		require.NoError(t, os.WriteFile(filepath.Join(root, dir, stateName), []byte("phase: "+dir+"\n"), 0o600))
+	}
+	for fields, want := range map[string]string{
+		`"tool_input":{"file_path":"a/%[1]s"}`:                                        "UNKNOWN → a",
+		`"tool_input":{},"tool_response":{"filePath":"b/%[1]s"}`:                      "UNKNOWN → b",
+		`"tool_input":{"file_path":"a/%[1]s"},"tool_response":{"filePath":"b/%[1]s"}`: "UNKNOWN → a",
+		`"tool_input":{"file_path":"other.md"}`:                                       "Not a state file",
+		`"tool_input":{"file_path":"missing/%[1]s"}`:                                  "Not a state file",
+		`"tool_input":{}`: "Not a state file",
+	} {
+		if strings.Contains(fields, "%") {
+			fields = fmt.Sprintf(fields, stateName)
+		}
+		assert.Contains(t, explain(t, "H05", fmt.Sprintf(`{"session_id":"s","cwd":%q,%s}`, root, fields), nil).Detail, want, fields)
+	}
+}
+
 func TestACheckpointBeginsItsOwnLine(t *testing.T) {
 	c := newCheckpointing(t)
 	require.NoError(t, os.WriteFile(c.audit, []byte("a note without an end"), 0o600))
