@@ -66,7 +66,7 @@ func markdown(dir string) ([]string, error) {
 		if err != nil || !strings.EqualFold(filepath.Ext(path), ".md") || !paths.IsFile(path) {
 			return err
 		}
-		if len(texts) == maxDocuments || left == 0 {
+		if len(texts) == maxDocuments {
 			return fs.SkipAll
 		}
 		text, err := readText(path, left)

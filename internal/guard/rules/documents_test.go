@@ -24,7 +24,7 @@ func TestReadTasks(t *testing.T) {
 		"below the task":                {"- [ ] [T001] a\n  - done when UT-1\n  - and UT-2\n- [ ] [T002] b\n", taskList{tasks: 2, tested: 1}},
 		"a heading ends it":             {"- [ ] [T001] a\n# Index\nUT-1\n", taskList{tasks: 1}},
 		"not before the first":          {"UT-1\n- [ ] [T001] a\n", taskList{tasks: 1}},
-		"a hashtag is not a heading":          {"- [ ] [T001] a\n  #tag UT-1\n", taskList{tasks: 1, tested: 1}},
+		"a hashtag is not a heading":    {"- [ ] [T001] a\n  #tag UT-1\n", taskList{tasks: 1, tested: 1}},
 		"each kind":                     {"- [ ] [T001] UT-1\n- [ ] [T002] (INT-22)\n- [ ] [T003] E2E-3.\n- [ ] [T004] UAT-4\n", taskList{tasks: 4, tested: 4}},
 		"not ids":                       {"- [ ] [T001] OUTPUT-1 UT- UT-x ut-1 INT1\n", taskList{tasks: 1}},
 		"phases":                        {"## Phase 1\n##  Phase two\n### Phase 3\n# Phase 4\n##Phase 5\n ## Phase 6\n", taskList{phases: 2}},
@@ -97,6 +97,16 @@ func TestTheMarkdownOfATreeIsBounded(t *testing.T) {
 	assert.Len(t, strings.Join(texts, ""), maxDocument)
 }
 
+func TestTheNumberOfFilesOfATreeIsBounded(t *testing.T) {
+	dir := t.TempDir()
+	for i := range maxDocuments + 1 {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i, ".md")), nil, 0o600))
+	}
+	texts, err := markdown(dir)
+	require.NoError(t, err)
+	assert.Len(t, texts, maxDocuments)
+}
+
 func TestTasksAfterAByteOrderMark(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "tasks.md")
 	require.NoError(t, os.WriteFile(path, []byte("\ufeff## Phase 1\r\n"), 0o600))
@@ -153,6 +163,13 @@ func TestBlueprintElements(t *testing.T) {
 	}
 }
 
+func TestAComponentWithoutAFileIsNotADesign(t *testing.T) {
+	component := func(text string) bool { return readBlueprint(text)[0].found }
+	assert.False(t, component("The service is a module of the data layer."))
+	assert.False(t, component("See src/user.ts."))
+	assert.True(t, component("The service is in src/user.ts."))
+}
+
 func TestCamelCase(t *testing.T) {
 	for word, want := range map[string]bool{"UserService": true, "User": false, "USER": false, "userService": false, "src/UserService.ts": false, "HTTPServer": true, "It": false, "": false, "UserService.": true} {
 		assert.Equal(t, want, isCamelCase(word), word)
@@ -193,5 +210,14 @@ func TestTheTableOfH10(t *testing.T) {
 		{"product-planning:a", words + "a | b", 5},
 	} {
 		assert.Equal(t, c.row, decideAnswer(c.agent, c.text, defaults).Row, c.text)
+	}
+}
+
+func TestABlankLastMessageIsReplacedByTheTranscripts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "t.jsonl")
+	require.NoError(t, os.WriteFile(path, []byte(`{"type":"assistant","message":{"content":"## Found\n`+strings.Repeat("word ", 100)+`"}}`+"\n"), 0o600))
+	for last, row := range map[string]int{"": 6, " \n": 6, "short": 4} {
+		input := fmt.Sprintf(`{"session_id":"s","cwd":%q,"agent_type":"product-planning:x","last_assistant_message":%q,"agent_transcript_path":"t.jsonl"}`, filepath.Dir(path), last)
+		assert.Equal(t, row, explain(t, "H10", input, nil).Row, "%q", last)
 	}
 }

@@ -110,6 +110,14 @@ func TestTheSearchEndsAtTheWorkTree(t *testing.T) {
 	assert.Equal(t, outer+"/repo/src/specs/foo", place.feature)
 }
 
+func TestASymbolicLinkIntoTheWorkTree(t *testing.T) {
+	outer := tree(t, "repo/specs/foo/", "repo/src/", "link -> repo/src")
+	require.NoError(t, os.MkdirAll(outer+"/repo/.git", 0o755))
+	require.NoError(t, os.WriteFile(outer+"/repo/.git/HEAD", []byte("ref: refs/heads/feature/foo\n"), 0o644))
+	require.NoError(t, os.WriteFile(outer+"/git", []byte("#!/bin/sh\n"), 0o755))
+	assert.Equal(t, outer+"/repo/specs/foo", findPlace(outer+"/link", getenv(map[string]string{"PATH": outer})).feature)
+}
+
 func TestOtherBranchesHaveNoFeature(t *testing.T) {
 	for _, branch := range []string{"main", "feature", "feature/", "feature/..", "feature/../../etc", "feature//etc", "features/x", "bugfix/feature/x"} {
 		root, env := onBranch(t, branch)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/guard/paths"
 )
 
 // One test for each table: every row, in the order of the table, with facts for
@@ -273,20 +274,33 @@ func TestAgentsOfOtherRulesAndMissingFeatureDirectories(t *testing.T) {
 }
 
 func TestAFileThatCannotBeReadIsNotAFailure(t *testing.T) {
-	if os.Geteuid() == 0 {
-		t.Skip("root can read every file")
-	}
 	feature := t.TempDir()
 	for _, name := range []string{"tasks.md", "test-cases/unit/a.md"} {
-		require.NoError(t, os.MkdirAll(filepath.Join(feature, filepath.Dir(name)), 0o700))
-		require.NoError(t, os.WriteFile(filepath.Join(feature, name), nil, 0))
+		path := filepath.Join(feature, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		plantUnreadable(t, path)
 	}
 	for id, agent := range map[string]string{"H07": techLead, "H09": qaStrategist} {
 		e := explain(t, id, fmt.Sprintf(`{"session_id":"s","cwd":"/","agent_type":%q}`, agent), map[string]string{"PLANNING_FEATURE_DIR": feature})
 		assert.Equal(t, 0, e.Row, id)
 		assert.Equal(t, "APPROVE", e.Word, id)
-		assert.Contains(t, e.Detail, "permission denied", id)
+		assert.Contains(t, e.Detail, " unreadable: ", id)
 	}
+}
+
+// plantUnreadable makes a regular file that exists and cannot be read. For root,
+// whom no mode stops, it is a link to the memory of this process: nothing is mapped
+// at address 0.
+func plantUnreadable(t *testing.T, path string) {
+	const memory = "/proc/self/mem"
+	if os.Geteuid() != 0 {
+		require.NoError(t, os.WriteFile(path, nil, 0))
+		return
+	}
+	if !paths.IsFile(memory) {
+		t.Skip("root can read every file, and this system has no " + memory)
+	}
+	require.NoError(t, os.Symlink(memory, path))
 }
 
 func TestTheFirstRowsOfH11(t *testing.T) {
@@ -350,13 +364,13 @@ func TestTheTableOfH13(t *testing.T) {
 }
 
 func TestTheEnvironmentIsBounded(t *testing.T) {
-	facts := environmentFacts{branch: strings.Repeat("b", 9000), continued: true, snapshot: snapshot{state: inPhase("PLAN")}}
+	facts := environmentFacts{branch: strings.Repeat("b", 9000), feature: "/" + strings.Repeat("f", 9000), continued: true, snapshot: snapshot{state: inPhase("PLAN")}}
 	for i := range 200 {
 		facts.snapshot.state.Gates = append(facts.snapshot.state.Gates, Gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 90)})
 	}
 	message := facts.decide().Message
 	assert.LessOrEqual(t, units(message), maxContext)
-	assert.Contains(t, message, "branch="+strings.Repeat("b", 300)+", ")
+	assert.Contains(t, message, "branch="+strings.Repeat("b", 300)+", feature_dir=/"+strings.Repeat("f", 4095)+", ")
 	assert.Contains(t, message, "</planning-state>")
 }
 
