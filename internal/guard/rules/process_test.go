@@ -20,7 +20,7 @@ func (w *world) program(stdin string, args ...string) *exec.Cmd {
 	cmd := exec.Command(self)
 	cmd.Args = append([]string{"fsmtx"}, args...)
 	cmd.Stdin = bytes.NewReader([]byte(stdin))
-	cmd.Env = []string{"GORACE=" + os.Getenv("GORACE")}
+	cmd.Env = []string{"GORACE=" + os.Getenv("GORACE"), "GOCOVERDIR=" + w.TempDir()} // a covered program warns if it is not set
 	for name, value := range w.env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
