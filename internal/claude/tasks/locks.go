@@ -230,7 +230,7 @@ func (l *Locks) refresh(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, h := range l.held {
-		if ours, err := l.isOurs(h); err == nil && ours {
+		if ours, _ := l.isOurs(h); ours {
 			_ = l.files.Chtimes(filepath.Join(l.dir, h.name), time.Unix(now.Unix(), int64(h.nanos)))
 		}
 	}

@@ -87,7 +87,7 @@ func TestReadTasksOfEverySize(t *testing.T) {
 	for i, size := range []int{200, readAhead - 1, readAhead, readAhead + 1, 5 * readAhead, 1 << 20, 300} {
 		name := fmt.Sprintf("%d.json", i+1)
 		text := task(taggedTask, name)
-		write(t, dir, name, text+strings.Repeat(" ", size-len(text)))
+		write(t, dir, name, strings.Repeat(" ", size-len(text))+text)
 		names = append(names, name)
 	}
 	snap, torn, err := Read(t.Context(), vfs.OS{}, dir)

@@ -176,7 +176,13 @@ func (t target) tryElsewhere(m mutant) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	for _, args := range t.also {
+	tests := t.also
+	if m.Status == "NOT COVERED" {
+		// A coverage profile has no blocks for constants and for the conditions of a
+		// switch, so gremlins does not run the package's own tests on them.
+		tests = append([][]string{{t.pkg}}, tests...)
+	}
+	for _, args := range tests {
 		c := exec.Command("go", append([]string{"test", "-overlay", overlay, "-failfast", "-timeout", "10m"}, args...)...)
 		err := c.Run()
 		if _, failed := errors.AsType[*exec.ExitError](err); failed {

@@ -1,0 +1,74 @@
+package event_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+)
+
+func TestAnswers(t *testing.T) {
+	for name, test := range map[string]struct{ got, want event.Answer }{
+		"go on": {event.GoOn(event.PostToolUse, ""), event.Answer{Output: "{\"continue\": true}\n"}},
+		"go on with a context": {event.GoOn(event.PostToolUse, "c"),
+			event.Answer{Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": "c"}}` + "\n"}},
+		"notice": {event.Notice("n"), event.Answer{Output: `{"continue": true, "systemMessage": "fsmtx: n"}` + "\n", ErrorText: "fsmtx: n\n"}},
+		"tell both": {event.Tell(event.PreToolUse, "m", "p"),
+			event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "m"}, "systemMessage": "p"}` + "\n"}},
+		"tell the person":            {event.Tell(event.Stop, "", "p"), event.Answer{Output: `{"systemMessage": "p"}` + "\n"}},
+		"tell before a compaction":   {event.Tell(event.PreCompact, "m", "p"), event.Answer{Output: "m\n"}},
+		"nothing for the compaction": {event.Tell(event.PreCompact, "", "p"), event.Answer{}},
+		"deny": {event.Deny("r"), event.Answer{
+			Output:    `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "r"}, "systemMessage": "r"}` + "\n",
+			ErrorText: "r\n", Exit: 2}},
+		"block": {event.Block("r", "m"), event.Answer{
+			Output: `{"decision": "block", "reason": "r. m", "systemMessage": "m"}` + "\n", ErrorText: "r. m\n", Exit: 2}},
+		"feedback":          {event.Feedback("m"), event.Answer{ErrorText: "m\n", Exit: 2}},
+		"text that is \xff": {event.Tell(event.Stop, "", "\xff"), event.Answer{Output: "{\"systemMessage\": \"\ufffd\"}\n"}},
+	} {
+		assert.Equal(t, test.want, test.got, name)
+	}
+}
+
+// TestFailures: what a failure may stop, by event.
+func TestFailures(t *testing.T) {
+	told := event.Answer{ErrorText: "fsmtx: m\nhint: h\n", Exit: event.ExitBlock}
+	noted := event.Answer{Output: `{"continue": true, "systemMessage": "fsmtx: m\nh"}` + "\n", ErrorText: "fsmtx: m\nh\n"}
+	goesOn := event.Answer{
+		Output:    `{"continue": true, "hookSpecificOutput": {"hookEventName": "UserPromptExpansion", "additionalContext": "c"}}` + "\n",
+		ErrorText: "fsmtx: m\n",
+	}
+	for _, test := range []struct {
+		event string
+		stop  bool
+		want  event.Answer
+	}{
+		{event.PostToolUse, false, told}, {event.PostToolUse, true, told}, {"", false, told},
+		{event.UserPromptExpansion, true, told}, {event.UserPromptExpansion, false, goesOn},
+		{event.SessionStart, false, noted}, {event.SessionStart, true, noted}, {event.Stop, true, noted}, {event.PreToolUse, true, noted},
+	} {
+		f := event.Failure{Message: "m", Hint: "h", Context: "c", Stop: test.stop}
+		assert.Equal(t, test.want, f.Answer(test.event), "%s, stop %v", test.event, test.stop)
+	}
+	assert.Equal(t, event.Answer{ErrorText: "fsmtx: m\n", Exit: event.ExitBlock}, event.Failure{Message: "m"}.Answer(event.PostToolUse))
+	assert.Equal(t, "fsmtx: m\n", event.Failure{Message: "m"}.Answer(event.SessionStart).ErrorText)
+}
+
+type full struct{ error }
+
+func (w full) Write([]byte) (int, error) { return 0, w.error }
+
+func TestAnswerIsWritten(t *testing.T) {
+	var out, errs strings.Builder
+	a := event.Answer{Output: "o\n", ErrorText: "e\n", Exit: 2}
+	require.NoError(t, a.Write(&out, &errs))
+	assert.Equal(t, "o\n", out.String())
+	assert.Equal(t, "e\n", errs.String())
+	no := errors.New("no")
+	require.ErrorIs(t, a.Write(full{no}, &errs), no)
+	require.ErrorIs(t, a.Write(&out, full{no}), no)
+}

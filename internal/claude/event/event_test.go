@@ -1,0 +1,72 @@
+package event_test
+
+import (
+	"errors"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+)
+
+func TestParse(t *testing.T) {
+	e, err := event.Parse([]byte(`{"session_id": "s", "session_id": "t", "cwd": null, "hook_event_name": "Stop", "stop_hook_active": true, "tool_name": 1, "prompt": [],
+		"tool_input": {"a": 1}, "unknown": 7}`))
+	require.NoError(t, err)
+	assert.Equal(t, "t", e.SessionID, "the last one counts")
+	assert.Equal(t, "Stop", e.Name)
+	assert.True(t, e.StopHookActive)
+	assert.Equal(t, []string{"prompt", "tool_name"}, e.WrongType)
+	assert.Empty(t, e.ToolName)
+	assert.Equal(t, `{"a": 1}`, string(e.ToolInput))
+	assert.Nil(t, e.ToolResponse)
+	assert.Equal(t, "7", string(e.Member("unknown")))
+	assert.Nil(t, e.Member("absent"))
+	for field, want := range map[string]bool{"unknown": true, "cwd": false, "absent": false} {
+		assert.Equal(t, want, e.Has(field), field)
+	}
+}
+
+func TestMalformedEvents(t *testing.T) {
+	for text, want := range map[string]string{
+		"{\"session_id\": \"ä\", x":  `standard input:1:21: `,
+		"{\n\"session_id\": \"abc\"": `standard input:2:20: unexpected end of file`,
+		"[1]":                        `standard input:1:1: got an array, want an object`,
+		"\n  null":                   `standard input:2:3: got null, want an object`,
+		`"text"`:                     `standard input:1:1: got a string, want an object`,
+		`7`:                          `standard input:1:1: got a number, want an object`,
+		`true`:                       `standard input:1:1: got a boolean, want an object`,
+		`{} {}`:                      `standard input:1:4: `,
+	} {
+		_, err := event.Parse([]byte(text))
+		require.ErrorIs(t, err, event.ErrMalformed, text)
+		assert.True(t, strings.HasPrefix(err.Error(), want), "%q: %v", text, err)
+	}
+	for _, text := range []string{"", " \n\t"} {
+		_, err := event.Parse([]byte(text))
+		require.ErrorIs(t, err, event.ErrEmpty)
+	}
+}
+
+// zeros is endless input.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestReadIsLimited(t *testing.T) {
+	_, err := event.Read(zeros{})
+	require.ErrorIs(t, err, event.ErrTooLarge)
+	data, err := event.ReadAll(io.LimitReader(zeros{}, event.MaxBytes))
+	require.NoError(t, err)
+	assert.Len(t, data, event.MaxBytes)
+}
+
+func TestReadReportsTheReadersError(t *testing.T) {
+	broken := errors.New("broken")
+	_, err := event.Read(iotest.ErrReader(broken))
+	require.ErrorIs(t, err, broken)
+}
