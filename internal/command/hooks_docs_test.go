@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHookDocumentation runs every example of docs/hooks.md, from top to bottom in
-// one directory: a block behind <!-- file: NAME --> is a file, a block of the kind
-// console holds commands and what they print.
+// TestHookDocumentation runs every example of docs/hooks.md, from top to bottom in one
+// directory: a block after <!-- file: NAME --> is a file, and a block of the kind console
+// has commands and their output.
 func TestHookDocumentation(t *testing.T) {
 	text, err := os.ReadFile("../../docs/hooks.md")
 	require.NoError(t, err)
@@ -50,7 +50,7 @@ func blocksOf(document string) []block {
 	return found
 }
 
-// printed is a command and what it prints.
+// printed is a command and its output.
 type printed struct{ line, prints string }
 
 func commandsOf(session string) []printed {
@@ -65,19 +65,19 @@ func commandsOf(session string) []printed {
 	return found
 }
 
-// inShell returns what a command prints, with its directory as /project.
+// inShell returns the output of a command, with its directory as /project.
 func inShell(dir, line string) string {
 	c := exec.Command("sh", "-c", line)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "HOME="+filepath.Join(filepath.Dir(dir), "home"), "CLAUDE_PROJECT_DIR=")
 	var out bytes.Buffer
 	c.Stdout, c.Stderr = &out, &out
-	_ = c.Run() // what it prints tells
+	_ = c.Run() // the output is compared
 	return strings.ReplaceAll(out.String(), dir, "/project")
 }
 
-// comparable is a text without what differs from run to run: durations, the width
-// that they have in a table, and how JSON is laid out.
+// comparable removes what differs from run to run: durations, their width in a table,
+// and the layout of JSON.
 func comparable(text string) string {
 	for pattern, with := range map[string]string{
 		`\d+ ms *`: "N ms ", `\(\d+\.\d+s\)`: "(Ns)", `"(duration_ms|totalDuration)": ?[\d.]+`: `"$1":0`, `"timestamp":"[^"]*"`: `"timestamp":""`,

@@ -5,6 +5,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 
 // TestHookScript runs the sessions of testdata/hooks/script.
 func TestHookScript(t *testing.T) {
-	hearHangUps(t)
+	handleHangUps(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 "../../testdata/hooks/script",
 		RequireUniqueNames:  true,
@@ -30,17 +31,17 @@ func TestHookScript(t *testing.T) {
 	})
 }
 
-// hearHangUps has programs of the sessions not ignore SIGHUP, as they would if the
-// tests were run by nohup: what this process handles is the default in them.
-func hearHangUps(t *testing.T) {
+// handleHangUps makes the programs of the sessions react to SIGHUP even if nohup runs the
+// tests: a signal that this process handles has its default action in its children.
+func handleHangUps(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
-		heard := make(chan os.Signal, 1)
-		signal.Notify(heard, syscall.SIGHUP)
-		t.Cleanup(func() { signal.Stop(heard) })
+		handled := make(chan os.Signal, 1)
+		signal.Notify(handled, syscall.SIGHUP)
+		t.Cleanup(func() { signal.Stop(handled) })
 	}
 }
 
-// makeExecutable does for a session's scripts what an archive cannot say.
+// makeExecutable makes a session's scripts executable; an archive has no file modes.
 func makeExecutable(dir string) error {
 	return filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".sh" {
@@ -50,8 +51,7 @@ func makeExecutable(dir string) error {
 	})
 }
 
-// noDurations writes the last standard output to said.txt, with every duration
-// as 0 ms.
+// noDurations writes the last standard output to said.txt, with every duration as 0 ms.
 func noDurations(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: nodurations")
@@ -60,12 +60,13 @@ func noDurations(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("said.txt"), []byte(said), 0o644))
 }
 
-// TestHookExamples runs the cases beside the example hooks, and finds nothing
-// wrong in what they are configured by.
+// TestHookExamples runs the cases beside the example hooks and checks their
+// configuration.
 func TestHookExamples(t *testing.T) {
 	examples := "../../testdata/hooks/examples"
-	out := mainOf(t, "hooks", "test", "-v", filepath.Join(examples, "tests"))
-	t.Log(out)
+	if out := mainOf(t, "hooks", "test", filepath.Join(examples, "tests")); !strings.HasPrefix(out, "ok\t10 cases") {
+		t.Error(out)
+	}
 	if out := mainOf(t, "hooks", "check", "--strict", "--dialect", "claude", filepath.Join(examples, "hooks", "hooks.json")); out != "" {
 		t.Error(out)
 	}

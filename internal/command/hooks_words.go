@@ -71,7 +71,7 @@ func (w words) policy(p hooks.Policy) []string {
 	add(p.Decision == "ask" || p.Decision == "defer", "decision: ", p.Decision)
 	add(p.ToolInput != nil, "the tool gets: ", string(p.ToolInput))
 	add(p.ModifiedRequest != nil, "the model gets: ", string(p.ModifiedRequest))
-	add(p.SyntheticResponse != nil, "the answer in place of the model's: ", string(p.SyntheticResponse))
+	add(p.SyntheticResponse != nil, "the answer instead of the model's: ", string(p.SyntheticResponse))
 	add(p.ModifiedResponse != nil, "the response becomes: ", string(p.ModifiedResponse))
 	add(p.ToolConfig != nil, "the choice of tools: ", string(p.ToolConfig))
 	add(p.AdditionalContext != "", "context for the model: ", p.AdditionalContext)

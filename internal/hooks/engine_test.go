@@ -193,7 +193,7 @@ func TestBlockedToolIsNotRunAndCancelledHooksDoNotBlock(t *testing.T) {
 	require.Contains(t, run.Before.Results[0].Error, "cancelled")
 }
 
-// Fire returns when every hook has ended: nothing goes on behind the caller's back.
+// Fire returns when every hook has ended: no hook is still running.
 // HOOK-134
 func TestFireReturnsAfterTheHooksHaveEnded(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "mark")

@@ -43,7 +43,7 @@ func Claude() Dialect {
 }
 
 // claudeEvents returns the table of Claude Code. Standard error of a failed hook
-// reaches nobody but the log.
+// is only logged.
 func claudeEvents() []Event {
 	silent := Said{Exit2: Block}
 	context := Said{Exit2: Block, Text: Context, OtherJSON: Context}
