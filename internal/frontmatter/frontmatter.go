@@ -145,7 +145,7 @@ func parse(text []byte) (Value, error) {
 	if len(doc.Content) == 0 {
 		return Value{}, nil
 	}
-	if expanded(doc.Content[0], map[*yaml.Node]int{}) >= tooMany {
+	if expanded(doc.Content[0], map[*yaml.Node]int{}) == tooMany {
 		return Value{}, ErrAliases
 	}
 	return Value{doc.Content[0]}, nil
@@ -164,9 +164,7 @@ func expanded(n *yaml.Node, seen map[*yaml.Node]int) int {
 	seen[n] = tooMany
 	count := 1 + expanded(n.Alias, seen)
 	for _, child := range n.Content {
-		if count += expanded(child, seen); count >= tooMany {
-			return tooMany
-		}
+		count = min(count+expanded(child, seen), tooMany)
 	}
 	seen[n] = count
 	return count

@@ -180,8 +180,26 @@ func TestValuesKeepTheirTypes(t *testing.T) {
 }
 
 func TestLongValuesAreCut(t *testing.T) {
-	v, err := Parse([]byte("l: [" + strings.Repeat("abcdefgh, ", 10000) + "z]\n"))
-	require.NoError(t, err)
-	assert.Less(t, len(v.At("l").String()), MaxText+100)
-	assert.Greater(t, len(v.At("l").String()), MaxText)
+	for yaml, end := range map[string]string{
+		"v: [" + strings.Repeat("abcdefgh, ", 10000) + "z]\n":   "h…]",
+		"v: {" + manyMembers(5000) + "}\n":                      ": abcdefgh…}",
+		"v: [[" + strings.Repeat("abcdefgh, ", 10000) + "z]]\n": "h…]]",
+	} {
+		v, err := Parse([]byte(yaml))
+		require.NoError(t, err)
+		text := v.At("v").String()
+		assert.Less(t, len(text), MaxText+100)
+		assert.Greater(t, len(text), MaxText)
+		assert.Equal(t, 1, strings.Count(text, "…"))
+		assert.True(t, strings.HasSuffix(text, end), text[len(text)-20:])
+	}
+	assert.Empty(t, Value{}.String())
+}
+
+func manyMembers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "k%d: abcdefgh, ", i)
+	}
+	return b.String()
 }

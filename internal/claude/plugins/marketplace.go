@@ -114,10 +114,7 @@ func sourceOf(manifest object, plugin string) (string, error) {
 		return "", plugins.mistake(`"plugins": %s`, jsonx.Got(plugins.Kind(), "an array"))
 	}
 	for _, item := range items {
-		o, err := item.object()
-		if err != nil {
-			continue
-		}
+		o, _ := item.object() // anything else has no name
 		if name, _ := o.text("name"); name != plugin {
 			continue
 		}

@@ -28,7 +28,9 @@ func TestSettings(t *testing.T) {
 		assert.Equal(t, key == "b@m", s.Disabled(key), key)
 	}
 	assert.Empty(t, s.Problems())
-	assert.False(t, (*plugins.Settings)(nil).Disabled("a@m"))
+	enabled, path := (*plugins.Settings)(nil).Lookup("a@m")
+	assert.False(t, enabled)
+	assert.Empty(t, path)
 }
 
 func TestUnusableSettingsAreReported(t *testing.T) {

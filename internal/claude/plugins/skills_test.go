@@ -1,6 +1,7 @@
 package plugins_test
 
 import (
+	"errors"
 	"io/fs"
 	"testing"
 
@@ -56,14 +57,53 @@ func TestHasName(t *testing.T) {
 	}
 
 	w.put("/p/skills/b/SKILL.md", "---\nname: [alias\n---\n")
-	_, err := plugins.HasName(w, "/p/skills/b", "alias")
+	has, err := plugins.HasName(w, "/p/skills/b", "alias")
+	assert.False(t, has)
 	require.ErrorIs(t, err, frontmatter.ErrSyntax)
 	require.ErrorAs(t, err, new(*plugins.FileError))
 	assert.Contains(t, err.Error(), "/p/skills/b/SKILL.md: frontmatter is not valid YAML")
 
-	_, err = plugins.HasName(w, "/p/skills/c", "alias")
+	has, err = plugins.HasName(w, "/p/skills/c", "alias")
+	assert.False(t, has)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.EqualError(t, err, "/p/skills/c/SKILL.md: file does not exist")
+}
+
+// torn returns files that cannot be read to their end, and counts those not closed.
+type torn struct {
+	plugins.FS
+	open int
+}
+
+var errTorn = errors.New("torn")
+
+func (fsys *torn) Open(path string) (fs.File, error) {
+	f, err := fsys.FS.Open(path)
+	fsys.open++
+	return &tornFile{f, fsys}, err
+}
+
+type tornFile struct {
+	fs.File
+	fsys *torn
+}
+
+func (*tornFile) Read([]byte) (int, error) { return 0, errTorn }
+
+func (f *tornFile) Close() error {
+	f.fsys.open--
+	return f.File.Close()
+}
+
+func TestHasNameOfAFileThatCannotBeRead(t *testing.T) {
+	w := newWorld(t)
+	w.put("/p/skills/a/SKILL.md", "---\nname: alias\n---\n")
+	files := &torn{FS: w}
+	has, err := plugins.HasName(files, "/p/skills/a", "alias")
+	assert.False(t, has)
+	require.ErrorIs(t, err, errTorn)
+	require.EqualError(t, err, "/p/skills/a/SKILL.md: torn")
+	assert.Zero(t, files.open)
 }
 
 func TestNestedPath(t *testing.T) {
