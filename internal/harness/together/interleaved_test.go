@@ -11,7 +11,7 @@ import (
 )
 
 // shortTimeout is the lock timeout of a hook that is expected to give up.
-const shortTimeout = 200 * time.Millisecond
+const shortTimeout = 500 * time.Millisecond
 
 // interleaving has a hook run while a client is between reading and writing.
 type interleaving struct {
