@@ -150,20 +150,16 @@ func (t *transaction) abort(ctx context.Context, cause error) error {
 	return cause
 }
 
-// rollbackWait bounds the wait for writers that are writing to a file that the
-// rollback removes. They take milliseconds, and a process that was told to end by a
-// signal may be killed a second later.
-const rollbackWait = 500 * time.Millisecond
-
 // excludeWriters takes the locks of the files that were created. A writer that has
-// read such a file and writes it after its removal would create it again. If the
-// locks cannot be taken in time, the rollback goes ahead: rolling back without them
-// is better than not rolling back.
+// read such a file and writes it after its removal would create it again. Writers
+// take milliseconds; the wait is bounded because a process that was told to end by a
+// signal may be killed a second later. If the locks cannot be taken in time, the
+// rollback goes ahead: rolling back without them is better than not rolling back.
 func (t *transaction) excludeWriters(ctx context.Context) {
 	if len(t.linked) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rollbackWait)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 500*time.Millisecond)
 	defer cancel()
 	_, _ = t.locker.Lock(ctx, slices.Collect(maps.Keys(t.linked)))
 }

@@ -28,9 +28,9 @@ func isReason(err error) bool {
 	return false
 }
 
-// TestEveryByteOfAJournalCounts: whatever is cut off and whatever one byte is
-// changed to, it is no journal any more.
-func TestEveryByteOfAJournalCounts(t *testing.T) {
+// TestJournalWithAnyByteChangedIsRejected tries every truncation, and every value of
+// every byte.
+func TestJournalWithAnyByteChangedIsRejected(t *testing.T) {
 	w := newWorld(t)
 	for n := range w.journal {
 		_, err := parseJournal(w.journal[:n], "../list")
@@ -48,12 +48,12 @@ func TestEveryByteOfAJournalCounts(t *testing.T) {
 		data[i] = was
 	}
 	_, err := parseJournal(data, "../list")
-	require.NoError(t, err, "the journal itself is one")
+	require.NoError(t, err, "the journal itself is valid")
 }
 
-// untrusted holds that a journal which cannot be trusted is not acted on by any
-// of those who find it, and that nothing is changed at all.
-func (w *world) untrusted(t *testing.T) *JournalError {
+// requireUntrusted fails unless Recover, Inspect and Open report the journal as
+// untrusted, with the same error, and change nothing.
+func (w *world) requireUntrusted(t *testing.T) *JournalError {
 	t.Helper()
 	ctx := context.Background()
 	before := tree(t, w.root, lockFileName)
@@ -71,18 +71,18 @@ func (w *world) untrusted(t *testing.T) *JournalError {
 }
 
 // TestDamagedJournalIsNotActedOn does on the disk what
-// TestEveryByteOfAJournalCounts does in memory, for some bytes.
+// TestJournalWithAnyByteChangedIsRejected does in memory, for some bytes.
 func TestDamagedJournalIsNotActedOn(t *testing.T) {
 	w := newWorld(t)
 	for n := 0; n < len(w.journal); n += 23 {
 		w.setJournal(t, w.journal[:n])
-		w.untrusted(t)
+		w.requireUntrusted(t)
 	}
 	for i := 0; i < len(w.journal); i += 17 {
 		data := append([]byte(nil), w.journal...)
 		data[i] ^= 1 << (i % 8)
 		w.setJournal(t, data)
-		w.untrusted(t)
+		w.requireUntrusted(t)
 	}
 	w.setJournal(t, w.journal)
 	r, err := Recover(context.Background(), w.d)
@@ -90,15 +90,15 @@ func TestDamagedJournalIsNotActedOn(t *testing.T) {
 	assert.Equal(t, Report{Outcome: RolledBack, ID: w.id, Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"}}, r)
 }
 
-// forged is a journal that somebody made, with the right checksum but for those
-// that say otherwise.
+// forged is a journal that this package did not write. Its checksum is right unless
+// its name says otherwise.
 type forged struct {
 	name   string
 	make   func(w *world) []byte
 	reason error
 }
 
-// with replaces a part of the body.
+// with replaces a part of the body of the journal.
 func with(old, new string) func(w *world) []byte {
 	return func(w *world) []byte {
 		body := w.body()
@@ -109,23 +109,25 @@ func with(old, new string) func(w *world) []byte {
 	}
 }
 
-func bodyOf(text string) func(w *world) []byte {
+func withBody(text string) func(w *world) []byte {
 	return func(*world) []byte { return sealed(text) }
 }
 
-// named calls the file that the journal deletes or creates by another name.
-func named(name string) func(w *world) []byte {
+// deleted gives a file that the journal deletes another name, in JSON.
+func deleted(name string) func(w *world) []byte {
 	return func(w *world) []byte {
 		return sealed(strings.Replace(w.body(), `"name":"2.json"`, `"name":`+name, 1))
 	}
 }
 
+// created gives a file that the journal creates another name, in JSON.
 func created(name string) func(w *world) []byte {
 	return func(w *world) []byte {
 		return sealed(strings.Replace(w.body(), `"name":"4.json"`, `"name":`+name, 1))
 	}
 }
 
+// head gives the journal another beginning, up to the checksum.
 func head(text string) func(w *world) []byte {
 	return func(w *world) []byte { return []byte(text + digest([]byte(w.body())) + "\n" + w.body()) }
 }
@@ -134,6 +136,7 @@ var forgeries = []forged{
 	{"version 0", head("fsmtx-journal 0 "), ErrJournalVersion},
 	{"version 2", head("fsmtx-journal 2 "), ErrJournalVersion},
 	{"version 2 with another shape", head("fsmtx-journal 2 x y z "), ErrJournalVersion},
+	{"version 2 without a checksum", func(*world) []byte { return []byte("fsmtx-journal 2\n{}") }, ErrJournalVersion},
 	{"version 01", head("fsmtx-journal 01 "), ErrJournalVersion},
 	{"no version", head("fsmtx-journal  "), ErrJournalVersion},
 	{"another program's", head("raft-journal 1 "), ErrJournalTorn},
@@ -142,7 +145,7 @@ var forgeries = []forged{
 	{"upper-case checksum", func(w *world) []byte {
 		return []byte("fsmtx-journal 1 " + strings.ToUpper(digest([]byte(w.body()))) + "\n" + w.body())
 	}, ErrJournalTorn},
-	{"line feed of Windows", func(w *world) []byte { return []byte(strings.Replace(string(w.journal), "\n", "\r\n", 1)) }, ErrJournalTorn},
+	{"line feed after a carriage return", func(w *world) []byte { return []byte(strings.Replace(string(w.journal), "\n", "\r\n", 1)) }, ErrJournalTorn},
 	{"something after it", func(w *world) []byte { return append(w.journal[:len(w.journal):len(w.journal)], '\n') }, ErrJournalTorn},
 	{"twice", func(w *world) []byte { return append(w.journal[:len(w.journal):len(w.journal)], w.journal...) }, ErrJournalTorn},
 	{"empty", func(*world) []byte { return nil }, ErrJournalTorn},
@@ -156,17 +159,17 @@ var forgeries = []forged{
 	{"of an absolute path", with(`"../list"`, `"/"`), ErrJournalForeign},
 	{"of nothing", with(`"dir":"../list",`, ``), ErrJournalForeign},
 
-	{"empty body", bodyOf(``), ErrJournalInvalid},
-	{"null", bodyOf(`null`), ErrJournalInvalid},
-	{"empty object", bodyOf(`{}`), ErrJournalInvalid},
-	{"array", bodyOf(`[]`), ErrJournalInvalid},
-	{"number", bodyOf(`1e400`), ErrJournalInvalid},
-	{"nesting bomb", bodyOf(strings.Repeat("[", 1<<20)), ErrJournalInvalid},
+	{"empty body", withBody(``), ErrJournalInvalid},
+	{"null", withBody(`null`), ErrJournalInvalid},
+	{"empty object", withBody(`{}`), ErrJournalInvalid},
+	{"array", withBody(`[]`), ErrJournalInvalid},
+	{"number", withBody(`1e400`), ErrJournalInvalid},
+	{"nesting bomb", withBody(strings.Repeat("[", 1<<20)), ErrJournalInvalid},
 	{"nesting bomb in a member", with(`"label":"a label"`, `"label":`+strings.Repeat(`{"a":`, 1<<18)), ErrJournalInvalid},
 	{"unknown member", with(`"label"`, `"extra":1,"label"`), ErrJournalInvalid},
 	{"unknown member of an entry", with(`"size"`, `"path":"/etc/passwd","size"`), ErrJournalInvalid},
 	{"member twice", with(`"label"`, `"dir":"../list","label"`), ErrJournalInvalid},
-	{"no UTF-8", with(`a label`, "a\xff"), ErrJournalInvalid},
+	{"invalid UTF-8", with(`a label`, "a\xff"), ErrJournalInvalid},
 	{"half a surrogate pair", with(`a label`, `\ud800`), ErrJournalInvalid},
 	{"creates is an object", with(`"creates":[`, `"creates":{},"x":[`), ErrJournalInvalid},
 	{"an entry is null", with(`"creates":[`, `"creates":[null,`), ErrJournalInvalid},
@@ -177,22 +180,22 @@ var forgeries = []forged{
 	{"id with NUL", func(w *world) []byte { return with(w.id, `a\u0000b`)(w) }, ErrJournalInvalid},
 	{"id too long", func(w *world) []byte { return with(w.id, strings.Repeat("a", 65))(w) }, ErrJournalInvalid},
 
-	{"deletes another than it keeps", named(`"1.json"`), ErrJournalInvalid},
-	{"deletes nothing that it keeps", func(w *world) []byte {
+	{"deletes another file than has a backup", deleted(`"1.json"`), ErrJournalInvalid},
+	{"deletes nothing that has a backup", func(w *world) []byte {
 		body := w.body()
 		return sealed(body[:strings.Index(body, `"deletes"`)] + `"deletes":null}`)
 	}, ErrJournalInvalid},
-	{"deletes ../x", named(`"../../outside/secret"`), ErrJournalInvalid},
-	{"deletes ..", named(`".."`), ErrJournalInvalid},
-	{"deletes .", named(`"."`), ErrJournalInvalid},
-	{"deletes nothing", named(`""`), ErrJournalInvalid},
-	{"deletes an absolute path", named(`"/outside/secret"`), ErrJournalInvalid},
-	{"deletes below D", named(`"sub/2.json"`), ErrJournalInvalid},
-	{"deletes with NUL", named(`"2.json\u0000"`), ErrJournalInvalid},
-	{"deletes a name too long", named(`"` + strings.Repeat("2", 256) + `"`), ErrJournalInvalid},
-	{"deletes a name twice", named(`"3.json"`), ErrJournalInvalid},
-	{"deletes what it creates", named(`"4.json"`), ErrJournalInvalid},
-	{"deletes no string", named(`2`), ErrJournalInvalid},
+	{"deletes ../x", deleted(`"../../outside/secret"`), ErrJournalInvalid},
+	{"deletes ..", deleted(`".."`), ErrJournalInvalid},
+	{"deletes .", deleted(`"."`), ErrJournalInvalid},
+	{"deletes the empty name", deleted(`""`), ErrJournalInvalid},
+	{"deletes an absolute path", deleted(`"/outside/secret"`), ErrJournalInvalid},
+	{"deletes below D", deleted(`"sub/2.json"`), ErrJournalInvalid},
+	{"deletes with NUL", deleted(`"2.json\u0000"`), ErrJournalInvalid},
+	{"deletes a name too long", deleted(`"` + strings.Repeat("2", 256) + `"`), ErrJournalInvalid},
+	{"deletes a name twice", deleted(`"3.json"`), ErrJournalInvalid},
+	{"deletes what it creates", deleted(`"4.json"`), ErrJournalInvalid},
+	{"deletes a number", deleted(`2`), ErrJournalInvalid},
 	{"creates ../x", created(`"../../outside/dir/4.json"`), ErrJournalInvalid},
 	{"creates an absolute path", created(`"/etc/passwd"`), ErrJournalInvalid},
 	{"creates a name twice", created(`"5.json"`), ErrJournalInvalid},
@@ -200,14 +203,14 @@ var forgeries = []forged{
 
 	{"negative size", with(`"size":5`, `"size":-1`), ErrJournalInvalid},
 	{"size past the limit", with(`"size":5`, `"size":67108865`), ErrJournalInvalid},
-	{"size past all numbers", with(`"size":5`, `"size":9223372036854775808`), ErrJournalInvalid},
+	{"size past int64", with(`"size":5`, `"size":9223372036854775808`), ErrJournalInvalid},
 	{"size with a fraction", with(`"size":5`, `"size":5.5`), ErrJournalInvalid},
 	{"mode with setuid", with(`"mode":416`, `"mode":8389024`), ErrJournalInvalid},
 	{"mode of a directory", with(`"mode":416`, `"mode":2147484096`), ErrJournalInvalid},
 	{"digest too short", with(digest([]byte("old 2")), digest([]byte("old 2"))[1:]), ErrJournalInvalid},
 	{"digest of other letters", with(digest([]byte("old 2")), strings.Repeat("z", 64)), ErrJournalInvalid},
 	{"inode below 0", func(w *world) []byte { return with(`"inode":`, `"inode":-`)(w) }, ErrJournalInvalid},
-	{"time that is none", with(`"time":"`, `"time":"x`), ErrJournalInvalid},
+	{"time that is not one", with(`"time":"`, `"time":"x`), ErrJournalInvalid},
 	{"a hundred thousand entries", hundredThousand, ErrJournalInvalid},
 }
 
@@ -224,14 +227,14 @@ func TestForgedJournalIsNotActedOn(t *testing.T) {
 	for _, f := range forgeries {
 		t.Run(strings.ReplaceAll(f.name, " ", "-"), func(t *testing.T) {
 			w.setJournal(t, f.make(w))
-			found := w.untrusted(t)
+			found := w.requireUntrusted(t)
 			assert.ErrorIs(t, found, f.reason)
 		})
 	}
 }
 
-// TestWhatIsNoFileIsNoJournal: nothing waits for a pipe and nothing follows a link.
-func TestWhatIsNoFileIsNoJournal(t *testing.T) {
+// TestJournalMustBeARegularFile: nothing waits for a pipe or follows a link.
+func TestJournalMustBeARegularFile(t *testing.T) {
 	for name, plant := range map[string]func(t *testing.T, w *world, path string) error{
 		"directory": func(_ *testing.T, w *world, path string) error { return os.Mkdir(path, 0o700) },
 		"FIFO":      func(_ *testing.T, w *world, path string) error { return syscall.Mkfifo(path, 0o600) },
@@ -242,7 +245,7 @@ func TestWhatIsNoFileIsNoJournal(t *testing.T) {
 			}
 			return err
 		},
-		"link to a sound journal": func(_ *testing.T, w *world, path string) error {
+		"link to a valid journal": func(_ *testing.T, w *world, path string) error {
 			if err := os.WriteFile(w.path("outside/journal"), w.journal, 0o600); err != nil {
 				return err
 			}
@@ -260,15 +263,15 @@ func TestWhatIsNoFileIsNoJournal(t *testing.T) {
 			w := newWorld(t)
 			require.NoError(t, os.Remove(w.in(journalName)))
 			require.NoError(t, plant(t, w, w.in(journalName)))
-			assert.ErrorIs(t, w.untrusted(t), ErrJournalInvalid)
-			w.canBeSetAside(t)
+			assert.ErrorIs(t, w.requireUntrusted(t), ErrJournalInvalid)
+			w.requireSetAside(t)
 		})
 	}
 }
 
-// canBeSetAside holds that SetAside gets an untrusted journal out of the way
-// without touching D, and that D works again.
-func (w *world) canBeSetAside(t *testing.T) {
+// requireSetAside fails unless SetAside moves an untrusted journal away without
+// touching D, and D can be used afterwards.
+func (w *world) requireSetAside(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()
 	before, outside := tree(t, w.d), tree(t, w.path("outside"))
@@ -278,7 +281,7 @@ func (w *world) canBeSetAside(t *testing.T) {
 	for _, path := range moved {
 		require.Equal(t, w.in(quarantineName), filepath.Dir(filepath.Dir(path)))
 		_, err := os.Lstat(path)
-		require.NoError(t, err, "where it says that it moved it")
+		require.NoError(t, err, "the path that it returned")
 	}
 	r, err := Recover(ctx, w.d)
 	require.NoError(t, err)
@@ -296,14 +299,14 @@ func TestForgedJournalCanBeSetAside(t *testing.T) {
 	for _, f := range forgeries {
 		w := newWorld(t)
 		w.setJournal(t, f.make(w))
-		w.canBeSetAside(t)
+		w.requireSetAside(t)
 		moved, err := SetAside(context.Background(), w.d)
 		require.NoError(t, err)
-		require.Empty(t, moved, "there is none")
+		require.Empty(t, moved, "there is no journal any more")
 	}
 }
 
-func TestSoundJournalIsNotSetAside(t *testing.T) {
+func TestTrustedJournalIsNotSetAside(t *testing.T) {
 	w := newWorld(t)
 	before := tree(t, w.root, lockFileName)
 	_, err := SetAside(context.Background(), w.d)

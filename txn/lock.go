@@ -17,10 +17,6 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// retryDelay is the time between two attempts to take a lock: short compared to the
-// milliseconds for which it is held, long compared to the cost of an attempt.
-const retryDelay = 5 * time.Millisecond
-
 // LockedError reports the process that held the lock of S until the context ended.
 // It wraps ErrLocked and the context's cause.
 type LockedError struct {
@@ -98,8 +94,9 @@ func lockFile(ctx context.Context, files vfs.FS, path string, flag int) (unlock 
 	return release, nil
 }
 
-// waitFor tries the lock before it looks at the context, so that LockedError is
-// returned only for a lock that was held.
+// waitFor retries every 5 ms: short compared to the time for which a lock is held,
+// long compared to the cost of an attempt. It tries the lock before it looks at the
+// context, so that LockedError is returned only for a lock that was held.
 func waitFor(ctx context.Context, f *flock.Flock) error {
 	for {
 		ok, err := f.TryLock()
@@ -116,7 +113,7 @@ func waitFor(ctx context.Context, f *flock.Flock) error {
 		select {
 		case <-ctx.Done():
 			return lockedError(f.Path(), context.Cause(ctx))
-		case <-time.After(retryDelay):
+		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }

@@ -13,22 +13,23 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// planted is something that another program put into the way.
+// planted is an attempt to redirect or block this package.
 type planted struct {
 	name string
 	// plant changes an interrupted world; outside is a directory with the files
 	// secret, 2.json and dir/4.json.
 	plant func(t *testing.T, w *world, outside string)
-	is    error // of Recover; nil if it can do its work all the same
+	is    error // what Recover returns
 }
 
+// replace replaces path by a symbolic link to target.
 func replace(t *testing.T, path, target string) {
 	t.Helper()
 	require.NoError(t, os.RemoveAll(path))
 	require.NoError(t, os.Symlink(target, path))
 }
 
-// moved puts a part of S outside and a link to it in its place.
+// moved moves a part of S outside and replaces it by a link to its new place.
 func moved(t *testing.T, from, to string) {
 	t.Helper()
 	require.NoError(t, os.Rename(from, to))
@@ -77,10 +78,10 @@ var plantings = []planted{
 	{"new is a link", func(t *testing.T, w *world, outside string) {
 		replace(t, w.in(txnPrefix+w.id+"/new"), outside+"/dir")
 	}, ErrJournalInvalid},
-	{"a kept file is a link", func(t *testing.T, w *world, outside string) {
+	{"a backup is a link", func(t *testing.T, w *world, outside string) {
 		replace(t, w.in(txnPrefix+w.id+"/old/2.json"), outside+"/secret")
 	}, ErrJournalInvalid},
-	{"a kept file is a FIFO", func(t *testing.T, w *world, _ string) {
+	{"a backup is a FIFO", func(t *testing.T, w *world, _ string) {
 		require.NoError(t, os.Remove(w.in(txnPrefix+w.id+"/old/2.json")))
 		require.NoError(t, syscall.Mkfifo(w.in(txnPrefix+w.id+"/old/2.json"), 0o600))
 	}, ErrJournalInvalid},
@@ -91,7 +92,7 @@ var plantings = []planted{
 		require.NoError(t, os.Chmod(w.in(txnPrefix+w.id), 0o777))
 	}, ErrJournalInvalid},
 
-	{"a link called as a transaction's directory", func(t *testing.T, w *world, outside string) {
+	{"a link with the name of a transaction's directory", func(t *testing.T, w *world, outside string) {
 		require.NoError(t, os.Symlink(outside, w.in(txnPrefix+otherID)))
 	}, nil},
 	{"a link in an abandoned transaction", func(t *testing.T, w *world, outside string) {
@@ -149,9 +150,9 @@ var plantings = []planted{
 	}, nil},
 }
 
-// TestNothingPlantedIsFollowed: whatever stands in the way in S or D, all that is
-// outside of them stays byte for byte, nothing waits, and what cannot be done is
-// an error. What it was interrupted in is done once the way is free.
+// TestNothingPlantedIsFollowed: whatever is in S or D in the place of something
+// else, nothing outside of them changes, nothing blocks, and Recover either works or
+// returns the expected error.
 func TestNothingPlantedIsFollowed(t *testing.T) {
 	for _, p := range plantings {
 		t.Run(strings.ReplaceAll(p.name, " ", "-"), func(t *testing.T) {
@@ -162,12 +163,12 @@ func TestNothingPlantedIsFollowed(t *testing.T) {
 			before, all := tree(t, outside), tree(t, w.root, lockFileName)
 
 			_, err := Inspect(t.Context(), w.d)
-			assert.Equal(t, all, tree(t, w.root, lockFileName), "looking changed something")
+			assert.Equal(t, all, tree(t, w.root, lockFileName), "Inspect changed something")
 			assert.Equal(t, p.is != nil, err != nil, "inspected: %v", err)
 			_, err = Recover(t.Context(), w.d)
 			if p.is == nil {
 				assert.NoError(t, err)
-				w.tryAll(t)
+				w.requireUsable(t)
 			} else {
 				assert.ErrorIs(t, err, p.is)
 			}
@@ -177,8 +178,8 @@ func TestNothingPlantedIsFollowed(t *testing.T) {
 	}
 }
 
-// tryAll goes through everything else that reads or writes S.
-func (w *world) tryAll(t *testing.T) {
+// requireUsable fails unless everything else that reads or writes S works.
+func (w *world) requireUsable(t *testing.T) {
 	t.Helper()
 	d, err := Open(t.Context(), w.d, WithHistory(1))
 	require.NoError(t, err)
@@ -193,8 +194,8 @@ func (w *world) tryAll(t *testing.T) {
 	assert.NotEmpty(t, h)
 }
 
-// TestSiblingOfAnotherUser: root could use it, and must not.
-func TestSiblingOfAnotherUser(t *testing.T) {
+// TestStateDirOfAnotherUserIsRefused, even by root, who could use it.
+func TestStateDirOfAnotherUserIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a directory away")
 	}
@@ -209,9 +210,9 @@ func TestSiblingOfAnotherUser(t *testing.T) {
 	assert.Equal(t, before, tree(t, w.root))
 }
 
-// TestModes: nobody else looks into S, and the files of its own are nobody
-// else's, whatever the umask. Staged and kept files have the modes they have in D.
-func TestModes(t *testing.T) {
+// TestStateDirIsPrivate: only this user can read S and the lock and journal in it,
+// whatever the umask. Staged files and backup links have the modes of the files in D.
+func TestStateDirIsPrivate(t *testing.T) {
 	old := syscall.Umask(0)
 	defer syscall.Umask(old)
 	w := newWorld(t)

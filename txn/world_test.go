@@ -16,20 +16,20 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// world is a directory D called "list" that a transaction left half changed, and
-// what is around it.
+// world is a directory D named "list" that a transaction left half changed, and its
+// surroundings.
 type world struct {
-	root    string // holds tasks/list, its sibling, and outside/
+	root    string // holds tasks/list, its state directory, and outside/
 	d, s    string
-	journal []byte // as the transaction wrote it
+	journal []byte // as written by the transaction
 	id      string
 	before  map[string]string // tree of D before the transaction
 }
 
-// errDeath is what a transaction of a world dies of.
+// errDeath is the panic that interrupts the transaction of a world.
 var errDeath = errors.New("dead")
 
-// dying is a file system whose process dies when a transaction is about to commit.
+// dying is a file system on which a transaction dies when it is about to commit.
 type dying struct{ vfs.OS }
 
 func (dying) Rename(oldname, newname string) error { panic(errDeath) }
@@ -72,8 +72,7 @@ func (w *world) interrupt(t testing.TB) {
 	w.id = j.ID
 }
 
-// memoryDir is in memory if it can be, since much is synced. Links and FIFOs in
-// it are what they are elsewhere.
+// memoryDir returns a directory in memory if there is one: syncing to a disk is slow.
 func memoryDir(t testing.TB) string {
 	if dir, err := os.MkdirTemp("/dev/shm", "fsmtx-test-"); err == nil {
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })
@@ -99,19 +98,19 @@ func (w *world) setJournal(t testing.TB, data []byte) {
 	require.NoError(t, os.WriteFile(w.in(journalName), data, 0o600))
 }
 
-// sealed returns a journal with the body and the right checksum.
+// sealed returns a journal with the body and its checksum.
 func sealed(body string) []byte {
 	return []byte(journalMagic + " " + journalVersion + " " + digest([]byte(body)) + "\n" + body)
 }
 
-// body is what follows the first line of the journal.
+// body returns the journal without its first line.
 func (w *world) body() string {
 	_, body, _ := strings.Cut(string(w.journal), "\n")
 	return body
 }
 
-// tree is every name below a directory with all that is known of it: type, mode,
-// inode, modification time unless it is a directory, bytes or the link's target.
+// tree returns every name below a directory, but for those in but, with its type,
+// mode, inode, modification time unless it is a directory, and bytes or target.
 func tree(t testing.TB, dir string, but ...string) map[string]string {
 	t.Helper()
 	m := map[string]string{}
@@ -151,5 +150,5 @@ func describeFile(path string, info fs.FileInfo) string {
 	return text
 }
 
-// lockFileName is what every look at S may change: who holds the lock.
+// lockFileName is the file that Open changes in any case.
 const lockFileName = "tasks/.list.fsmtx/" + lockName

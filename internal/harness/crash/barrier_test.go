@@ -13,9 +13,8 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// barriers are the syncs of a transaction and of a recovery, each of which a
-// disk may be made to pretend. S is synced three times: before the directory is
-// changed, at the commit point, and at the end of a rollback.
+// barriers are the syncs of a transaction and of a recovery. S is synced three times:
+// before D is changed, at the commit point, and at the end of a rollback.
 var barriers = []struct {
 	name string
 	is   func(d *dropper, s faultfs.Step) bool
@@ -44,7 +43,7 @@ func isSyncOfS(s faultfs.Step) bool {
 	return s.Op == "sync" && strings.HasSuffix(s.Path, ".fsmtx")
 }
 
-// dropper follows a run so as to tell the syncs of one directory apart.
+// dropper follows a run to distinguish the syncs of one directory.
 type dropper struct {
 	is                             func(*dropper, faultfs.Step) bool
 	renamed, withdrawn, recovering bool
@@ -62,9 +61,9 @@ func (d *dropper) drop(s faultfs.Step) bool {
 	return d.is(d, s)
 }
 
-// TestEveryBarrierCounts shows that the model would notice a barrier that is
-// missing: with each dropped in turn, some power cut breaks the contract.
-func TestEveryBarrierCounts(t *testing.T) {
+// TestEveryBarrierIsNecessary drops each barrier in turn: then some power cut breaks
+// the contract. So the model would notice a missing barrier.
+func TestEveryBarrierIsNecessary(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "dropped\tdistinct states\tviolations\tof recovery: distinct\tviolations")
@@ -72,7 +71,7 @@ func TestEveryBarrierCounts(t *testing.T) {
 		var sum, again outcome
 		for i, load := range workloads[:5] {
 			load.limits = limits{exhaustive: 128, samples: 24}
-			tr := &trial{workload: load, t: t, meddle: i%2 == 1, dropped: (&dropper{is: b.is}).drop}
+			tr := &trial{workload: load, t: t, update: i%2 == 1, dropped: (&dropper{is: b.is}).drop}
 			sum.add(tr.run().result)
 		}
 		for _, load := range workloads[3:5] {
@@ -80,7 +79,7 @@ func TestEveryBarrierCounts(t *testing.T) {
 			tr := &trial{workload: load, t: t, again: 20, inRecover: (&dropper{is: b.is, recovering: true}).drop}
 			again.add(tr.run().recovered)
 		}
-		assert.NotZero(t, sum.violations+again.violations, "dropping %s goes unnoticed", b.name)
+		assert.NotZero(t, sum.violations+again.violations, "no power cut shows that %s was dropped", b.name)
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\n", b.name, sum.distinct, sum.violations, again.distinct, again.violations)
 	}
 	require.NoError(t, w.Flush())

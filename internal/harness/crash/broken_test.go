@@ -20,15 +20,15 @@ import (
 )
 
 // The file systems here break a transaction in one way each, as a mistake in it
-// would. That a death is then found out shows that the tests of deaths can fail.
+// would. That the tests notice it shows that they can fail.
 
 func isTask(path string) bool {
 	return strings.HasSuffix(path, ".json") && filepath.Base(filepath.Dir(path)) == "list"
 }
 func isJournal(path string) bool { return filepath.Base(path) == "journal" }
 
-// late makes links into the list only when the list is synced: files are deleted
-// before those are there that replace them.
+// late delays links into the list until the list is synced, so that files are deleted
+// before their replacements exist.
 type late struct {
 	vfs.FS
 	links *[][2]string
@@ -54,7 +54,7 @@ func (l late) Sync(name string) error {
 	return l.FS.Sync(name)
 }
 
-// forgetful keeps no file that it deletes.
+// forgetful removes the backup link of each file that it deletes.
 type forgetful struct{ vfs.FS }
 
 func (f forgetful) Remove(name string) error {
@@ -67,7 +67,7 @@ func (f forgetful) Remove(name string) error {
 	return f.FS.Remove(name)
 }
 
-// silent has a journal only once all is done.
+// silent writes the journal only when everything is done.
 type silent struct {
 	vfs.FS
 	journal *string
@@ -84,7 +84,7 @@ func (s silent) Rename(from, to string) error {
 	return s.FS.Rename(from, to)
 }
 
-// hasty has its journal go before it undoes what the journal says.
+// hasty removes the journal before the rollback.
 type hasty struct{ vfs.FS }
 
 func (h hasty) Link(from, to string) error {
@@ -106,23 +106,24 @@ func (h hasty) forget(path string) {
 	}
 }
 
-// findDeaths freezes the disk at every step of a hydration on a broken file
-// system, recovers on a good one, and returns what is wrong with that.
-func (d death) findDeaths(t *testing.T, broken func() vfs.FS) (problems []string) {
+// problemsAfterDeath freezes the disk at every step of a hydration on a broken file
+// system, recovers on an intact one, and returns what is wrong then.
+func (d scenario) problemsAfterDeath(t *testing.T, broken func() vfs.FS) (problems []string) {
 	created := d.creations(t)
 	for n := range d.steps(t) {
 		w := d.world(t)
 		before := w.tasks(t)
 		_, _ = w.hydrate("first", faultfs.Freeze(broken(), n, nil))
-		problems = append(problems, gap(before, w.tasks(t), created), w.goOn(t, "recover", before, created))
+		problems = append(problems, readerProblem(before, w.tasks(t), created), w.continueBy(t, "recover", before, created))
 		require.NoError(t, os.RemoveAll(w.home))
 	}
 	return problems
 }
 
-// findSecondDeaths has a hydration die just ahead of its commit, freezes the disk
-// at every step of a recovery on a broken file system, and recovers on a good one.
-func (d death) findSecondDeaths(t *testing.T, broken func() vfs.FS) (problems []string) {
+// problemsAfterSecondDeath has a hydration die just ahead of its commit, freezes the
+// disk at every step of a recovery on a broken file system, and recovers on an intact
+// one.
+func (d scenario) problemsAfterSecondDeath(t *testing.T, broken func() vfs.FS) (problems []string) {
 	created, steps := d.creations(t), d.steps(t)
 	for m, done := 0, false; !done; m++ {
 		w := d.world(t)
@@ -135,30 +136,29 @@ func (d death) findSecondDeaths(t *testing.T, broken func() vfs.FS) (problems []
 		taken := 0
 		_, _ = tasks.List{Dir: w.list(), FS: faultfs.Freeze(broken(), m, func(faultfs.Step) { taken++ })}.Recover(context.Background())
 		done = taken < m
-		problems = append(problems, gap(before, w.tasks(t), created), w.goOn(t, "recover", before, created))
+		problems = append(problems, readerProblem(before, w.tasks(t), created), w.continueBy(t, "recover", before, created))
 		require.NoError(t, os.RemoveAll(w.home))
 	}
 	return problems
 }
 
-// TestDeathFindsBrokenTransactions breaks the transaction, and the recovery, in
-// one way after the other. Each has to be found out by its own symptom; whole,
-// neither has one.
-func TestDeathFindsBrokenTransactions(t *testing.T) {
+// TestDeathTestsNoticeBrokenTransactions breaks the transaction and the recovery in
+// one way after the other. Each has a symptom of its own; intact, neither has one.
+func TestDeathTestsNoticeBrokenTransactions(t *testing.T) {
 	whole := func() vfs.FS { return vfs.OS{} }
 	tooLate := func() vfs.FS { return late{vfs.OS{}, new([][2]string)} }
-	replacing := deaths[3]
+	replacing := scenarios[3]
 	for _, c := range []struct {
 		name    string
 		find    func(*testing.T, func() vfs.FS) []string
 		broken  func() vfs.FS
 		symptom string
 	}{
-		{"creates come after deletes", replacing.findDeaths, tooLate, "a reader sees only"},
-		{"nothing is kept", replacing.findDeaths, func() vfs.FS { return forgetful{vfs.OS{}} }, "not the list before, and"},
-		{"there is no journal", replacing.findDeaths, func() vfs.FS { return silent{vfs.OS{}, new(string)} }, "not the list before, and"},
-		{"recovery removes before it restores", replacing.findSecondDeaths, tooLate, "a reader sees only"},
-		{"recovery forgets the journal first", replacing.findSecondDeaths, func() vfs.FS { return hasty{vfs.OS{}} }, "not the list before, and"},
+		{"creates come after deletes", replacing.problemsAfterDeath, tooLate, "a reader sees only"},
+		{"nothing is kept", replacing.problemsAfterDeath, func() vfs.FS { return forgetful{vfs.OS{}} }, "not the list before, and"},
+		{"there is no journal", replacing.problemsAfterDeath, func() vfs.FS { return silent{vfs.OS{}, new(string)} }, "not the list before, and"},
+		{"recovery removes before it restores", replacing.problemsAfterSecondDeath, tooLate, "a reader sees only"},
+		{"recovery forgets the journal first", replacing.problemsAfterSecondDeath, func() vfs.FS { return hasty{vfs.OS{}} }, "not the list before, and"},
 	} {
 		assert.Empty(t, strings.Join(c.find(t, whole), ""), "nothing is broken")
 		count := 0
@@ -167,22 +167,22 @@ func TestDeathFindsBrokenTransactions(t *testing.T) {
 				count++
 			}
 		}
-		assert.NotZero(t, count, "it goes unnoticed that %s", c.name)
-		t.Logf("%s: found out at %d points", c.name, count)
+		assert.NotZero(t, count, "not noticed: %s", c.name)
+		t.Logf("%s: noticed at %d points", c.name, count)
 	}
 }
 
-// deaf does not release what a dead process held.
-type deaf struct{ *tasks.Locks }
+// withoutReap does not release the locks of a dead process.
+type withoutReap struct{ *tasks.Locks }
 
-func (deaf) Reap() error { return nil }
+func (withoutReap) Reap() error { return nil }
 
-// TestDeathLeavesLocksThatAreReleased has a hydration die while it holds the
-// client's locks. Whoever comes next has them at once; without Reap it waits.
-func TestDeathLeavesLocksThatAreReleased(t *testing.T) {
+// TestLocksAreReleasedAfterDeath has a hydration die while it holds the client's
+// locks. The next process gets them at once; without Reap it would wait.
+func TestLocksAreReleasedAfterDeath(t *testing.T) {
 	for _, broken := range []bool{false, true} {
-		w := deaths[3].world(t)
-		for n, step := range deaths[3].steps(t) {
+		w := scenarios[3].world(t)
+		for n, step := range scenarios[3].steps(t) {
 			if strings.HasPrefix(step, "rename S/journal") {
 				w.kill(t, n)
 			}
@@ -191,12 +191,12 @@ func TestDeathLeavesLocksThatAreReleased(t *testing.T) {
 		defer cancel()
 		var locker txn.Locker = new(tasks.Locks)
 		if broken {
-			locker = deaf{new(tasks.Locks)}
+			locker = withoutReap{new(tasks.Locks)}
 		}
 		r, err := txn.Recover(ctx, w.list(), txn.WithLocker(locker))
 		if broken {
 			_, busy := errors.AsType[*tasks.BusyError](err)
-			require.True(t, busy, "nobody held a lock: %v", err)
+			require.True(t, busy, "no lock was held: %v", err)
 			continue
 		}
 		require.NoError(t, err)
@@ -206,7 +206,7 @@ func TestDeathLeavesLocksThatAreReleased(t *testing.T) {
 
 var errSwallowed = errors.New("swallowed")
 
-// swallowing reports success for the call that fails.
+// swallowing reports success for a call that failed.
 type swallowing struct{ vfs.FS }
 
 func swallow(err error) error {
@@ -220,10 +220,10 @@ func (s swallowing) Link(from, to string) error   { return swallow(s.FS.Link(fro
 func (s swallowing) Rename(from, to string) error { return swallow(s.FS.Rename(from, to)) }
 func (s swallowing) Remove(name string) error     { return swallow(s.FS.Remove(name)) }
 
-// TestFaultFindsSwallowedErrors has calls that change the list not happen and not
-// be reported: what TestFaultOnce looks at tells each of them.
-func TestFaultFindsSwallowedErrors(t *testing.T) {
-	d := deaths[3]
+// TestFaultTestsNoticeSwallowedErrors has calls that change the list fail without an
+// error. The check of TestEveryFaultIsRolledBack notices each of them.
+func TestFaultTestsNoticeSwallowedErrors(t *testing.T) {
+	d := scenarios[3]
 	created := d.creations(t)
 	found := map[string]int{}
 	for n, more := 0, true; more; n++ {
@@ -233,7 +233,7 @@ func TestFaultFindsSwallowedErrors(t *testing.T) {
 		var step faultfs.Step
 		_, err := w.hydrate("first", swallowing{faultfs.Fail(vfs.OS{}, n, errSwallowed, func(s faultfs.Step) { step, more = s, true })})
 		if step.Op == "link" && isTask(step.To) || step.Op == "remove" && isTask(step.Path) {
-			assert.NotEmpty(t, w.belies(t, err, before, created), "it goes unnoticed that %s did not happen", step)
+			assert.NotEmpty(t, w.contradicts(t, err, before, created), "not noticed: %s did not happen", step)
 			found[step.Op]++
 		}
 		require.NoError(t, os.RemoveAll(w.home))

@@ -10,12 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What follows says what is wrong with a list, and returns "" if nothing is: so a
-// test may also hold that something is.
+// The functions of this file return what is wrong with a list, or "", so that a test
+// can also require that something is.
 
-// creations are the tasks that the skill makes in such a list, by the names of
-// their files: those of a hydration that nothing disturbs.
-func (d death) creations(t *testing.T) map[string]string {
+// creations returns the task files that an undisturbed hydration creates.
+func (d scenario) creations(t *testing.T) map[string]string {
 	w := d.world(t)
 	before := w.tasks(t)
 	_, err := w.hydrate("first", nil)
@@ -33,8 +32,9 @@ func (d death) creations(t *testing.T) map[string]string {
 // stays reports whether a hydration leaves the task alone.
 func (f file) stays() bool { return !strings.Contains(f.text, `"fsm"`) }
 
-// settled: a recovered list is exactly the one before or exactly the one after.
-func settled(before, got map[string]file, created map[string]string) (problem string) {
+// beforeOrAfter checks that a recovered list is exactly the one before or exactly the
+// one after.
+func beforeOrAfter(before, got map[string]file, created map[string]string) (problem string) {
 	if maps.Equal(before, got) {
 		return ""
 	}
@@ -44,8 +44,8 @@ func settled(before, got map[string]file, created map[string]string) (problem st
 	return ""
 }
 
-// isAfter: the tasks that stay are the same down to the inode, the created ones
-// are there as they were written, and there is nothing else.
+// isAfter checks that the tasks that stay are the same down to the inode, that the
+// created ones are as written, and that there are no others.
 func isAfter(before, got map[string]file, created map[string]string) (problem string) {
 	want := map[string]file{}
 	for name, f := range before {
@@ -66,9 +66,9 @@ func isAfter(before, got map[string]file, created map[string]string) (problem st
 	return ""
 }
 
-// gap: what a reader sees that takes no lock, at any moment. No fewer tasks than
-// before or no fewer than after, each of them whole, and none that is in neither.
-func gap(before, seen map[string]file, created map[string]string) (problem string) {
+// readerProblem checks what a reader sees that takes no lock: at any moment all tasks
+// of before or all of after, each of them complete, and none that is in neither.
+func readerProblem(before, seen map[string]file, created map[string]string) (problem string) {
 	for name, f := range seen {
 		if old, ok := before[name]; ok && old == f || !ok && f.text == created[name] && f.text != "" {
 			continue

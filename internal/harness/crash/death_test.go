@@ -36,7 +36,7 @@ type world struct {
 
 const longAgo = 1700000000
 
-type death struct {
+type scenario struct {
 	name    string
 	absent  bool
 	manual  int // tasks of the user
@@ -46,7 +46,7 @@ type death struct {
 	large   bool // not every step is tried unless that is asked for
 }
 
-var deaths = []death{
+var scenarios = []scenario{
 	{name: "into an empty list", creates: 3},
 	{name: "list absent", absent: true, creates: 3},
 	{name: "replace one by one", manual: 1, tagged: 1, creates: 1},
@@ -57,7 +57,7 @@ var deaths = []death{
 	{name: "fifty by fifty", manual: 1, tagged: 50, creates: 50, large: true},
 }
 
-func (d death) world(t *testing.T) *world {
+func (d scenario) world(t *testing.T) *world {
 	w := newWorld(t)
 	d.fill(t, w)
 	return w
@@ -69,8 +69,8 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// fill makes the skills, the list and its tasks.
-func (d death) fill(t *testing.T, w *world) {
+// fill creates the skills, the list and its tasks.
+func (d scenario) fill(t *testing.T, w *world) {
 	if !d.absent {
 		require.NoError(t, os.Mkdir(w.list(), 0o755))
 	}
@@ -126,7 +126,7 @@ func (w *world) hydrate(skill string, files vfs.FS) (hydrate.Result, error) {
 		hydrate.Options{LockTimeout: 5 * time.Second, FS: files})
 }
 
-// file is what a task file is known by.
+// file is what a task file is compared by.
 type file struct {
 	text  string
 	inode uint64
@@ -134,8 +134,8 @@ type file struct {
 	mtime int64
 }
 
-// tasks returns the task files of the list as they are. Locks and the high-water
-// mark are no part of it.
+// tasks returns the task files of the list. Locks and the high-water mark are not
+// part of it.
 func (w *world) tasks(t *testing.T) map[string]file {
 	m := map[string]file{}
 	entries, err := os.ReadDir(w.list())
@@ -159,14 +159,14 @@ func (w *world) tasks(t *testing.T) map[string]file {
 func names(m map[string]file) []string { return slices.Sorted(maps.Keys(m)) }
 
 // steps returns the names of the steps of an undisturbed hydration.
-func (d death) steps(t *testing.T) []string {
+func (d scenario) steps(t *testing.T) []string {
 	var all []string
 	_, err := d.world(t).hydrate("first", faultfs.Freeze(vfs.OS{}, 1<<30, func(s faultfs.Step) { all = append(all, s.String()) }))
 	require.NoError(t, err)
 	return all
 }
 
-// kill has a process of its own hydrate and be killed ahead of step n.
+// kill runs a process that hydrates and is killed ahead of step n.
 func (w *world) kill(t *testing.T, n int) {
 	c := exec.Command(os.Args[0])
 	c.Env = []string{"HOME=" + w.home, "FSMTX_TEST_DIE_AT=" + strconv.Itoa(n), raceOptions}
@@ -175,10 +175,10 @@ func (w *world) kill(t *testing.T, n int) {
 	require.True(t, ok && died.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL, "step %d: %v: %s", n, err, out)
 }
 
-// TestProcessDeath kills a hydration ahead of every step and continues in three
-// ways: by recover, by the next hydration, and by one of another skill.
-func TestProcessDeath(t *testing.T) {
-	for _, d := range deaths {
+// TestDeathAtEveryStepIsRecovered kills a hydration ahead of every step and continues
+// in three ways: by a recovery, by the next hydration, and by one of another skill.
+func TestDeathAtEveryStepIsRecovered(t *testing.T) {
+	for _, d := range scenarios {
 		t.Run(strings.ReplaceAll(d.name, " ", "-"), func(t *testing.T) {
 			t.Parallel()
 			steps, created := d.steps(t), d.creations(t)
@@ -187,9 +187,9 @@ func TestProcessDeath(t *testing.T) {
 					w := d.world(t)
 					before := w.tasks(t)
 					w.kill(t, n)
-					problem := gap(before, w.tasks(t), created)
+					problem := readerProblem(before, w.tasks(t), created)
 					require.Empty(t, problem, "ahead of step %d, %s", n, steps[n])
-					problem = w.goOn(t, by, before, created)
+					problem = w.continueBy(t, by, before, created)
 					require.Empty(t, problem, "%s after a death ahead of step %d, %s", by, n, steps[n])
 					require.NoError(t, os.RemoveAll(w.home))
 				}
@@ -198,9 +198,9 @@ func TestProcessDeath(t *testing.T) {
 	}
 }
 
-// chosen are the steps ahead of which a workload dies: all, or of a large one the
-// first of each kind, the last, and one by chance.
-func (d death) chosen(steps []string) []int {
+// chosen returns the steps ahead of which a scenario dies: all, or of a large one the
+// first of each kind, the last, and a random one.
+func (d scenario) chosen(steps []string) []int {
 	kinds := map[string][]int{}
 	for n, step := range steps {
 		kind := step
@@ -221,15 +221,14 @@ func (d death) chosen(steps []string) []int {
 	return slices.Compact(all)
 }
 
-// goOn continues after a death and tells what is wrong with what that makes of the
-// list.
-func (w *world) goOn(t *testing.T, by string, before map[string]file, created map[string]string) (problem string) {
+// continueBy continues after a death and returns what is wrong with the list then.
+func (w *world) continueBy(t *testing.T, by string, before map[string]file, created map[string]string) (problem string) {
 	if by == "recover" {
 		r := recovery.List(context.Background(), w.list(), 5*time.Second, recovery.Options{})
 		if r.State == recovery.Refused {
 			return r.String()
 		}
-		return settled(before, w.tasks(t), created)
+		return beforeOrAfter(before, w.tasks(t), created)
 	}
 	result, err := w.hydrate(by, nil)
 	if err != nil {
@@ -242,11 +241,11 @@ func (w *world) goOn(t *testing.T, by string, before map[string]file, created ma
 	return isAfter(before, w.tasks(t), made)
 }
 
-// TestDeathOfRecovery freezes the disk at every step of the recovery from every
-// death of two workloads, and a third time at a step chosen by chance.
-func TestDeathOfRecovery(t *testing.T) {
+// TestDeathOfRecoveryIsRecovered freezes the disk at every step of the recovery from
+// every death of two scenarios, and a third time at a random step.
+func TestDeathOfRecoveryIsRecovered(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for _, d := range []death{deaths[2], deaths[4]} {
+	for _, d := range []scenario{scenarios[2], scenarios[4]} {
 		steps, created := d.steps(t), d.creations(t)
 		for n := range steps {
 			for m, done := 0, false; !done; m++ {
@@ -255,10 +254,10 @@ func TestDeathOfRecovery(t *testing.T) {
 				_, _ = w.hydrate("first", faultfs.Freeze(vfs.OS{}, n, nil))
 				done = w.recoverUntil(m)
 				third := rng.IntN(2*m + 1)
-				second := gap(before, w.tasks(t), created)
+				second := readerProblem(before, w.tasks(t), created)
 				w.recoverUntil(third)
 				by := []string{"recover", "first", "second"}[(n+m)%3]
-				for _, problem := range []string{second, gap(before, w.tasks(t), created), w.goOn(t, by, before, created)} {
+				for _, problem := range []string{second, readerProblem(before, w.tasks(t), created), w.continueBy(t, by, before, created)} {
 					require.Empty(t, problem, "%s: frozen at %s, then at step %d of the recovery, then at %d of the next, then %s", d.name, steps[n], m, third, by)
 				}
 				require.NoError(t, os.RemoveAll(w.home))
@@ -267,8 +266,8 @@ func TestDeathOfRecovery(t *testing.T) {
 	}
 }
 
-// recoverUntil freezes the disk at step m of a recovery; true if that has no
-// more steps than that.
+// recoverUntil freezes the disk at step m of a recovery. It returns true if the
+// recovery has no more than m steps.
 func (w *world) recoverUntil(m int) (done bool) {
 	taken := 0
 	files := faultfs.Freeze(vfs.OS{}, m, func(faultfs.Step) { taken++ })

@@ -12,28 +12,28 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// The model of a disk: what a power cut leaves of it is what was made durable and
-// any part of what was not. A file's bytes and its names are made durable apart,
-// by syncing the file and by syncing the directory that holds the name. What one
-// call does in one directory comes or is lost together; what it does in two
-// (a rename) comes or is lost in each for itself.
+// This file is the model of a disk. A power cut leaves what was made durable, and
+// any part of what was not. A file's bytes are made durable by syncing the file, its
+// names by syncing the directories that hold them. What one call does in one
+// directory is kept or lost as a whole; what it does in two directories (a rename)
+// is kept or lost in each separately.
 
-// inode numbers files and directories of the model; 0 is none.
+// inode identifies a file or directory of the model; 0 is none.
 type inode int
 
-// effect is one thing that is lost or kept as a whole.
+// effect is a change that is kept or lost as a whole.
 type effect struct {
-	dir   inode            // for a change of names
+	dir   inode            // of a change of names
 	names map[string]inode // 0 removes the name
-	file  inode            // for a change of bytes
+	file  inode            // of a change of bytes
 	data  []byte
 }
 
-// disk is the state of the model: what is durable, and in order what is not yet.
+// disk is the state of the model: what is durable, and in order what is pending.
 type disk struct {
 	dirs    map[inode]map[string]inode // durable names
 	files   map[inode][]byte           // durable bytes
-	now     map[inode]map[string]inode // names as processes see them
+	now     map[inode]map[string]inode // names as seen by processes
 	mode    map[inode]fs.FileMode
 	mtime   map[inode]time.Time
 	pending []effect
@@ -69,8 +69,7 @@ func cloneNames(m map[inode]map[string]inode) map[inode]map[string]inode {
 	return c
 }
 
-// find returns the inode at a path below the root, and of the directory it is
-// in; 0 if there is none.
+// find returns the inode at a path below the root, or 0, and its directory and name.
 func (d *disk) find(path string) (dir inode, name string, at inode) {
 	dir = root
 	parts := strings.Split(strings.Trim(filepath.ToSlash(path), "/"), "/")
@@ -109,7 +108,7 @@ func applyNames(to, names map[string]inode) {
 	}
 }
 
-// apply does a step to the model. Paths are relative to the root.
+// apply applies a step to the model. Paths are relative to the root.
 func (d *disk) apply(s faultfs.Step) {
 	dir, name, at := d.find(s.Path)
 	switch s.Op {
@@ -154,7 +153,7 @@ func (d *disk) rename(dir inode, name string, at inode, path string) {
 	d.set(dir, map[string]inode{name: 0})
 }
 
-// harden makes the pending effects durable that a sync covers.
+// harden makes durable the pending effects that a sync covers.
 func (d *disk) harden(covered func(effect) bool) {
 	rest := d.pending[:0:0]
 	for _, e := range d.pending {
@@ -167,7 +166,7 @@ func (d *disk) harden(covered func(effect) bool) {
 	d.pending = rest
 }
 
-// commit makes one effect durable; of bytes, all or the first half.
+// commit makes an effect durable: a change of bytes wholly, or its first half.
 func (d *disk) commit(e effect, whole bool) {
 	switch {
 	case e.dir != 0:
@@ -179,15 +178,15 @@ func (d *disk) commit(e effect, whole bool) {
 	}
 }
 
-// What a power cut makes of a pending effect.
+// The fate of a pending effect in a power cut.
 const (
 	lost = iota
 	kept
-	torn // bytes only
+	torn // half of the bytes
 )
 
-// cut returns the disk after a power cut: the durable state and of each pending
-// effect what fate says.
+// cut returns the disk after a power cut: the durable state, and each pending effect
+// according to its fate.
 func (d *disk) cut(fate []int) *disk {
 	c := d.clone()
 	for i, e := range d.pending {
@@ -200,7 +199,7 @@ func (d *disk) cut(fate []int) *disk {
 	return c
 }
 
-// choices says how many fates the pending effect has.
+// choices returns the number of fates that the effect can have.
 func (e effect) choices() int {
 	if e.dir == 0 {
 		return 3
@@ -208,9 +207,9 @@ func (e effect) choices() int {
 	return 2
 }
 
-// record puts a file system around files whose steps are done to the model as
-// well. Steps outside dir, which is the model's root, are not. dropped, if it is
-// not nil, tells of steps that are believed to be done and are not.
+// record returns a file system that applies its steps to the model as well, if they
+// are in dir, the model's root. The model ignores the steps for which dropped, if not
+// nil, returns true.
 func record(files vfs.FS, dir string, d *disk, dropped func(faultfs.Step) bool, after func(faultfs.Step)) vfs.FS {
 	return &faultfs.Steps{FS: files, Before: func(s faultfs.Step) error {
 		in, ok := relative(dir, s.Path)

@@ -1,7 +1,10 @@
-// Package crash breaks things on purpose. Its file systems stand around the one
-// that a transaction uses: one ends the process at a chosen step, one makes a
-// chosen call fail, and one records what is done so that every state can be made
-// which a power cut at any point might have left on the disk.
+// Package crash tests the crash contract of a hydration from end to end: what
+// docs/crash-safety.md promises, on real files.
 //
-// It is for tests and for showing what happens; a hydration never uses it.
+// Power cuts are simulated. A model of a disk records every step of a transaction
+// and builds each state that a power cut may leave; each is recovered and compared
+// with the contract (disk.go, power.go, tree.go). Deaths of processes, full disks,
+// missing permissions and the like are real.
+//
+// The file systems that fail, freeze or kill are those of txn/vfs/faultfs.
 package crash

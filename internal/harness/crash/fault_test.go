@@ -22,10 +22,11 @@ import (
 
 var faults = []error{syscall.ENOSPC, syscall.EIO, syscall.EACCES, syscall.EROFS, syscall.EXDEV, syscall.EEXIST, syscall.EINTR, syscall.EMFILE}
 
-// TestFaultOnce makes every call fail once with every error. The hydration either
-// succeeds all the same, or says why not and leaves the list as it was.
-func TestFaultOnce(t *testing.T) {
-	for _, d := range []death{deaths[1], deaths[3], deaths[4]} {
+// TestEveryFaultIsRolledBack makes every call fail once with every error. The
+// hydration either succeeds all the same, or reports why not and leaves the list as it
+// was.
+func TestEveryFaultIsRolledBack(t *testing.T) {
+	for _, d := range []scenario{scenarios[1], scenarios[3], scenarios[4]} {
 		for _, fault := range faults {
 			t.Run(strings.ReplaceAll(d.name, " ", "-")+"/"+fault.Error(), func(t *testing.T) {
 				t.Parallel()
@@ -38,7 +39,7 @@ func TestFaultOnce(t *testing.T) {
 }
 
 // failOnce reports whether there was an nth step to fail.
-func (d death) failOnce(t *testing.T, n int, fault error, created map[string]string) bool {
+func (d scenario) failOnce(t *testing.T, n int, fault error, created map[string]string) bool {
 	w := d.world(t)
 	defer os.RemoveAll(w.home)
 	before := w.tasks(t)
@@ -48,17 +49,17 @@ func (d death) failOnce(t *testing.T, n int, fault error, created map[string]str
 		require.NoError(t, err)
 		return false
 	}
-	require.Empty(t, w.belies(t, err, before, created), "%v at step %d, %s: %v", fault, n, failed, err)
-	if err != nil && (failed.Op != "mkdir" || fault != syscall.EEXIST) { // to make a directory that is there is no fault
+	require.Empty(t, w.contradicts(t, err, before, created), "%v at step %d, %s: %v", fault, n, failed, err)
+	if err != nil && (failed.Op != "mkdir" || fault != syscall.EEXIST) { // EEXIST of mkdir is not a fault
 		message, _ := hydrate.Explain(err, hydrate.Result{List: w.list(), Spec: "fsm.json"}, w.env)
 		require.Contains(t, message, fault.Error(), "at step %d, %s", n, failed)
 	}
-	w.usable(t)
+	w.requireUsable(t)
 	return true
 }
 
-// belies tells how the list is not as the result of a hydration says that it is.
-func (w *world) belies(t *testing.T, err error, before map[string]file, created map[string]string) (problem string) {
+// contradicts returns how the list differs from what the result of a hydration says.
+func (w *world) contradicts(t *testing.T, err error, before map[string]file, created map[string]string) (problem string) {
 	got := w.tasks(t)
 	switch {
 	case err == nil, errors.Is(err, txn.ErrUnknown):
@@ -71,9 +72,8 @@ func (w *world) belies(t *testing.T, err error, before map[string]file, created 
 	return ""
 }
 
-// usable holds that a list is left with nothing to recover that recovery cannot
-// do, and that the next hydration works.
-func (w *world) usable(t *testing.T) {
+// requireUsable fails unless the list can be recovered and the next hydration works.
+func (w *world) requireUsable(t *testing.T) {
 	t.Helper()
 	r := recovery.List(context.Background(), w.list(), 5*time.Second, recovery.Options{})
 	require.NotEqual(t, recovery.Refused, r.State, "%s", r)
@@ -81,12 +81,12 @@ func (w *world) usable(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestFaultPersists lets every call fail from a step on, as on a disk that has
-// gone: the rollback fails as well. Then the error says that recovery is
-// required, and recovery on a disk that is back does it.
-func TestFaultPersists(t *testing.T) {
+// TestPersistentFaultsRequireRecovery makes every call fail from a step on, so that the
+// rollback fails as well. Then the error says that recovery is required, and recovery
+// succeeds once the calls work again.
+func TestPersistentFaultsRequireRecovery(t *testing.T) {
 	required := 0
-	for _, d := range []death{deaths[1], deaths[3], deaths[4]} {
+	for _, d := range []scenario{scenarios[1], scenarios[3], scenarios[4]} {
 		created := d.creations(t)
 		for n := range d.steps(t) {
 			w := d.world(t)
@@ -101,8 +101,8 @@ func TestFaultPersists(t *testing.T) {
 			}
 			r := recovery.List(context.Background(), w.list(), 5*time.Second, recovery.Options{})
 			require.NotEqual(t, recovery.Refused, r.State, "%s", r)
-			require.Empty(t, settled(before, w.tasks(t), created), "frozen at step %d: %v; recovery: %s", n, err, r)
-			w.usable(t)
+			require.Empty(t, beforeOrAfter(before, w.tasks(t), created), "frozen at step %d: %v; recovery: %s", n, err, r)
+			w.requireUsable(t)
 			require.NoError(t, os.RemoveAll(w.home))
 		}
 	}

@@ -13,28 +13,28 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// every has each step of the large workloads tried, not the first, the last and
-// one other of each kind.
+// every makes the tests try every step of the large workloads, instead of the first,
+// the last and one other of each kind.
 var every = flag.Bool("every", false, "try every step of every workload")
 
-// raceOptions hands on what the race detector was told: by default each process
-// sleeps for a second when it ends.
+// raceOptions passes on the options of the race detector: by default each process
+// sleeps for a second at its end.
 var raceOptions = "GORACE=" + os.Getenv("GORACE")
 
-// TestMain lets this program play the other processes of its tests. Which one is
-// in the environment:
+// TestMain runs the other processes of the tests in this program. The environment
+// says which:
 //
-//	FSMTX_TEST_DIE_AT=N   hydrate the home it is given and be killed at step N
-//	FSMTX_TEST_FSMTX=1    be the program, under what lessen is told to take away
-//	FSMTX_TEST_WRITE=PATH write a file as a transaction does, by way of FSMTX_TEST_TEMP
+//	FSMTX_TEST_DIE_AT=N    hydrate the list in HOME and be killed ahead of step N
+//	FSMTX_TEST_FSMTX=1     be fsmtx, under the restrictions of restrict
+//	FSMTX_TEST_WRITE=PATH  write a file as a transaction does, by way of FSMTX_TEST_TEMP
 func TestMain(m *testing.M) {
 	switch {
 	case os.Getenv("FSMTX_TEST_DIE_AT") != "":
 		os.Exit(exitCode(dieAt(os.Getenv("FSMTX_TEST_DIE_AT"))))
 	case os.Getenv("FSMTX_TEST_FSMTX") != "":
-		if err := lessen(); err != nil {
+		if err := restrict(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(cannotLessen)
+			os.Exit(cannotRestrict)
 		}
 		os.Exit(command.Main(os.Args[1:], terminal.Process()))
 	case os.Getenv("FSMTX_TEST_WRITE") != "":

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// refuseLinks has the kernel answer linkat with EPERM, as it does on a file system
-// that has no hard links. It is for the calling thread, and lasts over exec.
+// refuseLinks makes the kernel answer linkat with EPERM, as on a file system without
+// hard links. It applies to the calling thread, also after exec.
 func refuseLinks() error {
 	filter := []unix.SockFilter{
 		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // the call's number

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// limits of the states made of one point of a run.
+// limits bounds the number of states that are built at one point of a run.
 type limits struct {
-	exhaustive int // all combinations if there are no more than these
-	samples    int // else so many, beside the plain ones
+	exhaustive int // up to so many combinations, all of them are built
+	samples    int // otherwise so many at random, besides the plain ones
 }
 
-// cuts yields what power cuts at this point may leave. The plain ones come
-// always: nothing pending survives, all does, all but one, just one.
+// cuts yields the states that power cuts at this point may leave. It always yields
+// the plain ones: no pending effect survives, all do, all but one, only one.
 func (d *disk) cuts(l limits, rng *rand.Rand, yield func(*disk)) {
 	total := 1
 	for _, e := range d.pending {
@@ -41,7 +41,7 @@ func (d *disk) cuts(l limits, rng *rand.Rand, yield func(*disk)) {
 	}
 }
 
-// next counts fate up; false when it has come round.
+// next increments fate; it returns false after the last combination.
 func (d *disk) next(fate []int) bool {
 	for i, e := range d.pending {
 		if fate[i]++; fate[i] < e.choices() {
@@ -52,7 +52,7 @@ func (d *disk) next(fate []int) bool {
 	return false
 }
 
-// manyPending is about how many pending effects are lost and kept one by one.
+// manyPending is about the number of pending effects that are lost or kept singly.
 const manyPending = 12
 
 func (d *disk) plainFates() [][]int {
@@ -69,8 +69,8 @@ func (d *disk) plainFates() [][]int {
 	return fates
 }
 
-// key is the same for disks on which every reachable path is the same file with
-// the same bytes.
+// key is equal for disks on which every reachable path is the same inode with the
+// same bytes.
 func (d *disk) key() [sha256.Size]byte {
 	var b strings.Builder
 	d.walk(root, "", func(path string, at inode) {
@@ -79,7 +79,7 @@ func (d *disk) key() [sha256.Size]byte {
 	return sha256.Sum256([]byte(b.String()))
 }
 
-// walk visits every name reachable from dir, directories before what is in them.
+// walk visits every name reachable from dir, directories before their contents.
 func (d *disk) walk(dir inode, path string, visit func(path string, at inode)) {
 	for _, name := range sortedNames(d.dirs[dir]) {
 		at := d.dirs[dir][name]

@@ -20,7 +20,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// workload is a transaction whose every power cut is tried.
+// workload is a transaction whose power cuts are all tried.
 type workload struct {
 	name    string
 	absent  bool           // D does not exist before
@@ -42,12 +42,12 @@ var workloads = []workload{
 	{name: "fifty files", files: map[string]int{"1.json": 0, "2.json": 1}, creates: 50, limits: limits{exhaustive: 8, samples: 2}},
 }
 
-// again are the limits for power cuts of a recovery: there are many recoveries.
+// again returns the limits for power cuts of recoveries, of which there are many.
 func (l limits) again() limits {
 	return limits{exhaustive: l.exhaustive / 4, samples: l.samples / 4}
 }
 
-// outcome counts what became of a workload's states.
+// outcome counts the states of a workload.
 type outcome struct {
 	states, distinct, violations int
 	first                        string // the first violation, for the test's message
@@ -65,8 +65,8 @@ func (o *outcome) violate(format string, args ...any) {
 	}
 }
 
-// scratchDir is a directory in memory where there is one: states are many, and
-// what they test does not depend on the disk below.
+// scratchDir returns a directory in memory if there is one: there are many states,
+// and the disk below does not matter.
 func scratchDir(t testing.TB) string {
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		if dir, err := os.MkdirTemp("/dev/shm", "fsmtx-test-"); err == nil {
@@ -77,7 +77,7 @@ func scratchDir(t testing.TB) string {
 	return t.TempDir()
 }
 
-// trial is one workload under way.
+// trial is a workload in progress.
 type trial struct {
 	workload
 	t         testing.TB
@@ -90,14 +90,14 @@ type trial struct {
 	rng       *rand.Rand
 	result    outcome
 	recovered outcome
-	meddle    bool // the client updates a created task before the recovery
+	update    bool // the client updates a created task before the recovery
 	again     int  // how many recoveries' own power cuts are still to be tried
 }
 
 const listPath = "tasks/list"
 
-// run tries every power cut of the workload, and of up to again recoveries
-// from them. dropped, if not nil, names syncs that the disk pretends to do.
+// run tries every power cut of the workload, and of up to again recoveries from them.
+// The disk only pretends to do the syncs for which dropped, if not nil, returns true.
 func (w workload) run(t testing.TB, again int, dropped func(faultfs.Step) bool) *trial {
 	tr := &trial{workload: w, t: t, again: again, dropped: dropped}
 	return tr.run()
@@ -127,7 +127,7 @@ func (tr *trial) run() *trial {
 	return tr
 }
 
-// prepare makes the tree before the transaction, for real.
+// prepare creates the tree before the transaction on the real file system.
 func (tr *trial) prepare(home string) txn.Change {
 	list := filepath.Join(home, listPath)
 	require.NoError(tr.t, os.MkdirAll(filepath.Dir(list), 0o755))
@@ -140,11 +140,11 @@ func (tr *trial) prepare(home string) txn.Change {
 	}
 	var c txn.Change
 	tr.before, tr.after = map[string]string{}, map[string]string{}
-	for name, doomed := range tr.files {
+	for name, deleted := range tr.files {
 		text := "the task in " + name
 		require.NoError(tr.t, os.WriteFile(filepath.Join(list, name), []byte(text), 0o644))
 		tr.before[name] = text
-		if doomed == 1 {
+		if deleted == 1 {
 			c.Deletes = append(c.Deletes, name)
 		} else {
 			tr.after[name] = text
@@ -166,15 +166,15 @@ func (tr *trial) commit(list string, c txn.Change) {
 	require.NoError(tr.t, dir.Close())
 }
 
-// unsync takes back what the client never makes durable: the directory of a new
-// list, and the bytes of its tasks.
+// unsync makes pending what the client never syncs: the directory of a new list, and
+// the bytes of its tasks.
 func (tr *trial) unsync(d *disk) {
 	if !tr.absent && tr.history == 0 {
 		d.unsync(listPath, false)
 		d.unsync("tasks", false)
 	}
-	for name, doomed := range tr.files {
-		if doomed == 1 {
+	for name, deleted := range tr.files {
+		if deleted == 1 {
 			d.unsync(listPath+"/"+name, true)
 		}
 	}
@@ -186,7 +186,7 @@ func (tr *trial) touches(home string, s faultfs.Step) bool {
 	return s.Op == "link" && filepath.Dir(s.To) == list || s.Op == "remove" && filepath.Dir(s.Path) == list
 }
 
-// examine builds a state, recovers it and holds the result against the contract.
+// examine builds a state, recovers it and compares the result with the contract.
 func (tr *trial) examine(c *disk, touched, acked bool) {
 	tr.result.states++
 	key := c.key()
@@ -212,14 +212,14 @@ func (tr *trial) examine(c *disk, touched, acked bool) {
 		tr.again--
 		tr.recoverAgain(home, allowed)
 	}
-	if halfway && tr.meddle {
+	if halfway && tr.update {
 		allowed = tr.writeInto(home)
 	}
 	tr.recoverOnce(home, allowed, &tr.result)
 }
 
-// writeInto is the client updating a task that the interrupted transaction had
-// created. The rollback must take it out of D all the same, and not lose it.
+// writeInto updates a task that the interrupted transaction had created, as the
+// client may. The rollback must remove it from D all the same, and not lose it.
 func (tr *trial) writeInto(home string) verdict {
 	const update = "updated by the client"
 	name := filepath.Join(home, listPath, "100.json")
@@ -237,7 +237,7 @@ func (tr *trial) writeInto(home string) verdict {
 	}
 }
 
-// verdict tells whether what recovery made of D is allowed.
+// verdict reports whether the contract allows what recovery made of D.
 type verdict func(got map[string]string) bool
 
 func equalTo(states ...map[string]string) verdict {
@@ -246,9 +246,8 @@ func equalTo(states ...map[string]string) verdict {
 	}
 }
 
-// between allows, as long as nothing of the transaction has happened to D, what
-// the power cut left of it, and beside that what was kept of the files that the
-// client never synced.
+// between allows, while the transaction has not changed D, what the power cut left of
+// it, and besides that the backups of files that the client never synced.
 func between(left, before map[string]string) verdict {
 	return func(got map[string]string) bool {
 		for name, text := range left {
@@ -292,8 +291,7 @@ func (tr *trial) recoverOnce(home string, allowed verdict, o *outcome) {
 	}
 }
 
-// recoverAgain tries every power cut of the recovery of the state in home. It
-// works on a copy.
+// recoverAgain tries every power cut of the recovery of the state in home, on a copy.
 func (tr *trial) recoverAgain(home string, allowed verdict) {
 	d, err := load(home)
 	require.NoError(tr.t, err)
@@ -323,7 +321,7 @@ func (tr *trial) recoverAgain(home string, allowed verdict) {
 	look(faultfs.Step{})
 }
 
-// contents returns the files of D, empty if it is absent.
+// contents returns the files of D, none if D is absent.
 func contents(t testing.TB, home string) map[string]string {
 	list := filepath.Join(home, listPath)
 	m := map[string]string{}
@@ -340,16 +338,16 @@ func contents(t testing.TB, home string) map[string]string {
 	return m
 }
 
-// TestPowerLossThenUpdate has the client write into a created task between the
+// TestPowerLossKeepsALaterUpdate has the client update a created task between the
 // power cut and the recovery.
-func TestPowerLossThenUpdate(t *testing.T) {
+func TestPowerLossKeepsALaterUpdate(t *testing.T) {
 	for _, load := range workloads[:4] {
-		tr := (&trial{workload: load, t: t, meddle: true}).run()
+		tr := (&trial{workload: load, t: t, update: true}).run()
 		assert.Zero(t, tr.result.violations, "%s: %s", load.name, tr.result.first)
 	}
 }
 
-func TestPowerLoss(t *testing.T) {
+func TestPowerLossAtEveryStepIsRecovered(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "workload\tstates\tdistinct\tviolations\tof recovery: states\tdistinct\tviolations")

@@ -16,16 +16,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// alone runs the test once more in a process that has mounts of its own, so that
-// nothing that it mounts is seen by anyone else. It reports whether this is that
-// process. Whoever is not root needs a system that lets users be root among their
-// own processes.
-func alone(t *testing.T) bool {
-	if os.Getenv("FSMTX_TEST_ALONE") != "" {
+// inOwnMounts runs the test once more in a process that has mounts of its own, which
+// no other process sees. It returns true in that process. A user other than root
+// needs a system with user namespaces.
+func inOwnMounts(t *testing.T) bool {
+	if os.Getenv("FSMTX_TEST_OWN_MOUNTS") != "" {
 		return true
 	}
 	c := exec.Command("/proc/self/exe", "-test.run=^"+t.Name()+"$", "-test.v", "-test.count=1", fmt.Sprintf("-every=%t", *every))
-	c.Env = append(os.Environ(), "FSMTX_TEST_ALONE=1")
+	c.Env = append(os.Environ(), "FSMTX_TEST_OWN_MOUNTS=1")
 	c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}
 	if id := os.Geteuid(); id != 0 {
 		c.SysProcAttr = &syscall.SysProcAttr{
@@ -60,28 +59,28 @@ func mount(t *testing.T, kind, at string, flags uintptr, options string) {
 	t.Cleanup(func() { _ = unix.Unmount(at, unix.MNT_DETACH) })
 }
 
-// small is a world whose tasks are on a small disk of their own.
+// small returns a world whose tasks are on a small disk of their own.
 func small(t *testing.T, options string) *world {
 	w := newWorld(t)
 	mount(t, "tmpfs", w.tasksDir(), 0, "mode=755,"+options)
 	return w
 }
 
-// TestFaultDiskFull leaves less and less room for a hydration of fifty tasks, so
-// that the disk gets full ahead of it, and at every point in the middle of it.
+// TestFaultDiskFull leaves less and less room for a hydration of fifty tasks, so that
+// the disk gets full ahead of it and at every point of it.
 func TestFaultDiskFull(t *testing.T) {
-	if !alone(t) {
+	if !inOwnMounts(t) {
 		return
 	}
 	refused := 0
-	d := death{manual: 1, tagged: 50, creates: 50}
+	d := scenario{manual: 1, tagged: 50, creates: 50}
 	for free := 0; ; free += 3 {
 		w := small(t, "size=2m")
 		d.fill(t, w)
 		before := w.tasks(t)
-		mend := occupy(t, w, free)
+		undo := occupy(t, w, free)
 		a := w.invoke(t, "first")
-		mend()
+		undo()
 		if a.code == 0 {
 			break
 		}
@@ -89,16 +88,16 @@ func TestFaultDiskFull(t *testing.T) {
 		require.Equal(t, 2, a.code, "with %d pages free: %s", free, a.stderr)
 		require.Empty(t, a.stdout)
 		require.Regexp(t, `(?s)^fsmtx: .*no space left on device.*hint: free some space where \S*/tasks/list is`, a.stderr, "with %d pages free", free)
-		w.sameAs(t, before, a)
-		w.worksAgain(t, d, before)
+		w.requireUnchanged(t, before, a)
+		w.requireWorks(t, d, before)
 		refused++
 	}
 	t.Logf("refused with %d amounts of free space", refused)
 	assert.Greater(t, refused, 10)
 }
 
-// occupy leaves so many pages free on the disk of the tasks.
-func occupy(t *testing.T, w *world, free int) (mend func()) {
+// occupy leaves the given number of pages free on the disk of the tasks.
+func occupy(t *testing.T, w *world, free int) (undo func()) {
 	t.Helper()
 	const page = 4096
 	path := filepath.Join(w.tasksDir(), "occupied")
@@ -115,58 +114,57 @@ func occupy(t *testing.T, w *world, free int) (mend func()) {
 	return func() { require.NoError(t, os.Remove(path)) }
 }
 
-// TestFaultNoInodes is of a disk that has room for bytes but for no more names.
+// TestFaultNoInodes has a disk with room for bytes but not for more files.
 func TestFaultNoInodes(t *testing.T) {
-	if !alone(t) {
+	if !inOwnMounts(t) {
 		return
 	}
 	for _, inodes := range []int{6, 7, 8, 9, 10, 12, 14} {
 		w := small(t, fmt.Sprintf("size=1m,nr_inodes=%d", inodes))
-		d := death{manual: 1, tagged: 1, creates: 3}
+		d := scenario{manual: 1, tagged: 1, creates: 3}
 		d.fill(t, w)
 		before := w.tasks(t)
 		a := w.invoke(t, "first")
 		require.Equal(t, 2, a.code, "with %d inodes: %s", inodes, a.stderr)
 		require.Empty(t, a.stdout)
 		require.Contains(t, a.stderr, "no space left on device")
-		w.sameAs(t, before, a)
+		w.requireUnchanged(t, before, a)
 		require.NoError(t, unix.Mount("tmpfs", w.tasksDir(), "tmpfs", unix.MS_REMOUNT, "size=1m,nr_inodes=100"))
-		w.worksAgain(t, d, before)
+		w.requireWorks(t, d, before)
 	}
 }
 
-// TestFaultReadOnly is of a disk that may only be read, before this program was
-// ever here and after.
+// TestFaultReadOnly has a read-only disk, before the first hydration and after one.
 func TestFaultReadOnly(t *testing.T) {
-	if !alone(t) {
+	if !inOwnMounts(t) {
 		return
 	}
 	readOnly := func(t *testing.T, w *world) func() {
 		require.NoError(t, unix.Mount("", w.tasksDir(), "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 		return func() { require.NoError(t, unix.Mount("", w.tasksDir(), "", unix.MS_REMOUNT, "")) }
 	}
-	says := []string{"read-only file system", "hint: make the file system writable that "}
+	wantText := []string{"read-only file system", "hint: make the file system writable that "}
 	for _, tr := range []trouble{
-		{name: "new", make: readOnly, says: says},
-		{name: "used", make: withSibling(readOnly), says: says},
+		{name: "new", make: readOnly, want: wantText},
+		{name: "used", make: withStateDir(readOnly), want: wantText},
 	} {
-		for _, d := range []death{replacing, creating} {
+		for _, d := range []scenario{replacing, creating} {
 			w := small(t, "size=1m")
 			d.fill(t, w)
-			d.refused(t, w, tr)
+			d.requireRefused(t, w, tr)
 		}
 	}
 }
 
 const noLinks = "hard links cannot be made here"
 
-// TestFaultListMounted has the list be a mount of its own: then nothing can be
-// linked from the sibling to it, though both may be on one disk.
+// TestFaultListMounted mounts the list: then nothing can be linked from the state
+// directory into it, even if both are on one disk.
 func TestFaultListMounted(t *testing.T) {
-	if !alone(t) {
+	if !inOwnMounts(t) {
 		return
 	}
-	for _, d := range []death{replacing, creating} {
+	for _, d := range []scenario{replacing, creating} {
 		w := d.world(t)
 		mount(t, "none", w.list(), unix.MS_BIND, "")
 		before := w.tasks(t)
@@ -175,26 +173,26 @@ func TestFaultListMounted(t *testing.T) {
 		require.Empty(t, a.stdout)
 		assert.Contains(t, a.stderr, noLinks)
 		assert.Contains(t, a.stderr, "hint: "+w.list()+" and its parent must be on one file system")
-		w.sameAs(t, before, a)
+		w.requireUnchanged(t, before, a)
 		require.NoError(t, unix.Unmount(w.list(), 0))
-		w.worksAgain(t, d, before)
+		w.requireWorks(t, d, before)
 	}
 }
 
-// TestFaultNoLinks has the kernel answer as it does on a file system without hard
-// links: that can be had everywhere, where such a file system cannot.
+// TestFaultNoLinks has the kernel answer as on a file system without hard links,
+// which works on every machine.
 func TestFaultNoLinks(t *testing.T) {
-	for _, d := range []death{replacing, creating} {
-		d.refused(t, d.world(t), trouble{
-			make:   func(*testing.T, *world) func() { return func() {} },
-			lessen: []string{"FSMTX_TEST_NOLINKS=1"},
-			says:   []string{noLinks, "must be on one file system with hard links"},
+	for _, d := range []scenario{replacing, creating} {
+		d.requireRefused(t, d.world(t), trouble{
+			make:     func(*testing.T, *world) func() { return func() {} },
+			restrict: []string{"FSMTX_TEST_NOLINKS=1"},
+			want:     []string{noLinks, "must be on one file system with hard links"},
 		})
 	}
 }
 
-// TestFaultForeignTask has a task belong to another user: Linux lets nobody link a
-// file that they may not write.
+// TestFaultForeignTask has a task belong to another user: Linux does not let a user
+// link a file that they may not write.
 func TestFaultForeignTask(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a task to another user")
@@ -205,7 +203,7 @@ func TestFaultForeignTask(t *testing.T) {
 	w := replacing.world(t)
 	w.unprivileged(t)
 	task := filepath.Join(w.list(), "1001.json")
-	replacing.refused(t, w, trouble{says: []string{noLinks, "1001.json"}, make: func(t *testing.T, _ *world) func() {
+	replacing.requireRefused(t, w, trouble{want: []string{noLinks, "1001.json"}, make: func(t *testing.T, _ *world) func() {
 		require.NoError(t, os.Lchown(task, 0, 0))
 		require.NoError(t, os.Chmod(task, 0o644))
 		return func() {
@@ -215,12 +213,12 @@ func TestFaultForeignTask(t *testing.T) {
 	}})
 }
 
-// TestFaultFAT is of a real file system without hard links.
+// TestFaultFAT uses a real file system without hard links.
 func TestFaultFAT(t *testing.T) {
-	if !alone(t) {
+	if !inOwnMounts(t) {
 		return
 	}
-	for _, d := range []death{replacing, creating} {
+	for _, d := range []scenario{replacing, creating} {
 		w := newWorld(t)
 		mountFAT(t, w.tasksDir())
 		d.fill(t, w)
@@ -248,7 +246,7 @@ func mountFAT(t *testing.T, at string) {
 	t.Cleanup(func() { _ = exec.Command("umount", at).Run() })
 }
 
-// texts leaves out what FAT does not keep.
+// texts returns the bytes only: FAT keeps nothing else.
 func texts(m map[string]file) map[string]string {
 	all := map[string]string{}
 	for name, f := range m {

@@ -17,32 +17,33 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// trouble is a fault that the operating system makes, not a test's file system.
+// trouble is a fault that the operating system makes, and not the file system of a
+// test.
 type trouble struct {
-	name   string
-	make   func(t *testing.T, w *world) (mend func())
-	lessen []string // what lessen takes from the process
-	says   []string // what standard error has to contain
+	name     string
+	make     func(t *testing.T, w *world) (undo func())
+	restrict []string // what restrict takes from the process
+	want     []string // what standard error has to contain
 }
 
-// replacing and creating are the workloads: one deletes and creates, one only creates.
+// replacing and creating are the scenarios: one deletes and creates, one only
+// creates.
 var (
-	replacing = death{name: "replace", manual: 1, tagged: 3, creates: 3}
-	creating  = death{name: "create", manual: 1, creates: 3}
+	replacing = scenario{name: "replace", manual: 1, tagged: 3, creates: 3}
+	creating  = scenario{name: "create", manual: 1, creates: 3}
 )
 
-// answer is what a process said.
-type answer struct {
+// output is the exit code and the output of a process.
+type output struct {
 	code           int
 	stdout, stderr string
 }
 
-// program runs the program itself, as a process of its own. lessened is for
-// lessen.
-func (w *world) program(t *testing.T, stdin string, lessened []string, args ...string) answer {
+// program runs fsmtx in a process of its own, under the restrictions of restrict.
+func (w *world) program(t *testing.T, stdin string, restrictions []string, args ...string) output {
 	t.Helper()
 	c := exec.Command(self(), args...)
-	c.Env = append([]string{"HOME=" + w.home, "FSMTX_TEST_FSMTX=1", raceOptions}, lessened...)
+	c.Env = append([]string{"HOME=" + w.home, "FSMTX_TEST_FSMTX=1", raceOptions}, restrictions...)
 	if w.uid != 0 {
 		c.Env = append(c.Env, "FSMTX_TEST_UID="+strconv.Itoa(w.uid))
 	}
@@ -53,41 +54,40 @@ func (w *world) program(t *testing.T, stdin string, lessened []string, args ...s
 		require.NoError(t, err)
 	}
 	code := c.ProcessState.ExitCode()
-	require.NotEqual(t, cannotLessen, code, "%s", &stderr)
-	return answer{code, stdout.String(), stderr.String()}
+	require.NotEqual(t, cannotRestrict, code, "%s", &stderr)
+	return output{code, stdout.String(), stderr.String()}
 }
 
 // invoke runs the hook for a skill.
-func (w *world) invoke(t *testing.T, skill string, lessened ...string) answer {
+func (w *world) invoke(t *testing.T, skill string, restrictions ...string) output {
 	t.Helper()
 	event := fmt.Sprintf(`{"hook_event_name":"PostToolUse","session_id":"list","tool_name":"Skill","tool_response":{"success":true,"commandName":%q}}`, skill)
-	return w.program(t, event, lessened, "hydrate", "--lock-timeout=2s")
+	return w.program(t, event, restrictions, "hydrate", "--lock-timeout=2s")
 }
 
-// refused holds a call of the hook in trouble against the contract: it fails, says
-// why in words, and leaves the list as it was, with nothing to recover that
-// recovery cannot do once the trouble is over.
-func (d death) refused(t *testing.T, w *world, tr trouble) {
+// requireRefused fails unless the hook in trouble fails, says why in words, and
+// leaves the list as it was, and the list can be used once the trouble is over.
+func (d scenario) requireRefused(t *testing.T, w *world, tr trouble) {
 	t.Helper()
 	before := w.tasks(t)
-	mend := tr.make(t, w)
-	a := w.invoke(t, "first", tr.lessen...)
-	mend()
+	undo := tr.make(t, w)
+	a := w.invoke(t, "first", tr.restrict...)
+	undo()
 	require.Equal(t, 2, a.code, "%s", a.stderr)
 	require.Empty(t, a.stdout)
 	require.True(t, strings.HasPrefix(a.stderr, "fsmtx: "), "not in words: %s", a.stderr)
-	for _, text := range tr.says {
+	for _, text := range tr.want {
 		assert.Contains(t, a.stderr, text)
 	}
 	assert.Contains(t, a.stderr, "hint: ", "what to do is not said")
 	assert.NotContains(t, a.stderr, "recovery required")
-	w.sameAs(t, before, a)
-	w.worksAgain(t, d, before)
+	w.requireUnchanged(t, before, a)
+	w.requireWorks(t, d, before)
 }
 
-// sameAs holds D against what it was, to the last inode, and lets nothing stay
+// requireUnchanged fails unless D is as it was, down to the inodes, with nothing left
 // in it.
-func (w *world) sameAs(t *testing.T, before map[string]file, a answer) {
+func (w *world) requireUnchanged(t *testing.T, before map[string]file, a output) {
 	t.Helper()
 	require.Equal(t, before, w.tasks(t), "%s", a.stderr)
 	entries, err := os.ReadDir(w.list())
@@ -100,41 +100,41 @@ func (w *world) sameAs(t *testing.T, before map[string]file, a answer) {
 	}
 }
 
-// worksAgain is what comes when the trouble is over.
-func (w *world) worksAgain(t *testing.T, d death, before map[string]file) {
+// requireWorks fails unless recovery and the next hydration work.
+func (w *world) requireWorks(t *testing.T, d scenario, before map[string]file) {
 	t.Helper()
 	r := w.program(t, "", nil, "recover")
 	require.Zero(t, r.code, "%s%s", r.stdout, r.stderr)
-	w.sameAs(t, before, r)
+	w.requireUnchanged(t, before, r)
 	a := w.invoke(t, "first")
-	require.Equal(t, answer{0, `{"continue": true}` + "\n", ""}, a)
+	require.Equal(t, output{0, `{"continue": true}` + "\n", ""}, a)
 	require.NotEqual(t, names(before), names(w.tasks(t)), "it did nothing")
-	require.Empty(t, settled(before, w.tasks(t), d.creations(t)))
+	require.Empty(t, beforeOrAfter(before, w.tasks(t), d.creations(t)))
 }
 
-// TestFaultLimits has the kernel give the program less than it needs.
+// TestFaultLimits runs the program under a limit on the size of files.
 func TestFaultLimits(t *testing.T) {
 	nothing := func(*testing.T, *world) func() { return func() {} }
 	for _, tr := range []trouble{
-		{name: "no bytes", lessen: []string{"FSMTX_TEST_BYTES=0"}, says: []string{"file too large"}},
-		{name: "too few bytes", lessen: []string{"FSMTX_TEST_BYTES=600"}, says: []string{"file too large"}},
+		{name: "no bytes", restrict: []string{"FSMTX_TEST_BYTES=0"}, want: []string{"file too large"}},
+		{name: "too few bytes", restrict: []string{"FSMTX_TEST_BYTES=600"}, want: []string{"file too large"}},
 	} {
 		tr.make = nothing
-		for _, d := range []death{replacing, creating} {
+		for _, d := range []scenario{replacing, creating} {
 			t.Run(strings.ReplaceAll(tr.name+" "+d.name, " ", "-"), func(t *testing.T) {
 				t.Parallel()
-				d.refused(t, d.world(t), tr)
+				d.requireRefused(t, d.world(t), tr)
 			})
 		}
 	}
 }
 
-// TestFaultDescriptors gives the program every number of descriptors from five,
-// with which it starts, to more than it takes to hydrate fifty tasks one after the
-// other; it does many at a time. With the first few the language's runtime does not
-// come as far as the program and says so itself.
+// TestFaultDescriptors limits the descriptors of the program to every number from
+// five, which it has at its start, to more than it needs to hydrate fifty tasks one
+// after the other; it does many at a time. With very few the Go runtime fails before
+// main, with a message of its own.
 func TestFaultDescriptors(t *testing.T) {
-	d := death{manual: 1, tagged: 5, creates: 50}
+	d := scenario{manual: 1, tagged: 5, creates: 50}
 	refused := 0
 	for n := 5; n < 24; n++ {
 		w := d.world(t)
@@ -145,23 +145,23 @@ func TestFaultDescriptors(t *testing.T) {
 		}
 		require.Equal(t, 2, a.code, "with %d descriptors: %s", n, a.stderr)
 		require.Empty(t, a.stdout)
-		w.sameAs(t, before, a)
+		w.requireUnchanged(t, before, a)
 		if n > 10 || !strings.HasPrefix(a.stderr, "runtime: ") {
 			refused++
 			require.Regexp(t, `(?s)^fsmtx: .*(/fsm\.json: too many open files|too many open files.*hint: raise the limit on open files)`, a.stderr, "with %d descriptors", n)
 		}
-		w.worksAgain(t, d, before)
+		w.requireWorks(t, d, before)
 		require.NoError(t, os.RemoveAll(w.home))
 	}
 	t.Logf("refused in words with %d numbers of descriptors", refused)
 	require.NotZero(t, refused)
 }
 
-// nobody is a user without rights of its own.
+// nobody is the user without rights.
 const nobody = 65534
 
-// unprivileged has the program run by a user whom permissions bind: nobody, if
-// this user is root.
+// unprivileged makes the program run as a user to whom permissions apply: as nobody,
+// if this user is root.
 func (w *world) unprivileged(t *testing.T) {
 	if os.Geteuid() != 0 {
 		return
@@ -172,70 +172,70 @@ func (w *world) unprivileged(t *testing.T) {
 	}))
 }
 
-// chmod takes permissions away until it is mended.
+// chmod takes permissions away until undo is called.
 func chmod(path func(w *world) string, mode fs.FileMode) func(*testing.T, *world) func() {
 	return func(t *testing.T, w *world) func() {
 		info, err := os.Stat(path(w))
 		require.NoError(t, err)
 		require.NoError(t, os.Chmod(path(w), mode))
-		mend := func() { _ = os.Chmod(path(w), info.Mode().Perm()) }
-		t.Cleanup(mend)
-		return mend
+		undo := func() { _ = os.Chmod(path(w), info.Mode().Perm()) }
+		t.Cleanup(undo)
+		return undo
 	}
 }
 
 func (w *world) tasksDir() string { return filepath.Dir(w.list()) }
-func (w *world) sibling() string  { return filepath.Join(w.tasksDir(), ".list.fsmtx") }
+func (w *world) stateDir() string { return filepath.Join(w.tasksDir(), ".list.fsmtx") }
 
-// TestFaultPermissions denies the program its directories.
+// TestFaultPermissions denies the program access to its directories.
 func TestFaultPermissions(t *testing.T) {
 	denied := []string{"permission denied"}
 	for _, tr := range []trouble{
-		{name: "list closed", make: chmod((*world).list, 0), says: denied},
-		{name: "list not readable", make: chmod((*world).list, 0o300), says: denied},
-		{name: "list not writable", make: chmod((*world).list, 0o500), says: denied},
-		{name: "list not searchable", make: chmod((*world).list, 0o600), says: denied},
-		{name: "tasks not writable", make: chmod((*world).tasksDir, 0o500), says: denied},
-		{name: "tasks closed", make: chmod((*world).tasksDir, 0), says: denied},
-		{name: "sibling closed", make: withSibling(chmod((*world).sibling, 0)), says: denied},
-		{name: "sibling not writable", make: withSibling(chmod((*world).sibling, 0o500)), says: denied},
-		{name: "lock not writable", make: withSibling(chmod((*world).lock, 0o400)), says: denied},
+		{name: "list closed", make: chmod((*world).list, 0), want: denied},
+		{name: "list not readable", make: chmod((*world).list, 0o300), want: denied},
+		{name: "list not writable", make: chmod((*world).list, 0o500), want: denied},
+		{name: "list not searchable", make: chmod((*world).list, 0o600), want: denied},
+		{name: "tasks not writable", make: chmod((*world).tasksDir, 0o500), want: denied},
+		{name: "tasks closed", make: chmod((*world).tasksDir, 0), want: denied},
+		{name: "state directory closed", make: withStateDir(chmod((*world).stateDir, 0)), want: denied},
+		{name: "state directory not writable", make: withStateDir(chmod((*world).stateDir, 0o500)), want: denied},
+		{name: "lock not writable", make: withStateDir(chmod((*world).lock, 0o400)), want: denied},
 	} {
-		for _, d := range []death{replacing, creating} {
+		for _, d := range []scenario{replacing, creating} {
 			t.Run(strings.ReplaceAll(tr.name+" "+d.name, " ", "-"), func(t *testing.T) {
 				t.Parallel()
 				w := d.world(t)
 				w.unprivileged(t)
-				d.refused(t, w, tr)
+				d.requireRefused(t, w, tr)
 			})
 		}
 	}
 }
 
-func (w *world) lock() string { return filepath.Join(w.sibling(), "lock") }
+func (w *world) lock() string { return filepath.Join(w.stateDir(), "lock") }
 
-// withSibling makes the trouble in a sibling that an earlier call has left.
-func withSibling(make func(*testing.T, *world) func()) func(*testing.T, *world) func() {
+// withStateDir causes the trouble in a state directory that an earlier call has left.
+func withStateDir(make func(*testing.T, *world) func()) func(*testing.T, *world) func() {
 	return func(t *testing.T, w *world) func() {
 		r := w.program(t, "", nil, "recover", "--session=list")
 		require.Zero(t, r.code, "%s%s", r.stdout, r.stderr)
-		w.makeSibling(t)
+		w.makeStateDir(t)
 		return make(t, w)
 	}
 }
 
-// makeSibling leaves a sibling as a call does that changed nothing.
-func (w *world) makeSibling(t *testing.T) {
-	require.NoError(t, os.Mkdir(w.sibling(), 0o700))
+// makeStateDir leaves a state directory as a call does that changed nothing.
+func (w *world) makeStateDir(t *testing.T) {
+	require.NoError(t, os.Mkdir(w.stateDir(), 0o700))
 	require.NoError(t, os.WriteFile(w.lock(), nil, 0o600))
 	if w.uid != 0 {
-		require.NoError(t, os.Chown(w.sibling(), w.uid, w.uid))
+		require.NoError(t, os.Chown(w.stateDir(), w.uid, w.uid))
 		require.NoError(t, os.Chown(w.lock(), w.uid, w.uid))
 	}
 }
 
-// TestFaultPlanted has something stand where the sibling or a file in it belongs.
-// It is refused, and what it leads to stays as it is.
+// TestFaultPlanted puts something else in the place of the state directory or of a
+// file in it. It is refused, and its target is unchanged.
 func TestFaultPlanted(t *testing.T) {
 	for _, p := range planted {
 		t.Run(strings.ReplaceAll(p.name, " ", "-"), func(t *testing.T) {
@@ -247,12 +247,12 @@ func TestFaultPlanted(t *testing.T) {
 			victim := filepath.Join(w.home, "victim")
 			require.NoError(t, os.Mkdir(victim, 0o755))
 			require.NoError(t, os.WriteFile(filepath.Join(victim, "file"), []byte("precious"), 0o644))
-			tr := trouble{says: p.says, make: func(t *testing.T, w *world) func() {
+			tr := trouble{want: p.want, make: func(t *testing.T, w *world) func() {
 				at := p.plant(t, w, victim)
 				return func() { require.NoError(t, os.RemoveAll(at)) }
 			}}
 			was := tree(t, victim)
-			replacing.refused(t, w, tr)
+			replacing.requireRefused(t, w, tr)
 			assert.Equal(t, was, tree(t, victim), "something was done outside")
 		})
 	}
@@ -274,51 +274,51 @@ var planted = []struct {
 	name  string
 	root  bool
 	plant func(t *testing.T, w *world, victim string) (path string)
-	says  []string
+	want  []string
 }{
-	{name: "sibling a link", says: []string{".list.fsmtx", "it is a symbolic link"}, plant: func(t *testing.T, w *world, victim string) string {
-		require.NoError(t, os.Symlink(victim, w.sibling()))
-		return w.sibling()
+	{name: "state directory is a link", want: []string{".list.fsmtx", "it is a symbolic link"}, plant: func(t *testing.T, w *world, victim string) string {
+		require.NoError(t, os.Symlink(victim, w.stateDir()))
+		return w.stateDir()
 	}},
-	{name: "sibling a link to nothing", says: []string{".list.fsmtx", "it is a symbolic link"}, plant: func(t *testing.T, w *world, victim string) string {
-		require.NoError(t, os.Symlink(victim+"/nothing", w.sibling()))
-		return w.sibling()
+	{name: "state directory is a link to nothing", want: []string{".list.fsmtx", "it is a symbolic link"}, plant: func(t *testing.T, w *world, victim string) string {
+		require.NoError(t, os.Symlink(victim+"/nothing", w.stateDir()))
+		return w.stateDir()
 	}},
-	{name: "sibling a file", says: []string{".list.fsmtx", "it is a file"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, os.WriteFile(w.sibling(), []byte("mine"), 0o644))
-		return w.sibling()
+	{name: "state directory is a file", want: []string{".list.fsmtx", "it is a file"}, plant: func(t *testing.T, w *world, _ string) string {
+		require.NoError(t, os.WriteFile(w.stateDir(), []byte("mine"), 0o644))
+		return w.stateDir()
 	}},
-	{name: "sibling a pipe", says: []string{".list.fsmtx", "it is a named pipe"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, syscall.Mkfifo(w.sibling(), 0o644))
-		return w.sibling()
+	{name: "state directory is a pipe", want: []string{".list.fsmtx", "it is a named pipe"}, plant: func(t *testing.T, w *world, _ string) string {
+		require.NoError(t, syscall.Mkfifo(w.stateDir(), 0o644))
+		return w.stateDir()
 	}},
-	{name: "sibling open to others", says: []string{".list.fsmtx", "others may write to it"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, os.Mkdir(w.sibling(), 0o700))
-		require.NoError(t, os.Chmod(w.sibling(), 0o777))
-		return w.sibling()
+	{name: "state directory open to others", want: []string{".list.fsmtx", "others may write to it"}, plant: func(t *testing.T, w *world, _ string) string {
+		require.NoError(t, os.Mkdir(w.stateDir(), 0o700))
+		require.NoError(t, os.Chmod(w.stateDir(), 0o777))
+		return w.stateDir()
 	}},
-	{name: "sibling of another user", root: true, says: []string{".list.fsmtx", "belongs to user 65534"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, os.Mkdir(w.sibling(), 0o700))
-		require.NoError(t, os.Chown(w.sibling(), nobody, nobody))
-		return w.sibling()
+	{name: "state directory of another user", root: true, want: []string{".list.fsmtx", "belongs to user 65534"}, plant: func(t *testing.T, w *world, _ string) string {
+		require.NoError(t, os.Mkdir(w.stateDir(), 0o700))
+		require.NoError(t, os.Chown(w.stateDir(), nobody, nobody))
+		return w.stateDir()
 	}},
-	{name: "lock a link", says: []string{"lock", "not a regular file"}, plant: func(t *testing.T, w *world, victim string) string {
-		require.NoError(t, os.Mkdir(w.sibling(), 0o700))
+	{name: "lock is a link", want: []string{"lock", "not a regular file"}, plant: func(t *testing.T, w *world, victim string) string {
+		require.NoError(t, os.Mkdir(w.stateDir(), 0o700))
 		require.NoError(t, os.Symlink(victim+"/file", w.lock()))
 		return w.lock()
 	}},
-	{name: "lock a pipe", says: []string{"lock", "not a regular file"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, os.Mkdir(w.sibling(), 0o700))
+	{name: "lock is a pipe", want: []string{"lock", "not a regular file"}, plant: func(t *testing.T, w *world, _ string) string {
+		require.NoError(t, os.Mkdir(w.stateDir(), 0o700))
 		require.NoError(t, syscall.Mkfifo(w.lock(), 0o600))
 		return w.lock()
 	}},
-	{name: "lock a directory", says: []string{"lock", "not a regular file"}, plant: func(t *testing.T, w *world, _ string) string {
+	{name: "lock is a directory", want: []string{"lock", "not a regular file"}, plant: func(t *testing.T, w *world, _ string) string {
 		require.NoError(t, os.MkdirAll(w.lock(), 0o700))
 		return w.lock()
 	}},
-	{name: "journal a link", says: []string{"journal", "not a regular file"}, plant: func(t *testing.T, w *world, victim string) string {
-		w.makeSibling(t)
-		require.NoError(t, os.Symlink(victim+"/file", filepath.Join(w.sibling(), "journal")))
-		return filepath.Join(w.sibling(), "journal")
+	{name: "journal is a link", want: []string{"journal", "not a regular file"}, plant: func(t *testing.T, w *world, victim string) string {
+		w.makeStateDir(t)
+		require.NoError(t, os.Symlink(victim+"/file", filepath.Join(w.stateDir(), "journal")))
+		return filepath.Join(w.stateDir(), "journal")
 	}},
 }

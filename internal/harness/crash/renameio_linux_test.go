@@ -17,9 +17,9 @@ import (
 )
 
 // TestPowerModelWritesAsRenameioDoes traces a process that writes a file as a
-// transaction does. What the model takes a write for, create, write, sync, rename,
-// has to be what happens: nothing else changes a name, and no directory is synced,
-// which is the transaction's to do.
+// transaction does. The system calls have to be those of the model: create, write,
+// sync, rename. Nothing else changes a name, and no directory is synced: that is up
+// to the transaction.
 func TestPowerModelWritesAsRenameioDoes(t *testing.T) {
 	for _, replaced := range []bool{false, true} {
 		dir := t.TempDir()
@@ -40,7 +40,7 @@ func TestPowerModelWritesAsRenameioDoes(t *testing.T) {
 	}
 }
 
-// requireWrite holds every call against what it has to be.
+// requireWrite fails unless the calls are those of one write.
 func requireWrite(t *testing.T, calls []call, name, tempDir string) {
 	var sequence []string
 	for _, c := range calls {
@@ -58,7 +58,7 @@ func requireWrite(t *testing.T, calls []call, name, tempDir string) {
 	assert.Equal(t, name, calls[4].to)
 }
 
-// steps puts the calls in the model's words; closing a file is none of its steps.
+// steps returns the calls as steps of the model, which has none for closing a file.
 func steps(calls []call) []string {
 	words := map[string]string{"openat": "create", "fsync": "sync"}
 	var all []string
@@ -73,7 +73,7 @@ func steps(calls []call) []string {
 	return all
 }
 
-// modelled are the steps that the model makes of the same write.
+// modelled returns the steps of the same write in the model.
 func modelled(t *testing.T, name, tempDir string) (all []string) {
 	files := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
 		all = append(all, stepText(s.Op, s.Path, s.To))

@@ -21,12 +21,12 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// A sync that fails leaves nothing to be synced again: some of what it covered has
-// reached the disk and the rest never will, though processes go on seeing all of
-// it, and the next sync succeeds.
+// After a sync has failed there is nothing left to sync: some of what it covered has
+// reached the disk and the rest never will. Processes still see all of it, and the
+// next sync succeeds.
 
-// fail does to the model what a failed sync does. reached tells whether an effect
-// has come to the disk.
+// fail does to the model what a failed sync does. reached decides whether an effect
+// has reached the disk.
 func (d *disk) fail(at inode, reached func() bool) {
 	rest := d.pending[:0:0]
 	for _, e := range d.pending {
@@ -40,7 +40,7 @@ func (d *disk) fail(at inode, reached func() bool) {
 	d.pending = rest
 }
 
-// syncFault is one sync that fails.
+// syncFault is a sync that fails.
 type syncFault struct {
 	home    string
 	disk    *disk
@@ -77,18 +77,17 @@ func (f *syncFault) before(s faultfs.Step) error {
 	return &fs.PathError{Op: s.Op, Path: s.Path, Err: syscall.EIO}
 }
 
-// believing is a file system that tries a failed sync again and believes it, which
-// a transaction must not.
-type believing struct{ vfs.FS }
+// retrying retries a failed sync and believes it, which a transaction must not.
+type retrying struct{ vfs.FS }
 
-func (b believing) Sync(name string) error {
+func (b retrying) Sync(name string) error {
 	if b.FS.Sync(name) == nil {
 		return nil
 	}
 	return b.FS.Sync(name)
 }
 
-// fates are what becomes of the effects that a failed sync covered.
+// fates returns what may happen to the effects that a failed sync covered.
 func fates() []func() bool {
 	rng := rand.New(rand.NewPCG(7, 8))
 	return []func() bool{
@@ -98,9 +97,9 @@ func fates() []func() bool {
 	}
 }
 
-// withSyncFault makes the nth sync of the workload fail, or of the recovery from
-// its death just ahead of the commit, and cuts the power afterwards. It counts in
-// tr.result and reports whether there was such a sync.
+// withSyncFault makes the nth sync of the workload fail, or of the recovery from its
+// death just ahead of the commit, and cuts the power afterwards. It counts the states
+// in tr.result and reports whether there was such a sync.
 func (tr *trial) withSyncFault(n int, reached func() bool, inRecovery bool, around func(vfs.FS) vfs.FS) bool {
 	t := tr.t
 	tr.base, tr.seen, tr.rng = scratchDir(t), map[[32]byte]bool{}, rand.New(rand.NewPCG(1, 2))
@@ -132,7 +131,7 @@ func (tr *trial) transact(home string, change txn.Change, files vfs.FS) error {
 	return dir.Commit(context.Background(), change)
 }
 
-// interrupt has the transaction die when all is done but the commit.
+// interrupt has the transaction die just ahead of its commit.
 func (tr *trial) interrupt(home string, d *disk, change txn.Change) {
 	f := &syncFault{home: home, disk: d, left: 1 << 30, stop: func(s faultfs.Step) bool {
 		return s.Op == "rename" && strings.HasPrefix(filepath.Base(s.To), "done-")
@@ -140,7 +139,7 @@ func (tr *trial) interrupt(home string, d *disk, change txn.Change) {
 	require.ErrorIs(tr.t, tr.transact(home, change, &faultfs.Steps{FS: vfs.OS{}, Before: f.before}), faultfs.ErrFrozen)
 }
 
-// cutAfter holds every power cut after the return against what was returned.
+// cutAfter compares every power cut after the return with what was returned.
 func (tr *trial) cutAfter(d *disk, err error, inRecovery bool, failed *faultfs.Step) {
 	allowed := equalTo(tr.before)
 	switch {
@@ -186,13 +185,13 @@ func syncFaults(t *testing.T, load workload, inRecovery bool, fates []func() boo
 	return total, syncs
 }
 
-// TestPowerLossAfterFailedSync makes every sync fail once, loses what it covered,
-// all of it, none or a part, and cuts the power once the transaction or the
-// recovery has returned. What was returned has to hold. A file system that tries
-// the sync again and believes it shows that the model would notice.
+// TestPowerLossAfterFailedSync makes every sync fail once, loses what it covered
+// wholly, not, or in part, and cuts the power once the transaction or the recovery
+// has returned. What was returned has to be true. With a file system that retries the
+// sync it is not, which shows that the model would notice.
 func TestPowerLossAfterFailedSync(t *testing.T) {
 	asIs := func(files vfs.FS) vfs.FS { return files }
-	retried := func(files vfs.FS) vfs.FS { return believing{files} }
+	retried := func(files vfs.FS) vfs.FS { return retrying{files} }
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "workload\tsyncs\tstates\tdistinct\tviolations\tif the sync is tried again: violations")

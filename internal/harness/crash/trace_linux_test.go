@@ -14,9 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// call is a system call that succeeded and that has to do with the traced
-// directory: an argument of it points to a path in there, or it works on a file
-// that such a call has opened.
+// call is a system call that succeeded and that concerns the traced directory: one of
+// its arguments points to a path in it, or it operates on a file that such a call has
+// opened.
 type call struct {
 	name  string // "system call N" for one that this file does not know
 	path  string // the first path, or the open file's
@@ -25,8 +25,7 @@ type call struct {
 	size  uint64 // what write returned
 }
 
-// known are the calls by their numbers, as far as they have one on every
-// architecture.
+// known has the names of the calls that exist on every architecture.
 var known = map[uint64]string{
 	unix.SYS_OPENAT: "openat", unix.SYS_RENAMEAT: "rename", unix.SYS_RENAMEAT2: "rename", unix.SYS_LINKAT: "link",
 	unix.SYS_UNLINKAT: "unlink", unix.SYS_MKDIRAT: "mkdir", unix.SYS_SYMLINKAT: "symlink",
@@ -35,14 +34,14 @@ var known = map[uint64]string{
 	unix.SYS_SYNCFS: "syncfs", unix.SYS_CLOSE: "close",
 }
 
-// onFile are those whose first argument is an open file.
+// onFile has the calls whose first argument is a descriptor.
 const onFile = " write ftruncate fchmod fsync fdatasync sync_file_range syncfs close "
 
-// errNoTrace means that this system lets no process trace another in the way that
-// is needed.
+// errNoTrace is returned when the system does not allow a process to trace another in
+// the necessary way.
 var errNoTrace = errors.New("a process cannot be traced here")
 
-// tracer follows a process, all its threads.
+// tracer follows all threads of a process.
 type tracer struct {
 	dir   string
 	open  map[uint64]string // paths by descriptor
@@ -123,7 +122,7 @@ type stop struct {
 	status unix.WaitStatus
 }
 
-// waitAny waits for what this thread traces, and for no child of another test.
+// waitAny waits for what this thread traces, and not for the children of other tests.
 func waitAny() (stop, error) { return wait(-1) }
 
 func wait(pid int) (s stop, err error) {
@@ -212,8 +211,7 @@ func (t *tracer) end(s started, result uint64) {
 	t.calls = append(t.calls, s.call)
 }
 
-// readPath reads the string at an address of the traced process; empty if there
-// is none.
+// readPath returns the string at an address of the traced process, or "".
 func readPath(thread int, address uint64) string {
 	const page = 4096
 	var buf [512]byte

@@ -13,7 +13,7 @@ import (
 	"syscall"
 )
 
-// load returns the model of the tree below dir, all of it durable.
+// load returns a model of the tree below dir in which everything is durable.
 func load(dir string) (*disk, error) {
 	d := newDisk()
 	seen := map[uint64]inode{}
@@ -42,8 +42,8 @@ func load(dir string) (*disk, error) {
 	return d, err
 }
 
-// unsync makes a durable name or a file's durable bytes pending, as if whoever
-// made them had never synced them.
+// unsync makes a durable name, or a file's durable bytes, pending, as if they had
+// never been synced.
 func (d *disk) unsync(path string, bytes bool) {
 	dir, name, at := d.find(path)
 	if bytes {
@@ -55,9 +55,9 @@ func (d *disk) unsync(path string, bytes bool) {
 	d.pending = append(d.pending, effect{dir: dir, names: map[string]inode{name: at}})
 }
 
-// build makes the tree of the durable model in dir, which is empty. Hard links
-// come out as hard links. A journal that is whole is told the new inode of its
-// transaction's directory, since a power cut changes no inodes.
+// build creates the durable state of the model in dir, which is empty, with its hard
+// links. A complete journal gets the new inode of its transaction's directory,
+// because a real power cut does not change inodes.
 func (d *disk) build(dir string) error {
 	made := map[inode]string{}
 	var err error
@@ -79,7 +79,7 @@ func (d *disk) build(dir string) error {
 	if err != nil {
 		return err
 	}
-	return adopt(dir)
+	return fixInodes(dir)
 }
 
 var (
@@ -87,8 +87,9 @@ var (
 	journalID    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"id":"([0-9a-z-]+)"`) })
 )
 
-// adopt tells every journal below dir the inode of its transaction's directory.
-func adopt(dir string) error {
+// fixInodes writes into every journal below dir the inode of its transaction's
+// directory.
+func fixInodes(dir string) error {
 	journals, err := filepath.Glob(filepath.Join(dir, "*", ".*.fsmtx", "journal"))
 	if err != nil {
 		return err

@@ -8,22 +8,20 @@ import (
 	"syscall"
 )
 
-// cannotLessen is the exit code of a process that could not be brought into its
-// trouble.
-const cannotLessen = 99
+// cannotRestrict is the exit code of a process whose restrictions could not be set.
+const cannotRestrict = 99
 
-// lessen takes from this process what its environment says, so that it runs into
-// trouble for real:
+// restrict sets the restrictions of this process that its environment names:
 //
-//	FSMTX_TEST_UID=N      it is the user N
+//	FSMTX_TEST_UID=N      it runs as the user N
 //	FSMTX_TEST_FILES=N    it may have N files open
 //	FSMTX_TEST_BYTES=N    its files may have N bytes
-//	FSMTX_TEST_NOLINKS=1  the kernel refuses it hard links
+//	FSMTX_TEST_NOLINKS=1  the kernel refuses hard links
 //
-// All but the user are set before the program is started once more, so that the
-// program has them from its first instruction. A user other than the one who
-// built this program might not be able to start it.
-func lessen() error {
+// All but the user are set before the program executes itself again, so that they
+// hold from its first instruction. The user is set afterwards, because another user
+// may not be allowed to execute it.
+func restrict() error {
 	runtime.LockOSThread() // the filter of system calls is a thread's
 	again := false
 	for name, take := range map[string]func(n int) error{
@@ -68,7 +66,7 @@ func become(id int) error {
 	return syscall.Setuid(id)
 }
 
-// self is the path of this very program.
+// self returns the path of this program.
 func self() string {
 	path, err := os.Executable()
 	if err != nil {
