@@ -313,3 +313,36 @@ func TestTrustedJournalIsNotSetAside(t *testing.T) {
 	require.ErrorIs(t, err, ErrJournalTrusted)
 	assert.Equal(t, before, tree(t, w.root, lockFileName))
 }
+
+// TestJournalAcceptsItsLimits, so that recovery reads what Commit writes.
+func TestJournalAcceptsItsLimits(t *testing.T) {
+	valid := func(n int) *journal {
+		j := &journal{ID: "a", Dir: "../list"}
+		for i := range n {
+			j.Creates = append(j.Creates, entry{Name: fmt.Sprint(i), SHA256: digest(nil)})
+		}
+		return j
+	}
+	require.NoError(t, valid(MaxEntries).check("../list"))
+	require.ErrorIs(t, valid(MaxEntries+1).check("../list"), ErrTooMany)
+
+	for size, ok := range map[int64]bool{-1: false, 0: true, vfs.MaxFileBytes: true, vfs.MaxFileBytes + 1: false} {
+		j := valid(1)
+		j.Creates[0].Size = size
+		assert.Equal(t, ok, j.check("../list") == nil, "size %d", size)
+	}
+	for mode, ok := range map[os.FileMode]bool{0: true, 0o777: true, 0o1777: false, os.ModeDir | 0o700: false} {
+		j := valid(1)
+		j.Creates[0].Mode = mode
+		assert.Equal(t, ok, j.check("../list") == nil, "mode %v", mode)
+	}
+}
+
+func TestIsIDAcceptsLowerCaseLettersDigitsAndHyphens(t *testing.T) {
+	for id, ok := range map[string]bool{
+		"az09-": true, strings.Repeat("a", 64): true, strings.Repeat("a", 65): false, "": false,
+		"A": false, "a/b": false, "`": false, "{": false, ":": false, ".": false, "é": false,
+	} {
+		assert.Equal(t, ok, isID(id), "%q", id)
+	}
+}

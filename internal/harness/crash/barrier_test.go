@@ -20,7 +20,7 @@ var barriers = []struct {
 	is   func(d *dropper, s faultfs.Step) bool
 }{
 	{"B1 staged files", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/new/") }},
-	{"B1 kept files", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/list/") }},
+	{"B1 backups", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/list/") }},
 	{"B1 journal", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/.journal") }},
 	{"B2 new/", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && filepath.Base(s.Path) == "new" }},
 	{"B2 old/", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && filepath.Base(s.Path) == "old" }},
@@ -28,8 +28,8 @@ var barriers = []struct {
 		return s.Op == "sync" && strings.HasPrefix(filepath.Base(s.Path), "txn-")
 	}},
 	{"B2 S", func(d *dropper, s faultfs.Step) bool { return isSyncOfS(s) && !d.renamed && !d.withdrawn }},
-	{"B2 the directory of D and S", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && filepath.Base(s.Path) == "tasks" }},
-	{"B2 what that is in", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && filepath.Base(s.Path) == "home" }},
+	{"B2 the parent of D and S", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && filepath.Base(s.Path) == "tasks" }},
+	{"B2 the parent of that", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && filepath.Base(s.Path) == "home" }},
 	{"B3 D", func(d *dropper, s faultfs.Step) bool {
 		return s.Op == "sync" && filepath.Base(s.Path) == "list" && !d.recovering
 	}},
