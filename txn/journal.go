@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -115,10 +116,7 @@ func (j *journal) check(dir string) error {
 	return nil
 }
 
-// entries returns creates and deletes in a new slice.
-func (j *journal) entries() []entry {
-	return append(append(make([]entry, 0, len(j.Creates)+len(j.Deletes)), j.Creates...), j.Deletes...)
-}
+func (j *journal) entries() []entry { return slices.Concat(j.Creates, j.Deletes) }
 
 func namesOf(entries []entry) []string {
 	names := make([]string, len(entries))
