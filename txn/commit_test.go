@@ -227,6 +227,13 @@ func TestCommitWritesNoJournalThatRecoveryCannotRead(t *testing.T) {
 	c := Change{Creates: []File{{"3.json", nil, 0o644}}, Label: strings.Repeat("\x00", vfs.MaxFileBytes/6)}
 	require.ErrorIs(t, commit(t, dir, c), vfs.ErrFileTooLarge)
 	requireRolledBack(t, dir, before)
+
+	empty, err := new(journal).encode()
+	require.NoError(t, err)
+	_, err = (&journal{Label: strings.Repeat("a", vfs.MaxFileBytes-len(empty))}).encode()
+	require.NoError(t, err, "the largest that it can read")
+	_, err = (&journal{Label: strings.Repeat("a", vfs.MaxFileBytes-len(empty)+1)}).encode()
+	require.ErrorIs(t, err, vfs.ErrFileTooLarge)
 }
 
 func TestCommitDoesNotReplaceAFileThatExists(t *testing.T) {
@@ -301,6 +308,7 @@ func TestCommitDoesNotDeleteAnotherFile(t *testing.T) {
 				if s.Op == "link" && s.Path == path {
 					return replaceFile(path, "another program's")
 				}
+				assert.False(t, s.Op == "link" && filepath.Dir(s.To) == filepath.Dir(path), "D is changed all the same")
 				return nil
 			})))
 		},
@@ -478,6 +486,25 @@ func TestCommitNeedsHardLinks(t *testing.T) {
 	err := commit(t, newList(t), replacing, WithFS(failing(syscall.EIO, func(s faultfs.Step) bool { return s.Op == "link" })))
 	require.ErrorIs(t, err, syscall.EIO)
 	require.NotErrorIs(t, err, ErrNoLinks)
+}
+
+func TestCommitCreatesOnlyTheDirectoriesItNeeds(t *testing.T) {
+	for want, c := range map[string]Change{
+		"mkdir S/txn; mkdir S/txn/new; ":                  {Creates: replacing.Creates},
+		"mkdir S/txn; mkdir S/txn/old; ":                  {Deletes: replacing.Deletes},
+		"mkdir S/txn; mkdir S/txn/new; mkdir S/txn/old; ": replacing,
+	} {
+		dir := newList(t)
+		require.NoError(t, os.Mkdir(stateDirOf(dir), 0o700))
+		got := ""
+		require.NoError(t, commit(t, dir, c, WithFS(before(func(s faultfs.Step) error {
+			if s.Op == "mkdir" && strings.Contains(s.Path, "/"+txnPrefix) {
+				got += s.String() + "; "
+			}
+			return nil
+		}))))
+		assert.Equal(t, want, got)
+	}
 }
 
 // TestCommitLeavesOnlyHistory says what stays in the state directory.

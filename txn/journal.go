@@ -62,13 +62,17 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// encode returns vfs.ErrFileTooLarge if recovery could not read the journal.
 func (j *journal) encode() ([]byte, error) {
 	body, err := json.Marshal(j)
 	if err != nil {
 		return nil, err
 	}
-	head := journalMagic + " " + journalVersion + " " + digest(body) + "\n"
-	return append([]byte(head), body...), nil
+	data := append([]byte(journalMagic+" "+journalVersion+" "+digest(body)+"\n"), body...)
+	if len(data) > vfs.MaxFileBytes {
+		return nil, fmt.Errorf("the transaction's journal would have %d bytes: %w", len(data), vfs.ErrFileTooLarge)
+	}
+	return data, nil
 }
 
 // parseJournal accepts exactly what encode writes for the directory dir, given

@@ -233,3 +233,21 @@ func TestStateDirIsNamedAfterTheDirectory(t *testing.T) {
 	_, err = StateDir(filepath.Join(root, "file", "below"))
 	assert.ErrorIs(t, err, syscall.ENOTDIR)
 }
+
+func TestUntrustedDirectoriesAreDescribed(t *testing.T) {
+	root := memoryDir(t)
+	require.NoError(t, os.WriteFile(root+"/file", nil, 0o600))
+	require.NoError(t, os.Symlink("file", root+"/link"))
+	require.NoError(t, syscall.Mkfifo(root+"/pipe", 0o600))
+	require.NoError(t, os.Mkdir(root+"/open", 0o700))
+	require.NoError(t, os.Chmod(root+"/open", 0o720))
+	for path, want := range map[string]string{
+		root + "/file": "it is a file", root + "/link": "it is a symbolic link", root + "/pipe": "it is a named pipe",
+		root + "/open": "others may write to it (mode 0720)", "/dev/null": "it is neither a file nor a directory",
+	} {
+		err := checkTrusted(vfs.OS{}, path)
+		assert.ErrorIs(t, err, ErrUntrustedDir)
+		assert.EqualError(t, err, path+": not a trusted directory: "+want)
+	}
+	assert.NoError(t, checkTrusted(vfs.OS{}, root))
+}

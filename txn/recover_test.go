@@ -385,6 +385,7 @@ func TestAncestorsAreSyncedUpToTheirOwner(t *testing.T) {
 	d.unsynced = nil
 
 	require.NoError(t, os.Mkdir(d.s, 0o700))
+	assert.Equal(t, want, d.ancestors(), "no earlier transaction")
 	require.NoError(t, os.WriteFile(d.statePath(donePrefix+otherID), nil, 0o600))
 	assert.Equal(t, want[:1], d.ancestors(), "an earlier transaction has synced the others")
 	require.NoError(t, os.RemoveAll(d.s))

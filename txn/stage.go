@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-
-	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // parallel bounds the number of files written and synced at a time: enough for the
@@ -37,9 +35,6 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 		return err
 	}
 	data, err := j.encode()
-	if err == nil && len(data) > vfs.MaxFileBytes { // recovery could not read it
-		err = fmt.Errorf("the transaction's journal would have %d bytes: %w", len(data), vfs.ErrFileTooLarge)
-	}
 	if err != nil {
 		return err
 	}
