@@ -2,6 +2,7 @@ package guard
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,6 +25,9 @@ func TestGivingUpTellsTheUser(t *testing.T) {
 	for range 3 {
 		b.run(nextStop)
 	}
+	e := Explain(b.rule, strings.NewReader(nextStop), b.getenv)
+	assert.Equal(t, "APPROVE+WARN", e.Word)
+	assert.Equal(t, 1, e.Row, "the row that would have blocked")
 	assert.Equal(t, event.Tell(b.rule.Event, "", "Hook T1_test: giving up after 3 blocks, check still failing: Not done"), b.run(nextStop))
 }
 

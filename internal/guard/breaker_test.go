@@ -46,6 +46,21 @@ func TestABrokenBreakersFileCountsAsZeroAndKeepsOtherMembers(t *testing.T) {
 	}
 }
 
+func TestACounterThatStaysTheSameLeavesTheFileAlone(t *testing.T) {
+	file := newBench(t, nil).session().Breaker()
+	require.NoError(t, os.WriteFile(file, []byte(`{broken`), 0o600))
+	require.NoError(t, changeCounter(file, "x", func(n int) int { return n }))
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, `{broken`, string(data))
+}
+
+func TestWithoutASessionThereIsNoBreaker(t *testing.T) {
+	b := newBench(t, blocking)
+	require.NoError(t, os.WriteFile(SessionOf("", b.getenv).Breaker(), []byte(`{"T1_test":9}`), 0o600))
+	assert.Equal(t, event.ExitBlock, b.run(`{}`).Exit)
+}
+
 func TestALongErrorIsCut(t *testing.T) {
 	b := newBench(t, func(*Call) (Verdict, error) { return Verdict{}, errors.New(strings.Repeat("é", 2*maxError)) })
 	assert.Contains(t, b.run(firstStop).Output, "("+strings.Repeat("é", maxError)+").")

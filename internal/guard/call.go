@@ -27,11 +27,6 @@ type Call struct {
 	facts []Fact
 }
 
-// NewCall returns a call for an event that has been read already.
-func NewCall(e *event.Event, env func(string) string) *Call {
-	return &Call{Event: e, Session: SessionOf(e.SessionID, env), Time: time.Now(), env: env}
-}
-
 // Fact is something that a decision was based on, for people.
 type Fact struct{ Name, Value string }
 

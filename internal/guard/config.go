@@ -61,10 +61,11 @@ func (c Config) at(key string) frontmatter.Value {
 // masterSwitch turns all guards off.
 const masterSwitch = "hooks_enforcement"
 
-// switchedOff returns the flag that turns the rule off, "" if none does.
+// switchedOff returns the flag that turns the rule off, "" if none does, also for a
+// rule without a flag.
 func (c Config) switchedOff(r Rule) string {
 	for _, flag := range []string{masterSwitch, r.Flag} {
-		if flag != "" && !c.Bool("feature_flags."+flag+".enabled", true) {
+		if !c.Bool("feature_flags."+flag+".enabled", true) {
 			return flag
 		}
 	}

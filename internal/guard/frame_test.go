@@ -92,6 +92,23 @@ func TestFailuresWithoutASessionAreNotCounted(t *testing.T) {
 	assert.Empty(t, entries)
 }
 
+func TestAnUnreadableEventCountsInTheSessionOfTheEnvironment(t *testing.T) {
+	b := newBench(t, passing)
+	b.env["CLAUDE_CODE_SESSION_ID"] = "s"
+	assert.Contains(t, b.run("{").Output, "Failing open")
+	assert.Equal(t, 1, b.count(t, b.session().Breaker(), "T1_test"))
+	b.run(firstStop)
+	assert.Equal(t, 0, b.count(t, b.session().Breaker(), "T1_test"), "a complete run resets the count")
+}
+
+func TestWithoutAPluginThereIsNoDevelopmentMode(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Mkdir("hooks", 0o700))
+	require.NoError(t, os.WriteFile("hooks/.dev-mode", nil, 0o600))
+	b := newBench(t, blocking)
+	assert.Equal(t, event.ExitBlock, b.run(firstStop).Exit)
+}
+
 func TestVerboseLogsTheEventAndTheReply(t *testing.T) {
 	b := newBench(t, blocking)
 	b.env["PLANNING_HOOKS_VERBOSE"] = "true"
@@ -125,17 +142,21 @@ func TestExplainChangesNothing(t *testing.T) {
 func TestExplainReturnsTheFacts(t *testing.T) {
 	b := newBench(t, func(c *Call) (Verdict, error) {
 		c.Fact("colour", "red\nblue")
-		return Deny(3, "no"), nil
+		return Deny(3, "no\nno"), nil
 	})
 	e := Explain(b.rule, strings.NewReader(firstStop), b.getenv)
 	assert.Equal(t, 3, e.Row)
-	assert.True(t, e.Refuses())
+	assert.Equal(t, "DENY", e.Word)
+	assert.Equal(t, "no no", e.Detail)
 	assert.Contains(t, e.Facts, Fact{"colour", "red blue"})
 }
 
 func TestDryUpdateComputesAndDiscards(t *testing.T) {
-	c := NewCall(&event.Event{SessionID: "s"}, newBench(t, nil).getenv)
+	c := &Call{Session: newBench(t, nil).session()}
 	path := c.Session.Blocks()
+	data, err := c.Read(path)
+	require.NoError(t, err)
+	assert.Nil(t, data, "a missing file")
 	require.NoError(t, c.Update(path, func(old []byte) ([]byte, error) {
 		assert.Nil(t, old)
 		return []byte("kept"), nil
@@ -148,7 +169,7 @@ func TestDryUpdateComputesAndDiscards(t *testing.T) {
 		return []byte("discarded"), nil
 	}))
 	assert.True(t, called)
-	data, err := c.Read(path)
+	data, err = c.Read(path)
 	require.NoError(t, err)
 	assert.Equal(t, "kept", string(data))
 }
@@ -178,7 +199,6 @@ func TestEachVerdictHasItsReply(t *testing.T) {
 		} else {
 			assert.JSONEq(t, c.out, a.Output)
 		}
-		assert.Equal(t, c.exit == 2 && c.event != event.PostToolUse, c.verdict.Refuses(), c.verdict)
 	}
 	assert.Equal(t, "c\n", Inject(1, "W", "d", "c", "u").Answer(event.PreCompact).Output)
 }

@@ -82,7 +82,7 @@ func TestNewestLog(t *testing.T) {
 	env := func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] }
 	_, err := NewestLog(env)
 	assert.ErrorIs(t, err, ErrNoLog)
-	for i, name := range []string{"planning-hooks-b.log", "planning-hooks-a.log", "other.log", "planning-hook-breaker-a.json"} {
+	for i, name := range []string{"planning-hooks-b.log", "planning-hooks-a.log", "other.log", "planning-hook-breaker-a.json", "planning-hooks-c.txt"} {
 		path := filepath.Join(dir, name)
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
 		at := time.Unix(1700000000+int64(i), 0)

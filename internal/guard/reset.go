@@ -26,14 +26,12 @@ func ResetRule(s Session, r Rule) (done []string, err error) {
 	if err != nil {
 		return done, err
 	}
-	if r.stops() {
-		blocked, err := zero(s.Blocks(), func(name string) bool { return strings.HasPrefix(name, r.ID+":") })
-		if blocked {
-			done = append(done, "consecutive blocks")
-		}
-		if err != nil {
-			return done, err
-		}
+	blocked, err := zero(s.Blocks(), func(name string) bool { return strings.HasPrefix(name, r.ID+":") })
+	if blocked {
+		done = append(done, "consecutive blocks")
+	}
+	if err != nil {
+		return done, err
 	}
 	removed, err := removeAll(s, r.Keeps)
 	return append(done, removed...), err

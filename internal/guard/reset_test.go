@@ -26,7 +26,7 @@ func TestReset(t *testing.T) {
 		for path, text := range map[string]string{
 			s.Breaker(): `{"H03_test":2,"H07_test":3}`,
 			budget(s):   `{"session_total":5}`,
-			s.Blocks():  `{"H07:a":2,"H07:main":1,"H11a:main":3}`,
+			s.Blocks():  `{"H07:a":2,"H07:main":1,"H07x:main":3}`,
 			s.Log():     "kept\n",
 		} {
 			require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
@@ -46,8 +46,11 @@ func TestReset(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"circuit breaker", "consecutive blocks"}, done)
 	assert.JSONEq(t, `{"H03_test":2,"H07_test":0}`, text(s.Breaker()))
-	assert.JSONEq(t, `{"H07:a":0,"H07:main":0,"H11a:main":3}`, text(s.Blocks()))
+	assert.JSONEq(t, `{"H07:a":0,"H07:main":0,"H07x:main":3}`, text(s.Blocks()))
 	assert.FileExists(t, budget(s))
+	done, err = ResetRule(s, rules["H07"])
+	require.NoError(t, err)
+	assert.Empty(t, done, "nothing is left to reset")
 
 	fill()
 	done, err = ResetRule(s, rules["H03"])

@@ -60,9 +60,6 @@ func Feedback(row int, message string) Verdict {
 	return Verdict{Row: row, Word: "FEEDBACK", Detail: message, Message: message, form: feedback}
 }
 
-// Refuses reports whether the verdict stops what the client was about to do.
-func (v Verdict) Refuses() bool { return v.form == deny || v.form == block }
-
 // Answer puts the verdict into the form that the client accepts, and displays as
 // intended, for the event.
 func (v Verdict) Answer(eventName string) event.Answer {

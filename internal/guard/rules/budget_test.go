@@ -198,10 +198,10 @@ func TestPropertyTheBudgetIsNeverExceededAndARetryNeverCounted(t *testing.T) {
 		for _, c := range calls(t) {
 			before := b
 			after, v := c.decide(b)
-			if !v.Refuses() {
+			if !refuses(v) {
 				allowed[c.key]++
 			}
-			if (v.Refuses() || allowed[c.key] > 1) && after.SessionTotal != before.SessionTotal {
+			if (refuses(v) || allowed[c.key] > 1) && after.SessionTotal != before.SessionTotal {
 				t.Fatalf("counted: %s, row %d", c.key, v.Row)
 			}
 			if allowed[c.key] > 1 && v.Row != 4 {
@@ -231,7 +231,7 @@ func TestPropertyAnyInterleaving(t *testing.T) {
 			if err != nil || broken != nil {
 				t.Fatal(err, broken)
 			}
-			if !v.Refuses() {
+			if !refuses(v) {
 				allowed[request.key]++
 			}
 			if checkpoint[i] != "" {

@@ -28,7 +28,7 @@ func getenv(vars map[string]string) func(string) string {
 // newCall returns a call of a session with session files of its own.
 func newCall(dir, session string) *call {
 	env := getenv(map[string]string{"PLANNING_STATE_DIR": dir})
-	return &call{Call: guard.NewCall(&event.Event{SessionID: session}, env), config: defaults}
+	return &call{Call: &guard.Call{Event: &event.Event{SessionID: session}, Session: guard.SessionOf(session, env)}, config: defaults}
 }
 
 func run(t *testing.T, id, input string, vars map[string]string) event.Answer {
@@ -42,3 +42,5 @@ func explain(t *testing.T, id, input string, vars map[string]string) guard.Expla
 	require.True(t, ok, id)
 	return guard.Explain(r, strings.NewReader(input), getenv(vars))
 }
+
+func refuses(v guard.Verdict) bool { return v.Word == "DENY" || v.Word == "BLOCK" }

@@ -47,7 +47,7 @@ func TestTheTableOfH01(t *testing.T) {
 	} {
 		v := decideQuestions(c.state, c.questions, defaults)
 		assert.Equal(t, c.row, v.Row)
-		assert.Equal(t, c.refuses, v.Refuses(), c.row)
+		assert.Equal(t, c.refuses, refuses(v), c.row)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestTheTableOfH04(t *testing.T) {
 	} {
 		v := c.facts.decide(defaults)
 		assert.Equal(t, c.row, v.Row)
-		assert.Equal(t, c.row == 5, v.Refuses(), v.Detail)
+		assert.Equal(t, c.row == 5, refuses(v), v.Detail)
 	}
 	assert.Contains(t, specFacts{known: true, isSpec: true, state: broken}.decide(defaults).Detail, "broken")
 }
@@ -105,7 +105,7 @@ func TestTheTableOfH05(t *testing.T) {
 		v, step := c.facts.decide()
 		assert.Equal(t, c.row, v.Row)
 		assert.Equal(t, c.step, step)
-		assert.False(t, v.Refuses())
+		assert.False(t, refuses(v))
 	}
 }
 
@@ -250,7 +250,7 @@ func TestTheTableOfH09(t *testing.T) {
 		c.change(&facts)
 		v := facts.decide(defaults)
 		assert.Equal(t, c.row, v.Row)
-		assert.Equal(t, c.row < 7, v.Refuses(), v.Detail)
+		assert.Equal(t, c.row < 7, refuses(v), v.Detail)
 	}
 }
 
@@ -262,7 +262,7 @@ func TestAgentsOfOtherRulesAndMissingFeatureDirectories(t *testing.T) {
 		}
 		other := explain(t, id, event(agents+"researcher"), feature)
 		assert.Equal(t, 1, other.Row, id)
-		assert.False(t, other.Refuses(), id)
+		assert.False(t, refuses(other.Verdict), id)
 		assert.Equal(t, 2, explain(t, id, event(agent), feature).Row, id)
 		assert.Equal(t, 2, explain(t, id, event(""), feature).Row, "%s: an agent without a name passed the matcher", id)
 		if id != "H08" {
@@ -316,7 +316,7 @@ func TestTheFirstRowsOfH11(t *testing.T) {
 		v, ok := c.facts.decide(defaults)
 		assert.True(t, ok)
 		assert.Equal(t, c.row, v.Row)
-		assert.False(t, v.Refuses())
+		assert.False(t, refuses(v))
 	}
 	_, ok := stopFacts{inPhase("PLAN"), false, "go on"}.decide(defaults)
 	assert.False(t, ok)
@@ -331,7 +331,7 @@ func TestTheTableOfH11a(t *testing.T) {
 	}{{"completion", missing, 4}, {"PLAN", missing, 5}, {"", missing, 5}, {"PLAN", nil, 6}} {
 		v := decideArtifacts(c.phase, c.missing, defaults)
 		assert.Equal(t, c.row, v.Row)
-		assert.Equal(t, c.row == 5, v.Refuses(), c)
+		assert.Equal(t, c.row == 5, refuses(v), c)
 	}
 	assert.Equal(t, "Planning incomplete (phase: unknown). Missing required artifacts: plan.md, tasks.md. Continue workflow to generate these artifacts before stopping.", decideArtifacts("", missing, defaults).Message)
 }
@@ -345,7 +345,7 @@ func TestTheTableOfH11b(t *testing.T) {
 	}{{"COMPLETION", red, 4}, {"", red, 4}, {"", nil, 5}, {"PLAN", nil, 6}, {"completion", nil, 7}} {
 		v := decideWorkflow(State{Exists: true, Phase: c.phase, Gates: c.gates}, defaults)
 		assert.Equal(t, c.row, v.Row)
-		assert.Equal(t, c.row == 4 || c.row == 6, v.Refuses(), c)
+		assert.Equal(t, c.row == 4 || c.row == 6, refuses(v), c)
 	}
 	assert.Equal(t, "Validation failed (RED) at PLAN, 8", decideWorkflow(State{Exists: true, Phase: "PLAN", Gates: red}, defaults).Detail)
 	assert.Equal(t, "Validation failed (RED) at unknown, 8", decideWorkflow(State{Exists: true, Gates: red}, defaults).Detail)
