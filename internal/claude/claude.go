@@ -1,4 +1,7 @@
-// Package claude knows where the client, Claude Code, keeps its things.
+// Package claude holds the facts about the client, Claude Code: its subpackages know
+// its events, its task list, its plugins, its settings and its transcripts, and this
+// one knows where its configuration is. Facts are cited by their numbers in
+// docs/client-facts.md, each with the version of the client it was measured on.
 package claude
 
 import (
@@ -7,13 +10,12 @@ import (
 	"path/filepath"
 )
 
-// ErrNoHome means that neither CLAUDE_CONFIG_DIR nor HOME says where the
-// client's configuration is.
-var ErrNoHome = errors.New("cannot tell where the client keeps its files: neither CLAUDE_CONFIG_DIR nor HOME is set")
+// ErrNoHome is returned when neither CLAUDE_CONFIG_DIR nor HOME is set.
+var ErrNoHome = errors.New("cannot find the client's configuration: neither CLAUDE_CONFIG_DIR nor HOME is set")
 
 // ConfigDir returns the client's configuration directory as an absolute path:
-// CLAUDE_CONFIG_DIR if it is not empty, else .claude in HOME. lookup is
-// os.LookupEnv or its stand-in.
+// CLAUDE_CONFIG_DIR if it is not empty, else .claude in HOME (fact 1, client
+// 2.1.197). lookup is os.LookupEnv or a stand-in for it.
 func ConfigDir(lookup func(string) (string, bool)) (string, error) {
 	dir, _ := lookup("CLAUDE_CONFIG_DIR")
 	if dir == "" {

@@ -15,16 +15,16 @@ import (
 )
 
 const hydrateLong = `Hydrate is a hook of the client. It reads one event from standard input, PostToolUse
-of the Skill tool or UserPromptExpansion, finds the fsm.json of the invoked skill,
-checks all of it, and replaces the workflow's tasks in the session's task list:
-all of them, or, whatever fails, none.
+of the Skill tool or UserPromptExpansion, finds and checks the fsm.json of the
+invoked skill, and replaces the workflow's tasks in the session's task list. If
+anything fails, the list stays as it was.
 
 On success it prints {"continue": true}. On failure it prints nothing on standard
-output, the whole reason on standard error, and exits 2, which is what makes the
-client show the reason to the agent. For a skill that the user types, exit 2 also
-stops the prompt: it is used only once the skill is known to have an fsm.json.
+output, the whole reason on standard error, and exits with 2, so that the client
+shows the reason to the agent. For a skill that the user types, 2 also stops the
+prompt, so it is used only if the skill is known to have an fsm.json.
 
-It is registered by: fsmtx install`
+fsmtx install registers it.`
 
 type hydrateFlags struct {
 	scope, active string
@@ -36,7 +36,7 @@ type hydrateFlags struct {
 
 func newHydrate(s terminal.Streams) *cobra.Command { return new(hydrateFlags).command(s) }
 
-// command reads its flags into f.
+// command returns the command, whose flags are parsed into f.
 func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "hydrate",
@@ -58,11 +58,11 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&f.scope, "scope", "all", `which tasks to replace: "all" that any skill made, or those this "skill" made`)
-	c.Flags().StringVar(&f.active, "active", "reset", `if tasks to be replaced are under way: "reset" them, or "refuse" and fail`)
+	c.Flags().StringVar(&f.active, "active", "reset", `if tasks to be replaced are under way: "reset" them, or "refuse" to replace any`)
 	c.Flags().BoolVar(&f.announce, "announce", false, "tell the agent which tasks it has now")
-	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "a plugin's `directory` that is in no registry, as given to the client (repeatable)")
-	c.Flags().DurationVar(&f.lockTimeout, "lock-timeout", 5*time.Second, "how long to wait while others hold the task list's locks")
-	c.Flags().StringVar(&f.log, "log", "", "append one JSON line about each call to this `file`")
+	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as given to the client with its --plugin-dir (repeatable)")
+	c.Flags().DurationVar(&f.lockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
+	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`")
 	return c
 }
 
@@ -74,16 +74,16 @@ func (f hydrateFlags) policy() (policy fsmspec.Policy, err error) {
 		return policy, fmt.Errorf("--active: %w", err)
 	}
 	if f.lockTimeout <= 0 {
-		return policy, fmt.Errorf("--lock-timeout: %v is no time to wait", f.lockTimeout)
+		return policy, fmt.Errorf("--lock-timeout: got %v, want a positive duration", f.lockTimeout)
 	}
 	return policy, nil
 }
 
-// refuseFlags reports flags that cannot be read, --log perhaps among them.
+// refuseFlags reports flags that cannot be parsed. --log may be among them.
 func refuseFlags(s terminal.Streams, err error) error { return hydrateFlags{}.refuse(s, err) }
 
-// refuse reports a wrong command line. The hook was registered with it, so every
-// skill would fail: the agent is told, but no prompt of the user is stopped.
+// refuse reports an invalid command line. The hook is registered with it, so every
+// skill would fail: the agent is told, but no prompt is stopped.
 func (f hydrateFlags) refuse(s terminal.Streams, err error) error {
 	start := time.Now()
 	err = fmt.Errorf("invalid hook command line: %w", err)
@@ -123,21 +123,21 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 	return succeed(s, f, request, result)
 }
 
-// record appends a line about the call to the log, if there is to be one. That it
-// cannot be is no failure of the hook.
+// record appends the call to the log, if there is one. A log that cannot be written
+// does not fail the hook.
 func (f hydrateFlags) record(s terminal.Streams, start time.Time, call hydrate.Call) {
 	if f.log == "" {
 		return
 	}
 	if err := hydrate.NewRecord(call, start, time.Now()).Append(f.log); err != nil {
-		s.Errorf("the call was not logged: %v", err)
+		s.Errorf("cannot log the call: %v", err)
 	}
 }
 
-// carryOut handles signals only once there is something to undo: most skills have
-// no workflow, and for them this is a good part of what the hook costs. It never
-// stops to handle them: one that comes once the tasks are there must not keep the
-// client from being told so.
+// carryOut handles signals only when there is something to undo: most skills have no
+// workflow, and for them the handler would be a good part of the hook's cost. The
+// handler stays until the end: a signal that arrives when the tasks are in the list
+// must not keep the hook from answering so.
 func carryOut(ctx context.Context, s terminal.Streams, r hydrate.Request, o hydrate.Options) (hydrate.Result, error) {
 	h, result, err := hydrate.Find(r, s.Getenv, o)
 	if h == nil {
@@ -156,7 +156,7 @@ func succeed(s terminal.Streams, f hydrateFlags, r hydrate.Request, result hydra
 		s.Errorf("%s", conflictText(c))
 	}
 	if result.Duplicate {
-		s.Errorf("this invocation was hydrated before; nothing to do")
+		s.Errorf("nothing to do: this invocation was hydrated before")
 	}
 	context := ""
 	if f.announce && len(result.Created) > 0 {

@@ -13,28 +13,26 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-const recoverLong = `Recover brings task lists out of interrupted hydrations: a list is brought back to
-what it was before, or, if the change was committed, left as it is after it. For
-each list it says one of:
+const recoverLong = `Recover finishes interrupted hydrations: it rolls an uncommitted change back, and
+tidies up after a committed one. For each list it prints one of:
 
-  clean         nothing was left over
-  rolled back   the change was undone: which files were restored, which removed
-  committed     the change had happened; what it had left over was tidied up
-  conflict      undone, but someone else had changed a file meanwhile: it was moved
-                aside, and where it is now is said
-  set aside     a journal that cannot be trusted was moved out of the way (--force)
-  refused       nothing was done: why, and what to do
+  clean         there was nothing to do
+  rolled back   the change was undone, with the files restored and removed
+  committed     the change had been committed; its temporary files were removed
+  conflict      undone; a file changed by another program was moved to the path shown
+  set aside     an untrusted journal was moved to the path shown (--force)
+  refused       nothing was done, with the reason and what to do
 
-Exit code 0 means that nothing is left to do, 1 that something is.
+It exits with 0 if nothing is left to do, and with 1 otherwise.
 
 With --hook it reads the client's event from standard input, recovers that
-session's list, prints {"continue": true} and exits 0 in any case; what a person
-must know is in systemMessage.
+session's list, prints {"continue": true} and exits with 0 in any case. A message
+for the person is in systemMessage.
 
 --json prints an array of objects with the fields list, state (the words above),
 restored, removed, conflicts (name, moved_to, why), aside, reason, hint, dry_run.`
 
-// recoverTimeout bounds the wait for the locks of one list.
+// recoverTimeout limits the wait for the locks of one list.
 const recoverTimeout = 5 * time.Second
 
 type recoverFlags struct {
@@ -47,7 +45,7 @@ func newRecover(s terminal.Streams) *cobra.Command {
 	var f recoverFlags
 	c := &cobra.Command{
 		Use:     "recover [--session ID | --all]",
-		Short:   "Finish what an interrupted hydration left over",
+		Short:   "Finish an interrupted hydration",
 		Long:    recoverLong,
 		Example: example("fsmtx recover", "fsmtx recover --dry-run --json", "fsmtx recover --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
 		Args:    noArguments,
@@ -62,9 +60,9 @@ func newRecover(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
 	c.Flags().BoolVar(&f.all, "all", false, "every task list (default)")
-	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "say what would be done, and change nothing")
+	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "print what would be done, and change nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "print the reports as JSON")
-	c.Flags().BoolVar(&f.Force, "force", false, "set a journal aside that cannot be trusted; it is never acted on")
+	c.Flags().BoolVar(&f.Force, "force", false, "move an untrusted journal aside; it is never applied")
 	c.Flags().BoolVar(&f.hook, "hook", false, "run as a hook: read an event from standard input")
 	c.MarkFlagsMutuallyExclusive("session", "all", "hook")
 	return c
@@ -106,7 +104,7 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 		return printJSON(s.Out, reports)
 	}
 	if len(reports) == 0 {
-		s.Errorf("no task list was ever changed by this program; nothing to recover")
+		s.Errorf("nothing to recover: fsmtx has not changed any task list")
 	}
 	for _, r := range reports {
 		if _, err := fmt.Fprintln(s.Out, terminal.Visible(r.String())); err != nil {
