@@ -15,10 +15,10 @@ import (
 )
 
 // ParseRegistry reads the bytes of an installed_plugins.json in either form: an
-// object of version 2 with arrays of entries by key (fact 27), or an array of
-// entries with a name, as older clients wrote it. path is only used in errors, which are
-// of type [*FileError] and ErrMalformed. The result resolves no links and knows no
-// marketplaces; that of [ReadRegistry] does.
+// object of version 2 with arrays of entries by key (measured with 2.1.197, fact 27), or
+// the array of entries with a name that the requirements describe. path is only used
+// in errors, which are of type [*FileError] and ErrMalformed. The result resolves no
+// links and knows no marketplaces; that of [ReadRegistry] does.
 func ParseRegistry(path string, data []byte) (*Registry, error) {
 	p := &parser{path: path, registry: &Registry{}}
 	root, err := parse(data)
@@ -48,10 +48,13 @@ func (p *parser) add(root value) error {
 		return err
 	}
 	byKey, err := pluginsOf(o)
+	if err != nil {
+		return err
+	}
 	for _, key := range slices.Sorted(maps.Keys(byKey.members)) {
 		p.addKey(key, byKey.members[key])
 	}
-	return err
+	return nil
 }
 
 func pluginsOf(o object) (object, error) {

@@ -19,8 +19,8 @@ type FS interface {
 // of plugins, is under one MiB.
 const maxBytes = 16 << 20
 
-// ErrMalformed is returned when a file is not JSON or does not have a known form.
-// It has no text of its own: the error that is one says what is wrong and where.
+// ErrMalformed is returned when a file is not JSON or does not have a known form. The
+// error that matches it gives the line, the column and the mistake.
 var ErrMalformed = errors.New("malformed")
 
 // FileError says which file cannot be used, wholly or in part, and why. Err is

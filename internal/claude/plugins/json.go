@@ -37,12 +37,12 @@ func (m *mistake) Error() string        { return m.at.String() + ": " + m.err.Er
 func (m *mistake) Unwrap() error        { return m.err }
 func (m *mistake) Is(target error) bool { return target == ErrMalformed }
 
-// mistake reports what is wrong with v, or in v if it is an object.
+// mistake returns a mistake at the place of v.
 func (v value) mistake(format string, args ...any) error {
 	return &mistake{v.file.At(v.offset), fmt.Errorf(format, args...)}
 }
 
-// readFile returns the object that a file of the client is. Its errors are of type
+// readFile reads a file of the client that holds one object. Its errors are of type
 // *FileError.
 func readFile(fsys FS, path string) (object, error) {
 	data, err := safefile.ReadFileIn(fsys, path, maxBytes)
@@ -68,8 +68,8 @@ func parse(data []byte) (value, error) {
 		}
 		return value{}, err
 	}
-	space := len(data) - len(bytes.TrimLeft(data, " \t\r\n"))
-	return value{bytes.TrimSpace(data), jsonx.NewIndex(data), space}, nil
+	text := bytes.TrimLeft(data, " \t\r\n")
+	return value{text, jsonx.NewIndex(data), len(data) - len(text)}, nil
 }
 
 // object returns the members of an object, and a mistake for any other value.
@@ -116,7 +116,7 @@ func (v value) inside() *jsontext.Decoder {
 	return dec
 }
 
-// next reads a value inside v and keeps its place.
+// next reads the next value inside v.
 func (v value) next(dec *jsontext.Decoder) (value, error) {
 	raw, err := dec.ReadValue()
 	if err != nil {

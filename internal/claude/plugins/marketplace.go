@@ -10,7 +10,7 @@ import (
 
 // From a marketplace that is a directory the client runs the plugin in the source
 // tree, as it is now; from any other it runs the copy at installPath (measured with
-// 2.1.197 and 2.1.329, fact 28).
+// 2.1.197, fact 28).
 
 // Root is the directory that the client reads an installed plugin from.
 type Root struct {

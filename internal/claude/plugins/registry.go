@@ -11,9 +11,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// What the registry holds was measured with 2.1.197 and 2.1.329 (fact 27): several
-// entries a key, of different scopes and projects, and one plugin name in several
-// marketplaces.
+// A key of the registry may have several entries, of different scopes and projects,
+// and several marketplaces may have a plugin of one name (measured with 2.1.197, fact
+// 27).
 
 // Scopes of an installation, in order of precedence.
 const (
