@@ -16,6 +16,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // FuzzRegistry checks that each entry taken from a registry is usable and reads the
@@ -146,7 +147,7 @@ func plainly(known, manifest []byte, tree, install string) string {
 		return install
 	}
 	var list []jsontext.Value
-	_ = json.Unmarshal(members(manifest)["plugins"], &list, tolerant)
+	_ = json.Unmarshal(members(manifest)["plugins"], &list, jsonx.Tolerant)
 	for _, v := range list {
 		if p := members(v); text(p, "name") == "p" {
 			dir := filepath.Join(tree, text(p, "source"))
