@@ -79,8 +79,8 @@ func (p *parser) id(t token, name, must string) int64 {
 		p.problem(t.start, "%s %s, not %s%s", name, must, p.describe(t), unquoteHint(raw))
 		return 0
 	}
-	n, whole := integer(raw)
-	if !whole || n < 1 {
+	n := integer(raw)
+	if n < 1 {
 		p.problem(t.start, "%s %s, not %s", name, must, short(raw))
 		return 0
 	}
@@ -93,35 +93,30 @@ func (p *parser) id(t token, name, must string) int64 {
 
 // unquoteHint is for a string that would be an id without its quotes.
 func unquoteHint(raw string) string {
-	bare := strings.Trim(raw, `"`)
-	if bare == raw || strings.Trim(bare, "0123456789") != "" {
+	digits := strings.Trim(raw, `"`)
+	n := integer(digits)
+	if strings.Trim(digits, "0123456789") != "" || n < 1 || n > MaxID {
 		return ""
 	}
-	if n, _ := integer(bare); n < 1 || n > MaxID {
-		return ""
-	}
-	return fmt.Sprintf(" (write %s without the quotes)", bare)
+	return fmt.Sprintf(" (write %d without the quotes)", n)
 }
 
-// integer returns the value of a JSON number, and whether it is whole. It is exact:
-// 1.0 and 10e-1 are 1, and no number is rounded to a whole one. A whole number that an
-// int64 cannot hold is returned as ±math.MaxInt64.
-func integer(raw string) (n int64, whole bool) {
+// integer returns the value of a JSON number, or 0 if it is not a whole number. It is
+// exact: 1.0 and 10e-1 are 1, and no number is rounded. A whole number that an int64
+// cannot hold is returned as ±math.MaxInt64.
+func integer(raw string) int64 {
 	unsigned, negative := strings.CutPrefix(raw, "-")
 	digits, exponent := decimal(unsigned)
-	if digits == "" {
-		return 0, true
-	}
-	if exponent < 0 {
-		return 0, false
+	if digits == "" || exponent < 0 {
+		return 0
 	}
 	// Twenty digits overflow an int64, so more zeros need not be appended; the error
 	// says only that ParseInt returned the largest one.
-	n, _ = strconv.ParseInt(digits+strings.Repeat("0", min(exponent, 20)), 10, 64)
+	n, _ := strconv.ParseInt(digits+strings.Repeat("0", min(exponent, 20)), 10, 64)
 	if negative {
 		n = -n
 	}
-	return n, true
+	return n
 }
 
 // decimal splits an unsigned JSON number into digits times ten to the exponent. The

@@ -109,10 +109,12 @@ func TestParseDoesNotKeepTheInput(t *testing.T) {
 }
 
 func TestTasksAreCopies(t *testing.T) {
-	spec := parsed(t, `[{"id":1,"subject":"A","blocks":[1],"blockedby":[]}]`)
+	spec := parsed(t, `[{"id":1,"subject":"A","blocks":[1],"blockedBy":[1],"x":[]}]`)
 	spec.Tasks()[0].Blocks[0] = 9
+	spec.Tasks()[0].BlockedBy[0] = 9
 	spec.Warnings()[0].Message = "changed"
 	assert.Equal(t, []int64{1}, spec.Tasks()[0].Blocks)
+	assert.Equal(t, []int64{1}, spec.Tasks()[0].BlockedBy)
 	assert.NotEqual(t, "changed", spec.Warnings()[0].Message)
 }
 
@@ -139,6 +141,9 @@ func TestRefused(t *testing.T) {
 		{"id the largest in quotes", `[{"id": "9007199254740991", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "9007199254740991" (write 9007199254740991 without the quotes)`},
 		{"id too large in quotes", `[{"id": "9007199254740992", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "9007199254740992"`},
 		{"id zero in quotes", `[{"id": "0", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "0"`},
+		{"id in quotes with zeros before it", `[{"id": "007", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "007" (write 7 without the quotes)`},
+		{"id negative in quotes", `[{"id": "-7", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "-7"`},
+		{"id with a plus in quotes", `[{"id": "+7", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "+7"`},
 		{"id the empty string", `[{"id": "", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string ""`},
 		{"id a word", `[{"id": "a1", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "a1"`},
 		{"id an object", `[{"id": {"id": 1}, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not an object`},
@@ -149,6 +154,8 @@ func TestRefused(t *testing.T) {
 		{"id negative and huge", `[{"id": -1e400, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not -1e400`},
 		{"id beyond 64 bits", `[{"id": 18446744073709551617, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 18446744073709551617`},
 		{"id beyond 64 bits by its exponent", `[{"id": 1e19, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 1e19`},
+		{"id with exponent beyond 64 bits and a zero", `[{"id": 10e99999999999999999999, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 10e99999999999999999999`},
+		{"id with exponent beyond 64 bits and a fraction", `[{"id": 0.1e-99999999999999999999, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 0.1e-99999999999999999999`},
 		{"id far below 1", `[{"id": 1e-99999999999999999999, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 1e-99999999999999999999`},
 		{"id zero", `[{"id": 0, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 0`},
 		{"id minus zero", `[{"id": -0.0e9, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not -0.0e9`},
@@ -206,6 +213,7 @@ func TestRefused(t *testing.T) {
 
 		{"byte order mark", "\uFEFF[{\"id\": 1, \"subject\": \"\"}]", "1:1 - the file begins with a byte order mark (BOM): save it without one\n1:23 /0/subject task 1: subject is blank"},
 		{"UTF-16", "\xff\xfe[\x00]\x00", `1:1 - the file is UTF-16: save it as UTF-8`},
+		{"UTF-16, big-endian", "\xfe\xff\x00[", `1:1 - the file is UTF-16: save it as UTF-8`},
 		{"invalid UTF-8", "[{\"id\": 1, \"subject\": \"é\xff\xfe!\xff\"}]",
 			`1:25 /0/subject task 1 ("é\xff\xfe!\xff"): invalid UTF-8`},
 		{"lone high surrogate", `[{"id": 1, "subject": "A\ud83d"}]`, "1:25 /0/subject task 1 (\"A\ufffd\"): invalid surrogate pair `\\ud83d\"` in string"},

@@ -40,6 +40,8 @@ func TestWarnings(t *testing.T) {
 			`1:65 /1/status task 2 ("B"): in_progress while blocked by task 1 ("A"), which is pending`},
 		{"in progress while blocked from the other side", `[{"id": 1, "subject": "A", "blocks": [2], "status": "in_progress"}, {"id": 2, "subject": "B", "status": "in_progress"}]`,
 			`1:105 /1/status task 2 ("B"): in_progress while blocked by task 1 ("A"), which is in_progress`},
+		{"in progress while blocked by two", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "status": "in_progress", "blockedBy": [2, 1]}]`,
+			`1:92 /2/status task 3 ("C"): in_progress while blocked by task 1 ("A"), which is pending`},
 		{"in progress with its blocker done", `[{"id": 1, "subject": "A", "status": "completed"}, {"id": 2, "subject": "B", "status": "in_progress", "blockedBy": [1]}]`, ``},
 		{"cycle of two", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}]`,
 			`1:81 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start`},
@@ -51,6 +53,8 @@ func TestWarnings(t *testing.T) {
 		{"two cycles that share a task", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1, 3]}, {"id": 3, "subject": "C", "blocks": [2]}]`,
 			"1:81 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start\n" +
 				"1:126 /2/blocks/0 cycle 2 -> 3 -> 2: each task blocks the next, so none can start"},
+		{"cycle beside a task that is not on it", `[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "blocks": [1]}]`,
+			`1:111 /2/blocks/0 cycle 1 -> 3 -> 1: each task blocks the next, so none can start`},
 		{"cycle stated from both sides", `[{"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}, {"id": 1, "subject": "A", "blocks": [2]}]`,
 			"1:42 /0/blockedBy/0 cycle 2 -> 1 -> 2: each task blocks the next, so none can start\n" +
 				`1:99 /1/blocks/0 task 1 ("A"): blocks 2 repeats what blockedBy of task 2 ("B") states at 1:42`},
