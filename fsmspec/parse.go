@@ -345,13 +345,13 @@ func (p *parser) elements(yield func(int, token) bool) {
 // members yields the keys and values of the object that was just opened. It notes
 // duplicate keys, and reads to the end of each value if the loop does not.
 func (p *parser) members(yield func(key, value token) bool) {
-	var seen keys
+	seen := map[string]int{}
 	for {
 		key := p.next()
 		if p.broken || key.kind == '}' {
 			return
 		}
-		p.checkKey(&seen, key)
+		p.checkKey(seen, key)
 		value := p.next()
 		if p.broken || !yield(key, value) {
 			return
@@ -375,51 +375,19 @@ func (p *parser) skip(t token) {
 	}
 }
 
-// keys are those of one object, with their offsets. A map is slower for as few keys as
-// a task has.
-type keys struct {
-	few  [16]key
-	n    int
-	many map[string]int // those that few has no room for
-}
-
-type key struct {
-	name string
-	at   int
-}
-
-// checkKey notes a duplicate key. Invalid keys are left out: different ones may become
-// the same text.
-func (p *parser) checkKey(seen *keys, t token) {
+// checkKey notes a duplicate key. seen has the offsets of the keys before it. Invalid keys
+// are left out: different ones may become the same text.
+func (p *parser) checkKey(seen map[string]int, t token) {
 	if t.invalid {
 		return
 	}
 	name := p.text(t)
-	if first, duplicate := seen.add(name, t.start); duplicate {
-		p.problem(t.start, "duplicate key %s in one object, at %s and again at %s", quoted(name), p.place(first), p.place(t.start))
+	first, duplicate := seen[name]
+	if !duplicate {
+		seen[name] = t.start
+		return
 	}
-}
-
-// add adds a key. If it is there already, add returns its offset.
-func (k *keys) add(name string, at int) (first int, duplicate bool) {
-	for _, one := range k.few[:k.n] {
-		if one.name == name {
-			return one.at, true
-		}
-	}
-	if k.n < len(k.few) {
-		k.few[k.n] = key{name, at}
-		k.n++
-		return 0, false
-	}
-	if first, duplicate = k.many[name]; duplicate {
-		return first, true
-	}
-	if k.many == nil {
-		k.many = make(map[string]int)
-	}
-	k.many[name] = at
-	return 0, false
+	p.problem(t.start, "duplicate key %s in one object, at %s and again at %s", quoted(name), p.place(first), p.place(t.start))
 }
 
 // stop notes a syntax error and ends the parser. Syntax errors are never omitted.
