@@ -21,8 +21,8 @@ const (
 	MaxID = 9007199254740991
 	// MaxProblems is the largest number of problems that are listed, and as many
 	// warnings, so that the report about a broken file cannot be many times the size
-	// of the file. The messages and pointers of a list are also limited to about
-	// MaxBytes. One more entry at the end gives the number of those left out.
+	// of the file. The pointers of a list are also limited to about MaxBytes together.
+	// One more entry at the end gives the number of those left out.
 	MaxProblems = 10_000
 )
 

@@ -31,12 +31,12 @@ func Parse(data []byte) (*Spec, error) {
 	p.checkIDs()
 	if len(p.problems.findings) > 0 {
 		return nil, &InvalidError{
-			Problems: p.problems.problems(rest, skipped, false),
-			Warnings: p.warnings.problems(rest, skipped, true),
+			Problems: p.problems.list(rest, skipped, false),
+			Warnings: p.warnings.list(rest, skipped, true),
 		}
 	}
 	warnGraph(p.entries, &p.warnings, p.place)
-	spec := &Spec{warnings: p.warnings.problems(rest, skipped, true)}
+	spec := &Spec{warnings: p.warnings.list(rest, skipped, true)}
 	for _, e := range p.entries {
 		spec.tasks = append(spec.tasks, e.task)
 		spec.members = append(spec.members, e.members)
@@ -80,6 +80,8 @@ func newParser(data []byte) *parser {
 		data:      data,
 		decoder:   jsontext.NewDecoder(bytes.NewBuffer(data), jsonx.Tolerant),
 		positions: jsonx.NewIndex(data),
+		problems:  report{room: MaxBytes},
+		warnings:  report{room: MaxBytes},
 		suspect:   !utf8.Valid(data) || bytes.Contains(data, []byte(`\ud`)) || bytes.Contains(data, []byte(`\uD`)),
 	}
 }
@@ -202,7 +204,7 @@ func (p *parser) checkIDs() {
 		switch {
 		case e.task.ID == 0:
 		case duplicate:
-			p.duplicate(first, e)
+			p.noteDuplicate(first, e)
 		default:
 			byID[e.task.ID] = e
 		}
@@ -219,20 +221,20 @@ func (p *parser) checkIDs() {
 		for _, list := range [][]reference{e.blocks, e.blockedBy} {
 			for _, r := range list {
 				if byID[r.id] == nil {
-					p.unresolved(r, ids)
+					p.noteUnresolved(r, ids)
 				}
 			}
 		}
 	}
 }
 
-func (p *parser) unresolved(r reference, ids []int64) {
+func (p *parser) noteUnresolved(r reference, ids []int64) {
 	p.problems.note(r.at, r.entry, func() (pointer, text string) {
-		return r.pointer(), fmt.Sprintf("%s refers to %d, but there is no task with id %d%s", r.field, r.id, r.id, instead(r.id, r.entry.task.ID, ids))
+		return r.pointer(), fmt.Sprintf("%s refers to %d, but there is no task with id %d%s", r.field, r.id, r.id, suggestID(r.id, r.entry.task.ID, ids))
 	})
 }
 
-func (p *parser) duplicate(first, again *entry) {
+func (p *parser) noteDuplicate(first, again *entry) {
 	p.problems.note(again.idAt, again, func() (pointer, text string) {
 		subject := ""
 		if first.task.Subject != "" {
@@ -243,9 +245,9 @@ func (p *parser) duplicate(first, again *entry) {
 	})
 }
 
-// instead is a hint for an id that no task has: the nearest one if that may be a slip,
+// suggestID is a hint for an id that no task has: the nearest one if that may be a slip,
 // and never the task's own.
-func instead(id, own int64, sorted []int64) string {
+func suggestID(id, own int64, sorted []int64) string {
 	const slip = 10
 	others := slices.DeleteFunc(slices.Clone(sorted), func(n int64) bool { return n == own })
 	if len(others) == 0 {

@@ -48,7 +48,7 @@ func (p *Plan) raiseHighWater(largest int64) {
 		return
 	}
 	for _, d := range p.deletions {
-		if n, ok := number(d.Name); ok && n >= largest {
+		if n, _ := number(d.Name); n >= largest {
 			p.highWater = max(p.highWater, n)
 		}
 	}
@@ -75,7 +75,8 @@ func (p Policy) replaced(command string, tagged []Existing) []Existing {
 	return replaced
 }
 
-// number returns the number that the client takes a file name for: its leading digits.
+// number returns the number that the client takes a file name for: its leading digits. A
+// name without digits has the number 0.
 func number(name string) (int64, bool) {
 	digits := name[:len(name)-len(strings.TrimLeft(name, "0123456789"))]
 	if digits == "" {

@@ -226,4 +226,7 @@ func TestDiff(t *testing.T) {
 
 	plan = planned(t, `[]`, list, fsmspec.Policy{})
 	assert.Equal(t, golden(t, "diff-empty-file.txt"), plan.String())
+
+	plan = planned(t, `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B"}]`, fsmspec.Snapshot{MaxID: 8}, fsmspec.Policy{})
+	assert.Equal(t, "+ 9.json   A\n+ 10.json  B\n", plan.String())
 }

@@ -36,7 +36,7 @@ func (e *InvalidError) Unwrap() []error {
 // report collects problems while a file is read.
 type report struct {
 	findings []finding
-	size     int // bytes of the pointers and texts
+	room     int // bytes left for pointers, which can be as long as the file; texts are short
 	omitted  int
 }
 
@@ -51,24 +51,23 @@ type finding struct {
 // note adds a finding if there is room. words is called only then, because a file can
 // hold millions of mistakes and putting them into words is slow.
 func (r *report) note(at int, e *entry, words func() (pointer, text string)) {
-	if len(r.findings) >= MaxProblems || r.size >= MaxBytes {
+	if len(r.findings) >= MaxProblems || r.room == 0 {
 		r.omitted++
 		return
 	}
 	pointer, text := words()
-	r.size += len(pointer) + len(text)
+	r.room = max(0, r.room-len(pointer))
 	r.findings = append(r.findings, finding{at, e, pointer, text})
 }
 
-// problems returns the findings in the order of the file. skipped is added to their
-// offsets.
-func (r *report) problems(data []byte, skipped int, warning bool) []Problem {
+// list returns the findings in the order of the file. skipped is added to their offsets.
+func (r *report) list(data []byte, skipped int, warning bool) []Problem {
 	if len(r.findings) == 0 {
 		return nil
 	}
 	slices.SortStableFunc(r.findings, func(a, b finding) int { return cmp.Compare(a.at, b.at) })
 	positions := jsonx.NewIndex(data)
-	problems := make([]Problem, 0, len(r.findings)+1)
+	var problems []Problem
 	for _, f := range r.findings {
 		text := f.text
 		if f.entry != nil {
@@ -110,7 +109,6 @@ func short(text string) string {
 
 // oneLine escapes what would break a line or control a terminal.
 func oneLine(text string) string {
-	text = strings.ToValidUTF8(text, "\uFFFD")
 	var line []byte
 	for _, r := range text {
 		if unicode.IsGraphic(r) {
