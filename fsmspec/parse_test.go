@@ -241,7 +241,7 @@ func TestSuggestedFields(t *testing.T) {
 		"ID": "id", "di": "", "i": "", "idd": "id", "iddd": "",
 		"subject ": "subject", "subjcet": "subject", "object": "subject", "subjects12": "",
 		"statsu": "status", "state": "", "owenr": "", "onwer1": "", "owne": "owner",
-		"active_form": "activeForm", "Active-Form": "activeForm", "x" + strings.Repeat("y", 38): "",
+		"active_form": "activeForm", "active____form": "activeForm", "Active----Form": "activeForm", "active    form": "activeForm", "x" + strings.Repeat("y", 38): "",
 		"desc": "description", "des": "", "blocked": "blocks", "blockedB": "blockedBy", "meta": "metadata", "met": "", "data": "",
 		"notes": "", "": "",
 	} {

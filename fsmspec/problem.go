@@ -173,7 +173,7 @@ func near(word string, known []string) string {
 // fold removes what different spellings of one name differ in: case and word breaks.
 func fold(word string) string {
 	return strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == ' ' {
+		if strings.ContainsRune("_- ", r) {
 			return -1
 		}
 		return unicode.ToLower(r)
