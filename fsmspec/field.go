@@ -107,7 +107,7 @@ func unquoteHint(raw string) string {
 func integer(raw string) int64 {
 	unsigned, negative := strings.CutPrefix(raw, "-")
 	digits, exponent := decimal(unsigned)
-	if digits == "" || exponent < 0 {
+	if exponent < 0 {
 		return 0
 	}
 	// Twenty digits overflow an int64, so more zeros need not be appended; the error
