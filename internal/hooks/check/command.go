@@ -120,13 +120,14 @@ func (w words) withoutPrefixes() words {
 	return w
 }
 
-// prefixes returns the options of each program that starts another one.
+// prefixes returns the options of each program that starts another one. After any other
+// option, such as env -C, it is not known which program starts and where.
 func prefixes() map[string]options {
 	return map[string]options{
 		"exec":    {flags: "cl", arguments: "a"},
 		"command": {flags: "p"},
 		"nohup":   {},
-		"env":     {flags: "i0v", arguments: "uC", long: []string{"--ignore-environment"}, assigns: true},
+		"env":     {flags: "i0v", arguments: "u", long: []string{"--ignore-environment"}, assigns: true},
 	}
 }
 
@@ -144,7 +145,7 @@ func (w words) withoutOptions(o options) words {
 		switch text := w[0].text; {
 		case text == "--":
 			return w[1:]
-		case slices.Contains(o.long, text), strings.HasPrefix(text, "--unset="), strings.HasPrefix(text, "--chdir="):
+		case slices.Contains(o.long, text), strings.HasPrefix(text, "--unset="):
 			w = w[1:]
 		case len(text) == 2 && text[0] == '-' && strings.Contains(o.arguments, text[1:]):
 			w = w[min(2, len(w)):]
