@@ -115,14 +115,18 @@ func TestAMachineWithoutGitHasNoRepositories(t *testing.T) {
 	top := tempDir(t)
 	write(t, "ref: refs/heads/main\n", top, ".git", "HEAD")
 	write(t, "not for running", top, "bin", "git")
-	for _, path := range []string{"", filepath.Join(top, "bin"), filepath.Join(top, "none")} {
+	require.NoError(t, os.MkdirAll(filepath.Join(top, "folder", "git"), 0o755))
+	t.Chdir(tempDir(t))
+	require.NoError(t, os.Mkdir("relative", 0o755))
+	require.NoError(t, os.WriteFile("relative/git", nil, 0o755))
+	for _, path := range []string{"", "relative", filepath.Join(top, "bin"), filepath.Join(top, "folder"), filepath.Join(top, "none")} {
 		_, ok := Find(top, func(name string) string { return map[string]string{"PATH": path}[name] })
 		assert.False(t, ok, path)
 	}
 }
 
 func TestGitIsAskedIfItsFilesDoNotTell(t *testing.T) {
-	for name, head := range map[string]string{"other ref storage": "ref: refs/heads/.invalid\n", "no branch": "ref: refs/remotes/x\n", "nonsense": "?\n"} {
+	for name, head := range map[string]string{"other ref storage": "ref: refs/heads/.invalid\n", "no branch": "ref: refs/remotes/x\n", "nonsense": "?\n", "no name": "ref: refs/heads/\n", "as long as a commit": strings.Repeat("x", 40)} {
 		getenv, ran := machine(t)
 		top := tempDir(t)
 		write(t, head, top, ".git", "HEAD")
