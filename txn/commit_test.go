@@ -519,3 +519,22 @@ func TestCommitLeavesOnlyHistory(t *testing.T) {
 	require.Len(t, h, 1)
 	assert.Equal(t, []string{".", donePrefix + h[0].ID, lockName, txnPrefix + h[0].ID, txnPrefix + h[0].ID + "/old", txnPrefix + h[0].ID + "/old/2.json"}, names(t, stateDirOf(dir)))
 }
+
+// TestEverythingIsSyncedBeforeTheDirectoryIsChanged lists the first two barriers.
+func TestEverythingIsSyncedBeforeTheDirectoryIsChanged(t *testing.T) {
+	dir := newList(t)
+	synced, linked := map[string]bool{}, false
+	require.NoError(t, commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
+		if s.Op == "sync" && !linked {
+			synced[s.String()] = true
+		}
+		if s.Op == "link" && s.Path == filepath.Join(dir, "2.json") {
+			assert.True(t, synced["sync 2.json"], "a file is synced before its backup link is made")
+		}
+		linked = linked || s.Op == "link" && filepath.Dir(s.To) == dir
+		return nil
+	}))))
+	for _, want := range []string{"2.json", "S/txn/new/3.json~", "S/txn/new/4.json~", "S/txn/journal~", "S/txn", "S/txn/new", "S/txn/old", "S", filepath.Base(filepath.Dir(dir))} {
+		assert.True(t, synced["sync "+want], "%s; synced are %v", want, slices.Sorted(maps.Keys(synced)))
+	}
+}
