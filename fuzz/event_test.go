@@ -20,8 +20,8 @@ var (
 	safeID   = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 )
 
-// FuzzEvent: an event is refused, skipped or understood, and never two of them;
-// what is understood is what an ordinary decoder finds in it.
+// FuzzEvent: an event is either refused, skipped or understood, and the request has
+// the values that an ordinary decoder finds.
 func FuzzEvent(f *testing.F) {
 	for _, seed := range []string{
 		`{"session_id": "abc", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_input": {"skill": "x"}, "tool_response": {"success": true, "commandName": "p:x"}, "tool_use_id": "t"}`,
@@ -74,8 +74,8 @@ func understood(t *testing.T, e *event.Event, data []byte) {
 	require.Regexp(t, safeID, tasks.ID(func(string) (string, bool) { return "", false }, r.Session))
 }
 
-// members returns those of a JSON object, nil if data is none. Of two with one
-// name the last one counts.
+// members returns the members of a JSON object, or nil if data is not one. Of
+// duplicate names the last one counts.
 func members(data []byte) map[string]jsontext.Value {
 	var object map[string]jsontext.Value
 	if json.Unmarshal(data, &object, tolerant) != nil {
@@ -84,7 +84,7 @@ func members(data []byte) map[string]jsontext.Value {
 	return object
 }
 
-// text returns the string of that name, "" if there is none.
+// text returns the member of that name, or "" if it is not a string.
 func text(object map[string]jsontext.Value, name string) (s string) {
 	if object[name].Kind() == '"' {
 		_ = json.Unmarshal(object[name], &s, tolerant)
