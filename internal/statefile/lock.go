@@ -1,62 +1,60 @@
 package statefile
 
 import (
-	"errors"
 	"os"
 	"syscall"
 	"time"
+
+	"github.com/gofrs/flock"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // lock takes an exclusive lock on path, which is created if it is missing, and
-// returns its release. The lock is flock(2) on the file that open has checked; a
-// library that opens the path itself would follow what was planted there.
+// returns its release. The file is checked before it is locked, for a clear error,
+// and again after, because it may have been replaced in between.
 func lock(path string, wait time.Duration) (unlock func(), err error) {
 	f, err := open(path, os.O_CREATE|os.O_RDWR)
 	if err != nil {
 		return nil, err
 	}
-	err = flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return queue(f, wait)
+	f.Close()
+	l := flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDWR|safefile.NoFollow|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
+	held, err := l.TryLock()
+	if err == nil && !held {
+		err = queue(l, wait)
 	}
 	if err != nil {
-		f.Close()
 		return nil, err
 	}
-	return func() { f.Close() }, nil
+	info, err := l.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &os.PathError{Op: "lock", Path: path, Err: safefile.ErrNotRegular}
+	}
+	if err == nil {
+		err = safefile.CheckOwner(path, info)
+	}
+	if err != nil {
+		l.Unlock()
+		return nil, err
+	}
+	return func() { l.Unlock() }, nil
 }
 
 // queue waits in the kernel's queue instead of polling: the kernel serves waiters
 // in turn, so that forty callers at once all get the lock.
-func queue(f *os.File, wait time.Duration) (unlock func(), err error) {
+func queue(l *flock.Flock, wait time.Duration) error {
 	locked := make(chan error, 1)
-	go func() { locked <- flock(f, syscall.LOCK_EX) }()
+	go func() { locked <- l.Lock() }()
 	select {
 	case err := <-locked:
-		if err != nil {
-			f.Close()
-			return nil, err
-		}
-		return func() { f.Close() }, nil
+		return err
 	case <-time.After(wait):
 		go func() {
-			<-locked
-			f.Close()
+			if <-locked == nil {
+				l.Unlock()
+			}
 		}()
-		return nil, ErrBusy
-	}
-}
-
-// flock repeats the call when a signal interrupts it; the runtime sends signals to
-// its own threads.
-func flock(f *os.File, how int) error {
-	for {
-		err := syscall.Flock(int(f.Fd()), how)
-		if err == nil {
-			return nil
-		}
-		if !errors.Is(err, syscall.EINTR) {
-			return &os.PathError{Op: "flock", Path: f.Name(), Err: err}
-		}
+		return ErrBusy
 	}
 }
