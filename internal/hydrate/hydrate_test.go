@@ -315,6 +315,18 @@ func TestNothingToDoCreatesNothing(t *testing.T) {
 	assert.NoDirExists(t, filepath.Join(home, ".claude/tasks"))
 }
 
+func TestEmptiedWorkflowDeletesItsTasks(t *testing.T) {
+	home, e := skillHome(t, map[string]string{"s": `[{"id": 1, "subject": "a"}]`})
+	r, o := hydrate.Request{Session: "s", Command: "s"}, hydrate.Options{LockTimeout: 5 * time.Second}
+	_, err := hydrate.Run(t.Context(), r, e, o)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".claude/skills/s/fsm.json"), []byte("[]"), 0o644))
+	result, err := hydrate.Run(t.Context(), r, e, o)
+	require.NoError(t, err)
+	assert.Len(t, result.Deleted, 1)
+	assert.NoFileExists(t, filepath.Join(home, ".claude/tasks/s/1.json"))
+}
+
 func TestErrorWhileLookingForWork(t *testing.T) {
 	home, e := skillHome(t, map[string]string{"none": `[]`})
 	require.NoError(t, os.WriteFile(filepath.Join(home, ".claude/tasks"), nil, 0o644))
