@@ -17,7 +17,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -225,7 +224,8 @@ func TestRecordIsAppended(t *testing.T) {
 
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	require.ErrorIs(t, hydrate.Record{}.Append(fifo), safefile.ErrNotRegular)
+	require.ErrorIs(t, hydrate.Record{}.Append(fifo), syscall.ENXIO)
+	require.NoError(t, hydrate.Record{}.Append(os.DevNull))
 }
 
 // skillHome is a home directory with skills, by name the text of their fsm.json.

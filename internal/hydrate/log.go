@@ -3,12 +3,11 @@ package hydrate
 import (
 	"errors"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Record is one line of the log: one call of the hook.
@@ -69,13 +68,14 @@ func (c Call) outcome() string {
 
 // Append adds the record to the file at path as one line, with one write, so that
 // the lines of hooks that run at the same time are not mixed. The file is created
-// if necessary, and has to be a regular file.
+// if necessary. A device or a pipe will do, but a pipe that no process reads is an
+// error instead of a wait.
 func (r Record) Append(path string) error {
 	line, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // paths need not be UTF-8
 	if err != nil {
 		return err
 	}
-	f, err := safefile.Open(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY)
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func TestFaultDiskFull(t *testing.T) {
 		require.Less(t, free, 200)
 		require.Equal(t, 2, a.code, "with %d pages free: %s", free, a.stderr)
 		require.Empty(t, a.stdout)
-		require.Regexp(t, `(?s)^fsmtx: .*no space left on device.*hint: free some space where \S*/tasks/list is`, a.stderr, "with %d pages free", free)
+		require.Regexp(t, `(?s)^fsmtx: .*no space left on device.*hint: free some space on the disk of \S*/tasks/list`, a.stderr, "with %d pages free", free)
 		w.requireUnchanged(t, before, a)
 		w.requireWorks(t, d, before)
 		refused++
@@ -143,7 +143,7 @@ func TestFaultReadOnly(t *testing.T) {
 		require.NoError(t, unix.Mount("", w.tasksDir(), "", unix.MS_REMOUNT|unix.MS_RDONLY, ""))
 		return func() { require.NoError(t, unix.Mount("", w.tasksDir(), "", unix.MS_REMOUNT, "")) }
 	}
-	wantText := []string{"read-only file system", "hint: make the file system writable that "}
+	wantText := []string{"read-only file system", "hint: make the file system of "}
 	for _, tr := range []trouble{
 		{name: "new", make: readOnly, want: wantText},
 		{name: "used", make: withStateDir(readOnly), want: wantText},
