@@ -27,6 +27,10 @@
 // is refused, because UTF-8 cannot represent it. Unknown fields are ignored with a
 // warning.
 //
+// The client orders tasks by blockedBy alone. So blocks is mirrored: a task that blocks
+// another one is added to blockedBy of that one, unless it is listed there already.
+// blockedBy is not mirrored into blocks.
+//
 // # Ids
 //
 // The ids in a file are local. A plan adds the same base to each of them: the largest

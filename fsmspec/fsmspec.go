@@ -42,7 +42,7 @@ type Spec struct {
 }
 
 // Task is one entry of a file. IDs are local. Optional fields that were left out
-// are empty.
+// are empty, but BlockedBy is completed from Blocks of the other entries.
 type Task struct {
 	ID          int64
 	Subject     string
@@ -50,9 +50,9 @@ type Task struct {
 	ActiveForm  string
 	Owner       string
 	Status      Status
-	Blocks      []int64 // as this entry states them: not completed from the BlockedBy of other tasks
-	BlockedBy   []int64
-	Metadata    string // the JSON object as the file spells it; "" if left out
+	Blocks      []int64 // as this entry states them: not completed from BlockedBy of the others
+	BlockedBy   []int64 // each once: those that this entry states, then those whose Blocks name it, in the order of the file
+	Metadata    string  // the JSON object as the file spells it; "" if left out
 }
 
 // Status is how far a task is.
@@ -180,7 +180,7 @@ func (s *Spec) Tasks() []Task {
 }
 
 // Warnings returns what is odd about the valid file, in the order of the file:
-// unknown fields, dependencies that are cyclic or stated twice, tasks that block
+// unknown fields, dependencies that are cyclic or listed twice, tasks that block
 // themselves, tasks in progress that another task blocks, metadata.fsm. It lists at
 // most 100 cycles, each at a reference that closes it.
 func (s *Spec) Warnings() []Problem { return slices.Clone(s.warnings) }

@@ -2,6 +2,7 @@ package fsmspec_test
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -153,6 +154,26 @@ func workflows() *rapid.Generator[workflow] {
 		w.file = space(t) + "[" + strings.Join(entries, ",") + space(t) + "]" + space(t)
 		return w
 	})
+}
+
+// mirrored returns the tasks with the blockedBy that they have in a plan.
+func (w workflow) mirrored() []model {
+	tasks := slices.Clone(w.tasks)
+	for i, m := range tasks {
+		var blockers []int64
+		for _, id := range m.blockedBy {
+			if !slices.Contains(blockers, id) {
+				blockers = append(blockers, id)
+			}
+		}
+		for _, other := range w.tasks {
+			if slices.Contains(other.blocks, m.id) && !slices.Contains(blockers, other.id) {
+				blockers = append(blockers, other.id)
+			}
+		}
+		tasks[i].blockedBy = blockers
+	}
+	return tasks
 }
 
 func drawModel(t *rapid.T, id int64, ids []int64) model {

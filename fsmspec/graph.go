@@ -11,13 +11,38 @@ import (
 // anybody could read, each as long as the file.
 const maxCycles = 100
 
+// mirror completes BlockedBy of the tasks of a valid file from Blocks of the others: the
+// client orders tasks by blockedBy alone, and writes both sides itself (fact 36, client
+// 2.1.329). Each blocker is listed once: first those that the entry states, then the
+// others in the order of the file.
+func mirror(entries []*entry) {
+	blockers := make(map[int64][]int64, len(entries)) // by blocked task
+	for _, e := range entries {
+		for _, id := range e.task.Blocks {
+			blockers[id] = append(blockers[id], e.task.ID)
+		}
+	}
+	for _, e := range entries {
+		e.task.BlockedBy = distinct(append(e.task.BlockedBy, blockers[e.task.ID]...))
+	}
+}
+
+// distinct removes the ids that the list has before.
+func distinct(ids []int64) []int64 {
+	seen := make(map[int64]bool, len(ids))
+	return slices.DeleteFunc(ids, func(id int64) bool {
+		again := seen[id]
+		seen[id] = true
+		return again
+	})
+}
+
 // graph holds the dependencies of a valid file.
 type graph struct {
 	entries  []*entry
 	index    map[int64]int // in entries, by id
 	edges    [][]edge      // by the index of the blocker; each blocked task at most once, never the blocker itself
 	warnings *report
-	place    func(offset int) lazy
 }
 
 // edge says that a task blocks the task with index to. ref is the first place in the
@@ -28,13 +53,12 @@ type edge struct {
 }
 
 // warnGraph warns of what is odd about the dependencies of a valid file.
-func warnGraph(entries []*entry, warnings *report, place func(offset int) lazy) {
+func warnGraph(entries []*entry, warnings *report) {
 	g := &graph{
 		entries:  entries,
 		index:    make(map[int64]int, len(entries)),
 		edges:    make([][]edge, len(entries)),
 		warnings: warnings,
-		place:    place,
 	}
 	for i, e := range entries {
 		g.index[e.task.ID] = i
@@ -53,8 +77,8 @@ func warnGraph(entries []*entry, warnings *report, place func(offset int) lazy) 
 func (g *graph) connect() {
 	stated := make([][]edge, len(g.entries)) // in blockedBy, by the index of the blocker
 	for i, e := range g.entries {
-		g.edges[i] = g.distinct(e.blocks)
-		for _, blocker := range g.distinct(e.blockedBy) {
+		g.edges[i] = g.edgesTo(e.blocks)
+		for _, blocker := range g.edgesTo(e.blockedBy) {
 			stated[blocker.to] = append(stated[blocker.to], edge{i, blocker.ref})
 		}
 	}
@@ -63,9 +87,9 @@ func (g *graph) connect() {
 	}
 }
 
-// distinct returns an edge to each task that a list names, and warns of references to
+// edgesTo returns an edge to each task that a list names, and warns of references to
 // the task itself or to one that the list has named before.
-func (g *graph) distinct(list []reference) []edge {
+func (g *graph) edgesTo(list []reference) []edge {
 	var edges []edge
 	seen := make(map[int64]bool)
 	for _, ref := range list {
@@ -82,8 +106,9 @@ func (g *graph) distinct(list []reference) []edge {
 	return edges
 }
 
-// merge adds the edges that blockedBy states to those that blocks of the blocker states,
-// and warns of those that both state.
+// merge adds the edges that blockedBy states to those that blocks of the blocker states.
+// Of an edge that both state it keeps the place that comes first in the file. The client
+// itself states both (fact 36, client 2.1.329), so that is not odd.
 func (g *graph) merge(blocker int, stated []edge) {
 	known := make(map[int]int, len(g.edges[blocker])) // indices of edges, by blocked task
 	for n, e := range g.edges[blocker] {
@@ -91,20 +116,16 @@ func (g *graph) merge(blocker int, stated []edge) {
 	}
 	for _, e := range stated {
 		if n, both := known[e.to]; both {
-			g.warnTwice(&g.edges[blocker][n], e.ref)
+			g.edges[blocker][n].ref = first(g.edges[blocker][n].ref, e.ref)
 			continue
 		}
 		g.edges[blocker] = append(g.edges[blocker], e)
 	}
 }
 
-func (g *graph) warnTwice(e *edge, other reference) {
-	refs := []reference{e.ref, other}
-	slices.SortFunc(refs, func(a, b reference) int { return cmp.Compare(a.at, b.at) })
-	first, again := refs[0], refs[1]
-	e.ref = first
-	g.warn(again, "%s %d repeats what %s of %s states at %s",
-		again.field, again.id, first.field, first.entry.name(), g.place(first.at))
+// first returns the reference that comes first in the file.
+func first(refs ...reference) reference {
+	return slices.MinFunc(refs, func(a, b reference) int { return cmp.Compare(a.at, b.at) })
 }
 
 // warnStarted warns of tasks in progress that another task blocks.

@@ -35,7 +35,8 @@ func Parse(data []byte) (*Spec, error) {
 			Warnings: p.warnings.list(rest, skipped, true),
 		}
 	}
-	warnGraph(p.entries, &p.warnings, p.place)
+	warnGraph(p.entries, &p.warnings)
+	mirror(p.entries)
 	spec := &Spec{warnings: p.warnings.list(rest, skipped, true)}
 	for _, e := range p.entries {
 		spec.tasks = append(spec.tasks, e.task)

@@ -70,8 +70,29 @@ func TestParseEveryField(t *testing.T) {
 	assert.Equal(t, []fsmspec.Task{
 		{ID: 1, Subject: "Do A", Description: "D", ActiveForm: "Doing", Owner: "me", Status: fsmspec.Completed,
 			Blocks: []int64{2}, BlockedBy: []int64{2}, Metadata: `{"b": 1.50,"a":[]}`},
-		{ID: 2, Subject: "😀\x00"},
+		{ID: 2, Subject: "😀\x00", BlockedBy: []int64{1}},
 	}, spec.Tasks())
+}
+
+func TestBlocksIsMirroredIntoBlockedBy(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		blockedBy  [][]int64
+	}{
+		{"one side", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B"}]`, [][]int64{nil, {1}}},
+		{"blocker later in the file", `[{"id": 2, "subject": "B"}, {"id": 1, "subject": "A", "blocks": [2]}]`, [][]int64{{1}, nil}},
+		{"both sides", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1]}]`, [][]int64{nil, {1}}},
+		{"stated ones first", `[{"id": 9, "subject": "Z", "blocks": [4]}, {"id": 3, "subject": "C", "blocks": [4]}, {"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blocks": [4]}, {"id": 4, "subject": "D", "blockedBy": [2, 1]}]`,
+			[][]int64{nil, nil, nil, nil, {2, 1, 9, 3}}},
+		{"stated twice", `[{"id": 1, "subject": "A", "blocks": [3, 3]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "blockedBy": [2, 1, 2]}]`, [][]int64{nil, nil, {2, 1}}},
+		{"a task that blocks itself", `[{"id": 1, "subject": "A", "blocks": [1]}]`, [][]int64{{1}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			for i, task := range parsed(t, c.file).Tasks() {
+				assert.Equal(t, c.blockedBy[i], task.BlockedBy, "task %d", task.ID)
+			}
+		})
+	}
 }
 
 func TestNullMeansLeftOut(t *testing.T) {
@@ -116,6 +137,12 @@ func TestTasksAreCopies(t *testing.T) {
 	assert.Equal(t, []int64{1}, spec.Tasks()[0].Blocks)
 	assert.Equal(t, []int64{1}, spec.Tasks()[0].BlockedBy)
 	assert.NotEqual(t, "changed", spec.Warnings()[0].Message)
+}
+
+func TestBlockedByIsNotMirroredIntoBlocks(t *testing.T) {
+	for _, task := range parsed(t, `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1]}]`).Tasks() {
+		assert.Empty(t, task.Blocks, "task %d", task.ID)
+	}
 }
 
 // Each way in which JSON can be an invalid file, with the position and the message.

@@ -61,7 +61,7 @@ func TestCreatedFileWithEveryField(t *testing.T) {
 
 // SCN-THS-5.1, 5.2, 5.3
 func TestActualIDs(t *testing.T) {
-	const file = `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 30, "subject": "C", "blocks": [2]}]`
+	const file = `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 30, "subject": "C", "blocks": [1]}]`
 	for name, c := range map[string]struct {
 		list fsmspec.Snapshot
 		want []string
@@ -77,8 +77,10 @@ func TestActualIDs(t *testing.T) {
 			assert.Equal(t, c.want, created)
 		})
 	}
-	second := planned(t, file, fsmspec.Snapshot{MaxID: 5}, fsmspec.Policy{}).Creations()[1]
-	assert.Contains(t, second.Content, "\"blockedBy\": [\n    \"6\"\n  ]")
+	created := planned(t, file, fsmspec.Snapshot{MaxID: 5}, fsmspec.Policy{}).Creations()
+	assert.Contains(t, created[0].Content, "\"blocks\": [],\n  \"blockedBy\": [\n    \"35\"\n  ]", "blocked by the task whose blocks names it")
+	assert.Contains(t, created[1].Content, "\"blocks\": [],\n  \"blockedBy\": [\n    \"6\"\n  ]")
+	assert.Contains(t, created[2].Content, "\"blocks\": [\n    \"6\"\n  ],\n  \"blockedBy\": []")
 }
 
 func TestIDTooLarge(t *testing.T) {

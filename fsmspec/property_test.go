@@ -29,17 +29,17 @@ func TestCreatedFilesMatchTheSpec(t *testing.T) {
 		require.Len(t, plan.Creations(), len(w.tasks))
 		base := max(list.MaxID, list.HighWater)
 		for i, c := range plan.Creations() {
-			checkCreation(t, c, w.tasks[i], base)
+			checkCreation(t, c, w.mirrored()[i], base)
 		}
 		checkReferences(t, plan)
-		checkTasks(t, spec, w)
+		checkTasks(t, spec, w.mirrored())
 	})
 }
 
-func checkTasks(t require.TestingT, spec *fsmspec.Spec, w workflow) {
-	require.Equal(t, len(w.tasks), spec.Len())
+func checkTasks(t require.TestingT, spec *fsmspec.Spec, models []model) {
+	require.Equal(t, len(models), spec.Len())
 	for i, task := range spec.Tasks() {
-		m := w.tasks[i]
+		m := models[i]
 		want := fsmspec.Task{ID: m.id, Subject: m.subject, Description: m.description, ActiveForm: m.activeForm, Owner: m.owner,
 			Status: task.Status, Blocks: append([]int64(nil), m.blocks...), BlockedBy: append([]int64(nil), m.blockedBy...), Metadata: task.Metadata}
 		assert.Equal(t, want, task)

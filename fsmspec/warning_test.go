@@ -33,9 +33,9 @@ func TestWarnings(t *testing.T) {
 			`1:42 /0/blocks/1 task 1 ("A"): blocks lists 2 more than once`},
 		{"one reference in two tasks", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 3, "subject": "C", "blockedBy": [1]}]`, ``},
 		{"both sides", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1]}]`,
-			`1:84 /1/blockedBy/0 task 2 ("B"): blockedBy 1 repeats what blocks of task 1 ("A") states at 1:39`},
+			``},
 		{"both sides, blockedBy first", `[{"id": 2, "subject": "B", "blockedBy": [1]}, {"id": 1, "subject": "A", "blocks": [2]}]`,
-			`1:84 /1/blocks/0 task 1 ("A"): blocks 2 repeats what blockedBy of task 2 ("B") states at 1:42`},
+			``},
 		{"in progress while blocked", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "status": "in_progress", "blockedBy": [1]}]`,
 			`1:65 /1/status task 2 ("B"): in_progress while blocked by task 1 ("A"), which is pending`},
 		{"in progress while blocked from the other side", `[{"id": 1, "subject": "A", "blocks": [2], "status": "in_progress"}, {"id": 2, "subject": "B", "status": "in_progress"}]`,
@@ -56,8 +56,9 @@ func TestWarnings(t *testing.T) {
 		{"cycle beside a task that is not on it", `[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "blocks": [1]}]`,
 			`1:111 /2/blocks/0 cycle 1 -> 3 -> 1: each task blocks the next, so none can start`},
 		{"cycle stated from both sides", `[{"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}, {"id": 1, "subject": "A", "blocks": [2]}]`,
-			"1:42 /0/blockedBy/0 cycle 2 -> 1 -> 2: each task blocks the next, so none can start\n" +
-				`1:99 /1/blocks/0 task 1 ("A"): blocks 2 repeats what blockedBy of task 2 ("B") states at 1:42`},
+			`1:42 /0/blockedBy/0 cycle 2 -> 1 -> 2: each task blocks the next, so none can start`},
+		{"cycle stated from both sides, blocks first", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}]`,
+			`1:99 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start`},
 		{"no cycle in a diamond", `[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B", "blocks": [4]}, {"id": 3, "subject": "C", "blocks": [4]}, {"id": 4, "subject": "D"}]`, ``},
 	} {
 		t.Run(c.name, func(t *testing.T) {

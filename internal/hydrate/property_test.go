@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -250,7 +251,7 @@ func checkTask(t *rapid.T, text, id string, want local, base int) {
 	require.Equal(t, want.Subject, *got.Subject)
 	require.Contains(t, []string{"pending", "in_progress", "completed"}, *got.Status)
 	var blockedBy []string
-	for _, id := range want.BlockedBy {
+	for _, id := range slices.Compact(slices.Sorted(slices.Values(want.BlockedBy))) { // each once
 		blockedBy = append(blockedBy, strconv.Itoa(base+id))
 	}
 	require.ElementsMatch(t, blockedBy, *got.BlockedBy)
