@@ -19,7 +19,6 @@ type recorder struct {
 	calls []string
 	fails map[string][]error
 	kept  bool
-	bound func()
 	lock  func(ctx context.Context)
 }
 
