@@ -14,19 +14,22 @@ import (
 // FuzzSettings: adding the hooks to a settings file and removing them restores its bytes,
 // and a file that cannot be edited safely is refused.
 func FuzzSettings(f *testing.F) {
-	ours := settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags())
-	whole, err := settings.Add(nil, ours)
+	hooks := settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags())
+	whole, err := settings.Add(nil, settings.WithTaskTools(hooks, true))
 	require.NoError(f, err)
 	for _, seed := range []string{
 		`{}`, "{\n}\n", `{"hooks":{}}`, `{"hooks":{"PostToolUse":[]}}`, `{"hooks":{"PostToolUse":[{"matcher":"Skill","hooks":[]}]}}`,
 		"{\r\n\t\"a\": [1 ]\r\n}", `{"a":1,}`, `{"a":1,"a":2}`, "{\n  // mine\n}", ` {"h\u006foks" : { "Stop" : [ { "hooks" : [ ] } ] } , "é" : "\ud800" } `,
 		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"fsmtx","args":["recover","--hook"]}]}]}}`,
+		`{"env":{}}`, `{"env":{"CLAUDE_CODE_ENABLE_TODO_TOOLS":"1"}}`, `{"env":[]}`,
 		`{"hooks":1}`, `[]`, ``, "\ufeff{}", string(whole),
 	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		data = append([]byte{}, data...) // nil would be a missing file
+		variable, err := settings.Variable(bytes.Clone(data), hooks)
+		ours := settings.WithTaskTools(hooks, err == nil && (variable.Ours || !variable.Set))
 		report, err := settings.Inspect(bytes.Clone(data), ours)
 		with, addErr := settings.Add(bytes.Clone(data), ours)
 		require.Equal(t, err == nil, addErr == nil, "%v, %v", err, addErr)

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -22,9 +21,17 @@ const (
 	exitUnreadable = 3
 )
 
+// The client's settings files: in its configuration directory, and in a project.
+const (
+	userSettings    = "settings.json"
+	projectSettings = ".claude/settings.json"
+	localSettings   = ".claude/settings.local.json"
+)
+
 type installFlags struct {
 	user, project, local bool
 	check, print, remove bool
+	noTaskTools          bool
 	hydrate              []string // nil: none were given
 }
 
@@ -32,7 +39,7 @@ func newInstall(s terminal.Streams) *cobra.Command {
 	var f installFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [-- hydrate flags]",
+		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [--no-task-tools] [-- hydrate flags]",
 		Short:                 "Add the hooks to a settings file of the client, or remove them",
 		Long: `Adds three hooks to one settings file of Claude Code. They run this program by its
 absolute path:
@@ -41,25 +48,35 @@ absolute path:
   UserPromptExpansion             fsmtx hydrate   the user types a skill's name
   SessionStart                    fsmtx recover   finishes an interrupted change
 
+It also sets CLAUDE_CODE_ENABLE_TODO_TOOLS to 1 under "env" in that file, because
+newer models have no task tools without it. A value that is set already, in the
+environment or in a settings file of the client, is left alone. With --project only
+the project's own settings count as set, because your colleagues do not have yours;
+any value of yours but 1 is respected there too. --no-task-tools leaves the variable
+out.
+
 Everything else in the file keeps every byte, and the file keeps its mode. If it is
 a symbolic link, the link's target is edited. Outdated hooks are updated; they keep
 their hydrate flags unless new ones follow "--". New hooks get --announce. A file
 with comments, or that is not valid JSON, is refused and not changed.
 
---remove removes the hooks, and the lists, the file and the directory that install
-created for them: what is left is what was there before.`,
+--remove removes the hooks, the variable if install set it, and the lists, the file
+and the directory that install created for them: what is left is what was there
+before.`,
 		Example: example(
 			"fsmtx install                        # this project, for you alone",
 			"fsmtx install --user                 # all your projects",
 			"fsmtx install -- --scope=skill       # with flags for hydrate",
 			"fsmtx install --print --project      # show the result, change nothing",
 			"fsmtx install --check || fsmtx install",
+			"fsmtx install --no-task-tools        # hooks only, no variable",
 			"fsmtx install --remove",
 		) + `
 
 Exit codes of --check:
-  0  installed: all three hooks, as install would write them
-  1  outdated: a hook is missing, or has another path, timeout or matcher
+  0  installed: all three hooks and the variable, as install would write them
+  1  outdated: a hook or the variable is missing, or a hook has another path, timeout
+     or matcher
   2  absent: none of the hooks
   3  the settings cannot be read`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -76,6 +93,7 @@ Exit codes of --check:
 	flags.BoolVar(&f.check, "check", false, "report whether the hooks are installed, change nothing")
 	flags.BoolVar(&f.print, "print", false, "print the resulting file, change nothing")
 	flags.BoolVar(&f.remove, "remove", false, "remove the hooks")
+	flags.BoolVar(&f.noTaskTools, "no-task-tools", false, "do not set CLAUDE_CODE_ENABLE_TODO_TOOLS")
 	return c
 }
 
@@ -87,6 +105,8 @@ func (f *installFlags) parse(args []string, dash int) error {
 		return &exit{exitNo, errors.New("--user, --project and --local cannot be combined"), "run fsmtx install once for each file"}
 	case f.check && (f.print || f.remove):
 		return &exit{exitNo, errors.New("--check cannot be combined with --print or --remove"), "run fsmtx install --help"}
+	case f.remove && f.noTaskTools:
+		return &exit{exitNo, errors.New("--remove cannot be combined with --no-task-tools"), "install --no-task-tools removes the variable and keeps the hooks"}
 	case dash < 0 && len(args) > 0, dash > 0:
 		return &exit{exitNo, fmt.Errorf("unexpected argument %q", args[0]), `put flags for hydrate after "--"`}
 	case dash == 0 && (f.check || f.remove):
@@ -131,17 +151,17 @@ func (f *installFlags) run(s terminal.Streams) error {
 	if err != nil {
 		return f.explain(err)
 	}
-	hooks, report, err := f.inspect(file)
+	p, err := f.plan(s, file)
 	if err != nil {
 		return f.explain(err)
 	}
 	switch {
 	case f.check:
-		return printState(s, file, report)
+		return p.printState(s)
 	case f.remove:
-		return f.explain(f.uninstall(s, file, hooks, report))
+		return f.explain(f.uninstall(s, p))
 	}
-	return f.explain(f.install(s, file, hooks, report))
+	return f.explain(f.install(s, p))
 }
 
 func (f *installFlags) open(s terminal.Streams) (*settings.File, error) {
@@ -151,86 +171,97 @@ func (f *installFlags) open(s terminal.Streams) (*settings.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		return settings.Read(filepath.Join(dir, "settings.json"))
+		return settings.Read(filepath.Join(dir, userSettings))
 	case f.project:
-		return settings.Read(filepath.Join(".claude", "settings.json"))
+		return settings.Read(projectSettings)
 	}
-	return settings.Read(filepath.Join(".claude", "settings.local.json"))
+	return settings.Read(localSettings)
 }
 
-// inspect returns the hooks that the file should hold and how it differs. The flags
-// of hydrate are those of the command line, else those in the file, else the default.
-func (f *installFlags) inspect(file *settings.File) ([]settings.Hook, settings.Report, error) {
+// installPlan is what install does to a settings file, or has done to it.
+type installPlan struct {
+	file   *settings.File
+	hooks  []settings.Hook // that the file should hold
+	tools  taskTools
+	report settings.Report // how the file differs
+}
+
+// plan takes the flags of hydrate from the command line, else from the file, else the
+// default.
+func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installPlan, err error) {
 	binary, err := settings.Binary(os.Args[0])
 	if err != nil && (!errors.Is(err, settings.ErrTemporary) || !f.check && !f.remove) {
-		return nil, settings.Report{}, err
+		return p, err
 	}
-	hooks := settings.Hooks(binary, f.hydrate)
+	p = installPlan{file: file, hooks: settings.Hooks(binary, f.hydrate)}
 	if f.hydrate == nil {
-		hooks, err = settings.Keep(file.Data, settings.Hooks(binary, settings.DefaultFlags()))
+		p.hooks, err = settings.Keep(file.Data, settings.Hooks(binary, settings.DefaultFlags()))
 		if err != nil {
-			return nil, settings.Report{}, inFile(file, err)
+			return p, inFile(file, err)
 		}
 	}
-	report, err := settings.Inspect(file.Data, hooks)
-	return hooks, report, inFile(file, err)
+	if !f.remove {
+		if p.tools, err = f.findTaskTools(s, file, p.hooks); err != nil {
+			return p, inFile(file, err)
+		}
+	}
+	p.hooks = settings.WithTaskTools(p.hooks, p.tools.ours)
+	p.report, err = settings.Inspect(file.Data, p.hooks)
+	return p, inFile(file, err)
 }
 
-func printState(s terminal.Streams, file *settings.File, report settings.Report) error {
-	switch report.State {
-	case settings.Installed:
-		fmt.Fprintf(s.Out, "installed in %s\n", file.Path)
-		return nil
+func (p installPlan) printState(s terminal.Streams) error {
+	switch p.report.State {
 	case settings.Absent:
-		fmt.Fprintf(s.Out, "absent from %s\n", file.Path)
+		fmt.Fprintf(s.Out, "absent from %s\n", p.file.Path)
 		return &exit{code: exitAbsent}
+	case settings.Installed:
+		fmt.Fprintf(s.Out, "installed in %s\n", p.file.Path)
+		fmt.Fprintf(s.Out, "  %s\n", p.tools)
+		return nil
 	}
-	fmt.Fprintf(s.Out, "outdated in %s\n", file.Path)
-	for _, why := range report.Why {
+	fmt.Fprintf(s.Out, "outdated in %s\n", p.file.Path)
+	for _, why := range p.report.Why {
 		fmt.Fprintf(s.Out, "  %s\n", why)
 	}
 	return &exit{code: exitOutdated}
 }
 
-func (f *installFlags) install(s terminal.Streams, file *settings.File, hooks []settings.Hook, report settings.Report) error {
-	data, err := settings.Add(file.Data, hooks)
+func (f *installFlags) install(s terminal.Streams, p installPlan) error {
+	data, err := settings.Add(p.file.Data, p.hooks)
 	if err != nil {
-		return inFile(file, err)
+		return inFile(p.file, err)
 	}
 	done := map[settings.State]string{
 		settings.Absent:    "installed the hooks in %s\n",
 		settings.Outdated:  "updated the hooks in %s\n",
 		settings.Installed: "already installed in %s\n",
 	}
-	if err := f.replace(s, file, data, done[report.State]); err != nil || report.State != settings.Absent {
+	if err := f.replace(s, p.file, data, done[p.report.State]); err != nil {
 		return err
 	}
-	hintTools(s, data)
+	if !f.print {
+		fmt.Fprintf(s.Out, "  %s\n", p.tools)
+	}
+	if hint := p.tools.hint(); hint != "" {
+		s.Hintf("%s", hint)
+	}
 	return nil
 }
 
-// hintTools says how to get task tools: newer models have none unless this variable
-// is set (fact 32).
-func hintTools(s terminal.Streams, settings []byte) {
-	const variable = "CLAUDE_CODE_ENABLE_TODO_TOOLS"
-	if s.Env(variable) == "" && !bytes.Contains(settings, []byte(variable)) {
-		s.Hintf(`if the agent has no TaskList tool, set %s=1 in the environment or under "env" in the client's settings`, variable)
-	}
-}
-
-func (f *installFlags) uninstall(s terminal.Streams, file *settings.File, hooks []settings.Hook, report settings.Report) error {
-	data, err := settings.Remove(file.Data, hooks)
+func (f *installFlags) uninstall(s terminal.Streams, p installPlan) error {
+	data, err := settings.Remove(p.file.Data, p.hooks)
 	if err != nil {
-		return inFile(file, err)
+		return inFile(p.file, err)
 	}
 	done := "removed the hooks from %s\n"
 	switch {
-	case report.State == settings.Absent:
+	case p.report.State == settings.Absent:
 		done = "nothing to remove from %s\n"
 	case data == nil:
 		done = "removed %s, which held nothing else\n"
 	}
-	return f.replace(s, file, data, done)
+	return f.replace(s, p.file, data, done)
 }
 
 // replace writes data to the file and prints the message done, or prints data.

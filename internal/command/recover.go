@@ -65,6 +65,9 @@ func newRecover(s terminal.Streams) *cobra.Command {
 	c.Flags().BoolVar(&f.Force, "force", false, "move an untrusted journal aside; it is never applied")
 	c.Flags().BoolVar(&f.hook, "hook", false, "run as a hook: read an event from standard input")
 	c.MarkFlagsMutuallyExclusive("session", "all", "hook")
+	// Has no effect: by it fsmtx install finds the variable that it set beside the hook.
+	c.Flags().Bool("task-tools", false, "")
+	_ = c.Flags().MarkHidden("task-tools")
 	return c
 }
 

@@ -1,5 +1,6 @@
 // Package settings adds this program's hooks to a settings file of the client,
-// finds them there, and removes them.
+// finds them there, and removes them. It can also set the variable that gives newer
+// models task tools; a flag of one hook then records that the variable is ours.
 //
 // The file belongs to its user. Everything else in it keeps every byte, and
 // removing the hooks restores the bytes from before:

@@ -7,7 +7,7 @@ import (
 )
 
 // Add returns settings that hold each of the hooks once and everything else
-// unchanged. data is nil if there is no file. Outdated hooks are removed first;
+// unchanged, but for the variable of WithTaskTools. data is nil if there is no file. Outdated hooks are removed first;
 // settings that are up to date are returned as they are. Errors are those of
 // Inspect.
 func Add(data []byte, hooks []Hook) ([]byte, error) {
@@ -29,8 +29,8 @@ func Add(data []byte, hooks []Hook) ([]byte, error) {
 	return append(out, strings.Repeat("\n", CreatedDirs(data))...), nil
 }
 
-// Remove returns settings without the hooks and without the containers that Add
-// created for them, nil if that leaves no file. A hook is recognised by its event,
+// Remove returns settings without the hooks, without the variable that Add set and
+// without the containers that Add created, nil if that leaves no file. A hook is recognised by its event,
 // its identifying arguments and its program: by name, by path or through a link. Errors
 // are those of Inspect.
 func Remove(data []byte, hooks []Hook) ([]byte, error) {
@@ -39,6 +39,11 @@ func Remove(data []byte, hooks []Hook) ([]byte, error) {
 	}
 	doc, err := parse(data)
 	if err != nil {
+		return nil, err
+	}
+	// Before the hooks, because one of them records that the variable is ours, and
+	// because Add sets it after them.
+	if err := doc.unset(hooks); err != nil {
 		return nil, err
 	}
 	removed := make([]Hook, 0, len(hooks))

@@ -43,6 +43,15 @@ func Inspect(data []byte, hooks []Hook) (Report, error) {
 			report.Why = append(report.Why, h.Event+": "+why)
 		}
 	}
+	if slices.ContainsFunc(hooks, Hook.setsTaskTools) {
+		env, err := doc.env()
+		if err != nil {
+			return Report{}, err
+		}
+		if env.index(TaskTools) < 0 {
+			report.Why = append(report.Why, "env: "+TaskTools+" is missing")
+		}
+	}
 	switch {
 	case seen == 0:
 		return Report{State: Absent}, nil

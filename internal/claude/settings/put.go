@@ -2,7 +2,8 @@ package settings
 
 import "github.com/tailscale/hujson"
 
-// put adds hooks to settings that hold none of them.
+// put adds hooks, and the variable of WithTaskTools, to settings that hold none of
+// them.
 func put(data []byte, hooks []Hook) ([]byte, error) {
 	created := data == nil
 	if created {
@@ -17,6 +18,9 @@ func put(data []byte, hooks []Hook) ([]byte, error) {
 		if err := l.put(node{list: doc.top, created: created}, h); err != nil {
 			return nil, err
 		}
+	}
+	if err := doc.set(l, created, hooks); err != nil {
+		return nil, err
 	}
 	return doc.root.Pack(), nil
 }

@@ -31,6 +31,43 @@ func TestProjectSkill(t *testing.T) {
 	assert.Contains(t, r.Told("skill"), "TaskList", "the announcement")
 }
 
+// TestAFreshInstallShowsTheTasksToEveryModel: newer models have no task tools unless a
+// variable is set (fact 32), so install sets it.
+func TestAFreshInstallShowsTheTasksToEveryModel(t *testing.T) {
+	for _, file := range []string{"--local", "--user"} {
+		for _, model := range []string{"claude-opus-5-5", "claude-haiku-5-5"} {
+			t.Run(model+file, func(t *testing.T) {
+				s := realclient.New(t)
+				s.Model = model
+				s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
+				skill(s, projectSkills, "release", steps("Release"))
+				installed(t, s, file)
+
+				r := s.Prompt(invoke("release"), "go")
+
+				assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+			})
+		}
+	}
+}
+
+// Without the variable the same session has no task tools: the test above passes
+// because of what install wrote.
+func TestWithoutTheVariableANewerModelSeesNoTasks(t *testing.T) {
+	s := realclient.New(t)
+	s.Model = "claude-opus-5-5"
+	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
+	skill(s, projectSkills, "release", steps("Release"))
+	installed(t, s, "--no-task-tools")
+
+	r := s.Prompt(invoke("release"), "go")
+
+	list, ok := r.Result("list")
+	require.True(t, ok)
+	assert.True(t, list.IsError)
+	assert.Contains(t, r.Told("skill"), "#1 Release: collect", "the tasks are there")
+}
+
 func TestUserSkill(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, userSkills, "release", steps("Release"))

@@ -1,0 +1,148 @@
+package settings
+
+import (
+	"slices"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+)
+
+// The variable with which newer models have task tools, in the environment or under
+// "env" in a settings file (fact 32).
+const (
+	TaskTools   = "CLAUDE_CODE_ENABLE_TODO_TOOLS"
+	TaskToolsOn = "1"
+)
+
+// mark is the flag of the SessionStart hook that records that Add set TaskTools.
+// Without it Remove could not distinguish the variable from the same one set by the
+// user. White space does not record it, because the client's rewrites change that.
+const mark = "--task-tools"
+
+// WithTaskTools returns the hooks of Hooks such that Add sets TaskTools (on) or does
+// not. Do not set it in settings where Variable finds it set by the user.
+func WithTaskTools(hooks []Hook, on bool) []Hook {
+	hooks = slices.Clone(hooks)
+	for i, h := range hooks {
+		if h.Event != event.SessionStart {
+			continue
+		}
+		flags := slices.DeleteFunc(slices.Clone(h.Flags), isMark)
+		if on {
+			flags = append(flags, mark)
+		}
+		hooks[i].Flags = flags
+	}
+	return hooks
+}
+
+func isMark(flag string) bool { return flag == mark }
+
+func (h Hook) setsTaskTools() bool { return slices.ContainsFunc(h.Flags, isMark) }
+
+// Setting is a variable as settings set it. The zero Setting is a variable that is
+// not set.
+type Setting struct {
+	Set   bool
+	Value string // JSON text if it is not a string
+	Ours  bool   // set by Add, and not changed since
+}
+
+// Variable returns how settings set TaskTools. data is nil if there is no file.
+// Errors are those of Inspect.
+func Variable(data []byte, hooks []Hook) (Setting, error) {
+	if data == nil {
+		return Setting{}, nil
+	}
+	doc, err := parse(data)
+	if err != nil {
+		return Setting{}, err
+	}
+	return doc.variable(hooks)
+}
+
+func (d document) variable(hooks []Hook) (Setting, error) {
+	env, ok := d.top.member("env").(*hujson.Object)
+	if !ok {
+		return Setting{}, nil
+	}
+	value := object{env}.member(TaskTools)
+	if value == nil {
+		return Setting{}, nil
+	}
+	s := Setting{Set: true}
+	if s.Value, ok = text(value); !ok {
+		s.Value = (hujson.Value{Value: value}).String()
+		return s, nil
+	}
+	marked, err := d.marked(hooks)
+	s.Ours = marked && s.Value == TaskToolsOn
+	return s, err
+}
+
+// env returns the variables in the settings. Without any it returns an empty object
+// that is not part of them.
+func (d document) env() (object, error) {
+	i := d.top.index("env")
+	if i < 0 {
+		return object{new(hujson.Object)}, nil
+	}
+	return d.object(d.top.Members[i].Value, "/env")
+}
+
+// marked reports whether one of the hooks in the settings records that Add set
+// TaskTools.
+func (d document) marked(hooks []Hook) (bool, error) {
+	for _, h := range hooks {
+		found, err := d.find(h)
+		if err != nil {
+			return false, err
+		}
+		for _, e := range found {
+			if h.as(e).setsTaskTools() {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
+}
+
+// unset removes TaskTools if Add set it, and "env" if that is empty then and Add
+// created it.
+func (d document) unset(hooks []Hook) error {
+	s, err := d.variable(hooks)
+	if err != nil || !s.Ours {
+		return err
+	}
+	i := d.top.index("env")
+	env := asList(d.top.Members[i].Value.Value).(object)
+	j := env.index(TaskTools)
+	created := len(*env.before(j)) > 0
+	env.drop(j)
+	if created && env.len() == 0 {
+		d.top.drop(i)
+	}
+	return nil
+}
+
+// set sets TaskTools if one of the hooks says so.
+func (d document) set(l layout, created bool, hooks []Hook) error {
+	if !slices.ContainsFunc(hooks, Hook.setsTaskTools) {
+		return nil
+	}
+	if _, err := d.env(); err != nil {
+		return err
+	}
+	env := l.enter(node{list: d.top, created: created}, "env", new(hujson.Object))
+	o := env.list.(object)
+	if o.index(TaskTools) >= 0 {
+		return nil // set by the user, who changed the value that Add wrote
+	}
+	before, _ := l.place(env)
+	o.Members = append(o.Members, hujson.ObjectMember{
+		Name:  hujson.Value{BeforeExtra: before, Value: hujson.String(TaskTools)},
+		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.String(TaskToolsOn)},
+	})
+	return nil
+}
