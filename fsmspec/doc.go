@@ -11,7 +11,7 @@
 // A file is UTF-8 JSON without a byte order mark: an array of at most [MaxTasks]
 // objects, at most [MaxBytes] long, nested at most [MaxDepth] deep. A task has
 //
-//	id           a positive integer, unique in the file, at most MaxID; required
+//	id           a positive integer, unique in the file, at most [MaxLocalID]; required
 //	subject      a string that is not blank; required
 //	description  a string
 //	activeForm   a string
@@ -35,7 +35,7 @@
 //
 // The ids in a file are local. A plan adds the same base to each of them: the largest
 // number that the task list has ever given. So no id is ever given twice, and a created
-// file never has the name of a deleted one.
+// file never has the name of a deleted one. No plan gives an id above [MaxID].
 //
 // # Concurrency
 //

@@ -84,8 +84,8 @@ func (p *parser) id(t token, name, must string) int64 {
 		p.problem(t.start, "%s %s, not %s", name, must, short(raw))
 		return 0
 	}
-	if n > MaxID {
-		p.problem(t.start, "%s %s, at most %d (2^53-1), not %s", name, must, MaxID, short(raw))
+	if n > MaxLocalID {
+		p.problem(t.start, "%s %s, at most %d, not %s", name, must, MaxLocalID, short(raw))
 		return 0
 	}
 	return n
@@ -95,7 +95,7 @@ func (p *parser) id(t token, name, must string) int64 {
 func unquoteHint(raw string) string {
 	digits := strings.Trim(raw, `"`)
 	n := integer(digits)
-	if strings.Trim(digits, "0123456789") != "" || n < 1 || n > MaxID {
+	if strings.Trim(digits, "0123456789") != "" || n < 1 || n > MaxLocalID {
 		return ""
 	}
 	return fmt.Sprintf(" (write %d without the quotes)", n)

@@ -16,8 +16,12 @@ const (
 	// MaxDepth is the deepest nesting of arrays and objects: the array of tasks is
 	// level 1, a task level 2.
 	MaxDepth = 100
-	// MaxID is the largest id, local or actual. The client counts with JavaScript
-	// numbers, which are exact up to here, 2^53-1.
+	// MaxLocalID is the largest id in a file. The ids of a list grow by as much, so this
+	// keeps a list far below MaxID for many invocations.
+	MaxLocalID = 1_000_000
+	// MaxID is the largest id in a task list. The client counts with JavaScript numbers,
+	// which are exact up to here, 2^53-1. From there on it would give one number to
+	// several tasks.
 	MaxID = 9007199254740991
 	// MaxProblems is the largest number of problems that are listed, and as many
 	// warnings, so that the report about a broken file cannot be many times the size
@@ -107,6 +111,7 @@ type Existing struct {
 // Snapshot is what a plan needs to know about a task list.
 type Snapshot struct {
 	MaxID     int64      // the largest number among the file names, 0 if there is none
+	MaxName   string     // the file that has it, for messages; may be empty
 	HighWater int64      // the client's high-water mark, 0 if there is none
 	Tasks     []Existing // those that are Tagged
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
 )
 
 // spelled writes a string as JSON in one of several ways: plain, with every
@@ -143,7 +145,7 @@ type workflow struct {
 
 func workflows() *rapid.Generator[workflow] {
 	return rapid.Custom(func(t *rapid.T) workflow {
-		ids := rapid.SliceOfNDistinct(rapid.OneOf(rapid.Int64Range(1, 12), rapid.Int64Range(1, 1<<40)), 0, 6, rapid.ID[int64]).Draw(t, "ids")
+		ids := rapid.SliceOfNDistinct(rapid.OneOf(rapid.Int64Range(1, 12), rapid.Int64Range(1, fsmspec.MaxLocalID)), 0, 6, rapid.ID[int64]).Draw(t, "ids")
 		var w workflow
 		entries := make([]string, len(ids))
 		for i, id := range ids {

@@ -104,7 +104,7 @@ func TestNullMeansLeftOut(t *testing.T) {
 func TestParseIntegers(t *testing.T) {
 	for spelling, id := range map[string]int64{
 		"1": 1, "1.0": 1, "1e0": 1, "1E+0": 1, "1e-0": 1, "10e-1": 1, "0.1e1": 1, "0.001e3": 1, "100.00e-2": 1, "12e3": 12000,
-		"9007199254740991": fsmspec.MaxID, "9007199254740991.000": fsmspec.MaxID, "9.007199254740991e15": fsmspec.MaxID,
+		"1000000": fsmspec.MaxLocalID, "1000000.000": fsmspec.MaxLocalID, "1e6": fsmspec.MaxLocalID, "999999": 999999,
 	} {
 		t.Run(spelling, func(t *testing.T) {
 			spec := parsed(t, `[{"id":`+spelling+`,"subject":"A","blocks":[`+spelling+`]}]`)
@@ -165,8 +165,8 @@ func TestRefused(t *testing.T) {
 
 		{"id true", `[{"id": true, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not true`},
 		{"id a string", `[{"id": "1", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "1" (write 1 without the quotes)`},
-		{"id the largest in quotes", `[{"id": "9007199254740991", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "9007199254740991" (write 9007199254740991 without the quotes)`},
-		{"id too large in quotes", `[{"id": "9007199254740992", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "9007199254740992"`},
+		{"id the largest in quotes", `[{"id": "1000000", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "1000000" (write 1000000 without the quotes)`},
+		{"id too large in quotes", `[{"id": "1000001", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "1000001"`},
 		{"id zero in quotes", `[{"id": "0", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "0"`},
 		{"id in quotes with zeros before it", `[{"id": "007", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "007" (write 7 without the quotes)`},
 		{"id negative in quotes", `[{"id": "-7", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "-7"`},
@@ -179,17 +179,19 @@ func TestRefused(t *testing.T) {
 		{"id nearly whole", `[{"id": 1.00000000000000000000001, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 1.00000000000000000000001`},
 		{"id a fraction by its exponent", `[{"id": 15e-1, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 15e-1`},
 		{"id negative and huge", `[{"id": -1e400, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not -1e400`},
-		{"id beyond 64 bits", `[{"id": 18446744073709551617, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 18446744073709551617`},
-		{"id beyond 64 bits by its exponent", `[{"id": 1e19, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 1e19`},
-		{"id with exponent beyond 64 bits and a zero", `[{"id": 10e99999999999999999999, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 10e99999999999999999999`},
+		{"id beyond 64 bits", `[{"id": 18446744073709551617, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 1000000, not 18446744073709551617`},
+		{"id beyond 64 bits by its exponent", `[{"id": 1e19, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 1000000, not 1e19`},
+		{"id with exponent beyond 64 bits and a zero", `[{"id": 10e99999999999999999999, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 1000000, not 10e99999999999999999999`},
 		{"id with exponent beyond 64 bits and a fraction", `[{"id": 0.1e-99999999999999999999, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 0.1e-99999999999999999999`},
 		{"id far below 1", `[{"id": 1e-99999999999999999999, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 1e-99999999999999999999`},
 		{"id zero", `[{"id": 0, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not 0`},
 		{"id minus zero", `[{"id": -0.0e9, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not -0.0e9`},
 		{"id negative", `[{"id": -1, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not -1`},
-		{"id huge", `[{"id": 1e400, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 1e400`},
-		{"id beyond an int", `[{"id": 1e99999999999999999999, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 1e99999999999999999999`},
-		{"id one too large", `[{"id": 9007199254740992, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 9007199254740991 (2^53-1), not 9007199254740992`},
+		{"id huge", `[{"id": 1e400, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 1000000, not 1e400`},
+		{"id beyond an int", `[{"id": 1e99999999999999999999, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 1000000, not 1e99999999999999999999`},
+		{"id one too large", "[\n{\"id\": 1000001, \"subject\": \"A\"}]", `2:8 /0/id entry 1 ("A"): id must be a positive integer, at most 1000000, not 1000001`},
+		{"id the largest of a list", `[{"id": 9007199254740991, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, at most 1000000, not 9007199254740991`},
+		{"reference one too large", `[{"id": 1, "subject": "A", "blocks": [1000001]}]`, `1:39 /0/blocks/0 task 1 ("A"): blocks must hold ids, which are positive integers, at most 1000000, not 1000001`},
 
 		{"subject a number", `[{"id": 1, "subject": 5}]`, `1:23 /0/subject task 1: subject must be a string, not the number 5`},
 		{"description an array", `[{"id": 1, "subject": "A", "description": ["x"]}]`, `1:43 /0/description task 1 ("A"): description must be a string, not an array`},

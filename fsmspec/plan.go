@@ -25,14 +25,12 @@ func (s *Spec) Plan(command string, list Snapshot, policy Policy) (*Plan, error)
 		return nil, &ActiveError{replaced}
 	}
 	base := max(list.MaxID, list.HighWater)
+	if top := s.largestID(); top > 0 && top > MaxID-base {
+		return nil, fmt.Errorf("%w, and new ids follow the largest one in the task list: %s", ErrIDTooLarge, list.lower(MaxID-top))
+	}
 	plan := &Plan{tasks: s.tasks, base: base, oldHighWater: list.HighWater, highWater: list.HighWater}
 	for i := range s.tasks {
-		t := &s.tasks[i]
-		if t.ID > MaxID-base {
-			return nil, fmt.Errorf("%s: its id would be %d above %d, the largest that the task list has given: %w",
-				taskName(t.ID, t.Subject), t.ID, base, ErrIDTooLarge)
-		}
-		plan.creations = append(plan.creations, taskFile{t, s.members[i], base, command}.creation())
+		plan.creations = append(plan.creations, taskFile{&s.tasks[i], s.members[i], base, command}.creation())
 	}
 	for _, e := range replaced {
 		plan.deletions = append(plan.deletions, Deletion{e.Name, e.Subject, e.Status})
@@ -41,14 +39,37 @@ func (s *Spec) Plan(command string, list Snapshot, policy Policy) (*Plan, error)
 	return plan, nil
 }
 
+// largestID returns the largest local id, 0 if there are no tasks.
+func (s *Spec) largestID() int64 {
+	var largest int64
+	for i := range s.tasks {
+		largest = max(largest, s.tasks[i].ID)
+	}
+	return largest
+}
+
+// lower says how the base of the list's next ids becomes at most limit.
+func (s Snapshot) lower(limit int64) string {
+	var steps []string
+	if s.MaxID > limit {
+		steps = append(steps, "move "+cmp.Or(oneLine(s.MaxName), "the file with the largest number")+" out of the list")
+	}
+	if s.HighWater > limit {
+		steps = append(steps, "delete .highwatermark, whose number is too large")
+	}
+	return strings.Join(steps, " and ")
+}
+
 // raiseHighWater raises the mark if the plan deletes the file with the largest number
-// and creates none: the client would give that number again.
+// and creates none: the client would give that number again. Numbers above MaxID are no
+// ids; if the list has such a file, the plan cannot tell which number is the largest id.
 func (p *Plan) raiseHighWater(largest int64) {
 	if len(p.creations) > 0 {
 		return
 	}
 	for _, d := range p.deletions {
-		if n, _ := number(d.Name); n >= largest {
+		n, _ := number(d.Name)
+		if n <= MaxID && (n >= largest || largest > MaxID) {
 			p.highWater = max(p.highWater, n)
 		}
 	}

@@ -84,19 +84,28 @@ func TestActualIDs(t *testing.T) {
 }
 
 func TestIDTooLarge(t *testing.T) {
-	spec := parsed(t, `[{"id": 1, "subject": "A"}, {"id": 3, "subject": "B"}]`)
+	spec := parsed(t, `[{"id": 3, "subject": "A"}, {"id": 1, "subject": "B"}]`)
 	plan, err := spec.Plan("c", fsmspec.Snapshot{MaxID: fsmspec.MaxID - 3}, fsmspec.Policy{})
 	require.NoError(t, err)
-	assert.EqualValues(t, fsmspec.MaxID, plan.Creations()[1].ID)
+	assert.EqualValues(t, fsmspec.MaxID, plan.Creations()[0].ID)
 
-	_, err = spec.Plan("c", fsmspec.Snapshot{HighWater: fsmspec.MaxID - 2}, fsmspec.Policy{})
-	require.ErrorIs(t, err, fsmspec.ErrIDTooLarge)
-	assert.EqualError(t, err, `task 3 ("B"): its id would be 3 above 9007199254740989, the largest that the task list has given: no task id may be larger than 9007199254740991 (2^53-1)`)
-
-	for _, base := range []int64{fsmspec.MaxID, fsmspec.MaxID + 1, 1<<63 - 1} {
-		_, err = spec.Plan("c", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
-		require.ErrorIs(t, err, fsmspec.ErrIDTooLarge)
-		assert.Contains(t, err.Error(), `task 1 ("A")`)
+	const tooLarge, beyond = fsmspec.MaxID - 2, 1<<63 - 1
+	for name, c := range map[string]struct {
+		list fsmspec.Snapshot
+		fix  string
+	}{
+		"file":              {fsmspec.Snapshot{MaxID: tooLarge, MaxName: "9007199254740989.json"}, "move 9007199254740989.json out of the list"},
+		"file without name": {fsmspec.Snapshot{MaxID: tooLarge}, "move the file with the largest number out of the list"},
+		"file, mark below":  {fsmspec.Snapshot{MaxID: tooLarge, MaxName: "9007199254740989a\n.json", HighWater: tooLarge - 1}, `move 9007199254740989a\n.json out of the list`},
+		"mark, file below":  {fsmspec.Snapshot{MaxID: tooLarge - 1, MaxName: "9007199254740988.json", HighWater: tooLarge}, "delete .highwatermark, whose number is too large"},
+		"both":              {fsmspec.Snapshot{MaxID: beyond, MaxName: "99999999999999999999.json", HighWater: tooLarge}, "move 99999999999999999999.json out of the list and delete .highwatermark, whose number is too large"},
+		"both, mark larger": {fsmspec.Snapshot{MaxID: tooLarge, MaxName: "9007199254740989.json", HighWater: beyond}, "move 9007199254740989.json out of the list and delete .highwatermark, whose number is too large"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := spec.Plan("c", c.list, fsmspec.Policy{})
+			require.ErrorIs(t, err, fsmspec.ErrIDTooLarge)
+			assert.EqualError(t, err, "no task id may be larger than 9007199254740991 (2^53-1), and new ids follow the largest one in the task list: "+c.fix)
+		})
 	}
 	_, err = parsed(t, `[]`).Plan("c", fsmspec.Snapshot{MaxID: 1<<63 - 1}, fsmspec.Policy{})
 	assert.NoError(t, err, "no task gets an id")
@@ -197,6 +206,10 @@ func TestHighWater(t *testing.T) {
 		{"largest not deleted", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 3, Tasks: tagged("2.json", "6.json", "abc.json")}, 3, false},
 		{"largest deleted, mark as high", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 7, Tasks: tagged("7.json")}, 7, false},
 		{"largest deleted, mark higher", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 9, Tasks: tagged("7.json")}, 9, false},
+		{"largest possible deleted", `[]`, fsmspec.Snapshot{MaxID: fsmspec.MaxID, Tasks: tagged("9007199254740991.json")}, fsmspec.MaxID, true},
+		{"too large a number deleted", `[]`, fsmspec.Snapshot{MaxID: fsmspec.MaxID + 1, HighWater: 3, Tasks: tagged("9007199254740992.json")}, 3, false},
+		{"too large a number deleted, and another", `[]`, fsmspec.Snapshot{MaxID: 1<<63 - 1, HighWater: 3, Tasks: tagged("99999999999999999999.json", "7.json", "5.json")}, 7, true},
+		{"too large a number not deleted", `[]`, fsmspec.Snapshot{MaxID: fsmspec.MaxID + 1, HighWater: 3, Tasks: tagged("7.json")}, 7, true},
 		{"larger number created", `[{"id": 1, "subject": "A"}]`, fsmspec.Snapshot{MaxID: 7, HighWater: 3, Tasks: tagged("7.json")}, 3, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

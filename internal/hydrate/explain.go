@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -32,6 +33,8 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 		return message, "run fsmtx recover of the version that wrote the journal; or inspect the list, then run fsmtx recover --force"
 	case errors.Is(err, txn.ErrJournalTorn), errors.Is(err, txn.ErrJournalForeign), errors.Is(err, txn.ErrJournalInvalid):
 		return message, "the journal is not trusted and was not applied; inspect the list, then run fsmtx recover --force"
+	case errors.Is(err, fsmspec.ErrIDTooLarge):
+		return message + "; no task was changed", fmt.Sprintf("the task list is %s; do that, then invoke the skill again", r.List)
 	}
 	if _, invalid := errors.AsType[*SpecError](err); r.Spec != "" && !invalid {
 		message += " - the task list is as it was before; nothing needs to be cleaned up"

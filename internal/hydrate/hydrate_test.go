@@ -85,6 +85,8 @@ func TestExplainSaysInWhichStateTheListIs(t *testing.T) {
 		"torn":    {txn.ErrJournalTorn, known, txn.ErrJournalTorn.Error(), untrusted},
 		"foreign": {txn.ErrJournalForeign, known, txn.ErrJournalForeign.Error(), untrusted},
 		"broken":  {txn.ErrJournalInvalid, known, txn.ErrJournalInvalid.Error(), untrusted},
+		"numbers": {fsmspec.ErrIDTooLarge, known, fsmspec.ErrIDTooLarge.Error() + "; no task was changed",
+			"the task list is " + list + "; do that, then invoke the skill again"},
 		"create": {&txn.FileError{Op: "create", Name: "3.json", Err: syscall.EIO}, known,
 			"Failed to write task 3: " + syscall.EIO.Error() + " - the task list is as it was before; nothing needs to be cleaned up",
 			"check the disk of " + list + "; once it works, invoke the skill again"},

@@ -53,7 +53,9 @@ func Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.Snapshot,
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return !isTaskName(name) })
 	for _, name := range names {
-		snap.MaxID = max(snap.MaxID, number(name))
+		if n := number(name); n > snap.MaxID {
+			snap.MaxID, snap.MaxName = n, name
+		}
 	}
 	names = slices.DeleteFunc(names, func(name string) bool { return !utf8.ValidString(name) })
 	snap.Tasks, torn, err = classifyAll(ctx, d, names)

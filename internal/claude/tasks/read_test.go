@@ -50,9 +50,19 @@ func TestRead(t *testing.T) {
 	snap, torn, err := Read(t.Context(), vfs.OS{}, dir)
 	require.NoError(t, err)
 	assert.EqualValues(t, 5, snap.MaxID)
+	assert.Equal(t, "5.json", snap.MaxName)
 	assert.EqualValues(t, 6, snap.HighWater)
 	assert.ElementsMatch(t, []string{"2.json", "5.json"}, namesOf(snap.Tasks))
 	assert.Equal(t, []string{"3.json", "4.json"}, torn)
+}
+
+func TestListWithoutNumbersHasNoLargest(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "abc.json", task(manualTask, "abc.json"))
+	snap, _, err := Read(t.Context(), vfs.OS{}, dir)
+	require.NoError(t, err)
+	assert.Zero(t, snap.MaxID)
+	assert.Empty(t, snap.MaxName)
 }
 
 func TestAbsentListIsEmpty(t *testing.T) {
