@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -57,8 +58,9 @@ out.
 
 Everything else in the file keeps every byte, and the file keeps its mode. If it is
 a symbolic link, the link's target is edited. Outdated hooks are updated; they keep
-their hydrate flags unless new ones follow "--". New hooks get --announce. A file
-with comments, or that is not valid JSON, is refused and not changed.
+their hydrate flags unless new ones follow "--". New hooks get --announce. The
+client's time limit of each hook is 5 s longer than its --lock-timeout. A file with
+comments, or that is not valid JSON, is refused and not changed.
 
 --remove removes the hooks, the variable if install set it, and the lists, the file
 and the directory that install created for them: what is left is what was there
@@ -118,22 +120,48 @@ func (f *installFlags) parse(args []string, dash int) error {
 	return nil
 }
 
+// maxLockTimeout bounds the wait of a registered hook. The client's timers are
+// JavaScript's, which fire at once when set to more than 2^31 ms (24 days).
+const maxLockTimeout = 24 * time.Hour
+
 // checkHydrate returns an error for flags with which every call of the hook would
 // fail.
 func checkHydrate(args []string) error {
-	var f hydrateFlags
+	f, err := parseHydrate(args)
+	if err == nil && f.lockTimeout > maxLockTimeout {
+		err = fmt.Errorf("--lock-timeout: got %v, want at most %v", f.lockTimeout, maxLockTimeout)
+	}
+	if err != nil {
+		return &exit{exitNo, fmt.Errorf("invalid hydrate flags: %w", err), "run fsmtx hydrate --help"}
+	}
+	return nil
+}
+
+func parseHydrate(args []string) (f hydrateFlags, err error) {
 	c := f.command(terminal.Streams{})
-	err := c.ParseFlags(args)
+	err = c.ParseFlags(args)
 	if err == nil && c.Flags().NArg() > 0 {
 		err = fmt.Errorf("unexpected argument %q", c.Flags().Arg(0))
 	}
 	if err == nil {
 		_, err = f.policy()
 	}
-	if err != nil {
-		return &exit{exitNo, fmt.Errorf("invalid hydrate flags: %w", err), "run fsmtx hydrate --help"}
+	return f, err
+}
+
+// limitTime makes the client wait longer for each hook than the hook waits for locks.
+func limitTime(hooks []settings.Hook) {
+	for i, h := range hooks {
+		wait := recoverTimeout
+		if h.Args[0] == "hydrate" {
+			f, err := parseHydrate(h.Flags)
+			if err != nil || f.lockTimeout > maxLockTimeout {
+				continue // kept from the file; the hook reports them when it runs
+			}
+			wait = f.lockTimeout
+		}
+		hooks[i].Timeout = settings.TimeLimit(wait)
 	}
-	return nil
 }
 
 func moreThanOne(flags ...bool) bool {
@@ -200,6 +228,7 @@ func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installP
 			return p, inFile(file, err)
 		}
 	}
+	limitTime(p.hooks)
 	if !f.remove {
 		if p.tools, err = f.findTaskTools(s, file, p.hooks); err != nil {
 			return p, inFile(file, err)

@@ -36,6 +36,7 @@
 //     plugin's hooks.
 //   - 32: Newer models have no task tools unless CLAUDE_CODE_ENABLE_TODO_TOOLS=1 is
 //     in the environment or under "env" in a settings file.
+//   - 46: The model hears nothing of a hook that the client kills at its timeout.
 //   - 52: Project settings are read from the directory in which the client starts,
 //     not from its parents.
 //   - 58: One mistake in the hooks can make the client drop the whole file,

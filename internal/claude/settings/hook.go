@@ -3,6 +3,7 @@ package settings
 import (
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
@@ -24,13 +25,29 @@ type Hook struct {
 // Hooks returns the hooks of "fsmtx install": hydrate when the agent or the user
 // invokes a skill, recover when a session starts. flags are flags of hydrate.
 func Hooks(binary string, flags []string) []Hook {
-	const timeout = 10
+	timeout := TimeLimit(defaultWait)
 	hydrate, recover := []string{"hydrate"}, []string{"recover", "--hook"}
 	return []Hook{
 		{event.PostToolUse, "Skill", binary, hydrate, flags, timeout},
 		{event.UserPromptExpansion, "", binary, hydrate, flags, timeout},
 		{event.SessionStart, "", binary, recover, nil, timeout},
 	}
+}
+
+const (
+	// defaultWait is how long hydrate and recover wait for locks without flags.
+	defaultWait = 5 * time.Second
+	// margin is what a hook may take beyond its wait for locks. It reads and commits
+	// in milliseconds; seconds are for a machine under load and a disk that is slow to
+	// sync. A hook that waits in vain must have time left to roll back and say why: the
+	// model hears nothing of one that the client kills (fact 46).
+	margin = 5 * time.Second
+)
+
+// TimeLimit returns the timeout of a hook, in seconds, that waits so long for locks:
+// 5 s more, rounded up.
+func TimeLimit(wait time.Duration) int {
+	return int((wait + margin + time.Second - 1) / time.Second)
 }
 
 // DefaultFlags returns hydrate's flags for users who choose none. They tell the

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -43,6 +44,21 @@ func TestInspectNamesEachDifference(t *testing.T) {
 		assert.Equal(t, c.why, report.Why, name)
 		assert.Equal(t, len(c.why) > 0, report.State == settings.Outdated, name)
 		assert.Equal(t, len(c.why) == 0, string(add(t, []byte(changed), ours)) == changed, name)
+	}
+}
+
+func TestTimeLimitIsLongerThanTheWait(t *testing.T) {
+	for wait, want := range map[time.Duration]int{
+		time.Millisecond:        6,
+		5 * time.Second:         10,
+		5*time.Second + 1:       11,
+		60 * time.Second:        65,
+		1500 * time.Millisecond: 7,
+	} {
+		assert.Equal(t, want, settings.TimeLimit(wait), "%v", wait)
+	}
+	for _, h := range ours {
+		assert.Equal(t, settings.TimeLimit(5*time.Second), h.Timeout)
 	}
 }
 
