@@ -43,7 +43,8 @@ func newInstall(s terminal.Streams) *cobra.Command {
 		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [--no-task-tools] [-- hydrate flags]",
 		Short:                 "Add the hooks to a settings file of the client, or remove them",
 		Long: `Adds three hooks to one settings file of Claude Code. They run this program by its
-absolute path:
+absolute path or, with --project, by the name fsmtx, which must lead to this program on
+PATH, as it must on the machines of all who share the project:
 
   PostToolUse of the Skill tool   fsmtx hydrate   the agent invokes a skill
   UserPromptExpansion             fsmtx hydrate   the user types a skill's name
@@ -217,8 +218,8 @@ type installPlan struct {
 // plan takes the flags of hydrate from the command line, else from the file, else the
 // default.
 func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installPlan, err error) {
-	binary, err := settings.Binary(os.Args[0])
-	if err != nil && (!errors.Is(err, settings.ErrTemporary) || !f.check && !f.remove) {
+	binary, unusable, err := f.program()
+	if err != nil {
 		return p, err
 	}
 	p = installPlan{file: file, hooks: settings.Hooks(binary, f.hydrate)}
@@ -235,8 +236,51 @@ func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installP
 		}
 	}
 	p.hooks = settings.WithTaskTools(p.hooks, p.tools.ours)
-	p.report, err = settings.Inspect(file.Data, p.hooks)
-	return p, inFile(file, err)
+	if f.project && !f.remove {
+		if err := checkPortable(p.hooks); err != nil {
+			return p, err
+		}
+	}
+	if p.report, err = settings.Inspect(file.Data, p.hooks); err != nil {
+		return p, inFile(file, err)
+	}
+	if unusable != nil && p.report.State == settings.Installed {
+		p.report = settings.Report{State: settings.Outdated, Why: []string{unusable.Error()}}
+	}
+	return p, nil
+}
+
+// program returns the command of the hooks: this program's path or, in a file that
+// colleagues share, its name. unusable says why the name does not lead to this program;
+// it is an error only when hooks are to be written.
+func (f *installFlags) program() (command string, unusable, err error) {
+	writes := !f.check && !f.remove
+	path, err := settings.Binary(os.Args[0])
+	if errors.Is(err, settings.ErrTemporary) && !writes {
+		err = nil
+	}
+	if err != nil || !f.project || f.remove {
+		return path, nil, err
+	}
+	unusable = settings.CheckName()
+	if writes {
+		err = unusable
+	}
+	return settings.Program, unusable, err
+}
+
+// checkPortable returns an error if hydrate's flags hold a path of this machine.
+func checkPortable(hooks []settings.Hook) error {
+	for _, h := range hooks {
+		f, _ := parseHydrate(h.Flags)
+		for _, path := range append(f.pluginDirs, f.log) {
+			if filepath.IsAbs(path) {
+				return &exit{exitNo, fmt.Errorf("%s exists on this machine only, and the project's settings are for everyone", path),
+					`leave out the flag with this path (flags after "--" replace those in the file), or install with --local`}
+			}
+		}
+	}
+	return nil
 }
 
 func (p installPlan) printState(s terminal.Streams) error {
@@ -271,6 +315,9 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 	}
 	if !f.print {
 		fmt.Fprintf(s.Out, "  %s\n", p.tools)
+	}
+	if f.project && p.report.State != settings.Installed {
+		s.Hintf("your colleagues need %s on their PATH; without it the client cannot start the hooks, and no tasks are created", settings.Program)
 	}
 	if hint := p.tools.hint(); hint != "" {
 		s.Hintf("%s", hint)
@@ -328,6 +375,7 @@ func (f *installFlags) explain(err error) error {
 
 func installHint(err error) string {
 	for cause, hint := range map[error]string{
+		settings.ErrNotOnPath:  "put this program on PATH under that name, before any other, or install with --local or --user, which register its path",
 		settings.ErrTemporary:  "run go install, or make build, and install that program",
 		settings.ErrNotJSON:    "correct the file, or move it away; it was not changed",
 		settings.ErrDuplicate:  "remove one of the two; the file was not changed",

@@ -33,6 +33,23 @@ func Binary(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
+// CheckName returns ErrNotOnPath if Program on PATH is not this program. A hook that
+// runs it by name would not start, or would run another version.
+func CheckName() error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding the path of this program: %w", err)
+	}
+	found, err := exec.LookPath(Program)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNotOnPath, err)
+	}
+	if !sameFile(found, self) {
+		return fmt.Errorf("%w: this is %s, and PATH has %s", ErrNotOnPath, self, found)
+	}
+	return nil
+}
+
 // IsTemporary reports whether go run built the program at path. A hook with such a
 // path fails unnoticed: the client does not report that a hook's program is missing.
 func IsTemporary(path string) bool { return goRun().MatchString(filepath.ToSlash(path)) }

@@ -55,3 +55,24 @@ func TestBinaryIsThePathThatWasCalled(t *testing.T) {
 	assert.True(t, filepath.IsAbs(path))
 	assert.Equal(t, "fsmtx", filepath.Base(path))
 }
+
+func TestCheckNameWantsThisProgramOnPath(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+
+	err = settings.CheckName()
+	require.ErrorIs(t, err, settings.ErrNotOnPath)
+	require.ErrorContains(t, err, "executable file not found")
+
+	onPath := filepath.Join(dir, settings.Program)
+	require.NoError(t, os.WriteFile(onPath, nil, 0o700))
+	err = settings.CheckName()
+	require.ErrorIs(t, err, settings.ErrNotOnPath)
+	require.ErrorContains(t, err, "this is "+self+", and PATH has "+onPath)
+
+	require.NoError(t, os.Remove(onPath))
+	require.NoError(t, os.Symlink(self, onPath))
+	require.NoError(t, settings.CheckName(), "a link to this program")
+}

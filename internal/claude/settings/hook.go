@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
@@ -8,15 +9,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
-// program is the base name by which an entry is recognised as this program's,
-// whatever directory it was installed in.
-const program = "fsmtx"
+// Program is the base name by which an entry is recognised as this program's,
+// whatever directory it was installed in, and the command of hooks that run it
+// wherever PATH has it.
+const Program = "fsmtx"
 
 // Hook is one command that the client runs, without a shell, on one event.
 type Hook struct {
 	Event   string   // as the client spells it
 	Matcher string   // tool or agent names, a regular expression; empty matches all
-	Command string   // path of the program
+	Command string   // path of the program, or its name on PATH
 	Args    []string // the subcommand and the flags that identify the hook
 	Flags   []string // the user's choice, after Args
 	Timeout int      // seconds
@@ -70,7 +72,11 @@ func (h Hook) owns(c call) bool {
 // isProgram reports whether the path is this program: by its usual name, by the
 // path that the hook has now, or through a link.
 func (h Hook) isProgram(path string) bool {
-	return filepath.Base(path) == program || path == h.Command || filepath.IsAbs(path) && sameFile(path, h.Command)
+	if filepath.Base(path) == Program || path == h.Command {
+		return true
+	}
+	own, err := exec.LookPath(h.Command) // it may be a name
+	return err == nil && filepath.IsAbs(path) && sameFile(path, own)
 }
 
 // flagsOf returns the arguments of a call that h owns, without those that identify

@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -49,6 +50,28 @@ func TestAFreshInstallShowsTheTasksToEveryModel(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The project's settings name the program without its path. Where it is not on PATH the
+// client goes on without the hooks, and the model hears nothing of it (fact 46).
+func TestProjectInstallNeedsTheProgramOnPath(t *testing.T) {
+	const path = "/usr/local/bin:/usr/bin:/bin"
+	s := realclient.New(t)
+	s.Env["PATH"] = filepath.Dir(fsmtx) + ":" + path
+	skill(s, projectSkills, "release", steps("Release"))
+	installed(t, s, "--project")
+
+	r := s.Prompt(invoke("release"), "go")
+
+	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	require.NotContains(t, read(t, s, "project/.claude/settings.json"), filepath.Dir(fsmtx))
+
+	s.Env["PATH"] = path
+	s.Session = "22222222-2222-4222-8222-222222222222"
+	r = s.Prompt(invoke("release"), "go")
+
+	assert.Empty(t, tasks(t, r, "list"))
+	assert.NotContains(t, r.Told("skill"), "fsmtx")
 }
 
 // Without the variable the same session has no task tools: the test above passes
