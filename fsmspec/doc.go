@@ -3,8 +3,9 @@
 //
 // The package is pure: bytes and values in, values out. It does no I/O, takes no locks
 // and knows no paths; reading the task list and carrying out a plan are up to the
-// caller. It warns of cyclic dependencies and does not refuse them, because the client's
-// own task list accepts them.
+// caller. It does not refuse cyclic dependencies, because the client's own task list
+// accepts them. It warns of them and of tasks that block themselves, and marks these
+// warnings: see [Problem].
 //
 // # The format
 //
@@ -24,8 +25,11 @@
 // A number with a whole value is an integer however it is spelled: 1, 1.0 and 1e0 are
 // the same id. An optional field may be null, which is the same as leaving it out.
 // The keys of an object are unique. A string with half of a surrogate pair (\ud800)
-// is refused, because UTF-8 cannot represent it. Unknown fields are ignored with a
-// warning.
+// is refused, because UTF-8 cannot represent it.
+//
+// A field with an unknown name is refused if that is nearly the name of a field
+// (blocked_by), or what others call one (dependsOn, title): ignored, it would change
+// what the workflow means. Any other unknown field is ignored with a warning.
 //
 // The client orders tasks by blockedBy alone. So blocks is mirrored: a task that blocks
 // another one is added to blockedBy of that one, unless it is listed there already.

@@ -38,6 +38,7 @@ func ExampleParse() {
 ]`))
 	fmt.Println(err)
 	// Output:
+	// 2:33: task 6 ("Build"): unknown field "staus": write "status", or move it into metadata
 	// 3:48: task 3 ("Deploy"): blockedBy refers to 7, but there is no task with id 7 (did you mean 6?)
 	// 4:3: entry 3: missing "subject" (misspelled as "subjekt"?)
 	// 4:10: entry 3: id must be a positive integer, not the string "8" (write 8 without the quotes)

@@ -70,6 +70,11 @@ const (
 )
 
 // Problem is an error or a warning about one place in a file.
+//
+// A warning that changes the meaning says that the workflow cannot be carried out as it
+// is written: tasks wait for each other or for themselves. The file is valid nevertheless,
+// because the client's own list accepts that, but a caller that hydrates it should tell
+// the person and the agent.
 type Problem struct {
 	Line    int    // from 1; lines end with a line feed
 	Column  int    // from 1; in characters (Unicode code points), not bytes
@@ -77,6 +82,8 @@ type Problem struct {
 	Pointer string // RFC 6901; "" is the whole file, "/0/id" the id of the first task
 	Message string // one line, without the position
 	Warning bool   // the file is valid nevertheless
+
+	ChangesMeaning bool // a warning about a cycle or a task that blocks itself
 }
 
 // InvalidError lists everything that is wrong with a file, in the order of the
@@ -184,7 +191,8 @@ func (s *Spec) Tasks() []Task {
 	return tasks
 }
 
-// Warnings returns what is odd about the valid file, in the order of the file:
+// Warnings returns what is odd about the valid file, in the order of the file. Those
+// that change the meaning are marked. There are:
 // unknown fields, dependencies that are cyclic or listed twice, tasks that block
 // themselves, tasks in progress that another task blocks, metadata.fsm. It lists at
 // most 100 cycles, each at a reference that closes it.

@@ -95,9 +95,9 @@ func (g *graph) edgesTo(list []reference) []edge {
 	for _, ref := range list {
 		switch {
 		case seen[ref.id]:
-			g.warn(ref, "%s lists %d more than once", ref.field, ref.id)
+			g.warn(ref, keepsMeaning, "%s lists %d more than once", ref.field, ref.id)
 		case ref.id == ref.entry.task.ID:
-			g.warn(ref, "%s lists the task itself, which would then wait for itself", ref.field)
+			g.warn(ref, changesMeaning, "%s lists the task itself, which would then wait for itself", ref.field)
 		default:
 			edges = append(edges, edge{g.index[ref.id], ref})
 		}
@@ -141,15 +141,15 @@ func (g *graph) warnStarted() {
 				continue
 			}
 			warned[e.to] = true
-			g.warnings.note(blocked.statusAt, blocked, func() (pointer, text string) {
+			g.warnings.note(blocked.statusAt, blocked, keepsMeaning, func() (pointer, text string) {
 				return fmt.Sprintf("/%d/status", e.to), fmt.Sprintf("in_progress while blocked by %s, which is %s", blocker.name(), blocker.task.Status)
 			})
 		}
 	}
 }
 
-func (g *graph) warn(ref reference, format string, args ...any) {
-	g.warnings.note(ref.at, ref.entry, func() (pointer, text string) {
+func (g *graph) warn(ref reference, effect bool, format string, args ...any) {
+	g.warnings.note(ref.at, ref.entry, effect, func() (pointer, text string) {
 		return ref.pointer(), fmt.Sprintf(format, args...)
 	})
 }
@@ -183,7 +183,7 @@ func (s *search) warn(cycle []int, closing reference) {
 	if s.found++; s.found > maxCycles {
 		return
 	}
-	s.graph.warnings.note(closing.at, nil, func() (pointer, text string) {
+	s.graph.warnings.note(closing.at, nil, changesMeaning, func() (pointer, text string) {
 		var ids strings.Builder
 		for _, i := range cycle {
 			fmt.Fprintf(&ids, "%d -> ", s.graph.entries[i].task.ID)

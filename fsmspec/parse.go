@@ -161,17 +161,26 @@ func (p *parser) tasks() {
 	}
 }
 
+// misspelling is an unknown field that is probably meant to be another one.
+type misspelling struct {
+	name, meant string
+	at          int
+}
+
 // task reads the fields of a task.
 func (p *parser) task(e *entry) {
 	var seen [len(fields)]bool
-	var unknown []string
+	var misspellings []misspelling
 	for key, t := range p.members {
 		name := p.text(key)
-		i := slices.IndexFunc(fields[:], func(f field) bool { return f.name == name })
+		i := slices.Index(fieldNames, name)
 		switch {
 		case i < 0:
-			unknown = append(unknown, name)
-			p.warn(key.start, "unknown field %s is ignored%s", quoted(name), didYouMean(name, fieldNames))
+			if meant := fieldMeant(name); meant != "" {
+				misspellings = append(misspellings, misspelling{name, meant, key.start})
+			} else {
+				p.warn(key.start, "unknown field %s is ignored", quoted(name))
+			}
 			continue
 		case t.kind != 'n':
 			fields[i].typ.read(p, e, name, t)
@@ -182,19 +191,33 @@ func (p *parser) task(e *entry) {
 	}
 	for i, f := range fields {
 		if f.required && !seen[i] && !p.broken {
-			p.problem(e.at, "missing %q%s", f.name, misspelled(f.name, unknown))
+			misspellings = p.missing(e, f.name, misspellings)
 		}
+	}
+	for _, m := range misspellings {
+		p.noteMisspelling(e, m)
 	}
 }
 
-// misspelled is a hint for a missing field that one of the unknown ones may be.
-func misspelled(name string, unknown []string) string {
-	for _, u := range unknown[:min(len(unknown), 100)] {
-		if near(u, fieldNames) == name {
-			return fmt.Sprintf(" (misspelled as %s?)", quoted(u))
-		}
+// missing notes a missing field. One of the misspellings may be the cause: it is named
+// in the message, and missing returns the others.
+func (p *parser) missing(e *entry, name string, misspellings []misspelling) []misspelling {
+	hint := ""
+	i := slices.IndexFunc(misspellings, func(m misspelling) bool { return m.meant == name })
+	if i >= 0 {
+		hint = fmt.Sprintf(" (misspelled as %s?)", quoted(misspellings[i].name))
+		misspellings = slices.Delete(misspellings, i, i+1)
 	}
-	return ""
+	p.problem(e.at, "missing %q%s", name, hint)
+	return misspellings
+}
+
+// noteMisspelling notes a field that would be ignored although it probably matters.
+func (p *parser) noteMisspelling(e *entry, m misspelling) {
+	p.problems.note(m.at, e, keepsMeaning, func() (pointer, text string) {
+		pointer = string(jsontext.Pointer(fmt.Sprintf("/%d", e.index)).AppendToken(m.name))
+		return pointer, fmt.Sprintf("unknown field %s: write %q, or move it into metadata", quoted(m.name), m.meant)
+	})
 }
 
 // checkIDs finds duplicate ids, and references to tasks that the file does not have.
@@ -230,13 +253,13 @@ func (p *parser) checkIDs() {
 }
 
 func (p *parser) noteUnresolved(r reference, ids []int64) {
-	p.problems.note(r.at, r.entry, func() (pointer, text string) {
+	p.problems.note(r.at, r.entry, keepsMeaning, func() (pointer, text string) {
 		return r.pointer(), fmt.Sprintf("%s refers to %d, but there is no task with id %d%s", r.field, r.id, r.id, suggestID(r.id, r.entry.task.ID, ids))
 	})
 }
 
 func (p *parser) noteDuplicate(first, again *entry) {
-	p.problems.note(again.idAt, again, func() (pointer, text string) {
+	p.problems.note(again.idAt, again, keepsMeaning, func() (pointer, text string) {
 		subject := ""
 		if first.task.Subject != "" {
 			subject = fmt.Sprintf(" (%s)", quoted(first.task.Subject))
@@ -402,7 +425,7 @@ func (p *parser) stop(err error) {
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		pointer = string(e.JSONPointer)
 	}
-	p.problems.findings = append(p.problems.findings, finding{syntax.Offset, p.current, pointer, "malformed JSON: " + syntax.Err.Error()})
+	p.problems.findings = append(p.problems.findings, finding{syntax.Offset, p.current, keepsMeaning, pointer, "malformed JSON: " + syntax.Err.Error()})
 }
 
 // problem notes what is wrong with the last token or the object or array it closed.
@@ -413,7 +436,7 @@ func (p *parser) problem(at int, format string, args ...any) {
 func (p *parser) warn(at int, format string, args ...any) { p.note(&p.warnings, at, format, args) }
 
 func (p *parser) note(r *report, at int, format string, args []any) {
-	r.note(at, p.current, func() (pointer, text string) {
+	r.note(at, p.current, keepsMeaning, func() (pointer, text string) {
 		return string(p.decoder.StackPointer()), fmt.Sprintf(format, args...)
 	})
 }

@@ -200,7 +200,8 @@ func TestRefused(t *testing.T) {
 		{"metadata a string", `[{"id": 1, "subject": "A", "metadata": "m"}]`, `1:40 /0/metadata task 1 ("A"): metadata must be an object, not the string "m"`},
 		{"metadata an array", `[{"id": 1, "subject": "A", "metadata": [1]}]`, `1:40 /0/metadata task 1 ("A"): metadata must be an object, not an array`},
 		{"status a number", `[{"id": 1, "subject": "A", "status": 1}]`, `1:38 /0/status task 1 ("A"): status must be a string, not the number 1`},
-		{"status unknown", `[{"id": 1, "subject": "A", "status": "done"}]`, `1:38 /0/status task 1 ("A"): status must be pending, in_progress or completed, not "done"`},
+		{"status unknown", `[{"id": 1, "subject": "A", "status": "done"}]`, `1:38 /0/status task 1 ("A"): status must be pending, in_progress or completed, not "done" (did you mean "completed"?)`},
+		{"status far from any", `[{"id": 1, "subject": "A", "status": "later"}]`, `1:38 /0/status task 1 ("A"): status must be pending, in_progress or completed, not "later"`},
 		{"status near", `[{"id": 1, "subject": "A", "status": "In-Progress"}]`, `1:38 /0/status task 1 ("A"): status must be pending, in_progress or completed, not "In-Progress" (did you mean "in_progress"?)`},
 		{"status empty", `[{"id": 1, "subject": "A", "status": ""}]`, `1:38 /0/status task 1 ("A"): status must be pending, in_progress or completed, not ""`},
 		{"blockedBy a string", `[{"id": 1, "subject": "A", "blockedBy": "1"}]`, `1:41 /0/blockedBy task 1 ("A"): blockedBy must be an array of ids, not the string "1"`},
@@ -230,6 +231,21 @@ func TestRefused(t *testing.T) {
 			`1:39 /0/blocks/0 task 1 ("A"): blocks refers to 2, but there is no task with id 2`},
 		{"id twice", "[{\"id\": 1, \"subject\": \"A\"},\n {\"subject\": \"B\", \"id\": 1.0}]",
 			`2:25 /1/id task 1 ("B"): duplicate id 1, used at 1:9 ("A") and again at 2:25`},
+
+		{"field misspelled", `[{"id": 1, "subject": "A", "blocked_by": []}]`,
+			`1:28 /0/blocked_by task 1 ("A"): unknown field "blocked_by": write "blockedBy", or move it into metadata`},
+		{"field under another name, before the subject", `[{"id": 1, "depends/on": [2], "subject": "A"}, {"id": 2, "subject": "B", "assignee": null}]`,
+			"1:74 /1/assignee task 2 (\"B\"): unknown field \"assignee\": write \"owner\", or move it into metadata"},
+		{"field misspelled, key escaped", `[{"id": 1, "subject": "A", "\u0073ubjec~": "B", "Subject": "C"}]`,
+			"1:28 /0/subjec~0 task 1 (\"A\"): unknown field \"subjec~\": write \"subject\", or move it into metadata\n" +
+				`1:49 /0/Subject task 1 ("A"): unknown field "Subject": write "subject", or move it into metadata`},
+		{"subject under two other names", `[{"id": 1, "title": "A", "name": "B"}]`,
+			"1:2 /0 task 1: missing \"subject\" (misspelled as \"title\"?)\n" +
+				`1:26 /0/name task 1: unknown field "name": write "subject", or move it into metadata`},
+		{"misspelled in an entry that is cut off", `[{"id": 1, "Subject": "A", "blocked_by": []`,
+			"1:12 /0/Subject task 1: unknown field \"Subject\": write \"subject\", or move it into metadata\n" +
+				"1:28 /0/blocked_by task 1: unknown field \"blocked_by\": write \"blockedBy\", or move it into metadata\n" +
+				`1:44 /0 task 1: malformed JSON: unexpected end of file`},
 
 		{"key twice", `[{"id": 1, "subject": "A", "subject": "A"}]`, `1:28 /0/subject task 1 ("A"): duplicate key "subject" in one object, at 1:12 and again at 1:28`},
 		{"key twice by an escape", `[{"id": 1, "\u0069d": 1, "subject": "A"}]`, `1:12 /0/id task 1 ("A"): duplicate key "id" in one object, at 1:3 and again at 1:12`},
@@ -265,23 +281,49 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-func TestSuggestedFields(t *testing.T) {
+// A field with another name than one of the format is refused if it is near one, or
+// if it is what others call one. It is ignored if not.
+func TestMisspelledFields(t *testing.T) {
 	for field, want := range map[string]string{
-		"ID": "id", "di": "", "i": "", "idd": "id", "iddd": "",
-		"subject ": "subject", "subjcet": "subject", "object": "subject", "subjects12": "",
-		"statsu": "status", "state": "", "owenr": "", "onwer1": "", "owne": "owner",
+		"ID": "id", "i_d": "id", "di": "", "i": "", "idd": "", "ids": "", "uid": "", "taskId": "id",
+		"subject ": "subject", "subjcet": "subject", "object": "subject", "subjects12": "", "title": "subject", "name": "subject", "Content": "subject",
+		"statsu": "status", "states": "status", "stats": "status", "stas": "", "state": "status", "done": "status",
+		"owenr": "", "owners": "owner", "onwer1": "", "owne": "owner", "own": "", "assigned_to": "owner",
 		"active_form": "activeForm", "active____form": "activeForm", "Active----Form": "activeForm", "active    form": "activeForm", "x" + strings.Repeat("y", 38): "",
-		"desc": "description", "des": "", "blocked": "blocks", "blockedB": "blockedBy", "meta": "metadata", "met": "", "data": "",
-		"notes": "", "": "",
+		"desc": "description", "des": "", "details": "description", "meta": "metadata", "met": "", "data": "",
+		"block": "blocks", "blockz": "blocks", "blocking": "blocks", "before": "blocks", "addBlocks": "blocks",
+		"blocked": "blockedBy", "blockedB": "blockedBy", "blockedby": "blockedBy", "blocked_by": "blockedBy", "blocked-by": "blockedBy", "Blocked By": "blockedBy",
+		"depends_on": "blockedBy", "dependsOn": "blockedBy", "dependencies": "blockedBy", "needs": "blockedBy", "after": "blockedBy", "addBlockedBy": "blockedBy",
+		"notes": "", "priority": "", "type": "", "colour": "", "": "", "____": "", "s___": "",
 	} {
-		warnings := parsed(t, fmt.Sprintf(`[{"id": 1, "subject": "A", %q: {"a": [1]}}]`, field)).Warnings()
-		message := fmt.Sprintf("task 1 (\"A\"): unknown field %q is ignored", field)
+		file := fmt.Sprintf(`[{"id": 1, "subject": "A", %q: {"a": [1]}}]`, field)
+		if want == "" {
+			warnings := parsed(t, file).Warnings()
+			require.Len(t, warnings, 1)
+			assert.Equal(t, fmt.Sprintf(`task 1 ("A"): unknown field %q is ignored`, field), warnings[0].Message)
+			assert.Equal(t, "/0/"+field, warnings[0].Pointer)
+			continue
+		}
+		problems := refused(t, file).Problems
+		require.Len(t, problems, 1)
+		assert.Equal(t, fmt.Sprintf(`task 1 ("A"): unknown field %q: write %q, or move it into metadata`, field, want), problems[0].Message)
+		assert.Equal(t, "/0/"+field, problems[0].Pointer)
+	}
+}
+
+func TestSuggestedStatuses(t *testing.T) {
+	for word, want := range map[string]string{
+		"Pending": "pending", "pend": "pending", "todo": "pending", "not started": "pending",
+		"in progress": "in_progress", "inProgress": "in_progress", "doing": "in_progress", "in_": "",
+		"complete": "completed", "completd": "completed", "done": "completed", "Finished": "completed", "failed": "", "cancelled": "", "": "",
+	} {
+		message := fmt.Sprintf(`task 1 ("A"): status must be pending, in_progress or completed, not %q`, word)
 		if want != "" {
 			message += fmt.Sprintf(" (did you mean %q?)", want)
 		}
-		require.Len(t, warnings, 1)
-		assert.Equal(t, message, warnings[0].Message)
-		assert.Equal(t, "/0/"+field, warnings[0].Pointer)
+		problems := refused(t, fmt.Sprintf(`[{"id": 1, "subject": "A", "status": %q}]`, word)).Problems
+		require.Len(t, problems, 1)
+		assert.Equal(t, message, problems[0].Message)
 	}
 }
 

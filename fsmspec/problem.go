@@ -38,6 +38,7 @@ type report struct {
 	findings []finding
 	room     int // bytes left for pointers, which can be as long as the file; texts are short
 	omitted  int
+	unheard  bool // one of those omitted changes the meaning
 }
 
 // finding is a problem whose message does not name the task yet: its id and subject
@@ -45,19 +46,27 @@ type report struct {
 type finding struct {
 	at            int    // offset
 	entry         *entry // the task it belongs to, or nil
+	effect        bool   // whether it changes the meaning
 	pointer, text string
 }
 
+// What a finding does to the meaning of the file.
+const (
+	changesMeaning = true
+	keepsMeaning   = false
+)
+
 // note adds a finding if there is room. words is called only then, because a file can
 // hold millions of mistakes and putting them into words is slow.
-func (r *report) note(at int, e *entry, words func() (pointer, text string)) {
+func (r *report) note(at int, e *entry, effect bool, words func() (pointer, text string)) {
 	if len(r.findings) >= MaxProblems || r.room == 0 {
 		r.omitted++
+		r.unheard = r.unheard || effect
 		return
 	}
 	pointer, text := words()
 	r.room = max(0, r.room-len(pointer))
-	r.findings = append(r.findings, finding{at, e, pointer, text})
+	r.findings = append(r.findings, finding{at, e, effect, pointer, text})
 }
 
 // list returns the findings in the order of the file. skipped is added to their offsets.
@@ -74,11 +83,12 @@ func (r *report) list(data []byte, skipped int, warning bool) []Problem {
 			text = f.entry.name() + ": " + text
 		}
 		at := positions.At(f.at)
-		problems = append(problems, Problem{at.Line, at.Column, int64(skipped + f.at), f.pointer, text, warning})
+		problems = append(problems, Problem{at.Line, at.Column, int64(skipped + f.at), f.pointer, text, warning, f.effect})
 	}
 	if r.omitted > 0 {
 		last := problems[len(problems)-1]
 		last.Pointer, last.Message = "", fmt.Sprintf("and %d more, which are not listed", r.omitted)
+		last.ChangesMeaning = r.unheard
 		problems = append(problems, last)
 	}
 	return problems
@@ -129,33 +139,67 @@ func taskName(id int64, subject string) string {
 	return fmt.Sprintf("task %d (%s)", id, quoted(subject))
 }
 
-// didYouMean returns a hint for a word that is probably a misspelling of a known
-// one, or "".
-func didYouMean(word string, known []string) lazy {
-	return func() string {
-		if meant := near(word, known); meant != "" {
-			return fmt.Sprintf(" (did you mean %q?)", meant)
-		}
+// didYouMean is the hint for a word that was probably meant, "" if there is none.
+func didYouMean(meant string) string {
+	if meant == "" {
 		return ""
+	}
+	return fmt.Sprintf(" (did you mean %q?)", meant)
+}
+
+// fieldMeant returns the field that an unknown one is probably meant to be, or "". It
+// knows what other formats and the client's own tools call such a field.
+func fieldMeant(name string) string {
+	switch fold(cut(name)) {
+	case "identifier", "localid", "taskid":
+		return "id"
+	case "content", "heading", "name", "summary", "task", "tasksubject", "title":
+		return "subject"
+	case "body", "detail", "details", "instruction", "instructions", "prompt", "taskdescription", "text":
+		return "description"
+	case "agent", "assigned", "assignedto", "assignee":
+		return "owner"
+	case "complete", "completed", "done", "finished", "state":
+		return "status"
+	case "addblocks", "before", "blocking", "dependents", "next", "precedes", "requiredby", "successors", "unblocks":
+		return "blocks"
+	case "addblockedby", "after", "blocked", "blocker", "blockers", "dependencies", "dependency", "depends", "dependson",
+		"deps", "needs", "predecessors", "prerequisite", "prerequisites", "required", "requires", "waitfor", "waitsfor":
+		return "blockedBy"
+	default:
+		return near(name, fieldNames)
 	}
 }
 
-// longestWord is how many bytes of a word are compared. The known words are shorter, but
-// the keys of a file can be very long.
+// statusMeant returns the word for a status that another word probably means, or "".
+func statusMeant(word string) string {
+	switch fold(cut(word)) {
+	case "blocked", "new", "notstarted", "open", "ready", "todo", "waiting":
+		return Pending.String()
+	case "active", "doing", "ongoing", "running", "started", "wip":
+		return InProgress.String()
+	case "closed", "done", "finished", "resolved":
+		return Completed.String()
+	default:
+		return near(word, statuses.words)
+	}
+}
+
+// cut returns as much of a word as is compared. The known words are shorter, but the
+// keys of a file can be very long.
+func cut(word string) string { return word[:min(len(word), longestWord)] }
+
 const longestWord = 32
 
 // near returns the known word that word is probably a misspelling or the beginning
-// of, or "".
+// of, or "". The longer both are, the more slips it allows, but at most two.
 func near(word string, known []string) string {
-	limit := 3
-	if len(word) < 6 {
-		limit = 2
-	}
-	folded := fold(word[:min(len(word), longestWord)])
-	best, bestDistance := "", limit
+	word = fold(cut(word))
+	best, bestDistance := "", 3
 	for _, k := range known {
-		d := distance(folded, fold(k), limit)
-		if d < bestDistance && d < min(len(word), len(k)) {
+		folded := fold(k)
+		limit := min(bestDistance, 1+min(len(word), len(folded))/3)
+		if d := distance(word, folded, limit); d < limit {
 			best, bestDistance = k, d
 		}
 	}
@@ -163,7 +207,7 @@ func near(word string, known []string) string {
 		return best
 	}
 	for _, k := range known {
-		if strings.HasPrefix(fold(k), folded) {
+		if strings.HasPrefix(fold(k), word) {
 			return k
 		}
 	}
@@ -173,16 +217,21 @@ func near(word string, known []string) string {
 // fold removes what different spellings of one name differ in: case and word breaks.
 func fold(word string) string {
 	return strings.Map(func(r rune) rune {
-		if strings.ContainsRune("_- ", r) {
+		switch r {
+		case '_', '-', ' ':
 			return -1
+		default:
+			return unicode.ToLower(r)
 		}
-		return unicode.ToLower(r)
 	}, word)
 }
 
 // distance returns the Levenshtein distance of a and b in bytes, or limit if it is
 // not below limit.
 func distance(a, b string, limit int) int {
+	if max(len(a)-len(b), len(b)-len(a)) >= limit { // so is the distance; a file can have a million keys
+		return limit
+	}
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

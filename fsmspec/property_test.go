@@ -234,7 +234,7 @@ func checkProblems(t *rapid.T, data []byte, err *fsmspec.InvalidError, isJSON bo
 }
 
 func TestValuesMayBeShared(t *testing.T) {
-	spec := parsed(t, `[{"id": 1, "subject": "A", "blocks": [2], "metadata": {"k": 1}}, {"id": 2, "subject": "B", "Owner": 1}]`)
+	spec := parsed(t, `[{"id": 1, "subject": "A", "blocks": [2], "metadata": {"k": 1}}, {"id": 2, "subject": "B", "colour": 1}]`)
 	list := fsmspec.Snapshot{MaxID: 3, Tasks: []fsmspec.Existing{{Name: "3.json"}, {Name: "1.json"}}}
 	shared, err := spec.Plan("c", list, fsmspec.Policy{})
 	require.NoError(t, err)

@@ -7,20 +7,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
 )
 
 func TestWarnings(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
 		{"none", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": [1], "metadata": {"x": {"fsm": 1}}}]`, ``},
 		{"unknown field", `[{"id": 1, "subject": "A", "colour": "red"}]`, `1:28 /0/colour task 1 ("A"): unknown field "colour" is ignored`},
-		{"unknown field in another case", `[{"id": 1, "subject": "A", "blockedby": []}]`,
-			`1:28 /0/blockedby task 1 ("A"): unknown field "blockedby" is ignored (did you mean "blockedBy"?)`},
-		{"unknown field in snake case", `[{"id": 1, "subject": "A", "active_form": ""}]`,
-			`1:28 /0/active_form task 1 ("A"): unknown field "active_form" is ignored (did you mean "activeForm"?)`},
-		{"unknown field with a slip", `[{"id": 1, "subject": "A", "metdata": {}}]`,
-			`1:28 /0/metdata task 1 ("A"): unknown field "metdata" is ignored (did you mean "metadata"?)`},
-		{"unknown field cut short", `[{"id": 1, "subject": "A", "desc": ""}]`,
-			`1:28 /0/desc task 1 ("A"): unknown field "desc" is ignored (did you mean "description"?)`},
 		{"unknown field far from any", `[{"id": 1, "subject": "A", "x/y~": 1, "": 1}]`,
 			"1:28 /0/x~1y~0 task 1 (\"A\"): unknown field \"x/y~\" is ignored\n1:39 /0/ task 1 (\"A\"): unknown field \"\" is ignored"},
 		{"tag of its own", `[{"id": 1, "subject": "A", "metadata": {"fsm": true}}]`,
@@ -68,6 +62,36 @@ func TestWarnings(t *testing.T) {
 			}
 			assert.Equal(t, c.want, strings.Join(lines(warnings), "\n"))
 		})
+	}
+}
+
+// Cycles and tasks that block themselves are marked, because with them a workflow cannot
+// be carried out as it is written.
+func TestWarningsThatChangeTheMeaning(t *testing.T) {
+	for _, c := range []struct {
+		name, file string
+		want       []bool
+	}{
+		{"cycle", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}]`, []bool{true}},
+		{"itself", `[{"id": 1, "subject": "A", "blocks": [1], "blockedBy": [1]}]`, []bool{true, true}},
+		{"others", `[{"id": 1, "subject": "A", "colour": 1, "metadata": {"fsm": 1}, "blocks": [2, 2]}, {"id": 2, "subject": "B", "status": "in_progress"}]`,
+			[]bool{false, false, false, false}},
+	} {
+		var got []bool
+		for _, w := range parsed(t, c.file).Warnings() {
+			got = append(got, w.ChangesMeaning)
+		}
+		assert.Equal(t, c.want, got, c.name)
+	}
+}
+
+func TestWarningsThatAreNotListedAreMarkedIfOneChangesTheMeaning(t *testing.T) {
+	for last, want := range map[string]bool{"1, 2": true, "2, 1": true, "2, 2": false} {
+		file := `[{"id": 1, "subject": "A", "blocks": [` + strings.Repeat("2,", fsmspec.MaxProblems+1) + last + `]}, {"id": 2, "subject": "B"}]`
+		warnings := parsed(t, file).Warnings()
+		require.Len(t, warnings, fsmspec.MaxProblems+1)
+		assert.Equal(t, "and 2 more, which are not listed", warnings[fsmspec.MaxProblems].Message)
+		assert.Equal(t, want, warnings[fsmspec.MaxProblems].ChangesMeaning, last)
 	}
 }
 

@@ -19,7 +19,7 @@ const validateLong = `Validate checks fsm.json files as a hydration would, and p
   path:line:column: error: what is wrong
   path:line:column: warning: what is allowed but probably a mistake
 
-A hydration refuses a file with errors and ignores warnings.
+A hydration refuses a file with errors, but not one with warnings only.
 The path "-" is standard input.
 
 The exit code is 0 if there are no errors, 1 if there are, and 2 if a file could not
