@@ -319,7 +319,12 @@ func TestJournalAcceptsItsLimits(t *testing.T) {
 	valid := func(n int) *journal {
 		j := &journal{ID: "a", Dir: "../list"}
 		for i := range n {
-			j.Creates = append(j.Creates, entry{Name: fmt.Sprint(i), SHA256: digest(nil)})
+			e := entry{Name: fmt.Sprint(i), SHA256: digest(nil)}
+			if i == 1 { // creates and deletes count together
+				j.Deletes = append(j.Deletes, e)
+				continue
+			}
+			j.Creates = append(j.Creates, e)
 		}
 		return j
 	}
