@@ -24,6 +24,11 @@ output, the whole reason on standard error, and exits with 2, so that the client
 shows the reason to the agent. For a skill that the user types, 2 also stops the
 prompt, so it is used only if the skill is known to have an fsm.json.
 
+With --announce a success also tells the agent, as additionalContext, each step with
+those it comes after, the descriptions of the steps that are ready, and which tasks
+were replaced. Task tools are named only if CLAUDE_CODE_ENABLE_TODO_TOOLS is 1: not
+all models have them.
+
 fsmtx install registers it.`
 
 type hydrateFlags struct {
@@ -59,7 +64,7 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().StringVar(&f.scope, "scope", "all", `which tasks to replace: "all" that any skill made, or those this "skill" made`)
 	c.Flags().StringVar(&f.active, "active", "reset", `if tasks to be replaced are under way: "reset" them, or "refuse" to replace any`)
-	c.Flags().BoolVar(&f.announce, "announce", false, "tell the agent which tasks it has now")
+	c.Flags().BoolVar(&f.announce, "announce", false, "tell the agent which tasks it has now, in at most 9,000 characters")
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as given to the client with its --plugin-dir (repeatable)")
 	c.Flags().DurationVar(&f.lockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
 	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`")
@@ -159,8 +164,8 @@ func succeed(s terminal.Streams, f hydrateFlags, r hydrate.Request, result hydra
 		s.Errorf("nothing to do: this invocation was hydrated before")
 	}
 	context := ""
-	if f.announce && len(result.Created) > 0 {
-		context = hydrate.Announcement(r.Command, result.Created)
+	if f.announce {
+		context = hydrate.Announcement(r, result, s.Getenv)
 	}
 	return deliver(s, event.GoOn(r.Event, context))
 }

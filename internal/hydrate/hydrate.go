@@ -32,6 +32,7 @@ type Result struct {
 	List string // the task list's directory
 	Spec string // path of the fsm.json; empty if the skill has none
 	tasks.Outcome
+	Steps []fsmspec.Task // one for each of Created
 }
 
 // Hydration has something to do: the skill has a valid fsm.json.
@@ -88,6 +89,9 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	label := tasks.Label{Invocation: h.request.Invocation, Command: h.request.Command, Spec: h.result.Spec, Session: h.request.Session}
 	var err error
 	h.result.Outcome, err = h.list.Replace(ctx, label, plan)
+	if len(h.result.Created) > 0 {
+		h.result.Steps = h.spec.Tasks()
+	}
 	return h.result, err
 }
 

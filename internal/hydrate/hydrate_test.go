@@ -158,25 +158,6 @@ func TestUnderstand(t *testing.T) {
 	}
 }
 
-func creations(n int, subject string) (list []fsmspec.Creation) {
-	for i := range n {
-		list = append(list, fsmspec.Creation{ID: int64(i + 1), Subject: subject})
-	}
-	return list
-}
-
-func TestAnnouncement(t *testing.T) {
-	text := hydrate.Announcement("my\nskill", creations(20, strings.Repeat("ä", 200)))
-	assert.Contains(t, text, "The workflow of the skill my skill is ")
-	assert.Contains(t, text, "\n#20 "+strings.Repeat("ä", 200)+"\n")
-	assert.NotContains(t, text, "more")
-
-	text = hydrate.Announcement("s", creations(23, strings.Repeat("ä", 201)))
-	assert.Contains(t, text, "\n#20 "+strings.Repeat("ä", 199)+"…\n… and 3 more\n")
-	assert.NotContains(t, text, "#21")
-	assert.Less(t, len([]rune(text)), 10_000, "the client would replace it by a reference to a file")
-}
-
 func TestFailed(t *testing.T) {
 	r := hydrate.Request{Event: event.UserPromptExpansion}
 	a := hydrate.Failed(r, hydrate.Result{}, "m", "h")

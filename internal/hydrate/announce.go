@@ -1,0 +1,356 @@
+package hydrate
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// Limits of what a hydration tells the agent and the person.
+const (
+	// maxText is in UTF-16 code units. Of a context of more than about 10,000 characters
+	// the agent gets only a preview (fact 22, client 2.1.197).
+	maxText     = 9000
+	maxOmission = 1000 // of maxText, kept free to list what was left out
+	maxLine     = 200  // characters of a subject or a name
+	maxPath     = 1000 // UTF-16 code units of a path
+	maxRanges   = 10   // of a list of task numbers
+)
+
+// Announcement tells the agent which tasks it has now: each step, the whole
+// description of each that can be started, and what was replaced. What does not fit is
+// left out from the far end. It is empty if the list was not changed.
+//
+// A task tool is named only where it can be assumed: not all models have them (fact 32,
+// client 2.1.329), and a background subagent has none (fact 33).
+func Announcement(r Request, result Result, env Env) string {
+	switch {
+	case len(result.Created) > 0:
+		return announcement{r, result, toolsOf(r, env)}.text()
+	case len(result.Deleted) > 0:
+		return fmt.Sprintf("The workflow of the skill %s has no steps now. Change of the task list: %s.\n", clip(r.Command), changes(result))
+	}
+	return ""
+}
+
+// tools says what is known about the agent's task tools.
+type tools int
+
+const (
+	toolsUnknown tools = iota
+	toolsOn
+	toolsUnmentioned // the agent is a subagent
+)
+
+func toolsOf(r Request, env Env) tools {
+	switch {
+	case r.Subagent:
+		return toolsUnmentioned
+	case env.get("CLAUDE_CODE_ENABLE_TODO_TOOLS") == "1":
+		return toolsOn
+	}
+	return toolsUnknown
+}
+
+type announcement struct {
+	request Request
+	result  Result
+	tools   tools
+}
+
+func (a announcement) text() string {
+	head := fmt.Sprintf("The skill %s has put its workflow into the task list: %s.\n\n", clip(a.request.Command), changes(a.result))
+	ready := a.ready()
+	state := a.state(ready)
+	tail := a.tail(ready)
+	room := maxText - maxOmission - units(head) - units(state) - units(a.rest()) - units(tail)
+
+	var details []detail
+	for _, i := range ready {
+		if text := describe(a.result.Steps[i]); text != "" {
+			details = append(details, detail{a.result.Created[i].ID, text})
+		}
+	}
+	lines, hidden := a.lines(room - reserve(details, room))
+	described, omitted := fit(details, room-units(lines))
+	text := head + lines + state + described
+	if hidden != "" {
+		omitted = append(omitted, hidden)
+	}
+	if len(omitted) > 0 {
+		text += fmt.Sprintf("\nLeft out here for length: %s. %s\n", strings.Join(omitted, "; "), a.rest())
+	}
+	return text + tail
+}
+
+// detail is the description of a step that can be started.
+type detail struct {
+	id   int64
+	text string
+}
+
+// describe returns the description of a step with visible control characters.
+func describe(t fsmspec.Task) string {
+	return strings.TrimSpace(terminal.Visible(strings.ReplaceAll(t.Description, "\r\n", "\n")))
+}
+
+// reserve returns how much of the room is kept for the first description.
+func reserve(details []detail, room int) int {
+	if len(details) == 0 {
+		return 0
+	}
+	return min(units(details[0].block()), room/2)
+}
+
+func (d detail) block() string { return fmt.Sprintf("\n#%d: %s\n", d.id, d.text) }
+
+// fit returns as many descriptions as there is room for. Only the first one is cut.
+func fit(details []detail, room int) (text string, omitted []string) {
+	for i, d := range details {
+		block := d.block()
+		if units(block) <= room {
+			text += block
+			room -= units(block)
+			continue
+		}
+		if i == 0 {
+			text = cut(strings.TrimRight(block, "\n"), room-2) + "…\n"
+			omitted = append(omitted, fmt.Sprintf("the end of the description of #%d", d.id))
+			i++
+		}
+		if left := details[i:]; len(left) > 0 {
+			var ids []int64
+			for _, d := range left {
+				ids = append(ids, d.id)
+			}
+			omitted = append(omitted, "the descriptions of "+numbers(ids))
+		}
+		break
+	}
+	return text, omitted
+}
+
+// lines lists as many steps as there is room for, each with those it comes after.
+func (a announcement) lines(room int) (text, omitted string) {
+	var b strings.Builder
+	for i, t := range a.result.Steps {
+		line := a.line(i, t)
+		room -= units(line)
+		if room < 0 {
+			return b.String(), "the steps " + numbers(idsOf(a.result.Created[i:]))
+		}
+		b.WriteString(line)
+	}
+	return b.String(), ""
+}
+
+func (a announcement) line(i int, t fsmspec.Task) string {
+	line := fmt.Sprintf("#%d %s", a.result.Created[i].ID, clip(t.Subject))
+	if len(t.BlockedBy) > 0 {
+		blockers := slices.Clone(t.BlockedBy)
+		for i := range blockers {
+			blockers[i] += a.base()
+		}
+		line += ", after " + numbers(blockers)
+	}
+	if t.Status != fsmspec.Pending {
+		line += " (" + t.Status.String() + ")"
+	}
+	return line + "\n"
+}
+
+// base is the difference between a task's number and its id in the fsm.json.
+func (a announcement) base() int64 { return a.result.Created[0].ID - a.result.Steps[0].ID }
+
+// ready returns the indices of the steps that can be started or are under way: those
+// that are open and come after no open one.
+func (a announcement) ready() (ready []int) {
+	open := map[int64]bool{}
+	for _, t := range a.result.Steps {
+		open[t.ID] = t.Status != fsmspec.Completed
+	}
+	for i, t := range a.result.Steps {
+		if open[t.ID] && !slices.ContainsFunc(t.BlockedBy, func(id int64) bool { return open[id] }) {
+			ready = append(ready, i)
+		}
+	}
+	return ready
+}
+
+// state says which steps can be started.
+func (a announcement) state(ready []int) string {
+	if len(ready) > 0 {
+		var ids []int64
+		for _, i := range ready {
+			ids = append(ids, a.result.Created[i].ID)
+		}
+		return "\nReady now: " + numbers(ids) + "\n"
+	}
+	if slices.ContainsFunc(a.result.Steps, func(t fsmspec.Task) bool { return t.Status != fsmspec.Completed }) {
+		return "\nReady now: none. Each open step comes after another open one, so tell the user that the order in the workflow cannot be kept.\n"
+	}
+	return "\nEvery step is completed.\n"
+}
+
+// tail says how to go on.
+func (a announcement) tail(ready []int) string {
+	const order = "take a step only when those that it comes after are completed"
+	var later string
+	if a.describesLater(ready) {
+		later = " Before you start a later step, read its description. " + a.rest()
+	}
+	switch a.tools {
+	case toolsOn:
+		return "\nUse TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch.\n"
+	case toolsUnmentioned:
+		return "\nGo by this list: " + order + "." + later + "\n"
+	default:
+		return "\nYou may have no tools for the task list. Then go by this list: " + order + ", and tell the user when you start one and when it is completed." + later +
+			" If you do have such tools, keep the status of the tasks up to date with them.\n"
+	}
+}
+
+// describesLater reports whether a step that cannot be started yet has a description.
+func (a announcement) describesLater(ready []int) bool {
+	for i, t := range a.result.Steps {
+		if _, now := slices.BinarySearch(ready, i); !now && t.Status != fsmspec.Completed && describe(t) != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// rest says where the whole workflow can be read.
+func (a announcement) rest() string {
+	path := terminal.Visible(a.result.Spec)
+	where := "The whole workflow is in " + path
+	if units(path) > maxPath || path != a.result.Spec || strings.ContainsAny(path, "\n\t") {
+		where = "The whole workflow is in the file that this command prints: fsmtx locate " + clip(a.request.Command)
+	}
+	if a.base() != 0 {
+		where += fmt.Sprintf(" (id %d there is #%d here)", a.result.Steps[0].ID, a.result.Created[0].ID)
+	}
+	if a.tools == toolsOn {
+		where += "; TaskGet shows one task"
+	}
+	return where + "."
+}
+
+// changes says what a hydration created and deleted:
+//
+//	12 tasks #13–#24, replaced #1–#12 (1 was under way)
+//	no tasks, removed #1–#12
+func changes(result Result) string {
+	text, verb := "no tasks", "removed"
+	if n := len(result.Created); n > 0 {
+		text, verb = fmt.Sprintf("%s %s", count(n, "task"), numbers(idsOf(result.Created))), "replaced"
+	}
+	if len(result.Deleted) > 0 {
+		text += ", " + verb + " " + deletions(result.Deleted)
+	}
+	return text
+}
+
+func idsOf(created []fsmspec.Creation) []int64 {
+	var ids []int64
+	for _, c := range created {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+// deletions lists the deleted tasks and says how many were under way. The client shows
+// files like abc.json as tasks too (fact 4); those are only counted.
+func deletions(deleted []fsmspec.Deletion) string {
+	var ids []int64
+	active := 0
+	for _, d := range deleted {
+		if id, err := strconv.ParseInt(strings.TrimSuffix(d.Name, ".json"), 10, 64); err == nil {
+			ids = append(ids, id)
+		}
+		if d.Status == fsmspec.InProgress.String() {
+			active++
+		}
+	}
+	text := numbers(ids)
+	switch others := len(deleted) - len(ids); {
+	case len(ids) == 0:
+		text = count(others, "task") + " without a number"
+	case others > 0:
+		text += " and " + count(others, "task") + " without a number"
+	}
+	switch active {
+	case 0:
+	case 1:
+		text += " (1 was under way)"
+	default:
+		text += fmt.Sprintf(" (%d were under way)", active)
+	}
+	return text
+}
+
+// numbers lists task numbers: #1, #2, #4–#9.
+func numbers(ids []int64) string {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	var ranges []string
+	for len(ids) > 0 {
+		if len(ranges) == maxRanges {
+			return fmt.Sprintf("%s and %d more", strings.Join(ranges, ", "), len(ids))
+		}
+		n := 1
+		for n < len(ids) && ids[n] == ids[n-1]+1 {
+			n++
+		}
+		if n < 3 {
+			n = 1
+			ranges = append(ranges, fmt.Sprintf("#%d", ids[0]))
+		} else {
+			ranges = append(ranges, fmt.Sprintf("#%d–#%d", ids[0], ids[n-1]))
+		}
+		ids = ids[n:]
+	}
+	return strings.Join(ranges, ", ")
+}
+
+// units returns the length of a text as the client counts it, in UTF-16 code units.
+func units(text string) int {
+	n := 0
+	for _, r := range text {
+		n += width(r)
+	}
+	return n
+}
+
+func width(r rune) int {
+	if r > 0xFFFF {
+		return 2
+	}
+	return 1
+}
+
+// cut returns the beginning of text, at most limit UTF-16 code units.
+func cut(text string, limit int) string {
+	for i, r := range text {
+		if limit -= width(r); limit < 0 {
+			return text[:i]
+		}
+	}
+	return text
+}
+
+// oneLine returns a text on one line, with visible control characters.
+func oneLine(s string) string { return terminal.Visible(strings.Join(strings.Fields(s), " ")) }
+
+// clip returns a text on one line, cut to maxLine characters.
+func clip(s string) string {
+	s = oneLine(s)
+	runes := []rune(s)
+	if len(runes) <= maxLine {
+		return s
+	}
+	return string(runes[:maxLine-1]) + "…"
+}

@@ -1,0 +1,169 @@
+package hydrate_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+)
+
+// hydrated is the result of hydrating a list whose largest number is base.
+func hydrated(t require.TestingT, base int64, tasks string, deleted ...fsmspec.Deletion) hydrate.Result {
+	spec, err := fsmspec.Parse([]byte(tasks))
+	require.NoError(t, err)
+	plan, err := spec.Plan("s", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
+	require.NoError(t, err)
+	result := hydrate.Result{List: list, Spec: "/skills/s/fsm.json", Steps: spec.Tasks()}
+	result.Created = plan.Creations()
+	result.Deleted = deleted
+	return result
+}
+
+var (
+	withTools = env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1")
+	request   = hydrate.Request{Command: "s"}
+)
+
+const (
+	toolsHint = "\nUse TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch.\n"
+	unknown   = "\nYou may have no tools for the task list. Then go by this list: take a step only when those that it comes after are completed, and tell the user when you start one and when it is completed."
+	unknown2  = " If you do have such tools, keep the status of the tasks up to date with them.\n"
+)
+
+func TestAnnouncement(t *testing.T) {
+	const tasks = `[
+		{"id": 1, "subject": "Set\nup", "description": "First.\r\nThen \u001b.\n", "status": "completed"},
+		{"id": 2, "subject": "Build", "description": "make\n  all", "blockedBy": [1]},
+		{"id": 3, "subject": "Lint", "status": "in_progress"},
+		{"id": 4, "subject": "Ship", "description": "push", "blockedBy": [3, 2]},
+		{"id": 5, "subject": "Tell", "blockedBy": [1, 2, 3, 4]}]`
+	const head = "The skill s has put its workflow into the task list: 5 tasks #11–#15"
+	const steps = ".\n\n#11 Set up (completed)\n#12 Build, after #11\n#13 Lint (in_progress)\n#14 Ship, after #12, #13\n#15 Tell, after #11–#14\n" +
+		"\nReady now: #12, #13\n\n#12: make\n  all\n"
+	const later = " Before you start a later step, read its description. The whole workflow is in /skills/s/fsm.json (id 1 there is #11 here)."
+	deletion := fsmspec.Deletion{Name: "3.json", Status: "in_progress"}
+	for name, test := range map[string]struct {
+		request hydrate.Request
+		env     hydrate.Env
+		result  hydrate.Result
+		want    string
+	}{
+		"tools": {request, withTools, hydrated(t, 10, tasks), head + steps + toolsHint},
+		"replaced": {request, withTools, hydrated(t, 10, tasks, deletion, fsmspec.Deletion{Name: "9.json", Status: "pending"}),
+			head + ", replaced #3, #9 (1 was under way)" + steps + toolsHint},
+		"tools unknown":      {request, env(), hydrated(t, 10, tasks), head + steps + unknown + later + unknown2},
+		"tools switched off": {request, env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "0"), hydrated(t, 10, tasks), head + steps + unknown + later + unknown2},
+		"subagent": {hydrate.Request{Command: "s", Subagent: true}, withTools, hydrated(t, 10, tasks),
+			head + steps + "\nGo by this list: take a step only when those that it comes after are completed." + later + "\n"},
+		"one step": {hydrate.Request{Command: "my\nskill\x1b"}, env(), hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A"}]`),
+			"The skill my skill\\x1b has put its workflow into the task list: 1 task #1.\n\n#1 a\n\nReady now: #1\n\n#1: A\n" + unknown + unknown2},
+		"all completed": {request, withTools, hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A", "status": "completed"}]`),
+			"The skill s has put its workflow into the task list: 1 task #1.\n\n#1 a (completed)\n\nEvery step is completed.\n" + toolsHint},
+		"none ready": {request, withTools, hydrated(t, 0, `[{"id": 1, "subject": "a", "blockedBy": [2]}, {"id": 2, "subject": "b", "blockedBy": [1]}]`),
+			"The skill s has put its workflow into the task list: 2 tasks #1, #2.\n\n#1 a, after #2\n#2 b, after #1\n\nReady now: none. Each open step comes after another open one, so tell the user that the order in the workflow cannot be kept.\n" + toolsHint},
+		"emptied": {request, withTools, hydrated(t, 0, `[]`, deletion),
+			"The workflow of the skill s has no steps now. Change of the task list: no tasks, removed #3 (1 was under way).\n"},
+		"nothing changed": {request, withTools, hydrated(t, 0, `[]`), ""},
+	} {
+		assert.Equal(t, test.want, hydrate.Announcement(test.request, test.result, test.env), name)
+	}
+}
+
+// TestReplacedTasksAreListed: as ranges, and those under way are counted.
+func TestReplacedTasksAreListed(t *testing.T) {
+	replaced := func(status string, names ...string) string {
+		var deleted []fsmspec.Deletion
+		for _, name := range names {
+			deleted = append(deleted, fsmspec.Deletion{Name: name + ".json", Status: status})
+		}
+		_, text, _ := strings.Cut(hydrate.Announcement(request, hydrated(t, 0, `[]`, deleted...), env()), "removed ")
+		return strings.TrimSuffix(text, ".\n")
+	}
+	assert.Equal(t, "#1", replaced("pending", "1"))
+	assert.Equal(t, "#1, #2", replaced("pending", "2", "1"))
+	assert.Equal(t, "#1–#3, #5", replaced("completed", "1", "2", "3", "5"))
+	assert.Equal(t, "#9–#11 (3 were under way)", replaced("in_progress", "9", "10", "11"))
+	assert.Equal(t, "#1, #3, #5, #7, #9, #11, #13, #15, #17, #19 and 3 more", replaced("", "1", "3", "5", "7", "9", "11", "13", "15", "17", "19", "21", "22", "23"))
+	assert.Equal(t, "#7 and 1 task without a number", replaced("", "7", "abc"))
+	assert.Equal(t, "2 tasks without a number", replaced("", "abc", "x"))
+}
+
+// workflow has n steps, each after the one before it unless all are ready.
+func workflow(n int, subject, description string, ready bool) string {
+	var steps []map[string]any
+	for i := range n {
+		step := map[string]any{"id": i + 1, "subject": subject, "description": description}
+		if i > 0 && !ready {
+			step["blockedBy"] = []int{i}
+		}
+		steps = append(steps, step)
+	}
+	text, err := json.Marshal(steps)
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func units(text string) int { return len(utf16.Encode([]rune(text))) }
+
+// TestLongAnnouncementsAreShortened: first the descriptions of later ready steps are
+// left out, then the far steps; half of the room is kept for the first description.
+func TestLongAnnouncementsAreShortened(t *testing.T) {
+	text := hydrate.Announcement(request, hydrated(t, 2, workflow(5, "a", strings.Repeat("d", 3000), true)), withTools)
+	assert.LessOrEqual(t, units(text), 9000)
+	assert.Contains(t, text, "#7 a\n\nReady now: #3–#7\n\n#3: ddd")
+	assert.Contains(t, text, "\n#4: "+strings.Repeat("d", 3000)+"\n\nLeft out here for length: the descriptions of #5–#7. The whole workflow is in /skills/s/fsm.json (id 1 there is #3 here); TaskGet shows one task.\n")
+
+	text = hydrate.Announcement(request, hydrated(t, 0, workflow(2, "a", strings.Repeat("𝄞", 5000), true)), env())
+	assert.LessOrEqual(t, units(text), 9000)
+	assert.Greater(t, units(text), 7000)
+	assert.Contains(t, text, "𝄞…\n\nLeft out here for length: the end of the description of #1; the descriptions of #2. The whole workflow is in /skills/s/fsm.json.\n")
+	assert.NotContains(t, text, "TaskGet")
+
+	text = hydrate.Announcement(request, hydrated(t, 0, workflow(1000, strings.Repeat("ä", 201), strings.Repeat("d", 3000), false)), env())
+	assert.LessOrEqual(t, units(text), 9000)
+	assert.Contains(t, text, "\n#2 "+strings.Repeat("ä", 199)+"…, after #1\n")
+	assert.Contains(t, text, "\nReady now: #1\n\n#1: "+strings.Repeat("d", 3000)+"\n")
+	assert.Regexp(t, `Left out here for length: the steps #\d+–#1000\. The whole`, text)
+	assert.NotContains(t, text, "TaskGet")
+
+	result := hydrated(t, 0, workflow(2, "a", "d", false))
+	for _, path := range []string{"/" + strings.Repeat("p", 1000), "/a\nb", "/a\x1bb"} {
+		result.Spec = path
+		text = hydrate.Announcement(request, result, env())
+		assert.Contains(t, text, "The whole workflow is in the file that this command prints: fsmtx locate s.", path)
+	}
+}
+
+// TestAnnouncementsFit: whatever the file holds, the client shows the whole text, and
+// each step is shown or said to be left out.
+func TestAnnouncementsFit(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.SampledFrom([]string{"a", "ä", "𝄞", "\x1b", "\n", " ", "\u2028"})
+		words := func(label string, most int) string {
+			return strings.Repeat(text.Draw(t, label), rapid.IntRange(0, most).Draw(t, label+" length"))
+		}
+		n := rapid.IntRange(1, 100).Draw(t, "steps")
+		result := hydrated(t, rapid.Int64Range(0, 1<<52).Draw(t, "base"),
+			workflow(n, "x"+words("subject", 300), words("description", 5000), rapid.Bool().Draw(t, "ready")))
+		result.Spec = "/" + words("path", 1100)
+		for i := range rapid.IntRange(0, 50).Draw(t, "deleted") {
+			result.Deleted = append(result.Deleted, fsmspec.Deletion{Name: fmt.Sprintf("%d.json", 3*i), Status: "in_progress"})
+		}
+		r := hydrate.Request{Command: "c" + words("command", 300), Subagent: rapid.Bool().Draw(t, "subagent")}
+		got := hydrate.Announcement(r, result, rapid.SampledFrom([]hydrate.Env{env(), withTools}).Draw(t, "env"))
+		require.LessOrEqual(t, units(got), 9000)
+		if last := fmt.Sprintf("\n#%d x", result.Created[n-1].ID); !strings.Contains(got, last) {
+			require.Contains(t, got, "the steps #")
+		}
+	})
+}
