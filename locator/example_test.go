@@ -24,6 +24,10 @@ func Example() {
 		log.Fatal(err)
 	}
 
+	if err := os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte("Deploy."), 0o600); err != nil {
+		log.Fatal(err)
+	}
+
 	l := locator.Locator{FS: locator.OS{}, ConfigDir: filepath.Join(home, ".claude")}
 	result, err := l.Locate("deploy", filepath.Join(home, "src"))
 	if err != nil {
@@ -39,7 +43,7 @@ func Example() {
 	fmt.Printf("%s\n", data)
 
 	// Output:
-	// absent project skill
+	// found user skill
 	// used user skill
 	// [{"id": 1, "subject": "Run the tests"}]
 }

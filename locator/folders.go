@@ -1,12 +1,8 @@
 package locator
 
-import (
-	"path/filepath"
+import "path/filepath"
 
-	"github.com/fsmtx/fsmtx/internal/claude/plugins"
-)
-
-// The folders of skills that belong to no plugin.
+// The folders of skills in the order of the requirements.
 
 func (s *search) inProject() []candidate {
 	return s.projectCandidate(RuleProject, "cwd", s.cwd)
@@ -30,7 +26,7 @@ func (s *search) inUser() []candidate {
 // inFoldersUnlessInstalled takes the skill of a plugin that is not installed here
 // for one of the project or the user, as documented.
 func (s *search) inFoldersUnlessInstalled() []candidate {
-	if s.here != nil {
+	if s.preferred(s.cwd) != nil {
 		return nil
 	}
 	return append(s.inProject(), s.inUser()...)
@@ -48,7 +44,3 @@ func (s *search) projectCandidate(rule Rule, name, dir string) []candidate {
 	}
 	return []candidate{{rule: rule, folder: skillIn(projectRoot(dir), s.skill)}}
 }
-
-func projectRoot(dir string) string { return filepath.Join(dir, ".claude") }
-
-func skillIn(root, skill string) string { return filepath.Join(plugins.SkillsDir(root), skill) }

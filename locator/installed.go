@@ -2,6 +2,8 @@ package locator
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,33 +17,91 @@ type installed struct {
 	plugins.Installation
 	root     plugins.Root
 	hasSkill bool // with an fsm.json or without
+	rank     int  // its place in enabledPlugins
+}
+
+// inPlugin returns the plugin's command or skill of the name. A command takes
+// precedence (measured with 2.1.329, fact 51), but one whose folder has no fsm.json
+// leaves the name to a folder in skills/ that is not a skill to the client.
+func (s *search) inPlugin() (candidate, bool) {
+	if s.isPath() {
+		return candidate{}, false
+	}
+	r, ok := s.pluginRoot()
+	if !ok {
+		return candidate{}, false
+	}
+	skill := candidate{RulePluginSkill, skillIn(r.dir, s.skill), r.plugin}
+	command := candidate{RulePluginCommand, s.nested(r.dir), r.plugin}
+	if strings.Contains(s.skill, ":") {
+		command.rule = RuleNested
+	}
+	isSkill, isCommand := s.isSkill(skill.folder), isFile(s.FS, command.folder+".md")
+	switch {
+	case isCommand && (isSkill || len(s.withSpec([]candidate{command})) > 0):
+		s.step(command.rule, command.folder+".md", OutcomeFound, "the client runs this command")
+		return command, true
+	case isSkill:
+		s.runs(skill)
+		return skill, true
+	}
+	return candidate{}, false
+}
+
+// pluginRoot returns the directory of the plugin that the client loads. It keeps the
+// error of a registry that cannot be used.
+func (s *search) pluginRoot() (root, bool) {
+	if s.registry == nil && s.registryErr == nil && s.session == nil && !s.isPath() {
+		if s.findSession(); s.session == nil {
+			s.registryErr = s.openRegistry()
+		}
+	}
+	if s.session != nil {
+		return *s.session, true
+	}
+	if s.registry == nil {
+		return root{}, false
+	}
+	if in := s.preferred(s.start()); in != nil {
+		return root{plugin: in.Key, dir: in.root.Dir}, true
+	}
+	return root{}, false
+}
+
+// withoutRegistry returns the error of a registry that cannot be used. One that is
+// missing is not an error if the session's plugins were given: then there may be no
+// others.
+func (s *search) withoutRegistry() error {
+	if len(s.PluginDirs) > 0 && errors.Is(s.registryErr, fs.ErrNotExist) {
+		return nil
+	}
+	return &RegistryError{s.command, s.registryErr}
 }
 
 // inInstallation returns the places in the installation that takes precedence in
 // cwd.
 func (s *search) inInstallation() []candidate {
-	s.here = s.choose(s.cwd)
-	if s.here == nil {
+	here := s.preferred(s.cwd)
+	if here == nil {
 		return nil
 	}
-	return s.inRoot(root{s.here.Key, s.here.root.Dir})
+	return s.inRoot(root{plugin: here.Key, dir: here.root.Dir})
 }
 
 // forProjectDir repeats the choice for CLAUDE_PROJECT_DIR, for a cwd that has left
 // the project and so its plugins. The installation of cwd is not searched again.
 func (s *search) forProjectDir() []candidate {
-	if !s.hasProjectDir() || s.inPluginDir {
+	if !s.hasProjectDir() {
 		return nil
 	}
-	s.step(RuleProjectDir, s.ProjectDir, OutcomeFound, "which installation of "+s.plugin+" takes precedence there")
-	there := s.choose(s.ProjectDir)
+	here, there := s.preferred(s.cwd), s.preferred(s.ProjectDir)
 	switch {
-	case there == nil && s.here == nil:
+	case there == nil && here == nil:
 		return s.inProjectDir()
-	case there == nil, s.here != nil && s.here.Installation == there.Installation:
+	case there == nil, here != nil && here.Installation == there.Installation:
 		return nil
 	}
-	return s.inRoot(root{there.Key, there.root.Dir})
+	return s.inRoot(root{plugin: there.Key, dir: there.root.Dir})
 }
 
 // inRoot returns the places of the skill in the directory of its plugin.
@@ -74,16 +134,27 @@ func (s *search) openRegistry() error {
 	return nil
 }
 
-// choose returns the installation of the plugin that takes precedence in dir, nil if
-// none applies there.
-func (s *search) choose(dir string) *installed {
+// preferred returns the installation of the plugin that takes precedence in dir, nil
+// if none applies there.
+func (s *search) preferred(dir string) *installed {
+	if in, ok := s.chosen[dir]; ok {
+		return in
+	}
+	if s.chosen == nil {
+		s.chosen = map[string]*installed{}
+	}
+	s.chosen[dir] = s.prefer(dir)
+	return s.chosen[dir]
+}
+
+func (s *search) prefer(dir string) *installed {
 	var applying []installed
 	for _, in := range s.applying(dir) {
 		root := s.registry.Root(in)
 		if root.Err != nil {
 			s.step(RuleMarketplace, in.InstallPath, OutcomeFailed, in.Key+": "+root.Err.Error()+"; reading the installed copy")
 		}
-		applying = append(applying, installed{in, root, s.hasSkill(root.Dir)})
+		applying = append(applying, installed{in, root, s.hasSkill(root.Dir), s.switches().Rank(in.Key)})
 	}
 	if len(applying) == 0 {
 		s.step(RuleRegistry, plugins.RegistryPath(s.ConfigDir), OutcomeAbsent, "no installation of "+s.plugin+" applies")
@@ -150,10 +221,10 @@ func (s *search) hasSkill(dir string) bool {
 	})
 }
 
-// compare orders installations by scope, then those with the skill first, then as
-// the registry does.
+// compare orders installations as enabledPlugins does (measured with 2.1.329, fact
+// 51), then by scope, then those with the skill first, then as the registry does.
 func compare(a, b installed) int {
-	return cmp.Or(plugins.CompareScopes(a.Installation, b.Installation), compareSkill(a, b), plugins.Compare(a.Installation, b.Installation))
+	return cmp.Or(cmp.Compare(a.rank, b.rank), plugins.CompareScopes(a.Installation, b.Installation), compareSkill(a, b), plugins.Compare(a.Installation, b.Installation))
 }
 
 func compareSkill(a, b installed) int {
@@ -182,6 +253,8 @@ func (s *search) explain(ordered []installed) {
 // whySkipped says what decided between best and in.
 func whySkipped(best, in installed) string {
 	switch {
+	case best.rank != in.rank:
+		return "the settings enable " + best.Key + " first"
 	case best.Scope != in.Scope:
 		return "scope " + best.Scope + " takes precedence"
 	case best.hasSkill != in.hasSkill:

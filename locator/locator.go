@@ -6,7 +6,9 @@ type Locator struct {
 	FS         FS
 	ConfigDir  string   // the client's: CLAUDE_CONFIG_DIR or ~/.claude
 	ProjectDir string   // CLAUDE_PROJECT_DIR: where the client was started
+	Home       string   // HOME, where the search in parent directories ends
 	PluginDirs []string // the client's --plugin-dir options
+	AddDirs    []string // the client's --add-dir options
 }
 
 // Result is the outcome of a search and how it was reached.
@@ -33,17 +35,22 @@ type Rule string
 
 // The rules, in the order of the search.
 const (
+	RuleUser          Rule = "user skill"        // skills/ of the configuration directory
+	RuleProject       Rule = "project skill"     // .claude/skills of the start directory
+	RuleParent        Rule = "parent skill"      // .claude/skills of one of its parents
+	RuleAddDir        Rule = "added directory"   // .claude/skills of one of AddDirs
+	RuleCommand       Rule = "command"           // a command of the project or the user
+	RuleFrontmatter   Rule = "frontmatter"       // a skill of one of these places by the name in its frontmatter
+	RuleAlias         Rule = "alias"             // a plugin's skill by the name in its frontmatter
+	RuleNestedSkill   Rule = "nested skill"      // .claude/skills below the start directory
 	RuleRegistry      Rule = "plugin registry"   // which installation of the plugin takes precedence
 	RuleSettings      Rule = "settings"          // which plugins are disabled
 	RuleMarketplace   Rule = "marketplace"       // whether the plugin is read from a source tree
 	RulePluginSkill   Rule = "plugin skill"      // skills/ of a plugin
 	RulePluginCommand Rule = "plugin command"    // commands/ of a plugin
 	RuleNested        Rule = "nested command"    // a:b:c as commands/b/c of plugin a
-	RuleProject       Rule = "project skill"     // .claude/skills of cwd
-	RuleUser          Rule = "user skill"        // skills/ of the configuration directory
 	RulePluginDir     Rule = "plugin directory"  // a plugin from PluginDirs
 	RuleProjectDir    Rule = "project directory" // .claude/skills of ProjectDir, and the plugins that apply there
-	RuleAlias         Rule = "alias"             // a plugin's skill by the name in its frontmatter
 )
 
 // Outcome is what a step came to.
@@ -70,7 +77,7 @@ const (
 // name with a colon needs, cannot be used. The steps taken until then are in the
 // result.
 func (l *Locator) Locate(command, cwd string) (Result, error) {
-	s := &search{Locator: l, cwd: cwd, result: Result{Command: command}}
+	s := &search{Locator: l, command: command, cwd: cwd, result: Result{Command: command}}
 	err := CheckName(command)
 	if err == nil {
 		err = s.run()

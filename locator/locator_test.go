@@ -224,7 +224,7 @@ func TestRegistryErrors(t *testing.T) {
 			require.ErrorIs(t, err, locator.ErrMalformed)
 			require.EqualError(t, err, prefix+test.want)
 			assert.False(t, result.Found())
-			assert.Equal(t, []locator.Step{{Rule: locator.RuleRegistry, Path: registry, Outcome: locator.OutcomeFailed, Detail: test.want[1:]}}, result.Steps)
+			assert.Equal(t, locator.Step{Rule: locator.RuleRegistry, Path: registry, Outcome: locator.OutcomeFailed, Detail: test.want[1:]}, result.Steps[0])
 			var registryErr *locator.RegistryError
 			require.ErrorAs(t, err, &registryErr)
 			assert.Equal(t, "my-plugin:my-skill", registryErr.Command)
@@ -279,10 +279,11 @@ func TestPluginNamesAreComparedWhole(t *testing.T) {
 
 func TestResultAsJSON(t *testing.T) {
 	w := newWorld(t)
+	w.put(config+"/skills/s/SKILL.md", "")
 	w.skill(config + "/skills/s")
 	data, err := json.Marshal(w.locate("s", project))
 	require.NoError(t, err)
 	assert.Equal(t, `{"command":"s","path":"/home/me/.claude/skills/s/fsm.json","plugin":"","steps":[`+
-		`{"rule":"project skill","path":"/projects/myapp/.claude/skills/s/fsm.json","outcome":"absent","detail":""},`+
+		`{"rule":"user skill","path":"/home/me/.claude/skills/s/SKILL.md","outcome":"found","detail":"the client runs this skill"},`+
 		`{"rule":"user skill","path":"/home/me/.claude/skills/s/fsm.json","outcome":"used","detail":""}]}`, string(data))
 }

@@ -11,7 +11,8 @@ import (
 const maxName = 4096
 
 // CheckName returns a [*NameError] unless every part of the command name is a plain
-// file name. Colons separate the parts.
+// file name. Colons separate the parts. The first of two may be a path: that of a
+// nested skill relative to the start directory.
 func CheckName(command string) error {
 	if reason := refusal(command); reason != "" {
 		return &NameError{command, reason}
@@ -29,14 +30,18 @@ func refusal(command string) string {
 		return "it is not valid UTF-8"
 	case strings.ContainsFunc(command, unicode.IsControl):
 		return "it contains a control character"
-	case strings.ContainsAny(command, `/\`):
-		return "it contains a path separator"
 	}
-	for part := range strings.SplitSeq(command, ":") {
-		switch part {
-		case "":
+	parts := strings.Split(command, ":")
+	if len(parts) == 2 {
+		parts = append(strings.Split(parts[0], "/"), parts[1])
+	}
+	for _, part := range parts {
+		switch {
+		case strings.ContainsAny(part, `/\`):
+			return "it contains a path separator"
+		case part == "":
 			return "it has an empty part"
-		case ".", "..":
+		case part == ".", part == "..":
 			return "it has a part \"" + part + "\""
 		}
 	}

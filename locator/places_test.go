@@ -1,6 +1,7 @@
 package locator_test
 
 import (
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -10,8 +11,8 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// The places of the client that the documented lookup does not name. They are only
-// searched if it finds nothing.
+// The places of the client that the documented lookup does not name, for folders
+// without a SKILL.md.
 
 const started = "/projects/started"
 
@@ -117,8 +118,7 @@ func TestPluginDirectory(t *testing.T) {
 			assert.Equal(t, test.plugin, result.Plugin)
 			w.skill("relative/skills/s")
 			for _, other := range []string{"someone:s", "relative:s", "gone:s"} {
-				_, err := w.Locate(other, project)
-				require.Error(t, err, other)
+				w.finds("", other, project)
 			}
 
 			// With one that does not have the plugin.
@@ -137,7 +137,18 @@ func TestPluginDirectoryWithoutTheSkillIsNoRegistryError(t *testing.T) {
 	w.finds("", "p:s", project)
 }
 
-func TestInstallationTakesPrecedenceOverPluginDirectory(t *testing.T) {
+func TestMissingRegistryIsAnErrorWithoutPluginDirectories(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.Locate("p:s", project)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+
+	w.PluginDirs = []string{"/dev/p"}
+	w.put(registry, "{")
+	_, err = w.Locate("p:s", project)
+	require.ErrorIs(t, err, locator.ErrMalformed)
+}
+
+func TestPluginDirectoryTakesPrecedenceOverInstallation(t *testing.T) {
 	w := newWorld(t)
 	w.PluginDirs = []string{"/dev/p"}
 	w.skill("/dev/p/skills/s")
@@ -145,7 +156,13 @@ func TestInstallationTakesPrecedenceOverPluginDirectory(t *testing.T) {
 	w.put(registry, objectOf(entry{"p@m", "user", "", "/cache/p", ""}))
 	w.finds("/dev/p/skills/s/fsm.json", "p:s", project)
 	w.finds(nested, "p:a:b", project)
-	w.finds(w.skill("/cache/p/skills/s"), "p:s", project)
+	w.skill("/cache/p/skills/s")
+	w.finds("/dev/p/skills/s/fsm.json", "p:s", project)
+
+	w.PluginDirs = []string{"/first/p", "/dev/p"}
+	w.put("/first/p/file", "")
+	w.finds("", "p:s", project)
+	w.finds(w.skill("/first/p/skills/s"), "p:s", project)
 }
 
 func TestDisabledPluginIsSkipped(t *testing.T) {
@@ -254,20 +271,12 @@ func TestAlias(t *testing.T) {
 	w.finds("", "folder", project)
 	w.finds("", "ali", project)
 
-	// The plugin that takes precedence has the name too, without an fsm.json.
+	// The client does not know a name that two plugins have.
 	w.put("/q/skills/folder/SKILL.md", "---\nname: alias\n---\n")
-	w.finds("", "alias", project)
-
-	// With an fsm.json.
-	first := w.skill("/q/skills/folder")
-	result = w.finds(first, "alias", project)
-	assert.Equal(t, "q@m", result.Plugin)
-	assert.Contains(t, explain(result), "alias | /p/skills/folder | skipped | the name is ambiguous: p@m uses it too, and q@m takes precedence")
-
-	// A plugin directory takes precedence over the installed plugins.
-	w.PluginDirs = []string{"/dev/s"}
-	w.put("/dev/s/skills/x/SKILL.md", "---\nname: alias\n---\n")
-	w.finds(w.skill("/dev/s/skills/x"), "alias", project)
+	result = w.finds("", "alias", project)
+	assert.Contains(t, explain(result), "alias | /p/skills/folder | skipped | the name is ambiguous")
+	assert.Contains(t, explain(result), "alias | /q/skills/folder | skipped | the name is ambiguous")
+	w.finds(path, "p:alias", project)
 
 	// A folder name takes precedence over every alias.
 	w.finds(w.skill(config+"/skills/alias"), "alias", project)
@@ -291,7 +300,7 @@ func TestAliasInTheSourceTree(t *testing.T) {
 }
 
 func TestFolderNameTakesPrecedenceOverAlias(t *testing.T) {
-	for _, folder := range []string{project + "/.claude", started + "/.claude", config} {
+	for _, folder := range []string{started + "/.claude", "/projects/.claude", config} {
 		w := newWorld(t)
 		w.ProjectDir = started
 		w.put(registry, objectOf(entry{"p@m", "user", "", "/p", ""}))
@@ -299,8 +308,7 @@ func TestFolderNameTakesPrecedenceOverAlias(t *testing.T) {
 		path := w.skill("/p/skills/folder")
 		w.finds(path, "alias", project)
 		w.put(folder+"/skills/alias/SKILL.md", "")
-		result := w.finds("", "alias", project)
-		assert.Contains(t, explain(result), "this is the skill, and it has no fsm.json")
+		w.finds("", "alias", project)
 	}
 }
 
@@ -331,7 +339,7 @@ func TestAliasInInvalidFrontmatterIsReported(t *testing.T) {
 	w.put("/dev/p/skills/folder/SKILL.md", "---\nname: [alias\n---\n")
 	w.skill("/dev/p/skills/folder")
 	result := w.finds("", "alias", project)
-	assert.Contains(t, explain(result), "alias | /dev/p/skills/folder/SKILL.md | failed | frontmatter is not valid YAML")
+	assert.Contains(t, explain(result), "frontmatter | /dev/p/skills/folder/SKILL.md | failed | frontmatter is not valid YAML")
 }
 
 func TestUnreadableAliasIsReported(t *testing.T) {
@@ -341,7 +349,7 @@ func TestUnreadableAliasIsReported(t *testing.T) {
 	path := w.put("/dev/p/skills/folder/SKILL.md", "---\nname: alias\n---\n")
 	w.FS = forbidden{w.FS, path}
 	result := w.finds("", "alias", project)
-	assert.Contains(t, explain(result), "alias | "+path+" | failed | permission denied")
+	assert.Contains(t, explain(result), "frontmatter | "+path+" | failed | permission denied")
 }
 
 func TestFrontmatterIsBounded(t *testing.T) {
@@ -361,8 +369,10 @@ func TestAliasTwiceInOnePlugin(t *testing.T) {
 		w.put("/dev/p/skills/"+folder+"/SKILL.md", "---\nname: alias\n---\n")
 		w.skill("/dev/p/skills/" + folder)
 	}
-	result := w.finds("/dev/p/skills/a/fsm.json", "alias", project)
-	assert.Equal(t, 3, strings.Count(explain(result), "ambiguous"))
+	result := w.finds("", "alias", project)
+	assert.Equal(t, 4, strings.Count(explain(result), "ambiguous"))
+	w.finds("", "p:alias", project)
+	w.finds("/dev/p/skills/c/fsm.json", "p:c", project)
 }
 
 func TestAliasWithUnreadableSpecIsFound(t *testing.T) {

@@ -32,6 +32,13 @@ func TestInvalidNames(t *testing.T) {
 		{"/", "it contains a path separator"},
 		{"p:../../etc", "it contains a path separator"},
 		{`p:..\..\etc`, "it contains a path separator"},
+		{"a/b", "it contains a path separator"},
+		{"a/b:c:d", "it contains a path separator"},
+		{`a\b:c`, "it contains a path separator"},
+		{"/a:b", "it has an empty part"},
+		{"a//b:c", "it has an empty part"},
+		{"a/../b:c", `it has a part ".."`},
+		{"./a:b", `it has a part "."`},
 		{"a\x00b", "it contains a control character"},
 		{"a\nb", "it contains a control character"},
 		{"a\x7f", "it contains a control character"},
@@ -57,7 +64,7 @@ func TestInvalidNames(t *testing.T) {
 }
 
 func TestValidNames(t *testing.T) {
-	for _, command := range []string{"s", "my-plugin:my-skill", "a:b:c", "...", ".hidden", "mit Leerzeichen", "übung", "技能", "a..b", "a@b:c", "-x", strings.Repeat("x", 4096)} {
+	for _, command := range []string{"s", "my-plugin:my-skill", "a:b:c", "...", ".hidden", "mit Leerzeichen", "übung", "技能", "a..b", "a@b:c", "-x", "apps/web:deploy", "a/b/c:d", strings.Repeat("x", 4096)} {
 		assert.NoError(t, locator.CheckName(command), command)
 	}
 }

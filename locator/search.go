@@ -14,69 +14,115 @@ const specName = "fsm.json"
 // search is one call of Locate.
 type search struct {
 	*Locator
+	command       string
 	plugin, skill string // the parts of the command name; plugin is "" if it has no colon
 	cwd           string
 	result        Result
 
-	registry    *plugins.Registry // nil until it is needed
-	settings    *plugins.Settings // nil until they are needed
-	here        *installed        // the installation that takes precedence in cwd, nil if none applies
-	inPluginDir bool              // one of PluginDirs is the plugin
+	registry    *plugins.Registry     // nil until it is needed
+	registryErr error                 // why it cannot be used
+	settings    *plugins.Settings     // nil until they are needed
+	chosen      map[string]*installed // by directory
+	session     *root                 // the one of PluginDirs that is the plugin, nil if none is
+	own         []candidate           // the skills of the user and the project, once listed
+	ofPlugins   []candidate           // those of plugins
 }
 
 // candidate is a folder that may be the skill's.
 type candidate struct {
 	rule   Rule
-	folder string
+	folder string // "" if the client runs something that has no folder
 	plugin string // key or name of the plugin that it belongs to, "" if none
 }
 
-// place is one kind of place. It returns the candidates there in their order and
-// adds a step for each thing that it passes over.
+// choice returns what the client runs, if it is found among one kind of place.
+type choice func(*search) (candidate, bool)
+
+// place is one kind of place in the requirements. It returns the candidates there in
+// their order and adds a step for each thing that it passes over.
 type place func(*search) []candidate
 
-// plainPlaces are the places of a name without a colon. The aliases come last,
-// because a folder's name takes precedence over one in a frontmatter (measured with
-// 2.1.329, facts 48 and 59 of docs/client-facts.md).
+// plainChoices are how the client finds a name without a colon: by a folder's name,
+// as a command, and then by the name in a frontmatter (measured with 2.1.329, facts
+// 48, 59, 61 and 65 of docs/client-facts.md). A nested skill that takes precedence
+// over a frontmatter is found last, because searching for it takes longest.
+var plainChoices = []choice{
+	(*search).byFolder,
+	(*search).byCommand,
+	(*search).byName,
+	(*search).byNestedFolder,
+}
+
+// scopedChoices are how the client finds a name with a colon.
+var scopedChoices = []choice{
+	(*search).byFolder,
+	(*search).inPlugin,
+	(*search).inScope,
+	(*search).byOwnName,
+	(*search).byNameInPlugin,
+}
+
+// plainPlaces are where the requirements have the fsm.json of a name without a colon.
+// They are only searched for what the client does not have in a folder.
 var plainPlaces = []place{
 	(*search).inProject,
 	(*search).inUser,
 	(*search).inProjectDir,
-	(*search).byAlias,
 }
 
-// pluginPlaces are the places of a plugin's skill.
+// pluginPlaces are where the requirements have the fsm.json of a plugin's skill.
 var pluginPlaces = []place{
 	(*search).inInstallation,
 	(*search).inFoldersUnlessInstalled,
-	(*search).inPluginDirs,
 	(*search).forProjectDir,
 }
 
-// withoutRegistry are the places of a plugin's skill that need no registry.
-var withoutRegistry = []place{(*search).inPluginDirs}
+// sessionPlaces are those of a plugin of PluginDirs, which takes precedence over an
+// installed one (measured with 2.1.329, fact 51).
+var sessionPlaces = []place{(*search).inSessionPlugin}
 
 func (s *search) run() error {
-	plugin, skill, ok := strings.Cut(s.result.Command, ":")
+	plugin, skill, ok := strings.Cut(s.command, ":")
 	if !ok {
 		s.skill = plugin
-		s.try(plainPlaces)
+		if !s.choose(plainChoices) {
+			s.try(plainPlaces)
+		}
 		return nil
 	}
 	s.plugin, s.skill = plugin, skill
-	if err := s.openRegistry(); err != nil {
-		s.try(withoutRegistry)
-		if !s.inPluginDir {
-			return &RegistryError{s.result.Command, err}
-		}
+	switch {
+	case s.choose(scopedChoices), s.isPath():
 		return nil
+	case s.session != nil:
+		s.try(sessionPlaces)
+		return nil
+	case s.registryErr != nil:
+		return s.withoutRegistry()
 	}
 	s.try(pluginPlaces)
 	return nil
 }
 
-// try asks the places in their order and ends with the first fsm.json, so that
-// nothing is read without need.
+// isPath reports whether the part before the colon is a path, so not a plugin's name.
+func (s *search) isPath() bool { return strings.Contains(s.plugin, "/") }
+
+// choose asks the choices in their order and makes the first that has the skill the
+// result, with an fsm.json or without: what lies elsewhere belongs to another skill.
+// It reports false if the client has no folder of the name.
+func (s *search) choose(choices []choice) bool {
+	for _, choice := range choices {
+		if c, ok := choice(s); ok {
+			if c.folder != "" {
+				s.use(c)
+			}
+			return c.folder != ""
+		}
+	}
+	return false
+}
+
+// try asks the places in their order and ends with the first fsm.json.
 func (s *search) try(places []place) {
 	for _, place := range places {
 		for _, c := range place(s) {

@@ -6,19 +6,22 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 )
 
-// inPluginDirs returns the places in those plugin directories that are the plugin.
-func (s *search) inPluginDirs() []candidate {
-	var all []candidate
+// inSessionPlugin returns the places in the plugin directory that is the plugin.
+func (s *search) inSessionPlugin() []candidate { return s.inRoot(*s.session) }
+
+// findSession sets the first of the plugin directories that is the plugin.
+func (s *search) findSession() {
 	for _, p := range s.sessionPlugins() {
-		if p.plugin != s.plugin {
+		switch {
+		case p.plugin != s.plugin:
 			s.step(RulePluginDir, p.dir, OutcomeSkipped, "this is the plugin "+quote(p.plugin))
-			continue
+		case s.session != nil:
+			s.step(RulePluginDir, p.dir, OutcomeSkipped, "the directory before it has the same plugin name")
+		default:
+			s.step(RulePluginDir, p.dir, OutcomeFound, "")
+			s.session = &p
 		}
-		s.inPluginDir = true
-		s.step(RulePluginDir, p.dir, OutcomeFound, "")
-		all = append(all, s.inRoot(p)...)
 	}
-	return all
 }
 
 // sessionPlugins returns the plugins of PluginDirs, which the client loads for one
@@ -38,7 +41,7 @@ func (s *search) sessionPlugins() []root {
 		if err != nil {
 			s.step(RulePluginDir, dir, OutcomeFailed, err.Error()+"; using the folder's name")
 		}
-		roots = append(roots, root{name, dir})
+		roots = append(roots, root{plugin: name, dir: dir})
 	}
 	return roots
 }

@@ -13,19 +13,25 @@ func steps(lines ...string) string { return strings.Join(lines, "\n") + "\n" }
 func TestStepsOfAPlainName(t *testing.T) {
 	w := newWorld(t)
 	w.ProjectDir = started
+	w.AddDirs = []string{"/added"}
 	assert.Equal(t, steps(
+		"user skill | /home/me/.claude/skills/s/SKILL.md | absent | ",
+		"project skill | /projects/started/.claude/skills/s/SKILL.md | absent | ",
+		"parent skill | /projects/.claude/skills/s/SKILL.md | absent | ",
+		"parent skill | /.claude/skills/s/SKILL.md | absent | ",
+		"added directory | /added/.claude/skills/s/SKILL.md | absent | ",
+		"frontmatter |  | absent | no skill with an fsm.json gives itself this name",
 		"project skill | /projects/myapp/.claude/skills/s/fsm.json | absent | ",
 		"user skill | /home/me/.claude/skills/s/fsm.json | absent | ",
 		"project directory | /projects/started/.claude/skills/s/fsm.json | absent | ",
-		"alias |  | absent | no skill of a plugin with an fsm.json has this name",
 	), explain(w.locate("s", project)))
 
-	w.ConfigDir, w.ProjectDir = "", "started"
+	w.ConfigDir, w.ProjectDir, w.AddDirs = "", "started", []string{"added"}
 	assert.Equal(t, steps(
+		"frontmatter |  | absent | no skill with an fsm.json gives itself this name",
 		`project skill |  | skipped | cwd is "", which is not an absolute path`,
 		"user skill |  | skipped | the configuration directory is unknown",
 		`project directory |  | skipped | CLAUDE_PROJECT_DIR is "started", which is not an absolute path`,
-		"alias |  | absent | no skill of a plugin with an fsm.json has this name",
 	), explain(w.locate("s", "")))
 }
 
@@ -33,20 +39,22 @@ func TestStepsOfAnAlias(t *testing.T) {
 	w := newWorld(t)
 	w.PluginDirs = []string{"relative", "/gone", "/dev/p"}
 	w.put("/dev/p/.claude-plugin/plugin.json", "{")
-	w.put(registry, objectOf(entry{"q@m", "user", "", "/q", ""}, entry{"off@m", "user", "", "/off", ""}))
+	w.put(registry, objectOf(entry{"off@m", "user", "", "/off", ""}))
 	settings := w.put(config+"/settings.json", `{"enabledPlugins": {"off@m": false}}`)
-	for _, root := range []string{"/dev/p", "/q", "/off"} {
+	for _, root := range []string{"/dev/p", "/off"} {
 		w.put(root+"/skills/folder/SKILL.md", "---\nname: alias\n---\n")
 		w.skill(root + "/skills/folder")
 	}
 	assert.Equal(t, steps(
-		"project skill | /projects/myapp/.claude/skills/alias/fsm.json | absent | ",
-		"user skill | /home/me/.claude/skills/alias/fsm.json | absent | ",
+		"user skill | /home/me/.claude/skills/alias/SKILL.md | absent | ",
+		"project skill | /projects/myapp/.claude/skills/alias/SKILL.md | absent | ",
+		"parent skill | /projects/.claude/skills/alias/SKILL.md | absent | ",
+		"parent skill | /.claude/skills/alias/SKILL.md | absent | ",
 		`plugin directory |  | skipped | "relative" is not an absolute path`,
 		"plugin directory | /gone | absent | ",
 		"plugin directory | /dev/p | failed | /dev/p/.claude-plugin/plugin.json:1:2: unexpected end of file; using the folder's name",
 		"plugin registry | /off | skipped | off@m, scope user: disabled in "+settings,
-		"alias | /q/skills/folder | skipped | the name is ambiguous: q@m uses it too, and p takes precedence",
+		"alias | /dev/p/skills/folder/SKILL.md | found | the client runs this skill",
 		"alias | /dev/p/skills/folder/fsm.json | used | ",
 	), explain(w.locate("alias", project)))
 }
@@ -54,36 +62,37 @@ func TestStepsOfAnAlias(t *testing.T) {
 func TestStepsOfAPluginsSkill(t *testing.T) {
 	w := newWorld(t)
 	w.ProjectDir = started
-	w.PluginDirs = []string{"/dev/q", "/dev/p"}
+	w.PluginDirs = []string{"/dev/q", "/dev/p", "/other/p"}
 	w.put("/dev/q/file", "")
 	w.put("/dev/p/file", "")
+	w.put("/other/p/file", "")
 	w.put(registry, objectOf(
 		entry{"p@a", "user", "", "/a", "2026-01-02T03:04:05Z"},
 		entry{"p@b", "project", project, "/b", ""},
 		entry{"p@c", "local", started, "/c", ""},
 	))
 	w.put(known, `{"b": {"source": {"source": "directory", "path": "/src/market"}}}`)
-	installed := steps(
+	assert.Equal(t, steps(
+		`plugin directory | /dev/q | skipped | this is the plugin "q"`,
+		"plugin directory | /dev/p | found | ",
+		"plugin directory | /other/p | skipped | the directory before it has the same plugin name",
+		"nested skill | /projects/started/p/.claude/skills/s/SKILL.md | absent | ",
+		"plugin skill | /dev/p/skills/s/fsm.json | absent | ",
+		"plugin command | /dev/p/commands/s/fsm.json | absent | ",
+	), explain(w.locate("p:s", project)))
+
+	w.PluginDirs = nil
+	assert.Equal(t, steps(
+		"plugin registry | /b | skipped | p@b, scope project: its project /projects/myapp does not contain \"/projects/started\"",
+		"plugin registry | /c | found | p@c, scope local",
+		"plugin registry | /a | skipped | p@a, scope user, updated 2026-01-02T03:04:05Z: scope local takes precedence",
+		"nested skill | /projects/started/p/.claude/skills/s/SKILL.md | absent | ",
 		"plugin registry | /c | skipped | p@c, scope local: its project /projects/started does not contain \"/projects/myapp\"",
 		"marketplace | /b | failed | p@b: /src/market/.claude-plugin/marketplace.json: file does not exist; reading the installed copy",
 		"plugin registry | /b | found | p@b, scope project",
 		"plugin registry | /a | skipped | p@a, scope user, updated 2026-01-02T03:04:05Z: scope project takes precedence",
 		"plugin skill | /b/skills/s/fsm.json | absent | ",
 		"plugin command | /b/commands/s/fsm.json | absent | ",
-	)
-	assert.Equal(t, installed+steps(
-		`plugin directory | /dev/q | skipped | this is the plugin "q"`,
-		"plugin directory | /dev/p | found | ",
-		"plugin skill | /dev/p/skills/s/fsm.json | absent | ",
-		"plugin command | /dev/p/commands/s/fsm.json | absent | ",
-	), explain(w.locate("p:s", project)))
-
-	w.PluginDirs = nil
-	assert.Equal(t, installed+steps(
-		"project directory | /projects/started | found | which installation of p takes precedence there",
-		"plugin registry | /b | skipped | p@b, scope project: its project /projects/myapp does not contain \"/projects/started\"",
-		"plugin registry | /c | found | p@c, scope local",
-		"plugin registry | /a | skipped | p@a, scope user, updated 2026-01-02T03:04:05Z: scope local takes precedence",
 		"plugin skill | /c/skills/s/fsm.json | absent | ",
 		"plugin command | /c/commands/s/fsm.json | absent | ",
 	), explain(w.locate("p:s", project)))
@@ -95,10 +104,10 @@ func TestStepsOfAPluginThatIsNotInstalled(t *testing.T) {
 	w.put(registry, objectOf())
 	assert.Equal(t, steps(
 		"plugin registry | "+registry+" | absent | no installation of p applies",
+		"nested skill | /projects/started/p/.claude/skills/s/SKILL.md | absent | ",
+		"plugin registry | "+registry+" | absent | no installation of p applies",
 		"project skill | /projects/myapp/.claude/skills/s/fsm.json | absent | ",
 		"user skill | /home/me/.claude/skills/s/fsm.json | absent | ",
-		"project directory | /projects/started | found | which installation of p takes precedence there",
-		"plugin registry | "+registry+" | absent | no installation of p applies",
 		"project directory | /projects/started/.claude/skills/s/fsm.json | absent | ",
 	), explain(w.locate("p:s", project)))
 }

@@ -35,6 +35,7 @@ type hydrateFlags struct {
 	scope, active string
 	announce      bool
 	pluginDirs    []string
+	addDirs       []string
 	lockTimeout   time.Duration
 	log           string
 }
@@ -66,6 +67,7 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 	c.Flags().StringVar(&f.active, "active", "reset", `if tasks to be replaced are under way: "reset" them, or "refuse" to replace any`)
 	c.Flags().BoolVar(&f.announce, "announce", false, "tell the agent which tasks it has now, in at most 9,000 characters")
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as given to the client with its --plugin-dir (repeatable)")
+	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as given to the client with its --add-dir (repeatable)")
 	c.Flags().DurationVar(&f.lockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
 	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`")
 	return c
@@ -118,7 +120,7 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 	}
 	var result hydrate.Result
 	if err == nil {
-		result, err = carryOut(ctx, s, request, hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, LockTimeout: f.lockTimeout})
+		result, err = carryOut(ctx, s, request, hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, LockTimeout: f.lockTimeout})
 	}
 	f.record(s, start, hydrate.Call{Request: request, Result: result, Err: err})
 	if err != nil {

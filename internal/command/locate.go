@@ -26,19 +26,24 @@ below it every step of the search with its outcome:
   skipped  not searched, and why
   failed   exists but is unusable, and why
 
+The search predicts the folder that the client runs: the user's, then those of the
+directory that the client was started in and of its parents, then plugins. Only if no
+folder with a SKILL.md has the name is an fsm.json in another folder of the name used.
+
 The exit code is 1 if there is no fsm.json.
 
 --json prints an object with command, path (empty if there is none), plugin
 (plugin@marketplace, or empty) and steps: an array of objects with rule, path (may
 be empty), outcome (one of the above) and detail (for people; may be empty). A rule
-is one of: plugin registry, settings, marketplace, plugin skill, plugin command,
-nested command, project skill, user skill, plugin directory, project directory,
-alias.`
+is one of: user skill, project skill, parent skill, added directory, command,
+frontmatter, alias, nested skill, plugin registry, settings, marketplace, plugin
+skill, plugin command, nested command, plugin directory, project directory.`
 
 type locateFlags struct {
 	cwd        string
 	json       bool
 	pluginDirs []string
+	addDirs    []string
 }
 
 func newLocate(s terminal.Streams) *cobra.Command {
@@ -59,6 +64,7 @@ func newLocate(s terminal.Streams) *cobra.Command {
 	c.Flags().StringVar(&f.cwd, "cwd", "", "search from this `directory` (default the current one)")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "the `directory` of a plugin that is not installed (repeatable)")
+	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "a `directory` with skills that the client is given with --add-dir (repeatable)")
 	return c
 }
 
@@ -71,7 +77,14 @@ func runLocate(s terminal.Streams, f locateFlags, name string) error {
 	if err != nil {
 		return err
 	}
-	l := &locator.Locator{FS: locator.OS{}, ConfigDir: config, ProjectDir: s.Env("CLAUDE_PROJECT_DIR"), PluginDirs: hydrate.Absolute(f.pluginDirs)}
+	l := &locator.Locator{
+		FS:         locator.OS{},
+		ConfigDir:  config,
+		ProjectDir: s.Env("CLAUDE_PROJECT_DIR"),
+		Home:       s.Env("HOME"),
+		PluginDirs: hydrate.Absolute(f.pluginDirs),
+		AddDirs:    hydrate.Absolute(f.addDirs),
+	}
 	result, lookupErr := l.Locate(name, cwd)
 	if err := printLocated(s, f.json, result); err != nil {
 		return err

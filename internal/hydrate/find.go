@@ -47,13 +47,20 @@ func count(n int, noun string) string {
 
 // findSpec finds, reads and parses the skill's fsm.json. It returns nil if the
 // skill has none.
-func findSpec(r Request, env Env, pluginDirs []string, result *Result) (*fsmspec.Spec, error) {
+func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, error) {
 	config, err := claude.ConfigDir(env)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLookup, err)
 	}
 	files := locator.OS{}
-	l := &locator.Locator{FS: files, ConfigDir: config, ProjectDir: env.get("CLAUDE_PROJECT_DIR"), PluginDirs: Absolute(pluginDirs)}
+	l := &locator.Locator{
+		FS:         files,
+		ConfigDir:  config,
+		ProjectDir: env.get("CLAUDE_PROJECT_DIR"),
+		Home:       env.get("HOME"),
+		PluginDirs: Absolute(o.PluginDirs),
+		AddDirs:    Absolute(o.AddDirs),
+	}
 	found, err := l.Locate(r.Command, r.Cwd)
 	if err != nil {
 		return nil, lookupError{err}

@@ -13,7 +13,8 @@ import (
 // Options are the choices of whoever installed the hook.
 type Options struct {
 	Policy      fsmspec.Policy
-	PluginDirs  []string
+	PluginDirs  []string      // the client's --plugin-dir options
+	AddDirs     []string      // the client's --add-dir options
 	LockTimeout time.Duration // limit on the wait for all locks together
 	FS          vfs.FS        // nil is the operating system's
 }
@@ -55,7 +56,7 @@ func Find(r Request, env Env, o Options) (*Hydration, Result, error) {
 		return nil, result, fmt.Errorf("%w: %w", ErrLookup, err)
 	}
 	result.List = dir
-	spec, err := findSpec(r, env, o.PluginDirs, &result)
+	spec, err := findSpec(r, env, o, &result)
 	if err != nil || spec == nil {
 		return nil, result, err
 	}

@@ -25,6 +25,7 @@ type value struct {
 type object struct {
 	value
 	members map[string]value
+	names   []string // in the file's order
 }
 
 // mistake is an ErrMalformed at one place of a file.
@@ -77,7 +78,7 @@ func (v value) object() (object, error) {
 	if v.Kind() != '{' {
 		return object{}, v.mistake("%s", jsonx.Got(v.Kind(), "an object"))
 	}
-	o := object{v, map[string]value{}}
+	o := object{value: v, members: map[string]value{}}
 	dec := v.inside()
 	for dec.PeekKind() != '}' {
 		name, err := dec.ReadToken()
@@ -85,6 +86,9 @@ func (v value) object() (object, error) {
 			return object{}, err
 		}
 		text := name.String() // a token is only valid until the next read
+		if _, again := o.members[text]; !again {
+			o.names = append(o.names, text)
+		}
 		if o.members[text], err = v.next(dec); err != nil {
 			return object{}, err
 		}

@@ -119,8 +119,8 @@ func (r *Registry) Enabled(settings *Settings, dirs ...string) []Installation {
 }
 
 // Compare orders installations that all apply by their precedence. Of two projects
-// that contain one directory the longer path is the nearer one. The client itself
-// takes the one that its settings enable first (measured with 2.1.329, fact 51).
+// that contain one directory the longer path is the nearer one. Of two marketplaces
+// the client takes the one that its settings enable first: see [Settings.Rank].
 func Compare(a, b Installation) int {
 	return cmp.Or(
 		CompareScopes(a, b),

@@ -21,6 +21,7 @@ type Settings struct {
 type settingsFile struct {
 	path    string
 	enabled map[string]bool // by key, plugin@marketplace
+	order   []string        // the keys
 }
 
 // ReadSettings reads enabledPlugins in the project's settings.local.json and
@@ -51,6 +52,28 @@ func (s *Settings) Lookup(key string) (enabled bool, path string) {
 		}
 	}
 	return false, ""
+}
+
+// Rank returns the place of the key among those that the settings enable, the user's
+// file before the project's, as if the client merged them. A key that they do not
+// enable comes after all others.
+func (s *Settings) Rank(key string) int {
+	if s == nil {
+		return 0
+	}
+	rank := 0
+	for _, f := range slices.Backward(s.files) {
+		for _, other := range f.order {
+			if enabled, _ := s.Lookup(other); !enabled {
+				continue
+			}
+			if other == key {
+				return rank
+			}
+			rank++
+		}
+	}
+	return rank
 }
 
 // Disabled reports whether the settings disable the key. A key they do not mention
@@ -84,9 +107,9 @@ func (s *Settings) add(path string, list value) error {
 	if err != nil {
 		return err
 	}
-	f := settingsFile{path, map[string]bool{}}
-	for key, v := range o.members {
-		switch v.Kind() {
+	f := settingsFile{path, map[string]bool{}, o.names}
+	for _, key := range o.names {
+		switch o.members[key].Kind() {
 		case 'f':
 			f.enabled[key] = false
 		case 't', '[', '{': // a list of versions or options enables the plugin too

@@ -1,0 +1,220 @@
+package locator_test
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// The order in which the client itself looks for skills, which are folders with a
+// SKILL.md (facts 48, 49, 51, 59 to 61 and 65).
+
+// layout is a set of skills of the client: folder, or folder=name with the name in its
+// frontmatter. Each has an fsm.json, unless it ends with "!".
+type layout struct {
+	name    string
+	skills  []string
+	files   []string // further files, or file=content
+	command string
+	want    string // the folder, "" if there are no tasks
+}
+
+const base = "/w/repo/a/b" // the start directory of the layouts, in a git repository
+
+var layouts = []layout{
+	{"the user's folder comes first", []string{"/home/me/.claude/skills/x", base + "/.claude/skills/x"}, nil, "x", "/home/me/.claude/skills/x"},
+	{"the start directory comes before its parents", []string{base + "/.claude/skills/x", "/w/repo/a/.claude/skills/x"}, nil, "x", base + "/.claude/skills/x"},
+	{"the nearest parent comes first", []string{"/w/repo/.claude/skills/x", "/w/repo/a/.claude/skills/x"}, nil, "x", "/w/repo/a/.claude/skills/x"},
+	{"the root of the repository is searched", []string{"/w/repo/.claude/skills/x"}, nil, "x", "/w/repo/.claude/skills/x"},
+	{"above the repository nothing is searched", []string{"/w/.claude/skills/x"}, nil, "x", ""},
+	{"a worktree has its own root", []string{"/w/repo/.claude/skills/x"}, []string{"/w/repo/a/.git=gitdir: /elsewhere"}, "x", ""},
+	{"parents come before added directories", []string{"/added/.claude/skills/x", "/w/repo/.claude/skills/x"}, nil, "x", "/w/repo/.claude/skills/x"},
+	{"added directories are searched in their order", []string{"/added/.claude/skills/x", "/added2/.claude/skills/x"}, nil, "x", "/added2/.claude/skills/x"},
+	{"a folder's name comes before the user's frontmatter", []string{"/home/me/.claude/skills/u=x", "/added/.claude/skills/x"}, nil, "x", "/added/.claude/skills/x"},
+	{"the user's frontmatter comes first", []string{"/home/me/.claude/skills/u=x", base + "/.claude/skills/p=x"}, nil, "x", "/home/me/.claude/skills/u"},
+	{"a parent's frontmatter", []string{"/w/repo/.claude/skills/p=x"}, nil, "x", "/w/repo/.claude/skills/p"},
+	{"folders of one place are sorted", []string{base + "/.claude/skills/z=x", base + "/.claude/skills/m=x"}, nil, "x", base + "/.claude/skills/m"},
+	{"a folder keeps its name beside that of its frontmatter", []string{base + "/.claude/skills/x=y"}, nil, "x", base + "/.claude/skills/x"},
+	{"names are case-sensitive", []string{base + "/.claude/skills/X=Y"}, nil, "y", ""},
+
+	{"the choice has no workflow", []string{"/home/me/.claude/skills/x!", base + "/.claude/skills/x"}, nil, "x", ""},
+	{"the frontmatter's choice has no workflow", []string{"/home/me/.claude/skills/u=x!", base + "/.claude/skills/p=x"}, nil, "x", ""},
+	{"the frontmatter's choice has no workflow, an installed plugin has", []string{"/home/me/.claude/skills/u=x!", "/plug/skills/p=x"}, nil, "x", ""},
+	{"a skill comes before a folder without SKILL.md", []string{"/w/repo/.claude/skills/x"}, []string{base + "/.claude/skills/x/fsm.json"}, "x", "/w/repo/.claude/skills/x"},
+	{"a frontmatter comes before a folder without SKILL.md", []string{"/w/repo/.claude/skills/p=x!"}, []string{base + "/.claude/skills/x/fsm.json"}, "x", ""},
+	{"a folder without SKILL.md is better than none", nil, []string{base + "/.claude/skills/x/fsm.json"}, "x", base + "/.claude/skills/x"},
+	{"a directory SKILL.md is not a skill", []string{"/w/repo/.claude/skills/x"}, []string{base + "/.claude/skills/x/SKILL.md/below"}, "x", "/w/repo/.claude/skills/x"},
+
+	{"a command comes before a frontmatter", []string{base + "/.claude/skills/p=x"}, []string{"/w/repo/.claude/commands/x.md"}, "x", ""},
+	{"a skill comes before a command", []string{base + "/.claude/skills/x"}, []string{"/home/me/.claude/commands/x.md"}, "x", base + "/.claude/skills/x"},
+	{"a folder without SKILL.md may carry a command's tasks", nil, []string{base + "/.claude/commands/x.md", base + "/.claude/skills/x/fsm.json"}, "x", base + "/.claude/skills/x"},
+
+	{"a scoped name", []string{base + "/apps/web/.claude/skills/x", base + "/.claude/skills/x"}, nil, "apps/web:x", base + "/apps/web/.claude/skills/x"},
+	{"a scope of one directory", []string{base + "/web/.claude/skills/x"}, nil, "web:x", base + "/web/.claude/skills/x"},
+	{"a scope is not that of the repository", []string{"/w/repo/web/.claude/skills/x"}, nil, "web:x", ""},
+	{"a scoped name is not that of a frontmatter", []string{base + "/web/.claude/skills/d=x"}, nil, "web:x", ""},
+	{"a scoped skill without a workflow", []string{base + "/web/.claude/skills/x!", base + "/.claude/skills/x"}, nil, "web:x", ""},
+	{"an unknown scope with a path", []string{base + "/.claude/skills/x"}, nil, "apps/web:x", ""},
+	{"a nested skill by its name alone", []string{base + "/apps/web/.claude/skills/x"}, nil, "x", base + "/apps/web/.claude/skills/x"},
+	{"a nested skill by its frontmatter", []string{base + "/apps/web/.claude/skills/d=x"}, nil, "x", base + "/apps/web/.claude/skills/d"},
+	{"two nested skills", []string{base + "/web/.claude/skills/x", base + "/api/.claude/skills/x!"}, nil, "x", ""},
+	{"a nested skill's name is taken by a frontmatter", []string{base + "/web/.claude/skills/x", base + "/.claude/skills/p=x!"}, nil, "x", ""},
+	{"a nested skill's name is taken by a command", []string{base + "/web/.claude/skills/x"}, []string{base + "/.claude/commands/x.md"}, "x", ""},
+	{"hidden directories are not searched", []string{base + "/.hidden/.claude/skills/x"}, nil, "x", ""},
+	{"packages are not searched", []string{base + "/node_modules/.claude/skills/x"}, nil, "x", ""},
+	{"a hidden directory by its scope", []string{base + "/.hidden/.claude/skills/x"}, nil, ".hidden:x", base + "/.hidden/.claude/skills/x"},
+
+	{"a folder with a colon", []string{base + "/.claude/skills/web:x", base + "/web/.claude/skills/x"}, nil, "web:x", base + "/.claude/skills/web:x"},
+	{"a frontmatter with a colon", []string{base + "/.claude/skills/p=web:x"}, nil, "web:x", base + "/.claude/skills/p"},
+	{"a scope comes before a frontmatter with a colon", []string{base + "/.claude/skills/p=web:x", base + "/web/.claude/skills/x"}, nil, "web:x", base + "/web/.claude/skills/x"},
+
+	{"a plugin's folder", []string{"/plug/skills/x", base + "/.claude/skills/x"}, nil, "plug:x", "/plug/skills/x"},
+	{"a plugin's frontmatter", []string{"/plug/skills/d=x"}, nil, "plug:x", "/plug/skills/d"},
+	{"a plugin's bare frontmatter", []string{"/plug/skills/d=x"}, nil, "x", "/plug/skills/d"},
+	{"a plugin's folder has no bare name", []string{"/plug/skills/x"}, nil, "x", ""},
+	{"a plugin's folder comes before a frontmatter with a colon", []string{"/plug/skills/x", base + "/.claude/skills/p=plug:x"}, nil, "plug:x", "/plug/skills/x"},
+	{"a frontmatter with a colon comes before a plugin's", []string{"/plug/skills/d=x", base + "/.claude/skills/p=plug:x"}, nil, "plug:x", base + "/.claude/skills/p"},
+	{"a plugin's command comes before its skill", []string{"/plug/skills/x"}, []string{"/plug/commands/x.md"}, "plug:x", ""},
+	{"a plugin's command with a workflow", []string{"/plug/skills/x"}, []string{"/plug/commands/x.md", "/plug/commands/x/fsm.json"}, "plug:x", "/plug/commands/x"},
+	{"a plugin's command beside a folder without SKILL.md", nil, []string{"/plug/commands/x.md", "/plug/skills/x/fsm.json"}, "plug:x", "/plug/skills/x"},
+	{"a plugin's skill comes before a folder without SKILL.md", []string{"/plug/skills/x!"}, []string{"/plug/commands/x/fsm.json"}, "plug:x", ""},
+}
+
+func TestClientsOrder(t *testing.T) {
+	for _, l := range layouts {
+		t.Run(l.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.Home, w.ProjectDir = "/home/me", base
+			w.AddDirs, w.PluginDirs = []string{"/added2", "/added"}, []string{"/plug"}
+			w.put("/w/repo/.git/HEAD", "")
+			w.put("/plug/file", "")
+			for _, skill := range l.skills {
+				skill, without := strings.CutSuffix(skill, "!")
+				folder, name, _ := strings.Cut(skill, "=")
+				w.put(folder+"/SKILL.md", "---\nname: "+name+"\n---\n")
+				if !without {
+					w.skill(folder)
+				}
+			}
+			for _, file := range l.files {
+				path, content, _ := strings.Cut(file, "=")
+				w.put(path, content)
+			}
+			want := l.want
+			if want != "" {
+				want += "/fsm.json"
+			}
+			// The model has gone elsewhere: the start directory counts.
+			w.finds(want, l.command, base+"/src")
+			if !strings.Contains(fmt.Sprint(l.files), base) {
+				w.finds(want, l.command, "/")
+			}
+		})
+	}
+}
+
+func TestParentsBelowHome(t *testing.T) {
+	w := newWorld(t)
+	w.Home, w.ConfigDir = "/home/me", "/config"
+	for _, dir := range []string{"/home/me", "/home"} {
+		w.put(dir+"/.claude/skills/x/SKILL.md", "")
+		w.skill(dir + "/.claude/skills/x")
+	}
+	w.finds("", "x", "/home/me/a/b")
+	w.finds("/home/.claude/skills/x/fsm.json", "x", "/home/you/a")
+	w.put("/home/me/a/.claude/skills/x/SKILL.md", "")
+	w.finds(w.skill("/home/me/a/.claude/skills/x"), "x", "/home/me/a/b")
+	w.put("/home/me/.git/HEAD", "")
+	w.finds("", "x", "/home/me/c/d")
+
+	w.Home = ""
+	w.finds("/home/me/.claude/skills/x/fsm.json", "x", "/home/me/c/d")
+}
+
+func TestWithoutARepositoryEveryParentIsSearched(t *testing.T) {
+	w := newWorld(t)
+	w.put("/.claude/skills/x/SKILL.md", "")
+	w.finds(w.skill("/.claude/skills/x"), "x", "/a/b/c/d/e/f/g")
+}
+
+func TestScopedNameDoesNotNeedTheRegistry(t *testing.T) {
+	w := newWorld(t)
+	w.finds("", "apps/web:x", project)
+	w.put(registry, "{")
+	w.finds("", "apps/web:x", project)
+	w.put(project+"/web/.claude/skills/x/SKILL.md", "")
+	w.finds(w.skill(project+"/web/.claude/skills/x"), "web:x", project)
+}
+
+// counting counts the directories that are listed.
+type counting struct {
+	locator.FS
+	listed *int
+}
+
+func (c counting) ReadDir(path string) ([]fs.DirEntry, error) {
+	*c.listed++
+	return c.FS.ReadDir(path)
+}
+
+func TestSearchForNestedSkillsIsBounded(t *testing.T) {
+	w := newWorld(t)
+	listed := 0
+	w.FS = counting{w.FS, &listed}
+	for i := range 300 {
+		w.put(fmt.Sprintf("%s/d%04d/file", project, i), "")
+	}
+	w.put(project+"/d0248/.claude/skills/in/SKILL.md", "")
+	w.put(project+"/d0249/.claude/skills/out/SKILL.md", "")
+	w.skill(project + "/d0249/.claude/skills/out")
+	w.finds(w.skill(project+"/d0248/.claude/skills/in"), "in", project)
+	listed = 0
+	result := w.finds("", "out", project)
+	assert.Less(t, listed, 300)
+	assert.Contains(t, explain(result), "nested skill | "+project+" | skipped | more directories than are searched for nested skills")
+	w.finds(project+"/d0249/.claude/skills/out/fsm.json", "d0249:out", project)
+
+	for _, dir := range []string{"/", "/home/me"} { // no projects
+		w.Home = "/home/me"
+		w.put("/home/me/sub/.claude/skills/x/SKILL.md", "")
+		w.skill("/home/me/sub/.claude/skills/x")
+		listed = 0
+		w.finds("", "x", dir)
+		assert.Less(t, listed, 5)
+	}
+}
+
+func TestEnabledPluginsOrderMarketplaces(t *testing.T) {
+	w := newWorld(t)
+	w.put(registry, objectOf(entry{"p@a", "user", "", "/a", "2026-01-01T00:00:00Z"}, entry{"p@b", "user", "", "/b", ""}, entry{"q@c", "user", "", "/c", ""}))
+	for _, dir := range []string{"/a", "/b"} {
+		w.put(dir+"/skills/d/SKILL.md", "---\nname: x\n---\n")
+		w.skill(dir + "/skills/d")
+	}
+	settings := config + "/settings.json"
+	for text, want := range map[string]string{
+		`{"enabledPlugins": {"q@c": true, "p@b": true, "p@a": true}}`:                 "/b",
+		`{"enabledPlugins": {"p@a": true, "p@b": true}}`:                              "/a",
+		`{"enabledPlugins": {"p@b": true}}`:                                           "/b",
+		`{"enabledPlugins": {"p@a": false, "p@b": true}}`:                             "/b",
+		`{"enabledPlugins": {"p@b": true, "p@a": true, "p@b": true, "p@b": ["1.0"]}}`: "/b",
+	} {
+		w.put(settings, text)
+		for _, name := range []string{"p:d", "p:x", "x"} {
+			result := w.finds(want+"/skills/d/fsm.json", name, project)
+			require.True(t, strings.HasPrefix(result.Plugin, "p@"))
+		}
+	}
+	w.put(settings, `{"enabledPlugins": {"p@b": true, "p@a": true}}`)
+	assert.Contains(t, explain(w.locate("p:d", project)), "plugin registry | /a | skipped | p@a, scope user, updated 2026-01-01T00:00:00Z: the settings enable p@b first")
+
+	// The project's settings are read after the user's.
+	w.put(project+"/.claude/settings.json", `{"enabledPlugins": {"p@a": true}}`)
+	w.finds("/b/skills/d/fsm.json", "p:d", project)
+}

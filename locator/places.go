@@ -1,0 +1,109 @@
+package locator
+
+import (
+	"path/filepath"
+
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// root is a directory with skills/ in it.
+type root struct {
+	rule   Rule
+	plugin string // key or name of the plugin, "" if it is not a plugin's
+	dir    string
+}
+
+// start is the directory that the client was started in. cwd follows the model's cd
+// (measured with 2.1.197, fact 21).
+func (s *search) start() string {
+	if filepath.IsAbs(s.ProjectDir) {
+		return s.ProjectDir
+	}
+	return s.cwd
+}
+
+// roots returns the directories that belong to no plugin in the client's order: the
+// user's, that of the start directory, those of its parents, nearest first, and the
+// added ones.
+func (s *search) roots() []root {
+	var roots []root
+	if s.ConfigDir != "" {
+		roots = append(roots, root{rule: RuleUser, dir: s.ConfigDir})
+	}
+	rule := RuleProject
+	for _, dir := range s.projectDirs() {
+		roots = append(roots, root{rule: rule, dir: projectRoot(dir)})
+		rule = RuleParent
+	}
+	for _, dir := range s.AddDirs {
+		if filepath.IsAbs(dir) {
+			roots = append(roots, root{rule: RuleAddDir, dir: projectRoot(dir)})
+		}
+	}
+	return roots
+}
+
+// projectDirs returns the start directory and its parents as far as the client goes:
+// up to the root of the git repository or worktree, and never to HOME or above it
+// (measured with 2.1.329, facts 48 and 65). Any .git is a root to the client.
+func (s *search) projectDirs() []string {
+	dir := s.start()
+	if !filepath.IsAbs(dir) {
+		return nil
+	}
+	home := s.Home
+	if home != "" {
+		home = safefile.ResolveWith(s.FS.Readlink, home)
+	}
+	var dirs []string
+	for dir = filepath.Clean(dir); dir != home && dir != s.Home; dir = filepath.Dir(dir) {
+		dirs = append(dirs, dir)
+		if found, _ := exists(s.FS, filepath.Join(dir, ".git")); found || dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return dirs
+}
+
+// byFolder returns the first folder of the name that is a skill to the client.
+func (s *search) byFolder() (candidate, bool) {
+	for _, r := range s.roots() {
+		c := candidate{rule: r.rule, folder: skillIn(r.dir, s.command)}
+		if s.isSkill(c.folder) {
+			s.runs(c)
+			return c, true
+		}
+		if s.plugin == "" {
+			s.step(c.rule, filepath.Join(c.folder, plugins.SkillFile), OutcomeAbsent, "")
+		}
+	}
+	return candidate{}, false
+}
+
+// byCommand reports whether the client runs a command of the project or the user. It
+// takes precedence over the name in a frontmatter and over a nested skill.
+func (s *search) byCommand() (candidate, bool) {
+	for _, r := range s.roots() {
+		path := filepath.Join(plugins.CommandsDir(r.dir), s.skill) + ".md"
+		if found, _ := exists(s.FS, path); found {
+			s.step(RuleCommand, path, OutcomeFound, "the client runs this command")
+			return candidate{}, true
+		}
+	}
+	return candidate{}, false
+}
+
+// isSkill reports whether the client takes folder for a skill.
+func (s *search) isSkill(folder string) bool {
+	return isFile(s.FS, filepath.Join(folder, plugins.SkillFile))
+}
+
+// runs adds the step that names the client's choice.
+func (s *search) runs(c candidate) {
+	s.step(c.rule, filepath.Join(c.folder, plugins.SkillFile), OutcomeFound, "the client runs this skill")
+}
+
+func projectRoot(dir string) string { return filepath.Join(dir, ".claude") }
+
+func skillIn(root, skill string) string { return filepath.Join(plugins.SkillsDir(root), skill) }
