@@ -17,7 +17,13 @@ type Result struct {
 	Path    string `json:"path"`   // the fsm.json, "" if there is none
 	Plugin  string `json:"plugin"` // plugin@marketplace, the name of a plugin from PluginDirs, or ""
 	Steps   []Step `json:"steps"`  // in the order they were taken
+
+	known bool
 }
+
+// Known reports whether there is an fsm.json, or a skill or command of the name without
+// one.
+func (r Result) Known() bool { return r.known || r.Found() }
 
 // Found reports whether there is an fsm.json. It may still be unreadable.
 func (r Result) Found() bool { return r.Path != "" }

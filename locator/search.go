@@ -113,6 +113,7 @@ func (s *search) isPath() bool { return strings.Contains(s.plugin, "/") }
 func (s *search) choose(choices []choice) bool {
 	for _, choice := range choices {
 		if c, ok := choice(s); ok {
+			s.result.known = true
 			if c.folder != "" {
 				s.use(c)
 			}

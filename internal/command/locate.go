@@ -92,10 +92,13 @@ func runLocate(s terminal.Streams, f locateFlags, name string) error {
 	if lookupErr != nil {
 		return lookupErr
 	}
-	if !result.Found() {
-		return &exit{code: exitNo}
+	if result.Found() {
+		return nil
 	}
-	return nil
+	if near := l.Near(name, cwd); !result.Known() && len(near) > 0 {
+		return &exit{exitNo, fmt.Errorf("no skill is called %q", name), "did you mean " + strings.Join(near[:min(len(near), 5)], ", ") + "?"}
+	}
+	return &exit{code: exitNo}
 }
 
 // directory returns dir, or the current directory if it is empty, as an absolute path.
