@@ -207,6 +207,7 @@ func TestHighWater(t *testing.T) {
 		{"largest deleted, mark as high", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 7, Tasks: tagged("7.json")}, 7, false},
 		{"largest deleted, mark higher", `[]`, fsmspec.Snapshot{MaxID: 7, HighWater: 9, Tasks: tagged("7.json")}, 9, false},
 		{"largest possible deleted", `[]`, fsmspec.Snapshot{MaxID: fsmspec.MaxID, Tasks: tagged("9007199254740991.json")}, fsmspec.MaxID, true},
+		{"largest possible not deleted", `[]`, fsmspec.Snapshot{MaxID: fsmspec.MaxID, HighWater: 3, Tasks: tagged("7.json")}, 3, false},
 		{"too large a number deleted", `[]`, fsmspec.Snapshot{MaxID: fsmspec.MaxID + 1, HighWater: 3, Tasks: tagged("9007199254740992.json")}, 3, false},
 		{"too large a number deleted, and another", `[]`, fsmspec.Snapshot{MaxID: 1<<63 - 1, HighWater: 3, Tasks: tagged("99999999999999999999.json", "7.json", "5.json")}, 7, true},
 		{"too large a number not deleted", `[]`, fsmspec.Snapshot{MaxID: fsmspec.MaxID + 1, HighWater: 3, Tasks: tagged("7.json")}, 7, true},
