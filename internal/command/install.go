@@ -57,6 +57,11 @@ the project's own settings count as set, because your colleagues do not have you
 any value of yours but 1 is respected there too. --no-task-tools leaves the variable
 out.
 
+The client reads a project's settings from the directory in which it starts, not from
+the parents of that directory. Only .claude/settings.local.json in the root of a git
+repository is also read when the client starts below. install says where the file is
+read, and in which parent directory the project is.
+
 Everything else in the file keeps every byte, and the file keeps its mode. If it is
 a symbolic link, the link's target is edited. Outdated hooks are updated; they keep
 their hydrate flags unless new ones follow "--". New hooks get --announce. The
@@ -186,7 +191,7 @@ func (f *installFlags) run(s terminal.Streams) error {
 	}
 	switch {
 	case f.check:
-		return p.printState(s)
+		return f.printState(s, p)
 	case f.remove:
 		return f.explain(f.uninstall(s, p))
 	}
@@ -283,14 +288,14 @@ func checkPortable(hooks []settings.Hook) error {
 	return nil
 }
 
-func (p installPlan) printState(s terminal.Streams) error {
+func (f *installFlags) printState(s terminal.Streams, p installPlan) error {
 	switch p.report.State {
 	case settings.Absent:
 		fmt.Fprintf(s.Out, "absent from %s\n", p.file.Path)
 		return &exit{code: exitAbsent}
 	case settings.Installed:
 		fmt.Fprintf(s.Out, "installed in %s\n", p.file.Path)
-		fmt.Fprintf(s.Out, "  %s\n", p.tools)
+		fmt.Fprintf(s.Out, "  %s\n  %s\n", f.findReach(s, p.file), p.tools)
 		return nil
 	}
 	fmt.Fprintf(s.Out, "outdated in %s\n", p.file.Path)
@@ -313,8 +318,12 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 	if err := f.replace(s, p.file, data, done[p.report.State]); err != nil {
 		return err
 	}
+	where := f.findReach(s, p.file)
 	if !f.print {
-		fmt.Fprintf(s.Out, "  %s\n", p.tools)
+		fmt.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
+	}
+	if hint := where.hint(); hint != "" {
+		s.Hintf("%s", hint)
 	}
 	if f.project && p.report.State != settings.Installed {
 		s.Hintf("your colleagues need %s on their PATH; without it the client cannot start the hooks, and no tasks are created", settings.Program)

@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
@@ -46,7 +47,11 @@ func (f *installFlags) findTaskTools(s terminal.Streams, file *settings.File, ho
 func (f *installFlags) otherSettings(s terminal.Streams, hooks []settings.Hook) (set []taskTools) {
 	var paths []string
 	if !f.user {
-		paths = append(paths, localSettings, projectSettings)
+		paths = append(paths, localSettings)
+		if dir, err := os.Getwd(); err == nil && gitRoot(dir) != "" {
+			paths = append(paths, filepath.Join(gitRoot(dir), localSettings)) // read below, too (fact 52)
+		}
+		paths = append(paths, projectSettings)
 		if dir, err := claude.ConfigDir(s.Getenv); err == nil {
 			paths = append(paths, filepath.Join(dir, userSettings))
 		}

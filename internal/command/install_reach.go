@@ -1,0 +1,101 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// reach says in which directories the client reads a settings file (fact 52).
+type reach struct {
+	dir    string // of the project, empty for the user's file
+	below  bool   // in every directory below dir, too
+	parent string // a directory above dir that has the project, empty if there is none
+	flag   string // of install, for the file in parent
+}
+
+func (f *installFlags) findReach(s terminal.Streams, file *settings.File) reach {
+	if f.user {
+		return reach{}
+	}
+	dir := filepath.Dir(filepath.Dir(file.Path))
+	r := reach{dir: dir, below: !f.project && isGitRoot(dir)}
+	if f.project {
+		r.flag = " --project"
+	}
+	if !exists(dir, ".git") {
+		r.parent = projectAbove(s, dir)
+	}
+	return r
+}
+
+// projectAbove returns the nearest parent directory that is the root of a git
+// repository or has settings of the client. The user's home is not a project: its
+// .claude holds the user's settings.
+func projectAbove(s terminal.Streams, dir string) string {
+	for dir != filepath.Dir(dir) {
+		dir = filepath.Dir(dir)
+		if sameDir(dir, s.Env("HOME")) {
+			return ""
+		}
+		if exists(dir, ".git") || exists(dir, projectSettings) || exists(dir, localSettings) {
+			return dir
+		}
+	}
+	return ""
+}
+
+// isGitRoot reports whether the client reads the local settings in dir when it starts
+// below. It does not in the root of a linked work tree, whose .git is a file: there it
+// reads those of the main work tree (measured with 2.1.329).
+func isGitRoot(dir string) bool {
+	info, err := os.Stat(filepath.Join(dir, ".git"))
+	return err == nil && info.IsDir()
+}
+
+// gitRoot returns the root of the git repository that contains dir, empty if there is
+// none.
+func gitRoot(dir string) string {
+	for ; !exists(dir, ".git"); dir = filepath.Dir(dir) {
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+	if isGitRoot(dir) {
+		return dir
+	}
+	return ""
+}
+
+func exists(dir, name string) bool {
+	_, err := os.Lstat(filepath.Join(dir, name))
+	return err == nil
+}
+
+func sameDir(a, b string) bool {
+	inA, errA := os.Stat(a)
+	inB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(inA, inB)
+}
+
+func (r reach) String() string {
+	switch {
+	case r.dir == "":
+		return "the client reads this file wherever it starts"
+	case r.below:
+		return fmt.Sprintf("the client reads this file when it starts in %s or below", r.dir)
+	}
+	return fmt.Sprintf("the client reads this file only when it starts in %s", r.dir)
+}
+
+// hint offers the file that the client reads when it starts where the project is.
+func (r reach) hint() string {
+	if r.parent == "" {
+		return ""
+	}
+	return fmt.Sprintf("the project is in %s; if the client starts there, it does not read this file: run cd %q && fsmtx install%s",
+		r.parent, r.parent, r.flag)
+}
