@@ -27,7 +27,9 @@ prompt, so it is used only if the skill is known to have an fsm.json.
 With --announce a success also tells the agent, as additionalContext, each step with
 those it comes after, the descriptions of the steps that are ready, and which tasks
 were replaced. Task tools are named only if CLAUDE_CODE_ENABLE_TODO_TOOLS is 1: not
-all models have them.
+all models have them. The person sees one line, as systemMessage, such as
+"shipit: 2 tasks #3, #4, replaced #1, #2 (1 was under way)". It also has warnings that
+change what the workflow means, and tells of a recovery.
 
 fsmtx install registers it.`
 
@@ -65,7 +67,7 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().StringVar(&f.scope, "scope", "all", `which tasks to replace: "all" that any skill made, or those this "skill" made`)
 	c.Flags().StringVar(&f.active, "active", "reset", `if tasks to be replaced are under way: "reset" them, or "refuse" to replace any`)
-	c.Flags().BoolVar(&f.announce, "announce", false, "tell the agent which tasks it has now, in at most 9,000 characters")
+	c.Flags().BoolVar(&f.announce, "announce", false, "tell the agent which tasks it has now, in at most 9,000 characters, and the person in one line")
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as given to the client with its --plugin-dir (repeatable)")
 	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as given to the client with its --add-dir (repeatable)")
 	c.Flags().DurationVar(&f.lockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
@@ -160,21 +162,13 @@ func succeed(s terminal.Streams, f hydrateFlags, r hydrate.Request, result hydra
 		s.Errorf("an interrupted change of %s was rolled back first", result.List)
 	}
 	for _, c := range result.Recovered.Conflicts {
-		s.Errorf("%s", conflictText(c))
+		s.Errorf("%s", hydrate.ConflictText(c))
 	}
 	if result.Duplicate {
 		s.Errorf("nothing to do: this invocation was hydrated before")
 	}
-	context := ""
-	if f.announce {
-		context = hydrate.Announcement(r, result, s.Getenv)
+	if !f.announce {
+		return deliver(s, event.GoOn(r.Event, ""))
 	}
-	return deliver(s, event.GoOn(r.Event, context))
-}
-
-func conflictText(c txn.Conflict) string {
-	if c.MovedTo == "" {
-		return fmt.Sprintf("%s: %s", c.Name, c.Why)
-	}
-	return fmt.Sprintf("%s: %s; moved to %s", c.Name, c.Why, c.MovedTo)
+	return deliver(s, event.GoOnTelling(r.Event, hydrate.Announcement(r, result, s.Getenv), hydrate.Notice(r, result)))
 }

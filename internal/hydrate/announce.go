@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // Limits of what a hydration tells the agent and the person.
@@ -19,6 +20,7 @@ const (
 	maxLine     = 200  // characters of a subject or a name
 	maxPath     = 1000 // UTF-16 code units of a path
 	maxRanges   = 10   // of a list of task numbers
+	maxNotice   = 1000 // UTF-16 code units of what the person sees
 )
 
 // Announcement tells the agent which tasks it has now: each step, the whole
@@ -65,7 +67,7 @@ type announcement struct {
 func (a announcement) text() string {
 	head := fmt.Sprintf("The skill %s has put its workflow into the task list: %s.\n\n", clip(a.request.Command), changes(a.result))
 	ready := a.ready()
-	state := a.state(ready)
+	state := a.state(ready) + warned(a.result, "\n%s\n")
 	tail := a.tail(ready)
 	room := maxText - maxOmission - units(head) - units(state) - units(a.rest()) - units(tail)
 
@@ -238,6 +240,55 @@ func (a announcement) rest() string {
 		where += "; TaskGet shows one task"
 	}
 	return where + "."
+}
+
+// Notice tells the person in one line what a hydration did. It is empty if there is
+// nothing to tell.
+func Notice(r Request, result Result) string {
+	var parts []string
+	if len(result.Created)+len(result.Deleted) > 0 {
+		parts = append(parts, changes(result))
+	}
+	if text := warned(result, "%s"); text != "" {
+		parts = append(parts, text)
+	}
+	if result.Recovered.Outcome == txn.RolledBack {
+		parts = append(parts, "an interrupted change was rolled back first")
+	}
+	for _, c := range result.Recovered.Conflicts {
+		parts = append(parts, oneLine(ConflictText(c)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	text := clip(r.Command) + ": " + strings.Join(parts, "; ")
+	if units(text) > maxNotice {
+		return cut(text, maxNotice-1) + "…"
+	}
+	return text
+}
+
+// warned formats the first warning that changes the meaning of the fsm.json, and how
+// many more there are. It is empty if there is none.
+func warned(result Result, format string) string {
+	if len(result.Warnings) == 0 {
+		return ""
+	}
+	w := result.Warnings[0]
+	text := fmt.Sprintf("warning: fsm.json:%d:%d: %s", w.Line, w.Column, clip(w.Message))
+	if n := len(result.Warnings) - 1; n > 0 {
+		text += fmt.Sprintf(" … and %s; fsmtx validate shows all", count(n, "more warning"))
+	}
+	return fmt.Sprintf(format, text)
+}
+
+// ConflictText describes a file that another program changed after a transaction had
+// been interrupted.
+func ConflictText(c txn.Conflict) string {
+	if c.MovedTo == "" {
+		return fmt.Sprintf("%s: %s", c.Name, c.Why)
+	}
+	return fmt.Sprintf("%s: %s; moved to %s", c.Name, c.Why, c.MovedTo)
 }
 
 // changes says what a hydration created and deleted:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf16"
 
 	"github.com/go-json-experiment/json"
@@ -12,12 +13,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // hydrated is the result of hydrating a list whose largest number is base.
-func hydrated(t require.TestingT, base int64, tasks string, deleted ...fsmspec.Deletion) hydrate.Result {
-	spec, err := fsmspec.Parse([]byte(tasks))
+func hydrated(t require.TestingT, base int64, text string, deleted ...fsmspec.Deletion) hydrate.Result {
+	spec, err := fsmspec.Parse([]byte(text))
 	require.NoError(t, err)
 	plan, err := spec.Plan("s", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
 	require.NoError(t, err)
@@ -39,14 +42,14 @@ const (
 )
 
 func TestAnnouncement(t *testing.T) {
-	const tasks = `[
+	const steps = `[
 		{"id": 1, "subject": "Set\nup", "description": "First.\r\nThen \u001b.\n", "status": "completed"},
 		{"id": 2, "subject": "Build", "description": "make\n  all", "blockedBy": [1]},
 		{"id": 3, "subject": "Lint", "status": "in_progress"},
 		{"id": 4, "subject": "Ship", "description": "push", "blockedBy": [3, 2]},
 		{"id": 5, "subject": "Tell", "blockedBy": [1, 2, 3, 4]}]`
 	const head = "The skill s has put its workflow into the task list: 5 tasks #11–#15"
-	const steps = ".\n\n#11 Set up (completed)\n#12 Build, after #11\n#13 Lint (in_progress)\n#14 Ship, after #12, #13\n#15 Tell, after #11–#14\n" +
+	const body = ".\n\n#11 Set up (completed)\n#12 Build, after #11\n#13 Lint (in_progress)\n#14 Ship, after #12, #13\n#15 Tell, after #11–#14\n" +
 		"\nReady now: #12, #13\n\n#12: make\n  all\n"
 	const later = " Before you start a later step, read its description. The whole workflow is in /skills/s/fsm.json (id 1 there is #11 here)."
 	deletion := fsmspec.Deletion{Name: "3.json", Status: "in_progress"}
@@ -56,13 +59,13 @@ func TestAnnouncement(t *testing.T) {
 		result  hydrate.Result
 		want    string
 	}{
-		"tools": {request, withTools, hydrated(t, 10, tasks), head + steps + toolsHint},
-		"replaced": {request, withTools, hydrated(t, 10, tasks, deletion, fsmspec.Deletion{Name: "9.json", Status: "pending"}),
-			head + ", replaced #3, #9 (1 was under way)" + steps + toolsHint},
-		"tools unknown":      {request, env(), hydrated(t, 10, tasks), head + steps + unknown + later + unknown2},
-		"tools switched off": {request, env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "0"), hydrated(t, 10, tasks), head + steps + unknown + later + unknown2},
-		"subagent": {hydrate.Request{Command: "s", Subagent: true}, withTools, hydrated(t, 10, tasks),
-			head + steps + "\nGo by this list: take a step only when those that it comes after are completed." + later + "\n"},
+		"tools": {request, withTools, hydrated(t, 10, steps), head + body + toolsHint},
+		"replaced": {request, withTools, hydrated(t, 10, steps, deletion, fsmspec.Deletion{Name: "9.json", Status: "pending"}),
+			head + ", replaced #3, #9 (1 was under way)" + body + toolsHint},
+		"tools unknown":      {request, env(), hydrated(t, 10, steps), head + body + unknown + later + unknown2},
+		"tools switched off": {request, env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "0"), hydrated(t, 10, steps), head + body + unknown + later + unknown2},
+		"subagent": {hydrate.Request{Command: "s", Subagent: true}, withTools, hydrated(t, 10, steps),
+			head + body + "\nGo by this list: take a step only when those that it comes after are completed." + later + "\n"},
 		"one step": {hydrate.Request{Command: "my\nskill\x1b"}, env(), hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A"}]`),
 			"The skill my skill\\x1b has put its workflow into the task list: 1 task #1.\n\n#1 a\n\nReady now: #1\n\n#1: A\n" + unknown + unknown2},
 		"all completed": {request, withTools, hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A", "status": "completed"}]`),
@@ -166,4 +169,59 @@ func TestAnnouncementsFit(t *testing.T) {
 			require.Contains(t, got, "the steps #")
 		}
 	})
+}
+
+// TestNotice: the person sees one line, whatever the texts hold.
+func TestNotice(t *testing.T) {
+	created := hydrated(t, 12, workflow(12, "a", "", true))
+	replaced := created
+	for i := range 12 {
+		replaced.Deleted = append(replaced.Deleted, fsmspec.Deletion{Name: fmt.Sprintf("%d.json", i+1), Status: "pending"})
+	}
+	replaced.Deleted[3].Status = "in_progress"
+	emptied := hydrate.Result{Outcome: tasks.Outcome{Deleted: replaced.Deleted[:2]}}
+	warned := hydrated(t, 0, `[{"id": 1, "subject": "a"}]`)
+	warned.Warnings = []fsmspec.Problem{{Line: 2, Column: 3, Message: "cycle 1 -> 2 -> 1"}}
+	warnedOften := warned
+	warnedOften.Warnings = append(warnedOften.Warnings, warned.Warnings[0], warned.Warnings[0])
+	recovered := hydrated(t, 0, `[{"id": 1, "subject": "a"}]`)
+	recovered.Recovered = txn.Report{Outcome: txn.RolledBack, Conflicts: []txn.Conflict{{Name: "9\n.json", Why: "modified", MovedTo: "/c/9\x1b.json"}, {Name: "8.json", Why: "created"}}}
+	duplicate := hydrate.Result{Outcome: tasks.Outcome{Duplicate: true, Recovered: txn.Report{Outcome: txn.RolledBack}}}
+	committed := hydrate.Result{Outcome: tasks.Outcome{Recovered: txn.Report{Outcome: txn.Committed}}}
+	for name, test := range map[string]struct {
+		result hydrate.Result
+		want   string
+	}{
+		"created":      {created, "s: 12 tasks #13–#24"},
+		"replaced":     {replaced, "s: 12 tasks #13–#24, replaced #1–#12 (1 was under way)"},
+		"emptied":      {emptied, "s: no tasks, removed #1, #2"},
+		"warned":       {warned, "s: 1 task #1; warning: fsm.json:2:3: cycle 1 -> 2 -> 1"},
+		"warned often": {warnedOften, "s: 1 task #1; warning: fsm.json:2:3: cycle 1 -> 2 -> 1 … and 2 more warnings; fsmtx validate shows all"},
+		"recovered":    {recovered, `s: 1 task #1; an interrupted change was rolled back first; 9 .json: modified; moved to /c/9\x1b.json; 8.json: created`},
+		"duplicate":    {duplicate, "s: an interrupted change was rolled back first"},
+		"committed":    {committed, ""},
+		"nothing":      {hydrate.Result{}, ""},
+	} {
+		assert.Equal(t, test.want, hydrate.Notice(request, test.result), name)
+	}
+	assert.Equal(t, `a b\x1b: 12 tasks #13–#24`, hydrate.Notice(hydrate.Request{Command: "a\nb\x1b"}, created))
+
+	for range 100 {
+		recovered.Recovered.Conflicts = append(recovered.Recovered.Conflicts, txn.Conflict{Name: "8.json", Why: "created"})
+	}
+	text := hydrate.Notice(request, recovered)
+	assert.Equal(t, 1000, units(text))
+	assert.True(t, strings.HasSuffix(text, "…"), text)
+}
+
+// TestAgentIsWarned: the agent has to know that the order cannot be kept.
+func TestAgentIsWarned(t *testing.T) {
+	_, e := skillHome(t, map[string]string{"s": "[{\"id\": 1, \"subject\": \"a\", \"blockedBy\": [2], \"unknown\": 1},\n {\"id\": 2, \"subject\": \"b\", \"blockedBy\": [1]}]"})
+	r := hydrate.Request{Session: "s", Command: "s"}
+	result, err := hydrate.Run(t.Context(), r, e, hydrate.Options{LockTimeout: 5 * time.Second})
+	require.NoError(t, err)
+	require.Len(t, result.Warnings, 1, "the unknown field does not change the meaning")
+	const warning = "warning: fsm.json:1:42: cycle 1 -> 2 -> 1: each task blocks the next, so none can start"
+	assert.Contains(t, hydrate.Announcement(r, result, e), "\n"+warning+"\n")
+	assert.Equal(t, "s: 2 tasks #1, #2; "+warning, hydrate.Notice(r, result))
 }

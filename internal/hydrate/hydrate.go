@@ -3,6 +3,7 @@ package hydrate
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -33,7 +34,8 @@ type Result struct {
 	List string // the task list's directory
 	Spec string // path of the fsm.json; empty if the skill has none
 	tasks.Outcome
-	Steps []fsmspec.Task // one for each of Created
+	Steps    []fsmspec.Task    // one for each of Created
+	Warnings []fsmspec.Problem // about Steps: those that change the meaning of the fsm.json
 }
 
 // Hydration has something to do: the skill has a valid fsm.json.
@@ -92,6 +94,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	h.result.Outcome, err = h.list.Replace(ctx, label, plan)
 	if len(h.result.Created) > 0 {
 		h.result.Steps = h.spec.Tasks()
+		h.result.Warnings = slices.DeleteFunc(h.spec.Warnings(), func(p fsmspec.Problem) bool { return !p.ChangesMeaning })
 	}
 	return h.result, err
 }

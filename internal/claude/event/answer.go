@@ -34,8 +34,12 @@ func (a Answer) Write(stdout, stderr io.Writer) error {
 
 // GoOn answers that the work is done and the client goes on: {"continue": true}.
 // context, if not empty, is added for the model (fact 22, client 2.1.197).
-func GoOn(name, context string) Answer {
-	return goOn(Reply{Specific: withContext(name, context)})
+func GoOn(name, context string) Answer { return GoOnTelling(name, context, "") }
+
+// GoOnTelling goes on as GoOn does, and tells the person something as systemMessage;
+// either text may be empty.
+func GoOnTelling(name, model, person string) Answer {
+	return goOn(Reply{Specific: withContext(name, model), SystemMessage: person})
 }
 
 // Notice goes on as well, and tells the person something: as systemMessage, which
