@@ -12,7 +12,7 @@ import (
 func (l *Locator) Near(command, cwd string) []string {
 	s := &search{Locator: l, command: command, cwd: cwd}
 	var near []string
-	for _, r := range append(s.roots(), s.pluginRoots()...) {
+	for _, r := range slices.Concat(s.roots(), s.pluginRoots()) {
 		for _, c := range s.folders([]root{r}, r.rule) {
 			name := filepath.Base(c.folder)
 			if plugin, _, _ := strings.Cut(r.plugin, "@"); plugin != "" {

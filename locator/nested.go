@@ -57,8 +57,7 @@ func (s *search) byNestedFolder() (candidate, bool) {
 }
 
 // nestedSkills searches the directories below the start directory, the nearest ones
-// first. The start directories that are no project, HOME and the root, are not
-// searched.
+// first. It does not search HOME and the root directory, which are not projects.
 func (s *search) nestedSkills() (found []candidate, complete bool) {
 	start := s.start()
 	dirs := s.projectDirs()
@@ -87,7 +86,7 @@ func (s *search) nestedSkills() (found []candidate, complete bool) {
 	return found, true
 }
 
-// isSearched excludes the directories that are large and not the user's own work.
+// isSearched excludes directories that are often large and seldom have skills.
 func isSearched(entry fs.DirEntry) bool {
 	return entry.Name()[0] != '.' && entry.Name() != "node_modules"
 }

@@ -27,6 +27,9 @@ func (s *search) start() string {
 // user's, that of the start directory, those of its parents, nearest first, and the
 // added ones.
 func (s *search) roots() []root {
+	if s.rootList != nil {
+		return s.rootList
+	}
 	var roots []root
 	if s.ConfigDir != "" {
 		roots = append(roots, root{rule: RuleUser, dir: s.ConfigDir})
@@ -41,6 +44,7 @@ func (s *search) roots() []root {
 			roots = append(roots, root{rule: RuleAddDir, dir: projectRoot(dir)})
 		}
 	}
+	s.rootList = roots
 	return roots
 }
 
