@@ -20,7 +20,8 @@ invoked skill, and replaces the workflow's tasks in the session's task list. If
 anything fails, the list stays as it was.
 
 On success it prints {"continue": true}. On failure it prints nothing on standard
-output, the whole reason on standard error, and exits with 2, so that the client
+output, the reason on standard error (at most 20 problems, in at most 9,000
+characters; --log and fsmtx validate have all), and exits with 2, so that the client
 shows the reason to the agent. For a skill that the user types, 2 also stops the
 prompt, so it is used only if the skill is known to have an fsm.json.
 

@@ -1,11 +1,17 @@
 package hydrate
 
-import "github.com/fsmtx/fsmtx/internal/claude/event"
+import (
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
 
 // Failed is what the hook answers after a failure. The person's prompt is stopped
 // only if the skill is known to have an fsm.json: UserPromptExpansion fires for
-// every command, most of which have no tasks (fact 19).
+// every command, most of which have no tasks (fact 19). A long message is cut, because
+// all of it would reach the agent (fact 45, client 2.1.329).
 func Failed(r Request, result Result, message, hint string) event.Answer {
+	hint = cut(terminal.Visible(hint), maxHint)
+	message = bounded(message, maxText-units("fsmtx: \nhint: \n")-units(hint))
 	return event.Failure{
 		Message: message,
 		Hint:    hint,

@@ -36,7 +36,11 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 	case errors.Is(err, fsmspec.ErrIDTooLarge):
 		return message + "; no task was changed", fmt.Sprintf("the task list is %s; do that, then invoke the skill again", r.List)
 	}
-	if _, invalid := errors.AsType[*SpecError](err); r.Spec != "" && !invalid {
+	invalid, ok := errors.AsType[*SpecError](err)
+	if ok {
+		return invalid.Brief(), ""
+	}
+	if r.Spec != "" {
 		message += " - the task list is as it was before; nothing needs to be cleaned up"
 		hint = remedy(err, r.List)
 	}

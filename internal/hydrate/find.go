@@ -29,11 +29,15 @@ func (e *SpecError) Error() string {
 		return e.Err.Error()
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s is not valid (%s); no task was changed:", e.Path, count(len(invalid.Problems), "problem"))
+	b.WriteString(e.headline(invalid) + ":")
 	for _, p := range invalid.Problems {
 		fmt.Fprintf(&b, "\n%s:%s", e.Path, p)
 	}
 	return b.String()
+}
+
+func (e *SpecError) headline(invalid *fsmspec.InvalidError) string {
+	return fmt.Sprintf("%s is not valid (%s); no task was changed", e.Path, count(len(invalid.Problems), "problem"))
 }
 
 func (e *SpecError) Unwrap() error { return e.Err }

@@ -1,0 +1,97 @@
+package hydrate_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+)
+
+func invalid(path, text string) *hydrate.SpecError {
+	_, err := fsmspec.Parse([]byte(text))
+	return &hydrate.SpecError{Path: path, Err: err}
+}
+
+// repeated is an fsm.json with one entry a line, each made from its number.
+func repeated(n int, entry func(i int) string) string {
+	var lines []string
+	for i := range n {
+		lines = append(lines, entry(i+1))
+	}
+	return "[" + strings.Join(lines, ",\n ") + "]"
+}
+
+// TestOneCauseIsOneProblem: of one mistake in several tasks the agent reads once, with
+// its places.
+func TestOneCauseIsOneProblem(t *testing.T) {
+	const head = " problems); no task was changed. Correct the file, then invoke the skill again:\n"
+	for name, test := range map[string]struct{ text, want string }{
+		"different problems": {`[{"subject": "a"}, {"id": 2}]`,
+			"/f is not valid (2" + head + "/f:1:2: entry 1 (\"a\"): missing \"id\"\n/f:1:20: task 2: missing \"subject\""},
+		"different strings": {repeated(3, func(i int) string { return fmt.Sprintf(`{"id": "%d", "subject": "a (\"%d\"): "}`, i, i) }),
+			"/f is not valid (3" + head + "/f:1:9: entry 1 (\"a (\\\"1\\\"): \"): id must be a positive integer, not the string \"1\" (write 1 without the quotes) (×3: also at 2:9, 3:9)"},
+		"unknown task": {repeated(2, func(i int) string { return fmt.Sprintf(`{"id": %d, "subject": "a", "blocks": [7]}`, i) }),
+			"/f is not valid (2" + head + "/f:1:39: task 1 (\"a\"): blocks refers to 7, but there is no task with id 7 (did you mean 2?) (×2: also at 2:39)"},
+		"different tasks": {`[{"id": 1, "subject": "a", "blocks": [7]}, {"id": 2, "subject": "a", "blocks": [8]}]`,
+			"/f is not valid (2" + head + "/f:1:39: task 1 (\"a\"): blocks refers to 7, but there is no task with id 7 (did you mean 2?)\n" +
+				"/f:1:81: task 2 (\"a\"): blocks refers to 8, but there is no task with id 8 (did you mean 1?)"},
+	} {
+		assert.Equal(t, test.want, invalid("/f", test.text).Brief(), name)
+	}
+}
+
+// TestAtMostTwentyProblemsAreListed: the rest is counted, with the command that shows it.
+func TestAtMostTwentyProblemsAreListed(t *testing.T) {
+	different := func(i int) string { return fmt.Sprintf(`{"id": %d, "subject": "a", "blocks": [%d]}`, i, 1000+i) }
+	text := invalid("/f", repeated(20, different)).Brief()
+	assert.Len(t, strings.Split(text, "\n"), 21)
+	assert.NotContains(t, text, "more")
+
+	text = invalid("/f", repeated(250, different)).Brief()
+	assert.Len(t, strings.Split(text, "\n"), 22)
+	assert.True(t, strings.HasSuffix(text, "\n… and 230 more: fsmtx validate /f"), text)
+
+	same := func(i int) string { return fmt.Sprintf(`{"id": %d, "subject": "a", "blocks": [1000]}`, i) }
+	text = invalid("/a b's/f", repeated(30, same)).Brief()
+	assert.Contains(t, text, "(×30: also at 2:")
+	assert.Contains(t, text, " 20:40, …)\n… and 10 more: fsmtx validate '/a b'\\''s/f'")
+}
+
+func TestAllProblemsAreLogged(t *testing.T) {
+	err := invalid("/f", repeated(250, func(i int) string { return fmt.Sprintf(`{"id": "%d", "subject": "a"}`, i) }))
+	assert.Equal(t, 250, strings.Count(err.Error(), "\n"))
+	message, hint := hydrate.Explain(err, hydrate.Result{Spec: "/f"}, env())
+	assert.Equal(t, err.Brief(), message)
+	assert.Empty(t, hint)
+}
+
+// TestFailuresFit: whatever fails, the agent reads at most 9,000 characters.
+func TestFailuresFit(t *testing.T) {
+	long := strings.Repeat("𝄞\x1b", 9000)
+	posted := hydrate.Request{Event: event.PostToolUse}
+	a := hydrate.Failed(posted, hydrate.Result{}, long, "do this")
+	assert.LessOrEqual(t, units(a.ErrorText), 9000)
+	assert.Greater(t, units(a.ErrorText), 8900)
+	assert.True(t, strings.HasSuffix(a.ErrorText, "… (the rest is left out; --log keeps the whole message)\nhint: do this\n"), a.ErrorText[len(a.ErrorText)-100:])
+	a = hydrate.Failed(posted, hydrate.Result{}, long, long)
+	assert.LessOrEqual(t, units(a.ErrorText), 9000)
+	a = hydrate.Failed(hydrate.Request{Event: event.UserPromptExpansion}, hydrate.Result{}, long, "")
+	assert.Less(t, units(a.Output), 2*9000, "a backslash is two characters in JSON")
+
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 100).Draw(t, "problems")
+		path := "/" + strings.Repeat(rapid.SampledFrom([]string{"p", "ä", "𝄞", "\x1b", "'"}).Draw(t, "path"), rapid.IntRange(0, 4000).Draw(t, "length"))
+		err := invalid(path, repeated(n, func(i int) string { return fmt.Sprintf(`{"id": %d, "subject": "a", "blocks": [%d]}`, i, 1000+i) }))
+		message, hint := hydrate.Explain(err, hydrate.Result{Spec: path}, env())
+		a := hydrate.Failed(posted, hydrate.Result{Spec: path}, message, hint)
+		require.LessOrEqual(t, units(a.ErrorText), 9000)
+		require.Contains(t, a.ErrorText, "fsmtx: /")
+	})
+}
