@@ -72,7 +72,7 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as given to the client with its --plugin-dir (repeatable)")
 	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as given to the client with its --add-dir (repeatable)")
 	c.Flags().DurationVar(&f.lockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
-	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`")
+	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`, after the reply; a pipe that is full does not block")
 	return c
 }
 
@@ -103,45 +103,53 @@ func (f hydrateFlags) refuse(s terminal.Streams, err error) error {
 	if readErr == nil {
 		request, _, _ = hydrate.Understand(e)
 	}
-	f.record(s, start, hydrate.Call{Request: request, Err: err})
-	return deliver(s, hydrate.Failed(request, hydrate.Result{}, err.Error(), hint))
+	return f.finish(s, start, hydrate.Call{Request: request, Err: err}, hydrate.Failed(request, hydrate.Result{}, err.Error(), hint))
 }
 
 func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy fsmspec.Policy) error {
 	start := time.Now()
 	e, err := readEvent(s)
 	if err != nil {
-		f.record(s, start, hydrate.Call{Err: err})
-		return deliver(s, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
+		return f.finish(s, start, hydrate.Call{Err: err}, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
 			"hydrate is a hook: it reads the client's event; see fsmtx hydrate --help"))
 	}
 	request, skip, err := hydrate.Understand(e)
 	if skip != "" {
-		f.record(s, start, hydrate.Call{Request: request, Skipped: skip})
-		s.Errorf("nothing to do: %s", skip)
-		return deliver(s, event.GoOn(request.Event, ""))
+		return f.finish(s, start, hydrate.Call{Request: request, Skipped: skip}, event.GoOn(request.Event, ""), "nothing to do: "+skip)
 	}
 	var result hydrate.Result
 	if err == nil {
 		result, err = carryOut(ctx, s, request, hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, LockTimeout: f.lockTimeout})
 	}
-	f.record(s, start, hydrate.Call{Request: request, Result: result, Err: err})
+	call := hydrate.Call{Request: request, Result: result, Err: err}
 	if err != nil {
 		message, hint := hydrate.Explain(err, result, s.Getenv)
-		return deliver(s, hydrate.Failed(request, result, message, hint))
+		return f.finish(s, start, call, hydrate.Failed(request, result, message, hint))
 	}
-	return succeed(s, f, request, result)
+	answer := event.GoOn(request.Event, "")
+	if f.announce {
+		answer = event.GoOnTelling(request.Event, hydrate.Announcement(request, result, s.Getenv), hydrate.Notice(request, result))
+	}
+	return f.finish(s, start, call, answer, notes(result)...)
 }
 
-// record appends the call to the log, if there is one. A log that cannot be written
-// does not fail the hook.
-func (f hydrateFlags) record(s terminal.Streams, start time.Time, call hydrate.Call) {
-	if f.log == "" {
-		return
+// finish answers the client first, because the rest may block or fail: the log, and
+// notes on standard error. A log that cannot be written does not fail the hook.
+func (f hydrateFlags) finish(s terminal.Streams, start time.Time, call hydrate.Call, answer event.Answer, notes ...string) error {
+	record := hydrate.NewRecord(call, start, time.Now())
+	if f.log != "" {
+		surviveBrokenPipe() // the call is logged even if the client has gone
 	}
-	if err := hydrate.NewRecord(call, start, time.Now()).Append(f.log); err != nil {
-		s.Errorf("cannot log the call: %v", err)
+	err := deliver(s, answer)
+	if f.log != "" {
+		if failed := record.Append(f.log); failed != nil {
+			s.Errorf("cannot log the call: %v", failed)
+		}
 	}
+	for _, note := range notes {
+		s.Errorf("%s", note)
+	}
+	return err
 }
 
 // carryOut handles signals only when there is something to undo: most skills have no
@@ -158,18 +166,16 @@ func carryOut(ctx context.Context, s terminal.Streams, r hydrate.Request, o hydr
 	return h.Apply(ctx)
 }
 
-func succeed(s terminal.Streams, f hydrateFlags, r hydrate.Request, result hydrate.Result) error {
+// notes are what a success says on standard error, which the client shows nobody.
+func notes(result hydrate.Result) (notes []string) {
 	if result.Recovered.Outcome == txn.RolledBack {
-		s.Errorf("an interrupted change of %s was rolled back first", result.List)
+		notes = append(notes, fmt.Sprintf("an interrupted change of %s was rolled back first", result.List))
 	}
 	for _, c := range result.Recovered.Conflicts {
-		s.Errorf("%s", hydrate.ConflictText(c))
+		notes = append(notes, hydrate.ConflictText(c))
 	}
 	if result.Duplicate {
-		s.Errorf("nothing to do: this invocation was hydrated before")
+		notes = append(notes, "nothing to do: this invocation was hydrated before")
 	}
-	if !f.announce {
-		return deliver(s, event.GoOn(r.Event, ""))
-	}
-	return deliver(s, event.GoOnTelling(r.Event, hydrate.Announcement(r, result, s.Getenv), hydrate.Notice(r, result)))
+	return notes
 }

@@ -211,6 +211,21 @@ func TestRecordIsAppended(t *testing.T) {
 	require.NoError(t, hydrate.Record{}.Append(os.DevNull))
 }
 
+// TestFullPipeDoesNotBlock: the log may be a pipe whose reader does not read.
+func TestFullPipeDoesNotBlock(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	fd, err := syscall.Open(fifo, syscall.O_RDWR|syscall.O_NONBLOCK, 0)
+	require.NoError(t, err)
+	defer syscall.Close(fd)
+	require.NoError(t, hydrate.Record{}.Append(fifo), "there is room")
+	for err == nil {
+		_, err = syscall.Write(fd, []byte("x"))
+	}
+	require.ErrorIs(t, err, syscall.EAGAIN)
+	require.Error(t, hydrate.Record{}.Append(fifo))
+}
+
 // skillHome is a home directory with skills, by name the text of their fsm.json.
 func skillHome(t *testing.T, skills map[string]string) (dir string, e hydrate.Env) {
 	dir = t.TempDir()

@@ -66,10 +66,12 @@ func (c Call) outcome() string {
 	return "hydrated"
 }
 
+const logWait = 100 * time.Millisecond
+
 // Append adds the record to the file at path as one line, with one write, so that
 // the lines of hooks that run at the same time are not mixed. The file is created
-// if necessary. A device or a pipe will do, but a pipe that no process reads is an
-// error instead of a wait.
+// if necessary. A device or a pipe will do, but one that takes nothing is an error
+// after logWait at most: the hook must not hang on its log.
 func (r Record) Append(path string) error {
 	line, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // paths need not be UTF-8
 	if err != nil {
@@ -79,6 +81,9 @@ func (r Record) Append(path string) error {
 	if err != nil {
 		return err
 	}
+	// The error is for a file of a kind that never blocks, or one that the runtime cannot
+	// wait for: with O_NONBLOCK its write fails instead.
+	_ = f.SetWriteDeadline(time.Now().Add(logWait))
 	_, err = f.Write(append(line, '\n'))
 	return errors.Join(err, f.Close())
 }

@@ -25,10 +25,11 @@ type Answer struct {
 	Exit      int
 }
 
-// Write prints the answer. The caller exits with a.Exit, whatever Write returns.
+// Write prints the answer, the output first: standard error may be a pipe that no
+// process reads. The caller exits with a.Exit, whatever Write returns.
 func (a Answer) Write(stdout, stderr io.Writer) error {
-	_, errText := io.WriteString(stderr, a.ErrorText)
 	_, err := io.WriteString(stdout, a.Output)
+	_, errText := io.WriteString(stderr, a.ErrorText)
 	return errors.Join(err, errText)
 }
 

@@ -71,6 +71,9 @@ func TestAnswerIsWritten(t *testing.T) {
 	require.NoError(t, a.Write(&out, &errs))
 	assert.Equal(t, "o\n", out.String())
 	assert.Equal(t, "e\n", errs.String())
+	var both strings.Builder
+	require.NoError(t, a.Write(&both, &both))
+	assert.Equal(t, "o\ne\n", both.String(), "the output first")
 	no := errors.New("no")
 	require.ErrorIs(t, a.Write(full{no}, &errs), no)
 	require.ErrorIs(t, a.Write(&out, full{no}), no)

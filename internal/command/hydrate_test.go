@@ -1,0 +1,73 @@
+package command_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// watched is a stream that notes for each write whether a file existed then.
+type watched struct {
+	path   string
+	text   strings.Builder
+	before bool // the last write found no such file
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	_, err := os.Lstat(w.path)
+	w.before = os.IsNotExist(err)
+	return w.text.Write(p)
+}
+
+// TestReplyComesBeforeTheLog: the log may be on a disk or behind a pipe that is slow,
+// and the agent waits for the reply.
+func TestReplyComesBeforeTheLog(t *testing.T) {
+	for name, test := range map[string]struct {
+		event string
+		args  []string
+		out   bool // the reply is on standard output, not on standard error
+	}{
+		"hydrated":             {event: "good", out: true},
+		"no workflow":          {event: "none", out: true},
+		"not valid":            {event: "bad"},
+		"skipped":              {event: `{"tool_name": "Read"}`, out: true},
+		"no event":             {event: " "},
+		"invalid command line": {event: "good", args: []string{"argument"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			home := t.TempDir()
+			for skill, text := range map[string]string{"good": `[{"id": 1, "subject": "a"}]`, "bad": `[{}]`} {
+				dir := filepath.Join(home, ".claude/skills", skill)
+				require.NoError(t, os.MkdirAll(dir, 0o755))
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "fsm.json"), []byte(text), 0o644))
+			}
+			input := test.event
+			if !strings.ContainsAny(input, " {") {
+				input = fmt.Sprintf(`{"session_id": "s", "tool_response": {"commandName": %q}}`, test.event)
+			}
+			log := filepath.Join(home, "log")
+			out, errs := &watched{path: log}, &watched{path: log}
+			code := command.Main(append([]string{"hydrate", "--log", log}, test.args...), terminal.Streams{
+				In: strings.NewReader(input), Out: out, Err: errs,
+				Getenv: func(name string) (string, bool) { return map[string]string{"HOME": home}[name], name == "HOME" },
+			})
+			reply := errs
+			if test.out {
+				reply = out
+				assert.Equal(t, "{\"continue\": true}\n", out.text.String())
+			}
+			assert.Equal(t, test.out, code == 0)
+			assert.NotEmpty(t, reply.text.String())
+			assert.True(t, reply.before, "the log was written before the reply")
+			assert.FileExists(t, log)
+		})
+	}
+}
