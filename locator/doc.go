@@ -51,7 +51,8 @@
 // be seen here. The search for one visits at most 250 directories, and not those
 // that are hidden or called node_modules; a scoped name needs no search. If a nested
 // folder and a frontmatter have one name, the frontmatter is taken for the client's
-// choice. A nested skill with a colon in its frontmatter name is not found by it.
+// choice, and the folder if the name has a colon. A nested skill with a colon in its
+// frontmatter name is not found by it.
 //
 // The client's files are private to it and may change with any version: the order was
 // measured with 2.1.329 (facts 48 to 51, 59 to 61 and 65 of docs/client-facts.md).

@@ -1,0 +1,255 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// layouts is the number of layouts that the client is run in.
+const layouts = 60
+
+// layout is a set of skills around the start directory BASE/a/b.
+type layout struct {
+	Base     string // "project", or "home/w" below HOME
+	Repo     string // the path of .git below Base, "" if there is none
+	Worktree bool   // .git is a file, as in a worktree
+	Skills   []skillFolder
+	Command  bool   // the project has the command x
+	Options  bool   // the client is given --add-dir and --plugin-dir
+	Read     bool   // the model reads a file beside each nested skill first
+	Call     string // the name that the model invokes
+}
+
+// skillFolder is a folder with an fsm.json in a place.
+type skillFolder struct {
+	Place string
+	Name  string // of the folder
+	Own   string // the name in the frontmatter, "" if there is none
+	Skill bool   // whether it has a SKILL.md
+	Link  bool   // whether it is a symbolic link
+}
+
+// skillPlaces are the directories with skills/ by their names in a layout; BASE stands
+// for its base.
+var skillPlaces = map[string]string{
+	"user":    "home/.claude",
+	"start":   "BASE/a/b/.claude",
+	"parent":  "BASE/a/.claude",
+	"top":     "BASE/.claude",
+	"web":     "BASE/a/b/web/.claude",
+	"api":     "BASE/a/b/apps/api/.claude",
+	"added 1": "added1/.claude",
+	"added 2": "added2/.claude",
+	"plug":    "plug",
+	"plug 2":  "plug2",
+}
+
+var nestedPlaces = []string{"web", "api"}
+
+// genLayout generates layouts. One seed always gives the same layout.
+func genLayout() *rapid.Generator[layout] {
+	places := slices.Sorted(maps.Keys(skillPlaces))
+	folder := rapid.Custom(func(t *rapid.T) skillFolder {
+		f := skillFolder{
+			Place: rapid.SampledFrom(places).Draw(t, "place"),
+			Name:  rapid.SampledFrom([]string{"x", "x", "m", "z"}).Draw(t, "name"),
+			Own:   rapid.SampledFrom([]string{"", "x", "x", "other", "plug:x", "web:x"}).Draw(t, "own"),
+			Skill: rapid.IntRange(0, 5).Draw(t, "skill") > 0,
+			Link:  rapid.IntRange(0, 4).Draw(t, "link") == 0,
+		}
+		if slices.Contains(nestedPlaces, f.Place) && strings.Contains(f.Own, ":") {
+			f.Own = "" // the client knows this name; the locator does not look for it
+		}
+		return f
+	})
+	return rapid.Custom(func(t *rapid.T) layout {
+		l := layout{
+			Base:     rapid.SampledFrom([]string{"project", "home/w"}).Draw(t, "base"),
+			Repo:     rapid.SampledFrom([]string{"", ".git", "a/.git", "a/b/.git"}).Draw(t, "repo"),
+			Worktree: rapid.Bool().Draw(t, "worktree"),
+			Skills: rapid.SliceOfNDistinct(folder, 2, 6, func(f skillFolder) string { return f.Place + f.Name }).
+				Draw(t, "skills"),
+			Command: rapid.IntRange(0, 5).Draw(t, "command") == 0,
+			Options: rapid.IntRange(0, 3).Draw(t, "options") > 0,
+			Read:    rapid.Bool().Draw(t, "read"),
+		}
+		l.Call = rapid.SampledFrom(l.names()).Draw(t, "call")
+		return l
+	})
+}
+
+// names returns the names that the skills may have to the client.
+func (l layout) names() []string {
+	scopes := map[string]string{"web": "web:", "api": "apps/api:", "plug": "plug:", "plug 2": "second:"}
+	var names []string
+	for _, f := range l.Skills {
+		names = append(names, scopes[f.Place]+f.Name)
+		if f.Own != "" {
+			names = append(names, f.Own)
+		}
+	}
+	return append(names, "x")
+}
+
+// path returns the path of a layout's directory in the sandbox.
+func (l layout) path(name string) string { return strings.ReplaceAll(name, "BASE", l.Base) }
+
+// write creates the layout and returns the client's arguments.
+func (l layout) write(t *testing.T, s *realclient.Sandbox) (plugins, added []string) {
+	t.Helper()
+	for i, f := range l.Skills {
+		folder := l.path(skillPlaces[f.Place]) + "/skills/" + f.Name
+		if f.Link {
+			target := fmt.Sprintf("linked/%d", i)
+			require.NoError(t, os.MkdirAll(filepath.Dir(s.Path(folder)), 0o755))
+			require.NoError(t, os.MkdirAll(s.Path(target), 0o755))
+			require.NoError(t, os.Symlink(s.Path(target), s.Path(folder)))
+		}
+		s.Write(folder+"/fsm.json", "[]")
+		if f.Skill {
+			s.Write(folder+"/SKILL.md", "---\n"+own(f.Own)+"description: d\n---\nbody\n")
+		}
+	}
+	s.Write(l.path("BASE/a/b/file"), "")
+	s.Write(l.path("BASE/a/b/web/file"), "text")
+	s.Write(l.path("BASE/a/b/apps/api/file"), "text")
+	if l.Command {
+		s.Write(l.path("BASE/a/b/.claude/commands/x.md"), "---\ndescription: d\n---\nbody\n")
+	}
+	switch {
+	case l.Repo != "" && l.Worktree:
+		s.Write(l.Base+"/"+l.Repo, "gitdir: "+s.Path("elsewhere")+"\n")
+	case l.Repo != "":
+		s.Write(l.Base+"/"+l.Repo+"/HEAD", "ref: refs/heads/main\n")
+	}
+	for dir, name := range map[string]string{"plug": "plug", "plug2": "second"} {
+		s.Write(dir+"/.claude-plugin/plugin.json", `{"name": "`+name+`", "version": "1.0.0"}`)
+	}
+	s.Write("added1/file", "")
+	s.Write("added2/file", "")
+	s.Project = s.Path(l.path("BASE/a/b"))
+	if !l.Options {
+		return nil, nil
+	}
+	return []string{s.Path("plug"), s.Path("plug2")}, []string{s.Path("added2"), s.Path("added1")}
+}
+
+func own(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "name: " + name + "\n"
+}
+
+// undecided reports whether the client's choice depends on what the model has read,
+// which the hook cannot see: a nested folder has the name and so has a frontmatter.
+func (l layout) undecided() bool {
+	scopes := map[string]string{"web": "web:", "api": "apps/api:"}
+	nested, named := false, false
+	for _, f := range l.Skills {
+		scope, below := scopes[f.Place]
+		nested = nested || f.Skill && below && (f.Name == l.Call || scope+f.Name == l.Call)
+		named = named || f.Skill && f.Own == l.Call
+	}
+	return nested && named
+}
+
+var baseDirectory = regexp.MustCompile(`Base directory for this skill: (\S+)`)
+
+// clientsChoice returns the folder that the client runs. ok is false if it does not know
+// the name; the folder is "" if it runs a command.
+func (l layout) clientsChoice(s *realclient.Sandbox, plugins, added []string) (folder string, ok bool) {
+	var turns []Turn
+	if l.Read {
+		for i, place := range nestedPlaces {
+			file := s.Path(strings.TrimSuffix(l.path(skillPlaces[place]), ".claude") + "file")
+			turns = append(turns, Do(Call(fmt.Sprintf("read%d", i), "Read", map[string]any{"file_path": file})))
+		}
+	}
+	turns = append(turns, Do(Skill("skill", l.Call)), Say("done"))
+	var args []string
+	for _, dir := range plugins {
+		args = append(args, "--plugin-dir", dir)
+	}
+	for _, dir := range added {
+		args = append(args, "--add-dir", dir)
+	}
+	r := s.Try(Script{Main: turns}, "go", args...)
+	if !strings.Contains(r.Text("skill"), "Launching skill") {
+		return "", false
+	}
+	if named := baseDirectory.FindStringSubmatch(r.Told("skill")); named != nil {
+		return named[1], true
+	}
+	return "", true
+}
+
+// ours returns the folder that the locator takes for the client's, "" if there is none
+// with a SKILL.md.
+func (l layout) ours(t *testing.T, s *realclient.Sandbox, plugins, added []string) (string, locator.Result) {
+	t.Helper()
+	result, err := (&locator.Locator{
+		FS: locator.OS{}, ConfigDir: filepath.Join(s.Home, ".claude"), ProjectDir: s.Project, Home: s.Home, PluginDirs: plugins, AddDirs: added,
+	}).Locate(l.Call, filepath.Join(s.Project, "web"))
+	if _, missing := errors.AsType[*locator.RegistryError](err); !missing {
+		require.NoError(t, err)
+	}
+	folder := filepath.Dir(result.Path)
+	if _, err := os.Stat(filepath.Join(folder, "SKILL.md")); !result.Found() || err != nil {
+		return "", result
+	}
+	return folder, result
+}
+
+// Facts 48 to 51, 59 to 61 and 65: the locator predicts the folder that the client runs.
+func TestLocatorAgreesWithTheClient(t *testing.T) {
+	agreed, unknown, undecided := 0, 0, 0
+	for seed := range layouts {
+		l := genLayout().Example(seed + 1)
+		t.Run(fmt.Sprint(seed+1), func(t *testing.T) {
+			s := realclient.New(t)
+			plugins, added := l.write(t, s)
+			want, known := l.clientsChoice(s, plugins, added)
+			got, result := l.ours(t, s, plugins, added)
+			switch {
+			case !known:
+				unknown++ // no hook runs
+			case want == got:
+				agreed++
+			case l.undecided():
+				undecided++
+			default:
+				assert.Failf(t, "the locator chose another folder", "%+v\nclient:  %s\nlocator: %s\n%s", l, want, got, explain(result))
+			}
+		})
+	}
+	t.Logf("the locator agrees with client %s in %d of %d layouts in which it runs the skill; %d depend on what was read, in %d the name is unknown",
+		realclient.Version, agreed, layouts-unknown, undecided, unknown)
+	assert.GreaterOrEqual(t, agreed, layouts/3, "too few layouts in which the client runs a skill")
+}
+
+// explain returns the steps of a search as lines of text.
+func explain(r locator.Result) string {
+	var b strings.Builder
+	for _, s := range r.Steps {
+		fmt.Fprintln(&b, s.Rule, s.Path, s.Outcome, s.Detail)
+	}
+	return b.String()
+}
