@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // Limits of the format.
@@ -28,6 +29,10 @@ const (
 	// of the file. The pointers of a list are also limited to about MaxBytes together.
 	// One more entry at the end gives the number of those left out.
 	MaxProblems = 10_000
+	// DefaultCheckTimeout is the time limit of a check that states none.
+	DefaultCheckTimeout = 5 * time.Minute
+	// MaxCheckTimeout is the longest time limit of a check.
+	MaxCheckTimeout = 30 * time.Minute
 )
 
 var (

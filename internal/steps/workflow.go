@@ -1,0 +1,148 @@
+package steps
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// Version is the version of the records that [Workflow.Encode] writes. A version that
+// adds a gate gets another number: a program that does not know a gate must not take a
+// step for one without it.
+const Version = 1
+
+// ErrVersion is returned by [ParseWorkflow] for the record of another version of this
+// program.
+var ErrVersion = errors.New("the workflow was recorded by another version of fsmtx")
+
+// Workflow is what one hydration put into a task list, as recorded by its transaction.
+type Workflow struct {
+	Version int    `json:"version"` // Version
+	Command string `json:"command"` // the name of the skill, as the tag of its tasks has it
+	Spec    string `json:"spec"`    // path of the fsm.json
+	SHA256  string `json:"sha256"`  // of the fsm.json, in hexadecimal digits
+	Session string `json:"session"`
+	Dir     string `json:"dir"`   // the project's directory: the base of Produces, Ready and Check.Dir
+	Steps   []Step `json:"steps"` // in the order of the fsm.json
+}
+
+// Step is one task of a workflow, and its gates: what its entry declares beside the
+// fields of a task. The task file has none of them, because the agent can edit it.
+type Step struct {
+	ID        int64   `json:"id"`    // number in the list
+	Local     int64   `json:"local"` // id in the fsm.json
+	Subject   string  `json:"subject"`
+	Status    string  `json:"status"`              // as hydrated: pending, in_progress or completed
+	BlockedBy []int64 `json:"blockedBy,omitempty"` // numbers in the list, each of a step of this workflow
+
+	Produces []string `json:"produces,omitempty"` // slash-separated paths or patterns below Dir, when the step is completed
+	Ready    []string `json:"ready,omitempty"`    // the same, when the step is started
+	Check    *Check   `json:"check,omitempty"`
+	Approval string   `json:"approval,omitempty"` // the question to the person; empty if none is asked
+}
+
+// Check is a shell command that has to exit 0 before a step is completed.
+type Check struct {
+	Run     string  `json:"run"`
+	Timeout float64 `json:"timeout"`      // in seconds, more than 0
+	Dir     string  `json:"dir,omitzero"` // slash-separated, below Workflow.Dir; empty is Workflow.Dir
+}
+
+// Limit returns the time limit of the check.
+func (c Check) Limit() time.Duration { return time.Duration(c.Timeout * float64(time.Second)) }
+
+// Gated reports whether the step declares a gate: without one only the order of the
+// steps holds it.
+func (s Step) Gated() bool {
+	return len(s.Produces) > 0 || len(s.Ready) > 0 || s.Check != nil || s.Approval != ""
+}
+
+// Step returns the step with a number in the list, or nil.
+func (w *Workflow) Step(id int64) *Step {
+	for i := range w.Steps {
+		if w.Steps[i].ID == id {
+			return &w.Steps[i]
+		}
+	}
+	return nil
+}
+
+// Encode returns the workflow as one line of JSON. Text that is not UTF-8, which a
+// path may be, is written with U+FFFD. It fails if ParseWorkflow would refuse the line.
+func (w Workflow) Encode() (string, error) {
+	if err := w.check(); err != nil {
+		return "", err
+	}
+	text, err := json.Marshal(w, jsonx.Tolerant)
+	return string(text), err
+}
+
+// ParseWorkflow reads the line that Encode wrote. Fields that it does not know are
+// ignored.
+//
+// Errors: ErrVersion, or what is wrong with the record, with its line and column if it
+// is not the JSON of a Workflow.
+func ParseWorkflow(text string) (Workflow, error) {
+	var w Workflow
+	data := []byte(text)
+	if err := json.UnmarshalRead(bytes.NewReader(data), &w); err != nil {
+		return Workflow{}, fmt.Errorf("the record of a workflow: %w", jsonx.Explain(data, err))
+	}
+	if err := w.check(); err != nil {
+		return Workflow{}, err
+	}
+	return w, nil
+}
+
+func (w Workflow) check() error {
+	if w.Version != Version {
+		return fmt.Errorf("%w: version %d, want %d", ErrVersion, w.Version, Version)
+	}
+	if w.Dir == "" {
+		return errors.New("the record of a workflow has no dir")
+	}
+	numbers, locals := map[int64]bool{}, map[int64]bool{}
+	for _, s := range w.Steps {
+		if s.ID < 1 || s.ID > fsmspec.MaxID || numbers[s.ID] {
+			return fmt.Errorf("the record of a workflow: step #%d: not a number of its own", s.ID)
+		}
+		if s.Local < 1 || s.Local > fsmspec.MaxLocalID || locals[s.Local] {
+			return fmt.Errorf("the record of a workflow: step #%d: local id %d is not an id of its own", s.ID, s.Local)
+		}
+		numbers[s.ID], locals[s.Local] = true, true
+	}
+	for _, s := range w.Steps {
+		if err := s.check(numbers); err != nil {
+			return fmt.Errorf("the record of a workflow: step #%d: %w", s.ID, err)
+		}
+	}
+	return nil
+}
+
+func (s Step) check(numbers map[int64]bool) error {
+	if err := new(fsmspec.Status).UnmarshalText([]byte(s.Status)); err != nil {
+		return err
+	}
+	for _, id := range s.BlockedBy {
+		if !numbers[id] {
+			return fmt.Errorf("blocked by #%d, which is not a step", id)
+		}
+	}
+	if s.Check == nil {
+		return nil
+	}
+	if strings.TrimSpace(s.Check.Run) == "" {
+		return errors.New("a check without a command")
+	}
+	if !(s.Check.Timeout > 0 && s.Check.Limit() <= fsmspec.MaxCheckTimeout) {
+		return fmt.Errorf("a check with a timeout of %v seconds", s.Check.Timeout)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package steps
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func release() Workflow {
+	return Workflow{
+		Version: Version, Command: "release", Spec: "/skills/release/fsm.json", SHA256: strings.Repeat("ab", 32), Session: "s1", Dir: "/project",
+		Steps: []Step{
+			{ID: 8, Local: 1, Subject: "Build", Status: "completed", Produces: []string{"dist/*.tar.gz"}},
+			{
+				ID: 9, Local: 2, Subject: "Test", Status: "pending", BlockedBy: []int64{8}, Ready: []string{"dist/app.tar.gz"},
+				Check: &Check{Run: "make test", Timeout: 0.5, Dir: "app"}, Approval: "Publish?",
+			},
+		},
+	}
+}
+
+func TestARecordIsOneLineThatReadsAsItWas(t *testing.T) {
+	line, err := release().Encode()
+	require.NoError(t, err)
+	require.Equal(t, `{"version":1,"command":"release","spec":"/skills/release/fsm.json","sha256":"`+strings.Repeat("ab", 32)+`","session":"s1","dir":"/project","steps":[`+
+		`{"id":8,"local":1,"subject":"Build","status":"completed","produces":["dist/*.tar.gz"]},`+
+		`{"id":9,"local":2,"subject":"Test","status":"pending","blockedBy":[8],"ready":["dist/app.tar.gz"],"check":{"run":"make test","timeout":0.5,"dir":"app"},"approval":"Publish?"}]}`, line)
+	back, err := ParseWorkflow(line)
+	require.NoError(t, err)
+	require.Equal(t, release(), back)
+	require.Equal(t, 500*time.Millisecond, back.Steps[1].Check.Limit())
+}
+
+func TestStep(t *testing.T) {
+	w := release()
+	require.Same(t, &w.Steps[1], w.Step(9))
+	require.Nil(t, w.Step(2), "a local id is not a number in the list")
+	require.True(t, w.Steps[0].Gated())
+	require.False(t, Step{ID: 1, BlockedBy: []int64{2}}.Gated(), "the order is everybody's")
+	for _, gate := range []Step{{Ready: []string{"a"}}, {Check: &Check{}}, {Approval: "?"}} {
+		require.True(t, gate.Gated())
+	}
+}
+
+// A record that is wrong must not become a workflow with fewer gates.
+func TestWhatIsNotARecord(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(w *Workflow)
+		want   string
+	}{
+		"version": {func(w *Workflow) { w.Version = 2 }, "recorded by another version of fsmtx: version 2, want 1"},
+		"dir":     {func(w *Workflow) { w.Dir = "" }, "has no dir"},
+		"number":  {func(w *Workflow) { w.Steps[0].ID = 0 }, "step #0: not a number of its own"},
+		"twice":   {func(w *Workflow) { w.Steps[0].ID = 9 }, "step #9: not a number of its own"},
+		"local":   {func(w *Workflow) { w.Steps[0].Local = 2 }, "step #9: local id 2 is not an id of its own"},
+		"status":  {func(w *Workflow) { w.Steps[0].Status = "done" }, `step #8: unknown status "done"`},
+		"blocker": {func(w *Workflow) { w.Steps[1].BlockedBy = []int64{7} }, "step #9: blocked by #7, which is not a step"},
+		"run":     {func(w *Workflow) { w.Steps[1].Check.Run = " " }, "step #9: a check without a command"},
+		"timeout": {func(w *Workflow) { w.Steps[1].Check.Timeout = 0 }, "step #9: a check with a timeout of 0 seconds"},
+		"limit":   {func(w *Workflow) { w.Steps[1].Check.Timeout = 1801 }, "step #9: a check with a timeout of 1801 seconds"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := release()
+			c.change(&w)
+			_, err := w.Encode()
+			require.ErrorContains(t, err, c.want)
+		})
+	}
+	for text, want := range map[string]string{
+		``:                        "the record of a workflow: 1:1: unexpected end of file",
+		`{"version":1,"dir":3}`:   "the record of a workflow: 1:20: dir: got a number",
+		`{"version":1}x`:          "the record of a workflow: 1:14: ",
+		`{"version":9,"gates":1}`: "version 9, want 1",
+		`{"version":1,"dir":"/p","steps":[{"id":1,"local":1,"status":"pending","check":"make"}]}`: "check: got a string",
+	} {
+		_, err := ParseWorkflow(text)
+		require.ErrorContains(t, err, want, text)
+	}
+	_, err := ParseWorkflow(`{"version":9}`)
+	require.ErrorIs(t, err, ErrVersion)
+}
+
+func TestEveryWorkflowReadsAsItWasWritten(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := Workflow{
+			Version: Version, Command: rapid.String().Draw(t, "command"), Spec: rapid.String().Draw(t, "spec"),
+			Session: rapid.String().Draw(t, "session"), Dir: "/" + rapid.String().Draw(t, "dir"),
+		}
+		for i := range rapid.IntRange(0, 6).Draw(t, "steps") {
+			s := Step{ID: 40 + int64(i), Local: int64(i) + 1, Subject: rapid.String().Draw(t, "subject"), Status: rapid.SampledFrom([]string{"pending", "in_progress", "completed"}).Draw(t, "status")}
+			if i > 0 && rapid.Bool().Draw(t, "blocked") {
+				s.BlockedBy = []int64{40}
+			}
+			if rapid.Bool().Draw(t, "gated") {
+				s.Produces = rapid.SliceOfN(rapid.String(), 1, 3).Draw(t, "produces")
+				s.Check = &Check{Run: "x" + rapid.String().Draw(t, "run"), Timeout: rapid.Float64Range(0.001, 1800).Draw(t, "timeout")}
+				s.Approval = rapid.String().Draw(t, "approval")
+			}
+			w.Steps = append(w.Steps, s)
+		}
+		line, err := w.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(line, "\n") {
+			t.Fatalf("more than a line: %q", line)
+		}
+		back, err := ParseWorkflow(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(w.Steps) == 0 {
+			w.Steps, back.Steps = nil, nil
+		}
+		require.Equal(t, w, back)
+	})
+}
