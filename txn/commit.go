@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -119,7 +120,7 @@ func (t *transaction) run(ctx context.Context, c Change) error {
 		return t.abort(ctx, err)
 	}
 	if err := t.apply(ctx, c); err != nil {
-		return t.abort(ctx, err)
+		return t.abort(ctx, t.changedIfGone(err))
 	}
 	if err := t.files.Rename(t.statePath(journalName), t.statePath(donePrefix+t.id)); err != nil {
 		return t.abort(ctx, err)
@@ -128,6 +129,18 @@ func (t *transaction) run(ctx context.Context, c Change) error {
 		return fmt.Errorf("%w: syncing %s: %w", ErrUnknown, t.s, err)
 	}
 	return nil
+}
+
+// changedIfGone adds ErrChanged to an error that comes from the absence of D: another
+// program has removed it.
+func (t *transaction) changedIfGone(err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if there, lookErr := t.exists(t.d); there || lookErr != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrChanged, err)
 }
 
 // abort undoes what run did. It returns the cause with what the caller has to know

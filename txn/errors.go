@@ -31,8 +31,8 @@ var (
 	// Nothing was changed.
 	ErrTooMany = fmt.Errorf("more than %d files in one transaction", MaxEntries)
 	// ErrChanged is returned when a file to be deleted does not exist, or was
-	// replaced while the transaction was in progress. The transaction was rolled
-	// back; read D again and retry.
+	// replaced while the transaction was in progress, or when D was removed
+	// meanwhile. The transaction was rolled back; read D again and retry.
 	ErrChanged = errors.New("changed by another program")
 	// ErrExists is returned when a file to be created exists already. The
 	// transaction was rolled back.

@@ -200,7 +200,8 @@ func (d *Dir) isOurs(j *journal, e entry) (bool, error) {
 			return false, err
 		}
 	}
-	return d.matches(d.filePath(e.Name), e)
+	same, err := d.matches(d.filePath(e.Name), e)
+	return same, ignoreNotExist(err)
 }
 
 // matches reports whether path is a regular file with the bytes of the entry.
@@ -254,9 +255,28 @@ const (
 	whyModified = "it was created by the interrupted transaction and modified since"
 )
 
+// tries is how often a step of a rollback begins again because another program has
+// deleted or created the file, or has deleted D, between two looks at it: writers
+// need no lock for that. More often is not another program, but a broken disk.
+const tries = 10
+
 // restore links a deleted file back, with its inode. A file that has taken its name
 // meanwhile is moved to the quarantine.
-func (u *rollback) restore(e entry) error {
+func (u *rollback) restore(e entry) (err error) {
+	for range tries {
+		err = u.tryRestore(e)
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
+			return err
+		}
+		if err := u.create(); err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// tryRestore returns fs.ErrNotExist or fs.ErrExist if D changed while it ran.
+func (u *rollback) tryRestore(e entry) error {
 	backup, err := u.files.Lstat(u.backupPath(e.Name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil // the backup link is durable before anything is deleted
@@ -287,13 +307,13 @@ func (u *rollback) restore(e entry) error {
 }
 
 // conflictUnlessMatching reports a conflict if the file at path, which is left in D,
-// does not have the bytes of the entry.
+// does not have the bytes of the entry. One that was deleted meanwhile is no conflict.
 func (u *rollback) conflictUnlessMatching(path string, e entry, why string) error {
 	same, err := u.matches(path, e)
 	if err == nil && !same {
 		u.report.Conflicts = append(u.report.Conflicts, Conflict{Name: e.Name, Why: why})
 	}
-	return err
+	return ignoreNotExist(err)
 }
 
 // remove removes a file that the transaction created. If it was modified since, it
@@ -301,7 +321,7 @@ func (u *rollback) conflictUnlessMatching(path string, e entry, why string) erro
 func (u *rollback) remove(e entry) error {
 	same, err := u.matches(u.filePath(e.Name), e)
 	if err == nil && !same {
-		return u.quarantine(e.Name, whyModified)
+		return ignoreNotExist(u.quarantine(e.Name, whyModified))
 	}
 	if err == nil {
 		err = u.files.Remove(u.filePath(e.Name))
@@ -314,7 +334,7 @@ func (u *rollback) remove(e entry) error {
 
 // quarantine moves a file of D into S/conflicts. The file is linked there and synced
 // before its name in D is removed: a power cut may split a rename between two
-// directories and lose both names.
+// directories and lose both names. It returns fs.ErrNotExist if the file is gone.
 func (u *rollback) quarantine(name, why string) error {
 	dir, err := u.mkdirQuarantine(u.j.ID)
 	if err != nil {
@@ -383,8 +403,10 @@ func (u *rollback) put(info fs.FileInfo, from, to string) error {
 
 // finish makes the rollback durable and then removes the journal.
 func (u *rollback) finish() error {
-	if err := u.files.Sync(u.d); ignoreNotExist(err) != nil {
-		return err
+	for _, dir := range append([]string{u.d}, u.unsynced...) { // D may have been created again
+		if err := u.files.Sync(dir); ignoreNotExist(err) != nil {
+			return err
+		}
 	}
 	if err := u.files.Remove(u.statePath(journalName)); ignoreNotExist(err) != nil {
 		return err

@@ -44,7 +44,7 @@ func Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.Snapshot,
 		return snap, nil, err
 	}
 	defer d.Close()
-	names, err := d.Readdirnames(-1)
+	names, err := namesIn(d)
 	if err != nil {
 		return snap, nil, err
 	}
@@ -60,6 +60,15 @@ func Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.Snapshot,
 	names = slices.DeleteFunc(names, func(name string) bool { return !utf8.ValidString(name) })
 	snap.Tasks, torn, err = classifyAll(ctx, d, names)
 	return snap, torn, err
+}
+
+// namesIn returns the names in d, none if d was removed after it was opened.
+func namesIn(d *os.File) ([]string, error) {
+	names, err := d.Readdirnames(-1)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return names, err
 }
 
 // classifyAll reads the named files, in parallel. Every call of a skill reads the

@@ -1,0 +1,116 @@
+package tasks
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// memoryList returns an empty list, in memory if that is possible.
+func memoryList(t *testing.T) *List {
+	root, err := os.MkdirTemp("/dev/shm", "fsmtx-test-")
+	if err != nil {
+		root = t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(root) })
+	l := &List{Dir: filepath.Join(root, "list")}
+	require.NoError(t, os.Mkdir(l.Dir, 0o755))
+	return l
+}
+
+// vanishing deletes the named file of the list ahead of the nth operation.
+func (l *List) vanishing(name string, n int) *faultfs.Steps {
+	return &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {
+		if n--; n == -1 {
+			_ = os.Remove(filepath.Join(l.Dir, name))
+		}
+		return nil
+	}}
+}
+
+// TestReplaceTakesAFileThatVanishesAsGone: a client that deletes a task takes no
+// lock (fact 13).
+func TestReplaceTakesAFileThatVanishesAsGone(t *testing.T) {
+	plan := planner(t, `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`, nil)
+	for _, name := range []string{"1.json", "2.json", "3.json", "4.json", "5.json", highWaterName} {
+		for n, more := 0, true; more; n++ {
+			l := memoryList(t)
+			write(t, l.Dir, "1.json", task(manualTask, "1.json"))
+			write(t, l.Dir, "2.json", task(taggedTask, "2.json"))
+			write(t, l.Dir, "3.json", task(taggedTask, "3.json"))
+			write(t, l.Dir, highWaterName, "3") // as the client does before it deletes 3.json
+			files := l.vanishing(name, n)
+			before, count := files.Before, 0
+			files.Before = func(s faultfs.Step) error { count++; return before(s) }
+			l.FS = files
+			_, err := l.Replace(t.Context(), Label{Command: "skill"}, plan)
+			more = count > n
+			require.NoError(t, err, "%s deleted ahead of operation %d", name, n)
+			got := taskFiles(t, l.Dir)
+			for _, old := range []string{"2.json", "3.json"} {
+				assert.NotContains(t, got, old)
+			}
+			for _, kept := range []string{"1.json", "4.json", "5.json"} {
+				if kept != name {
+					assert.Contains(t, got, kept, "%s deleted ahead of operation %d", name, n)
+				}
+			}
+		}
+	}
+}
+
+// TestRecoverTakesAFileThatVanishesAsGone recovers from a replacement that died when
+// it was about to commit, of whose tasks one was updated since.
+func TestRecoverTakesAFileThatVanishesAsGone(t *testing.T) {
+	plan := planner(t, `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`, nil)
+	for _, name := range []string{"2.json", "4.json", "5.json", "5.json.lock", ".lock.lock", highWaterName} {
+		for n, more := 0, true; more; n++ {
+			l := memoryList(t)
+			write(t, l.Dir, "2.json", task(taggedTask, "2.json"))
+			write(t, l.Dir, "3.json", task(taggedTask, "3.json"))
+			frozen := false
+			l.before(func(s faultfs.Step) error {
+				if frozen = frozen || s.Op == "rename" && filepath.Base(s.Path) == "journal"; frozen {
+					return faultfs.ErrFrozen
+				}
+				return nil
+			})
+			_, err := l.Replace(t.Context(), Label{}, plan)
+			require.ErrorIs(t, err, txn.ErrRecoveryRequired)
+			write(t, l.Dir, "5.json", "updated")
+
+			files := l.vanishing(name, n)
+			before, count := files.Before, 0
+			files.Before = func(s faultfs.Step) error { count++; return before(s) }
+			l.FS = files
+			_, err = l.Recover(t.Context())
+			more = count > n
+			require.NoError(t, err, "%s deleted ahead of operation %d", name, n)
+			want := []string{"2.json", "3.json"}
+			got := taskFiles(t, l.Dir)
+			if name == "2.json" && len(got) == 1 {
+				want = want[1:]
+			}
+			assert.Equal(t, want, got, fmt.Sprintf("%s deleted ahead of operation %d", name, n))
+		}
+	}
+}
+
+func TestNamesOfARemovedListAreNone(t *testing.T) {
+	l := memoryList(t)
+	d, err := os.Open(l.Dir)
+	require.NoError(t, err)
+	defer d.Close()
+	require.NoError(t, os.Remove(l.Dir))
+	names, err := namesIn(d)
+	require.NoError(t, err)
+	assert.Empty(t, names)
+}

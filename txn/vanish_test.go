@@ -1,0 +1,150 @@
+package txn
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// The client deletes tasks without a lock (fact 13), so a file may vanish between
+// any two operations. These tests delete each file ahead of each operation in turn.
+
+// vanishing returns a file system that deletes path, once, ahead of the nth
+// operation, counted from 0 and including those that read. Of a directory it deletes
+// all. deleted is set when it did.
+func vanishing(path string, n int, deleted *bool) vfs.FS {
+	return &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {
+		if n--; n == -1 {
+			_, err := os.Lstat(path)
+			*deleted = err == nil
+			return os.RemoveAll(path)
+		}
+		return nil
+	}}
+}
+
+// operations returns how many operations do makes.
+func operations(do func(vfs.FS) error) (n int, err error) {
+	err = do(&faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error { n++; return nil }})
+	return n, err
+}
+
+// interruptedWorlds are the worlds in which a recovery takes each of its branches.
+var interruptedWorlds = map[string]func(testing.TB, *world){
+	"plain": func(testing.TB, *world) {},
+	"staged files gone": func(t testing.TB, w *world) {
+		require.NoError(t, os.RemoveAll(w.in(txnPrefix+w.id+"/new")))
+	},
+	"others wrote": func(t testing.TB, w *world) {
+		w.write(t, "tasks/list/2.json", "another program's")
+		require.NoError(t, os.Link(w.in(txnPrefix+w.id+"/old/3.json"), w.file("3.json")))
+		require.NoError(t, os.WriteFile(w.file("3.json"), []byte("newer"), 0o640))
+		require.NoError(t, os.WriteFile(w.file("4.json"), []byte("modified"), 0o640))
+	},
+	"a directory in the place of a file": func(t testing.TB, w *world) {
+		require.NoError(t, os.Mkdir(w.file("2.json"), 0o755))
+		w.write(t, "tasks/list/3.json", "old 3")
+	},
+}
+
+func TestRecoveryTakesAFileThatVanishesAsGone(t *testing.T) {
+	for title, make := range interruptedWorlds {
+		fresh := func() *world {
+			w := newWorld(t)
+			make(t, w)
+			return w
+		}
+		for how, call := range map[string]func(*world, vfs.FS) error{
+			"Recover": func(w *world, files vfs.FS) error { _, err := Recover(t.Context(), w.d, WithFS(files)); return err },
+			"Inspect": func(w *world, files vfs.FS) error { _, err := Inspect(t.Context(), w.d, WithFS(files)); return err },
+		} {
+			total, err := operations(func(files vfs.FS) error { return call(fresh(), files) })
+			require.NoError(t, err)
+			for n := range total {
+				for _, name := range []string{"1.json", "2.json", "3.json", "4.json", "5.json", "."} {
+					deleted, w := false, fresh()
+					require.NoError(t, call(w, vanishing(w.file(name), n, &deleted)), "%s, %s: %s deleted ahead of operation %d", title, how, name, n)
+					if how == "Recover" {
+						w.requireBeforeBut(t, name, deleted, fmt.Sprintf("%s: %s deleted ahead of operation %d", title, name, n))
+					}
+				}
+			}
+		}
+	}
+}
+
+// requireBeforeBut fails unless D is as it was before the transaction, except that
+// the file name may be absent if it was deleted, all of them if it is D.
+func (w *world) requireBeforeBut(t *testing.T, name string, deleted bool, when string) {
+	t.Helper()
+	require.NoFileExists(t, w.in(journalName), when)
+	got := map[string]string{}
+	if _, err := os.Lstat(w.d); err == nil || !deleted {
+		got = contents(t, w.d)
+	}
+	want := map[string]string{"1.json": "old 1", "2.json": "old 2", "3.json": "old 3"}
+	if got["3.json"] == "newer" {
+		want["3.json"] = "newer"
+	}
+	for _, file := range slices.Collect(maps.Keys(want)) {
+		if _, there := got[file]; !there && deleted && (name == file || name == ".") {
+			delete(want, file)
+		}
+	}
+	require.Equal(t, want, got, when)
+}
+
+// TestCommitTakesAFileThatVanishesAsChanged: with the file deleted by another
+// program, D is in the state before or after, and the error says that it was
+// changed.
+func TestCommitTakesAFileThatVanishesAsChanged(t *testing.T) {
+	do := func(dir string, files vfs.FS) error {
+		d, err := Open(t.Context(), dir, WithFS(files))
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		return d.Commit(t.Context(), replacing)
+	}
+	total, err := operations(func(files vfs.FS) error { return do(newList(t), files) })
+	require.NoError(t, err)
+	outcomes := map[string]bool{}
+	for n := range total {
+		for _, name := range []string{"1.json", "2.json", "3.json", "4.json", "."} {
+			deleted, dir := false, newList(t)
+			when := fmt.Sprintf("%s deleted ahead of operation %d", name, n)
+			err := do(dir, vanishing(filepath.Join(dir, name), n, &deleted))
+			want := map[string]string{"1.json": "old 1.json", "3.json": "new 3.json", "4.json": "new 4.json"}
+			if err != nil {
+				require.ErrorIs(t, err, ErrChanged, when)
+				require.NotErrorIs(t, err, ErrRecoveryRequired, when)
+				want = map[string]string{"1.json": "old 1.json", "2.json": "old 2.json"}
+			}
+			outcomes[fmt.Sprintf("%s committed=%v", name, err == nil)] = true
+			require.NoFileExists(t, filepath.Join(stateDirOf(dir), journalName), when)
+			got := map[string]string{}
+			if _, err := os.Lstat(dir); err == nil || !deleted {
+				got = contents(t, dir)
+			}
+			for file := range want {
+				if _, there := got[file]; !there && deleted && (name == file || name == ".") {
+					delete(want, file)
+				}
+			}
+			require.Equal(t, want, got, when)
+		}
+	}
+	assert.Equal(t, []string{
+		". committed=false", ". committed=true", "1.json committed=true", "2.json committed=false", "2.json committed=true",
+		"3.json committed=true", "4.json committed=true",
+	}, slices.Sorted(maps.Keys(outcomes)))
+}
