@@ -35,14 +35,17 @@ const (
 	optional = false
 )
 
-// fieldType is how the value of a field is read from fsm.json and written to a task
-// file.
+// fieldType is how the value of a field is read from fsm.json, written to a task file
+// and described in the schema.
 type fieldType interface {
 	// read stores the value that begins with t in e, or notes what is wrong with it.
 	// It is not called for null.
 	read(p *parser, e *entry, name string, t token)
 	// write appends the JSON value for the file of a task.
 	write(b []byte, f taskFile) []byte
+	// schema returns the JSON types of the value, but for null, and further members of
+	// its schema, each after a comma. See Schema.
+	schema() (types []string, rules string)
 }
 
 // taskFile is what the content of a task file depends on.

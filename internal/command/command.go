@@ -48,6 +48,7 @@ var subcommands = []subcommand{
 	{name: "recover", make: newRecover},
 	{name: "locate", make: newLocate},
 	{name: "validate", make: newValidate, misused: refuseToValidate},
+	{name: "schema", make: newSchema},
 	{name: "install", make: newInstall},
 	{name: "plugin", make: newPlugin},
 	{name: "hooks", make: newHooks, below: hooksSubcommands},

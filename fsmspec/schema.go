@@ -1,0 +1,97 @@
+package fsmspec
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Schema returns the format as a JSON Schema (draft 2020-12), indented, for editors and
+// other validators. It is made from the table of fields that Parse reads by.
+//
+// It says less than Parse in what no schema can say: that ids are unique, that blocks
+// and blockedBy name tasks of the file, how deep a file may be nested, and how strings
+// and keys may be spelled. It says more in one thing: Parse only warns of an unknown
+// field that is like no other, and the schema refuses it, so that an editor marks it.
+func Schema() []byte {
+	var properties, needed []string
+	for _, f := range fields {
+		properties = append(properties, quote(f.name)+":"+f.schema())
+		if f.required {
+			needed = append(needed, quote(f.name))
+		}
+	}
+	text := fmt.Sprintf(`{
+"$schema": "https://json-schema.org/draft/2020-12/schema",
+"title": "fsm.json",
+"description": "The workflow of a skill: tasks with dependencies, which fsmtx puts into the client's task list.",
+"type": "array",
+"maxItems": %d,
+"items": {
+  "type": "object",
+  "properties": {%s},
+  "required": [%s],
+  "additionalProperties": false
+}}`, MaxTasks, strings.Join(properties, ","), strings.Join(needed, ","))
+	// The error is for invalid JSON, which text is not.
+	schema, _ := jsontext.AppendFormat(nil, []byte(text), jsontext.WithIndent("  "))
+	return append(schema, '\n')
+}
+
+// schema returns the schema of the field's value. An optional field may be null.
+func (f field) schema() string {
+	types, rules := f.typ.schema()
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = quote(t)
+	}
+	if !f.required {
+		names = append(names, quote("null"))
+	}
+	about := quote("description") + ":" + quote(descriptions[f.name])
+	return "{" + about + "," + quote("type") + ":[" + strings.Join(names, ",") + "]" + rules + "}"
+}
+
+// descriptions say what the fields are for, for people who write a file in an editor.
+var descriptions = map[string]string{
+	"id":          "The number by which other tasks of this file refer to this one. The task list has its own numbers.",
+	"subject":     "What to do, in a few words and in the imperative. It is the task's title in the list.",
+	"description": "What to do in detail, and how to see that it is done.",
+	"activeForm":  "What the client shows while the task is in progress, such as \"Running the tests\".",
+	"owner":       "Who does the task.",
+	"status":      "How far the task is when the workflow starts. Without it the task is pending.",
+	"blocks":      "Ids of the tasks that can start only after this one. Each of them gets this task in its blockedBy.",
+	"blockedBy":   "Ids of the tasks that have to be completed before this one can start.",
+	"metadata":    "Anything else, kept with the task. Its key \"fsm\" is overwritten with the name of the skill.",
+}
+
+// visibleText matches a text with a character that shows on a screen: see isBlank.
+const visibleText = `[^\p{Z}\p{Cc}\p{Cf}]`
+
+func (idType) schema() (types []string, rules string) {
+	return []string{"integer"}, fmt.Sprintf(`,"minimum":1,"maximum":%d`, MaxLocalID)
+}
+
+func (x textType) schema() (types []string, rules string) {
+	if x.visible {
+		rules = `,"pattern":` + quote(visibleText)
+	}
+	return []string{"string"}, rules
+}
+
+func (statusType) schema() (types []string, rules string) {
+	var words []string
+	for _, word := range statuses.words {
+		words = append(words, quote(word))
+	}
+	return []string{"string"}, `,"enum":[` + strings.Join(words, ",") + `,null],"default":` + words[Pending]
+}
+
+func (idsType) schema() (types []string, rules string) {
+	return []string{"array"}, fmt.Sprintf(`,"items":{"type":"integer","minimum":1,"maximum":%d}`, MaxLocalID)
+}
+
+func (metadataType) schema() (types []string, rules string) { return []string{"object"}, "" }
+
+func quote(text string) string { return string(appendQuoted(nil, text)) }

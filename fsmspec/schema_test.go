@@ -1,0 +1,120 @@
+package fsmspec_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+)
+
+func compiledSchema(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(fsmspec.Schema()))
+	require.NoError(t, err)
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.AssertFormat()
+	require.NoError(t, c.AddResource("fsm.schema.json", document))
+	schema, err := c.Compile("fsm.schema.json")
+	require.NoError(t, err)
+	return schema
+}
+
+// beyondSchema matches what Parse refuses and no schema can say.
+var beyondSchema = regexp.MustCompile(`duplicate id|there is no task with id|nested deeper|duplicate key|invalid UTF-8|surrogate|byte order mark`)
+
+// checkSchema fails if schema and validator disagree about a file in more than Schema's
+// documentation says.
+func checkSchema(t require.TestingT, schema *jsonschema.Schema, file string) {
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(file))
+	if err != nil {
+		return // not JSON
+	}
+	refusal := schema.Validate(value)
+	spec, err := fsmspec.Parse([]byte(file))
+	if err == nil {
+		for _, w := range spec.Warnings() {
+			if strings.Contains(w.Message, "unknown field") {
+				require.Error(t, refusal, "an unknown field should be refused by the schema:\n%s", file)
+				return
+			}
+		}
+		require.NoError(t, refusal, "the validator accepts it, the schema does not:\n%s", file)
+		return
+	}
+	if refusal != nil {
+		return
+	}
+	invalid, _ := errors.AsType[*fsmspec.InvalidError](err)
+	for _, p := range invalid.Problems {
+		require.Regexp(t, beyondSchema, p.Message, "the schema accepts it, the validator does not:\n%s", file)
+	}
+}
+
+func TestSchemaAgreesWithTheWorkflows(t *testing.T) {
+	schema := compiledSchema(t)
+	files, err := filepath.Glob("../testdata/workflows/*/fsm.json")
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, len(files), 10)
+	for _, path := range append(files, "testdata/every-field.fsm.json", "../internal/sample/skills/release-checklist/fsm.json") {
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		_, err = fsmspec.Parse(data)
+		require.NoError(t, err, path)
+		checkSchema(t, schema, string(data))
+	}
+}
+
+func TestSchemaAgreesOnMistakes(t *testing.T) {
+	schema := compiledSchema(t)
+	for _, file := range []string{
+		`[]`, `{}`, `null`, `"x"`, `[1]`, `[null]`, `[{}]`, `[{"id":1}]`, `[{"subject":"a"}]`,
+		`[{"id":null,"subject":"a"}]`, `[{"id":1,"subject":null}]`, `[{"id":"1","subject":"a"}]`, `[{"id":1.5,"subject":"a"}]`,
+		`[{"id":0,"subject":"a"}]`, `[{"id":-1,"subject":"a"}]`, `[{"id":1000000,"subject":"a"}]`, `[{"id":1000001,"subject":"a"}]`,
+		`[{"id":1e0,"subject":"a"}]`, `[{"id":1.0,"subject":"a"}]`, `[{"id":1,"subject":""}]`, `[{"id":1,"subject":" \t\u00a0\u200b\u0007"}]`,
+		`[{"id":1,"subject":"\u2028"}]`, `[{"id":1,"subject":"\u0085"}]`, `[{"id":1,"subject":7}]`, `[{"id":1,"subject":"a","status":"done"}]`,
+		`[{"id":1,"subject":"a","status":null,"blocks":null,"blockedBy":null,"metadata":null,"owner":null,"activeForm":null,"description":null}]`,
+		`[{"id":1,"subject":"a","status":3}]`, `[{"id":1,"subject":"a","blockedBy":1}]`, `[{"id":1,"subject":"a","blockedBy":["1"]}]`,
+		`[{"id":1,"subject":"a","blockedBy":[1]}]`, `[{"id":1,"subject":"a","blockedBy":[0]}]`, `[{"id":1,"subject":"a","blocks":[2]}]`,
+		`[{"id":1,"subject":"a","metadata":[]}]`, `[{"id":1,"subject":"a","metadata":{"x":[{}]}}]`, `[{"id":1,"subject":"a","colour":1}]`,
+		`[{"id":1,"subject":"a","depends_on":[]}]`, `[{"id":1,"subject":"a","owner":1}]`, `[{"id":1,"subject":"a","activeForm":{}}]`,
+		`[{"id":1,"subject":"a"},{"id":1,"subject":"b"}]`,
+	} {
+		checkSchema(t, schema, file)
+	}
+}
+
+func TestSchemaAgreesOnGeneratedFiles(t *testing.T) {
+	schema := compiledSchema(t)
+	rapid.Check(t, func(t *rapid.T) {
+		w := workflows().Draw(t, "workflow")
+		checkSchema(t, schema, w.file)
+		checkSchema(t, schema, string(damage(t, []byte(w.file))))
+	})
+}
+
+func TestSchemaLimitsTheNumberOfTasks(t *testing.T) {
+	schema := compiledSchema(t)
+	tasks := func(n int) any {
+		list := make([]any, n)
+		for i := range list {
+			list[i] = map[string]any{"id": i + 1, "subject": "a"}
+		}
+		return list
+	}
+	require.NoError(t, schema.Validate(tasks(fsmspec.MaxTasks)))
+	require.Error(t, schema.Validate(tasks(fsmspec.MaxTasks+1)))
+}
+
+func TestSchemaDescribesEveryField(t *testing.T) {
+	require.NotContains(t, string(fsmspec.Schema()), `"description": ""`)
+}

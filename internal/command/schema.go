@@ -1,0 +1,58 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const schemaLong = `Schema prints the format of fsm.json as a JSON Schema (draft 2020-12), with a
+description of every field, for editors and other validators.
+
+An array has no place for "$schema", so an editor has to be told which files the
+schema is for. --vscode prints the settings that do so in Visual Studio Code, for
+.vscode/settings.json.
+
+The schema cannot say everything: only fsmtx validate finds duplicate ids and
+references to tasks that the file does not have.`
+
+// vscodeSettings refers to the schema by a path in the workspace, which works offline
+// and for everyone who shares the repository.
+const vscodeSettings = `{
+  "json.schemas": [
+    {
+      "fileMatch": ["fsm.json"],
+      "url": "./.vscode/fsm.schema.json"
+    }
+  ]
+}
+`
+
+func newSchema(s terminal.Streams) *cobra.Command {
+	var vscode bool
+	c := &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of fsm.json",
+		Long:  schemaLong,
+		Example: example(
+			"fsmtx schema > .vscode/fsm.schema.json",
+			"fsmtx schema --vscode     # what to add to .vscode/settings.json"),
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			text := fsmspec.Schema()
+			if vscode {
+				text = []byte(vscodeSettings)
+			}
+			if _, err := s.Out.Write(text); err != nil {
+				return err
+			}
+			if vscode {
+				s.Hintf("add this to .vscode/settings.json, and run: fsmtx schema > .vscode/fsm.schema.json")
+			}
+			return nil
+		},
+	}
+	c.Flags().BoolVar(&vscode, "vscode", false, "print the settings for Visual Studio Code instead")
+	return c
+}
