@@ -21,6 +21,21 @@
 //	blocks       an array of ids of this file
 //	blockedBy    an array of ids of this file
 //	metadata     an object
+//	produces     an array of at most [MaxPatterns] patterns for files
+//	check        a shell command, or an object: run (the command; required), timeout, dir
+//	approval     true, or a string: the question to a person
+//	ready        an array of at most [MaxPatterns] patterns for files
+//
+// The last four are [Gates]: what has to hold before the task is started (ready) or
+// completed. They are read here and enforced elsewhere, and no task file has them.
+//
+// A pattern is a path relative to the project's directory with the wildcards of package
+// path, and the dir of a check is such a path without them. Both stay inside that
+// directory: absolute paths and the element ".." are refused. Symbolic links are not
+// known here. What other programs understand in patterns (**, {a,b}, ~, ${X}, a leading
+// !) is refused too: taken literally it would match nothing. A timeout is a number of
+// seconds or a text such as "90s", more than 0, at most [MaxCheckTimeout], and
+// [DefaultCheckTimeout] if left out.
 //
 // A number with a whole value is an integer however it is spelled: 1, 1.0 and 1e0 are
 // the same id. An optional field may be null, which is the same as leaving it out.
@@ -29,7 +44,8 @@
 //
 // A field with an unknown name is refused if that is nearly the name of a field
 // (blocked_by), or what others call one (dependsOn, title): ignored, it would change
-// what the workflow means. Any other unknown field is ignored with a warning.
+// what the workflow means. Any other unknown field is ignored with a warning; in the
+// object of a check every unknown field is refused.
 //
 // The client orders tasks by blockedBy alone. So blocks is mirrored: a task that blocks
 // another one is added to blockedBy of that one, unless it is listed there already.

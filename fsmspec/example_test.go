@@ -43,3 +43,25 @@ func ExampleParse() {
 	// 4:3: entry 3: missing "subject" (misspelled as "subjekt"?)
 	// 4:10: entry 3: id must be a positive integer, not the string "8" (write 8 without the quotes)
 }
+
+func ExampleGates() {
+	spec, err := fsmspec.Parse([]byte(`[
+  {"id": 1, "subject": "Test", "check": {"run": "make test", "timeout": "10m"}},
+  {"id": 2, "subject": "Publish", "blockedBy": [1], "ready": ["dist/*.tar.gz"], "approval": true}
+]`))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, task := range spec.Tasks() {
+		if check := task.Gates.Check; check != nil {
+			fmt.Printf("%s: %s, at most %s\n", task.Subject, check.Run, check.Timeout)
+		}
+		if task.Gates.Approval != "" {
+			fmt.Println(task.Gates.Ready, task.Gates.Approval)
+		}
+	}
+	// Output:
+	// Test: make test, at most 10m0s
+	// [dist/*.tar.gz] May "Publish" be completed?
+}

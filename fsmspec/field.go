@@ -9,9 +9,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// fields declares the fields of a task, in the order in which the client writes them.
-// What Parse accepts, which misspellings it recognises and what a task file contains
-// all follow from this table.
+// fields declares the fields of a task, in the order in which the client writes them, and
+// the gates. What Parse accepts, which misspellings it recognises, what a task file
+// contains and the schema all follow from this table.
 var fields = [...]field{
 	{"id", required, idType{}},
 	{"subject", required, textType{of: func(t *Task) *string { return &t.Subject }, visible: true}},
@@ -22,6 +22,10 @@ var fields = [...]field{
 	{"blocks", optional, idsType{func(t *Task) *[]int64 { return &t.Blocks }, func(e *entry) *[]reference { return &e.blocks }}},
 	{"blockedBy", optional, idsType{func(t *Task) *[]int64 { return &t.BlockedBy }, func(e *entry) *[]reference { return &e.blockedBy }}},
 	{"metadata", optional, metadataType{}},
+	{"produces", optional, patternsType{func(g *Gates) *[]string { return &g.Produces }}},
+	{"check", optional, checkType{}},
+	{"approval", optional, approvalType{}},
+	{"ready", optional, patternsType{func(g *Gates) *[]string { return &g.Ready }}},
 }
 
 type field struct {
@@ -35,17 +39,21 @@ const (
 	optional = false
 )
 
-// fieldType is how the value of a field is read from fsm.json, written to a task file
-// and described in the schema.
+// fieldType is how the value of a field is read from fsm.json and described in the
+// schema.
 type fieldType interface {
 	// read stores the value that begins with t in e, or notes what is wrong with it.
 	// It is not called for null.
 	read(p *parser, e *entry, name string, t token)
-	// write appends the JSON value for the file of a task.
-	write(b []byte, f taskFile) []byte
 	// schema returns the JSON types of the value, but for null, and further members of
 	// its schema, each after a comma. See Schema.
 	schema() (types []string, rules string)
+}
+
+// writtenType is how the value of a field is written to a task file. Gates are not.
+type writtenType interface {
+	// write appends the JSON value for the file of a task.
+	write(b []byte, f taskFile) []byte
 }
 
 // taskFile is what the content of a task file depends on.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 )
 
 // Limits of the format.
@@ -29,10 +28,6 @@ const (
 	// of the file. The pointers of a list are also limited to about MaxBytes together.
 	// One more entry at the end gives the number of those left out.
 	MaxProblems = 10_000
-	// DefaultCheckTimeout is the time limit of a check that states none.
-	DefaultCheckTimeout = 5 * time.Minute
-	// MaxCheckTimeout is the longest time limit of a check.
-	MaxCheckTimeout = 30 * time.Minute
 )
 
 var (
@@ -62,6 +57,7 @@ type Task struct {
 	Blocks      []int64 // as this entry states them: not completed from BlockedBy of the others
 	BlockedBy   []int64 // each once: those that this entry states, then those whose Blocks name it, in the order of the file
 	Metadata    string  // the JSON object as the file spells it; "" if left out
+	Gates       Gates   // never in the file of the task
 }
 
 // Status is how far a task is.
@@ -192,6 +188,7 @@ func (s *Spec) Tasks() []Task {
 	for i := range tasks {
 		tasks[i].Blocks = slices.Clone(tasks[i].Blocks)
 		tasks[i].BlockedBy = slices.Clone(tasks[i].BlockedBy)
+		tasks[i].Gates = tasks[i].Gates.clone()
 	}
 	return tasks
 }

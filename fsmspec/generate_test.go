@@ -1,10 +1,13 @@
 package fsmspec_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
+	"unicode"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"pgregory.net/rapid"
@@ -135,6 +138,7 @@ type model struct {
 	status                                  string
 	blocks, blockedBy                       []int64
 	metadata                                []string // alternating keys and JSON values; nil if left out
+	gates                                   fsmspec.Gates
 }
 
 // workflow is a valid file together with what it means.
@@ -195,7 +199,58 @@ func drawModel(t *rapid.T, id int64, ids []int64) model {
 			m.metadata = append(m.metadata, key, anyValue(2, true).Draw(t, "value"))
 		}
 	}
+	m.gates = drawGates(t)
 	return m
+}
+
+func drawGates(t *rapid.T) fsmspec.Gates {
+	patterns := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"a", "a/b.md", "*.go", "dist/[^a-c]?.*", "é/[[]x]", `\*`, "..."}), 0, 3, rapid.ID[string])
+	gates := fsmspec.Gates{Produces: patterns.Draw(t, "produces"), Ready: patterns.Draw(t, "ready")}
+	if rapid.Bool().Draw(t, "checked") {
+		gates.Check = &fsmspec.Check{
+			Run:     "r" + strings.ReplaceAll(rapid.String().Draw(t, "run"), "\x00", ""),
+			Timeout: time.Duration(rapid.Int64Range(1, int64(fsmspec.MaxCheckTimeout)).Draw(t, "timeout")),
+			Dir:     rapid.SampledFrom([]string{"", "a", "a/b c", "..."}).Draw(t, "dir"),
+		}
+	}
+	if rapid.Bool().Draw(t, "approved") {
+		gates.Approval = "May it be completed?\n" + strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return -1
+			}
+			return r
+		}, rapid.String().Draw(t, "approval"))
+	}
+	return gates
+}
+
+// spelledCheck writes a check as text if it can, or as an object.
+func spelledCheck(t *rapid.T, c fsmspec.Check) string {
+	if rapid.Bool().Draw(t, "plain") && c.Dir == "" && c.Timeout == fsmspec.DefaultCheckTimeout {
+		return spelled(t, c.Run)
+	}
+	timeout := fmt.Sprintf("%de-9", c.Timeout)
+	switch rapid.IntRange(0, 2).Draw(t, "how") {
+	case 0:
+		timeout = spelled(t, c.Timeout.String())
+	case 1:
+		timeout = fmt.Sprintf("%d.%09d", c.Timeout/time.Second, c.Timeout%time.Second)
+	}
+	values := map[string]string{"run": spelled(t, c.Run), "timeout": timeout, "dir": spelled(t, cmp.Or(c.Dir, "."))}
+	names := rapid.Permutation([]string{"run", "timeout", "dir"}).Draw(t, "order")
+	next := -1
+	return object(t, names, func() string {
+		next++
+		return values[names[next]]
+	})
+}
+
+func spelledPatterns(t *rapid.T, patterns []string) string {
+	items := make([]string, len(patterns))
+	for i, p := range patterns {
+		items[i] = space(t) + spelled(t, rapid.SampledFrom([]string{"", "./"}).Draw(t, "here")+p)
+	}
+	return "[" + strings.Join(items, ",") + "]"
 }
 
 // spelled writes the entry with its fields in any order. An empty field is written in
@@ -217,6 +272,14 @@ func (m model) spelled(t *rapid.T) string {
 	optional("status", spelled(t, m.status), m.status == "pending")
 	optional("blocks", m.references(t, m.blocks), len(m.blocks) == 0)
 	optional("blockedBy", m.references(t, m.blockedBy), len(m.blockedBy) == 0)
+	optional("produces", spelledPatterns(t, m.gates.Produces), len(m.gates.Produces) == 0)
+	optional("ready", spelledPatterns(t, m.gates.Ready), len(m.gates.Ready) == 0)
+	if m.gates.Check != nil {
+		fields["check"] = spelledCheck(t, *m.gates.Check)
+	}
+	if m.gates.Approval != "" {
+		fields["approval"] = spelled(t, m.gates.Approval)
+	}
 	optional("unknown", anyValue(2, true).Draw(t, "unknown"), true)
 	if m.metadata == nil {
 		optional("metadata", "null", true)
@@ -224,7 +287,7 @@ func (m model) spelled(t *rapid.T) string {
 		fields["metadata"] = m.spelledMetadata(t)
 	}
 	var names []string
-	for _, name := range []string{"id", "subject", "description", "activeForm", "owner", "status", "blocks", "blockedBy", "metadata", "unknown"} {
+	for _, name := range []string{"id", "subject", "description", "activeForm", "owner", "status", "blocks", "blockedBy", "metadata", "produces", "check", "approval", "ready", "unknown"} {
 		if fields[name] != "" {
 			names = append(names, name)
 		}

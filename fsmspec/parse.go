@@ -91,6 +91,7 @@ func newParser(data []byte) *parser {
 type entry struct {
 	task      Task
 	members   string // of metadata; see taskFile
+	approve   bool   // approval is true
 	index     int    // in the array
 	at        int    // offsets
 	idAt      int
@@ -197,6 +198,9 @@ func (p *parser) task(e *entry) {
 	for _, m := range misspellings {
 		p.noteMisspelling(e, m)
 	}
+	if e.approve {
+		e.task.Gates.Approval = defaultQuestion(&e.task) // now that the subject is known
+	}
 }
 
 // missing notes a missing field. One of the misspellings may be the cause: it is named
@@ -216,6 +220,9 @@ func (p *parser) missing(e *entry, name string, misspellings []misspelling) []mi
 func (p *parser) noteMisspelling(e *entry, m misspelling) {
 	p.problems.note(m.at, e, keepsMeaning, func() (pointer, text string) {
 		pointer = string(jsontext.Pointer(fmt.Sprintf("/%d", e.index)).AppendToken(m.name))
+		if m.meant == checkMember {
+			return pointer, fmt.Sprintf("unknown field %s: it belongs into the object of %q", quoted(m.name), "check")
+		}
 		return pointer, fmt.Sprintf("unknown field %s: write %q, or move it into metadata", quoted(m.name), m.meant)
 	})
 }

@@ -134,14 +134,18 @@ func (f taskFile) creation() Creation {
 	}
 }
 
-// content returns the file as the client itself would write it: every field, indented
+// content returns the file as the client itself would write it: every field of a task, indented
 // by two spaces, strings in their shortest form, numbers as they are spelled.
 func (f taskFile) content() string {
 	b := make([]byte, 0, 512)
 	for i, field := range fields {
+		written, ok := field.typ.(writtenType)
+		if !ok {
+			continue
+		}
 		b = append(b, "{,"[min(i, 1)])
 		b = append(appendQuoted(b, field.name), ':')
-		b = field.typ.write(b, f)
+		b = written.write(b, f)
 	}
 	b = append(b, '}')
 	// The error is for invalid JSON, which b is not.

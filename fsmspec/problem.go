@@ -166,10 +166,24 @@ func fieldMeant(name string) string {
 	case "addblockedby", "after", "blocked", "blocker", "blockers", "dependencies", "dependency", "depends", "dependson",
 		"deps", "needs", "predecessors", "prerequisite", "prerequisites", "required", "requires", "waitfor", "waitsfor":
 		return "blockedBy"
+	case "artefact", "artefacts", "artifact", "artifacts", "creates", "deliverable", "deliverables", "generates", "output", "outputs", "produced", "product", "products", "result", "results", "writes":
+		return "produces"
+	case "assert", "bash", "checkcommand", "cmd", "command", "ensure", "exec", "gate", "gates", "postcondition", "postconditions", "run", "script", "shell", "test", "tests",
+		"validate", "validation", "verification", "verify":
+		return "check"
+	case "checkdir", "checktimeout", "cwd", "dir", "timeout", "workdir":
+		return checkMember
+	case "approve", "approved", "approver", "ask", "askperson", "confirm", "confirmation", "consent", "humanapproval", "needsapproval", "question", "requireapproval", "requiresapproval", "signoff":
+		return "approval"
+	case "consumes", "input", "inputs", "precondition", "preconditions", "readyif", "readywhen", "requiredfiles", "requiresfiles", "uses":
+		return "ready"
 	default:
 		return near(name, fieldNames)
 	}
 }
+
+// checkMember is what fieldMeant returns for a field that is a member of check.
+const checkMember = "check.member"
 
 // statusMeant returns the word for a status that another word probably means, or "".
 func statusMeant(word string) string {

@@ -41,7 +41,8 @@ func checkTasks(t require.TestingT, spec *fsmspec.Spec, models []model) {
 	for i, task := range spec.Tasks() {
 		m := models[i]
 		want := fsmspec.Task{ID: m.id, Subject: m.subject, Description: m.description, ActiveForm: m.activeForm, Owner: m.owner,
-			Status: task.Status, Blocks: append([]int64(nil), m.blocks...), BlockedBy: append([]int64(nil), m.blockedBy...), Metadata: task.Metadata}
+			Status: task.Status, Blocks: append([]int64(nil), m.blocks...), BlockedBy: append([]int64(nil), m.blockedBy...), Metadata: task.Metadata, Gates: m.gates}
+		want.Gates.Produces, want.Gates.Ready = append([]string(nil), m.gates.Produces...), append([]string(nil), m.gates.Ready...)
 		assert.Equal(t, want, task)
 		assert.Equal(t, m.status, task.Status.String())
 		assert.Equal(t, m.metadata != nil, task.Metadata != "")

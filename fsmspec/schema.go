@@ -3,6 +3,7 @@ package fsmspec
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -11,8 +12,8 @@ import (
 // other validators. It is made from the table of fields that Parse reads by.
 //
 // It says less than Parse in what no schema can say: that ids are unique, that blocks
-// and blockedBy name tasks of the file, how deep a file may be nested, and how strings
-// and keys may be spelled. It says more in one thing: Parse only warns of an unknown
+// and blockedBy name tasks of the file, how deep a file may be nested, how strings and
+// keys may be spelled, and a part of what is wrong with gates. It says more in one thing: Parse only warns of an unknown
 // field that is like no other, and the schema refuses it, so that an editor marks it.
 func Schema() []byte {
 	var properties, needed []string
@@ -63,7 +64,13 @@ var descriptions = map[string]string{
 	"status":      "How far the task is when the workflow starts. Without it the task is pending.",
 	"blocks":      "Ids of the tasks that can start only after this one. Each of them gets this task in its blockedBy.",
 	"blockedBy":   "Ids of the tasks that have to be completed before this one can start.",
-	"metadata":    "Anything else, kept with the task. Its key \"fsm\" is overwritten with the name of the skill.",
+	"produces": "Files that have to exist and not be empty when the task is completed. Each is a path relative to the project's directory, " +
+		"or a pattern with *, ? or [] that has to match at least one file.",
+	"check": "A shell command that has to exit 0 when the task is completed. As an object it has a time limit too: a number of seconds or a text " +
+		"such as \"90s\", 5 minutes if left out, at most 30; and a directory, relative to the project's.",
+	"approval": "A person has to say yes when the task is completed: true, or the question.",
+	"ready":    "Files that have to exist and not be empty when the task is started, written like produces.",
+	"metadata": "Anything else, kept with the task. Its key \"fsm\" is overwritten with the name of the skill.",
 }
 
 // visibleText matches a text with a character that shows on a screen: see isBlank.
@@ -93,5 +100,34 @@ func (idsType) schema() (types []string, rules string) {
 }
 
 func (metadataType) schema() (types []string, rules string) { return []string{"object"}, "" }
+
+// Regular expressions about paths of the project: see pathFault and patternFault.
+const (
+	outsideProject   = `^(/|~|[A-Za-z]:)|(^|/)\.\.(/|$)|\$\{|\p{Cc}`
+	notPattern       = `(^|/)\.?$|^!|\*\*|\[!|\{.*,.*\}`
+	escapedWildcards = `^([^\\]|\\[*?\[\]\\])*$`
+	noBackslash      = `^[^\\]*$`
+	duration         = `^\+?(([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+$`
+)
+
+// pathRules returns the rules of a string that is a path of the project.
+func pathRules(backslashes, not string) string {
+	return fmt.Sprintf(`,"pattern":%s,"allOf":[{"pattern":%s},{"not":{"type":"string","pattern":%s}}]`, quote(visibleText), quote(backslashes), quote(not))
+}
+
+func (patternsType) schema() (types []string, rules string) {
+	return []string{"array"}, fmt.Sprintf(`,"maxItems":%d,"items":{"type":"string"%s}`, MaxPatterns, pathRules(escapedWildcards, outsideProject+"|"+notPattern))
+}
+
+func (checkType) schema() (types []string, rules string) {
+	command := `,"pattern":` + quote(visibleText) + `,"not":{"type":"string","pattern":"\u0000"}`
+	timeout := fmt.Sprintf(`{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":%d,"pattern":%s}`, int(MaxCheckTimeout/time.Second), quote(duration))
+	members := `"run":{"type":"string"` + command + `},"timeout":` + timeout + `,"dir":{"type":["string","null"]` + pathRules(noBackslash, outsideProject) + `}`
+	return []string{"string", "object"}, command + `,"properties":{` + members + `},"required":["run"],"additionalProperties":false`
+}
+
+func (approvalType) schema() (types []string, rules string) {
+	return []string{"boolean", "string"}, `,"pattern":` + quote(visibleText) + `,"not":{"anyOf":[{"const":false},{"type":"string","pattern":` + quote(`[^\P{Cc}\n\t]`) + `}]}`
+}
 
 func quote(text string) string { return string(appendQuoted(nil, text)) }

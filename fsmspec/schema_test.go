@@ -30,7 +30,8 @@ func compiledSchema(t *testing.T) *jsonschema.Schema {
 }
 
 // beyondSchema matches what Parse refuses and no schema can say.
-var beyondSchema = regexp.MustCompile(`duplicate id|there is no task with id|nested deeper|duplicate key|invalid UTF-8|surrogate|byte order mark`)
+var beyondSchema = regexp.MustCompile(`duplicate id|there is no task with id|nested deeper|duplicate key|invalid UTF-8|surrogate|byte order mark|` +
+	`not a valid pattern|check.timeout must be|put the command into a script|approval must be true or a question, not the string`)
 
 // checkSchema fails if schema and validator disagree about a file in more than Schema's
 // documentation says.
@@ -88,8 +89,23 @@ func TestSchemaAgreesOnMistakes(t *testing.T) {
 		`[{"id":1,"subject":"a","metadata":[]}]`, `[{"id":1,"subject":"a","metadata":{"x":[{}]}}]`, `[{"id":1,"subject":"a","colour":1}]`,
 		`[{"id":1,"subject":"a","depends_on":[]}]`, `[{"id":1,"subject":"a","owner":1}]`, `[{"id":1,"subject":"a","activeForm":{}}]`,
 		`[{"id":1,"subject":"a"},{"id":1,"subject":"b"}]`,
+		`[{"id":1,"subject":"a","produces":null,"check":null,"approval":null,"ready":null}]`,
 	} {
 		checkSchema(t, schema, file)
+	}
+	for field, values := range map[string][]string{
+		"produces": {`[]`, `["a"]`, `"a"`, `{}`, `[1]`, `[null]`, `[""]`, `["\u200b"]`, `["/a"]`, `["~a"]`, `["c:/a"]`, `["é:/a"]`, `["${A}"]`, `["$a"]`, `["../a"]`, `["a/.."]`, `["..a"]`, `["a/../b"]`,
+			`["a\\\\b"]`, `["a\\b"]`, `["\\*"]`, `["a\\"]`, `["a\nb"]`, `["\u0085"]`, `["a/"]`, `["."]`, `["a/."]`, `["./a"]`, `["a."]`, `["**"]`, `["!a"]`, `["a!"]`, `["[!a]"]`, `["[^a]"]`, `["{a,b}"]`, `["{a}"]`, `["{a}b,"]`, `["[a"]`,
+			"[" + strings.Repeat(`"a",`, 99) + `"a"]`, "[" + strings.Repeat(`"a",`, 100) + `"a"]`},
+		"check": {`""`, `"a"`, `" "`, `"\u0000a"`, `{}`, `[]`, `1`, `true`, `{"run":""}`, `{"run":"a"}`, `{"run":null}`, `{"run":1}`, `{"run":"\u0000a"}`, `{"run":"a","x":1}`, `{"run":"a","timeout":null,"dir":null}`,
+			`{"run":"a","timeout":0}`, `{"run":"a","timeout":0.1}`, `{"run":"a","timeout":1800}`, `{"run":"a","timeout":1800.5}`, `{"run":"a","timeout":-1}`, `{"run":"a","timeout":true}`,
+			`{"run":"a","timeout":"90s"}`, `{"run":"a","timeout":"+1.m.5s"}`, `{"run":"a","timeout":"90"}`, `{"run":"a","timeout":"-1s"}`, `{"run":"a","timeout":"1µs1μs"}`, `{"run":"a","timeout":"31m"}`,
+			`{"run":"a","dir":"."}`, `{"run":"a","dir":"b/"}`, `{"run":"a","dir":"*"}`, `{"run":"a","dir":""}`, `{"run":"a","dir":".."}`, `{"run":"a","dir":"\\*"}`, `{"run":"a","dir":"/"}`, `{"run":"a","dir":1}`},
+		"approval": {`true`, `false`, `"a"`, `""`, `" "`, `"a\n\tb"`, `"a\u001b"`, `"a\u0085"`, `"yes"`, `1`, `{}`},
+	} {
+		for _, value := range values {
+			checkSchema(t, schema, `[{"id":1,"subject":"a","`+field+`":`+value+`}]`)
+		}
 	}
 }
 

@@ -28,6 +28,8 @@ func FuzzSpec(f *testing.F) {
 		`[{"id": 1e0, "subject": " <&>\u2028\/\ud834\udd1e ", "description": "d\n", "activeForm": "f", "owner": "o", "status": "in_progress", "metadata": {"fsm": 1, "a": [1.50, {"b": null}]}}]`,
 		`[{"id": 1000000, "subject": "a", "metadata": {"_internal": true}, "extra": 1}]`,
 		`[{"id": 1, "subject": "a", "metadata": {"a": {"b": [1e400]}}}]`,
+		`[{"id": 1, "subject": "a", "produces": ["a/*.md"], "ready": ["[[]b]"], "check": {"run": "true", "timeout": "90s", "dir": "a"}, "approval": true}]`,
+		`[{"id": 1, "subject": "a", "produces": ["../a", "["], "check": {"cmd": 1, "timeout": 1e99}, "approval": "\u001b"}]`,
 		`[]`, ``, `{}`, `[{}]`, `[{"id": 0, "subject": ""}]`, `[{"id": 1, "subject": "a"}, {"id": 1, "subject": "b", "blocks": [3]}]`,
 		`[{"id": 01, "subject": "a"}]`, "\ufeff[]", "[{\"id\": 1, \"subject\": \"\xff\\ud800\"}]", `[{"id":1,"id":1,"subject":"a"}]`, `[[[[`, `[1,]`, `[{"id": null, "subject": null}]`,
 	} {
@@ -58,8 +60,12 @@ func workflow() *rapid.Generator[string] {
 		"status":   rapid.SampledFrom([]string{`"pending"`, `"in_progress"`, `"completed"`, `"done"`, `""`, `null`}),
 		"metadata": rapid.SampledFrom([]string{`{}`, `{"fsm": 1}`, `{"a": {"fsm": [1e400, "\u2028"]}}`, `{"a": 1, "a": 2}`, `[]`, `null`}),
 		"extra":    str,
+		"produces": rapid.SampledFrom([]string{`["a", "b/*.md"]`, `[]`, `null`, `["../a"]`, `"a"`}),
+		"check":    rapid.SampledFrom([]string{`"true"`, `{"run": "true", "timeout": 90, "dir": "a"}`, `{"run": "true", "timeout": "31m"}`, `{"cmd": "true"}`, `""`, `null`}),
+		"approval": rapid.SampledFrom([]string{`true`, `"Well?"`, `false`, `null`}),
+		"ready":    rapid.SampledFrom([]string{`["a"]`, `["a", "a"]`, `["**"]`, `[null]`}),
 	}
-	fields := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"description", "activeForm", "owner", "blocks", "blockedBy", "status", "metadata", "extra"}), 0, 4, rapid.ID)
+	fields := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"description", "activeForm", "owner", "blocks", "blockedBy", "status", "metadata", "extra", "produces", "check", "approval", "ready"}), 0, 4, rapid.ID)
 	task := rapid.Custom(func(t *rapid.T) string {
 		members := []string{`"id": ` + id.Draw(t, "id"), `"subject": ` + str.Draw(t, "subject")}
 		for _, field := range fields.Draw(t, "fields") {

@@ -1,0 +1,344 @@
+package fsmspec
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Limits of the gates.
+const (
+	// MaxPatterns is the largest number of elements of produces or ready.
+	MaxPatterns = 100
+	// MaxCommandBytes is the largest size of the command of a check. The kernel passes
+	// at most 128 KiB in one argument.
+	MaxCommandBytes = 64 << 10
+	// DefaultCheckTimeout is the time limit of a check that states none.
+	DefaultCheckTimeout = 5 * time.Minute
+	// MaxCheckTimeout is the longest time limit of a check.
+	MaxCheckTimeout = 30 * time.Minute
+)
+
+// Gates are what has to hold before a task may be started or completed. This package
+// only reads them: who hydrates a file decides whether they are enforced. They are never
+// written to a task file, because the agent can edit that one.
+type Gates struct {
+	Produces []string // patterns; for each a file has to exist when the task is completed
+	Ready    []string // patterns; for each a file has to exist when the task is started
+	Check    *Check   // nil if left out
+	Approval string   // the question that a person has to say yes to; "" if left out
+}
+
+// Check is a shell command that has to exit 0 when the task is completed.
+type Check struct {
+	Run     string
+	Timeout time.Duration // DefaultCheckTimeout if the file states none
+	Dir     string        // slash-separated, below the project's directory; "" is that directory
+}
+
+// Any reports whether there is a gate.
+func (g Gates) Any() bool {
+	return len(g.Produces) > 0 || len(g.Ready) > 0 || g.Check != nil || g.Approval != ""
+}
+
+func (g Gates) clone() Gates {
+	g.Produces, g.Ready = slices.Clone(g.Produces), slices.Clone(g.Ready)
+	if g.Check != nil {
+		check := *g.Check
+		g.Check = &check
+	}
+	return g
+}
+
+// patternsType is an array of patterns for files.
+type patternsType struct{ of func(*Gates) *[]string }
+
+func (x patternsType) read(p *parser, e *entry, name string, t token) {
+	if t.kind != '[' {
+		hint := ""
+		if t.kind == '"' {
+			hint = " (put it in brackets)"
+		}
+		p.problem(t.start, "%s must be an array of strings, not %s%s", name, p.describe(t), hint)
+		return
+	}
+	patterns := x.of(&e.task.Gates)
+	for i, t := range p.elements {
+		switch {
+		case i > MaxPatterns:
+		case i == MaxPatterns:
+			p.problem(t.start, "%s may hold at most %d elements", name, MaxPatterns)
+		case t.kind != '"':
+			p.problem(t.start, "%s must hold strings, not %s", name, p.describe(t))
+		default:
+			x.add(p, patterns, name, t)
+		}
+	}
+}
+
+func (x patternsType) add(p *parser, patterns *[]string, name string, t token) {
+	text := p.text(t)
+	clean := path.Clean(text)
+	switch wrong := patternFault(text); {
+	case wrong != "":
+		p.problem(t.start, "%s: %s: %s", name, quoted(text), wrong)
+	case slices.Contains(*patterns, clean):
+		p.warn(t.start, "%s lists %s more than once", name, quoted(text))
+	default:
+		*patterns = append(*patterns, clean)
+	}
+}
+
+// patternFault says why text cannot be a pattern for files of the project, or returns
+// "". A pattern is what package path matches, element by element. What other programs
+// understand in patterns is refused rather than taken literally: such a pattern would
+// match nothing, or not what its author meant.
+func patternFault(text string) string {
+	if wrong := pathFault(text); wrong != "" {
+		return wrong
+	}
+	switch {
+	case strings.HasSuffix(text, "/"), path.Base(text) == ".":
+		return "this is a directory, want a file"
+	case strings.Contains(text, "**"):
+		return "** is not supported: write * for each directory, or look for the files in a check"
+	case strings.HasPrefix(text, "!"):
+		return "a pattern cannot be negated"
+	case strings.Contains(text, "[!"):
+		return "write [^ instead of [!"
+	}
+	_, braced, _ := strings.Cut(text, "{")
+	if _, after, _ := strings.Cut(braced, ","); strings.Contains(after, "}") {
+		return "braces are not expanded: list each pattern"
+	}
+	for element := range strings.SplitSeq(text, "/") {
+		if _, err := path.Match(element, ""); err != nil {
+			return "this is not a valid pattern: a [ needs its ] (write [[] for the character itself)"
+		}
+	}
+	return ""
+}
+
+// pathFault says why text cannot be a path below the project's directory, or returns "".
+func pathFault(text string) string {
+	escaped := false
+	for _, r := range text {
+		switch {
+		case unicode.IsControl(r):
+			return "a path cannot have control characters"
+		case escaped && !strings.ContainsRune(`*?[]\`, r):
+			return "write / between directories, not a backslash"
+		}
+		escaped = r == '\\' && !escaped
+	}
+	switch {
+	case isBlank(text):
+		return "the path is blank"
+	case escaped:
+		return "write / between directories, not a backslash"
+	case path.IsAbs(text), strings.HasPrefix(text, "~"), hasDrive(text):
+		return "want a path relative to the project's directory"
+	case strings.Contains(text, "${"):
+		return "variables are not expanded: want a path relative to the project's directory"
+	case slices.Contains(strings.Split(text, "/"), ".."):
+		return ".. is not allowed: the path has to stay inside the project's directory"
+	}
+	return ""
+}
+
+func hasDrive(text string) bool {
+	return len(text) > 1 && text[1] == ':' && 'a' <= text[0]|0x20 && text[0]|0x20 <= 'z'
+}
+
+// checkType is a shell command, or an object with one.
+type checkType struct{}
+
+func (checkType) read(p *parser, e *entry, name string, t token) {
+	check := &Check{Timeout: DefaultCheckTimeout}
+	switch t.kind {
+	case '"':
+		check.Run = p.command(name, t)
+	case '{':
+		p.checkObject(e, name, t, check)
+	default:
+		p.problem(t.start, `%s must be a shell command or an object such as {"run": "make test", "timeout": 90}, not %s`, name, p.describe(t))
+		return
+	}
+	e.task.Gates.Check = check
+}
+
+var checkFields = []string{"run", "timeout", "dir"}
+
+// checkObject reads the members of check. It refuses every unknown one: the object has
+// no other use, and a limit that is misspelt would not be one.
+func (p *parser) checkObject(e *entry, name string, t token, check *Check) {
+	missing, misspelt := true, ""
+	for key, value := range p.members {
+		member := p.text(key)
+		full := name + "." + member
+		switch {
+		case !slices.Contains(checkFields, member):
+			meant := checkFieldMeant(member)
+			if meant == "run" {
+				misspelt = member
+			}
+			p.problem(key.start, "unknown field %s in %s%s", quoted(member), name, didYouMean(meant))
+		case value.kind == 'n':
+		case member == "run":
+			missing = false
+			check.Run = p.command(full, value)
+		case member == "timeout":
+			check.Timeout = p.timeout(full, value)
+		default:
+			check.Dir = p.directory(full, value)
+		}
+	}
+	if missing && misspelt == "" && !p.broken {
+		p.problem(t.start, `%s: missing "run", the shell command`, name)
+	}
+}
+
+// checkFieldMeant returns the member of check that an unknown one is probably meant to
+// be, or "".
+func checkFieldMeant(name string) string {
+	switch fold(cut(name)) {
+	case "args", "bash", "cmd", "cmdline", "command", "commandline", "exec", "execute", "script", "sh", "shell":
+		return "run"
+	case "duration", "limit", "maxtime", "seconds", "timelimit", "timeoutms", "timeoutseconds", "timeoutsec":
+		return "timeout"
+	case "cwd", "folder", "in", "path", "pwd", "root", "workdir", "workingdir", "workingdirectory":
+		return "dir"
+	default:
+		return near(name, checkFields)
+	}
+}
+
+// command returns the shell command t.
+func (p *parser) command(name string, t token) string {
+	if t.kind != '"' {
+		p.problem(t.start, "%s must be a shell command, not %s", name, p.describe(t))
+		return ""
+	}
+	text := p.text(t)
+	switch {
+	case isBlank(text):
+		p.problem(t.start, "%s is blank", name)
+	case strings.Contains(text, "\x00"):
+		p.problem(t.start, "%s has a NUL character, which no command can", name)
+	case len(text) > MaxCommandBytes:
+		p.problem(t.start, "%s is longer than %d bytes: put the command into a script", name, MaxCommandBytes)
+	}
+	return text
+}
+
+// timeout returns the time limit t: a number of seconds, or a text such as "90s".
+func (p *parser) timeout(name string, t token) time.Duration {
+	const want = `%s must be a number of seconds or a text such as "90s" or "5m"`
+	var limit time.Duration
+	var err error
+	switch t.kind {
+	case '0':
+		limit, err = seconds(p.raw(t))
+	case '"':
+		limit, err = time.ParseDuration(p.text(t))
+	default:
+		p.problem(t.start, want+", not %s", name, p.describe(t))
+		return DefaultCheckTimeout
+	}
+	switch {
+	case err != nil:
+		p.problem(t.start, want+", not %s", name, p.describe(t))
+	case limit <= 0:
+		p.problem(t.start, "%s must be more than 0, not %s", name, short(p.raw(t)))
+	case limit > MaxCheckTimeout:
+		p.problem(t.start, "%s must be at most %d seconds (30 minutes), not %s", name, int(MaxCheckTimeout/time.Second), oneLine(short(p.raw(t))))
+	default:
+		return limit
+	}
+	return DefaultCheckTimeout
+}
+
+// seconds returns the duration of a JSON number of seconds, and one above
+// MaxCheckTimeout for each that is too long.
+func seconds(raw string) (time.Duration, error) {
+	unsigned, negative := strings.CutPrefix(raw, "-")
+	digits, exponent := decimal(unsigned)
+	switch {
+	case digits == "" || negative:
+		return 0, nil
+	case len(digits)+exponent > len("1800"):
+		return MaxCheckTimeout + 1, nil
+	case len(digits)+exponent < -8: // less than a nanosecond
+		return 0, nil
+	}
+	whole, fraction := digits+strings.Repeat("0", max(exponent, 0)), ""
+	if exponent < 0 {
+		padded := strings.Repeat("0", max(-exponent-len(digits), 0)) + digits
+		whole, fraction = padded[:len(padded)+exponent], padded[len(padded)+exponent:]
+	}
+	return time.ParseDuration("0" + whole + "." + fraction + "0s")
+}
+
+// directory returns the path t of a directory of the project, "" for the project's own.
+func (p *parser) directory(name string, t token) string {
+	if t.kind != '"' {
+		p.problem(t.start, "%s must be a string, not %s", name, p.describe(t))
+		return ""
+	}
+	text := p.text(t)
+	if wrong := pathFault(text); wrong != "" {
+		p.problem(t.start, "%s: %s: %s", name, quoted(text), wrong)
+		return ""
+	}
+	if strings.Contains(text, `\`) {
+		p.problem(t.start, "%s: %s: write / between directories, not a backslash", name, quoted(text))
+		return ""
+	}
+	if clean := path.Clean(text); clean != "." {
+		return clean
+	}
+	return ""
+}
+
+// approvalType is true, or the question.
+type approvalType struct{}
+
+func (approvalType) read(p *parser, e *entry, name string, t token) {
+	switch t.kind {
+	case 't':
+		e.approve = true
+		return
+	case 'f':
+		p.problem(t.start, "%s must be true or a question, not false: leave it out if nobody is asked", name)
+		return
+	case '"':
+	default:
+		p.problem(t.start, "%s must be true or a question, not %s", name, p.describe(t))
+		return
+	}
+	text := p.text(t)
+	switch fold(cut(strings.TrimSpace(text))) {
+	case "true", "yes", "required":
+		p.problem(t.start, "%s must be true or a question, not %s (write true without the quotes)", name, p.describe(t))
+		return
+	case "false", "no", "none":
+		p.problem(t.start, "%s must be true or a question, not %s: leave it out if nobody is asked", name, p.describe(t))
+		return
+	}
+	switch {
+	case isBlank(text):
+		p.problem(t.start, "%s is blank", name)
+	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
+		p.problem(t.start, "%s has control characters, which a terminal would obey", name)
+	default:
+		e.task.Gates.Approval = text
+	}
+}
+
+// defaultQuestion is what a person is asked where the file says only true.
+func defaultQuestion(t *Task) string {
+	return fmt.Sprintf("May %s be completed?", quoted(t.Subject))
+}
