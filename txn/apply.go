@@ -21,12 +21,16 @@ func (t *transaction) apply(ctx context.Context, c Change) error {
 			return err
 		}
 	}
-	for _, f := range c.Creates {
+	for i, e := range t.journal.Creates {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if err := t.link(f.Name); err != nil {
-			return &FileError{"create", f.Name, err}
+		if err := t.link(e.Name); err != nil {
+			op := "create"
+			if i >= len(c.Creates) { // the restored ones come last
+				op = "restore"
+			}
+			return &FileError{op, e.Name, err}
 		}
 	}
 	for _, name := range c.Deletes {

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -10,6 +11,8 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -17,9 +20,15 @@ import (
 
 // Change is what a transaction does to D. A name may appear in it only once.
 type Change struct {
-	Creates []File
-	Deletes []string // names of regular files in D
-	Label   string   // kept for History; valid UTF-8
+	Creates  []File
+	Restores []Restore
+	Deletes  []string // names of regular files in D
+	Label    string   // kept for History; valid UTF-8
+
+	// Record is kept for History: what the caller wants to be known of the files of
+	// this transaction exactly when they are in D. It is part of the journal, so
+	// that what commits the files commits the record. Valid UTF-8.
+	Record string
 
 	// Prepare, if not nil, is called under all locks, when the journal is durable
 	// and D is still unchanged. It may change files that are not part of the
@@ -36,13 +45,23 @@ type File struct {
 	Mode fs.FileMode // permissions, whatever the umask
 }
 
+// Restore brings back a file that a transaction had deleted and that is still kept;
+// see Dir.History. It is linked to its backup, so that it is the same file: bytes,
+// inode, mode and modification time. Its name in D must be free. The backup stays
+// where it is: who writes the restored file in place changes the backup too.
+type Restore struct {
+	ID   string // of the transaction that deleted it
+	Name string
+}
+
 // Commit carries out the change, completely and durably, or not at all. It releases
 // the locks taken by Lock. When ctx ends before the commit point, the transaction
 // is rolled back.
 //
 // Errors: ErrClosed, ErrName, ErrTooMany, vfs.ErrFileTooLarge if a file or the
 // journal would be larger than vfs.MaxFileBytes, vfs.ErrNotRegular if a file to be
-// deleted is not a regular file, ErrChanged, ErrExists, ErrNoLinks,
+// deleted or restored is not a regular file, ErrNotKept, ErrUntrustedDir if something
+// else is in the place of a backup's directory, ErrChanged, ErrExists, ErrNoLinks,
 // ErrRecoveryRequired, ErrUnknown, context.Cause(ctx), Prepare's, the Locker's, or
 // the file system's. An error that concerns one file is a *FileError.
 func (d *Dir) Commit(ctx context.Context, c Change) error {
@@ -56,7 +75,14 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 	if err := d.create(); err != nil {
 		return err
 	}
-	t := &transaction{Dir: d, id: newID(time.Now()), linked: map[string]bool{}, unlinked: map[string]bool{}}
+	done, err := d.done()
+	if err != nil {
+		return err
+	}
+	t := &transaction{
+		Dir: d, id: newID(nextNumber(done), time.Now()), first: len(done) == 0,
+		linked: map[string]bool{}, unlinked: map[string]bool{},
+	}
 	if err := t.run(ctx, c); err != nil {
 		return err
 	}
@@ -67,7 +93,7 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 
 // check returns an error if c cannot be carried out whatever D holds.
 func (d *Dir) check(c *Change) error {
-	if len(c.Creates)+len(c.Deletes) > MaxEntries {
+	if len(c.Creates)+len(c.Restores)+len(c.Deletes) > MaxEntries {
 		return ErrTooMany
 	}
 	if name := filepath.Base(d.d); !isPlain(name) { // the journal holds it
@@ -82,12 +108,43 @@ func (d *Dir) check(c *Change) error {
 			return &FileError{"create", f.Name, vfs.ErrFileTooLarge}
 		}
 	}
+	for _, r := range c.Restores {
+		if err := checkName(r.Name, seen); err != nil {
+			return &FileError{"restore", r.Name, err}
+		}
+		if err := d.checkKept(r); err != nil {
+			return &FileError{"restore", r.Name, err}
+		}
+	}
 	for _, name := range c.Deletes {
 		if err := checkName(name, seen); err != nil {
 			return &FileError{"delete", name, err}
 		}
 	}
 	return nil
+}
+
+// checkKept returns ErrNotKept unless the file can be restored, ErrUntrustedDir if
+// its directory was replaced, and vfs.ErrNotRegular if the file was.
+func (d *Dir) checkKept(r Restore) error {
+	if !isID(r.ID) {
+		return fmt.Errorf("%w: %q is not the id of a transaction", ErrNotKept, r.ID)
+	}
+	if committed, err := d.exists(d.statePath(donePrefix + r.ID)); err != nil || !committed {
+		return cmp.Or(err, fmt.Errorf("%w: transaction %s", ErrNotKept, r.ID))
+	}
+	for _, dir := range []string{d.txnPath(r.ID), d.txnPath(r.ID, backupName)} {
+		if err := checkTrusted(d.files, dir); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%w: %w", ErrNotKept, err)
+		} else if err != nil {
+			return err
+		}
+	}
+	path := d.txnPath(r.ID, backupName, r.Name)
+	if there, err := d.exists(path); err != nil || !there {
+		return cmp.Or(err, fmt.Errorf("%w: transaction %s did not delete it", ErrNotKept, r.ID))
+	}
+	return d.checkRegular(path)
 }
 
 func checkName(name string, seen map[string]bool) error {
@@ -105,6 +162,7 @@ func checkName(name string, seen map[string]bool) error {
 type transaction struct {
 	*Dir
 	id       string
+	first    bool // whether S has no committed transaction
 	journal  *journal
 	dirs     []string               // its directories in S
 	seen     map[string]fs.FileInfo // each file to be deleted as it was when its digest was taken
@@ -177,8 +235,40 @@ func (t *transaction) excludeWriters(ctx context.Context) {
 	_, _ = t.locker.Lock(ctx, slices.Collect(maps.Keys(t.linked)))
 }
 
-// newID returns a unique id; ids sort by time.
-func newID(now time.Time) string {
+// newID returns a unique id. Ids sort by number, which is the order of commits
+// whatever the clock says, and after those without a number, which journals of
+// version 1 have: "n" sorts after the digits that these begin with.
+func newID(number int64, now time.Time) string {
+	return fmt.Sprintf("n%0*d-", numberDigits, number) + unique(now)
+}
+
+const (
+	numberDigits = 10
+	maxNumber    = 9_999_999_999
+)
+
+// nextNumber returns the number of the next transaction after those of the ids.
+func nextNumber(ids []string) int64 {
+	last := int64(0)
+	for _, id := range ids {
+		last = max(last, numberOf(id))
+	}
+	return min(last+1, maxNumber)
+}
+
+// numberOf returns the number in an id, 0 if it has none.
+func numberOf(id string) int64 {
+	digits, _, ok := strings.Cut(id, "-")
+	digits, numbered := strings.CutPrefix(digits, "n")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if !ok || !numbered || len(digits) != numberDigits || err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// unique returns a name that no other call returns.
+func unique(now time.Time) string {
 	var tail [4]byte
 	_, _ = rand.Read(tail[:])
 	return now.UTC().Format("20060102t150405") + fmt.Sprintf("-%09d-", now.Nanosecond()) + hex.EncodeToString(tail[:])

@@ -37,6 +37,7 @@ var replacing = Change{
 	Creates: []File{{"3.json", []byte("new 3.json"), 0o644}, {"4.json", []byte("new 4.json"), 0o600}},
 	Deletes: []string{"2.json"},
 	Label:   "a label",
+	Record:  "a record",
 }
 
 // commit opens dir, commits the change and closes dir.

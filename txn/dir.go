@@ -16,6 +16,7 @@ type Dir struct {
 	files   vfs.FS
 	d, s    string // absolute, with D's own symbolic link resolved
 	history int
+	keep    func(Entry) bool
 	locker  Locker
 	unlock  func()
 
@@ -52,12 +53,17 @@ func open(ctx context.Context, dir string, o options) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &Dir{files: o.fs, d: path, s: s, history: o.history, locker: o.locker, unlock: unlock, unsynced: changed}
+	d := newDir(o, path, s)
+	d.unlock, d.unsynced = unlock, changed
 	d.locker.Bind(o.fs, path, d.statePath(lockerName))
 	if err := d.prepare(); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+func newDir(o options, d, s string) *Dir {
+	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, locker: o.locker, unlock: func() {}}
 }
 
 // prepare runs once the lock is held: it records the holder, refreshes the

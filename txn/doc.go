@@ -13,7 +13,10 @@
 // [Dir.Commit] carries out a [Change]. [Recover] only finishes what was
 // interrupted, [Inspect] reports what Recover would do, and [SetAside] removes a
 // journal that neither of them trusts. Deleted files are kept for a number of
-// transactions; see [Dir.History].
+// transactions, or longer by [WithKeep]; see [Dir.History]. A [Restore] brings one
+// back. What a caller wants to be known of the files exactly when they are in D is
+// the [Change]'s Record. Other small files of a caller may be kept in S; see
+// [Dir.WriteState].
 //
 // # Crash safety
 //
@@ -39,7 +42,7 @@
 //     If the last sync fails, nothing is undone and the error is [ErrUnknown]. A
 //     failure after the commit point does not fail the transaction.
 //  4. Two transactions on one D never overlap: S is locked by flock(2).
-//  5. A journal that is incomplete, modified, of another version or of another
+//  5. A journal that is incomplete, modified, of an unknown version or of another
 //     directory is not acted on. It is reported as a [*JournalError].
 //  6. Nothing outside D and S is created, changed or removed. D and S refer to each
 //     other by relative names, so the directory that holds both may be moved.

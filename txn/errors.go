@@ -15,7 +15,7 @@ var (
 	ErrUntrustedDir = errors.New("not a trusted directory")
 )
 
-// ErrClosed is returned by Lock, Commit and History after Close.
+// ErrClosed is returned by the methods of a Dir after Close.
 var ErrClosed = errors.New("the directory is closed")
 
 // ErrJournalTrusted is returned by SetAside when the journal can be trusted. Recover
@@ -25,11 +25,16 @@ var ErrJournalTrusted = errors.New("the journal can be trusted, run a recovery i
 // Errors of Commit.
 var (
 	// ErrName is returned when a name is not a single path element of at most 255
-	// bytes of UTF-8, or is used twice. Nothing was changed.
+	// bytes of UTF-8, or is used twice, and for the name of a state file that is not
+	// one. Nothing was changed.
 	ErrName = errors.New("not a valid file name here")
 	// ErrTooMany is returned when a transaction names more than MaxEntries files.
 	// Nothing was changed.
 	ErrTooMany = fmt.Errorf("more than %d files in one transaction", MaxEntries)
+	// ErrNotKept is returned when a file to be restored is not kept: the
+	// transaction did not delete it, or is not in the history any more. Nothing was
+	// changed.
+	ErrNotKept = errors.New("not kept")
 	// ErrChanged is returned when a file to be deleted does not exist, or was
 	// replaced while the transaction was in progress, or when D was removed
 	// meanwhile. The transaction was rolled back; read D again and retry.
@@ -81,7 +86,7 @@ func (e *JournalError) Unwrap() error { return e.Reason }
 // FileError reports the file on which an operation of a transaction or of a
 // rollback failed.
 type FileError struct {
-	Op   string // "create" or "delete"; in a rollback "restore" or "remove"
+	Op   string // "create", "restore" or "delete"; in a rollback "restore" or "remove"
 	Name string // in D
 	Err  error
 }

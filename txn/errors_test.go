@@ -301,7 +301,11 @@ func documentation(t *testing.T) (docs map[string]string, sentinels []string) {
 		for _, decl := range file.Decls {
 			switch decl := decl.(type) {
 			case *ast.FuncDecl:
-				docs[decl.Name.Name] = decl.Doc.Text()
+				name := decl.Name.Name
+				if decl.Recv != nil && name == "ReadState" { // there is a function of that name
+					name = "Dir." + name
+				}
+				docs[name] = decl.Doc.Text()
 			case *ast.GenDecl:
 				for _, spec := range decl.Specs {
 					if spec, ok := spec.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Err") {

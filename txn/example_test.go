@@ -56,11 +56,11 @@ func Example() {
 		log.Fatal(err)
 	}
 	last := history[len(history)-1]
-	fmt.Printf("%s deleted %v, which are kept beside the directory\n", last.Label, last.Deleted)
+	fmt.Printf("%s deleted %s, which is kept beside the directory\n", last.Label, last.Deleted[0].Name)
 
 	// Output:
 	// recovery: clean
 	// 2.json
 	// 3.json
-	// split deleted [1.json], which are kept beside the directory
+	// split deleted 1.json, which is kept beside the directory
 }

@@ -1,59 +1,122 @@
 package txn
 
 import (
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Entry is a committed transaction whose deleted files are still kept.
+// Entry is a committed transaction that is still kept, with its deleted files.
 type Entry struct {
 	ID      string
-	Time    time.Time
-	Label   string   // as given in Change
-	Created []string // names in D
-	Deleted []string // names in D
-	Backups string   // the directory that holds the deleted files, under their names in D
+	Time    time.Time   // by the clock of that moment
+	Label   string      // as given in Change
+	Record  string      // as given in Change
+	Created []EntryFile // in D; restored files too
+	Deleted []EntryFile // in D
+	Backups string      // the directory that holds the deleted files, under their names in D
 }
 
-// History returns the kept transactions, oldest first. It leaves out those whose
-// record cannot be read.
+// EntryFile is a file as a transaction created, restored or deleted it.
+type EntryFile struct {
+	Name   string
+	Size   int64       // in bytes
+	SHA256 string      // of the bytes, 64 lower-case hexadecimal digits
+	Mode   fs.FileMode // permissions
+}
+
+// History returns the kept transactions in the order of their commits. It leaves out
+// those whose journal cannot be read.
 //
 // Errors: ErrClosed or the file system's.
 func (d *Dir) History() ([]Entry, error) {
 	if d.closed {
 		return nil, ErrClosed
 	}
+	return d.entries()
+}
+
+// ReadHistory is History without the lock, for readers that must not wait: it may
+// miss a transaction that commits meanwhile. It creates nothing. With no state
+// directory there is no history.
+//
+// Errors: ErrUntrustedDir or the file system's.
+func ReadHistory(dir string, opts ...Option) ([]Entry, error) {
+	d, err := look(dir, newOptions(opts))
+	if err != nil || d == nil {
+		return nil, err
+	}
+	return d.entries()
+}
+
+// look returns a Dir that is not locked, for reading, or nil if there is no S.
+func look(dir string, o options) (*Dir, error) {
+	path, s, err := resolve(o.fs, dir)
+	if err != nil {
+		return nil, err
+	}
+	o.fs = readOnly{o.fs}
+	if err := checkTrusted(o.fs, s); err != nil {
+		return nil, ignoreNotExist(err)
+	}
+	return newDir(o, path, s), nil
+}
+
+func (d *Dir) entries() ([]Entry, error) {
 	ids, err := d.done()
 	if err != nil {
 		return nil, err
 	}
 	var entries []Entry
 	for _, id := range ids {
-		data, err := d.files.ReadFile(d.statePath(donePrefix + id))
-		if err != nil {
-			continue
+		if e, err := d.entry(id); err == nil {
+			entries = append(entries, e)
 		}
-		j, err := parseJournal(data, d.fromState())
-		if err != nil {
-			continue
-		}
-		entries = append(entries, Entry{
-			ID: j.ID, Time: j.Time, Label: j.Label,
-			Created: namesOf(j.Creates), Deleted: namesOf(j.Deletes),
-			Backups: d.txnPath(j.ID, backupName),
-		})
 	}
 	return entries, nil
 }
 
-// done returns the ids of the committed transactions in S, oldest first.
+// errNotEntry is returned by entry when the file is not the journal of that
+// transaction.
+var errNotEntry = errors.New("not the journal of this transaction")
+
+// entry returns the transaction of that id.
+func (d *Dir) entry(id string) (Entry, error) {
+	data, err := d.files.ReadFile(d.statePath(donePrefix + id))
+	if err != nil {
+		return Entry{}, err
+	}
+	j, err := parseJournal(data, d.fromState())
+	if err != nil || j.ID != id {
+		return Entry{}, errNotEntry
+	}
+	return Entry{
+		ID: j.ID, Time: j.Time, Label: j.Label, Record: j.Record,
+		Created: filesOf(j.Creates), Deleted: filesOf(j.Deletes),
+		Backups: d.txnPath(j.ID, backupName),
+	}, nil
+}
+
+func filesOf(entries []entry) []EntryFile {
+	files := make([]EntryFile, len(entries))
+	for i, e := range entries {
+		files[i] = EntryFile(e)
+	}
+	return files
+}
+
+// done returns the ids of the committed transactions in S, in the order of their
+// commits.
 func (d *Dir) done() ([]string, error) { return d.ids(donePrefix) }
 
-// ids returns the ids in the names in S that begin with prefix, oldest first.
+// ids returns the ids in the names in S that begin with prefix, sorted.
 func (d *Dir) ids(prefix string) ([]string, error) {
-	entries, err := d.files.ReadDir(d.s) // sorted by name, thus by id
+	entries, err := d.files.ReadDir(d.s) // sorted by name, thus by id: see newID
 	if err != nil {
 		return nil, err
 	}
@@ -90,12 +153,27 @@ func (d *Dir) tidy() (interrupted string) {
 			d.removeTree(d.txnPath(id, stagedName))
 		}
 	}
-	for len(done) > d.history {
-		d.discard(done[0])
-		_ = d.files.Remove(d.statePath(donePrefix + done[0]))
-		done = done[1:]
+	for _, id := range done[:max(len(done)-d.history, 0)] {
+		if !d.isKept(id) {
+			d.discard(id)
+			_ = d.files.Remove(d.statePath(donePrefix + id))
+		}
 	}
 	return interrupted
+}
+
+// isKept reports whether the transaction is kept beyond the length of the history.
+// One that cannot be read now may be readable later, and is kept until then; one
+// whose journal is not valid is of no use to anyone.
+func (d *Dir) isKept(id string) bool {
+	if d.keep == nil {
+		return false
+	}
+	e, err := d.entry(id)
+	if err != nil {
+		return !errors.Is(err, errNotEntry) && !errors.Is(err, vfs.ErrNotRegular) && !errors.Is(err, vfs.ErrFileTooLarge)
+	}
+	return d.keep(e)
 }
 
 // discard removes the directory of a transaction.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -33,7 +35,9 @@ func TestHistoryKeepsTheDeletedFiles(t *testing.T) {
 	h := history(t, dir)
 	require.Len(t, h, 1)
 	assert.Equal(t, Entry{
-		ID: h[0].ID, Time: h[0].Time, Label: "a label", Created: []string{"3.json", "4.json"}, Deleted: []string{"2.json"},
+		ID: h[0].ID, Time: h[0].Time, Label: "a label", Record: "a record",
+		Created: []EntryFile{{"3.json", 10, digest([]byte("new 3.json")), 0o644}, {"4.json", 10, digest([]byte("new 4.json")), 0o600}},
+		Deleted: []EntryFile{{"2.json", 10, digest([]byte("old 2.json")), 0o640}},
 		Backups: filepath.Join(stateDirOf(dir), "txn-"+h[0].ID, "old"),
 	}, h[0])
 	assert.False(t, h[0].Time.Before(earliest.Round(0)))
@@ -55,7 +59,7 @@ func TestHistoryHasTheLastTransactionsOldestFirst(t *testing.T) {
 		var got []string
 		for _, e := range history(t, dir) {
 			got = append(got, e.Label)
-			assert.Equal(t, []string{".", e.Deleted[0]}, names(t, e.Backups))
+			assert.Equal(t, []string{".", e.Deleted[0].Name}, names(t, e.Backups))
 		}
 		if c.want == 0 {
 			assert.Equal(t, []string{".", lockName}, names(t, stateDirOf(dir)), "nothing is kept")
@@ -132,13 +136,125 @@ func TestTidyIsNotNeeded(t *testing.T) {
 	assert.Contains(t, contents(t, dir), "3.json")
 }
 
-// TestIDsAreUniqueAndSortByTime: history is in the order of ids.
-func TestIDsAreUniqueAndSortByTime(t *testing.T) {
+// TestIDsAreUniqueAndSortByNumber: history is in the order of ids.
+func TestIDsAreUniqueAndSortByNumber(t *testing.T) {
 	at := time.Date(2026, 11, 21, 20, 0, 0, 5, time.FixedZone("", 3600))
-	early, late := newID(at), newID(at.Add(time.Nanosecond))
-	assert.Less(t, early, late)
-	assert.Less(t, late, newID(at.Add(time.Second)))
-	assert.NotEqual(t, early, newID(at))
-	assert.Regexp(t, `^20261121t190000-000000005-[0-9a-f]{8}$`, early)
-	assert.True(t, isID(early))
+	first := newID(1, at)
+	assert.Regexp(t, `^n0000000001-20261121t190000-000000005-[0-9a-f]{8}$`, first)
+	assert.True(t, isID(first))
+	assert.NotEqual(t, first, newID(1, at))
+	ids := []string{"20261121t190000-000000005-00000000"} // of version 1
+	for range 12 {
+		at = at.Add(-time.Hour)
+		ids = append(ids, newID(nextNumber(ids), at))
+	}
+	assert.True(t, slices.IsSorted(ids), "%q", ids)
+	assert.EqualValues(t, 13, nextNumber(ids))
+	assert.Less(t, newID(maxNumber-1, at), newID(nextNumber([]string{newID(maxNumber-1, at)}), at))
+	assert.EqualValues(t, maxNumber, nextNumber([]string{newID(maxNumber, at)}))
+	for _, id := range []string{"", "n", "n0000000007", "n7-x", "x0000000007-x", "n-000000007-x", "n00000000007-x", "n00000000x7-x", "0000000007-x"} {
+		assert.Zero(t, numberOf(id), id)
+	}
+	assert.EqualValues(t, 7, numberOf("n0000000007-x"))
+}
+
+// TestHistoryIsInTheOrderOfCommits, not of the times in the names: the clock may be
+// set back, and the names of version 1 have only the time.
+func TestHistoryIsInTheOrderOfCommits(t *testing.T) {
+	dir := newList(t)
+	for _, label := range []string{"a", "b", "c"} {
+		require.NoError(t, commit(t, dir, Change{Label: label}))
+	}
+	s := stateDirOf(dir)
+	for i, e := range history(t, dir) { // as if the clock had run backwards, first an hour ahead
+		body := readBody(t, filepath.Join(s, donePrefix+e.ID))
+		id := newID(int64(i+1), time.Now().Add(time.Hour*time.Duration(1-i)))
+		sealed := sealed(strings.Replace(body, e.ID, id, 1))
+		if i == 0 {
+			id = "2099" + id[len("n0000000001-2026"):]
+			sealed = sealedOld(strings.Replace(body, e.ID, id, 1))
+		}
+		require.NoError(t, os.Remove(filepath.Join(s, donePrefix+e.ID)))
+		require.NoError(t, os.Rename(filepath.Join(s, txnPrefix+e.ID), filepath.Join(s, txnPrefix+id)))
+		require.NoError(t, os.WriteFile(filepath.Join(s, donePrefix+id), sealed, 0o600))
+	}
+	require.NoError(t, commit(t, dir, Change{Label: "d"}))
+	assert.Equal(t, []string{"a", "b", "c", "d"}, labels(history(t, dir)))
+	require.NoError(t, commit(t, dir, Change{Label: "e"}, WithHistory(2)))
+	assert.Equal(t, []string{"d", "e"}, labels(history(t, dir)), "the oldest are pruned")
+}
+
+func readBody(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	_, body, _ := strings.Cut(string(data), "\n")
+	return body
+}
+
+func labels(entries []Entry) []string {
+	all := []string{}
+	for _, e := range entries {
+		all = append(all, e.Label)
+	}
+	return all
+}
+
+func TestWithKeepKeepsWhatHistoryWouldPrune(t *testing.T) {
+	dir := newList(t)
+	keep := WithKeep(func(e Entry) bool { return e.Record == "keep" })
+	for i, record := range []string{"keep", "", "keep", "", "", ""} {
+		require.NoError(t, commit(t, dir, Change{Creates: []File{{fmt.Sprint(i), nil, 0o644}}, Deletes: []string{nameOf(i - 1)}, Label: fmt.Sprint(i), Record: record}, WithHistory(2), keep))
+	}
+	h := history(t, dir)
+	assert.Equal(t, []string{"0", "2", "4", "5"}, labels(h))
+	assert.Equal(t, []string{".", "2.json"}, names(t, h[0].Backups))
+
+	// One that cannot be read at the moment is kept, one that is no journal is not.
+	path := filepath.Join(stateDirOf(dir), donePrefix+h[0].ID)
+	unreadable := failing(syscall.EIO, func(s faultfs.Step) bool { return s.Op == "read" && s.Path == path })
+	_, err := Recover(t.Context(), dir, WithHistory(2), keep, WithFS(unreadable))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"0", "2", "4", "5"}, labels(history(t, dir)))
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	_, err = Recover(t.Context(), dir, WithHistory(2), keep)
+	require.NoError(t, err)
+	assert.NoFileExists(t, path)
+	assert.Equal(t, []string{"2", "4", "5"}, labels(history(t, dir)))
+	_, err = Recover(t.Context(), dir, WithHistory(2))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"4", "5"}, labels(history(t, dir)))
+}
+
+// TestReadHistoryTakesNoLock, and creates nothing.
+func TestReadHistoryTakesNoLock(t *testing.T) {
+	dir := newList(t)
+	before := tree(t, filepath.Dir(dir))
+	h, err := ReadHistory(dir)
+	require.NoError(t, err)
+	assert.Empty(t, h)
+	h, err = ReadHistory(filepath.Join(dir, "absent"))
+	require.NoError(t, err)
+	assert.Empty(t, h)
+	assert.Equal(t, before, tree(t, filepath.Dir(dir)))
+
+	require.NoError(t, commit(t, dir, replacing))
+	want := history(t, dir)
+	d, err := Open(t.Context(), dir)
+	require.NoError(t, err)
+	defer d.Close()
+	before = tree(t, filepath.Dir(dir))
+	h, err = ReadHistory(dir)
+	require.NoError(t, err)
+	assert.Equal(t, want, h)
+	assert.Equal(t, before, tree(t, filepath.Dir(dir)))
+}
+
+// TestHistoryLeavesOutAJournalUnderAnotherId: its backups would be another's.
+func TestHistoryLeavesOutAJournalUnderAnotherId(t *testing.T) {
+	dir := newList(t)
+	require.NoError(t, commit(t, dir, replacing))
+	path := filepath.Join(stateDirOf(dir), donePrefix+history(t, dir)[0].ID)
+	require.NoError(t, os.Rename(path, path[:len(path)-1]+"-"))
+	assert.Empty(t, history(t, dir))
 }

@@ -22,7 +22,8 @@ func Inspect(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	d := &Dir{files: readOnly{o.fs}, d: path, s: s, history: o.history, locker: noLocker{}}
+	o.fs, o.locker = readOnly{o.fs}, noLocker{}
+	d := newDir(o, path, s)
 	if there, err := d.exists(s); err != nil || !there {
 		return Report{Outcome: Clean}, err
 	}
@@ -57,6 +58,7 @@ func (readOnly) Rename(string, string) error                         { return ni
 func (readOnly) RenameNew(string, string) error                      { return nil }
 func (readOnly) Remove(string) error                                 { return nil }
 func (readOnly) WriteFile(string, string, []byte, fs.FileMode) error { return nil }
+func (readOnly) AppendLine(string, []byte) error                     { return nil }
 func (readOnly) Overwrite(string, []byte) error                      { return nil }
 func (readOnly) Chtimes(string, time.Time) error                     { return nil }
 func (readOnly) Sync(string) error                                   { return nil }
@@ -87,7 +89,7 @@ func SetAside(ctx context.Context, dir string, opts ...Option) ([]string, error)
 // setAside moves the journal last: while it exists nothing else acts on S, so that
 // setAside can be repeated after a crash.
 func (d *Dir) setAside(now time.Time) ([]string, error) {
-	dir, err := d.mkdirQuarantine("journal-" + newID(now))
+	dir, err := d.mkdirQuarantine("journal-" + unique(now))
 	if err != nil {
 		return nil, err
 	}

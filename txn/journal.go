@@ -21,11 +21,15 @@ const MaxEntries = 65536
 
 // A journal is a head line and a body:
 //
-//	fsmtx-journal 1 <sha256 of the body, 64 hexadecimal digits>
+//	fsmtx-journal 2 <sha256 of "2\n" and the body, 64 hexadecimal digits>
 //	{"id": …, "dir": …, …}
+//
+// In version 1 the checksum is that of the body alone, there is no record, and the id
+// has no number.
 const (
 	journalMagic   = "fsmtx-journal"
-	journalVersion = "1"
+	journalVersion = "2"
+	oldVersion     = "1"
 )
 
 // journal names everything that a transaction is going to change, so that a rollback
@@ -36,7 +40,8 @@ type journal struct {
 	Inode   uint64    `json:"inode"` // of txn-<id>/; it differs in a copy of S
 	Time    time.Time `json:"time"`
 	Label   string    `json:"label"`
-	Creates []entry   `json:"creates"`
+	Record  string    `json:"record,omitzero"`
+	Creates []entry   `json:"creates"` // and the restored files
 	Deletes []entry   `json:"deletes"`
 }
 
@@ -68,15 +73,24 @@ func (j *journal) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := append([]byte(journalMagic+" "+journalVersion+" "+digest(body)+"\n"), body...)
+	data := append([]byte(journalMagic+" "+journalVersion+" "+checksum(journalVersion, body)+"\n"), body...)
 	if len(data) > vfs.MaxFileBytes {
 		return nil, fmt.Errorf("the transaction's journal would have %d bytes: %w", len(data), vfs.ErrFileTooLarge)
 	}
 	return data, nil
 }
 
-// parseJournal accepts exactly what encode writes for the directory dir, given
-// relative to S. The checksum detects accidents. Names and numbers are checked as
+// checksum covers the version too, so that no other version's rules are applied by
+// accident. That of version 1 did not.
+func checksum(version string, body []byte) string {
+	if version == oldVersion {
+		return digest(body)
+	}
+	return digest(append([]byte(version+"\n"), body...))
+}
+
+// parseJournal accepts exactly what encode writes, or wrote in version 1, for the
+// directory dir, given relative to S. The checksum detects accidents. Names and numbers are checked as
 // well, because anyone can compute a checksum.
 func parseJournal(data []byte, dir string) (*journal, error) {
 	head, body, ok := bytes.Cut(data, []byte("\n"))
@@ -84,15 +98,18 @@ func parseJournal(data []byte, dir string) (*journal, error) {
 	if !ok || len(words) < 2 || words[0] != journalMagic {
 		return nil, ErrJournalTorn
 	}
-	if words[1] != journalVersion {
-		return nil, fmt.Errorf("%w: it has version %q, this program reads version %s", ErrJournalVersion, words[1], journalVersion)
+	if words[1] != journalVersion && words[1] != oldVersion {
+		return nil, fmt.Errorf("%w: it has version %q, this program reads versions %s and %s", ErrJournalVersion, words[1], oldVersion, journalVersion)
 	}
-	if len(words) != 3 || words[2] != digest(body) {
+	if len(words) != 3 || words[2] != checksum(words[1], body) {
 		return nil, fmt.Errorf("%w: its checksum does not match", ErrJournalTorn)
 	}
 	j := new(journal)
 	if err := json.Unmarshal(body, j, json.RejectUnknownMembers(true)); err != nil {
 		return nil, fmt.Errorf("%w: %v", ErrJournalInvalid, err)
+	}
+	if words[1] == oldVersion && j.Record != "" {
+		return nil, fmt.Errorf("%w: version %s has no record", ErrJournalInvalid, oldVersion)
 	}
 	return j, j.check(dir)
 }
@@ -145,7 +162,8 @@ func isPlain(name string) bool {
 		!strings.ContainsAny(name, "/\x00") && utf8.ValidString(name)
 }
 
-// isID accepts what newID returns: lower-case letters, digits and "-".
+// isID accepts what newID returns, and what it returned for journals of version 1:
+// lower-case letters, digits and "-".
 func isID(id string) bool {
 	ok := len(id) > 0 && len(id) <= 64
 	for _, r := range id {

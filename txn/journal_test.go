@@ -129,21 +129,26 @@ func created(name string) func(w *world) []byte {
 
 // head gives the journal another beginning, up to the checksum.
 func head(text string) func(w *world) []byte {
-	return func(w *world) []byte { return []byte(text + digest([]byte(w.body())) + "\n" + w.body()) }
+	return func(w *world) []byte {
+		return []byte(text + checksum(journalVersion, []byte(w.body())) + "\n" + w.body())
+	}
 }
 
 var forgeries = []forged{
 	{"version 0", head("fsmtx-journal 0 "), ErrJournalVersion},
-	{"version 2", head("fsmtx-journal 2 "), ErrJournalVersion},
-	{"version 2 with another shape", head("fsmtx-journal 2 x y z "), ErrJournalVersion},
-	{"version 2 without a checksum", func(*world) []byte { return []byte("fsmtx-journal 2\n{}") }, ErrJournalVersion},
+	{"version 3", head("fsmtx-journal 3 "), ErrJournalVersion},
+	{"version 3 with another shape", head("fsmtx-journal 3 x y z "), ErrJournalVersion},
+	{"version 3 without a checksum", func(*world) []byte { return []byte("fsmtx-journal 3\n{}") }, ErrJournalVersion},
+	{"version 1 with the checksum of version 2", head("fsmtx-journal 1 "), ErrJournalTorn},
+	{"version 1 with a record", func(w *world) []byte { return sealedOld(w.body()) }, ErrJournalInvalid},
+	{"another shape", head("fsmtx-journal 2 x "), ErrJournalTorn},
 	{"version 01", head("fsmtx-journal 01 "), ErrJournalVersion},
 	{"no version", head("fsmtx-journal  "), ErrJournalVersion},
 	{"another program's", head("raft-journal 1 "), ErrJournalTorn},
-	{"byte order mark", head("\ufefffsmtx-journal 1 "), ErrJournalTorn},
-	{"two spaces", head("fsmtx-journal 1  "), ErrJournalTorn},
+	{"byte order mark", head("\ufefffsmtx-journal 2 "), ErrJournalTorn},
+	{"two spaces", head("fsmtx-journal 2  "), ErrJournalTorn},
 	{"upper-case checksum", func(w *world) []byte {
-		return []byte("fsmtx-journal 1 " + strings.ToUpper(digest([]byte(w.body()))) + "\n" + w.body())
+		return []byte("fsmtx-journal 2 " + strings.ToUpper(checksum(journalVersion, []byte(w.body()))) + "\n" + w.body())
 	}, ErrJournalTorn},
 	{"line feed after a carriage return", func(w *world) []byte { return []byte(strings.Replace(string(w.journal), "\n", "\r\n", 1)) }, ErrJournalTorn},
 	{"something after it", func(w *world) []byte { return append(w.journal[:len(w.journal):len(w.journal)], '\n') }, ErrJournalTorn},
@@ -220,6 +225,24 @@ func hundredThousand(w *world) []byte {
 		fmt.Fprintf(&b, `{"name":"x%d","size":5,"sha256":"%s","mode":420},`, i, digest([]byte("new 4")))
 	}
 	return sealed(strings.Replace(w.body(), `"creates":[`, `"creates":[`+b.String(), 1))
+}
+
+// sealedOld returns a journal of version 1.
+func sealedOld(body string) []byte {
+	return []byte("fsmtx-journal 1 " + digest([]byte(body)) + "\n" + body)
+}
+
+// oldBody returns the body of a journal of version 1, as that version wrote it.
+func (w *world) oldBody() string {
+	return strings.Replace(w.body(), `"record":"a record",`, "", 1)
+}
+
+func TestJournalOfVersion1IsActedOn(t *testing.T) {
+	w := newWorld(t)
+	require.NotContains(t, w.oldBody(), "record")
+	w.setJournal(t, sealedOld(w.oldBody()))
+	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"}})
+	assert.Equal(t, w.before, tree(t, w.d))
 }
 
 func TestForgedJournalIsNotActedOn(t *testing.T) {

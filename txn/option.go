@@ -9,6 +9,7 @@ type options struct {
 	fs      vfs.FS
 	locker  Locker
 	history int
+	keep    func(Entry) bool
 }
 
 // DefaultHistory is the number of committed transactions whose deleted files are
@@ -33,3 +34,8 @@ func WithLocker(l Locker) Option { return func(o *options) { o.locker = l } }
 // WithHistory keeps the deleted files of the last n transactions; 0 keeps none. The
 // default is DefaultHistory.
 func WithHistory(n int) Option { return func(o *options) { o.history = max(n, 0) } }
+
+// WithKeep keeps, whatever WithHistory says, each transaction for which keep returns
+// true, with its record and its deleted files. Whoever opens D without this option
+// prunes them. keep is called while S is locked. The default keeps none.
+func WithKeep(keep func(Entry) bool) Option { return func(o *options) { o.keep = keep } }

@@ -27,9 +27,16 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 	if err != nil {
 		return err
 	}
-	j := &journal{ID: t.id, Dir: t.fromState(), Inode: inode, Time: time.Now().UTC(), Label: c.Label}
+	j := &journal{ID: t.id, Dir: t.fromState(), Inode: inode, Time: time.Now().UTC(), Label: c.Label, Record: c.Record}
 	for _, f := range c.Creates {
 		j.Creates = append(j.Creates, newEntry(f.Name, f.Data, f.Mode))
+	}
+	for _, r := range c.Restores {
+		e, err := t.stageRestore(r)
+		if err != nil {
+			return &FileError{"restore", r.Name, err}
+		}
+		j.Creates = append(j.Creates, e)
 	}
 	if j.Deletes, err = t.readDeletes(ctx, c.Deletes); err != nil {
 		return err
@@ -49,7 +56,7 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 // the inode of the outermost.
 func (t *transaction) mkdirs(c Change) (uint64, error) {
 	t.dirs = []string{t.path()}
-	if len(c.Creates) > 0 {
+	if len(c.Creates)+len(c.Restores) > 0 {
 		t.dirs = append(t.dirs, t.path(stagedName))
 	}
 	if len(c.Deletes) > 0 {
@@ -65,6 +72,25 @@ func (t *transaction) mkdirs(c Change) (uint64, error) {
 		return 0, err
 	}
 	return inodeOf(info), nil
+}
+
+// stageRestore links a backup among the staged files, from where it gets into D and
+// is rolled back like a file that is created. The file is synced: another program
+// that still had it open may have written to it after it was deleted.
+func (t *transaction) stageRestore(r Restore) (entry, error) {
+	backup, staged := t.txnPath(r.ID, backupName, r.Name), t.path(stagedName, r.Name)
+	if err := t.files.Sync(backup); err != nil {
+		return entry{}, err
+	}
+	if err := t.files.Link(backup, staged); err != nil {
+		return entry{}, linkError(err)
+	}
+	info, err := t.files.Lstat(staged)
+	if err != nil {
+		return entry{}, err
+	}
+	data, err := t.files.ReadFile(staged)
+	return newEntry(r.Name, data, info.Mode()), err
 }
 
 // readDeletes returns the journal entries of the files to be deleted.
@@ -160,7 +186,7 @@ func (t *transaction) backUp(name string) error {
 func (t *transaction) syncDirs() error {
 	var g errgroup.Group
 	g.SetLimit(parallel)
-	for _, dir := range slices.Concat(t.dirs, []string{t.s}, t.ancestors()) {
+	for _, dir := range slices.Concat(t.dirs, []string{t.s}, t.ancestors(t.first)) {
 		g.Go(func() error { return t.files.Sync(dir) })
 	}
 	return g.Wait()
@@ -171,9 +197,9 @@ func (t *transaction) syncDirs() error {
 const levels = 3
 
 // ancestors returns the directories whose names D and S depend on: their parent,
-// and those above it, within levels, that belong to this user. If an earlier
-// transaction has synced those above, they are left out.
-func (d *Dir) ancestors() []string {
+// and, for the first transaction, those above it, within levels, that belong to this
+// user. Later ones need not sync those again.
+func (d *Dir) ancestors(first bool) []string {
 	parent := filepath.Dir(d.d)
 	dirs := []string{parent}
 	for _, dir := range d.unsynced {
@@ -181,7 +207,7 @@ func (d *Dir) ancestors() []string {
 			dirs = append(dirs, dir)
 		}
 	}
-	if done, err := d.done(); err == nil && len(done) > 0 {
+	if !first {
 		return dirs
 	}
 	above := parent

@@ -62,6 +62,7 @@ func (w *world) interrupt(t testing.TB) {
 			Creates: []File{{"4.json", []byte("new 4"), 0o644}, {"5.json", []byte("new 5"), 0o644}},
 			Deletes: []string{"2.json", "3.json"},
 			Label:   "a label",
+			Record:  "a record",
 		})
 	}()
 	require.NoError(t, d.Close())
@@ -100,7 +101,7 @@ func (w *world) setJournal(t testing.TB, data []byte) {
 
 // sealed returns a journal with the body and its checksum.
 func sealed(body string) []byte {
-	return []byte(journalMagic + " " + journalVersion + " " + digest([]byte(body)) + "\n" + body)
+	return []byte(journalMagic + " " + journalVersion + " " + checksum(journalVersion, []byte(body)) + "\n" + body)
 }
 
 // body returns the journal without its first line.

@@ -80,7 +80,7 @@ func forge(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("no %q in %s", args[1], body)
 	}
 	body = strings.Replace(body, args[1], args[2], 1)
-	sum := sha256.Sum256([]byte(body))
+	sum := sha256.Sum256([]byte("2\n" + body)) // as version 2 of the journal has it
 	head = head[:strings.LastIndexByte(head, ' ')+1] + hex.EncodeToString(sum[:])
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(head+"\n"+body), 0o600))
 }

@@ -39,6 +39,13 @@ type FS interface {
 	// it. It is for small files that need not survive a crash. It does not follow a
 	// symbolic link and does not block on a pipe. Its errors include ErrNotRegular.
 	Overwrite(name string, data []byte) error
+	// AppendLine adds a line to the end of a file in one write, creating the file if
+	// necessary, and does not sync it. The line is preceded by a newline if the file
+	// ends within a line, as an interrupted call leaves it, and followed by one. It
+	// does not follow a symbolic link and does not block on a pipe. Its errors
+	// include ErrNotRegular, and ErrFileTooLarge if ReadFile could not read the file
+	// any more.
+	AppendLine(name string, line []byte) error
 	// Chtimes sets the modification time.
 	Chtimes(name string, mtime time.Time) error
 	// Link gives the file oldname a second name. It returns fs.ErrExist if newname
@@ -62,11 +69,11 @@ type FS interface {
 const MaxFileBytes = 64 << 20
 
 var (
-	// ErrNotRegular is returned by ReadFile and Overwrite when name is a symbolic
+	// ErrNotRegular is returned by ReadFile, Overwrite and AppendLine when name is a symbolic
 	// link, a directory, a pipe, a socket or a device.
 	ErrNotRegular = safefile.ErrNotRegular
 	// ErrFileTooLarge is returned by ReadFile when the file is larger than
-	// MaxFileBytes.
+	// MaxFileBytes, and by AppendLine when it would be.
 	ErrFileTooLarge = safefile.ErrTooLarge
 )
 
@@ -105,6 +112,37 @@ func (OS) Overwrite(name string, data []byte) error {
 	}
 	_, err = f.Write(data)
 	return errors.Join(err, f.Close())
+}
+
+func (OS) AppendLine(name string, line []byte) error {
+	f, err := safefile.Open(name, os.O_RDWR|os.O_APPEND|os.O_CREATE|safefile.NoFollow)
+	if err != nil {
+		return err
+	}
+	return errors.Join(appendLine(f, line), f.Close())
+}
+
+func appendLine(f *os.File, line []byte) error {
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	text := make([]byte, 0, len(line)+2)
+	if size := info.Size(); size > 0 {
+		var last [1]byte
+		if _, err := f.ReadAt(last[:], size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			text = append(text, '\n')
+		}
+	}
+	text = append(append(text, line...), '\n')
+	if info.Size()+int64(len(text)) > MaxFileBytes {
+		return &fs.PathError{Op: "append", Path: f.Name(), Err: ErrFileTooLarge}
+	}
+	_, err = f.Write(text)
+	return err
 }
 
 func (OS) ReadFile(name string) ([]byte, error) {

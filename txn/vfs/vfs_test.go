@@ -75,6 +75,25 @@ func TestOverwriteWritesRegularFilesOnly(t *testing.T) {
 	assert.Equal(t, "b", text(t, dir+"/a"), "the link is not followed")
 }
 
+func TestAppendLineAddsWholeLinesToRegularFilesOnly(t *testing.T) {
+	dir := newDir(t)
+	for _, line := range []string{"b", "", "c"} {
+		require.NoError(t, vfs.OS{}.AppendLine(dir+"/a", []byte(line)))
+	}
+	assert.Equal(t, "a's\nb\n\nc\n", text(t, dir+"/a"))
+	require.NoError(t, vfs.OS{}.AppendLine(dir+"/new", []byte("n")))
+	assert.Equal(t, "n\n", text(t, dir+"/new"))
+	info, err := os.Stat(dir + "/new")
+	require.NoError(t, err)
+	assert.Equal(t, fs.FileMode(0o600), info.Mode())
+	for _, name := range []string{"/d", "/l", "/p"} {
+		assert.ErrorIs(t, vfs.OS{}.AppendLine(dir+name, []byte("x")), vfs.ErrNotRegular, name)
+	}
+	require.NoError(t, os.Truncate(dir+"/new", vfs.MaxFileBytes-3))
+	assert.ErrorIs(t, vfs.OS{}.AppendLine(dir+"/new", []byte("nn")), vfs.ErrFileTooLarge)
+	assert.NoError(t, vfs.OS{}.AppendLine(dir+"/new", []byte("n")))
+}
+
 func TestWriteFileSetsTheModeWhateverTheUmask(t *testing.T) {
 	umask := syscall.Umask(0o077)
 	defer syscall.Umask(umask)

@@ -30,6 +30,7 @@ var operations = []struct {
 	{do: func(f vfs.FS, dir string) error { return f.WriteFile(dir+"/a", dir+"/d", []byte("x"), 0o644) },
 		steps: []string{"create a~", "write a~", "sync a~", "rename a~ to a"}},
 	{do: func(f vfs.FS, dir string) error { return f.Overwrite(dir+"/b", []byte("y")) }, steps: []string{"overwrite b"}},
+	{do: func(f vfs.FS, dir string) error { return f.AppendLine(dir+"/b", []byte("z")) }, steps: []string{"append b"}},
 	{do: func(f vfs.FS, dir string) error { return f.Link(dir+"/a", dir+"/c") }, steps: []string{"link a to c"}},
 	{do: func(f vfs.FS, dir string) error { return f.Rename(dir+"/c", dir+"/e") }, steps: []string{"rename c to e"}},
 	{do: func(f vfs.FS, dir string) error { return f.RenameNew(dir+"/e", dir+"/f") }, steps: []string{"rename e to f"}},
@@ -96,7 +97,7 @@ func TestStepsGivesTheBytesThatAreWritten(t *testing.T) {
 		return nil
 	}}
 	require.NoError(t, all(files, t.TempDir()))
-	assert.Equal(t, map[string]string{"write": "x", "overwrite": "y"}, written)
+	assert.Equal(t, map[string]string{"write": "x", "overwrite": "y", "append": "z"}, written)
 }
 
 func TestNamesOfStepsLeaveOutWhatDiffersBetweenRuns(t *testing.T) {
@@ -136,7 +137,7 @@ func TestFailFailsOneStepAndLeavesNoTemporaryFile(t *testing.T) {
 		err := all(files, dir)
 		if err == nil {
 			require.Empty(t, failed)
-			require.Equal(t, 15, n)
+			require.Equal(t, 16, n)
 			return
 		}
 		require.ErrorIs(t, err, syscall.EIO)
@@ -180,7 +181,7 @@ func TestKillEndsTheProcessAheadOfAStep(t *testing.T) {
 		require.NoError(t, all(files, dir))
 		return
 	}
-	for step, want := range map[string]string{"0": "", "1": "d drwx", "5": "a -rw", "overwrite b": "a -rw", "6": "b -rw"} {
+	for step, want := range map[string]string{"0": "", "1": "d drwx", "5": "a -rw", "overwrite b": "a -rw", "6": "b -rw", "append b": "b -rw"} {
 		dir := t.TempDir()
 		c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 		c.Env = append(os.Environ(), "FSMTX_TEST_DIR="+dir, "FSMTX_TEST_STEP="+step)

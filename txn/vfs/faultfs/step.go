@@ -15,10 +15,10 @@ import (
 
 // Step is an operation that is about to happen.
 type Step struct {
-	Op   string // mkdir, link, rename, remove, create, write, sync, chtimes or overwrite; lstat, read or readdir
+	Op   string // mkdir, link, rename, remove, create, write, sync, chtimes, overwrite or append; lstat, read or readdir
 	Path string
 	To   string // the new name, for link and rename
-	Data []byte // for write and overwrite
+	Data []byte // for write, overwrite and append
 }
 
 // String names the step. The name is the same in every run: paths are relative to
@@ -97,6 +97,10 @@ func (s *Steps) Chtimes(name string, mtime time.Time) error {
 
 func (s *Steps) Overwrite(name string, data []byte) error {
 	return s.step(Step{Op: "overwrite", Path: name, Data: data}, func() error { return s.FS.Overwrite(name, data) })
+}
+
+func (s *Steps) AppendLine(name string, line []byte) error {
+	return s.step(Step{Op: "append", Path: name, Data: line}, func() error { return s.FS.AppendLine(name, line) })
 }
 
 // WriteFile makes the same system calls as renameio, in the same order; a test in

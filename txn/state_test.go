@@ -1,0 +1,202 @@
+package txn
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+func TestStateFiles(t *testing.T) {
+	dir := newList(t)
+	data, err := ReadState(dir, "grants.json")
+	require.NoError(t, err)
+	assert.Nil(t, data)
+	assert.NoDirExists(t, stateDirOf(dir), "reading creates nothing")
+
+	d, err := Open(t.Context(), dir)
+	require.NoError(t, err)
+	defer d.Close()
+	data, err = d.ReadState("grants.json")
+	require.NoError(t, err)
+	assert.Nil(t, data)
+	require.NoError(t, d.RemoveState("grants.json"))
+	require.NoError(t, d.WriteState("grants.json", []byte("a")))
+	require.NoError(t, d.WriteState("grants.json", []byte("b")))
+	require.NoError(t, d.AppendState("steps.jsonl", []byte("1")))
+	require.NoError(t, d.AppendState("steps.jsonl", []byte("2")))
+	for name, want := range map[string]string{"grants.json": "b", "steps.jsonl": "1\n2\n"} {
+		data, err = d.ReadState(name)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(data))
+		data, err = ReadState(dir, name) // while d holds the lock
+		require.NoError(t, err)
+		assert.Equal(t, want, string(data))
+		info, err := os.Lstat(filepath.Join(stateDirOf(dir), name))
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o600), info.Mode())
+	}
+	assert.Equal(t, []string{".", "grants.json", lockName, "steps.jsonl"}, names(t, stateDirOf(dir)))
+	require.NoError(t, d.Commit(t.Context(), replacing))
+	require.NoError(t, d.RemoveState("grants.json"))
+	data, err = ReadState(dir, "grants.json")
+	require.NoError(t, err)
+	assert.Nil(t, data)
+	data, err = ReadState(dir, "steps.jsonl")
+	require.NoError(t, err)
+	assert.Equal(t, "1\n2\n", string(data), "a transaction leaves it alone")
+}
+
+func TestStateFileNames(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"steps.jsonl": true, "a": true, "z.z.": true, strings.Repeat("a", 255): true, strings.Repeat("a", 256): false,
+		"": false, ".": false, "..": false, ".a": false, "a/b": false, "A": false, "a1": false, "a-b": false, "a b": false, "é": false, "a\x00": false,
+		lockName: false, journalName: false, quarantineName: false, lockerName: false, txnPrefix + "a": false, donePrefix + "a": false,
+	} {
+		assert.Equal(t, ok, isStateName(name), "%q", name)
+	}
+}
+
+// TestWriteStateIsAtomic lets the process die ahead of each step.
+func TestWriteStateIsAtomic(t *testing.T) {
+	for n, died := 0, true; died; n++ {
+		dir := newList(t)
+		write := func(text string, files vfs.FS) error {
+			d, err := Open(t.Context(), dir, WithFS(files))
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			return d.WriteState("a", []byte(text))
+		}
+		require.NoError(t, write("old", vfs.OS{}))
+		err := write("new", faultfs.Freeze(vfs.OS{}, n, nil))
+		died = err != nil
+		data, readErr := ReadState(dir, "a")
+		require.NoError(t, readErr)
+		if died {
+			assert.Contains(t, []string{"old", "new"}, string(data))
+		} else {
+			assert.Equal(t, "new", string(data))
+		}
+		_, err = Recover(t.Context(), dir)
+		require.NoError(t, err)
+		assert.Equal(t, []string{".", "a", lockName}, names(t, stateDirOf(dir)), "nothing else is left")
+	}
+}
+
+// TestStateFilesAreSynced: the bytes, then the names.
+func TestStateFilesAreSynced(t *testing.T) {
+	var steps []string
+	d, err := Open(t.Context(), newList(t), WithFS(before(func(s faultfs.Step) error { steps = append(steps, s.String()); return nil })))
+	require.NoError(t, err)
+	defer d.Close()
+	for _, c := range []struct {
+		do   func() error
+		want []string
+	}{
+		{func() error { return d.WriteState("a", nil) }, []string{"mkdir S/txn", "create S/txn/a~", "write S/txn/a~", "sync S/txn/a~", "rename S/txn/a~ to S/a", "sync S", "remove S/txn"}},
+		{func() error { return d.AppendState("b", nil) }, []string{"append S/b", "sync S/b", "sync S"}},
+		{func() error { return d.AppendState("b", nil) }, []string{"append S/b", "sync S/b"}},
+		{func() error { return d.RemoveState("b") }, []string{"remove S/b", "sync S"}},
+		{func() error { return d.RemoveState("b") }, []string{"remove S/b"}},
+	} {
+		steps = nil
+		require.NoError(t, c.do())
+		assert.Equal(t, c.want, steps)
+	}
+}
+
+func TestAppendStateBeginsANewLineAfterATornOne(t *testing.T) {
+	dir := newList(t)
+	d, err := Open(t.Context(), dir)
+	require.NoError(t, err)
+	defer d.Close()
+	path := filepath.Join(stateDirOf(dir), "a")
+	require.NoError(t, os.WriteFile(path, []byte("1\nto"), 0o600))
+	require.NoError(t, d.AppendState("a", []byte("2")))
+	data, err := d.ReadState("a")
+	require.NoError(t, err)
+	assert.Equal(t, "1\nto\n2\n", string(data))
+	require.Error(t, d.AppendState("a", []byte("3\n4")))
+
+	require.NoError(t, os.Truncate(path, vfs.MaxFileBytes-2))
+	require.NoError(t, d.AppendState("a", nil), "a newline ends the line that is there, another the new one")
+	require.ErrorIs(t, d.AppendState("a", nil), vfs.ErrFileTooLarge)
+	_, err = d.ReadState("a")
+	require.NoError(t, err)
+}
+
+// stateErrors returns the cases of a function on a state file.
+func stateErrors(do func(d *Dir, name string) error) []errorCase {
+	return []errorCase{
+		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error { _ = d.Close(); return do(d, "a") })},
+		{name: "ErrName", is: ErrName, run: onDir(func(d *Dir) error { return do(d, "../a") })},
+		{name: "the file system's", is: syscall.EIO, run: onDir(func(d *Dir) error {
+			d.files = failing(syscall.EIO, func(s faultfs.Step) bool { return filepath.Base(s.Path) == "a" || s.Op == "mkdir" })
+			return do(d, "a")
+		})},
+	}
+}
+
+// linked is the case of something else in the place of the state file "a".
+func linked(do func(d *Dir, name string) error) errorCase {
+	return errorCase{name: "vfs.ErrNotRegular", is: vfs.ErrNotRegular, run: onDir(func(d *Dir) error {
+		if err := os.Symlink("../list/1.json", d.statePath("a")); err != nil {
+			return err
+		}
+		return do(d, "a")
+	})}
+}
+
+// tooLarge is the case of a state file "a" of that many bytes.
+func tooLarge(size int64, do func(d *Dir, name string) error) errorCase {
+	return errorCase{name: "vfs.ErrFileTooLarge", is: vfs.ErrFileTooLarge, run: onDir(func(d *Dir) error {
+		if err := os.WriteFile(d.statePath("a"), nil, 0o600); err != nil {
+			return err
+		}
+		if err := os.Truncate(d.statePath("a"), size); err != nil {
+			return err
+		}
+		return do(d, "a")
+	})}
+}
+
+func init() {
+	read := func(d *Dir, name string) error { _, err := d.ReadState(name); return err }
+	add := func(d *Dir, name string) error { return d.AppendState(name, nil) }
+	documented["ReadHistory"] = []errorCase{untrustedState(func(dir string) error { _, err := ReadHistory(dir); return err }),
+		{name: "the file system's", is: errTest, run: func(t *testing.T, _ opener) error {
+			_, err := ReadHistory(newWorld(t).d, WithFS(failing(errTest, func(s faultfs.Step) bool { return s.Op == "readdir" })))
+			return err
+		}}}
+	documented["Dir.ReadState"] = append(stateErrors(read), linked(read), tooLarge(vfs.MaxFileBytes+1, read))
+	documented["ReadState"] = append(without(documented["Dir.ReadState"], "ErrClosed"), untrustedState(func(dir string) error { _, err := ReadState(dir, "a"); return err }))
+	documented["AppendState"] = append(stateErrors(add), linked(add), tooLarge(vfs.MaxFileBytes, add))
+	documented["RemoveState"] = stateErrors(func(d *Dir, name string) error { return d.RemoveState(name) })
+	documented["WriteState"] = append(stateErrors(func(d *Dir, name string) error { return d.WriteState(name, nil) }),
+		errorCase{name: "vfs.ErrFileTooLarge", is: vfs.ErrFileTooLarge, run: onDir(func(d *Dir) error { return d.WriteState("a", make([]byte, vfs.MaxFileBytes+1)) })})
+	kept := Restore{otherID, "2.json"}
+	documented["Commit"] = append(documented["Commit"],
+		errorCase{name: "ErrNotKept", is: ErrNotKept, as: as[*FileError], run: committing(Change{Restores: []Restore{kept}})},
+		errorCase{name: "ErrUntrustedDir", is: ErrUntrustedDir, as: as[*FileError], run: func(t *testing.T, _ opener) error {
+			dir, _, undo := replaced(t)
+			require.NoError(t, os.Chmod(history(t, dir)[0].Backups, 0o777))
+			return commit(t, dir, undo)
+		}})
+}
+
+func untrustedState(call func(dir string) error) errorCase {
+	return errorCase{name: "ErrUntrustedDir", is: ErrUntrustedDir, run: func(t *testing.T, _ opener) error {
+		w := newWorld(t)
+		require.NoError(t, os.Chmod(w.s, 0o777))
+		return call(w.d)
+	}}
+}
