@@ -161,6 +161,8 @@ func (x textType) read(p *parser, e *entry, name string, t token) {
 	text := p.text(t)
 	if x.visible && isBlank(text) {
 		p.problem(t.start, "%s is blank", name)
+	} else if x.visible {
+		p.warnSubject(t, name, text)
 	}
 	*x.of(&e.task) = text
 }

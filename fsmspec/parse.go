@@ -131,7 +131,11 @@ func (p *parser) file() {
 	if t.kind == '[' {
 		p.tasks()
 	} else if !p.broken {
-		p.problem(t.start, "the file must hold an array of tasks, not %s", p.describe(t))
+		remedy := ""
+		if t.kind == '{' {
+			remedy = wrapped(p.data[t.start:])
+		}
+		p.problem(t.start, "the file must hold an array of tasks, not %s%s", p.describe(t), remedy)
 		p.skip(t)
 	}
 	if p.broken {
@@ -428,11 +432,14 @@ func (p *parser) stop(err error) {
 	p.broken = true
 	// A decoder of bytes in memory has no other errors.
 	syntax, _ := errors.AsType[*jsonx.SyntaxError](jsonx.Explain(p.data, err))
-	pointer := ""
+	cause, pointer := syntax.Err.Error(), ""
+	if format := otherFormat(p.data, syntax.Offset); format != "" {
+		cause = format
+	}
 	if e, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		pointer = string(e.JSONPointer)
 	}
-	p.problems.findings = append(p.problems.findings, finding{syntax.Offset, p.current, keepsMeaning, pointer, "malformed JSON: " + syntax.Err.Error()})
+	p.problems.findings = append(p.problems.findings, finding{syntax.Offset, p.current, keepsMeaning, pointer, "malformed JSON: " + cause})
 }
 
 // problem notes what is wrong with the last token or the object or array it closed.

@@ -148,7 +148,13 @@ func TestBlockedByIsNotMirroredIntoBlocks(t *testing.T) {
 // Each way in which JSON can be an invalid file, with the position and the message.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
-		{"root an object", ` {"id": 1}`, `1:2 - the file must hold an array of tasks, not an object`},
+		{"root an object", ` {"x": 1}`, `1:2 - the file must hold an array of tasks, not an object`},
+		{"root one task", ` {"id": 1, "subject": "A"}`, `1:2 - the file must hold an array of tasks, not an object: put brackets around the task, [{…}]`},
+		{"root an object with tasks", `{"version": 1, "tasks": [{"id": 1, "subject": "A"}]}`, `1:1 - the file must hold an array of tasks, not an object: keep only the array in "tasks"`},
+		{"one task a line", "{\"id\": 1, \"subject\": \"A\"}\n{\"id\": 2, \"subject\": \"B\"}",
+			"1:1 - the file must hold an array of tasks, not an object: put the tasks into one array, [{…}, {…}]\n2:1 - malformed JSON: unexpected text after the JSON value"},
+		{"root an object that is cut", `{"id": 1`, "1:1 - the file must hold an array of tasks, not an object\n1:9 - malformed JSON: unexpected end of file"},
+
 		{"root a number", `05`, "1:1 - the file must hold an array of tasks, not the number 0\n1:2 - malformed JSON: unexpected text after the JSON value"},
 		{"root null", `null`, `1:1 - the file must hold an array of tasks, not null`},
 		{"entry a string", "[\n \"a\"]", `2:2 /0 entry 1 must be an object, not the string "a"`},

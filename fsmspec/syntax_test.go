@@ -10,8 +10,13 @@ import (
 // Each way in which a file can stop being JSON, with the position and the message.
 func TestMalformed(t *testing.T) {
 	for _, c := range []struct{ name, file, want string }{
-		{"empty", ``, `1:1 - unexpected end of file`},
-		{"blank", " \n ", `2:2 - unexpected end of file`},
+		{"empty", ``, `1:1 - the file is empty: write an array of tasks, such as [{"id": 1, "subject": "Set up"}]`},
+		{"blank", " \n ", `2:2 - the file is empty: write an array of tasks, such as [{"id": 1, "subject": "Set up"}]`},
+		{"code block", "```json\n[]\n```\n", "1:1 - the file is a Markdown code block: remove the line before the array and the line after it"},
+		{"YAML list", "# steps\n- id: 1\n  subject: a\n", "1:1 - the file is YAML: convert it to JSON, for example with yq -o=json"},
+		{"YAML mapping", "tasks:\n  - id: 1\n", "1:2 - the file is YAML: convert it to JSON, for example with yq -o=json"},
+		{"YAML document", "---\n- id: 1\n", "1:2 - the file is YAML: convert it to JSON, for example with yq -o=json"},
+		{"prose", "Here are the tasks:\n[]", "1:1 - invalid character 'H' at start of value: strings need double quotes"},
 		{"comment", `// tasks`, `1:1 - invalid character '/' at start of value: JSON has no comments`},
 		{"block comment", `[/* tasks */]`, `1:2 /0 invalid character '/' at start of value: JSON has no comments`},
 		{"bracket missing", `]`, `1:1 - invalid character ']' at start of value`},

@@ -1,0 +1,111 @@
+package fsmspec
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// otherFormat names what a file is that stops being JSON before its first value ends,
+// and says what to do, or returns "".
+func otherFormat(data []byte, offset int) string {
+	if bytes.ContainsAny(data[:min(offset, len(data))], "[{\"") {
+		return ""
+	}
+	lines := meaningfulLines(data)
+	switch {
+	case len(lines) == 0:
+		return "the file is empty: write an array of tasks, such as [{\"id\": 1, \"subject\": \"Set up\"}]"
+	case bytes.HasPrefix(lines[0], []byte("```")), bytes.HasPrefix(lines[0], []byte("~~~")):
+		return "the file is a Markdown code block: remove the line before the array and the line after it"
+	case slices.ContainsFunc(lines[:min(len(lines), 3)], isYAML):
+		return "the file is YAML: convert it to JSON, for example with yq -o=json"
+	}
+	return ""
+}
+
+// meaningfulLines returns the first lines that are not blank and not YAML comments.
+func meaningfulLines(data []byte) (lines [][]byte) {
+	for line := range bytes.Lines(data[:min(len(data), 4096)]) {
+		line = bytes.TrimSpace(line)
+		if len(line) > 0 && line[0] != '#' {
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+// isYAML reports whether a line is the beginning of a YAML document, an element of a
+// list, or a key.
+func isYAML(line []byte) bool {
+	if bytes.Equal(line, []byte("---")) || bytes.HasPrefix(line, []byte("- ")) {
+		return true
+	}
+	key, _, found := bytes.Cut(line, []byte(":"))
+	return found && len(key) > 0 && len(bytes.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")) == 0
+}
+
+// wrapped says how the object, which is the file instead of an array, becomes one.
+func wrapped(data []byte) string {
+	end := objectEnd(data)
+	if end < 0 {
+		return ""
+	}
+	object, rest := jsontext.Value(data[:end]), bytes.TrimLeft(data[end:], " \t\r\n,")
+	if bytes.HasPrefix(rest, []byte("{")) {
+		return ": put the tasks into one array, [{…}, {…}]"
+	}
+	for _, name := range []string{"tasks", "steps", "todos", "items", "workflow"} {
+		if jsonx.Member(object, name).Kind() == '[' {
+			return fmt.Sprintf(": keep only the array in %q", name)
+		}
+	}
+	if jsonx.Member(object, "id") != nil || jsonx.Member(object, "subject") != nil {
+		return ": put brackets around the task, [{…}]"
+	}
+	return ""
+}
+
+// objectEnd returns where the JSON value that data begins with ends, or -1.
+func objectEnd(data []byte) int {
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(data), jsonx.Tolerant)
+	if _, err := decoder.ReadValue(); err != nil {
+		return -1
+	}
+	return int(decoder.InputOffset())
+}
+
+// clientShows is how many characters of a subject the client's list shows in a terminal
+// of 80 columns: it cuts a subject 15 columns before the edge (fact 80, client 2.1.329).
+const clientShows = 65
+
+// warnSubject warns of what people would not see in a subject as it is written.
+func (p *parser) warnSubject(t token, name, text string) {
+	if i := strings.IndexFunc(text, isTreacherous); i >= 0 {
+		r := []rune(text[i:])[0]
+		p.warn(t.start, "%s has %s", name, treachery(r))
+	}
+	if n := len([]rune(text)); n > clientShows {
+		p.warn(t.start, "%s has %d characters, and in 80 columns the client shows the first %d: move the rest into description", name, n, clientShows)
+	}
+}
+
+func isTreacherous(r rune) bool { return treachery(r) != "" }
+
+// treachery says what a character does to a line that people read, or returns "".
+func treachery(r rune) string {
+	switch {
+	case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
+		return "a line break: write one line, and the rest into description"
+	case r < ' ' || r >= 0x7F && r <= 0x9F:
+		return fmt.Sprintf("the control character %U, which does not show: remove it", r)
+	case r >= '\u202A' && r <= '\u202E' || r >= '\u2066' && r <= '\u2069':
+		return fmt.Sprintf("the invisible character %U, which changes the order in which text is shown: remove it", r)
+	}
+	return ""
+}
