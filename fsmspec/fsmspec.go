@@ -291,3 +291,11 @@ func (a Active) MarshalText() ([]byte, error) { return actives.marshal(int(a)) }
 
 // UnmarshalText fails for a text that String does not return for a constant.
 func (a *Active) UnmarshalText(text []byte) error { return actives.unmarshal((*int)(a), text) }
+
+// Fields returns the names of the fields of a task, in the order in which the client
+// writes them.
+func Fields() []string { return slices.Clone(fieldNames) }
+
+// FieldMeant returns the field that an unknown one is probably meant to be, or "": its
+// name is a misspelling, or what others call that field.
+func FieldMeant(name string) string { return fieldMeant(name) }

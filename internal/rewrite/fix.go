@@ -1,0 +1,345 @@
+package rewrite
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tailscale/hujson"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+)
+
+// Fix returns the file with what has only one repair repaired, and what was done, in
+// words. The rest of the file keeps every byte. It repairs
+//
+//   - a byte order mark, a Markdown code block around the file, and trailing commas
+//   - an object that holds nothing but the array of tasks, and one task without an array
+//   - comments, which it moves into metadata.comment of the task that they belong to
+//   - ids that are strings of digits
+//   - fields under a name that is nearly right or that others use, unless the task also
+//     has the right one or the value would not fit
+//
+// A file that cannot be read even so is returned as it is.
+func Fix(data []byte) (fixed []byte, done []string) {
+	f := &fixer{}
+	text := f.unwrapText(data)
+	root, err := hujson.Parse(slices.Clone(text))
+	if err != nil {
+		if len(f.done) > 0 {
+			return text, f.done
+		}
+		return data, nil
+	}
+	f.unwrapValue(&root)
+	f.commas(&root)
+	if list, ok := root.Value.(*hujson.Array); ok {
+		f.comments(&root, list)
+		for i := range list.Elements {
+			if task, ok := list.Elements[i].Value.(*hujson.Object); ok {
+				f.task(task)
+			}
+		}
+	}
+	if len(f.done) == 0 {
+		return data, nil
+	}
+	return root.Pack(), f.done
+}
+
+type fixer struct{ done []string }
+
+func (f *fixer) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(f.done, text) {
+		f.done = append(f.done, text)
+	}
+}
+
+var fence = regexp.MustCompile("(?s)^\\s*(?:```|~~~)[a-zA-Z0-9]*[ \t]*\r?\n(.*\n)[ \t]*(?:```|~~~)\\s*$")
+
+// unwrapText removes what is around the JSON.
+func (f *fixer) unwrapText(data []byte) []byte {
+	if rest, found := bytes.CutPrefix(data, []byte("\uFEFF")); found {
+		f.note("removed the byte order mark")
+		data = rest
+	}
+	if inside := fence.FindSubmatch(data); inside != nil {
+		f.note("removed the Markdown code block around the file")
+		data = inside[1]
+	}
+	return data
+}
+
+// unwrapValue makes the file an array of tasks.
+func (f *fixer) unwrapValue(root *hujson.Value) {
+	object, ok := root.Value.(*hujson.Object)
+	if !ok {
+		return
+	}
+	if len(object.Members) == 1 {
+		only := &object.Members[0]
+		if list, ok := only.Value.Value.(*hujson.Array); ok && len(list.Elements) > 0 && isTask(list.Elements[0]) && !hasComments(*root, only.Value) {
+			f.note("replaced the object by its only member, the array %q", only.Name.Value.(hujson.Literal).String())
+			root.Value = list
+			return
+		}
+	}
+	if isTask(*root) {
+		f.note("put the task into an array")
+		task := hujson.Value{Value: object}
+		root.Value = &hujson.Array{Elements: []hujson.Value{task}}
+	}
+}
+
+// hasComments reports whether root has comments outside of inner.
+func hasComments(root, inner hujson.Value) bool {
+	return len(commentsIn(&root)) > len(commentsIn(&inner))-len(comments(inner.BeforeExtra))-len(comments(inner.AfterExtra))
+}
+
+func isTask(v hujson.Value) bool {
+	object, ok := v.Value.(*hujson.Object)
+	return ok && (member(object, "id") != nil || member(object, "subject") != nil)
+}
+
+func member(object *hujson.Object, name string) *hujson.Value {
+	for i := range object.Members {
+		if object.Members[i].Name.Value.(hujson.Literal).String() == name {
+			return &object.Members[i].Value
+		}
+	}
+	return nil
+}
+
+// commas removes commas before a closing bracket or brace.
+func (f *fixer) commas(root *hujson.Value) {
+	for v := range root.All() {
+		var last *hujson.Value
+		var after *hujson.Extra
+		switch v := v.Value.(type) {
+		case *hujson.Array:
+			if n := len(v.Elements); n > 0 {
+				last, after = &v.Elements[n-1], &v.AfterExtra
+			}
+		case *hujson.Object:
+			if n := len(v.Members); n > 0 {
+				last, after = &v.Members[n-1].Value, &v.AfterExtra
+			}
+		}
+		if last != nil && last.AfterExtra != nil { // hujson's mark of such a comma
+			f.note("removed trailing commas")
+			*after = append(slices.Clone(last.AfterExtra), *after...)
+			last.AfterExtra = nil
+		}
+	}
+}
+
+var comment = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/`)
+
+func comments(extra hujson.Extra) (texts []string) {
+	for _, found := range comment.FindAll(extra, -1) {
+		text := strings.TrimPrefix(string(found), "//")
+		if inside, block := strings.CutPrefix(text, "/*"); block {
+			text = strings.TrimSuffix(inside, "*/")
+		}
+		if text = strings.TrimSpace(text); text != "" {
+			texts = append(texts, text)
+		}
+	}
+	return texts
+}
+
+// commentsIn returns the comments in and around a value in the order of the file.
+func commentsIn(v *hujson.Value) []string {
+	texts := comments(v.BeforeExtra)
+	switch inner := v.Value.(type) {
+	case *hujson.Array:
+		for i := range inner.Elements {
+			texts = append(texts, commentsIn(&inner.Elements[i])...)
+		}
+		texts = append(texts, comments(inner.AfterExtra)...)
+	case *hujson.Object:
+		for i := range inner.Members {
+			texts = append(texts, commentsIn(&inner.Members[i].Name)...)
+			texts = append(texts, commentsIn(&inner.Members[i].Value)...)
+		}
+		texts = append(texts, comments(inner.AfterExtra)...)
+	}
+	return append(texts, comments(v.AfterExtra)...)
+}
+
+// comments moves every comment into the metadata of a task: the one that it is in, or
+// that it precedes, or the last one. If one of them has no place, all stay.
+func (f *fixer) comments(root *hujson.Value, list *hujson.Array) {
+	if root.IsStandard() {
+		return
+	}
+	tasks := list.Elements
+	if len(tasks) == 0 {
+		return
+	}
+	texts := make([][]string, len(tasks))
+	texts[0] = comments(root.BeforeExtra)
+	for i := range tasks {
+		texts[i] = append(texts[i], commentsIn(&tasks[i])...)
+	}
+	last := len(tasks) - 1
+	texts[last] = append(append(texts[last], comments(list.AfterExtra)...), comments(root.AfterExtra)...)
+	for i, text := range texts {
+		if len(text) > 0 && metadataOf(tasks[i]) == nil {
+			return
+		}
+	}
+	stripComments(root)
+	for i, text := range texts {
+		if len(text) > 0 {
+			addComment(tasks[i], strings.Join(text, "\n"))
+		}
+	}
+	f.note("moved comments into metadata")
+}
+
+var emptyLine = regexp.MustCompile(`\n[ \t\r]*\n`)
+
+func stripComments(root *hujson.Value) {
+	strip := func(extra *hujson.Extra) {
+		if extra.IsStandard() {
+			return
+		}
+		bare := comment.ReplaceAll(*extra, nil)
+		for emptyLine.Match(bare) {
+			bare = emptyLine.ReplaceAll(bare, []byte("\n"))
+		}
+		if i := bytes.IndexByte(bare, '\n'); i >= 0 {
+			bare = append(bytes.TrimRight(bare[:i:i], " \t\r"), bare[i:]...)
+		}
+		*extra = bare
+	}
+	for v := range root.All() {
+		strip(&v.BeforeExtra)
+		if v.AfterExtra != nil {
+			strip(&v.AfterExtra)
+		}
+		switch v := v.Value.(type) {
+		case *hujson.Array:
+			strip(&v.AfterExtra)
+		case *hujson.Object:
+			strip(&v.AfterExtra)
+		}
+	}
+	root.BeforeExtra = bytes.TrimLeft(root.BeforeExtra, "\n")
+}
+
+// metadataOf returns the task's metadata: empty if it has none yet, nil if there is no
+// place for it.
+func metadataOf(task hujson.Value) *hujson.Object {
+	object, ok := task.Value.(*hujson.Object)
+	if !ok || len(object.Members) == 0 {
+		return nil
+	}
+	v := member(object, "metadata")
+	if v == nil {
+		return &hujson.Object{}
+	}
+	metadata, _ := v.Value.(*hujson.Object)
+	return metadata
+}
+
+// addComment adds a member to the task's metadata, under a name that is free.
+func addComment(task hujson.Value, text string) {
+	object, metadata := task.Value.(*hujson.Object), metadataOf(task)
+	name := "comment"
+	for n := 2; member(metadata, name) != nil; n++ {
+		name = "comment" + strconv.Itoa(n)
+	}
+	added := hujson.ObjectMember{
+		Name:  hujson.Value{Value: hujson.String(name)},
+		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.String(text)},
+	}
+	if n := len(metadata.Members); n > 0 {
+		added.Name.BeforeExtra = slices.Clone(metadata.Members[n-1].Name.BeforeExtra)
+	}
+	metadata.Members = append(metadata.Members, added)
+	if member(object, "metadata") == nil {
+		object.Members = append(object.Members, hujson.ObjectMember{
+			Name:  hujson.Value{BeforeExtra: nextLine(object), Value: hujson.String("metadata")},
+			Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: metadata},
+		})
+	}
+}
+
+// nextLine returns what precedes a member that is added to object: what precedes the
+// one before it, if that begins a line.
+func nextLine(object *hujson.Object) hujson.Extra {
+	before := object.Members[len(object.Members)-1].Name.BeforeExtra
+	if bytes.ContainsRune(before, '\n') {
+		return slices.Clone(before)
+	}
+	return hujson.Extra(" ")
+}
+
+// task repairs names and ids.
+func (f *fixer) task(task *hujson.Object) {
+	for i := range task.Members {
+		m := &task.Members[i]
+		name := m.Name.Value.(hujson.Literal).String()
+		if slices.Contains(fsmspec.Fields(), name) {
+			continue
+		}
+		meant := fsmspec.FieldMeant(name)
+		if meant == "" || member(task, meant) != nil || !fits(meant, m.Value) {
+			continue
+		}
+		f.note("renamed %q to %q", name, meant)
+		m.Name.Value = hujson.String(meant)
+	}
+	f.unquote(member(task, "id"))
+	for _, name := range []string{"blocks", "blockedBy"} {
+		if v := member(task, name); v != nil {
+			if list, ok := v.Value.(*hujson.Array); ok {
+				for i := range list.Elements {
+					f.unquote(&list.Elements[i])
+				}
+			}
+		}
+	}
+}
+
+// fits reports whether a value may be that of a field: it is of the field's type.
+func fits(field string, v hujson.Value) bool {
+	kind := v.Value.Kind()
+	switch field {
+	case "id":
+		return kind == '0' || isID(v)
+	case "blocks", "blockedBy":
+		list, ok := v.Value.(*hujson.Array)
+		return ok && !slices.ContainsFunc(list.Elements, func(e hujson.Value) bool { return e.Value.Kind() != '0' && !isID(e) })
+	case "metadata":
+		return kind == '{'
+	case "status":
+		text, ok := v.Value.(hujson.Literal)
+		var status fsmspec.Status
+		return ok && kind == '"' && status.UnmarshalText([]byte(text.String())) == nil
+	case "subject", "description", "activeForm", "owner":
+		return kind == '"'
+	}
+	return false
+}
+
+// unquote makes a string of digits a number.
+func (f *fixer) unquote(v *hujson.Value) {
+	if v == nil || !isID(*v) {
+		return
+	}
+	text := v.Value.(hujson.Literal).String()
+	f.note("made ids numbers, which were strings")
+	v.Value = hujson.Literal(text)
+}
+
+var digits = regexp.MustCompile(`^[1-9][0-9]{0,6}$`)
+
+func isID(v hujson.Value) bool {
+	return v.Value.Kind() == '"' && digits.MatchString(v.Value.(hujson.Literal).String())
+}

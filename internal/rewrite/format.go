@@ -1,0 +1,151 @@
+package rewrite
+
+import (
+	"bytes"
+	"fmt"
+	"math/big"
+	"slices"
+	"strconv"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// Format returns a valid file in its canonical form: indented by two spaces, the fields
+// of a task in the order in which the client writes them and then the unknown ones,
+// lists of ids on one line, ids as plain numbers, strings in their shortest spelling,
+// a line feed at the end. Optional fields that are null are left out, which means the
+// same. The error is a *fsmspec.InvalidError.
+func Format(data []byte) ([]byte, error) {
+	return write(data, func(id int64) int64 { return id })
+}
+
+// Renumber is Format with the ids 1, 2, 3 and so on in the order of the file. The
+// references follow.
+func Renumber(data []byte) ([]byte, error) {
+	spec, err := fsmspec.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	number := map[int64]int64{}
+	for i, task := range spec.Tasks() {
+		number[task.ID] = int64(i + 1)
+	}
+	return write(data, func(id int64) int64 { return number[id] })
+}
+
+func write(data []byte, number func(int64) int64) ([]byte, error) {
+	if _, err := fsmspec.Parse(data); err != nil {
+		return nil, err
+	}
+	var out bytes.Buffer
+	decoder := jsontext.NewDecoder(bytes.NewReader(data))
+	_, _ = decoder.ReadToken() // the file is valid, here and below
+	for i := 0; decoder.PeekKind() != ']'; i++ {
+		task, _ := decoder.ReadValue()
+		out.WriteString(map[bool]string{true: "[\n  ", false: ",\n  "}[i == 0])
+		writeTask(&out, task, number)
+	}
+	if out.Len() == 0 {
+		return []byte("[]\n"), nil
+	}
+	out.WriteString("\n]\n")
+	return out.Bytes(), nil
+}
+
+// writeTask writes an object, every member on a line of its own.
+func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64) {
+	separator := "{\n    "
+	for _, m := range sorted(members(task)) {
+		value := m.value
+		switch {
+		case value.Kind() == 'n' && slices.Contains(fsmspec.Fields(), m.name):
+			continue
+		case m.name == "id":
+			value = appendNumber(nil, value, number)
+		case m.name == "blocks" || m.name == "blockedBy":
+			value = ids(value, number)
+		case value.Kind() == '"':
+			value = quoted(unquoted(value))
+		default:
+			value = bytes.Clone(value)
+			_ = value.Indent(jsontext.WithIndentPrefix("    "), jsontext.WithIndent("  "))
+			value = bytes.TrimSpace(value)
+		}
+		fmt.Fprintf(out, "%s%s: %s", separator, quoted(m.name), value)
+		separator = ",\n    "
+	}
+	out.WriteString("\n  }")
+}
+
+type field struct {
+	name  string
+	value jsontext.Value
+}
+
+// sorted returns the fields in their canonical order.
+func sorted(fields []field) []field {
+	place := func(f field) int {
+		if i := slices.Index(fsmspec.Fields(), f.name); i >= 0 {
+			return i
+		}
+		return len(fsmspec.Fields())
+	}
+	slices.SortStableFunc(fields, func(a, b field) int { return place(a) - place(b) })
+	return fields
+}
+
+func members(object jsontext.Value) (fields []field) {
+	decoder := jsontext.NewDecoder(bytes.NewReader(object))
+	_, _ = decoder.ReadToken()
+	for decoder.PeekKind() == '"' {
+		name, _ := decoder.ReadToken()
+		text := name.String()
+		value, _ := decoder.ReadValue()
+		fields = append(fields, field{text, bytes.Clone(value)})
+	}
+	return fields
+}
+
+// ids writes a list of ids on one line.
+func ids(list jsontext.Value, number func(int64) int64) jsontext.Value {
+	decoder := jsontext.NewDecoder(bytes.NewReader(list))
+	_, _ = decoder.ReadToken()
+	text := []byte{'['}
+	for i := 0; decoder.PeekKind() == '0'; i++ {
+		if i > 0 {
+			text = append(text, ", "...)
+		}
+		id, _ := decoder.ReadValue()
+		text = appendNumber(text, id, number)
+	}
+	return append(text, ']')
+}
+
+// appendNumber appends the number of an id, however that is spelled.
+func appendNumber(text []byte, id jsontext.Value, number func(int64) int64) []byte {
+	n, _ := new(big.Rat).SetString(string(id))
+	return strconv.AppendInt(text, number(n.Num().Int64()), 10)
+}
+
+func unquoted(value jsontext.Value) string {
+	text, _ := jsontext.AppendUnquote(nil, value)
+	return string(text)
+}
+
+func quoted(text string) jsontext.Value {
+	value, _ := jsontext.AppendQuote(nil, text)
+	return value
+}
+
+// HasComments reports whether the file would be JSON but for comments or trailing
+// commas, so that [Fix] can make it JSON.
+func HasComments(data []byte) bool {
+	if jsonx.Check(data, jsonx.Tolerant) == nil {
+		return false
+	}
+	fixed, _ := Fix(data)
+	return jsonx.Check(fixed, jsonx.Tolerant) == nil
+}

@@ -1,0 +1,215 @@
+package rewrite_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/rewrite"
+)
+
+func TestFix(t *testing.T) {
+	for _, c := range []struct{ name, file, want, done string }{
+		{"nothing to do", `[ {"id":1,"subject":"A"} ]`, `[ {"id":1,"subject":"A"} ]`, ""},
+		{"byte order mark", "\uFEFF[]", "[]", "removed the byte order mark"},
+		{"code block", "```json\n[]\n```\n", "[]\n", "removed the Markdown code block around the file"},
+		{"trailing commas", "[\n {\"id\": 1, \"subject\": \"A\", \"blocks\": [1,],},\n]\n", "[\n {\"id\": 1, \"subject\": \"A\", \"blocks\": [1]}\n]\n", "removed trailing commas"},
+		{"object of tasks", `{"tasks": [{"id": 1, "subject": "A"}]}`, `[{"id": 1, "subject": "A"}]`, `replaced the object by its only member, the array "tasks"`},
+		{"object of more than tasks", `{"v": 1, "tasks": [{"id": 1, "subject": "A"}]}`, `{"v": 1, "tasks": [{"id": 1, "subject": "A"}]}`, ""},
+		{"object of tasks and a comment", `{/*c*/"tasks": [{"id": 1, "subject": "A"}]}`, `{/*c*/"tasks": [{"id": 1, "subject": "A"}]}`, ""},
+		{"one task", "{\"id\": 1, \"subject\": \"A\"}\n", "[{\"id\": 1, \"subject\": \"A\"}]\n", "put the task into an array"},
+		{"ids", `[{"id": "1", "subject": "7", "blocks": ["2", 3], "blockedBy": ["x"]}]`, `[{"id": 1, "subject": "7", "blocks": [2, 3], "blockedBy": ["x"]}]`, "made ids numbers, which were strings"},
+		{"names", `[{"ID": "1", "title": "A", "depends_on": ["1"]}]`, `[{"id": 1, "subject": "A", "blockedBy": [1]}]`,
+			`renamed "ID" to "id"; renamed "title" to "subject"; renamed "depends_on" to "blockedBy"; made ids numbers, which were strings`},
+		{"names that would not fit", `[{"id": 1, "subject": "A", "done": true, "depends_on": "1"}]`, `[{"id": 1, "subject": "A", "done": true, "depends_on": "1"}]`, ""},
+		{"name of a field that is there", `[{"id": 1, "subject": "A", "title": "B"}]`, `[{"id": 1, "subject": "A", "title": "B"}]`, ""},
+		{"two names of one field", `[{"id": 1, "title": "A", "name": "B"}]`, `[{"id": 1, "subject": "A", "name": "B"}]`, `renamed "title" to "subject"`},
+		{"comments", `// about all
+[
+  // first
+  {
+    "id": 1, // one
+    "subject": "A" /* a */
+  },
+  {"id": 2, "subject": "http://x", "metadata": {"comment": "old"}} // second
+  // last
+]
+`, `[
+  {
+    "id": 1,
+    "subject": "A",
+    "metadata": {"comment": "about all\nfirst\none\na"}
+  },
+  {"id": 2, "subject": "http://x", "metadata": {"comment": "old","comment2": "second\nlast"}}
+]
+`, "moved comments into metadata"},
+		{"comment without a place", `[1 /* one */]`, `[1 /* one */]`, ""},
+		{"beyond repair", `[{"id": 1 "subject"`, `[{"id": 1 "subject"`, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			fixed, done := rewrite.Fix([]byte(c.file))
+			assert.Equal(t, c.want, string(fixed))
+			assert.Equal(t, c.done, strings.Join(done, "; "))
+			again, done := rewrite.Fix(fixed)
+			assert.Equal(t, c.want, string(again))
+			assert.Empty(t, done, "a second repair finds nothing")
+		})
+	}
+}
+
+func TestFormat(t *testing.T) {
+	file := `[{"colour":{"a":[1,2]},"status":null,"blockedBy":[20.0,3e0],"subject":"\u0041\/b","id":1e0,"metadata":{"k":[{"x":1.50}]},"description":""},
+		{"id":3,"subject":"B"},{"id":20,"subject":"C","blocks":[]}]`
+	formatted, err := rewrite.Format([]byte(file))
+	require.NoError(t, err)
+	assert.Equal(t, `[
+  {
+    "id": 1,
+    "subject": "A/b",
+    "description": "",
+    "blockedBy": [20, 3],
+    "metadata": {
+      "k": [
+        {
+          "x": 1.50
+        }
+      ]
+    },
+    "colour": {
+      "a": [
+        1,
+        2
+      ]
+    }
+  },
+  {
+    "id": 3,
+    "subject": "B"
+  },
+  {
+    "id": 20,
+    "subject": "C",
+    "blocks": []
+  }
+]
+`, string(formatted))
+	renumbered, err := rewrite.Renumber([]byte(file))
+	require.NoError(t, err)
+	assert.Contains(t, string(renumbered), `"blockedBy": [3, 2]`)
+	_, err = rewrite.Format([]byte(`[{}]`))
+	assert.ErrorAs(t, err, new(*fsmspec.InvalidError))
+	empty, err := rewrite.Format([]byte(" [ ]"))
+	require.NoError(t, err)
+	assert.Equal(t, "[]\n", string(empty))
+}
+
+// workflow draws a valid file.
+func workflow(t *rapid.T) string {
+	ids := rapid.SliceOfNDistinct(rapid.Int64Range(1, 50), 1, 6, rapid.ID[int64]).Draw(t, "ids")
+	var tasks []string
+	for _, id := range ids {
+		task := fmt.Sprintf(`"subject": %q, "id": %s`, "S"+rapid.StringMatching(`[a-z/ ]*`).Draw(t, "subject"), rapid.SampledFrom([]string{"%d", "%d.0", "%de0"}).Draw(t, "spelling"))
+		task = fmt.Sprintf(strings.ReplaceAll(task, "%%", "%"), id)
+		for _, field := range []string{"blocks", "blockedBy"} {
+			var refs []string
+			for _, ref := range rapid.SliceOfN(rapid.SampledFrom(ids), 0, 3).Draw(t, field) {
+				refs = append(refs, fmt.Sprint(ref))
+			}
+			task += fmt.Sprintf(`, %q: [%s]`, field, strings.Join(refs, ","))
+		}
+		task += rapid.SampledFrom([]string{"", `, "status": "completed"`, `, "metadata": {"a": [1, {"b": "ä\u00e4"}]}`, `, "owner": null`, `, "x": 1`}).Draw(t, "more")
+		tasks = append(tasks, "{"+task+"}")
+	}
+	return "[" + strings.Join(tasks, ", ") + "]"
+}
+
+func tasksOf(t require.TestingT, file []byte) []fsmspec.Task {
+	spec, err := fsmspec.Parse(file)
+	require.NoError(t, err, "%s", file)
+	tasks := spec.Tasks()
+	for i := range tasks {
+		tasks[i].Metadata = strings.Join(strings.Fields(tasks[i].Metadata), "") // layout may change
+	}
+	return tasks
+}
+
+func TestFormatKeepsTheMeaning(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		file := []byte(workflow(t))
+		formatted, err := rewrite.Format(file)
+		require.NoError(t, err)
+		require.Equal(t, tasksOf(t, file), tasksOf(t, formatted))
+		again, err := rewrite.Format(formatted)
+		require.NoError(t, err)
+		require.Equal(t, string(formatted), string(again), "it is its own canonical form")
+		fixed, done := rewrite.Fix(file)
+		require.Empty(t, done, "a valid file needs no repair")
+		require.Equal(t, string(file), string(fixed))
+	})
+}
+
+func TestRenumberKeepsReferences(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		file := []byte(workflow(t))
+		renumbered, err := rewrite.Renumber(file)
+		require.NoError(t, err)
+		before, after := tasksOf(t, file), tasksOf(t, renumbered)
+		place := map[int64]int64{}
+		for i, task := range before {
+			place[task.ID] = int64(i + 1)
+		}
+		for i := range before {
+			before[i].ID = place[before[i].ID]
+			for _, ids := range [][]int64{before[i].Blocks, before[i].BlockedBy} {
+				for n := range ids {
+					ids[n] = place[ids[n]]
+				}
+			}
+		}
+		require.Equal(t, before, after)
+	})
+}
+
+// Comments and trailing commas anywhere in a file are repaired, and every comment is
+// kept.
+func TestFixKeepsComments(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		file := workflow(t)
+		n := 0
+		for _, at := range []string{"{", ", ", "}"} {
+			if rapid.Bool().Draw(t, "comment") {
+				n++
+				file = strings.Replace(file, at, fmt.Sprintf("%s/* comment %d */", at, n), 1)
+			}
+		}
+		if rapid.Bool().Draw(t, "comma") {
+			file = strings.TrimSuffix(file, "]") + ",]"
+		}
+		fixed, _ := rewrite.Fix([]byte(file))
+		tasksOf(t, fixed)
+		for i := range n {
+			require.Contains(t, string(fixed), fmt.Sprintf("comment %d", i+1))
+		}
+		require.NotContains(t, string(fixed), "/*")
+	})
+}
+
+func TestTheWorkflowsAreCanonical(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/workflows/*/fsm.json")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, path := range files {
+		data, err := os.ReadFile(path)
+		require.NoError(t, err)
+		formatted, err := rewrite.Format(data)
+		require.NoError(t, err)
+		assert.Equal(t, string(data), string(formatted), path)
+	}
+}
