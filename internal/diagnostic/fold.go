@@ -1,0 +1,64 @@
+package diagnostic
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// maxPlaces is how many places of one problem are listed.
+const maxPlaces = 20
+
+// Folded is a problem with every place that has it, the first one first.
+type Folded []fsmspec.Problem
+
+// Fold joins problems whose messages differ only in the task, in a value of the wrong
+// type or in what was probably meant. They are in the order of their first places.
+func Fold(problems []fsmspec.Problem) []Folded {
+	task := regexp.MustCompile(`^(?:task|entry) \d+(?: \("(?:[^"\\]|\\.)*"\))?: `)
+	value := regexp.MustCompile(`(, not the (?:string|number)) .*| \(did you mean [^)]*\)$`)
+	type same struct {
+		warning bool
+		text    string
+	}
+	var order []same
+	places := map[same]Folded{}
+	for _, p := range problems {
+		key := same{p.Warning, value.ReplaceAllString(task.ReplaceAllString(p.Message, ""), "$1")}
+		if places[key] == nil {
+			order = append(order, key)
+		}
+		places[key] = append(places[key], p)
+	}
+	var list []Folded
+	for _, key := range order {
+		list = append(list, places[key])
+	}
+	return list
+}
+
+// Listed returns how many of the places String lists.
+func (f Folded) Listed() int { return min(len(f), maxPlaces) }
+
+// Text returns the message of the first place, and where the others are: message (×3:
+// also at 2:1, 3:1). It is one line that is safe to print.
+func (f Folded) Text() string {
+	text := terminal.Visible(f[0].Message)
+	if len(f) == 1 {
+		return text
+	}
+	var places []string
+	for _, p := range f[1:f.Listed()] {
+		places = append(places, fmt.Sprintf("%d:%d", p.Line, p.Column))
+	}
+	if f.Listed() < len(f) {
+		places = append(places, "…")
+	}
+	return fmt.Sprintf("%s (×%d: also at %s)", text, len(f), strings.Join(places, ", "))
+}
+
+// String returns "line:column: " and Text.
+func (f Folded) String() string { return fmt.Sprintf("%d:%d: %s", f[0].Line, f[0].Column, f.Text()) }
