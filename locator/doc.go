@@ -57,7 +57,8 @@
 // The client's files are private to it and may change with any version: the order was
 // measured with 2.1.329 (facts 48 to 51, 59 to 61 and 65 of docs/client-facts.md).
 // Settings of an organisation and those given on the client's command line are not
-// read.
+// read. [Result.Certain] tells whether the client's --plugin-dir and --add-dir options,
+// which a hook may not know, could change the result.
 //
 // Paths are compared byte by byte, even on file systems that ignore case.
 package locator

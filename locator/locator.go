@@ -18,12 +18,17 @@ type Result struct {
 	Plugin  string `json:"plugin"` // plugin@marketplace, the name of a plugin from PluginDirs, or ""
 	Steps   []Step `json:"steps"`  // in the order they were taken
 
-	known bool
+	known   bool
+	certain bool
 }
 
 // Known reports whether there is an fsm.json, or a skill or command of the name without
 // one.
 func (r Result) Known() bool { return r.known || r.Found() }
+
+// Certain reports whether the result would be the same with any PluginDirs and AddDirs:
+// the client looks at the folders of the user and the project first.
+func (r Result) Certain() bool { return r.certain }
 
 // Found reports whether there is an fsm.json. It may still be unreadable.
 func (r Result) Found() bool { return r.Path != "" }

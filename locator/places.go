@@ -76,6 +76,7 @@ func (s *search) byFolder() (candidate, bool) {
 		c := candidate{rule: r.rule, folder: skillIn(r.dir, s.command)}
 		if s.isSkill(c.folder) {
 			s.runs(c)
+			s.result.certain = c.rule != RuleAddDir
 			return c, true
 		}
 		if s.plugin == "" {

@@ -25,6 +25,11 @@ characters; --log and fsmtx validate have all), and exits with 2, so that the cl
 shows the reason to the agent. For a skill that the user types, 2 also stops the
 prompt, so it is used only if the skill is known to have an fsm.json.
 
+A skill that the client finds only by its own --plugin-dir or --add-dir options is found
+by them too: hydrate reads the client's command line. At PreToolUse of a task tool and at
+Stop it checks that the tasks are those of the folder that the client ran, which the
+transcript names by then. If not, it replaces them, once.
+
 With --announce a success also tells the agent, as additionalContext, each step with
 those it comes after, the descriptions of the steps that are ready, and which tasks
 were replaced. Task tools are named only if CLAUDE_CODE_ENABLE_TODO_TOOLS is 1: not
@@ -69,10 +74,10 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 	c.Flags().StringVar(&f.scope, "scope", "all", `which tasks to replace: "all" that any skill made, or those this "skill" made`)
 	c.Flags().StringVar(&f.active, "active", "reset", `if tasks to be replaced are under way: "reset" them, or "refuse" to replace any`)
 	c.Flags().BoolVar(&f.announce, "announce", false, "tell the agent which tasks it has now, in at most 9,000 characters, and the person in one line")
-	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as given to the client with its --plugin-dir (repeatable)")
-	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as given to the client with its --add-dir (repeatable)")
+	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as with the client's --plugin-dir (repeatable); the client's own are known")
+	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
 	c.Flags().DurationVar(&f.lockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
-	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`, after the reply; a pipe that is full does not block")
+	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`, but not for a check with nothing to put right; after the reply, and never blocking")
 	return c
 }
 
@@ -113,15 +118,37 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 		return f.finish(s, start, hydrate.Call{Err: err}, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
 			"hydrate is a hook: it reads the client's event; see fsmtx hydrate --help"))
 	}
+	options := hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, LockTimeout: f.lockTimeout}
+	if hydrate.IsCheck(e) {
+		return f.check(ctx, s, start, e, options)
+	}
 	request, skip, err := hydrate.Understand(e)
 	if skip != "" {
 		return f.finish(s, start, hydrate.Call{Request: request, Skipped: skip}, event.GoOn(request.Event, ""), "nothing to do: "+skip)
 	}
 	var result hydrate.Result
 	if err == nil {
-		result, err = carryOut(ctx, s, request, hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, LockTimeout: f.lockTimeout})
+		result, err = carryOut(ctx, s, request, options)
 	}
-	call := hydrate.Call{Request: request, Result: result, Err: err}
+	return f.report(s, start, hydrate.Call{Request: request, Result: result, Err: err})
+}
+
+// check carries out what an earlier call could not know. A call with nothing to put right
+// is not logged: there is one for each use of a task tool.
+func (f hydrateFlags) check(ctx context.Context, s terminal.Streams, start time.Time, e *event.Event, o hydrate.Options) error {
+	request, h, result, err := hydrate.Check(ctx, e, s.Getenv, o)
+	switch {
+	case err == nil && h == nil:
+		return deliver(s, event.GoOn(e.Name, ""))
+	case err == nil:
+		result, err = apply(ctx, h)
+	}
+	return f.report(s, start, hydrate.Call{Request: request, Result: result, Err: err})
+}
+
+// report answers with what a call did.
+func (f hydrateFlags) report(s terminal.Streams, start time.Time, call hydrate.Call) error {
+	request, result, err := call.Request, call.Result, call.Err
 	if err != nil {
 		message, hint := hydrate.Explain(err, result, s.Getenv)
 		return f.finish(s, start, call, hydrate.Failed(request, result, message, hint))
@@ -161,6 +188,10 @@ func carryOut(ctx context.Context, s terminal.Streams, r hydrate.Request, o hydr
 	if h == nil {
 		return result, err
 	}
+	return apply(ctx, h)
+}
+
+func apply(ctx context.Context, h *hydrate.Hydration) (hydrate.Result, error) {
 	surviveBrokenPipe()
 	ctx, _ = interruptible(ctx)
 	return h.Apply(ctx)

@@ -42,12 +42,14 @@ func newInstall(s terminal.Streams) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [--no-task-tools] [-- hydrate flags]",
 		Short:                 "Add the hooks to a settings file of the client, or remove them",
-		Long: `Adds three hooks to one settings file of Claude Code. They run this program by its
+		Long: `Adds hooks to one settings file of Claude Code. They run this program by its
 absolute path or, with --project, by the name fsmtx, which must lead to this program on
 PATH, as it must on the machines of all who share the project:
 
   PostToolUse of the Skill tool   fsmtx hydrate   the agent invokes a skill
   UserPromptExpansion             fsmtx hydrate   the user types a skill's name
+  PreToolUse of the task tools    fsmtx hydrate   checks which folder the client ran
+  Stop                            fsmtx hydrate   the same
   SessionStart                    fsmtx recover   finishes an interrupted change
 
 It also sets CLAUDE_CODE_ENABLE_TODO_TOOLS to 1 under "env" in that file, because
@@ -82,7 +84,7 @@ before.`,
 		) + `
 
 Exit codes of --check:
-  0  installed: all three hooks and the variable, as install would write them
+  0  installed: all hooks and the variable, as install would write them
   1  outdated: a hook or the variable is missing, or a hook has another path, timeout
      or matcher
   2  absent: none of the hooks

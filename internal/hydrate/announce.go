@@ -33,6 +33,8 @@ func Announcement(r Request, result Result, env Env) string {
 	switch {
 	case len(result.Created) > 0:
 		return announcement{r, result, toolsOf(r, env)}.text()
+	case len(result.Deleted) > 0 && result.Mistake != nil:
+		return fmt.Sprintf("%sIt has no workflow. Change of the task list: %s.\n", result.Mistake.explain(r.Command), changes(result))
 	case len(result.Deleted) > 0:
 		return fmt.Sprintf("The workflow of the skill %s has no steps now. Change of the task list: %s.\n", clip(r.Command), changes(result))
 	}
@@ -65,7 +67,8 @@ type announcement struct {
 }
 
 func (a announcement) text() string {
-	head := fmt.Sprintf("The skill %s has put its workflow into the task list: %s.\n\n", clip(a.request.Command), changes(a.result))
+	head := fmt.Sprintf("%sThe skill %s has put its workflow into the task list: %s.\n\n",
+		a.result.Mistake.explain(a.request.Command), clip(a.request.Command), changes(a.result))
 	ready := a.ready()
 	state := a.state(ready) + warned(a.result, "\n%s\n")
 	tail := a.tail(ready)
@@ -87,6 +90,17 @@ func (a announcement) text() string {
 		text += fmt.Sprintf("\nLeft out here for length: %s. %s\n", strings.Join(omitted, "; "), a.rest())
 	}
 	return text + tail
+}
+
+// explain says why the tasks of a skill come only now. It is empty for a nil m.
+func (m *Mistake) explain(command string) string {
+	switch {
+	case m == nil:
+		return ""
+	case m.Taken == "":
+		return fmt.Sprintf("You are running the skill %s from %s, a folder that could not be found when you invoked it. ", clip(command), clip(m.Dir))
+	}
+	return fmt.Sprintf("You are running the skill %s from %s, but the tasks were those of %s. ", clip(command), clip(m.Dir), clip(m.Taken))
 }
 
 // detail is the description of a step that can be started.
@@ -248,6 +262,9 @@ func Notice(r Request, result Result) string {
 	var parts []string
 	if len(result.Created)+len(result.Deleted) > 0 {
 		parts = append(parts, changes(result))
+	}
+	if len(parts) > 0 && result.Mistake != nil {
+		parts[0] += fmt.Sprintf(" (late: the client runs it from %s)", clip(result.Mistake.Dir))
 	}
 	if text := warned(result, "%s"); text != "" {
 		parts = append(parts, text)

@@ -1,6 +1,9 @@
 package hydrate
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -12,10 +15,26 @@ import (
 func Failed(r Request, result Result, message, hint string) event.Answer {
 	hint = cut(terminal.Visible(hint), maxHint)
 	message = bounded(message, maxText-units("fsmtx: \nhint: \n")-units(hint))
+	if r.Command != "" && (r.Event == event.PreToolUse || r.Event == event.Stop) {
+		return checkFailed(r, message, hint)
+	}
 	return event.Failure{
 		Message: message,
 		Hint:    hint,
 		Context: "fsmtx could not look for the tasks of this skill, so none were put into the task list: " + message,
 		Stop:    result.Spec != "",
 	}.Answer(r.Event)
+}
+
+// checkFailed is what the hook answers when a check failed: nothing that the agent is
+// about to do is stopped. At Stop any text for the agent makes it go on, so it gets one
+// only once.
+func checkFailed(r Request, message, hint string) event.Answer {
+	agent := strings.TrimSpace(fmt.Sprintf("fsmtx could not put the tasks of the skill %s right: %s\n%s", clip(r.Command), message, hint))
+	if r.Event == event.Stop && r.Stopped {
+		agent = ""
+	}
+	a := event.GoOnTelling(r.Event, agent, "fsmtx: "+clip(message))
+	a.ErrorText = terminal.Message(message)
+	return a
 }

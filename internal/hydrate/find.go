@@ -1,13 +1,16 @@
 package hydrate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -56,16 +59,7 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLookup, err)
 	}
-	files := locator.OS{}
-	l := &locator.Locator{
-		FS:         files,
-		ConfigDir:  config,
-		ProjectDir: env.get("CLAUDE_PROJECT_DIR"),
-		Home:       env.get("HOME"),
-		PluginDirs: Absolute(o.PluginDirs),
-		AddDirs:    Absolute(o.AddDirs),
-	}
-	found, err := l.Locate(r.Command, r.Cwd)
+	found, err := locate(r, env, o, config)
 	if err != nil {
 		return nil, lookupError{err}
 	}
@@ -73,11 +67,41 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 		return nil, nil
 	}
 	result.Spec = found.Path
-	spec, err := readSpec(files, found.Path)
+	spec, err := readSpec(locator.OS{}, found.Path)
 	if errors.Is(err, ErrLookup) {
 		result.Spec = ""
 	}
 	return spec, err
+}
+
+// locate predicts the folder that the client runs. It reads the client's command line
+// only if that could change the result: most sessions have none of these options, and
+// the hook should cost them nothing.
+func locate(r Request, env Env, o Options, config string) (locator.Result, error) {
+	l := &locator.Locator{
+		FS:         locator.OS{},
+		ConfigDir:  config,
+		ProjectDir: env.get("CLAUDE_PROJECT_DIR"),
+		Home:       env.get("HOME"),
+		PluginDirs: Absolute(o.PluginDirs),
+		AddDirs:    Absolute(o.AddDirs),
+	}
+	found, err := l.Locate(r.Command, r.Cwd)
+	if found.Certain() {
+		return found, err
+	}
+	client, unknown := cmdline.Read(env, cmp.Or(l.ProjectDir, r.Cwd))
+	if !client.Empty() {
+		l.PluginDirs = append(client.Plugins, l.PluginDirs...)
+		l.AddDirs = append(client.Added, l.AddDirs...)
+		found, err = l.Locate(r.Command, r.Cwd)
+	}
+	if unknown == nil && errors.Is(err, fs.ErrNotExist) {
+		// The client is at work without a registry of plugins, so the skill is of a plugin that
+		// has another source. Check finds its folder.
+		return found, nil
+	}
+	return found, err
 }
 
 // readSpec distinguishes an unusable fsm.json (*SpecError) from one whose existence

@@ -36,6 +36,7 @@ type Result struct {
 	tasks.Outcome
 	Steps    []fsmspec.Task    // one for each of Created
 	Warnings []fsmspec.Problem // about Steps: those that change the meaning of the fsm.json
+	Mistake  *Mistake          // what Check puts right, nil if the skill was invoked just now
 }
 
 // Hydration has something to do: the skill has a valid fsm.json.

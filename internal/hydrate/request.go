@@ -24,6 +24,7 @@ type Request struct {
 	Cwd        string // may be empty
 	Subagent   bool   // the event came from a subagent, which shares its parent's list
 	Invocation string // the same for the same call of the skill; empty if unknown
+	Stopped    bool   // a hook has kept the agent from stopping already
 }
 
 // Understand returns the request in an event. skip, if not empty, says why there is

@@ -179,7 +179,7 @@ func TestRemoveAfterTheClientRewroteTheFile(t *testing.T) {
 }
 
 func TestLayoutFollowsTheFile(t *testing.T) {
-	one := ours[2:]
+	one := recovery
 	for before, after := range map[string]string{
 		"{\n\t\"a\": 1\n}":   "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n\t\t\t\t\t\t\"type\": \"command\",\n\t\t\t\t\t\t\"command\": \"/opt/bin/fsmtx\",\n\t\t\t\t\t\t\"args\": [\n\t\t\t\t\t\t\t\"recover\",\n\t\t\t\t\t\t\t\"--hook\"\n\t\t\t\t\t\t],\n\t\t\t\t\t\t\"timeout\": 10\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}",
 		`{"a":1}`:            `{"a":1,"hooks": { "SessionStart": [ {"hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover", "--hook"], "timeout": 10}]} ] }}`,
@@ -232,6 +232,6 @@ func TestErrorsSayWhereAndWhat(t *testing.T) {
 }
 
 func TestOtherEventsMayHaveAnyShape(t *testing.T) {
-	before := `{"hooks": {"Stop": 1, "PostToolUse": [{}]}}`
+	before := `{"hooks": {"Notification": 1, "PostToolUse": [{}]}}`
 	assert.Equal(t, before, string(remove(t, add(t, []byte(before), ours), ours)))
 }

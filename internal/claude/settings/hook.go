@@ -4,6 +4,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
@@ -24,14 +25,21 @@ type Hook struct {
 	Timeout int      // seconds
 }
 
+// taskTools are the tools before which hydrate checks that the tasks are those of the
+// skill that runs.
+const taskTools = "TaskCreate|TaskGet|TaskList|TaskUpdate"
+
 // Hooks returns the hooks of "fsmtx install": hydrate when the agent or the user
-// invokes a skill, recover when a session starts. flags are flags of hydrate.
+// invokes a skill, and later to check which folder the client ran; recover when a
+// session starts. flags are flags of hydrate.
 func Hooks(binary string, flags []string) []Hook {
 	timeout := TimeLimit(defaultWait)
 	hydrate, recover := []string{"hydrate"}, []string{"recover", "--hook"}
 	return []Hook{
 		{event.PostToolUse, "Skill", binary, hydrate, flags, timeout},
 		{event.UserPromptExpansion, "", binary, hydrate, flags, timeout},
+		{event.PreToolUse, taskTools, binary, hydrate, flags, timeout},
+		{event.Stop, "", binary, hydrate, flags, timeout},
 		{event.SessionStart, "", binary, recover, nil, timeout},
 	}
 }
@@ -55,6 +63,8 @@ func TimeLimit(wait time.Duration) int {
 // DefaultFlags returns hydrate's flags for users who choose none. They tell the
 // agent which tasks it has, because newer models have no task tools (fact 32).
 func DefaultFlags() []string { return []string{"--announce"} }
+
+func (h Hook) subcommand() string { return strings.Join(h.Args, " ") }
 
 // owns reports whether the call is this hook, whatever its path and flags.
 func (h Hook) owns(c call) bool {

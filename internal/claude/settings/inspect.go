@@ -64,7 +64,8 @@ func Inspect(data []byte, hooks []Hook) (Report, error) {
 }
 
 // Keep returns the hooks with the flags that they have in the settings, so that
-// installing from another path keeps the user's flags. Errors are those of Inspect.
+// installing from another path keeps the user's flags. A hook that is missing gets those
+// of another event's that calls the same. Errors are those of Inspect.
 func Keep(data []byte, hooks []Hook) ([]Hook, error) {
 	if data == nil {
 		return hooks, nil
@@ -74,13 +75,23 @@ func Keep(data []byte, hooks []Hook) ([]Hook, error) {
 		return nil, err
 	}
 	kept := slices.Clone(hooks)
+	flags := map[string][]string{}
+	var missing []int
 	for i, h := range hooks {
 		found, err := doc.find(h)
 		if err != nil {
 			return nil, err
 		}
-		if len(found) > 0 {
-			kept[i].Flags = h.flagsOf(found[0].call)
+		if len(found) == 0 {
+			missing = append(missing, i)
+			continue
+		}
+		kept[i].Flags = h.flagsOf(found[0].call)
+		flags[h.subcommand()] = kept[i].Flags
+	}
+	for _, i := range missing {
+		if same, ok := flags[kept[i].subcommand()]; ok {
+			kept[i].Flags = same
 		}
 	}
 	return kept, nil

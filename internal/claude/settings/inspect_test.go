@@ -20,7 +20,7 @@ func TestInspectNamesEachDifference(t *testing.T) {
 		why      []string
 	}{
 		"as written":        {"", "", nil},
-		"other flags":       {`"--announce"`, `"--scope=skill"`, []string{`PostToolUse: has flags "--scope=skill", want "--announce"`, `UserPromptExpansion: has flags "--scope=skill", want "--announce"`}},
+		"other flags":       {`"--announce"`, `"--scope=skill"`, []string{`PostToolUse: has flags "--scope=skill", want "--announce"`, `UserPromptExpansion: has flags "--scope=skill", want "--announce"`, `PreToolUse: has flags "--scope=skill", want "--announce"`, `Stop: has flags "--scope=skill", want "--announce"`}},
 		"other path":        {`"/opt/bin/fsmtx", "args": ["recover"`, `"/old/fsmtx", "args": ["recover"`, []string{"SessionStart: runs /old/fsmtx, want /opt/bin/fsmtx"}},
 		"no path":           {`"/opt/bin/fsmtx", "args": ["recover"`, `"fsmtx", "args": ["recover"`, []string{"SessionStart: runs fsmtx, want /opt/bin/fsmtx"}},
 		"other timeout":     {`"--hook"], "timeout": 10`, `"--hook"], "timeout": 60`, []string{"SessionStart: has timeout 60 s, want 10 s"}},
@@ -65,10 +65,10 @@ func TestTimeLimitIsLongerThanTheWait(t *testing.T) {
 func TestInspectReportsADuplicateHook(t *testing.T) {
 	entry := `{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover", "--hook"], "timeout": 10}`
 	twice := fmt.Sprintf(`{"hooks": {"SessionStart": [{"hooks": [%s, %s]}]}}`, entry, entry)
-	report, err := settings.Inspect([]byte(twice), ours[2:])
+	report, err := settings.Inspect([]byte(twice), recovery)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"SessionStart: appears 2 times"}, report.Why)
-	assert.Equal(t, 1, strings.Count(string(add(t, []byte(twice), ours[2:])), "recover"))
+	assert.Equal(t, 1, strings.Count(string(add(t, []byte(twice), recovery)), "recover"))
 }
 
 func TestKeepReturnsTheInstalledFlags(t *testing.T) {

@@ -2,6 +2,7 @@ package settings_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -9,7 +10,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
-var ours = settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags())
+var (
+	ours     = settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags())
+	recovery = slices.DeleteFunc(slices.Clone(ours), func(h settings.Hook) bool { return h.Args[0] != "recover" })
+)
 
 // settingsFile draws the bytes of a settings file that holds none of our hooks: any
 // JSON object, with any white space in every place that allows it. Its "hooks" have

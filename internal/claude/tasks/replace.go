@@ -211,6 +211,32 @@ func (l Label) text() string {
 	return string(text)
 }
 
+// Labels returns what the history of the list records, oldest first. There is none if no
+// transaction ever touched the list; then nothing is locked or created.
+//
+// Errors: ErrTimeout, and those of txn.Open and txn.Dir.History.
+func (l List) Labels(ctx context.Context) ([]Label, error) {
+	if !hasStateDir(l.Dir) {
+		return nil, nil
+	}
+	ctx, cancel := l.Waiting(ctx)
+	defer cancel()
+	dir, err := txn.Open(ctx, l.Dir, l.options()...)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	history, err := dir.History()
+	var labels []Label
+	for _, e := range history {
+		var label Label
+		if json.Unmarshal([]byte(e.Label), &label) == nil {
+			labels = append(labels, label)
+		}
+	}
+	return labels, err
+}
+
 // isIn reports whether the history of dir has a replacement with the same
 // invocation: the hook may be registered both by a plugin and in the settings.
 func (l Label) isIn(dir *txn.Dir) (bool, error) {

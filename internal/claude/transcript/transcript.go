@@ -17,7 +17,8 @@ type line struct {
 	IsMeta           bool   `json:"isMeta"`
 	IsSidechain      bool   `json:"isSidechain"` // of a subagent
 	IsCompactSummary bool   `json:"isCompactSummary"`
-	PromptID         string `json:"promptId"` // the user's prompt that it belongs to; absent in 2.1.197
+	PromptID         string `json:"promptId"`        // the user's prompt that it belongs to; absent in 2.1.197
+	SourceToolUseID  string `json:"sourceToolUseID"` // the call that added the line
 	Message          struct {
 		Content jsontext.Value `json:"content"`
 	} `json:"message"`

@@ -1,0 +1,126 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// Facts 41 and 68: a hook finds the client's options on its command line.
+func TestOptionsOfTheClient(t *testing.T) {
+	for name, c := range map[string]struct {
+		skill string
+		args  []string
+	}{
+		"a relative directory":             {"far", []string{"--add-dir", "../added"}},
+		"several directories":              {"far", []string{"--add-dir", "a", "b", "../added", "--permission-mode", "default"}},
+		"a directory with =":               {"far", []string{"--add-dir=../added"}},
+		"a plugin":                         {"plug:ship", []string{"--plugin-dir", "../plug"}},
+		"a plugin with =, after another":   {"plug:ship", []string{"--plugin-dir", "a", "--plugin-dir=../plug"}},
+		"a plugin's skill by its own name": {"shipping", []string{"--plugin-dir=../plug"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := realclient.New(t)
+			withOptions(s)
+			installed(t, s)
+
+			r := s.Prompt(invoke(c.skill), "go", c.args...)
+
+			assert.Equal(t, listed("Far", 0), tasks(t, r, "list"))
+			assert.Contains(t, r.Told("skill"), "#1 Far: collect", "with the skill itself")
+			for _, h := range append(r.Ran("PreToolUse"), r.Ran("Stop")...) {
+				assert.Equal(t, "{\"continue\": true}\n", h.Stdout, "nothing is put right later")
+			}
+		})
+	}
+}
+
+// withOptions writes skills that the client finds only with an option.
+func withOptions(s *realclient.Sandbox) {
+	skill(s, "added/.claude/skills", "far", steps("Far"))
+	s.Write("project/a/file", "")
+	s.Write("project/b/file", "")
+	s.Write("plug/.claude-plugin/plugin.json", `{"name": "plug", "version": "1.0.0"}`)
+	s.Write("plug/skills/ship/SKILL.md", "---\nname: shipping\ndescription: d\n---\nShip it.\n")
+	s.Write("plug/skills/ship/fsm.json", steps("Far"))
+}
+
+// blind is a command line of hydrate that knows nothing of the client's command line.
+func blind() string { return "unset CLAUDE_PID; exec " + fsmtx + " hydrate --announce" }
+
+// written waits until the client has written the skill into its transcript, which it does
+// a little later (a real model gives it more time).
+func written(s *realclient.Sandbox) Turn {
+	return Do(Bash("written", "until grep -qs 'Base directory' "+s.Home+"/.claude/projects/*/"+s.Session+".jsonl; do sleep 0.02; done"))
+}
+
+// Fact 47: what could not be known when the skill was invoked is put right when the agent
+// first looks at the tasks.
+func TestTheTranscriptNamesTheFolder(t *testing.T) {
+	for name, args := range map[string][]string{
+		"far":       {"--add-dir", "../added"},
+		"plug:ship": {"--plugin-dir", "../plug"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := realclient.New(t)
+			withOptions(s)
+			s.Write("home/.claude/plugins/installed_plugins.json", `{"version": 2, "plugins": {}}`)
+			install(t, s, hook{"PostToolUse", "Skill", blind()}, hook{"PreToolUse", "TaskList", blind()}, hook{"Stop", "", blind()})
+
+			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", name)), written(s), load, Do(TaskList("list")), Do(TaskList("again")), Say("done")}}, "go", args...)
+
+			assert.NotContains(t, r.Told("skill"), "Far: collect")
+			assert.Equal(t, listed("Far", 0), tasks(t, r, "list"))
+			assert.Contains(t, r.Told("list"), "a folder that could not be found when you invoked it")
+			assert.Equal(t, listed("Far", 0), tasks(t, r, "again"), "once")
+			assert.NotContains(t, r.Told("again"), "a folder that could not be found")
+			assert.Equal(t, "done", r.Final, "Stop has nothing to tell")
+		})
+	}
+}
+
+// Without a look at the tasks, or without task tools, it is put right before the agent
+// stops, and the agent goes on with the workflow.
+func TestTheTranscriptIsCheckedBeforeTheAgentStops(t *testing.T) {
+	s := realclient.New(t)
+	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
+	withOptions(s)
+	skill(s, "plug/skills", "later", steps("Later"))
+	install(t, s, hook{"PostToolUse", "Skill", blind()}, hook{"UserPromptExpansion", "", blind()}, hook{"Stop", "", blind()})
+
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "far")), written(s), Say("done"), Say("really done")}}, "go", "--add-dir", "../added")
+
+	told := r.Exchanges(Main)[3].Request.News()
+	assert.Contains(t, told, "You are running the skill far from ")
+	assert.Contains(t, told, "#1 Far: collect")
+	assert.Equal(t, "really done", r.Final)
+	assert.Len(t, r.Ran("Stop"), 2)
+	assert.FileExists(t, list(s)+"/1.json")
+
+	s.Session = realclient.NewSession()
+	typed := s.Prompt(Script{Main: []Turn{written(s), Say("done"), Say("really done")}}, "/far with words", "--add-dir", "../added")
+
+	assert.Contains(t, typed.Exchanges(Main)[2].Request.News(), "#1 Far: collect")
+	assert.Equal(t, "really done", typed.Final)
+}
+
+// A session that calls no skill with a workflow has no file of this program.
+func TestASessionWithoutAWorkflowHasNoFile(t *testing.T) {
+	s := realclient.New(t)
+	s.Write(projectSkills+"/plain/SKILL.md", plainSkill)
+	installed(t, s)
+
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain"), Skill("own", "init")), load, Do(TaskList("list")), Say("done")}}, "go")
+
+	assert.Equal(t, "done", r.Final)
+	for _, h := range r.Hooks {
+		assert.Contains(t, []string{"", "{\"continue\": true}\n"}, h.Stdout, h.Event)
+		assert.Empty(t, h.Stderr, h.Event)
+	}
+	assert.NoDirExists(t, s.Path("home/.claude/tasks/."+s.Session+".fsmtx"))
+}

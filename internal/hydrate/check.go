@@ -1,0 +1,163 @@
+package hydrate
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// Which folder the client runs is a prediction when a skill is invoked. The client names
+// the folder a little later, in the transcript (fact 47, client 2.1.329). So the hook
+// also runs when the agent uses a task tool, so that it finds the right tasks, and when
+// it wants to stop.
+
+// Mistake is a prediction that the transcript refutes.
+type Mistake struct {
+	Dir   string // the folder that the client runs
+	Spec  string // the fsm.json in it, empty if there is none
+	Taken string // the fsm.json that was used instead, empty if none was
+}
+
+// IsCheck reports whether the event is one at which Check has something to do.
+func IsCheck(e *event.Event) bool {
+	return e.Name == event.Stop || e.Name == event.PreToolUse && strings.HasPrefix(e.ToolName, "Task")
+}
+
+// Check looks for a skill of the current turn whose tasks are not those of the folder
+// that the client ran. It returns what puts that right, nil if there is nothing to do.
+// An agent's first skills of a turn do not matter once a later one replaced their tasks.
+//
+// A subagent has a transcript of its own, which its events do not name, so its skills are
+// not checked.
+//
+// Errors are those of Find.
+func Check(ctx context.Context, e *event.Event, env Env, o Options) (Request, *Hydration, Result, error) {
+	r := Request{Event: e.Name, Session: e.SessionID, Cwd: e.Cwd, Stopped: e.StopHookActive}
+	if e.AgentID != "" || e.SessionID == "" {
+		return r, nil, Result{}, nil
+	}
+	start := cmp.Or(env.get("CLAUDE_PROJECT_DIR"), e.Cwd)
+	for _, run := range transcript.SkillRuns(e.TranscriptPath, e.PromptID, start) {
+		c := check{request: r, run: run, prompt: e.PromptID, env: env, options: o}
+		c.request.Command = run.Name
+		h, result, settled, err := c.compare(ctx)
+		if settled || err != nil {
+			return c.request, h, result, err
+		}
+	}
+	return r, nil, Result{}, nil
+}
+
+// check compares one skill that ran with what was hydrated for it.
+type check struct {
+	request Request
+	run     transcript.SkillRun
+	prompt  string
+	env     Env
+	options Options
+}
+
+// compare returns the hydration that puts the skill's tasks right. settled reports
+// whether this skill has a workflow or had one put in for it, so that earlier ones do not
+// matter.
+//
+// Only a skill for which the prediction is now another folder needs a look at what was
+// done: the history of the list decides then, because files may have moved since.
+func (c check) compare(ctx context.Context) (h *Hydration, result Result, settled bool, err error) {
+	spec := filepath.Join(c.run.Dir, "fsm.json")
+	if _, err := os.Lstat(spec); err != nil {
+		spec = ""
+	}
+	if config, err := claude.ConfigDir(c.env); err == nil {
+		if predicted, err := locate(c.request, c.env, c.options, config); err == nil && sameFile(predicted.Path, spec) {
+			return nil, result, spec != "", nil
+		}
+	}
+	if result.List, err = tasks.Dir(c.env, c.request.Session); err != nil {
+		return nil, result, false, fmt.Errorf("%w: %w", ErrLookup, err)
+	}
+	list := tasks.List{Dir: result.List, Wait: c.options.LockTimeout, FS: c.options.FS}
+	labels, err := list.Labels(ctx)
+	if err != nil {
+		return nil, result, false, err
+	}
+	taken, hydrated := c.taken(labels)
+	switch {
+	case hydrated && (taken == spec || sameFile(filepath.Dir(taken), c.run.Dir)):
+		return nil, result, true, nil
+	case !hydrated && spec == "":
+		return nil, result, false, nil
+	}
+	result.Mistake = &Mistake{Dir: c.run.Dir, Spec: spec, Taken: taken}
+	c.request.Invocation = corrects(c.invocation())
+	h, err = c.hydration(&result)
+	return h, result, true, err
+}
+
+// hydration replaces the tasks by those of the folder that the client ran. If that has
+// none it only deletes those of the command name.
+func (c check) hydration(result *Result) (*Hydration, error) {
+	spec, policy, err := new(fsmspec.Spec), c.options.Policy, error(nil)
+	if result.Mistake.Spec == "" {
+		policy.Scope = fsmspec.ScopeSkill
+	} else {
+		result.Spec = result.Mistake.Spec
+		if spec, err = readSpec(locator.OS{}, result.Spec); err != nil {
+			return nil, err
+		}
+	}
+	return &Hydration{
+		request: c.request,
+		policy:  policy,
+		list:    tasks.List{Dir: result.List, Wait: c.options.LockTimeout, FS: c.options.FS},
+		spec:    spec,
+		result:  *result,
+	}, nil
+}
+
+// taken returns the fsm.json that was used for the skill, or that a check used later.
+func (c check) taken(labels []tasks.Label) (spec string, hydrated bool) {
+	for _, l := range slices.Backward(labels) {
+		if c.is(l.Invocation) {
+			return l.Spec, true
+		}
+	}
+	return "", false
+}
+
+// invocation is the key of the invocation as Understand has it. The name that a user
+// typed may not be the one in the event (fact 63), and a prompt has one such name.
+func (c check) invocation() string {
+	if c.run.ToolUse != "" {
+		return join("tool", c.run.ToolUse)
+	}
+	return join("prompt", c.prompt)
+}
+
+func (c check) is(invocation string) bool {
+	own := c.invocation()
+	return invocation == own || invocation == corrects(own) || c.run.ToolUse == "" && strings.HasPrefix(invocation, own+":")
+}
+
+func corrects(invocation string) string { return "check:" + invocation }
+
+// sameFile compares paths, and then what they lead to. Empty paths are the same.
+func sameFile(a, b string) bool {
+	if a == b {
+		return true
+	}
+	inA, errA := os.Stat(a)
+	inB, errB := os.Stat(b)
+	return errA == nil && errB == nil && os.SameFile(inA, inB)
+}
