@@ -9,6 +9,7 @@ ldflags     := -s -w -X github.com/fsmtx/fsmtx/internal/command.Version=$(versio
 platforms   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 staticcheck := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TIME        ?= 30s
+SAMPLE      ?= 0
 
 .PHONY: build demo test race ci tidy format vet staticcheck cross fuzz e2e bench crashtest mutants together soak install clean help
 
@@ -67,8 +68,8 @@ bench: ## time the hooks against the least they can cost
 crashtest: ## try every crash and every power cut, and print the tables
 	go test -count=1 -v -run 'Power|Barrier|Death|Fault' ./internal/harness/crash -every
 
-mutants: ## change one operator at a time and see a test fail (PACKAGES to choose; about an hour)
-	go run ./internal/harness/mutants $(PACKAGES)
+mutants: ## change one operator at a time and see a test fail (PACKAGES to choose, SAMPLE to try only so many)
+	go run ./internal/harness/mutants -sample $(SAMPLE) $(PACKAGES)
 
 soak: ## ten minutes of what together does
 	FSMTX_TOGETHER=10m go test -tags together -count=1 -v -timeout 20m -run BesideTheClientsLibrary ./internal/harness/together

@@ -194,6 +194,11 @@ func TestLongValuesAreCut(t *testing.T) {
 		assert.True(t, strings.HasSuffix(text, end), text[len(text)-20:])
 	}
 	assert.Empty(t, Value{}.String())
+	for length, want := range map[int]string{MaxText - 1: "a, z]", MaxText: "a…]"} {
+		v, err := Parse([]byte("v: [" + strings.Repeat("a", length) + ", z]\n"))
+		require.NoError(t, err)
+		assert.True(t, strings.HasSuffix(v.At("v").String(), want), length)
+	}
 }
 
 func manyMembers(n int) string {

@@ -117,7 +117,7 @@ const MaxText = 4096
 func (v Value) flow(b *strings.Builder) {
 	n := v.resolve()
 	switch {
-	case n == nil || b.Len() > MaxText:
+	case n == nil:
 	case n.Kind == yaml.MappingNode:
 		v.flowMapping(b)
 	case n.Kind == yaml.SequenceNode:

@@ -1,14 +1,19 @@
 // Command mutants checks that the tests notice when the code is broken.
 //
-// It runs gremlins (a mutation tester: it changes one operator at a time and runs
-// the package's own tests) on the packages that the crash contract rests on. What
-// those tests leave alive or never reach it tries again, one mutant at a time,
-// against the further test packages that are meant to notice. A mutant that
-// survives both has to be listed with a reason in survivors.txt; the command fails
-// on any other, and on a listed one that is noticed after all.
+// gremlins (a mutation tester) lists what could be changed in the packages that the
+// crash contract rests on: one operator at a time. Compiling the tests anew for each
+// mutant takes longer than running them, so this command builds them once, with every
+// mutant in the code and none switched on, and then switches them on one by one. A
+// mutant that cannot be switched (in a constant, say) is compiled by itself.
 //
-//	go run ./internal/harness/mutants             # all packages; about an hour on 2 cores
+// The tests of the package come first, then those of further packages that are meant
+// to notice. A mutant that no test notices in three tries has to be listed with a
+// reason in survivors.txt; the command fails on any other, and on a listed one that
+// is noticed after all.
+//
+//	go run ./internal/harness/mutants             # all packages
 //	go run ./internal/harness/mutants ./fsmspec   # one of them
+//	go run ./internal/harness/mutants -sample 50  # fifty mutants, chosen at random
 //
 // survivors.txt has one mutant a line, four fields separated by tabs: file,
 // mutation type, the source line without its indentation, and the reason why the

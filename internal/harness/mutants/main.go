@@ -1,14 +1,13 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -17,35 +16,47 @@ import (
 // version of gremlins. It lists mutants by file, line, column and type.
 const gremlins = "github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0"
 
-// target is a package and the tests that are meant to notice its mutants besides
-// its own.
+// target is a package and the tests that are meant to notice its mutants.
 type target struct {
 	pkg  string
-	also [][]string // arguments of go test, in the order in which they are tried
+	also []suite // besides its own, in the order in which they are tried
 }
 
+// suite is the tests of one package, or those of them that run selects.
+type suite struct{ pkg, run string }
+
 var targets = []target{
-	{"./fsmspec", [][]string{{"./fuzz", "-run", "Spec|Task"}, {"./internal/command", "-run", "TestScript"}}},
-	{"./locator", [][]string{{"./internal/command", "-run", "TestScript"}}},
-	{"./internal/claude/plugins", [][]string{{"./locator"}, {"./fuzz", "-run", "Registry|Marketplaces"}}},
-	{"./internal/frontmatter", [][]string{{"./locator"}, {"./fuzz", "-run", "Frontmatter"}, {"./internal/guard/..."}}},
-	{"./txn", [][]string{{"./fuzz", "-run", "Journal"}, {"./internal/harness/crash"}}},
-	{"./internal/claude/tasks", [][]string{{"./internal/hydrate"}, {"./internal/harness/together"}, {"./internal/command", "-run", "TestScript"}}},
-	{"./internal/hydrate", [][]string{{"./internal/command", "-run", "TestScript"}, {"./internal/harness/together"}}},
+	{"./fsmspec", []suite{{"./fuzz", "Spec|Task"}, {"./internal/command", "TestScript"}}},
+	{"./locator", []suite{{"./internal/command", "TestScript"}}},
+	{"./internal/claude/plugins", []suite{{"./locator", ""}, {"./fuzz", "Registry|Marketplaces"}}},
+	{"./internal/frontmatter", []suite{{"./locator", ""}, {"./fuzz", "Frontmatter"}, {"./internal/guard/rules", ""}}},
+	{"./txn", []suite{{"./fuzz", "Journal"}, {"./internal/harness/crash", ""}}},
+	{"./internal/claude/tasks", []suite{{"./internal/hydrate", ""}, {"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
+	{"./internal/hydrate", []suite{{"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
+}
+
+type options struct {
+	list    string
+	workers int
+	sample  int
+	seed    uint64
 }
 
 func main() {
-	list := flag.String("survivors", "internal/harness/mutants/survivors.txt", "the `file` that lists mutants which change nothing observable")
-	workers := flag.Int("workers", 2, "how many mutants gremlins tries at a time")
+	var o options
+	flag.StringVar(&o.list, "survivors", "internal/harness/mutants/survivors.txt", "the `file` that lists mutants which change nothing observable")
+	flag.IntVar(&o.workers, "workers", 2, "how many mutants are tried at a time")
+	flag.IntVar(&o.sample, "sample", 0, "try only this `number` of mutants, chosen at random; 0 tries all")
+	flag.Uint64Var(&o.seed, "seed", rand.Uint64(), "of the choice")
 	flag.Parse()
-	if err := run(*list, *workers, flag.Args()); err != nil {
+	if err := run(o, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(list string, workers int, packages []string) error {
-	known, err := readSurvivors(list)
+func run(o options, packages []string) error {
+	known, err := readSurvivors(o.list)
 	if err != nil {
 		return err
 	}
@@ -53,10 +64,26 @@ func run(list string, workers int, packages []string) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range chosen {
-		if err := t.run(known, workers); err != nil {
+	mutants := make([][]mutant, len(chosen))
+	for i, t := range chosen {
+		if mutants[i], err = t.mutants(); err != nil {
 			return err
 		}
+	}
+	if o.sample > 0 {
+		fmt.Printf("a sample of %d mutants, seed %d\n", o.sample, o.seed)
+		sample(mutants, o.sample, rand.New(rand.NewPCG(o.seed, 0)))
+	}
+	for i, t := range chosen {
+		if len(mutants[i]) == 0 {
+			continue
+		}
+		if err := t.run(mutants[i], known, o.workers); err != nil {
+			return fmt.Errorf("%s: %w", t.pkg, err)
+		}
+	}
+	if o.sample > 0 {
+		chosen = nil // a listed survivor may not be in the sample
 	}
 	return known.verdict(chosen)
 }
@@ -76,33 +103,65 @@ func choose(packages []string) ([]target, error) {
 	return chosen, nil
 }
 
-// run tries every mutant of the package and tells known about the survivors.
-func (t target) run(known *survivors, workers int) error {
-	mutants, err := t.mutants(workers)
+// sample leaves n of the mutants, or all if there are fewer.
+func sample(mutants [][]mutant, n int, rng *rand.Rand) {
+	type place struct{ target, mutant int }
+	var places []place
+	for i := range mutants {
+		for j := range mutants[i] {
+			places = append(places, place{i, j})
+		}
+	}
+	rng.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+	left := map[place]bool{}
+	for _, p := range places[:min(n, len(places))] {
+		left[p] = true
+	}
+	for i := range mutants {
+		var kept []mutant
+		for j, m := range mutants[i] {
+			if left[place{i, j}] {
+				kept = append(kept, m)
+			}
+		}
+		mutants[i] = kept
+	}
+}
+
+// status is what became of a mutant.
+type status string
+
+const (
+	noticed   status = "noticed by its own tests"
+	elsewhere status = "noticed by others"
+	survives  status = "survive"
+	notViable status = "do not compile"
+)
+
+// run tries the mutants and tells known about the survivors.
+func (t target) run(mutants []mutant, known *survivors, workers int) error {
+	results, err := t.try(mutants, workers)
 	if err != nil {
 		return err
 	}
-	counts := map[string]int{}
-	for _, m := range mutants {
-		if m.Status == "LIVED" || m.Status == "NOT COVERED" {
-			if m.Status, err = t.tryElsewhere(m); err != nil {
-				return err
-			}
-		}
-		counts[m.Status]++
-		if m.Status == "LIVED" && !known.expects(m) {
+	counts := map[status]int{}
+	for i, m := range mutants {
+		counts[results[i]]++
+		if results[i] == survives && !known.expects(m) {
 			fmt.Printf("%s:%d:%d: %s survives: %s\n", m.file, m.Line, m.Column, m.Type, m.text)
 		}
 	}
-	fmt.Printf("%s: %d mutants: %d noticed by its own tests, %d by others, %d survive\n",
-		t.pkg, len(mutants), counts["KILLED"]+counts["TIMED OUT"], counts["NOTICED"], counts["LIVED"])
+	fmt.Printf("%s: %d mutants", t.pkg, len(mutants))
+	for _, s := range []status{noticed, elsewhere, notViable, survives} {
+		fmt.Printf(", %d %s", counts[s], s)
+	}
+	fmt.Println()
 	return nil
 }
 
-// mutant is one that gremlins made.
+// mutant is one that gremlins lists.
 type mutant struct {
 	Type   string `json:"type"`
-	Status string `json:"status"` // KILLED, LIVED, NOT COVERED, TIMED OUT, NOT VIABLE; NOTICED once another package's tests failed
 	Line   int    `json:"line"`
 	Column int    `json:"column"` // in bytes, from 1
 
@@ -110,18 +169,15 @@ type mutant struct {
 	text string // the source line, trimmed
 }
 
-// mutants runs gremlins on the package.
-func (t target) mutants(workers int) ([]mutant, error) {
+// mutants lists the mutants of the package.
+func (t target) mutants() ([]mutant, error) {
 	dir, err := os.MkdirTemp("", "mutants-*")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "report.json")
-	// Not --test-cpu: gremlins 0.6.0 passes "-cpu 1" as one argument, go test rejects
-	// it, and every mutant is reported as killed.
-	c := exec.Command("go", "run", gremlins, "unleash", t.pkg, "--workers", strconv.Itoa(workers),
-		"--timeout-coefficient", "20", "--silent", "--output", out)
+	c := exec.Command("go", "run", gremlins, "unleash", t.pkg, "--dry-run", "--silent", "--output", out)
 	c.Stdout, c.Stderr = os.Stderr, os.Stderr
 	if err := c.Run(); err != nil {
 		return nil, fmt.Errorf("gremlins on %s: %w", t.pkg, err)
@@ -141,6 +197,9 @@ func (t target) mutants(workers int) ([]mutant, error) {
 	}
 	var all []mutant
 	for _, f := range report.Files {
+		if strings.Contains(f.Name, "/") {
+			continue // a package below, which is a target of its own if it is one at all
+		}
 		for _, m := range f.Mutations {
 			m.file = filepath.Join(t.pkg, f.Name)
 			if m.text, err = lineOf(m); err != nil {
@@ -149,7 +208,16 @@ func (t target) mutants(workers int) ([]mutant, error) {
 			all = append(all, m)
 		}
 	}
-	return all, nil
+	return withoutTwins(all), nil
+}
+
+// withoutTwins drops INVERT_NEGATIVES of a difference: ARITHMETIC_BASE does the same.
+func withoutTwins(mutants []mutant) []mutant {
+	return slices.DeleteFunc(mutants, func(m mutant) bool {
+		twin := m
+		twin.Type = "ARITHMETIC_BASE"
+		return m.Type == "INVERT_NEGATIVES" && slices.Contains(mutants, twin)
+	})
 }
 
 func lineOf(m mutant) (string, error) {
@@ -162,61 +230,4 @@ func lineOf(m mutant) (string, error) {
 		return "", fmt.Errorf("%s has no line %d", m.file, m.Line)
 	}
 	return strings.TrimSpace(lines[m.Line-1]), nil
-}
-
-// tryElsewhere runs the further tests on the mutated file and returns the status.
-func (t target) tryElsewhere(m mutant) (string, error) {
-	dir, err := os.MkdirTemp("", "mutants-*")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(dir)
-	overlay, err := m.overlay(dir)
-	if err != nil {
-		return "", err
-	}
-	tests := t.also
-	if m.Status == "NOT COVERED" {
-		// A coverage profile has no blocks for constants and for the conditions of a
-		// switch, so gremlins does not run the package's own tests on them.
-		tests = append([][]string{{t.pkg}}, tests...)
-	}
-	for _, args := range tests {
-		c := exec.Command("go", append([]string{"test", "-overlay", overlay, "-failfast", "-timeout", "10m"}, args...)...)
-		err := c.Run()
-		if _, failed := errors.AsType[*exec.ExitError](err); failed {
-			return "NOTICED", nil
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	return "LIVED", nil
-}
-
-// overlay writes the mutated file and an overlay for the go command that puts it
-// in the place of the original.
-func (m mutant) overlay(dir string) (string, error) {
-	original, err := filepath.Abs(m.file)
-	if err != nil {
-		return "", err
-	}
-	data, err := os.ReadFile(original)
-	if err != nil {
-		return "", err
-	}
-	mutated, err := m.apply(string(data))
-	if err != nil {
-		return "", err
-	}
-	replaced := filepath.Join(dir, filepath.Base(m.file))
-	if err := os.WriteFile(replaced, []byte(mutated), 0o600); err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(map[string]map[string]string{"Replace": {original: replaced}})
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "overlay.json")
-	return path, os.WriteFile(path, text, 0o600)
 }

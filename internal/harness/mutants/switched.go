@@ -1,0 +1,152 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
+	"strings"
+)
+
+// switches is added to a package whose mutants are switched. The number of the one
+// that is on is in a file whose path is set by the linker: an environment variable
+// would not reach the processes that tests start with an environment of their own,
+// and tests copy their binary to other directories.
+const switches = `package %s
+
+import (
+	"cmp"
+	"os"
+	"strconv"
+)
+
+var mutantSwitch string
+
+var mutantOn = func() int {
+	data, err := os.ReadFile(mutantSwitch)
+	if err != nil {
+		panic(err)
+	}
+	n, err := strconv.Atoi(string(data))
+	if err != nil {
+		panic(err)
+	}
+	return n
+}()
+
+type mutantNumber interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr | ~float32 | ~float64
+}
+
+type mutantInteger interface {
+	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
+}
+
+func mutantBool[B ~bool](n int, b B) B { return b != B(n == mutantOn) }
+func mutantLT[T cmp.Ordered](n int, a, b T) bool { return a < b || n == mutantOn && a == b }
+func mutantLE[T cmp.Ordered](n int, a, b T) bool { return a < b || n != mutantOn && a == b }
+func mutantGT[T cmp.Ordered](n int, a, b T) bool { return a > b || n == mutantOn && a == b }
+func mutantGE[T cmp.Ordered](n int, a, b T) bool { return a > b || n != mutantOn && a == b }
+func mutantAdd[T mutantNumber](n int, a, b T) T { if n == mutantOn { return a - b }; return a + b }
+func mutantSub[T mutantNumber](n int, a, b T) T { if n == mutantOn { return a + b }; return a - b }
+func mutantMul[T mutantNumber](n int, a, b T) T { if n == mutantOn { return a / b }; return a * b }
+func mutantDiv[T mutantNumber](n int, a, b T) T { if n == mutantOn { return a * b }; return a / b }
+func mutantMod[T mutantInteger](n int, a, b T) T { if n == mutantOn { return a * b }; return a %% b }
+func mutantMinus[T mutantNumber](n int, a T) T { if n == mutantOn { return a }; return -a }
+func mutantInc[T mutantNumber](n int, a *T) { if n == mutantOn { *a-- } else { *a++ } }
+func mutantDec[T mutantNumber](n int, a *T) { if n == mutantOn { *a++ } else { *a-- } }
+`
+
+var functions = map[token.Token]string{
+	token.ADD: "mutantAdd", token.SUB: "mutantSub", token.MUL: "mutantMul", token.QUO: "mutantDiv", token.REM: "mutantMod",
+	token.LSS: "mutantLT", token.LEQ: "mutantLE", token.GTR: "mutantGT", token.GEQ: "mutantGE",
+	token.INC: "mutantInc", token.DEC: "mutantDec",
+}
+
+// edit replaces length bytes of a source at an offset.
+type edit struct {
+	at, length int
+	text       string
+}
+
+// switched returns the source with its mutants in it, each behind a switch. on has
+// the numbers of those to put in, by position "line:column"; lines stay as they are.
+// Mutants that cannot be switched at their place are left out and not in done.
+func switched(source string, on map[string][]numbered) (text string, done []int, err error) {
+	files := token.NewFileSet()
+	file, err := parser.ParseFile(files, "", source, parser.SkipObjectResolution)
+	if err != nil {
+		return "", nil, err
+	}
+	offset := func(p token.Pos) int { return files.Position(p).Offset }
+	at := func(p token.Pos) []numbered {
+		position := files.Position(p)
+		return on[fmt.Sprintf("%d:%d", position.Line, position.Column)]
+	}
+	var edits, ends []edit // at one offset ends come first, inner ones before outer ones
+	wrap := func(node ast.Node, m numbered, function string, operator token.Pos, length int, instead string) {
+		edits = append(edits, edit{at: offset(node.Pos()), text: fmt.Sprintf("%s(%d, ", function, m.n)})
+		if length > 0 {
+			edits = append(edits, edit{at: offset(operator), length: length, text: instead})
+		}
+		ends = append([]edit{{at: offset(node.End()), text: ")"}}, ends...)
+		done = append(done, m.n)
+	}
+	ast.Inspect(file, func(node ast.Node) bool {
+		switch node := node.(type) {
+		case *ast.GenDecl:
+			return node.Tok != token.CONST
+		case *ast.ArrayType:
+			return false
+		case *ast.BinaryExpr:
+			called := false
+			for _, m := range byType(at(node.OpPos)) {
+				switch {
+				case m.Type == "CONDITIONALS_NEGATION":
+					wrap(node, m, "mutantBool", 0, 0, "")
+				case !called && functions[node.Op] != "":
+					called = true
+					wrap(node, m, functions[node.Op], node.OpPos, len(node.Op.String()), ",")
+				}
+			}
+		case *ast.UnaryExpr:
+			for _, m := range at(node.OpPos) {
+				if m.Type == "INVERT_NEGATIVES" {
+					wrap(node, m, "mutantMinus", node.OpPos, 1, "")
+				}
+			}
+		case *ast.IncDecStmt:
+			for _, m := range at(node.TokPos) {
+				edits = append(edits,
+					edit{at: offset(node.Pos()), text: fmt.Sprintf("%s(%d, &", functions[node.Tok], m.n)},
+					edit{at: offset(node.TokPos), length: 2, text: ")"})
+				done = append(done, m.n)
+			}
+		}
+		return true
+	})
+	edits = append(ends, edits...)
+	slices.SortStableFunc(edits, func(a, b edit) int { return a.at - b.at })
+	var b strings.Builder
+	last := 0
+	for _, e := range edits {
+		b.WriteString(source[last:e.at] + e.text)
+		last = e.at + e.length
+	}
+	b.WriteString(source[last:])
+	return b.String(), done, nil
+}
+
+// byType puts negations first: they go around the call that takes the operator's place.
+func byType(mutants []numbered) []numbered {
+	return slices.SortedStableFunc(slices.Values(mutants), func(a, b numbered) int {
+		return strings.Compare(b.Type, a.Type)
+	})
+}
+
+// numbered is a mutant and the number that switches it on, from 1.
+type numbered struct {
+	mutant
+	n int
+}
