@@ -45,6 +45,7 @@ func (e *exit) Unwrap() error { return e.err }
 // skill, builds only its own.
 var subcommands = []subcommand{
 	{name: "hydrate", make: newHydrate, misused: refuseFlags},
+	{name: "step", make: newStep, misused: refuseStep, below: stepSubcommands},
 	{name: "recover", make: newRecover},
 	{name: "locate", make: newLocate},
 	{name: "validate", make: newValidate, misused: refuseToValidate},

@@ -69,6 +69,22 @@ func (s Script) FirstCommand() []Word {
 	}
 }
 
+// Calls returns the words of each simple command of the script, in the order in which
+// they are written, without assignments before it: those in substitutions, subshells
+// and functions too.
+func (s Script) Calls() (calls [][]Word) {
+	if s.file == nil {
+		return nil
+	}
+	syntax.Walk(s.file, func(n syntax.Node) bool {
+		if call, ok := n.(*syntax.CallExpr); ok && len(call.Args) > 0 {
+			calls = append(calls, wordsOf(call.Args))
+		}
+		return true
+	})
+	return calls
+}
+
 // Call returns the words of a line that calls one program and does nothing else:
 // no operator, redirection, assignment or comment. The words are literal, except
 // that variables in the program's name are kept as written. ok is false for any

@@ -86,6 +86,19 @@ func Deny(reason string) Answer {
 	}.answer(ExitBlock, reason+"\n")
 }
 
+// Ask has the client ask the person whether the tool call of a PreToolUse event may be
+// made. Where nobody can be asked the client refuses it, with the question as the reason
+// (fact 37, client 2.1.329).
+func Ask(question string) Answer {
+	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask", PermissionDecisionReason: question}}.answer(ExitOK, "")
+}
+
+// SendBack keeps an agent from stopping, as Block does, with a text for the agent and
+// another one for the person.
+func SendBack(agent, person string) Answer {
+	return Reply{Decision: "block", Reason: agent, SystemMessage: person}.answer(ExitOK, "")
+}
+
 // Block keeps an agent from stopping, at Stop and SubagentStop. The model sees
 // only the reason, the person only the message, so the message is in both.
 func Block(reason, message string) Answer {

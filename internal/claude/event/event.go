@@ -19,7 +19,7 @@ import (
 const MaxBytes = 64 << 20
 
 // Names of the events this program handles, as the client spells them
-// (facts 18, 19, 26, 40, client 2.1.329).
+// (facts 18, 19, 26, 38, 40, client 2.1.329).
 const (
 	PreToolUse          = "PreToolUse"
 	PostToolUse         = "PostToolUse"
@@ -29,6 +29,7 @@ const (
 	Stop                = "Stop"
 	SubagentStop        = "SubagentStop"
 	PreCompact          = "PreCompact"
+	TaskCompleted       = "TaskCompleted"
 )
 
 var (

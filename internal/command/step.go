@@ -1,0 +1,288 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/statefile"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const stepLong = `Step is a hook of the client. It holds the agent to the steps of a workflow that
+"fsmtx hydrate" put into the session's task list:
+
+  PreToolUse of TaskUpdate          a step is started or completed when those before it
+                                    are done; it is completed when the files it produces
+                                    are there, its check exits with 0, and a person has
+                                    approved it, where its entry in fsm.json says so; it
+                                    is neither deleted nor stripped of its tag
+  PreToolUse of Write, Edit,        files of the task list are not edited
+  NotebookEdit
+  PreToolUse of Bash                "fsmtx step skip" and "done" ask the person
+  TaskCompleted                     as for TaskUpdate, if that was not heard of
+  Stop, SubagentStop                the agent is sent back to a step that is ready
+  SessionStart (compact, resume)    the agent is told where the workflow stands
+
+Any other event, and a session without a workflow, gets no answer: no output, no file,
+no lock. A refusal exits with 2, with the reason on standard error and as JSON on
+standard output. Trouble of fsmtx's own refuses nothing: the person is told, in
+systemMessage. A check that fails, does not end in time or cannot be started refuses.
+
+A person goes past a step in a terminal with "fsmtx step skip" or "fsmtx step done".
+fsmtx install registers the hook.`
+
+// stepLockWait limits the wait for the locks of the list.
+const stepLockWait = 3 * time.Second
+
+type stepFlags struct {
+	stop, checks string
+	limit        time.Duration
+	log          string
+}
+
+func newStep(s terminal.Streams) *cobra.Command {
+	var f stepFlags
+	c := &cobra.Command{
+		Use:   "step",
+		Short: "As a hook: hold the agent to the steps of its workflow",
+		Long:  stepLong,
+		Example: example(
+			"fsmtx step < event.json",
+			"fsmtx step --stop hold --checks off < event.json",
+			"fsmtx step show",
+			`fsmtx step skip 3 --because "there is nothing to publish"`),
+		Args: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return noSuchCommand(c, args)
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			if err := f.check(); err != nil {
+				return refuseStep(s, err)
+			}
+			return runStep(c.Context(), s, f)
+		},
+	}
+	c.Flags().StringVar(&f.stop, "stop", string(steps.Remind), `when the agent stops at a ready step: "remind" it once, "hold" it, or "off"`)
+	c.Flags().StringVar(&f.checks, "checks", "on", `"off" leaves the checks of steps out`)
+	c.Flags().DurationVar(&f.limit, "limit", steps.CallLimit, "the time limit with which the hook is registered")
+	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per decision to this `file`")
+	c.CompletionOptions.DisableDefaultCmd = true
+	for _, sub := range stepSubcommands() {
+		c.AddCommand(sub.build(s))
+	}
+	return c
+}
+
+func stepSubcommands() []subcommand {
+	return []subcommand{
+		{name: "skip", make: newStepSkip},
+		{name: "done", make: newStepDone},
+		{name: "show", make: newStepShow},
+	}
+}
+
+func (f stepFlags) check() error {
+	switch {
+	case !slices.Contains([]steps.StopMode{steps.Remind, steps.Hold, steps.StopOff}, steps.StopMode(f.stop)):
+		return fmt.Errorf("--stop: got %q, want remind, hold or off", f.stop)
+	case f.checks != "on" && f.checks != "off":
+		return fmt.Errorf("--checks: got %q, want on or off", f.checks)
+	case f.limit <= 0:
+		return fmt.Errorf("--limit: got %v, want a positive duration", f.limit)
+	}
+	return nil
+}
+
+// refuseStep reports an invalid hook command line. No call is refused for it.
+func refuseStep(s terminal.Streams, err error) error {
+	return deliver(s, event.Notice(fmt.Sprintf(`invalid hook command line: %v; run "fsmtx install" to repair it. The steps of workflows are not held`, err)))
+}
+
+// runStep answers one event. A panic must not refuse a call: its exit code would.
+func runStep(ctx context.Context, s terminal.Streams, f stepFlags) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = deliver(s, event.Notice(fmt.Sprintf("the steps of workflows are not held: internal error: %v", p)))
+		}
+	}()
+	surviveBrokenPipe()
+	e, err := readEvent(s)
+	if err != nil {
+		return deliver(s, event.Notice(fmt.Sprintf("the steps of workflows are not held: %v", err)))
+	}
+	if e.SessionID == "" {
+		return deliver(s, event.Notice("the steps of workflows are not held: the event has no session_id"))
+	}
+	h, err := newStepHook(s, f, e)
+	if err != nil {
+		return deliver(s, event.Notice(fmt.Sprintf("the steps of workflows are not held: %v", err)))
+	}
+	return deliver(s, h.answer(ctx))
+}
+
+// stepHook is one call of the hook.
+type stepHook struct {
+	*steps.Frame
+	streams terminal.Streams
+	flags   stepFlags
+	event   *event.Event
+	begun   time.Time
+}
+
+func newStepHook(s terminal.Streams, f stepFlags, e *event.Event) (*stepHook, error) {
+	frame, err := stepFrame(s, e.SessionID)
+	if err != nil {
+		return nil, err
+	}
+	frame.Limit, frame.NoChecks = f.limit, f.checks == "off"
+	return &stepHook{Frame: frame, streams: s, flags: f, event: e, begun: time.Now()}, nil
+}
+
+// stepFrame returns the frame around the gates of a session's list.
+func stepFrame(s terminal.Streams, session string) (*steps.Frame, error) {
+	dir, err := tasks.Dir(s.Getenv, session)
+	if err != nil {
+		return nil, err
+	}
+	return &steps.Frame{
+		List:          tasks.List{Dir: dir, Wait: stepLockWait},
+		Session:       session,
+		Env:           os.Environ(),
+		Interruptible: interruptible,
+	}, nil
+}
+
+func (h *stepHook) answer(ctx context.Context) event.Answer {
+	switch e := h.event; e.Name {
+	case event.PreToolUse:
+		return h.tool(ctx)
+	case event.TaskCompleted:
+		v := h.Completed(ctx, steps.Update{Task: text(e.Member("task_id")), Status: "completed", Agent: e.AgentID})
+		h.log(v)
+		if v.Decision == steps.Deny {
+			return event.Feedback(v.Reason)
+		}
+		return h.troubled(v.Trouble)
+	case event.Stop, event.SubagentStop:
+		agent, person, err := h.Stop(ctx, steps.Stopping{Agent: e.AgentID, Background: e.BackgroundTasks, Mode: steps.StopMode(h.flags.stop)})
+		if err != nil {
+			return h.troubled(fmt.Sprintf("the agent is not held to its workflow: %v", err))
+		}
+		if agent != "" {
+			return event.SendBack(agent, "fsmtx: "+person)
+		}
+	case event.SessionStart:
+		return h.resume(ctx)
+	}
+	return event.Answer{}
+}
+
+func (h *stepHook) resume(ctx context.Context) event.Answer {
+	if h.event.Source != "compact" && h.event.Source != "resume" {
+		return event.Answer{}
+	}
+	state, err := h.Resume(ctx)
+	if err != nil {
+		return h.troubled(fmt.Sprintf("the agent is not told where its workflow stands: %v", err))
+	}
+	if state == "" {
+		return event.Answer{}
+	}
+	return event.Tell(event.SessionStart, state, "")
+}
+
+// tool answers before a tool is run.
+func (h *stepHook) tool(ctx context.Context) event.Answer {
+	input := h.event.ToolInput
+	var v steps.Verdict
+	switch h.event.ToolName {
+	case "TaskUpdate":
+		v = h.Update(ctx, steps.Update{
+			Task:     text(jsonx.Member(input, "taskId")),
+			Status:   jsonx.StringMember(input, "status"),
+			Metadata: jsonx.Member(input, "metadata"),
+			Agent:    h.event.AgentID,
+		})
+	case "Write", "Edit", "MultiEdit", "NotebookEdit":
+		v = h.edit()
+	case "Bash":
+		v = h.bash(ctx, jsonx.StringMember(input, "command"))
+	}
+	h.log(v)
+	switch v.Decision {
+	case steps.Deny:
+		return event.Deny(v.Reason)
+	case steps.Ask:
+		return event.Ask(v.Reason)
+	}
+	return h.troubled(v.Trouble)
+}
+
+// text returns a string, or a number as it is written.
+func text(value []byte) string {
+	var s string
+	if json.Unmarshal(value, &s, jsonx.Tolerant) != nil {
+		return string(value)
+	}
+	return s
+}
+
+func (h *stepHook) edit() steps.Verdict {
+	for _, field := range []string{"file_path", "notebook_path"} {
+		path := jsonx.StringMember(h.event.ToolInput, field)
+		if path == "" {
+			continue
+		}
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(h.event.Cwd, path)
+		}
+		if filepath.IsAbs(path) {
+			return h.Edit(path)
+		}
+	}
+	return steps.Verdict{}
+}
+
+// troubled tells the person about trouble of this program; the agent goes on.
+func (h *stepHook) troubled(trouble string) event.Answer {
+	if trouble == "" {
+		return event.Answer{}
+	}
+	return event.Tell(h.event.Name, "", "fsmtx: "+trouble)
+}
+
+// log keeps the decision. A log that cannot be written changes nothing.
+func (h *stepHook) log(v steps.Verdict) {
+	if h.flags.log == "" || v.Decision == "" && v.Trouble == "" {
+		return
+	}
+	line, err := json.Marshal(struct {
+		Time     time.Time      `json:"time"`
+		List     string         `json:"list"`
+		Event    string         `json:"event"`
+		Step     int64          `json:"step,omitzero"`
+		Verdict  steps.Decision `json:"verdict"`
+		Why      string         `json:"why,omitzero"`
+		Trouble  string         `json:"trouble,omitzero"`
+		Duration float64        `json:"duration_ms"`
+	}{h.begun.UTC(), h.List.Dir, h.event.Name, v.Step, v.Decision, v.Why, v.Trouble, float64(time.Since(h.begun).Microseconds()) / 1000}, jsonx.Tolerant)
+	if err == nil {
+		err = statefile.Append(h.flags.log, append(line, '\n'))
+	}
+	if err != nil {
+		h.streams.Errorf("cannot log the decision: %v", err)
+	}
+}

@@ -1,0 +1,140 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const pastLong = `
+The task becomes completed, and the decision is kept as evidence with the reason. Without
+--session it is the session of the environment (CLAUDE_CODE_SESSION_ID), or else the
+list of this project that was hydrated last.
+
+In the shell of an agent (CLAUDECODE or AI_AGENT is set) it works only after the person
+has said yes to exactly this command within the last minute; the hook "fsmtx step" asks.`
+
+type pastFlags struct {
+	past    steps.Past
+	session string
+}
+
+func newStepSkip(s terminal.Streams) *cobra.Command {
+	f := &pastFlags{}
+	return f.command(s, &cobra.Command{
+		Use:     "skip N --because TEXT",
+		Short:   "Go past a step without doing it",
+		Long:    "Skip goes past step N of a workflow without its being done, whatever its gates say.\n" + pastLong,
+		Example: example(`fsmtx step skip 3 --because "there is nothing to publish"`, `fsmtx step skip 3 --because "not today" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
+	})
+}
+
+func newStepDone(s terminal.Streams) *cobra.Command {
+	f := &pastFlags{past: steps.Past{Done: true}}
+	return f.command(s, &cobra.Command{
+		Use:     "done N --because TEXT",
+		Short:   "Count a step as done",
+		Long:    "Done counts step N of a workflow as done, whatever its gates say.\n" + pastLong,
+		Example: example(`fsmtx step done 3 --because "published by hand"`),
+	})
+}
+
+func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command {
+	f.add(c)
+	c.Args = func(_ *cobra.Command, args []string) error {
+		if err := f.read(args); err != nil {
+			return &exit{exitNo, err, fmt.Sprintf(`such as fsmtx step %s 3 --because "why"`, f.past.Verb())}
+		}
+		return nil
+	}
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		ctx, stop := interruptible(c.Context())
+		defer stop()
+		return f.run(ctx, s)
+	}
+	return c
+}
+
+func (f *pastFlags) add(c *cobra.Command) {
+	c.Flags().StringVar(&f.past.Because, "because", "", "why, for the evidence (required)")
+	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
+}
+
+// read takes the number of the step, and checks the reason.
+func (f *pastFlags) read(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("got %d arguments, want the number of one step", len(args))
+	}
+	n, err := strconv.ParseInt(strings.TrimPrefix(args[0], "#"), 10, 64)
+	if err != nil || n < 1 {
+		return fmt.Errorf("got %q, want the number of a step", args[0])
+	}
+	f.past.Step = n
+	if f.past.Because = strings.TrimSpace(f.past.Because); f.past.Because == "" {
+		return errors.New("--because is required: say why, for the evidence")
+	}
+	return nil
+}
+
+func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
+	frame, err := frameOf(ctx, s, f.session)
+	if err != nil {
+		return err
+	}
+	state, err := frame.GoPast(ctx, f.past, byAgent(s))
+	switch {
+	case errors.Is(err, steps.ErrNoGrant):
+		return &exit{exitNo, err, `the person decides: run exactly this command again where the hook "fsmtx step" can ask, or tell them to run it in a terminal of their own`}
+	case errors.Is(err, steps.ErrNoStep):
+		return &exit{exitNo, err, "fsmtx step show lists the steps"}
+	case err != nil:
+		return err
+	}
+	word := "skipped"
+	if f.past.Done {
+		word = "done"
+	}
+	_, err = fmt.Fprintf(s.Out, "%s: %s\n", word, state.Step(f.past.Step).Name())
+	for _, c := range state.Ready() {
+		fmt.Fprintf(s.Out, "ready now: %s\n", c.Name())
+	}
+	return err
+}
+
+// byAgent reports whether this is the shell of an agent (fact 41, client 2.1.329).
+func byAgent(s terminal.Streams) bool { return s.Env("CLAUDECODE") != "" || s.Env("AI_AGENT") != "" }
+
+// frameOf returns the frame of a session's list, of the environment's session if it is
+// empty, or else of the newest list of the current directory's project.
+func frameOf(ctx context.Context, s terminal.Streams, session string) (*steps.Frame, error) {
+	if session == "" {
+		session = s.Env("CLAUDE_CODE_SESSION_ID")
+	}
+	if session != "" || s.Env("CLAUDE_CODE_TASK_LIST_ID") != "" {
+		return stepFrame(s, session)
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	dir, session, err := steps.Newest(ctx, s.Getenv, cwd)
+	if errors.Is(err, steps.ErrNoList) {
+		return nil, &exit{exitNo, err, "name the session with --session"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	frame, err := stepFrame(s, session)
+	if err == nil {
+		frame.List.Dir = dir
+	}
+	return frame, err
+}

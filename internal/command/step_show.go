@@ -1,0 +1,160 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const showLong = `Show prints each step of the workflows in a task list with where it stands, its gates,
+and the last decision about it. Without SESSION it is the session of the environment
+(CLAUDE_CODE_SESSION_ID), or else the list of this project that was hydrated last.
+
+  ready         those before it are done
+  in progress   it was started
+  checking      its check is running
+  blocked       a step before it is not done
+  unchecked     completed in another way: its gates are asked at the next update
+  done          completed and let through
+  skipped       a person went past it
+  gone          not in the list any more; counts as done
+
+--json prints an object with list, session and steps: an array of objects with id, skill,
+subject, state (one of the above), status (of the task file), blockedBy, produces, ready,
+check, approval and evidence (time, from, to, verdict, why, check).`
+
+func newStepShow(s terminal.Streams) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:     "show [SESSION]",
+		Short:   "Show the steps of a task list, their gates and what was decided",
+		Long:    showLong,
+		Example: example("fsmtx step show", "fsmtx step show 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
+		Args:    cobra.MaximumNArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			return runStepShow(c.Context(), s, strings.Join(args, ""), asJSON)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return c
+}
+
+func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON bool) error {
+	frame, err := frameOf(ctx, s, session)
+	if err != nil {
+		return err
+	}
+	state, err := steps.Load(ctx, frame.List.Dir)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		return printJSON(s.Out, shownState(frame, state))
+	}
+	if len(state.Steps) == 0 {
+		return &exit{exitNo, fmt.Errorf("%s has no workflow", frame.List.Dir), ""}
+	}
+	return printState(s.Out, frame, state)
+}
+
+func printState(w io.Writer, frame *steps.Frame, s *steps.State) error {
+	for _, workflow := range s.Workflows() {
+		var done, all int
+		table := &strings.Builder{}
+		tw := tabwriter.NewWriter(table, 0, 0, 2, ' ', 0)
+		for _, c := range s.Steps {
+			if c.Workflow != workflow {
+				continue
+			}
+			all++
+			if c.Done() {
+				done++
+			}
+			fmt.Fprintf(tw, "  #%d\t%s\t%s%s\n", c.ID, s.Word(c), cell(c.Subject), lastWord(s, c))
+			for _, gate := range gatesOf(c) {
+				fmt.Fprintf(tw, "\t\t  %s\n", cell(gate))
+			}
+		}
+		if err := tw.Flush(); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(w, "%s: %d of %d steps done (session %s, %s)\n%s", cell(workflow.Command), done, all, cell(frame.Session), cell(workflow.Spec), table); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lastWord returns the last decision about a step, in brackets.
+func lastWord(s *steps.State, c *steps.Current) string {
+	for _, e := range slices.Backward(s.Evidence) {
+		if e.Step == c.ID {
+			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, cell(e.Why))
+		}
+	}
+	return ""
+}
+
+// gatesOf returns the gates of a step, a line each.
+func gatesOf(c *steps.Current) (lines []string) {
+	if len(c.BlockedBy) > 0 {
+		var ids []string
+		for _, id := range c.BlockedBy {
+			ids = append(ids, fmt.Sprintf("#%d", id))
+		}
+		lines = append(lines, "after "+strings.Join(ids, ", "))
+	}
+	if len(c.Ready) > 0 {
+		lines = append(lines, "needs "+strings.Join(c.Ready, ", "))
+	}
+	if len(c.Produces) > 0 {
+		lines = append(lines, "produces "+strings.Join(c.Produces, ", "))
+	}
+	if c.Check != nil {
+		lines = append(lines, fmt.Sprintf("check (at most %v): %s", c.Check.Limit(), c.Check.Run))
+	}
+	if c.Approval != "" {
+		lines = append(lines, "approval: "+c.Approval)
+	}
+	return lines
+}
+
+type shown struct {
+	List    string      `json:"list"`
+	Session string      `json:"session"`
+	Steps   []shownStep `json:"steps"`
+}
+
+type shownStep struct {
+	ID        int64            `json:"id"`
+	Skill     string           `json:"skill"`
+	Subject   string           `json:"subject"`
+	State     string           `json:"state"`
+	Status    string           `json:"status"`
+	BlockedBy []int64          `json:"blockedBy"`
+	Produces  []string         `json:"produces"`
+	Ready     []string         `json:"ready"`
+	Check     *steps.Check     `json:"check"`
+	Approval  string           `json:"approval"`
+	Evidence  []steps.Evidence `json:"evidence"`
+}
+
+func shownState(frame *steps.Frame, s *steps.State) shown {
+	out := shown{List: frame.List.Dir, Session: frame.Session, Steps: []shownStep{}}
+	for _, c := range s.Steps {
+		out.Steps = append(out.Steps, shownStep{
+			ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, State: s.Word(c), Status: c.Status,
+			BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
+			Evidence: slices.DeleteFunc(slices.Clone(s.Evidence), func(e steps.Evidence) bool { return e.Step != c.ID }),
+		})
+	}
+	return out
+}

@@ -1,0 +1,21 @@
+package steps
+
+// approval asks a person before a step is completed.
+func approval(c *Current) Verdict {
+	if c.Approval == "" {
+		return Verdict{}
+	}
+	return Verdict{
+		Decision: Ask, Step: c.ID, Why: "approval: " + clip(oneLine(c.Approval), maxSubject),
+		Reason: clip(c.Approval, maxReason) + "\n(Yes completes the step " + c.Name() + " of " + c.Workflow.Command + ".)",
+	}
+}
+
+// unapproved denies what follows a step that was completed in another way: nobody can
+// be asked about it any more.
+func unapproved(c *Current) Verdict {
+	if c.Approval == "" {
+		return Verdict{}
+	}
+	return deny(c, "completed without approval", c.Name()+" was completed without the approval that it needs. Set it to in_progress and complete it again, so that the person is asked")
+}

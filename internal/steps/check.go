@@ -1,0 +1,72 @@
+package steps
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// check holds a step back from being completed until its command exits with 0.
+func check(c *Current, r Result) Verdict {
+	if r.failed == "" && r.Exit == 0 {
+		return Verdict{Check: &r}
+	}
+	how := fmt.Sprintf("exit status %d", r.Exit)
+	if r.failed != "" {
+		how = r.failed
+	}
+	reason := fmt.Sprintf("%s cannot be completed: its check failed (%s): %s", c.Name(), how, clip(oneLine(r.Run), maxSubject))
+	if tail := lastLines(r.output); tail != "" {
+		reason += "\nThe end of its output:\n" + tail + "\nRepair that, then complete the step again"
+	} else {
+		reason += "\nIt printed nothing. Repair what it checks, then complete the step again"
+	}
+	v := deny(c, "check failed: "+how, reason)
+	v.Check = &r
+	return v
+}
+
+const (
+	tailLines = 20
+	tailChars = 2000
+)
+
+// lastLines returns the last 20 lines of a check's output, at most 2,000 characters.
+func lastLines(output string) string {
+	text := strings.TrimRight(terminal.Visible(strings.ReplaceAll(output, "\r\n", "\n")), "\n ")
+	lines := strings.Split(text, "\n")
+	text = strings.Join(lines[max(0, len(lines)-tailLines):], "\n")
+	if all := []rune(text); len(all) > tailChars {
+		text = "…" + string(all[len(all)-tailChars:])
+	}
+	return text
+}
+
+// fits denies an update whose checks may take longer than the call may: a hook that is
+// killed at its limit is not heard of (fact 46, client 2.1.329).
+func fits(c *Current, checked []*Current, left time.Duration) Verdict {
+	var sum time.Duration
+	for _, one := range checked {
+		if one.Check != nil {
+			sum += one.Check.Limit()
+		}
+	}
+	if sum <= left {
+		return Verdict{}
+	}
+	const why = "the checks do not fit into one call"
+	if len(checked) == 1 {
+		return deny(c, why, fmt.Sprintf("%s cannot be completed: its check may take %v, and the hook that runs it is registered with a limit that leaves %v. "+
+			`Tell the person: "fsmtx install" repairs the registration`, c.Name(), sum, left.Round(time.Second)))
+	}
+	others := checked[:0:0]
+	for _, one := range checked {
+		if one != c {
+			others = append(others, one)
+		}
+	}
+	return deny(c, why, fmt.Sprintf("%s was completed without its check, and the checks that are due may take %v together, longer than one call may (%v). "+
+		"Complete %s again first, in a call of its own: then its check runs", names(others), sum, left.Round(time.Second), others[0].Name()))
+}

@@ -1,0 +1,215 @@
+package steps
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+// Names of the state files of a list.
+const (
+	evidenceFile = "steps.jsonl"
+	pendingFile  = "pending.json"
+	grantsFile   = "grants.json"
+	stopFile     = "stop.json"
+)
+
+// Load reads where the steps of the list in dir stand. It takes no lock and creates
+// nothing. A list without workflows has no steps.
+//
+// Errors: ErrVersion or what is wrong with a record, and those of txn.ReadHistory.
+func Load(ctx context.Context, dir string) (*State, error) {
+	live, err := liveSteps(dir)
+	if err != nil || len(live) == 0 {
+		return &State{}, err
+	}
+	return live.state(ctx, dir, func(name string) ([]byte, error) { return txn.ReadState(dir, name) })
+}
+
+// steps are the steps of the workflows in a list, as they were recorded.
+type steps []recorded
+
+type recorded struct {
+	Step
+	workflow *Workflow
+}
+
+func (all steps) find(task string) *recorded {
+	for i := range all {
+		if itoa(all[i].ID) == task {
+			return &all[i]
+		}
+	}
+	return nil
+}
+
+// liveSteps returns the steps that hydrations have put into the list in dir and that no
+// later one has replaced, by number.
+func liveSteps(dir string) (steps, error) {
+	history, err := txn.ReadHistory(dir)
+	if err != nil {
+		return nil, err
+	}
+	return stepsOf(history)
+}
+
+// stepsOf walks the history from its end. A transaction that was undone, and its undoing,
+// count for nothing.
+func stepsOf(history []txn.Entry) (steps, error) {
+	var live steps
+	undone, gone := map[string]bool{}, map[string]bool{}
+	for _, e := range slices.Backward(history) {
+		if undone[e.ID] {
+			continue
+		}
+		if id := undoes(e.Label); id != "" {
+			undone[id] = true
+			continue
+		}
+		if e.Record != "" {
+			found, err := createdBy(e, gone)
+			if err != nil {
+				return nil, err
+			}
+			live = append(live, found...)
+		}
+		for _, f := range e.Deleted {
+			gone[f.Name] = true
+		}
+	}
+	slices.SortFunc(live, func(a, b recorded) int { return cmp.Compare(a.ID, b.ID) })
+	return live, nil
+}
+
+// undoes returns the id of the transaction that a transaction with this label took back.
+func undoes(label string) string {
+	return jsonx.StringMember([]byte(label), "undo")
+}
+
+// createdBy returns the steps of a hydration that are not gone.
+func createdBy(e txn.Entry, gone map[string]bool) (found steps, err error) {
+	w, err := ParseWorkflow(e.Record)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range w.Steps {
+		name := fileName(s.ID)
+		if !gone[name] && slices.ContainsFunc(e.Created, func(f txn.EntryFile) bool { return f.Name == name }) {
+			found = append(found, recorded{s, &w})
+		}
+	}
+	return found, nil
+}
+
+// fileName returns the name of the file of a task.
+func fileName(id int64) string { return itoa(id) + ".json" }
+
+// state reads the rest: the tasks, and the state files by read.
+func (all steps) state(ctx context.Context, dir string, read func(name string) ([]byte, error)) (*State, error) {
+	s := &State{Time: time.Now().UTC()}
+	for _, r := range all {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		c := &Current{Step: r.Step, Workflow: r.workflow}
+		if err := c.read(dir); err != nil {
+			return nil, err
+		}
+		s.Steps = append(s.Steps, c)
+	}
+	data, err := read(evidenceFile)
+	if err != nil {
+		return nil, err
+	}
+	s.Evidence, s.size = parseEvidence(data), len(data)
+	s.setPassed()
+	if data, err = read(pendingFile); err != nil {
+		return nil, err
+	}
+	s.Pending = livePending(data)
+	return s, nil
+}
+
+// read reads the task's file. One that another program is writing is read again: the
+// client does not write atomically (fact 16, client 2.1.197). One that stays no task
+// counts as open: the client hides it, and nobody has completed it.
+func (c *Current) read(dir string) error {
+	path := filepath.Join(dir, fileName(c.ID))
+	for wait := time.Millisecond; ; wait *= 2 {
+		data, err := vfs.OS{}.ReadFile(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil
+		case errors.Is(err, vfs.ErrNotRegular), errors.Is(err, vfs.ErrFileTooLarge):
+			c.Status = pending
+			return nil
+		case err != nil:
+			return err
+		case c.parse(data):
+			return nil
+		case wait > longestWrite:
+			c.Status = pending
+			return nil
+		}
+		time.Sleep(wait)
+	}
+}
+
+// longestWrite is about how long the client may take to write a file.
+const longestWrite = 30 * time.Millisecond
+
+func (c *Current) parse(data []byte) bool {
+	var task struct {
+		Status      string `json:"status"`
+		Description string `json:"description"`
+	}
+	if json.Unmarshal(data, &task, jsonx.Tolerant) != nil || !slices.Contains([]string{pending, inProgress, completed}, task.Status) {
+		return false
+	}
+	c.Status, c.Description = task.Status, task.Description
+	return true
+}
+
+// livePending returns the records of updates whose processes are alive.
+func livePending(data []byte) (alive []Pending) {
+	var all []Pending
+	if json.Unmarshal(data, &all, jsonx.Tolerant) != nil {
+		return nil
+	}
+	for _, p := range all {
+		if p.alive() {
+			alive = append(alive, p)
+		}
+	}
+	return alive
+}
+
+// Workflows returns the workflows in the list, in the order of their first steps.
+func (s *State) Workflows() (all []*Workflow) {
+	for _, c := range s.Steps {
+		if !slices.Contains(all, c.Workflow) {
+			all = append(all, c.Workflow)
+		}
+	}
+	return all
+}
+
+// commands returns the names of the workflows.
+func (s *State) commands() string {
+	var list []string
+	for _, w := range s.Workflows() {
+		list = append(list, w.Command)
+	}
+	return clip(oneLine(strings.Join(list, ", ")), maxSubject)
+}

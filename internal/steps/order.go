@@ -1,0 +1,43 @@
+package steps
+
+// order holds a step back until every step that comes before it is done. A step that is
+// gone from the list counts as done.
+func order(s *State, c *Current, u Update) Verdict {
+	open := s.openBlockers(c)
+	if len(open) == 0 {
+		return Verdict{}
+	}
+	verb := "started"
+	if u.Status == completed {
+		verb = "completed"
+	}
+	reason := c.Name() + " cannot be " + verb + ": " + names(open) + " " + areOrIs(len(open)) + " to be done first"
+	v := deny(c, "order: "+numbers(open)+" not done", reason+". "+s.next(open))
+	v.past = open[0].ID
+	return v
+}
+
+// next says what can be done instead.
+func (s *State) next(open []*Current) string {
+	for _, b := range open {
+		switch {
+		case s.checking(b.ID):
+			return "The check of " + b.Name() + " is running in another call: wait for its end, then try again"
+		case s.aboutToBeCompleted(b):
+			return "Another update is about to complete " + b.Name() + ": try again in the next message, not in the same one"
+		}
+	}
+	ready := s.Ready()
+	if len(ready) == 0 {
+		return "No step is ready, because each open one comes after another open one: only a person can go past that"
+	}
+	return "Ready now: " + names(ready)
+}
+
+func numbers(all []*Current) string {
+	var list []string
+	for _, c := range all {
+		list = append(list, "#"+itoa(c.ID))
+	}
+	return sentence(list)
+}

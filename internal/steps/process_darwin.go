@@ -1,0 +1,18 @@
+package steps
+
+import (
+	"fmt"
+
+	"golang.org/x/sys/unix"
+)
+
+// startOf returns the time at which a process was started: empty if there is no such
+// process.
+func startOf(pid int) string {
+	p, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return ""
+	}
+	start := p.Proc.P_starttime
+	return fmt.Sprintf("%d.%06d", start.Sec, start.Usec)
+}
