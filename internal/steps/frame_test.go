@@ -1,0 +1,49 @@
+package steps
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func ctx(any) context.Context { return context.Background() }
+
+func TestAWorkflowFromFirstToLastStep(t *testing.T) {
+	l := hydrated(t,
+		Step{Subject: "Build", Produces: []string{"dist/*.txt"}},
+		Step{Subject: "Test", BlockedBy: []int64{1}, Check: &Check{Run: "test -f ok", Timeout: 10}},
+		Step{Subject: "Publish", BlockedBy: []int64{2}, Approval: "Publish it?"})
+
+	reason := l.denies(2, inProgress)
+	require.Equal(t, `#2 "Test" cannot be started: #1 "Build" is to be done first. Ready now: #1 "Build".
+A person can go past this in a terminal: fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...)`, reason)
+	l.allows(1, inProgress)
+	require.Contains(t, l.denies(1, completed), `#1 "Build" cannot be completed: it needs dist/*.txt in `+l.project+`, as files that are not empty.`)
+	l.write("dist/a.txt", "a")
+	l.allows(1, completed)
+	l.allows(2, inProgress)
+	require.Contains(t, l.denies(2, completed), "its check failed (exit status 1): test -f ok\nIt printed nothing.")
+	l.write("ok", "")
+	l.allows(2, completed)
+	v := l.ask(3, completed)
+	require.Equal(t, Ask, v.Decision)
+	require.Equal(t, "Publish it?\n(Yes completes the step #3 \"Publish\" of release.)", v.Reason)
+	l.set(3, completed)
+	require.True(t, l.state().Step(3).Done())
+
+	var said []string
+	for _, e := range l.state().Evidence {
+		said = append(said, itoa(e.Step)+" "+e.From+" "+e.To+" "+string(e.Verdict)+": "+e.Why)
+	}
+	require.Equal(t, []string{
+		"2 pending in_progress deny: order: #1 not done",
+		"1 pending in_progress allow: in order",
+		"1 in_progress completed deny: missing: dist/*.txt",
+		"1 in_progress completed allow: in order",
+		"2 pending in_progress allow: in order",
+		"2 in_progress completed deny: check failed: exit status 1",
+		"2 in_progress completed allow: its check passed",
+		"3 pending completed ask: approval: Publish it?",
+	}, said)
+}

@@ -1,0 +1,151 @@
+package steps
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// list is a task list with a workflow, and its project.
+type list struct {
+	*Frame
+	t       testing.TB
+	project string
+}
+
+// tb is what both a test and a property of one have.
+type tb interface {
+	require.TestingT
+	Helper()
+}
+
+// hydrated returns a list that holds these steps, numbered from 1, and the manual task 99.
+func hydrated(t testing.TB, all ...Step) *list {
+	t.Helper()
+	root := t.TempDir()
+	l := &list{t: t, project: filepath.Join(root, "project")}
+	require.NoError(t, os.Mkdir(l.project, 0o755))
+	l.Frame = &Frame{List: tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: 5 * time.Second}, Session: "s1", Env: os.Environ()}
+	hydrate(t, l.List.Dir, l.project, all)
+	l.put(99, `{"id":"99","subject":"mine","description":"","status":"pending","blocks":[],"blockedBy":[]}`)
+	return l
+}
+
+// hydrate does what a hydration does to a list.
+func hydrate(t tb, dir, project string, all []Step) {
+	t.Helper()
+	w := Workflow{Version: Version, Command: "release", Spec: "/skills/release/fsm.json", Session: "s1", Dir: project}
+	change := txn.Change{Label: `{"command":"release"}`}
+	for i, s := range all {
+		if s.ID == 0 {
+			s.ID = int64(i) + 1
+		}
+		s.Local = int64(i) + 1
+		if s.Subject == "" {
+			s.Subject = fmt.Sprintf("Step %d", s.ID)
+		}
+		if s.Status == "" {
+			s.Status = pending
+		}
+		w.Steps = append(w.Steps, s)
+		change.Creates = append(change.Creates, txn.File{Name: fileName(s.ID), Data: taskFile(s), Mode: 0o644})
+	}
+	var err error
+	change.Record, err = w.Encode()
+	require.NoError(t, err)
+	commit(t, dir, change)
+}
+
+func commit(t tb, dir string, change txn.Change) {
+	t.Helper()
+	d, err := tasks.List{Dir: dir}.Open(ctx(t))
+	require.NoError(t, err)
+	defer d.Close()
+	require.NoError(t, d.Commit(ctx(t), change))
+}
+
+func taskFile(s Step) []byte {
+	var blockers []string
+	for _, id := range s.BlockedBy {
+		blockers = append(blockers, itoa(id))
+	}
+	text, err := json.Marshal(map[string]any{
+		"id": itoa(s.ID), "subject": s.Subject, "description": "How to do " + itoa(s.ID) + ".", "status": s.Status,
+		"blocks": []string{}, "blockedBy": append([]string{}, blockers...), "metadata": map[string]string{"fsm": "release"},
+	})
+	if err != nil {
+		panic(err)
+	}
+	return text
+}
+
+// put writes the file of a task as another program does.
+func (l *list) put(id int64, text string) {
+	l.t.Helper()
+	require.NoError(l.t, os.WriteFile(filepath.Join(l.List.Dir, fileName(id)), []byte(text), 0o644))
+}
+
+// set changes the status of a task as the client does.
+func (l *list) set(id int64, status string) {
+	l.t.Helper()
+	path := filepath.Join(l.List.Dir, fileName(id))
+	data, err := os.ReadFile(path)
+	require.NoError(l.t, err)
+	data, err = withStatus(data, status)
+	require.NoError(l.t, err)
+	require.NoError(l.t, os.WriteFile(path, data, 0o644))
+}
+
+// ask asks the gates, as the hook does.
+func (l *list) ask(id int64, status string) Verdict {
+	return l.Update(l.t.Context(), Update{Task: itoa(id), Status: status})
+}
+
+// do asks the gates and, if they allow it, changes the status as the client does.
+func (l *list) do(id int64, status string) Verdict {
+	l.t.Helper()
+	v := l.ask(id, status)
+	if v.Allowed() {
+		l.set(id, status)
+	}
+	return v
+}
+
+func (l *list) allows(id int64, status string) {
+	l.t.Helper()
+	v := l.do(id, status)
+	require.True(l.t, v.Allowed(), "%+v", v)
+	require.Empty(l.t, v.Trouble)
+}
+
+// denies returns the reason.
+func (l *list) denies(id int64, status string) string {
+	l.t.Helper()
+	v := l.do(id, status)
+	require.Equal(l.t, Deny, v.Decision, "%+v", v)
+	require.Equal(l.t, id, v.Step)
+	return v.Reason
+}
+
+func (l *list) state() *State {
+	l.t.Helper()
+	s, err := Load(l.t.Context(), l.List.Dir)
+	require.NoError(l.t, err)
+	return s
+}
+
+// write writes a file of the project.
+func (l *list) write(name, text string) {
+	l.t.Helper()
+	path := filepath.Join(l.project, name)
+	require.NoError(l.t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(l.t, os.WriteFile(path, []byte(text), 0o644))
+}
