@@ -113,7 +113,7 @@ func (c check) hydration(result *Result) (*Hydration, error) {
 		policy.Scope = fsmspec.ScopeSkill
 	} else {
 		result.Spec = result.Mistake.Spec
-		if spec, err = readSpec(locator.OS{}, result.Spec); err != nil {
+		if spec, err = readSpec(locator.OS{}, result.Spec, result); err != nil {
 			return nil, err
 		}
 	}
@@ -122,6 +122,7 @@ func (c check) hydration(result *Result) (*Hydration, error) {
 		policy:  policy,
 		list:    tasks.List{Dir: result.List, Wait: c.options.LockTimeout, FS: c.options.FS},
 		spec:    spec,
+		dir:     projectDir(c.request, c.env),
 		result:  *result,
 	}, nil
 }

@@ -2,6 +2,8 @@ package hydrate
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,7 +69,7 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 		return nil, nil
 	}
 	result.Spec = found.Path
-	spec, err := readSpec(locator.OS{}, found.Path)
+	spec, err := readSpec(locator.OS{}, found.Path, result)
 	if errors.Is(err, ErrLookup) {
 		result.Spec = ""
 	}
@@ -107,7 +109,7 @@ func locate(r Request, env Env, o Options, config string) (locator.Result, error
 // readSpec distinguishes an unusable fsm.json (*SpecError) from one whose existence
 // cannot be determined (ErrLookup): in a directory without search permission any
 // name might exist.
-func readSpec(files locator.FS, path string) (*fsmspec.Spec, error) {
+func readSpec(files locator.FS, path string, result *Result) (*fsmspec.Spec, error) {
 	data, err := locator.ReadSpec(files, path, fsmspec.MaxBytes)
 	if err != nil {
 		if _, hidden := files.Lstat(path); hidden != nil {
@@ -119,6 +121,8 @@ func readSpec(files locator.FS, path string) (*fsmspec.Spec, error) {
 	if err != nil {
 		return nil, &SpecError{path, err}
 	}
+	sum := sha256.Sum256(data)
+	result.SHA256 = hex.EncodeToString(sum[:])
 	return spec, nil
 }
 

@@ -31,8 +31,9 @@ func (env Env) get(name string) string {
 // Result is what a hydration did. Beside an error it is filled as far as the
 // hydration got.
 type Result struct {
-	List string // the task list's directory
-	Spec string // path of the fsm.json; empty if the skill has none
+	List   string // the task list's directory
+	Spec   string // path of the fsm.json; empty if the skill has none
+	SHA256 string // of the fsm.json, in hexadecimal digits
 	tasks.Outcome
 	Steps    []fsmspec.Task    // one for each of Created
 	Warnings []fsmspec.Problem // about Steps: those that change the meaning of the fsm.json
@@ -45,6 +46,7 @@ type Hydration struct {
 	policy  fsmspec.Policy
 	list    tasks.List
 	spec    *fsmspec.Spec
+	dir     string // of the project
 	result  Result
 }
 
@@ -68,6 +70,7 @@ func Find(r Request, env Env, o Options) (*Hydration, Result, error) {
 		policy:  o.Policy,
 		list:    tasks.List{Dir: dir, Wait: o.LockTimeout, FS: o.FS},
 		spec:    spec,
+		dir:     projectDir(r, env),
 		result:  result,
 	}
 	if r.Subagent {
@@ -91,6 +94,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 		}
 	}
 	label := tasks.Label{Invocation: h.request.Invocation, Command: h.request.Command, Spec: h.result.Spec, Session: h.request.Session}
+	h.list.Record = h.record
 	var err error
 	h.result.Outcome, err = h.list.Replace(ctx, label, plan)
 	if len(h.result.Created) > 0 {

@@ -245,7 +245,8 @@ func TestFind(t *testing.T) {
 	h, result, err := find("good")
 	require.NoError(t, err)
 	require.NotNil(t, h)
-	assert.Equal(t, hydrate.Result{List: home + "/.claude/tasks/s", Spec: home + "/.claude/skills/good/fsm.json"}, result)
+	assert.Equal(t, hydrate.Result{List: home + "/.claude/tasks/s", Spec: home + "/.claude/skills/good/fsm.json",
+		SHA256: "8e6ffb00b0c230fba3d8951cf655876cbf43b75542c3ea5a5277ef3a1b49d852"}, result)
 
 	h, result, err = find("none")
 	require.NoError(t, err)

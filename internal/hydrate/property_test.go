@@ -21,11 +21,16 @@ import (
 
 // home is a client's home with one task list and one skill, for one check.
 type home struct {
-	t   *rapid.T
+	t   testingT
 	dir string
 }
 
-func newHome(t *rapid.T) *home {
+type testingT interface {
+	require.TestingT
+	Cleanup(func())
+}
+
+func newHome(t testingT) *home {
 	dir, err := os.MkdirTemp("", "fsmtx-test-")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
@@ -306,7 +311,7 @@ func (h *home) normalised(r hydrate.Result) map[string]string {
 	return files
 }
 
-func renumbered(t *rapid.T, text string, place map[string]string) string {
+func renumbered(t testingT, text string, place map[string]string) string {
 	var task map[string]any
 	require.NoError(t, json.Unmarshal([]byte(text), &task))
 	number := func(id any) string {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -19,6 +20,10 @@ type List struct {
 	Dir  string        // its directory; see Dir
 	Wait time.Duration // limit on the wait for all locks together; 0 is no limit but the context's
 	FS   vfs.FS        // nil is the operating system's
+
+	// Record returns what the transaction of a Replace records beside its label, such
+	// as what the tasks of the plan are to be held to. nil records nothing.
+	Record func(*fsmspec.Plan) (string, error)
 }
 
 // ErrTimeout is returned when a lock was not free within List.Wait.
@@ -42,7 +47,17 @@ func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc)
 }
 
 func (l List) options() []txn.Option {
-	return []txn.Option{txn.WithFS(l.files()), txn.WithLocker(new(Locks))}
+	return []txn.Option{txn.WithFS(l.files()), txn.WithLocker(new(Locks)), txn.WithKeep(l.isInUse)}
+}
+
+// isInUse reports whether the list has a task of a transaction that recorded something:
+// without its record nobody could tell what the task is to be held to. If that cannot be
+// determined the answer is yes.
+func (l List) isInUse(e txn.Entry) bool {
+	return e.Record != "" && slices.ContainsFunc(e.Created, func(f txn.EntryFile) bool {
+		_, err := l.files().Lstat(filepath.Join(l.Dir, f.Name))
+		return !errors.Is(err, fs.ErrNotExist)
+	})
 }
 
 func (l List) files() vfs.FS {

@@ -42,8 +42,8 @@ type Outcome struct {
 // deletes. A client that updates or deletes a task without those locks (it takes
 // none for a deletion, fact 13) makes the plan outdated; it is then made again.
 //
-// Errors: the planner's, ErrTimeout, *BusyError, ErrLockLost, and those of
-// txn.Open and txn.Dir.Commit except txn.ErrChanged.
+// Errors: those of the planner and of l.Record, ErrTimeout, *BusyError, ErrLockLost, and
+// those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
 func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome, err error) {
 	waiting, cancel := l.Waiting(ctx)
 	defer cancel()
@@ -56,7 +56,7 @@ func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome
 	if o.Duplicate, err = label.isIn(dir); err != nil || o.Duplicate {
 		return o, err
 	}
-	r := &replacement{l.files(), dir, label, plan}
+	r := &replacement{l.files(), dir, label, plan, l.Record}
 	for {
 		p, err := r.lockAndPlan(waiting)
 		if err != nil {
@@ -107,10 +107,11 @@ func (l List) mayBeReplaced() bool {
 
 // replacement is a Replace under way.
 type replacement struct {
-	files vfs.FS
-	dir   *txn.Dir
-	label Label
-	plan  Planner
+	files  vfs.FS
+	dir    *txn.Dir
+	label  Label
+	plan   Planner
+	record func(*fsmspec.Plan) (string, error)
 }
 
 // lockAndPlan takes the list's lock, reads the list, plans, takes the locks of the
@@ -184,6 +185,12 @@ func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
 		return nil
 	}
 	change := txn.Change{Label: r.label.text(), Deletes: names(plan.Deletions())}
+	if r.record != nil {
+		var err error
+		if change.Record, err = r.record(plan); err != nil {
+			return err
+		}
+	}
 	for _, c := range plan.Creations() {
 		change.Creates = append(change.Creates, txn.File{Name: c.Name, Data: []byte(c.Content), Mode: 0o644})
 	}

@@ -1,0 +1,59 @@
+package hydrate
+
+import (
+	"cmp"
+	"os"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// record returns what the transaction records of the workflow that the plan puts into
+// the list: its steps by their numbers in the list, with their gates. Nothing is recorded
+// of a workflow without steps.
+func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
+	created, entries := plan.Creations(), h.spec.Tasks()
+	if len(created) == 0 {
+		return "", nil
+	}
+	w := steps.Workflow{
+		Version: steps.Version,
+		Command: strings.ToValidUTF8(h.request.Command, "\uFFFD"), // as in the tag
+		Spec:    h.result.Spec,
+		SHA256:  h.result.SHA256,
+		Session: h.request.Session,
+		Dir:     h.dir,
+	}
+	base := created[0].ID - entries[0].ID
+	for _, task := range entries {
+		w.Steps = append(w.Steps, stepOf(task, base))
+	}
+	return w.Encode()
+}
+
+func stepOf(task fsmspec.Task, base int64) steps.Step {
+	s := steps.Step{
+		ID:       base + task.ID,
+		Local:    task.ID,
+		Subject:  task.Subject,
+		Status:   task.Status.String(),
+		Produces: task.Gates.Produces,
+		Ready:    task.Gates.Ready,
+		Approval: task.Gates.Approval,
+	}
+	for _, id := range task.BlockedBy {
+		s.BlockedBy = append(s.BlockedBy, base+id)
+	}
+	if c := task.Gates.Check; c != nil {
+		s.Check = &steps.Check{Run: c.Run, Timeout: c.Timeout.Seconds(), Dir: c.Dir}
+	}
+	return s
+}
+
+// projectDir returns the directory that the paths of gates are relative to: that of the
+// project, which stays the same while the model changes directories (fact 21).
+func projectDir(r Request, env Env) string {
+	here, _ := os.Getwd()
+	return cmp.Or(env.get("CLAUDE_PROJECT_DIR"), r.Cwd, here, "/")
+}
