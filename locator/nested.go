@@ -56,9 +56,19 @@ func (s *search) byNestedFolder() (candidate, bool) {
 	return candidate{}, false
 }
 
-// nestedSkills searches the directories below the start directory, the nearest ones
-// first. It does not search HOME and the root directory, which are not projects.
+// nestedSkills returns the nested skills that have the name.
 func (s *search) nestedSkills() (found []candidate, complete bool) {
+	dirs, complete := s.nestedRoots()
+	for _, dir := range dirs {
+		found = append(found, s.inNested(dir)...)
+	}
+	return found, complete
+}
+
+// nestedRoots searches the directories below the start directory, the nearest ones
+// first, for those called .claude. It does not search HOME and the root directory, which
+// are not projects.
+func (s *search) nestedRoots() (roots []string, complete bool) {
 	start := s.start()
 	dirs := s.projectDirs()
 	if len(dirs) == 0 || start == filepath.Dir(start) {
@@ -67,7 +77,7 @@ func (s *search) nestedSkills() (found []candidate, complete bool) {
 	queue := []string{dirs[0]}
 	for visited := 0; len(queue) > 0; visited++ {
 		if visited == maxNestedDirs {
-			return found, false
+			return roots, false
 		}
 		dir := queue[0]
 		queue = queue[1:]
@@ -76,14 +86,14 @@ func (s *search) nestedSkills() (found []candidate, complete bool) {
 			switch path := filepath.Join(dir, entry.Name()); {
 			case entry.Name() == ".claude":
 				if visited > 0 {
-					found = append(found, s.inNested(path)...)
+					roots = append(roots, path)
 				}
 			case entry.IsDir() && isSearched(entry):
 				queue = append(queue, path)
 			}
 		}
 	}
-	return found, true
+	return roots, true
 }
 
 // isSearched excludes directories that are often large and seldom have skills.
