@@ -1,17 +1,21 @@
 package command
 
 import (
+	"bufio"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/diagnostic"
+	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/locator"
 )
 
 const validateLong = `Validate checks fsm.json files as a hydration would, and prints every problem as
@@ -19,35 +23,66 @@ const validateLong = `Validate checks fsm.json files as a hydration would, and p
   path:line:column: error: what is wrong
   path:line:column: warning: what is allowed but probably a mistake
 
-A hydration refuses a file with errors, but not one with warnings only.
-The path "-" is standard input.
+A hydration refuses a file with errors, but not one with warnings only. Problems that
+differ only in the task are printed once, with their places. On a terminal the line of
+the file follows, with carets under the place. The last line is a summary.
 
-The exit code is 0 if there are no errors, 1 if there are, and 2 if a file could not
-be read or the command line is wrong.`
+A PATH is a file, the directory of a skill, or a directory with several below. The
+path "-" is standard input. Without PATH, validate checks every workflow of a skill
+that the client knows here, and every fsm.json below.
+
+--fix repairs what has only one repair: a byte order mark, a Markdown code block around
+the file, trailing commas, ids that are strings, fields under a nearly right name, an
+object around the array, a task without an array, and comments, which it moves into
+metadata. It prints the change first and, on a terminal, asks. It drops nothing.
+
+--format github prints the commands by which GitHub shows problems in a pull request.
+--json, or --format json, prints an object with files and summary. A file has path,
+valid, tasks (0 if it is not valid), problems and error (empty unless it could not be
+read). A problem has line, column (both from 1, in characters), offset (in bytes),
+pointer (RFC 6901), severity (error or warning) and message. The summary has files,
+invalid, unreadable, tasks, errors and warnings.
+
+The exit code is 0 if there are no errors, 1 if there are (with --strict: or
+warnings), and 2 if a file could not be read or the command line is wrong.`
+
+type validateFlags struct {
+	strict, fix, json bool
+	format            *choice
+}
 
 func newValidate(s terminal.Streams) *cobra.Command {
-	return &cobra.Command{
-		Use:     "validate PATH… | -",
-		Short:   "Check fsm.json files",
-		Long:    validateLong,
-		Example: example("fsmtx validate skills/*/fsm.json", "jq . draft.json | fsmtx validate -"),
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return &exit{exitUnread, errors.New("no file to validate"), `name fsm.json files, or "-" for standard input`}
+	var f validateFlags
+	c := &cobra.Command{
+		Use:   "validate [PATH…]",
+		Short: "Check fsm.json files",
+		Long:  validateLong,
+		Example: example(
+			"fsmtx validate                           # every workflow here and below",
+			"fsmtx validate skills/release            # one skill",
+			"fsmtx validate --fix skills/*/fsm.json   # and repair what is unambiguous",
+			"fsmtx validate --strict --format github  # in continuous integration",
+			"jq . draft.json | fsmtx validate -"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if f.json {
+				f.format.value = "json"
 			}
-			return nil
-		},
-		RunE: func(_ *cobra.Command, paths []string) error {
-			code := exitOK
-			for _, path := range paths {
-				code = max(code, validate(s, path))
+			paths, err := specsOf(s, args)
+			if err != nil {
+				return unread(err)
 			}
-			if code != exitOK {
-				return &exit{code: code}
+			if f.fix && slices.Contains(paths, "-") {
+				return &exit{exitUnread, errors.New("--fix cannot change standard input"), "name a file"}
 			}
-			return nil
+			return f.run(s, paths)
 		},
 	}
+	c.Flags().BoolVar(&f.strict, "strict", false, "exit with 1 on warnings, too")
+	c.Flags().BoolVar(&f.fix, "fix", false, "repair what has only one repair; shows the change first")
+	f.format = choose(c, "format", "how problems are printed", "text", "github", "json")
+	c.Flags().BoolVar(&f.json, "json", false, "short for --format json")
+	inDirectory(c, exitUnread)
+	return c
 }
 
 // exitUnread is the exit code of validate for a file that could not be read and for a
@@ -58,44 +93,116 @@ func refuseToValidate(_ terminal.Streams, err error) error {
 	return &exit{exitUnread, err, "run fsmtx validate --help"}
 }
 
-// validate prints the problems of one file and returns its exit code.
-func validate(s terminal.Streams, path string) int {
-	data, err := readSpec(s, path)
-	if err != nil {
-		s.Errorf("%v", err)
-		return exitUnread
+func unread(err error) error {
+	if _, ok := errors.AsType[*exit](err); ok {
+		return err
 	}
-	spec, err := fsmspec.Parse(data)
-	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
-		printProblems(s, path, inOrder(invalid.Problems, invalid.Warnings))
-		return exitNo
-	}
-	if err != nil {
-		s.Errorf("%s: %v", path, err)
-		return exitUnread
-	}
-	printProblems(s, path, spec.Warnings())
-	return exitOK
+	return &exit{code: exitUnread, err: err}
 }
 
-func readSpec(s terminal.Streams, path string) ([]byte, error) {
-	// One byte more than allowed: Parse reports the size and does not look at the bytes.
-	const most = fsmspec.MaxBytes + 1
-	if path != "-" {
-		data, err := locator.ReadSpec(locator.OS{}, path, fsmspec.MaxBytes)
-		if errors.Is(err, locator.ErrTooLarge) {
-			return make([]byte, most), nil
+// validated is a file with what is wrong with it.
+type validated struct {
+	path     string
+	data     []byte
+	spec     *fsmspec.Spec // nil if the file is not valid
+	problems []fsmspec.Problem
+	err      error // why it could not be read
+	fixable  bool
+}
+
+func (f validateFlags) run(s terminal.Streams, paths []string) error {
+	var all []validated
+	for _, path := range paths {
+		v := validate(s, path)
+		if f.fix && v.err == nil {
+			if err := f.repair(s, &v); err != nil {
+				v.err = err
+			}
 		}
-		return data, err
+		all = append(all, v)
 	}
-	if s.InputIsTerminal() {
-		return nil, errors.New("standard input is a terminal; pipe an fsm.json into it")
+	sum := summarize(all)
+	switch f.format.value {
+	case "json":
+		if err := printJSON(s.Out, validationReport(all, sum)); err != nil {
+			return err
+		}
+	case "github":
+		printForGitHub(s.Out, all)
+	default:
+		printValidated(s, all)
 	}
-	data, err := io.ReadAll(io.LimitReader(s.In, most))
+	for _, v := range all {
+		if v.err != nil {
+			s.Errorf("%v", v.err)
+		}
+	}
+	if f.format.value != "json" && sum.Files > sum.Unreadable {
+		fmt.Fprintln(s.Out, sum)
+	}
+	if i := slices.IndexFunc(all, func(v validated) bool { return v.fixable }); i >= 0 && !f.fix && f.format.value == "text" {
+		s.Hintf("fsmtx validate --fix %s repairs some of that, and shows the change first", all[i].path)
+	}
+	if code := sum.code(f.strict); code != exitOK {
+		return &exit{code: code}
+	}
+	return nil
+}
+
+func validate(s terminal.Streams, path string) validated {
+	data, err := readSpec(s, path)
 	if err != nil {
-		return nil, fmt.Errorf("reading standard input: %w", err)
+		return validated{path: path, err: err}
 	}
-	return data, nil
+	return checkSpec(path, data)
+}
+
+func checkSpec(path string, data []byte) validated {
+	v := validated{path: path, data: data}
+	spec, err := fsmspec.Parse(data)
+	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
+		v.problems = inOrder(invalid.Problems, invalid.Warnings)
+		_, done := rewrite.Fix(data)
+		v.fixable = len(done) > 0 && path != "-"
+	} else if err != nil {
+		v.err = fmt.Errorf("%s: %w", path, err)
+	} else {
+		v.spec, v.problems = spec, spec.Warnings()
+	}
+	return v
+}
+
+// repair writes the repaired file, unless the person who sees the change declines.
+func (f validateFlags) repair(s terminal.Streams, v *validated) error {
+	if v.spec != nil {
+		return nil
+	}
+	fixed, done := rewrite.Fix(v.data)
+	if len(done) == 0 {
+		return nil
+	}
+	out := s.Out
+	if f.format.value != "text" {
+		out = s.Err
+	}
+	fmt.Fprintf(out, "%s", terminal.Visible(string(diff.Diff(v.path, v.data, v.path+" (fixed)", fixed))))
+	if s.InputIsTerminal() && !agrees(s, "Change "+v.path+"?") {
+		return nil
+	}
+	if err := writeSpec(v.path, fixed); err != nil {
+		return fmt.Errorf("%s: %w", v.path, err)
+	}
+	fmt.Fprintf(out, "%s: %s\n", terminal.Visible(v.path), strings.Join(done, "; "))
+	*v = checkSpec(v.path, fixed)
+	return nil
+}
+
+// agrees asks the person at the terminal.
+func agrees(s terminal.Streams, question string) bool {
+	fmt.Fprintf(s.Err, "%s [y/N] ", terminal.Visible(question))
+	answer, _ := bufio.NewReader(s.In).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return answer == "y" || answer == "yes"
 }
 
 // inOrder merges errors and warnings in the order of the file.
@@ -105,16 +212,155 @@ func inOrder(lists ...[]fsmspec.Problem) []fsmspec.Problem {
 	return all
 }
 
-func printProblems(s terminal.Streams, path string, problems []fsmspec.Problem) {
+func printValidated(s terminal.Streams, all []validated) {
 	colour := s.Colour(s.Out)
-	for _, p := range problems {
-		kind, code := "error", "31"
-		if p.Warning {
-			kind, code = "warning", "33"
+	for _, v := range all {
+		for _, p := range diagnostic.Fold(v.problems) {
+			kind, code := severity(p[0]), "31"
+			if p[0].Warning {
+				code = "33"
+			}
+			if colour {
+				kind = "\x1b[" + code + "m" + kind + "\x1b[0m"
+			}
+			fmt.Fprintf(s.Out, "%s:%d:%d: %s: %s\n", terminal.Visible(v.path), p[0].Line, p[0].Column, kind, p.Text())
+			if terminal.IsTerminal(s.Out) {
+				fmt.Fprint(s.Out, diagnostic.Excerpt(v.data, p[0], s.Columns(s.Out)))
+			}
 		}
-		if colour {
-			kind = "\x1b[" + code + "m" + kind + "\x1b[0m"
-		}
-		fmt.Fprintf(s.Out, "%s:%d:%d: %s: %s\n", terminal.Visible(path), p.Line, p.Column, kind, p.Message)
 	}
+}
+
+func severity(p fsmspec.Problem) string {
+	if p.Warning {
+		return "warning"
+	}
+	return "error"
+}
+
+// printForGitHub prints workflow commands: docs.github.com, "Workflow commands for
+// GitHub Actions".
+func printForGitHub(w io.Writer, all []validated) {
+	value := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	for _, v := range all {
+		for _, p := range v.problems {
+			fmt.Fprintf(w, "::%s file=%s,line=%d,col=%d::%s\n", severity(p), property.Replace(v.path), p.Line, p.Column, value.Replace(p.Message))
+		}
+		if v.err != nil {
+			fmt.Fprintf(w, "::error file=%s::%s\n", property.Replace(v.path), value.Replace(v.err.Error()))
+		}
+	}
+}
+
+// validationSummary counts what was found.
+type validationSummary struct {
+	Files      int `json:"files"`
+	Invalid    int `json:"invalid"`
+	Unreadable int `json:"unreadable"`
+	Tasks      int `json:"tasks"`
+	Errors     int `json:"errors"`
+	Warnings   int `json:"warnings"`
+}
+
+func summarize(all []validated) (sum validationSummary) {
+	sum.Files = len(all)
+	for _, v := range all {
+		switch {
+		case v.err != nil:
+			sum.Unreadable++
+		case v.spec == nil:
+			sum.Invalid++
+		default:
+			sum.Tasks += v.spec.Len()
+		}
+		for _, p := range v.problems {
+			if p.Warning {
+				sum.Warnings++
+			} else {
+				sum.Errors++
+			}
+		}
+	}
+	return sum
+}
+
+// String returns the summary as a line: 3 workflows, 26 steps, no problems.
+func (sum validationSummary) String() string {
+	parts := []string{count(sum.Files, "workflow")}
+	if sum.Unreadable > 0 {
+		parts = append(parts, fmt.Sprintf("%d not readable", sum.Unreadable))
+	}
+	if sum.Invalid == 1 && sum.Files == 1 {
+		parts = append(parts, "not valid")
+	} else if sum.Invalid > 0 {
+		parts = append(parts, fmt.Sprintf("%d not valid", sum.Invalid))
+	} else {
+		parts = append(parts, count(sum.Tasks, "step"))
+	}
+	if sum.Errors > 0 {
+		parts = append(parts, count(sum.Errors, "error"))
+	}
+	if sum.Warnings > 0 {
+		parts = append(parts, count(sum.Warnings, "warning"))
+	}
+	if sum.Errors+sum.Warnings+sum.Unreadable == 0 {
+		parts = append(parts, "no problems")
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (sum validationSummary) code(strict bool) int {
+	switch {
+	case sum.Unreadable > 0:
+		return exitUnread
+	case sum.Invalid > 0, strict && sum.Warnings > 0:
+		return exitNo
+	}
+	return exitOK
+}
+
+// count returns a number with its noun, whose plural ends with s.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+type validatedJSON struct {
+	Path     string        `json:"path"`
+	Valid    bool          `json:"valid"`
+	Tasks    int           `json:"tasks"`
+	Problems []problemJSON `json:"problems"`
+	Error    string        `json:"error"`
+}
+
+type problemJSON struct {
+	Line     int    `json:"line"`
+	Column   int    `json:"column"`
+	Offset   int64  `json:"offset"`
+	Pointer  string `json:"pointer"`
+	Severity string `json:"severity"`
+	Message  string `json:"message"`
+}
+
+func validationReport(all []validated, sum validationSummary) any {
+	files := make([]validatedJSON, len(all))
+	for i, v := range all {
+		files[i] = validatedJSON{Path: v.path, Valid: v.spec != nil, Problems: []problemJSON{}}
+		if v.spec != nil {
+			files[i].Tasks = v.spec.Len()
+		}
+		if v.err != nil {
+			files[i].Error = v.err.Error()
+		}
+		for _, p := range v.problems {
+			files[i].Problems = append(files[i].Problems, problemJSON{p.Line, p.Column, p.Offset, p.Pointer, severity(p), p.Message})
+		}
+	}
+	return struct {
+		Files   []validatedJSON   `json:"files"`
+		Summary validationSummary `json:"summary"`
+	}{files, sum}
 }

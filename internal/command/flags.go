@@ -1,0 +1,90 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// inDirectory adds the flag -C, which makes the command run in another directory. code
+// is the exit code if that is not possible.
+func inDirectory(c *cobra.Command, code int) {
+	var dir string
+	c.Flags().StringVarP(&dir, "directory", "C", "", "run as if started in `DIR`")
+	_ = c.MarkFlagDirname("directory")
+	c.PreRunE = func(*cobra.Command, []string) error {
+		if dir == "" {
+			return nil
+		}
+		if err := os.Chdir(dir); err != nil {
+			return &exit{code: code, err: fmt.Errorf("-C: %w", err)}
+		}
+		return nil
+	}
+}
+
+// choice is a flag whose value is one of a few words. The first is the default.
+type choice struct {
+	words []string
+	value string
+}
+
+func (e *choice) String() string { return e.value }
+func (e *choice) Type() string   { return strings.Join(e.words, "|") }
+
+func (e *choice) Set(word string) error {
+	if !slices.Contains(e.words, word) {
+		last := len(e.words) - 1
+		return fmt.Errorf("want %s or %s", strings.Join(e.words[:last], ", "), e.words[last])
+	}
+	e.value = word
+	return nil
+}
+
+// choose adds a flag with the words as its values, for help and completion too.
+func choose(c *cobra.Command, name, usage string, words ...string) *choice {
+	e := &choice{words, words[0]}
+	c.Flags().Var(e, name, usage)
+	complete(c, name, words...)
+	return e
+}
+
+// complete makes the shell complete the values of a flag.
+func complete(c *cobra.Command, flag string, words ...string) {
+	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+// clientLocator looks for skills where the client would.
+func clientLocator(s terminal.Streams) (*locator.Locator, error) {
+	config, err := claude.ConfigDir(s.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return &locator.Locator{FS: locator.OS{}, ConfigDir: config, ProjectDir: s.Env("CLAUDE_PROJECT_DIR"), Home: s.Env("HOME")}, nil
+}
+
+// completeSkills completes the names of skills with a workflow, and paths.
+func completeSkills(s terminal.Streams) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		var names []string
+		l, err := clientLocator(s)
+		cwd, cwdErr := os.Getwd()
+		if err != nil || cwdErr != nil {
+			return nil, cobra.ShellCompDirectiveDefault
+		}
+		list, _ := l.Workflows(cwd)
+		for _, w := range list {
+			if strings.HasPrefix(w.Command, begun) {
+				names = append(names, w.Command+"\t"+w.Path)
+			}
+		}
+		return names, cobra.ShellCompDirectiveDefault
+	}
+}

@@ -1,0 +1,177 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/google/renameio/v2"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+const specName = "fsm.json"
+
+// maxSearched limits the directories in which fsm.json files are looked for.
+const maxSearched = 5000
+
+// readSpec returns the content of an fsm.json, or of standard input for "-".
+func readSpec(s terminal.Streams, path string) ([]byte, error) {
+	// One byte more than allowed: Parse reports the size and does not look at the bytes.
+	const most = fsmspec.MaxBytes + 1
+	if path != "-" {
+		data, err := locator.ReadSpec(locator.OS{}, path, fsmspec.MaxBytes)
+		if errors.Is(err, locator.ErrTooLarge) {
+			return make([]byte, most), nil
+		}
+		return data, err
+	}
+	if s.InputIsTerminal() {
+		return nil, errors.New("standard input is a terminal; pipe an fsm.json into it")
+	}
+	data, err := io.ReadAll(io.LimitReader(s.In, most))
+	if err != nil {
+		return nil, fmt.Errorf("reading standard input: %w", err)
+	}
+	return data, nil
+}
+
+// writeSpec replaces a file, or the target of a link, and keeps its mode.
+func writeSpec(path string, data []byte) error {
+	target, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return err
+	}
+	return safefile.Write(target, data, renameio.WithExistingPermissions())
+}
+
+// specsOf returns the files that the arguments of a command name: files, directories of
+// a skill, directories with several below, "-" for standard input, or, without any
+// argument, every workflow that is visible from here and below.
+func specsOf(s terminal.Streams, args []string) ([]string, error) {
+	if len(args) == 0 {
+		return visibleSpecs(s)
+	}
+	var paths []string
+	for _, arg := range args {
+		info, err := os.Stat(arg)
+		if arg == "-" || err != nil || !info.IsDir() {
+			paths = append(paths, arg)
+			continue
+		}
+		below, err := specsIn(s, arg)
+		if err != nil {
+			return nil, err
+		}
+		paths = append(paths, below...)
+	}
+	return paths, nil
+}
+
+// specsIn returns the fsm.json in dir or, if it has none, those below.
+func specsIn(s terminal.Streams, dir string) ([]string, error) {
+	path := filepath.Join(dir, specName)
+	if _, err := os.Lstat(path); err == nil {
+		return []string{path}, nil
+	}
+	below, complete := locator.SpecsBelow(locator.OS{}, dir, maxSearched)
+	if !complete {
+		s.Errorf("only the first %d directories below %s were searched", maxSearched, dir)
+	}
+	if len(below) == 0 {
+		return nil, &exit{exitUnread, fmt.Errorf("%s: no %s in this directory or below", dir, specName), "fsmtx new writes one for a skill"}
+	}
+	return below, nil
+}
+
+// visibleSpecs returns the workflows of the skills that the client knows here, and
+// every fsm.json below, each once.
+func visibleSpecs(s terminal.Streams) ([]string, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	l, err := clientLocator(s)
+	if err != nil {
+		return nil, err
+	}
+	known, _ := l.Workflows(cwd)
+	below, complete := locator.SpecsBelow(locator.OS{}, cwd, maxSearched)
+	if !complete {
+		s.Errorf("only the first %d directories below %s were searched", maxSearched, cwd)
+	}
+	var paths, seen []string
+	for _, w := range known {
+		below = append(below, w.Path)
+	}
+	for _, path := range below {
+		real, err := filepath.EvalSymlinks(path)
+		if err != nil {
+			real = path
+		}
+		if !slices.Contains(seen, real) {
+			seen, paths = append(seen, real), append(paths, short(cwd, path))
+		}
+	}
+	if len(paths) == 0 {
+		return nil, &exit{exitUnread, fmt.Errorf("no skill that is visible from %s has an %s", cwd, specName), "fsmtx new writes one for a skill; fsmtx locate says where a skill is looked for"}
+	}
+	slices.Sort(paths)
+	return paths, nil
+}
+
+// short returns path relative to cwd if it is below.
+func short(cwd, path string) string {
+	if rest, err := filepath.Rel(cwd, path); err == nil && filepath.IsLocal(rest) {
+		return rest
+	}
+	return path
+}
+
+// findSpec returns the one fsm.json that an argument names: a file, the directory of a
+// skill, or the name of a skill that the client knows here.
+func findSpec(s terminal.Streams, arg string) (string, error) {
+	if arg == "-" {
+		return arg, nil
+	}
+	if info, err := os.Stat(arg); err == nil {
+		if !info.IsDir() {
+			return arg, nil
+		}
+		path := filepath.Join(arg, specName)
+		if _, err := os.Lstat(path); err != nil {
+			return "", &exit{exitNo, fmt.Errorf("%s has no %s", arg, specName), "fsmtx new " + arg + " writes one"}
+		}
+		return path, nil
+	}
+	if strings.ContainsRune(arg, filepath.Separator) || strings.HasSuffix(arg, ".json") {
+		return "", fmt.Errorf("%s: there is no such file or directory", arg)
+	}
+	l, err := clientLocator(s)
+	if err != nil {
+		return "", err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	result, err := l.Locate(arg, cwd)
+	if err != nil {
+		return "", err
+	}
+	if !result.Found() {
+		hint := "fsmtx locate " + arg + " says where it was looked for"
+		if near := l.Near(arg, cwd); len(near) > 0 {
+			hint = "did you mean " + strings.Join(near[:min(len(near), 5)], ", ") + "?"
+		}
+		return "", &exit{exitNo, fmt.Errorf("no file and no skill with a workflow is called %q", arg), hint}
+	}
+	return short(cwd, result.Path), nil
+}
