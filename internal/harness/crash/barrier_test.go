@@ -3,6 +3,7 @@ package crash
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -21,6 +22,7 @@ var barriers = []struct {
 }{
 	{"B1 staged files", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/new/") }},
 	{"B1 backups", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/list/") }},
+	{"B1 restored files", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/old/") }},
 	{"B1 journal", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && strings.Contains(s.Path, "/.journal") }},
 	{"B2 new/", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && filepath.Base(s.Path) == "new" }},
 	{"B2 old/", func(_ *dropper, s faultfs.Step) bool { return s.Op == "sync" && filepath.Base(s.Path) == "old" }},
@@ -69,7 +71,7 @@ func TestEveryBarrierIsNecessary(t *testing.T) {
 	fmt.Fprintln(w, "dropped\tdistinct states\tviolations\tof recovery: distinct\tviolations")
 	for _, b := range barriers {
 		var sum, again outcome
-		for i, load := range workloads[:5] {
+		for i, load := range slices.Concat(workloads[:5], workloads[6:7]) {
 			load.limits = limits{exhaustive: 128, samples: 24}
 			tr := &trial{workload: load, t: t, update: i%2 == 1, dropped: (&dropper{is: b.is}).drop}
 			sum.add(tr.run().result)

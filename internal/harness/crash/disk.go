@@ -26,7 +26,8 @@ type effect struct {
 	dir   inode            // of a change of names
 	names map[string]inode // 0 removes the name
 	file  inode            // of a change of bytes
-	data  []byte
+	data  []byte           // all bytes of the file
+	old   int              // how many of them were there before
 }
 
 // disk is the state of the model: what is durable, and in order what is pending.
@@ -124,6 +125,17 @@ func (d *disk) apply(s faultfs.Step) {
 			d.set(dir, map[string]inode{name: at})
 		}
 		d.pending = append(d.pending, effect{file: at, data: s.Data})
+	case "append":
+		if at == 0 {
+			at = d.create(0o600)
+			d.set(dir, map[string]inode{name: at})
+		}
+		was := d.bytes(at)
+		data := slices.Clone(was)
+		if len(was) > 0 && was[len(was)-1] != '\n' {
+			data = append(data, '\n')
+		}
+		d.pending = append(d.pending, effect{file: at, data: append(append(data, s.Data...), '\n'), old: len(was)})
 	case "sync":
 		d.harden(func(e effect) bool { return at != 0 && (e.file == at || e.dir == at) })
 	case "link":
@@ -138,6 +150,16 @@ func (d *disk) apply(s faultfs.Step) {
 			d.set(dir, map[string]inode{name: 0})
 		}
 	}
+}
+
+// bytes returns the bytes of a file as processes see them.
+func (d *disk) bytes(at inode) []byte {
+	for _, e := range slices.Backward(d.pending) {
+		if e.file == at {
+			return e.data
+		}
+	}
+	return d.files[at]
 }
 
 func (d *disk) rename(dir inode, name string, at inode, path string) {
@@ -166,7 +188,8 @@ func (d *disk) harden(covered func(effect) bool) {
 	d.pending = rest
 }
 
-// commit makes an effect durable: a change of bytes wholly, or its first half.
+// commit makes an effect durable: a change of bytes wholly, or the first half of the
+// new ones.
 func (d *disk) commit(e effect, whole bool) {
 	switch {
 	case e.dir != 0:
@@ -174,7 +197,7 @@ func (d *disk) commit(e effect, whole bool) {
 	case whole:
 		d.files[e.file] = e.data
 	default:
-		d.files[e.file] = e.data[:len(e.data)/2]
+		d.files[e.file] = e.data[:e.old+(len(e.data)-e.old)/2]
 	}
 }
 
@@ -207,10 +230,10 @@ func (e effect) choices() int {
 	return 2
 }
 
-// record returns a file system that applies its steps to the model as well, if they
+// recorder returns a file system that applies its steps to the model as well, if they
 // are in dir, the model's root. The model ignores the steps for which dropped, if not
 // nil, returns true.
-func record(files vfs.FS, dir string, d *disk, dropped func(faultfs.Step) bool, after func(faultfs.Step)) vfs.FS {
+func recorder(files vfs.FS, dir string, d *disk, dropped func(faultfs.Step) bool, after func(faultfs.Step)) vfs.FS {
 	return &faultfs.Steps{FS: files, Before: func(s faultfs.Step) error {
 		in, ok := relative(dir, s.Path)
 		if !ok {

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ type workload struct {
 	files   map[string]int // files in D before: 1 to be deleted, 0 to be kept
 	creates int
 	history int // committed transactions before this one
+	restore int // files that an earlier transaction has deleted and this one restores
 	limits  limits
 }
 
@@ -39,6 +41,7 @@ var workloads = []workload{
 	{name: "replace three by three", files: map[string]int{"1.json": 0, "2.json": 1, "3.json": 1, "4.json": 1}, creates: 3, limits: full},
 	{name: "delete only", files: map[string]int{"1.json": 0, "2.json": 1, "3.json": 1}, limits: full},
 	{name: "history full", files: map[string]int{"1.json": 1}, creates: 2, history: txn.DefaultHistory, limits: full},
+	{name: "undo", restore: 2, creates: 1, files: map[string]int{"1.json": 0, "2.json": 1}, limits: full},
 	{name: "fifty files", files: map[string]int{"1.json": 0, "2.json": 1}, creates: 50, limits: limits{exhaustive: 8, samples: 2}},
 }
 
@@ -117,7 +120,7 @@ func (tr *trial) run() *trial {
 		d.cuts(tr.limits, tr.rng, func(c *disk) { tr.examine(c, touched, acked) })
 	}
 	look(faultfs.Step{})
-	files := record(vfs.OS{}, home, d, tr.dropped, look)
+	files := recorder(vfs.OS{}, home, d, tr.dropped, look)
 	dir, err := txn.Open(context.Background(), filepath.Join(home, listPath), txn.WithFS(files))
 	require.NoError(t, err)
 	require.NoError(t, dir.Commit(context.Background(), change))
@@ -138,8 +141,9 @@ func (tr *trial) prepare(home string) txn.Change {
 		tr.commit(list, txn.Change{Creates: []txn.File{{Name: "h.json", Data: []byte("h"), Mode: 0o644}}, Label: fmt.Sprint(i)})
 		tr.commit(list, txn.Change{Deletes: []string{"h.json"}})
 	}
-	var c txn.Change
-	tr.before, tr.after = map[string]string{}, map[string]string{}
+	c := txn.Change{Record: "the record of these tasks"}
+	tr.before, tr.after = map[string]string{}, map[string]string{record: c.Record}
+	tr.deleteEarlier(list, &c)
 	for name, deleted := range tr.files {
 		text := "the task in " + name
 		require.NoError(tr.t, os.WriteFile(filepath.Join(list, name), []byte(text), 0o644))
@@ -159,6 +163,28 @@ func (tr *trial) prepare(home string) txn.Change {
 	return c
 }
 
+// deleteEarlier commits a transaction that deletes the files that the workload is to
+// restore.
+func (tr *trial) deleteEarlier(list string, c *txn.Change) {
+	if tr.restore == 0 {
+		return
+	}
+	earlier := txn.Change{Record: "the record of the tasks before"}
+	tr.before[record] = earlier.Record
+	for i := range tr.restore {
+		name, text := fmt.Sprintf("%d.json", 50+i), fmt.Sprintf("deleted task %d", i)
+		require.NoError(tr.t, os.WriteFile(filepath.Join(list, name), []byte(text), 0o644))
+		earlier.Deletes = append(earlier.Deletes, name)
+		tr.after[name] = text
+	}
+	tr.commit(list, earlier)
+	history, err := txn.ReadHistory(list)
+	require.NoError(tr.t, err)
+	for _, name := range earlier.Deletes {
+		c.Restores = append(c.Restores, txn.Restore{ID: history[0].ID, Name: name})
+	}
+}
+
 func (tr *trial) commit(list string, c txn.Change) {
 	dir, err := txn.Open(context.Background(), list)
 	require.NoError(tr.t, err)
@@ -169,13 +195,22 @@ func (tr *trial) commit(list string, c txn.Change) {
 // unsync makes pending what the client never syncs: the directory of a new list, and
 // the bytes of its tasks.
 func (tr *trial) unsync(d *disk) {
-	if !tr.absent && tr.history == 0 {
+	if !tr.absent && tr.history+tr.restore == 0 {
 		d.unsync(listPath, false)
 		d.unsync("tasks", false)
 	}
 	for name, deleted := range tr.files {
 		if deleted == 1 {
 			d.unsync(listPath+"/"+name, true)
+		}
+	}
+	backups := path.Join(path.Dir(listPath), ".list.fsmtx", "txn-*", "old", "*") // written to since they were deleted
+	found, err := filepath.Glob(filepath.Join(tr.base, "home", backups))
+	require.NoError(tr.t, err)
+	for _, name := range found {
+		in, _ := relative(filepath.Join(tr.base, "home"), name)
+		if tr.restore > 0 {
+			d.unsync(in, true)
 		}
 	}
 }
@@ -314,17 +349,26 @@ func (tr *trial) recoverAgain(home string, allowed verdict) {
 			}
 		})
 	}
-	_, err = txn.Recover(context.Background(), filepath.Join(copied, listPath), txn.WithFS(record(vfs.OS{}, copied, d, tr.inRecover, look)))
+	_, err = txn.Recover(context.Background(), filepath.Join(copied, listPath), txn.WithFS(recorder(vfs.OS{}, copied, d, tr.inRecover, look)))
 	if err != nil {
 		return // counted where the state itself is recovered
 	}
 	look(faultfs.Step{})
 }
 
-// contents returns the files of D, none if D is absent.
+// record is the name under which contents has the record of the last transaction: the
+// tasks and the record have to be of the same one.
+const record = "record"
+
+// contents returns the files of D, none if D is absent, and the record.
 func contents(t testing.TB, home string) map[string]string {
 	list := filepath.Join(home, listPath)
 	m := map[string]string{}
+	history, err := txn.ReadHistory(list)
+	require.NoError(t, err)
+	if len(history) > 0 && history[len(history)-1].Record != "" {
+		m[record] = history[len(history)-1].Record
+	}
 	entries, err := os.ReadDir(list)
 	if os.IsNotExist(err) {
 		return m
