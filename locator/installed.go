@@ -39,7 +39,7 @@ func (s *search) inPlugin() (candidate, bool) {
 	isSkill, isCommand := s.isSkill(skill.folder), isFile(s.FS, command.folder+".md")
 	switch {
 	case isCommand && (isSkill || len(s.withSpec([]candidate{command})) > 0):
-		s.step(command.rule, command.folder+".md", OutcomeFound, "the client runs this command")
+		s.runsCommand(command.rule, command.folder+".md")
 		return command, true
 	case isSkill:
 		s.runs(skill)

@@ -20,11 +20,16 @@ type Result struct {
 
 	known   bool
 	certain bool
+	runs    string
 }
 
 // Known reports whether there is an fsm.json, or a skill or command of the name without
 // one.
 func (r Result) Known() bool { return r.known || r.Found() }
+
+// Runs returns the SKILL.md or the command that the client runs, with an fsm.json or
+// without; "" if it is not known.
+func (r Result) Runs() string { return r.runs }
 
 // Certain reports whether the result would be the same with any PluginDirs and AddDirs:
 // the client looks at the folders of the user and the project first.

@@ -1,26 +1,20 @@
 package locator
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 )
 
-// Near returns the names of skills that the client knows in cwd and that are like the
-// command name, sorted: with the same skill's name, or with one or two other
-// characters. The names are those of folders; nested skills are not among them.
+// Near returns the names that the client knows in cwd and that are like the command
+// name, sorted: with the same skill's name, or with one or two other characters. Names
+// in the frontmatter and of nested skills are among them.
 func (l *Locator) Near(command, cwd string) []string {
 	s := &search{Locator: l, command: command, cwd: cwd}
+	all, _ := s.everySkill()
 	var near []string
-	for _, r := range slices.Concat(s.roots(), s.pluginRoots()) {
-		for _, c := range s.folders([]root{r}, r.rule) {
-			name := filepath.Base(c.folder)
-			if plugin, _, _ := strings.Cut(r.plugin, "@"); plugin != "" {
-				name = plugin + ":" + name
-			}
-			if s.isSkill(c.folder) && isNear(command, name) {
-				near = append(near, name)
-			}
+	for _, known := range all {
+		if s.isSkill(known.folder) {
+			near = append(near, known.leading(l, cwd, func(name string) bool { return isNear(command, name) })...)
 		}
 	}
 	slices.Sort(near)

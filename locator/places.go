@@ -92,7 +92,7 @@ func (s *search) byCommand() (candidate, bool) {
 	for _, r := range s.roots() {
 		path := filepath.Join(plugins.CommandsDir(r.dir), s.skill) + ".md"
 		if found, _ := exists(s.FS, path); found {
-			s.step(RuleCommand, path, OutcomeFound, "the client runs this command")
+			s.runsCommand(RuleCommand, path)
 			return candidate{}, true
 		}
 	}
@@ -106,7 +106,13 @@ func (s *search) isSkill(folder string) bool {
 
 // runs adds the step that names the client's choice.
 func (s *search) runs(c candidate) {
-	s.step(c.rule, filepath.Join(c.folder, plugins.SkillFile), OutcomeFound, "the client runs this skill")
+	s.result.runs = filepath.Join(c.folder, plugins.SkillFile)
+	s.step(c.rule, s.result.runs, OutcomeFound, "the client runs this skill")
+}
+
+func (s *search) runsCommand(rule Rule, path string) {
+	s.result.runs = path
+	s.step(rule, path, OutcomeFound, "the client runs this command")
 }
 
 func projectRoot(dir string) string { return filepath.Join(dir, ".claude") }

@@ -1,50 +1,67 @@
 package locator_test
 
 import (
-	"path/filepath"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// The list agrees with Locate: what it says first of a command is what Locate finds.
+// TestWorkflowsAgreeWithLocate: each name of a list leads to the file beside it, and no name
+// leads to one that is unused.
 func TestWorkflowsAgreeWithLocate(t *testing.T) {
-	w := newWorld(t)
-	w.Home, w.ProjectDir = "/home/me", project
-	folders := []string{
-		config + "/skills/release",
-		project + "/.claude/skills/release",
-		project + "/.claude/skills/review",
-		"/projects/.claude/skills/shared",
-		project + "/web/.claude/skills/deploy",
-		"/plugins/tools/skills/check",
-	}
-	for _, folder := range folders {
-		w.skill(folder)
-		w.put(folder+"/SKILL.md", "text")
-	}
-	w.put(project+"/.claude/skills/plain/SKILL.md", "no workflow")
-	w.put(registry, arrayOf(entry{key: "tools@market", scope: "user", install: "/plugins/tools"}))
-	list, complete := w.Workflows(project)
-	assert.True(t, complete)
-	var paths []string
-	first := map[string]locator.Workflow{}
-	for _, found := range list {
-		paths = append(paths, filepath.Dir(found.Path))
-		if _, known := first[found.Command]; !known {
-			first[found.Command] = found
+	rapid.Check(t, func(r *rapid.T) {
+		w := newWorld(t)
+		w.PluginDirs, w.AddDirs = []string{"/plug"}, []string{"/added"}
+		places := []string{config, project + "/.claude", "/projects/.claude", "/added/.claude", project + "/a/.claude", project + "/b/c/.claude", "/plug"}
+		for _, place := range rapid.SliceOfNDistinct(rapid.SampledFrom(places), 1, 5, rapid.ID).Draw(r, "places") {
+			for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"x", "y", "z"}), 1, 2, rapid.ID).Draw(r, "names") {
+				folder := place + "/skills/" + name
+				w.skill(folder)
+				if own := rapid.SampledFrom([]string{"", "x", "own", "-"}).Draw(r, "own"); own != "-" {
+					w.put(folder+"/SKILL.md", "---\nname: "+own+"\n---\n")
+				}
+			}
 		}
+
+		all, complete := w.Workflows(project)
+
+		assert.True(r, complete)
+		for _, found := range all {
+			for _, name := range append([]string{found.Command}, found.Others...) {
+				result, _ := w.Locate(name, project)
+				assert.Equal(r, !found.Unused, result.Path == found.Path, "%s: %+v\n%s", name, found, explain(result))
+			}
+			if found.Unused {
+				assert.Empty(r, found.Others)
+			}
+		}
+	})
+}
+
+func TestWorkflowsAreBounded(t *testing.T) {
+	w := newWorld(t)
+	for i := range 1001 {
+		w.put(fmt.Sprintf("%s/skills/s%04d/SKILL.md", config, i), "")
 	}
-	assert.ElementsMatch(t, folders, paths)
-	for command, found := range first {
-		result := w.locate(command, project)
-		assert.Equal(t, result.Path, found.Path, command)
-		assert.Equal(t, result.Plugin, found.Plugin, command)
-	}
-	assert.Equal(t, locator.RuleNestedSkill, first["deploy"].Rule)
-	assert.Equal(t, config+"/skills/release/fsm.json", first["release"].Path, "the user's takes precedence")
+	w.skill(config + "/skills/s0000")
+	w.skill(config + "/skills/s1000")
+	all, complete := w.Workflows(project)
+	assert.False(t, complete)
+	assert.Equal(t, []locator.Workflow{{Command: "s0000", Others: []string{}, Path: config + "/skills/s0000/fsm.json", Rule: locator.RuleUser}}, all)
+}
+
+// TestWorkflowsOfNestedCommands: a plugin's command in a folder is named by its path.
+func TestWorkflowsOfNestedCommands(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/plug"}
+	w.put("/plug/commands/a/b/c.md", "")
+	path := w.skill("/plug/commands/a/b/c")
+	all, _ := w.Workflows(project)
+	assert.Equal(t, []locator.Workflow{{Command: "plug:a:b:c", Others: []string{}, Path: path, Rule: locator.RuleNested, Plugin: "plug"}}, all)
 }
 
 func TestSpecsBelow(t *testing.T) {

@@ -81,7 +81,7 @@ func completeSkills(s terminal.Streams) cobra.CompletionFunc {
 		}
 		list, _ := l.Workflows(cwd)
 		for _, w := range list {
-			if strings.HasPrefix(w.Command, begun) {
+			if !w.Unused && strings.HasPrefix(w.Command, begun) {
 				names = append(names, w.Command+"\t"+w.Path)
 			}
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
@@ -32,12 +31,21 @@ folder with a SKILL.md has the name is an fsm.json in another folder of the name
 
 The exit code is 1 if there is no fsm.json.
 
+Without a name it lists every workflow that is visible from here: the name to type (and
+in brackets other names that lead to it), the number of steps or what is wrong with the
+file, the file, and what the client runs instead if no name leads to it. At most 1,000
+skills and 250 directories below the current one are looked at.
+
 --json prints an object with command, path (empty if there is none), plugin
 (plugin@marketplace, or empty) and steps: an array of objects with rule, path (may
 be empty), outcome (one of the above) and detail (for people; may be empty). A rule
 is one of: user skill, project skill, parent skill, added directory, command,
 frontmatter, alias, nested skill, plugin registry, settings, marketplace, plugin
-skill, plugin command, nested command, plugin directory, project directory.`
+skill, plugin command, nested command, plugin directory, project directory.
+Without a name it prints an object with complete (false if there are too many skills
+to look at) and workflows: an array of objects with command, others (an array of names),
+path, rule, plugin, steps (a number), valid, problem (the first one; may be empty),
+unused (no name leads to it) and shadowedBy (what the client runs; may be empty).`
 
 type locateFlags struct {
 	cwd        string
@@ -49,17 +57,29 @@ type locateFlags struct {
 func newLocate(s terminal.Streams) *cobra.Command {
 	var f locateFlags
 	c := &cobra.Command{
-		Use:     "locate COMMAND_NAME",
-		Short:   "Show which fsm.json belongs to a skill, and why",
-		Long:    locateLong,
-		Example: example("fsmtx locate my-skill", "fsmtx locate my-plugin:my-skill --cwd ~/src/app --json"),
+		Use:   "locate [COMMAND_NAME]",
+		Short: "Show which fsm.json belongs to a skill, and why; or all workflows",
+		Long:  locateLong,
+		Example: example(
+			"fsmtx locate                         # every workflow that is visible from here",
+			"fsmtx locate my-skill",
+			"fsmtx locate my-plugin:my-skill --cwd ~/src/app --json"),
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if len(args) > 1 {
 				return &exit{exitNo, errors.New("locate takes one command name"), "such as my-skill or my-plugin:my-skill"}
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return runLocate(s, f, args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			l, cwd, err := f.locator(s)
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return listWorkflows(s, l, cwd, f.json)
+			}
+			return runLocate(s, l, cwd, f.json, args[0])
+		},
 	}
 	c.Flags().StringVar(&f.cwd, "cwd", "", "search from this `directory` (default the current one)")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
@@ -68,25 +88,21 @@ func newLocate(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-func runLocate(s terminal.Streams, f locateFlags, name string) error {
-	cwd, err := directory(f.cwd)
-	if err != nil {
-		return err
+// locator searches as a hook would that the client starts in cwd.
+func (f locateFlags) locator(s terminal.Streams) (l *locator.Locator, cwd string, err error) {
+	if cwd, err = directory(f.cwd); err != nil {
+		return nil, "", err
 	}
-	config, err := claude.ConfigDir(s.Getenv)
-	if err != nil {
-		return err
+	if l, err = clientLocator(s); err != nil {
+		return nil, "", err
 	}
-	l := &locator.Locator{
-		FS:         locator.OS{},
-		ConfigDir:  config,
-		ProjectDir: s.Env("CLAUDE_PROJECT_DIR"),
-		Home:       s.Env("HOME"),
-		PluginDirs: hydrate.Absolute(f.pluginDirs),
-		AddDirs:    hydrate.Absolute(f.addDirs),
-	}
+	l.PluginDirs, l.AddDirs = hydrate.Absolute(f.pluginDirs), hydrate.Absolute(f.addDirs)
+	return l, cwd, nil
+}
+
+func runLocate(s terminal.Streams, l *locator.Locator, cwd string, asJSON bool, name string) error {
 	result, lookupErr := l.Locate(name, cwd)
-	if err := printLocated(s, f.json, result); err != nil {
+	if err := printLocated(s, asJSON, result); err != nil {
 		return err
 	}
 	if lookupErr != nil {

@@ -38,6 +38,22 @@ func SkillFolders(fsys FS, root string) []string {
 	return folders
 }
 
+// OwnName returns the name that the frontmatter of the skill in folder gives it, "" if it
+// gives none or cannot be read.
+func OwnName(fsys FS, folder string) string {
+	f, err := safefile.OpenIn(fsys, filepath.Join(folder, SkillFile))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	document, err := frontmatter.ReadSkill(f)
+	if err != nil {
+		return ""
+	}
+	name, _ := frontmatter.SkillName(document)
+	return name
+}
+
 // HasName reports whether the frontmatter of the skill in folder gives it the name.
 // A plugin's skill answers to it without the plugin's name (measured with 2.1.329, fact
 // 61). Errors are of type [*FileError].

@@ -1,0 +1,96 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// visible is a workflow that is visible from a directory, and what is in it.
+type visible struct {
+	locator.Workflow
+	Steps   int    `json:"steps"`
+	Valid   bool   `json:"valid"`
+	Problem string `json:"problem"` // the first one, "" if it is valid
+	more    int    // problems
+}
+
+func listWorkflows(s terminal.Streams, l *locator.Locator, cwd string, asJSON bool) error {
+	found, complete := l.Workflows(cwd)
+	workflows := []visible{}
+	for _, w := range found {
+		workflows = append(workflows, readVisible(l.FS, w))
+	}
+	if asJSON {
+		return printJSON(s.Out, struct {
+			Complete  bool      `json:"complete"`
+			Workflows []visible `json:"workflows"`
+		}{complete, workflows})
+	}
+	if len(workflows) == 0 {
+		fmt.Fprintf(s.Out, "no workflow is visible from %s\n", terminal.Visible(cwd))
+	}
+	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	for _, w := range workflows {
+		fmt.Fprintf(table, "%s\t%s\t%s%s\n", cell(w.names()), cell(w.state()), cell(w.Path), cell(w.unused()))
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if !complete {
+		s.Hintf("there are more directories than were looked at; fsmtx locate NAME looks for one skill")
+	}
+	return nil
+}
+
+// readVisible fills in what the file says.
+func readVisible(files locator.FS, w locator.Workflow) visible {
+	data, err := locator.ReadSpec(files, w.Path, fsmspec.MaxBytes)
+	if err != nil {
+		return visible{Workflow: w, Problem: err.Error()}
+	}
+	spec, err := fsmspec.Parse(data)
+	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
+		return visible{Workflow: w, Problem: invalid.Problems[0].Error(), more: len(invalid.Problems) - 1}
+	}
+	if err != nil {
+		return visible{Workflow: w, Problem: err.Error()}
+	}
+	return visible{Workflow: w, Steps: spec.Len(), Valid: true}
+}
+
+func (v visible) names() string {
+	if len(v.Others) == 0 {
+		return v.Command
+	}
+	return fmt.Sprintf("%s (%s)", v.Command, strings.Join(v.Others, ", "))
+}
+
+// state is the number of steps, or why there are none.
+func (v visible) state() string {
+	switch {
+	case v.more > 0:
+		return fmt.Sprintf("not valid: %s … and %d more", v.Problem, v.more)
+	case !v.Valid:
+		return "not valid: " + v.Problem
+	case v.Steps == 1:
+		return "1 step"
+	}
+	return fmt.Sprintf("%d steps", v.Steps)
+}
+
+// unused says why the client does not run it. It is empty if it does.
+func (v visible) unused() string {
+	switch {
+	case v.ShadowedBy != "":
+		return "  (shadowed by " + v.ShadowedBy + ")"
+	case v.Unused:
+		return "  (no name leads to it)"
+	}
+	return ""
+}
