@@ -6,6 +6,7 @@ export CGO_ENABLED ?= 0
 version     := $(shell git describe --tags --always --dirty 2>/dev/null)
 commit      := $(shell git rev-parse HEAD 2>/dev/null)
 ldflags     := -s -w -X github.com/fsmtx/fsmtx/internal/command.Version=$(version) -X github.com/fsmtx/fsmtx/internal/command.Commit=$(commit)
+mcpflags    := -s -w -X main.version=$(version)
 platforms   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 staticcheck := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TIME        ?= 30s
@@ -13,8 +14,9 @@ SAMPLE      ?= 0
 
 .PHONY: build demo test race ci tidy format vet staticcheck cross fuzz e2e bench crashtest mutants together soak install clean help
 
-build: ## build bin/fsmtx
+build: ## build bin/fsmtx, and bin/fsmtx-mcp, which it starts as "fsmtx mcp"
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
+	go build -trimpath -ldflags '$(mcpflags)' -o bin/fsmtx-mcp ./cmd/fsmtx-mcp
 
 demo: build ## show what the program does, in a temporary directory
 	@bin/fsmtx demo
@@ -42,8 +44,9 @@ staticcheck: ## run staticcheck
 	$(staticcheck) ./...
 
 cross: ## compile for every platform
-	@for p in $(platforms); do echo "building for $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} go build -trimpath -o /dev/null ./cmd/fsmtx || exit 1; done
-	@GOOS=windows go build -o /dev/null ./cmd/fsmtx
+	@for p in $(platforms); do echo "building for $$p"; for c in fsmtx fsmtx-mcp; do \
+	  GOOS=$${p%/*} GOARCH=$${p#*/} go build -trimpath -o /dev/null ./cmd/$$c || exit 1; done; done
+	@for c in fsmtx fsmtx-mcp; do GOOS=windows go build -o /dev/null ./cmd/$$c || exit 1; done
 
 fuzz: ## run every fuzz target for TIME each (default 30s)
 	@for pkg in $$(go list ./...); do \
@@ -74,8 +77,9 @@ mutants: ## change one operator at a time and see a test fail (PACKAGES to choos
 soak: ## ten minutes of what together does
 	FSMTX_TOGETHER=10m go test -tags together -count=1 -v -timeout 20m -run BesideTheClientsLibrary ./internal/harness/together
 
-install: build ## install the program into GOBIN
+install: build ## install the programs into GOBIN
 	go install -trimpath -ldflags '$(ldflags)' ./cmd/fsmtx
+	go install -trimpath -ldflags '$(mcpflags)' ./cmd/fsmtx-mcp
 
 clean: ## remove what was built
 	rm -rf bin

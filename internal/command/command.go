@@ -55,6 +55,7 @@ var subcommands = []subcommand{
 	{name: "hooks", make: newHooks, below: hooksSubcommands},
 	{name: "demo", make: newDemo},
 	{name: "guard", make: newGuard},
+	{name: "mcp", make: newMCP},
 	{name: "version", make: newVersion},
 }
 

@@ -15,12 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/mcp"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"fsmtx": func() { os.Exit(command.Main(os.Args[1:], terminal.Process())) },
+		"fsmtx":     func() { os.Exit(command.Main(os.Args[1:], terminal.Process())) },
+		"fsmtx-mcp": func() { os.Exit(mcp.Main(os.Args[1:], terminal.Process(), "v1.2.3")) },
 	})
 }
 

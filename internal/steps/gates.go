@@ -199,7 +199,7 @@ func (c *call) approve(ctx context.Context, own *Current, v Verdict) Verdict {
 		no.Check = v.Check
 		return no
 	case !yes:
-		no := deny(own, "a person said no", own.Name()+" was not approved: the person said no. Ask them what is missing")
+		no := deny(own, "a person said no", own.Name()+" was not approved: the person said no, or nothing. Ask them what is missing")
 		no.Check = v.Check
 		return no
 	}
@@ -238,7 +238,10 @@ func (c *call) conclude(ctx context.Context, asked []*Current, o outcome) Verdic
 		return c.trouble(err)
 	}
 	defer dir.Close()
-	s.Pending = slices.DeleteFunc(s.Pending, Pending.mine)
+	s.Pending = slices.DeleteFunc(s.Pending, func(p Pending) bool {
+		// A server runs several calls at once: theirs stay.
+		return p.mine() && slices.ContainsFunc(asked, func(one *Current) bool { return one.ID == p.Step })
+	})
 	if err := writePending(dir, s.Pending); err != nil {
 		return c.trouble(err)
 	}

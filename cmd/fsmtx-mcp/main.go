@@ -1,0 +1,19 @@
+//go:build !windows
+
+// Fsmtx-mcp serves a workflow's steps as tools of an MCP server. It is "fsmtx mcp", as a
+// program of its own: see package internal/mcp/program.
+package main
+
+import (
+	"os"
+
+	"github.com/fsmtx/fsmtx/internal/mcp"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// version is set by the linker (see the Makefile).
+var version string
+
+func main() {
+	os.Exit(mcp.Main(os.Args[1:], terminal.Process(), version))
+}

@@ -1,0 +1,27 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// newMCP returns a command that becomes the program fsmtx-mcp: see package program for
+// why it is another one.
+func newMCP(terminal.Streams) *cobra.Command {
+	c := program.Command(func(c *cobra.Command, f program.Flags) error {
+		path, err := program.Find()
+		if err != nil {
+			return &exit{exitNo, err, "install it with " + program.Install}
+		}
+		err = syscall.Exec(path, append([]string{program.Name}, f.Args()...), os.Environ())
+		return fmt.Errorf("starting %s: %w", path, err)
+	})
+	c.Args = noArguments
+	return c
+}

@@ -1,0 +1,71 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// Main runs the program with the arguments after its name and returns its exit code: 0
+// when the client has gone, 1 if the command line is invalid or the transport fails.
+func Main(args []string, s terminal.Streams, version string) int {
+	c := program.Command(func(c *cobra.Command, f program.Flags) error { return run(c.Context(), s, f, version) })
+	c.Use = strings.Replace(c.Use, "mcp", program.Name, 1)
+	c.Version = built(version)
+	c.SilenceErrors, c.SilenceUsage = true, true
+	c.SetArgs(args)
+	c.SetIn(s.In)
+	c.SetOut(s.Out)
+	c.SetErr(s.Err)
+	// The client ends a server by closing its input, and by SIGTERM if that does not do.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := c.ExecuteContext(ctx); err != nil {
+		s.Errorf("%v", err)
+		s.Hintf("run %s --help", program.Name)
+		return 1
+	}
+	return 0
+}
+
+func run(ctx context.Context, s terminal.Streams, f program.Flags, version string) error {
+	if s.InputIsTerminal() {
+		return errors.New("standard input is a terminal; an MCP client starts this program")
+	}
+	if err := Serve(ctx, New(built(version), f, s.Getenv, os.Environ()), inputOf(s), outputOf(s)); err != nil {
+		return fmt.Errorf("serving the client: %w", err)
+	}
+	return nil
+}
+
+// inputOf returns standard input. Closing it unblocks its reader when the server is to end.
+func inputOf(s terminal.Streams) io.ReadCloser {
+	if f, ok := s.In.(*os.File); ok {
+		return f
+	}
+	return io.NopCloser(s.In)
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+func outputOf(s terminal.Streams) io.WriteCloser { return nopCloser{s.Out} }
+
+func built(version string) string {
+	if info, ok := debug.ReadBuildInfo(); ok && version == "" {
+		return info.Main.Version
+	}
+	return version
+}

@@ -1,0 +1,103 @@
+// Package program is what fsmtx and the program fsmtx-mcp both know: the command line of
+// the MCP server, and where its program is.
+//
+// The server is a program of its own because the MCP library links net/http and
+// encoding/gob, which would cost every hook more than a quarter of its time. This package
+// links neither.
+package program
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// Name is the file name of the program.
+const Name = "fsmtx-mcp"
+
+// ErrMissing is returned by Find if there is no such program.
+var ErrMissing = errors.New(Name + " is neither beside this program nor on PATH")
+
+// Install is the command that installs the program, for hints.
+const Install = "go install github.com/fsmtx/fsmtx/cmd/" + Name + "@latest"
+
+// Find returns the path of fsmtx-mcp: beside this program, else on PATH. The one beside it
+// comes first because it is of the same version.
+//
+// Errors: ErrMissing.
+func Find() (string, error) {
+	if self, err := os.Executable(); err == nil {
+		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), Name)); err == nil {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath(Name)
+	if err != nil {
+		return "", ErrMissing
+	}
+	return filepath.Abs(path)
+}
+
+// Flags are the flags of the server.
+type Flags struct {
+	Session     string        // of the task list; empty is the client's
+	Checks      bool          // run the checks that steps declare
+	LockTimeout time.Duration // limit on the wait for the list's locks
+}
+
+// Args returns the flags as arguments of the program.
+func (f Flags) Args() []string {
+	checks := "off"
+	if f.Checks {
+		checks = "on"
+	}
+	args := []string{"--checks", checks, "--lock-timeout", f.LockTimeout.String()}
+	if f.Session != "" {
+		args = append(args, "--session", f.Session)
+	}
+	return args
+}
+
+const long = `Serves the steps of the current workflow to an agent, as tools of an MCP server on
+standard input and output: workflow_status, step_start, step_complete and step_skip.
+They change the same task files as the client's TaskUpdate, and the same gates hold:
+order, files, checks, approval. They are for models and agents without task tools.
+
+The list is that of the session in CLAUDE_CODE_SESSION_ID, or of --session. Without
+either it is the newest list of this project (CLAUDE_PROJECT_DIR, else the working
+directory) with a workflow, and every answer says so.
+
+fsmtx plugin registers it in .mcp.json.`
+
+// Command returns the command; run gets its flags.
+func Command(run func(*cobra.Command, Flags) error) *cobra.Command {
+	var f Flags
+	var checks string
+	c := &cobra.Command{
+		DisableFlagsInUseLine: true,
+		Use:                   "mcp [--session ID]",
+		Short:                 "Serve a workflow's steps as tools of an MCP server",
+		Long:                  long,
+		Example:               "  fsmtx mcp\n  fsmtx mcp --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10\n  claude mcp add fsmtx -- fsmtx mcp",
+		Args:                  cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if checks != "on" && checks != "off" {
+				return fmt.Errorf("--checks: got %q, want on or off", checks)
+			}
+			if f.LockTimeout <= 0 {
+				return fmt.Errorf("--lock-timeout: got %v, want a positive duration", f.LockTimeout)
+			}
+			f.Checks = checks == "on"
+			return run(c, f)
+		},
+	}
+	c.Flags().StringVar(&f.Session, "session", "", "serve the task list of this session `ID`")
+	c.Flags().StringVar(&checks, "checks", "on", "run the checks that steps declare: on or off")
+	c.Flags().DurationVar(&f.LockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
+	return c
+}

@@ -1,0 +1,134 @@
+package mcp
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+func n(step int) args { return args{"step": step} }
+
+// chain is a workflow of three steps, one after the other; the second has gates.
+func chain() []steps.Step {
+	return []steps.Step{
+		{Subject: "Collect"},
+		{Subject: "Write", BlockedBy: []int64{1}, Produces: []string{"notes.md"}, Check: &steps.Check{Run: "grep -q done notes.md || { echo NOT-DONE-YET; exit 3; }", Timeout: 60}},
+		{Subject: "Publish", BlockedBy: []int64{2}},
+	}
+}
+
+func TestAWorkflowIsWorkedThrough(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", chain()...)
+	c := w.connect(nil)
+
+	s := c.workflow()
+	assert.Equal(t, "release", s.Skill)
+	assert.Equal(t, []Step{{1, "Collect", "ready", nil}, {2, "Write", "blocked", []int64{1}}, {3, "Publish", "blocked", []int64{2}}}, s.Steps)
+	require.Len(t, s.Current, 1)
+	assert.Equal(t, "How to do 1.", s.Current[0].Description)
+
+	refusal := c.refuses("step_start", n(3))
+	assert.Contains(t, refusal, `#3 "Publish" cannot be started: #2 "Write" is to be done first`)
+	assert.Contains(t, refusal, `Ready now: #1 "Collect"`)
+	assert.Equal(t, "pending", w.status("s1", 3))
+
+	assert.Contains(t, c.does("step_start", n(1)), `#1 "Collect" is in progress.`)
+	assert.Equal(t, "in_progress", w.status("s1", 1))
+	answer := c.does("step_complete", args{"step": 1, "note": "twelve commits"})
+	assert.Contains(t, answer, `#1 "Collect" is done. 1 of 3 steps are done. Ready: #2 "Write"`)
+	assert.Contains(t, answer, "How to do 2.")
+	assert.Contains(t, answer, "these files have to exist: notes.md")
+	assert.Equal(t, "completed", w.status("s1", 1))
+	all := w.evidence("s1")
+	assert.Equal(t, "twelve commits", all[len(all)-1].Note)
+
+	c.does("step_start", n(2))
+	assert.Contains(t, c.refuses("step_complete", n(2)), "it needs notes.md in "+w.project)
+	w.write("notes.md", "draft\n")
+	refusal = c.refuses("step_complete", n(2))
+	assert.Contains(t, refusal, "exit status 3")
+	assert.Contains(t, refusal, "NOT-DONE-YET")
+	assert.Equal(t, "in_progress", w.status("s1", 2))
+	w.write("notes.md", "done\n")
+	c.does("step_complete", n(2))
+	c.does("step_start", n(3))
+	assert.Contains(t, c.does("step_complete", n(3)), "3 of 3 steps are done. The workflow is complete.")
+	assert.Empty(t, c.workflow().Current)
+}
+
+// A manual task is not a step, and nothing changes it.
+func TestOnlySteps(t *testing.T) {
+	w := newWorld(t)
+	c := w.connect(nil)
+	assert.Equal(t, noWorkflow, c.workflow().Message)
+	assert.Equal(t, noWorkflow, c.refuses("step_start", n(1)))
+	assert.NoDirExists(t, w.home, "looking creates nothing")
+
+	w.hydrate("s1", chain()...)
+	assert.Contains(t, c.refuses("step_start", n(99)), `#99 is not a step of the workflow; its steps are #1 "Collect", #2 "Write", #3 "Publish"`)
+}
+
+func TestApproval(t *testing.T) {
+	flow := []steps.Step{{Subject: "Publish", Approval: "Publish it now?", Check: &steps.Check{Run: "echo run >> runs", Timeout: 60}}}
+	for action, want := range map[string]string{"accept": "completed", "decline": "in_progress", "cancel": "in_progress"} {
+		t.Run(action, func(t *testing.T) {
+			w := newWorld(t)
+			w.hydrate("s1", flow...)
+			var asked []string
+			c := w.connect(answering(action, &asked))
+			c.does("step_start", n(1))
+			text, isError := c.call("step_complete", n(1))
+			assert.Equal(t, want != "completed", isError, text)
+			require.Len(t, asked, 1)
+			assert.Contains(t, asked[0], "Publish it now?")
+			assert.Equal(t, want, w.status("s1", 1))
+			all := w.evidence("s1")
+			assert.Equal(t, steps.Ask, all[len(all)-2].Verdict)
+			assert.Equal(t, "run\n", w.read("runs"), "the check is not run again for the answer")
+		})
+	}
+	t.Run("nobody to ask", func(t *testing.T) {
+		w := newWorld(t)
+		w.hydrate("s1", flow...)
+		refusal := w.connect(nil).refuses("step_complete", n(1))
+		assert.Contains(t, refusal, "this client cannot ask one")
+		assert.Contains(t, refusal, `fsmtx step done 1 --because "..." --session s1`)
+		assert.Equal(t, "pending", w.status("s1", 1))
+	})
+}
+
+func TestSkip(t *testing.T) {
+	because := args{"step": 1, "because": "there is nothing to collect"}
+	for action, want := range map[string]string{"accept": "completed", "decline": "pending", "cancel": "pending"} {
+		t.Run(action, func(t *testing.T) {
+			w := newWorld(t)
+			w.hydrate("s1", chain()...)
+			var asked []string
+			c := w.connect(answering(action, &asked))
+			text, isError := c.call("step_skip", because)
+			assert.Equal(t, want != "completed", isError, text)
+			require.Len(t, asked, 1)
+			assert.Contains(t, asked[0], "there is nothing to collect")
+			assert.Contains(t, asked[0], `#1 "Collect"`)
+			assert.Equal(t, want, w.status("s1", 1))
+			if want == "completed" {
+				assert.Equal(t, "skipped", c.workflow().Steps[0].State)
+				all := w.evidence("s1")
+				assert.Equal(t, steps.Override, all[len(all)-1].Verdict)
+				assert.Contains(t, c.refuses("step_skip", because), "is done already")
+			}
+		})
+	}
+	t.Run("nobody to ask", func(t *testing.T) {
+		w := newWorld(t)
+		w.hydrate("s1", chain()...)
+		c := w.connect(nil)
+		assert.Contains(t, c.refuses("step_skip", because), "only a person can decide that, and this client cannot ask one")
+		assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": " "}), "say in because why step #1")
+		assert.Equal(t, "pending", w.status("s1", 1))
+	})
+}

@@ -1,0 +1,58 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// chooser chooses the list that a call is about. It chooses again at every call: the
+// newest list changes when a skill is called.
+type chooser struct {
+	lookup func(string) (string, bool)
+	flags  program.Flags
+	env    []string // of checks
+}
+
+var errNoList = errors.New("no session was named, and no task list of this project has a workflow: " +
+	"call a skill that has an fsm.json first, or start the server with --session ID")
+
+// choose returns the list of a session: the one that the call names, that of --session, or
+// the client's, in this order. Without any it is the newest list of the project, and note
+// says so.
+func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note string, err error) {
+	f = &steps.Frame{List: tasks.List{Wait: c.flags.LockTimeout}, Env: c.env, NoChecks: !c.flags.Checks, Apply: true}
+	id, _ := c.lookup("CLAUDE_CODE_TASK_LIST_ID")
+	fromClient, _ := c.lookup("CLAUDE_CODE_SESSION_ID")
+	f.Session = cmp.Or(named, c.flags.Session, fromClient)
+	if f.Session != "" || id != "" {
+		f.List.Dir, err = tasks.Dir(c.lookup, f.Session)
+		return f, "", err
+	}
+	project, err := c.project()
+	if err != nil {
+		return nil, "", err
+	}
+	f.List.Dir, f.Session, err = steps.Newest(ctx, c.lookup, project)
+	if errors.Is(err, steps.ErrNoList) {
+		return nil, "", errNoList
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return f, fmt.Sprintf("(No session was named: this is the newest task list of %s, that of session %s.)", project, f.Session), nil
+}
+
+// project returns the project's directory. Clients start servers in it.
+func (c chooser) project() (string, error) {
+	if dir, _ := c.lookup("CLAUDE_PROJECT_DIR"); dir != "" {
+		return dir, nil
+	}
+	return os.Getwd()
+}

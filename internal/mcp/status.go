@@ -1,0 +1,146 @@
+package mcp
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// Status is the answer of workflow_status. The schema of the answer is made from it.
+type Status struct {
+	Skill   string `json:"skill,omitempty" jsonschema:"the skill that brought the workflow"`
+	Message string `json:"message" jsonschema:"how far the workflow is, and what to do next"`
+	Steps   []Step `json:"steps" jsonschema:"every step, by number"`
+	Current []Full `json:"current,omitempty" jsonschema:"the steps in progress, else those that are ready, with their full text"`
+}
+
+// Step is one step of a workflow.
+type Step struct {
+	Number   int64   `json:"number" jsonschema:"the number that the tools take"`
+	Subject  string  `json:"subject"`
+	State    string  `json:"state" jsonschema:"ready, in progress, blocked, checking, done, skipped, gone, or unchecked: completed without its conditions being tested"`
+	WaitsFor []int64 `json:"waits_for,omitempty" jsonschema:"numbers of the steps that have to be done first"`
+}
+
+// Full is a step with all that the agent needs to work on it.
+type Full struct {
+	Step
+	Description string   `json:"description,omitempty"`
+	Needs       []string `json:"needs,omitempty" jsonschema:"files that have to exist when the step is started"`
+	Produces    []string `json:"produces,omitempty" jsonschema:"files that have to exist when the step is completed"`
+	Check       string   `json:"check,omitempty" jsonschema:"the command that has to exit 0 when the step is completed"`
+	Approval    string   `json:"approval,omitempty" jsonschema:"what a person is asked when the step is completed"`
+}
+
+// statusOf returns where the steps stand. note comes before the message.
+func statusOf(s *steps.State, note string) Status {
+	status := Status{Message: message(s), Steps: []Step{}}
+	if note != "" {
+		status.Message = note + " " + status.Message
+	}
+	var skills []string
+	for _, w := range s.Workflows() {
+		skills = append(skills, w.Command)
+	}
+	status.Skill = strings.Join(skills, ", ")
+	for _, c := range s.Steps {
+		status.Steps = append(status.Steps, stepOf(s, c))
+	}
+	for _, c := range current(s) {
+		status.Current = append(status.Current, fullOf(s, c))
+	}
+	return status
+}
+
+func stepOf(s *steps.State, c *steps.Current) Step {
+	step := Step{Number: c.ID, Subject: c.Subject, State: s.Word(c)}
+	for _, id := range c.BlockedBy {
+		if b := s.Step(id); b != nil && !b.Done() && !c.Done() {
+			step.WaitsFor = append(step.WaitsFor, id)
+		}
+	}
+	return step
+}
+
+func fullOf(s *steps.State, c *steps.Current) Full {
+	full := Full{Step: stepOf(s, c), Description: c.Description, Needs: c.Ready, Produces: c.Produces, Approval: c.Approval}
+	if c.Check != nil {
+		full.Check = c.Check.Run
+	}
+	return full
+}
+
+// current returns what can be worked on: steps that are started, else those that can be.
+func current(s *steps.State) []*steps.Current {
+	var started, ready []*steps.Current
+	for _, c := range s.Ready() {
+		if s.Word(c) == "ready" {
+			ready = append(ready, c)
+		} else {
+			started = append(started, c)
+		}
+	}
+	if len(started) > 0 {
+		return started
+	}
+	return ready
+}
+
+const noWorkflow = "There is no workflow in this task list. One comes with the call of a skill that has an fsm.json."
+
+// message says in two sentences how far the workflow is, and what to do.
+func message(s *steps.State) string {
+	if len(s.Steps) == 0 {
+		return noWorkflow
+	}
+	text := fmt.Sprintf("%d of %d steps are done.", s.DoneCount(), len(s.Steps))
+	now := current(s)
+	switch {
+	case s.DoneCount() == len(s.Steps):
+		return text + " The workflow is complete."
+	case len(now) == 0:
+		return text + " No step is ready, because each open one comes after another open one: ask the person."
+	case s.Word(now[0]) == "ready":
+		return text + " Ready: " + names(now) + ". Call step_start before you work on a step."
+	}
+	return text + " Under way: " + names(now) + ". Call step_complete when the work of a step is done."
+}
+
+// report returns the message and the full text of what can be worked on.
+func report(s *steps.State) string {
+	var b strings.Builder
+	b.WriteString(message(s))
+	for _, c := range current(s) {
+		b.WriteString("\n\n" + fullOf(s, c).text())
+	}
+	return b.String()
+}
+
+func (f Full) text() string {
+	lines := []string{fmt.Sprintf("#%d %s (%s)", f.Number, f.Subject, f.State)}
+	if f.Description != "" {
+		lines = append(lines, f.Description)
+	}
+	if len(f.Needs) > 0 && f.State == "ready" {
+		lines = append(lines, "When it is started, these files have to exist: "+strings.Join(f.Needs, ", "))
+	}
+	if len(f.Produces) > 0 {
+		lines = append(lines, "When it is completed, these files have to exist: "+strings.Join(f.Produces, ", "))
+	}
+	if f.Check != "" {
+		lines = append(lines, "When it is completed, this has to exit 0: "+f.Check)
+	}
+	if f.Approval != "" {
+		lines = append(lines, "When it is completed, a person is asked: "+f.Approval)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func names(all []*steps.Current) string {
+	var list []string
+	for _, c := range all {
+		list = append(list, c.Name())
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,186 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// The inputs of the tools. Their schemas are made from these types.
+type (
+	statusInput struct {
+		Session string `json:"session,omitempty" jsonschema:"leave it out: the client's hook fills it in"`
+	}
+	startInput struct {
+		Step    int64  `json:"step" jsonschema:"number of the step, as workflow_status shows it"`
+		Session string `json:"session,omitempty" jsonschema:"leave it out: the client's hook fills it in"`
+	}
+	completeInput struct {
+		startInput
+		Note string `json:"note,omitempty" jsonschema:"what was done and how it was verified, in a sentence or two; kept as evidence"`
+	}
+	skipInput struct {
+		startInput
+		Because string `json:"because" jsonschema:"why the step cannot or need not be done; the person reads it"`
+	}
+)
+
+const (
+	inProgress = "in_progress"
+	completed  = "completed"
+)
+
+// maxNote is the limit on a note and on a reason in bytes.
+const maxNote = 4000
+
+// tools are the handlers. A refusal is an error of the tool, not of the protocol: the
+// model reads it and can act on it.
+type tools struct {
+	chooser
+	questions
+}
+
+type result = *mcp.CallToolResult
+
+func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInput) (result, *Status, error) {
+	f, note, err := t.choose(ctx, in.Session)
+	if err != nil {
+		return nil, nil, err
+	}
+	s, err := steps.Load(ctx, f.List.Dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	status := statusOf(s, note)
+	return nil, &status, nil
+}
+
+func (t *tools) start(ctx context.Context, r *mcp.CallToolRequest, in startInput) (result, any, error) {
+	return t.update(ctx, r, in, inProgress, "")
+}
+
+func (t *tools) complete(ctx context.Context, r *mcp.CallToolRequest, in completeInput) (result, any, error) {
+	if err := fits("note", in.Note); err != nil {
+		return nil, nil, err
+	}
+	return t.update(ctx, r, in.startInput, completed, in.Note)
+}
+
+func fits(name, text string) error {
+	if len(text) > maxNote {
+		return fmt.Errorf("%s has %d bytes; shorten it to %d", name, len(text), maxNote)
+	}
+	return nil
+}
+
+// one is a call about one step.
+type one struct {
+	*steps.Frame
+	note string
+	step *steps.Current
+}
+
+// find returns the step that a call is about.
+func (t *tools) find(ctx context.Context, in startInput) (*one, error) {
+	f, note, err := t.choose(ctx, in.Session)
+	if err != nil {
+		return nil, err
+	}
+	s, err := steps.Load(ctx, f.List.Dir)
+	if err != nil {
+		return nil, err
+	}
+	c := s.Step(in.Step)
+	switch {
+	case len(s.Steps) == 0:
+		return nil, errors.New(strings.TrimSpace(note + " " + noWorkflow))
+	case c == nil:
+		return nil, fmt.Errorf("#%d is not a step of the workflow; its steps are %s", in.Step, names(s.Steps))
+	case c.Gone():
+		return nil, fmt.Errorf("%s is gone from the list, and counts as done", c.Name())
+	}
+	return &one{f, note, c}, nil
+}
+
+// update asks the gates, and changes the status if they let it through.
+func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInput, status, note string) (result, any, error) {
+	o, err := t.find(ctx, in)
+	if err != nil {
+		return nil, nil, err
+	}
+	u := steps.Update{Task: strconv.FormatInt(in.Step, 10), Status: status, Note: note}
+	q := question{list: o.List.Dir, step: in.Step, to: status}
+	var v steps.Verdict
+	if yes, answered := t.answer(r, q); answered {
+		v = o.Answered(context.WithoutCancel(ctx), u, yes)
+	} else {
+		stop := notify(ctx, r, o.step, status)
+		v = o.Update(ctx, u)
+		stop()
+	}
+	switch {
+	case v.Decision == steps.Ask && canAsk(r):
+		return t.ask(q, v.Reason), nil, nil
+	case v.Decision == steps.Ask:
+		return nil, nil, fmt.Errorf("%s needs the approval of a person, and this client cannot ask one:\n%s\nTell them. They can give it in a terminal: fsmtx step done %d --because \"...\"%s",
+			o.step.Name(), v.Reason, in.Step, o.sessionFlag())
+	case !v.Allowed():
+		return nil, nil, errors.New(v.Reason)
+	case status == completed:
+		return o.next(ctx, o.step.Name()+" is done.")
+	}
+	return o.next(ctx, o.step.Name()+" is in progress.")
+}
+
+func (o *one) sessionFlag() string {
+	if o.Session == "" {
+		return ""
+	}
+	return " --session " + o.Session
+}
+
+// next answers with a sentence and where the workflow stands now.
+func (o *one) next(ctx context.Context, sentence string) (result, any, error) {
+	text := strings.TrimSpace(o.note + " " + sentence)
+	if s, err := steps.Load(context.WithoutCancel(ctx), o.List.Dir); err == nil {
+		text += " " + report(s)
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, nil
+}
+
+// notifyEvery is the time between two notifications of progress.
+const notifyEvery = 2 * time.Second
+
+// notify tells a client that asked for it that the gates are at work, until stop is
+// called.
+func notify(ctx context.Context, r *mcp.CallToolRequest, c *steps.Current, status string) (stop func()) {
+	token := r.Params.GetProgressToken()
+	if token == nil || status != completed || c.Check == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		begun := time.Now()
+		tick := time.NewTicker(notifyEvery)
+		defer tick.Stop()
+		for n := 1.0; ; n++ {
+			message := fmt.Sprintf("checking %s for %v: %s", c.Name(), time.Since(begun).Round(time.Second), c.Check.Run)
+			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Message: message, Progress: n})
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+		}
+	}()
+	return func() { cancel(); <-ended }
+}

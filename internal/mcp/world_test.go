@@ -1,0 +1,192 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// world is a home with task lists, and a project.
+type world struct {
+	t       testing.TB
+	home    string
+	project string
+	env     map[string]string
+	flags   program.Flags
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	root := t.TempDir()
+	w := &world{
+		t: t, home: filepath.Join(root, "home"), project: filepath.Join(root, "project"),
+		flags: program.Flags{Checks: true, LockTimeout: 5 * time.Second},
+	}
+	require.NoError(t, os.Mkdir(w.project, 0o755))
+	w.env = map[string]string{"HOME": w.home, "CLAUDE_CODE_SESSION_ID": "s1"}
+	return w
+}
+
+func (w *world) lookup(name string) (string, bool) {
+	value, ok := w.env[name]
+	return value, ok
+}
+
+func (w *world) list(session string) string { return filepath.Join(w.home, ".claude/tasks", session) }
+
+// hydrate puts a workflow into a session's list, as a hydration does. Steps without a
+// number are numbered from 1.
+func (w *world) hydrate(session string, all ...steps.Step) {
+	w.t.Helper()
+	flow := steps.Workflow{Version: steps.Version, Command: "release", Spec: "/skills/release/fsm.json", Session: session, Dir: w.project}
+	change := txn.Change{Label: `{"command": "release"}`}
+	for i, s := range all {
+		if s.ID == 0 {
+			s.ID = int64(i) + 1
+		}
+		s.Local = int64(i) + 1
+		if s.Subject == "" {
+			s.Subject = fmt.Sprintf("Step %d", s.ID)
+		}
+		if s.Status == "" {
+			s.Status = "pending"
+		}
+		flow.Steps = append(flow.Steps, s)
+		text, err := json.Marshal(map[string]any{
+			"id": strconv.FormatInt(s.ID, 10), "subject": s.Subject, "description": fmt.Sprintf("How to do %d.", s.ID), "status": s.Status,
+			"blocks": []string{}, "blockedBy": []string{}, "metadata": map[string]string{"fsm": "release"},
+		})
+		require.NoError(w.t, err)
+		change.Creates = append(change.Creates, txn.File{Name: strconv.FormatInt(s.ID, 10) + ".json", Data: text, Mode: 0o644})
+	}
+	var err error
+	change.Record, err = flow.Encode()
+	require.NoError(w.t, err)
+	dir, err := tasks.List{Dir: w.list(session)}.Open(w.t.Context())
+	require.NoError(w.t, err)
+	defer dir.Close()
+	require.NoError(w.t, dir.Commit(w.t.Context(), change))
+}
+
+// status returns the status of a task as the list has it.
+func (w *world) status(session string, step int) string {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.list(session), strconv.Itoa(step)+".json"))
+	require.NoError(w.t, err)
+	var task struct {
+		Status string `json:"status"`
+	}
+	require.NoError(w.t, json.Unmarshal(data, &task))
+	return task.Status
+}
+
+// evidence returns what was decided, oldest first.
+func (w *world) evidence(session string) []steps.Evidence {
+	w.t.Helper()
+	s, err := steps.Load(w.t.Context(), w.list(session))
+	require.NoError(w.t, err)
+	return s.Evidence
+}
+
+// write writes a file of the project.
+func (w *world) write(name, text string) {
+	w.t.Helper()
+	require.NoError(w.t, os.WriteFile(filepath.Join(w.project, name), []byte(text), 0o644))
+}
+
+// client is a client of the official library with the server on the other end of a pipe.
+type client struct {
+	*mcp.ClientSession
+	t testing.TB
+}
+
+// connect starts a server in this process. options may be nil.
+func (w *world) connect(options *mcp.ClientOptions) *client {
+	w.t.Helper()
+	serverIn, clientOut := io.Pipe()
+	clientIn, serverOut := io.Pipe()
+	served := make(chan error, 1)
+	go func() {
+		err := Serve(context.Background(), New("v1.2.3", w.flags, w.lookup, os.Environ()), serverIn, serverOut)
+		serverOut.Close()
+		served <- err
+	}()
+	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, options)
+	session, err := c.Connect(w.t.Context(), &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, nil)
+	require.NoError(w.t, err)
+	w.t.Cleanup(func() {
+		session.Close()
+		require.NoError(w.t, <-served)
+	})
+	return &client{session, w.t}
+}
+
+type args = map[string]any
+
+// call calls a tool and returns its text.
+func (c *client) call(tool string, a args) (text string, isError bool) {
+	c.t.Helper()
+	r, err := c.CallTool(c.t.Context(), &mcp.CallToolParams{Name: tool, Arguments: a})
+	require.NoError(c.t, err)
+	require.Len(c.t, r.Content, 1)
+	return r.Content[0].(*mcp.TextContent).Text, r.IsError
+}
+
+// does calls a tool that must succeed.
+func (c *client) does(tool string, a args) string {
+	c.t.Helper()
+	text, isError := c.call(tool, a)
+	require.False(c.t, isError, text)
+	return text
+}
+
+// refuses calls a tool that must be refused.
+func (c *client) refuses(tool string, a args) string {
+	c.t.Helper()
+	text, isError := c.call(tool, a)
+	require.True(c.t, isError, text)
+	return text
+}
+
+// workflow returns the structured answer of workflow_status.
+func (c *client) workflow() (s Status) {
+	c.t.Helper()
+	r, err := c.CallTool(c.t.Context(), &mcp.CallToolParams{Name: "workflow_status"})
+	require.NoError(c.t, err)
+	require.False(c.t, r.IsError)
+	text, err := json.Marshal(r.StructuredContent)
+	require.NoError(c.t, err)
+	require.NoError(c.t, json.Unmarshal(text, &s))
+	return s
+}
+
+func answering(action string, asked *[]string) *mcp.ClientOptions {
+	return &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+		if asked != nil {
+			*asked = append(*asked, r.Params.Message)
+		}
+		return &mcp.ElicitResult{Action: action}, nil
+	}}
+}
+
+// read returns a file of the project.
+func (w *world) read(name string) string {
+	w.t.Helper()
+	data, err := os.ReadFile(filepath.Join(w.project, name))
+	require.NoError(w.t, err)
+	return string(data)
+}
