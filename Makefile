@@ -12,7 +12,7 @@ staticcheck := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TIME        ?= 30s
 SAMPLE      ?= 0
 
-.PHONY: build demo test race ci tidy format vet staticcheck cross fuzz e2e bench crashtest mutants together soak install clean help
+.PHONY: build demo test race ci tidy format vet staticcheck cross fuzz e2e fidelity bench crashtest mutants together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-mcp, which it starts as "fsmtx mcp"
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
@@ -27,7 +27,7 @@ test: ## run every test
 race: ## run every test with the race detector
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 go test -race ./...
 
-ci: tidy format vet staticcheck cross test race fuzz e2e together ## everything that continuous integration runs
+ci: tidy format vet staticcheck cross test race fuzz e2e fidelity together ## everything that continuous integration runs
 
 tidy: ## fail if go.mod or go.sum are not tidy
 	go mod tidy -diff
@@ -58,6 +58,10 @@ fuzz: ## run every fuzz target for TIME each (default 30s)
 
 e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
 	go test -tags e2e -count=1 -v ./internal/harness/e2e
+
+fidelity: ## ask the real agents what they make of the hooks in testdata/hooks/fidelity (needs npm; says so if it is missing)
+	go vet -tags fidelity ./internal/harness/fidelity
+	go test -tags fidelity -count=1 -v -timeout 20m ./internal/harness/fidelity | { grep -v -e '^=== ' -e '^ *--- PASS' || true; }
 
 together: ## a minute beside the client's own locking library (needs node and npm; says so if they are missing)
 	go vet -tags together ./internal/harness/together

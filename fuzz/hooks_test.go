@@ -70,7 +70,7 @@ func FuzzHooksConfiguration(f *testing.F) {
 	f.Add([]byte(`{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"a 'b"},{"type":"command","command":"env -u A b <<E; $X"}]}]}}`), "Stop", "")
 	f.Fuzz(func(t *testing.T, content []byte, event, tool string) {
 		for _, d := range dialect.All() {
-			source := hooks.Source{Scope: dialect.Project, Name: "hooks.json", Hooks: jsontext.Value(member(content, "hooks")), Strict: true}
+			source := hooks.Source{Scope: dialect.Project, Name: "hooks.json", Hooks: jsontext.Value(member(content, "hooks"))}
 			registry := hooks.NewRegistry(d, []hooks.Source{source, {Scope: dialect.User, Hooks: source.Hooks}})
 			for _, name := range append(registry.Events(), event) {
 				checkPlan(t, d, registry, name, tool)

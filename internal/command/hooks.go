@@ -51,12 +51,14 @@ func hooksSubcommands() []subcommand {
 // hookFlags are the flags that the subcommands share.
 type hookFlags struct {
 	config  []string
+	plugins []string
 	dialect string
 	json    bool
 }
 
 func (f *hookFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.config, "config", nil, "read this file instead of where the agent keeps its hooks (repeatable)")
+	c.Flags().StringArrayVar(&f.plugins, "plugin-dir", nil, "add the hooks of the plugin in this directory (repeatable)")
 	f.addDialect(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 }
@@ -79,6 +81,7 @@ func (f *hookFlags) find(s terminal.Streams, project string) (hookSetup, error) 
 		return hookSetup{}, err
 	}
 	finder := hookFinder(s, d, project)
+	finder.Plugins = withPluginDirs(finder.Plugins, f.plugins)
 	setup := hookSetup{dialect: d}
 	if len(f.config) > 0 {
 		setup.found, err = finder.Given(f.config)

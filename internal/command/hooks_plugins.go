@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
@@ -36,5 +37,21 @@ func clientPlugins(s terminal.Streams, project string) func() ([]settings.Plugin
 			})
 		}
 		return enabled, nil
+	}
+}
+
+// withPluginDirs adds plugins that are named on the command line.
+func withPluginDirs(installed func() ([]settings.Plugin, error), dirs []string) func() ([]settings.Plugin, error) {
+	if len(dirs) == 0 {
+		return installed
+	}
+	return func() ([]settings.Plugin, error) {
+		all, err := installed()
+		for _, dir := range dirs {
+			root, absErr := filepath.Abs(dir)
+			err = errors.Join(err, absErr)
+			all = append(all, settings.Plugin{Name: filepath.Base(root), Root: root})
+		}
+		return all, err
 	}
 }

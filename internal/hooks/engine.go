@@ -143,7 +143,8 @@ func (e *Engine) fire(ctx context.Context, name string, in Input) *Result {
 		return result
 	}
 	fields, request, response := in.read()
-	planned := registry.plan(d, name, fields.Text(event.Subject))
+	planned := registry.plan(d, name, subjectOf(event, fields), &Call{Event: event, Fields: fields, Session: e.config.Session})
+	result.Skipped = planned.skipped
 	for _, note := range planned.notes {
 		result.warn(note)
 	}

@@ -23,6 +23,13 @@ type Hook struct {
 	Timeout time.Duration
 	Async   bool // not waited for
 
+	If         string    // the permission rule that selects calls
+	HasIf      bool      // there is a rule, even if it is empty
+	OnFailure  string    // block: a failure blocks
+	Target     string    // the url, prompt or tool of a hook that is not a command
+	Headers    js.Object // of a request
+	AllowedEnv []string  // variables that the headers may use
+
 	Event   string
 	Matcher string
 	Pointer jsontext.Pointer // its place below hooks
@@ -57,6 +64,10 @@ func (h Hook) identity(d dialect.Dialect) string {
 			key = append(key, h.Command)
 		case dialect.FieldRoot:
 			key = append(key, h.Root)
+		case dialect.FieldIf:
+			key = append(key, h.If)
+		case dialect.FieldTarget:
+			key = append(key, h.Target)
 		case dialect.FieldArgs:
 			key = append(key, h.Args...)
 		}
@@ -71,6 +82,8 @@ func (h Hook) label() string {
 		return strconv.Quote(h.Name)
 	case h.Command != "":
 		return strconv.Quote(firstLine(h.Command, 80))
+	case h.Target != "":
+		return h.Type + " " + strconv.Quote(firstLine(h.Target, 80))
 	}
 	return "of type " + strconv.Quote(h.Type)
 }

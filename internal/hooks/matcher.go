@@ -16,8 +16,29 @@ type matcher func(subject string) (bool, error)
 
 // Matches reports whether a matcher of an event matches a subject.
 func Matches(d dialect.Dialect, e dialect.Event, pattern, subject string) bool {
-	matched, _ := compile(pattern, d.MatchingOf(e))(subject)
+	matched, _ := matcherOf(d, e, pattern)(subject)
 	return matched
+}
+
+// matcherOf returns the matcher of a group of an event. The former names of a tool match
+// as well.
+func matcherOf(d dialect.Dialect, e dialect.Event, pattern string) matcher {
+	if d.Hooks.Blank && pattern != "" && js.Trim(pattern) == "" {
+		return matchOnly()
+	}
+	match := compile(pattern, d.MatchingOf(e))
+	if e.Subject != dialect.ToolName || len(d.Aliases) == 0 {
+		return match
+	}
+	return func(subject string) (bool, error) {
+		matched, err := match(subject)
+		for _, former := range d.Aliases[subject] {
+			if !matched {
+				matched, err = match(former)
+			}
+		}
+		return matched, err
+	}
 }
 
 // compile returns the matcher of a group. The pattern is trimmed first.

@@ -16,6 +16,8 @@ func merge(strategy dialect.Merge, results []HookResult) dialect.Output {
 	switch strategy {
 	case dialect.MergeAny:
 		return mergeAny(results)
+	case dialect.MergeVotes:
+		return mergeVotes(results)
 	case dialect.MergeFields:
 		return mergeFields(results)
 	case dialect.MergeSelection:
@@ -41,6 +43,21 @@ func mergeAny(results []HookResult) dialect.Output {
 	}
 	if specific := mergeSpecific(all); specific.Len() > 0 {
 		merged.Object = merged.WithObject("hookSpecificOutput", specific)
+	}
+	return merged
+}
+
+// mergeVotes is mergeAny without the decision that stands for none.
+func mergeVotes(results []HookResult) dialect.Output {
+	merged := mergeAny(results)
+	all := outputs(results)
+	if said := merged.Decision(); said == dialect.Allow {
+		merged.Object = merged.Without("decision")
+		for _, o := range all {
+			if !o.Blocks() && o.Decision() != "" {
+				merged.Object = merged.WithText("decision", o.Decision())
+			}
+		}
 	}
 	return merged
 }
@@ -97,6 +114,9 @@ func mergeSpecific(all []dialect.Output) js.Object {
 			}
 		case 1:
 			merged = merged.Without("permissionDecisionReason")
+		}
+		if merged.Object("decision").Text("behavior") == "deny" {
+			specific = specific.Without("decision") // one refusal refuses
 		}
 		merged = merged.Merged(specific)
 	}

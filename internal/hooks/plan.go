@@ -31,7 +31,7 @@ type planning struct {
 
 // plan selects the hooks of an event for a subject, such as a tool's name; an empty
 // subject matches every matcher. Of hooks that are the same the first one runs.
-func (r *Registry) plan(d dialect.Dialect, event, subject string) planning {
+func (r *Registry) plan(d dialect.Dialect, event, subject string, call *Call) planning {
 	var p planning
 	seen := make(map[string]bool)
 	for _, h := range r.hooks[event] {
@@ -42,6 +42,12 @@ func (r *Registry) plan(d dialect.Dialect, event, subject string) planning {
 			}
 			if !matched {
 				p.skipped = append(p.skipped, h.problem(notMatched))
+				continue
+			}
+		}
+		if call != nil && h.HasIf {
+			if why := call.deselects(d, h); why != "" {
+				p.skipped = append(p.skipped, h.problem(why))
 				continue
 			}
 		}
@@ -72,7 +78,7 @@ func (r *Registry) Plan(d dialect.Dialect, event, subject string) (p *Plan, skip
 	if e, _ := d.Event(event); e.Subject == "" {
 		subject = "" // matchers are ignored
 	}
-	planned := r.plan(d, event, subject)
+	planned := r.plan(d, event, subject, nil)
 	return planned.plan, planned.skipped
 }
 

@@ -2,6 +2,8 @@ package hooks
 
 import (
 	"cmp"
+	"slices"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -18,11 +20,12 @@ const (
 // policyOf returns what an event's final output means for the caller.
 func policyOf(d dialect.Dialect, f firing, final *dialect.Output) Policy {
 	if final == nil {
-		return Policy{}
+		return Policy{Verdict: dialect.Undecided}
 	}
 	said := *final
 	p := Policy{
-		Stop:              said.Stops(),
+		Verdict:           verdictOf(f),
+		Stop:              said.Stops() && !f.event.IgnoresStop,
 		Decision:          decision(f.event, said),
 		SystemMessage:     said.SystemMessage(),
 		SuppressOutput:    said.SuppressesOutput(),
@@ -35,16 +38,43 @@ func policyOf(d dialect.Dialect, f firing, final *dialect.Output) Policy {
 		p.Reason = cmp.Or(f.event.Reason(said), said.Text("stopReason"), defaultBlockReason)
 	case p.Stop:
 		p.Reason = cmp.Or(said.StopReason(), defaultStopReason)
+	case p.Decision == dialect.Ask:
+		p.Reason = f.event.Reason(said)
 	}
+	specific := said.Specific()
+	p.SessionTitle, p.TerminalSequence = specific.Text("sessionTitle"), said.Text("terminalSequence")
+	p.WatchPaths, p.Retry = specific.Strings("watchPaths"), specific.IsTrue("retry")
 	p.applyEffect(d, f, said)
 	return p
+}
+
+// verdictOf returns the strictest of what the hooks decided themselves. What a text
+// stands for is not a decision.
+func verdictOf(f firing) string {
+	order := []string{dialect.Undecided, dialect.Allow, dialect.Ask, "defer", dialect.Deny}
+	verdict := 0
+	for _, r := range f.results {
+		if r.Output == nil || r.Output.Object.Len() == 0 || r.text && !f.event.BlockedBy(*r.Output) {
+			continue
+		}
+		if v := f.event.Verdict(*r.Output); v != dialect.Deny || f.event.Blocks {
+			verdict = max(verdict, slices.Index(order, v))
+		}
+	}
+	return order[verdict]
 }
 
 // decision returns the permission decision if it says more than the decision.
 func decision(e dialect.Event, said dialect.Output) string {
 	permission := said.Specific().Text("permissionDecision")
-	if e.Permissions && permission != "" && !said.Blocks() {
+	switch {
+	case e.Permissions && permission != "" && !said.Blocks():
 		return permission
+	case e.Behavior || e.Action || said.Decision() == "approve":
+		if verdict := e.Verdict(said); verdict != dialect.Undecided {
+			return verdict
+		}
+		return ""
 	}
 	return said.Decision()
 }
@@ -59,6 +89,20 @@ func (p *Policy) applyEffect(d dialect.Dialect, f firing, said dialect.Output) {
 		p.changeModelResponse(said)
 	case dialect.ChangesToolConfig:
 		p.changeToolConfig(f, said)
+	case dialect.ChangesToolOutput:
+		p.changeToolOutput(f, said)
+	}
+}
+
+// changeToolOutput sets what the model reads in place of the tool's result. A value of
+// another type than the result is not used: the agent could not show it.
+func (p *Policy) changeToolOutput(f firing, said dialect.Output) {
+	changed, result := said.Specific().Get("updatedToolOutput"), f.given.Get("tool_response")
+	if mcp := said.Specific().Get("updatedMCPToolOutput"); mcp != nil && strings.HasPrefix(f.given.Text("tool_name"), "mcp__") {
+		changed = mcp
+	}
+	if changed != nil && (result == nil || result.Kind() == changed.Kind()) {
+		p.ToolOutput = changed
 	}
 }
 
@@ -127,6 +171,7 @@ func (p *Policy) changeToolConfig(f firing, said dialect.Output) {
 
 // Compact is a policy whose empty members are omitted from its JSON.
 type Compact struct {
+	Verdict           string         `json:"verdict,omitzero"`
 	Blocking          bool           `json:"blocking,omitzero"`
 	Stop              bool           `json:"stop,omitzero"`
 	Reason            string         `json:"reason,omitzero"`
@@ -134,7 +179,14 @@ type Compact struct {
 	SystemMessage     string         `json:"systemMessage,omitzero"`
 	SuppressOutput    bool           `json:"suppressOutput,omitzero"`
 	AdditionalContext string         `json:"additionalContext,omitzero"`
+	SessionTitle      string         `json:"sessionTitle,omitzero"`
+	TerminalSequence  string         `json:"terminalSequence,omitzero"`
+	WatchPaths        []string       `json:"watchPaths,omitzero"`
+	Retry             bool           `json:"retry,omitzero"`
+	TailToolCall      jsontext.Value `json:"tailToolCall,omitzero"`
+	ClearContext      bool           `json:"clearContext,omitzero"`
 	ToolInput         jsontext.Value `json:"toolInput,omitzero"`
+	ToolOutput        jsontext.Value `json:"toolOutput,omitzero"`
 	SyntheticResponse jsontext.Value `json:"syntheticResponse,omitzero"`
 	ModifiedRequest   jsontext.Value `json:"modifiedRequest,omitzero"`
 	ModifiedResponse  jsontext.Value `json:"modifiedResponse,omitzero"`

@@ -45,8 +45,8 @@ func NewRegistry(d dialect.Dialect, sources []Source) *Registry {
 		reader := &sourceReader{dialect: d, source: s}
 		reader.read()
 		r.problems = append(r.problems, reader.problems...)
-		if s.Strict && slices.ContainsFunc(reader.problems, func(p Problem) bool { return p.Fatal }) {
-			r.problems = append(r.problems, Problem{Source: s.Name, Dropped: true, Message: "the whole file is dropped for that"})
+		if !s.Lenient && slices.ContainsFunc(reader.problems, func(p Problem) bool { return p.Fatal }) {
+			r.problems = append(r.problems, Problem{Source: s.Name, Dropped: true, Message: s.lost(d, reader.found)})
 			continue
 		}
 		for _, h := range reader.found {
@@ -57,6 +57,13 @@ func NewRegistry(d dialect.Dialect, sources []Source) *Registry {
 		slices.SortStableFunc(hooks, func(a, b Hook) int { return cmp.Compare(a.Scope, b.Scope) })
 	}
 	return r
+}
+
+// Drops reports whether an agent drops a source for a mistake in it.
+func Drops(d dialect.Dialect, s Source) bool {
+	reader := &sourceReader{dialect: d, source: s}
+	reader.read()
+	return !s.Lenient && slices.ContainsFunc(reader.problems, func(p Problem) bool { return p.Fatal })
 }
 
 func (r *Registry) add(h Hook) {
@@ -72,6 +79,7 @@ type sourceReader struct {
 	source   Source
 	found    []Hook
 	problems []Problem
+	guards   bool // whether a mistake in the current event drops the whole file
 }
 
 func (s *sourceReader) read() {
@@ -80,7 +88,7 @@ func (s *sourceReader) read() {
 	}
 	events, ok := js.ParseObject(s.source.Hooks)
 	if !ok {
-		s.drop("", fatal, "hooks: "+jsonx.Got(s.source.Hooks.Kind(), "an object of event names"))
+		s.drop("", s.guards, "hooks: "+jsonx.Got(s.source.Hooks.Kind(), "an object of event names"))
 		return
 	}
 	for name, value := range events.All() {
@@ -92,14 +100,15 @@ func (s *sourceReader) event(name string, value jsontext.Value) {
 	at := jsontext.Pointer("").AppendToken(name)
 	groups, isArray := js.Array(value)
 	e, known := s.dialect.Event(name)
+	s.guards = e.Guards
 	switch {
 	case !known && slices.Contains(s.dialect.Settings.NotEvent, name):
 		return
 	case !known:
-		s.drop(at, fatal, fmt.Sprintf("unknown event %q: its hooks never run%s", name, s.dialect.Suggest(name)))
+		s.drop(at, harmless, fmt.Sprintf("unknown event %q: its hooks never run%s", name, s.dialect.Suggest(name)))
 		return
 	case !isArray:
-		s.drop(at, fatal, "an event: "+jsonx.Got(value.Kind(), "an array of groups"))
+		s.drop(at, s.guards, "an event: "+jsonx.Got(value.Kind(), "an array of groups"))
 		return
 	}
 	for i, group := range groups {
@@ -110,17 +119,17 @@ func (s *sourceReader) event(name string, value jsontext.Value) {
 func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontext.Value) {
 	group, ok := js.ParseObject(value)
 	if !ok {
-		s.drop(at, fatal, "a group: "+jsonx.Got(value.Kind(), "an object"))
+		s.drop(at, s.guards, "a group: "+jsonx.Got(value.Kind(), "an object"))
 		return
 	}
 	entries, ok := js.Array(group.Get("hooks"))
 	if !ok {
-		s.drop(at, fatal, "a group has no array of hooks")
+		s.drop(at, s.guards, "a group has no array of hooks")
 		return
 	}
 	pattern := group.Get("matcher")
 	if pattern != nil && pattern.Kind() != 'n' && pattern.Kind() != '"' {
-		s.drop(at.AppendToken("matcher"), fatal, "matcher: "+jsonx.Got(pattern.Kind(), "a string")+"; its group never runs")
+		s.drop(at.AppendToken("matcher"), s.guards, "matcher: "+jsonx.Got(pattern.Kind(), "a string")+"; its group never runs")
 		return
 	}
 	if sequential := group.Get("sequential"); s.dialect.Hooks.Sequential && sequential != nil && sequential.Kind() != 't' && sequential.Kind() != 'f' {
@@ -134,7 +143,7 @@ func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontex
 		Root:       s.source.Root,
 		Data:       s.source.Data,
 		sequential: s.dialect.Hooks.Sequential && group.IsTrue("sequential"),
-		match:      compile(group.Text("matcher"), s.dialect.MatchingOf(e)),
+		match:      matcherOf(s.dialect, e, group.Text("matcher")),
 	}
 	for i, entry := range entries {
 		s.hook(at.AppendToken("hooks").AppendToken(fmt.Sprint(i)), shared, entry)
@@ -144,32 +153,46 @@ func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontex
 func (s *sourceReader) hook(at jsontext.Pointer, h Hook, value jsontext.Value) {
 	entry, ok := js.ParseObject(value)
 	if !ok {
-		s.drop(at, fatal, "a hook: "+jsonx.Got(value.Kind(), "an object"))
+		s.drop(at, s.guards, "a hook: "+jsonx.Got(value.Kind(), "an object"))
 		return
 	}
 	h.Pointer = at
 	h.Type, h.Name, h.Command = entry.Text("type"), entry.Text("name"), entry.Text("command")
+	h.Target = cmp.Or(entry.Text("url"), entry.Text("prompt"), entry.Text("tool"))
 	if types := s.dialect.Hooks.Types; !slices.Contains(types, h.Type) {
-		s.drop(at, fatal, fmt.Sprintf("the type of a hook is %s; known are %s", shown(entry.Get("type")), dialect.InWords(types)))
+		s.drop(at, s.guards, fmt.Sprintf("the type of a hook is %s; known are %s", shown(entry.Get("type")), dialect.InWords(types)))
 		return
 	}
-	if h.Type == dialect.CommandType && h.Command == "" {
-		s.drop(at, fatal, "a hook of type command has no command")
+	if text, isText := js.String(entry.Get("command")); h.Type == dialect.CommandType && text == "" {
+		s.drop(at, s.guards && !isText, "a hook of type command has no command")
+		return
+	}
+	if h.Type == dialect.RequestType && h.Target == "" {
+		s.drop(at, s.guards, "a hook of type http has no url")
 		return
 	}
 	if slices.Contains(s.source.Disabled, h.Name) && h.Name != "" || slices.Contains(s.source.Disabled, h.Command) && h.Command != "" {
 		s.drop(at, harmless, "the hook is disabled in the settings")
 		return
 	}
-	s.options(at, &h, entry)
-	s.found = append(s.found, h)
+	if s.options(at, &h, entry) {
+		s.found = append(s.found, h)
+	}
 }
 
-// options reads the optional fields of a hook.
-func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) {
+// options reads the optional fields of a hook. It returns false if the hook is dropped.
+func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) (kept bool) {
 	rules := s.dialect.Hooks
-	h.Timeout = rules.Timeout
-	if value := entry.Get("timeout"); value != nil && value.Kind() != 'n' {
+	e, _ := s.dialect.Event(h.Event)
+	h.Timeout = cmp.Or(e.Timeout, rules.Timeout)
+	if value := entry.Get("timeout"); value != nil && rules.Positive {
+		timeout, ok := parseTimeout(value, rules.TimeoutUnit)
+		if !ok || value.Kind() != '0' || timeout == 0 {
+			s.drop(at.AppendToken("timeout"), s.guards, fmt.Sprintf("the timeout %s is not a positive number of %s; the hook never runs", shown(value), s.dialect.UnitName()))
+			return false
+		}
+		h.Timeout = timeout
+	} else if value := entry.Get("timeout"); value != nil && value.Kind() != 'n' {
 		timeout, ok := parseTimeout(value, rules.TimeoutUnit)
 		switch {
 		case !ok:
@@ -187,7 +210,15 @@ func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) {
 	if rules.Env {
 		h.Env = texts(entry.Object("env"))
 	}
-	h.Async = rules.Async && (entry.IsTrue("async") || entry.IsTrue("asyncRewake"))
+	h.Async = rules.Async && entry.IsTrue("async")
+	if rules.If {
+		h.If, h.HasIf = entry.Text("if"), entry.Text("if") != ""
+	}
+	if rules.OnFailure {
+		h.OnFailure = entry.Text("onFailure")
+	}
+	h.Headers, h.AllowedEnv = entry.Object("headers"), entry.Strings("allowedEnvVars")
+	return true
 }
 
 func (s *sourceReader) args(at jsontext.Pointer, value jsontext.Value) []string {
@@ -206,10 +237,8 @@ func (s *sourceReader) args(at jsontext.Pointer, value jsontext.Value) []string 
 	return args
 }
 
-const (
-	fatal    = true  // drops a strict source
-	harmless = false // drops nothing else
-)
+// harmless marks a problem that drops nothing else.
+const harmless = false
 
 // drop records that what at points to will not run.
 func (s *sourceReader) drop(at jsontext.Pointer, isFatal bool, message string) {
@@ -223,7 +252,7 @@ func (s *sourceReader) note(at jsontext.Pointer, message string) {
 
 // mistyped records a wrong type that only a strict source rejects.
 func (s *sourceReader) mistyped(at jsontext.Pointer, message string) {
-	s.problems = append(s.problems, Problem{s.source.Name, at, message, false, fatal})
+	s.problems = append(s.problems, Problem{s.source.Name, at, message, false, s.guards})
 }
 
 // texts returns the members of o that are strings.

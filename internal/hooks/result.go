@@ -12,6 +12,7 @@ import (
 // Result is what came of one event.
 type Result struct {
 	Plan       *Plan        `json:"plan"`
+	Skipped    []Problem    `json:"skipped,omitzero"` // configured hooks that did not run, and why
 	Results    []HookResult `json:"results"`
 	Aggregated Aggregated   `json:"aggregated"`
 	Policy     Policy       `json:"policy"`
@@ -31,11 +32,12 @@ type HookResult struct {
 	Error    string          `json:"error,omitzero"`
 	Duration Elapsed         `json:"duration_ms"`
 
-	blocked bool // it exited with 2
+	heard bool // its output counts although it did not exit with 0
+	text  bool // its output is what a text stands for
 }
 
 // failed reports whether the hook did not work. A hook that blocks by exit 2 worked.
-func (r HookResult) failed() bool { return !r.Success && !r.blocked }
+func (r HookResult) failed() bool { return !r.Success && !r.heard }
 
 // Aggregated is what the hooks said together. Success is the health of their
 // execution and not a decision: a hook that blocks by exit 2 makes it false.
@@ -49,6 +51,10 @@ type Aggregated struct {
 
 // Policy is what the caller has to do.
 type Policy struct {
+	// Verdict is undecided, allow, ask, defer or deny: what the hooks themselves decided.
+	// Undecided is not allow: the agent does what it would have done without hooks.
+	Verdict string `json:"verdict"`
+
 	Blocking          bool   `json:"blocking"`
 	Stop              bool   `json:"stop"`
 	Reason            string `json:"reason,omitzero"` // why it blocks or stops
@@ -57,7 +63,16 @@ type Policy struct {
 	SuppressOutput    bool   `json:"suppressOutput"`
 	AdditionalContext string `json:"additionalContext,omitzero"`
 
+	SessionTitle     string   `json:"sessionTitle,omitzero"`
+	TerminalSequence string   `json:"terminalSequence,omitzero"`
+	WatchPaths       []string `json:"watchPaths,omitzero"`
+	Retry            bool     `json:"retry,omitzero"`
+
+	TailToolCall jsontext.Value `json:"tailToolCall,omitzero"` // another tool to call, after a tool
+	ClearContext bool           `json:"clearContext,omitzero"` // the agent forgets the conversation
+
 	ToolInput         jsontext.Value `json:"toolInput,omitzero"`         // before a tool
+	ToolOutput        jsontext.Value `json:"toolOutput,omitzero"`        // after a tool: what the model reads in place of its result
 	SyntheticResponse jsontext.Value `json:"syntheticResponse,omitzero"` // BeforeModel
 	ModifiedRequest   jsontext.Value `json:"modifiedRequest,omitzero"`   // BeforeModel
 	ModifiedResponse  jsontext.Value `json:"modifiedResponse,omitzero"`  // AfterModel
@@ -92,6 +107,7 @@ func (e Elapsed) Milliseconds() int64 { return time.Duration(e).Milliseconds() }
 // newResult returns the result of an event for which nothing ran.
 func newResult() *Result {
 	return &Result{
+		Policy:     Policy{Verdict: dialect.Undecided},
 		Results:    []HookResult{},
 		Aggregated: Aggregated{Success: true, AllOutputs: []dialect.Output{}, Errors: []string{}},
 		Logs:       []LogEntry{},

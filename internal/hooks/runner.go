@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
@@ -68,14 +69,17 @@ func (r runner) one(ctx context.Context, f firing, h Hook, stdin []byte) (done r
 			done = ran{HookResult{Command: h.Command, Error: fmt.Sprintf("internal error: %v", p)}, nil}
 		}
 	}()
-	if h.Type != dialect.CommandType {
-		done.result.Error = fmt.Sprintf("unsupported handler: this runtime runs hooks of type command only, not %q", h.Type)
+	if why := r.refused(f, h, stdin); why != "" {
+		done.result.Error = why
 		return done
 	}
 	if h.Data != "" {
 		_ = os.MkdirAll(h.Data, 0o755) // a hook that needs it reports the failure itself
 	}
 	c := r.command(f, h, stdin)
+	if h.Type == dialect.RequestType {
+		return r.read(f, h, answered(c.Run(ctx)))
+	}
 	if h.Async {
 		return r.detached(c, h)
 	}
@@ -93,13 +97,19 @@ func (r runner) read(f firing, h Hook, o process.Outcome) ran {
 		Stderr:   o.Stderr,
 		Cut:      o.Truncated,
 		Duration: Elapsed(o.Duration),
-		blocked:  o.Exited(dialect.ExitBlock),
 	}
 	if o.Err != nil {
 		result.Error = "Hook " + o.Err.Error()
 	}
 	answer := r.dialect.Read(f.event, o)
 	result.Output = answer.Output
+	result.heard = answer.Heard || o.Exited(dialect.ExitBlock)
+	result.text = answer.Output != nil && !answer.Heard && !strings.HasPrefix(js.Trim(o.Stdout), "{")
+	if h.OnFailure == "block" && !result.Success && !result.heard {
+		said := dialect.Output{Object: js.Object{}.WithText("decision", r.dialect.Answers.BlockDecision).WithText("reason", failure(result))}
+		result.Output, result.heard = &said, true
+		answer.Notes = append(answer.Notes, `it failed, and "onFailure": "block" makes that a block`)
+	}
 	return ran{result, answer.Notes}
 }
 
@@ -117,6 +127,12 @@ func (r runner) detached(c process.Command, h Hook) ran {
 // has arguments.
 func (r runner) command(f firing, h Hook, stdin []byte) process.Command {
 	vars := h.Variables(r.dialect, f.session)
+	if r.dialect.Hooks.Newline {
+		stdin = append(slices.Clip(stdin), '\n')
+	}
+	if h.Type == dialect.RequestType {
+		return r.request(f, h, stdin)
+	}
 	c := process.Command{
 		Dir:     f.session.Cwd,
 		Env:     r.environment(vars, h),

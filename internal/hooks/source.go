@@ -16,9 +16,10 @@ type Source struct {
 	Root  string         // the plugin's directory; empty for other sources
 	Data  string         // where the plugin keeps data; created when a hook runs
 
-	// Strict drops the whole source for one mistake, as Claude Code does with a plugin's
-	// hooks.json.
-	Strict bool
+	// Lenient keeps the hooks of a source that the agent drops for a mistake.
+	Lenient bool
+	// Loses names what else the agent loses with the file, such as its permissions.
+	Loses []string
 
 	// Disabled are names or commands of hooks that do not run.
 	Disabled []string
@@ -30,7 +31,13 @@ type Problem struct {
 	Pointer jsontext.Pointer `json:"pointer"` // RFC 6901, below the member hooks
 	Message string           `json:"message"`
 	Dropped bool             `json:"dropped"`        // what the pointer points at will not run
-	Fatal   bool             `json:"fatal,omitzero"` // drops all of a strict source
+	Fatal   bool             `json:"fatal,omitzero"` // drops the whole source
+}
+
+// lost says what the agent loses with the file.
+func (s Source) lost(d dialect.Dialect, found []Hook) string {
+	lost := append([]string{fmt.Sprintf("its other hooks (%d)", len(found))}, s.Loses...)
+	return fmt.Sprintf("%s drops this whole file for a mistake in its hooks: lost are %s", d.Title, dialect.InWords(lost))
 }
 
 func (p Problem) String() string {

@@ -35,10 +35,19 @@ func Cache() (string, error) {
 	return filepath.Join(dir, "fsmtx-e2e"), nil
 }
 
-// Install returns the path of the client's program and installs it if it is not in the
-// cache. It returns ErrNoNPM, or an error with npm's output.
-func Install(ctx context.Context, cache string) (string, error) {
-	dir := filepath.Join(cache, Version)
+// Newest returns the number of the newest version in the registry.
+func Newest(ctx context.Context) (string, error) {
+	out, err := exec.CommandContext(ctx, "npm", "view", npmPackage, "version").Output()
+	if err != nil {
+		return "", fmt.Errorf("asking for the newest client: %w", err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+// Install returns the path of the program of a version of the client and installs it if
+// it is not in the cache. It returns ErrNoNPM, or an error with npm's output.
+func Install(ctx context.Context, cache, version string) (string, error) {
+	dir := filepath.Join(cache, version)
 	if installed(dir) {
 		return program(dir), nil
 	}
@@ -56,7 +65,7 @@ func Install(ctx context.Context, cache string) (string, error) {
 	if installed(dir) {
 		return program(dir), nil
 	}
-	return program(dir), install(ctx, dir)
+	return program(dir), install(ctx, dir, version)
 }
 
 func program(dir string) string { return filepath.Join(dir, "node_modules", ".bin", "claude") }
@@ -68,19 +77,19 @@ func installed(dir string) bool {
 
 // install builds the folder under another name, so that dir exists only when the client
 // in it works.
-func install(ctx context.Context, dir string) error {
+func install(ctx context.Context, dir, version string) error {
 	building, err := os.MkdirTemp(filepath.Dir(dir), "new-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(building)
 	npm := exec.CommandContext(ctx, "npm", "install", "--prefix", building,
-		"--no-audit", "--no-fund", npmPackage+"@"+Version)
+		"--no-audit", "--no-fund", npmPackage+"@"+version)
 	if err := output(npm); err != nil {
 		return err
 	}
-	if err := checkVersion(ctx, building); err != nil {
-		if err := runInstallScript(ctx, building); err != nil {
+	if err := checkVersion(ctx, building, version); err != nil {
+		if err := runInstallScript(ctx, building, version); err != nil {
 			return err
 		}
 	}
@@ -88,24 +97,24 @@ func install(ctx context.Context, dir string) error {
 }
 
 // runInstallScript runs the install script of the package, because npm may be configured not to.
-func runInstallScript(ctx context.Context, dir string) error {
+func runInstallScript(ctx context.Context, dir, version string) error {
 	script := filepath.Join(dir, "node_modules", filepath.FromSlash(npmPackage), "install.cjs")
 	if err := output(exec.CommandContext(ctx, "node", script)); err != nil {
 		return err
 	}
-	return checkVersion(ctx, dir)
+	return checkVersion(ctx, dir, version)
 }
 
 // checkVersion runs the client in an empty environment.
-func checkVersion(ctx context.Context, dir string) error {
+func checkVersion(ctx context.Context, dir, version string) error {
 	c := exec.CommandContext(ctx, program(dir), "--version")
 	c.Env = []string{"HOME=" + dir, "DISABLE_AUTOUPDATER=1"}
 	out, err := c.Output()
 	if err != nil {
 		return fmt.Errorf("the installed client does not start: %w", err)
 	}
-	if !strings.Contains(string(out), Version) {
-		return fmt.Errorf("the installed client has version %q, want %s", strings.TrimSpace(string(out)), Version)
+	if !strings.Contains(string(out), version) {
+		return fmt.Errorf("the installed client has version %q, want %s", strings.TrimSpace(string(out)), version)
 	}
 	return nil
 }

@@ -37,9 +37,9 @@ func TestInstallFromNPM(t *testing.T) {
 	script(t, bin, "npm", `echo "$@" >> "`+bin+`/calls"`+installing(Version))
 	setPath(t, bin)
 
-	first, err := Install(t.Context(), cache)
+	first, err := Install(t.Context(), cache, Version)
 	require.NoError(t, err)
-	second, err := Install(t.Context(), cache)
+	second, err := Install(t.Context(), cache, Version)
 	require.NoError(t, err)
 
 	assert.Equal(t, filepath.Join(cache, Version, "node_modules", ".bin", "claude"), first)
@@ -53,7 +53,7 @@ func TestInstallFromNPM(t *testing.T) {
 func TestInstallWithoutNPM(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 
-	_, err := Install(t.Context(), t.TempDir())
+	_, err := Install(t.Context(), t.TempDir(), Version)
 
 	assert.ErrorIs(t, err, ErrNoNPM)
 }
@@ -70,7 +70,7 @@ func TestInstallThatFailsLeavesNothing(t *testing.T) {
 			script(t, bin, "node", c.node)
 			setPath(t, bin)
 
-			_, err := Install(t.Context(), cache)
+			_, err := Install(t.Context(), cache, Version)
 
 			assert.ErrorContains(t, err, c.want)
 			left, err := filepath.Glob(filepath.Join(cache, "[^l]*"))
@@ -87,7 +87,7 @@ func TestInstallWhereNPMRunsNoScripts(t *testing.T) {
 	script(t, bin, "node", `set -- x x "${1%/node_modules/*}"`+installing(Version))
 	setPath(t, bin)
 
-	program, err := Install(t.Context(), cache)
+	program, err := Install(t.Context(), cache, Version)
 
 	require.NoError(t, err)
 	assert.FileExists(t, program)

@@ -41,9 +41,15 @@ type Sandbox struct {
 // it if the client cannot be installed.
 func New(t testing.TB) *Sandbox {
 	t.Helper()
+	return NewVersion(t, Version)
+}
+
+// NewVersion is New for another version of the client.
+func NewVersion(t testing.TB, version string) *Sandbox {
+	t.Helper()
 	cache, err := Cache()
 	require.NoError(t, err)
-	program, err := Install(t.Context(), cache)
+	program, err := Install(t.Context(), cache, version)
 	if errors.Is(err, ErrNoNPM) {
 		t.Skipf("skipped: %v", err)
 	}

@@ -97,8 +97,9 @@ func (f *file) check() {
 		return
 	}
 	lenient := f.source
-	lenient.Strict = false // one fatal problem must not hide the others
+	lenient.Lenient = true // one fatal problem must not hide the others
 	registry := hooks.NewRegistry(f.Dialect, []hooks.Source{lenient})
+	f.lost()
 	for _, p := range registry.Problems() {
 		f.problem(p)
 	}
@@ -115,15 +116,24 @@ func (f *file) check() {
 	}
 }
 
+// lost says first what the agent loses with the file, if a mistake in it costs more than
+// a hook.
+func (f *file) lost() {
+	for _, p := range hooks.NewRegistry(f.Dialect, []hooks.Source{f.source}).Problems() {
+		if p.Dropped && p.Pointer == "" && !p.Fatal {
+			f.addAt(0, Error, p.Message)
+		}
+	}
+}
+
 // problem adds a problem of the registry.
 func (f *file) problem(p hooks.Problem) {
 	severity, message := Warning, p.Message
 	if p.Dropped {
 		severity = Error
 	}
-	if p.Fatal && f.source.Strict {
+	if p.Fatal {
 		severity = Error
-		message += "; in a plugin that drops the whole file"
 	}
 	f.add(p.Pointer, severity, message)
 }

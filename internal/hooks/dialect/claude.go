@@ -5,10 +5,11 @@ import "time"
 // Claude returns the dialect of Claude Code 2.1.
 func Claude() Dialect {
 	return Dialect{
-		Name:   "claude",
-		Title:  "Claude Code",
-		Events: claudeEvents(),
-		Tools:  claudeTools(),
+		Name:    "claude",
+		Title:   "Claude Code",
+		Events:  claudeEvents(),
+		Tools:   claudeTools(),
+		Aliases: map[string][]string{"Agent": {"Task"}, "TaskStop": {"KillShell"}},
 		Settings: Settings{
 			Files: []File{
 				{Scope: System, Path: "/etc/claude-code/managed-settings.json", Darwin: "/Library/Application Support/ClaudeCode/managed-settings.json"},
@@ -16,25 +17,33 @@ func Claude() Dialect {
 				{Scope: Project, In: InProject, Path: ".claude/settings.json"},
 				{Scope: User, In: InConfig, Path: "settings.json"},
 			},
-			Plugins:  true,
+			Plugins: true,
+
+			ManagedOnly: "allowManagedHooksOnly",
+
 			Switch:   Switch{Settings: []Path{{"disableAllHooks"}}, Disables: true, Default: true},
 			ToEnable: `no "disableAllHooks": true`,
 		},
 		Hooks: Hooks{
 			Types: []string{CommandType, "http", "mcp_tool", "prompt", "agent"},
 			// Two plugins may have the same command below their own directories.
-			Identity:     []Field{FieldType, FieldRoot, FieldCommand, FieldArgs},
+			Identity:     []Field{FieldType, FieldRoot, FieldCommand, FieldTarget, FieldIf, FieldArgs},
 			Timeout:      600 * time.Second,
 			TimeoutUnit:  time.Second,
 			Args:         true,
 			Async:        true,
+			If:           true,
+			OnFailure:    true,
+			Requests:     true,
+			Positive:     true,
+			Newline:      true,
+			Blank:        true,
+			Braces:       true,
 			ToolMatcher:  MatchNames,
 			OtherMatcher: MatchNames,
 			Variables:    []Variable{{"CLAUDE_PROJECT_DIR", ValueProject}, {"CLAUDE_CODE_SESSION_ID", ValueSessionID}, {"CLAUDE_PLUGIN_ROOT", ValuePluginRoot}, {"CLAUDE_PLUGIN_DATA", ValuePluginData}},
 		},
-		// JSON with exit 2 is documented as ignored; measured on 2.1.197, its
-		// additional context reaches the model.
-		Answers: Answers{BlockDecision: "block", SilentReason: "No stderr output", NamesEvent: true, ContextOnBlock: true, InputField: "updatedInput", InputReplaces: true},
+		Answers: Answers{BlockDecision: "block", SilentReason: "No stderr output", Heard: true, Schema: claudeSchema(), InputField: "updatedInput", InputReplaces: true},
 		Around: Around{
 			BeforeTool: "PreToolUse", AfterTool: "PostToolUse", BlockAfterTool: BlockIsToldModel,
 			ContextFormat: "<system-reminder>\n%s\n</system-reminder>",
@@ -46,18 +55,19 @@ func Claude() Dialect {
 // is only logged.
 func claudeEvents() []Event {
 	silent := Said{Exit2: Block}
+	submitted := Said{Exit2: Block, Text: Context, OtherJSON: Context, Broken: Context}
 	context := Said{Exit2: Block, Text: Context, OtherJSON: Context}
 	events := []Event{
-		{Name: "PreToolUse", Subject: ToolName, Said: silent, Blocks: true, Permissions: true, Effect: ChangesToolInput},
-		{Name: "PermissionRequest", Subject: ToolName, Said: silent, Blocks: true},
+		{Name: "PreToolUse", Subject: ToolName, Said: silent, Blocks: true, Permissions: true, Guards: true, Effect: ChangesToolInput},
+		{Name: "PermissionRequest", Subject: ToolName, Blocks: true, Behavior: true, Guards: true},
 		{Name: "PermissionDenied", Subject: ToolName, Said: silent},
-		{Name: "PostToolUse", Subject: ToolName, Said: silent, Blocks: true},
-		{Name: "PostToolUseFailure", Subject: ToolName, Said: silent},
+		{Name: "PostToolUse", Subject: ToolName, Said: silent, Blocks: true, Effect: ChangesToolOutput},
+		{Name: "PostToolUseFailure", Subject: ToolName, Said: silent, Blocks: true, IgnoresStop: true},
 		{Name: "PostToolBatch", Said: silent, Blocks: true},
-		{Name: "UserPromptSubmit", Said: context, Blocks: true},
-		{Name: "UserPromptExpansion", Subject: "command_name", Said: silent, Blocks: true},
+		{Name: "UserPromptSubmit", Said: submitted, Blocks: true, Timeout: 30 * time.Second},
+		{Name: "UserPromptExpansion", Subject: "command_name", Said: context, Blocks: true},
 		{Name: "SessionStart", Subject: "source", Said: context},
-		{Name: "SessionEnd", Subject: "reason", Said: silent},
+		{Name: "SessionEnd", Subject: "reason", Said: silent, Timeout: 1500 * time.Millisecond},
 		{Name: "Setup", Subject: "trigger", Said: silent},
 		{Name: "Stop", Said: silent, Blocks: true},
 		{Name: "StopFailure", Subject: "error", Said: silent},
@@ -71,19 +81,19 @@ func claudeEvents() []Event {
 		{Name: "TaskCreated", Said: silent, Blocks: true},
 		{Name: "TaskCompleted", Said: silent, Blocks: true},
 		{Name: "TeammateIdle", Said: silent, Blocks: true},
-		{Name: "Elicitation", Subject: "mcp_server_name", Said: silent, Blocks: true},
-		{Name: "ElicitationResult", Subject: "mcp_server_name", Said: silent, Blocks: true},
+		{Name: "Elicitation", Subject: "mcp_server_name", Said: silent, Blocks: true, Action: true},
+		{Name: "ElicitationResult", Subject: "mcp_server_name", Said: silent, Blocks: true, Action: true},
 		{Name: "CwdChanged", Said: silent},
-		{Name: "FileChanged", Said: silent},
-		{Name: "DirectoryAdded", Said: silent},
+		{Name: "FileChanged", Subject: "file_path", Base: true, Said: silent},
+		{Name: "DirectoryAdded", Subject: "source", Said: silent},
 		{Name: "WorktreeCreate", Said: silent},
 		{Name: "WorktreeRemove", Said: silent},
 		{Name: "MessageDisplay", Said: silent},
-		{Name: "PreModelSwitch", Said: silent},
-		{Name: "PostModelSwitch", Said: silent},
+		{Name: "PreModelSwitch", Subject: "to_model", Said: silent, Blocks: true, Permissions: true},
+		{Name: "PostModelSwitch", Subject: "to_model", Said: silent},
 	}
 	for i := range events {
-		events[i].Merge = MergeAny
+		events[i].Merge = MergeVotes
 	}
 	return events
 }

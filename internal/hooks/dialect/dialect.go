@@ -14,6 +14,9 @@ var ErrUnknown = errors.New("unknown dialect")
 // CommandType is the type of a hook that runs a command.
 const CommandType = "command"
 
+// RequestType is the type of a hook that is an HTTP request.
+const RequestType = "http"
+
 // Dialect is everything in which one agent differs from the others.
 type Dialect struct {
 	Name  string // on the command line
@@ -21,6 +24,9 @@ type Dialect struct {
 
 	Events []Event
 	Tools  []string // the names of the agent's own tools
+
+	// Aliases are former names of tools, which matchers still match.
+	Aliases map[string][]string
 
 	Settings Settings
 	Hooks    Hooks
@@ -34,6 +40,8 @@ type Settings struct {
 	Extensions []string // directories of extensions, below the project and the home
 	Plugins    bool     // hooks may come from Claude Code's plugins
 	Comments   bool     // files may contain comments and trailing commas
+
+	ManagedOnly string // the setting of the organisation that allows only its hooks
 
 	Switch   Switch   // turns all hooks on or off
 	ToEnable string   // for people: what must be set for hooks to run
@@ -53,6 +61,14 @@ type Hooks struct {
 	Args       bool // with args, command is a program that runs without a shell
 	Env        bool // an entry may add to the environment
 	Async      bool // an entry may ask not to be waited for
+	If         bool // an entry may have a permission rule that selects calls of tools
+	OnFailure  bool // an entry may ask that its failure blocks
+	Requests   bool // entries of type http are sent
+	Positive   bool // a timeout that is not a positive number is a mistake
+
+	Newline bool // standard input ends in a newline
+	Blank   bool // a matcher of blanks matches nothing
+	Braces  bool // a variable that is not set may not be used in braces
 
 	ToolMatcher  Matching // how matchers of tool names are read
 	OtherMatcher Matching // and those of other subjects
@@ -66,9 +82,9 @@ type Answers struct {
 	BlockDecision string // the decision that exit 2 stands for
 	SilentReason  string // the reason of an exit 2 without standard error; "" means no output
 
-	DecodesTwice   bool // a JSON string that contains JSON is decoded twice
-	NamesEvent     bool // hookSpecificOutput is dropped unless hookEventName is the event
-	ContextOnBlock bool // with exit 2, additionalContext in JSON on standard output is applied
+	DecodesTwice bool // a JSON string that contains JSON is decoded twice
+	Heard        bool // a JSON object counts whatever the exit
+	Schema       Schema
 
 	InputField    string // the field of hookSpecificOutput with a changed tool input
 	InputReplaces bool   // it replaces the input; otherwise it is merged into it
@@ -94,6 +110,8 @@ const (
 	FieldCommand
 	FieldRoot // the plugin's directory
 	FieldArgs
+	FieldIf
+	FieldTarget // the url, the prompt or the tool of a hook that is not a command
 )
 
 // Matching is how a matcher is read. An empty matcher and * match everything.

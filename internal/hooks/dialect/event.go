@@ -1,5 +1,7 @@
 package dialect
 
+import "time"
+
 // The names of events that the engine fires itself.
 const (
 	BeforeTool          = "BeforeTool"
@@ -19,6 +21,9 @@ type Event struct {
 	// Subject is the field of the input that matchers are tested on. Without one,
 	// matchers are ignored.
 	Subject string
+
+	// Base is whether matchers are tested on the last element of a path.
+	Base bool
 
 	// Said is what an exit code and an output mean.
 	Said Said
@@ -41,6 +46,21 @@ type Event struct {
 
 	// Permissions is whether hookSpecificOutput.permissionDecision may block.
 	Permissions bool
+
+	// Behavior is whether only hookSpecificOutput.decision.behavior decides.
+	Behavior bool
+
+	// Action is whether only hookSpecificOutput.action decides.
+	Action bool
+
+	// IgnoresStop is whether continue:false changes nothing.
+	IgnoresStop bool
+
+	// Guards is whether a mistake in one of its hooks drops the whole file.
+	Guards bool
+
+	// Timeout is the time limit of its hooks, if it is not the dialect's.
+	Timeout time.Duration
 }
 
 // Said maps each way in which a hook can end to its meaning for the agent. A JSON
@@ -76,6 +96,8 @@ const (
 	// MergeAny lets any hook block or stop, joins texts by line and takes other fields
 	// from the last hook that has them.
 	MergeAny Merge = iota + 1
+	// MergeVotes is MergeAny without a decision if no hook takes one.
+	MergeVotes
 	// MergeFields takes each field from the last hook that has it; a block stays a block.
 	MergeFields
 	// MergeSelection unites the allowed function names and takes the strictest mode.
@@ -105,4 +127,5 @@ const (
 	ChangesModelRequest
 	ChangesModelResponse
 	ChangesToolConfig
+	ChangesToolOutput
 )

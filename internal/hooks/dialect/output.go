@@ -55,7 +55,42 @@ func (o Output) WithSpecific(name string, value jsontext.Value) Output {
 
 // BlockedBy reports whether an output blocks the event.
 func (e Event) BlockedBy(o Output) bool {
+	switch {
+	case e.Behavior:
+		return o.behavior() == "deny"
+	case e.Action:
+		return o.Blocks() || o.Specific().Text("action") == "decline" || o.Specific().Text("action") == "cancel"
+	}
 	return o.Blocks() || e.Permissions && o.Denies()
+}
+
+// behavior returns what a hook decides on a request for a permission.
+func (o Output) behavior() string { return o.Specific().Object("decision").Text("behavior") }
+
+// The verdicts of one output, or of all together.
+const (
+	Undecided = "undecided" // the agent does what it would do without hooks
+	Allow     = "allow"     // without asking the user
+	Ask       = "ask"       // the user
+	Deny      = "deny"
+)
+
+// Verdict returns what an output decides on the event.
+func (e Event) Verdict(o Output) string {
+	permission := o.Specific().Text("permissionDecision")
+	switch {
+	case e.BlockedBy(o):
+		return Deny
+	case e.Behavior && o.behavior() == "allow", e.Action && o.Specific().Text("action") == "accept":
+		return Allow
+	case e.Behavior || e.Action:
+		return Undecided
+	case e.Permissions && (permission == Ask || permission == "defer" || permission == Allow):
+		return permission
+	case o.Decision() == "approve" || o.Decision() == Allow || o.Decision() == Ask:
+		return map[string]string{"approve": Allow, Allow: Allow, Ask: Ask}[o.Decision()]
+	}
+	return Undecided
 }
 
 // Reason returns why an output blocks the event, "" if it does not say.
@@ -64,6 +99,9 @@ func (e Event) Reason(o Output) string {
 		if why := o.Specific().Text("permissionDecisionReason"); why != "" {
 			return why
 		}
+	}
+	if e.Behavior {
+		return o.Specific().Object("decision").Text("message")
 	}
 	return o.Text("reason")
 }

@@ -18,6 +18,7 @@ const ExitBlock = 2
 type Answer struct {
 	Output *Output  // nil if it said nothing
 	Notes  []string // for the log: what was ignored, and why
+	Heard  bool     // its JSON counts, whatever the exit
 }
 
 // Read returns what a hook of an event said, by the row of the event's table. A hook
@@ -26,8 +27,57 @@ func (d Dialect) Read(e Event, o process.Outcome) Answer {
 	switch {
 	case o.Err != nil:
 		return Answer{}
+	case d.Answers.Heard:
+		return d.readAnyExit(e, o)
 	case o.Exited(0):
 		return d.readStdout(e, js.Trim(o.Stdout))
+	case o.Exited(ExitBlock):
+		return d.readExit2(e, o)
+	}
+	return d.meaning(e.Said.Failure, js.Trim(o.Stderr))
+}
+
+// readAnyExit reads a hook of an agent for which an object on standard output counts
+// whatever the exit. An exit of 2 blocks as well.
+func (d Dialect) readAnyExit(e Event, o process.Outcome) Answer {
+	text := js.Trim(o.Stdout)
+	value, isJSON := js.Parse(jsontext.Value(text))
+	said, isObject := ParseOutput(value)
+	if !isJSON || !isObject {
+		return d.readText(e, o, text)
+	}
+	if said.IsTrue("async") {
+		return Answer{Notes: []string{`its output is {"async": true}: it runs on in the background, and nothing that it does blocks`}}
+	}
+	if why := d.Answers.Schema.Violation(said); why != "" {
+		answer := d.readText(e, o, "")
+		answer.Notes = append(answer.Notes, append([]string{why + "; the whole output is ignored"}, d.Answers.Schema.Meant(e, said)...)...)
+		return answer
+	}
+	answer := d.addressed(e, said)
+	answer.Heard = true
+	answer.Notes = append(answer.Notes, d.Answers.Schema.Meant(e, said)...)
+	if o.Exited(ExitBlock) && e.BlockedBy(*answer.Output) && !answer.Output.Has("decision") && e.Said.Exit2 == Block {
+		answer.Output.Object = answer.Output.WithText("decision", d.Answers.BlockDecision)
+	}
+	if o.Exited(ExitBlock) && !e.BlockedBy(*answer.Output) {
+		blocked := d.readText(e, o, "")
+		if blocked.Output != nil {
+			merged := Output{answer.Output.Merged(blocked.Output.Object)}
+			if specific := merged.Specific().Without("permissionDecision"); merged.Has("hookSpecificOutput") {
+				merged.Object = merged.WithObject("hookSpecificOutput", specific)
+			}
+			answer.Output = &merged
+		}
+	}
+	return answer
+}
+
+// readText reads a hook whose standard output is no object.
+func (d Dialect) readText(e Event, o process.Outcome, text string) Answer {
+	switch {
+	case o.Exited(0):
+		return d.readStdout(e, text)
 	case o.Exited(ExitBlock):
 		return d.readExit2(e, o)
 	}
@@ -50,7 +100,11 @@ func (d Dialect) readStdout(e Event, text string) Answer {
 	case isJSON:
 		return d.meaning(e.Said.OtherJSON, text).noting(e.Said.ignoresJSON(value), fmt.Sprintf("its output is JSON and %s; it is ignored", jsonx.Got(value.Kind(), "an object")))
 	case strings.HasPrefix(text, "{"):
-		return d.meaning(e.Said.Broken, text).noting(e.Said.Broken == Nothing, "its output begins as JSON and does not parse; it is ignored")
+		note := "its output begins as JSON and does not parse; it is ignored"
+		if e.Said.Broken == Context {
+			note = "its output begins as JSON and does not parse; the model reads it as text"
+		}
+		return d.meaning(e.Said.Broken, text).noting(e.Said.Broken == Nothing || e.Said.Broken == Context, note)
 	}
 	return d.meaning(e.Said.Text, text)
 }
@@ -67,16 +121,7 @@ func (d Dialect) readExit2(e Event, o process.Outcome) Answer {
 	if text == "" {
 		text = d.Answers.SilentReason
 	}
-	answer := d.meaning(e.Said.Exit2, text)
-	said, isObject := ParseOutput(jsontext.Value(js.Trim(o.Stdout)))
-	if answer.Output == nil || !isObject || !d.Answers.ContextOnBlock {
-		return answer
-	}
-	from := d.addressed(e, said)
-	if context := from.Output.Context(); context != "" {
-		*answer.Output = answer.Output.WithSpecific("additionalContext", js.Quote(context))
-	}
-	return Answer{answer.Output, from.Notes}
+	return d.meaning(e.Said.Exit2, text)
 }
 
 // meaning returns the output that a text stands for. An empty text says nothing.
@@ -104,13 +149,13 @@ func (a Answer) noting(when bool, note string) Answer {
 	return a
 }
 
-// addressed drops hookSpecificOutput if the dialect requires it to name its event and
-// it names another one.
+// addressed drops what does not count if hookSpecificOutput names another event than the
+// one that fired: hookSpecificOutput itself, and continue.
 func (d Dialect) addressed(e Event, said Output) Answer {
 	name := said.Specific().Text("hookEventName")
-	if !d.Answers.NamesEvent || !said.Has("hookSpecificOutput") || name == e.Name {
+	if d.Answers.Schema.Fields == nil || !said.Has("hookSpecificOutput") || name == e.Name {
 		return Answer{Output: &said}
 	}
-	note := fmt.Sprintf("its hookSpecificOutput names the event %q, not %s; it is ignored", name, e.Name)
-	return Answer{&Output{said.Without("hookSpecificOutput")}, []string{note}}
+	note := fmt.Sprintf("its hookSpecificOutput names the event %q, not %s; it is ignored, and so is continue", name, e.Name)
+	return Answer{Output: &Output{said.Without("hookSpecificOutput", "continue", "stopReason")}, Notes: []string{note}}
 }

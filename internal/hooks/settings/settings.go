@@ -16,6 +16,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -54,15 +55,53 @@ func (f Finder) Find() Found {
 		path := f.Where.path(file)
 		if text := f.read(&found, path); text != nil {
 			texts = append(texts, text)
-			found.Sources = append(found.Sources, hooks.Source{Scope: file.Scope, Name: path, Hooks: member(text, "hooks")})
+			found.Sources = append(found.Sources, hooks.Source{Scope: file.Scope, Name: path, Hooks: member(text, "hooks"), Loses: losses(f.Dialect, text)})
 		}
 	}
+	texts = f.counting(found.Sources, texts)
 	switches := f.Dialect.Switches(texts...)
 	found.Enabled = switches.Enabled
 	f.extensions(&found, switches)
 	f.plugins(&found)
+	if switches.ManagedOnly {
+		found.Sources = slices.DeleteFunc(found.Sources, func(s hooks.Source) bool { return s.Scope != dialect.System })
+		found.Trouble = append(found.Trouble, errors.New("the organisation's settings allow only its own hooks (allowManagedHooksOnly): no others run"))
+	}
 	found.disable(switches.Disabled)
 	return found
+}
+
+// counting returns the contents of settings files without those that the agent drops
+// because of a mistake in their hooks: their switches do not count either.
+func (f Finder) counting(sources []hooks.Source, texts []jsontext.Value) []jsontext.Value {
+	var kept []jsontext.Value
+	for i, s := range sources {
+		if !hooks.Drops(f.Dialect, s) {
+			kept = append(kept, texts[i])
+		}
+	}
+	return kept
+}
+
+// losses names what an agent loses when it drops a settings file.
+func losses(d dialect.Dialect, text jsontext.Value) []string {
+	if !d.Settings.Plugins {
+		return nil
+	}
+	var lost []string
+	o, _ := js.SplitObject(text)
+	if n := len(o.Object("permissions").Array("deny")); n > 0 {
+		lost = append(lost, fmt.Sprintf("permissions.deny (%d)", n))
+	}
+	if n := o.Object("env").Len(); n > 0 {
+		lost = append(lost, fmt.Sprintf("env (%d)", n))
+	}
+	for name := range o.All() {
+		if !slices.Contains([]string{"hooks", "env", "$schema"}, name) && (name != "permissions" || len(lost) == 0) {
+			lost = append(lost, name)
+		}
+	}
+	return lost
 }
 
 // Given reads the files that the user names and no others. A file named hooks.json
@@ -72,6 +111,7 @@ func (f Finder) Given(paths []string) (Found, error) {
 	var found Found
 	var texts []jsontext.Value
 	var failures []error
+	settings := false
 	for _, path := range paths {
 		text, err := f.load(path)
 		if err != nil {
@@ -80,16 +120,17 @@ func (f Finder) Given(paths []string) (Found, error) {
 		}
 		found.Files = append(found.Files, path)
 		found.Sources = append(found.Sources, SourceOf(f.Dialect, path, text))
-		if !isHooksFile(path) {
+		if !isHooksFile(path) && !hooks.Drops(f.Dialect, found.Sources[len(found.Sources)-1]) {
 			texts = append(texts, text)
 		}
+		settings = settings || !isHooksFile(path)
 	}
 	if len(failures) > 0 {
 		return Found{}, errors.Join(failures...)
 	}
 	slices.Reverse(texts) // the last file on the command line has precedence
 	switches := f.Dialect.Switches(texts...)
-	found.Enabled = switches.Enabled || len(texts) == 0
+	found.Enabled = switches.Enabled || !settings
 	found.disable(switches.Disabled)
 	return found, nil
 }
@@ -97,9 +138,11 @@ func (f Finder) Given(paths []string) (Found, error) {
 // SourceOf returns the hooks in the content of a file, which Parse returned.
 func SourceOf(d dialect.Dialect, path string, text jsontext.Value) hooks.Source {
 	source := hooks.Source{Scope: dialect.Project, Name: path, Hooks: member(text, "hooks")}
+	if !isHooksFile(path) {
+		source.Loses = losses(d, text)
+	}
 	if isHooksFile(path) {
 		source.Scope = dialect.Extensions
-		source.Strict = d.Settings.Plugins
 		source.Root = pluginRoot(path)
 	}
 	return source
@@ -149,13 +192,45 @@ func (f Finder) plugins(found *Found) {
 		found.Trouble = append(found.Trouble, err)
 	}
 	for _, p := range plugins {
-		path := filepath.Join(p.Root, "hooks", "hooks.json")
-		if text := f.read(found, path); text != nil {
-			found.Sources = append(found.Sources, hooks.Source{
-				Scope: dialect.Extensions, Name: path, Hooks: member(text, "hooks"), Root: p.Root, Data: p.Data, Strict: true,
-			})
+		for _, file := range f.hooksOf(found, p) {
+			if file.Hooks == nil {
+				text := f.read(found, file.Name)
+				if text == nil {
+					continue
+				}
+				file.Hooks = member(text, "hooks")
+			}
+			file.Scope, file.Root, file.Data = dialect.Extensions, p.Root, p.Data
+			found.Sources = append(found.Sources, file)
 		}
 	}
+}
+
+// hooksOf returns where a plugin has hooks: in hooks/hooks.json, and in what the member
+// hooks of its plugin.json names or contains.
+func (f Finder) hooksOf(found *Found, p Plugin) []hooks.Source {
+	all := []hooks.Source{{Name: filepath.Join(p.Root, "hooks", "hooks.json")}}
+	manifest := filepath.Join(p.Root, ".claude-plugin", "plugin.json")
+	text := f.read(found, manifest)
+	if text == nil {
+		return all
+	}
+	found.Files = found.Files[:len(found.Files)-1] // it is no settings file
+	values := []jsontext.Value{member(text, "hooks")}
+	if items, isList := js.Array(values[0]); isList {
+		values = items
+	}
+	for _, value := range values {
+		if path, isPath := js.String(value); isPath {
+			path = filepath.Join(p.Root, path)
+			if !slices.ContainsFunc(all, func(s hooks.Source) bool { return s.Name == path }) {
+				all = append(all, hooks.Source{Name: path})
+			}
+		} else if value.Kind() == '{' {
+			all = append(all, hooks.Source{Name: manifest, Hooks: value})
+		}
+	}
+	return all
 }
 
 func (found *Found) disable(names []string) {

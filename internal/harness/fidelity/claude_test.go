@@ -1,0 +1,144 @@
+package fidelity
+
+import (
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+)
+
+const claudeSettings = ".claude/settings.json"
+
+// TestFireAnswersAsClaudeCodeDid holds fire against the recorded answers of the client.
+func TestFireAnswersAsClaudeCodeDid(t *testing.T) {
+	cases := readTable(t, "claude", claudeSettings)
+	require.GreaterOrEqual(t, len(cases), 120)
+	version, answers := readAnswers(t, "claude")
+	compare(t, "claude", version, cases, answers, fireAll(t, cases, fireAsClaude))
+}
+
+// fireAll returns what fire answers to each case.
+func fireAll(t testing.TB, cases []fidelityCase, one func(testing.TB, fidelityCase) answer) map[string]answer {
+	var mutex sync.Mutex
+	ours := map[string]answer{}
+	each(cases, 4, func(c fidelityCase) {
+		got := one(t, c)
+		mutex.Lock()
+		defer mutex.Unlock()
+		ours[c.name] = got
+	})
+	return ours
+}
+
+// claudeTool is the call that the fake model makes for an event of a tool.
+type claudeTool struct {
+	name  string
+	input map[string]any
+}
+
+// notes is a file in the project.
+const notes = "notes.txt"
+
+// callFor returns the call of a case. One that needs no permission is only asked for by a
+// hook; one that needs it shows whether a hook gives it.
+func callFor(c fidelityCase, project string, needsPermission bool) claudeTool {
+	switch {
+	case c.tool == "Read":
+		return claudeTool{"Read", map[string]any{"file_path": filepath.Join(project, notes)}}
+	case c.tool == "Agent":
+		return claudeTool{"Agent", map[string]any{"description": "x", "prompt": "be a helper", "subagent_type": "general-purpose", "run_in_background": false}}
+	case c.event == "PostToolUseFailure":
+		return claudeTool{"Bash", map[string]any{"command": "cat case:" + c.name, "description": "x"}}
+	case c.event == "PermissionRequest", c.event == "PermissionDenied", needsPermission:
+		return claudeTool{"Bash", map[string]any{"command": "touch case:" + c.name, "description": "x"}}
+	}
+	return claudeTool{"Bash", map[string]any{"command": "echo " + toolOutput + " case:" + c.name, "description": "x"}}
+}
+
+// fireAsClaude returns what fire answers to a case.
+func fireAsClaude(t testing.TB, c fidelityCase) answer {
+	w := newWorld(t)
+	writeFile(t, filepath.Join(w.project, notes), toolOutput+"\n")
+	call := callFor(c, w.project, false)
+	event := map[string]any{"session_id": "s", "hook_event_name": c.event}
+	switch c.event {
+	case "PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest":
+		event["tool_name"], event["tool_input"] = call.name, call.input
+	}
+	switch c.event {
+	case "PostToolUse":
+		if call.name == "Bash" {
+			event["tool_response"] = map[string]any{"stdout": toolOutput, "stderr": "", "interrupted": false, "isImage": false}
+		}
+	case "UserPromptSubmit":
+		event["prompt"] = "go"
+	case "UserPromptExpansion":
+		event["command_name"], event["expansion_type"], event["prompt"] = "plain", "slash_command", "/plain"
+	case "SessionStart":
+		event["source"] = "startup"
+	case "SessionEnd":
+		event["reason"] = "other"
+	case "Stop":
+		event["stop_hook_active"] = false
+	case "SubagentStart", "SubagentStop":
+		event["agent_type"] = "general-purpose"
+	}
+	text, err := json.Marshal(event)
+	require.NoError(t, err)
+	got, ran := w.fire(t, c, "claude", claudeSettings, string(text))
+	p, a := got.Policy, answer{verdict: undecided, ran: ran}
+	texts := []string{p.AdditionalContext}
+	switch {
+	case p.Blocking && p.Stop:
+		a.verdict = stopped
+	case p.Blocking:
+		a.verdict = denied
+	case p.Stop:
+		a.verdict = stopped
+	case p.Verdict == asks, p.Verdict == allowed:
+		a.verdict = p.Verdict
+	case p.ToolInput != nil:
+		a.verdict = allowed // the cases change the input to one that needs no permission
+	}
+	if a.verdict == stopped && strings.HasSuffix(c.event, "Stop") {
+		a.verdict = undecided // the turn ends with and without it
+	}
+	switch {
+	case a.verdict == stopped && isPrompt(c.event):
+		a.verdict, texts = denied, nil // for the client the same
+	case a.verdict == denied && isPrompt(c.event), a.verdict == stopped:
+		texts = nil // the model is not asked any more
+	case a.verdict == denied, a.verdict == asks: // nobody can be asked
+		texts = append(texts, p.Reason)
+	}
+	if ranTool(c, a.verdict) {
+		output := toolOutput
+		if p.ToolInput != nil {
+			output = string(p.ToolInput)
+		}
+		if p.ToolOutput != nil {
+			output = string(p.ToolOutput)
+		}
+		texts = append(texts, output)
+	}
+	a.model = c.marksOf(texts...)
+	return a
+}
+
+// isPrompt reports whether an event is about what the user writes; if it is blocked, the
+// model is not asked.
+func isPrompt(event string) bool { return strings.HasPrefix(event, "UserPrompt") }
+
+// ranTool reports whether the tool of a case ran that prints something.
+func ranTool(c fidelityCase, verdict string) bool {
+	switch c.event {
+	case "PreToolUse":
+		return (verdict == undecided || verdict == allowed) && c.tool != "Agent"
+	case "PostToolUse":
+		return verdict != stopped && c.tool != "Agent"
+	}
+	return false
+}

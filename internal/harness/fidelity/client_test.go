@@ -1,0 +1,303 @@
+//go:build fidelity
+
+package fidelity
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// TestClaudeCode asks the real client about every case and compares with its recorded
+// answers, and fire with it. FSMTX_FIDELITY_VERSION=latest asks the newest client and
+// prints what changed; FSMTX_FIDELITY_UPDATE=1 records the answers.
+func TestClaudeCode(t *testing.T) {
+	cases := readTable(t, "claude", claudeSettings)
+	pinned, recorded := readAnswers(t, "claude")
+	version := newest(t)
+	theirs := askClaude(t, cases, version)
+	if version == realclient.Version && os.Getenv("FSMTX_FIDELITY_UPDATE") != "" {
+		writeAnswers(t, "claude", version, cases, theirs)
+		_, recorded = readAnswers(t, "claude")
+	}
+	changed := 0
+	for _, c := range cases {
+		if _, asked := theirs[c.name]; !asked {
+			continue
+		}
+		if got := theirs[c.name].String(); got != recorded[c.name] {
+			changed++
+			report := t.Errorf
+			if version != realclient.Version {
+				report = t.Logf
+			}
+			report("%s (%s): changed\n  %-8s %s\n  %-8s %s", c.name, c.event, pinned, recorded[c.name], version, got)
+		}
+	}
+	t.Logf("claude %s: %d of %d answers are those recorded with %s", version, len(cases)-changed, len(cases), pinned)
+	if version == realclient.Version {
+		compare(t, "claude", version, cases, recorded, fireAll(t, cases, fireAsClaude))
+	}
+}
+
+// newest returns the version to ask: the pinned one unless FSMTX_FIDELITY_VERSION names
+// another.
+func newest(t *testing.T) string {
+	version := os.Getenv("FSMTX_FIDELITY_VERSION")
+	switch version {
+	case "":
+		return realclient.Version
+	case "latest":
+		found, err := realclient.Newest(t.Context())
+		require.NoError(t, err)
+		return found
+	}
+	return version
+}
+
+// askClaude returns the client's answers. Cases of one command on a tool's event share a
+// session; the others have one each.
+func askClaude(t *testing.T, cases []fidelityCase, version string) map[string]answer {
+	var mutex sync.Mutex
+	theirs := map[string]answer{}
+	keep := func(name string, a answer) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		theirs[name] = a
+	}
+	var together, alone []fidelityCase
+	for _, c := range cases {
+		if only := os.Getenv("FSMTX_FIDELITY_ONLY"); only != "" && !regexp.MustCompile(only).MatchString(c.name) {
+			continue
+		}
+		if c.command != "" && slices.Contains(toolEvents(), c.event) {
+			together = append(together, c)
+			continue
+		}
+		alone = append(alone, c)
+	}
+	t.Run("asking", func(t *testing.T) {
+		for batch := range slices.Chunk(together, 24) {
+			t.Run("together", func(t *testing.T) { t.Parallel(); askTogether(t, batch, version, keep) })
+		}
+		for _, c := range alone {
+			t.Run(c.name, func(t *testing.T) { t.Parallel(); keep(c.name, askAlone(t, c, version)) })
+		}
+	})
+	return theirs
+}
+
+func toolEvents() []string {
+	return []string{"PreToolUse", "PostToolUse", "PostToolUseFailure", "PermissionRequest"}
+}
+
+func sandboxOf(t *testing.T, version string) (*realclient.Sandbox, string) {
+	s := realclient.NewVersion(t, version)
+	s.Allow = nil
+	ran := s.Path("ran")
+	s.Env["PATH"] = s.Path("bin") + ":/usr/local/bin:/usr/bin:/bin"
+	s.Env["FIDELITY_RAN"] = ran
+	s.Env["FIDELITY_MARK"] = headerMark
+	s.Write("project/"+notes, toolOutput+"\n")
+	writeFile(t, s.Path("bin/ran"), ranProgram)
+	return s, ran
+}
+
+// dispatcher runs the command of the case that the event belongs to, as the client would
+// have run it.
+const dispatcher = `in=$(mktemp) && cat > "$in"
+name=$(sed -n 's/.*case:\([a-z0-9.-]*\).*/\1/p' "$in")
+[ -f "$1/$name" ] || exit 0
+exec sh -c "$(cat "$1/$name")" < "$in"
+`
+
+// askTogether asks about cases in one session, each by calls of its own. If a case stops
+// the session, the rest goes on in another one.
+func askTogether(t *testing.T, cases []fidelityCase, version string, keep func(string, answer)) {
+	for len(cases) > 0 {
+		s, _ := sandboxOf(t, version)
+		writeFile(t, s.Path("dispatch.sh"), dispatcher)
+		hooks := map[string]any{}
+		for _, event := range toolEvents() {
+			where := s.Path("cases/" + event)
+			require.NoError(t, os.MkdirAll(where, 0o755))
+			hooks[event] = []any{map[string]any{"hooks": []any{map[string]any{
+				"type": "command", "command": fmt.Sprintf("exec sh %s %s", s.Path("dispatch.sh"), where),
+			}}}}
+		}
+		settings, err := json.Marshal(map[string]any{"hooks": hooks})
+		require.NoError(t, err)
+		s.Write("project/"+claudeSettings, string(settings))
+		var turns []Turn
+		for _, c := range cases {
+			s.Write("cases/"+c.event+"/"+c.name, c.command)
+			turns = append(turns, callTurn(c, s.Project, false), callTurn(c, s.Project, true))
+		}
+		r := s.Try(Script{Main: append(turns, Say("done"))}, "go")
+		n := 0
+		for ; n < len(cases); n++ {
+			a := toolAnswer(r, cases[n])
+			keep(cases[n].name, a)
+			if a.verdict == stopped {
+				n++
+				break
+			}
+		}
+		cases = cases[n:]
+	}
+}
+
+func callTurn(c fidelityCase, project string, needsPermission bool) Turn {
+	id, call := c.name, callFor(c, project, needsPermission)
+	if needsPermission {
+		id += "+"
+	}
+	return Do(Call(id, call.name, call.input))
+}
+
+// toolAnswer reads what became of the calls of a case.
+func toolAnswer(r *realclient.Run, c fidelityCase) answer {
+	a := answer{verdict: undecided}
+	x := r.After(c.name)
+	if x == nil {
+		a.verdict = stopped
+		return a
+	}
+	news := withoutCommands(c, x.Request.News())
+	a.model = c.marksOf(news)
+	first, _ := r.Result(c.name)
+	second, _ := r.Result(c.name + "+")
+	switch c.event {
+	case "PreToolUse":
+		switch {
+		case first.IsError && strings.Contains(first.Text, "hook error"):
+			a.verdict = denied
+		case first.IsError:
+			a.verdict = asks // nobody can be asked
+		case c.tool == "" && !second.IsError:
+			a.verdict = allowed
+		}
+	case "PermissionRequest":
+		switch {
+		case !first.IsError:
+			a.verdict = allowed
+		case !strings.Contains(first.Text, "needs approval"):
+			a.verdict = denied
+		}
+	default:
+		if strings.Contains(news, "hook blocking error") || strings.Contains(news, "hook stopped") {
+			a.verdict = denied
+		}
+	}
+	if os.Getenv("FSMTX_FIDELITY_SHOW") != "" {
+		fmt.Printf("== %s: %v\n   1 %v %.300q\n   2 %v %.300q\n   news %.600q\n", c.name, a, first.IsError, first.Text, second.IsError, second.Text, news)
+	}
+	return a
+}
+
+// commandOf matches the commands in settings.
+var commandOf = regexp.MustCompile(`"command":\s*("(?:[^"\\]|\\.)*")`)
+
+// withoutCommands removes the hooks' commands from a text: the client tells the model
+// which command blocked, and marks in it are not the hook's words.
+func withoutCommands(c fidelityCase, text string) string {
+	if c.command != "" {
+		text = strings.ReplaceAll(text, c.command, "")
+	}
+	for _, content := range c.files {
+		for _, m := range commandOf.FindAllStringSubmatch(content, -1) {
+			if command, err := strconv.Unquote(m[1]); err == nil {
+				text = strings.ReplaceAll(text, command, "")
+			}
+		}
+	}
+	return text
+}
+
+const plainSkill = "---\nname: plain\ndescription: a skill\n---\nDo the plain thing.\n"
+
+// askAlone asks about a case in a session of its own.
+func askAlone(t *testing.T, c fidelityCase, version string) answer {
+	s, ran := sandboxOf(t, version)
+	server := newServer(t)
+	for path, content := range settingsOf(c, claudeSettings) {
+		writeFile(t, s.Path("project/"+path), strings.NewReplacer("{{PROJECT}}", s.Project, "{{HTTP}}", server).Replace(content))
+	}
+	var args []string
+	for _, dir := range pluginsOf(c) {
+		args = append(args, "--plugin-dir", filepath.Join(s.Project, dir))
+	}
+	script, prompt := Script{Main: []Turn{Say("done"), Say("again"), Say("and again")}}, "go"
+	switch {
+	case slices.Contains(toolEvents(), c.event):
+		script.Main = []Turn{callTurn(c, s.Project, false), Say("done")}
+		if c.tool == "" {
+			script.Main = slices.Insert(script.Main, 1, callTurn(c, s.Project, true))
+		}
+		script.Agents = map[string][]Turn{"helper": {Say("helped"), Say("helped again")}}
+	case strings.HasPrefix(c.event, "Subagent"):
+		script.Main = []Turn{Do(Agent("agent", "general-purpose", "be a helper")), Say("done")}
+		script.Agents = map[string][]Turn{"helper": {Say("helped"), Say("helped again"), Say("helped again")}}
+	case c.event == "UserPromptExpansion":
+		s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
+		prompt = "/plain"
+	}
+	r := s.Try(script, prompt, args...)
+	if os.Getenv("FSMTX_FIDELITY_SHOW") != "" {
+		fmt.Printf("== %s\n%s\n", c.name, r)
+	}
+	a := answer{verdict: undecided}
+	if slices.Contains(toolEvents(), c.event) {
+		a = toolAnswer(r, c)
+	} else {
+		a = otherAnswer(r, c)
+	}
+	a.ran = ranIn(ran)
+	if c.tool == "" && slices.Contains(toolEvents(), c.event) {
+		a.ran = slices.Compact(a.ran) // two calls were made
+	}
+	return a
+}
+
+// otherAnswer reads what became of an event that is not a tool's.
+func otherAnswer(r *realclient.Run, c fidelityCase) answer {
+	a := answer{verdict: undecided}
+	all := r.Exchanges(Main)
+	said := func(all []*Exchange) {
+		for _, x := range all {
+			a.model = append(a.model, c.marksOf(withoutCommands(c, x.Request.Text()))...)
+		}
+		a.model = slices.Compact(slices.Sorted(slices.Values(a.model)))
+	}
+	switch c.event {
+	case "Stop":
+		if len(all) > 1 {
+			a.verdict = denied
+		}
+		said(all)
+	case "SubagentStop", "SubagentStart":
+		agents := r.Exchanges(Subagent)
+		if len(agents) > 1 {
+			a.verdict = denied
+		}
+		said(agents)
+	default:
+		if len(all) == 0 {
+			a.verdict = denied
+		}
+		said(all)
+	}
+	return a
+}

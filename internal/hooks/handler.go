@@ -1,0 +1,121 @@
+package hooks
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
+)
+
+// refused says why a hook cannot run here, "" if it can.
+func (r runner) refused(f firing, h Hook, stdin []byte) string {
+	switch h.Type {
+	case dialect.CommandType:
+		return r.unset(h)
+	case dialect.RequestType:
+		if !r.dialect.Hooks.Requests {
+			break
+		}
+		if _, err := exec.LookPath("curl"); err != nil {
+			return "an http hook is sent by curl, which is not installed; it would have sent the event to " + h.Target
+		}
+		return ""
+	case "prompt", "agent":
+		return fmt.Sprintf("a hook of type %s asks a model, and there is none here; it would have been asked: %s", h.Type, asked(h.Target, stdin))
+	case "mcp_tool":
+		return fmt.Sprintf("unsupported handler: a hook of type mcp_tool calls a tool of an MCP server, and none runs here; it would have called %s with %s", h.Target, stdin)
+	}
+	return fmt.Sprintf("unsupported handler: this runtime runs hooks of type command only, not %q", h.Type)
+}
+
+// asked returns the prompt of a hook with the event in its place.
+func asked(prompt string, event []byte) string {
+	if strings.Contains(prompt, "$ARGUMENTS") {
+		return strings.ReplaceAll(prompt, "$ARGUMENTS", string(event))
+	}
+	return prompt + "\n\n" + string(event)
+}
+
+// unset says which variable of a plugin a command needs that is not a plugin's.
+func (r runner) unset(h Hook) string {
+	if !r.dialect.Hooks.Braces || h.Root != "" {
+		return ""
+	}
+	for _, v := range r.dialect.Hooks.Variables {
+		if v.Value == dialect.ValuePluginRoot && strings.Contains(strings.Join(append([]string{h.Command}, h.Args...), " "), "${"+v.Name+"}") {
+			return fmt.Sprintf("${%s} is set only for hooks of plugins; %s does not run the hook", v.Name, r.dialect.Title)
+		}
+	}
+	return ""
+}
+
+// request returns the process that sends the event of an http hook. curl reads everything
+// from standard input, so that no header is on a command line for others to see.
+func (r runner) request(f firing, h Hook, body []byte) process.Command {
+	var config strings.Builder
+	option := func(name, value string) {
+		fmt.Fprintf(&config, "%s = %s\n", name, strings.ReplaceAll(strconv.Quote(value), "\\x", "\\\\x"))
+	}
+	option("url", h.Target)
+	option("header", "Content-Type: application/json")
+	option("header", "Expect:")
+	for name, value := range h.Headers.All() {
+		text, _ := js.String(value)
+		option("header", name+": "+r.filled(text, h.AllowedEnv))
+	}
+	option("write-out", "\n%{http_code}")
+	text := strings.TrimRight(string(body), "\n")
+	config.WriteString("data-raw = " + string(js.Quote(escapedUnicode(text))) + "\n")
+	return process.Command{
+		Args: []string{"curl", "--silent", "--show-error", "--config", "-"}, Dir: f.session.Cwd, Env: r.environ,
+		Stdin: []byte(config.String()), Timeout: h.Timeout,
+	}
+}
+
+// escapedUnicode keeps what curl cannot read in a quoted text out of it.
+func escapedUnicode(text string) string { return strings.ReplaceAll(text, "\u0000", "") }
+
+// variable matches a variable in the header of a request.
+func variable() *regexp.Regexp { return regexp.MustCompile(`\$\{(\w+)\}|\$(\w+)`) }
+
+// filled returns a header with the values of the variables that it may use; others are
+// empty.
+func (r runner) filled(text string, allowed []string) string {
+	return variable().ReplaceAllStringFunc(text, func(found string) string {
+		name := strings.Trim(found, "${}")
+		if !slices.Contains(allowed, name) {
+			return ""
+		}
+		value := ""
+		for _, v := range r.environ {
+			if rest, ok := strings.CutPrefix(v, name+"="); ok {
+				value = rest
+			}
+		}
+		return value
+	})
+}
+
+// answered turns the outcome of a request into that of a command: a status that is not
+// 2xx is a failure, and its body does not count.
+func answered(o process.Outcome) process.Outcome {
+	if o.Err != nil || !o.Exited(0) {
+		if o.Err == nil {
+			o.Err = fmt.Errorf("of type http failed: %s", strings.TrimSpace(o.Stderr))
+		}
+		return o
+	}
+	at := strings.LastIndexByte(o.Stdout, '\n')
+	status := o.Stdout[at+1:]
+	o.Stdout = strings.TrimRight(o.Stdout[:max(at, 0)], "\n")
+	if !strings.HasPrefix(status, "2") {
+		o.Err = fmt.Errorf("of type http failed: the server answered with status %s", status)
+	}
+	return o
+}
