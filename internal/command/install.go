@@ -33,6 +33,7 @@ type installFlags struct {
 	user, project, local bool
 	check, print, remove bool
 	noTaskTools          bool
+	steps                stepChoice
 	hydrate              []string // nil: none were given
 }
 
@@ -40,7 +41,7 @@ func newInstall(s terminal.Streams) *cobra.Command {
 	var f installFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [--no-task-tools] [-- hydrate flags]",
+		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [--no-task-tools] [--no-steps] [-- hydrate flags]",
 		Short:                 "Add the hooks to a settings file of the client, or remove them",
 		Long: `Adds hooks to one settings file of Claude Code. They run this program by its
 absolute path or, with --project, by the name fsmtx, which must lead to this program on
@@ -51,6 +52,15 @@ PATH, as it must on the machines of all who share the project:
   PreToolUse of the task tools    fsmtx hydrate   checks which folder the client ran
   Stop                            fsmtx hydrate   the same
   SessionStart                    fsmtx recover   finishes an interrupted change
+
+and, so that the steps of a workflow hold (docs/steps.md), unless --no-steps is given:
+
+  PreToolUse of TaskUpdate        fsmtx step      refuses a step whose turn it is not
+  PreToolUse of Write, Edit, NotebookEdit         refuses to edit the task files
+  PreToolUse of Bash(fsmtx *)                     asks the person before a step is skipped
+  TaskCompleted                                   the same as TaskUpdate
+  Stop, SubagentStop                              reminds of open steps; --stop hold, off
+  SessionStart after compact, resume              tells where the work stands
 
 It also sets CLAUDE_CODE_ENABLE_TODO_TOOLS to 1 under "env" in that file, because
 newer models have no task tools without it. A value that is set already, in the
@@ -66,7 +76,7 @@ read, and in which parent directory the project is.
 
 Everything else in the file keeps every byte, and the file keeps its mode. If it is
 a symbolic link, the link's target is edited. Outdated hooks are updated; they keep
-their hydrate flags unless new ones follow "--". New hooks get --announce. The
+their flags unless --stop, --checks or flags of hydrate after "--" replace them. New hooks get --announce. The
 client's time limit of each hook is 5 s longer than its --lock-timeout. A file with
 comments, or that is not valid JSON, is refused and not changed.
 
@@ -80,6 +90,8 @@ before.`,
 			"fsmtx install --print --project      # show the result, change nothing",
 			"fsmtx install --check || fsmtx install",
 			"fsmtx install --no-task-tools        # hooks only, no variable",
+			"fsmtx install --stop hold            # no end of a turn while a step is ready",
+			"fsmtx install --no-steps             # tasks only, nothing is refused",
 			"fsmtx install --remove",
 		) + `
 
@@ -104,6 +116,7 @@ Exit codes of --check:
 	flags.BoolVar(&f.print, "print", false, "print the resulting file, change nothing")
 	flags.BoolVar(&f.remove, "remove", false, "remove the hooks")
 	flags.BoolVar(&f.noTaskTools, "no-task-tools", false, "do not set CLAUDE_CODE_ENABLE_TODO_TOOLS")
+	f.steps.flags(c)
 	return c
 }
 
@@ -117,6 +130,10 @@ func (f *installFlags) parse(args []string, dash int) error {
 		return &exit{exitNo, errors.New("--check cannot be combined with --print or --remove"), "run fsmtx install --help"}
 	case f.remove && f.noTaskTools:
 		return &exit{exitNo, errors.New("--remove cannot be combined with --no-task-tools"), "install --no-task-tools removes the variable and keeps the hooks"}
+	case f.remove && f.steps.given():
+		return &exit{exitNo, errors.New("--remove cannot be combined with --no-steps, --stop or --checks"), "install --no-steps removes the hooks of steps and keeps the others"}
+	case f.steps.validate() != nil:
+		return f.steps.validate()
 	case dash < 0 && len(args) > 0, dash > 0:
 		return &exit{exitNo, fmt.Errorf("unexpected argument %q", args[0]), `put flags for hydrate after "--"`}
 	case dash == 0 && (f.check || f.remove):
@@ -160,6 +177,9 @@ func parseHydrate(args []string) (f hydrateFlags, err error) {
 // limitTime makes the client wait longer for each hook than the hook waits for locks.
 func limitTime(hooks []settings.Hook) {
 	for i, h := range hooks {
+		if h.Args[0] == "step" {
+			continue // settings.Steps knows which of them run checks
+		}
 		wait := recoverTimeout
 		if h.Args[0] == "hydrate" {
 			f, err := parseHydrate(h.Flags)
@@ -220,6 +240,7 @@ type installPlan struct {
 	hooks  []settings.Hook // that the file should hold
 	tools  taskTools
 	report settings.Report // how the file differs
+	data   []byte          // of the file, without hooks that it should not hold
 }
 
 // plan takes the flags of hydrate from the command line, else from the file, else the
@@ -237,6 +258,9 @@ func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installP
 		}
 	}
 	limitTime(p.hooks)
+	if p.hooks, err = f.steps.withSteps(file.Data, p.hooks, binary); err != nil {
+		return p, inFile(file, err)
+	}
 	if !f.remove {
 		if p.tools, err = f.findTaskTools(s, file, p.hooks); err != nil {
 			return p, inFile(file, err)
@@ -250,6 +274,14 @@ func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installP
 	}
 	if p.report, err = settings.Inspect(file.Data, p.hooks); err != nil {
 		return p, inFile(file, err)
+	}
+	var unwanted bool
+	if p.data, unwanted, err = f.steps.cleared(file.Data, binary); err != nil {
+		return p, inFile(file, err)
+	}
+	if unwanted {
+		p.report.State = settings.Outdated
+		p.report.Why = append(p.report.Why, "fsmtx step: is there, with --no-steps it should not be")
 	}
 	if unusable != nil && p.report.State == settings.Installed {
 		p.report = settings.Report{State: settings.Outdated, Why: []string{unusable.Error()}}
@@ -308,7 +340,7 @@ func (f *installFlags) printState(s terminal.Streams, p installPlan) error {
 }
 
 func (f *installFlags) install(s terminal.Streams, p installPlan) error {
-	data, err := settings.Add(p.file.Data, p.hooks)
+	data, err := settings.Add(p.data, p.hooks)
 	if err != nil {
 		return inFile(p.file, err)
 	}

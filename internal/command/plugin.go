@@ -15,6 +15,7 @@ import (
 type pluginFlags struct {
 	name  string
 	force bool
+	steps stepChoice
 	with  []string
 }
 
@@ -33,7 +34,7 @@ func newPlugin(s terminal.Streams) *cobra.Command {
 	var f pluginFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "plugin [--name NAME] [--with PART] [--force] DIR",
+		Use:                   "plugin [--name NAME] [--with PART] [--no-steps] [--force] DIR",
 		Short:                 "Write a plugin for the client that contains this program",
 		Long: `Writes a complete plugin for Claude Code into DIR, and a marketplace that offers it:
 the manifests, the hooks, this program as bin/fsmtx, and the sample skill
@@ -44,6 +45,9 @@ are added; files that differ are replaced only with --force, and other files are
 left alone. Any other directory must be empty.
 
 The plugin has its own hooks: with it, "fsmtx install" is not needed.
+
+Its hooks also hold the agent to the steps of a workflow (fsmtx step --help), unless
+--no-steps is given.
 
 --with planning adds the fourteen guards of a planning workflow (fsmtx guard) and
 their configuration, config/planning-config.yaml. --with skill-files adds the hook
@@ -62,10 +66,16 @@ that keeps the agent from reading the fsm.json of a skill.`,
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error { return f.run(s, args[0]) },
+		RunE: func(_ *cobra.Command, args []string) error {
+			if err := f.steps.validate(); err != nil {
+				return err
+			}
+			return f.run(s, args[0])
+		},
 	}
 	c.Flags().StringVar(&f.name, "name", "fsmtx", "`name` of the plugin and its marketplace, and prefix of its skills")
 	c.Flags().StringSliceVar(&f.with, "with", nil, "add a `part`: planning or skill-files (repeatable)")
+	f.steps.flags(c)
 	c.Flags().BoolVar(&f.force, "force", false, "replace files of the plugin that differ")
 	return c
 }
@@ -102,6 +112,9 @@ func (f *pluginFlags) run(s terminal.Streams, dir string) error {
 
 func (f *pluginFlags) parts() ([]plugin.Part, error) {
 	parts := []plugin.Part{plugin.Hydration()}
+	if !f.steps.none {
+		parts = append(parts, plugin.Steps(f.steps.applied(nil)))
+	}
 	slices.Sort(f.with)
 	for _, name := range slices.Compact(f.with) {
 		part, err := extra(name)

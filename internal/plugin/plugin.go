@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -58,6 +59,17 @@ func Hydration() Part {
 		"`hydrate` reads the folders of skills and plugins, and changes the session's task list\n" +
 			"and a hidden directory beside it. `recover` finishes or rolls back a change of the task\n" +
 			"list that was interrupted."}
+}
+
+// Steps is the part that holds the agent to the steps of a workflow. flags are those of
+// fsmtx step.
+func Steps(flags []string) Part {
+	return Part{Hooks: settings.Steps(Command, flags),
+		About: "`step` refuses a step before those that it depends on are done, and a step that is not\n" +
+			"done as its workflow says; it reminds the agent of the steps that are left. It runs the\n" +
+			"commands that a workflow declares as checks of its steps, with the rights of the client:\n" +
+			"use workflows as you use scripts. What it decided is in `steps.jsonl` in the list's hidden\n" +
+			"directory. A person goes past a step with `bin/fsmtx step skip` or `done`."}
 }
 
 // Planning is the part that enforces the rules of a planning workflow.
@@ -137,7 +149,7 @@ func (p Plugin) readme() []byte {
 		for _, h := range part.Hooks {
 			matcher := ""
 			if h.Matcher != "" {
-				matcher = fmt.Sprintf(" of `%s`", h.Matcher)
+				matcher = fmt.Sprintf(" of `%s`", cmp.Or(h.If, h.Matcher))
 			}
 			fmt.Fprintf(&b, "- %s%s: `fsmtx %s`\n", h.Event, matcher, strings.Join(append(h.Args[:len(h.Args):len(h.Args)], h.Flags...), " "))
 		}

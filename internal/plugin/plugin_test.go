@@ -67,7 +67,11 @@ func TestReadmeNamesEveryHook(t *testing.T) {
 	assert.Contains(t, string(p.readme()), "\n- SessionStart: `fsmtx recover --hook`\n")
 	assert.NotContains(t, string(p.readme()), "guard")
 
-	p.Parts = append(p.Parts, Planning(), SkillFiles())
+	assert.NotContains(t, string(p.readme()), "step`")
+
+	p.Parts = append(p.Parts, Steps([]string{"--stop=hold"}), Planning(), SkillFiles())
+	assert.Contains(t, string(p.readme()), "\n- PreToolUse of `TaskUpdate`: `fsmtx step --stop=hold`\n")
+	assert.Contains(t, string(p.readme()), "\n- PreToolUse of `Bash(fsmtx *)`: `fsmtx step --stop=hold`\n")
 	for _, part := range p.Parts {
 		for _, h := range part.Hooks {
 			assert.Contains(t, string(p.readme()), "- "+h.Event)

@@ -84,7 +84,7 @@ func createdByAdd(data []byte, hooks []Hook) bool {
 
 // as returns the hook with the settings of the entry.
 func (h Hook) as(e entry) Hook {
-	h.Command, h.Matcher, h.Timeout, h.Flags = e.program, e.matcher, int(e.timeout), h.flagsOf(e.call)
+	h.Command, h.Matcher, h.Timeout, h.If, h.Flags = e.program, e.matcher, int(e.timeout), e.only, h.flagsOf(e.call)
 	return h
 }
 

@@ -11,6 +11,7 @@ type entry struct {
 	call
 	matcher string
 	timeout float64 // seconds, 0 if there is none
+	only    string  // "if"
 	path    []place // from the root to the group that holds the entry
 	place   place   // among the group's hooks
 	plain   bool    // the group has no members but hooks and matcher
@@ -85,8 +86,9 @@ func (d document) findInGroup(v hujson.Value, pointer string, h Hook) ([]entry, 
 		if err != nil {
 			return nil, err
 		}
-		if c, ok := callOf(o); ok && h.owns(c) {
-			found = append(found, entry{call: c, matcher: matcher, timeout: seconds(o), place: place{hooks, i}, plain: isPlain(group)})
+		if c, ok := callOf(o); ok && h.owns(c, matcher) {
+			only, _ := o.text("if")
+			found = append(found, entry{call: c, matcher: matcher, timeout: seconds(o), only: only, place: place{hooks, i}, plain: isPlain(group)})
 		}
 	}
 	return found, nil

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
@@ -23,6 +24,13 @@ type Hook struct {
 	Args    []string // the subcommand and the flags that identify the hook
 	Flags   []string // the user's choice, after Args
 	Timeout int      // seconds
+	If      string   // permission rule of the calls that it is for, such as "Bash(git *)"; empty for all
+
+	// Several hooks of one event may have the same Args. Their Tools are equal, and
+	// tell them apart: an entry whose matcher names Tools[i] is that with Tool i. Any
+	// other entry is that with Tool 0, so that it is updated and removed too.
+	Tools []string
+	Tool  int
 }
 
 // taskTools are the tools before which hydrate checks that the tasks are those of the
@@ -36,13 +44,48 @@ func Hooks(binary string, flags []string) []Hook {
 	timeout := TimeLimit(defaultWait)
 	hydrate, recover := []string{"hydrate"}, []string{"recover", "--hook"}
 	return []Hook{
-		{event.PostToolUse, "Skill", binary, hydrate, flags, timeout},
-		{event.UserPromptExpansion, "", binary, hydrate, flags, timeout},
-		{event.PreToolUse, taskTools, binary, hydrate, flags, timeout},
-		{event.Stop, "", binary, hydrate, flags, timeout},
-		{event.SessionStart, "", binary, recover, nil, timeout},
+		{Event: event.PostToolUse, Matcher: "Skill", Command: binary, Args: hydrate, Flags: flags, Timeout: timeout},
+		{Event: event.UserPromptExpansion, Command: binary, Args: hydrate, Flags: flags, Timeout: timeout},
+		{Event: event.PreToolUse, Matcher: taskTools, Command: binary, Args: hydrate, Flags: flags, Timeout: timeout},
+		{Event: event.Stop, Command: binary, Args: hydrate, Flags: flags, Timeout: timeout},
+		{Event: event.SessionStart, Command: binary, Args: recover, Timeout: timeout},
 	}
 }
+
+// Steps returns the hooks that hold the agent to the steps of a workflow: one subcommand,
+// which reads the event. flags are its flags.
+//
+// The client offers TaskUpdate, Stop and the others to the agent and to its subagents. A
+// task that is completed without PreToolUse having been heard is seen at TaskCompleted
+// (fact 38). "if" keeps the hook on Bash from running for every command (fact 41).
+func Steps(binary string, flags []string) []Hook {
+	short := TimeLimit(defaultWait)
+	step := Hook{Command: binary, Args: []string{"step"}, Flags: flags, Timeout: short}
+	on := func(event, matcher string, timeout int) Hook {
+		h := step
+		h.Event, h.Matcher, h.Timeout = event, matcher, timeout
+		return h
+	}
+	update := on(event.PreToolUse, "TaskUpdate", StepTimeout)
+	edit := on(event.PreToolUse, "Write|Edit|NotebookEdit", short)
+	shell := on(event.PreToolUse, "Bash", short)
+	shell.If = "Bash(" + Program + " *)"
+	calls := []Hook{update, edit, shell}
+	for i := range calls {
+		calls[i].Tools, calls[i].Tool = []string{"TaskUpdate", "Write", "Bash"}, i
+	}
+	return append(calls,
+		on(event.TaskCompleted, "", StepTimeout),
+		on(event.Stop, "", short),
+		on(event.SubagentStop, "", short),
+		on(event.SessionStart, "compact|resume", short),
+	)
+}
+
+// StepTimeout is the timeout in seconds of a hook that may run checks. It is above
+// fsmspec.MaxCheckTimeout, so above the longest check of any workflow: the model hears
+// nothing of a hook that the client kills (fact 46).
+const StepTimeout = 1860
 
 const (
 	// defaultWait is how long hydrate and recover wait for locks without flags.
@@ -66,8 +109,9 @@ func DefaultFlags() []string { return []string{"--announce"} }
 
 func (h Hook) subcommand() string { return strings.Join(h.Args, " ") }
 
-// owns reports whether the call is this hook, whatever its path and flags.
-func (h Hook) owns(c call) bool {
+// owns reports whether a call, in a group with that matcher, is this hook, whatever its
+// path and flags.
+func (h Hook) owns(c call, matcher string) bool {
 	if len(c.args) == 0 || c.args[0] != h.Args[0] {
 		return false
 	}
@@ -76,7 +120,13 @@ func (h Hook) owns(c call) bool {
 			return false
 		}
 	}
-	return h.isProgram(c.program)
+	return h.isProgram(c.program) && h.isTool(matcher)
+}
+
+func (h Hook) isTool(matcher string) bool {
+	names := strings.FieldsFunc(matcher, func(r rune) bool { return !unicode.IsLetter(r) })
+	named := slices.IndexFunc(h.Tools, func(tool string) bool { return slices.Contains(names, tool) })
+	return max(named, 0) == h.Tool
 }
 
 // isProgram reports whether the path is this program: by its usual name, by the

@@ -40,7 +40,7 @@ func Inspect(data []byte, hooks []Hook) (Report, error) {
 		}
 		seen += len(found)
 		if why := h.compare(found); why != "" {
-			report.Why = append(report.Why, h.Event+": "+why)
+			report.Why = append(report.Why, h.name()+": "+why)
 		}
 	}
 	if slices.ContainsFunc(hooks, Hook.setsTaskTools) {
@@ -61,6 +61,15 @@ func Inspect(data []byte, hooks []Hook) (Report, error) {
 		report.State = Outdated
 	}
 	return report, nil
+}
+
+// name is what messages call the hook: its event, and what tells it from others of the
+// event.
+func (h Hook) name() string {
+	if len(h.Tools) > 0 {
+		return h.Event + " of " + h.Tools[h.Tool]
+	}
+	return h.Event
 }
 
 // Keep returns the hooks with the flags that they have in the settings, so that
@@ -118,6 +127,8 @@ func (h Hook) compare(found []entry) string {
 		return fmt.Sprintf("has timeout %v s, want %d s", e.timeout, h.Timeout)
 	case e.matcher != h.Matcher:
 		return fmt.Sprintf("has matcher %q, want %q", e.matcher, h.Matcher)
+	case e.only != h.If:
+		return fmt.Sprintf("has if %q, want %q", e.only, h.If)
 	case !slices.Equal(h.flagsOf(e.call), h.Flags):
 		return fmt.Sprintf("has flags %q, want %q", strings.Join(h.flagsOf(e.call), " "), strings.Join(h.Flags, " "))
 	}

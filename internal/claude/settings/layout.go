@@ -60,11 +60,12 @@ func (l layout) group(h Hook, indent string) (hujson.ValueTrimmed, error) {
 		Command string   `json:"command"`
 		Args    []string `json:"args"`
 		Timeout int      `json:"timeout"`
+		If      string   `json:"if,omitzero"`
 	}
 	value, err := json.Marshal(struct {
 		Matcher string    `json:"matcher,omitzero"`
 		Hooks   []command `json:"hooks"`
-	}{h.Matcher, []command{{"command", h.Command, append(h.Args[:len(h.Args):len(h.Args)], h.Flags...), h.Timeout}}})
+	}{h.Matcher, []command{{"command", h.Command, append(h.Args[:len(h.Args):len(h.Args)], h.Flags...), h.Timeout, h.If}}})
 	if err != nil {
 		return nil, err
 	}

@@ -119,6 +119,7 @@ var foreign = rapid.SampledFrom([]string{
 	`{"type":"command","command":"hydrate","args":["fsmtx"]}`,
 	`{"type":"command","command":"/opt/bin/fsmtx-old","args":["hydrate"]}`,
 	`{"type":"command","command":"fsmtx recover"}`,
+	`{"type":"command","command":"fsmtx","args":["steps"],"if":"Bash(fsmtx *)"}`,
 	`{"type":"command","command":"fsmtx","args":["help","hydrate"]}`,
 	`{"type":"command","command":"fsmtx","args":["hydrate",1]}`,
 	`{"type":"http","command":"fsmtx","args":["hydrate"]}`,

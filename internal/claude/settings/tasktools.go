@@ -25,7 +25,7 @@ const mark = "--task-tools"
 func WithTaskTools(hooks []Hook, on bool) []Hook {
 	hooks = slices.Clone(hooks)
 	for i, h := range hooks {
-		if h.Event != event.SessionStart {
+		if h.Event != event.SessionStart || h.Args[0] != "recover" {
 			continue
 		}
 		flags := slices.DeleteFunc(slices.Clone(h.Flags), isMark)
