@@ -14,6 +14,7 @@ import (
 // Entry is a committed transaction that is still kept, with its deleted files.
 type Entry struct {
 	ID      string
+	Number  int64       // in the order of commits, from 1; 0 for one that an earlier version made
 	Time    time.Time   // by the clock of that moment
 	Label   string      // as given in Change
 	Record  string      // as given in Change
@@ -96,7 +97,7 @@ func (d *Dir) entry(id string) (Entry, error) {
 		return Entry{}, errNotEntry
 	}
 	return Entry{
-		ID: j.ID, Time: j.Time, Label: j.Label, Record: j.Record,
+		ID: j.ID, Number: numberOf(j.ID), Time: j.Time, Label: j.Label, Record: j.Record,
 		Created: filesOf(j.Creates), Deleted: filesOf(j.Deletes),
 		Backups: d.txnPath(j.ID, backupName),
 	}, nil

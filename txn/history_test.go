@@ -35,7 +35,7 @@ func TestHistoryKeepsTheDeletedFiles(t *testing.T) {
 	h := history(t, dir)
 	require.Len(t, h, 1)
 	assert.Equal(t, Entry{
-		ID: h[0].ID, Time: h[0].Time, Label: "a label", Record: "a record",
+		ID: h[0].ID, Number: 1, Time: h[0].Time, Label: "a label", Record: "a record",
 		Created: []EntryFile{{"3.json", 10, digest([]byte("new 3.json")), 0o644}, {"4.json", 10, digest([]byte("new 4.json")), 0o600}},
 		Deleted: []EntryFile{{"2.json", 10, digest([]byte("old 2.json")), 0o640}},
 		Backups: filepath.Join(stateDirOf(dir), "txn-"+h[0].ID, "old"),

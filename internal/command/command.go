@@ -47,6 +47,8 @@ var subcommands = []subcommand{
 	{name: "hydrate", make: newHydrate, misused: refuseFlags},
 	{name: "step", make: newStep, misused: refuseStep, below: stepSubcommands},
 	{name: "recover", make: newRecover},
+	{name: "log", make: newLog},
+	{name: "undo", make: newUndo},
 	{name: "locate", make: newLocate},
 	{name: "validate", make: newValidate, misused: refuseToValidate},
 	{name: "schema", make: newSchema},

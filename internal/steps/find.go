@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,11 +12,11 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// ErrNoList is returned when no task list with a workflow belongs to a project.
-var ErrNoList = errors.New("no task list of this project has a workflow")
+// ErrNoList is returned when no task list ever had a workflow of a project.
+var ErrNoList = errors.New("no task list has had a workflow of this project")
 
-// Newest returns the directory of the list that was hydrated last of those with a
-// workflow whose project is cwd or a directory above it, and the session that called the
+// Newest returns the directory of the list that was hydrated last of those that
+// had a workflow of the project that cwd is or is in, and the session that called the
 // skill. lookup is os.LookupEnv or a stand-in for it.
 //
 // Errors: ErrNoList, those of claude.ConfigDir, or the file system's.
@@ -34,12 +35,8 @@ func Newest(ctx context.Context, lookup func(string) (string, bool), cwd string)
 		if err != nil {
 			continue // what cannot be read has no workflow to go on with
 		}
-		live, err := stepsOf(history)
-		if err != nil || !live.belongTo(cwd) {
-			continue
-		}
-		if at := history[len(history)-1].Time; at.After(newest) {
-			dir, session, newest = list, live[len(live)-1].workflow.Session, at
+		if w := lastOf(history, cwd); w != nil && history[len(history)-1].Time.After(newest) {
+			dir, session, newest = list, w.Session, history[len(history)-1].Time
 		}
 	}
 	if dir == "" {
@@ -48,12 +45,18 @@ func Newest(ctx context.Context, lookup func(string) (string, bool), cwd string)
 	return dir, session, nil
 }
 
-func (all steps) belongTo(cwd string) bool {
-	for _, r := range all {
-		rel, err := filepath.Rel(r.workflow.Dir, cwd)
+// lastOf returns the last workflow of a history that belongs to the project of cwd, in the
+// list still or not, or nil.
+func lastOf(history []txn.Entry, cwd string) *Workflow {
+	for _, e := range slices.Backward(history) {
+		w, err := ParseWorkflow(e.Record)
+		if err != nil {
+			continue
+		}
+		rel, err := filepath.Rel(w.Dir, cwd)
 		if err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
-			return true
+			return &w
 		}
 	}
-	return false
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -68,13 +69,9 @@ func liveSteps(dir string) (steps, error) {
 // count for nothing.
 func stepsOf(history []txn.Entry) (steps, error) {
 	var live steps
-	undone, gone := map[string]bool{}, map[string]bool{}
+	undone, gone := tasks.Undone(history), map[string]bool{}
 	for _, e := range slices.Backward(history) {
-		if undone[e.ID] {
-			continue
-		}
-		if id := undoes(e.Label); id != "" {
-			undone[id] = true
+		if undone[e.ID] != "" || tasks.Undoes(e.Label) != "" {
 			continue
 		}
 		if e.Record != "" {
@@ -90,11 +87,6 @@ func stepsOf(history []txn.Entry) (steps, error) {
 	}
 	slices.SortFunc(live, func(a, b recorded) int { return cmp.Compare(a.ID, b.ID) })
 	return live, nil
-}
-
-// undoes returns the id of the transaction that a transaction with this label took back.
-func undoes(label string) string {
-	return jsonx.StringMember([]byte(label), "undo")
 }
 
 // createdBy returns the steps of a hydration that are not gone.

@@ -24,6 +24,7 @@ type Label struct {
 	Command    string `json:"command"`
 	Spec       string `json:"spec"` // path of the fsm.json
 	Session    string `json:"session"`
+	Undo       string `json:"undo,omitzero"` // id of the change that this one took back
 }
 
 // Outcome is what Replace did.

@@ -1,0 +1,214 @@
+package tasks
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// history returns the committed changes of the list.
+func (l *List) history(t *testing.T) []txn.Entry {
+	entries, err := txn.ReadHistory(l.Dir)
+	require.NoError(t, err)
+	return entries
+}
+
+// last returns the id of the last change.
+func (l *List) last(t *testing.T) string {
+	h := l.history(t)
+	require.NotEmpty(t, h)
+	return h[len(h)-1].ID
+}
+
+// replace hydrates the list with n tasks.
+func (l *List) replace(t *testing.T, n int) (id string) {
+	var entries []string
+	for i := range n {
+		entries = append(entries, `{"id": `+string(rune('1'+i))+`, "subject": "a"}`)
+	}
+	_, err := l.Replace(t.Context(), Label{Invocation: newInvocation(), Command: "skill"}, planner(t, "["+strings.Join(entries, ",")+"]", nil))
+	require.NoError(t, err)
+	return l.last(t)
+}
+
+var invocations int // so that no two are the same
+
+func newInvocation() string { invocations++; return strconv.Itoa(invocations) }
+
+// listed returns the names and contents of the tasks.
+func (l *List) listed(t *testing.T) map[string]string {
+	all := map[string]string{}
+	for _, name := range taskFiles(t, l.Dir) {
+		data, err := os.ReadFile(filepath.Join(l.Dir, name))
+		require.NoError(t, err)
+		all[name] = string(data)
+	}
+	return all
+}
+
+// TestUndo: what was deleted is the same file again, what was created is gone, the ids
+// are not given again, and undoing the undoing brings the change back.
+func TestUndo(t *testing.T) {
+	l := newList(t)
+	write(t, l.Dir, "1.json", task(manualTask, "1.json"))
+	l.replace(t, 2)
+	old := time.Date(2026, 1, 2, 3, 4, 5, 6, time.UTC)
+	require.NoError(t, os.Chtimes(filepath.Join(l.Dir, "2.json"), old, old))
+	before, was := l.listed(t), inode(t, filepath.Join(l.Dir, "2.json"))
+	id := l.replace(t, 3)
+	after := l.listed(t)
+
+	plan, err := l.PlanUndo(id, false)
+	require.NoError(t, err)
+	u, err := l.Undo(t.Context(), id, false)
+	require.NoError(t, err)
+	assert.Equal(t, plan, u)
+	assert.Equal(t, []string{"2.json", "3.json"}, u.Restored)
+	assert.Equal(t, []string{"4.json", "5.json", "6.json"}, u.Removed)
+	assert.Empty(t, u.Kept)
+	assert.Equal(t, before, l.listed(t))
+	assert.Equal(t, was, inode(t, filepath.Join(l.Dir, "2.json")))
+	info, err := os.Stat(filepath.Join(l.Dir, "2.json"))
+	require.NoError(t, err)
+	assert.True(t, info.ModTime().Equal(old))
+	mark, err := readHighWater(vfs.OS{}, l.Dir)
+	require.NoError(t, err)
+	assert.EqualValues(t, 6, mark)
+	assert.Equal(t, map[string]string{id: l.last(t)}, Undone(l.history(t)))
+
+	_, err = l.Undo(t.Context(), id, false)
+	require.ErrorIs(t, err, ErrUndone)
+	undoing := l.last(t)
+	_, err = l.Undo(t.Context(), undoing, false)
+	require.NoError(t, err)
+	assert.Equal(t, after, l.listed(t))
+	assert.Equal(t, map[string]string{undoing: l.last(t)}, Undone(l.history(t)))
+	_, err = l.Undo(t.Context(), id, false)
+	require.NoError(t, err, "the undoing was undone")
+	assert.Equal(t, before, l.listed(t))
+}
+
+func inode(t *testing.T, path string) uint64 {
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	return info.Sys().(*syscall.Stat_t).Ino
+}
+
+func TestUndoKeepsWhatOthersChanged(t *testing.T) {
+	l := newList(t)
+	l.replace(t, 2)
+	id := l.replace(t, 4)
+	write(t, l.Dir, "3.json", task(manualTask, "3.json"))
+	require.NoError(t, os.Remove(filepath.Join(l.Dir, "4.json")))
+	require.NoError(t, os.Remove(filepath.Join(l.Dir, "5.json")))
+	require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "5.json"), 0o755))
+	write(t, l.Dir, "1.json", task(manualTask, "1.json"))
+	u, err := l.PlanUndo(id, false)
+	require.NoError(t, err)
+	assert.Equal(t, []Kept{{"3.json", KeptChanged}, {"5.json", KeptTaken}, {"1.json", KeptTaken}}, u.Kept)
+	assert.Equal(t, []string{"4.json"}, u.Gone)
+	assert.Equal(t, []string{"6.json"}, u.Removed)
+	assert.Equal(t, []string{"2.json"}, u.Restored)
+
+	u, err = l.Undo(t.Context(), id, true)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"3.json", "6.json"}, u.Removed, "by force what changed goes too")
+	assert.Equal(t, []string{"1.json", "2.json", "5.json"}, taskFiles(t, l.Dir))
+	_, err = l.Undo(t.Context(), l.last(t), false)
+	require.NoError(t, err)
+	assert.Equal(t, task(manualTask, "3.json"), l.listedFile(t, "3.json"), "with what it held last")
+}
+
+func (l *List) listedFile(t *testing.T, name string) string {
+	data, err := os.ReadFile(filepath.Join(l.Dir, name))
+	require.NoError(t, err)
+	return string(data)
+}
+
+func TestUndoOfWhatWasReplaced(t *testing.T) {
+	l := newList(t)
+	first := l.replace(t, 2)
+	second := l.replace(t, 2)
+	_, err := l.Undo(t.Context(), first, false)
+	require.ErrorIs(t, err, ErrReplaced)
+	assert.ErrorContains(t, err, second)
+	u, err := l.PlanUndo(first, true)
+	require.NoError(t, err)
+	assert.True(t, u.Empty(), "nothing of it is left")
+	assert.Equal(t, []string{"1.json", "2.json"}, u.Gone)
+	_, err = l.Undo(t.Context(), second, false)
+	require.NoError(t, err)
+	_, err = l.Undo(t.Context(), first, false)
+	require.NoError(t, err, "what had replaced it was undone")
+	assert.Empty(t, taskFiles(t, l.Dir))
+
+	_, err = l.Undo(t.Context(), "none", false)
+	require.ErrorIs(t, err, ErrNoChange)
+	_, err = (&List{Dir: filepath.Join(t.TempDir(), "absent")}).PlanUndo(first, false)
+	require.ErrorIs(t, err, ErrNoChange)
+}
+
+// unsynced does not wait for the disk, which is not what these tests are about.
+type unsynced struct{ vfs.OS }
+
+func (unsynced) Sync(string) error { return nil }
+
+// TestUndoIsAllOrNothing: whatever step of it fails, or is the last before a death, the
+// list is as it was before, or as it is after.
+func TestUndoIsAllOrNothing(t *testing.T) {
+	for name, broken := range map[string]func(n int, reached *bool) vfs.FS{
+		"fails": func(n int, reached *bool) vfs.FS {
+			return faultfs.Fail(unsynced{}, n, syscall.EIO, func(faultfs.Step) { *reached = true })
+		},
+		"dies": func(n int, reached *bool) vfs.FS {
+			steps := 0
+			frozen := faultfs.Freeze(unsynced{}, n, func(faultfs.Step) { steps++; *reached = steps == n })
+			return frozen
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for n := range 1000 {
+				l := newList(t)
+				l.FS = unsynced{}
+				l.replace(t, 2)
+				before := l.listed(t)
+				id := l.replace(t, 3)
+				after := l.listed(t)
+				reached := n == 0
+				l.FS = broken(n, &reached)
+				_, err := l.Undo(t.Context(), id, false)
+				l.FS = unsynced{}
+				_, failed := l.Recover(t.Context())
+				require.NoError(t, failed)
+				now := l.listed(t)
+				if err == nil {
+					require.Equal(t, before, now, "step %d", n)
+				} else if !errors.Is(err, txn.ErrUnknown) && name == "fails" {
+					require.Equal(t, after, now, "step %d: %v", n, err)
+				}
+				if len(now) == len(before) {
+					require.Equal(t, before, now, "step %d", n)
+				} else {
+					require.Equal(t, after, now, "step %d", n)
+				}
+				require.Equal(t, len(now) == len(before), Undone(l.history(t))[id] != "", "the record goes with the tasks")
+				if !reached {
+					require.Greater(t, n, 20)
+					return
+				}
+			}
+		})
+	}
+}

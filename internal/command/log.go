@@ -1,0 +1,169 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/history"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const logLong = `Log lists what was done to a task list, newest first: number, time, skill, how many
+tasks came and went, how many of those that came are completed, and what became of it:
+
+  in the list     at least one of its tasks is
+  replaced by N   a later hydration deleted its tasks
+  undone by N     it was taken back
+  undoes N        it took hydration N back
+  gone            other programs deleted its tasks
+  empty           it created no tasks
+
+With N it prints one in full: the path and the SHA-256 of its fsm.json, and each task.
+Without SESSION it is the session of the environment (CLAUDE_CODE_SESSION_ID), or else the
+list of this project that was hydrated last. Ten are kept for a list, and those with
+open steps. "fsmtx undo N" takes one back.
+
+--json prints an array of objects, newest first, or with N one, with number, id, time,
+skill, spec, sha256, session, created, deleted (arrays of id, subject, status, gone),
+state (in the list, replaced, undone, undoing, gone, empty), by and undoes (numbers).`
+
+func newLog(s terminal.Streams) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use:               "log [SESSION] [N]",
+		Short:             "List the hydrations of a task list",
+		Long:              logLong,
+		Example:           example("fsmtx log", "fsmtx log 3", "fsmtx log 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
+		ValidArgsFunction: completeSessions(s),
+		RunE: func(c *cobra.Command, args []string) error {
+			session, number, err := sessionAndNumber(args)
+			if err != nil {
+				return err
+			}
+			return runLog(c.Context(), s, session, number, asJSON)
+		},
+	}
+	inDirectory(c, exitNo)
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return c
+}
+
+func runLog(ctx context.Context, s terminal.Streams, session, number string, asJSON bool) error {
+	list, chosen, err := chooseList(ctx, s, session)
+	if err != nil {
+		return err
+	}
+	all, err := history.Read(list.Dir)
+	if err != nil {
+		return err
+	}
+	slices.Reverse(all)
+	if number != "" {
+		h, err := numbered(all, number)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(s.Out, h)
+		}
+		return printHydration(s, chosen, h)
+	}
+	if asJSON {
+		return printJSON(s.Out, append([]history.Hydration{}, all...))
+	}
+	if len(all) == 0 {
+		return &exit{exitNo, fmt.Errorf("%s: no skill has put a workflow into this task list", list.Dir), ""}
+	}
+	fmt.Fprintln(s.Out, terminal.Visible(chosen))
+	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
+	for _, h := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", nameOf(h), when(h), cell(h.Skill), cameAndWent(h), doneOf(h), outcomeOf(h))
+	}
+	return w.Flush()
+}
+
+// numbered returns the hydration that N names: a number, or the id of one without.
+func numbered(all []history.Hydration, name string) (history.Hydration, error) {
+	n, err := strconv.ParseInt(name, 10, 64)
+	for _, h := range all {
+		if h.ID == name || err == nil && n > 0 && h.Number == n {
+			return h, nil
+		}
+	}
+	return history.Hydration{}, &exit{exitNo, fmt.Errorf("the history of the list has no hydration %s", name), "fsmtx log lists those that are kept"}
+}
+
+func nameOf(h history.Hydration) string {
+	if h.Number == 0 {
+		return h.ID
+	}
+	return strconv.FormatInt(h.Number, 10)
+}
+
+func when(h history.Hydration) string { return h.Time.Local().Format("2006-01-02 15:04:05") }
+
+func cameAndWent(h history.Hydration) string {
+	came, verb := fmt.Sprintf("%d created", len(h.Created)), "deleted"
+	if h.Undoes != 0 {
+		came, verb = fmt.Sprintf("%d restored", len(h.Created)), "removed"
+	}
+	if len(h.Deleted) == 0 {
+		return came
+	}
+	return fmt.Sprintf("%s, %d %s", came, len(h.Deleted), verb)
+}
+
+func doneOf(h history.Hydration) string {
+	if len(h.Created) == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d of %d completed", h.Done(), len(h.Created))
+}
+
+func outcomeOf(h history.Hydration) string {
+	switch h.State {
+	case history.Replaced, history.Undone:
+		return fmt.Sprintf("%s by %d", h.State, h.By)
+	case history.Undoing:
+		return fmt.Sprintf("undoes %d", h.Undoes)
+	default:
+		return string(h.State)
+	}
+}
+
+func printHydration(s terminal.Streams, chosen string, h history.Hydration) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\nhydration %s, %s: %s\n", chosen, nameOf(h), when(h), outcomeOf(h))
+	fmt.Fprintf(&b, "skill    %s\nsession  %s\nfile     %s\nsha256   %s\n", cell(h.Skill), cell(h.Session), cell(h.Spec), cmp.Or(h.SHA256, "unknown"))
+	came, went := "created", "deleted"
+	if h.Undoes != 0 {
+		came, went = "restored", "removed"
+	}
+	tasksOf(&b, came, h.Created)
+	tasksOf(&b, went, h.Deleted)
+	_, err := s.Out.Write([]byte(terminal.Visible(b.String())))
+	return err
+}
+
+func tasksOf(b *strings.Builder, title string, list []history.Task) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "%s:\n", title)
+	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	for _, t := range list {
+		where := ""
+		if t.Gone {
+			where = "not in the list now"
+		}
+		fmt.Fprintf(w, "  #%s\t%s\t%s\t%s\n", t.ID, cmp.Or(t.Status, "unknown"), cell(t.Subject), where)
+	}
+	_ = w.Flush()
+}

@@ -1,0 +1,94 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/history"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// chooseList returns the task list of a session: the named one, or that of the
+// environment, or the list of this project that was hydrated last. chosen says which, for
+// the first line that is printed.
+func chooseList(ctx context.Context, s terminal.Streams, session string) (list tasks.List, chosen string, err error) {
+	list.Wait = recoverTimeout
+	if named := cmp.Or(session, s.Env("CLAUDE_CODE_SESSION_ID")); named != "" || s.Env("CLAUDE_CODE_TASK_LIST_ID") != "" {
+		if list.Dir, err = tasks.Dir(s.Getenv, named); err != nil {
+			return list, "", err
+		}
+		if err := mustExist(list.Dir); err != nil {
+			return list, "", err
+		}
+		return list, "task list " + list.Dir, nil
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return list, "", err
+	}
+	list.Dir, session, err = steps.Newest(ctx, s.Getenv, cwd)
+	if errors.Is(err, steps.ErrNoList) {
+		return list, "", &exit{exitNo, err, "name the session; fsmtx status --all lists the sessions with workflows"}
+	}
+	return list, "session " + session + ", the newest of this project: task list " + list.Dir, err
+}
+
+// mustExist returns an error if neither the list nor a state directory of it exists.
+func mustExist(dir string) error {
+	_, err := os.Lstat(dir)
+	if !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	if state, stateErr := txn.StateDir(dir); stateErr == nil {
+		if _, stateErr := os.Lstat(state); stateErr == nil {
+			return nil
+		}
+	}
+	return &exit{exitNo, errors.New(dir + ": there is no such task list"), "a session's list is created with its first task; fsmtx status --all lists those with workflows"}
+}
+
+// completeSessions completes the sessions whose lists have a history.
+func completeSessions(s terminal.Streams) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		root, err := tasks.Root(s.Getenv)
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		dirs, _ := tasks.WithStateDir(root)
+		var sessions []string
+		for _, dir := range dirs {
+			all, _ := history.Read(dir)
+			if len(all) > 0 {
+				last := all[len(all)-1]
+				sessions = append(sessions, last.Session+"\t"+last.Skill+", "+last.Time.Local().Format("2006-01-02 15:04"))
+			}
+		}
+		slices.Sort(sessions)
+		return slices.Compact(sessions), cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// sessionAndNumber splits the arguments [SESSION] [N]. A single argument of digits is N.
+func sessionAndNumber(args []string) (session, number string, err error) {
+	switch len(args) {
+	case 0:
+		return "", "", nil
+	case 1:
+		if strings.Trim(args[0], "0123456789") == "" {
+			return "", args[0], nil
+		}
+		return args[0], "", nil
+	case 2:
+		return args[0], args[1], nil
+	}
+	return "", "", errors.New("too many arguments, want at most a session and a number")
+}

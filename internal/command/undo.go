@@ -1,0 +1,203 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/history"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const undoLong = `Undo takes back a hydration, completely or not at all: the tasks that it deleted come
+back as the same files, and those that it created go if they are unchanged. A task that
+was changed since stays, and is named. Without N it is the last hydration that was not
+undone; "fsmtx log" has the numbers. Undoing an undoing brings the hydration back.
+
+Without SESSION it is the session of the environment (CLAUDE_CODE_SESSION_ID), or else the
+list of this project that was hydrated last.
+
+--force also removes created tasks that were changed since, and takes back what can be
+taken back of a hydration that was replaced. Nothing is lost: undoing that brings the
+removed tasks back as they were.
+
+In the shell of an agent (CLAUDECODE or AI_AGENT is set) only --dry-run works: whether a
+workflow is taken back is for the person to decide.
+
+--json prints an object with list, hydration (number, id and skill), removed, restored,
+gone (arrays of names of task files), kept (name, subject, why) and dry_run. The exit
+code is 0 if the hydration was taken back, or with --dry-run would be, and 1 otherwise.`
+
+type undoFlags struct{ dryRun, force, json bool }
+
+func newUndo(s terminal.Streams) *cobra.Command {
+	var f undoFlags
+	c := &cobra.Command{
+		Use:               "undo [SESSION] [N]",
+		Short:             "Take back a hydration",
+		Long:              undoLong,
+		Example:           example("fsmtx undo --dry-run", "fsmtx undo", "fsmtx undo 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 3 --force"),
+		ValidArgsFunction: completeSessions(s),
+		RunE: func(c *cobra.Command, args []string) error {
+			session, number, err := sessionAndNumber(args)
+			if err != nil {
+				return err
+			}
+			ctx, stop := interruptible(c.Context())
+			defer stop()
+			return runUndo(ctx, s, session, number, f)
+		},
+	}
+	inDirectory(c, exitNo)
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done, and change nothing")
+	c.Flags().BoolVar(&f.force, "force", false, "also remove tasks that were changed since")
+	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	return c
+}
+
+func runUndo(ctx context.Context, s terminal.Streams, session, number string, f undoFlags) error {
+	if byAgent(s) && !f.dryRun {
+		return &exit{exitNo, errors.New("an agent cannot take back a workflow by itself"), "ask the person to run fsmtx undo in a terminal of their own"}
+	}
+	list, chosen, err := chooseList(ctx, s, session)
+	if err != nil {
+		return err
+	}
+	h, err := toUndo(list, number)
+	if err != nil {
+		return err
+	}
+	var u tasks.Undoing
+	if f.dryRun {
+		u, err = list.PlanUndo(h.ID, f.force)
+	} else {
+		u, err = list.Undo(ctx, h.ID, f.force)
+	}
+	switch {
+	case errors.Is(err, tasks.ErrUndone):
+		return &exit{exitNo, fmt.Errorf("hydration %s of %s is undone already", nameOf(h), quoted(h.Skill)), fmt.Sprintf("fsmtx undo %d brings it back", h.By)}
+	case errors.Is(err, tasks.ErrReplaced):
+		return &exit{exitNo, fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By), fmt.Sprintf("fsmtx undo %d takes that back; --force takes back what is left of %s", h.By, nameOf(h))}
+	case err != nil:
+		return err
+	}
+	subjects := subjectsOf(h)
+	if f.json {
+		err = printJSON(s.Out, undone(list, h, u, subjects, f.dryRun))
+	} else {
+		err = printUndoing(s, chosen, h, u, subjects, f.dryRun)
+	}
+	if err == nil && u.Empty() {
+		return &exit{code: exitNo}
+	}
+	return err
+}
+
+// toUndo returns the hydration that number names, or the last one that counts.
+func toUndo(list tasks.List, number string) (history.Hydration, error) {
+	all, err := history.Read(list.Dir)
+	if err != nil {
+		return history.Hydration{}, err
+	}
+	if number != "" {
+		return numbered(all, number)
+	}
+	for _, h := range slices.Backward(all) {
+		if h.State != history.Undone && h.State != history.Undoing {
+			return h, nil
+		}
+	}
+	return history.Hydration{}, &exit{exitNo, fmt.Errorf("%s: there is no hydration to undo", list.Dir), "fsmtx log lists those that are kept"}
+}
+
+// subjectsOf returns the subjects of the tasks of a hydration, by the names of their files.
+func subjectsOf(h history.Hydration) map[string]string {
+	subjects := map[string]string{}
+	for _, t := range slices.Concat(h.Created, h.Deleted) {
+		subjects[t.ID+".json"] = t.Subject
+	}
+	return subjects
+}
+
+type shownUndoing struct {
+	List      string            `json:"list"`
+	Hydration shownUndoingOf    `json:"hydration"`
+	Removed   []string          `json:"removed"`
+	Restored  []string          `json:"restored"`
+	Gone      []string          `json:"gone"`
+	Kept      []shownKeptOnUndo `json:"kept"`
+	DryRun    bool              `json:"dry_run"`
+}
+
+type shownUndoingOf struct {
+	Number int64  `json:"number"`
+	ID     string `json:"id"`
+	Skill  string `json:"skill"`
+}
+
+type shownKeptOnUndo struct {
+	Name    string `json:"name"`
+	Subject string `json:"subject"`
+	Why     string `json:"why"`
+}
+
+func undone(list tasks.List, h history.Hydration, u tasks.Undoing, subjects map[string]string, dryRun bool) shownUndoing {
+	out := shownUndoing{
+		List: list.Dir, Hydration: shownUndoingOf{h.Number, h.ID, h.Skill}, DryRun: dryRun, Kept: []shownKeptOnUndo{},
+		Removed: append([]string{}, u.Removed...), Restored: append([]string{}, u.Restored...), Gone: append([]string{}, u.Gone...),
+	}
+	for _, k := range u.Kept {
+		out.Kept = append(out.Kept, shownKeptOnUndo{k.Name, subjects[k.Name], k.Why})
+	}
+	return out
+}
+
+func printUndoing(s terminal.Streams, chosen string, h history.Hydration, u tasks.Undoing, subjects map[string]string, dryRun bool) error {
+	var b strings.Builder
+	fmt.Fprintln(&b, chosen)
+	restored, removed, kept := "restored", "removed", "kept"
+	switch {
+	case u.Empty():
+		fmt.Fprintf(&b, "nothing of hydration %s of %s can be taken back\n", nameOf(h), quoted(h.Skill))
+	case dryRun:
+		fmt.Fprintf(&b, "would take back hydration %s of %s\n", nameOf(h), quoted(h.Skill))
+		restored, removed, kept = "would restore", "would remove", "would keep"
+	default:
+		fmt.Fprintf(&b, "took back hydration %s of %s\n", nameOf(h), quoted(h.Skill))
+	}
+	line := func(verb, name, why string) {
+		fmt.Fprintf(&b, "  %s #%s %s%s\n", verb, strings.TrimSuffix(name, ".json"), cell(subjects[name]), why)
+	}
+	for _, name := range u.Restored {
+		line(restored, name, "")
+	}
+	for _, name := range u.Removed {
+		line(removed, name, "")
+	}
+	for _, k := range u.Kept {
+		line(kept, k.Name, ": "+k.Why)
+	}
+	for _, name := range u.Gone {
+		line("gone already", name, "")
+	}
+	if _, err := s.Out.Write([]byte(terminal.Visible(b.String()))); err != nil {
+		return err
+	}
+	changed := func(k tasks.Kept) bool { return k.Why == tasks.KeptChanged }
+	switch {
+	case dryRun || u.Empty() && len(u.Kept) == 0:
+	case slices.ContainsFunc(u.Kept, changed):
+		s.Hintf("--force removes the changed tasks too; fsmtx undo brings them back")
+	default:
+		s.Hintf("fsmtx log lists what was done; undoing the undoing brings the hydration back")
+	}
+	return nil
+}
+
+// quoted returns the name of a skill in quotes, on one line.
+func quoted(skill string) string { return `"` + cell(skill) + `"` }
