@@ -20,6 +20,8 @@ func merge(strategy dialect.Merge, results []HookResult) dialect.Output {
 		return mergeVotes(results)
 	case dialect.MergeFields:
 		return mergeFields(results)
+	case dialect.MergeReplace:
+		return mergeReplace(results)
 	case dialect.MergeSelection:
 		return mergeSelection(results)
 	case dialect.MergeLast:
@@ -77,6 +79,9 @@ func decisionOf(all []dialect.Output) js.Object {
 	}
 	if decided.Len() == 0 {
 		decided = decided.WithText("decision", "allow")
+		if slices.ContainsFunc(all, func(o dialect.Output) bool { return o.Decision() == dialect.Ask }) {
+			decided = decided.WithText("decision", dialect.Ask)
+		}
 	}
 	return decided
 }
@@ -134,6 +139,19 @@ func mergeFields(results []HookResult) dialect.Output {
 	for _, o := range effective(results) {
 		specific := merged.Specific().Merged(o.Specific())
 		merged.Object = merged.Merged(replaceable(merged, o))
+		if specific.Len() > 0 {
+			merged.Object = merged.WithObject("hookSpecificOutput", specific)
+		}
+	}
+	return merged
+}
+
+// mergeReplace lets the last hook have every field, whatever an earlier one decided.
+func mergeReplace(results []HookResult) dialect.Output {
+	var merged dialect.Output
+	for _, o := range outputs(results) {
+		specific := merged.Specific().Merged(o.Specific())
+		merged.Object = merged.Merged(o.Object)
 		if specific.Len() > 0 {
 			merged.Object = merged.WithObject("hookSpecificOutput", specific)
 		}

@@ -36,13 +36,23 @@ func policyOf(d dialect.Dialect, f firing, final *dialect.Output) Policy {
 	switch {
 	case blocked:
 		p.Reason = cmp.Or(f.event.Reason(said), said.Text("stopReason"), defaultBlockReason)
+		if d.Answers.StopReason {
+			p.Reason = cmp.Or(said.Text("stopReason"), p.Reason)
+		}
 	case p.Stop:
 		p.Reason = cmp.Or(said.StopReason(), defaultStopReason)
-	case p.Decision == dialect.Ask:
+	case p.Decision == dialect.Ask && (d.Answers.Heard || d.Answers.Loose):
 		p.Reason = f.event.Reason(said)
 	}
 	specific := said.Specific()
 	p.SessionTitle, p.TerminalSequence = specific.Text("sessionTitle"), said.Text("terminalSequence")
+	if d.Answers.Escapes {
+		p.AdditionalContext = strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(p.AdditionalContext)
+	}
+	if tail := specific.Get("tailToolCallRequest"); d.Answers.Tail && tail.Kind() == '{' {
+		p.TailToolCall = tail
+	}
+	p.ClearContext = d.Answers.Tail && specific.IsTrue("clearContext")
 	p.WatchPaths, p.Retry = specific.Strings("watchPaths"), specific.IsTrue("retry")
 	p.applyEffect(d, f, said)
 	return p

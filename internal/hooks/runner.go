@@ -41,7 +41,7 @@ func (r runner) inSequence(ctx context.Context, f firing, hooks []Hook) []ran {
 	for _, h := range hooks {
 		one := r.one(ctx, f, h, f.input.Raw())
 		all = append(all, one)
-		if said := one.result.Output; said != nil && f.event.BlockedBy(*said) && !one.result.failed() {
+		if said := one.result.Output; said != nil && f.event.BlockedBy(*said) && !one.result.failed() && !r.dialect.Hooks.RunsOn {
 			break
 		}
 		f.input = chained(r.dialect, f.event.Chain, f.input, []HookResult{one.result})
@@ -141,6 +141,9 @@ func (r runner) command(f firing, h Hook, stdin []byte) process.Command {
 	}
 	if h.Args == nil {
 		c.Args = process.Shell(expand(h.Command, vars))
+		if shell := r.dialect.Hooks.Shell; shell != nil {
+			c.Args = append(slices.Clone(shell), expand(h.Command, vars))
+		}
 		return c
 	}
 	for _, word := range append([]string{h.Command}, h.Args...) {

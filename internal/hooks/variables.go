@@ -2,6 +2,10 @@ package hooks
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
@@ -32,6 +36,9 @@ func (h Hook) value(v dialect.Value, s Session) (value string, set bool) {
 		return cmp.Or(s.Project, s.Cwd), true
 	case dialect.ValueSessionID:
 		return s.ID, true
+	case dialect.ValuePlans:
+		home, err := os.UserHomeDir()
+		return filepath.Join(home, ".gemini", "tmp", fmt.Sprintf("%x", sha256.Sum256([]byte(cmp.Or(s.Project, s.Cwd)))), "plans"), err == nil
 	case dialect.ValuePluginRoot:
 		return h.Root, h.Root != ""
 	case dialect.ValuePluginData:

@@ -25,31 +25,35 @@ import (
 // prints what changed; FSMTX_FIDELITY_UPDATE=1 records the answers.
 func TestClaudeCode(t *testing.T) {
 	cases := readTable(t, "claude", claudeSettings)
-	pinned, recorded := readAnswers(t, "claude")
 	version := newest(t)
 	theirs := askClaude(t, cases, version)
 	if version == realclient.Version && os.Getenv("FSMTX_FIDELITY_UPDATE") != "" {
 		writeAnswers(t, "claude", version, cases, theirs)
-		_, recorded = readAnswers(t, "claude")
 	}
-	changed := 0
-	for _, c := range cases {
-		if _, asked := theirs[c.name]; !asked {
-			continue
-		}
-		if got := theirs[c.name].String(); got != recorded[c.name] {
-			changed++
-			report := t.Errorf
-			if version != realclient.Version {
-				report = t.Logf
-			}
-			report("%s (%s): changed\n  %-8s %s\n  %-8s %s", c.name, c.event, pinned, recorded[c.name], version, got)
-		}
-	}
-	t.Logf("claude %s: %d of %d answers are those recorded with %s", version, len(cases)-changed, len(cases), pinned)
+	pinned, recorded := readAnswers(t, "claude")
+	report(t, "claude", pinned, version, cases, theirs, recorded, version == realclient.Version)
 	if version == realclient.Version {
 		compare(t, "claude", version, cases, recorded, fireAll(t, cases, fireAsClaude))
 	}
+}
+
+// report prints the answers that are not those recorded. Of the pinned version that is a
+// failure.
+func report(t *testing.T, agent, pinned, version string, cases []fidelityCase, theirs map[string]answer, recorded map[string]string, isPinned bool) {
+	changed := 0
+	for _, c := range cases {
+		got, asked := theirs[c.name]
+		if !asked || got.String() == recorded[c.name] {
+			continue
+		}
+		changed++
+		say := t.Errorf
+		if !isPinned {
+			say = t.Logf
+		}
+		say("%s (%s): changed\n  %-8s %s\n  %-8s %s", c.name, c.event, pinned, recorded[c.name], version, got)
+	}
+	t.Logf("%s %s: %d of %d answers are those recorded with %s", agent, version, len(theirs)-changed, len(theirs), pinned)
 }
 
 // newest returns the version to ask: the pinned one unless FSMTX_FIDELITY_VERSION names

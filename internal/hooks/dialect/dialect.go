@@ -57,14 +57,16 @@ type Hooks struct {
 	Timeout     time.Duration // unless the entry has one
 	TimeoutUnit time.Duration // what a timeout of 1 is
 
-	Sequential bool // groups may ask to run one after the other
-	Args       bool // with args, command is a program that runs without a shell
-	Env        bool // an entry may add to the environment
-	Async      bool // an entry may ask not to be waited for
-	If         bool // an entry may have a permission rule that selects calls of tools
-	OnFailure  bool // an entry may ask that its failure blocks
-	Requests   bool // entries of type http are sent
-	Positive   bool // a timeout that is not a positive number is a mistake
+	Shell      []string // runs a command; /bin/sh -c if it is empty
+	Sequential bool     // groups may ask to run one after the other
+	RunsOn     bool     // a block does not end a sequence
+	Args       bool     // with args, command is a program that runs without a shell
+	Env        bool     // an entry may add to the environment
+	Async      bool     // an entry may ask not to be waited for
+	If         bool     // an entry may have a permission rule that selects calls of tools
+	OnFailure  bool     // an entry may ask that its failure blocks
+	Requests   bool     // entries of type http are sent
+	Positive   bool     // a timeout that is not a positive number is a mistake
 
 	Newline bool // standard input ends in a newline
 	Blank   bool // a matcher of blanks matches nothing
@@ -83,6 +85,10 @@ type Answers struct {
 	SilentReason  string // the reason of an exit 2 without standard error; "" means no output
 
 	DecodesTwice bool // a JSON string that contains JSON is decoded twice
+	Loose        bool // whichever output is not empty is read, whatever the exit: exit 1 warns, a higher one blocks
+	StopReason   bool // stopReason is the reason of a block too
+	Escapes      bool // < and > in additional context are escaped
+	Tail         bool // hooks may ask for another tool, or that the conversation is forgotten
 	Heard        bool // a JSON object counts whatever the exit
 	Schema       Schema
 
@@ -153,6 +159,7 @@ const (
 	ValueProject                  // the project's directory
 	ValueSessionID
 	ValuePluginRoot // the plugin's directory; only set for a plugin's hook
+	ValuePlans      // where the agent keeps plans
 	ValuePluginData // the plugin's data directory; only set for a plugin's hook
 )
 

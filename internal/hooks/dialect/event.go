@@ -100,6 +100,8 @@ const (
 	MergeVotes
 	// MergeFields takes each field from the last hook that has it; a block stays a block.
 	MergeFields
+	// MergeReplace takes each field from the last hook that has it, a decision too.
+	MergeReplace
 	// MergeSelection unites the allowed function names and takes the strictest mode.
 	MergeSelection
 	// MergeLast takes each field from the last hook that has it.

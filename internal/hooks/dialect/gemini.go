@@ -24,9 +24,12 @@ func Gemini() Dialect {
 	d.Hooks.Identity = []Field{FieldName, FieldCommand}
 	d.Hooks.Env = true
 	d.Hooks.OtherMatcher = MatchExact
-	d.Hooks.Variables = []Variable{{"GEMINI_PROJECT_DIR", ValueCwd}, {"CLAUDE_PROJECT_DIR", ValueCwd}, {"GEMINI_SESSION_ID", ValueSessionID}, {"GEMINI_CWD", ValueCwd}}
+	d.Hooks.Shell = []string{"bash", "-c"}
+	d.Hooks.RunsOn = true
+	d.Hooks.Variables = []Variable{{"GEMINI_PLANS_DIR", ValuePlans}, {"GEMINI_PROJECT_DIR", ValueCwd}, {"CLAUDE_PROJECT_DIR", ValueCwd}, {"GEMINI_SESSION_ID", ValueSessionID}, {"GEMINI_CWD", ValueCwd}}
 
 	d.Answers.SilentReason = ""
+	d.Answers.Loose, d.Answers.StopReason, d.Answers.Escapes, d.Answers.Tail = true, true, true, true
 	d.Around.BlockAfterTool = BlockHidesResult
 	d.Around.MessagesToModel = false
 	d.Around.ContextFormat = "<hook_context>%s</hook_context>"
@@ -38,7 +41,9 @@ func geminiEvents() []Event {
 	events := llxprtEvents()
 	for i := range events {
 		switch e := &events[i]; e.Name {
-		case AfterTool:
+		case BeforeTool:
+			e.Permissions = false
+		case AfterTool, AfterModel:
 			e.Blocks = true
 		case "SessionStart":
 			e.Subject, e.Blocks = "source", false
@@ -46,8 +51,9 @@ func geminiEvents() []Event {
 			e.Subject = "reason"
 		case "PreCompress":
 			e.Subject = "trigger"
-		case "Notification":
-			e.Subject = "notification_type"
+		}
+		if events[i].Merge == MergeFields {
+			events[i].Merge = MergeReplace
 		}
 	}
 	return events

@@ -27,6 +27,8 @@ func (d Dialect) Read(e Event, o process.Outcome) Answer {
 	switch {
 	case o.Err != nil:
 		return Answer{}
+	case d.Answers.Loose:
+		return d.readLoose(o)
 	case d.Answers.Heard:
 		return d.readAnyExit(e, o)
 	case o.Exited(0):
@@ -70,6 +72,38 @@ func (d Dialect) readAnyExit(e Event, o process.Outcome) Answer {
 			answer.Output = &merged
 		}
 	}
+	return answer
+}
+
+// readLoose reads a hook of an agent that takes standard error for the output if there is
+// no other. A signal counts as exit 0.
+func (d Dialect) readLoose(o process.Outcome) Answer {
+	text := js.Trim(o.Stdout)
+	if text == "" {
+		text = js.Trim(o.Stderr)
+	}
+	value, isJSON := js.Parse(jsontext.Value(text))
+	if inner, isText := js.String(value); isText {
+		value, isJSON = js.Parse(jsontext.Value(inner))
+	}
+	if said, isObject := ParseOutput(value); isJSON {
+		switch {
+		case isObject:
+			return Answer{Output: &said, Heard: true}
+		case value.Kind() == '[':
+			return Answer{Output: &Output{}, Heard: true}
+		}
+		return Answer{Notes: []string{"its output is JSON and " + jsonx.Got(value.Kind(), "an object") + "; it is ignored, and so is its exit code"}}
+	}
+	meaning := Block
+	switch {
+	case o.Signal != "" || o.ExitCode == 0:
+		meaning = SystemMessage
+	case o.ExitCode == 1:
+		meaning = Warning
+	}
+	answer := d.meaning(meaning, text)
+	answer.Heard = answer.Output != nil
 	return answer
 }
 
