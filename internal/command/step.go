@@ -170,7 +170,7 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 	case event.PreToolUse:
 		return h.tool(ctx)
 	case event.TaskCompleted:
-		v := h.Completed(ctx, steps.Update{Task: text(e.Member("task_id")), Status: "completed", Agent: e.AgentID})
+		v := h.Completed(ctx, steps.Update{Task: jsonx.StringMember(e.Raw, "task_id"), Status: "completed", Agent: e.AgentID})
 		h.log(v)
 		if v.Decision == steps.Deny {
 			return event.Feedback(v.Reason)
@@ -211,7 +211,7 @@ func (h *stepHook) tool(ctx context.Context) event.Answer {
 	switch h.event.ToolName {
 	case "TaskUpdate":
 		v = h.Update(ctx, steps.Update{
-			Task:     text(jsonx.Member(input, "taskId")),
+			Task:     jsonx.StringMember(input, "taskId"),
 			Status:   jsonx.StringMember(input, "status"),
 			Metadata: jsonx.Member(input, "metadata"),
 			Agent:    h.event.AgentID,
@@ -229,15 +229,6 @@ func (h *stepHook) tool(ctx context.Context) event.Answer {
 		return event.Ask(v.Reason)
 	}
 	return h.troubled(v.Trouble)
-}
-
-// text returns a string, or a number as it is written.
-func text(value []byte) string {
-	var s string
-	if json.Unmarshal(value, &s, jsonx.Tolerant) != nil {
-		return string(value)
-	}
-	return s
 }
 
 func (h *stepHook) edit() steps.Verdict {

@@ -92,7 +92,7 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	state, err := frame.GoPast(ctx, f.past, byAgent(s))
 	switch {
 	case errors.Is(err, steps.ErrNoGrant):
-		return &exit{exitNo, err, `the person decides: run exactly this command again where the hook "fsmtx step" can ask, or tell them to run it in a terminal of their own`}
+		return &exit{exitNo, err, `the person decides: write it as "fsmtx step ...", so that the hook can ask them, or tell them to run it in a terminal of their own`}
 	case errors.Is(err, steps.ErrNoStep):
 		return &exit{exitNo, err, "fsmtx step show lists the steps"}
 	case err != nil:

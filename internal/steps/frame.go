@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"crypto/rand"
 	"fmt"
 	"slices"
 	"time"
@@ -30,18 +31,12 @@ type Frame struct {
 	// Interruptible returns a context that is cancelled by the signals that end this
 	// program. It is called before a check runs; nil leaves the context as it is.
 	Interruptible func(context.Context) (context.Context, context.CancelFunc)
-
-	// Approve asks the person a question. If it is nil, the verdict is Ask.
-	Approve func(ctx context.Context, question string) (yes bool, err error)
-
-	// Apply changes the task's status as well, under the client's locks, once the
-	// gates let it through: for callers without a client that does.
-	Apply bool
 }
 
 // call is one update on its way through the gates.
 type call struct {
 	*Frame
+	id     string // unique, for its pending records
 	update Update
 	steps  steps
 	own    *recorded
@@ -106,7 +101,7 @@ func (f *Frame) update(ctx context.Context, u Update, silent bool) Verdict {
 	if own == nil {
 		return Verdict{}
 	}
-	c := &call{Frame: f, update: u, steps: live, own: own, begun: time.Now(), silent: silent}
+	c := &call{Frame: f, id: rand.Text(), update: u, steps: live, own: own, begun: time.Now(), silent: silent}
 	v := c.decide(ctx)
 	v.Step = own.ID
 	return f.finished(v)
@@ -126,11 +121,7 @@ func (f *Frame) finished(v Verdict) Verdict {
 
 // trouble is the verdict when the gates cannot be asked.
 func (f *Frame) trouble(err error) Verdict {
-	text := fmt.Sprintf("the steps of the task list %s are not held: %v", f.List.Dir, err)
-	if f.Apply {
-		return Verdict{Decision: Deny, Why: "trouble", Reason: text}
-	}
-	return Verdict{Trouble: text}
+	return Verdict{Trouble: fmt.Sprintf("the steps of the task list %s are not held: %v", f.List.Dir, err)}
 }
 
 func (c *call) decide(ctx context.Context) Verdict {
@@ -149,14 +140,14 @@ func (c *call) decide(ctx context.Context) Verdict {
 	if !kept.Allowed() {
 		return c.record(dir, s, kept)
 	}
-	v, slow := c.underLock(ctx, dir, s)
+	v, slow := c.underLock(dir, s)
 	if slow == nil {
 		return v
 	}
 	if err := c.announce(dir, s, slow); err != nil {
 		return c.trouble(err)
 	}
-	dir.Close() // it is not held while a check runs or a person thinks
+	dir.Close() // it is not held while a check runs
 	return c.conclude(ctx, slow, c.wait(ctx, s, slow))
 }
 

@@ -11,10 +11,10 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// underLock asks the gates that take no time. If others are left it returns the steps
-// whose gates they are, in the order in which they are to be asked: steps that were
-// completed in another way, then the step itself.
-func (c *call) underLock(ctx context.Context, dir *txn.Dir, s *State) (v Verdict, slow []*Current) {
+// underLock asks the gates that take no time. If a check is to run it asks none of the
+// rest and returns the steps whose gates they are, in the order in which they are to be
+// asked: steps that were completed in another way, then the step itself.
+func (c *call) underLock(dir *txn.Dir, s *State) (v Verdict, slow []*Current) {
 	own := s.Step(c.own.ID)
 	if v := running(s, own); !v.Allowed() {
 		return c.record(dir, s, v), nil
@@ -26,7 +26,10 @@ func (c *call) underLock(ctx context.Context, dir *txn.Dir, s *State) (v Verdict
 	if err := c.seen(dir, s); err != nil {
 		return c.trouble(err), nil
 	}
-	late := s.late(own)
+	var late []*Current
+	if own.Status != completed { // so that each of several such steps can be put right by itself
+		late = s.late(own)
+	}
 	if v := order(s.assuming(late), own, c.update); !v.Allowed() {
 		return c.record(dir, s, v), nil
 	}
@@ -37,9 +40,8 @@ func (c *call) underLock(ctx context.Context, dir *txn.Dir, s *State) (v Verdict
 	if to == completed {
 		asked = append(asked, own)
 	}
-	if c.isSlow(asked) {
-		v := fits(own, c.withCheck(asked), c.left())
-		if !v.Allowed() {
+	if checked := c.withCheck(asked); len(checked) > 0 {
+		if v := fits(own, checked, c.left()); !v.Allowed() {
 			return c.record(dir, s, v), nil
 		}
 		return Verdict{}, asked
@@ -48,7 +50,7 @@ func (c *call) underLock(ctx context.Context, dir *txn.Dir, s *State) (v Verdict
 	for _, one := range asked {
 		o.add(one, c.quick(one, own))
 	}
-	return c.settle(ctx, dir, s, o), nil
+	return c.settle(dir, s, o), nil
 }
 
 // running denies an update of a step whose check is running in another call.
@@ -128,12 +130,6 @@ func (c *call) start(own *Current) Verdict {
 	return ready(own, missing(own.Workflow.Dir, own.Ready))
 }
 
-func (c *call) isSlow(asked []*Current) bool {
-	return len(c.withCheck(asked)) > 0 || c.Approve != nil && slices.ContainsFunc(asked, func(one *Current) bool {
-		return one.ID == c.own.ID && one.Approval != ""
-	})
-}
-
 // withCheck returns the steps whose checks are to run.
 func (c *call) withCheck(asked []*Current) []*Current {
 	return slices.DeleteFunc(slices.Clone(asked), func(one *Current) bool { return c.NoChecks || one.Check == nil })
@@ -180,9 +176,6 @@ func (c *call) wait(ctx context.Context, s *State, asked []*Current) (o outcome)
 		if v.Allowed() && one.Check != nil && !c.NoChecks {
 			v = check(one, c.run(ctx, one))
 		}
-		if v.Allowed() && one.ID == own.ID && one.Approval != "" && c.Approve != nil {
-			v = c.approve(ctx, one, v)
-		}
 		o.add(one, v)
 		if !v.Allowed() {
 			break
@@ -191,26 +184,10 @@ func (c *call) wait(ctx context.Context, s *State, asked []*Current) (o outcome)
 	return o
 }
 
-func (c *call) approve(ctx context.Context, own *Current, v Verdict) Verdict {
-	yes, err := c.Approve(ctx, approval(own).Reason)
-	switch {
-	case err != nil:
-		no := deny(own, "nobody could be asked", own.Name()+" needs the approval of a person, who could not be asked: "+err.Error())
-		no.Check = v.Check
-		return no
-	case !yes:
-		no := deny(own, "a person said no", own.Name()+" was not approved: the person said no, or nothing. Ask them what is missing")
-		no.Check = v.Check
-		return no
-	}
-	v.Why = "a person said yes"
-	return v
-}
-
 // announce records that this process is about to complete the steps.
 func (c *call) announce(dir *txn.Dir, s *State, asked []*Current) error {
 	for _, one := range asked {
-		s.Pending = append(s.Pending, thisProcess(one.ID, completed))
+		s.Pending = append(s.Pending, c.pending(one.ID))
 	}
 	return writePending(dir, s.Pending)
 }
@@ -238,10 +215,7 @@ func (c *call) conclude(ctx context.Context, asked []*Current, o outcome) Verdic
 		return c.trouble(err)
 	}
 	defer dir.Close()
-	s.Pending = slices.DeleteFunc(s.Pending, func(p Pending) bool {
-		// A server runs several calls at once: theirs stay.
-		return p.mine() && slices.ContainsFunc(asked, func(one *Current) bool { return one.ID == p.Step })
-	})
+	s.Pending = slices.DeleteFunc(s.Pending, func(p Pending) bool { return p.Call == c.id })
 	if err := writePending(dir, s.Pending); err != nil {
 		return c.trouble(err)
 	}
@@ -255,12 +229,12 @@ func (c *call) conclude(ctx context.Context, asked []*Current, o outcome) Verdic
 			return c.record(dir, s, v)
 		}
 	}
-	return c.settle(ctx, dir, s, o)
+	return c.settle(dir, s, o)
 }
 
 // settle records what the gates have said about other steps, and decides about this one.
-func (c *call) settle(ctx context.Context, dir *txn.Dir, s *State, o outcome) Verdict {
-	verdict := Verdict{Why: "in order"}
+func (c *call) settle(dir *txn.Dir, s *State, o outcome) Verdict {
+	var verdict Verdict
 	for i, one := range o.steps {
 		v := o.verdicts[i]
 		if one.ID == c.own.ID {
@@ -282,16 +256,20 @@ func (c *call) settle(ctx context.Context, dir *txn.Dir, s *State, o outcome) Ve
 		}
 	}
 	own := s.Step(c.own.ID)
-	if verdict.Allowed() && c.update.Status == completed && c.Approve == nil {
+	if verdict.Allowed() && c.update.Status == completed {
 		if a := approval(own); !a.Allowed() {
 			a.Check = verdict.Check
 			verdict = c.unheard(own, a)
 		}
 	}
 	if verdict.Allowed() && verdict.Why == "" {
-		verdict.Why = "in order"
-		if verdict.Check != nil {
+		switch {
+		case verdict.Check != nil:
 			verdict.Why = "its check passed"
+		case own.Check != nil && c.NoChecks && c.update.Status == completed:
+			verdict.Why = "in order; checks are off"
+		default:
+			verdict.Why = "in order"
 		}
 	}
 	return c.record(dir, s, verdict)
@@ -307,8 +285,7 @@ func (c *call) unheard(own *Current, a Verdict) Verdict {
 	return v
 }
 
-// record adds the decision to the evidence and, for a caller that wants it, carries an
-// allowed one out. The third denial of the same for the same reason says so.
+// record adds the decision to the evidence. The third denial of the same for the same reason says so.
 func (c *call) record(dir *txn.Dir, s *State, v Verdict) Verdict {
 	own := s.Step(c.own.ID)
 	if v.Decision == "" {
@@ -329,13 +306,6 @@ func (c *call) record(dir *txn.Dir, s *State, v Verdict) Verdict {
 			return c.trouble(err)
 		}
 		return v
-	}
-	if v.Decision == Allow && c.Apply && e.From != e.To {
-		waiting, cancel := c.List.Waiting(context.Background())
-		defer cancel()
-		if err := setStatus(waiting, dir, own.ID, e.To); err != nil {
-			return c.trouble(err)
-		}
 	}
 	return v
 }

@@ -6,13 +6,11 @@ import (
 	"syscall"
 )
 
-// thisProcess returns a record of an update under way in this process.
-func thisProcess(step int64, to string) Pending {
+// pending returns the record of a step that this call is about to complete.
+func (c *call) pending(step int64) Pending {
 	pid := os.Getpid()
-	return Pending{Step: step, To: to, PID: pid, Start: startOf(pid)}
+	return Pending{Step: step, Call: c.id, PID: pid, Start: startOf(pid)}
 }
-
-func (p Pending) mine() bool { return p.PID == os.Getpid() && p.Start == startOf(p.PID) }
 
 // alive reports whether the process runs. Its id may have been given to another one since,
 // which was started at another time.

@@ -29,11 +29,12 @@ type Current struct {
 	Passed      bool // the last completion was let through
 }
 
-// Pending is an update whose check is running. The process that runs it is named by its
-// id and the time at which it was started: a record of a dead process counts for nothing.
+// Pending is a completion whose check is running. The process that runs it is named by
+// its id and the time at which it was started: a record of a dead process counts for
+// nothing.
 type Pending struct {
 	Step  int64  `json:"step"`
-	To    string `json:"to"`
+	Call  string `json:"call"` // one process may have several under way
 	PID   int    `json:"pid"`
 	Start string `json:"start"`
 }

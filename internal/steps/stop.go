@@ -32,7 +32,7 @@ type Stopping struct {
 //
 // A subagent is answerable only for what it started itself.
 func stop(s *State, x Stopping, reminded string) []*Current {
-	if x.Mode == StopOff || agentsRun(x.Background) || x.Mode != Hold && reminded == s.progress() {
+	if x.Mode == StopOff || agentsRun(x) || x.Mode != Hold && reminded == s.progress() {
 		return nil
 	}
 	var left []*Current
@@ -70,18 +70,19 @@ func (s *State) progress() string {
 	return digest([]byte(b.String()))
 }
 
-// agentsRun reports whether an agent runs in the background. A shell there may be a
-// server that never ends.
-func agentsRun(background jsontext.Value) bool {
+// agentsRun reports whether another agent runs in the background. A shell there may be a
+// server that never ends. A subagent that stops is still among what runs.
+func agentsRun(x Stopping) bool {
 	var all []struct {
+		ID     string `json:"id"`
 		Type   string `json:"type"`
 		Status string `json:"status"`
 	}
-	if json.Unmarshal(background, &all, jsonx.Tolerant) != nil {
+	if json.Unmarshal(x.Background, &all, jsonx.Tolerant) != nil {
 		return false
 	}
 	for _, one := range all {
-		if one.Type != "shell" && (one.Status == "" || one.Status == "running") {
+		if one.Type != "shell" && (one.ID == "" || one.ID != x.Agent) && (one.Status == "" || one.Status == "running") {
 			return true
 		}
 	}
