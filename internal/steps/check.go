@@ -2,6 +2,7 @@ package steps
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,15 +59,10 @@ func fits(c *Current, checked []*Current, left time.Duration) Verdict {
 	}
 	const why = "the checks do not fit into one call"
 	if len(checked) == 1 {
-		return deny(c, why, fmt.Sprintf("%s cannot be completed: its check may take %v, and the hook that runs it is registered with a limit that leaves %v. "+
-			`Tell the person: "fsmtx install" repairs the registration`, c.Name(), sum, left.Round(time.Second)))
+		return deny(c, why, fmt.Sprintf("%s cannot be let through: the check of %s may take %v, and the hook that runs it is registered with a limit that leaves %v. "+
+			`Tell the person: "fsmtx install" repairs the registration`, c.Name(), checked[0].Name(), sum, left.Round(time.Second)))
 	}
-	others := checked[:0:0]
-	for _, one := range checked {
-		if one != c {
-			others = append(others, one)
-		}
-	}
-	return deny(c, why, fmt.Sprintf("%s was completed without its check, and the checks that are due may take %v together, longer than one call may (%v). "+
-		"Complete %s again first, in a call of its own: then its check runs", names(others), sum, left.Round(time.Second), others[0].Name()))
+	late := slices.DeleteFunc(slices.Clone(checked), func(one *Current) bool { return one == c })
+	return deny(c, why, fmt.Sprintf("%s cannot be let through: %s %s completed in another way, so their checks are due as well. The checks of this call may take %v together, "+
+		"and a call has %v. Complete %s again first, in a call of its own: then its check runs", c.Name(), names(late), wasOrWere(len(late)), sum, left.Round(time.Second), late[0].Name()))
 }

@@ -61,6 +61,13 @@ func areOrIs(n int) string {
 	return "are"
 }
 
+func wasOrWere(n int) string {
+	if n == 1 {
+		return "was"
+	}
+	return "were"
+}
+
 // described returns the step with its description.
 func described(c *Current) string {
 	text := strings.TrimSpace(terminal.Visible(strings.ReplaceAll(c.Description, "\r\n", "\n")))
