@@ -40,7 +40,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": event, "cmptask": cmptask,
-			"interrupt": interrupt, "forge": forge, "listing": listing, "plant": plant},
+			"update": update, "becomes": becomes, "interrupt": interrupt, "forge": forge, "listing": listing, "plant": plant},
 	})
 }
 

@@ -250,7 +250,7 @@ func (c *call) settle(dir *txn.Dir, s *State, o outcome) Verdict {
 		}
 		s.Evidence = append(s.Evidence, e)
 		if !v.Allowed() {
-			v.Reason = one.Name() + " is marked as completed but was not let through. " + v.Reason
+			v.Reason = one.Name() + " was completed in another way and does not pass its gates, so no other step is let through. " + v.Reason
 			v.past, v.Why = one.ID, "first #"+itoa(one.ID)+": "+v.Why
 			return c.record(dir, s, v)
 		}

@@ -1,0 +1,35 @@
+package command_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// update writes update.json: what the client sends before it changes the status of a
+// task: update 2 completed.
+func update(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: update task status")
+	}
+	text := fmt.Sprintf(`{"session_id": "abc-123", "cwd": %q, "hook_event_name": "PreToolUse", "tool_name": "TaskUpdate",
+"tool_input": {"taskId": %q, "status": %q}, "tool_use_id": "toolu_1"}`, ts.MkAbs("project"), args[0], args[1])
+	ts.Check(os.WriteFile(ts.MkAbs("update.json"), []byte(text), 0o644))
+}
+
+// becomes changes the status of a task as the client does: becomes 2 completed.
+func becomes(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: becomes task status")
+	}
+	path := ts.MkAbs("home/.claude/tasks/abc-123/" + args[0] + ".json")
+	text, err := os.ReadFile(path)
+	ts.Check(err)
+	status := regexp.MustCompile(`"status": *"[a-z_]*"`)
+	if !status.Match(text) {
+		ts.Fatalf("%s has no status", path)
+	}
+	ts.Check(os.WriteFile(path, status.ReplaceAll(text, []byte(`"status": "`+args[1]+`"`)), 0o644))
+}
