@@ -31,6 +31,11 @@ type Frame struct {
 	// Interruptible returns a context that is cancelled by the signals that end this
 	// program. It is called before a check runs; nil leaves the context as it is.
 	Interruptible func(context.Context) (context.Context, context.CancelFunc)
+
+	// Apply changes the task's status as well, under the client's locks, once the
+	// gates let it through: for callers without a client that does. Trouble denies
+	// then, because nothing was changed.
+	Apply bool
 }
 
 // call is one update on its way through the gates.
@@ -121,7 +126,11 @@ func (f *Frame) finished(v Verdict) Verdict {
 
 // trouble is the verdict when the gates cannot be asked.
 func (f *Frame) trouble(err error) Verdict {
-	return Verdict{Trouble: fmt.Sprintf("the steps of the task list %s are not held: %v", f.List.Dir, err)}
+	text := fmt.Sprintf("the steps of the task list %s are not held: %v", f.List.Dir, err)
+	if f.Apply {
+		return Verdict{Decision: Deny, Why: "trouble", Reason: text}
+	}
+	return Verdict{Trouble: text}
 }
 
 func (c *call) decide(ctx context.Context) Verdict {

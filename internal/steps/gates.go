@@ -285,7 +285,8 @@ func (c *call) unheard(own *Current, a Verdict) Verdict {
 	return v
 }
 
-// record adds the decision to the evidence. The third denial of the same for the same reason says so.
+// record adds the decision to the evidence and, for a caller that wants it, carries an
+// allowed one out. The third denial of the same for the same reason says so.
 func (c *call) record(dir *txn.Dir, s *State, v Verdict) Verdict {
 	own := s.Step(c.own.ID)
 	if v.Decision == "" {
@@ -306,6 +307,13 @@ func (c *call) record(dir *txn.Dir, s *State, v Verdict) Verdict {
 			return c.trouble(err)
 		}
 		return v
+	}
+	if v.Decision == Allow && c.Apply && e.From != e.To {
+		waiting, cancel := c.List.Waiting(context.Background())
+		defer cancel()
+		if err := setStatus(waiting, dir, own.ID, e.To); err != nil {
+			return c.trouble(err)
+		}
 	}
 	return v
 }
