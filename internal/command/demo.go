@@ -12,8 +12,9 @@ import (
 )
 
 const demoLong = `Demo shows what this program does, in a temporary directory: a sample skill is
-invoked and becomes tasks; it is invoked again; its fsm.json is broken, and nothing
-changes; and a hydration is killed in the middle of its commit, and recovered. The
+invoked and becomes tasks; it is invoked again; a step is refused before its turn, and
+another one until its check passes; its fsm.json is broken, and nothing changes; and a
+hydration is killed in the middle of its commit, and recovered. The
 demo needs no setup, touches none of your files and leaves nothing behind.`
 
 func newDemo(s terminal.Streams) *cobra.Command {

@@ -1,6 +1,6 @@
 // Package demo demonstrates the program in a temporary directory: it acts as the
-// client, invokes a sample skill, breaks its workflow, kills a hydration and recovers
-// the task list.
+// client, invokes a sample skill, takes its steps out of order, breaks its workflow, kills
+// a hydration and recovers the task list.
 package demo
 
 import (
@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -47,7 +48,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(d.home)) }()
-	for _, part := range []func(context.Context) error{d.prepare, d.invoke, d.invokeAgain, d.breakSpec, d.kill, d.recover} {
+	for _, part := range []func(context.Context) error{d.prepare, d.invoke, d.invokeAgain, d.refuse, d.check, d.breakSpec, d.kill, d.recover} {
 		if err := part(ctx); err != nil {
 			return err
 		}
@@ -111,6 +112,74 @@ func (d *Demo) invokeAgain(ctx context.Context) error {
 	return d.show(ctx)
 }
 
+// The second invocation gives the steps the numbers from 7 on.
+const (
+	firstStep     = 7
+	changelogStep = 9
+	versionStep   = 10
+)
+
+// refuse shows that a step waits for those it depends on.
+func (d *Demo) refuse(ctx context.Context) error {
+	d.heading("The agent starts with step #%d: refused, for those before it are not done", versionStep)
+	if err := d.update(ctx, versionStep, "in_progress", 2); err != nil {
+		return err
+	}
+	d.heading("It does step #%d first: nothing is said", firstStep)
+	return d.update(ctx, firstStep, "completed", 0)
+}
+
+// check shows a step whose files are missing, then one whose check fails, and the repair.
+func (d *Demo) check(ctx context.Context) error {
+	d.heading("It says that #%d is completed: refused, for the file that the step produces is missing", changelogStep)
+	if err := d.update(ctx, changelogStep, "completed", 2); err != nil {
+		return err
+	}
+	d.heading("It writes one in a hurry: refused, for the check of the step fails")
+	changelog := filepath.Join(d.home, "CHANGELOG.md")
+	if err := d.write(changelog, "Many improvements.\n"); err != nil {
+		return err
+	}
+	if err := d.update(ctx, changelogStep, "completed", 2); err != nil {
+		return err
+	}
+	d.heading("It repairs that: the check passes, and nothing is said")
+	if err := d.write(changelog, "2.0.1, today: the parser no longer hangs on an empty file.\n"); err != nil {
+		return err
+	}
+	if err := d.update(ctx, changelogStep, "completed", 0); err != nil {
+		return err
+	}
+	return d.show(ctx)
+}
+
+func (d *Demo) write(path, text string) error {
+	for line := range strings.Lines(text) {
+		d.say("$ echo '%s' > %s", strings.TrimSuffix(line, "\n"), filepath.Base(path))
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}
+
+// update plays a TaskUpdate of the agent: the hook decides, then the client writes the
+// status if it may. code is the expected exit code of the hook.
+func (d *Demo) update(ctx context.Context, step int64, status string, code int) error {
+	id := strconv.FormatInt(step, 10)
+	d.say("TaskUpdate #%s %s", id, status)
+	text, _ := json.Marshal(map[string]any{ // strings only: cannot fail
+		"session_id": session, "cwd": d.home, "hook_event_name": event.PreToolUse, "tool_name": "TaskUpdate",
+		"tool_input": map[string]string{"taskId": id, "status": status},
+	})
+	if err := d.run(ctx, text, []string{"step"}, code); err != nil || code != 0 {
+		return err
+	}
+	path := filepath.Join(d.list(), id+".json")
+	task, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, bytes.Replace(task, []byte(`"status": "pending"`), []byte(`"status": "`+status+`"`), 1), 0o644)
+}
+
 // breakSpec shows that an invalid fsm.json changes nothing.
 func (d *Demo) breakSpec(ctx context.Context) error {
 	d.heading("Its fsm.json has three mistakes: every one is reported, and nothing changes")
@@ -167,12 +236,24 @@ func (d *Demo) hook(ctx context.Context, args []string, code int) error {
 	if args == nil {
 		args = []string{"hydrate", "--announce"}
 	}
+	return d.run(ctx, d.event(), args, code)
+}
+
+// run starts this program with an event and prints what the agent reads: standard error
+// if the hook refuses (fact 22), else its output.
+func (d *Demo) run(ctx context.Context, event []byte, args []string, code int) error {
 	c := d.command(ctx, args...)
-	c.Stdin = bytes.NewReader(d.event())
-	out, err := c.CombinedOutput()
+	c.Stdin = bytes.NewReader(event)
+	var out, refusal bytes.Buffer
+	c.Stdout, c.Stderr = &out, &refusal
+	err := c.Run()
 	d.say("$ fsmtx %s < event", strings.Join(args, " "))
-	if len(out) > 0 {
-		d.say("%s", bytes.TrimRight(out, "\n"))
+	heard := out.Bytes()
+	if refusal.Len() > 0 {
+		heard = refusal.Bytes()
+	}
+	if len(heard) > 0 {
+		d.say("%s", bytes.TrimRight(heard, "\n"))
 	}
 	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
 		return err
@@ -188,7 +269,7 @@ func (d *Demo) hook(ctx context.Context, args []string, code int) error {
 
 func (d *Demo) command(ctx context.Context, args ...string) *exec.Cmd {
 	c := exec.CommandContext(ctx, d.Program, args...)
-	c.Env = []string{"HOME=" + d.home}
+	c.Env = []string{"HOME=" + d.home, "PATH=" + os.Getenv("PATH"), "CLAUDE_PROJECT_DIR=" + d.home}
 	return c
 }
 
