@@ -27,7 +27,7 @@ func TestOptionsOfTheClient(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := realclient.New(t)
 			withOptions(s)
-			installed(t, s)
+			hydrating(t, s)
 
 			r := s.Prompt(invoke(c.skill), "go", c.args...)
 
@@ -113,7 +113,7 @@ func TestTheTranscriptIsCheckedBeforeTheAgentStops(t *testing.T) {
 func TestASessionWithoutAWorkflowHasNoFile(t *testing.T) {
 	s := realclient.New(t)
 	s.Write(projectSkills+"/plain/SKILL.md", plainSkill)
-	installed(t, s)
+	hydrating(t, s)
 
 	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "plain"), Skill("own", "init")), load, Do(TaskList("list")), Say("done")}}, "go")
 

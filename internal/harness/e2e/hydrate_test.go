@@ -23,7 +23,7 @@ const (
 func TestProjectSkill(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
-	installed(t, s)
+	hydrating(t, s)
 
 	r := s.Prompt(invoke("release"), "go")
 
@@ -42,7 +42,7 @@ func TestAFreshInstallShowsTheTasksToEveryModel(t *testing.T) {
 				s.Model = model
 				s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
 				skill(s, projectSkills, "release", steps("Release"))
-				installed(t, s, file)
+				hydrating(t, s, file)
 
 				r := s.Prompt(invoke("release"), "go")
 
@@ -59,7 +59,7 @@ func TestProjectInstallNeedsTheProgramOnPath(t *testing.T) {
 	s := realclient.New(t)
 	s.Env["PATH"] = filepath.Dir(fsmtx) + ":" + path
 	skill(s, projectSkills, "release", steps("Release"))
-	installed(t, s, "--project")
+	hydrating(t, s, "--project")
 
 	r := s.Prompt(invoke("release"), "go")
 
@@ -81,7 +81,7 @@ func TestWithoutTheVariableANewerModelSeesNoTasks(t *testing.T) {
 	s.Model = "claude-opus-5-5"
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
 	skill(s, projectSkills, "release", steps("Release"))
-	installed(t, s, "--no-task-tools")
+	hydrating(t, s, "--no-task-tools")
 
 	r := s.Prompt(invoke("release"), "go")
 
@@ -94,7 +94,7 @@ func TestWithoutTheVariableANewerModelSeesNoTasks(t *testing.T) {
 func TestUserSkill(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, userSkills, "release", steps("Release"))
-	installed(t, s, "--user")
+	hydrating(t, s, "--user")
 
 	r := s.Prompt(invoke("release"), "go")
 
@@ -104,7 +104,7 @@ func TestUserSkill(t *testing.T) {
 func TestSkillWithoutWorkflowChangesNothing(t *testing.T) {
 	s := realclient.New(t)
 	s.Write(projectSkills+"/plain/SKILL.md", plainSkill)
-	installed(t, s)
+	hydrating(t, s)
 
 	r := s.Prompt(invoke("plain"), "go")
 
@@ -117,7 +117,7 @@ func TestSkillWithoutWorkflowChangesNothing(t *testing.T) {
 func TestTypedSkill(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
-	installed(t, s)
+	hydrating(t, s)
 
 	r := s.Prompt(look(), "/release 1.2.3")
 
@@ -132,7 +132,7 @@ func TestInvalidWorkflow(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
 	skill(s, projectSkills, "broken", `[{"id": 1, "subject": "First"}, {"id": 1, "blockedBy": [9]}]`)
-	installed(t, s)
+	hydrating(t, s)
 	before := s.Prompt(invoke("release"), "go")
 
 	r := s.Prompt(invoke("broken"), "again")
@@ -146,7 +146,7 @@ func TestInvalidWorkflow(t *testing.T) {
 func TestInvalidWorkflowStopsATypedSkill(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "broken", `[{"id": 1}]`)
-	installed(t, s)
+	hydrating(t, s)
 
 	r := s.Try(Script{}, "/broken")
 
@@ -157,7 +157,7 @@ func TestInvalidWorkflowStopsATypedSkill(t *testing.T) {
 func TestTaskOfTheClientSurvives(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
-	installed(t, s)
+	hydrating(t, s)
 
 	r := s.Prompt(Script{Main: []Turn{
 		load,
@@ -176,7 +176,7 @@ func TestSkillInvokedAgain(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
 	skill(s, projectSkills, "review", steps("Review"))
-	installed(t, s)
+	hydrating(t, s)
 
 	r := s.Prompt(Script{Main: []Turn{
 		Do(Skill("first", "release")),
@@ -200,7 +200,7 @@ func TestIDsAreNotReused(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
 	skill(s, projectSkills, "reset", "[]")
-	installed(t, s)
+	hydrating(t, s)
 
 	r := s.Prompt(Script{Main: []Turn{
 		Do(Skill("first", "release")),
@@ -219,7 +219,7 @@ func TestSkillsOfOneMessage(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
 	skill(s, projectSkills, "review", steps("Review"))
-	installed(t, s)
+	hydrating(t, s)
 
 	r := s.Prompt(Script{Main: []Turn{
 		Do(Skill("first", "release"), Skill("second", "review")),
@@ -235,7 +235,7 @@ func TestTaskListID(t *testing.T) {
 	s := realclient.New(t)
 	s.Env["CLAUDE_CODE_TASK_LIST_ID"] = "shared list/1"
 	skill(s, projectSkills, "release", steps("Release"))
-	installed(t, s)
+	hydrating(t, s)
 
 	r := s.Prompt(invoke("release"), "go")
 
@@ -250,7 +250,7 @@ func TestConfigDir(t *testing.T) {
 	s := realclient.New(t)
 	s.Env["CLAUDE_CONFIG_DIR"] = s.Path("home/elsewhere")
 	skill(s, "home/elsewhere/skills", "release", steps("Release"))
-	installed(t, s, "--user")
+	hydrating(t, s, "--user")
 
 	r := s.Prompt(invoke("release"), "go")
 
@@ -264,7 +264,7 @@ func TestConfigDir(t *testing.T) {
 func TestResumeRecoversAnInterruptedHydration(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
-	installed(t, s)
+	hydrating(t, s)
 	s.Prompt(invoke("release"), "go")
 	before := worlds.Tasks(t, list(s))
 
@@ -292,7 +292,7 @@ func TestSubagentsSkill(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
 	skill(s, projectSkills, "review", steps("Review"))
-	installed(t, s)
+	hydrating(t, s)
 
 	r := s.Prompt(Script{
 		Main: []Turn{
@@ -318,7 +318,9 @@ func TestPluginSkill(t *testing.T) {
 	dir := s.Path("project/plugin")
 	out := s.Command("", fsmtx, "plugin", dir)
 	require.Zero(t, out.Code, out)
-
+	s.Claude("plugin", "validate", "--strict", dir)
+	out = s.Command("", fsmtx, "plugin", "--no-steps", "--force", dir) // the agent of this test leaves the tasks alone
+	require.Zero(t, out.Code, out)
 	s.Claude("plugin", "validate", "--strict", dir)
 	s.Claude("plugin", "marketplace", "add", dir)
 	s.Claude("plugin", "install", "fsmtx@fsmtx")
@@ -336,9 +338,9 @@ func TestPluginSkill(t *testing.T) {
 func TestTwoHooksHydrateOnce(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
-	installed(t, s)
+	hydrating(t, s)
 	dir := s.Path("project/plugin")
-	out := s.Command("", fsmtx, "plugin", dir)
+	out := s.Command("", fsmtx, "plugin", "--no-steps", dir)
 	require.Zero(t, out.Code, out)
 
 	r := s.Prompt(invoke("release"), "go", "--plugin-dir", dir)

@@ -45,7 +45,7 @@ func TestWhereTheClientReadsWhatInstallWrote(t *testing.T) {
 			}
 			skill(s, userSkills, "release", steps("Release"))
 			s.Project = s.Path(c.in)
-			installed(t, s, c.file)
+			hydrating(t, s, c.file)
 
 			s.Project = s.Path(c.from)
 			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")), Say("done")}}, "go")
@@ -80,7 +80,7 @@ func TestSettingsInALinkedWorkTree(t *testing.T) {
 			require.NoError(t, os.Mkdir(s.Path("linked/a"), 0o755))
 			skill(s, userSkills, "release", steps("Release"))
 			s.Project = s.Path(c.in)
-			installed(t, s)
+			hydrating(t, s)
 
 			s.Project = s.Path(c.from)
 			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")), Say("done")}}, "go")

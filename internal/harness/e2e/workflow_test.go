@@ -47,6 +47,13 @@ func installed(t *testing.T, s *realclient.Sandbox, flags ...string) {
 	require.Zero(t, out.Code, out)
 }
 
+// hydrating installs the hooks without those of the steps, for tests of what is put into
+// the list: their agents leave it alone.
+func hydrating(t *testing.T, s *realclient.Sandbox, flags ...string) {
+	t.Helper()
+	installed(t, s, append([]string{"--no-steps"}, flags...)...)
+}
+
 // load loads the task tools.
 var load = Do(LoadTools("load", "TaskList", "TaskCreate", "TaskUpdate"))
 
