@@ -47,6 +47,7 @@ var subcommands = []subcommand{
 	{name: "hydrate", make: newHydrate, misused: refuseFlags},
 	{name: "step", make: newStep, misused: refuseStep, below: stepSubcommands},
 	{name: "recover", make: newRecover},
+	{name: "status", make: newStatus},
 	{name: "log", make: newLog},
 	{name: "undo", make: newUndo},
 	{name: "locate", make: newLocate},

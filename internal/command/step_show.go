@@ -150,11 +150,15 @@ type shownStep struct {
 func shownState(frame *steps.Frame, s *steps.State) shown {
 	out := shown{List: frame.List.Dir, Session: frame.Session, Steps: []shownStep{}}
 	for _, c := range s.Steps {
-		out.Steps = append(out.Steps, shownStep{
-			ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, State: s.Word(c), Status: c.Status,
-			BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
-			Evidence: slices.DeleteFunc(slices.Clone(s.Evidence), func(e steps.Evidence) bool { return e.Step != c.ID }),
-		})
+		out.Steps = append(out.Steps, shownStepOf(s, c))
 	}
 	return out
+}
+
+func shownStepOf(s *steps.State, c *steps.Current) shownStep {
+	return shownStep{
+		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, State: s.Word(c), Status: c.Status,
+		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
+		Evidence: slices.DeleteFunc(slices.Clone(s.Evidence), func(e steps.Evidence) bool { return e.Step != c.ID }),
+	}
 }

@@ -35,7 +35,23 @@ func Load(ctx context.Context, dir string) (*State, error) {
 	if err != nil || len(live) == 0 {
 		return &State{}, err
 	}
-	return live.state(ctx, dir, func(name string) ([]byte, error) { return txn.ReadState(dir, name) })
+	s, err := live.state(ctx, dir, func(name string) ([]byte, error) { return txn.ReadState(dir, name) })
+	if err == nil {
+		s.countSeen()
+	}
+	return s, err
+}
+
+// countSeen counts as done what the next update will record as seen.
+func (s *State) countSeen() {
+	for again := true; again; {
+		again = false
+		for _, one := range s.unseen() {
+			if !one.gated() {
+				one.Passed, again = true, true
+			}
+		}
+	}
 }
 
 // steps are the steps of the workflows in a list, as they were recorded.

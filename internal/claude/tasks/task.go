@@ -19,6 +19,7 @@ type Task struct {
 	ID        string   `json:"id"`
 	Subject   string   `json:"subject"`
 	Status    string   `json:"status"`
+	Owner     string   `json:"owner,omitzero"`
 	BlockedBy []string `json:"blockedBy"`
 }
 

@@ -1,0 +1,469 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/history"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+const statusLong = `Status shows where the workflows of a task list stand: the step that is next, then each
+workflow with its steps below those that they come after, their gates and the last
+decision about each, the tasks that belong to no workflow, the last hydration and whether
+"fsmtx undo" can take it back, and an interrupted change if there is one.
+
+  done, skipped      let through, or a person went past it
+  in progress        it was started
+  ready              those before it are done
+  checking           its check is running
+  unchecked          completed in another way; its gates are asked at the next update
+  blocked            a step before it is not done
+  gone               not in the list any more
+
+Without SESSION it is the session of the environment (CLAUDE_CODE_SESSION_ID), or else the
+list of this project that was hydrated last. --all prints a line for each list that ever
+had a workflow. --watch draws again when the list changes, until q is pressed.
+
+--json prints an object with list, next (numbers of the steps that can be worked on),
+workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hydration as
+"fsmtx log --json" prints it, or null), undo (possible, restores, removes, keeps), pending
+(clean, rolled back or committed: what "fsmtx recover" would report) and pending_error.
+A workflow has skill, spec, done, total and steps, which are those of "fsmtx step show
+--json" with owner. With --all it prints an array of objects with list, session, skill,
+done, total, next (a subject) and time.`
+
+type statusFlags struct{ all, watch, json bool }
+
+func newStatus(s terminal.Streams) *cobra.Command {
+	var f statusFlags
+	c := &cobra.Command{
+		Use:               "status [SESSION]",
+		Short:             "Show where the workflows of a task list stand",
+		Long:              statusLong,
+		Example:           example("fsmtx status", "fsmtx status --watch", "fsmtx status --all", "fsmtx status 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: completeSessions(s),
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := interruptible(c.Context())
+			defer stop()
+			return f.run(ctx, s, strings.Join(args, ""))
+		},
+	}
+	inDirectory(c, exitNo)
+	c.Flags().BoolVar(&f.all, "all", false, "print a line for each list that ever had a workflow")
+	c.Flags().BoolVar(&f.watch, "watch", false, "draw again when the list changes, until q is pressed")
+	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	c.MarkFlagsMutuallyExclusive("all", "watch")
+	c.MarkFlagsMutuallyExclusive("watch", "json")
+	return c
+}
+
+func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string) error {
+	if f.all {
+		if session != "" {
+			return &exit{exitNo, errors.New("--all takes no session"), "run fsmtx status --help"}
+		}
+		return statusOfAll(ctx, s, f.json)
+	}
+	list, chosen, err := chooseList(ctx, s, session)
+	if err != nil {
+		return err
+	}
+	if f.watch {
+		return watchStatus(ctx, s, list, chosen)
+	}
+	st, err := readStatus(ctx, list)
+	if err != nil {
+		return err
+	}
+	if f.json {
+		return printJSON(s.Out, st.shown())
+	}
+	_, err = s.Out.Write([]byte(st.text(chosen, s.Columns(s.Out))))
+	return err
+}
+
+// status is what is known of a task list at one moment.
+type status struct {
+	list       tasks.List
+	steps      *steps.State
+	tasks      []tasks.Task
+	last       *history.Hydration
+	undo       tasks.Undoing
+	undoErr    error
+	pending    txn.Report
+	pendingErr error
+}
+
+func readStatus(ctx context.Context, list tasks.List) (*status, error) {
+	st := &status{list: list}
+	var err error
+	if st.steps, err = steps.Load(ctx, list.Dir); err != nil {
+		return nil, err
+	}
+	if st.tasks, err = tasks.Tasks(ctx, list.Dir); err != nil {
+		return nil, err
+	}
+	all, err := history.Read(list.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(all) > 0 {
+		st.last = &all[len(all)-1]
+		st.undo, st.undoErr = list.PlanUndo(st.last.ID, false)
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	st.pending, st.pendingErr = txn.Inspect(ctx, list.Dir)
+	return st, nil
+}
+
+// task returns the task of a step as it is in the list.
+func (st *status) task(id int64) (t tasks.Task) {
+	for _, t := range st.tasks {
+		if t.ID == strconv.FormatInt(id, 10) {
+			return t
+		}
+	}
+	return t
+}
+
+// manual returns the tasks that are no step.
+func (st *status) manual() (manual []tasks.Task) {
+	for _, t := range st.tasks {
+		id, err := strconv.ParseInt(t.ID, 10, 64)
+		if err != nil || st.steps.Step(id) == nil {
+			manual = append(manual, t)
+		}
+	}
+	return manual
+}
+
+// undoable reports whether the last hydration can be taken back, at least in part.
+func (st *status) undoable() bool { return st.last != nil && st.undoErr == nil && !st.undo.Empty() }
+
+// marks are put before a step, by the word for where it stands, so that the state can be
+// seen without colours.
+var marks = map[string]string{
+	"done": "✓", "skipped": "»", "in progress": "▶", "checking": "…", "ready": "○", "unchecked": "?", "blocked": "·", "gone": "✗",
+}
+
+func (st *status) text(chosen string, columns int) string {
+	var b strings.Builder
+	line := func(format string, args ...any) {
+		b.WriteString(terminal.Cut(cell(fmt.Sprintf(format, args...)), columns) + "\n")
+	}
+	b.WriteString(cell(chosen) + "\n") // whole: it has a path
+	st.nextTo(line)
+	for _, w := range st.steps.Workflows() {
+		done, all := st.progress(w)
+		line("")
+		line("%s: %d of %d steps done %s", w.Command, done, all, bar(done, all, 20))
+		for _, n := range tree(st.steps, w) {
+			word := st.steps.Word(n.Current)
+			indent := strings.Repeat("  ", min(n.depth, 8))
+			line("  %s%s #%d %s%s", indent, marks[word], n.ID, n.Subject, st.details(n.Current, word, n.parent))
+			for _, gate := range gatesOf(n.Current) {
+				if !strings.HasPrefix(gate, "after ") {
+					line("  %s    %s", indent, gate)
+				}
+			}
+			if last := lastWord(st.steps, n.Current); last != "" {
+				line("  %s    %s", indent, strings.TrimSpace(last))
+			}
+		}
+	}
+	if manual := st.manual(); len(manual) > 0 {
+		line("")
+		line("manual tasks: %d", len(manual))
+		for _, t := range manual {
+			line("  #%s %s (%s%s)", t.ID, t.Subject, t.Status, owned(t))
+		}
+	}
+	st.lastTo(line)
+	return b.String()
+}
+
+// nextTo prints the step that comes next.
+func (st *status) nextTo(line func(string, ...any)) {
+	ready := st.steps.Ready()
+	switch {
+	case len(st.steps.Steps) == 0:
+		line("no workflow is in the list")
+	case len(ready) > 0:
+		next := ready[0]
+		if i := slices.IndexFunc(ready, func(c *steps.Current) bool { return st.steps.Word(c) == "in progress" }); i >= 0 {
+			next = ready[i]
+		}
+		line("next: #%d %s (%s)", next.ID, next.Subject, st.steps.Word(next))
+	case st.steps.DoneCount() == len(st.steps.Steps):
+		line("next: nothing, every step is done")
+	default:
+		line("next: nothing can be started; each open step waits for another one")
+	}
+}
+
+// details says what the mark and the place in the tree do not.
+func (st *status) details(c *steps.Current, word string, parent int64) string {
+	parts := []string{word}
+	var others []string
+	for _, id := range c.BlockedBy {
+		if id != parent {
+			others = append(others, fmt.Sprintf("#%d", id))
+		}
+	}
+	if len(others) > 0 {
+		also := "after "
+		if parent != 0 {
+			also = "also after "
+		}
+		parts = append(parts, also+strings.Join(others, ", "))
+	}
+	if owner := owned(st.task(c.ID)); owner != "" {
+		parts = append(parts, strings.TrimPrefix(owner, ", "))
+	}
+	return " (" + strings.Join(parts, "; ") + ")"
+}
+
+func owned(t tasks.Task) string {
+	if t.Owner == "" {
+		return ""
+	}
+	return ", owner " + t.Owner
+}
+
+func (st *status) progress(w *steps.Workflow) (done, all int) {
+	for _, c := range st.steps.Steps {
+		if c.Workflow == w {
+			all++
+			if c.Done() {
+				done++
+			}
+		}
+	}
+	return done, all
+}
+
+// lastTo prints the last hydration and what is unfinished.
+func (st *status) lastTo(line func(string, ...any)) {
+	line("")
+	switch {
+	case st.last == nil:
+		line("last hydration: none is on record")
+	default:
+		line("last hydration: %s, %s, %s: %s, %s", nameOf(*st.last), when(*st.last), quoted(st.last.Skill), cameAndWent(*st.last), outcomeOf(*st.last))
+		if st.undoable() {
+			line("fsmtx undo would take it back: %d restored, %d removed, %d kept", len(st.undo.Restored), len(st.undo.Removed), len(st.undo.Kept))
+		} else {
+			line("it cannot be taken back%s", why(st.undoErr))
+		}
+	}
+	switch {
+	case errors.Is(st.pendingErr, txn.ErrLocked):
+		line("a hydration is under way")
+	case st.pendingErr != nil:
+		line("interrupted change: %v; fsmtx recover tells more", st.pendingErr)
+	case st.pending.Outcome == txn.RolledBack:
+		line("a change was interrupted; fsmtx recover rolls it back")
+	}
+}
+
+func why(err error) string {
+	if err == nil {
+		return ": nothing of it is left"
+	}
+	return ": " + err.Error()
+}
+
+// bar draws done of all in width characters.
+func bar(done, all, width int) string {
+	n := 0
+	if all > 0 {
+		n = done * width / all
+	}
+	return "[" + strings.Repeat("#", n) + strings.Repeat("-", width-n) + "]"
+}
+
+// node is a step in the tree: below the one of its blockers that is deepest.
+type node struct {
+	*steps.Current
+	depth  int
+	parent int64 // 0 if it comes after none
+}
+
+// tree returns the steps of a workflow, each after the one that it is drawn below. Steps
+// of a cycle have no blockers in the tree.
+func tree(s *steps.State, w *steps.Workflow) []node {
+	nodes := map[int64]*node{}
+	var place func(c *steps.Current, path []int64) *node
+	place = func(c *steps.Current, path []int64) *node {
+		if n := nodes[c.ID]; n != nil {
+			return n
+		}
+		n := &node{Current: c}
+		for _, id := range c.BlockedBy {
+			b := s.Step(id)
+			if b == nil || b.Workflow != w || id == c.ID || slices.Contains(path, id) {
+				continue
+			}
+			if above := place(b, append(path, c.ID)); above.depth >= n.depth {
+				n.depth, n.parent = above.depth+1, id
+			}
+		}
+		nodes[c.ID] = n
+		return n
+	}
+	below := map[int64][]*node{}
+	for _, c := range s.Steps {
+		if c.Workflow == w {
+			n := place(c, nil)
+			below[n.parent] = append(below[n.parent], n)
+		}
+	}
+	var all []node
+	var walk func(parent int64)
+	walk = func(parent int64) {
+		slices.SortFunc(below[parent], func(a, b *node) int { return cmp.Compare(a.ID, b.ID) })
+		for _, n := range below[parent] {
+			all = append(all, *n)
+			walk(n.ID)
+		}
+	}
+	walk(0)
+	return all
+}
+
+type shownStatus struct {
+	List       string             `json:"list"`
+	Next       []int64            `json:"next"`
+	Workflows  []shownWorkflow    `json:"workflows"`
+	Manual     []tasks.Task       `json:"manual"`
+	Last       *history.Hydration `json:"last"`
+	Undo       shownUndo          `json:"undo"`
+	Pending    txn.Outcome        `json:"pending"`
+	PendingErr string             `json:"pending_error"`
+}
+
+type shownWorkflow struct {
+	Skill string           `json:"skill"`
+	Spec  string           `json:"spec"`
+	Done  int              `json:"done"`
+	Total int              `json:"total"`
+	Steps []shownOwnedStep `json:"steps"`
+}
+
+type shownOwnedStep struct {
+	shownStep
+	Owner string `json:"owner"`
+}
+
+type shownUndo struct {
+	Possible bool `json:"possible"`
+	Restores int  `json:"restores"`
+	Removes  int  `json:"removes"`
+	Keeps    int  `json:"keeps"`
+}
+
+func (st *status) shown() shownStatus {
+	out := shownStatus{
+		List: st.list.Dir, Next: []int64{}, Workflows: []shownWorkflow{}, Manual: append([]tasks.Task{}, st.manual()...), Last: st.last,
+		Undo:    shownUndo{st.undoable(), len(st.undo.Restored), len(st.undo.Removed), len(st.undo.Kept)},
+		Pending: cmp.Or(st.pending.Outcome, txn.Clean),
+	}
+	if st.pendingErr != nil {
+		out.PendingErr = st.pendingErr.Error()
+	}
+	for _, c := range st.steps.Ready() {
+		out.Next = append(out.Next, c.ID)
+	}
+	for _, w := range st.steps.Workflows() {
+		done, all := st.progress(w)
+		shown := shownWorkflow{w.Command, w.Spec, done, all, []shownOwnedStep{}}
+		for _, c := range st.steps.Steps {
+			if c.Workflow == w {
+				shown.Steps = append(shown.Steps, shownOwnedStep{shownStepOf(st.steps, c), st.task(c.ID).Owner})
+			}
+		}
+		out.Workflows = append(out.Workflows, shown)
+	}
+	return out
+}
+
+type shownList struct {
+	List    string    `json:"list"`
+	Session string    `json:"session"`
+	Skill   string    `json:"skill"`
+	Done    int       `json:"done"`
+	Total   int       `json:"total"`
+	Next    string    `json:"next"`
+	Time    time.Time `json:"time"`
+}
+
+// statusOfAll prints a line for each list with a history, the newest first.
+func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
+	root, err := tasks.Root(s.Getenv)
+	if err != nil {
+		return err
+	}
+	dirs, err := tasks.WithStateDir(root)
+	if err != nil {
+		return err
+	}
+	lists := []shownList{}
+	for _, dir := range dirs {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		all, err := history.Read(dir)
+		if err != nil || len(all) == 0 {
+			continue // nothing is known of it
+		}
+		state, err := steps.Load(ctx, dir)
+		if err != nil {
+			s.Errorf("%s: %v", dir, err)
+			continue
+		}
+		last := all[len(all)-1]
+		l := shownList{List: dir, Session: last.Session, Skill: last.Skill, Done: state.DoneCount(), Total: len(state.Steps), Time: last.Time}
+		if ready := state.Ready(); len(ready) > 0 {
+			l.Next = ready[0].Subject
+		}
+		lists = append(lists, l)
+	}
+	slices.SortFunc(lists, func(a, b shownList) int { return b.Time.Compare(a.Time) })
+	if asJSON {
+		return printJSON(s.Out, lists)
+	}
+	if len(lists) == 0 {
+		return &exit{exitNo, fmt.Errorf("%s: no skill has put a workflow into a task list", root), ""}
+	}
+	columns := s.Columns(s.Out)
+	for _, l := range lists {
+		next := "no workflow"
+		switch {
+		case l.Next != "":
+			next = "next: " + l.Next
+		case l.Total > 0 && l.Done == l.Total:
+			next = "done"
+		case l.Total > 0:
+			next = "nothing is ready"
+		}
+		text := fmt.Sprintf("%s  %s  %s  %d/%d  %s", l.Session, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, l.Done, l.Total, next)
+		if _, err := fmt.Fprintln(s.Out, terminal.Cut(cell(text), columns)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
