@@ -52,6 +52,8 @@ var subcommands = []subcommand{
 	{name: "undo", make: newUndo},
 	{name: "locate", make: newLocate},
 	{name: "validate", make: newValidate, misused: refuseToValidate},
+	{name: "fmt", make: newFmt},
+	{name: "graph", make: newGraph},
 	{name: "schema", make: newSchema},
 	{name: "install", make: newInstall},
 	{name: "plugin", make: newPlugin},

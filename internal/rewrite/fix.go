@@ -324,6 +324,13 @@ func fits(field string, v hujson.Value) bool {
 		return ok && kind == '"' && status.UnmarshalText([]byte(text.String())) == nil
 	case "subject", "description", "activeForm", "owner":
 		return kind == '"'
+	case "produces", "ready":
+		list, ok := v.Value.(*hujson.Array)
+		return ok && !slices.ContainsFunc(list.Elements, func(e hujson.Value) bool { return e.Value.Kind() != '"' })
+	case "check":
+		return kind == '"' || kind == '{'
+	case "approval":
+		return kind == '"' || kind == 't'
 	}
 	return false
 }

@@ -1,0 +1,153 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/rogpeppe/go-internal/diff"
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/rewrite"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const fmtLong = `Fmt prints fsm.json files in their canonical form: indented by two spaces, the fields
+of a task in one order, lists of ids on one line, ids as plain numbers, strings in
+their shortest spelling. Optional fields that are null are left out, which means the
+same. What the workflow means never changes.
+
+--renumber gives the tasks the ids 1, 2, 3 and so on, in the order of the file. The
+references follow.
+
+A PATH is what it is for fsmtx validate. Without PATH, or with "-", fmt formats standard
+input. A file with errors is refused, and so is one with comments, which JSON does not
+have: fsmtx validate --fix moves them into metadata.
+
+--json prints, instead of the text, an array of objects with path and changed: whether
+the file differs from its canonical form.
+
+The exit code is 0, or 1 if a file could not be formatted or, with -d or --json, differs.`
+
+type fmtFlags struct {
+	write, diff, renumber, json bool
+}
+
+func newFmt(s terminal.Streams) *cobra.Command {
+	var f fmtFlags
+	c := &cobra.Command{
+		Use:   "fmt [PATH…]",
+		Short: "Write fsm.json files in their canonical form",
+		Long:  fmtLong,
+		Example: example(
+			"fsmtx fmt -w skills/*/fsm.json",
+			"fsmtx fmt -d skills                     # show what would change",
+			"fsmtx fmt -w --renumber skills/release",
+			"fsmtx fmt < draft.json"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				args = []string{"-"}
+			}
+			paths, err := specsOf(s, args)
+			if err != nil {
+				return err
+			}
+			return f.run(s, paths)
+		},
+	}
+	c.Flags().BoolVarP(&f.write, "write", "w", false, "write the files instead of printing them")
+	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "print the differences instead, and exit with 1 if there are any")
+	c.Flags().BoolVar(&f.renumber, "renumber", false, "give the tasks the ids 1, 2, 3 and so on")
+	c.Flags().BoolVar(&f.json, "json", false, "print which files differ, as JSON")
+	c.MarkFlagsMutuallyExclusive("write", "diff", "json")
+	inDirectory(c, exitNo)
+	return c
+}
+
+// formattedFile is a file and its canonical form.
+type formattedFile struct {
+	Path     string `json:"path"`
+	Changed  bool   `json:"changed"`
+	old, new []byte
+}
+
+func (f fmtFlags) run(s terminal.Streams, paths []string) error {
+	failed, differs := false, false
+	list := []formattedFile{}
+	for _, path := range paths {
+		file, err := f.format(s, path)
+		if err == nil {
+			err = f.put(s, file)
+		}
+		if err != nil {
+			failed = true
+			reportUnformatted(s, path, err)
+			continue
+		}
+		differs = differs || file.Changed
+		list = append(list, file)
+	}
+	if f.json {
+		if err := printJSON(s.Out, list); err != nil {
+			return err
+		}
+	}
+	if failed || differs && (f.diff || f.json) {
+		return &exit{code: exitNo}
+	}
+	return nil
+}
+
+func (f fmtFlags) format(s terminal.Streams, path string) (file formattedFile, err error) {
+	file.Path = path
+	if file.old, err = readSpec(s, path); err != nil {
+		return file, err
+	}
+	if f.renumber {
+		file.new, err = rewrite.Renumber(file.old)
+	} else {
+		file.new, err = rewrite.Format(file.old)
+	}
+	file.Changed = !bytes.Equal(file.old, file.new)
+	return file, err
+}
+
+// put does with a formatted file what the flags say.
+func (f fmtFlags) put(s terminal.Streams, file formattedFile) error {
+	switch {
+	case f.json:
+		return nil
+	case f.diff:
+		_, err := fmt.Fprint(s.Out, terminal.Visible(string(diff.Diff(file.Path, file.old, file.Path+" (formatted)", file.new))))
+		return err
+	case f.write && file.Path != "-":
+		if !file.Changed {
+			return nil
+		}
+		if err := writeSpec(file.Path, file.new); err != nil {
+			return fmt.Errorf("%s: %w", file.Path, err)
+		}
+		_, err := fmt.Fprintln(s.Out, terminal.Visible(file.Path))
+		return err
+	}
+	_, err := s.Out.Write(file.new)
+	return err
+}
+
+// reportUnformatted says why a file was left as it is.
+func reportUnformatted(s terminal.Streams, path string, err error) {
+	invalid, ok := errors.AsType[*fsmspec.InvalidError](err)
+	if !ok {
+		s.Errorf("%v", err)
+		return
+	}
+	s.Errorf("%s:%v", path, invalid.Problems[0])
+	data, readErr := readSpec(s, path)
+	switch {
+	case path != "-" && readErr == nil && rewrite.HasComments(data):
+		s.Hintf("JSON has no comments and no trailing commas, and fmt drops nothing: fsmtx validate --fix %s moves comments into metadata", path)
+	case len(invalid.Problems) > 1:
+		s.Hintf("fsmtx validate %s lists all %d errors", path, len(invalid.Problems))
+	}
+}

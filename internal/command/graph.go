@@ -1,0 +1,269 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/graph"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const graphLong = `Graph draws the steps of a workflow in layers: a step is one layer below the lowest step
+that it waits for. It also prints the width, which is the most steps of which none has
+to wait for another, and the critical path, which is the longest chain.
+
+PATH is an fsm.json or the directory of a skill, SKILL the name of a skill that the client
+knows here, "-" standard input. With --session, or without any of these, it is the task
+list of a session, with the states of its steps: that of CLAUDE_CODE_SESSION_ID, else the
+newest one of this project.
+
+The formats are
+
+  text     a step on each line, for the terminal; in colour if that is one
+  mermaid  a flowchart for Mermaid, which GitHub shows in Markdown
+  dot      for Graphviz
+  html     a page that needs nothing else; it also has the descriptions
+  json     an object with title, steps, layers, width, critical and cyclic; a step has id,
+           subject, description, state (done, in progress, ready or blocked), blockedBy,
+           gates, layer and critical; --json is short for it`
+
+type graphFlags struct {
+	session string
+	json    bool
+	format  *choice
+}
+
+func newGraph(s terminal.Streams) *cobra.Command {
+	var f graphFlags
+	c := &cobra.Command{
+		Use:   "graph [PATH | SKILL | --session ID]",
+		Short: "Draw the steps of a workflow or of a session",
+		Long:  graphLong,
+		Example: example(
+			"fsmtx graph skills/release",
+			"fsmtx graph my-plugin:release --format mermaid",
+			"fsmtx graph --format html > steps.html    # of the current session"),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return &exit{exitNo, fmt.Errorf("got %d arguments, want one file, directory or skill", len(args)), "run fsmtx graph --help"}
+			}
+			if len(args) == 1 && f.session != "" {
+				return &exit{exitNo, errors.New("--session cannot be combined with a file or a skill"), ""}
+			}
+			return nil
+		},
+		ValidArgsFunction: completeSkills(s),
+		RunE: func(c *cobra.Command, args []string) error {
+			if f.json {
+				f.format.value = "json"
+			}
+			var g *graph.Graph
+			var err error
+			if len(args) == 1 {
+				g, err = graphOfSpec(s, args[0])
+			} else {
+				g, err = graphOfSession(c.Context(), s, f.session)
+			}
+			if err != nil {
+				return err
+			}
+			return f.print(s, g)
+		},
+	}
+	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
+	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
+	f.format = choose(c, "format", "how the graph is printed", "text", "mermaid", "dot", "html", "json")
+	c.Flags().BoolVar(&f.json, "json", false, "short for --format json")
+	inDirectory(c, exitNo)
+	return c
+}
+
+func (f graphFlags) print(s terminal.Streams, g *graph.Graph) (err error) {
+	switch f.format.value {
+	case "json":
+		return printJSON(s.Out, g)
+	case "mermaid":
+		_, err = fmt.Fprint(s.Out, g.Mermaid())
+	case "dot":
+		_, err = fmt.Fprint(s.Out, g.Dot())
+	case "html":
+		_, err = fmt.Fprint(s.Out, g.HTML())
+	default:
+		_, err = fmt.Fprint(s.Out, g.Text(s.Columns(s.Out), s.Colour(s.Out)))
+	}
+	return err
+}
+
+// graphOfSpec returns the graph of a valid fsm.json.
+func graphOfSpec(s terminal.Streams, arg string) (*graph.Graph, error) {
+	path, err := findSpec(s, arg)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := parseSpec(s, path)
+	if err != nil {
+		return nil, err
+	}
+	var list []graph.Step
+	for _, t := range spec.Tasks() {
+		list = append(list, graph.Step{
+			ID: t.ID, Subject: t.Subject, Description: t.Description, State: stateOf(t.Status.String()), BlockedBy: t.BlockedBy, Gates: gateWords(t.Gates),
+		})
+	}
+	return graph.New(titleOf(path), list), nil
+}
+
+// parseSpec reads a valid fsm.json; for another one the error is its first problem.
+func parseSpec(s terminal.Streams, path string) (*fsmspec.Spec, error) {
+	data, err := readSpec(s, path)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := fsmspec.Parse(data)
+	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
+		return nil, &exit{exitNo, fmt.Errorf("%s:%v", path, invalid.Problems[0]), "fsmtx validate " + path + " lists every problem"}
+	}
+	return spec, err
+}
+
+// titleOf returns the name of the skill that the file belongs to.
+func titleOf(path string) string {
+	if path == "-" {
+		return ""
+	}
+	abs, err := filepath.Abs(path)
+	if err != nil || filepath.Base(abs) != specName {
+		return filepath.Base(path)
+	}
+	return filepath.Base(filepath.Dir(abs))
+}
+
+func stateOf(status string) graph.State {
+	switch status {
+	case "completed":
+		return graph.Done
+	case "in_progress":
+		return graph.InProgress
+	}
+	return ""
+}
+
+// gateWords names the gates of a step.
+func gateWords(g fsmspec.Gates) (gates []string) {
+	if len(g.Ready) > 0 {
+		gates = append(gates, "ready: "+strings.Join(g.Ready, ", "))
+	}
+	if len(g.Produces) > 0 {
+		gates = append(gates, "produces: "+strings.Join(g.Produces, ", "))
+	}
+	if g.Check != nil {
+		gates = append(gates, "check: "+g.Check.Run)
+	}
+	if g.Approval != "" {
+		gates = append(gates, "approval")
+	}
+	return gates
+}
+
+// graphOfSession returns the graph of the steps in a session's list or, if it has no
+// workflow, of its tasks.
+func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*graph.Graph, error) {
+	frame, err := frameOf(ctx, s, session)
+	if err != nil {
+		return nil, err
+	}
+	title := "session " + frame.Session
+	state, err := steps.Load(ctx, frame.List.Dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(state.Steps) == 0 {
+		list, err := tasks.Tasks(ctx, frame.List.Dir)
+		if err != nil {
+			return nil, err
+		}
+		if len(list) == 0 {
+			return nil, &exit{exitNo, fmt.Errorf("the session %s has no tasks", frame.Session), "fsmtx graph PATH draws an fsm.json"}
+		}
+		return graph.New(title, stepsOfTasks(list)), nil
+	}
+	var names []string
+	var list []graph.Step
+	for _, c := range state.Steps {
+		if !slices.Contains(names, c.Workflow.Command) {
+			names = append(names, c.Workflow.Command)
+		}
+		if c.Gone() {
+			continue
+		}
+		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOf(c.Status), BlockedBy: c.BlockedBy, Gates: gateWords(recordedGates(c.Step))}
+		if c.Status == "completed" && !c.Done() {
+			step.State = graph.InProgress // its gates have not let it through
+		}
+		list = append(list, step)
+	}
+	return graph.New(strings.Join(names, ", ")+", "+title, list), nil
+}
+
+func recordedGates(step steps.Step) fsmspec.Gates {
+	g := fsmspec.Gates{Produces: step.Produces, Ready: step.Ready, Approval: step.Approval}
+	if step.Check != nil {
+		g.Check = &fsmspec.Check{Run: step.Check.Run}
+	}
+	return g
+}
+
+func stepsOfTasks(list []tasks.Task) (all []graph.Step) {
+	number := map[string]int64{}
+	for i, t := range list {
+		number[t.ID] = idOf(t.ID, i)
+	}
+	for _, t := range list {
+		step := graph.Step{ID: number[t.ID], Subject: t.Subject, State: stateOf(t.Status)}
+		for _, id := range t.BlockedBy {
+			if n, known := number[id]; known {
+				step.BlockedBy = append(step.BlockedBy, n)
+			}
+		}
+		all = append(all, step)
+	}
+	return all
+}
+
+// idOf returns the number of a task, or for an id that is none its place in the list, as
+// a negative number.
+func idOf(id string, place int) int64 {
+	var n int64
+	if _, err := fmt.Sscanf(id, "%d", &n); err != nil || fmt.Sprint(n) != id {
+		return int64(-place - 1)
+	}
+	return n
+}
+
+// completeLists completes the ids of sessions that have a task list, with a workflow or without.
+func completeLists(s terminal.Streams) cobra.CompletionFunc {
+	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		root, err := tasks.Root(s.Getenv)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		entries, _ := os.ReadDir(root)
+		var ids []string
+		for _, e := range entries {
+			if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && strings.HasPrefix(e.Name(), begun) {
+				ids = append(ids, e.Name())
+			}
+		}
+		return ids, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -1,0 +1,263 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// steps returns steps 1, 2, 3 and so on, each with the ids that it waits for.
+func steps(blockedBy ...[]int64) []Step {
+	all := make([]Step, len(blockedBy))
+	for i, ids := range blockedBy {
+		all[i] = Step{ID: int64(i + 1), Subject: fmt.Sprintf("Step %d", i+1), BlockedBy: ids}
+	}
+	return all
+}
+
+func dag(t *rapid.T, most int) []Step {
+	n := rapid.IntRange(0, most).Draw(t, "steps")
+	all := make([][]int64, n)
+	for i := range all {
+		if i > 0 {
+			all[i] = rapid.SliceOfN(rapid.Int64Range(1, int64(i)), 0, 3).Draw(t, "blockedBy")
+		}
+	}
+	return steps(all...)
+}
+
+func TestFigures(t *testing.T) {
+	// A diamond with a tail, and a dependency that follows from others.
+	g := New("d", steps(nil, []int64{1}, []int64{1}, []int64{2, 3, 1}, []int64{4}))
+	assert.Equal(t, 4, g.Layers)
+	assert.Equal(t, 2, g.Width)
+	assert.Equal(t, []int64{1, 2, 4, 5}, g.Critical)
+	assert.Equal(t, "5 steps in 4 layers, width 2", g.Summary())
+	assert.Equal(t, "critical path of 4 steps: 1 → 2 → 4 → 5", g.Path())
+	assert.Equal(t, []string{"not drawn: 1 dependency that follows from others"}, g.notes())
+}
+
+// The width counts steps of different layers, too.
+func TestWidthIsNotThatOfALayer(t *testing.T) {
+	// 1 → 2 → 3 and 4: no layer has more than two steps, and 4 can go beside each of the others.
+	assert.Equal(t, 2, New("", steps(nil, []int64{1}, []int64{2}, nil)).Width)
+	// 1 → 2, 3, and 4 → 5 with 1 → 4: 2, 3 and 5 are in two layers.
+	assert.Equal(t, 3, New("", steps(nil, []int64{1}, []int64{1}, []int64{1}, []int64{4})).Width)
+}
+
+func TestStates(t *testing.T) {
+	all := steps(nil, []int64{1}, []int64{2}, []int64{9}, []int64{3})
+	all[0].State, all[1].State = Done, InProgress
+	g := New("", all)
+	var states []State
+	for _, s := range g.Steps {
+		states = append(states, s.State)
+	}
+	assert.Equal(t, []State{Done, InProgress, Blocked, Ready, Blocked}, states, "a blocker that is not there counts as done")
+}
+
+func TestCycles(t *testing.T) {
+	g := New("", steps([]int64{3}, []int64{1}, []int64{2}, []int64{4}))
+	assert.Len(t, g.Cyclic, 2)
+	assert.Equal(t, 3, g.Layers)
+	assert.Contains(t, strings.Join(g.notes(), "\n"), "which closes a cycle")
+	assert.Contains(t, g.Mermaid(), "s3 --> s3")
+}
+
+func TestText(t *testing.T) {
+	all := steps(nil, nil, []int64{1, 2}, []int64{1}, []int64{3, 4}, []int64{2}, nil)
+	all[0].State, all[3].State = Done, InProgress
+	all[2].Subject = "A subject that is far too long for a narrow terminal"
+	all[4].Gates = []string{"check: make"}
+	assert.Equal(t, `w: 7 steps in 3 layers, width 4, 1 done
+critical path (*) of 3 steps: 1 → 3 → 5
+
+1  ●       *1 Step 1
+   ├─╮
+   │ │ ○    2 Step 2
+   │◂│─┤
+   │ │ │ ○  7 Step 7
+2  ◌ │ │   *3 A subject that is far to…
+`, strings.Join(strings.Split(New("w", all).Text(39, false), "\n")[:9], "\n")+"\n")
+	coloured := New("w", all).Text(60, true)
+	assert.Contains(t, coloured, "\x1b[32m●\x1b[0m")
+	assert.Contains(t, coloured, "\x1b[33m◐\x1b[0m")
+	assert.Contains(t, coloured, "[check: make]")
+}
+
+// What the drawing shows is what is there: following the lines from each step leads to
+// the steps after it, and to no other.
+func TestTextShowsTheDependencies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := New("", dag(t, 14))
+		var drawing [][]rune
+		var at []int // by row: the step, or -1
+		for _, r := range g.rows() {
+			drawing, at = append(drawing, []rune(r.lanes)), append(at, r.step)
+		}
+		text := ""
+		for _, line := range drawing {
+			text += string(line) + "\n"
+		}
+		for y, i := range at {
+			if i < 0 {
+				continue
+			}
+			x := slices.IndexFunc(drawing[y], func(r rune) bool { return strings.ContainsRune("●◐○◌", r) })
+			got := reached(drawing, at, y, x)
+			want := slices.Sorted(slices.Values(g.reduced[i]))
+			require.Equal(t, fmt.Sprint(want), fmt.Sprint(got), "step %d in\n%s", g.Steps[i].ID, text)
+		}
+	})
+}
+
+// reached follows the lines down from the step at row y and column x.
+func reached(drawing [][]rune, at []int, y, x int) []int {
+	cell := func(y, x int) rune {
+		if y >= len(drawing) || x < 0 || x >= len(drawing[y]) {
+			return ' '
+		}
+		return drawing[y][x]
+	}
+	found := []int{}
+	var down func(y, x int)
+	var across func(y, x, dx int)
+	down = func(y, x int) { // enters the cell from above
+		switch r := cell(y, x); {
+		case at[min(y, len(at)-1)] >= 0 && strings.ContainsRune("●◐○◌", r) && y < len(at):
+			found = append(found, at[y])
+		case r == '│':
+			down(y+1, x)
+		case strings.ContainsRune("╰╯┴├┤┼", r):
+			if strings.ContainsRune("├┤┼", r) {
+				down(y+1, x)
+			}
+			if strings.ContainsRune("╰┴├┼", r) {
+				across(y, x+1, 1)
+			}
+			if strings.ContainsRune("╯┴┤┼", r) {
+				across(y, x-1, -1)
+			}
+		}
+	}
+	across = func(y, x, dx int) { // enters the cell from the side
+		switch r := cell(y, x); r {
+		case '─', '│':
+			across(y, x+dx, dx)
+		case '▸', '◂':
+			down(y+1, x+dx)
+			across(y, x+dx, dx)
+		case '╮', '╭':
+			down(y+1, x)
+		case '┬':
+			down(y+1, x)
+			across(y, x+dx, dx)
+		}
+	}
+	down(y+1, x)
+	slices.Sort(found)
+	return found
+}
+
+func TestTextFits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := dag(t, 12)
+		for i := range all {
+			all[i].Subject = strings.Repeat(rapid.SampledFrom([]string{"word ", "日本", "x\n\x1b[31m"}).Draw(t, "subject"), 12)
+		}
+		text := New("title", all).Text(60, false)
+		for line := range strings.Lines(text) {
+			require.LessOrEqual(t, terminal.Width(strings.TrimSuffix(line, "\n")), 60, "%s", text)
+		}
+		require.Equal(t, text, terminal.Visible(text))
+	})
+}
+
+// Dilworth: the width is the size of a largest set of steps of which none comes after
+// another, found here by trying all sets.
+func TestWidthIsTheLargestAntichain(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := New("", dag(t, 9))
+		reach := g.reachable()
+		best := 0
+		for set := range 1 << len(g.Steps) {
+			n, ok := 0, true
+			for i := range g.Steps {
+				if set>>i&1 == 0 {
+					continue
+				}
+				n++
+				for j := range g.Steps {
+					ok = ok && (set>>j&1 == 0 || !reach[i][j])
+				}
+			}
+			if ok {
+				best = max(best, n)
+			}
+		}
+		require.Equal(t, best, g.Width)
+	})
+}
+
+// No two boxes of the page overlap, every line leads from a box to one on its right, and
+// no line goes through a box.
+func TestLayout(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := New("", dag(t, 25))
+		l := g.lay(func(i int) float64 { return float64(40 + 10*(i%4)) })
+		columns := map[int][]*place{}
+		for _, p := range l.boxes {
+			columns[p.layer] = append(columns[p.layer], p)
+		}
+		for _, line := range l.lines {
+			for n := 1; n < len(line); n++ {
+				require.Equal(t, line[n-1].layer+1, line[n].layer)
+			}
+			for _, p := range line[1 : len(line)-1] {
+				columns[p.layer] = append(columns[p.layer], p)
+			}
+		}
+		for _, places := range columns {
+			slices.SortFunc(places, func(a, b *place) int { return int(1000 * (a.y - b.y)) })
+			for n, p := range places {
+				require.GreaterOrEqual(t, p.y-p.height/2, 0.0)
+				require.LessOrEqual(t, p.y+p.height/2, l.height)
+				if n > 0 {
+					require.GreaterOrEqual(t, p.y-places[n-1].y, distance(places[n-1], p)-1e-6)
+				}
+			}
+		}
+	})
+}
+
+func TestMarkupIsEscaped(t *testing.T) {
+	all := steps(nil, []int64{1})
+	all[0].Subject = "<script>alert(\"1\") & `#` \\ \x1b[31m</script>"
+	all[0].Description = "<b>{{steps}}"
+	g := New("a\"b</title>", all)
+	page := g.HTML()
+	assert.NotContains(t, page, "<script>alert")
+	assert.NotContains(t, page, "</title></title>")
+	assert.NotContains(t, page, "\x1b")
+	assert.Contains(t, page, "&lt;b&gt;{{steps}}")
+	assert.Equal(t, 1, strings.Count(page, "<tbody>"))
+	assert.NotContains(t, page, "://", "it needs nothing else")
+	assert.Contains(t, g.Mermaid(), `s0["1 #lt;script#gt;alert(#quot;1#quot;) & #96;#35;#96; #92; #92;x1b[31m#lt;/script#gt;"]:::ready`)
+	assert.Contains(t, g.Mermaid(), "s0 ==> s1\n")
+	assert.Contains(t, g.Dot(), `label="1 <script>alert(\"1\") & `+"`#`"+` \\ \\x1b[31m</script>"`)
+	assert.Contains(t, g.Dot(), "s0 -> s1 [penwidth=2.5]\n")
+}
+
+func TestNothingToDraw(t *testing.T) {
+	g := New("empty", nil)
+	assert.Equal(t, "empty: no steps\n", g.Text(60, false))
+	assert.Contains(t, g.HTML(), "no steps")
+	assert.Equal(t, 0, g.Width)
+}

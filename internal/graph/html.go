@@ -1,0 +1,142 @@
+package graph
+
+import (
+	_ "embed"
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+//go:embed page.html
+var page string
+
+// subjectColumns is how many columns of a subject fit on a line of a box.
+const subjectColumns = 30
+
+// maxSubjectLines limits the lines of a subject in its box. The whole one is in the list
+// below the drawing, and shown when the pointer is on the box.
+const maxSubjectLines = 4
+
+// HTML returns a page that shows the graph without any other file: a drawing in layers
+// from left to right, and a list of the steps with their descriptions.
+func (g *Graph) HTML() string {
+	return strings.NewReplacer(
+		"{{title}}", html.EscapeString(terminal.Visible(g.Title)),
+		"{{summary}}", html.EscapeString(g.Summary()),
+		"{{path}}", html.EscapeString(g.Path()),
+		"{{notes}}", g.htmlNotes(),
+		"{{drawing}}", g.svg(),
+		"{{steps}}", g.table(),
+	).Replace(page)
+}
+
+func (g *Graph) htmlNotes() string {
+	var out strings.Builder
+	for _, note := range g.notes() {
+		fmt.Fprintf(&out, "<p>%s</p>\n", html.EscapeString(note))
+	}
+	return out.String()
+}
+
+// class is the state as a name in the page's style.
+func class(s Step) string {
+	name := strings.ReplaceAll(string(s.State), " ", "-")
+	if s.Critical {
+		name += " critical"
+	}
+	return name
+}
+
+// boxText returns the lines of a step's box.
+func (g *Graph) boxText(s Step) []string {
+	text := terminal.Visible(s.Subject)
+	var lines []string
+	for _, line := range terminal.Wrap(text, subjectColumns) {
+		for terminal.Width(line) > subjectColumns { // a word that is too long
+			part := strings.TrimSuffix(terminal.Cut(line, subjectColumns+1), "…")
+			lines = append(lines, part)
+			line = strings.TrimPrefix(line, part)
+		}
+		lines = append(lines, line)
+	}
+	if len(lines) > maxSubjectLines {
+		lines = lines[:maxSubjectLines]
+		lines[maxSubjectLines-1] = terminal.Cut(lines[maxSubjectLines-1]+" …", subjectColumns)
+	}
+	if len(s.Gates) > 0 {
+		lines = append(lines, terminal.Cut("⛉ "+terminal.Visible(strings.Join(s.Gates, ", ")), subjectColumns))
+	}
+	return lines
+}
+
+func (g *Graph) svg() string {
+	texts := make([][]string, len(g.Steps))
+	for i, s := range g.Steps {
+		texts[i] = g.boxText(s)
+	}
+	l := g.lay(func(i int) float64 { return float64((len(texts[i])+1)*lineHeight + 2*boxPadding) })
+	var out strings.Builder
+	fmt.Fprintf(&out, "<svg id=\"drawing\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\">\n", l.width, l.height, l.width, l.height)
+	for _, line := range l.lines {
+		g.svgLine(&out, line)
+	}
+	for i, p := range l.boxes {
+		g.svgBox(&out, g.Steps[i], p, texts[i])
+	}
+	out.WriteString("</svg>\n")
+	return out.String()
+}
+
+// svgLine draws a curve from the right of a box through the places on the way to the
+// left of another.
+func (g *Graph) svgLine(out *strings.Builder, line []*place) {
+	from, to := line[0], line[len(line)-1]
+	critical := ""
+	a, b := g.Steps[from.step], g.Steps[to.step]
+	if i := slices.Index(g.Critical, a.ID); i >= 0 && i+1 < len(g.Critical) && g.Critical[i+1] == b.ID {
+		critical = " critical"
+	}
+	fmt.Fprintf(out, "<path class=\"line%s\" data-from=\"%d\" data-to=\"%d\" d=\"M%.1f %.1f", critical, from.step, to.step, left(from.layer)+boxWidth, from.y)
+	for n := 1; n < len(line); n++ {
+		x0, x1 := left(line[n-1].layer)+boxWidth, left(line[n].layer)
+		middle := (x0 + x1) / 2
+		fmt.Fprintf(out, "C%.1f %.1f %.1f %.1f %.1f %.1f", middle, line[n-1].y, middle, line[n].y, x1, line[n].y)
+		if line[n].step < 0 {
+			fmt.Fprintf(out, "H%.1f", x1+boxWidth)
+		}
+	}
+	out.WriteString("\"/>\n")
+}
+
+func (g *Graph) svgBox(out *strings.Builder, s Step, p *place, text []string) {
+	x, y := left(p.layer), p.y-p.height/2
+	radius := map[State]int{Done: 16, InProgress: 0, Ready: 4, Blocked: 4}[s.State]
+	fmt.Fprintf(out, "<g class=\"box %s\" data-step=\"%d\" tabindex=\"0\"><title>%s</title>", class(s), p.step, html.EscapeString(terminal.Visible(s.Subject)))
+	fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"%d\"/>", x, y, boxWidth, p.height, radius)
+	fmt.Fprintf(out, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s %d · %s</text>", x+boxPadding, y+boxPadding+11, shapes[s.State], s.ID, s.State)
+	for n, line := range text {
+		fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text>", x+boxPadding, y+boxPadding+11+float64((n+1)*lineHeight), html.EscapeString(line))
+	}
+	out.WriteString("</g>\n")
+}
+
+func (g *Graph) table() string {
+	var out strings.Builder
+	for _, i := range g.order() {
+		s := g.Steps[i]
+		var after []string
+		for _, id := range s.BlockedBy {
+			after = append(after, fmt.Sprint(id))
+		}
+		details := html.EscapeString(terminal.Visible(s.Description))
+		if len(s.Gates) > 0 {
+			details += "<p class=\"gates\">" + html.EscapeString(terminal.Visible(strings.Join(s.Gates, "; "))) + "</p>"
+		}
+		fmt.Fprintf(&out, "<tr class=\"%s\" data-step=\"%d\"><td>%d</td><td>%d</td><td>%s %s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+			class(s), i, s.Layer, s.ID, shapes[s.State], s.State, html.EscapeString(terminal.Visible(s.Subject)), strings.Join(after, ", "), details)
+	}
+	return out.String()
+}

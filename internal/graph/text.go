@@ -1,0 +1,255 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// shapes are the signs of the states.
+var shapes = map[State]string{Done: "●", InProgress: "◐", Ready: "○", Blocked: "◌"}
+
+// colours are the parameters of the terminal's escape sequence (SGR).
+var colours = map[State]string{Done: "32", InProgress: "33", Ready: "1", Blocked: "2"}
+
+// minSubject is the least room in columns that a subject gets, in however narrow a
+// terminal.
+const minSubject = 16
+
+// Text draws a step on each line, in layers from the top, with the dependencies as lines
+// at the left. No line is wider than columns unless the drawing itself is.
+func (g *Graph) Text(columns int, colour bool) string {
+	var out strings.Builder
+	title := terminal.Visible(g.Title)
+	if title != "" {
+		title += ": "
+	}
+	fmt.Fprintln(&out, title+g.Summary())
+	if len(g.Steps) == 0 {
+		return out.String()
+	}
+	for _, line := range terminal.Wrap(strings.Replace(g.Path(), "path", "path (*)", 1), columns) {
+		fmt.Fprintln(&out, line)
+	}
+	out.WriteString("\n")
+	g.draw(&out, columns, colour)
+	out.WriteString("\n")
+	for _, note := range g.notes() {
+		for _, line := range terminal.Wrap(note, columns) {
+			fmt.Fprintln(&out, line)
+		}
+	}
+	var legend []string
+	for _, state := range []State{Done, InProgress, Ready, Blocked} {
+		legend = append(legend, paint(shapes[state], state, colour)+" "+string(state))
+	}
+	fmt.Fprintln(&out, strings.Join(legend, "   "))
+	return out.String()
+}
+
+func paint(text string, state State, colour bool) string {
+	if !colour {
+		return text
+	}
+	return "\x1b[" + colours[state] + "m" + text + "\x1b[0m"
+}
+
+// row is a line of the drawing. step is -1 on lines that only connect.
+type row struct {
+	lanes string
+	step  int
+	at    int // where in lanes, in columns, the sign of the step is
+}
+
+func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
+	rows := g.rows()
+	widest := 0
+	for _, r := range rows {
+		widest = max(widest, terminal.Width(r.lanes))
+	}
+	digits := 1
+	for _, s := range g.Steps {
+		digits = max(digits, len(fmt.Sprint(s.ID)))
+	}
+	layerDigits := len(fmt.Sprint(g.Layers))
+	// The subjects are in one column, unless the lines leave no room for that.
+	aligned := min(widest, max(0, columns-layerDigits-digits-minSubject-6))
+	layer := 0
+	for _, r := range rows {
+		if r.step < 0 {
+			fmt.Fprintln(out, strings.TrimRight(strings.Repeat(" ", layerDigits+2)+r.lanes, " "))
+			continue
+		}
+		s := g.Steps[r.step]
+		number := strings.Repeat(" ", layerDigits)
+		if s.Layer != layer {
+			layer = s.Layer
+			number = fmt.Sprintf("%*d", layerDigits, layer)
+		}
+		lanes := r.lanes + strings.Repeat(" ", max(0, aligned-terminal.Width(r.lanes)))
+		critical := " "
+		if s.Critical {
+			critical = "*"
+		}
+		label := fmt.Sprintf("%s%*d %s", critical, digits, s.ID, g.label(s))
+		room := max(minSubject, columns-layerDigits-3-terminal.Width(lanes))
+		runes := []rune(lanes)
+		sign := paint(string(runes[r.at]), s.State, colour)
+		fmt.Fprintf(out, "%s  %s%s%s %s\n", number, string(runes[:r.at]), sign, string(runes[r.at+1:]), paint(terminal.Cut(label, room), s.State, colour))
+	}
+}
+
+// label is the subject on one line, with the gates.
+func (g *Graph) label(s Step) string {
+	label := terminal.Visible(strings.Join(strings.Fields(s.Subject), " "))
+	if len(s.Gates) > 0 {
+		label += " [" + terminal.Visible(strings.Join(s.Gates, ", ")) + "]"
+	}
+	return label
+}
+
+// free is a lane that leads nowhere.
+const free = -1
+
+// rows draws the steps in layers. Each lane is a line on its way down to one step, which
+// all the steps before that one have joined.
+func (g *Graph) rows() (rows []row) {
+	var lanes []int // the step that each leads to, or free
+	order := g.order()
+	for len(order) > 0 {
+		i := g.next(&order, lanes)
+		at := slices.Index(lanes, i)
+		if at < 0 {
+			at = claim(&lanes, i)
+			if len(rows) > 0 && hasSign(rows[len(rows)-1].lanes, at) {
+				// Right below another step it would look as if it came after that one.
+				rows = append(rows, row{lanes: strings.TrimRight(lanesText(lanes, at, " "), " "), step: -1})
+			}
+		}
+		rows = append(rows, row{lanesText(lanes, at, shapes[g.Steps[i].State]), i, 2 * at})
+		lanes[at] = free
+		if text := g.branch(&lanes, at, i); text != "" {
+			rows = append(rows, row{lanes: text, step: -1})
+		}
+		for len(lanes) > 0 && lanes[len(lanes)-1] == free {
+			lanes = lanes[:len(lanes)-1]
+		}
+	}
+	return rows
+}
+
+// next removes from order the step that is drawn next: of the layer that is next, the
+// one whose lane is leftmost, so that few lines cross.
+func (g *Graph) next(order *[]int, lanes []int) int {
+	best, bestLane := 0, len(lanes)
+	for n, i := range *order {
+		if g.Steps[i].Layer != g.Steps[(*order)[0]].Layer {
+			break
+		}
+		if lane := slices.Index(lanes, i); lane >= 0 && lane < bestLane {
+			best, bestLane = n, lane
+		}
+	}
+	i := (*order)[best]
+	*order = slices.Delete(*order, best, best+1)
+	return i
+}
+
+// claim gives a step the first free lane.
+func claim(lanes *[]int, step int) int {
+	at := slices.Index(*lanes, free)
+	if at < 0 {
+		at = len(*lanes)
+		*lanes = append(*lanes, free)
+	}
+	(*lanes)[at] = step
+	return at
+}
+
+// hasSign reports whether a line of the drawing has something in a lane.
+func hasSign(line string, lane int) bool {
+	cells := []rune(line)
+	return 2*lane < len(cells) && cells[2*lane] != ' '
+}
+
+func lanesText(lanes []int, at int, sign string) string {
+	cells := make([]string, len(lanes))
+	for x, target := range lanes {
+		switch {
+		case x == at:
+			cells[x] = sign
+		case target != free:
+			cells[x] = "│"
+		default:
+			cells[x] = " "
+		}
+	}
+	return strings.Join(cells, " ")
+}
+
+// branch leads lines from the step in lane at to the steps after it, and returns the
+// line of text that shows them, or "" if there is nothing to show. An arrowhead is where
+// a line joins another one on its way down; without it they only cross.
+func (g *Graph) branch(lanes *[]int, at, step int) string {
+	joined, made := map[int]bool{}, map[int]bool{}
+	for _, target := range g.reduced[step] {
+		if x := slices.Index(*lanes, target); x >= 0 {
+			joined[x] = true
+			continue
+		}
+		if (*lanes)[at] == free {
+			(*lanes)[at] = target
+			made[at] = true
+			continue
+		}
+		made[claim(lanes, target)] = true
+	}
+	left, right := at, at
+	for x := range *lanes {
+		if joined[x] || made[x] {
+			left, right = min(left, x), max(right, x)
+		}
+	}
+	if left == right {
+		return ""
+	}
+	var text strings.Builder
+	for x, target := range *lanes {
+		toLeft, toRight := x > left && x <= right, x >= left && x < right
+		switch {
+		case x == at || made[x]:
+			text.WriteString(corner(x == at, made[x], toLeft, toRight))
+		case target != free:
+			text.WriteString("│")
+		case toLeft && toRight:
+			text.WriteString("─")
+		default:
+			text.WriteString(" ")
+		}
+		switch {
+		case joined[x] && x < at:
+			text.WriteString("◂")
+		case joined[x+1] && x+1 > at:
+			text.WriteString("▸")
+		case toRight:
+			text.WriteString("─")
+		default:
+			text.WriteString(" ")
+		}
+	}
+	return strings.TrimRight(text.String(), " ")
+}
+
+// corner returns the box-drawing character with these arms.
+func corner(up, down, left, right bool) string {
+	const table = " ╴╶─╷╮╭┬╵╯╰┴│┤├┼" // by up, down, right, left as bits
+	n := 0
+	for bit, arm := range []bool{left, right, down, up} {
+		if arm {
+			n |= 1 << bit
+		}
+	}
+	return string([]rune(table)[n])
+}
