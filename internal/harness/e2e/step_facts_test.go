@@ -1,0 +1,212 @@
+//go:build e2e
+
+// Facts about the client that holding an agent to its steps rests on (docs/client-facts.md,
+// 35 to 46), measured with hooks of one line of shell.
+
+package e2e
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// update has the model set fields of a task.
+func update(id, task string, fields map[string]any) Block {
+	input := map[string]any{"taskId": task}
+	for name, value := range fields {
+		input[name] = value
+	}
+	return Call(id, "TaskUpdate", input)
+}
+
+// created returns turns that load the task tools and create these tasks.
+func created(subjects ...string) []Turn {
+	turns := []Turn{load}
+	for i, s := range subjects {
+		turns = append(turns, Do(TaskCreate(fmt.Sprintf("create%d", i), s)))
+	}
+	return turns
+}
+
+// refused reports whether the model got the result of a call as an error, and its text.
+func refused(t *testing.T, r *realclient.Run, id string) (bool, string) {
+	t.Helper()
+	result, ok := r.Result(id)
+	require.True(t, ok, "the model got no result of %q", id)
+	return result.IsError, result.Text
+}
+
+// Facts 35 and 36: the client itself holds nobody to an order.
+func TestTheClientChecksNoOrder(t *testing.T) {
+	t.Parallel()
+	s := realclient.New(t)
+
+	r := s.Prompt(Script{Main: append(created("first", "second", "third"),
+		Do(update("block", "1", map[string]any{"addBlocks": []string{"2", "3"}})),
+		Do(update("tag", "2", map[string]any{"metadata": map[string]any{"fsm": "release"}})),
+		Do(TaskUpdate("complete", "2", "completed")),
+		Do(update("untag", "2", map[string]any{"metadata": map[string]any{"fsm": nil}})),
+		Do(TaskUpdate("delete", "3", "deleted")),
+		Do(TaskList("list")),
+		Say("done"))}, "go")
+
+	for _, id := range []string{"complete", "untag", "delete"} {
+		isError, text := refused(t, r, id)
+		assert.False(t, isError, text)
+	}
+	assert.Equal(t, []string{"#1 [pending] first", "#2 [completed] second [blocked by #1]"}, tasks(t, r, "list"))
+	assert.NotContains(t, read(t, s, "home/.claude/tasks/"+s.Session+"/2.json"), `"fsm"`)
+	assert.Contains(t, read(t, s, "home/.claude/tasks/"+s.Session+"/2.json"), `"blockedBy": [`, "addBlocks writes both sides")
+}
+
+// Facts 37 and 45.
+func TestAHookRefusesATaskUpdate(t *testing.T) {
+	const asJSON = `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": %q, "permissionDecisionReason": "THE-REASON"}}`
+	for name, c := range map[string]struct{ command, want string }{
+		"deny":   {"echo '" + fmt.Sprintf(asJSON, "deny") + "'", "THE-REASON"},
+		"ask":    {"echo '" + fmt.Sprintf(asJSON, "ask") + "'", "THE-REASON"},
+		"exit 2": {"printf '%20000s-END' THE-REASON >&2; exit 2", "THE-REASON-END"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := realclient.New(t)
+			install(t, s, hook{"PreToolUse", "TaskUpdate", "cat > event.json; " + c.command})
+
+			r := s.Prompt(Script{Main: append(created("first"), Do(TaskUpdate("complete", "1", "completed")), Do(TaskList("list")), Say("done"))}, "go")
+
+			isError, text := refused(t, r, "complete")
+			assert.True(t, isError)
+			assert.Contains(t, text, c.want)
+			assert.Equal(t, []string{"#1 [pending] first"}, tasks(t, r, "list"))
+			e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+			require.NoError(t, err)
+			assert.Equal(t, "TaskUpdate", e.ToolName)
+			assert.JSONEq(t, `{"taskId": "1", "status": "completed"}`, string(e.ToolInput))
+		})
+	}
+}
+
+// Fact 38: TaskCompleted has no metadata, and exit 2 refuses the whole update.
+func TestTaskCompletedCanRefuse(t *testing.T) {
+	t.Parallel()
+	s := realclient.New(t)
+	install(t, s, hook{"TaskCompleted", "", "cat > event.json; echo THE-REASON >&2; exit 2"})
+
+	r := s.Prompt(Script{Main: append(created("first"),
+		Do(update("complete", "1", map[string]any{"status": "completed", "metadata": map[string]any{"x": "dropped"}})), Do(TaskList("list")), Say("done"))}, "go")
+
+	_, text := refused(t, r, "complete")
+	assert.Contains(t, text, "THE-REASON")
+	assert.Equal(t, []string{"#1 [pending] first"}, tasks(t, r, "list"))
+	assert.NotContains(t, read(t, s, "home/.claude/tasks/"+s.Session+"/1.json"), "dropped")
+	e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+	require.NoError(t, err)
+	assert.Equal(t, `"1"`, string(e.Member("task_id")))
+	assert.Nil(t, e.Member("metadata"))
+}
+
+// Fact 39: each of the two hooks waits for the other to begin, and both see the list as
+// it was. None of the client's locks is held meanwhile.
+func TestUpdatesOfOneMessageRunTogether(t *testing.T) {
+	t.Parallel()
+	s := realclient.New(t)
+	install(t, s, hook{"PreToolUse", "TaskUpdate", `d="$HOME/.claude/tasks"; touch "begun.$$"
+		for i in $(seq 200); do [ "$(ls begun.* | wc -l)" -ge 2 ] && break; sleep 0.05; done
+		ls begun.* | wc -l >> seen; cat "$d"/*/1.json | grep status >> seen; ls -d "$d"/*/*.lock >> seen 2>/dev/null; true`})
+
+	r := s.Prompt(Script{Main: append(created("first", "second"),
+		Do(TaskUpdate("one", "1", "completed"), TaskUpdate("two", "2", "in_progress")), Do(TaskList("list")), Say("done"))}, "go")
+
+	assert.Equal(t, []string{"#1 [completed] first", "#2 [in_progress] second"}, tasks(t, r, "list"))
+	seen := read(t, s, "project/seen")
+	assert.Equal(t, 2, strings.Count(seen, "2\n"), seen)
+	assert.Equal(t, 2, strings.Count(seen, "pending"), seen)
+	assert.NotContains(t, seen, ".json.lock")
+}
+
+// Fact 40: the client lets the agent go after eight blocks in a row.
+func TestTheClientOverridesTheNinthBlock(t *testing.T) {
+	t.Parallel()
+	s := realclient.New(t)
+	install(t, s, hook{"Stop", "", `cat > event.json; echo '{"decision": "block", "reason": "NOT-YET"}'`})
+	var turns []Turn
+	for range 9 {
+		turns = append(turns, Say("done"))
+	}
+
+	r := s.Prompt(Script{Main: turns}, "go")
+
+	assert.Len(t, r.Ran("Stop"), 9)
+	e, err := event.Parse([]byte(read(t, s, "project/event.json")))
+	require.NoError(t, err)
+	assert.Equal(t, "[]", strings.TrimSpace(string(e.BackgroundTasks)))
+}
+
+// Fact 41.
+func TestAHookOnBashIsSelectedByIf(t *testing.T) {
+	t.Parallel()
+	s := realclient.New(t)
+	s.Write("project/.claude/settings.json", `{"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [
+		{"type": "command", "if": "Bash(fsmtx *)", "command": "cat >> selected; env | grep -E '^(CLAUDECODE|AI_AGENT|CLAUDE_PID)=' > hook-env"}]}]}}`)
+
+	r := s.Prompt(Script{Main: []Turn{
+		Do(Bash("other", "echo other")),
+		Do(Bash("ours", "cd . && fsmtx something; true")),
+		Do(Bash("env", "env | grep -E '^(CLAUDECODE|AI_AGENT|CLAUDE_CODE_SESSION_ID)='")),
+		Say("done"),
+	}}, "go")
+
+	selected := read(t, s, "project/selected")
+	assert.Contains(t, selected, "fsmtx something")
+	assert.NotContains(t, selected, "echo other")
+	assert.Regexp(t, `(?m)^CLAUDE_PID=\d+$`, read(t, s, "project/hook-env"))
+	assert.Regexp(t, `(?m)^AI_AGENT=.*_harness$`, read(t, s, "project/hook-env"))
+	shell := r.Text("env")
+	assert.Contains(t, shell, "CLAUDECODE=1")
+	assert.Contains(t, shell, "CLAUDE_CODE_SESSION_ID="+s.Session)
+	assert.Regexp(t, `(?m)^AI_AGENT=.*_agent$`, shell)
+}
+
+// Fact 46: that is why the hook's limit is above the longest check.
+func TestAHookThatIsKilledIsNotHeardOf(t *testing.T) {
+	t.Parallel()
+	s := realclient.New(t)
+	s.Write("project/.claude/settings.json", `{"hooks": {"PreToolUse": [{"matcher": "TaskUpdate", "hooks": [
+		{"type": "command", "timeout": 1, "command": "echo THE-REASON >&2; sleep 30; exit 2"}]}]}}`)
+
+	r := s.Prompt(Script{Main: append(created("first"), Do(TaskUpdate("complete", "1", "completed")), Do(TaskList("list")), Say("done"))}, "go")
+
+	isError, text := refused(t, r, "complete")
+	assert.False(t, isError)
+	assert.NotContains(t, text, "THE-REASON")
+	assert.Equal(t, []string{"#1 [completed] first"}, tasks(t, r, "list"))
+}
+
+// Facts 53 and 55.
+func TestWhatTheClientItselfRefuses(t *testing.T) {
+	t.Parallel()
+	s := realclient.New(t)
+	write := func(id, path string) Block { return Call(id, "Write", map[string]any{"file_path": path, "content": "{}"}) }
+
+	r := s.Prompt(Script{Main: append(created("first"),
+		Do(write("write", s.Path("home/.claude/tasks/"+s.Session+"/7.json"))),
+		Do(TaskUpdate("spelled", "#1", "completed")),
+		Do(TaskUpdate("padded", "01", "completed")),
+		Do(TaskList("list")), Say("done"))}, "go")
+
+	isError, text := refused(t, r, "write")
+	assert.True(t, isError)
+	assert.Contains(t, text, "sensitive file")
+	for _, id := range []string{"spelled", "padded"} {
+		assert.Contains(t, r.Text(id), "not found")
+	}
+	assert.Equal(t, []string{"#1 [pending] first"}, tasks(t, r, "list"))
+}
