@@ -14,10 +14,13 @@ import (
 var fsmtx string
 
 // TestMain builds the program, and fsmtx-mcp beside it. In a child process it runs the hydration that kills
-// itself instead: see dying_test.go.
+// itself instead, or plays a person: see dying_test.go and person_test.go.
 func TestMain(m *testing.M) {
 	if where := os.Getenv(dieIn); where != "" {
 		os.Exit(hydrateAndDie(where))
+	}
+	if os.Getenv(personTool) != "" {
+		os.Exit(servePerson())
 	}
 	os.Exit(run(m))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,9 +41,13 @@ func skill(s *realclient.Sandbox, dir, name, fsm string) {
 	s.Write(dir+"/"+name+"/fsm.json", fsm)
 }
 
-// installed runs fsmtx install with these flags.
+// installed runs fsmtx install with these flags. Unless they say otherwise the agent may
+// stop at any time, so that a script need not work the whole workflow off.
 func installed(t *testing.T, s *realclient.Sandbox, flags ...string) {
 	t.Helper()
+	if !slices.Contains(flags, "--stop") && !slices.Contains(flags, "--no-steps") {
+		flags = append([]string{"--stop", "off"}, flags...)
+	}
 	out := s.Command("", fsmtx, append([]string{"install"}, flags...)...)
 	require.Zero(t, out.Code, out)
 }
