@@ -1,0 +1,150 @@
+//go:build e2e
+
+// The same steps by the tools of an MCP server, for models without task tools.
+
+package e2e
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+	gates "github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// served is a sandbox with a default model, which has no task tools, and a plugin with the
+// skill release and the server.
+type served struct {
+	*realclient.Sandbox
+	prefix string // of the names of the server's tools
+	args   []string
+}
+
+func newServed(t *testing.T, fsm string) *served {
+	t.Helper()
+	t.Parallel()
+	s := realclient.New(t)
+	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
+	dir := s.Path("project/plugin")
+	out := s.Command("", fsmtx, "plugin", "--stop", "off", dir)
+	require.Zero(t, out.Code, out)
+	skill(s, "project/plugin/skills", "release", fsm)
+	s.Write("project/plugin/.mcp.json", fmt.Sprintf(`{"mcpServers": {"fsmtx": {"command": %q}}}`, filepath.Join(filepath.Dir(fsmtx), "fsmtx-mcp")))
+	s.Allow = append(s.Allow, "mcp__plugin_fsmtx_fsmtx")
+	return &served{s, "mcp__plugin_fsmtx_fsmtx__", []string{"--plugin-dir", dir}}
+}
+
+// call has the model call a tool of the server about a step.
+func (s *served) call(id, tool string, step int, more ...string) Turn {
+	input := map[string]any{"step": step}
+	for i := 0; i+1 < len(more); i += 2 {
+		input[more[i]] = more[i+1]
+	}
+	return Do(Call(id, s.prefix+tool, input))
+}
+
+// prompt runs the client with the plugin.
+func (s *served) prompt(script Script, prompt string, args ...string) *realclient.Run {
+	return s.Prompt(script, prompt, append(s.args, args...)...)
+}
+
+// Facts 32 and 34: the model has no task tools, and works the skill through by the tools
+// that its plugin brings.
+func TestAPluginBringsTheToolsForItsSteps(t *testing.T) {
+	s := newServed(t, `[
+		{"id": 1, "subject": "Collect", "description": "Every commit since the last tag."},
+		{"id": 2, "subject": "Write", "blockedBy": [1], "produces": ["notes.md"], "check": "grep -q v2 notes.md || { echo NO-VERSION; exit 4; }"},
+		{"id": 3, "subject": "Publish", "blockedBy": [2]}]`)
+
+	r := s.prompt(Script{Main: []Turn{
+		Do(Skill("skill", "fsmtx:release")),
+		Do(Call("status", s.prefix+"workflow_status", nil)),
+		s.call("early", "step_start", 3),
+		s.call("start 1", "step_start", 1), s.call("complete 1", "step_complete", 1, "note", "twelve commits"),
+		s.call("start 2", "step_start", 2), s.call("no file", "step_complete", 2),
+		Do(Bash("draft", "echo draft > notes.md")), s.call("fails", "step_complete", 2),
+		Do(Bash("repair", "echo v2 >> notes.md")), s.call("complete 2", "step_complete", 2),
+		s.call("start 3", "step_start", 3), s.call("complete 3", "step_complete", 3),
+		Say("done"),
+	}}, "go")
+
+	first := r.Exchanges(Main)[0].Request
+	assert.False(t, first.Offers("TaskUpdate"))
+	for _, tool := range []string{"workflow_status", "step_start", "step_complete", "step_skip"} {
+		assert.True(t, first.Offers(s.prefix+tool), "%s is offered without a search", tool)
+	}
+	assert.True(t, first.Says("Some skills come as a workflow"), "the server's instructions")
+	assert.Contains(t, r.Text("status"), "Every commit since the last tag.")
+	assert.Contains(t, denied(t, r, "early"), `#3 "Publish" cannot be started: #2 "Write" is to be done first. Ready now: #1 "Collect"`)
+	assert.Contains(t, denied(t, r, "no file"), "it needs notes.md in "+s.Project)
+	assert.Contains(t, denied(t, r, "fails"), "NO-VERSION")
+	allowed(t, r, "start 1", "complete 1", "start 2", "complete 2", "start 3", "complete 3")
+	assert.Contains(t, r.Text("complete 3"), "The workflow is complete.")
+	now := state(t, s.Sandbox)
+	assert.Equal(t, 3, now.DoneCount())
+	notes := 0
+	for _, e := range now.Evidence {
+		if e.Note == "twelve commits" {
+			notes++
+		}
+	}
+	assert.Equal(t, 1, notes)
+}
+
+// In -p nobody can be asked: the client answers for the person that they did not.
+func TestASkipNeedsThePerson(t *testing.T) {
+	s := newServed(t, gated(`"approval": "Is the text good?"`))
+
+	r := s.prompt(Script{Main: []Turn{
+		Do(Skill("skill", "fsmtx:release")),
+		s.call("skip", "step_skip", 1, "because", "no time"),
+		s.call("complete", "step_complete", 1),
+		Say("done"),
+	}}, "go")
+
+	assert.Contains(t, denied(t, r, "skip"), `#1 "Write" is not skipped`)
+	assert.Contains(t, denied(t, r, "complete"), `#1 "Write" was not approved`)
+	assert.Equal(t, 0, state(t, s.Sandbox).DoneCount())
+}
+
+// An Elicitation hook answers in place of a person.
+func TestAPersonLetsAStepBeSkipped(t *testing.T) {
+	s := newServed(t, steps("Release"))
+	install(t, s.Sandbox, hook{"Elicitation", "", `cat > asked.json; echo '{"hookSpecificOutput": {"hookEventName": "Elicitation", "action": "accept", "content": {}}}'`})
+
+	r := s.prompt(Script{Main: []Turn{
+		Do(Skill("skill", "fsmtx:release")),
+		s.call("skip", "step_skip", 1, "because", "no time"),
+		s.call("next", "step_start", 2),
+		Say("done"),
+	}}, "go")
+
+	allowed(t, r, "skip", "next")
+	assert.Contains(t, read(t, s.Sandbox, "project/asked.json"), "Its reason: no time")
+	now := state(t, s.Sandbox)
+	assert.Equal(t, "skipped", now.Word(now.Step(1)))
+	assert.Equal(t, gates.Override, now.Evidence[0].Verdict)
+}
+
+// Subagents have the tools too.
+func TestASubagentHasTheTools(t *testing.T) {
+	s := newServed(t, steps("Release"))
+
+	r := s.prompt(Script{
+		Main: []Turn{Do(Skill("skill", "fsmtx:release")), Do(Agent("agent", "general-purpose", "be a helper")), Say("done")},
+		Agents: map[string][]Turn{"be a helper": {
+			s.call("early", "step_complete", 2),
+			s.call("complete", "step_complete", 1),
+			Say("helped"),
+		}},
+	}, "go")
+
+	assert.Contains(t, denied(t, r, "early"), `#1 "Release: collect" is to be done first`)
+	allowed(t, r, "complete")
+	assert.Equal(t, 1, state(t, s.Sandbox).DoneCount())
+}
