@@ -70,6 +70,7 @@ func (f *hookFlags) addDialect(c *cobra.Command) {
 // hookSetup is the configuration for a project.
 type hookSetup struct {
 	dialect dialect.Dialect
+	project string
 	found   settings.Found
 }
 
@@ -82,7 +83,7 @@ func (f *hookFlags) find(s terminal.Streams, project string) (hookSetup, error) 
 	}
 	finder := hookFinder(s, d, project)
 	finder.Plugins = withPluginDirs(finder.Plugins, f.plugins)
-	setup := hookSetup{dialect: d}
+	setup := hookSetup{dialect: d, project: project}
 	if len(f.config) > 0 {
 		setup.found, err = finder.Given(f.config)
 		return setup, err

@@ -2,22 +2,31 @@ package command
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 func newHooksFire(s terminal.Streams) *cobra.Command {
 	var flags hookFlags
+	var verbose bool
 	c := &cobra.Command{
 		Use:   "fire EVENT",
 		Short: "Run the hooks of one event and print what the agent would do",
 		Long: "Reads the event as JSON on standard input, runs the hooks that match it, and prints what the agent\n" +
 			"would do. The configuration is the agent's own for the event's cwd, or the files of --config.\n\n" +
-			"Exits with 0; with 2 if a hook blocks; with 3 if a hook stops the agent.",
+			"Tells for each configured hook whether it ran or why not, what it wrote, what of that counts, and what\n" +
+			"was ignored and probably meant.\n\n" +
+			"Exits with 0; with 2 if a hook blocks; with 3 if a hook stops the agent; with 1 if the event is unknown\n" +
+			"or a settings file cannot be read.",
 		Example: example(
 			`echo '{"tool_name": "write_file", "tool_input": {"path": "a"}}' | fsmtx hooks fire BeforeTool`,
 			`fsmtx hooks fire PreToolUse --dialect claude --config hooks/hooks.json < event.json`,
@@ -35,15 +44,20 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 				}
 			} else {
 				printWarnings(s, result)
-				words{s.Out, setup.dialect}.result(args[0], result)
+				words{s.Out, setup.dialect, verbose}.result(args[0], result)
+				setup.hintForNone(s, flags, args[0], result)
 			}
 			if err := processes.interrupted(); err != nil {
 				return err
 			}
-			return verdict(result.Policy.Blocking, result.Policy.Stop)
+			if err := verdict(result.Policy.Blocking, result.Policy.Stop); err != nil {
+				return err
+			}
+			return setup.unusable()
 		},
 	}
 	flags.add(c)
+	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "print everything that the hooks wrote, not the beginning")
 	return c
 }
 
@@ -61,8 +75,50 @@ func (f *hookFlags) fire(ctx context.Context, s terminal.Streams, name string, p
 	if err != nil {
 		return nil, hookSetup{}, err
 	}
+	if !knows(setup.dialect, name) {
+		return nil, setup, unknownEvent(setup.dialect, name)
+	}
 	session := hooks.Session{ID: e.SessionID, Cwd: cwd, Project: project, TranscriptPath: e.TranscriptPath}
 	return setup.engine(s, session, processes).Fire(ctx, name, hooks.Input{Fields: e.Raw}), setup, nil
+}
+
+// unknownEvent is the error for a name that is not an event.
+func unknownEvent(d dialect.Dialect, name string) error {
+	hint := "it has " + strings.Join(d.EventNames(), ", ")
+	if near := dialect.Near(name, d.EventNames()); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return &exit{exitNo, fmt.Errorf("%s has no event %q%s", d.Title, name, d.Suggest(name)), hint}
+}
+
+// unusable is the error of a configuration of which a file cannot be used: the agent
+// does without it, and so its hooks do not run.
+func (h hookSetup) unusable() error {
+	if len(h.found.Unusable) == 0 {
+		return nil
+	}
+	return &exit{exitNo, fmt.Errorf("%s does not read %s", h.dialect.Title, dialect.InWords(h.found.Unusable)), "fsmtx hooks check names the mistake"}
+}
+
+// hintForNone helps who expected a hook to run where none is configured: for the event,
+// in this directory, or for this agent.
+func (h hookSetup) hintForNone(s terminal.Streams, f hookFlags, event string, r *hooks.Result) {
+	if r.Plan != nil || len(r.Skipped) > 0 || len(h.found.Unusable) > 0 {
+		return
+	}
+	if len(h.found.Files) > 0 || len(f.config) > 0 {
+		s.Hintf("no hook is configured for %s; fsmtx hooks list shows those that are", event)
+		return
+	}
+	for _, other := range dialect.All() {
+		for _, file := range other.Settings.Files {
+			if _, err := os.Stat(filepath.Join(h.project, file.Path)); err == nil && file.In == dialect.InProject {
+				s.Hintf("%s has no settings here, but there is %s: try --dialect %s", h.dialect.Title, file.Path, other.Name)
+				return
+			}
+		}
+	}
+	s.Hintf("%s has no settings in %s nor at home; is it the right directory? --config names a file", h.dialect.Title, h.project)
 }
 
 // verdict returns the exit code for a shell script.

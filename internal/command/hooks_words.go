@@ -3,32 +3,89 @@ package command
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // words prints the result of an event for people.
 type words struct {
 	out     io.Writer
 	dialect dialect.Dialect
+	verbose bool // print outputs and texts in full
 }
 
+// result prints what became of each hook of an event, and what the agent would do.
 func (w words) result(event string, r *hooks.Result) {
+	var text strings.Builder
 	if r.Plan == nil {
-		fmt.Fprintf(w.out, "%s: no hook runs\n", event)
+		fmt.Fprintf(&text, "%s: no hook runs\n", event)
+		w.skipped(&text, r)
+		io.WriteString(w.out, terminal.Visible(text.String()))
 		return
 	}
-	fmt.Fprintf(w.out, "%s: %s\n", event, order(r))
-	table := tabwriter.NewWriter(w.out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(&text, "%s: %s\n", event, order(r))
+	var rows strings.Builder
+	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
 	for i, h := range r.Results {
 		fmt.Fprintf(table, "  %s\t%d ms\t%s\n", state(h), int64(h.Duration)/1e6, commandWords(r.Plan.Hooks[i]))
 	}
 	table.Flush()
-	for _, line := range w.policy(r.Policy) {
-		fmt.Fprintf(w.out, "%s\n", line)
+	for i, row := range strings.Split(strings.TrimRight(rows.String(), "\n"), "\n") {
+		fmt.Fprintln(&text, row)
+		if i < len(r.Results) {
+			w.explain(&text, r.Results[i])
+		}
+	}
+	w.skipped(&text, r)
+	for _, line := range w.policy(r) {
+		fmt.Fprintf(&text, "%s\n", line)
+	}
+	io.WriteString(w.out, terminal.Visible(text.String()))
+}
+
+// explain prints what a hook said and what of it counts.
+func (w words) explain(out io.Writer, h hooks.HookResult) {
+	w.quote(out, "stdout", h.Stdout)
+	w.quote(out, "stderr", h.Stderr)
+	for _, note := range h.Notes {
+		fmt.Fprintf(out, "      ignored: %s\n", note)
+	}
+	switch {
+	case len(h.Counted) > 0:
+		fmt.Fprintf(out, "      counts: %s\n", strings.Join(h.Counted, ", "))
+	case strings.TrimSpace(h.Stdout+h.Stderr) != "":
+		fmt.Fprintln(out, "      counts: nothing")
+	}
+}
+
+// quote prints the beginning of an output, all of it with -v.
+func (w words) quote(out io.Writer, name, text string) {
+	const most, widest = 3, 200
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if lines[0] == "" {
+		return
+	}
+	for i, line := range lines {
+		if !w.verbose && i == most {
+			fmt.Fprintf(out, "      %s: … %d more lines, -v shows them\n", name, len(lines)-i)
+			return
+		}
+		if runes := []rune(line); !w.verbose && len(runes) > widest {
+			line = string(runes[:widest]) + fmt.Sprintf("… %d more characters", len(runes)-widest)
+		}
+		fmt.Fprintf(out, "      %s: %s\n", name, line)
+	}
+}
+
+// skipped prints the hooks that are configured for the event and did not run.
+func (w words) skipped(out io.Writer, r *hooks.Result) {
+	for _, p := range r.Skipped {
+		fmt.Fprintf(out, "  not run  %s: %s\n", oneLine(p.Hook), p.Message)
 	}
 }
 
@@ -58,18 +115,27 @@ func state(h hooks.HookResult) string {
 }
 
 // policy returns a line for each effect of the policy.
-func (w words) policy(p hooks.Policy) []string {
+func (w words) policy(r *hooks.Result) []string {
+	p := r.Policy
 	var effects []string
 	add := func(when bool, what, detail string) {
 		if when {
-			effects = append(effects, what+indented(detail))
+			effects = append(effects, what+indented(w.bounded(detail)))
 		}
 	}
 	add(p.Blocking, "blocked: ", p.Reason)
 	add(p.Stop && !p.Blocking, "the agent stops: ", p.Reason)
 	add(p.Stop && p.Blocking, "the agent stops", "")
-	add(p.Decision == "ask" || p.Decision == "defer", "decision: ", p.Decision)
+	add(p.Verdict == dialect.Ask || p.Verdict == "defer", "decision: "+p.Verdict+because(p.Reason), p.Reason)
+	add(p.Verdict == dialect.Allow, "allowed without asking the user", "")
 	add(p.ToolInput != nil, "the tool gets: ", string(p.ToolInput))
+	add(p.ToolOutput != nil, "the model reads in place of the tool's result: ", string(p.ToolOutput))
+	add(p.TailToolCall != nil, "another tool is called: ", string(p.TailToolCall))
+	add(p.ClearContext, "the conversation is forgotten", "")
+	add(len(p.WatchPaths) > 0, "watched files: ", strings.Join(p.WatchPaths, "\n"))
+	add(p.SessionTitle != "", "title of the session: ", p.SessionTitle)
+	add(p.TerminalSequence != "", "written to the terminal: ", strconv.Quote(p.TerminalSequence))
+	add(p.Retry, "the model is told that it may try again", "")
 	add(p.ModifiedRequest != nil, "the model gets: ", string(p.ModifiedRequest))
 	add(p.SyntheticResponse != nil, "the answer instead of the model's: ", string(p.SyntheticResponse))
 	add(p.ModifiedResponse != nil, "the response becomes: ", string(p.ModifiedResponse))
@@ -81,6 +147,22 @@ func (w words) policy(p hooks.Policy) []string {
 		return []string{"nothing changes"}
 	}
 	return effects
+}
+
+func because(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return ": "
+}
+
+// bounded shortens a long text, unless all of it was asked for.
+func (w words) bounded(text string) string {
+	const most = 4000
+	if runes := []rune(text); !w.verbose && len(runes) > most {
+		return string(runes[:most]) + fmt.Sprintf("… %d more characters, -v shows them", len(runes)-most)
+	}
+	return text
 }
 
 // indented indents every line but the first.

@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -90,7 +91,7 @@ func (h Hook) label() string {
 
 // problem reports that the hook will not run.
 func (h Hook) problem(why string) Problem {
-	return Problem{Source: h.Source, Pointer: h.Pointer, Message: why, Dropped: true}
+	return Problem{Source: h.Source, Pointer: h.Pointer, Message: why, Hook: firstLine(cmp.Or(h.Name, h.Command, h.Target, h.Type), 80), Dropped: true}
 }
 
 // parseTimeout reads a timeout in a dialect's unit. As in JavaScript, a string that

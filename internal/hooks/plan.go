@@ -41,7 +41,7 @@ func (r *Registry) plan(d dialect.Dialect, event, subject string, call *Call) pl
 				p.notes = append(p.notes, fmt.Sprintf("matcher %q of hook %s on %q: %v; the hook runs", h.Matcher, h.label(), subject, err))
 			}
 			if !matched {
-				p.skipped = append(p.skipped, h.problem(notMatched))
+				p.skipped = append(p.skipped, h.problem(notMatched+h.against(subject, call)))
 				continue
 			}
 		}
@@ -60,6 +60,14 @@ func (r *Registry) plan(d dialect.Dialect, event, subject string, call *Call) pl
 		p.plan = p.plan.with(h)
 	}
 	return p
+}
+
+// against says which matcher did not match what, for a hook that has one.
+func (h Hook) against(subject string, call *Call) string {
+	if call == nil || h.Matcher == "" {
+		return ""
+	}
+	return fmt.Sprintf(" %s: it is %s", firstLine(subject, 60), h.Matcher)
 }
 
 // with adds a hook. One that asks to run in sequence orders the whole plan.

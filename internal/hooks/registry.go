@@ -242,17 +242,17 @@ const harmless = false
 
 // drop records that what at points to will not run.
 func (s *sourceReader) drop(at jsontext.Pointer, isFatal bool, message string) {
-	s.problems = append(s.problems, Problem{s.source.Name, at, message, true, isFatal})
+	s.problems = append(s.problems, Problem{Source: s.source.Name, Pointer: at, Message: message, Dropped: true, Fatal: isFatal})
 }
 
 // note records a mistake without consequence.
 func (s *sourceReader) note(at jsontext.Pointer, message string) {
-	s.problems = append(s.problems, Problem{s.source.Name, at, message, false, harmless})
+	s.problems = append(s.problems, Problem{Source: s.source.Name, Pointer: at, Message: message, Fatal: harmless})
 }
 
 // mistyped records a wrong type that only a strict source rejects.
 func (s *sourceReader) mistyped(at jsontext.Pointer, message string) {
-	s.problems = append(s.problems, Problem{s.source.Name, at, message, false, s.guards})
+	s.problems = append(s.problems, Problem{Source: s.source.Name, Pointer: at, Message: message, Fatal: s.guards})
 }
 
 // texts returns the members of o that are strings.

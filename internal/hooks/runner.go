@@ -104,13 +104,47 @@ func (r runner) read(f firing, h Hook, o process.Outcome) ran {
 	answer := r.dialect.Read(f.event, o)
 	result.Output = answer.Output
 	result.heard = answer.Heard || o.Exited(dialect.ExitBlock)
-	result.text = answer.Output != nil && !answer.Heard && !strings.HasPrefix(js.Trim(o.Stdout), "{")
+	result.text = answer.Text
+	result.Notes, result.Counted = answer.Notes, counted(r.dialect, answer, o)
 	if h.OnFailure == "block" && !result.Success && !result.heard {
 		said := dialect.Output{Object: js.Object{}.WithText("decision", r.dialect.Answers.BlockDecision).WithText("reason", failure(result))}
 		result.Output, result.heard = &said, true
 		answer.Notes = append(answer.Notes, `it failed, and "onFailure": "block" makes that a block`)
+		result.Notes = answer.Notes
 	}
 	return ran{result, answer.Notes}
+}
+
+// counted names the parts of what a hook said that count.
+func counted(d dialect.Dialect, answer dialect.Answer, o process.Outcome) []string {
+	if answer.Output == nil {
+		return nil
+	}
+	if answer.Text {
+		from := "standard output"
+		if text := js.Trim(o.Stdout); text == "" || !strings.Contains(string(answer.Output.Raw()), strings.Trim(string(js.Quote(firstLine(text, 40))), `"…`)) {
+			from = "standard error"
+		}
+		switch {
+		case answer.Output.Blocks():
+			return []string{from + ", as the reason of a block"}
+		case answer.Output.Context() != "":
+			return []string{from + ", as context"}
+		}
+		return []string{from + ", as a system message"}
+	}
+	var names []string
+	for name := range answer.Output.All() {
+		if name != "hookSpecificOutput" && d.Answers.Schema.Knows(name) {
+			names = append(names, name)
+		}
+	}
+	for name := range answer.Output.Specific().All() {
+		if name != "hookEventName" {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 func (r runner) detached(c process.Command, h Hook) ran {

@@ -30,6 +30,7 @@ type Problem struct {
 	Source  string           `json:"source,omitzero"`
 	Pointer jsontext.Pointer `json:"pointer"` // RFC 6901, below the member hooks
 	Message string           `json:"message"`
+	Hook    string           `json:"hook,omitzero"`  // the hook's name or command
 	Dropped bool             `json:"dropped"`        // what the pointer points at will not run
 	Fatal   bool             `json:"fatal,omitzero"` // drops the whole source
 }

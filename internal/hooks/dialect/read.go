@@ -18,7 +18,8 @@ const ExitBlock = 2
 type Answer struct {
 	Output *Output  // nil if it said nothing
 	Notes  []string // for the log: what was ignored, and why
-	Heard  bool     // its JSON counts, whatever the exit
+	Heard  bool     // its output counts, whatever the exit
+	Text   bool     // the output is what a text stands for
 }
 
 // Read returns what a hook of an event said, by the row of the event's table. A hook
@@ -173,7 +174,7 @@ func (d Dialect) meaning(m Meaning, text string) Answer {
 	case m == Block:
 		o.Object = o.WithText("decision", d.Answers.BlockDecision).WithText("reason", text)
 	}
-	return Answer{Output: &o}
+	return Answer{Output: &o, Text: true}
 }
 
 func (a Answer) noting(when bool, note string) Answer {

@@ -26,6 +26,12 @@ type Kind struct {
 	OneOf []string // the strings that are allowed, all if there are none
 }
 
+// Knows reports whether a field of the output means something.
+func (s Schema) Knows(name string) bool {
+	_, known := s.Fields[name]
+	return known || s.Fields == nil
+}
+
 // Violation is why the agent discards an output, "" if it does not.
 func (s Schema) Violation(said Output) string {
 	if s.Fields == nil {

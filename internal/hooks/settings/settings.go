@@ -41,10 +41,11 @@ type Finder struct {
 
 // Found is the hooks that were found.
 type Found struct {
-	Enabled bool
-	Sources []hooks.Source
-	Files   []string // the files that exist, in order of precedence
-	Trouble []error  // files that were skipped because they could not be used
+	Enabled  bool
+	Sources  []hooks.Source
+	Files    []string // the files that exist, in order of precedence
+	Unusable []string // the files that the agent cannot read
+	Trouble  []error  // files that were skipped because they could not be used
 }
 
 // Find reads every file that the agent reads.
@@ -247,6 +248,7 @@ func (f Finder) read(found *Found, path string) jsontext.Value {
 		return nil
 	case err != nil:
 		found.Trouble = append(found.Trouble, err)
+		found.Unusable = append(found.Unusable, path)
 		return nil
 	}
 	found.Files = append(found.Files, path)
