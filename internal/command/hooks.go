@@ -52,6 +52,7 @@ func hooksSubcommands() []subcommand {
 type hookFlags struct {
 	config  []string
 	plugins []string
+	session string
 	dialect string
 	json    bool
 }

@@ -34,6 +34,7 @@ func newHooksModel(s terminal.Streams) *cobra.Command {
 		},
 	}
 	flags.add(c)
+	c.Flags().StringVar(&flags.session, "session", "", "the ID of the session that hooks are told")
 	return c
 }
 
@@ -55,7 +56,7 @@ func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []s
 		return err
 	}
 	var processes hookProcesses
-	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)}, &processes)
+	engine := setup.engine(s, hooks.Session{ID: flags.session, Cwd: cwd, Project: projectDir(s, cwd)}, &processes)
 	run := engine.RunModel(processes.start(c.Context()), request, hooks.Command{Args: command, Cwd: cwd}.Model)
 	if flags.json {
 		err = printJSON(s.Out, run)

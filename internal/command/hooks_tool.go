@@ -36,6 +36,7 @@ func newHooksTool(s terminal.Streams) *cobra.Command {
 		},
 	}
 	flags.add(c)
+	c.Flags().StringVar(&flags.session, "session", "", "the ID of the session that hooks are told")
 	c.Flags().StringVar(&input, "input", "{}", "the tool's input, a JSON object; - reads it from standard input")
 	return c
 }
@@ -54,7 +55,7 @@ func runTool(c *cobra.Command, s terminal.Streams, flags hookFlags, name, input 
 		return err
 	}
 	var processes hookProcesses
-	engine := setup.engine(s, hooks.Session{Cwd: cwd, Project: projectDir(s, cwd)}, &processes)
+	engine := setup.engine(s, hooks.Session{ID: flags.session, Cwd: cwd, Project: projectDir(s, cwd)}, &processes)
 	run := engine.ExecuteTool(processes.start(c.Context()), name, given, hooks.Command{Args: command, Cwd: cwd}.Tool)
 	if flags.json {
 		err = printJSON(s.Out, run)

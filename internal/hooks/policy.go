@@ -111,7 +111,8 @@ func (p *Policy) changeToolOutput(f firing, said dialect.Output) {
 	if mcp := said.Specific().Get("updatedMCPToolOutput"); mcp != nil && strings.HasPrefix(f.given.Text("tool_name"), "mcp__") {
 		changed = mcp
 	}
-	if changed != nil && (result == nil || result.Kind() == changed.Kind()) {
+	ours, _ := js.ParseObject(result)
+	if changed != nil && (result == nil || result.Kind() == changed.Kind() || ours.Has("llmContent")) {
 		p.ToolOutput = changed
 	}
 }

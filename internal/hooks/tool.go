@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -55,8 +56,13 @@ func (e *Engine) ExecuteTool(ctx context.Context, name string, input jsontext.Va
 		call.Input = changed
 	}
 	call.execute(ctx, run)
-	fields = fields.With("tool_input", call.Input).With("tool_response", js.Marshal(call.Result))
-	call.After = e.Fire(ctx, around.AfterTool, Input{Fields: fields.Raw()})
+	fields = fields.With("tool_input", call.Input)
+	if after := around.AfterFailure; after != "" && call.Result.Error != nil {
+		call.After = e.Fire(ctx, after, Input{Fields: fields.WithText("error", call.Result.LLMContent).Raw()})
+	} else {
+		fields = fields.With("tool_response", js.Marshal(call.Result))
+		call.After = e.Fire(ctx, around.AfterTool, Input{Fields: fields.Raw()})
+	}
 	if e != nil {
 		e.apply(&call)
 	}
@@ -85,23 +91,47 @@ func (c *ToolRun) execute(ctx context.Context, run Tool) {
 	if err != nil && result.Error == nil {
 		c.Result.Error = &ToolError{err.Error()}
 	}
-	if c.Result.Error != nil && c.Result.LLMContent == "" {
-		c.Result.LLMContent = fmt.Sprintf("Error: %s", c.Result.Error.Message)
+	if c.Result.Error != nil { // what the tool wrote before it failed, and why it did
+		c.Result.LLMContent = lines([]string{strings.TrimRight(c.Result.LLMContent, "\n"), "Error: " + c.Result.Error.Message})
 	}
 }
 
 // apply adds to the result what the hooks before and after the tool said: context,
 // then system messages. Failed hooks add nothing.
 func (e *Engine) apply(c *ToolRun) {
+	if output := c.After.Policy.ToolOutput; output != nil {
+		c.Result.LLMContent = shownOutput(output)
+		c.Result.ReturnDisplay = c.Result.LLMContent
+	}
 	content := c.afterBlock(e.around().BlockAfterTool)
 	content = e.annotate(content, e.around().BeforeTool, c.Before)
-	content = e.annotate(content, e.around().AfterTool, c.After)
+	after := e.around().AfterTool
+	if c.Result.Error != nil && e.around().AfterFailure != "" {
+		after = e.around().AfterFailure
+	}
+	content = e.annotate(content, after, c.After)
 	c.Result.LLMContent = content
 	c.Result.SuppressDisplay = c.After.Policy.SuppressOutput
 	c.Stopped = c.After.Policy.Stop
 	if c.Stopped {
 		c.StopReason = stopReason(c.After)
 	}
+}
+
+// shownOutput returns the text of what a hook puts in place of a tool's result. A
+// redaction must not be lost because its shape is another tool's.
+func shownOutput(output jsontext.Value) string {
+	if text, isText := js.String(output); isText {
+		return text
+	}
+	o, _ := js.ParseObject(output)
+	if o.Has("llmContent") {
+		return o.Text("llmContent")
+	}
+	if text := lines([]string{o.Text("stdout"), o.Text("stderr")}); o.Has("stdout") {
+		return text
+	}
+	return string(output)
 }
 
 // afterBlock returns the content for the model after a block by a hook after the tool.

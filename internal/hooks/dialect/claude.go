@@ -45,7 +45,7 @@ func Claude() Dialect {
 		},
 		Answers: Answers{BlockDecision: "block", SilentReason: "No stderr output", Heard: true, Schema: claudeSchema(), InputField: "updatedInput", InputReplaces: true},
 		Around: Around{
-			BeforeTool: "PreToolUse", AfterTool: "PostToolUse", BlockAfterTool: BlockIsToldModel,
+			BeforeTool: "PreToolUse", AfterTool: "PostToolUse", AfterFailure: "PostToolUseFailure", BlockAfterTool: BlockIsToldModel,
 			ContextFormat: "<system-reminder>\n%s\n</system-reminder>",
 		},
 	}

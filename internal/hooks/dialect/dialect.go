@@ -99,6 +99,7 @@ type Answers struct {
 // Around is what an agent does around a tool or a model.
 type Around struct {
 	BeforeTool, AfterTool string // the names of these events
+	AfterFailure          string // after a tool that failed, if that is another event
 
 	BlockAfterTool      AfterBlock
 	MessagesToModel     bool   // system messages are for the model, otherwise for the user
