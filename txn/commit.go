@@ -195,7 +195,7 @@ func (t *transaction) changedIfGone(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if there, lookErr := t.exists(t.d); there || lookErr != nil {
+	if there, lookErr := t.exists(t.d); lookErr != nil || there && t.held.Current(t.d) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrChanged, err)

@@ -14,7 +14,8 @@ import (
 // transaction is left in it. A Dir is not safe for concurrent use.
 type Dir struct {
 	files   vfs.FS
-	d, s    string // absolute, with D's own symbolic link resolved
+	held    *vfs.Held // D and S
+	d, s    string    // absolute, with D's own symbolic link resolved
 	history int
 	keep    func(Entry) bool
 	locker  Locker
@@ -49,13 +50,17 @@ func open(ctx context.Context, dir string, o options) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	unlock, changed, err := lockStateDir(ctx, o.fs, s)
+	held, unlock, changed, err := lockStateDir(ctx, o.fs, s)
 	if err != nil {
 		return nil, err
 	}
 	d := newDir(o, path, s)
 	d.unlock, d.unsynced = unlock, changed
-	d.locker.Bind(o.fs, path, d.statePath(lockerName))
+	if err := d.hold(held); err != nil {
+		unlock()
+		return nil, errors.Join(err, held.Close())
+	}
+	d.locker.Bind(d.files, path, d.statePath(lockerName))
 	if err := d.prepare(); err != nil {
 		return nil, errors.Join(err, d.Close())
 	}
@@ -63,7 +68,21 @@ func open(ctx context.Context, dir string, o options) (*Dir, error) {
 }
 
 func newDir(o options, d, s string) *Dir {
-	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, locker: o.locker, unlock: func() {}}
+	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, locker: o.locker, unlock: func() {}, held: new(vfs.Held)}
+}
+
+const replacedNow = "another program has just replaced it by something else"
+
+// hold has everything in D and S be done relative to their descriptors: who may write
+// to the directory that both are in can put others in their places at any time.
+func (d *Dir) hold(held *vfs.Held) error {
+	d.held = held
+	d.files = vfs.At(d.files, held)
+	err := held.Hold(d.d)
+	if errors.Is(err, vfs.ErrNotDir) {
+		return untrusted(d.d, replacedNow)
+	}
+	return err
 }
 
 // prepare runs once the lock is held: it records the holder, refreshes the
@@ -90,6 +109,10 @@ func (d *Dir) checkLockerDir() error {
 // Path returns the absolute path of the directory, with its own symbolic link
 // resolved.
 func (d *Dir) Path() string { return d.d }
+
+// Files returns the file system by which this Dir reaches D: what is below D is
+// reached from the directory that Open found, whatever is at its path by now.
+func (d *Dir) Files() vfs.FS { return d.files }
 
 // Recovered returns what Open found and did.
 func (d *Dir) Recovered() Report { return d.recovered }
@@ -119,6 +142,7 @@ func (d *Dir) Close() error {
 	d.closed = true
 	err := d.locker.Unlock()
 	d.unlock()
+	_ = d.held.Close() // opened for reading only
 	return err
 }
 
@@ -126,6 +150,9 @@ func (d *Dir) Close() error {
 func (d *Dir) create() error {
 	changed, err := mkdirAll(d.files, d.d, 0o755)
 	d.unsynced = append(d.unsynced, changed...)
+	if errors.Is(err, vfs.ErrNotDir) {
+		return untrusted(d.d, replacedNow)
+	}
 	return err
 }
 

@@ -44,8 +44,9 @@
 //  4. Two transactions on one D never overlap: S is locked by flock(2).
 //  5. A journal that is incomplete, modified, of an unknown version or of another
 //     directory is not acted on. It is reported as a [*JournalError].
-//  6. Nothing outside D and S is created, changed or removed. D and S refer to each
-//     other by relative names, so the directory that holds both may be moved.
+//  6. Nothing outside D and S is created, changed or removed, whatever others put in
+//     their places meanwhile: both are held open. They refer to each other by
+//     relative names, so the directory that holds both may be moved.
 //
 // The order of operations:
 //

@@ -10,8 +10,9 @@ var (
 	// ErrLocked is returned when another process held the lock of S until the
 	// context ended. It is returned as a *LockedError, which names that process.
 	ErrLocked = errors.New("locked by another transaction")
-	// ErrUntrustedDir is returned when D or S is not a directory, or when S or a
-	// directory in it is not owned by this user or is writable by others.
+	// ErrUntrustedDir is returned when D or S is not a directory, when D is a symbolic
+	// link of another user, or when S or a directory in it is not owned by this user
+	// or is writable by others.
 	ErrUntrustedDir = errors.New("not a trusted directory")
 )
 

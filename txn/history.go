@@ -52,20 +52,25 @@ func ReadHistory(dir string, opts ...Option) ([]Entry, error) {
 	if err != nil || d == nil {
 		return nil, err
 	}
+	defer d.held.Close()
 	return d.entries()
 }
 
-// look returns a Dir that is not locked, for reading, or nil if there is no S.
+// look returns a Dir that is not locked, for reading, or nil if there is no S. The
+// caller closes what it holds.
 func look(dir string, o options) (*Dir, error) {
 	path, s, err := resolve(o.fs, dir)
 	if err != nil {
 		return nil, err
 	}
-	o.fs = readOnly{o.fs}
-	if err := checkTrusted(o.fs, s); err != nil {
+	held, err := holdStateDir(o.fs, s)
+	if err != nil {
 		return nil, ignoreNotExist(err)
 	}
-	return newDir(o, path, s), nil
+	d := newDir(o, path, s)
+	d.held = held
+	d.files = readOnly{vfs.At(o.fs, held)}
+	return d, nil
 }
 
 func (d *Dir) entries() ([]Entry, error) {

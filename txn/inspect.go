@@ -22,15 +22,20 @@ func Inspect(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	o.fs, o.locker = readOnly{o.fs}, noLocker{}
-	d := newDir(o, path, s)
-	if there, err := d.exists(s); err != nil || !there {
-		return Report{Outcome: Clean}, err
+	held, err := holdStateDir(o.fs, s)
+	if err != nil {
+		return Report{Outcome: Clean}, ignoreNotExist(err)
 	}
-	if err := errors.Join(checkTrusted(d.files, s), d.checkLockerDir()); err != nil {
+	d := newDir(o, path, s)
+	defer func() { _ = d.held.Close() }()
+	if err := d.hold(held); err != nil {
 		return Report{}, err
 	}
-	unlock, err := lockFile(ctx, d.files, d.statePath(lockName), os.O_RDWR)
+	d.files, d.locker = readOnly{d.files}, noLocker{}
+	if err := d.checkLockerDir(); err != nil {
+		return Report{}, err
+	}
+	unlock, err := lockFile(ctx, o.fs, held, d.statePath(lockName), os.O_RDWR)
 	if err == nil {
 		defer unlock()
 	}

@@ -9,10 +9,9 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
-	"github.com/gofrs/flock"
+	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -39,53 +38,81 @@ func (e *LockedError) Error() string {
 
 func (e *LockedError) Unwrap() []error { return []error{ErrLocked, e.Cause} }
 
-// lockStateDir creates S if it does not exist and locks it. It returns the release,
-// and the directories that have to be synced to make S durable. Cleanup tools may
-// remove S while its lock is not held, so the file that was locked may have been
-// unlinked meanwhile; then it starts again.
-func lockStateDir(ctx context.Context, files vfs.FS, s string) (unlock func(), changed []string, err error) {
+// lockStateDir creates S if it does not exist, holds it open and locks it. It returns
+// the release, and the directories that have to be synced to make S durable. Cleanup
+// tools may remove S while its lock is not held, so the file that was locked may have
+// been unlinked meanwhile; then it starts again.
+func lockStateDir(ctx context.Context, files vfs.FS, s string) (held *vfs.Held, unlock func(), changed []string, err error) {
 	for {
 		made, err := mkdirAll(files, s, 0o700)
 		changed = append(changed, made...)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		if err := checkTrusted(files, s); errors.Is(err, fs.ErrNotExist) {
-			continue
-		} else if err != nil {
-			return nil, nil, err
-		}
-		unlock, err := lockFile(ctx, files, filepath.Join(s, lockName), os.O_CREATE|os.O_RDWR)
-		if errors.Is(err, errUnlinked) {
+		held, err := holdStateDir(files, s)
+		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		return unlock, changed, err
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		unlock, err := lockFile(ctx, files, held, filepath.Join(s, lockName), os.O_CREATE|os.O_RDWR)
+		if err == nil {
+			return held, unlock, changed, nil
+		}
+		_ = held.Close()
+		if !errors.Is(err, errUnlinked) {
+			return nil, nil, nil, err
+		}
 	}
+}
+
+// holdStateDir opens S and checks what it has opened. It returns fs.ErrNotExist if
+// there is no S.
+func holdStateDir(files vfs.FS, s string) (*vfs.Held, error) {
+	if err := checkTrusted(files, s); err != nil {
+		return nil, err
+	}
+	held := new(vfs.Held)
+	err := held.Hold(s)
+	if errors.Is(err, vfs.ErrNotDir) {
+		err = untrusted(s, replacedNow)
+	}
+	var info fs.FileInfo
+	if err == nil {
+		info, err = held.Stat(s)
+	}
+	if err == nil {
+		err = checkTrustedInfo(s, info)
+	}
+	if err != nil {
+		_ = held.Close()
+		return nil, err
+	}
+	return held, nil
 }
 
 // errUnlinked is returned by lockFile when there is no lock file, or when the file
 // that was locked is not the one at the path any more.
 var errUnlinked = errors.New("the lock file was removed")
 
-func lockFile(ctx context.Context, files vfs.FS, path string, flag int) (unlock func(), err error) {
-	f := flock.New(path, flock.SetFlag(flag|syscall.O_NOFOLLOW|syscall.O_NONBLOCK), flock.SetPermissions(0o600))
-	release := func() { _ = f.Unlock() } // if it fails, the kernel unlocks at exit
-	if err := waitFor(ctx, f); err != nil {
-		release()
-		return nil, err
-	}
-	locked, err := f.Stat()
-	if err != nil {
-		release()
-		return nil, err
-	}
-	there, err := files.Lstat(path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(locked, there) {
-		release()
+// lockFile opens the lock file in the held S and locks it. A file that may be someone
+// else's by another name is refused: its content is replaced.
+func lockFile(ctx context.Context, files vfs.FS, held *vfs.Held, path string, flag int) (unlock func(), err error) {
+	f, err := held.Open(path, flag)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errUnlinked
 	}
-	if err == nil && !locked.Mode().IsRegular() {
-		err = fmt.Errorf("%s: %w", path, vfs.ErrNotRegular)
+	if err != nil {
+		return nil, err
+	}
+	release := func() { _ = f.Close() } // which unlocks it
+	err = vfs.CheckOwn(f)
+	if err == nil {
+		err = waitFor(ctx, f)
+	}
+	if err == nil {
+		err = checkAtPath(files, f)
 	}
 	if err != nil {
 		release()
@@ -94,35 +121,44 @@ func lockFile(ctx context.Context, files vfs.FS, path string, flag int) (unlock 
 	return release, nil
 }
 
+// checkAtPath returns errUnlinked unless the open file is the one at its path.
+func checkAtPath(files vfs.FS, f *os.File) error {
+	locked, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	there, err := files.Lstat(f.Name())
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(locked, there) {
+		return errUnlinked
+	}
+	return err
+}
+
 // waitFor retries every 5 ms: short compared to the time for which a lock is held,
 // long compared to the cost of an attempt. It tries the lock before it looks at the
 // context, so that LockedError is returned only for a lock that was held.
-func waitFor(ctx context.Context, f *flock.Flock) error {
+func waitFor(ctx context.Context, f *os.File) error {
 	for {
-		ok, err := f.TryLock()
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return errUnlinked
-		case errors.Is(err, syscall.ELOOP), errors.Is(err, syscall.ENXIO), errors.Is(err, syscall.EISDIR):
-			return fmt.Errorf("%s: %w", f.Path(), vfs.ErrNotRegular)
-		case err != nil:
-			return err
-		case ok:
+		case err == nil:
 			return context.Cause(ctx)
+		case !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR):
+			return &fs.PathError{Op: "lock", Path: f.Name(), Err: err}
 		}
 		select {
 		case <-ctx.Done():
-			return lockedError(f.Path(), context.Cause(ctx))
+			return lockedError(f, context.Cause(ctx))
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
 }
 
-func lockedError(path string, cause error) error {
-	e := &LockedError{Path: path, Cause: cause}
-	if data, err := (vfs.OS{}).ReadFile(path); err == nil {
-		e.PID, e.Since = parseHolder(string(data))
-	}
+func lockedError(f *os.File, cause error) error {
+	e := &LockedError{Path: f.Name(), Cause: cause}
+	text := make([]byte, 100)
+	n, _ := f.ReadAt(text, 0)
+	e.PID, e.Since = parseHolder(string(text[:n]))
 	return e
 }
 

@@ -231,8 +231,7 @@ func (d *Dir) isOwn(dir string) bool {
 	if err != nil {
 		return false
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(st.Uid) == os.Geteuid() && info.Mode().Perm()&0o500 == 0o500
+	return ownerOf(info) == os.Geteuid() && info.Mode().Perm()&0o500 == 0o500
 }
 
 func inodeOf(info fs.FileInfo) uint64 {

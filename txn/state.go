@@ -38,6 +38,7 @@ func ReadState(dir, name string, opts ...Option) ([]byte, error) {
 	if err != nil || d == nil {
 		return nil, err
 	}
+	defer d.held.Close()
 	return d.ReadState(name)
 }
 

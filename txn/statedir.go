@@ -31,7 +31,8 @@ const statePrefix, stateSuffix = ".", ".fsmtx"
 // who uses one directory, under whatever name, uses the same S. Neither dir nor S
 // need exist.
 //
-// Errors: ErrUntrustedDir if dir is not a directory, or the file system's, for one
+// Errors: ErrUntrustedDir if dir is not a directory or a symbolic link of another
+// user, or the file system's, for one
 // if dir is a dangling symbolic link.
 func StateDir(dir string) (string, error) {
 	_, s, err := resolve(vfs.OS{}, dir)
@@ -61,6 +62,9 @@ func resolve(files vfs.FS, dir string) (d, s string, err error) {
 		return d, stateDirOf(d), nil
 	}
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
+		if user := ownerOf(info); user != os.Geteuid() && user != 0 {
+			return "", "", untrusted(d, fmt.Sprintf("it is a symbolic link that belongs to user %d", user))
+		}
 		if d, err = filepath.EvalSymlinks(d); err != nil {
 			return "", "", fmt.Errorf("resolving the symbolic link %s: %w", dir, err)
 		}
@@ -105,16 +109,29 @@ func checkTrusted(files vfs.FS, dir string) error {
 	if err != nil {
 		return err
 	}
+	return checkTrustedInfo(dir, info)
+}
+
+func checkTrustedInfo(dir string, info fs.FileInfo) error {
 	if !info.IsDir() {
 		return untrusted(dir, "it is "+describe(info.Mode()))
 	}
-	if st, ok := info.Sys().(*syscall.Stat_t); ok && int(st.Uid) != os.Geteuid() {
-		return untrusted(dir, fmt.Sprintf("it belongs to user %d", st.Uid))
+	if user := ownerOf(info); user != os.Geteuid() {
+		return untrusted(dir, fmt.Sprintf("it belongs to user %d", user))
 	}
 	if info.Mode().Perm()&0o022 != 0 {
 		return untrusted(dir, fmt.Sprintf("others may write to it (mode %04o)", info.Mode().Perm()))
 	}
 	return nil
+}
+
+// ownerOf returns the id of the user who owns a file, and this user's if the file
+// system has no owners.
+func ownerOf(info fs.FileInfo) int {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return int(st.Uid)
+	}
+	return os.Geteuid()
 }
 
 func untrusted(dir, why string) error {

@@ -31,9 +31,14 @@ func Open(path string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, notRegular(path, err)
 	}
+	return regular(f)
+}
+
+// regular returns the open file, or closes it and returns ErrNotRegular.
+func regular(f *os.File) (*os.File, error) {
 	info, err := f.Stat()
 	if err == nil {
-		err = checkRegular(path, info)
+		err = checkRegular(f.Name(), info)
 	}
 	if err != nil {
 		f.Close()
@@ -63,8 +68,11 @@ func ReadFile(path string, max int64, flag int) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return readAll(f, path, max)
+	return ReadAll(f, max)
 }
+
+// ReadAll returns what an open file holds, as ReadFile does.
+func ReadAll(f *os.File, max int64) ([]byte, error) { return readAll(f, f.Name(), max) }
 
 // CheckOwner returns ErrNotOwner unless this user owns what info describes.
 func CheckOwner(path string, info fs.FileInfo) error {

@@ -1,15 +1,7 @@
 package vfs
 
-import (
-	"os"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-func renameNew(oldname, newname string) error {
-	err := unix.RenameatxNp(unix.AT_FDCWD, oldname, unix.AT_FDCWD, newname, unix.RENAME_EXCL)
-	if err == nil {
-		return nil
-	}
-	return &os.LinkError{Op: "rename", Old: oldname, New: newname, Err: err} // ENOTSUP is errors.ErrUnsupported
+func renameNew(oldfd int, oldname string, newfd int, newname string) error {
+	return unix.RenameatxNp(oldfd, oldname, newfd, newname, unix.RENAME_EXCL) // ENOTSUP is errors.ErrUnsupported
 }

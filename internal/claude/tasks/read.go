@@ -36,7 +36,7 @@ const maxTaskBytes = 16 << 20
 // the mark, then unlinks the file (facts 7 and 13). In the other order both could
 // be missed, and the id would be given again.
 func Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.Snapshot, torn []string, err error) {
-	d, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY, 0) // opening a pipe would block
+	d, err := vfs.OpenDir(files, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return snap, nil, nil
 	}
@@ -177,8 +177,8 @@ func retry(call func() (int, error)) (int, error) {
 }
 
 // readNamed returns those of the named files that are tasks of a workflow.
-func readNamed(ctx context.Context, dir string, names []string) ([]fsmspec.Existing, error) {
-	d, err := os.Open(dir)
+func readNamed(ctx context.Context, files vfs.FS, dir string, names []string) ([]fsmspec.Existing, error) {
+	d, err := vfs.OpenDir(files, dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

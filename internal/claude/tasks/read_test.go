@@ -70,7 +70,7 @@ func TestAbsentListIsEmpty(t *testing.T) {
 	require.NoError(t, err)
 	assert.Zero(t, snap)
 	assert.Empty(t, torn)
-	named, err := readNamed(t.Context(), filepath.Join(t.TempDir(), "list"), []string{"1.json"})
+	named, err := readNamed(t.Context(), vfs.OS{}, filepath.Join(t.TempDir(), "list"), []string{"1.json"})
 	require.NoError(t, err)
 	assert.Empty(t, named)
 }
@@ -157,11 +157,11 @@ func TestReadReportsWhatItCannotRead(t *testing.T) {
 	write(t, dir, "file", "")
 	_, _, err := Read(t.Context(), vfs.OS{}, filepath.Join(dir, "file"))
 	require.ErrorIs(t, err, syscall.ENOTDIR)
-	_, err = readNamed(t.Context(), filepath.Join(dir, "file", "list"), nil)
+	_, err = readNamed(t.Context(), vfs.OS{}, filepath.Join(dir, "file", "list"), nil)
 	require.ErrorIs(t, err, syscall.ENOTDIR)
-	_, err = readNamed(t.Context(), filepath.Join(dir, "file"), []string{"1.json"})
+	_, err = readNamed(t.Context(), vfs.OS{}, filepath.Join(dir, "file"), []string{"1.json"})
 	require.ErrorIs(t, err, syscall.ENOTDIR)
-	require.ErrorContains(t, err, "/file/1.json")
+	require.ErrorContains(t, err, "/file: ")
 
 	broken := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error { return syscall.EIO }}
 	_, _, err = Read(t.Context(), broken, dir)

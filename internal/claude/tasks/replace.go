@@ -57,7 +57,7 @@ func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome
 	if o.Duplicate, err = label.isIn(dir); err != nil || o.Duplicate {
 		return o, err
 	}
-	r := &replacement{l.files(), dir, label, plan, l.Record}
+	r := &replacement{dir.Files(), dir, label, plan, l.Record}
 	for {
 		p, err := r.lockAndPlan(waiting)
 		if err != nil {
@@ -169,7 +169,7 @@ func (r *replacement) unchanged(ctx context.Context, snap fsmspec.Snapshot, plan
 	if len(deleted) == 0 {
 		return true, nil
 	}
-	now, err := readNamed(ctx, r.dir.Path(), deleted)
+	now, err := readNamed(ctx, r.files, r.dir.Path(), deleted)
 	if err != nil || len(now) != len(deleted) {
 		return false, err
 	}

@@ -56,12 +56,31 @@ type Steps struct {
 	Reads  bool // whether Lstat, ReadFile and ReadDir are steps
 
 	mu sync.Mutex
+	of *Steps // whose steps these are; nil for its own
+}
+
+var _ vfs.Wrapper = (*Steps)(nil)
+
+// Wrapped implements vfs.Wrapper.
+func (s *Steps) Wrapped() vfs.FS { return s.FS }
+
+// Around implements vfs.Wrapper. The steps of the result are steps of s.
+func (s *Steps) Around(files vfs.FS) vfs.FS {
+	return &Steps{FS: files, of: s.origin()}
+}
+
+func (s *Steps) origin() *Steps {
+	if s.of != nil {
+		return s.of
+	}
+	return s
 }
 
 func (s *Steps) step(step Step, do func() error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.Before(step); err != nil {
+	o := s.origin()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.Before(step); err != nil {
 		return err
 	}
 	return do()
@@ -103,16 +122,16 @@ func (s *Steps) AppendLine(name string, line []byte) error {
 	return s.step(Step{Op: "append", Path: name, Data: line}, func() error { return s.FS.AppendLine(name, line) })
 }
 
-// WriteFile makes the same system calls as renameio, in the same order; a test in
+// WriteFile makes the same changes as vfs.OS, in the same order; a test in
 // internal/harness/crash compares the two.
 func (s *Steps) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error {
-	if info, err := os.Lstat(name); err == nil && info.Mode().IsRegular() {
+	if info, err := s.FS.Lstat(name); err == nil && info.Mode().IsRegular() {
 		perm = info.Mode().Perm()
 	}
 	temp := filepath.Join(tempDir, fmt.Sprintf(".%s%d", filepath.Base(name), rand.Int64N(9e15)+1e15))
 	var f *os.File
 	err := s.step(Step{Op: "create", Path: temp}, func() (err error) {
-		f, err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
+		f, err = vfs.Create(s.FS, temp, perm)
 		return err
 	})
 	if err != nil {
@@ -145,7 +164,7 @@ func (s *Steps) fill(f *os.File, name string, data []byte, perm fs.FileMode) err
 // read calls Before ahead of a step that reads. The reading itself is not serialised;
 // it changes nothing.
 func (s *Steps) read(op, path string) error {
-	if !s.Reads {
+	if !s.origin().Reads {
 		return nil
 	}
 	return s.step(Step{Op: op, Path: path}, func() error { return nil })

@@ -16,11 +16,11 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// TestPowerModelWritesAsRenameioDoes traces a process that writes a file as a
+// TestPowerModelWritesAsTheProgramDoes traces a process that writes a file as a
 // transaction does. The system calls have to be those of the model: create, write,
 // sync, rename. Nothing else changes a name, and no directory is synced: that is up
 // to the transaction.
-func TestPowerModelWritesAsRenameioDoes(t *testing.T) {
+func TestPowerModelWritesAsTheProgramDoes(t *testing.T) {
 	for _, replaced := range []bool{false, true} {
 		dir := t.TempDir()
 		name, tempDir := filepath.Join(dir, "journal"), filepath.Join(dir, "txn")

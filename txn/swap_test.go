@@ -1,0 +1,171 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// swap puts a symbolic link to outside in the place of a directory, as anyone can who
+// may write to the directory above.
+func swap(dir, outside string) error {
+	if err := os.Rename(dir, dir+".away"); err != nil {
+		return err
+	}
+	return os.Symlink(outside, dir)
+}
+
+// newOutside returns a directory that has what a transaction looks for in D and in S.
+func (w *world) newOutside(t *testing.T) string {
+	t.Helper()
+	outside := w.path("victim")
+	require.NoError(t, os.CopyFS(outside, os.DirFS(w.s)))
+	require.NoError(t, os.CopyFS(outside, os.DirFS(w.d)))
+	require.NoError(t, os.WriteFile(outside+"/2.json", []byte("old 2"), 0o640))
+	require.NoError(t, os.Mkdir(outside+"/"+lockerName, 0o755))
+	return outside
+}
+
+// TestNothingIsDoneInADirectoryThatIsSwappedIn swaps S, and D, for a symbolic link
+// ahead of each operation of a recovery that is followed by a transaction.
+func TestNothingIsDoneInADirectoryThatIsSwappedIn(t *testing.T) {
+	run := func(w *world, files vfs.FS) error {
+		d, err := Open(t.Context(), w.d, WithFS(files))
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		if err := d.WriteState("a", []byte("a")); err != nil {
+			return err
+		}
+		return d.Commit(t.Context(), Change{Creates: []File{{"9.json", []byte("9"), 0o644}}, Deletes: []string{"2.json"}})
+	}
+	total, err := operations(func(files vfs.FS) error { return run(newWorld(t), files) })
+	require.NoError(t, err)
+	refused := 0
+	for _, of := range []string{"S", "D"} {
+		for n := range total {
+			if of == "D" && n == 0 {
+				continue // a link of this user that was there before: it is followed
+			}
+			w := newWorld(t)
+			dir := map[string]string{"S": w.s, "D": w.d}[of]
+			outside := w.newOutside(t)
+			before, ahead := tree(t, outside), n
+			err := run(w, &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {
+				if n--; n == -1 {
+					return swap(dir, outside)
+				}
+				return nil
+			}})
+			if err != nil {
+				refused++
+			}
+			require.Equal(t, before, tree(t, outside), "%s swapped ahead of operation %d: %v", of, ahead, err)
+		}
+	}
+	assert.Less(t, refused, total, "what is held open is the right directory still")
+}
+
+// TestNothingIsDoneInADirectoryThatAnotherUserSwapsIn has a process of another user
+// swap S and D for links, again and again, while transactions run.
+func TestNothingIsDoneInADirectoryThatAnotherUserSwapsIn(t *testing.T) {
+	if dir := os.Getenv("FSMTX_TEST_SWAP"); dir != "" {
+		swapForEver(dir)
+	}
+	if os.Geteuid() != 0 {
+		t.Skip("skipped: only root can start a process of another user")
+	}
+	w := newWorld(t)
+	require.NoError(t, os.Chmod(w.root, 0o755))
+	require.NoError(t, os.Chmod(filepath.Dir(w.d), 0o777)) // and not sticky
+	outside := w.newOutside(t)
+	before := tree(t, outside)
+	attacker := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+	attacker.Env = append(os.Environ(), "FSMTX_TEST_SWAP="+w.root)
+	alive, err := attacker.StdinPipe()
+	require.NoError(t, err)
+	ready, err := attacker.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, attacker.Start())
+	defer func() { _ = alive.Close(); _ = attacker.Wait() }()
+	_, err = ready.Read(make([]byte, 1))
+	require.NoError(t, err)
+
+	succeeded := 0
+	for n := range 500 {
+		name := fmt.Sprintf("%d.json", 100+n)
+		err := func() error {
+			d, err := Open(context.Background(), w.d)
+			if err != nil {
+				return err
+			}
+			defer d.Close()
+			return d.Commit(context.Background(), Change{Creates: []File{{name, nil, 0o644}}})
+		}()
+		if err == nil {
+			succeeded++
+		}
+		require.Equal(t, before, tree(t, outside), "transaction %d: %v", n, err)
+	}
+	t.Logf("%d of 500 transactions succeeded", succeeded)
+}
+
+// swapForEver runs in the process of the other user until the test closes its input.
+func swapForEver(root string) {
+	if syscall.Setgroups(nil) != nil || syscall.Setgid(65534) != nil || syscall.Setuid(65534) != nil {
+		os.Exit(1)
+	}
+	go func() { _, _ = io.Copy(io.Discard, os.Stdin); os.Exit(0) }()
+	_, _ = os.Stdout.WriteString("ready")
+	for {
+		for _, name := range []string{".list.fsmtx", "list"} {
+			dir := filepath.Join(root, "tasks", name)
+			_ = swap(dir, filepath.Join(root, "victim"))
+			_ = os.Remove(dir) // the link, or nothing
+			_ = os.Rename(dir+".away", dir)
+		}
+	}
+}
+
+// TestALinkedLockFileIsNotWritten: a second name of a file elsewhere.
+func TestALinkedLockFileIsNotWritten(t *testing.T) {
+	for call, open := range openers {
+		w := newWorld(t)
+		require.NoError(t, os.Remove(w.in(lockName)))
+		require.NoError(t, os.Link(w.path("outside/secret"), w.in(lockName)))
+		before := tree(t, w.root)
+		err := open(t.Context(), w.d)
+		require.ErrorIs(t, err, vfs.ErrNotOwn, call)
+		require.ErrorContains(t, err, w.in(lockName)+": not a file of its own: it has 2 names")
+		assert.Equal(t, before["outside/secret"], tree(t, w.root)["outside/secret"], call)
+	}
+}
+
+func TestALinkOfAnotherUserIsNotTheDirectory(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("skipped: only root can give a link away")
+	}
+	w := newWorld(t)
+	link := w.path("tasks/link")
+	require.NoError(t, os.Symlink("list", link))
+	_, err := Inspect(t.Context(), link)
+	require.NoError(t, err)
+	require.NoError(t, os.Lchown(link, 65534, 65534))
+	for call, open := range openers {
+		err := open(t.Context(), link)
+		require.ErrorIs(t, err, ErrUntrustedDir, call)
+		require.ErrorContains(t, err, "it is a symbolic link that belongs to user 65534")
+	}
+}
