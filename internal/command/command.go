@@ -50,6 +50,7 @@ var subcommands = []subcommand{
 	{name: "status", make: newStatus},
 	{name: "log", make: newLog},
 	{name: "undo", make: newUndo},
+	{name: "plan", make: newPlan},
 	{name: "locate", make: newLocate},
 	{name: "validate", make: newValidate, misused: refuseToValidate},
 	{name: "fmt", make: newFmt},

@@ -16,7 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // home is a client's home with one task list and one skill, for one check.
@@ -47,12 +50,14 @@ func (h *home) write(path, text string) {
 }
 
 func (h *home) hydrate() (hydrate.Result, error) {
-	r := hydrate.Request{Event: "PostToolUse", Session: "list", Command: "skill"}
-	env := func(name string) (string, bool) {
-		v, ok := map[string]string{"HOME": h.dir}[name]
-		return v, ok
-	}
-	return hydrate.Run(context.Background(), r, env, hydrate.Options{LockTimeout: 5 * time.Second})
+	return hydrate.Run(context.Background(), call, h.env, hydrate.Options{LockTimeout: 5 * time.Second})
+}
+
+var call = hydrate.Request{Event: "PostToolUse", Session: "list", Command: "skill"}
+
+func (h *home) env(name string) (string, bool) {
+	v, ok := map[string]string{"HOME": h.dir}[name]
+	return v, ok
 }
 
 // state is every name below the tasks directory, itself and the directories too,
@@ -226,6 +231,40 @@ func TestValidSpecLeavesPreservedAndPlanned(t *testing.T) {
 }
 
 // highest is the largest number the list has ever given, by the client's rule.
+// TestPreviewIsWhatHappens: a preview changes nothing, and the hydration after it does
+// exactly what it said.
+func TestPreviewIsWhatHappens(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		h := newHome(t)
+		genList(t, h)
+		h.spec(genSpec(t))
+		before := h.state()
+		found, _, err := hydrate.Find(call, h.env, hydrate.Options{})
+		require.NoError(t, err)
+		p, err := found.Preview(context.Background())
+		require.NoError(t, err)
+		require.Equal(t, before, h.state())
+		require.NotEmpty(t, p.Decisions(fsmspec.Policy{}))
+
+		result, err := h.hydrate()
+		require.NoError(t, err)
+		require.Equal(t, p.Plan.Creations(), result.Created)
+		require.Equal(t, p.Plan.Deletions(), result.Deleted)
+		for _, c := range p.Plan.Creations() {
+			data, err := os.ReadFile(filepath.Join(p.List, c.Name))
+			require.NoError(t, err)
+			require.Equal(t, c.Content, string(data))
+		}
+		if len(p.Steps) > 0 {
+			history, err := txn.ReadHistory(p.List)
+			require.NoError(t, err)
+			w, err := steps.ParseWorkflow(history[len(history)-1].Record)
+			require.NoError(t, err)
+			require.Equal(t, w.Steps, p.Steps)
+		}
+	})
+}
+
 func (h *home) highest() int {
 	highest := 0
 	for name := range h.tasks() {

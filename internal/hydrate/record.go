@@ -13,8 +13,7 @@ import (
 // the list: its steps by their numbers in the list, with their gates. Nothing is recorded
 // of a workflow without steps.
 func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
-	created, entries := plan.Creations(), h.spec.Tasks()
-	if len(created) == 0 {
+	if len(plan.Creations()) == 0 {
 		return "", nil
 	}
 	w := steps.Workflow{
@@ -24,12 +23,22 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 		SHA256:  h.result.SHA256,
 		Session: h.request.Session,
 		Dir:     h.dir,
+		Steps:   h.steps(plan),
+	}
+	return w.Encode()
+}
+
+// steps returns the steps of the plan, one for each of its creations.
+func (h *Hydration) steps(plan *fsmspec.Plan) (all []steps.Step) {
+	created, entries := plan.Creations(), h.spec.Tasks()
+	if len(created) == 0 {
+		return nil
 	}
 	base := created[0].ID - entries[0].ID
 	for _, task := range entries {
-		w.Steps = append(w.Steps, stepOf(task, base))
+		all = append(all, stepOf(task, base))
 	}
-	return w.Encode()
+	return all
 }
 
 func stepOf(task fsmspec.Task, base int64) steps.Step {

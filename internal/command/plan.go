@@ -1,0 +1,267 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const planLong = `Plan prints what a call of a skill would do to a task list now: the tasks that would be
+deleted, those that would be created with their numbers, what they come after, their gates
+with the commands that these run, and how many tasks stay. It takes no lock and changes
+nothing, and the hydration does exactly that if nobody changes the list before.
+
+The skill is named, or it is that of an event of the client in a FILE ("-" is standard
+input). The list is that of --session, or of the event, or of the environment
+(CLAUDE_CODE_SESSION_ID), or else the list of this project that was hydrated last;
+without any an empty one. --explain prints every decision on the way.
+
+--json prints an object with list, spec (path of the fsm.json), deleted (array of name,
+subject, status), created (array of name, id, subject, after, produces, ready, check,
+approval and content, the bytes of the file), kept (a number), high_water (the mark
+after it), warnings (array of line, column, message) and decisions (array of strings).
+
+The exit code is 1 if the skill has no workflow, or a hydration would fail.`
+
+type planFlags struct {
+	event, session, scope, active string
+	json, explain                 bool
+	pluginDirs, addDirs           []string
+}
+
+func newPlan(s terminal.Streams) *cobra.Command {
+	var f planFlags
+	c := &cobra.Command{
+		Use:   "plan SKILL | plan --event FILE",
+		Short: "Show what a call of a skill would do to the task list",
+		Long:  planLong,
+		Example: example("fsmtx plan my-skill", "fsmtx plan my-plugin:my-skill --explain",
+			"fsmtx plan --event event.json --json"),
+		ValidArgsFunction: completeSkills(s),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 || (len(args) == 0) == (f.event == "") {
+				return &exit{exitNo, errors.New("plan takes either the name of one skill or --event"), "such as fsmtx plan my-skill"}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			ctx, stop := interruptible(c.Context())
+			defer stop()
+			return f.run(ctx, s, strings.Join(args, ""))
+		},
+	}
+	inDirectory(c, exitNo)
+	c.Flags().StringVar(&f.event, "event", "", "the `file` of an event of the client, - for standard input")
+	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
+	c.Flags().StringVar(&f.scope, "scope", "all", `as of hydrate: "all" or "skill"`)
+	c.Flags().StringVar(&f.active, "active", "reset", `as of hydrate: "reset" or "refuse"`)
+	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	c.Flags().BoolVar(&f.explain, "explain", false, "print every decision on the way")
+	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as with the client's --plugin-dir (repeatable)")
+	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable)")
+	complete(c, "scope", "all", "skill")
+	complete(c, "active", "reset", "refuse")
+	return c
+}
+
+func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) error {
+	policy, err := hydrateFlags{scope: f.scope, active: f.active, lockTimeout: recoverTimeout}.policy()
+	if err != nil {
+		return err
+	}
+	request, err := f.request(ctx, s, skill)
+	if err != nil {
+		return err
+	}
+	o := hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs}
+	h, result, err := hydrate.Find(request, s.Getenv, o)
+	if f.explain && !f.json {
+		if err := f.explainSearch(s, request); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return &exit{exitNo, err, "a hydration would fail like this, and change nothing"}
+	}
+	if h == nil {
+		return &exit{exitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", request.Command), "fsmtx locate " + request.Command + " shows where one is looked for"}
+	}
+	p, err := h.Preview(ctx)
+	if err != nil {
+		message, hint := hydrate.Explain(err, result, s.Getenv)
+		return &exit{exitNo, errors.New(message), hint}
+	}
+	if request.Subagent {
+		policy.Scope = fsmspec.ScopeSkill
+	}
+	all, err := tasks.Tasks(ctx, p.List)
+	if err != nil {
+		return err
+	}
+	kept := len(all) - len(p.Plan.Deletions())
+	if f.json {
+		return printJSON(s.Out, shownPlanOf(p, kept, p.Decisions(policy)))
+	}
+	var decisions []string
+	if f.explain {
+		decisions = p.Decisions(policy)
+	}
+	_, err = s.Out.Write([]byte(terminal.Visible(planText(p, kept, decisions))))
+	return err
+}
+
+// request returns what the hook would understand from the client's event.
+func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string) (r hydrate.Request, err error) {
+	r = hydrate.Request{Event: event.PostToolUse, Command: skill}
+	if f.event != "" {
+		if r, err = f.requestOf(s); err != nil {
+			return r, err
+		}
+	}
+	if r.Cwd == "" {
+		if r.Cwd, err = os.Getwd(); err != nil {
+			return r, err
+		}
+	}
+	if f.session != "" {
+		r.Session = f.session
+	}
+	if r.Session == "" {
+		r.Session = s.Env("CLAUDE_CODE_SESSION_ID")
+	}
+	if r.Session == "" {
+		_, r.Session, err = steps.Newest(ctx, s.Getenv, r.Cwd)
+		if errors.Is(err, steps.ErrNoList) {
+			r.Session, err = "a-new-session", nil
+		}
+	}
+	return r, err
+}
+
+func (f planFlags) requestOf(s terminal.Streams) (r hydrate.Request, err error) {
+	streams := s
+	if f.event != "-" {
+		file, err := os.Open(f.event)
+		if err != nil {
+			return r, err
+		}
+		defer file.Close()
+		streams.In = file
+	}
+	e, err := readEvent(streams)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", f.event, err)
+	}
+	r, skip, err := hydrate.Understand(e)
+	if err != nil {
+		return r, fmt.Errorf("%s: %w", f.event, err)
+	}
+	if skip != "" {
+		return r, &exit{exitNo, fmt.Errorf("%s: a hydration would do nothing: %s", f.event, skip), ""}
+	}
+	return r, nil
+}
+
+// explainSearch prints how the fsm.json was found.
+func (f planFlags) explainSearch(s terminal.Streams, r hydrate.Request) error {
+	l, cwd, err := locateFlags{cwd: r.Cwd, pluginDirs: f.pluginDirs, addDirs: f.addDirs}.locator(s)
+	if err != nil {
+		return err
+	}
+	result, _ := l.Locate(r.Command, cwd) // Find has reported its error
+	return printLocated(s, false, result)
+}
+
+func planText(p hydrate.Preview, kept int, decisions []string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "task list %s\nworkflow %s\n", cell(p.List), cell(p.Spec))
+	for _, line := range decisions {
+		fmt.Fprintf(&b, "  %s\n", cell(line))
+	}
+	for _, d := range p.Plan.Deletions() {
+		fmt.Fprintf(&b, "delete #%s %s (%s)\n", strings.TrimSuffix(d.Name, ".json"), cell(d.Subject), d.Status)
+	}
+	for i, c := range p.Plan.Creations() {
+		fmt.Fprintf(&b, "create #%d %s\n", c.ID, cell(c.Subject))
+		for _, gate := range gatesOf(&steps.Current{Step: p.Steps[i]}) {
+			fmt.Fprintf(&b, "         %s\n", cell(gate))
+		}
+	}
+	if p.Plan.Empty() {
+		b.WriteString("nothing to delete, nothing to create\n")
+	}
+	noun := "tasks"
+	if kept == 1 {
+		noun = "task"
+	}
+	fmt.Fprintf(&b, "keep   %d other %s\n", kept, noun)
+	for _, w := range p.Warnings {
+		fmt.Fprintf(&b, "warning: %s:%d:%d: %s\n", cell(p.Spec), w.Line, w.Column, cell(w.Message))
+	}
+	return b.String()
+}
+
+type shownPlan struct {
+	List      string         `json:"list"`
+	Spec      string         `json:"spec"`
+	Deleted   []shownDeleted `json:"deleted"`
+	Created   []shownCreated `json:"created"`
+	Kept      int            `json:"kept"`
+	HighWater int64          `json:"high_water"`
+	Warnings  []shownWarning `json:"warnings"`
+	Decisions []string       `json:"decisions"`
+}
+
+type shownDeleted struct {
+	Name    string `json:"name"`
+	Subject string `json:"subject"`
+	Status  string `json:"status"`
+}
+
+type shownCreated struct {
+	Name     string       `json:"name"`
+	ID       int64        `json:"id"`
+	Subject  string       `json:"subject"`
+	After    []int64      `json:"after"`
+	Produces []string     `json:"produces"`
+	Ready    []string     `json:"ready"`
+	Check    *steps.Check `json:"check"`
+	Approval string       `json:"approval"`
+	Content  string       `json:"content"`
+}
+
+type shownWarning struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Message string `json:"message"`
+}
+
+func shownPlanOf(p hydrate.Preview, kept int, decisions []string) shownPlan {
+	out := shownPlan{List: p.List, Spec: p.Spec, Deleted: []shownDeleted{}, Created: []shownCreated{}, Kept: kept,
+		HighWater: p.Snapshot.HighWater, Warnings: []shownWarning{}, Decisions: decisions}
+	if mark, raise := p.Plan.HighWater(); raise {
+		out.HighWater = mark
+	}
+	for _, d := range p.Plan.Deletions() {
+		out.Deleted = append(out.Deleted, shownDeleted(d))
+	}
+	for i, c := range p.Plan.Creations() {
+		step := p.Steps[i]
+		out.Created = append(out.Created, shownCreated{c.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check, step.Approval, c.Content})
+	}
+	for _, w := range p.Warnings {
+		out.Warnings = append(out.Warnings, shownWarning{w.Line, w.Column, w.Message})
+	}
+	return out
+}

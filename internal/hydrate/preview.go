@@ -1,0 +1,88 @@
+package hydrate
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+// Preview is what Apply would do at a moment.
+type Preview struct {
+	List     string // the task list's directory
+	Spec     string // path of the fsm.json
+	Snapshot fsmspec.Snapshot
+	Plan     *fsmspec.Plan
+	Steps    []steps.Step      // one for each of Plan.Creations, as it would be recorded
+	Warnings []fsmspec.Problem // about the fsm.json
+	Torn     []string          // files that are not JSON now; Apply reads them again under their locks
+}
+
+// Preview plans as Apply does, but takes no lock and changes nothing. Apply does the same
+// if nobody changes the list or the fsm.json before.
+//
+// Errors: *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, or the file system's.
+func (h *Hydration) Preview(ctx context.Context) (p Preview, err error) {
+	p = Preview{List: h.list.Dir, Spec: h.result.Spec, Warnings: h.spec.Warnings()}
+	files := h.list.FS
+	if files == nil {
+		files = vfs.OS{}
+	}
+	if p.Snapshot, p.Torn, err = tasks.Read(ctx, files, h.list.Dir); err != nil {
+		return p, err
+	}
+	if p.Plan, err = h.spec.Plan(h.request.Command, p.Snapshot, h.policy); err == nil {
+		p.Steps = h.steps(p.Plan)
+	}
+	return p, err
+}
+
+// Decisions says, a line each, how the plan was made from the list and the file.
+func (p Preview) Decisions(policy fsmspec.Policy) []string {
+	lines := []string{
+		fmt.Sprintf("the largest number in the list is %d%s, its high-water mark is %d: new tasks start at #%d",
+			p.Snapshot.MaxID, in(p.Snapshot.MaxName), p.Snapshot.HighWater, p.first()),
+		fmt.Sprintf("tasks with the tag of a workflow: %d; scope %s deletes %d", len(p.Snapshot.Tasks), policy.Scope, len(p.Plan.Deletions())),
+	}
+	if len(p.Torn) > 0 {
+		lines = append(lines, "not JSON now, and read again under its lock: "+strings.Join(p.Torn, ", "))
+	}
+	for i, c := range p.Plan.Creations() {
+		lines = append(lines, fmt.Sprintf("task %d of the file becomes #%d%s", p.Steps[i].Local, c.ID, after(p.Steps[i])))
+	}
+	if mark, raise := p.Plan.HighWater(); raise {
+		lines = append(lines, fmt.Sprintf("the high-water mark is raised to %d, so that no number is given again", mark))
+	}
+	return lines
+}
+
+func in(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " (" + name + ")"
+}
+
+// first returns the first new number.
+func (p Preview) first() int64 {
+	if all := p.Plan.Creations(); len(all) > 0 {
+		return all[0].ID
+	}
+	return max(p.Snapshot.MaxID, p.Snapshot.HighWater) + 1
+}
+
+// after says which steps the step comes after.
+func after(step steps.Step) string {
+	if len(step.BlockedBy) == 0 {
+		return ""
+	}
+	var after []string
+	for _, id := range step.BlockedBy {
+		after = append(after, fmt.Sprintf("#%d", id))
+	}
+	return ", after " + strings.Join(after, ", ")
+}
