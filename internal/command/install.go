@@ -33,6 +33,7 @@ type installFlags struct {
 	user, project, local bool
 	check, print, remove bool
 	noTaskTools          bool
+	mcp                  bool
 	steps                stepChoice
 	hydrate              []string // nil: none were given
 }
@@ -41,7 +42,7 @@ func newInstall(s terminal.Streams) *cobra.Command {
 	var f installFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [--no-task-tools] [--no-steps] [-- hydrate flags]",
+		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [--no-task-tools] [--no-steps] [--mcp] [-- hydrate flags]",
 		Short:                 "Add the hooks to a settings file of the client, or remove them",
 		Long: `Adds hooks to one settings file of Claude Code. They run this program by its
 absolute path or, with --project, by the name fsmtx, which must lead to this program on
@@ -74,13 +75,18 @@ the parents of that directory. Only .claude/settings.local.json in the root of a
 repository is also read when the client starts below. install says where the file is
 read, and in which parent directory the project is.
 
+--mcp also registers the MCP server "fsmtx mcp", which serves the steps as tools to
+models without task tools: with --user in .claude.json in CLAUDE_CONFIG_DIR or your home,
+with --local there for this project, with --project in .mcp.json. The client starts it in
+each of those sessions. It needs the program fsmtx-mcp beside this one or on PATH.
+
 Everything else in the file keeps every byte, and the file keeps its mode. If it is
 a symbolic link, the link's target is edited. Outdated hooks are updated; they keep
 their flags unless --stop, --checks or flags of hydrate after "--" replace them. New hooks get --announce. The
 client's time limit of each hook is 5 s longer than its --lock-timeout. A file with
 comments, or that is not valid JSON, is refused and not changed.
 
---remove removes the hooks, the variable if install set it, and the lists, the file
+--remove removes the hooks, the MCP server, the variable if install set it, and the lists, the file
 and the directory that install created for them: what is left is what was there
 before.`,
 		Example: example(
@@ -116,6 +122,7 @@ Exit codes of --check:
 	flags.BoolVar(&f.print, "print", false, "print the resulting file, change nothing")
 	flags.BoolVar(&f.remove, "remove", false, "remove the hooks")
 	flags.BoolVar(&f.noTaskTools, "no-task-tools", false, "do not set CLAUDE_CODE_ENABLE_TODO_TOOLS")
+	flags.BoolVar(&f.mcp, "mcp", false, "register the MCP server (fsmtx mcp) as well")
 	f.steps.flags(c)
 	return c
 }
@@ -132,6 +139,8 @@ func (f *installFlags) parse(args []string, dash int) error {
 		return &exit{exitNo, errors.New("--remove cannot be combined with --no-task-tools"), "install --no-task-tools removes the variable and keeps the hooks"}
 	case f.remove && f.steps.given():
 		return &exit{exitNo, errors.New("--remove cannot be combined with --no-steps, --stop or --checks"), "install --no-steps removes the hooks of steps and keeps the others"}
+	case f.checkMCP() != nil:
+		return f.checkMCP()
 	case f.steps.validate() != nil:
 		return f.steps.validate()
 	case dash < 0 && len(args) > 0, dash > 0:
@@ -211,13 +220,21 @@ func (f *installFlags) run(s terminal.Streams) error {
 	if err != nil {
 		return f.explain(err)
 	}
+	served, err := f.findServer(s, p.command)
+	if err != nil {
+		return f.explain(err)
+	}
 	switch {
 	case f.check:
-		return f.printState(s, p)
+		p.report = f.checkServer(p.report, served)
+		return f.printState(s, p, served)
 	case f.remove:
-		return f.explain(f.uninstall(s, p))
+		return f.explain(errors.Join(f.uninstall(s, p), f.uninstallServer(s, served)))
 	}
-	return f.explain(f.install(s, p))
+	if err := f.install(s, p); err != nil {
+		return f.explain(err)
+	}
+	return f.explain(f.installServer(s, served))
 }
 
 func (f *installFlags) open(s terminal.Streams) (*settings.File, error) {
@@ -236,11 +253,12 @@ func (f *installFlags) open(s terminal.Streams) (*settings.File, error) {
 
 // installPlan is what install does to a settings file, or has done to it.
 type installPlan struct {
-	file   *settings.File
-	hooks  []settings.Hook // that the file should hold
-	tools  taskTools
-	report settings.Report // how the file differs
-	data   []byte          // of the file, without hooks that it should not hold
+	file    *settings.File
+	command string          // of the hooks
+	hooks   []settings.Hook // that the file should hold
+	tools   taskTools
+	report  settings.Report // how the file differs
+	data    []byte          // of the file, without hooks that it should not hold
 }
 
 // plan takes the flags of hydrate from the command line, else from the file, else the
@@ -250,7 +268,7 @@ func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installP
 	if err != nil {
 		return p, err
 	}
-	p = installPlan{file: file, hooks: settings.Hooks(binary, f.hydrate)}
+	p = installPlan{file: file, command: binary, hooks: settings.Hooks(binary, f.hydrate)}
 	if f.hydrate == nil {
 		p.hooks, err = settings.Keep(file.Data, settings.Hooks(binary, settings.DefaultFlags()))
 		if err != nil {
@@ -322,7 +340,7 @@ func checkPortable(hooks []settings.Hook) error {
 	return nil
 }
 
-func (f *installFlags) printState(s terminal.Streams, p installPlan) error {
+func (f *installFlags) printState(s terminal.Streams, p installPlan, served server) error {
 	switch p.report.State {
 	case settings.Absent:
 		fmt.Fprintf(s.Out, "absent from %s\n", p.file.Path)
@@ -330,6 +348,9 @@ func (f *installFlags) printState(s terminal.Streams, p installPlan) error {
 	case settings.Installed:
 		fmt.Fprintf(s.Out, "installed in %s\n", p.file.Path)
 		fmt.Fprintf(s.Out, "  %s\n  %s\n", f.findReach(s, p.file), p.tools)
+		if served.report.State == settings.Installed {
+			fmt.Fprintf(s.Out, "  the MCP server fsmtx is registered in %s\n", served.file.Path)
+		}
 		return nil
 	}
 	fmt.Fprintf(s.Out, "outdated in %s\n", p.file.Path)
@@ -423,6 +444,7 @@ func installHint(err error) string {
 		settings.ErrNotJSON:    "correct the file, or move it away; it was not changed",
 		settings.ErrDuplicate:  "remove one of the two; the file was not changed",
 		settings.ErrShape:      "correct the file; it was not changed",
+		settings.ErrForeign:    "rename or remove that server; the file was not changed",
 		settings.ErrChanged:    "run the command again",
 		safefile.ErrNotRegular: "move it away, or choose another file with --user, --project or --local",
 		claude.ErrNoHome:       "set HOME",

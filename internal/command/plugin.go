@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/plugin"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -15,6 +16,7 @@ import (
 type pluginFlags struct {
 	name  string
 	force bool
+	mcp   bool
 	steps stepChoice
 	with  []string
 }
@@ -34,7 +36,7 @@ func newPlugin(s terminal.Streams) *cobra.Command {
 	var f pluginFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "plugin [--name NAME] [--with PART] [--no-steps] [--force] DIR",
+		Use:                   "plugin [--name NAME] [--with PART] [--no-steps] [--mcp] [--force] DIR",
 		Short:                 "Write a plugin for the client that contains this program",
 		Long: `Writes a complete plugin for Claude Code into DIR, and a marketplace that offers it:
 the manifests, the hooks, this program as bin/fsmtx, and the sample skill
@@ -47,7 +49,9 @@ left alone. Any other directory must be empty.
 The plugin has its own hooks: with it, "fsmtx install" is not needed.
 
 Its hooks also hold the agent to the steps of a workflow (fsmtx step --help), unless
---no-steps is given.
+--no-steps is given. --mcp adds an MCP server, which serves the steps as tools to models
+without task tools: the program fsmtx-mcp, which must be beside this one or on PATH, and
+.mcp.json. The client starts it in every session of the plugin's users.
 
 --with planning adds the fourteen guards of a planning workflow (fsmtx guard) and
 their configuration, config/planning-config.yaml. --with skill-files adds the hook
@@ -75,6 +79,7 @@ that keeps the agent from reading the fsm.json of a skill.`,
 	}
 	c.Flags().StringVar(&f.name, "name", "fsmtx", "`name` of the plugin and its marketplace, and prefix of its skills")
 	c.Flags().StringSliceVar(&f.with, "with", nil, "add a `part`: planning or skill-files (repeatable)")
+	c.Flags().BoolVar(&f.mcp, "mcp", false, "add the MCP server (fsmtx mcp)")
 	f.steps.flags(c)
 	c.Flags().BoolVar(&f.force, "force", false, "replace files of the plugin that differ")
 	return c
@@ -93,8 +98,14 @@ func (f *pluginFlags) run(s terminal.Streams, dir string) error {
 	if err != nil {
 		return err
 	}
+	var server []byte
+	if f.mcp {
+		if server, err = plugin.Server(); err != nil {
+			return &exit{exitNo, err, "install it with " + program.Install}
+		}
+	}
 	version, _ := built()
-	p := plugin.Plugin{Name: f.name, Version: version, Program: self, Parts: parts}
+	p := plugin.Plugin{Name: f.name, Version: version, Program: self, MCP: server, Parts: parts}
 	written, err := p.Write(dir, f.force)
 	if err != nil {
 		return &exit{exitNo, err, pluginHint(err)}

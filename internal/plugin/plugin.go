@@ -18,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
+	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/sample"
 )
 
@@ -27,6 +28,7 @@ const (
 	Command = "${CLAUDE_PLUGIN_ROOT}/" + programPath
 
 	programPath = "bin/fsmtx"
+	mcpPath     = "bin/" + program.Name
 )
 
 // ErrName is returned for a name that cannot be part of skill names and directories.
@@ -42,6 +44,7 @@ type Plugin struct {
 	Name    string
 	Version string // of this program, as the linker or the Go toolchain recorded it
 	Program []byte // this program
+	MCP     []byte // the program of its MCP server; nil leaves the server out
 	Parts   []Part
 }
 
@@ -117,6 +120,13 @@ func (p Plugin) Files() ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if p.MCP != nil {
+		server, err := p.server()
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{mcpPath, 0o755, p.MCP}, File{".mcp.json", 0o644, server})
+	}
 	marketplace, err := p.marketplace()
 	return append(files,
 		File{"hooks/hooks.json", 0o644, hooksFile},
@@ -153,6 +163,10 @@ func (p Plugin) readme() []byte {
 			}
 			fmt.Fprintf(&b, "- %s%s: `fsmtx %s`\n", h.Event, matcher, strings.Join(append(h.Args[:len(h.Args):len(h.Args)], h.Flags...), " "))
 		}
+	}
+	if p.MCP != nil {
+		b.WriteString("\nThe MCP server `fsmtx` (`bin/fsmtx mcp`) serves the steps of the workflow as tools, for\n" +
+			"models without task tools. The same holds for them as for the task tools.\n")
 	}
 	for _, part := range p.Parts {
 		if part.About != "" {
@@ -192,6 +206,15 @@ func (p Plugin) marketplace() ([]byte, error) {
 	}{p.Name, person{"fsmtx"}, "One plugin: " + p.Name, []listed{{p.Name, "./", description}}})
 }
 
+// server registers the MCP server. The client starts it in every session of its users.
+func (p Plugin) server() ([]byte, error) {
+	type server struct {
+		Command string   `json:"command"`
+		Args    []string `json:"args"`
+	}
+	return marshal(map[string]any{"mcpServers": map[string]server{"fsmtx": {Command, []string{"mcp"}}}})
+}
+
 func marshal(v any) ([]byte, error) {
 	data, err := json.Marshal(v, jsontext.WithIndent("  "))
 	return append(data, '\n'), err
@@ -204,6 +227,16 @@ func semantic(version string) string {
 		return m[1]
 	}
 	return "0.0.0"
+}
+
+// Server returns the bytes of the MCP server's program. Its errors are those of
+// program.Find and of reading the file.
+func Server() ([]byte, error) {
+	path, err := program.Find()
+	if err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
 }
 
 // Self returns this program's bytes.

@@ -18,6 +18,8 @@ var (
 	// ErrShape is returned when a value on the way to a hook has another type than
 	// the client documents. The error names the value by its JSON pointer.
 	ErrShape = errors.New("unexpected settings")
+	// ErrForeign is returned when the MCP server of our name is another program.
+	ErrForeign = errors.New("this MCP server was added by somebody else")
 )
 
 var (

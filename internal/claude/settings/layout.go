@@ -69,15 +69,20 @@ func (l layout) group(h Hook, indent string) (hujson.ValueTrimmed, error) {
 	if err != nil {
 		return nil, err
 	}
-	text := jsontext.Value(value)
+	return l.format(value, indent)
+}
+
+// format lays a value out like its surroundings, without white space around it.
+func (l layout) format(value jsontext.Value, indent string) (hujson.ValueTrimmed, error) {
+	var err error
 	if l.flat {
-		err = text.Format(jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true))
+		err = value.Format(jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true))
 	} else {
-		err = text.Indent(jsontext.WithIndentPrefix(indent), jsontext.WithIndent(l.unit))
+		err = value.Indent(jsontext.WithIndentPrefix(indent), jsontext.WithIndent(l.unit))
 	}
 	if err != nil {
 		return nil, err
 	}
-	tree, err := hujson.Parse(bytes.ReplaceAll(text, []byte("\n"), []byte(l.newline)))
+	tree, err := hujson.Parse(bytes.ReplaceAll(value, []byte("\n"), []byte(l.newline)))
 	return tree.Value, err
 }

@@ -72,7 +72,7 @@ The list is that of the session in CLAUDE_CODE_SESSION_ID, or of --session. With
 either it is the newest list of this project (CLAUDE_PROJECT_DIR, else the working
 directory) with a workflow, and every answer says so.
 
-fsmtx plugin registers it in .mcp.json.`
+fsmtx plugin --mcp and fsmtx install --mcp register it.`
 
 // Command returns the command; run gets its flags.
 func Command(run func(*cobra.Command, Flags) error) *cobra.Command {

@@ -1,0 +1,107 @@
+package settings_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+)
+
+var (
+	userServer  = settings.Server{Path: []string{"mcpServers"}, Command: "/opt/bin/fsmtx", Args: []string{"mcp"}}
+	localServer = settings.Server{Path: []string{"projects", "/my/project", "mcpServers"}, Command: "/opt/bin/fsmtx", Args: []string{"mcp"}}
+)
+
+// The file is what "claude mcp add" itself writes.
+func TestTheServerIsAsTheClientWritesIt(t *testing.T) {
+	with, err := settings.AddServer([]byte("{\n  \"mcpServers\": {\n    \"other\": {}\n  }\n}"), userServer)
+	require.NoError(t, err)
+	assert.Equal(t, `{
+  "mcpServers": {
+    "other": {},
+    "fsmtx": {
+      "type": "stdio",
+      "command": "/opt/bin/fsmtx",
+      "args": [
+        "mcp"
+      ],
+      "env": {}
+    }
+  }
+}`, string(with))
+	with, err = settings.AddServer(nil, localServer)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"projects": {"/my/project": {"mcpServers": {"fsmtx": {"type": "stdio", "command": "/opt/bin/fsmtx", "args": ["mcp"], "env": {}}}}}}`, string(with))
+	rest, err := settings.RemoveServer(with, localServer)
+	require.NoError(t, err)
+	assert.Nil(t, rest)
+}
+
+func TestRemovingTheServerGivesBackEveryByte(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := rapid.SampledFrom([]settings.Server{userServer, localServer}).Draw(t, "server")
+		before := settingsFile().Draw(t, "file")
+		if rapid.Bool().Draw(t, "there") {
+			g := drawer{t, layouts.Draw(t, "layout")}
+			inner := g.wrap("{", []string{g.member("other", g.value(1))}[:rapid.IntRange(0, 1).Draw(t, "others")], "}")
+			for i := len(s.Path) - 1; i >= rapid.IntRange(0, len(s.Path)-1).Draw(t, "from"); i-- {
+				inner = g.wrap("{", []string{g.member(s.Path[i], inner)}, "}")
+			}
+			before = g.space() + inner + g.space()
+		}
+		with, err := settings.AddServer([]byte(before), s)
+		require.NoError(t, err)
+		report, err := settings.InspectServer(with, s)
+		require.NoError(t, err)
+		require.Equal(t, settings.Report{State: settings.Installed}, report)
+		again, err := settings.AddServer(with, s)
+		require.NoError(t, err)
+		require.Equal(t, string(with), string(again))
+		rest, err := settings.RemoveServer(with, s)
+		require.NoError(t, err)
+		require.Equal(t, before, string(rest))
+
+		moved := s
+		moved.Command = "/new/fsmtx"
+		report, err = settings.InspectServer(with, moved)
+		require.NoError(t, err)
+		require.Equal(t, []string{"MCP server: runs /opt/bin/fsmtx, want /new/fsmtx"}, report.Why)
+		with, err = settings.AddServer(with, moved)
+		require.NoError(t, err)
+		rest, err = settings.RemoveServer(with, s)
+		require.NoError(t, err)
+		require.Equal(t, before, string(rest))
+	})
+}
+
+func TestAServerOfSomebodyElseIsLeftAlone(t *testing.T) {
+	for _, entry := range []string{`{"command": "/usr/bin/other", "args": ["mcp"]}`, `{"command": "fsmtx", "args": ["serve"]}`, `{"url": "http://localhost"}`, `{}`} {
+		data := []byte(fmt.Sprintf(`{"mcpServers": {"fsmtx": %s}}`, entry))
+		_, err := settings.AddServer(data, userServer)
+		require.ErrorIs(t, err, settings.ErrForeign)
+		_, err = settings.InspectServer(data, userServer)
+		require.ErrorIs(t, err, settings.ErrForeign)
+		rest, err := settings.RemoveServer(data, userServer)
+		require.NoError(t, err)
+		assert.Equal(t, string(data), string(rest))
+	}
+	for data, want := range map[string]string{
+		`{"mcpServers": []}`:                          "1:16: unexpected settings: /mcpServers: got an array, want an object",
+		`{"mcpServers": {"fsmtx": 1}}`:                "1:26: unexpected settings: /mcpServers/fsmtx: got a number, want an object",
+		`{"projects": {"/my/project": null}}`:         "1:30: unexpected settings: /projects/~1my~1project: got null, want an object",
+		`{"projects": {"/my/project": {"mcpServers"}`: "not valid JSON",
+	} {
+		s := userServer
+		if data[2] == 'p' {
+			s = localServer
+		}
+		_, err := settings.AddServer([]byte(data), s)
+		require.ErrorContains(t, err, want)
+		_, err = settings.RemoveServer([]byte(data), s)
+		require.ErrorContains(t, err, want)
+	}
+}

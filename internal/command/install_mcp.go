@@ -1,0 +1,181 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// The client's files in which MCP servers are configured (fact 90, client 2.1.329).
+const (
+	clientConfig  = ".claude.json"
+	projectConfig = ".mcp.json"
+)
+
+// server is the MCP server in the file where the client reads it for the chosen scope.
+type server struct {
+	settings.Server
+	file   *settings.File
+	report settings.Report
+}
+
+// findServer returns the MCP server. Without --mcp nobody has asked for it: a file that
+// cannot be read, or that has a server of somebody else, is then one without ours.
+func (f *installFlags) findServer(s terminal.Streams, command string) (server, error) {
+	found, err := f.readServer(s, command)
+	if err != nil && !f.mcp {
+		return server{}, nil
+	}
+	return found, err
+}
+
+// readServer reads where the MCP server is, or should be.
+func (f *installFlags) readServer(s terminal.Streams, command string) (found server, err error) {
+	found.Server = settings.Server{Path: []string{"mcpServers"}, Command: command, Args: []string{"mcp"}}
+	path := projectConfig
+	if !f.project {
+		if path, err = clientConfigPath(s); err != nil {
+			return found, err
+		}
+	}
+	if !f.user && !f.project {
+		dir, err := projectKey()
+		if err != nil {
+			return found, err
+		}
+		found.Path = []string{"projects", dir, "mcpServers"}
+	}
+	if found.file, err = settings.Read(path); err != nil {
+		return found, err
+	}
+	found.report, err = settings.InspectServer(found.file.Data, found.Server)
+	return found, inFile(found.file, err)
+}
+
+func clientConfigPath(s terminal.Streams) (string, error) {
+	if dir := s.Env("CLAUDE_CONFIG_DIR"); dir != "" {
+		return filepath.Join(dir, clientConfig), nil
+	}
+	if home := s.Env("HOME"); home != "" {
+		return filepath.Join(home, clientConfig), nil
+	}
+	return "", claude.ErrNoHome
+}
+
+// projectKey returns the name under which the client keeps what is local to a project:
+// the root of the repository, in a linked work tree that of the main one, or the working
+// directory (fact 90, client 2.1.329).
+func projectKey() (string, error) {
+	here, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	if here, err = filepath.EvalSymlinks(here); err != nil {
+		return "", err
+	}
+	for dir := here; ; dir = filepath.Dir(dir) {
+		if exists(dir, ".git") {
+			return mainWorkTree(dir), nil
+		}
+		if dir == filepath.Dir(dir) {
+			return here, nil
+		}
+	}
+}
+
+// mainWorkTree returns the root of the main work tree of the repository whose work tree
+// has the root dir, or dir if it is that.
+func mainWorkTree(dir string) string {
+	text, err := os.ReadFile(filepath.Join(dir, ".git"))
+	linked, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if err != nil || !ok {
+		return dir
+	}
+	if !filepath.IsAbs(linked) {
+		linked = filepath.Join(dir, linked)
+	}
+	common, err := os.ReadFile(filepath.Join(linked, "commondir"))
+	if err != nil {
+		return dir // a submodule
+	}
+	git := strings.TrimSpace(string(common))
+	if !filepath.IsAbs(git) {
+		git = filepath.Join(linked, git)
+	}
+	if real, err := filepath.EvalSymlinks(git); err == nil && filepath.Base(real) == ".git" {
+		return filepath.Dir(real)
+	}
+	return dir
+}
+
+// installServer registers the MCP server if that is wanted or it is there already. An
+// earlier one keeps running this program after an update.
+func (f *installFlags) installServer(s terminal.Streams, found server) error {
+	if f.print || !f.mcp && found.report.State != settings.Outdated {
+		return nil
+	}
+	if _, err := program.Find(); err != nil {
+		return &exit{exitNo, err, "install it with " + program.Install}
+	}
+	data, err := settings.AddServer(found.file.Data, found.Server)
+	if err != nil {
+		return inFile(found.file, err)
+	}
+	if err := found.file.Replace(data); err != nil {
+		return err
+	}
+	done := map[settings.State]string{
+		settings.Absent:    "registered the MCP server fsmtx in %s\n",
+		settings.Outdated:  "updated the MCP server fsmtx in %s\n",
+		settings.Installed: "the MCP server fsmtx is already registered in %s\n",
+	}
+	_, err = fmt.Fprintf(s.Out, done[found.report.State], found.file.Path)
+	return err
+}
+
+// uninstallServer removes the MCP server if it is there.
+func (f *installFlags) uninstallServer(s terminal.Streams, found server) error {
+	if f.print || found.report.State == settings.Absent {
+		return nil
+	}
+	data, err := settings.RemoveServer(found.file.Data, found.Server)
+	if err != nil {
+		return inFile(found.file, err)
+	}
+	if err := found.file.Replace(data); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(s.Out, "removed the MCP server fsmtx from %s\n", found.file.Path)
+	return err
+}
+
+// checkServer adds to a report what is wrong with the MCP server.
+func (f *installFlags) checkServer(report settings.Report, found server) settings.Report {
+	why := found.report.Why
+	if f.mcp && found.report.State == settings.Absent && report.State != settings.Absent {
+		why = []string{"MCP server: is missing from " + found.file.Path}
+	}
+	if len(why) > 0 {
+		report.Why = append(report.Why, why...)
+		report.State = settings.Outdated
+	}
+	return report
+}
+
+// checkMCP returns an error for flags that cannot be combined with --mcp.
+func (f *installFlags) checkMCP() error {
+	switch {
+	case f.mcp && f.remove:
+		return &exit{exitNo, errors.New("--remove cannot be combined with --mcp"), "--remove takes the MCP server out with the hooks"}
+	case f.mcp && f.print:
+		return &exit{exitNo, errors.New("--print cannot be combined with --mcp"), "the MCP server is in another file of the client's; see fsmtx install --help"}
+	}
+	return nil
+}
