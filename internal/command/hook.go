@@ -7,6 +7,7 @@ import (
 	"syscall"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -34,3 +35,13 @@ func deliver(s terminal.Streams, a event.Answer) error {
 // an error of the write. Notify does that; Ignore would be inherited by child
 // processes.
 func surviveBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
+
+// programInShell returns the path by which the agent's shell runs this program, empty if
+// its name on PATH does.
+func programInShell() string {
+	self, err := os.Executable()
+	if err != nil || settings.CheckName() == nil {
+		return ""
+	}
+	return self
+}

@@ -20,7 +20,7 @@ invoked skill, and replaces the workflow's tasks in the session's task list. If
 anything fails, the list stays as it was.
 
 On success it prints {"continue": true}. On failure it prints nothing on standard
-output, the reason on standard error (at most 20 problems, in at most 9,000
+output (with --announce, one line for the person), the reason on standard error (at most 20 problems, in at most 9,000
 characters; --log and fsmtx validate have all), and exits with 2, so that the client
 shows the reason to the agent. For a skill that the user types, 2 also stops the
 prompt, so it is used only if the skill is known to have an fsm.json.
@@ -151,10 +151,15 @@ func (f hydrateFlags) report(s terminal.Streams, start time.Time, call hydrate.C
 	request, result, err := call.Request, call.Result, call.Err
 	if err != nil {
 		message, hint := hydrate.Explain(err, result, s.Getenv)
-		return f.finish(s, start, call, hydrate.Failed(request, result, message, hint))
+		answer := hydrate.Failed(request, result, message, hint)
+		if f.announce && request.Event == event.PostToolUse {
+			answer = answer.WithNotice(hydrate.FailureNotice(request, err, message))
+		}
+		return f.finish(s, start, call, answer)
 	}
 	answer := event.GoOn(request.Event, "")
 	if f.announce {
+		request.Program = programInShell()
 		answer = event.GoOnTelling(request.Event, hydrate.Announcement(request, result, s.Getenv), hydrate.Notice(request, result))
 	}
 	return f.finish(s, start, call, answer, notes(result)...)

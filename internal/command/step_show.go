@@ -28,26 +28,27 @@ and the last decision about it. Without SESSION it is the session of the environ
   gone          not in the list any more; counts as done
 
 --json prints an object with list, session and steps: an array of objects with id, skill,
-subject, state (one of the above), status (of the task file), blockedBy, produces, ready,
+subject, description, state (one of the above), status (of the task file), blockedBy, produces, ready,
 check, approval and evidence (time, from, to, verdict, why, check).`
 
 func newStepShow(s terminal.Streams) *cobra.Command {
-	var asJSON bool
+	var asJSON, full bool
 	c := &cobra.Command{
 		Use:     "show [SESSION]",
 		Short:   "Show the steps of a task list, their gates and what was decided",
 		Long:    showLong,
-		Example: example("fsmtx step show", "fsmtx step show 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
+		Example: example("fsmtx step show", "fsmtx step show --full", "fsmtx step show 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			return runStepShow(c.Context(), s, strings.Join(args, ""), asJSON)
+			return runStepShow(c.Context(), s, strings.Join(args, ""), asJSON, full)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	c.Flags().BoolVar(&full, "full", false, "print the description of each step, too")
 	return c
 }
 
-func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON bool) error {
+func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON, full bool) error {
 	frame, err := frameOf(ctx, s, session)
 	if err != nil {
 		return err
@@ -62,7 +63,21 @@ func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON
 	if len(state.Steps) == 0 {
 		return &exit{exitNo, fmt.Errorf("%s has no workflow", frame.List.Dir), ""}
 	}
-	return printState(s.Out, frame, state)
+	if err := printState(s.Out, frame, state); err != nil || !full {
+		return err
+	}
+	return printDescriptions(s.Out, state)
+}
+
+func printDescriptions(w io.Writer, s *steps.State) error {
+	for _, c := range s.Steps {
+		if text := strings.TrimSpace(terminal.Visible(strings.ReplaceAll(c.Description, "\r\n", "\n"))); text != "" {
+			if _, err := fmt.Fprintf(w, "\n#%d: %s\n", c.ID, text); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 func printState(w io.Writer, frame *steps.Frame, s *steps.State) error {
@@ -134,17 +149,18 @@ type shown struct {
 }
 
 type shownStep struct {
-	ID        int64            `json:"id"`
-	Skill     string           `json:"skill"`
-	Subject   string           `json:"subject"`
-	State     string           `json:"state"`
-	Status    string           `json:"status"`
-	BlockedBy []int64          `json:"blockedBy"`
-	Produces  []string         `json:"produces"`
-	Ready     []string         `json:"ready"`
-	Check     *steps.Check     `json:"check"`
-	Approval  string           `json:"approval"`
-	Evidence  []steps.Evidence `json:"evidence"`
+	ID          int64            `json:"id"`
+	Skill       string           `json:"skill"`
+	Subject     string           `json:"subject"`
+	Description string           `json:"description"`
+	State       string           `json:"state"`
+	Status      string           `json:"status"`
+	BlockedBy   []int64          `json:"blockedBy"`
+	Produces    []string         `json:"produces"`
+	Ready       []string         `json:"ready"`
+	Check       *steps.Check     `json:"check"`
+	Approval    string           `json:"approval"`
+	Evidence    []steps.Evidence `json:"evidence"`
 }
 
 func shownState(frame *steps.Frame, s *steps.State) shown {
@@ -157,7 +173,7 @@ func shownState(frame *steps.Frame, s *steps.State) shown {
 
 func shownStepOf(s *steps.State, c *steps.Current) shownStep {
 	return shownStep{
-		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, State: s.Word(c), Status: c.Status,
+		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, Description: c.Description, State: s.Word(c), Status: c.Status,
 		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
 		Evidence: slices.DeleteFunc(slices.Clone(s.Evidence), func(e steps.Evidence) bool { return e.Step != c.ID }),
 	}

@@ -1,6 +1,7 @@
 package hydrate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,14 +19,15 @@ const (
 	maxText     = 9000
 	maxOmission = 1000 // of maxText, kept free to list what was left out
 	maxLine     = 200  // characters of a subject or a name
-	maxPath     = 1000 // UTF-16 code units of a path
 	maxRanges   = 10   // of a list of task numbers
 	maxNotice   = 1000 // UTF-16 code units of what the person sees
 )
 
 // Announcement tells the agent which tasks it has now: each step, the whole
-// description of each that can be started, and what was replaced. What does not fit is
-// left out from the far end. It is empty if the list was not changed.
+// description of each that can be started, and what was replaced. An agent that may have
+// no task tools gets the other descriptions too. What does not fit is left out from the
+// far end, with a word on how to get it: never the path of the fsm.json, which the guard
+// skill-files keeps from being read. It is empty if the list was not changed.
 //
 // A task tool is named only where it can be assumed: not all models have them (fact 32,
 // client 2.1.329), and a background subagent has none (fact 33).
@@ -71,11 +73,11 @@ func (a announcement) text() string {
 		a.result.Mistake.explain(a.request.Command), clip(a.request.Command), changes(a.result))
 	ready := a.ready()
 	state := a.state(ready) + warned(a.result, "\n%s\n")
-	tail := a.tail(ready)
+	tail := a.tail()
 	room := maxText - maxOmission - units(head) - units(state) - units(a.rest()) - units(tail)
 
 	var details []detail
-	for _, i := range ready {
+	for _, i := range a.described(ready) {
 		if text := describe(a.result.Steps[i]); text != "" {
 			details = append(details, detail{a.result.Created[i].ID, text})
 		}
@@ -103,7 +105,22 @@ func (m *Mistake) explain(command string) string {
 	return fmt.Sprintf("You are running the skill %s from %s, but the tasks were those of %s. ", clip(command), clip(m.Dir), clip(m.Taken))
 }
 
-// detail is the description of a step that can be started.
+// described returns the indices of the steps whose descriptions the agent needs: those
+// that can be started, and then all later ones if it may have no tool that shows them.
+func (a announcement) described(ready []int) []int {
+	if a.tools == toolsOn {
+		return ready
+	}
+	all := slices.Clone(ready)
+	for i, t := range a.result.Steps {
+		if t.Status != fsmspec.Completed && !slices.Contains(ready, i) {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// detail is the description of a step.
 type detail struct {
 	id   int64
 	text string
@@ -213,47 +230,25 @@ func (a announcement) state(ready []int) string {
 }
 
 // tail says how to go on.
-func (a announcement) tail(ready []int) string {
+func (a announcement) tail() string {
 	const order = "take a step only when those that it comes after are completed"
-	var later string
-	if a.describesLater(ready) {
-		later = " Before you start a later step, read its description. " + a.rest()
-	}
 	switch a.tools {
 	case toolsOn:
 		return "\nUse TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch.\n"
 	case toolsUnmentioned:
-		return "\nGo by this list: " + order + "." + later + "\n"
+		return "\nGo by this list: " + order + ".\n"
 	default:
-		return "\nYou may have no tools for the task list. Then go by this list: " + order + ", and tell the user when you start one and when it is completed." + later +
-			" If you do have such tools, keep the status of the tasks up to date with them.\n"
+		return "\nYou may have no tools for the task list. Then go by this list: " + order + ", and tell the user when you start one and when it is completed. " +
+			"If you do have such tools, keep the status of the tasks up to date with them.\n"
 	}
 }
 
-// describesLater reports whether a step that cannot be started yet has a description.
-func (a announcement) describesLater(ready []int) bool {
-	for i, t := range a.result.Steps {
-		if _, now := slices.BinarySearch(ready, i); !now && t.Status != fsmspec.Completed && describe(t) != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// rest says where the whole workflow can be read.
+// rest says where the agent finds what was left out.
 func (a announcement) rest() string {
-	path := terminal.Visible(a.result.Spec)
-	where := "The whole workflow is in " + path
-	if units(path) > maxPath || path != a.result.Spec || strings.ContainsAny(path, "\n\t") {
-		where = "The whole workflow is in the file that this command prints: fsmtx locate " + clip(a.request.Command)
-	}
-	if a.base() != 0 {
-		where += fmt.Sprintf(" (id %d there is #%d here)", a.result.Steps[0].ID, a.result.Created[0].ID)
-	}
 	if a.tools == toolsOn {
-		where += "; TaskGet shows one task"
+		return "TaskList shows all steps, TaskGet one with its description."
 	}
-	return where + "."
+	return "This command prints all of it: " + quotePath(terminal.Visible(cmp.Or(a.request.Program, "fsmtx"))) + " step show --full"
 }
 
 // Notice tells the person in one line what a hydration did. It is empty if there is

@@ -51,7 +51,7 @@ func TestAnnouncement(t *testing.T) {
 	const head = "The skill s has put its workflow into the task list: 5 tasks #11–#15"
 	const body = ".\n\n#11 Set up (completed)\n#12 Build, after #11\n#13 Lint (in_progress)\n#14 Ship, after #12, #13\n#15 Tell, after #11–#14\n" +
 		"\nReady now: #12, #13\n\n#12: make\n  all\n"
-	const later = " Before you start a later step, read its description. The whole workflow is in /skills/s/fsm.json (id 1 there is #11 here)."
+	const later = "\n#14: push\n"
 	deletion := fsmspec.Deletion{Name: "3.json", Status: "in_progress"}
 	for name, test := range map[string]struct {
 		request hydrate.Request
@@ -62,10 +62,10 @@ func TestAnnouncement(t *testing.T) {
 		"tools": {request, withTools, hydrated(t, 10, steps), head + body + toolsHint},
 		"replaced": {request, withTools, hydrated(t, 10, steps, deletion, fsmspec.Deletion{Name: "9.json", Status: "pending"}),
 			head + ", replaced #3, #9 (1 was under way)" + body + toolsHint},
-		"tools unknown":      {request, env(), hydrated(t, 10, steps), head + body + unknown + later + unknown2},
-		"tools switched off": {request, env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "0"), hydrated(t, 10, steps), head + body + unknown + later + unknown2},
+		"tools unknown":      {request, env(), hydrated(t, 10, steps), head + body + later + unknown + unknown2},
+		"tools switched off": {request, env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "0"), hydrated(t, 10, steps), head + body + later + unknown + unknown2},
 		"subagent": {hydrate.Request{Command: "s", Subagent: true}, withTools, hydrated(t, 10, steps),
-			head + body + "\nGo by this list: take a step only when those that it comes after are completed." + later + "\n"},
+			head + body + later + "\nGo by this list: take a step only when those that it comes after are completed.\n"},
 		"one step": {hydrate.Request{Command: "my\nskill\x1b"}, env(), hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A"}]`),
 			"The skill my skill\\x1b has put its workflow into the task list: 1 task #1.\n\n#1 a\n\nReady now: #1\n\n#1: A\n" + unknown + unknown2},
 		"all completed": {request, withTools, hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A", "status": "completed"}]`),
@@ -124,27 +124,25 @@ func TestLongAnnouncementsAreShortened(t *testing.T) {
 	text := hydrate.Announcement(request, hydrated(t, 2, workflow(5, "a", strings.Repeat("d", 3000), true)), withTools)
 	assert.LessOrEqual(t, units(text), 9000)
 	assert.Contains(t, text, "#7 a\n\nReady now: #3–#7\n\n#3: ddd")
-	assert.Contains(t, text, "\n#4: "+strings.Repeat("d", 3000)+"\n\nLeft out here for length: the descriptions of #5–#7. The whole workflow is in /skills/s/fsm.json (id 1 there is #3 here); TaskGet shows one task.\n")
+	assert.Contains(t, text, "\n#4: "+strings.Repeat("d", 3000)+"\n\nLeft out here for length: the descriptions of #5–#7. TaskList shows all steps, TaskGet one with its description.\n")
 
 	text = hydrate.Announcement(request, hydrated(t, 0, workflow(2, "a", strings.Repeat("𝄞", 5000), true)), env())
 	assert.LessOrEqual(t, units(text), 9000)
 	assert.Greater(t, units(text), 7000)
-	assert.Contains(t, text, "𝄞…\n\nLeft out here for length: the end of the description of #1; the descriptions of #2. The whole workflow is in /skills/s/fsm.json.\n")
+	assert.Contains(t, text, "𝄞…\n\nLeft out here for length: the end of the description of #1; the descriptions of #2. This command prints all of it: fsmtx step show --full\n")
 	assert.NotContains(t, text, "TaskGet")
 
 	text = hydrate.Announcement(request, hydrated(t, 0, workflow(1000, strings.Repeat("ä", 201), strings.Repeat("d", 3000), false)), env())
 	assert.LessOrEqual(t, units(text), 9000)
 	assert.Contains(t, text, "\n#2 "+strings.Repeat("ä", 199)+"…, after #1\n")
 	assert.Contains(t, text, "\nReady now: #1\n\n#1: "+strings.Repeat("d", 3000)+"\n")
-	assert.Regexp(t, `Left out here for length: the steps #\d+–#1000\. The whole`, text)
+	assert.Regexp(t, `Left out here for length: the descriptions of #2–#1000; the steps #\d+–#1000\. This command`, text)
 	assert.NotContains(t, text, "TaskGet")
 
-	result := hydrated(t, 0, workflow(2, "a", "d", false))
-	for _, path := range []string{"/" + strings.Repeat("p", 1000), "/a\nb", "/a\x1bb"} {
-		result.Spec = path
-		text = hydrate.Announcement(request, result, env())
-		assert.Contains(t, text, "The whole workflow is in the file that this command prints: fsmtx locate s.", path)
-	}
+	r := request
+	r.Program = "/my opt/fsm\x1btx"
+	text = hydrate.Announcement(r, hydrated(t, 0, workflow(5, "a", strings.Repeat("d", 3000), false)), env())
+	assert.Contains(t, text, "the descriptions of #3–#5. This command prints all of it: '/my opt/fsm\\x1btx' step show --full\n")
 }
 
 // TestAnnouncementsFit: whatever the file holds, the client shows the whole text, and

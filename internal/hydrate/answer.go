@@ -1,6 +1,7 @@
 package hydrate
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,6 +25,22 @@ func Failed(r Request, result Result, message, hint string) event.Answer {
 		Context: "fsmtx could not look for the tasks of this skill, so none were put into the task list: " + message,
 		Stop:    result.Spec != "",
 	}.Answer(r.Event)
+}
+
+// FailureNotice tells the person in one line that a hydration failed.
+func FailureNotice(r Request, err error, message string) string {
+	headline, _, _ := strings.Cut(message, "\n")
+	if e, ok := errors.AsType[*SpecError](err); ok {
+		headline = e.summary()
+	}
+	text := "fsmtx: " + oneLine(headline)
+	if r.Command != "" {
+		text = clip(r.Command) + ": " + oneLine(headline)
+	}
+	if units(text) > maxNotice {
+		return cut(text, maxNotice-1) + "…"
+	}
+	return text
 }
 
 // checkFailed is what the hook answers when a check failed: nothing that the agent is

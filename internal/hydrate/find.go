@@ -41,6 +41,14 @@ func (e *SpecError) Error() string {
 	return b.String()
 }
 
+// summary is the error on one line, without the problems.
+func (e *SpecError) summary() string {
+	if invalid, ok := errors.AsType[*fsmspec.InvalidError](e.Err); ok {
+		return e.headline(invalid)
+	}
+	return e.Err.Error()
+}
+
 func (e *SpecError) headline(invalid *fsmspec.InvalidError) string {
 	return fmt.Sprintf("%s is not valid (%s); no task was changed", e.Path, count(len(invalid.Problems), "problem"))
 }

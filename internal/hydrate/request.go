@@ -24,6 +24,7 @@ type Request struct {
 	Cwd        string // may be empty
 	Subagent   bool   // the event came from a subagent, which shares its parent's list
 	Invocation string // the same for the same call of the skill; empty if unknown
+	Program    string // path of this program, empty if the agent's shell finds it as fsmtx
 	Stopped    bool   // a hook has kept the agent from stopping already
 }
 

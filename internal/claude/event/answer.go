@@ -25,6 +25,16 @@ type Answer struct {
 	Exit      int
 }
 
+// WithNotice adds a line for the person to an answer that has no output. The client
+// reads standard output for ExitBlock too: the model gets standard error, the person
+// the line (fact 70, client 2.1.329).
+func (a Answer) WithNotice(person string) Answer {
+	if a.Output == "" {
+		a.Output = Reply{SystemMessage: person}.answer(a.Exit, "").Output
+	}
+	return a
+}
+
 // Write prints the answer, the output first: standard error may be a pipe that no
 // process reads. The caller exits with a.Exit, whatever Write returns.
 func (a Answer) Write(stdout, stderr io.Writer) error {
