@@ -71,6 +71,7 @@ bench: ## time the hooks against the least they can cost
 	go run ./internal/harness/bench/hydrate
 	go run ./internal/harness/bench/hooks
 	go run ./internal/harness/bench/guards
+	go run ./internal/harness/bench/steps
 
 crashtest: ## try every crash and every power cut, and print the tables
 	go test -count=1 -v -run 'Power|Barrier|Death|Fault' ./internal/harness/crash -every

@@ -2,12 +2,14 @@ package steps
 
 import (
 	"bytes"
+	"path/filepath"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // Evidence is one line of S/steps.jsonl: one decision about a step.
@@ -120,12 +122,23 @@ func (s *State) thin() []Evidence {
 	return kept
 }
 
+// appendEvidence adds a line to the evidence. What a person has said, or a check, is on
+// the disk when it returns. Of the rest a power cut may lose the last lines: the step has
+// then been completed in another way, and its gates, which take no time, are asked again.
+// Waiting for the disk would make up most of what an ordinary update costs.
 func appendEvidence(dir *txn.Dir, e Evidence) error {
 	line, err := e.line()
 	if err != nil {
 		return err
 	}
-	return dir.AppendState(evidenceFile, line)
+	if e.Check != nil || e.Verdict == Ask || e.Verdict == Override {
+		return dir.AppendState(evidenceFile, line)
+	}
+	s, err := txn.StateDir(dir.Path())
+	if err != nil {
+		return err
+	}
+	return vfs.OS{}.AppendLine(filepath.Join(s, evidenceFile), line)
 }
 
 func rewriteEvidence(dir *txn.Dir, all []Evidence) error {

@@ -126,15 +126,24 @@ func fileName(id int64) string { return itoa(id) + ".json" }
 // state reads the rest: the tasks, and the state files by read.
 func (all steps) state(ctx context.Context, dir string, read func(name string) ([]byte, error)) (*State, error) {
 	s := &State{Time: time.Now().UTC()}
+	var names []string
 	for _, r := range all {
+		s.Steps = append(s.Steps, &Current{Step: r.Step, Workflow: r.workflow})
+		names = append(names, fileName(r.ID))
+	}
+	if err := tasks.Each(dir, names, func(i int, data []byte) { s.Steps[i].parse(data) }); err != nil {
+		return nil, err
+	}
+	for _, c := range s.Steps {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		c := &Current{Step: r.Step, Workflow: r.workflow}
+		if c.Status != "" {
+			continue
+		}
 		if err := c.read(dir); err != nil {
 			return nil, err
 		}
-		s.Steps = append(s.Steps, c)
 	}
 	data, err := read(evidenceFile)
 	if err != nil {
@@ -149,7 +158,7 @@ func (all steps) state(ctx context.Context, dir string, read func(name string) (
 	return s, nil
 }
 
-// read reads the task's file. One that another program is writing is read again: the
+// read reads the task's file with patience. One that another program is writing is read again: the
 // client does not write atomically (fact 16, client 2.1.197). One that stays no task
 // counts as open: the client hides it, and nobody has completed it.
 func (c *Current) read(dir string) error {
