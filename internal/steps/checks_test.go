@@ -1,0 +1,188 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// await waits until a file of the project is there.
+func (l *list) await(name string) {
+	l.t.Helper()
+	require.Eventually(l.t, func() bool { _, err := os.Stat(filepath.Join(l.project, name)); return err == nil }, 20*time.Second, time.Millisecond)
+}
+
+// waits returns a check that says that it runs and waits for a file.
+func waits(says, file string) *Check {
+	return &Check{Run: fmt.Sprintf("echo %[1]s says %[1]s; touch %[1]s; until test -f %[2]s; do sleep 0.01; done; echo $$ > pid-%[1]s", says, file), Timeout: 30}
+}
+
+// Each check waits for the other to run: the lock is not held meanwhile, and their
+// outputs and records do not mix.
+func TestChecksOfTwoStepsRunAtTheSameTime(t *testing.T) {
+	l := hydrated(t, Step{Check: waits("a", "b")}, Step{Check: waits("b", "a")})
+	l.set(1, inProgress)
+	l.set(2, inProgress)
+	var all sync.WaitGroup
+	for id := range int64(2) {
+		all.Go(func() {
+			v := l.ask(id+1, completed)
+			assert.True(t, v.Allowed(), v.Reason)
+			l.set(id+1, completed)
+		})
+	}
+	all.Wait()
+	s := l.state()
+	require.Empty(t, s.Pending)
+	require.Equal(t, 2, s.DoneCount())
+	for _, e := range s.Evidence {
+		say := string(rune('a' + e.Step - 1))
+		require.Equal(t, digest([]byte(say+" says "+say+"\n")), e.Check.SHA256)
+	}
+}
+
+// While a check runs its step is not done, and nothing opens that gate: not another call
+// for the same step, nor a lock that cannot be had.
+func TestPendingIsNotDone(t *testing.T) {
+	l := hydrated(t, Step{Check: waits("begun", "go")}, Step{BlockedBy: []int64{1}}, Step{})
+	l.allows(1, inProgress)
+	verdict := make(chan Verdict)
+	go func() { verdict <- l.ask(1, completed) }()
+	l.await("begun")
+
+	require.Contains(t, l.denies(1, completed), `is being completed by another call, whose check is running: wait for its end`)
+	require.Contains(t, l.denies(1, pending), `wait for its end`)
+	require.Contains(t, l.denies(2, inProgress), `The check of #1 "Step 1" is running in another call`)
+	l.allows(3, inProgress)
+	require.Equal(t, "checking", l.state().Word(l.state().Step(1)))
+
+	held, err := l.List.Open(t.Context())
+	require.NoError(t, err)
+	impatient := *l
+	frame := *l.Frame
+	frame.List.Wait = time.Millisecond
+	impatient.Frame = &frame
+	require.Contains(t, impatient.denies(1, completed), "wait for its end")
+	require.Contains(t, impatient.denies(2, inProgress), "is running in another call")
+	v := impatient.ask(3, completed)
+	require.True(t, v.Allowed())
+	require.Contains(t, v.Trouble, "the steps of the task list "+l.List.Dir+" are not held: ")
+	require.Equal(t, Deny, impatient.ask(3, deleted).Decision, "that needs no state")
+	require.NoError(t, held.Close())
+
+	l.write("go", "")
+	v = <-verdict
+	require.True(t, v.Allowed(), v.Reason)
+	l.set(1, completed)
+	l.allows(2, inProgress)
+	require.Empty(t, l.state().Pending)
+}
+
+// A step whose check was running may have lost its turn by the time it has passed.
+func TestTheOrderIsAskedAgainAfterACheck(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}, Check: waits("begun", "go")})
+	l.allows(1, completed)
+	verdict := make(chan Verdict)
+	go func() { verdict <- l.ask(2, completed) }()
+	l.await("begun")
+	l.allows(1, inProgress)
+	l.write("go", "")
+	v := <-verdict
+	require.Equal(t, Deny, v.Decision)
+	require.Contains(t, v.Reason, `#1 "Step 1" is to be done first`)
+}
+
+func TestARecordOfADeadProcessIsNobodys(t *testing.T) {
+	l := hydrated(t, Step{}, Step{}, Step{}, Step{})
+	dead := exec.Command("true")
+	require.NoError(t, dead.Run())
+	mine := startOf(os.Getpid())
+	require.NotEmpty(t, mine)
+	text, err := json.Marshal([]Pending{
+		{Step: 1, PID: dead.Process.Pid, Start: mine},
+		{Step: 2, PID: os.Getpid(), Start: "of another process with this id"},
+		{Step: 3, PID: os.Getpid(), Start: mine},
+		{Step: 4, PID: -1, Start: mine},
+	})
+	require.NoError(t, err)
+	dir, err := l.List.Open(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, dir.WriteState(pendingFile, text))
+	require.NoError(t, dir.Close())
+	for id, held := range map[int64]bool{1: false, 2: false, 3: true, 4: false} {
+		require.Equal(t, !held, l.do(id, inProgress).Allowed(), id)
+	}
+}
+
+func TestAnInterruptedCheckDenies(t *testing.T) {
+	l := hydrated(t, Step{Check: waits("begun", "never")})
+	interrupted, interrupt := context.WithCancel(t.Context())
+	l.Interruptible = func(context.Context) (context.Context, context.CancelFunc) { return interrupted, func() {} }
+	go func() {
+		l.await("begun")
+		interrupt()
+	}()
+	require.Contains(t, l.denies(1, completed), "its check failed (it was interrupted)")
+	require.Empty(t, l.state().Pending)
+	require.Equal(t, Deny, l.state().Evidence[0].Verdict)
+	require.Equal(t, -1, l.state().Evidence[0].Check.Exit)
+}
+
+func TestACheckThatDoesNotEndIsEndedWithItsChildren(t *testing.T) {
+	l := hydrated(t, Step{Check: &Check{Run: "sh -c 'echo $$ > child.tmp; mv child.tmp child; exec sleep 300' & wait", Timeout: 0.3}})
+	for len(l.denies(1, completed)) > 0 {
+		if _, err := os.Stat(filepath.Join(l.project, "child")); err == nil {
+			break // on a busy machine the shell may not have come so far
+		}
+	}
+	pid, err := os.ReadFile(filepath.Join(l.project, "child"))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		stat, err := exec.Command("ps", "-o", "stat=", "-p", strings.TrimSpace(string(pid))).Output()
+		return err != nil || strings.HasPrefix(strings.TrimSpace(string(stat)), "Z")
+	}, 10*time.Second, 10*time.Millisecond)
+}
+
+func TestTheSameDenialThreeTimes(t *testing.T) {
+	l := hydrated(t, Step{Check: &Check{Run: "cat out 2>/dev/null; exit 1", Timeout: 10}}, Step{BlockedBy: []int64{1}}, Step{})
+	const tired = "This is the same refusal for the "
+	require.NotContains(t, l.denies(1, completed), tired)
+	require.NotContains(t, l.denies(1, completed), tired)
+	require.NotContains(t, l.denies(2, completed), tired, "of another step")
+	require.Contains(t, l.denies(1, completed), tired+"3rd time: stop trying, and ask the person what to do")
+	require.Contains(t, l.denies(1, completed), tired+"4th time")
+	l.write("out", "another output")
+	require.NotContains(t, l.denies(1, completed), tired, "another reason")
+	require.NotContains(t, l.denies(1, completed), tired)
+	l.allows(3, inProgress)
+	require.NotContains(t, l.denies(1, completed), tired, "something has changed")
+}
+
+func TestChecksThatDoNotFit(t *testing.T) {
+	l := hydrated(t, Step{Check: &Check{Run: "true", Timeout: 60}}, Step{Check: &Check{Run: "true", Timeout: 60}}, Step{Check: &Check{Run: "true", Timeout: 60}})
+	l.Limit = callMargin + 100*time.Second
+	l.set(1, completed)
+	l.set(2, completed)
+	require.Contains(t, l.denies(3, inProgress), `#1 "Step 1" and #2 "Step 2" were completed in another way, so their checks are due as well. The checks of this call may take 2m0s together`)
+	l.allows(1, completed)
+	l.allows(3, inProgress)
+	l.allows(3, completed)
+}
+
+func TestACheckRunsInItsDirectory(t *testing.T) {
+	l := hydrated(t, Step{Check: &Check{Run: `test "$(pwd -P)" = "$(cd "$P/app" && pwd -P)" || exit 9; read x && exit 8; echo out; echo err >&2; exit 7`, Timeout: 20, Dir: "app"}})
+	l.Env = append(os.Environ(), "P="+l.project)
+	l.write("app/x", "")
+	require.Contains(t, l.denies(1, completed), "(exit status 7): ")
+	require.Contains(t, l.denies(1, completed), "\nout\nerr\n")
+}

@@ -1,0 +1,196 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+)
+
+// TestAnyWorkflowAnyUpdates holds the promises of this package for any workflow and any
+// sequence of updates, let through or not and carried out or not, of other programs'
+// changes and of a person's overrides:
+//
+//   - No step is done before its blockers without an override on record, unless the
+//     workflow itself began so. (An update that was let through and is carried out by
+//     another program later, after a blocker was opened again, is not seen.)
+//   - No call changes a task of the user.
+//   - The agent is never stuck: what is denied names the step that a person can go past,
+//     and going past it works.
+func TestAnyWorkflowAnyUpdates(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := newRandom(t)
+		for range rapid.IntRange(0, 12).Draw(t, "operations") {
+			w.operate()
+			w.holds()
+		}
+		w.finish()
+	})
+}
+
+// random is a list with a workflow of random shape.
+type random struct {
+	*Frame
+	t       *rapid.T
+	project string
+	steps   []Step
+	dropped map[int64]bool // let through, not carried out
+	manual  string
+}
+
+func newRandom(t *rapid.T) *random {
+	root := worlds.MemoryDir(t)
+	w := &random{t: t, project: filepath.Join(root, "project"), dropped: map[int64]bool{}, manual: `{"id":"99","status":"pending","subject":"mine","description":"","blocks":[],"blockedBy":[]}`}
+	w.Frame = &Frame{List: tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: time.Minute}, Session: "s1"}
+	n := rapid.IntRange(1, 5).Draw(t, "steps")
+	for id := int64(1); id <= int64(n); id++ {
+		s := Step{ID: id, Status: rapid.SampledFrom([]string{pending, pending, pending, inProgress, completed}).Draw(t, "status")}
+		for other := int64(1); other <= int64(n); other++ {
+			// Most workflows have an order; some go in circles.
+			if other < id && rapid.Bool().Draw(t, "after") || rapid.IntRange(0, 20).Draw(t, "circle") == 0 {
+				s.BlockedBy = append(s.BlockedBy, other)
+			}
+		}
+		switch rapid.IntRange(0, 5).Draw(t, "gate") {
+		case 0:
+			s.Produces = []string{"out"}
+		case 1:
+			s.Approval = "Yes?"
+		case 2:
+			s.Ready = []string{"out"}
+		case 3:
+			s.Produces, s.Approval = []string{"out"}, "Yes?"
+		}
+		w.steps = append(w.steps, s)
+	}
+	require.NoError(t, os.Mkdir(w.project, 0o755))
+	hydrate(t, w.List.Dir, w.project, w.steps)
+	require.NoError(t, os.WriteFile(w.path(99), []byte(w.manual), 0o644))
+	return w
+}
+
+func (w *random) path(id int64) string { return filepath.Join(w.List.Dir, fileName(id)) }
+
+func (w *random) state() *State {
+	s, err := Load(context.Background(), w.List.Dir)
+	require.NoError(w.t, err)
+	return s
+}
+
+// set changes the status of a task as another program does.
+func (w *random) set(id int64, status string) {
+	data, err := os.ReadFile(w.path(id))
+	if errors.Is(err, os.ErrNotExist) {
+		return
+	}
+	require.NoError(w.t, err)
+	data, err = withStatus(data, status)
+	require.NoError(w.t, err)
+	require.NoError(w.t, os.WriteFile(w.path(id), data, 0o644))
+}
+
+func (w *random) operate() {
+	t := w.t
+	id := rapid.Int64Range(1, int64(len(w.steps))).Draw(t, "id")
+	status := rapid.SampledFrom([]string{pending, inProgress, completed, completed}).Draw(t, "to")
+	switch rapid.IntRange(0, 9).Draw(t, "operation") {
+	case 0:
+		if status != completed || !w.dropped[id] {
+			w.set(id, status)
+		}
+	case 1:
+		out := filepath.Join(w.project, "out")
+		if os.Remove(out) != nil {
+			require.NoError(t, os.WriteFile(out, []byte("x"), 0o644))
+		}
+	case 2:
+		_, err := w.GoPast(context.Background(), Past{Step: id, Done: rapid.Bool().Draw(t, "done"), Because: "so"}, false)
+		require.True(t, err == nil || errors.Is(err, ErrIsDone) || errors.Is(err, ErrNoStep), "%v", err)
+	case 3:
+		before := len(w.state().Evidence)
+		v := w.Update(context.Background(), Update{Task: "99", Status: rapid.SampledFrom([]string{completed, deleted}).Draw(t, "mine")})
+		require.Equal(t, Verdict{}, v)
+		require.Len(t, w.state().Evidence, before)
+	case 4:
+		v := w.Update(context.Background(), Update{Task: itoa(id), Status: deleted})
+		require.Equal(t, Deny, v.Decision)
+		if rapid.IntRange(0, 3).Draw(t, "gone") == 0 {
+			require.NoError(t, os.RemoveAll(w.path(id))) // another program
+		}
+	default:
+		w.ask(id, status, rapid.Bool().Draw(t, "carried out"))
+	}
+}
+
+// ask asks the gates and carries out what they allow, or what a person says yes to.
+func (w *random) ask(id int64, status string, carryOut bool) Verdict {
+	v := w.Update(context.Background(), Update{Task: itoa(id), Status: status})
+	require.Empty(w.t, v.Trouble)
+	switch {
+	case v.Decision == Deny:
+		require.Contains(w.t, v.Reason, "A person can go past this in a terminal: fsmtx step skip ")
+	case carryOut:
+		w.set(id, status)
+		w.dropped[id] = false
+	case status == completed:
+		w.dropped[id] = true
+	}
+	return v
+}
+
+func (w *random) holds() {
+	s := w.state()
+	for _, c := range s.Steps {
+		if c.Gone() || !c.Done() || c.Step.Status == completed || w.excused(s, c) {
+			continue
+		}
+		require.Empty(w.t, s.openBlockers(c), "#%d is done before its blockers", c.ID)
+	}
+	mine, err := os.ReadFile(w.path(99))
+	require.NoError(w.t, err)
+	require.Equal(w.t, w.manual, string(mine))
+}
+
+// excused reports whether a person went past the step, or one before it was opened again.
+func (w *random) excused(s *State, c *Current) bool {
+	return slices.ContainsFunc(s.Evidence, func(e Evidence) bool {
+		past := e.Step == c.ID && e.Verdict == Override
+		return past || slices.Contains(c.BlockedBy, e.Step) && e.Verdict != Deny && e.From == completed && e.To != completed
+	}) || slices.ContainsFunc(c.BlockedBy, func(id int64) bool { return s.Step(id).Passed }) // opened again by another program
+}
+
+var goPast = regexp.MustCompile(`fsmtx step skip (\d+) `)
+
+// finish works through what is left as an agent does that asks a person when it is told to.
+func (w *random) finish() {
+	for range 4 * len(w.steps) {
+		s := w.state()
+		i := slices.IndexFunc(s.Steps, func(c *Current) bool { return !c.Done() })
+		if i < 0 {
+			return
+		}
+		v := w.ask(s.Steps[i].ID, completed, true)
+		w.holds()
+		if v.Decision != Deny {
+			continue
+		}
+		id, err := strconv.ParseInt(goPast.FindStringSubmatch(v.Reason)[1], 10, 64)
+		require.NoError(w.t, err)
+		_, err = w.GoPast(context.Background(), Past{Step: id, Because: "stuck"}, false)
+		require.NoError(w.t, err, v.Reason)
+		w.holds()
+	}
+	require.Fail(w.t, "stuck", fmt.Sprint(w.state().Evidence))
+}
