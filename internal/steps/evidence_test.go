@@ -1,0 +1,171 @@
+package steps
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+func (l *list) evidenceFile() string {
+	s, err := txn.StateDir(l.List.Dir)
+	require.NoError(l.t, err)
+	return filepath.Join(s, evidenceFile)
+}
+
+// What a crash has torn is skipped, and the next line is whole.
+func TestATornLineIsNoEvidence(t *testing.T) {
+	l := hydrated(t, Step{}, Step{})
+	l.allows(1, completed)
+	data, err := os.ReadFile(l.evidenceFile())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(l.evidenceFile(), append(data, `{"time":"2026-01-02T03:04:05Z","step":2,"to":"comp`...), 0o600))
+	require.Len(t, l.state().Evidence, 1)
+	l.allows(2, completed)
+	require.Len(t, l.state().Evidence, 2)
+	require.Equal(t, 2, l.state().DoneCount())
+}
+
+// Evidence that is lost costs a check, not the order.
+func TestLostEvidence(t *testing.T) {
+	l := hydrated(t, Step{Check: &Check{Run: "echo x >> ran", Timeout: 10}}, Step{BlockedBy: []int64{1}})
+	l.allows(1, completed)
+	require.NoError(t, os.Remove(l.evidenceFile()))
+	require.False(t, l.state().Step(1).Done())
+	l.allows(2, inProgress)
+	ran, err := os.ReadFile(filepath.Join(l.project, "ran"))
+	require.NoError(t, err)
+	require.Equal(t, "x\nx\n", string(ran))
+}
+
+// A file that has grown large keeps what decides, and a few denials of each step.
+func TestEvidenceIsThinnedOut(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: []int64{3}}, Step{})
+	l.allows(1, completed)
+	l.denies(2, completed)
+	denial := l.state().Evidence[1]
+	denial.Why = strings.Repeat("x", 1000)
+	other := denial
+	other.Step = 50
+	var text strings.Builder
+	for range maxEvidence / 1000 {
+		for _, e := range []Evidence{denial, other} {
+			line, err := e.line()
+			require.NoError(t, err)
+			fmt.Fprintf(&text, "%s\n", line)
+		}
+	}
+	first, err := os.ReadFile(l.evidenceFile())
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(l.evidenceFile(), append(first, text.String()...), 0o600))
+
+	l.allows(3, inProgress)
+	var kept []int64
+	for _, e := range l.state().Evidence {
+		kept = append(kept, e.Step)
+	}
+	require.Equal(t, []int64{1, 2, 2, 2, 3}, kept)
+	require.True(t, l.state().Step(1).Done())
+}
+
+// The steps of a list are those whose files the live hydrations have put there.
+func TestTheLiveSteps(t *testing.T) {
+	l := hydrated(t, Step{}, Step{})
+	ids := func() (ids []int64) {
+		for _, c := range l.state().Steps {
+			ids = append(ids, c.ID)
+		}
+		return ids
+	}
+	entries := func() []txn.Entry {
+		all, err := txn.ReadHistory(l.List.Dir)
+		require.NoError(t, err)
+		return all
+	}
+	require.Equal(t, []int64{1, 2}, ids())
+
+	// Another workflow replaces one of them.
+	hydrate(t, l.List.Dir, l.project, []Step{{ID: 3}})
+	require.Equal(t, []int64{1, 2, 3}, ids())
+	commit(t, l.List.Dir, txn.Change{Label: `{"command":"release"}`, Deletes: []string{"1.json"}})
+	require.Equal(t, []int64{2, 3}, ids())
+
+	// Taking that back brings it back.
+	all := entries()
+	commit(t, l.List.Dir, txn.Change{Label: undoLabel(all[2].ID), Restores: []txn.Restore{{ID: all[2].ID, Name: "1.json"}}})
+	require.Equal(t, []int64{1, 2, 3}, ids())
+	commit(t, l.List.Dir, txn.Change{Label: undoLabel(all[1].ID), Deletes: []string{"3.json"}})
+	require.Equal(t, []int64{1, 2}, ids())
+}
+
+func undoLabel(id string) string {
+	label := fmt.Sprintf(`{"undo":%q}`, id)
+	if tasks.Undoes(label) != id {
+		panic("the label of an undo has changed")
+	}
+	return label
+}
+
+func TestARecordOfAnotherVersionHoldsNothing(t *testing.T) {
+	l := hydrated(t, Step{})
+	commit(t, l.List.Dir, txn.Change{Label: "x", Record: `{"version":2,"dir":"/"}`})
+	v := l.ask(1, completed)
+	require.True(t, v.Allowed())
+	require.Contains(t, v.Trouble, "recorded by another version of fsmtx: version 2, want 1")
+}
+
+func TestAStepThatIsTakenUpAgainIsOpenAgain(t *testing.T) {
+	l := hydrated(t, Step{Produces: []string{"out"}}, Step{BlockedBy: []int64{1}})
+	l.write("out", "x")
+	l.allows(1, completed)
+	l.allows(1, completed)
+	require.Len(t, l.state().Evidence, 1, "nothing changes")
+	l.allows(1, pending)
+	require.NoError(t, os.Remove(filepath.Join(l.project, "out")))
+	l.set(1, completed) // behind the list
+	require.False(t, l.state().Step(1).Done())
+	l.denies(2, completed)
+}
+
+func TestStepsThatBeganCompletedAreDone(t *testing.T) {
+	l := hydrated(t, Step{Status: completed, Check: &Check{Run: "false", Timeout: 1}}, Step{BlockedBy: []int64{1}})
+	l.allows(2, inProgress)
+}
+
+func TestAListWithoutWorkflow(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "tasks", "s1")
+	f := &Frame{List: tasks.List{Dir: dir}}
+	require.Equal(t, Verdict{}, f.Update(t.Context(), Update{Task: "1", Status: deleted}))
+	require.Equal(t, Verdict{}, f.Completed(t.Context(), Update{Task: "1", Status: completed}))
+	require.Equal(t, Verdict{}, f.Edit(filepath.Join(dir, "1.json")))
+	agent, person, err := f.Stop(t.Context(), Stopping{Mode: Hold})
+	require.NoError(t, err)
+	require.Empty(t, agent+person)
+	resumed, err := f.Resume(context.Background())
+	require.NoError(t, err)
+	require.Empty(t, resumed)
+	require.NoDirExists(t, filepath.Dir(dir))
+}
+
+func TestWithStatus(t *testing.T) {
+	for before, after := range map[string]string{
+		`{"id":"1","status":"pending"}`:                                   "{\"id\":\"1\",\"status\":\"completed\"}",
+		"{\n  \"status\" :  \"x\",\r\n  \"status\": null , \"z\":1 }\n":   "{\n  \"status\" :  \"x\",\r\n  \"status\": \"completed\" , \"z\":1 }\n",
+		`{"a":{"status":"pending"},"st\u0061tus":"pending","é":"\u00e9"}`: `{"a":{"status":"pending"},"st\u0061tus":"completed","é":"\u00e9"}`,
+	} {
+		got, err := withStatus([]byte(before), completed)
+		require.NoError(t, err)
+		require.Equal(t, after, string(got))
+	}
+	for _, text := range []string{"", "[]", "null", `{"status":"pending"`, `{"status":}`, `{"id":"1"}`, `{"status" "x"}`} {
+		_, err := withStatus([]byte(text), completed)
+		require.Error(t, err, text)
+	}
+}
