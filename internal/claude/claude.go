@@ -10,6 +10,9 @@ import (
 	"path/filepath"
 )
 
+// Tested is the newest version of the client that the tests run.
+const Tested = "2.1.329"
+
 // ErrNoHome is returned when neither CLAUDE_CONFIG_DIR nor HOME is set.
 var ErrNoHome = errors.New("cannot find the client's configuration: neither CLAUDE_CONFIG_DIR nor HOME is set")
 

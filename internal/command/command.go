@@ -56,6 +56,7 @@ var subcommands = []subcommand{
 	{name: "fmt", make: newFmt},
 	{name: "graph", make: newGraph},
 	{name: "schema", make: newSchema},
+	{name: "doctor", make: newDoctor},
 	{name: "install", make: newInstall},
 	{name: "plugin", make: newPlugin},
 	{name: "hooks", make: newHooks, below: hooksSubcommands},

@@ -32,6 +32,7 @@ const (
 type installFlags struct {
 	user, project, local bool
 	check, print, remove bool
+	purge                bool
 	noTaskTools          bool
 	mcp                  bool
 	steps                stepChoice
@@ -88,7 +89,8 @@ comments, or that is not valid JSON, is refused and not changed.
 
 --remove removes the hooks, the MCP server, the variable if install set it, and the lists, the file
 and the directory that install created for them: what is left is what was there
-before.`,
+before. With --purge it does so in all three files, and removes the state directories
+of all task lists: "fsmtx undo" cannot take back anything then. The tasks stay.`,
 		Example: example(
 			"fsmtx install                        # this project, for you alone",
 			"fsmtx install --user                 # all your projects",
@@ -99,6 +101,7 @@ before.`,
 			"fsmtx install --stop hold            # no end of a turn while a step is ready",
 			"fsmtx install --no-steps             # tasks only, nothing is refused",
 			"fsmtx install --remove",
+			"fsmtx install --remove --purge       # nothing is left, here and in your own settings",
 		) + `
 
 Exit codes of --check:
@@ -111,6 +114,11 @@ Exit codes of --check:
 			if err := f.parse(args, c.ArgsLenAtDash()); err != nil {
 				return err
 			}
+			if f.purge {
+				ctx, stop := interruptible(c.Context())
+				defer stop()
+				return f.runPurge(ctx, s)
+			}
 			return f.run(s)
 		},
 	}
@@ -121,6 +129,7 @@ Exit codes of --check:
 	flags.BoolVar(&f.check, "check", false, "report whether the hooks are installed, change nothing")
 	flags.BoolVar(&f.print, "print", false, "print the resulting file, change nothing")
 	flags.BoolVar(&f.remove, "remove", false, "remove the hooks")
+	flags.BoolVar(&f.purge, "purge", false, "with --remove: from all three files, and the state directories of all task lists")
 	flags.BoolVar(&f.noTaskTools, "no-task-tools", false, "do not set CLAUDE_CODE_ENABLE_TODO_TOOLS")
 	flags.BoolVar(&f.mcp, "mcp", false, "register the MCP server (fsmtx mcp) as well")
 	f.steps.flags(c)
@@ -135,6 +144,10 @@ func (f *installFlags) parse(args []string, dash int) error {
 		return &exit{exitNo, errors.New("--user, --project and --local cannot be combined"), "run fsmtx install once for each file"}
 	case f.check && (f.print || f.remove):
 		return &exit{exitNo, errors.New("--check cannot be combined with --print or --remove"), "run fsmtx install --help"}
+	case f.purge && !f.remove:
+		return &exit{exitNo, errors.New("--purge needs --remove"), "fsmtx install --remove --purge"}
+	case f.purge && (f.user || f.project || f.local || f.print):
+		return &exit{exitNo, errors.New("--purge cannot be combined with --user, --project, --local or --print"), "it removes the hooks from all three files"}
 	case f.remove && f.noTaskTools:
 		return &exit{exitNo, errors.New("--remove cannot be combined with --no-task-tools"), "install --no-task-tools removes the variable and keeps the hooks"}
 	case f.remove && f.steps.given():

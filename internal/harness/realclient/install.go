@@ -10,10 +10,12 @@ import (
 	"strings"
 
 	"github.com/gofrs/flock"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
 )
 
 // Version is the version of the client that the tests run.
-const Version = "2.1.329"
+const Version = claude.Tested
 
 // npmPackage is the client's name in the registry.
 const npmPackage = "@anthropic-ai/claude-code"

@@ -1,0 +1,176 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const doctorLong = `Doctor looks for what keeps workflows from being found, seen and followed here, and prints
+only what is wrong: a line each with a command that repairs it, what bites first first.
+
+  program      a hook points to a program that is missing, in committed files too
+  hooks        no hook of fsmtx, or one in a file that the client does not read here,
+               registered twice, or outdated
+  steps        the hooks that hold an agent to the steps are missing or too short
+  task tools   newer models have no tools for the task list
+  workflow     a skill's fsm.json is not valid, or no name leads to it
+  recovery     an interrupted hydration, or a journal that is not trusted
+  plugin       installed in two scopes with different versions, or a copy that is older
+               than its source
+  task list    the directory is not writable, on a network, or without hard links
+  lock         a stale lock of the client, or a file where the client makes one
+  leftover     a state directory of a list that is gone (--older-than)
+  client       newer than the version that fsmtx is tested with
+
+--fix does what is safe: it finishes interrupted hydrations, removes stale locks, and
+removes state directories of lists that have been gone for --older-than.
+
+--json prints an array of objects with kind (the first column above), what, file, command
+(what repairs it; may be empty), safe (whether --fix does) and fixed.
+
+The exit code is 0 if nothing is wrong, and 1 otherwise.`
+
+// fault is one thing that is wrong.
+type fault struct {
+	Kind    string `json:"kind"`
+	What    string `json:"what"`
+	File    string `json:"file"` // may be empty
+	Command string `json:"command"`
+	Safe    bool   `json:"safe"`
+	Fixed   bool   `json:"fixed"`
+
+	repair func(context.Context) error // for those that are Safe
+}
+
+type doctorFlags struct {
+	fix, json bool
+	olderThan string
+}
+
+func newDoctor(s terminal.Streams) *cobra.Command {
+	var f doctorFlags
+	c := &cobra.Command{
+		Use:     "doctor",
+		Short:   "Find out why workflows are not found, seen or followed here",
+		Long:    doctorLong,
+		Example: example("fsmtx doctor", "fsmtx doctor --fix", "fsmtx doctor -C ~/src/app --json"),
+		Args:    noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			age, err := parseAge(f.olderThan)
+			if err != nil {
+				return &exit{exitNo, fmt.Errorf("--older-than: %w", err), "such as --older-than 30d"}
+			}
+			ctx, stop := interruptible(c.Context())
+			defer stop()
+			return f.run(ctx, s, age)
+		},
+	}
+	inDirectory(c, exitNo)
+	c.Flags().BoolVar(&f.fix, "fix", false, "repair what can be repaired safely")
+	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	c.Flags().StringVar(&f.olderThan, "older-than", "30d", "how long a list has to be gone before its state directory is a leftover: a `duration` such as 30d or 12h")
+	return c
+}
+
+// parseAge reads a duration, in which d is a day.
+func parseAge(text string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		n, err := strconv.ParseUint(days, 10, 16)
+		return time.Duration(n) * 24 * time.Hour, err
+	}
+	age, err := time.ParseDuration(text)
+	if err == nil && age < 0 {
+		err = fmt.Errorf("got %v, want no negative duration", age)
+	}
+	return age, err
+}
+
+func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Duration) error {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	d := &doctor{Streams: s, cwd: cwd, age: age}
+	found, err := d.examine(ctx)
+	if err != nil {
+		return err
+	}
+	left := 0
+	for i := range found {
+		if f.fix && found[i].Safe {
+			if err := found[i].repair(ctx); err != nil {
+				found[i].What += ": " + err.Error()
+			} else {
+				found[i].Fixed = true
+			}
+		}
+		if !found[i].Fixed {
+			left++
+		}
+	}
+	if f.json {
+		err = printJSON(s.Out, append([]fault{}, found...))
+	} else {
+		err = printFaults(s, found)
+	}
+	if err == nil && left > 0 {
+		return &exit{code: exitNo}
+	}
+	return err
+}
+
+func printFaults(s terminal.Streams, found []fault) error {
+	var b strings.Builder
+	if len(found) == 0 {
+		b.WriteString("nothing is wrong\n")
+	}
+	for _, one := range found {
+		what := cell(one.What)
+		if one.File != "" {
+			what = cell(one.File) + ": " + what
+		}
+		switch {
+		case one.Fixed:
+			fmt.Fprintf(&b, "%s: %s: repaired\n", one.Kind, what)
+		case one.Command == "":
+			fmt.Fprintf(&b, "%s: %s\n", one.Kind, what)
+		default:
+			fmt.Fprintf(&b, "%s: %s\n    %s\n", one.Kind, what, cell(one.Command))
+		}
+	}
+	_, err := s.Out.Write([]byte(b.String()))
+	return err
+}
+
+// doctor examines one directory and the person's configuration.
+type doctor struct {
+	terminal.Streams
+	cwd string
+	age time.Duration
+}
+
+// examine returns what is wrong, what bites first first.
+func (d *doctor) examine(ctx context.Context) (found []fault, err error) {
+	for _, check := range []func(context.Context) ([]fault, error){
+		d.hooks, d.taskTools, d.workflows, d.recovery, d.plugins, d.taskRoot, d.locks, d.leftovers, d.client,
+	} {
+		more, err := check(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, errors.New("interrupted")
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}

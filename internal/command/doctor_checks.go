@@ -1,0 +1,439 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"golang.org/x/mod/semver"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/locator"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// place is a settings file of the client that may hold hooks of this program.
+type place struct {
+	flag string // of install; empty for a file that install does not write from here
+	path string
+	read bool // by a client that starts here
+	cd   string
+}
+
+// places returns the settings files that the client reads here, and those of the project
+// that it does not (fact 52, client 2.1.329).
+func (d *doctor) places() ([]place, error) {
+	config, err := claude.ConfigDir(d.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	all := []place{
+		{"--user", filepath.Join(config, userSettings), true, ""},
+		{"--project", filepath.Join(d.cwd, projectSettings), true, ""},
+		{"--local", filepath.Join(d.cwd, localSettings), true, ""},
+	}
+	root := gitRoot(d.cwd)
+	for dir := filepath.Dir(d.cwd); dir != filepath.Dir(dir) && !sameDir(dir, d.Env("HOME")); dir = filepath.Dir(dir) {
+		all = append(all, place{"--local", filepath.Join(dir, localSettings), dir == root, dir}, place{"--project", filepath.Join(dir, projectSettings), false, dir})
+	}
+	return all, nil
+}
+
+// install returns the command that repairs the hooks in the file.
+func (p place) install() string {
+	if p.cd == "" {
+		return "fsmtx install " + p.flag
+	}
+	return fmt.Sprintf("cd %q && fsmtx install %s", p.cd, p.flag)
+}
+
+// hook is one command in a settings file or in a plugin's hooks file.
+type hookCommand struct {
+	Command string   `json:"command"`
+	Args    []string `json:"args"`
+}
+
+// ours returns the commands of this program in a file with hooks.
+func ours(data []byte) (commands []hookCommand) {
+	var file struct {
+		Hooks map[string][]struct {
+			Hooks []hookCommand `json:"hooks"`
+		} `json:"hooks"`
+	}
+	_ = json.Unmarshal(data, &file, jsonx.Tolerant) // what is of another shape is not ours
+	for _, groups := range file.Hooks {
+		for _, group := range groups {
+			for _, h := range group.Hooks {
+				if filepath.Base(h.Command) == settings.Program {
+					commands = append(commands, h)
+				}
+			}
+		}
+	}
+	return commands
+}
+
+func (d *doctor) hooks(context.Context) (found []fault, err error) {
+	places, err := d.places()
+	if err != nil {
+		return nil, err
+	}
+	var registered []place
+	var unread []place
+	for _, p := range places {
+		data, err := safefile.ReadFile(p.path, 8<<20, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			found = append(found, fault{Kind: "hooks", What: "cannot be read: " + err.Error(), File: p.path})
+			continue
+		}
+		commands := ours(data)
+		found = append(found, missingPrograms(p, commands)...)
+		hydrates := slices.ContainsFunc(commands, func(h hookCommand) bool { return len(h.Args) > 0 && h.Args[0] == "hydrate" })
+		switch {
+		case !hydrates:
+		case p.read:
+			registered = append(registered, p)
+		default:
+			unread = append(unread, p)
+		}
+	}
+	plugin := d.pluginWithHooks()
+	switch {
+	case len(registered) == 0 && plugin == "" && len(unread) > 0:
+		found = append(found, fault{Kind: "hooks", What: "the client does not read this file when it starts in " + d.cwd, File: unread[0].path, Command: "fsmtx install"})
+	case len(registered) == 0 && plugin == "":
+		found = append(found, fault{Kind: "hooks", What: "no hook of fsmtx is registered where the client looks when it starts in " + d.cwd, Command: "fsmtx install"})
+	case len(registered) > 1:
+		found = append(found, fault{Kind: "hooks", What: "registered twice: also in " + registered[0].path, File: registered[1].path, Command: d.removal(registered[1])})
+	case len(registered) == 1 && plugin != "":
+		found = append(found, fault{Kind: "hooks", What: "registered twice: also by the plugin in " + plugin, File: registered[0].path, Command: d.removal(registered[0])})
+	}
+	for _, p := range registered {
+		found = append(found, d.outdated(p)...)
+	}
+	return found, nil
+}
+
+func (d *doctor) removal(p place) string {
+	if p.cd == "" {
+		return "fsmtx install --remove " + p.flag
+	}
+	return fmt.Sprintf("cd %q && fsmtx install --remove %s", p.cd, p.flag)
+}
+
+func missingPrograms(p place, commands []hookCommand) (found []fault) {
+	seen := map[string]bool{}
+	for _, h := range commands {
+		if seen[h.Command] {
+			continue
+		}
+		seen[h.Command] = true
+		if _, err := exec.LookPath(h.Command); err != nil {
+			what := "the hooks run " + h.Command + ", which is not there"
+			if !filepath.IsAbs(h.Command) {
+				what = "the hooks run " + h.Command + ", which is not on PATH"
+			}
+			found = append(found, fault{Kind: "program", What: what, File: p.path, Command: p.install()})
+		}
+	}
+	return found
+}
+
+// outdated compares the hooks in the file with those that install would write.
+func (d *doctor) outdated(p place) (found []fault) {
+	if p.cd != "" {
+		return nil // install --check there tells
+	}
+	f := installFlags{check: true, user: p.flag == "--user", project: p.flag == "--project", local: p.flag == "--local"}
+	file, err := settings.Read(p.path)
+	if err != nil {
+		return nil // reported already
+	}
+	plan, err := f.plan(d.Streams, file)
+	if err != nil {
+		return []fault{{Kind: "hooks", What: err.Error(), Command: "fsmtx install --check " + p.flag}}
+	}
+	for _, why := range plan.report.Why {
+		kind := "hooks"
+		if strings.Contains(why, "fsmtx step") || strings.Contains(why, " step") {
+			kind = "steps"
+		}
+		found = append(found, fault{Kind: kind, What: why, File: p.path, Command: p.install()})
+	}
+	return found
+}
+
+// pluginWithHooks returns the directory of an enabled plugin that brings our hooks.
+func (d *doctor) pluginWithHooks() string {
+	registry, set, err := d.registry()
+	if err != nil {
+		return ""
+	}
+	for _, in := range registry.Enabled(set, d.cwd) {
+		root := registry.Root(in).Dir
+		data, err := safefile.ReadFile(filepath.Join(root, "hooks", "hooks.json"), 8<<20, 0)
+		if err == nil && slices.ContainsFunc(ours(data), func(h hookCommand) bool { return len(h.Args) > 0 && h.Args[0] == "hydrate" }) {
+			return root
+		}
+	}
+	return ""
+}
+
+func (d *doctor) registry() (*plugins.Registry, *plugins.Settings, error) {
+	config, err := claude.ConfigDir(d.Getenv)
+	if err != nil {
+		return nil, nil, err
+	}
+	registry, err := plugins.ReadRegistry(locator.OS{}, config)
+	return registry, plugins.ReadSettings(locator.OS{}, config, d.cwd), err
+}
+
+func (d *doctor) taskTools(context.Context) ([]fault, error) {
+	f := installFlags{local: true}
+	set := f.otherSettings(d.Streams, nil)
+	if slices.ContainsFunc(set, func(t taskTools) bool { return t.value == settings.TaskToolsOn }) {
+		return nil, nil
+	}
+	what := settings.TaskTools + " is set nowhere, so newer models have no tools for the task list"
+	if len(set) > 0 {
+		what = set[0].String() + ", so newer models have no tools for the task list"
+	}
+	return []fault{{Kind: "task tools", What: what, Command: "fsmtx install"}}, nil
+}
+
+func (d *doctor) workflows(context.Context) (found []fault, err error) {
+	l, err := clientLocator(d.Streams)
+	if err != nil {
+		return nil, err
+	}
+	all, _ := l.Workflows(d.cwd)
+	for _, w := range all {
+		v := readVisible(l.FS, w)
+		switch {
+		case !v.Valid:
+			found = append(found, fault{Kind: "workflow", What: v.state(), File: v.Path, Command: fmt.Sprintf("fsmtx validate %q", v.Path)})
+		case v.Unused:
+			found = append(found, fault{Kind: "workflow", What: cmpOr(strings.TrimSpace(v.unused()), "no name leads to it"), File: v.Path, Command: "fsmtx locate " + v.Command})
+		}
+	}
+	return found, nil
+}
+
+func cmpOr(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return text
+}
+
+func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {
+	root, err := tasks.Root(d.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	reports, err := recovery.All(ctx, root, time.Second, recovery.Options{DryRun: true})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range reports {
+		dir := r.List
+		switch r.State {
+		case recovery.Clean:
+		case recovery.Refused:
+			found = append(found, fault{Kind: "recovery", What: r.Reason, File: dir, Command: "fsmtx recover"})
+		default:
+			found = append(found, fault{Kind: "recovery", What: "a hydration was interrupted", File: dir, Command: "fsmtx recover", Safe: true, repair: func(ctx context.Context) error {
+				if now := recovery.List(ctx, dir, recoverTimeout, recovery.Options{}); now.Pending() {
+					return errors.New(now.Reason)
+				}
+				return nil
+			}})
+		}
+		if s, err := txn.StateDir(dir); err == nil {
+			aside := filepath.Join(s, "conflicts")
+			if entries, err := os.ReadDir(aside); err == nil && len(entries) > 0 {
+				found = append(found, fault{Kind: "recovery", What: "holds what was moved aside: look at it, then remove it", File: aside, Command: fmt.Sprintf("rm -r %q", aside)})
+			}
+		}
+	}
+	return found, nil
+}
+
+func (d *doctor) plugins(context.Context) (found []fault, err error) {
+	registry, _, err := d.registry()
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil, nil
+		}
+		return []fault{{Kind: "plugin", What: err.Error()}}, nil
+	}
+	versions := map[string]plugins.Installation{}
+	for _, in := range registry.Applying(d.cwd) {
+		if other, ok := versions[in.Key]; ok && filepath.Base(other.InstallPath) != filepath.Base(in.InstallPath) {
+			found = append(found, fault{Kind: "plugin", Command: fmt.Sprintf("claude plugin update %s --scope %s", in.Key, in.Scope),
+				What: fmt.Sprintf("%s is installed in scope %s (%s) and in scope %s (%s)", in.Key, other.Scope, filepath.Base(other.InstallPath), in.Scope, filepath.Base(in.InstallPath))})
+		}
+		versions[in.Key] = in
+		if root := registry.Root(in); root.Live {
+			found = append(found, staleCopy(in, root.Dir)...)
+		}
+	}
+	return found, nil
+}
+
+// staleCopy compares the client's copy of a plugin with its source tree: the client runs
+// the source's skills, and the copy's hooks and programs (fact 28, client 2.1.197).
+func staleCopy(in plugins.Installation, source string) []fault {
+	for _, name := range []string{"hooks/hooks.json", ".mcp.json", plugins.ManifestPath} {
+		a, errA := safefile.ReadFile(filepath.Join(source, name), 8<<20, 0)
+		b, errB := safefile.ReadFile(filepath.Join(in.InstallPath, name), 8<<20, 0)
+		if errA == nil && (errB != nil || string(a) != string(b)) {
+			return []fault{{Kind: "plugin", What: "the client's copy of " + in.Key + " is older than its source in " + source, File: filepath.Join(in.InstallPath, name),
+				Command: "claude plugin update " + in.Key}}
+		}
+	}
+	return nil
+}
+
+// taskRoot tries in the directory of the task lists what a hydration needs there.
+func (d *doctor) taskRoot(context.Context) (found []fault, err error) {
+	root, err := tasks.Root(d.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	info, err := os.Stat(root)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil // the client creates it
+	}
+	if err != nil || !info.IsDir() {
+		return []fault{{Kind: "task list", What: "is not a directory", File: root}}, nil
+	}
+	if kind := networkFS(root); kind != "" {
+		found = append(found, fault{Kind: "task list", What: "is on " + kind + ", where neither locks nor the order of changes can be relied on; set CLAUDE_CONFIG_DIR to a local directory", File: root})
+	}
+	dir, err := os.MkdirTemp(root, ".fsmtx-doctor-")
+	if err != nil {
+		return append(found, fault{Kind: "task list", What: "is not writable: " + err.Error(), File: root, Command: fmt.Sprintf("chmod u+rwx %q", root)}), nil
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, "a"), nil, 0o600); err == nil {
+		err = os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "b"))
+		if err != nil {
+			found = append(found, fault{Kind: "task list", What: "has no hard links, so every hydration fails; set CLAUDE_CONFIG_DIR to another file system", File: root})
+		}
+	}
+	return found, nil
+}
+
+// staleAfter is when a lock is surely stale: the client takes one over after ten seconds
+// (fact 15, client 2.1.197).
+const staleAfter = time.Minute
+
+func (d *doctor) locks(context.Context) (found []fault, err error) {
+	root, err := tasks.Root(d.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	locks, err := filepath.Glob(filepath.Join(globEscape(root), "*", "*.lock"))
+	if err != nil {
+		return nil, err
+	}
+	hidden, _ := filepath.Glob(filepath.Join(globEscape(root), "*", ".lock.lock"))
+	for _, lock := range append(locks, hidden...) {
+		info, err := os.Lstat(lock)
+		switch {
+		case err != nil || filepath.Base(lock) == ".lock":
+		case !info.IsDir():
+			found = append(found, fault{Kind: "lock", What: "a file in the place of a lock: the client waits for it for ever", File: lock, Command: fmt.Sprintf("rm %q", lock)})
+		case time.Since(info.ModTime()) > staleAfter:
+			found = append(found, fault{Kind: "lock", What: "a lock that nobody has refreshed since " + info.ModTime().Format("2006-01-02 15:04:05"), File: lock, Command: fmt.Sprintf("rmdir %q", lock),
+				Safe: true, repair: func(context.Context) error { return os.Remove(lock) }})
+		}
+	}
+	return found, nil
+}
+
+func globEscape(path string) string {
+	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
+}
+
+// leftovers finds state directories of lists that are gone.
+func (d *doctor) leftovers(context.Context) (found []fault, err error) {
+	root, err := tasks.Root(d.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	dirs, err := tasks.WithStateDir(root)
+	if err != nil {
+		return nil, err
+	}
+	for _, dir := range dirs {
+		s, err := txn.StateDir(dir)
+		if err != nil {
+			continue
+		}
+		_, listErr := os.Lstat(dir)
+		info, err := os.Lstat(s)
+		if err != nil || !errors.Is(listErr, fs.ErrNotExist) || time.Since(info.ModTime()) < d.age {
+			continue
+		}
+		found = append(found, fault{Kind: "leftover", What: "the state directory of a list that is gone", File: s, Command: "fsmtx doctor --fix", Safe: true,
+			repair: func(ctx context.Context) error { return recovery.Forget(ctx, dir, recoverTimeout) }})
+	}
+	return found, nil
+}
+
+// client compares the installed client's version with the tested one. It does not run it.
+func (d *doctor) client(context.Context) ([]fault, error) {
+	version := installedClient()
+	if version == "" || semver.Compare("v"+version, "v"+claude.Tested) <= 0 {
+		return nil, nil
+	}
+	return []fault{{Kind: "client", What: "version " + version + " is newer than " + claude.Tested + ", with which this version of fsmtx is tested: if something behaves otherwise, say so where fsmtx keeps its issues"}}, nil
+}
+
+// installedClient returns the version of the client on PATH, by where it is installed:
+// .../versions/2.1.329 or a package with a package.json. It is empty if unknown.
+func installedClient() string {
+	path, err := exec.LookPath("claude")
+	if err != nil {
+		return ""
+	}
+	if path, err = filepath.EvalSymlinks(path); err != nil {
+		return ""
+	}
+	if name := filepath.Base(path); semver.IsValid("v" + name) {
+		return name
+	}
+	for dir := filepath.Dir(path); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		data, err := safefile.ReadFile(filepath.Join(dir, "package.json"), 1<<20, 0)
+		if err != nil {
+			continue
+		}
+		var manifest struct {
+			Name    string `json:"name"`
+			Version string `json:"version"`
+		}
+		if json.Unmarshal(data, &manifest, jsonx.Tolerant) == nil && strings.HasPrefix(manifest.Name, "@anthropic-ai/claude-code") && semver.IsValid("v"+manifest.Version) {
+			return manifest.Version
+		}
+	}
+	return ""
+}
