@@ -5,8 +5,6 @@
 package e2e
 
 import (
-	"fmt"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,10 +29,9 @@ func newServed(t *testing.T, fsm string) *served {
 	s := realclient.New(t)
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
 	dir := s.Path("project/plugin")
-	out := s.Command("", fsmtx, "plugin", "--stop", "off", dir)
+	out := s.Command("", fsmtx, "plugin", "--mcp", "--stop", "off", dir)
 	require.Zero(t, out.Code, out)
 	skill(s, "project/plugin/skills", "release", fsm)
-	s.Write("project/plugin/.mcp.json", fmt.Sprintf(`{"mcpServers": {"fsmtx": {"command": %q}}}`, filepath.Join(filepath.Dir(fsmtx), "fsmtx-mcp")))
 	s.Allow = append(s.Allow, "mcp__plugin_fsmtx_fsmtx")
 	return &served{s, "mcp__plugin_fsmtx_fsmtx__", []string{"--plugin-dir", dir}}
 }
