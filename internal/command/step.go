@@ -215,6 +215,7 @@ func (h *stepHook) tool(ctx context.Context) event.Answer {
 			Status:   jsonx.StringMember(input, "status"),
 			Metadata: jsonx.Member(input, "metadata"),
 			Agent:    h.event.AgentID,
+			Use:      h.event.ToolUseID,
 		})
 	case "Write", "Edit", "MultiEdit", "NotebookEdit":
 		v = h.edit()

@@ -16,6 +16,9 @@ import (
 // asked: steps that were completed in another way, then the step itself.
 func (c *call) underLock(dir *txn.Dir, s *State) (v Verdict, slow []*Current) {
 	own := s.Step(c.own.ID)
+	if s.decidedElsewhere(c.update) {
+		return Verdict{}, nil
+	}
 	if v := running(s, own); !v.Allowed() {
 		return c.record(dir, s, v), nil
 	}
@@ -51,6 +54,13 @@ func (c *call) underLock(dir *txn.Dir, s *State) (v Verdict, slow []*Current) {
 		o.add(one, c.quick(one, own))
 	}
 	return c.settle(dir, s, o), nil
+}
+
+// decidedElsewhere reports whether another process is deciding the same update: the hook
+// may be registered both by a plugin and in the settings. The client waits for both, and
+// one denial is enough.
+func (s *State) decidedElsewhere(u Update) bool {
+	return u.Use != "" && slices.ContainsFunc(s.Pending, func(p Pending) bool { return p.Use == u.Use })
 }
 
 // running denies an update of a step whose check is running in another call.

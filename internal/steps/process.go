@@ -9,7 +9,7 @@ import (
 // pending returns the record of a step that this call is about to complete.
 func (c *call) pending(step int64) Pending {
 	pid := os.Getpid()
-	return Pending{Step: step, Call: c.id, PID: pid, Start: startOf(pid)}
+	return Pending{Step: step, Call: c.id, Use: c.update.Use, PID: pid, Start: startOf(pid)}
 }
 
 // alive reports whether the process runs. Its id may have been given to another one since,

@@ -34,7 +34,8 @@ type Current struct {
 // nothing.
 type Pending struct {
 	Step  int64  `json:"step"`
-	Call  string `json:"call"` // one process may have several under way
+	Call  string `json:"call"`         // one process may have several under way
+	Use   string `json:"use,omitzero"` // Update.Use
 	PID   int    `json:"pid"`
 	Start string `json:"start"`
 }

@@ -19,6 +19,7 @@ type Update struct {
 	Metadata jsontext.Value // changes of the metadata, an object in which null removes a key; nil if there are none
 	Agent    string         // the id of the subagent that asks; empty for the session's own agent
 	Note     string         // kept as evidence; may be empty
+	Use      string         // the same for the same call of the agent's tool; empty if unknown
 }
 
 // Verdict is the answer to an update. The zero value allows it.

@@ -1,0 +1,44 @@
+package steps
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The hook may be registered by a plugin and in the settings: the client then starts it
+// twice for one update, and one denial is enough for a refusal. So the second process
+// must not deny the step because the first one is running its check.
+func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
+	l := hydrated(t, Step{Check: &Check{Run: "echo >> runs; : > running; read -r answer < go; exit $answer", Timeout: 60}})
+	for name, exit := range map[string]string{"passes": "0", "fails": "3"} {
+		t.Run(name, func(t *testing.T) {
+			path := func(name string) string { return filepath.Join(l.project, name) }
+			for _, pipe := range []string{"running", "go"} {
+				_ = os.Remove(path(pipe))
+				require.NoError(t, syscall.Mkfifo(path(pipe), 0o600))
+			}
+			first := make(chan Verdict)
+			update := Update{Task: "1", Status: completed, Use: "toolu_" + name}
+			go func() { first <- l.Update(t.Context(), update) }()
+			_, err := os.ReadFile(path("running")) // until the check is running
+			require.NoError(t, err)
+
+			before := len(l.state().Evidence)
+			second := l.Update(t.Context(), update)
+			require.True(t, second.Allowed(), "%+v", second)
+			require.Len(t, l.state().Evidence, before, "the first one decides")
+			other := l.Update(t.Context(), Update{Task: "1", Status: completed, Use: "toolu_other"})
+			require.Equal(t, Deny, other.Decision, "another update of the same step")
+
+			require.NoError(t, os.WriteFile(path("go"), []byte(exit+"\n"), 0o600))
+			require.Equal(t, exit == "0", (<-first).Allowed())
+		})
+	}
+	runs, err := os.ReadFile(filepath.Join(l.project, "runs"))
+	require.NoError(t, err)
+	require.Equal(t, "\n\n", string(runs))
+}
