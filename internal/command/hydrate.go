@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/txn"
@@ -29,6 +30,10 @@ A skill that the client finds only by its own --plugin-dir or --add-dir options 
 by them too: hydrate reads the client's command line. At PreToolUse of a task tool and at
 Stop it checks that the tasks are those of the folder that the client ran, which the
 transcript names by then. If not, it replaces them, once.
+
+Every call ends before the client's time limit, which fsmtx install sets 5 s above
+--lock-timeout: 2 s before it the change is rolled back, 1 s before it the hook gives up
+on a file system that does not answer.
 
 With --announce a success also tells the agent, as additionalContext, each step with
 those it comes after, the descriptions of the steps that are ready, and which tasks
@@ -128,7 +133,9 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 	}
 	var result hydrate.Result
 	if err == nil {
-		result, err = carryOut(ctx, s, request, options)
+		result, err = inTime(ctx, f, func(ctx context.Context) (hydrate.Result, error) {
+			return carryOut(ctx, s, request, options)
+		})
 	}
 	return f.report(s, start, hydrate.Call{Request: request, Result: result, Err: err})
 }
@@ -136,14 +143,30 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 // check carries out what an earlier call could not know. A call with nothing to put right
 // is not logged: there is one for each use of a task tool.
 func (f hydrateFlags) check(ctx context.Context, s terminal.Streams, start time.Time, e *event.Event, o hydrate.Options) error {
-	request, h, result, err := hydrate.Check(ctx, e, s.Getenv, o)
-	switch {
-	case err == nil && h == nil:
-		return deliver(s, event.GoOn(e.Name, ""))
-	case err == nil:
-		result, err = apply(ctx, h)
+	type checked struct {
+		request hydrate.Request
+		result  hydrate.Result
+		nothing bool
 	}
-	return f.report(s, start, hydrate.Call{Request: request, Result: result, Err: err})
+	c, err := inTime(ctx, f, func(ctx context.Context) (checked, error) {
+		request, h, result, err := hydrate.Check(ctx, e, s.Getenv, o)
+		if err == nil && h != nil {
+			result, err = apply(ctx, h)
+		}
+		return checked{request, result, h == nil}, err
+	})
+	if err == nil && c.nothing {
+		return deliver(s, event.GoOn(e.Name, ""))
+	}
+	c.request.Event = e.Name // also if the check did not end
+	return f.report(s, start, hydrate.Call{Request: c.request, Result: c.result, Err: err})
+}
+
+// inTime bounds locating, reading, waiting and committing together, so that the hook
+// ends before the client ends it, with a second to roll back and one to answer.
+func inTime[T any](ctx context.Context, f hydrateFlags, work func(context.Context) (T, error)) (T, error) {
+	limit := time.Duration(settings.TimeLimit(f.lockTimeout)) * time.Second
+	return hydrate.InTime(ctx, limit-2*time.Second, limit-time.Second, work)
 }
 
 // report answers with what a call did.

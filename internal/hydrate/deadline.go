@@ -1,0 +1,44 @@
+package hydrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+var (
+	// ErrDeadline is the cause with which the context of InTime ends.
+	ErrDeadline = errors.New("the client would soon end this hook")
+	// ErrAbandoned is returned by InTime for work that did not end in time.
+	ErrAbandoned = errors.New("a file system does not answer")
+)
+
+// InTime does the work with a context that is cancelled after soft, and returns when
+// the work has ended, but after hard at the latest: a system call on a file system that
+// does not answer cannot be interrupted, and the agent hears nothing of a hook that the
+// client kills (fact 46, client 2.1.329). Abandoned work goes on until the process ends,
+// which for a transaction is a crash at any point: recovery completes it or rolls it
+// back.
+func InTime[T any](ctx context.Context, soft, hard time.Duration, work func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, soft, fmt.Errorf("gave up after %v: %w", soft, ErrDeadline))
+	defer cancel()
+	type ended struct {
+		result T
+		err    error
+	}
+	done := make(chan ended, 1)
+	go func() {
+		result, err := work(ctx)
+		done <- ended{result, err}
+	}()
+	timer := time.NewTimer(hard)
+	defer timer.Stop()
+	select {
+	case e := <-done:
+		return e.result, e.err
+	case <-timer.C:
+		var none T
+		return none, fmt.Errorf("gave up after %v: %w; it is not known whether the task list was changed", hard, ErrAbandoned)
+	}
+}

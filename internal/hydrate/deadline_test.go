@@ -1,0 +1,117 @@
+package hydrate_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// hydrateInTime hydrates a skill of two tasks in a new world. ended is closed when the
+// time is up.
+func hydrateInTime(t *testing.T, soft, hard time.Duration, files vfs.FS, ended chan struct{}, prepare func(list, skill string)) (list string, result hydrate.Result, err error) {
+	home := t.TempDir()
+	list = filepath.Join(home, ".claude/tasks/s")
+	folder := filepath.Join(home, ".claude/skills/x")
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "fsm.json"), []byte(`[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`), 0o644))
+	prepare(list, folder)
+	r := hydrate.Request{Event: event.PostToolUse, Session: "s", Command: "x", Cwd: home}
+	result, err = hydrate.InTime(t.Context(), soft, hard, func(ctx context.Context) (hydrate.Result, error) {
+		context.AfterFunc(ctx, func() { close(ended) })
+		return hydrate.Run(ctx, r, env("HOME", home), hydrate.Options{LockTimeout: time.Hour, FS: files})
+	})
+	return list, result, err
+}
+
+func nothingMore(string, string) {}
+
+func TestALockThatIsHeldEndsTheCallInTime(t *testing.T) {
+	list, result, err := hydrateInTime(t, 100*time.Millisecond, time.Hour, nil, make(chan struct{}), func(list, _ string) {
+		require.NoError(t, os.MkdirAll(filepath.Join(list, ".lock.lock"), 0o755))
+		require.NoError(t, os.Chtimes(filepath.Join(list, ".lock.lock"), time.Now(), time.Now().Add(time.Hour)))
+	})
+	require.ErrorIs(t, err, hydrate.ErrDeadline)
+	message, _ := hydrate.Explain(err, result, env())
+	assert.Contains(t, message, "gave up after 100ms: the client would soon end this hook")
+	assert.Contains(t, message, "the task list is as it was before")
+	assert.Equal(t, []string{".lock.lock"}, names(t, list))
+}
+
+// TestASlowDiskEndsTheCallInTime: each step takes until the time is up, in turn.
+func TestASlowDiskEndsTheCallInTime(t *testing.T) {
+	for _, op := range []string{"mkdir", "create", "sync", "link"} {
+		ended := make(chan struct{})
+		slow := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+			if s.Op == op {
+				<-ended
+			}
+			return nil
+		}}
+		list, result, err := hydrateInTime(t, 100*time.Millisecond, time.Hour, slow, ended, nothingMore)
+		require.ErrorIs(t, err, hydrate.ErrDeadline, op)
+		message, _ := hydrate.Explain(err, result, env())
+		assert.Contains(t, message, "the task list is as it was before", op)
+		assert.Empty(t, names(t, list), "%s: rolled back", op)
+	}
+}
+
+func TestADiskThatDoesNotAnswerEndsTheCallInTime(t *testing.T) {
+	for _, op := range []string{"mkdir", "create", "sync", "link"} {
+		answer, finished := make(chan struct{}), make(chan struct{})
+		stuck := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+			if s.Op == op {
+				<-answer
+			}
+			return nil
+		}}
+		home := t.TempDir()
+		_, err := hydrate.InTime(t.Context(), time.Millisecond, 100*time.Millisecond, func(ctx context.Context) (hydrate.Result, error) {
+			defer close(finished)
+			h := hydrate.Request{Event: event.PostToolUse, Session: "s", Command: "x", Cwd: home}
+			require.NoError(t, os.MkdirAll(filepath.Join(home, ".claude/skills/x"), 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join(home, ".claude/skills/x/fsm.json"), []byte(`[{"id": 1, "subject": "a"}]`), 0o644))
+			return hydrate.Run(context.WithoutCancel(ctx), h, env("HOME", home), hydrate.Options{LockTimeout: time.Hour, FS: stuck})
+		})
+		require.ErrorIs(t, err, hydrate.ErrAbandoned, op)
+		message, hint := hydrate.Explain(err, hydrate.Result{}, env())
+		assert.Equal(t, "gave up after 100ms: a file system does not answer; it is not known whether the task list was changed", message)
+		assert.Contains(t, hint, "fsmtx recover")
+		close(answer)
+		<-finished // the directory is removed now
+	}
+}
+
+func TestAFIFOEndsTheCallAtOnce(t *testing.T) {
+	_, _, err := hydrateInTime(t, time.Hour, time.Hour, nil, make(chan struct{}), func(_, skill string) {
+		require.NoError(t, os.Remove(filepath.Join(skill, "fsm.json")))
+		require.NoError(t, syscall.Mkfifo(filepath.Join(skill, "fsm.json"), 0o644))
+	})
+	require.ErrorContains(t, err, "not a regular file")
+}
+
+// names returns the names in a directory, of the mark of the largest number apart.
+func names(t *testing.T, dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if !os.IsNotExist(err) {
+		require.NoError(t, err)
+	}
+	var list []string
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".highwater") {
+			list = append(list, e.Name())
+		}
+	}
+	return list
+}
