@@ -12,7 +12,7 @@ staticcheck := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TIME        ?= 30s
 SAMPLE      ?= 0
 
-.PHONY: build demo test race ci tidy format vet staticcheck cross fuzz e2e fidelity bench crashtest mutants together soak install clean help
+.PHONY: build demo test race ci tidy format vet staticcheck cross fuzz e2e e2e-newest fidelity bench crashtest mutants together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-mcp, which it starts as "fsmtx mcp"
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
@@ -58,6 +58,9 @@ fuzz: ## run every fuzz target for TIME each (default 30s)
 
 e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
 	go test -tags e2e -count=1 -v ./internal/harness/e2e
+
+e2e-newest: ## compare the folders and the options of skills with the newest client (needs npm and the network)
+	FSMTX_E2E_VERSION=latest go test -tags e2e -count=1 -v -run 'TestLocatorAgrees|TestOptionsOfTheClient|TestTheTranscript' ./internal/harness/e2e
 
 fidelity: ## ask the real agents what they make of the hooks in testdata/hooks/fidelity (needs npm; says so if it is missing)
 	go vet -tags fidelity ./internal/harness/fidelity

@@ -1,6 +1,7 @@
 package realclient
 
 import (
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -41,7 +43,34 @@ type Sandbox struct {
 // it if the client cannot be installed.
 func New(t testing.TB) *Sandbox {
 	t.Helper()
-	return NewVersion(t, Version)
+	version, err := Wanted(t.Context())
+	require.NoError(t, err)
+	return NewVersion(t, version)
+}
+
+// Wanted returns the version of the client that New runs: Version, unless
+// FSMTX_E2E_VERSION names another one, or is "latest".
+func Wanted(ctx context.Context) (string, error) {
+	switch version := os.Getenv("FSMTX_E2E_VERSION"); version {
+	case "":
+		return Version, nil
+	case "latest":
+		return latest(ctx)
+	default:
+		return version, nil
+	}
+}
+
+var latestOnce struct {
+	sync.Once
+	version string
+	err     error
+}
+
+// latest asks for the newest version once.
+func latest(ctx context.Context) (string, error) {
+	latestOnce.Do(func() { latestOnce.version, latestOnce.err = Newest(ctx) })
+	return latestOnce.version, latestOnce.err
 }
 
 // NewVersion is New for another version of the client.
