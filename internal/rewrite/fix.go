@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/tailscale/hujson"
 
@@ -58,7 +59,9 @@ func (f *fixer) note(format string, args ...any) {
 	}
 }
 
-var fence = regexp.MustCompile("(?s)^\\s*(?:```|~~~)[a-zA-Z0-9]*[ \t]*\r?\n(.*\n)[ \t]*(?:```|~~~)\\s*$")
+var fence = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile("(?s)^\\s*(?:```|~~~)[a-zA-Z0-9]*[ \t]*\r?\n(.*\n)[ \t]*(?:```|~~~)\\s*$")
+})
 
 // unwrapText removes what is around the JSON.
 func (f *fixer) unwrapText(data []byte) []byte {
@@ -66,7 +69,7 @@ func (f *fixer) unwrapText(data []byte) []byte {
 		f.note("removed the byte order mark")
 		data = rest
 	}
-	if inside := fence.FindSubmatch(data); inside != nil {
+	if inside := fence().FindSubmatch(data); inside != nil {
 		f.note("removed the Markdown code block around the file")
 		data = inside[1]
 	}
@@ -136,10 +139,10 @@ func (f *fixer) commas(root *hujson.Value) {
 	}
 }
 
-var comment = regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/`)
+var comment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)//[^\n]*|/\*.*?\*/`) })
 
 func comments(extra hujson.Extra) (texts []string) {
-	for _, found := range comment.FindAll(extra, -1) {
+	for _, found := range comment().FindAll(extra, -1) {
 		text := strings.TrimPrefix(string(found), "//")
 		if inside, block := strings.CutPrefix(text, "/*"); block {
 			text = strings.TrimSuffix(inside, "*/")
@@ -201,16 +204,16 @@ func (f *fixer) comments(root *hujson.Value, list *hujson.Array) {
 	f.note("moved comments into metadata")
 }
 
-var emptyLine = regexp.MustCompile(`\n[ \t\r]*\n`)
+var emptyLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n[ \t\r]*\n`) })
 
 func stripComments(root *hujson.Value) {
 	strip := func(extra *hujson.Extra) {
 		if extra.IsStandard() {
 			return
 		}
-		bare := comment.ReplaceAll(*extra, nil)
-		for emptyLine.Match(bare) {
-			bare = emptyLine.ReplaceAll(bare, []byte("\n"))
+		bare := comment().ReplaceAll(*extra, nil)
+		for emptyLine().Match(bare) {
+			bare = emptyLine().ReplaceAll(bare, []byte("\n"))
 		}
 		if i := bytes.IndexByte(bare, '\n'); i >= 0 {
 			bare = append(bytes.TrimRight(bare[:i:i], " \t\r"), bare[i:]...)
@@ -345,8 +348,8 @@ func (f *fixer) unquote(v *hujson.Value) {
 	v.Value = hujson.Literal(text)
 }
 
-var digits = regexp.MustCompile(`^[1-9][0-9]{0,6}$`)
+var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[1-9][0-9]{0,6}$`) })
 
 func isID(v hujson.Value) bool {
-	return v.Value.Kind() == '"' && digits.MatchString(v.Value.(hujson.Literal).String())
+	return v.Value.Kind() == '"' && digits().MatchString(v.Value.(hujson.Literal).String())
 }
