@@ -78,9 +78,7 @@ func TestProjectInstallNeedsTheProgramOnPath(t *testing.T) {
 // because of what install wrote.
 func TestWithoutTheVariableANewerModelSeesNoTasks(t *testing.T) {
 	s := realclient.New(t)
-	s.Model = "claude-opus-5-5"
-	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
-	skill(s, projectSkills, "release", steps("Release"))
+	skill(s, projectSkills, "release", strings.Replace(steps("Release"), `"Release: publish",`, `"Release: publish", "description": "Tell everyone.",`, 1))
 	hydrating(t, s, "--no-task-tools")
 
 	r := s.Prompt(invoke("release"), "go")
@@ -88,7 +86,57 @@ func TestWithoutTheVariableANewerModelSeesNoTasks(t *testing.T) {
 	list, ok := r.Result("list")
 	require.True(t, ok)
 	assert.True(t, list.IsError)
-	assert.Contains(t, r.Told("skill"), "#1 Release: collect", "the tasks are there")
+	told := r.Told("skill")
+	assert.Contains(t, told, "#1 Release: collect", "the tasks are there")
+	assert.Contains(t, told, "#3: Tell everyone.", "with what no tool can show")
+	assert.NotContains(t, told, "TaskList")
+	assert.NotContains(t, told, "fsm.json")
+	assert.Contains(t, r.Ran("PostToolUse")[0].Stdout, `"systemMessage": "release: 3 tasks #1–#3"`)
+}
+
+// A person with a default model and a fresh install sees the agent work through the
+// steps: they are announced, the person is told, the task tools are there, and at the end
+// every step is completed.
+func TestAFreshInstallWorksThroughTheSteps(t *testing.T) {
+	s := realclient.New(t)
+	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
+	skill(s, projectSkills, "release", steps("Release"))
+	out := s.Command("", fsmtx, "install")
+	require.Zero(t, out.Code, out)
+
+	turns := []Turn{Do(Skill("skill", "release")), load}
+	for _, id := range []string{"1", "2", "3"} {
+		turns = append(turns, Do(TaskUpdate("start"+id, id, "in_progress")), Do(TaskUpdate("complete"+id, id, "completed")))
+	}
+	r := s.Prompt(Script{Main: append(turns, Do(TaskList("list")), Say("done"))}, "go")
+
+	told := r.Told("skill")
+	assert.Contains(t, told, "#1 Release: collect\n#2 Release: write, after #1\n#3 Release: publish, after #2")
+	assert.Contains(t, told, "Ready now: #1")
+	assert.Contains(t, told, "Use TaskList")
+	assert.Equal(t, []string{"#1 [completed] Release: collect", "#2 [completed] Release: write", "#3 [completed] Release: publish"}, tasks(t, r, "list"))
+	assert.Equal(t, "done", r.Final)
+	assert.Contains(t, shown(t, s), "release: 3 tasks #1–#3")
+}
+
+// The person is told of a failure too; the agent reads all of it.
+func TestThePersonIsToldOfAFailure(t *testing.T) {
+	s := realclient.New(t)
+	skill(s, projectSkills, "broken", `[{"id": 1}, {"id": 2}]`)
+	hydrating(t, s)
+
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "broken")), Say("done")}}, "go")
+
+	assert.Contains(t, r.Told("skill"), "fsm.json:1:2: ")
+	assert.Contains(t, shown(t, s), "broken: "+s.Path(projectSkills+"/broken/fsm.json")+" is not valid (2 problems)")
+}
+
+// shown returns the messages of hooks that the client keeps for its screen.
+func shown(t *testing.T, s *realclient.Sandbox) string {
+	t.Helper()
+	out := s.Command("", "sh", "-c", `grep -h '"type":"hook_system_message"' "$HOME"/.claude/projects/*/`+s.Session+`.jsonl`)
+	require.Zero(t, out.Code, "no message")
+	return out.Stdout
 }
 
 func TestUserSkill(t *testing.T) {

@@ -48,6 +48,7 @@ func installed(t *testing.T, s *realclient.Sandbox, flags ...string) {
 	if !slices.Contains(flags, "--stop") && !slices.Contains(flags, "--no-steps") {
 		flags = append([]string{"--stop", "off"}, flags...)
 	}
+	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = "" // what install writes has to do
 	out := s.Command("", fsmtx, append([]string{"install"}, flags...)...)
 	require.Zero(t, out.Code, out)
 }
