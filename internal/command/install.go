@@ -54,6 +54,7 @@ PATH, as it must on the machines of all who share the project:
   PreToolUse of the task tools    fsmtx hydrate   checks which folder the client ran
   Stop                            fsmtx hydrate   the same
   SessionStart                    fsmtx recover   finishes an interrupted change
+  SessionStart, with --project    sh              says so if fsmtx is not on PATH
 
 and, so that the steps of a workflow hold (docs/steps.md), unless --no-steps is given:
 
@@ -292,6 +293,9 @@ func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installP
 	if p.hooks, err = f.steps.withSteps(file.Data, p.hooks, binary); err != nil {
 		return p, inFile(file, err)
 	}
+	if f.project {
+		p.hooks = append(p.hooks, settings.Missing())
+	}
 	if !f.remove {
 		if p.tools, err = f.findTaskTools(s, file, p.hooks); err != nil {
 			return p, inFile(file, err)
@@ -394,7 +398,7 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 		s.Hintf("%s", hint)
 	}
 	if f.project && p.report.State != settings.Installed {
-		s.Hintf("your colleagues need %s on their PATH; without it the client cannot start the hooks, and no tasks are created", settings.Program)
+		s.Hintf("your colleagues need %s on their PATH; without it no tasks are created, and a hook tells them so when a session starts", settings.Program)
 	}
 	if hint := p.tools.hint(); hint != "" {
 		s.Hintf("%s", hint)

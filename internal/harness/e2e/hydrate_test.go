@@ -53,7 +53,8 @@ func TestAFreshInstallShowsTheTasksToEveryModel(t *testing.T) {
 }
 
 // The project's settings name the program without its path. Where it is not on PATH the
-// client goes on without the hooks, and the model hears nothing of it (fact 46).
+// client goes on without the hooks and says nothing to the model (fact 46); a hook that needs
+// no program does.
 func TestProjectInstallNeedsTheProgramOnPath(t *testing.T) {
 	const path = "/usr/local/bin:/usr/bin:/bin"
 	s := realclient.New(t)
@@ -72,6 +73,8 @@ func TestProjectInstallNeedsTheProgramOnPath(t *testing.T) {
 
 	assert.Empty(t, tasks(t, r, "list"))
 	assert.NotContains(t, r.Told("skill"), "fsmtx")
+	assert.True(t, r.Exchanges(Main)[0].Request.Says("The program fsmtx, which puts the workflow of a skill into the task list, is not installed here."))
+	assert.Contains(t, shown(t, s), "fsmtx is not on your PATH")
 }
 
 // Without the variable the same session has no task tools: the test above passes

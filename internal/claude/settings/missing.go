@@ -1,0 +1,16 @@
+package settings
+
+import "github.com/fsmtx/fsmtx/internal/claude/event"
+
+// missingScript tells the person and the model that PATH has no Program: nobody hears of
+// a hook that the client cannot start, apart from a line on the terminal (fact 46). The
+// text identifies the hook, so a change of it needs the old text to be recognised too.
+const missingScript = `command -v ` + Program + ` >/dev/null 2>&1 || printf '%s\n' ` +
+	`'{"systemMessage": "` + Program + ` is not on your PATH: the workflows of this project are not put into the task list, and their steps do not hold. Install it, then start the client again.", ` +
+	`"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": "The program ` + Program + `, which puts the workflow of a skill into the task list, is not installed here. If a skill that you run has an fsm.json beside its SKILL.md, its steps are in that file: take a step only when those in its blockedBy are completed. Tell the user once that ` + Program + ` is missing."}}'`
+
+// Missing returns the hook of a file that colleagues share: a shell that says when a
+// session starts that their PATH has no Program.
+func Missing() Hook {
+	return Hook{Event: event.SessionStart, Command: "sh", Args: []string{"-c", missingScript}, Timeout: TimeLimit(0)}
+}
