@@ -1,0 +1,75 @@
+package hydrate_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+)
+
+// TestAMissingRegistryIsNoErrorBesideTheClient: the client is at work without one, so
+// the skill comes from elsewhere. One that is malformed is an error all the same.
+func TestAMissingRegistryIsNoErrorBesideTheClient(t *testing.T) {
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skipf("the client's command line cannot be read on %s", runtime.GOOS)
+	}
+	home := t.TempDir()
+	r := hydrate.Request{Event: event.PostToolUse, Session: "s", Command: "p:s", Cwd: home}
+	_, _, err := hydrate.Find(r, env("HOME", home), hydrate.Options{})
+	require.ErrorIs(t, err, hydrate.ErrLookup, "no client is known")
+
+	client := env("HOME", home, "CLAUDE_PID", strconv.Itoa(os.Getpid()))
+	h, _, err := hydrate.Find(r, client, hydrate.Options{})
+	require.NoError(t, err)
+	assert.Nil(t, h)
+
+	require.NoError(t, os.MkdirAll(filepath.Join(home, ".claude/plugins"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(home, ".claude/plugins/installed_plugins.json"), []byte("{"), 0o644))
+	_, _, err = hydrate.Find(r, client, hydrate.Options{})
+	require.ErrorIs(t, err, hydrate.ErrLookup)
+}
+
+// TestOptionsOfTheClientAreSearchedLast: a directory on the client's command line counts
+// where the project and the user have no folder of the name.
+func TestOptionsOfTheClientAreSearchedLast(t *testing.T) {
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skipf("the client's command line cannot be read on %s", runtime.GOOS)
+	}
+	home := t.TempDir()
+	write := func(path string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(home, path)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(home, path), []byte("[]"), 0o644))
+	}
+	for _, folder := range []string{"added/.claude/skills/far", "added/.claude/skills/near", "project/.claude/skills/near"} {
+		write(folder + "/SKILL.md")
+		write(folder + "/fsm.json")
+	}
+	client := exec.Command("sh", "-c", "echo started; read line", "claude", "--add-dir", "../added")
+	stdin, err := client.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := client.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, client.Start())
+	t.Cleanup(func() { stdin.Close(); _ = client.Wait() })
+	_, err = stdout.Read(make([]byte, 8)) // it has its own command line by now
+	require.NoError(t, err)
+
+	project := filepath.Join(home, "project")
+	vars := env("HOME", home, "CLAUDE_PROJECT_DIR", project, "CLAUDE_PID", strconv.Itoa(client.Process.Pid))
+	for name, want := range map[string]string{"far": "added/.claude/skills/far/fsm.json", "near": "project/.claude/skills/near/fsm.json", "none": ""} {
+		_, result, err := hydrate.Find(hydrate.Request{Event: event.PostToolUse, Session: "s", Command: name, Cwd: home}, vars, hydrate.Options{})
+		require.NoError(t, err)
+		if want != "" {
+			want = filepath.Join(home, want)
+		}
+		assert.Equal(t, want, result.Spec, name)
+	}
+}
