@@ -33,7 +33,7 @@ func newGuard(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.CompletionOptions.DisableDefaultCmd = true // cobra's "completion" would hide a guard of that name
-	c.AddCommand(newGuardList(s), newGuardExplain(s), newGuardLog(s), newGuardReset(s), newGuardSkillFiles(s))
+	c.AddCommand(newGuardList(s), newGuardExplain(s), newGuardLog(s), newGuardReset(s), newGuardUnlock(s), newGuardSkillFiles(s))
 	return c
 }
 

@@ -17,8 +17,9 @@ func newGuardExplain(s terminal.Streams) *cobra.Command {
 		Use:   "explain ID",
 		Short: "Say which row of a guard's table decides an event, and on what facts",
 		Long: "explain reads an event from standard input and decides as the guard would in the same environment\n" +
-			"(CLAUDE_PLUGIN_ROOT, CLAUDE_PROJECT_DIR, PLANNING_FEATURE_DIR, PLANNING_STATE_DIR). It counts nothing,\n" +
-			"logs nothing and changes no file.",
+			"(CLAUDE_PLUGIN_ROOT, CLAUDE_PROJECT_DIR, PLANNING_FEATURE_DIR, PLANNING_STATE_DIR, PLANNING_BINDS). It\n" +
+			"counts nothing, logs nothing and changes no file. It also shows what the configuration sets, and in which\n" +
+			"file: a project's own .claude/planning-config.yaml comes before the plugin's.",
 		Example: example("fsmtx guard explain H02 < event.json"),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -43,11 +44,25 @@ func printExplanation(out io.Writer, r guard.Rule, e guard.Explanation) error {
 	for _, f := range e.Facts {
 		fmt.Fprintf(w, "fact\t%s: %s\n", f.Name, f.Value)
 	}
+	for _, set := range e.Settings {
+		fmt.Fprintf(w, "setting\t%s\n", describeSetting(set))
+	}
 	if e.Message != "" && e.Message != e.Detail {
 		fmt.Fprintf(w, "message\t%s\n", e.Message) // last, because it can have many lines
 	}
 	return w.Flush()
 }
+
+// describeSetting says what a file sets; without a key the file itself is broken.
+func describeSetting(s guard.Setting) string {
+	if s.Key == "" {
+		return fmt.Sprintf("%s: %s", s.File, guard.OneLine(s.Value))
+	}
+	return fmt.Sprintf("%s = %s (%s)", s.Key, guard.Truncate(guard.OneLine(s.Value), maxSetting), s.File)
+}
+
+// maxSetting bounds a value that is shown, in characters: lists of words are long.
+const maxSetting = 100
 
 func describeRow(r guard.Rule, row int) string {
 	if row < 1 || row > len(r.Rows) {

@@ -22,10 +22,10 @@ type pluginFlags struct {
 }
 
 // extra returns a part that a plugin has only with --with.
-func extra(name string) (plugin.Part, error) {
+func (f *pluginFlags) extra(name, dir string) (plugin.Part, error) {
 	switch name {
 	case "planning":
-		return plugin.Planning(), nil
+		return plugin.Planning(f.name, dir), nil
 	case "skill-files":
 		return plugin.SkillFiles(), nil
 	}
@@ -94,7 +94,7 @@ func (f *pluginFlags) run(s terminal.Streams, dir string) error {
 	if err != nil {
 		return err
 	}
-	parts, err := f.parts()
+	parts, err := f.parts(dir)
 	if err != nil {
 		return err
 	}
@@ -121,14 +121,14 @@ func (f *pluginFlags) run(s terminal.Streams, dir string) error {
 	return nil
 }
 
-func (f *pluginFlags) parts() ([]plugin.Part, error) {
+func (f *pluginFlags) parts(dir string) ([]plugin.Part, error) {
 	parts := []plugin.Part{plugin.Hydration()}
 	if !f.steps.none {
 		parts = append(parts, plugin.Steps(f.steps.applied(nil)))
 	}
 	slices.Sort(f.with)
 	for _, name := range slices.Compact(f.with) {
-		part, err := extra(name)
+		part, err := f.extra(name, dir)
 		if err != nil {
 			return nil, err
 		}

@@ -15,7 +15,7 @@ const Detached = "HEAD"
 
 // Place is a repository and the branch that is checked out in it.
 type Place struct {
-	Branch string // "feature/x", or Detached
+	Branch string // "feature/x", also while it is rebased, or Detached
 	Top    string // root of the work tree: absolute, without symbolic links
 }
 
@@ -66,7 +66,26 @@ func readBranch(dotgit string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return parseHead(string(data))
+	branch, err := parseHead(string(data))
+	if branch == Detached {
+		branch = rebased(dir)
+	}
+	return branch, err
+}
+
+// rebased returns the branch that a rebase is in the middle of, which detaches HEAD, or
+// Detached without one.
+func rebased(gitdir string) string {
+	for _, state := range []string{"rebase-merge", "rebase-apply"} {
+		data, err := safefile.ReadFile(filepath.Join(gitdir, state, "head-name"), maxBytes, 0)
+		if err != nil {
+			continue
+		}
+		if branch, err := parseHead("ref: " + string(data)); err == nil {
+			return branch
+		}
+	}
+	return Detached
 }
 
 // gitDir returns git's directory: .git itself, or the directory that the file .git

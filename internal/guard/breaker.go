@@ -27,6 +27,9 @@ func (c *Call) breakerOpen() Verdict {
 
 // fail counts a failure and lets the client continue.
 func (c *Call) fail(why error) Verdict {
+	if !c.binds(true) {
+		return Verdict{Word: c.rule.passWord(), Detail: notBound}
+	}
 	text := fmt.Sprintf("Hook %s encountered an unexpected error (%s). Failing open.", c.rule.Name, brief(why))
 	if c.Session.Known() && !c.DryRun {
 		// If the breaker's file cannot be written either, failing open is all that is left.

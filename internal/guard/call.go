@@ -20,10 +20,12 @@ type Call struct {
 	Session Session
 	Config  Config
 	Time    time.Time
-	DryRun  bool // explain: decide without changing anything
+	DryRun  bool // decide without changing anything
+	Memo    any  // what the rules have found out for this call, theirs to keep
 
 	rule  Rule
 	env   func(string) string
+	bound bool // the rule is known to bind
 	facts []Fact
 }
 
@@ -64,8 +66,13 @@ func (c *Call) Update(path string, change func(old []byte) ([]byte, error)) erro
 // decision and is not reported; a symbolic link in the log's place is not
 // followed.
 func (c *Call) Log(word, detail string) {
-	if c.DryRun || !c.Session.Known() {
+	if c.DryRun || !c.Session.Known() || !c.binds(false) {
 		return
 	}
 	_ = statefile.Append(c.Session.Log(), []byte(logLine(c.Time, c.rule.Name, word, detail)))
+}
+
+// NewCall returns a call outside the frame, which changes nothing.
+func NewCall(e *event.Event, config Config, now time.Time, env func(string) string) *Call {
+	return &Call{Event: e, Session: SessionOf(e.SessionID, env).Logging(config, env), Config: config, Time: now, DryRun: true, env: env}
 }

@@ -1,61 +1,226 @@
 package guard
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // ConfigFile is where a plugin has its configuration, relative to its root.
 const ConfigFile = "config/planning-config.yaml"
 
-// Config is a plugin's configuration. A key that is missing or holds a value of
-// another type or out of range has its default, and so has every key of a file
-// that is missing or broken: a slip in the file must not switch a guard off.
-type Config struct{ root frontmatter.Value }
+// ProjectConfigFile is where a project has its own, relative to its root. What it
+// sets is taken before the plugin's.
+const ProjectConfigFile = ".claude/planning-config.yaml"
 
-func readConfig(pluginRoot string) Config {
-	if pluginRoot == "" {
-		return Config{}
+// Config is the configuration: the project's file, then the plugin's. A key that is
+// missing from both or holds a value of another type or out of range has its default,
+// and so has every key of a file that is missing or broken: a slip in a file must not
+// switch a guard off.
+type Config struct{ layers []layer }
+
+// layer is one file of the configuration.
+type layer struct {
+	path string
+	root frontmatter.Value
+	err  error // why an existing file cannot be read; it then sets nothing
+}
+
+// ReadConfig returns the configuration of a project and of the plugin that this
+// program belongs to.
+func ReadConfig(env func(string) string, project string) Config {
+	var c Config
+	if project != "" {
+		c.read(filepath.Join(project, ProjectConfigFile))
 	}
-	v, err := frontmatter.ReadYAML(filepath.Join(pluginRoot, ConfigFile))
-	if err != nil {
-		return Config{}
+	if root := PluginRoot(env); root != "" {
+		c.read(filepath.Join(root, ConfigFile))
 	}
-	return Config{v}
+	return c
+}
+
+func (c *Config) read(path string) {
+	v, err := frontmatter.ReadYAML(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	c.layers = append(c.layers, layer{path, v, err})
 }
 
 // ConfigOf returns the configuration in v.
-func ConfigOf(v frontmatter.Value) Config { return Config{v} }
+func ConfigOf(v frontmatter.Value) Config { return Config{[]layer{{root: v}}} }
 
-// Int returns the whole number at key, names joined by dots, if it is at least
-// least.
-func (c Config) Int(key string, least, fallback int) int {
-	if n, ok := c.at(key).Int(); ok && n >= least {
-		return n
+// PluginRoot returns the root of the plugin, "" without one: CLAUDE_PLUGIN_ROOT, else
+// the directory above this program's if it is a plugin's bin.
+func PluginRoot(env func(string) string) string {
+	if root := env("CLAUDE_PLUGIN_ROOT"); root != "" {
+		return root
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return ""
+	}
+	return rootAbove(self)
+}
+
+func rootAbove(program string) string {
+	if resolved, err := filepath.EvalSymlinks(program); err == nil {
+		program = resolved
+	}
+	root := filepath.Dir(filepath.Dir(program))
+	if _, err := os.Stat(filepath.Join(root, ConfigFile)); err != nil {
+		return ""
+	}
+	return root
+}
+
+// PluginConfig returns the configuration of the plugin in a directory.
+func PluginConfig(root string) Config {
+	var c Config
+	c.read(filepath.Join(root, ConfigFile))
+	return c
+}
+
+// maxManifest bounds the size of a manifest; real ones have less than a kilobyte.
+const maxManifest = 1 << 20
+
+// PluginName returns the name in the manifest of the plugin that this program belongs
+// to, "" without one.
+func PluginName(env func(string) string) string {
+	data, err := safefile.ReadFile(filepath.Join(PluginRoot(env), plugins.ManifestPath), maxManifest, 0)
+	if err != nil {
+		return ""
+	}
+	return jsonx.StringMember(data, "name")
+}
+
+// Setting is where the value of a key comes from, for people.
+type Setting struct{ Key, Value, File string }
+
+// Settings returns the values that the files set below the key, those of the
+// project's file first; broken files are listed with the reason.
+func (c Config) Settings(key string) []Setting {
+	var all []Setting
+	seen := map[string]bool{}
+	for _, l := range c.layers {
+		if l.err != nil {
+			all = append(all, Setting{"", "not used: " + l.err.Error(), l.path})
+		}
+		for _, s := range leaves(key, l.root.At(strings.Split(key, ".")...)) {
+			if !seen[s.Key] {
+				seen[s.Key] = true
+				all = append(all, Setting{s.Key, s.Value, l.path})
+			}
+		}
+	}
+	return all
+}
+
+// leaves returns the values of a mapping and those below it by their whole key.
+func leaves(key string, v frontmatter.Value) []Setting {
+	members := v.Members()
+	if len(members) == 0 {
+		if v.Null() {
+			return nil
+		}
+		return []Setting{{Key: key, Value: v.String()}}
+	}
+	var all []Setting
+	for _, m := range members {
+		all = append(all, leaves(key+"."+m.Key, m.Value)...)
+	}
+	return all
+}
+
+// find returns the value at the key, names joined by dots, of the first file in which
+// it is valid.
+func find[T any](c Config, key string, fallback T, valid func(frontmatter.Value) (T, bool)) T {
+	path := strings.Split(key, ".")
+	for _, l := range c.layers {
+		if v, ok := valid(l.root.At(path...)); ok {
+			return v
+		}
 	}
 	return fallback
+}
+
+// Int returns the whole number at key if it is at least least.
+func (c Config) Int(key string, least, fallback int) int {
+	return find(c, key, fallback, func(v frontmatter.Value) (int, bool) {
+		n, ok := v.Int()
+		return n, ok && n >= least
+	})
 }
 
 // Share returns the number x at key if 0 < x ≤ 1.
 func (c Config) Share(key string, fallback float64) float64 {
-	if x, ok := c.at(key).Number(); ok && x > 0 && x <= 1 {
-		return x
-	}
-	return fallback
+	return find(c, key, fallback, func(v frontmatter.Value) (float64, bool) {
+		x, ok := v.Number()
+		return x, ok && x > 0 && x <= 1
+	})
 }
 
 // Bool returns the boolean at key.
 func (c Config) Bool(key string, fallback bool) bool {
-	if b, ok := c.at(key).Bool(); ok {
-		return b
-	}
-	return fallback
+	return find(c, key, fallback, frontmatter.Value.Bool)
 }
 
-func (c Config) at(key string) frontmatter.Value {
-	return c.root.At(strings.Split(key, ".")...)
+// Text returns the text at key, on one line and without space around it, if it is not
+// empty and fits.
+func (c Config) Text(key, fallback string, fits func(string) bool) string {
+	return find(c, key, fallback, func(v frontmatter.Value) (string, bool) {
+		text, ok := line(v)
+		return text, ok && fits(text)
+	})
+}
+
+// Texts returns the texts of the list at key, which may be empty. One that is not a
+// text is left out.
+func (c Config) Texts(key string, fallback []string) []string {
+	return find(c, key, fallback, func(v frontmatter.Value) ([]string, bool) {
+		items := v.Items()
+		texts := []string{}
+		for _, item := range items {
+			if text, ok := line(item); ok {
+				texts = append(texts, text)
+			}
+		}
+		return texts, len(texts) > 0 || items != nil && len(items) == 0
+	})
+}
+
+// Pairs returns the entries of the mapping at key in the order of the file, or of a
+// list of names, whose values are empty.
+func (c Config) Pairs(key string, fallback []Pair) []Pair {
+	return find(c, key, fallback, func(v frontmatter.Value) ([]Pair, bool) {
+		var pairs []Pair
+		for _, m := range v.Members() {
+			text, _ := line(m.Value)
+			pairs = append(pairs, Pair{OneLine(m.Key), text})
+		}
+		for _, item := range v.Items() {
+			if name, ok := line(item); ok {
+				pairs = append(pairs, Pair{Name: name})
+			}
+		}
+		return pairs, len(pairs) > 0
+	})
+}
+
+// Pair is one entry of a mapping of texts.
+type Pair struct{ Name, Value string }
+
+func line(v frontmatter.Value) (string, bool) {
+	text, ok := v.Text()
+	text = strings.TrimSpace(OneLine(text))
+	return text, ok && text != ""
 }
 
 // masterSwitch turns all guards off.
@@ -80,4 +245,30 @@ func (c Config) breakerThreshold() int {
 // maxBlocks is how often in a row one agent or turn is blocked.
 func (c Config) maxBlocks() int {
 	return c.Int("feature_flags."+masterSwitch+".max_consecutive_blocks", 0, 3)
+}
+
+// devModeFile is the file that turns all guards off, "" without a plugin that it
+// could be in.
+func (c Config) devModeFile(root string) string {
+	name := c.Text("feature_flags."+masterSwitch+".dev_mode_file", "hooks/.dev-mode", func(s string) bool {
+		return filepath.IsAbs(s) || filepath.IsLocal(s)
+	})
+	switch {
+	case filepath.IsAbs(name):
+		return name
+	case root == "":
+		return ""
+	}
+	return filepath.Join(root, name)
+}
+
+// sessionInPath stands for the session in log_location.
+const sessionInPath = "{session_id}"
+
+// logLocation is where the decision log of each session is, "" for the directory of
+// session files.
+func (c Config) logLocation() string {
+	return c.Text("feature_flags."+masterSwitch+".log_location", "", func(s string) bool {
+		return filepath.IsAbs(s) && strings.Contains(filepath.Base(s), sessionInPath)
+	})
 }

@@ -1,6 +1,8 @@
 package guard
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -60,8 +62,70 @@ func TestDefaultsOfTheFrame(t *testing.T) {
 
 func TestAConfigurationThatCannotBeReadIsTheDefaults(t *testing.T) {
 	b := newBench(t, nil)
-	assert.Equal(t, Config{}, readConfig(""))
-	assert.Equal(t, Config{}, readConfig(t.TempDir()))
-	assert.Equal(t, Config{}, readConfig(b.plugin(t, "feature_flags: [")))
-	assert.NotEqual(t, Config{}, readConfig(b.plugin(t, "a: 1")))
+	assert.Equal(t, 42, ReadConfig(b.getenv, "").Int("a", 0, 42))
+	assert.Equal(t, 42, ReadConfig(b.getenv, t.TempDir()).Int("a", 0, 42))
+	b.plugin(t, "feature_flags: [")
+	assert.Equal(t, 42, ReadConfig(b.getenv, "").Int("a", 0, 42))
+	b.plugin(t, "a: 1")
+	assert.Equal(t, 1, ReadConfig(b.getenv, "").Int("a", 0, 42))
+}
+
+// own writes a project's own configuration and returns the project.
+func own(t *testing.T, text string) (project string) {
+	project = t.TempDir()
+	file := filepath.Join(project, ProjectConfigFile)
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	return project
+}
+
+func TestTheProjectsFileComesBeforeThePlugins(t *testing.T) {
+	b := newBench(t, nil)
+	root := b.plugin(t, "a: {one: 1, two: 2, list: [x]}\nb: 5")
+	project := own(t, "a: {one: 7, two: [], list: []}")
+	c := ReadConfig(b.getenv, project)
+	assert.Equal(t, 7, c.Int("a.one", 0, 42))
+	assert.Equal(t, 2, c.Int("a.two", 0, 42), "a value of another type does not hide the plugin's")
+	assert.Empty(t, c.Texts("a.list", []string{"y"}), "an empty list is a list")
+	assert.Equal(t, []Setting{
+		{"a.one", "7", filepath.Join(project, ProjectConfigFile)},
+		{"a.two", "[]", filepath.Join(project, ProjectConfigFile)},
+		{"a.list", "[]", filepath.Join(project, ProjectConfigFile)},
+	}, c.Settings("a"))
+	assert.Equal(t, []Setting{{"b", "5", filepath.Join(root, ConfigFile)}}, c.Settings("b"))
+	assert.Empty(t, c.Settings("c"))
+
+	broken := ReadConfig(b.getenv, own(t, "a: ["))
+	assert.Equal(t, 1, broken.Int("a.one", 0, 42))
+	assert.Contains(t, broken.Settings("b")[0].Value, "not used: frontmatter is not valid YAML")
+}
+
+func TestTextsListsAndPairs(t *testing.T) {
+	c := config(t, "a: {text: ' x  y ', empty: '', list: [one, 2, [3]], none: [[1]], pairs: {b: 1, a: }, names: [p, q]}")
+	fits := func(string) bool { return true }
+	assert.Equal(t, "x  y", c.Text("a.text", "-", fits))
+	assert.Equal(t, "-", c.Text("a.empty", "-", fits))
+	assert.Equal(t, "-", c.Text("a.list", "-", fits))
+	assert.Equal(t, "-", c.Text("a.text", "-", func(string) bool { return false }))
+	assert.Equal(t, []string{"one", "2"}, c.Texts("a.list", nil))
+	assert.Equal(t, []string{"-"}, c.Texts("a.none", []string{"-"}))
+	assert.Equal(t, []string{"-"}, c.Texts("a.text", []string{"-"}))
+	assert.Equal(t, []Pair{{"b", "1"}, {"a", ""}}, c.Pairs("a.pairs", nil))
+	assert.Equal(t, []Pair{{"p", ""}, {"q", ""}}, c.Pairs("a.names", nil))
+	assert.Equal(t, []Pair{{"-", ""}}, c.Pairs("a.text", []Pair{{"-", ""}}))
+}
+
+func TestThePluginOfAProgramIsTheDirectoryAboveItsBin(t *testing.T) {
+	b := newBench(t, nil)
+	root := b.plugin(t, "a: 1")
+	link := filepath.Join(t.TempDir(), "fsmtx")
+	require.NoError(t, os.MkdirAll(filepath.Join(root, "bin"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "bin", "fsmtx"), nil, 0o700))
+	require.NoError(t, os.Symlink(filepath.Join(root, "bin", "fsmtx"), link))
+	resolved, err := filepath.EvalSymlinks(root)
+	require.NoError(t, err)
+	assert.Equal(t, resolved, rootAbove(filepath.Join(root, "bin", "fsmtx")))
+	assert.Equal(t, resolved, rootAbove(link))
+	assert.Empty(t, rootAbove(filepath.Join(t.TempDir(), "bin", "fsmtx")))
+	assert.Equal(t, root, PluginRoot(b.getenv), "CLAUDE_PLUGIN_ROOT comes first")
 }

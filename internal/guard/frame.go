@@ -26,14 +26,19 @@ func (c *Call) verbose() bool { return c.env("PLANNING_HOOKS_VERBOSE") == "true"
 // Explanation is what a rule would decide and why.
 type Explanation struct {
 	Verdict
-	Facts []Fact
+	Facts    []Fact
+	Settings []Setting // the values of the configuration that the rule decides by
 }
 
 // Explain decides as Run does and changes nothing: no counter, no log.
 func Explain(r Rule, in io.Reader, env func(string) string) Explanation {
 	c := &Call{rule: r, env: env, Time: time.Now(), DryRun: true}
 	v := c.run(in)
-	return Explanation{v, c.facts}
+	e := Explanation{Verdict: v, Facts: c.facts}
+	for _, key := range r.Settings {
+		e.Settings = append(e.Settings, c.Config.Settings(key)...)
+	}
+	return e
 }
 
 // run takes the steps common to all rules, in the order that the requirements
@@ -46,6 +51,8 @@ func (c *Call) run(in io.Reader) (v Verdict) {
 		}
 	}()
 	readErr := c.readEvent(in)
+	c.Config = ReadConfig(c.env, c.Project())
+	c.Session = c.Session.Logging(c.Config, c.env)
 	if c.developing() {
 		return c.finish(Verdict{Word: "DEV_SKIP", Detail: "Development mode active"})
 	}
@@ -55,10 +62,75 @@ func (c *Call) run(in io.Reader) (v Verdict) {
 	if c.verbose() {
 		c.Log("VERBOSE", "input="+string(c.Event.Raw))
 	}
-	c.Config = readConfig(c.env("CLAUDE_PLUGIN_ROOT"))
 	if flag := c.Config.switchedOff(c.rule); flag != "" {
 		return c.finish(Verdict{Word: "SKIP", Detail: "Feature flag " + flag + " is off"})
 	}
+	if !c.binds(false) && c.idle() {
+		return Verdict{Word: c.rule.passWord(), Detail: notBound}
+	}
+	return c.prepared(c.counted)
+}
+
+// notBound is the detail of a rule that leaves an ordinary session alone.
+const notBound = "Planning is not under way here"
+
+// binds asks the rule whether it binds. A panic of the rule's counts as yes, so that
+// the failure is reported.
+func (c *Call) binds(thoroughly bool) (yes bool) {
+	if c.bound || c.rule.Binds == nil {
+		return true
+	}
+	defer func() {
+		if recover() != nil {
+			yes = true
+		}
+	}()
+	c.bound = c.rule.Binds(c, thoroughly)
+	return c.bound
+}
+
+// idle reports whether the rule has nothing to do, or does not bind: it is asked what
+// it would do, and only if it would act whether it binds, which can be costly.
+func (c *Call) idle() bool {
+	explaining := c.DryRun
+	c.DryRun = true
+	v, err := c.rule.Decide(c)
+	c.DryRun = explaining
+	if err == nil && !v.acts() {
+		return true
+	}
+	if !c.binds(true) {
+		return true
+	}
+	c.facts = nil
+	return false
+}
+
+// prepared runs rest with a directory for the session files. If the one that the user
+// wants cannot be used, the user is told once in a session.
+func (c *Call) prepared(rest func() Verdict) Verdict {
+	if c.DryRun || !c.Session.Known() {
+		return rest()
+	}
+	wanted := c.Session.Dir()
+	err := c.Session.prepare()
+	v := rest()
+	if err == nil || v.form != pass {
+		return v
+	}
+	const told = "state-dir-reported"
+	if n, err := readCounter(c.Session.Breaker(), told); err != nil || n > 0 {
+		return v
+	}
+	if err := changeCounter(c.Session.Breaker(), told, func(int) int { return 1 }); err != nil {
+		return v
+	}
+	return Notice(v.Row, v.Word, v.Detail, fmt.Sprintf("The planning guards cannot use PLANNING_STATE_DIR=%s (%s), so they keep the files of this session in %s. Create the directory or unset the variable.",
+		OneLine(wanted), brief(err), c.Session.Dir()))
+}
+
+// counted decides unless the rule's circuit breaker is open.
+func (c *Call) counted() Verdict {
 	failures, err := c.failures()
 	if err != nil {
 		return c.fail(err)
@@ -67,6 +139,17 @@ func (c *Call) run(in io.Reader) (v Verdict) {
 		return c.finish(c.breakerOpen())
 	}
 	return c.decide(failures)
+}
+
+// Project is the root of the project: CLAUDE_PROJECT_DIR, else the event's cwd, "" if
+// neither is an absolute path.
+func (c *Call) Project() string {
+	for _, dir := range []string{c.env("CLAUDE_PROJECT_DIR"), c.Event.Cwd} {
+		if filepath.IsAbs(dir) {
+			return filepath.Clean(dir)
+		}
+	}
+	return ""
 }
 
 // readEvent reads the event and finds the session. An event that cannot be read
@@ -84,11 +167,11 @@ func (c *Call) readEvent(in io.Reader) error {
 
 // developing reports whether the plugin's author has turned all guards off.
 func (c *Call) developing() bool {
-	root := c.env("CLAUDE_PLUGIN_ROOT")
-	if root == "" {
+	file := c.Config.devModeFile(PluginRoot(c.env))
+	if file == "" {
 		return false
 	}
-	_, err := os.Stat(filepath.Join(root, "hooks", ".dev-mode"))
+	_, err := os.Stat(file)
 	return err == nil
 }
 

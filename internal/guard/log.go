@@ -15,4 +15,11 @@ func logLine(at time.Time, name, word, detail string) string {
 }
 
 // Timestamp is the time as a log has it, in UTC.
-func Timestamp(at time.Time) string { return at.UTC().Format("[2006-01-02T15:04:05Z]") }
+func Timestamp(at time.Time) string { return at.UTC().Format(timeLayout) }
+
+const timeLayout = "[2006-01-02T15:04:05Z]"
+
+// ParseTimestamp returns the time at the beginning of a log's line.
+func ParseTimestamp(line string) (time.Time, error) {
+	return time.Parse(timeLayout, line[:min(len(timeLayout), len(line))])
+}

@@ -14,6 +14,14 @@ type Rule struct {
 	Rows    []string // the conditions of its table, in order
 	Keeps   []Kept   // files it keeps for each session
 
+	Settings []string // keys of the configuration that it decides by, for people
+
+	// Binds reports whether the rule applies where and when the event happened. It is
+	// asked before anything is written, logged, said or refused. A cheap answer of
+	// false may be wrong: if the rule would act, it is asked again, thoroughly. Nil
+	// means always.
+	Binds func(c *Call, thoroughly bool) bool
+
 	// Decide returns the verdict of the first row that holds. An error is a failure
 	// of the rule's own, never something that the model can cause.
 	Decide func(*Call) (Verdict, error)

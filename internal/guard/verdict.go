@@ -24,6 +24,38 @@ type Verdict struct {
 	reason  string // of a block: the short form
 	user    string // of an injection: for the user
 	form    form
+	writes  bool // something is written although nothing is said
+	standing
+}
+
+// acts reports whether anything is refused, said or written.
+func (v Verdict) acts() bool { return v.form != pass || v.writes }
+
+// Writing marks a verdict that says nothing and is written down.
+func (v Verdict) Writing() Verdict {
+	v.writes = true
+	return v
+}
+
+// standing is what a block is weighed against when the agent tries to end again.
+type standing struct {
+	progress string // changes when the work has moved
+	asked    string // what the agent asks the user; empty if it asks nothing
+	once     bool   // the block is not repeated while nothing has moved
+}
+
+// Unless qualifies a block by the state of the work: a block after a change of
+// progress is the first of a new row, and without one the agent may end once it has
+// asked the user something.
+func (v Verdict) Unless(progress, asked string) Verdict {
+	v.progress, v.asked = progress, asked
+	return v
+}
+
+// Once qualifies a block that is not repeated while progress is the same.
+func (v Verdict) Once() Verdict {
+	v.once = true
+	return v
 }
 
 // Pass is "no objection"; the log has the event's own word for it.

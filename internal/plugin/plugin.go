@@ -16,6 +16,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
@@ -29,6 +30,9 @@ const (
 
 	programPath = "bin/fsmtx"
 	mcpPath     = "bin/" + program.Name
+	serverPath  = ".mcp.json"
+	readmePath  = "README.md"
+	hooksPath   = "hooks/hooks.json"
 )
 
 // ErrName is returned for a name that cannot be part of skill names and directories.
@@ -52,14 +56,15 @@ type Plugin struct {
 type Part struct {
 	Hooks []settings.Hook
 	Files fs.FS  // copied into the plugin's directory; may be nil
+	Keep  bool   // the files are the user's once they exist: they are never replaced
 	About string // a paragraph of the plugin's README.md: what the hooks read and write
 }
 
 // Hydration is the part that turns a skill's workflow into tasks, with a sample
 // skill.
 func Hydration() Part {
-	return Part{settings.Hooks(Command, settings.DefaultFlags()), sample.FS,
-		"`hydrate` reads the folders of skills and plugins, and changes the session's task list\n" +
+	return Part{Hooks: settings.Hooks(Command, settings.DefaultFlags()), Files: sample.FS,
+		About: "`hydrate` reads the folders of skills and plugins, and changes the session's task list\n" +
 			"and a hidden directory beside it. `recover` finishes or rolls back a change of the task\n" +
 			"list that was interrupted."}
 }
@@ -75,10 +80,11 @@ func Steps(flags []string) Part {
 			"directory. A person goes past a step with `bin/fsmtx step skip` or `done`."}
 }
 
-// Planning is the part that enforces the rules of a planning workflow.
-func Planning() Part {
-	return Part{rules.Hooks(Command), rules.Files,
-		"The guards of a planning workflow read the feature's files and the session's\n" +
+// Planning is the part that enforces the rules of a planning workflow, for a plugin of
+// that name in a directory. A configuration that is there decides on the matchers.
+func Planning(name, dir string) Part {
+	return Part{Hooks: rules.Hooks(Command, name, guard.PluginConfig(dir)), Files: rules.Files, Keep: true,
+		About: "The guards of a planning workflow read the feature's files and the session's\n" +
 			"transcript. They write an audit log into the feature's folder, and counters and a log\n" +
 			"into `PLANNING_STATE_DIR` (default `/tmp`). `config/planning-config.yaml` configures\n" +
 			"them, and switches them off."}
@@ -95,6 +101,7 @@ type File struct {
 	Path string // slashes, relative to the plugin's directory
 	Mode fs.FileMode
 	Data []byte
+	Keep bool // an existing file is the user's and is never replaced
 }
 
 // Files returns the plugin's files in the order in which to write them: the manifest
@@ -108,15 +115,13 @@ func (p Plugin) Files() ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []File{{plugins.ManifestPath, 0o644, manifest}, {"README.md", 0o644, p.readme()}, {programPath, 0o755, p.Program}}
-	var hooks []settings.Hook
+	files := []File{{Path: plugins.ManifestPath, Mode: 0o644, Data: manifest}, {Path: readmePath, Mode: 0o644, Data: p.readme()}, {Path: programPath, Mode: 0o755, Data: p.Program}}
 	for _, part := range p.Parts {
-		hooks = append(hooks, part.Hooks...)
-		if files, err = appendAll(files, part.Files); err != nil {
+		if files, err = appendAll(files, part); err != nil {
 			return nil, err
 		}
 	}
-	hooksFile, err := settings.Add(nil, hooks)
+	hooksFile, err := settings.Add(nil, p.hooks())
 	if err != nil {
 		return nil, err
 	}
@@ -125,15 +130,25 @@ func (p Plugin) Files() ([]File, error) {
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, File{mcpPath, 0o755, p.MCP}, File{".mcp.json", 0o644, server})
+		files = append(files, File{Path: mcpPath, Mode: 0o755, Data: p.MCP}, File{Path: serverPath, Mode: 0o644, Data: server})
 	}
 	marketplace, err := p.marketplace()
 	return append(files,
-		File{"hooks/hooks.json", 0o644, hooksFile},
-		File{plugins.MarketplacePath, 0o644, marketplace}), err
+		File{Path: hooksPath, Mode: 0o644, Data: hooksFile},
+		File{Path: plugins.MarketplacePath, Mode: 0o644, Data: marketplace}), err
 }
 
-func appendAll(files []File, from fs.FS) ([]File, error) {
+// hooks returns the hooks of all parts.
+func (p Plugin) hooks() []settings.Hook {
+	var hooks []settings.Hook
+	for _, part := range p.Parts {
+		hooks = append(hooks, part.Hooks...)
+	}
+	return hooks
+}
+
+func appendAll(files []File, part Part) ([]File, error) {
+	from := part.Files
 	if from == nil {
 		return files, nil
 	}
@@ -142,7 +157,7 @@ func appendAll(files []File, from fs.FS) ([]File, error) {
 			return err
 		}
 		data, err := fs.ReadFile(from, path)
-		files = append(files, File{path, 0o644, data})
+		files = append(files, File{path, 0o644, data, part.Keep})
 		return err
 	})
 	return files, err
@@ -178,6 +193,9 @@ func (p Plugin) readme() []byte {
 
 const description = "Puts a skill's workflow into the task list when the skill is called: all of it or none of it"
 
+// author is the author of a plugin that this program writes.
+const author = "fsmtx"
+
 type person struct {
 	Name string `json:"name"`
 }
@@ -189,7 +207,7 @@ func (p Plugin) manifest() ([]byte, error) {
 		Description string `json:"description"`
 		Author      person `json:"author"`
 		License     string `json:"license"`
-	}{p.Name, semantic(p.Version), description, person{"fsmtx"}, "Apache-2.0"})
+	}{p.Name, semantic(p.Version), description, person{author}, "Apache-2.0"})
 }
 
 func (p Plugin) marketplace() ([]byte, error) {
@@ -203,7 +221,7 @@ func (p Plugin) marketplace() ([]byte, error) {
 		Owner       person   `json:"owner"`
 		Description string   `json:"description"`
 		Plugins     []listed `json:"plugins"`
-	}{p.Name, person{"fsmtx"}, "One plugin: " + p.Name, []listed{{p.Name, "./", description}}})
+	}{p.Name, person{author}, "One plugin: " + p.Name, []listed{{p.Name, "./", description}}})
 }
 
 // server registers the MCP server. The client starts it in every session of its users.

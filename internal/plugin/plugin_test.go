@@ -69,7 +69,7 @@ func TestReadmeNamesEveryHook(t *testing.T) {
 
 	assert.NotContains(t, string(p.readme()), "step`")
 
-	p.Parts = append(p.Parts, Steps([]string{"--stop=hold"}), Planning(), SkillFiles())
+	p.Parts = append(p.Parts, Steps([]string{"--stop=hold"}), Planning("product-planning", ""), SkillFiles())
 	assert.Contains(t, string(p.readme()), "\n- PreToolUse of `TaskUpdate`: `fsmtx step --stop=hold`\n")
 	assert.Contains(t, string(p.readme()), "\n- PreToolUse of `Bash(fsmtx *)`: `fsmtx step --stop=hold`\n")
 	for _, part := range p.Parts {
@@ -161,7 +161,7 @@ func TestTheClientValidatesThePlugin(t *testing.T) {
 	}
 	dir := t.TempDir()
 	whole := small()
-	whole.Parts = append(whole.Parts, Planning(), SkillFiles())
+	whole.Parts = append(whole.Parts, Planning("product-planning", ""), SkillFiles())
 	_, err = whole.Write(dir, false)
 	require.NoError(t, err)
 

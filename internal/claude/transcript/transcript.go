@@ -40,37 +40,43 @@ func LastAssistantText(path string) string {
 }
 
 // The client writes its transcript a little later than it calls hooks. In a short
-// turn (2.1.329) even the user's prompt can be missing when Stop hooks run.
+// turn (2.1.329) even the user's prompt can be missing when Stop hooks run. Stop hooks
+// have five seconds.
 const (
-	waitAtMost = 500 * time.Millisecond
+	waitAtMost = 2 * time.Second
 	waitStep   = 20 * time.Millisecond
 )
 
 // LastUserText returns what the user said last, "" if nothing. promptID is the
 // prompt_id of the event, which may be empty: while the transcript ends before
-// that prompt, LastUserText reads it again, for half a second at most.
+// that prompt, LastUserText reads it again, for two seconds at most. known is false if
+// the prompt is not there even then.
 //
 // Results of tools, additions of the client, notifications of background tasks
 // (fact 42) and feedback of hooks are in the transcript in the user's name as
-// well; they are skipped.
-func LastUserText(path, promptID string) string {
-	return await(func() (string, bool) { return lastUserText(path, promptID) })
+// well; they are skipped. A slash command is the last thing that the user said, and
+// has no text: its name and its arguments are not a message.
+func LastUserText(path, promptID string) (text string, known bool) {
+	if path == "" {
+		return "", true
+	}
+	return await(waitAtMost, func() (string, bool) { return lastUserText(path, promptID) })
 }
 
 // await calls read until the transcript is up to date, or time is over.
-func await(read func() (text string, stale bool)) string {
-	for end := time.Now().Add(waitAtMost); ; time.Sleep(waitStep) {
+func await(wait time.Duration, read func() (text string, stale bool)) (text string, current bool) {
+	for end := time.Now().Add(wait); ; time.Sleep(waitStep) {
 		text, stale := read()
 		if !stale || time.Now().After(end) {
-			return text
+			return text, !stale
 		}
 	}
 }
 
-// lastUserText reads the transcript once. stale reports that it ends with an
-// earlier prompt than promptID.
+// lastUserText reads the transcript once. stale reports that it ends before the
+// prompt of promptID.
 func lastUserText(path, promptID string) (text string, stale bool) {
-	current := promptID == ""
+	current, said := promptID == "", false
 	backwards(path, func(raw []byte) bool {
 		l, ok := parse(raw, "user")
 		if ok {
@@ -79,11 +85,15 @@ func lastUserText(path, promptID string) (text string, stale bool) {
 			l, ok = parse(raw, "attachment")
 			text = l.queuedPrompt()
 		}
+		said = text != ""
 		current = current || ok && l.PromptID == promptID
-		current = current || text != "" && l.PromptID == "" // 2.1.197: nothing to compare
-		return text == ""
+		current = current || said && l.PromptID == "" // 2.1.197: nothing to compare
+		return !said
 	})
-	return text, text != "" && !current
+	if IsCommand(text) {
+		text = ""
+	}
+	return text, !current
 }
 
 // parse reads a line of the given type. It looks for the type's name first, for

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -32,6 +33,11 @@ const (
 	blocksM   = `{"type":"user","message":{"role":"user","content":[{"type":"text","text":"<system-reminder>\nquit</system-reminder>"},{"type":"text","text":"go"},{"type":"image"},{"type":"text","text":"on"}]}}`
 )
 
+// typed is a command that the user typed, as the client stores it.
+func typed(name, args string) string {
+	return fmt.Sprintf(prompted, `<command-message>`+name+`</command-message>\n<command-name>/`+name+`</command-name>\n<command-args>`+args+`</command-args>`)
+}
+
 func write(t *testing.T, lines ...string) string {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o600))
@@ -55,18 +61,20 @@ func TestLastUserText(t *testing.T) {
 		"torn last line":              {[]string{real, `{"type":"user","message":{"content":"sto`}, "plan it"},
 		"foreign lines":               {[]string{real, "user", "[]", "null", `"user"`, `{"type":"user"}`, `{"type":"user","message":7}`, `{"type":["user"]}`, `{"type":"attachment"}`, `{"type":"attachment","attachment":"queued_command"}`, `{"type":"attachment","attachment":{"type":"queued_command","prompt":7}}`}, "plan it"},
 		"no message of the user":      {[]string{toolDone, meta}, ""},
+		"a slash command":             {[]string{queuedM, typed("plan", "emergency-stop button"), meta}, ""},
+		"a slash command, as typed":   {[]string{queuedM, fmt.Sprintf(prompted, "/plan stop the car")}, ""},
+		"a path":                      {[]string{fmt.Sprintf(prompted, "/tmp/x is full")}, "/tmp/x is full"},
 		"empty":                       {[]string{""}, ""},
 	} {
-		got, stale := lastUserText(write(t, c.lines...), "2")
+		got, _ := lastUserText(write(t, c.lines...), "2")
 		assert.Equal(t, c.want, got, name)
-		assert.False(t, stale, name)
 	}
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	for _, path := range []string{filepath.Join(t.TempDir(), "none"), "", t.TempDir(), pipe} {
 		got, stale := lastUserText(path, "2")
 		assert.Empty(t, got, path)
-		assert.False(t, stale, path)
+		assert.True(t, stale, path)
 	}
 }
 
@@ -79,6 +87,9 @@ func TestATranscriptThatEndsBeforeThePromptIsStale(t *testing.T) {
 		stale  bool
 	}{
 		"not there yet":         {[]string{first, meta}, "2", true},
+		"the first one":         {[]string{toolDone}, "2", true},
+		"an empty transcript":   {nil, "2", true},
+		"the format of 2.1.197": {[]string{fmt.Sprintf(prompted, "plan it")}, "2", false},
 		"there":                 {[]string{first, second}, "2", false},
 		"of a turn resumed":     {[]string{first, resumed}, "2", false},
 		"no prompt to wait for": {[]string{first}, "", false},
@@ -89,14 +100,20 @@ func TestATranscriptThatEndsBeforeThePromptIsStale(t *testing.T) {
 
 	path := write(t, first, "")
 	reads := 0
-	assert.Equal(t, "stop", await(func() (string, bool) {
+	text, known := await(time.Minute, func() (string, bool) {
 		if reads++; reads == 2 {
 			path = write(t, first, second)
 		}
 		return lastUserText(path, "2")
-	}))
+	})
+	assert.Equal(t, "stop", text)
+	assert.True(t, known)
 	assert.Equal(t, 2, reads)
-	assert.Equal(t, "stop", await(func() (string, bool) { return lastUserText(path, "3") }), "it does not wait for ever")
+	text, known = await(0, func() (string, bool) { return lastUserText(path, "3") })
+	assert.Equal(t, "stop", text)
+	assert.False(t, known, "it does not wait for ever")
+	_, known = LastUserText("", "3")
+	assert.True(t, known, "without a transcript there is nothing to wait for")
 }
 
 func TestLastAssistantText(t *testing.T) {
@@ -146,5 +163,6 @@ func TestBackwardsIsBounded(t *testing.T) {
 		_, err = f.WriteAt([]byte("\n"), info.Size()+(mb+1)<<20)
 		require.NoError(t, err)
 	}
-	assert.Empty(t, LastUserText(path, ""))
+	text, _ := LastUserText(path, "")
+	assert.Empty(t, text)
 }

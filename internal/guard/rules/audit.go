@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/statefile"
@@ -41,6 +42,9 @@ type auditLog struct {
 	release func()
 }
 
+// noAudit is an audit log that is not used.
+func noAudit() auditLog { return auditLog{release: func() {}} }
+
 // openAudit locks the log and reads its end. A dry run takes no lock, which would
 // create the file.
 func (c *call) openAudit(path string) auditLog {
@@ -53,7 +57,7 @@ func (c *call) openAudit(path string) auditLog {
 			log.err = err
 			return log
 		}
-		log.release = release
+		log.release = sync.OnceFunc(release)
 	}
 	tail, err := statefile.Tail(path, auditTail)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -109,7 +109,7 @@ func TestABudgetIsReadBackAsItWasWritten(t *testing.T) {
 }
 
 func TestTheBudgetFileHasTheDocumentedForm(t *testing.T) {
-	data, err := Budget{}.plus("ref", "k", defaults.Servers).encode()
+	data, err := Budget{}.plus("ref", "k", lower(defaults.Servers)).encode()
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"session_total":1,"phase_total":1,"current_phase":"","per_server":{"context7":0,"ref":1,"tavily":0},"call_hashes":["k"]}`, string(data))
 	data, err = Budget{}.encode()
@@ -235,7 +235,7 @@ func TestPropertyAnyInterleaving(t *testing.T) {
 				allowed[request.key]++
 			}
 			if checkpoint[i] != "" {
-				if err := c.enterPhase(checkpoint[i], true); err != nil {
+				if err := c.resetBudget(checkpoint[i], true); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -11,6 +11,22 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
+// Names of the files in the feature directory by default.
+const (
+	stateName = ".planning-state.local.md"
+	lockName  = ".planning.lock"
+	auditName = ".planning-audit.log"
+	specName  = "spec.md"
+)
+
+// The agents that have a rule of their own by default.
+const (
+	agents       = "product-planning:"
+	techLead     = agents + "tech-lead"
+	architect    = agents + "software-architect"
+	qaStrategist = agents + "qa-strategist"
+)
+
 // defaults is the configuration of a plugin that sets nothing.
 var defaults = configOf(guard.Config{})
 
@@ -20,9 +36,15 @@ func configFrom(t *testing.T, text string) Config {
 	return configOf(guard.ConfigOf(v))
 }
 
-// getenv is an environment.
+// getenv is an environment, in which the rules bind everywhere unless it says
+// otherwise: the tables are the same where they bind, and binds_test.go has the rest.
 func getenv(vars map[string]string) func(string) string {
-	return func(name string) string { return vars[name] }
+	return func(name string) string {
+		if value, ok := vars[name]; ok || name != "PLANNING_BINDS" {
+			return value
+		}
+		return always
+	}
 }
 
 // newCall returns a call of a session with session files of its own.

@@ -14,11 +14,20 @@ import (
 
 func TestDefaults(t *testing.T) {
 	assert.Equal(t, Config{
-		SessionCalls: 25, PhaseCalls: 10, WarnPercent: 80, Servers: []string{"context7", "ref", "tavily"},
-		Overlap: 0.6, SubsetOverlap: 0.5, FirstPhase: "SETUP", LastPhase: "COMPLETION",
-		MinTasks: 5, MinPhases: 2, TestPercent: 80, MinElements: 3, StepsPerUAT: 3, MinWords: 100,
-		Required: []string{"design.md", "plan.md", "tasks.md", "test-plan.md"}, RedVerdict: "RED",
-		StopWords: []string{"stop", "quit", "abort", "exit"}, KeepGoing: []string{"not", "don't", "dont", "never", "without"}, MaxStopWords: 8,
+		Plugin: "product-planning", BranchPrefix: "feature/", SpecsDir: "specs",
+		Names: Names{
+			State: stateName, Lock: lockName, Audit: auditName, Spec: specName,
+			Tasks: "tasks.md", TestPlan: "test-plan.md", TestCases: "test-cases", Constitution: "constitution.md",
+		},
+		Phases: defaultPhases, First: "SETUP", Last: "COMPLETION",
+		Artifacts: defaultArtifacts, Required: []string{"design.md", "plan.md", "tasks.md", "test-plan.md"},
+		Failing: []string{"RED"}, Agents: defaultAgents, Servers: []string{"context7", "Ref", "tavily"},
+		StaleMinutes: 120, KeepDays: 30,
+		Stop:         StopWords{stopWords(), stopBefore(), stopAfter()},
+		SessionCalls: 25, PhaseCalls: 10, WarnPercent: 80,
+		Overlap: 0.6, Subset: 0.5, Question: 0.7,
+		MinTasks: 5, MinPhases: 2, TestPercent: 80, TestIDs: []string{"UT", "INT", "E2E", "UAT"},
+		MinElements: 3, StepsPerUAT: 3, MinWords: 100, Judges: []string{"*-judge"},
 	}, defaults)
 }
 
@@ -26,20 +35,84 @@ func TestWrongValuesAreTheDefault(t *testing.T) {
 	assert.Equal(t, defaults, configFrom(t, `research_mcp: {budget: {total_calls_per_session: "30", total_calls_per_phase: -1, warn_at_percentage: [80]}}
 feature_flags:
   hooks_immutable_guard: {keyword_overlap_threshold: 1.5}
-  hooks_agent_validation: {tdd_min_coverage: null}
+  hooks_agent_validation: {tdd_min_coverage: null, test_ids: [UT], judges: x, min_words: many}
   s1_self_critique: {enabled: "true"}
+workflow: {binds: sometimes, plugin: a/b, specs_dir: ../x, files: {state: a/b, lock: .., spec: ""}, phases: SETUP, agents: H07, lock_stale_after_minutes: 0, stop_request: {words: stop}}
 `))
 }
 
+// Every key that is written can be changed, and changes what the rules decide by.
 func TestEveryKeyIsRead(t *testing.T) {
-	want := defaults
-	want.SessionCalls, want.PhaseCalls, want.WarnPercent, want.Overlap, want.TestPercent, want.SelfCritique = 0, 4, 50, 1, 0, true
-	assert.Equal(t, want, configFrom(t, `research_mcp: {budget: {total_calls_per_session: 0, total_calls_per_phase: 4, warn_at_percentage: 50}}
-feature_flags:
-  hooks_immutable_guard: {keyword_overlap_threshold: 1}
-  hooks_agent_validation: {tdd_min_coverage: 0}
-  s1_self_critique: {enabled: true}
-`))
+	changed := map[string]string{
+		"workflow.binds":               "always",
+		"workflow.plugin":              "other",
+		"workflow.branch_prefix":       "topic/",
+		"workflow.specs_dir":           "docs/plans",
+		"workflow.files.state":         "a",
+		"workflow.files.lock":          "a",
+		"workflow.files.audit":         "a",
+		"workflow.files.spec":          "a",
+		"workflow.files.tasks":         "a",
+		"workflow.files.test_plan":     "a",
+		"workflow.files.test_cases":    "a",
+		"workflow.files.constitution":  "a",
+		"workflow.phases":              "[a, b]",
+		"workflow.artifacts":           "{a: b}",
+		"workflow.required_artifacts":  "[]",
+		"workflow.failing_verdicts":    "[FAIL]",
+		"workflow.agents":              "{a: H08}",
+		"workflow.stop_request.words":  "[a]",
+		"workflow.stop_request.before": "[a]",
+		"workflow.stop_request.after":  "[a]",
+		"research_mcp.servers":         "[a]",
+
+		"workflow.lock_stale_after_minutes":                              "1",
+		"workflow.keep_session_files_days":                               "1",
+		"research_mcp.budget.total_calls_per_session":                    "0",
+		"research_mcp.budget.total_calls_per_phase":                      "0",
+		"research_mcp.budget.warn_at_percentage":                         "0",
+		"feature_flags.s1_self_critique.enabled":                         "true",
+		"feature_flags.hooks_immutable_guard.keyword_overlap_threshold":  "1",
+		"feature_flags.hooks_immutable_guard.subset_overlap_threshold":   "1",
+		"feature_flags.hooks_immutable_guard.question_overlap_threshold": "1",
+		"feature_flags.hooks_agent_validation.tdd_min_coverage":          "0",
+		"feature_flags.hooks_agent_validation.min_tasks":                 "0",
+		"feature_flags.hooks_agent_validation.min_phases":                "0",
+		"feature_flags.hooks_agent_validation.test_ids":                  "[a, b, c, d]",
+		"feature_flags.hooks_agent_validation.min_blueprint_elements":    "0",
+		"feature_flags.hooks_agent_validation.steps_per_uat":             "0",
+		"feature_flags.hooks_agent_validation.min_words":                 "0",
+		"feature_flags.hooks_agent_validation.judges":                    "[]",
+	}
+	for key, value := range changed {
+		assert.NotEqual(t, defaults, configFrom(t, nested(key, value)), key)
+	}
+	for _, top := range []string{"workflow", "research_mcp", "feature_flags"} {
+		for _, m := range keysBelow(top, written(t).At(top)) {
+			if strings.HasSuffix(m, ".enabled") && !strings.Contains(m, "s1_") || strings.Contains(m, "hooks_enforcement.") {
+				continue // switches and keys of the frame
+			}
+			assert.Contains(t, changed, m)
+		}
+	}
+}
+
+// nested returns YAML with one value.
+func nested(key, value string) string {
+	names := strings.Split(key, ".")
+	return strings.Join(names, ": {") + ": " + value + strings.Repeat("}", len(names)-1) + "\n"
+}
+
+// keysBelow returns the keys of a mapping whose values are no mappings of settings.
+func keysBelow(key string, v frontmatter.Value) []string {
+	if len(v.Members()) == 0 || key == "workflow.artifacts" || key == "workflow.agents" {
+		return []string{key}
+	}
+	var all []string
+	for _, m := range v.Members() {
+		all = append(all, keysBelow(key+"."+m.Key, m.Value)...)
+	}
+	return all
 }
 
 // written is the configuration that is put into a plugin.
@@ -71,9 +144,12 @@ func TestEveryDocumentedKeyIsWrittenWithItsDefault(t *testing.T) {
 			continue // TestTheWrittenConfigurationHasEverySwitch
 		}
 		keys++
-		assert.Equal(t, value, written(t).At(strings.Split(key, ".")...).String(), key)
+		if value != "see the file" {
+			assert.Equal(t, value, written(t).At(strings.Split(key, ".")...).String(), key)
+		}
+		assert.False(t, written(t).At(strings.Split(key, ".")...).Null(), key)
 	}
-	assert.Equal(t, 9, keys)
+	assert.Equal(t, 42, keys)
 }
 
 func TestTheWrittenConfigurationHasEverySwitch(t *testing.T) {

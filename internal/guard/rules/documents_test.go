@@ -23,6 +23,9 @@ func TestReadTasks(t *testing.T) {
 		"not tasks":                     {"- [ ] T001\n- [ ] [T01] a\n- [] [T001]\n* [ ] [T001]\n  - [ ] [T001] nested\n-[ ] [T001]\n", taskList{}},
 		"below the task":                {"- [ ] [T001] a\n  - done when UT-1\n  - and UT-2\n- [ ] [T002] b\n", taskList{tasks: 2, tested: 1}},
 		"a heading ends it":             {"- [ ] [T001] a\n# Index\nUT-1\n", taskList{tasks: 1}},
+		"headings below it are its own": {"## Phase 1\n### Area\n- [ ] [T001] a\n#### Done\nUT-1\n- [ ] [T002] b\n### Index\nUT-2\n", taskList{tasks: 2, tested: 1, phases: 1}},
+		"the task's heading is deeper":  {"## Phase 1\n- [ ] [T001] a\n### Definition of Done\n- UT-1\n## Phase 2\n", taskList{tasks: 1, tested: 1, phases: 2}},
+		"ids with an area":              {"- [ ] [T001] UT-AUTH-01\n- [ ] [T002] E2E-web_login-3\n- [ ] [T003] UT-AUTH\n", taskList{tasks: 3, tested: 2}},
 		"not before the first":          {"UT-1\n- [ ] [T001] a\n", taskList{tasks: 1}},
 		"a hashtag is not a heading":    {"- [ ] [T001] a\n  #tag UT-1\n", taskList{tasks: 1, tested: 1}},
 		"each kind":                     {"- [ ] [T001] UT-1\n- [ ] [T002] (INT-22)\n- [ ] [T003] E2E-3.\n- [ ] [T004] UAT-4\n", taskList{tasks: 4, tested: 4}},
@@ -32,7 +35,7 @@ func TestReadTasks(t *testing.T) {
 		"self criticism":                {"selfcritique\n", taskList{}},
 		"carriage returns":              {"## Phase 1\r\n- [ ] [T001] a\r\n  UT-1\r\n", taskList{tasks: 1, tested: 1, phases: 1}},
 	} {
-		assert.Equal(t, c.want, readTasks(c.text), name)
+		assert.Equal(t, c.want, readTasks(c.text, defaults.TestIDs), name)
 	}
 }
 
@@ -112,7 +115,7 @@ func TestTasksAfterAByteOrderMark(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("\ufeff## Phase 1\r\n"), 0o600))
 	text, err := readText(path, maxDocument)
 	require.NoError(t, err)
-	assert.Equal(t, taskList{phases: 1}, readTasks(text))
+	assert.Equal(t, taskList{phases: 1}, readTasks(text, defaults.TestIDs))
 }
 
 func TestCountIDs(t *testing.T) {
@@ -198,16 +201,23 @@ func TestTheTableOfH10(t *testing.T) {
 		{"product-planning:tech-lead", "", 2},
 		{"tech-lead", "", 3},
 		{"xproduct-planning:a", "", 3},
-		{"product-planning:a", words, 4},
-		{"product-planning:a", words + "word", 5},
-		{"product-planning:a", "# " + words, 5},
-		{"product-planning:a", "## " + words, 6},
-		{"product-planning:a", "#### " + words, 5},
-		{"product-planning:a", "- " + words, 6},
-		{"product-planning:a", words + "\n  * b", 6},
-		{"product-planning:a", words + "\n2. b", 6},
-		{"product-planning:a", words + "\n| a |", 6},
-		{"product-planning:a", words + "a | b", 5},
+		{"product-planning:phase-gate-judge", "PASS, 4.2/5", 4},
+		{"product-planning:debate-judge", "Verdict: minimal", 4},
+		{"product-planning:debate-judge", "nothing to say", 5},
+		{"product-planning:a", "PASS, 4.2/5", 5},
+		{"product-planning:a", words, 5},
+		{"product-planning:a", strings.Repeat("語", 800), 6},
+		{"product-planning:a", strings.Repeat("これはペンです。", 99), 6},
+		{"product-planning:a", strings.Repeat("語", 99), 5},
+		{"product-planning:a", words + "word", 6},
+		{"product-planning:a", "# " + words, 6},
+		{"product-planning:a", "## " + words, 7},
+		{"product-planning:a", "#### " + words, 6},
+		{"product-planning:a", "- " + words, 7},
+		{"product-planning:a", words + "\n  * b", 7},
+		{"product-planning:a", words + "\n2. b", 7},
+		{"product-planning:a", words + "\n| a |", 7},
+		{"product-planning:a", words + "a | b", 6},
 	} {
 		assert.Equal(t, c.row, decideAnswer(c.agent, c.text, defaults).Row, c.text)
 	}
@@ -216,7 +226,7 @@ func TestTheTableOfH10(t *testing.T) {
 func TestABlankLastMessageIsReplacedByTheTranscripts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.jsonl")
 	require.NoError(t, os.WriteFile(path, []byte(`{"type":"assistant","message":{"content":"## Found\n`+strings.Repeat("word ", 100)+`"}}`+"\n"), 0o600))
-	for last, row := range map[string]int{"": 6, " \n": 6, "short": 4} {
+	for last, row := range map[string]int{"": 7, " \n": 7, "short": 5} {
 		input := fmt.Sprintf(`{"session_id":"s","cwd":%q,"agent_type":"product-planning:x","last_assistant_message":%q,"agent_transcript_path":"t.jsonl"}`, filepath.Dir(path), last)
 		assert.Equal(t, row, explain(t, "H10", input, nil).Row, "%q", last)
 	}

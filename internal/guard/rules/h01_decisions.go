@@ -12,6 +12,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
+func h01() guard.Rule {
+	return guard.Rule{
+		ID: "H01", Name: "H01_immutable_guard", Event: event.PreToolUse, Matcher: "AskUserQuestion",
+		Flag: "hooks_immutable_guard", Timeout: 5,
+		Brief: "a question whose answer is already decided is not asked again",
+		Rows:  decisionRows, Decide: decide(decisions),
+		Settings: []string{"feature_flags.hooks_immutable_guard"},
+	}
+}
+
 var decisionRows = []string{
 	"no state file",
 	"no question with text",
@@ -22,12 +32,14 @@ var decisionRows = []string{
 
 func decisions(c *call) (guard.Verdict, error) {
 	state, questions := c.readState(), questionsOf(c.Event)
-	c.Fact("questions", strings.Join(questions, " / "))
+	for _, q := range questions {
+		c.Fact("question", q.text)
+	}
 	c.Fact("decisions", fmt.Sprint(len(state.Decisions)))
 	return decideQuestions(state, questions, c.config), nil
 }
 
-func decideQuestions(state State, questions []string, config Config) guard.Verdict {
+func decideQuestions(state State, questions []question, config Config) guard.Verdict {
 	switch {
 	case !state.Exists:
 		return guard.Pass(1, "No state file, planning not started")
@@ -40,10 +52,10 @@ func decideQuestions(state State, questions []string, config Config) guard.Verdi
 	}
 	var refusals, open []string
 	for _, q := range questions {
-		if m, ok := bestMatch(q, state.Decisions, config.Overlap, config.SubsetOverlap); ok {
+		if m, ok := bestMatch(q, state.Decisions, config.thresholds()); ok {
 			refusals = append(refusals, m.refusal())
 		} else {
-			open = append(open, "'"+q+"'")
+			open = append(open, "'"+q.text+"'")
 		}
 	}
 	if len(refusals) == 0 {
@@ -61,26 +73,38 @@ func (m match) refusal() string {
 		m.decision.Key, m.decision.Value, m.overlap, m.total)
 }
 
-// questionsOf returns the texts of tool_input.questions, or else that of
-// tool_input.question, on one line each and without blank ones.
-func questionsOf(e *event.Event) []string {
+// question is one question of the AskUserQuestion tool.
+type question struct {
+	text    string   // on one line
+	options []string // the answers that it offers
+}
+
+// questionsOf returns tool_input.questions, or else tool_input.question, without blank
+// ones.
+func questionsOf(e *event.Event) []question {
 	var input struct {
 		Questions []jsontext.Value `json:"questions"`
 	}
 	_ = json.Unmarshal(e.ToolInput, &input, jsonx.Tolerant) // an input of another shape has no questions
-	var texts []string
+	var all []question
 	for _, q := range input.Questions {
-		texts = appendText(texts, jsonx.StringMember(q, "question"))
+		all = appendQuestion(all, q)
 	}
-	if len(texts) == 0 {
-		texts = appendText(texts, jsonx.StringMember(e.ToolInput, "question"))
+	if len(all) == 0 {
+		all = appendQuestion(all, e.ToolInput)
 	}
-	return texts
+	return all
 }
 
-func appendText(texts []string, text string) []string {
-	if text = strings.TrimSpace(guard.OneLine(text)); text != "" {
-		return append(texts, text)
+func appendQuestion(all []question, value jsontext.Value) []question {
+	q := question{text: strings.TrimSpace(guard.OneLine(jsonx.StringMember(value, "question")))}
+	if q.text == "" {
+		return all
 	}
-	return texts
+	var options []jsontext.Value
+	_ = json.Unmarshal(jsonx.Member(value, "options"), &options, jsonx.Tolerant) // options of another shape are none
+	for _, o := range options {
+		q.options = append(q.options, jsonx.StringMember(o, "label"))
+	}
+	return append(all, q)
 }

@@ -4,17 +4,30 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
+
+func h02() guard.Rule {
+	return guard.Rule{
+		ID: "H02", Name: "H02_lock_enforcement", Event: event.PreToolUse, Matcher: "Write|Edit|NotebookEdit",
+		Flag: "hooks_lock_enforcement", Timeout: 3,
+		Brief: "the feature directory is written only by the session that holds the planning lock",
+		Rows:  lockRows, Decide: decide(planningLock),
+		Settings: []string{"feature_flags.hooks_lock_enforcement", "workflow"},
+	}
+}
 
 var lockRows = []string{
 	"no feature directory, no path, a path outside it, or no session id",
 	"no lock, and the path is the lock",
 	"no lock, and the path is spec.md while there is no state file",
 	"no lock",
+	"the lock is not a regular file, not a JSON object or has no session_id, and the path is the lock",
 	"the lock is not a regular file, not a JSON object or has no session_id",
+	"the lock belongs to another session that was last seen long ago, and the path is the lock",
 	"the lock belongs to another session",
 	"the lock belongs to this session",
 }
@@ -23,13 +36,14 @@ func planningLock(c *call) (guard.Verdict, error) {
 	facts := c.lockFacts()
 	c.Fact("path in the feature directory", cmp.Or(facts.inner, "none"))
 	c.Fact("lock", facts.lock.describe())
-	return facts.decide(), nil
+	return facts.decide(c.config), nil
 }
 
 type lockFacts struct {
 	inner   string // path within the feature directory, empty if it is outside
 	session string
 	lock    lockFile
+	held    ownership
 	planned bool // there is a state file
 }
 
@@ -40,27 +54,49 @@ func (c *call) lockFacts() lockFacts {
 		return facts
 	}
 	facts.inner, _ = paths.Within(safefile.Resolve(c.place.feature), path)
-	facts.lock = readLock(c.place.path(lockName))
-	facts.planned = paths.IsFile(c.place.path(stateName))
+	if facts.inner == "" {
+		return facts
+	}
+	facts.lock, facts.held = c.readLock(), c.lockState()
+	facts.planned = paths.IsFile(c.place.path(c.config.Names.State))
 	return facts
 }
 
-func (f lockFacts) decide() guard.Verdict {
+func (f lockFacts) decide(config Config) guard.Verdict {
+	isLock := f.inner == config.Names.Lock
 	switch {
 	case f.inner == "":
 		return guard.Pass(1, "File outside the feature directory")
 	case f.session == "":
 		return guard.Pass(1, "No session id")
-	case !f.lock.exists && f.inner == lockName:
+	case f.held == free && isLock:
 		return guard.Pass(2, "The lock is being acquired")
-	case !f.lock.exists && f.inner == specName && !f.planned:
+	case f.held == free && f.inner == config.Names.Spec && !f.planned:
 		return guard.Pass(3, "spec.md is being drafted, planning not started")
-	case !f.lock.exists:
+	case f.held == free:
 		return guard.Deny(4, "DENIED: No planning lock acquired. Call Phase 1 setup first to acquire lock before writing to planning workspace.")
-	case f.lock.owner == "":
-		return guard.Deny(5, "DENIED: Planning lock is corrupted (no readable session_id). Wait for lock release or delete stale lock.")
-	case f.lock.owner != f.session:
-		return guard.Deny(6, fmt.Sprintf("DENIED: Planning lock owned by another session (%s). Wait for lock release or delete stale lock.", guard.OneLine(f.lock.owner)))
+	case f.held == damaged && isLock:
+		return guard.Pass(5, "The damaged lock is being repaired")
+	case f.held == damaged:
+		return guard.Deny(6, "DENIED: Planning lock is corrupted (no readable session_id). Wait for lock release or delete stale lock. "+
+			f.lock.remedy()+" Or repair it: write "+config.Names.Lock+" with "+f.content())
+	case f.held == stale && isLock:
+		return guard.Pass(7, "The stale lock is being taken over")
+	case f.held != mine:
+		return guard.Deny(8, f.denial(config))
 	}
-	return guard.Pass(7, "Lock valid for session "+f.session)
+	return guard.Pass(9, "Lock valid for session "+f.session)
+}
+
+func (f lockFacts) denial(config Config) string {
+	text := fmt.Sprintf("DENIED: Planning lock owned by another session (%s). Wait for lock release or delete stale lock. %s", guard.OneLine(f.lock.owner), f.lock.remedy())
+	if f.held == stale {
+		text += " Or take it over, since its session was last seen so long ago: write " + config.Names.Lock + " with " + f.content()
+	}
+	return text
+}
+
+// content is the lock that this session should write.
+func (f lockFacts) content() string {
+	return fmt.Sprintf("{\"session_id\": %q}", guard.OneLine(f.session))
 }

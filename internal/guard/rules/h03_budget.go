@@ -6,14 +6,31 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
+
+func h03(config Config) guard.Rule {
+	return guard.Rule{
+		ID: "H03", Name: "H03_research_budget", Event: event.PreToolUse,
+		Matcher: "mcp__(plugin_.+_)?(" + alternatives(config.Servers) + ")__.*",
+		Flag:    "hooks_budget_tracker", Timeout: 3,
+		Brief: "research calls stay within the session's and the phase's budget",
+		Rows:  budgetRows, Decide: decide(researchBudget),
+		Keeps:    []guard.Kept{{What: "research budget", Path: BudgetFile}},
+		Settings: []string{"feature_flags.hooks_budget_tracker", "research_mcp"},
+	}
+}
 
 var budgetRows = []string{
 	"not a call of context7, Ref or tavily, or no session id",
@@ -91,8 +108,8 @@ func (r charge) decide(b Budget) (Budget, guard.Verdict) {
 	case b.PhaseTotal >= r.config.PhaseCalls:
 		return before, guard.Deny(6, fmt.Sprintf("DENIED: Research MCP phase budget exhausted (%d/%d calls). Proceed to next phase or consolidate existing research.", b.PhaseTotal, r.config.PhaseCalls))
 	}
-	b = b.plus(r.server, r.key, r.config.Servers)
-	return b, b.counting(r.config)
+	b = b.plus(r.server, r.key, lower(r.config.Servers))
+	return b, b.counting(r.config).Writing()
 }
 
 // counting is row 7; the budget is the one after the call.
@@ -116,6 +133,30 @@ func near(n, limit, percent int) bool {
 	return float64(n)*100 >= float64(limit)*float64(percent)
 }
 
+func lower(names []string) []string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = strings.ToLower(name)
+	}
+	return all
+}
+
+// alternatives returns a pattern for the names in the forms in which users write them:
+// as given, lower, capitalised and upper case. The client's pattern cannot ignore case.
+func alternatives(names []string) string {
+	var all []string
+	for _, name := range names {
+		l := strings.ToLower(name)
+		first, size := utf8.DecodeRuneInString(l)
+		for _, form := range []string{name, l, string(unicode.ToUpper(first)) + l[size:], strings.ToUpper(name)} {
+			if form = regexp.QuoteMeta(form); !slices.Contains(all, form) {
+				all = append(all, form)
+			}
+		}
+	}
+	return strings.Join(all, "|")
+}
+
 // researchServer returns the server of a research tool by the same pattern as the
 // rule's matcher: mcp__ref__x, or mcp__plugin_<plugin>_ref__x for a server of a
 // plugin. Case does not matter, because users choose the names of servers.
@@ -125,7 +166,7 @@ func researchServer(tool string, servers []string) (string, bool) {
 		return "", false
 	}
 	scoped, isPlugin := strings.CutPrefix(name, "plugin_")
-	for _, server := range servers {
+	for _, server := range lower(servers) {
 		if strings.HasPrefix(name, server+"__") || isPlugin && strings.Index(scoped, "_"+server+"__") > 0 {
 			return server, true
 		}

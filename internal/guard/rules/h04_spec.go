@@ -2,12 +2,22 @@ package rules
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
+
+func h04() guard.Rule {
+	return guard.Rule{
+		ID: "H04", Name: "H04_spec_protection", Event: event.PreToolUse, Matcher: "Write|Edit",
+		Flag: "hooks_spec_protection", Timeout: 3,
+		Brief: "spec.md does not change once planning is under way",
+		Rows:  specRows, Decide: decide(specProtection),
+		Settings: []string{"feature_flags.hooks_spec_protection", "workflow"},
+	}
+}
 
 var specRows = []string{
 	"no feature directory or no path",
@@ -32,7 +42,7 @@ func (c *call) specFacts() specFacts {
 	if c.place.feature == "" || path == "" {
 		return specFacts{}
 	}
-	if !paths.Same(path, safefile.Resolve(c.place.path(specName))) {
+	if !paths.Same(path, safefile.Resolve(c.place.path(c.config.Names.Spec))) {
 		return specFacts{known: true}
 	}
 	return specFacts{known: true, isSpec: true, state: c.readState()}
@@ -50,8 +60,8 @@ func (f specFacts) decide(config Config) guard.Verdict {
 		return guard.Pass(4, "State file unreadable, spec still editable: "+f.state.Err.Error())
 	case f.state.Phase == "":
 		return guard.Pass(4, "Phase unknown, spec still editable")
-	case strings.EqualFold(f.state.Phase, config.FirstPhase):
-		return guard.Pass(4, "Phase is "+config.FirstPhase+", spec still editable")
+	case samePhase(f.state.Phase, config.First):
+		return guard.Pass(4, "Phase is "+config.First+", spec still editable")
 	}
 	return guard.Deny(5, fmt.Sprintf("DENIED: spec.md is immutable after planning has started (current phase: %s). Modifying it would invalidate all downstream artifacts. If requirements changed, abort planning and restart.", f.state.Phase))
 }

@@ -4,43 +4,54 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
+func h05() guard.Rule {
+	return guard.Rule{
+		ID: "H05", Name: "H05_checkpoint_logger", Event: event.PostToolUse, Matcher: "Write|Edit",
+		Timeout: 3,
+		Brief:   "every change of phase leaves a line in the audit log and a fresh phase budget",
+		Rows:    checkpointRows, Decide: decide(checkpoint),
+		Binds:    forWorkflow((*call).completing),
+		Settings: []string{"workflow"},
+	}
+}
+
 var checkpointRows = []string{
-	"the written file is not a state file, or does not exist",
+	"the written file is not the state file of the feature directory, or does not exist",
 	"its phase is unreadable",
 	"the audit log's last phase is the previous one (UNKNOWN without any)",
 	"the phase is the previous one",
+	"the phase is none of the workflow's: the change is logged",
 	"anything else: the change is logged and the phase's research budget starts at 0",
 }
 
-// checkpoint holds the audit log's lock while it reads the facts, decides and
-// appends, so that parallel calls do not log a change twice.
+// checkpoint reads, decides and does. It holds the audit log's lock all the while, so
+// that parallel calls do not log a change twice.
 func checkpoint(c *call) (guard.Verdict, error) {
 	facts, audit := c.checkpointFacts()
-	v, step := facts.decide()
-	var auditErr error
-	if step != nil && !c.DryRun {
-		auditErr = audit.append(guard.Timestamp(c.Time), *step)
-	}
-	audit.release()
-	if step == nil {
+	defer audit.release()
+	v, step := facts.decide(c.config)
+	if step == nil || c.DryRun {
 		return v, nil
 	}
-	if auditErr != nil {
-		c.Log("ERROR", "audit log not written: "+auditErr.Error())
+	err := audit.append(guard.Timestamp(c.Time), *step)
+	audit.release()
+	if err != nil {
+		c.Log("ERROR", "audit log not written: "+err.Error())
 	}
-	return v, c.enterPhase(facts.phase, auditErr == nil)
+	return v, c.resetBudget(facts.phase, err == nil)
 }
 
 type checkpointFacts struct {
-	isState     bool // a state file was written and exists
+	isState     bool // the state file was written and exists
 	phase, mode string
 	previous    string // the audit log's last phase, read only if there is a phase
 	session     string
@@ -48,30 +59,36 @@ type checkpointFacts struct {
 
 // checkpointFacts also returns the audit log, which is locked if there is a phase.
 func (c *call) checkpointFacts() (checkpointFacts, auditLog) {
-	audit := auditLog{release: func() {}}
-	written := cmp.Or(jsonx.StringMember(c.Event.ToolInput, "file_path"), jsonx.StringMember(c.Event.ToolResponse, "filePath"))
-	path := paths.Absolute(written, c.place.cwd)
-	c.Fact("file written", cmp.Or(path, "none"))
-	if filepath.Base(path) != stateName || !paths.IsFile(path) {
-		return checkpointFacts{}, audit
+	written, state := c.written(), c.place.path(c.config.Names.State)
+	c.Fact("file written", cmp.Or(written, "none"))
+	if written == "" || state == "" || !paths.IsFile(state) || !paths.Same(safefile.Resolve(written), safefile.Resolve(state)) {
+		return checkpointFacts{}, noAudit()
 	}
-	state := readState(path)
-	c.Fact("phase", cmp.Or(state.Phase, "unknown"))
-	facts := checkpointFacts{isState: true, phase: state.Phase, mode: state.Mode, session: c.Event.SessionID}
-	if state.Phase != "" {
-		audit = c.openAudit(filepath.Join(filepath.Dir(path), auditName))
-		facts.previous = lastPhase(audit.tail)
-		c.Fact("previous phase", facts.previous)
+	read := c.readState()
+	facts := checkpointFacts{isState: true, phase: read.Phase, mode: read.Mode, session: c.Event.SessionID}
+	if read.Phase == "" {
+		return facts, noAudit()
 	}
+	audit := c.openAudit(c.place.path(c.config.Names.Audit))
+	facts.previous = lastPhase(audit.tail)
+	c.Fact("previous phase", facts.previous)
 	return facts, audit
+}
+
+// writtenName is the path that the tool's input names, else its response.
+func (c *call) writtenName() string {
+	return cmp.Or(jsonx.StringMember(c.Event.ToolInput, "file_path"), jsonx.StringMember(c.Event.ToolResponse, "filePath"))
 }
 
 const malformedState = "ERROR: State file write detected but YAML frontmatter is malformed. Phase field missing."
 
+// phaseLogged is the word of the decision log for a change of phase.
+const phaseLogged = "LOG"
+
 // decide returns the verdict, and the transition to be logged if there is one.
-func (f checkpointFacts) decide() (guard.Verdict, *transition) {
+func (f checkpointFacts) decide(config Config) (guard.Verdict, *transition) {
 	if !f.isState {
-		return guard.Pass(1, "Not a state file"), nil
+		return guard.Pass(1, "Not the state file"), nil
 	}
 	if f.phase == "" {
 		return guard.Feedback(2, malformedState), nil
@@ -80,14 +97,15 @@ func (f checkpointFacts) decide() (guard.Verdict, *transition) {
 	if step.from == step.to {
 		return guard.Pass(4, "Phase unchanged: "+step.to), nil
 	}
-	return guard.Notice(5, "LOG", fmt.Sprintf("Phase transition: %s → %s", step.from, step.to), step.String()), &step
+	if !config.knows(f.phase) {
+		return guard.Feedback(5, unknownPhase(f.phase, config)), &step
+	}
+	return guard.Notice(6, phaseLogged, fmt.Sprintf("Phase transition: %s → %s", step.from, step.to), step.String()), &step
 }
 
-// enterPhase sets the phase's research budget to 0. If the budget file is missing,
+// resetBudget sets the phase's research budget to 0. If the budget file is missing,
 // broken or locked, the next research call does it, because it sees the new phase.
-// A change that is not in the audit log is only believed if the budget is for
-// another phase; otherwise every write of the state file would reset the budget.
-func (c *call) enterPhase(phase string, audited bool) error {
+func (c *call) resetBudget(phase string, audited bool) error {
 	if !c.Session.Known() {
 		return nil
 	}
@@ -96,15 +114,26 @@ func (c *call) enterPhase(phase string, audited bool) error {
 		return err
 	}
 	err := c.Update(file, func(old []byte) ([]byte, error) {
-		budget, err := parseBudget(old)
-		if old == nil || err != nil || !audited && budget.CurrentPhase == phase {
+		budget, changed := budgetAfter(old, phase, audited)
+		if !changed {
 			return nil, nil
 		}
-		return budget.enter(phase).encode()
+		return budget.encode()
 	})
 	if errors.Is(err, statefile.ErrBusy) {
 		c.Log("ERROR", "Lock contention on budget file, phase budget not reset")
 		return nil
 	}
 	return err
+}
+
+// budgetAfter returns the budget at the beginning of the phase, and whether it differs.
+// A change that is not in the audit log is only believed if the budget is for another
+// phase; otherwise every write of the state file would reset the budget.
+func budgetAfter(old []byte, phase string, audited bool) (b Budget, changed bool) {
+	before, err := parseBudget(old)
+	if old == nil || err != nil || !audited && before.CurrentPhase == phase {
+		return before, false
+	}
+	return before.enter(phase), true
 }

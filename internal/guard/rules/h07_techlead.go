@@ -1,12 +1,23 @@
 package rules
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
+
+func h07(config Config) guard.Rule {
+	const id = "H07"
+	return guard.Rule{
+		ID: id, Name: "H07_tech_lead_validator", Event: event.SubagentStop, Matcher: matcherOf(config, id),
+		Flag: agentFlag, Timeout: 10,
+		Brief: "the tech lead ends with a tasks.md of phased tasks that name their tests",
+		Rows:  techLeadRows, Decide: decide(techLeadOutput(id)),
+		Settings: agentSettings,
+	}
+}
 
 var techLeadRows = []string{
 	"another agent, or no feature directory",
@@ -19,22 +30,17 @@ var techLeadRows = []string{
 	"anything else",
 }
 
-func techLeadOutput(c *call) (guard.Verdict, error) {
-	if !c.concerns(techLead) {
-		return guard.Pass(1, "Not the tech lead: "+c.Event.AgentType), nil
+func techLeadOutput(id string) func(c *call) (guard.Verdict, error) {
+	return func(c *call) (guard.Verdict, error) {
+		if !c.concerns(id) {
+			return guard.Pass(1, "Not the tech lead: "+c.Event.AgentType), nil
+		}
+		tasks, err := c.document(c.config.Names.Tasks)
+		if err != nil {
+			return guard.Pass(0, "tasks.md unreadable: "+err.Error()), nil
+		}
+		return decideTasks(c.place.feature, tasks, c.config), nil
 	}
-	tasks, err := c.document("tasks.md")
-	if err != nil {
-		return guard.Pass(0, "tasks.md unreadable: "+err.Error()), nil
-	}
-	return decideTasks(c.place.feature, tasks, c.config), nil
-}
-
-// concerns reports whether the event is one of the agent. An event that names no
-// agent is, because it passed the rule's matcher.
-func (c *call) concerns(agent string) bool {
-	c.Fact("agent", cmp.Or(c.Event.AgentType, "not named"))
-	return c.Event.AgentType == "" || c.Event.AgentType == agent
 }
 
 // decideTasks is the table from the second half of row 1 on.
@@ -43,21 +49,21 @@ func decideTasks(feature string, tasks document, config Config) guard.Verdict {
 	case feature == "":
 		return guard.Pass(1, "No feature directory, cannot validate")
 	case !tasks.exists:
-		return guard.Block(2, "tasks.md not found", "Tech-lead agent did not produce tasks.md in "+feature+". Re-run task generation.")
+		return guard.Block(2, config.Names.Tasks+" not found", "Tech-lead agent did not produce "+config.Names.Tasks+" in "+feature+". Re-run task generation.")
 	case strings.TrimSpace(tasks.text) == "":
-		return guard.Block(3, "tasks.md is empty", "Tech-lead agent produced an empty tasks.md. Re-run task generation with more specific instructions.")
+		return guard.Block(3, config.Names.Tasks+" is empty", "Tech-lead agent produced an empty "+config.Names.Tasks+". Re-run task generation with more specific instructions.")
 	}
-	list := readTasks(tasks.text)
+	list := readTasks(tasks.text, config.TestIDs)
 	switch percent := list.percent(); {
 	case list.tasks < config.MinTasks:
 		return guard.Block(4, fmt.Sprintf("Too few tasks (%d)", list.tasks),
 			fmt.Sprintf("Tech-lead output has only %d tasks with proper format (- [ ] [T###]). Minimum required: %d. Re-run with more detailed breakdown.", list.tasks, config.MinTasks))
 	case percent < config.TestPercent:
 		return guard.Block(5, fmt.Sprintf("Insufficient TDD integration: %d%% (need >=%d%%)", percent, config.TestPercent),
-			fmt.Sprintf("Tech-lead output has %d/%d tasks with test references (%d%%). Required: >=%d%%. Add UT-/INT-/E2E-/UAT- references to task Definition of Done sections.", list.tested, list.tasks, percent, config.TestPercent))
+			fmt.Sprintf("Tech-lead output has %d/%d tasks with test references (%d%%). Required: >=%d%%. Add %s references to task Definition of Done sections.", list.tested, list.tasks, percent, config.TestPercent, strings.Join(config.TestIDs, "-/")+"-"))
 	case list.phases < config.MinPhases:
 		return guard.Block(6, "Missing phase structure",
-			fmt.Sprintf("tasks.md has only %d '## Phase' headers. Expected at least %d implementation phases. Re-structure tasks into phased delivery.", list.phases, config.MinPhases))
+			fmt.Sprintf("%s has only %d '## Phase' headers. Expected at least %d implementation phases. Re-structure tasks into phased delivery.", config.Names.Tasks, list.phases, config.MinPhases))
 	case config.SelfCritique && !list.critique:
 		return guard.Block(7, "Missing self-critique section", "s1_self_critique is enabled but tech-lead output has no self-critique section. Add self-assessment of task quality.")
 	}

@@ -4,8 +4,20 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
+
+func h08(config Config) guard.Rule {
+	const id = "H08"
+	return guard.Rule{
+		ID: id, Name: "H08_architect_validator", Event: event.SubagentStop, Matcher: matcherOf(config, id),
+		Flag: agentFlag, Timeout: 10,
+		Brief: "the architect ends with a blueprint that has most of its parts",
+		Rows:  architectRows, Decide: decide(architectOutput(id)),
+		Settings: agentSettings,
+	}
+}
 
 var architectRows = []string{
 	"another agent, or no output",
@@ -13,11 +25,13 @@ var architectRows = []string{
 	"anything else",
 }
 
-func architectOutput(c *call) (guard.Verdict, error) {
-	if !c.concerns(architect) {
-		return guard.Pass(1, "Not the architect: "+c.Event.AgentType), nil
+func architectOutput(id string) func(c *call) (guard.Verdict, error) {
+	return func(c *call) (guard.Verdict, error) {
+		if !c.concerns(id) {
+			return guard.Pass(1, "Not the architect: "+c.Event.AgentType), nil
+		}
+		return decideBlueprint(c.withNamedFiles(c.Event.LastAssistantMessage), c.config), nil
 	}
-	return decideBlueprint(c.Event.LastAssistantMessage, c.config), nil
 }
 
 func decideBlueprint(output string, config Config) guard.Verdict {

@@ -2,11 +2,24 @@ package rules
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
+
+func h09(config Config) guard.Rule {
+	const id = "H09"
+	return guard.Rule{
+		ID: id, Name: "H09_qa_strategist_validator", Event: event.SubagentStop, Matcher: matcherOf(config, id),
+		Flag: agentFlag, Timeout: 10,
+		Brief: "the QA strategist ends with test ids, Given-When-Then scripts and a coverage matrix",
+		Rows:  qaRows, Decide: decide(qaOutput(id)),
+		Settings: agentSettings,
+	}
+}
 
 var qaRows = []string{
 	"another agent, or no feature directory",
@@ -18,18 +31,20 @@ var qaRows = []string{
 	"anything else",
 }
 
-func qaOutput(c *call) (guard.Verdict, error) {
-	if !c.concerns(qaStrategist) {
-		return guard.Pass(1, "Not the QA strategist: "+c.Event.AgentType), nil
+func qaOutput(id string) func(c *call) (guard.Verdict, error) {
+	return func(c *call) (guard.Verdict, error) {
+		if !c.concerns(id) {
+			return guard.Pass(1, "Not the QA strategist: "+c.Event.AgentType), nil
+		}
+		if c.place.feature == "" {
+			return guard.Pass(1, "No feature directory, cannot validate"), nil
+		}
+		facts, err := c.testFacts()
+		if err != nil {
+			return guard.Pass(0, "Test files unreadable: "+err.Error()), nil
+		}
+		return facts.decide(c.config), nil
 	}
-	if c.place.feature == "" {
-		return guard.Pass(1, "No feature directory, cannot validate"), nil
-	}
-	facts, err := c.testFacts()
-	if err != nil {
-		return guard.Pass(0, "Test files unreadable: "+err.Error()), nil
-	}
-	return facts.decide(c.config), nil
 }
 
 // testFacts is what H09 counts.
@@ -43,27 +58,28 @@ type testFacts struct {
 func (c *call) testFacts() (testFacts, error) {
 	facts := testFacts{feature: c.place.feature}
 	for _, kind := range []struct {
-		dir, id string
-		count   *int
+		dir   string
+		id    int
+		count *int
 	}{
-		{"unit", "UT", &facts.unit},
-		{"integration", "INT", &facts.integration},
-		{"e2e", "E2E", &facts.endToEnd},
-		{"uat", "UAT", &facts.uat},
+		{"unit", unitTest, &facts.unit},
+		{"integration", integrationTest, &facts.integration},
+		{"e2e", endToEndTest, &facts.endToEnd},
+		{"uat", acceptanceTest, &facts.uat},
 	} {
-		texts, err := markdown(c.place.path("test-cases/" + kind.dir))
+		texts, err := markdown(c.place.path(filepath.Join(c.config.Names.TestCases, kind.dir)))
 		if err != nil {
 			return facts, err
 		}
-		*kind.count = countIDs(texts, kind.id)
-		c.Fact(kind.id+" ids", fmt.Sprint(*kind.count))
-		if kind.id == "UAT" {
+		*kind.count = countIDs(texts, c.config.TestIDs[kind.id])
+		c.Fact(c.config.TestIDs[kind.id]+" ids", fmt.Sprint(*kind.count))
+		if kind.id == acceptanceTest {
 			facts.steps = countSteps(texts)
 		}
 	}
 	c.Fact("Given, When, Then", fmt.Sprint(facts.steps))
 	var err error
-	facts.plan, err = c.document("test-plan.md")
+	facts.plan, err = c.document(c.config.Names.TestPlan)
 	return facts, err
 }
 
@@ -72,16 +88,16 @@ func (f testFacts) decide(config Config) guard.Verdict {
 	expected := config.StepsPerUAT * f.uat
 	switch {
 	case f.unit == 0:
-		return guard.Block(2, "No unit test IDs", "QA strategist did not produce any unit test specifications (UT-xxx) in test-cases/unit/. Re-run QA agent.")
+		return guard.Block(2, "No unit test IDs", "QA strategist did not produce any unit test specifications ("+config.TestIDs[unitTest]+"-xxx) in "+config.Names.TestCases+"/unit/. Re-run QA agent.")
 	case f.uat == 0:
-		return guard.Block(3, "No UAT script IDs", "QA strategist did not produce any UAT scripts (UAT-xxx) in test-cases/uat/. Re-run QA agent.")
+		return guard.Block(3, "No UAT script IDs", "QA strategist did not produce any UAT scripts ("+config.TestIDs[acceptanceTest]+"-xxx) in "+config.Names.TestCases+"/uat/. Re-run QA agent.")
 	case f.steps < expected:
 		return guard.Block(4, "UAT scripts missing Given-When-Then",
 			fmt.Sprintf("Found %d GWT markers for %d UAT scripts (expected at least %d). Ensure each UAT script has Given/When/Then sections.", f.steps, f.uat, expected))
 	case !f.plan.exists:
-		return guard.Block(5, "test-plan.md not found", "QA strategist did not produce test-plan.md in "+f.feature+". Re-run QA agent.")
+		return guard.Block(5, config.Names.TestPlan+" not found", "QA strategist did not produce "+config.Names.TestPlan+" in "+f.feature+". Re-run QA agent.")
 	case !hasCoverageMatrix(f.plan.text):
-		return guard.Block(6, "Missing coverage matrix", "test-plan.md does not contain a coverage matrix. Add a section mapping acceptance criteria to test cases.")
+		return guard.Block(6, "Missing coverage matrix", config.Names.TestPlan+" does not contain a coverage matrix. Add a section mapping acceptance criteria to test cases.")
 	}
 	return guard.Pass(7, fmt.Sprintf("UT=%d, INT=%d, E2E=%d, UAT=%d", f.unit, f.integration, f.endToEnd, f.uat))
 }
@@ -92,7 +108,7 @@ func hasCoverageMatrix(text string) bool {
 
 // countIDs counts headings that begin with an id.
 func countIDs(texts []string, id string) int {
-	heading := regexp.MustCompile(`(?m)^#{1,6}[ \t]*` + id + `-\d+`)
+	heading := regexp.MustCompile(`(?m)^#{1,6}[ \t]*` + testID(id))
 	n := 0
 	for _, text := range texts {
 		n += len(heading.FindAllStringIndex(text, -1))

@@ -1,18 +1,30 @@
 package rules
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/statefile"
 )
+
+// stopRule fills in what H11a and H11b share.
+func stopRule(r guard.Rule) guard.Rule {
+	r.Event, r.Flag, r.Timeout = event.Stop, "hooks_stop_guard", 5
+	r.Binds = forWorkflow((*call).ownTurn)
+	r.Settings = []string{"feature_flags." + r.Flag, "feature_flags.hooks_enforcement", "workflow"}
+	return r
+}
 
 // The tables of H11a and H11b begin with the same rows: in these cases the turn may
 // end whatever the workflow's files hold.
@@ -20,67 +32,111 @@ import (
 func stopRows(own ...string) []string {
 	return append([]string{
 		"no state file",
-		"a background task is running: the turn ends and is resumed",
-		"the user asked to stop",
+		"a background agent is running: the turn ends and is resumed",
+		"another session holds the lock",
+		"the user asked to stop, or the user's message is not known yet",
 	}, own...)
 }
+
+// firstOwnRow is the number of the first row after those that both tables have.
+const firstOwnRow = 5
 
 // stopFacts are the facts of those rows.
 type stopFacts struct {
 	state    State
-	running  bool   // a background task is running
-	lastText string // what the user said last
+	running  bool      // a background agent is running
+	held     ownership // of the lock
+	lastText string    // what the user said last
+	known    bool      // lastText is up to date
+	progress string    // changes when the work has moved
+	asked    string    // what the agent asks the user, empty if it asks nothing
 }
 
-// stopFacts reads the transcript only if there is a workflow.
+// stopFacts reads the transcript only if it matters.
 func (c *call) stopFacts() stopFacts {
 	facts := stopFacts{state: c.readState()}
 	if !facts.state.Exists {
 		return facts
 	}
 	facts.running = isRunning(c.Event.BackgroundTasks)
-	facts.lastText = transcript.LastUserText(paths.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID)
+	facts.held = c.lockState()
+	c.Fact("lock", c.readLock().describe())
+	if facts.running || facts.held == foreign || facts.held == stale {
+		return facts
+	}
+	facts.lastText, facts.known = transcript.LastUserText(paths.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID)
 	c.Fact("last user message", guard.Truncate(facts.lastText, 200))
+	facts.progress = c.progress()
+	facts.asked = questionAtEnd(c.Event.LastAssistantMessage)
 	return facts
 }
 
-// decide is rows 1 to 3; it returns false if none of them holds.
+// decide is the common rows; it returns false if none of them holds.
 func (f stopFacts) decide(config Config) (guard.Verdict, bool) {
 	switch {
 	case !f.state.Exists:
 		return guard.Pass(1, "No state file, planning not started"), true
 	case f.running:
-		return guard.Pass(2, "A background task is running"), true
-	case config.asksToStop(f.lastText):
-		return guard.Pass(3, "The user asked to stop"), true
+		return guard.Pass(2, "A background agent is running"), true
+	case f.held == foreign || f.held == stale:
+		return guard.Pass(3, "Another session holds the lock"), true
+	case !f.known:
+		return guard.Pass(4, "The user's message is not in the transcript yet"), true
+	case config.Stop.asks(f.lastText):
+		return guard.Pass(4, "The user asked to stop"), true
 	}
 	return guard.Verdict{}, false
 }
 
-// isRunning reports whether one of the event's background_tasks is running
-// (fact 40).
+// progress returns a text that changes when the phase, the checkpoints or the set of
+// artifacts change.
+func (c *call) progress() string {
+	sum := sha256.New()
+	fmt.Fprintln(sum, phaseKey(strings.ToUpper(c.readState().Phase)))
+	audit, _ := statefile.Tail(c.place.path(c.config.Names.Audit), auditTail) // without a log there are no checkpoints
+	for line := range strings.Lines(string(audit)) {
+		if _, ok := phaseOf(line); ok {
+			fmt.Fprintln(sum, strings.TrimSpace(line))
+		}
+	}
+	for _, name := range c.artifacts() {
+		fmt.Fprintln(sum, name)
+	}
+	return hex.EncodeToString(sum.Sum(nil)[:8])
+}
+
+// artifacts returns the names of the artifacts that exist and are not empty.
+func (c *call) artifacts() []string {
+	wanted := slices.Clone(c.config.Required)
+	for _, a := range c.config.Artifacts {
+		wanted = append(wanted, a.Name)
+	}
+	slices.Sort(wanted)
+	return slices.DeleteFunc(slices.Compact(wanted), func(name string) bool {
+		return !paths.HasContent(c.place.path(name))
+	})
+}
+
+// maxAsked bounds a question that is shown to the user again, in characters.
+const maxAsked = 300
+
+// questionAtEnd returns the last paragraph of a message that ends with a question, ""
+// for another message.
+func questionAtEnd(message string) string {
+	message = strings.TrimRight(message, " \t\r\n*_`\"')]}»”’")
+	if !strings.HasSuffix(message, "?") && !strings.HasSuffix(message, "？") && !strings.HasSuffix(message, "؟") {
+		return ""
+	}
+	last := message[strings.LastIndexByte(message, '\n')+1:]
+	return guard.Truncate(strings.TrimSpace(guard.OneLine(last)), maxAsked)
+}
+
+// isRunning reports whether one of the event's background_tasks is an agent at work
+// (fact 40). A shell, such as a development server, never ends by itself.
 func isRunning(backgroundTasks []byte) bool {
 	var tasks []jsontext.Value
 	_ = json.Unmarshal(backgroundTasks, &tasks, jsonx.Tolerant) // anything but an array has no tasks
-	return slices.ContainsFunc(tasks, func(t jsontext.Value) bool { return jsonx.StringMember(t, "status") == "running" })
+	return slices.ContainsFunc(tasks, func(t jsontext.Value) bool {
+		return jsonx.StringMember(t, "status") == "running" && !strings.Contains(jsonx.StringMember(t, "type"), "shell")
+	})
 }
-
-// asksToStop reports whether a message is a request to stop: a short one, because
-// "exit" in a long message is about something else.
-func (config Config) asksToStop(text string) bool {
-	if len(strings.Fields(text)) > config.MaxStopWords {
-		return false
-	}
-	stop := false
-	for _, word := range strings.FieldsFunc(strings.ToLower(strings.ReplaceAll(text, "’", "'")), notInWord) {
-		switch word = strings.Trim(word, "'"); {
-		case slices.Contains(config.KeepGoing, word):
-			return false
-		case slices.Contains(config.StopWords, word):
-			stop = true
-		}
-	}
-	return stop
-}
-
-func notInWord(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' }

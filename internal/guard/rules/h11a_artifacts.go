@@ -9,6 +9,14 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
 )
 
+func h11a() guard.Rule {
+	return stopRule(guard.Rule{
+		ID: "H11a", Name: "H11a_required_artifacts",
+		Brief: "a turn does not end before design, plan, tasks and test plan exist",
+		Rows:  artifactRows, Decide: decide(requiredArtifacts),
+	})
+}
+
 var artifactRows = stopRows(
 	"the phase is COMPLETION",
 	"design.md, plan.md, tasks.md or test-plan.md is missing or empty",
@@ -22,7 +30,7 @@ func requiredArtifacts(c *call) (guard.Verdict, error) {
 	if v, ok := stop.decide(c.config); ok {
 		return v, nil
 	}
-	return decideArtifacts(stop.state.Phase, missing, c.config), nil
+	return decideArtifacts(stop.state.Phase, missing, c.config).Unless(stop.progress, stop.asked), nil
 }
 
 func (c *call) missingArtifacts() []string {
@@ -35,16 +43,16 @@ func (c *call) missingArtifacts() []string {
 	return missing
 }
 
-// decideArtifacts is the table from row 4 on. An unreadable state file, whose phase
-// is empty, does not excuse missing files.
+// decideArtifacts is the table from the first row of its own on. An unreadable state
+// file, whose phase is empty, does not excuse missing files.
 func decideArtifacts(phase string, missing []string, config Config) guard.Verdict {
 	list := strings.Join(missing, ", ")
 	switch {
-	case strings.EqualFold(phase, config.LastPhase):
-		return guard.Pass(4, "Phase is "+config.LastPhase)
+	case config.isLast(phase):
+		return guard.Pass(firstOwnRow, "Phase is "+config.Last)
 	case len(missing) > 0:
-		return guard.Block(5, "Missing artifacts: "+list,
+		return guard.Block(firstOwnRow+1, "Missing artifacts: "+list,
 			fmt.Sprintf("Planning incomplete (phase: %s). Missing required artifacts: %s. Continue workflow to generate these artifacts before stopping.", cmp.Or(phase, "unknown"), list))
 	}
-	return guard.Pass(6, "All required artifacts present, phase="+cmp.Or(phase, "unknown"))
+	return guard.Pass(firstOwnRow+2, "All required artifacts present, phase="+cmp.Or(phase, "unknown"))
 }

@@ -9,23 +9,46 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
 )
+
+func h13() guard.Rule {
+	return guard.Rule{
+		ID: "H13", Name: "H13_env_setup", Event: event.SessionStart,
+		Timeout: 10,
+		Brief:   "a session starts knowing its branch, feature directory and phase",
+		Rows:    environmentRows, Decide: decide(environment),
+		Settings: []string{"workflow"},
+	}
+}
 
 var environmentRows = []string{
 	"the session starts: the environment is described",
 	"it continues (compact, resume, clear) and there is a state file: the state follows",
 }
 
+// environment reads, decides and does.
 func environment(c *call) (guard.Verdict, error) {
 	facts := c.environmentFacts()
-	if file := c.Env("CLAUDE_ENV_FILE"); file != "" && !c.DryRun {
-		if err := appendTo(file, facts.exports()); err != nil {
-			c.Log("ERROR", "CLAUDE_ENV_FILE not written: "+err.Error())
-		}
+	v, exports := facts.decide()
+	if !c.DryRun {
+		c.export(exports)
+		guard.RemoveOld(c.Session, c.Time.AddDate(0, 0, -c.config.KeepDays))
 	}
-	return facts.decide(), nil
+	return v, nil
+}
+
+// export sets the variables for the model's shell commands.
+func (c *call) export(text string) {
+	file := c.Env("CLAUDE_ENV_FILE")
+	if file == "" {
+		return
+	}
+	if err := appendTo(file, text); err != nil {
+		c.Log("ERROR", "CLAUDE_ENV_FILE not written: "+err.Error())
+	}
 }
 
 type environmentFacts struct {
@@ -41,8 +64,8 @@ func (c *call) environmentFacts() environmentFacts {
 	facts := environmentFacts{
 		branch:       cmp.Or(c.place.branch, "unknown"),
 		feature:      c.place.feature,
-		spec:         paths.IsFile(c.place.path(specName)),
-		constitution: c.place.hasConstitution(),
+		spec:         paths.IsFile(c.place.path(c.config.Names.Spec)),
+		constitution: c.place.hasConstitution(c.config),
 		continued:    slices.Contains([]string{"compact", "resume", "clear"}, c.Event.Source),
 		snapshot:     snapshot{state: state},
 	}
@@ -52,14 +75,20 @@ func (c *call) environmentFacts() environmentFacts {
 	return facts
 }
 
-// hasConstitution looks for constitution.md in the project's specs and beside the
+// hasConstitution looks for the project's constitution in the project's specs and beside the
 // feature directory.
-func (p place) hasConstitution() bool {
-	return paths.IsFile(filepath.Join(p.root, "specs", "constitution.md")) ||
-		p.feature != "" && paths.IsFile(filepath.Join(filepath.Dir(p.feature), "constitution.md"))
+func (p place) hasConstitution(config Config) bool {
+	name := config.Names.Constitution
+	return paths.IsFile(filepath.Join(p.root, config.SpecsDir, name)) ||
+		p.feature != "" && paths.IsFile(filepath.Join(filepath.Dir(p.feature), name))
 }
 
-func (f environmentFacts) decide() guard.Verdict {
+// decide returns the verdict, and the shell commands that set the variables.
+func (f environmentFacts) decide() (v guard.Verdict, exports string) {
+	return f.verdict(), f.exports()
+}
+
+func (f environmentFacts) verdict() guard.Verdict {
 	message := f.message()
 	if !f.continued || !f.snapshot.state.Readable() {
 		return guard.Inject(1, "SETUP", message, message, message)
@@ -90,9 +119,22 @@ func (f environmentFacts) exports() string {
 		{"CURRENT_PHASE", state.Phase},
 		{"CURRENT_MODE", state.Mode},
 	} {
-		fmt.Fprintf(&b, "export PLANNING_%s='%s'\n", v.name, strings.ReplaceAll(guard.OneLine(v.value), "'", `'\''`))
+		fmt.Fprintf(&b, "export PLANNING_%s=%s\n", v.name, singleQuoted(guard.OneLine(v.value)))
 	}
 	return b.String()
+}
+
+// singleQuoted returns a word of a shell command that is the text.
+func singleQuoted(text string) string {
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// shellWord is singleQuoted with quotes only where they are needed.
+func shellWord(text string) string {
+	if text = guard.OneLine(text); guard.IsPlain(text) {
+		return text
+	}
+	return singleQuoted(text)
 }
 
 // appendTo appends to a file of the client, which may have any place, owner and

@@ -6,10 +6,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
 func TestEveryRuleHasItsHook(t *testing.T) {
-	hooks := Hooks("program")
+	hooks := Hooks("program", "", guard.Config{})
 	require.Len(t, hooks, 14)
 	for i, g := range All() {
 		assert.Equal(t, []string{"guard", g.ID}, hooks[i].Args)

@@ -1,8 +1,11 @@
 package rules
 
 import (
+	"slices"
 	"strings"
 	"unicode"
+
+	segment "github.com/clipperhouse/uax29/v2/words"
 )
 
 // match is a decision that a question asks again.
@@ -22,24 +25,149 @@ func (m match) beats(other match) bool {
 	return m.overlap > other.overlap
 }
 
-// bestMatch returns the decision that the question overlaps most, if the overlap
-// reaches the threshold. subset is the lower threshold of a question all of whose
-// words are in the decision ("What caching to use?" asks "Use Redis for caching").
-func bestMatch(question string, decisions []Decision, threshold, subset float64) (best match, found bool) {
-	asked := keywords(question)
+// thresholds are the shares from which a question and a decision are about the same.
+type thresholds struct {
+	overlap  float64 // of the decision's words
+	subset   float64 // the same for a question that has no other words
+	question float64 // of the question's words
+}
+
+func (config Config) thresholds() thresholds {
+	return thresholds{config.Overlap, config.Subset, config.Question}
+}
+
+// forSubset is the share of the decision's words for a question that has no other words.
+// If words were left out because they are generic ("What caching strategy?"), the
+// question may yet have meant more, and a higher threshold applies to it too.
+func (t thresholds) forSubset(asked subject) float64 {
+	if asked.shortened {
+		return min(t.overlap, max(t.subset, t.overlap-margin))
+	}
+	return min(t.overlap, t.subset)
+}
+
+// margin is what such a question is given below the usual threshold.
+const margin = 0.1
+
+// bestMatch returns the decision that the question asks again, if there is one; of
+// several, the one that it overlaps most.
+func bestMatch(q question, decisions []Decision, t thresholds) (best match, found bool) {
+	asked := q.subject()
 	for _, d := range decisions {
-		decided := keywords(d.Key)
-		m := match{decision: d, overlap: common(asked, decided), total: len(decided)}
-		enough := threshold
-		if m.overlap == len(asked) {
-			enough = min(threshold, subset)
-		}
-		if m.overlap > 0 && m.ratio() >= enough && (!found || m.beats(best)) {
+		m, same := compare(asked, d, t)
+		if same && (!found || m.beats(best)) {
 			best, found = m, true
 		}
 	}
 	return best, found
 }
+
+// compare decides on the question and the decision together. The question must have
+// enough of the words of the decision's key, or name only the decided value. And it must
+// say little else: a word that is neither in the key nor in the value asks about
+// something else ("How large should the cache be?" is not "Cache"), the more so if the
+// whole key is there as well.
+func compare(asked subject, d Decision, t thresholds) (m match, same bool) {
+	key, value := keywords(d.Key), keywords(d.Value)
+	m = match{decision: d, overlap: common(asked.words, key), total: len(key)}
+	novel := 0
+	for word := range asked.words {
+		if !key[word] && !value[word] && !asked.answers[word] {
+			novel++
+		}
+	}
+	if asked.aspect != "" && !slices.Contains(wordsOf(d.Key), asked.aspect) {
+		novel++
+	}
+	about := float64(len(asked.words)-novel) / float64(max(1, len(asked.words)))
+	switch {
+	case len(key) == 0 || len(asked.words) == 0:
+		return m, false
+	case m.overlap == len(asked.words) && novel == 0:
+		return m, m.ratio() >= t.forSubset(asked)
+	case m.overlap == 0:
+		// Only the value: "Shall we take PostgreSQL?"
+		named := common(asked.words, value)
+		return m, novel == 0 && named > 0 && named == len(value) && len(asked.answers) == 0 && !isYesOrNo(d.Value)
+	case m.overlap == len(key):
+		return m, novel == 0
+	}
+	return m, m.ratio() >= t.overlap && about >= t.question
+}
+
+// isYesOrNo reports whether a value repeats nothing of what was decided.
+func isYesOrNo(value string) bool {
+	words := wordsOf(value)
+	return len(words) == 0 || slices.Contains([]string{"yes", "no", "true", "false", "ja", "nein", "oui", "non", "sí"}, words[0])
+}
+
+// subject is what a question is about.
+type subject struct {
+	words     map[string]bool
+	answers   map[string]bool // words of the answers that it offers: they tell nothing about the subject
+	shortened bool            // generic words were left out
+	aspect    string          // "where", "why" and the like, which ask for something else than a choice
+}
+
+// subject returns what the question is about.
+func (q question) subject() subject {
+	s := subject{words: stems(q.text, fillers+generic), answers: map[string]bool{}}
+	if all := keywords(q.text); len(s.words) == 0 {
+		s.words = all
+	} else {
+		s.shortened = len(s.words) < len(all)
+	}
+	for _, option := range q.options {
+		for word := range keywords(option) {
+			s.answers[word] = true
+		}
+	}
+	for _, name := range namedAnswers(q.text) {
+		s.answers[name] = true
+	}
+	s.aspect = aspectOf(wordsOf(q.text))
+	return s
+}
+
+// aspectOf returns the word with which a question asks for something else than a
+// choice, "" if it does not.
+func aspectOf(words []string) string {
+	switch {
+	case len(words) == 0:
+		return ""
+	case strings.Contains(aspects, " "+words[0]+" "):
+		return words[0]
+	case len(words) > 1 && words[0] == "how" && strings.Contains(amounts, " "+words[1]+" "):
+		return words[1]
+	}
+	return ""
+}
+
+// namedAnswers returns the stems of proper names that a question offers as answers:
+// "Should we use MySQL …", "Redis or Memcached …". Other words in these places can be
+// what it is about: "Should we use replication …".
+func namedAnswers(text string) []string {
+	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' })
+	var names []string
+	for i, word := range words {
+		offered := i > 0 && strings.Contains(offers, " "+strings.ToLower(words[i-1])+" ") ||
+			i+1 < len(words) && strings.EqualFold(words[i+1], "or")
+		if offered && strings.IndexFunc(word, unicode.IsUpper) >= 0 {
+			for stem := range keywords(word) {
+				names = append(names, stem)
+			}
+		}
+	}
+	return names
+}
+
+const (
+	// offers come before an answer.
+	offers = " use using with or choose pick select prefer adopt take to than "
+	// aspects begin a question that asks for something else than a choice.
+	aspects = " where when why who whose "
+	amounts = " many much long often large big small fast soon far old "
+)
 
 func common(a, b map[string]bool) int {
 	n := 0
@@ -55,16 +183,43 @@ func common(a, b map[string]bool) int {
 const fillers = " the a an is are was were should we do does will would can could use using for to in on of and or" +
 	" what which who when where why how be it its this that with as at by from you your our us i me my "
 
+// generic are words of a question that do not narrow what it is about.
+const generic = " option options approach approaches strategy strategies solution technology technologies tool choice kind type sort way" +
+	" best good right correct prefer preferred preference want like need have has go going choose chosen choosing pick select selected decide decided decision" +
+	" take adopt project app application system team plan here there now finally again still actually please confirm think recommend recommended suggest" +
+	" shall must also instead really any one ones them they favour favor opinion not "
+
+// shortForms are usual short forms of words.
+var shortForms = map[string]string{
+	"db": "database", "dbs": "database", "auth": "authentication", "authn": "authentication", "config": "configuration", "repo": "repository",
+	"env": "environment", "k8s": "kubernetes", "postgres": "postgresql", "pg": "postgresql", "js": "javascript", "ts": "typescript",
+	"fe": "frontend", "be": "backend", "lib": "library", "docs": "documentation", "infra": "infrastructure", "perf": "performance",
+}
+
 // keywords returns the stems of the words of s, in one case and without fillers. A
-// word is a run of letters and digits.
-func keywords(s string) map[string]bool {
-	words := map[string]bool{}
+// word is a run of letters and digits, or what Unicode takes for one in a script
+// without spaces.
+func keywords(s string) map[string]bool { return stems(s, fillers) }
+
+// stems is keywords without the words of skip, each between spaces.
+func stems(s, skip string) map[string]bool {
+	stems := map[string]bool{}
 	for _, word := range strings.FieldsFunc(strings.Map(fold, s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
-		if !strings.Contains(fillers, " "+word+" ") {
-			words[stem(word)] = true
+		if strings.Contains(skip, " "+word+" ") {
+			continue
 		}
+		if long := shortForms[word]; long != "" {
+			word = long
+		}
+		if strings.ContainsFunc(word, unspaced) {
+			for segments := segment.FromString(word); segments.Next(); {
+				stems[segments.Value()] = true
+			}
+			continue
+		}
+		stems[stem(word)] = true
 	}
-	return words
+	return stems
 }
 
 // fold maps to upper case first, so that letters with two lower-case forms (s and ſ)
@@ -82,6 +237,8 @@ func stem(word string) string {
 	}
 	if len(r) > 3 && r[len(r)-1] == 'e' {
 		r = r[:len(r)-1]
+	} else if len(r) > 6 && strings.HasSuffix(string(r), "ing") {
+		r = r[:len(r)-3]
 	}
 	return string(r)
 }

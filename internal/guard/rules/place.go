@@ -3,6 +3,7 @@ package rules
 import (
 	"cmp"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/gitbranch"
@@ -17,14 +18,15 @@ type place struct {
 	cwd     string // the event's if it is absolute, else root; relative paths start here
 	root    string // CLAUDE_PROJECT_DIR, else cwd
 	branch  string // empty outside a repository
+	names   Names
 	feature string // the feature directory, empty if there is none
 }
 
 // findPlace finds the feature directory: PLANNING_FEATURE_DIR, else the one of the
 // branch feature/<name>. The event's cwd follows the model's cd (fact 21), so
 // specs/<name> is searched upwards from it.
-func findPlace(cwd string, env func(string) string) place {
-	p := place{}
+func findPlace(cwd string, env func(string) string, config Config) place {
+	p := place{names: config.Names}
 	if filepath.IsAbs(cwd) {
 		p.cwd = filepath.Clean(cwd)
 	}
@@ -32,12 +34,12 @@ func findPlace(cwd string, env func(string) string) place {
 		p.root = filepath.Clean(env("CLAUDE_PROJECT_DIR"))
 	}
 	p.cwd = cmp.Or(p.cwd, p.root)
-	repo := p.repository(env)
+	repo, name := p.repository(env, config.BranchPrefix)
 	p.branch = repo.Branch
 	if dir := env("PLANNING_FEATURE_DIR"); dir != "" {
 		p.feature = paths.Absolute(dir, p.root)
-	} else if name, ok := featureName(p.branch); ok {
-		p.feature = p.specs(repo.Top, name)
+	} else if name != "" {
+		p.feature = p.specs(repo.Top, config.SpecsDir, name)
 	}
 	if p.feature != "" {
 		p.feature = filepath.Clean(p.feature)
@@ -45,34 +47,40 @@ func findPlace(cwd string, env func(string) string) place {
 	return p
 }
 
-// repository returns the repository of cwd, or the project's if cwd is in none or
-// does not exist: leaving the project must not switch off its rules.
-func (p place) repository(env func(string) string) gitbranch.Place {
-	for _, dir := range []string{p.cwd, p.root} {
-		if dir == "" {
-			continue
+// repository returns the repository of cwd and the name of the feature whose branch is
+// checked out there. If cwd is in none, does not exist or is on another branch (in a
+// nested repository, or with a detached HEAD), the project's is returned if that has a
+// feature: leaving the project must not switch off its rules.
+func (p place) repository(env func(string) string, prefix string) (repo gitbranch.Place, feature string) {
+	for _, dir := range slices.Compact([]string{p.cwd, p.root}) {
+		found, ok := gitbranch.Place{}, false
+		if dir != "" {
+			found, ok = gitbranch.Find(dir, env)
 		}
-		if repo, ok := gitbranch.Find(dir, env); ok {
-			return repo
+		if name, is := featureName(found.Branch, prefix); ok && is {
+			return found, name
+		}
+		if ok && repo.Top == "" {
+			repo = found
 		}
 	}
-	return gitbranch.Place{}
+	return repo, ""
 }
 
 // featureName refuses names that lead out of specs. Git never creates such a
 // branch, but anyone can write one into HEAD.
-func featureName(branch string) (string, bool) {
-	name, ok := strings.CutPrefix(branch, "feature/")
+func featureName(branch, prefix string) (string, bool) {
+	name, ok := strings.CutPrefix(branch, prefix)
 	return name, ok && filepath.IsLocal(name) && name != "." && strings.IndexFunc(name, guard.BreaksLine) < 0
 }
 
-// specs returns the nearest specs/<name> from cwd up to the root of the work tree,
+// specs returns the nearest <dir>/<name> from cwd up to the root of the work tree,
 // or else that of the project. If a symbolic link leads into the work tree, cwd is
 // followed upwards as it is written first, then as it is resolved.
-func (p place) specs(top, name string) string {
+func (p place) specs(top, specs, name string) string {
 	for _, from := range []string{p.cwd, safefile.Resolve(p.cwd), p.root} {
 		for dir := from; inTree(top, dir); dir = filepath.Dir(dir) {
-			if candidate := filepath.Join(dir, "specs", name); paths.IsDir(candidate) {
+			if candidate := filepath.Join(dir, specs, name); paths.IsDir(candidate) {
 				return candidate
 			}
 			if dir == "/" {
@@ -80,7 +88,7 @@ func (p place) specs(top, name string) string {
 			}
 		}
 	}
-	return filepath.Join(p.root, "specs", name)
+	return filepath.Join(p.root, specs, name)
 }
 
 // inTree reports whether dir is the root of the work tree or below it.

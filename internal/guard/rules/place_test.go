@@ -70,7 +70,7 @@ func TestTheFeatureDirectory(t *testing.T) {
 		if cwd != "" {
 			cwd = filepath.Join(root, cwd)
 		}
-		rel, _ := filepath.Rel(root, findPlace(cwd, env(vars)).feature)
+		rel, _ := filepath.Rel(root, findPlace(cwd, env(vars), defaults).feature)
 		return rel
 	}
 	assert.Equal(t, "specs/foo", at(".", nil))
@@ -87,18 +87,18 @@ func TestTheFeatureDirectory(t *testing.T) {
 	assert.Equal(t, "src/plans/y", at("src", map[string]string{"PLANNING_FEATURE_DIR": "plans/y"}))
 	assert.Equal(t, "plans/y", at("src", map[string]string{"PLANNING_FEATURE_DIR": "plans/y", "CLAUDE_PROJECT_DIR": root}))
 	assert.Equal(t, "plans/y", at("", map[string]string{"PLANNING_FEATURE_DIR": "plans/y", "CLAUDE_PROJECT_DIR": root}), "without a cwd")
-	assert.Equal(t, root, findPlace("", env(map[string]string{"CLAUDE_PROJECT_DIR": root})).cwd, "relative paths begin at the project")
-	assert.Equal(t, root, findPlace("relative", env(map[string]string{"CLAUDE_PROJECT_DIR": root})).cwd)
-	assert.Empty(t, findPlace("", env(nil)).cwd)
-	assert.Empty(t, findPlace("", env(nil)).feature)
-	assert.Empty(t, findPlace("relative", env(nil)).feature)
-	assert.Empty(t, findPlace(root, env(map[string]string{"PATH": "/nowhere"})).feature, "without git")
+	assert.Equal(t, root, findPlace("", env(map[string]string{"CLAUDE_PROJECT_DIR": root}), defaults).cwd, "relative paths begin at the project")
+	assert.Equal(t, root, findPlace("relative", env(map[string]string{"CLAUDE_PROJECT_DIR": root}), defaults).cwd)
+	assert.Empty(t, findPlace("", env(nil), defaults).cwd)
+	assert.Empty(t, findPlace("", env(nil), defaults).feature)
+	assert.Empty(t, findPlace("relative", env(nil), defaults).feature)
+	assert.Empty(t, findPlace(root, env(map[string]string{"PATH": "/nowhere"}), defaults).feature, "without git")
 }
 
 func TestAFeatureDirectoryThatDoesNotExistYet(t *testing.T) {
 	root, env := onBranch(t, "feature/a/b", "src/")
-	assert.Equal(t, root+"/src/specs/a/b", findPlace(root+"/src", env(nil)).feature)
-	assert.Equal(t, root+"/specs/a/b", findPlace(root+"/src", env(map[string]string{"CLAUDE_PROJECT_DIR": root})).feature)
+	assert.Equal(t, root+"/src/specs/a/b", findPlace(root+"/src", env(nil), defaults).feature)
+	assert.Equal(t, root+"/specs/a/b", findPlace(root+"/src", env(map[string]string{"CLAUDE_PROJECT_DIR": root}), defaults).feature)
 }
 
 func TestTheSearchEndsAtTheWorkTree(t *testing.T) {
@@ -106,7 +106,7 @@ func TestTheSearchEndsAtTheWorkTree(t *testing.T) {
 	require.NoError(t, os.MkdirAll(outer+"/repo/.git", 0o755))
 	require.NoError(t, os.WriteFile(outer+"/repo/.git/HEAD", []byte("ref: refs/heads/feature/foo\n"), 0o644))
 	require.NoError(t, os.WriteFile(outer+"/git", []byte("#!/bin/sh\n"), 0o755))
-	place := findPlace(outer+"/repo/src", func(name string) string { return map[string]string{"PATH": outer}[name] })
+	place := findPlace(outer+"/repo/src", func(name string) string { return map[string]string{"PATH": outer}[name] }, defaults)
 	assert.Equal(t, outer+"/repo/src/specs/foo", place.feature)
 }
 
@@ -115,12 +115,12 @@ func TestASymbolicLinkIntoTheWorkTree(t *testing.T) {
 	require.NoError(t, os.MkdirAll(outer+"/repo/.git", 0o755))
 	require.NoError(t, os.WriteFile(outer+"/repo/.git/HEAD", []byte("ref: refs/heads/feature/foo\n"), 0o644))
 	require.NoError(t, os.WriteFile(outer+"/git", []byte("#!/bin/sh\n"), 0o755))
-	assert.Equal(t, outer+"/repo/specs/foo", findPlace(outer+"/link", getenv(map[string]string{"PATH": outer})).feature)
+	assert.Equal(t, outer+"/repo/specs/foo", findPlace(outer+"/link", getenv(map[string]string{"PATH": outer}), defaults).feature)
 }
 
 func TestOtherBranchesHaveNoFeature(t *testing.T) {
 	for _, branch := range []string{"main", "feature", "feature/", "feature/..", "feature/../../etc", "feature//etc", "features/x", "bugfix/feature/x"} {
 		root, env := onBranch(t, branch)
-		assert.Empty(t, findPlace(root, env(nil)).feature, branch)
+		assert.Empty(t, findPlace(root, env(nil), defaults).feature, branch)
 	}
 }

@@ -69,7 +69,7 @@ func TestAnEventCannotControlTheTerminal(t *testing.T) {
 func TestExplainingARuleChangesNothing(t *testing.T) {
 	root := tree(t, "state/", "feature/design.md")
 	state := root + "/feature/" + stateName
-	require.NoError(t, os.WriteFile(state, []byte("---\nphase: PLAN\n---\n"), 0o600))
+	require.NoError(t, os.WriteFile(state, []byte("---\nphase: RESEARCH\n---\n"), 0o600))
 	vars := map[string]string{"PLANNING_STATE_DIR": root + "/state", "PLANNING_FEATURE_DIR": root + "/feature", "CLAUDE_ENV_FILE": root + "/env.sh", "PLANNING_HOOKS_VERBOSE": "true"}
 	session := guard.SessionOf("s", getenv(vars))
 	require.NoError(t, os.WriteFile(BudgetFile(session), []byte(`{"session_total":1,"phase_total":1,"current_phase":"SETUP"}`), 0o600))

@@ -2,19 +2,14 @@ package rules
 
 import (
 	"cmp"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
-)
-
-// The workflow's own files in the feature directory.
-const (
-	stateName = ".planning-state.local.md"
-	lockName  = ".planning.lock"
-	auditName = ".planning-audit.log"
-	specName  = "spec.md"
 )
 
 // State is the content of the workflow's state file.
@@ -36,9 +31,13 @@ type Decision struct{ Key, Value string }
 // Gate is one entry of gate_results. Any field may be empty.
 type Gate struct{ Phase, Verdict, Status, Score string }
 
-// readState reads the state file of the feature directory.
+// readState reads the state file of the feature directory, once.
 func (c *call) readState() State {
-	s := readState(c.place.path(stateName))
+	if c.state == nil {
+		s := readState(c.place.path(c.config.Names.State))
+		c.state = &s
+	}
+	s := *c.state
 	switch {
 	case !s.Exists:
 		c.Fact("state file", "none")
@@ -63,13 +62,47 @@ func readState(path string) State {
 
 func stateOf(v frontmatter.Value) State {
 	s := State{Exists: true, Phase: scalar(v.At("phase")), Mode: scalar(v.At("mode"))}
-	for _, m := range v.At("user_decisions").Members() {
-		if !m.Value.Null() { // a key without a value is an open question
-			s.Decisions = append(s.Decisions, Decision{guard.OneLine(m.Key), guard.OneLine(m.Value.String())})
-		}
-	}
+	s.Decisions = decisionsOf(v.At("user_decisions"))
 	s.Gates = gatesOf(v.At("gate_results"))
 	return s
+}
+
+// decisionsOf reads a mapping from question to answer. The model also writes a list: of
+// such mappings, of mappings with a question and an answer under usual names, or of
+// texts.
+func decisionsOf(v frontmatter.Value) []Decision {
+	all := entriesOf(v)
+	for _, item := range v.Items() {
+		if question := member(item, "question", "key", "decision", "topic", "title", "name"); question != "" {
+			all = append(all, Decision{question, member(item, "answer", "value", "choice", "decision", "resolution", "selected")})
+		} else if text := scalar(item); text != "" {
+			question, answer, _ := strings.Cut(text, ": ")
+			all = append(all, Decision{question, answer})
+		} else {
+			all = append(all, entriesOf(item)...)
+		}
+	}
+	return all
+}
+
+func entriesOf(v frontmatter.Value) []Decision {
+	var all []Decision
+	for _, m := range v.Members() {
+		if !m.Value.Null() { // a key without a value is an open question
+			all = append(all, Decision{guard.OneLine(m.Key), guard.OneLine(m.Value.String())})
+		}
+	}
+	return all
+}
+
+// member returns the first of the members that is a scalar.
+func member(v frontmatter.Value, names ...string) string {
+	for _, name := range names {
+		if text := scalar(v.At(name)); text != "" {
+			return text
+		}
+	}
+	return ""
 }
 
 // scalar returns a scalar on one line, "" for a sequence or mapping.
@@ -98,7 +131,20 @@ func gateOf(v frontmatter.Value, phase string) Gate {
 	return Gate{Phase: phase, Verdict: scalar(v.At("verdict")), Status: scalar(v.At("status")), Score: scalar(v.At("score"))}
 }
 
-// has reports whether the gate's verdict or status is the given one.
-func (g Gate) has(verdict string) bool {
-	return strings.EqualFold(g.Verdict, verdict) || strings.EqualFold(g.Status, verdict)
+// failed reports whether the gate's verdict or status begins with one of the verdicts:
+// "RED - needs revision" is RED.
+func (g Gate) failed(verdicts []string) bool {
+	return slices.ContainsFunc(verdicts, func(verdict string) bool {
+		return beginsWith(g.Verdict, verdict) || beginsWith(g.Status, verdict)
+	})
+}
+
+// beginsWith reports whether the first words of a text are the given ones, in any case.
+func beginsWith(text, words string) bool {
+	text = strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	if len(text) < len(words) || !strings.EqualFold(text[:len(words)], words) {
+		return false
+	}
+	next, _ := utf8.DecodeRuneInString(text[len(words):])
+	return !unicode.IsLetter(next) && !unicode.IsDigit(next) && next != '_'
 }

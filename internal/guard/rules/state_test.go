@@ -24,7 +24,16 @@ func TestStateOf(t *testing.T) {
 	for _, text := range []string{"phase: [A]\n", "phase: {a: b}\n", "phase: ~\n", "phase:\n", "phase: \"\"\n", "x: y\n"} {
 		assert.Empty(t, parseState(t, text).Phase, text)
 	}
-	assert.Empty(t, parseState(t, "user_decisions: [a]\n").Decisions)
+	for text, want := range map[string][]Decision{
+		"[a]":                          {{"a", ""}},
+		"['Cache: Redis']":             {{"Cache", "Redis"}},
+		"[{question: A, answer: b}]":   {{"A", "b"}},
+		"[{key: A, value: b}, [x], 7]": {{"A", "b"}, {"7", ""}},
+		"[{Cache: Redis, DB: }]":       {{"Cache", "Redis"}},
+		"7":                            nil,
+	} {
+		assert.Equal(t, want, parseState(t, "user_decisions: "+text+"\n").Decisions, text)
+	}
 }
 
 func TestGates(t *testing.T) {
@@ -45,14 +54,27 @@ func TestQuestionsOf(t *testing.T) {
 		`{"question":"b"}`:                                                       {"b"},
 		`"x"`:                                                                    nil,
 	} {
-		assert.Equal(t, want, questionsOf(&event.Event{ToolInput: []byte(input)}), input)
+		var texts []string
+		for _, q := range questionsOf(&event.Event{ToolInput: []byte(input)}) {
+			texts = append(texts, q.text)
+		}
+		assert.Equal(t, want, texts, input)
 	}
 	assert.Empty(t, questionsOf(&event.Event{}))
 }
 
+// asking returns questions without options.
+func asking(texts ...string) []question {
+	var all []question
+	for _, text := range texts {
+		all = append(all, question{text: text})
+	}
+	return all
+}
+
 func TestH01QuotesEveryMatch(t *testing.T) {
 	s := State{Exists: true, Decisions: []Decision{{"Primary database", "PostgreSQL"}, {"Cache", "Redis"}}}
-	v := decideQuestions(s, []string{"Which cache?", "Which colour?", "Which primary database?", "Which font?"}, defaults)
+	v := decideQuestions(s, asking("Which cache?", "Which colour?", "Which primary database?", "Which font?"), defaults)
 	assert.Equal(t, "DENIED: This question overlaps with an immutable decision already made. Previous decision: 'Cache' -> 'Redis'. Do not re-ask. Use the cached answer. (overlap 1/1) "+
 		"DENIED: This question overlaps with an immutable decision already made. Previous decision: 'Primary database' -> 'PostgreSQL'. Do not re-ask. Use the cached answer. (overlap 2/2)"+
 		" Ask again with only: 'Which colour?'; 'Which font?'", v.Message)

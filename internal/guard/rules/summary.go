@@ -13,18 +13,6 @@ import (
 // replaces a text of about 10,000 or more by a reference to a file (fact 22).
 const maxContext = 9900
 
-// artifacts are the files that a workflow leaves, with the phase that makes them.
-var artifacts = []struct{ name, phase string }{
-	{"research.md", "RESEARCH"},
-	{"design.minimal.md", "ARCHITECTURE"},
-	{"design.clean.md", "ARCHITECTURE"},
-	{"design.pragmatic.md", "ARCHITECTURE"},
-	{"design.md", "ARCHITECTURE"},
-	{"plan.md", ""},
-	{"test-plan.md", ""},
-	{"tasks.md", ""},
-}
-
 // snapshot is everything that the summary tells.
 type snapshot struct {
 	state State
@@ -33,15 +21,15 @@ type snapshot struct {
 }
 
 func (c *call) snapshot(state State) snapshot {
-	s := snapshot{state: state, lock: readLock(c.place.path(lockName))}
-	for _, a := range artifacts {
-		if !paths.IsFile(c.place.path(a.name)) {
+	s := snapshot{state: state, lock: c.readLock()}
+	for _, a := range c.config.Artifacts {
+		if !paths.IsFile(c.place.path(a.Name)) {
 			continue
 		}
-		if a.phase != "" {
-			a.name += " (" + a.phase + ")"
+		if a.Value != "" {
+			a.Name += " (" + a.Value + ")"
 		}
-		s.files = append(s.files, a.name)
+		s.files = append(s.files, a.Name)
 	}
 	return s
 }

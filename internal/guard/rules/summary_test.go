@@ -17,8 +17,8 @@ func TestASummaryIsBounded(t *testing.T) {
 		s.state.Decisions = append(s.state.Decisions, Decision{fmt.Sprint(i, strings.Repeat("😀", 80)), strings.Repeat("😀", 200)})
 		s.state.Gates = append(s.state.Gates, Gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 200), Score: "1"})
 	}
-	for _, a := range artifacts {
-		s.files = append(s.files, a.name)
+	for _, a := range defaults.Artifacts {
+		s.files = append(s.files, a.Name)
 	}
 	s.lock = lockFile{exists: true, owner: strings.Repeat("o", 300)}
 	text := s.summary(maxContext)

@@ -30,10 +30,10 @@ func TestTheTableOfH01(t *testing.T) {
 	missing.Exists = false
 	broken := decided
 	broken.Err = errors.New("broken")
-	again, other := []string{"Which primary database?"}, []string{"Which font?"}
+	again, other := asking("Which primary database?"), asking("Which font?")
 	for _, c := range []struct {
 		state     State
-		questions []string
+		questions []question
 		row       int
 		refuses   bool
 	}{
@@ -99,10 +99,10 @@ func TestTheTableOfH05(t *testing.T) {
 		{checkpointFacts{isState: true, previous: "SETUP"}, 2, nil},
 		{checkpointFacts{isState: true, phase: "PLAN", previous: "PLAN"}, 4, nil},
 		{checkpointFacts{isState: true, phase: "A | B", previous: "A / B"}, 4, nil},
-		{checkpointFacts{isState: true, phase: "PLAN", previous: noPhase, mode: "m", session: "s"}, 5, &transition{noPhase, "PLAN", "m", "s"}},
+		{checkpointFacts{isState: true, phase: "PLAN", previous: noPhase, mode: "m", session: "s"}, 6, &transition{noPhase, "PLAN", "m", "s"}},
 		{checkpointFacts{isState: true, phase: "A → B", previous: "A"}, 5, &transition{from: "A", to: "A -> B"}},
 	} {
-		v, step := c.facts.decide()
+		v, step := c.facts.decide(defaults)
 		assert.Equal(t, c.row, v.Row)
 		assert.Equal(t, c.step, step)
 		assert.False(t, refuses(v))
@@ -118,7 +118,7 @@ type checkpointing struct {
 
 func newCheckpointing(t *testing.T) checkpointing {
 	feature, dir := t.TempDir(), t.TempDir()
-	vars := map[string]string{"PLANNING_STATE_DIR": dir}
+	vars := map[string]string{"PLANNING_STATE_DIR": dir, "PLANNING_FEATURE_DIR": feature}
 	state := filepath.Join(feature, stateName)
 	return checkpointing{
 		vars: vars, state: state, audit: filepath.Join(feature, auditName),
@@ -135,22 +135,25 @@ func (c checkpointing) enter(t *testing.T, phase string) string {
 }
 
 func TestTheWrittenFileIsNamedByTheInputOrElseTheResponse(t *testing.T) {
-	root := tree(t, "a/", "b/", "other.md")
+	root := tree(t, "a/", "b/", "other.md", "link -> a")
 	for _, dir := range []string{"a", "b"} {
-		require.NoError(t, os.WriteFile(filepath.Join(root, dir, stateName), []byte("phase: "+dir+"\n"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(root, dir, stateName), []byte("phase: PLAN\n"), 0o600))
 	}
 	for fields, want := range map[string]string{
-		`"tool_input":{"file_path":"a/%[1]s"}`:                                        "UNKNOWN → a",
-		`"tool_input":{},"tool_response":{"filePath":"b/%[1]s"}`:                      "UNKNOWN → b",
-		`"tool_input":{"file_path":"a/%[1]s"},"tool_response":{"filePath":"b/%[1]s"}`: "UNKNOWN → a",
-		`"tool_input":{"file_path":"other.md"}`:                                       "Not a state file",
-		`"tool_input":{"file_path":"missing/%[1]s"}`:                                  "Not a state file",
-		`"tool_input":{}`: "Not a state file",
+		`"tool_input":{"file_path":"a/%[1]s"}`:                                        "UNKNOWN → PLAN",
+		`"tool_input":{"file_path":"link/%[1]s"}`:                                     "UNKNOWN → PLAN",
+		`"tool_input":{},"tool_response":{"filePath":"a/%[1]s"}`:                      "UNKNOWN → PLAN",
+		`"tool_input":{"file_path":"a/%[1]s"},"tool_response":{"filePath":"b/%[1]s"}`: "UNKNOWN → PLAN",
+		`"tool_input":{"file_path":"b/%[1]s"},"tool_response":{"filePath":"a/%[1]s"}`: "Not the state file",
+		`"tool_input":{"file_path":"b/%[1]s"}`:                                        "Not the state file",
+		`"tool_input":{"file_path":"other.md"}`:                                       "Not the state file",
+		`"tool_input":{"file_path":"missing/%[1]s"}`:                                  "Not the state file",
+		`"tool_input":{}`: "Not the state file",
 	} {
 		if strings.Contains(fields, "%") {
 			fields = fmt.Sprintf(fields, stateName)
 		}
-		assert.Contains(t, explain(t, "H05", fmt.Sprintf(`{"session_id":"s","cwd":%q,%s}`, root, fields), nil).Detail, want, fields)
+		assert.Contains(t, explain(t, "H05", fmt.Sprintf(`{"session_id":"s","cwd":%q,%s}`, root, fields), map[string]string{"PLANNING_FEATURE_DIR": "a"}).Detail, want, fields)
 	}
 }
 
@@ -220,7 +223,7 @@ func TestTheTableOfH06AndH12(t *testing.T) {
 		state State
 		row   int
 	}{{missing, 1}, {broken, 2}, {inPhase("PLAN"), 3}} {
-		v := snapshot{state: c.state}.decide("WORD", "lead\n")
+		v := snapshot{state: c.state}.decide(1, "WORD", "lead\n")
 		assert.Equal(t, c.row, v.Row)
 		assert.Equal(t, c.row == 3, strings.HasPrefix(v.Message, "lead\n<planning-state>\nphase: PLAN\n"), v.Message)
 	}
@@ -229,7 +232,7 @@ func TestTheTableOfH06AndH12(t *testing.T) {
 		long.Gates = append(long.Gates, Gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 90)})
 	}
 	lead := strings.Repeat("x", 500)
-	assert.LessOrEqual(t, units(snapshot{state: long}.decide("WORD", lead).Message), maxContext)
+	assert.LessOrEqual(t, units(snapshot{state: long}.decide(1, "WORD", lead).Message), maxContext)
 }
 
 func TestTheTableOfH09(t *testing.T) {
@@ -308,18 +311,23 @@ func TestTheFirstRowsOfH11(t *testing.T) {
 		facts stopFacts
 		row   int
 	}{
-		{stopFacts{State{}, true, "stop"}, 1},
-		{stopFacts{inPhase("PLAN"), true, "stop"}, 2},
-		{stopFacts{inPhase("PLAN"), false, "stop"}, 3},
-		{stopFacts{unreadable, false, "stop"}, 3},
+		{stopFacts{running: true, held: foreign, lastText: "stop", known: true}, 1},
+		{stopFacts{state: inPhase("PLAN"), running: true, held: foreign, lastText: "stop", known: true}, 2},
+		{stopFacts{state: inPhase("PLAN"), held: foreign, lastText: "stop", known: true}, 3},
+		{stopFacts{state: inPhase("PLAN"), held: stale, lastText: "stop", known: true}, 3},
+		{stopFacts{state: inPhase("PLAN"), held: mine, lastText: "stop", known: true}, 4},
+		{stopFacts{state: unreadable, lastText: "stop", known: true}, 4},
+		{stopFacts{state: inPhase("PLAN"), held: damaged}, 4},
 	} {
 		v, ok := c.facts.decide(defaults)
 		assert.True(t, ok)
 		assert.Equal(t, c.row, v.Row)
 		assert.False(t, refuses(v))
 	}
-	_, ok := stopFacts{inPhase("PLAN"), false, "go on"}.decide(defaults)
-	assert.False(t, ok)
+	for _, held := range []ownership{free, mine, damaged} {
+		_, ok := stopFacts{state: inPhase("PLAN"), held: held, lastText: "go on", known: true}.decide(defaults)
+		assert.False(t, ok, held)
+	}
 }
 
 func TestTheTableOfH11a(t *testing.T) {
@@ -328,24 +336,24 @@ func TestTheTableOfH11a(t *testing.T) {
 		phase   string
 		missing []string
 		row     int
-	}{{"completion", missing, 4}, {"PLAN", missing, 5}, {"", missing, 5}, {"PLAN", nil, 6}} {
+	}{{"completion", missing, 5}, {"PLAN", missing, 6}, {"", missing, 6}, {"PLAN", nil, 7}} {
 		v := decideArtifacts(c.phase, c.missing, defaults)
 		assert.Equal(t, c.row, v.Row)
-		assert.Equal(t, c.row == 5, refuses(v), c)
+		assert.Equal(t, c.row == 6, refuses(v), c)
 	}
 	assert.Equal(t, "Planning incomplete (phase: unknown). Missing required artifacts: plan.md, tasks.md. Continue workflow to generate these artifacts before stopping.", decideArtifacts("", missing, defaults).Message)
 }
 
 func TestTheTableOfH11b(t *testing.T) {
-	red := []Gate{{Verdict: "green", Status: "red"}, {Phase: "8", Verdict: "RED"}, {Phase: "9", Verdict: "PASS"}}
+	red := []Gate{{Verdict: "green", Status: "red"}, {Phase: "8", Verdict: "RED - needs revision"}, {Phase: "7", Verdict: "not RED", Status: "REDUCED"}, {Phase: "9", Verdict: "PASS"}}
 	for _, c := range []struct {
 		phase string
 		gates []Gate
 		row   int
-	}{{"COMPLETION", red, 4}, {"", red, 4}, {"", nil, 5}, {"PLAN", nil, 6}, {"completion", nil, 7}} {
+	}{{"COMPLETION", red, 5}, {"", red, 5}, {"", nil, 6}, {"FINISHED", nil, 7}, {"test-strategy", nil, 8}, {"completion", nil, 9}} {
 		v := decideWorkflow(State{Exists: true, Phase: c.phase, Gates: c.gates}, defaults)
 		assert.Equal(t, c.row, v.Row)
-		assert.Equal(t, c.row == 4 || c.row == 6, refuses(v), c)
+		assert.Equal(t, c.row == 5 || c.row == 7 || c.row == 8, refuses(v), c)
 	}
 	assert.Equal(t, "Validation failed (RED) at PLAN, 8", decideWorkflow(State{Exists: true, Phase: "PLAN", Gates: red}, defaults).Detail)
 	assert.Equal(t, "Validation failed (RED) at unknown, 8", decideWorkflow(State{Exists: true, Gates: red}, defaults).Detail)
@@ -357,7 +365,7 @@ func TestTheTableOfH13(t *testing.T) {
 		state     State
 		row       int
 	}{{false, inPhase("PLAN"), 1}, {true, State{}, 1}, {true, unreadable, 1}, {true, inPhase("PLAN"), 2}} {
-		v := environmentFacts{branch: "main", continued: c.continued, snapshot: snapshot{state: c.state}}.decide()
+		v := environmentFacts{branch: "main", continued: c.continued, snapshot: snapshot{state: c.state}}.verdict()
 		assert.Equal(t, c.row, v.Row)
 		assert.Equal(t, c.row == 2, strings.Contains(v.Message, "\n<planning-state>\nphase: PLAN\n"), v.Message)
 	}
@@ -368,7 +376,7 @@ func TestTheEnvironmentIsBounded(t *testing.T) {
 	for i := range 200 {
 		facts.snapshot.state.Gates = append(facts.snapshot.state.Gates, Gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 90)})
 	}
-	message := facts.decide().Message
+	message := facts.verdict().Message
 	assert.LessOrEqual(t, units(message), maxContext)
 	assert.Contains(t, message, "branch="+strings.Repeat("b", 300)+", feature_dir=/"+strings.Repeat("f", 4095)+", ")
 	assert.Contains(t, message, "</planning-state>")
@@ -377,10 +385,10 @@ func TestTheEnvironmentIsBounded(t *testing.T) {
 func TestTheConstitutionIsFoundInTheProjectOrBesideTheFeature(t *testing.T) {
 	for name, want := range map[string]bool{"project/specs/constitution.md": true, "plans/constitution.md": true, "project/constitution.md": false, "plans/x/constitution.md": false} {
 		root := tree(t, name, "project/", "plans/x/")
-		assert.Equal(t, want, place{root: root + "/project", feature: root + "/plans/x"}.hasConstitution(), name)
+		assert.Equal(t, want, place{root: root + "/project", feature: root + "/plans/x"}.hasConstitution(defaults), name)
 	}
 	t.Chdir(tree(t, "constitution.md"))
-	assert.False(t, place{root: "/nowhere"}.hasConstitution(), "without a feature directory")
+	assert.False(t, place{root: "/nowhere"}.hasConstitution(defaults), "without a feature directory")
 }
 
 func TestAnEnvironmentFileThatCannotBeWrittenIsLogged(t *testing.T) {

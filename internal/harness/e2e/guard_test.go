@@ -26,15 +26,25 @@ type planning struct {
 }
 
 // newPlanning creates a project whose workflow is in the phase; it has not started if
-// the phase is empty.
+// the phase is empty. The guards bind everywhere.
 func newPlanning(t *testing.T, phase string) planning {
+	t.Helper()
+	p := newInstalled(t, "feature/foo")
+	p.Env["PLANNING_BINDS"] = "always"
+	if phase != "" {
+		p.enter(phase)
+	}
+	return p
+}
+
+// newInstalled creates a project on a branch, with the plugin and its defaults.
+func newInstalled(t *testing.T, branch string) planning {
 	t.Helper()
 	p := planning{realclient.New(t), t}
 	p.Env["PLANNING_STATE_DIR"] = p.Path("state")
-	require.NoError(t, os.Mkdir(p.Path("state"), 0o700))
 	for _, command := range [][]string{
 		{fsmtx, "plugin", "--with", "planning", "--name", "product-planning", p.Path("plugin")},
-		{"git", "init", "-q", "-b", "feature/foo", p.Project},
+		{"git", "init", "-q", "-b", branch, p.Project},
 	} {
 		out := p.Command("", command[0], command[1:]...)
 		require.Zero(t, out.Code, out)
@@ -42,10 +52,8 @@ func newPlanning(t *testing.T, phase string) planning {
 	for _, name := range []string{"tech-lead", "qa-strategist", "researcher"} {
 		p.Write("plugin/agents/"+name+".md", "---\nname: "+name+"\ndescription: plays the "+name+"\n---\nDo your part.\n")
 	}
+	p.Write("plugin/commands/plan.md", "---\ndescription: plans a feature\n---\nPlan it: $ARGUMENTS\n")
 	p.Write("project/specs/foo/README.md", "# Foo\n")
-	if phase != "" {
-		p.enter(phase)
-	}
 	return p
 }
 
@@ -90,7 +98,7 @@ func TestTheModelSeesTheReasonOfARefusal(t *testing.T) {
 	const frozen = "DENIED: spec.md is immutable after planning has started (current phase: COMPLETION). Modifying it would invalidate all downstream artifacts. If requirements changed, abort planning and restart."
 	for _, c := range []struct{ name, file, lock, message string }{
 		{"H02", "plan.md", "", noLock},
-		{"H02, another session's lock", "plan.md", "another", "DENIED: Planning lock owned by another session (another). Wait for lock release or delete stale lock."},
+		{"H02, another session's lock", "plan.md", "another", "DENIED: Planning lock owned by another session (another). Wait for lock release or delete stale lock. The lock is "},
 		{"H04", "spec.md", "mine", frozen},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -107,7 +115,7 @@ func TestTheModelSeesTheReasonOfARefusal(t *testing.T) {
 			result, ok := r.Result("write")
 			require.True(t, ok)
 			assert.True(t, result.IsError)
-			assert.Equal(t, "PreToolUse:Write hook error: "+c.message, result.Text)
+			assert.True(t, strings.HasPrefix(result.Text, "PreToolUse:Write hook error: "+c.message), result.Text)
 			assert.NoFileExists(t, p.Path("project/specs/foo/"+c.file))
 		})
 	}

@@ -1,0 +1,49 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+func newGuardUnlock(s terminal.Streams) *cobra.Command {
+	var session string
+	c := &cobra.Command{
+		Use:   "unlock [--session ID]",
+		Short: "Remove the planning lock of the feature",
+		Long: "unlock removes the planning lock of the feature whose branch is checked out here, or of\n" +
+			"PLANNING_FEATURE_DIR, so that another session can plan. It says who held the lock, and for how long\n" +
+			"nothing was seen of that session. With --session the lock is removed only if that session holds it.",
+		Example: example("fsmtx guard unlock", "fsmtx guard unlock --session 0d4f8f5e-3f0a-4b7e-9a61-8f1f5f0f4d11"),
+		Args:    noArguments,
+		RunE: func(c *cobra.Command, _ []string) error {
+			here, err := os.Getwd()
+			if err != nil {
+				return err
+			}
+			done, err := rules.Unlock(here, session, s.Env)
+			if err != nil {
+				return &exit{exitNo, err, unlockHint(err)}
+			}
+			_, err = fmt.Fprintln(s.Out, done)
+			return err
+		},
+	}
+	c.Flags().StringVar(&session, "session", "", "remove the lock only if the session with this `ID` holds it")
+	return c
+}
+
+func unlockHint(err error) string {
+	switch {
+	case errors.Is(err, rules.ErrNoFeature):
+		return "run it in the project, on the feature's branch, or set PLANNING_FEATURE_DIR"
+	case errors.Is(err, rules.ErrOtherOwner):
+		return "without --session the lock is removed whoever holds it"
+	}
+	return ""
+}

@@ -1,0 +1,53 @@
+package rules
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/guard/paths"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// maxNamed bounds how many files are read for one answer.
+const maxNamed = 5
+
+// withNamedFiles returns an agent's answer together with the documents of the feature
+// directory that it names: an agent may write its work into a file and answer with the
+// file's name.
+func (c *call) withNamedFiles(answer string) string {
+	if c.place.feature == "" || !strings.Contains(answer, ".md") {
+		return answer
+	}
+	all := []string{answer}
+	for _, path := range c.named(answer) {
+		text, err := readText(path, maxDocument)
+		if err != nil {
+			continue // what cannot be read is as good as not written
+		}
+		c.Fact("named file", path)
+		all = append(all, text)
+	}
+	return strings.Join(all, "\n\n")
+}
+
+// named returns the existing documents below the feature directory that a text names,
+// by a path from there, from cwd or from the project, or by an absolute one.
+func (c *call) named(text string) []string {
+	feature := safefile.Resolve(c.place.feature)
+	var found []string
+	for _, name := range regexp.MustCompile(`[\w@./~-]+\.md\b`).FindAllString(text, 50) {
+		for _, base := range []string{c.place.feature, c.place.cwd, c.place.root} {
+			path := safefile.Resolve(paths.Absolute(name, base))
+			if _, inside := paths.Within(feature, path); inside && paths.HasContent(path) && !slices.Contains(found, path) {
+				found = append(found, filepath.Clean(path))
+				break
+			}
+		}
+		if len(found) == maxNamed {
+			break
+		}
+	}
+	return found
+}
