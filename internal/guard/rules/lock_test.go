@@ -97,7 +97,7 @@ func TestALockIsStaleWithoutASignOfLife(t *testing.T) {
 }
 
 func TestAgesAreSaidAsPeopleSayThem(t *testing.T) {
-	for age, want := range map[time.Duration]string{0: "0 s", 119 * time.Second: "119 s", 3 * time.Minute: "3 min", 5 * time.Hour: "5 h", 72 * time.Hour: "3 days"} {
+	for age, want := range map[time.Duration]string{0: "less than a minute", 119 * time.Second: "a minute", 3 * time.Minute: "3 min", 5 * time.Hour: "5 h", 72 * time.Hour: "3 days"} {
 		assert.Equal(t, want, ageText(age))
 	}
 }

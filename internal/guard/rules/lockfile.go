@@ -122,8 +122,10 @@ func (l lockFile) remedy() string {
 // ageText returns a duration as people say it.
 func ageText(d time.Duration) string {
 	switch {
+	case d < time.Minute:
+		return "less than a minute"
 	case d < 2*time.Minute:
-		return fmt.Sprintf("%d s", int(d.Seconds()))
+		return "a minute"
 	case d < 2*time.Hour:
 		return fmt.Sprintf("%d min", int(d.Minutes()))
 	case d < 48*time.Hour:
