@@ -21,7 +21,8 @@ type Place struct {
 
 // Find returns the repository that contains dir, an absolute path. getenv returns
 // PATH and GIT_DIR. Find returns false outside a repository, without the git
-// program, and if neither git's files nor git give the branch.
+// program, if neither git's files nor git give the branch, and if something else than
+// a file is in the place of one.
 func Find(dir string, getenv func(string) string) (Place, bool) {
 	git := findGit(getenv("PATH"))
 	real, err := filepath.EvalSymlinks(dir)
@@ -35,6 +36,8 @@ func Find(dir string, getenv func(string) string) (Place, bool) {
 		switch branch, err := readBranch(filepath.Join(top, ".git")); {
 		case err == nil:
 			return Place{branch, top}, true
+		case errors.Is(err, safefile.ErrNotRegular):
+			return Place{}, false // git would wait for a FIFO for ever
 		case !errors.Is(err, fs.ErrNotExist):
 			return askGit(git, real)
 		}

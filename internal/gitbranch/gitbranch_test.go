@@ -154,8 +154,24 @@ func TestAFIFOIsNotReadFrom(t *testing.T) {
 		require.NoError(t, syscall.Mkfifo(path, 0o600))
 		_, ok := Find(top, getenv)
 		assert.False(t, ok, name)
-		assert.FileExists(t, ran, name)
+		assert.NoFileExists(t, ran, "git would hang on it")
 	}
+}
+
+func TestARebaseIsOnItsBranch(t *testing.T) {
+	getenv, ran := machine(t)
+	for _, state := range []string{"rebase-merge", "rebase-apply"} {
+		top := tempDir(t)
+		write(t, commit+"\n", top, ".git", "HEAD")
+		write(t, "refs/heads/feature/x\n", top, ".git", state, "head-name")
+		place, ok := Find(top, getenv)
+		assert.True(t, ok)
+		assert.Equal(t, Place{"feature/x", top}, place)
+		write(t, "detached HEAD\n", top, ".git", state, "head-name")
+		place, _ = Find(top, getenv)
+		assert.Equal(t, Detached, place.Branch, "a rebase of no branch")
+	}
+	assert.NoFileExists(t, ran)
 }
 
 // TestAgreesWithGit compares with the real program.

@@ -4,6 +4,9 @@ import (
 	"os"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
@@ -26,7 +29,7 @@ func ResetRule(s Session, r Rule) (done []string, err error) {
 	if err != nil {
 		return done, err
 	}
-	blocked, err := zero(s.Blocks(), func(name string) bool { return strings.HasPrefix(name, r.ID+":") })
+	blocked, err := forget(s.Blocks(), r.ID+":")
 	if blocked {
 		done = append(done, "consecutive blocks")
 	}
@@ -74,6 +77,28 @@ func zero(path string, named func(string) bool) (changed bool, err error) {
 			}
 		}
 		return next, nil
+	})
+	return changed, err
+}
+
+// forget removes the members of a file whose names have the prefix, and reports whether
+// they held anything.
+func forget(path, prefix string) (changed bool, err error) {
+	if !present(path) {
+		return false, nil
+	}
+	err = statefile.Update(path, LockWait, func(old []byte) ([]byte, error) {
+		c := parseCounters(old)
+		for name := range c {
+			if strings.HasPrefix(name, prefix) {
+				changed = changed || c.get(name) > 0 || c.text(name) != ""
+				delete(c, name)
+			}
+		}
+		if !changed {
+			return nil, nil
+		}
+		return json.Marshal(c, json.Deterministic(true), jsonx.Tolerant)
 	})
 	return changed, err
 }

@@ -88,7 +88,7 @@ func compare(asked subject, d Decision, t thresholds) (m match, same bool) {
 	case m.overlap == 0:
 		// Only the value: "Shall we take PostgreSQL?"
 		named := common(asked.words, value)
-		return m, novel == 0 && named > 0 && named == len(value) && len(asked.answers) == 0 && !isYesOrNo(d.Value)
+		return m, novel == 0 && named > 0 && named == len(value) && !isYesOrNo(d.Value)
 	case m.overlap == len(key):
 		return m, novel == 0
 	}

@@ -1,0 +1,219 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// Ordinary sessions with the plugin installed and its defaults: the guards deny, block,
+// inject and write nothing. internal/guard/rules has a longer table; here the client
+// decides what the guards are given.
+
+// guarded lets the model use the research server, and returns the arguments for it.
+func (p planning) researching() []string {
+	p.Write("project/research.sh", research)
+	p.Write("project/mcp.json", `{"mcpServers": {"context7": {"command": "sh", "args": ["`+p.Path("project/research.sh")+`"]}}}`)
+	return []string{"--mcp-config", p.Path("project/mcp.json"), "--strict-mcp-config"}
+}
+
+const researchTool = "mcp__context7__query"
+
+// calls returns so many different research calls.
+func calls(n int) []Block {
+	var all []Block
+	for i := range n {
+		all = append(all, Call(fmt.Sprint("call", i), researchTool, map[string]any{"q": i}))
+	}
+	return all
+}
+
+// silent checks that no guard said anything, and that none has written a file.
+func (p planning) silent(r *realclient.Run) {
+	p.t.Helper()
+	guards := 0
+	for _, h := range r.Hooks {
+		if strings.Contains(h.Stdout+h.Stderr, "DENIED") || strings.Contains(h.Stdout, "planning") || strings.Contains(h.Stdout, "Planning") || h.ExitCode != 0 {
+			p.t.Errorf("%s: exit code %d: %s%s", h.Name, h.ExitCode, h.Stdout, h.Stderr)
+		}
+		guards++
+	}
+	require.Positive(p.t, guards)
+	assert.NoDirExists(p.t, p.Path("state"))
+	exported, err := filepath.Glob(filepath.Join(p.Home, ".claude/session-env/*/*"))
+	require.NoError(p.t, err)
+	for _, file := range exported {
+		data, err := os.ReadFile(file)
+		require.NoError(p.t, err)
+		assert.NotContains(p.t, string(data), "PLANNING_", file)
+	}
+}
+
+func TestAnOrdinarySessionOnMainIsLeftAlone(t *testing.T) {
+	p := newInstalled(t, "main")
+	p.Allow = append(p.Allow, researchTool)
+
+	r := p.ask(Script{
+		Main: []Turn{
+			Do(LoadTools("load", researchTool)),
+			Do(calls(12)...),
+			Do(Agent("agent", "product-planning:researcher", "look it up")),
+			Do(Call("write", "Write", map[string]any{"file_path": p.Path("project/specs/login/login.spec.ts"), "content": "x"})),
+			Say("Done. Anything else?"),
+		},
+		Agents: map[string][]Turn{"look it up": {Say("found it")}},
+	}, "what does this do?", p.researching()...)
+
+	p.silent(r)
+	for _, c := range calls(12) {
+		assert.Contains(t, r.Text(c.ID), "THE-ANSWER")
+	}
+	assert.FileExists(t, p.Path("project/specs/login/login.spec.ts"))
+	assert.Len(t, r.Exchanges(Subagent), 1)
+
+	p.silent(p.ask(Script{Main: []Turn{Say("Yes.")}}, "and stop words?"))
+}
+
+func TestAnOrdinarySessionOnAFeatureBranchIsLeftAlone(t *testing.T) {
+	p := newInstalled(t, "feature/foo")
+	edit := func(id, name string) []Turn {
+		return []Turn{
+			Do(Call(id+"-read", "Read", map[string]any{"file_path": p.Path("project/specs/foo/" + name)})),
+			Do(Call(id, "Edit", map[string]any{"file_path": p.Path("project/specs/foo/" + name), "old_string": "[ ]", "new_string": "[x]"})),
+		}
+	}
+	p.Write("project/specs/foo/login.spec.ts", "[ ]")
+	r := p.ask(Script{Main: append(edit("test", "login.spec.ts"), Say("done"))}, "mend the test")
+	p.silent(r)
+	assert.Equal(t, "[x]", read(t, p.Sandbox, "project/specs/foo/login.spec.ts"))
+
+	// After a completion, in another session.
+	p.enter("COMPLETION")
+	p.Write("project/specs/foo/tasks.md", "- [ ] [T001] a\n")
+	p.Session = realclient.NewSession()
+	r = p.ask(Script{Main: append(edit("tick", "tasks.md"), p.writing("spec.md", "spec"), Say("done"))}, "tick the box")
+	p.silent(r)
+	assert.Contains(t, read(t, p.Sandbox, "project/specs/foo/tasks.md"), "[x]")
+	assert.FileExists(t, p.Path("project/specs/foo/spec.md"))
+}
+
+func (p planning) writing(name, id string) Turn { return Do(p.write(id, name)) }
+
+// A second session asks a plain question while the first one plans.
+func TestASecondSessionIsAnswered(t *testing.T) {
+	p := newInstalled(t, "feature/foo")
+	p.enter("ARCHITECTURE")
+	p.Write("project/specs/foo/.planning.lock", `{"session_id": "the-planner"}`)
+
+	r := p.ask(Script{Main: []Turn{Say("It is in login.ts.")}}, "where is the login?")
+
+	assert.Equal(t, "It is in login.ts.", r.Final)
+	for _, h := range r.Ran("Stop") {
+		assert.Zero(t, h.ExitCode)
+	}
+}
+
+// AC7: a plan from its command to its completion, over several turns: the guards refuse
+// what breaks the rules and nothing else, the user is asked and answers, and afterwards
+// the session is an ordinary one.
+func TestAC7APlanOverSeveralTurns(t *testing.T) {
+	p := newInstalled(t, "feature/foo")
+	p.Allow = append(p.Allow, researchTool)
+	state := func(id, phase string) Turn {
+		return Do(Call(id, "Bash", map[string]any{"description": id, "command": "cat > specs/foo/.planning-state.local.md <<'E'\n---\nphase: " + phase + "\nmode: standard\nuser_decisions:\n  \"Primary database\": \"PostgreSQL\"\n---\nE"}))
+	}
+	touch := func(id, phase string) Turn {
+		return Do(Call(id, "Write", map[string]any{"file_path": p.Path("project/specs/foo/.planning-state.local.md"), "content": "---\nphase: " + phase + "\nmode: standard\nuser_decisions:\n  \"Primary database\": \"PostgreSQL\"\n---\n"}))
+	}
+	bash := func(id, command string) Turn { return Do(Bash(id, command)) }
+
+	// The command starts the planning: there is no lock yet.
+	r := p.ask(Script{Main: []Turn{
+		Do(p.write("early", "plan.md")),
+		Do(Call("lock", "Write", map[string]any{"file_path": p.Path("project/specs/foo/.planning.lock"), "content": `{"session_id": "` + p.Session + `"}`})),
+		touch("setup", "SETUP"),
+		Do(p.write("spec", "spec.md")),
+		Do(LoadTools("load", researchTool)),
+		touch("research", "RESEARCH"),
+		Do(calls(2)...),
+		Do(p.write("frozen", "spec.md")),
+		Say("Which colour should the button have?"), // blocked: it may go on without
+		Say("I cannot go on. Which colour should the button have?"),
+	}}, "/product-planning:plan emergency-stop button", p.researching()...)
+	assert.Contains(t, r.Text("early"), "No planning lock acquired")
+	assert.NotContains(t, r.Text("lock")+r.Text("setup")+r.Text("spec"), "DENIED")
+	assert.Contains(t, r.Text("call0"), "THE-ANSWER")
+	assert.Contains(t, r.Text("frozen"), "spec.md is immutable")
+	assert.Equal(t, "I cannot go on. Which colour should the button have?", r.Final, "the question reaches the user")
+
+	// The user answers; the plan moves, is blocked while it moves, and is completed.
+	r = p.ask(Script{Main: []Turn{
+		touch("architecture", "ARCHITECTURE"),
+		bash("design", "echo x > specs/foo/design.md"),
+		Say("The design is there."),
+		bash("plan", "echo x > specs/foo/plan.md"),
+		Say("The plan is there."),
+		bash("tests", "echo x > specs/foo/test-plan.md"),
+		Say("The test plan is there."),
+		bash("tasks", "echo x > specs/foo/tasks.md"),
+		Say("The tasks are there."),
+		touch("completion", "COMPLETION"),
+		Say("Complete."),
+	}}, "red", p.researching()...)
+	assert.Equal(t, "Complete.", r.Final)
+	log := read(t, p.Sandbox, "state/planning-hooks-"+p.Session+".log")
+	assert.NotContains(t, log, "giving up")
+	assert.NotContains(t, log, "ERROR")
+	audit := read(t, p.Sandbox, "project/specs/foo/.planning-audit.log")
+	assert.Equal(t, 4, strings.Count(audit, "CHECKPOINT: "))
+	assert.Contains(t, audit, "ARCHITECTURE → COMPLETION")
+
+	// Afterwards the session is an ordinary one.
+	r = p.ask(Script{Main: []Turn{Do(LoadTools("load", researchTool)), Do(calls(12)...), Do(p.write("again", "spec.md")), Say("done")}}, "now the code", p.researching()...)
+	assert.NotContains(t, r.Text("again")+r.Text("call11"), "DENIED")
+	for _, h := range append(r.Ran("UserPromptSubmit"), r.Ran("Stop")...) {
+		assert.Zero(t, h.ExitCode)
+		assert.NotContains(t, h.Stdout, "planning-state")
+	}
+	_ = state
+}
+
+// A session that was forked from the planner is told that the lock is another's, and is
+// not asked to produce what it must not write.
+func TestAForkIsNotHeld(t *testing.T) {
+	p := newInstalled(t, "feature/foo")
+	p.enter("ARCHITECTURE")
+	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
+	p.ask(Script{Main: []Turn{Say("stopped")}}, "stop")
+
+	planner := p.Session
+	p.Session = realclient.NewSession()
+	r := p.Try(Script{Main: []Turn{Do(p.write("write", "plan.md")), Say("done")}}, "write the plan", "--plugin-dir", p.Path("plugin"), "--resume", planner, "--fork-session")
+
+	require.Empty(t, r.Faults(), "H11 lets it end")
+	assert.Contains(t, r.Text("write"), "owned by another session ("+planner+")")
+	assert.Contains(t, r.Text("write"), "fsmtx guard unlock --session "+planner)
+}
+
+// AC6: the client prints with --debug what the hooks were given and what they answered.
+func TestAC6DebugShowsTheGuards(t *testing.T) {
+	p := newInstalled(t, "feature/foo")
+	p.enter("ARCHITECTURE")
+	p.Write("project/specs/foo/.planning.lock", `{"session_id": "another"}`)
+
+	p.ask(Script{Main: []Turn{Do(p.write("write", "plan.md")), Say("done")}}, "go", "--debug-file", p.Path("debug.txt"))
+
+	log := read(t, p.Sandbox, "debug.txt")
+	assert.Contains(t, log, "guard H02")
+	assert.Contains(t, log, "DENIED: Planning lock owned by another session")
+}
