@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +41,7 @@ type Change struct {
 type File struct {
 	Name string
 	Data []byte      // at most vfs.MaxFileBytes
-	Mode fs.FileMode // permissions, whatever the umask
+	Mode fs.FileMode // permissions, less the umask
 }
 
 // Restore brings back a file that a transaction had deleted and that is still kept;
@@ -68,7 +67,7 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 	if d.closed {
 		return ErrClosed
 	}
-	defer d.locker.Unlock()
+	defer d.release()
 	if err := d.check(&c); err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 	if err := t.run(ctx, c); err != nil {
 		return err
 	}
-	_ = d.locker.Unlock() // before tidy, so that other writers wait less
+	d.release() // before tidy, so that other writers wait less
 	t.tidy()
 	return nil
 }
@@ -95,9 +94,6 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 func (d *Dir) check(c *Change) error {
 	if len(c.Creates)+len(c.Restores)+len(c.Deletes) > MaxEntries {
 		return ErrTooMany
-	}
-	if name := filepath.Base(d.d); !isPlain(name) { // the journal holds it
-		return fmt.Errorf("%s: %w", d.d, ErrName)
 	}
 	seen := make(map[string]bool)
 	for _, f := range c.Creates {
@@ -164,6 +160,7 @@ type transaction struct {
 	id       string
 	first    bool // whether S has no committed transaction
 	journal  *journal
+	umask    fs.FileMode
 	dirs     []string               // its directories in S
 	seen     map[string]fs.FileInfo // each file to be deleted as it was when its digest was taken
 	linked   map[string]bool        // files that apply has linked into D

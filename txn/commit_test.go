@@ -101,18 +101,27 @@ func replaceFile(path, text string) error {
 }
 
 func TestCommitCreatesAndDeletes(t *testing.T) {
-	umask := syscall.Umask(0o077)
-	defer syscall.Umask(umask)
 	dir := newList(t)
 	stays := tree(t, dir)["1.json"]
 	require.NoError(t, commit(t, dir, replacing))
 
 	assert.Equal(t, map[string]string{"1.json": "old 1.json", "3.json": "new 3.json", "4.json": "new 4.json"}, contents(t, dir))
 	assert.Equal(t, stays, tree(t, dir)["1.json"], "a file that is not part of it is untouched")
-	for name, want := range map[string]fs.FileMode{"3.json": 0o644, "4.json": 0o600} {
-		info, err := os.Stat(filepath.Join(dir, name))
+}
+
+func TestCreatedFilesFollowTheUmask(t *testing.T) {
+	for mask, want := range map[int]fs.FileMode{0o022: 0o644, 0o002: 0o664, 0o077: 0o600, 0: 0o666} {
+		before := syscall.Umask(mask)
+		dir := newList(t)
+		err := commit(t, dir, Change{Creates: []File{{"3.json", nil, 0o666}, {"4.json", nil, 0o400}}})
+		syscall.Umask(before)
 		require.NoError(t, err)
-		assert.Equal(t, want, info.Mode(), "%s, whatever the umask", name)
+		for name, want := range map[string]fs.FileMode{"3.json": want, "4.json": 0o400} {
+			info, err := os.Stat(filepath.Join(dir, name))
+			require.NoError(t, err)
+			assert.Equal(t, want, info.Mode(), "%s with umask %04o", name, mask)
+		}
+		assert.Equal(t, want, history(t, dir)[0].Created[0].Mode)
 	}
 }
 
@@ -168,13 +177,32 @@ func TestCommitRefusesNamesThatAreNotOnePathElement(t *testing.T) {
 	require.NoError(t, commit(t, dir, Change{Deletes: []string{long, "..x", "ä b\n"}}))
 }
 
-func TestCommitRefusesADirectoryWhoseNameTheJournalCannotHold(t *testing.T) {
-	dir := filepath.Join(memoryDir(t), "\xff")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Skipf("this file system has no such names: %v", err)
+// TestADirectoryMustHaveANameThatLeavesRoom: S has a longer one, and the journal holds
+// it as UTF-8.
+func TestADirectoryMustHaveANameThatLeavesRoom(t *testing.T) {
+	root := memoryDir(t)
+	for name, why := range map[string]string{
+		"\xff":                   "not a valid name here: the directory's name is not UTF-8",
+		strings.Repeat("x", 249): "not a valid name here: the name has 249 bytes, and more than 248 leave no room for the state directory beside it",
+		strings.Repeat("é", 150): "not a valid name here: the name has 300 bytes, and more than 248 leave no room for the state directory beside it",
+	} {
+		for call, open := range openers {
+			dir := filepath.Join(root, name)
+			err := open(t.Context(), dir)
+			require.ErrorIs(t, err, ErrName, call)
+			require.EqualError(t, err, dir+": "+why, call)
+		}
 	}
-	require.ErrorIs(t, commit(t, dir, Change{Creates: []File{{"1.json", nil, 0o644}}}), ErrName)
-	requireRolledBack(t, dir, tree(t, dir))
+	assert.Equal(t, []string{"."}, names(t, root))
+	require.NoError(t, commit(t, filepath.Join(root, strings.Repeat("x", 248)), Change{Creates: []File{{"1.json", nil, 0o644}}}))
+
+	if err := os.Mkdir(filepath.Join(root, "\xff"), 0o755); err != nil {
+		t.Skipf("skipped: this file system has no names that are not UTF-8: %v", err)
+	}
+	require.NoError(t, os.Symlink("\xff", filepath.Join(root, "link")))
+	_, err := Open(t.Context(), filepath.Join(root, "link"))
+	require.ErrorIs(t, err, ErrName)
+	require.NoError(t, commit(t, filepath.Join(root, "\xff", "list"), Change{Creates: []File{{"1.json", nil, 0o644}}}), "only the last element matters")
 }
 
 func TestCommitRefusesANameUsedTwice(t *testing.T) {

@@ -21,17 +21,19 @@ type Dir struct {
 	locker  Locker
 	unlock  func()
 
-	unsynced  []string // directories in which this Dir created a name, not yet synced
-	recovered Report
-	closed    bool
+	unreleased error    // what Close will return
+	unsynced   []string // directories in which this Dir created a name, not yet synced
+	recovered  Report
+	closed     bool
 }
 
 // Open locks dir and rolls back an interrupted transaction. It waits for the lock,
 // and for those of the Locker, until ctx is done. dir need not exist: Open creates
 // its state directory, and only Lock and Commit create dir.
 //
-// Errors: ErrLocked, ErrUntrustedDir, vfs.ErrNotRegular if S holds something else
-// in the place of its lock file, *JournalError, *FileError if the rollback fails on
+// Errors: ErrName, ErrLocked, ErrUntrustedDir, vfs.ErrNotRegular if S holds something
+// else in the place of its lock file, vfs.ErrNotOwn if the lock file is another user's
+// or has a second name, *JournalError, *FileError if the rollback fails on
 // a file, context.Cause(ctx), the Locker's, or the file system's.
 func Open(ctx context.Context, dir string, opts ...Option) (*Dir, error) {
 	d, err := open(ctx, dir, newOptions(opts))
@@ -133,22 +135,25 @@ func (d *Dir) Lock(ctx context.Context, names ...string) (kept bool, err error) 
 	return d.locker.Lock(ctx, names)
 }
 
-// Close releases every lock. Its error is informational: the next Open releases
-// the locks that could not be released. Closing a closed Dir does nothing.
+// Close releases every lock. It returns what could not be released, by it or by an
+// earlier Commit; the next Open releases that. Closing a closed Dir does nothing.
 func (d *Dir) Close() error {
 	if d.closed {
 		return nil
 	}
 	d.closed = true
-	err := d.locker.Unlock()
+	d.release()
 	d.unlock()
 	_ = d.held.Close() // opened for reading only
-	return err
+	return d.unreleased
 }
 
-// create creates D and its missing parents.
+// release releases the Locker's locks.
+func (d *Dir) release() { d.unreleased = errors.Join(d.unreleased, d.locker.Unlock()) }
+
+// create creates D, with the mode of the umask, and its missing parents.
 func (d *Dir) create() error {
-	changed, err := mkdirAll(d.files, d.d, 0o755)
+	changed, err := mkdirAll(d.files, d.d, 0o777)
 	d.unsynced = append(d.unsynced, changed...)
 	if errors.Is(err, vfs.ErrNotDir) {
 		return untrusted(d.d, replacedNow)

@@ -5,6 +5,12 @@ import (
 	"fmt"
 )
 
+// ErrName is returned when the name of a file is not a single path element of at most
+// 255 bytes of UTF-8, or is used twice; when that of D is not UTF-8, or so long that S
+// could not have its name; and when that of a state file is not one. Nothing was
+// changed.
+var ErrName = errors.New("not a valid name here")
+
 // Errors of Open, Recover, Inspect and SetAside.
 var (
 	// ErrLocked is returned when another process held the lock of S until the
@@ -25,10 +31,6 @@ var ErrJournalTrusted = errors.New("the journal can be trusted, run a recovery i
 
 // Errors of Commit.
 var (
-	// ErrName is returned when a name is not a single path element of at most 255
-	// bytes of UTF-8, or is used twice, and for the name of a state file that is not
-	// one. Nothing was changed.
-	ErrName = errors.New("not a valid file name here")
 	// ErrTooMany is returned when a transaction names more than MaxEntries files.
 	// Nothing was changed.
 	ErrTooMany = fmt.Errorf("more than %d files in one transaction", MaxEntries)

@@ -79,6 +79,14 @@ var openErrors = []errorCase{
 		require.NoError(t, os.Chmod(w.s, 0o777))
 		return call(t.Context(), w.d)
 	}},
+	{name: "ErrName", is: ErrName, run: func(t *testing.T, call opener) error {
+		return call(t.Context(), filepath.Join(t.TempDir(), "\xff"))
+	}},
+	{name: "vfs.ErrNotOwn", is: vfs.ErrNotOwn, run: func(t *testing.T, call opener) error {
+		w := newWorld(t)
+		require.NoError(t, os.Link(w.in(lockName), w.path("outside/lock")))
+		return call(t.Context(), w.d)
+	}},
 	{name: "vfs.ErrNotRegular", is: vfs.ErrNotRegular, run: func(t *testing.T, call opener) error {
 		w := newWorld(t)
 		replace(t, w.in(lockName), w.path("outside/secret"))
@@ -154,6 +162,10 @@ var documented = map[string][]errorCase{
 		}},
 	),
 	"StateDir": {
+		{name: "ErrName", is: ErrName, run: func(t *testing.T, _ opener) error {
+			_, err := StateDir(strings.Repeat("x", 249))
+			return err
+		}},
 		{name: "ErrUntrustedDir", is: ErrUntrustedDir, run: func(t *testing.T, _ opener) error {
 			_, err := StateDir(filepath.Join(newList(t), "1.json"))
 			return err

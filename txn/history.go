@@ -46,7 +46,7 @@ func (d *Dir) History() ([]Entry, error) {
 // miss a transaction that commits meanwhile. It creates nothing. With no state
 // directory there is no history.
 //
-// Errors: ErrUntrustedDir or the file system's.
+// Errors: ErrName, ErrUntrustedDir, or the file system's.
 func ReadHistory(dir string, opts ...Option) ([]Entry, error) {
 	d, err := look(dir, newOptions(opts))
 	if err != nil || d == nil {

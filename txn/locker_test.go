@@ -158,8 +158,17 @@ func TestFailureToUnlockDoesNotFailTheTransaction(t *testing.T) {
 
 	d, err := Open(t.Context(), dir, WithLocker(&recorder{fails: map[string][]error{"unlock": {errTest}}}))
 	require.NoError(t, err)
-	require.Equal(t, errTest, d.Close(), "Close informs about it")
+	require.ErrorIs(t, d.Close(), errTest, "Close informs about it")
 	require.NoError(t, d.Close(), "closing again does nothing")
+
+	d, err = Open(t.Context(), dir, WithLocker(&recorder{fails: map[string][]error{"unlock": {errTest}}}))
+	require.NoError(t, err)
+	require.NoError(t, d.Commit(t.Context(), create("5.json")))
+	require.ErrorIs(t, d.Close(), errTest, "of an earlier Commit, too")
+
+	r, err := Recover(t.Context(), dir, WithLocker(&recorder{fails: map[string][]error{"unlock": {errTest}}}))
+	require.NoError(t, err)
+	require.ErrorIs(t, r.Unreleased, errTest)
 }
 
 // TestLockerSeesOnlyATrustedDirectory: Open checks the Locker's directory before

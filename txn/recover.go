@@ -42,6 +42,8 @@ type Report struct {
 	Restored  []string   // files that it had deleted
 	Removed   []string   // files that it had created
 	Conflicts []Conflict // files that another program has changed since
+
+	Unreleased error // what Close of Recover's Dir returned; nil in that of Dir.Recovered
 }
 
 // Conflict is a file that another program changed after a transaction had been
@@ -78,8 +80,9 @@ func Recover(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	defer d.Close()
-	return d.Recovered(), nil
+	r := d.Recovered()
+	r.Unreleased = d.Close()
+	return r, nil
 }
 
 // recover rolls back what the journal names, if there is one, and tidies S.
@@ -175,7 +178,7 @@ func (d *Dir) rollBack(ctx context.Context, j *journal) (Report, error) {
 	if _, err := d.Lock(ctx, namesOf(j.entries())...); err != nil {
 		return Report{}, err
 	}
-	defer d.locker.Unlock()
+	defer d.release()
 	return d.undo(j, j.Deletes, func(e entry) (bool, error) { return d.isOurs(j, e) })
 }
 

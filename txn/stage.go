@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // parallel bounds the number of files written and synced at a time: enough for the
@@ -28,8 +30,9 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 		return err
 	}
 	j := &journal{ID: t.id, Dir: t.fromState(), Inode: inode, Time: time.Now().UTC(), Label: c.Label, Record: c.Record}
+	t.umask = vfs.Umask()
 	for _, f := range c.Creates {
-		j.Creates = append(j.Creates, newEntry(f.Name, f.Data, f.Mode))
+		j.Creates = append(j.Creates, newEntry(f.Name, f.Data, f.Mode&^t.umask))
 	}
 	for _, r := range c.Restores {
 		e, err := t.stageRestore(r)
@@ -141,7 +144,7 @@ func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) er
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err := t.files.WriteFile(t.path(stagedName, f.Name), t.path(stagedName), f.Data, f.Mode.Perm()); err != nil {
+			if err := t.files.WriteFile(t.path(stagedName, f.Name), t.path(stagedName), f.Data, f.Mode.Perm()&^t.umask); err != nil {
 				return &FileError{"create", f.Name, err}
 			}
 			return nil

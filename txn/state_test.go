@@ -173,6 +173,10 @@ func init() {
 	read := func(d *Dir, name string) error { _, err := d.ReadState(name); return err }
 	add := func(d *Dir, name string) error { return d.AppendState(name, nil) }
 	documented["ReadHistory"] = []errorCase{untrustedState(func(dir string) error { _, err := ReadHistory(dir); return err }),
+		{name: "ErrName", is: ErrName, run: func(t *testing.T, _ opener) error {
+			_, err := ReadHistory("\xff")
+			return err
+		}},
 		{name: "the file system's", is: errTest, run: func(t *testing.T, _ opener) error {
 			_, err := ReadHistory(newWorld(t).d, WithFS(failing(errTest, func(s faultfs.Step) bool { return s.Op == "readdir" })))
 			return err

@@ -32,7 +32,7 @@ const statePrefix, stateSuffix = ".", ".fsmtx"
 // need exist.
 //
 // Errors: ErrUntrustedDir if dir is not a directory or a symbolic link of another
-// user, or the file system's, for one
+// user, ErrName if its name is too long or not UTF-8, or the file system's, for one
 // if dir is a dangling symbolic link.
 func StateDir(dir string) (string, error) {
 	_, s, err := resolve(vfs.OS{}, dir)
@@ -53,30 +53,50 @@ func ParseStateDir(name string) (dir string, ok bool) {
 // resolve returns D with a symbolic link as its last element resolved, and S. D may
 // be absent, but not a dangling link: only who made the link knows where D is to be.
 func resolve(files vfs.FS, dir string) (d, s string, err error) {
-	d, err = filepath.Abs(dir)
-	if err != nil {
+	if d, err = resolveLink(files, dir); err != nil {
 		return "", "", err
 	}
+	return d, stateDirOf(d), checkDirName(d)
+}
+
+// checkDirName returns ErrName if D cannot have a state directory or a journal that
+// names it.
+func checkDirName(d string) error {
+	name := filepath.Base(d)
+	if room := maxName - len(statePrefix) - len(stateSuffix); len(name) > room {
+		return fmt.Errorf("%s: %w: the name has %d bytes, and more than %d leave no room for the state directory beside it", d, ErrName, len(name), room)
+	}
+	if !isPlain(name) {
+		return fmt.Errorf("%s: %w: the directory's name is not UTF-8", d, ErrName)
+	}
+	return nil
+}
+
+func resolveLink(files vfs.FS, dir string) (d string, err error) {
+	d, err = filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
 	info, err := files.Lstat(d)
-	if errors.Is(err, fs.ErrNotExist) {
-		return d, stateDirOf(d), nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENAMETOOLONG) {
+		return d, nil
 	}
 	if err == nil && info.Mode()&fs.ModeSymlink != 0 {
 		if user := ownerOf(info); user != os.Geteuid() && user != 0 {
-			return "", "", untrusted(d, fmt.Sprintf("it is a symbolic link that belongs to user %d", user))
+			return "", untrusted(d, fmt.Sprintf("it is a symbolic link that belongs to user %d", user))
 		}
 		if d, err = filepath.EvalSymlinks(d); err != nil {
-			return "", "", fmt.Errorf("resolving the symbolic link %s: %w", dir, err)
+			return "", fmt.Errorf("resolving the symbolic link %s: %w", dir, err)
 		}
 		info, err = files.Lstat(d)
 	}
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	if !info.IsDir() {
-		return "", "", untrusted(d, "it is "+describe(info.Mode()))
+		return "", untrusted(d, "it is "+describe(info.Mode()))
 	}
-	return d, stateDirOf(d), nil
+	return d, nil
 }
 
 func stateDirOf(d string) string {

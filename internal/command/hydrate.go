@@ -233,6 +233,9 @@ func notes(result hydrate.Result) (notes []string) {
 	for _, c := range result.Recovered.Conflicts {
 		notes = append(notes, hydrate.ConflictText(c))
 	}
+	if result.Unreleased != nil {
+		notes = append(notes, hydrate.Unreleased(result.Unreleased))
+	}
 	if result.Duplicate {
 		notes = append(notes, "nothing to do: this invocation was hydrated before")
 	}

@@ -270,6 +270,9 @@ func Notice(r Request, result Result) string {
 	for _, c := range result.Recovered.Conflicts {
 		parts = append(parts, oneLine(ConflictText(c)))
 	}
+	if result.Unreleased != nil {
+		parts = append(parts, oneLine(Unreleased(result.Unreleased)))
+	}
 	if len(parts) == 0 {
 		return ""
 	}

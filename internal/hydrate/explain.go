@@ -42,11 +42,19 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 	if ok {
 		return invalid.Brief(), ""
 	}
+	if r.Unreleased != nil {
+		message += "; " + Unreleased(r.Unreleased)
+	}
 	if r.Spec != "" {
 		message += " - the task list is as it was before; nothing needs to be cleaned up"
 		hint = remedy(err, r.List)
 	}
 	return message, hint
+}
+
+// Unreleased tells of locks that are still there.
+func Unreleased(err error) string {
+	return fmt.Sprintf("a lock on the task list could not be released: %v; the next call releases it, and others wait ten seconds at most", err)
 }
 
 // remedies are the faults that a person has to repair, the more specific first.
@@ -55,7 +63,8 @@ var remedies = []struct {
 	hint   string // %s is the task list's directory
 }{
 	{[]error{txn.ErrNoLinks}, "%s and its parent must be on one file system with hard links, and you must own the task files"},
-	{[]error{txn.ErrUntrustedDir, vfs.ErrNotRegular, syscall.EISDIR, syscall.ENOTDIR}, "fsmtx did not create that: inspect it, then move it away"},
+	{[]error{txn.ErrName}, "give the task list a name in UTF-8 of at most 248 bytes (CLAUDE_CODE_TASK_LIST_ID)"},
+	{[]error{txn.ErrUntrustedDir, vfs.ErrNotRegular, vfs.ErrNotOwn, syscall.EISDIR, syscall.ENOTDIR}, "fsmtx did not create that: inspect it, then move it away"},
 	{[]error{syscall.ENOSPC, syscall.EDQUOT}, "free some space on the disk of %s, then invoke the skill again"},
 	{[]error{syscall.EFBIG}, "raise the limit on the size of files (ulimit -f), then invoke the skill again"},
 	{[]error{syscall.EMFILE, syscall.ENFILE}, "raise the limit on open files (ulimit -n), then invoke the skill again"},

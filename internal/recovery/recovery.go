@@ -85,6 +85,9 @@ func (r Report) fill(found txn.Report) Report {
 	r.State = map[txn.Outcome]State{txn.Clean: Clean, txn.RolledBack: RolledBack, txn.Committed: Committed}[found.Outcome]
 	r.Restored = append(r.Restored, found.Restored...)
 	r.Removed = append(r.Removed, found.Removed...)
+	if found.Unreleased != nil {
+		r.Hint = fmt.Sprintf("a lock could not be released: %v; it becomes free in ten seconds", found.Unreleased)
+	}
 	for _, c := range found.Conflicts {
 		r.State = Conflict
 		r.Conflicts = append(r.Conflicts, Moved{c.Name, c.MovedTo, c.Why})
@@ -107,13 +110,14 @@ func (r Report) setAside(ctx context.Context, dryRun bool) Report {
 
 func (r Report) refuse(err error, untrusted bool) Report {
 	r.State, r.Reason = Refused, err.Error()
-	_, busy := errors.AsType[*tasks.BusyError](err)
+	busy, isBusy := errors.AsType[*tasks.BusyError](err)
 	switch {
+	case isBusy && busy.Abandoned(): // the reason says what to do
 	case errors.Is(err, txn.ErrJournalVersion):
 		r.Hint = "run the version of fsmtx that wrote the journal; or inspect the list, then run fsmtx recover --force"
 	case untrusted:
 		r.Hint = "the journal is not trusted and was not applied; inspect the list, then run fsmtx recover --force"
-	case busy, errors.Is(err, txn.ErrLocked):
+	case isBusy, errors.Is(err, txn.ErrLocked):
 		r.Hint = "try again when the other program has finished"
 	case errors.Is(err, txn.ErrUntrustedDir):
 		r.Hint = "fsmtx did not create that: inspect it, move it away, then run fsmtx recover again"

@@ -14,6 +14,9 @@ import (
 // deleted task is not given again (facts 5 and 7, client 2.1.197).
 const highWaterName = ".highwatermark"
 
+// fileMode is the mode with which the client creates files, less the umask.
+const fileMode = 0o666
+
 // readHighWater returns the mark, 0 if there is none. The client reads the file
 // with JavaScript's parseInt: leading space and text after the digits are ignored;
 // a file without digits or with a negative number has no mark.
@@ -37,5 +40,5 @@ func raiseHighWater(files vfs.FS, dir, scratch string, n int64) error {
 	if err != nil || now >= n {
 		return err
 	}
-	return files.WriteFile(filepath.Join(dir, highWaterName), scratch, strconv.AppendInt(nil, n, 10), 0o644)
+	return files.WriteFile(filepath.Join(dir, highWaterName), scratch, strconv.AppendInt(nil, n, 10), fileMode&^vfs.Umask())
 }

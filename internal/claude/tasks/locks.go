@@ -42,13 +42,30 @@ var ErrLockLost = errors.New("a lock on the task list was lost to another progra
 // until the context was done. It wraps the context's cause.
 type BusyError struct {
 	Path  string
-	Since time.Time // its last refresh; zero if it has just been released
+	Since time.Time     // its last refresh; zero if it has just been released
+	Age   time.Duration // since then; negative if that is in the future
+	Stuck error         // why the stale lock could not be taken over; nil if it is not stale
 	Cause error
 }
 
+// ahead is how far in the future the library of the client may itself set a lock's
+// time (fact 15), and something for the coarse clocks of file systems.
+const ahead = 2 * time.Second
+
+// Abandoned reports whether the lock will not become free by itself, or not soon.
+func (e *BusyError) Abandoned() bool {
+	return !e.Since.IsZero() && (e.Stuck != nil || e.Age < -ahead)
+}
+
 func (e *BusyError) Error() string {
-	if e.Since.IsZero() {
+	const remedy = "if no other program is using the task list, remove that directory"
+	switch at := e.Since.UTC().Format(time.RFC3339); {
+	case e.Since.IsZero():
 		return fmt.Sprintf("the task list is in use: other programs kept taking %s: %v", e.Path, e.Cause)
+	case e.Stuck != nil:
+		return fmt.Sprintf("the lock %s was abandoned at %s, but cannot be removed (%v); %s: %v", e.Path, at, e.Stuck, remedy, e.Cause)
+	case e.Age < -ahead:
+		return fmt.Sprintf("the lock %s has a time in the future, %s, so that it never counts as abandoned: a clock was set back; %s: %v", e.Path, at, remedy, e.Cause)
 	}
 	return fmt.Sprintf("the task list is in use: another program has held %s since %s: %v", e.Path, e.Since.UTC().Format(time.RFC3339), e.Cause)
 }
@@ -65,6 +82,8 @@ func (e *BusyError) Unwrap() error { return e.Cause }
 type Locks struct {
 	files        vfs.FS
 	dir, scratch string
+
+	stuck error // why the last stale lock could not be taken over
 
 	mu   sync.Mutex // protects held, which the refresher reads
 	held []lock
@@ -149,7 +168,10 @@ func (l *Locks) busyError(ctx context.Context, busy string) error {
 	if !info.IsDir() {
 		return fmt.Errorf("%s is not a directory, so neither this program nor the client can take that lock; remove it: %w", e.Path, e.Cause)
 	}
-	e.Since = info.ModTime()
+	e.Since, e.Age = info.ModTime(), time.Since(info.ModTime())
+	if e.Age > stale {
+		e.Stuck = l.stuck
+	}
 	return e
 }
 

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"context"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -191,6 +192,37 @@ func TestBusyErrorGivesTheTimeIfItIsKnown(t *testing.T) {
 	var busy *BusyError
 	require.ErrorAs(t, l.busy(), &busy)
 	assert.True(t, busy.Since.Equal(info.ModTime()))
+}
+
+// TestLockThatWillNotBeReleasedIsDescribed: waiting for it is no use.
+func TestLockThatWillNotBeReleasedIsDescribed(t *testing.T) {
+	l := newLockedList(t)
+	l.plant(listLock, -time.Hour)
+	var busy *BusyError
+	require.ErrorAs(t, l.busy(), &busy)
+	assert.True(t, busy.Abandoned())
+	assert.Regexp(t, "^the lock "+l.at(listLock)+` has a time in the future, 2\S+Z, so that it never counts as abandoned: a clock was set back; if no other program is using the task list, remove that directory: context canceled$`, busy.Error())
+	assert.DirExists(t, l.at(listLock))
+
+	l = newLockedList(t)
+	l.plant(listLock, time.Minute)
+	l.before(func(s faultfs.Step) error {
+		if s.Op == "rename" && s.Path == l.at(listLock) {
+			return &fs.PathError{Op: s.Op, Path: s.Path, Err: syscall.EACCES}
+		}
+		return nil
+	})
+	require.ErrorAs(t, l.busy(), &busy)
+	assert.True(t, busy.Abandoned())
+	assert.Regexp(t, "^the lock "+l.at(listLock)+` was abandoned at 2\S+Z, but cannot be removed \(permission denied\); if no other program`, busy.Error())
+
+	for _, age := range []time.Duration{-time.Second, 0, stale / 2} { // the client's library may set it a second ahead
+		l = newLockedList(t)
+		l.plant(listLock, age)
+		require.ErrorAs(t, l.busy(), &busy)
+		assert.False(t, busy.Abandoned())
+		assert.Contains(t, busy.Error(), "the task list is in use: another program has held ")
+	}
 }
 
 func TestErrorOfTheFileSystemReleasesEverything(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/txn"
@@ -33,6 +34,10 @@ type Outcome struct {
 	Deleted   []fsmspec.Deletion
 	Created   []fsmspec.Creation
 	Recovered txn.Report // what an interrupted transaction had left behind
+
+	// Unreleased is why locks could not be released, nil if they were. The next
+	// hydration releases those of the client; until then it may have to wait.
+	Unreleased error
 }
 
 // Replace carries out the plan for the list: all of it or nothing. Cancelling ctx
@@ -52,7 +57,7 @@ func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome
 	if err != nil {
 		return o, err
 	}
-	defer dir.Close()
+	defer func() { o.Unreleased = dir.Close() }()
 	o.Recovered = dir.Recovered()
 	if o.Duplicate, err = label.isIn(dir); err != nil || o.Duplicate {
 		return o, err
@@ -193,7 +198,7 @@ func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
 		}
 	}
 	for _, c := range plan.Creations() {
-		change.Creates = append(change.Creates, txn.File{Name: c.Name, Data: []byte(c.Content), Mode: 0o644})
+		change.Creates = append(change.Creates, txn.File{Name: c.Name, Data: []byte(c.Content), Mode: fileMode})
 	}
 	if mark, raise := plan.HighWater(); raise {
 		change.Prepare = func(files vfs.FS, dir, scratch string) error {
@@ -212,9 +217,9 @@ func names(deletions []fsmspec.Deletion) []string {
 }
 
 func (l Label) text() string {
-	text, err := json.Marshal(l)
+	text, err := json.Marshal(l, jsontext.AllowInvalidUTF8(true)) // paths need not be UTF-8
 	if err != nil {
-		return "" // a path that is not UTF-8; such a replacement never has a duplicate
+		return ""
 	}
 	return string(text)
 }

@@ -107,6 +107,35 @@ func TestReplaceOncePerInvocation(t *testing.T) {
 	assert.Equal(t, []string{"4.json"}, taskFiles(t, l.Dir))
 }
 
+// TestReplaceOncePerInvocationWhateverThePath: paths need not be UTF-8.
+func TestReplaceOncePerInvocationWhateverThePath(t *testing.T) {
+	l := newList(t)
+	plan := planner(t, `[{"id": 1, "subject": "a"}]`, nil)
+	for _, duplicate := range []bool{false, true} {
+		o, err := l.Replace(t.Context(), Label{Invocation: "x", Spec: "/home/\xff/fsm.json"}, plan)
+		require.NoError(t, err)
+		assert.Equal(t, duplicate, o.Duplicate)
+	}
+}
+
+func TestReplaceSaysWhichLockCouldNotBeReleased(t *testing.T) {
+	l := newList(t)
+	l.before(func(s faultfs.Step) error {
+		if s.Op == "remove" && filepath.Base(s.Path) == listLock {
+			return syscall.EACCES
+		}
+		return nil
+	})
+	plan := planner(t, `[{"id": 1, "subject": "a"}]`, nil)
+	o, err := l.Replace(t.Context(), Label{}, plan)
+	require.NoError(t, err)
+	require.ErrorIs(t, o.Unreleased, syscall.EACCES)
+	l.FS = nil
+	o, err = l.Replace(t.Context(), Label{}, plan)
+	require.NoError(t, err)
+	assert.NoError(t, o.Unreleased, "the next call has released it")
+}
+
 func TestReplaceReturnsThePlannersError(t *testing.T) {
 	l := newList(t)
 	no := errors.New("no")

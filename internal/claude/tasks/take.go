@@ -147,6 +147,14 @@ func (l *Locks) rename(p prepared, path string) error {
 	return l.files.Rename(p.path, path)
 }
 
+// errnoOf returns the system's error without the paths around it.
+func errnoOf(err error) error {
+	if errno, ok := errors.AsType[syscall.Errno](err); ok {
+		return errno
+	}
+	return err
+}
+
 // takeOver removes a stale lock and reports whether the place is free. The lock is
 // renamed into scratch first: of several processes that found it stale one gets
 // it, and can check that it is the one that was stale.
@@ -160,6 +168,7 @@ func (l *Locks) takeOver(path string) (gone bool, err error) {
 	}
 	away := filepath.Join(l.scratch, "stale-"+newBatch())
 	if err := l.files.Rename(path, away); err != nil {
+		l.stuck = errnoOf(err)
 		return errors.Is(err, fs.ErrNotExist), nil
 	}
 	got, err := l.files.Lstat(away)

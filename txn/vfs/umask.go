@@ -1,0 +1,24 @@
+package vfs
+
+import (
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// Umask returns the process's file mode creation mask.
+func Umask() fs.FileMode {
+	status, _ := os.ReadFile("/proc/self/status")
+	if _, rest, ok := strings.Cut(string(status), "\nUmask:\t"); ok {
+		digits, _, _ := strings.Cut(rest, "\n")
+		if mask, err := strconv.ParseUint(digits, 8, 9); err == nil {
+			return fs.FileMode(mask)
+		}
+	}
+	// Elsewhere the only way to read it is to set it. For that moment it is strict.
+	mask := syscall.Umask(0o077)
+	syscall.Umask(mask)
+	return fs.FileMode(mask).Perm()
+}
