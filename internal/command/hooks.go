@@ -44,6 +44,9 @@ func hooksSubcommands() []subcommand {
 		{name: "list", make: newHooksList},
 		{name: "check", make: newHooksCheck},
 		{name: "test", make: newHooksTest},
+		{name: "sample", make: newHooksSample},
+		{name: "record", make: newHooksRecord},
+		{name: "replay", make: newHooksReplay},
 		{name: "status", make: newHooksStatus},
 	}
 }

@@ -35,6 +35,9 @@ func (v Evaluator) Eval(ctx context.Context, request []byte) (jsontext.Value, er
 	if !ok {
 		return nil, fmt.Errorf("%w: it is not a JSON object", ErrRequest)
 	}
+	if err := checkRequest(o); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRequest, err)
+	}
 	d, err := dialect.Named(cmp.Or(o.Text("dialect"), "llxprt"))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrRequest, err)
@@ -42,14 +45,21 @@ func (v Evaluator) Eval(ctx context.Context, request []byte) (jsontext.Value, er
 	if v.BeforeProcesses == nil {
 		v.BeforeProcesses = func(ctx context.Context) context.Context { return ctx }
 	}
-	r := evaluation{o, v, d, cmp.Or(o.Text("cwd"), v.Cwd)}
-	switch mode := cmp.Or(o.Text("mode"), "fire"); mode {
+	result, err := evaluation{o, v, d, cmp.Or(o.Text("cwd"), v.Cwd)}.eval(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return append(result[:len(result)-1], fmt.Sprintf(`,"version":%d}`, Version)...), nil
+}
+
+func (r evaluation) eval(ctx context.Context) (jsontext.Value, error) {
+	switch mode := cmp.Or(r.Text("mode"), "fire"); mode {
 	case "fire":
-		return js.Marshal(r.engine().Fire(ctx, o.Text("event"), r.input())), nil
+		return js.Marshal(r.engine().Fire(ctx, r.Text("event"), r.input())), nil
 	case "tool":
-		return r.tool(v.BeforeProcesses(ctx)), nil
+		return r.tool(r.evaluator.BeforeProcesses(ctx)), nil
 	case "model":
-		return r.model(v.BeforeProcesses(ctx)), nil
+		return r.model(r.evaluator.BeforeProcesses(ctx)), nil
 	case "translate":
 		return r.translate()
 	case "status":
@@ -72,7 +82,7 @@ type evaluation struct {
 func (r evaluation) engine() *Engine {
 	return New(Config{
 		Dialect: r.dialect,
-		Session: Session{ID: r.Text("session_id"), Cwd: r.cwd, TranscriptPath: r.Text("transcript_path")},
+		Session: Session{ID: r.Text("session_id"), Cwd: r.cwd, Project: r.Text("project"), TranscriptPath: r.Text("transcript_path")},
 		Enabled: r.dialect.Switches(r.Get("settings")).Enabled,
 		Load:    r.sources,
 
@@ -89,6 +99,14 @@ func (r evaluation) sources() ([]Source, error) {
 		extension, ok := js.ParseObject(raw)
 		if ok && !extension.IsFalse("isActive") {
 			sources = append(sources, Source{Scope: dialect.Extensions, Name: extension.Text("name"), Hooks: extension.Get("hooks"), Disabled: disabled})
+		}
+	}
+	for _, raw := range r.Array("plugins") {
+		if plugin, ok := js.ParseObject(raw); ok {
+			sources = append(sources, Source{
+				Scope: dialect.Extensions, Name: plugin.Text("name"), Hooks: plugin.Get("hooks"), Disabled: disabled,
+				Root: plugin.Text("root"), Data: plugin.Text("data"),
+			})
 		}
 	}
 	return sources, nil

@@ -41,6 +41,10 @@ type HookResult struct {
 // failed reports whether the hook did not work. A hook that blocks by exit 2 worked.
 func (r HookResult) failed() bool { return !r.Success && !r.heard }
 
+// Failed reports whether the hook did not start, was stopped, or ended in a way that is
+// no answer.
+func (r HookResult) Failed() bool { return r.failed() }
+
 // Aggregated is what the hooks said together. Success is the health of their
 // execution and not a decision: a hook that blocks by exit 2 makes it false.
 type Aggregated struct {

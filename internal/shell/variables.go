@@ -151,6 +151,9 @@ func (e *expansion) replace(from, to int, text string, at place) {
 	e.done = to
 }
 
+// Quote returns a text as one word of a shell.
+func Quote(text string) string { return "'" + escapeQuotes(text) + "'" }
+
 // escapeQuotes makes a value fit between single quotes.
 func escapeQuotes(value string) string { return strings.ReplaceAll(value, "'", `'\''`) }
 

@@ -5,10 +5,14 @@ import "time"
 // Claude returns the dialect of Claude Code 2.1.
 func Claude() Dialect {
 	return Dialect{
-		Name:    "claude",
-		Title:   "Claude Code",
-		Events:  claudeEvents(),
-		Tools:   claudeTools(),
+		Name:   "claude",
+		Title:  "Claude Code",
+		Events: claudeEvents(),
+		Tools:  claudeTools(),
+
+		SampleTool: `{"tool_name": "Bash", "tool_input": {"command": "rm -rf build", "description": "Delete the build directory"}}`,
+		Unrecorded: []string{"WorktreeCreate"}, // its hook makes the worktree
+
 		Aliases: map[string][]string{"Agent": {"Task"}, "TaskStop": {"KillShell"}},
 		Settings: Settings{
 			Files: []File{

@@ -25,6 +25,12 @@ type Dialect struct {
 	Events []Event
 	Tools  []string // the names of the agent's own tools
 
+	// SampleTool is a call, in JSON, for sample events of tools.
+	SampleTool string
+
+	// Unrecorded are the events that a hook which only watches would disturb.
+	Unrecorded []string
+
 	// Aliases are former names of tools, which matchers still match.
 	Aliases map[string][]string
 

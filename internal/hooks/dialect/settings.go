@@ -73,6 +73,21 @@ type Switch struct {
 	Default  bool   // whether hooks are on if none is set
 }
 
+// On returns settings that turn hooks on.
+func (s Switch) On() js.Object {
+	if s.Default {
+		return js.Object{}
+	}
+	var settings js.Object
+	path := s.Settings[0]
+	value := js.Bool(!s.Disables)
+	for i := len(path) - 1; i >= 0; i-- {
+		settings = js.Object{}.With(path[i], value)
+		value = settings.Raw()
+	}
+	return settings
+}
+
 func (s Switch) enabled(settings js.Object) bool {
 	for _, path := range s.Settings {
 		if parent, name := path.parent(settings); parent.Has(name) {

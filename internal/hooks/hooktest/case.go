@@ -6,12 +6,16 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
 // ErrCase is returned when a case file is invalid. The error that wraps it says why.
@@ -66,6 +70,12 @@ func Load(file string) (Case, error) {
 			return Case{}, fmt.Errorf("%s: %w: %w", file, ErrCase, err)
 		}
 	}
+	if _, known := c.Dialect.Event(c.Event); c.Event != "" && !known {
+		return Case{}, fmt.Errorf("%s: %w: %s has no event %q%s", file, ErrCase, c.Dialect.Title, c.Event, c.Dialect.Suggest(c.Event))
+	}
+	if err := c.checkWant(); err != nil {
+		return Case{}, fmt.Errorf("%s: %w: %w", file, ErrCase, err)
+	}
 	switch {
 	case c.Event == "":
 		return Case{}, fmt.Errorf("%s: %w: missing event, as in \"event: PreToolUse\"", file, ErrCase)
@@ -92,11 +102,46 @@ func (c *Case) header(line string) (err error) {
 		_, err = path.Match(value, "")
 		c.Ignore = append(c.Ignore, value)
 	default:
+		if isKey(line) {
+			return unknownKey(name, headKeys())
+		}
 		if c.Title == "" {
 			c.Title = line
 		}
 	}
 	return err
+}
+
+func headKeys() []string { return []string{"event", "dialect", "config", "env", "ignore"} }
+
+// isKey reports whether a line of the head looks like "name: value".
+func isKey(line string) bool {
+	name, value, found := strings.Cut(line, ":")
+	return found && name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_-") == "" && (value == "" || value[0] == ' ')
+}
+
+func unknownKey(name string, known []string) error {
+	if near := dialect.Near(name, known); near != "" {
+		return fmt.Errorf("unknown key %q; did you mean %q", name, near)
+	}
+	return fmt.Errorf("unknown key %q; known are %s", name, dialect.InWords(known))
+}
+
+// checkWant returns an error if the expectation has a member that no result has: it would
+// never fail.
+func (c Case) checkWant() error {
+	want, _ := js.ParseObject(jsontext.Value(c.section(wantSection)))
+	known := []string{"hooks", "failed"}
+	for field := range reflect.TypeFor[hooks.Compact]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		known = append(known, name)
+	}
+	for name := range want.All() {
+		if !slices.Contains(known, name) {
+			return fmt.Errorf("want.json: %w", unknownKey(name, known))
+		}
+	}
+	return nil
 }
 
 // section returns a section's text, "" if it is absent.

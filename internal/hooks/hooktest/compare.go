@@ -50,7 +50,7 @@ func (c Case) decision(got Got) []string {
 		return []string{fmt.Sprintf("cannot read the result: %v", err)}
 	}
 	var found []string
-	for _, must := range []string{"blocking", "stop"} {
+	for _, must := range []string{"blocking", "stop", "failed"} {
 		if _, said := want[must]; !said && have[must] != nil {
 			want[must] = nil
 		}

@@ -146,9 +146,10 @@ func sessionOf(event jsontext.Value, project string) (hooks.Session, error) {
 
 func (p place) got(r *hooks.Result, files map[string]string) (Got, error) {
 	shown := struct {
-		Hooks int `json:"hooks"`
+		Hooks  int `json:"hooks"`
+		Failed int `json:"failed,omitzero"` // of these, did not start or failed
 		hooks.Compact
-	}{len(r.Results), r.Policy.Compact()}
+	}{len(r.Results), failedOf(r), r.Policy.Compact()}
 	text, err := json.Marshal(shown, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return Got{}, err
@@ -158,6 +159,16 @@ func (p place) got(r *hooks.Result, files map[string]string) (Got, error) {
 		g.Files[name] = p.blank(content)
 	}
 	return g, nil
+}
+
+func failedOf(r *hooks.Result) int {
+	failed := 0
+	for _, one := range r.Results {
+		if one.Failed() {
+			failed++
+		}
+	}
+	return failed
 }
 
 // snapshot reads every file below root.

@@ -1,0 +1,198 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+func newHooksRecord(s terminal.Streams) *cobra.Command {
+	var flags hookFlags
+	c := &cobra.Command{
+		Use:   "record DIR",
+		Short: "Print settings whose hooks keep every event of a session as a file in DIR",
+		Long: "Prints settings for the agent. With them, every event of a session becomes a file in DIR; nothing\n" +
+			"else changes. fsmtx hooks replay DIR fires them again.",
+		Example: example("fsmtx hooks record --dialect claude events > record.json", "claude --settings record.json"),
+		Args:    cobra.ExactArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			d, err := dialect.Named(flags.dialect)
+			if err != nil {
+				return err
+			}
+			dir, err := filepath.Abs(args[0])
+			if err != nil {
+				return err
+			}
+			if err := os.MkdirAll(dir, 0o700); err != nil {
+				return err
+			}
+			return printJSON(s.Out, recordingSettings(d, dir))
+		},
+	}
+	flags.addDialect(c)
+	return c
+}
+
+// recordingSettings returns settings with one hook for each event, which keeps what it
+// reads. Events hold what the user and the model wrote: only their owner may read them.
+func recordingSettings(d dialect.Dialect, dir string) jsontext.Value {
+	var events js.Object
+	for _, e := range d.Events {
+		if slices.Contains(d.Unrecorded, e.Name) {
+			continue
+		}
+		command := fmt.Sprintf(`umask 077; cat > %s/"$(date +%%Y%%m%%d-%%H%%M%%S)-$$-%s.json"`, shell.Quote(dir), e.Name)
+		hook := js.Object{}.WithText("type", dialect.CommandType).WithText("command", command)
+		group := js.Object{}.With("hooks", js.List([]jsontext.Value{hook.Raw()}))
+		events = events.With(e.Name, js.List([]jsontext.Value{group.Raw()}))
+	}
+	return d.Settings.Switch.On().WithObject("hooks", events).Raw()
+}
+
+func newHooksReplay(s terminal.Streams) *cobra.Command {
+	var flags hookFlags
+	var update bool
+	c := &cobra.Command{
+		Use:   "replay DIR",
+		Short: "Fire recorded events again and show what changed",
+		Long: "Fires every event in DIR, in the order of their names, and keeps the results in DIR/results.json. The\n" +
+			"next time it shows what differs from them; --update keeps the new results.\n\n" +
+			"Exits with 1 if anything changed.",
+		Example: example("fsmtx hooks replay --dialect claude events"),
+		Args:    cobra.ExactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			r := replay{flags: flags, dir: args[0], update: update}
+			return r.run(c, s)
+		},
+	}
+	flags.add(c)
+	c.Flags().BoolVar(&update, "update", false, "keep the new results")
+	return c
+}
+
+// replay is one run over a directory of events.
+type replay struct {
+	flags  hookFlags
+	dir    string
+	update bool
+}
+
+// resultsFile is the file with the results, beside the events.
+const resultsFile = "results.json"
+
+func (r replay) run(c *cobra.Command, s terminal.Streams) error {
+	paths, err := filepath.Glob(filepath.Join(r.dir, "*.json"))
+	if err != nil {
+		return err
+	}
+	paths = slices.DeleteFunc(paths, func(p string) bool { return filepath.Base(p) == resultsFile })
+	if len(paths) == 0 {
+		return &exit{exitNo, fmt.Errorf("no events in %s", r.dir), "fsmtx hooks record prints settings that keep them"}
+	}
+	before, known, err := r.read()
+	if err != nil {
+		return err
+	}
+	var processes hookProcesses
+	now, changed := map[string]string{}, 0
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".json")
+		result, err := r.fire(c, s, path, &processes)
+		if err := cmpErr(err, processes.interrupted()); err != nil {
+			return err
+		}
+		now[name] = result
+		if was, ok := before[name]; known && was != result {
+			changed++
+			fmt.Fprintf(s.Out, "%s\n", terminal.Visible(fmt.Sprintf("%s\n  was %s\n  now %s", name, orWords(was, ok), result)))
+		}
+	}
+	if !known || r.update {
+		if err := r.write(now); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(s.Out, "%d event%s, %d changed\n", len(paths), ending(len(paths)), changed)
+	if changed > 0 && !r.update {
+		return &exit{code: exitNo}
+	}
+	return nil
+}
+
+func cmpErr(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func orWords(was string, known bool) string {
+	if !known {
+		return "not there"
+	}
+	return was
+}
+
+// fire returns what came of an event, in one line of JSON.
+func (r replay) fire(c *cobra.Command, s terminal.Streams, path string, processes *hookProcesses) (string, error) {
+	data, err := safefile.ReadFile(path, event.MaxBytes, 0)
+	if err != nil {
+		return "", err
+	}
+	e, err := event.Parse(data)
+	if err != nil {
+		return "", fmt.Errorf("%s:%w", path, err)
+	}
+	setup, err := r.flags.find(s, projectDir(s, e.Cwd))
+	if err != nil {
+		return "", err
+	}
+	session := hooks.Session{ID: e.SessionID, Cwd: e.Cwd, Project: projectDir(s, e.Cwd), TranscriptPath: e.TranscriptPath}
+	result := setup.engine(s, session, processes).Fire(c.Context(), string(e.Name), hooks.Input{Fields: e.Raw})
+	shown := struct {
+		Hooks int `json:"hooks"`
+		hooks.Compact
+	}{len(result.Results), result.Policy.Compact()}
+	return string(js.Marshal(shown)), nil
+}
+
+func (r replay) read() (results map[string]string, known bool, err error) {
+	path := filepath.Join(r.dir, resultsFile)
+	data, err := safefile.ReadFile(path, event.MaxBytes, 0)
+	if os.IsNotExist(err) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	if err := json.Unmarshal(data, &results); err != nil {
+		return nil, false, fmt.Errorf("%s: %w", path, err)
+	}
+	return results, true, nil
+}
+
+func (r replay) write(results map[string]string) error {
+	data, err := json.Marshal(results, jsontext.Multiline(true), json.Deterministic(true))
+	if err != nil {
+		return err
+	}
+	return safefile.Write(filepath.Join(r.dir, resultsFile), append(data, '\n'), renameio.WithStaticPermissions(0o600))
+}

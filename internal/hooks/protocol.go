@@ -1,0 +1,96 @@
+package hooks
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// Version is the version of the machine interface: of the members of its requests and
+// results. A new member that may be absent does not change it.
+const Version = 1
+
+// requestMember is a member of a request, with the kind of its value: '"' a string, '{' an
+// object, '[' an array, '0' a number, '*' anything.
+type requestMember struct {
+	name string
+	kind jsontext.Kind
+}
+
+// requestMembers returns the members of a request of a mode.
+func requestMembers(mode string) []requestMember {
+	shared := []requestMember{
+		{"version", '0'}, {"mode", '"'}, {"dialect", '"'}, {"session_id", '"'}, {"transcript_path", '"'}, {"cwd", '"'}, {"project", '"'},
+		{"settings", '*'}, {"extensions", '['}, {"plugins", '['},
+	}
+	return append(shared, map[string][]requestMember{
+		"fire":      {{"event", '"'}, {"input", '*'}, {"context", '{'}},
+		"tool":      {{"tool", '{'}},
+		"model":     {{"request", '*'}, {"model_command", '"'}},
+		"translate": {{"op", '"'}, {"args", '['}},
+		"factory":   {{"event", '"'}, {"class", '"'}, {"data", '*'}},
+	}[mode]...)
+}
+
+// checkRequest returns an error for a request of another version, a member that the mode
+// does not have, or a value of the wrong type.
+func checkRequest(o js.Object) error {
+	mode := o.Text("mode")
+	if mode == "" {
+		mode = "fire"
+	}
+	if version := o.Get("version"); version != nil && string(version) != fmt.Sprint(Version) {
+		return fmt.Errorf("its version is %s; this program speaks version %d", shown(version), Version)
+	}
+	if err := checkMembers("", o, requestMembers(mode)); err != nil {
+		return err
+	}
+	text := requestMember{kind: '"'}
+	inner := func(names ...string) (members []requestMember) {
+		for _, name := range names {
+			members = append(members, requestMember{name, text.kind})
+		}
+		return members
+	}
+	if err := checkMembers("tool.", o.Object("tool"), append(inner("name", "command"), requestMember{"input", '*'})); mode == "tool" && err != nil {
+		return err
+	}
+	for list, members := range map[string][]requestMember{
+		"extensions": append(inner("name"), requestMember{"isActive", '*'}, requestMember{"hooks", '*'}),
+		"plugins":    append(inner("name", "root", "data"), requestMember{"hooks", '*'}),
+	} {
+		for i, raw := range o.Array(list) {
+			one, _ := js.ParseObject(raw)
+			if err := checkMembers(fmt.Sprintf("%s.%d.", list, i), one, members); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func checkMembers(prefix string, o js.Object, members []requestMember) error {
+	var names []string
+	for _, m := range members {
+		names = append(names, m.name)
+	}
+	for name, value := range o.All() {
+		at := slices.Index(names, name)
+		switch {
+		case at < 0:
+			if near := dialect.Near(name, names); near != "" {
+				return fmt.Errorf("unknown member %q; did you mean %q", prefix+name, prefix+near)
+			}
+			return fmt.Errorf("unknown member %q; known are %s", prefix+name, dialect.InWords(names))
+		case members[at].kind != '*' && value.Kind() != members[at].kind && value.Kind() != 'n':
+			want := map[jsontext.Kind]string{'"': "a string", '{': "an object", '[': "an array", '0': "a number"}[members[at].kind]
+			return fmt.Errorf("%s: %s", prefix+name, jsonx.Got(value.Kind(), want))
+		}
+	}
+	return nil
+}
