@@ -31,20 +31,32 @@ func subjectOf(e dialect.Event, fields js.Object) string {
 
 // deselects says why the rule of a hook does not select the call, "" if it does.
 func (c Call) deselects(d dialect.Dialect, h Hook) string {
-	if c.Event.Subject != dialect.ToolName {
-		return fmt.Sprintf(`its "if" is a rule for calls of tools: on %s the hook never runs`, c.Event.Name)
+	if why := h.Never(c.Event); why != "" {
+		return why
 	}
-	tool, inside, hasInside, ok := splitRule(h.If)
+	tool, inside, hasInside, _ := splitRule(h.If)
 	name := c.Fields.Text("tool_name")
 	switch {
-	case !ok:
-		return fmt.Sprintf("its \"if\" %q is not a permission rule, such as Bash(git *): the hook never runs", h.If)
 	case tool != name && !slices.Contains(d.Aliases[name], tool):
 		return fmt.Sprintf("its \"if\" %q is a rule for another tool", h.If)
 	case !hasInside || inside == "*" || inside == "" || c.selects(name, inside):
 		return ""
 	}
 	return fmt.Sprintf("its \"if\" %q does not match the call", h.If)
+}
+
+// Never says why the rule of a hook never selects it on an event, "" if it may.
+func (h Hook) Never(e dialect.Event) string {
+	if !h.HasIf {
+		return ""
+	}
+	if e.Subject != dialect.ToolName {
+		return fmt.Sprintf(`its "if" is a rule for calls of tools: on %s the hook never runs`, e.Name)
+	}
+	if _, _, _, ok := splitRule(h.If); !ok {
+		return fmt.Sprintf("its \"if\" %q is not a permission rule, such as Bash(git *): the hook never runs", h.If)
+	}
+	return ""
 }
 
 // splitRule splits a permission rule, Tool or Tool(inside).

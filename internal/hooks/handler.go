@@ -17,7 +17,7 @@ import (
 func (r runner) refused(f firing, h Hook, stdin []byte) string {
 	switch h.Type {
 	case dialect.CommandType:
-		return r.unset(h)
+		return Unset(r.dialect, h)
 	case dialect.RequestType:
 		if !r.dialect.Hooks.Requests {
 			break
@@ -42,14 +42,15 @@ func asked(prompt string, event []byte) string {
 	return prompt + "\n\n" + string(event)
 }
 
-// unset says which variable of a plugin a command needs that is not a plugin's.
-func (r runner) unset(h Hook) string {
-	if !r.dialect.Hooks.Braces || h.Root != "" {
+// Unset says which variable of a plugin the command of a hook needs that is not a
+// plugin's, "" if there is none: the agent does not run it.
+func Unset(d dialect.Dialect, h Hook) string {
+	if !d.Hooks.Braces || h.Root != "" {
 		return ""
 	}
-	for _, v := range r.dialect.Hooks.Variables {
+	for _, v := range d.Hooks.Variables {
 		if v.Value == dialect.ValuePluginRoot && strings.Contains(strings.Join(append([]string{h.Command}, h.Args...), " "), "${"+v.Name+"}") {
-			return fmt.Sprintf("${%s} is set only for hooks of plugins; %s does not run the hook", v.Name, r.dialect.Title)
+			return fmt.Sprintf("${%s} is set only for hooks of plugins; %s does not run the hook", v.Name, d.Title)
 		}
 	}
 	return ""

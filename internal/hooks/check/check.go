@@ -100,6 +100,7 @@ func (f *file) check() {
 	lenient.Lenient = true // one fatal problem must not hide the others
 	registry := hooks.NewRegistry(f.Dialect, []hooks.Source{lenient})
 	f.lost()
+	f.fields()
 	for _, p := range registry.Problems() {
 		f.problem(p)
 	}
@@ -111,6 +112,7 @@ func (f *file) check() {
 		for _, h := range registry.Hooks(event) {
 			f.timeout(h)
 			f.matcher(event, h)
+			f.condition(event, h)
 			f.command(h)
 		}
 	}

@@ -40,12 +40,16 @@ func (f *file) matcher(event string, h hooks.Hook) {
 	pattern := strings.TrimSpace(h.Matcher)
 	at := h.Pointer.Parent().Parent().AppendToken("matcher")
 	switch {
+	case f.Dialect.Hooks.Blank && h.Matcher != "" && pattern == "":
+		f.add(at, Warning, "a matcher of blanks matches nothing; leave it out to match everything")
+		return
 	case pattern == "" || pattern == "*" || f.reported(at):
 		return
 	case e.Subject == "":
 		f.add(at, Warning, fmt.Sprintf("%s ignores matchers: the hook runs on every %s", f.Dialect.Title, event))
 		return
 	case e.Subject != dialect.ToolName:
+		f.value(at, e, pattern)
 		return
 	}
 	if _, err := jsregex.Compile(pattern); err != nil {
@@ -53,7 +57,8 @@ func (f *file) matcher(event string, h hooks.Hook) {
 		return
 	}
 	if strings.Contains(pattern, "mcp_") {
-		return // its servers are not known here
+		f.server(at, pattern)
+		return // which tools a server has is not known here
 	}
 	if !f.matchesAny(e, pattern) {
 		f.add(at, Warning, fmt.Sprintf("the matcher %q matches no tool of %s%s", pattern, f.Dialect.Title, f.meant(pattern)))

@@ -58,6 +58,7 @@ type Settings struct {
 // Hooks is what one hook's entry may contain, and how it is run.
 type Hooks struct {
 	Types    []string // accepted handler types
+	Fields   []string // of an entry; others mean nothing
 	Identity []Field  // hooks that are equal in these fields run once
 
 	Timeout     time.Duration // unless the entry has one

@@ -22,6 +22,9 @@ type Event struct {
 	// matchers are ignored.
 	Subject string
 
+	// Values are what the subject may be, if they are known.
+	Values []string
+
 	// Base is whether matchers are tested on the last element of a path.
 	Base bool
 

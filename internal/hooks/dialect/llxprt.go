@@ -28,6 +28,7 @@ func LLxprt() Dialect {
 		},
 		Hooks: Hooks{
 			Types:        []string{CommandType, "plugin"},
+			Fields:       []string{"type", "command", "timeout", "name", "description", "env"},
 			Identity:     []Field{FieldType, FieldCommand},
 			Timeout:      60 * time.Second,
 			TimeoutUnit:  time.Millisecond,

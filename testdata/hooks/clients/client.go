@@ -13,7 +13,9 @@ func main() {
 		"input":    map[string]any{"tool_name": "Bash", "tool_input": map[string]any{"command": "ls"}}})
 	eval := exec.Command("fsmtx", "hooks", "eval")
 	eval.Stdin = strings.NewReader(string(request))
-	var result struct{ Policy struct{ Verdict, Reason string } }
+	var result struct {
+		Policy struct{ Verdict, Reason string }
+	}
 	out, err := eval.Output()
 	if err == nil {
 		err = json.Unmarshal(out, &result)

@@ -1,0 +1,124 @@
+package fidelity
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// features are the rows of the table in docs/hooks.md: what a hook does, and the case that
+// shows what each agent makes of it.
+var features = []struct{ does, claude, gemini string }{
+	{"exit 0, text", "pre-text", "exit0-text"},
+	{"exit 1, text on standard error", "pre-exit1", "exit1-stderr"},
+	{"exit 2, text on standard error", "pre-exit2", "exit2-stderr"},
+	{"exit 2, text on standard output only", "pre-exit2-stdout", "exit2-stdout"},
+	{"exit 2, nothing", "pre-exit2-silent", "exit2-silent"},
+	{"exit 3, text on standard error", "pre-exit3", "exit3-stderr"},
+	{"a command that does not exist", "pre-exit127", "no-such-command"},
+	{"a signal, after text on standard error", "pre-signal", "signal-text"},
+	{"its time limit, after a JSON block", "field-timeout", "timeout"},
+	{"exit 0, `{}`", "pre-json-empty", "json-empty"},
+	{"`\"decision\": \"block\"`", "pre-json-block", "json-block"},
+	{"`\"decision\": \"deny\"`", "pre-json-deny", "json-deny"},
+	{"`\"decision\": \"ask\"`", "pre-json-ask", "json-ask"},
+	{"a JSON block, exit 1", "pre-exit1-json-block", "json-exit1"},
+	{"a JSON block, exit 3", "pre-exit3-json-block", "json-exit3"},
+	{"a JSON block, death by a signal", "pre-signal-json-block", "signal-json"},
+	{"exit 2 with `{}` and standard error", "pre-exit2-json-empty", "json-exit2-empty"},
+	{"a JSON block on standard error, exit 1", "pre-exit1-json-stderr", "json-stderr-exit1"},
+	{"half a JSON object", "pre-json-broken", "json-broken"},
+	{"a JSON block inside a JSON string", "pre-json-string", "json-in-string"},
+	{"a JSON block beside a field of a wrong type", "pre-type-reason", "json-type-reason"},
+	{"`permissionDecision: \"deny\"`", "pre-permission-deny", "json-permission"},
+	{"the same without `hookEventName`", "pre-no-event-name", ""},
+	{"`\"continue\": false`", "pre-stop", "json-stop"},
+	{"`{\"async\": true}`, then exit 2", "pre-async", ""},
+	{"`\"onFailure\": \"block\"`, exit 1", "field-on-failure", ""},
+	{"two hooks: deny, allow", "many-deny-allow", "many-deny-allow"},
+	{"before the model: deny, then allow", "", "many-model-later-allow"},
+	{"before the model: deny, then a failure", "", "many-model-failed"},
+	{"an http hook that blocks", "http-block", ""},
+}
+
+const docs = "../../../docs/hooks.md"
+
+// TestTableInTheDocumentation holds the table of docs/hooks.md against the recorded
+// answers of the agents, and against fire for llxprt, where the documents decide.
+func TestTableInTheDocumentation(t *testing.T) {
+	want := tableOf(t)
+	text, err := os.ReadFile(docs)
+	require.NoError(t, err)
+	before, rest, ok := strings.Cut(string(text), "<!-- fidelity -->\n")
+	require.True(t, ok)
+	got, after, ok := strings.Cut(rest, "<!-- end -->\n")
+	require.True(t, ok)
+	if os.Getenv("FSMTX_FIDELITY_UPDATE") != "" {
+		require.NoError(t, os.WriteFile(docs, []byte(before+"<!-- fidelity -->\n"+want+"<!-- end -->\n"+after), 0o644))
+		return
+	}
+	assert.Equal(t, want, got, "FSMTX_FIDELITY_UPDATE=1 go test -run TableInTheDocumentation rewrites the table")
+}
+
+func tableOf(t *testing.T) string {
+	claude, claudeSays := readAnswers(t, "claude")
+	gemini, geminiSays := readAnswers(t, "gemini")
+	geminiCases := map[string]fidelityCase{}
+	for _, c := range readTable(t, "gemini", geminiSettings) {
+		geminiCases[c.name] = c
+	}
+	keptClaude, keptGemini := readKept(t, "claude"), readKept(t, "gemini")
+	var b strings.Builder
+	fmt.Fprintf(&b, "\n| A hook before a tool | Claude Code %s | Gemini CLI %s | `fire` for these two | `fire --dialect llxprt` |\n| --- | --- | --- | --- | --- |\n", claude, gemini)
+	for _, f := range features {
+		same := "the same"
+		for _, kept := range [][2]string{keptClaude[f.claude], keptGemini[f.gemini]} {
+			if kept[0] != "" {
+				same = kept[0]
+			}
+		}
+		llxprt := "–"
+		if c, ok := geminiCases[f.gemini]; ok {
+			llxprt = fireAsLLxprt(t, c)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", f.does, verdictIn(t, claudeSays, f.claude), verdictIn(t, geminiSays, f.gemini), same, llxprt)
+	}
+	b.WriteString("\n")
+	return b.String()
+}
+
+func verdictIn(t *testing.T, answers map[string]string, name string) string {
+	if name == "" {
+		return "–"
+	}
+	verdict, _, _ := strings.Cut(answers[name], " ")
+	require.NotEmpty(t, verdict, name)
+	return verdict
+}
+
+// fireAsLLxprt returns the verdict of fire on a case of Gemini CLI, which LLxprt Code is
+// derived from.
+func fireAsLLxprt(t *testing.T, c fidelityCase) string {
+	if c.command == "" {
+		text := c.files[geminiSettings]
+		c.files = map[string]string{".llxprt/settings.json": strings.Replace(text, "{", `{"enableHooks": true, `, 1)}
+	} else {
+		text := settingsOf(c, "x")["x"]
+		c.command, c.files = "", map[string]string{".llxprt/settings.json": strings.Replace(text, "{", `{"enableHooks": true, `, 1)}
+	}
+	input := `{"tool_name": "write_file", "tool_input": {"path": "a"}, "sdk_request": {"model": "m", "contents": "hello"}}`
+	got, _ := newWorld(t).fire(t, c, "llxprt", ".llxprt/settings.json", input)
+	switch p := got.Policy; {
+	case p.Stop:
+		return stopped
+	case p.Blocking:
+		return denied
+	default:
+		return cmp.Or(strings.TrimSpace(p.Verdict), undecided)
+	}
+}
