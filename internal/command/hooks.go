@@ -23,7 +23,7 @@ func newHooks(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "hooks",
 		Short: "Run, list, check and test the hooks of any configuration, without the agent",
-		Long: "Runs the hooks of LLxprt Code, Gemini CLI or Claude Code without that agent: for agents that\n" +
+		Long: "Runs the hooks of LLxprt Code, Gemini CLI, Claude Code or Codex without that agent: for agents that\n" +
 			"have no hooks of their own, for people who write hooks, and for their tests.",
 		Example: example("fsmtx hooks list --dialect claude", "fsmtx hooks fire BeforeTool < event.json", "fsmtx hooks test plugin"),
 		Args:    noSuchCommand,
@@ -68,7 +68,7 @@ func (f *hookFlags) add(c *cobra.Command) {
 }
 
 func (f *hookFlags) addDialect(c *cobra.Command) {
-	c.Flags().StringVar(&f.dialect, "dialect", "llxprt", "whose hooks they are: llxprt, gemini or claude")
+	c.Flags().StringVar(&f.dialect, "dialect", "llxprt", "whose hooks they are: llxprt, gemini, claude or codex")
 }
 
 // hookSetup is the configuration for a project.

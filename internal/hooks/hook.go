@@ -65,6 +65,8 @@ func (h Hook) identity(d dialect.Dialect) string {
 			key = append(key, h.Command)
 		case dialect.FieldRoot:
 			key = append(key, h.Root)
+		case dialect.FieldPlace:
+			key = append(key, h.Source, string(h.Pointer))
 		case dialect.FieldIf:
 			key = append(key, h.If)
 		case dialect.FieldTarget:

@@ -68,16 +68,17 @@ func TestTableInTheDocumentation(t *testing.T) {
 func tableOf(t *testing.T) string {
 	claude, claudeSays := readAnswers(t, "claude")
 	gemini, geminiSays := readAnswers(t, "gemini")
+	codex, codexSays := readAnswers(t, "codex")
 	geminiCases := map[string]fidelityCase{}
 	for _, c := range readTable(t, "gemini", geminiSettings) {
 		geminiCases[c.name] = c
 	}
 	keptClaude, keptGemini := readKept(t, "claude"), readKept(t, "gemini")
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n| A hook before a tool | Claude Code %s | Gemini CLI %s | `fire` for these two | `fire --dialect llxprt` |\n| --- | --- | --- | --- | --- |\n", claude, gemini)
+	fmt.Fprintf(&b, "\n| A hook before a tool | Claude Code %s | Gemini CLI %s | Codex %s | `fire` for these | `fire --dialect llxprt` |\n| --- | --- | --- | --- | --- | --- |\n", claude, gemini, codex)
 	for _, f := range features {
 		same := "the same"
-		for _, kept := range [][2]string{keptClaude[f.claude], keptGemini[f.gemini]} {
+		for _, kept := range [][2]string{keptClaude[f.claude], keptGemini[f.gemini], readKept(t, "codex")[f.claude]} {
 			if kept[0] != "" {
 				same = kept[0]
 			}
@@ -86,7 +87,11 @@ func tableOf(t *testing.T) string {
 		if c, ok := geminiCases[f.gemini]; ok {
 			llxprt = fireAsLLxprt(t, c)
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", f.does, verdictIn(t, claudeSays, f.claude), verdictIn(t, geminiSays, f.gemini), same, llxprt)
+		codexVerdict := "–" // where it has the same case as Claude Code
+		if text, ok := codexSays[f.claude]; ok {
+			codexVerdict, _, _ = strings.Cut(text, " ")
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", f.does, verdictIn(t, claudeSays, f.claude), verdictIn(t, geminiSays, f.gemini), codexVerdict, same, llxprt)
 	}
 	b.WriteString("\n")
 	return b.String()

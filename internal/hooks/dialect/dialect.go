@@ -98,6 +98,7 @@ type Answers struct {
 	Tail         bool // hooks may ask for another tool, or that the conversation is forgotten
 	Heard        bool // a JSON object counts whatever the exit
 	Schema       Schema
+	NeedsReason  bool // a block without a reason is ignored
 
 	InputField    string // the field of hookSpecificOutput with a changed tool input
 	InputReplaces bool   // it replaces the input; otherwise it is merged into it
@@ -124,6 +125,7 @@ const (
 	FieldCommand
 	FieldRoot // the plugin's directory
 	FieldArgs
+	FieldPlace // where it is configured: no two hooks are the same
 	FieldIf
 	FieldTarget // the url, the prompt or the tool of a hook that is not a command
 )
@@ -172,7 +174,7 @@ const (
 )
 
 // All returns the dialects.
-func All() []Dialect { return []Dialect{LLxprt(), Gemini(), Claude()} }
+func All() []Dialect { return []Dialect{LLxprt(), Gemini(), Claude(), Codex()} }
 
 // Named returns the dialect of a name, or ErrUnknown.
 func Named(name string) (Dialect, error) {

@@ -131,7 +131,15 @@ func (d Dialect) readStdout(e Event, text string) Answer {
 	switch {
 	case isJSON && value.Kind() == '{':
 		said, _ := ParseOutput(value)
-		return d.addressed(e, said)
+		if why := d.Answers.Schema.Violation(said); why != "" {
+			return Answer{Notes: append([]string{why + "; the whole output is ignored"}, d.Answers.Schema.Meant(e, said)...)}
+		}
+		if d.Answers.NeedsReason && e.BlockedBy(said) && e.Reason(said) == "" {
+			return Answer{Notes: []string{"it blocks and gives no reason; the whole output is ignored"}}
+		}
+		answer := d.addressed(e, said)
+		answer.Notes = append(answer.Notes, d.Answers.Schema.Meant(e, said)...)
+		return answer
 	case isJSON:
 		return d.meaning(e.Said.OtherJSON, text).noting(e.Said.ignoresJSON(value), fmt.Sprintf("its output is JSON and %s; it is ignored", jsonx.Got(value.Kind(), "an object")))
 	case strings.HasPrefix(text, "{"):
@@ -188,7 +196,7 @@ func (a Answer) noting(when bool, note string) Answer {
 // one that fired: hookSpecificOutput itself, and continue.
 func (d Dialect) addressed(e Event, said Output) Answer {
 	name := said.Specific().Text("hookEventName")
-	if d.Answers.Schema.Fields == nil || !said.Has("hookSpecificOutput") || name == e.Name {
+	if d.Answers.Schema.Fields == nil || d.Answers.Schema.AnyEvent || !said.Has("hookSpecificOutput") || name == e.Name {
 		return Answer{Output: &said}
 	}
 	note := fmt.Sprintf("its hookSpecificOutput names the event %q, not %s; it is ignored, and so is continue", name, e.Name)

@@ -16,6 +16,8 @@ import (
 // discard the whole output. Unknown fields are ignored. The zero value accepts
 // everything.
 type Schema struct {
+	Closed   bool                       // an unknown field discards the output too
+	AnyEvent bool                       // hookSpecificOutput may name another event
 	Fields   map[string]Kind            // of the output
 	Specific map[string]map[string]Kind // of hookSpecificOutput, by the event that it names
 }
@@ -39,6 +41,11 @@ func (s Schema) Violation(said Output) string {
 	}
 	if why := violation("", s.Fields, said.Object); why != "" {
 		return why
+	}
+	for name := range said.All() {
+		if _, known := s.Fields[name]; s.Closed && !known {
+			return fmt.Sprintf("its %q is not a field", name)
+		}
 	}
 	if said.Get("hookSpecificOutput") == nil {
 		return ""

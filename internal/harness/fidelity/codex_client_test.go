@@ -1,0 +1,277 @@
+//go:build fidelity
+
+package fidelity
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// codexPackage has the binary of Codex, at its pinned version.
+var codexPackage = realclient.Package{Name: "@openai/codex", Version: "0.169.0"}
+
+// TestCodex asks Codex about every case. Its binary runs without an account against a
+// fake model.
+func TestCodex(t *testing.T) {
+	wanted := codexPackage
+	if v := os.Getenv("FSMTX_FIDELITY_CODEX"); v != "" {
+		wanted.Version = v
+	}
+	dir, err := wanted.Install(t.Context())
+	if errors.Is(err, realclient.ErrNoNPM) {
+		t.Skipf("skipped: %v", err)
+	}
+	require.NoError(t, err)
+	binaries, err := filepath.Glob(filepath.Join(dir, "node_modules/@openai/codex-*/vendor/*/bin/codex"))
+	require.NoError(t, err)
+	if len(binaries) == 0 {
+		t.Skip("skipped: the package has no binary for this platform")
+	}
+	cases := readTable(t, "codex", codexSettings)
+	theirs := askCodex(t, cases, binaries[0])
+	if wanted == codexPackage && os.Getenv("FSMTX_FIDELITY_UPDATE") != "" {
+		writeAnswers(t, "codex", wanted.Version, cases, theirs)
+	}
+	pinned, recorded := readAnswers(t, "codex")
+	report(t, "codex", pinned, wanted.Version, cases, theirs, recorded, wanted == codexPackage)
+	if wanted == codexPackage {
+		compare(t, "codex", wanted.Version, cases, recorded, fireAll(t, cases, fireAsCodex))
+	}
+}
+
+func askCodex(t *testing.T, cases []fidelityCase, binary string) map[string]answer {
+	var mutex sync.Mutex
+	theirs := map[string]answer{}
+	keep := func(name string, a answer) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		theirs[name] = a
+	}
+	var together, alone []fidelityCase
+	for _, c := range cases {
+		if only := os.Getenv("FSMTX_FIDELITY_ONLY"); only != "" && !regexp.MustCompile(only).MatchString(c.name) {
+			continue
+		}
+		if c.command != "" && strings.HasSuffix(c.event, "ToolUse") {
+			together = append(together, c)
+		} else {
+			alone = append(alone, c)
+		}
+	}
+	t.Run("asking", func(t *testing.T) {
+		for batch := range slices.Chunk(together, 25) {
+			t.Run("together", func(t *testing.T) { t.Parallel(); codexTogether(t, batch, binary, keep) })
+		}
+		for _, c := range alone {
+			t.Run(c.name, func(t *testing.T) { t.Parallel(); keep(c.name, codexAlone(t, c, binary)) })
+		}
+	})
+	return theirs
+}
+
+// responses is a fake model that speaks the Responses API: it calls a shell for each name
+// and then says that it is done.
+type responses struct {
+	mu    sync.Mutex
+	names []string
+	asked int
+	input []item // of the last request: the whole conversation
+}
+
+// item is a part of the conversation.
+type item struct {
+	Type    string `json:"type"`
+	Role    string `json:"role"`
+	CallID  string `json:"call_id"`
+	Output  any    `json:"output"`
+	Content any    `json:"content"`
+}
+
+func (i item) text() string { return fmt.Sprint(i.Output, i.Content) }
+
+func (r *responses) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	body, err := io.ReadAll(request.Body)
+	if err != nil || request.Method != http.MethodPost {
+		fmt.Fprint(w, `{"data":[],"models":[]}`)
+		return
+	}
+	var asked struct {
+		Input []item `json:"input"`
+	}
+	_ = json.Unmarshal(body, &asked)
+	r.mu.Lock()
+	n := r.asked
+	r.asked++
+	r.input = asked.Input
+	r.mu.Unlock()
+	answer := map[string]any{"type": "message", "id": "m", "role": "assistant", "content": []any{map[string]any{"type": "output_text", "text": "done"}}}
+	if n < len(r.names) {
+		arguments, _ := json.Marshal(map[string]any{"cmd": fmt.Sprintf("printf '%%s-%%s' THE OUTPUT; : case:%s", r.names[n])})
+		answer = map[string]any{"type": "function_call", "id": fmt.Sprint("f", n), "call_id": r.names[n], "name": "exec_command", "arguments": string(arguments)}
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	usage := map[string]any{"input_tokens": 1, "output_tokens": 1, "total_tokens": 2, "input_tokens_details": nil, "output_tokens_details": nil}
+	for _, event := range []map[string]any{
+		{"type": "response.created", "response": map[string]any{"id": fmt.Sprint("r", n)}},
+		{"type": "response.output_item.done", "output_index": 0, "item": answer},
+		{"type": "response.completed", "response": map[string]any{"id": fmt.Sprint("r", n), "usage": usage}},
+	} {
+		line, _ := json.Marshal(event)
+		fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event["type"], line)
+	}
+}
+
+// after returns what the model read between the result of a call and the next call; ok is
+// false if it got no result.
+func (r *responses) after(name string) (texts []string, ok bool) {
+	for _, i := range r.input {
+		switch {
+		case i.Type == "function_call_output" && i.CallID == name:
+			ok = true
+			texts = append(texts, i.text())
+		case i.Type == "function_call": // what follows belongs to this call
+			if ok {
+				return texts, true
+			}
+			texts = nil
+		default:
+			texts = append(texts, i.text())
+		}
+	}
+	return texts, ok
+}
+
+// runCodex runs one prompt and returns the conversation.
+func runCodex(t *testing.T, w world, binary string, names []string) *responses {
+	model := &responses{names: names}
+	server := httptest.NewServer(model)
+	defer server.Close()
+	config := fmt.Sprintf(`model = "gpt-5-codex"
+model_provider = "fake"
+approval_policy = "never"
+sandbox_mode = "danger-full-access"
+[model_providers.fake]
+name = "fake"
+base_url = "%s/v1"
+wire_api = "responses"
+requires_openai_auth = false
+[projects."%s"]
+trust_level = "trusted"
+`, server.URL, w.project)
+	writeFile(t, filepath.Join(w.home, ".codex/config.toml"), config)
+	run := exec.CommandContext(t.Context(), binary, "exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust", "go")
+	run.Dir = w.project
+	run.Env = []string{
+		"HOME=" + w.home, "CODEX_HOME=" + filepath.Join(w.home, ".codex"), "PATH=" + w.bin + ":/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8",
+		"HTTP_PROXY=http://127.0.0.1:9", "HTTPS_PROXY=http://127.0.0.1:9", "NO_PROXY=127.0.0.1", "FIDELITY_RAN=" + w.ran,
+	}
+	var out bytes.Buffer
+	run.Stdout, run.Stderr = &out, &out
+	err := run.Run()
+	if os.Getenv("FSMTX_FIDELITY_SHOW") != "" {
+		fmt.Printf("== %v %v\n%s\n%+v\n", names, err, out.String(), model.input)
+	}
+	return model
+}
+
+// codexTogether asks about cases in one session, and in another one about those after a
+// case that ends it.
+func codexTogether(t *testing.T, cases []fidelityCase, binary string, keep func(string, answer)) {
+	for len(cases) > 0 {
+		w := newWorld(t)
+		writeFile(t, filepath.Join(w.root, "dispatch.sh"), dispatcher)
+		hooks := map[string]any{}
+		for _, event := range []string{"PreToolUse", "PostToolUse"} {
+			where := filepath.Join(w.root, "cases", event)
+			require.NoError(t, os.MkdirAll(where, 0o755))
+			hooks[event] = []any{map[string]any{"hooks": []any{map[string]any{
+				"type": "command", "command": fmt.Sprintf("exec sh %s %s", filepath.Join(w.root, "dispatch.sh"), where),
+			}}}}
+		}
+		settings, err := json.Marshal(map[string]any{"hooks": hooks})
+		require.NoError(t, err)
+		writeFile(t, filepath.Join(w.project, codexSettings), string(settings))
+		var names []string
+		for _, c := range cases {
+			writeFile(t, filepath.Join(w.root, "cases", c.event, c.name), c.command)
+			names = append(names, c.name)
+		}
+		model := runCodex(t, w, binary, names)
+		n := 0
+		for ; n < len(cases); n++ {
+			a := codexAnswer(model, cases[n])
+			keep(cases[n].name, a)
+			if a.verdict == stopped {
+				n++
+				break
+			}
+		}
+		cases = cases[n:]
+	}
+}
+
+// codexAnswer reads what became of the call of a case.
+func codexAnswer(model *responses, c fidelityCase) answer {
+	texts, ok := model.after(c.name)
+	if !ok {
+		return answer{verdict: stopped}
+	}
+	news := withoutCommands(c, strings.Join(texts, "\n"))
+	a := answer{verdict: undecided, model: c.marksOf(news)}
+	ran := strings.Contains(news, toolOutput) || strings.Contains(news, "CHANGED-INPUT")
+	switch {
+	case c.event == "PreToolUse" && !ran, c.event == "PostToolUse" && slices.Contains(a.model, "REASON-A"):
+		a.verdict = denied
+	}
+	return a
+}
+
+func codexAlone(t *testing.T, c fidelityCase, binary string) answer {
+	w := newWorld(t)
+	for path, content := range settingsOf(c, codexSettings) {
+		writeFile(t, filepath.Join(w.project, path), content)
+	}
+	var names []string
+	if strings.HasSuffix(c.event, "ToolUse") {
+		names = []string{c.name}
+	}
+	model := runCodex(t, w, binary, names)
+	a := answer{verdict: undecided}
+	var texts []string
+	for _, i := range model.input {
+		texts = append(texts, withoutCommands(c, i.text()))
+	}
+	switch {
+	case len(names) > 0:
+		a = codexAnswer(model, c)
+	case c.event == "Stop":
+		a.model = c.marksOf(texts...)
+		if model.asked > 1 {
+			a.verdict = denied
+		}
+	default:
+		a.model = c.marksOf(texts...)
+		if model.asked == 0 {
+			a.verdict, a.model = denied, nil
+		}
+	}
+	a.ran = ranIn(w.ran)
+	return a
+}
