@@ -52,6 +52,7 @@ func (w words) result(event string, r *hooks.Result) {
 func (w words) explain(out io.Writer, h hooks.HookResult) {
 	w.quote(out, "stdout", h.Stdout)
 	w.quote(out, "stderr", h.Stderr)
+	w.quote(out, "for the shell", h.Environment)
 	for _, note := range h.Notes {
 		fmt.Fprintf(out, "      ignored: %s\n", note)
 	}

@@ -30,9 +30,13 @@ type HookResult struct {
 	Cut      []string        `json:"cut,omitzero"` // streams that were truncated
 	Output   *dialect.Output `json:"output"`
 	Error    string          `json:"error,omitzero"`
-	Counted  []string        `json:"counted,omitzero"` // the parts of what it said that count
-	Notes    []string        `json:"notes,omitzero"`   // what was ignored, and what was probably meant
-	Duration Elapsed         `json:"duration_ms"`
+	// Environment is what the hook wrote into the file for the environment of the agent's
+	// shell, such as "export A=1".
+	Environment string `json:"environment,omitzero"`
+
+	Counted  []string `json:"counted,omitzero"` // the parts of what it said that count
+	Notes    []string `json:"notes,omitzero"`   // what was ignored, and what was probably meant
+	Duration Elapsed  `json:"duration_ms"`
 
 	heard bool // its output counts although it did not exit with 0
 	text  bool // its output is what a text stands for

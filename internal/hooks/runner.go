@@ -83,7 +83,11 @@ func (r runner) one(ctx context.Context, f firing, h Hook, stdin []byte) (done r
 	if h.Async {
 		return r.detached(c, h)
 	}
-	return r.read(f, h, c.Run(ctx))
+	exports, remove := withEnvFile(f.event.EnvFile, &c)
+	defer remove()
+	done = r.read(f, h, c.Run(ctx))
+	done.result.Environment = exports()
+	return done
 }
 
 // read turns an outcome into a result.

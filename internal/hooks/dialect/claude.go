@@ -102,6 +102,10 @@ func claudeEvents() []Event {
 	}
 	for i := range events {
 		events[i].Merge = MergeVotes
+		switch events[i].Name {
+		case "SessionStart", "Setup", "CwdChanged", "FileChanged":
+			events[i].EnvFile = "CLAUDE_ENV_FILE"
+		}
 	}
 	return events
 }

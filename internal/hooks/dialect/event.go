@@ -62,6 +62,10 @@ type Event struct {
 	// Guards is whether a mistake in one of its hooks drops the whole file.
 	Guards bool
 
+	// EnvFile names the variable with a file whose lines set the environment of the agent's
+	// shell, if the event has one.
+	EnvFile string
+
 	// Timeout is the time limit of its hooks, if it is not the dialect's.
 	Timeout time.Duration
 }

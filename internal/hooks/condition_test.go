@@ -1,0 +1,53 @@
+package hooks
+
+import (
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+)
+
+// TestRules shows which calls a permission rule in a hook's "if" selects. What the client
+// selects is in the table of the fidelity suite; here are the cases that it leaves open.
+func TestRules(t *testing.T) {
+	d := dialect.Claude()
+	event, _ := d.Event("PreToolUse")
+	t.Setenv("HOME", "/home/me")
+	for _, c := range []struct {
+		rule, tool, input string
+		selects           bool
+	}{
+		{"Bash(git *)", "Bash", `{"command": "git push"}`, true},
+		{"Bash(git *)", "Bash", `{"command": "git"}`, true},
+		{"Bash(git *)", "Bash", `{"command": "gitk"}`, false},
+		{"Bash(git:*)", "Bash", `{"command": "gitk"}`, false},
+		{"Bash(git:*)", "Bash", `{"command": "git  push"}`, true},
+		{"Bash(git push)", "Bash", `{"command": "git push -f"}`, false},
+		{"Bash(git *)", "Bash", `{"command": "cd x && A=1 git push"}`, true},
+		{"Bash(git *)", "Bash", `{"command": "echo \"x; git push\""}`, false},
+		{"Bash(git *)", "Bash", `{"command": "echo $(git push)"}`, true},
+		{"Bash(a.c *)", "Bash", `{"command": "abc x"}`, false},
+		{"Task", "Agent", `{}`, true},
+		{"Read", "Bash", `{}`, false},
+		{"WebFetch(domain:example.com)", "WebFetch", `{"url": "https://docs.example.com/x"}`, true},
+		{"WebFetch(domain:example.com)", "WebFetch", `{"url": "https://example.com.evil/x"}`, false},
+		{"Skill(release)", "Skill", `{"skill": "release"}`, true},
+		{"Skill(release)", "Skill", `{"skill": "other"}`, false},
+		{"Read(~/.ssh/**)", "Read", `{"file_path": "/home/me/.ssh/id"}`, true},
+		{"Read(~/.ssh/**)", "Read", `{"file_path": "/home/you/.ssh/id"}`, false},
+		{"Edit(src/**)", "Edit", `{"file_path": "/project/sub/src/a/b.go"}`, true},
+		{"Edit(src/**)", "Edit", `{"file_path": "/project/src/b.go"}`, false},
+		{"Edit(/src/*.go)", "Edit", `{"file_path": "/project/src/b.go"}`, true},
+		{"Edit(/src/*.go)", "Edit", `{"file_path": "/project/src/a/b.go"}`, false},
+		{"Edit(/src)", "Edit", `{"file_path": "/project/src/a/b.go"}`, true},
+		{"Edit(a?c)", "Edit", `{"file_path": "x/abc"}`, true},
+	} {
+		fields := js.Object{}.WithText("tool_name", c.tool).With("tool_input", jsontext.Value(c.input))
+		call := Call{Event: event, Fields: fields, Session: Session{Cwd: "/project/sub", Project: "/project"}}
+		why := call.deselects(d, Hook{If: c.rule, HasIf: true})
+		assert.Equal(t, c.selects, why == "", "%s on %s: %s", c.rule, c.input, why)
+	}
+}

@@ -1,0 +1,27 @@
+package hooks
+
+import (
+	"os"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
+)
+
+// withEnvFile gives a hook a file for the environment of the agent's shell, in the named
+// variable. contents returns what the hook wrote into it, and remove removes it. Without a
+// name, or if the file cannot be created, the hook gets none.
+func withEnvFile(name string, c *process.Command) (contents func() string, remove func()) {
+	if name == "" {
+		return func() string { return "" }, func() {}
+	}
+	file, err := os.CreateTemp("", "hook-environment-*")
+	if err != nil {
+		return func() string { return "" }, func() {}
+	}
+	path := file.Name()
+	_ = file.Close() // nothing was written
+	c.Env = append(c.Env, name+"="+path)
+	return func() string {
+		text, _ := os.ReadFile(path) // a hook may have removed it
+		return string(text)
+	}, func() { _ = os.Remove(path) }
+}
