@@ -64,7 +64,8 @@ e2e-newest: ## compare the folders and the options of skills with the newest cli
 
 fidelity: ## ask the real agents what they make of the hooks in testdata/hooks/fidelity (needs npm; says so if it is missing)
 	go vet -tags fidelity ./internal/harness/fidelity
-	go test -tags fidelity -count=1 -v -timeout 20m ./internal/harness/fidelity | { grep -v -e '^=== ' -e '^ *--- PASS' || true; }
+	@out=$$(mktemp); go test -tags fidelity -count=1 -v -timeout 20m ./internal/harness/fidelity >$$out 2>&1; code=$$?; \
+	  grep -v -e '^=== ' -e '^ *--- PASS' $$out; rm -f $$out; exit $$code
 
 together: ## a minute beside the client's own locking library (needs node and npm; says so if they are missing)
 	go vet -tags together ./internal/harness/together

@@ -133,6 +133,8 @@ func matcherWords(matcher string) string {
 
 func commandWords(h hooks.Hook) string {
 	switch {
+	case h.Command == "" && h.Target != "":
+		return oneLine(h.Type + " " + h.Target)
 	case h.Command == "":
 		return "(" + h.Type + ")"
 	case h.Args != nil:

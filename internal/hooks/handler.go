@@ -72,15 +72,12 @@ func (r runner) request(f firing, h Hook, body []byte) process.Command {
 	}
 	option("write-out", "\n%{http_code}")
 	text := strings.TrimRight(string(body), "\n")
-	config.WriteString("data-raw = " + string(js.Quote(escapedUnicode(text))) + "\n")
+	config.WriteString("data-raw = " + string(js.Quote(text)) + "\n")
 	return process.Command{
 		Args: []string{"curl", "--silent", "--show-error", "--config", "-"}, Dir: f.session.Cwd, Env: r.environ,
 		Stdin: []byte(config.String()), Timeout: h.Timeout,
 	}
 }
-
-// escapedUnicode keeps what curl cannot read in a quoted text out of it.
-func escapedUnicode(text string) string { return strings.ReplaceAll(text, "\u0000", "") }
 
 // variable matches a variable in the header of a request.
 func variable() *regexp.Regexp { return regexp.MustCompile(`\$\{(\w+)\}|\$(\w+)`) }

@@ -106,7 +106,10 @@ type fired struct {
 
 // fire runs a case by "fsmtx hooks fire".
 func (w world) fire(t testing.TB, c fidelityCase, dialect, settings, event string, env ...string) (fired, []string) {
-	server := newServer(t)
+	server := ""
+	if c.uses("{{HTTP}}") {
+		server = newServer(t)
+	}
 	for path, content := range settingsOf(c, settings) {
 		writeFile(t, filepath.Join(w.project, path), strings.NewReplacer("{{PROJECT}}", w.project, "{{HTTP}}", server).Replace(content))
 	}

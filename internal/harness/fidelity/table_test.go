@@ -66,6 +66,11 @@ func readTable(t testing.TB, agent, settings string) []fidelityCase {
 	return cases
 }
 
+// uses reports whether a text occurs in the files of a case.
+func (c fidelityCase) uses(text string) bool {
+	return slices.ContainsFunc(slices.Collect(maps.Values(c.files)), func(content string) bool { return strings.Contains(content, text) })
+}
+
 // answer is what an agent, or fire, made of a case.
 type answer struct {
 	verdict string   // of the words below

@@ -121,10 +121,9 @@ func (f *file) check() {
 // lost says first what the agent loses with the file, if a mistake in it costs more than
 // a hook.
 func (f *file) lost() {
-	for _, p := range hooks.NewRegistry(f.Dialect, []hooks.Source{f.source}).Problems() {
-		if p.Dropped && p.Pointer == "" && !p.Fatal {
-			f.addAt(0, Error, p.Message)
-		}
+	if hooks.Drops(f.Dialect, f.source) {
+		problems := hooks.NewRegistry(f.Dialect, []hooks.Source{f.source}).Problems()
+		f.addAt(0, Error, problems[len(problems)-1].Message)
 	}
 }
 
