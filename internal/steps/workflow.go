@@ -58,22 +58,6 @@ type Check struct {
 // Limit returns the time limit of the check.
 func (c Check) Limit() time.Duration { return time.Duration(c.Timeout * float64(time.Second)) }
 
-// Gated reports whether the step declares a gate: without one only the order of the
-// steps holds it.
-func (s Step) Gated() bool {
-	return len(s.Produces) > 0 || len(s.Ready) > 0 || s.Check != nil || s.Approval != ""
-}
-
-// Step returns the step with a number in the list, or nil.
-func (w *Workflow) Step(id int64) *Step {
-	for i := range w.Steps {
-		if w.Steps[i].ID == id {
-			return &w.Steps[i]
-		}
-	}
-	return nil
-}
-
 // Encode returns the workflow as one line of JSON. Text that is not UTF-8, which a
 // path may be, is written with U+FFFD. It fails if ParseWorkflow would refuse the line.
 func (w Workflow) Encode() (string, error) {

@@ -34,17 +34,6 @@ func TestARecordIsOneLineThatReadsAsItWas(t *testing.T) {
 	require.Equal(t, 500*time.Millisecond, back.Steps[1].Check.Limit())
 }
 
-func TestStep(t *testing.T) {
-	w := release()
-	require.Same(t, &w.Steps[1], w.Step(9))
-	require.Nil(t, w.Step(2), "a local id is not a number in the list")
-	require.True(t, w.Steps[0].Gated())
-	require.False(t, Step{ID: 1, BlockedBy: []int64{2}}.Gated(), "the order is everybody's")
-	for _, gate := range []Step{{Ready: []string{"a"}}, {Check: &Check{}}, {Approval: "?"}} {
-		require.True(t, gate.Gated())
-	}
-}
-
 // A record that is wrong must not become a workflow with fewer gates.
 func TestWhatIsNotARecord(t *testing.T) {
 	for name, c := range map[string]struct {
