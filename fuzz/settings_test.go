@@ -14,13 +14,14 @@ import (
 // FuzzSettings: adding the hooks to a settings file and removing them restores its bytes,
 // and a file that cannot be edited safely is refused.
 func FuzzSettings(f *testing.F) {
-	hooks := settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags())
+	hooks := append(settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags()), settings.Steps("/opt/bin/fsmtx", nil)...)
 	whole, err := settings.Add(nil, settings.WithTaskTools(hooks, true))
 	require.NoError(f, err)
 	for _, seed := range []string{
 		`{}`, "{\n}\n", `{"hooks":{}}`, `{"hooks":{"PostToolUse":[]}}`, `{"hooks":{"PostToolUse":[{"matcher":"Skill","hooks":[]}]}}`,
 		"{\r\n\t\"a\": [1 ]\r\n}", `{"a":1,}`, `{"a":1,"a":2}`, "{\n  // mine\n}", ` {"h\u006foks" : { "Stop" : [ { "hooks" : [ ] } ] } , "é" : "\ud800" } `,
 		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"fsmtx","args":["recover","--hook"]}]}]}}`,
+		`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"fsmtx","args":["step"],"if":1}]},{"hooks":[{"type":"command","command":"fsmtx step"}]}]}}`,
 		`{"env":{}}`, `{"env":{"CLAUDE_CODE_ENABLE_TODO_TOOLS":"1"}}`, `{"env":[]}`,
 		`{"hooks":1}`, `[]`, ``, "\ufeff{}", string(whole),
 	} {
@@ -55,5 +56,42 @@ func FuzzSettings(f *testing.F) {
 		rest, err := settings.Remove(bytes.Clone(data), ours)
 		require.NoError(t, err)
 		require.Equal(t, string(rest), string(without), "Remove removes everything that Add added")
+	})
+}
+
+// FuzzServer: registering the MCP server in a file of the client's and removing it
+// restores its bytes, and a file that cannot be edited safely is refused.
+func FuzzServer(f *testing.F) {
+	servers := []settings.Server{
+		{Path: []string{"mcpServers"}, Command: "/opt/bin/fsmtx", Args: []string{"mcp"}},
+		{Path: []string{"projects", "/p", "mcpServers"}, Command: "/opt/bin/fsmtx", Args: []string{"mcp"}},
+	}
+	for _, seed := range []string{
+		`{}`, "{\n}\n", `{"mcpServers":{}}`, `{"projects": {"/p": { "mcpServers" : {"x": {}}}}}`, `{"mcpServers":{"fsmtx":{"command":"fsmtx","args":["mcp"]}}}`,
+		`{"mcpServers":{"fsmtx":{"command":"other"}}}`, `{"mcpServers":[]}`, `{"projects":{"/p":1}}`, `[]`, ``,
+	} {
+		f.Add([]byte(seed), true)
+		f.Add([]byte(seed), false)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, local bool) {
+		data = append([]byte{}, data...) // nil would be a missing file
+		s := servers[0]
+		if local {
+			s = servers[1]
+		}
+		report, err := settings.InspectServer(bytes.Clone(data), s)
+		with, addErr := settings.AddServer(bytes.Clone(data), s)
+		require.Equal(t, err == nil, addErr == nil, "%v, %v", err, addErr)
+		if err != nil {
+			return
+		}
+		installed, err := settings.InspectServer(bytes.Clone(with), s)
+		require.NoError(t, err)
+		require.Equal(t, settings.Installed, installed.State)
+		without, err := settings.RemoveServer(bytes.Clone(with), s)
+		require.NoError(t, err)
+		if report.State == settings.Absent {
+			require.Equal(t, string(data), string(without))
+		}
 	})
 }

@@ -125,7 +125,8 @@ func (s Step) check(numbers map[int64]bool) error {
 	if strings.TrimSpace(s.Check.Run) == "" {
 		return errors.New("a check without a command")
 	}
-	if !(s.Check.Timeout > 0 && s.Check.Limit() <= fsmspec.MaxCheckTimeout) {
+	// The number first: as a duration, a huge one may be negative or small.
+	if s.Check.Timeout > fsmspec.MaxCheckTimeout.Seconds() || s.Check.Limit() <= 0 {
 		return fmt.Errorf("a check with a timeout of %v seconds", s.Check.Timeout)
 	}
 	return nil

@@ -49,6 +49,8 @@ func TestWhatIsNotARecord(t *testing.T) {
 		"blocker": {func(w *Workflow) { w.Steps[1].BlockedBy = []int64{7} }, "step #9: blocked by #7, which is not a step"},
 		"run":     {func(w *Workflow) { w.Steps[1].Check.Run = " " }, "step #9: a check without a command"},
 		"timeout": {func(w *Workflow) { w.Steps[1].Check.Timeout = 0 }, "step #9: a check with a timeout of 0 seconds"},
+		"huge":    {func(w *Workflow) { w.Steps[1].Check.Timeout = 1e300 }, "step #9: a check with a timeout of 1e+300 seconds"},
+		"tiny":    {func(w *Workflow) { w.Steps[1].Check.Timeout = 1e-300 }, "step #9: a check with a timeout of 1e-300 seconds"},
 		"limit":   {func(w *Workflow) { w.Steps[1].Check.Timeout = 1801 }, "step #9: a check with a timeout of 1801 seconds"},
 	} {
 		t.Run(name, func(t *testing.T) {
