@@ -20,7 +20,7 @@ type SkillRun struct {
 }
 
 // maxTurn bounds what is read of a turn, from its end, in bytes.
-const maxTurn = 8 << 20
+const maxTurn = 4 << 20
 
 // basePrefix begins what the model reads of a skill (fact 47).
 const basePrefix = "Base directory for this skill: "
@@ -35,7 +35,7 @@ func SkillRuns(path, promptID, start string) []SkillRun {
 	if promptID == "" {
 		return nil
 	}
-	t := turn{promptID: []byte(`"promptId":"` + promptID + `"`)}
+	t := turn{prompt: promptID, promptID: []byte(`"promptId":"` + promptID + `"`)}
 	left := maxTurn
 	backwards(path, func(raw []byte) bool {
 		left -= len(raw)
@@ -56,19 +56,25 @@ func SkillRuns(path, promptID, start string) []SkillRun {
 
 // turn is what was read of a turn, from its end.
 type turn struct {
-	promptID []byte // as a member of a line
+	prompt   string
+	promptID []byte // the same as a member of a line
 	runs     []SkillRun
 }
+
+// headBytes is how much of a line is looked at first. The client writes promptId and the
+// beginning of a skill's text before what can be long, and the hook runs often.
+const headBytes = 1 << 10
 
 // read reads the line before those read so far. It returns false for one of an earlier
 // turn. Only the lines that matter are parsed.
 func (t *turn) read(raw []byte) bool {
-	if bytes.Contains(raw, []byte(`"promptId":"`)) && !bytes.Contains(raw, t.promptID) {
+	head := raw[:min(len(raw), headBytes)]
+	if bytes.Contains(head, []byte(`"promptId":"`)) && !bytes.Contains(head, t.promptID) {
 		return false
 	}
 	switch {
-	case bytes.Contains(raw, []byte(`"`+basePrefix)):
-		if l, ok := parse(raw, "user"); ok && l.IsMeta && !l.IsSidechain {
+	case bytes.Contains(head, []byte(`"`+basePrefix)):
+		if l, ok := parse(raw, "user"); ok && l.IsMeta && !l.IsSidechain && l.PromptID == t.prompt {
 			t.ran(l)
 		}
 	case !t.incomplete():
