@@ -27,6 +27,8 @@ type world struct {
 	project string
 	env     map[string]string
 	flags   program.Flags
+
+	protocol string // of clients; empty is the latest
 }
 
 func newWorld(t testing.TB) *world {
@@ -111,7 +113,8 @@ func (w *world) write(name, text string) {
 // client is a client of the official library with the server on the other end of a pipe.
 type client struct {
 	*mcp.ClientSession
-	t testing.TB
+	t      testing.TB
+	hangUp func() error // closes the server's input, without a word
 }
 
 // connect starts a server in this process. options may be nil.
@@ -126,13 +129,13 @@ func (w *world) connect(options *mcp.ClientOptions) *client {
 		served <- err
 	}()
 	c := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, options)
-	session, err := c.Connect(w.t.Context(), &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, nil)
+	session, err := c.Connect(w.t.Context(), &mcp.IOTransport{Reader: clientIn, Writer: clientOut}, &mcp.ClientSessionOptions{ProtocolVersion: w.protocol})
 	require.NoError(w.t, err)
 	w.t.Cleanup(func() {
 		session.Close()
 		require.NoError(w.t, <-served)
 	})
-	return &client{session, w.t}
+	return &client{session, w.t, clientOut.Close}
 }
 
 type args = map[string]any

@@ -1,0 +1,231 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// endless is a step whose check writes the process group that it is in, starts a child
+// and does not end.
+var endless = steps.Step{Subject: "Wait", Check: &steps.Check{Run: "sleep 600 & echo $$ > shell.tmp; mv shell.tmp shell; wait", Timeout: 900}}
+
+// running waits until the check of the step has started, and returns its process group.
+func (w *world) running() int {
+	w.t.Helper()
+	require.Eventually(w.t, func() bool {
+		_, err := os.Stat(filepath.Join(w.project, "shell"))
+		return err == nil
+	}, 30*time.Second, 5*time.Millisecond)
+	pid, err := strconv.Atoi(strings.TrimSpace(w.read("shell")))
+	require.NoError(w.t, err)
+	group, err := syscall.Getpgid(pid)
+	require.NoError(w.t, err)
+	return group
+}
+
+func isGone(group int) bool { return errors.Is(syscall.Kill(-group, 0), syscall.ESRCH) }
+
+func TestACancelledCallEndsItsCheck(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", endless, steps.Step{Subject: "Next", BlockedBy: []int64{1}})
+	c := w.connect(nil)
+	ctx, cancel := context.WithCancel(t.Context())
+	returned := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "step_complete", Arguments: n(1)})
+		returned <- err
+	}()
+	group := w.running()
+	assert.Equal(t, "checking", c.workflow().Steps[0].State)
+	assert.Contains(t, c.refuses("step_complete", n(1)), "whose check is running")
+	assert.Contains(t, c.refuses("step_start", n(2)), "is running in another call")
+
+	cancel()
+
+	require.ErrorIs(t, <-returned, context.Canceled)
+	require.Eventually(t, func() bool { return isGone(group) }, 30*time.Second, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return c.workflow().Steps[0].State == "ready" }, 30*time.Second, 5*time.Millisecond, "nothing stays pending")
+	assert.Equal(t, "pending", w.status("s1", 1))
+	all := w.evidence("s1")
+	assert.Equal(t, steps.Deny, all[len(all)-1].Verdict)
+	assert.Equal(t, -1, all[len(all)-1].Check.Exit)
+}
+
+// When Serve returns, which connect's cleanup waits for, the processes of a check have got
+// their signal, which is all that a program can do.
+func TestAClientThatGoesEndsTheChecks(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", endless)
+	var group int
+	t.Run("session", func(t *testing.T) {
+		w.t = t
+		c := w.connect(nil)
+		go func() {
+			_, _ = c.CallTool(context.Background(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1)})
+		}()
+		group = w.running()
+		require.NoError(t, c.hangUp())
+	})
+	require.Eventually(t, func() bool { return isGone(group) }, 30*time.Second, 5*time.Millisecond)
+}
+
+func TestProgressIsReportedWhileACheckRuns(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", steps.Step{Subject: "Wait", Check: &steps.Check{Run: "until test -e go; do sleep 0.01; done", Timeout: 60}})
+	heard := make(chan string, 100)
+	c := w.connect(&mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+		heard <- r.Params.Message
+		_ = os.WriteFile(filepath.Join(w.project, "go"), nil, 0o644)
+	}})
+	params := &mcp.CallToolParams{Name: "step_complete", Arguments: n(1)}
+	params.SetProgressToken("token")
+	r, err := c.CallTool(t.Context(), params)
+	require.NoError(t, err)
+	assert.False(t, r.IsError)
+	assert.Contains(t, <-heard, `checking #1 "Wait" for 0s: until test -e go`)
+}
+
+func TestWhatIsNotACall(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", chain()...)
+	c := w.connect(nil)
+	for name, arguments := range map[string]any{
+		"none":        nil,
+		"text":        args{"step": "1"},
+		"number sign": args{"step": "#1"},
+		"fraction":    args{"step": 1.5},
+		"huge":        args{"step": 1e300},
+		"null":        args{"step": nil},
+		"unknown":     args{"step": 1, "stepp": 2},
+		"array":       args{"step": []int{1}},
+		"zero":        n(0),
+		"negative":    n(-1),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_start", Arguments: arguments})
+			require.NoError(t, err)
+			assert.True(t, r.IsError)
+		})
+	}
+	_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_undo"})
+	require.ErrorContains(t, err, `unknown tool "step_undo"`)
+	assert.Contains(t, c.refuses("step_complete", args{"step": 1, "note": strings.Repeat("x", maxNote+1)}), "note has 4001 bytes; shorten it to 4000")
+	assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": strings.Repeat("x", maxNote+1)}), "because has 4001 bytes")
+	assert.Empty(t, w.evidence("s1"))
+	for i := 1; i <= 3; i++ {
+		assert.Equal(t, "pending", w.status("s1", i))
+	}
+}
+
+// An answer counts for the question that was asked, once, and only with the state that
+// the server gave to the client.
+func TestAnAnswerIsUsedOnce(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", steps.Step{Subject: "One", Approval: "Good?"}, steps.Step{Subject: "Two", Approval: "Good?"})
+	options := answering("accept", nil)
+	options.MultiRoundTrip = &mcp.MultiRoundTripOptions{Disabled: true}
+	c := w.connect(options)
+	call := func(step int, state string) *mcp.CallToolResult {
+		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{
+			Name: "step_complete", Arguments: n(step), RequestState: state,
+			InputResponses: mcp.InputResponseMap{answerKey: &mcp.ElicitResult{Action: "accept"}},
+		})
+		require.NoError(t, err)
+		return r
+	}
+	for range 2 {
+		r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1)})
+		require.NoError(t, err)
+		require.True(t, r.NeedsInput())
+		assert.True(t, call(1, "invented").IsError)
+		assert.True(t, call(2, r.RequestState).IsError, "the answer is about another step")
+		assert.True(t, call(1, r.RequestState).IsError, "and is used up by that")
+		assert.Equal(t, "pending", w.status("s1", 1))
+	}
+	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1)})
+	require.NoError(t, err)
+	assert.False(t, call(1, r.RequestState).IsError)
+	assert.True(t, call(1, r.RequestState).IsError)
+	assert.Equal(t, "completed", w.status("s1", 1))
+}
+
+// Clients before 2026-07-28 are asked by the server while the call is under way.
+func TestAnOlderClientIsAsked(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", chain()...)
+	var asked []string
+	w.protocol = "2025-06-18"
+	c := w.connect(answering("accept", &asked))
+	assert.Equal(t, "2025-06-18", c.InitializeResult().ProtocolVersion)
+	assert.Contains(t, c.does("step_skip", args{"step": 1, "because": "nothing to collect"}), `#1 "Collect" is skipped.`)
+	assert.Len(t, asked, 1)
+}
+
+// Two servers, the hook and the client work on one list. No step is completed before the
+// one that it comes after, and every file stays whole.
+func TestServersBesideHooks(t *testing.T) {
+	w := newWorld(t)
+	const count = 6
+	all := make([]steps.Step, count)
+	for i := range all {
+		if i > 0 {
+			all[i].BlockedBy = []int64{int64(i)}
+		}
+	}
+	all[2].Check = &steps.Check{Run: "true", Timeout: 60}
+	w.hydrate("s1", all...)
+	var group sync.WaitGroup
+	for range 2 {
+		c := w.connect(nil)
+		group.Go(func() {
+			for range 3 {
+				for step := 1; step <= count; step++ {
+					r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(step)})
+					if assert.NoError(t, err) && r.IsError {
+						assert.NotContains(t, r.Content[0].(*mcp.TextContent).Text, "are not held")
+					}
+				}
+			}
+		})
+	}
+	group.Go(func() {
+		f := &steps.Frame{List: tasks.List{Dir: w.list("s1"), Wait: 5 * time.Second}, Env: os.Environ(), Apply: true}
+		for range 3 {
+			for step := 1; step <= count; step++ {
+				v := f.Update(t.Context(), steps.Update{Task: strconv.Itoa(step), Status: completed})
+				assert.NotContains(t, v.Reason, "are not held")
+			}
+		}
+	})
+	group.Wait()
+
+	done := map[int64]bool{}
+	for _, e := range w.evidence("s1") {
+		if e.Verdict != steps.Allow || e.To != completed {
+			continue
+		}
+		if e.Step > 1 {
+			assert.True(t, done[e.Step-1], "#%d was completed before #%d", e.Step, e.Step-1)
+		}
+		done[e.Step] = true
+	}
+	for step := 1; step <= count; step++ {
+		assert.Equal(t, "completed", w.status("s1", step), fmt.Sprint(step))
+	}
+}
