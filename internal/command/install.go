@@ -61,6 +61,7 @@ and, so that the steps of a workflow hold (docs/steps.md), unless --no-steps is 
   PreToolUse of TaskUpdate        fsmtx step      refuses a step whose turn it is not
   PreToolUse of Write, Edit, NotebookEdit         refuses to edit the task files
   PreToolUse of Bash(fsmtx *)                     asks the person before a step is skipped
+  PreToolUse of the MCP server's tools            tells them which session calls
   TaskCompleted                                   the same as TaskUpdate
   Stop, SubagentStop                              reminds of open steps; --stop hold, off
   SessionStart after compact, resume              tells where the work stands

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -30,6 +31,7 @@ const stepLong = `Step is a hook of the client. It holds the agent to the steps 
   PreToolUse of Write, Edit,        files of the task list are not edited
   NotebookEdit
   PreToolUse of Bash                "fsmtx step skip" and "done" ask the person
+  PreToolUse of "fsmtx mcp"         its tools are told which session calls
   TaskCompleted                     as for TaskUpdate, if that was not heard of
   Stop, SubagentStop                the agent is sent back to a step that is ready
   SessionStart (compact, resume)    the agent is told where the workflow stands
@@ -207,6 +209,9 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 // tool answers before a tool is run.
 func (h *stepHook) tool(ctx context.Context) event.Answer {
 	input := h.event.ToolInput
+	if strings.HasPrefix(h.event.ToolName, "mcp__") {
+		return h.served()
+	}
 	var v steps.Verdict
 	switch h.event.ToolName {
 	case "TaskUpdate":

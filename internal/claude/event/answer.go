@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -107,6 +109,12 @@ func Ask(question string) Answer {
 // another one for the person.
 func SendBack(agent, person string) Answer {
 	return Reply{Decision: "block", Reason: agent, SystemMessage: person}.answer(ExitOK, "")
+}
+
+// Rewrite lets the tool call of a PreToolUse event go on with another input. The person's
+// permission prompt is as it was.
+func Rewrite(input jsontext.Value) Answer {
+	return Reply{Specific: &Specific{HookEventName: PreToolUse, UpdatedInput: input}}.answer(ExitOK, "")
 }
 
 // Block keeps an agent from stopping, at Stop and SubagentStop. The model sees

@@ -22,6 +22,8 @@ type Specific struct {
 	PermissionDecision       string `json:"permissionDecision,omitzero"`
 	PermissionDecisionReason string `json:"permissionDecisionReason,omitzero"`
 	AdditionalContext        string `json:"additionalContext,omitzero"` // the model sees it
+
+	UpdatedInput jsontext.Value `json:"updatedInput,omitzero"` // replaces the tool's whole input (fact 37, client 2.1.329)
 }
 
 // withContext returns nil if there is no context.

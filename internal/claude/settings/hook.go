@@ -70,9 +70,10 @@ func Steps(binary string, flags []string) []Hook {
 	edit := on(event.PreToolUse, "Write|Edit|NotebookEdit", short)
 	shell := on(event.PreToolUse, "Bash", short)
 	shell.If = "Bash(" + Program + " *)"
-	calls := []Hook{update, edit, shell}
+	served := on(event.PreToolUse, servedTools, short)
+	calls := []Hook{update, edit, shell, served}
 	for i := range calls {
-		calls[i].Tools, calls[i].Tool = []string{"TaskUpdate", "Write", "Bash"}, i
+		calls[i].Tools, calls[i].Tool = []string{"TaskUpdate", "Write", "Bash", "mcp"}, i
 	}
 	return append(calls,
 		on(event.TaskCompleted, "", StepTimeout),
@@ -81,6 +82,11 @@ func Steps(binary string, flags []string) []Hook {
 		on(event.SessionStart, "compact|resume", short),
 	)
 }
+
+// servedTools matches the tools of "fsmtx mcp", under whatever name the server runs. The
+// hook tells them which session calls: a server that outlives /clear does not know it
+// (fact 92, client 2.1.329).
+const servedTools = "mcp__.*__(workflow_status|step_start|step_complete|step_skip)"
 
 // StepTimeout is the timeout in seconds of a hook that may run checks. It is above
 // fsmspec.MaxCheckTimeout, so above the longest check of any workflow: the model hears

@@ -65,6 +65,19 @@ func TestHooksOfSteps(t *testing.T) {
             "if": "Bash(fsmtx *)"
           }
         ]
+      },
+      {
+        "matcher": "mcp__.*__(workflow_status|step_start|step_complete|step_skip)",
+        "hooks": [
+          {
+            "type": "command",
+            "command": "fsmtx",
+            "args": [
+              "step"
+            ],
+            "timeout": 10
+          }
+        ]
       }
     ],
     "TaskCompleted": [

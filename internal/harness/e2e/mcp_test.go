@@ -145,3 +145,23 @@ func TestASubagentHasTheTools(t *testing.T) {
 	allowed(t, r, "complete")
 	assert.Equal(t, 1, state(t, s.Sandbox).DoneCount())
 }
+
+// The server keeps the environment with which it was started, and with it the session from
+// before /clear. The hook on its tools tells it which session calls.
+func TestTheToolsFollowTheSessionAfterClear(t *testing.T) {
+	s := newServed(t, steps("Release"))
+	s.prompt(Script{Main: []Turn{Do(Skill("skill", "fsmtx:release")), Say("done")}}, "go")
+	old := state(t, s.Sandbox)
+
+	r := s.PromptAndSay(Script{Main: []Turn{
+		Do(Call("before", s.prefix+"workflow_status", nil)),
+		Do(Skill("skill", "fsmtx:release")),
+		s.call("complete", "step_complete", 1),
+		Say("done"),
+	}}, "/clear", "go", s.args...)
+
+	assert.Contains(t, r.Text("before"), "There is no workflow in this task list")
+	allowed(t, r, "complete")
+	assert.Equal(t, 0, state(t, s.Sandbox).DoneCount(), "the old list is left alone")
+	assert.Equal(t, old.Evidence, state(t, s.Sandbox).Evidence)
+}

@@ -1,0 +1,28 @@
+package command
+
+import (
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// served tells a tool of "fsmtx mcp" which session calls it: the server knows only the
+// session in which it was started, and outlives /clear (fact 92, client 2.1.329).
+func (h *stepHook) served() event.Answer {
+	members := map[string]jsontext.Value{}
+	if json.Unmarshal(h.event.ToolInput, &members, jsonx.Tolerant) != nil || members == nil {
+		return event.Answer{} // the tool itself refuses it
+	}
+	session, err := json.Marshal(h.event.SessionID, jsonx.Tolerant)
+	if err != nil {
+		return event.Answer{}
+	}
+	members["session"] = session
+	input, err := json.Marshal(members, jsonx.Tolerant, json.Deterministic(true))
+	if err != nil {
+		return event.Answer{}
+	}
+	return event.Rewrite(input)
+}
