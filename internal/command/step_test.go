@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"sync/atomic"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -15,9 +16,12 @@ func update(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: update task status")
 	}
 	text := fmt.Sprintf(`{"session_id": "abc-123", "cwd": %q, "hook_event_name": "PreToolUse", "tool_name": "TaskUpdate",
-"tool_input": {"taskId": %q, "status": %q}, "tool_use_id": "toolu_1"}`, ts.MkAbs("project"), args[0], args[1])
+"tool_input": {"taskId": %q, "status": %q}, "tool_use_id": "toolu_%d"}`, ts.MkAbs("project"), args[0], args[1], updates.Add(1))
 	ts.Check(os.WriteFile(ts.MkAbs("update.json"), []byte(text), 0o644))
 }
+
+// updates counts the updates: each is a call of its own.
+var updates atomic.Int64
 
 // becomes changes the status of a task as the client does: becomes 2 completed.
 func becomes(ts *testscript.TestScript, neg bool, args []string) {
