@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -112,14 +113,15 @@ func (f *Frame) update(ctx context.Context, u Update, silent bool) Verdict {
 	return f.finished(v)
 }
 
-// finished adds to a denial how a person can go past it.
+// finished adds to a denial how a person can go past it. It names the list, by whose name
+// a terminal finds it too if the hook's environment chose another one than the session's.
 func (f *Frame) finished(v Verdict) Verdict {
 	if v.Decision == Deny && v.Step != 0 {
 		id := v.Step
 		if v.past != 0 {
 			id = v.past
 		}
-		v.Reason += ".\nA person can go past this in a terminal: " + ways(id, f.Session)
+		v.Reason += ".\nA person can go past this in a terminal: " + ways(id, filepath.Base(f.List.Dir))
 	}
 	return v
 }

@@ -29,6 +29,9 @@ func (f *Frame) run(ctx context.Context, c *Current) Result {
 		Grace:   killAfter,
 	}.Run(ctx)
 	r := Result{Run: c.Check.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: digest([]byte(o.Stdout)), output: o.Stdout}
+	if len(o.Truncated) > 0 {
+		r.output += fmt.Sprintf("\n(It printed more than %d MiB; the rest was not kept.)", process.MaxStream>>20)
+	}
 	switch {
 	case errors.Is(o.Err, process.ErrTimeout):
 		r.failed = fmt.Sprintf("it did not end within %v", c.Check.Limit())

@@ -78,12 +78,8 @@ func described(c *Current) string {
 }
 
 // ways says how to go past the step in a terminal.
-func ways(id int64, session string) string {
-	tail := ""
-	if session != "" {
-		tail = " --session " + session
-	}
-	return fmt.Sprintf(`fsmtx step skip %d --because "..."%s (or: fsmtx step done ...)`, id, tail)
+func ways(id int64, list string) string {
+	return fmt.Sprintf(`fsmtx step skip %d --because "..." --session %s (or: fsmtx step done ...)`, id, list)
 }
 
 // nth returns an ordinal number.
