@@ -14,6 +14,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // await waits until a file of the project is there.
@@ -100,6 +102,37 @@ func TestTheOrderIsAskedAgainAfterACheck(t *testing.T) {
 	v := <-verdict
 	require.Equal(t, Deny, v.Decision)
 	require.Contains(t, v.Reason, `#1 "Step 1" is to be done first`)
+}
+
+// What one call has noticed, another one leaves to it.
+func TestAStepIsNoticedOnce(t *testing.T) {
+	l := hydrated(t, Step{Check: waits("begun", "go")}, Step{}, Step{}, Step{BlockedBy: []int64{1}})
+	l.set(1, completed)
+	verdict := make(chan Verdict)
+	go func() { verdict <- l.ask(2, inProgress) }()
+	l.await("begun")
+	l.allows(3, inProgress)
+	require.Contains(t, l.denies(4, inProgress), `The check of #1 "Step 1" is running in another call`)
+	l.set(1, inProgress) // taken up again by another program
+	l.write("go", "")
+	v := <-verdict
+	require.True(t, v.Allowed(), v.Reason)
+	for _, e := range l.state().Evidence {
+		require.NotEqual(t, int64(1), e.Step, "nothing is said of a step that is open again")
+	}
+}
+
+// Trouble of this program opens no gate that has said no.
+func TestTroubleAfterACheck(t *testing.T) {
+	for code, decision := range map[string]Decision{"1": Deny, "0": ""} {
+		l := hydrated(t, Step{})
+		s, err := txn.StateDir(l.List.Dir)
+		require.NoError(t, err)
+		hydrate(t, l.List.Dir, l.project, []Step{{ID: 5, Check: &Check{Run: "chmod 0777 " + s + "; exit " + code, Timeout: 10}}})
+		v := l.ask(5, completed)
+		require.Equal(t, decision, v.Decision)
+		require.Equal(t, code == "0", v.Trouble != "")
+	}
 }
 
 func TestARecordOfADeadProcessIsNobodys(t *testing.T) {

@@ -24,7 +24,7 @@ const callMargin = 30 * time.Second
 // keeps the evidence. What the gates say is up to pure functions.
 type Frame struct {
 	List     tasks.List    // Wait limits the wait for the locks
-	Session  string        // named in messages, so that a command that they suggest finds the list
+	Session  string        // the id of the session; for people
 	Env      []string      // environment of checks
 	Limit    time.Duration // of the whole call; 0 is CallLimit
 	NoChecks bool          // leave the checks out
@@ -155,9 +155,7 @@ func (c *call) decide(ctx context.Context) Verdict {
 	if slow == nil {
 		return v
 	}
-	if err := c.announce(dir, s, slow); err != nil {
-		return c.trouble(err)
-	}
+	c.announce(dir, s, slow)
 	dir.Close() // it is not held while a check runs
 	return c.conclude(ctx, slow, c.wait(ctx, s, slow))
 }

@@ -164,6 +164,18 @@ func (o *outcome) add(c *Current, v Verdict) {
 	o.steps, o.verdicts = append(o.steps, c), append(o.verdicts, v)
 }
 
+// last returns what the last gate has said.
+func (o *outcome) last() Verdict { return o.verdicts[len(o.verdicts)-1] }
+
+// despite is the verdict when the gates have been asked and trouble keeps the answer from
+// being recorded: no trouble opens a gate that has said no.
+func (c *call) despite(err error, v Verdict) Verdict {
+	if v.Allowed() {
+		return c.trouble(err)
+	}
+	return v
+}
+
 // quick asks the gates of a step but its check.
 func (c *call) quick(one, own *Current) Verdict {
 	v := produces(one, missing(one.Workflow.Dir, one.Produces))
@@ -194,12 +206,13 @@ func (c *call) wait(ctx context.Context, s *State, asked []*Current) (o outcome)
 	return o
 }
 
-// announce records that this process is about to complete the steps.
-func (c *call) announce(dir *txn.Dir, s *State, asked []*Current) error {
+// announce records that this process is about to complete the steps. Without the record
+// the checks run all the same: they decide.
+func (c *call) announce(dir *txn.Dir, s *State, asked []*Current) {
 	for _, one := range asked {
 		s.Pending = append(s.Pending, c.pending(one.ID))
 	}
-	return writePending(dir, s.Pending)
+	_ = writePending(dir, s.Pending)
 }
 
 func writePending(dir *txn.Dir, all []Pending) error {
@@ -219,17 +232,14 @@ func (c *call) conclude(ctx context.Context, asked []*Current, o outcome) Verdic
 	ctx = context.WithoutCancel(ctx) // an interrupted check is put on record as well
 	dir, s, err := c.open(ctx)
 	if err != nil {
-		if v := o.verdicts[len(o.verdicts)-1]; !v.Allowed() {
-			return v
-		}
-		return c.trouble(err)
+		return c.despite(err, o.last())
 	}
 	defer dir.Close()
 	s.Pending = slices.DeleteFunc(s.Pending, func(p Pending) bool { return p.Call == c.id })
 	if err := writePending(dir, s.Pending); err != nil {
-		return c.trouble(err)
+		return c.despite(err, o.last())
 	}
-	if v := o.verdicts[len(o.verdicts)-1]; v.Allowed() {
+	if o.last().Allowed() {
 		late := slices.DeleteFunc(slices.Clone(asked), func(one *Current) bool { return one.ID == c.own.ID })
 		var fresh []*Current
 		for _, one := range late {
@@ -251,12 +261,15 @@ func (c *call) settle(dir *txn.Dir, s *State, o outcome) Verdict {
 			verdict = v
 			break
 		}
+		if s.Step(one.ID).Status != completed {
+			continue // taken up again, or gone, while the checks were running
+		}
 		e := Evidence{Time: s.Time, Step: one.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way, and its gates hold", Check: v.Check}
 		if !v.Allowed() {
 			e.Verdict, e.Why = Deny, v.Why
 		}
 		if err := appendEvidence(dir, e); err != nil {
-			return c.trouble(err)
+			return c.despite(err, o.last())
 		}
 		s.Evidence = append(s.Evidence, e)
 		if !v.Allowed() {
@@ -313,10 +326,7 @@ func (c *call) record(dir *txn.Dir, s *State, v Verdict) Verdict {
 		v.Reason += ".\nThis is the same refusal for the " + nth(s.repeats(e)+1) + " time: stop trying, and ask the person what to do"
 	}
 	if err := c.write(dir, s, e); err != nil {
-		if v.Decision == Allow {
-			return c.trouble(err)
-		}
-		return v
+		return c.despite(err, v)
 	}
 	if v.Decision == Allow && c.Apply && e.From != e.To {
 		waiting, cancel := c.List.Waiting(context.Background())

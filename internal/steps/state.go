@@ -188,10 +188,11 @@ func (s *State) setPassed() {
 }
 
 // unseen returns the steps that were completed in another way than by an update that was
-// let through, and whose turn it was: every blocker is done.
+// let through, and whose turn it was: every blocker is done. Those that another call has
+// noticed, and whose checks it runs, are left to it.
 func (s *State) unseen() (found []*Current) {
 	for _, c := range s.Steps {
-		if c.Status == completed && !c.Passed && len(s.openBlockers(c)) == 0 {
+		if c.Status == completed && !c.Passed && !s.checking(c.ID) && len(s.openBlockers(c)) == 0 {
 			found = append(found, c)
 		}
 	}
