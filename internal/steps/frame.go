@@ -173,6 +173,7 @@ func (c *call) open(ctx context.Context) (*txn.Dir, *State, error) {
 		dir.Close()
 		return nil, nil, err
 	}
+	endOrphans(s.dead)
 	return dir, s, nil
 }
 

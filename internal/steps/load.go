@@ -154,7 +154,7 @@ func (all steps) state(ctx context.Context, dir string, read func(name string) (
 	if data, err = read(pendingFile); err != nil {
 		return nil, err
 	}
-	s.Pending = livePending(data)
+	s.Pending, s.dead = parsePending(data)
 	return s, nil
 }
 
@@ -198,18 +198,20 @@ func (c *Current) parse(data []byte) bool {
 	return true
 }
 
-// livePending returns the records of updates whose processes are alive.
-func livePending(data []byte) (alive []Pending) {
+// parsePending returns the records of updates, by whether their processes are alive.
+func parsePending(data []byte) (alive, dead []Pending) {
 	var all []Pending
 	if json.Unmarshal(data, &all, jsonx.Tolerant) != nil {
-		return nil
+		return nil, nil
 	}
 	for _, p := range all {
 		if p.alive() {
 			alive = append(alive, p)
+		} else {
+			dead = append(dead, p)
 		}
 	}
-	return alive
+	return alive, dead
 }
 
 // Workflows returns the workflows in the list, in the order of their first steps.

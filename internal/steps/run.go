@@ -20,13 +20,14 @@ const killAfter = 400 * time.Millisecond
 
 // run runs the check of a step: by /bin/sh in a process group of its own, with both
 // outputs in one.
-func (f *Frame) run(ctx context.Context, c *Current) Result {
+func (call *call) run(ctx context.Context, c *Current) Result {
 	o := process.Command{
 		Args:    []string{"/bin/sh", "-c", `exec /bin/sh -c "$1" 2>&1`, "sh", c.Check.Run},
 		Dir:     filepath.Join(c.Workflow.Dir, filepath.FromSlash(c.Check.Dir)),
-		Env:     f.Env,
+		Env:     call.Env,
 		Timeout: c.Check.Limit(),
 		Grace:   killAfter,
+		Started: func(pid int) { call.running(ctx, pid) },
 	}.Run(ctx)
 	r := Result{Run: c.Check.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: digest([]byte(o.Stdout)), output: o.Stdout}
 	if len(o.Truncated) > 0 {

@@ -17,7 +17,8 @@ type State struct {
 	Pending  []Pending  // updates whose checks are running
 	Time     time.Time
 
-	size int // bytes of the evidence's file
+	size int       // bytes of the evidence's file
+	dead []Pending // whose processes have died
 }
 
 // Current is a step as it stands.
@@ -38,6 +39,9 @@ type Pending struct {
 	Use   string `json:"use,omitzero"` // Update.Use
 	PID   int    `json:"pid"`
 	Start string `json:"start"`
+
+	Group      int    `json:"group,omitzero"` // leader of the check's process group
+	GroupStart string `json:"groupStart,omitzero"`
 }
 
 const (

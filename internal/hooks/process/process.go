@@ -39,6 +39,10 @@ type Command struct {
 	Stdin   []byte
 	Timeout time.Duration // zero or less ends the process at once
 	Grace   time.Duration // between SIGTERM and SIGKILL; 0 means five seconds
+
+	// Started, if not nil, is called with the id of the process, which is that of its
+	// group too, once it runs.
+	Started func(pid int)
 }
 
 // Shell returns the arguments that run a command line by /bin/sh.
@@ -69,6 +73,9 @@ func (c Command) Run(ctx context.Context) Outcome {
 	p, err := c.start()
 	if err != nil {
 		return Outcome{Err: c.notStarted(err), Duration: time.Since(start)}
+	}
+	if c.Started != nil {
+		c.Started(p.cmd.Process.Pid)
 	}
 	stopped := p.await(ctx, c.Timeout)
 	p.finish(stopped != nil, cmp.Or(c.Grace, killAfter))
