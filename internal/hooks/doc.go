@@ -20,5 +20,6 @@
 // # Caveats
 //
 // The package does not look for configuration files (see package settings), does not
-// sandbox hooks, runs only hooks of type command, and does not support Windows.
+// sandbox hooks, runs only hooks of the types command and http, which needs curl, and
+// does not support Windows.
 package hooks

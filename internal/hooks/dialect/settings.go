@@ -102,7 +102,6 @@ type Switches struct {
 	Enabled            bool
 	Disabled           []string // names or commands of hooks that do not run
 	DisabledExtensions []string
-	ManagedOnly        bool // only the organisation's hooks run
 }
 
 // Switches merges settings, the contents of files in order of precedence, and reads
@@ -114,12 +113,18 @@ func (d Dialect) Switches(files ...jsontext.Value) Switches {
 		merged = withDefaults(merged, o)
 	}
 	s := Switches{Enabled: d.Settings.Switch.enabled(merged), DisabledExtensions: merged.Object("extensions").Strings("disabled")}
-	s.ManagedOnly = d.Settings.ManagedOnly != "" && merged.IsTrue(d.Settings.ManagedOnly)
 	for _, path := range d.Settings.Disabled {
 		parent, name := path.parent(merged)
 		s.Disabled = append(s.Disabled, parent.Strings(name)...)
 	}
 	return s
+}
+
+// IsManagedOnly reports whether a settings file of the organisation allows only the
+// hooks in it.
+func (d Dialect) IsManagedOnly(file jsontext.Value) bool {
+	o, _ := js.ParseObject(file)
+	return d.Settings.ManagedOnly != "" && o.IsTrue(d.Settings.ManagedOnly)
 }
 
 // withDefaults returns o with the members of defaults that it lacks, in nested

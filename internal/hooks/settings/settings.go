@@ -52,10 +52,12 @@ type Found struct {
 func (f Finder) Find() Found {
 	var found Found
 	var texts []jsontext.Value
+	managedOnly := false
 	for _, file := range f.Dialect.Settings.Files {
 		path := f.Where.path(file)
 		if text := f.read(&found, path); text != nil {
 			texts = append(texts, text)
+			managedOnly = managedOnly || file.Scope == dialect.System && f.Dialect.IsManagedOnly(text)
 			found.Sources = append(found.Sources, hooks.Source{Scope: file.Scope, Name: path, Hooks: member(text, "hooks"), Loses: losses(f.Dialect, text)})
 		}
 	}
@@ -64,7 +66,7 @@ func (f Finder) Find() Found {
 	found.Enabled = switches.Enabled
 	f.extensions(&found, switches)
 	f.plugins(&found)
-	if switches.ManagedOnly {
+	if managedOnly {
 		found.Sources = slices.DeleteFunc(found.Sources, func(s hooks.Source) bool { return s.Scope != dialect.System })
 		found.Trouble = append(found.Trouble, errors.New("the organisation's settings allow only its own hooks (allowManagedHooksOnly): no others run"))
 	}
