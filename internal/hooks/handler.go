@@ -14,7 +14,7 @@ import (
 )
 
 // refused says why a hook cannot run here, "" if it can.
-func (r runner) refused(f firing, h Hook, stdin []byte) string {
+func (r runner) refused(h Hook, stdin []byte) string {
 	switch h.Type {
 	case dialect.CommandType:
 		return Unset(r.dialect, h)
@@ -74,7 +74,7 @@ func (r runner) request(f firing, h Hook, body []byte) process.Command {
 	text := strings.TrimRight(string(body), "\n")
 	config.WriteString("data-raw = " + string(js.Quote(text)) + "\n")
 	return process.Command{
-		Args: []string{"curl", "--silent", "--show-error", "--config", "-"}, Dir: f.session.Cwd, Env: r.environ,
+		Args: []string{"curl", "--disable", "--globoff", "--silent", "--show-error", "--config", "-"}, Dir: f.session.Cwd, Env: r.environ,
 		Stdin: []byte(config.String()), Timeout: h.Timeout,
 	}
 }

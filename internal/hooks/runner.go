@@ -69,7 +69,7 @@ func (r runner) one(ctx context.Context, f firing, h Hook, stdin []byte) (done r
 			done = ran{HookResult{Command: h.Command, Error: fmt.Sprintf("internal error: %v", p)}, nil}
 		}
 	}()
-	if why := r.refused(f, h, stdin); why != "" {
+	if why := r.refused(h, stdin); why != "" {
 		done.result.Error = why
 		return done
 	}
