@@ -25,7 +25,8 @@ const validateLong = `Validate checks fsm.json files as a hydration would, and p
 
 A hydration refuses a file with errors, but not one with warnings only. Problems that
 differ only in the task are printed once, with their places. On a terminal the line of
-the file follows, with carets under the place. The last line is a summary.
+the file follows, with carets under the place. The commands that checks of steps would
+run are printed, too. The last line is a summary.
 
 A PATH is a file, the directory of a skill, or a directory with several below. The
 path "-" is standard input. Without PATH, validate checks every workflow of a skill
@@ -38,8 +39,8 @@ metadata. It prints the change first and, on a terminal, asks. It drops nothing.
 
 --format github prints the commands by which GitHub shows problems in a pull request.
 --json, or --format json, prints an object with files and summary. A file has path,
-valid, tasks (0 if it is not valid), problems and error (empty unless it could not be
-read). A problem has line, column (both from 1, in characters), offset (in bytes),
+valid, tasks (0 if it is not valid), problems, checks and error (empty unless it could
+not be read). A check has task, run, dir and timeout (in seconds). A problem has line, column (both from 1, in characters), offset (in bytes),
 pointer (RFC 6901), severity (error or warning) and message. The summary has files,
 invalid, unreadable, tasks, errors and warnings.
 
@@ -137,6 +138,9 @@ func (f validateFlags) run(s terminal.Streams, paths []string) error {
 			s.Errorf("%v", v.err)
 		}
 	}
+	if f.format.value == "text" {
+		printChecks(s, all)
+	}
 	if f.format.value != "json" && sum.Files > sum.Unreadable {
 		fmt.Fprintln(s.Out, sum)
 	}
@@ -229,6 +233,40 @@ func printValidated(s terminal.Streams, all []validated) {
 			}
 		}
 	}
+}
+
+// printChecks shows the commands that the workflows would run: they are as trusted as the
+// skills that bring them.
+func printChecks(s terminal.Streams, all []validated) {
+	for _, v := range all {
+		for _, c := range checksOf(v) {
+			where := ""
+			if c.Dir != "" {
+				where = " in " + c.Dir
+			}
+			fmt.Fprintln(s.Out, cell(fmt.Sprintf("%s: completing step %d runs%s: %s", v.path, c.Task, where, c.Run)))
+		}
+	}
+}
+
+type checkJSON struct {
+	Task    int64   `json:"task"`
+	Run     string  `json:"run"`
+	Dir     string  `json:"dir"`
+	Timeout float64 `json:"timeout"`
+}
+
+func checksOf(v validated) []checkJSON {
+	checks := []checkJSON{}
+	if v.spec == nil {
+		return checks
+	}
+	for _, t := range v.spec.Tasks() {
+		if c := t.Gates.Check; c != nil {
+			checks = append(checks, checkJSON{t.ID, c.Run, c.Dir, c.Timeout.Seconds()})
+		}
+	}
+	return checks
 }
 
 func severity(p fsmspec.Problem) string {
@@ -333,6 +371,7 @@ type validatedJSON struct {
 	Valid    bool          `json:"valid"`
 	Tasks    int           `json:"tasks"`
 	Problems []problemJSON `json:"problems"`
+	Checks   []checkJSON   `json:"checks"`
 	Error    string        `json:"error"`
 }
 
@@ -348,7 +387,7 @@ type problemJSON struct {
 func validationReport(all []validated, sum validationSummary) any {
 	files := make([]validatedJSON, len(all))
 	for i, v := range all {
-		files[i] = validatedJSON{Path: v.path, Valid: v.spec != nil, Problems: []problemJSON{}}
+		files[i] = validatedJSON{Path: v.path, Valid: v.spec != nil, Problems: []problemJSON{}, Checks: checksOf(v)}
 		if v.spec != nil {
 			files[i].Tasks = v.spec.Len()
 		}

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -15,7 +16,7 @@ import (
 
 // Format returns a valid file in its canonical form: indented by two spaces, the fields
 // of a task in the order in which the client writes them and then the unknown ones,
-// lists of ids on one line, ids as plain numbers, strings in their shortest spelling,
+// lists of ids and short lists of texts on one line, ids as plain numbers, strings in their shortest spelling,
 // a line feed at the end. Optional fields that are null are left out, which means the
 // same. The error is a *fsmspec.InvalidError.
 func Format(data []byte) ([]byte, error) {
@@ -67,6 +68,8 @@ func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64)
 			value = appendNumber(nil, value, number)
 		case m.name == "blocks" || m.name == "blockedBy":
 			value = ids(value, number)
+		case m.name == "produces" || m.name == "ready":
+			value = texts(value)
 		case value.Kind() == '"':
 			value = quoted(unquoted(value))
 		default:
@@ -122,6 +125,22 @@ func ids(list jsontext.Value, number func(int64) int64) jsontext.Value {
 		text = appendNumber(text, id, number)
 	}
 	return append(text, ']')
+}
+
+// texts writes a list of texts, on one line unless that would be long.
+func texts(list jsontext.Value) jsontext.Value {
+	const longest = 90
+	decoder := jsontext.NewDecoder(bytes.NewReader(list))
+	_, _ = decoder.ReadToken()
+	var all []string
+	for decoder.PeekKind() == '"' {
+		text, _ := decoder.ReadValue()
+		all = append(all, string(quoted(unquoted(text))))
+	}
+	if line := "[" + strings.Join(all, ", ") + "]"; len(line) <= longest {
+		return jsontext.Value(line)
+	}
+	return jsontext.Value("[\n      " + strings.Join(all, ",\n      ") + "\n    ]")
 }
 
 // appendNumber appends the number of an id, however that is spelled.
