@@ -53,6 +53,7 @@ var subcommands = []subcommand{
 	{name: "plan", make: newPlan},
 	{name: "locate", make: newLocate},
 	{name: "validate", make: newValidate, misused: refuseToValidate},
+	{name: "new", make: newNew},
 	{name: "fmt", make: newFmt},
 	{name: "graph", make: newGraph},
 	{name: "schema", make: newSchema},
@@ -109,6 +110,7 @@ func Main(args []string, s terminal.Streams) int {
 // cobra adds two subcommands, help and completion, to a root that has any, and a
 // hook has no use for them.
 func newRoot(args []string, s terminal.Streams) *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:   "fsmtx",
 		Short: "Put a skill's workflow into the client's task list, all of it or none of it",
@@ -119,13 +121,19 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 			"fsmtx validate skills/*/fsm.json     # check workflows",
 			"fsmtx recover                        # finish what a crash interrupted"),
 		Args: noSuchCommand,
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if version {
+				return printVersion(s)
+			}
+			return c.Help()
+		},
 	}
 	if sub, path, rest := named(subcommands, args); sub != nil {
 		root, args = sub.build(s), rest
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
 	}
 	if root.Use == "fsmtx" {
+		root.Flags().BoolVar(&version, "version", false, "print the version")
 		for _, sub := range subcommands {
 			root.AddCommand(sub.build(s))
 		}
@@ -139,6 +147,7 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
+	wrapHelp(s, root)
 	return root
 }
 
@@ -198,10 +207,27 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	}
 	c.SuggestionsMinimumDistance = 2
 	hint := "run " + c.CommandPath() + " --help"
-	if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+	if other := otherWords[args[0]]; other != "" && c.Use == "fsmtx" {
+		hint = fmt.Sprintf("did you mean fsmtx %s?", other)
+	} else if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near[0])
 	}
 	return &exit{exitNo, fmt.Errorf("unknown command %q", args[0]), hint}
+}
+
+// otherWords are what people call commands that have another name here.
+var otherWords = map[string]string{
+	"uninstall": "install --remove",
+	"remove":    "install --remove",
+	"check":     "validate",
+	"lint":      "validate",
+	"format":    "fmt",
+	"draw":      "graph",
+	"init":      "new",
+	"create":    "new",
+	"list":      "locate",
+	"history":   "log",
+	"revert":    "undo",
 }
 
 // noArguments returns an error for positional arguments.

@@ -69,6 +69,7 @@ func (f *hookFlags) add(c *cobra.Command) {
 
 func (f *hookFlags) addDialect(c *cobra.Command) {
 	c.Flags().StringVar(&f.dialect, "dialect", "llxprt", "whose hooks they are: llxprt, gemini, claude or codex")
+	complete(c, "dialect", "llxprt", "gemini", "claude", "codex")
 }
 
 // hookSetup is the configuration for a project.

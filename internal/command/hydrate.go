@@ -3,6 +3,8 @@ package command
 import (
 	"context"
 	"fmt"
+	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -82,7 +84,9 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as with the client's --plugin-dir (repeatable); the client's own are known")
 	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
 	c.Flags().DurationVar(&f.lockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
-	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`, but not for a check with nothing to put right; after the reply, and never blocking")
+	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`, but not for a check with nothing to put right; after the reply, and never blocking; \"~/\" is HOME")
+	complete(c, "scope", "all", "skill")
+	complete(c, "active", "reset", "refuse")
 	return c
 }
 
@@ -197,7 +201,7 @@ func (f hydrateFlags) finish(s terminal.Streams, start time.Time, call hydrate.C
 	}
 	err := deliver(s, answer)
 	if f.log != "" {
-		if failed := record.Append(f.log); failed != nil {
+		if failed := record.Append(underHome(s, f.log)); failed != nil {
 			s.Errorf("cannot log the call: %v", failed)
 		}
 	}
@@ -205,6 +209,15 @@ func (f hydrateFlags) finish(s terminal.Streams, start time.Time, call hydrate.C
 		s.Errorf("%s", note)
 	}
 	return err
+}
+
+// underHome replaces "~/" at the beginning of a path: no shell does that in --log=~/x, nor
+// when the client runs a hook.
+func underHome(s terminal.Streams, path string) string {
+	if rest, found := strings.CutPrefix(path, "~/"); found && s.Env("HOME") != "" {
+		return filepath.Join(s.Env("HOME"), rest)
+	}
+	return path
 }
 
 // carryOut handles signals only when there is something to undo: most skills have no

@@ -391,10 +391,11 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 	if err := f.replace(s, p.file, data, done[p.report.State]); err != nil {
 		return err
 	}
-	where := f.findReach(s, p.file)
-	if !f.print {
-		fmt.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
+	if f.print {
+		return nil // nothing was installed, so there is nothing to do about it
 	}
+	where := f.findReach(s, p.file)
+	fmt.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
 	if hint := where.hint(); hint != "" {
 		s.Hintf("%s", hint)
 	}

@@ -24,6 +24,9 @@ func (c *stepChoice) flags(to *cobra.Command) {
 	flags.BoolVar(&c.none, "no-steps", false, "leave out the hooks that hold the agent to the steps")
 	flags.StringVar(&c.stop, "stop", "", "when the agent stops with steps open: remind (default), hold or off")
 	flags.StringVar(&c.checks, "checks", "", "run the checks that workflows declare: on (default) or off")
+	for name, words := range stepValues {
+		complete(to, name, words...)
+	}
 }
 
 func (c *stepChoice) given() bool { return c.none || c.stop != "" || c.checks != "" }

@@ -80,6 +80,7 @@ that keeps the agent from reading the fsm.json of a skill.`,
 	c.Flags().StringVar(&f.name, "name", "fsmtx", "`name` of the plugin and its marketplace, and prefix of its skills")
 	c.Flags().StringSliceVar(&f.with, "with", nil, "add a `part`: planning or skill-files (repeatable)")
 	c.Flags().BoolVar(&f.mcp, "mcp", false, "add the MCP server (fsmtx mcp)")
+	complete(c, "with", "planning", "skill-files")
 	f.steps.flags(c)
 	c.Flags().BoolVar(&f.force, "force", false, "replace files of the plugin that differ")
 	return c

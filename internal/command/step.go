@@ -79,6 +79,8 @@ func newStep(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().StringVar(&f.stop, "stop", string(steps.Remind), `when the agent stops at a ready step: "remind" it once, "hold" it, or "off"`)
 	c.Flags().StringVar(&f.checks, "checks", "on", `"off" leaves the checks of steps out`)
+	complete(c, "stop", string(steps.Remind), string(steps.Hold), string(steps.StopOff))
+	complete(c, "checks", "on", "off")
 	c.Flags().DurationVar(&f.limit, "limit", steps.CallLimit, "the time limit with which the hook is registered")
 	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per decision to this `file`")
 	c.CompletionOptions.DisableDefaultCmd = true

@@ -23,12 +23,14 @@ func newVersion(s terminal.Streams) *cobra.Command {
 		Short:   "Print version, commit, Go version and platform",
 		Example: example("fsmtx version"),
 		Args:    noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			version, commit := built()
-			_, err := fmt.Fprintf(s.Out, "fsmtx %s (commit %s, %s, %s/%s)\n", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
-			return err
-		},
+		RunE:    func(*cobra.Command, []string) error { return printVersion(s) },
 	}
+}
+
+func printVersion(s terminal.Streams) error {
+	version, commit := built()
+	_, err := fmt.Fprintf(s.Out, "fsmtx %s (commit %s, %s, %s/%s)\n", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return err
 }
 
 func built() (version, commit string) {

@@ -16,11 +16,13 @@ import (
 
 // Task is a task as people see it.
 type Task struct {
-	ID        string   `json:"id"`
-	Subject   string   `json:"subject"`
-	Status    string   `json:"status"`
-	Owner     string   `json:"owner,omitzero"`
-	BlockedBy []string `json:"blockedBy"`
+	ID          string   `json:"id"`
+	Subject     string   `json:"subject"`
+	Description string   `json:"description,omitzero"`
+	ActiveForm  string   `json:"activeForm,omitzero"`
+	Status      string   `json:"status"`
+	Owner       string   `json:"owner,omitzero"`
+	BlockedBy   []string `json:"blockedBy"`
 }
 
 // Tasks returns the tasks in dir, by number. It is for display: it takes no lock,

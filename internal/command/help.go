@@ -1,0 +1,106 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// maxHelp is the widest text that is still easy to read, in columns.
+const maxHelp = 100
+
+// wrapHelp makes the help of a command and of those below fit the terminal. Without a
+// terminal, and without COLUMNS, it is printed as it is written.
+func wrapHelp(s terminal.Streams, c *cobra.Command) {
+	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		var text strings.Builder
+		if c.Long != "" {
+			fmt.Fprintf(&text, "%s\n\n", strings.TrimSpace(c.Long))
+		} else if c.Short != "" {
+			fmt.Fprintf(&text, "%s\n\n", c.Short)
+		}
+		text.WriteString(c.UsageString())
+		out := c.OutOrStdout()
+		if width := helpWidth(s, out); width > 0 {
+			_, _ = io.WriteString(out, wrapped(text.String(), width))
+			return
+		}
+		_, _ = io.WriteString(out, text.String())
+	})
+}
+
+// helpWidth returns the columns that a help text may take, 0 if it is not limited.
+func helpWidth(s terminal.Streams, out io.Writer) int {
+	if !terminal.IsTerminal(out) && s.Env("COLUMNS") == "" {
+		return 0
+	}
+	return min(s.Columns(out), maxHelp)
+}
+
+// wrapped breaks the lines of a text that are wider than width, and joins those of a
+// paragraph again. Of indented lines, which are tables and examples, it joins only those
+// that continue the text of a row.
+func wrapped(text string, width int) string {
+	var out strings.Builder
+	var open row
+	flush := func() {
+		out.WriteString(open.lines(width))
+		open = row{}
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\n")
+		next := newRow(line)
+		switch {
+		case line == "":
+			flush()
+			out.WriteString("\n")
+		case open.text != "" && (open.term != "" || open.indent == 0) && next.term == "" && next.indent == open.column():
+			open.text += " " + next.text
+		default:
+			flush()
+			open = next
+		}
+	}
+	flush()
+	return out.String()
+}
+
+// row is a paragraph, or one row of a table: a term and a text beside it.
+type row struct {
+	indent int
+	term   string // with the gap behind it; empty if there is none
+	text   string
+}
+
+func newRow(line string) row {
+	text := strings.TrimLeft(line, " ")
+	r := row{indent: len(line) - len(text), text: text}
+	if _, rest, found := strings.Cut(text, "  "); found && r.indent > 0 {
+		r.text = strings.TrimLeft(rest, " ")
+		r.term = text[:len(text)-len(r.text)]
+	}
+	return r
+}
+
+// column is where the text begins.
+func (r row) column() int { return r.indent + terminal.Width(r.term) }
+
+// lines returns the row, broken so that it is not wider than width. A term that leaves
+// too little room has a line of its own.
+func (r row) lines(width int) string {
+	if r.text == "" {
+		return ""
+	}
+	const least = 20 // columns for the text beside a term
+	head, column := strings.Repeat(" ", r.indent)+r.term, r.column()
+	if r.term != "" && width-column < least && column+terminal.Width(r.text) > width {
+		column = r.indent + 4
+		head = strings.TrimRight(head, " ") + "\n" + strings.Repeat(" ", column)
+	}
+	lines := terminal.Wrap(r.text, max(least, width-column))
+	return head + strings.Join(lines, "\n"+strings.Repeat(" ", column)) + "\n"
+}

@@ -1,0 +1,74 @@
+package command
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+func TestWrapped(t *testing.T) {
+	assert.Equal(t, `A paragraph of several lines
+is filled.
+
+  term   a text that is broken
+         where it has to be,
+         and joined
+  other  short
+
+Flags:
+      --a-very-long-flag
+          a text that is long
+`, wrapped(`A paragraph of several
+lines is filled.
+
+  term   a text that is broken where it has to be,
+         and joined
+  other  short
+
+Flags:
+      --a-very-long-flag   a text that is long
+`, 30))
+}
+
+// Every help text fits every terminal that is wide enough for its longest word.
+func TestHelpFits(t *testing.T) {
+	eachCommand(func(path string, help func(columns string) string) {
+		for line := range strings.Lines(help("60")) {
+			line = strings.TrimRight(line, "\n")
+			if strings.Contains(strings.TrimSpace(line), " ") && !strings.HasPrefix(line, "  ") {
+				require.LessOrEqual(t, terminal.Width(line), 60, "%s --help: %s", path, line)
+			}
+		}
+		plain := help("")
+		require.Equal(t, strings.Fields(plain), strings.Fields(help("60")), "%s: no word is lost", path)
+		require.Contains(t, plain, "Examples:", path)
+	})
+}
+
+// eachCommand calls f for every command that people can see, parents first, with its
+// full name and its help in a terminal of so many columns, "" without a terminal.
+func eachCommand(f func(path string, help func(columns string) string)) {
+	var visit func(c *cobra.Command, path string)
+	visit = func(c *cobra.Command, path string) {
+		f(path, func(columns string) string {
+			var out bytes.Buffer
+			args := append(strings.Fields(path)[1:], "--help")
+			Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &out, Getenv: func(name string) (string, bool) {
+				return columns, name == "COLUMNS" && columns != ""
+			}})
+			return out.String()
+		})
+		for _, sub := range c.Commands() {
+			if !sub.Hidden && sub.Name() != "help" && sub.Name() != "completion" {
+				visit(sub, path+" "+sub.Name())
+			}
+		}
+	}
+	visit(newRoot(nil, terminal.Streams{Getenv: func(string) (string, bool) { return "", false }}), "fsmtx")
+}

@@ -1,0 +1,177 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/google/renameio/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/outline"
+	"github.com/fsmtx/fsmtx/internal/rewrite"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+const newLong = `New writes a starting fsm.json into the directory of a skill, which it creates if need
+be, and never overwrites one.
+
+Without a flag it reads the SKILL.md in that directory, if there is one. --from reads
+another Markdown file. A numbered list becomes the steps, each after the one before; in
+a text without one the headings do, or the bullets; the text below them becomes the
+description. Without any of these there are three steps to replace.
+
+--from-session takes the tasks of a session's list, for one that an agent built well:
+with their descriptions and dependencies, without their states and owners.
+
+At the end it validates the file and says what to type next.
+
+--json prints an object with path and tasks, their number.`
+
+type newFlags struct {
+	from, session string
+	json          bool
+}
+
+func newNew(s terminal.Streams) *cobra.Command {
+	var f newFlags
+	c := &cobra.Command{
+		Use:   "new SKILL_DIR [--from FILE | --from-session ID]",
+		Short: "Write a starting fsm.json for a skill",
+		Long:  newLong,
+		Example: example(
+			"fsmtx new .claude/skills/release",
+			"fsmtx new .claude/skills/release --from docs/releasing.md",
+			"fsmtx new .claude/skills/triage --from-session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
+		DisableFlagsInUseLine: true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &exit{exitNo, fmt.Errorf("got %d arguments, want the directory of a skill", len(args)), "such as .claude/skills/release"}
+			}
+			return nil
+		},
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
+		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
+	}
+	c.Flags().StringVar(&f.from, "from", "", "take the steps from this Markdown `FILE`")
+	c.Flags().StringVar(&f.session, "from-session", "", "take the tasks of this session `ID`")
+	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	_ = c.MarkFlagFilename("from", "md")
+	_ = c.RegisterFlagCompletionFunc("from-session", completeLists(s))
+	c.MarkFlagsMutuallyExclusive("from", "from-session")
+	inDirectory(c, exitNo)
+	return c
+}
+
+// maxMarkdown limits the size of a file that steps are taken from.
+const maxMarkdown = 4 << 20
+
+func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error {
+	path := filepath.Join(dir, specName)
+	if _, err := os.Lstat(path); err == nil {
+		return &exit{exitNo, fmt.Errorf("%s exists already, and new overwrites nothing", path), "fsmtx graph " + dir + " draws it; fsmtx validate " + dir + " checks it"}
+	}
+	source, list, err := f.steps(ctx, s, dir)
+	if err != nil {
+		return err
+	}
+	text, err := rewrite.Format(outline.JSON(list))
+	if err != nil {
+		return fmt.Errorf("%s: %w", source, err)
+	}
+	if _, err := safefile.Mkdir(dir); err != nil {
+		return err
+	}
+	if err := safefile.Write(path, text, renameio.WithPermissions(0o644)); err != nil {
+		return err
+	}
+	v := validate(s, path)
+	if v.err != nil {
+		return v.err
+	}
+	if f.json {
+		return printJSON(s.Out, struct {
+			Path  string `json:"path"`
+			Tasks int    `json:"tasks"`
+		}{path, len(list)})
+	}
+	fmt.Fprintf(s.Out, "%s: %s from %s\n", terminal.Visible(path), count(len(list), "step"), terminal.Visible(source))
+	printValidated(s, []validated{v})
+	for _, t := range list {
+		fmt.Fprintf(s.Out, "  %d %s\n", t.ID, terminal.Visible(t.Subject))
+	}
+	s.Hintf("edit %s, then: fsmtx validate %s && fsmtx graph %s", path, dir, dir)
+	if _, err := os.Lstat(filepath.Join(dir, "SKILL.md")); errors.Is(err, fs.ErrNotExist) {
+		s.Hintf("the client knows a skill by its SKILL.md, which %s does not have yet", dir)
+	}
+	return nil
+}
+
+// steps returns the steps and where they are from.
+func (f newFlags) steps(ctx context.Context, s terminal.Streams, dir string) (source string, list []outline.Step, err error) {
+	if f.session != "" {
+		list, err = stepsOfSession(ctx, s, f.session)
+		return "session " + f.session, list, err
+	}
+	source = f.from
+	if source == "" {
+		source = filepath.Join(dir, "SKILL.md")
+	}
+	text, err := safefile.ReadFile(source, maxMarkdown, 0)
+	if errors.Is(err, fs.ErrNotExist) && f.from == "" {
+		return "a template", outline.Template(), nil
+	}
+	if err != nil {
+		return source, nil, err
+	}
+	list = outline.Markdown(text)
+	if len(list) == 0 {
+		return "a template, for there are no steps in " + source, outline.Template(), nil
+	}
+	if len(list) > fsmspec.MaxTasks {
+		return source, nil, fmt.Errorf("%s has %d steps, and a file may hold at most %d", source, len(list), fsmspec.MaxTasks)
+	}
+	return source, list, nil
+}
+
+// stepsOfSession returns the tasks of a session's list with the numbers 1, 2, 3 and so on.
+func stepsOfSession(ctx context.Context, s terminal.Streams, session string) ([]outline.Step, error) {
+	dir, err := tasks.Dir(s.Getenv, session)
+	if err != nil {
+		return nil, err
+	}
+	found, err := tasks.Tasks(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	if len(found) == 0 {
+		return nil, &exit{exitNo, fmt.Errorf("the session %s has no tasks", session), "the lists are in " + filepath.Dir(dir)}
+	}
+	number := map[string]int64{}
+	for i, t := range found {
+		number[t.ID] = int64(i + 1)
+	}
+	var list []outline.Step
+	for i, t := range found {
+		step := outline.Step{ID: int64(i + 1), Subject: t.Subject, Description: t.Description, ActiveForm: t.ActiveForm}
+		if step.Subject == "" {
+			step.Subject = "Step " + strconv.Itoa(i+1)
+		}
+		for _, id := range t.BlockedBy {
+			if n, known := number[id]; known {
+				step.BlockedBy = append(step.BlockedBy, n)
+			}
+		}
+		list = append(list, step)
+	}
+	return list, nil
+}

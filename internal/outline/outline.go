@@ -1,0 +1,264 @@
+// Package outline finds the steps in a Markdown text, such as the body of a SKILL.md, so
+// that somebody who has written them as a list need not write them again.
+//
+// It knows the lists and headings that people write instructions with, not all of
+// Markdown: it does not look into quotes, tables and HTML.
+package outline
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Step is a step as an fsm.json has it.
+type Step struct {
+	ID          int64   `json:"id"`
+	Subject     string  `json:"subject"`
+	Description string  `json:"description,omitzero"`
+	ActiveForm  string  `json:"activeForm,omitzero"`
+	BlockedBy   []int64 `json:"blockedBy,omitzero"`
+}
+
+// maxSubject is the longest subject in characters. The rest of a long line goes into the
+// description.
+const maxSubject = 65
+
+// Template returns steps for somebody who begins with nothing.
+func Template() []Step {
+	return []Step{
+		{ID: 1, Subject: "Prepare", Description: "What has to be there, and how to see that it is."},
+		{ID: 2, Subject: "Do the work", Description: "What to do, and when it is done.", BlockedBy: []int64{1}},
+		{ID: 3, Subject: "Check the result", Description: "How to see that it works.", BlockedBy: []int64{2}},
+	}
+}
+
+// JSON returns the steps as an fsm.json.
+func JSON(steps []Step) []byte {
+	// The error is for values that JSON cannot represent, which a Step does not have.
+	text, _ := json.Marshal(steps, jsontext.AllowInvalidUTF8(true))
+	return text
+}
+
+// Markdown returns the steps of a text, each after the one before it: the items of its
+// numbered lists or, if it has none, the headings below its title or, if it has fewer
+// than two, the items of its other lists. The text below one is its description. Front
+// matter and code blocks are no steps.
+func Markdown(text []byte) []Step {
+	lines := parse(text)
+	for _, kind := range []kind{numbered, heading, bullet} {
+		if steps := collect(lines, kind); len(steps) >= 2 || len(steps) == 1 && kind == numbered {
+			return steps
+		}
+	}
+	return nil
+}
+
+type kind int
+
+const (
+	plain kind = iota
+	numbered
+	heading
+	bullet
+)
+
+// line is one line of the text.
+type line struct {
+	kind  kind
+	level int // of a heading; the indentation of an item
+	text  string
+	raw   string
+}
+
+var (
+	headings = lazy(`^(#{1,6})\s+(.*?)\s*#*\s*$`)
+	numbers  = lazy(`^(\s*)\d{1,9}[.)]\s+(.*)$`)
+	bullets  = lazy(`^(\s*)[-*+]\s+(.*)$`)
+	ordinal  = lazy(`(?i)^(?:(?:step|phase)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*`)
+	checkbox = lazy(`^\[[ xX]\]\s+`)
+	fences   = lazy("^\\s*(```|~~~)")
+	links    = lazy(`\[([^\]]*)\]\([^)]*\)`)
+	emphasis = lazy("(\\*\\*|__|`)")
+)
+
+func parse(text []byte) (lines []line) {
+	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+	all := strings.Split(strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\r\n", "\n"), "\n")
+	if len(all) > 0 && strings.TrimRight(all[0], " ") == "---" {
+		for i := 1; i < len(all); i++ {
+			if strings.TrimRight(all[i], " ") == "---" {
+				all = all[i+1:]
+				break
+			}
+		}
+	}
+	fence := ""
+	for _, raw := range all {
+		if found := fences().FindStringSubmatch(raw); found != nil && (fence == "" || fence == found[1]) {
+			if fence == "" {
+				fence = found[1]
+			} else {
+				fence = ""
+			}
+			lines = append(lines, line{raw: raw})
+			continue
+		}
+		lines = append(lines, classify(raw, fence != ""))
+	}
+	return lines
+}
+
+func classify(raw string, code bool) line {
+	if !code {
+		if m := headings().FindStringSubmatch(raw); m != nil {
+			return line{heading, len(m[1]), m[2], raw}
+		}
+		if m := numbers().FindStringSubmatch(raw); m != nil {
+			return line{numbered, len(m[1]), m[2], raw}
+		}
+		if m := bullets().FindStringSubmatch(raw); m != nil {
+			return line{bullet, len(m[1]), m[2], raw}
+		}
+	}
+	return line{raw: raw}
+}
+
+// collect makes the lines of a kind steps, of those at the outermost level. A heading of
+// the first level is the title if there are deeper ones.
+func collect(lines []line, wanted kind) (steps []Step) {
+	level := outermost(lines, wanted)
+	var below []string // the lines below the last step
+	open := false      // they belong to it
+	finish := func() {
+		if open {
+			last := &steps[len(steps)-1]
+			last.Description = join(last.Description, paragraph(below))
+		}
+		below, open = nil, false
+	}
+	blank := false
+	for _, l := range lines {
+		switch {
+		case l.kind == wanted && l.level == level:
+			finish()
+			subject, rest := subject(l.text)
+			if subject == "" {
+				break
+			}
+			step := Step{ID: int64(len(steps) + 1), Subject: subject, Description: rest}
+			if len(steps) > 0 {
+				step.BlockedBy = []int64{int64(len(steps))}
+			}
+			steps, open = append(steps, step), true
+		case l.kind == heading && (wanted != heading || l.level < level),
+			wanted != heading && blank && l.raw != "" && indent(l.raw) <= level: // ends the list
+			finish()
+		default:
+			below = append(below, l.raw)
+		}
+		blank = strings.TrimSpace(l.raw) == ""
+	}
+	finish()
+	return steps
+}
+
+func indent(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
+
+// outermost returns the least level of the lines of a kind. The headings of level 1 are
+// left out if there is only one, which is the title.
+func outermost(lines []line, wanted kind) int {
+	count := map[int]int{}
+	for _, l := range lines {
+		if l.kind == wanted {
+			count[l.level]++
+		}
+	}
+	for level := 0; level <= 40; level++ {
+		if count[level] > 1 || count[level] == 1 && (wanted != heading || level > 1) {
+			return level
+		}
+	}
+	return 1
+}
+
+// subject splits the text of an item into a subject and what does not belong there.
+func subject(text string) (subject, rest string) {
+	text = checkbox().ReplaceAllString(strings.TrimSpace(text), "")
+	text = ordinal().ReplaceAllString(text, "")
+	if bold := regexp.MustCompile(`^\*\*(.+?)\*\*[.:]?\s*[\x{2013}\x{2014}:-]*\s*(.*)$`).FindStringSubmatch(text); bold != nil {
+		return cut(clean(bold[1]), bold[2])
+	}
+	text = clean(text)
+	if i := strings.Index(text, ". "); i > 0 {
+		return cut(text[:i], strings.TrimSpace(text[i+1:]))
+	}
+	return cut(text, "")
+}
+
+// clean removes the marks of emphasis, code and links.
+func clean(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	text = links().ReplaceAllString(text, "$1")
+	text = emphasis().ReplaceAllString(text, "")
+	text = strings.Map(func(r rune) rune {
+		if r != '\u200D' && unicode.In(r, unicode.Cc, unicode.Cf) { // U+200D joins emoji
+			return -1
+		}
+		return r
+	}, text)
+	if strings.Trim(text, "\u200D ") == "" {
+		return ""
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// cut shortens a subject between words. What is cut off stays in the description, with
+// the whole line.
+func cut(subject, rest string) (string, string) {
+	subject = strings.TrimRight(subject, ".:;, ")
+	if len([]rune(subject)) <= maxSubject {
+		return subject, rest
+	}
+	short := ""
+	for _, word := range strings.Fields(subject) {
+		if short != "" && len([]rune(short+" "+word)) > maxSubject-1 {
+			break
+		}
+		short = strings.TrimSpace(short + " " + word)
+	}
+	if r := []rune(short); len(r) > maxSubject-1 {
+		short = string(r[:maxSubject-1])
+	}
+	return short + "…", join(subject, rest)
+}
+
+// paragraph returns lines without the indentation and the blank lines around them.
+func paragraph(lines []string) string {
+	least := -1
+	for _, l := range lines {
+		if strings.TrimSpace(l) != "" && (least < 0 || indent(l) < least) {
+			least = indent(l)
+		}
+	}
+	var out []string
+	for _, l := range lines {
+		out = append(out, strings.TrimRight(l[min(len(l), max(least, 0)):], " \t"))
+	}
+	return strings.TrimSpace(strings.Join(out, "\n"))
+}
+
+func join(a, b string) string {
+	return strings.TrimSpace(strings.TrimSpace(a) + "\n" + strings.TrimSpace(b))
+}
+
+// lazy compiles an expression when it is first used: most calls of the program, which is
+// also a hook, do not use any.
+func lazy(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}

@@ -1,0 +1,84 @@
+package outline_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/outline"
+)
+
+// subjects are the steps on one line.
+func subjects(steps []outline.Step) string {
+	var list []string
+	for _, s := range steps {
+		list = append(list, s.Subject)
+	}
+	return strings.Join(list, " | ")
+}
+
+func TestMarkdown(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"numbered list", "# Release\n\nDo this:\n\n1. Run the tests\n2. Tag\n3) Publish\n", "Run the tests | Tag | Publish"},
+		{"front matter", "---\nname: x\n1. not a step\n---\n1. Run\n2. Tag\n", "Run | Tag"},
+		{"code block", "1. Run\n   ```\n   1. not a step\n   ```\n2. Tag\n", "Run | Tag"},
+		{"two lists", "## Build\n1. Compile\n2. Link\n## Ship\n1. Sign\n", "Compile | Link | Sign"},
+		{"nested list", "1. Run\n   1. unit\n   2. all\n2. Tag\n", "Run | Tag"},
+		{"headings", "# Release\nText.\n## Step 1: Run the tests\nAll of them.\n### How\n## 2. Tag\n## Phase 3 - Publish\n", "Run the tests | Tag | Publish"},
+		{"headings of the first level", "# Run\n# Tag\n", "Run | Tag"},
+		{"bullets", "# Release\n- [ ] Run\n- [x] Tag\n* Publish\n", "Run | Tag | Publish"},
+		{"emphasis and links", "1. **Run the tests**: with `make`.\n2. Read [the guide](http://x)\n", "Run the tests | Read the guide"},
+		{"CRLF", "1. Run\r\n2. Tag\r\n", "Run | Tag"},
+		{"prose", "Just text.\n\nMore.\n", ""},
+		{"nothing", "", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) { assert.Equal(t, c.want, subjects(outline.Markdown([]byte(c.text)))) })
+	}
+}
+
+func TestDescriptions(t *testing.T) {
+	steps := outline.Markdown([]byte(`# Release
+
+1. **Run the tests**: with make.
+   All of them:
+
+   - unit
+   - end to end
+2. Tag. Ask first.
+
+This is not part of the list.
+`))
+	require.Len(t, steps, 2)
+	assert.Equal(t, "with make.\nAll of them:\n\n- unit\n- end to end", steps[0].Description)
+	assert.Equal(t, "Tag", steps[1].Subject)
+	assert.Equal(t, "Ask first.", steps[1].Description)
+	assert.Equal(t, []int64{1}, steps[1].BlockedBy)
+
+	long := strings.Repeat("word ", 20)
+	steps = outline.Markdown([]byte("1. " + long + "\n2. Tag\n"))
+	assert.LessOrEqual(t, len([]rune(steps[0].Subject)), 65)
+	assert.Equal(t, strings.TrimSpace(long), steps[0].Description, "what is cut off the subject is kept")
+}
+
+// Whatever the text, the steps are a valid workflow.
+func TestStepsAreAValidWorkflow(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{
+			"# T", "## H", "1. One", "2. **Two**: x", "10) ", "- b", "  - c", "   text", "", "```", "---", "1. \u200b", "# \xff", strings.Repeat("x", 90), "1. " + strings.Repeat("日", 90), "- [ ] ",
+		})).Draw(t, "lines"), "\n")
+		steps := outline.Markdown([]byte(text))
+		spec, err := fsmspec.Parse(outline.JSON(steps))
+		require.NoError(t, err, "%s\n%s", text, outline.JSON(steps))
+		require.Equal(t, len(steps), spec.Len())
+	})
+}
+
+func TestTemplate(t *testing.T) {
+	spec, err := fsmspec.Parse(outline.JSON(outline.Template()))
+	require.NoError(t, err)
+	require.Empty(t, spec.Warnings())
+}
