@@ -396,7 +396,7 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 	}
 	where := f.findReach(s, p.file)
 	fmt.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
-	if hint := where.hint(); hint != "" {
+	if hint := where.hint(); hint != "" && !f.hasHooks(where.parent, p.hooks) {
 		s.Hintf("%s", hint)
 	}
 	if f.project && p.report.State != settings.Installed {

@@ -99,3 +99,18 @@ func (r reach) hint() string {
 	return fmt.Sprintf("the project is in %s; if the client starts there, it does not read this file: run cd %q && fsmtx install%s",
 		r.parent, r.parent, r.flag)
 }
+
+// hasHooks reports whether the hooks are in the same file of another directory, so that
+// nothing need be done there.
+func (f *installFlags) hasHooks(dir string, hooks []settings.Hook) bool {
+	name := localSettings
+	if f.project {
+		name = projectSettings
+	}
+	file, err := settings.Read(filepath.Join(dir, name))
+	if err != nil {
+		return false
+	}
+	report, err := settings.Inspect(file.Data, hooks)
+	return err == nil && report.State != settings.Absent
+}
