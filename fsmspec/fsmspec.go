@@ -196,8 +196,9 @@ func (s *Spec) Tasks() []Task {
 // Warnings returns what is odd about the valid file, in the order of the file. Those
 // that change the meaning are marked. There are:
 // unknown fields, dependencies that are cyclic or listed twice, tasks that block
-// themselves, tasks in progress that another task blocks, metadata.fsm. It lists at
-// most 100 cycles, each at a reference that closes it.
+// themselves, tasks in progress that another task blocks, metadata.fsm, subjects that
+// are long or have characters that people cannot see. It lists at most 100 cycles, each
+// at a reference that closes it.
 func (s *Spec) Warnings() []Problem { return slices.Clone(s.warnings) }
 
 // Deletions returns the files to delete, by number, then by name.

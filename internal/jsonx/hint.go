@@ -17,15 +17,15 @@ func hint(data []byte, offset int) string {
 	char, _ := utf8.DecodeRune(rest)
 	switch {
 	case bytes.HasPrefix(rest, []byte("//")), bytes.HasPrefix(rest, []byte("/*")):
-		return "JSON has no comments"
+		return "JSON has no comments: remove this one"
 	case char == '\uFEFF':
 		return "remove the byte order mark"
 	case char == '\n', char == '\r', char == '\t':
 		return `in a string, write a line break as \n and a tab as \t`
 	case endsWith(before, ",") && (char == '}' || char == ']'):
-		return "remove the comma before it"
+		return "a trailing comma before it: remove that"
 	case char == ',' && beginsWith(bytes.TrimLeft(rest[1:], white), "]}"):
-		return "remove this comma"
+		return "a trailing comma: remove it"
 	case endsWith(before, "0") && len(before) == offset && unicode.IsDigit(char):
 		return "a number cannot begin with 0"
 	case (len(before) == 0 || endsWith(before, "[{,:")) && (unicode.IsLetter(char) || strings.ContainsRune("'\u2018\u2019\u201c\u201d", char)):

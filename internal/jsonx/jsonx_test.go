@@ -34,7 +34,7 @@ func TestCheckSaysWhere(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1}`:         "",
 		"{\"ä\": tru}":     `1:10: invalid character '}' in literal true (expecting 'e')`,
-		"[1,\n 2,]":        `2:4: invalid character ']' at start of value: remove the comma before it`,
+		"[1,\n 2,]":        `2:4: invalid character ']' at start of value: a trailing comma before it: remove that`,
 		`[1`:               `1:3: unexpected end of file`,
 		``:                 `1:1: unexpected end of file`,
 		"{} \n x":          `2:2: unexpected text after the JSON value`,
@@ -53,11 +53,11 @@ func TestCheckSaysWhere(t *testing.T) {
 
 func TestHints(t *testing.T) {
 	for text, want := range map[string]string{
-		`// tasks`:        `1:1: invalid character '/' at start of value: JSON has no comments`,
-		`[1, /* 2 */]`:    `1:5: invalid character '/' at start of value: JSON has no comments`,
+		`// tasks`:        `1:1: invalid character '/' at start of value: JSON has no comments: remove this one`,
+		`[1, /* 2 */]`:    `1:5: invalid character '/' at start of value: JSON has no comments: remove this one`,
 		"\uFEFF[]":        `1:1: invalid character '\ufeff' at start of value: remove the byte order mark`,
 		"[\"a\nb\"]":      `1:4: invalid character '\n' in string (expecting non-control character): in a string, write a line break as \n and a tab as \t`,
-		"{\"a\": 1 ,\n }": `2:2: invalid character '}' at start of string (expecting '"'): remove the comma before it`,
+		"{\"a\": 1 ,\n }": `2:2: invalid character '}' at start of string (expecting '"'): a trailing comma before it: remove that`,
 		`[01]`:            `1:3: invalid character '1' after array element (expecting ',' or ']'): a number cannot begin with 0`,
 		`[0 1]`:           `1:4: invalid character '1' after array element (expecting ',' or ']')`,
 		`{a: 1}`:          `1:2: invalid character 'a' at start of string (expecting '"'): strings need double quotes`,
@@ -73,7 +73,7 @@ func TestHints(t *testing.T) {
 // A decoder that is asked for tokens stops at the comma itself.
 func TestHintForACommaTooMany(t *testing.T) {
 	for text, want := range map[string]string{
-		`[1 , ]`: `1:4: invalid character ',' at start of value: remove this comma`,
+		`[1 , ]`: `1:4: invalid character ',' at start of value: a trailing comma: remove it`,
 		`[1,`:    `1:4: unexpected end of file`,
 		`[,1]`:   `1:2: invalid character ',' at start of value`,
 	} {

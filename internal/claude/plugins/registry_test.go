@@ -52,7 +52,7 @@ func TestReadRegistryErrors(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte("[1, \"ä\",\n  }"), 0o600))
 	err := read()
 	require.ErrorIs(t, err, plugins.ErrMalformed)
-	require.EqualError(t, err, path+":2:3: invalid character '}' at start of value: remove the comma before it")
+	require.EqualError(t, err, path+":2:3: invalid character '}' at start of value: a trailing comma before it: remove that")
 
 	require.NoError(t, os.Truncate(path, 16<<20+1))
 	err = read()
