@@ -44,31 +44,47 @@ func (e *exit) Unwrap() error { return e.err }
 // subcommands are built on demand, so that a hook, which the client starts for every
 // skill, builds only its own.
 var subcommands = []subcommand{
-	{name: "hydrate", make: newHydrate, misused: refuseFlags},
-	{name: "step", make: newStep, misused: refuseStep, below: stepSubcommands},
-	{name: "recover", make: newRecover},
-	{name: "status", make: newStatus},
-	{name: "log", make: newLog},
-	{name: "undo", make: newUndo},
-	{name: "plan", make: newPlan},
-	{name: "locate", make: newLocate},
-	{name: "validate", make: newValidate, misused: refuseToValidate},
-	{name: "new", make: newNew},
-	{name: "fmt", make: newFmt},
-	{name: "graph", make: newGraph},
-	{name: "schema", make: newSchema},
-	{name: "doctor", make: newDoctor},
-	{name: "install", make: newInstall},
-	{name: "plugin", make: newPlugin},
-	{name: "hooks", make: newHooks, below: hooksSubcommands},
-	{name: "demo", make: newDemo},
-	{name: "guard", make: newGuard},
-	{name: "mcp", make: newMCP},
-	{name: "version", make: newVersion},
+	{name: "new", group: forWriting, make: newNew},
+	{name: "validate", group: forWriting, make: newValidate, misused: refuseToValidate},
+	{name: "fmt", group: forWriting, make: newFmt},
+	{name: "graph", group: forWriting, make: newGraph},
+	{name: "schema", group: forWriting, make: newSchema},
+	{name: "locate", group: forWriting, make: newLocate},
+	{name: "plan", group: forWriting, make: newPlan},
+	{name: "status", group: forFollowing, make: newStatus},
+	{name: "log", group: forFollowing, make: newLog},
+	{name: "undo", group: forFollowing, make: newUndo},
+	{name: "recover", group: forFollowing, make: newRecover},
+	{name: "doctor", group: forFollowing, make: newDoctor},
+	{name: "install", group: forSetup, make: newInstall},
+	{name: "plugin", group: forSetup, make: newPlugin},
+	{name: "demo", group: forSetup, make: newDemo},
+	{name: "version", group: forSetup, make: newVersion},
+	{name: "hydrate", group: forClient, make: newHydrate, misused: refuseFlags},
+	{name: "step", group: forClient, make: newStep, misused: refuseStep, below: stepSubcommands},
+	{name: "mcp", group: forClient, make: newMCP},
+	{name: "guard", group: forClient, make: newGuard},
+	{name: "hooks", group: forClient, make: newHooks, below: hooksSubcommands},
+}
+
+// The groups of the commands in the help.
+const (
+	forWriting   = "write"
+	forFollowing = "follow"
+	forSetup     = "setup"
+	forClient    = "client"
+)
+
+var groups = []*cobra.Group{
+	{ID: forWriting, Title: "Write and look at workflows:"},
+	{ID: forFollowing, Title: "See what happens, and take it back:"},
+	{ID: forSetup, Title: "Set up:"},
+	{ID: forClient, Title: "Run by the client, or by other programs:"},
 }
 
 type subcommand struct {
 	name    string
+	group   string // in the help; empty for a command below another one
 	make    func(terminal.Streams) *cobra.Command
 	misused func(terminal.Streams, error) error // handles invalid flags; nil for the default
 	below   func() []subcommand                 // its own subcommands, if they are built on demand too
@@ -117,9 +133,12 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 		Long:  "When a skill is invoked, fsmtx puts the tasks of its fsm.json into the task list of Claude Code:\nall of them, or none of them if anything fails.",
 		Example: example(
 			"fsmtx demo                           # see it work, in a temporary directory",
+			"fsmtx new .claude/skills/release     # write a workflow",
+			"fsmtx validate                       # check it",
+			"fsmtx graph release                  # see it drawn",
 			"fsmtx install                        # add the hooks to this project's settings",
-			"fsmtx validate skills/*/fsm.json     # check workflows",
-			"fsmtx recover                        # finish what a crash interrupted"),
+			"fsmtx status                         # where the agent is",
+			"fsmtx doctor                         # why nothing happens"),
 		Args: noSuchCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if version {
@@ -133,9 +152,12 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
 	}
 	if root.Use == "fsmtx" {
+		root.AddGroup(groups...)
 		root.Flags().BoolVar(&version, "version", false, "print the version")
 		for _, sub := range subcommands {
-			root.AddCommand(sub.build(s))
+			c := sub.build(s)
+			c.GroupID = sub.group
+			root.AddCommand(c)
 		}
 	}
 	root.SilenceErrors, root.SilenceUsage = true, true

@@ -2,10 +2,13 @@ package command
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -51,11 +54,44 @@ func TestHelpFits(t *testing.T) {
 	})
 }
 
+// The flags whose values are a few words: the shell completes them in every command that
+// has one. A flag that is not here has no such list in its help.
+func TestFlagsWithFewValuesComplete(t *testing.T) {
+	few := []string{"scope", "active", "stop", "checks", "dialect", "format", "with"}
+	listed := regexp.MustCompile(`\w+, \w+ or \w+|"\w+".*"\w+"|: \w+ or \w+| \w+ \(default\)`)
+	eachBuilt(func(c *cobra.Command, path string) {
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Hidden || f.Value.Type() == "bool" || !slices.Contains(few, f.Name) && !listed.MatchString(f.Usage) {
+				return
+			}
+			complete, found := c.GetFlagCompletionFunc(f.Name)
+			require.True(t, found, "%s --%s", path, f.Name)
+			words, _ := complete(c, nil, "")
+			require.GreaterOrEqual(t, len(words), 2, "%s --%s", path, f.Name)
+		})
+	})
+}
+
+// What names a task list completes the sessions that have one, and what names a skill
+// the skills.
+func TestSessionsAndSkillsComplete(t *testing.T) {
+	eachBuilt(func(c *cobra.Command, path string) {
+		for _, name := range []string{"session", "from-session"} {
+			if f := c.Flags().Lookup(name); f != nil && !strings.HasPrefix(path, "fsmtx hooks") { // any text
+				_, found := c.GetFlagCompletionFunc(name)
+				require.True(t, found, "%s --%s", path, name)
+			}
+		}
+		if strings.Contains(c.Use, "SKILL") || strings.Contains(c.Use, "COMMAND_NAME") || strings.Contains(c.Use, "[SESSION]") && !strings.HasPrefix(path, "fsmtx guard") {
+			require.NotNil(t, c.ValidArgsFunction, path)
+		}
+	})
+}
+
 // eachCommand calls f for every command that people can see, parents first, with its
 // full name and its help in a terminal of so many columns, "" without a terminal.
 func eachCommand(f func(path string, help func(columns string) string)) {
-	var visit func(c *cobra.Command, path string)
-	visit = func(c *cobra.Command, path string) {
+	eachBuilt(func(_ *cobra.Command, path string) {
 		f(path, func(columns string) string {
 			var out bytes.Buffer
 			args := append(strings.Fields(path)[1:], "--help")
@@ -64,6 +100,13 @@ func eachCommand(f func(path string, help func(columns string) string)) {
 			}})
 			return out.String()
 		})
+	})
+}
+
+func eachBuilt(f func(c *cobra.Command, path string)) {
+	var visit func(c *cobra.Command, path string)
+	visit = func(c *cobra.Command, path string) {
+		f(c, path)
 		for _, sub := range c.Commands() {
 			if !sub.Hidden && sub.Name() != "help" && sub.Name() != "completion" {
 				visit(sub, path+" "+sub.Name())

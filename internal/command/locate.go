@@ -57,9 +57,10 @@ type locateFlags struct {
 func newLocate(s terminal.Streams) *cobra.Command {
 	var f locateFlags
 	c := &cobra.Command{
-		Use:   "locate [COMMAND_NAME]",
-		Short: "Show which fsm.json belongs to a skill, and why; or all workflows",
-		Long:  locateLong,
+		Use:               "locate [COMMAND_NAME]",
+		ValidArgsFunction: completeSkills(s),
+		Short:             "Show which fsm.json belongs to a skill, and why; or all workflows",
+		Long:              locateLong,
 		Example: example(
 			"fsmtx locate                         # every workflow that is visible from here",
 			"fsmtx locate my-skill",

@@ -13,7 +13,7 @@ import (
 
 // newMCP returns a command that becomes the program fsmtx-mcp: see package program for
 // why it is another one.
-func newMCP(terminal.Streams) *cobra.Command {
+func newMCP(s terminal.Streams) *cobra.Command {
 	c := program.Command(func(c *cobra.Command, f program.Flags) error {
 		path, err := program.Find()
 		if err != nil {
@@ -23,5 +23,7 @@ func newMCP(terminal.Streams) *cobra.Command {
 		return fmt.Errorf("starting %s: %w", path, err)
 	})
 	c.Args = noArguments
+	complete(c, "checks", "on", "off")
+	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
 	return c
 }

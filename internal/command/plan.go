@@ -64,6 +64,7 @@ func newPlan(s terminal.Streams) *cobra.Command {
 	inDirectory(c, exitNo)
 	c.Flags().StringVar(&f.event, "event", "", "the `file` of an event of the client, - for standard input")
 	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
+	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
 	c.Flags().StringVar(&f.scope, "scope", "all", `as of hydrate: "all" or "skill"`)
 	c.Flags().StringVar(&f.active, "active", "reset", `as of hydrate: "reset" or "refuse"`)
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")

@@ -59,6 +59,7 @@ func newRecover(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
+	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
 	c.Flags().BoolVar(&f.all, "all", false, "every task list (default)")
 	c.Flags().BoolVar(&f.DryRun, "dry-run", false, "print what would be done, and change nothing")
 	c.Flags().BoolVar(&f.json, "json", false, "print the reports as JSON")

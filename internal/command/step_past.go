@@ -49,6 +49,7 @@ func newStepDone(s terminal.Streams) *cobra.Command {
 
 func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command {
 	f.add(c)
+	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if err := f.read(args); err != nil {
 			return &exit{exitNo, err, fmt.Sprintf(`such as fsmtx step %s 3 --because "why"`, f.past.Verb())}

@@ -34,11 +34,12 @@ check, approval and evidence (time, from, to, verdict, why, check).`
 func newStepShow(s terminal.Streams) *cobra.Command {
 	var asJSON, full bool
 	c := &cobra.Command{
-		Use:     "show [SESSION]",
-		Short:   "Show the steps of a task list, their gates and what was decided",
-		Long:    showLong,
-		Example: example("fsmtx step show", "fsmtx step show --full", "fsmtx step show 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
-		Args:    cobra.MaximumNArgs(1),
+		Use:               "show [SESSION]",
+		ValidArgsFunction: completeSessions(s),
+		Short:             "Show the steps of a task list, their gates and what was decided",
+		Long:              showLong,
+		Example:           example("fsmtx step show", "fsmtx step show --full", "fsmtx step show 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
+		Args:              cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runStepShow(c.Context(), s, strings.Join(args, ""), asJSON, full)
 		},

@@ -268,12 +268,12 @@ func (g *Graph) Path() string {
 
 // notes are what the drawing leaves out.
 func (g *Graph) notes() (notes []string) {
-	if n := g.hidden(); n > 0 {
-		verb := "follow"
-		if n == 1 {
-			verb = "follows"
-		}
-		notes = append(notes, fmt.Sprintf("not drawn: %s that %s from others", map[bool]string{true: "1 dependency", false: fmt.Sprintf("%d dependencies", n)}[n == 1], verb))
+	switch n := g.hidden(); n {
+	case 0:
+	case 1:
+		notes = append(notes, "not drawn: 1 dependency that follows from others")
+	default:
+		notes = append(notes, fmt.Sprintf("not drawn: %d dependencies that follow from others", n))
 	}
 	for _, e := range g.Cyclic {
 		notes = append(notes, fmt.Sprintf("not drawn: %d → %d, which closes a cycle: these steps wait for each other", e[0], e[1]))

@@ -44,10 +44,12 @@ func write(data []byte, number func(int64) int64) ([]byte, error) {
 	var out bytes.Buffer
 	decoder := jsontext.NewDecoder(bytes.NewReader(data))
 	_, _ = decoder.ReadToken() // the file is valid, here and below
-	for i := 0; decoder.PeekKind() != ']'; i++ {
+	before := "[\n  "
+	for decoder.PeekKind() != ']' {
 		task, _ := decoder.ReadValue()
-		out.WriteString(map[bool]string{true: "[\n  ", false: ",\n  "}[i == 0])
+		out.WriteString(before)
 		writeTask(&out, task, number)
+		before = ",\n  "
 	}
 	if out.Len() == 0 {
 		return []byte("[]\n"), nil
