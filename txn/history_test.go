@@ -104,7 +104,7 @@ func TestTidyRemovesWhatInterruptedTransactionsLeft(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Join(s, "txn-"+committed.ID, "new", "sub"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(s, "txn-"+committed.ID, "new", "sub", "3.json"), nil, 0o600))
 	require.NoError(t, os.MkdirAll(filepath.Join(s, "txn-"+otherID, "new"), 0o700))
-	want := Report{Outcome: Committed, ID: committed.ID}
+	want := Report{Outcome: Committed, ID: committed.ID, Time: committed.Time, Label: committed.Label}
 
 	r, err := Inspect(t.Context(), dir)
 	require.NoError(t, err)

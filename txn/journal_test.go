@@ -87,7 +87,7 @@ func TestDamagedJournalIsNotActedOn(t *testing.T) {
 	w.setJournal(t, w.journal)
 	r, err := Recover(context.Background(), w.d)
 	require.NoError(t, err)
-	assert.Equal(t, Report{Outcome: RolledBack, ID: w.id, Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"}}, r)
+	assert.Equal(t, Report{Outcome: RolledBack, ID: w.id, Time: r.Time, Label: "a label", Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"}}, r)
 }
 
 // forged is a journal that this package did not write. Its checksum is right unless

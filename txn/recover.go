@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -39,6 +40,8 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 type Report struct {
 	Outcome   Outcome
 	ID        string     // of the transaction, if there was one
+	Time      time.Time  // of the transaction, by the clock of that moment
+	Label     string     // of the transaction, as given in Change
 	Restored  []string   // files that it had deleted
 	Removed   []string   // files that it had created
 	Conflicts []Conflict // files that another program has changed since
@@ -99,6 +102,9 @@ func (d *Dir) recover(ctx context.Context) (Report, error) {
 	}
 	if id := d.tidy(); id != "" && j == nil {
 		r.Outcome, r.ID = Committed, id
+		if e, err := d.entry(id); err == nil {
+			r.Time, r.Label = e.Time, e.Label
+		}
 	}
 	return r, nil
 }
@@ -223,7 +229,7 @@ func (d *Dir) matches(path string, e entry) (bool, error) {
 // are missing, then it removes the created files for which created returns true. The
 // journal is removed last, so that undo runs again after a crash at any point of it.
 func (d *Dir) undo(j *journal, deleted []entry, created func(entry) (bool, error)) (Report, error) {
-	u := &rollback{Dir: d, j: j, report: Report{Outcome: RolledBack, ID: j.ID}}
+	u := &rollback{Dir: d, j: j, report: Report{Outcome: RolledBack, ID: j.ID, Time: j.Time, Label: j.Label}}
 	for _, e := range deleted {
 		if err := u.restore(e); err != nil {
 			return u.report, &FileError{"restore", e.Name, err}

@@ -27,6 +27,8 @@ func (w *world) requireRecovered(t *testing.T, want Report) {
 	all := tree(t, w.root, lockFileName)
 	seen, err := Inspect(t.Context(), w.d)
 	require.NoError(t, err)
+	assert.WithinDuration(t, time.Now(), seen.Time, time.Minute)
+	want.Time, want.Label = seen.Time, "a label"
 	assert.Equal(t, want, seen, "inspected")
 	assert.Equal(t, all, tree(t, w.root, lockFileName), "Inspect changed something")
 

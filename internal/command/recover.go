@@ -23,14 +23,15 @@ tidies up after a committed one. For each list it prints one of:
   set aside     an untrusted journal was moved to the path shown (--force)
   refused       nothing was done, with the reason and what to do
 
-It exits with 0 if nothing is left to do, and with 1 otherwise.
+It exits with 0 if nothing is left to do, and with 1 otherwise, also if the session
+has no task list.
 
 With --hook it reads the client's event from standard input, recovers that
 session's list, prints {"continue": true} and exits with 0 in any case. A message
 for the person is in systemMessage.
 
---json prints an array of objects with the fields list, state (the words above),
-restored, removed, conflicts (name, moved_to, why), aside, reason, hint, dry_run.`
+--json prints an array of objects with the fields list, state (the words above), skill
+and time of the interrupted hydration (empty if there was none), restored, removed, conflicts (name, moved_to, why), aside, reason, hint, dry_run.`
 
 // recoverTimeout limits the wait for the locks of one list.
 const recoverTimeout = 5 * time.Second
@@ -98,6 +99,9 @@ func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]re
 	}
 	dir, err := tasks.Dir(s.Getenv, f.session)
 	if err != nil {
+		return nil, err
+	}
+	if err := mustExist(dir); err != nil {
 		return nil, err
 	}
 	return []recovery.Report{recovery.List(ctx, dir, recoverTimeout, f.Options)}, nil

@@ -6,12 +6,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // State is the result for one list.
@@ -30,6 +36,8 @@ const (
 type Report struct {
 	List      string   `json:"list"` // the list's directory
 	State     State    `json:"state"`
+	Skill     string   `json:"skill"`     // of the interrupted hydration; empty if there was none, or it is not known
+	Time      string   `json:"time"`      // of the interrupted hydration, RFC 3339; empty if there was none
 	Restored  []string `json:"restored"`  // names of files linked back
 	Removed   []string `json:"removed"`   // names of files taken out
 	Conflicts []Moved  `json:"conflicts"` // files that another program changed since
@@ -37,6 +45,9 @@ type Report struct {
 	Reason    string   `json:"reason"`    // why it was refused
 	Hint      string   `json:"hint"`      // what to do about it
 	DryRun    bool     `json:"dry_run"`   // nothing was done; this is what would be done
+
+	time     time.Time
+	subjects map[string]string // of restored tasks, by the names of their files
 }
 
 // Moved is a file in conflict with a rollback.
@@ -71,7 +82,19 @@ func List(ctx context.Context, dir string, wait time.Duration, o Options) Report
 	if err != nil {
 		return r.refuse(err, untrusted)
 	}
-	return r.fill(found)
+	return r.fill(found).withSubjects()
+}
+
+// withSubjects reads the subjects of the restored tasks.
+func (r Report) withSubjects() Report {
+	r.subjects = map[string]string{}
+	for _, name := range r.Restored {
+		data, err := safefile.ReadFile(filepath.Join(r.List, name), vfs.MaxFileBytes, 0)
+		if err == nil {
+			r.subjects[name] = strings.Join(strings.Fields(jsonx.StringMember(data, "subject")), " ")
+		}
+	}
+	return r
 }
 
 func recoverOne(ctx context.Context, list tasks.List, dryRun bool) (txn.Report, error) {
@@ -83,6 +106,11 @@ func recoverOne(ctx context.Context, list tasks.List, dryRun bool) (txn.Report, 
 
 func (r Report) fill(found txn.Report) Report {
 	r.State = map[txn.Outcome]State{txn.Clean: Clean, txn.RolledBack: RolledBack, txn.Committed: Committed}[found.Outcome]
+	if !found.Time.IsZero() {
+		var label tasks.Label
+		_ = json.Unmarshal([]byte(found.Label), &label, jsonx.Tolerant) // for display only
+		r.Skill, r.Time, r.time = label.Command, found.Time.Format(time.RFC3339), found.Time
+	}
 	r.Restored = append(r.Restored, found.Restored...)
 	r.Removed = append(r.Removed, found.Removed...)
 	if found.Unreleased != nil {
@@ -160,13 +188,17 @@ func Answer(r Report, err error) event.Answer {
 func (r Report) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", r.List, r.words())
-	part := func(label string, names []string) {
-		if len(names) > 0 {
-			fmt.Fprintf(&b, "\n  %s: %s", label, strings.Join(names, ", "))
+	restored, removed := "back in the list", "removed again"
+	if r.DryRun {
+		restored, removed = "would be back in the list", "would be removed again"
+	}
+	part := func(label string, items []string) {
+		if len(items) > 0 {
+			fmt.Fprintf(&b, "\n  %s: %s", label, strings.Join(items, ", "))
 		}
 	}
-	part("restored", r.Restored)
-	part("removed", r.Removed)
+	part(restored, r.tasks(r.Restored))
+	part(removed, r.tasks(r.Removed))
 	part("moved", r.Aside)
 	for _, c := range r.Conflicts {
 		fmt.Fprintf(&b, "\n  conflict: %s: %s", c.Name, c.Why)
@@ -174,22 +206,47 @@ func (r Report) String() string {
 			fmt.Fprintf(&b, "; moved to %s", c.MovedTo)
 		}
 	}
+	if (r.State == RolledBack || r.State == Conflict) && !r.DryRun {
+		b.WriteString("\n  to put the workflow into the list, invoke the skill again")
+	}
 	return b.String()
 }
 
+// tasks names tasks by their numbers, with their subjects where they are known.
+func (r Report) tasks(names []string) []string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = strings.TrimSpace("#" + strings.TrimSuffix(name, ".json") + " " + r.subjects[name])
+	}
+	return list
+}
+
 func (r Report) words() string {
-	if r.State == Refused {
+	hydration := "an interrupted hydration"
+	if !r.time.IsZero() {
+		hydration = "the interrupted hydration"
+		if r.Skill != "" {
+			hydration += fmt.Sprintf(" of %q", r.Skill)
+		}
+		hydration += " of " + r.time.Local().Format("2006-01-02 15:04:05")
+	}
+	did, would := "", ""
+	switch r.State {
+	case Clean:
+		return "clean"
+	case Refused:
 		return "refused: " + r.Reason
+	case RolledBack:
+		did, would = "rolled back "+hydration, "would roll back "+hydration
+	case Committed:
+		did, would = "tidied up after "+hydration+", whose tasks are in the list", "would tidy up after "+hydration+", whose tasks are in the list"
+	case Conflict:
+		did, would = "rolled back "+hydration+", with conflicts", "would roll back "+hydration+", with conflicts"
+	case SetAside:
+		did, would = "set an untrusted journal aside", "would set an untrusted journal aside"
 	}
-	words := map[State]string{
-		Clean:      "clean",
-		RolledBack: "rolled back an interrupted change",
-		Committed:  "tidied up after a committed change",
-		Conflict:   "rolled back an interrupted change, with conflicts",
-		SetAside:   "set an untrusted journal aside",
-	}[r.State]
-	if r.DryRun && r.State != Clean {
-		return "would have " + words
+	if r.DryRun {
+		return would
 	}
-	return words
+	return did
 }
