@@ -183,16 +183,27 @@ func (c Config) Text(key, fallback string, fits func(string) bool) string {
 
 // Texts returns the texts of the list at key, which may be empty. One that is not a
 // text is left out.
-func (c Config) Texts(key string, fallback []string) []string {
-	return find(c, key, fallback, func(v frontmatter.Value) ([]string, bool) {
-		items := v.Items()
-		texts := []string{}
-		for _, item := range items {
-			if text, ok := line(item); ok {
-				texts = append(texts, text)
-			}
+func (c Config) Texts(key string, fallback []string) []string { return find(c, key, fallback, texts) }
+
+func texts(v frontmatter.Value) ([]string, bool) {
+	items := v.Items()
+	all := []string{}
+	for _, item := range items {
+		if text, ok := line(item); ok {
+			all = append(all, text)
 		}
-		return texts, len(texts) > 0 || items != nil && len(items) == 0
+	}
+	return all, len(all) > 0 || items != nil && len(items) == 0
+}
+
+// Words returns the words at key: the texts of a list, or one text with spaces between
+// the words, which is quicker to read.
+func (c Config) Words(key string, fallback []string) []string {
+	return find(c, key, fallback, func(v frontmatter.Value) ([]string, bool) {
+		if text, ok := v.Text(); ok {
+			return strings.Fields(text), true
+		}
+		return texts(v)
 	})
 }
 

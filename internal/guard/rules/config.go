@@ -110,9 +110,9 @@ func configOf(c guard.Config) Config {
 		StaleMinutes: c.Int("workflow.lock_stale_after_minutes", 1, 120),
 		KeepDays:     c.Int("workflow.keep_session_files_days", 1, 30),
 		Stop: StopWords{
-			Words:  c.Texts(stopKeys+"words", stopWords()),
-			Before: c.Texts(stopKeys+"before", stopBefore()),
-			After:  c.Texts(stopKeys+"after", stopAfter()),
+			Words:  c.Words(stopKeys+"words", stopWords()),
+			Before: c.Words(stopKeys+"before", stopBefore()),
+			After:  c.Words(stopKeys+"after", stopAfter()),
 		},
 		SessionCalls: c.Int(budgetKeys+"total_calls_per_session", 0, 25),
 		PhaseCalls:   c.Int(budgetKeys+"total_calls_per_phase", 0, 10),

@@ -37,7 +37,7 @@ feature_flags:
   hooks_immutable_guard: {keyword_overlap_threshold: 1.5}
   hooks_agent_validation: {tdd_min_coverage: null, test_ids: [UT], judges: x, min_words: many}
   s1_self_critique: {enabled: "true"}
-workflow: {binds: sometimes, plugin: a/b, specs_dir: ../x, files: {state: a/b, lock: .., spec: ""}, phases: SETUP, agents: H07, lock_stale_after_minutes: 0, stop_request: {words: stop}}
+workflow: {binds: sometimes, plugin: a/b, specs_dir: ../x, files: {state: a/b, lock: .., spec: ""}, phases: SETUP, agents: H07, lock_stale_after_minutes: 0, stop_request: {words: [[stop]], before: {a: b}}}
 `))
 }
 

@@ -1,7 +1,8 @@
 // Guards compares every planning guard as a whole process with a program that only
 // parses the same event, in pairs. For scale it also times bash running jq once, the
 // least that a shell script needs to read the event. The result is the median of the
-// differences, in milliseconds.
+// differences, in milliseconds. With -against it times another build of this program in
+// the same turns, to compare a change with what was before.
 package main
 
 import (
@@ -26,13 +27,15 @@ const budget = 5.0
 func main() {
 	log.SetFlags(0)
 	pairs := flag.Int("pairs", 40, "pairs of runs a guard")
+	against := flag.String("against", "", "`path` of another build of fsmtx to compare with")
 	flag.Parse()
 	work, err := os.MkdirTemp("", "fsmtx-guards-")
 	check(err)
 	defer os.RemoveAll(work)
 	b := prepare(work)
+	b.against = *against
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "guard\tms\tparsing only\tmore\tbudget\tbash and jq")
+	fmt.Fprintln(table, "guard\tms\tparsing only\tmore\tbudget\tbash and jq\tagainst\tmore than that")
 	for _, g := range rules.All() {
 		b.row(table, g, *pairs)
 	}
@@ -47,6 +50,7 @@ func check(err error) {
 
 type bench struct {
 	fsmtx, parse, script string // script is empty where there is no bash or no jq
+	against              string // another build, empty for none
 	project, state       string
 	env                  []string
 	calls                int
@@ -101,10 +105,11 @@ func tasks() string {
 }
 
 func (b *bench) row(table *tabwriter.Writer, g guard.Rule, pairs int) {
-	var ours, floors, more, scripts []float64
+	var ours, floors, more, scripts, others, changes []float64
 	for i := range pairs + 1 {
 		e := b.event(g)
-		us, floor := b.time(e, b.fsmtx, "guard", g.ID), b.time(e, b.parse)
+		us, other := b.both(g, e, i%2 == 0)
+		floor := b.time(e, b.parse)
 		script := 0.0
 		if b.script != "" {
 			script = b.time(e, "bash", "-c", b.script)
@@ -112,9 +117,27 @@ func (b *bench) row(table *tabwriter.Writer, g guard.Rule, pairs int) {
 		if i == 0 {
 			continue // the caches were cold
 		}
+		others, changes = append(others, other), append(changes, us-other)
 		ours, floors, more, scripts = append(ours, us), append(floors, floor), append(more, us-floor), append(scripts, script)
 	}
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f\n", g.ID, process.Median(ours), process.Median(floors), process.Median(more), budget, process.Median(scripts))
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.0f\t%.2f", g.ID, process.Median(ours), process.Median(floors), process.Median(more), budget, process.Median(scripts))
+	if b.against != "" {
+		fmt.Fprintf(table, "\t%.2f\t%+.2f", process.Median(others), process.Median(changes))
+	}
+	fmt.Fprintln(table)
+}
+
+// both times the two builds, each first in every other turn.
+func (b *bench) both(g guard.Rule, e string, oursFirst bool) (ours, other float64) {
+	if b.against == "" {
+		return b.time(e, b.fsmtx, "guard", g.ID), 0
+	}
+	if oursFirst {
+		ours = b.time(e, b.fsmtx, "guard", g.ID)
+		return ours, b.time(b.event(g), b.against, "guard", g.ID)
+	}
+	other = b.time(b.event(g), b.against, "guard", g.ID)
+	return b.time(e, b.fsmtx, "guard", g.ID), other
 }
 
 // time accepts a refusal, exit code 2, as a result.
