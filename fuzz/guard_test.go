@@ -56,7 +56,7 @@ func put(t *testing.T, data []byte, path ...string) {
 }
 
 func (w planningWorld) getenv(name string) string {
-	return map[string]string{"PLANNING_FEATURE_DIR": w.feature, "PLANNING_STATE_DIR": w.state, "CLAUDE_PLUGIN_ROOT": w.plugin}[name]
+	return map[string]string{"PLANNING_FEATURE_DIR": w.feature, "PLANNING_STATE_DIR": w.state, "CLAUDE_PLUGIN_ROOT": w.plugin, "PLANNING_BINDS": "always"}[name]
 }
 
 func (w planningWorld) session() guard.Session { return guard.SessionOf(fuzzSession, w.getenv) }

@@ -36,6 +36,7 @@ type installFlags struct {
 	noTaskTools          bool
 	mcp                  bool
 	steps                stepChoice
+	parts                partChoice
 	hydrate              []string // nil: none were given
 }
 
@@ -43,7 +44,7 @@ func newInstall(s terminal.Streams) *cobra.Command {
 	var f installFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [--no-task-tools] [--no-steps] [--mcp] [-- hydrate flags]",
+		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [--no-task-tools] [--no-steps] [--mcp] [--with planning] [-- hydrate flags]",
 		Short:                 "Add the hooks to a settings file of the client, or remove them",
 		Long: `Adds hooks to one settings file of Claude Code. They run this program by its
 absolute path or, with --project, by the name fsmtx, which must lead to this program on
@@ -77,6 +78,10 @@ The client reads a project's settings from the directory in which it starts, not
 the parents of that directory. Only .claude/settings.local.json in the root of a git
 repository is also read when the client starts below. install says where the file is
 read, and in which parent directory the project is.
+
+--with planning also adds the fourteen guards of a planning workflow (fsmtx guard,
+docs/guards.md). They stay until --remove. A project configures them in
+.claude/planning-config.yaml.
 
 --mcp also registers the MCP server "fsmtx mcp", which serves the steps as tools to
 models without task tools: with --user in .claude.json in CLAUDE_CONFIG_DIR or your home,
@@ -135,6 +140,7 @@ Exit codes of --check:
 	flags.BoolVar(&f.noTaskTools, "no-task-tools", false, "do not set CLAUDE_CODE_ENABLE_TODO_TOOLS")
 	flags.BoolVar(&f.mcp, "mcp", false, "register the MCP server (fsmtx mcp) as well")
 	f.steps.flags(c)
+	f.parts.flags(c)
 	return c
 }
 
@@ -158,6 +164,10 @@ func (f *installFlags) parse(args []string, dash int) error {
 		return f.checkMCP()
 	case f.steps.validate() != nil:
 		return f.steps.validate()
+	case f.parts.validate() != nil:
+		return f.parts.validate()
+	case f.remove && len(f.parts) > 0:
+		return &exit{exitNo, errors.New("--remove cannot be combined with --with"), "--remove removes all hooks, those of the guards too"}
 	case dash < 0 && len(args) > 0, dash > 0:
 		return &exit{exitNo, fmt.Errorf("unexpected argument %q", args[0]), `put flags for hydrate after "--"`}
 	case dash == 0 && (f.check || f.remove):
@@ -296,6 +306,9 @@ func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installP
 	}
 	if f.project {
 		p.hooks = append(p.hooks, settings.Missing())
+	}
+	if p.hooks, err = f.parts.withGuards(file.Data, p.hooks, binary, !f.user); err != nil {
+		return p, inFile(file, err)
 	}
 	if !f.remove {
 		if p.tools, err = f.findTaskTools(s, file, p.hooks); err != nil {

@@ -88,6 +88,14 @@ func PluginConfig(root string) Config {
 	return c
 }
 
+// ProjectConfig returns the configuration of the project in a directory, without a
+// plugin's.
+func ProjectConfig(dir string) Config {
+	var c Config
+	c.read(filepath.Join(dir, ProjectConfigFile))
+	return c
+}
+
 // maxManifest bounds the size of a manifest; real ones have less than a kilobyte.
 const maxManifest = 1 << 20
 

@@ -183,8 +183,9 @@ func TestEachVerdictHasItsReply(t *testing.T) {
 	}{
 		{Pass(1, "d"), event.PreToolUse, 0, "", ""},
 		{Warn(1, "d", "w"), event.PreToolUse, 0, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"w"},"systemMessage":"w"}`, ""},
-		{Deny(1, "m"), event.PreToolUse, 2, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"m"},"systemMessage":"m"}`, "m\n"},
-		{Block(1, "R", "S"), event.Stop, 2, `{"decision":"block","reason":"R. S","systemMessage":"S"}`, "R. S\n"},
+		{Deny(1, "m"), event.PreToolUse, 2, `{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"m"}}`, "m\n"},
+		{Block(1, "R", "S"), event.Stop, 2, `{"decision":"block","reason":"R. S"}`, "R. S\n"},
+		{Block(1, "R", "S"), event.SubagentStop, 2, `{"decision":"block","reason":"R. S","systemMessage":"S"}`, "R. S\n"},
 		{Inject(1, "W", "d", "c", ""), event.UserPromptSubmit, 0, `{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"c"}}`, ""},
 		{Inject(1, "W", "d", "c", "u"), event.SessionStart, 0, `{"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"c"},"systemMessage":"u"}`, ""},
 		{Notice(1, "W", "d", "n"), event.PostToolUse, 0, `{"systemMessage":"n"}`, ""},

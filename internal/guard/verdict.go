@@ -99,8 +99,11 @@ func (v Verdict) Answer(eventName string) event.Answer {
 	case warn:
 		return event.Tell(eventName, v.Message, v.Message)
 	case deny:
-		return event.Deny(v.Message)
+		return event.Refuse(v.Message)
 	case block:
+		if eventName == event.Stop {
+			return event.Hold(v.reason, v.Message)
+		}
 		return event.Block(v.reason, v.Message)
 	case inject:
 		return event.Tell(eventName, v.Message, v.user)

@@ -124,6 +124,23 @@ func Block(reason, message string) Answer {
 	return Reply{Decision: "block", Reason: reason, SystemMessage: message}.answer(ExitBlock, reason+"\n")
 }
 
+// Refuse refuses a tool call as Deny does and leaves the person out: the terminal shows
+// the result of the call, with the reason, and would show a message beside it
+// (client 2.1.329).
+func Refuse(reason string) Answer {
+	return Reply{
+		Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "deny", PermissionDecisionReason: reason},
+	}.answer(ExitBlock, reason+"\n")
+}
+
+// Hold keeps a turn from ending as Block does at Stop, and leaves the person out: the
+// terminal lists the reasons of Stop hooks, and would show a message beside each
+// (client 2.1.329). It does not list those of SubagentStop.
+func Hold(reason, message string) Answer {
+	reason += ". " + message
+	return Reply{Decision: "block", Reason: reason}.answer(ExitBlock, reason+"\n")
+}
+
 // Feedback tells the model something about a tool call that has been made;
 // nothing is undone.
 func Feedback(message string) Answer {

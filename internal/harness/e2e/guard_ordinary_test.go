@@ -20,7 +20,7 @@ import (
 // inject and write nothing. internal/guard/rules has a longer table; here the client
 // decides what the guards are given.
 
-// guarded lets the model use the research server, and returns the arguments for it.
+// researching lets the model use the research server, and returns the arguments for it.
 func (p planning) researching() []string {
 	p.Write("project/research.sh", research)
 	p.Write("project/mcp.json", `{"mcpServers": {"context7": {"command": "sh", "args": ["`+p.Path("project/research.sh")+`"]}}}`)
@@ -41,14 +41,12 @@ func calls(n int) []Block {
 // silent checks that no guard said anything, and that none has written a file.
 func (p planning) silent(r *realclient.Run) {
 	p.t.Helper()
-	guards := 0
+	require.NotEmpty(p.t, r.Ran("Stop"))
 	for _, h := range r.Hooks {
 		if strings.Contains(h.Stdout+h.Stderr, "DENIED") || strings.Contains(h.Stdout, "planning") || strings.Contains(h.Stdout, "Planning") || h.ExitCode != 0 {
 			p.t.Errorf("%s: exit code %d: %s%s", h.Name, h.ExitCode, h.Stdout, h.Stderr)
 		}
-		guards++
 	}
-	require.Positive(p.t, guards)
 	assert.NoDirExists(p.t, p.Path("state"))
 	exported, err := filepath.Glob(filepath.Join(p.Home, ".claude/session-env/*/*"))
 	require.NoError(p.t, err)
@@ -129,9 +127,6 @@ func TestASecondSessionIsAnswered(t *testing.T) {
 func TestAC7APlanOverSeveralTurns(t *testing.T) {
 	p := newInstalled(t, "feature/foo")
 	p.Allow = append(p.Allow, researchTool)
-	state := func(id, phase string) Turn {
-		return Do(Call(id, "Bash", map[string]any{"description": id, "command": "cat > specs/foo/.planning-state.local.md <<'E'\n---\nphase: " + phase + "\nmode: standard\nuser_decisions:\n  \"Primary database\": \"PostgreSQL\"\n---\nE"}))
-	}
 	touch := func(id, phase string) Turn {
 		return Do(Call(id, "Write", map[string]any{"file_path": p.Path("project/specs/foo/.planning-state.local.md"), "content": "---\nphase: " + phase + "\nmode: standard\nuser_decisions:\n  \"Primary database\": \"PostgreSQL\"\n---\n"}))
 	}
@@ -185,7 +180,32 @@ func TestAC7APlanOverSeveralTurns(t *testing.T) {
 		assert.Zero(t, h.ExitCode)
 		assert.NotContains(t, h.Stdout, "planning-state")
 	}
-	_ = state
+}
+
+// The terminal shows what the client stores: the result of a refused call and the reasons
+// of Stop hooks. No message of a guard repeats one of them.
+func TestEachRefusalIsShownOnce(t *testing.T) {
+	p := newInstalled(t, "feature/foo")
+	p.enter("ARCHITECTURE")
+	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
+
+	p.ask(Script{Main: []Turn{Do(p.write("write", "spec.md")), Say("one"), Say("Shall I go on?")}}, "plan")
+
+	transcripts, err := filepath.Glob(filepath.Join(p.Home, ".claude/projects/*/"+p.Session+".jsonl"))
+	require.NoError(t, err)
+	require.Len(t, transcripts, 1)
+	data, err := os.ReadFile(transcripts[0])
+	require.NoError(t, err)
+	for _, text := range []string{"spec.md is immutable", "Missing artifacts: design.md", "Workflow at phase ARCHITECTURE, not complete"} {
+		assert.Contains(t, string(data), text)
+	}
+	for line := range strings.Lines(string(data)) {
+		if strings.Contains(line, `"hook_system_message"`) {
+			assert.NotContains(t, line, "spec.md is immutable")
+			assert.NotContains(t, line, "Missing required artifacts")
+			assert.NotContains(t, line, "Continue the planning workflow")
+		}
+	}
 }
 
 // A session that was forked from the planner is told that the lock is another's, and is
