@@ -2,6 +2,8 @@ package steps
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -46,4 +48,16 @@ A person can go past this in a terminal: fsmtx step skip 1 --because "..." --ses
 		"2 in_progress completed allow: its check passed",
 		"3 pending completed ask: approval: Publish it?",
 	}, said)
+}
+
+// What a step needs is asked for when it is started, not again when it is completed.
+func TestReadyIsAskedForOnce(t *testing.T) {
+	l := hydrated(t, Step{Ready: []string{"in"}})
+	l.denies(1, inProgress)
+	l.denies(1, completed)
+	l.write("in", "x")
+	l.allows(1, inProgress)
+	require.NoError(t, os.Remove(filepath.Join(l.project, "in")))
+	l.allows(1, inProgress)
+	l.allows(1, completed)
 }
