@@ -56,6 +56,9 @@ func TestHistoryHasTheLastTransactionsOldestFirst(t *testing.T) {
 			require.NoError(t, commit(t, dir, Change{Creates: []File{{label, nil, 0o644}}, Deletes: []string{nameOf(i - 1)}, Label: label}, c.opts...))
 			want = append(want, label)
 		}
+		if c.want == 0 {
+			assert.Equal(t, []string{".", lockName}, names(t, stateDirOf(dir)), "the transaction itself prunes")
+		}
 		var got []string
 		for _, e := range history(t, dir) {
 			got = append(got, e.Label)
@@ -116,6 +119,19 @@ func TestTidyRemovesWhatInterruptedTransactionsLeft(t *testing.T) {
 	r, err = Recover(t.Context(), dir)
 	require.NoError(t, err)
 	assert.Equal(t, Report{Outcome: Clean}, r)
+}
+
+// TestRemoveTreeDoesNotFollowLinks, on a file system that does not hold S open either.
+func TestRemoveTreeDoesNotFollowLinks(t *testing.T) {
+	w := newWorld(t)
+	before := tree(t, w.path("outside"))
+	d := newDir(newOptions(nil), w.d, w.s)
+	replace(t, w.in(txnPrefix+w.id+"/new/4.json"), w.path("outside/dir"))
+	replace(t, w.in(txnPrefix+otherID), w.path("outside"))
+	d.discard(w.id)
+	d.discard(otherID)
+	assert.NoDirExists(t, w.in(txnPrefix+w.id))
+	assert.Equal(t, before, tree(t, w.path("outside")))
 }
 
 // TestTidyIsNotNeeded: a transaction succeeds when S cannot be listed after it.

@@ -450,3 +450,19 @@ func TestTimeOfARecordIsThatOfTheTransaction(t *testing.T) {
 	assert.Equal(t, time.UTC, j.Time.Location())
 	assert.False(t, j.Time.IsZero())
 }
+
+// TestADirectoryThatIsCreatedAgainIsSynced: the journal goes only when the name of D is
+// durable, besides those in it.
+func TestADirectoryThatIsCreatedAgainIsSynced(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.RemoveAll(w.d))
+	var steps []string
+	_, err := Recover(t.Context(), w.d, WithFS(before(func(s faultfs.Step) error {
+		if s.Op == "sync" || s.Op == "remove" && filepath.Base(s.Path) == journalName {
+			steps = append(steps, s.String())
+		}
+		return nil
+	})))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"sync list", "sync tasks", "remove S/journal", "sync S"}, steps)
+}

@@ -2,8 +2,10 @@ package txn
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -167,5 +169,37 @@ func TestALinkOfAnotherUserIsNotTheDirectory(t *testing.T) {
 		err := open(t.Context(), link)
 		require.ErrorIs(t, err, ErrUntrustedDir, call)
 		require.ErrorContains(t, err, "it is a symbolic link that belongs to user 65534")
+	}
+}
+
+// replacingS puts a directory that others may write to in the place of S once S was
+// looked at by its path.
+type replacingS struct {
+	vfs.OS
+	w    *world
+	done *bool
+}
+
+func (r replacingS) Lstat(name string) (fs.FileInfo, error) {
+	info, err := r.OS.Lstat(name)
+	if name == r.w.s && !*r.done {
+		*r.done = true
+		err = errors.Join(err, os.Rename(name, name+".away"), os.Mkdir(name, 0o700), os.Chmod(name, 0o777))
+	}
+	return info, err
+}
+
+// TestWhatWasOpenedAsStateDirIsChecked, not only what was at the path before.
+func TestWhatWasOpenedAsStateDirIsChecked(t *testing.T) {
+	for call, open := range openers {
+		w := newWorld(t)
+		done := false
+		err := open(t.Context(), w.d, WithFS(replacingS{w: w, done: &done}))
+		if call == "Recover" { // it looks whether there is an S first, and Open looks again
+			require.True(t, done)
+		}
+		require.ErrorIs(t, err, ErrUntrustedDir, call)
+		require.ErrorContains(t, err, "others may write to it (mode 0777)", call)
+		assert.Equal(t, []string{"."}, names(t, w.s), call)
 	}
 }

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -147,4 +148,21 @@ func TestCommitTakesAFileThatVanishesAsChanged(t *testing.T) {
 		". committed=false", ". committed=true", "1.json committed=true", "2.json committed=false", "2.json committed=true",
 		"3.json committed=true", "4.json committed=true",
 	}, slices.Sorted(maps.Keys(outcomes)))
+}
+
+// TestCommitNoticesThatTheDirectoryIsAnotherNow: the client removes a list and makes it
+// again while files are being created in it.
+func TestCommitNoticesThatTheDirectoryIsAnotherNow(t *testing.T) {
+	dir := newList(t)
+	done := false
+	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
+		if s.Op != "link" || s.To != filepath.Join(dir, "3.json") || done {
+			return nil
+		}
+		done = true
+		return errors.Join(os.RemoveAll(dir), os.Mkdir(dir, 0o755))
+	})))
+	require.ErrorIs(t, err, ErrChanged)
+	require.Empty(t, contents(t, dir))
+	require.NoError(t, commit(t, dir, Change{Creates: replacing.Creates}), "the next finds the new one")
 }

@@ -64,6 +64,11 @@ func TestEveryOperationStaysInTheHeldDirectory(t *testing.T) {
 		}
 		assert.Equal(t, want, got, in)
 	}
+	require.NoError(t, os.Symlink("../other", dir+"/away/link"))
+	_, err = files.ReadDir(d + "/link")
+	require.Error(t, err, "nor is a link in it followed")
+	require.Error(t, files.Sync(d+"/link"))
+	require.NoError(t, files.Remove(d+"/link"))
 	entries, err := files.ReadDir(d)
 	require.NoError(t, err)
 	assert.Len(t, entries, 2)
