@@ -108,23 +108,17 @@ func (c check) compare(ctx context.Context) (h *Hydration, result Result, settle
 // hydration replaces the tasks by those of the folder that the client ran. If that has
 // none it only deletes those of the command name.
 func (c check) hydration(result *Result) (*Hydration, error) {
-	spec, policy, err := new(fsmspec.Spec), c.options.Policy, error(nil)
+	spec, o := new(fsmspec.Spec), c.options
 	if result.Mistake.Spec == "" {
-		policy.Scope = fsmspec.ScopeSkill
+		o.Policy.Scope = fsmspec.ScopeSkill
 	} else {
 		result.Spec = result.Mistake.Spec
+		var err error
 		if spec, err = readSpec(locator.OS{}, result.Spec, result); err != nil {
 			return nil, err
 		}
 	}
-	return &Hydration{
-		request: c.request,
-		policy:  policy,
-		list:    tasks.List{Dir: result.List, Wait: c.options.LockTimeout, FS: c.options.FS},
-		spec:    spec,
-		dir:     projectDir(c.request, c.env),
-		result:  *result,
-	}, nil
+	return newHydration(c.request, c.env, o, spec, *result), nil
 }
 
 // taken returns the fsm.json that was used for the skill, or that a check used later.

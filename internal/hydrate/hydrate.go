@@ -65,10 +65,15 @@ func Find(r Request, env Env, o Options) (*Hydration, Result, error) {
 	if err != nil || spec == nil {
 		return nil, result, err
 	}
+	return newHydration(r, env, o, spec, result), result, nil
+}
+
+// newHydration returns the hydration of the list in result by spec.
+func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Result) *Hydration {
 	h := &Hydration{
 		request: r,
 		policy:  o.Policy,
-		list:    tasks.List{Dir: dir, Wait: o.LockTimeout, FS: o.FS},
+		list:    tasks.List{Dir: result.List, Wait: o.LockTimeout, FS: o.FS},
 		spec:    spec,
 		dir:     projectDir(r, env),
 		result:  result,
@@ -76,7 +81,7 @@ func Find(r Request, env Env, o Options) (*Hydration, Result, error) {
 	if r.Subagent {
 		h.policy.Scope = fsmspec.ScopeSkill
 	}
-	return h, result, nil
+	return h
 }
 
 // Apply replaces the workflow's tasks in the list. Cancelling ctx ends the waiting
