@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -227,5 +228,24 @@ func TestServersBesideHooks(t *testing.T) {
 	}
 	for step := 1; step <= count; step++ {
 		assert.Equal(t, "completed", w.status("s1", step), fmt.Sprint(step))
+	}
+}
+
+// A message that is too long or is not JSON ends the server with an error: what follows
+// cannot be told apart from it. It neither hangs nor keeps what it was sent.
+func TestWhatIsNotAMessage(t *testing.T) {
+	for name, input := range map[string]string{
+		"too long": `{"jsonrpc": "2.0", "id": 1, "method": "` + strings.Repeat("x", 2*maxLine) + `"}` + "\n",
+		"no JSON":  "hello\n",
+		"a number": "17\n",
+		"cut off":  `{"jsonrpc": "2.0", "id": 1, "meth`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			var out strings.Builder
+			err := Serve(t.Context(), New("", w.flags, w.lookup, nil), io.NopCloser(strings.NewReader(input)), nopCloser{&out})
+			assert.Error(t, err)
+			assert.Less(t, out.Len(), 4096)
+		})
 	}
 }
