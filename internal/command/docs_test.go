@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"regexp"
 	"strings"
@@ -12,6 +13,35 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
+
+var update = flag.Bool("update", false, "write docs/commands.md")
+
+const commandsHead = `# Commands
+
+What each command prints for ` + "`--help`" + `. This page is generated from the commands; after a change of a help text run
+` + "`go test ./internal/command -run TestCommandsDocument -update`" + `.
+`
+
+// TestCommandsDocument: docs/commands.md says what the commands say.
+func TestCommandsDocument(t *testing.T) {
+	const file = "../../docs/commands.md"
+	text := commandsHead
+	eachCommand(func(path string, help func(string) string) {
+		text += "\n## " + path + "\n\n```text\n" + strings.TrimSpace(help("")) + "\n```\n"
+	})
+	if *update {
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+	}
+	data, err := os.ReadFile(file)
+	require.NoError(t, err)
+	got, want := strings.Split(string(data), "\n"), strings.Split(text, "\n")
+	for i, line := range want {
+		if i >= len(got) || got[i] != line {
+			t.Fatalf("docs/commands.md:%d: want %q; run go test ./internal/command -run TestCommandsDocument -update", i+1, line)
+		}
+	}
+	require.Len(t, got, len(want), "docs/commands.md has more than the commands say; run with -update")
+}
 
 // TestWorkflowsDocument: the drawing in docs/workflows.md is what graph draws, and its
 // examples are valid.
