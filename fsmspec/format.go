@@ -52,8 +52,8 @@ func isYAML(line []byte) bool {
 
 // wrapped says how the object, which is the file instead of an array, becomes one.
 func wrapped(data []byte) string {
-	end := objectEnd(data)
-	if end < 0 {
+	end, ok := objectEnd(data)
+	if !ok {
 		return ""
 	}
 	object, rest := jsontext.Value(data[:end]), bytes.TrimLeft(data[end:], " \t\r\n,")
@@ -71,13 +71,14 @@ func wrapped(data []byte) string {
 	return ""
 }
 
-// objectEnd returns where the JSON value that data begins with ends, or -1.
-func objectEnd(data []byte) int {
+// objectEnd returns where the JSON value that data begins with ends. ok is false if it
+// does not end.
+func objectEnd(data []byte) (end int, ok bool) {
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(data), jsonx.Tolerant)
 	if _, err := decoder.ReadValue(); err != nil {
-		return -1
+		return 0, false
 	}
-	return int(decoder.InputOffset())
+	return int(decoder.InputOffset()), true
 }
 
 // clientShows is how many characters of a subject the client's list shows in a terminal

@@ -69,6 +69,16 @@ func TestHasName(t *testing.T) {
 	require.EqualError(t, err, "/p/skills/c/SKILL.md: file does not exist")
 }
 
+func TestOwnName(t *testing.T) {
+	w := newWorld(t)
+	w.put("/p/skills/a/SKILL.md", "---\nname: alias\n---\n")
+	w.put("/p/skills/b/SKILL.md", "---\nname: [alias\n---\n")
+	w.put("/p/skills/c/SKILL.md", "no frontmatter")
+	for folder, want := range map[string]string{"a": "alias", "b": "", "c": "", "absent": ""} {
+		assert.Equal(t, want, plugins.OwnName(w, "/p/skills/"+folder), folder)
+	}
+}
+
 // torn returns files that cannot be read to their end, and counts those not closed.
 type torn struct {
 	plugins.FS

@@ -1,0 +1,62 @@
+package fsmspec_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+)
+
+func TestKeysAreYAML(t *testing.T) {
+	for text, yaml := range map[string]bool{
+		"name: x\nother-key: y\n":    true,
+		"id: 1\n":                    true,
+		"# a comment\n\nA_z-key: 1":  true,
+		": x\n":                      false,
+		"two words: x\n":             false,
+		"1: x\n":                     false,
+		"a.b\n":                      false,
+		"one\ntwo\nthree\nfour: x\n": false, // only the first lines count
+	} {
+		invalid := refused(t, text)
+		assert.Equal(t, yaml, strings.Contains(invalid.Problems[0].Message, "the file is YAML"), text)
+	}
+}
+
+// TestCharactersThatPeopleCannotRead: at the first character and at the ends of each range.
+func TestCharactersThatPeopleCannotRead(t *testing.T) {
+	for r, want := range map[rune]string{
+		'\u2028': "a line break", '\u2029': "a line break",
+		0x1F: "the control character", 0x7F: "the control character", 0x9F: "the control character",
+		' ': "", 0x7E: "", 0xA0: "",
+		'\u202A': "the invisible character", '\u202E': "the invisible character", '\u202C': "the invisible character",
+		'\u2066': "the invisible character", '\u2069': "the invisible character", '\u2067': "the invisible character",
+		'\u202F': "", '\u2065': "", '\u206A': "", '\u2030': "",
+	} {
+		for _, subject := range []string{string(r) + "a", "a" + string(r) + "b"} {
+			spec, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "` + strings.ReplaceAll(subject, "\x1f", `\u001f`) + `"}]`))
+			require.NoError(t, err, "%U", r)
+			if want == "" {
+				assert.Empty(t, spec.Warnings(), "%U", r)
+				continue
+			}
+			require.Len(t, spec.Warnings(), 1, "%U", r)
+			assert.Contains(t, spec.Warnings()[0].Message, want, "%U", r)
+		}
+	}
+}
+
+func TestDrives(t *testing.T) {
+	for drive, refused := range map[string]bool{"a": true, "z": true, "A": true, "Z": true, "@": false, "`": false, "[": false, "{": false, "1": false} {
+		_, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "A", "produces": ["` + strings.ReplaceAll(drive, "[", "[[]") + `:"]}]`))
+		assert.Equal(t, refused, err != nil, "%s: %v", drive, err)
+	}
+}
+
+func TestLongestCommand(t *testing.T) {
+	_, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "A", "check": "` + strings.Repeat("a", fsmspec.MaxCommandBytes) + `"}]`))
+	require.NoError(t, err)
+}
