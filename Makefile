@@ -57,7 +57,7 @@ fuzz: ## run every fuzz target for TIME each (default 30s)
 	done
 
 e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
-	go test -tags e2e -count=1 -v ./internal/harness/e2e
+	go test -tags e2e -count=1 -v -timeout 20m ./internal/harness/e2e
 
 e2e-newest: ## compare the folders and the options of skills with the newest client (needs npm and the network)
 	FSMTX_E2E_VERSION=latest go test -tags e2e -count=1 -v -run 'TestLocatorAgrees|TestOptionsOfTheClient|TestTheTranscript' ./internal/harness/e2e
