@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"errors"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,14 +43,19 @@ func showLog(ctx context.Context, s terminal.Streams, args []string, follow bool
 		err = guard.CopyLog(path, s.Out)
 	}
 	if errors.Is(err, guard.ErrNoLog) {
-		return &exit{exitNo, err, "guards write their logs to PLANNING_STATE_DIR, or /tmp if it is not set"}
+		return &exit{exitNo, err, "guards write their logs to PLANNING_STATE_DIR, else to log_location in their configuration, else to /tmp"}
 	}
 	return err
 }
 
 func logPath(s terminal.Streams, args []string) (string, error) {
-	if len(args) == 1 && args[0] != "" {
-		return guard.SessionOf(args[0], s.Env).Log(), nil
+	project := s.Env("CLAUDE_PROJECT_DIR")
+	if project == "" {
+		project, _ = os.Getwd() // without it the project's configuration is not found
 	}
-	return guard.NewestLog(s.Env)
+	config := guard.ReadConfig(s.Env, project)
+	if len(args) == 1 && args[0] != "" {
+		return guard.SessionOf(args[0], s.Env).Logging(config, s.Env).Log(), nil
+	}
+	return guard.NewestLog(config, s.Env)
 }

@@ -21,15 +21,18 @@ var ErrNoLog = errors.New("no decision log")
 
 // NewestLog returns the decision log, of any session, that was modified last. It
 // returns ErrNoLog if there is none.
-func NewestLog(env func(string) string) (string, error) {
-	dir := SessionOf("", env).Dir()
+func NewestLog(c Config, env func(string) string) (string, error) {
+	// The logs of all sessions have one place but for the id, here an impossible one.
+	pattern := Session{dir: SessionOf("", env).Dir(), id: sessionInPath}.Logging(c, env).Log()
+	dir := filepath.Dir(pattern)
+	prefix, suffix, _ := strings.Cut(filepath.Base(pattern), sessionInPath)
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	newest, modified := "", time.Time{}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), logPrefix) || !strings.HasSuffix(e.Name(), logSuffix) {
+		if !strings.HasPrefix(e.Name(), prefix) || !strings.HasSuffix(e.Name(), suffix) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())

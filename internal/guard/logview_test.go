@@ -80,7 +80,7 @@ func TestCopyLogKeepsCharactersWhole(t *testing.T) {
 func TestNewestLog(t *testing.T) {
 	dir := t.TempDir()
 	env := func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] }
-	_, err := NewestLog(env)
+	_, err := NewestLog(Config{}, env)
 	assert.ErrorIs(t, err, ErrNoLog)
 	for i, name := range []string{"planning-hooks-b.log", "planning-hooks-a.log", "other.log", "planning-hook-breaker-a.json", "planning-hooks-c.txt"} {
 		path := filepath.Join(dir, name)
@@ -89,7 +89,7 @@ func TestNewestLog(t *testing.T) {
 		require.NoError(t, os.Chtimes(path, at, at))
 	}
 	require.NoError(t, os.Symlink("/etc/hostname", filepath.Join(dir, "planning-hooks-z.log")))
-	path, err := NewestLog(env)
+	path, err := NewestLog(Config{}, env)
 	require.NoError(t, err)
 	assert.Equal(t, filepath.Join(dir, "planning-hooks-a.log"), path)
 }
@@ -100,11 +100,11 @@ func TestTheStateDirectoryIsNotAPattern(t *testing.T) {
 	log := filepath.Join(dir, "planning-hooks-a.log")
 	require.NoError(t, os.WriteFile(log, nil, 0o600))
 	env := func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] }
-	path, err := NewestLog(env)
+	path, err := NewestLog(Config{}, env)
 	require.NoError(t, err)
 	assert.Equal(t, log, path)
 	require.NoError(t, os.RemoveAll(dir))
-	_, err = NewestLog(env)
+	_, err = NewestLog(Config{}, env)
 	assert.ErrorIs(t, err, ErrNoLog, "a missing directory has none")
 }
 
@@ -116,7 +116,7 @@ func TestALogOfAnotherUserIsNotShown(t *testing.T) {
 	log := filepath.Join(dir, "planning-hooks-a.log")
 	require.NoError(t, os.WriteFile(log, []byte("forged\n"), 0o644))
 	require.NoError(t, os.Chown(log, 12345, 12345))
-	_, err := NewestLog(func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] })
+	_, err := NewestLog(Config{}, func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] })
 	assert.ErrorIs(t, err, ErrNoLog)
 	assert.ErrorIs(t, CopyLog(log, io.Discard), safefile.ErrNotOwner)
 }
