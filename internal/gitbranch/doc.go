@@ -3,7 +3,7 @@
 // runs at every tool call cannot spend milliseconds on a child process.
 //
 // It handles ordinary repositories, linked work trees and submodules, a branch
-// without a commit and a detached HEAD, and leaves the rest (another ref storage,
+// without a commit, a rebase and a detached HEAD, and leaves the rest (another ref storage,
 // GIT_DIR, unreadable files) to git. On a machine without the git program it finds
 // no repository. It reads HEAD, never objects or refs.
 package gitbranch
