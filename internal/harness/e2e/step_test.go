@@ -278,7 +278,7 @@ func TestTwoUpdatesInOneMessage(t *testing.T) {
 // Where PreToolUse is not heard of, TaskCompleted refuses (fact 38).
 func TestTaskCompletedIsTheSecondNet(t *testing.T) {
 	s := held(t, gated(`"check": "test -e ok"`))
-	s.Write("project/.claude/settings.local.json", fmt.Sprintf(`{"hooks": {
+	s.Write("project/.claude/settings.local.json", fmt.Sprintf(`{"env": {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}, "hooks": {
 		"PostToolUse": [{"matcher": "Skill", "hooks": [{"type": "command", "command": %[1]q, "args": ["hydrate"]}]}],
 		"TaskCompleted": [{"hooks": [{"type": "command", "command": %[1]q, "args": ["step"]}]}]}}`, fsmtx))
 
