@@ -67,7 +67,7 @@ func TestFlagsWithFewValuesComplete(t *testing.T) {
 			complete, found := c.GetFlagCompletionFunc(f.Name)
 			require.True(t, found, "%s --%s", path, f.Name)
 			words, _ := complete(c, nil, "")
-			require.GreaterOrEqual(t, len(words), 2, "%s --%s", path, f.Name)
+			require.NotEmpty(t, words, "%s --%s", path, f.Name)
 		})
 	})
 }

@@ -16,6 +16,7 @@ type partChoice []string
 
 func (c *partChoice) flags(to *cobra.Command) {
 	to.Flags().StringSliceVar((*[]string)(c), "with", nil, "add a `part`: planning (the guards of a planning workflow)")
+	complete(to, "with", "planning")
 }
 
 func (c partChoice) validate() error {
