@@ -52,6 +52,7 @@ type hydrateFlags struct {
 	pluginDirs    []string
 	addDirs       []string
 	lockTimeout   time.Duration
+	history       int
 	log           string
 }
 
@@ -83,6 +84,7 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 	c.Flags().BoolVar(&f.announce, "announce", false, "tell the agent which tasks it has now, in at most 9,000 characters, and the person in one line")
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as with the client's --plugin-dir (repeatable); the client's own are known")
 	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
+	c.Flags().IntVar(&f.history, "history", txn.DefaultHistory, "how many hydrations of a list \"fsmtx undo\" can take back, at most 1000")
 	c.Flags().DurationVar(&f.lockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
 	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`, but not for a check with nothing to put right; after the reply, and never blocking; \"~/\" is HOME")
 	complete(c, "scope", "all", "skill")
@@ -90,12 +92,19 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 	return c
 }
 
+// maxHistory bounds --history. The last hydration is always kept: by it a second hook of
+// the same call knows that there is nothing to do.
+const maxHistory = 1000
+
 func (f hydrateFlags) policy() (policy fsmspec.Policy, err error) {
 	if err := policy.Scope.UnmarshalText([]byte(f.scope)); err != nil {
 		return policy, fmt.Errorf("--scope: %w", err)
 	}
 	if err := policy.Active.UnmarshalText([]byte(f.active)); err != nil {
 		return policy, fmt.Errorf("--active: %w", err)
+	}
+	if f.history < 1 || f.history > maxHistory {
+		return policy, fmt.Errorf("--history: got %d, want a number from 1 to %d", f.history, maxHistory)
 	}
 	if f.lockTimeout <= 0 {
 		return policy, fmt.Errorf("--lock-timeout: got %v, want a positive duration", f.lockTimeout)
@@ -127,7 +136,7 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 		return f.finish(s, start, hydrate.Call{Err: err}, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
 			"hydrate is a hook: it reads the client's event; see fsmtx hydrate --help"))
 	}
-	options := hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, LockTimeout: f.lockTimeout}
+	options := hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, LockTimeout: f.lockTimeout, History: f.history}
 	if hydrate.IsCheck(e) {
 		return f.check(ctx, s, start, e, options)
 	}

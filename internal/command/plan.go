@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 const planLong = `Plan prints what a call of a skill would do to a task list now: the tasks that would be
@@ -77,7 +78,7 @@ func newPlan(s terminal.Streams) *cobra.Command {
 }
 
 func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) error {
-	policy, err := hydrateFlags{scope: f.scope, active: f.active, lockTimeout: recoverTimeout}.policy()
+	policy, err := hydrateFlags{scope: f.scope, active: f.active, lockTimeout: recoverTimeout, history: txn.DefaultHistory}.policy()
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (c check) compare(ctx context.Context) (h *Hydration, result Result, settle
 	if result.List, err = tasks.Dir(c.env, c.request.Session); err != nil {
 		return nil, result, false, fmt.Errorf("%w: %w", ErrLookup, err)
 	}
-	list := tasks.List{Dir: result.List, Wait: c.options.LockTimeout, FS: c.options.FS}
+	list := tasks.List{Dir: result.List, Wait: c.options.LockTimeout, Keep: c.options.History, FS: c.options.FS}
 	labels, err := list.Labels(ctx)
 	if err != nil {
 		return nil, result, false, err

@@ -17,6 +17,7 @@ type Options struct {
 	PluginDirs  []string      // the client's --plugin-dir options
 	AddDirs     []string      // the client's --add-dir options
 	LockTimeout time.Duration // limit on the wait for all locks together
+	History     int           // how many hydrations can be undone; 0 is the default
 	FS          vfs.FS        // nil is the operating system's
 }
 
@@ -73,7 +74,7 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 	h := &Hydration{
 		request: r,
 		policy:  o.Policy,
-		list:    tasks.List{Dir: result.List, Wait: o.LockTimeout, FS: o.FS},
+		list:    tasks.List{Dir: result.List, Wait: o.LockTimeout, Keep: o.History, FS: o.FS},
 		spec:    spec,
 		dir:     projectDir(r, env),
 		result:  result,

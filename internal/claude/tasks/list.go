@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +20,7 @@ import (
 type List struct {
 	Dir  string        // its directory; see Dir
 	Wait time.Duration // limit on the wait for all locks together; 0 is no limit but the context's
+	Keep int           // how many changes Replace keeps to be undone; 0 is txn.DefaultHistory
 	FS   vfs.FS        // nil is the operating system's
 
 	// Record returns what the transaction of a Replace records beside its label, such
@@ -46,8 +48,10 @@ func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeoutCause(ctx, l.Wait, fmt.Errorf("%w after %v", ErrTimeout, l.Wait))
 }
 
+// options are those of a transaction that does not shorten the history: only Replace
+// knows how long it is to be.
 func (l List) options() []txn.Option {
-	return []txn.Option{txn.WithFS(l.files()), txn.WithLocker(new(Locks)), txn.WithKeep(l.isInUse)}
+	return []txn.Option{txn.WithFS(l.files()), txn.WithLocker(new(Locks)), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt)}
 }
 
 // isInUse reports whether the list has a task of a transaction that recorded something:

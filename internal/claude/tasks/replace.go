@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ type Outcome struct {
 func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome, err error) {
 	waiting, cancel := l.Waiting(ctx)
 	defer cancel()
-	dir, err := txn.Open(waiting, l.Dir, l.options()...)
+	dir, err := txn.Open(waiting, l.Dir, append(l.options(), txn.WithHistory(cmp.Or(l.Keep, txn.DefaultHistory)))...)
 	if err != nil {
 		return o, err
 	}
