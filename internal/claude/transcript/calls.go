@@ -18,10 +18,28 @@ import (
 // session, by the model's Skill tool or typed with a slash. is is given the name
 // without the slash. The time is zero if the transcript has none for the call.
 //
+// promptID is the prompt_id of the event, which may be empty: while there is no call and
+// the transcript ends before that prompt, which may be one, LastCall reads it again, for
+// two seconds at most.
+//
 // The client copies the lines of a forked session into the new one's transcript, with
 // the new session's id but the old times (2.1.329). A call that is older than the
 // transcript's beginning was the other session's and is not returned.
-func LastCall(path string, is func(name string) bool) (at time.Time, found bool) {
+func LastCall(path, promptID string, is func(name string) bool) (at time.Time, found bool) {
+	if path == "" {
+		return time.Time{}, false
+	}
+	await(waitAtMost, func() (text string, stale bool) {
+		if at, found = lastCall(path, is); !found {
+			_, stale = lastUserText(path, promptID)
+		}
+		return "", stale
+	})
+	return at, found
+}
+
+// lastCall reads the transcript once.
+func lastCall(path string, is func(name string) bool) (at time.Time, found bool) {
 	backwards(path, func(raw []byte) bool {
 		if calls(raw, is) {
 			at, found = timeOf(raw), true

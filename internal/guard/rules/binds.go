@@ -67,7 +67,7 @@ func (c *call) completing(thoroughly bool) bool {
 func (c *call) hasCalled() bool {
 	if c.called == nil {
 		c.identify()
-		at, found := transcript.LastCall(paths.Absolute(c.Event.TranscriptPath, c.place.cwd), c.config.isCommand)
+		at, found := transcript.LastCall(paths.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID, c.config.isCommand)
 		found = found && !c.completedSince(at)
 		c.called = &found
 	}
