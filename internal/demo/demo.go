@@ -1,6 +1,6 @@
 // Package demo demonstrates the program in a temporary directory: it acts as the
 // client, invokes a sample skill, takes its steps out of order, breaks its workflow, kills
-// a hydration and recovers the task list.
+// a hydration, recovers the task list, and draws another workflow.
 package demo
 
 import (
@@ -24,6 +24,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/sample"
+	"github.com/fsmtx/fsmtx/testdata/workflows"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -48,7 +49,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(d.home)) }()
-	for _, part := range []func(context.Context) error{d.prepare, d.invoke, d.invokeAgain, d.refuse, d.check, d.breakSpec, d.kill, d.recover} {
+	for _, part := range []func(context.Context) error{d.prepare, d.invoke, d.invokeAgain, d.refuse, d.check, d.breakSpec, d.kill, d.recover, d.draw} {
 		if err := part(ctx); err != nil {
 			return err
 		}
@@ -228,6 +229,21 @@ func (d *Demo) recover(ctx context.Context) error {
 		return fmt.Errorf("recover failed: %w", err)
 	}
 	return d.show(ctx)
+}
+
+// draw shows one of the larger workflows before it is invoked.
+func (d *Demo) draw(ctx context.Context) error {
+	const name = "incident"
+	if err := os.CopyFS(filepath.Join(d.home, ".claude/skills"), workflows.FS); err != nil {
+		return err
+	}
+	d.heading("Another workflow, drawn before it is invoked: fsmtx graph %s", name)
+	c := d.command(ctx, "graph", filepath.Join(d.home, ".claude/skills", name))
+	c.Stdout = d.Out
+	if err := c.Run(); err != nil {
+		return fmt.Errorf("graph failed: %w", err)
+	}
+	return nil
 }
 
 // hook starts this program as the client does and prints its output. Nil args mean
