@@ -16,7 +16,7 @@ func newGuard(s terminal.Streams) *cobra.Command {
 		Short: "Hold a planning workflow to its rules, as a hook of the client",
 		Long: "guard reads one event of the client from standard input and decides it by one of the planning rules.\n" +
 			"It prints nothing if the rule has no objection. It exits with 2 if the rule refuses or has a message for\n" +
-			"the model, with 1 if there is no such rule, and with 0 otherwise, failures of its own included.",
+			"the model, with 1 if there is no such rule, and with 0 otherwise, even if the guard itself fails.",
 		Example: example("fsmtx guard H04 < event.json", "fsmtx guard list", "fsmtx guard explain H04 < event.json"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

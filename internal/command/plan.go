@@ -21,7 +21,7 @@ import (
 const planLong = `Plan prints what a call of a skill would do to a task list now: the tasks that would be
 deleted, those that would be created with their numbers, what they come after, their gates
 with the commands that these run, and how many tasks stay. It takes no lock and changes
-nothing, and the hydration does exactly that if nobody changes the list before.
+nothing. A hydration right after it does exactly that, unless the list changes first.
 
 The skill is named, or it is that of an event of the client in a FILE ("-" is standard
 input). The list is that of --session, or of the event, or of the environment
