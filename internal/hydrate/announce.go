@@ -35,7 +35,7 @@ func Announcement(r Request, result Result, env Env) string {
 	switch {
 	case len(result.Created) > 0:
 		return announcement{r, result, toolsOf(r, env)}.text()
-	case len(result.Deleted) > 0 && result.Mistake != nil:
+	case len(result.Deleted)+len(result.Restored) > 0 && result.Mistake != nil:
 		return fmt.Sprintf("%sIt has no workflow. Change of the task list: %s.\n", result.Mistake.explain(r.Command), changes(result))
 	case len(result.Deleted) > 0:
 		return fmt.Sprintf("The workflow of the skill %s has no steps now. Change of the task list: %s.\n", clip(r.Command), changes(result))
@@ -255,7 +255,7 @@ func (a announcement) rest() string {
 // nothing to tell.
 func Notice(r Request, result Result) string {
 	var parts []string
-	if len(result.Created)+len(result.Deleted) > 0 {
+	if len(result.Created)+len(result.Deleted)+len(result.Restored) > 0 {
 		parts = append(parts, changes(result))
 	}
 	if len(parts) > 0 && result.Mistake != nil {
@@ -318,6 +318,9 @@ func changes(result Result) string {
 	if len(result.Deleted) > 0 {
 		text += ", " + verb + " " + deletions(result.Deleted)
 	}
+	if len(result.Restored) > 0 {
+		text += ", restored " + numbered(result.Restored)
+	}
 	return text
 }
 
@@ -329,26 +332,36 @@ func idsOf(created []fsmspec.Creation) []int64 {
 	return ids
 }
 
-// deletions lists the deleted tasks and says how many were under way. The client shows
-// files like abc.json as tasks too (fact 4); those are only counted.
-func deletions(deleted []fsmspec.Deletion) string {
+// numbered lists the tasks of these files. The client shows files like abc.json as tasks
+// too (fact 4); those are only counted.
+func numbered(names []string) string {
 	var ids []int64
-	active := 0
-	for _, d := range deleted {
-		if id, err := strconv.ParseInt(strings.TrimSuffix(d.Name, ".json"), 10, 64); err == nil {
+	for _, name := range names {
+		if id, err := strconv.ParseInt(strings.TrimSuffix(name, ".json"), 10, 64); err == nil {
 			ids = append(ids, id)
-		}
-		if d.Status == fsmspec.InProgress.String() {
-			active++
 		}
 	}
 	text := numbers(ids)
-	switch others := len(deleted) - len(ids); {
+	switch others := len(names) - len(ids); {
 	case len(ids) == 0:
 		text = count(others, "task") + " without a number"
 	case others > 0:
 		text += " and " + count(others, "task") + " without a number"
 	}
+	return text
+}
+
+// deletions lists the deleted tasks and says how many were under way.
+func deletions(deleted []fsmspec.Deletion) string {
+	var names []string
+	active := 0
+	for _, d := range deleted {
+		names = append(names, d.Name)
+		if d.Status == fsmspec.InProgress.String() {
+			active++
+		}
+	}
+	text := numbered(names)
 	switch active {
 	case 0:
 	case 1:

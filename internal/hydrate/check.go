@@ -94,41 +94,41 @@ func (c check) compare(ctx context.Context) (h *Hydration, result Result, settle
 	}
 	taken, hydrated := c.taken(labels)
 	switch {
-	case hydrated && (taken == spec || sameFile(filepath.Dir(taken), c.run.Dir)):
+	case hydrated && (taken.Undo != "" || taken.Spec == spec || sameFile(filepath.Dir(taken.Spec), c.run.Dir)):
 		return nil, result, true, nil
 	case !hydrated && spec == "":
 		return nil, result, false, nil
 	}
-	result.Mistake = &Mistake{Dir: c.run.Dir, Spec: spec, Taken: taken}
+	result.Mistake = &Mistake{Dir: c.run.Dir, Spec: spec, Taken: taken.Spec}
 	c.request.Invocation = corrects(c.invocation())
-	h, err = c.hydration(&result)
+	h, err = c.hydration(&result, taken.ID)
 	return h, result, true, err
 }
 
 // hydration replaces the tasks by those of the folder that the client ran. If that has
-// none it only deletes those of the command name.
-func (c check) hydration(result *Result) (*Hydration, error) {
-	spec, o := new(fsmspec.Spec), c.options
+// none, it takes back the change that was made instead.
+func (c check) hydration(result *Result, taken string) (*Hydration, error) {
 	if result.Mistake.Spec == "" {
-		o.Policy.Scope = fsmspec.ScopeSkill
-	} else {
-		result.Spec = result.Mistake.Spec
-		var err error
-		if spec, err = readSpec(locator.OS{}, result.Spec, result); err != nil {
-			return nil, err
-		}
+		h := newHydration(c.request, c.env, c.options, new(fsmspec.Spec), *result)
+		h.retracts = taken
+		return h, nil
 	}
-	return newHydration(c.request, c.env, o, spec, *result), nil
+	result.Spec = result.Mistake.Spec
+	spec, err := readSpec(locator.OS{}, result.Spec, result)
+	if err != nil {
+		return nil, err
+	}
+	return newHydration(c.request, c.env, c.options, spec, *result), nil
 }
 
-// taken returns the fsm.json that was used for the skill, or that a check used later.
-func (c check) taken(labels []tasks.Label) (spec string, hydrated bool) {
+// taken returns the change that was made for the skill, or that a check made later.
+func (c check) taken(labels []tasks.Label) (change tasks.Label, hydrated bool) {
 	for _, l := range slices.Backward(labels) {
 		if c.is(l.Invocation) {
-			return l.Spec, true
+			return l, true
 		}
 	}
-	return "", false
+	return tasks.Label{}, false
 }
 
 // invocation is the key of the invocation as Understand has it. The name that a user

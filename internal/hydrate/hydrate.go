@@ -2,6 +2,7 @@ package hydrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -49,6 +50,8 @@ type Hydration struct {
 	spec    *fsmspec.Spec
 	dir     string // of the project
 	result  Result
+
+	retracts string // the change that is taken back instead, empty if none is
 }
 
 // Find finds, reads and checks the skill's fsm.json. It returns nil if the skill
@@ -91,6 +94,9 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 // Errors: *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, and those of
 // tasks.List.Replace.
 func (h *Hydration) Apply(ctx context.Context) (Result, error) {
+	if h.retracts != "" {
+		return h.retract(ctx)
+	}
 	plan := func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
 		return h.spec.Plan(h.request.Command, snap, h.policy)
 	}
@@ -106,6 +112,22 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	if len(h.result.Created) > 0 {
 		h.result.Steps = h.spec.Tasks()
 		h.result.Warnings = slices.DeleteFunc(h.spec.Warnings(), func(p fsmspec.Problem) bool { return !p.ChangesMeaning })
+	}
+	return h.result, err
+}
+
+// retract takes back a change. One that was undone or replaced since has left nothing to
+// take back.
+func (h *Hydration) retract(ctx context.Context) (Result, error) {
+	u, err := h.list.Retract(ctx, h.retracts, h.request.Invocation)
+	if errors.Is(err, tasks.ErrUndone) || errors.Is(err, tasks.ErrReplaced) || errors.Is(err, tasks.ErrNoChange) {
+		return h.result, nil
+	}
+	if err == nil {
+		for _, name := range u.Removed {
+			h.result.Deleted = append(h.result.Deleted, fsmspec.Deletion{Name: name})
+		}
+		h.result.Restored = u.Restored
 	}
 	return h.result, err
 }

@@ -60,7 +60,7 @@ func (c Call) outcome() string {
 		return "skipped"
 	case c.Result.Duplicate:
 		return "duplicate"
-	case len(c.Result.Deleted)+len(c.Result.Created) == 0:
+	case len(c.Result.Deleted)+len(c.Result.Created)+len(c.Result.Restored) == 0:
 		return "nothing to do"
 	}
 	return "hydrated"

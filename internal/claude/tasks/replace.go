@@ -27,6 +27,8 @@ type Label struct {
 	Spec       string `json:"spec"` // path of the fsm.json
 	Session    string `json:"session"`
 	Undo       string `json:"undo,omitzero"` // id of the change that this one took back
+
+	ID string `json:"-"` // of the change itself, as Labels returns it
 }
 
 // Outcome is what Replace did.
@@ -34,6 +36,7 @@ type Outcome struct {
 	Duplicate bool // an earlier replacement had the same invocation; nothing was done
 	Deleted   []fsmspec.Deletion
 	Created   []fsmspec.Creation
+	Restored  []string   // names of files that an earlier replacement had deleted
 	Recovered txn.Report // what an interrupted transaction had left behind
 
 	// Unreleased is why locks could not be released, nil if they were. The next
@@ -245,6 +248,7 @@ func (l List) Labels(ctx context.Context) ([]Label, error) {
 	for _, e := range history {
 		var label Label
 		if json.Unmarshal([]byte(e.Label), &label) == nil {
+			label.ID = e.ID
 			labels = append(labels, label)
 		}
 	}

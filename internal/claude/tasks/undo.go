@@ -59,7 +59,27 @@ const (
 //
 // Errors: ErrNoChange, ErrUndone, ErrReplaced without force, ErrTimeout, *BusyError,
 // ErrLockLost, and those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
-func (l List) Undo(ctx context.Context, id string, force bool) (u Undoing, err error) {
+func (l List) Undo(ctx context.Context, id string, force bool) (Undoing, error) {
+	return l.undo(ctx, undo{id: id, force: force, replaced: force})
+}
+
+// Retract takes back a change that the invocation should not have made, and records that
+// the invocation is dealt with. Tasks of the change go whatever they hold now.
+//
+// Errors are those of Undo; ErrReplaced is one.
+func (l List) Retract(ctx context.Context, id, invocation string) (Undoing, error) {
+	return l.undo(ctx, undo{id: id, invocation: invocation, force: true})
+}
+
+// undo says which change is taken back, and how.
+type undo struct {
+	id         string
+	invocation string // for the label of the undoing
+	force      bool   // files that were changed since go too
+	replaced   bool   // a change whose tasks a later one has deleted is taken back too
+}
+
+func (l List) undo(ctx context.Context, what undo) (u Undoing, err error) {
 	waiting, cancel := l.Waiting(ctx)
 	defer cancel()
 	dir, err := l.Open(waiting)
@@ -72,12 +92,12 @@ func (l List) Undo(ctx context.Context, id string, force bool) (u Undoing, err e
 		return u, err
 	}
 	for {
-		if u, err = l.planLocked(waiting, dir, history, id, force); err != nil || u.Empty() {
+		if u, err = l.planLocked(waiting, dir, history, what); err != nil || u.Empty() {
 			return u, err
 		}
 		change := txn.Change{Label: u.label.text(), Deletes: u.Removed, Prepare: u.raiseHighWater}
 		for _, name := range u.Restored {
-			change.Restores = append(change.Restores, txn.Restore{ID: id, Name: name})
+			change.Restores = append(change.Restores, txn.Restore{ID: what.id, Name: name})
 		}
 		err = dir.Commit(ctx, change)
 		if !errors.Is(err, txn.ErrChanged) && !errors.Is(err, txn.ErrExists) || errors.Is(err, txn.ErrRecoveryRequired) {
@@ -100,13 +120,13 @@ func (u Undoing) raiseHighWater(files vfs.FS, dir, scratch string) error {
 }
 
 // planLocked plans under the locks of the files that are removed.
-func (l List) planLocked(ctx context.Context, dir *txn.Dir, history []txn.Entry, id string, force bool) (Undoing, error) {
+func (l List) planLocked(ctx context.Context, dir *txn.Dir, history []txn.Entry, what undo) (Undoing, error) {
 	var locked []string
 	for {
 		if _, err := dir.Lock(ctx, locked...); err != nil {
 			return Undoing{}, err
 		}
-		u, err := planUndo(l.files(), dir.Path(), history, id, force)
+		u, err := planUndo(l.files(), dir.Path(), history, what)
 		if err != nil || !slices.ContainsFunc(u.Removed, func(name string) bool { return !slices.Contains(locked, name) }) {
 			return u, err
 		}
@@ -121,22 +141,22 @@ func (l List) PlanUndo(id string, force bool) (Undoing, error) {
 	if err != nil {
 		return Undoing{}, err
 	}
-	return planUndo(l.files(), l.Dir, history, id, force)
+	return planUndo(l.files(), l.Dir, history, undo{id: id, force: force, replaced: force})
 }
 
-func planUndo(files vfs.FS, dir string, history []txn.Entry, id string, force bool) (Undoing, error) {
-	u := Undoing{ID: id}
-	i := slices.IndexFunc(history, func(e txn.Entry) bool { return e.ID == id })
+func planUndo(files vfs.FS, dir string, history []txn.Entry, what undo) (Undoing, error) {
+	u := Undoing{ID: what.id}
+	i := slices.IndexFunc(history, func(e txn.Entry) bool { return e.ID == what.id })
 	if i < 0 {
 		return u, ErrNoChange
 	}
 	e, undone := history[i], Undone(history)
-	if undone[id] != "" {
+	if undone[what.id] != "" {
 		return u, ErrUndone
 	}
 	_ = json.Unmarshal([]byte(e.Label), &u.label, jsonx.Tolerant) // for display only
-	u.label.Undo, u.label.Invocation = id, ""
-	if !force {
+	u.label.Undo, u.label.Invocation = what.id, what.invocation
+	if !what.replaced {
 		for _, later := range history[i+1:] {
 			if undone[later.ID] == "" && deletesOf(later, e) {
 				return u, fmt.Errorf("%w: %s", ErrReplaced, later.ID)
@@ -152,7 +172,7 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, id string, force bo
 			u.Kept = append(u.Kept, Kept{f.Name, KeptTaken})
 		case err != nil:
 			return u, err
-		case same || force:
+		case same || what.force:
 			u.Removed = append(u.Removed, f.Name)
 		default:
 			u.Kept = append(u.Kept, Kept{f.Name, KeptChanged})
