@@ -3,10 +3,11 @@
 
 export CGO_ENABLED ?= 0
 
-version     := $(shell git describe --tags --always --dirty 2>/dev/null)
-commit      := $(shell git rev-parse HEAD 2>/dev/null)
-ldflags     := -s -w -X github.com/fsmtx/fsmtx/internal/command.Version=$(version) -X github.com/fsmtx/fsmtx/internal/command.Commit=$(commit)
-mcpflags    := -s -w -X main.version=$(version)
+# Only of this repository: an unpacked archive may lie in another one.
+in_git      := $(wildcard .git)
+describe    := $(if $(in_git),$(shell git describe --tags --match 'v[0-9]*' --always --abbrev=12 --dirty 2>/dev/null))
+commit      := $(if $(in_git),$(shell git rev-parse HEAD 2>/dev/null))
+ldflags     := -s -w -X github.com/fsmtx/fsmtx/internal/version.describe=$(describe) -X github.com/fsmtx/fsmtx/internal/version.commit=$(commit)
 platforms   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 staticcheck := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TIME        ?= 30s
@@ -16,7 +17,7 @@ SAMPLE      ?= 0
 
 build: ## build bin/fsmtx, and bin/fsmtx-mcp, which it starts as "fsmtx mcp"
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
-	go build -trimpath -ldflags '$(mcpflags)' -o bin/fsmtx-mcp ./cmd/fsmtx-mcp
+	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx-mcp ./cmd/fsmtx-mcp
 
 demo: build ## show what the program does, in a temporary directory
 	@bin/fsmtx demo
@@ -97,7 +98,7 @@ soak: ## ten minutes of what together does
 
 install: build ## install the programs into GOBIN
 	go install -trimpath -ldflags '$(ldflags)' ./cmd/fsmtx
-	go install -trimpath -ldflags '$(mcpflags)' ./cmd/fsmtx-mcp
+	go install -trimpath -ldflags '$(ldflags)' ./cmd/fsmtx-mcp
 
 clean: ## remove what was built
 	rm -rf bin

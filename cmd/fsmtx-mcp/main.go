@@ -11,9 +11,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// version is set by the linker (see the Makefile).
-var version string
-
 func main() {
-	os.Exit(mcp.Main(os.Args[1:], terminal.Process(), version))
+	os.Exit(mcp.Main(os.Args[1:], terminal.Process()))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/plugin"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/version"
 )
 
 type pluginFlags struct {
@@ -105,8 +106,7 @@ func (f *pluginFlags) run(s terminal.Streams, dir string) error {
 			return &exit{exitNo, err, "install it with " + program.Install}
 		}
 	}
-	version, _ := built()
-	p := plugin.Plugin{Name: f.name, Version: version, Program: self, MCP: server, Parts: parts}
+	p := plugin.Plugin{Name: f.name, Version: version.Get().Version, Program: self, MCP: server, Parts: parts}
 	written, err := p.Write(dir, f.force)
 	if err != nil {
 		return &exit{exitNo, err, pluginHint(err)}

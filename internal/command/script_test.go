@@ -22,7 +22,7 @@ import (
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"fsmtx":     func() { os.Exit(command.Main(os.Args[1:], terminal.Process())) },
-		"fsmtx-mcp": func() { os.Exit(mcp.Main(os.Args[1:], terminal.Process(), "v1.2.3")) },
+		"fsmtx-mcp": func() { os.Exit(mcp.Main(os.Args[1:], terminal.Process())) },
 	})
 }
 

@@ -1,57 +1,56 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/version"
 )
 
-// Version and Commit are set by the linker (see the Makefile). Without them the
-// program reports what the Go toolchain recorded.
-var (
-	Version string
-	Commit  string
-)
+const versionLong = `Version prints the version, which is semantic, the commit, the version of Go, and the
+platform. A build that is not of a release says so: 1.2.4-dev.5+g4eb6ddf1ac89 is five
+commits after 1.2.3.
+
+--json prints an object with version, commit (may be empty), modified (whether the files
+differed from the commit), go, os and arch.`
 
 func newVersion(s terminal.Streams) *cobra.Command {
-	return &cobra.Command{
+	asJSON := false
+	c := &cobra.Command{
 		Use:     "version",
 		Short:   "Print version, commit, Go version and platform",
-		Example: example("fsmtx version"),
+		Long:    versionLong,
+		Example: example("fsmtx version", "fsmtx version --json"),
 		Args:    noArguments,
-		RunE:    func(*cobra.Command, []string) error { return printVersion(s) },
+		RunE: func(*cobra.Command, []string) error {
+			if asJSON {
+				return printVersionJSON(s)
+			}
+			return printVersion(s)
+		},
 	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return c
 }
 
 func printVersion(s terminal.Streams) error {
-	version, commit := built()
-	_, err := fmt.Fprintf(s.Out, "fsmtx %s (commit %s, %s, %s/%s)\n", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	b := version.Get()
+	_, err := fmt.Fprintf(s.Out, "fsmtx %s (commit %s, %s, %s/%s)\n", b.Version, cmp.Or(b.Commit, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
 
-func built() (version, commit string) {
-	version, commit = Version, Commit
-	info, ok := debug.ReadBuildInfo()
-	if ok && version == "" {
-		version = info.Main.Version
-	}
-	if ok && commit == "" {
-		for _, setting := range info.Settings {
-			if setting.Key == "vcs.revision" {
-				commit = setting.Value
-			}
-		}
-	}
-	return orUnknown(version), orUnknown(commit)
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
+func printVersionJSON(s terminal.Streams) error {
+	b := version.Get()
+	return printJSON(s.Out, struct {
+		Version  string `json:"version"`
+		Commit   string `json:"commit"`
+		Modified bool   `json:"modified"`
+		Go       string `json:"go"`
+		OS       string `json:"os"`
+		Arch     string `json:"arch"`
+	}{b.Version, b.Commit, b.Modified, runtime.Version(), runtime.GOOS, runtime.GOARCH})
 }

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 
@@ -15,14 +14,15 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/version"
 )
 
 // Main runs the program with the arguments after its name and returns its exit code: 0
 // when the client has gone, 1 if the command line is invalid or the transport fails.
-func Main(args []string, s terminal.Streams, version string) int {
-	c := program.Command(func(c *cobra.Command, f program.Flags) error { return run(c.Context(), s, f, version) })
+func Main(args []string, s terminal.Streams) int {
+	c := program.Command(func(c *cobra.Command, f program.Flags) error { return run(c.Context(), s, f) })
 	c.Use = strings.Replace(c.Use, "mcp", program.Name, 1)
-	c.Version = built(version)
+	c.Version = version.Get().Version
 	c.SilenceErrors, c.SilenceUsage = true, true
 	c.SetArgs(args)
 	c.SetIn(s.In)
@@ -39,11 +39,11 @@ func Main(args []string, s terminal.Streams, version string) int {
 	return 0
 }
 
-func run(ctx context.Context, s terminal.Streams, f program.Flags, version string) error {
+func run(ctx context.Context, s terminal.Streams, f program.Flags) error {
 	if s.InputIsTerminal() {
 		return errors.New("standard input is a terminal; an MCP client starts this program")
 	}
-	if err := Serve(ctx, New(built(version), f, s.Getenv, os.Environ()), inputOf(s), outputOf(s)); err != nil {
+	if err := Serve(ctx, New(version.Get().Version, f, s.Getenv, os.Environ()), inputOf(s), outputOf(s)); err != nil {
 		return fmt.Errorf("serving the client: %w", err)
 	}
 	return nil
@@ -62,10 +62,3 @@ type nopCloser struct{ io.Writer }
 func (nopCloser) Close() error { return nil }
 
 func outputOf(s terminal.Streams) io.WriteCloser { return nopCloser{s.Out} }
-
-func built(version string) string {
-	if info, ok := debug.ReadBuildInfo(); ok && version == "" {
-		return info.Main.Version
-	}
-	return version
-}

@@ -22,7 +22,7 @@ const asServer = "FSMTX_TEST_AS_SERVER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {
-		os.Exit(Main(os.Args[1:], terminal.Process(), "v1.2.3"))
+		os.Exit(Main(os.Args[1:], terminal.Process()))
 	}
 	os.Exit(m.Run())
 }
