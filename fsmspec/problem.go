@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/spelling"
 )
 
 // Error returns "line:column: message".
@@ -213,7 +214,7 @@ func near(word string, known []string) string {
 	for _, k := range known {
 		folded := fold(k)
 		limit := min(bestDistance, 1+min(len(word), len(folded))/3)
-		if d := distance(word, folded, limit); d < limit {
+		if d := spelling.Distance(word, folded, limit); d < limit {
 			best, bestDistance = k, d
 		}
 	}
@@ -238,29 +239,4 @@ func fold(word string) string {
 			return unicode.ToLower(r)
 		}
 	}, word)
-}
-
-// distance returns the Levenshtein distance of a and b in bytes, or limit if it is
-// not below limit.
-func distance(a, b string, limit int) int {
-	if max(len(a)-len(b), len(b)-len(a)) >= limit { // so is the distance; a file can have a million keys
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := corner
-			if a[i] != b[j] {
-				change++
-			}
-			corner = row[j+1]
-			row[j+1] = min(change, row[j]+1, corner+1)
-		}
-	}
-	return min(row[len(b)], limit)
 }

@@ -19,7 +19,7 @@ func TestImports(t *testing.T) {
 	allowed := append(strings.Fields(standard),
 		"github.com/go-json-experiment/json",
 		"github.com/go-json-experiment/json/jsontext",
-		"github.com/fsmtx/fsmtx/internal/jsonx")
+		"github.com/fsmtx/fsmtx/internal/jsonx", "github.com/fsmtx/fsmtx/internal/spelling")
 	for _, dir := range []string{".", "../internal/jsonx"} {
 		files, err := filepath.Glob(dir + "/*.go")
 		require.NoError(t, err)

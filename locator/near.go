@@ -3,6 +3,8 @@ package locator
 import (
 	"slices"
 	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/spelling"
 )
 
 // Near returns the names that the client knows in cwd and that are like the command
@@ -22,30 +24,7 @@ func (l *Locator) Near(command, cwd string) []string {
 }
 
 func isNear(a, b string) bool {
-	return a != b && (skillOf(a) == skillOf(b) || distance(a, b) <= min(2, len(a)/3))
+	return a != b && (skillOf(a) == skillOf(b) || spelling.Distance(a, b, 3) <= min(2, len(a)/3))
 }
 
 func skillOf(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
-
-// distance returns how many characters are to be inserted, deleted or replaced to get
-// from a to b.
-func distance(a, b string) int {
-	from, to := []rune(a), []rune(b)
-	row := make([]int, len(to)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i, r := range from {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, q := range to {
-			replaced := diagonal
-			if r != q {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(to)]
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/spelling"
 )
 
 // Schema is what an agent accepts as an output. One field of another type makes it
@@ -145,32 +146,11 @@ func unknownField(name string, fields []string) string {
 func Near(name string, names []string) string {
 	best, distance := "", max(1, len(name)/3)+1
 	for _, known := range names {
-		if d := edits(strings.ToLower(name), strings.ToLower(known)); d < distance {
+		if d := spelling.Distance(strings.ToLower(name), strings.ToLower(known), distance); d < distance {
 			best, distance = known, d
 		}
 	}
 	return best
-}
-
-// edits returns how many characters must be changed, added or removed to make one text
-// of another.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(diagonal+cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 func shown(value jsontext.Value) string {
