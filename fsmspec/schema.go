@@ -50,27 +50,29 @@ func (f field) schema() string {
 	if !f.required {
 		names = append(names, quote("null"))
 	}
-	about := quote("description") + ":" + quote(descriptions[f.name])
+	about := quote("description") + ":" + quote(description(f.name))
 	return "{" + about + "," + quote("type") + ":[" + strings.Join(names, ",") + "]" + rules + "}"
 }
 
-// descriptions say what the fields are for, for people who write a file in an editor.
-var descriptions = map[string]string{
-	"id":          "The number by which other tasks of this file refer to this one. The task list has its own numbers.",
-	"subject":     "What to do, in a few words and in the imperative. It is the task's title in the list.",
-	"description": "What to do in detail, and how to see that it is done.",
-	"activeForm":  "What the client shows while the task is in progress, such as \"Running the tests\".",
-	"owner":       "Who does the task.",
-	"status":      "How far the task is when the workflow starts. Without it the task is pending.",
-	"blocks":      "Ids of the tasks that can start only after this one. Each of them gets this task in its blockedBy.",
-	"blockedBy":   "Ids of the tasks that have to be completed before this one can start.",
-	"produces": "Files that have to exist and not be empty when the task is completed. Each is a path relative to the project's directory, " +
-		"or a pattern with *, ? or [] that has to match at least one file.",
-	"check": "A shell command that has to exit 0 when the task is completed. As an object it has a time limit too: a number of seconds or a text " +
-		"such as \"90s\", 5 minutes if left out, at most 30; and a directory, relative to the project's.",
-	"approval": "A person has to say yes when the task is completed: true, or the question.",
-	"ready":    "Files that have to exist and not be empty when the task is started, written like produces.",
-	"metadata": "Anything else, kept with the task. Its key \"fsm\" is overwritten with the name of the skill.",
+// description says what a field is for, for people who write a file in an editor.
+func description(field string) string {
+	return map[string]string{ // in a variable it would be filled at every start of a hook
+		"id":          "The number by which other tasks of this file refer to this one. The task list has its own numbers.",
+		"subject":     "What to do, in a few words and in the imperative. It is the task's title in the list.",
+		"description": "What to do in detail, and how to see that it is done.",
+		"activeForm":  "What the client shows while the task is in progress, such as \"Running the tests\".",
+		"owner":       "Who does the task.",
+		"status":      "How far the task is when the workflow starts. Without it the task is pending.",
+		"blocks":      "Ids of the tasks that can start only after this one. Each of them gets this task in its blockedBy.",
+		"blockedBy":   "Ids of the tasks that have to be completed before this one can start.",
+		"produces": "Files that have to exist and not be empty when the task is completed. Each is a path relative to the project's directory, " +
+			"or a pattern with *, ? or [] that has to match at least one file.",
+		"check": "A shell command that has to exit 0 when the task is completed. As an object it has a time limit too: a number of seconds or a text " +
+			"such as \"90s\", 5 minutes if left out, at most 30; and a directory, relative to the project's.",
+		"approval": "A person has to say yes when the task is completed: true, or the question.",
+		"ready":    "Files that have to exist and not be empty when the task is started, written like produces.",
+		"metadata": "Anything else, kept with the task. Its key \"fsm\" is overwritten with the name of the skill.",
+	}[field]
 }
 
 // visibleText matches a text with a character that shows on a screen: see isBlank.

@@ -52,15 +52,18 @@ func (s *search) roots() []root {
 // up to the root of the git repository or worktree, and never to HOME or above it
 // (measured with 2.1.329, facts 48 and 65). Any .git is a root to the client.
 func (s *search) projectDirs() []string {
-	dir := s.start()
-	if !filepath.IsAbs(dir) {
-		return nil
+	if s.project == nil && filepath.IsAbs(s.start()) {
+		s.project = s.findProjectDirs(s.start())
 	}
+	return s.project
+}
+
+func (s *search) findProjectDirs(dir string) []string {
 	home := s.Home
 	if home != "" {
 		home = safefile.ResolveWith(s.FS.Readlink, home)
 	}
-	var dirs []string
+	dirs := []string{}
 	for dir = filepath.Clean(dir); dir != home && dir != s.Home; dir = filepath.Dir(dir) {
 		dirs = append(dirs, dir)
 		if found, _ := exists(s.FS, filepath.Join(dir, ".git")); found || dir == filepath.Dir(dir) {

@@ -24,6 +24,7 @@ type search struct {
 	settings    *plugins.Settings     // nil until they are needed
 	chosen      map[string]*installed // by directory
 	session     *root                 // the one of PluginDirs that is the plugin, nil if none is
+	project     []string              // what projectDirs returns
 	rootList    []root                // what roots returns
 	own         []candidate           // the skills of the user and the project, once listed
 	ofPlugins   []candidate           // those of plugins

@@ -161,7 +161,7 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 		}
 	}
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.CompletionOptions.HiddenDefaultCmd = root.Use != "fsmtx"
+	root.CompletionOptions.DisableDefaultCmd = root.Use != "fsmtx" // cobra would build and drop it at each start
 	if root.HasSubCommands() {
 		completeHelp(root)
 	}
@@ -229,7 +229,7 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	}
 	c.SuggestionsMinimumDistance = 2
 	hint := "run " + c.CommandPath() + " --help"
-	if other := otherWords[args[0]]; other != "" && c.Use == "fsmtx" {
+	if other := otherWord(args[0]); other != "" && c.Use == "fsmtx" {
 		hint = fmt.Sprintf("did you mean fsmtx %s?", other)
 	} else if near := c.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near[0])
@@ -237,19 +237,21 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	return &exit{exitNo, fmt.Errorf("unknown command %q", args[0]), hint}
 }
 
-// otherWords are what people call commands that have another name here.
-var otherWords = map[string]string{
-	"uninstall": "install --remove",
-	"remove":    "install --remove",
-	"check":     "validate",
-	"lint":      "validate",
-	"format":    "fmt",
-	"draw":      "graph",
-	"init":      "new",
-	"create":    "new",
-	"list":      "locate",
-	"history":   "log",
-	"revert":    "undo",
+// otherWord returns the command that people call by that name, "" if there is none.
+func otherWord(name string) string {
+	return map[string]string{ // in a variable it would be filled at every start of a hook
+		"uninstall": "install --remove",
+		"remove":    "install --remove",
+		"check":     "validate",
+		"lint":      "validate",
+		"format":    "fmt",
+		"draw":      "graph",
+		"init":      "new",
+		"create":    "new",
+		"list":      "locate",
+		"history":   "log",
+		"revert":    "undo",
+	}[name]
 }
 
 // noArguments returns an error for positional arguments.

@@ -14,6 +14,15 @@ var (
 	ErrAbandoned = errors.New("a file system does not answer")
 )
 
+// deadlineError is ErrDeadline with the time after which it came. Nearly every call makes
+// one and needs no text of it.
+type deadlineError struct{ after time.Duration }
+
+func (e deadlineError) Error() string {
+	return fmt.Sprintf("gave up after %v: %v", e.after, ErrDeadline)
+}
+func (e deadlineError) Unwrap() error { return ErrDeadline }
+
 // InTime does the work with a context that is cancelled after soft, and returns when
 // the work has ended, but after hard at the latest: a system call on a file system that
 // does not answer cannot be interrupted, and the agent hears nothing of a hook that the
@@ -21,7 +30,7 @@ var (
 // which for a transaction is a crash at any point: recovery completes it or rolls it
 // back.
 func InTime[T any](ctx context.Context, soft, hard time.Duration, work func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, soft, fmt.Errorf("gave up after %v: %w", soft, ErrDeadline))
+	ctx, cancel := context.WithTimeoutCause(ctx, soft, deadlineError{soft})
 	defer cancel()
 	type ended struct {
 		result T

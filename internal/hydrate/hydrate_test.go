@@ -133,6 +133,7 @@ func TestUnderstand(t *testing.T) {
 		"empty session":        {event: `{"session_id": "", ` + called + `}`, err: "session_id is empty"},
 		"wrong session":        {event: `{"session_id": 1, ` + called + `}`, err: "session_id is not a string"},
 		"no response":          {event: `{"session_id": "1"}`, err: "missing tool_response.commandName"},
+		"wrong success":        {event: `{"session_id": "1", "tool_response": {"success": "yes", "commandName": "s"}}`, err: "missing tool_response.commandName: tool_response is not what the Skill tool answers"},
 		"wrong response":       {event: `{"session_id": "1", "tool_response": "Error"}`, err: "missing tool_response.commandName: tool_response is not what the Skill tool answers"},
 		"no command":           {event: `{"session_id": "1", "tool_response": {}}`, err: "missing tool_response.commandName"},
 		"null command":         {event: `{"session_id": "1", "tool_response": {"commandName": null}}`, err: "missing tool_response.commandName"},

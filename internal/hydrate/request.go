@@ -73,27 +73,23 @@ func typed(e *event.Event) (command string, missing []string) {
 // called reads the event of a skill that the model called (fact 18). A forked skill
 // is over when its event comes, so its tasks would be too late.
 func called(e *event.Event) (command, skip string, missing []string) {
-	var response struct {
-		Success *bool          `json:"success"`
-		Command jsontext.Value `json:"commandName"`
-		Agent   jsontext.Value `json:"agentId"`
-	}
 	const field = "tool_response.commandName"
 	if e.Member("tool_response") == nil {
 		return "", "", []string{"missing " + field}
 	}
-	if err := json.Unmarshal(e.ToolResponse, &response, jsonx.Tolerant); err != nil {
-		return "", "", []string{"missing " + field + ": tool_response is not what the Skill tool answers"}
-	}
+	response, err := jsonx.Members(e.ToolResponse)
+	success, agent, name := response["success"].Kind(), response["agentId"], response["commandName"]
 	switch {
-	case response.Success != nil && !*response.Success:
+	case err != nil, !slices.Contains([]jsontext.Kind{absent, 'n', 't', 'f'}, success):
+		return "", "", []string{"missing " + field + ": tool_response is not what the Skill tool answers"}
+	case success == 'f':
 		return "", "the skill was not run: success is false", nil
-	case response.Agent != nil && response.Agent.Kind() != 'n':
+	case agent != nil && agent.Kind() != 'n':
 		return "", "the skill ran in its own agent and is over", nil
-	case response.Command == nil || response.Command.Kind() == 'n':
+	case name == nil || name.Kind() == 'n':
 		return "", "", []string{"missing " + field}
 	}
-	if err := json.Unmarshal(response.Command, &command, jsonx.Tolerant); err != nil {
+	if err := json.Unmarshal(name, &command, jsonx.Tolerant); err != nil {
 		return "", "", []string{field + " is not a string"}
 	}
 	if command == "" {
@@ -101,6 +97,9 @@ func called(e *event.Event) (command, skip string, missing []string) {
 	}
 	return command, "", nil
 }
+
+// absent is the kind of a member that an object does not have.
+const absent = jsontext.KindInvalid
 
 // lack returns what is wrong with a field that has no usable value.
 func lack(e *event.Event, field string) string {

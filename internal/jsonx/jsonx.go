@@ -105,11 +105,53 @@ func CheckEnd(data []byte, offset int) error {
 	return newSyntaxError(data, len(data)-len(rest), errors.New("unexpected text after the JSON value"))
 }
 
+// Members returns the members of an object as they are written, as json.Unmarshal
+// with Tolerant does, but without copying them: the result keeps object. It is nil
+// for null. The errors are those of json.Unmarshal.
+//
+// Every event and every answer of a tool comes this way, at each start of a hook.
+// json.Unmarshal would first have to learn the map's type by reflection, which costs
+// several times what reading an event costs.
+func Members(object jsontext.Value) (map[string]jsontext.Value, error) {
+	if members, ok := scanMembers(object); ok {
+		return members, nil
+	}
+	var members map[string]jsontext.Value
+	err := json.Unmarshal(object, &members, Tolerant)
+	return members, err
+}
+
+// scanMembers reports false for anything but one well-formed object.
+func scanMembers(object jsontext.Value) (map[string]jsontext.Value, bool) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(object), Tolerant)
+	if start, err := dec.ReadToken(); err != nil || start.Kind() != '{' {
+		return nil, false
+	}
+	members := make(map[string]jsontext.Value)
+	for dec.PeekKind() != '}' {
+		name, err := dec.ReadToken()
+		if err != nil {
+			return nil, false
+		}
+		key := name.String() // the token does not outlive the next call
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, false
+		}
+		end := int(dec.InputOffset())
+		members[key] = object[end-len(value) : end : end]
+	}
+	if _, err := dec.ReadToken(); err != nil || CheckEnd(object, int(dec.InputOffset())) != nil {
+		return nil, false
+	}
+	return members, true
+}
+
 // Member returns the value of a member of object as it is written, nil if object
 // is not a JSON object or has no such member.
 func Member(object jsontext.Value, name string) jsontext.Value {
-	var members map[string]jsontext.Value
-	if json.Unmarshal(object, &members, Tolerant) != nil {
+	members, err := Members(object)
+	if err != nil {
 		return nil
 	}
 	return members[name]

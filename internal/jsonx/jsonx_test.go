@@ -112,3 +112,33 @@ func TestMember(t *testing.T) {
 	require.Equal(t, `[ 1]`, string(Member(jsontext.Value(`{"a": [ 1]}`), "a")))
 	require.Nil(t, Member(jsontext.Value(`{"b": 1}`), "a"))
 }
+
+func TestMembersAgreeWithUnmarshal(t *testing.T) {
+	parts := []string{"{", "}", "[", "]", ",", ":", " ", "\n", `"a"`, `"b"`, `"\u0061"`, "\"\xff\"", `""`, "1", "-0.5e3", "true", "null", `{"c":[{}]}`, "x"}
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 6).Draw(t, "text"), "")
+		if rapid.Bool().Draw(t, "as an object") {
+			text = "{" + strings.Join(rapid.SliceOfN(rapid.Custom(func(t *rapid.T) string {
+				return rapid.SampledFrom(parts[8:13]).Draw(t, "name") + " : " + rapid.SampledFrom(parts[8:]).Draw(t, "value")
+			}), 0, 4).Draw(t, "members"), ",") + "}" + rapid.SampledFrom([]string{"", " \n", "x", "{}"}).Draw(t, "rest")
+		}
+		var want map[string]jsontext.Value
+		wantErr := json.Unmarshal([]byte(text), &want, Tolerant)
+
+		got, err := Members(jsontext.Value(text))
+
+		require.Equal(t, wantErr, err, "%q", text)
+		require.Equal(t, want, got, "%q", text)
+	})
+}
+
+func TestMembersAreNotCopied(t *testing.T) {
+	object := jsontext.Value(`{"a": "x", "large": "` + strings.Repeat("y", 1<<20) + `"}`)
+	members, err := Members(object)
+	require.NoError(t, err)
+
+	object[7] = 'z'
+
+	require.Equal(t, `"z"`, string(members["a"]))
+	require.Equal(t, 3, cap(members["a"]), "appending to a member would overwrite the object")
+}

@@ -77,14 +77,14 @@ type line struct {
 }
 
 var (
-	headings = lazy(`^(#{1,6})\s+(.*?)\s*#*\s*$`)
-	numbers  = lazy(`^(\s*)\d{1,9}[.)]\s+(.*)$`)
-	bullets  = lazy(`^(\s*)[-*+]\s+(.*)$`)
-	ordinal  = lazy(`(?i)^(?:(?:step|phase)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*`)
-	checkbox = lazy(`^\[[ xX]\]\s+`)
-	fences   = lazy("^\\s*(```|~~~)")
-	links    = lazy(`\[([^\]]*)\]\([^)]*\)`)
-	emphasis = lazy("(\\*\\*|__|`)")
+	headings = lazy{text: `^(#{1,6})\s+(.*?)\s*#*\s*$`}
+	numbers  = lazy{text: `^(\s*)\d{1,9}[.)]\s+(.*)$`}
+	bullets  = lazy{text: `^(\s*)[-*+]\s+(.*)$`}
+	ordinal  = lazy{text: `(?i)^(?:(?:step|phase)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*`}
+	checkbox = lazy{text: `^\[[ xX]\]\s+`}
+	fences   = lazy{text: "^\\s*(```|~~~)"}
+	links    = lazy{text: `\[([^\]]*)\]\([^)]*\)`}
+	emphasis = lazy{text: "(\\*\\*|__|`)"}
 )
 
 func parse(text []byte) (lines []line) {
@@ -100,7 +100,7 @@ func parse(text []byte) (lines []line) {
 	}
 	fence := ""
 	for _, raw := range all {
-		if found := fences().FindStringSubmatch(raw); found != nil && (fence == "" || fence == found[1]) {
+		if found := fences.compiled().FindStringSubmatch(raw); found != nil && (fence == "" || fence == found[1]) {
 			if fence == "" {
 				fence = found[1]
 			} else {
@@ -116,13 +116,13 @@ func parse(text []byte) (lines []line) {
 
 func classify(raw string, code bool) line {
 	if !code {
-		if m := headings().FindStringSubmatch(raw); m != nil {
+		if m := headings.compiled().FindStringSubmatch(raw); m != nil {
 			return line{heading, len(m[1]), m[2], raw}
 		}
-		if m := numbers().FindStringSubmatch(raw); m != nil {
+		if m := numbers.compiled().FindStringSubmatch(raw); m != nil {
 			return line{numbered, len(m[1]), m[2], raw}
 		}
-		if m := bullets().FindStringSubmatch(raw); m != nil {
+		if m := bullets.compiled().FindStringSubmatch(raw); m != nil {
 			return line{bullet, len(m[1]), m[2], raw}
 		}
 	}
@@ -189,8 +189,8 @@ func outermost(lines []line, wanted kind) int {
 
 // subject splits the text of an item into a subject and what does not belong there.
 func subject(text string) (subject, rest string) {
-	text = checkbox().ReplaceAllString(strings.TrimSpace(text), "")
-	text = ordinal().ReplaceAllString(text, "")
+	text = checkbox.compiled().ReplaceAllString(strings.TrimSpace(text), "")
+	text = ordinal.compiled().ReplaceAllString(text, "")
 	if bold := regexp.MustCompile(`^\*\*(.+?)\*\*[.:]?\s*[\x{2013}\x{2014}:-]*\s*(.*)$`).FindStringSubmatch(text); bold != nil {
 		return cut(clean(bold[1]), bold[2])
 	}
@@ -204,8 +204,8 @@ func subject(text string) (subject, rest string) {
 // clean removes the marks of emphasis, code and links.
 func clean(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	text = links().ReplaceAllString(text, "$1")
-	text = emphasis().ReplaceAllString(text, "")
+	text = links.compiled().ReplaceAllString(text, "$1")
+	text = emphasis.compiled().ReplaceAllString(text, "")
 	text = strings.Map(func(r rune) rune {
 		if r != '\u200D' && unicode.In(r, unicode.Cc, unicode.Cf) { // U+200D joins emoji
 			return -1
@@ -257,8 +257,15 @@ func join(a, b string) string {
 	return strings.TrimSpace(strings.TrimSpace(a) + "\n" + strings.TrimSpace(b))
 }
 
-// lazy compiles an expression when it is first used: most calls of the program, which is
-// also a hook, do not use any.
-func lazy(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+// lazy is an expression that is compiled when it is first used: most calls of the
+// program, which is also a hook, do not use any. As a variable it needs no initialisation.
+type lazy struct {
+	text string
+	once sync.Once
+	re   *regexp.Regexp
+}
+
+func (l *lazy) compiled() *regexp.Regexp {
+	l.once.Do(func() { l.re = regexp.MustCompile(l.text) })
+	return l.re
 }

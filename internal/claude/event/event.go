@@ -106,8 +106,8 @@ func Parse(data []byte) (*Event, error) {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, ErrEmpty
 	}
-	e := &Event{Raw: jsontext.Value(data)}
-	err := json.Unmarshal(data, &e.members, jsonx.Tolerant)
+	members, err := jsonx.Members(data)
+	e := &Event{Raw: jsontext.Value(data), members: members}
 	if _, wrong := errors.AsType[*json.SemanticError](err); wrong || err == nil && e.members == nil {
 		return nil, malformedError{notObject(data)}
 	}
@@ -135,27 +135,30 @@ func notObject(data []byte) error {
 func (e *Event) Member(name string) jsontext.Value { return e.members[name] }
 
 func (e *Event) fill() {
-	for name, field := range map[string]*string{
-		"hook_event_name":        &e.Name,
-		"session_id":             &e.SessionID,
-		"transcript_path":        &e.TranscriptPath,
-		"cwd":                    &e.Cwd,
-		"prompt_id":              &e.PromptID,
-		"permission_mode":        &e.PermissionMode,
-		"agent_id":               &e.AgentID,
-		"agent_type":             &e.AgentType,
-		"tool_name":              &e.ToolName,
-		"tool_use_id":            &e.ToolUseID,
-		"expansion_type":         &e.ExpansionType,
-		"command_name":           &e.CommandName,
-		"command_args":           &e.CommandArgs,
-		"command_source":         &e.CommandSource,
-		"prompt":                 &e.Prompt,
-		"source":                 &e.Source,
-		"last_assistant_message": &e.LastAssistantMessage,
-		"agent_transcript_path":  &e.AgentTranscriptPath,
+	for _, text := range []struct {
+		name  string
+		field *string
+	}{
+		{"hook_event_name", &e.Name},
+		{"session_id", &e.SessionID},
+		{"transcript_path", &e.TranscriptPath},
+		{"cwd", &e.Cwd},
+		{"prompt_id", &e.PromptID},
+		{"permission_mode", &e.PermissionMode},
+		{"agent_id", &e.AgentID},
+		{"agent_type", &e.AgentType},
+		{"tool_name", &e.ToolName},
+		{"tool_use_id", &e.ToolUseID},
+		{"expansion_type", &e.ExpansionType},
+		{"command_name", &e.CommandName},
+		{"command_args", &e.CommandArgs},
+		{"command_source", &e.CommandSource},
+		{"prompt", &e.Prompt},
+		{"source", &e.Source},
+		{"last_assistant_message", &e.LastAssistantMessage},
+		{"agent_transcript_path", &e.AgentTranscriptPath},
 	} {
-		e.decode(name, field)
+		e.decode(text.name, text.field)
 	}
 	e.decode("stop_hook_active", &e.StopHookActive)
 	e.ToolInput = e.members["tool_input"]

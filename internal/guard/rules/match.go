@@ -3,6 +3,7 @@ package rules
 import (
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	segment "github.com/clipperhouse/uax29/v2/words"
@@ -189,12 +190,14 @@ const generic = " option options approach approaches strategy strategies solutio
 	" take adopt project app application system team plan here there now finally again still actually please confirm think recommend recommended suggest" +
 	" shall must also instead really any one ones them they favour favor opinion not "
 
-// shortForms are usual short forms of words.
-var shortForms = map[string]string{
-	"db": "database", "dbs": "database", "auth": "authentication", "authn": "authentication", "config": "configuration", "repo": "repository",
-	"env": "environment", "k8s": "kubernetes", "postgres": "postgresql", "pg": "postgresql", "js": "javascript", "ts": "typescript",
-	"fe": "frontend", "be": "backend", "lib": "library", "docs": "documentation", "infra": "infrastructure", "perf": "performance",
-}
+// shortForms are usual short forms of words. They are needed at few starts of the program.
+var shortForms = sync.OnceValue(func() map[string]string {
+	return map[string]string{
+		"db": "database", "dbs": "database", "auth": "authentication", "authn": "authentication", "config": "configuration", "repo": "repository",
+		"env": "environment", "k8s": "kubernetes", "postgres": "postgresql", "pg": "postgresql", "js": "javascript", "ts": "typescript",
+		"fe": "frontend", "be": "backend", "lib": "library", "docs": "documentation", "infra": "infrastructure", "perf": "performance",
+	}
+})
 
 // keywords returns the stems of the words of s, in one case and without fillers. A
 // word is a run of letters and digits, or what Unicode takes for one in a script
@@ -208,7 +211,7 @@ func stems(s, skip string) map[string]bool {
 		if strings.Contains(skip, " "+word+" ") {
 			continue
 		}
-		if long := shortForms[word]; long != "" {
+		if long := shortForms()[word]; long != "" {
 			word = long
 		}
 		if strings.ContainsFunc(word, unspaced) {
