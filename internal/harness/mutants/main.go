@@ -25,12 +25,14 @@ type target struct {
 // suite is the tests of one package, or those of them that run selects.
 type suite struct{ pkg, run string }
 
+func (s suite) String() string { return strings.TrimSpace(s.pkg + " " + s.run) }
+
 var targets = []target{
 	{"./fsmspec", []suite{{"./fuzz", "Spec|Task"}, {"./internal/command", "TestScript"}}},
 	{"./locator", []suite{{"./internal/command", "TestScript"}}},
 	{"./internal/claude/plugins", []suite{{"./locator", ""}, {"./fuzz", "Registry|Marketplaces"}}},
 	{"./internal/frontmatter", []suite{{"./locator", ""}, {"./fuzz", "Frontmatter"}, {"./internal/guard/rules", ""}}},
-	{"./txn", []suite{{"./fuzz", "Journal"}, {"./internal/harness/crash", ""}}},
+	{"./txn", []suite{{"./fuzz", "Journal"}, {"./internal/harness/crash", "Fault|Locks|FailedSync|NoticeBroken"}, {"./internal/harness/crash", "Barrier|Death|Power"}}},
 	{"./internal/claude/tasks", []suite{{"./internal/hydrate", ""}, {"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
 	{"./internal/hydrate", []suite{{"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
 }
@@ -40,6 +42,8 @@ type options struct {
 	workers int
 	sample  int
 	seed    uint64
+	tries   int
+	verbose bool
 }
 
 func main() {
@@ -48,6 +52,8 @@ func main() {
 	flag.IntVar(&o.workers, "workers", 2, "how many mutants are tried at a time")
 	flag.IntVar(&o.sample, "sample", 0, "try only this `number` of mutants, chosen at random; 0 tries all")
 	flag.Uint64Var(&o.seed, "seed", rand.Uint64(), "of the choice")
+	flag.IntVar(&o.tries, "tries", 3, "how often a mutant has to survive, for properties are tried on random values")
+	flag.BoolVar(&o.verbose, "v", false, "tell which mutants each suite does not notice")
 	flag.Parse()
 	if err := run(o, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -78,7 +84,7 @@ func run(o options, packages []string) error {
 		if len(mutants[i]) == 0 {
 			continue
 		}
-		if err := t.run(mutants[i], known, o.workers); err != nil {
+		if err := t.run(mutants[i], known, o); err != nil {
 			return fmt.Errorf("%s: %w", t.pkg, err)
 		}
 	}
@@ -139,8 +145,8 @@ const (
 )
 
 // run tries the mutants and tells known about the survivors.
-func (t target) run(mutants []mutant, known *survivors, workers int) error {
-	results, err := t.try(mutants, workers)
+func (t target) run(mutants []mutant, known *survivors, o options) error {
+	results, err := t.try(mutants, known.lists, o)
 	if err != nil {
 		return err
 	}
@@ -148,7 +154,7 @@ func (t target) run(mutants []mutant, known *survivors, workers int) error {
 	for i, m := range mutants {
 		counts[results[i]]++
 		if results[i] == survives && !known.expects(m) {
-			fmt.Printf("%s:%d:%d: %s survives: %s\n", m.file, m.Line, m.Column, m.Type, m.text)
+			fmt.Printf("%v survives\n", m)
 		}
 	}
 	fmt.Printf("%s: %d mutants", t.pkg, len(mutants))
@@ -167,6 +173,10 @@ type mutant struct {
 
 	file string // relative to the module
 	text string // the source line, trimmed
+}
+
+func (m mutant) String() string {
+	return fmt.Sprintf("%s:%d:%d: %s of %q", m.file, m.Line, m.Column, m.Type, m.text)
 }
 
 // mutants lists the mutants of the package.

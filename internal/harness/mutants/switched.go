@@ -12,18 +12,21 @@ import (
 // switches is added to a package whose mutants are switched. The number of the one
 // that is on is in a file whose path is set by the linker: an environment variable
 // would not reach the processes that tests start with an environment of their own,
-// and tests copy their binary to other directories.
+// and tests copy their binary to other directories. A negative number is the length of
+// a file beside it, in which a mutant that would have made a difference is marked: a
+// process that is killed has written it too.
 const switches = `package %s
 
 import (
 	"cmp"
 	"os"
 	"strconv"
+	"syscall"
 )
 
 var mutantSwitch string
 
-var mutantOn = func() int {
+var mutantOn, mutantMarks = func() (int, []byte) {
 	data, err := os.ReadFile(mutantSwitch)
 	if err != nil {
 		panic(err)
@@ -32,7 +35,19 @@ var mutantOn = func() int {
 	if err != nil {
 		panic(err)
 	}
-	return n
+	if n >= 0 {
+		return n, nil
+	}
+	file, err := os.OpenFile(mutantSwitch+".marks", os.O_RDWR, 0)
+	if err != nil {
+		panic(err)
+	}
+	defer file.Close()
+	marks, err := syscall.Mmap(int(file.Fd()), 0, -n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		panic(err)
+	}
+	return 0, marks
 }()
 
 type mutantNumber interface {
@@ -43,19 +58,27 @@ type mutantInteger interface {
 	~int | ~int8 | ~int16 | ~int32 | ~int64 | ~uint | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uintptr
 }
 
-func mutantBool[B ~bool](n int, b B) B { return b != B(n == mutantOn) }
-func mutantLT[T cmp.Ordered](n int, a, b T) bool { return a < b || n == mutantOn && a == b }
-func mutantLE[T cmp.Ordered](n int, a, b T) bool { return a < b || n != mutantOn && a == b }
-func mutantGT[T cmp.Ordered](n int, a, b T) bool { return a > b || n == mutantOn && a == b }
-func mutantGE[T cmp.Ordered](n int, a, b T) bool { return a > b || n != mutantOn && a == b }
-func mutantAdd[T mutantNumber](n int, a, b T) T { if n == mutantOn { return a - b }; return a + b }
-func mutantSub[T mutantNumber](n int, a, b T) T { if n == mutantOn { return a + b }; return a - b }
-func mutantMul[T mutantNumber](n int, a, b T) T { if n == mutantOn { return a / b }; return a * b }
-func mutantDiv[T mutantNumber](n int, a, b T) T { if n == mutantOn { return a * b }; return a / b }
-func mutantMod[T mutantInteger](n int, a, b T) T { if n == mutantOn { return a * b }; return a %% b }
-func mutantMinus[T mutantNumber](n int, a T) T { if n == mutantOn { return a }; return -a }
-func mutantInc[T mutantNumber](n int, a *T) { if n == mutantOn { *a-- } else { *a++ } }
-func mutantDec[T mutantNumber](n int, a *T) { if n == mutantOn { *a++ } else { *a-- } }
+// mutantIs is called only where the mutant makes a difference.
+func mutantIs(n int) bool {
+	if mutantMarks != nil {
+		mutantMarks[n] = 1
+	}
+	return n == mutantOn
+}
+
+func mutantBool[B ~bool](n int, b B) B { return b != B(mutantIs(n)) }
+func mutantLT[T cmp.Ordered](n int, a, b T) bool { return a < b || a == b && mutantIs(n) }
+func mutantLE[T cmp.Ordered](n int, a, b T) bool { return a < b || a == b && !mutantIs(n) }
+func mutantGT[T cmp.Ordered](n int, a, b T) bool { return a > b || a == b && mutantIs(n) }
+func mutantGE[T cmp.Ordered](n int, a, b T) bool { return a > b || a == b && !mutantIs(n) }
+func mutantAdd[T mutantNumber](n int, a, b T) T { if b != 0 && mutantIs(n) { return a - b }; return a + b }
+func mutantSub[T mutantNumber](n int, a, b T) T { if b != 0 && mutantIs(n) { return a + b }; return a - b }
+func mutantMul[T mutantNumber](n int, a, b T) T { if mutantIs(n) { return a / b }; return a * b }
+func mutantDiv[T mutantNumber](n int, a, b T) T { if mutantIs(n) { return a * b }; return a / b }
+func mutantMod[T mutantInteger](n int, a, b T) T { if mutantIs(n) { return a * b }; return a %% b }
+func mutantMinus[T mutantNumber](n int, a T) T { if a != 0 && mutantIs(n) { return a }; return -a }
+func mutantInc[T mutantNumber](n int, a *T) { if mutantIs(n) { *a-- } else { *a++ } }
+func mutantDec[T mutantNumber](n int, a *T) { if mutantIs(n) { *a++ } else { *a-- } }
 `
 
 var functions = map[token.Token]string{

@@ -1,144 +1,116 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"github.com/go-json-experiment/json"
 )
 
-const (
-	// tries is how often a mutant has to survive: properties are tried on random values.
-	tries = 3
-	// A mutant that makes tests slower than this, or than twenty times what they
-	// take without it, counts as noticed.
-	leastTimeout = 2 * time.Minute
-)
+// build is a package with switched mutants.
+type build struct {
+	target
+	dir     string
+	path    string // of its import
+	workers int
+	mutants []mutant
+	in      map[int]bool // the indices of the mutants in it
+}
 
-// try returns what became of each mutant.
-func (t target) try(mutants []mutant, workers int) ([]status, error) {
+// try returns what became of each mutant. One that survives is tried again, unless it
+// is listed.
+func (t target) try(mutants []mutant, listed func(mutant) bool, o options) ([]status, error) {
 	dir, err := os.MkdirTemp("", "mutants-*")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	b, err := t.buildSwitched(dir, mutants, workers)
-	if err != nil {
+	b := &build{target: t, dir: dir, workers: o.workers, mutants: mutants, in: map[int]bool{}}
+	if b.path, err = importPath(t.pkg); err != nil {
 		return nil, err
 	}
-	for i := range b.tests {
-		if err := b.tests[i].measure(b); err != nil {
-			return nil, err
-		}
-	}
-	results := make([]status, len(mutants))
-	errs := make([]error, workers)
-	queue := make(chan int)
-	var all sync.WaitGroup
-	for w := range workers {
-		all.Go(func() {
-			for i := range queue {
-				if errs[w] == nil {
-					results[i], errs[w] = b.tryOne(w, i, mutants[i])
-				}
-			}
-		})
-	}
-	for i := range mutants {
-		queue <- i
-	}
-	close(queue)
-	all.Wait()
-	return results, errors.Join(errs...)
-}
-
-// build is a package with switched mutants and the tests that are run on it.
-type build struct {
-	target
-	dir   string
-	path  string // of its import
-	tests []test
-	in    map[int]bool // the indices of the mutants in it
-}
-
-// test is the built tests of one suite.
-type test struct {
-	suite
-	file    string // name of the binary, in the directory of a worker
-	flags   []string
-	timeout time.Duration
-}
-
-// buildSwitched builds the tests with those mutants that can be switched.
-func (t target) buildSwitched(dir string, mutants []mutant, workers int) (b *build, err error) {
-	b = &build{target: t, dir: dir, in: map[int]bool{}}
 	for i := range mutants {
 		b.in[i] = true
 	}
 	if err := b.compile(mutants); err != nil {
 		return nil, err
 	}
-	if b.path, err = importPath(t.pkg); err != nil {
-		return nil, err
+	results := make([]status, len(mutants))
+	for i := range mutants {
+		results[i] = survives
+		if b.in[i] {
+			continue
+		}
+		if viable, err := b.viable(i); err != nil {
+			return nil, err
+		} else if !viable {
+			results[i] = notViable
+		}
 	}
-	for i, s := range append([]suite{{t.pkg, ""}}, t.also...) {
-		b.tests = append(b.tests, test{suite: s, file: fmt.Sprintf("%d.test", i), flags: []string{"-test.failfast", "-test.run", s.run}})
-	}
-	for w := range workers {
-		if err := b.link(b.worker(w)); err != nil {
+	for n, s := range append([]suite{{t.pkg, ""}}, t.also...) {
+		var left []int
+		for i := range mutants {
+			if results[i] == survives {
+				left = append(left, i)
+			}
+		}
+		if len(left) == 0 {
+			break
+		}
+		ts, err := b.build(s, n, len(left) >= enoughToDivide)
+		if err != nil {
+			return nil, err
+		}
+		found := noticed
+		if n > 0 {
+			found = elsewhere
+		}
+		err = b.each(len(left), func(worker, at int) error {
+			i := left[at]
+			tries := o.tries
+			if listed(mutants[i]) {
+				tries = 1
+			}
+			failed, err := ts.fails(b, worker, i, tries)
+			if failed {
+				results[i] = found
+			} else if o.verbose {
+				fmt.Printf("%v is not noticed by %s\n", mutants[i], s)
+			}
+			return err
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
-	return b, nil
+	return results, nil
+}
+
+// each calls do with the numbers below n, on as many goroutines as there are workers.
+func (b *build) each(n int, do func(worker, i int) error) error {
+	errs := make([]error, b.workers)
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for w := range b.workers {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n && errs[w] == nil; i = int(next.Add(1)) - 1 {
+				errs[w] = do(w, i)
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // worker returns the directory of a worker: the tests and the switch that they read.
 func (b *build) worker(w int) string { return filepath.Join(b.dir, "worker"+strconv.Itoa(w)) }
-
-// link builds the tests in the directory of a worker, and completes their flags.
-func (b *build) link(dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	if err := turn(dir, 0); err != nil {
-		return err
-	}
-	for i := range b.tests {
-		t := &b.tests[i]
-		if err := t.compile(dir, filepath.Join(b.dir, "overlay.json"), "-ldflags", "-X "+b.path+".mutantSwitch="+filepath.Join(dir, "switch")); err != nil {
-			return err
-		}
-		help, _ := exec.Command(filepath.Join(dir, t.file), "-h").CombinedOutput() // it exits with 2
-		if bytes.Contains(help, []byte("-rapid.nofailfile")) && !slices.Contains(t.flags, "-rapid.nofailfile") {
-			t.flags = append(t.flags, "-rapid.nofailfile", "-rapid.shrinktime=0s")
-		}
-	}
-	return nil
-}
-
-// turn switches the mutant on; 0 is none.
-func turn(dir string, n int) error {
-	return os.WriteFile(filepath.Join(dir, "switch"), []byte(strconv.Itoa(n)), 0o600)
-}
-
-// compile builds the tests in dir.
-func (t test) compile(dir, overlay string, flags ...string) error {
-	args := append([]string{"test", "-c", "-overlay", overlay, "-o", filepath.Join(dir, t.file)}, flags...)
-	if out, err := exec.Command("go", append(args, t.pkg)...).CombinedOutput(); err != nil {
-		return fmt.Errorf("go test -c %s: %w\n%s", t.pkg, err, out)
-	}
-	return nil
-}
 
 func importPath(pkg string) (string, error) {
 	out, err := exec.Command("go", "list", pkg).Output()
@@ -231,6 +203,41 @@ func packageName(source []byte) (string, error) {
 	return "", errors.New("no package clause")
 }
 
+// alone writes an overlay with nothing but the mutant, in a directory of its own.
+func (b *build) alone(i int) (overlay string, err error) {
+	dir := filepath.Join(b.dir, "alone"+strconv.Itoa(i))
+	overlay = filepath.Join(dir, "overlay.json")
+	if _, err := os.Stat(overlay); err == nil {
+		return overlay, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	m := b.mutants[i]
+	data, err := os.ReadFile(m.file)
+	if err != nil {
+		return "", err
+	}
+	mutated, err := m.apply(string(data))
+	if err != nil {
+		return "", err
+	}
+	replace := map[string]string{}
+	if err := put(dir, m.file, mutated, replace); err != nil {
+		return "", err
+	}
+	return writeOverlay(dir, replace)
+}
+
+// viable reports whether the package compiles with the mutant.
+func (b *build) viable(i int) (bool, error) {
+	overlay, err := b.alone(i)
+	if err != nil {
+		return false, err
+	}
+	return exec.Command("go", "build", "-overlay", overlay, b.pkg).Run() == nil, nil
+}
+
 // drop takes out the mutants on the lines that the compiler complains of.
 func (b *build) drop(mutants []mutant, output string) bool {
 	dropped := false
@@ -251,86 +258,4 @@ func (b *build) drop(mutants []mutant, output string) bool {
 		}
 	}
 	return dropped
-}
-
-// measure runs the tests without a mutant. They have to pass.
-func (t *test) measure(b *build) error {
-	start := time.Now()
-	if out, failed := t.run(b.worker(0), time.Hour); failed {
-		return fmt.Errorf("the tests of %s fail without a mutant:\n%s", t.pkg, out)
-	}
-	t.timeout = max(leastTimeout, 20*time.Since(start))
-	return nil
-}
-
-// run runs the tests from dir and reports whether they fail or hang.
-func (t test) run(dir string, timeout time.Duration) (out []byte, failed bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout+time.Minute)
-	defer cancel()
-	c := exec.CommandContext(ctx, filepath.Join(dir, t.file), append(slices.Clone(t.flags), "-test.timeout", timeout.String())...)
-	c.Dir = t.pkg
-	c.WaitDelay = time.Second
-	out, err := c.CombinedOutput()
-	return out, err != nil
-}
-
-// tryOne runs the tests with the mutant until one fails.
-func (b *build) tryOne(worker, i int, m mutant) (status, error) {
-	if !b.in[i] {
-		return b.tryCompiled(m)
-	}
-	dir := b.worker(worker)
-	if err := turn(dir, i+1); err != nil {
-		return "", err
-	}
-	return b.verdict(dir), nil
-}
-
-// verdict runs the tests in dir until one fails.
-func (b *build) verdict(dir string) status {
-	for n, t := range b.tests {
-		for range tries {
-			if _, failed := t.run(dir, t.timeout); !failed {
-				continue
-			}
-			if n == 0 {
-				return noticed
-			}
-			return elsewhere
-		}
-	}
-	return survives
-}
-
-// tryCompiled runs the tests of a package that is compiled with the mutant.
-func (b *build) tryCompiled(m mutant) (status, error) {
-	dir, err := os.MkdirTemp(b.dir, "compiled-*")
-	if err != nil {
-		return "", err
-	}
-	data, err := os.ReadFile(m.file)
-	if err != nil {
-		return "", err
-	}
-	mutated, err := m.apply(string(data))
-	if err != nil {
-		return "", err
-	}
-	replace := map[string]string{}
-	if err := put(dir, m.file, mutated, replace); err != nil {
-		return "", err
-	}
-	overlay, err := writeOverlay(dir, replace)
-	if err != nil {
-		return "", err
-	}
-	if exec.Command("go", "build", "-overlay", overlay, b.pkg).Run() != nil {
-		return notViable, nil
-	}
-	for _, t := range b.tests {
-		if err := t.compile(dir, overlay); err != nil {
-			return "", err
-		}
-	}
-	return b.verdict(dir), nil
 }
