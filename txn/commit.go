@@ -258,7 +258,7 @@ func numberOf(id string) int64 {
 	digits, _, ok := strings.Cut(id, "-")
 	digits, numbered := strings.CutPrefix(digits, "n")
 	n, err := strconv.ParseInt(digits, 10, 64)
-	if !ok || !numbered || len(digits) != numberDigits || err != nil || n < 0 {
+	if !ok || !numbered || len(digits) != numberDigits || err != nil {
 		return 0
 	}
 	return n

@@ -230,6 +230,8 @@ func TestCommitRefusesTooManyFiles(t *testing.T) {
 	}
 	require.ErrorIs(t, commit(t, dir, c), ErrTooMany)
 	requireRolledBack(t, dir, before)
+	c = Change{Creates: c.Creates, Restores: []Restore{{otherID, "2.json"}}}
+	require.ErrorIs(t, commit(t, dir, c), ErrTooMany, "restored files count as well")
 
 	c = Change{Deletes: slices.Repeat([]string{"2.json"}, MaxEntries)}
 	require.ErrorIs(t, commit(t, dir, c), ErrName, "so many are not too many")
@@ -565,5 +567,20 @@ func TestEverythingIsSyncedBeforeTheDirectoryIsChanged(t *testing.T) {
 	}))))
 	for _, want := range []string{"2.json", "S/txn/new/3.json~", "S/txn/new/4.json~", "S/txn/journal~", "S/txn", "S/txn/new", "S/txn/old", "S", filepath.Base(filepath.Dir(dir))} {
 		assert.True(t, synced["sync "+want], "%s; synced are %v", want, slices.Sorted(maps.Keys(synced)))
+	}
+}
+
+// TestDirectoriesAboveAreSyncedOnce: their creator may not have synced them, and the
+// first transaction has.
+func TestDirectoriesAboveAreSyncedOnce(t *testing.T) {
+	dir := filepath.Join(memoryDir(t), "config", "tasks", "list")
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	for n, want := range []bool{true, false} {
+		synced := false
+		require.NoError(t, commit(t, dir, Change{Creates: []File{{fmt.Sprint(n), nil, 0o644}}}, WithFS(before(func(s faultfs.Step) error {
+			synced = synced || s.Op == "sync" && filepath.Base(s.Path) == "config"
+			return nil
+		}))))
+		assert.Equal(t, want, synced, "transaction %d", n+1)
 	}
 }

@@ -134,6 +134,16 @@ func TestAppendStateBeginsANewLineAfterATornOne(t *testing.T) {
 	require.NoError(t, err)
 }
 
+func TestAStateFileMayBeAsLargeAsCanBeRead(t *testing.T) {
+	d, err := Open(t.Context(), newList(t))
+	require.NoError(t, err)
+	defer d.Close()
+	require.NoError(t, d.WriteState("a", make([]byte, vfs.MaxFileBytes)))
+	data, err := d.ReadState("a")
+	require.NoError(t, err)
+	assert.Len(t, data, vfs.MaxFileBytes)
+}
+
 // stateErrors returns the cases of a function on a state file.
 func stateErrors(do func(d *Dir, name string) error) []errorCase {
 	return []errorCase{

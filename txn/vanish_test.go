@@ -104,6 +104,31 @@ func (w *world) requireBeforeBut(t *testing.T, name string, deleted bool, when s
 	require.Equal(t, want, got, when)
 }
 
+// TestRestoringBeginsAgain: between looking at a name in D and linking the deleted file
+// there, another program creates a file of that name, or deletes D.
+func TestRestoringBeginsAgain(t *testing.T) {
+	for title, meddle := range map[string]func(w *world) error{
+		"created": func(w *world) error { return os.WriteFile(w.file("2.json"), []byte("another program's"), 0o644) },
+		"deleted": func(w *world) error { return os.RemoveAll(w.d) },
+	} {
+		w, meddled := newWorld(t), false
+		r, err := Recover(t.Context(), w.d, WithFS(before(func(s faultfs.Step) error {
+			if s.Op != "link" || s.To != w.file("2.json") || meddled {
+				return nil
+			}
+			meddled = true
+			return meddle(w)
+		})))
+		require.NoError(t, err, title)
+		require.True(t, meddled, title)
+		assert.Equal(t, []string{"2.json", "3.json"}, r.Restored, title)
+		got := contents(t, w.d)
+		assert.Equal(t, "old 2", got["2.json"], title)
+		assert.Equal(t, "old 3", got["3.json"], title)
+		assert.Len(t, r.Conflicts, map[string]int{"created": 1}[title], title)
+	}
+}
+
 // TestCommitTakesAFileThatVanishesAsChanged: with the file deleted by another
 // program, D is in the state before or after, and the error says that it was
 // changed.
