@@ -13,11 +13,32 @@ staticcheck := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TIME        ?= 30s
 SAMPLE      ?= 0
 
-.PHONY: build demo test race ci tidy format vet staticcheck cross fuzz e2e e2e-newest fidelity bench crashtest mutants together soak install clean help
+.PHONY: build version dist dist-check man notes demo test race ci tidy format vet staticcheck cross fuzz e2e e2e-newest fidelity bench crashtest mutants together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-mcp, which it starts as "fsmtx mcp"
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx-mcp ./cmd/fsmtx-mcp
+
+# The time of the commit is that of every file in an archive.
+dist        := SOURCE_DATE_EPOCH=$${SOURCE_DATE_EPOCH:-$(if $(in_git),$(shell git log -1 --format=%ct 2>/dev/null))} \
+               go run -trimpath -ldflags '$(ldflags)' ./internal/harness/dist -ldflags '$(ldflags)'
+
+version: ## print the version
+	@$(dist) -version
+
+dist: ## build what a release consists of, into dist/: archives for every platform, SBOM, checksums
+	@$(dist)
+	@cd dist && cat SHA256SUMS
+
+dist-check: dist ## build dist/ a second time, from a copy in another directory, and compare
+	@copy=$$(mktemp -d) && trap 'rm -rf '$$copy EXIT && git ls-files -z | tar -cf - --null -T - | tar -xf - -C $$copy && \
+	  $(dist) -source $$copy -out $$copy/dist && cmp dist/SHA256SUMS $$copy/dist/SHA256SUMS && echo "built twice: the same bytes"
+
+man: ## write the manual pages into bin/man/man1; man -M bin/man fsmtx
+	@$(dist) -man bin/man/man1
+
+notes: ## print the release notes of this version, from CHANGELOG.md
+	@$(dist) -notes
 
 demo: build ## show what the program does, in a temporary directory
 	@bin/fsmtx demo
@@ -28,7 +49,7 @@ test: ## run every test
 race: ## run every test with the race detector
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 go test -race ./...
 
-ci: tidy format vet staticcheck cross test race fuzz e2e fidelity together ## everything that continuous integration runs
+ci: tidy format vet staticcheck cross dist-check test race fuzz e2e fidelity together ## everything that continuous integration runs
 
 tidy: ## fail if go.mod or go.sum are not tidy
 	go mod tidy -diff
@@ -101,7 +122,7 @@ install: build ## install the programs into GOBIN
 	go install -trimpath -ldflags '$(ldflags)' ./cmd/fsmtx-mcp
 
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin dist
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 14

@@ -162,13 +162,13 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	}
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = root.Use != "fsmtx" // cobra would build and drop it at each start
-	if root.HasSubCommands() {
-		completeHelp(root)
-	}
-	root.SetArgs(args)
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
+	if root.HasSubCommands() { // after SetOut, for cobra's completion keeps the output that it finds
+		completeHelp(root)
+	}
+	root.SetArgs(args)
 	wrapHelp(s, root)
 	return root
 }

@@ -113,5 +113,5 @@ func eachBuilt(f func(c *cobra.Command, path string)) {
 			}
 		}
 	}
-	visit(newRoot(nil, terminal.Streams{Getenv: func(string) (string, bool) { return "", false }}), "fsmtx")
+	visit(Tree(), "fsmtx")
 }

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/version"
+)
+
+// The newest heading of CHANGELOG.md is the version that builds before a tag say, and
+// what the release notes are cut from.
+func TestChangelog(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
+	require.NoError(t, err)
+	all := sections(string(data))
+	require.NotEmpty(t, all)
+	require.Equal(t, version.Newest, all[0].version, "internal/version: Newest is the newest heading of CHANGELOG.md")
+	require.Equal(t, strings.Count(string(data), "\n## "), len(all), "a heading has another form than ## [1.2.3] - 2026-11-22")
+	for i, s := range all {
+		require.NotEmpty(t, strings.TrimSpace(s.text), s.version)
+		require.Contains(t, string(data), "\n["+s.version+"]: https://", "the version links to its release")
+		if i > 0 {
+			require.Regexp(t, released, s.date, s.version)
+		}
+	}
+}
+
+const changelog = `# Changelog
+
+Words.
+
+## [1.1.0] - 2026-12-24
+
+### Fixed
+
+- One thing.
+
+## [1.0.0] - 2026-11-22
+
+The first version.
+
+[1.1.0]: https://example.com/1.1.0
+[1.0.0]: https://example.com/1.0.0
+`
+
+func TestNotes(t *testing.T) {
+	dir := t.TempDir()
+	notes := func(text, of string) (string, error) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "CHANGELOG.md"), []byte(text), 0o644))
+		var out strings.Builder
+		err := release{source: dir, Build: version.Build{Version: of}}.printNotes(&out)
+		return out.String(), err
+	}
+	text, err := notes(changelog, "1.1.0")
+	require.NoError(t, err)
+	require.Equal(t, "### Fixed\n\n- One thing.\n", text)
+	require.Equal(t, "The first version.\n", sections(changelog)[1].text)
+
+	_, err = notes(changelog, "1.0.0")
+	require.ErrorContains(t, err, "this is version 1.0.0, and the newest heading of "+dir+"/CHANGELOG.md is about 1.1.0")
+	_, err = notes(strings.Replace(changelog, "2026-12-24", "unreleased", 1), "1.1.0")
+	require.ErrorContains(t, err, "version 1.1.0 has no date (unreleased)")
+	_, err = notes("# Changelog\n", "1.1.0")
+	require.ErrorContains(t, err, "has no heading")
+}

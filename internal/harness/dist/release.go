@@ -1,0 +1,163 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/version"
+)
+
+// programs are what an archive has, and what go build names them after.
+var programs = []string{"fsmtx", "fsmtx-mcp"}
+
+// release is what a run makes.
+type release struct {
+	version.Build
+	source    string
+	out       string
+	ldflags   string
+	platforms []string // such as linux/amd64
+	date      time.Time
+}
+
+// make writes everything. What an earlier run left in out is removed.
+func (r release) make() error {
+	if err := os.RemoveAll(r.out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.out, 0o755); err != nil {
+		return err
+	}
+	shared, err := r.shared()
+	if err != nil {
+		return err
+	}
+	for _, platform := range r.platforms {
+		if err := r.archive(platform, shared); err != nil {
+			return fmt.Errorf("%s: %w", platform, err)
+		}
+	}
+	bom, err := r.bom()
+	if err != nil {
+		return err
+	}
+	if err := writeFiles(r.out, []file{{r.name() + ".cdx.json", 0o644, bom}, {"VERSION", 0o644, []byte(r.Version + "\n")}}); err != nil {
+		return err
+	}
+	return r.writeSums()
+}
+
+func (r release) name() string { return "fsmtx_" + r.Version }
+
+// shared returns the files that the archives of all platforms have.
+func (r release) shared() (files []file, err error) {
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+		data, err := os.ReadFile(filepath.Join(r.source, name))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{name, 0o644, data})
+	}
+	for _, page := range manualPages(r.Version, r.date) {
+		page.path = "man/man1/" + page.path
+		files = append(files, page)
+	}
+	for shell, name := range map[string]string{"bash": "fsmtx.bash", "zsh": "_fsmtx", "fish": "fsmtx.fish"} {
+		var out, trouble bytes.Buffer
+		if command.Main([]string{"completion", shell}, terminal.Streams{Out: &out, Err: &trouble, Getenv: noVariable}) != 0 {
+			return nil, fmt.Errorf("completion for %s: %s", shell, trouble.String())
+		}
+		files = append(files, file{"completions/" + name, 0o644, out.Bytes()})
+	}
+	return files, nil
+}
+
+func noVariable(string) (string, bool) { return "", false }
+
+// archive builds the programs for a platform and packs them.
+func (r release) archive(platform string, shared []file) error {
+	goos, goarch, ok := strings.Cut(platform, "/")
+	if !ok {
+		return errors.New("want a platform such as linux/amd64")
+	}
+	dir := filepath.Join(r.out, goos+"-"+goarch)
+	if err := r.compile(goos, goarch, dir); err != nil {
+		return err
+	}
+	files := slices.Clone(shared)
+	for _, name := range programs {
+		data, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		files = append(files, file{name, 0o755, data})
+	}
+	name := fmt.Sprintf("%s_%s_%s", r.name(), goos, goarch)
+	data, err := pack(name, r.date, files)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(r.out, name+".tar.gz"), data, 0o644)
+}
+
+// compile builds the programs into dir. What a user's environment could change in them is
+// set here.
+func (r release) compile(goos, goarch, dir string) error {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags", r.ldflags, "-o", dir + string(filepath.Separator)}
+	for _, name := range programs {
+		args = append(args, "./cmd/"+name)
+	}
+	c := exec.Command("go", args...)
+	c.Dir = r.source
+	c.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+goarch, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0", "GOFIPS140=off")
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, out)
+	}
+	return nil
+}
+
+// writeSums writes SHA256SUMS about every other file in out that is released.
+func (r release) writeSums() error {
+	entries, err := os.ReadDir(r.out) // sorted by name
+	if err != nil {
+		return err
+	}
+	var sums strings.Builder
+	for _, e := range entries {
+		if name := e.Name(); strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".cdx.json") || strings.HasSuffix(name, ".tgz") {
+			sum, err := sumOf(filepath.Join(r.out, name))
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&sums, "%s  %s\n", sum, name)
+		}
+	}
+	return os.WriteFile(filepath.Join(r.out, "SHA256SUMS"), []byte(sums.String()), 0o644)
+}
+
+func sumOf(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	h := sha256.New()
+	_, err = io.Copy(h, f)
+	return fmt.Sprintf("%x", h.Sum(nil)), err
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/version"
+)
+
+const root = "../../.."
+
+// TestSameBytes builds a release for this platform twice, the second time from a copy of
+// the sources in another directory. make dist-check does it for all platforms.
+func TestSameBytes(t *testing.T) {
+	copied := t.TempDir()
+	copySources(t, copied)
+	first, second := here(root, t.TempDir()), here(copied, t.TempDir())
+	require.NoError(t, first.make())
+	require.NoError(t, second.make())
+	sums, err := os.ReadFile(filepath.Join(first.out, "SHA256SUMS"))
+	require.NoError(t, err)
+	again, err := os.ReadFile(filepath.Join(second.out, "SHA256SUMS"))
+	require.NoError(t, err)
+	require.Equal(t, string(sums), string(again))
+
+	// The files are what SHA256SUMS says, and nothing that is released is missing there.
+	name := "fsmtx_1.2.3_" + runtime.GOOS + "_" + runtime.GOARCH
+	require.Equal(t, 2, strings.Count(string(sums), "\n"), string(sums))
+	for _, file := range []string{name + ".tar.gz", "fsmtx_1.2.3.cdx.json"} {
+		sum, err := sumOf(filepath.Join(first.out, file))
+		require.NoError(t, err)
+		assert.Contains(t, string(sums), sum+"  "+file+"\n")
+	}
+
+	unpacked := unpack(t, filepath.Join(first.out, name+".tar.gz"), name, first.date)
+	for _, file := range []string{"LICENSE", "README.md", "CHANGELOG.md", "man/man1/fsmtx.1", "man/man1/fsmtx-hooks-fire.1", "completions/fsmtx.bash", "completions/_fsmtx", "completions/fsmtx.fish"} {
+		data, err := os.ReadFile(filepath.Join(unpacked, file))
+		require.NoError(t, err)
+		assert.NotEmpty(t, data, file)
+	}
+	out, err := exec.Command(filepath.Join(unpacked, "fsmtx"), "version").CombinedOutput()
+	require.NoError(t, err, string(out))
+	assert.Regexp(t, `^fsmtx 1\.2\.3 \(commit 0123abc, `, string(out))
+	out, err = exec.Command(filepath.Join(unpacked, "fsmtx-mcp"), "--version").CombinedOutput()
+	require.NoError(t, err, string(out))
+	assert.Equal(t, "fsmtx-mcp version 1.2.3\n", string(out))
+
+	checkBOM(t, filepath.Join(first.out, "fsmtx_1.2.3.cdx.json"))
+}
+
+// here is a release for the platform of the test.
+func here(source, out string) release {
+	const in = "github.com/fsmtx/fsmtx/internal/version"
+	return release{
+		Build: version.Build{Version: "1.2.3", Commit: "0123abc"}, source: source, out: out, date: time.Unix(1700000000, 0).UTC(),
+		ldflags: "-s -w -X " + in + ".describe=v1.2.3 -X " + in + ".commit=0123abc", platforms: []string{runtime.GOOS + "/" + runtime.GOARCH},
+	}
+}
+
+// copySources copies what a release is built from.
+func copySources(t *testing.T, to string) {
+	t.Helper()
+	for _, name := range []string{"cmd", "internal", "txn", "fsmspec", "locator", "testdata/workflows"} {
+		require.NoError(t, os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join(root, name))))
+	}
+	for _, name := range []string{"go.mod", "go.sum", "LICENSE", "README.md", "CHANGELOG.md"} {
+		data, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(to, name), data, 0o644))
+	}
+}
+
+// unpack unpacks an archive and returns its only top directory. Every file has the date
+// and belongs to nobody in particular.
+func unpack(t *testing.T, path, top string, date time.Time) string {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	zip, err := gzip.NewReader(bytes.NewReader(data))
+	require.NoError(t, err)
+	require.True(t, zip.ModTime.IsZero(), "gzip's header has a time")
+	dir := t.TempDir()
+	for r := tar.NewReader(zip); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return filepath.Join(dir, top)
+		}
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(h.Name, top+"/"), h.Name)
+		require.Equal(t, []any{date, 0, 0, "", ""}, []any{h.ModTime.UTC(), h.Uid, h.Gid, h.Uname, h.Gname}, h.Name)
+		data, err := io.ReadAll(r)
+		require.NoError(t, err)
+		require.NoError(t, writeFiles(dir, []file{{h.Name, h.FileInfo().Mode(), data}}))
+	}
+}
+
+// The bill of materials lists what is linked, and nothing that only tests need.
+func checkBOM(t *testing.T, path string) {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	var bom cdx.BOM
+	require.NoError(t, cdx.NewBOMDecoder(f, cdx.BOMFileFormatJSON).Decode(&bom))
+	assert.Equal(t, "pkg:golang/github.com/fsmtx/fsmtx@1.2.3", bom.Metadata.Component.PackageURL)
+	assert.Equal(t, "2023-11-14T22:13:20Z", bom.Metadata.Timestamp)
+	linked := map[string][]string{}
+	for _, d := range *bom.Dependencies {
+		linked[d.Ref] = *d.Dependencies
+	}
+	modules := func(program string) string {
+		return strings.Join(linked["program:"+runtime.GOOS+"-"+runtime.GOARCH+"/"+program], " ")
+	}
+	assert.Contains(t, modules("fsmtx"), "pkg:golang/github.com/spf13/cobra@v")
+	assert.Contains(t, modules("fsmtx"), "pkg:golang/std@1.")
+	assert.NotContains(t, modules("fsmtx"), "modelcontextprotocol")
+	assert.Contains(t, modules("fsmtx-mcp"), "pkg:golang/github.com/modelcontextprotocol/go-sdk@v")
+	for _, c := range *bom.Components {
+		assert.NotContains(t, c.Name, "testify")
+	}
+}
+
+// A date that is missing is an error, not now.
+func TestDate(t *testing.T) {
+	t.Setenv("SOURCE_DATE_EPOCH", "")
+	_, err := commitDate()
+	require.ErrorContains(t, err, "SOURCE_DATE_EPOCH is not set")
+	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
+	date, err := commitDate()
+	require.NoError(t, err)
+	require.Equal(t, "2023-11-14T22:13:20Z", date.Format(time.RFC3339))
+}
