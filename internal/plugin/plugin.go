@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"regexp"
 	"strings"
 	"sync"
@@ -19,51 +18,41 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
-	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/sample"
 )
 
 const (
-	// Command is the program's path in the plugin's hooks. The client expands the
-	// variable (fact 24); a plugin's bin is not on the PATH of its hooks.
-	Command = "${CLAUDE_PLUGIN_ROOT}/" + programPath
-
-	programPath = "bin/fsmtx"
-	mcpPath     = "bin/" + program.Name
-	serverPath  = ".mcp.json"
-	readmePath  = "README.md"
-	hooksPath   = "hooks/hooks.json"
+	readmePath = "README.md"
+	hooksPath  = "hooks/hooks.json"
+	serverPath = ".mcp.json"
 )
 
 // ErrName is returned for a name that cannot be part of skill names and directories.
 var ErrName = errors.New("a plugin's name consists of lower-case letters and digits, separated by single hyphens")
 
-var (
-	nameShape    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
-	versionShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^v?([0-9]+\.[0-9]+\.[0-9]+([-+][0-9A-Za-z.+-]+)?)$`) })
-)
+var nameShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
 
 // Plugin describes a plugin.
 type Plugin struct {
-	Name    string
-	Version string // of this program, as the linker or the Go toolchain recorded it
-	Program []byte // this program
-	MCP     []byte // the program of its MCP server; nil leaves the server out
-	Parts   []Part
+	Name     string
+	Version  string // of the programs, semantic and without "v"
+	Programs []Program
+	Drop     bool // programs of other platforms that the plugin has
+	Parts    []Part
 }
 
 // Part is one feature of a plugin.
 type Part struct {
-	Hooks []settings.Hook
-	Files fs.FS  // copied into the plugin's directory; may be nil
-	Keep  bool   // the files are the user's once they exist: they are never replaced
-	About string // a paragraph of the plugin's README.md: what the hooks read and write
+	Hooks  []settings.Hook
+	Files  fs.FS  // copied into the plugin's directory; may be nil
+	Sample bool   // the files show how it is done: whoever removes them does not get them again
+	About  string // a paragraph of the plugin's README.md: what the hooks read and write
 }
 
 // Hydration is the part that turns a skill's workflow into tasks, with a sample
 // skill.
 func Hydration() Part {
-	return Part{Hooks: settings.Hooks(Command, settings.DefaultFlags()), Files: sample.FS,
+	return Part{Hooks: settings.Hooks(Command, settings.DefaultFlags()), Files: sample.FS, Sample: true,
 		About: "`hydrate` reads the folders of skills and plugins, and changes the session's task list\n" +
 			"and a hidden directory beside it. `recover` finishes or rolls back a change of the task\n" +
 			"list that was interrupted."}
@@ -83,7 +72,7 @@ func Steps(flags []string) Part {
 // Planning is the part that enforces the rules of a planning workflow, for a plugin of
 // that name in a directory. A configuration that is there decides on the matchers.
 func Planning(name, dir string) Part {
-	return Part{Hooks: rules.Hooks(Command, name, guard.PluginConfig(dir)), Files: rules.Files, Keep: true,
+	return Part{Hooks: rules.Hooks(Command, name, guard.PluginConfig(dir)), Files: rules.Files,
 		About: "The guards of a planning workflow read the feature's files and the session's\n" +
 			"transcript. They write an audit log into the feature's folder, and counters and a log\n" +
 			"into `PLANNING_STATE_DIR` (default `/tmp`). `config/planning-config.yaml` configures\n" +
@@ -98,15 +87,17 @@ func SkillFiles() Part {
 
 // File is one file of a plugin.
 type File struct {
-	Path string // slashes, relative to the plugin's directory
-	Mode fs.FileMode
-	Data []byte
-	Keep bool // an existing file is the user's and is never replaced
+	Path   string // slashes, relative to the plugin's directory
+	Mode   fs.FileMode
+	Data   []byte
+	Keep   bool // an existing file is the author's and is never replaced
+	Sample bool // of a part with Sample
 }
 
-// Files returns the plugin's files in the order in which to write them: the manifest
-// first, so that an interrupted Write can be repeated, and the hooks after the
-// program that they run. It returns ErrName.
+// Files returns the files of a new plugin in the order in which to write them: the
+// manifest first, so that an interrupted Write can be repeated, the hooks after the
+// programs that they run, and last the version of the programs, which says that all of it
+// is there. It returns ErrName.
 func (p Plugin) Files() ([]File, error) {
 	if !nameShape().MatchString(p.Name) {
 		return nil, fmt.Errorf("%q: %w", p.Name, ErrName)
@@ -115,7 +106,8 @@ func (p Plugin) Files() ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := []File{{Path: plugins.ManifestPath, Mode: 0o644, Data: manifest}, {Path: readmePath, Mode: 0o644, Data: p.readme()}, {Path: programPath, Mode: 0o755, Data: p.Program}}
+	files := []File{{Path: plugins.ManifestPath, Mode: 0o644, Data: manifest}, {Path: readmePath, Mode: 0o644, Data: p.readme()}}
+	files = append(files, p.programs()...)
 	for _, part := range p.Parts {
 		if files, err = appendAll(files, part); err != nil {
 			return nil, err
@@ -125,22 +117,23 @@ func (p Plugin) Files() ([]File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if p.MCP != nil {
-		server, err := p.server()
+	if p.servesMCP() {
+		server, err := settings.AddServer(nil, server())
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, File{Path: mcpPath, Mode: 0o755, Data: p.MCP}, File{Path: serverPath, Mode: 0o644, Data: server})
+		files = append(files, File{Path: serverPath, Mode: 0o644, Data: server})
 	}
 	marketplace, err := p.marketplace()
 	return append(files,
 		File{Path: hooksPath, Mode: 0o644, Data: hooksFile},
-		File{Path: plugins.MarketplacePath, Mode: 0o644, Data: marketplace}), err
+		File{Path: plugins.MarketplacePath, Mode: 0o644, Data: marketplace, Keep: true},
+		File{Path: versionPath, Mode: 0o644, Data: []byte(p.Version + "\n")}), err
 }
 
-// hooks returns the hooks of all parts.
+// hooks returns the hooks of all parts, and the one that says so if none of them can run.
 func (p Plugin) hooks() []settings.Hook {
-	var hooks []settings.Hook
+	hooks := []settings.Hook{settings.Unusable()}
 	for _, part := range p.Parts {
 		hooks = append(hooks, part.Hooks...)
 	}
@@ -157,7 +150,7 @@ func appendAll(files []File, part Part) ([]File, error) {
 			return err
 		}
 		data, err := fs.ReadFile(from, path)
-		files = append(files, File{path, 0o644, data, part.Keep})
+		files = append(files, File{Path: path, Mode: 0o644, Data: data, Keep: true, Sample: part.Sample})
 		return err
 	})
 	return files, err
@@ -170,8 +163,10 @@ var readme string
 func (p Plugin) readme() []byte {
 	var b strings.Builder
 	b.WriteString(readme + "\n")
+	held := false
 	for _, part := range p.Parts {
 		for _, h := range part.Hooks {
+			held = held || h.Args[0] == "step"
 			matcher := ""
 			if h.Matcher != "" {
 				matcher = fmt.Sprintf(" of `%s`", cmp.Or(h.If, h.Matcher))
@@ -179,7 +174,12 @@ func (p Plugin) readme() []byte {
 			fmt.Fprintf(&b, "- %s%s: `fsmtx %s`\n", h.Event, matcher, strings.Join(append(h.Args[:len(h.Args):len(h.Args)], h.Flags...), " "))
 		}
 	}
-	if p.MCP != nil {
+	b.WriteString("- SessionStart: `sh`, which says so if `bin/fsmtx` does not run here\n")
+	if !held {
+		b.WriteString("\nNothing holds the agent to the order of the steps: this plugin was made without the hook\n`fsmtx step`.\n")
+	}
+	b.WriteString(p.platforms())
+	if p.servesMCP() {
 		b.WriteString("\nThe MCP server `fsmtx` (`bin/fsmtx mcp`) serves the steps of the workflow as tools, for\n" +
 			"models without task tools. The same holds for them as for the task tools.\n")
 	}
@@ -189,6 +189,19 @@ func (p Plugin) readme() []byte {
 		}
 	}
 	return []byte(b.String())
+}
+
+// platforms is the paragraph of README.md about the programs.
+func (p Plugin) platforms() string {
+	var names []string
+	for _, one := range p.Programs {
+		names = append(names, string(one.Platform))
+	}
+	text := "\nThis is fsmtx " + p.Version + ", for " + strings.Join(names, ", ") + ".\n"
+	if len(names) > 1 {
+		text += "`bin/fsmtx` is a script, which starts the program for the platform that it runs on.\n"
+	}
+	return text
 }
 
 const description = "Puts a skill's workflow into the task list when the skill is called: all of it or none of it"
@@ -207,7 +220,7 @@ func (p Plugin) manifest() ([]byte, error) {
 		Description string `json:"description"`
 		Author      person `json:"author"`
 		License     string `json:"license"`
-	}{p.Name, semantic(p.Version), description, person{author}, "Apache-2.0"})
+	}{p.Name, p.Version, description, person{author}, "Apache-2.0"})
 }
 
 func (p Plugin) marketplace() ([]byte, error) {
@@ -224,44 +237,12 @@ func (p Plugin) marketplace() ([]byte, error) {
 	}{p.Name, person{author}, "One plugin: " + p.Name, []listed{{p.Name, "./", description}}})
 }
 
-// server registers the MCP server. The client starts it in every session of its users.
-func (p Plugin) server() ([]byte, error) {
-	type server struct {
-		Command string   `json:"command"`
-		Args    []string `json:"args"`
-	}
-	return marshal(map[string]any{"mcpServers": map[string]server{"fsmtx": {Command, []string{"mcp"}}}})
+// server is the MCP server. The client starts it in every session of the plugin's users.
+func server() settings.Server {
+	return settings.Server{Path: []string{"mcpServers"}, Command: Command, Args: []string{"mcp"}}
 }
 
 func marshal(v any) ([]byte, error) {
 	data, err := json.Marshal(v, jsontext.WithIndent("  "))
 	return append(data, '\n'), err
-}
-
-// semantic returns the version in the form that the client compares, 0.0.0 for a
-// build without one.
-func semantic(version string) string {
-	if m := versionShape().FindStringSubmatch(version); m != nil {
-		return m[1]
-	}
-	return "0.0.0"
-}
-
-// Server returns the bytes of the MCP server's program. Its errors are those of
-// program.Find and of reading the file.
-func Server() ([]byte, error) {
-	path, err := program.Find()
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(path)
-}
-
-// Self returns this program's bytes.
-func Self() ([]byte, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("finding the path of this program: %w", err)
-	}
-	return os.ReadFile(path)
 }

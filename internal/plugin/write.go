@@ -7,19 +7,29 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/renameio/v2"
+	"github.com/tailscale/hujson"
 
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// ErrForeign is returned by Write for a directory that is not empty and does not
-// hold a plugin of that name.
-var ErrForeign = errors.New("is neither empty nor a plugin")
+var (
+	// ErrForeign is returned for a directory that is not empty and does not hold a
+	// plugin of that name.
+	ErrForeign = errors.New("is neither empty nor a plugin")
+	// ErrPlatforms is returned by Write if the plugin in the directory has programs for
+	// platforms that the new one does not have.
+	ErrPlatforms = errors.New("the plugin would lose the programs for")
+)
 
 // DiffersError is returned by Write when files of the plugin exist with other
 // content or another mode. Nothing was written.
@@ -32,61 +42,130 @@ func (e *DiffersError) Error() string {
 	return fmt.Sprintf("%s has files that would be overwritten: %s", e.Dir, strings.Join(e.Paths, ", "))
 }
 
-// maxHooks bounds the size of a hooks.json.
-const maxHooks = 4 << 20
+const (
+	maxManifest = 1 << 20 // bytes; real ones have less than a kilobyte
+	maxConfig   = 4 << 20 // bytes of a hooks.json or .mcp.json
+	maxVersion  = 1 << 10 // bytes of a bin/VERSION
+)
 
-// guest returns the files that are written into a plugin that this program has not
-// made: the program, the configuration, and that plugin's own hooks.json with the hooks
-// added to it. What describes the plugin is left to its author, and a sample skill has
-// no place in it.
-func (p Plugin) guest(dir string, files []File) ([]File, error) {
-	var own []File
-	for _, f := range files {
-		switch {
-		case f.Path == hooksPath:
-			data, err := safefile.ReadFile(filepath.Join(dir, hooksPath), maxHooks, 0)
-			if err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return nil, err
-			}
-			if f.Data, err = settings.Add(data, p.hooks()); err != nil {
-				return nil, fmt.Errorf("%s:%w", filepath.Join(dir, hooksPath), err)
-			}
-			own = append(own, f)
-		case f.Path == serverPath:
-			f.Keep = true
-			own = append(own, f)
-		case f.Path == programPath || f.Path == mcpPath || f.Keep:
-			own = append(own, f)
+// Existing is a plugin in a directory, which may have been edited since it was written.
+type Existing struct {
+	dir      string
+	manifest []byte // nil if there is no plugin
+
+	Name      string
+	Version   string     // of plugin.json
+	Programs  string     // version of the programs; empty if this program has not written them
+	Own       bool       // the author is this program
+	Hooks     []byte     // hooks.json; nil if there is none
+	Server    []byte     // .mcp.json; nil if there is none
+	Platforms []Platform // of the programs below bin, without a program that is alone
+}
+
+// Read returns the plugin in a directory. There is none in a directory that does not
+// exist or is empty: its Name is empty then.
+//
+// Errors: ErrForeign for a directory that holds something else, and those of reading.
+func Read(dir string) (Existing, error) {
+	e := Existing{dir: dir, Own: true}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return e, nil
+	}
+	if err != nil {
+		return e, err
+	}
+	var manifest struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		Author  person `json:"author"`
+	}
+	e.manifest, err = safefile.ReadFile(filepath.Join(dir, plugins.ManifestPath), maxManifest, 0)
+	if err != nil || json.Unmarshal(e.manifest, &manifest) != nil || manifest.Name == "" {
+		return e, fmt.Errorf("%s %w", dir, ErrForeign)
+	}
+	e.Name, e.Version, e.Own = manifest.Name, manifest.Version, manifest.Author.Name == author
+	if e.Hooks, err = e.optional(hooksPath, maxConfig); err != nil {
+		return e, err
+	}
+	if e.Server, err = e.optional(serverPath, maxConfig); err != nil {
+		return e, err
+	}
+	version, err := e.optional(versionPath, maxVersion)
+	e.Programs = strings.TrimSpace(string(version))
+	for _, p := range All() {
+		if _, err := os.Lstat(filepath.Join(dir, binPath, p.dir(), settings.Program)); err == nil {
+			e.Platforms = append(e.Platforms, p)
 		}
 	}
-	return own, nil
+	return e, err
+}
+
+// optional returns the content of a file that need not be there, nil if it is not.
+func (e Existing) optional(path string, limit int64) ([]byte, error) {
+	data, err := safefile.ReadFile(filepath.Join(e.dir, filepath.FromSlash(path)), limit, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return data, err
+}
+
+// HasProgram reports whether this program has written into the plugin, so that it need not
+// be named to be written again.
+func (e Existing) HasProgram() bool {
+	_, err := os.Lstat(filepath.Join(e.dir, programPath))
+	return e.Name != "" && (e.Own || err == nil)
+}
+
+// Has reports whether the plugin has one of the hooks.
+func (e Existing) Has(hooks []settings.Hook) bool {
+	report, err := settings.Inspect(e.Hooks, hooks)
+	return err == nil && report.State != settings.Absent
+}
+
+// ServesMCP reports whether the plugin has this program's MCP server.
+func (e Existing) ServesMCP() bool {
+	report, err := settings.InspectServer(e.Server, server())
+	return err == nil && report.State != settings.Absent
 }
 
 // Write writes the plugin into the directory, which it creates if necessary, and
-// returns the paths it wrote. It skips files that are up to date and ignores files
-// that are not part of the plugin. A plugin of that name that somebody else has made
-// keeps everything it has: the hooks are added to its hooks.json. If overwrite is false and an existing file would
-// be replaced, it writes nothing and returns a *DiffersError. It returns ErrName or
-// ErrForeign before it writes anything.
+// returns the paths it wrote or removed. It skips files that are up to date and ignores
+// files that are not part of the plugin. If overwrite is false and an existing file would
+// be replaced or removed, it writes nothing and returns a *DiffersError. It returns
+// ErrName, ErrForeign or ErrPlatforms before it writes anything.
+//
+// What an author has made of the plugin stays: the manifest but for the version of the
+// programs, the marketplace, skills, configuration, hooks and servers of others. A plugin
+// with another author gets the programs, the configuration, the hooks and the server, and
+// nothing that describes it.
 func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) {
 	files, err := p.Files()
 	if err != nil {
 		return nil, err
 	}
-	others, err := p.checkDir(dir)
+	old, err := Read(dir)
+	if err == nil && old.Name != "" && old.Name != p.Name {
+		err = fmt.Errorf("%s %w", dir, ErrForeign)
+	}
+	if errors.Is(err, ErrForeign) {
+		return nil, fmt.Errorf("%w named %s", err, p.Name)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if others {
-		if files, err = p.guest(dir, files); err != nil {
-			return nil, err
-		}
+	if err := old.losesPlatforms(p); err != nil {
+		return nil, err
+	}
+	if files, err = old.merge(p, files); err != nil {
+		return nil, err
 	}
 	outdated, replaced, err := compare(dir, files)
 	if err != nil {
 		return nil, err
 	}
-	if len(replaced) > 0 && !overwrite {
+	leftOver := old.leftOver(files)
+	if replaced = append(replaced, leftOver...); len(replaced) > 0 && !overwrite {
 		return nil, &DiffersError{dir, replaced}
 	}
 	for _, f := range outdated {
@@ -95,31 +174,120 @@ func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) 
 		}
 		written = append(written, f.Path)
 	}
+	for _, path := range leftOver {
+		if err := os.Remove(filepath.Join(dir, filepath.FromSlash(path))); err != nil {
+			return written, err
+		}
+		written = append(written, path)
+	}
 	return written, nil
 }
 
-// maxManifest bounds the size of a manifest; real ones have less than a kilobyte.
-const maxManifest = 1 << 20
+// losesPlatforms returns ErrPlatforms if the plugin has programs for platforms that the new
+// one lacks: its users there would hear of it before its author does.
+func (e Existing) losesPlatforms(p Plugin) error {
+	var lost []string
+	for _, old := range e.Platforms {
+		if !slices.ContainsFunc(p.Programs, func(one Program) bool { return one.Platform == old }) {
+			lost = append(lost, string(old))
+		}
+	}
+	if lost == nil || p.Drop {
+		return nil
+	}
+	return fmt.Errorf("%s: %w %s", e.dir, ErrPlatforms, strings.Join(lost, ", "))
+}
 
-// checkDir returns an error unless the directory is absent, empty or holds a plugin of
-// that name. others reports that somebody else has made that plugin.
-func (p Plugin) checkDir(dir string) (others bool, err error) {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
-		return false, nil
+// leftOver returns the programs that are no longer part of the plugin.
+func (e Existing) leftOver(files []File) (paths []string) {
+	if !e.HasProgram() {
+		return nil
+	}
+	for _, path := range programPaths() {
+		if slices.ContainsFunc(files, func(f File) bool { return f.Path == path }) {
+			continue
+		}
+		if _, err := os.Lstat(filepath.Join(e.dir, filepath.FromSlash(path))); err == nil {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// merge returns the files with what the plugin's author has made of them.
+func (e Existing) merge(p Plugin, files []File) (merged []File, err error) {
+	for _, f := range files {
+		switch {
+		case e.Name == "":
+		case f.Path == plugins.ManifestPath:
+			f.Data, err = e.mergeManifest(p.Version)
+		case f.Path == hooksPath:
+			f.Data, err = e.mergeHooks(p)
+		case f.Path == serverPath:
+			if f.Data, err = settings.AddServer(e.Server, server()); err != nil {
+				err = fmt.Errorf("%s:%w", filepath.Join(e.dir, serverPath), err)
+			}
+		case !e.Own && (f.Path == readmePath || f.Path == plugins.MarketplacePath):
+			continue
+		case f.Sample && (!e.Own || e.Programs != ""):
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		merged = append(merged, f)
+	}
+	return merged, nil
+}
+
+// mergeManifest returns the manifest with the new version, if the old one is that of the
+// programs and not the author's.
+func (e Existing) mergeManifest(version string) ([]byte, error) {
+	ofPrograms := e.Version == e.Programs || e.Programs == "" && e.Own
+	if !ofPrograms || e.Version == "" || e.Version == version {
+		return e.manifest, nil
+	}
+	text, err := hujson.Parse(e.manifest)
+	if err != nil {
+		return nil, err
+	}
+	patch, err := json.Marshal([]map[string]string{{"op": "replace", "path": "/version", "value": version}})
+	if err != nil {
+		return nil, err
+	}
+	if err := text.Patch(patch); err != nil {
+		return nil, err
+	}
+	return text.Pack(), nil
+}
+
+// mergeHooks returns the hooks file with the plugin's hooks in place of those that it has
+// of this program.
+func (e Existing) mergeHooks(p Plugin) ([]byte, error) {
+	data, hooks := e.Hooks, p.hooks()
+	gone := slices.DeleteFunc(everyHook(), func(h settings.Hook) bool {
+		return slices.ContainsFunc(hooks, func(kept settings.Hook) bool {
+			return kept.Event == h.Event && kept.Tool == h.Tool && slices.Equal(kept.Args, h.Args)
+		})
+	})
+	var err error
+	if e.Has(gone) {
+		data, err = settings.Remove(data, gone)
+	}
+	if err == nil {
+		data, err = settings.Add(data, hooks)
 	}
 	if err != nil {
-		return false, err
+		return nil, fmt.Errorf("%s:%w", filepath.Join(e.dir, hooksPath), err)
 	}
-	var manifest struct {
-		Name   string `json:"name"`
-		Author person `json:"author"`
-	}
-	data, err := safefile.ReadFile(filepath.Join(dir, plugins.ManifestPath), maxManifest, 0)
-	if err != nil || json.Unmarshal(data, &manifest) != nil || manifest.Name != p.Name {
-		return false, fmt.Errorf("%s %w named %s", dir, ErrForeign, p.Name)
-	}
-	return manifest.Author.Name != author, nil
+	return data, nil
+}
+
+// everyHook returns the hooks that a plugin may have of this program.
+func everyHook() []settings.Hook {
+	hooks := append(settings.Hooks(Command, nil), settings.Steps(Command, nil)...)
+	hooks = append(hooks, rules.Hooks(Command, "", guard.Config{})...)
+	return append(hooks, append(skillfiles.Hooks(Command), settings.Unusable())...)
 }
 
 // compare returns the files that must be written, and the paths of those that

@@ -1,0 +1,80 @@
+//go:build e2e
+
+// Plugins for several platforms, in the real client.
+
+package e2e
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+	"github.com/fsmtx/fsmtx/internal/plugin"
+)
+
+// everywhere writes a plugin with the skill release. Its program for this platform is
+// the built one; those for others are stand-ins.
+func everywhere(t *testing.T, s *realclient.Sandbox, platforms ...plugin.Platform) (dir string) {
+	t.Helper()
+	p := plugin.Plugin{Name: "fsmtx", Version: "1.2.3", Parts: []plugin.Part{plugin.Hydration(), plugin.Steps([]string{"--stop=off"}), plugin.Planning("fsmtx", ""), plugin.SkillFiles()}}
+	for _, platform := range platforms {
+		one := plugin.Program{Platform: platform, Fsmtx: []byte("not for this platform")}
+		if platform == plugin.This() {
+			var err error
+			one.Fsmtx, err = os.ReadFile(fsmtx)
+			require.NoError(t, err)
+		}
+		p.Programs = append(p.Programs, one)
+	}
+	dir = s.Path("project/plugin")
+	_, err := p.Write(dir, false)
+	require.NoError(t, err)
+	skill(s, "project/plugin/skills", "release", steps("Release"))
+	return dir
+}
+
+// TestTheClientValidatesThePlugin: with every platform, every part, and nothing to warn of.
+func TestTheClientValidatesThePlugin(t *testing.T) {
+	s := realclient.New(t)
+	dir := everywhere(t, s, plugin.All()...)
+	out := s.Claude("plugin", "validate", "--strict", dir)
+	assert.Contains(t, out.Stdout, "Validation passed")
+}
+
+// TestAPluginChoosesItsProgram: from exec form, through the script bin/fsmtx.
+func TestAPluginChoosesItsProgram(t *testing.T) {
+	s := realclient.New(t)
+	dir := everywhere(t, s, plugin.All()...)
+	require.NotEmpty(t, dir)
+
+	r := s.Prompt(invoke("fsmtx:release"), "go", "--plugin-dir", dir)
+
+	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.False(t, r.Exchanges(Main)[0].Request.Says("does not run on this machine"))
+}
+
+// TestAPluginForAnotherPlatformSaysSo: to the model and to the person, when the session
+// starts (fact 71). Its other hooks neither stop a turn nor a typed skill.
+func TestAPluginForAnotherPlatformSaysSo(t *testing.T) {
+	s := realclient.New(t)
+	dir := everywhere(t, s, "darwin/arm64")
+	require.NotEqual(t, plugin.Platform("darwin/arm64"), plugin.This())
+
+	r := s.Prompt(Script{Main: []Turn{Say("done")}}, "/fsmtx:release", "--plugin-dir", dir)
+
+	assert.True(t, r.Exchanges(Main)[0].Request.Says("does not run on this machine"))
+	assert.Contains(t, r.Stdout, "The program of a plugin, bin/fsmtx, does not run on this machine")
+	for _, h := range r.Ran("UserPromptExpansion") {
+		assert.Contains(t, h.Stderr, "fsmtx: there is no program for ")
+	}
+
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "bin")))
+	s.Session = realclient.NewSession()
+	r = s.Prompt(Script{Main: []Turn{Say("done")}}, "go", "--plugin-dir", dir)
+	assert.True(t, r.Exchanges(Main)[0].Request.Says("does not run on this machine"))
+}

@@ -1,0 +1,132 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/mcp/program"
+)
+
+// modulePath is this module's.
+const modulePath = "github.com/fsmtx/fsmtx"
+
+var (
+	// ErrNoGo is returned when programs have to be built and Go is not installed.
+	ErrNoGo = errors.New("go is not on PATH; it builds the programs for other platforms")
+	// ErrNoSource is returned when neither the working directory nor this program's
+	// version says what to build.
+	ErrNoSource = errors.New("this program is not of a release, and the working directory is not its source")
+	// ErrOtherSource is returned when the source is not that of this program.
+	ErrOtherSource = errors.New("the source is of another commit than this program")
+)
+
+// Source is what the programs for other platforms are built from.
+type Source struct {
+	Commit string // of this program; empty if it is not known
+	// Tagged is this program's version as the Go command knows it, such as "v1.2.3";
+	// empty if this program is not of a release.
+	Tagged string
+}
+
+// Build builds the programs for the platforms with the Go command: from the source in the
+// working directory, if it is in this module, and else from the module's release. The Go
+// command fetches a release that it does not have.
+//
+// Errors: ErrNoGo, ErrNoSource, ErrOtherSource, and what the Go command says.
+func (s Source) Build(ctx context.Context, platforms []Platform, mcp bool) ([]Program, error) {
+	if _, err := exec.LookPath("go"); err != nil {
+		return nil, ErrNoGo
+	}
+	here := s.isHere(ctx)
+	commit := output(ctx, "git", "rev-parse", "HEAD")
+	switch {
+	case !here && s.Tagged == "":
+		return nil, ErrNoSource
+	case here && s.Commit != "" && commit != "" && !strings.HasPrefix(commit, s.Commit):
+		return nil, fmt.Errorf("%w: %s and %s", ErrOtherSource, commit, s.Commit)
+	}
+	dir, err := os.MkdirTemp("", "fsmtx-plugin-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	names := []string{settings.Program}
+	if mcp {
+		names = append(names, program.Name)
+	}
+	var built []Program
+	for _, p := range platforms {
+		one := Program{Platform: p}
+		into := map[string]*[]byte{settings.Program: &one.Fsmtx, program.Name: &one.MCP}
+		for _, name := range names {
+			path, err := s.build(ctx, here, dir, p, name)
+			if err != nil {
+				return nil, err
+			}
+			if *into[name], err = os.ReadFile(path); err != nil {
+				return nil, err
+			}
+		}
+		built = append(built, one)
+	}
+	return built, nil
+}
+
+// isHere reports whether the working directory is in the source of this module.
+func (s Source) isHere(ctx context.Context) bool {
+	return output(ctx, "go", "list", "-m") == modulePath
+}
+
+// output returns the first line of what a command prints, nothing if it fails.
+func output(ctx context.Context, name string, args ...string) string {
+	out, err := exec.CommandContext(ctx, name, args...).Output()
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	return strings.TrimSpace(line)
+}
+
+// build builds one program for one platform and returns its path below dir. The Go
+// command builds a released module for another platform only with "go install", which
+// then writes below GOPATH.
+func (s Source) build(ctx context.Context, here bool, dir string, p Platform, name string) (string, error) {
+	system, arch := p.split()
+	pkg := modulePath + "/cmd/" + name
+	path := filepath.Join(dir, p.dir(), name)
+	args := []string{"build", "-trimpath", "-ldflags", ldflags(ctx), "-o", path, pkg}
+	env := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
+	if !here {
+		modules := output(ctx, "go", "env", "GOMODCACHE")
+		args = []string{"install", "-trimpath", "-ldflags", "-s -w", pkg + "@" + s.Tagged}
+		env = append(env, "GOPATH="+dir, "GOMODCACHE="+modules, "GOBIN=")
+		path = filepath.Join(dir, "bin", system+"_"+arch, name)
+		if p == hostOf(ctx) {
+			path = filepath.Join(dir, "bin", name)
+		}
+	}
+	c := exec.CommandContext(ctx, "go", args...)
+	c.Env = env
+	if out, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("building %s for %s: %w\n%s", name, p, err, strings.TrimSpace(string(out)))
+	}
+	return path, nil
+}
+
+// ldflags tells the programs their version and commit, as the Makefile does.
+func ldflags(ctx context.Context) string {
+	const pkg = modulePath + "/internal/version."
+	return "-s -w -X " + pkg + "describe=" + output(ctx, "git", "describe", "--tags", "--always", "--dirty") +
+		" -X " + pkg + "commit=" + output(ctx, "git", "rev-parse", "HEAD")
+}
+
+// hostOf returns the platform for which the Go command installs without a directory.
+func hostOf(ctx context.Context) Platform {
+	return Platform(output(ctx, "go", "env", "GOHOSTOS") + "/" + output(ctx, "go", "env", "GOHOSTARCH"))
+}

@@ -1,0 +1,21 @@
+#!/bin/sh
+# Starts the fsmtx for this platform, which is in a directory beside this file.
+# "fsmtx plugin" wrote this file, and replaces it.
+case $0 in
+*/*) here=${0%/*} ;;
+*) here=. ;;
+esac
+system=$(uname -sm)
+case $system in
+'Linux x86_64') platform=linux-amd64 ;;
+'Linux aarch64' | 'Linux arm64') platform=linux-arm64 ;;
+'Darwin x86_64') platform=darwin-amd64 ;;
+'Darwin arm64') platform=darwin-arm64 ;;
+*) platform=none ;;
+esac
+if [ -x "$here/$platform/fsmtx" ]; then
+	exec "$here/$platform/fsmtx" "$@"
+fi
+echo "fsmtx: there is no program for $system in $here" >&2
+echo "hint: whoever made the plugin adds it with fsmtx plugin --force --platforms all" >&2
+exit 1

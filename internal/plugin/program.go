@@ -1,0 +1,124 @@
+package plugin
+
+import (
+	_ "embed"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/mcp/program"
+)
+
+const (
+	// Command is the program's path in the plugin's hooks. The client expands the
+	// variable (fact 24); a plugin's bin is not on the PATH of its hooks. It expands no
+	// variable that names the platform (fact 72), so that what has this path chooses.
+	Command = "${CLAUDE_PLUGIN_ROOT}/" + programPath
+
+	binPath     = "bin"
+	programPath = binPath + "/" + settings.Program
+	mcpPath     = binPath + "/" + program.Name
+	versionPath = binPath + "/VERSION"
+)
+
+// ErrPlatform is returned for a platform that this program does not run on.
+var ErrPlatform = errors.New("fsmtx does not run on this platform")
+
+// Platform is an operating system and an architecture, by Go's names: "linux/amd64".
+type Platform string
+
+// All are the platforms that this program runs on.
+func All() []Platform {
+	return []Platform{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
+}
+
+// This is the platform of this process.
+func This() Platform { return Platform(runtime.GOOS + "/" + runtime.GOARCH) }
+
+// ParsePlatform returns the platform with that name. It returns ErrPlatform.
+func ParsePlatform(name string) (Platform, error) {
+	if p := Platform(name); slices.Contains(All(), p) {
+		return p, nil
+	}
+	return "", fmt.Errorf("%q: %w", name, ErrPlatform)
+}
+
+// split returns the operating system and the architecture.
+func (p Platform) split() (system, arch string) {
+	system, arch, _ = strings.Cut(string(p), "/")
+	return system, arch
+}
+
+// dir is the platform's directory below bin.
+func (p Platform) dir() string { return strings.ReplaceAll(string(p), "/", "-") }
+
+// Program is what a plugin carries for one platform.
+type Program struct {
+	Platform Platform
+	Fsmtx    []byte
+	MCP      []byte // the program of the MCP server; nil if the plugin has none
+}
+
+// choose starts the program of the platform that it runs on. It costs a start of sh and
+// one of uname.
+//
+//go:embed choose.sh
+var choose []byte
+
+// programs returns the files of the programs. The program of this platform alone needs
+// nothing that chooses; those of several are below bin by platform.
+func (p Plugin) programs() (files []File) {
+	put := func(path string, data []byte) {
+		if data != nil {
+			files = append(files, File{Path: path, Mode: 0o755, Data: data})
+		}
+	}
+	if len(p.Programs) == 1 && p.Programs[0].Platform == This() {
+		put(programPath, p.Programs[0].Fsmtx)
+		put(mcpPath, p.Programs[0].MCP)
+		return files
+	}
+	for _, one := range p.Programs {
+		put(binPath+"/"+one.Platform.dir()+"/"+settings.Program, one.Fsmtx)
+		put(binPath+"/"+one.Platform.dir()+"/"+program.Name, one.MCP)
+	}
+	put(programPath, choose)
+	return files
+}
+
+// programPaths are the paths of all files that programs can return.
+func programPaths() []string {
+	paths := []string{programPath, mcpPath}
+	for _, p := range All() {
+		paths = append(paths, binPath+"/"+p.dir()+"/"+settings.Program, binPath+"/"+p.dir()+"/"+program.Name)
+	}
+	return paths
+}
+
+// servesMCP reports whether the plugin has the MCP server.
+func (p Plugin) servesMCP() bool {
+	return slices.ContainsFunc(p.Programs, func(one Program) bool { return one.MCP != nil })
+}
+
+// Own returns this program, and that of its MCP server if the plugin is to have one.
+//
+// Errors: program.ErrMissing, and those of reading the files.
+func Own(mcp bool) (Program, error) {
+	own := Program{Platform: This()}
+	path, err := os.Executable()
+	if err != nil {
+		return own, fmt.Errorf("finding the path of this program: %w", err)
+	}
+	if own.Fsmtx, err = os.ReadFile(path); err != nil || !mcp {
+		return own, err
+	}
+	if path, err = program.Find(); err != nil {
+		return own, err
+	}
+	own.MCP, err = os.ReadFile(path)
+	return own, err
+}

@@ -1,0 +1,157 @@
+package plugin
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+)
+
+// everywhere is a plugin for every platform. Its programs are scripts that say for which
+// platform they are, and what their arguments and their standard input are.
+func everywhere() Plugin {
+	p := small()
+	p.Programs = nil
+	for _, platform := range All() {
+		p.Programs = append(p.Programs, Program{Platform: platform, Fsmtx: []byte("#!/bin/sh\necho " + string(platform) + " \"$@\"\ncat\nexit 3\n")})
+	}
+	return p
+}
+
+// tool writes a stand-in for a program of the system.
+func tool(t *testing.T, dir, name, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
+}
+
+// run runs a program as the client runs a hook in exec form, where uname says what system
+// says, and returns its output and exit code.
+func run(t *testing.T, system, program string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	tools := t.TempDir()
+	tool(t, tools, "uname", `[ "$*" = -sm ] && echo "`+system+`"`)
+	c := exec.Command(program, args...)
+	c.Env = []string{"PATH=" + tools + ":/usr/bin:/bin", "CLAUDE_PLUGIN_ROOT=" + filepath.Dir(filepath.Dir(program))}
+	input, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	defer input.Close()
+	c.Stdin = input
+	out, err := c.Output()
+	if failed, ok := err.(*exec.ExitError); ok {
+		return string(out), string(failed.Stderr), failed.ExitCode()
+	}
+	require.NoError(t, err)
+	return string(out), "", 0
+}
+
+// TestAPluginRunsWhereUnameSaysDarwin: the plugin is written once, on this platform, and
+// not changed for another.
+func TestAPluginRunsWhereUnameSaysDarwin(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a plugin's place")
+	_, err := everywhere().Write(dir, false)
+	require.NoError(t, err)
+	for system, want := range map[string]string{
+		"Linux x86_64":  "linux/amd64",
+		"Linux aarch64": "linux/arm64",
+		"Darwin x86_64": "darwin/amd64",
+		"Darwin arm64":  "darwin/arm64",
+	} {
+		out, _, code := run(t, system, filepath.Join(dir, "bin/fsmtx"), "hydrate", "two words", "")
+		assert.Equal(t, want+" hydrate two words \n", out, system)
+		assert.Equal(t, 3, code, "the program's exit code")
+	}
+}
+
+func TestAnotherSystemIsToldSo(t *testing.T) {
+	dir := t.TempDir()
+	p := everywhere()
+	p.Programs = p.Programs[:2] // of Linux
+	_, err := p.Write(dir, false)
+	require.NoError(t, err)
+	for _, system := range []string{"FreeBSD amd64", "Darwin arm64", ""} {
+		out, message, code := run(t, system, filepath.Join(dir, "bin/fsmtx"), "hydrate")
+		assert.Empty(t, out)
+		assert.Contains(t, message, "fsmtx: there is no program for "+system+" in "+dir+"/bin\n")
+		assert.Equal(t, 1, code, "not 2, which would cancel what the person typed")
+	}
+}
+
+// TestASessionHearsOfAProgramThatDoesNotRun runs the hook of SessionStart.
+func TestASessionHearsOfAProgramThatDoesNotRun(t *testing.T) {
+	p := everywhere()
+	for i := range p.Programs {
+		p.Programs[i].Fsmtx = []byte("#!/bin/sh\necho fsmtx 1.2.3\n")
+	}
+	dir := t.TempDir()
+	_, err := p.Write(dir, false)
+	require.NoError(t, err)
+	sh, err := exec.LookPath("sh")
+	require.NoError(t, err)
+	hook := func(system string) string {
+		script := filepath.Join(dir, "bin/sh") // run derives the plugin's directory from it
+		require.NoError(t, os.Symlink(sh, script))
+		defer os.Remove(script)
+		out, _, code := run(t, system, script, settings.Unusable().Args...)
+		require.Zero(t, code)
+		return out
+	}
+	heard := func(out string) {
+		t.Helper()
+		var reply event.Reply
+		require.NoError(t, json.Unmarshal([]byte(out), &reply, json.RejectUnknownMembers(true)))
+		assert.Contains(t, reply.SystemMessage, "does not run on this machine")
+		assert.Equal(t, event.SessionStart, reply.Specific.HookEventName)
+		assert.Contains(t, reply.Specific.AdditionalContext, "Tell the user once that the plugin's program does not run here.")
+	}
+
+	assert.Empty(t, hook("Darwin arm64"))
+	heard(hook("FreeBSD amd64"))
+
+	require.NoError(t, os.Chmod(filepath.Join(dir, "bin/darwin-arm64/fsmtx"), 0o644))
+	heard(hook("Darwin arm64"))
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "bin/fsmtx")))
+	heard(hook("Linux x86_64"))
+}
+
+func TestOneProgramNeedsNoScript(t *testing.T) {
+	files, err := small().Files()
+	require.NoError(t, err)
+	for _, f := range files {
+		if f.Path == "bin/fsmtx" {
+			assert.Equal(t, "#!/bin/sh\n", string(f.Data))
+			return
+		}
+	}
+	t.Fatal("there is no bin/fsmtx")
+}
+
+func TestPlatformsAreNotLostUnasked(t *testing.T) {
+	dir := t.TempDir()
+	_, err := everywhere().Write(dir, false)
+	require.NoError(t, err)
+
+	_, err = small().Write(dir, true)
+	require.ErrorIs(t, err, ErrPlatforms)
+	assert.FileExists(t, filepath.Join(dir, "bin/darwin-arm64/fsmtx"))
+
+	p := small()
+	p.Drop = true
+	_, err = p.Write(dir, false)
+	var differs *DiffersError
+	require.ErrorAs(t, err, &differs)
+	assert.Contains(t, differs.Paths, "bin/darwin-arm64/fsmtx")
+	_, err = p.Write(dir, true)
+	require.NoError(t, err)
+	assert.NoFileExists(t, filepath.Join(dir, "bin/darwin-arm64/fsmtx"))
+	now, err := Read(dir)
+	require.NoError(t, err)
+	assert.Empty(t, now.Platforms)
+}

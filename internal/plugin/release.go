@@ -1,0 +1,165 @@
+package plugin
+
+import (
+	"archive/tar"
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+const (
+	checksums   = "SHA256SUMS"
+	maxArchive  = 256 << 20
+	maxProgram  = 256 << 20
+	maxChecksum = 1 << 20
+)
+
+var (
+	// ErrNoRelease is returned for a directory without archives of a release.
+	ErrNoRelease = errors.New("has no archives of a release")
+	// ErrChecksum is returned for an archive that is not the one that was released.
+	ErrChecksum = errors.New("is not the archive that SHA256SUMS names")
+	// ErrVersions is returned for archives of several releases in one directory.
+	ErrVersions = errors.New("archives of more than one version")
+	// ErrArchive is returned for an archive that does not hold what it should.
+	ErrArchive = errors.New("is not an archive of a release")
+)
+
+var archiveShape = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^fsmtx_(.+)_(linux|darwin)_(amd64|arm64)\.tar\.gz$`)
+})
+
+// Release returns the programs in the archives of a release, which are in dir with their
+// SHA256SUMS, and its version. want are the platforms; nil stands for all that are there.
+//
+// Errors: ErrNoRelease, ErrVersions, ErrChecksum, ErrArchive, and those of reading files.
+func Release(dir string, want []Platform, mcp bool) (programs []Program, version string, err error) {
+	archives, version, err := archivesIn(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	sums, err := readSums(filepath.Join(dir, checksums))
+	if err != nil {
+		return nil, "", err
+	}
+	for _, p := range All() {
+		if want != nil && !slices.Contains(want, p) || want == nil && archives[p] == "" {
+			continue
+		}
+		if archives[p] == "" {
+			return nil, "", fmt.Errorf("%s %w for %s", dir, ErrNoRelease, p)
+		}
+		one, err := readArchive(filepath.Join(dir, archives[p]), sums, mcp)
+		if err != nil {
+			return nil, "", err
+		}
+		one.Platform = p
+		programs = append(programs, one)
+	}
+	return programs, version, nil
+}
+
+// archivesIn returns the names of the archives by platform, and their version.
+func archivesIn(dir string) (archives map[Platform]string, version string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	archives = map[Platform]string{}
+	for _, e := range entries {
+		m := archiveShape().FindStringSubmatch(e.Name())
+		if m == nil {
+			continue
+		}
+		if version != "" && version != m[1] {
+			return nil, "", fmt.Errorf("%s has %w: %s and %s", dir, ErrVersions, version, m[1])
+		}
+		version = m[1]
+		archives[Platform(m[2]+"/"+m[3])] = e.Name()
+	}
+	if version == "" {
+		return nil, "", fmt.Errorf("%s %w (fsmtx_VERSION_SYSTEM_ARCH.tar.gz)", dir, ErrNoRelease)
+	}
+	return archives, version, nil
+}
+
+// readSums returns the checksums of a SHA256SUMS by file name.
+func readSums(file string) (map[string]string, error) {
+	data, err := safefile.ReadFile(file, maxChecksum, 0)
+	if err != nil {
+		return nil, err
+	}
+	sums := map[string]string{}
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		if fields := strings.Fields(lines.Text()); len(fields) == 2 {
+			sums[strings.TrimPrefix(fields[1], "*")] = strings.ToLower(fields[0])
+		}
+	}
+	return sums, nil
+}
+
+// readArchive returns the programs in an archive that has the checksum of its release.
+func readArchive(file string, sums map[string]string, mcp bool) (Program, error) {
+	data, err := safefile.ReadFile(file, maxArchive, 0)
+	if err != nil {
+		return Program{}, err
+	}
+	if sum := sha256.Sum256(data); sums[filepath.Base(file)] != hex.EncodeToString(sum[:]) {
+		return Program{}, fmt.Errorf("%s %w", file, ErrChecksum)
+	}
+	wanted := map[string]*[]byte{}
+	var one Program
+	wanted[settings.Program] = &one.Fsmtx
+	if mcp {
+		wanted[program.Name] = &one.MCP
+	}
+	if err := extract(data, wanted); err != nil {
+		return Program{}, fmt.Errorf("%s %w: %w", file, ErrArchive, err)
+	}
+	for name, data := range wanted {
+		if *data == nil {
+			return Program{}, fmt.Errorf("%s %w: it has no %s", file, ErrArchive, name)
+		}
+	}
+	return one, nil
+}
+
+// extract fills in the regular files of an archive by the last element of their names.
+func extract(archive []byte, wanted map[string]*[]byte) error {
+	unzipped, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		return err
+	}
+	for files := tar.NewReader(unzipped); ; {
+		header, err := files.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		into := wanted[path.Base(header.Name)]
+		if into == nil || header.Typeflag != tar.TypeReg {
+			continue
+		}
+		if *into, err = io.ReadAll(io.LimitReader(files, maxProgram)); err != nil {
+			return err
+		}
+	}
+}
