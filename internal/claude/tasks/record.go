@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
 // recordPrefix begins the names of the records of locks in scratch. A record has
@@ -56,6 +58,11 @@ func (l *Locks) Reap() error {
 			continue
 		}
 		data, err := l.files.ReadFile(filepath.Join(l.scratch, e.Name()))
+		if errors.Is(err, vfs.ErrNotRegular) {
+			// Records are not synced: after a power cut a file system without a journal
+			// may have anything under that name. The locks become stale by themselves.
+			continue
+		}
 		if err != nil {
 			return err
 		}

@@ -56,6 +56,19 @@ func TestReapIgnoresOtherFiles(t *testing.T) {
 	assert.DirExists(t, filepath.Join(l.scratch, "full", "directory"))
 }
 
+// TestReapIgnoresARecordThatIsNotAFile: a power cut on a file system without a journal
+// left a directory under a record's name, and one with something in it.
+func TestReapIgnoresARecordThatIsNotAFile(t *testing.T) {
+	l := newLockedList(t)
+	l.take()
+	require.NoError(t, os.MkdirAll(filepath.Join(l.scratch, recordPrefix+"0"), 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(l.scratch, recordPrefix+"1", "file"), 0o755))
+	require.NoError(t, boundLocks(l.dir, l.scratch).Reap())
+	assert.Empty(t, l.names(), "the locks of the other record are released")
+	assert.NoDirExists(t, filepath.Join(l.scratch, recordPrefix+"0"))
+	require.NoError(t, l.Unlock())
+}
+
 func TestReapReportsWhatItCannotRead(t *testing.T) {
 	for _, fault := range []string{"readdir", "read", "lstat"} {
 		l := newLockedList(t)
