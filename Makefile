@@ -12,8 +12,9 @@ platforms   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 staticcheck := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 TIME        ?= 30s
 SAMPLE      ?= 0
+STATES      ?= 0
 
-.PHONY: build version dist dist-check man notes demo test race ci tidy format vet staticcheck cross fuzz e2e e2e-newest fidelity bench crashtest mutants together soak install clean help
+.PHONY: build version dist dist-check man notes demo test race ci tidy format vet staticcheck cross fuzz e2e e2e-newest fidelity bench crashtest disks disks-sample mutants together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-mcp, which it starts as "fsmtx mcp"
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
@@ -49,7 +50,7 @@ test: ## run every test
 race: ## run every test with the race detector
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 go test -race ./...
 
-ci: tidy format vet staticcheck cross dist-check test race fuzz e2e fidelity together ## everything that continuous integration runs
+ci: tidy format vet staticcheck cross dist-check test race fuzz e2e fidelity together disks-sample ## everything that continuous integration runs
 
 tidy: ## fail if go.mod or go.sum are not tidy
 	go mod tidy -diff
@@ -61,6 +62,7 @@ format: ## fail if a file is not formatted
 vet: ## run go vet
 	go vet ./...
 	go vet -tags e2e ./internal/harness/e2e
+	GOOS=linux go vet -tags disks ./internal/harness/disks
 
 staticcheck: ## run staticcheck
 	$(staticcheck) ./...
@@ -110,6 +112,13 @@ bench: ## time the hooks against the least they can cost
 
 crashtest: ## try every crash and every power cut, and print the tables
 	go test -count=1 -v -run 'Power|Barrier|Death|Fault' ./internal/harness/crash -every
+
+disks: ## cut the power of real file systems, at STATES points of each operation, 0 for all (needs Linux and root; says so if it is not)
+	go test -tags disks -c -o bin/disks.test ./internal/harness/disks
+	@run=; test "$$(id -u)" = 0 || ! sudo -n true 2>/dev/null || run='sudo -n'; $$run bin/disks.test -test.v -test.timeout 3h -states $(STATES)
+
+disks-sample:
+	@$(MAKE) disks STATES=8
 
 mutants: ## change one operator at a time and see a test fail (PACKAGES to choose, SAMPLE to try only so many)
 	go run ./internal/harness/mutants -sample $(SAMPLE) $(PACKAGES)

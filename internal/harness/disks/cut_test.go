@@ -1,0 +1,280 @@
+//go:build disks && linux
+
+package disks_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+)
+
+// Limits of the subsets of unflushed writes that are built at one point.
+const (
+	exhaustive = 64 // up to so many, all of them
+	singles    = 8  // otherwise so many writes are lost or kept alone
+	samples    = 24 // and so many subsets at random
+)
+
+// trial is an operation on a drive, recorded, with what may be there after a cut.
+type trial struct {
+	*drive
+	operation
+	home          worlds.Home
+	base          image
+	events        []event
+	before, after map[string]worlds.File
+	rng           *rand.Rand
+	row
+}
+
+// row counts the states of an operation.
+type row struct {
+	flushes, writes         int
+	states, distinct, tried int
+	unlike, lost, unusable  int    // violations: neither before nor after, acknowledged and lost, not to be mounted, recovered or used
+	gone                    int    // files whose replacement lost the name, which only a journal prevents
+	first                   string // the first violation
+}
+
+func (r *row) violations() int { return r.unlike + r.lost + r.unusable }
+
+// acked marks the moment when the operation has said that it is done.
+const acked = "acked"
+
+// play prepares the operation, runs it and records what reaches the device until the
+// file system is unmounted.
+func (d *drive) play(t *testing.T, empty image, op operation, decide overseer, rng *rand.Rand) *trial {
+	t.Helper()
+	tr := &trial{drive: d, operation: op, rng: rng}
+	d.load(empty)
+	require.NoError(t, d.mount())
+	tr.home = d.newHome(t)
+	op.prepare(t, tr.home)
+	tr.before = content(t, tr.home)
+	if op.interrupted != nil {
+		op.interrupted(t, tr.home)
+		require.NotEqual(t, tr.before, content(t, tr.home))
+	}
+	require.NoError(t, d.syncfs())
+	tr.base = d.save()
+	d.record()
+	r, err := runProgram(tr.home.Dir, decide, op.stdin, op.args...)
+	require.NoError(t, err)
+	require.Zero(t, r.code, r.output)
+	d.mark(acked)
+	tr.after = content(t, tr.home)
+	require.NoError(t, d.unmount())
+	tr.events = d.recorded()
+	if op.interrupted != nil {
+		require.Equal(t, tr.before, tr.after)
+	} else {
+		require.NotEqual(t, tr.before, tr.after, "it did nothing: %s", r.output)
+	}
+	return tr
+}
+
+// cut is a state that a power cut may leave.
+type cut struct {
+	above image // what differs from the base
+	acked bool
+	least bool // what was flushed by the time when it was acknowledged, and nothing else
+}
+
+// cuts returns the distinct states: at each flush, when the operation is acknowledged,
+// and at the end, with each of many subsets of what was not flushed.
+func (tr *trial) cuts() (all []cut) {
+	type id struct {
+		sum   [32]byte
+		acked bool
+	}
+	seen := map[id]bool{}
+	durable, pending, done, least := image{}, []write(nil), false, false
+	look := func() {
+		tr.subsets(pending, func(kept []write) {
+			tr.states++
+			above := maps.Clone(durable)
+			for _, w := range kept {
+				w.apply(above)
+			}
+			if this := (id{key(above), done}); !seen[this] {
+				seen[this] = true
+				all = append(all, cut{above, done, least})
+			}
+			least = false
+		})
+	}
+	look()
+	for _, e := range tr.events {
+		switch {
+		case e.write != nil:
+			tr.writes++
+			pending = append(pending, *e.write)
+			continue
+		case e.what == flush:
+			tr.flushes++
+			look()
+			for _, w := range pending {
+				w.apply(durable)
+			}
+			pending = nil
+		case e.what == acked:
+			look()
+			done, least = true, true // the first subset is the empty one
+			look()
+		}
+	}
+	look()
+	tr.distinct += len(all)
+	return all
+}
+
+// subsets yields all subsets of the writes if there are few. If there are many: none,
+// all, some with one lost or one kept, and a sample in which writes may be torn.
+func (tr *trial) subsets(writes []write, yield func([]write)) {
+	n := len(writes)
+	if n < 16 && 1<<n <= exhaustive {
+		for mask := range 1 << n {
+			yield(chosen(writes, func(i int) bool { return mask>>i&1 == 1 }))
+		}
+	} else {
+		yield(nil)
+		yield(writes)
+		for range singles {
+			one := tr.rng.IntN(n)
+			yield(chosen(writes, func(i int) bool { return i == one }))
+			yield(chosen(writes, func(i int) bool { return i != one }))
+		}
+		for range samples {
+			yield(tr.torn(chosen(writes, func(int) bool { return tr.rng.IntN(2) == 0 })))
+		}
+	}
+	for range min(n, singles) {
+		yield(tr.torn(writes[:tr.rng.IntN(n)+1]))
+	}
+}
+
+func chosen(writes []write, keep func(i int) bool) (kept []write) {
+	for i, w := range writes {
+		if keep(i) {
+			kept = append(kept, w)
+		}
+	}
+	return kept
+}
+
+// torn keeps only the first blocks of the last write.
+func (tr *trial) torn(writes []write) []write {
+	if len(writes) == 0 {
+		return nil
+	}
+	last := writes[len(writes)-1]
+	last.blocks = last.blocks[:tr.rng.IntN(len(last.blocks))+1]
+	return append(writes[:len(writes)-1:len(writes)-1], last)
+}
+
+// try tries n of the states, 0 for all, and always the one in which only what was
+// flushed is there when the operation is acknowledged.
+func (tr *trial) try(n int) {
+	all := tr.cuts()
+	tr.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	i := slices.IndexFunc(all, func(c cut) bool { return c.least })
+	all[0], all[i] = all[i], all[0]
+	if n > 0 {
+		all = all[:min(n, len(all))]
+	}
+	for _, c := range all {
+		tr.tried++
+		if problem := tr.examine(c); problem != "" && tr.first == "" {
+			tr.first = fmt.Sprintf("%s on %s, acknowledged %v: %s\n%s", tr.operation.name, tr.fileSystem.name, c.acked, problem, tr.checked)
+		}
+	}
+}
+
+// examine mounts a state, recovers it and compares.
+func (tr *trial) examine(c cut) (problem string) {
+	now := maps.Clone(tr.base)
+	maps.Copy(now, c.above)
+	tr.load(now)
+	if err := tr.mount(); err != nil {
+		tr.unusable++
+		return err.Error()
+	}
+	defer func() {
+		if err := tr.unmount(); err != nil {
+			panic(err)
+		}
+	}()
+	reboot(tr.home)
+	r, err := runProgram(tr.home.Dir, nil, "", "recover")
+	if err != nil || r.code != 0 {
+		tr.unusable++
+		return fmt.Sprintf("recover: %v: exit code %d: %s", err, r.code, r.output)
+	}
+	var seen failures
+	got := content(&seen, tr.home)
+	switch {
+	case seen != nil:
+		tr.unusable++
+		return fmt.Sprint(seen)
+	case maps.Equal(got, tr.after):
+		return tr.next()
+	case tr.check != nil && !c.acked && tr.replacesOnly(got):
+		tr.gone++
+	case !maps.Equal(got, tr.before):
+		tr.unlike++
+		return fmt.Sprintf("neither before nor after: %v", got)
+	case c.acked:
+		tr.lost++
+		return "acknowledged, and not there"
+	}
+	return tr.next()
+}
+
+// next requires of some states that the next hydration works.
+func (tr *trial) next() (problem string) {
+	if tr.tried%4 != 1 {
+		return ""
+	}
+	r, err := runProgram(tr.home.Dir, nil, skillEvent("three"), "hydrate")
+	if err == nil && r.code == 0 {
+		return ""
+	}
+	tr.unusable++
+	return fmt.Sprintf("the next hydration: %v: exit code %d: %s", err, r.code, r.output)
+}
+
+// replacesOnly reports whether nothing is missing but the settings, which the operation
+// replaces by a rename: that frees the old file, and without a journal the kernel may
+// write this before the new name.
+func (tr *trial) replacesOnly(got map[string]worlds.File) bool {
+	without := maps.Clone(tr.before)
+	delete(without, settings)
+	return len(without) < len(tr.before) && maps.Equal(got, without)
+}
+
+// reboot makes the client's locks as old as they are once a machine has started again:
+// a lock may be durable without what shows that its process is dead, and is stale after
+// ten seconds.
+func reboot(w worlds.Home) {
+	locks, _ := filepath.Glob(w.InList("*.lock"))
+	hidden, _ := filepath.Glob(w.InList(".*.lock"))
+	past := time.Now().Add(-time.Minute)
+	for _, name := range append(locks, hidden...) {
+		_ = os.Chtimes(name, past, past)
+	}
+}
+
+// failures collects what would fail a test.
+type failures []string
+
+func (f *failures) Errorf(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
+func (f *failures) FailNow()                          { panic(fmt.Sprint(*f)) }

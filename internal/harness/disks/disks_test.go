@@ -1,0 +1,92 @@
+//go:build disks && linux
+
+package disks_test
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// onEach runs a test on each file system that this machine can mount, and names the
+// others.
+func onEach(t *testing.T, test func(t *testing.T, d *drive, empty image)) {
+	for _, f := range fileSystems {
+		t.Run(strings.ReplaceAll(f.name, " ", "-"), func(t *testing.T) {
+			d, err := newDrive(t, f)
+			if errors.Is(err, errMissing) {
+				t.Skipf("skipped: %v", err)
+			}
+			require.NoError(t, err)
+			test(t, d, d.save())
+		})
+	}
+}
+
+// TestPowerCutsOnRealFileSystems cuts the power during each operation, once undisturbed
+// and once beside a program that syncs. What is recovered is what was there before or
+// after, and after from when the operation has said that it is done.
+func TestPowerCutsOnRealFileSystems(t *testing.T) {
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "file system\toperation\tflushes\twrites\tstates\tdistinct\ttried\tviolations\tname lost")
+	onEach(t, func(t *testing.T, d *drive, empty image) {
+		rng := rand.New(rand.NewPCG(1, 2))
+		for _, op := range operations {
+			var r row
+			for _, decide := range []overseer{nil, d.neighbour(rng)} {
+				tr := d.play(t, empty, op, decide, rng)
+				tr.try((*states + 1) / 2)
+				r.add(tr.row)
+			}
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\t%d\n", d.fileSystem.name, op.name, r.flushes, r.writes, r.states, r.distinct, r.tried, r.violations(), r.gone)
+			assert.Zero(t, r.violations(), r.first)
+		}
+	})
+	_ = w.Flush()
+	_, _ = os.Stdout.WriteString(table.String())
+}
+
+func (r *row) add(o row) {
+	r.flushes += o.flushes
+	r.writes += o.writes
+	r.states += o.states
+	r.distinct += o.distinct
+	r.tried += o.tried
+	r.unlike += o.unlike
+	r.lost += o.lost
+	r.unusable += o.unusable
+	r.gone += o.gone
+	if r.first == "" {
+		r.first = o.first
+	}
+}
+
+// TestAProgramWithoutSyncsIsNoticed: with syncs that return at once and do nothing,
+// every file system loses what was acknowledged.
+func TestAProgramWithoutSyncsIsNoticed(t *testing.T) {
+	var table strings.Builder
+	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "file system, no syncs\toperation\ttried\tlost\tneither before nor after")
+	onEach(t, func(t *testing.T, d *drive, empty image) {
+		rng := rand.New(rand.NewPCG(3, 4))
+		for _, op := range operations {
+			if op.interrupted != nil {
+				continue // a recovery that is lost is done again
+			}
+			tr := d.play(t, empty, op, pretending, rng)
+			tr.try((*states + 1) / 2)
+			fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\n", d.fileSystem.name, op.name, tr.tried, tr.lost, tr.unlike)
+			assert.NotZero(t, tr.lost, "%s without syncs is not noticed", op.name)
+		}
+	})
+	_ = w.Flush()
+	_, _ = os.Stdout.WriteString(table.String())
+}

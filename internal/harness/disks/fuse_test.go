@@ -1,0 +1,190 @@
+//go:build disks && linux
+
+package disks_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// The kernel's protocol for file systems in user space, as in linux/fuse.h, as far as
+// one file needs it that is never cached.
+const (
+	fuseForget      = 2
+	fuseGetattr     = 3
+	fuseSetattr     = 4
+	fuseOpen        = 14
+	fuseRead        = 15
+	fuseWrite       = 16
+	fuseRelease     = 18
+	fuseFsync       = 20
+	fuseInit        = 26
+	fuseInterrupt   = 36
+	fuseBatchForget = 42
+
+	fuseMaxPages  = 1 << 22 // flag: the reply to init limits the size of requests in pages
+	fuseBigWrites = 1 << 5  // flag: writes of more than a page
+	fuseDirectIO  = 1       // flag of open: no page cache between the device and the medium
+
+	fuseRoot     = 1
+	fuseHeader   = 40 // bytes before the arguments of a request
+	fuseTransfer = 1 << 20
+)
+
+type (
+	fuseRequest struct {
+		Length, Opcode uint32
+		Unique, Node   uint64
+		UID, GID, PID  uint32
+		_              uint32
+	}
+	fuseReply struct {
+		Length uint32
+		Errno  int32
+		Unique uint64
+	}
+	fuseTransferIn struct {
+		Handle, Offset uint64
+		Size           uint32
+		_              uint32
+		_              uint64
+		_, _           uint32
+	}
+	fuseInitOut struct {
+		Major, Minor, ReadAhead, Flags uint32
+		MaxBackground, Congestion      uint16
+		MaxWrite, Granularity          uint32
+		MaxPages, _                    uint16
+		_                              [8]uint32
+	}
+	fuseAttr struct {
+		Valid                         uint64
+		ValidNano, _                  uint32
+		Inode, Size, Blocks           uint64
+		ATime, MTime, CTime           uint64
+		ANano, MNano, CNano           uint32
+		Mode, Links, UID, GID, Device uint32
+		BlockSize, Flags              uint32
+	}
+	fuseOpenOut struct {
+		Handle   uint64
+		Flags, _ uint32
+	}
+	fuseWriteOut struct{ Size, _ uint32 }
+)
+
+// serve makes a medium a file at path, until the test ends.
+func serve(t *testing.T, m *medium, path string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	fd, err := unix.Open("/dev/fuse", unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Skipf("skipped: /dev/fuse cannot be opened: %v", err)
+	}
+	err = unix.Mount("fsmtx-disk", path, "fuse", unix.MS_NOSUID|unix.MS_NODEV, fmt.Sprintf("fd=%d,rootmode=100600,user_id=0,group_id=0", fd))
+	if err != nil {
+		_ = unix.Close(fd)
+		t.Skipf("skipped: a file system in user space cannot be mounted: %v", err)
+	}
+	done := make(chan error)
+	go func() { done <- (&fuseServer{m, fd}).run() }()
+	t.Cleanup(func() {
+		require.NoError(t, unix.Unmount(path, unix.MNT_DETACH))
+		require.NoError(t, <-done)
+		_ = unix.Close(fd)
+	})
+}
+
+// fuseServer answers one request at a time: what was answered before a flush arrives
+// is what the flush covers.
+type fuseServer struct {
+	*medium
+	fd int
+}
+
+// run returns when the file is unmounted.
+func (s *fuseServer) run() error {
+	buf := make([]byte, fuseTransfer+2*blockSize)
+	for {
+		n, err := unix.Read(s.fd, buf)
+		switch {
+		case errors.Is(err, unix.ENODEV):
+			return nil
+		case errors.Is(err, unix.EINTR) || errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.ENOENT):
+			continue
+		case err != nil:
+			return err
+		}
+		var r fuseRequest
+		if _, err := binary.Decode(buf[:n], binary.NativeEndian, &r); err != nil {
+			return err
+		}
+		if r.Opcode == fuseForget || r.Opcode == fuseBatchForget || r.Opcode == fuseInterrupt {
+			continue // these have no reply
+		}
+		out, errno := s.answer(r, buf[fuseHeader:n])
+		if err := s.reply(r.Unique, out, errno); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *fuseServer) reply(unique uint64, out any, errno unix.Errno) error {
+	var b bytes.Buffer
+	if err := binary.Write(&b, binary.NativeEndian, fuseReply{Unique: unique, Errno: -int32(errno)}); err != nil {
+		return err
+	}
+	if out != nil {
+		if err := binary.Write(&b, binary.NativeEndian, out); err != nil {
+			return err
+		}
+	}
+	binary.NativeEndian.PutUint32(b.Bytes(), uint32(b.Len()))
+	if _, err := unix.Write(s.fd, b.Bytes()); err != nil && !errors.Is(err, unix.ENOENT) { // ENOENT: interrupted
+		return err
+	}
+	return nil
+}
+
+func (s *fuseServer) answer(r fuseRequest, args []byte) (out any, errno unix.Errno) {
+	switch r.Opcode {
+	case fuseInit:
+		return fuseInitOut{Major: 7, Minor: 31, Flags: fuseMaxPages | fuseBigWrites, MaxWrite: fuseTransfer, Granularity: 1, MaxPages: fuseTransfer / blockSize}, 0
+	case fuseGetattr, fuseSetattr:
+		return fuseAttr{Inode: fuseRoot, Size: uint64(s.size), Blocks: uint64(s.size) / 512, Mode: unix.S_IFREG | 0o600, Links: 1, BlockSize: blockSize}, 0
+	case fuseOpen:
+		return fuseOpenOut{Flags: fuseDirectIO}, 0
+	case fuseRelease:
+		return nil, 0
+	case fuseFsync:
+		s.mark(flush)
+		return nil, 0
+	case fuseRead, fuseWrite:
+		return s.transfer(r, args)
+	}
+	// Also of flush, which a close sends. Were it answered, a close would wait for this
+	// process, which cannot answer while it forks or exits.
+	return nil, unix.ENOSYS
+}
+
+func (s *fuseServer) transfer(r fuseRequest, args []byte) (out any, errno unix.Errno) {
+	var in fuseTransferIn
+	n, err := binary.Decode(args, binary.NativeEndian, &in)
+	if err != nil || in.Offset%blockSize != 0 || in.Size%blockSize != 0 || int64(in.Offset)+int64(in.Size) > s.size {
+		return nil, unix.EINVAL
+	}
+	if r.Opcode == fuseWrite {
+		s.WriteAt(args[n:n+int(in.Size)], int64(in.Offset))
+		return fuseWriteOut{Size: in.Size}, 0
+	}
+	data := make([]byte, in.Size)
+	s.ReadAt(data, int64(in.Offset))
+	return data, 0
+}

@@ -1,0 +1,119 @@
+//go:build disks && linux
+
+package disks_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+)
+
+// operation is what the program does while the power is cut.
+type operation struct {
+	name    string
+	prepare func(t *testing.T, w worlds.Home)
+	// interrupted, if not nil, leaves an interrupted change, which the operation rolls
+	// back to what was prepared.
+	interrupted func(t *testing.T, w worlds.Home)
+	stdin       string
+	args        []string
+}
+
+var operations = []operation{
+	{name: "hydration", stdin: skillEvent("five"), args: []string{"hydrate"}, prepare: func(t *testing.T, w worlds.Home) {
+		hydrate(t, w, "three")
+	}},
+	{name: "undo", args: []string{"undo", worlds.ListID}, prepare: func(t *testing.T, w worlds.Home) {
+		hydrate(t, w, "three")
+		hydrate(t, w, "five")
+	}},
+	{name: "recovery", args: []string{"recover"}, interrupted: killHydration, prepare: func(t *testing.T, w worlds.Home) {
+		hydrate(t, w, "three")
+	}},
+	{name: "install", args: []string{"install", "--user"}, prepare: func(t *testing.T, w worlds.Home) {
+		w.Write(t, ".claude/"+settings, `{"model": "opus", "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}`)
+	}},
+}
+
+func skillEvent(skill string) string {
+	return fmt.Sprintf(`{"hook_event_name":"PostToolUse","session_id":%q,"tool_name":"Skill","tool_response":{"success":true,"commandName":%q}}`, worlds.ListID, skill)
+}
+
+func hydrate(t *testing.T, w worlds.Home, skill string) {
+	r, err := runProgram(w.Dir, nil, skillEvent(skill), "hydrate")
+	require.NoError(t, err)
+	require.Zero(t, r.code, r.output)
+}
+
+// killHydration kills a hydration that replaces three tasks by five when it has created
+// all and deleted one.
+func killHydration(t *testing.T, w worlds.Home) {
+	before := len(w.Tasks(t))
+	r, err := runProgram(w.Dir, func(int32) verdict {
+		if len(w.Tasks(t)) == before+5-1 && w.Tasks(t)["2.json"].Text == "" {
+			return die
+		}
+		return proceed
+	}, skillEvent("five"), "hydrate")
+	require.NoError(t, err)
+	require.Equal(t, -1, r.code, "it was not killed: %s", r.output)
+	_, err = os.Stat(filepath.Join(w.StateDir(), "journal"))
+	require.NoError(t, err)
+}
+
+// newHome makes the home on the mounted drive, with a task of the person's.
+func (d *drive) newHome(t *testing.T) worlds.Home {
+	w := worlds.Home{Dir: filepath.Join(d.at, "home")}
+	require.NoError(t, os.MkdirAll(w.List(), 0o755))
+	w.AddSkill(t, "three", "pending", "pending", "pending")
+	w.AddSkill(t, "five", "pending", "pending", "pending", "pending", "pending")
+	w.AddTask(t, 1, `"status":"pending"`)
+	require.NoError(t, os.WriteFile(filepath.Join(d.at, "neighbour"), nil, 0o644))
+	return w
+}
+
+// settings is the name in content of the file that install edits.
+const settings = "settings.json"
+
+// content is what the operations promise to keep whole: the tasks, down to the inode,
+// and the bytes of the settings.
+func content(t require.TestingT, w worlds.Home) map[string]worlds.File {
+	all := w.Tasks(t)
+	if data, err := os.ReadFile(w.Path(".claude/" + settings)); err == nil {
+		all[settings] = worlds.File{Text: string(data)}
+	}
+	return all
+}
+
+// neighbour returns an overseer that has another program make something durable ahead
+// of some of the calls: everything, or a file of its own, which lets a journal be
+// written with what is in it.
+func (d *drive) neighbour(rng *rand.Rand) overseer {
+	return func(int32) verdict {
+		switch rng.IntN(6) {
+		case 0:
+			_ = d.syncfs()
+		case 1:
+			if f, err := os.OpenFile(filepath.Join(d.at, "neighbour"), os.O_WRONLY|os.O_APPEND, 0); err == nil {
+				_, _ = f.WriteString("a line\n")
+				_ = f.Sync()
+				_ = f.Close()
+			}
+		}
+		return proceed
+	}
+}
+
+// pretending returns an overseer by which no sync does anything.
+func pretending(number int32) verdict {
+	if isSync(number) {
+		return pretend
+	}
+	return proceed
+}
