@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -28,14 +29,10 @@ const root = "../../.."
 func TestSameBytes(t *testing.T) {
 	copied := t.TempDir()
 	copySources(t, copied)
-	first, second := here(root, t.TempDir()), here(copied, t.TempDir())
-	require.NoError(t, first.make())
+	first, second := built(t), here(copied, t.TempDir())
 	require.NoError(t, second.make())
-	sums, err := os.ReadFile(filepath.Join(first.out, "SHA256SUMS"))
-	require.NoError(t, err)
-	again, err := os.ReadFile(filepath.Join(second.out, "SHA256SUMS"))
-	require.NoError(t, err)
-	require.Equal(t, string(sums), string(again))
+	sums := first.file(t, "SHA256SUMS")
+	require.Equal(t, string(sums), string(second.file(t, "SHA256SUMS")))
 
 	// The files are what SHA256SUMS says, and nothing that is released is missing there.
 	name := "fsmtx_1.2.3_" + runtime.GOOS + "_" + runtime.GOARCH
@@ -60,6 +57,44 @@ func TestSameBytes(t *testing.T) {
 	assert.Equal(t, "fsmtx-mcp version 1.2.3\n", string(out))
 
 	checkBOM(t, filepath.Join(first.out, "fsmtx_1.2.3.cdx.json"))
+}
+
+// madeOnce is the release of built.
+var madeOnce struct {
+	sync.Once
+	release
+	err error
+}
+
+// built returns a release of version 1.2.3 for this platform, which the tests share.
+func built(t *testing.T) release {
+	t.Helper()
+	madeOnce.Do(func() {
+		madeOnce.release = here(root, filepath.Join(scratch, "dist"))
+		madeOnce.err = madeOnce.make()
+	})
+	require.NoError(t, madeOnce.err)
+	return madeOnce.release
+}
+
+func (r release) file(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(r.out, name))
+	require.NoError(t, err)
+	return data
+}
+
+// scratch is a directory that lasts as long as the tests.
+var scratch string
+
+func TestMain(m *testing.M) {
+	var err error
+	if scratch, err = os.MkdirTemp("", "dist"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	_ = os.RemoveAll(scratch)
+	os.Exit(code)
 }
 
 // here is a release for the platform of the test.

@@ -1,0 +1,103 @@
+#!/bin/sh
+# Runs "fsmtx validate" from a released archive, which is downloaded once and checked
+# before anything of it runs. The action and the pre-commit hook start this script.
+#
+#   validate.sh [--version 1.2.3] [--sums DIGEST] [FLAG or PATH of fsmtx validate…]
+#
+# --version  which release; without it the one that these files are of
+# --sums     the SHA-256 that the release's file SHA256SUMS must have. Without it the
+#            archive is checked only against the SHA256SUMS that lies beside it
+#
+# FSMTX_RELEASES is where releases are (a mirror; default: GitHub). The program is kept in
+# FSMTX_CACHE, else in the user's cache directory.
+set -eu
+
+fail() {
+	echo "fsmtx: $1" >&2
+	[ -z "${2-}" ] || echo "hint: $2" >&2
+	exit 2
+}
+
+sha256() {
+	if command -v sha256sum >/dev/null 2>&1; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1
+}
+
+download() { # address, file
+	if command -v curl >/dev/null 2>&1; then
+		curl --fail --silent --show-error --location --retry 3 --output "$2" "$1"
+	elif command -v wget >/dev/null 2>&1; then
+		wget --quiet --output-document="$2" "$1"
+	else
+		fail "neither curl nor wget is there" "install one of them"
+	fi || fail "cannot download $1" "is $version a release? does this machine reach it?"
+}
+
+# check fails unless a SHA256SUMS file is the one that was asked for.
+check_sums() {
+	[ -z "$sums" ] || [ "$(sha256 "$1")" = "$sums" ] ||
+		fail "SHA256SUMS of version $version has another checksum than $sums; nothing was run" "compare the digest with the release's page"
+}
+
+version=
+sums=
+while [ $# -gt 0 ]; do
+	case $1 in
+	--version) version=${2-} ;;
+	--sums) sums=${2-} ;;
+	*) break ;;
+	esac
+	[ $# -gt 1 ] || fail "$1 needs a value"
+	shift 2
+done
+
+if [ -z "$version" ]; then
+	# The newest version in the changelog beside this script, once it has a date.
+	here=$(cd "$(dirname "$0")" && pwd)
+	version=$(sed -n 's/^## \[\(.*\)\] - \([0-9-]*\).*$/\1 \2/p' "$here/../../../CHANGELOG.md" | head -n 1)
+	case $version in
+	*" 2"*) version=${version%% *} ;;
+	*) fail "these files are not of a release" "use a tag, or name a release with version" ;;
+	esac
+fi
+version=${version#v}
+case $version in
+*[!0-9A-Za-z.+-]* | "") fail "\"$version\" is not a version" ;;
+esac
+
+os=$(uname -s)
+case $os in
+Linux) os=linux ;;
+Darwin) os=darwin ;;
+*) fail "there is no release for $os" "on Windows, use WSL" ;;
+esac
+arch=$(uname -m)
+case $arch in
+x86_64 | amd64) arch=amd64 ;;
+aarch64 | arm64) arch=arm64 ;;
+*) fail "there is no release for $arch" "build it: go install github.com/fsmtx/fsmtx/cmd/fsmtx@v$version" ;;
+esac
+
+name=fsmtx_${version}_${os}_${arch}
+cache=${FSMTX_CACHE:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/fsmtx}
+if [ ! -x "$cache/$name/fsmtx" ]; then
+	from=${FSMTX_RELEASES:-https://github.com/fsmtx/fsmtx/releases/download}/v$version
+	mkdir -p "$cache"
+	new=$(mktemp -d "$cache/new.XXXXXX")
+	trap 'rm -rf "$new"' EXIT
+	download "$from/SHA256SUMS" "$new/SHA256SUMS"
+	check_sums "$new/SHA256SUMS"
+	want=$(awk -v name="$name.tar.gz" '$2 == name { print $1 }' "$new/SHA256SUMS")
+	[ -n "$want" ] || fail "SHA256SUMS of version $version does not list $name.tar.gz"
+	download "$from/$name.tar.gz" "$new/archive"
+	[ "$(sha256 "$new/archive")" = "$want" ] ||
+		fail "$name.tar.gz has another checksum than SHA256SUMS says; nothing was run" "try again; if it stays, report it"
+	tar -xzf "$new/archive" -C "$new"
+	# The program comes last, and at once: other runs may do the same.
+	mkdir -p "$cache/$name"
+	mv -f "$new/SHA256SUMS" "$cache/$name/SHA256SUMS"
+	mv -f "$new/$name/fsmtx" "$cache/$name/fsmtx"
+	rm -rf "$new"
+	trap - EXIT
+fi
+check_sums "$cache/$name/SHA256SUMS"
+exec "$cache/$name/fsmtx" validate "$@"

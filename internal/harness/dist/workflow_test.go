@@ -1,0 +1,75 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v4"
+)
+
+type workflow struct {
+	Permissions map[string]string
+	Jobs        map[string]struct {
+		Permissions map[string]string
+		Steps       []struct {
+			Name, Uses, Run string
+			With            map[string]any
+		}
+	}
+}
+
+// The release workflow may write only where it has to, takes actions by digest, and every
+// target that it makes is there.
+func TestReleaseWorkflow(t *testing.T) {
+	data, err := os.ReadFile(root + "/.github/workflows/release.yml")
+	require.NoError(t, err)
+	var w workflow
+	require.NoError(t, yaml.Unmarshal(data, &w))
+	require.Equal(t, map[string]string{"contents": "read"}, w.Permissions)
+	job := w.Jobs["release"]
+	require.Equal(t, map[string]string{"contents": "write", "id-token": "write", "attestations": "write"}, job.Permissions)
+	makefile, err := os.ReadFile(root + "/Makefile")
+	require.NoError(t, err)
+	var order []string
+	for _, step := range job.Steps {
+		if step.Uses != "" {
+			require.Regexp(t, `^[\w-]+/[\w-]+@[0-9a-f]{40}$`, step.Uses)
+		}
+		require.NotContains(t, step.Run, "${{", "%s: an expression in a script is text that others choose", step.Name)
+		for _, target := range regexp.MustCompile(`make (?:-s )?([\w-]+)`).FindAllStringSubmatch(step.Run, -1) {
+			require.Regexp(t, `(?m)^`+target[1]+`:`, string(makefile))
+		}
+		order = append(order, step.Name)
+	}
+	require.Equal(t, []string{"Cut the release notes", "Test", "Build", "Sign", "Draft"}, order[len(order)-5:])
+	require.Equal(t, "dist/SHA256SUMS", job.Steps[len(job.Steps)-2].With["subject-checksums"])
+}
+
+// The draft has every file that SHA256SUMS lists, and SHA256SUMS.
+func TestDraft(t *testing.T) {
+	data, err := os.ReadFile(root + "/.github/workflows/release.yml")
+	require.NoError(t, err)
+	var w workflow
+	require.NoError(t, yaml.Unmarshal(data, &w))
+	steps := w.Jobs["release"].Steps
+	script := steps[len(steps)-1].Run
+
+	dir := t.TempDir()
+	require.NoError(t, writeFiles(dir, []file{
+		{"bin/gh", 0o755, []byte("#!/bin/sh\nfor arg; do echo \"$arg\"; done\n")},
+		{"notes.md", 0o644, []byte("notes")},
+		{"dist/SHA256SUMS", 0o644, []byte(strings.Repeat("0", 64) + "  a.tar.gz\n" + strings.Repeat("1", 64) + "  b.cdx.json\n")},
+	}))
+	c := exec.Command("bash", "-eo", "pipefail", "-c", script)
+	c.Dir = dir
+	c.Env = []string{"PATH=" + filepath.Join(dir, "bin") + ":" + os.Getenv("PATH"), "GITHUB_REF_NAME=v1.2.3", "GITHUB_REPOSITORY=o/r"}
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Equal(t, "release create v1.2.3 --repo o/r --draft --verify-tag --title v1.2.3 --notes-file ../notes.md SHA256SUMS a.tar.gz b.cdx.json",
+		strings.Join(strings.Fields(string(out)), " "))
+}
