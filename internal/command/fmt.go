@@ -125,8 +125,8 @@ func (f fmtFlags) put(s terminal.Streams, file formattedFile) error {
 		if !file.Changed {
 			return nil
 		}
-		if err := writeSpec(file.Path, file.new); err != nil {
-			return fmt.Errorf("%s: %w", file.Path, err)
+		if err := writeSpec(s, file.Path, file.old, file.new); err != nil {
+			return err
 		}
 		_, err := fmt.Fprintln(s.Out, terminal.Visible(file.Path))
 		return err

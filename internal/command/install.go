@@ -88,8 +88,10 @@ models without task tools: with --user in .claude.json in CLAUDE_CONFIG_DIR or y
 with --local there for this project, with --project in .mcp.json. The client starts it in
 each of those sessions. It needs the program fsmtx-mcp beside this one or on PATH.
 
-Everything else in the file keeps every byte, and the file keeps its mode. If it is
-a symbolic link, the link's target is edited. Outdated hooks are updated; they keep
+Everything else in the file keeps every byte, and the file keeps its owner, group, mode and
+access control list; where that cannot be, it is refused. A change that another program
+makes at the same time is not lost. If the file is a symbolic link, the link's target is
+edited. Outdated hooks are updated; they keep
 their flags unless --stop, --checks or flags of hydrate after "--" replace them. New hooks get --announce. The
 client's time limit of each hook is 5 s longer than its --lock-timeout. A file with
 comments, or that is not valid JSON, is refused and not changed.
@@ -236,7 +238,19 @@ func moreThanOne(flags ...bool) bool {
 	return n > 1
 }
 
-func (f *installFlags) run(s terminal.Streams) error {
+// attempts is how often an edit is tried in a file that another program keeps changing.
+const attempts = 100
+
+func (f *installFlags) run(s terminal.Streams) (err error) {
+	for range attempts {
+		if err = f.once(s); !errors.Is(err, safefile.ErrChanged) {
+			break
+		}
+	}
+	return err
+}
+
+func (f *installFlags) once(s terminal.Streams) error {
 	file, err := f.open(s)
 	if err != nil {
 		return f.explain(err)
@@ -254,7 +268,9 @@ func (f *installFlags) run(s terminal.Streams) error {
 		p.report = f.checkServer(p.report, served)
 		return f.printState(s, p, served)
 	case f.remove:
-		return f.explain(errors.Join(f.uninstall(s, p), f.uninstallServer(s, served)))
+		// The settings last: install created them first, and the directory with them.
+		err := f.uninstallServer(s, served)
+		return f.explain(errors.Join(err, f.uninstall(s, p)))
 	}
 	if err := f.install(s, p); err != nil {
 		return f.explain(err)
@@ -445,6 +461,7 @@ func (f *installFlags) replace(s terminal.Streams, file *settings.File, data []b
 	if err := file.Replace(data); err != nil {
 		return err
 	}
+	reportUnguarded(s, file.Unguarded())
 	_, err := fmt.Fprintf(s.Out, done, file.Path)
 	return err
 }
@@ -477,7 +494,6 @@ func installHint(err error) string {
 		settings.ErrDuplicate:  "remove one of the two; the file was not changed",
 		settings.ErrShape:      "correct the file; it was not changed",
 		settings.ErrForeign:    "rename or remove that server; the file was not changed",
-		settings.ErrChanged:    "run the command again",
 		safefile.ErrNotRegular: "move it away, or choose another file with --user, --project or --local",
 		claude.ErrNoHome:       "set HOME",
 	} {
@@ -485,5 +501,5 @@ func installHint(err error) string {
 			return hint
 		}
 	}
-	return ""
+	return editHint(err)
 }

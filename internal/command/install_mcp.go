@@ -131,6 +131,7 @@ func (f *installFlags) installServer(s terminal.Streams, found server) error {
 	if err := found.file.Replace(data); err != nil {
 		return err
 	}
+	reportUnguarded(s, found.file.Unguarded())
 	done := map[settings.State]string{
 		settings.Absent:    "registered the MCP server fsmtx in %s\n",
 		settings.Outdated:  "updated the MCP server fsmtx in %s\n",
@@ -152,6 +153,7 @@ func (f *installFlags) uninstallServer(s terminal.Streams, found server) error {
 	if err := found.file.Replace(data); err != nil {
 		return err
 	}
+	reportUnguarded(s, found.file.Unguarded())
 	_, err = fmt.Fprintf(s.Out, "removed the MCP server fsmtx from %s\n", found.file.Path)
 	return err
 }

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -88,10 +87,7 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 	if err != nil {
 		return fmt.Errorf("%s: %w", source, err)
 	}
-	if _, err := safefile.Mkdir(dir); err != nil {
-		return err
-	}
-	if err := safefile.Write(path, text, renameio.WithPermissions(0o644)); err != nil {
+	if err := writeNew(path, text); err != nil {
 		return err
 	}
 	v := validate(s, path)
@@ -114,6 +110,24 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 		s.Hintf("the client knows a skill by its SKILL.md, which %s does not have yet", dir)
 	}
 	return nil
+}
+
+// writeNew creates a file and the directories above it. It returns fs.ErrExist if there is
+// one meanwhile.
+func writeNew(path string, data []byte) error {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	file, err := safefile.ReadEdit(safefile.Resolve(abs), fsmspec.MaxBytes)
+	if err == nil && file.Data != nil {
+		err = &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	if err != nil {
+		return err
+	}
+	file.Mode = 0o644
+	return file.Replace(data, 0)
 }
 
 // steps returns the steps and where they are from.

@@ -277,5 +277,5 @@ func pluginHint(err error) string {
 	case errors.Is(err, plugin.ErrName):
 		return "for example: --name my-workflows"
 	}
-	return ""
+	return editHint(err)
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,8 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/google/renameio/v2"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -43,13 +42,48 @@ func readSpec(s terminal.Streams, path string) ([]byte, error) {
 	return data, nil
 }
 
-// writeSpec replaces a file, or the target of a link, and keeps its mode.
-func writeSpec(path string, data []byte) error {
-	target, err := filepath.EvalSymlinks(path)
+// writeSpec replaces the content of a file that was read, or of the target of a link, by
+// the rules of safefile.Edit.
+func writeSpec(s terminal.Streams, path string, read, data []byte) error {
+	target, err := filepath.Abs(path)
 	if err != nil {
 		return err
 	}
-	return safefile.Write(target, data, renameio.WithExistingPermissions())
+	file, err := safefile.ReadEdit(safefile.Resolve(target), fsmspec.MaxBytes)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(file.Data, read) {
+		return &exit{exitNo, fmt.Errorf("%s: %w", path, safefile.ErrChanged), editHint(safefile.ErrChanged)}
+	}
+	if err := file.Replace(data, 0); err != nil {
+		return &exit{exitNo, err, editHint(err)}
+	}
+	reportUnguarded(s, file.Unguarded)
+	return nil
+}
+
+// reportUnguarded tells a person that an edit could not be made safe.
+func reportUnguarded(s terminal.Streams, err error) {
+	if err != nil {
+		s.Hintf("%v: a change that another program made to it at the same moment would have been lost; look whether everything is there", err)
+	}
+}
+
+// editHint says what to do about an edit of somebody's file that was refused.
+func editHint(err error) string {
+	for cause, hint := range map[error]string{
+		safefile.ErrChanged:   "run the command again",
+		safefile.ErrOwnership: "run the command as the file's owner; it was not changed",
+		safefile.ErrKept:      "put what you want of the two into one file, and remove the directory with the other",
+		safefile.ErrBusy:      "run the command again when that has ended",
+		safefile.ErrNotOwner:  "remove it, or ask its owner to",
+	} {
+		if errors.Is(err, cause) {
+			return hint
+		}
+	}
+	return ""
 }
 
 // specsOf returns the files that the arguments of a command name: files, directories of

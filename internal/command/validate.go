@@ -193,8 +193,8 @@ func (f validateFlags) repair(s terminal.Streams, v *validated) error {
 	if s.InputIsTerminal() && !agrees(s, "Change "+v.path+"?") {
 		return nil
 	}
-	if err := writeSpec(v.path, fixed); err != nil {
-		return fmt.Errorf("%s: %w", v.path, err)
+	if err := writeSpec(s, v.path, v.data, fixed); err != nil {
+		return err
 	}
 	fmt.Fprintf(out, "%s: %s\n", terminal.Visible(v.path), strings.Join(done, "; "))
 	*v = checkSpec(v.path, fixed)

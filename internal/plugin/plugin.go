@@ -18,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/sample"
 )
 
@@ -92,6 +93,10 @@ type File struct {
 	Data   []byte
 	Keep   bool // an existing file is the author's and is never replaced
 	Sample bool // of a part with Sample
+
+	merged bool           // with what is there, which was
+	from   []byte         // this
+	edit   *safefile.Edit // the file as it was read
 }
 
 // Files returns the files of a new plugin in the order in which to write them: the

@@ -104,6 +104,8 @@ func TestAnInterruptedWriteIsCompleted(t *testing.T) {
 	for n := range files {
 		dir := t.TempDir()
 		for _, f := range files[:n] {
+			_, _, err := f.compare(dir)
+			require.NoError(t, err)
 			require.NoError(t, f.write(dir))
 		}
 		written, err := small().Write(dir, false)
@@ -115,6 +117,8 @@ func TestAnInterruptedWriteIsCompleted(t *testing.T) {
 func TestNothingIsOverwrittenUnasked(t *testing.T) {
 	dir := t.TempDir()
 	files, err := small().Files()
+	require.NoError(t, err)
+	_, _, err = files[0].compare(dir)
 	require.NoError(t, err)
 	require.NoError(t, files[0].write(dir))
 	mine := filepath.Join(dir, "README.md")

@@ -43,9 +43,10 @@ func (e *DiffersError) Error() string {
 }
 
 const (
-	maxManifest = 1 << 20 // bytes; real ones have less than a kilobyte
-	maxConfig   = 4 << 20 // bytes of a hooks.json or .mcp.json
-	maxVersion  = 1 << 10 // bytes of a bin/VERSION
+	maxManifest = 1 << 20   // bytes; real ones have less than a kilobyte
+	maxConfig   = 4 << 20   // bytes of a hooks.json or .mcp.json
+	maxVersion  = 1 << 10   // bytes of a bin/VERSION
+	maxFile     = 256 << 20 // bytes of any file; the programs have some 15 MB
 )
 
 // Existing is a plugin in a directory, which may have been edited since it was written.
@@ -140,9 +141,18 @@ func (e Existing) ServesMCP() bool {
 // with another author gets the programs, the configuration, the hooks and the server, and
 // nothing that describes it.
 func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) {
+	dir, err = filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
 	files, err := p.Files()
 	if err != nil {
 		return nil, err
+	}
+	for _, f := range files {
+		if err := safefile.Sweep(safefile.Resolve(f.in(dir))); err != nil {
+			return nil, err
+		}
 	}
 	old, err := Read(dir)
 	if err == nil && old.Name != "" && old.Name != p.Name {
@@ -220,10 +230,13 @@ func (e Existing) merge(p Plugin, files []File) (merged []File, err error) {
 		switch {
 		case e.Name == "":
 		case f.Path == plugins.ManifestPath:
+			f.merged, f.from = true, e.manifest
 			f.Data, err = e.mergeManifest(p.Version)
 		case f.Path == hooksPath:
+			f.merged, f.from = true, e.Hooks
 			f.Data, err = e.mergeHooks(p)
 		case f.Path == serverPath:
+			f.merged, f.from = true, e.Server
 			if f.Data, err = settings.AddServer(e.Server, server()); err != nil {
 				err = fmt.Errorf("%s:%w", filepath.Join(e.dir, serverPath), err)
 			}
@@ -292,8 +305,9 @@ func everyHook() []settings.Hook {
 
 // compare returns the files that must be written, and the paths of those that
 // replace an existing file.
-func compare(dir string, files []File) (outdated []File, replaced []string, err error) {
-	for _, f := range files {
+func compare(dir string, files []File) (outdated []*File, replaced []string, err error) {
+	for i := range files {
+		f := &files[i]
 		exists, same, err := f.compare(dir)
 		if err != nil {
 			return nil, nil, err
@@ -309,32 +323,48 @@ func compare(dir string, files []File) (outdated []File, replaced []string, err 
 	return outdated, replaced, nil
 }
 
-// compare reports whether the file exists, and whether it has the same content and
-// is executable as it should be.
-func (f File) compare(dir string) (exists, same bool, err error) {
-	path := filepath.Join(dir, filepath.FromSlash(f.Path))
-	info, err := os.Stat(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, false, nil
-	}
-	if err != nil {
+// in returns the file's path in the directory.
+func (f *File) in(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.Path)) }
+
+// compare reads the file, and reports whether it exists, and whether it has the same
+// content and is executable as it should be. It returns safefile.ErrChanged if the file
+// is not the one that was merged.
+func (f *File) compare(dir string) (exists, same bool, err error) {
+	path := f.in(dir)
+	_, err = os.Stat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return true, false, err
 	}
-	if f.Keep {
+	if err == nil && f.Keep {
 		return true, true, nil
 	}
-	data, err := safefile.ReadFile(path, int64(len(f.Data)), 0)
-	if errors.Is(err, safefile.ErrTooLarge) {
-		return true, false, nil
+	if f.edit, err = safefile.ReadEdit(safefile.Resolve(path), maxFile); err != nil {
+		return true, false, err
 	}
-	executable := (info.Mode()&0o111 != 0) == (f.Mode&0o111 != 0)
-	return true, executable && bytes.Equal(data, f.Data), err
+	if f.merged && !bytes.Equal(f.edit.Data, f.from) {
+		return true, false, fmt.Errorf("%s: %w", path, safefile.ErrChanged)
+	}
+	if f.edit.Data == nil {
+		return false, false, nil
+	}
+	executable := f.edit.Mode&0o111 != 0
+	return true, executable == (f.Mode&0o111 != 0) && bytes.Equal(f.edit.Data, f.Data), nil
 }
 
-func (f File) write(dir string) error {
-	path := filepath.Join(dir, filepath.FromSlash(f.Path))
-	if _, err := safefile.Mkdir(filepath.Dir(path)); err != nil {
-		return err
+// write replaces what compare has read. A symbolic link is replaced and not followed, unless
+// it is to a file that was merged: it may lead to a program that is in use elsewhere.
+func (f *File) write(dir string) error {
+	path := f.in(dir)
+	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 && !f.merged {
+		return safefile.Write(path, f.Data, renameio.WithPermissions(f.Mode))
 	}
-	return safefile.Write(path, f.Data, renameio.WithStaticPermissions(f.Mode))
+	switch executable := f.Mode&0o111 != 0; {
+	case f.edit.Data == nil:
+		f.edit.Mode = f.Mode
+	case executable:
+		f.edit.Mode |= f.edit.Mode & 0o444 >> 2
+	default:
+		f.edit.Mode &^= 0o111
+	}
+	return f.edit.Replace(f.Data, 0)
 }

@@ -24,10 +24,14 @@ var (
 const NoFollow = syscall.O_NOFOLLOW
 
 // Open opens a regular file with the flags of os.OpenFile; O_CREATE gives a new
-// file mode 0600 less the umask. It never blocks: it returns ErrNotRegular for a
-// FIFO or a device.
+// file mode 0600 less the umask. It never blocks for longer than a second: it returns
+// ErrNotRegular for a FIFO or a device.
 func Open(path string, flag int) (*os.File, error) {
+	var w leaseWait
 	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, 0o600)
+	for w.again(err) {
+		f, err = os.OpenFile(path, flag|syscall.O_NONBLOCK, 0o600)
+	}
 	if err != nil {
 		return nil, notRegular(path, err)
 	}

@@ -163,7 +163,7 @@ func (o OS) Rename(oldname, newname string) error {
 }
 
 func (o OS) RenameNew(oldname, newname string) error {
-	return o.both("rename", oldname, newname, renameNew)
+	return o.both("rename", oldname, newname, safefile.RenameNewAt)
 }
 
 // both makes a system call on two paths, again if a signal interrupts it.

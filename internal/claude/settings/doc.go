@@ -20,10 +20,12 @@
 //     removal.
 //   - Some: Add created the container, and Remove removes it when it is empty.
 //
-// A file that did not exist is recognised as a whole: it is exactly what Add
-// returns for no file. It ends in one newline plus one for each directory that was
-// created for it; Remove lets the caller remove those directories if they are
-// empty.
+// The object itself is a container too: if Add created it and it is empty again, the
+// file goes. A file that Add created ends in a newline; one that was blank, which the
+// client accepts, gets no newline, and Remove restores its white space. The value of the
+// first member of a created file has one space before it, plus one for each directory
+// that was created for the file; Remove lets the caller remove those directories if
+// they are empty.
 //
 // # Client facts
 //
@@ -39,6 +41,8 @@
 //   - 46: The model hears nothing of a hook that the client kills at its timeout.
 //   - 52: Project settings are read from the directory in which the client starts,
 //     not from its parents.
+//   - 97: The client accepts one byte order mark, an empty file, duplicate names and
+//     invalid UTF-8. With a comment or a trailing comma it drops the whole file.
 //   - 58: One mistake in the hooks can make the client drop the whole file,
 //     permissions included. Therefore a file of an unexpected shape is refused, not
 //     edited.
@@ -51,8 +55,7 @@
 //
 // # Limits
 //
-// Files with comments, duplicate names or an unexpected shape are refused. Mode and
-// symbolic links are kept; hard links, owner and extended attributes are not. The
-// client takes no lock on its settings and neither does this package: a change made
-// by another program between the last check and the rename is lost.
+// Files with comments, duplicate names or an unexpected shape are refused. How a file is
+// replaced, what it keeps, and what happens to a change that another program makes at
+// the same time, is told by safefile.Edit: the client takes no lock on its settings.
 package settings

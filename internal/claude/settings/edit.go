@@ -3,7 +3,6 @@ package settings
 import (
 	"bytes"
 	"slices"
-	"strings"
 )
 
 // Add returns settings that hold each of the hooks once and everything else
@@ -26,7 +25,7 @@ func Add(data []byte, hooks []Hook) ([]byte, error) {
 	if err != nil || rest != nil {
 		return out, err
 	}
-	return append(out, strings.Repeat("\n", CreatedDirs(data))...), nil
+	return withDirs(out, CreatedDirs(data)), nil
 }
 
 // Remove returns settings without the hooks, without the variable that Add set and
@@ -34,8 +33,8 @@ func Add(data []byte, hooks []Hook) ([]byte, error) {
 // its identifying arguments and its program: by name, by path or through a link. Errors
 // are those of Inspect.
 func Remove(data []byte, hooks []Hook) ([]byte, error) {
-	if data == nil {
-		return nil, nil
+	if blank(data) {
+		return data, nil
 	}
 	doc, err := parse(data)
 	if err != nil {
@@ -46,7 +45,6 @@ func Remove(data []byte, hooks []Hook) ([]byte, error) {
 	if err := doc.unset(hooks); err != nil {
 		return nil, err
 	}
-	removed := make([]Hook, 0, len(hooks))
 	// In reverse, so that the element that Add put first into a container, after the
 	// telling white space, is the last to be removed.
 	for _, h := range slices.Backward(hooks) {
@@ -55,51 +53,71 @@ func Remove(data []byte, hooks []Hook) ([]byte, error) {
 			return nil, err
 		}
 		for _, e := range slices.Backward(found) {
-			e.remove()
-			removed = append(removed, h.as(e))
+			doc.remove(e)
 		}
 	}
-	slices.Reverse(removed)
-	if createdByAdd(data, removed) {
-		return nil, nil
-	}
-	return doc.root.Pack(), nil
+	return doc.left(), nil
 }
 
-// CreatedDirs returns how many directories were created for a file that Add made
-// from nothing. For other files the result has no meaning.
+// left returns what remains of the file after Remove: nothing, or the blank text that was
+// there, if Add created the object. A file that was created ends in a newline, one that
+// was blank in a bracket.
+func (d *document) left() []byte {
+	if !d.emptied {
+		return d.pack()
+	}
+	before := append([]byte(d.mark), d.root.BeforeExtra...)
+	if len(before) == 0 && len(d.root.AfterExtra) > 0 {
+		return nil
+	}
+	return before
+}
+
+// CreatedDirs returns how many directories were created for a file that Add or AddServer
+// made from nothing. For other files the result has no meaning.
 func CreatedDirs(data []byte) int {
-	return max(0, len(data)-len(bytes.TrimRight(data, "\n"))-1)
-}
-
-// createdByAdd reports whether data is what Add returns for no file, apart from the
-// newlines that count directories.
-func createdByAdd(data []byte, hooks []Hook) bool {
-	if len(hooks) == 0 {
-		return false
+	doc, err := parse(data)
+	if err != nil || doc.top.len() == 0 {
+		return 0
 	}
-	whole, err := put(nil, hooks)
-	return err == nil && bytes.Equal(bytes.TrimRight(data, "\n"), bytes.TrimRight(whole, "\n"))
+	// Earlier versions counted in newlines at the end.
+	newlines := len(data) - len(bytes.TrimRight(data, "\n"))
+	return max(0, len(doc.top.Members[0].Value.BeforeExtra)-1, newlines-1)
 }
 
-// as returns the hook with the settings of the entry.
-func (h Hook) as(e entry) Hook {
-	h.Command, h.Matcher, h.Timeout, h.If, h.Flags = e.program, e.matcher, int(e.timeout), e.only, h.flagsOf(e.call)
-	return h
+// withDirs makes CreatedDirs return n for a file that Add or AddServer made from nothing:
+// by spaces before the value of its first member, which go with that.
+func withDirs(data []byte, n int) []byte {
+	if n == 0 {
+		return data
+	}
+	doc, err := parse(data)
+	if err != nil || doc.top.len() == 0 {
+		return data
+	}
+	doc.top.Members[0].Value.BeforeExtra = bytes.Repeat([]byte(" "), n+1)
+	return doc.pack()
 }
 
 // remove removes the entry, then every container that is empty without it and that
 // Add created.
-func (e entry) remove() {
+func (d *document) remove(e entry) {
 	e.place.list.drop(e.place.index)
 	if e.place.list.len() > 0 || !e.plain {
 		return
 	}
-	for _, p := range slices.Backward(e.path) {
+	d.dropPath(e.path)
+}
+
+// dropPath removes the last element of a path, then every container on it that is empty
+// without it and that Add created.
+func (d *document) dropPath(path []place) {
+	for i, p := range slices.Backward(path) {
 		before := *p.list.before(p.index)
 		p.list.drop(p.index)
 		if p.list.len() > 0 || len(before) == 0 {
 			return
 		}
+		d.emptied = i == 0
 	}
 }

@@ -23,8 +23,6 @@ var (
 )
 
 var (
-	// ErrChanged is returned by Replace when the file is no longer as it was read.
-	ErrChanged = errors.New("changed while it was being edited")
 	// ErrNotOnPath is returned by CheckName when PATH does not lead to this program.
 	ErrNotOnPath = errors.New("this program is not the " + Program + " on PATH")
 	// ErrTemporary is returned when go run built this program and will delete it.

@@ -1,14 +1,9 @@
 package settings
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
-	"strings"
-
-	"github.com/google/renameio/v2"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -21,6 +16,8 @@ type File struct {
 	Path   string // absolute, as the client names it
 	Target string // Path with every symbolic link resolved
 	Data   []byte // nil if there is no file
+
+	edit *safefile.Edit
 }
 
 // Read reads the settings file. A missing file, or a link to one, is not an error.
@@ -30,86 +27,33 @@ func Read(path string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	target := safefile.Resolve(path)
-	data, err := read(target)
+	edit, err := safefile.ReadEdit(safefile.Resolve(path), maxBytes)
 	if err != nil {
 		return nil, err
 	}
-	return &File{path, target, data}, nil
-}
-
-// read returns the content of a resolved path, nil if there is no file.
-func read(target string) ([]byte, error) {
-	data, err := safefile.ReadFile(target, maxBytes, safefile.NoFollow)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if edit.Data == nil {
+		edit.Mode = 0o644
 	}
-	return data, err
+	return &File{path, edit.Path, edit.Data, edit}, nil
 }
 
-// Replace makes data the content of the file, atomically and durably. The file
-// keeps its mode, and a symbolic link at Path stays. Nil removes the file and the
-// directories that were created for it. If data equals Data, nothing is written.
-// Replace returns ErrChanged if the file is no longer as it was read.
+// Replace makes data the content of the file, atomically and durably, by the rules of
+// safefile.Edit: it keeps its owner and permissions, no write of another program is
+// lost, and what a killed Replace left is removed. A symbolic link at Path stays. Nil
+// removes the file and the directories that were created for it. If data equals Data,
+// nothing is written. Replace returns safefile.ErrChanged if the file is no longer as it
+// was read, and the other errors of safefile.Edit.
 func (f *File) Replace(data []byte) error {
-	if same(data, f.Data) {
-		return nil
+	if f.Data == nil && data != nil {
+		data = withDirs(data, safefile.MissingDirs(f.Target))
 	}
-	now, err := read(f.Target)
-	if err != nil {
-		return err
-	}
-	if !same(now, f.Data) {
-		return fmt.Errorf("%s: %w", f.Path, ErrChanged)
-	}
-	if err := f.put(data); err != nil {
-		return fmt.Errorf("changing %s: %w", f.Path, err)
-	}
-	return nil
-}
-
-// same tells an empty file from no file.
-func same(a, b []byte) bool { return bytes.Equal(a, b) && (a == nil) == (b == nil) }
-
-func (f *File) put(data []byte) error {
-	switch {
-	case data == nil:
-		return f.remove()
-	case f.Data == nil:
-		return f.create(data)
-	}
-	return f.write(data)
-}
-
-func (f *File) write(data []byte) error {
-	return safefile.Write(f.Target, data, renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
-}
-
-// create appends one newline for each directory that it creates: see CreatedDirs.
-func (f *File) create(data []byte) error {
-	created, err := safefile.Mkdir(filepath.Dir(f.Target))
-	if err == nil {
-		err = f.write(append(bytes.Clone(data), strings.Repeat("\n", len(created))...))
-	}
-	if err != nil {
-		for _, dir := range created {
-			err = errors.Join(err, safefile.Rmdir(dir))
-		}
+	err := f.edit.Replace(data, CreatedDirs(f.Data))
+	if err != nil && !errors.Is(err, safefile.ErrChanged) {
+		err = fmt.Errorf("changing %s: %w", f.Path, err)
 	}
 	return err
 }
 
-// remove keeps directories that are not empty.
-func (f *File) remove() error {
-	if err := safefile.Remove(f.Target); err != nil {
-		return err
-	}
-	dir := filepath.Dir(f.Target)
-	for range CreatedDirs(f.Data) {
-		if safefile.Rmdir(dir) != nil {
-			break
-		}
-		dir = filepath.Dir(dir)
-	}
-	return nil
-}
+// Unguarded says after Replace why a write of another program at the same moment could
+// have been lost. It is nil if it could not.
+func (f *File) Unguarded() error { return f.edit.Unguarded }

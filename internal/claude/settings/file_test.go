@@ -159,15 +159,15 @@ func TestReplaceKeepsAConcurrentChange(t *testing.T) {
 	absent, err := settings.Read(path)
 	require.NoError(t, err)
 	write(t, path, `{"a": 1}`, 0o600)
-	assert.ErrorIs(t, absent.Replace([]byte("{}")), settings.ErrChanged)
+	assert.ErrorIs(t, absent.Replace([]byte("{}")), safefile.ErrChanged)
 
 	present, err := settings.Read(path)
 	require.NoError(t, err)
 	write(t, path, `{"a": 2}`, 0o600)
-	assert.ErrorIs(t, present.Replace([]byte("{}")), settings.ErrChanged)
-	assert.ErrorIs(t, present.Replace(nil), settings.ErrChanged)
+	assert.ErrorIs(t, present.Replace([]byte("{}")), safefile.ErrChanged)
+	assert.ErrorIs(t, present.Replace(nil), safefile.ErrChanged)
 	require.NoError(t, os.Remove(path))
-	assert.ErrorIs(t, present.Replace([]byte("{}")), settings.ErrChanged)
+	assert.ErrorIs(t, present.Replace([]byte("{}")), safefile.ErrChanged)
 }
 
 func TestOnlyRegularFilesAreRead(t *testing.T) {
@@ -197,7 +197,7 @@ func TestAnEmptyFileIsNotAMissingFile(t *testing.T) {
 	empty, err := settings.Read(path)
 	require.NoError(t, err)
 	assert.NotNil(t, empty.Data)
-	assert.ErrorIs(t, absent.Replace([]byte("{}")), settings.ErrChanged)
+	assert.ErrorIs(t, absent.Replace([]byte("{}")), safefile.ErrChanged)
 	require.NoError(t, empty.Replace(nil))
 	assert.NoFileExists(t, path)
 }
@@ -215,9 +215,7 @@ func TestACreatedFileIsReadableByAll(t *testing.T) {
 func TestAFailedWriteLeavesNoDirectory(t *testing.T) {
 	root := t.TempDir()
 	require.NoError(t, os.Mkdir(root+"/a", 0o755))
-	// A name that is allowed, and so long that no temporary file can be named after
-	// it.
-	f, err := settings.Read(root + "/a/b/" + strings.Repeat("s", 250))
+	f, err := settings.Read(root + "/a/b/" + strings.Repeat("s", 256))
 	require.NoError(t, err)
 	assert.ErrorIs(t, f.Replace([]byte("{}")), syscall.ENAMETOOLONG)
 	assert.NoDirExists(t, root+"/a/b")

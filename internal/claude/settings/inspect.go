@@ -24,7 +24,7 @@ type Report struct {
 // Inspect compares settings with the hooks that they should hold. data is nil if
 // there is no file. It returns ErrNotJSON, ErrDuplicate or ErrShape.
 func Inspect(data []byte, hooks []Hook) (Report, error) {
-	if data == nil {
+	if blank(data) {
 		return Report{State: Absent}, nil
 	}
 	doc, err := parse(data)
@@ -76,7 +76,7 @@ func (h Hook) name() string {
 // installing from another path keeps the user's flags. A hook that is missing gets those
 // of another event's that calls the same. Errors are those of Inspect.
 func Keep(data []byte, hooks []Hook) ([]Hook, error) {
-	if data == nil {
+	if blank(data) {
 		return hooks, nil
 	}
 	doc, err := parse(data)

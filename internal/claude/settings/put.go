@@ -1,13 +1,17 @@
 package settings
 
-import "github.com/tailscale/hujson"
+import (
+	"bytes"
+
+	"github.com/tailscale/hujson"
+)
 
 // put adds hooks, and the variable of WithTaskTools, to settings that hold none of
 // them.
 func put(data []byte, hooks []Hook) ([]byte, error) {
-	created := data == nil
+	created := blank(data)
 	if created {
-		data = []byte("{}\n")
+		data = begin(data)
 	}
 	doc, err := parse(data)
 	if err != nil {
@@ -22,7 +26,15 @@ func put(data []byte, hooks []Hook) ([]byte, error) {
 	if err := doc.set(l, created, hooks); err != nil {
 		return nil, err
 	}
-	return doc.root.Pack(), nil
+	return doc.pack(), nil
+}
+
+// begin returns an object to be filled, for a file that is missing or blank.
+func begin(data []byte) []byte {
+	if data == nil {
+		return []byte("{}\n")
+	}
+	return append(bytes.Clone(data), "{}"...)
 }
 
 // node is a container on the path to a new hook.

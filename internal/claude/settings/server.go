@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,13 +45,13 @@ func AddServer(data []byte, s Server) ([]byte, error) {
 	if err != nil || rest != nil {
 		return out, err
 	}
-	return append(out, strings.Repeat("\n", CreatedDirs(data))...), nil
+	return withDirs(out, CreatedDirs(data)), nil
 }
 
 func (s Server) put(data []byte) ([]byte, error) {
-	created := data == nil
+	created := blank(data)
 	if created {
-		data = []byte("{}\n")
+		data = begin(data)
 	}
 	doc, err := parse(data)
 	if err != nil {
@@ -78,7 +77,7 @@ func (s Server) put(data []byte) ([]byte, error) {
 		Name:  hujson.Value{BeforeExtra: before, Value: hujson.String(serverName)},
 		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value},
 	})
-	return doc.root.Pack(), nil
+	return doc.pack(), nil
 }
 
 // server returns the server in the form in which the client itself writes it, which the
@@ -99,8 +98,8 @@ func (l layout) server(s Server, indent string) (hujson.ValueTrimmed, error) {
 // RemoveServer returns the file without the server and without the containers that
 // AddServer created, nil if that leaves no file. Errors are those of Inspect.
 func RemoveServer(data []byte, s Server) ([]byte, error) {
-	if data == nil {
-		return nil, nil
+	if blank(data) {
+		return data, nil
 	}
 	doc, err := parse(data)
 	if err != nil {
@@ -110,23 +109,14 @@ func RemoveServer(data []byte, s Server) ([]byte, error) {
 	if err != nil || found == nil || !found.own {
 		return data, err
 	}
-	if whole, err := found.as(s).put(nil); err == nil && bytes.Equal(bytes.TrimRight(data, "\n"), bytes.TrimRight(whole, "\n")) {
-		return nil, nil
-	}
-	for _, p := range slices.Backward(found.path) {
-		before := *p.list.before(p.index)
-		p.list.drop(p.index)
-		if p.list.len() > 0 || len(before) == 0 {
-			break
-		}
-	}
-	return doc.root.Pack(), nil
+	doc.dropPath(found.path)
+	return doc.left(), nil
 }
 
 // InspectServer compares a file with the server that it should hold. data is nil if there
 // is no file. Errors are ErrForeign and those of Inspect.
 func InspectServer(data []byte, s Server) (Report, error) {
-	if data == nil {
+	if blank(data) {
 		return Report{State: Absent}, nil
 	}
 	doc, err := parse(data)
@@ -152,11 +142,6 @@ type foundServer struct {
 	call
 	own  bool
 	path []place
-}
-
-func (f *foundServer) as(s Server) Server {
-	s.Command, s.Args = f.program, f.args
-	return s
 }
 
 // server returns the server of our name, nil if there is none.

@@ -29,7 +29,8 @@ func settingsFile() *rapid.Generator[string] {
 		for _, name := range rapid.SliceOfNDistinct(names, 0, 3, rapid.ID).Draw(t, "names") {
 			members = append(members, g.member(name, g.value(2)))
 		}
-		return g.space() + g.wrap("{", rapid.Permutation(members).Draw(t, "order"), "}") + g.space()
+		mark := rapid.SampledFrom([]string{"", "\ufeff"}).Draw(t, "mark")
+		return mark + g.space() + g.wrap("{", rapid.Permutation(members).Draw(t, "order"), "}") + g.space()
 	})
 }
 

@@ -12,15 +12,31 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
+// bom is the byte order mark. The client accepts one at the beginning (fact 97).
+const bom = "\ufeff"
+
+// space is what JSON allows between values.
+const space = " \t\r\n"
+
+// blank reports whether there is no file, or nothing in it. The client takes both for
+// settings without any (fact 97).
+func blank(data []byte) bool {
+	return len(bytes.Trim(bytes.TrimPrefix(data, []byte(bom)), space)) == 0
+}
+
 // document is a settings file as a tree that keeps every byte.
 type document struct {
-	data []byte
+	mark string // the byte order mark, or nothing
+	data []byte // without it
 	root hujson.Value
 	top  object // the value of root
+
+	emptied bool // top, which Add created, has lost its last member
 }
 
 // parse parses settings. data must not change while the document is used.
 func parse(data []byte) (document, error) {
+	data, marked := bytes.CutPrefix(data, []byte(bom))
 	// hujson also accepts comments, trailing commas, duplicate names and any depth.
 	if err := checkSyntax(data); err != nil {
 		return document{}, err
@@ -30,13 +46,19 @@ func parse(data []byte) (document, error) {
 		return document{}, fmt.Errorf("1:1: %w: %w", ErrNotJSON, err)
 	}
 	d := document{data: data, root: root}
+	if marked {
+		d.mark = bom
+	}
 	d.top, err = d.object(root, "")
 	return d, err
 }
 
+// pack returns the text.
+func (d document) pack() []byte { return append([]byte(d.mark), d.root.Pack()...) }
+
 func checkSyntax(data []byte) error {
-	if len(bytes.TrimSpace(data)) == 0 {
-		return fmt.Errorf("1:1: %w: the file is empty", ErrNotJSON)
+	if len(data) > 1 && (data[0] == 0xff && data[1] == 0xfe || data[0] == 0xfe && data[1] == 0xff) {
+		return fmt.Errorf("1:1: %w: the file is UTF-16; save it as UTF-8", ErrNotJSON)
 	}
 	if n := validPrefix(data); n < len(data) {
 		return fmt.Errorf("%v: %w: invalid UTF-8", jsonx.PositionAt(data, n), ErrNotJSON)

@@ -52,7 +52,7 @@ type Setting struct {
 // Variable returns how settings set TaskTools. data is nil if there is no file.
 // Errors are those of Inspect.
 func Variable(data []byte, hooks []Hook) (Setting, error) {
-	if data == nil {
+	if blank(data) {
 		return Setting{}, nil
 	}
 	doc, err := parse(data)
@@ -100,7 +100,7 @@ func (d document) marked(hooks []Hook) (bool, error) {
 			return false, err
 		}
 		for _, e := range found {
-			if h.as(e).setsTaskTools() {
+			if slices.ContainsFunc(h.flagsOf(e.call), isMark) {
 				return true, nil
 			}
 		}
@@ -110,19 +110,14 @@ func (d document) marked(hooks []Hook) (bool, error) {
 
 // unset removes TaskTools if Add set it, and "env" if that is empty then and Add
 // created it.
-func (d document) unset(hooks []Hook) error {
+func (d *document) unset(hooks []Hook) error {
 	s, err := d.variable(hooks)
 	if err != nil || !s.Ours {
 		return err
 	}
 	i := d.top.index("env")
 	env := asList(d.top.Members[i].Value.Value).(object)
-	j := env.index(TaskTools)
-	created := len(*env.before(j)) > 0
-	env.drop(j)
-	if created && env.len() == 0 {
-		d.top.drop(i)
-	}
+	d.dropPath([]place{{d.top, i}, {env, env.index(TaskTools)}})
 	return nil
 }
 

@@ -1,0 +1,328 @@
+package safefile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+var (
+	// ErrChanged is returned by Replace when the file is no longer as it was read.
+	ErrChanged = errors.New("changed while it was being edited")
+	// ErrOwnership is returned by Replace when the new file could not have the owner,
+	// the group, the mode or the access control list of the old one.
+	ErrOwnership = errors.New("would not keep its owner and permissions")
+	// ErrKept is returned by Replace when two programs wrote the file at the same time
+	// and one version had to be put aside. The error names it.
+	ErrKept = errors.New("written by two other programs at once")
+	// ErrBusy is returned by Replace when another process of this program, or one that
+	// locks the directory, did not end its edit in time.
+	ErrBusy = errors.New("locked by another process")
+)
+
+// Edit is a file as it was read, so that it can be replaced if it is still the same.
+// An Edit is not safe for concurrent use.
+type Edit struct {
+	Path string
+	Data []byte // nil if there is no file
+	// Mode has the permissions that Replace gives the file: those that it has, which the
+	// caller may change, or, if there is no file, 0666. The umask applies to a new file.
+	Mode fs.FileMode
+	// Unguarded says after Replace why a write of another program at the same moment
+	// could have been lost. It is nil if it could not.
+	Unguarded error
+
+	stat unix.Stat_t // of the file, if there is one
+}
+
+// ReadEdit reads the file of an absolute path in which no symbolic link is left, as
+// Resolve returns it. A missing file is not an error. It returns ErrNotRegular,
+// ErrTooLarge or the system's error.
+func ReadEdit(path string, max int64) (*Edit, error) {
+	e := &Edit{Path: path, Mode: 0o666}
+	f, err := Open(path, os.O_RDONLY|NoFollow)
+	if errors.Is(err, fs.ErrNotExist) {
+		return e, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if err := unix.Fstat(int(f.Fd()), &e.stat); err != nil {
+		return nil, &fs.PathError{Op: "stat", Path: path, Err: err}
+	}
+	e.Mode = fs.FileMode(e.stat.Mode & 0o777)
+	e.Data, err = ReadAll(f, max)
+	return e, err
+}
+
+// Replace makes data the content of the file, atomically and durably, and creates the
+// directories that are missing. Nil removes the file, and with it as many of the
+// directories above it as emptied says, innermost first, until one is not empty.
+//
+// The file keeps its owner, group, permissions and extended attributes; hard links to it
+// keep the old content. No write of another program is lost: the two files are
+// exchanged, and if what comes back is not the file that was read they are exchanged
+// again, and Replace returns ErrChanged. Unguarded says where that cannot be done.
+//
+// What an earlier process left when it was killed is removed first, also if data equals
+// Data and nothing is written. Other errors are ErrOwnership, ErrKept, ErrBusy and the
+// system's.
+func (e *Edit) Replace(data []byte, emptied int) error {
+	if err := Sweep(e.Path); err != nil {
+		return err
+	}
+	var err error
+	switch same := bytes.Equal(data, e.Data) && (data == nil) == (e.Data == nil); {
+	case same && (data == nil || e.Mode == fs.FileMode(e.stat.Mode&0o777)):
+		return nil
+	case e.Data == nil:
+		err = e.create(data)
+	case data == nil:
+		err = e.remove(emptied)
+	default:
+		err = e.replace(data)
+	}
+	if errors.Is(err, ErrChanged) {
+		return fmt.Errorf("%s: %w", e.Path, ErrChanged)
+	}
+	return err
+}
+
+// replace exchanges a file that exists with one that has the new content.
+func (e *Edit) replace(data []byte) error {
+	w, err := openWork(e.Path, 0)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	old, err := e.unchanged(w.dir.fd, w.dir.base)
+	if err != nil {
+		return err
+	}
+	defer old.close()
+	f, err := w.stage(data, e.Mode, old.f)
+	if err != nil {
+		return err
+	}
+	defer f.Close() // and with it ends the lease
+	slot := slotName(e.Data, data)
+	if err := unix.Renameat(w.fd, newName, w.fd, slot); err != nil {
+		return pathError("rename", e.Path, err)
+	}
+	if err := old.still(e); err != nil {
+		return err
+	}
+	// An exchange that has to be taken back would show other programs for a moment a
+	// file without the newest change. Where there are leases, they wait for that moment.
+	leaseAlone(int(f.Fd()))
+	if !old.isAt(w.dir.fd, w.dir.base) {
+		return ErrChanged
+	}
+	switch err := exchange(w.fd, slot, w.dir.fd, w.dir.base); {
+	case errors.Is(err, errors.ErrUnsupported):
+		e.Unguarded = fmt.Errorf("the file system of %s cannot exchange two files", e.Path)
+		if err := unix.Renameat(w.fd, slot, w.dir.fd, w.dir.base); err != nil {
+			return pathError("rename", e.Path, err)
+		}
+		return w.dir.sync()
+	case errors.Is(err, unix.ENOENT):
+		return ErrChanged
+	case err != nil:
+		return pathError("exchange", e.Path, err)
+	}
+	if !old.isAt(w.fd, slot) {
+		return w.takeBack(slot, f, data)
+	}
+	endLease(int(f.Fd()))
+	if err := errors.Join(w.dir.sync(), w.sync()); err != nil {
+		return err
+	}
+	// Once more, for a program that had opened the file and was about to write.
+	if old.still(e) != nil {
+		return w.takeBack(slot, f, data)
+	}
+	return w.unlink(slot)
+}
+
+// exchange is replaced in tests of file systems that cannot.
+var exchange = exchangeAt
+
+// takeBack takes back an exchange that took another program's version away. f is the
+// file with ours, data.
+func (w *work) takeBack(slot string, f *os.File, data []byte) error {
+	ours := &original{f: f}
+	err := w.exchangeBack(slot, func() bool {
+		now := make([]byte, len(data)+1)
+		n, _ := f.ReadAt(now, 0)
+		return ours.isAt(w.fd, slot) && bytes.Equal(now[:n], data)
+	})
+	// A program that waits for our file will read that, although it has lost its name.
+	if current, err := OpenFileAt(w.dir.fd, w.dir.base, w.dir.path, os.O_RDONLY|NoFollow); err == nil {
+		defer current.Close()
+		if now, err := ReadAll(current, maxCompared); err == nil && !ours.isAt(w.dir.fd, w.dir.base) {
+			_, _ = f.WriteAt(now, 0)
+			_ = f.Truncate(int64(len(now)))
+		}
+	}
+	return err
+}
+
+// exchangeBack exchanges again. isOurs says then whether the slot holds our version.
+func (w *work) exchangeBack(slot string, isOurs func() bool) error {
+	if err := exchange(w.fd, slot, w.dir.fd, w.dir.base); err != nil {
+		return w.keep(slot, err)
+	}
+	if isOurs() {
+		return errors.Join(ErrChanged, w.unlink(slot), w.dir.sync())
+	}
+	// A second program has replaced ours meanwhile. Its version is the newest.
+	if err := exchange(w.fd, slot, w.dir.fd, w.dir.base); err != nil {
+		return w.keep(slot, err)
+	}
+	return w.keep(slot, nil)
+}
+
+// remove removes the file, and as many directories above it as emptied says. The work
+// directory is above them all, or as far up as this user may write.
+func (e *Edit) remove(emptied int) error {
+	for up := min(emptied, strings.Count(filepath.Dir(e.Path), "/")); ; up-- {
+		err := e.removeFrom(up)
+		far := errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.EXDEV)
+		if up == 0 || !far {
+			return err
+		}
+	}
+}
+
+// removeFrom moves the file into the work directory, looks at it there, and removes it.
+func (e *Edit) removeFrom(emptied int) error {
+	w, err := openWork(e.Path, emptied)
+	if err != nil {
+		return err
+	}
+	defer w.close()
+	dir, err := openDir(e.Path)
+	if err != nil {
+		return err
+	}
+	defer dir.close()
+	old, err := e.unchanged(dir.fd, dir.base)
+	if err != nil {
+		return err
+	}
+	defer old.close()
+	slot := slotName(e.Data, nil)
+	if !old.isAt(dir.fd, dir.base) {
+		return ErrChanged
+	}
+	if err := unix.Renameat(dir.fd, dir.base, w.fd, slot); errors.Is(err, unix.ENOENT) {
+		return ErrChanged
+	} else if err != nil {
+		return pathError("remove", e.Path, err)
+	}
+	if err := errors.Join(dir.sync(), w.sync()); err != nil {
+		return err
+	}
+	if !old.isAt(w.fd, slot) || old.still(e) != nil {
+		if err := moveNew(w.fd, slot, dir.fd, dir.base); err != nil {
+			return w.keep(slot, err)
+		}
+		return errors.Join(ErrChanged, dir.sync())
+	}
+	removeEmptied(e.Path, emptied)
+	return w.unlink(slot)
+}
+
+// removeEmptied removes directories above a path until one is not empty.
+func removeEmptied(path string, n int) {
+	for range n {
+		path = filepath.Dir(path)
+		if Rmdir(path) != nil {
+			return
+		}
+	}
+}
+
+// original is the file that was read, open. On Linux a lease keeps others from opening
+// it for writing as long as it is held.
+type original struct {
+	f      *os.File
+	leased bool
+}
+
+// patience is how long an edit waits for another program that has the file open for
+// writing, or for the lock of the directory.
+const patience = 10 * time.Second
+
+// unchanged opens the file that was read, or returns ErrChanged.
+func (e *Edit) unchanged(dirfd int, base string) (*original, error) {
+	fd, err := OpenAt(dirfd, base, os.O_RDONLY|NoFollow, 0)
+	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP) {
+		return nil, ErrChanged
+	}
+	if err != nil {
+		return nil, pathError("open", e.Path, err)
+	}
+	o := &original{f: os.NewFile(uintptr(fd), e.Path)}
+	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+		o.leased, err = lease(fd)
+		if !errors.Is(err, unix.EAGAIN) || time.Now().After(end) {
+			break
+		}
+	}
+	if errors.Is(err, unix.EAGAIN) {
+		err = fmt.Errorf("%s: %w: another program has had the file open for writing for %v", e.Path, ErrBusy, patience)
+	} else {
+		err = o.still(e)
+	}
+	if err != nil {
+		o.close()
+		return nil, err
+	}
+	return o, nil
+}
+
+// close ends the lease.
+func (o *original) close() { o.f.Close() }
+
+// still returns ErrChanged unless the file has the content, the owner and the
+// permissions of the one that was read, and nobody waits to write to it.
+func (o *original) still(e *Edit) error {
+	var now unix.Stat_t
+	if err := unix.Fstat(int(o.f.Fd()), &now); err != nil {
+		return pathError("stat", e.Path, err)
+	}
+	if now.Mode != e.stat.Mode || now.Uid != e.stat.Uid || now.Gid != e.stat.Gid || now.Size != int64(len(e.Data)) {
+		return ErrChanged
+	}
+	data := make([]byte, len(e.Data)+1)
+	n, _ := o.f.ReadAt(data, 0)
+	if !bytes.Equal(data[:n], e.Data) || o.leased && !leaseHolds(int(o.f.Fd())) {
+		return ErrChanged
+	}
+	return nil
+}
+
+// isAt reports whether the name is the file's.
+func (o *original) isAt(dirfd int, name string) bool {
+	var file, at unix.Stat_t
+	return unix.Fstat(int(o.f.Fd()), &file) == nil &&
+		unix.Fstatat(dirfd, name, &at, unix.AT_SYMLINK_NOFOLLOW) == nil &&
+		file.Dev == at.Dev && file.Ino == at.Ino
+}
+
+func pathError(op, path string, err error) error {
+	if errno := syscall.Errno(0); errors.As(err, &errno) && err == error(errno) {
+		return &fs.PathError{Op: op, Path: path, Err: err}
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package safefile
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// accessACL is the attribute in which Linux keeps an access control list.
+const accessACL = "system.posix_acl_access"
+
+// acl returns a list that lets one more user read and write.
+func acl(user uint32) []byte {
+	entry := func(tag, perm uint16, id uint32) []byte {
+		b := binary.LittleEndian.AppendUint16(nil, tag)
+		return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint16(b, perm), id)
+	}
+	const none = ^uint32(0)
+	return bytes.Join([][]byte{{2, 0, 0, 0}, entry(1, 6, none), entry(2, 6, user), entry(4, 0, none), entry(16, 6, none), entry(32, 0, none)}, nil)
+}
+
+func TestRootKeepsAnothersOwnership(t *testing.T) {
+	asRoot(t)
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	require.NoError(t, os.Chown(path, 12345, 23456))
+	require.NoError(t, os.Chmod(path, 0o640|fs.ModeSticky))
+	require.NoError(t, unix.Setxattr(path, "user.note", []byte("mine"), 0))
+	withACL := unix.Setxattr(path, accessACL, acl(34567), 0) == nil
+	if !withACL {
+		t.Log("this file system has no access control lists")
+	}
+	before, err := os.Stat(path)
+	require.NoError(t, err)
+	require.NoError(t, edit(t, path, to("new")))
+
+	after, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, before.Mode(), after.Mode())
+	st := after.Sys().(*syscall.Stat_t)
+	require.Equal(t, [2]uint32{12345, 23456}, [2]uint32{st.Uid, st.Gid})
+	requireAttribute(t, path, "user.note", []byte("mine"))
+	if withACL {
+		requireAttribute(t, path, accessACL, acl(34567))
+	}
+}
+
+func requireAttribute(t *testing.T, path, name string, want []byte) {
+	t.Helper()
+	buf := make([]byte, 200)
+	n, err := unix.Getxattr(path, name, buf)
+	require.NoError(t, err)
+	require.Equal(t, want, buf[:n])
+}
+
+// A new file in a directory with a default list would get that list.
+func TestAnInheritedListIsNotAdded(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "f")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	if err := unix.Setxattr(dir, "system.posix_acl_default", acl(34567), 0); err != nil {
+		t.Skipf("skipped: this file system has no access control lists: %v", err)
+	}
+	require.NoError(t, edit(t, path, to("new")))
+	_, err := unix.Getxattr(path, accessACL, nil)
+	require.Error(t, err)
+	requireFile(t, path, "new", 0o600)
+}
+
+// openToAll lets other users reach and write the directory.
+func openToAll(t *testing.T, dir string) {
+	t.Helper()
+	asRoot(t)
+	require.NoError(t, os.Chmod(dir, 0o777))
+	for d := dir; d != "/"; d = filepath.Dir(d) {
+		info, err := os.Stat(d)
+		require.NoError(t, err)
+		require.NoError(t, os.Chmod(d, info.Mode().Perm()|0o111|info.Mode()&fs.ModeSticky))
+	}
+}
+
+// become makes the calling thread's file system accesses another user's.
+func become(t *testing.T, uid int) {
+	t.Helper()
+	runtime.LockOSThread()
+	require.NoError(t, unix.Setfsgid(uid))
+	require.NoError(t, unix.Setfsuid(uid))
+	t.Cleanup(func() {
+		_ = unix.Setfsuid(0)
+		_ = unix.Setfsgid(0)
+		runtime.UnlockOSThread()
+	})
+}
+
+func TestAFileThatWouldChangeHandsIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	openToAll(t, dir)
+	path := filepath.Join(dir, "f")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o644))
+	require.NoError(t, os.Chown(path, 12345, 12345))
+	become(t, 23456)
+	err := edit(t, path, to("new"))
+	require.ErrorIs(t, err, ErrOwnership)
+	require.ErrorContains(t, err, path+": would not keep its owner and permissions: it belongs to user 12345 and group 12345")
+	requireFile(t, path, "old", 0o644)
+	requireOnly(t, dir, "f")
+}
+
+// A directory above the file can be another user's, who has not created it for us.
+func TestRemoveWorksBelowADirectoryOfAnother(t *testing.T) {
+	root := t.TempDir()
+	openToAll(t, root)
+	dir := filepath.Join(root, "d")
+	require.NoError(t, os.Mkdir(dir, 0o777))
+	require.NoError(t, os.Chmod(dir, 0o777))
+	require.NoError(t, os.Chmod(root, 0o755))
+	become(t, 23456)
+	path := filepath.Join(dir, "f")
+	require.NoError(t, edit(t, path, to("x")))
+	e, err := ReadEdit(path, 100)
+	require.NoError(t, err)
+	require.NoError(t, e.Replace(nil, 7))
+	requireOnly(t, dir)
+}
+
+func TestSweepFollowsNoLink(t *testing.T) {
+	dir := t.TempDir()
+	work := filepath.Join(dir, workPrefix+"f")
+	require.NoError(t, os.Mkdir(work, 0o755))
+	victim := filepath.Join(t.TempDir(), "victim")
+	require.NoError(t, os.WriteFile(victim, []byte("keep"), 0o600))
+	require.NoError(t, os.Symlink(filepath.Dir(victim), filepath.Join(work, newName)))
+	require.NoError(t, Sweep(filepath.Join(dir, "f")))
+	requireContent(t, victim, "keep")
+	require.NoDirExists(t, work)
+}

@@ -1,0 +1,340 @@
+package safefile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// edit reads the file and replaces it by what change makes of it.
+func edit(t *testing.T, path string, change func(old []byte) []byte) error {
+	t.Helper()
+	e, err := ReadEdit(path, 1<<20)
+	require.NoError(t, err)
+	return e.Replace(change(e.Data), 0)
+}
+
+func to(text string) func([]byte) []byte { return func([]byte) []byte { return []byte(text) } }
+
+// requireOnly fails unless the directory holds these names and nothing else.
+func requireOnly(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	var are []string
+	for _, e := range entries {
+		are = append(are, e.Name())
+	}
+	require.Equal(t, names, are)
+}
+
+// asRoot skips a test that needs files of several users.
+func asRoot(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("skipped: only root can give a file away")
+	}
+}
+
+// A neighbour changes the file as fast as it can while edits are made, by each of the
+// two ways in which programs write: a new file renamed into place, and the same file
+// written over. It reads, adds its mark, and writes.
+func TestNoWriteOfANeighbourIsLost(t *testing.T) {
+	for name, put := range map[string]func(path string, data []byte) error{
+		"renamed":      renamed,
+		"written over": func(path string, data []byte) error { return os.WriteFile(path, data, 0o644) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "written over" && runtime.GOOS != "linux" {
+				t.Skip("skipped: only Linux has leases, which keep a program from writing to a file that is being replaced")
+			}
+			path := filepath.Join(t.TempDir(), "settings.json")
+			require.NoError(t, os.WriteFile(path, []byte("\n"), 0o644))
+			const marks = 150
+			done := make(chan error, 1)
+			go func() { done <- mark(path, marks, put) }()
+			edited, refused := 0, 0
+			for {
+				switch err := edit(t, path, func(old []byte) []byte {
+					_, rest, _ := bytes.Cut(old, []byte("\n"))
+					return fmt.Appendf(nil, "edit %d\n%s", edited, rest)
+				}); {
+				case errors.Is(err, ErrChanged):
+					refused++
+				case err != nil && !errors.Is(err, ErrKept):
+					require.NoError(t, err)
+				default:
+					edited++
+				}
+				select {
+				case err := <-done:
+					require.NoError(t, err)
+					requireMarks(t, path, marks)
+					require.NotZero(t, edited)
+					t.Logf("%d edits were made and %d refused", edited, refused)
+					return
+				default:
+				}
+			}
+		})
+	}
+}
+
+// renamed writes as careful programs do.
+func renamed(path string, data []byte) error {
+	if err := os.WriteFile(path+".tmp", data, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(path+".tmp", path)
+}
+
+// mark adds lines to the file, one at a time.
+func mark(path string, n int, put func(string, []byte) error) error {
+	for i := range n {
+		data, err := os.ReadFile(path)
+		if err == nil {
+			err = put(path, fmt.Appendf(data, "mark %d\n", i))
+		}
+		if err != nil {
+			return err
+		}
+		time.Sleep(100 * time.Microsecond) // for edits to have a chance
+	}
+	return nil
+}
+
+// requireMarks fails unless every mark is in the file or in one that was put aside.
+func requireMarks(t *testing.T, path string, n int) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	kept, err := filepath.Glob(filepath.Join(filepath.Dir(path), workPrefix+"*", "*"+keptSuffix))
+	require.NoError(t, err)
+	for _, k := range kept {
+		t.Logf("%s was put aside", k)
+		more, err := os.ReadFile(k)
+		require.NoError(t, err)
+		data = append(data, more...)
+	}
+	var lost []int
+	for i := range n {
+		if !bytes.Contains(data, fmt.Appendf(nil, "mark %d\n", i)) {
+			lost = append(lost, i)
+		}
+	}
+	require.Empty(t, lost, "these writes are lost")
+}
+
+func TestReplaceWaitsForAWriterAndRefuses(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("skipped: only Linux has leases")
+	}
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	e, err := ReadEdit(path, 100)
+	require.NoError(t, err)
+	writer, err := os.OpenFile(path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() { done <- e.Replace([]byte("new"), 0) }()
+	_, err = writer.WriteString("OLD")
+	require.NoError(t, err)
+	require.NoError(t, writer.Close())
+	require.ErrorIs(t, <-done, ErrChanged)
+	requireFile(t, path, "OLD", 0o600)
+}
+
+// Between the last look and the exchange another program has replaced the file.
+func TestWhatComesBackIsLookedAt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o640))
+	defer func() { exchange = exchangeAt }()
+	for name, c := range map[string]struct {
+		before, after func() // the first exchange
+		is            error
+		file, kept    string
+	}{
+		"replaced": {func() { renamed(path, []byte("theirs")) }, func() {
+			if runtime.GOOS == "linux" {
+				_, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+				assert.ErrorIs(t, err, unix.EWOULDBLOCK, "nobody reads what is taken back")
+			}
+		}, ErrChanged, "theirs", ""},
+		"replaced by a link": {func() { os.Remove(path); os.Symlink("x", path) }, func() {}, ErrChanged, "-> x", ""},
+		"removed":            {func() { os.Remove(path) }, func() {}, ErrChanged, "none", ""},
+		"replaced twice": {func() { renamed(path, []byte("theirs")) }, func() { renamed(path, []byte("newest")) },
+			ErrKept, "newest", "theirs"},
+		"written over": {func() {
+			f, err := os.OpenFile(path, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+			if runtime.GOOS == "linux" {
+				assert.ErrorIs(t, err, unix.EWOULDBLOCK, "the lease holds")
+				return
+			}
+			f.Close()
+		}, func() {}, nil, "new", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, os.RemoveAll(path))
+			require.NoError(t, os.WriteFile(path, []byte("old"), 0o640))
+			calls := 0
+			exchange = func(oldfd int, oldname string, newfd int, newname string) error {
+				calls++
+				if calls > 1 {
+					return exchangeAt(oldfd, oldname, newfd, newname)
+				}
+				c.before()
+				defer c.after()
+				return exchangeAt(oldfd, oldname, newfd, newname)
+			}
+			err := edit(t, path, to("new"))
+			if c.is == nil && name == "written over" && runtime.GOOS == "linux" {
+				c.is, c.file = ErrChanged, "old" // the opener waited, so it would have written to the old file
+			}
+			require.ErrorIs(t, err, c.is)
+			requireContent(t, path, c.file)
+			if c.kept == "" {
+				entries, err := os.ReadDir(filepath.Dir(path))
+				require.NoError(t, err)
+				require.LessOrEqual(t, len(entries), 1, "nothing is left")
+				return
+			}
+			kept := filepath.Join(filepath.Dir(path), workPrefix+"f", "f"+keptSuffix)
+			require.ErrorContains(t, err, kept)
+			requireContent(t, kept, c.kept)
+			require.ErrorIs(t, edit(t, path, to("new")), ErrKept, "until somebody has looked at it")
+			require.NoError(t, os.RemoveAll(filepath.Dir(kept)))
+		})
+	}
+}
+
+func requireContent(t *testing.T, path, want string) {
+	t.Helper()
+	got := "none"
+	if link, err := os.Readlink(path); err == nil {
+		got = "-> " + link
+	} else if data, err := os.ReadFile(path); err == nil {
+		got = string(data)
+	}
+	require.Equal(t, want, got)
+}
+
+func TestWithoutExchangeTheEditSaysSo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o640))
+	exchange = func(int, string, int, string) error { return errors.ErrUnsupported }
+	defer func() { exchange = exchangeAt }()
+	e, err := ReadEdit(path, 100)
+	require.NoError(t, err)
+	require.NoError(t, e.Replace([]byte("new"), 0))
+	require.EqualError(t, e.Unguarded, "the file system of "+path+" cannot exchange two files")
+	requireFile(t, path, "new", 0o640)
+	requireOnly(t, filepath.Dir(path), "f")
+}
+
+func TestADirectoryAppearsWithItsFile(t *testing.T) {
+	root := t.TempDir()
+	path := filepath.Join(root, "a", "b", "f")
+	require.NoError(t, edit(t, path, to("new")))
+	requireFile(t, path, "new", 0o666&^umask())
+	info, err := os.Stat(filepath.Join(root, "a"))
+	require.NoError(t, err)
+	require.Equal(t, 0o777&^umask(), info.Mode().Perm())
+	requireOnly(t, root, "a")
+	requireOnly(t, filepath.Join(root, "a"), "b")
+
+	e, err := ReadEdit(path, 100)
+	require.NoError(t, err)
+	require.NoError(t, e.Replace(nil, 2))
+	requireOnly(t, root)
+}
+
+func umask() fs.FileMode {
+	mask := syscall.Umask(0)
+	syscall.Umask(mask)
+	return fs.FileMode(mask)
+}
+
+func TestCreateDoesNotReplaceANewerFile(t *testing.T) {
+	for _, path := range []string{"f", "a/f"} {
+		path := filepath.Join(t.TempDir(), path)
+		e, err := ReadEdit(path, 100)
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte("theirs"), 0o644))
+		require.ErrorIs(t, e.Replace([]byte("ours"), 0), ErrChanged)
+		requireContent(t, path, "theirs")
+		requireOnly(t, filepath.Dir(path), "f")
+	}
+}
+
+// What a killed edit leaves is in a work directory with one of these.
+func TestTheNextEditEndsAKilledOne(t *testing.T) {
+	slot := func(old, data string) string { return slotName([]byte(old), []byte(data)) }
+	for name, c := range map[string]struct {
+		left, content string
+		file, want    string
+		is            error
+	}{
+		"half written":                {newName, "ne", "old", "old", nil},
+		"not yet exchanged":           {slot("old", "new"), "new", "old", "old", nil},
+		"exchanged":                   {slot("old", "new"), "old", "new", "new", nil},
+		"another's version taken":     {slot("old", "new"), "theirs", "new", "theirs", nil},
+		"another's version, replaced": {slot("old", "new"), "theirs", "newest", "newest", ErrKept},
+		"removed":                     {slotName([]byte("old"), nil), "old", "none", "none", nil},
+		"another's version removed":   {slotName([]byte("old"), nil), "theirs", "none", "theirs", nil},
+		"another's version removed, and a newer one": {slotName([]byte("old"), nil), "theirs", "newest", "newest", ErrKept},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			path, work := filepath.Join(dir, "f"), filepath.Join(dir, workPrefix+"f")
+			require.NoError(t, os.Mkdir(work, 0o700))
+			require.NoError(t, os.WriteFile(filepath.Join(work, c.left), []byte(c.content), 0o600))
+			if c.file != "none" {
+				require.NoError(t, os.WriteFile(path, []byte(c.file), 0o600))
+			}
+			err := Sweep(path)
+			requireContent(t, path, c.want)
+			if c.is != nil {
+				require.ErrorIs(t, err, c.is)
+				requireContent(t, filepath.Join(work, "f"+keptSuffix), "theirs")
+				return
+			}
+			require.NoError(t, err)
+			require.NoDirExists(t, work)
+		})
+	}
+}
+
+func TestAnEditWaitsForAnother(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte("0"), 0o600))
+	other, err := openWork(path, 0)
+	require.NoError(t, err)
+	e, err := ReadEdit(path, 100)
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() { done <- e.Replace([]byte("1"), 0) }()
+	other.close()
+	require.NoError(t, <-done)
+	requireContent(t, path, "1")
+}
+
+func TestALongNameIsEdited(t *testing.T) {
+	path := filepath.Join(t.TempDir(), strings.Repeat("n", 255))
+	require.NoError(t, edit(t, path, to("1")))
+	require.NoError(t, edit(t, path, to("2")))
+	requireContent(t, path, "2")
+	requireOnly(t, filepath.Dir(path), filepath.Base(path))
+}

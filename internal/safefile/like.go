@@ -1,0 +1,127 @@
+package safefile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// createLike creates a file that has the owner, the group and the extended attributes of
+// like, access control lists among them, and the permissions of mode. Nobody else can
+// read it before it has them.
+func createLike(dirfd int, name, path string, mode fs.FileMode, like *os.File) (*os.File, error) {
+	fd, err := cloneAt(like, dirfd, name)
+	if err != nil {
+		fd, err = OpenAt(dirfd, name, os.O_RDWR|os.O_CREATE|os.O_EXCL|NoFollow, 0o600)
+	}
+	if err != nil {
+		return nil, pathError("create", path, err)
+	}
+	f := os.NewFile(uintptr(fd), path)
+	if err := keepAttributes(f, like, mode); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("%s: %w: %w", like.Name(), ErrOwnership, err)
+	}
+	return f, nil
+}
+
+func keepAttributes(f, like *os.File, mode fs.FileMode) error {
+	fd := int(f.Fd())
+	var want, have unix.Stat_t
+	if err := errors.Join(unix.Fstat(int(like.Fd()), &want), unix.Fstat(fd, &have)); err != nil {
+		return err
+	}
+	if want.Uid != have.Uid || want.Gid != have.Gid {
+		if err := unix.Fchown(fd, int(want.Uid), int(want.Gid)); err != nil {
+			return fmt.Errorf("it belongs to user %d and group %d, and this is user %d: %w", want.Uid, want.Gid, os.Geteuid(), err)
+		}
+	}
+	if err := copyAttributes(fd, int(like.Fd())); err != nil {
+		return err
+	}
+	bits := uint32(want.Mode)&0o7000 | uint32(mode.Perm())
+	if err := unix.Fstat(fd, &have); err != nil {
+		return err
+	}
+	if uint32(have.Mode)&0o7777 != bits {
+		return unix.Fchmod(fd, bits)
+	}
+	return nil
+}
+
+// copyAttributes gives fd the extended attributes of like. A file system without any has
+// none to copy.
+func copyAttributes(fd, like int) error {
+	want, err := attributes(like)
+	if err != nil {
+		return err
+	}
+	have, err := attributes(fd)
+	if err != nil {
+		return err
+	}
+	for name := range have {
+		if _, ok := want[name]; !ok {
+			if err := unix.Fremovexattr(fd, name); err != nil {
+				return fmt.Errorf("removing the attribute %s: %w", name, err)
+			}
+		}
+	}
+	for name, value := range want {
+		if bytes.Equal(have[name], value) {
+			continue
+		}
+		if err := unix.Fsetxattr(fd, name, value, 0); err != nil {
+			return fmt.Errorf("setting the attribute %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// ofTheSystem are attributes that the kernel makes for a content or a program, and that
+// no other file can have.
+var ofTheSystem = []string{"security.ima", "security.evm", "com.apple.provenance"}
+
+func attributes(fd int) (map[string][]byte, error) {
+	list, err := readAttribute(func(buf []byte) (int, error) { return unix.Flistxattr(fd, buf) })
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	all := map[string][]byte{}
+	for name := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
+		if name == "" || slices.Contains(ofTheSystem, name) {
+			continue
+		}
+		value, err := readAttribute(func(buf []byte) (int, error) { return unix.Fgetxattr(fd, name, buf) })
+		if err != nil {
+			return nil, fmt.Errorf("reading the attribute %s: %w", name, err)
+		}
+		all[name] = value
+	}
+	return all, nil
+}
+
+// readAttribute reads what has the length that a read into no buffer returns.
+func readAttribute(read func([]byte) (int, error)) ([]byte, error) {
+	for {
+		size, err := read(nil)
+		if err != nil || size == 0 {
+			return nil, err
+		}
+		buf := make([]byte, size)
+		n, err := read(buf)
+		if errors.Is(err, unix.ERANGE) {
+			continue // it has grown
+		}
+		return buf[:max(n, 0)], err
+	}
+}
