@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -57,12 +58,14 @@ type hookFlags struct {
 	plugins []string
 	session string
 	dialect string
+	skills  []string
 	json    bool
 }
 
 func (f *hookFlags) add(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.config, "config", nil, "read this file instead of where the agent keeps its hooks (repeatable)")
 	c.Flags().StringArrayVar(&f.plugins, "plugin-dir", nil, "add the hooks of the plugin in this directory (repeatable)")
+	c.Flags().StringArrayVar(&f.skills, "skill", nil, "run the hooks in the frontmatter of this skill too, as if it had been called (repeatable)")
 	f.addDialect(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 }
@@ -87,17 +90,35 @@ func (f *hookFlags) find(s terminal.Streams, project string) (hookSetup, error) 
 		return hookSetup{}, err
 	}
 	finder := hookFinder(s, d, project)
-	finder.Plugins = withPluginDirs(finder.Plugins, f.plugins)
+	finder.Plugins = withPluginDirs(s, finder.Plugins, f.plugins)
+	finder.Active = f.skills
 	setup := hookSetup{dialect: d, project: project}
 	if len(f.config) > 0 {
 		setup.found, err = finder.Given(f.config)
 		return setup, err
 	}
 	setup.found = finder.Find()
+	for _, skill := range f.skills {
+		if !slices.Contains(setup.found.Skills, skill) {
+			return setup, noSuchSkill(skill, setup.found.Skills)
+		}
+	}
 	for _, trouble := range setup.found.Trouble {
 		s.Errorf("%v", trouble)
 	}
 	return setup, nil
+}
+
+// noSuchSkill is the error for a skill that has no hooks.
+func noSuchSkill(name string, known []string) error {
+	hint := "no skill found here has hooks in its frontmatter; --config FILE reads a SKILL.md"
+	if len(known) > 0 {
+		hint = "skills with hooks: " + dialect.InWords(known)
+	}
+	if near := dialect.Near(name, known); near != "" {
+		hint = "did you mean " + near + "?"
+	}
+	return &exit{exitNo, fmt.Errorf("there is no skill %q with hooks", name), hint}
 }
 
 func hookFinder(s terminal.Streams, d dialect.Dialect, project string) settings.Finder {

@@ -41,7 +41,8 @@ func clientPlugins(s terminal.Streams, project string) func() ([]settings.Plugin
 }
 
 // withPluginDirs adds plugins that are named on the command line.
-func withPluginDirs(installed func() ([]settings.Plugin, error), dirs []string) func() ([]settings.Plugin, error) {
+// Each is called by the name in its manifest, as a plugin of no marketplace.
+func withPluginDirs(s terminal.Streams, installed func() ([]settings.Plugin, error), dirs []string) func() ([]settings.Plugin, error) {
 	if len(dirs) == 0 {
 		return installed
 	}
@@ -50,7 +51,12 @@ func withPluginDirs(installed func() ([]settings.Plugin, error), dirs []string) 
 		for _, dir := range dirs {
 			root, absErr := filepath.Abs(dir)
 			err = errors.Join(err, absErr)
-			all = append(all, settings.Plugin{Name: filepath.Base(root), Root: root})
+			name, _ := plugins.Name(locator.OS{}, root) // without a manifest that of the directory
+			plugin := settings.Plugin{Name: name + "@inline", Root: root}
+			if config, err := claude.ConfigDir(s.Getenv); err == nil {
+				plugin.Data = plugins.DataDir(config, plugin.Name)
+			}
+			all = append(all, plugin)
 		}
 		return all, err
 	}

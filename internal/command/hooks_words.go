@@ -129,6 +129,7 @@ func (w words) policy(r *hooks.Result) []string {
 	add(p.Stop && p.Blocking, "the agent stops", "")
 	add(p.Verdict == dialect.Ask || p.Verdict == "defer", "decision: "+p.Verdict+because(p.Reason), p.Reason)
 	add(p.Verdict == dialect.Allow, "allowed without asking the user", "")
+	add(p.Content != nil, "the answer in place of the user's: ", string(p.Content))
 	add(p.ToolInput != nil, "the tool gets: ", string(p.ToolInput))
 	add(p.ToolOutput != nil, "the model reads in place of the tool's result: ", string(p.ToolOutput))
 	add(p.TailToolCall != nil, "another tool is called: ", string(p.TailToolCall))

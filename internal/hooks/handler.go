@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"fmt"
 	"os/exec"
 	"regexp"
@@ -17,7 +18,7 @@ import (
 func (r runner) refused(h Hook, stdin []byte) string {
 	switch h.Type {
 	case dialect.CommandType:
-		return Unset(r.dialect, h)
+		return cmp.Or(Refused(r.dialect, h), h.unsetOption(r.dialect))
 	case dialect.RequestType:
 		if !r.dialect.Hooks.Requests {
 			break
@@ -42,9 +43,13 @@ func asked(prompt string, event []byte) string {
 	return prompt + "\n\n" + string(event)
 }
 
-// Unset says which variable of a plugin the command of a hook needs that is not a
-// plugin's, "" if there is none: the agent does not run it.
-func Unset(d dialect.Dialect, h Hook) string {
+// Refused says why the agent does not run the command of a hook, "" if it does: it uses a
+// variable of plugins outside of a plugin, or an option of the plugin that a shell would read.
+func Refused(d dialect.Dialect, h Hook) string {
+	return cmp.Or(unset(d, h), h.spliced(d))
+}
+
+func unset(d dialect.Dialect, h Hook) string {
 	if !d.Hooks.Braces || h.Root != "" {
 		return ""
 	}

@@ -23,6 +23,8 @@ type Hook struct {
 	Env     map[string]string // added to the hook's environment
 	Timeout time.Duration
 	Async   bool // not waited for
+	Rewake  bool // when it exits with 2 in the background, the model goes on
+	Once    bool // of a skill: runs once for each call of the skill
 
 	If         string    // the permission rule that selects calls
 	HasIf      bool      // there is a rule, even if it is empty
@@ -39,7 +41,11 @@ type Hook struct {
 	Root    string // the plugin's directory; empty for other hooks
 	Data    string // where the plugin keeps data; empty for other hooks
 
+	Skill   string            // whose frontmatter has the hook; empty for other hooks
+	Options map[string]string // the values of its plugin's options
+
 	sequential bool
+	inactive   bool // its skill has not been called
 	match      matcher
 }
 

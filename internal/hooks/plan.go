@@ -45,6 +45,10 @@ func (r *Registry) plan(d dialect.Dialect, event, subject string, call *Call) pl
 				continue
 			}
 		}
+		if why := h.asleep(d, call); why != "" {
+			p.skipped = append(p.skipped, h.problem(why))
+			continue
+		}
 		if call != nil && h.HasIf {
 			if why := call.deselects(d, h); why != "" {
 				p.skipped = append(p.skipped, h.problem(why))
@@ -98,6 +102,10 @@ func (r *Registry) All(d dialect.Dialect, event string) (p *Plan, skipped []Prob
 	}
 	hooks := r.hooks[event]
 	for i, h := range hooks {
+		if why := h.asleep(d, nil); why != "" {
+			skipped = append(skipped, h.problem(why))
+			continue
+		}
 		if slices.ContainsFunc(hooks[:i], func(earlier Hook) bool { return earlier.Same(d, h) && covers(earlier, h) }) {
 			skipped = append(skipped, h.problem(duplicate))
 			continue

@@ -54,6 +54,9 @@ func policyOf(d dialect.Dialect, f firing, final *dialect.Output) Policy {
 	}
 	p.ClearContext = d.Answers.Tail && specific.IsTrue("clearContext")
 	p.WatchPaths, p.Retry = specific.Strings("watchPaths"), specific.IsTrue("retry")
+	if f.event.Action && p.Verdict == dialect.Allow {
+		p.Content = specific.Get("content")
+	}
 	p.applyEffect(d, f, said)
 	return p
 }
@@ -196,6 +199,7 @@ type Compact struct {
 	Retry             bool           `json:"retry,omitzero"`
 	TailToolCall      jsontext.Value `json:"tailToolCall,omitzero"`
 	ClearContext      bool           `json:"clearContext,omitzero"`
+	Content           jsontext.Value `json:"content,omitzero"`
 	ToolInput         jsontext.Value `json:"toolInput,omitzero"`
 	ToolOutput        jsontext.Value `json:"toolOutput,omitzero"`
 	SyntheticResponse jsontext.Value `json:"syntheticResponse,omitzero"`

@@ -142,6 +142,9 @@ func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontex
 		Source:     s.source.Name,
 		Root:       s.source.Root,
 		Data:       s.source.Data,
+		Skill:      s.source.Skill,
+		Options:    s.source.Options,
+		inactive:   s.source.Inactive,
 		sequential: s.dialect.Hooks.Sequential && group.IsTrue("sequential"),
 		match:      matcherOf(s.dialect, e, group.Text("matcher")),
 	}
@@ -211,6 +214,8 @@ func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) (k
 		h.Env = texts(entry.Object("env"))
 	}
 	h.Async = rules.Async && entry.IsTrue("async")
+	h.Rewake = rules.Async && entry.IsTrue("asyncRewake")
+	h.Once = rules.Once && entry.IsTrue("once")
 	if rules.If {
 		h.If, h.HasIf = entry.Text("if"), entry.Text("if") != ""
 	}

@@ -81,6 +81,8 @@ type Policy struct {
 	TailToolCall jsontext.Value `json:"tailToolCall,omitzero"` // another tool to call, after a tool
 	ClearContext bool           `json:"clearContext,omitzero"` // the agent forgets the conversation
 
+	Content jsontext.Value `json:"content,omitzero"` // Elicitation: the answer in place of the user's
+
 	ToolInput         jsontext.Value `json:"toolInput,omitzero"`         // before a tool
 	ToolOutput        jsontext.Value `json:"toolOutput,omitzero"`        // after a tool: what the model reads in place of its result
 	SyntheticResponse jsontext.Value `json:"syntheticResponse,omitzero"` // BeforeModel

@@ -158,7 +158,12 @@ func (r runner) detached(c process.Command, h Hook) ran {
 		result.Success, result.Error = false, "Hook "+err.Error()
 	}
 	result.Duration = Elapsed(time.Since(start))
-	return ran{result, []string{"it runs in the background; its output is not read"}}
+	note := "it runs in the background: it cannot block, and its output is not read here"
+	if h.Rewake {
+		note += "; if it exits with 2, the model goes on and reads its standard error"
+	}
+	result.Notes = []string{note}
+	return ran{result, result.Notes}
 }
 
 // command returns the process of a hook: a shell, or the program itself if the hook
@@ -173,7 +178,7 @@ func (r runner) command(f firing, h Hook, stdin []byte) process.Command {
 	}
 	c := process.Command{
 		Dir:     f.session.Cwd,
-		Env:     r.environment(vars, h),
+		Env:     r.environment(append(slices.Clip(vars), h.optionVariables(r.dialect)...), h),
 		Stdin:   stdin,
 		Timeout: h.Timeout,
 	}
@@ -185,7 +190,7 @@ func (r runner) command(f firing, h Hook, stdin []byte) process.Command {
 		return c
 	}
 	for _, word := range append([]string{h.Command}, h.Args...) {
-		c.Args = append(c.Args, substitute(word, vars))
+		c.Args = append(c.Args, h.withOptions(substitute(word, vars)))
 	}
 	return c
 }

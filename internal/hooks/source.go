@@ -16,6 +16,14 @@ type Source struct {
 	Root  string         // the plugin's directory; empty for other sources
 	Data  string         // where the plugin keeps data; created when a hook runs
 
+	// Skill is the name of the skill whose frontmatter has the hooks; empty for other
+	// sources. They run only while the skill is active.
+	Skill string
+	// Inactive is whether the skill has not been called in the session.
+	Inactive bool
+	// Options are the values that the user chose for the plugin's options.
+	Options map[string]string
+
 	// Lenient keeps the hooks of a source that the agent drops for a mistake.
 	Lenient bool
 	// Loses names what else the agent loses with the file, such as its permissions.
@@ -37,6 +45,9 @@ type Problem struct {
 
 // lost says what the agent loses with the file.
 func (s Source) lost(d dialect.Dialect, found []Hook) string {
+	if s.Skill != "" {
+		return fmt.Sprintf("%s drops all hooks of the skill for a mistake in one of them: lost are %d others", d.Title, len(found))
+	}
 	lost := append([]string{fmt.Sprintf("its other hooks (%d)", len(found))}, s.Loses...)
 	return fmt.Sprintf("%s drops this whole file for a mistake in its hooks: lost are %s", d.Title, dialect.InWords(lost))
 }

@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
@@ -26,6 +29,57 @@ func (h Hook) Variables(d dialect.Dialect, s Session) []Variable {
 		}
 	}
 	return vars
+}
+
+// optionVariables returns the variables with the values of the plugin's options. The text of
+// a command does not get them: only its environment has them.
+func (h Hook) optionVariables(d dialect.Dialect) []Variable {
+	var vars []Variable
+	for _, name := range slices.Sorted(maps.Keys(h.Options)) {
+		vars = append(vars, Variable{d.Settings.OptionPrefix + strings.ToUpper(name), h.Options[name]})
+	}
+	return vars
+}
+
+// option matches a reference to an option of the plugin.
+func option() *regexp.Regexp { return regexp.MustCompile(`\$\{user_config\.([^}]*)\}`) }
+
+// withOptions puts the plugin's options into an argument that no shell reads.
+func (h Hook) withOptions(arg string) string {
+	return option().ReplaceAllStringFunc(arg, func(found string) string {
+		return h.Options[option().FindStringSubmatch(found)[1]]
+	})
+}
+
+// hasOptions reports whether the hook is one of a plugin that may have options.
+func (h Hook) hasOptions(d dialect.Dialect) bool {
+	return d.Settings.Options != "" && h.Root != "" && h.Skill == ""
+}
+
+// spliced says which option of the plugin is in a command that a shell reads, "" if none is:
+// the agent does not run such a hook.
+func (h Hook) spliced(d dialect.Dialect) string {
+	m := option().FindStringSubmatch(h.Command)
+	if !h.hasOptions(d) || h.Args != nil || m == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s does not run it: the shell would run what the option in %s contains; write \"$%s%s\", or use args", d.Title, m[0], d.Settings.OptionPrefix, strings.ToUpper(m[1]))
+}
+
+// unsetOption says which option in the arguments of a hook has no value, "" if all have one:
+// the agent does not run the hook.
+func (h Hook) unsetOption(d dialect.Dialect) string {
+	if !h.hasOptions(d) || h.Args == nil {
+		return ""
+	}
+	for _, word := range append([]string{h.Command}, h.Args...) {
+		for _, m := range option().FindAllStringSubmatch(word, -1) {
+			if _, set := h.Options[m[1]]; !set {
+				return fmt.Sprintf("%s does not run it: the option %q of the plugin is not set in %s of the settings", d.Title, m[1], d.Settings.Options)
+			}
+		}
+	}
+	return ""
 }
 
 func (h Hook) value(v dialect.Value, s Session) (value string, set bool) {

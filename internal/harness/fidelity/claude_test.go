@@ -25,6 +25,9 @@ func fireAll(t testing.TB, cases []fidelityCase, one func(testing.TB, fidelityCa
 	var mutex sync.Mutex
 	ours := map[string]answer{}
 	each(cases, 4, func(c fidelityCase) {
+		if c.isSlow() && !withSlow() {
+			return
+		}
 		got := one(t, c)
 		mutex.Lock()
 		defer mutex.Unlock()
@@ -39,6 +42,9 @@ type claudeTool struct {
 	input map[string]any
 }
 
+// otherModel is the model that cases switch to.
+const otherModel = "claude-sonnet-5"
+
 // notes is a file in the project.
 const notes = "notes.txt"
 
@@ -48,6 +54,8 @@ func callFor(c fidelityCase, project string, needsPermission bool) claudeTool {
 	switch {
 	case c.tool == "Read":
 		return claudeTool{"Read", map[string]any{"file_path": filepath.Join(project, notes)}}
+	case c.tool == "TaskStop":
+		return claudeTool{"TaskStop", map[string]any{"task_id": "x"}}
 	case c.tool == "Agent":
 		return claudeTool{"Agent", map[string]any{"description": "x", "prompt": "be a helper", "subagent_type": "general-purpose", "run_in_background": false}}
 	case c.event == "PostToolUseFailure":
@@ -85,12 +93,26 @@ func fireAsClaude(t testing.TB, c fidelityCase) answer {
 		event["stop_hook_active"] = false
 	case "SubagentStart", "SubagentStop":
 		event["agent_type"] = "general-purpose"
+	case "PreCompact", "PostCompact":
+		event["trigger"] = "manual"
+	case "FileChanged":
+		event["file_path"], event["event"] = filepath.Join(w.project, notes), "change"
+	case "PreModelSwitch", "PostModelSwitch":
+		event["from_model"], event["to_model"], event["source"] = "claude-opus-5-5", otherModel, "command"
+	case "Elicitation":
+		event["mcp_server_name"], event["message"], event["mode"] = "forms", "Which branch?", "form"
+	case "ElicitationResult":
+		event["mcp_server_name"], event["mode"], event["action"] = "forms", "form", "cancel"
 	}
 	text, err := json.Marshal(event)
 	require.NoError(t, err)
 	got, ran := w.fire(t, c, "claude", claudeSettings, string(text))
 	p, a := got.Policy, answer{verdict: undecided, ran: ran}
 	texts := []string{p.AdditionalContext}
+	if strings.HasPrefix(c.event, "Elicitation") {
+		a.verdict, a.model = p.Verdict, c.marksOf(string(p.Content))
+		return a
+	}
 	switch {
 	case p.Blocking && p.Stop:
 		a.verdict = stopped
@@ -106,7 +128,18 @@ func fireAsClaude(t testing.TB, c fidelityCase) answer {
 	if a.verdict == stopped && strings.HasSuffix(c.event, "Stop") {
 		a.verdict = undecided // the turn ends with and without it
 	}
+	if strings.HasSuffix(c.event, "ModelSwitch") {
+		switch a.verdict {
+		case asks:
+			a.verdict = denied // nobody can be asked
+		case allowed:
+			a.verdict = undecided // the switch needs no permission
+		}
+		return a // the model is not asked
+	}
 	switch {
+	case c.event == "PreCompact" && a.verdict == denied:
+		texts = nil // the person reads it
 	case a.verdict == stopped && isPrompt(c.event):
 		a.verdict, texts = denied, nil // for the client the same
 	case a.verdict == denied && isPrompt(c.event), a.verdict == stopped:
@@ -136,7 +169,7 @@ func isPrompt(event string) bool { return strings.HasPrefix(event, "UserPrompt")
 func ranTool(c fidelityCase, verdict string) bool {
 	switch c.event {
 	case "PreToolUse":
-		return (verdict == undecided || verdict == allowed) && c.tool != "Agent"
+		return (verdict == undecided || verdict == allowed) && c.tool != "Agent" && c.tool != "TaskStop"
 	case "PostToolUse":
 		return verdict != stopped && c.tool != "Agent"
 	}

@@ -86,6 +86,10 @@ func askClaude(t *testing.T, cases []fidelityCase, version string) map[string]an
 		if only := os.Getenv("FSMTX_FIDELITY_ONLY"); only != "" && !regexp.MustCompile(only).MatchString(c.name) {
 			continue
 		}
+		if c.isSlow() && !withSlow() {
+			t.Logf("%s: not asked: it takes half a minute; FSMTX_FIDELITY_SLOW=1 asks", c.name)
+			continue
+		}
 		if c.command != "" && slices.Contains(toolEvents(), c.event) {
 			together = append(together, c)
 			continue
@@ -237,7 +241,10 @@ func askAlone(t *testing.T, c fidelityCase, version string) answer {
 	s, ran := sandboxOf(t, version)
 	server := newServer(t)
 	for path, content := range settingsOf(c, claudeSettings) {
-		writeFile(t, s.Path("project/"+path), strings.NewReplacer("{{PROJECT}}", s.Project, "{{HTTP}}", server).Replace(content))
+		if !strings.HasPrefix(path, "home/") {
+			path = "project/" + path
+		}
+		writeFile(t, s.Path(path), strings.NewReplacer("{{PROJECT}}", s.Project, "{{HTTP}}", server).Replace(content))
 	}
 	var args []string
 	for _, dir := range pluginsOf(c) {
@@ -245,18 +252,39 @@ func askAlone(t *testing.T, c fidelityCase, version string) answer {
 	}
 	script, prompt := Script{Main: []Turn{Say("done"), Say("again"), Say("and again")}}, "go"
 	switch {
+	case c.tool == "TaskStop":
+		s.Allow = []string{"Bash", "TaskStop"}
+		script.Main = []Turn{Do(Call("begin", "Bash", map[string]any{"command": "sleep 60", "description": "x", "run_in_background": true})), stopTask(c.name), Say("done")}
 	case slices.Contains(toolEvents(), c.event):
 		script.Main = []Turn{callTurn(c, s.Project, false), Say("done")}
 		if c.tool == "" {
 			script.Main = slices.Insert(script.Main, 1, callTurn(c, s.Project, true))
 		}
 		script.Agents = map[string][]Turn{"helper": {Say("helped"), Say("helped again")}}
+	case c.event == "FileChanged":
+		s.Allow = []string{"Bash"}
+		script.Main = []Turn{Do(Bash("change", "sleep 1; echo x >> "+notes+"; sleep 2")), Say("done")}
+	case strings.HasSuffix(c.event, "Compact"):
+		s.Try(Script{Main: []Turn{Say("done")}}, "go")
+		prompt = "/compact"
+	case strings.HasSuffix(c.event, "ModelSwitch"):
+		prompt = "/model " + otherModel
+	case strings.HasPrefix(c.event, "Elicitation"):
+		self, err := os.Executable()
+		require.NoError(t, err)
+		s.Write("project/mcp.json", fmt.Sprintf(`{"mcpServers": {"forms": {"command": %q, "env": {%q: "1"}}}}`, self, formsServer))
+		s.Allow, args = []string{"mcp__forms__ask"}, append(args, "--mcp-config", s.Path("project/mcp.json"))
+		script.Main = []Turn{Do(Call(c.name, "mcp__forms__ask", nil)), Say("done")}
 	case strings.HasPrefix(c.event, "Subagent"):
 		script.Main = []Turn{Do(Agent("agent", "general-purpose", "be a helper")), Say("done")}
 		script.Agents = map[string][]Turn{"helper": {Say("helped"), Say("helped again"), Say("helped again")}}
 	case c.event == "UserPromptExpansion":
 		s.Write("project/.claude/skills/plain/SKILL.md", plainSkill)
 		prompt = "/plain"
+	}
+	for i, skill := range skillsOf(c) {
+		script.Main = slices.Insert(script.Main, 0, Do(Skill(fmt.Sprint("skill", i), skill)))
+		s.Allow = append(s.Allow, "Skill")
 	}
 	r := s.Try(script, prompt, args...)
 	if os.Getenv("FSMTX_FIDELITY_SHOW") != "" {
@@ -275,6 +303,23 @@ func askAlone(t *testing.T, c fidelityCase, version string) answer {
 	return a
 }
 
+// taskID matches how the client names a command in the background.
+var taskID = regexp.MustCompile(`ID: (\w+)`)
+
+// stopTask stops the command that was put into the background before.
+func stopTask(id string) Turn {
+	return func(r *Request) []Block {
+		task := ""
+		if m := taskID.FindStringSubmatch(r.News()); m != nil {
+			task = m[1]
+		}
+		return []Block{Call(id, "TaskStop", map[string]any{"task_id": task})}
+	}
+}
+
+// elicited matches the answer of the server's tool.
+var elicited = regexp.MustCompile(`the user: \{"action":"(\w+)"`)
+
 // otherAnswer reads what became of an event that is not a tool's.
 func otherAnswer(r *realclient.Run, c fidelityCase) answer {
 	a := answer{verdict: undecided}
@@ -287,7 +332,7 @@ func otherAnswer(r *realclient.Run, c fidelityCase) answer {
 	}
 	switch c.event {
 	case "Stop":
-		if len(all) > 1 {
+		if len(all) > 1+len(skillsOf(c)) {
 			a.verdict = denied
 		}
 		said(all)
@@ -297,6 +342,23 @@ func otherAnswer(r *realclient.Run, c fidelityCase) answer {
 			a.verdict = denied
 		}
 		said(agents)
+	case "Elicitation", "ElicitationResult":
+		if x := r.After(c.name); x != nil {
+			a.model = c.marksOf(x.Request.News())
+			if m := elicited.FindStringSubmatch(x.Request.News()); m != nil {
+				a.verdict = map[string]string{"accept": allowed, "decline": denied, "cancel": undecided}[m[1]] // nobody is there: cancel
+			}
+		}
+	case "PreModelSwitch", "PostModelSwitch":
+		if strings.Contains(r.Final, "blocked by a PreModelSwitch hook") {
+			a.verdict = denied
+		}
+	case "PreCompact", "PostCompact":
+		all = r.Exchanges()
+		if len(all) == 0 {
+			a.verdict = denied
+		}
+		said(all)
 	default:
 		if len(all) == 0 {
 			a.verdict = denied

@@ -23,6 +23,13 @@ var fsmtx string
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
+	if os.Getenv(formsServer) != "" {
+		if err := serveForms(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
+	}
 	dir, err := os.MkdirTemp("", "fsmtx-fidelity-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -94,6 +101,7 @@ type fired struct {
 		AdditionalContext string         `json:"additionalContext"`
 		ToolInput         jsontext.Value `json:"toolInput"`
 		ToolOutput        jsontext.Value `json:"toolOutput"`
+		Content           jsontext.Value `json:"content"`
 		SystemMessage     string         `json:"systemMessage"`
 		SyntheticResponse jsontext.Value `json:"syntheticResponse"`
 		ModifiedRequest   jsontext.Value `json:"modifiedRequest"`
@@ -111,11 +119,18 @@ func (w world) fire(t testing.TB, c fidelityCase, dialect, settings, event strin
 		server = newServer(t)
 	}
 	for path, content := range settingsOf(c, settings) {
-		writeFile(t, filepath.Join(w.project, path), strings.NewReplacer("{{PROJECT}}", w.project, "{{HTTP}}", server).Replace(content))
+		where := w.project
+		if strings.HasPrefix(path, "home/") {
+			where = w.root
+		}
+		writeFile(t, filepath.Join(where, path), strings.NewReplacer("{{PROJECT}}", w.project, "{{HTTP}}", server).Replace(content))
 	}
 	args := []string{"hooks", "fire", c.event, "--dialect", dialect, "--json"}
 	for _, dir := range pluginsOf(c) {
 		args = append(args, "--plugin-dir", filepath.Join(w.project, dir))
+	}
+	for _, skill := range skillsOf(c) {
+		args = append(args, "--skill", skill)
 	}
 	command := exec.Command(fsmtx, args...)
 	command.Dir = w.project
@@ -132,6 +147,24 @@ func (w world) fire(t testing.TB, c fidelityCase, dialect, settings, event strin
 	var got fired
 	require.NoError(t, json.Unmarshal(out.Bytes(), &got), "%s: %s", c.name, out.String())
 	return got, ranIn(w.ran)
+}
+
+// skillsOf returns the skills that are called before the event of a case: those with hooks,
+// unless their names begin with other.
+func skillsOf(c fidelityCase) []string {
+	var found []string
+	for path, content := range c.files {
+		plugin, name, ok := strings.Cut(strings.TrimSuffix(path, "/SKILL.md"), "/skills/")
+		if !ok || !strings.Contains(content, "hooks:") || strings.HasPrefix(name, "other") {
+			continue
+		}
+		if strings.HasPrefix(plugin, "plugin") {
+			name = "p:" + name // what the manifests of cases call their plugin
+		}
+		found = append(found, name)
+	}
+	slices.Sort(found)
+	return found
 }
 
 // pluginsOf returns the plugins among the files of a case: the directories plugin*.

@@ -71,6 +71,12 @@ func (c fidelityCase) uses(text string) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(c.files)), func(content string) bool { return strings.Contains(content, text) })
 }
 
+// isSlow reports whether a case waits for half a minute.
+func (c fidelityCase) isSlow() bool { return strings.HasPrefix(c.name, "slow-") }
+
+// withSlow reports whether slow cases are run: only with FSMTX_FIDELITY_SLOW.
+func withSlow() bool { return os.Getenv("FSMTX_FIDELITY_SLOW") != "" }
+
 // answer is what an agent, or fire, made of a case.
 type answer struct {
 	verdict string   // of the words below
@@ -173,6 +179,10 @@ func readKept(t testing.TB, agent string) map[string][2]string {
 func compare(t *testing.T, agent, version string, cases []fidelityCase, theirs map[string]string, ours map[string]answer) {
 	kept, agreed, differ := readKept(t, agent), 0, 0
 	for _, c := range cases {
+		if c.isSlow() && !withSlow() {
+			t.Logf("%s: not run: it takes half a minute; FSMTX_FIDELITY_SLOW=1 runs it", c.name)
+			continue
+		}
 		got, want := ours[c.name].String(), theirs[c.name]
 		reason, isKept := kept[c.name]
 		switch {

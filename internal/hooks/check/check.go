@@ -64,18 +64,41 @@ func (c Checker) File(path string) ([]Finding, error) {
 // Content checks the content of a file, as File does.
 func (c Checker) Content(path string, data []byte) []Finding {
 	f := &file{Checker: c, path: path, index: jsonx.NewIndex(data)}
-	text, err := settings.Parse(c.Dialect, data)
+	parse := f.parse
+	if settings.IsSkillFile(path) {
+		parse = f.parseSkill
+	}
+	err := parse(data)
 	if syntax, ok := errors.AsType[*jsonx.SyntaxError](err); ok {
 		f.addAt(syntax.Offset, Error, fmt.Sprintf("none of its hooks runs: %v", syntax.Err))
 		return f.findings
 	}
-	f.layout = layoutOf(text)
-	f.source = settings.SourceOf(c.Dialect, path, text)
 	f.check()
 	slices.SortStableFunc(f.findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	return f.findings
+}
+
+func (f *file) parse(data []byte) error {
+	text, err := settings.Parse(f.Dialect, data)
+	if err != nil {
+		return err
+	}
+	f.layout = layoutOf(text)
+	f.source = settings.SourceOf(f.Dialect, f.path, text)
+	return nil
+}
+
+// parseSkill is parse for a skill or a command, which has its hooks in the frontmatter.
+func (f *file) parseSkill(data []byte) error {
+	text, offsets, err := settings.ParseSkill(data)
+	if err != nil {
+		return err
+	}
+	f.layout = layout{offsets: offsets}
+	f.source = settings.SkillOf(f.path, text)
+	return nil
 }
 
 // file is the check of one file.
@@ -92,6 +115,9 @@ func (f *file) check() {
 	for _, m := range f.replaced {
 		f.addAt(m.offset, Warning, fmt.Sprintf("another %q below replaces this one", m.name))
 	}
+	if f.source.Hooks == nil && f.source.Skill != "" {
+		return // most skills have no hooks
+	}
 	if f.source.Hooks == nil {
 		f.add("", Error, `the file has no member "hooks"`)
 		return
@@ -105,9 +131,13 @@ func (f *file) check() {
 		f.problem(p)
 	}
 	for _, event := range registry.Events() {
-		_, duplicates := registry.All(f.Dialect, event)
-		for _, p := range duplicates {
-			f.add(p.Pointer, Warning, p.Message)
+		_, skipped := registry.All(f.Dialect, event)
+		for _, p := range skipped {
+			severity := Warning // the same hook twice
+			if slices.Contains(f.Dialect.Unskilled, event) && f.source.Skill != "" {
+				severity = Error // it never runs
+			}
+			f.add(p.Pointer, severity, p.Message)
 		}
 		for _, h := range registry.Hooks(event) {
 			f.timeout(h)

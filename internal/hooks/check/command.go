@@ -21,7 +21,7 @@ func (f *file) command(h hooks.Hook) {
 	if h.Command == "" || f.reported(at) {
 		return
 	}
-	if why := f.unset(h); why != "" {
+	if why := hooks.Refused(f.Dialect, h); why != "" {
 		f.add(at, Error, why)
 		return
 	}
@@ -42,9 +42,6 @@ func (f *file) command(h hooks.Hook) {
 	}
 	f.program(at, f.inShell(script, variables))
 }
-
-// unset says which variable of a plugin a command needs outside of a plugin.
-func (f *file) unset(h hooks.Hook) string { return hooks.Unset(f.Dialect, h) }
 
 // variables are those that the dialect sets for a hook.
 func (f *file) variables(h hooks.Hook) map[string]string {

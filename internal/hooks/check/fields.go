@@ -28,6 +28,9 @@ func (f *file) fields() {
 			f.unknown(at, group, groupFields)
 			for j, entry := range group.Array("hooks") {
 				o, _ := js.ParseObject(entry)
+				if f.Dialect.Hooks.Once && o.Has("once") && f.source.Skill == "" {
+					f.add(at.AppendToken("hooks").AppendToken(fmt.Sprint(j)).AppendToken("once"), Warning, "once counts only in the frontmatter of a skill: here the hook runs every time")
+				}
 				f.unknown(at.AppendToken("hooks").AppendToken(fmt.Sprint(j)), o, f.Dialect.Hooks.Fields)
 			}
 		}

@@ -13,7 +13,9 @@ func Claude() Dialect {
 		SampleTool: `{"tool_name": "Bash", "tool_input": {"command": "rm -rf build", "description": "Delete the build directory"}}`,
 		Unrecorded: []string{"WorktreeCreate"}, // its hook makes the worktree
 
-		Aliases: map[string][]string{"Agent": {"Task"}, "TaskStop": {"KillShell"}},
+		Unskilled: []string{"SessionEnd"},
+
+		Aliases: map[string][]string{"Agent": {"Task"}, "TaskStop": {"KillShell", "KillBash"}},
 		Settings: Settings{
 			Files: []File{
 				{Scope: System, Path: "/etc/claude-code/managed-settings.json", Darwin: "/Library/Application Support/ClaudeCode/managed-settings.json"},
@@ -22,6 +24,10 @@ func Claude() Dialect {
 				{Scope: User, In: InConfig, Path: "settings.json"},
 			},
 			Plugins: true,
+			Skills:  true,
+
+			Options:      "pluginConfigs",
+			OptionPrefix: "CLAUDE_PLUGIN_OPTION_",
 
 			ManagedOnly: "allowManagedHooksOnly",
 
@@ -40,6 +46,7 @@ func Claude() Dialect {
 			TimeoutUnit:  time.Second,
 			Args:         true,
 			Async:        true,
+			Once:         true,
 			If:           true,
 			OnFailure:    true,
 			Requests:     true,
@@ -81,7 +88,7 @@ func claudeEvents() []Event {
 		{Name: "StopFailure", Subject: "error", Said: silent},
 		{Name: "SubagentStart", Subject: "agent_type", Said: silent},
 		{Name: "SubagentStop", Subject: "agent_type", Said: silent, Blocks: true},
-		{Name: "PreCompact", Subject: "trigger", Values: []string{"manual", "auto"}, Said: context, Blocks: true},
+		{Name: "PreCompact", Subject: "trigger", Values: []string{"manual", "auto"}, Said: context, Blocks: true, IgnoresStop: true, Verbatim: true},
 		{Name: "PostCompact", Subject: "trigger", Values: []string{"manual", "auto"}, Said: silent},
 		{Name: "Notification", Subject: "notification_type", Said: silent},
 		{Name: "ConfigChange", Subject: "source", Said: silent, Blocks: true},
@@ -97,7 +104,7 @@ func claudeEvents() []Event {
 		{Name: "WorktreeCreate", Said: silent},
 		{Name: "WorktreeRemove", Said: silent},
 		{Name: "MessageDisplay", Said: silent},
-		{Name: "PreModelSwitch", Subject: "to_model", Said: silent, Blocks: true, Permissions: true},
+		{Name: "PreModelSwitch", Subject: "to_model", Said: silent, Blocks: true, Permissions: true, IgnoresStop: true},
 		{Name: "PostModelSwitch", Subject: "to_model", Said: silent},
 	}
 	for i := range events {

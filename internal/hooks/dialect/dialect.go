@@ -31,6 +31,9 @@ type Dialect struct {
 	// Unrecorded are the events that a hook which only watches would disturb.
 	Unrecorded []string
 
+	// Unskilled are the events at which hooks of a skill do not run.
+	Unskilled []string
+
 	// Aliases are former names of tools, which matchers still match.
 	Aliases map[string][]string
 
@@ -45,7 +48,12 @@ type Settings struct {
 	Files      []File   // in order of precedence
 	Extensions []string // directories of extensions, below the project and the home
 	Plugins    bool     // hooks may come from Claude Code's plugins
+	Skills     bool     // hooks may come from the frontmatter of skills and commands
 	Comments   bool     // files may contain comments and trailing commas
+
+	// Options is the setting with the values of plugins' options, and OptionPrefix how the
+	// variables of hooks with these values begin.
+	Options, OptionPrefix string
 
 	ManagedOnly string // the setting of the organisation that allows only its hooks
 
@@ -70,6 +78,7 @@ type Hooks struct {
 	Args       bool     // with args, command is a program that runs without a shell
 	Env        bool     // an entry may add to the environment
 	Async      bool     // an entry may ask not to be waited for
+	Once       bool     // an entry in the frontmatter of a skill may ask to run once
 	If         bool     // an entry may have a permission rule that selects calls of tools
 	OnFailure  bool     // an entry may ask that its failure blocks
 	Requests   bool     // entries of type http are sent

@@ -59,6 +59,10 @@ type Event struct {
 	// IgnoresStop is whether continue:false changes nothing.
 	IgnoresStop bool
 
+	// Verbatim is whether an object on standard output that does not block is context as a
+	// whole, as text is.
+	Verbatim bool
+
 	// Guards is whether a mistake in one of its hooks drops the whole file.
 	Guards bool
 

@@ -60,6 +60,16 @@ func (d Dialect) readAnyExit(e Event, o process.Outcome) Answer {
 	answer := d.addressed(e, said)
 	answer.Heard = true
 	answer.Notes = append(answer.Notes, d.Answers.Schema.Meant(e, said)...)
+	if e.Action && !o.Exited(0) && answer.Output.Has("hookSpecificOutput") {
+		answer.Output.Object = answer.Output.Without("hookSpecificOutput")
+		answer.Notes = append(answer.Notes, fmt.Sprintf("hookSpecificOutput counts at %s only with exit 0", e.Name))
+	}
+	if e.Verbatim && o.Exited(0) && !e.BlockedBy(*answer.Output) {
+		answer.Output.Object = answer.Output.Without("decision", "continue", "stopReason")
+		whole := answer.Output.WithSpecific("additionalContext", js.Quote(text))
+		answer.Output, answer.Text = &whole, true
+		answer.Notes = append(answer.Notes, "the model reads the whole object as text")
+	}
 	if o.Exited(ExitBlock) && e.BlockedBy(*answer.Output) && !answer.Output.Has("decision") && e.Said.Exit2 == Block {
 		answer.Output.Object = answer.Output.WithText("decision", d.Answers.BlockDecision)
 	}

@@ -37,6 +37,9 @@ type Finder struct {
 
 	// Plugins returns the plugins. It is called only if the dialect has any.
 	Plugins func() ([]Plugin, error)
+
+	// Active are the skills that were called in the session, by name.
+	Active []string
 }
 
 // Found is the hooks that were found.
@@ -45,18 +48,22 @@ type Found struct {
 	Sources  []hooks.Source
 	Files    []string // the files that exist, in order of precedence
 	Unusable []string // the files that the agent cannot read
+	Skills   []string // the skills that have hooks, by name
 	Trouble  []error  // files that were skipped because they could not be used
 }
 
 // Find reads every file that the agent reads.
 func (f Finder) Find() Found {
 	var found Found
-	var texts []jsontext.Value
+	var texts, trusted []jsontext.Value
 	managedOnly := false
 	for _, file := range f.Dialect.Settings.Files {
 		path := f.Where.path(file)
 		if text := f.read(&found, path); text != nil {
 			texts = append(texts, text)
+			if file.Scope != dialect.Project {
+				trusted = append(trusted, text)
+			}
 			managedOnly = managedOnly || file.Scope == dialect.System && f.Dialect.IsManagedOnly(text)
 			found.Sources = append(found.Sources, hooks.Source{Scope: file.Scope, Name: path, Hooks: member(text, "hooks"), Loses: losses(f.Dialect, text)})
 		}
@@ -65,7 +72,8 @@ func (f Finder) Find() Found {
 	switches := f.Dialect.Switches(texts...)
 	found.Enabled = switches.Enabled
 	f.extensions(&found, switches)
-	f.plugins(&found)
+	f.plugins(&found, trusted)
+	f.skills(&found)
 	if managedOnly {
 		found.Sources = slices.DeleteFunc(found.Sources, func(s hooks.Source) bool { return s.Scope != dialect.System })
 		found.Trouble = append(found.Trouble, errors.New("the organisation's settings allow only its own hooks (allowManagedHooksOnly): no others run"))
@@ -116,6 +124,16 @@ func (f Finder) Given(paths []string) (Found, error) {
 	var failures []error
 	settings := false
 	for _, path := range paths {
+		if IsSkillFile(path) {
+			source, err := f.skill(path)
+			if err != nil {
+				failures = append(failures, err)
+				continue
+			}
+			found.Files = append(found.Files, path)
+			found.Sources = append(found.Sources, source)
+			continue
+		}
 		text, err := f.load(path)
 		if err != nil {
 			failures = append(failures, err)
@@ -186,7 +204,9 @@ func (f Finder) extensions(found *Found, switches dialect.Switches) {
 	}
 }
 
-func (f Finder) plugins(found *Found) {
+// plugins adds the hooks of plugins. trusted are the settings that are not the project's:
+// only these may have the options of plugins.
+func (f Finder) plugins(found *Found, trusted []jsontext.Value) {
 	if !f.Dialect.Settings.Plugins || f.Plugins == nil {
 		return
 	}
@@ -195,6 +215,8 @@ func (f Finder) plugins(found *Found) {
 		found.Trouble = append(found.Trouble, err)
 	}
 	for _, p := range plugins {
+		f.skillsIn(found, p.Root, p.Root, pluginPrefix(p.Name))
+		options := f.options(trusted, p.Name)
 		for _, file := range f.hooksOf(found, p) {
 			if file.Hooks == nil {
 				text := f.read(found, file.Name)
@@ -204,6 +226,7 @@ func (f Finder) plugins(found *Found) {
 				file.Hooks = member(text, "hooks")
 			}
 			file.Scope, file.Root, file.Data = dialect.Extensions, p.Root, p.Data
+			file.Options = options
 			found.Sources = append(found.Sources, file)
 		}
 	}

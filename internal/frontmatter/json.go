@@ -1,0 +1,180 @@
+package frontmatter
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"go.yaml.in/yaml/v4"
+)
+
+// LineError is a mistake in a line of a document, which counts from 1.
+type LineError struct {
+	Line int
+	Err  error
+}
+
+func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
+func (e *LineError) Unwrap() error { return e.Err }
+
+// SkillJSON returns the frontmatter of a SKILL.md as a JSON object, nil if it has none, and
+// the offset in document of every value: of a member that of its key. Of equal keys only the
+// last one is there. Errors are those of [Parse]; ErrSyntax is inside a *LineError if the
+// line is known.
+func SkillJSON(document []byte) (object jsontext.Value, offsets map[jsontext.Pointer]int, err error) {
+	text := skillText(document)
+	if text == nil {
+		return nil, nil, nil
+	}
+	first := len(document) - len(bytes.TrimPrefix(document, bom)) // the byte order mark
+	opening, _ := cutLine(document[first:])
+	first += len(opening)
+	v, err := mapping(text)
+	if err != nil {
+		return nil, nil, inLine(err)
+	}
+	c := converter{document: document, offsets: map[jsontext.Pointer]int{}, lines: lineOffsets(document, first)}
+	c.value("", v)
+	return c.json.Bytes(), c.offsets, nil
+}
+
+// lineOf matches the line in an error of the YAML library.
+func lineOf() *regexp.Regexp {
+	return regexp.MustCompile(`^yaml: (?:unmarshal errors:\n\s*)?line (\d+): `)
+}
+
+// inLine moves the line in an error of the YAML library, which counts from the line after the
+// opening one, into a *LineError.
+func inLine(err error) error {
+	if !errors.Is(err, ErrSyntax) {
+		return err
+	}
+	cause := strings.TrimPrefix(err.Error(), ErrSyntax.Error()+": ")
+	m := lineOf().FindStringSubmatch(cause)
+	if m == nil {
+		return err
+	}
+	line, _ := strconv.Atoi(m[1])
+	return &LineError{line + 1, fmt.Errorf("%w: %s", ErrSyntax, cause[len(m[0]):])}
+}
+
+// lineOffsets returns the offsets at which the lines after first begin.
+func lineOffsets(document []byte, first int) []int {
+	lines := []int{first}
+	for i := first; i < len(document); i++ {
+		if document[i] == '\n' {
+			lines = append(lines, i+1)
+		}
+	}
+	for i, at := range lines { // an offset past the end is that of the end
+		lines[i] = min(at, len(document))
+	}
+	return lines
+}
+
+// converter writes YAML as JSON.
+type converter struct {
+	json     bytes.Buffer
+	document []byte
+	offsets  map[jsontext.Pointer]int
+	lines    []int // the offsets of the lines of the frontmatter
+}
+
+func (c *converter) value(at jsontext.Pointer, v Value) {
+	n := v.resolve()
+	switch {
+	case n == nil:
+		c.json.WriteString("null")
+	case n.Kind == yaml.MappingNode:
+		c.mapping(at, v)
+	case n.Kind == yaml.SequenceNode:
+		c.json.WriteByte('[')
+		for i, item := range v.Items() {
+			if i > 0 {
+				c.json.WriteByte(',')
+			}
+			below := at.AppendToken(strconv.Itoa(i))
+			c.place(below, item.node)
+			c.value(below, item)
+		}
+		c.json.WriteByte(']')
+	default:
+		c.json.Write(scalar(v))
+	}
+}
+
+func (c *converter) mapping(at jsontext.Pointer, v Value) {
+	last := map[string]int{}
+	content := v.resolve().Content
+	for i := 0; i+1 < len(content); i += 2 {
+		if key, ok := (Value{content[i]}).Text(); ok {
+			last[key] = i
+		}
+	}
+	c.json.WriteByte('{')
+	written := 0
+	for i := 0; i+1 < len(content); i += 2 {
+		key, ok := (Value{content[i]}).Text()
+		if !ok || last[key] != i {
+			continue
+		}
+		if written++; written > 1 {
+			c.json.WriteByte(',')
+		}
+		below := at.AppendToken(key)
+		c.place(below, content[i])
+		c.json.Write(quoted(key))
+		c.json.WriteByte(':')
+		c.value(below, Value{content[i+1]})
+	}
+	c.json.WriteByte('}')
+}
+
+// place records where a node is. Its line counts from the line after the opening one, its
+// column in characters.
+func (c *converter) place(at jsontext.Pointer, n *yaml.Node) {
+	if n == nil || n.Line < 1 || n.Line > len(c.lines) {
+		return
+	}
+	offset := c.lines[n.Line-1]
+	for range n.Column - 1 {
+		_, size := utf8.DecodeRune(c.document[offset:])
+		offset += size
+	}
+	c.offsets[at] = offset
+}
+
+// scalar returns a scalar as JSON. What JSON cannot say, such as .inf, becomes text.
+func scalar(v Value) []byte {
+	if yes, ok := v.Bool(); ok {
+		return strconv.AppendBool(nil, yes)
+	}
+	if v.Null() {
+		return []byte("null")
+	}
+	text, _ := v.Text()
+	if number, ok := v.Number(); ok {
+		if json.Valid([]byte(text)) {
+			return []byte(text)
+		}
+		return strconv.AppendFloat(nil, number, 'g', -1, 64)
+	}
+	return quoted(text)
+}
+
+func quoted(text string) []byte {
+	if !utf8.ValidString(text) {
+		text = string(bytes.ToValidUTF8([]byte(text), []byte("\ufffd")))
+	}
+	encoded, err := jsontext.AppendQuote(nil, text)
+	if err != nil {
+		return []byte(`""`) // valid UTF-8 can always be quoted
+	}
+	return encoded
+}

@@ -1,0 +1,57 @@
+package fidelity
+
+import (
+	"encoding/json"
+	"io"
+)
+
+// formsServer names the environment variable that turns this test program into an MCP
+// server whose only tool asks the user something.
+const formsServer = "FIDELITY_FORMS"
+
+// message is a message of JSON-RPC.
+type message struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id,omitempty"`
+	Method  string          `json:"method,omitempty"`
+	Params  any             `json:"params,omitempty"`
+	Result  any             `json:"result,omitempty"`
+}
+
+// serveForms is the child process. It speaks a protocol version of which a server may ask
+// the user while a tool runs. The tool returns what the client answers in place of the user.
+func serveForms(in io.Reader, out io.Writer) error {
+	type object = map[string]any
+	messages, answer := json.NewDecoder(in), json.NewEncoder(out)
+	var asked json.RawMessage // the call of the tool that waits for the user
+	for {
+		var got struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+			Result json.RawMessage `json:"result"`
+		}
+		if err := messages.Decode(&got); err != nil {
+			return nil // the client has gone
+		}
+		reply := message{Version: "2.0", ID: got.ID}
+		switch {
+		case got.Method == "initialize":
+			reply.Result = object{"protocolVersion": "2025-06-18", "capabilities": object{"tools": object{}}, "serverInfo": object{"name": "forms", "version": "1"}}
+		case got.Method == "tools/list":
+			reply.Result = object{"tools": []any{object{"name": "ask", "inputSchema": object{"type": "object"}}}}
+		case got.Method == "tools/call":
+			asked = got.ID
+			form := object{"type": "object", "properties": object{"branch": object{"type": "string"}}}
+			reply = message{Version: "2.0", ID: json.RawMessage("1000"), Method: "elicitation/create", Params: object{"message": "Which branch?", "requestedSchema": form}}
+		case got.Method == "" && string(got.ID) == "1000":
+			reply.ID, reply.Result = asked, object{"content": []any{object{"type": "text", "text": "the user: " + string(got.Result)}}}
+		case len(got.ID) == 0:
+			continue // a notification
+		default:
+			reply.Result = object{}
+		}
+		if err := answer.Encode(reply); err != nil {
+			return err
+		}
+	}
+}

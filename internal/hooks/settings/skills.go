@@ -1,0 +1,166 @@
+package settings
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// IsSkillFile reports whether a file is a skill or a command, whose frontmatter may have
+// hooks.
+func IsSkillFile(path string) bool { return strings.EqualFold(filepath.Ext(path), ".md") }
+
+// ParseSkill returns the frontmatter of a skill or a command as JSON, nil if it has none, and
+// the offset of each value in data. The error is a *jsonx.SyntaxError.
+func ParseSkill(data []byte) (text jsontext.Value, offsets map[jsontext.Pointer]int, err error) {
+	text, offsets, err = frontmatter.SkillJSON(data)
+	if err == nil {
+		return text, offsets, nil
+	}
+	offset := 0
+	if at, ok := errors.AsType[*frontmatter.LineError](err); ok {
+		for range at.Line - 1 {
+			next := bytes.IndexByte(data[offset:], '\n')
+			if next < 0 {
+				break
+			}
+			offset += next + 1
+		}
+		err = at.Err
+	}
+	return nil, nil, &jsonx.SyntaxError{Position: jsonx.PositionAt(data, offset), Offset: offset, Err: err}
+}
+
+// SkillOf returns the hooks in the frontmatter of a skill or a command, which ParseSkill
+// returned. For them the directory of the skill is that of a plugin.
+func SkillOf(path string, text jsontext.Value) hooks.Source {
+	source := hooks.Source{Scope: dialect.Extensions, Name: path, Skill: skillName(path)}
+	if abs, err := filepath.Abs(path); err == nil {
+		source.Root = filepath.Dir(abs)
+	}
+	if text != nil {
+		source.Hooks = member(text, "hooks")
+	}
+	return source
+}
+
+// skillName returns the name by which a skill or a command is called.
+func skillName(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		abs = path
+	}
+	if filepath.Base(abs) == "SKILL.md" {
+		return filepath.Base(filepath.Dir(abs))
+	}
+	return strings.TrimSuffix(filepath.Base(abs), filepath.Ext(abs))
+}
+
+// skill reads the hooks of a skill or a command.
+func (f Finder) skill(path string) (hooks.Source, error) {
+	data, err := safefile.ReadFile(path, maxFile, 0)
+	if err != nil {
+		return hooks.Source{}, err
+	}
+	text, _, err := ParseSkill(data)
+	if err != nil {
+		return hooks.Source{}, fmt.Errorf("%s:%w", path, err)
+	}
+	return SkillOf(path, text), nil
+}
+
+// skills adds the hooks of the project's and the user's skills and commands.
+func (f Finder) skills(found *Found) {
+	if !f.Dialect.Settings.Skills {
+		return
+	}
+	config := f.Where.path(dialect.File{In: dialect.InConfig})
+	f.skillsIn(found, filepath.Join(f.Where.Project, ".claude"), "", "")
+	f.skillsIn(found, config, "", "")
+}
+
+// skillsIn adds the hooks of the skills and commands in a directory. root is the plugin's
+// directory, empty for other skills, and prefix begins the names of its skills. Only the
+// skills that were called in the session are active.
+func (f Finder) skillsIn(found *Found, dir, root, prefix string) {
+	if !f.Dialect.Settings.Skills {
+		return
+	}
+	skills, _ := filepath.Glob(filepath.Join(escaped(dir), "skills", "*", "SKILL.md"))
+	commands, _ := filepath.Glob(filepath.Join(escaped(dir), "commands", "*.md"))
+	for _, path := range slices.Concat(skills, commands) {
+		source, err := f.skill(path)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			continue
+		case err != nil && !mentionsHooks(path):
+			continue // what its frontmatter says does not matter here
+		case err != nil:
+			found.Trouble = append(found.Trouble, err)
+			continue
+		case source.Hooks == nil:
+			continue
+		}
+		source.Skill = prefix + source.Skill
+		if root != "" {
+			source.Root = root
+		}
+		source.Inactive = !slices.Contains(f.Active, source.Skill)
+		found.Skills = append(found.Skills, source.Skill)
+		found.Sources = append(found.Sources, source)
+	}
+}
+
+// escaped returns a directory for a pattern of filepath.Glob.
+func escaped(dir string) string {
+	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "*", `\*`, "?", `\?`).Replace(dir)
+}
+
+// mentionsHooks reports whether a file with invalid frontmatter seems to have hooks.
+func mentionsHooks(path string) bool {
+	data, err := os.ReadFile(path)
+	return err == nil && bytes.Contains(data, []byte("\nhooks:"))
+}
+
+// pluginPrefix begins the names of a plugin's skills. name is its key in the settings, such
+// as plugin@marketplace.
+func pluginPrefix(name string) string {
+	name, _, _ = strings.Cut(name, "@")
+	return name + ":"
+}
+
+// options returns the values that settings have for the options of a plugin; the key is its
+// name with or without the marketplace. Values that are not text are as JSON writes them.
+func (f Finder) options(trusted []jsontext.Value, name string) map[string]string {
+	options := map[string]string{}
+	if f.Dialect.Settings.Options == "" {
+		return options
+	}
+	short, _, _ := strings.Cut(name, "@")
+	for _, text := range slices.Backward(trusted) { // the first file has precedence
+		o, _ := js.ParseObject(text)
+		for _, key := range []string{short, name} {
+			for option, value := range o.Object(f.Dialect.Settings.Options).Object(key).Object("options").All() {
+				options[option] = string(value)
+				if text, isText := js.String(value); isText {
+					options[option] = text
+				}
+			}
+		}
+	}
+	return options
+}
