@@ -21,6 +21,10 @@ type Entry struct {
 	Created []EntryFile // in D; restored files too
 	Deleted []EntryFile // in D
 	Backups string      // the directory that holds the deleted files, under their names in D
+
+	// Err is ErrJournalVersion for a transaction of another version of this program, of
+	// which only ID and Number are known.
+	Err error
 }
 
 // EntryFile is a file as a transaction created, restored or deleted it.
@@ -32,7 +36,7 @@ type EntryFile struct {
 }
 
 // History returns the kept transactions in the order of their commits. It leaves out
-// those whose journal cannot be read.
+// those whose journal cannot be read, except one of another version: see Entry.Err.
 //
 // Errors: ErrClosed or the file system's.
 func (d *Dir) History() ([]Entry, error) {
@@ -80,7 +84,11 @@ func (d *Dir) entries() ([]Entry, error) {
 	}
 	var entries []Entry
 	for _, id := range ids {
-		if e, err := d.entry(id); err == nil {
+		e, err := d.entry(id)
+		if errors.Is(err, ErrJournalVersion) {
+			e, err = Entry{ID: id, Number: numberOf(id), Err: err}, nil
+		}
+		if err == nil {
 			entries = append(entries, e)
 		}
 	}
@@ -91,13 +99,17 @@ func (d *Dir) entries() ([]Entry, error) {
 // transaction.
 var errNotEntry = errors.New("not the journal of this transaction")
 
-// entry returns the transaction of that id.
+// entry returns the transaction of that id. Its errors are ErrJournalVersion, errNotEntry,
+// or the file system's.
 func (d *Dir) entry(id string) (Entry, error) {
 	data, err := d.files.ReadFile(d.statePath(donePrefix + id))
 	if err != nil {
 		return Entry{}, err
 	}
 	j, err := parseJournal(data, d.fromState())
+	if errors.Is(err, ErrJournalVersion) {
+		return Entry{}, err
+	}
 	if err != nil || j.ID != id {
 		return Entry{}, errNotEntry
 	}

@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -77,6 +78,26 @@ func nameOf(i int) string {
 		return "2.json"
 	}
 	return fmt.Sprint(i)
+}
+
+// A transaction of a newer version is there, though nothing else is known of it: its
+// reader must not take the list for one without it.
+func TestHistoryHasTransactionsOfOtherVersions(t *testing.T) {
+	dir := newList(t)
+	require.NoError(t, commit(t, dir, replacing))
+	id := history(t, dir)[0].ID
+	path := filepath.Join(stateDirOf(dir), donePrefix+id)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	newer, found := bytes.CutPrefix(data, []byte("fsmtx-journal 2 "))
+	require.True(t, found)
+	require.NoError(t, os.WriteFile(path, append([]byte("fsmtx-journal 3 "), newer...), 0o600))
+	h := history(t, dir)
+	require.Len(t, h, 1)
+	require.ErrorIs(t, h[0].Err, ErrJournalVersion)
+	assert.Equal(t, Entry{ID: id, Number: 1, Err: h[0].Err}, h[0])
+	require.NoError(t, commit(t, dir, Change{Creates: []File{{"9.json", nil, 0o644}}}), "it is not in the way")
+	require.Len(t, history(t, dir), 2)
 }
 
 func TestHistoryLeavesOutRecordsThatCannotBeRead(t *testing.T) {

@@ -69,13 +69,15 @@ func (h Hydration) Done() int {
 	return n
 }
 
-// Read returns the hydrations of the list in dir that are still kept, oldest first. It
-// takes no lock and creates nothing. Its errors are those of txn.ReadHistory.
+// Read returns the hydrations of the list in dir that are still kept, oldest first,
+// without those of another version of this program. It takes no lock and creates nothing.
+// Its errors are those of txn.ReadHistory.
 func Read(dir string) ([]Hydration, error) {
 	entries, err := txn.ReadHistory(dir)
 	if err != nil {
 		return nil, err
 	}
+	entries = slices.DeleteFunc(entries, func(e txn.Entry) bool { return e.Err != nil })
 	r := &reader{dir: dir, entries: entries, undone: tasks.Undone(entries)}
 	all := make([]Hydration, len(entries))
 	for i := range entries {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -82,11 +83,15 @@ func liveSteps(dir string) (steps, error) {
 }
 
 // stepsOf walks the history from its end. A transaction that was undone, and its undoing,
-// count for nothing.
+// count for nothing. What another version of this program put into the list cannot be
+// known; it is in the way until something else has been put there.
 func stepsOf(history []txn.Entry) (steps, error) {
 	var live steps
 	undone, gone := tasks.Undone(history), map[string]bool{}
 	for _, e := range slices.Backward(history) {
+		if e.Err != nil && len(live) == 0 {
+			return nil, fmt.Errorf("%w: %w", ErrVersion, e.Err)
+		}
 		if undone[e.ID] != "" || tasks.Undoes(e.Label) != "" {
 			continue
 		}
