@@ -223,6 +223,10 @@ func TestLockThatWillNotBeReleasedIsDescribed(t *testing.T) {
 		assert.False(t, busy.Abandoned())
 		assert.Contains(t, busy.Error(), "the task list is in use: another program has held ")
 	}
+
+	inUse := &BusyError{Path: "a", Since: time.Now(), Age: -ahead}
+	assert.False(t, inUse.Abandoned(), "as far ahead as the client's library may set it")
+	assert.Contains(t, inUse.Error(), "the task list is in use")
 }
 
 func TestErrorOfTheFileSystemReleasesEverything(t *testing.T) {

@@ -220,3 +220,18 @@ func TestRetryRepeatsWhatASignalInterrupts(t *testing.T) {
 	assert.Equal(t, 5, n)
 	assert.Equal(t, 3, calls)
 }
+
+// TestEach reads what can be a task and leaves out the rest.
+func TestEach(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "1.json", "one")
+	write(t, dir, "2.json", "two")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "3.json"), 0o755))
+	got := map[int]string{}
+	use := func(i int, data []byte) { got[i] = string(data) }
+	require.NoError(t, Each(dir, []string{"absent.json", "2.json", "3.json", "1.json"}, use))
+	assert.Equal(t, map[int]string{1: "two", 3: "one"}, got)
+
+	require.NoError(t, Each(filepath.Join(dir, "absent"), []string{"1.json"}, use))
+	require.ErrorIs(t, Each(filepath.Join(dir, "1.json"), []string{"1.json"}, use), syscall.ENOTDIR)
+}

@@ -212,3 +212,76 @@ func TestUndoIsAllOrNothing(t *testing.T) {
 		})
 	}
 }
+
+// TestUndoPlansAgain: a file is changed by another program after it was found unchanged.
+func TestUndoPlansAgain(t *testing.T) {
+	l := newList(t)
+	id := l.replace(t, 2)
+	backup := func(s faultfs.Step) bool { return s.Op == "link" && s.Path == filepath.Join(l.Dir, "1.json") }
+	l.once(backup, func() { replaceFile(t, filepath.Join(l.Dir, "1.json")) })
+	u, err := l.Undo(t.Context(), id, false)
+	require.NoError(t, err)
+	assert.Equal(t, []Kept{{"1.json", KeptChanged}}, u.Kept)
+	assert.Equal(t, []string{"1.json"}, taskFiles(t, l.Dir))
+
+	l = newList(t)
+	id = l.replace(t, 2)
+	l.Wait = 100 * time.Millisecond
+	l.before(func(s faultfs.Step) error {
+		if backup(s) {
+			replaceFile(t, filepath.Join(l.Dir, "1.json"))
+		}
+		return nil
+	})
+	_, err = l.Undo(t.Context(), id, true)
+	require.ErrorIs(t, err, ErrTimeout, "it is changed every time")
+	assert.Equal(t, []string{"1.json", "2.json"}, taskFiles(t, l.Dir))
+}
+
+// replaceFile gives a task another inode.
+func replaceFile(t *testing.T, path string) {
+	require.NoError(t, os.WriteFile(path+".new", []byte(task(manualTask, "1.json")), 0o644))
+	require.NoError(t, os.Rename(path+".new", path))
+}
+
+// TestUndoWaitsForTheTasksItRemoves: the client may be about to write one.
+func TestUndoWaitsForTheTasksItRemoves(t *testing.T) {
+	l := newList(t)
+	id := l.replace(t, 2)
+	before := l.listed(t)
+	require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "2.json"+lockSuffix), 0o755))
+	l.Wait = 50 * time.Millisecond
+	_, err := l.Undo(t.Context(), id, false)
+	require.ErrorIs(t, err, ErrTimeout)
+	var busy *BusyError
+	require.ErrorAs(t, err, &busy)
+	assert.Equal(t, before, l.listed(t))
+}
+
+// TestLabels: what the history records of each replacement, and nothing of a
+// transaction of another program.
+func TestLabels(t *testing.T) {
+	l := newList(t)
+	labels, err := l.Labels(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, labels)
+	assert.NoDirExists(t, l.stateDir())
+
+	first, second := l.replace(t, 1), l.replace(t, 1)
+	dir, err := l.Open(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, dir.Commit(t.Context(), txn.Change{Deletes: taskFiles(t, l.Dir), Label: "another program's"}))
+	require.NoError(t, dir.Close())
+	labels, err = l.Labels(t.Context())
+	require.NoError(t, err)
+	var ids []string
+	for _, label := range labels {
+		ids = append(ids, label.ID)
+		assert.Equal(t, "skill", label.Command)
+	}
+	assert.Equal(t, []string{first, second}, ids)
+
+	require.NoError(t, os.Chmod(l.stateDir(), 0o777))
+	_, err = l.Labels(t.Context())
+	require.ErrorIs(t, err, txn.ErrUntrustedDir)
+}

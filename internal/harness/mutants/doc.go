@@ -1,10 +1,12 @@
 // Command mutants checks that the tests notice when the code is broken.
 //
-// gremlins (a mutation tester) lists what could be changed in the packages that the
-// crash contract rests on: one operator at a time. Compiling the tests anew for each
-// mutant takes longer than running them, so this command builds them once, with every
-// mutant in the code and none switched on, and then switches them on one by one. A
-// mutant that cannot be switched (in a constant, say) is compiled by itself.
+// It lists what could be changed in the packages that the crash contract rests on: one
+// operator at a time, as the mutation tester gremlins does. Compiling the tests anew for
+// each mutant takes longer than running them, so this command builds them once, with
+// every mutant in the code and none switched on, and then switches them on one by one. A
+// mutant that cannot be switched (in a constant, say) is compiled by itself. Each test is
+// run by itself first, without a mutant, and the switches note which of them would make a
+// difference in it: a mutant is tried with those tests only, the fastest first.
 //
 // The tests of the package come first, then those of further packages that are meant
 // to notice. A mutant that no test notices in three tries has to be listed with a

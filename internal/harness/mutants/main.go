@@ -1,20 +1,16 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/go-json-experiment/json"
+	"time"
 )
-
-// version of gremlins. It lists mutants by file, line, column and type.
-const gremlins = "github.com/go-gremlins/gremlins/cmd/gremlins@v0.6.0"
 
 // target is a package and the tests that are meant to notice its mutants.
 type target struct {
@@ -43,6 +39,7 @@ type options struct {
 	sample  int
 	seed    uint64
 	tries   int
+	limit   time.Duration
 	verbose bool
 }
 
@@ -53,15 +50,21 @@ func main() {
 	flag.IntVar(&o.sample, "sample", 0, "try only this `number` of mutants, chosen at random; 0 tries all")
 	flag.Uint64Var(&o.seed, "seed", rand.Uint64(), "of the choice")
 	flag.IntVar(&o.tries, "tries", 3, "how often a mutant has to survive, for properties are tried on random values")
+	flag.DurationVar(&o.limit, "for", 0, "end after this `time`, whatever has been tried by then; 0 has no end")
 	flag.BoolVar(&o.verbose, "v", false, "tell which mutants each suite does not notice")
 	flag.Parse()
-	if err := run(o, flag.Args()); err != nil {
+	ctx, cancel := context.WithCancel(context.Background())
+	if o.limit > 0 {
+		ctx, cancel = context.WithTimeout(ctx, o.limit)
+	}
+	defer cancel()
+	if err := run(ctx, o, flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(o options, packages []string) error {
+func run(ctx context.Context, o options, packages []string) error {
 	known, err := readSurvivors(o.list)
 	if err != nil {
 		return err
@@ -78,17 +81,20 @@ func run(o options, packages []string) error {
 	}
 	if o.sample > 0 {
 		fmt.Printf("a sample of %d mutants, seed %d\n", o.sample, o.seed)
+		for i := range mutants { // trying those that are listed would take longest
+			mutants[i] = slices.DeleteFunc(mutants[i], known.lists)
+		}
 		sample(mutants, o.sample, rand.New(rand.NewPCG(o.seed, 0)))
 	}
 	for i, t := range chosen {
 		if len(mutants[i]) == 0 {
 			continue
 		}
-		if err := t.run(mutants[i], known, o); err != nil {
+		if err := t.run(ctx, mutants[i], known, o); err != nil {
 			return fmt.Errorf("%s: %w", t.pkg, err)
 		}
 	}
-	if o.sample > 0 {
+	if o.sample > 0 || ctx.Err() != nil {
 		chosen = nil // a listed survivor may not be in the sample
 	}
 	return known.verdict(chosen)
@@ -142,11 +148,12 @@ const (
 	elsewhere status = "noticed by others"
 	survives  status = "survive"
 	notViable status = "do not compile"
+	untried   status = "not tried in the time"
 )
 
 // run tries the mutants and tells known about the survivors.
-func (t target) run(mutants []mutant, known *survivors, o options) error {
-	results, err := t.try(mutants, known.lists, o)
+func (t target) run(ctx context.Context, mutants []mutant, known *survivors, o options) error {
+	results, err := t.try(ctx, mutants, known.lists, o)
 	if err != nil {
 		return err
 	}
@@ -158,18 +165,20 @@ func (t target) run(mutants []mutant, known *survivors, o options) error {
 		}
 	}
 	fmt.Printf("%s: %d mutants", t.pkg, len(mutants))
-	for _, s := range []status{noticed, elsewhere, notViable, survives} {
-		fmt.Printf(", %d %s", counts[s], s)
+	for _, s := range []status{noticed, elsewhere, notViable, survives, untried} {
+		if counts[s] > 0 {
+			fmt.Printf(", %d %s", counts[s], s)
+		}
 	}
 	fmt.Println()
 	return nil
 }
 
-// mutant is one that gremlins lists.
+// mutant is one change of an operator.
 type mutant struct {
-	Type   string `json:"type"`
-	Line   int    `json:"line"`
-	Column int    `json:"column"` // in bytes, from 1
+	Type   string // as in mutations
+	Line   int
+	Column int // of the operator, in bytes, from 1
 
 	file string // relative to the module
 	text string // the source line, trimmed
@@ -177,67 +186,4 @@ type mutant struct {
 
 func (m mutant) String() string {
 	return fmt.Sprintf("%s:%d:%d: %s of %q", m.file, m.Line, m.Column, m.Type, m.text)
-}
-
-// mutants lists the mutants of the package.
-func (t target) mutants() ([]mutant, error) {
-	dir, err := os.MkdirTemp("", "mutants-*")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(dir)
-	out := filepath.Join(dir, "report.json")
-	c := exec.Command("go", "run", gremlins, "unleash", t.pkg, "--dry-run", "--silent", "--output", out)
-	c.Stdout, c.Stderr = os.Stderr, os.Stderr
-	if err := c.Run(); err != nil {
-		return nil, fmt.Errorf("gremlins on %s: %w", t.pkg, err)
-	}
-	data, err := os.ReadFile(out)
-	if err != nil {
-		return nil, err
-	}
-	var report struct {
-		Files []struct {
-			Name      string   `json:"file_name"`
-			Mutations []mutant `json:"mutations"`
-		} `json:"files"`
-	}
-	if err := json.Unmarshal(data, &report); err != nil {
-		return nil, fmt.Errorf("%s: %w", out, err)
-	}
-	var all []mutant
-	for _, f := range report.Files {
-		if strings.Contains(f.Name, "/") {
-			continue // a package below, which is a target of its own if it is one at all
-		}
-		for _, m := range f.Mutations {
-			m.file = filepath.Join(t.pkg, f.Name)
-			if m.text, err = lineOf(m); err != nil {
-				return nil, err
-			}
-			all = append(all, m)
-		}
-	}
-	return withoutTwins(all), nil
-}
-
-// withoutTwins drops INVERT_NEGATIVES of a difference: ARITHMETIC_BASE does the same.
-func withoutTwins(mutants []mutant) []mutant {
-	return slices.DeleteFunc(mutants, func(m mutant) bool {
-		twin := m
-		twin.Type = "ARITHMETIC_BASE"
-		return m.Type == "INVERT_NEGATIVES" && slices.Contains(mutants, twin)
-	})
-}
-
-func lineOf(m mutant) (string, error) {
-	data, err := os.ReadFile(m.file)
-	if err != nil {
-		return "", err
-	}
-	lines := strings.Split(string(data), "\n")
-	if m.Line < 1 || m.Line > len(lines) {
-		return "", fmt.Errorf("%s has no line %d", m.file, m.Line)
-	}
-	return strings.TrimSpace(lines[m.Line-1]), nil
 }

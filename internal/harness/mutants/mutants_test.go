@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,7 +54,7 @@ func f(a, b size, s string) string {
 	if a <= b && n != limit {
 		n -= 100
 	}
-	if s+"x" == "yx" && a == b {
+	if s+s == "yy" && a == b {
 		n -= 1000
 	}
 	return fmt.Sprint(n, i["x"], a > b, a >= b)
@@ -64,29 +66,11 @@ func main() { fmt.Print(f(2, 2, "y"), " ", f(1, 2, "n"), " ", f(3, 1, "n")) }
 	t.Chdir(dir)
 	require.NoError(t, os.WriteFile("go.mod", []byte("module example\n\ngo 1.26\n"), 0o600))
 	require.NoError(t, os.WriteFile("main.go", []byte(source), 0o600))
-	var mutants []mutant
-	for n, line := range strings.Split(source, "\n") {
-		for column := range len(line) {
-			for kind := range mutations {
-				m := mutant{Type: kind, Line: n + 1, Column: column + 1, file: "main.go", text: line}
-				before, at := line[:column], line[column:]
-				// Only where gremlins would see a token: the operators of this source are
-				// preceded by a space, an operand or a bracket, never by another operator.
-				if strings.HasSuffix(before, "<") || strings.HasSuffix(before, ">") || strings.HasSuffix(before, "+") ||
-					strings.HasSuffix(before, "!") || strings.HasPrefix(at, "-=") || strings.HasPrefix(at, "+=") ||
-					(strings.HasPrefix(at, "++") || strings.HasPrefix(at, "--") || strings.HasSuffix(before, "-")) != (kind == "INCREMENT_DECREMENT") ||
-					(kind == "INVERT_NEGATIVES") != strings.HasPrefix(at, "-b") {
-					continue
-				}
-				if _, err := m.apply(source); err == nil {
-					mutants = append(mutants, m)
-				}
-			}
-		}
-	}
+	mutants, err := mutantsOf("main.go", source)
+	require.NoError(t, err)
 	require.Greater(t, len(mutants), 15)
 
-	b := &build{target: target{pkg: "."}, dir: t.TempDir(), in: map[int]bool{}}
+	b := &build{target: target{pkg: "."}, ctx: t.Context(), dir: t.TempDir(), in: map[int]bool{}}
 	for i := range mutants {
 		b.in[i] = true
 	}
@@ -98,7 +82,7 @@ func main() { fmt.Print(f(2, 2, "y"), " ", f(1, 2, "n"), " ", f(3, 1, "n")) }
 		}
 	}
 	assert.Equal(t, map[string]bool{
-		`const limit = 3 + 4`: true, `	i["x"]++`: true, `	if s+"x" == "yx" && a == b {`: true,
+		`const limit = 3 + 4`: true, `i["x"]++`: true, `if s+s == "yy" && a == b {`: true,
 	}, outside, "a constant, an element of a map, and a line with a sum of strings")
 
 	binary, switchFile := filepath.Join(b.dir, "program"), filepath.Join(b.dir, "switch")
@@ -108,26 +92,96 @@ func main() { fmt.Print(f(2, 2, "y"), " ", f(1, 2, "n"), " ", f(3, 1, "n")) }
 		out, _ := exec.Command(binary).Output() // a mutant may divide by zero
 		return string(out)
 	}
+	marks := switchFile + ".marks"
+	require.NoError(t, os.WriteFile(marks, make([]byte, len(mutants)+1), 0o600))
 	on := func(n int) string {
 		require.NoError(t, os.WriteFile(switchFile, []byte(strconv.Itoa(n)), 0o600))
 		return output(binary)
 	}
-	plain := func(source string) string {
-		dir := t.TempDir()
-		file := filepath.Join(dir, "main.go")
-		require.NoError(t, os.WriteFile(file, []byte(source), 0o600))
-		out, err := exec.Command("go", "build", "-o", filepath.Join(dir, "program"), file).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		return output(filepath.Join(dir, "program"))
-	}
-	assert.Equal(t, plain(source), on(0))
-	for i, m := range mutants {
-		if b.in[i] {
-			mutated, err := m.apply(source)
-			require.NoError(t, err)
-			assert.Equal(t, plain(mutated), on(i+1), "%s in column %d of %s", m.Type, m.Column, m.text)
+	want := outputs(t, source, mutants, b.in)
+	assert.Equal(t, want[-1], on(0))
+	assert.Equal(t, want[-1], on(-1-len(mutants)))
+	marked, err := os.ReadFile(marks)
+	require.NoError(t, err)
+	for i := range b.in {
+		assert.Equal(t, want[i], on(i+1), "%v", mutants[i])
+		if want[i] != want[-1] {
+			assert.NotZero(t, marked[i+1], "%v makes a difference", mutants[i])
 		}
 	}
+}
+
+// outputs returns what the source prints with each of the mutants, by index, and with
+// none of them as -1. All of them are functions of one program, for building takes long.
+func outputs(t *testing.T, source string, mutants []mutant, in map[int]bool) map[int]string {
+	t.Helper()
+	head, rest, _ := strings.Cut(source, "func f(")
+	_, call, _ := strings.Cut(rest, "func main() { ")
+	call = strings.TrimSuffix(call, " }\n")
+	program, calls := head, ""
+	add := func(i int, source string) {
+		name := fmt.Sprintf("f%d(", i+1)
+		_, body, _ := strings.Cut(source, "func f(")
+		body, _, _ = strings.Cut(body, "func main()")
+		program += "func " + name + body
+		calls += fmt.Sprintf("\tfmt.Print(\"\\n%d:\")\n\tfunc() { defer func() { _ = recover() }(); %s }()\n", i, strings.ReplaceAll(call, "f(", name))
+	}
+	add(-1, source)
+	for i := range in {
+		mutated, err := mutants[i].apply(source)
+		require.NoError(t, err)
+		add(i, mutated)
+	}
+	file := filepath.Join(t.TempDir(), "main.go")
+	require.NoError(t, os.WriteFile(file, []byte(program+"func main() {\n"+calls+"}\n"), 0o600))
+	out, err := exec.Command("go", "run", file).Output()
+	require.NoError(t, err)
+	all := map[int]string{}
+	for line := range strings.Lines(string(out)) {
+		if number, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ":"); ok {
+			i, err := strconv.Atoi(number)
+			require.NoError(t, err)
+			all[i] = text
+		}
+	}
+	return all
+}
+
+// TestMutantsOf lists the mutants of each kind of operator.
+func TestMutantsOf(t *testing.T) {
+	mutants, err := mutantsOf("p.go", `package p
+
+func f(a, b int, s string) bool {
+	a++
+	a = a - -b*2
+	s = "x" + s + s
+	return a <= b || s != ""
+}
+`)
+	require.NoError(t, err)
+	var got []string
+	for _, m := range mutants {
+		got = append(got, fmt.Sprintf("%d:%d %s", m.Line, m.Column, m.Type))
+	}
+	assert.ElementsMatch(t, []string{
+		"4:3 INCREMENT_DECREMENT",
+		"5:8 ARITHMETIC_BASE", "5:10 INVERT_NEGATIVES", "5:12 ARITHMETIC_BASE",
+		"7:11 CONDITIONALS_BOUNDARY", "7:11 CONDITIONALS_NEGATION", "7:21 CONDITIONALS_NEGATION",
+	}, got, "strings can only be added")
+}
+
+// TestBatches: the fast tests of a mutant run first, in one process.
+func TestBatches(t *testing.T) {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	s := tests{suite: suite{"./p", "Own"}, parts: []part{
+		{name: "TestA", took: ms(10)}, {name: "TestB", took: ms(20)}, {name: "TestC", took: ms(30)},
+		{parent: "TestD", name: "one.two", took: ms(40)}, {parent: "TestD", name: "x", took: ms(50)}, {name: "TestE", took: ms(900)},
+	}}
+	got := s.batches(func(p part) bool { return p.name != "TestB" })
+	assert.Equal(t, []batch{{"^(TestA|TestC)$", ms(40)}, {`^TestD$/^(one\.two|x)$`, ms(90)}, {"^(TestE)$", ms(900)}}, got)
+	assert.Empty(t, s.batches(func(part) bool { return false }))
+	s.parts = []part{{took: ms(5)}}
+	assert.Equal(t, []batch{{"Own", ms(5)}}, s.batches(func(part) bool { return true }), "a suite that is not divided")
 }
 
 func TestSampleIsOfAll(t *testing.T) {

@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// mutations says what gremlins makes of a token, by the type of the mutation.
+// mutations says what is made of an operator, by the type of the mutation. The types and
+// what they do are those that the mutation tester gremlins applies by default.
 // Longer tokens come first: "<=" begins with "<".
 var mutations = map[string][][2]string{
 	"ARITHMETIC_BASE":       {{"+", "-"}, {"-", "+"}, {"*", "/"}, {"/", "*"}, {"%", "*"}},

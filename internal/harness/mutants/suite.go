@@ -56,7 +56,7 @@ func (b *build) build(s suite, n int, divide bool) (*tests, error) {
 			return nil, err
 		}
 		linked := "-X " + b.path + ".mutantSwitch=" + filepath.Join(dir, "switch")
-		if err := t.compile(dir, filepath.Join(b.dir, "overlay.json"), "-ldflags", linked); err != nil {
+		if err := t.compile(b.ctx, dir, filepath.Join(b.dir, "overlay.json"), "-ldflags", linked); err != nil {
 			return nil, err
 		}
 	}
@@ -73,9 +73,9 @@ func (b *build) build(s suite, n int, divide bool) (*tests, error) {
 }
 
 // compile builds the tests in dir.
-func (t *tests) compile(dir, overlay string, flags ...string) error {
+func (t *tests) compile(ctx context.Context, dir, overlay string, flags ...string) error {
 	args := append([]string{"test", "-c", "-overlay", overlay, "-o", filepath.Join(dir, t.file)}, flags...)
-	if out, err := exec.Command("go", append(args, t.pkg)...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", append(args, t.pkg)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("go test -c %s: %w\n%s", t.pkg, err, out)
 	}
 	return nil
@@ -89,7 +89,7 @@ func turn(dir string, n int) error {
 // divide finds the parts of the suite, with what they take and which mutants make a
 // difference in them, the fastest first.
 func (t *tests) divide(b *build) error {
-	c := exec.Command(filepath.Join(b.worker(0), t.file), "-test.list", cmp.Or(t.suite.run, "."))
+	c := exec.CommandContext(b.ctx, filepath.Join(b.worker(0), t.file), "-test.list", cmp.Or(t.suite.run, "."))
 	c.Dir = t.pkg
 	out, err := c.Output()
 	if err != nil {
@@ -140,7 +140,7 @@ func (t *tests) measure(b *build, worker int, p *part) (out []byte, err error) {
 	if p.name != "" {
 		tests = pattern(p.parent, []string{p.name})
 	}
-	out, failed := t.run(dir, tests, time.Hour)
+	out, failed := t.run(b.ctx, dir, tests, time.Hour)
 	if failed {
 		return nil, fmt.Errorf("the tests %q of %s fail without a mutant:\n%s", tests, t.pkg, out)
 	}
@@ -162,7 +162,7 @@ func (t *tests) fails(b *build, worker, i, tries int) (bool, error) {
 			return false, err
 		}
 		dir, every = filepath.Dir(overlay), true
-		if err := t.compile(dir, overlay); err != nil {
+		if err := t.compile(b.ctx, dir, overlay); err != nil {
 			return false, err
 		}
 		defer os.Remove(filepath.Join(dir, t.file))
@@ -170,7 +170,7 @@ func (t *tests) fails(b *build, worker, i, tries int) (bool, error) {
 	for try := range tries {
 		every = every || try > 0 && t.random // with other values it may make a difference elsewhere
 		for _, batch := range t.batches(func(p part) bool { return every || p.marks[i+1] != 0 }) {
-			if _, failed := t.run(dir, batch.pattern, max(leastTimeout, timesSlower*batch.took)); failed {
+			if _, failed := t.run(b.ctx, dir, batch.pattern, max(leastTimeout, timesSlower*batch.took)); failed {
 				return true, nil
 			}
 		}
@@ -229,8 +229,8 @@ func pattern(parent string, names []string) string {
 }
 
 // run runs tests from the directory of their package and reports whether they fail or hang.
-func (t *tests) run(dir, pattern string, timeout time.Duration) (out []byte, failed bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout+time.Minute)
+func (t *tests) run(ctx context.Context, dir, pattern string, timeout time.Duration) (out []byte, failed bool) {
+	ctx, cancel := context.WithTimeout(ctx, timeout+time.Minute)
 	defer cancel()
 	flags := append(slices.Clone(t.flags), "-test.v", "-test.failfast", "-test.run", pattern, "-test.timeout", timeout.String())
 	c := exec.CommandContext(ctx, filepath.Join(dir, t.file), flags...)

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -17,6 +19,7 @@ import (
 // build is a package with switched mutants.
 type build struct {
 	target
+	ctx     context.Context
 	dir     string
 	path    string // of its import
 	workers int
@@ -26,32 +29,38 @@ type build struct {
 
 // try returns what became of each mutant. One that survives is tried again, unless it
 // is listed.
-func (t target) try(mutants []mutant, listed func(mutant) bool, o options) ([]status, error) {
+func (t target) try(ctx context.Context, mutants []mutant, listed func(mutant) bool, o options) ([]status, error) {
 	dir, err := os.MkdirTemp("", "mutants-*")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	b := &build{target: t, dir: dir, workers: o.workers, mutants: mutants, in: map[int]bool{}}
+	b := &build{target: t, ctx: ctx, dir: dir, workers: o.workers, mutants: mutants, in: map[int]bool{}}
 	if b.path, err = importPath(t.pkg); err != nil {
 		return nil, err
 	}
 	for i := range mutants {
 		b.in[i] = true
 	}
-	if err := b.compile(mutants); err != nil {
+	results := slices.Repeat([]status{untried}, len(mutants))
+	if err := b.compile(mutants); ctx.Err() != nil {
+		return results, nil
+	} else if err != nil {
 		return nil, err
 	}
-	results := make([]status, len(mutants))
 	for i := range mutants {
 		results[i] = survives
 		if b.in[i] {
 			continue
 		}
-		if viable, err := b.viable(i); err != nil {
+		if viable, err := b.viable(i); ctx.Err() != nil {
+			results[i] = untried
+		} else if err != nil {
 			return nil, err
 		} else if !viable {
 			results[i] = notViable
+		} else if o.verbose {
+			fmt.Printf("%v is compiled by itself\n", mutants[i])
 		}
 	}
 	for n, s := range append([]suite{{t.pkg, ""}}, t.also...) {
@@ -65,7 +74,7 @@ func (t target) try(mutants []mutant, listed func(mutant) bool, o options) ([]st
 			break
 		}
 		ts, err := b.build(s, n, len(left) >= enoughToDivide)
-		if err != nil {
+		if err != nil && ctx.Err() == nil {
 			return nil, err
 		}
 		found := noticed
@@ -74,14 +83,22 @@ func (t target) try(mutants []mutant, listed func(mutant) bool, o options) ([]st
 		}
 		err = b.each(len(left), func(worker, at int) error {
 			i := left[at]
+			if ctx.Err() != nil {
+				results[i] = untried
+				return nil
+			}
 			tries := o.tries
 			if listed(mutants[i]) {
 				tries = 1
 			}
 			failed, err := ts.fails(b, worker, i, tries)
-			if failed {
+			switch {
+			case ctx.Err() != nil:
+				results[i] = untried
+				return nil
+			case failed:
 				results[i] = found
-			} else if o.verbose {
+			case o.verbose:
 				fmt.Printf("%v is not noticed by %s\n", mutants[i], s)
 			}
 			return err
@@ -125,7 +142,7 @@ func (b *build) compile(mutants []mutant) error {
 		if err != nil {
 			return err
 		}
-		out, err := exec.Command("go", "build", "-gcflags=-e", "-overlay", overlay, "-o", os.DevNull, b.pkg).CombinedOutput()
+		out, err := exec.CommandContext(b.ctx, "go", "build", "-gcflags=-e", "-overlay", overlay, "-o", os.DevNull, b.pkg).CombinedOutput()
 		if err == nil {
 			return nil
 		}
@@ -235,7 +252,7 @@ func (b *build) viable(i int) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return exec.Command("go", "build", "-overlay", overlay, b.pkg).Run() == nil, nil
+	return exec.CommandContext(b.ctx, "go", "build", "-overlay", overlay, b.pkg).Run() == nil, nil
 }
 
 // drop takes out the mutants on the lines that the compiler complains of.
