@@ -14,7 +14,7 @@ TIME        ?= 30s
 SAMPLE      ?= 0
 STATES      ?= 0
 
-.PHONY: build version dist dist-check man notes demo test race ci tidy format vet staticcheck cross fuzz e2e e2e-newest fidelity bench crashtest disks disks-sample mutants together soak install clean help
+.PHONY: build version dist dist-check man notes demo test race ci tidy format vet staticcheck cross fuzz e2e e2e-newest fidelity bench crashtest disks disks-sample mutants mutants-sample together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-mcp, which it starts as "fsmtx mcp"
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
@@ -50,7 +50,7 @@ test: ## run every test
 race: ## run every test with the race detector
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 go test -race ./...
 
-ci: tidy format vet staticcheck cross dist-check test race fuzz e2e fidelity together disks-sample ## everything that continuous integration runs
+ci: tidy format vet staticcheck cross dist-check test race fuzz e2e fidelity together disks-sample mutants-sample ## everything that continuous integration runs
 
 tidy: ## fail if go.mod or go.sum are not tidy
 	go mod tidy -diff
@@ -122,6 +122,9 @@ disks-sample:
 
 mutants: ## change one operator at a time and see a test fail (PACKAGES to choose, SAMPLE to try only so many)
 	go run ./internal/harness/mutants -sample $(SAMPLE) $(PACKAGES)
+
+mutants-sample: ## try twenty mutants, others with each commit, for at most 90 seconds
+	go run ./internal/harness/mutants -sample 20 -seed 0x$(or $(shell printf %.12s $(commit)),0) -for 90s
 
 soak: ## ten minutes of what together does
 	FSMTX_TOGETHER=10m go test -tags together -count=1 -v -timeout 20m -run BesideTheClientsLibrary ./internal/harness/together
