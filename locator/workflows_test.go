@@ -2,9 +2,12 @@ package locator_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/locator"
@@ -76,4 +79,69 @@ func TestSpecsBelow(t *testing.T) {
 	assert.Equal(t, "/p/fsm.json", paths[0], "the nearest first")
 	_, complete = locator.SpecsBelow(w.FS, "/p", 2)
 	assert.False(t, complete)
+}
+
+// TestWorkflowsOfEveryName: a skill is listed once, with the names of its folder and of
+// its frontmatter; a nested one whose name is taken has that of its directory before it.
+func TestWorkflowsOfEveryName(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/plug"}
+	folders := []string{project + "/.claude/skills/x", "/plug/skills/y", project + "/a/.claude/skills/x"}
+	var paths []string
+	for _, folder := range folders {
+		w.put(folder+"/SKILL.md", "---\nname: own"+filepath.Base(folder)+"\n---\n")
+		paths = append(paths, w.skill(folder))
+	}
+	w.put("/plug/commands/c.md", "")
+	paths = append(paths, w.skill("/plug/commands/c"))
+	all, complete := w.Workflows(project)
+	assert.True(t, complete)
+	assert.Equal(t, []locator.Workflow{
+		{Command: "x", Others: []string{"ownx"}, Path: paths[0], Rule: locator.RuleProject},
+		{Command: "plug:y", Others: []string{"owny", "plug:owny"}, Path: paths[1], Rule: locator.RulePluginSkill, Plugin: "plug"},
+		{Command: "plug:c", Others: []string{}, Path: paths[3], Rule: locator.RulePluginCommand, Plugin: "plug"},
+		{Command: "a:x", Others: []string{}, Path: paths[2], Rule: locator.RuleNestedSkill},
+	}, all)
+}
+
+// TestWorkflowsListsAsManyAsItMay: the bound is for more than it.
+func TestWorkflowsListsAsManyAsItMay(t *testing.T) {
+	for n, want := range map[int]bool{1000: true, 1001: false} {
+		for _, place := range []string{config + "/skills", "/plug/commands"} {
+			w := newWorld(t)
+			w.PluginDirs = []string{"/plug"}
+			for i := range n {
+				require.NoError(t, w.mem.MkdirAll(fmt.Sprintf("%s/s%04d", place, i), 0o755))
+			}
+			_, complete := w.Workflows(project)
+			assert.Equal(t, want, complete, "%d folders in %s", n, place)
+		}
+	}
+}
+
+// TestWorkflowsFollowLinksOfCommands: the folder of a command may be a symbolic link.
+func TestWorkflowsFollowLinksOfCommands(t *testing.T) {
+	root := t.TempDir()
+	for _, dir := range []string{"plug/commands", "elsewhere", "home"} {
+		require.NoError(t, os.MkdirAll(filepath.Join(root, dir), 0o755))
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(root, "elsewhere/fsm.json"), []byte(spec), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "plug/commands/c.md"), nil, 0o644))
+	require.NoError(t, os.Symlink("../../elsewhere", filepath.Join(root, "plug/commands/c")))
+	l := locator.Locator{FS: locator.OS{}, ConfigDir: filepath.Join(root, "home"), PluginDirs: []string{filepath.Join(root, "plug")}}
+	all, _ := l.Workflows(root)
+	require.Len(t, all, 1)
+	assert.Equal(t, "plug:c", all[0].Command)
+}
+
+// TestWhatAnAddedDirectoryHasIsNotCertain: it depends on the client's options, and what the
+// project has does not.
+func TestWhatAnAddedDirectoryHasIsNotCertain(t *testing.T) {
+	w := newWorld(t)
+	w.AddDirs = []string{"/added"}
+	for folder, want := range map[string]bool{project + "/.claude/skills/x": true, "/added/.claude/skills/y": false} {
+		w.put(folder+"/SKILL.md", "")
+		w.skill(folder)
+		assert.Equal(t, want, w.locate(filepath.Base(folder), project).Certain(), folder)
+	}
 }
