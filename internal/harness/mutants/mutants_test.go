@@ -83,7 +83,10 @@ func main() { fmt.Print(f(2, 2, "y"), " ", f(1, 2, "n"), " ", f(3, 1, "n")) }
 	}
 	assert.Equal(t, map[string]bool{
 		`const limit = 3 + 4`: true, `i["x"]++`: true, `if s+s == "yy" && a == b {`: true,
-	}, outside, "a constant, an element of a map, and a line with a sum of strings")
+	}, outside, "a constant, an element of a map, and a sum of strings")
+	for i, m := range mutants {
+		assert.True(t, b.in[i] || m.text != `if s+s == "yy" && a == b {` || m.Type == "ARITHMETIC_BASE", "%v stays", m)
+	}
 
 	binary, switchFile := filepath.Join(b.dir, "program"), filepath.Join(b.dir, "switch")
 	out, err := exec.Command("go", "build", "-overlay", filepath.Join(b.dir, "overlay.json"), "-ldflags", "-X main.mutantSwitch="+switchFile, "-o", binary, ".").CombinedOutput()
