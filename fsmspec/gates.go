@@ -271,15 +271,12 @@ func seconds(raw string) (time.Duration, error) {
 		return 0, nil
 	case len(digits)+exponent > len("1800"):
 		return MaxCheckTimeout + 1, nil
-	case len(digits)+exponent < -8: // less than a nanosecond
+	case len(digits)+exponent < -8: // less than a nanosecond, and as text perhaps very long
 		return 0, nil
 	}
-	whole, fraction := digits+strings.Repeat("0", max(exponent, 0)), ""
-	if exponent < 0 {
-		padded := strings.Repeat("0", max(-exponent-len(digits), 0)) + digits
-		whole, fraction = padded[:len(padded)+exponent], padded[len(padded)+exponent:]
-	}
-	return time.ParseDuration("0" + whole + "." + fraction + "0s")
+	padded := strings.Repeat("0", max(-exponent-len(digits), 0)) + digits + strings.Repeat("0", max(exponent, 0))
+	point := len(padded) + min(exponent, 0)
+	return time.ParseDuration("0" + padded[:point] + "." + padded[point:] + "0s")
 }
 
 // directory returns the path t of a directory of the project, "" for the project's own.

@@ -3,6 +3,7 @@ package fsmspec_test
 import (
 	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -39,6 +40,15 @@ func TestGates(t *testing.T) {
 	}
 	spec := parsed(t, `[{"approval": true, "id": 1, "subject": "Later in the entry\u0007"}]`)
 	assert.Equal(t, `May "Later in the entry\a" be completed?`, spec.Tasks()[0].Gates.Approval)
+}
+
+// TestTinyTimeoutTakesNoMemory: written out, the number would have a billion digits.
+func TestTinyTimeoutTakesNoMemory(t *testing.T) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	refused(t, `[{"id": 1, "subject": "A", "check": {"run": "x", "timeout": 1e-999999999}}]`)
+	runtime.ReadMemStats(&after)
+	assert.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20))
 }
 
 func TestTimeouts(t *testing.T) {
