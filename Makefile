@@ -14,7 +14,7 @@ TIME        ?= 30s
 SAMPLE      ?= 0
 STATES      ?= 0
 
-.PHONY: build version dist dist-check man notes demo test race ci tidy format vet staticcheck cross fuzz e2e e2e-newest fidelity bench crashtest disks disks-sample mutants mutants-sample together soak install clean help
+.PHONY: build version dist dist-check npm man notes demo test race ci tidy format vet staticcheck cross fuzz e2e e2e-newest fidelity bench crashtest disks disks-sample mutants mutants-sample together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-mcp, which it starts as "fsmtx mcp"
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
@@ -30,6 +30,10 @@ version: ## print the version
 dist: ## build what a release consists of, into dist/: archives for every platform, SBOM, checksums
 	@$(dist)
 	@cd dist && cat SHA256SUMS
+
+npm: dist ## add the packages for npm to dist/
+	@$(dist) -npm
+	@cd dist && ls *.tgz
 
 dist-check: dist ## build dist/ a second time, from a copy in another directory, and compare
 	@copy=$$(mktemp -d) && trap 'rm -rf '$$copy EXIT && git ls-files -z | tar -cf - --null -T - | tar -xf - -C $$copy && \

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -48,7 +49,9 @@ func newInstall(s terminal.Streams) *cobra.Command {
 		Short:                 "Add the hooks to a settings file of the client, or remove them",
 		Long: `Adds hooks to one settings file of Claude Code. They run this program by its
 absolute path or, with --project, by the name fsmtx, which must lead to this program on
-PATH, as it must on the machines of all who share the project:
+PATH, as it must on the machines of all who share the project. If npm has installed this
+program, they run a copy of it, which install keeps in fsmtx/bin in XDG_DATA_HOME or
+~/.local/share, and renews when it is run again:
 
   PostToolUse of the Skill tool   fsmtx hydrate   the agent invokes a skill
   UserPromptExpansion             fsmtx hydrate   the user types a skill's name
@@ -305,7 +308,7 @@ type installPlan struct {
 // plan takes the flags of hydrate from the command line, else from the file, else the
 // default.
 func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installPlan, err error) {
-	binary, unusable, err := f.program()
+	binary, unusable, err := f.program(s)
 	if err != nil {
 		return p, err
 	}
@@ -357,16 +360,28 @@ func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installP
 // program returns the command of the hooks: this program's path or, in a file that
 // colleagues share, its name. unusable says why the name does not lead to this program;
 // it is an error only when hooks are to be written.
-func (f *installFlags) program() (command string, unusable, err error) {
+func (f *installFlags) program(s terminal.Streams) (command string, unusable, err error) {
 	writes := !f.check && !f.remove
 	path, err := settings.Binary(os.Args[0])
 	if errors.Is(err, settings.ErrTemporary) && !writes {
 		err = nil
 	}
-	if err != nil || !f.project || f.remove {
+	if err != nil {
 		return path, nil, err
 	}
-	unusable = settings.CheckName()
+	if !f.project {
+		copied, ok, err := npm.Find(s.Getenv)
+		if !ok || err != nil {
+			return path, nil, err
+		}
+		return copied.Path(), copied.Check(), nil
+	}
+	if f.remove {
+		return path, nil, nil
+	}
+	if unusable = settings.CheckName(); unusable != nil && npm.IsOnPath(s.Getenv) {
+		unusable = nil
+	}
 	if writes {
 		err = unusable
 	}
@@ -412,6 +427,11 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 	if err != nil {
 		return inFile(p.file, err)
 	}
+	if copied, ok, err := npm.Find(s.Getenv); err == nil && ok && !f.print {
+		if err := copied.Renew(); err != nil {
+			return err
+		}
+	}
 	done := map[settings.State]string{
 		settings.Absent:    "installed the hooks in %s\n",
 		settings.Outdated:  "updated the hooks in %s\n",
@@ -430,6 +450,9 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 	}
 	if f.project && p.report.State != settings.Installed {
 		s.Hintf("your colleagues need %s on their PATH; without it no tasks are created, and a hook tells them so when a session starts", settings.Program)
+		if copied, ok, err := npm.Find(s.Getenv); err == nil && ok {
+			s.Hintf("here npm's launcher has that name and starts Node before each hook; with %q before it on PATH the hooks start without", filepath.Dir(copied.Path()))
+		}
 	}
 	if hint := p.tools.hint(); hint != "" {
 		s.Hintf("%s", hint)

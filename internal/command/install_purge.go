@@ -5,17 +5,27 @@ import (
 	"fmt"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// runPurge removes the hooks from each settings file that install writes, and the state
-// directories of all task lists.
+// runPurge removes the hooks from each settings file that install writes, the copy of
+// the program that install has made, and the state directories of all task lists.
 func (f *installFlags) runPurge(ctx context.Context, s terminal.Streams) error {
 	for _, one := range []installFlags{{user: true}, {project: true}, {local: true}} {
 		one.remove = true
 		if err := one.run(s); err != nil {
+			return err
+		}
+	}
+	copied, err := npm.Remove(s.Getenv)
+	if err != nil {
+		return err
+	}
+	if copied != "" {
+		if _, err := fmt.Fprintf(s.Out, "removed %s\n", terminal.Visible(copied)); err != nil {
 			return err
 		}
 	}

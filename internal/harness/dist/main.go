@@ -18,6 +18,7 @@
 //	dist -notes        prints the release notes of this version, from CHANGELOG.md
 //	dist -version      prints the version
 //	dist -sums         writes SHA256SUMS again, with files that were added to dist/
+//	dist -npm          adds the packages for npm, from the programs in dist/
 //
 // GoReleaser does the same and more. Its newest version needs a newer Go than this module,
 // and compiling it takes several times as long as everything that it would do here.
@@ -53,6 +54,7 @@ func run(args []string, out io.Writer) error {
 	man := flags.String("man", "", "write only the manual pages, into this directory")
 	notes := flags.Bool("notes", false, "print only the release notes")
 	sums := flags.Bool("sums", false, "write only SHA256SUMS")
+	npm := flags.Bool("npm", false, "add only the packages for npm")
 	printVersion := flags.Bool("version", false, "print only the version")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -70,6 +72,9 @@ func run(args []string, out io.Writer) error {
 	var err error
 	if r.date, err = commitDate(); err != nil {
 		return err
+	}
+	if *npm {
+		return r.writePackages()
 	}
 	if *man != "" {
 		return writeFiles(*man, manualPages(r.Version, r.date))
