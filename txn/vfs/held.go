@@ -36,6 +36,55 @@ type heldDir struct {
 type handle struct {
 	root *os.Root
 	dir  *os.File
+
+	mu    sync.Mutex
+	below string   // a directory inside root, "" if none is open
+	sub   *os.Root // that directory
+}
+
+// in calls do with the directory that the name is in and its last element. The
+// directory of the last call stays open: os.Root opens and closes every directory on
+// the way, and a transaction removes its files one after another from the same one.
+func (h *handle) in(name string, do func(root *os.Root, base string) error) error {
+	slash := strings.LastIndexByte(name, '/')
+	if slash < 0 {
+		return do(h.root, name)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if dir := name[:slash]; h.below != dir {
+		sub, err := h.root.OpenRoot(dir)
+		if err != nil {
+			return err
+		}
+		h.forgetSub()
+		h.below, h.sub = dir, sub
+	}
+	return do(h.sub, name[slash+1:])
+}
+
+// forget closes the directory that in keeps open if it is at name or below it: name is
+// about to become another one.
+func (h *handle) forget(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.below == name || strings.HasPrefix(h.below, name+"/") {
+		h.forgetSub()
+	}
+}
+
+func (h *handle) forgetSub() {
+	if h.sub != nil {
+		_ = h.sub.Close() // opened for reading only
+	}
+	h.below, h.sub = "", nil
+}
+
+func (h *handle) close() error {
+	h.mu.Lock()
+	h.forgetSub()
+	h.mu.Unlock()
+	return errors.Join(h.root.Close(), h.dir.Close())
 }
 
 // Hold opens the directory at path, which must not be a symbolic link, and holds it.
@@ -71,7 +120,7 @@ func (d *heldDir) open() error {
 	if err := checkSame(root, dir); err != nil {
 		return errors.Join(called("open", d.path, err), root.Close(), dir.Close())
 	}
-	now := &handle{root, dir}
+	now := &handle{root: root, dir: dir}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.all = append(d.all, now)
@@ -123,7 +172,7 @@ func (h *Held) Close() error {
 	var errs []error
 	for _, d := range h.dirs {
 		for _, at := range d.all {
-			errs = append(errs, at.root.Close(), at.dir.Close())
+			errs = append(errs, at.close())
 		}
 	}
 	return errors.Join(errs...)
@@ -167,16 +216,13 @@ func (o OS) descriptor(name string) (dirfd int, rest string, err error) {
 	return int(at.dir.Fd()), rest, nil
 }
 
-// root returns the held directory that name is below of, or nil.
-func (o OS) root(name string) (root *os.Root, rest string, err error) {
+// at returns the held directory that name is below of, or nil.
+func (o OS) at(name string) (at *handle, rest string, err error) {
 	d, at, rest := o.held.find(name)
 	if d != nil && at == nil {
 		return nil, "", fs.ErrNotExist
 	}
-	if d == nil {
-		return nil, name, nil
-	}
-	return at.root, rest, nil
+	return at, rest, nil
 }
 
 // openAt opens name without inheriting the descriptor. path is its path, for errors.

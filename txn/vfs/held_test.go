@@ -134,3 +134,40 @@ func TestAFileThatMayBeAnothersIsNotWrittenInPlace(t *testing.T) {
 	require.ErrorContains(t, vfs.OS{}.Overwrite(dir+"/a", nil), "it belongs to user 65534")
 	assert.Equal(t, "a's", text(t, dir+"/a"))
 }
+
+// TestADirectoryThatBecomesAnotherIsOpenedAgain: what a directory inside a held one is
+// must not be remembered for longer than it is there.
+func TestADirectoryThatBecomesAnotherIsOpenedAgain(t *testing.T) {
+	dir := newDir(t)
+	h := new(vfs.Held)
+	require.NoError(t, h.Hold(dir+"/d"))
+	t.Cleanup(func() { _ = h.Close() })
+	files := vfs.At(vfs.OS{}, h)
+	s := dir + "/d/s"
+	fill := func(name string) {
+		require.NoError(t, files.Mkdir(s, 0o700))
+		require.NoError(t, files.WriteFile(s+"/"+name, s, nil, 0o600))
+		_, err := files.Lstat(s + "/" + name)
+		require.NoError(t, err)
+	}
+	fill("removed")
+	require.NoError(t, files.Remove(s+"/removed"))
+	require.NoError(t, files.Remove(s))
+	require.NoError(t, os.Mkdir(s, 0o700)) // by another program
+	require.NoError(t, files.Mkdir(s+"/x", 0o700))
+	require.NoError(t, files.Remove(s+"/x"))
+	require.NoError(t, files.Remove(s))
+	fill("renamed")
+	require.NoError(t, files.Rename(s, dir+"/d/old"))
+	_, err := files.Lstat(s + "/renamed")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	fill("replaced")
+	require.NoError(t, os.RemoveAll(s)) // by another program
+	fill("last")
+
+	require.NoError(t, os.Mkdir(dir+"/d/new", 0o700))
+	require.NoError(t, files.Remove(s+"/last"))
+	require.NoError(t, files.Rename(dir+"/d/new", s))
+	require.NoError(t, files.Mkdir(s+"/in-new", 0o700))
+	require.DirExists(t, s+"/in-new")
+}

@@ -24,14 +24,18 @@ type OS struct{ held *Held }
 // Lstat describes a held directory as it is at its path, which shows whether it was
 // removed or replaced.
 func (o OS) Lstat(name string) (fs.FileInfo, error) {
-	root, rest, err := o.root(name)
-	if root == nil && err == nil || rest == "" {
+	at, rest, err := o.at(name)
+	if at == nil && err == nil || rest == "" {
 		return os.Lstat(name)
 	}
 	if err != nil {
 		return nil, called("lstat", name, err)
 	}
-	info, err := root.Lstat(rest)
+	var info fs.FileInfo
+	err = at.in(rest, func(root *os.Root, base string) (err error) {
+		info, err = root.Lstat(base)
+		return err
+	})
 	return info, called("lstat", name, err)
 }
 
@@ -123,30 +127,32 @@ func (o OS) Mkdir(name string, perm fs.FileMode) error {
 	case at == nil:
 		return &fs.PathError{Op: "mkdir", Path: name, Err: fs.ErrNotExist}
 	}
-	return called("mkdir", name, at.root.Mkdir(rest, perm))
+	at.forget(rest)
+	return called("mkdir", name, at.in(rest, func(root *os.Root, base string) error { return root.Mkdir(base, perm) }))
 }
 
 func (o OS) Remove(name string) error {
-	root, rest, err := o.root(name)
-	if root == nil && err == nil || rest == "" {
+	at, rest, err := o.at(name)
+	if at == nil && err == nil || rest == "" {
 		return os.Remove(name)
 	}
 	if err == nil {
-		err = root.Remove(rest)
+		at.forget(rest)
+		err = at.in(rest, func(root *os.Root, base string) error { return root.Remove(base) })
 	}
 	return called("remove", name, err)
 }
 
 func (o OS) Chtimes(name string, mtime time.Time) error {
-	root, rest, err := o.root(name)
-	if root == nil && err == nil {
+	at, rest, err := o.at(name)
+	if at == nil && err == nil {
 		return os.Chtimes(name, mtime, mtime)
 	}
 	if rest == "" {
 		rest = "."
 	}
 	if err == nil {
-		err = root.Chtimes(rest, mtime, mtime)
+		err = at.root.Chtimes(rest, mtime, mtime)
 	}
 	return called("chtimes", name, err)
 }
@@ -170,6 +176,10 @@ func (o OS) RenameNew(oldname, newname string) error {
 func (o OS) both(op, oldname, newname string, call func(oldfd int, old string, newfd int, new string) error) error {
 	oldfd, old, err := o.descriptor(oldname)
 	newfd, new, newErr := o.descriptor(newname)
+	if op == "rename" {
+		o.forget(oldname)
+		o.forget(newname)
+	}
 	for err = errors.Join(err, newErr); err == nil; {
 		if err = call(oldfd, old, newfd, new); err == nil {
 			return nil
@@ -183,8 +193,8 @@ func (o OS) both(op, oldname, newname string, call func(oldfd int, old string, n
 
 // WriteFile makes the temporary file by itself, because renameio resolves paths.
 func (o OS) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error {
-	if info, err := o.Lstat(name); err == nil && info.Mode().IsRegular() {
-		perm = info.Mode().Perm()
+	if mode, ok := o.regular(name); ok {
+		perm = mode
 	}
 	f, err := o.createTemp(tempDir, filepath.Base(name), perm)
 	if err != nil {
@@ -198,6 +208,25 @@ func (o OS) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error
 		_ = o.Remove(f.Name())
 	}
 	return err
+}
+
+// regular returns the mode of a regular file. It needs no more than one system call,
+// where Lstat opens each directory on the way; what it says is no more than a mode.
+func (o OS) regular(name string) (mode fs.FileMode, ok bool) {
+	dirfd, rest, err := o.descriptor(name)
+	if err != nil {
+		return 0, false
+	}
+	var st unix.Stat_t
+	err = unix.Fstatat(dirfd, rest, &st, unix.AT_SYMLINK_NOFOLLOW)
+	return fs.FileMode(st.Mode) & fs.ModePerm, err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG
+}
+
+// forget is called before the directory at name becomes another one.
+func (o OS) forget(name string) {
+	if at, rest, _ := o.at(name); at != nil {
+		at.forget(rest)
+	}
 }
 
 func (o OS) createTemp(dir, base string, perm fs.FileMode) (*os.File, error) {
