@@ -47,11 +47,12 @@ func Newest(ctx context.Context) (string, error) {
 }
 
 // Install returns the path of the program of a version of the client and installs it if
-// it is not in the cache. It returns ErrNoNPM, or an error with npm's output.
+// it is not in the cache. Version is pinned, others are what npm has under their number.
+// It returns ErrNoNPM, or an error with npm's output.
 func Install(ctx context.Context, cache, version string) (string, error) {
 	dir := filepath.Join(cache, version)
 	if installed(dir) {
-		return program(dir), nil
+		return program(dir), checkClient(dir, version)
 	}
 	if _, err := exec.LookPath("npm"); err != nil {
 		return "", ErrNoNPM
@@ -65,7 +66,7 @@ func Install(ctx context.Context, cache, version string) (string, error) {
 	}
 	defer lock.Close()
 	if installed(dir) {
-		return program(dir), nil
+		return program(dir), checkClient(dir, version)
 	}
 	return program(dir), install(ctx, dir, version)
 }
@@ -77,6 +78,14 @@ func installed(dir string) bool {
 	return err == nil
 }
 
+// checkClient returns an error unless what is installed is what is pinned for Version.
+func checkClient(dir, version string) error {
+	if version != Version {
+		return nil
+	}
+	return checkPinned(dir, npmPackage, version)
+}
+
 // install builds the folder under another name, so that dir exists only when the client
 // in it works.
 func install(ctx context.Context, dir, version string) error {
@@ -85,9 +94,13 @@ func install(ctx context.Context, dir, version string) error {
 		return err
 	}
 	defer os.RemoveAll(building)
-	npm := exec.CommandContext(ctx, "npm", "install", "--prefix", building,
-		"--no-audit", "--no-fund", npmPackage+"@"+version)
-	if err := output(npm); err != nil {
+	if version == Version {
+		err = installPinned(ctx, building, npmPackage, version)
+	} else {
+		err = output(exec.CommandContext(ctx, "npm", "install", "--prefix", building,
+			"--no-audit", "--no-fund", npmPackage+"@"+version))
+	}
+	if err != nil {
 		return err
 	}
 	if err := checkVersion(ctx, building, version); err != nil {

@@ -10,10 +10,12 @@ import (
 )
 
 // Package is another package that tests compare with, at a pinned version.
+// The directory pinned has its digests.
 type Package struct{ Name, Version string }
 
 // Install returns a directory whose node_modules has the package, and installs it into
-// the cache if it is not there. It returns ErrNoNPM, or an error with npm's output.
+// the cache if it is not there. It returns ErrNoNPM, ErrNotPinned, or an error with
+// npm's output.
 func (p Package) Install(ctx context.Context) (string, error) {
 	cache, err := Cache()
 	if err != nil {
@@ -21,7 +23,7 @@ func (p Package) Install(ctx context.Context) (string, error) {
 	}
 	dir := filepath.Join(cache, filepath.Base(p.Name)+"-"+p.Version)
 	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
+		return dir, checkPinned(dir, p.Name, p.Version)
 	}
 	if _, err := exec.LookPath("npm"); err != nil {
 		return "", ErrNoNPM
@@ -39,13 +41,12 @@ func (p Package) Install(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer os.RemoveAll(building)
-	npm := exec.CommandContext(ctx, "npm", "install", "--prefix", building, "--ignore-scripts", "--no-audit", "--no-fund", p.Name+"@"+p.Version)
-	if err := output(npm); err != nil {
+	if err := installPinned(ctx, building, p.Name, p.Version, "--ignore-scripts"); err != nil {
 		return "", err
 	}
 	if err := os.Rename(building, dir); err != nil {
 		if _, there := os.Stat(dir); there == nil {
-			return dir, nil // another process was faster
+			return dir, checkPinned(dir, p.Name, p.Version) // another process was faster
 		}
 		return "", err
 	}
