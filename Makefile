@@ -10,6 +10,7 @@ commit      := $(if $(in_git),$(shell git rev-parse HEAD 2>/dev/null))
 ldflags     := -s -w -X github.com/fsmtx/fsmtx/internal/version.describe=$(describe) -X github.com/fsmtx/fsmtx/internal/version.commit=$(commit)
 platforms   := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64
 staticcheck := go run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+vulncheck   := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
 TIME        ?= 30s
 SAMPLE      ?= 0
 STATES      ?= 0
@@ -70,6 +71,10 @@ vet: ## run go vet
 
 staticcheck: ## run staticcheck
 	$(staticcheck) ./...
+
+.PHONY: vulncheck
+vulncheck: ## look for known vulnerabilities in what the programs call (needs the network)
+	$(vulncheck) ./...
 
 cross: ## compile for every platform
 	@for p in $(platforms); do echo "building for $$p"; for c in fsmtx fsmtx-mcp; do \

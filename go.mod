@@ -2,6 +2,8 @@ module github.com/fsmtx/fsmtx
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	github.com/CycloneDX/cyclonedx-go v0.12.0
 	github.com/clipperhouse/uax29/v2 v2.7.0
