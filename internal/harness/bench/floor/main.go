@@ -10,8 +10,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"os"
 	"path/filepath"
@@ -57,7 +59,8 @@ func readAll(dir string) error {
 	for part := range slices.Chunk(entries, max(len(entries)/runtime.GOMAXPROCS(0), 64)) {
 		g.Go(func() error {
 			for _, e := range part {
-				if _, err := os.ReadFile(filepath.Join(dir, e.Name())); err != nil {
+				_, err := os.ReadFile(filepath.Join(dir, e.Name()))
+				if err != nil && !errors.Is(err, fs.ErrNotExist) { // another one at the same time renames its files
 					return err
 				}
 			}

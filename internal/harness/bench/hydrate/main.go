@@ -1,14 +1,19 @@
 // Hydrate compares a hydration as a whole process with the least that the same work can
-// cost. It prints medians; ratios are medians over pairs.
+// cost, and with a Python script that does it without any guarantee. It prints medians;
+// ratios are medians over pairs.
 package main
 
 import (
+	_ "embed"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"text/tabwriter"
 	"time"
@@ -19,24 +24,36 @@ import (
 // row is one comparison.
 type row struct {
 	name           string
-	create, manual int  // tasks of the skill, and of the user
-	tagged         int  // tasks of the skill that exist before
-	parseOnly      bool // compare with a program that only parses the event
+	create, manual int // tasks of the skill, and of the user
+	tagged         int // tasks of the skill that exist before
+	atOnce         int // hydrations of the list at the same time; 0 is one
+	plugins        int // that are installed and enabled, each with a skill
+	lists          int // other lists, of which each was hydrated: they are recovered instead
 	budget         float64
 }
 
+// Of rows that create nothing the floor is a program that only parses the event.
 var rows = []row{
-	{name: "nothing to do", parseOnly: true, budget: 1.3},
+	{name: "nothing to do", budget: 1.8},
+	{name: "200 plugins and no fsm.json", plugins: 200, budget: 12},
 	{name: "10 into an empty list", create: 10, budget: 2.0},
 	{name: "10 re-hydrated", create: 10, tagged: 10, budget: 2.2},
+	{name: "four at once, 10 each", create: 10, atOnce: 4, budget: 4},
+	{name: "1,000 into an empty list", create: 1000, budget: 2.0},
 	{name: "100 beside 1,000", create: 100, manual: 1000, budget: 1.6},
 	{name: "100 beside 10,000", create: 100, manual: 10000, budget: 1.4},
+	{name: "100 beside 50,000", create: 100, manual: 50000, budget: 1.4},
+	{name: "recover --all, 1,000 lists", lists: 1000, budget: 250},
 }
+
+//go:embed yardstick.py
+var yardstick string
 
 func main() {
 	log.SetFlags(0)
-	pairs := flag.Int("pairs", 15, "pairs of runs a row")
+	pairs := flag.Int("pairs", 15, "pairs of runs a row; rows with many files have a third")
 	dir := flag.String("dir", "", "work in this directory (default a temporary one)")
+	only := flag.String("row", "", "only the rows whose names contain this")
 	flag.Parse()
 	work, err := os.MkdirTemp(*dir, "fsmtx-bench-")
 	check(err)
@@ -45,13 +62,32 @@ func main() {
 	for name, pkg := range map[string]string{"fsmtx": "./cmd/fsmtx", "floor": "./internal/harness/bench/floor", "parse": "./internal/harness/bench/parse"} {
 		programs[name] = process.Build(work, pkg)
 	}
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "work\tfsmtx ms\tfloor ms\tratio\tbudget\tpeak MiB\tlist locked ms")
-	for _, r := range rows {
-		b := &bench{row: r, programs: programs, home: filepath.Join(work, "home")}
-		b.run(table, *pairs)
-		check(table.Flush())
+	python := interpreter()
+	if python == "" {
+		log.Print("python3 is not installed: its columns stay empty")
 	}
+	check(os.WriteFile(filepath.Join(work, "yardstick.py"), []byte(yardstick), 0o644))
+	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "work\tfsmtx ms\tfloor ms\tratio\tbudget\tPython ms\tPython/fsmtx\tpeak MiB\tlist locked ms")
+	for i, r := range rows {
+		if !strings.Contains(r.name, *only) {
+			continue
+		}
+		b := &bench{row: r, programs: programs, home: filepath.Join(work, fmt.Sprint("home", i)), python: python, script: filepath.Join(work, "yardstick.py")}
+		b.run(table, b.pairs(*pairs))
+		check(table.Flush())
+		check(os.RemoveAll(b.home))
+	}
+}
+
+// interpreter returns the path of Python itself, not of a script that chooses one, ""
+// if there is none.
+func interpreter() string {
+	out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }
 
 func check(err error) {
@@ -62,20 +98,29 @@ func check(err error) {
 
 type bench struct {
 	row
-	programs map[string]string
-	home     string
+	programs       map[string]string
+	home           string
+	python, script string
 }
 
 const session = "bench"
 
 func (b *bench) list() string { return filepath.Join(b.home, ".claude/tasks", session) }
 
+func (b *bench) pairs(wanted int) int {
+	if b.manual+b.create*10 > 5000 {
+		return max(wanted/3, 1)
+	}
+	return wanted
+}
+
 func (b *bench) run(table *tabwriter.Writer, pairs int) {
-	var ours, floors, ratios []float64
+	b.prepare()
+	var ours, floors, ratios, pythons, times []float64
 	var peak int64
 	for i := range pairs + 1 {
 		b.reset()
-		us, memory := b.time(b.programs["fsmtx"], "hydrate")
+		us, memory := b.ours()
 		b.reset()
 		floor := b.floor()
 		if i == 0 {
@@ -83,9 +128,55 @@ func (b *bench) run(table *tabwriter.Writer, pairs int) {
 		}
 		ours, floors, ratios = append(ours, us), append(floors, floor), append(ratios, us/floor)
 		peak = max(peak, memory)
+		if b.hasYardstick() {
+			b.reset()
+			ms, _ := b.time(b.python, b.script)
+			pythons, times = append(pythons, ms), append(times, ms/us)
+		}
 	}
-	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.1f\t%.1f\t%.1f\n",
-		b.name, process.Median(ours), process.Median(floors), process.Median(ratios), b.budget, float64(peak)/1024, b.locked(min(pairs, 7)))
+	yard := "–\t–"
+	if len(times) > 0 {
+		yard = fmt.Sprintf("%.2f\t%.1f", process.Median(pythons), process.Median(times))
+	}
+	locked := "–"
+	if b.create > 0 && b.atOnce == 0 {
+		locked = fmt.Sprintf("%.1f", b.locked(min(pairs, 7)))
+	}
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.1f\t%s\t%.1f\t%s\n",
+		b.name, process.Median(ours), process.Median(floors), process.Median(ratios), b.budget, yard, float64(peak)/1024, locked)
+}
+
+// hasYardstick reports whether the script does the same job: it knows no plugins and no
+// recovery, and several at once would overwrite one another's tasks.
+func (b *bench) hasYardstick() bool {
+	return b.python != "" && b.plugins+b.lists+b.atOnce == 0
+}
+
+// ours returns the time that the program takes and its peak memory; of several at once
+// the time until the last has ended, and the largest.
+func (b *bench) ours() (ms float64, peak int64) {
+	if b.lists > 0 {
+		return b.time(b.programs["fsmtx"], "recover", "--all")
+	}
+	return b.together(func(int) (float64, int64) { return b.time(b.programs["fsmtx"], "hydrate") })
+}
+
+func (b *bench) together(run func(i int) (float64, int64)) (ms float64, peak int64) {
+	if b.atOnce == 0 {
+		return run(0)
+	}
+	peaks := make([]int64, b.atOnce)
+	start := time.Now()
+	var group sync.WaitGroup
+	for i := range peaks {
+		group.Go(func() { _, peaks[i] = run(i) })
+	}
+	group.Wait()
+	took := time.Since(start)
+	for _, p := range peaks {
+		peak = max(peak, p)
+	}
+	return float64(took.Microseconds()) / 1000, peak
 }
 
 // locked returns the longest time in milliseconds that the list's lock is held in some
@@ -122,15 +213,17 @@ func watch(path string, done chan struct{}) time.Duration {
 }
 
 func (b *bench) floor() float64 {
-	if b.parseOnly {
+	if b.create == 0 {
 		ms, _ := b.time(b.programs["parse"])
 		return ms
 	}
-	args := []string{b.list(), fmt.Sprint(b.manual + b.tagged + 1), fmt.Sprint(b.create), "300"}
-	for i := range b.tagged {
-		args = append(args, fmt.Sprintf("%d.json", b.manual+i+1))
-	}
-	ms, _ := b.time(append([]string{b.programs["floor"]}, args...)...)
+	ms, _ := b.together(func(i int) (float64, int64) {
+		args := []string{b.list(), fmt.Sprint(b.manual + b.tagged + 1 + i*b.create), fmt.Sprint(b.create), "300"}
+		for i := range b.tagged {
+			args = append(args, fmt.Sprintf("%d.json", b.manual+i+1))
+		}
+		return b.time(append([]string{b.programs["floor"]}, args...)...)
+	})
 	return ms
 }
 
@@ -140,6 +233,49 @@ func (b *bench) time(argv ...string) (ms float64, peak int64) {
 
 const event = `{"session_id":"bench","transcript_path":"/tmp/t.jsonl","cwd":"/","prompt_id":"p","permission_mode":"default",
 "hook_event_name":"PostToolUse","tool_name":"Skill","tool_input":{"skill":"bench"},"tool_response":{"success":true,"commandName":"bench"}}`
+
+// prepare makes what the runs of a row do not change.
+func (b *bench) prepare() {
+	for i := range b.lists {
+		b.create = 1
+		check(b.skill())
+		process.Call{Args: []string{b.programs["fsmtx"], "hydrate"}, Env: []string{"HOME=" + b.home},
+			Stdin: strings.Replace(event, `"session_id":"bench"`, fmt.Sprintf(`"session_id":"list-%d"`, i), 1)}.Time()
+		b.create = 0
+	}
+	if b.plugins > 0 {
+		b.install()
+	}
+}
+
+// install makes the user's registry of plugins, with one version of each.
+func (b *bench) install() {
+	type installation struct {
+		Scope       string `json:"scope"`
+		InstallPath string `json:"installPath"`
+		Version     string `json:"version"`
+	}
+	registered, enabled := map[string][]installation{}, map[string]bool{}
+	for i := range b.plugins {
+		name := fmt.Sprintf("plugin-%d", i)
+		dir := filepath.Join(b.home, ".claude/plugins/cache/market", name, "1.0.0")
+		b.write(filepath.Join(dir, ".claude-plugin/plugin.json"), fmt.Sprintf(`{"name": %q, "version": "1.0.0"}`, name))
+		b.write(filepath.Join(dir, "skills/work/SKILL.md"), "---\nname: work\ndescription: Work.\n---\nWork.\n")
+		registered[name+"@market"] = []installation{{"user", dir, "1.0.0"}}
+		enabled[name+"@market"] = true
+	}
+	registry, err := json.Marshal(map[string]any{"version": 2, "plugins": registered})
+	check(err)
+	b.write(filepath.Join(b.home, ".claude/plugins/installed_plugins.json"), string(registry))
+	settings, err := json.Marshal(map[string]any{"enabledPlugins": enabled})
+	check(err)
+	b.write(filepath.Join(b.home, ".claude/settings.json"), string(settings))
+}
+
+func (b *bench) write(path, text string) {
+	check(os.MkdirAll(filepath.Dir(path), 0o755))
+	check(os.WriteFile(path, []byte(text), 0o644))
+}
 
 // reset gives the home directory exactly the content with which the row begins.
 func (b *bench) reset() {
