@@ -1,8 +1,11 @@
 package main
 
 import (
+	"os"
 	"os/exec"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -44,4 +47,23 @@ func dependencies(t *testing.T) []string {
 	deps := strings.Fields(string(out))
 	require.Contains(t, deps, module+"/locator")
 	return deps
+}
+
+// TestStartAllocatesLittle: a hook starts for every call of a skill and of a task tool,
+// and runs the initialisers of all commands. A table belongs in the function that uses
+// it, an expression is compiled when it is first used.
+func TestStartAllocatesLittle(t *testing.T) {
+	c := exec.Command(os.Args[0], "-test.run=^$") // it links the same packages of this module
+	c.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+	trace, err := c.CombinedOutput()
+	require.NoError(t, err)
+	total, lines := 0, regexp.MustCompile(`(?m)^init `+module+`/((?:internal|txn|locator|fsmspec)\S*) .* (\d+) allocs$`).FindAllStringSubmatch(string(trace), -1)
+	require.NotEmpty(t, lines)
+	for _, line := range lines {
+		n, err := strconv.Atoi(line[2])
+		require.NoError(t, err)
+		assert.LessOrEqual(t, n, 10, line[1])
+		total += n
+	}
+	assert.LessOrEqual(t, total, 70)
 }

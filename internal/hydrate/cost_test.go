@@ -1,0 +1,152 @@
+package hydrate_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+// The tests here count what a hydration costs: what the promise needs, and no more. They
+// measure no time.
+
+// slowDisk counts the waits for the disk, each of which takes a second.
+type slowDisk struct {
+	vfs.FS
+	syncs *atomic.Int64
+}
+
+func (d slowDisk) Wrapped() vfs.FS            { return d.FS }
+func (d slowDisk) Around(files vfs.FS) vfs.FS { return slowDisk{files, d.syncs} }
+
+func (d slowDisk) wait() {
+	d.syncs.Add(1)
+	time.Sleep(time.Second)
+}
+
+func (d slowDisk) Sync(name string) error {
+	d.wait()
+	return d.FS.Sync(name)
+}
+
+// WriteFile syncs the file once (TestPowerModelWritesAsTheProgramDoes).
+func (d slowDisk) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error {
+	d.wait()
+	return d.FS.WriteFile(name, tempDir, data, perm)
+}
+
+// costs is a task list with a skill, in a home directory of its own.
+type costs struct{ home, dir string }
+
+func newCosts(t *testing.T, others, size int) costs {
+	home := t.TempDir()
+	l := costs{home, filepath.Join(home, ".claude/tasks/session")}
+	require.NoError(t, os.MkdirAll(l.dir, 0o755))
+	for i := range others {
+		text := fmt.Sprintf(`{"id": "%d", "subject": "s", "description": "%s", "status": "pending", "blocks": [], "blockedBy": []}`, i+1, strings.Repeat("x", size))
+		require.NoError(t, os.WriteFile(filepath.Join(l.dir, fmt.Sprint(i+1, ".json")), []byte(text), 0o644))
+	}
+	return l
+}
+
+// write gives the skill so many steps.
+func (l costs) write(t *testing.T, steps int) {
+	entries := make([]string, steps)
+	for i := range entries {
+		entries[i] = fmt.Sprintf(`{"id": %d, "subject": "step"}`, i+1)
+	}
+	skill := filepath.Join(l.home, ".claude/skills/s")
+	require.NoError(t, os.MkdirAll(skill, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(skill, "fsm.json"), []byte("["+strings.Join(entries, ",")+"]"), 0o644))
+}
+
+// run hydrates the list on that file system, nil for the operating system's.
+func (l costs) run(t *testing.T, files vfs.FS) {
+	env := func(name string) (string, bool) {
+		if name == "HOME" {
+			return l.home, true
+		}
+		return "", false
+	}
+	request := hydrate.Request{Event: "PostToolUse", Session: "session", Command: "s", Cwd: l.home}
+	_, err := hydrate.Run(t.Context(), request, env, hydrate.Options{LockTimeout: time.Hour, FS: files})
+	require.NoError(t, err)
+}
+
+// disk is what a hydration asked of the disk.
+type disk struct {
+	syncs int64
+	waits time.Duration // one after another; at the same time is one
+}
+
+func (l costs) ask(t *testing.T, steps int) (d disk) {
+	l.write(t, steps)
+	synctest.Test(t, func(t *testing.T) {
+		var syncs atomic.Int64
+		start := time.Now()
+		l.run(t, slowDisk{vfs.OS{}, &syncs})
+		d = disk{syncs.Load(), time.Since(start)}
+	})
+	return d
+}
+
+// parallel is how many files a transaction writes and syncs at a time.
+const parallel = 32
+
+// TestSyncsAreTasksAndAConstant: each task that is created or deleted is synced once. The
+// rest are the journal, the directories of the transaction, S, their parent, for the first
+// transaction those above it, D, and S again.
+func TestSyncsAreTasksAndAConstant(t *testing.T) {
+	for _, others := range []int{0, 50} {
+		for _, n := range []int{1, 10, 31, 100} {
+			l := newCosts(t, others, 10)
+			require.EqualValues(t, n+9, l.ask(t, n).syncs, "%d tasks beside %d", n, others)
+			require.EqualValues(t, n+n+8, l.ask(t, n).syncs, "%d tasks in place of as many beside %d", n, others)
+		}
+	}
+}
+
+// TestThereAreFourBarriers: a hydration waits for the disk four times, whatever it does,
+// as long as all its files can be synced at the same time; and once more for each further
+// 32 of them.
+func TestThereAreFourBarriers(t *testing.T) {
+	for _, n := range []int{1, 10, 15} {
+		l := newCosts(t, 5, 10)
+		require.Equal(t, 4*time.Second, l.ask(t, n).waits, "%d tasks", n)
+		require.Equal(t, 4*time.Second, l.ask(t, n).waits, "%d tasks in place of as many", n)
+	}
+	for _, n := range []int{31, 32, 100} {
+		const journal = 1
+		batches := (n + journal + parallel - 1) / parallel
+		require.Equal(t, time.Duration(3+batches)*time.Second, newCosts(t, 5, 10).ask(t, n).waits, "%d tasks", n)
+	}
+}
+
+// TestMemoryDoesNotGrowWithTheFiles: the tasks of others are read one after another into
+// the same memory.
+func TestMemoryDoesNotGrowWithTheFiles(t *testing.T) {
+	allocated := func(others, size int) uint64 {
+		l := newCosts(t, others, size)
+		l.write(t, 3)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		l.run(t, nil)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	const files, large = 100, 256 << 10
+	allocated(1, 1) // what is allocated once
+	small, big := allocated(files, 1), allocated(files, large)
+	require.Less(t, big-small, uint64(8*large), "%d files of %d KiB", files, large>>10)
+}

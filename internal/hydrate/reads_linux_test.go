@@ -1,0 +1,59 @@
+package hydrate_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// opened returns how often each file in the directories is opened while do runs.
+func opened(t *testing.T, do func(), dirs ...string) map[string]int {
+	fd, err := unix.InotifyInit1(unix.IN_NONBLOCK | unix.IN_CLOEXEC)
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	for _, dir := range dirs {
+		// With closing too, because the kernel merges equal events that follow one another.
+		_, err := unix.InotifyAddWatch(fd, dir, unix.IN_OPEN|unix.IN_CLOSE)
+		require.NoError(t, err)
+	}
+	do()
+	counts := map[string]int{}
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := unix.Read(fd, buf)
+		if err == unix.EAGAIN {
+			return counts
+		}
+		require.NoError(t, err)
+		for rest := buf[:n]; len(rest) > 0; {
+			mask, size := binary.NativeEndian.Uint32(rest[4:]), binary.NativeEndian.Uint32(rest[12:])
+			name, _, _ := bytes.Cut(rest[unix.SizeofInotifyEvent:unix.SizeofInotifyEvent+size], []byte{0})
+			require.Zero(t, mask&unix.IN_Q_OVERFLOW)
+			if mask&(unix.IN_OPEN|unix.IN_ISDIR) == unix.IN_OPEN {
+				counts[string(name)]++
+			}
+			rest = rest[unix.SizeofInotifyEvent+size:]
+		}
+	}
+}
+
+// TestEachFileIsReadOnce: the fsm.json and the tasks that stay are opened once. A task that
+// is deleted is opened when the plan is made, again under its own lock, for the journal,
+// and to be synced.
+func TestEachFileIsReadOnce(t *testing.T) {
+	l := newCosts(t, 3, 10)
+	skill := filepath.Join(l.home, ".claude/skills/s")
+	want := map[string]int{"1.json": 1, "2.json": 1, "3.json": 1, "fsm.json": 1}
+	l.write(t, 2)
+
+	first := opened(t, func() { l.run(t, nil) }, l.dir, skill)
+	require.Equal(t, want, first)
+
+	second := opened(t, func() { l.run(t, nil) }, l.dir, skill)
+	want["4.json"], want["5.json"] = 4, 4
+	require.Equal(t, want, second)
+}
