@@ -274,7 +274,7 @@ func seconds(raw string) (time.Duration, error) {
 	case len(digits)+exponent < -8: // less than a nanosecond, and as text perhaps very long
 		return 0, nil
 	}
-	padded := strings.Repeat("0", max(-exponent-len(digits), 0)) + digits + strings.Repeat("0", max(exponent, 0))
+	padded := strings.Repeat("0", max(-exponent, 0)) + digits + strings.Repeat("0", max(exponent, 0))
 	point := len(padded) + min(exponent, 0)
 	return time.ParseDuration("0" + padded[:point] + "." + padded[point:] + "0s")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -399,22 +400,15 @@ func numbers(ids []int64) string {
 func units(text string) int {
 	n := 0
 	for _, r := range text {
-		n += width(r)
+		n += utf16.RuneLen(r)
 	}
 	return n
-}
-
-func width(r rune) int {
-	if r > 0xFFFF {
-		return 2
-	}
-	return 1
 }
 
 // cut returns the beginning of text, at most limit UTF-16 code units.
 func cut(text string, limit int) string {
 	for i, r := range text {
-		if limit -= width(r); limit < 0 {
+		if limit -= utf16.RuneLen(r); limit < 0 {
 			return text[:i]
 		}
 	}

@@ -75,9 +75,30 @@ func TestAnnouncement(t *testing.T) {
 		"emptied": {request, withTools, hydrated(t, 0, `[]`, deletion),
 			"The workflow of the skill s has no steps now. Change of the task list: no tasks, removed #3 (1 was under way).\n"},
 		"nothing changed": {request, withTools, hydrated(t, 0, `[]`), ""},
+		"another folder": {request, withTools, late(hydrated(t, 0, `[{"id": 1, "subject": "a"}]`, deletion), "/b/s/fsm.json"),
+			"You are running the skill s from /a/s, but the tasks were those of /b/s/fsm.json. The skill s has put its workflow into the task list: " +
+				"1 task #1, replaced #3 (1 was under way).\n\n#1 a\n\nReady now: #1\n" + toolsHint},
+		"another folder without a workflow": {request, withTools, restoring(late(hydrated(t, 0, `[]`, deletion), "/b/s/fsm.json"), "2.json"),
+			"You are running the skill s from /a/s, but the tasks were those of /b/s/fsm.json. It has no workflow. " +
+				"Change of the task list: no tasks, removed #3 (1 was under way), restored #2.\n"},
+		"a folder that was not found": {request, withTools, late(hydrated(t, 0, `[]`, deletion), ""),
+			"You are running the skill s from /a/s, a folder that could not be found when you invoked it. It has no workflow. " +
+				"Change of the task list: no tasks, removed #3 (1 was under way).\n"},
+		"another folder, nothing changed": {request, withTools, late(hydrated(t, 0, `[]`), ""), ""},
 	} {
 		assert.Equal(t, test.want, hydrate.Announcement(test.request, test.result, test.env), name)
 	}
+}
+
+// late is a result that comes only when the client's folder is known: /a/s.
+func late(r hydrate.Result, taken string) hydrate.Result {
+	r.Mistake = &hydrate.Mistake{Dir: "/a/s", Taken: taken}
+	return r
+}
+
+func restoring(r hydrate.Result, names ...string) hydrate.Result {
+	r.Restored = names
+	return r
 }
 
 // TestReplacedTasksAreListed: as ranges, and those under way are counted.
@@ -169,6 +190,72 @@ func TestAnnouncementsFit(t *testing.T) {
 	})
 }
 
+// TestAnnouncementsWithLongestPartsFit: every part but the descriptions is as long as it
+// gets, with numbers of sixteen digits.
+func TestAnnouncementsWithLongestPartsFit(t *testing.T) {
+	const base = 1 << 52
+	var steps []string
+	for i := 1; i <= 100; i++ { // every fourth one waits
+		blocked := ""
+		if i%4 == 0 {
+			blocked = `, "blockedBy": [1]`
+		}
+		steps = append(steps, fmt.Sprintf(`{"id": %d, "subject": "a", "description": %q%s}`, i, strings.Repeat("d", 500), blocked))
+	}
+	result := hydrated(t, base, "["+strings.Join(steps, ", ")+"]")
+	for i := range 100 {
+		if i%4 != 0 {
+			result.Deleted = append(result.Deleted, fsmspec.Deletion{Name: fmt.Sprintf("%d.json", base-200+i), Status: "in_progress"})
+		}
+	}
+	result.Warnings = []fsmspec.Problem{{Line: 1, Column: 1, Message: strings.Repeat("w", 200)}}
+	r := hydrate.Request{Command: strings.Repeat("c", 200), Program: "/" + strings.Repeat("p", 2000)}
+	text := hydrate.Announcement(r, late(result, "/"+strings.Repeat("t", 200)), env())
+	assert.LessOrEqual(t, units(text), 9000)
+	assert.Greater(t, units(text), 7500)
+	assert.Contains(t, text, "\nLeft out here for length: the descriptions of ")
+}
+
+// TestAnnouncementsUseTheirRoom: a text is complete if it leaves the room for a list of
+// what was left out, and a longer one is cut to that.
+func TestAnnouncementsUseTheirRoom(t *testing.T) {
+	const rest = "TaskList shows all steps, TaskGet one with its description."
+	const most = 9000 - 1000 - len(rest)
+	of := func(subjects, description int) string {
+		text := fmt.Sprintf(`[{"id": 1, "subject": "a", "description": %q}`, strings.Repeat("d", description))
+		for i := range subjects / 100 {
+			text += fmt.Sprintf(`, {"id": %d, "subject": %q}`, i+2, strings.Repeat("s", 100))
+		}
+		text += fmt.Sprintf(`, {"id": 1000, "subject": %q}]`, strings.Repeat("s", 1+subjects%100))
+		return hydrate.Announcement(request, hydrated(t, 0, text), withTools)
+	}
+	short := units(of(0, 1))
+	text := of(0, 1+most-short)
+	assert.Equal(t, most, units(text))
+	assert.NotContains(t, text, "Left out")
+	text, after, _ := strings.Cut(of(0, 2+most-short), "\nLeft out here for length: ")
+	assert.Equal(t, "the end of the description of #1. "+rest+"\n"+toolsHint, after)
+	assert.Equal(t, most, units(text+toolsHint), "one character and the ellipsis instead of two")
+
+	for subjects := 7000; ; subjects++ {
+		text, n := of(subjects, 0), units(of(subjects, 0))
+		assert.Equal(t, n > most, strings.Contains(text, "Left out here for length: the steps #"), "%d characters", n)
+		if n >= most || t.Failed() {
+			assert.Equal(t, most, n)
+			assert.Contains(t, of(subjects+1, 0), "Left out here for length: the steps #")
+			break
+		}
+	}
+}
+
+// TestLongSubjectsAreCut at 200 characters.
+func TestLongSubjectsAreCut(t *testing.T) {
+	for n, want := range map[int]string{200: strings.Repeat("ä", 200), 201: strings.Repeat("ä", 199) + "…"} {
+		text := hydrate.Announcement(request, hydrated(t, 0, workflow(1, strings.Repeat("ä", n), "", true)), withTools)
+		assert.Contains(t, text, "\n#1 "+want+"\n")
+	}
+}
+
 // TestNotice: the person sees one line, whatever the texts hold.
 func TestNotice(t *testing.T) {
 	created := hydrated(t, 12, workflow(12, "a", "", true))
@@ -190,24 +277,32 @@ func TestNotice(t *testing.T) {
 		result hydrate.Result
 		want   string
 	}{
-		"created":      {created, "s: 12 tasks #13–#24"},
-		"replaced":     {replaced, "s: 12 tasks #13–#24, replaced #1–#12 (1 was under way)"},
-		"emptied":      {emptied, "s: no tasks, removed #1, #2"},
-		"warned":       {warned, "s: 1 task #1; warning: fsm.json:2:3: cycle 1 -> 2 -> 1"},
-		"warned often": {warnedOften, "s: 1 task #1; warning: fsm.json:2:3: cycle 1 -> 2 -> 1 … and 2 more warnings; fsmtx validate shows all"},
-		"recovered":    {recovered, `s: 1 task #1; an interrupted change was rolled back first; 9 .json: modified; moved to /c/9\x1b.json; 8.json: created`},
-		"duplicate":    {duplicate, "s: an interrupted change was rolled back first"},
-		"committed":    {committed, ""},
-		"nothing":      {hydrate.Result{}, ""},
+		"created":                   {created, "s: 12 tasks #13–#24"},
+		"replaced":                  {replaced, "s: 12 tasks #13–#24, replaced #1–#12 (1 was under way)"},
+		"emptied":                   {emptied, "s: no tasks, removed #1, #2"},
+		"warned":                    {warned, "s: 1 task #1; warning: fsm.json:2:3: cycle 1 -> 2 -> 1"},
+		"warned often":              {warnedOften, "s: 1 task #1; warning: fsm.json:2:3: cycle 1 -> 2 -> 1 … and 2 more warnings; fsmtx validate shows all"},
+		"recovered":                 {recovered, `s: 1 task #1; an interrupted change was rolled back first; 9 .json: modified; moved to /c/9\x1b.json; 8.json: created`},
+		"duplicate":                 {duplicate, "s: an interrupted change was rolled back first"},
+		"committed":                 {committed, ""},
+		"nothing":                   {hydrate.Result{}, ""},
+		"late":                      {late(created, ""), "s: 12 tasks #13–#24 (late: the client runs it from /a/s)"},
+		"taken back":                {restoring(hydrated(t, 0, `[]`, replaced.Deleted[0]), "7.json"), "s: no tasks, removed #1, restored #7"},
+		"late, but nothing changed": {late(hydrate.Result{}, ""), ""},
 	} {
 		assert.Equal(t, test.want, hydrate.Notice(request, test.result), name)
 	}
 	assert.Equal(t, `a b\x1b: 12 tasks #13–#24`, hydrate.Notice(hydrate.Request{Command: "a\nb\x1b"}, created))
 
+	reason := &recovered.Recovered.Conflicts[1].Why
+	*reason += strings.Repeat("!", 1000-units(hydrate.Notice(request, recovered)))
+	text := hydrate.Notice(request, recovered)
+	assert.Equal(t, 1000, units(text))
+	assert.True(t, strings.HasSuffix(text, "!"), "it just fits")
 	for range 100 {
 		recovered.Recovered.Conflicts = append(recovered.Recovered.Conflicts, txn.Conflict{Name: "8.json", Why: "created"})
 	}
-	text := hydrate.Notice(request, recovered)
+	text = hydrate.Notice(request, recovered)
 	assert.Equal(t, 1000, units(text))
 	assert.True(t, strings.HasSuffix(text, "…"), text)
 }
@@ -222,4 +317,11 @@ func TestAgentIsWarned(t *testing.T) {
 	const warning = "warning: fsm.json:1:42: cycle 1 -> 2 -> 1: each task blocks the next, so none can start"
 	assert.Contains(t, hydrate.Announcement(r, result, e), "\n"+warning+"\n")
 	assert.Equal(t, "s: 2 tasks #1, #2; "+warning, hydrate.Notice(r, result))
+
+	r.Invocation = "tool"
+	for _, want := range []string{"s: 2 tasks #3, #4, replaced #1, #2; " + warning, ""} { // then the same call from another hook
+		result, err = hydrate.Run(t.Context(), r, e, hydrate.Options{LockTimeout: 5 * time.Second})
+		require.NoError(t, err)
+		assert.Equal(t, want, hydrate.Notice(r, result))
+	}
 }

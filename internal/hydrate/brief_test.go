@@ -1,6 +1,7 @@
 package hydrate_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -94,4 +95,55 @@ func TestFailuresFit(t *testing.T) {
 		require.LessOrEqual(t, units(a.ErrorText), 9000)
 		require.Contains(t, a.ErrorText, "fsmtx: /")
 	})
+}
+
+// TestBriefsUseTheirRoom: problems are listed while the message has room for them.
+func TestBriefsUseTheirRoom(t *testing.T) {
+	text := repeated(18, func(i int) string { return fmt.Sprintf(`{"id": %d, "subject": "a", "blocks": [%d]}`, i, 1000+i) })
+	most := 0
+	for n := 300; n < 2000; n++ {
+		err := invalid("/"+strings.Repeat("p", n), text)
+		if message := "fsmtx: " + err.Brief() + "\n"; strings.Contains(message, "\n… and ") {
+			_, rest, _ := strings.Cut(message, "\n… and ")
+			number, _, _ := strings.Cut(rest, " ")
+			most = max(most, units(message)+len("10000")-len(number)) // there is room for a longer number
+		}
+	}
+	assert.Equal(t, 9000, most)
+}
+
+// TestFailureNoticeFits: the person sees one line of at most 1,000 characters.
+func TestFailureNoticeFits(t *testing.T) {
+	for message, want := range map[string]string{
+		"a\x1b b\nc":                "fsmtx: a\\x1b b",
+		strings.Repeat("𝄞", 496):    "fsmtx: " + strings.Repeat("𝄞", 496),
+		strings.Repeat("d", 993):    "fsmtx: " + strings.Repeat("d", 993),
+		strings.Repeat("d", 994):    "fsmtx: " + strings.Repeat("d", 992) + "…",
+		strings.Repeat("𝄞", 497):    "fsmtx: " + strings.Repeat("𝄞", 496) + "…",
+		strings.Repeat("d", 100000): "fsmtx: " + strings.Repeat("d", 992) + "…",
+	} {
+		assert.Equal(t, want, hydrate.FailureNotice(hydrate.Request{}, errors.New(message), message))
+	}
+	assert.Equal(t, "s: a", hydrate.FailureNotice(request, errors.New("a"), "a"))
+}
+
+// TestMessagesAreCutOnlyIfTheyDoNotFit.
+func TestMessagesAreCutOnlyIfTheyDoNotFit(t *testing.T) {
+	posted := hydrate.Request{Event: event.PostToolUse}
+	most := 9000 - len("fsmtx: \nhint: \n")
+	assert.Contains(t, hydrate.Failed(posted, hydrate.Result{}, strings.Repeat("d", most), "").ErrorText, strings.Repeat("d", most))
+	assert.Contains(t, hydrate.Failed(posted, hydrate.Result{}, strings.Repeat("d", most+1), "").ErrorText, "the rest is left out")
+}
+
+// TestPathsAreQuotedForTheShell: of ASCII all but what no shell takes for anything else.
+func TestPathsAreQuotedForTheShell(t *testing.T) {
+	for r := rune(' '); r < 0x7F; r++ {
+		path := "/a" + string(r)
+		want := path
+		if !strings.ContainsRune("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/._-+@%,:", r) {
+			want = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+		}
+		text := hydrate.Announcement(hydrate.Request{Command: "s", Program: path}, hydrated(t, 0, workflow(1, "a", strings.Repeat("d", 9000), true)), env())
+		assert.Contains(t, text, "This command prints all of it: "+want+" step show --full\n")
+	}
 }

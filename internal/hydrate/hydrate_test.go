@@ -179,6 +179,9 @@ func TestRecord(t *testing.T) {
 		Time: start.UTC(), List: list, Command: "s", Spec: "/fsm.json", Deleted: []string{"1.json"}, Created: []string{"2.json"},
 		Duration: 1.5, Outcome: "hydrated",
 	}, got)
+	takenBack := hydrate.Call{Result: restoring(hydrate.Result{}, "1.json")}
+	takenBack.Result.Deleted = result.Deleted
+	assert.Equal(t, "hydrated", hydrate.NewRecord(takenBack, start, start).Outcome)
 	for want, call := range map[string]hydrate.Call{
 		"failed":        {Result: result, Err: errors.New("why")},
 		"skipped":       {Skipped: "why"},
