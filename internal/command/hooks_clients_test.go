@@ -4,6 +4,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,6 +29,7 @@ func TestEvalClients(t *testing.T) {
 			}
 			text, err := os.ReadFile(filepath.Join("../../testdata/hooks/clients", c.file))
 			require.NoError(t, err)
+			assert.LessOrEqual(t, linesOf(string(text)), 10, "a client has ten lines")
 			name := c.file
 			if c.program[0] == "node" {
 				name = "client.mjs"
@@ -40,4 +43,15 @@ func TestEvalClients(t *testing.T) {
 			assert.Contains(t, string(out), "deny not here")
 		})
 	}
+}
+
+// linesOf returns the number of lines of a client, without blank ones and imports.
+func linesOf(text string) int {
+	n := 0
+	for line := range strings.Lines(regexp.MustCompile(`(?s)import \(.*?\n\)`).ReplaceAllString(text, "")) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "import ") && !strings.HasPrefix(line, "package ") {
+			n++
+		}
+	}
+	return n
 }

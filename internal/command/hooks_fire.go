@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -46,6 +47,8 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 				printWarnings(s, result)
 				words{s.Out, setup.dialect, verbose}.result(args[0], result)
 				setup.hintForNone(s, flags, args[0], result)
+				setup.hintForSubject(s, args[0], result)
+				setup.hintForTrust(s, result)
 			}
 			if err := processes.interrupted(); err != nil {
 				return err
@@ -85,7 +88,9 @@ func (f *hookFlags) fire(ctx context.Context, s terminal.Streams, name string, p
 // unknownEvent is the error for a name that is not an event.
 func unknownEvent(d dialect.Dialect, name string) error {
 	hint := "it has " + strings.Join(d.EventNames(), ", ")
-	if near := dialect.Near(name, d.EventNames()); near != "" {
+	if d.Suggest(name) != "" {
+		hint = "" // the message names the event
+	} else if near := dialect.Near(name, d.EventNames()); near != "" {
 		hint = "did you mean " + near + "?"
 	}
 	return &exit{exitNo, fmt.Errorf("%s has no event %q%s", d.Title, name, d.Suggest(name)), hint}
@@ -119,6 +124,31 @@ func (h hookSetup) hintForNone(s terminal.Streams, f hookFlags, event string, r 
 		}
 	}
 	s.Hintf("%s has no settings in %s nor at home; is it the right directory? --config names a file", h.dialect.Title, h.project)
+}
+
+// hintForSubject tells who forgot the field that matchers are tested on.
+func (h hookSetup) hintForSubject(s terminal.Streams, name string, r *hooks.Result) {
+	if r.Plan == nil || r.Subject != "" {
+		return
+	}
+	e, _ := h.dialect.Event(name)
+	if e.Subject != "" && slices.ContainsFunc(r.Plan.Hooks, func(h hooks.Hook) bool { return h.Matcher != "" && h.Matcher != "*" }) {
+		s.Hintf("the event has no %s, so that every matcher matched; fsmtx hooks sample %s --dialect %s prints one that has", e.Subject, name, h.dialect.Name)
+	}
+}
+
+// hintForTrust tells which files the agent does not take hooks from before the user has
+// reviewed them, and where it has more hooks than are read here.
+func (h hookSetup) hintForTrust(s terminal.Streams, r *hooks.Result) {
+	if r.Plan == nil && len(r.Skipped) == 0 && len(h.found.Elsewhere) == 0 {
+		return
+	}
+	for _, file := range h.found.Unreviewed {
+		s.Hintf("%s runs the hooks of %s only after you have reviewed them: open /hooks in it", h.dialect.Title, file)
+	}
+	for _, file := range h.found.Elsewhere {
+		s.Hintf("%s has hooks too, which are not read here: keep them in a hooks.json", file)
+	}
 }
 
 // verdict returns the exit code for a shell script.

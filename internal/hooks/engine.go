@@ -144,7 +144,7 @@ func (e *Engine) fire(ctx context.Context, name string, in Input) *Result {
 	}
 	fields, request, response := in.read()
 	planned := registry.plan(d, name, subjectOf(event, fields), &Call{Event: event, Fields: fields, Session: e.config.Session})
-	result.Skipped = planned.skipped
+	result.Skipped, result.Subject = planned.skipped, subjectOf(event, fields)
 	for _, note := range planned.notes {
 		result.warn(note)
 	}

@@ -17,6 +17,8 @@ type Result struct {
 	Aggregated Aggregated   `json:"aggregated"`
 	Policy     Policy       `json:"policy"`
 	Logs       []LogEntry   `json:"logs"`
+
+	Subject string `json:"-"` // what matchers were tested on
 }
 
 // HookResult is what came of one hook.

@@ -46,6 +46,36 @@ var features = []struct{ does, claude, gemini string }{
 	{"an http hook that blocks", "http-block", ""},
 }
 
+// others are the rows of the table of Claude Code's other events: what a hook does, and the
+// case that shows what the client makes of it.
+var others = []struct{ event, does, name string }{
+	{"PostToolUse", "exit 2, text on standard error", "post-exit2"},
+	{"PostToolUse", "`updatedToolOutput` of the type of the result", "post-output-replaced"},
+	{"PostToolUse", "`\"continue\": false`", "post-stop"},
+	{"PostToolUseFailure", "exit 2, text on standard error", "failure-exit2"},
+	{"PermissionRequest", "`decision.behavior: \"allow\"`", "ask-allow"},
+	{"PermissionRequest", "`\"decision\": \"approve\"`", "ask-approve"},
+	{"UserPromptSubmit", "exit 0, text", "prompt-text"},
+	{"UserPromptSubmit", "half a JSON object", "prompt-json-broken"},
+	{"UserPromptSubmit", "33 seconds without a limit of its own", "slow-prompt"},
+	{"UserPromptSubmit", "the same with `\"timeout\": 60`", "slow-prompt-own"},
+	{"SessionStart", "exit 0, text", "start-text"},
+	{"SessionStart", "exit 2, text on standard error", "start-exit2"},
+	{"Stop", "exit 2, text on standard error", "stop-exit2"},
+	{"PreCompact", "exit 0, text", "compact-text"},
+	{"PreCompact", "a JSON object that does not block", "compact-json"},
+	{"PreCompact", "`\"decision\": \"block\"`", "compact-block"},
+	{"PreModelSwitch", "`permissionDecision: \"deny\"`", "model-deny"},
+	{"PreModelSwitch", "`permissionDecision: \"ask\"`, with nobody to ask", "model-ask"},
+	{"Elicitation", "`action: \"accept\"`, with `content`", "elicit-accept"},
+	{"Elicitation", "the same, exit 1", "elicit-exit1-json"},
+	{"Elicitation", "exit 2, text on standard error", "elicit-exit2"},
+	{"ElicitationResult", "`action: \"accept\"` over the user's cancel", "elicited-accept"},
+	{"PreToolUse", "a hook in the frontmatter of a skill that was called: exit 2", "skill-blocks"},
+	{"PreToolUse", "`asyncRewake`, exit 2, in `-p`", "field-async-rewake"},
+	{"PreToolUse", "`async`, exit 2", "field-async"},
+}
+
 const docs = "../../../docs/hooks.md"
 
 // TestTableInTheDocumentation holds the table of docs/hooks.md against the recorded
@@ -92,6 +122,18 @@ func tableOf(t *testing.T) string {
 			codexVerdict, _, _ = strings.Cut(text, " ")
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", f.does, verdictIn(t, claudeSays, f.claude), verdictIn(t, geminiSays, f.gemini), codexVerdict, same, llxprt)
+	}
+	fmt.Fprintf(&b, "\n| Claude Code %s | The hook | Its answer | The model reads the hook's words | `fire` |\n| --- | --- | --- | --- | --- |\n", claude)
+	for _, o := range others {
+		_, marks, _ := strings.Cut(claudeSays[o.name], " model=")
+		reads, same := "no", "the same"
+		if strings.Trim(strings.ReplaceAll(marks, toolOutput, ""), "-,") != "" {
+			reads = "yes"
+		}
+		if kept := keptClaude[o.name]; kept[0] != "" {
+			same = kept[0]
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", o.event, o.does, verdictIn(t, claudeSays, o.name), reads, same)
 	}
 	b.WriteString("\n")
 	return b.String()

@@ -16,6 +16,7 @@ func Codex() Dialect {
 			{Scope: Project, In: InProject, Path: ".codex/hooks.json"},
 			{Scope: User, In: InHome, Path: ".codex/hooks.json"},
 		},
+		Reviewed: File{Scope: User, In: InHome, Path: ".codex/config.toml"},
 		Switch:   Switch{Settings: []Path{{"disabled"}}, Disables: true, Default: true},
 		ToEnable: `[features] hooks = true in config.toml`,
 	}

@@ -51,6 +51,10 @@ type Settings struct {
 	Skills     bool     // hooks may come from the frontmatter of skills and commands
 	Comments   bool     // files may contain comments and trailing commas
 
+	// Reviewed is the file in which the agent notes what hooks the user has reviewed; it does
+	// not run others. Without a path no review is needed.
+	Reviewed File
+
 	// Options is the setting with the values of plugins' options, and OptionPrefix how the
 	// variables of hooks with these values begin.
 	Options, OptionPrefix string

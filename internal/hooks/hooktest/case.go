@@ -81,6 +81,8 @@ func Load(file string) (Case, error) {
 		return Case{}, fmt.Errorf("%s: %w: missing event, as in \"event: PreToolUse\"", file, ErrCase)
 	case len(c.Config) == 0:
 		return Case{}, fmt.Errorf("%s: %w: missing configuration, as in \"config: ../hooks/hooks.json\"", file, ErrCase)
+	case c.section(eventSection) == "":
+		return Case{}, fmt.Errorf("%s: %w: missing section event.json", file, ErrCase)
 	}
 	return c, nil
 }

@@ -49,7 +49,10 @@ type Found struct {
 	Files    []string // the files that exist, in order of precedence
 	Unusable []string // the files that the agent cannot read
 	Skills   []string // the skills that have hooks, by name
-	Trouble  []error  // files that were skipped because they could not be used
+
+	Unreviewed []string // the files with hooks that the user has not reviewed in the agent
+	Elsewhere  []string // files with hooks that are not read
+	Trouble    []error  // files that were skipped because they could not be used
 }
 
 // Find reads every file that the agent reads.
@@ -74,6 +77,7 @@ func (f Finder) Find() Found {
 	f.extensions(&found, switches)
 	f.plugins(&found, trusted)
 	f.skills(&found)
+	f.review(&found)
 	if managedOnly {
 		found.Sources = slices.DeleteFunc(found.Sources, func(s hooks.Source) bool { return s.Scope != dialect.System })
 		found.Trouble = append(found.Trouble, errors.New("the organisation's settings allow only its own hooks (allowManagedHooksOnly): no others run"))

@@ -1,0 +1,52 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+)
+
+// review notes which files have hooks that the user has not reviewed in the agent, and which
+// of its other files have hooks. The agent keeps both in TOML, which is not parsed: for a hint
+// it is enough that a table of reviews names the file.
+func (f Finder) review(found *Found) {
+	reviewed := f.Dialect.Settings.Reviewed
+	if reviewed.Path == "" {
+		return
+	}
+	user := f.Where.path(reviewed)
+	text, _ := os.ReadFile(user) // without the file nothing was reviewed
+	if isOff(string(text)) {
+		found.Enabled = false
+	}
+	for _, file := range found.Files {
+		if !strings.Contains(string(text), `[hooks.state."`+file+":") {
+			found.Unreviewed = append(found.Unreviewed, file)
+		}
+	}
+	reviewed.In = dialect.InProject
+	for _, file := range []string{f.Where.path(reviewed), user} {
+		text, _ := os.ReadFile(file)
+		if hasTables(string(text)) && !slices.Contains(found.Elsewhere, filepath.Clean(file)) {
+			found.Elsewhere = append(found.Elsewhere, filepath.Clean(file))
+		}
+	}
+}
+
+// hasTables reports whether the text of a TOML file has hooks.
+func hasTables(text string) bool {
+	return regexp.MustCompile(`(?m)^\s*\[\[\s*hooks\.[A-Z]`).MatchString(text)
+}
+
+// isOff reports whether the text of a TOML file turns hooks off.
+func isOff(text string) bool {
+	_, features, _ := strings.Cut("\n"+text, "\n[features]")
+	if end := strings.Index(features, "\n["); end >= 0 {
+		features = features[:end]
+	}
+	return regexp.MustCompile(`(?m)^\s*(?:codex_)?hooks\s*=\s*false\b`).MatchString(features) || regexp.MustCompile(`(?m)^features\.(?:codex_)?hooks\s*=\s*false\b`).MatchString(text)
+}
