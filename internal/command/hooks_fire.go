@@ -45,7 +45,7 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 				}
 			} else {
 				printWarnings(s, result)
-				words{s.Out, setup.dialect, verbose}.result(args[0], result)
+				words{out: s.Out, dialect: setup.dialect, verbose: verbose}.result(args[0], result)
 				setup.hintForNone(s, flags, args[0], result)
 				setup.hintForSubject(s, args[0], result)
 				setup.hintForTrust(s, result)
@@ -133,7 +133,7 @@ func (h hookSetup) hintForSubject(s terminal.Streams, name string, r *hooks.Resu
 	}
 	e, _ := h.dialect.Event(name)
 	if e.Subject != "" && slices.ContainsFunc(r.Plan.Hooks, func(h hooks.Hook) bool { return h.Matcher != "" && h.Matcher != "*" }) {
-		s.Hintf("the event has no %s, so that every matcher matched; fsmtx hooks sample %s --dialect %s prints one that has", e.Subject, name, h.dialect.Name)
+		s.Hintf("the event has no %s, so that every matcher matched; fsmtx hooks sample %s prints one that has", e.Subject, name)
 	}
 }
 

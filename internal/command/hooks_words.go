@@ -16,11 +16,13 @@ import (
 type words struct {
 	out     io.Writer
 	dialect dialect.Dialect
+	event   string
 	verbose bool // print outputs and texts in full
 }
 
 // result prints what became of each hook of an event, and what the agent would do.
 func (w words) result(event string, r *hooks.Result) {
+	w.event = event
 	var text strings.Builder
 	if r.Plan == nil {
 		fmt.Fprintf(&text, "%s: no hook runs\n", event)
@@ -59,9 +61,20 @@ func (w words) explain(out io.Writer, h hooks.HookResult) {
 	switch {
 	case len(h.Counted) > 0:
 		fmt.Fprintf(out, "      counts: %s\n", strings.Join(h.Counted, ", "))
+	case h.Error != "":
+		w.quote(out, "failed", h.Error)
+	case w.isFailure(h):
+		fmt.Fprintf(out, "      counts: nothing: exit %d is a failure, and exit 2 blocks\n", h.ExitCode)
 	case strings.TrimSpace(h.Stdout+h.Stderr) != "":
 		fmt.Fprintln(out, "      counts: nothing")
 	}
+}
+
+// isFailure reports whether a hook ended with an exit code that means nothing but that it
+// failed, at an event at which another one blocks.
+func (w words) isFailure(h hooks.HookResult) bool {
+	e, _ := w.dialect.Event(w.event)
+	return !w.dialect.Answers.Loose && e.Blocks && e.Said.Exit2 == dialect.Block && h.Signal == "" && h.ExitCode != 0 && h.ExitCode != dialect.ExitBlock
 }
 
 // quote prints the beginning of an output, all of it with -v.

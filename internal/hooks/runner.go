@@ -109,7 +109,7 @@ func (r runner) read(f firing, h Hook, o process.Outcome) ran {
 	result.Output = answer.Output
 	result.heard = answer.Heard || o.Exited(dialect.ExitBlock)
 	result.text = answer.Text
-	result.Notes, result.Counted = answer.Notes, counted(r.dialect, answer, o)
+	result.Notes, result.Counted = answer.Notes, counted(r.dialect, f.event, answer, o)
 	if h.OnFailure == "block" && !result.Success && !result.heard {
 		said := dialect.Output{Object: js.Object{}.WithText("decision", r.dialect.Answers.BlockDecision).WithText("reason", failure(result))}
 		result.Output, result.heard = &said, true
@@ -120,7 +120,7 @@ func (r runner) read(f firing, h Hook, o process.Outcome) ran {
 }
 
 // counted names the parts of what a hook said that count.
-func counted(d dialect.Dialect, answer dialect.Answer, o process.Outcome) []string {
+func counted(d dialect.Dialect, e dialect.Event, answer dialect.Answer, o process.Outcome) []string {
 	if answer.Output == nil {
 		return nil
 	}
@@ -144,7 +144,7 @@ func counted(d dialect.Dialect, answer dialect.Answer, o process.Outcome) []stri
 		}
 	}
 	for name := range answer.Output.Specific().All() {
-		if name != "hookEventName" {
+		if name != "hookEventName" && d.Answers.Schema.KnowsInside(e, name) {
 			names = append(names, name)
 		}
 	}

@@ -159,7 +159,20 @@ func (d Dialect) readStdout(e Event, text string) Answer {
 		}
 		return d.meaning(e.Said.Broken, text).noting(e.Said.Broken == Nothing || e.Said.Broken == Context, note)
 	}
-	return d.meaning(e.Said.Text, text)
+	return d.meaning(e.Said.Text, text).noting(d.hasDecision(text), "a JSON object counts only if there is no other text on standard output: all of it is read as text")
+}
+
+// hasDecision reports whether a text contains a line that would count if it were alone.
+func (d Dialect) hasDecision(text string) bool {
+	for line := range strings.Lines(text) {
+		said, isObject := ParseOutput(jsontext.Value(js.Trim(line)))
+		for name := range said.All() {
+			if isObject && d.Answers.Schema.Fields != nil && d.Answers.Schema.Knows(name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // ignoresJSON reports whether a JSON value is ignored where text would not be, which

@@ -35,6 +35,13 @@ func (s Schema) Knows(name string) bool {
 	return known || s.Fields == nil
 }
 
+// KnowsInside reports whether a field of hookSpecificOutput means something at an event.
+func (s Schema) KnowsInside(e Event, name string) bool {
+	fields, listed := s.Specific[e.Name]
+	_, known := fields[name]
+	return known || !listed
+}
+
 // Violation is why the agent discards an output, "" if it does not.
 func (s Schema) Violation(said Output) string {
 	if s.Fields == nil {
