@@ -67,3 +67,21 @@ func TestStartAllocatesLittle(t *testing.T) {
 	}
 	assert.LessOrEqual(t, total, 70)
 }
+
+// TestOnlyFlagsKnowOfTheNetwork: of what is linked, only the library that parses flags
+// imports package net, for flags that are addresses. Nothing that fsmtx does on a machine
+// is known elsewhere. (fsmtx-mcp links net/http with the MCP library; it serves standard
+// input and output.)
+func TestOnlyFlagsKnowOfTheNetwork(t *testing.T) {
+	list := exec.Command("go", "list", "-deps", "-f", `{{range .Imports}}{{$.ImportPath}} {{.}}{{"\n"}}{{end}}`, ".")
+	out, err := list.Output()
+	require.NoError(t, err)
+	var who []string
+	for line := range strings.Lines(string(out)) {
+		importer, imported, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if imported == "net" || imported == "net/http" || imported == "crypto/tls" {
+			who = append(who, importer+" imports "+imported)
+		}
+	}
+	require.Equal(t, []string{"github.com/spf13/pflag imports net"}, who)
+}

@@ -16,23 +16,32 @@ platform. A build that is not of a release says so: 1.2.4-dev.5+g4eb6ddf1ac89 is
 commits after 1.2.3.
 
 --json prints an object with version, commit (may be empty), modified (whether the files
-differed from the commit), go, os and arch.`
+differed from the commit), go, os and arch.
+
+--check compares this program with the copies that are registered here: fsmtx-mcp, the
+one on PATH, and those that the hooks in settings files and plugins run. It asks each of
+them, never the network, and exits with 1 if one differs. With --json it prints an array
+of objects with where, path, version (empty if the program does not say) and same.`
 
 func newVersion(s terminal.Streams) *cobra.Command {
-	asJSON := false
+	asJSON, check := false, false
 	c := &cobra.Command{
 		Use:     "version",
 		Short:   "Print version, commit, Go version and platform",
 		Long:    versionLong,
-		Example: example("fsmtx version", "fsmtx version --json"),
+		Example: example("fsmtx version", "fsmtx version --json", "fsmtx version --check"),
 		Args:    noArguments,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(c *cobra.Command, _ []string) error {
+			if check {
+				return checkVersion(c.Context(), s, asJSON)
+			}
 			if asJSON {
 				return printVersionJSON(s)
 			}
 			return printVersion(s)
 		},
 	}
+	c.Flags().BoolVar(&check, "check", false, "compare with the copies that are registered here")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }

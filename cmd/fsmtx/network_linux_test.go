@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// act says what this test program is to be instead: "alone" starts itself again as what
+// follows, with a filter that kills a process which opens a socket; "fsmtx" is the
+// program; "caller" opens a socket.
+const act = "FSMTX_TEST_ACT"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(act) {
+	case "alone":
+		fmt.Fprintln(os.Stderr, alone())
+		os.Exit(99)
+	case "fsmtx":
+		os.Exit(command.Main(os.Args[1:], terminal.Process()))
+	case "caller":
+		_, err := net.Dial("udp", "127.0.0.1:9")
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// alone never returns without an error. The filter belongs to this thread, and to every
+// process that it becomes or starts.
+func alone() error {
+	runtime.LockOSThread()
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	filter := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: 0}, // the number of the system call
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jt: 0, Jf: 1, K: unix.SYS_SOCKET},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_KILL_PROCESS},
+		{Code: unix.BPF_RET | unix.BPF_K, K: unix.SECCOMP_RET_ALLOW},
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return syscall.Exec(self, os.Args, append(os.Environ(), act+"="+os.Getenv("THEN")))
+}
+
+// TestNoCommandCallsHome runs what sets the program up and asks about it where opening a
+// socket, of any family, is death.
+func TestNoCommandCallsHome(t *testing.T) {
+	home, project := t.TempDir(), t.TempDir()
+	run := func(then string, args ...string) (string, *os.ProcessState) {
+		self, err := os.Executable()
+		require.NoError(t, err)
+		c := exec.CommandContext(context.Background(), self, args...)
+		c.Dir = project
+		c.Env = []string{act + "=alone", "THEN=" + then, "HOME=" + home, "PATH=" + os.Getenv("PATH")}
+		out, err := c.CombinedOutput()
+		if err != nil {
+			require.IsType(t, &exec.ExitError{}, err)
+		}
+		return string(out), c.ProcessState
+	}
+	out, state := run("caller")
+	if state.ExitCode() == 99 {
+		t.Skipf("the kernel has no filters of system calls: %s", out)
+	}
+	status := state.Sys().(syscall.WaitStatus)
+	require.True(t, status.Signaled() && status.Signal() == syscall.SIGSYS, "a process that opens a socket has to die here: %v %s", state, out)
+
+	skill := filepath.Join(project, ".claude/skills/s")
+	require.NoError(t, os.MkdirAll(skill, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(skill, "SKILL.md"), []byte("---\nname: s\n---\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(skill, "fsm.json"), []byte(`[{"id": 1, "subject": "One"}]`), 0o644))
+	for _, c := range []struct {
+		code int
+		args []string
+	}{
+		{0, []string{"version"}}, {0, []string{"version", "--json"}}, {0, []string{"version", "--check"}}, {0, []string{"--version"}}, {0, []string{"--help"}},
+		{0, []string{"validate"}}, {0, []string{"locate"}},
+		{0, []string{"install", "--print"}}, {0, []string{"install"}}, {0, []string{"install", "--check"}},
+		{1, []string{"doctor"}}, // the test program is not called fsmtx
+		{1, []string{"doctor", "--fix"}}, {0, []string{"recover"}}, {0, []string{"install", "--remove"}},
+	} {
+		out, state := run("fsmtx", c.args...)
+		assert.Equal(t, c.code, state.ExitCode(), "fsmtx %v: %v %s", c.args, state, out)
+	}
+}

@@ -1,0 +1,127 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/version"
+)
+
+// programCopy is one of the programs that may run here.
+type programCopy struct {
+	Where   string `json:"where"` // what starts it
+	Path    string `json:"path"`
+	Version string `json:"version"` // empty if it could not be asked
+	Same    bool   `json:"same"`    // as this program's
+}
+
+// checkVersion compares this program with the others that are registered here. It asks
+// them, and nobody else.
+func checkVersion(ctx context.Context, s terminal.Streams, asJSON bool) error {
+	copies, err := copiesHere(s)
+	if err != nil {
+		return err
+	}
+	differ := 0
+	for i := range copies {
+		c := &copies[i]
+		if c.Version == "" {
+			c.Version = askVersion(ctx, c.Path)
+		}
+		if c.Same = c.Version == version.Get().Version; !c.Same {
+			differ++
+		}
+	}
+	if asJSON {
+		err = printJSON(s.Out, copies)
+	} else {
+		for _, c := range copies {
+			fmt.Fprintf(s.Out, "%s  %s  %s\n", cmp.Or(c.Version, "does not say"), cell(c.Path), cell(c.Where))
+		}
+	}
+	if err == nil && differ > 0 {
+		return &exit{code: exitNo}
+	}
+	return err
+}
+
+// copiesHere returns the programs: this one, fsmtx-mcp, the one on PATH, and those that
+// hooks in settings files and plugins run. One that several of them start is there once.
+func copiesHere(s terminal.Streams) ([]programCopy, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	all := []programCopy{{Where: "this program", Path: self, Version: version.Get().Version}}
+	seen := map[string]bool{resolved(self): true}
+	add := func(where, path string) {
+		path, err := exec.LookPath(path)
+		if err != nil || seen[resolved(path)] {
+			return // doctor tells of a program that is not there
+		}
+		seen[resolved(path)] = true
+		all = append(all, programCopy{Where: where, Path: path})
+	}
+	add("on PATH", settings.Program)
+	if path, err := program.Find(); err == nil {
+		add("fsmtx mcp", path)
+	}
+	d := &doctor{Streams: s, cwd: cwd}
+	places, err := d.places()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range places {
+		data, _ := safefile.ReadFile(p.path, 8<<20, 0) // doctor tells of a file that cannot be read
+		for _, h := range ours(data) {
+			add(p.path, h.Command)
+		}
+	}
+	if root := d.pluginWithHooks(); root != "" {
+		file := filepath.Join(root, "hooks", "hooks.json")
+		data, _ := safefile.ReadFile(file, 8<<20, 0)
+		for _, h := range ours(data) {
+			add(file, strings.ReplaceAll(h.Command, "${CLAUDE_PLUGIN_ROOT}", root))
+		}
+	}
+	return all, nil
+}
+
+func resolved(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real
+	}
+	return path
+}
+
+// askVersion returns what a program says of its version, without the v of early builds, or
+// nothing.
+func askVersion(ctx context.Context, path string) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	c := exec.CommandContext(ctx, path, "--version")
+	c.WaitDelay = time.Second
+	out, err := c.Output()
+	if err != nil {
+		return ""
+	}
+	line, _, _ := strings.Cut(string(out), "\n")
+	line = strings.TrimPrefix(line, program.Name+" version ")
+	line = strings.TrimPrefix(line, settings.Program+" ")
+	word, _, _ := strings.Cut(line, " ")
+	return strings.TrimPrefix(word, "v")
+}
