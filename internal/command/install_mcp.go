@@ -119,7 +119,7 @@ func mainWorkTree(dir string) string {
 // earlier one keeps running this program after an update.
 func (f *installFlags) installServer(s terminal.Streams, found server) error {
 	if f.print || !f.mcp && found.report.State != settings.Outdated {
-		return nil
+		return f.sweepServer(found)
 	}
 	if _, err := program.Find(); err != nil {
 		return &exit{exitNo, err, "install it with " + program.Install}
@@ -141,10 +141,18 @@ func (f *installFlags) installServer(s terminal.Streams, found server) error {
 	return err
 }
 
+// sweepServer removes what a killed install has left beside the file of the MCP server.
+func (f *installFlags) sweepServer(found server) error {
+	if f.print || found.file == nil {
+		return nil
+	}
+	return found.file.Replace(found.file.Data)
+}
+
 // uninstallServer removes the MCP server if it is there.
 func (f *installFlags) uninstallServer(s terminal.Streams, found server) error {
 	if f.print || found.report.State == settings.Absent {
-		return nil
+		return f.sweepServer(found)
 	}
 	data, err := settings.RemoveServer(found.file.Data, found.Server)
 	if err != nil {

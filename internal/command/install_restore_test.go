@@ -26,6 +26,15 @@ func inConfig(t require.TestingT, config string, args ...string) {
 	require.Zero(t, code, "fsmtx %q: %s", args, &out)
 }
 
+// inMemory returns a directory in memory, where there is one: what is tested there waits
+// for no disk. Otherwise it returns the default.
+func inMemory() string {
+	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
+		return "/dev/shm"
+	}
+	return ""
+}
+
 // below returns every path below root with its mode and content.
 func below(t require.TestingT, root string) (all []string) {
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -66,12 +75,8 @@ func TestRemoveLeavesWhatWasThere(t *testing.T) {
 	server := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(server, "fsmtx-mcp"), []byte("#!/bin/sh\n"), 0o755))
 	t.Setenv("PATH", server+":"+os.Getenv("PATH"))
-	fast := "" // in memory, where there is such a file system: the edits wait for the disk
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
-		fast = "/dev/shm"
-	}
 	rapid.Check(t, func(t *rapid.T) {
-		root, err := os.MkdirTemp(fast, "restore")
+		root, err := os.MkdirTemp(inMemory(), "restore")
 		require.NoError(t, err)
 		defer os.RemoveAll(root)
 		config := filepath.Join(root, rapid.SampledFrom([]string{"c", "a/c", "a/b/c"}).Draw(t, "config"))

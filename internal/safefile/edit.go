@@ -242,11 +242,11 @@ func (e *Edit) removeFrom(emptied int) error {
 	return w.unlink(slot)
 }
 
-// removeEmptied removes directories above a path until one is not empty.
+// removeEmptied removes directories above a path until one is not empty. Some may be gone.
 func removeEmptied(path string, n int) {
 	for range n {
 		path = filepath.Dir(path)
-		if Rmdir(path) != nil {
+		if err := Rmdir(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return
 		}
 	}

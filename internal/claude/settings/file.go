@@ -44,6 +44,10 @@ func Read(path string) (*File, error) {
 // nothing is written. Replace returns safefile.ErrChanged if the file is no longer as it
 // was read, and the other errors of safefile.Edit.
 func (f *File) Replace(data []byte) error {
+	// Before directories are counted: a killed Replace may have left some.
+	if err := safefile.Sweep(f.Target); err != nil {
+		return fmt.Errorf("changing %s: %w", f.Path, err)
+	}
 	if f.Data == nil && data != nil {
 		data = withDirs(data, safefile.MissingDirs(f.Target))
 	}
