@@ -115,6 +115,9 @@ func Main(args []string, s terminal.Streams) int {
 	}
 	if msg := err.Error(); msg != "" {
 		s.Errorf("%s", msg)
+		if hint == "" {
+			hint = remedy(err)
+		}
 	}
 	if hint != "" {
 		s.Hintf("%s", hint)

@@ -328,7 +328,8 @@ func (d *doctor) taskRoot(context.Context) (found []fault, err error) {
 	if kind := networkFS(root); kind != "" {
 		found = append(found, fault{Kind: "task list", What: "is on " + kind + ", where neither locks nor the order of changes can be relied on; set CLAUDE_CONFIG_DIR to a local directory", File: root})
 	}
-	dir, err := os.MkdirTemp(root, ".fsmtx-doctor-")
+	removeProbes(root)
+	dir, err := os.MkdirTemp(root, probePrefix)
 	if err != nil {
 		return append(found, fault{Kind: "task list", What: "is not writable: " + err.Error(), File: root, Command: fmt.Sprintf("chmod u+rwx %q", root)}), nil
 	}
@@ -340,6 +341,25 @@ func (d *doctor) taskRoot(context.Context) (found []fault, err error) {
 		}
 	}
 	return found, nil
+}
+
+// probePrefix begins the name of the directory in which doctor tries what the file system
+// can.
+const probePrefix = ".fsmtx-doctor-"
+
+// removeProbes removes those that killed calls have left.
+func removeProbes(root string) {
+	entries, _ := os.ReadDir(root)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !e.IsDir() || !strings.HasPrefix(e.Name(), probePrefix) || time.Since(info.ModTime()) < staleAfter {
+			continue
+		}
+		dir := filepath.Join(root, e.Name())
+		for _, path := range []string{filepath.Join(dir, "a"), filepath.Join(dir, "b"), dir} {
+			_ = os.Remove(path)
+		}
+	}
 }
 
 // staleAfter is when a lock is surely stale: the client takes one over after ten seconds

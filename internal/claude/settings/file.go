@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 
@@ -46,16 +45,20 @@ func Read(path string) (*File, error) {
 func (f *File) Replace(data []byte) error {
 	// Before directories are counted: a killed Replace may have left some.
 	if err := safefile.Sweep(f.Target); err != nil {
-		return fmt.Errorf("changing %s: %w", f.Path, err)
+		return f.named(err)
 	}
 	if f.Data == nil && data != nil {
 		data = withDirs(data, safefile.MissingDirs(f.Target))
 	}
-	err := f.edit.Replace(data, CreatedDirs(f.Data))
-	if err != nil && !errors.Is(err, safefile.ErrChanged) {
-		err = fmt.Errorf("changing %s: %w", f.Path, err)
+	return f.named(f.edit.Replace(data, CreatedDirs(f.Data)))
+}
+
+// named adds the path of a link to an error that has only the target's.
+func (f *File) named(err error) error {
+	if err == nil || f.Path == f.Target {
+		return err
 	}
-	return err
+	return fmt.Errorf("changing %s: %w", f.Path, err)
 }
 
 // Unguarded says after Replace why a write of another program at the same moment could
