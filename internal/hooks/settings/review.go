@@ -1,13 +1,13 @@
 package settings
 
 import (
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // review notes which files have hooks that the user has not reviewed in the agent, and which
@@ -19,7 +19,7 @@ func (f Finder) review(found *Found) {
 		return
 	}
 	user := f.Where.path(reviewed)
-	text, _ := os.ReadFile(user) // without the file nothing was reviewed
+	text, _ := safefile.ReadFile(user, maxFile, 0) // without the file nothing was reviewed
 	if isOff(string(text)) {
 		found.Enabled = false
 	}
@@ -30,7 +30,7 @@ func (f Finder) review(found *Found) {
 	}
 	reviewed.In = dialect.InProject
 	for _, file := range []string{f.Where.path(reviewed), user} {
-		text, _ := os.ReadFile(file)
+		text, _ := safefile.ReadFile(file, maxFile, 0)
 		if hasTables(string(text)) && !slices.Contains(found.Elsewhere, filepath.Clean(file)) {
 			found.Elsewhere = append(found.Elsewhere, filepath.Clean(file))
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -132,7 +131,7 @@ func escaped(dir string) string {
 
 // mentionsHooks reports whether a file with invalid frontmatter seems to have hooks.
 func mentionsHooks(path string) bool {
-	data, err := os.ReadFile(path)
+	data, err := safefile.ReadFile(path, maxFile, 0)
 	return err == nil && bytes.Contains(data, []byte("\nhooks:"))
 }
 
