@@ -112,10 +112,10 @@ func (d scenario) problemsAfterDeath(t *testing.T, broken func() vfs.FS) (proble
 	created := d.creations(t)
 	for n := range d.steps(t) {
 		w := d.world(t)
-		before := w.tasks(t)
+		before := w.Tasks(t)
 		_, _ = w.hydrate("first", faultfs.Freeze(broken(), n, nil))
-		problems = append(problems, readerProblem(before, w.tasks(t), created), w.continueBy(t, "recover", before, created))
-		require.NoError(t, os.RemoveAll(w.home))
+		problems = append(problems, readerProblem(before, w.Tasks(t), created), w.continueBy(t, "recover", before, created))
+		require.NoError(t, os.RemoveAll(w.Dir))
 	}
 	return problems
 }
@@ -127,17 +127,17 @@ func (d scenario) problemsAfterSecondDeath(t *testing.T, broken func() vfs.FS) (
 	created, steps := d.creations(t), d.steps(t)
 	for m, done := 0, false; !done; m++ {
 		w := d.world(t)
-		before := w.tasks(t)
+		before := w.Tasks(t)
 		for n, step := range steps {
 			if strings.HasPrefix(step, "rename S/journal") {
 				_, _ = w.hydrate("first", faultfs.Freeze(vfs.OS{}, n, nil))
 			}
 		}
 		taken := 0
-		_, _ = tasks.List{Dir: w.list(), FS: faultfs.Freeze(broken(), m, func(faultfs.Step) { taken++ })}.Recover(context.Background())
+		_, _ = tasks.List{Dir: w.List(), FS: faultfs.Freeze(broken(), m, func(faultfs.Step) { taken++ })}.Recover(context.Background())
 		done = taken < m
-		problems = append(problems, readerProblem(before, w.tasks(t), created), w.continueBy(t, "recover", before, created))
-		require.NoError(t, os.RemoveAll(w.home))
+		problems = append(problems, readerProblem(before, w.Tasks(t), created), w.continueBy(t, "recover", before, created))
+		require.NoError(t, os.RemoveAll(w.Dir))
 	}
 	return problems
 }
@@ -193,7 +193,7 @@ func TestLocksAreReleasedAfterDeath(t *testing.T) {
 		if broken {
 			locker = withoutReap{new(tasks.Locks)}
 		}
-		r, err := txn.Recover(ctx, w.list(), txn.WithLocker(locker))
+		r, err := txn.Recover(ctx, w.List(), txn.WithLocker(locker))
 		if broken {
 			_, busy := errors.AsType[*tasks.BusyError](err)
 			require.True(t, busy, "no lock was held: %v", err)
@@ -228,7 +228,7 @@ func TestFaultTestsNoticeSwallowedErrors(t *testing.T) {
 	found := map[string]int{}
 	for n, more := 0, true; more; n++ {
 		w := d.world(t)
-		before := w.tasks(t)
+		before := w.Tasks(t)
 		more = false
 		var step faultfs.Step
 		_, err := w.hydrate("first", swallowing{faultfs.Fail(vfs.OS{}, n, errSwallowed, func(s faultfs.Step) { step, more = s, true })})
@@ -236,7 +236,7 @@ func TestFaultTestsNoticeSwallowedErrors(t *testing.T) {
 			assert.NotEmpty(t, w.contradicts(t, err, before, created), "not noticed: %s did not happen", step)
 			found[step.Op]++
 		}
-		require.NoError(t, os.RemoveAll(w.home))
+		require.NoError(t, os.RemoveAll(w.Dir))
 	}
 	assert.Equal(t, map[string]int{"link": d.creates, "remove": d.tagged}, found)
 }

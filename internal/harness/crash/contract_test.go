@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // The functions of this file return what is wrong with a list, or "", so that a test
@@ -16,13 +18,13 @@ import (
 // creations returns the task files that an undisturbed hydration creates.
 func (d scenario) creations(t *testing.T) map[string]string {
 	w := d.world(t)
-	before := w.tasks(t)
+	before := w.Tasks(t)
 	_, err := w.hydrate("first", nil)
 	require.NoError(t, err)
 	created := map[string]string{}
-	for name, f := range w.tasks(t) {
+	for name, f := range w.Tasks(t) {
 		if _, old := before[name]; !old {
-			created[name] = f.text
+			created[name] = f.Text
 		}
 	}
 	require.Len(t, created, d.creates)
@@ -30,11 +32,11 @@ func (d scenario) creations(t *testing.T) map[string]string {
 }
 
 // stays reports whether a hydration leaves the task alone.
-func (f file) stays() bool { return !strings.Contains(f.text, `"fsm"`) }
+func stays(f worlds.File) bool { return !strings.Contains(f.Text, `"fsm"`) }
 
 // beforeOrAfter checks that a recovered list is exactly the one before or exactly the
 // one after.
-func beforeOrAfter(before, got map[string]file, created map[string]string) (problem string) {
+func beforeOrAfter(before, got map[string]worlds.File, created map[string]string) (problem string) {
 	if maps.Equal(before, got) {
 		return ""
 	}
@@ -46,19 +48,19 @@ func beforeOrAfter(before, got map[string]file, created map[string]string) (prob
 
 // isAfter checks that the tasks that stay are the same down to the inode, that the
 // created ones are as written, and that there are no others.
-func isAfter(before, got map[string]file, created map[string]string) (problem string) {
-	want := map[string]file{}
+func isAfter(before, got map[string]worlds.File, created map[string]string) (problem string) {
+	want := map[string]worlds.File{}
 	for name, f := range before {
-		if f.stays() {
+		if stays(f) {
 			want[name] = f
 		}
 	}
 	for name, text := range created {
-		if f, ok := got[name]; ok && f.text == text && f.mode == 0o644 {
+		if f, ok := got[name]; ok && f.Text == text && f.Mode == 0o644 {
 			want[name] = f
 			continue
 		}
-		return fmt.Sprintf("%s is not there as it was written; there are %v", name, names(got))
+		return fmt.Sprintf("%s is not there as it was written; there are %v", name, worlds.Names(got))
 	}
 	if !maps.Equal(want, got) {
 		return fmt.Sprintf("the tasks that stay are not as they were: there are %v", got)
@@ -68,25 +70,25 @@ func isAfter(before, got map[string]file, created map[string]string) (problem st
 
 // readerProblem checks what a reader sees that takes no lock: at any moment all tasks
 // of before or all of after, each of them complete, and none that is in neither.
-func readerProblem(before, seen map[string]file, created map[string]string) (problem string) {
+func readerProblem(before, seen map[string]worlds.File, created map[string]string) (problem string) {
 	for name, f := range seen {
-		if old, ok := before[name]; ok && old == f || !ok && f.text == created[name] && f.text != "" {
+		if old, ok := before[name]; ok && old == f || !ok && f.Text == created[name] && f.Text != "" {
 			continue
 		}
-		return fmt.Sprintf("a reader sees %s as it is neither before nor after: %q", name, f.text)
+		return fmt.Sprintf("a reader sees %s as it is neither before nor after: %q", name, f.Text)
 	}
 	after := slices.Collect(maps.Keys(created))
 	for name, f := range before {
-		if f.stays() {
+		if stays(f) {
 			after = append(after, name)
 		}
 	}
-	if !hasAll(seen, names(before)) && !hasAll(seen, after) {
-		return fmt.Sprintf("a reader sees only %v", names(seen))
+	if !hasAll(seen, worlds.Names(before)) && !hasAll(seen, after) {
+		return fmt.Sprintf("a reader sees only %v", worlds.Names(seen))
 	}
 	return ""
 }
 
-func hasAll(m map[string]file, want []string) bool {
+func hasAll(m map[string]worlds.File, want []string) bool {
 	return !slices.ContainsFunc(want, func(name string) bool { _, ok := m[name]; return !ok })
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -21,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/txn"
@@ -30,11 +30,9 @@ import (
 
 // world is a home directory with a task list and three skills.
 type world struct {
-	home string
-	uid  int // who runs the program there, if not this user
+	worlds.Home
+	uid int // who runs the program there, if not this user
 }
-
-const longAgo = 1700000000
 
 type scenario struct {
 	name    string
@@ -64,99 +62,40 @@ func (d scenario) world(t *testing.T) *world {
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{home: memoryDir(t)}
-	require.NoError(t, os.MkdirAll(filepath.Dir(w.list()), 0o755))
+	w := &world{Home: worlds.New(t)}
+	require.NoError(t, os.MkdirAll(filepath.Dir(w.List()), 0o755))
 	return w
 }
 
 // fill creates the skills, the list and its tasks.
 func (d scenario) fill(t *testing.T, w *world) {
 	if !d.absent {
-		require.NoError(t, os.Mkdir(w.list(), 0o755))
+		require.NoError(t, os.Mkdir(w.List(), 0o755))
 	}
-	w.skill(t, "first", d.creates)
-	w.skill(t, "second", 2)
-	w.skill(t, "filler", 1)
+	w.addSkill(t, "first", d.creates)
+	w.addSkill(t, "second", 2)
+	w.addSkill(t, "filler", 1)
 	for range d.history {
 		_, err := w.hydrate("filler", nil)
 		require.NoError(t, err)
 	}
 	for i := range d.manual {
-		w.task(t, 900+i, `"status":"pending"`)
+		w.AddTask(t, 900+i, `"status":"pending"`)
 	}
 	for i := range d.tagged {
-		w.task(t, 1000+i, `"status":"in_progress","metadata":{"fsm":"first"}`)
+		w.AddTask(t, 1000+i, `"status":"in_progress","metadata":{"fsm":"first"}`)
 	}
-}
-
-func memoryDir(t *testing.T) string {
-	if dir, err := os.MkdirTemp("/dev/shm", "fsmtx-test-"); err == nil {
-		t.Cleanup(func() { _ = os.RemoveAll(dir) })
-		return dir
-	}
-	return t.TempDir()
-}
-
-func (w *world) list() string { return filepath.Join(w.home, ".claude/tasks/list") }
-
-func (w *world) skill(t *testing.T, name string, tasks int) {
-	dir := filepath.Join(w.home, ".claude/skills", name)
-	require.NoError(t, os.MkdirAll(dir, 0o755))
-	entries := make([]string, tasks)
-	for i := range entries {
-		entries[i] = fmt.Sprintf(`{"id":%d,"subject":"%s %d"}`, i+1, name, i+1)
-	}
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "fsm.json"), []byte("["+strings.Join(entries, ",")+"]"), 0o644))
-}
-
-func (w *world) task(t *testing.T, n int, rest string) {
-	path := filepath.Join(w.list(), fmt.Sprintf("%d.json", n))
-	text := fmt.Sprintf(`{"id":"%d","subject":"old %d","description":"","blocks":[],"blockedBy":[],%s}`, n, n, rest)
-	require.NoError(t, os.WriteFile(path, []byte(text), 0o640))
-	require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(longAgo+int64(n), 0)))
-}
-
-func (w *world) env(name string) (string, bool) {
-	v, ok := map[string]string{"HOME": w.home}[name]
-	return v, ok
 }
 
 func (w *world) hydrate(skill string, files vfs.FS) (hydrate.Result, error) {
-	return hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: "list", Command: skill}, w.env,
+	return hydrate.Run(context.Background(), hydrate.Request{Event: "PostToolUse", Session: "list", Command: skill}, w.Env,
 		hydrate.Options{LockTimeout: 5 * time.Second, FS: files})
 }
 
-// file is what a task file is compared by.
-type file struct {
-	text  string
-	inode uint64
-	mode  fs.FileMode
-	mtime int64
+// addSkill adds a skill of so many tasks.
+func (w *world) addSkill(t *testing.T, name string, tasks int) {
+	w.AddSkill(t, name, slices.Repeat([]string{"pending"}, tasks)...)
 }
-
-// tasks returns the task files of the list. Locks and the high-water mark are not
-// part of it.
-func (w *world) tasks(t *testing.T) map[string]file {
-	m := map[string]file{}
-	entries, err := os.ReadDir(w.list())
-	if errors.Is(err, fs.ErrNotExist) {
-		return m
-	}
-	require.NoError(t, err)
-	for _, e := range entries {
-		if !strings.HasSuffix(e.Name(), ".json") {
-			continue
-		}
-		info, err := e.Info()
-		require.NoError(t, err)
-		data, err := os.ReadFile(filepath.Join(w.list(), e.Name()))
-		require.NoError(t, err)
-		m[e.Name()] = file{string(data), info.Sys().(*syscall.Stat_t).Ino, info.Mode(), info.ModTime().UnixNano()}
-	}
-	return m
-}
-
-func names(m map[string]file) []string { return slices.Sorted(maps.Keys(m)) }
 
 // steps returns the names of the steps of an undisturbed hydration.
 func (d scenario) steps(t *testing.T) []string {
@@ -169,7 +108,7 @@ func (d scenario) steps(t *testing.T) []string {
 // kill runs a process that hydrates and is killed ahead of step n.
 func (w *world) kill(t *testing.T, n int) {
 	c := exec.Command(os.Args[0])
-	c.Env = []string{"HOME=" + w.home, "FSMTX_TEST_DIE_AT=" + strconv.Itoa(n), raceOptions}
+	c.Env = []string{"HOME=" + w.Dir, "FSMTX_TEST_DIE_AT=" + strconv.Itoa(n), raceOptions}
 	out, err := c.CombinedOutput()
 	died, ok := errors.AsType[*exec.ExitError](err)
 	require.True(t, ok && died.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL, "step %d: %v: %s", n, err, out)
@@ -185,13 +124,13 @@ func TestDeathAtEveryStepIsRecovered(t *testing.T) {
 			for _, n := range d.chosen(steps) {
 				for _, by := range []string{"recover", "first", "second"} {
 					w := d.world(t)
-					before := w.tasks(t)
+					before := w.Tasks(t)
 					w.kill(t, n)
-					problem := readerProblem(before, w.tasks(t), created)
+					problem := readerProblem(before, w.Tasks(t), created)
 					require.Empty(t, problem, "ahead of step %d, %s", n, steps[n])
 					problem = w.continueBy(t, by, before, created)
 					require.Empty(t, problem, "%s after a death ahead of step %d, %s", by, n, steps[n])
-					require.NoError(t, os.RemoveAll(w.home))
+					require.NoError(t, os.RemoveAll(w.Dir))
 				}
 			}
 		})
@@ -222,13 +161,13 @@ func (d scenario) chosen(steps []string) []int {
 }
 
 // continueBy continues after a death and returns what is wrong with the list then.
-func (w *world) continueBy(t *testing.T, by string, before map[string]file, created map[string]string) (problem string) {
+func (w *world) continueBy(t *testing.T, by string, before map[string]worlds.File, created map[string]string) (problem string) {
 	if by == "recover" {
-		r := recovery.List(context.Background(), w.list(), 5*time.Second, recovery.Options{})
+		r := recovery.List(context.Background(), w.List(), 5*time.Second, recovery.Options{})
 		if r.State == recovery.Refused {
 			return r.String()
 		}
-		return beforeOrAfter(before, w.tasks(t), created)
+		return beforeOrAfter(before, w.Tasks(t), created)
 	}
 	result, err := w.hydrate(by, nil)
 	if err != nil {
@@ -238,7 +177,7 @@ func (w *world) continueBy(t *testing.T, by string, before map[string]file, crea
 	for _, c := range result.Created {
 		made[c.Name] = string(c.Content)
 	}
-	return isAfter(before, w.tasks(t), made)
+	return isAfter(before, w.Tasks(t), made)
 }
 
 // TestDeathOfRecoveryIsRecovered freezes the disk at every step of the recovery from
@@ -250,17 +189,17 @@ func TestDeathOfRecoveryIsRecovered(t *testing.T) {
 		for n := range steps {
 			for m, done := 0, false; !done; m++ {
 				w := d.world(t)
-				before := w.tasks(t)
+				before := w.Tasks(t)
 				_, _ = w.hydrate("first", faultfs.Freeze(vfs.OS{}, n, nil))
 				done = w.recoverUntil(m)
 				third := rng.IntN(2*m + 1)
-				second := readerProblem(before, w.tasks(t), created)
+				second := readerProblem(before, w.Tasks(t), created)
 				w.recoverUntil(third)
 				by := []string{"recover", "first", "second"}[(n+m)%3]
-				for _, problem := range []string{second, readerProblem(before, w.tasks(t), created), w.continueBy(t, by, before, created)} {
+				for _, problem := range []string{second, readerProblem(before, w.Tasks(t), created), w.continueBy(t, by, before, created)} {
 					require.Empty(t, problem, "%s: frozen at %s, then at step %d of the recovery, then at %d of the next, then %s", d.name, steps[n], m, third, by)
 				}
-				require.NoError(t, os.RemoveAll(w.home))
+				require.NoError(t, os.RemoveAll(w.Dir))
 			}
 		}
 	}
@@ -271,6 +210,6 @@ func TestDeathOfRecoveryIsRecovered(t *testing.T) {
 func (w *world) recoverUntil(m int) (done bool) {
 	taken := 0
 	files := faultfs.Freeze(vfs.OS{}, m, func(faultfs.Step) { taken++ })
-	_, _ = tasks.List{Dir: w.list(), FS: files}.Recover(context.Background())
+	_, _ = tasks.List{Dir: w.List(), FS: files}.Recover(context.Background())
 	return taken < m
 }

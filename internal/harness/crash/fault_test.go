@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/txn"
@@ -41,8 +42,8 @@ func TestEveryFaultIsRolledBack(t *testing.T) {
 // failOnce reports whether there was an nth step to fail.
 func (d scenario) failOnce(t *testing.T, n int, fault error, created map[string]string) bool {
 	w := d.world(t)
-	defer os.RemoveAll(w.home)
-	before := w.tasks(t)
+	defer os.RemoveAll(w.Dir)
+	before := w.Tasks(t)
 	var failed *faultfs.Step
 	_, err := w.hydrate("first", faultfs.Fail(vfs.OS{}, n, fault, func(s faultfs.Step) { failed = &s }))
 	if failed == nil {
@@ -51,7 +52,7 @@ func (d scenario) failOnce(t *testing.T, n int, fault error, created map[string]
 	}
 	require.Empty(t, w.contradicts(t, err, before, created), "%v at step %d, %s: %v", fault, n, failed, err)
 	if err != nil && (failed.Op != "mkdir" || fault != syscall.EEXIST) { // EEXIST of mkdir is not a fault
-		message, _ := hydrate.Explain(err, hydrate.Result{List: w.list(), Spec: "fsm.json"}, w.env)
+		message, _ := hydrate.Explain(err, hydrate.Result{List: w.List(), Spec: "fsm.json"}, w.Env)
 		require.Contains(t, message, fault.Error(), "at step %d, %s", n, failed)
 	}
 	w.requireUsable(t)
@@ -59,8 +60,8 @@ func (d scenario) failOnce(t *testing.T, n int, fault error, created map[string]
 }
 
 // contradicts returns how the list differs from what the result of a hydration says.
-func (w *world) contradicts(t *testing.T, err error, before map[string]file, created map[string]string) (problem string) {
-	got := w.tasks(t)
+func (w *world) contradicts(t *testing.T, err error, before map[string]worlds.File, created map[string]string) (problem string) {
+	got := w.Tasks(t)
 	switch {
 	case err == nil, errors.Is(err, txn.ErrUnknown):
 		return isAfter(before, got, created)
@@ -75,7 +76,7 @@ func (w *world) contradicts(t *testing.T, err error, before map[string]file, cre
 // requireUsable fails unless the list can be recovered and the next hydration works.
 func (w *world) requireUsable(t *testing.T) {
 	t.Helper()
-	r := recovery.List(context.Background(), w.list(), 5*time.Second, recovery.Options{})
+	r := recovery.List(context.Background(), w.List(), 5*time.Second, recovery.Options{})
 	require.NotEqual(t, recovery.Refused, r.State, "%s", r)
 	_, err := w.hydrate("second", nil)
 	require.NoError(t, err)
@@ -90,20 +91,20 @@ func TestPersistentFaultsRequireRecovery(t *testing.T) {
 		created := d.creations(t)
 		for n := range d.steps(t) {
 			w := d.world(t)
-			before := w.tasks(t)
+			before := w.Tasks(t)
 			_, err := w.hydrate("first", faultfs.Freeze(vfs.OS{}, n, nil))
-			if got := w.tasks(t); err != nil && !errors.Is(err, txn.ErrUnknown) && !maps.Equal(before, got) {
+			if got := w.Tasks(t); err != nil && !errors.Is(err, txn.ErrUnknown) && !maps.Equal(before, got) {
 				require.ErrorIs(t, err, txn.ErrRecoveryRequired, "step %d", n)
-				message, hint := hydrate.Explain(err, hydrate.Result{List: w.list(), Spec: "fsm.json"}, w.env)
+				message, hint := hydrate.Explain(err, hydrate.Result{List: w.List(), Spec: "fsm.json"}, w.Env)
 				require.Contains(t, message, "recovery required")
 				require.Contains(t, hint, "fsmtx recover")
 				required++
 			}
-			r := recovery.List(context.Background(), w.list(), 5*time.Second, recovery.Options{})
+			r := recovery.List(context.Background(), w.List(), 5*time.Second, recovery.Options{})
 			require.NotEqual(t, recovery.Refused, r.State, "%s", r)
-			require.Empty(t, beforeOrAfter(before, w.tasks(t), created), "frozen at step %d: %v; recovery: %s", n, err, r)
+			require.Empty(t, beforeOrAfter(before, w.Tasks(t), created), "frozen at step %d: %v; recovery: %s", n, err, r)
 			w.requireUsable(t)
-			require.NoError(t, os.RemoveAll(w.home))
+			require.NoError(t, os.RemoveAll(w.Dir))
 		}
 	}
 	require.NotZero(t, required, "no rollback ever failed: the test tests nothing")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -56,7 +57,7 @@ func dieAt(step string) error {
 	if err != nil {
 		return err
 	}
-	w := &world{home: os.Getenv("HOME")}
+	w := &world{Home: worlds.Home{Dir: os.Getenv("HOME")}}
 	_, err = w.hydrate("first", faultfs.Kill(vfs.OS{}, n))
 	return err
 }

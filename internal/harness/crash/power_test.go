@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -68,18 +69,6 @@ func (o *outcome) violate(format string, args ...any) {
 	}
 }
 
-// scratchDir returns a directory in memory if there is one: there are many states,
-// and the disk below does not matter.
-func scratchDir(t testing.TB) string {
-	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
-		if dir, err := os.MkdirTemp("/dev/shm", "fsmtx-test-"); err == nil {
-			t.Cleanup(func() { _ = os.RemoveAll(dir) })
-			return dir
-		}
-	}
-	return t.TempDir()
-}
-
 // trial is a workload in progress.
 type trial struct {
 	workload
@@ -108,7 +97,7 @@ func (w workload) run(t testing.TB, again int, dropped func(faultfs.Step) bool) 
 
 func (tr *trial) run() *trial {
 	t := tr.t
-	tr.base, tr.seen, tr.rng = scratchDir(t), map[[32]byte]bool{}, rand.New(rand.NewPCG(1, 2))
+	tr.base, tr.seen, tr.rng = worlds.MemoryDir(t), map[[32]byte]bool{}, rand.New(rand.NewPCG(1, 2))
 	home := filepath.Join(tr.base, "home")
 	change := tr.prepare(home)
 	d, err := load(home)

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // inOwnMounts runs the test once more in a process that has mounts of its own, which
@@ -77,7 +79,7 @@ func TestFaultDiskFull(t *testing.T) {
 	for free := 0; ; free += 3 {
 		w := small(t, "size=2m")
 		d.fill(t, w)
-		before := w.tasks(t)
+		before := w.Tasks(t)
 		undo := occupy(t, w, free)
 		a := w.invoke(t, "first")
 		undo()
@@ -123,7 +125,7 @@ func TestFaultNoInodes(t *testing.T) {
 		w := small(t, fmt.Sprintf("size=1m,nr_inodes=%d", inodes))
 		d := scenario{manual: 1, tagged: 1, creates: 3}
 		d.fill(t, w)
-		before := w.tasks(t)
+		before := w.Tasks(t)
 		a := w.invoke(t, "first")
 		require.Equal(t, 2, a.code, "with %d inodes: %s", inodes, a.stderr)
 		require.Empty(t, a.stdout)
@@ -166,15 +168,15 @@ func TestFaultListMounted(t *testing.T) {
 	}
 	for _, d := range []scenario{replacing, creating} {
 		w := d.world(t)
-		mount(t, "none", w.list(), unix.MS_BIND, "")
-		before := w.tasks(t)
+		mount(t, "none", w.List(), unix.MS_BIND, "")
+		before := w.Tasks(t)
 		a := w.invoke(t, "first")
 		require.Equal(t, 2, a.code, "%s", a.stderr)
 		require.Empty(t, a.stdout)
 		assert.Contains(t, a.stderr, noLinks)
-		assert.Contains(t, a.stderr, "hint: "+w.list()+" and its parent must be on one file system")
+		assert.Contains(t, a.stderr, "hint: "+w.List()+" and its parent must be on one file system")
 		w.requireUnchanged(t, before, a)
-		require.NoError(t, unix.Unmount(w.list(), 0))
+		require.NoError(t, unix.Unmount(w.List(), 0))
 		w.requireWorks(t, d, before)
 	}
 }
@@ -202,7 +204,7 @@ func TestFaultForeignTask(t *testing.T) {
 	}
 	w := replacing.world(t)
 	w.unprivileged(t)
-	task := filepath.Join(w.list(), "1001.json")
+	task := filepath.Join(w.List(), "1001.json")
 	replacing.requireRefused(t, w, trouble{want: []string{noLinks, "1001.json"}, make: func(t *testing.T, _ *world) func() {
 		require.NoError(t, os.Lchown(task, 0, 0))
 		require.NoError(t, os.Chmod(task, 0o644))
@@ -222,15 +224,15 @@ func TestFaultFAT(t *testing.T) {
 		w := newWorld(t)
 		mountFAT(t, w.tasksDir())
 		d.fill(t, w)
-		before := texts(w.tasks(t))
+		before := texts(w.Tasks(t))
 		a := w.invoke(t, "first")
 		require.Equal(t, 2, a.code, "%s", a.stderr)
 		require.Empty(t, a.stdout)
 		require.Regexp(t, regexp.MustCompile(noLinks+`|operation not permitted`), a.stderr)
-		require.Equal(t, before, texts(w.tasks(t)))
+		require.Equal(t, before, texts(w.Tasks(t)))
 		r := w.program(t, "", nil, "recover")
 		require.Zero(t, r.code, "%s%s", r.stdout, r.stderr)
-		require.Equal(t, before, texts(w.tasks(t)))
+		require.Equal(t, before, texts(w.Tasks(t)))
 	}
 }
 
@@ -247,10 +249,10 @@ func mountFAT(t *testing.T, at string) {
 }
 
 // texts returns the bytes only: FAT keeps nothing else.
-func texts(m map[string]file) map[string]string {
+func texts(m map[string]worlds.File) map[string]string {
 	all := map[string]string{}
 	for name, f := range m {
-		all[name] = f.text
+		all[name] = f.Text
 	}
 	return all
 }

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // trouble is a fault that the operating system makes, and not the file system of a
@@ -43,7 +45,7 @@ type output struct {
 func (w *world) program(t *testing.T, stdin string, restrictions []string, args ...string) output {
 	t.Helper()
 	c := exec.Command(self(), args...)
-	c.Env = append([]string{"HOME=" + w.home, "FSMTX_TEST_FSMTX=1", raceOptions}, restrictions...)
+	c.Env = append([]string{"HOME=" + w.Dir, "FSMTX_TEST_FSMTX=1", raceOptions}, restrictions...)
 	if w.uid != 0 {
 		c.Env = append(c.Env, "FSMTX_TEST_UID="+strconv.Itoa(w.uid))
 	}
@@ -69,7 +71,7 @@ func (w *world) invoke(t *testing.T, skill string, restrictions ...string) outpu
 // leaves the list as it was, and the list can be used once the trouble is over.
 func (d scenario) requireRefused(t *testing.T, w *world, tr trouble) {
 	t.Helper()
-	before := w.tasks(t)
+	before := w.Tasks(t)
 	undo := tr.make(t, w)
 	a := w.invoke(t, "first", tr.restrict...)
 	undo()
@@ -87,10 +89,10 @@ func (d scenario) requireRefused(t *testing.T, w *world, tr trouble) {
 
 // requireUnchanged fails unless D is as it was, down to the inodes, with nothing left
 // in it.
-func (w *world) requireUnchanged(t *testing.T, before map[string]file, a output) {
+func (w *world) requireUnchanged(t *testing.T, before map[string]worlds.File, a output) {
 	t.Helper()
-	require.Equal(t, before, w.tasks(t), "%s", a.stderr)
-	entries, err := os.ReadDir(w.list())
+	require.Equal(t, before, w.Tasks(t), "%s", a.stderr)
+	entries, err := os.ReadDir(w.List())
 	if !errors.Is(err, fs.ErrNotExist) {
 		require.NoError(t, err)
 	}
@@ -101,15 +103,15 @@ func (w *world) requireUnchanged(t *testing.T, before map[string]file, a output)
 }
 
 // requireWorks fails unless recovery and the next hydration work.
-func (w *world) requireWorks(t *testing.T, d scenario, before map[string]file) {
+func (w *world) requireWorks(t *testing.T, d scenario, before map[string]worlds.File) {
 	t.Helper()
 	r := w.program(t, "", nil, "recover")
 	require.Zero(t, r.code, "%s%s", r.stdout, r.stderr)
 	w.requireUnchanged(t, before, r)
 	a := w.invoke(t, "first")
 	require.Equal(t, output{0, `{"continue": true}` + "\n", ""}, a)
-	require.NotEqual(t, names(before), names(w.tasks(t)), "it did nothing")
-	require.Empty(t, beforeOrAfter(before, w.tasks(t), d.creations(t)))
+	require.NotEqual(t, worlds.Names(before), worlds.Names(w.Tasks(t)), "it did nothing")
+	require.Empty(t, beforeOrAfter(before, w.Tasks(t), d.creations(t)))
 }
 
 // TestFaultLimits runs the program under a limit on the size of files.
@@ -138,7 +140,7 @@ func TestFaultDescriptors(t *testing.T) {
 	refused := 0
 	for n := 5; n < 24; n++ {
 		w := d.world(t)
-		before := w.tasks(t)
+		before := w.Tasks(t)
 		a := w.invoke(t, "first", "FSMTX_TEST_FILES="+strconv.Itoa(n))
 		if a.code == 0 {
 			continue
@@ -151,7 +153,7 @@ func TestFaultDescriptors(t *testing.T) {
 			require.Regexp(t, `(?s)^fsmtx: .*(/fsm\.json: too many open files|too many open files.*hint: raise the limit on open files)`, a.stderr, "with %d descriptors", n)
 		}
 		w.requireWorks(t, d, before)
-		require.NoError(t, os.RemoveAll(w.home))
+		require.NoError(t, os.RemoveAll(w.Dir))
 	}
 	t.Logf("refused in words with %d numbers of descriptors", refused)
 	require.NotZero(t, refused)
@@ -167,7 +169,7 @@ func (w *world) unprivileged(t *testing.T) {
 		return
 	}
 	w.uid = nobody
-	require.NoError(t, filepath.WalkDir(w.home, func(path string, _ fs.DirEntry, err error) error {
+	require.NoError(t, filepath.WalkDir(w.Dir, func(path string, _ fs.DirEntry, err error) error {
 		return errors.Join(err, os.Lchown(path, nobody, nobody))
 	}))
 }
@@ -184,21 +186,20 @@ func chmod(path func(w *world) string, mode fs.FileMode) func(*testing.T, *world
 	}
 }
 
-func (w *world) tasksDir() string { return filepath.Dir(w.list()) }
-func (w *world) stateDir() string { return filepath.Join(w.tasksDir(), ".list.fsmtx") }
+func (w *world) tasksDir() string { return filepath.Dir(w.List()) }
 
 // TestFaultPermissions denies the program access to its directories.
 func TestFaultPermissions(t *testing.T) {
 	denied := []string{"permission denied"}
 	for _, tr := range []trouble{
-		{name: "list closed", make: chmod((*world).list, 0), want: denied},
-		{name: "list not readable", make: chmod((*world).list, 0o300), want: denied},
-		{name: "list not writable", make: chmod((*world).list, 0o500), want: denied},
-		{name: "list not searchable", make: chmod((*world).list, 0o600), want: denied},
+		{name: "list closed", make: chmod((*world).List, 0), want: denied},
+		{name: "list not readable", make: chmod((*world).List, 0o300), want: denied},
+		{name: "list not writable", make: chmod((*world).List, 0o500), want: denied},
+		{name: "list not searchable", make: chmod((*world).List, 0o600), want: denied},
 		{name: "tasks not writable", make: chmod((*world).tasksDir, 0o500), want: denied},
 		{name: "tasks closed", make: chmod((*world).tasksDir, 0), want: denied},
-		{name: "state directory closed", make: withStateDir(chmod((*world).stateDir, 0)), want: denied},
-		{name: "state directory not writable", make: withStateDir(chmod((*world).stateDir, 0o500)), want: denied},
+		{name: "state directory closed", make: withStateDir(chmod((*world).StateDir, 0)), want: denied},
+		{name: "state directory not writable", make: withStateDir(chmod((*world).StateDir, 0o500)), want: denied},
 		{name: "lock not writable", make: withStateDir(chmod((*world).lock, 0o400)), want: denied},
 	} {
 		for _, d := range []scenario{replacing, creating} {
@@ -212,7 +213,7 @@ func TestFaultPermissions(t *testing.T) {
 	}
 }
 
-func (w *world) lock() string { return filepath.Join(w.stateDir(), "lock") }
+func (w *world) lock() string { return filepath.Join(w.StateDir(), "lock") }
 
 // withStateDir causes the trouble in a state directory that an earlier call has left.
 func withStateDir(make func(*testing.T, *world) func()) func(*testing.T, *world) func() {
@@ -226,10 +227,10 @@ func withStateDir(make func(*testing.T, *world) func()) func(*testing.T, *world)
 
 // makeStateDir leaves a state directory as a call does that changed nothing.
 func (w *world) makeStateDir(t *testing.T) {
-	require.NoError(t, os.Mkdir(w.stateDir(), 0o700))
+	require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
 	require.NoError(t, os.WriteFile(w.lock(), nil, 0o600))
 	if w.uid != 0 {
-		require.NoError(t, os.Chown(w.stateDir(), w.uid, w.uid))
+		require.NoError(t, os.Chown(w.StateDir(), w.uid, w.uid))
 		require.NoError(t, os.Chown(w.lock(), w.uid, w.uid))
 	}
 }
@@ -244,7 +245,7 @@ func TestFaultPlanted(t *testing.T) {
 				t.Skip("only root can give a file to another user")
 			}
 			w := replacing.world(t)
-			victim := filepath.Join(w.home, "victim")
+			victim := filepath.Join(w.Dir, "victim")
 			require.NoError(t, os.Mkdir(victim, 0o755))
 			require.NoError(t, os.WriteFile(filepath.Join(victim, "file"), []byte("precious"), 0o644))
 			tr := trouble{want: p.want, make: func(t *testing.T, w *world) func() {
@@ -277,38 +278,38 @@ var planted = []struct {
 	want  []string
 }{
 	{name: "state directory is a link", want: []string{".list.fsmtx", "it is a symbolic link"}, plant: func(t *testing.T, w *world, victim string) string {
-		require.NoError(t, os.Symlink(victim, w.stateDir()))
-		return w.stateDir()
+		require.NoError(t, os.Symlink(victim, w.StateDir()))
+		return w.StateDir()
 	}},
 	{name: "state directory is a link to nothing", want: []string{".list.fsmtx", "it is a symbolic link"}, plant: func(t *testing.T, w *world, victim string) string {
-		require.NoError(t, os.Symlink(victim+"/nothing", w.stateDir()))
-		return w.stateDir()
+		require.NoError(t, os.Symlink(victim+"/nothing", w.StateDir()))
+		return w.StateDir()
 	}},
 	{name: "state directory is a file", want: []string{".list.fsmtx", "it is a file"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, os.WriteFile(w.stateDir(), []byte("mine"), 0o644))
-		return w.stateDir()
+		require.NoError(t, os.WriteFile(w.StateDir(), []byte("mine"), 0o644))
+		return w.StateDir()
 	}},
 	{name: "state directory is a pipe", want: []string{".list.fsmtx", "it is a named pipe"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, syscall.Mkfifo(w.stateDir(), 0o644))
-		return w.stateDir()
+		require.NoError(t, syscall.Mkfifo(w.StateDir(), 0o644))
+		return w.StateDir()
 	}},
 	{name: "state directory open to others", want: []string{".list.fsmtx", "others may write to it"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, os.Mkdir(w.stateDir(), 0o700))
-		require.NoError(t, os.Chmod(w.stateDir(), 0o777))
-		return w.stateDir()
+		require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
+		require.NoError(t, os.Chmod(w.StateDir(), 0o777))
+		return w.StateDir()
 	}},
 	{name: "state directory of another user", root: true, want: []string{".list.fsmtx", "belongs to user 65534"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, os.Mkdir(w.stateDir(), 0o700))
-		require.NoError(t, os.Chown(w.stateDir(), nobody, nobody))
-		return w.stateDir()
+		require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
+		require.NoError(t, os.Chown(w.StateDir(), nobody, nobody))
+		return w.StateDir()
 	}},
 	{name: "lock is a link", want: []string{"lock", "not a regular file"}, plant: func(t *testing.T, w *world, victim string) string {
-		require.NoError(t, os.Mkdir(w.stateDir(), 0o700))
+		require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
 		require.NoError(t, os.Symlink(victim+"/file", w.lock()))
 		return w.lock()
 	}},
 	{name: "lock is a pipe", want: []string{"lock", "not a regular file"}, plant: func(t *testing.T, w *world, _ string) string {
-		require.NoError(t, os.Mkdir(w.stateDir(), 0o700))
+		require.NoError(t, os.Mkdir(w.StateDir(), 0o700))
 		require.NoError(t, syscall.Mkfifo(w.lock(), 0o600))
 		return w.lock()
 	}},
@@ -318,7 +319,7 @@ var planted = []struct {
 	}},
 	{name: "journal is a link", want: []string{"journal", "not a regular file"}, plant: func(t *testing.T, w *world, victim string) string {
 		w.makeStateDir(t)
-		require.NoError(t, os.Symlink(victim+"/file", filepath.Join(w.stateDir(), "journal")))
-		return filepath.Join(w.stateDir(), "journal")
+		require.NoError(t, os.Symlink(victim+"/file", filepath.Join(w.StateDir(), "journal")))
+		return filepath.Join(w.StateDir(), "journal")
 	}},
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -25,7 +26,7 @@ func TestDeathKeepsTasksAndRecordTogether(t *testing.T) {
 			continue // its steps are the same
 		}
 		for n, died := 0, true; died; n++ {
-			tr := &trial{workload: load, t: t, base: scratchDir(t)}
+			tr := &trial{workload: load, t: t, base: worlds.MemoryDir(t)}
 			home := filepath.Join(tr.base, "home")
 			change := tr.prepare(home)
 			died = tr.transact(home, change, faultfs.Freeze(vfs.OS{}, n, nil)) != nil
@@ -57,7 +58,7 @@ var stateWrites = []struct {
 // states, and how many of them are neither before nor after, or, once a call has
 // returned, not after. dropped is as in recorder.
 func stateCuts(t *testing.T, dropped func(faultfs.Step) bool) (states, violations int, first string) {
-	base, rng := scratchDir(t), rand.New(rand.NewPCG(1, 2))
+	base, rng := worlds.MemoryDir(t), rand.New(rand.NewPCG(1, 2))
 	home := filepath.Join(base, "home")
 	list := filepath.Join(home, listPath)
 	require.NoError(t, os.MkdirAll(list, 0o755))

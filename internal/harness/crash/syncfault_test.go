@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -103,7 +104,7 @@ func fates() []func() bool {
 // in tr.result and reports whether there was such a sync.
 func (tr *trial) withSyncFault(n int, reached func() bool, inRecovery bool, around func(vfs.FS) vfs.FS) bool {
 	t := tr.t
-	tr.base, tr.seen, tr.rng = scratchDir(t), map[[32]byte]bool{}, rand.New(rand.NewPCG(1, 2))
+	tr.base, tr.seen, tr.rng = worlds.MemoryDir(t), map[[32]byte]bool{}, rand.New(rand.NewPCG(1, 2))
 	defer os.RemoveAll(tr.base)
 	home := filepath.Join(tr.base, "home")
 	change := tr.prepare(home)
