@@ -14,6 +14,7 @@ vulncheck   := go run golang.org/x/vuln/cmd/govulncheck@v1.8.0
 TIME        ?= 30s
 SAMPLE      ?= 0
 STATES      ?= 0
+SOAK        ?= 1h
 
 .PHONY: build version dist dist-check npm man notes demo test race ci tidy format vet staticcheck cross fuzz e2e e2e-newest fidelity bench crashtest disks disks-sample mutants mutants-sample together soak install clean help
 
@@ -135,8 +136,9 @@ mutants: ## change one operator at a time and see a test fail (PACKAGES to choos
 mutants-sample: ## try twenty mutants, others with each commit, for at most 90 seconds
 	go run ./internal/harness/mutants -sample 20 -seed 0x$(or $(shell printf %.12s $(commit)),0) -for 90s
 
-soak: ## ten minutes of what together does
-	FSMTX_TOGETHER=10m go test -tags together -count=1 -v -timeout 20m -run BesideTheClientsLibrary ./internal/harness/together
+soak: ## for an hour (SOAK=10m for ten minutes), everything at once on one list, with kills, wrong clocks and full disks
+	go vet -tags together ./internal/harness/together
+	FSMTX_TOGETHER=$(SOAK) go test -tags together -count=1 -v -timeout 0 -run 'EverythingAtOnce|TheSoakFinds' ./internal/harness/together
 
 install: build ## install the programs into GOBIN
 	go install -trimpath -ldflags '$(ldflags)' ./cmd/fsmtx

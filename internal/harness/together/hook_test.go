@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,6 +30,8 @@ type call struct {
 	use     string        // tool_use_id
 	timeout time.Duration // of locks; 0 for testTimeout
 	script  *script       // of its file system; nil for the program as it is installed
+	clock   time.Duration // what its clock says, from the start of 2000 on; 0 for the real time
+	history int           // --history; 0 for the default
 }
 
 // testTimeout is a lock timeout that only a hydration that hangs exceeds.
@@ -108,6 +111,9 @@ func (w *world) start(t *testing.T, c call) *hook {
 	if c.script != nil {
 		h.setScript(t, *c.script)
 	}
+	if c.clock != 0 {
+		h.cmd.Env = append(h.cmd.Env, roleVariable+"=hook at another time", clockVariable+"="+c.clock.String())
+	}
 	var err error
 	h.stdin, err = h.cmd.StdinPipe()
 	require.NoError(t, err)
@@ -131,6 +137,9 @@ func (h *hook) args() []string {
 		timeout = h.timeout
 	}
 	args := []string{"hydrate", "--log", h.log, "--lock-timeout", timeout.String()}
+	if h.history != 0 {
+		args = append(args, "--history", strconv.Itoa(h.history))
+	}
 	if h.scope != "" {
 		args = append(args, "--scope", h.scope)
 	}

@@ -20,6 +20,8 @@ func TestMain(m *testing.M) {
 	switch os.Getenv(roleVariable) {
 	case "hook":
 		os.Exit(command.Main(os.Args[1:], terminal.Process()))
+	case "hook at another time":
+		beAtAnotherTime()
 	case "scripted hook":
 		os.Exit(runScriptedHook())
 	case "client":

@@ -90,20 +90,24 @@ func fill(dir string) error {
 // TestBesideTheClientsLibrary repeats the rounds with the client's own library, on a
 // disk, for the time in FSMTX_TOGETHER (default 10s).
 func TestBesideTheClientsLibrary(t *testing.T) {
-	launch := nodeClient(t)
-	limit := 10 * time.Second
-	if text := os.Getenv("FSMTX_TOGETHER"); text != "" {
-		var err error
-		limit, err = time.ParseDuration(text)
-		require.NoError(t, err)
-	}
-	end := time.Now().Add(limit)
+	launch, end := nodeClient(t), time.Now().Add(span(t))
 	seed := uint64(time.Now().UnixNano())
 	for n := uint64(0); time.Now().Before(end) && !t.Failed(); n++ {
 		r := rounds[n%uint64(len(rounds))]
 		r.clients = min(r.clients, 2)
 		t.Run(r.name, func(t *testing.T) { r.run(t, worldIn(t, t.TempDir()), launch, seed+n) })
 	}
+}
+
+// span returns the time in FSMTX_TOGETHER.
+func span(t *testing.T) time.Duration {
+	text := os.Getenv("FSMTX_TOGETHER")
+	if text == "" {
+		return 10 * time.Second
+	}
+	d, err := time.ParseDuration(text)
+	require.NoError(t, err)
+	return d
 }
 
 // TestHookWaitsForTheClientsLibrary is TestHookWaitsForClient with the client's own

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -29,6 +30,7 @@ type script struct {
 	Signal syscall.Signal // sent to the process itself
 	At     int            // before this step, counted from 1
 	Hold   string         // before the first step with this prefix, report it and wait
+	FullAt int            // from this step on, counted from 1, the disk is full
 
 	// Deliberate breaks of the rules:
 	IgnoreLocks bool   // take every lock, held or not
@@ -63,7 +65,7 @@ func runScriptedHook() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	d := &director{script: s, ctx: ctx}
-	_, err = hydrate.Run(ctx, r, os.LookupEnv, hydrate.Options{Policy: policyOfArguments(), LockTimeout: noTimeout, FS: d.files()})
+	_, err = hydrate.Run(ctx, r, os.LookupEnv, hydrate.Options{Policy: policyOfArguments(), LockTimeout: noTimeout, History: historyOfArguments(), FS: d.files()})
 	if err != nil {
 		d.report.Committed = false
 	}
@@ -88,6 +90,12 @@ func policyOfArguments() (p fsmspec.Policy) {
 		p.Active = fsmspec.ActiveRefuse
 	}
 	return p
+}
+
+func historyOfArguments() int {
+	_, after, _ := strings.Cut(strings.Join(os.Args, " "), "--history ")
+	n, _ := strconv.Atoi(strings.Split(after, " ")[0])
+	return n
 }
 
 // director carries out a script and keeps the report.
@@ -125,9 +133,15 @@ func (d *director) before(s faultfs.Step) error {
 		fmt.Println(holdingLine)
 		_, _ = os.NewFile(3, "resume").Read(make([]byte, 1))
 	}
+	if d.FullAt > 0 && d.step >= d.FullAt && strings.Contains(needSpace, s.Op) {
+		return &fs.PathError{Op: s.Op, Path: s.Path, Err: syscall.ENOSPC}
+	}
 	d.record(s)
 	return nil
 }
+
+// needSpace has the steps that fail on a full disk.
+const needSpace = "mkdir link create write overwrite append"
 
 // raise sends the signal and returns once the context is cancelled by it.
 func (d *director) raise() {
