@@ -226,12 +226,11 @@ func (tr *trial) examine(c cut) (problem string) {
 		tr.unusable++
 		return fmt.Sprintf("recover: %v: exit code %d: %s", err, r.code, r.output)
 	}
-	var seen failures
-	got := content(&seen, tr.home)
+	got, problem := look(tr.home)
 	switch {
-	case seen != nil:
+	case problem != "":
 		tr.unusable++
-		return fmt.Sprint(seen)
+		return problem
 	case maps.Equal(got, tr.after):
 		return tr.next()
 	case !maps.Equal(got, tr.before):
@@ -278,8 +277,20 @@ func reboot(w worlds.Home) {
 	}
 }
 
+// look returns the content, or what keeps it from being read.
+func look(w worlds.Home) (got map[string]worlds.File, problem string) {
+	var seen failures
+	defer func() { problem = strings.Join(seen, "\n") }()
+	defer func() {
+		if r := recover(); r != nil && len(seen) == 0 {
+			panic(r)
+		}
+	}()
+	return content(&seen, w), ""
+}
+
 // failures collects what would fail a test.
 type failures []string
 
 func (f *failures) Errorf(format string, args ...any) { *f = append(*f, fmt.Sprintf(format, args...)) }
-func (f *failures) FailNow()                          { panic(fmt.Sprint(*f)) }
+func (f *failures) FailNow()                          { panic(f) }
