@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"sync"
 )
 
 // Plugins are enabled by enabledPlugins in the settings (measured with 2.1.197,
@@ -16,6 +17,9 @@ import (
 type Settings struct {
 	files    []settingsFile // in order of precedence
 	problems []error
+
+	rankOnce sync.Once
+	ranks    map[string]int // of the keys that are enabled
 }
 
 type settingsFile struct {
@@ -61,19 +65,25 @@ func (s *Settings) Rank(key string) int {
 	if s == nil {
 		return 0
 	}
-	rank := 0
+	s.rankOnce.Do(s.rank)
+	if rank, ok := s.ranks[key]; ok {
+		return rank
+	}
+	return len(s.ranks)
+}
+
+// rank fills ranks. Installations are sorted by them, so looking for a key among all
+// others at each comparison would take the square of their number.
+func (s *Settings) rank() {
+	s.ranks = map[string]int{}
 	for _, f := range slices.Backward(s.files) {
-		for _, other := range f.order {
-			if enabled, _ := s.Lookup(other); !enabled {
-				continue
+		for _, key := range f.order {
+			enabled, _ := s.Lookup(key)
+			if _, known := s.ranks[key]; enabled && !known {
+				s.ranks[key] = len(s.ranks)
 			}
-			if other == key {
-				return rank
-			}
-			rank++
 		}
 	}
-	return rank
 }
 
 // Disabled reports whether the settings disable the key. A key they do not mention
