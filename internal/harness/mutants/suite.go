@@ -64,7 +64,7 @@ func (b *build) build(s suite, n int, divide bool) (*tests, error) {
 	if t.random = bytes.Contains(help, []byte("-rapid.nofailfile")); t.random {
 		t.flags = []string{"-rapid.nofailfile", "-rapid.shrinktime=0s"}
 	}
-	if !divide {
+	if !divide || strings.Contains(s.run, "/") { // a choice of subtests is not divided further
 		t.parts = []part{{}}
 		_, err := t.measure(b, 0, &t.parts[0])
 		return t, err
