@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/version"
 )
 
@@ -27,6 +28,13 @@ func TestChangelog(t *testing.T) {
 			require.Regexp(t, released, s.date, s.version)
 		}
 	}
+}
+
+// docs/compatibility.md names the client that the tests run.
+func TestCompatibilityNamesTheClient(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs/compatibility.md"))
+	require.NoError(t, err)
+	require.Contains(t, string(page), "The tests run Claude Code "+claude.Tested+", ")
 }
 
 const changelog = `# Changelog
