@@ -127,7 +127,16 @@ func TestFailureNoticeFits(t *testing.T) {
 	assert.Equal(t, "s: a", hydrate.FailureNotice(request, errors.New("a"), "a"))
 }
 
-// TestMessagesAreCutOnlyIfTheyDoNotFit.
+// TestAFailedCheckIsToldOnceAtStop: any text for the agent makes it go on.
+func TestAFailedCheckIsToldOnceAtStop(t *testing.T) {
+	const told = "could not put the tasks of the skill s right"
+	r := hydrate.Request{Event: event.Stop, Command: "s"}
+	assert.Contains(t, hydrate.Failed(r, hydrate.Result{}, "a", "").Output, told)
+	r.Stopped = true
+	assert.NotContains(t, hydrate.Failed(r, hydrate.Result{}, "a", "").Output, told)
+}
+
+// TestMessagesAreCutOnlyIfTheyDoNotFit: the agent reads what fits in full.
 func TestMessagesAreCutOnlyIfTheyDoNotFit(t *testing.T) {
 	posted := hydrate.Request{Event: event.PostToolUse}
 	most := 9000 - len("fsmtx: \nhint: \n")

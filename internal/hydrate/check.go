@@ -152,7 +152,7 @@ func sameFile(a, b string) bool {
 	if a == b {
 		return true
 	}
-	inA, errA := os.Stat(a)
-	inB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(inA, inB)
+	inA, _ := os.Stat(a)
+	inB, _ := os.Stat(b)
+	return os.SameFile(inA, inB) // false for nil
 }

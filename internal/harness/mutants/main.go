@@ -30,7 +30,7 @@ var targets = []target{
 	{"./internal/frontmatter", []suite{{"./locator", ""}, {"./fuzz", "Frontmatter"}, {"./internal/guard/rules", ""}}},
 	{"./txn", []suite{{"./fuzz", "Journal"}, {"./internal/harness/crash", "Fault|Locks|FailedSync|NoticeBroken"}, {"./internal/harness/crash", "Barrier|Death|Power"}}},
 	{"./internal/claude/tasks", []suite{{"./internal/hydrate", ""}, {"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
-	{"./internal/hydrate", []suite{{"./internal/command", "TestScript/hydrate"}, {"./internal/harness/together", ""}}},
+	{"./internal/hydrate", []suite{{"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
 }
 
 type options struct {

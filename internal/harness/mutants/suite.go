@@ -23,7 +23,7 @@ const (
 	long = 2 * time.Second
 	// enoughToDivide is the number of mutants from which on it pays to run each test by
 	// itself first, and to note which mutants make a difference in it.
-	enoughToDivide = 40
+	enoughToDivide = 10
 )
 
 // tests is the built tests of one suite.
