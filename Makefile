@@ -1,5 +1,5 @@
 # make demo and make test are all that a fresh clone needs; make help lists the rest.
-# Needed: Go, make, git, and gcc for the race detector.
+# Needed: Go, make and git; gcc only for make race.
 
 export CGO_ENABLED ?= 0
 

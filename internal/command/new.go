@@ -30,6 +30,12 @@ description. Without any of these there are three steps to replace.
 --from-session takes the tasks of a session's list, for one that an agent built well:
 with their descriptions and dependencies, without their states and owners.
 
+--self-contained also puts hooks into the frontmatter of the SKILL.md, for a skill that is
+handed on as a folder: who has fsmtx on PATH needs no "fsmtx install" for it. Who does
+not have it is told so, and the agent is told to go by the fsm.json. The client
+runs such hooks when the agent calls the skill, not when a person types its name. With
+an fsm.json that is there already, only the hooks are added.
+
 At the end it validates the file and says what to type next.
 
 --json prints an object with path and tasks, their number.`
@@ -37,17 +43,19 @@ At the end it validates the file and says what to type next.
 type newFlags struct {
 	from, session string
 	json          bool
+	selfContained bool
 }
 
 func newNew(s terminal.Streams) *cobra.Command {
 	var f newFlags
 	c := &cobra.Command{
-		Use:   "new SKILL_DIR [--from FILE | --from-session ID]",
+		Use:   "new SKILL_DIR [--from FILE | --from-session ID] [--self-contained]",
 		Short: "Write a starting fsm.json for a skill",
 		Long:  newLong,
 		Example: example(
 			"fsmtx new .claude/skills/release",
 			"fsmtx new .claude/skills/release --from docs/releasing.md",
+			"fsmtx new .claude/skills/release --self-contained",
 			"fsmtx new .claude/skills/triage --from-session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -63,10 +71,12 @@ func newNew(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().StringVar(&f.from, "from", "", "take the steps from this Markdown `FILE`")
 	c.Flags().StringVar(&f.session, "from-session", "", "take the tasks of this session `ID`")
+	c.Flags().BoolVar(&f.selfContained, "self-contained", false, "let the skill carry its own hooks, in SKILL.md")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	_ = c.MarkFlagFilename("from", "md")
 	_ = c.RegisterFlagCompletionFunc("from-session", completeLists(s))
 	c.MarkFlagsMutuallyExclusive("from", "from-session")
+	c.MarkFlagsMutuallyExclusive("json", "self-contained")
 	inDirectory(c, exitNo)
 	return c
 }
@@ -76,7 +86,22 @@ const maxMarkdown = 4 << 20
 
 func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error {
 	path := filepath.Join(dir, specName)
-	if _, err := os.Lstat(path); err == nil {
+	_, err := os.Lstat(path)
+	if f.selfContained {
+		changed, failed := carryHooks(dir)
+		if failed != nil {
+			return failed
+		}
+		when := "already"
+		if changed {
+			when = "now"
+		}
+		fmt.Fprintf(s.Out, "%s: carries the hooks %s\n", terminal.Visible(filepath.Join(dir, "SKILL.md")), when)
+		if err == nil && f.from == "" && f.session == "" {
+			return nil
+		}
+	}
+	if err == nil {
 		return &exit{exitNo, fmt.Errorf("%s exists already, and new overwrites nothing", path), "fsmtx graph " + dir + " draws it; fsmtx validate " + dir + " checks it"}
 	}
 	source, list, err := f.steps(ctx, s, dir)

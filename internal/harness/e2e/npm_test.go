@@ -217,3 +217,48 @@ echo "$# $1 [$2]"; cat; echo "to stderr" >&2`), 0o755))
 	require.Error(t, err)
 	assert.Contains(t, string(out), "cannot be started")
 }
+
+// TestInstalledFromAnArchive is the README's way for who has neither Node nor Go: the
+// archive is unpacked, its directory is put on PATH.
+func TestInstalledFromAnArchive(t *testing.T) {
+	s := realclient.New(t)
+	const top = "fsmtx_1.0.0_linux_amd64"
+	p := &packages{t: t, home: s.Home}
+	p.run(s.Home, "mkdir", top)
+	p.run(s.Home, "cp", fsmtx, filepath.Join(filepath.Dir(fsmtx), "fsmtx-mcp"), top)
+	p.run(s.Home, "tar", "czf", top+".tar.gz", top)
+	p.run(s.Home, "rm", "-r", top)
+	skill(s, projectSkills, "release", steps("Release"))
+
+	p.run(s.Home, "sh", "-ec", "tar xzf "+top+`.tar.gz && export PATH="$PWD/`+top+`:$PATH"
+		fsmtx demo >/dev/null
+		cd ../project
+		fsmtx install --no-steps`)
+
+	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
+	r := s.Prompt(invoke("release"), "go")
+	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+}
+
+// TestInstalledByGo is the README's way for who has Go: with what is in this repository,
+// because there is no network for a release.
+func TestInstalledByGo(t *testing.T) {
+	s := realclient.New(t)
+	p := &packages{t: t, home: s.Home}
+	skill(s, projectSkills, "release", steps("Release"))
+	c := p.command("../../..", "go", "install", "./cmd/...")
+	for _, name := range []string{"GOCACHE", "GOMODCACHE"} {
+		value, err := exec.Command("go", "env", name).Output()
+		require.NoError(t, err)
+		c.Env = append(c.Env, name+"="+strings.TrimSpace(string(value)))
+	}
+	c.Env = append(c.Env, "CGO_ENABLED=0", "GOFLAGS=-trimpath")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	p.run(s.Project, filepath.Join(s.Home, "go", "bin", "fsmtx"), "install", "--no-steps")
+	require.FileExists(t, filepath.Join(s.Home, "go", "bin", "fsmtx-mcp"))
+
+	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
+	r := s.Prompt(invoke("release"), "go")
+	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+}

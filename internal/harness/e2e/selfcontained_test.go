@@ -1,0 +1,47 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// TestASkillCarriesItsHooks: a folder brings its workflow to those who have the program on
+// PATH and have installed nothing; for others the agent is told where the steps are. What a
+// person types fires none of a skill's hooks in time (fact 73).
+func TestASkillCarriesItsHooks(t *testing.T) {
+	const path = "/usr/local/bin:/usr/bin:/bin"
+	s := realclient.New(t)
+	skill(s, projectSkills, "release", steps("Release"))
+	out := s.Command("", fsmtx, "new", "--self-contained", ".claude/skills/release")
+	require.Zero(t, out.Code, out)
+	s.Env["PATH"] = filepath.Dir(fsmtx) + ":" + path
+
+	r := s.Prompt(Script{Main: []Turn{
+		Do(Skill("skill", "release")), load, Do(TaskList("list")),
+		Do(update("early", "3", map[string]any{"status": "completed"})),
+		Say("done"), Say("done, I said"),
+	}}, "go")
+	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Contains(t, r.Told("skill"), "#1 Release: collect", "the announcement")
+	denied(t, r, "early")
+
+	s.Session = realclient.NewSession()
+	s.Env["PATH"] = path
+	r = s.Prompt(invoke("release"), "go")
+	assert.Empty(t, tasks(t, r, "list"))
+	assert.Contains(t, r.Told("skill"), "The program fsmtx, which puts the workflow of a skill into the task list, is not installed here.")
+	assert.Contains(t, r.Stdout, "fsmtx is not on your PATH")
+
+	s.Session = realclient.NewSession()
+	s.Env["PATH"] = filepath.Dir(fsmtx) + ":" + path
+	r = s.Prompt(look(), "/release")
+	assert.Empty(t, tasks(t, r, "list"), "typed: fsmtx install is needed for that")
+}
