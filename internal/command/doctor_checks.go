@@ -375,8 +375,7 @@ func (d *doctor) locks(context.Context) (found []fault, err error) {
 	if err != nil {
 		return nil, err
 	}
-	hidden, _ := filepath.Glob(filepath.Join(globEscape(root), "*", ".lock.lock"))
-	for _, lock := range append(locks, hidden...) {
+	for _, lock := range locks {
 		info, err := os.Lstat(lock)
 		switch {
 		case err != nil || filepath.Base(lock) == ".lock":
@@ -384,10 +383,24 @@ func (d *doctor) locks(context.Context) (found []fault, err error) {
 			found = append(found, fault{Kind: "lock", What: "a file in the place of a lock: the client waits for it for ever", File: lock, Command: fmt.Sprintf("rm %q", lock)})
 		case time.Since(info.ModTime()) > staleAfter:
 			found = append(found, fault{Kind: "lock", What: "a lock that nobody has refreshed since " + info.ModTime().Format("2006-01-02 15:04:05"), File: lock, Command: fmt.Sprintf("rmdir %q", lock),
-				Safe: true, repair: func(context.Context) error { return os.Remove(lock) }})
+				Safe: true, repair: func(context.Context) error { return removeStale(lock, info.ModTime()) }})
+		case time.Until(info.ModTime()) > staleAfter:
+			found = append(found, fault{Kind: "lock", What: "a lock with a time in the future, " + info.ModTime().Format("2006-01-02 15:04:05") + ", so that it never counts as abandoned: a clock was set back", File: lock, Command: fmt.Sprintf("rmdir %q", lock)})
 		}
 	}
 	return found, nil
+}
+
+// removeStale removes a lock, unless another program has taken it since it was looked at.
+func removeStale(lock string, seen time.Time) error {
+	info, err := os.Lstat(lock)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Equal(seen) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return os.Remove(lock)
 }
 
 func globEscape(path string) string {

@@ -338,3 +338,18 @@ func TestALongNameIsEdited(t *testing.T) {
 	requireContent(t, path, "2")
 	requireOnly(t, filepath.Dir(path), filepath.Base(path))
 }
+
+func TestWhatIsInTheWayIsNamed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	for name, plant := range map[string]func(string) error{
+		"a file": func(at string) error { return os.WriteFile(at, nil, 0o600) },
+		"a link": func(at string) error { return os.Symlink(t.TempDir(), at) },
+	} {
+		at := filepath.Join(filepath.Dir(path), workPrefix+"f")
+		require.NoError(t, plant(at))
+		require.ErrorContains(t, edit(t, path, to("new")), at+": not a directory, and fsmtx did not create it; move it away", name)
+		requireContent(t, path, "old")
+		require.NoError(t, os.Remove(at))
+	}
+}

@@ -125,10 +125,13 @@ func (w *work) path() string { return filepath.Join(w.dir.path, w.name) }
 
 func (w *work) make() error {
 	if err := unix.Mkdirat(w.dir.fd, w.name, 0o700); err != nil {
-		if errors.Is(err, unix.EEXIST) {
-			return fmt.Errorf("%s: %w by an edit that another process has begun", w.path(), ErrBusy)
+		if !errors.Is(err, unix.EEXIST) {
+			return pathError("mkdir", w.path(), err)
 		}
-		return pathError("mkdir", w.path(), err)
+		if info, err := os.Lstat(w.path()); err == nil && !info.IsDir() {
+			return fmt.Errorf("%s: %w, and fsmtx did not create it; move it away", w.path(), unix.ENOTDIR)
+		}
+		return fmt.Errorf("%s: %w", w.path(), ErrBusy)
 	}
 	return w.open()
 }
