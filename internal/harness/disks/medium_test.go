@@ -100,8 +100,6 @@ func (m *medium) ReadAt(p []byte, off int64) {
 	}
 }
 
-var zeros block
-
 // WriteAt writes whole blocks; the file systems and their tools write nothing else to
 // a device with sectors of this size.
 func (m *medium) WriteAt(p []byte, off int64) {
