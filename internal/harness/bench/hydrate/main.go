@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"text/tabwriter"
 	"time"
 
@@ -298,7 +297,7 @@ func (b *bench) reset() {
 		check(os.WriteFile(filepath.Join(b.list(), name), []byte(text), 0o644))
 	}
 	check(b.skill())
-	syscall.Sync()
+	process.Sync(b.home)
 }
 
 func (b *bench) skill() error {
