@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Limits of the gates.
@@ -254,7 +256,7 @@ func (p *parser) timeout(name string, t token) time.Duration {
 	case limit <= 0:
 		p.problem(t.start, "%s must be more than 0, not %s", name, short(p.raw(t)))
 	case limit > MaxCheckTimeout:
-		p.problem(t.start, "%s must be at most %d seconds (30 minutes), not %s", name, int(MaxCheckTimeout/time.Second), oneLine(short(p.raw(t))))
+		p.problem(t.start, "%s must be at most %d seconds (30 minutes), not %s", name, int(MaxCheckTimeout/time.Second), visible.Line(short(p.raw(t))))
 	default:
 		return limit
 	}

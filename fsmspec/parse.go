@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Parse reads a whole file. The error is an *InvalidError that lists everything that is
@@ -480,7 +481,7 @@ func (p *parser) describe(t token) lazy {
 		case '0':
 			return "the number " + short(p.raw(t))
 		case '"':
-			return "the string " + oneLine(short(p.raw(t)))
+			return "the string " + visible.Line(short(p.raw(t)))
 		case 't', 'f':
 			return p.raw(t)
 		default:

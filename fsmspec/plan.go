@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Plan returns what the list must lose and gain to hold the workflow as command made
@@ -52,7 +53,7 @@ func (s *Spec) largestID() int64 {
 func (s Snapshot) lower(limit int64) string {
 	var steps []string
 	if s.MaxID > limit {
-		steps = append(steps, "move "+cmp.Or(oneLine(s.MaxName), "the file with the largest number")+" out of the list")
+		steps = append(steps, "move "+cmp.Or(visible.Line(s.MaxName), "the file with the largest number")+" out of the list")
 	}
 	if s.HighWater > limit {
 		steps = append(steps, "delete .highwatermark, whose number is too large")
@@ -119,7 +120,7 @@ func underWay(tasks []Existing) bool {
 func (e *ActiveError) Error() string {
 	names := make([]string, len(e.Tasks))
 	for i, t := range e.Tasks {
-		names[i] = fmt.Sprintf("#%s %s (%s)", oneLine(strings.TrimSuffix(t.Name, ".json")), quoted(t.Subject), cmp.Or(oneLine(t.Status), "no status"))
+		names[i] = fmt.Sprintf("#%s %s (%s)", visible.Line(strings.TrimSuffix(t.Name, ".json")), quoted(t.Subject), cmp.Or(visible.Line(t.Status), "no status"))
 	}
 	return "tasks about to be deleted are under way: " + strings.Join(names, ", ")
 }
@@ -182,7 +183,7 @@ func (p *Plan) String() string {
 func (p *Plan) width() int {
 	width := 0
 	for _, d := range p.deletions {
-		width = max(width, utf8.RuneCountInString(oneLine(d.Name)))
+		width = max(width, utf8.RuneCountInString(visible.Line(d.Name)))
 	}
 	for _, c := range p.creations {
 		width = max(width, len(c.Name))
@@ -191,11 +192,11 @@ func (p *Plan) width() int {
 }
 
 func writeLine(diff *strings.Builder, sign rune, width int, name, subject, remarks string) {
-	text := oneLine(subject)
+	text := visible.Line(subject)
 	if remarks != "" {
 		text = strings.TrimLeft(text+" ("+remarks+")", " ")
 	}
-	line := fmt.Sprintf("%c %-*s  %s", sign, width, oneLine(name), text)
+	line := fmt.Sprintf("%c %-*s  %s", sign, width, visible.Line(name), text)
 	diff.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
@@ -204,7 +205,7 @@ func remark(status string) string {
 	if status == Pending.String() {
 		return ""
 	}
-	return oneLine(status)
+	return visible.Line(status)
 }
 
 // remarks returns what the diff shows beside the subject of a task.

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/spelling"
@@ -116,20 +115,6 @@ func short(text string) string {
 		n++
 	}
 	return text
-}
-
-// oneLine escapes what would break a line or control a terminal.
-func oneLine(text string) string {
-	var line []byte
-	for _, r := range text {
-		if unicode.IsGraphic(r) {
-			line = utf8.AppendRune(line, r)
-			continue
-		}
-		escape := strconv.AppendQuoteRune(nil, r)
-		line = append(line, escape[1:len(escape)-1]...)
-	}
-	return string(line)
 }
 
 // taskName is what messages call a task: task 3 ("Deploy").

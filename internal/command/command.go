@@ -6,13 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -113,8 +113,8 @@ func Main(args []string, s terminal.Streams) int {
 	if e, ok := errors.AsType[*exit](err); ok {
 		code, hint = e.code, e.hint
 	}
-	if msg := err.Error(); msg != "" {
-		s.Errorf("%s", msg)
+	if err.Error() != "" {
+		s.Errorf("%v", err)
 		if hint == "" {
 			hint = remedy(err)
 		}
@@ -265,10 +265,15 @@ func noArguments(c *cobra.Command, args []string) error {
 	return &exit{exitNo, fmt.Errorf("unexpected argument %q", args[0]), "run " + c.CommandPath() + " --help"}
 }
 
-// interruptible returns a context cancelled on SIGINT or SIGTERM, for commands that
-// block or must roll back.
+// patience is how long a command may take to end after a signal, to roll back and to say
+// so. The client kills an interrupted hook about a second after SIGTERM (fact 24, client
+// 2.1.197); a person waits a little longer.
+const patience = 2 * time.Second
+
+// interruptible returns a context cancelled on SIGHUP, SIGINT or SIGTERM, for commands
+// that block or must roll back.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
+	return signals.Context(ctx, patience)
 }
 
 // example indents the examples of a command for its help.

@@ -20,6 +20,10 @@ const commandsHead = `# Commands
 
 What each command prints for ` + "`--help`" + `. This page is generated from the commands; after a change of a help text run
 ` + "`go test ./internal/command -run TestCommandsDocument -update`" + `.
+
+On SIGHUP, SIGINT or SIGTERM a command rolls back what it has not finished, and ends. If a disk or a pipe keeps it, it ends
+after two seconds, or seven if it has hooks to end, with 128 and the number of the signal; ` + "`fsmtx recover`" + ` then finishes what
+was begun. A signal that was ignored when it was started, as under nohup, stays ignored.
 `
 
 // TestCommandsDocument: docs/commands.md says what the commands say.

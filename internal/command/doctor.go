@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const doctorLong = `Doctor looks for what keeps workflows from being found, seen and followed here, and prints
@@ -134,17 +135,17 @@ func printFaults(s terminal.Streams, found []fault) error {
 		b.WriteString("nothing is wrong\n")
 	}
 	for _, one := range found {
-		what := cell(one.What)
+		what := visible.Line(one.What)
 		if one.File != "" {
-			what = cell(one.File) + ": " + what
+			what = visible.Line(one.File) + ": " + what
 		}
 		switch {
 		case one.Fixed:
-			fmt.Fprintf(&b, "%s: %s: repaired\n", one.Kind, what)
+			visible.Fprintf(&b, "%s: %s: repaired\n", one.Kind, what)
 		case one.Command == "":
-			fmt.Fprintf(&b, "%s: %s\n", one.Kind, what)
+			visible.Fprintf(&b, "%s: %s\n", one.Kind, what)
 		default:
-			fmt.Fprintf(&b, "%s: %s\n    %s\n", one.Kind, what, cell(one.Command))
+			visible.Fprintf(&b, "%s: %s\n    %s\n", one.Kind, what, one.Command)
 		}
 	}
 	_, err := s.Out.Write([]byte(b.String()))

@@ -225,7 +225,7 @@ func (d *doctor) workflows(context.Context) (found []fault, err error) {
 	}
 	all, _ := l.Workflows(d.cwd)
 	for _, w := range all {
-		v := readVisible(l.FS, w)
+		v := readListed(l.FS, w)
 		switch {
 		case !v.Valid:
 			found = append(found, fault{Kind: "workflow", What: v.state(), File: v.Path, Command: fmt.Sprintf("fsmtx validate %q", v.Path)})

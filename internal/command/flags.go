@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -70,6 +71,18 @@ func clientLocator(s terminal.Streams) (*locator.Locator, error) {
 	return &locator.Locator{FS: locator.OS{}, ConfigDir: config, ProjectDir: s.Env("CLAUDE_PROJECT_DIR"), Home: s.Env("HOME")}, nil
 }
 
+// offer adds a word to those that the shell may complete, with a description. A word that
+// does not show as it is cannot be typed either, and could be read as two.
+func offer(words []string, word, description string) []string {
+	if word != visible.Line(word) {
+		return words
+	}
+	if description != "" {
+		word += "\t" + visible.Line(description)
+	}
+	return append(words, word)
+}
+
 // completeSkills completes the names of skills with a workflow, and paths.
 func completeSkills(s terminal.Streams) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
@@ -82,7 +95,7 @@ func completeSkills(s terminal.Streams) cobra.CompletionFunc {
 		list, _ := l.Workflows(cwd)
 		for _, w := range list {
 			if !w.Unused && strings.HasPrefix(w.Command, begun) {
-				names = append(names, w.Command+"\t"+w.Path)
+				names = offer(names, w.Command, w.Path)
 			}
 		}
 		return names, cobra.ShellCompDirectiveDefault

@@ -3,20 +3,19 @@ package command
 import (
 	"bytes"
 	"errors"
-	"fmt"
 
-	"github.com/rogpeppe/go-internal/diff"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const fmtLong = `Fmt prints fsm.json files in their canonical form: indented by two spaces, the fields
 of a task in one order, lists of ids on one line, ids as plain numbers, strings in
-their shortest spelling. Optional fields that are null are left out, which means the
-same. What the workflow means never changes.
+their shortest spelling, but characters that do not show as \u escapes. Optional fields
+that are null are left out, which means the same. What the workflow means never changes.
 
 --renumber gives the tasks the ids 1, 2, 3 and so on, in the order of the file. The
 references follow.
@@ -119,8 +118,7 @@ func (f fmtFlags) put(s terminal.Streams, file formattedFile) error {
 	case f.json:
 		return nil
 	case f.diff:
-		_, err := fmt.Fprint(s.Out, terminal.Visible(string(diff.Diff(file.Path, file.old, file.Path+" (formatted)", file.new))))
-		return err
+		return printDiff(s.Out, file.Path, file.old, "formatted", file.new)
 	case f.write && file.Path != "-":
 		if !file.Changed {
 			return nil
@@ -128,7 +126,7 @@ func (f fmtFlags) put(s terminal.Streams, file formattedFile) error {
 		if err := writeSpec(s, file.Path, file.old, file.new); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(s.Out, terminal.Visible(file.Path))
+		_, err := visible.Fprintf(s.Out, "%s\n", file.Path)
 		return err
 	}
 	_, err := s.Out.Write(file.new)

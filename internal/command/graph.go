@@ -261,7 +261,7 @@ func completeLists(s terminal.Streams) cobra.CompletionFunc {
 		var ids []string
 		for _, e := range entries {
 			if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && strings.HasPrefix(e.Name(), begun) {
-				ids = append(ids, e.Name())
+				ids = offer(ids, e.Name(), "")
 			}
 		}
 		return ids, cobra.ShellCompDirectiveNoFileComp

@@ -4,12 +4,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newGuardExplain(s terminal.Streams) *cobra.Command {
@@ -37,18 +39,18 @@ func newGuardExplain(s terminal.Streams) *cobra.Command {
 
 func printExplanation(out io.Writer, r guard.Rule, e guard.Explanation) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "guard\t%s: %s\n", r.ID, r.Brief)
-	fmt.Fprintf(w, "decision\t%s\n", e.Word)
-	fmt.Fprintf(w, "row\t%s\n", describeRow(r, e.Row))
-	fmt.Fprintf(w, "detail\t%s\n", e.Detail)
+	visible.Fprintf(w, "guard\t%s: %s\n", r.ID, r.Brief)
+	visible.Fprintf(w, "decision\t%s\n", e.Word)
+	visible.Fprintf(w, "row\t%s\n", describeRow(r, e.Row))
+	visible.Fprintf(w, "detail\t%s\n", e.Detail)
 	for _, f := range e.Facts {
-		fmt.Fprintf(w, "fact\t%s: %s\n", f.Name, f.Value)
+		visible.Fprintf(w, "fact\t%s: %s\n", f.Name, f.Value)
 	}
 	for _, set := range e.Settings {
-		fmt.Fprintf(w, "setting\t%s\n", describeSetting(set))
+		visible.Fprintf(w, "setting\t%s\n", describeSetting(set))
 	}
 	if e.Message != "" && e.Message != e.Detail {
-		fmt.Fprintf(w, "message\t%s\n", e.Message) // last, because it can have many lines
+		visible.Fprintf(w, "message\t%s\n", visible.Lines(strings.ReplaceAll(e.Message, "\n", "\n\t"))) // last, because it can have many lines
 	}
 	return w.Flush()
 }

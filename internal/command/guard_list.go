@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newGuardList(s terminal.Streams) *cobra.Command {
@@ -19,9 +20,9 @@ func newGuardList(s terminal.Streams) *cobra.Command {
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "ID\tEVENT\tMATCHER\tSWITCH\tHOLDS THAT")
+			fmt.Fprint(w, "ID\tEVENT\tMATCHER\tSWITCH\tHOLDS THAT\n")
 			for _, r := range rules.All() {
-				fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.Event, cmp.Or(r.Matcher, "-"), cmp.Or(r.Flag, "-"), r.Brief)
+				visible.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.ID, r.Event, cmp.Or(r.Matcher, "-"), cmp.Or(r.Flag, "-"), r.Brief)
 			}
 			return w.Flush()
 		},

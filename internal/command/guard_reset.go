@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -10,6 +9,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newGuardReset(s terminal.Streams) *cobra.Command {
@@ -28,7 +28,7 @@ func newGuardReset(s terminal.Streams) *cobra.Command {
 			if len(done) == 0 {
 				done = []string{"nothing"}
 			}
-			_, err = fmt.Fprintf(s.Out, "reset: %s\n", strings.Join(done, ", "))
+			_, err = visible.Fprintf(s.Out, "reset: %s\n", strings.Join(done, ", "))
 			return err
 		},
 	}

@@ -2,13 +2,13 @@ package command
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newGuardUnlock(s terminal.Streams) *cobra.Command {
@@ -30,7 +30,7 @@ func newGuardUnlock(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return &exit{exitNo, err, unlockHint(err)}
 			}
-			_, err = fmt.Fprintln(s.Out, done)
+			_, err = visible.Fprintf(s.Out, "%s\n", done)
 			return err
 		},
 	}

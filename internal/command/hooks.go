@@ -4,17 +4,18 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"sync"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/hooks/settings"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // exitStop tells a shell script that a hook stops the agent.
@@ -159,11 +160,7 @@ type hookProcesses struct {
 // for, and leaves them installed: removing them costs a good part of a short run.
 func (p *hookProcesses) start(ctx context.Context) context.Context {
 	p.once.Do(func() {
-		signals := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
-		if !signal.Ignored(syscall.SIGHUP) { // as under nohup
-			signals = append(signals, syscall.SIGHUP)
-		}
-		p.ctx, _ = signal.NotifyContext(ctx, signals...)
+		p.ctx, _ = signals.Context(ctx, process.KillAfter+patience)
 	})
 	return p.ctx
 }
@@ -200,7 +197,7 @@ func printWarnings(s terminal.Streams, results ...*hooks.Result) {
 			continue
 		}
 		for _, warning := range r.Warnings() {
-			s.Errorf("%s", warning)
+			s.Errorf("%s", visible.Lines(indented(warning)))
 		}
 	}
 }

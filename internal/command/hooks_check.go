@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
@@ -9,6 +8,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/check"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newHooksCheck(s terminal.Streams) *cobra.Command {
@@ -89,7 +89,7 @@ func projectOf(path, cwd string) string {
 
 func printFindings(s terminal.Streams, findings []check.Finding) {
 	for _, f := range findings {
-		fmt.Fprintln(s.Out, f)
+		visible.Fprintf(s.Out, "%s\n", f)
 	}
 }
 

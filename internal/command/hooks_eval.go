@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -38,7 +37,7 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err = fmt.Fprintf(s.Out, "%s\n", result); err != nil {
+			if err := writeJSON(s.Out, result); err != nil {
 				return err
 			}
 			return processes.interrupted()

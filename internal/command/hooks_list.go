@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newHooksList(s terminal.Streams) *cobra.Command {
@@ -107,7 +108,7 @@ func (l listed) print(s terminal.Streams) {
 		}
 	}
 	if none {
-		fmt.Fprintln(s.Out, "no hooks")
+		fmt.Fprint(s.Out, "no hooks\n")
 	}
 }
 
@@ -116,10 +117,10 @@ func (e listedEvent) print(out io.Writer) {
 	if e.Plan.Sequential {
 		how = ", one after the other"
 	}
-	fmt.Fprintf(out, "%s%s\n", e.Event, how)
+	visible.Fprintf(out, "%s%s\n", e.Event, how)
 	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	for i, h := range e.Plan.Hooks {
-		fmt.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\n", i+1, matcherWords(h.Matcher), commandWords(h), h.Timeout.Round(time.Millisecond), origin(h))
+		visible.Fprintf(table, "  %d\t%s\t%s\t%s\t%s\n", i+1, matcherWords(h.Matcher), commandWords(h), h.Timeout.Round(time.Millisecond), origin(h))
 	}
 	table.Flush()
 }

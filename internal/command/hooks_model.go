@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"errors"
-	"fmt"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
@@ -11,6 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newHooksModel(s terminal.Streams) *cobra.Command {
@@ -62,16 +62,16 @@ func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []s
 		err = printJSON(s.Out, run)
 	} else {
 		printWarnings(s, run.Selection, run.Before, run.After)
-		_, err = fmt.Fprintf(s.Out, "%s\n", run.Response)
+		err = writeJSON(s.Out, run.Response)
 	}
 	switch err := cmp.Or(err, processes.interrupted()); {
 	case err != nil:
 		return err
 	case run.Error != "":
-		return &exit{code: exitNo, err: errors.New(run.Error)}
+		return &exit{code: exitNo, err: visible.Lines(indented(run.Error))}
 	}
 	if !flags.json && run.SystemMessage != "" {
-		s.Errorf("%s reads: %s", setup.dialect.ReaderOfMessages(), run.SystemMessage)
+		s.Errorf("%s reads: %s", setup.dialect.ReaderOfMessages(), visible.Lines(indented(run.SystemMessage)))
 	}
 	return verdict(run.Blocked, run.Stopped)
 }

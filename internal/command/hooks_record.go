@@ -73,6 +73,8 @@ func newHooksReplay(s terminal.Streams) *cobra.Command {
 		Short: "Fire recorded events again and show what changed",
 		Long: "Fires every event in DIR, in the order of their names, and keeps the results in DIR/results.json. The\n" +
 			"next time it shows what differs from them; --update keeps the new results.\n\n" +
+			"--json prints an object with events (a number) and changed (array of event, was and now, which are\n" +
+			"results as one line of JSON).\n\n" +
 			"Exits with 1 if anything changed.",
 		Example: example("fsmtx hooks replay --dialect claude events"),
 		Args:    cobra.ExactArgs(1),
@@ -110,7 +112,7 @@ func (r replay) run(c *cobra.Command, s terminal.Streams) error {
 		return err
 	}
 	var processes hookProcesses
-	now, changed := map[string]string{}, 0
+	now, differs := map[string]string{}, []replayed{}
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".json")
 		result, err := r.fire(c, s, path, &processes)
@@ -119,8 +121,7 @@ func (r replay) run(c *cobra.Command, s terminal.Streams) error {
 		}
 		now[name] = result
 		if was, ok := before[name]; known && was != result {
-			changed++
-			fmt.Fprintf(s.Out, "%s\n", terminal.Visible(fmt.Sprintf("%s\n  was %s\n  now %s", name, orWords(was, ok), result)))
+			differs = append(differs, replayed{name, orWords(was, ok), result})
 		}
 	}
 	if !known || r.update {
@@ -128,11 +129,35 @@ func (r replay) run(c *cobra.Command, s terminal.Streams) error {
 			return err
 		}
 	}
-	fmt.Fprintf(s.Out, "%d event%s, %d changed\n", len(paths), ending(len(paths)), changed)
-	if changed > 0 && !r.update {
+	if err := r.print(s, len(paths), differs); err != nil {
+		return err
+	}
+	if len(differs) > 0 && !r.update {
 		return &exit{code: exitNo}
 	}
 	return nil
+}
+
+// replayed is an event that has another result than before.
+type replayed struct {
+	Event string `json:"event"`
+	Was   string `json:"was"`
+	Now   string `json:"now"`
+}
+
+func (r replay) print(s terminal.Streams, events int, differs []replayed) error {
+	if r.flags.json {
+		return printJSON(s.Out, struct {
+			Events  int        `json:"events"`
+			Changed []replayed `json:"changed"`
+		}{events, differs})
+	}
+	for _, d := range differs {
+		if err := s.Printf("%s\n  was %s\n  now %s\n", d.Event, d.Was, d.Now); err != nil {
+			return err
+		}
+	}
+	return s.Printf("%d event%s, %d changed\n", events, ending(events), len(differs))
 }
 
 func cmpErr(errs ...error) error {

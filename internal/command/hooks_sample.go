@@ -1,8 +1,6 @@
 package command
 
 import (
-	"fmt"
-
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
@@ -35,8 +33,7 @@ func newHooksSample(s terminal.Streams) *cobra.Command {
 			if err := sample.Indent(jsontext.WithIndent("  ")); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(s.Out, "%s\n", sample)
-			return err
+			return writeJSON(s.Out, sample)
 		},
 	}
 	flags.addDialect(c)

@@ -1,12 +1,11 @@
 package command
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newHooksStatus(s terminal.Streams) *cobra.Command {
@@ -38,7 +37,7 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 			if engine != nil {
 				state = "on"
 			}
-			_, err = fmt.Fprintf(s.Out, "%s: hooks are %s, %d configured in %d file%s\n", setup.dialect.Title, state, engine.Status().TotalHooks, len(setup.found.Files), ending(len(setup.found.Files)))
+			_, err = visible.Fprintf(s.Out, "%s: hooks are %s, %d configured in %d file%s\n", setup.dialect.Title, state, engine.Status().TotalHooks, len(setup.found.Files), ending(len(setup.found.Files)))
 			return err
 		},
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/hooktest"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newHooksTest(s terminal.Streams) *cobra.Command {
@@ -69,10 +70,10 @@ func (t hookTests) all(ctx context.Context, s terminal.Streams, dir string) erro
 		}
 	}
 	if failed > 0 {
-		fmt.Fprintf(s.Out, "FAIL\t%d of %d\n", failed, len(paths))
+		visible.Fprintf(s.Out, "FAIL\t%d of %d\n", failed, len(paths))
 		return &exit{code: exitNo}
 	}
-	fmt.Fprintf(s.Out, "ok\t%d case%s\n", len(paths), ending(len(paths)))
+	visible.Fprintf(s.Out, "ok\t%d case%s\n", len(paths), ending(len(paths)))
 	return nil
 }
 
@@ -90,16 +91,16 @@ func (t hookTests) one(ctx context.Context, s terminal.Streams, path string) boo
 	took := time.Since(start).Seconds()
 	if err == nil && len(differences) == 0 {
 		if t.verbose {
-			fmt.Fprintf(s.Out, "--- PASS: %s (%.2fs)\n", path, took)
+			visible.Fprintf(s.Out, "--- PASS: %s (%.2fs)\n", path, took)
 		}
 		return true
 	}
-	fmt.Fprintf(s.Out, "--- FAIL: %s (%.2fs)\n", path, took)
+	visible.Fprintf(s.Out, "--- FAIL: %s (%.2fs)\n", path, took)
 	if err != nil {
 		differences = []string{err.Error()}
 	}
 	for _, d := range differences {
-		fmt.Fprintf(s.Out, "    %s\n", strings.ReplaceAll(d, "\n", "\n    "))
+		visible.Fprintf(s.Out, "    %s\n", visible.Lines(strings.ReplaceAll(d, "\n", "\n    ")))
 	}
 	return false
 }

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -12,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func newHooksTool(s terminal.Streams) *cobra.Command {
@@ -61,16 +61,16 @@ func runTool(c *cobra.Command, s terminal.Streams, flags hookFlags, name, input 
 		err = printJSON(s.Out, run)
 	} else {
 		printWarnings(s, run.Before, run.After)
-		_, err = fmt.Fprintln(s.Out, strings.TrimRight(run.Result.LLMContent, "\n"))
+		err = s.Printf("%s\n", visible.Lines(strings.TrimRight(run.Result.LLMContent, "\n")))
 	}
 	if err := cmp.Or(err, processes.interrupted()); err != nil {
 		return err
 	}
 	if run.Stopped && !flags.json {
-		s.Errorf("a hook stops the agent: %s", run.StopReason)
+		s.Errorf("a hook stops the agent: %s", visible.Lines(indented(run.StopReason)))
 	}
 	if run.Executed && !run.Stopped && run.Result.Error != nil {
-		return &exit{code: exitNo, err: fmt.Errorf("the tool failed: %s", run.Result.Error.Message)}
+		return &exit{code: exitNo, err: visible.Lines("the tool failed: " + indented(run.Result.Error.Message))}
 	}
 	return verdict(run.Blocked, run.Stopped)
 }

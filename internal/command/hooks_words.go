@@ -9,7 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // words prints the result of an event for people.
@@ -25,29 +25,29 @@ func (w words) result(event string, r *hooks.Result) {
 	w.event = event
 	var text strings.Builder
 	if r.Plan == nil {
-		fmt.Fprintf(&text, "%s: no hook runs\n", event)
+		visible.Fprintf(&text, "%s: no hook runs\n", event)
 		w.skipped(&text, r)
-		io.WriteString(w.out, terminal.Visible(text.String()))
+		io.WriteString(w.out, text.String())
 		return
 	}
-	fmt.Fprintf(&text, "%s: %s\n", event, order(r))
+	visible.Fprintf(&text, "%s: %s\n", event, order(r))
 	var rows strings.Builder
 	table := tabwriter.NewWriter(&rows, 0, 0, 2, ' ', 0)
 	for i, h := range r.Results {
-		fmt.Fprintf(table, "  %s\t%d ms\t%s\n", state(h), int64(h.Duration)/1e6, commandWords(r.Plan.Hooks[i]))
+		visible.Fprintf(table, "  %s\t%d ms\t%s\n", state(h), int64(h.Duration)/1e6, commandWords(r.Plan.Hooks[i]))
 	}
 	table.Flush()
 	for i, row := range strings.Split(strings.TrimRight(rows.String(), "\n"), "\n") {
-		fmt.Fprintln(&text, row)
+		visible.Fprintf(&text, "%s\n", row)
 		if i < len(r.Results) {
 			w.explain(&text, r.Results[i])
 		}
 	}
 	w.skipped(&text, r)
 	for _, line := range w.policy(r) {
-		fmt.Fprintf(&text, "%s\n", line)
+		visible.Fprintf(&text, "%s\n", visible.Lines(line))
 	}
-	io.WriteString(w.out, terminal.Visible(text.String()))
+	io.WriteString(w.out, text.String())
 }
 
 // explain prints what a hook said and what of it counts.
@@ -56,17 +56,17 @@ func (w words) explain(out io.Writer, h hooks.HookResult) {
 	w.quote(out, "stderr", h.Stderr)
 	w.quote(out, "for the shell", h.Environment)
 	for _, note := range h.Notes {
-		fmt.Fprintf(out, "      ignored: %s\n", note)
+		visible.Fprintf(out, "      ignored: %s\n", note)
 	}
 	switch {
 	case len(h.Counted) > 0:
-		fmt.Fprintf(out, "      counts: %s\n", strings.Join(h.Counted, ", "))
+		visible.Fprintf(out, "      counts: %s\n", strings.Join(h.Counted, ", "))
 	case h.Error != "":
 		w.quote(out, "failed", h.Error)
 	case w.isFailure(h):
-		fmt.Fprintf(out, "      counts: nothing: exit %d is a failure, and exit 2 blocks\n", h.ExitCode)
+		visible.Fprintf(out, "      counts: nothing: exit %d is a failure, and exit 2 blocks\n", h.ExitCode)
 	case strings.TrimSpace(h.Stdout+h.Stderr) != "":
-		fmt.Fprintln(out, "      counts: nothing")
+		fmt.Fprint(out, "      counts: nothing\n")
 	}
 }
 
@@ -86,20 +86,20 @@ func (w words) quote(out io.Writer, name, text string) {
 	}
 	for i, line := range lines {
 		if !w.verbose && i == most {
-			fmt.Fprintf(out, "      %s: … %d more lines, -v shows them\n", name, len(lines)-i)
+			visible.Fprintf(out, "      %s: … %d more lines, -v shows them\n", name, len(lines)-i)
 			return
 		}
 		if runes := []rune(line); !w.verbose && len(runes) > widest {
 			line = string(runes[:widest]) + fmt.Sprintf("… %d more characters", len(runes)-widest)
 		}
-		fmt.Fprintf(out, "      %s: %s\n", name, line)
+		visible.Fprintf(out, "      %s: %s\n", name, visible.Lines(line))
 	}
 }
 
 // skipped prints the hooks that are configured for the event and did not run.
 func (w words) skipped(out io.Writer, r *hooks.Result) {
 	for _, p := range r.Skipped {
-		fmt.Fprintf(out, "  not run  %s: %s\n", oneLine(p.Hook), p.Message)
+		visible.Fprintf(out, "  not run  %s: %s\n", oneLine(p.Hook), p.Message)
 	}
 }
 

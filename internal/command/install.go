@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Exit codes of install --check, beside exitOK for installed.
@@ -405,19 +407,19 @@ func checkPortable(hooks []settings.Hook) error {
 func (f *installFlags) printState(s terminal.Streams, p installPlan, served server) error {
 	switch p.report.State {
 	case settings.Absent:
-		fmt.Fprintf(s.Out, "absent from %s\n", p.file.Path)
+		visible.Fprintf(s.Out, "absent from %s\n", p.file.Path)
 		return &exit{code: exitAbsent}
 	case settings.Installed:
-		fmt.Fprintf(s.Out, "installed in %s\n", p.file.Path)
-		fmt.Fprintf(s.Out, "  %s\n  %s\n", f.findReach(s, p.file), p.tools)
+		visible.Fprintf(s.Out, "installed in %s\n", p.file.Path)
+		visible.Fprintf(s.Out, "  %s\n  %s\n", f.findReach(s, p.file), p.tools)
 		if served.report.State == settings.Installed {
-			fmt.Fprintf(s.Out, "  the MCP server fsmtx is registered in %s\n", served.file.Path)
+			visible.Fprintf(s.Out, "  the MCP server fsmtx is registered in %s\n", served.file.Path)
 		}
 		return nil
 	}
-	fmt.Fprintf(s.Out, "outdated in %s\n", p.file.Path)
+	visible.Fprintf(s.Out, "outdated in %s\n", p.file.Path)
 	for _, why := range p.report.Why {
-		fmt.Fprintf(s.Out, "  %s\n", why)
+		visible.Fprintf(s.Out, "  %s\n", why)
 	}
 	return &exit{code: exitOutdated}
 }
@@ -444,7 +446,7 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 		return nil // nothing was installed, so there is nothing to do about it
 	}
 	where := f.findReach(s, p.file)
-	fmt.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
+	visible.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
 	if hint := where.hint(); hint != "" && !f.hasHooks(where.parent, p.hooks) {
 		s.Hintf("%s", hint)
 	}
@@ -478,14 +480,14 @@ func (f *installFlags) uninstall(s terminal.Streams, p installPlan) error {
 // replace writes data to the file and prints the message done, or prints data.
 func (f *installFlags) replace(s terminal.Streams, file *settings.File, data []byte, done string) error {
 	if f.print {
-		_, err := s.Out.Write(data)
+		_, err := s.Out.Write(visible.JSON(bytes.TrimPrefix(data, []byte("\ufeff"))))
 		return err
 	}
 	if err := file.Replace(data); err != nil {
 		return err
 	}
 	reportUnguarded(s, file.Unguarded())
-	_, err := fmt.Fprintf(s.Out, done, file.Path)
+	_, err := visible.Fprintf(s.Out, done, file.Path)
 	return err
 }
 

@@ -2,7 +2,6 @@ package command
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // The client's files in which MCP servers are configured (fact 90, client 2.1.329).
@@ -137,7 +137,7 @@ func (f *installFlags) installServer(s terminal.Streams, found server) error {
 		settings.Outdated:  "updated the MCP server fsmtx in %s\n",
 		settings.Installed: "the MCP server fsmtx is already registered in %s\n",
 	}
-	_, err = fmt.Fprintf(s.Out, done[found.report.State], found.file.Path)
+	_, err = visible.Fprintf(s.Out, done[found.report.State], found.file.Path)
 	return err
 }
 
@@ -162,7 +162,7 @@ func (f *installFlags) uninstallServer(s terminal.Streams, found server) error {
 		return err
 	}
 	reportUnguarded(s, found.file.Unguarded())
-	_, err = fmt.Fprintf(s.Out, "removed the MCP server fsmtx from %s\n", found.file.Path)
+	_, err = visible.Fprintf(s.Out, "removed the MCP server fsmtx from %s\n", found.file.Path)
 	return err
 }
 

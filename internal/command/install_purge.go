@@ -2,12 +2,12 @@ package command
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -25,7 +25,7 @@ func (f *installFlags) runPurge(ctx context.Context, s terminal.Streams) error {
 		return err
 	}
 	if copied != "" {
-		if _, err := fmt.Fprintf(s.Out, "removed %s\n", terminal.Visible(copied)); err != nil {
+		if err := s.Printf("removed %s\n", copied); err != nil {
 			return err
 		}
 	}
@@ -48,7 +48,7 @@ func (f *installFlags) runPurge(ctx context.Context, s terminal.Streams) error {
 			failed = true
 			continue
 		}
-		if _, err := fmt.Fprintf(s.Out, "removed %s\n", terminal.Visible(state)); err != nil {
+		if _, err := visible.Fprintf(s.Out, "removed %s\n", state); err != nil {
 			return err
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -135,24 +136,19 @@ func printLocated(s terminal.Streams, asJSON bool, r locator.Result) error {
 		return printJSON(s.Out, r)
 	}
 	if r.Found() {
-		fmt.Fprintln(s.Out, terminal.Visible(r.Path))
+		visible.Fprintf(s.Out, "%s\n", r.Path)
 	} else {
-		fmt.Fprintf(s.Out, "no fsm.json for %q\n", r.Command)
+		visible.Fprintf(s.Out, "no fsm.json for %q\n", r.Command)
 	}
 	return printSteps(s.Out, r.Steps)
-}
-
-// cell escapes line feeds and tabs, which would break the table.
-func cell(text string) string {
-	return strings.NewReplacer("\n", `\n`, "\t", `\t`).Replace(terminal.Visible(text))
 }
 
 func printSteps(w io.Writer, steps []locator.Step) error {
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, step := range steps {
-		fmt.Fprintf(table, "  %s\t%s\t%s", step.Outcome, step.Rule, cell(step.Path))
+		visible.Fprintf(table, "  %s\t%s\t%s", step.Outcome, step.Rule, step.Path)
 		if step.Detail != "" {
-			fmt.Fprintf(table, "  (%s)", cell(step.Detail))
+			visible.Fprintf(table, "  (%s)", step.Detail)
 		}
 		fmt.Fprintln(table)
 	}

@@ -8,11 +8,12 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// visible is a workflow that is visible from a directory, and what is in it.
-type visible struct {
+// listedWorkflow is a workflow that is visible from a directory, and what is in it.
+type listedWorkflow struct {
 	locator.Workflow
 	Steps   int    `json:"steps"`
 	Valid   bool   `json:"valid"`
@@ -22,22 +23,22 @@ type visible struct {
 
 func listWorkflows(s terminal.Streams, l *locator.Locator, cwd string, asJSON bool) error {
 	found, complete := l.Workflows(cwd)
-	workflows := []visible{}
+	workflows := []listedWorkflow{}
 	for _, w := range found {
-		workflows = append(workflows, readVisible(l.FS, w))
+		workflows = append(workflows, readListed(l.FS, w))
 	}
 	if asJSON {
 		return printJSON(s.Out, struct {
-			Complete  bool      `json:"complete"`
-			Workflows []visible `json:"workflows"`
+			Complete  bool             `json:"complete"`
+			Workflows []listedWorkflow `json:"workflows"`
 		}{complete, workflows})
 	}
 	if len(workflows) == 0 {
-		fmt.Fprintf(s.Out, "no workflow is visible from %s\n", terminal.Visible(cwd))
+		visible.Fprintf(s.Out, "no workflow is visible from %s\n", cwd)
 	}
 	table := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	for _, w := range workflows {
-		fmt.Fprintf(table, "%s\t%s\t%s%s\n", cell(w.names()), cell(w.state()), cell(w.Path), cell(w.unused()))
+		visible.Fprintf(table, "%s\t%s\t%s%s\n", w.names(), w.state(), w.Path, w.unused())
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -48,23 +49,23 @@ func listWorkflows(s terminal.Streams, l *locator.Locator, cwd string, asJSON bo
 	return nil
 }
 
-// readVisible fills in what the file says.
-func readVisible(files locator.FS, w locator.Workflow) visible {
+// readListed fills in what the file says.
+func readListed(files locator.FS, w locator.Workflow) listedWorkflow {
 	data, err := locator.ReadSpec(files, w.Path, fsmspec.MaxBytes)
 	if err != nil {
-		return visible{Workflow: w, Problem: err.Error()}
+		return listedWorkflow{Workflow: w, Problem: err.Error()}
 	}
 	spec, err := fsmspec.Parse(data)
 	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
-		return visible{Workflow: w, Problem: invalid.Problems[0].Error(), more: len(invalid.Problems) - 1}
+		return listedWorkflow{Workflow: w, Problem: invalid.Problems[0].Error(), more: len(invalid.Problems) - 1}
 	}
 	if err != nil {
-		return visible{Workflow: w, Problem: err.Error()}
+		return listedWorkflow{Workflow: w, Problem: err.Error()}
 	}
-	return visible{Workflow: w, Steps: spec.Len(), Valid: true}
+	return listedWorkflow{Workflow: w, Steps: spec.Len(), Valid: true}
 }
 
-func (v visible) names() string {
+func (v listedWorkflow) names() string {
 	if len(v.Others) == 0 {
 		return v.Command
 	}
@@ -72,7 +73,7 @@ func (v visible) names() string {
 }
 
 // state is the number of steps, or why there are none.
-func (v visible) state() string {
+func (v listedWorkflow) state() string {
 	switch {
 	case v.more > 0:
 		return fmt.Sprintf("not valid: %s … and %d more", v.Problem, v.more)
@@ -85,7 +86,7 @@ func (v visible) state() string {
 }
 
 // unused says why the client does not run it. It is empty if it does.
-func (v visible) unused() string {
+func (v listedWorkflow) unused() string {
 	switch {
 	case v.ShadowedBy != "":
 		return "  (shadowed by " + v.ShadowedBy + ")"

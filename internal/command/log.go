@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/history"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const logLong = `Log lists what was done to a task list, newest first: number, time, skill, how many
@@ -81,10 +83,10 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	if len(all) == 0 {
 		return &exit{exitNo, fmt.Errorf("%s: no skill has put a workflow into this task list", list.Dir), ""}
 	}
-	fmt.Fprintln(s.Out, terminal.Visible(chosen))
+	visible.Fprintf(s.Out, "%s\n", chosen)
 	w := tabwriter.NewWriter(s.Out, 0, 0, 2, ' ', 0)
 	for _, h := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", nameOf(h), when(h), cell(h.Skill), cameAndWent(h), doneOf(h), outcomeOf(h))
+		visible.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", nameOf(h), when(h), h.Skill, cameAndWent(h), doneOf(h), outcomeOf(h))
 	}
 	return w.Flush()
 }
@@ -140,15 +142,15 @@ func outcomeOf(h history.Hydration) string {
 
 func printHydration(s terminal.Streams, chosen string, h history.Hydration) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\nhydration %s, %s: %s\n", chosen, nameOf(h), when(h), outcomeOf(h))
-	fmt.Fprintf(&b, "skill    %s\nsession  %s\nfile     %s\nsha256   %s\n", cell(h.Skill), cell(h.Session), cell(h.Spec), cmp.Or(h.SHA256, "unknown"))
+	visible.Fprintf(&b, "%s\nhydration %s, %s: %s\n", chosen, nameOf(h), when(h), outcomeOf(h))
+	visible.Fprintf(&b, "skill    %s\nsession  %s\nfile     %s\nsha256   %s\n", h.Skill, h.Session, h.Spec, cmp.Or(h.SHA256, "unknown"))
 	came, went := "created", "deleted"
 	if h.Undoes != 0 {
 		came, went = "restored", "removed"
 	}
 	tasksOf(&b, came, h.Created)
 	tasksOf(&b, went, h.Deleted)
-	_, err := s.Out.Write([]byte(terminal.Visible(b.String())))
+	_, err := io.WriteString(s.Out, b.String())
 	return err
 }
 
@@ -156,14 +158,14 @@ func tasksOf(b *strings.Builder, title string, list []history.Task) {
 	if len(list) == 0 {
 		return
 	}
-	fmt.Fprintf(b, "%s:\n", title)
+	visible.Fprintf(b, "%s:\n", title)
 	w := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
 	for _, t := range list {
 		where := ""
 		if t.Gone {
 			where = "not in the list now"
 		}
-		fmt.Fprintf(w, "  #%s\t%s\t%s\t%s\n", t.ID, cmp.Or(t.Status, "unknown"), cell(t.Subject), where)
+		visible.Fprintf(w, "  #%s\t%s\t%s\t%s\n", t.ID, cmp.Or(t.Status, "unknown"), t.Subject, where)
 	}
 	_ = w.Flush()
 }

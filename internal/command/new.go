@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const newLong = `New writes a starting fsm.json into the directory of a skill, which it creates if need
@@ -96,7 +97,7 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 		if changed {
 			when = "now"
 		}
-		fmt.Fprintf(s.Out, "%s: carries the hooks %s\n", terminal.Visible(filepath.Join(dir, "SKILL.md")), when)
+		_ = s.Printf("%s: carries the hooks %s\n", filepath.Join(dir, "SKILL.md"), when)
 		if err == nil && f.from == "" && f.session == "" {
 			return nil
 		}
@@ -125,10 +126,10 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 			Tasks int    `json:"tasks"`
 		}{path, len(list)})
 	}
-	fmt.Fprintf(s.Out, "%s: %s from %s\n", terminal.Visible(path), count(len(list), "step"), terminal.Visible(source))
+	visible.Fprintf(s.Out, "%s: %s from %s\n", path, count(len(list), "step"), source)
 	printValidated(s, []validated{v})
 	for _, t := range list {
-		fmt.Fprintf(s.Out, "  %d %s\n", t.ID, terminal.Visible(t.Subject))
+		visible.Fprintf(s.Out, "  %d %s\n", t.ID, t.Subject)
 	}
 	s.Hintf("edit %s, then: fsmtx validate %s && fsmtx graph %s", path, dir, dir)
 	if _, err := os.Lstat(filepath.Join(dir, "SKILL.md")); errors.Is(err, fs.ErrNotExist) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -102,7 +104,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 	p, err := h.Preview(ctx)
 	if err != nil {
 		message, hint := hydrate.Explain(err, result, s.Getenv)
-		return &exit{exitNo, errors.New(message), hint}
+		return &exit{exitNo, visible.Lines(message), hint}
 	}
 	if request.Subagent {
 		policy.Scope = fsmspec.ScopeSkill
@@ -119,7 +121,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 	if f.explain {
 		decisions = p.Decisions(policy)
 	}
-	_, err = s.Out.Write([]byte(terminal.Visible(planText(p, kept, decisions))))
+	_, err = io.WriteString(s.Out, planText(p, kept, decisions))
 	return err
 }
 
@@ -187,17 +189,17 @@ func (f planFlags) explainSearch(s terminal.Streams, r hydrate.Request) error {
 
 func planText(p hydrate.Preview, kept int, decisions []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "task list %s\nworkflow %s\n", cell(p.List), cell(p.Spec))
+	visible.Fprintf(&b, "task list %s\nworkflow %s\n", p.List, p.Spec)
 	for _, line := range decisions {
-		fmt.Fprintf(&b, "  %s\n", cell(line))
+		visible.Fprintf(&b, "  %s\n", line)
 	}
 	for _, d := range p.Plan.Deletions() {
-		fmt.Fprintf(&b, "delete #%s %s (%s)\n", strings.TrimSuffix(d.Name, ".json"), cell(d.Subject), d.Status)
+		visible.Fprintf(&b, "delete #%s %s (%s)\n", strings.TrimSuffix(d.Name, ".json"), d.Subject, d.Status)
 	}
 	for i, c := range p.Plan.Creations() {
-		fmt.Fprintf(&b, "create #%d %s\n", c.ID, cell(c.Subject))
+		visible.Fprintf(&b, "create #%d %s\n", c.ID, c.Subject)
 		for _, gate := range gatesOf(&steps.Current{Step: p.Steps[i]}) {
-			fmt.Fprintf(&b, "         %s\n", cell(gate))
+			visible.Fprintf(&b, "         %s\n", gate)
 		}
 	}
 	if p.Plan.Empty() {
@@ -207,9 +209,9 @@ func planText(p hydrate.Preview, kept int, decisions []string) string {
 	if kept == 1 {
 		noun = "task"
 	}
-	fmt.Fprintf(&b, "keep   %d other %s\n", kept, noun)
+	visible.Fprintf(&b, "keep   %d other %s\n", kept, noun)
 	for _, w := range p.Warnings {
-		fmt.Fprintf(&b, "warning: %s:%d:%d: %s\n", cell(p.Spec), w.Line, w.Column, cell(w.Message))
+		visible.Fprintf(&b, "warning: %s:%d:%d: %s\n", p.Spec, w.Line, w.Column, w.Message)
 	}
 	return b.String()
 }

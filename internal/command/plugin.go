@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/plugin"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/version"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 type pluginFlags struct {
@@ -121,11 +122,11 @@ func (f *pluginFlags) run(ctx context.Context, s terminal.Streams, dir string) e
 		return explainPlugin(err)
 	}
 	if len(written) == 0 {
-		_, err := fmt.Fprintf(s.Out, "plugin %s in %s is up to date\n", p.Name, dir)
+		_, err := visible.Fprintf(s.Out, "plugin %s in %s is up to date\n", p.Name, dir)
 		return err
 	}
 	for _, path := range written {
-		fmt.Fprintln(s.Out, path)
+		visible.Fprintf(s.Out, "%s\n", path)
 	}
 	if now, err := plugin.Read(dir); err == nil && now.Version != p.Version {
 		s.Hintf("plugin.json keeps its version %s: raise it, for the client keeps its copy of a version", now.Version)

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,6 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const recoverLong = `Recover finishes interrupted hydrations: it rolls an uncommitted change back, and
@@ -116,7 +116,7 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 		s.Errorf("nothing to recover: fsmtx has not changed any task list")
 	}
 	for _, r := range reports {
-		if _, err := fmt.Fprintln(s.Out, terminal.Visible(r.String())); err != nil {
+		if _, err := visible.Fprintf(s.Out, "%s\n", visible.Lines(r.String())); err != nil {
 			return err
 		}
 		if r.Hint != "" {

@@ -69,7 +69,7 @@ func completeSessions(s terminal.Streams) cobra.CompletionFunc {
 			all, _ := history.Read(dir)
 			if len(all) > 0 {
 				last := all[len(all)-1]
-				sessions = append(sessions, last.Session+"\t"+last.Skill+", "+last.Time.Local().Format("2006-01-02 15:04"))
+				sessions = offer(sessions, last.Session, last.Skill+", "+last.Time.Local().Format("2006-01-02 15:04"))
 			}
 		}
 		slices.Sort(sessions)

@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/history"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -163,9 +164,9 @@ var marks = map[string]string{
 func (st *status) text(chosen string, columns int) string {
 	var b strings.Builder
 	line := func(format string, args ...any) {
-		b.WriteString(terminal.Cut(cell(fmt.Sprintf(format, args...)), columns) + "\n")
+		b.WriteString(terminal.Cut(visible.Line(fmt.Sprintf(format, args...)), columns) + "\n")
 	}
-	b.WriteString(cell(chosen) + "\n") // whole: it has a path
+	b.WriteString(visible.Line(chosen) + "\n") // whole: it has a path
 	st.nextTo(line)
 	for _, w := range st.steps.Workflows() {
 		done, all := st.progress(w)
@@ -461,7 +462,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 			next = "nothing is ready"
 		}
 		text := fmt.Sprintf("%s  %s  %s  %d/%d  %s", l.Session, l.Time.Local().Format("2006-01-02 15:04"), l.Skill, l.Done, l.Total, next)
-		if _, err := fmt.Fprintln(s.Out, terminal.Cut(cell(text), columns)); err != nil {
+		if _, err := visible.Fprintf(s.Out, "%s\n", terminal.Cut(text, columns)); err != nil {
 			return err
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -151,7 +152,7 @@ func (w watch) draw(ctx context.Context) error {
 	if st, err := readStatus(ctx, w.list); err == nil {
 		text = st.text(terminal.Cut(w.chosen, columns), columns)
 	} else if ctx.Err() == nil {
-		text = terminal.Cut(cell(err.Error()), columns) + "\n"
+		text = terminal.Cut(visible.Line(err.Error()), columns) + "\n"
 	}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if room := max(rows-1, 1); len(lines) > room {

@@ -14,10 +14,12 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/statefile"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const stepLong = `Step is a hook of the client. It holds the agent to the steps of a workflow that
@@ -112,27 +114,27 @@ func (f stepFlags) check() error {
 
 // refuseStep reports an invalid hook command line. No call is refused for it.
 func refuseStep(s terminal.Streams, err error) error {
-	return deliver(s, event.Notice(fmt.Sprintf(`invalid hook command line: %v; run "fsmtx install" to repair it. The steps of workflows are not held`, err)))
+	return deliver(s, event.Notice(visible.Sprintf(`invalid hook command line: %v; run "fsmtx install" to repair it. The steps of workflows are not held`, err)))
 }
 
 // runStep answers one event. A panic must not refuse a call: its exit code would.
 func runStep(ctx context.Context, s terminal.Streams, f stepFlags) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = deliver(s, event.Notice(fmt.Sprintf("the steps of workflows are not held: internal error: %v", p)))
+			err = deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not held: internal error: %v", p)))
 		}
 	}()
 	surviveBrokenPipe()
 	e, err := readEvent(s)
 	if err != nil {
-		return deliver(s, event.Notice(fmt.Sprintf("the steps of workflows are not held: %v", err)))
+		return deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not held: %v", err)))
 	}
 	if e.SessionID == "" {
 		return deliver(s, event.Notice("the steps of workflows are not held: the event has no session_id"))
 	}
 	h, err := newStepHook(s, f, e)
 	if err != nil {
-		return deliver(s, event.Notice(fmt.Sprintf("the steps of workflows are not held: %v", err)))
+		return deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not held: %v", err)))
 	}
 	return deliver(s, h.answer(ctx))
 }
@@ -166,6 +168,7 @@ func stepFrame(s terminal.Streams, session string) (*steps.Frame, error) {
 		Session:       session,
 		Env:           os.Environ(),
 		Interruptible: interruptible,
+		Unreleased:    func(err error) { s.Errorf("%s", hydrate.Unreleased(err)) },
 	}, nil
 }
 
@@ -183,7 +186,7 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 	case event.Stop, event.SubagentStop:
 		agent, person, err := h.Stop(ctx, steps.Stopping{Agent: e.AgentID, Background: e.BackgroundTasks, Mode: steps.StopMode(h.flags.stop)})
 		if err != nil {
-			return h.troubled(fmt.Sprintf("the agent is not held to its workflow: %v", err))
+			return h.troubled(visible.Sprintf("the agent is not held to its workflow: %v", err))
 		}
 		if agent != "" {
 			return event.SendBack(agent, "fsmtx: "+person)
@@ -200,7 +203,7 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 	}
 	state, err := h.Resume(ctx)
 	if err != nil {
-		return h.troubled(fmt.Sprintf("the agent is not told where its workflow stands: %v", err))
+		return h.troubled(visible.Sprintf("the agent is not told where its workflow stands: %v", err))
 	}
 	if state == "" {
 		return event.Answer{}
@@ -279,7 +282,7 @@ func (h *stepHook) log(v steps.Verdict) {
 		Duration float64        `json:"duration_ms"`
 	}{h.begun.UTC(), h.List.Dir, h.event.Name, v.Step, v.Decision, v.Why, v.Trouble, float64(time.Since(h.begun).Microseconds()) / 1000}, jsonx.Tolerant)
 	if err == nil {
-		err = statefile.Append(h.flags.log, append(line, '\n'))
+		err = statefile.Append(h.flags.log, append(visible.JSON(line), '\n'))
 	}
 	if err != nil {
 		h.streams.Errorf("cannot log the decision: %v", err)

@@ -11,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // bash asks the person when the agent's shell is about to go past a gate, and leaves a
@@ -100,7 +101,7 @@ func (h *stepHook) askPast(ctx context.Context, args []*string) (string, steps.V
 	if f.past.Done {
 		what = "count as done"
 	}
-	return fmt.Sprintf("The agent wants to %s the step %s of the workflow %s, past its gates. Its reason: %s", what, c.Name(), c.Workflow.Command, terminal.Visible(f.past.Because)), steps.Verdict{}
+	return fmt.Sprintf("The agent wants to %s the step %s of the workflow %s, past its gates. Its reason: %s", what, c.Name(), c.Workflow.Command, visible.Words(f.past.Because)), steps.Verdict{}
 }
 
 // parsePast reads the words of a call as the command itself does.

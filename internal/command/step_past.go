@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const pastLong = `
@@ -103,9 +104,9 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if f.past.Done {
 		word = "done"
 	}
-	_, err = fmt.Fprintf(s.Out, "%s: %s\n", word, state.Step(f.past.Step).Name())
+	_, err = visible.Fprintf(s.Out, "%s: %s\n", word, state.Step(f.past.Step).Name())
 	for _, c := range state.Ready() {
-		fmt.Fprintf(s.Out, "ready now: %s\n", c.Name())
+		visible.Fprintf(s.Out, "ready now: %s\n", c.Name())
 	}
 	return err
 }

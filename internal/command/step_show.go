@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const showLong = `Show prints each step of the workflows in a task list with where it stands, its gates,
@@ -72,8 +73,8 @@ func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON
 
 func printDescriptions(w io.Writer, s *steps.State) error {
 	for _, c := range s.Steps {
-		if text := strings.TrimSpace(terminal.Visible(strings.ReplaceAll(c.Description, "\r\n", "\n"))); text != "" {
-			if _, err := fmt.Fprintf(w, "\n#%d: %s\n", c.ID, text); err != nil {
+		if text := visible.Block(c.Description); text != "" {
+			if _, err := visible.Fprintf(w, "\n#%d: %s\n", c.ID, visible.Lines(text)); err != nil {
 				return err
 			}
 		}
@@ -94,15 +95,15 @@ func printState(w io.Writer, frame *steps.Frame, s *steps.State) error {
 			if c.Done() {
 				done++
 			}
-			fmt.Fprintf(tw, "  #%d\t%s\t%s%s\n", c.ID, s.Word(c), cell(c.Subject), lastWord(s, c))
+			visible.Fprintf(tw, "  #%d\t%s\t%s%s\n", c.ID, s.Word(c), c.Subject, lastWord(s, c))
 			for _, gate := range gatesOf(c) {
-				fmt.Fprintf(tw, "\t\t  %s\n", cell(gate))
+				visible.Fprintf(tw, "\t\t  %s\n", gate)
 			}
 		}
 		if err := tw.Flush(); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(w, "%s: %d of %d steps done (session %s, %s)\n%s", cell(workflow.Command), done, all, cell(frame.Session), cell(workflow.Spec), table); err != nil {
+		if _, err := visible.Fprintf(w, "%s: %d of %d steps done (session %s, %s)\n%s", workflow.Command, done, all, frame.Session, workflow.Spec, visible.Lines(table.String())); err != nil {
 			return err
 		}
 	}
@@ -113,7 +114,7 @@ func printState(w io.Writer, frame *steps.Frame, s *steps.State) error {
 func lastWord(s *steps.State, c *steps.Current) string {
 	for _, e := range slices.Backward(s.Evidence) {
 		if e.Step == c.ID {
-			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, cell(e.Why))
+			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, visible.Line(e.Why))
 		}
 	}
 	return ""

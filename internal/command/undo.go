@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -11,7 +12,9 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/history"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const undoLong = `Undo takes back a hydration, completely or not at all: the tasks that it deleted come
@@ -77,6 +80,9 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 		u, err = list.PlanUndo(h.ID, f.force)
 	} else {
 		u, err = list.Undo(ctx, h.ID, f.force)
+	}
+	if u.Unreleased != nil {
+		s.Errorf("%s", hydrate.Unreleased(u.Unreleased))
 	}
 	switch {
 	case errors.Is(err, tasks.ErrUndone):
@@ -159,19 +165,19 @@ func undone(list tasks.List, h history.Hydration, u tasks.Undoing, subjects map[
 
 func printUndoing(s terminal.Streams, chosen string, h history.Hydration, u tasks.Undoing, subjects map[string]string, dryRun bool) error {
 	var b strings.Builder
-	fmt.Fprintln(&b, chosen)
+	visible.Fprintf(&b, "%s\n", chosen)
 	restored, removed, kept := "restored", "removed", "kept"
 	switch {
 	case u.Empty():
-		fmt.Fprintf(&b, "nothing of hydration %s of %s can be taken back\n", nameOf(h), quoted(h.Skill))
+		visible.Fprintf(&b, "nothing of hydration %s of %s can be taken back\n", nameOf(h), quoted(h.Skill))
 	case dryRun:
-		fmt.Fprintf(&b, "would take back hydration %s of %s\n", nameOf(h), quoted(h.Skill))
+		visible.Fprintf(&b, "would take back hydration %s of %s\n", nameOf(h), quoted(h.Skill))
 		restored, removed, kept = "would restore", "would remove", "would keep"
 	default:
-		fmt.Fprintf(&b, "took back hydration %s of %s\n", nameOf(h), quoted(h.Skill))
+		visible.Fprintf(&b, "took back hydration %s of %s\n", nameOf(h), quoted(h.Skill))
 	}
 	line := func(verb, name, why string) {
-		fmt.Fprintf(&b, "  %s #%s %s%s\n", verb, strings.TrimSuffix(name, ".json"), cell(subjects[name]), why)
+		visible.Fprintf(&b, "  %s #%s %s%s\n", verb, strings.TrimSuffix(name, ".json"), subjects[name], why)
 	}
 	for _, name := range u.Restored {
 		line(restored, name, "")
@@ -185,7 +191,7 @@ func printUndoing(s terminal.Streams, chosen string, h history.Hydration, u task
 	for _, name := range u.Gone {
 		line("gone already", name, "")
 	}
-	if _, err := s.Out.Write([]byte(terminal.Visible(b.String()))); err != nil {
+	if _, err := io.WriteString(s.Out, b.String()); err != nil {
 		return err
 	}
 	changed := func(k tasks.Kept) bool { return k.Why == tasks.KeptChanged }
@@ -200,4 +206,4 @@ func printUndoing(s terminal.Streams, chosen string, h history.Hydration, u task
 }
 
 // quoted returns the name of a skill in quotes, on one line.
-func quoted(skill string) string { return `"` + cell(skill) + `"` }
+func quoted(skill string) string { return `"` + visible.Line(skill) + `"` }

@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/diagnostic"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const validateLong = `Validate checks fsm.json files as a hydration would, and prints every problem as
@@ -142,7 +143,7 @@ func (f validateFlags) run(s terminal.Streams, paths []string) error {
 		printChecks(s, all)
 	}
 	if f.format.value != "json" && sum.Files > sum.Unreadable {
-		fmt.Fprintln(s.Out, sum)
+		visible.Fprintf(s.Out, "%s\n", sum)
 	}
 	if i := slices.IndexFunc(all, func(v validated) bool { return v.fixable }); i >= 0 && !f.fix && f.format.value == "text" {
 		s.Hintf("fsmtx validate --fix %s repairs some of that, and shows the change first", all[i].path)
@@ -189,21 +190,30 @@ func (f validateFlags) repair(s terminal.Streams, v *validated) error {
 	if f.format.value != "text" {
 		out = s.Err
 	}
-	fmt.Fprintf(out, "%s", terminal.Visible(string(diff.Diff(v.path, v.data, v.path+" (fixed)", fixed))))
+	if err := printDiff(out, v.path, v.data, "fixed", fixed); err != nil {
+		return err
+	}
 	if s.InputIsTerminal() && !agrees(s, "Change "+v.path+"?") {
 		return nil
 	}
 	if err := writeSpec(s, v.path, v.data, fixed); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%s: %s\n", terminal.Visible(v.path), strings.Join(done, "; "))
+	visible.Fprintf(out, "%s: %s\n", v.path, strings.Join(done, "; "))
 	*v = checkSpec(v.path, fixed)
 	return nil
 }
 
+// printDiff prints how a file was and is changed, or would be.
+func printDiff(w io.Writer, path string, old []byte, what string, new []byte) error {
+	name := visible.Line(path)
+	_, err := io.WriteString(w, visible.Text(string(diff.Diff(name, old, name+" ("+what+")", new))))
+	return err
+}
+
 // agrees asks the person at the terminal.
 func agrees(s terminal.Streams, question string) bool {
-	fmt.Fprintf(s.Err, "%s [y/N] ", terminal.Visible(question))
+	visible.Fprintf(s.Err, "%s [y/N] ", question)
 	answer, _ := bufio.NewReader(s.In).ReadString('\n')
 	answer = strings.ToLower(strings.TrimSpace(answer))
 	return answer == "y" || answer == "yes"
@@ -227,7 +237,7 @@ func printValidated(s terminal.Streams, all []validated) {
 			if colour {
 				kind = "\x1b[" + code + "m" + kind + "\x1b[0m"
 			}
-			fmt.Fprintf(s.Out, "%s:%d:%d: %s: %s\n", terminal.Visible(v.path), p[0].Line, p[0].Column, kind, p.Text())
+			_ = s.Printf("%s:%d:%d: "+kind+": %s\n", v.path, p[0].Line, p[0].Column, p.Text())
 			if terminal.IsTerminal(s.Out) {
 				fmt.Fprint(s.Out, diagnostic.Excerpt(v.data, p[0], s.Columns(s.Out)))
 			}
@@ -244,7 +254,7 @@ func printChecks(s terminal.Streams, all []validated) {
 			if c.Dir != "" {
 				where = " in " + c.Dir
 			}
-			fmt.Fprintln(s.Out, cell(fmt.Sprintf("%s: completing step %d runs%s: %s", v.path, c.Task, where, c.Run)))
+			_ = s.Printf("%s: completing step %d runs%s: %s\n", v.path, c.Task, where, c.Run)
 		}
 	}
 }
@@ -283,10 +293,10 @@ func printForGitHub(w io.Writer, all []validated) {
 	property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 	for _, v := range all {
 		for _, p := range v.problems {
-			fmt.Fprintf(w, "::%s file=%s,line=%d,col=%d::%s\n", severity(p), property.Replace(v.path), p.Line, p.Column, value.Replace(p.Message))
+			visible.Fprintf(w, "::%s file=%s,line=%d,col=%d::%s\n", severity(p), property.Replace(v.path), p.Line, p.Column, value.Replace(p.Message))
 		}
 		if v.err != nil {
-			fmt.Fprintf(w, "::error file=%s::%s\n", property.Replace(v.path), value.Replace(v.err.Error()))
+			visible.Fprintf(w, "::error file=%s::%s\n", property.Replace(v.path), value.Replace(v.err.Error()))
 		}
 	}
 }

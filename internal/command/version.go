@@ -2,13 +2,13 @@ package command
 
 import (
 	"cmp"
-	"fmt"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/version"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const versionLong = `Version prints the version, which is semantic, the commit, the version of Go, and the
@@ -48,7 +48,7 @@ func newVersion(s terminal.Streams) *cobra.Command {
 
 func printVersion(s terminal.Streams) error {
 	b := version.Get()
-	_, err := fmt.Fprintf(s.Out, "fsmtx %s (commit %s, %s, %s/%s)\n", b.Version, cmp.Or(b.Commit, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	_, err := visible.Fprintf(s.Out, "fsmtx %s (commit %s, %s, %s/%s)\n", b.Version, cmp.Or(b.Commit, "unknown"), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }
 

@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,7 +45,7 @@ func checkVersion(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		err = printJSON(s.Out, copies)
 	} else {
 		for _, c := range copies {
-			fmt.Fprintf(s.Out, "%s  %s  %s\n", cmp.Or(c.Version, "does not say"), cell(c.Path), cell(c.Where))
+			_ = s.Printf("%s  %s  %s\n", cmp.Or(c.Version, "does not say"), c.Path, c.Where)
 		}
 	}
 	if err == nil && differ > 0 {

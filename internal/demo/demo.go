@@ -24,6 +24,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/sample"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/testdata/workflows"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -61,7 +62,7 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 	return nil
 }
 
-func (d *Demo) say(format string, args ...any) { fmt.Fprintf(d.Out, format+"\n", args...) }
+func (d *Demo) say(format string, args ...any) { visible.Fprintf(d.Out, format+"\n", args...) }
 
 func (d *Demo) heading(format string, args ...any) { d.say("\n== "+format, args...) }
 
@@ -269,7 +270,7 @@ func (d *Demo) run(ctx context.Context, event []byte, args []string, code int) e
 		heard = refusal.Bytes()
 	}
 	if len(heard) > 0 {
-		d.say("%s", bytes.TrimRight(heard, "\n"))
+		d.say("%s", visible.Lines(bytes.TrimRight(heard, "\n")))
 	}
 	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
 		return err

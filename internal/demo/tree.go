@@ -1,11 +1,11 @@
 package demo
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Tree draws each task once, below one of the tasks that block it, and names the
@@ -49,7 +49,7 @@ func (t *tree) draw(task tasks.Task, branch, indent string) {
 		return
 	}
 	t.drawn[task.ID] = true
-	fmt.Fprintf(t, "%s#%s [%s] %s%s\n", branch, task.ID, task.Status, task.Subject, t.others(task))
+	visible.Fprintf(t, "%s#%s [%s] %s%s\n", branch, task.ID, task.Status, task.Subject, t.others(task))
 	var children []tasks.Task
 	for _, other := range t.tasks {
 		if t.parent(other) == task.ID && !t.drawn[other.ID] {

@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/diagnostic"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func problems(t require.TestingT, file string) []fsmspec.Problem {
@@ -61,7 +62,7 @@ func TestExcerptOfAnything(t *testing.T) {
 		for _, line := range lines {
 			require.LessOrEqual(t, terminal.Width(line), 40, "%q", line)
 		}
-		require.Equal(t, text, terminal.Visible(text))
+		require.Equal(t, text, visible.Text(text))
 		require.Contains(t, lines[1], "^")
 	})
 }

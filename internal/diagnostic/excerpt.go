@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Excerpt returns the line of the file that a problem is about, with its number, and
@@ -37,7 +38,7 @@ func Excerpt(data []byte, p fsmspec.Problem, width int) string {
 
 // shown returns text on one line, as a terminal can show it.
 func shown(text []byte) string {
-	return terminal.Visible(strings.ReplaceAll(strings.TrimSuffix(string(text), "\r"), "\t", " "))
+	return visible.Text(strings.ReplaceAll(strings.TrimSuffix(string(text), "\r"), "\t", " "))
 }
 
 // tokenLength returns the length in bytes of the JSON token that line begins with, as

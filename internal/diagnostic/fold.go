@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // maxPlaces is how many places of one problem are listed.
@@ -46,7 +46,7 @@ func (f Folded) Listed() int { return min(len(f), maxPlaces) }
 // Text returns the message of the first place, and where the others are: message (×3:
 // also at 2:1, 3:1). It is one line that is safe to print.
 func (f Folded) Text() string {
-	text := terminal.Visible(f[0].Message)
+	text := visible.Line(f[0].Message)
 	if len(f) == 1 {
 		return text
 	}

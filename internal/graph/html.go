@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 //go:embed page.html
@@ -24,7 +25,7 @@ const maxSubjectLines = 4
 // from left to right, and a list of the steps with their descriptions.
 func (g *Graph) HTML() string {
 	return strings.NewReplacer(
-		"{{title}}", html.EscapeString(terminal.Visible(g.Title)),
+		"{{title}}", html.EscapeString(visible.Line(g.Title)),
 		"{{summary}}", html.EscapeString(g.Summary()),
 		"{{path}}", html.EscapeString(g.Path()),
 		"{{notes}}", g.htmlNotes(),
@@ -52,7 +53,7 @@ func class(s Step) string {
 
 // boxText returns the lines of a step's box.
 func (g *Graph) boxText(s Step) []string {
-	text := terminal.Visible(s.Subject)
+	text := visible.Line(s.Subject)
 	var lines []string
 	for _, line := range terminal.Wrap(text, subjectColumns) {
 		for terminal.Width(line) > subjectColumns { // a word that is too long
@@ -67,7 +68,7 @@ func (g *Graph) boxText(s Step) []string {
 		lines[maxSubjectLines-1] = terminal.Cut(lines[maxSubjectLines-1]+" …", subjectColumns)
 	}
 	if len(s.Gates) > 0 {
-		lines = append(lines, terminal.Cut("⛉ "+terminal.Visible(strings.Join(s.Gates, ", ")), subjectColumns))
+		lines = append(lines, terminal.Cut("⛉ "+visible.Line(strings.Join(s.Gates, ", ")), subjectColumns))
 	}
 	return lines
 }
@@ -114,7 +115,7 @@ func (g *Graph) svgLine(out *strings.Builder, line []*place) {
 func (g *Graph) svgBox(out *strings.Builder, s Step, p *place, text []string) {
 	x, y := left(p.layer), p.y-p.height/2
 	radius := map[State]int{Done: 16, InProgress: 0, Ready: 4, Blocked: 4}[s.State]
-	fmt.Fprintf(out, "<g class=\"box %s\" data-step=\"%d\" tabindex=\"0\"><title>%s</title>", class(s), p.step, html.EscapeString(terminal.Visible(s.Subject)))
+	fmt.Fprintf(out, "<g class=\"box %s\" data-step=\"%d\" tabindex=\"0\"><title>%s</title>", class(s), p.step, html.EscapeString(visible.Line(s.Subject)))
 	fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"%d\"/>", x, y, boxWidth, p.height, radius)
 	fmt.Fprintf(out, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s %d · %s</text>", x+boxPadding, y+boxPadding+11, shapes[s.State], s.ID, s.State)
 	for n, line := range text {
@@ -131,12 +132,12 @@ func (g *Graph) table() string {
 		for _, id := range s.BlockedBy {
 			after = append(after, fmt.Sprint(id))
 		}
-		details := html.EscapeString(terminal.Visible(s.Description))
+		details := strings.ReplaceAll(html.EscapeString(visible.Text(s.Description)), "\n", "&#10;")
 		if len(s.Gates) > 0 {
-			details += "<p class=\"gates\">" + html.EscapeString(terminal.Visible(strings.Join(s.Gates, "; "))) + "</p>"
+			details += "<p class=\"gates\">" + html.EscapeString(visible.Line(strings.Join(s.Gates, "; "))) + "</p>"
 		}
 		fmt.Fprintf(&out, "<tr class=\"%s\" data-step=\"%d\"><td>%d</td><td>%d</td><td>%s %s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-			class(s), i, s.Layer, s.ID, shapes[s.State], s.State, html.EscapeString(terminal.Visible(s.Subject)), strings.Join(after, ", "), details)
+			class(s), i, s.Layer, s.ID, shapes[s.State], s.State, html.EscapeString(visible.Line(s.Subject)), strings.Join(after, ", "), details)
 	}
 	return out.String()
 }

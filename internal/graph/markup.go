@@ -3,6 +3,8 @@ package graph
 import (
 	"fmt"
 	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Mermaid returns the graph as a flowchart for Mermaid (mermaid.js.org), which GitHub
@@ -41,7 +43,7 @@ func (g *Graph) Dot() string {
 	}
 	text := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	var out strings.Builder
-	fmt.Fprintf(&out, "digraph workflow {\n  label=\"%s\"\n  labelloc=t\n  node [fontname=\"sans-serif\"]\n", text.Replace(g.Title))
+	fmt.Fprintf(&out, "digraph workflow {\n  label=\"%s\"\n  labelloc=t\n  node [fontname=\"sans-serif\"]\n", text.Replace(visible.Line(g.Title)))
 	for i, s := range g.Steps {
 		fmt.Fprintf(&out, "  s%d [label=\"%d %s\", %s]\n", i, s.ID, text.Replace(g.label(s)), styles[s.State])
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // shapes are the signs of the states.
@@ -22,7 +23,7 @@ const minSubject = 16
 // at the left. No line is wider than columns unless the drawing itself is.
 func (g *Graph) Text(columns int, colour bool) string {
 	var out strings.Builder
-	title := terminal.Visible(g.Title)
+	title := visible.Line(g.Title)
 	if title != "" {
 		title += ": "
 	}
@@ -103,9 +104,9 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 
 // label is the subject on one line, with the gates.
 func (g *Graph) label(s Step) string {
-	label := terminal.Visible(strings.Join(strings.Fields(s.Subject), " "))
+	label := visible.Words(s.Subject)
 	if len(s.Gates) > 0 {
-		label += " [" + terminal.Visible(strings.Join(s.Gates, ", ")) + "]"
+		label += " [" + visible.Line(strings.Join(s.Gates, ", ")) + "]"
 	}
 	return label
 }

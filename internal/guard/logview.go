@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/statefile"
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // ErrNoLog is returned when there is no decision log to show.
@@ -115,7 +115,7 @@ func printLines(log io.Reader, w io.Writer) (n int64, err error) {
 	lines := bufio.NewReader(log)
 	for {
 		line, readErr := lines.ReadString('\n')
-		if _, err := io.WriteString(w, terminal.Visible(line)); err != nil {
+		if _, err := io.WriteString(w, visible.Text(line)); err != nil {
 			return n, err
 		}
 		n += int64(len(line))

@@ -9,7 +9,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -127,9 +127,9 @@ type detail struct {
 	text string
 }
 
-// describe returns the description of a step with visible control characters.
+// describe returns the description of a step.
 func describe(t fsmspec.Task) string {
-	return strings.TrimSpace(terminal.Visible(strings.ReplaceAll(t.Description, "\r\n", "\n")))
+	return visible.Block(t.Description)
 }
 
 // reserve returns how much of the room is kept for the first description.
@@ -249,7 +249,7 @@ func (a announcement) rest() string {
 	if a.tools == toolsOn {
 		return "TaskList shows all steps, TaskGet one with its description."
 	}
-	return "This command prints all of it: " + quotePath(terminal.Visible(cmp.Or(a.request.Program, "fsmtx"))) + " step show --full"
+	return "This command prints all of it: " + quotePath(visible.Line(cmp.Or(a.request.Program, "fsmtx"))) + " step show --full"
 }
 
 // Notice tells the person in one line what a hydration did. It is empty if there is
@@ -269,10 +269,10 @@ func Notice(r Request, result Result) string {
 		parts = append(parts, "an interrupted change was rolled back first")
 	}
 	for _, c := range result.Recovered.Conflicts {
-		parts = append(parts, oneLine(ConflictText(c)))
+		parts = append(parts, visible.Words(ConflictText(c)))
 	}
 	if result.Unreleased != nil {
-		parts = append(parts, oneLine(Unreleased(result.Unreleased)))
+		parts = append(parts, visible.Words(Unreleased(result.Unreleased)))
 	}
 	if len(parts) == 0 {
 		return ""
@@ -415,12 +415,9 @@ func cut(text string, limit int) string {
 	return text
 }
 
-// oneLine returns a text on one line, with visible control characters.
-func oneLine(s string) string { return terminal.Visible(strings.Join(strings.Fields(s), " ")) }
-
 // clip returns a text on one line, cut to maxLine characters.
 func clip(s string) string {
-	s = oneLine(s)
+	s = visible.Words(s)
 	runes := []rune(s)
 	if len(runes) <= maxLine {
 		return s

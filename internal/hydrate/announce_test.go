@@ -50,7 +50,7 @@ func TestAnnouncement(t *testing.T) {
 		{"id": 5, "subject": "Tell", "blockedBy": [1, 2, 3, 4]}]`
 	const head = "The skill s has put its workflow into the task list: 5 tasks #11–#15"
 	const body = ".\n\n#11 Set up (completed)\n#12 Build, after #11\n#13 Lint (in_progress)\n#14 Ship, after #12, #13\n#15 Tell, after #11–#14\n" +
-		"\nReady now: #12, #13\n\n#12: make\n  all\n"
+		"\nReady now: #12, #13\n\n#12: make\n      all\n"
 	const later = "\n#14: push\n"
 	deletion := fsmspec.Deletion{Name: "3.json", Status: "in_progress"}
 	for name, test := range map[string]struct {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Failed is what the hook answers after a failure. The person's prompt is stopped
@@ -14,7 +15,7 @@ import (
 // every command, most of which have no tasks (fact 19). A long message is cut, because
 // all of it would reach the agent (fact 45, client 2.1.329).
 func Failed(r Request, result Result, message, hint string) event.Answer {
-	hint = cut(terminal.Visible(hint), maxHint)
+	hint = cut(visible.Line(hint), maxHint)
 	message = bounded(message, maxText-units("fsmtx: \nhint: \n")-units(hint))
 	if r.Command != "" && (r.Event == event.PreToolUse || r.Event == event.Stop) {
 		return checkFailed(r, message, hint)
@@ -33,9 +34,9 @@ func FailureNotice(r Request, err error, message string) string {
 	if e, ok := errors.AsType[*SpecError](err); ok {
 		headline = e.summary()
 	}
-	text := "fsmtx: " + oneLine(headline)
+	text := "fsmtx: " + visible.Words(headline)
 	if r.Command != "" {
-		text = clip(r.Command) + ": " + oneLine(headline)
+		text = clip(r.Command) + ": " + visible.Words(headline)
 	}
 	if units(text) > maxNotice {
 		return cut(text, maxNotice-1) + "…"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/diagnostic"
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Limits of what the agent reads about a failure. It gets the whole standard error, of
@@ -22,9 +22,9 @@ const (
 func (e *SpecError) Brief() string {
 	invalid, ok := errors.AsType[*fsmspec.InvalidError](e.Err)
 	if !ok {
-		return e.Error()
+		return visible.Error(e)
 	}
-	path := terminal.Visible(e.Path)
+	path := visible.Line(e.Path)
 	head := e.headline(invalid) + ". Correct the file, then invoke the skill again:"
 	more := " more: fsmtx validate " + quotePath(path)
 	room := maxText - units("fsmtx: \n\n… and 10000") - units(head) - units(more)
@@ -57,7 +57,7 @@ func quotePath(path string) string {
 
 // bounded cuts a message after limit UTF-16 code units as the terminal would show it.
 func bounded(message string, limit int) string {
-	message = terminal.Visible(message)
+	message = visible.Text(message)
 	if units(message) <= limit {
 		return message
 	}

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -16,12 +17,12 @@ import (
 // person: what happened, to which file, and in which state the task list is now.
 // hint is what to do about it; it may be empty.
 func Explain(err error, r Result, env Env) (message, hint string) {
-	message = err.Error()
+	message = visible.Error(err)
 	if failed, ok := errors.AsType[*txn.FileError](err); ok && failed.Op == "delete" {
-		message = fmt.Sprintf("Failed to delete task %s: %v. Manual cleanup required at %s/",
+		message = visible.Sprintf("Failed to delete task %s: %v. Manual cleanup required at %s/",
 			strings.TrimSuffix(failed.Name, ".json"), failed.Err, tilde(r.List, env))
 	} else if ok && failed.Op == "create" {
-		message = fmt.Sprintf("Failed to write task %s: %v", strings.TrimSuffix(failed.Name, ".json"), failed.Err)
+		message = visible.Sprintf("Failed to write task %s: %v", strings.TrimSuffix(failed.Name, ".json"), failed.Err)
 	}
 	switch {
 	case errors.Is(err, txn.ErrRecoveryRequired):
@@ -54,7 +55,7 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 
 // Unreleased tells of locks that are still there.
 func Unreleased(err error) string {
-	return fmt.Sprintf("a lock on the task list could not be released: %v; the next call releases it, and others wait ten seconds at most", err)
+	return visible.Sprintf("a lock on the task list could not be released: %v; the next call releases it, and others wait ten seconds at most", err)
 }
 
 // remedies are the faults that a person has to repair, the more specific first.

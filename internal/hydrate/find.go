@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -36,7 +37,7 @@ func (e *SpecError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.headline(invalid) + ":")
 	for _, p := range invalid.Problems {
-		fmt.Fprintf(&b, "\n%s:%s", e.Path, p)
+		visible.Fprintf(&b, "\n%s:%s", e.Path, p)
 	}
 	return b.String()
 }
@@ -50,7 +51,7 @@ func (e *SpecError) summary() string {
 }
 
 func (e *SpecError) headline(invalid *fsmspec.InvalidError) string {
-	return fmt.Sprintf("%s is not valid (%s); no task was changed", e.Path, count(len(invalid.Problems), "problem"))
+	return visible.Sprintf("%s is not valid (%s); no task was changed", e.Path, count(len(invalid.Problems), "problem"))
 }
 
 func (e *SpecError) Unwrap() error { return e.Err }

@@ -120,6 +120,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 // take back.
 func (h *Hydration) retract(ctx context.Context) (Result, error) {
 	u, err := h.list.Retract(ctx, h.retracts, h.request.Invocation)
+	h.result.Unreleased = u.Unreleased
 	if errors.Is(err, tasks.ErrUndone) || errors.Is(err, tasks.ErrReplaced) || errors.Is(err, tasks.ErrNoChange) {
 		return h.result, nil
 	}

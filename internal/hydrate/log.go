@@ -8,6 +8,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Record is one line of the log: one call of the hook.
@@ -84,6 +86,6 @@ func (r Record) Append(path string) error {
 	// The error is for a file of a kind that never blocks, or one that the runtime cannot
 	// wait for: with O_NONBLOCK its write fails instead.
 	_ = f.SetWriteDeadline(time.Now().Add(logWait))
-	_, err = f.Write(append(line, '\n'))
+	_, err = f.Write(append(visible.JSON(line), '\n'))
 	return errors.Join(err, f.Close())
 }

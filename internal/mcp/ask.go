@@ -10,7 +10,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // question is what a person was asked, so that the answer is used for nothing else.
@@ -85,7 +85,7 @@ func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) 
 	switch {
 	case !answered && canAsk(r):
 		return t.ask(q, fmt.Sprintf("The agent wants to skip the step %s of the workflow %s.\nIts reason: %s\nLet it skip the step?",
-			name, o.step.Workflow.Command, terminal.Visible(because))), nil, nil
+			name, visible.Words(o.step.Workflow.Command), visible.Words(because))), nil, nil
 	case !answered:
 		return nil, nil, fmt.Errorf("%s is not skipped: only a person can decide that, and this client cannot ask one. Tell them why. They can skip it in a terminal: fsmtx step skip %d --because \"...\"%s",
 			name, in.Step, o.sessionFlag())

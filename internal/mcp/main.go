@@ -6,16 +6,20 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/version"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
+
+// signalPatience is how long the server may take to end its checks after a signal.
+const signalPatience = 2 * time.Second
 
 // Main runs the program with the arguments after its name and returns its exit code: 0
 // when the client has gone, 1 if the command line is invalid or the transport fails.
@@ -29,7 +33,7 @@ func Main(args []string, s terminal.Streams) int {
 	c.SetOut(s.Out)
 	c.SetErr(s.Err)
 	// The client ends a server by closing its input, and by SIGTERM if that does not do.
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signals.Context(context.Background(), signalPatience)
 	defer stop()
 	if err := c.ExecuteContext(ctx); err != nil {
 		s.Errorf("%v", err)
@@ -61,4 +65,15 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-func outputOf(s terminal.Streams) io.WriteCloser { return nopCloser{s.Out} }
+func outputOf(s terminal.Streams) io.WriteCloser { return nopCloser{escaping{s.Out}} }
+
+// escaping writes JSON messages, each of them whole, with escapes for what a terminal must
+// not get: a message may have a part of the request in it.
+type escaping struct{ io.Writer }
+
+func (w escaping) Write(message []byte) (int, error) {
+	if _, err := w.Writer.Write(visible.JSON(message)); err != nil {
+		return 0, err
+	}
+	return len(message), nil
+}

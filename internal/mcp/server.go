@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"context"
+
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 const instructions = `Some skills come as a workflow: steps with an order, and conditions for completing them. If you have no TaskUpdate tool, or were told to use these tools, work through such a workflow with them.
@@ -21,11 +24,30 @@ func New(version string, f program.Flags, lookup func(string) (string, bool), en
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}},
 	)
 	t := &tools{chooser{lookup, f, env}, questions{asked: map[string]question{}}}
-	mcp.AddTool(s, tool("workflow_status", "Show the steps of the current workflow: which are done, ready or blocked, and the full text of the current one.", readOnly), t.status)
-	mcp.AddTool(s, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.", changes), t.start)
-	mcp.AddTool(s, tool("step_complete", "Complete a step of the workflow, by its number, when its work is done. Its files and its check are tested now, which can take minutes, and a person may be asked. A refusal says what is missing: repair it and call this again.", changes), t.complete)
-	mcp.AddTool(s, tool("step_skip", "Ask the person to let a step of the workflow be skipped. Only for a step that cannot or need not be done.", changes), t.skip)
+	mcp.AddTool(s, tool("workflow_status", "Show the steps of the current workflow: which are done, ready or blocked, and the full text of the current one.", readOnly), visibly(t.status))
+	mcp.AddTool(s, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.", changes), visibly(t.start))
+	mcp.AddTool(s, tool("step_complete", "Complete a step of the workflow, by its number, when its work is done. Its files and its check are tested now, which can take minutes, and a person may be asked. A refusal says what is missing: repair it and call this again.", changes), visibly(t.complete))
+	mcp.AddTool(s, tool("step_skip", "Ask the person to let a step of the workflow be skipped. Only for a step that cannot or need not be done.", changes), visibly(t.skip))
 	return s
+}
+
+// visibly makes what a tool answers visible: it holds names and texts of files, and the
+// model and the person read it.
+func visibly[In, Out any](handle mcp.ToolHandlerFor[In, Out]) mcp.ToolHandlerFor[In, Out] {
+	return func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
+		result, out, err := handle(ctx, r, in)
+		if err != nil {
+			err = visible.Lines(visible.Error(err))
+		}
+		if result != nil {
+			for _, content := range result.Content {
+				if text, ok := content.(*mcp.TextContent); ok {
+					text.Text = visible.Text(text.Text)
+				}
+			}
+		}
+		return result, out, err
+	}
 }
 
 type kind bool

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Status is the answer of workflow_status. The schema of the answer is made from it.
@@ -41,7 +42,7 @@ func statusOf(s *steps.State, note string) Status {
 	}
 	var skills []string
 	for _, w := range s.Workflows() {
-		skills = append(skills, w.Command)
+		skills = append(skills, visible.Words(w.Command))
 	}
 	status.Skill = strings.Join(skills, ", ")
 	for _, c := range s.Steps {
@@ -54,7 +55,7 @@ func statusOf(s *steps.State, note string) Status {
 }
 
 func stepOf(s *steps.State, c *steps.Current) Step {
-	step := Step{Number: c.ID, Subject: c.Subject, State: s.Word(c)}
+	step := Step{Number: c.ID, Subject: visible.Words(c.Subject), State: s.Word(c)}
 	for _, id := range c.BlockedBy {
 		if b := s.Step(id); b != nil && !b.Done() && !c.Done() {
 			step.WaitsFor = append(step.WaitsFor, id)
@@ -64,11 +65,19 @@ func stepOf(s *steps.State, c *steps.Current) Step {
 }
 
 func fullOf(s *steps.State, c *steps.Current) Full {
-	full := Full{Step: stepOf(s, c), Description: c.Description, Needs: c.Ready, Produces: c.Produces, Approval: c.Approval}
+	full := Full{Step: stepOf(s, c), Description: visible.Text(c.Description), Needs: each(c.Ready), Produces: each(c.Produces), Approval: visible.Text(c.Approval)}
 	if c.Check != nil {
-		full.Check = c.Check.Run
+		full.Check = visible.Text(c.Check.Run)
 	}
 	return full
+}
+
+// each makes the names of files visible.
+func each(names []string) (shown []string) {
+	for _, name := range names {
+		shown = append(shown, visible.Line(name))
+	}
+	return shown
 }
 
 // current returns what can be worked on: steps that are started, else those that can be.
@@ -120,7 +129,7 @@ func report(s *steps.State) string {
 func (f Full) text() string {
 	lines := []string{fmt.Sprintf("#%d %s (%s)", f.Number, f.Subject, f.State)}
 	if f.Description != "" {
-		lines = append(lines, f.Description)
+		lines = append(lines, visible.Block(f.Description))
 	}
 	if len(f.Needs) > 0 && f.State == "ready" {
 		lines = append(lines, "When it is started, these files have to exist: "+strings.Join(f.Needs, ", "))
@@ -129,10 +138,10 @@ func (f Full) text() string {
 		lines = append(lines, "When it is completed, these files have to exist: "+strings.Join(f.Produces, ", "))
 	}
 	if f.Check != "" {
-		lines = append(lines, "When it is completed, this has to exit 0: "+f.Check)
+		lines = append(lines, "When it is completed, this has to exit 0: "+visible.Block(f.Check))
 	}
 	if f.Approval != "" {
-		lines = append(lines, "When it is completed, a person is asked: "+f.Approval)
+		lines = append(lines, "When it is completed, a person is asked: "+visible.Block(f.Approval))
 	}
 	return strings.Join(lines, "\n")
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // The inputs of the tools. Their schemas are made from these types.
@@ -129,10 +130,10 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 	case v.Decision == steps.Ask && canAsk(r):
 		return t.ask(q, v.Reason), nil, nil
 	case v.Decision == steps.Ask:
-		return nil, nil, fmt.Errorf("%s needs the approval of a person, and this client cannot ask one:\n%s\nTell them. They can give it in a terminal: fsmtx step done %d --because \"...\"%s",
-			o.step.Name(), v.Reason, in.Step, o.sessionFlag())
+		return nil, nil, visible.Lines(visible.Sprintf("%s needs the approval of a person, and this client cannot ask one:\n%s\nTell them. They can give it in a terminal: fsmtx step done %d --because \"...\"%s",
+			o.step.Name(), visible.Lines(v.Reason), in.Step, o.sessionFlag()))
 	case !v.Allowed():
-		return nil, nil, errors.New(v.Reason)
+		return nil, nil, visible.Lines(v.Reason)
 	case status == completed:
 		return o.next(ctx, o.step.Name()+" is done.")
 	}

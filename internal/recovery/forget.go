@@ -21,7 +21,7 @@ var ErrInUse = errors.New("not removed")
 // for the locks. What was moved aside belongs to other programs and is not removed.
 //
 // Errors: ErrInUse, those of tasks.List.Open, or the file system's.
-func Forget(ctx context.Context, dir string, wait time.Duration) error {
+func Forget(ctx context.Context, dir string, wait time.Duration) (err error) {
 	list := tasks.List{Dir: dir, Wait: wait}
 	ctx, cancel := list.Waiting(ctx)
 	defer cancel()
@@ -36,7 +36,11 @@ func Forget(ctx context.Context, dir string, wait time.Duration) error {
 	if err != nil {
 		return err
 	}
-	defer open.Close()
+	defer func() {
+		if unreleased := open.Close(); unreleased != nil {
+			err = errors.Join(err, fmt.Errorf("a lock could not be released: %w", unreleased))
+		}
+	}()
 	if aside, err := os.ReadDir(s + "/conflicts"); err == nil && len(aside) > 0 {
 		return fmt.Errorf("%s: %w: it holds what was moved aside; look at it and remove it first", s+"/conflicts", ErrInUse)
 	}

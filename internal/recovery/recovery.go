@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -177,33 +178,33 @@ func All(ctx context.Context, root string, wait time.Duration, o Options) ([]Rep
 func Answer(r Report, err error) event.Answer {
 	switch {
 	case err != nil:
-		return event.Failure{Message: "cannot look for an interrupted hydration: " + err.Error()}.Answer(event.SessionStart)
+		return event.Failure{Message: "cannot look for an interrupted hydration: " + visible.Error(err)}.Answer(event.SessionStart)
 	case r.State == Clean, r.State == Committed:
 		return event.GoOn(event.SessionStart, "")
 	}
-	return event.Notice(strings.TrimSpace(r.String() + "\n" + r.Hint))
+	return event.Notice(strings.TrimSpace(r.String() + "\n" + visible.Line(r.Hint)))
 }
 
 // String returns the report for people, in one or several lines.
 func (r Report) String() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", r.List, r.words())
+	visible.Fprintf(&b, "%s: %s", r.List, r.words())
 	restored, removed := "back in the list", "removed again"
 	if r.DryRun {
 		restored, removed = "would be back in the list", "would be removed again"
 	}
 	part := func(label string, items []string) {
 		if len(items) > 0 {
-			fmt.Fprintf(&b, "\n  %s: %s", label, strings.Join(items, ", "))
+			visible.Fprintf(&b, "\n  %s: %s", label, strings.Join(items, ", "))
 		}
 	}
 	part(restored, r.tasks(r.Restored))
 	part(removed, r.tasks(r.Removed))
 	part("moved", r.Aside)
 	for _, c := range r.Conflicts {
-		fmt.Fprintf(&b, "\n  conflict: %s: %s", c.Name, c.Why)
+		visible.Fprintf(&b, "\n  conflict: %s: %s", c.Name, c.Why)
 		if c.MovedTo != "" {
-			fmt.Fprintf(&b, "; moved to %s", c.MovedTo)
+			visible.Fprintf(&b, "; moved to %s", c.MovedTo)
 		}
 	}
 	if (r.State == RolledBack || r.State == Conflict) && !r.DryRun {

@@ -12,11 +12,13 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Format returns a valid file in its canonical form: indented by two spaces, the fields
 // of a task in the order in which the client writes them and then the unknown ones,
 // lists of ids and short lists of texts on one line, ids as plain numbers, strings in their shortest spelling,
+// but for characters that a reviewer would not see, which are escapes,
 // a line feed at the end. Optional fields that are null are left out, which means the
 // same. The error is a *fsmspec.InvalidError.
 func Format(data []byte) ([]byte, error) {
@@ -55,7 +57,7 @@ func write(data []byte, number func(int64) int64) ([]byte, error) {
 		return []byte("[]\n"), nil
 	}
 	out.WriteString("\n]\n")
-	return out.Bytes(), nil
+	return visible.JSON(out.Bytes()), nil
 }
 
 // writeTask writes an object, every member on a line of its own.

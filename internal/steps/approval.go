@@ -1,13 +1,15 @@
 package steps
 
+import "github.com/fsmtx/fsmtx/internal/visible"
+
 // approval asks a person before a step is completed.
 func approval(c *Current) Verdict {
 	if c.Approval == "" {
 		return Verdict{}
 	}
 	return Verdict{
-		Decision: Ask, Step: c.ID, Why: "approval: " + clip(oneLine(c.Approval), maxSubject),
-		Reason: clip(c.Approval, maxReason) + "\n(Yes completes the step " + c.Name() + " of " + c.Workflow.Command + ".)",
+		Decision: Ask, Step: c.ID, Why: "approval: " + clip(visible.Words(c.Approval), maxSubject),
+		Reason: clip(c.Approval, maxReason) + "\n(Yes completes the step " + c.Name() + " of " + visible.Words(c.Workflow.Command) + ".)",
 	}
 }
 

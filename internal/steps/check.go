@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // check holds a step back from being completed until its command exits with 0.
@@ -18,7 +18,7 @@ func check(c *Current, r Result) Verdict {
 	if r.failed != "" {
 		how = r.failed
 	}
-	reason := fmt.Sprintf("%s cannot be completed: its check failed (%s): %s", c.Name(), how, clip(oneLine(r.Run), maxSubject))
+	reason := fmt.Sprintf("%s cannot be completed: its check failed (%s): %s", c.Name(), how, clip(visible.Words(r.Run), maxSubject))
 	if tail := lastLines(r.output); tail != "" {
 		reason += "\nThe end of its output:\n" + tail + "\nRepair that, then complete the step again"
 	} else {
@@ -36,7 +36,7 @@ const (
 
 // lastLines returns the last 20 lines of a check's output, at most 2,000 characters.
 func lastLines(output string) string {
-	text := strings.TrimRight(terminal.Visible(strings.ReplaceAll(output, "\r\n", "\n")), "\n ")
+	text := strings.TrimRight(visible.Text(strings.ReplaceAll(output, "\r\n", "\n")), "\n ")
 	lines := strings.Split(text, "\n")
 	text = strings.Join(lines[max(0, len(lines)-tailLines):], "\n")
 	if all := []rune(text); len(all) > tailChars {

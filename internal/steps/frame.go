@@ -33,6 +33,10 @@ type Frame struct {
 	// program. It is called before a check runs; nil leaves the context as it is.
 	Interruptible func(context.Context) (context.Context, context.CancelFunc)
 
+	// Unreleased is told of locks that could not be released. They are free in ten seconds.
+	// nil tells nobody.
+	Unreleased func(error)
+
 	// Apply changes the task's status as well, under the client's locks, once the
 	// gates let it through: for callers without a client that does. Trouble denies
 	// then, because nothing was changed.
@@ -86,7 +90,7 @@ func (f *Frame) note(ctx context.Context, c *Current, e Evidence) Verdict {
 	if err != nil {
 		return f.trouble(err)
 	}
-	defer dir.Close()
+	defer f.release(dir)
 	e.Time = time.Now().UTC()
 	if err := appendEvidence(dir, e); err != nil {
 		return f.trouble(err)
@@ -135,6 +139,13 @@ func (f *Frame) trouble(err error) Verdict {
 	return Verdict{Trouble: text}
 }
 
+// release releases the locks.
+func (f *Frame) release(dir *txn.Dir) {
+	if err := dir.Close(); err != nil && f.Unreleased != nil {
+		f.Unreleased(err)
+	}
+}
+
 func (c *call) decide(ctx context.Context) Verdict {
 	kept := keep(&Current{Step: c.own.Step, Workflow: c.own.workflow}, c.update)
 	if kept.Allowed() && !slices.Contains([]string{pending, inProgress, completed}, c.update.Status) {
@@ -147,7 +158,7 @@ func (c *call) decide(ctx context.Context) Verdict {
 		}
 		return c.unlocked(ctx, err)
 	}
-	defer dir.Close()
+	defer c.release(dir)
 	if !kept.Allowed() {
 		return c.record(dir, s, kept)
 	}
@@ -156,7 +167,7 @@ func (c *call) decide(ctx context.Context) Verdict {
 		return v
 	}
 	c.announce(dir, s, slow)
-	dir.Close() // it is not held while a check runs
+	c.release(dir) // it is not held while a check runs
 	return c.conclude(ctx, slow, c.wait(ctx, s, slow))
 }
 
@@ -170,7 +181,7 @@ func (c *call) open(ctx context.Context) (*txn.Dir, *State, error) {
 	}
 	s, err := c.steps.state(ctx, dir.Path(), dir.ReadState)
 	if err != nil {
-		dir.Close()
+		c.release(dir)
 		return nil, nil, err
 	}
 	endOrphans(s.dead)

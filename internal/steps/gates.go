@@ -234,7 +234,7 @@ func (c *call) conclude(ctx context.Context, asked []*Current, o outcome) Verdic
 	if err != nil {
 		return c.despite(err, o.last())
 	}
-	defer dir.Close()
+	defer c.release(dir)
 	s.Pending = slices.DeleteFunc(s.Pending, func(p Pending) bool { return p.Call == c.id })
 	if err := writePending(dir, s.Pending); err != nil {
 		return c.despite(err, o.last())

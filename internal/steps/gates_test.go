@@ -237,7 +237,7 @@ func TestSentBack(t *testing.T) {
 	agent, person := sentBack(s, s.Ready(), Remind)
 	require.Equal(t, `The workflow is not done (release: 1 of 3 steps done). A step is in progress:
 #2 "B": Write it.
-All of it.
+    All of it.
 Also ready: #3 "C".
 Go on with it, and keep its status up to date. If it needs a person, say what you need from them and stop again: the next stop is let go`, agent)
 	require.Equal(t, `release: 1 of 3 steps done: a step is in progress; the agent was sent back to #2 "B"`, person)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -235,5 +236,5 @@ func (s *State) commands() string {
 	for _, w := range s.Workflows() {
 		list = append(list, w.Command)
 	}
-	return clip(oneLine(strings.Join(list, ", ")), maxSubject)
+	return clip(visible.Words(strings.Join(list, ", ")), maxSubject)
 }

@@ -129,7 +129,7 @@ func (f *Frame) locked(ctx context.Context, do func(*txn.Dir) error) error {
 	if err != nil {
 		return err
 	}
-	defer dir.Close()
+	defer f.release(dir)
 	return do(dir)
 }
 

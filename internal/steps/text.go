@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Limits of what agents and people read, in characters.
@@ -17,10 +17,8 @@ const (
 
 // quote returns text of a workflow in quotation marks, on one line.
 func quote(text string) string {
-	return `"` + strings.ReplaceAll(clip(oneLine(text), maxSubject), `"`, `'`) + `"`
+	return `"` + strings.ReplaceAll(clip(visible.Words(text), maxSubject), `"`, `'`) + `"`
 }
-
-func oneLine(text string) string { return strings.Join(strings.Fields(terminal.Visible(text)), " ") }
 
 // clip cuts text after so many characters.
 func clip(text string, most int) string {
@@ -70,7 +68,7 @@ func wasOrWere(n int) string {
 
 // described returns the step with its description.
 func described(c *Current) string {
-	text := strings.TrimSpace(terminal.Visible(strings.ReplaceAll(c.Description, "\r\n", "\n")))
+	text := visible.Block(c.Description)
 	if text == "" {
 		return c.Name()
 	}

@@ -4,15 +4,13 @@
 package terminal
 
 import (
-	"fmt"
 	"io"
 	"os"
-	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Streams are the three standard streams of a command and its environment.
@@ -35,47 +33,32 @@ func (s Streams) Env(name string) string {
 	return v
 }
 
+// Printf prints a result for people on standard output. It makes the operands visible as
+// visible.Sprintf does, and Errorf and Hintf do so too.
+func (s Streams) Printf(format string, args ...any) error {
+	_, err := visible.Fprintf(s.Out, format, args...)
+	return err
+}
+
 // Errorf prints a message for people on standard error.
 func (s Streams) Errorf(format string, args ...any) {
-	_, _ = io.WriteString(s.Err, Message(fmt.Sprintf(format, args...)))
+	_, _ = io.WriteString(s.Err, Message(visible.Sprintf(format, args...)))
 }
 
 // Hintf prints advice on standard error.
 func (s Streams) Hintf(format string, args ...any) {
-	_, _ = io.WriteString(s.Err, Hint(fmt.Sprintf(format, args...)))
+	_, _ = io.WriteString(s.Err, Hint(visible.Sprintf(format, args...)))
 }
 
 // Message returns a message for people as Errorf prints it. A message of several
 // lines gets the prefix on its first line only.
 func Message(text string) string {
-	return Visible("fsmtx: "+strings.TrimRight(text, "\n")) + "\n"
+	return visible.Text("fsmtx: "+strings.TrimRight(text, "\n")) + "\n"
 }
 
-// Hint returns advice as Hintf prints it.
-func Hint(text string) string { return Visible("hint: "+text) + "\n" }
-
-// Visible escapes control characters other than line feed and tab, and bytes that
-// are not UTF-8: a file's name may contain sequences that a terminal interprets.
-func Visible(text string) string {
-	if utf8.ValidString(text) && !strings.ContainsFunc(text, mustEscape) {
-		return text
-	}
-	var b strings.Builder
-	for i, r := range text {
-		_, size := utf8.DecodeRuneInString(text[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			fmt.Fprintf(&b, `\x%02x`, text[i])
-		case mustEscape(r):
-			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
-
-func mustEscape(r rune) bool { return r != '\n' && r != '\t' && unicode.IsControl(r) }
+// Hint returns advice as Hintf prints it, always on one line: advice is read as a command
+// to copy, and a name in it must not add another one.
+func Hint(text string) string { return visible.Line("hint: "+text) + "\n" }
 
 // InputIsTerminal reports whether In is a terminal, where a person would have to type
 // the input.

@@ -5,26 +5,22 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-func TestVisibleEscapesControlCharacters(t *testing.T) {
-	for text, want := range map[string]string{
-		"":                        "",
-		"plain\n\tand é 𝄞 \ufffd": "plain\n\tand é 𝄞 \ufffd",
-		"\x1b[2J\r\x00\x7f":       `\x1b[2J\r\x00\x7f`,
-		"\u009b1m":                `\u009b1m`,
-		"a\xff\x9bb":              `a\xff\x9bb`,
-	} {
-		assert.Equal(t, want, terminal.Visible(text), "%q", text)
-	}
+func TestMessagesAreEscaped(t *testing.T) {
+	var out, errs strings.Builder
+	s := terminal.Streams{Out: &out, Err: &errs}
+	s.Errorf("failed on %s\n", "a\x1bb\xff\nhint: c")
+	s.Hintf("remove %s", "\x07\n")
+	require.NoError(t, s.Printf("%s: %d\n", "a\nb", 1))
+	assert.Equal(t, "fsmtx: failed on a\\x1bb\\xff\\nhint: c\nhint: remove \\a\\n\n", errs.String())
+	assert.Equal(t, "a\\nb: 1\n", out.String())
 }
 
-func TestMessagesAreEscaped(t *testing.T) {
-	var b strings.Builder
-	s := terminal.Streams{Err: &b}
-	s.Errorf("failed on %s\n", "a\x1bb\xff")
-	s.Hintf("remove %s", "\x07")
-	assert.Equal(t, "fsmtx: failed on a\\x1bb\\xff\nhint: remove \\a\n", b.String())
+func TestHintIsOneLine(t *testing.T) {
+	assert.Equal(t, "hint: a\\nhint: b\n", terminal.Hint("a\nhint: b"))
+	assert.Equal(t, "fsmtx: a\n  b\\u202e\n", terminal.Message("a\n  b\u202e\n"))
 }

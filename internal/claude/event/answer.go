@@ -8,6 +8,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Exit codes of a hook. The client shows standard error to the model for
@@ -86,7 +87,7 @@ func Tell(name, model, person string) Answer {
 		if model == "" {
 			return Answer{}
 		}
-		return Answer{Output: model + "\n"}
+		return Answer{Output: visible.Text(model) + "\n"}
 	}
 	return Reply{Specific: withContext(name, model), SystemMessage: person}.answer(ExitOK, "")
 }
@@ -149,7 +150,7 @@ func Hold(reason, message string) Answer {
 // Feedback tells the model something about a tool call that has been made;
 // nothing is undone.
 func Feedback(message string) Answer {
-	return Answer{ErrorText: message + "\n", Exit: ExitBlock}
+	return Answer{ErrorText: visible.Text(message) + "\n", Exit: ExitBlock}
 }
 
 // Failure is a hook's failure to do its work.

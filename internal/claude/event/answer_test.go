@@ -30,8 +30,14 @@ func TestAnswers(t *testing.T) {
 			ErrorText: "r\n", Exit: 2}},
 		"block": {event.Block("r", "m"), event.Answer{
 			Output: `{"decision": "block", "reason": "r. m", "systemMessage": "m"}` + "\n", ErrorText: "r. m\n", Exit: 2}},
-		"feedback":          {event.Feedback("m"), event.Answer{ErrorText: "m\n", Exit: 2}},
-		"text that is \xff": {event.Tell(event.Stop, "", "\xff"), event.Answer{Output: "{\"systemMessage\": \"\ufffd\"}\n"}},
+		"feedback": {event.Feedback("m"), event.Answer{ErrorText: "m\n", Exit: 2}},
+		"foreign text": {event.GoOnTelling(event.PreToolUse, "a\u202e\nb", "\xff\x1b"), event.Answer{
+			Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "a\\u202e\nb"}, "systemMessage": "\\xff\\x1b"}` + "\n"}},
+		"foreign reason":      {event.Feedback("a\x1b"), event.Answer{ErrorText: "a\\x1b\n", Exit: 2}},
+		"foreign refusal":     {event.SendBack("a\x1b", "\u202e"), event.Answer{Output: `{"decision": "block", "reason": "a\\x1b", "systemMessage": "\\u202e"}` + "\n"}},
+		"foreign question":    {event.Ask("a\u2028"), event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "a\\u2028"}}` + "\n"}},
+		"foreign summary":     {event.Tell(event.PreCompact, "a\x1b", ""), event.Answer{Output: "a\\x1b\n"}},
+		"the input of a tool": {event.Rewrite([]byte("{\"a\":\"\u202e\"}")), event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"a": "\u202e"}}}` + "\n"}},
 	} {
 		assert.Equal(t, test.want, test.got, name)
 	}

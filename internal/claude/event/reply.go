@@ -3,6 +3,8 @@ package event
 import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Reply is the JSON object a hook prints on standard output. The client ignores
@@ -34,11 +36,23 @@ func withContext(name, context string) *Specific {
 	return &Specific{HookEventName: name, AdditionalContext: context}
 }
 
+// visible returns the reply with its texts made visible: the model and the person get
+// what the JSON stands for. The tool's input is not a text to read, and keeps its value.
+func (r Reply) visible() Reply {
+	r.Decision, r.Reason, r.SystemMessage = visible.Text(r.Decision), visible.Text(r.Reason), visible.Text(r.SystemMessage)
+	if r.Specific != nil {
+		s := *r.Specific
+		s.PermissionDecisionReason, s.AdditionalContext = visible.Text(s.PermissionDecisionReason), visible.Text(s.AdditionalContext)
+		r.Specific = &s
+	}
+	return r
+}
+
 // answer prints the reply as one line with a space after each colon and comma:
 // the documented success reply is exactly {"continue": true} and a newline.
 func (r Reply) answer(exit int, errorText string) Answer {
 	// Marshal cannot fail: a reply holds strings and a boolean, and text that is
 	// not UTF-8 is allowed.
-	line, _ := json.Marshal(r, jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true), jsontext.AllowInvalidUTF8(true))
-	return Answer{Output: string(line) + "\n", ErrorText: errorText, Exit: exit}
+	line, _ := json.Marshal(r.visible(), jsontext.SpaceAfterColon(true), jsontext.SpaceAfterComma(true), jsontext.AllowInvalidUTF8(true))
+	return Answer{Output: string(visible.JSON(line)) + "\n", ErrorText: visible.Text(errorText), Exit: exit}
 }

@@ -36,6 +36,8 @@ type Undoing struct {
 	Kept     []Kept   // files that stay as they are
 	Gone     []string // files that it created and that are gone already
 
+	Unreleased error // why locks could not be released, nil if they were or none was taken
+
 	label Label
 }
 
@@ -86,7 +88,7 @@ func (l List) undo(ctx context.Context, what undo) (u Undoing, err error) {
 	if err != nil {
 		return u, err
 	}
-	defer dir.Close()
+	defer func() { u.Unreleased = dir.Close() }()
 	history, err := dir.History()
 	if err != nil {
 		return u, err

@@ -285,3 +285,18 @@ func TestLabels(t *testing.T) {
 	_, err = l.Labels(t.Context())
 	require.ErrorIs(t, err, txn.ErrUntrustedDir)
 }
+
+func TestUndoSaysWhichLockCouldNotBeReleased(t *testing.T) {
+	l := newList(t)
+	id := l.replace(t, 1)
+	l.before(func(s faultfs.Step) error {
+		if s.Op == "remove" && filepath.Base(s.Path) == listLock {
+			return syscall.EACCES
+		}
+		return nil
+	})
+	u, err := l.Undo(t.Context(), id, false)
+	require.NoError(t, err)
+	require.ErrorIs(t, u.Unreleased, syscall.EACCES)
+	assert.NotEmpty(t, u.Removed)
+}

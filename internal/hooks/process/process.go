@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// killAfter is the time between SIGTERM and SIGKILL.
-	killAfter = 5 * time.Second
+	// KillAfter is the time between SIGTERM and SIGKILL.
+	KillAfter = 5 * time.Second
 	// pipePatience is how long a background process may still write after the
 	// process has exited. It bounds the wait for a pipe that stays open.
 	pipePatience = 250 * time.Millisecond
@@ -78,7 +78,7 @@ func (c Command) Run(ctx context.Context) Outcome {
 		c.Started(p.cmd.Process.Pid)
 	}
 	stopped := p.await(ctx, c.Timeout)
-	p.finish(stopped != nil, cmp.Or(c.Grace, killAfter))
+	p.finish(stopped != nil, cmp.Or(c.Grace, KillAfter))
 	o := p.outcome()
 	o.Err, o.Duration = stopped, time.Since(start)
 	return o

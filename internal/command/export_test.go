@@ -1,0 +1,20 @@
+package command
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// EachOfAll calls f for every command of the program with its full name, parents first,
+// those that people cannot see included.
+func EachOfAll(f func(c *cobra.Command, path string)) {
+	var visit func(c *cobra.Command, path string)
+	visit = func(c *cobra.Command, path string) {
+		f(c, path)
+		for _, sub := range c.Commands() {
+			visit(sub, path+" "+sub.Name())
+		}
+	}
+	visit(newRoot(nil, terminal.Streams{Getenv: func(string) (string, bool) { return "", false }}), "fsmtx")
+}

@@ -1,0 +1,135 @@
+package visible_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+func TestText(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                          "",
+		"plain\n\tand é 𝄞 \ufffd":   "plain\n\tand é 𝄞 \ufffd",
+		"\x1b[2J\r\x00\x7f":         `\x1b[2J\r\x00\x7f`,
+		"\u009b1m\u0085":            `\u009b1m\u0085`,
+		"a\xff\x9bb":                `a\xff\x9bb`,
+		"a\u2028b\u2029":            `a\u2028b\u2029`,
+		"\u202ea\u2066\u200f":       `\u202ea\u2066\u200f`,
+		"a\u200b\ufeff\u00ad\u2060": `a\u200b\ufeff\u00ad\u2060`,
+		"\U000e0041":                `\U000e0041`,
+		"👩\u200d🚀 می\u200cخواهم ۝":  "👩\u200d🚀 می\u200cخواهم ۝",
+	} {
+		assert.Equal(t, want, visible.Text(text), "%q", text)
+	}
+}
+
+func TestLineAndWords(t *testing.T) {
+	assert.Equal(t, `a\n\tb\x1b`, visible.Line("a\n\tb\x1b"))
+	assert.Equal(t, `a b\x1b c`, visible.Words(" a\n\tb\x1b\u2028c "))
+}
+
+func TestBlock(t *testing.T) {
+	assert.Equal(t, "a\n    b\n    \n    \\x1bc", visible.Block(" a\r\nb\n\n\x1bc\n"))
+}
+
+// hostile draws texts of characters that do something, and of some that do not.
+func hostile() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		return strings.Join(rapid.SliceOf(rapid.OneOf(
+			rapid.SampledFrom([]string{"a", " ", "\n", "\t", "\x1b[2J", "\x7f", "\u0085", "\u202e", "\u2028", "\U000e0041", "\xff", "\xe2\x80", "é", "𝄞", `\`, `"`, "hint: "}),
+			rapid.String(),
+		)).Draw(t, "parts"), "")
+	})
+}
+
+// assertSafe fails unless a text can be shown; lines says whether it may have several.
+func assertSafe(t require.TestingT, text string, lines bool) {
+	require.True(t, utf8.ValidString(text), "%q", text)
+	for _, r := range text {
+		if r == '\n' || r == '\t' {
+			require.True(t, lines, "%q", text)
+			continue
+		}
+		require.False(t, unicode.IsControl(r) || unicode.In(r, unicode.Zl, unicode.Zp, unicode.Bidi_Control) || unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r) && unicode.Is(unicode.Cf, r), "%q", text)
+	}
+}
+
+func TestNothingHarmfulIsLeft(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := hostile().Draw(t, "text")
+		assertSafe(t, visible.Text(text), true)
+		assertSafe(t, visible.Line(text), false)
+		assertSafe(t, visible.Words(text), false)
+		require.Equal(t, visible.Line(text), visible.Line(visible.Line(text)), "made visible once is made visible for good")
+		assertSafe(t, visible.Sprintf("%s %v %q %-9s", text, []string{text}, text, text), false)
+		assertSafe(t, visible.Error(fmt.Errorf("%s: %w", text, &fs.PathError{Op: "open", Path: text, Err: syscall.ENOENT})), false)
+	})
+}
+
+// TestJSONKeepsTheValue: nothing harmful is printed, and whoever parses it gets the truth.
+func TestJSONKeepsTheValue(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		value := strings.ToValidUTF8(hostile().Draw(t, "value"), "\ufffd")
+		text, err := json.MarshalIndent(map[string]string{value: value}, "", "  ")
+		require.NoError(t, err)
+		shown := visible.JSON(text)
+		assertSafe(t, string(shown), true)
+		var back map[string]string
+		require.NoError(t, json.Unmarshal(shown, &back), "%s", shown)
+		require.Equal(t, map[string]string{value: value}, back)
+	})
+	assert.Equal(t, `{"a": "\u007f\u202e\udb40\udc41"}`, string(visible.JSON([]byte("{\"a\": \"\x7f\u202e\U000e0041\"}"))))
+}
+
+func TestErrorKeepsOnlyItsOwnLines(t *testing.T) {
+	path := &fs.PathError{Op: "open", Path: "a\nhint: rm -rf b", Err: syscall.ENOENT}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{path, `open a\nhint: rm -rf b: no such file or directory`},
+		{fmt.Errorf("in\n%w", path), `in\nopen a\nhint: rm -rf b: no such file or directory`},
+		{errors.Join(path, nil, errors.New("x\ny")), `open a\nhint: rm -rf b: no such file or directory` + "\n" + `x\ny`},
+		{fmt.Errorf("both: %w", errors.Join(errors.New("a"), errors.New("b"))), "both: a\nb"},
+		{fmt.Errorf("%w and\n%w", errors.New("a"), errors.New("b")), `a and\nb`},
+		{fmt.Errorf("a\n%w", visible.Lines("b\nc\x1b")), `a\n` + "b\nc" + `\x1b`},
+		{unlike{}, `another\ntext`},
+	} {
+		assert.Equal(t, c.want, visible.Error(c.err))
+		assert.Equal(t, c.want, visible.Sprintf("%v", c.err))
+	}
+}
+
+// unlike is an error whose message does not have that of the error that it wraps.
+type unlike struct{}
+
+func (unlike) Error() string { return "another\ntext" }
+func (unlike) Unwrap() error { return errors.New("text\n") }
+
+type name string
+
+func (n name) String() string { return "name\n" + string(n) }
+
+func TestSprintf(t *testing.T) {
+	type kind string
+	assert.Equal(t, `a\n`, visible.Sprintf("%s", "a\n"))
+	assert.Equal(t, `"a\n\u202e"`, visible.Sprintf("%q", "a\n\u202e"))
+	assert.Equal(t, `name\nb`, visible.Sprintf("%v", name("b")))
+	assert.Equal(t, `b\t`, visible.Sprintf("%s", kind("b\t")))
+	assert.Equal(t, `b\t`, visible.Sprintf("%s", []byte("b\t")))
+	assert.Equal(t, `[a\n b]`, visible.Sprintf("%v", []string{"a\n", "b"}))
+	assert.Equal(t, "a\nb\\x1b", visible.Sprintf("%s", visible.Lines("a\nb\x1b")))
+	assert.Equal(t, `  a| 7|true|<nil>`, visible.Sprintf("%3s|%2d|%t|%v", "a", 7, true, nil))
+}
