@@ -11,7 +11,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
-	"github.com/fsmtx/fsmtx/internal/hooks/process"
 	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -160,7 +159,7 @@ type hookProcesses struct {
 // for, and leaves them installed: removing them costs a good part of a short run.
 func (p *hookProcesses) start(ctx context.Context) context.Context {
 	p.once.Do(func() {
-		p.ctx, _ = signals.Context(ctx, process.KillAfter+patience)
+		p.ctx, _ = signals.Context(ctx, hooks.KillAfter+patience)
 	})
 	return p.ctx
 }

@@ -17,6 +17,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
+// KillAfter is how long a process that is ended has before it is killed.
+const KillAfter = process.KillAfter
+
 // ErrNotInitialized is returned when no event has fired yet, and the configuration
 // has not been read.
 var ErrNotInitialized = errors.New("the hook engine is not initialized: no event has fired yet")
