@@ -39,7 +39,8 @@ func FuzzSettings(f *testing.F) {
 			require.Regexp(t, `^[1-9][0-9]*:[1-9][0-9]*: `, err.Error())
 			return
 		}
-		require.True(t, jsontext.Value(with).IsValid(jsontext.AllowInvalidUTF8(true)))
+		mark := []byte("\ufeff") // which the client accepts, and JSON does not have
+		require.True(t, jsontext.Value(bytes.TrimPrefix(with, mark)).IsValid(jsontext.AllowInvalidUTF8(true)))
 		installed, err := settings.Inspect(bytes.Clone(with), ours)
 		require.NoError(t, err)
 		require.Equal(t, settings.Installed, installed.State)
