@@ -21,7 +21,12 @@ func (h *home) ran(folders ...string) (*hydrate.Hydration, hydrate.Result) {
 		text += fmt.Sprintf(`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: %s\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":"t%d"}`+"\n",
 			filepath.Join(h.dir, folder), i)
 	}
-	h.write("transcript.jsonl", text)
+	return h.checked(text)
+}
+
+// checked checks the skills of a transcript.
+func (h *home) checked(transcript string) (*hydrate.Hydration, hydrate.Result) {
+	h.write("transcript.jsonl", transcript)
 	e := &event.Event{Name: event.Stop, SessionID: "list", Cwd: h.dir, PromptID: "p1", TranscriptPath: filepath.Join(h.dir, "transcript.jsonl")}
 	_, found, result, err := hydrate.Check(h.t.(*testing.T).Context(), e, h.env, hydrate.Options{})
 	require.NoError(h.t, err)
@@ -54,4 +59,25 @@ func TestCheckLooksAtWhatWasPredictedWrongly(t *testing.T) {
 	require.NoError(t, err)
 	_, result := h.ran(far)
 	assert.Empty(t, result.Mistake.Taken, "those were not the tasks of this call")
+}
+
+// TestCheckKnowsATypedSkillByItsPrompt: the name that the user typed may not be the one in
+// the event, so the history has the skill under its prompt and any name.
+func TestCheckKnowsATypedSkillByItsPrompt(t *testing.T) {
+	h := newHome(t)
+	const folder = ".claude/skills/near"
+	h.write(folder+"/SKILL.md", "---\nname: other\n---\n")
+	h.write(folder+"/fsm.json", `[{"id": 1, "subject": "a"}]`)
+	h.write("elsewhere/far/SKILL.md", "")
+	r, skip, err := hydrate.Understand(&event.Event{Name: event.UserPromptExpansion, SessionID: "list", Cwd: h.dir,
+		PromptID: "p1", ExpansionType: "slash_command", CommandName: "near"})
+	require.NoError(t, err)
+	require.Empty(t, skip)
+	_, err = hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
+	require.NoError(t, err)
+
+	found, result := h.checked(`{"promptId":"p1","type":"user","message":{"role":"user","content":"<command-message>other</command-message>\n<command-name>/other</command-name>"}}` + "\n" +
+		`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ` + h.dir + `/elsewhere/far\n\nDo it."}]},"isMeta":true}` + "\n")
+	require.NotNil(t, found, "the tasks of near are a mistake, although other was typed")
+	assert.Equal(t, filepath.Join(h.dir, folder, "fsm.json"), result.Mistake.Taken)
 }
