@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -70,9 +71,10 @@ func bestMatch(q question, decisions []Decision, t thresholds) (best match, foun
 // whole key is there as well.
 func compare(asked subject, d Decision, t thresholds) (m match, same bool) {
 	key, value := keywords(d.Key), keywords(d.Value)
-	m = match{decision: d, overlap: common(asked.words, key), total: len(key)}
+	words := asked.with(key)
+	m = match{decision: d, overlap: common(words, key), total: len(key)}
 	novel := 0
-	for word := range asked.words {
+	for word := range words {
 		if !key[word] && !value[word] && !asked.answers[word] {
 			novel++
 		}
@@ -80,15 +82,15 @@ func compare(asked subject, d Decision, t thresholds) (m match, same bool) {
 	if asked.aspect != "" && !slices.Contains(wordsOf(d.Key), asked.aspect) {
 		novel++
 	}
-	about := float64(len(asked.words)-novel) / float64(max(1, len(asked.words)))
+	about := float64(len(words)-novel) / float64(max(1, len(words)))
 	switch {
-	case len(key) == 0 || len(asked.words) == 0:
+	case len(key) == 0 || len(words) == 0:
 		return m, false
-	case m.overlap == len(asked.words) && novel == 0:
+	case m.overlap == len(words) && novel == 0:
 		return m, m.ratio() >= t.forSubset(asked)
 	case m.overlap == 0:
 		// Only the value: "Shall we take PostgreSQL?"
-		named := common(asked.words, value)
+		named := common(words, value)
 		return m, novel == 0 && named > 0 && named == len(value) && !isYesOrNo(d.Value)
 	case m.overlap == len(key):
 		return m, novel == 0
@@ -105,6 +107,7 @@ func isYesOrNo(value string) bool {
 // subject is what a question is about.
 type subject struct {
 	words     map[string]bool
+	all       map[string]bool // with the generic ones
 	answers   map[string]bool // words of the answers that it offers: they tell nothing about the subject
 	shortened bool            // generic words were left out
 	aspect    string          // "where", "why" and the like, which ask for something else than a choice
@@ -113,10 +116,10 @@ type subject struct {
 // subject returns what the question is about.
 func (q question) subject() subject {
 	s := subject{words: stems(q.text, fillers+generic), answers: map[string]bool{}}
-	if all := keywords(q.text); len(s.words) == 0 {
-		s.words = all
+	if s.all = keywords(q.text); len(s.words) == 0 {
+		s.words = s.all
 	} else {
-		s.shortened = len(s.words) < len(all)
+		s.shortened = len(s.words) < len(s.all)
 	}
 	for _, option := range q.options {
 		for word := range keywords(option) {
@@ -128,6 +131,18 @@ func (q question) subject() subject {
 	}
 	s.aspect = aspectOf(wordsOf(q.text))
 	return s
+}
+
+// with returns the words, and the generic ones of the question that are in a decision's
+// key: there they tell what it is about.
+func (s subject) with(key map[string]bool) map[string]bool {
+	words := maps.Clone(s.words)
+	for word := range s.all {
+		if key[word] {
+			words[word] = true
+		}
+	}
+	return words
 }
 
 // aspectOf returns the word with which a question asks for something else than a

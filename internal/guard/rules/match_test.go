@@ -101,6 +101,16 @@ func TestPropertyADecisionMatchesItself(t *testing.T) {
 	})
 }
 
+// Words that are generic in most questions are not in one about a decision with them.
+func TestADecisionOfGenericWordsMatchesItself(t *testing.T) {
+	for _, decision := range []string{"Plan B", "GO B", "caching strategy", "team project"} {
+		_, ok := bestMatch(question{text: decision}, []Decision{{Key: decision}}, thresholds{1, 0.5, 0.7})
+		if !ok {
+			t.Errorf("%q does not match itself", decision)
+		}
+	}
+}
+
 func TestPropertyAHigherThresholdMatchesLess(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		asked := strings.Join(phrase().Draw(t, "question"), " ")
