@@ -155,7 +155,7 @@ func TestRefused(t *testing.T) {
 			"1:1 - the file must hold an array of tasks, not an object: put the tasks into one array, [{…}, {…}]\n2:1 - malformed JSON: unexpected text after the JSON value"},
 		{"root an object that is cut", `{"id": 1`, "1:1 - the file must hold an array of tasks, not an object\n1:9 - malformed JSON: unexpected end of file"},
 
-		{"root a number", `05`, "1:1 - the file must hold an array of tasks, not the number 0\n1:2 - malformed JSON: unexpected text after the JSON value"},
+		{"root a number", `05`, "1:1 - the file must hold an array of tasks, not the number 0\n1:2 - malformed JSON: unexpected text after the JSON value: a number cannot begin with 0"},
 		{"root null", `null`, `1:1 - the file must hold an array of tasks, not null`},
 		{"entry a string", "[\n \"a\"]", `2:2 /0 entry 1 must be an object, not the string "a"`},
 		{"entry null", `[null]`, `1:2 /0 entry 1 must be an object, not null`},

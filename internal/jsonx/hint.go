@@ -24,7 +24,7 @@ func hint(data []byte, offset int) string {
 		return `in a string, write a line break as \n and a tab as \t`
 	case endsWith(before, ",") && (char == '}' || char == ']'):
 		return "a trailing comma before it: remove that"
-	case char == ',' && beginsWith(bytes.TrimLeft(rest[1:], white), "]}"):
+	case char == ',' && (len(bytes.TrimLeft(rest[1:], white)) == 0 || beginsWith(bytes.TrimLeft(rest[1:], white), "]}")):
 		return "a trailing comma: remove it"
 	case endsWith(before, "0") && len(before) == offset && unicode.IsDigit(char):
 		return "a number cannot begin with 0"

@@ -102,7 +102,11 @@ func CheckEnd(data []byte, offset int) error {
 	if len(rest) == 0 {
 		return nil
 	}
-	return newSyntaxError(data, len(data)-len(rest), errors.New("unexpected text after the JSON value"))
+	message := "unexpected text after the JSON value"
+	if hint := hint(data, len(data)-len(rest)); hint != "" {
+		message += ": " + hint
+	}
+	return newSyntaxError(data, len(data)-len(rest), errors.New(message))
 }
 
 // Members returns the members of an object as they are written, as json.Unmarshal

@@ -38,6 +38,8 @@ func TestCheckSaysWhere(t *testing.T) {
 		`[1`:               `1:3: unexpected end of file`,
 		``:                 `1:1: unexpected end of file`,
 		"{} \n x":          `2:2: unexpected text after the JSON value`,
+		"[] // x":          `1:4: unexpected text after the JSON value: JSON has no comments: remove this one`,
+		"[],\n":            `1:3: unexpected text after the JSON value: a trailing comma: remove it`,
 		`{"a": 1, "a": 2}`: `1:10: duplicate object member name "a"`,
 	} {
 		err := Check([]byte(text))

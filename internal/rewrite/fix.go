@@ -73,6 +73,10 @@ func (f *fixer) unwrapText(data []byte) []byte {
 		f.note("removed the Markdown code block around the file")
 		data = inside[1]
 	}
+	if before, found := bytes.CutSuffix(bytes.TrimRight(data, " \t\r\n"), []byte(",")); found { // hujson takes one inside of an array only
+		f.note("removed trailing commas")
+		data = slices.Concat(before, data[len(before)+1:])
+	}
 	return data
 }
 

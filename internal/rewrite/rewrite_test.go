@@ -21,6 +21,7 @@ func TestFix(t *testing.T) {
 		{"byte order mark", "\uFEFF[]", "[]", "removed the byte order mark"},
 		{"code block", "```json\n[]\n```\n", "[]\n", "removed the Markdown code block around the file"},
 		{"trailing commas", "[\n {\"id\": 1, \"subject\": \"A\", \"blocks\": [1,],},\n]\n", "[\n {\"id\": 1, \"subject\": \"A\", \"blocks\": [1]}\n]\n", "removed trailing commas"},
+		{"comma after the array", "[{\"id\": 1, \"subject\": \"A\"}],\n", "[{\"id\": 1, \"subject\": \"A\"}]\n", "removed trailing commas"},
 		{"object of tasks", `{"tasks": [{"id": 1, "subject": "A"}]}`, `[{"id": 1, "subject": "A"}]`, `replaced the object by its only member, the array "tasks"`},
 		{"object of more than tasks", `{"v": 1, "tasks": [{"id": 1, "subject": "A"}]}`, `{"v": 1, "tasks": [{"id": 1, "subject": "A"}]}`, ""},
 		{"object of tasks and a comment", `{/*c*/"tasks": [{"id": 1, "subject": "A"}]}`, `{/*c*/"tasks": [{"id": 1, "subject": "A"}]}`, ""},
