@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -95,11 +96,52 @@ func serve(t *testing.T, m *medium, path string) {
 	}
 	done := make(chan error)
 	go func() { done <- (&fuseServer{m, fd}).run() }()
+	register(t, path)
 	t.Cleanup(func() {
 		require.NoError(t, unix.Unmount(path, unix.MNT_DETACH))
 		require.NoError(t, <-done)
 		_ = unix.Close(fd)
 	})
+}
+
+const fuseControl = "/sys/fs/fuse/connections"
+
+var servers struct {
+	sync.Mutex
+	aborts map[string]bool // files that end the connection to a server
+}
+
+// register remembers how to end the connection to the server of a mounted file.
+func register(t *testing.T, path string) {
+	t.Helper()
+	var at unix.Stat_t
+	require.NoError(t, unix.Stat(path, &at))
+	if err := unix.Mount("fusectl", fuseControl, "fusectl", 0, ""); err != nil && !errors.Is(err, unix.EBUSY) {
+		require.NoError(t, err)
+	}
+	file := fmt.Sprintf("%s/%d/abort", fuseControl, unix.Minor(at.Dev))
+	servers.Lock()
+	defer servers.Unlock()
+	if servers.aborts == nil {
+		servers.aborts = map[string]bool{}
+	}
+	servers.aborts[file] = true
+	t.Cleanup(func() {
+		servers.Lock()
+		defer servers.Unlock()
+		delete(servers.aborts, file)
+	})
+}
+
+// abortServers makes everything that waits for a server fail.
+func abortServers() {
+	servers.Lock()
+	defer servers.Unlock()
+	for file := range servers.aborts {
+		if err := os.WriteFile(file, []byte("1"), 0); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
 }
 
 // fuseServer answers one request at a time: what was answered before a flush arrives

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"syscall"
 	"testing"
 
@@ -34,6 +36,7 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
+		go endWithParent()
 		os.Exit(m.Run())
 	}
 	os.Exit(runTests())
@@ -44,8 +47,12 @@ func runTests() int {
 	c := exec.Command("/proc/self/exe", os.Args[1:]...)
 	c.Env = append(os.Environ(), roleVariable+"=tests")
 	c.Stdout, c.Stderr = os.Stdout, os.Stderr
-	c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
-	err := c.Run()
+	c.SysProcAttr = &syscall.SysProcAttr{Unshareflags: unix.CLONE_NEWNS}
+	alive, err := c.StdinPipe() // is closed when this process ends, however it ends
+	if err == nil {
+		err = c.Run()
+		_ = alive.Close()
+	}
 	switch failed, exited := errors.AsType[*exec.ExitError](err); {
 	case exited:
 		return failed.ExitCode()
@@ -56,4 +63,23 @@ func runTests() int {
 		return 1
 	}
 	return 0
+}
+
+// endWithParent ends the process when its parent is gone, or on a signal. It may not just
+// be killed: a thread that waits for a mounted file system waits for this process, and
+// would be left behind, and with it whoever syncs all file systems of the machine.
+func endWithParent() {
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	gone := make(chan error, 1)
+	go func() {
+		_, err := io.Copy(io.Discard, os.Stdin)
+		gone <- err
+	}()
+	select {
+	case <-signals:
+	case <-gone:
+	}
+	abortServers()
+	os.Exit(1)
 }
