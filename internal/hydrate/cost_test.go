@@ -148,5 +148,5 @@ func TestMemoryDoesNotGrowWithTheFiles(t *testing.T) {
 	const files, large = 100, 256 << 10
 	allocated(1, 1) // what is allocated once
 	small, big := allocated(files, 1), allocated(files, large)
-	require.Less(t, big-small, uint64(8*large), "%d files of %d KiB", files, large>>10)
+	require.Less(t, big-small, uint64(files*large/4), "%d files of %d KiB", files, large>>10)
 }

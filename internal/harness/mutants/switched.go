@@ -19,6 +19,7 @@ const switches = `package %s
 
 import (
 	"cmp"
+	"errors"
 	"os"
 	"strconv"
 	"syscall"
@@ -28,6 +29,9 @@ var mutantSwitch string
 
 var mutantOn, mutantMarks = func() (int, []byte) {
 	data, err := os.ReadFile(mutantSwitch)
+	if errors.Is(err, syscall.EMFILE) {
+		return 0, nil // a test that allows few open files; none of them is to notice a mutant
+	}
 	if err != nil {
 		panic(err)
 	}
@@ -39,6 +43,9 @@ var mutantOn, mutantMarks = func() (int, []byte) {
 		return n, nil
 	}
 	file, err := os.OpenFile(mutantSwitch+".marks", os.O_RDWR, 0)
+	if errors.Is(err, syscall.EMFILE) {
+		return 0, nil
+	}
 	if err != nil {
 		panic(err)
 	}
