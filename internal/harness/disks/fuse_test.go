@@ -117,7 +117,7 @@ func register(t *testing.T, path string) {
 	var at unix.Stat_t
 	require.NoError(t, unix.Stat(path, &at))
 	if err := unix.Mount("fusectl", fuseControl, "fusectl", 0, ""); err != nil && !errors.Is(err, unix.EBUSY) {
-		require.NoError(t, err)
+		t.Skipf("skipped: %s cannot be mounted, without which a killed test would leave a thread behind: %v", fuseControl, err)
 	}
 	file := fmt.Sprintf("%s/%d/abort", fuseControl, unix.Minor(at.Dev))
 	servers.Lock()
