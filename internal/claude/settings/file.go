@@ -40,7 +40,7 @@ func Read(path string) (*File, error) {
 // safefile.Edit: it keeps its owner and permissions, no write of another program is
 // lost, and what a killed Replace left is removed. A symbolic link at Path stays. Nil
 // removes the file and the directories that were created for it. If data equals Data,
-// nothing is written. Replace returns safefile.ErrChanged if the file is no longer as it
+// nothing is written. Replace returns safefile.ErrChanged if the file has changed since it
 // was read, and the other errors of safefile.Edit.
 func (f *File) Replace(data []byte) error {
 	// Before directories are counted: a killed Replace may have left some.

@@ -18,8 +18,8 @@ const bom = "\ufeff"
 // space is what JSON allows between values.
 const space = " \t\r\n"
 
-// blank reports whether there is no file, or nothing in it. The client takes both for
-// settings without any (fact 97).
+// blank reports whether the file is missing or empty. The client reads both as empty
+// settings (fact 97).
 func blank(data []byte) bool {
 	return len(bytes.Trim(bytes.TrimPrefix(data, []byte(bom)), space)) == 0
 }

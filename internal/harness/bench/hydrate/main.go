@@ -259,7 +259,7 @@ func (b *bench) install() {
 		name := fmt.Sprintf("plugin-%d", i)
 		dir := filepath.Join(b.home, ".claude/plugins/cache/market", name, "1.0.0")
 		b.write(filepath.Join(dir, ".claude-plugin/plugin.json"), fmt.Sprintf(`{"name": %q, "version": "1.0.0"}`, name))
-		b.write(filepath.Join(dir, "skills/work/SKILL.md"), "---\nname: work\ndescription: Work.\n---\nWork.\n")
+		b.write(filepath.Join(dir, "skills/review/SKILL.md"), "---\nname: review\ndescription: Reviews.\n---\nReview.\n")
 		registered[name+"@market"] = []installation{{"user", dir, "1.0.0"}}
 		enabled[name+"@market"] = true
 	}
