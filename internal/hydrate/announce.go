@@ -9,6 +9,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -75,7 +76,7 @@ func (a announcement) text() string {
 	ready := a.ready()
 	state := a.state(ready) + warned(a.result, "\n%s\n")
 	tail := a.tail()
-	room := maxText - maxOmission - units(head) - units(state) - units(a.rest()) - units(tail)
+	room := maxText - maxOmission - event.Length(head) - event.Length(state) - event.Length(a.rest()) - event.Length(tail)
 
 	var details []detail
 	for _, i := range a.described(ready) {
@@ -84,7 +85,7 @@ func (a announcement) text() string {
 		}
 	}
 	lines, hidden := a.lines(room - reserve(details, room))
-	described, omitted := fit(details, room-units(lines))
+	described, omitted := fit(details, room-event.Length(lines))
 	text := head + lines + state + described
 	if hidden != "" {
 		omitted = append(omitted, hidden)
@@ -137,7 +138,7 @@ func reserve(details []detail, room int) int {
 	if len(details) == 0 {
 		return 0
 	}
-	return min(units(details[0].block()), room/2)
+	return min(event.Length(details[0].block()), room/2)
 }
 
 func (d detail) block() string { return fmt.Sprintf("\n#%d: %s\n", d.id, d.text) }
@@ -146,9 +147,9 @@ func (d detail) block() string { return fmt.Sprintf("\n#%d: %s\n", d.id, d.text)
 func fit(details []detail, room int) (text string, omitted []string) {
 	for i, d := range details {
 		block := d.block()
-		if units(block) <= room {
+		if event.Length(block) <= room {
 			text += block
-			room -= units(block)
+			room -= event.Length(block)
 			continue
 		}
 		if i == 0 {
@@ -173,7 +174,7 @@ func (a announcement) lines(room int) (text, omitted string) {
 	var b strings.Builder
 	for i, t := range a.result.Steps {
 		line := a.line(i, t)
-		room -= units(line)
+		room -= event.Length(line)
 		if room < 0 {
 			return b.String(), "the steps " + numbers(idsOf(a.result.Created[i:]))
 		}
@@ -278,7 +279,7 @@ func Notice(r Request, result Result) string {
 		return ""
 	}
 	text := clip(r.Command) + ": " + strings.Join(parts, "; ")
-	if units(text) > maxNotice {
+	if event.Length(text) > maxNotice {
 		return cut(text, maxNotice-1) + "…"
 	}
 	return text
@@ -394,15 +395,6 @@ func numbers(ids []int64) string {
 		ids = ids[n:]
 	}
 	return strings.Join(ranges, ", ")
-}
-
-// units returns the length of a text as the client counts it, in UTF-16 code units.
-func units(text string) int {
-	n := 0
-	for _, r := range text {
-		n += utf16.RuneLen(r)
-	}
-	return n
 }
 
 // cut returns the beginning of text, at most limit UTF-16 code units.

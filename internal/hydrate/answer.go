@@ -16,7 +16,7 @@ import (
 // all of it would reach the agent (fact 45, client 2.1.329).
 func Failed(r Request, result Result, message, hint string) event.Answer {
 	hint = cut(visible.Line(hint), maxHint)
-	message = bounded(message, maxText-units("fsmtx: \nhint: \n")-units(hint))
+	message = bounded(message, maxText-event.Length("fsmtx: \nhint: \n")-event.Length(hint))
 	if r.Command != "" && (r.Event == event.PreToolUse || r.Event == event.Stop) {
 		return checkFailed(r, message, hint)
 	}
@@ -38,7 +38,7 @@ func FailureNotice(r Request, err error, message string) string {
 	if r.Command != "" {
 		text = clip(r.Command) + ": " + visible.Words(headline)
 	}
-	if units(text) > maxNotice {
+	if event.Length(text) > maxNotice {
 		return cut(text, maxNotice-1) + "…"
 	}
 	return text

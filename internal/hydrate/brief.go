@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/diagnostic"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -27,12 +28,12 @@ func (e *SpecError) Brief() string {
 	path := visible.Line(e.Path)
 	head := e.headline(invalid) + ". Correct the file, then invoke the skill again:"
 	more := " more: fsmtx validate " + quotePath(path)
-	room := maxText - units("fsmtx: \n\n… and 10000") - units(head) - units(more)
+	room := maxText - event.Length("fsmtx: \n\n… and 10000") - event.Length(head) - event.Length(more)
 	unlisted := len(invalid.Problems)
 	var lines strings.Builder
 	for i, f := range diagnostic.Fold(invalid.Problems) {
 		line := "\n" + path + ":" + f.String()
-		if room -= units(line); i == maxProblems || room < 0 {
+		if room -= event.Length(line); i == maxProblems || room < 0 {
 			break
 		}
 		lines.WriteString(line)
@@ -58,9 +59,9 @@ func quotePath(path string) string {
 // bounded cuts a message after limit UTF-16 code units as the terminal would show it.
 func bounded(message string, limit int) string {
 	message = visible.Text(message)
-	if units(message) <= limit {
+	if event.Length(message) <= limit {
 		return message
 	}
 	const note = "… (the rest is left out; --log keeps the whole message)"
-	return cut(message, limit-units(note)) + note
+	return cut(message, limit-event.Length(note)) + note
 }

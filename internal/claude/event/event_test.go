@@ -70,3 +70,5 @@ func TestReadReportsTheReadersError(t *testing.T) {
 	_, err := event.Read(iotest.ErrReader(broken))
 	require.ErrorIs(t, err, broken)
 }
+
+func TestLengthIsInUTF16CodeUnits(t *testing.T) { assert.Equal(t, 5, event.Length("aé→😀")) }

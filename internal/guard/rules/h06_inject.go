@@ -55,5 +55,5 @@ func (s snapshot) decide(first int, word, lead string) guard.Verdict {
 		return guard.Pass(first+1, "State file unreadable: "+s.state.Err.Error())
 	}
 	detail := fmt.Sprintf("phase=%s, mode=%s, decisions=%d", s.state.Phase, s.state.Mode, len(s.state.Decisions))
-	return guard.Inject(first+2, word, detail, lead+s.summary(maxContext-units(lead)), "")
+	return guard.Inject(first+2, word, detail, lead+s.summary(maxContext-event.Length(lead)), "")
 }

@@ -93,7 +93,7 @@ func (f environmentFacts) verdict() guard.Verdict {
 	if !f.continued || !f.snapshot.state.Readable() {
 		return guard.Inject(1, "SETUP", message, message, message)
 	}
-	summary := f.snapshot.summary(maxContext - units(message) - len("\n"))
+	summary := f.snapshot.summary(maxContext - event.Length(message) - len("\n"))
 	return guard.Inject(2, "SETUP", message, message+"\n"+summary, message)
 }
 

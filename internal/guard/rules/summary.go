@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
 )
@@ -45,7 +46,7 @@ const (
 // List items that do not fit are left out.
 func (s snapshot) summary(max int) string {
 	tail := s.lockLines() + "</planning-state>"
-	t := &bounded{left: max - units(tail)}
+	t := &bounded{left: max - event.Length(tail)}
 	t.add("<planning-state>\n")
 	t.add("phase: " + quoted(s.state.Phase, maxWord) + "\n")
 	t.add("mode: " + quoted(s.state.Mode, maxWord) + "\n")
@@ -96,18 +97,6 @@ func quoted(s string, n int) string {
 	return cmp.Or(guard.Truncate(safe, n), "unknown")
 }
 
-// units is the length of s as the client measures it, in UTF-16 code units.
-func units(s string) int {
-	n := 0
-	for _, r := range s {
-		n++
-		if r > 0xffff {
-			n++
-		}
-	}
-	return n
-}
-
 // bounded is a text to which lines are added until no more fit.
 type bounded struct {
 	b    strings.Builder
@@ -115,7 +104,7 @@ type bounded struct {
 }
 
 func (t *bounded) add(line string) {
-	if n := units(line); n <= t.left {
+	if n := event.Length(line); n <= t.left {
 		t.b.WriteString(line)
 		t.left -= n
 	}

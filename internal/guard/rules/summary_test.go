@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-)
 
-func TestUnits(t *testing.T) { assert.Equal(t, 5, units("aé→😀")) }
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+)
 
 func TestASummaryIsBounded(t *testing.T) {
 	var s snapshot
@@ -22,7 +22,7 @@ func TestASummaryIsBounded(t *testing.T) {
 	}
 	s.lock = lockFile{exists: true, owner: strings.Repeat("o", 300)}
 	text := s.summary(maxContext)
-	assert.LessOrEqual(t, units(text), maxContext)
+	assert.LessOrEqual(t, event.Length(text), maxContext)
 	assert.Contains(t, text, "decisions_count: 200\n")
 	assert.True(t, strings.HasPrefix(text, "<planning-state>\nphase: p"))
 	assert.True(t, strings.HasSuffix(text, "o\n</planning-state>"))

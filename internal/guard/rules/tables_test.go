@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
 )
@@ -232,7 +233,7 @@ func TestTheTableOfH06AndH12(t *testing.T) {
 		long.Gates = append(long.Gates, Gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 90)})
 	}
 	lead := strings.Repeat("x", 500)
-	assert.LessOrEqual(t, units(snapshot{state: long}.decide(1, "WORD", lead).Message), maxContext)
+	assert.LessOrEqual(t, event.Length(snapshot{state: long}.decide(1, "WORD", lead).Message), maxContext)
 }
 
 func TestTheTableOfH09(t *testing.T) {
@@ -377,7 +378,7 @@ func TestTheEnvironmentIsBounded(t *testing.T) {
 		facts.snapshot.state.Gates = append(facts.snapshot.state.Gates, Gate{Phase: fmt.Sprint(i), Verdict: strings.Repeat("v", 90)})
 	}
 	message := facts.verdict().Message
-	assert.LessOrEqual(t, units(message), maxContext)
+	assert.LessOrEqual(t, event.Length(message), maxContext)
 	assert.Contains(t, message, "branch="+strings.Repeat("b", 300)+", feature_dir=/"+strings.Repeat("f", 4095)+", ")
 	assert.Contains(t, message, "</planning-state>")
 }
