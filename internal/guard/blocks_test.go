@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func TestAnAgentIsBlockedThreeTimesThenReleasedThenBlockedAgain(t *testing.T) {
 	assert.Equal(t, []int{2, 2, 2, 0, 0, 2, 2}, codes)
 }
 
-func TestGivingUpTellsTheUser(t *testing.T) {
+func TestAReleaseNotifiesTheUser(t *testing.T) {
 	b := newBench(t, blocking)
 	for range 3 {
 		b.run(nextStop)
@@ -61,8 +62,8 @@ func TestApprovalResetsTheCount(t *testing.T) {
 	assert.Equal(t, 0, b.count(t, b.session().Blocks(), "T1:a"))
 }
 
-// stop_hook_active can be true because another rule blocked this end.
-func TestApprovalOfAnEarlierEndResetsTheCount(t *testing.T) {
+// stop_hook_active can be true because another rule blocked the previous attempt.
+func TestApprovalOfAnEarlierAttemptResetsTheCount(t *testing.T) {
 	b := newBench(t, blocking)
 	for _, input := range []string{firstStop, nextStop, nextStop, nextStop} {
 		b.run(input)
@@ -87,4 +88,72 @@ func TestAnUnusableCountFailsOpen(t *testing.T) {
 	a := b.run(firstStop)
 	assert.Equal(t, event.ExitOK, a.Exit)
 	assert.Contains(t, a.Output, "Failing open")
+}
+
+// workBench runs a rule that blocks with the block state that the test sets.
+type workBench struct {
+	*bench
+	progress, asked string
+	once            bool
+}
+
+func newWorkBench(t *testing.T) *workBench {
+	w := &workBench{progress: "a"}
+	w.bench = newBench(t, func(*Call) (Verdict, error) {
+		v := Block(1, "Not done", "Do it.").WithProgress(w.progress, w.asked)
+		if w.once {
+			v = v.Once()
+		}
+		return v, nil
+	})
+	return w
+}
+
+func (w *workBench) blocked(input string) bool { return w.run(input).Exit == event.ExitBlock }
+
+func TestProgressRestartsTheCount(t *testing.T) {
+	w := newWorkBench(t)
+	assert.True(t, w.blocked(firstStop))
+	for i := range 20 {
+		w.progress = fmt.Sprint(i)
+		assert.True(t, w.blocked(nextStop), "a workflow that advances is blocked without limit")
+	}
+	assert.True(t, w.blocked(nextStop))
+	assert.True(t, w.blocked(nextStop))
+	assert.Contains(t, w.run(nextStop).Output, "giving up after 3 blocks")
+}
+
+func TestAnAgentThatAsksTheUserMayEndWithoutProgress(t *testing.T) {
+	w := newWorkBench(t)
+	w.asked = "Which colour?"
+	assert.True(t, w.blocked(firstStop), "it may have asked instead of working")
+	assert.Empty(t, w.run(nextStop).Output, "no progress: the user answers")
+	assert.Empty(t, w.run(firstStop).Output, "and the next question too")
+	w.progress = "b"
+	assert.True(t, w.blocked(nextStop), "there was progress since the last block")
+	w.asked = ""
+	a := w.run(nextStop)
+	assert.Zero(t, a.Exit)
+	assert.Contains(t, a.Output, "the agent has asked you: Which colour?", "it was in the message that was blocked")
+	assert.True(t, w.blocked(nextStop), "the question is shown once")
+}
+
+func TestABlockThatIsNotRepeated(t *testing.T) {
+	w := newWorkBench(t)
+	w.once = true
+	assert.True(t, w.blocked(firstStop))
+	assert.Contains(t, w.run(nextStop).Output, "not repeated, check still failing: Not done")
+	assert.Zero(t, w.run(firstStop).Exit, "not in the next turn either")
+	w.progress = "b"
+	assert.True(t, w.blocked(firstStop))
+}
+
+func TestAResetRemovesTheBlockState(t *testing.T) {
+	w := newWorkBench(t)
+	w.asked = "Which?"
+	assert.True(t, w.blocked(firstStop))
+	done, err := ResetRule(w.session(), w.rule)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"consecutive blocks"}, done)
+	assert.True(t, w.blocked(firstStop))
 }

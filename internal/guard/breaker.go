@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// The circuit breaker takes a rule that keeps failing out of its session. It
-// counts failures of the guard's own: unreadable input, an unusable session file,
-// a bug. Broken files that the model can write (state, lock, budget,
-// configuration) are not counted; otherwise the model could switch a guard off by
-// breaking a file.
+// The circuit breaker switches a rule off for the rest of a session after several
+// failures in a row. It counts only failures of the guard itself: unreadable input, an
+// unusable session file, a bug. Broken files that the model can write (state, lock,
+// budget, configuration) are not counted; otherwise the model could switch a guard off
+// by breaking one.
 
 // failures returns how often in a row this rule has failed in this session.
 func (c *Call) failures() (int, error) {
@@ -32,7 +32,7 @@ func (c *Call) fail(why error) Verdict {
 	}
 	text := fmt.Sprintf("Hook %s encountered an unexpected error (%s). Failing open.", c.rule.Name, brief(why))
 	if c.Session.Known() && !c.DryRun {
-		// If the breaker's file cannot be written either, failing open is all that is left.
+		// If the breaker's file cannot be written either, the failure is not counted.
 		_ = changeCounter(c.Session.Breaker(), c.rule.Name, func(n int) int { return n + 1 })
 	}
 	return c.finish(Notice(0, "ERROR", text, text))

@@ -15,7 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
-func TestASymbolicLinkForTheBreakersFileFailsOpen(t *testing.T) {
+func TestASymbolicLinkInPlaceOfTheBreakersFileFailsOpen(t *testing.T) {
 	b := newBench(t, blocking)
 	victim := filepath.Join(b.dir, "victim")
 	require.NoError(t, os.WriteFile(victim, []byte(`{"T1_test":1}`), 0o600))

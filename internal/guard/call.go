@@ -9,9 +9,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
-// LockWait bounds how long a guard waits for another process that changes the
-// same session file. The client allows the quickest guards three seconds. It is a
-// variable for tests only.
+// LockWait bounds how long a guard waits for another process that changes the same
+// session file. It is below three seconds, the shortest timeout of a guard in the client.
+// Only tests change it.
 var LockWait = 1500 * time.Millisecond
 
 // Call is one run of one rule.
@@ -21,18 +21,18 @@ type Call struct {
 	Config  Config
 	Time    time.Time
 	DryRun  bool // decide without changing anything
-	Memo    any  // what the rules have found out for this call, theirs to keep
+	Memo    any  // what package rules keeps for this call; the frame does not use it
 
 	rule  Rule
 	env   func(string) string
-	bound bool // the rule is known to bind
+	bound bool // rule.Binds has returned true
 	facts []Fact
 }
 
-// Fact is something that a decision was based on, for people.
+// Fact is one input of a decision, as Explain shows it to people.
 type Fact struct{ Name, Value string }
 
-// Fact records what a rule has found out.
+// Fact adds a fact to the explanation.
 func (c *Call) Fact(name, value string) {
 	c.facts = append(c.facts, Fact{name, OneLine(value)})
 }
@@ -62,9 +62,8 @@ func (c *Call) Update(path string, change func(old []byte) ([]byte, error)) erro
 	return err
 }
 
-// Log adds a line to the session's decision log. A failure to write it changes no
-// decision and is not reported; a symbolic link in the log's place is not
-// followed.
+// Log appends a line to the session's decision log. An error while writing is ignored,
+// so that it cannot change a decision. A symbolic link in the log's place is not followed.
 func (c *Call) Log(word, detail string) {
 	if c.DryRun || !c.Session.Known() || !c.binds(false) {
 		return
@@ -72,7 +71,7 @@ func (c *Call) Log(word, detail string) {
 	_ = statefile.Append(c.Session.Log(), []byte(logLine(c.Time, c.rule.Name, word, detail)))
 }
 
-// NewCall returns a call outside the frame, which changes nothing.
+// NewCall returns a call without a rule, for reading only: DryRun is set.
 func NewCall(e *event.Event, config Config, now time.Time, env func(string) string) *Call {
 	return &Call{Event: e, Session: SessionOf(e.SessionID, env).Logging(config, env), Config: config, Time: now, DryRun: true, env: env}
 }

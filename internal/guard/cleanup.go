@@ -4,40 +4,30 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 )
 
-// sessionFiles are the beginnings of the names of session files; a session's id and an
-// ending follow.
-var sessionFiles = []string{logPrefix, breakerPrefix, blocksPrefix, "planning-research-budget-"}
-
-// RemoveOld removes the files of ended sessions: regular files of this user in the
-// session's directory that were last modified before that time. What cannot be removed
-// stays; the next session tries again.
-func RemoveOld(s Session, before time.Time) {
+// RemoveOld removes the session files of all sessions that were last modified before that
+// time: the files of the frame, and those whose names begin with one of the prefixes. It
+// removes only regular files of this user, and ignores errors; the next session tries
+// again.
+func RemoveOld(s Session, before time.Time, prefixes ...string) {
+	prefixes = append(prefixes, logPrefix, breakerPrefix, blocksPrefix)
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		if !isSessionFile(e.Name()) {
+		if !slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(e.Name(), prefix) }) {
 			continue
 		}
 		if info, err := e.Info(); err == nil && isOld(info, before) {
 			_ = os.Remove(filepath.Join(s.dir, e.Name()))
 		}
 	}
-}
-
-func isSessionFile(name string) bool {
-	for _, prefix := range sessionFiles {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
 }
 
 func isOld(info fs.FileInfo, before time.Time) bool {

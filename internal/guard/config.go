@@ -13,16 +13,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// ConfigFile is where a plugin has its configuration, relative to its root.
+// ConfigFile is the path of a plugin's configuration, relative to the plugin's root.
 const ConfigFile = "config/planning-config.yaml"
 
-// ProjectConfigFile is where a project has its own, relative to its root. What it
-// sets is taken before the plugin's.
+// ProjectConfigFile is the path of a project's own configuration, relative to the
+// project's root. Its values take precedence over the plugin's.
 const ProjectConfigFile = ".claude/planning-config.yaml"
 
-// Config is the configuration: the project's file, then the plugin's. A key that is
-// missing from both or holds a value of another type or out of range has its default,
-// and so has every key of a file that is missing or broken: a slip in a file must not
+// Config is the configuration. The value of a key is the first valid one in the project's
+// file and the plugin's, else the default. A value of the wrong type or out of range is
+// ignored, and so is a whole file that is missing or broken: a mistake in a file must not
 // switch a guard off.
 type Config struct{ layers []layer }
 
@@ -30,7 +30,7 @@ type Config struct{ layers []layer }
 type layer struct {
 	path string
 	root frontmatter.Value
-	err  error // why an existing file cannot be read; it then sets nothing
+	err  error // why an existing file cannot be read; root is then empty
 }
 
 // ReadConfig returns the configuration of a project and of the plugin that this
@@ -109,11 +109,12 @@ func PluginName(env func(string) string) string {
 	return jsonx.StringMember(data, "name")
 }
 
-// Setting is where the value of a key comes from, for people.
+// Setting is a value of the configuration and the file that sets it, as Explain shows it
+// to people. A broken file is a setting without a key, whose value is the reason.
 type Setting struct{ Key, Value, File string }
 
-// Settings returns the values that the files set below the key, those of the
-// project's file first; broken files are listed with the reason.
+// Settings returns the values that the files set at the key and below it, those of the
+// project's file first. Broken files are listed as well.
 func (c Config) Settings(key string) []Setting {
 	var all []Setting
 	seen := map[string]bool{}
@@ -131,7 +132,8 @@ func (c Config) Settings(key string) []Setting {
 	return all
 }
 
-// leaves returns the values of a mapping and those below it by their whole key.
+// leaves returns the value at a key, or the values below it if it is a mapping. Their
+// keys are complete: names joined by dots.
 func leaves(key string, v frontmatter.Value) []Setting {
 	members := v.Members()
 	if len(members) == 0 {
@@ -147,8 +149,8 @@ func leaves(key string, v frontmatter.Value) []Setting {
 	return all
 }
 
-// find returns the value at the key, names joined by dots, of the first file in which
-// it is valid.
+// find returns the value at the key (names joined by dots) from the first file in which
+// it is valid, or else the fallback.
 func find[T any](c Config, key string, fallback T, valid func(frontmatter.Value) (T, bool)) T {
 	path := strings.Split(key, ".")
 	for _, l := range c.layers {
@@ -180,8 +182,8 @@ func (c Config) Bool(key string, fallback bool) bool {
 	return find(c, key, fallback, frontmatter.Value.Bool)
 }
 
-// Text returns the text at key, on one line and without space around it, if it is not
-// empty and fits.
+// Text returns the text at key, on one line and trimmed, if it is not empty and fits
+// returns true for it.
 func (c Config) Text(key, fallback string, fits func(string) bool) string {
 	return find(c, key, fallback, func(v frontmatter.Value) (string, bool) {
 		text, ok := line(v)
@@ -189,8 +191,8 @@ func (c Config) Text(key, fallback string, fits func(string) bool) string {
 	})
 }
 
-// Texts returns the texts of the list at key, which may be empty. One that is not a
-// text is left out.
+// Texts returns the texts of the list at key. Items that are not texts are left out. An
+// empty list is valid, a list of other items only is not.
 func (c Config) Texts(key string, fallback []string) []string { return find(c, key, fallback, texts) }
 
 func texts(v frontmatter.Value) ([]string, bool) {
@@ -204,8 +206,8 @@ func texts(v frontmatter.Value) ([]string, bool) {
 	return all, len(all) > 0 || items != nil && len(items) == 0
 }
 
-// Words returns the words at key: the texts of a list, or one text with spaces between
-// the words, which is quicker to read.
+// Words returns the words at key: a list of texts, or one text with spaces between the
+// words, which is faster to parse.
 func (c Config) Words(key string, fallback []string) []string {
 	return find(c, key, fallback, func(v frontmatter.Value) ([]string, bool) {
 		if text, ok := v.Text(); ok {
@@ -215,8 +217,8 @@ func (c Config) Words(key string, fallback []string) []string {
 	})
 }
 
-// Pairs returns the entries of the mapping at key in the order of the file, or of a
-// list of names, whose values are empty.
+// Pairs returns the entries of the mapping at key in the order of the file. A list of
+// names is read as a mapping with empty values.
 func (c Config) Pairs(key string, fallback []Pair) []Pair {
 	return find(c, key, fallback, func(v frontmatter.Value) ([]Pair, bool) {
 		var pairs []Pair
@@ -245,8 +247,8 @@ func line(v frontmatter.Value) (string, bool) {
 // masterSwitch turns all guards off.
 const masterSwitch = "hooks_enforcement"
 
-// switchedOff returns the flag that turns the rule off, "" if none does, also for a
-// rule without a flag.
+// switchedOff returns the name of the feature flag that switches the rule off, "" if none
+// does.
 func (c Config) switchedOff(r Rule) string {
 	for _, flag := range []string{masterSwitch, r.Flag} {
 		if !c.Bool("feature_flags."+flag+".enabled", true) {
@@ -256,18 +258,18 @@ func (c Config) switchedOff(r Rule) string {
 	return ""
 }
 
-// breakerThreshold is the number of failures in a row that open the breaker.
+// breakerThreshold is the number of consecutive failures that open the breaker.
 func (c Config) breakerThreshold() int {
 	return c.Int("feature_flags."+masterSwitch+".circuit_breaker_threshold", 1, 3)
 }
 
-// maxBlocks is how often in a row one agent or turn is blocked.
+// maxBlocks is the number of consecutive blocks after which an agent or turn may end.
 func (c Config) maxBlocks() int {
 	return c.Int("feature_flags."+masterSwitch+".max_consecutive_blocks", 0, 3)
 }
 
-// devModeFile is the file that turns all guards off, "" without a plugin that it
-// could be in.
+// devModeFile is the path of the file that switches all guards off while it exists. It is
+// "" if the configured path is relative and there is no plugin.
 func (c Config) devModeFile(root string) string {
 	name := c.Text("feature_flags."+masterSwitch+".dev_mode_file", "hooks/.dev-mode", func(s string) bool {
 		return filepath.IsAbs(s) || filepath.IsLocal(s)
@@ -281,11 +283,11 @@ func (c Config) devModeFile(root string) string {
 	return filepath.Join(root, name)
 }
 
-// sessionInPath stands for the session in log_location.
+// sessionInPath is the placeholder for the session's id in log_location.
 const sessionInPath = "{session_id}"
 
-// logLocation is where the decision log of each session is, "" for the directory of
-// session files.
+// logLocation is the path of the decision log, with a placeholder for the session's id.
+// It is "" if the log is in the directory of session files.
 func (c Config) logLocation() string {
 	return c.Text("feature_flags."+masterSwitch+".log_location", "", func(s string) bool {
 		return filepath.IsAbs(s) && strings.Contains(filepath.Base(s), sessionInPath)

@@ -11,7 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 )
 
-func config(t *testing.T, text string) Config {
+func configFrom(t *testing.T, text string) Config {
 	v, err := frontmatter.Parse([]byte(text))
 	require.NoError(t, err)
 	return ConfigOf(v)
@@ -31,14 +31,14 @@ func TestASwitchTurnsARuleOff(t *testing.T) {
 		"feature_flags: {hooks_enforcement: {enabled: false}, hooks_own: {enabled: true}}":    "hooks_enforcement",
 		"feature_flags: {\"\": {enabled: false}, hooks_enforcement: {enabled: true}, a: [1]}": "",
 	} {
-		assert.Equal(t, want, config(t, text).switchedOff(rule), text)
+		assert.Equal(t, want, configFrom(t, text).switchedOff(rule), text)
 	}
-	assert.Empty(t, config(t, `feature_flags: {"": {enabled: false}}`).switchedOff(Rule{}), "a rule without a switch of its own")
-	assert.NotEmpty(t, config(t, "feature_flags: {hooks_enforcement: {enabled: false}}").switchedOff(Rule{}))
+	assert.Empty(t, configFrom(t, `feature_flags: {"": {enabled: false}}`).switchedOff(Rule{}), "a rule without a switch of its own")
+	assert.NotEmpty(t, configFrom(t, "feature_flags: {hooks_enforcement: {enabled: false}}").switchedOff(Rule{}))
 }
 
 func TestValuesOfTheWrongTypeOrOutOfRangeAreTheDefault(t *testing.T) {
-	c := config(t, `a: {int: 7, neg: -1, text: "7", frac: 1.5, list: [7], big: 99999999999999999999, yes: true, word: "true", none: , zero: 0, one: 1, nan: .nan}`)
+	c := configFrom(t, `a: {int: 7, neg: -1, text: "7", frac: 1.5, list: [7], big: 99999999999999999999, yes: true, word: "true", none: , zero: 0, one: 1, nan: .nan}`)
 	for key, want := range map[string]int{"a.int": 7, "a.zero": 0, "a.neg": 42, "a.text": 42, "a.frac": 42, "a.list": 42, "a.big": 42, "a.yes": 42, "a.none": 42, "a.missing": 42, "missing.too": 42, "a": 42, "a.int.deeper": 42} {
 		assert.Equal(t, want, c.Int(key, 0, 42), key)
 	}
@@ -55,12 +55,12 @@ func TestValuesOfTheWrongTypeOrOutOfRangeAreTheDefault(t *testing.T) {
 func TestDefaultsOfTheFrame(t *testing.T) {
 	assert.Equal(t, 3, Config{}.breakerThreshold())
 	assert.Equal(t, 3, Config{}.maxBlocks())
-	c := config(t, "feature_flags: {hooks_enforcement: {circuit_breaker_threshold: 0, max_consecutive_blocks: 0}}")
+	c := configFrom(t, "feature_flags: {hooks_enforcement: {circuit_breaker_threshold: 0, max_consecutive_blocks: 0}}")
 	assert.Equal(t, 3, c.breakerThreshold(), "a breaker that is always open would switch every rule off")
 	assert.Equal(t, 0, c.maxBlocks())
 }
 
-func TestAConfigurationThatCannotBeReadIsTheDefaults(t *testing.T) {
+func TestAnUnreadableConfigurationMeansTheDefaults(t *testing.T) {
 	b := newBench(t, nil)
 	assert.Equal(t, 42, ReadConfig(b.getenv, "").Int("a", 0, 42))
 	assert.Equal(t, 42, ReadConfig(b.getenv, t.TempDir()).Int("a", 0, 42))
@@ -70,8 +70,8 @@ func TestAConfigurationThatCannotBeReadIsTheDefaults(t *testing.T) {
 	assert.Equal(t, 1, ReadConfig(b.getenv, "").Int("a", 0, 42))
 }
 
-// own writes a project's own configuration and returns the project.
-func own(t *testing.T, text string) (project string) {
+// newProject creates a project with a configuration of its own.
+func newProject(t *testing.T, text string) (project string) {
 	project = t.TempDir()
 	file := filepath.Join(project, ProjectConfigFile)
 	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
@@ -79,13 +79,13 @@ func own(t *testing.T, text string) (project string) {
 	return project
 }
 
-func TestTheProjectsFileComesBeforeThePlugins(t *testing.T) {
+func TestTheProjectsFileTakesPrecedence(t *testing.T) {
 	b := newBench(t, nil)
 	root := b.plugin(t, "a: {one: 1, two: 2, list: [x]}\nb: 5")
-	project := own(t, "a: {one: 7, two: [], list: []}")
+	project := newProject(t, "a: {one: 7, two: [], list: []}")
 	c := ReadConfig(b.getenv, project)
 	assert.Equal(t, 7, c.Int("a.one", 0, 42))
-	assert.Equal(t, 2, c.Int("a.two", 0, 42), "a value of another type does not hide the plugin's")
+	assert.Equal(t, 2, c.Int("a.two", 0, 42), "a value of the wrong type does not hide the plugin's")
 	assert.Empty(t, c.Texts("a.list", []string{"y"}), "an empty list is a list")
 	assert.Equal(t, []Setting{
 		{"a.one", "7", filepath.Join(project, ProjectConfigFile)},
@@ -95,13 +95,13 @@ func TestTheProjectsFileComesBeforeThePlugins(t *testing.T) {
 	assert.Equal(t, []Setting{{"b", "5", filepath.Join(root, ConfigFile)}}, c.Settings("b"))
 	assert.Empty(t, c.Settings("c"))
 
-	broken := ReadConfig(b.getenv, own(t, "a: ["))
+	broken := ReadConfig(b.getenv, newProject(t, "a: ["))
 	assert.Equal(t, 1, broken.Int("a.one", 0, 42))
 	assert.Contains(t, broken.Settings("b")[0].Value, "not used: frontmatter is not valid YAML")
 }
 
 func TestTextsListsAndPairs(t *testing.T) {
-	c := config(t, "a: {text: ' x  y ', empty: '', list: [one, 2, [3]], none: [[1]], pairs: {b: 1, a: }, names: [p, q]}")
+	c := configFrom(t, "a: {text: ' x  y ', empty: '', list: [one, 2, [3]], none: [[1]], pairs: {b: 1, a: }, names: [p, q]}")
 	fits := func(string) bool { return true }
 	assert.Equal(t, "x  y", c.Text("a.text", "-", fits))
 	assert.Equal(t, "-", c.Text("a.empty", "-", fits))
@@ -130,5 +130,5 @@ func TestThePluginOfAProgramIsTheDirectoryAboveItsBin(t *testing.T) {
 	assert.Equal(t, resolved, rootAbove(filepath.Join(root, "bin", "fsmtx")))
 	assert.Equal(t, resolved, rootAbove(link))
 	assert.Empty(t, rootAbove(filepath.Join(t.TempDir(), "bin", "fsmtx")))
-	assert.Equal(t, root, PluginRoot(b.getenv), "CLAUDE_PLUGIN_ROOT comes first")
+	assert.Equal(t, root, PluginRoot(b.getenv), "CLAUDE_PLUGIN_ROOT takes precedence")
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
-// counters is a small JSON file of numbers by name; the breaker and the
-// consecutive blocks are kept in one each. A member that is not a whole number of
-// at least 0 reads as 0, and stays as it is until its own counter changes.
+// counters is the content of a small JSON file that maps names to numbers. The breaker and
+// the consecutive blocks have one such file each. A member that is not a whole number of
+// at least 0 reads as 0 and is kept until its own counter changes.
 type counters map[string]jsontext.Value
 
-// parseCounters never fails: a broken file has no counters.
+// parseCounters reads a broken file as one without counters.
 func parseCounters(data []byte) counters {
 	var c counters
 	if json.Unmarshal(data, &c, jsonx.Tolerant) != nil || c == nil {
@@ -43,9 +43,9 @@ func (c counters) with(name string, n int) ([]byte, error) {
 	return json.Marshal(c, json.Deterministic(true), jsonx.Tolerant)
 }
 
-// readCounter reads one counter without the lock, which is safe because the file
-// is only ever replaced as a whole. A missing file has no counters; a file that is
-// not a regular file of this user is an error.
+// readCounter reads one counter without the lock. That is safe because the file is only
+// ever replaced as a whole. In a missing file every counter is 0. An error is returned for
+// anything but a regular file of this user.
 func readCounter(path, name string) (int, error) {
 	data, err := statefile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {

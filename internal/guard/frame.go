@@ -23,14 +23,14 @@ func Run(r Rule, in io.Reader, env func(string) string) event.Answer {
 
 func (c *Call) verbose() bool { return c.env("PLANNING_HOOKS_VERBOSE") == "true" }
 
-// Explanation is what a rule would decide and why.
+// Explanation is the decision of a rule with its facts and settings.
 type Explanation struct {
 	Verdict
 	Facts    []Fact
-	Settings []Setting // the values of the configuration that the rule decides by
+	Settings []Setting // values of Rule.Settings that a file sets
 }
 
-// Explain decides as Run does and changes nothing: no counter, no log.
+// Explain decides as Run does but writes nothing: no counter, no log, no other file.
 func Explain(r Rule, in io.Reader, env func(string) string) Explanation {
 	c := &Call{rule: r, env: env, Time: time.Now(), DryRun: true}
 	v := c.run(in)
@@ -41,9 +41,9 @@ func Explain(r Rule, in io.Reader, env func(string) string) Explanation {
 	return e
 }
 
-// run takes the steps common to all rules, in the order that the requirements
-// fix. A panic on the way is recovered and counted as a failure: a Go program that
-// panics exits with 2, which the client would take for a refusal.
+// run takes the steps common to all rules, in the order that the requirements prescribe.
+// A panic is recovered and counted as a failure: a Go program that panics exits with 2,
+// which the client would take for a refusal.
 func (c *Call) run(in io.Reader) (v Verdict) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -68,14 +68,14 @@ func (c *Call) run(in io.Reader) (v Verdict) {
 	if !c.binds(false) && c.idle() {
 		return Verdict{Word: c.rule.passWord(), Detail: notBound}
 	}
-	return c.prepared(c.counted)
+	return c.withSessionDir(c.decideUnlessOpen)
 }
 
-// notBound is the detail of a rule that leaves an ordinary session alone.
+// notBound is the detail of the verdict of a rule that does not bind.
 const notBound = "Planning is not under way here"
 
-// binds asks the rule whether it binds. A panic of the rule's counts as yes, so that
-// the failure is reported.
+// binds reports whether the rule binds. If Rule.Binds panics, it returns true, so that the
+// rule runs and its failure is reported.
 func (c *Call) binds(thoroughly bool) (yes bool) {
 	if c.bound || c.rule.Binds == nil {
 		return true
@@ -89,8 +89,9 @@ func (c *Call) binds(thoroughly bool) (yes bool) {
 	return c.bound
 }
 
-// idle reports whether the rule has nothing to do, or does not bind: it is asked what
-// it would do, and only if it would act whether it binds, which can be costly.
+// idle reports whether the rule would not act on the event or does not bind. It decides in
+// a dry run first: whether the rule binds can be costly to find out, and matters only if
+// the rule would act.
 func (c *Call) idle() bool {
 	explaining := c.DryRun
 	c.DryRun = true
@@ -102,35 +103,35 @@ func (c *Call) idle() bool {
 	if !c.binds(true) {
 		return true
 	}
-	c.facts = nil
+	c.facts = nil // the rule decides again and adds them again
 	return false
 }
 
-// prepared runs rest with a directory for the session files. If the one that the user
-// wants cannot be used, the user is told once in a session.
-func (c *Call) prepared(rest func() Verdict) Verdict {
+// withSessionDir prepares the directory of the session files and decides. If
+// PLANNING_STATE_DIR cannot be used, the user gets a notice, once in a session.
+func (c *Call) withSessionDir(decide func() Verdict) Verdict {
 	if c.DryRun || !c.Session.Known() {
-		return rest()
+		return decide()
 	}
-	wanted := c.Session.Dir()
+	configured := c.Session.Dir()
 	err := c.Session.prepare()
-	v := rest()
+	v := decide()
 	if err == nil || v.form != pass {
 		return v
 	}
-	const told = "state-dir-reported"
-	if n, err := readCounter(c.Session.Breaker(), told); err != nil || n > 0 {
+	const reported = "state-dir-reported"
+	if n, err := readCounter(c.Session.Breaker(), reported); err != nil || n > 0 {
 		return v
 	}
-	if err := changeCounter(c.Session.Breaker(), told, func(int) int { return 1 }); err != nil {
+	if err := changeCounter(c.Session.Breaker(), reported, func(int) int { return 1 }); err != nil {
 		return v
 	}
 	return Notice(v.Row, v.Word, v.Detail, fmt.Sprintf("The planning guards cannot use PLANNING_STATE_DIR=%s (%s), so they keep the files of this session in %s. Create the directory or unset the variable.",
-		OneLine(wanted), brief(err), c.Session.Dir()))
+		OneLine(configured), brief(err), c.Session.Dir()))
 }
 
-// counted decides unless the rule's circuit breaker is open.
-func (c *Call) counted() Verdict {
+// decideUnlessOpen decides unless the rule's circuit breaker is open.
+func (c *Call) decideUnlessOpen() Verdict {
 	failures, err := c.failures()
 	if err != nil {
 		return c.fail(err)
@@ -152,9 +153,8 @@ func (c *Call) Project() string {
 	return ""
 }
 
-// readEvent reads the event and finds the session. An event that cannot be read
-// does not name its session; the environment does, so that the failure is counted
-// in the right one.
+// readEvent reads the event and determines its session. If the event cannot be read, the
+// session's id is taken from the environment, so that the failure is counted.
 func (c *Call) readEvent(in io.Reader) error {
 	e, err := event.Read(in)
 	if err != nil {
@@ -165,7 +165,7 @@ func (c *Call) readEvent(in io.Reader) error {
 	return nil
 }
 
-// developing reports whether the plugin's author has turned all guards off.
+// developing reports whether the file of development mode exists.
 func (c *Call) developing() bool {
 	file := c.Config.devModeFile(PluginRoot(c.env))
 	if file == "" {
@@ -175,7 +175,7 @@ func (c *Call) developing() bool {
 	return err == nil
 }
 
-// decide asks the rule. Any error on the way is a failure of the guard's own.
+// decide runs the rule. An error of the rule, or of a session file, is a failure.
 func (c *Call) decide(failures int) Verdict {
 	v, err := c.rule.Decide(c)
 	if err == nil && c.rule.stops() {

@@ -15,7 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
-// bench runs a rule whose decision the test gives, with session files of its own.
+// bench runs a rule with the given decision, in a state directory of its own.
 type bench struct {
 	dir  string
 	env  map[string]string
@@ -41,7 +41,7 @@ func (b *bench) count(t require.TestingT, path, name string) int {
 	return n
 }
 
-// plugin gives the rule a plugin with the configuration.
+// plugin creates a plugin with the configuration, to which the program then belongs.
 func (b *bench) plugin(t testing.TB, config string) (root string) {
 	root = t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(root, "config"), 0o700))
@@ -50,7 +50,7 @@ func (b *bench) plugin(t testing.TB, config string) (root string) {
 	return root
 }
 
-// stopEvent is an event of session s; the argument is stop_hook_active.
+// stopEvent is the format of an event of session s; its operand is stop_hook_active.
 const stopEvent = `{"session_id":"s","stop_hook_active":%t,"agent_id":"a"}`
 
 var (
@@ -71,14 +71,14 @@ func TestAPanicFailsOpenAndIsCounted(t *testing.T) {
 	assert.Equal(t, 1, b.count(t, b.session().Breaker(), "T1_test"))
 }
 
-// panicking panics before the rule is asked.
-type panicking struct{}
+// panicReader is a standard input whose Read panics.
+type panicReader struct{}
 
-func (panicking) Read([]byte) (int, error) { panic("a bug") }
+func (panicReader) Read([]byte) (int, error) { panic("a bug") }
 
 func TestAPanicBeforeTheRuleFailsOpen(t *testing.T) {
 	b := newBench(t, blocking)
-	a := Run(b.rule, panicking{}, b.getenv)
+	a := Run(b.rule, panicReader{}, b.getenv)
 	assert.Equal(t, event.ExitOK, a.Exit)
 	assert.Contains(t, a.Output, "internal error: a bug). Failing open.")
 }
@@ -151,7 +151,7 @@ func TestExplainReturnsTheFacts(t *testing.T) {
 	assert.Contains(t, e.Facts, Fact{"colour", "red blue"})
 }
 
-func TestDryUpdateComputesAndDiscards(t *testing.T) {
+func TestAnUpdateInADryRunIsComputedAndDiscarded(t *testing.T) {
 	c := &Call{Session: newBench(t, nil).session()}
 	path := c.Session.Blocks()
 	data, err := c.Read(path)
@@ -204,7 +204,7 @@ func TestEachVerdictHasItsReply(t *testing.T) {
 	assert.Equal(t, "c\n", Inject(1, "W", "d", "c", "u").Answer(event.PreCompact).Output)
 }
 
-func TestTheWordForNoObjectionIsTheEvents(t *testing.T) {
+func TestTheWordForNoObjectionDependsOnTheEvent(t *testing.T) {
 	for name, word := range map[string]string{event.PreToolUse: "ALLOW", event.Stop: "APPROVE", event.SubagentStop: "APPROVE", event.PostToolUse: "SILENT", event.SessionStart: "SILENT"} {
 		b := newBench(t, passing)
 		b.rule.Event = name
@@ -212,8 +212,8 @@ func TestTheWordForNoObjectionIsTheEvents(t *testing.T) {
 	}
 }
 
-// The steps are in the order that the requirements fix: each input would stop at a
-// later step too.
+// The steps are in the order that the requirements prescribe: each input would also be
+// stopped by a later step.
 func TestTheOrderOfTheSteps(t *testing.T) {
 	b := newBench(t, failing)
 	const off = "feature_flags: {hooks_enforcement: {enabled: false, circuit_breaker_threshold: 1}}"
@@ -232,4 +232,39 @@ func TestTheOrderOfTheSteps(t *testing.T) {
 	assert.Equal(t, "BREAKER_OPEN", word(strings.NewReader(firstStop)))
 	require.NoError(t, os.Remove(b.session().Breaker()))
 	assert.Equal(t, "ERROR", word(strings.NewReader(firstStop)))
+}
+
+func TestTheDevelopmentModeFileIsConfigurable(t *testing.T) {
+	b := newBench(t, blocking)
+	root := b.plugin(t, "feature_flags: {hooks_enforcement: {dev_mode_file: pause}}")
+	assert.Equal(t, 2, b.run(firstStop).Exit)
+	require.NoError(t, os.WriteFile(filepath.Join(root, "pause"), nil, 0o600))
+	assert.Zero(t, b.run(firstStop).Exit)
+}
+
+// A rule that does not bind writes nothing. Binds is called thoroughly only if the rule
+// would act.
+func TestARuleThatDoesNotBindIsSilent(t *testing.T) {
+	for name, c := range map[string]struct {
+		decide     func(*Call) (Verdict, error)
+		thoroughly bool
+	}{"passing": {passing, false}, "blocking": {blocking, true}, "failing": {failing, true}} {
+		b := newBench(t, c.decide)
+		calledThoroughly := false
+		b.rule.Binds = func(_ *Call, thoroughly bool) bool {
+			calledThoroughly = calledThoroughly || thoroughly
+			return false
+		}
+		a := b.run(firstStop)
+		assert.Empty(t, a.Output+a.ErrorText, name)
+		entries, err := os.ReadDir(b.dir)
+		require.NoError(t, err)
+		assert.Empty(t, entries, name)
+		assert.Equal(t, c.thoroughly, calledThoroughly, name)
+	}
+	b := newBench(t, blocking)
+	b.rule.Binds = func(_ *Call, thoroughly bool) bool { return thoroughly }
+	assert.Equal(t, 2, b.run(firstStop).Exit)
+	b.rule.Binds = func(*Call, bool) bool { panic("a bug") }
+	assert.Equal(t, 2, b.run(firstStop).Exit, "a bug there does not switch the rule off")
 }

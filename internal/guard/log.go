@@ -2,8 +2,8 @@ package guard
 
 import "time"
 
-// maxLogDetail bounds a line of the log, in bytes: with PLANNING_HOOKS_VERBOSE
-// whole events are logged, and an event can carry a file of many megabytes.
+// maxLogDetail bounds the detail of a log line, in bytes: with PLANNING_HOOKS_VERBOSE
+// whole events are logged, and an event can contain a file of many megabytes.
 const maxLogDetail = 1 << 20
 
 // logLine is one line of the decision log.
@@ -14,12 +14,12 @@ func logLine(at time.Time, name, word, detail string) string {
 	return Timestamp(at) + " " + name + ": " + word + " | " + OneLine(detail) + "\n"
 }
 
-// Timestamp is the time as a log has it, in UTC.
+// Timestamp formats a time for a log, in UTC.
 func Timestamp(at time.Time) string { return at.UTC().Format(timeLayout) }
 
 const timeLayout = "[2006-01-02T15:04:05Z]"
 
-// ParseTimestamp returns the time at the beginning of a log's line.
+// ParseTimestamp parses the timestamp at the beginning of a log line.
 func ParseTimestamp(line string) (time.Time, error) {
 	return time.Parse(timeLayout, line[:min(len(timeLayout), len(line))])
 }

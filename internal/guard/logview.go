@@ -19,10 +19,10 @@ import (
 // ErrNoLog is returned when there is no decision log to show.
 var ErrNoLog = errors.New("no decision log")
 
-// NewestLog returns the decision log, of any session, that was modified last. It
-// returns ErrNoLog if there is none.
+// NewestLog returns the path of the decision log, of any session, that was modified last.
+// It returns ErrNoLog if there is none.
 func NewestLog(c Config, env func(string) string) (string, error) {
-	// The logs of all sessions have one place but for the id, here an impossible one.
+	// The paths of the logs differ only in the session's id. The placeholder is not an id.
 	pattern := Session{dir: SessionOf("", env).Dir(), id: sessionInPath}.Logging(c, env).Log()
 	dir := filepath.Dir(pattern)
 	prefix, suffix, _ := strings.Cut(filepath.Base(pattern), sessionInPath)
@@ -61,7 +61,7 @@ func modTime(path string) time.Time {
 	return info.ModTime()
 }
 
-// CopyLog prints a decision log. It returns ErrNoLog if there is none.
+// CopyLog prints the decision log at path. It returns ErrNoLog if there is none.
 func CopyLog(path string, w io.Writer) error {
 	_, err := copyFrom(path, 0, w)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -70,9 +70,10 @@ func CopyLog(path string, w io.Writer) error {
 	return err
 }
 
-// FollowLog prints a decision log and what is appended to it, until the context is
-// cancelled; then it returns nil. It reads again after each pause. It waits for a
-// log that does not exist yet, and prints a truncated log from its beginning.
+// FollowLog prints a decision log and everything that is appended to it. It looks for new
+// lines after each pause, until the context is cancelled, and then returns nil. It waits
+// for a log that does not exist yet. A log that was truncated is printed from its
+// beginning.
 func FollowLog(ctx context.Context, path string, pause time.Duration, w io.Writer) error {
 	ticks := time.NewTicker(pause)
 	defer ticks.Stop()
@@ -91,7 +92,7 @@ func FollowLog(ctx context.Context, path string, pause time.Duration, w io.Write
 	}
 }
 
-// copyFrom prints the log from an offset and returns the offset that it reached.
+// copyFrom prints the log from an offset and returns the offset of its end.
 func copyFrom(path string, offset int64, w io.Writer) (int64, error) {
 	f, err := statefile.Open(path)
 	if err != nil {
@@ -109,8 +110,8 @@ func copyFrom(path string, offset int64, w io.Writer) (int64, error) {
 	return offset + n, err
 }
 
-// printLines prints a log so that it cannot control the terminal, and returns how
-// many bytes of the log it has printed.
+// printLines prints a log with control characters escaped, and returns the number of
+// bytes of the log that it has printed.
 func printLines(log io.Reader, w io.Writer) (n int64, err error) {
 	lines := bufio.NewReader(log)
 	for {

@@ -18,19 +18,19 @@ import (
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
-// screen is written by one goroutine and read by another.
-type screen struct {
+// syncBuffer is a buffer that is safe for concurrent use.
+type syncBuffer struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-func (s *screen) Write(p []byte) (int, error) {
+func (s *syncBuffer) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.text.Write(p)
 }
 
-func (s *screen) shows(text string) func() bool {
+func (s *syncBuffer) holds(text string) func() bool {
 	return func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -41,17 +41,17 @@ func (s *screen) shows(text string) func() bool {
 func TestFollowLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
 	ctx, cancel := context.WithCancel(t.Context())
-	var s screen
+	var s syncBuffer
 	done := make(chan error)
 	go func() { done <- FollowLog(ctx, path, time.Millisecond, &s) }()
-	patience, pause := 20*time.Second, time.Millisecond
+	limit, pause := 20*time.Second, time.Millisecond
 	require.NoError(t, statefile.Append(path, []byte("one\n")), "it waits for a log that does not exist yet")
-	require.Eventually(t, s.shows("one\n"), patience, pause)
+	require.Eventually(t, s.holds("one\n"), limit, pause)
 	require.NoError(t, statefile.Append(path, []byte("two\n")))
-	require.Eventually(t, s.shows("one\ntwo\n"), patience, pause)
+	require.Eventually(t, s.holds("one\ntwo\n"), limit, pause)
 	require.NoError(t, os.Truncate(path, 0))
 	require.NoError(t, statefile.Append(path, []byte("3\n")))
-	require.Eventually(t, s.shows("one\ntwo\n3\n"), patience, pause)
+	require.Eventually(t, s.holds("one\ntwo\n3\n"), limit, pause)
 	cancel()
 	assert.NoError(t, <-done, "cancelling is not an error")
 }
@@ -79,7 +79,7 @@ func TestCopyLogKeepsCharactersWhole(t *testing.T) {
 
 func TestNewestLog(t *testing.T) {
 	dir := t.TempDir()
-	env := func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] }
+	env := stateIn(dir)
 	_, err := NewestLog(Config{}, env)
 	assert.ErrorIs(t, err, ErrNoLog)
 	for i, name := range []string{"planning-hooks-b.log", "planning-hooks-a.log", "other.log", "planning-hook-breaker-a.json", "planning-hooks-c.txt"} {
@@ -99,7 +99,7 @@ func TestTheStateDirectoryIsNotAPattern(t *testing.T) {
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	log := filepath.Join(dir, "planning-hooks-a.log")
 	require.NoError(t, os.WriteFile(log, nil, 0o600))
-	env := func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] }
+	env := stateIn(dir)
 	path, err := NewestLog(Config{}, env)
 	require.NoError(t, err)
 	assert.Equal(t, log, path)
@@ -116,7 +116,7 @@ func TestALogOfAnotherUserIsNotShown(t *testing.T) {
 	log := filepath.Join(dir, "planning-hooks-a.log")
 	require.NoError(t, os.WriteFile(log, []byte("forged\n"), 0o644))
 	require.NoError(t, os.Chown(log, 12345, 12345))
-	_, err := NewestLog(Config{}, func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] })
+	_, err := NewestLog(Config{}, stateIn(dir))
 	assert.ErrorIs(t, err, ErrNoLog)
 	assert.ErrorIs(t, CopyLog(log, io.Discard), safefile.ErrNotOwner)
 }

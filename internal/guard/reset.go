@@ -10,8 +10,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
-// Reset forgets what the rules have counted in a session, and returns the names of
-// what it forgot. Logs stay.
+// Reset removes what was counted in a session: the circuit breaker, the consecutive blocks
+// and the files that the rules keep. It returns the names of what it removed. The decision
+// log is kept.
 func Reset(s Session, rules []Rule) ([]string, error) {
 	files := []Kept{{"circuit breaker", Session.Breaker}}
 	for _, r := range rules {
@@ -20,16 +21,16 @@ func Reset(s Session, rules []Rule) ([]string, error) {
 	return removeAll(s, append(files, Kept{"consecutive blocks", Session.Blocks}))
 }
 
-// ResetRule is Reset for one rule.
+// ResetRule does for one rule what Reset does for all.
 func ResetRule(s Session, r Rule) (done []string, err error) {
-	failed, err := zero(s.Breaker(), func(name string) bool { return name == r.Name })
+	failed, err := zero(s.Breaker(), r.Name)
 	if failed {
 		done = append(done, "circuit breaker")
 	}
 	if err != nil {
 		return done, err
 	}
-	blocked, err := forget(s.Blocks(), r.ID+":")
+	blocked, err := removeMembers(s.Blocks(), r.ID+":")
 	if blocked {
 		done = append(done, "consecutive blocks")
 	}
@@ -40,7 +41,7 @@ func ResetRule(s Session, r Rule) (done []string, err error) {
 	return append(done, removed...), err
 }
 
-// removeAll removes the files that exist and returns what they held.
+// removeAll removes the files that exist and returns the names of what they held.
 func removeAll(s Session, files []Kept) (done []string, err error) {
 	for _, f := range files {
 		path := f.Path(s)
@@ -60,30 +61,21 @@ func present(path string) bool {
 	return !os.IsNotExist(err)
 }
 
-// zero sets the named counters of a file to 0 and reports whether any was not.
-func zero(path string, named func(string) bool) (changed bool, err error) {
+// zero sets one counter of a file to 0 and reports whether it was above.
+func zero(path, name string) (changed bool, err error) {
 	if !present(path) {
 		return false, nil
 	}
-	err = statefile.Update(path, LockWait, func(old []byte) ([]byte, error) {
-		c := parseCounters(old)
-		var next []byte
-		for name := range c {
-			if named(name) && c.get(name) > 0 {
-				changed = true
-				if next, err = c.with(name, 0); err != nil {
-					return nil, err
-				}
-			}
-		}
-		return next, nil
+	err = changeCounter(path, name, func(n int) int {
+		changed = n > 0
+		return 0
 	})
 	return changed, err
 }
 
-// forget removes the members of a file whose names have the prefix, and reports whether
-// they held anything.
-func forget(path, prefix string) (changed bool, err error) {
+// removeMembers removes the members of a file whose names have the prefix, and reports
+// whether any was a counter above 0 or a text.
+func removeMembers(path, prefix string) (changed bool, err error) {
 	if !present(path) {
 		return false, nil
 	}

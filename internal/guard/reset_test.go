@@ -21,7 +21,7 @@ func TestReset(t *testing.T) {
 	}
 	all := slices.Collect(maps.Values(rules))
 	dir := t.TempDir()
-	s := SessionOf("s", func(name string) string { return map[string]string{"PLANNING_STATE_DIR": dir}[name] })
+	s := SessionOf("s", stateIn(dir))
 	fill := func() {
 		for path, text := range map[string]string{
 			s.Breaker(): `{"H03_test":2,"H07_test":3}`,

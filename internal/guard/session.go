@@ -15,29 +15,30 @@ import (
 )
 
 // defaultStateDir holds the session files unless PLANNING_STATE_DIR is set. The
-// requirements fix it; on macOS too it is /tmp and not TMPDIR, which can differ
-// between the client and a terminal.
+// requirements prescribe it. It is not TMPDIR, not even on macOS, because that variable
+// can differ between the client and a terminal.
 const defaultStateDir = "/tmp"
 
 // Session names the files that guards keep for one session of the client.
 type Session struct {
 	dir string
 	id  string // safe in a file name; empty if the event names no session
-	log string // the decision log if it has a place of its own
+	log string // path of the decision log if it is configured, otherwise empty
 }
 
-// SessionOf returns the session with that id. An id with other characters than
-// letters, digits, "_" and "-", or with more than 128, is replaced by a hash, so
-// that an id can never lead out of the directory.
+// SessionOf returns the session with that id. In file names, an id with characters other
+// than ASCII letters, digits, "_" and "-", or with more than 128 of them, is replaced by a
+// hash, so that no path leads out of the directory.
 func SessionOf(id string, env func(string) string) Session {
 	return Session{dir: cmp.Or(env(stateDir), defaultStateDir), id: fileID(id)}
 }
 
-// stateDir is the variable with the directory of the session files.
+// stateDir is the environment variable with the directory of the session files.
 const stateDir = "PLANNING_STATE_DIR"
 
-// Logging returns the session with its decision log where the configuration wants it.
-// PLANNING_STATE_DIR comes before log_location, so that one variable moves everything.
+// Logging returns the session with its decision log at the configured path.
+// PLANNING_STATE_DIR takes precedence over log_location, so that one variable moves all
+// files.
 func (s Session) Logging(c Config, env func(string) string) Session {
 	if where := c.logLocation(); where != "" && env(stateDir) == "" {
 		s.log = strings.ReplaceAll(where, sessionInPath, s.id)
@@ -45,9 +46,9 @@ func (s Session) Logging(c Config, env func(string) string) Session {
 	return s
 }
 
-// prepare makes the directory of the session files if it is missing. If it cannot be
-// used, the session moves to the default directory, so that failures are counted and
-// decisions are logged all the same; err is then the reason.
+// prepare creates the directory of the session files if it is missing. If the directory
+// cannot be used, prepare returns the reason, and the session uses the default directory
+// instead, so that failures are still counted and decisions still logged.
 func (s *Session) prepare() (err error) {
 	info, err := os.Stat(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -72,7 +73,7 @@ func fileID(id string) string {
 	return "x" + hex.EncodeToString(sum[:])[:32]
 }
 
-// IsPlain reports whether s is a word of at most 128 letters, digits, "_" and "-".
+// IsPlain reports whether s consists of 1 to 128 ASCII letters, digits, "_" and "-".
 func IsPlain(s string) bool {
 	return s != "" && len(s) <= 128 && strings.IndexFunc(s, notPlain) < 0
 }
@@ -81,8 +82,7 @@ func notPlain(r rune) bool {
 	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-')
 }
 
-// Known reports whether the event named its session. Without one no files are
-// kept.
+// Known reports whether the event named its session. Otherwise no files are kept.
 func (s Session) Known() bool { return s.id != "" }
 
 // Dir is the directory of the session files.
@@ -104,7 +104,7 @@ func (s Session) Breaker() string { return s.File(breakerPrefix, ".json") }
 // Blocks counts consecutive blocks, for each rule and agent or turn.
 func (s Session) Blocks() string { return s.File(blocksPrefix, ".json") }
 
-// File is the path of another file of the session.
+// File is the path of a file of the session.
 func (s Session) File(prefix, suffix string) string {
 	return filepath.Join(s.dir, prefix+s.id+suffix)
 }

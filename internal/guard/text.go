@@ -5,9 +5,9 @@ import (
 	"unicode"
 )
 
-// OneLine replaces every run of control characters by one space, so that the
-// content of a file can neither forge a line of a log nor break out of the line it
-// is put in.
+// OneLine replaces every run of control characters by one space, as the requirements
+// prescribe for logs and messages. The content of a file can then neither forge a line of
+// a log nor break out of its line.
 func OneLine(s string) string {
 	if strings.IndexFunc(s, BreaksLine) < 0 {
 		return s
@@ -31,8 +31,8 @@ func OneLine(s string) string {
 	return b.String()
 }
 
-// BreaksLine reports whether r is a control character or one of the two
-// separators that some readers take for the end of a line.
+// BreaksLine reports whether r is a control character or U+2028 or U+2029, which some
+// programs treat as the end of a line.
 func BreaksLine(r rune) bool {
 	return unicode.IsControl(r) || r == '\u2028' || r == '\u2029'
 }

@@ -24,41 +24,43 @@ type Verdict struct {
 	reason  string // of a block: the short form
 	user    string // of an injection: for the user
 	form    form
-	writes  bool // something is written although nothing is said
-	standing
+	writes  bool // the rule changes a file
+	blockState
 }
 
-// acts reports whether anything is refused, said or written.
+// acts reports whether the verdict refuses, prints or changes anything.
 func (v Verdict) acts() bool { return v.form != pass || v.writes }
 
-// Writing marks a verdict that says nothing and is written down.
+// Writing marks the verdict of a rule that changes a file, even if nothing is printed.
 func (v Verdict) Writing() Verdict {
 	v.writes = true
 	return v
 }
 
-// standing is what a block is weighed against when the agent tries to end again.
-type standing struct {
-	progress string // changes when the work has moved
-	asked    string // what the agent asks the user; empty if it asks nothing
-	once     bool   // the block is not repeated while nothing has moved
+// blockState is stored with a block. When the agent tries to end again, limitBlocks
+// compares it with the state of the next block.
+type blockState struct {
+	progress string // changes when the workflow advances
+	asked    string // what the agent asks the user, otherwise empty
+	once     bool   // the block is not repeated until progress changes
 }
 
-// Unless qualifies a block by the state of the work: a block after a change of
-// progress is the first of a new row, and without one the agent may end once it has
-// asked the user something.
-func (v Verdict) Unless(progress, asked string) Verdict {
+// WithProgress adds the state of the work to a block. A change of progress restarts the
+// count of consecutive blocks. Without a change since the last block, the agent may end if
+// it asks the user something.
+func (v Verdict) WithProgress(progress, asked string) Verdict {
 	v.progress, v.asked = progress, asked
 	return v
 }
 
-// Once qualifies a block that is not repeated while progress is the same.
+// Once marks a block that is not repeated until progress changes.
 func (v Verdict) Once() Verdict {
 	v.once = true
 	return v
 }
 
-// Pass is "no objection"; the log has the event's own word for it.
+// Pass is "no objection". Its word in the log depends on the event: ALLOW, APPROVE or
+// SILENT.
 func Pass(row int, detail string) Verdict { return Verdict{Row: row, Detail: detail} }
 
 // Warn lets a tool call pass with a warning to user and model.
@@ -92,8 +94,8 @@ func Feedback(row int, message string) Verdict {
 	return Verdict{Row: row, Word: "FEEDBACK", Detail: message, Message: message, form: feedback}
 }
 
-// Answer puts the verdict into the form that the client accepts, and displays as
-// intended, for the event.
+// Answer returns the verdict in the form that the client accepts at the event and shows to
+// the right reader.
 func (v Verdict) Answer(eventName string) event.Answer {
 	switch v.form {
 	case warn:

@@ -1,5 +1,5 @@
-// Package paths compares the paths of tool calls: by their components, and by the
-// files they lead to. It only reads.
+// Package paths compares the paths of tool calls, by their components and by the files
+// that they lead to. It only reads.
 package paths
 
 import (
@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Within returns the path of file inside dir, by components: "/a/bc" is not
-// inside "/a/b", and dir is not inside itself. Both paths are resolved.
+// Within returns the path of file relative to dir, and whether file is inside dir. Paths
+// are compared by components: "/a/bc" is not inside "/a/b", and dir is not inside itself.
+// Both paths must be resolved.
 func Within(dir, file string) (inner string, ok bool) {
 	inner, err := filepath.Rel(dir, file)
 	if err != nil || inner == "." || !filepath.IsLocal(inner) {
@@ -18,9 +19,8 @@ func Within(dir, file string) (inner string, ok bool) {
 	return inner, true
 }
 
-// Same reports whether two resolved paths name one file. It compares inodes
-// too, because names may differ in case on some file systems, and a file may have
-// several names.
+// Same reports whether two resolved paths name one file. It compares inodes too: a file
+// may have several names, and on some file systems case does not matter.
 func Same(a, b string) bool {
 	if a == b {
 		return true
@@ -33,9 +33,9 @@ func Same(a, b string) bool {
 	return err == nil && os.SameFile(x, y)
 }
 
-// Absolute joins path to base unless path is absolute, without cleaning it: ".."
-// after a symbolic link must reach safefile.Resolve. It returns "" if the result
-// would be relative.
+// Absolute joins path to base unless path is absolute. It does not clean the result,
+// because safefile.Resolve has to see ".." after a symbolic link. It returns "" if the
+// result would be relative.
 func Absolute(path, base string) string {
 	switch {
 	case path == "":
@@ -57,11 +57,11 @@ func IsDir(path string) bool {
 // IsFile reports whether path is a regular file or a symbolic link to one.
 func IsFile(path string) bool {
 	info, err := os.Stat(path)
-	return path != "" && err == nil && info.Mode().IsRegular()
+	return err == nil && info.Mode().IsRegular()
 }
 
 // HasContent reports whether path is a regular file of at least one byte.
 func HasContent(path string) bool {
 	info, err := os.Stat(path)
-	return path != "" && err == nil && info.Mode().IsRegular() && info.Size() > 0
+	return err == nil && info.Mode().IsRegular() && info.Size() > 0
 }

@@ -14,8 +14,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
+// budgetPrefix begins the names of all budget files.
+const budgetPrefix = "planning-research-budget-"
+
 // BudgetFile is the path of a session's Budget.
-func BudgetFile(s guard.Session) string { return s.File("planning-research-budget-", ".json") }
+func BudgetFile(s guard.Session) string { return s.File(budgetPrefix, ".json") }
 
 // Budget is the file that counts a session's research calls.
 type Budget struct {

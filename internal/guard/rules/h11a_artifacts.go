@@ -30,7 +30,7 @@ func requiredArtifacts(c *call) (guard.Verdict, error) {
 	if v, ok := stop.decide(c.config); ok {
 		return v, nil
 	}
-	return decideArtifacts(stop.state.Phase, missing, c.config).Unless(stop.progress, stop.asked), nil
+	return decideArtifacts(stop.state.Phase, missing, c.config).WithProgress(stop.progress, stop.asked), nil
 }
 
 func (c *call) missingArtifacts() []string {

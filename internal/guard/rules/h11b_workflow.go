@@ -28,7 +28,7 @@ func workflowCompleteness(c *call) (guard.Verdict, error) {
 	if v, ok := stop.decide(c.config); ok {
 		return v, nil
 	}
-	return decideWorkflow(stop.state, c.config).Unless(stop.progress, stop.asked), nil
+	return decideWorkflow(stop.state, c.config).WithProgress(stop.progress, stop.asked), nil
 }
 
 // decideWorkflow is the table from the first row of its own on.

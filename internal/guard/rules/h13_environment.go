@@ -35,7 +35,7 @@ func environment(c *call) (guard.Verdict, error) {
 	v, exports := facts.decide()
 	if !c.DryRun {
 		c.export(exports)
-		guard.RemoveOld(c.Session, c.Time.AddDate(0, 0, -c.config.KeepDays))
+		guard.RemoveOld(c.Session, c.Time.AddDate(0, 0, -c.config.KeepDays), budgetPrefix)
 	}
 	return v, nil
 }

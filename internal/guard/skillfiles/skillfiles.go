@@ -1,7 +1,7 @@
-// Package skillfiles keeps the model from reading the fsm.json of a skill: it has
-// the skill's steps as tasks, and reading the file only fills its context. It is a
-// guard without a planning workflow, session files or configuration, and nothing
-// installs it unless asked to.
+// Package skillfiles is the guard that keeps the model from reading the fsm.json of a
+// skill: the model has the skill's steps as tasks, and the file would only fill its
+// context. The guard is independent of the planning workflow and has no session files and
+// no configuration. It is installed only on request.
 package skillfiles
 
 import (
@@ -20,11 +20,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// Bypass is the environment variable that switches the guard off, for skill
-// authors.
+// Bypass is the environment variable that switches the guard off, for authors of skills.
 const Bypass = "FSMTX_ALLOW_SKILL_FILES"
 
-// Matcher is what the client matches: the tools that read files.
+// Matcher is the hook's matcher: the tools that read files.
 const Matcher = "Read|Glob|Grep"
 
 const workflowFile = "fsm.json"
@@ -36,8 +35,8 @@ func Hooks(program string) []settings.Hook {
 	}}
 }
 
-// Run decides the PreToolUse event on standard input. An event that cannot be read
-// passes with a notice to the user.
+// Run decides the PreToolUse event on standard input. If the event cannot be read, the
+// call is allowed and the user gets a notice.
 func Run(in io.Reader, getenv func(string) (string, bool)) event.Answer {
 	if bypass, _ := getenv(Bypass); bypass != "" {
 		return event.Answer{}
@@ -48,7 +47,7 @@ func Run(in io.Reader, getenv func(string) (string, bool)) event.Answer {
 	}
 	configDir, err := claude.ConfigDir(getenv)
 	if err != nil {
-		configDir = "" // then no folder is known to belong to the client's configuration
+		configDir = "" // no folder is then treated as part of the client's configuration
 	}
 	for _, r := range requests(e) {
 		if r.pattern || isWorkflow(safefile.Resolve(r.path), configDir) || isWorkflow(r.path, configDir) {
@@ -62,12 +61,13 @@ func refusal(path string) string {
 	return fmt.Sprintf("DENIED: %s holds the workflow behind a skill. Its steps are tasks in your task list already, so reading the file only costs context: use TaskList and TaskGet and work from the tasks. If the user wants the skill itself reviewed or changed, ask them to start the client with %s=1.", guard.OneLine(path), Bypass)
 }
 
-// request is a file named fsm.json that a tool call asks for.
+// request is a path of a tool call that names an fsm.json.
 type request struct {
 	path    string
-	pattern bool // it has wildcards and may find the file of any skill
+	pattern bool // path has wildcards and may match the file of any skill
 }
 
+// requests returns the paths of a tool call that name an fsm.json or resolve to one.
 func requests(e *event.Event) []request {
 	input := func(name string) string { return jsonx.StringMember(e.ToolInput, name) }
 	base := cmp.Or(paths.Absolute(input("path"), e.Cwd), e.Cwd)
@@ -91,9 +91,9 @@ func requests(e *event.Event) []request {
 
 func hasName(path string) bool { return strings.EqualFold(filepath.Base(path), workflowFile) }
 
-// isWorkflow distinguishes the fsm.json of a skill from a project's file of that
-// name: SKILL.md is beside it, or it is below the skills or commands of the
-// client's configuration, of a project's .claude or of a plugin.
+// isWorkflow distinguishes the fsm.json of a skill from other files of that name. SKILL.md
+// is beside it, or it is below the directory skills or commands of the client's
+// configuration, of a project's .claude or of a plugin.
 func isWorkflow(path, configDir string) bool {
 	dir := filepath.Dir(path)
 	if paths.IsFile(filepath.Join(dir, "SKILL.md")) {

@@ -1,0 +1,85 @@
+package guard
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// stateIn is an environment in which PLANNING_STATE_DIR is dir.
+func stateIn(dir string) func(string) string {
+	return func(name string) string { return map[string]string{stateDir: dir}[name] }
+}
+
+func TestTheStateDirectoryIsCreated(t *testing.T) {
+	b := newBench(t, passing)
+	b.env[stateDir] = filepath.Join(b.dir, "a", "b")
+	assert.Empty(t, b.run(firstStop).Output)
+	assert.FileExists(t, b.session().Log())
+}
+
+func TestAnUnusableStateDirectoryIsReportedOnceAndFailuresAreCounted(t *testing.T) {
+	b := newBench(t, passing)
+	file := filepath.Join(b.dir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	b.env[stateDir] = file
+	id := fmt.Sprintf("guardtest-%d-%d", os.Getpid(), time.Now().UnixNano())
+	stop := strings.Replace(firstStop, `"s"`, `"`+id+`"`, 1)
+	elsewhere := SessionOf(id, func(string) string { return "" })
+	t.Cleanup(func() {
+		for _, path := range []string{elsewhere.Log(), elsewhere.Breaker(), elsewhere.Breaker() + ".lock", elsewhere.Blocks(), elsewhere.Blocks() + ".lock"} {
+			_ = os.Remove(path)
+		}
+	})
+	first := b.run(stop).Output
+	assert.Contains(t, first, "cannot use PLANNING_STATE_DIR="+file)
+	assert.Contains(t, first, "Create the directory or unset the variable.")
+	assert.Empty(t, b.run(stop).Output, "it is reported once")
+	assert.FileExists(t, elsewhere.Log())
+
+	b.rule.Decide = failing
+	for range 3 {
+		assert.Contains(t, b.run(stop).Output, "Failing open")
+	}
+	assert.Contains(t, b.run(stop).Output, "circuit breaker OPEN")
+}
+
+func TestTheLogIsAtTheConfiguredPath(t *testing.T) {
+	b := newBench(t, passing)
+	delete(b.env, stateDir)
+	path := filepath.Join(b.dir, "logs-{session_id}.txt")
+	b.plugin(t, "feature_flags: {hooks_enforcement: {log_location: \""+path+"\"}}")
+	assert.Empty(t, b.run(firstStop).Output)
+	assert.FileExists(t, filepath.Join(b.dir, "logs-s.txt"))
+	newest, err := NewestLog(ReadConfig(b.getenv, ""), b.getenv)
+	require.NoError(t, err)
+	assert.Equal(t, filepath.Join(b.dir, "logs-s.txt"), newest)
+	b.env[stateDir] = b.dir
+	b.run(firstStop)
+	assert.FileExists(t, b.session().Log(), "PLANNING_STATE_DIR takes precedence")
+}
+
+func TestSessionIDsNeverBecomePaths(t *testing.T) {
+	for id, want := range map[string]string{
+		"abc-DEF_123":            "abc-DEF_123",
+		strings.Repeat("a", 128): strings.Repeat("a", 128),
+		strings.Repeat("a", 129): "x",
+		"../../etc/passwd":       "x",
+		"":                       "",
+	} {
+		got := fileID(id)
+		if strings.HasPrefix(want, "x") {
+			assert.Regexp(t, `^x[0-9a-f]{32}$`, got)
+		} else {
+			assert.Equal(t, want, got)
+		}
+	}
+	assert.NotEqual(t, fileID("é"), fileID("è"))
+	assert.Equal(t, "/tmp", SessionOf("x", func(string) string { return "" }).Dir())
+}
