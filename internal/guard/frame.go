@@ -93,10 +93,7 @@ func (c *Call) binds(thoroughly bool) (yes bool) {
 // a dry run first: whether the rule binds can be costly to find out, and matters only if
 // the rule would act.
 func (c *Call) idle() bool {
-	explaining := c.DryRun
-	c.DryRun = true
-	v, err := c.rule.Decide(c)
-	c.DryRun = explaining
+	v, err := c.rehearse()
 	if err == nil && !v.acts() {
 		return true
 	}
@@ -105,6 +102,19 @@ func (c *Call) idle() bool {
 	}
 	c.facts = nil // the rule decides again and adds them again
 	return false
+}
+
+// rehearse decides in a dry run. It returns a panic of the rule as an error, so that run
+// goes on: the rule then fails in earnest, unless its circuit breaker is open.
+func (c *Call) rehearse() (v Verdict, err error) {
+	defer func(before bool) {
+		c.DryRun = before
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error: %v", p)
+		}
+	}(c.DryRun)
+	c.DryRun = true
+	return c.rule.Decide(c)
 }
 
 // withSessionDir prepares the directory of the session files and decides. If

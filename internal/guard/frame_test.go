@@ -268,3 +268,17 @@ func TestARuleThatDoesNotBindIsSilent(t *testing.T) {
 	b.rule.Binds = func(*Call, bool) bool { panic("a bug") }
 	assert.Equal(t, 2, b.run(firstStop).Exit, "a bug there does not switch the rule off")
 }
+
+// The rule panics for the first time in the dry run that comes before the thorough look.
+func TestPanicsOpenTheBreakerOfARuleThatBindsOnlyAtAThoroughLook(t *testing.T) {
+	b := newBench(t, func(*Call) (Verdict, error) { panic("a bug") })
+	b.rule.Binds = func(_ *Call, thoroughly bool) bool { return thoroughly }
+	for n := range 3 {
+		assert.Contains(t, b.run(firstStop).Output, "Failing open")
+		assert.Equal(t, n+1, b.count(t, b.session().Breaker(), "T1_test"))
+	}
+	log, err := os.ReadFile(b.session().Log())
+	require.NoError(t, err)
+	assert.Equal(t, 3, strings.Count(string(log), "T1_test: ERROR | "))
+	assert.Contains(t, b.run(firstStop).Output, "circuit breaker OPEN")
+}
