@@ -4,32 +4,24 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 // TestEveryPackageIsInTheArchitecture: the tables of packages in docs/architecture.md
 // have every package of the tree, and no other.
 func TestEveryPackageIsInTheArchitecture(t *testing.T) {
-	root := filepath.Join("..", "..")
-	text, err := os.ReadFile(filepath.Join(root, "docs", "architecture.md"))
-	require.NoError(t, err)
-	_, packages, _ := strings.Cut(string(text), "\n## Packages\n")
-	packages, _, _ = strings.Cut(packages, "\n## ")
 	var named []string
 	above := ""
-	for line := range strings.Lines(packages) {
-		cells := strings.Split(line, "|")
-		if len(cells) < 3 {
-			continue
-		}
-		for _, span := range regexp.MustCompile("`[^`]+`").FindAllString(cells[1], -1) {
-			name := strings.Trim(span, "`")
+	for _, row := range architecture(t, "Packages") {
+		for _, name := range codeSpans(row[0]) {
 			if below, ok := strings.CutPrefix(name, "…/"); ok {
 				name = above + "/" + below
 			} else {
@@ -38,6 +30,7 @@ func TestEveryPackageIsInTheArchitecture(t *testing.T) {
 			named = append(named, name)
 		}
 	}
+	root := filepath.Join("..", "..")
 	there := map[string]bool{}
 	require.NoError(t, filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 		if err != nil {
@@ -54,4 +47,97 @@ func TestEveryPackageIsInTheArchitecture(t *testing.T) {
 		return nil
 	}))
 	require.ElementsMatch(t, slices.Collect(maps.Keys(there)), named)
+}
+
+// TestPlacesNamedInTheArchitectureExist: in the table "To change … look in …" of
+// docs/architecture.md every code span in the second column is a package, a directory or
+// a file of the tree, a file of a directory that the row names before it, an identifier of
+// a Go file that the row names, or a command, which has a space in it.
+func TestPlacesNamedInTheArchitectureExist(t *testing.T) {
+	rows := architecture(t, "To change … look in …")
+	require.NotEmpty(t, rows)
+	for _, row := range rows {
+		places := unresolvedPlaces(os.DirFS("../.."), row[1])
+		assert.Empty(t, places, row[0])
+	}
+}
+
+func TestAPlaceThatDoesNotExistIsNoticed(t *testing.T) {
+	root := os.DirFS("../..")
+	for cell, want := range map[string][]string{
+		"`txn/journal.go`, then `docs/crash-safety.md`; `make crashtest`": nil,
+		"`internal/steps`: `frame.go`, `gates.go`":                        nil,
+		"`internal/claude/claude.go`: `Tested`":                           nil,
+		"the journal":                                                     {"no place is named"},
+		"`make crashtest`":                                                {"no place is named"},
+		"`txn/diary.go`":                                                  {"txn/diary.go"},
+		"`internal/steps`: `frame.go`, `plinth.go`":                       {"plinth.go"},
+		"`frame.go`":                                                      {"frame.go"},
+		"`internal/nothing`":                                              {"internal/nothing"},
+		"`internal/claude/claude.go`: `Untested`":                         {"Untested"},
+	} {
+		assert.Equal(t, want, unresolvedPlaces(root, cell), cell)
+	}
+}
+
+// unresolvedPlaces returns what is named in a cell of the table and does not exist.
+func unresolvedPlaces(root fs.FS, cell string) (unresolved []string) {
+	var dirs []string
+	text := "" // of the Go files that were named
+	for _, span := range codeSpans(cell) {
+		if strings.Contains(span, " ") {
+			continue
+		}
+		name, ok := "", false
+		for _, dir := range append([]string{"."}, dirs...) {
+			if name = path.Join(dir, span); exists(root, name) {
+				ok = true
+				break
+			}
+		}
+		switch {
+		case ok && strings.HasSuffix(name, ".go"):
+			data, _ := fs.ReadFile(root, name)
+			text += string(data)
+			dirs = append(dirs, path.Dir(name))
+		case ok:
+			dirs = append(dirs, name)
+		case !regexp.MustCompile(`(?m)^(?:func|type|const|var) ` + regexp.QuoteMeta(span) + `\b`).MatchString(text):
+			unresolved = append(unresolved, span)
+		}
+	}
+	if len(dirs) == 0 && len(unresolved) == 0 {
+		return []string{"no place is named"}
+	}
+	return unresolved
+}
+
+func exists(root fs.FS, name string) bool {
+	_, err := fs.Stat(root, name)
+	return err == nil
+}
+
+// architecture returns the rows of the tables of one section of docs/architecture.md,
+// each with its two cells.
+func architecture(t *testing.T, section string) (rows [][]string) {
+	t.Helper()
+	data, err := os.ReadFile("../../docs/architecture.md")
+	require.NoError(t, err)
+	_, text, found := strings.Cut(string(data), "\n## "+section+"\n")
+	require.True(t, found, section)
+	text, _, _ = strings.Cut(text, "\n## ")
+	for _, table := range tablesIn(text) {
+		for _, row := range table[2:] { // below the names of the columns and the dashes
+			require.Len(t, row, 2, row)
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func codeSpans(cell string) (spans []string) {
+	for _, m := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cell, -1) {
+		spans = append(spans, m[1])
+	}
+	return spans
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -48,4 +49,91 @@ func matches(t *testing.T, root fs.FS, suffix, pattern string) (found []string) 
 		return err
 	}))
 	return found
+}
+
+// TestTablesInTheDocsHaveWholeRows: every row of a table has as many cells as the row with the
+// names of the columns. Without this a row that was torn apart is shown as something else.
+func TestTablesInTheDocsHaveWholeRows(t *testing.T) {
+	tables := 0
+	for name, text := range documents(t) {
+		for _, table := range tablesIn(text) {
+			tables++
+			for _, row := range table {
+				assert.Len(t, row, len(table[0]), "%s: %q", name, row)
+			}
+		}
+	}
+	require.NotZero(t, tables)
+	require.Equal(t, [][][]string{{{"a", "b"}, {"---", "---"}, {"`x\\|y`", ""}, {"torn"}}}, tablesIn("Text | here.\n\n| a | b |\n| --- | --- |\n| `x\\|y` | |\n| torn |\nText.\n"))
+}
+
+// TestLinksInTheDocsResolve: a link to a file of the repository names one that exists, and a
+// link to a heading one that its page has.
+func TestLinksInTheDocsResolve(t *testing.T) {
+	documents := documents(t)
+	links := 0
+	for name, text := range documents {
+		for _, m := range regexp.MustCompile(`\]\(([^)\s]+)\)`).FindAllStringSubmatch(text, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			links++
+			file, heading, _ := strings.Cut(m[1], "#")
+			target := name
+			if file != "" {
+				target = path.Join(path.Dir(name), file)
+			}
+			assert.True(t, exists(os.DirFS("../.."), target), "%s: nothing is at %s", name, m[1])
+			if heading != "" {
+				assert.Contains(t, headings(documents[target]), heading, "%s: %s", name, m[1])
+			}
+		}
+	}
+	require.NotZero(t, links)
+}
+
+// documents returns the pages for people, without their code blocks, by path.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	root := os.DirFS("../..")
+	pages := map[string]string{}
+	for _, pattern := range []string{"*.md", "docs/*.md"} {
+		names, err := fs.Glob(root, pattern)
+		require.NoError(t, err)
+		for _, name := range names {
+			text, err := fs.ReadFile(root, name)
+			require.NoError(t, err)
+			pages[name] = regexp.MustCompile("(?ms)^```.*?^```$").ReplaceAllString(string(text), "")
+		}
+	}
+	require.NotEmpty(t, pages)
+	return pages
+}
+
+// headings returns the anchors that GitHub gives to the headings of a page.
+func headings(text string) (anchors []string) {
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		anchor := regexp.MustCompile(`[^\p{L}\p{N} _-]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		anchors = append(anchors, strings.ReplaceAll(anchor, " ", "-"))
+	}
+	return anchors
+}
+
+// tablesIn returns the tables of a page: rows of cells, first the names of the columns,
+// then the dashes. A table is a run of lines that begin with "|".
+func tablesIn(text string) (tables [][][]string) {
+	var table [][]string
+	for line := range strings.Lines(text + "\n\n") {
+		line = strings.TrimSpace(line)
+		if row, ok := strings.CutPrefix(line, "|"); ok {
+			cells := regexp.MustCompile(`(?:\\.|[^|\\])*\|`).FindAllString(row, -1)
+			for i, cell := range cells {
+				cells[i] = strings.TrimSpace(strings.TrimSuffix(cell, "|"))
+			}
+			table = append(table, cells)
+		} else if table != nil {
+			tables, table = append(tables, table), nil
+		}
+	}
+	return tables
 }
