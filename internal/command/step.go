@@ -114,27 +114,27 @@ func (f stepFlags) check() error {
 
 // refuseStep reports an invalid hook command line. No call is refused for it.
 func refuseStep(s terminal.Streams, err error) error {
-	return deliver(s, event.Notice(visible.Sprintf(`invalid hook command line: %v; run "fsmtx install" to repair it. The steps of workflows are not held`, err)))
+	return deliver(s, event.Notice(visible.Sprintf(`invalid hook command line: %v; run "fsmtx install" to repair it. The steps of workflows are not enforced`, err)))
 }
 
 // runStep answers one event. A panic must not refuse a call: its exit code would.
 func runStep(ctx context.Context, s terminal.Streams, f stepFlags) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not held: internal error: %v", p)))
+			err = deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not enforced: internal error: %v", p)))
 		}
 	}()
 	surviveBrokenPipe()
 	e, err := readEvent(s)
 	if err != nil {
-		return deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not held: %v", err)))
+		return deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not enforced: %v", err)))
 	}
 	if e.SessionID == "" {
-		return deliver(s, event.Notice("the steps of workflows are not held: the event has no session_id"))
+		return deliver(s, event.Notice("the steps of workflows are not enforced: the event has no session_id"))
 	}
 	h, err := newStepHook(s, f, e)
 	if err != nil {
-		return deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not held: %v", err)))
+		return deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not enforced: %v", err)))
 	}
 	return deliver(s, h.answer(ctx))
 }

@@ -33,7 +33,7 @@ func TestStepsDocumentation(t *testing.T) {
 	makefile := "test:\n\t@test -f code || { echo 'FAIL: no code'; exit 1; }\nlint:\n\t@true\n"
 	told := map[string][]documentedUpdate{
 		"release": {
-			{map[string]string{"Makefile": makefile, "VERSION": "1.2.0\n"}, 2, "in_progress", `#1 "Check that everything is committed" is to be done first`},
+			{map[string]string{"Makefile": makefile, "VERSION": "1.2.0\n"}, 2, "in_progress", `#1 "Check that everything is committed" must be done first`},
 			{nil, 1, "completed", `its check failed`},
 			{map[string]string{"git": "#!/bin/sh\n"}, 1, "completed", ""},
 			{nil, 2, "completed", "FAIL: no code"},
@@ -53,7 +53,7 @@ func TestStepsDocumentation(t *testing.T) {
 			{nil, 2, "completed", "it needs REVIEW.md"},
 			{map[string]string{"REVIEW.md": "fine\n"}, 2, "completed", "REVIEW.md has no finding"},
 			{map[string]string{"REVIEW.md": "NOTE: fine\n"}, 2, "completed", ""},
-			{nil, 4, "in_progress", `#3 "Have the review approved" is to be done first`},
+			{nil, 4, "in_progress", `#3 "Have the review approved" must be done first`},
 			{nil, 3, "completed", "Is REVIEW.md fair, and may it be posted?"},
 		},
 		"tdd": {

@@ -13,22 +13,23 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// question is what a person was asked, so that the answer is used for nothing else.
+// question identifies what a person was asked, so that the answer is not used for another
+// question.
 type question struct {
 	list string
 	step int64
 	to   string // the status, or "skip" and the reason
 }
 
-// questions are those without an answer yet. Asking ends the call; the client makes it
-// again with the answer and with the state that it was given, which no agent sees. (The
-// library asks older clients itself.)
+// questions are the questions that are not answered yet. Asking ends the call with a random
+// state, which no agent sees; the client repeats the call with that state and the answer.
+// (For older clients the library asks and repeats the call itself.)
 type questions struct {
 	mu    sync.Mutex
-	asked map[string]question
+	asked map[string]question // by state
 }
 
-// answerKey names the question in the client's answer.
+// answerKey is the key of the answer in the repeated call.
 const answerKey = "answer"
 
 // canAsk reports whether the client can show a form to a person.
@@ -37,7 +38,7 @@ func canAsk(r *mcp.CallToolRequest) bool {
 	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
 }
 
-// ask returns the answer of a call that has to be made again with the person's.
+// ask returns a result that makes the client ask the person and repeat the call.
 func (qs *questions) ask(q question, words string) *mcp.CallToolResult {
 	state := rand.Text()
 	qs.mu.Lock()
@@ -50,8 +51,8 @@ func (qs *questions) ask(q question, words string) *mcp.CallToolResult {
 	}
 }
 
-// answer returns the person's answer to the question; answered is false if this call
-// brings none. An answer is used once.
+// answer returns the person's answer to the question. answered is false if the call has no
+// answer. Each question can be answered once.
 func (qs *questions) answer(r *mcp.CallToolRequest, q question) (yes, answered bool) {
 	if r.Params.RequestState == "" {
 		return false, false
@@ -64,10 +65,11 @@ func (qs *questions) answer(r *mcp.CallToolRequest, q question) (yes, answered b
 	return ok && asked == q && isAnswer && result.Action == "accept", true
 }
 
+// skip skips a step if the person agrees.
 func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) (result, any, error) {
 	because := strings.TrimSpace(in.Because)
 	if because == "" {
-		return nil, nil, fmt.Errorf("say in because why step #%d is to be skipped", in.Step)
+		return nil, nil, fmt.Errorf("because is empty: say why step #%d should be skipped", in.Step)
 	}
 	if err := fits("because", because); err != nil {
 		return nil, nil, err
@@ -90,7 +92,7 @@ func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) 
 		return nil, nil, fmt.Errorf("%s is not skipped: only a person can decide that, and this client cannot ask one. Tell them why. They can skip it in a terminal: fsmtx step skip %d --because \"...\"%s",
 			name, in.Step, o.sessionFlag())
 	case !yes:
-		return nil, nil, fmt.Errorf("%s is not skipped: the person said no, or nothing", name)
+		return nil, nil, fmt.Errorf("%s is not skipped: the person said no or did not answer", name)
 	}
 	if _, err := o.GoPast(context.WithoutCancel(ctx), steps.Past{Step: in.Step, Because: because}, false); err != nil {
 		return nil, nil, err

@@ -18,11 +18,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// signalPatience is how long the server may take to end its checks after a signal.
-const signalPatience = 2 * time.Second
+// signalGrace is how long the server may take to stop its checks after a signal.
+const signalGrace = 2 * time.Second
 
-// Main runs the program with the arguments after its name and returns its exit code: 0
-// when the client has gone, 1 if the command line is invalid or the transport fails.
+// Main runs the program with the arguments after its name. It returns the exit code: 0 when
+// the client has disconnected, 1 if the command line is invalid or the transport fails.
 func Main(args []string, s terminal.Streams) int {
 	c := program.Command(func(c *cobra.Command, f program.Flags) error { return run(c.Context(), s, f) })
 	c.Use = strings.Replace(c.Use, "mcp", program.Name, 1)
@@ -32,8 +32,8 @@ func Main(args []string, s terminal.Streams) int {
 	c.SetIn(s.In)
 	c.SetOut(s.Out)
 	c.SetErr(s.Err)
-	// The client ends a server by closing its input, and by SIGTERM if that does not do.
-	ctx, stop := signals.Context(context.Background(), signalPatience)
+	// The client closes the server's input, and sends SIGTERM if the server does not exit.
+	ctx, stop := signals.Context(context.Background(), signalGrace)
 	defer stop()
 	if err := c.ExecuteContext(ctx); err != nil {
 		s.Errorf("%v", err)
@@ -53,7 +53,7 @@ func run(ctx context.Context, s terminal.Streams, f program.Flags) error {
 	return nil
 }
 
-// inputOf returns standard input. Closing it unblocks its reader when the server is to end.
+// inputOf returns standard input. Serve closes it to unblock its reader.
 func inputOf(s terminal.Streams) io.ReadCloser {
 	if f, ok := s.In.(*os.File); ok {
 		return f
@@ -67,8 +67,8 @@ func (nopCloser) Close() error { return nil }
 
 func outputOf(s terminal.Streams) io.WriteCloser { return nopCloser{escaping{s.Out}} }
 
-// escaping writes JSON messages, each of them whole, with escapes for what a terminal must
-// not get: a message may have a part of the request in it.
+// escaping escapes characters that are not safe to show. Each Write must be one whole JSON
+// message. A message may quote a part of the request.
 type escaping struct{ io.Writer }
 
 func (w escaping) Write(message []byte) (int, error) {

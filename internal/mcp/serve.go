@@ -11,12 +11,12 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
-// maxLine is the limit on one message in bytes: notes and reasons are texts.
+// maxLine is the limit on one message in bytes.
 const maxLine = 1 << 20
 
-// Serve serves one client on in and out until in ends or ctx is cancelled. The checks that
-// calls are running end with it: when Serve returns, no process of theirs is left, and
-// every call that was read has its answer.
+// Serve serves one client on in and out until in ends or ctx is cancelled. Before it
+// returns it stops the checks of its calls, and it answers every call that it has read
+// unless the client no longer reads.
 func Serve(ctx context.Context, s *mcp.Server, in io.ReadCloser, out io.WriteCloser) error {
 	serving, end := context.WithCancel(ctx)
 	defer end()
@@ -34,8 +34,8 @@ func Serve(ctx context.Context, s *mcp.Server, in io.ReadCloser, out io.WriteClo
 	return err
 }
 
-// cancelling cancels calls of tools with ctx, and counts them: the library does not wait
-// for them when the client goes away.
+// cancelling returns middleware that cancels tool calls with ctx and adds them to calls,
+// because the library does not wait for them when the client disconnects.
 func cancelling(ctx context.Context, calls *sync.WaitGroup) mcp.Middleware {
 	return func(next mcp.MethodHandler) mcp.MethodHandler {
 		return func(call context.Context, method string, r mcp.Request) (mcp.Result, error) {
@@ -54,14 +54,14 @@ func cancelling(ctx context.Context, calls *sync.WaitGroup) mcp.Middleware {
 
 const (
 	callTool  = "tools/call"
-	subscribe = "subscriptions/listen" // its answer comes when the client ends it
+	subscribe = "subscriptions/listen" // is answered only when the client ends the subscription
 )
 
-// transport is the library's, but for the end of the input: the library drops the answers
-// that are not written by then. Here the end is heard of when every answer is written.
+// transport is the library's transport, except that its Read reports the end of the input
+// only after every call was answered. The library drops answers that are written later.
 type transport struct {
 	mcp.IOTransport
-	ended func() // called when the input has ended
+	ended func() // called at the end of the input
 }
 
 func (t *transport) Connect(ctx context.Context) (mcp.Connection, error) {
@@ -74,9 +74,9 @@ type connection struct {
 	ended func()
 
 	mu      sync.Mutex
-	open    map[jsonrpc.ID]bool // calls without an answer
-	changed chan struct{}
-	closed  chan struct{} // nothing can be written any more
+	open    map[jsonrpc.ID]bool // calls that are not answered yet
+	changed chan struct{}       // receives after open has changed
+	closed  chan struct{}       // closed by Close
 	once    sync.Once
 }
 
@@ -102,7 +102,7 @@ func (c *connection) Read(ctx context.Context) (jsonrpc.Message, error) {
 
 func (c *connection) Write(ctx context.Context, m jsonrpc.Message) error {
 	err := c.Connection.Write(ctx, m)
-	// An answer that could not be written will not be written later.
+	// An answer that could not be written is not written again, so the call is not open.
 	if r, ok := m.(*jsonrpc.Response); ok {
 		c.mu.Lock()
 		delete(c.open, r.ID)
@@ -115,13 +115,13 @@ func (c *connection) Write(ctx context.Context, m jsonrpc.Message) error {
 	return err
 }
 
-// patience is the limit on the wait for the last answers: a check gets five seconds
-// between SIGTERM and SIGKILL.
-const patience = 10 * time.Second
+// drainTimeout limits the wait for the last answers. A check that is stopped ends well
+// before that (steps.Frame kills it after less than a second).
+const drainTimeout = 10 * time.Second
 
-// drain waits until every call has its answer.
+// drain waits until every call is answered.
 func (c *connection) drain(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, drainTimeout)
 	defer cancel()
 	for {
 		c.mu.Lock()

@@ -22,11 +22,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
-// endless is a step whose check writes the process group that it is in, starts a child
-// and does not end.
+// endless is a step whose check writes its process id to the file shell, starts a child and
+// does not end.
 var endless = steps.Step{Subject: "Wait", Check: &steps.Check{Run: "sleep 600 & echo $$ > shell.tmp; mv shell.tmp shell; wait", Timeout: 900}}
 
-// running waits until the check of the step has started, and returns its process group.
+// running waits until the check of endless has started, and returns its process group.
 func (w *world) running() int {
 	w.t.Helper()
 	require.Eventually(w.t, func() bool {
@@ -61,16 +61,16 @@ func TestACancelledCallEndsItsCheck(t *testing.T) {
 
 	require.ErrorIs(t, <-returned, context.Canceled)
 	require.Eventually(t, func() bool { return isGone(group) }, 30*time.Second, 5*time.Millisecond)
-	require.Eventually(t, func() bool { return c.workflow().Steps[0].State == "ready" }, 30*time.Second, 5*time.Millisecond, "nothing stays pending")
+	require.Eventually(t, func() bool { return c.workflow().Steps[0].State == "ready" }, 30*time.Second, 5*time.Millisecond, "no pending record is left")
 	assert.Equal(t, "pending", w.status("s1", 1))
 	all := w.evidence("s1")
 	assert.Equal(t, steps.Deny, all[len(all)-1].Verdict)
 	assert.Equal(t, -1, all[len(all)-1].Check.Exit)
 }
 
-// When Serve returns, which connect's cleanup waits for, the processes of a check have got
-// their signal, which is all that a program can do.
-func TestAClientThatGoesEndsTheChecks(t *testing.T) {
+// Serve signals the processes of checks before it returns. The cleanup of the inner test
+// waits for that.
+func TestADisconnectEndsTheChecks(t *testing.T) {
 	w := newWorld(t)
 	w.hydrate("s1", endless)
 	var group int
@@ -89,9 +89,9 @@ func TestAClientThatGoesEndsTheChecks(t *testing.T) {
 func TestProgressIsReportedWhileACheckRuns(t *testing.T) {
 	w := newWorld(t)
 	w.hydrate("s1", steps.Step{Subject: "Wait", Check: &steps.Check{Run: "until test -e go; do sleep 0.01; done", Timeout: 60}})
-	heard := make(chan string, 100)
+	progress := make(chan string, 100)
 	c := w.connect(&mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
-		heard <- r.Params.Message
+		progress <- r.Params.Message
 		_ = os.WriteFile(filepath.Join(w.project, "go"), nil, 0o644)
 	}})
 	params := &mcp.CallToolParams{Name: "step_complete", Arguments: n(1)}
@@ -99,10 +99,10 @@ func TestProgressIsReportedWhileACheckRuns(t *testing.T) {
 	r, err := c.CallTool(t.Context(), params)
 	require.NoError(t, err)
 	assert.False(t, r.IsError)
-	assert.Contains(t, <-heard, `checking #1 "Wait" for 0s: until test -e go`)
+	assert.Contains(t, <-progress, `checking #1 "Wait" for 0s: until test -e go`)
 }
 
-func TestWhatIsNotACall(t *testing.T) {
+func TestInvalidArguments(t *testing.T) {
 	w := newWorld(t)
 	w.hydrate("s1", chain()...)
 	c := w.connect(nil)
@@ -134,8 +134,8 @@ func TestWhatIsNotACall(t *testing.T) {
 	}
 }
 
-// An answer counts for the question that was asked, once, and only with the state that
-// the server gave to the client.
+// An answer is accepted once, only for the question that was asked, and only with the state
+// that the server gave to the client.
 func TestAnAnswerIsUsedOnce(t *testing.T) {
 	w := newWorld(t)
 	w.hydrate("s1", steps.Step{Subject: "One", Approval: "Good?"}, steps.Step{Subject: "Two", Approval: "Good?"})
@@ -156,7 +156,7 @@ func TestAnAnswerIsUsedOnce(t *testing.T) {
 		require.True(t, r.NeedsInput())
 		assert.True(t, call(1, "invented").IsError)
 		assert.True(t, call(2, r.RequestState).IsError, "the answer is about another step")
-		assert.True(t, call(1, r.RequestState).IsError, "and is used up by that")
+		assert.True(t, call(1, r.RequestState).IsError, "an answer to another question uses the state up")
 		assert.Equal(t, "pending", w.status("s1", 1))
 	}
 	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1)})
@@ -166,7 +166,7 @@ func TestAnAnswerIsUsedOnce(t *testing.T) {
 	assert.Equal(t, "completed", w.status("s1", 1))
 }
 
-// Clients before 2026-07-28 are asked by the server while the call is under way.
+// The server asks clients before protocol version 2026-07-28 during the call.
 func TestAnOlderClientIsAsked(t *testing.T) {
 	w := newWorld(t)
 	w.hydrate("s1", chain()...)
@@ -178,8 +178,8 @@ func TestAnOlderClientIsAsked(t *testing.T) {
 	assert.Len(t, asked, 1)
 }
 
-// Two servers, the hook and the client work on one list. No step is completed before the
-// one that it comes after, and every file stays whole.
+// Two servers and a frame with Apply, as another program, complete the steps of one list.
+// No step is completed before its blocker, and every task file stays readable.
 func TestServersBesideHooks(t *testing.T) {
 	w := newWorld(t)
 	const count = 6
@@ -199,7 +199,7 @@ func TestServersBesideHooks(t *testing.T) {
 				for step := 1; step <= count; step++ {
 					r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(step)})
 					if assert.NoError(t, err) && r.IsError {
-						assert.NotContains(t, r.Content[0].(*mcp.TextContent).Text, "are not held")
+						assert.NotContains(t, r.Content[0].(*mcp.TextContent).Text, "are not enforced")
 					}
 				}
 			}
@@ -210,7 +210,7 @@ func TestServersBesideHooks(t *testing.T) {
 		for range 3 {
 			for step := 1; step <= count; step++ {
 				v := f.Update(t.Context(), steps.Update{Task: strconv.Itoa(step), Status: completed})
-				assert.NotContains(t, v.Reason, "are not held")
+				assert.NotContains(t, v.Reason, "are not enforced")
 			}
 		}
 	})
@@ -231,9 +231,10 @@ func TestServersBesideHooks(t *testing.T) {
 	}
 }
 
-// A message that is too long or is not JSON ends the server with an error: what follows
-// cannot be told apart from it. It neither hangs nor keeps what it was sent.
-func TestWhatIsNotAMessage(t *testing.T) {
+// A message that is too long or not JSON ends the server with an error, because the server
+// cannot find the beginning of the next message. The server neither hangs nor echoes the
+// message.
+func TestInvalidMessages(t *testing.T) {
 	for name, input := range map[string]string{
 		"too long": `{"jsonrpc": "2.0", "id": 1, "method": "` + strings.Repeat("x", 2*maxLine) + `"}` + "\n",
 		"no JSON":  "hello\n",

@@ -12,9 +12,9 @@ import (
 const instructions = `Some skills come as a workflow: steps with an order, and conditions for completing them. If you have no TaskUpdate tool, or were told to use these tools, work through such a workflow with them.
 - workflow_status: the steps, which are ready, and the full text of the current one. Call it after you have called such a skill, and when you have lost track.
 - step_start: before you work on a step.
-- step_complete: when the work of the step is done. Its conditions are checked then; a refusal says what is missing. Repair that and call it again.
+- step_complete: when the work of the step is done. Its conditions are checked then; a refusal says what is missing. Fix that and call it again.
 - step_skip: only if a step cannot or need not be done; a person is asked.
-Take the steps in their order, and do not end your turn while a step is ready, unless you need the person.`
+Do the steps in order, and do not end your turn while a step is ready, unless you need the person.`
 
 // New returns a server with the four tools. lookup is os.LookupEnv or a stand-in for it;
 // env is the environment of the checks.
@@ -26,13 +26,13 @@ func New(version string, f program.Flags, lookup func(string) (string, bool), en
 	t := &tools{chooser{lookup, f, env}, questions{asked: map[string]question{}}}
 	mcp.AddTool(s, tool("workflow_status", "Show the steps of the current workflow: which are done, ready or blocked, and the full text of the current one.", readOnly), visibly(t.status))
 	mcp.AddTool(s, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.", changes), visibly(t.start))
-	mcp.AddTool(s, tool("step_complete", "Complete a step of the workflow, by its number, when its work is done. Its files and its check are tested now, which can take minutes, and a person may be asked. A refusal says what is missing: repair it and call this again.", changes), visibly(t.complete))
+	mcp.AddTool(s, tool("step_complete", "Complete a step of the workflow, by its number, when its work is done. Its files and its check are tested now, which can take minutes, and a person may be asked. A refusal says what is missing: fix that and call this again.", changes), visibly(t.complete))
 	mcp.AddTool(s, tool("step_skip", "Ask the person to let a step of the workflow be skipped. Only for a step that cannot or need not be done.", changes), visibly(t.skip))
 	return s
 }
 
-// visibly makes what a tool answers visible: it holds names and texts of files, and the
-// model and the person read it.
+// visibly escapes the answers of a tool. They contain names and texts of files, and the
+// model and the person read them.
 func visibly[In, Out any](handle mcp.ToolHandlerFor[In, Out]) mcp.ToolHandlerFor[In, Out] {
 	return func(ctx context.Context, r *mcp.CallToolRequest, in In) (*mcp.CallToolResult, Out, error) {
 		result, out, err := handle(ctx, r, in)
@@ -57,8 +57,7 @@ const (
 	readOnly kind = true
 )
 
-// tool returns a tool that the client offers without a search for it (fact 34, client
-// 2.1.329).
+// tool returns a tool that the client loads without ToolSearch (fact 34, client 2.1.329).
 func tool(name, description string, k kind) *mcp.Tool {
 	no := false
 	return &mcp.Tool{

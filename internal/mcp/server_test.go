@@ -11,7 +11,7 @@ import (
 
 func n(step int) args { return args{"step": step} }
 
-// chain is a workflow of three steps, one after the other; the second has gates.
+// chain returns a workflow of three steps, one after the other. The second has gates.
 func chain() []steps.Step {
 	return []steps.Step{
 		{Subject: "Collect"},
@@ -20,7 +20,7 @@ func chain() []steps.Step {
 	}
 }
 
-func TestAWorkflowIsWorkedThrough(t *testing.T) {
+func TestAWorkflowFromFirstToLastStep(t *testing.T) {
 	w := newWorld(t)
 	w.hydrate("s1", chain()...)
 	c := w.connect(nil)
@@ -32,7 +32,7 @@ func TestAWorkflowIsWorkedThrough(t *testing.T) {
 	assert.Equal(t, "How to do 1.", s.Current[0].Description)
 
 	refusal := c.refuses("step_start", n(3))
-	assert.Contains(t, refusal, `#3 "Publish" cannot be started: #2 "Write" is to be done first`)
+	assert.Contains(t, refusal, `#3 "Publish" cannot be started: #2 "Write" must be done first`)
 	assert.Contains(t, refusal, `Ready now: #1 "Collect"`)
 	assert.Equal(t, "pending", w.status("s1", 3))
 
@@ -41,7 +41,7 @@ func TestAWorkflowIsWorkedThrough(t *testing.T) {
 	answer := c.does("step_complete", args{"step": 1, "note": "twelve commits"})
 	assert.Contains(t, answer, `#1 "Collect" is done. 1 of 3 steps are done. Ready: #2 "Write"`)
 	assert.Contains(t, answer, "How to do 2.")
-	assert.Contains(t, answer, "these files have to exist: notes.md")
+	assert.Contains(t, answer, "these files must exist: notes.md")
 	assert.Equal(t, "completed", w.status("s1", 1))
 	all := w.evidence("s1")
 	assert.Equal(t, "twelve commits", all[len(all)-1].Note)
@@ -60,13 +60,13 @@ func TestAWorkflowIsWorkedThrough(t *testing.T) {
 	assert.Empty(t, c.workflow().Current)
 }
 
-// A manual task is not a step, and nothing changes it.
+// The tools refuse tasks that are not steps.
 func TestOnlySteps(t *testing.T) {
 	w := newWorld(t)
 	c := w.connect(nil)
 	assert.Equal(t, noWorkflow, c.workflow().Message)
 	assert.Equal(t, noWorkflow, c.refuses("step_start", n(1)))
-	assert.NoDirExists(t, w.home, "looking creates nothing")
+	assert.NoDirExists(t, w.home, "reading creates nothing")
 
 	w.hydrate("s1", chain()...)
 	assert.Contains(t, c.refuses("step_start", n(99)), `#99 is not a step of the workflow; its steps are #1 "Collect", #2 "Write", #3 "Publish"`)
@@ -128,7 +128,7 @@ func TestSkip(t *testing.T) {
 		w.hydrate("s1", chain()...)
 		c := w.connect(nil)
 		assert.Contains(t, c.refuses("step_skip", because), "only a person can decide that, and this client cannot ask one")
-		assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": " "}), "say in because why step #1")
+		assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": " "}), "because is empty: say why step #1")
 		assert.Equal(t, "pending", w.status("s1", 1))
 	})
 }

@@ -12,19 +12,19 @@ import (
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
-// chooser chooses the list that a call is about. It chooses again at every call: the
+// chooser chooses the list that a call is about. It does so at every call, because the
 // newest list changes when a skill is called.
 type chooser struct {
 	lookup func(string) (string, bool)
 	flags  program.Flags
-	env    []string // of checks
+	env    []string // environment of checks
 }
 
 var errNoList = errors.New("no session was named, and no task list of this project has a workflow: " +
 	"call a skill that has an fsm.json first, or start the server with --session ID")
 
-// choose returns the list of a session: the one that the call names, that of --session, or
-// the client's, in this order. Without any it is the newest list of the project, and note
+// choose returns the list of the session that the call names, or else of --session, or else
+// of the environment. Without a session it returns the newest list of the project, and note
 // says so.
 func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note string, err error) {
 	f = &steps.Frame{List: tasks.List{Wait: c.flags.LockTimeout}, Env: c.env, NoChecks: !c.flags.Checks, Apply: true}
@@ -49,7 +49,8 @@ func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note
 	return f, fmt.Sprintf("(No session was named: this is the newest task list of %s, that of session %s.)", project, f.Session), nil
 }
 
-// project returns the project's directory. Clients start servers in it.
+// project returns the project's directory. Without CLAUDE_PROJECT_DIR it is the working
+// directory, in which clients start their servers.
 func (c chooser) project() (string, error) {
 	if dir, _ := c.lookup("CLAUDE_PROJECT_DIR"); dir != "" {
 		return dir, nil

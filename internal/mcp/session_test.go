@@ -27,8 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Which list a call is about, in the order of the rules.
-func TestTheSession(t *testing.T) {
+// The cases are in the order in which the rules apply.
+func TestChooseSession(t *testing.T) {
 	for name, c := range map[string]struct {
 		named, flag string
 		env         map[string]string
@@ -80,8 +80,8 @@ func TestTheSession(t *testing.T) {
 	})
 }
 
-// The program on a pipe, as clients start it: it ends by itself when its input ends, and
-// by a signal, together with the check that it runs.
+// A client starts the program on a pipe. The program exits at the end of its input, and on
+// SIGTERM, when it also stops its check.
 func TestTheProgram(t *testing.T) {
 	for name, end := range map[string]func(w *world, c *client, server *os.Process){
 		"end of input": func(w *world, c *client, _ *os.Process) { require.NoError(w.t, c.Close()) },

@@ -8,9 +8,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// Status is the answer of workflow_status. The schema of the answer is made from it.
+// Status is the answer of workflow_status. The library derives the answer's schema from it.
 type Status struct {
-	Skill   string `json:"skill,omitempty" jsonschema:"the skill that brought the workflow"`
+	Skill   string `json:"skill,omitempty" jsonschema:"the skill that the workflow belongs to"`
 	Message string `json:"message" jsonschema:"how far the workflow is, and what to do next"`
 	Steps   []Step `json:"steps" jsonschema:"every step, by number"`
 	Current []Full `json:"current,omitempty" jsonschema:"the steps in progress, else those that are ready, with their full text"`
@@ -21,20 +21,20 @@ type Step struct {
 	Number   int64   `json:"number" jsonschema:"the number that the tools take"`
 	Subject  string  `json:"subject"`
 	State    string  `json:"state" jsonschema:"ready, in progress, blocked, checking, done, skipped, gone, or unchecked: completed without its conditions being tested"`
-	WaitsFor []int64 `json:"waits_for,omitempty" jsonschema:"numbers of the steps that have to be done first"`
+	WaitsFor []int64 `json:"waits_for,omitempty" jsonschema:"numbers of the steps that must be done first"`
 }
 
-// Full is a step with all that the agent needs to work on it.
+// Full is a step with everything that the agent needs to work on it.
 type Full struct {
 	Step
 	Description string   `json:"description,omitempty"`
-	Needs       []string `json:"needs,omitempty" jsonschema:"files that have to exist when the step is started"`
-	Produces    []string `json:"produces,omitempty" jsonschema:"files that have to exist when the step is completed"`
-	Check       string   `json:"check,omitempty" jsonschema:"the command that has to exit 0 when the step is completed"`
+	Needs       []string `json:"needs,omitempty" jsonschema:"files that must exist when the step is started"`
+	Produces    []string `json:"produces,omitempty" jsonschema:"files that must exist when the step is completed"`
+	Check       string   `json:"check,omitempty" jsonschema:"the command that must exit with 0 when the step is completed"`
 	Approval    string   `json:"approval,omitempty" jsonschema:"what a person is asked when the step is completed"`
 }
 
-// statusOf returns where the steps stand. note comes before the message.
+// statusOf returns the status of the steps. note is put before the message.
 func statusOf(s *steps.State, note string) Status {
 	status := Status{Message: message(s), Steps: []Step{}}
 	if note != "" {
@@ -65,22 +65,23 @@ func stepOf(s *steps.State, c *steps.Current) Step {
 }
 
 func fullOf(s *steps.State, c *steps.Current) Full {
-	full := Full{Step: stepOf(s, c), Description: visible.Text(c.Description), Needs: each(c.Ready), Produces: each(c.Produces), Approval: visible.Text(c.Approval)}
+	full := Full{Step: stepOf(s, c), Description: visible.Text(c.Description), Needs: shownNames(c.Ready), Produces: shownNames(c.Produces), Approval: visible.Text(c.Approval)}
 	if c.Check != nil {
 		full.Check = visible.Text(c.Check.Run)
 	}
 	return full
 }
 
-// each makes the names of files visible.
-func each(names []string) (shown []string) {
+// shownNames escapes the names of files.
+func shownNames(names []string) (shown []string) {
 	for _, name := range names {
 		shown = append(shown, visible.Line(name))
 	}
 	return shown
 }
 
-// current returns what can be worked on: steps that are started, else those that can be.
+// current returns the steps to work on: those that are started or, if there are none, those
+// that are ready.
 func current(s *steps.State) []*steps.Current {
 	var started, ready []*steps.Current
 	for _, c := range s.Ready() {
@@ -96,9 +97,9 @@ func current(s *steps.State) []*steps.Current {
 	return ready
 }
 
-const noWorkflow = "There is no workflow in this task list. One comes with the call of a skill that has an fsm.json."
+const noWorkflow = "There is no workflow in this task list. Calling a skill that has an fsm.json puts one there."
 
-// message says in two sentences how far the workflow is, and what to do.
+// message says in two sentences how far the workflow is and what to do next.
 func message(s *steps.State) string {
 	if len(s.Steps) == 0 {
 		return noWorkflow
@@ -109,14 +110,14 @@ func message(s *steps.State) string {
 	case s.DoneCount() == len(s.Steps):
 		return text + " The workflow is complete."
 	case len(now) == 0:
-		return text + " No step is ready, because each open one comes after another open one: ask the person."
+		return text + " " + steps.NoneReady + ": ask the person."
 	case s.Word(now[0]) == "ready":
 		return text + " Ready: " + names(now) + ". Call step_start before you work on a step."
 	}
-	return text + " Under way: " + names(now) + ". Call step_complete when the work of a step is done."
+	return text + " In progress: " + names(now) + ". Call step_complete when the work of a step is done."
 }
 
-// report returns the message and the full text of what can be worked on.
+// report returns the message and the full text of the current steps.
 func report(s *steps.State) string {
 	var b strings.Builder
 	b.WriteString(message(s))
@@ -132,13 +133,13 @@ func (f Full) text() string {
 		lines = append(lines, visible.Block(f.Description))
 	}
 	if len(f.Needs) > 0 && f.State == "ready" {
-		lines = append(lines, "When it is started, these files have to exist: "+strings.Join(f.Needs, ", "))
+		lines = append(lines, "When it is started, these files must exist: "+strings.Join(f.Needs, ", "))
 	}
 	if len(f.Produces) > 0 {
-		lines = append(lines, "When it is completed, these files have to exist: "+strings.Join(f.Produces, ", "))
+		lines = append(lines, "When it is completed, these files must exist: "+strings.Join(f.Produces, ", "))
 	}
 	if f.Check != "" {
-		lines = append(lines, "When it is completed, this has to exit 0: "+visible.Block(f.Check))
+		lines = append(lines, "When it is completed, this command must exit with 0: "+visible.Block(f.Check))
 	}
 	if f.Approval != "" {
 		lines = append(lines, "When it is completed, a person is asked: "+visible.Block(f.Approval))

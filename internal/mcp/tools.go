@@ -14,7 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// The inputs of the tools. Their schemas are made from these types.
+// The inputs of the tools. The library derives their schemas from these types.
 type (
 	statusInput struct {
 		Session string `json:"session,omitempty" jsonschema:"leave it out: the client's hook fills it in"`
@@ -38,10 +38,10 @@ const (
 	completed  = "completed"
 )
 
-// maxNote is the limit on a note and on a reason in bytes.
+// maxNote limits a note and a reason, in bytes.
 const maxNote = 4000
 
-// tools are the handlers. A refusal is an error of the tool, not of the protocol: the
+// tools has the handlers. A refusal is an error of the tool and not of the protocol, so the
 // model reads it and can act on it.
 type tools struct {
 	chooser
@@ -74,6 +74,7 @@ func (t *tools) complete(ctx context.Context, r *mcp.CallToolRequest, in complet
 	return t.update(ctx, r, in.startInput, completed, in.Note)
 }
 
+// fits returns an error if the text is too long.
 func fits(name, text string) error {
 	if len(text) > maxNote {
 		return fmt.Errorf("%s has %d bytes; shorten it to %d", name, len(text), maxNote)
@@ -81,15 +82,15 @@ func fits(name, text string) error {
 	return nil
 }
 
-// one is a call about one step.
-type one struct {
+// stepCall is a call about one step.
+type stepCall struct {
 	*steps.Frame
 	note string
 	step *steps.Current
 }
 
-// find returns the step that a call is about.
-func (t *tools) find(ctx context.Context, in startInput) (*one, error) {
+// find finds the list and the step of a call.
+func (t *tools) find(ctx context.Context, in startInput) (*stepCall, error) {
 	f, note, err := t.choose(ctx, in.Session)
 	if err != nil {
 		return nil, err
@@ -105,12 +106,12 @@ func (t *tools) find(ctx context.Context, in startInput) (*one, error) {
 	case c == nil:
 		return nil, fmt.Errorf("#%d is not a step of the workflow; its steps are %s", in.Step, names(s.Steps))
 	case c.Gone():
-		return nil, fmt.Errorf("%s is gone from the list, and counts as done", c.Name())
+		return nil, fmt.Errorf("%s is gone from the list and counts as done", c.Name())
 	}
-	return &one{f, note, c}, nil
+	return &stepCall{f, note, c}, nil
 }
 
-// update asks the gates, and changes the status if they let it through.
+// update changes the status of a step if its gates allow that.
 func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInput, status, note string) (result, any, error) {
 	o, err := t.find(ctx, in)
 	if err != nil {
@@ -140,27 +141,27 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 	return o.next(ctx, o.step.Name()+" is in progress.")
 }
 
-func (o *one) sessionFlag() string {
-	if o.Session == "" {
+func (c *stepCall) sessionFlag() string {
+	if c.Session == "" {
 		return ""
 	}
-	return " --session " + o.Session
+	return " --session " + c.Session
 }
 
-// next answers with a sentence and where the workflow stands now.
-func (o *one) next(ctx context.Context, sentence string) (result, any, error) {
-	text := strings.TrimSpace(o.note + " " + sentence)
-	if s, err := steps.Load(context.WithoutCancel(ctx), o.List.Dir); err == nil {
+// next returns an answer with a sentence and the present state of the workflow.
+func (c *stepCall) next(ctx context.Context, sentence string) (result, any, error) {
+	text := strings.TrimSpace(c.note + " " + sentence)
+	if s, err := steps.Load(context.WithoutCancel(ctx), c.List.Dir); err == nil {
 		text += " " + report(s)
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, nil
 }
 
-// notifyEvery is the time between two notifications of progress.
+// notifyEvery is the interval of progress notifications.
 const notifyEvery = 2 * time.Second
 
-// notify tells a client that asked for it that the gates are at work, until stop is
-// called.
+// notify sends progress notifications until stop is called, if the client has asked for
+// them and a check is going to run.
 func notify(ctx context.Context, r *mcp.CallToolRequest, c *steps.Current, status string) (stop func()) {
 	token := r.Params.GetProgressToken()
 	if token == nil || status != completed || c.Check == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// world is a home with task lists, and a project.
+// world is a home directory with task lists, and a project.
 type world struct {
 	t       testing.TB
 	home    string
@@ -28,7 +28,7 @@ type world struct {
 	env     map[string]string
 	flags   program.Flags
 
-	protocol string // of clients; empty is the latest
+	protocol string // version that clients ask for; empty means the latest
 }
 
 func newWorld(t testing.TB) *world {
@@ -50,8 +50,8 @@ func (w *world) lookup(name string) (string, bool) {
 
 func (w *world) list(session string) string { return filepath.Join(w.home, ".claude/tasks", session) }
 
-// hydrate puts a workflow into a session's list, as a hydration does. Steps without a
-// number are numbered from 1.
+// hydrate puts a workflow into a session's list as a hydration does. Steps without a number
+// are numbered from 1.
 func (w *world) hydrate(session string, all ...steps.Step) {
 	w.t.Helper()
 	flow := steps.Workflow{Version: steps.Version, Command: "release", Spec: "/skills/release/fsm.json", Session: session, Dir: w.project}
@@ -84,7 +84,7 @@ func (w *world) hydrate(session string, all ...steps.Step) {
 	require.NoError(w.t, dir.Commit(w.t.Context(), change))
 }
 
-// status returns the status of a task as the list has it.
+// status returns the status in a task's file.
 func (w *world) status(session string, step int) string {
 	w.t.Helper()
 	data, err := os.ReadFile(filepath.Join(w.list(session), strconv.Itoa(step)+".json"))
@@ -96,7 +96,7 @@ func (w *world) status(session string, step int) string {
 	return task.Status
 }
 
-// evidence returns what was decided, oldest first.
+// evidence returns the decisions, oldest first.
 func (w *world) evidence(session string) []steps.Evidence {
 	w.t.Helper()
 	s, err := steps.Load(w.t.Context(), w.list(session))
@@ -110,11 +110,11 @@ func (w *world) write(name, text string) {
 	require.NoError(w.t, os.WriteFile(filepath.Join(w.project, name), []byte(text), 0o644))
 }
 
-// client is a client of the official library with the server on the other end of a pipe.
+// client is a client of the official library that is connected to a server by pipes.
 type client struct {
 	*mcp.ClientSession
 	t      testing.TB
-	hangUp func() error // closes the server's input, without a word
+	hangUp func() error // closes the server's input without ending the session
 }
 
 // connect starts a server in this process. options may be nil.
@@ -149,7 +149,7 @@ func (c *client) call(tool string, a args) (text string, isError bool) {
 	return r.Content[0].(*mcp.TextContent).Text, r.IsError
 }
 
-// does calls a tool that must succeed.
+// does calls a tool, which must succeed, and returns its text.
 func (c *client) does(tool string, a args) string {
 	c.t.Helper()
 	text, isError := c.call(tool, a)
@@ -157,7 +157,7 @@ func (c *client) does(tool string, a args) string {
 	return text
 }
 
-// refuses calls a tool that must be refused.
+// refuses calls a tool, which must fail, and returns its text.
 func (c *client) refuses(tool string, a args) string {
 	c.t.Helper()
 	text, isError := c.call(tool, a)
@@ -177,6 +177,8 @@ func (c *client) workflow() (s Status) {
 	return s
 }
 
+// answering returns the options of a client whose person answers each question with the
+// action. The questions are appended to asked, which may be nil.
 func answering(action string, asked *[]string) *mcp.ClientOptions {
 	return &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
 		if asked != nil {

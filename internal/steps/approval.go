@@ -13,8 +13,17 @@ func approval(c *Current) Verdict {
 	}
 }
 
-// unapproved denies what follows a step that was completed in another way: nobody can
-// be asked about it any more.
+// unattended denies a step that needs approval at an event at which the client cannot ask
+// a person.
+func unattended(c *Current) Verdict {
+	if c.Approval == "" {
+		return Verdict{}
+	}
+	return deny(c, "nobody could be asked", c.Name()+" needs the approval of a person, who cannot be asked here: "+c.Approval)
+}
+
+// unapproved denies a step that was completed in another way and needs approval. The
+// person cannot be asked about a completed step, so it has to be completed again.
 func unapproved(c *Current) Verdict {
 	if c.Approval == "" {
 		return Verdict{}

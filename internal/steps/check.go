@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,20 +10,17 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// check holds a step back from being completed until its command exits with 0.
+// check denies the completion of a step unless its command exited with 0.
 func check(c *Current, r Result) Verdict {
 	if r.failed == "" && r.Exit == 0 {
 		return Verdict{Check: &r}
 	}
-	how := fmt.Sprintf("exit status %d", r.Exit)
-	if r.failed != "" {
-		how = r.failed
-	}
+	how := cmp.Or(r.failed, fmt.Sprintf("exit status %d", r.Exit))
 	reason := fmt.Sprintf("%s cannot be completed: its check failed (%s): %s", c.Name(), how, clip(visible.Words(r.Run), maxSubject))
 	if tail := lastLines(r.output); tail != "" {
-		reason += "\nThe end of its output:\n" + tail + "\nRepair that, then complete the step again"
+		reason += "\nThe end of its output:\n" + tail + "\nFix that, then complete the step again"
 	} else {
-		reason += "\nIt printed nothing. Repair what it checks, then complete the step again"
+		reason += "\nIt printed nothing. Fix what it checks, then complete the step again"
 	}
 	v := deny(c, "check failed: "+how, reason)
 	v.Check = &r
@@ -45,13 +43,13 @@ func lastLines(output string) string {
 	return text
 }
 
-// fits denies an update whose checks may take longer than the call may: a hook that is
-// killed at its limit is not heard of (fact 46, client 2.1.329).
+// fits denies an update whose checks may take longer than the rest of the call: if the
+// client kills the hook at its time limit, the decision is lost (fact 46, client 2.1.329).
 func fits(c *Current, checked []*Current, left time.Duration) Verdict {
 	var sum time.Duration
-	for _, one := range checked {
-		if one.Check != nil {
-			sum += one.Check.Limit()
+	for _, b := range checked {
+		if b.Check != nil {
+			sum += b.Check.Limit()
 		}
 	}
 	if sum <= left {
@@ -59,10 +57,10 @@ func fits(c *Current, checked []*Current, left time.Duration) Verdict {
 	}
 	const why = "the checks do not fit into one call"
 	if len(checked) == 1 {
-		return deny(c, why, fmt.Sprintf("%s cannot be let through: the check of %s may take %v, and the hook that runs it is registered with a limit that leaves %v. "+
-			`Tell the person: "fsmtx install" repairs the registration`, c.Name(), checked[0].Name(), sum, left.Round(time.Second)))
+		return deny(c, why, fmt.Sprintf("%s is refused: the check of %s may take %v, but the time limit of the hook that runs it leaves only %v. "+
+			`Tell the person: "fsmtx install" repairs the hook`, c.Name(), checked[0].Name(), sum, left.Round(time.Second)))
 	}
-	late := slices.DeleteFunc(slices.Clone(checked), func(one *Current) bool { return one == c })
-	return deny(c, why, fmt.Sprintf("%s cannot be let through: %s %s completed in another way, so their checks are due as well. The checks of this call may take %v together, "+
-		"and a call has %v. Complete %s again first, in a call of its own: then its check runs", c.Name(), names(late), wasOrWere(len(late)), sum, left.Round(time.Second), late[0].Name()))
+	others := slices.DeleteFunc(slices.Clone(checked), func(b *Current) bool { return b == c })
+	return deny(c, why, fmt.Sprintf("%s is refused: %s %s completed in another way, so their checks are due as well. Together the checks may take %v, "+
+		"but one call has only %v. First complete %s again in a separate call, so that its check runs", c.Name(), names(others), wasOrWere(len(others)), sum, left.Round(time.Second), others[0].Name()))
 }

@@ -18,21 +18,21 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// await waits until a file of the project is there.
+// await waits until a file of the project exists.
 func (l *list) await(name string) {
 	l.t.Helper()
 	require.Eventually(l.t, func() bool { _, err := os.Stat(filepath.Join(l.project, name)); return err == nil }, 20*time.Second, time.Millisecond)
 }
 
-// waits returns a check that says that it runs and waits for a file.
-func waits(says, file string) *Check {
-	return &Check{Run: fmt.Sprintf("echo %[1]s says %[1]s; touch %[1]s; until test -f %[2]s; do sleep 0.01; done; echo $$ > pid-%[1]s", says, file), Timeout: 30}
+// waitingCheck returns a check that creates the file started and waits for the file until.
+func waitingCheck(started, until string) *Check {
+	return &Check{Run: fmt.Sprintf("echo %[1]s says %[1]s; touch %[1]s; until test -f %[2]s; do sleep 0.01; done", started, until), Timeout: 30}
 }
 
-// Each check waits for the other to run: the lock is not held meanwhile, and their
-// outputs and records do not mix.
+// Each check waits for the other to run. So no lock is held while a check runs; and the
+// outputs and records of the two are kept apart.
 func TestChecksOfTwoStepsRunAtTheSameTime(t *testing.T) {
-	l := hydrated(t, Step{Check: waits("a", "b")}, Step{Check: waits("b", "a")})
+	l := hydrated(t, Step{Check: waitingCheck("a", "b")}, Step{Check: waitingCheck("b", "a")})
 	l.set(1, inProgress)
 	l.set(2, inProgress)
 	var all sync.WaitGroup
@@ -48,22 +48,22 @@ func TestChecksOfTwoStepsRunAtTheSameTime(t *testing.T) {
 	require.Empty(t, s.Pending)
 	require.Equal(t, 2, s.DoneCount())
 	for _, e := range s.Evidence {
-		say := string(rune('a' + e.Step - 1))
-		require.Equal(t, digest([]byte(say+" says "+say+"\n")), e.Check.SHA256)
+		name := string(rune('a' + e.Step - 1))
+		require.Equal(t, digest([]byte(name+" says "+name+"\n")), e.Check.SHA256)
 	}
 }
 
-// While a check runs its step is not done, and nothing opens that gate: not another call
-// for the same step, nor a lock that cannot be had.
+// While a check runs, its step is not done. Neither another call for the same step nor a
+// lock that cannot be had changes that.
 func TestPendingIsNotDone(t *testing.T) {
-	l := hydrated(t, Step{Check: waits("begun", "go")}, Step{BlockedBy: []int64{1}}, Step{})
+	l := hydrated(t, Step{Check: waitingCheck("begun", "go")}, Step{BlockedBy: []int64{1}}, Step{})
 	l.allows(1, inProgress)
 	verdict := make(chan Verdict)
 	go func() { verdict <- l.ask(1, completed) }()
 	l.await("begun")
 
-	require.Contains(t, l.denies(1, completed), `is being completed by another call, whose check is running: wait for its end`)
-	require.Contains(t, l.denies(1, pending), `wait for its end`)
+	require.Contains(t, l.denies(1, completed), `is being completed by another call, whose check is running: wait until it ends`)
+	require.Contains(t, l.denies(1, pending), `wait until it ends`)
 	require.Contains(t, l.denies(2, inProgress), `The check of #1 "Step 1" is running in another call`)
 	l.allows(3, inProgress)
 	require.Equal(t, "checking", l.state().Word(l.state().Step(1)))
@@ -74,12 +74,12 @@ func TestPendingIsNotDone(t *testing.T) {
 	frame := *l.Frame
 	frame.List.Wait = time.Millisecond
 	impatient.Frame = &frame
-	require.Contains(t, impatient.denies(1, completed), "wait for its end")
+	require.Contains(t, impatient.denies(1, completed), "wait until it ends")
 	require.Contains(t, impatient.denies(2, inProgress), "is running in another call")
 	v := impatient.ask(3, completed)
 	require.True(t, v.Allowed())
-	require.Contains(t, v.Trouble, "the steps of the task list "+l.List.Dir+" are not held: ")
-	require.Equal(t, Deny, impatient.ask(3, deleted).Decision, "that needs no state")
+	require.Contains(t, v.Trouble, "the steps of the task list "+l.List.Dir+" are not enforced: ")
+	require.Equal(t, Deny, impatient.ask(3, deleted).Decision, "this gate needs no lock")
 	require.NoError(t, held.Close())
 
 	l.write("go", "")
@@ -90,9 +90,9 @@ func TestPendingIsNotDone(t *testing.T) {
 	require.Empty(t, l.state().Pending)
 }
 
-// A step whose check was running may have lost its turn by the time it has passed.
-func TestTheOrderIsAskedAgainAfterACheck(t *testing.T) {
-	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}, Check: waits("begun", "go")})
+// A blocker may be reopened while the check of a step is running.
+func TestTheOrderIsEvaluatedAgainAfterACheck(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}, Check: waitingCheck("begun", "go")})
 	l.allows(1, completed)
 	verdict := make(chan Verdict)
 	go func() { verdict <- l.ask(2, completed) }()
@@ -101,28 +101,28 @@ func TestTheOrderIsAskedAgainAfterACheck(t *testing.T) {
 	l.write("go", "")
 	v := <-verdict
 	require.Equal(t, Deny, v.Decision)
-	require.Contains(t, v.Reason, `#1 "Step 1" is to be done first`)
+	require.Contains(t, v.Reason, `#1 "Step 1" must be done first`)
 }
 
-// What one call has noticed, another one leaves to it.
-func TestAStepIsNoticedOnce(t *testing.T) {
-	l := hydrated(t, Step{Check: waits("begun", "go")}, Step{}, Step{}, Step{BlockedBy: []int64{1}})
+// While one call runs the check of an unverified step, other calls do not.
+func TestAnUnverifiedStepIsCheckedByOneCall(t *testing.T) {
+	l := hydrated(t, Step{Check: waitingCheck("begun", "go")}, Step{}, Step{}, Step{BlockedBy: []int64{1}})
 	l.set(1, completed)
 	verdict := make(chan Verdict)
 	go func() { verdict <- l.ask(2, inProgress) }()
 	l.await("begun")
 	l.allows(3, inProgress)
 	require.Contains(t, l.denies(4, inProgress), `The check of #1 "Step 1" is running in another call`)
-	l.set(1, inProgress) // taken up again by another program
+	l.set(1, inProgress) // reopened by another program
 	l.write("go", "")
 	v := <-verdict
 	require.True(t, v.Allowed(), v.Reason)
 	for _, e := range l.state().Evidence {
-		require.NotEqual(t, int64(1), e.Step, "nothing is said of a step that is open again")
+		require.NotEqual(t, int64(1), e.Step, "nothing is recorded about a step that was reopened")
 	}
 }
 
-// Trouble of this program opens no gate that has said no.
+// A failed check denies even if the result cannot be recorded.
 func TestTroubleAfterACheck(t *testing.T) {
 	for code, decision := range map[string]Decision{"1": Deny, "0": ""} {
 		l := hydrated(t, Step{})
@@ -135,7 +135,7 @@ func TestTroubleAfterACheck(t *testing.T) {
 	}
 }
 
-func TestARecordOfADeadProcessIsNobodys(t *testing.T) {
+func TestRecordsOfDeadProcessesAreIgnored(t *testing.T) {
 	l := hydrated(t, Step{}, Step{}, Step{}, Step{})
 	dead := exec.Command("true")
 	require.NoError(t, dead.Run())
@@ -158,7 +158,7 @@ func TestARecordOfADeadProcessIsNobodys(t *testing.T) {
 }
 
 func TestAnInterruptedCheckDenies(t *testing.T) {
-	l := hydrated(t, Step{Check: waits("begun", "never")})
+	l := hydrated(t, Step{Check: waitingCheck("begun", "never")})
 	interrupted, interrupt := context.WithCancel(t.Context())
 	l.Interruptible = func(context.Context) (context.Context, context.CancelFunc) { return interrupted, func() {} }
 	go func() {
@@ -171,11 +171,11 @@ func TestAnInterruptedCheckDenies(t *testing.T) {
 	require.Equal(t, -1, l.state().Evidence[0].Check.Exit)
 }
 
-func TestACheckThatDoesNotEndIsEndedWithItsChildren(t *testing.T) {
+func TestACheckIsKilledWithItsChildrenAtItsLimit(t *testing.T) {
 	l := hydrated(t, Step{Check: &Check{Run: "sh -c 'echo $$ > child.tmp; mv child.tmp child; exec sleep 300' & wait", Timeout: 0.3}})
 	for len(l.denies(1, completed)) > 0 {
 		if _, err := os.Stat(filepath.Join(l.project, "child")); err == nil {
-			break // on a busy machine the shell may not have come so far
+			break // on a busy machine the limit may come before the child
 		}
 	}
 	pid, err := os.ReadFile(filepath.Join(l.project, "child"))
@@ -188,25 +188,25 @@ func TestACheckThatDoesNotEndIsEndedWithItsChildren(t *testing.T) {
 
 func TestTheSameDenialThreeTimes(t *testing.T) {
 	l := hydrated(t, Step{Check: &Check{Run: "cat out 2>/dev/null; exit 1", Timeout: 10}}, Step{BlockedBy: []int64{1}}, Step{})
-	const tired = "This is the same refusal for the "
-	require.NotContains(t, l.denies(1, completed), tired)
-	require.NotContains(t, l.denies(1, completed), tired)
-	require.NotContains(t, l.denies(2, completed), tired, "of another step")
-	require.Contains(t, l.denies(1, completed), tired+"3rd time: stop trying, and ask the person what to do")
-	require.Contains(t, l.denies(1, completed), tired+"4th time")
+	const repeated = "This is the same refusal for the "
+	require.NotContains(t, l.denies(1, completed), repeated)
+	require.NotContains(t, l.denies(1, completed), repeated)
+	require.NotContains(t, l.denies(2, completed), repeated, "a denial of another step")
+	require.Contains(t, l.denies(1, completed), repeated+"3rd time: stop trying, and ask the person what to do")
+	require.Contains(t, l.denies(1, completed), repeated+"4th time")
 	l.write("out", "another output")
-	require.NotContains(t, l.denies(1, completed), tired, "another reason")
-	require.NotContains(t, l.denies(1, completed), tired)
+	require.NotContains(t, l.denies(1, completed), repeated, "another output is another reason")
+	require.NotContains(t, l.denies(1, completed), repeated)
 	l.allows(3, inProgress)
-	require.NotContains(t, l.denies(1, completed), tired, "something has changed")
+	require.NotContains(t, l.denies(1, completed), repeated, "something has changed")
 }
 
-func TestChecksThatDoNotFit(t *testing.T) {
+func TestChecksThatExceedTheLimitOfTheCall(t *testing.T) {
 	l := hydrated(t, Step{Check: &Check{Run: "true", Timeout: 60}}, Step{Check: &Check{Run: "true", Timeout: 60}}, Step{Check: &Check{Run: "true", Timeout: 60}})
 	l.Limit = callMargin + 100*time.Second
 	l.set(1, completed)
 	l.set(2, completed)
-	require.Contains(t, l.denies(3, inProgress), `#1 "Step 1" and #2 "Step 2" were completed in another way, so their checks are due as well. The checks of this call may take 2m0s together`)
+	require.Contains(t, l.denies(3, inProgress), `#1 "Step 1" and #2 "Step 2" were completed in another way, so their checks are due as well. Together the checks may take 2m0s`)
 	l.allows(1, completed)
 	l.allows(3, inProgress)
 	l.allows(3, completed)

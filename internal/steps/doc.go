@@ -1,7 +1,7 @@
-// Package steps holds an agent to the steps of a workflow: which step may be started
-// or completed, what has to hold first, and what was decided.
+// Package steps holds an agent to the steps of a workflow. It decides which step may be
+// started or completed, runs the gates that a step declares, and records each decision.
 //
-// It binds only the tasks that a hydration put into a list. What these are, and what
-// their entries in fsm.json declared, is the [Workflow] that the hydration's own
-// transaction recorded.
+// It applies only to tasks that a hydration put into a list. The hydration's transaction
+// recorded these tasks, and the gates that their entries in fsm.json declare, as a
+// [Workflow].
 package steps

@@ -20,12 +20,12 @@ type Evidence struct {
 	To      string    `json:"to"`   // status asked for
 	Verdict Decision  `json:"verdict"`
 	Why     string    `json:"why"`
-	Note    string    `json:"note,omitzero"`  // what the agent wanted to have kept
+	Note    string    `json:"note,omitzero"`  // the agent's note on its work
 	Agent   string    `json:"agent,omitzero"` // the id of the subagent that asked
 	Check   *Result   `json:"check,omitzero"`
 }
 
-// Result is how a check ended.
+// Result is the outcome of a check.
 type Result struct {
 	Run     string  `json:"run"`
 	Exit    int     `json:"exit"` // -1 if it was stopped or could not be started
@@ -42,12 +42,12 @@ const (
 	doneWord = "done: "
 )
 
-// patience is how often the same update is denied for the same reason before the agent
-// is told to ask a person.
-const patience = 3
+// maxRepeats is how often the same update may be denied for the same reason before the
+// agent is told to ask a person.
+const maxRepeats = 3
 
-// same reports whether two decisions say the same about the same: a check that fails
-// with another output is another reason.
+// same reports whether two decisions are about the same update of the same step, with the
+// same verdict and reason. A check that fails with different output is a different reason.
 func (e Evidence) same(o Evidence) bool {
 	return e.Step == o.Step && e.To == o.To && e.Verdict == o.Verdict && e.Why == o.Why && outputOf(e) == outputOf(o)
 }
@@ -59,8 +59,8 @@ func outputOf(e Evidence) string {
 	return e.Check.SHA256
 }
 
-// repeats returns how often the denial is among the evidence without anything let
-// through since.
+// repeats returns how often the denial was made since the last decision that was not a
+// denial, or since a different denial of the same step.
 func (s *State) repeats(denial Evidence) (n int) {
 	for i := len(s.Evidence) - 1; i >= 0; i-- {
 		e := s.Evidence[i]
@@ -83,7 +83,7 @@ func (e Evidence) line() ([]byte, error) {
 	return text, err
 }
 
-// parseEvidence skips lines that are not evidence: a crash may have torn the last one.
+// parseEvidence skips lines that cannot be read: a crash may have torn the last one.
 func parseEvidence(data []byte) []Evidence {
 	var all []Evidence
 	for line := range bytes.Lines(data) {
@@ -95,13 +95,13 @@ func parseEvidence(data []byte) []Evidence {
 	return all
 }
 
-// maxEvidence is the size in bytes above which the file is thinned out.
+// maxEvidence is the size in bytes above which old denials are dropped from the file.
 const maxEvidence = 256 << 10
 
-// thin drops the evidence about other steps than those of the state and, of each step,
-// denials but the last few.
+// thin returns the evidence about the steps of the state, with only the last few denials
+// of each step.
 func (s *State) thin() []Evidence {
-	left := map[int64]int{}
+	denials := map[int64]int{}
 	keep := make([]bool, len(s.Evidence))
 	for i := len(s.Evidence) - 1; i >= 0; i-- {
 		e := s.Evidence[i]
@@ -109,9 +109,9 @@ func (s *State) thin() []Evidence {
 			continue
 		}
 		if e.Verdict == Deny {
-			left[e.Step]++
+			denials[e.Step]++
 		}
-		keep[i] = e.Verdict != Deny || left[e.Step] <= patience
+		keep[i] = e.Verdict != Deny || denials[e.Step] <= maxRepeats
 	}
 	var kept []Evidence
 	for i, e := range s.Evidence {
@@ -122,10 +122,10 @@ func (s *State) thin() []Evidence {
 	return kept
 }
 
-// appendEvidence adds a line to the evidence. What a person has said, or a check, is on
-// the disk when it returns. Of the rest a power cut may lose the last lines: the step has
-// then been completed in another way, and its gates, which take no time, are asked again.
-// Waiting for the disk would make up most of what an ordinary update costs.
+// appendEvidence adds a line to the evidence. The result of a check and a person's answer
+// are synced to the disk. A power cut may lose the last lines of other evidence: the step
+// then counts as completed in another way, and its gates, which take no time, are
+// evaluated again. A sync would be most of the cost of an ordinary update.
 func appendEvidence(dir *txn.Dir, e Evidence) error {
 	line, err := e.line()
 	if err != nil {

@@ -20,8 +20,8 @@ func (l *list) evidenceFile() string {
 	return filepath.Join(s, evidenceFile)
 }
 
-// What a crash has torn is skipped, and the next line is whole.
-func TestATornLineIsNoEvidence(t *testing.T) {
+// A line that a crash has torn is skipped, and the next one is on a line of its own.
+func TestTornLinesAreSkipped(t *testing.T) {
 	l := hydrated(t, Step{}, Step{})
 	l.allows(1, completed)
 	data, err := os.ReadFile(l.evidenceFile())
@@ -33,7 +33,7 @@ func TestATornLineIsNoEvidence(t *testing.T) {
 	require.Equal(t, 2, l.state().DoneCount())
 }
 
-// Evidence that is lost costs a check, not the order.
+// After a loss of evidence the check runs again, and the order still holds.
 func TestLostEvidence(t *testing.T) {
 	l := hydrated(t, Step{Check: &Check{Run: "echo x >> ran", Timeout: 10}}, Step{BlockedBy: []int64{1}})
 	l.allows(1, completed)
@@ -45,8 +45,8 @@ func TestLostEvidence(t *testing.T) {
 	require.Equal(t, "x\nx\n", string(ran))
 }
 
-// A file that has grown large keeps what decides, and a few denials of each step.
-func TestEvidenceIsThinnedOut(t *testing.T) {
+// A file that has grown large keeps all but old denials.
+func TestOldDenialsAreDropped(t *testing.T) {
 	l := hydrated(t, Step{}, Step{BlockedBy: []int64{3}}, Step{})
 	l.allows(1, completed)
 	l.denies(2, completed)
@@ -75,7 +75,8 @@ func TestEvidenceIsThinnedOut(t *testing.T) {
 	require.True(t, l.state().Step(1).Done())
 }
 
-// The steps of a list are those whose files the live hydrations have put there.
+// The steps of a list are those whose files a hydration has created and no transaction has
+// deleted or undone.
 func TestTheLiveSteps(t *testing.T) {
 	l := hydrated(t, Step{}, Step{})
 	ids := func() (ids []int64) {
@@ -97,7 +98,7 @@ func TestTheLiveSteps(t *testing.T) {
 	commit(t, l.List.Dir, txn.Change{Label: `{"command":"release"}`, Deletes: []string{"1.json"}})
 	require.Equal(t, []int64{2, 3}, ids())
 
-	// Taking that back brings it back.
+	// Undoing the deletion brings the step back.
 	all := entries()
 	commit(t, l.List.Dir, txn.Change{Label: undoLabel(all[2].ID), Restores: []txn.Restore{{ID: all[2].ID, Name: "1.json"}}})
 	require.Equal(t, []int64{1, 2, 3}, ids())
@@ -113,7 +114,7 @@ func undoLabel(id string) string {
 	return label
 }
 
-func TestARecordOfAnotherVersionHoldsNothing(t *testing.T) {
+func TestARecordOfAnotherVersionIsTrouble(t *testing.T) {
 	l := hydrated(t, Step{})
 	commit(t, l.List.Dir, txn.Change{Label: "x", Record: `{"version":2,"dir":"/"}`})
 	v := l.ask(1, completed)
@@ -121,7 +122,7 @@ func TestARecordOfAnotherVersionHoldsNothing(t *testing.T) {
 	require.Contains(t, v.Trouble, "recorded by another version of fsmtx: version 2, want 1")
 }
 
-func TestAStepThatIsTakenUpAgainIsOpenAgain(t *testing.T) {
+func TestAReopenedStepIsNotDone(t *testing.T) {
 	l := hydrated(t, Step{Produces: []string{"out"}}, Step{BlockedBy: []int64{1}})
 	l.write("out", "x")
 	l.allows(1, completed)
@@ -129,12 +130,12 @@ func TestAStepThatIsTakenUpAgainIsOpenAgain(t *testing.T) {
 	require.Len(t, l.state().Evidence, 1, "nothing changes")
 	l.allows(1, pending)
 	require.NoError(t, os.Remove(filepath.Join(l.project, "out")))
-	l.set(1, completed) // behind the list
+	l.set(1, completed) // without an update
 	require.False(t, l.state().Step(1).Done())
 	l.denies(2, completed)
 }
 
-func TestStepsThatBeganCompletedAreDone(t *testing.T) {
+func TestStepsHydratedAsCompletedAreDone(t *testing.T) {
 	l := hydrated(t, Step{Status: completed, Check: &Check{Run: "false", Timeout: 1}}, Step{BlockedBy: []int64{1}})
 	l.allows(2, inProgress)
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// ErrNoList is returned when no task list ever had a workflow of a project.
+// ErrNoList is returned when no task list has ever had a workflow of the project.
 var ErrNoList = errors.New("no task list has had a workflow of this project")
 
-// Newest returns the directory of the list that was hydrated last of those that
-// had a workflow of the project that cwd is or is in, and the session that called the
-// skill. lookup is os.LookupEnv or a stand-in for it.
+// Newest returns the task list of a project that was hydrated last: its directory, and
+// the session that called the skill. cwd is the project's directory or one below it.
+// lookup is os.LookupEnv or a stand-in for it.
 //
-// Errors: ErrNoList, those of claude.ConfigDir, or the file system's.
+// Errors: ErrNoList, those of tasks.Root, or the file system's.
 func Newest(ctx context.Context, lookup func(string) (string, bool), cwd string) (dir, session string, err error) {
 	root, err := tasks.Root(lookup)
 	if err != nil {
@@ -33,7 +33,7 @@ func Newest(ctx context.Context, lookup func(string) (string, bool), cwd string)
 	for _, list := range lists {
 		history, err := txn.ReadHistory(list)
 		if err != nil {
-			continue // what cannot be read has no workflow to go on with
+			continue // a list that cannot be read is not offered
 		}
 		if w := lastOf(history, cwd); w != nil && history[len(history)-1].Time.After(newest) {
 			dir, session, newest = list, w.Session, history[len(history)-1].Time
@@ -45,8 +45,8 @@ func Newest(ctx context.Context, lookup func(string) (string, bool), cwd string)
 	return dir, session, nil
 }
 
-// lastOf returns the last workflow of a history that belongs to the project of cwd, in the
-// list still or not, or nil.
+// lastOf returns the last workflow of a history that belongs to the project of cwd, or
+// nil. The steps of the workflow may be gone from the list.
 func lastOf(history []txn.Entry, cwd string) *Workflow {
 	for _, e := range slices.Backward(history) {
 		w, err := ParseWorkflow(e.Record)

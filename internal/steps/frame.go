@@ -12,50 +12,51 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// CallLimit is the time limit with which the hook on TaskUpdate is registered: above the
-// longest check, because a hook that is killed at its limit is not heard of (fact 46,
-// client 2.1.329).
+// CallLimit is the time limit with which the hook on TaskUpdate is registered. It is above
+// the limit of the longest check, because the decision of a hook that is killed at its
+// limit is lost (fact 46, client 2.1.329).
 const CallLimit = 1860 * time.Second
 
-// callMargin is what a call needs beside its checks.
+// callMargin is the part of a call's time limit that is reserved for everything but
+// checks.
 const callMargin = 30 * time.Second
 
-// Frame asks the gates of one list: it reads and locks the list's state, runs checks and
-// keeps the evidence. What the gates say is up to pure functions.
+// Frame evaluates the gates of one list: it reads and locks the list's state, runs checks
+// and records the evidence. The gates themselves are pure functions.
 type Frame struct {
 	List     tasks.List    // Wait limits the wait for the locks
-	Session  string        // the id of the session; for people
+	Session  string        // the id of the session, for messages
 	Env      []string      // environment of checks
 	Limit    time.Duration // of the whole call; 0 is CallLimit
-	NoChecks bool          // leave the checks out
+	NoChecks bool          // do not run checks
 
 	// Interruptible returns a context that is cancelled by the signals that end this
 	// program. It is called before a check runs; nil leaves the context as it is.
 	Interruptible func(context.Context) (context.Context, context.CancelFunc)
 
-	// Unreleased is told of locks that could not be released. They are free in ten seconds.
-	// nil tells nobody.
+	// Unreleased is called with the error when a lock cannot be released. The lock expires
+	// after ten seconds. It may be nil.
 	Unreleased func(error)
 
-	// Apply changes the task's status as well, under the client's locks, once the
-	// gates let it through: for callers without a client that does. Trouble denies
-	// then, because nothing was changed.
+	// Apply makes the Frame change the task's status itself, under the client's locks,
+	// when the gates allow it. It is for callers without a client that does. The update
+	// is then denied if the gates cannot be evaluated, because nothing was changed.
 	Apply bool
 }
 
-// call is one update on its way through the gates.
+// call is one update for which the gates are evaluated.
 type call struct {
 	*Frame
-	id     string // unique, for its pending records
-	update Update
-	steps  steps
-	own    *recorded
-	begun  time.Time
-	silent bool // nobody can be asked at this event
+	id         string // unique, for its pending records
+	update     Update
+	steps      steps
+	target     *recorded // the step that the update is about
+	begun      time.Time
+	unattended bool // the client cannot ask a person at this event
 }
 
-// Completed decides about a step that the client is about to complete, where the update
-// itself may not have been heard of. One that was let through is not asked again.
+// Completed decides about a step that the client is about to complete, in case no hook saw
+// the update. The gates are not evaluated again for a completion that was allowed.
 func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	s, err := Load(ctx, f.List.Dir)
 	if err != nil {
@@ -74,7 +75,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	return Verdict{}
 }
 
-// approved records that a person said yes: without it the client would not get so far.
+// approved records that a person said yes: the client completes a step only after that.
 func (f *Frame) approved(ctx context.Context, c *Current, e Evidence) Verdict {
 	if e.Verdict != Ask || c.Done() && c.Status == completed {
 		return Verdict{}
@@ -99,47 +100,60 @@ func (f *Frame) note(ctx context.Context, c *Current, e Evidence) Verdict {
 }
 
 // Update decides an update, and records the decision. An update that is not about a step
-// is allowed, and leaves no trace: no lock, no file.
+// is allowed; it locks and writes nothing.
 func (f *Frame) Update(ctx context.Context, u Update) Verdict { return f.update(ctx, u, false) }
 
-func (f *Frame) update(ctx context.Context, u Update, silent bool) Verdict {
-	live, err := liveSteps(f.List.Dir)
+func (f *Frame) update(ctx context.Context, u Update, unattended bool) Verdict {
+	c, err := f.newCall(u)
 	if err != nil {
 		return f.trouble(err)
 	}
-	own := live.find(u.Task)
-	if own == nil {
+	if c == nil {
 		return Verdict{}
 	}
-	c := &call{Frame: f, id: rand.Text(), update: u, steps: live, own: own, begun: time.Now(), silent: silent}
+	c.unattended = unattended
 	v := c.decide(ctx)
-	v.Step = own.ID
+	v.Step = c.target.ID
 	return f.finished(v)
 }
 
-// finished adds to a denial how a person can go past it. It names the list, by whose name
-// a terminal finds it too if the hook's environment chose another one than the session's.
+// newCall returns the call of an update, or nil if the update is not about a step.
+func (f *Frame) newCall(u Update) (*call, error) {
+	live, err := liveSteps(f.List.Dir)
+	if err != nil {
+		return nil, err
+	}
+	target := live.find(u.Task)
+	if target == nil {
+		return nil, nil
+	}
+	return &call{Frame: f, id: rand.Text(), update: u, steps: live, target: target, begun: time.Now()}, nil
+}
+
+// finished adds to a denial the command with which a person goes past the gate. The command
+// names the list and not the session, because the hook's environment may have chosen
+// another list than the session's, and a terminal does not have that environment.
 func (f *Frame) finished(v Verdict) Verdict {
 	if v.Decision == Deny && v.Step != 0 {
 		id := v.Step
 		if v.past != 0 {
 			id = v.past
 		}
-		v.Reason += ".\nA person can go past this in a terminal: " + ways(id, filepath.Base(f.List.Dir))
+		v.Reason += ".\nA person can go past this in a terminal: " + overrideCommands(id, filepath.Base(f.List.Dir))
 	}
 	return v
 }
 
-// trouble is the verdict when the gates cannot be asked.
+// trouble returns the verdict for gates that cannot be evaluated.
 func (f *Frame) trouble(err error) Verdict {
-	text := fmt.Sprintf("the steps of the task list %s are not held: %v", f.List.Dir, err)
+	text := fmt.Sprintf("the steps of the task list %s are not enforced: %v", f.List.Dir, err)
 	if f.Apply {
 		return Verdict{Decision: Deny, Why: "trouble", Reason: text}
 	}
 	return Verdict{Trouble: text}
 }
 
-// release releases the locks.
+// release releases the locks of the list.
 func (f *Frame) release(dir *txn.Dir) {
 	if err := dir.Close(); err != nil && f.Unreleased != nil {
 		f.Unreleased(err)
@@ -147,31 +161,31 @@ func (f *Frame) release(dir *txn.Dir) {
 }
 
 func (c *call) decide(ctx context.Context) Verdict {
-	kept := keep(&Current{Step: c.own.Step, Workflow: c.own.workflow}, c.update)
-	if kept.Allowed() && !slices.Contains([]string{pending, inProgress, completed}, c.update.Status) {
-		return kept // nothing that a gate is about
+	v := keep(&Current{Step: c.target.Step, Workflow: c.target.workflow}, c.update)
+	if v.Allowed() && !slices.Contains([]string{pending, inProgress, completed}, c.update.Status) {
+		return v // the status does not change, so no other gate applies
 	}
 	dir, s, err := c.open(ctx)
-	if err != nil {
-		if !kept.Allowed() {
-			return kept
-		}
+	switch {
+	case err != nil && v.Allowed():
 		return c.unlocked(ctx, err)
+	case err != nil:
+		return v
 	}
 	defer c.release(dir)
-	if !kept.Allowed() {
-		return c.record(dir, s, kept)
+	if !v.Allowed() {
+		return c.record(dir, s, v)
 	}
 	v, slow := c.underLock(dir, s)
 	if slow == nil {
 		return v
 	}
-	c.announce(dir, s, slow)
-	c.release(dir) // it is not held while a check runs
-	return c.conclude(ctx, slow, c.wait(ctx, s, slow))
+	c.recordPending(dir, s, slow)
+	c.release(dir) // no lock is held while a check runs
+	return c.conclude(ctx, slow, c.evaluate(ctx, slow))
 }
 
-// open locks the list's state and reads it.
+// open locks the list and reads its state.
 func (c *call) open(ctx context.Context) (*txn.Dir, *State, error) {
 	waiting, cancel := c.List.Waiting(ctx)
 	defer cancel()
@@ -188,17 +202,17 @@ func (c *call) open(ctx context.Context) (*txn.Dir, *State, error) {
 	return dir, s, nil
 }
 
-// unlocked decides without the lock: the update is allowed, unless a check is running
-// that it depends on.
+// unlocked decides when the lock cannot be had: the update is allowed unless it depends on
+// a check that is running.
 func (c *call) unlocked(ctx context.Context, cause error) Verdict {
 	if s, err := c.steps.state(ctx, c.List.Dir, func(name string) ([]byte, error) { return txn.ReadState(c.List.Dir, name) }); err == nil {
-		own := s.Step(c.own.ID)
-		if v := running(s, own); !v.Allowed() {
+		target := s.Step(c.target.ID)
+		if v := running(s, target); !v.Allowed() {
 			return v
 		}
-		for _, b := range s.openBlockers(own) {
+		for _, b := range s.openBlockers(target) {
 			if s.checking(b.ID) {
-				return order(s, own, c.update)
+				return order(s, target, c.update)
 			}
 		}
 	}

@@ -18,10 +18,10 @@ func TestAWorkflowFromFirstToLastStep(t *testing.T) {
 		Step{Subject: "Publish", BlockedBy: []int64{2}, Approval: "Publish it?"})
 
 	reason := l.denies(2, inProgress)
-	require.Equal(t, `#2 "Test" cannot be started: #1 "Build" is to be done first. Ready now: #1 "Build".
+	require.Equal(t, `#2 "Test" cannot be started: #1 "Build" must be done first. Ready now: #1 "Build".
 A person can go past this in a terminal: fsmtx step skip 1 --because "..." --session s1 (or: fsmtx step done ...)`, reason)
 	l.allows(1, inProgress)
-	require.Contains(t, l.denies(1, completed), `#1 "Build" cannot be completed: it needs dist/*.txt in `+l.project+`, as files that are not empty.`)
+	require.Contains(t, l.denies(1, completed), `#1 "Build" cannot be completed: it needs dist/*.txt in `+l.project+`, as non-empty files.`)
 	l.write("dist/a.txt", "a")
 	l.allows(1, completed)
 	l.allows(2, inProgress)
@@ -34,9 +34,9 @@ A person can go past this in a terminal: fsmtx step skip 1 --because "..." --ses
 	l.set(3, completed)
 	require.True(t, l.state().Step(3).Done())
 
-	var said []string
+	var decisions []string
 	for _, e := range l.state().Evidence {
-		said = append(said, itoa(e.Step)+" "+e.From+" "+e.To+" "+string(e.Verdict)+": "+e.Why)
+		decisions = append(decisions, itoa(e.Step)+" "+e.From+" "+e.To+" "+string(e.Verdict)+": "+e.Why)
 	}
 	require.Equal(t, []string{
 		"2 pending in_progress deny: order: #1 not done",
@@ -47,11 +47,11 @@ A person can go past this in a terminal: fsmtx step skip 1 --because "..." --ses
 		"2 in_progress completed deny: check failed: exit status 1",
 		"2 in_progress completed allow: its check passed",
 		"3 pending completed ask: approval: Publish it?",
-	}, said)
+	}, decisions)
 }
 
-// What a step needs is asked for when it is started, not again when it is completed.
-func TestReadyIsAskedForOnce(t *testing.T) {
+// The gate ready is evaluated when a step is started, not again when it is completed.
+func TestReadyIsEvaluatedOnce(t *testing.T) {
 	l := hydrated(t, Step{Ready: []string{"in"}})
 	l.denies(1, inProgress)
 	l.denies(1, completed)

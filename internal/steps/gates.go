@@ -11,47 +11,49 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// underLock asks the gates that take no time. If a check is to run it asks none of the
-// rest and returns the steps whose gates they are, in the order in which they are to be
-// asked: steps that were completed in another way, then the step itself.
+// underLock evaluates the gates that take no time, and decides. If a check has to run, it
+// decides nothing and returns the steps whose gates are to be evaluated without the lock,
+// in this order: first the steps that were completed in another way, then the target.
 func (c *call) underLock(dir *txn.Dir, s *State) (v Verdict, slow []*Current) {
-	own := s.Step(c.own.ID)
+	target := s.Step(c.target.ID)
 	if s.decidedElsewhere(c.update) {
 		return Verdict{}, nil
 	}
-	if v := running(s, own); !v.Allowed() {
+	if v := running(s, target); !v.Allowed() {
 		return c.record(dir, s, v), nil
 	}
 	to := c.update.Status
-	if own.Gone() || to == pending || own.Done() && to == completed {
+	if target.Gone() || to == pending || target.Done() && to == completed {
 		return c.record(dir, s, Verdict{Why: "no gate to ask"}), nil
 	}
-	if err := c.seen(dir, s); err != nil {
+	if err := c.recordSeen(dir, s); err != nil {
 		return c.trouble(err), nil
 	}
-	var late []*Current
-	if own.Status != completed { // so that each of several such steps can be put right by itself
-		late = s.late(own)
+	var overdue []*Current
+	// An unverified target needs only its own gates: so each of several unverified steps
+	// can be put right by itself.
+	if target.Status != completed {
+		overdue = s.overdue(target)
 	}
-	if v := order(s.assuming(late), own, c.update); !v.Allowed() {
+	if v := order(s.assuming(overdue), target, c.update); !v.Allowed() {
 		return c.record(dir, s, v), nil
 	}
-	if v := c.start(own); !v.Allowed() {
+	if v := c.start(target); !v.Allowed() {
 		return c.record(dir, s, v), nil
 	}
-	asked := late
+	gated := overdue
 	if to == completed {
-		asked = append(asked, own)
+		gated = append(gated, target)
 	}
-	if checked := c.withCheck(asked); len(checked) > 0 {
-		if v := fits(own, checked, c.left()); !v.Allowed() {
+	if checked := c.withCheck(gated); len(checked) > 0 {
+		if v := fits(target, checked, c.left()); !v.Allowed() {
 			return c.record(dir, s, v), nil
 		}
-		return Verdict{}, asked
+		return Verdict{}, gated
 	}
 	var o outcome
-	for _, one := range asked {
-		o.add(one, c.quick(one, own))
+	for _, b := range gated {
+		o.add(b, c.beforeCheck(b))
 	}
 	return c.settle(dir, s, o), nil
 }
@@ -64,88 +66,41 @@ func (s *State) decidedElsewhere(u Update) bool {
 }
 
 // running denies an update of a step whose check is running in another call.
-func running(s *State, own *Current) Verdict {
-	if !s.checking(own.ID) {
+func running(s *State, c *Current) Verdict {
+	if !s.checking(c.ID) {
 		return Verdict{}
 	}
-	return deny(own, "its check is running", own.Name()+" is being completed by another call, whose check is running: wait for its end")
+	return deny(c, "its check is running", c.Name()+" is being completed by another call, whose check is running: wait until it ends")
 }
 
-// seen records as seen the steps that were completed in another way and declare nothing
-// that could be asked now. Others may follow from them.
-func (c *call) seen(dir *txn.Dir, s *State) error {
-	for again := true; again; {
-		again = false
-		for _, one := range s.unseen() {
-			if one.ID == c.own.ID || one.gated() {
-				continue
-			}
-			e := Evidence{Time: s.Time, Step: one.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way"}
-			if err := appendEvidence(dir, e); err != nil {
-				return err
-			}
-			s.Evidence = append(s.Evidence, e)
-			one.Passed, again = true, true
+// recordSeen records as seen the unverified steps that declare no gate of their
+// completion.
+func (c *call) recordSeen(dir *txn.Dir, s *State) error {
+	return s.passUngated(c.target.ID, func(b *Current) error {
+		e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way"}
+		if err := appendEvidence(dir, e); err != nil {
+			return err
 		}
-	}
-	return nil
+		s.Evidence = append(s.Evidence, e)
+		return nil
+	})
 }
 
-// gated reports whether the step declares a gate of its completion.
-func (c *Current) gated() bool { return len(c.Produces) > 0 || c.Check != nil || c.Approval != "" }
-
-// late returns the steps besides own that were completed in another way and whose gates
-// have to be asked now, in an order in which each comes after its blockers.
-func (s *State) late(own *Current) (late []*Current) {
-	assumed := s
-	for {
-		var more []*Current
-		for _, one := range assumed.unseen() {
-			if one.ID != own.ID {
-				more = append(more, s.Step(one.ID))
-			}
-		}
-		if len(more) == 0 {
-			return slices.DeleteFunc(late, func(one *Current) bool { return !one.gated() })
-		}
-		late = append(late, more...)
-		assumed = s.assuming(late)
-	}
-}
-
-// assuming returns the state in which these steps were let through.
-func (s *State) assuming(passed []*Current) *State {
-	if len(passed) == 0 {
-		return s
-	}
-	assumed := *s
-	assumed.Steps = make([]*Current, len(s.Steps))
-	for i, c := range s.Steps {
-		if slices.Contains(passed, c) {
-			copied := *c
-			copied.Passed = true
-			c = &copied
-		}
-		assumed.Steps[i] = c
-	}
-	return &assumed
-}
-
-// start asks for the files that the step needs before it is started. One that is
-// completed without being started is started too.
-func (c *call) start(own *Current) Verdict {
-	if own.Status != pending || len(own.Ready) == 0 {
+// start evaluates the gate ready when a step is started. Completing a pending step starts
+// it, too.
+func (c *call) start(target *Current) Verdict {
+	if target.Status != pending || len(target.Ready) == 0 {
 		return Verdict{}
 	}
-	return ready(own, missing(own.Workflow.Dir, own.Ready))
+	return ready(target, missing(target.Workflow.Dir, target.Ready))
 }
 
-// withCheck returns the steps whose checks are to run.
-func (c *call) withCheck(asked []*Current) []*Current {
-	return slices.DeleteFunc(slices.Clone(asked), func(one *Current) bool { return c.NoChecks || one.Check == nil })
+// withCheck returns the steps whose checks have to run.
+func (c *call) withCheck(gated []*Current) []*Current {
+	return slices.DeleteFunc(slices.Clone(gated), func(b *Current) bool { return c.NoChecks || b.Check == nil })
 }
 
-// left is how long checks may take in this call.
+// left returns how long checks may take in this call.
 func (c *call) left() time.Duration {
 	limit := c.Limit
 	if limit == 0 {
@@ -154,7 +109,7 @@ func (c *call) left() time.Duration {
 	return limit - callMargin - time.Since(c.begun)
 }
 
-// outcome is what the gates of some steps have said: the last one may be a denial.
+// outcome has the verdicts on some steps. Only the last one may be a denial.
 type outcome struct {
 	steps    []*Current
 	verdicts []Verdict
@@ -164,41 +119,41 @@ func (o *outcome) add(c *Current, v Verdict) {
 	o.steps, o.verdicts = append(o.steps, c), append(o.verdicts, v)
 }
 
-// last returns what the last gate has said.
+// last returns the verdict on the last step.
 func (o *outcome) last() Verdict { return o.verdicts[len(o.verdicts)-1] }
 
-// despite is the verdict when the gates have been asked and trouble keeps the answer from
-// being recorded: no trouble opens a gate that has said no.
-func (c *call) despite(err error, v Verdict) Verdict {
+// unrecorded returns the verdict of a call whose decision v could not be recorded because
+// of err. A denial stays a denial.
+func (c *call) unrecorded(v Verdict, err error) Verdict {
 	if v.Allowed() {
 		return c.trouble(err)
 	}
 	return v
 }
 
-// quick asks the gates of a step but its check.
-func (c *call) quick(one, own *Current) Verdict {
-	v := produces(one, missing(one.Workflow.Dir, one.Produces))
-	if v.Allowed() && one.ID != own.ID {
-		v = unapproved(one)
+// beforeCheck evaluates the gates of a step that take no time.
+func (c *call) beforeCheck(b *Current) Verdict {
+	v := produces(b, missing(b.Workflow.Dir, b.Produces))
+	if v.Allowed() && b.ID != c.target.ID {
+		v = unapproved(b)
 	}
 	return v
 }
 
-// wait asks the gates of the steps while the list is not locked, until one denies.
-func (c *call) wait(ctx context.Context, s *State, asked []*Current) (o outcome) {
-	own := s.Step(c.own.ID)
+// evaluate evaluates the gates of the steps, until one denies. It runs checks, so the list
+// must not be locked.
+func (c *call) evaluate(ctx context.Context, gated []*Current) (o outcome) {
 	if c.Interruptible != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = c.Interruptible(ctx)
 		defer cancel()
 	}
-	for _, one := range asked {
-		v := c.quick(one, own)
-		if v.Allowed() && one.Check != nil && !c.NoChecks {
-			v = check(one, c.run(ctx, one))
+	for _, b := range gated {
+		v := c.beforeCheck(b)
+		if v.Allowed() && b.Check != nil && !c.NoChecks {
+			v = check(b, c.run(ctx, b))
 		}
-		o.add(one, v)
+		o.add(b, v)
 		if !v.Allowed() {
 			break
 		}
@@ -206,11 +161,11 @@ func (c *call) wait(ctx context.Context, s *State, asked []*Current) (o outcome)
 	return o
 }
 
-// announce records that this process is about to complete the steps. Without the record
-// the checks run all the same: they decide.
-func (c *call) announce(dir *txn.Dir, s *State, asked []*Current) {
-	for _, one := range asked {
-		s.Pending = append(s.Pending, c.pending(one.ID))
+// recordPending records that this process is about to complete the steps. An error is
+// ignored: the record only keeps other calls out, and the checks decide without it.
+func (c *call) recordPending(dir *txn.Dir, s *State, gated []*Current) {
+	for _, b := range gated {
+		s.Pending = append(s.Pending, c.pending(b.ID))
 	}
 	_ = writePending(dir, s.Pending)
 }
@@ -226,119 +181,124 @@ func writePending(dir *txn.Dir, all []Pending) error {
 	return dir.WriteState(pendingFile, text)
 }
 
-// conclude locks the list again and settles what the gates have said. Checks may have
-// been running for long, so the order is asked again.
-func (c *call) conclude(ctx context.Context, asked []*Current, o outcome) Verdict {
-	ctx = context.WithoutCancel(ctx) // an interrupted check is put on record as well
+// conclude locks the list again and settles the outcome. A check may have run for minutes,
+// so the order is evaluated again.
+func (c *call) conclude(ctx context.Context, gated []*Current, o outcome) Verdict {
+	ctx = context.WithoutCancel(ctx) // an interrupted check is recorded, too
 	dir, s, err := c.open(ctx)
 	if err != nil {
-		return c.despite(err, o.last())
+		return c.unrecorded(o.last(), err)
 	}
 	defer c.release(dir)
 	s.Pending = slices.DeleteFunc(s.Pending, func(p Pending) bool { return p.Call == c.id })
 	if err := writePending(dir, s.Pending); err != nil {
-		return c.despite(err, o.last())
+		return c.unrecorded(o.last(), err)
 	}
 	if o.last().Allowed() {
-		late := slices.DeleteFunc(slices.Clone(asked), func(one *Current) bool { return one.ID == c.own.ID })
-		var fresh []*Current
-		for _, one := range late {
-			fresh = append(fresh, s.Step(one.ID))
+		var passed []*Current
+		for _, b := range gated {
+			if b.ID != c.target.ID {
+				passed = append(passed, s.Step(b.ID))
+			}
 		}
-		if v := order(s.assuming(fresh), s.Step(c.own.ID), c.update); !v.Allowed() {
+		if v := order(s.assuming(passed), s.Step(c.target.ID), c.update); !v.Allowed() {
 			return c.record(dir, s, v)
 		}
 	}
 	return c.settle(dir, s, o)
 }
 
-// settle records what the gates have said about other steps, and decides about this one.
+// settle records the verdicts on other steps, then decides about the target and records
+// that decision.
 func (c *call) settle(dir *txn.Dir, s *State, o outcome) Verdict {
 	var verdict Verdict
-	for i, one := range o.steps {
+	for i, b := range o.steps {
 		v := o.verdicts[i]
-		if one.ID == c.own.ID {
+		if b.ID == c.target.ID {
 			verdict = v
 			break
 		}
-		if s.Step(one.ID).Status != completed {
-			continue // taken up again, or gone, while the checks were running
+		if s.Step(b.ID).Status != completed {
+			continue // reopened or deleted while the checks were running
 		}
-		e := Evidence{Time: s.Time, Step: one.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way, and its gates hold", Check: v.Check}
+		e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way, and its gates hold", Check: v.Check}
 		if !v.Allowed() {
 			e.Verdict, e.Why = Deny, v.Why
 		}
 		if err := appendEvidence(dir, e); err != nil {
-			return c.despite(err, o.last())
+			return c.unrecorded(o.last(), err)
 		}
 		s.Evidence = append(s.Evidence, e)
 		if !v.Allowed() {
-			v.Reason = one.Name() + " was completed in another way and does not pass its gates, so no other step is let through. " + v.Reason
-			v.past, v.Why = one.ID, "first #"+itoa(one.ID)+": "+v.Why
+			v.Reason = b.Name() + " was completed in another way and does not pass its gates, so no other step is let through. " + v.Reason
+			v.past, v.Why = b.ID, "first #"+itoa(b.ID)+": "+v.Why
 			return c.record(dir, s, v)
 		}
 	}
-	own := s.Step(c.own.ID)
-	if verdict.Allowed() && c.update.Status == completed {
-		if a := approval(own); !a.Allowed() {
-			a.Check = verdict.Check
-			verdict = c.unheard(own, a)
-		}
-	}
-	if verdict.Allowed() && verdict.Why == "" {
-		switch {
-		case verdict.Check != nil:
-			verdict.Why = "its check passed"
-		case own.Check != nil && c.NoChecks && c.update.Status == completed:
-			verdict.Why = "in order; checks are off"
-		default:
-			verdict.Why = "in order"
-		}
-	}
-	return c.record(dir, s, verdict)
+	return c.record(dir, s, c.completion(s.Step(c.target.ID), verdict))
 }
 
-// unheard denies where nobody can be asked.
-func (c *call) unheard(own *Current, a Verdict) Verdict {
-	if !c.silent {
-		return a
+// completion returns the decision about the target. v is the verdict of the gates that are
+// evaluated before its approval.
+func (c *call) completion(target *Current, v Verdict) Verdict {
+	completes := c.update.Status == completed
+	if v.Allowed() && completes {
+		ask := approval
+		if c.unattended {
+			ask = unattended
+		}
+		if a := ask(target); !a.Allowed() {
+			a.Check = v.Check
+			v = a
+		}
 	}
-	v := deny(own, "nobody could be asked", own.Name()+" needs the approval of a person, who cannot be asked here: "+own.Approval)
-	v.Check = a.Check
+	if v.Allowed() && v.Why == "" {
+		switch {
+		case v.Check != nil:
+			v.Why = "its check passed"
+		case target.Check != nil && c.NoChecks && completes:
+			v.Why = "in order; checks are off"
+		default:
+			v.Why = "in order"
+		}
+	}
 	return v
 }
 
-// record adds the decision to the evidence and, for a caller that wants it, carries an
-// allowed one out. The third denial of the same for the same reason says so.
+// record adds the decision to the evidence and, with Frame.Apply, changes the task's
+// status if it is allowed. The third denial of the same update for the same reason tells
+// the agent to stop trying.
 func (c *call) record(dir *txn.Dir, s *State, v Verdict) Verdict {
-	own := s.Step(c.own.ID)
+	target := s.Step(c.target.ID)
 	if v.Decision == "" {
 		v.Decision = Allow
 	}
 	e := Evidence{
-		Time: time.Now().UTC(), Step: own.ID, From: own.Status, To: c.update.Status, Verdict: v.Decision,
+		Time: time.Now().UTC(), Step: target.ID, From: target.Status, To: c.update.Status, Verdict: v.Decision,
 		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check,
 	}
-	if v.Decision == Allow && e.From == e.To && e.Note == "" && (own.Passed || e.To != completed) || own.Gone() {
+	if v.Decision == Allow && e.From == e.To && e.Note == "" && (target.Passed || e.To != completed) || target.Gone() {
 		return v // nothing changes
 	}
-	if v.Decision == Deny && s.repeats(e) >= patience-1 {
-		v.Reason += ".\nThis is the same refusal for the " + nth(s.repeats(e)+1) + " time: stop trying, and ask the person what to do"
+	if v.Decision == Deny {
+		if n := s.repeats(e) + 1; n >= maxRepeats {
+			v.Reason += ".\nThis is the same refusal for the " + nth(n) + " time: stop trying, and ask the person what to do"
+		}
 	}
 	if err := c.write(dir, s, e); err != nil {
-		return c.despite(err, v)
+		return c.unrecorded(v, err)
 	}
 	if v.Decision == Allow && c.Apply && e.From != e.To {
 		waiting, cancel := c.List.Waiting(context.Background())
 		defer cancel()
-		if err := setStatus(waiting, dir, own.ID, e.To); err != nil {
+		if err := setStatus(waiting, dir, target.ID, e.To); err != nil {
 			return c.trouble(err)
 		}
 	}
 	return v
 }
 
-// write appends the evidence, and thins the file out when it has grown large.
+// write appends the evidence, and drops old denials from a file that has grown large.
 func (c *call) write(dir *txn.Dir, s *State, e Evidence) error {
 	s.Evidence = append(s.Evidence, e)
 	if s.size <= maxEvidence {

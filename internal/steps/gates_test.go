@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// line is a step of a State as the tables write it.
-type line struct {
+// stepLine is a step of a State, as short as the tables need it.
+type stepLine struct {
 	id       int64
 	status   string
 	passed   bool
@@ -19,8 +19,8 @@ type line struct {
 	approval string
 }
 
-// at returns a state with these steps.
-func at(lines ...line) *State {
+// stateOf returns a state with these steps.
+func stateOf(lines ...stepLine) *State {
 	w := &Workflow{Command: "release", Dir: "/project"}
 	s := &State{Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	for _, l := range lines {
@@ -33,51 +33,52 @@ func at(lines ...line) *State {
 	return s
 }
 
+// ago adds a decision about a step that was made that long ago.
 func (s *State) ago(d time.Duration, step int64, to string, v Decision) *State {
 	s.Evidence = append(s.Evidence, Evidence{Time: s.Time.Add(-d), Step: step, From: pending, To: to, Verdict: v})
 	return s
 }
 
 func TestOrder(t *testing.T) {
-	done := line{id: 1, status: completed, passed: true}
-	open := line{id: 1, status: pending}
-	second := line{id: 2, status: pending, after: []int64{1}}
+	done := stepLine{id: 1, status: completed, passed: true}
+	open := stepLine{id: 1, status: pending}
+	second := stepLine{id: 2, status: pending, after: []int64{1}}
 	for name, c := range map[string]struct {
 		s    *State
 		want string // empty if it is allowed
 	}{
-		"every blocker is done":          {at(done, second), ""},
-		"no blocker":                     {at(open, line{id: 2, status: pending}), ""},
-		"a blocker is gone":              {at(line{id: 1}, second), ""},
-		"a blocker was replaced":         {at(second), ""},
-		"a blocker is open":              {at(open, second), `#1 "A" is to be done first. Ready now: #1 "A"`},
-		"a blocker is in progress":       {at(line{id: 1, status: inProgress}, second), `#1 "A" is to be done first. Ready now: #1 "A"`},
-		"a blocker was not let through":  {at(line{id: 1, status: completed}, second), `#1 "A" is to be done first. Ready now: #1 "A"`},
-		"two blockers are open":          {at(open, line{id: 2, status: pending, after: []int64{1, 3}}, line{id: 3, status: pending}), `#1 "A" and #3 "C" are to be done first. Ready now: #1 "A" and #3 "C"`},
-		"a blocker's check is running":   {&State{Steps: at(open, second).Steps, Pending: []Pending{{Step: 1}}}, `The check of #1 "A" is running in another call: wait for its end, then try again`},
-		"a blocker is about to be done":  {at(open, second).ago(time.Second, 1, completed, Allow), `Another update is about to complete #1 "A": try again in the next message, not in the same one`},
-		"a blocker was to be, and isn't": {at(open, second).ago(time.Hour, 1, completed, Allow), `Ready now: #1 "A"`},
-		"a circle":                       {at(line{id: 1, status: pending, after: []int64{2}}, second), "No step is ready, because each open one comes after another open one: only a person can go past that"},
+		"every blocker is done":         {stateOf(done, second), ""},
+		"no blocker":                    {stateOf(open, stepLine{id: 2, status: pending}), ""},
+		"a blocker is gone":             {stateOf(stepLine{id: 1}, second), ""},
+		"a blocker was replaced":        {stateOf(second), ""},
+		"a blocker is open":             {stateOf(open, second), `#1 "A" must be done first. Ready now: #1 "A"`},
+		"a blocker is in progress":      {stateOf(stepLine{id: 1, status: inProgress}, second), `#1 "A" must be done first. Ready now: #1 "A"`},
+		"a blocker was not let through": {stateOf(stepLine{id: 1, status: completed}, second), `#1 "A" must be done first. Ready now: #1 "A"`},
+		"two blockers are open":         {stateOf(open, stepLine{id: 2, status: pending, after: []int64{1, 3}}, stepLine{id: 3, status: pending}), `#1 "A" and #3 "C" must be done first. Ready now: #1 "A" and #3 "C"`},
+		"a blocker's check is running":  {&State{Steps: stateOf(open, second).Steps, Pending: []Pending{{Step: 1}}}, `The check of #1 "A" is running in another call: wait until it ends, then try again`},
+		"a blocker is about to be done": {stateOf(open, second).ago(time.Second, 1, completed, Allow), `Another update is about to complete #1 "A": try again in the next message, not in the same one`},
+		"a completion was lost":         {stateOf(open, second).ago(time.Hour, 1, completed, Allow), `Ready now: #1 "A"`},
+		"a circle":                      {stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, second), "No step is ready, because every open step waits for another open step: only a person can go past that"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			own := c.s.Step(2)
-			v := order(c.s, own, Update{Status: inProgress})
+			target := c.s.Step(2)
+			v := order(c.s, target, Update{Status: inProgress})
 			require.Equal(t, c.want == "", v.Allowed(), v.Reason)
 			require.Contains(t, v.Reason, c.want)
 			if c.want != "" {
 				require.Contains(t, v.Reason, `#2 "B" cannot be started: `)
-				require.Contains(t, order(c.s, own, Update{Status: completed}).Reason, `#2 "B" cannot be completed: `)
+				require.Contains(t, order(c.s, target, Update{Status: completed}).Reason, `#2 "B" cannot be completed: `)
 			}
 		})
 	}
 }
 
 func TestFiles(t *testing.T) {
-	c := at(line{id: 4, status: inProgress}).Steps[0]
+	c := stateOf(stepLine{id: 4, status: inProgress}).Steps[0]
 	require.True(t, produces(c, nil).Allowed())
 	require.True(t, ready(c, nil).Allowed())
-	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt and dist/* in /project, as files that are not empty`, produces(c, []string{"a.txt", "dist/*"}).Reason)
-	require.Equal(t, `#4 "D" cannot be started: it needs plan.md in /project, as files that are not empty`, ready(c, []string{"plan.md"}).Reason)
+	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt and dist/* in /project, as non-empty files`, produces(c, []string{"a.txt", "dist/*"}).Reason)
+	require.Equal(t, `#4 "D" cannot be started: it needs plan.md in /project, as non-empty files`, ready(c, []string{"plan.md"}).Reason)
 	require.Equal(t, "missing: a.txt", produces(c, []string{"a.txt"}).Why)
 }
 
@@ -100,17 +101,17 @@ func TestMissing(t *testing.T) {
 }
 
 func TestCheck(t *testing.T) {
-	c := at(line{id: 1, status: inProgress}).Steps[0]
+	c := stateOf(stepLine{id: 1, status: inProgress}).Steps[0]
 	v := check(c, Result{Run: "make"})
 	require.True(t, v.Allowed())
-	require.NotNil(t, v.Check, "it is evidence")
+	require.NotNil(t, v.Check, "the result is kept as evidence")
 
 	v = check(c, Result{Run: "make test", Exit: 2, output: "a\nb\n\n"})
-	require.Equal(t, "#1 \"A\" cannot be completed: its check failed (exit status 2): make test\nThe end of its output:\na\nb\nRepair that, then complete the step again", v.Reason)
+	require.Equal(t, "#1 \"A\" cannot be completed: its check failed (exit status 2): make test\nThe end of its output:\na\nb\nFix that, then complete the step again", v.Reason)
 	require.Equal(t, "check failed: exit status 2", v.Why)
 	require.Contains(t, check(c, Result{Run: "x", Exit: 1}).Reason, "It printed nothing.")
 	require.Contains(t, check(c, Result{Run: "x", Exit: -1, failed: "it did not end within 5m0s"}).Reason, "its check failed (it did not end within 5m0s): x")
-	require.Contains(t, check(c, Result{Run: "x", Exit: 0, failed: "it was interrupted"}).Why, "it was interrupted", "no exit status is not a good one")
+	require.Contains(t, check(c, Result{Run: "x", Exit: 0, failed: "it was interrupted"}).Why, "it was interrupted", "exit 0 of an interrupted check does not count")
 }
 
 func TestLastLines(t *testing.T) {
@@ -126,15 +127,15 @@ func TestLastLines(t *testing.T) {
 }
 
 func TestFits(t *testing.T) {
-	s := at(line{id: 1, status: completed, check: true}, line{id: 2, status: completed, check: true}, line{id: 3, status: inProgress, check: true})
-	own := s.Step(3)
-	require.True(t, fits(own, s.Steps, 30*time.Minute).Allowed())
-	require.Contains(t, fits(own, s.Steps, 30*time.Minute-1).Reason, `#1 "A" and #2 "B" were completed in another way, so their checks are due as well`)
-	require.Contains(t, fits(own, s.Steps[2:], time.Minute).Reason, `the check of #3 "C" may take 10m0s, and the hook that runs it is registered with a limit that leaves 1m0s`)
+	s := stateOf(stepLine{id: 1, status: completed, check: true}, stepLine{id: 2, status: completed, check: true}, stepLine{id: 3, status: inProgress, check: true})
+	target := s.Step(3)
+	require.True(t, fits(target, s.Steps, 30*time.Minute).Allowed())
+	require.Contains(t, fits(target, s.Steps, 30*time.Minute-1).Reason, `#1 "A" and #2 "B" were completed in another way, so their checks are due as well`)
+	require.Contains(t, fits(target, s.Steps[2:], time.Minute).Reason, `the check of #3 "C" may take 10m0s, but the time limit of the hook that runs it leaves only 1m0s`)
 }
 
 func TestApproval(t *testing.T) {
-	s := at(line{id: 1, status: inProgress}, line{id: 2, status: inProgress, approval: "Publish?\nReally?"})
+	s := stateOf(stepLine{id: 1, status: inProgress}, stepLine{id: 2, status: inProgress, approval: "Publish?\nReally?"})
 	require.True(t, approval(s.Step(1)).Allowed())
 	require.True(t, unapproved(s.Step(1)).Allowed())
 	v := approval(s.Step(2))
@@ -145,21 +146,21 @@ func TestApproval(t *testing.T) {
 }
 
 func TestKeep(t *testing.T) {
-	c := at(line{id: 1, status: inProgress}).Steps[0]
+	c := stateOf(stepLine{id: 1, status: inProgress}).Steps[0]
 	for name, e := range map[string]struct {
 		u    Update
 		want string
 	}{
-		"a status":            {Update{Status: completed}, ""},
-		"a deletion":          {Update{Status: deleted}, `#1 "A" is a step of the workflow "release" and stays in the list. Its status can become in_progress, completed or pending again`},
-		"other metadata":      {Update{Metadata: []byte(`{"x": null, "f": {"fsm": null}}`)}, ""},
-		"the same tag":        {Update{Metadata: []byte(`{"fsm": "release"}`)}, ""},
-		"no tag":              {Update{Metadata: []byte(`{"fsm": null}`)}, `its metadata "fsm" stays as it is`},
-		"another tag":         {Update{Metadata: []byte(`{"fsm": "other"}`)}, `its metadata "fsm" stays as it is`},
-		"a tag of no text":    {Update{Metadata: []byte(`{"fsm": ["release"]}`)}, `its metadata "fsm" stays as it is`},
-		"a tag, escaped":      {Update{Metadata: []byte(`{"f\u0073m": null}`)}, `its metadata "fsm" stays as it is`},
-		"two tags":            {Update{Metadata: []byte(`{"fsm": "release", "fsm": null}`)}, `its metadata "fsm" stays as it is`},
-		"metadata of no kind": {Update{Metadata: []byte(`null`)}, ""},
+		"a status":               {Update{Status: completed}, ""},
+		"a deletion":             {Update{Status: deleted}, `#1 "A" is a step of the workflow "release" and stays in the list. Its status can become in_progress, completed or pending again`},
+		"other metadata":         {Update{Metadata: []byte(`{"x": null, "f": {"fsm": null}}`)}, ""},
+		"the same tag":           {Update{Metadata: []byte(`{"fsm": "release"}`)}, ""},
+		"no tag":                 {Update{Metadata: []byte(`{"fsm": null}`)}, `its metadata "fsm" must not change`},
+		"another tag":            {Update{Metadata: []byte(`{"fsm": "other"}`)}, `its metadata "fsm" must not change`},
+		"a tag that is not text": {Update{Metadata: []byte(`{"fsm": ["release"]}`)}, `its metadata "fsm" must not change`},
+		"a tag, escaped":         {Update{Metadata: []byte(`{"f\u0073m": null}`)}, `its metadata "fsm" must not change`},
+		"two tags":               {Update{Metadata: []byte(`{"fsm": "release", "fsm": null}`)}, `its metadata "fsm" must not change`},
+		"null metadata":          {Update{Metadata: []byte(`null`)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := keep(c, e.u)
@@ -169,43 +170,43 @@ func TestKeep(t *testing.T) {
 	}
 }
 
-func TestBehind(t *testing.T) {
+func TestEdit(t *testing.T) {
 	for path, allowed := range map[string]bool{
 		"/c/tasks/s1/1.json": false, "/c/tasks/s1": false, "/c/tasks/s1/sub/x": false, "/c/tasks/.s1.fsmtx/steps.jsonl": false,
 		"/c/tasks/s2/1.json": true, "/c/tasks/s11/1.json": true, "/c/tasks": true, "/project/tasks/s1/1.json": true, "/": true,
 	} {
-		require.Equal(t, allowed, behind(path, "/c/tasks/s1", "/c/tasks/.s1.fsmtx").Allowed(), path)
+		require.Equal(t, allowed, edit(path, "/c/tasks/s1", "/c/tasks/.s1.fsmtx").Allowed(), path)
 	}
 }
 
 func TestStop(t *testing.T) {
-	one := line{id: 1, status: pending}
-	blocked := line{id: 2, status: pending, after: []int64{1}}
-	working := line{id: 3, status: inProgress}
-	done := line{id: 1, status: completed, passed: true}
+	one := stepLine{id: 1, status: pending}
+	blocked := stepLine{id: 2, status: pending, after: []int64{1}}
+	working := stepLine{id: 3, status: inProgress}
+	done := stepLine{id: 1, status: completed, passed: true}
 	background := func(text string) Stopping { return Stopping{Background: []byte(text)} }
 	for name, c := range map[string]struct {
 		s    *State
 		x    Stopping
 		want []int64
 	}{
-		"a step is ready":              {at(one, blocked), Stopping{}, []int64{1}},
-		"what is in progress is first": {at(one, blocked, working), Stopping{}, []int64{3, 1}},
-		"every step is done":           {at(done), Stopping{}, nil},
-		"no step":                      {at(), Stopping{}, nil},
-		"only blocked ones":            {at(line{id: 1, status: pending, after: []int64{2}}, blocked), Stopping{}, nil},
-		"switched off":                 {at(one), Stopping{Mode: StopOff}, nil},
-		"completed in another way":     {at(line{id: 1, status: completed}), Stopping{}, []int64{1}},
-		"an agent is running":          {at(one), background(`[{"id": "a", "type": "subagent", "status": "running"}]`), nil},
-		"an agent has ended":           {at(one), background(`[{"id": "a", "type": "subagent", "status": "completed"}]`), []int64{1}},
-		"a shell is running":           {at(one), background(`[{"id": "a", "type": "shell", "status": "running"}]`), []int64{1}},
-		"a check is running":           {&State{Steps: at(one).Steps, Pending: []Pending{{Step: 1}}}, Stopping{}, nil},
-		"a person was asked":           {at(one).ago(time.Hour, 1, completed, Ask), Stopping{}, nil},
-		"and said yes":                 {at(one).ago(time.Hour, 1, completed, Ask).ago(0, 1, completed, Allow), Stopping{}, []int64{1}},
-		"denied twice":                 {at(one).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny), Stopping{}, []int64{1}},
-		"told to ask a person":         {at(one).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny), Stopping{}, nil},
-		"a subagent without a step":    {at(one, working), Stopping{Agent: "x"}, nil},
-		"a subagent in the background": {at(one), Stopping{Agent: "a", Background: []byte(`[{"id": "a", "type": "subagent", "status": "running"}]`)}, nil},
+		"a step is ready":              {stateOf(one, blocked), Stopping{}, []int64{1}},
+		"steps in progress are first":  {stateOf(one, blocked, working), Stopping{}, []int64{3, 1}},
+		"every step is done":           {stateOf(done), Stopping{}, nil},
+		"no step":                      {stateOf(), Stopping{}, nil},
+		"every step is blocked":        {stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, blocked), Stopping{}, nil},
+		"switched off":                 {stateOf(one), Stopping{Mode: StopOff}, nil},
+		"completed in another way":     {stateOf(stepLine{id: 1, status: completed}), Stopping{}, []int64{1}},
+		"an agent is running":          {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "running"}]`), nil},
+		"an agent has ended":           {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "completed"}]`), []int64{1}},
+		"a shell is running":           {stateOf(one), background(`[{"id": "a", "type": "shell", "status": "running"}]`), []int64{1}},
+		"a check is running":           {&State{Steps: stateOf(one).Steps, Pending: []Pending{{Step: 1}}}, Stopping{}, nil},
+		"a person was asked":           {stateOf(one).ago(time.Hour, 1, completed, Ask), Stopping{}, nil},
+		"a person has said yes":        {stateOf(one).ago(time.Hour, 1, completed, Ask).ago(0, 1, completed, Allow), Stopping{}, []int64{1}},
+		"denied twice":                 {stateOf(one).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny), Stopping{}, []int64{1}},
+		"denied three times":           {stateOf(one).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny).ago(0, 1, completed, Deny), Stopping{}, nil},
+		"a subagent that started none": {stateOf(one, working), Stopping{Agent: "x"}, nil},
+		"a subagent in the background": {stateOf(one), Stopping{Agent: "a", Background: []byte(`[{"id": "a", "type": "subagent", "status": "running"}]`)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ids := func(reminded string) (ids []int64) {
@@ -225,37 +226,37 @@ func TestStop(t *testing.T) {
 		})
 	}
 
-	s := at(one, working)
+	s := stateOf(one, working)
 	s.Evidence = []Evidence{{Step: 3, To: inProgress, Verdict: Allow, Agent: "x"}}
-	require.Len(t, stop(s, Stopping{Agent: "x", Mode: Remind, Background: []byte(`[{"id": "x", "type": "subagent", "status": "running"}]`)}, ""), 1, "a subagent is answerable for what it started")
+	require.Len(t, stop(s, Stopping{Agent: "x", Mode: Remind, Background: []byte(`[{"id": "x", "type": "subagent", "status": "running"}]`)}, ""), 1, "a subagent is sent back to what it started")
 	require.Empty(t, stop(s, Stopping{Agent: "y", Mode: Remind}, ""))
 }
 
 func TestSentBack(t *testing.T) {
-	s := at(line{id: 1, status: completed, passed: true}, line{id: 2, status: inProgress}, line{id: 3, status: pending})
+	s := stateOf(stepLine{id: 1, status: completed, passed: true}, stepLine{id: 2, status: inProgress}, stepLine{id: 3, status: pending})
 	s.Steps[1].Description = "Write it.\r\nAll of it."
 	agent, person := sentBack(s, s.Ready(), Remind)
 	require.Equal(t, `The workflow is not done (release: 1 of 3 steps done). A step is in progress:
 #2 "B": Write it.
     All of it.
 Also ready: #3 "C".
-Go on with it, and keep its status up to date. If it needs a person, say what you need from them and stop again: the next stop is let go`, agent)
+Go on with it, and keep its status up to date. If it needs a person, say what you need from them and stop again: the next stop is allowed`, agent)
 	require.Equal(t, `release: 1 of 3 steps done: a step is in progress; the agent was sent back to #2 "B"`, person)
 	agent, _ = sentBack(s, s.Ready(), Hold)
 	require.Contains(t, agent, "say what you need from them and stop; they can go past it")
 }
 
 func TestResumed(t *testing.T) {
-	s := at(line{id: 1, status: completed, passed: true}, line{id: 2, status: inProgress}, line{id: 3, status: pending}, line{id: 4, status: pending}, line{id: 5, status: inProgress}, line{id: 6, status: pending, after: []int64{2}})
+	s := stateOf(stepLine{id: 1, status: completed, passed: true}, stepLine{id: 2, status: inProgress}, stepLine{id: 3, status: pending}, stepLine{id: 4, status: pending}, stepLine{id: 5, status: inProgress}, stepLine{id: 6, status: pending, after: []int64{2}})
 	s.Steps[1].Description, s.Steps[2].Description = "Write it.", strings.Repeat("x", 5000)
 	s.ago(0, 5, completed, Ask)
-	require.Equal(t, `The task list holds a workflow that is not done (release: 1 of 6 steps done). Its steps are held to their order: one can be started when those before it are done.
+	require.Equal(t, `The task list has an unfinished workflow (release: 1 of 6 steps done). Its steps must be done in order: a step can be started when the steps before it are done.
 In progress: #2 "B": Write it.
 Ready: #3 "C": `+strings.Repeat("x", 3000)+`…
 Also ready: #4 "D"
 #5 "E" waits for a person.
 `, resumed(s))
-	require.Empty(t, resumed(at(line{id: 1, status: completed, passed: true})))
-	require.Empty(t, resumed(at()))
-	require.Contains(t, resumed(at(line{id: 1, status: pending, after: []int64{1}})), "only a person can go past that")
+	require.Empty(t, resumed(stateOf(stepLine{id: 1, status: completed, passed: true})))
+	require.Empty(t, resumed(stateOf()))
+	require.Contains(t, resumed(stateOf(stepLine{id: 1, status: pending, after: []int64{1}})), "only a person can go past that")
 }

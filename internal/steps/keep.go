@@ -7,18 +7,18 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// tag is the key of the metadata by which a step is known.
+// tag is the key in a task's metadata that marks it as a step and names its workflow.
 const tag = "fsm"
 
-// keep denies what would make a step something else than the workflow made it: its
-// deletion, and a change of the tag by which it is known.
+// keep denies the deletion of a step, and a change of its tag. Without the tag a hydration
+// does not recognise the step as one of its own.
 func keep(c *Current, u Update) Verdict {
 	const allowed = "Its status can become in_progress, completed or pending again"
 	if u.Status == deleted {
 		return deny(c, "deletion", c.Name()+" is a step of the workflow "+quote(c.Workflow.Command)+" and stays in the list. "+allowed)
 	}
 	if changesTag(u.Metadata, c.Workflow.Command) {
-		return deny(c, "metadata.fsm", c.Name()+" is a step of the workflow "+quote(c.Workflow.Command)+`, so its metadata "`+tag+`" stays as it is. Other metadata can be changed. `+allowed)
+		return deny(c, "metadata.fsm", c.Name()+" is a step of the workflow "+quote(c.Workflow.Command)+`, so its metadata "`+tag+`" must not change. Other metadata can be changed. `+allowed)
 	}
 	return Verdict{}
 }

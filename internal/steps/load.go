@@ -28,35 +28,23 @@ const (
 	stopFile     = "stop.json"
 )
 
-// Load reads where the steps of the list in dir stand. It takes no lock and creates
+// Load reads the state of the steps of the list in dir. It takes no lock and creates
 // nothing. A list without workflows has no steps.
 //
-// Errors: ErrVersion or what is wrong with a record, and those of txn.ReadHistory.
+// Errors: those of ParseWorkflow, of txn.ReadHistory and of txn.ReadState.
 func Load(ctx context.Context, dir string) (*State, error) {
 	live, err := liveSteps(dir)
 	if err != nil || len(live) == 0 {
 		return &State{}, err
 	}
 	s, err := live.state(ctx, dir, func(name string) ([]byte, error) { return txn.ReadState(dir, name) })
-	if err == nil {
-		s.countSeen()
+	if err != nil {
+		return nil, err
 	}
-	return s, err
+	return s, s.passUngated(0, nil) // the next update records these as seen
 }
 
-// countSeen counts as done what the next update will record as seen.
-func (s *State) countSeen() {
-	for again := true; again; {
-		again = false
-		for _, one := range s.unseen() {
-			if !one.gated() {
-				one.Passed, again = true, true
-			}
-		}
-	}
-}
-
-// steps are the steps of the workflows in a list, as they were recorded.
+// steps are the steps of the workflows in a list, as hydrations recorded them.
 type steps []recorded
 
 type recorded struct {
@@ -74,7 +62,7 @@ func (all steps) find(task string) *recorded {
 }
 
 // liveSteps returns the steps that hydrations have put into the list in dir and that no
-// later one has replaced, by number.
+// later hydration has replaced, sorted by number.
 func liveSteps(dir string) (steps, error) {
 	history, err := txn.ReadHistory(dir)
 	if err != nil {
@@ -83,9 +71,9 @@ func liveSteps(dir string) (steps, error) {
 	return stepsOf(history)
 }
 
-// stepsOf walks the history from its end. A transaction that was undone, and its undoing,
-// count for nothing. What another version of this program put into the list cannot be
-// known; it is in the way until something else has been put there.
+// stepsOf returns the live steps of a history. Transactions that were undone are ignored,
+// and so are those that undid them. A transaction of another version of this program is
+// an error unless a later one has put steps into the list: what it put there is unknown.
 func stepsOf(history []txn.Entry) (steps, error) {
 	var live steps
 	undone, gone := tasks.Undone(history), map[string]bool{}
@@ -111,7 +99,7 @@ func stepsOf(history []txn.Entry) (steps, error) {
 	return live, nil
 }
 
-// createdBy returns the steps of a hydration that are not gone.
+// createdBy returns the steps that a hydration created and that are not gone.
 func createdBy(e txn.Entry, gone map[string]bool) (found steps, err error) {
 	w, err := ParseWorkflow(e.Record)
 	if err != nil {
@@ -126,10 +114,10 @@ func createdBy(e txn.Entry, gone map[string]bool) (found steps, err error) {
 	return found, nil
 }
 
-// fileName returns the name of the file of a task.
+// fileName returns the name of a task's file.
 func fileName(id int64) string { return itoa(id) + ".json" }
 
-// state reads the rest: the tasks, and the state files by read.
+// state reads the tasks of the steps and, by read, the state files.
 func (all steps) state(ctx context.Context, dir string, read func(name string) ([]byte, error)) (*State, error) {
 	s := &State{Time: time.Now().UTC()}
 	var names []string
@@ -164,9 +152,9 @@ func (all steps) state(ctx context.Context, dir string, read func(name string) (
 	return s, nil
 }
 
-// read reads the task's file with patience. One that another program is writing is read again: the
-// client does not write atomically (fact 16, client 2.1.197). One that stays no task
-// counts as open: the client hides it, and nobody has completed it.
+// read reads the task's file, with backoff while it does not contain a task: the client does
+// not write atomically (fact 16, client 2.1.197). A file that still is not a task after
+// that counts as a pending one: the client hides it, so nobody has completed it.
 func (c *Current) read(dir string) error {
 	path := filepath.Join(dir, fileName(c.ID))
 	for wait := time.Millisecond; ; wait *= 2 {
@@ -189,9 +177,11 @@ func (c *Current) read(dir string) error {
 	}
 }
 
-// longestWrite is about how long the client may take to write a file.
+// longestWrite is roughly how long the client takes to write a file, at most.
 const longestWrite = 30 * time.Millisecond
 
+// parse sets the status and the description from the text of a task, and reports whether it
+// is one.
 func (c *Current) parse(data []byte) bool {
 	var task struct {
 		Status      string `json:"status"`
@@ -204,7 +194,8 @@ func (c *Current) parse(data []byte) bool {
 	return true
 }
 
-// parsePending returns the records of updates, by whether their processes are alive.
+// parsePending returns the records of updates whose processes are alive, and of those whose
+// processes have died.
 func parsePending(data []byte) (alive, dead []Pending) {
 	var all []Pending
 	if json.Unmarshal(data, &all, jsonx.Tolerant) != nil {

@@ -1,7 +1,7 @@
 package steps
 
-// order holds a step back until every step that comes before it is done. A step that is
-// gone from the list counts as done.
+// order denies an update of a step unless every step before it is done. A step that is gone
+// from the list counts as done.
 func order(s *State, c *Current, u Update) Verdict {
 	open := s.openBlockers(c)
 	if len(open) == 0 {
@@ -11,28 +11,31 @@ func order(s *State, c *Current, u Update) Verdict {
 	if u.Status == completed {
 		verb = "completed"
 	}
-	reason := c.Name() + " cannot be " + verb + ": " + names(open) + " " + areOrIs(len(open)) + " to be done first"
+	reason := c.Name() + " cannot be " + verb + ": " + names(open) + " must be done first"
 	v := deny(c, "order: "+numbers(open)+" not done", reason+". "+s.next(open))
 	v.past = open[0].ID
 	return v
 }
 
-// next says what can be done instead.
+// next tells the agent what it can do instead.
 func (s *State) next(open []*Current) string {
 	for _, b := range open {
 		switch {
 		case s.checking(b.ID):
-			return "The check of " + b.Name() + " is running in another call: wait for its end, then try again"
+			return "The check of " + b.Name() + " is running in another call: wait until it ends, then try again"
 		case s.aboutToBeCompleted(b):
 			return "Another update is about to complete " + b.Name() + ": try again in the next message, not in the same one"
 		}
 	}
 	ready := s.Ready()
 	if len(ready) == 0 {
-		return "No step is ready, because each open one comes after another open one: only a person can go past that"
+		return NoneReady + ": only a person can go past that"
 	}
 	return "Ready now: " + names(ready)
 }
+
+// NoneReady tells an agent that a workflow cannot go on by itself.
+const NoneReady = "No step is ready, because every open step waits for another open step"
 
 func numbers(all []*Current) string {
 	var list []string

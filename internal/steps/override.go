@@ -41,26 +41,27 @@ var (
 	ErrNoStep = errors.New("not a step of a workflow in this task list")
 	// ErrIsDone is returned when the step is done already.
 	ErrIsDone = errors.New("the step is done already")
-	// ErrNoGrant is returned when an agent goes past a gate and no person has said yes
-	// to exactly that within the last minute.
+	// ErrNoGrant is returned when an agent goes past a gate and no person has agreed to
+	// exactly that command within the last minute.
 	ErrNoGrant = errors.New("an agent cannot go past a gate by itself")
 )
 
-// grantLasts is how long a grant is good for.
-const grantLasts = time.Minute
+// grantLifetime is how long a grant is valid.
+const grantLifetime = time.Minute
 
-// grant is a person's yes, as far as this program can tell, to a command of the agent.
+// grant permits one command of the agent. Whether the person agreed is up to the client,
+// which runs the command only then.
 type grant struct {
 	Past
 	Time time.Time
 }
 
 func (g grant) fresh(now time.Time) bool {
-	return now.Sub(g.Time) < grantLasts && !g.Time.After(now.Add(grantLasts))
+	return now.Sub(g.Time) < grantLifetime && !g.Time.After(now.Add(grantLifetime))
 }
 
-// Grant leaves a grant for the command, good once and for a minute. The client runs the
-// command only if the person says yes to it.
+// Grant permits the command once, within a minute. The caller then asks the person; the
+// client runs the command only if they agree.
 func (f *Frame) Grant(ctx context.Context, p Past) error {
 	return f.locked(ctx, func(dir *txn.Dir) error {
 		grants, err := readGrants(dir)
@@ -71,11 +72,12 @@ func (f *Frame) Grant(ctx context.Context, p Past) error {
 	})
 }
 
-// GoPast completes a step whatever its gates say: the decision is recorded, then the
-// task's file is changed under the client's locks. With granted it takes a grant.
+// GoPast completes a step without evaluating its gates: it records the decision, then
+// changes the task's file under the client's locks. needsGrant says that the command needs
+// a grant, which it uses up.
 //
 // Errors: ErrNoStep, ErrIsDone, ErrNoGrant, those of Load and of tasks.List.Open.
-func (f *Frame) GoPast(ctx context.Context, p Past, granted bool) (s *State, err error) {
+func (f *Frame) GoPast(ctx context.Context, p Past, needsGrant bool) (s *State, err error) {
 	live, err := liveSteps(f.List.Dir)
 	if err != nil {
 		return nil, err
@@ -84,7 +86,7 @@ func (f *Frame) GoPast(ctx context.Context, p Past, granted bool) (s *State, err
 		return nil, fmt.Errorf("#%d: %w", p.Step, ErrNoStep)
 	}
 	err = f.locked(ctx, func(dir *txn.Dir) error {
-		if granted {
+		if needsGrant {
 			if err := takeGrant(dir, p); err != nil {
 				return err
 			}
@@ -121,7 +123,7 @@ func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past) erro
 	return nil
 }
 
-// locked runs do under the lock of the list's state.
+// locked calls do while it holds the lock of the list.
 func (f *Frame) locked(ctx context.Context, do func(*txn.Dir) error) error {
 	waiting, cancel := f.List.Waiting(ctx)
 	defer cancel()
@@ -133,7 +135,7 @@ func (f *Frame) locked(ctx context.Context, do func(*txn.Dir) error) error {
 	return do(dir)
 }
 
-// takeGrant uses up a grant for exactly this command.
+// takeGrant removes a grant for exactly this command.
 func takeGrant(dir *txn.Dir, p Past) error {
 	grants, err := readGrants(dir)
 	if err != nil {
@@ -146,14 +148,14 @@ func takeGrant(dir *txn.Dir, p Past) error {
 	return writeGrants(dir, slices.Delete(grants, i, i+1))
 }
 
-// readGrants returns the grants that are still good.
+// readGrants returns the grants that are still valid.
 func readGrants(dir *txn.Dir) ([]grant, error) {
 	data, err := dir.ReadState(grantsFile)
 	if err != nil {
 		return nil, err
 	}
 	var all []grant
-	_ = json.Unmarshal(data, &all, jsonx.Tolerant) // what cannot be read grants nothing
+	_ = json.Unmarshal(data, &all, jsonx.Tolerant) // a file that cannot be read grants nothing
 	now := time.Now()
 	return slices.DeleteFunc(all, func(g grant) bool { return !g.fresh(now) }), nil
 }

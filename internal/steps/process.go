@@ -15,9 +15,9 @@ func (c *call) pending(step int64) Pending {
 	return Pending{Step: step, Call: c.id, Use: c.update.Use, PID: pid, Start: startOf(pid)}
 }
 
-// endOrphans kills the checks of calls that were killed themselves: the process that
-// would have ended them at their limit is gone. Only a check whose leader still runs can be
-// told from another process with its id.
+// endOrphans kills the checks of calls that were killed themselves, because nobody else
+// stops them at their time limit. A check whose leader has ended is left alone: its process
+// id may belong to another program by now.
 func endOrphans(dead []Pending) {
 	for _, p := range dead {
 		if p.Group > 1 && p.GroupStart != "" && p.GroupStart == startOf(p.Group) {
@@ -26,9 +26,9 @@ func endOrphans(dead []Pending) {
 	}
 }
 
-// running puts the check's process group on record. Without it a check outlives a call
-// that is killed.
-func (c *call) running(ctx context.Context, group int) {
+// recordGroup records the check's process group, so that a later call can kill the check if
+// this one is killed. An error is ignored.
+func (c *call) recordGroup(ctx context.Context, group int) {
 	_ = c.locked(context.WithoutCancel(ctx), func(dir *txn.Dir) error {
 		data, err := dir.ReadState(pendingFile)
 		if err != nil {
@@ -44,8 +44,8 @@ func (c *call) running(ctx context.Context, group int) {
 	})
 }
 
-// alive reports whether the process runs. Its id may have been given to another one since,
-// which was started at another time.
+// alive reports whether the process is running. The start time distinguishes it from a
+// later process with the same id.
 func (p Pending) alive() bool {
 	if p.PID <= 0 || errors.Is(syscall.Kill(p.PID, 0), syscall.ESRCH) {
 		return false

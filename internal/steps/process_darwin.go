@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startOf returns the time at which a process was started: empty if there is no such
-// process.
+// startOf returns the start time of a process. It is empty if there is no such process.
 func startOf(pid int) string {
 	p, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
 	if err != nil {

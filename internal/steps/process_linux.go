@@ -6,15 +6,14 @@ import (
 	"strconv"
 )
 
-// startOf returns the time at which a process was started, in clock ticks since the
-// machine was, and with the machine's boot id: empty if there is no such process. A
-// zombie counts as none.
+// startOf returns the start time of a process, in clock ticks since boot, and the boot id.
+// It is empty if there is no such process; a zombie counts as none.
 func startOf(pid int) string {
 	stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 	if err != nil {
 		return ""
 	}
-	// The second field is the program's name in parentheses, which may hold anything.
+	// The second field is the program's name in parentheses, which may contain any character.
 	fields := bytes.Fields(stat[bytes.LastIndexByte(stat, ')')+1:])
 	if len(fields) < 20 || fields[0][0] == 'Z' || fields[0][0] == 'X' {
 		return ""

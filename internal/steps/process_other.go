@@ -4,5 +4,5 @@ package steps
 
 import "strconv"
 
-// startOf cannot tell when the process was started.
+// startOf returns the process id: on these systems the start time is unknown.
 func startOf(pid int) string { return strconv.Itoa(pid) }

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// resumed tells an agent that has forgotten it where its workflow stands. It is empty if
-// every step is done.
+// resumed returns the state of the workflows as text for an agent that has lost its context.
+// It is empty if every step is done.
 func resumed(s *State) string {
-	var underWay, ready, waiting []*Current
+	var started, ready, waiting []*Current
 	for _, c := range s.Ready() {
 		switch {
-		case s.awaited(c) || s.checking(c.ID):
+		case s.awaitsPerson(c) || s.checking(c.ID):
 			waiting = append(waiting, c)
 		case c.Status == inProgress:
-			underWay = append(underWay, c)
+			started = append(started, c)
 		default:
 			ready = append(ready, c)
 		}
@@ -23,19 +23,19 @@ func resumed(s *State) string {
 		return ""
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "The task list holds a workflow that is not done (%s). Its steps are held to their order: one can be started when those before it are done.\n", s.counted())
-	for i, c := range underWay {
+	fmt.Fprintf(&b, "The task list has an unfinished workflow (%s). Its steps must be done in order: a step can be started when the steps before it are done.\n", s.summary())
+	for i, c := range started {
 		if i == maxDescribed {
-			fmt.Fprintf(&b, "Also in progress: %s\n", names(underWay[i:]))
+			fmt.Fprintf(&b, "Also in progress: %s\n", names(started[i:]))
 			break
 		}
-		fmt.Fprintf(&b, "In progress: %s\n", described(c))
+		fmt.Fprintf(&b, "In progress: %s\n", withDescription(c))
 	}
 	switch {
 	case len(ready) == 1:
-		fmt.Fprintf(&b, "Ready: %s\n", described(ready[0]))
+		fmt.Fprintf(&b, "Ready: %s\n", withDescription(ready[0]))
 	case len(ready) > 1:
-		fmt.Fprintf(&b, "Ready: %s\nAlso ready: %s\n", described(ready[0]), names(ready[1:]))
+		fmt.Fprintf(&b, "Ready: %s\nAlso ready: %s\n", withDescription(ready[0]), names(ready[1:]))
 	}
 	for _, c := range waiting {
 		what := "a person"
@@ -44,8 +44,8 @@ func resumed(s *State) string {
 		}
 		fmt.Fprintf(&b, "%s waits for %s.\n", c.Name(), what)
 	}
-	if len(underWay)+len(ready)+len(waiting) == 0 {
-		b.WriteString("No step is ready, because each open one comes after another open one: only a person can go past that.\n")
+	if len(started)+len(ready)+len(waiting) == 0 {
+		b.WriteString(NoneReady + ": only a person can go past that.\n")
 	}
 	return b.String()
 }

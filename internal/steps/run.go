@@ -14,12 +14,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
-// killAfter is how long a check that is stopped has before it is killed. The client kills
-// an interrupted hook about a second after SIGTERM (fact 24, client 2.1.197).
+// killAfter is the time between SIGTERM and SIGKILL for a check that is stopped. The client
+// kills an interrupted hook about a second after SIGTERM (fact 24, client 2.1.197).
 const killAfter = 400 * time.Millisecond
 
-// run runs the check of a step: by /bin/sh in a process group of its own, with both
-// outputs in one.
+// run runs the check of a step with /bin/sh in its own process group. Standard output and
+// standard error go to the same pipe.
 func (call *call) run(ctx context.Context, c *Current) Result {
 	o := process.Command{
 		Args:    []string{"/bin/sh", "-c", `exec /bin/sh -c "$1" 2>&1`, "sh", c.Check.Run},
@@ -27,7 +27,7 @@ func (call *call) run(ctx context.Context, c *Current) Result {
 		Env:     call.Env,
 		Timeout: c.Check.Limit(),
 		Grace:   killAfter,
-		Started: func(pid int) { call.running(ctx, pid) },
+		Started: func(pid int) { call.recordGroup(ctx, pid) },
 	}.Run(ctx)
 	r := Result{Run: c.Check.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: digest([]byte(o.Stdout)), output: o.Stdout}
 	if len(o.Truncated) > 0 {
@@ -65,8 +65,9 @@ func missing(dir string, patterns []string) (missing []string) {
 	return missing
 }
 
+// isThere reports whether a regular, non-empty file matches the pattern.
 func isThere(root fs.FS, pattern string) bool {
-	matches, _ := fs.Glob(root, pattern) // a pattern was validated with the workflow
+	matches, _ := fs.Glob(root, pattern) // the pattern was validated with the workflow
 	for _, name := range matches {
 		if info, err := fs.Stat(root, name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
 			return true

@@ -10,32 +10,31 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 )
 
-// State is what the gates decide on: the steps of a list, and what was decided before.
+// State is the input of the gates: the steps of a list, and what was decided before.
 type State struct {
-	Steps    []*Current // of all workflows in the list, by number
+	Steps    []*Current // of all workflows in the list, sorted by number
 	Evidence []Evidence // oldest first
 	Pending  []Pending  // updates whose checks are running
 	Time     time.Time
 
-	size int       // bytes of the evidence's file
-	dead []Pending // whose processes have died
+	size int       // of the evidence's file in bytes
+	dead []Pending // updates whose processes have died
 }
 
-// Current is a step as it stands.
+// Current is a step with its present status.
 type Current struct {
 	Step
 	Workflow    *Workflow
-	Status      string // in the list now: pending, in_progress, completed, or empty if it is gone
+	Status      string // in the list: pending, in_progress, completed, or empty if it is gone
 	Description string
-	Passed      bool // the last completion was let through
+	Passed      bool // its last completion was allowed
 }
 
-// Pending is a completion whose check is running. The process that runs it is named by
-// its id and the time at which it was started: a record of a dead process counts for
-// nothing.
+// Pending records a completion whose check is running. PID and Start identify the process
+// that runs the check; a record whose process has died is ignored.
 type Pending struct {
 	Step  int64  `json:"step"`
-	Call  string `json:"call"`         // one process may have several under way
+	Call  string `json:"call"`         // id of the call: a process may serve several at once
 	Use   string `json:"use,omitzero"` // Update.Use
 	PID   int    `json:"pid"`
 	Start string `json:"start"`
@@ -60,11 +59,11 @@ func (s *State) Step(id int64) *Current {
 	return s.Steps[i]
 }
 
-// Done reports whether a step counts as done: completed and let through, or gone from
-// the list.
+// Done reports whether a step counts as done: completed and allowed, or gone from the
+// list.
 func (c *Current) Done() bool { return c.Status == "" || c.Status == completed && c.Passed }
 
-// Gone reports whether the step is not in the list any more.
+// Gone reports whether the step is no longer in the list.
 func (c *Current) Gone() bool { return c.Status == "" }
 
 // Name returns the step's number and subject.
@@ -102,7 +101,7 @@ func (s *State) DoneCount() (n int) {
 	return n
 }
 
-// Word returns where the step stands, in one or two words for people.
+// Word returns the state of the step in one or two words, for people.
 func (s *State) Word(c *Current) string {
 	switch {
 	case c.Gone():
@@ -128,7 +127,7 @@ func (s *State) checking(id int64) bool {
 	return slices.ContainsFunc(s.Pending, func(p Pending) bool { return p.Step == id })
 }
 
-// skipped reports whether the last word on the step is that a person skipped it.
+// skipped reports whether a person has skipped the step, and nothing has changed since.
 func (s *State) skipped(id int64) bool {
 	e, ok := s.last(id)
 	return ok && e.Verdict == Override && strings.HasPrefix(e.Why, skipWord)
@@ -144,27 +143,29 @@ func (s *State) last(id int64) (Evidence, bool) {
 	return Evidence{}, false
 }
 
-// aboutToBeCompleted reports whether the step's completion was let through moments ago
-// and has not reached the list yet: hooks of one message run at the same time (fact 39,
-// client 2.1.329).
+// aboutToBeCompleted reports whether the step's completion was allowed but has not reached
+// the list yet. The hooks of updates in one message run at the same time (fact 39, client
+// 2.1.329).
 func (s *State) aboutToBeCompleted(c *Current) bool {
 	e, ok := s.last(c.ID)
-	return ok && c.Status != completed && e.To == completed && e.Verdict == Allow && s.Time.Sub(e.Time) < moments
+	return ok && c.Status != completed && e.To == completed && e.Verdict == Allow && s.Time.Sub(e.Time) < updateDelay
 }
 
-const moments = 30 * time.Second
+// updateDelay is how long after its hook an update may still reach the list.
+const updateDelay = 30 * time.Second
 
-// awaited reports whether a person was asked about the step and has not said yes, or the
-// agent was told to ask one.
-func (s *State) awaited(c *Current) bool {
+// awaitsPerson reports whether a person was asked about the step and has not said yes, or
+// the agent was told to ask one.
+func (s *State) awaitsPerson(c *Current) bool {
 	if e, ok := s.last(c.ID); ok && e.Verdict == Ask && c.Status != completed {
 		return true
 	}
-	e, ok := s.lastAny(c.ID)
-	return ok && e.Verdict == Deny && s.repeats(e) >= patience
+	e, ok := s.latest(c.ID)
+	return ok && e.Verdict == Deny && s.repeats(e) >= maxRepeats
 }
 
-func (s *State) lastAny(id int64) (Evidence, bool) {
+// latest returns the latest decision about the step.
+func (s *State) latest(id int64) (Evidence, bool) {
 	for _, e := range slices.Backward(s.Evidence) {
 		if e.Step == id {
 			return e, true
@@ -173,8 +174,8 @@ func (s *State) lastAny(id int64) (Evidence, bool) {
 	return Evidence{}, false
 }
 
-// setPassed computes Passed from the evidence. A step that was completed when it was
-// hydrated was never to be done.
+// setPassed computes Passed from the evidence. A step that was hydrated as completed has
+// passed from the beginning.
 func (s *State) setPassed() {
 	for _, c := range s.Steps {
 		c.Passed = c.Step.Status == fsmspec.Completed.String()
@@ -191,14 +192,76 @@ func (s *State) setPassed() {
 	}
 }
 
-// unseen returns the steps that were completed in another way than by an update that was
-// let through, and whose turn it was: every blocker is done. Those that another call has
-// noticed, and whose checks it runs, are left to it.
-func (s *State) unseen() (found []*Current) {
+// unverified returns the steps whose blockers are done and that were completed in another
+// way than by an update that was allowed. A step whose check another call is running is
+// left to that call.
+func (s *State) unverified() (found []*Current) {
 	for _, c := range s.Steps {
 		if c.Status == completed && !c.Passed && !s.checking(c.ID) && len(s.openBlockers(c)) == 0 {
 			found = append(found, c)
 		}
 	}
 	return found
+}
+
+// gated reports whether the step declares a gate of its completion.
+func (c *Current) gated() bool { return len(c.Produces) > 0 || c.Check != nil || c.Approval != "" }
+
+// passUngated sets Passed of the unverified steps that declare no gate of their completion,
+// except the step with the number except. It calls record for each of them before, if
+// record is not nil.
+func (s *State) passUngated(except int64, record func(*Current) error) error {
+	for again := true; again; {
+		again = false
+		for _, c := range s.unverified() {
+			if c.ID == except || c.gated() {
+				continue
+			}
+			if record != nil {
+				if err := record(c); err != nil {
+					return err
+				}
+			}
+			c.Passed, again = true, true // which may make another step unverified
+		}
+	}
+	return nil
+}
+
+// overdue returns the steps that have to pass their gates before the target is decided: the
+// other unverified steps, and those that are unverified once these have passed. Each comes
+// after its blockers.
+func (s *State) overdue(target *Current) (overdue []*Current) {
+	assumed := s
+	for {
+		var more []*Current
+		for _, c := range assumed.unverified() {
+			if c.ID != target.ID {
+				more = append(more, s.Step(c.ID))
+			}
+		}
+		if len(more) == 0 {
+			return slices.DeleteFunc(overdue, func(c *Current) bool { return !c.gated() })
+		}
+		overdue = append(overdue, more...)
+		assumed = s.assuming(overdue)
+	}
+}
+
+// assuming returns the state in which these steps have passed their gates.
+func (s *State) assuming(passed []*Current) *State {
+	if len(passed) == 0 {
+		return s
+	}
+	assumed := *s
+	assumed.Steps = make([]*Current, len(s.Steps))
+	for i, c := range s.Steps {
+		if slices.Contains(passed, c) {
+			copied := *c
+			copied.Passed = true
+			c = &copied
+		}
+		assumed.Steps[i] = c
+	}
+	return &assumed
 }

@@ -16,12 +16,12 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// stagedFile is the new version of a task's file before it is renamed into the list.
+// stagedFile is the name in the state directory of a new version of a task's file, before it
+// is renamed into the list.
 const stagedFile = "task.json"
 
-// setStatus changes the status of a task in its file, under the client's lock, and
-// nothing else in the file. The rename is the one change: a crash leaves the old file or
-// the new one.
+// setStatus changes only the status in a task's file, under the client's lock. The file is
+// replaced by a rename, so a crash leaves the old one or the new one.
 func setStatus(ctx context.Context, dir *txn.Dir, id int64, status string) error {
 	name := fileName(id)
 	if _, err := dir.Lock(ctx, name); err != nil {
@@ -54,7 +54,7 @@ func setStatus(ctx context.Context, dir *txn.Dir, id int64, status string) error
 	return files.Sync(dir.Path())
 }
 
-// withStatus returns the task with another status, every other byte as it was.
+// withStatus returns the text of the task with another status. Every other byte is kept.
 func withStatus(data []byte, status string) ([]byte, error) {
 	d := jsontext.NewDecoder(bytes.NewReader(data), jsonx.Tolerant)
 	if d.PeekKind() != '{' {

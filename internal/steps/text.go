@@ -7,20 +7,20 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// Limits of what agents and people read, in characters.
+// Limits of the texts for agents and people, in characters.
 const (
 	maxSubject     = 200
 	maxNamed       = 10   // steps or files in one sentence
-	maxDescription = 3000 // the client cuts what a hook adds after about 10,000 (fact 22, client 2.1.197)
+	maxDescription = 3000 // the client truncates what a hook adds after about 10,000 (fact 22, client 2.1.197)
 	maxReason      = 2000
 )
 
-// quote returns text of a workflow in quotation marks, on one line.
+// quote returns a text of a workflow on one line in quotation marks.
 func quote(text string) string {
 	return `"` + strings.ReplaceAll(clip(visible.Words(text), maxSubject), `"`, `'`) + `"`
 }
 
-// clip cuts text after so many characters.
+// clip truncates text to at most that many characters.
 func clip(text string, most int) string {
 	n := 0
 	for i := range text {
@@ -52,13 +52,6 @@ func sentence(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-func areOrIs(n int) string {
-	if n == 1 {
-		return "is"
-	}
-	return "are"
-}
-
 func wasOrWere(n int) string {
 	if n == 1 {
 		return "was"
@@ -66,8 +59,8 @@ func wasOrWere(n int) string {
 	return "were"
 }
 
-// described returns the step with its description.
-func described(c *Current) string {
+// withDescription returns the name of the step and its description.
+func withDescription(c *Current) string {
 	text := visible.Block(c.Description)
 	if text == "" {
 		return c.Name()
@@ -75,8 +68,8 @@ func described(c *Current) string {
 	return c.Name() + ": " + clip(text, maxDescription)
 }
 
-// ways says how to go past the step in a terminal.
-func ways(id int64, list string) string {
+// overrideCommands returns the commands with which a person goes past the step.
+func overrideCommands(id int64, list string) string {
 	return fmt.Sprintf(`fsmtx step skip %d --because "..." --session %s (or: fsmtx step done ...)`, id, list)
 }
 

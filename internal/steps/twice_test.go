@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The hook may be registered by a plugin and in the settings: the client then starts it
-// twice for one update, and one denial is enough for a refusal. So the second process
-// must not deny the step because the first one is running its check.
+// If both a plugin and the settings register the hook, the client starts it twice for one
+// update, and one denial refuses the update. So the second process must not deny the step
+// because the first one is running its check.
 func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
 	l := hydrated(t, Step{Check: &Check{Run: "echo >> runs; : > running; read -r answer < go; exit $answer", Timeout: 60}})
 	for name, exit := range map[string]string{"passes": "0", "fails": "3"} {
@@ -30,7 +30,7 @@ func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
 			before := len(l.state().Evidence)
 			second := l.Update(t.Context(), update)
 			require.True(t, second.Allowed(), "%+v", second)
-			require.Len(t, l.state().Evidence, before, "the first one decides")
+			require.Len(t, l.state().Evidence, before, "only the first one decides")
 			other := l.Update(t.Context(), Update{Task: "1", Status: completed, Use: "toolu_other"})
 			require.Equal(t, Deny, other.Decision, "another update of the same step")
 

@@ -13,9 +13,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Version is the version of the records that [Workflow.Encode] writes. A version that
-// adds a gate gets another number: a program that does not know a gate must not take a
-// step for one without it.
+// Version is the version of the records that [Workflow.Encode] writes. It changes when a
+// gate is added: a program that does not know the gate must not treat the step as one
+// without it.
 const Version = 1
 
 // ErrVersion is returned by [ParseWorkflow] for the record of another version of this
@@ -25,7 +25,7 @@ var ErrVersion = errors.New("the workflow was recorded by another version of fsm
 // Workflow is what one hydration put into a task list, as recorded by its transaction.
 type Workflow struct {
 	Version int    `json:"version"` // Version
-	Command string `json:"command"` // the name of the skill, as the tag of its tasks has it
+	Command string `json:"command"` // the name of the skill, as in the tag of its tasks
 	Spec    string `json:"spec"`    // path of the fsm.json
 	SHA256  string `json:"sha256"`  // of the fsm.json, in hexadecimal digits
 	Session string `json:"session"`
@@ -33,8 +33,8 @@ type Workflow struct {
 	Steps   []Step `json:"steps"` // in the order of the fsm.json
 }
 
-// Step is one task of a workflow, and its gates: what its entry declares beside the
-// fields of a task. The task file has none of them, because the agent can edit it.
+// Step is one task of a workflow, and the gates that its entry declares. The gates are not
+// in the task file, because the agent can edit that.
 type Step struct {
 	ID        int64   `json:"id"`    // number in the list
 	Local     int64   `json:"local"` // id in the fsm.json
@@ -48,7 +48,7 @@ type Step struct {
 	Approval string   `json:"approval,omitempty"` // the question to the person; empty if none is asked
 }
 
-// Check is a shell command that has to exit 0 before a step is completed.
+// Check is a shell command that must exit with 0 before a step is completed.
 type Check struct {
 	Run     string  `json:"run"`
 	Timeout float64 `json:"timeout"`      // in seconds, more than 0
@@ -58,8 +58,9 @@ type Check struct {
 // Limit returns the time limit of the check.
 func (c Check) Limit() time.Duration { return time.Duration(c.Timeout * float64(time.Second)) }
 
-// Encode returns the workflow as one line of JSON. Text that is not UTF-8, which a
-// path may be, is written with U+FFFD. It fails if ParseWorkflow would refuse the line.
+// Encode returns the workflow as one line of JSON. Bytes that are not UTF-8, which a path
+// may contain, are replaced by U+FFFD. An error is returned for a workflow that
+// ParseWorkflow would refuse.
 func (w Workflow) Encode() (string, error) {
 	if err := w.check(); err != nil {
 		return "", err
@@ -68,11 +69,10 @@ func (w Workflow) Encode() (string, error) {
 	return string(text), err
 }
 
-// ParseWorkflow reads the line that Encode wrote. Fields that it does not know are
-// ignored.
+// ParseWorkflow parses a line that Encode wrote. Unknown fields are ignored.
 //
-// Errors: ErrVersion, or what is wrong with the record, with its line and column if it
-// is not the JSON of a Workflow.
+// ErrVersion is returned for a record of another version. Any other error describes what is
+// wrong with the record, with line and column if it is not the JSON of a Workflow.
 func ParseWorkflow(text string) (Workflow, error) {
 	var w Workflow
 	data := []byte(text)
@@ -95,10 +95,10 @@ func (w Workflow) check() error {
 	numbers, locals := map[int64]bool{}, map[int64]bool{}
 	for _, s := range w.Steps {
 		if s.ID < 1 || s.ID > fsmspec.MaxID || numbers[s.ID] {
-			return fmt.Errorf("the record of a workflow: step #%d: not a number of its own", s.ID)
+			return fmt.Errorf("the record of a workflow: step #%d: the number is out of range or not unique", s.ID)
 		}
 		if s.Local < 1 || s.Local > fsmspec.MaxLocalID || locals[s.Local] {
-			return fmt.Errorf("the record of a workflow: step #%d: local id %d is not an id of its own", s.ID, s.Local)
+			return fmt.Errorf("the record of a workflow: step #%d: local id %d is out of range or not unique", s.ID, s.Local)
 		}
 		numbers[s.ID], locals[s.Local] = true, true
 	}

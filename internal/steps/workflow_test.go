@@ -22,7 +22,7 @@ func release() Workflow {
 	}
 }
 
-func TestARecordIsOneLineThatReadsAsItWas(t *testing.T) {
+func TestEncodeAndParseWorkflow(t *testing.T) {
 	line, err := release().Encode()
 	require.NoError(t, err)
 	require.Equal(t, `{"version":1,"command":"release","spec":"/skills/release/fsm.json","sha256":"`+strings.Repeat("ab", 32)+`","session":"s1","dir":"/project","steps":[`+
@@ -34,17 +34,17 @@ func TestARecordIsOneLineThatReadsAsItWas(t *testing.T) {
 	require.Equal(t, 500*time.Millisecond, back.Steps[1].Check.Limit())
 }
 
-// A record that is wrong must not become a workflow with fewer gates.
-func TestWhatIsNotARecord(t *testing.T) {
+// An invalid record must not become a workflow with fewer gates.
+func TestInvalidRecords(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(w *Workflow)
 		want   string
 	}{
 		"version": {func(w *Workflow) { w.Version = 2 }, "recorded by another version of fsmtx: version 2, want 1"},
 		"dir":     {func(w *Workflow) { w.Dir = "" }, "has no dir"},
-		"number":  {func(w *Workflow) { w.Steps[0].ID = 0 }, "step #0: not a number of its own"},
-		"twice":   {func(w *Workflow) { w.Steps[0].ID = 9 }, "step #9: not a number of its own"},
-		"local":   {func(w *Workflow) { w.Steps[0].Local = 2 }, "step #9: local id 2 is not an id of its own"},
+		"number":  {func(w *Workflow) { w.Steps[0].ID = 0 }, "step #0: the number is out of range or not unique"},
+		"twice":   {func(w *Workflow) { w.Steps[0].ID = 9 }, "step #9: the number is out of range or not unique"},
+		"local":   {func(w *Workflow) { w.Steps[0].Local = 2 }, "step #9: local id 2 is out of range or not unique"},
 		"status":  {func(w *Workflow) { w.Steps[0].Status = "done" }, `step #8: unknown status "done"`},
 		"blocker": {func(w *Workflow) { w.Steps[1].BlockedBy = []int64{7} }, "step #9: blocked by #7, which is not a step"},
 		"run":     {func(w *Workflow) { w.Steps[1].Check.Run = " " }, "step #9: a check without a command"},
@@ -74,7 +74,7 @@ func TestWhatIsNotARecord(t *testing.T) {
 	require.ErrorIs(t, err, ErrVersion)
 }
 
-func TestEveryWorkflowReadsAsItWasWritten(t *testing.T) {
+func TestAnyWorkflowSurvivesEncodeAndParse(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := Workflow{
 			Version: Version, Command: rapid.String().Draw(t, "command"), Spec: rapid.String().Draw(t, "spec"),
@@ -97,7 +97,7 @@ func TestEveryWorkflowReadsAsItWasWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if strings.Contains(line, "\n") {
-			t.Fatalf("more than a line: %q", line)
+			t.Fatalf("more than one line: %q", line)
 		}
 		back, err := ParseWorkflow(line)
 		if err != nil {

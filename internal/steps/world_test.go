@@ -21,7 +21,7 @@ type list struct {
 	project string
 }
 
-// tb is what both a test and a property of one have.
+// tb is the part of testing.TB that rapid's tests have too.
 type tb interface {
 	require.TestingT
 	Helper()
@@ -39,7 +39,7 @@ func hydrated(t testing.TB, all ...Step) *list {
 	return l
 }
 
-// hydrate does what a hydration does to a list.
+// hydrate puts the steps into a list as a hydration does.
 func hydrate(t tb, dir, project string, all []Step) {
 	t.Helper()
 	w := Workflow{Version: Version, Command: "release", Spec: "/skills/release/fsm.json", Session: "s1", Dir: project}
@@ -96,20 +96,24 @@ func (l *list) put(id int64, text string) {
 // set changes the status of a task as the client does.
 func (l *list) set(id int64, status string) {
 	l.t.Helper()
-	path := filepath.Join(l.List.Dir, fileName(id))
-	data, err := os.ReadFile(path)
-	require.NoError(l.t, err)
-	data, err = withStatus(data, status)
-	require.NoError(l.t, err)
-	require.NoError(l.t, os.WriteFile(path, data, 0o644))
+	writeStatus(l.t, filepath.Join(l.List.Dir, fileName(id)), status)
 }
 
-// ask asks the gates, as the hook does.
+func writeStatus(t tb, path, status string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	data, err = withStatus(data, status)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, data, 0o644))
+}
+
+// ask requests an update, as the hook does.
 func (l *list) ask(id int64, status string) Verdict {
 	return l.Update(l.t.Context(), Update{Task: itoa(id), Status: status})
 }
 
-// do asks the gates and, if they allow it, changes the status as the client does.
+// do requests an update and, if it is allowed, changes the status as the client does.
 func (l *list) do(id int64, status string) Verdict {
 	l.t.Helper()
 	v := l.ask(id, status)
@@ -119,6 +123,7 @@ func (l *list) do(id int64, status string) Verdict {
 	return v
 }
 
+// allows fails the test unless the update is allowed.
 func (l *list) allows(id int64, status string) {
 	l.t.Helper()
 	v := l.do(id, status)
@@ -126,7 +131,7 @@ func (l *list) allows(id int64, status string) {
 	require.Empty(l.t, v.Trouble)
 }
 
-// denies returns the reason.
+// denies fails the test unless the update is denied, and returns the reason.
 func (l *list) denies(id int64, status string) string {
 	l.t.Helper()
 	v := l.do(id, status)

@@ -77,7 +77,7 @@ func TestAPluginBringsTheToolsForItsSteps(t *testing.T) {
 	}
 	assert.True(t, first.Says("Some skills come as a workflow"), "the server's instructions")
 	assert.Contains(t, r.Text("status"), "Every commit since the last tag.")
-	assert.Contains(t, denied(t, r, "early"), `#3 "Publish" cannot be started: #2 "Write" is to be done first. Ready now: #1 "Collect"`)
+	assert.Contains(t, denied(t, r, "early"), `#3 "Publish" cannot be started: #2 "Write" must be done first. Ready now: #1 "Collect"`)
 	assert.Contains(t, denied(t, r, "no file"), "it needs notes.md in "+s.Project)
 	assert.Contains(t, denied(t, r, "fails"), "NO-VERSION")
 	allowed(t, r, "start 1", "complete 1", "start 2", "complete 2", "start 3", "complete 3")
@@ -141,7 +141,7 @@ func TestASubagentHasTheTools(t *testing.T) {
 		}},
 	}, "go")
 
-	assert.Contains(t, denied(t, r, "early"), `#1 "Release: collect" is to be done first`)
+	assert.Contains(t, denied(t, r, "early"), `#1 "Release: collect" must be done first`)
 	allowed(t, r, "complete")
 	assert.Equal(t, 1, state(t, s.Sandbox).DoneCount())
 }

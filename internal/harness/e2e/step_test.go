@@ -82,7 +82,7 @@ func TestStepsAreTakenInOrder(t *testing.T) {
 		Do(TaskUpdate("start 2 again", "2", "in_progress")),
 		Do(TaskList("list")),
 	}, func(t *testing.T, s *realclient.Sandbox, r *realclient.Run) {
-		assert.Contains(t, denied(t, r, "start 2"), `#2 "Release: write" cannot be started: #1 "Release: collect" is to be done first. Ready now: #1`)
+		assert.Contains(t, denied(t, r, "start 2"), `#2 "Release: write" cannot be started: #1 "Release: collect" must be done first. Ready now: #1`)
 		assert.Contains(t, denied(t, r, "complete 3"), `#3 "Release: publish" cannot be completed: #2`)
 		allowed(t, r, "start 1", "complete 1", "start 2 again")
 		assert.Equal(t, []string{"#1 [completed] Release: collect", "#2 [in_progress] Release: write", "#3 [pending] Release: publish [blocked by #2]"}, tasks(t, r, "list"))
@@ -174,7 +174,7 @@ func TestAStepStaysWhatItIs(t *testing.T) {
 	}, func(t *testing.T, s *realclient.Sandbox, r *realclient.Run) {
 		assert.Contains(t, denied(t, r, "delete"), `is a step of the workflow "release" and stays in the list`)
 		for _, id := range []string{"untag", "retag"} {
-			assert.Contains(t, denied(t, r, id), `its metadata "fsm" stays as it is`)
+			assert.Contains(t, denied(t, r, id), `its metadata "fsm" must not change`)
 		}
 		allowed(t, r, "add")
 		assert.Len(t, tasks(t, r, "list"), 3)
@@ -207,7 +207,7 @@ func TestTheListIsNotEditedAsFiles(t *testing.T) {
 		Say("done"))}, "go")
 
 	for _, id := range []string{"write", "edit", "evidence"} {
-		assert.Contains(t, denied(t, r, id), "the tasks of a workflow are not edited as files")
+		assert.Contains(t, denied(t, r, id), "do not edit the tasks of a workflow as files")
 	}
 	allowed(t, r, "other")
 	assert.Contains(t, read(t, s, "project/config/tasks/"+s.Session+"/3.json"), `"pending"`)
@@ -272,7 +272,7 @@ func TestTwoUpdatesInOneMessage(t *testing.T) {
 		Say("done"))}, "go")
 
 	allowed(t, r, "complete", "next again")
-	assert.Contains(t, denied(t, r, "next"), `#1 "Write" is to be done first`)
+	assert.Contains(t, denied(t, r, "next"), `#1 "Write" must be done first`)
 }
 
 // Where PreToolUse is not heard of, TaskCompleted refuses (fact 38).
@@ -292,7 +292,7 @@ func TestTaskCompletedIsTheSecondNet(t *testing.T) {
 		Do(TaskList("after")),
 		Say("done"))}, "go")
 
-	assert.Contains(t, r.Text("order"), `#1 "Write" is to be done first`)
+	assert.Contains(t, r.Text("order"), `#1 "Write" must be done first`)
 	assert.Contains(t, r.Text("check"), "exit status 1")
 	assert.Equal(t, []string{"#1 [completed] Write", "#2 [pending] Publish"}, tasks(t, r, "before"))
 	assert.Equal(t, []string{"#1 [completed] Write", "#2 [completed] Publish"}, tasks(t, r, "after"))

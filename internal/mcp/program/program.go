@@ -1,9 +1,8 @@
-// Package program is what fsmtx and the program fsmtx-mcp both know: the command line of
-// the MCP server, and where its program is.
+// Package program has what fsmtx and fsmtx-mcp share: the command line of the MCP server,
+// and where to find its program.
 //
-// The server is a program of its own because the MCP library links net/http and
-// encoding/gob, which would cost every hook more than a quarter of its time. This package
-// links neither.
+// The server is a separate program because the MCP library links net/http and encoding/gob,
+// which would make every hook more than a quarter slower. This package links neither.
 package program
 
 import (
@@ -20,16 +19,16 @@ import (
 // Name is the file name of the program.
 const Name = "fsmtx-mcp"
 
-// ErrMissing is returned by Find if there is no such program.
+// ErrMissing is returned by Find when the program is not found.
 var ErrMissing = errors.New(Name + " is neither beside this program nor on PATH")
 
 // Install is the command that installs the program, for hints.
 const Install = "go install github.com/fsmtx/fsmtx/cmd/" + Name + "@latest"
 
-// Find returns the path of fsmtx-mcp: beside this program, else on PATH. The one beside it
-// comes first because it is of the same version.
+// Find returns the path of fsmtx-mcp: in the directory of this program, where it has the
+// same version, or else on PATH.
 //
-// Errors: ErrMissing.
+// Errors: ErrMissing, and those of filepath.Abs.
 func Find() (string, error) {
 	if self, err := os.Executable(); err == nil {
 		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), Name)); err == nil {
@@ -45,12 +44,12 @@ func Find() (string, error) {
 
 // Flags are the flags of the server.
 type Flags struct {
-	Session     string        // of the task list; empty is the client's
-	Checks      bool          // run the checks that steps declare
-	LockTimeout time.Duration // limit on the wait for the list's locks
+	Session     string        // id of the session whose list is served; empty means that of the environment
+	Checks      bool          // run the checks of steps
+	LockTimeout time.Duration // how long to wait for the list's locks
 }
 
-// Args returns the flags as arguments of the program.
+// Args returns the command-line arguments for these flags.
 func (f Flags) Args() []string {
 	checks := "off"
 	if f.Checks {
@@ -70,11 +69,11 @@ order, files, checks, approval. They are for models and agents without task tool
 
 The list is that of the session in CLAUDE_CODE_SESSION_ID, or of --session. Without
 either it is the newest list of this project (CLAUDE_PROJECT_DIR, else the working
-directory) with a workflow, and every answer says so.
+directory) that has a workflow, and every answer says so.
 
 fsmtx plugin --mcp and fsmtx install --mcp register it.`
 
-// Command returns the command; run gets its flags.
+// Command returns the command of the server, which calls run with its flags.
 func Command(run func(*cobra.Command, Flags) error) *cobra.Command {
 	var f Flags
 	var checks string

@@ -10,10 +10,10 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Stop decides whether an agent may stop. agent, if not empty, is why it may not, for the
-// agent; person is the same for the person.
+// Stop decides whether an agent may stop. If it may not, agent is the reason for the agent
+// and person the one for the person.
 //
-// Errors are trouble of this program's own: the agent may stop.
+// After an error the agent may stop.
 func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err error) {
 	if x.Mode == StopOff {
 		return "", "", nil
@@ -42,20 +42,21 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err
 		return dir.WriteState(stopFile, text)
 	})
 	if err != nil {
-		return "", "", err // it could not be remembered, and would be repeated for ever
+		return "", "", err // a reminder that is not recorded would be repeated for ever
 	}
 	agent, person = sentBack(s, left, x.Mode)
 	return agent, person, nil
 }
 
-// reminders has, by agent, the progress at which it was sent back last.
+// reminders has, by agent, the progress at which the agent was last sent back.
 type reminders map[string]string
 
-// maxReminders bounds the number of agents that are remembered.
+// maxReminders limits the number of agents in the file. When it is reached, all but the
+// session's own agent are forgotten.
 const maxReminders = 50
 
 func parseReminders(data []byte) (r reminders) {
-	_ = json.Unmarshal(data, &r, jsonx.Tolerant) // what cannot be read was never said
+	_ = json.Unmarshal(data, &r, jsonx.Tolerant) // a file that cannot be read has no reminders
 	return r
 }
 
@@ -67,8 +68,8 @@ func (r reminders) with(agent, progress string) reminders {
 	return r
 }
 
-// Resume returns where the workflows in the list stand, for an agent that has forgotten
-// it; empty if there is nothing to go on with.
+// Resume returns the state of the workflows in the list as text for an agent that has lost
+// its context. It is empty if every step is done.
 func (f *Frame) Resume(ctx context.Context) (string, error) {
 	s, err := Load(ctx, f.List.Dir)
 	if err != nil {
@@ -90,5 +91,5 @@ func (f *Frame) Edit(path string) Verdict {
 	if err != nil {
 		return f.trouble(err)
 	}
-	return behind(safefile.Resolve(path), safefile.Resolve(f.List.Dir), safefile.Resolve(s))
+	return edit(safefile.Resolve(path), safefile.Resolve(f.List.Dir), safefile.Resolve(s))
 }
