@@ -1,7 +1,8 @@
-// Package claude holds the facts about the client, Claude Code: its subpackages know
-// its events, its task list, its plugins, its settings and its transcripts, and this
-// one knows where its configuration is. Facts are cited by their numbers in
-// docs/client-facts.md, each with the version of the client it was measured on.
+// Package claude holds what fsmtx relies on about the client, Claude Code. It finds
+// the client's configuration directory; its subpackages cover the client's events,
+// task list, plugins, settings, transcripts and command line. Comments cite facts by
+// their number in docs/client-facts.md, with the version of the client that each was
+// measured on.
 package claude
 
 import (
@@ -10,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// Tested is the newest version of the client that the tests run.
+// Tested is the newest version of the client that the end-to-end tests run against.
 const Tested = "2.1.329"
 
 // ErrNoHome is returned when neither CLAUDE_CONFIG_DIR nor HOME is set.

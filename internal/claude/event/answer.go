@@ -19,18 +19,18 @@ const (
 	ExitBlock = 2
 )
 
-// Answer is everything that the client takes from a hook that has ended. Every
-// hook of this program builds its answer with the functions below, so that what
-// an exit code does at an event is written down once.
+// Answer is what the client reads from a hook that has ended. Every hook of this
+// program builds its answer with the functions below, so the effect of an exit code
+// at an event is defined in one place.
 type Answer struct {
 	Output    string // standard output: one JSON object and a newline, or nothing
 	ErrorText string // standard error; all of it reaches the model if Exit is ExitBlock (fact 45, client 2.1.329)
 	Exit      int
 }
 
-// WithNotice adds a line for the person to an answer that has no output. The client
-// reads standard output for ExitBlock too: the model gets standard error, the person
-// the line (fact 70, client 2.1.329).
+// WithNotice adds a line for the person to an answer that has no output. It works
+// with ExitBlock too: the model gets standard error, the person the line (fact 70,
+// client 2.1.329).
 func (a Answer) WithNotice(person string) Answer {
 	if a.Output == "" {
 		a.Output = Reply{SystemMessage: person}.answer(a.Exit, "").Output
@@ -38,37 +38,39 @@ func (a Answer) WithNotice(person string) Answer {
 	return a
 }
 
-// Write prints the answer, the output first: standard error may be a pipe that no
-// process reads. The caller exits with a.Exit, whatever Write returns.
+// Write prints the answer. It prints the output first, because writing to standard
+// error can fail: it may be a pipe that no process reads. The caller exits with
+// a.Exit even if Write returns an error.
 func (a Answer) Write(stdout, stderr io.Writer) error {
 	_, err := io.WriteString(stdout, a.Output)
 	_, errText := io.WriteString(stderr, a.ErrorText)
 	return errors.Join(err, errText)
 }
 
-// GoOn answers that the work is done and the client goes on: {"continue": true}.
-// context, if not empty, is added for the model (fact 22, client 2.1.197).
+// GoOn answers that the hook has done its work and the client may continue:
+// {"continue": true}. context, if not empty, is added for the model (fact 22, client
+// 2.1.197).
 func GoOn(name, context string) Answer { return GoOnTelling(name, context, "") }
 
-// GoOnTelling goes on as GoOn does, and tells the person something as systemMessage;
-// either text may be empty.
+// GoOnTelling is GoOn with a text for the model, as additionalContext, and one for the
+// person, as systemMessage. Either may be empty.
 func GoOnTelling(name, model, person string) Answer {
 	if model == "" && person == "" {
-		return Answer{Output: goesOn} // the usual answer; encoding it by reflection would cost as much as reading the event
+		return Answer{Output: bareContinue} // the usual answer; encoding it by reflection would cost as much as reading the event
 	}
 	return goOn(Reply{Specific: withContext(name, model), SystemMessage: person})
 }
 
-// Notice goes on as well, and tells the person something: as systemMessage, which
-// the terminal shows and the model does not see (fact 22, client 2.1.197), and on
-// standard error.
+// Notice answers that the client may continue, with a message for the person: as
+// systemMessage, which the terminal shows and the model does not see (fact 22, client
+// 2.1.197), and on standard error.
 func Notice(message string) Answer {
 	a := goOn(Reply{SystemMessage: "fsmtx: " + message})
 	a.ErrorText = terminal.Message(message)
 	return a
 }
 
-const goesOn = `{"continue": true}` + "\n"
+const bareContinue = `{"continue": true}` + "\n"
 
 func goOn(r Reply) Answer {
 	yes := true
@@ -76,12 +78,12 @@ func goOn(r Reply) Answer {
 	return r.answer(ExitOK, "")
 }
 
-// Tell has no objection and tells the model and the person something; either may
-// be empty.
+// Tell lets the event pass, with a text for the model and one for the person. Either
+// may be empty.
 //
-// PreCompact refuses hookSpecificOutput and appends standard output to the
-// instructions of the summary: there the model's text is printed as it is, and
-// the person's is left out.
+// At PreCompact the client refuses hookSpecificOutput and appends standard output to
+// the instructions for the summary (fact 100, client 2.1.329). There the model's text
+// is printed without JSON around it, and the person's is dropped.
 func Tell(name, model, person string) Answer {
 	if name == PreCompact {
 		if model == "" {
@@ -92,9 +94,9 @@ func Tell(name, model, person string) Answer {
 	return Reply{Specific: withContext(name, model), SystemMessage: person}.answer(ExitOK, "")
 }
 
-// Deny refuses the tool call of a PreToolUse event. The reason is in the output
-// and on standard error: the client reads the output where it can, and falls back
-// on the other.
+// Deny refuses the tool call of a PreToolUse event. The reason is printed both in the
+// output and on standard error, because the client accepts either (fact 37, client
+// 2.1.329).
 //
 // There is no Allow: "allow" would skip the person's permission prompt.
 func Deny(reason string) Answer {
@@ -104,51 +106,51 @@ func Deny(reason string) Answer {
 	}.answer(ExitBlock, reason+"\n")
 }
 
-// Ask has the client ask the person whether the tool call of a PreToolUse event may be
-// made. Where nobody can be asked the client refuses it, with the question as the reason
-// (fact 37, client 2.1.329).
+// Ask makes the client ask the person whether to allow the tool call of a PreToolUse
+// event. If there is no person to ask, as in -p mode, the client refuses the call with
+// the question as the reason (fact 37, client 2.1.329).
 func Ask(question string) Answer {
 	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask", PermissionDecisionReason: question}}.answer(ExitOK, "")
 }
 
-// SendBack keeps an agent from stopping, as Block does, with a text for the agent and
-// another one for the person.
+// SendBack keeps an agent from stopping, as Block does, with separate texts for the
+// agent and the person.
 func SendBack(agent, person string) Answer {
 	return Reply{Decision: "block", Reason: agent, SystemMessage: person}.answer(ExitOK, "")
 }
 
-// Rewrite lets the tool call of a PreToolUse event go on with another input. The person's
-// permission prompt is as it was.
+// Rewrite replaces the input of the tool call of a PreToolUse event (fact 37, client
+// 2.1.329). It does not skip the person's permission prompt.
 func Rewrite(input jsontext.Value) Answer {
 	return Reply{Specific: &Specific{HookEventName: PreToolUse, UpdatedInput: input}}.answer(ExitOK, "")
 }
 
-// Block keeps an agent from stopping, at Stop and SubagentStop. The model sees
-// only the reason, the person only the message, so the message is in both.
+// Block keeps an agent from stopping, at Stop and SubagentStop. The model sees only
+// the reason and the person only the message, so the reason repeats the message.
 func Block(reason, message string) Answer {
 	reason += ". " + message
 	return Reply{Decision: "block", Reason: reason, SystemMessage: message}.answer(ExitBlock, reason+"\n")
 }
 
-// Refuse refuses a tool call as Deny does and leaves the person out: the terminal shows
-// the result of the call, with the reason, and would show a message beside it
-// (client 2.1.329).
+// Refuse refuses a tool call as Deny does, but without a message for the person: the
+// terminal already shows the refused call with the reason, and would show the message
+// in addition (client 2.1.329).
 func Refuse(reason string) Answer {
 	return Reply{
 		Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "deny", PermissionDecisionReason: reason},
 	}.answer(ExitBlock, reason+"\n")
 }
 
-// Hold keeps a turn from ending as Block does at Stop, and leaves the person out: the
-// terminal lists the reasons of Stop hooks, and would show a message beside each
-// (client 2.1.329). It does not list those of SubagentStop.
+// Hold keeps a turn from ending as Block does at Stop, but without a message for the
+// person: the terminal already lists the reasons of Stop hooks, and would show the
+// message in addition (client 2.1.329). It does not list those of SubagentStop.
 func Hold(reason, message string) Answer {
 	reason += ". " + message
 	return Reply{Decision: "block", Reason: reason}.answer(ExitBlock, reason+"\n")
 }
 
-// Feedback tells the model something about a tool call that has been made;
-// nothing is undone.
+// Feedback gives the model a message about a tool call that has already run. It undoes
+// nothing.
 func Feedback(message string) Answer {
 	return Answer{ErrorText: visible.Text(message) + "\n", Exit: ExitBlock}
 }
@@ -157,20 +159,19 @@ func Feedback(message string) Answer {
 type Failure struct {
 	Message string // what happened, to what
 	Hint    string // what to do about it; may be empty
-	Context string // for the model, where the failure stops nothing
-	Stop    bool   // the failure is worth stopping the person's prompt
+	Context string // for the model, if the failure does not stop the prompt
+	Stop    bool   // the failure may stop the person's prompt
 }
 
 // Answer returns the answer of a hook that failed at the named event; name is
-// empty if the event could not be read. It is the one place that decides what a
-// failure may stop:
+// empty if the event could not be read. What a failure may stop is decided only here:
 //
-//	PostToolUse, unknown   ExitBlock: the model reads why (fact 22, client 2.1.197);
-//	                       the tool has run, so nothing is stopped
+//	PostToolUse, unknown   ExitBlock: the model gets the message (fact 22, client
+//	                       2.1.197); the tool has run, so nothing is stopped
 //	UserPromptExpansion    ExitBlock cancels the prompt (fact 19, client 2.1.329), so it
-//	                       is used only with Stop; otherwise the prompt goes on, and the
-//	                       model reads why as context
-//	any other              the client goes on, and the person reads why
+//	                       is used only with Stop; otherwise the prompt continues, and
+//	                       the model gets Context
+//	any other              the client continues, and the person gets the message
 func (f Failure) Answer(name string) Answer {
 	switch {
 	case name == PostToolUse, name == "", name == UserPromptExpansion && f.Stop:

@@ -31,23 +31,22 @@ func TestAnswers(t *testing.T) {
 		"block": {event.Block("r", "m"), event.Answer{
 			Output: `{"decision": "block", "reason": "r. m", "systemMessage": "m"}` + "\n", ErrorText: "r. m\n", Exit: 2}},
 		"feedback": {event.Feedback("m"), event.Answer{ErrorText: "m\n", Exit: 2}},
-		"foreign text": {event.GoOnTelling(event.PreToolUse, "a\u202e\nb", "\xff\x1b"), event.Answer{
+		"escaped texts": {event.GoOnTelling(event.PreToolUse, "a\u202e\nb", "\xff\x1b"), event.Answer{
 			Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "a\\u202e\nb"}, "systemMessage": "\\xff\\x1b"}` + "\n"}},
-		"foreign reason":      {event.Feedback("a\x1b"), event.Answer{ErrorText: "a\\x1b\n", Exit: 2}},
-		"foreign refusal":     {event.SendBack("a\x1b", "\u202e"), event.Answer{Output: `{"decision": "block", "reason": "a\\x1b", "systemMessage": "\\u202e"}` + "\n"}},
-		"foreign question":    {event.Ask("a\u2028"), event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "a\\u2028"}}` + "\n"}},
-		"foreign summary":     {event.Tell(event.PreCompact, "a\x1b", ""), event.Answer{Output: "a\\x1b\n"}},
-		"the input of a tool": {event.Rewrite([]byte("{\"a\":\"\u202e\"}")), event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"a": "\u202e"}}}` + "\n"}},
+		"escaped feedback": {event.Feedback("a\x1b"), event.Answer{ErrorText: "a\\x1b\n", Exit: 2}},
+		"escaped reason":   {event.SendBack("a\x1b", "\u202e"), event.Answer{Output: `{"decision": "block", "reason": "a\\x1b", "systemMessage": "\\u202e"}` + "\n"}},
+		"escaped question": {event.Ask("a\u2028"), event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "a\\u2028"}}` + "\n"}},
+		"escaped summary":  {event.Tell(event.PreCompact, "a\x1b", ""), event.Answer{Output: "a\\x1b\n"}},
+		"tool input, kept": {event.Rewrite([]byte("{\"a\":\"\u202e\"}")), event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"a": "\u202e"}}}` + "\n"}},
 	} {
 		assert.Equal(t, test.want, test.got, name)
 	}
 }
 
-// TestFailures: what a failure may stop, by event.
-func TestFailures(t *testing.T) {
-	told := event.Answer{ErrorText: "fsmtx: m\nhint: h\n", Exit: event.ExitBlock}
-	noted := event.Answer{Output: `{"continue": true, "systemMessage": "fsmtx: m\nh"}` + "\n", ErrorText: "fsmtx: m\nh\n"}
-	goesOn := event.Answer{
+func TestFailureBlocksOnlyAtSomeEvents(t *testing.T) {
+	blocks := event.Answer{ErrorText: "fsmtx: m\nhint: h\n", Exit: event.ExitBlock}
+	notice := event.Answer{Output: `{"continue": true, "systemMessage": "fsmtx: m\nh"}` + "\n", ErrorText: "fsmtx: m\nh\n"}
+	context := event.Answer{
 		Output:    `{"continue": true, "hookSpecificOutput": {"hookEventName": "UserPromptExpansion", "additionalContext": "c"}}` + "\n",
 		ErrorText: "fsmtx: m\n",
 	}
@@ -56,9 +55,9 @@ func TestFailures(t *testing.T) {
 		stop  bool
 		want  event.Answer
 	}{
-		{event.PostToolUse, false, told}, {event.PostToolUse, true, told}, {"", false, told},
-		{event.UserPromptExpansion, true, told}, {event.UserPromptExpansion, false, goesOn},
-		{event.SessionStart, false, noted}, {event.SessionStart, true, noted}, {event.Stop, true, noted}, {event.PreToolUse, true, noted},
+		{event.PostToolUse, false, blocks}, {event.PostToolUse, true, blocks}, {"", false, blocks},
+		{event.UserPromptExpansion, true, blocks}, {event.UserPromptExpansion, false, context},
+		{event.SessionStart, false, notice}, {event.SessionStart, true, notice}, {event.Stop, true, notice}, {event.PreToolUse, true, notice},
 	} {
 		f := event.Failure{Message: "m", Hint: "h", Context: "c", Stop: test.stop}
 		assert.Equal(t, test.want, f.Answer(test.event), "%s, stop %v", test.event, test.stop)
@@ -67,11 +66,11 @@ func TestFailures(t *testing.T) {
 	assert.Equal(t, "fsmtx: m\n", event.Failure{Message: "m"}.Answer(event.SessionStart).ErrorText)
 }
 
-type full struct{ error }
+type failingWriter struct{ error }
 
-func (w full) Write([]byte) (int, error) { return 0, w.error }
+func (w failingWriter) Write([]byte) (int, error) { return 0, w.error }
 
-func TestAnswerIsWritten(t *testing.T) {
+func TestWritePrintsTheOutputFirst(t *testing.T) {
 	var out, errs strings.Builder
 	a := event.Answer{Output: "o\n", ErrorText: "e\n", Exit: 2}
 	require.NoError(t, a.Write(&out, &errs))
@@ -79,8 +78,8 @@ func TestAnswerIsWritten(t *testing.T) {
 	assert.Equal(t, "e\n", errs.String())
 	var both strings.Builder
 	require.NoError(t, a.Write(&both, &both))
-	assert.Equal(t, "o\ne\n", both.String(), "the output first")
-	no := errors.New("no")
-	require.ErrorIs(t, a.Write(full{no}, &errs), no)
-	require.ErrorIs(t, a.Write(&out, full{no}), no)
+	assert.Equal(t, "o\ne\n", both.String())
+	broken := errors.New("broken")
+	require.ErrorIs(t, a.Write(failingWriter{broken}, &errs), broken)
+	require.ErrorIs(t, a.Write(&out, failingWriter{broken}), broken)
 }

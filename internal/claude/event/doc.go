@@ -1,8 +1,7 @@
-// Package event is what a hook and the client, Claude Code, say to one another:
-// the JSON object the client writes to the hook's standard input ([Read]), and
-// what the hook answers on standard output, on standard error and with its exit
-// code ([Answer]).
+// Package event is the interface between a hook and the client, Claude Code. [Read]
+// parses the JSON object that the client writes to the hook's standard input. An
+// [Answer] is what the hook returns: standard output, standard error, exit code.
 //
-// It does not decide what an event is for: that is up to the package that handles
-// it. The facts it cites are those of docs/client-facts.md.
+// What a hook does at an event is decided by the package that handles the event.
+// The facts cited here are those of docs/client-facts.md.
 package event

@@ -43,8 +43,8 @@ var (
 )
 
 // Event is one hook call, with the fields of facts 18, 19, 26 and 40 (clients
-// 2.1.197 and 2.1.329). A field the client did not send, or sent as null, has its
-// zero value. A field of another type has its zero value too and is named in
+// 2.1.197 and 2.1.329). A field that the client did not send, or sent as null, has its
+// zero value. A field of the wrong type also has its zero value, and is listed in
 // WrongType. Raw values are the client's own bytes, nil if absent.
 type Event struct {
 	Name           string // hook_event_name
@@ -72,14 +72,14 @@ type Event struct {
 	LastAssistantMessage string         // last_assistant_message of Stop and SubagentStop
 	AgentTranscriptPath  string         // agent_transcript_path of SubagentStop
 	BackgroundTasks      jsontext.Value // background_tasks: an array of objects
-	WrongType            []string       // sorted names of fields whose value had another type
+	WrongType            []string       // sorted names of fields whose value had the wrong type
 	Raw                  jsontext.Value // the whole object as it was read
 	members              map[string]jsontext.Value
 }
 
 // Read reads one event to the end of r. It returns ErrEmpty, ErrTooLarge,
-// ErrMalformed or the error of r. Of duplicate names the last one counts, and
-// ill-formed UTF-8 is tolerated: the client's tools carry what files hold.
+// ErrMalformed or the error of r. It accepts duplicate names, of which the last one
+// counts, and invalid UTF-8, because tool inputs and results quote files.
 func Read(r io.Reader) (*Event, error) {
 	data, err := ReadAll(r)
 	if err != nil {
@@ -177,7 +177,7 @@ func (e *Event) decode(name string, into any) {
 	}
 }
 
-// Has reports whether the field is there and not null.
+// Has reports whether the event has the field and its value is not null.
 func (e *Event) Has(name string) bool {
 	raw, ok := e.members[name]
 	return ok && raw.Kind() != 'n'

@@ -65,7 +65,7 @@ func TestReadIsLimited(t *testing.T) {
 	assert.Len(t, data, event.MaxBytes)
 }
 
-func TestReadReportsTheReadersError(t *testing.T) {
+func TestReadReturnsTheReadersError(t *testing.T) {
 	broken := errors.New("broken")
 	_, err := event.Read(iotest.ErrReader(broken))
 	require.ErrorIs(t, err, broken)

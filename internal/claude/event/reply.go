@@ -17,8 +17,8 @@ type Reply struct {
 	SystemMessage string    `json:"systemMessage,omitzero"` // the person sees it, the model does not
 }
 
-// Specific is the part of a reply that belongs to one kind of event. If its name
-// is not that of the event, the client drops it (fact 22, client 2.1.197).
+// Specific is the part of a reply that belongs to one kind of event. The client drops
+// it if HookEventName is not the event's name (fact 22, client 2.1.197).
 type Specific struct {
 	HookEventName            string `json:"hookEventName"`
 	PermissionDecision       string `json:"permissionDecision,omitzero"`
@@ -28,7 +28,7 @@ type Specific struct {
 	UpdatedInput jsontext.Value `json:"updatedInput,omitzero"` // replaces the tool's whole input (fact 37, client 2.1.329)
 }
 
-// withContext returns nil if there is no context.
+// withContext returns the part that holds context, nil if context is empty.
 func withContext(name, context string) *Specific {
 	if context == "" {
 		return nil
@@ -36,8 +36,8 @@ func withContext(name, context string) *Specific {
 	return &Specific{HookEventName: name, AdditionalContext: context}
 }
 
-// visible returns the reply with its texts made visible: the model and the person get
-// what the JSON stands for. The tool's input is not a text to read, and keeps its value.
+// visible returns the reply with its texts escaped by visible.Text, because the model
+// and the person see the decoded strings. UpdatedInput goes to a tool and is not changed.
 func (r Reply) visible() Reply {
 	r.Decision, r.Reason, r.SystemMessage = visible.Text(r.Decision), visible.Text(r.Reason), visible.Text(r.SystemMessage)
 	if r.Specific != nil {
@@ -48,8 +48,8 @@ func (r Reply) visible() Reply {
 	return r
 }
 
-// answer prints the reply as one line with a space after each colon and comma:
-// the documented success reply is exactly {"continue": true} and a newline.
+// answer encodes the reply as one line with a space after each colon and comma: the
+// documented success reply is exactly {"continue": true} and a newline.
 func (r Reply) answer(exit int, errorText string) Answer {
 	// Marshal cannot fail: a reply holds strings and a boolean, and text that is
 	// not UTF-8 is allowed.

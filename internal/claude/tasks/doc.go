@@ -1,12 +1,11 @@
-// Package tasks is the client's task list as the client, Claude Code, keeps it:
-// where its directory is, which files are tasks, which id is next, how the
-// client's own writers are excluded, and how a workflow's tasks are replaced
-// ([List.Replace]).
+// Package tasks reads and changes the task list of the client, Claude Code. It knows
+// where the list's directory is, which files are tasks, which id is next and how to
+// lock out the client's own writers. [List.Replace] replaces the tasks of a workflow,
+// [List.Undo] undoes a replacement.
 //
-// It does not decide which tasks a list should hold: that is a plan of package
-// fsmspec. It does not carry out the change of files either: that is package txn,
-// which keeps the list whole through crashes.
+// Which tasks a list should hold is decided by a plan of package fsmspec. The files
+// are changed by package txn, which keeps the list consistent through crashes.
 //
-// What the client does was measured, not documented. The facts cited here are
-// those of docs/client-facts.md.
+// The client's file format and locks are not documented. The facts cited here were
+// measured; see docs/client-facts.md.
 package tasks

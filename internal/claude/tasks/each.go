@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Each calls use with the content of each of the named files in dir, by its index. The
-// content is valid until use returns. It leaves out what is not a regular file, is too
-// large to be a task, or cannot be read: whoever needs to know why reads it by itself.
-// Reading a hundred tasks one by one with the os package takes twice as long.
+// Each calls use with the index and the content of each of the named files in dir. The
+// content is valid until use returns. Files that cannot be read, are not regular or are
+// too large for a task are skipped, without an error. Reading a hundred tasks with
+// os.ReadFile takes twice as long.
 func Each(dir string, names []string, use func(i int, data []byte)) error {
 	d, err := os.OpenFile(dir, os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if errors.Is(err, fs.ErrNotExist) {

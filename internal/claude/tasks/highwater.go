@@ -10,16 +10,16 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// highWaterName holds the largest id that the list has given, so that the id of a
-// deleted task is not given again (facts 5 and 7, client 2.1.197).
+// highWaterName is the file with the largest id that a task of the list has had, so that
+// the id of a deleted task is not used again (facts 5 and 7, client 2.1.197).
 const highWaterName = ".highwatermark"
 
 // fileMode is the mode with which the client creates files, less the umask.
 const fileMode = 0o666
 
 // readHighWater returns the mark, 0 if there is none. The client reads the file
-// with JavaScript's parseInt: leading space and text after the digits are ignored;
-// a file without digits or with a negative number has no mark.
+// with JavaScript's parseInt: leading space and text after the digits are ignored, and
+// so is a file without digits or with a negative number (fact 5, client 2.1.197).
 func readHighWater(files vfs.FS, dir string) (int64, error) {
 	data, err := files.ReadFile(filepath.Join(dir, highWaterName))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, vfs.ErrFileTooLarge) {
@@ -32,8 +32,8 @@ func readHighWater(files vfs.FS, dir string) (int64, error) {
 	return number(strings.TrimPrefix(text, "+")), nil
 }
 
-// raiseHighWater sets the mark to n unless it is that high already. The file is
-// replaced atomically, and durable with the next sync of dir. scratch is a
+// raiseHighWater sets the mark to n unless it is at least n already. The file is
+// replaced atomically, and is durable after the next sync of dir. scratch is a
 // directory on the same file system for the temporary file.
 func raiseHighWater(files vfs.FS, dir, scratch string, n int64) error {
 	now, err := readHighWater(files, dir)

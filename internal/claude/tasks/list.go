@@ -19,12 +19,12 @@ import (
 // List is one task list. It need not exist.
 type List struct {
 	Dir  string        // its directory; see Dir
-	Wait time.Duration // limit on the wait for all locks together; 0 is no limit but the context's
-	Keep int           // how many changes Replace keeps to be undone; 0 is txn.DefaultHistory
-	FS   vfs.FS        // nil is the operating system's
+	Wait time.Duration // limit on waiting for all locks together; 0 means only the context limits it
+	Keep int           // how many changes Replace keeps in the history; 0 means txn.DefaultHistory
+	FS   vfs.FS        // nil means the operating system's
 
-	// Record returns what the transaction of a Replace records beside its label, such
-	// as what the tasks of the plan are to be held to. nil records nothing.
+	// Record, if not nil, returns a text that Replace stores in the history beside the
+	// label, such as the gates of the plan's steps.
 	Record func(*fsmspec.Plan) (string, error)
 }
 
@@ -48,15 +48,15 @@ func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc)
 	return context.WithTimeoutCause(ctx, l.Wait, fmt.Errorf("%w after %v", ErrTimeout, l.Wait))
 }
 
-// options are those of a transaction that does not shorten the history: only Replace
-// knows how long it is to be.
+// options returns the options of a transaction that does not shorten the history: only
+// Replace does that, to l.Keep changes.
 func (l List) options() []txn.Option {
 	return []txn.Option{txn.WithFS(l.files()), txn.WithLocker(new(Locks)), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt)}
 }
 
-// isInUse reports whether the list has a task of a transaction that recorded something:
-// without its record nobody could tell what the task is to be held to. If that cannot be
-// determined the answer is yes.
+// isInUse reports whether the history must keep e: it has a record, and a task that it
+// created is still in the list. Without the record the gates of that task would be
+// lost. If a file's existence cannot be determined, isInUse returns true.
 func (l List) isInUse(e txn.Entry) bool {
 	return e.Record != "" && slices.ContainsFunc(e.Created, func(f txn.EntryFile) bool {
 		_, err := l.files().Lstat(filepath.Join(l.Dir, f.Name))

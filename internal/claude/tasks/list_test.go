@@ -60,15 +60,15 @@ func TestWaitingEndsWithErrTimeout(t *testing.T) {
 	})
 }
 
-// TestRecoverWaitsForTheClientsLocks: a replacement that died is undone only while
-// the client is kept out.
+// TestRecoverWaitsForTheClientsLocks: an interrupted replacement is rolled back only
+// while the client is locked out.
 func TestRecoverWaitsForTheClientsLocks(t *testing.T) {
 	l := newList(t)
 	write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
 	died := false
 	l.FS = &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
 		if died = died || s.Op == "remove" && s.Path == filepath.Join(l.Dir, "1.json"); died {
-			return syscall.EIO // from here on nothing works, the rollback included
+			return syscall.EIO // every later step fails too, the rollback included
 		}
 		return nil
 	}}
@@ -77,7 +77,7 @@ func TestRecoverWaitsForTheClientsLocks(t *testing.T) {
 
 	l.FS = nil
 	lock := filepath.Join(l.Dir, listLock)
-	require.NoError(t, os.RemoveAll(lock)) // the dead process's
+	require.NoError(t, os.RemoveAll(lock)) // of the dead process
 	require.NoError(t, os.Mkdir(lock, 0o755))
 	l.Wait = 20 * time.Millisecond
 	_, err = l.Recover(t.Context())

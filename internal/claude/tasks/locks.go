@@ -20,16 +20,15 @@ import (
 const (
 	listLock   = ".lock.lock"     // in D; held while a task is created
 	lockSuffix = ".lock"          // D/N.json.lock is held while task N is updated
-	stale      = 10 * time.Second // a lock whose mtime is older is taken over
+	stale      = 10 * time.Second // a lock with an older mtime may be taken over
 
 	maxName = 255 // bytes in a file name, on every supported file system
 
-	// Staleness goes by the modification time, so a lock that is held for long has
-	// to be touched.
+	// A held lock is touched at this interval, so that it does not become stale.
 	refreshEvery = 3 * time.Second
 
-	// The client holds its locks for milliseconds, and itself retries after 5 ms at
-	// first and 100 ms at last (fact 14).
+	// The client holds its locks for milliseconds. Its own retries wait 5 ms at first and
+	// 100 ms at last (fact 14, client 2.1.197).
 	firstRetry = 5 * time.Millisecond
 	lastRetry  = 50 * time.Millisecond
 )
@@ -42,17 +41,19 @@ var ErrLockLost = errors.New("a lock on the task list was lost to another progra
 // until the context was done. It wraps the context's cause.
 type BusyError struct {
 	Path  string
-	Since time.Time     // its last refresh; zero if it has just been released
-	Age   time.Duration // since then; negative if that is in the future
+	Since time.Time     // the lock's last refresh; zero if it was released meanwhile
+	Age   time.Duration // time since then; negative if Since is in the future
 	Stuck error         // why the stale lock could not be taken over; nil if it is not stale
 	Cause error
 }
 
-// ahead is how far in the future the library of the client may itself set a lock's
-// time (fact 15), and something for the coarse clocks of file systems.
+// ahead is how far in the future the mtime of a live lock may be: proper-lockfile sets
+// it up to 1 s ahead (fact 15, client 2.1.197), plus a margin for the coarse clocks of
+// file systems.
 const ahead = 2 * time.Second
 
-// Abandoned reports whether the lock will not become free by itself, or not soon.
+// Abandoned reports whether the lock must be removed by hand: it is stale and cannot be
+// taken over, or its time is in the future, so that it is not stale for a long time.
 func (e *BusyError) Abandoned() bool {
 	return !e.Since.IsZero() && (e.Stuck != nil || e.Age < -ahead)
 }
@@ -85,15 +86,15 @@ type Locks struct {
 
 	stuck error // why the last stale lock could not be taken over
 
-	mu   sync.Mutex // protects held, which the refresher reads
+	mu   sync.Mutex // protects held and stop; the refresher reads held
 	held []lock
-	stop func() // ends the refresher
+	stop func() // stops the refresher
 }
 
 var _ txn.Locker = (*Locks)(nil)
 
-// lock is a lock directory of this process, identified by its inode and the
-// nanoseconds of its modification time, which every refresh keeps.
+// lock identifies a lock directory of this process by its inode and by the nanoseconds
+// of its modification time, which a refresh does not change.
 type lock struct {
 	name  string // in D, such as "3.json.lock"
 	inode uint64
@@ -195,8 +196,8 @@ func (l *Locks) isOurs(h lock) (bool, error) {
 	return err == nil && info.IsDir() && inodeOf(info) == h.inode && info.ModTime().Nanosecond() == h.nanos, err
 }
 
-// Unlock releases every lock that is held, the list's last. The records of locks
-// that could not be released stay, so that the next process releases them.
+// Unlock releases every held lock, the list's last. If one cannot be released, the
+// records are kept, so that the next process can release it.
 func (l *Locks) Unlock() error {
 	l.mu.Lock()
 	held, stop := l.held, l.stop
@@ -227,7 +228,7 @@ func (l *Locks) release(h lock) error {
 	return err
 }
 
-// keepFresh touches the held locks until stop is called.
+// keepFresh refreshes the held locks at intervals until stop is called.
 func (l *Locks) keepFresh() (stop func()) {
 	done := make(chan struct{})
 	var wg sync.WaitGroup
@@ -246,8 +247,9 @@ func (l *Locks) keepFresh() (stop func()) {
 	return func() { close(done); wg.Wait() }
 }
 
-// refresh sets the modification time of each lock to the current second and the
-// lock's own nanoseconds. Check finds a lock that could not be touched.
+// refresh sets the modification time of each lock to the current second and the lock's
+// own nanoseconds. Errors are ignored: a lock that is not refreshed is taken over as
+// stale, and then Check returns ErrLockLost.
 func (l *Locks) refresh(now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

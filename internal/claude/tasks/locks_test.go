@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -18,7 +19,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// lockedList is a list's directory, its scratch directory, and the Locks of it.
+// lockedList is a list's directory and its Locks.
 type lockedList struct {
 	*Locks
 	t   *testing.T
@@ -41,7 +42,7 @@ func boundLocks(dir, scratch string) *Locks {
 
 func (l lockedList) at(name string) string { return filepath.Join(l.dir, name) }
 
-// take locks and fails the test if that is not possible.
+// take takes locks and fails the test on an error.
 func (l lockedList) take(names ...string) (kept bool) {
 	l.t.Helper()
 	kept, err := l.Lock(l.t.Context(), names)
@@ -49,7 +50,7 @@ func (l lockedList) take(names ...string) (kept bool) {
 	return kept
 }
 
-// busy locks with a context that is done, and returns the error.
+// busy returns the error of Lock with a cancelled context.
 func (l lockedList) busy(names ...string) error {
 	ctx, cancel := context.WithCancel(l.t.Context())
 	cancel()
@@ -58,7 +59,7 @@ func (l lockedList) busy(names ...string) error {
 	return err
 }
 
-// plant makes a lock of another program, age old.
+// plant creates a lock of another program, which was refreshed age ago.
 func (l lockedList) plant(name string, age time.Duration) {
 	l.t.Helper()
 	require.NoError(l.t, os.Mkdir(l.at(name), 0o755))
@@ -75,9 +76,24 @@ func (l lockedList) names() []string {
 	return names
 }
 
-// before calls do ahead of each step that changes the disk.
+// before has do called before each step that changes the disk.
 func (l lockedList) before(do func(s faultfs.Step) error) {
 	l.files = &faultfs.Steps{FS: vfs.OS{}, Before: do}
+}
+
+// onStep calls do before each operation op on path, and returns its error instead.
+func onStep(op, path string, do func() error) func(faultfs.Step) error {
+	return func(s faultfs.Step) error {
+		if s.Op == op && s.Path == path {
+			return do()
+		}
+		return nil
+	}
+}
+
+// failStep returns err instead of the operation op on path.
+func failStep(op, path string, err error) func(faultfs.Step) error {
+	return onStep(op, path, func() error { return err })
 }
 
 func TestLockTakesAllOrNone(t *testing.T) {
@@ -118,14 +134,7 @@ func TestLockAgainTakesOnlyWhatIsMissing(t *testing.T) {
 // freedByUnlock removes another program's lock when this program first releases
 // the list's.
 func (l lockedList) freedByUnlock(name string) {
-	freed := false
-	l.before(func(s faultfs.Step) error {
-		if !freed && s.Op == "remove" && s.Path == l.at(listLock) {
-			freed = true
-			return os.Remove(l.at(name))
-		}
-		return nil
-	})
+	l.before(onStep("remove", l.at(listLock), sync.OnceValue(func() error { return os.Remove(l.at(name)) })))
 }
 
 func TestLockReportsWhetherLocksWereKept(t *testing.T) {
@@ -143,9 +152,8 @@ func TestLockReportsWhetherLocksWereKept(t *testing.T) {
 	require.NoError(t, l.Unlock())
 }
 
-// TestRetries: the first retries are quick, and none is later than 50 ms after the
-// one before.
-func TestRetries(t *testing.T) {
+// TestRetryBackoff: the wait doubles from 5 ms up to 50 ms.
+func TestRetryBackoff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLockedList(t)
 		l.plant(listLock, 0)
@@ -154,7 +162,7 @@ func TestRetries(t *testing.T) {
 			if s.Op == "rename" && s.To == l.at(listLock) {
 				tries = append(tries, time.Since(start))
 			}
-			if len(tries) > 100 { // without a wait the clock of the test would stand still for ever
+			if len(tries) > 100 { // without a wait the test's clock would never advance
 				return syscall.EIO
 			}
 			return nil
@@ -176,7 +184,7 @@ func TestNameThatIsTooLongForALockIsNotLocked(t *testing.T) {
 	require.NoError(t, l.Unlock())
 }
 
-func TestFileInPlaceOfALockIsNamed(t *testing.T) {
+func TestErrorNamesAFileInPlaceOfALock(t *testing.T) {
 	l := newLockedList(t)
 	require.NoError(t, os.WriteFile(l.at(listLock), nil, 0o644))
 	require.ErrorContains(t, l.busy(), l.at(listLock)+" is not a directory")
@@ -197,8 +205,7 @@ func TestBusyErrorGivesTheTimeIfItIsKnown(t *testing.T) {
 	assert.True(t, busy.Since.Equal(info.ModTime()))
 }
 
-// TestLockThatWillNotBeReleasedIsDescribed: waiting for it is no use.
-func TestLockThatWillNotBeReleasedIsDescribed(t *testing.T) {
+func TestBusyErrorDescribesAnAbandonedLock(t *testing.T) {
 	l := newLockedList(t)
 	l.plant(listLock, -time.Hour)
 	var busy *BusyError
@@ -209,17 +216,12 @@ func TestLockThatWillNotBeReleasedIsDescribed(t *testing.T) {
 
 	l = newLockedList(t)
 	l.plant(listLock, time.Minute)
-	l.before(func(s faultfs.Step) error {
-		if s.Op == "rename" && s.Path == l.at(listLock) {
-			return &fs.PathError{Op: s.Op, Path: s.Path, Err: syscall.EACCES}
-		}
-		return nil
-	})
+	l.before(failStep("rename", l.at(listLock), &fs.PathError{Op: "rename", Path: l.at(listLock), Err: syscall.EACCES}))
 	require.ErrorAs(t, l.busy(), &busy)
 	assert.True(t, busy.Abandoned())
 	assert.Regexp(t, "^the lock "+l.at(listLock)+` was abandoned at 2\S+Z, but cannot be removed \(permission denied\); if no other program`, busy.Error())
 
-	for _, age := range []time.Duration{-time.Second, 0, stale / 2} { // the client's library may set it a second ahead
+	for _, age := range []time.Duration{-time.Second, 0, stale / 2} { // proper-lockfile may set it 1 s ahead
 		l = newLockedList(t)
 		l.plant(listLock, age)
 		require.ErrorAs(t, l.busy(), &busy)
@@ -228,11 +230,11 @@ func TestLockThatWillNotBeReleasedIsDescribed(t *testing.T) {
 	}
 
 	inUse := &BusyError{Path: "a", Since: time.Now(), Age: -ahead}
-	assert.False(t, inUse.Abandoned(), "as far ahead as the client's library may set it")
+	assert.False(t, inUse.Abandoned(), "at the limit")
 	assert.Contains(t, inUse.Error(), "the task list is in use")
 }
 
-func TestErrorOfTheFileSystemReleasesEverything(t *testing.T) {
+func TestFileSystemErrorReleasesAllLocks(t *testing.T) {
 	for _, fault := range []string{"mkdir", "overwrite", "rename"} {
 		l := newLockedList(t)
 		l.before(func(s faultfs.Step) error {
@@ -246,7 +248,7 @@ func TestErrorOfTheFileSystemReleasesEverything(t *testing.T) {
 	}
 }
 
-func TestLostLockIsNoticed(t *testing.T) {
+func TestCheckFindsALostLock(t *testing.T) {
 	l := newLockedList(t)
 	l.take()
 	require.NoError(t, os.Remove(l.at(listLock)))
@@ -277,37 +279,28 @@ func TestUnlockClearsScratch(t *testing.T) {
 	assert.Empty(t, entries)
 }
 
-// TestRecordOfALockThatIsNotReleasedStays: the next process needs it.
-func TestRecordOfALockThatIsNotReleasedStays(t *testing.T) {
+// TestUnlockKeepsTheRecordOfALockItCannotRelease: the next process needs it.
+func TestUnlockKeepsTheRecordOfALockItCannotRelease(t *testing.T) {
 	l := newLockedList(t)
 	l.take()
-	l.before(func(s faultfs.Step) error {
-		if s.Op == "remove" && s.Path == l.at(listLock) {
-			return syscall.EIO
-		}
-		return nil
-	})
+	l.before(failStep("remove", l.at(listLock), syscall.EIO))
 	require.ErrorIs(t, l.Unlock(), syscall.EIO)
 	assert.Equal(t, []string{listLock}, l.names())
 	require.NoError(t, boundLocks(l.dir, l.scratch).Reap())
 	assert.Empty(t, l.names())
 }
 
-func TestLockThatIsGoneIsReleased(t *testing.T) {
+// TestUnlockAcceptsALockThatIsGone: the client removes it right before Unlock does.
+func TestUnlockAcceptsALockThatIsGone(t *testing.T) {
 	l := newLockedList(t)
 	l.take()
-	l.before(func(s faultfs.Step) error { // the client removes it at the last moment
-		if s.Op == "remove" && s.Path == l.at(listLock) {
-			return os.Remove(s.Path)
-		}
-		return nil
-	})
+	l.before(onStep("remove", l.at(listLock), func() error { return os.Remove(l.at(listLock)) }))
 	require.NoError(t, l.Unlock())
 }
 
-// TestHeldLocksAreRefreshed: the client takes a lock over whose modification time
-// is ten seconds old. The clock of the test begins in another year than the file
-// system's, so the first refresh shows.
+// TestHeldLocksAreRefreshed: the client takes over a lock whose modification time is
+// ten seconds old. The test's clock starts in another year than the file system's, so
+// already the first refresh is visible.
 func TestHeldLocksAreRefreshed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLockedList(t)
@@ -320,14 +313,14 @@ func TestHeldLocksAreRefreshed(t *testing.T) {
 				require.NoError(t, err)
 				assert.Less(t, time.Since(info.ModTime()).Abs(), 4*time.Second, name)
 			}
-			require.NoError(t, l.Check(), "a refresh keeps the lock recognisable")
+			require.NoError(t, l.Check(), "a refresh keeps what identifies the lock")
 		}
 		require.NoError(t, l.Unlock())
 		assert.Empty(t, l.names())
 	})
 }
 
-func TestRefreshLeavesTheLocksOfOthersAlone(t *testing.T) {
+func TestRefreshSkipsLocksOfOtherPrograms(t *testing.T) {
 	l := newLockedList(t)
 	l.take()
 	require.NoError(t, os.Remove(l.at(listLock)))

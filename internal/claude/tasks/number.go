@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// isTaskName reports whether the client takes a name for that of a task file
+// isTaskName reports whether the client treats a file with this name as a task
 // (fact 5, client 2.1.197).
 func isTaskName(name string) bool {
 	return strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".")
@@ -15,8 +15,8 @@ func isTaskName(name string) bool {
 
 // number returns the id that the client derives from the name of a task file when
 // it looks for the next free one: its leading digits, so 7 for 007.json and 5 for
-// 5a.json, or 0 if there are none (fact 5, client 2.1.197). A number that does not
-// fit becomes the largest.
+// 5a.json, or 0 if there are none (fact 5, client 2.1.197). A number that is too large
+// becomes math.MaxInt64.
 func number(name string) int64 {
 	digits := name[:len(name)-len(strings.TrimLeft(name, "0123456789"))]
 	n, err := strconv.ParseInt(digits, 10, 64)

@@ -39,14 +39,14 @@ func TestHighWaterIsReadAsTheClientReadsIt(t *testing.T) {
 	}
 }
 
-func TestHighWaterThatCannotBeReadIsAnError(t *testing.T) {
+func TestHighWaterReadErrorIsReturned(t *testing.T) {
 	broken := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error { return syscall.EIO }}
 	_, err := readHighWater(broken, t.TempDir())
 	assert.ErrorIs(t, err, syscall.EIO)
 	assert.ErrorIs(t, raiseHighWater(broken, t.TempDir(), t.TempDir(), 1), syscall.EIO)
 }
 
-func TestDirectoryInPlaceOfTheHighWaterMarkIsNoMark(t *testing.T) {
+func TestDirectoryInPlaceOfTheHighWaterMarkIsIgnored(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, highWaterName), 0o755))
 	got, err := readHighWater(vfs.OS{}, dir)

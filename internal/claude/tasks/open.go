@@ -6,9 +6,9 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Open locks the list's state directory, which it creates, and finishes an interrupted
-// change of the list. Files of the list itself are locked by the Lock of what it returns.
-// l.Wait is not used: ctx limits the wait. Its errors are those of txn.Open and *BusyError.
+// Open creates and locks the list's state directory, and finishes an interrupted change
+// of the list. The client's locks are taken later, by Lock of the result. Only ctx limits
+// the wait; l.Wait is ignored. Its errors are those of txn.Open and *BusyError.
 func (l List) Open(ctx context.Context) (*txn.Dir, error) {
 	return txn.Open(ctx, l.Dir, l.options()...)
 }

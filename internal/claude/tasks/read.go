@@ -20,21 +20,22 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// maxTaskBytes is the limit on a task file. The client shows one of a megabyte
-// (fact 2, client 2.1.197); a larger file than this is not a task.
+// maxTaskBytes is the limit on a task file; a larger file is not treated as a task. The
+// client shows a task of a megabyte (fact 2, client 2.1.197).
 const maxTaskBytes = 16 << 20
 
-// Read returns what the list in dir holds: the largest number in its names, its
-// high-water mark, and the tasks of workflows. torn names files that are not JSON:
-// the client does not write atomically (fact 16, client 2.1.197), so they have to
-// be read again under their locks. An absent dir is an empty list.
+// Read returns the state of the list in dir: the largest number in its file names, its
+// high-water mark, and the tasks of workflows. torn lists files that are not JSON: the
+// client does not write atomically (fact 16, client 2.1.197), so the caller must read
+// them again under their locks. An absent dir is an empty list.
 //
-// Links, directories and pipes have numbers, as they have for the client (fact 5),
-// and are never read. So do names that are not UTF-8, which the client cannot open.
+// Symbolic links, directories and pipes are not read, but their names count for the
+// largest number, as they do for the client (fact 5, client 2.1.197). The same holds for
+// names that are not UTF-8, which the client cannot open.
 //
-// The names are read before the mark. The client deletes without a lock: it writes
-// the mark, then unlinks the file (facts 7 and 13). In the other order both could
-// be missed, and the id would be given again.
+// The names are read before the mark. The client deletes a task without a lock: it
+// writes the mark, then unlinks the file (facts 7 and 13, client 2.1.197). If the mark
+// were read first, both could be missed, and the id would be used again.
 func Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.Snapshot, torn []string, err error) {
 	d, err := vfs.OpenDir(files, dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +63,7 @@ func Read(ctx context.Context, files vfs.FS, dir string) (snap fsmspec.Snapshot,
 	return snap, torn, err
 }
 
-// namesIn returns the names in d, none if d was removed after it was opened.
+// namesIn returns the names in d. If d was removed after it was opened, there are none.
 func namesIn(d *os.File) ([]string, error) {
 	names, err := d.Readdirnames(-1)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -71,8 +72,8 @@ func namesIn(d *os.File) ([]string, error) {
 	return names, err
 }
 
-// classifyAll reads the named files, in parallel. Every call of a skill reads the
-// whole list, which may have ten thousand tasks, so a reader reuses its buffer.
+// classifyAll reads the named files, in parallel. Each goroutine reuses one buffer:
+// every call of a skill reads the whole list, which may have ten thousand tasks.
 func classifyAll(ctx context.Context, d *os.File, names []string) (tagged []fsmspec.Existing, torn []string, err error) {
 	var mu sync.Mutex
 	g, ctx := errgroup.WithContext(ctx)
@@ -105,7 +106,8 @@ func classifyAll(ctx context.Context, d *os.File, names []string) (tagged []fsms
 	return tagged, torn, err
 }
 
-// filesPerReader is how many files one goroutine reads: more than it costs to start.
+// filesPerReader is how many files one goroutine reads. Reading that many takes longer
+// than starting the goroutine.
 const filesPerReader = 128
 
 // classify reads one file. A file that is gone, is not a regular file, may not be
@@ -148,7 +150,8 @@ func readAt(dirfd int, name string, buf *bytes.Buffer) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// readAhead is more than most task files have, so that one read is enough.
+// readAhead is the initial size of the buffer, in bytes. Most task files are smaller, so
+// one read is enough.
 const readAhead = 4096
 
 // descriptor reads from a file descriptor of a regular file. It reports io.EOF with

@@ -56,7 +56,7 @@ func TestRead(t *testing.T) {
 	assert.Equal(t, []string{"3.json", "4.json"}, torn)
 }
 
-func TestListWithoutNumbersHasNoLargest(t *testing.T) {
+func TestReadOfAListWithoutNumbers(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "abc.json", task(manualTask, "abc.json"))
 	snap, _, err := Read(t.Context(), vfs.OS{}, dir)
@@ -75,7 +75,7 @@ func TestAbsentListIsEmpty(t *testing.T) {
 	assert.Empty(t, named)
 }
 
-// TestReadManyTasks: the list is read by several readers.
+// TestReadManyTasks reads a list that several goroutines share.
 func TestReadManyTasks(t *testing.T) {
 	dir := t.TempDir()
 	for n := range 5 * filesPerReader / 2 {
@@ -89,8 +89,8 @@ func TestReadManyTasks(t *testing.T) {
 	assert.Empty(t, torn)
 }
 
-// TestReadTasksOfEverySize: a buffer is used for one file after the other, and a
-// file may fill it exactly or need several reads.
+// TestReadTasksOfEverySize: files reuse one buffer, and a file may fill it exactly or
+// need several reads.
 func TestReadTasksOfEverySize(t *testing.T) {
 	dir := t.TempDir()
 	var names []string
@@ -106,7 +106,8 @@ func TestReadTasksOfEverySize(t *testing.T) {
 	assert.Empty(t, torn)
 }
 
-// TestOnlyRegularFilesAreRead: others have numbers, and nothing waits for them.
+// TestOnlyRegularFilesAreRead: the names of others count, and reading a pipe does not
+// block.
 func TestOnlyRegularFilesAreRead(t *testing.T) {
 	dir, elsewhere := t.TempDir(), t.TempDir()
 	write(t, elsewhere, "task", task(taggedTask, "1"))
@@ -131,10 +132,10 @@ func TestFileThatIsTooLargeIsNotRead(t *testing.T) {
 	assert.Equal(t, []string{"1.json"}, torn)
 }
 
-func TestNameThatIsNotUTF8HasANumberAndIsNotRead(t *testing.T) {
+func TestNameThatIsNotUTF8CountsAndIsNotRead(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "7\xff.json"), []byte(task(taggedTask, "7")), 0o644); err != nil {
-		t.Skip("this file system has only names that are UTF-8: ", err)
+		t.Skip("this file system accepts only names in UTF-8: ", err)
 	}
 	snap, _, err := Read(t.Context(), vfs.OS{}, dir)
 	require.NoError(t, err)
@@ -146,13 +147,13 @@ func TestReadStopsWhenTheContextIsDone(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "1.json", task(manualTask, "1"))
 	ctx, cancel := context.WithCancelCause(t.Context())
-	enough := errors.New("enough")
-	cancel(enough)
+	cause := errors.New("cause")
+	cancel(cause)
 	_, _, err := Read(ctx, vfs.OS{}, dir)
-	require.ErrorIs(t, err, enough)
+	require.ErrorIs(t, err, cause)
 }
 
-func TestReadReportsWhatItCannotRead(t *testing.T) {
+func TestReadReturnsErrorsOfTheFileSystem(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "file", "")
 	_, _, err := Read(t.Context(), vfs.OS{}, filepath.Join(dir, "file"))
@@ -168,8 +169,8 @@ func TestReadReportsWhatItCannotRead(t *testing.T) {
 	require.ErrorIs(t, err, syscall.EIO, "the high-water mark cannot be read")
 }
 
-// deleting is a disk on which the client deletes task 7 right before or right after
-// the high-water mark is read.
+// deleting is a file system on which the client deletes task 7 right before or right
+// after the high-water mark is read.
 type deleting struct {
 	vfs.OS
 	dir   string
@@ -195,8 +196,8 @@ func (d deleting) delete() {
 	_ = os.Remove(filepath.Join(d.dir, "7.json"))
 }
 
-// TestReadSeesAnIDThatIsBeingDeleted: whenever the client deletes the task with the
-// largest id, the id is in the names or in the mark.
+// TestReadSeesAnIDThatIsBeingDeleted: if the client deletes the task with the largest id
+// during Read, the id is in the names or in the mark.
 func TestReadSeesAnIDThatIsBeingDeleted(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		dir := t.TempDir()
@@ -208,7 +209,7 @@ func TestReadSeesAnIDThatIsBeingDeleted(t *testing.T) {
 	}
 }
 
-func TestRetryRepeatsWhatASignalInterrupts(t *testing.T) {
+func TestRetryRepeatsAnInterruptedCall(t *testing.T) {
 	calls := 0
 	n, err := retry(func() (int, error) {
 		if calls++; calls < 3 {
@@ -221,7 +222,7 @@ func TestRetryRepeatsWhatASignalInterrupts(t *testing.T) {
 	assert.Equal(t, 3, calls)
 }
 
-// TestEach reads what can be a task and leaves out the rest.
+// TestEach reads regular files and skips the rest.
 func TestEach(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "1.json", "one")

@@ -11,9 +11,9 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// recordPrefix begins the names of the records of locks in scratch. A record has
-// one line per lock: inode, nanoseconds, name. It is written once, before the
-// locks that it names are placed, so a torn record names no placed lock.
+// recordPrefix begins the names of lock records in scratch. A record has one line per
+// lock: inode, nanoseconds, name. It is written once, before its locks are renamed into
+// place, so a lock of a torn record is never in place.
 const recordPrefix = "record-"
 
 func encodeRecord(locks []prepared) []byte {
@@ -24,8 +24,8 @@ func encodeRecord(locks []prepared) []byte {
 	return b.Bytes()
 }
 
-// parseRecord skips lines that encodeRecord does not write, and names that lead
-// out of the directory or are not a lock's.
+// parseRecord skips lines that encodeRecord does not write, and names that contain a
+// slash or do not end in lockSuffix.
 func parseRecord(data []byte) []lock {
 	var locks []lock
 	for line := range strings.Lines(string(data)) {
@@ -60,7 +60,7 @@ func (l *Locks) Reap() error {
 		data, err := l.files.ReadFile(filepath.Join(l.scratch, e.Name()))
 		if errors.Is(err, vfs.ErrNotRegular) {
 			// Records are not synced: after a power cut a file system without a journal
-			// may have anything under that name. The locks become stale by themselves.
+			// may have a directory or another file under that name. Its locks become stale.
 			continue
 		}
 		if err != nil {
@@ -75,8 +75,8 @@ func (l *Locks) Reap() error {
 	return l.clearScratch()
 }
 
-// clearScratch removes the files and empty directories in scratch. Others stay:
-// they do no harm.
+// clearScratch removes the files and empty directories in scratch. Full directories are
+// left: they do no harm.
 func (l *Locks) clearScratch() error {
 	entries, err := l.files.ReadDir(l.scratch)
 	for _, e := range entries {

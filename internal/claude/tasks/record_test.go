@@ -19,7 +19,7 @@ func TestParseRecord(t *testing.T) {
 	assert.Equal(t, []lock{{"5.json.lock", 12, 34}, {"a b.json.lock", 7, 8}}, parseRecord([]byte(text)))
 }
 
-func TestReapReleasesAtOnce(t *testing.T) {
+func TestReapReleasesRecordedLocks(t *testing.T) {
 	l := newLockedList(t)
 	l.take("1.json")
 	require.NoError(t, boundLocks(l.dir, l.scratch).Reap())
@@ -30,9 +30,9 @@ func TestReapReleasesAtOnce(t *testing.T) {
 	require.NoError(t, l.Unlock())
 }
 
-// TestReapLeavesOthersAlone: the recorded lock was taken over since, by a lock that
-// was given the same inode.
-func TestReapLeavesOthersAlone(t *testing.T) {
+// TestReapKeepsALockOfAnotherProgram: the recorded lock was replaced by another
+// program's, which got the same inode.
+func TestReapKeepsALockOfAnotherProgram(t *testing.T) {
 	l := newLockedList(t)
 	l.take()
 	other := time.Unix(time.Now().Unix(), int64((l.held[0].nanos+1)%1e9))
@@ -57,7 +57,7 @@ func TestReapIgnoresOtherFiles(t *testing.T) {
 }
 
 // TestReapIgnoresARecordThatIsNotAFile: a power cut on a file system without a journal
-// left a directory under a record's name, and one with something in it.
+// left directories under the names of records, an empty one and a full one.
 func TestReapIgnoresARecordThatIsNotAFile(t *testing.T) {
 	l := newLockedList(t)
 	l.take()
@@ -69,7 +69,7 @@ func TestReapIgnoresARecordThatIsNotAFile(t *testing.T) {
 	require.NoError(t, l.Unlock())
 }
 
-func TestReapReportsWhatItCannotRead(t *testing.T) {
+func TestReapReturnsReadErrors(t *testing.T) {
 	for _, fault := range []string{"readdir", "read", "lstat"} {
 		l := newLockedList(t)
 		l.take()

@@ -16,19 +16,19 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Planner decides what a list that holds snap loses and gains. It may be called
+// Planner decides which tasks of snap to delete and which to create. It may be called
 // several times, because the client may change the list before all locks are held.
 type Planner func(snap fsmspec.Snapshot) (*fsmspec.Plan, error)
 
 // Label is what the history of a list records of a replacement.
 type Label struct {
-	Invocation string `json:"invocation,omitzero"` // the same for the same call of a skill; empty if unknown
+	Invocation string `json:"invocation,omitzero"` // identifies the call of the skill; empty if unknown
 	Command    string `json:"command"`
 	Spec       string `json:"spec"` // path of the fsm.json
 	Session    string `json:"session"`
-	Undo       string `json:"undo,omitzero"` // id of the change that this one took back
+	Undo       string `json:"undo,omitzero"` // id of the change that this one undid
 
-	ID string `json:"-"` // of the change itself, as Labels returns it
+	ID string `json:"-"` // id of the change itself; set by Labels
 }
 
 // Outcome is what Replace did.
@@ -37,10 +37,11 @@ type Outcome struct {
 	Deleted   []fsmspec.Deletion
 	Created   []fsmspec.Creation
 	Restored  []string   // names of files that an earlier replacement had deleted
-	Recovered txn.Report // what an interrupted transaction had left behind
+	Recovered txn.Report // recovery of an interrupted transaction, if there was one
 
 	// Unreleased is why locks could not be released, nil if they were. The next
-	// hydration releases those of the client; until then it may have to wait.
+	// hydration releases the client's locks that are left; the client may have to wait
+	// until then.
 	Unreleased error
 }
 
@@ -80,15 +81,16 @@ func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome
 		if !errors.Is(err, txn.ErrChanged) || errors.Is(err, txn.ErrRecoveryRequired) {
 			return o, err
 		}
-		if waiting.Err() != nil { // the reason to give up is the time, not the changed task
+		if waiting.Err() != nil { // report the timeout, not the changed task
 			return o, fmt.Errorf("%w; the last try: %v", context.Cause(waiting), err)
 		}
 	}
 }
 
-// Idle reports whether the plan for the list is empty. It takes no lock and
-// creates nothing, and reports false if only Replace can tell: when a file may be
-// half written, or when the unlocked read may have raced with a replacement.
+// Idle reports whether the plan for the list is empty. It takes no lock and creates
+// nothing. It returns false if the unlocked read is not conclusive: when a file may be
+// half written, or when the read may have raced with a replacement. Then the caller
+// has to call Replace.
 func (l List) Idle(ctx context.Context, plan Planner) (bool, error) {
 	snap, torn, err := Read(ctx, l.files(), l.Dir)
 	if err != nil || len(torn) > 0 {
@@ -98,11 +100,10 @@ func (l List) Idle(ctx context.Context, plan Planner) (bool, error) {
 	return err == nil && p.Empty() && !l.mayBeReplaced(), nil
 }
 
-// mayBeReplaced reports whether a replacement may have been under way while the
-// list was read. A directory is not read in one step: of tasks that are being
-// replaced, the old ones may be gone before they are read, and the new ones may
-// have come after the names were. Every replacement creates the state directory
-// before it changes the list.
+// mayBeReplaced reports whether a replacement may have been under way while the list
+// was read. Reading a directory is not atomic: a reader can miss the new tasks, created
+// after it read the names, and the old ones, deleted before it read their files. Every
+// replacement creates the state directory before it changes the list.
 func (l List) mayBeReplaced() bool {
 	if _, err := l.files().Lstat(l.Dir); errors.Is(err, fs.ErrNotExist) {
 		return false
@@ -115,7 +116,7 @@ func (l List) mayBeReplaced() bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// replacement is a Replace under way.
+// replacement holds the state of one call of Replace.
 type replacement struct {
 	files  vfs.FS
 	dir    *txn.Dir
@@ -190,6 +191,7 @@ func (r *replacement) unchanged(ctx context.Context, snap fsmspec.Snapshot, plan
 	return true, nil
 }
 
+// commit carries out the plan as one transaction. An empty plan needs none.
 func (r *replacement) commit(ctx context.Context, plan *fsmspec.Plan) error {
 	if plan.Empty() {
 		return nil
@@ -228,8 +230,9 @@ func (l Label) text() string {
 	return string(text)
 }
 
-// Labels returns what the history of the list records, oldest first. There is none if no
-// transaction ever touched the list; then nothing is locked or created.
+// Labels returns the labels in the history of the list, oldest first. It skips entries
+// of other programs, whose label has another form. If no transaction ever touched the
+// list, Labels locks and creates nothing.
 //
 // Errors: ErrTimeout, and those of txn.Open and txn.Dir.History.
 func (l List) Labels(ctx context.Context) ([]Label, error) {

@@ -27,12 +27,12 @@ func newList(t *testing.T) *List {
 
 func (l *List) stateDir() string { return filepath.Join(filepath.Dir(l.Dir), ".list.fsmtx") }
 
-// before calls do ahead of each step that changes the disk.
+// before has do called before each step that changes the disk.
 func (l *List) before(do func(s faultfs.Step) error) {
 	l.FS = &faultfs.Steps{FS: vfs.OS{}, Before: do}
 }
 
-// once calls do ahead of the first step that matches.
+// once has do called before the first step that matches.
 func (l *List) once(match func(s faultfs.Step) bool, do func()) {
 	done := false
 	l.before(func(s faultfs.Step) error {
@@ -107,8 +107,7 @@ func TestReplaceOncePerInvocation(t *testing.T) {
 	assert.Equal(t, []string{"4.json"}, taskFiles(t, l.Dir))
 }
 
-// TestReplaceOncePerInvocationWhateverThePath: paths need not be UTF-8.
-func TestReplaceOncePerInvocationWhateverThePath(t *testing.T) {
+func TestReplaceOncePerInvocationWithAPathThatIsNotUTF8(t *testing.T) {
 	l := newList(t)
 	plan := planner(t, `[{"id": 1, "subject": "a"}]`, nil)
 	for _, duplicate := range []bool{false, true} {
@@ -118,14 +117,9 @@ func TestReplaceOncePerInvocationWhateverThePath(t *testing.T) {
 	}
 }
 
-func TestReplaceSaysWhichLockCouldNotBeReleased(t *testing.T) {
+func TestReplaceReturnsWhyALockCouldNotBeReleased(t *testing.T) {
 	l := newList(t)
-	l.before(func(s faultfs.Step) error {
-		if s.Op == "remove" && filepath.Base(s.Path) == listLock {
-			return syscall.EACCES
-		}
-		return nil
-	})
+	l.before(failStep("remove", filepath.Join(l.Dir, listLock), syscall.EACCES))
 	plan := planner(t, `[{"id": 1, "subject": "a"}]`, nil)
 	o, err := l.Replace(t.Context(), Label{}, plan)
 	require.NoError(t, err)
@@ -133,14 +127,14 @@ func TestReplaceSaysWhichLockCouldNotBeReleased(t *testing.T) {
 	l.FS = nil
 	o, err = l.Replace(t.Context(), Label{}, plan)
 	require.NoError(t, err)
-	assert.NoError(t, o.Unreleased, "the next call has released it")
+	assert.NoError(t, o.Unreleased, "the next call releases it")
 }
 
 func TestReplaceReturnsThePlannersError(t *testing.T) {
 	l := newList(t)
-	no := errors.New("no")
-	_, err := l.Replace(t.Context(), Label{}, func(fsmspec.Snapshot) (*fsmspec.Plan, error) { return nil, no })
-	require.ErrorIs(t, err, no)
+	failed := errors.New("planner failed")
+	_, err := l.Replace(t.Context(), Label{}, func(fsmspec.Snapshot) (*fsmspec.Plan, error) { return nil, failed })
+	require.ErrorIs(t, err, failed)
 	assert.NoDirExists(t, filepath.Join(l.Dir, listLock))
 }
 
@@ -171,7 +165,7 @@ func TestReplaceReturnsErrorsOfTheDisk(t *testing.T) {
 	}
 }
 
-func TestReplaceGivesUpOnAHeldLock(t *testing.T) {
+func TestReplaceTimesOutOnAHeldLock(t *testing.T) {
 	for _, lock := range []string{listLock, "1.json.lock"} {
 		l := newList(t)
 		l.Wait = 20 * time.Millisecond
@@ -184,7 +178,7 @@ func TestReplaceGivesUpOnAHeldLock(t *testing.T) {
 	}
 }
 
-// TestTornFileIsReadAgainUnderItsLock: the client was writing it.
+// TestTornFileIsReadAgainUnderItsLock: the client is writing it during the first read.
 func TestTornFileIsReadAgainUnderItsLock(t *testing.T) {
 	l := newList(t)
 	write(t, l.Dir, "1.json", `{"id":"1","subj`)
@@ -193,10 +187,10 @@ func TestTornFileIsReadAgainUnderItsLock(t *testing.T) {
 	o, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
 	require.NoError(t, err)
 	require.Len(t, o.Deleted, 1)
-	assert.Equal(t, []string{"2.json"}, taskFiles(t, l.Dir), "what is still torn is left alone")
+	assert.Equal(t, []string{"2.json"}, taskFiles(t, l.Dir), "a file that is still torn is kept")
 }
 
-func TestTornFileWhoseLockIsHeldIsWaitedFor(t *testing.T) {
+func TestReplaceWaitsForTheLockOfATornFile(t *testing.T) {
 	l := newList(t)
 	l.Wait = 20 * time.Millisecond
 	write(t, l.Dir, "1.json", `{"id":"1","subj`)
@@ -205,8 +199,8 @@ func TestTornFileWhoseLockIsHeldIsWaitedFor(t *testing.T) {
 	require.ErrorIs(t, err, ErrTimeout)
 }
 
-// TestPlanIsMadeAgain: the client changes a task between the reading of the list
-// and the taking of the task's lock.
+// TestPlanIsMadeAgain: the client changes a task after the list is read and before the
+// task's lock is taken.
 func TestPlanIsMadeAgain(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(t *testing.T, dir string)
@@ -232,7 +226,7 @@ func TestPlanIsMadeAgain(t *testing.T) {
 	}
 }
 
-// TestPlanIsMadeAgainAfterTheListWasUnlocked: a client created a task meanwhile.
+// TestPlanIsMadeAgainAfterTheListWasUnlocked: the client creates a task meanwhile.
 func TestPlanIsMadeAgainAfterTheListWasUnlocked(t *testing.T) {
 	l := newList(t)
 	write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
@@ -249,7 +243,8 @@ func TestPlanIsMadeAgainAfterTheListWasUnlocked(t *testing.T) {
 	assert.Equal(t, []string{"2.json", "3.json"}, taskFiles(t, l.Dir))
 }
 
-// TestPlanIsMadeAgainAfterTheCommitFoundAChange: a deletion takes no lock.
+// TestPlanIsMadeAgainAfterTheCommitFoundAChange: the client deletes a task without a
+// lock (fact 13).
 func TestPlanIsMadeAgainAfterTheCommitFoundAChange(t *testing.T) {
 	l := newList(t)
 	write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
@@ -265,19 +260,19 @@ func TestPlanIsMadeAgainAfterTheCommitFoundAChange(t *testing.T) {
 	assert.Equal(t, []string{"2.json"}, taskFiles(t, l.Dir))
 }
 
-// slow is a disk on which a commit takes a second, and on which the client deletes
-// the task meanwhile.
-type slow struct{ vfs.OS }
+// slowLink is a file system on which a backup link takes a second, while the client
+// deletes the task.
+type slowLink struct{ vfs.OS }
 
-func (d slow) Link(from, to string) error {
+func (d slowLink) Link(from, to string) error {
 	time.Sleep(time.Second)
 	return errors.Join(os.Remove(from), d.OS.Link(from, to))
 }
 
-func TestReplaceGivesUpOnAListThatKeepsChanging(t *testing.T) {
+func TestReplaceTimesOutOnAListThatKeepsChanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newList(t)
-		l.Wait, l.FS = time.Second/2, slow{}
+		l.Wait, l.FS = time.Second/2, slowLink{}
 		write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
 		_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, nil))
 		require.ErrorIs(t, err, ErrTimeout)
@@ -285,7 +280,7 @@ func TestReplaceGivesUpOnAListThatKeepsChanging(t *testing.T) {
 	})
 }
 
-func TestEmptiedListRemembersItsLargestID(t *testing.T) {
+func TestReplaceRemembersTheLargestIDOfAnEmptiedList(t *testing.T) {
 	l := newList(t)
 	write(t, l.Dir, "7.json", task(taggedTask, "7.json"))
 	_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))

@@ -13,8 +13,8 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// settleTime is how long after a take-over the lock may still be lost: a client
-// that looked at the stale lock just before removes and creates it once more
+// settleTime is how long after a take-over the lock may still be lost: a client that
+// saw the stale lock just before the take-over removes our lock and creates its own
 // (rmdir, then mkdir; fact 15, client 2.1.197).
 const settleTime = 50 * time.Millisecond
 
@@ -24,8 +24,8 @@ type prepared struct {
 	path string
 }
 
-// take takes the named locks. busy names one that another program holds; those
-// taken before it are held.
+// take takes the named locks in order. If another program holds one, take stops and
+// returns its name as busy; the locks taken before it stay held.
 func (l *Locks) take(names []string) (busy string, err error) {
 	if len(names) == 0 {
 		return "", nil
@@ -93,7 +93,7 @@ func newBatch() string {
 	return hex.EncodeToString(b[:])
 }
 
-// drop removes prepared locks that were not placed. Reap removes what is left.
+// drop removes prepared locks that were not placed. Reap removes those that it cannot.
 func (l *Locks) drop(rest []prepared) {
 	for _, p := range rest {
 		_ = l.files.Remove(p.path)
@@ -131,10 +131,10 @@ func (l *Locks) place(p prepared) (stole bool, err error) {
 	return stole, fs.ErrExist
 }
 
-// rename moves the prepared directory into place. On a file system that cannot
-// refuse to replace, the lock is created in place and then replaced: only a process
-// that dies between the two leaves a lock without a record, which has to become
-// stale.
+// rename moves the prepared directory into place. On a file system without a rename that
+// fails if the target exists, it creates the lock in place and then replaces it. A
+// process that dies between the two leaves a lock without a record, which others can
+// only take over when it is stale.
 func (l *Locks) rename(p prepared, path string) error {
 	err := l.files.RenameNew(p.path, path)
 	if !errors.Is(err, errors.ErrUnsupported) {
@@ -143,7 +143,7 @@ func (l *Locks) rename(p prepared, path string) error {
 	if err := l.files.Mkdir(path, 0o755); err != nil {
 		return err
 	}
-	// rename(2) replaces an empty directory, and brings the recorded inode.
+	// rename(2) replaces an empty directory, so the lock has the recorded inode.
 	return l.files.Rename(p.path, path)
 }
 
@@ -155,9 +155,9 @@ func errnoOf(err error) error {
 	return err
 }
 
-// takeOver removes a stale lock and reports whether the place is free. The lock is
-// renamed into scratch first: of several processes that found it stale one gets
-// it, and can check that it is the one that was stale.
+// takeOver removes a stale lock and reports whether the place is free. It first renames
+// the lock into scratch: of several processes that found it stale only one succeeds, and
+// that one can verify that the renamed lock is the stale one.
 func (l *Locks) takeOver(path string) (gone bool, err error) {
 	seen, err := l.files.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -176,8 +176,8 @@ func (l *Locks) takeOver(path string) (gone bool, err error) {
 		_ = l.files.Remove(away)
 		return true, nil
 	}
-	// Another program took it in between: give it back, unless the place is taken.
+	// Another program took the lock in between: move it back, unless there is a new one.
 	_ = l.files.RenameNew(away, path)
-	_ = l.files.Remove(away) // only if it could not be given back; Reap removes the rest
+	_ = l.files.Remove(away) // if it could not be moved back
 	return false, nil
 }

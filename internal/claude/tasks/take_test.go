@@ -19,8 +19,8 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// TestStaleLocks: a lock is taken over once it is older than ten seconds. The clock
-// of the test stands still, so its age is exact.
+// TestStaleLocks: a lock is taken over once it is older than ten seconds. The test's
+// clock stands still, so the age is exact.
 func TestStaleLocks(t *testing.T) {
 	for age, free := range map[time.Duration]bool{
 		-time.Hour: false, 0: false, 10 * time.Second: false, 10*time.Second + time.Nanosecond: true, time.Hour: true,
@@ -41,10 +41,9 @@ func TestStaleLocks(t *testing.T) {
 	}
 }
 
-// TestTakeOverSettles: a client that saw the stale lock just before it was taken
-// over removes and creates it once more. Within 50 ms that is noticed, and the lock
-// is the client's.
-func TestTakeOverSettles(t *testing.T) {
+// TestTakeOverWaitsForOtherClients: a client that saw the stale lock just before it was
+// taken over replaces it by its own within 50 ms. The client then holds the lock.
+func TestTakeOverWaitsForOtherClients(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLockedList(t)
 		l.plant("2.json.lock", time.Minute)
@@ -66,12 +65,12 @@ func TestTakeOverSettles(t *testing.T) {
 	})
 }
 
-// TestTakeOverIsVerified: the stale lock was taken afresh by a client between the
-// look at it and the take-over. It is given back.
+// TestTakeOverIsVerified: a client takes or refreshes the stale lock right before the
+// take-over. The lock is moved back.
 func TestTakeOverIsVerified(t *testing.T) {
 	for name, change := range map[string]func(lock string) error{
 		"another lock": func(lock string) error {
-			// The kernel may give the inode again at once, so the old one stays.
+			// The kernel may reuse the inode of a removed directory, so the old one is kept.
 			return errors.Join(os.Rename(lock, lock+".old"), os.Mkdir(lock, 0o755))
 		},
 		"refreshed": func(lock string) error { return os.Chtimes(lock, time.Time{}, time.Now()) },
@@ -79,24 +78,19 @@ func TestTakeOverIsVerified(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l := newLockedList(t)
 			l.plant(listLock, time.Minute)
-			l.before(func(s faultfs.Step) error {
-				if s.Op == "rename" && s.Path == l.at(listLock) {
-					return change(s.Path)
-				}
-				return nil
-			})
+			l.before(onStep("rename", l.at(listLock), func() error { return change(l.at(listLock)) }))
 			require.ErrorAs(t, l.busy(), new(*BusyError))
 			assert.DirExists(t, l.at(listLock), "the client's lock was taken over")
 		})
 	}
 }
 
-func TestWrongTakeOverIsNotKeptInScratch(t *testing.T) {
+func TestFailedTakeOverLeavesNothingInScratch(t *testing.T) {
 	l := newLockedList(t)
 	l.plant(listLock, time.Minute)
 	l.before(func(s faultfs.Step) error {
 		switch {
-		case s.Op == "rename" && s.Path == l.at(listLock): // refreshed since the look at it
+		case s.Op == "rename" && s.Path == l.at(listLock): // refreshed right before the take-over
 			return os.Chtimes(s.Path, time.Time{}, time.Now())
 		case s.Op == "rename" && s.To == l.at(listLock) && strings.Contains(s.Path, "stale-"): // the place is taken
 			return os.Mkdir(s.To, 0o755)
@@ -112,12 +106,7 @@ func TestWrongTakeOverIsNotKeptInScratch(t *testing.T) {
 func TestStaleLockThatVanishesIsFree(t *testing.T) {
 	l := newLockedList(t)
 	l.plant(listLock, time.Minute)
-	l.before(func(s faultfs.Step) error {
-		if s.Op == "rename" && s.Path == l.at(listLock) {
-			return os.Remove(s.Path)
-		}
-		return nil
-	})
+	l.before(onStep("rename", l.at(listLock), func() error { return os.Remove(l.at(listLock)) }))
 	l.take()
 	require.NoError(t, l.Unlock())
 }
@@ -125,28 +114,18 @@ func TestStaleLockThatVanishesIsFree(t *testing.T) {
 func TestStaleLockThatCannotBeMovedIsBusy(t *testing.T) {
 	l := newLockedList(t)
 	l.plant(listLock, time.Minute)
-	l.before(func(s faultfs.Step) error {
-		if s.Op == "rename" && s.Path == l.at(listLock) {
-			return syscall.EACCES
-		}
-		return nil
-	})
+	l.before(failStep("rename", l.at(listLock), syscall.EACCES))
 	require.ErrorAs(t, l.busy(), new(*BusyError))
 }
 
-func TestLockThatCannotBeLookedAtIsAnError(t *testing.T) {
+func TestLstatErrorOfALockIsReturned(t *testing.T) {
 	l := newLockedList(t)
 	l.plant(listLock, 0)
-	l.files = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
-		if s.Op == "lstat" && s.Path == l.at(listLock) {
-			return syscall.EIO
-		}
-		return nil
-	}}
+	l.files = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: failStep("lstat", l.at(listLock), syscall.EIO)}
 	require.ErrorIs(t, l.busy(), syscall.EIO)
 }
 
-func TestPreparedLockThatCannotBeLookedAtIsAnError(t *testing.T) {
+func TestLstatErrorOfAPreparedLockIsReturned(t *testing.T) {
 	l := newLockedList(t)
 	l.files = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
 		if s.Op == "lstat" && filepath.Dir(s.Path) == l.scratch {
@@ -159,18 +138,13 @@ func TestPreparedLockThatCannotBeLookedAtIsAnError(t *testing.T) {
 
 func TestScratchThatCannotBeCreatedIsAnError(t *testing.T) {
 	l := newLockedList(t)
-	l.before(func(s faultfs.Step) error {
-		if s.Op == "mkdir" && s.Path == l.scratch {
-			return syscall.EROFS
-		}
-		return nil
-	})
+	l.before(failStep("mkdir", l.scratch, syscall.EROFS))
 	require.ErrorIs(t, l.busy(), syscall.EROFS)
 }
 
-// TestListThatTheClientRemovesIsCreatedAgain: the client removes directories that
-// are a month old.
-func TestListThatTheClientRemovesIsCreatedAgain(t *testing.T) {
+// TestLockCreatesARemovedListAgain: the client removes the directories of lists that
+// have not changed for a month (fact 9).
+func TestLockCreatesARemovedListAgain(t *testing.T) {
 	l := newLockedList(t)
 	require.NoError(t, os.Remove(l.dir))
 	l.take()
@@ -178,12 +152,7 @@ func TestListThatTheClientRemovesIsCreatedAgain(t *testing.T) {
 	require.NoError(t, l.Unlock())
 
 	require.NoError(t, os.Remove(l.dir))
-	l.before(func(s faultfs.Step) error {
-		if s.Op == "mkdir" && s.Path == l.dir {
-			return syscall.EACCES
-		}
-		return nil
-	})
+	l.before(failStep("mkdir", l.dir, syscall.EACCES))
 	require.ErrorIs(t, l.busy(), syscall.EACCES)
 }
 
@@ -200,16 +169,16 @@ func TestOtherFileSystemIsErrNoLinks(t *testing.T) {
 	require.ErrorIs(t, err, syscall.EXDEV)
 }
 
-// replacing is a file system that cannot refuse to replace.
-type replacing struct{ vfs.OS }
+// noRenameNew is a file system without a rename that fails if the target exists.
+type noRenameNew struct{ vfs.OS }
 
-func (replacing) RenameNew(string, string) error { return errors.ErrUnsupported }
+func (noRenameNew) RenameNew(string, string) error { return errors.ErrUnsupported }
 
 func TestLockWithoutRenameNew(t *testing.T) {
 	l := newLockedList(t)
-	l.files = replacing{}
+	l.files = noRenameNew{}
 	l.take("1.json")
-	require.NoError(t, l.Check(), "the lock is the recorded one")
+	require.NoError(t, l.Check(), "the lock has the recorded inode")
 	require.NoError(t, l.Unlock())
 	assert.Empty(t, l.names())
 	l.plant("1.json.lock", 0)
@@ -217,7 +186,7 @@ func TestLockWithoutRenameNew(t *testing.T) {
 	assert.Equal(t, []string{"1.json.lock"}, l.names())
 }
 
-func TestLockThatIsTakenOverAgainAndAgainIsBusy(t *testing.T) {
+func TestLockIsBusyAfterThreeLostTakeOvers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLockedList(t)
 		tries := 0

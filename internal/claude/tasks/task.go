@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -14,7 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Task is a task as people see it.
+// Task holds the fields of a task that are shown to people.
 type Task struct {
 	ID          string   `json:"id"`
 	Subject     string   `json:"subject"`
@@ -25,8 +24,8 @@ type Task struct {
 	BlockedBy   []string `json:"blockedBy"`
 }
 
-// Tasks returns the tasks in dir, by number. It is for display: it takes no lock,
-// and leaves out files that are not a task at that moment. An absent dir has none.
+// Tasks returns the tasks in dir, ordered by number. It is for display: it takes no
+// lock, and skips files that are not a task at that moment. An absent dir has no tasks.
 func Tasks(ctx context.Context, dir string) ([]Task, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -35,22 +34,24 @@ func Tasks(ctx context.Context, dir string) ([]Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	var tasks []Task
+	var names []string
 	for _, e := range entries {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+		if isTaskName(e.Name()) && e.Type().IsRegular() {
+			names = append(names, e.Name())
 		}
-		if !isTaskName(e.Name()) || !e.Type().IsRegular() {
-			continue
-		}
-		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			continue // deleted since the directory was listed
-		}
+	}
+	var tasks []Task
+	err = Each(dir, names, func(_ int, data []byte) {
 		var t Task
-		if json.Unmarshal(data, &t, jsonx.Tolerant) == nil && t.ID != "" {
+		if ctx.Err() == nil && json.Unmarshal(data, &t, jsonx.Tolerant) == nil && t.ID != "" {
 			tasks = append(tasks, t)
 		}
+	})
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, err
 	}
 	slices.SortStableFunc(tasks, func(a, b Task) int { return cmp.Compare(number(a.ID), number(b.ID)) })
 	return tasks, nil

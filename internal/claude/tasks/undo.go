@@ -28,15 +28,15 @@ var (
 	ErrReplaced = errors.New("replaced by a later change")
 )
 
-// Undoing is what taking back a change of a list does.
+// Undoing is the effect of undoing a change of a list.
 type Undoing struct {
 	ID       string   // of the change
-	Removed  []string // files that it created, which go
-	Restored []string // files that it deleted, which come back: bytes, inode, mode and times
-	Kept     []Kept   // files that stay as they are
-	Gone     []string // files that it created and that are gone already
+	Removed  []string // files that the change created and that are removed
+	Restored []string // files that the change deleted and that are restored: bytes, inode, mode and times
+	Kept     []Kept   // files that are left as they are
+	Gone     []string // files that the change created and that no longer exist
 
-	Unreleased error // why locks could not be released, nil if they were or none was taken
+	Unreleased error // why locks could not be released; nil if they were, or if none was taken
 
 	label Label
 }
@@ -44,44 +44,45 @@ type Undoing struct {
 // Empty reports whether nothing would change.
 func (u Undoing) Empty() bool { return len(u.Removed)+len(u.Restored) == 0 }
 
-// Kept is a file that undoing leaves alone.
+// Kept is a file that undoing leaves as it is.
 type Kept struct{ Name, Why string }
 
-// The reasons.
+// Values of Kept.Why.
 const (
 	KeptChanged = "it was changed since"
 	KeptTaken   = "another file has its name now"
 	KeptLost    = "its copy is gone"
 )
 
-// Undo takes back a committed change of the list, as a transaction: the files that it
-// deleted come back, those that it created go if they are unchanged, or with force
-// whatever they hold now. Undoing an undoing brings the change back. What is removed is
-// kept by the history, as by any change.
+// Undo undoes a committed change of the list, as one transaction: it restores the files
+// that the change deleted and removes those that it created. A created file that was
+// modified since is removed only with force. Undoing an undo restores the change. As
+// with any change, the history keeps the removed files.
 //
 // Errors: ErrNoChange, ErrUndone, ErrReplaced without force, ErrTimeout, *BusyError,
 // ErrLockLost, and those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
 func (l List) Undo(ctx context.Context, id string, force bool) (Undoing, error) {
-	return l.undo(ctx, undo{id: id, force: force, replaced: force})
+	return l.undo(ctx, undoRequest{id: id, force: force, replaced: force})
 }
 
-// Retract takes back a change that the invocation should not have made, and records that
-// the invocation is dealt with. Tasks of the change go whatever they hold now.
+// Retract undoes a change that the invocation should not have made. It removes tasks of
+// the change even if they were modified since, and records the invocation, so that
+// Replace does not repeat it.
 //
-// Errors are those of Undo; ErrReplaced is one.
+// Errors are those of Undo, ErrReplaced included.
 func (l List) Retract(ctx context.Context, id, invocation string) (Undoing, error) {
-	return l.undo(ctx, undo{id: id, invocation: invocation, force: true})
+	return l.undo(ctx, undoRequest{id: id, invocation: invocation, force: true})
 }
 
-// undo says which change is taken back, and how.
-type undo struct {
+// undoRequest selects the change to undo, and how.
+type undoRequest struct {
 	id         string
-	invocation string // for the label of the undoing
-	force      bool   // files that were changed since go too
-	replaced   bool   // a change whose tasks a later one has deleted is taken back too
+	invocation string // recorded in the label of the undo
+	force      bool   // remove created files even if they were modified since
+	replaced   bool   // allow a change whose tasks a later change has deleted
 }
 
-func (l List) undo(ctx context.Context, what undo) (u Undoing, err error) {
+func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error) {
 	waiting, cancel := l.Waiting(ctx)
 	defer cancel()
 	dir, err := l.Open(waiting)
@@ -111,8 +112,8 @@ func (l List) undo(ctx context.Context, what undo) (u Undoing, err error) {
 	}
 }
 
-// raiseHighWater keeps the ids of the removed tasks from being given again: the client
-// does the same when it deletes a task (fact 7, client 2.1.197).
+// raiseHighWater raises the mark to the ids of the removed tasks, so that they are not
+// used again. The client does the same when it deletes a task (fact 7, client 2.1.197).
 func (u Undoing) raiseHighWater(files vfs.FS, dir, scratch string) error {
 	mark := int64(0)
 	for _, name := range u.Removed {
@@ -121,8 +122,9 @@ func (u Undoing) raiseHighWater(files vfs.FS, dir, scratch string) error {
 	return raiseHighWater(files, dir, scratch, mark)
 }
 
-// planLocked plans under the locks of the files that are removed.
-func (l List) planLocked(ctx context.Context, dir *txn.Dir, history []txn.Entry, what undo) (Undoing, error) {
+// planLocked plans with the locks of the files to remove held. Which files these are is
+// known only after planning, so it plans again until it holds the locks of all.
+func (l List) planLocked(ctx context.Context, dir *txn.Dir, history []txn.Entry, what undoRequest) (Undoing, error) {
 	var locked []string
 	for {
 		if _, err := dir.Lock(ctx, locked...); err != nil {
@@ -143,10 +145,10 @@ func (l List) PlanUndo(id string, force bool) (Undoing, error) {
 	if err != nil {
 		return Undoing{}, err
 	}
-	return planUndo(l.files(), l.Dir, history, undo{id: id, force: force, replaced: force})
+	return planUndo(l.files(), l.Dir, history, undoRequest{id: id, force: force, replaced: force})
 }
 
-func planUndo(files vfs.FS, dir string, history []txn.Entry, what undo) (Undoing, error) {
+func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (Undoing, error) {
 	u := Undoing{ID: what.id}
 	i := slices.IndexFunc(history, func(e txn.Entry) bool { return e.ID == what.id })
 	if i < 0 {
@@ -156,15 +158,23 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undo) (Undoing
 	if undone[what.id] != "" {
 		return u, ErrUndone
 	}
-	_ = json.Unmarshal([]byte(e.Label), &u.label, jsonx.Tolerant) // for display only
+	_ = json.Unmarshal([]byte(e.Label), &u.label, jsonx.Tolerant) // a label is only for display
 	u.label.Undo, u.label.Invocation = what.id, what.invocation
 	if !what.replaced {
 		for _, later := range history[i+1:] {
-			if undone[later.ID] == "" && deletesOf(later, e) {
+			if undone[later.ID] == "" && deletesFilesOf(later, e) {
 				return u, fmt.Errorf("%w: %s", ErrReplaced, later.ID)
 			}
 		}
 	}
+	if err := u.planRemovals(files, dir, e, what.force); err != nil {
+		return u, err
+	}
+	return u, u.planRestores(files, dir, e)
+}
+
+// planRemovals sorts the files that the change e created into Removed, Kept and Gone.
+func (u *Undoing) planRemovals(files vfs.FS, dir string, e txn.Entry, force bool) error {
 	for _, f := range e.Created {
 		same, err := isUnchanged(files, filepath.Join(dir, f.Name), f)
 		switch {
@@ -173,38 +183,44 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undo) (Undoing
 		case errors.Is(err, vfs.ErrNotRegular):
 			u.Kept = append(u.Kept, Kept{f.Name, KeptTaken})
 		case err != nil:
-			return u, err
-		case same || what.force:
+			return err
+		case same || force:
 			u.Removed = append(u.Removed, f.Name)
 		default:
 			u.Kept = append(u.Kept, Kept{f.Name, KeptChanged})
 		}
 	}
+	return nil
+}
+
+// planRestores sorts the files that the change e deleted into Restored and Kept.
+func (u *Undoing) planRestores(files vfs.FS, dir string, e txn.Entry) error {
 	for _, f := range e.Deleted {
-		_, taken := files.Lstat(filepath.Join(dir, f.Name))
-		_, lost := files.Lstat(filepath.Join(e.Backups, f.Name))
+		_, inList := files.Lstat(filepath.Join(dir, f.Name))
+		_, inBackups := files.Lstat(filepath.Join(e.Backups, f.Name))
 		switch {
-		case taken == nil:
+		case inList == nil:
 			u.Kept = append(u.Kept, Kept{f.Name, KeptTaken})
-		case !errors.Is(taken, fs.ErrNotExist):
-			return u, taken
-		case errors.Is(lost, fs.ErrNotExist):
+		case !errors.Is(inList, fs.ErrNotExist):
+			return inList
+		case errors.Is(inBackups, fs.ErrNotExist):
 			u.Kept = append(u.Kept, Kept{f.Name, KeptLost})
 		default:
 			u.Restored = append(u.Restored, f.Name)
 		}
 	}
-	return u, nil
+	return nil
 }
 
-// deletesOf reports whether a change has deleted a file that an earlier one created.
-func deletesOf(later, earlier txn.Entry) bool {
+// deletesFilesOf reports whether the later change deleted a file that the earlier one
+// created.
+func deletesFilesOf(later, earlier txn.Entry) bool {
 	return slices.ContainsFunc(later.Deleted, func(d txn.EntryFile) bool {
 		return slices.ContainsFunc(earlier.Created, func(c txn.EntryFile) bool { return c.Name == d.Name })
 	})
 }
 
-// isUnchanged reports whether the file holds what it held when it was created.
+// isUnchanged reports whether the file has the content that it was created with.
 func isUnchanged(files vfs.FS, path string, f txn.EntryFile) (bool, error) {
 	data, err := files.ReadFile(path)
 	if errors.Is(err, vfs.ErrFileTooLarge) {
@@ -217,8 +233,8 @@ func isUnchanged(files vfs.FS, path string, f txn.EntryFile) (bool, error) {
 	return hex.EncodeToString(sum[:]) == f.SHA256, nil
 }
 
-// Undone returns, by the ids of the changes that count for nothing because they were
-// undone, the id of the undoing. An undoing that was undone itself counts for nothing.
+// Undone maps the id of each undone change to the id of the undo. An undo that was
+// itself undone has no effect.
 func Undone(history []txn.Entry) map[string]string {
 	undone := map[string]string{}
 	for _, e := range slices.Backward(history) {
@@ -232,6 +248,6 @@ func Undone(history []txn.Entry) map[string]string {
 	return undone
 }
 
-// Undoes returns the id of the change that a change with this label took back, or
-// nothing.
+// Undoes returns the id of the change that a change with this label undid, "" if it is
+// not an undo.
 func Undoes(label string) string { return jsonx.StringMember([]byte(label), "undo") }

@@ -43,8 +43,9 @@ func (l *List) replace(t *testing.T, n int) (id string) {
 	return l.last(t)
 }
 
-var invocations int // so that no two are the same
+var invocations int
 
+// newInvocation returns a different invocation each time.
 func newInvocation() string { invocations++; return strconv.Itoa(invocations) }
 
 // listed returns the names and contents of the tasks.
@@ -58,8 +59,8 @@ func (l *List) listed(t *testing.T) map[string]string {
 	return all
 }
 
-// TestUndo: what was deleted is the same file again, what was created is gone, the ids
-// are not given again, and undoing the undoing brings the change back.
+// TestUndo: deleted files are restored as the same inodes, created files are removed,
+// their ids are not used again, and undoing the undo restores the change.
 func TestUndo(t *testing.T) {
 	l := newList(t)
 	write(t, l.Dir, "1.json", task(manualTask, "1.json"))
@@ -96,7 +97,7 @@ func TestUndo(t *testing.T) {
 	assert.Equal(t, after, l.listed(t))
 	assert.Equal(t, map[string]string{undoing: l.last(t)}, Undone(l.history(t)))
 	_, err = l.Undo(t.Context(), id, false)
-	require.NoError(t, err, "the undoing was undone")
+	require.NoError(t, err, "its undo was undone")
 	assert.Equal(t, before, l.listed(t))
 }
 
@@ -106,7 +107,7 @@ func inode(t *testing.T, path string) uint64 {
 	return info.Sys().(*syscall.Stat_t).Ino
 }
 
-func TestUndoKeepsWhatOthersChanged(t *testing.T) {
+func TestUndoKeepsFilesThatOthersChanged(t *testing.T) {
 	l := newList(t)
 	l.replace(t, 2)
 	id := l.replace(t, 4)
@@ -124,20 +125,16 @@ func TestUndoKeepsWhatOthersChanged(t *testing.T) {
 
 	u, err = l.Undo(t.Context(), id, true)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"3.json", "6.json"}, u.Removed, "by force what changed goes too")
+	assert.Equal(t, []string{"3.json", "6.json"}, u.Removed, "force removes the changed file too")
 	assert.Equal(t, []string{"1.json", "2.json", "5.json"}, taskFiles(t, l.Dir))
 	_, err = l.Undo(t.Context(), l.last(t), false)
 	require.NoError(t, err)
-	assert.Equal(t, task(manualTask, "3.json"), l.listedFile(t, "3.json"), "with what it held last")
-}
-
-func (l *List) listedFile(t *testing.T, name string) string {
-	data, err := os.ReadFile(filepath.Join(l.Dir, name))
+	data, err := os.ReadFile(filepath.Join(l.Dir, "3.json"))
 	require.NoError(t, err)
-	return string(data)
+	assert.Equal(t, task(manualTask, "3.json"), string(data), "with its changed content")
 }
 
-func TestUndoOfWhatWasReplaced(t *testing.T) {
+func TestUndoOfAReplacedChange(t *testing.T) {
 	l := newList(t)
 	first := l.replace(t, 2)
 	second := l.replace(t, 2)
@@ -146,12 +143,12 @@ func TestUndoOfWhatWasReplaced(t *testing.T) {
 	assert.ErrorContains(t, err, second)
 	u, err := l.PlanUndo(first, true)
 	require.NoError(t, err)
-	assert.True(t, u.Empty(), "nothing of it is left")
+	assert.True(t, u.Empty(), "none of its tasks is left")
 	assert.Equal(t, []string{"1.json", "2.json"}, u.Gone)
 	_, err = l.Undo(t.Context(), second, false)
 	require.NoError(t, err)
 	_, err = l.Undo(t.Context(), first, false)
-	require.NoError(t, err, "what had replaced it was undone")
+	require.NoError(t, err, "the change that replaced it was undone")
 	assert.Empty(t, taskFiles(t, l.Dir))
 
 	_, err = l.Undo(t.Context(), "none", false)
@@ -160,13 +157,13 @@ func TestUndoOfWhatWasReplaced(t *testing.T) {
 	require.ErrorIs(t, err, ErrNoChange)
 }
 
-// unsynced does not wait for the disk, which is not what these tests are about.
+// unsynced does not wait for the disk, to make these tests fast.
 type unsynced struct{ vfs.OS }
 
 func (unsynced) Sync(string) error { return nil }
 
-// TestUndoIsAllOrNothing: whatever step of it fails, or is the last before a death, the
-// list is as it was before, or as it is after.
+// TestUndoIsAllOrNothing: if any step fails, or the process dies before it, the list
+// holds all of the change or nothing of it.
 func TestUndoIsAllOrNothing(t *testing.T) {
 	for name, broken := range map[string]func(n int, reached *bool) vfs.FS{
 		"fails": func(n int, reached *bool) vfs.FS {
@@ -203,7 +200,7 @@ func TestUndoIsAllOrNothing(t *testing.T) {
 				} else {
 					require.Equal(t, after, now, "step %d", n)
 				}
-				require.Equal(t, len(now) == len(before), Undone(l.history(t))[id] != "", "the record goes with the tasks")
+				require.Equal(t, len(now) == len(before), Undone(l.history(t))[id] != "", "the history agrees with the tasks")
 				if !reached {
 					require.Greater(t, n, 20)
 					return
@@ -213,7 +210,7 @@ func TestUndoIsAllOrNothing(t *testing.T) {
 	}
 }
 
-// TestUndoPlansAgain: a file is changed by another program after it was found unchanged.
+// TestUndoPlansAgain: another program changes a file after Undo found it unchanged.
 func TestUndoPlansAgain(t *testing.T) {
 	l := newList(t)
 	id := l.replace(t, 2)
@@ -234,7 +231,7 @@ func TestUndoPlansAgain(t *testing.T) {
 		return nil
 	})
 	_, err = l.Undo(t.Context(), id, true)
-	require.ErrorIs(t, err, ErrTimeout, "it is changed every time")
+	require.ErrorIs(t, err, ErrTimeout, "the file changes every time")
 	assert.Equal(t, []string{"1.json", "2.json"}, taskFiles(t, l.Dir))
 }
 
@@ -258,8 +255,8 @@ func TestUndoWaitsForTheTasksItRemoves(t *testing.T) {
 	assert.Equal(t, before, l.listed(t))
 }
 
-// TestLabels: what the history records of each replacement, and nothing of a
-// transaction of another program.
+// TestLabels: the history has a label of each replacement; a transaction of another
+// program is skipped.
 func TestLabels(t *testing.T) {
 	l := newList(t)
 	labels, err := l.Labels(t.Context())
@@ -286,15 +283,10 @@ func TestLabels(t *testing.T) {
 	require.ErrorIs(t, err, txn.ErrUntrustedDir)
 }
 
-func TestUndoSaysWhichLockCouldNotBeReleased(t *testing.T) {
+func TestUndoReturnsWhyALockCouldNotBeReleased(t *testing.T) {
 	l := newList(t)
 	id := l.replace(t, 1)
-	l.before(func(s faultfs.Step) error {
-		if s.Op == "remove" && filepath.Base(s.Path) == listLock {
-			return syscall.EACCES
-		}
-		return nil
-	})
+	l.before(failStep("remove", filepath.Join(l.Dir, listLock), syscall.EACCES))
 	u, err := l.Undo(t.Context(), id, false)
 	require.NoError(t, err)
 	require.ErrorIs(t, u.Unreleased, syscall.EACCES)

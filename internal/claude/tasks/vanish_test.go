@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -26,19 +25,23 @@ func memoryList(t *testing.T) *List {
 	return l
 }
 
-// vanishing deletes the named file of the list ahead of the nth operation.
-func (l *List) vanishing(name string, n int) *faultfs.Steps {
-	return &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {
-		if n--; n == -1 {
+// vanishing deletes the named file of the list before the operation with index n.
+// reached reports whether there was such an operation.
+func (l *List) vanishing(name string, n int) (reached func() bool) {
+	count := 0
+	l.FS = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {
+		if count == n {
 			_ = os.Remove(filepath.Join(l.Dir, name))
 		}
+		count++
 		return nil
 	}}
+	return func() bool { return count > n }
 }
 
-// TestReplaceTakesAFileThatVanishesAsGone: a client that deletes a task takes no
-// lock (fact 13).
-func TestReplaceTakesAFileThatVanishesAsGone(t *testing.T) {
+// TestReplaceTreatsAVanishedFileAsDeleted: a client that deletes a task takes no lock
+// (fact 13).
+func TestReplaceTreatsAVanishedFileAsDeleted(t *testing.T) {
 	plan := planner(t, `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`, nil)
 	for _, name := range []string{"1.json", "2.json", "3.json", "4.json", "5.json", highWaterName} {
 		for n, more := 0, true; more; n++ {
@@ -47,29 +50,26 @@ func TestReplaceTakesAFileThatVanishesAsGone(t *testing.T) {
 			write(t, l.Dir, "2.json", task(taggedTask, "2.json"))
 			write(t, l.Dir, "3.json", task(taggedTask, "3.json"))
 			write(t, l.Dir, highWaterName, "3") // as the client does before it deletes 3.json
-			files := l.vanishing(name, n)
-			before, count := files.Before, 0
-			files.Before = func(s faultfs.Step) error { count++; return before(s) }
-			l.FS = files
+			reached := l.vanishing(name, n)
 			_, err := l.Replace(t.Context(), Label{Command: "skill"}, plan)
-			more = count > n
-			require.NoError(t, err, "%s deleted ahead of operation %d", name, n)
+			more = reached()
+			require.NoError(t, err, "%s deleted before operation %d", name, n)
 			got := taskFiles(t, l.Dir)
 			for _, old := range []string{"2.json", "3.json"} {
 				assert.NotContains(t, got, old)
 			}
 			for _, kept := range []string{"1.json", "4.json", "5.json"} {
 				if kept != name {
-					assert.Contains(t, got, kept, "%s deleted ahead of operation %d", name, n)
+					assert.Contains(t, got, kept, "%s deleted before operation %d", name, n)
 				}
 			}
 		}
 	}
 }
 
-// TestRecoverTakesAFileThatVanishesAsGone recovers from a replacement that died when
-// it was about to commit, of whose tasks one was updated since.
-func TestRecoverTakesAFileThatVanishesAsGone(t *testing.T) {
+// TestRecoverTreatsAVanishedFileAsDeleted recovers from a replacement that died right
+// before its commit point. One of its tasks was updated since.
+func TestRecoverTreatsAVanishedFileAsDeleted(t *testing.T) {
 	plan := planner(t, `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`, nil)
 	for _, name := range []string{"2.json", "4.json", "5.json", "5.json.lock", ".lock.lock", highWaterName} {
 		for n, more := 0, true; more; n++ {
@@ -87,24 +87,21 @@ func TestRecoverTakesAFileThatVanishesAsGone(t *testing.T) {
 			require.ErrorIs(t, err, txn.ErrRecoveryRequired)
 			write(t, l.Dir, "5.json", "updated")
 
-			files := l.vanishing(name, n)
-			before, count := files.Before, 0
-			files.Before = func(s faultfs.Step) error { count++; return before(s) }
-			l.FS = files
+			reached := l.vanishing(name, n)
 			_, err = l.Recover(t.Context())
-			more = count > n
-			require.NoError(t, err, "%s deleted ahead of operation %d", name, n)
+			more = reached()
+			require.NoError(t, err, "%s deleted before operation %d", name, n)
 			want := []string{"2.json", "3.json"}
 			got := taskFiles(t, l.Dir)
 			if name == "2.json" && len(got) == 1 {
 				want = want[1:]
 			}
-			assert.Equal(t, want, got, fmt.Sprintf("%s deleted ahead of operation %d", name, n))
+			assert.Equal(t, want, got, "%s deleted before operation %d", name, n)
 		}
 	}
 }
 
-func TestNamesOfARemovedListAreNone(t *testing.T) {
+func TestNamesInARemovedListAreEmpty(t *testing.T) {
 	l := memoryList(t)
 	d, err := os.Open(l.Dir)
 	require.NoError(t, err)
