@@ -8,8 +8,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// maxArguments bounds what is read. Linux allows a quarter of the stack's limit, 2 MiB
-// by default; a system prompt may be among the arguments.
+// maxArguments bounds the size of a command line, in bytes. Linux allows a quarter of the
+// stack limit, 2 MiB by default; the arguments may contain a system prompt.
 const maxArguments = 4 << 20
 
 // arguments returns the command line of a process.
@@ -19,7 +19,7 @@ func arguments(pid int) ([]string, error) {
 		return nil, err
 	}
 	if len(data) == 0 {
-		return nil, os.ErrProcessDone // a zombie has none
+		return nil, os.ErrProcessDone // a zombie has no command line
 	}
 	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00"), nil
 }

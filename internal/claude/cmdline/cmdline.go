@@ -10,17 +10,22 @@ import (
 // ErrUnknown is returned when CLAUDE_PID is not set or is not a process number.
 var ErrUnknown = errors.New("CLAUDE_PID does not name the client's process")
 
-// Dirs are the directories on the client's command line: absolute paths, in its order.
+// Dirs are the directories on the client's command line: absolute paths, in the order
+// of the arguments.
 type Dirs struct {
 	Plugins []string // --plugin-dir
 	Added   []string // --add-dir
 }
 
-// Empty reports whether there are none.
+// Empty reports whether the command line has no such directory.
 func (d Dirs) Empty() bool { return len(d.Plugins)+len(d.Added) == 0 }
 
 // Read returns the directories on the command line of the client that runs this
-// process as a hook. start is the directory that the client was started in.
+// process as a hook. start is the directory that the client was started in; relative
+// directories are relative to it.
+//
+// Errors: ErrUnknown, errors.ErrUnsupported where the system has no such interface, and
+// those of the system.
 func Read(getenv func(string) (string, bool), start string) (Dirs, error) {
 	value, _ := getenv("CLAUDE_PID")
 	pid, err := strconv.Atoi(value)
@@ -36,10 +41,10 @@ func Read(getenv func(string) (string, bool), start string) (Dirs, error) {
 
 // Parse reads the options as the client does (measured with 2.1.329, fact 68): an
 // option may be repeated, and its value may follow a "=". --add-dir takes all arguments
-// up to the next option, --plugin-dir takes one. args begin with the program's name.
+// up to the next option, --plugin-dir takes one. args[0] is the program's name.
 //
-// Other options are not known here, so a value of one that is exactly --add-dir or
-// --plugin-dir is taken for the option.
+// Parse does not know the client's other options: if the value of one is exactly
+// --add-dir or --plugin-dir, it is mistaken for that option.
 func Parse(args []string, start string) Dirs {
 	var d Dirs
 	for i := 1; i < len(args) && args[i] != "--"; i++ {
@@ -64,7 +69,7 @@ func Parse(args []string, start string) Dirs {
 
 func isOption(arg string) bool { return len(arg) > 1 && arg[0] == '-' }
 
-// add leaves out a relative directory if start is unknown.
+// add appends dir, made absolute. It skips a relative directory if start is unknown.
 func add(dirs []string, start, dir string) []string {
 	if !filepath.IsAbs(dir) {
 		if dir == "" || !filepath.IsAbs(start) {

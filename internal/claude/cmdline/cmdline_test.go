@@ -37,9 +37,9 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, Dirs{Added: []string{"/b"}}, Parse([]string{"claude", "--add-dir", "a", "/b"}, ""), "the start directory is unknown")
 }
 
-// TestReadsTheCommandLineOfAnotherProcess reads that of a child, which ends when its
-// standard input does.
-func TestReadsTheCommandLineOfAnotherProcess(t *testing.T) {
+// TestReadReadsTheCommandLineOfAnotherProcess reads that of a child, which ends when its
+// standard input is closed.
+func TestReadReadsTheCommandLineOfAnotherProcess(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skipf("not supported on %s", runtime.GOOS)
 	}
@@ -50,7 +50,7 @@ func TestReadsTheCommandLineOfAnotherProcess(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, c.Start())
 	t.Cleanup(func() { stdin.Close(); _ = c.Wait() })
-	_, err = stdout.Read(make([]byte, 8)) // it runs the program by now
+	_, err = stdout.Read(make([]byte, 8)) // then the child runs sh, with the arguments
 	require.NoError(t, err)
 
 	got, err := Read(pid(strconv.Itoa(c.Process.Pid)), "/start")

@@ -14,11 +14,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// ParseRegistry reads the bytes of an installed_plugins.json in either form: an
+// ParseRegistry parses the content of an installed_plugins.json in either form: an
 // object of version 2 with arrays of entries by key (measured with 2.1.197, fact 27), or
-// the array of entries with a name that the requirements describe. path is only used
-// in errors, which are of type [*FileError] and ErrMalformed. The result resolves no
-// links and knows no marketplaces; that of [ReadRegistry] does.
+// an array of entries that each have a name, as the requirements describe it. Errors are
+// of type [*FileError], with path, and wrap ErrMalformed. Unlike [ReadRegistry] the
+// result resolves no symbolic links and has no marketplaces.
 func ParseRegistry(path string, data []byte) (*Registry, error) {
 	p := &parser{path: path, registry: &Registry{}}
 	root, err := parse(data)
@@ -97,8 +97,8 @@ func (p *parser) addKey(key string, list value) {
 	}
 }
 
-// addEntry adds a usable entry and notes the problems of any other. An entry of an
-// array has its key inside.
+// addEntry adds the entry, or a problem if the entry is unusable. key is empty for an
+// entry of an array: there it is the member "name".
 func (p *parser) addEntry(where, key string, entry value) {
 	o, err := entry.object()
 	if err == nil && key == "" {
@@ -112,14 +112,15 @@ func (p *parser) addEntry(where, key string, entry value) {
 		p.problem(where+" skipped", err)
 		return
 	}
-	// The time only decides between equals, so the entry is kept without it.
+	// The time only orders installations of one scope, so the entry is usable without it.
 	if in.LastUpdated, err = lastUpdated(o); err != nil {
 		p.problem(where+" used without its time", err)
 	}
 	p.registry.installations = append(p.registry.installations, in)
 }
 
-// problem puts where between the place and the text of a mistake.
+// problem adds a problem. In the text of a mistake, where is put between the position
+// and the message.
 func (p *parser) problem(where string, err error) {
 	if m, ok := errors.AsType[*mistake](err); ok {
 		err = &mistake{m.at, fmt.Errorf("%s: %w", where, m.err)}
@@ -144,7 +145,7 @@ func (in *Installation) fill(o object) (err error) {
 	return in.fillProject(o)
 }
 
-// fillProject ignores the project of an installation of user scope: that applies
+// fillProject sets ProjectPath, except for an installation of user scope, which applies
 // everywhere.
 func (in *Installation) fillProject(o object) error {
 	path, err := o.text("projectPath")
@@ -158,7 +159,7 @@ func (in *Installation) fillProject(o object) error {
 	return err
 }
 
-// absolute is required for an absolute path.
+// absolute is like required, but also fails if the path is not absolute.
 func (o object) absolute(name string) (string, error) {
 	path, err := o.required(name)
 	if err == nil && !filepath.IsAbs(path) {

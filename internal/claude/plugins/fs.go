@@ -8,7 +8,7 @@ import (
 )
 
 // FS is the file system that the client's files are read from, with absolute
-// paths. A locator.FS is one.
+// paths. Every locator.FS implements it.
 type FS interface {
 	safefile.FS
 	Readlink(path string) (string, error)
@@ -20,12 +20,12 @@ type FS interface {
 const maxBytes = 16 << 20
 
 // ErrMalformed is returned when a file is not JSON or does not have a known form. The
-// error that matches it gives the line, the column and the mistake.
+// error's text gives the line, the column and the mistake.
 var ErrMalformed = errors.New("malformed")
 
-// FileError says which file cannot be used, wholly or in part, and why. Err is
-// ErrMalformed, fs.ErrNotExist, one of package safefile or another error of the
-// file system.
+// FileError reports a file that cannot be used, or of which a part cannot be used. Err
+// wraps ErrMalformed, an error of package frontmatter or safefile, or one of the file
+// system, such as fs.ErrNotExist.
 type FileError struct {
 	Path string
 	Err  error
@@ -42,8 +42,8 @@ func (e *FileError) Error() string {
 
 func (e *FileError) Unwrap() error { return e.Err }
 
-// fileError adds the path to an error, instead of the one that an error of the file
-// system has.
+// fileError adds the path to err. It replaces the path of an *fs.PathError, so that it
+// is not repeated.
 func fileError(path string, err error) *FileError {
 	if f, ok := errors.AsType[*FileError](err); ok {
 		return f

@@ -12,9 +12,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// value is a JSON value that knows its place in its file. Members are looked at one
-// by one, so that one of a wrong type invalidates only itself. The zero value is an
-// absent one.
+// value is a JSON value together with its offset in the file, for errors. Members are
+// decoded one by one, so that a member of the wrong type invalidates only itself. The
+// zero value is an absent one.
 type value struct {
 	jsontext.Value
 	file   *jsonx.Index
@@ -25,7 +25,7 @@ type value struct {
 type object struct {
 	value
 	members map[string]value
-	names   []string // in the file's order
+	names   []string // in the order of the file
 }
 
 // mistake is an ErrMalformed at one place of a file.
@@ -61,7 +61,8 @@ func readFile(fsys FS, path string) (object, error) {
 	return o, nil
 }
 
-// parse checks all of data, so that taking it apart cannot fail.
+// parse checks the syntax of data completely, so that decoding its parts cannot fail
+// later.
 func parse(data []byte) (value, error) {
 	if err := jsonx.Check(data, jsonx.Tolerant); err != nil {
 		if syntax, ok := errors.AsType[*jsonx.SyntaxError](err); ok {
@@ -113,10 +114,10 @@ func (v value) items() ([]value, error) {
 	return items, nil
 }
 
-// inside returns a decoder behind the opening bracket of v.
+// inside returns a decoder that has read the opening bracket of v.
 func (v value) inside() *jsontext.Decoder {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(v.Value), jsonx.Tolerant)
-	_, _ = dec.ReadToken() // the bracket that Kind saw
+	_, _ = dec.ReadToken() // parse has checked the syntax, and v.Kind is the bracket
 	return dec
 }
 
@@ -131,10 +132,10 @@ func (v value) next(dec *jsontext.Decoder) (value, error) {
 	return value{v.Value[start:end], v.file, v.offset + start}, nil
 }
 
-// absent reports whether there is no such value, or null.
+// absent reports whether v is absent or null.
 func (v value) absent() bool { return len(v.Value) == 0 || v.Kind() == 'n' }
 
-// text returns the string called name, "" if it is absent.
+// text returns the string member called name, "" if it is absent.
 func (o object) text(name string) (string, error) {
 	v := o.members[name]
 	if v.absent() {
@@ -148,7 +149,7 @@ func (o object) text(name string) (string, error) {
 	return s, err
 }
 
-// required is text for a member that must not be absent or empty.
+// required is like text, but fails if the member is absent or empty.
 func (o object) required(name string) (string, error) {
 	s, err := o.text(name)
 	if err == nil && s == "" {

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path/filepath"
@@ -14,23 +15,20 @@ const (
 )
 
 // Name returns the name of the plugin in dir: the one in its manifest, or else the
-// directory's own (measured with 2.1.329, fact 61). The directory's name is returned
-// beside an error too, a [*FileError] that says why the manifest cannot be used.
+// base name of dir (measured with 2.1.329, fact 61). If the manifest cannot be used,
+// Name returns the base name together with a [*FileError].
 func Name(fsys FS, dir string) (string, error) {
-	own, path := filepath.Base(dir), filepath.Join(dir, ManifestPath)
+	base, path := filepath.Base(dir), filepath.Join(dir, ManifestPath)
 	manifest, err := readFile(fsys, path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return own, nil
+		return base, nil
 	}
 	if err != nil {
-		return own, err
+		return base, err
 	}
 	name, err := manifest.text("name")
 	if err != nil {
-		return own, &FileError{path, err}
+		return base, &FileError{path, err}
 	}
-	if name == "" {
-		return own, nil
-	}
-	return name, nil
+	return cmp.Or(name, base), nil
 }

@@ -8,19 +8,19 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// From a marketplace that is a directory the client runs the plugin in the source
-// tree, as it is now; from any other it runs the copy at installPath (measured with
-// 2.1.197, fact 28).
+// If the marketplace is a directory, the client runs the plugin from the source tree in
+// its current state. From any other marketplace it runs the copy at installPath
+// (measured with 2.1.197, fact 28).
 
 // Root is the directory that the client reads an installed plugin from.
 type Root struct {
 	Dir  string
 	Live bool  // Dir is in the source tree of a directory marketplace, not the copy
-	Err  error // why the source tree cannot be used and Dir is the copy, else nil
+	Err  error // why the source tree cannot be used, so that Dir is the copy; or nil
 }
 
-// Root returns where the client reads the plugin: in the source tree if its
-// marketplace is a directory, and else at InstallPath. It reads
+// Root returns the directory that the client reads the plugin from: the source tree if
+// its marketplace is a directory, else InstallPath. A Registry reads
 // known_marketplaces.json once.
 func (r *Registry) Root(in Installation) Root {
 	if r.fs == nil {
@@ -114,7 +114,7 @@ func sourceOf(manifest object, plugin string) (string, error) {
 		return "", plugins.mistake(`"plugins": %s`, jsonx.Got(plugins.Kind(), "an array"))
 	}
 	for _, item := range items {
-		o, _ := item.object() // anything else has no name
+		o, _ := item.object() // an item that is not an object has no name
 		if name, _ := o.text("name"); name != plugin {
 			continue
 		}

@@ -28,10 +28,10 @@ var scopes = []string{ScopeLocal, ScopeProject, ScopeUser}
 type Installation struct {
 	Key         string // as in the registry: "plugin@marketplace"
 	Plugin      string // the key up to its first @
-	Marketplace string // the key after it; an array may hold a version there
+	Marketplace string // the key after its first @; in the array form it may be a version
 	Scope       string // one of the constants
 	ProjectPath string // absolute; empty if Scope is ScopeUser
-	InstallPath string // absolute: the client's copy
+	InstallPath string // absolute path of the client's copy
 	LastUpdated time.Time
 }
 
@@ -41,17 +41,18 @@ type Registry struct {
 	problems      []error
 	fs            FS // nil if the registry was parsed from bytes
 	configDir     string
-	marketplaces  *marketplaces     // read when first asked for
-	resolved      map[string]string // directories with their links resolved
+	marketplaces  *marketplaces     // read on first use
+	resolved      map[string]string // by directory: the path without symbolic links
 }
 
-// RegistryPath is the registry's place in the configuration directory.
+// RegistryPath returns the path of the registry in the configuration directory.
 func RegistryPath(configDir string) string {
 	return filepath.Join(configDir, "plugins", "installed_plugins.json")
 }
 
-// DataDir is the directory in which the client lets the plugin keep its data. Each
-// character of the key but letters, digits, "_" and "-" becomes a "-".
+// DataDir returns the plugin's data directory, CLAUDE_PLUGIN_DATA of its hooks (measured
+// with 2.1.197, fact 25). Its name is the key with "-" for each character that is not an
+// ASCII letter, a digit, "_" or "-".
 func DataDir(configDir, key string) string {
 	name := strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
@@ -63,8 +64,8 @@ func DataDir(configDir, key string) string {
 }
 
 // ReadRegistry reads the registry of the configuration directory. Its errors are
-// of type [*FileError]: fs.ErrNotExist if the file is missing or configDir is
-// empty, ErrMalformed if it has no known form, or an error of reading it.
+// of type [*FileError]. They wrap fs.ErrNotExist if the file is missing or configDir is
+// empty, ErrMalformed if the file has no known form, or the error of reading it.
 func ReadRegistry(fsys FS, configDir string) (*Registry, error) {
 	path := RegistryPath(configDir)
 	if configDir == "" {
@@ -82,17 +83,17 @@ func ReadRegistry(fsys FS, configDir string) (*Registry, error) {
 	return r, nil
 }
 
-// Installations returns the usable entries, those of an array in its order, those
-// of an object by key.
+// Installations returns the usable entries: of an array in its order, of an object
+// sorted by key.
 func (r *Registry) Installations() []Installation { return slices.Clone(r.installations) }
 
-// Problems returns why entries were skipped, or used without one of their members.
-// Each is a [*FileError].
+// Problems returns the reasons why entries were skipped, or used without one of their
+// members. Each is a [*FileError].
 func (r *Registry) Problems() []error { return slices.Clone(r.problems) }
 
-// Applies reports whether the installation applies in one of the directories: if
-// its project is the directory or contains it, symbolic links resolved. One of user
-// scope applies everywhere. A directory that is not absolute is in no project.
+// Applies reports whether the installation applies in one of the directories: whether
+// its project is the directory or contains it, with symbolic links resolved. An
+// installation of user scope applies everywhere. A relative directory is in no project.
 func (r *Registry) Applies(in Installation, dirs ...string) bool {
 	return in.Scope == ScopeUser || slices.ContainsFunc(dirs, func(dir string) bool {
 		return filepath.IsAbs(dir) && (dir == in.ProjectPath || contains(r.resolve(in.ProjectPath), r.resolve(dir)))
@@ -118,9 +119,10 @@ func (r *Registry) Enabled(settings *Settings, dirs ...string) []Installation {
 	})
 }
 
-// Compare orders installations that all apply by their precedence. Of two projects
-// that contain one directory the longer path is the nearer one. Of two marketplaces
-// the client takes the one that its settings enable first: see [Settings.Rank].
+// Compare orders installations that all apply by precedence. Of two projects that
+// contain the same directory the one with the longer path is nearer. Compare does not
+// order marketplaces: the client prefers the one that its settings enable first, see
+// [Settings.Rank].
 func Compare(a, b Installation) int {
 	return cmp.Or(
 		CompareScopes(a, b),
@@ -134,8 +136,8 @@ func CompareScopes(a, b Installation) int {
 	return cmp.Compare(slices.Index(scopes, a.Scope), slices.Index(scopes, b.Scope))
 }
 
-// resolve resolves the links of each directory once. Names that do not exist stay
-// as they are: a project may have been deleted since its plugin was installed.
+// resolve resolves the symbolic links of each directory once. Names that do not exist
+// are kept: a project may have been deleted since its plugin was installed.
 func (r *Registry) resolve(dir string) string {
 	if r.fs == nil {
 		return filepath.Clean(dir)

@@ -162,8 +162,8 @@ func TestApplyingAndEnabled(t *testing.T) {
 	assert.Len(t, r.Installations(), 6, "Applying and Enabled leave the registry as it is")
 }
 
-// sortedLocals sorts the two installations of local scope, whose projects are not
-// one inside the other.
+// sortedLocals sorts the two installations of local scope. Applying does not define
+// their order, because neither project contains the other.
 func sortedLocals(paths []string) []string {
 	slices.SortFunc(paths[:2], func(a, b string) int { return strings.Compare(b, a) })
 	return paths

@@ -8,8 +8,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// SkillFile makes a folder a skill. The client ignores a folder without it (measured
-// with 2.1.329, fact 48).
+// SkillFile is the file that makes a folder a skill. The client ignores a folder without
+// it (measured with 2.1.329, fact 48).
 const SkillFile = "SKILL.md"
 
 // SkillsDir returns the folder of a plugin's skills, which are one level deep
@@ -20,14 +20,14 @@ func SkillsDir(root string) string { return filepath.Join(root, "skills") }
 // CommandsDir returns the folder of a plugin's commands.
 func CommandsDir(root string) string { return filepath.Join(root, "commands") }
 
-// NestedPath returns where the command a:b is below the folder of commands: a/b,
-// and the client's own file is a/b.md (measured with 2.1.197, fact 30).
+// NestedPath returns the path of the command a:b below the folder of commands, without
+// the extension: a/b for the client's a/b.md (measured with 2.1.197, fact 30).
 func NestedPath(command string) string {
 	return filepath.Join(strings.Split(command, ":")...)
 }
 
-// SkillFolders returns the folders of the plugin's skills by name. There are none
-// if they cannot be listed: the client does not load them either.
+// SkillFolders returns the folders of the plugin's skills, sorted by name. It returns
+// none if the directory cannot be listed, because then the client loads none either.
 func SkillFolders(fsys FS, root string) []string {
 	dir := SkillsDir(root)
 	entries, _ := fsys.ReadDir(dir)
@@ -38,15 +38,10 @@ func SkillFolders(fsys FS, root string) []string {
 	return folders
 }
 
-// OwnName returns the name that the frontmatter of the skill in folder gives it, "" if it
-// gives none or cannot be read.
+// OwnName returns the name that the skill in folder has in its frontmatter, "" if it has
+// none or the file cannot be read.
 func OwnName(fsys FS, folder string) string {
-	f, err := safefile.OpenIn(fsys, filepath.Join(folder, SkillFile))
-	if err != nil {
-		return ""
-	}
-	defer f.Close()
-	document, err := frontmatter.ReadSkill(f)
+	document, err := readSkill(fsys, filepath.Join(folder, SkillFile))
 	if err != nil {
 		return ""
 	}
@@ -54,17 +49,12 @@ func OwnName(fsys FS, folder string) string {
 	return name
 }
 
-// HasName reports whether the frontmatter of the skill in folder gives it the name.
-// A plugin's skill answers to it without the plugin's name (measured with 2.1.329, fact
-// 61). Errors are of type [*FileError].
+// HasName reports whether the skill in folder has the name in its frontmatter. The
+// client finds a plugin's skill by that name without the plugin's (measured with
+// 2.1.329, fact 61). Errors are of type [*FileError].
 func HasName(fsys FS, folder, name string) (bool, error) {
 	path := filepath.Join(folder, SkillFile)
-	f, err := safefile.OpenIn(fsys, path)
-	if err != nil {
-		return false, fileError(path, err)
-	}
-	defer f.Close()
-	document, err := frontmatter.ReadSkill(f)
+	document, err := readSkill(fsys, path)
 	if err != nil {
 		return false, fileError(path, err)
 	}
@@ -73,4 +63,13 @@ func HasName(fsys FS, folder, name string) (bool, error) {
 		return has, &FileError{path, err}
 	}
 	return has, nil
+}
+
+func readSkill(fsys FS, path string) ([]byte, error) {
+	f, err := safefile.OpenIn(fsys, path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return frontmatter.ReadSkill(f)
 }

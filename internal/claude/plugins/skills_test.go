@@ -79,28 +79,28 @@ func TestOwnName(t *testing.T) {
 	}
 }
 
-// torn returns files that cannot be read to their end, and counts those not closed.
-type torn struct {
+// failingReads returns files that cannot be read, and counts those that are open.
+type failingReads struct {
 	plugins.FS
 	open int
 }
 
-var errTorn = errors.New("torn")
+var errRead = errors.New("read failed")
 
-func (fsys *torn) Open(path string) (fs.File, error) {
+func (fsys *failingReads) Open(path string) (fs.File, error) {
 	f, err := fsys.FS.Open(path)
 	fsys.open++
-	return &tornFile{f, fsys}, err
+	return &failingFile{f, fsys}, err
 }
 
-type tornFile struct {
+type failingFile struct {
 	fs.File
-	fsys *torn
+	fsys *failingReads
 }
 
-func (*tornFile) Read([]byte) (int, error) { return 0, errTorn }
+func (*failingFile) Read([]byte) (int, error) { return 0, errRead }
 
-func (f *tornFile) Close() error {
+func (f *failingFile) Close() error {
 	f.fsys.open--
 	return f.File.Close()
 }
@@ -108,12 +108,12 @@ func (f *tornFile) Close() error {
 func TestHasNameOfAFileThatCannotBeRead(t *testing.T) {
 	w := newWorld(t)
 	w.put("/p/skills/a/SKILL.md", "---\nname: alias\n---\n")
-	files := &torn{FS: w}
+	files := &failingReads{FS: w}
 	has, err := plugins.HasName(files, "/p/skills/a", "alias")
 	assert.False(t, has)
-	require.ErrorIs(t, err, errTorn)
-	require.EqualError(t, err, "/p/skills/a/SKILL.md: torn")
-	assert.Zero(t, files.open)
+	require.ErrorIs(t, err, errRead)
+	require.EqualError(t, err, "/p/skills/a/SKILL.md: read failed")
+	assert.Zero(t, files.open, "every file is closed")
 }
 
 func TestNestedPath(t *testing.T) {

@@ -9,16 +9,16 @@ import (
 	"sync"
 )
 
-// goRun matches the two places where go run puts the program that it built: a
-// temporary build directory and the build cache.
+// goRun matches the paths of programs that go run built: in a temporary build directory
+// or in the build cache.
 var goRun = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`/go-build[^/]*/b[0-9]+/exe/[^/]+$|/[0-9a-f]{2}/[0-9a-f]{64}-d/[^/]+$`)
 })
 
-// Binary returns the absolute path by which the client can run this program. name
-// is os.Args[0]. If it is a link to the program, Binary returns the link, because
-// package managers change the link's target on upgrade. For a program that go run
-// built it returns the path and ErrTemporary.
+// Binary returns the absolute path with which the client can run this program. name
+// is os.Args[0]. If name is a link to the program, Binary returns the link, because
+// package managers change the link's target on upgrade. If go run built the program,
+// Binary returns its path and ErrTemporary.
 func Binary(name string) (string, error) {
 	path, err := os.Executable()
 	if err != nil {
@@ -34,7 +34,7 @@ func Binary(name string) (string, error) {
 }
 
 // CheckName returns ErrNotOnPath if Program on PATH is not this program. A hook that
-// runs it by name would not start, or would run another version.
+// runs Program by name would not start, or would run another version.
 func CheckName() error {
 	self, err := os.Executable()
 	if err != nil {
@@ -50,8 +50,9 @@ func CheckName() error {
 	return nil
 }
 
-// IsTemporary reports whether go run built the program at path. A hook with such a
-// path fails unnoticed: the client does not report that a hook's program is missing.
+// IsTemporary reports whether go run built the program at path, and will delete it. A
+// hook with such a path would fail unnoticed: the client does not inform the model that a
+// hook's program is missing (fact 46, client 2.1.329).
 func IsTemporary(path string) bool { return goRun().MatchString(filepath.ToSlash(path)) }
 
 func sameFile(a, b string) bool {

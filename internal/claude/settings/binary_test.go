@@ -29,7 +29,7 @@ func TestIsTemporaryRecognisesGoRun(t *testing.T) {
 	}
 }
 
-func TestBinaryIsThePathThatWasCalled(t *testing.T) {
+func TestBinaryReturnsThePathThatWasCalled(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	dir := t.TempDir()
@@ -56,7 +56,7 @@ func TestBinaryIsThePathThatWasCalled(t *testing.T) {
 	assert.Equal(t, "fsmtx", filepath.Base(path))
 }
 
-func TestCheckNameWantsThisProgramOnPath(t *testing.T) {
+func TestCheckNameRequiresThisProgramOnPath(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	dir := t.TempDir()

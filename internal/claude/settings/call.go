@@ -6,11 +6,11 @@ import "github.com/fsmtx/fsmtx/internal/shell"
 type call struct {
 	program string
 	args    []string
-	shell   bool // through a shell
+	shell   bool // it runs through a shell (fact 24, client 2.1.197)
 }
 
-// shellCall reads a command line that calls one program and does nothing else. ok
-// is false for any other line: a user wrote it, and it is not edited.
+// shellCall parses a shell command line that calls one program and does nothing else. ok
+// is false for any other line: a user wrote that one, so it is not edited.
 func shellCall(line string) (c call, ok bool) {
 	words, ok := shell.Call(line)
 	if !ok {

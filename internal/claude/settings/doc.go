@@ -1,9 +1,10 @@
 // Package settings adds this program's hooks to a settings file of the client,
 // finds them there, and removes them. It can also set the variable that gives newer
-// models task tools; a flag of one hook then records that the variable is ours.
+// models task tools; a flag of one hook then records that Add set the variable. In the
+// same way it adds this program's MCP server to a configuration file.
 //
-// The file belongs to its user. Everything else in it keeps every byte, and
-// removing the hooks restores the bytes from before:
+// The file belongs to its user. Every other byte in it is kept, and removing the hooks
+// restores the file as it was before:
 //
 //	Remove(Add(data)) == data      if data holds none of the hooks
 //	Add(Add(data)) == Add(data)
@@ -11,21 +12,20 @@
 // # Who created an empty container
 //
 // Adding a hook may create containers: the list of an event, the "hooks" object,
-// the file. Removing it must remove those too, but not a container that was there
-// before and was empty. The white space before the first element of a container
-// tells the two apart, so no record is needed beside the file:
+// the file. Removing the hook must remove those too, but not a container that the user
+// had created and that was empty. The white space before the first element of a
+// container records who created it, so no record is needed beside the file:
 //
-//   - None: the user created the container, and it was empty. The white space
-//     between its brackets now follows the new element and is what remains after
-//     removal.
+//   - None: the user created the container, and it was empty. The white space that was
+//     between its brackets now follows the new element and remains after removal.
 //   - Some: Add created the container, and Remove removes it when it is empty.
 //
-// The object itself is a container too: if Add created it and it is empty again, the
-// file goes. A file that Add created ends in a newline; one that was blank, which the
-// client accepts, gets no newline, and Remove restores its white space. The value of the
-// first member of a created file has one space before it, plus one for each directory
-// that was created for the file; Remove lets the caller remove those directories if
-// they are empty.
+// The top object is a container too: if Add created it and it is empty again, the file
+// is removed. A file that Add created ends in a newline. A file that was blank, which
+// the client accepts, gets no newline, and Remove restores its white space. In a created
+// file the value of the first member has one space before it, plus one for each
+// directory that was created for the file; see CreatedDirs. File.Replace removes those
+// directories with the file if they are empty.
 //
 // # Client facts
 //
@@ -38,7 +38,7 @@
 //     plugin's hooks.
 //   - 32: Newer models have no task tools unless CLAUDE_CODE_ENABLE_TODO_TOOLS=1 is
 //     in the environment or under "env" in a settings file.
-//   - 46: The model hears nothing of a hook that the client kills at its timeout.
+//   - 46: The model is not informed when the client kills a hook at its timeout.
 //   - 52: Project settings are read from the directory in which the client starts,
 //     not from its parents.
 //   - 97: The client accepts one byte order mark, an empty file, duplicate names and
@@ -49,13 +49,13 @@
 //
 // When the client changes a setting it rewrites the file with an indent of two
 // spaces, each array element on its own line and a final newline. New files have
-// that layout too. After such a rewrite an empty container of the user's looks like
-// one that Add created and is removed with the hooks; to the client it means
-// nothing.
+// that layout too. After such a rewrite an empty container of the user is
+// indistinguishable from one that Add created and is removed with the hooks. For the
+// client an empty container has no effect.
 //
 // # Limits
 //
-// Files with comments, duplicate names or an unexpected shape are refused. How a file is
-// replaced, what it keeps, and what happens to a change that another program makes at
-// the same time, is told by safefile.Edit: the client takes no lock on its settings.
+// Files with comments, duplicate names or an unexpected shape are refused. The client
+// takes no lock on its settings; safefile.Edit documents how a file is replaced, what is
+// kept, and what happens to a concurrent change of another program.
 package settings

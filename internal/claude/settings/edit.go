@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Add returns settings that hold each of the hooks once and everything else
-// unchanged, but for the variable of WithTaskTools. data is nil if there is no file. Outdated hooks are removed first;
-// settings that are up to date are returned as they are. Errors are those of
-// Inspect.
+// Add returns settings that contain each of the hooks once, and the variable of
+// WithTaskTools. Everything else is unchanged. data is nil if there is no file. Outdated
+// hooks are removed first; settings that are up to date are returned unchanged. Errors
+// are those of Inspect.
 func Add(data []byte, hooks []Hook) ([]byte, error) {
 	report, err := Inspect(data, hooks)
 	if err != nil {
@@ -29,9 +29,9 @@ func Add(data []byte, hooks []Hook) ([]byte, error) {
 }
 
 // Remove returns settings without the hooks, without the variable that Add set and
-// without the containers that Add created, nil if that leaves no file. A hook is recognised by its event,
-// its identifying arguments and its program: by name, by path or through a link. Errors
-// are those of Inspect.
+// without the containers that Add created. It returns nil if the file is to be removed.
+// A hook is recognised by its event, its identifying arguments and its program: by name,
+// by path or through a link. Errors are those of Inspect.
 func Remove(data []byte, hooks []Hook) ([]byte, error) {
 	if blank(data) {
 		return data, nil
@@ -40,13 +40,12 @@ func Remove(data []byte, hooks []Hook) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Before the hooks, because one of them records that the variable is ours, and
-	// because Add sets it after them.
+	// First the variable: one of the hooks records that Add set it, and Add sets it last.
 	if err := doc.unset(hooks); err != nil {
 		return nil, err
 	}
-	// In reverse, so that the element that Add put first into a container, after the
-	// telling white space, is the last to be removed.
+	// In reverse order: the element that Add put first into a container has the white
+	// space that records who created the container, so it must be removed last.
 	for _, h := range slices.Backward(hooks) {
 		found, err := doc.find(h)
 		if err != nil {
@@ -59,9 +58,10 @@ func Remove(data []byte, hooks []Hook) ([]byte, error) {
 	return doc.left(), nil
 }
 
-// left returns what remains of the file after Remove: nothing, or the blank text that was
-// there, if Add created the object. A file that was created ends in a newline, one that
-// was blank in a bracket.
+// left returns the content of the file after a removal. If Add created the top object
+// and it is empty again, that is nil for a created file, and the white space from before
+// for a file that was blank. A created file ends in a newline, the other one in a
+// bracket.
 func (d *document) left() []byte {
 	if !d.emptied {
 		return d.pack()
@@ -74,19 +74,20 @@ func (d *document) left() []byte {
 }
 
 // CreatedDirs returns how many directories were created for a file that Add or AddServer
-// made from nothing. For other files the result has no meaning.
+// created. For other files the result has no meaning.
 func CreatedDirs(data []byte) int {
 	doc, err := parse(data)
 	if err != nil || doc.top.len() == 0 {
 		return 0
 	}
-	// Earlier versions counted in newlines at the end.
+	// Earlier versions recorded the count in newlines at the end.
 	newlines := len(data) - len(bytes.TrimRight(data, "\n"))
 	return max(0, len(doc.top.Members[0].Value.BeforeExtra)-1, newlines-1)
 }
 
-// withDirs makes CreatedDirs return n for a file that Add or AddServer made from nothing:
-// by spaces before the value of its first member, which go with that.
+// withDirs makes CreatedDirs return n for a file that Add or AddServer created. It
+// records n in spaces before the value of the first member, which are removed with the
+// member.
 func withDirs(data []byte, n int) []byte {
 	if n == 0 {
 		return data
@@ -99,8 +100,8 @@ func withDirs(data []byte, n int) []byte {
 	return doc.pack()
 }
 
-// remove removes the entry, then every container that is empty without it and that
-// Add created.
+// remove removes the entry, then the containers that Add created and that are empty
+// without it.
 func (d *document) remove(e entry) {
 	e.place.list.drop(e.place.index)
 	if e.place.list.len() > 0 || !e.plain {
@@ -109,8 +110,8 @@ func (d *document) remove(e entry) {
 	d.dropPath(e.path)
 }
 
-// dropPath removes the last element of a path, then every container on it that is empty
-// without it and that Add created.
+// dropPath removes the last element of a path, then the containers on the path that Add
+// created and that are empty without it.
 func (d *document) dropPath(path []place) {
 	for i, p := range slices.Backward(path) {
 		before := *p.list.before(p.index)

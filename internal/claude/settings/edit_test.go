@@ -136,7 +136,7 @@ func TestRemoveOfACreatedFileLeavesNoFile(t *testing.T) {
 	assert.Nil(t, remove(t, upgraded, ours))
 
 	used := bytes.Replace(with, []byte("{\n"), []byte("{\n  \"model\": \"x\",\n"), 1)
-	assert.Equal(t, "{\n  \"model\": \"x\"\n}\n", string(remove(t, used, ours)), "it is the user's file now")
+	assert.Equal(t, "{\n  \"model\": \"x\"\n}\n", string(remove(t, used, ours)), "the user has added to the file")
 }
 
 func TestRemoveKeepsAUsersHookInTheSameGroup(t *testing.T) {
@@ -166,12 +166,13 @@ func TestRemoveLeavesNoTrailingComma(t *testing.T) {
 	}
 }
 
-// The client writes settings as JSON.stringify does with an indent of two.
+// TestRemoveAfterTheClientRewroteTheFile: the client writes settings like JSON.stringify
+// with an indent of two.
 func TestRemoveAfterTheClientRewroteTheFile(t *testing.T) {
 	with := jsontext.Value(add(t, []byte(`{"model":"x","permissions":{}}`), ours))
 	require.NoError(t, with.Indent(jsontext.WithIndent("  ")))
 	assert.Equal(t, settings.Installed, state(t, with, ours))
-	assert.Equal(t, string(with), string(add(t, with, ours)), "the layout is no reason to touch it")
+	assert.Equal(t, string(with), string(add(t, with, ours)), "a different layout is not a difference")
 	assert.Equal(t, "{\n  \"model\": \"x\",\n  \"permissions\": {}\n}", string(remove(t, with, ours)))
 
 	fresh := jsontext.Value(bytes.Clone(add(t, nil, ours)))
@@ -192,7 +193,7 @@ func TestLayoutFollowsTheFile(t *testing.T) {
 	assert.Equal(t, bytes.Count(crlf, []byte("\n")), bytes.Count(crlf, []byte("\r\n")))
 }
 
-func TestErrorsSayWhereAndWhat(t *testing.T) {
+func TestErrorsHaveAPositionAndAReason(t *testing.T) {
 	for data, want := range map[string]struct {
 		is   error
 		says string

@@ -10,21 +10,22 @@ import (
 // "line:column: "; callers put the file's path and a colon before it.
 var (
 	// ErrNotJSON is returned when the file is not exactly one JSON value in UTF-8.
-	// JSON with comments is not JSON.
+	// JSON with comments is not valid either (fact 97, client 2.1.329).
 	ErrNotJSON = errors.New("not valid JSON")
-	// ErrDuplicate is returned when an object has the same name twice. Readers
-	// differ in which of the two they take, so no edit is safe.
+	// ErrDuplicate is returned when an object has the same name twice. Programs differ
+	// in which of the two values they use, so no edit is safe.
 	ErrDuplicate = jsontext.ErrDuplicateName
-	// ErrShape is returned when a value on the way to a hook has another type than
-	// the client documents. The error names the value by its JSON pointer.
+	// ErrShape is returned when a value on the path to a hook does not have the type
+	// that the client documents. The error contains the value's JSON pointer.
 	ErrShape = errors.New("unexpected settings")
-	// ErrForeign is returned when the MCP server of our name is another program.
-	ErrForeign = errors.New("this MCP server was added by somebody else")
+	// ErrForeign is returned when the MCP server with our name is another program's.
+	ErrForeign = errors.New("not the MCP server of " + Program)
 )
 
 var (
-	// ErrNotOnPath is returned by CheckName when PATH does not lead to this program.
+	// ErrNotOnPath is returned by CheckName when Program on PATH is missing or is
+	// another program.
 	ErrNotOnPath = errors.New("this program is not the " + Program + " on PATH")
-	// ErrTemporary is returned when go run built this program and will delete it.
+	// ErrTemporary is returned when go run built this program, and will delete it.
 	ErrTemporary = errors.New("this program was built by go run, which deletes it when it ends")
 )

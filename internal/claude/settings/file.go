@@ -10,17 +10,17 @@ import (
 // maxBytes bounds the size of a settings file; real ones have a few kilobytes.
 const maxBytes = 64 << 20
 
-// File is a settings file as it was read.
+// File is a settings file that was read.
 type File struct {
-	Path   string // absolute, as the client names it
+	Path   string // absolute; may contain symbolic links
 	Target string // Path with every symbolic link resolved
 	Data   []byte // nil if there is no file
 
 	edit *safefile.Edit
 }
 
-// Read reads the settings file. A missing file, or a link to one, is not an error.
-// Read returns safefile.ErrNotRegular, safefile.ErrTooLarge or a system error.
+// Read reads the settings file. A missing file is not an error, nor is a symbolic link to
+// one. Read returns safefile.ErrNotRegular, safefile.ErrTooLarge or a system error.
 func Read(path string) (*File, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -36,14 +36,14 @@ func Read(path string) (*File, error) {
 	return &File{path, edit.Path, edit.Data, edit}, nil
 }
 
-// Replace makes data the content of the file, atomically and durably, by the rules of
-// safefile.Edit: it keeps its owner and permissions, no write of another program is
-// lost, and what a killed Replace left is removed. A symbolic link at Path stays. Nil
-// removes the file and the directories that were created for it. If data equals Data,
-// nothing is written. Replace returns safefile.ErrChanged if the file has changed since it
-// was read, and the other errors of safefile.Edit.
+// Replace makes data the content of the file, atomically and durably, as safefile.Edit
+// documents: it keeps the owner and the permissions, loses no write of another program,
+// and removes what a killed Replace left behind. A symbolic link at Path is kept. If data
+// is nil, Replace removes the file and the directories that were created for it. If data
+// equals Data, nothing is written. Replace returns safefile.ErrChanged if the file has
+// changed since it was read, and the other errors of safefile.Edit.
 func (f *File) Replace(data []byte) error {
-	// Before directories are counted: a killed Replace may have left some.
+	// A killed Replace may have left directories, which must not count as the user's.
 	if err := safefile.Sweep(f.Target); err != nil {
 		return f.named(err)
 	}
@@ -53,7 +53,7 @@ func (f *File) Replace(data []byte) error {
 	return f.named(f.edit.Replace(data, CreatedDirs(f.Data)))
 }
 
-// named adds the path of a link to an error that has only the target's.
+// named adds Path to an error that mentions only Target.
 func (f *File) named(err error) error {
 	if err == nil || f.Path == f.Target {
 		return err
@@ -61,6 +61,6 @@ func (f *File) named(err error) error {
 	return fmt.Errorf("changing %s: %w", f.Path, err)
 }
 
-// Unguarded says after Replace why a write of another program at the same moment could
-// have been lost. It is nil if it could not.
+// Unguarded returns, after Replace, why a concurrent write of another program could have
+// been lost. It returns nil if none could.
 func (f *File) Unguarded() error { return f.edit.Unguarded }

@@ -154,7 +154,7 @@ func TestNothingIsWrittenIfNothingChanges(t *testing.T) {
 	assert.True(t, os.SameFile(was, is), "not even replaced by an equal file")
 }
 
-func TestReplaceKeepsAConcurrentChange(t *testing.T) {
+func TestReplaceRefusesAConcurrentChange(t *testing.T) {
 	path := t.TempDir() + "/.claude/s.json"
 	absent, err := settings.Read(path)
 	require.NoError(t, err)
@@ -202,7 +202,7 @@ func TestAnEmptyFileIsNotAMissingFile(t *testing.T) {
 	assert.NoFileExists(t, path)
 }
 
-func TestACreatedFileIsReadableByAll(t *testing.T) {
+func TestCreatedFileHasMode0644LessTheUmask(t *testing.T) {
 	path := t.TempDir() + "/s.json"
 	install(t, path)
 	info, err := os.Stat(path)

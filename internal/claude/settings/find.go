@@ -6,15 +6,15 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// entry is one hook as the settings hold it.
+// entry is one hook in the settings.
 type entry struct {
 	call
-	matcher string
-	timeout float64 // seconds, 0 if there is none
-	only    string  // "if"
-	path    []place // from the root to the group that holds the entry
-	place   place   // among the group's hooks
-	plain   bool    // the group has no members but hooks and matcher
+	matcher   string
+	timeout   float64 // seconds, 0 if there is none
+	condition string  // "if"
+	path      []place // from the root to the group that holds the entry
+	place     place   // in the group's hooks
+	plain     bool    // the group has no members other than hooks and matcher
 }
 
 // place is an element of a container.
@@ -23,8 +23,8 @@ type place struct {
 	index int
 }
 
-// find returns the entries that are the hook h, in the order of the settings. It
-// ignores every other event.
+// find returns the entries that are the hook h, in the order of the settings. It reads
+// no other event, so those may have any shape.
 func (d document) find(h Hook) ([]entry, error) {
 	groups, path, err := d.groups(h.Event)
 	if err != nil {
@@ -45,8 +45,8 @@ func (d document) find(h Hook) ([]entry, error) {
 	return found, nil
 }
 
-// groups returns the list of an event and the path to it. Without that event in the
-// settings it returns an empty list that is not part of them.
+// groups returns the list of an event and the path to it. If the settings do not have
+// the event, it returns an empty list that is not part of them.
 func (d document) groups(event string) (groups array, path []place, err error) {
 	none := array{new(hujson.Array)}
 	i := d.top.index("hooks")
@@ -87,15 +87,15 @@ func (d document) findInGroup(v hujson.Value, pointer string, h Hook) ([]entry, 
 			return nil, err
 		}
 		if c, ok := callOf(o); ok && h.owns(c, matcher) {
-			only, _ := o.text("if")
-			found = append(found, entry{call: c, matcher: matcher, timeout: seconds(o), only: only, place: place{hooks, i}, plain: isPlain(group)})
+			condition, _ := o.text("if")
+			found = append(found, entry{call: c, matcher: matcher, timeout: seconds(o), condition: condition, place: place{hooks, i}, plain: isPlain(group)})
 		}
 	}
 	return found, nil
 }
 
-// callOf returns the program that an entry runs; ok is false if it does more than
-// run one program.
+// callOf returns the program that an entry runs. ok is false if the entry does anything
+// other than running one program.
 func callOf(o object) (c call, ok bool) {
 	kind, _ := o.text("type")
 	command, ok := o.text("command")

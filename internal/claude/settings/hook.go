@@ -11,9 +11,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
-// Program is the base name by which an entry is recognised as this program's,
-// whatever directory it was installed in, and the command of hooks that run it
-// wherever PATH has it.
+// Program is this program's base name. An entry whose command has this base name is
+// recognised as this program's, in any directory. It is also the command of hooks that
+// find the program on PATH (fact 67, client 2.1.329).
 const Program = "fsmtx"
 
 // Hook is one command that the client runs, without a shell, on one event.
@@ -22,23 +22,24 @@ type Hook struct {
 	Matcher string   // tool or agent names, a regular expression; empty matches all
 	Command string   // path of the program, or its name on PATH
 	Args    []string // the subcommand and the flags that identify the hook
-	Flags   []string // the user's choice, after Args
+	Flags   []string // chosen by the user; they follow Args
 	Timeout int      // seconds
-	If      string   // permission rule of the calls that it is for, such as "Bash(git *)"; empty for all
+	If      string   // permission rule that selects calls, such as "Bash(git *)"; empty selects all
 
-	// Several hooks of one event may have the same Args. Their Tools are equal, and
-	// tell them apart: an entry whose matcher names Tools[i] is that with Tool i. Any
-	// other entry is that with Tool 0, so that it is updated and removed too.
+	// Several hooks of one event may have the same Args. All of them then have the same
+	// Tools, and Tool is the hook's index in it: an entry whose matcher contains Tools[i]
+	// is the hook with Tool i. An entry whose matcher contains none of them is the hook
+	// with Tool 0, so that it is updated or removed too.
 	Tools []string
 	Tool  int
 }
 
-// taskTools are the tools before which hydrate checks that the tasks are those of the
-// skill that runs.
+// taskTools are the tools before which hydrate checks that the tasks belong to the skill
+// that is running.
 const taskTools = "TaskCreate|TaskGet|TaskList|TaskUpdate"
 
-// Hooks returns the hooks of "fsmtx install": hydrate when the agent or the user
-// invokes a skill, and later to check which folder the client ran; recover when a
+// Hooks returns the hooks of "fsmtx install". hydrate runs when the agent or the user
+// invokes a skill, and later to check which folder the client ran; recover runs when a
 // session starts. flags are flags of hydrate.
 func Hooks(binary string, flags []string) []Hook {
 	timeout := TimeLimit(defaultWait)
@@ -52,12 +53,12 @@ func Hooks(binary string, flags []string) []Hook {
 	}
 }
 
-// Steps returns the hooks that hold the agent to the steps of a workflow: one subcommand,
-// which reads the event. flags are its flags.
+// Steps returns the hooks that enforce the steps of a workflow: one subcommand, which
+// reads the event. flags are its flags.
 //
-// The client offers TaskUpdate, Stop and the others to the agent and to its subagents. A
-// task that is completed without PreToolUse having been heard is seen at TaskCompleted
-// (fact 38). "if" keeps the hook on Bash from running for every command (fact 41).
+// These events occur in the agent and in its subagents. TaskCompleted covers a task that
+// is completed without the hook of PreToolUse (fact 38, client 2.1.329). "if" restricts
+// the hook on Bash to commands that run this program (fact 41, client 2.1.329).
 func Steps(binary string, flags []string) []Hook {
 	short := TimeLimit(defaultWait)
 	step := Hook{Command: binary, Args: []string{"step"}, Flags: flags, Timeout: short}
@@ -83,40 +84,41 @@ func Steps(binary string, flags []string) []Hook {
 	)
 }
 
-// servedTools matches the tools of "fsmtx mcp", under whatever name the server runs. The
-// hook tells them which session calls: a server that outlives /clear does not know it
-// (fact 92, client 2.1.329).
+// servedTools matches the tools of "fsmtx mcp", under any name of the server. The hook
+// adds the session's id to their input: after /clear the server still has the id of the
+// session before (fact 92, client 2.1.329).
 const servedTools = "mcp__.*__(workflow_status|step_start|step_complete|step_skip)"
 
-// StepTimeout is the timeout in seconds of a hook that may run checks. It is above
-// fsmspec.MaxCheckTimeout, so above the longest check of any workflow: the model hears
-// nothing of a hook that the client kills (fact 46).
+// StepTimeout is the timeout in seconds of a hook that may run checks. It is longer than
+// fsmspec.MaxCheckTimeout, the limit on a check in any workflow, because the model is not
+// informed when the client kills a hook (fact 46, client 2.1.329).
 const StepTimeout = 1860
 
 const (
 	// defaultWait is how long hydrate and recover wait for locks without flags.
 	defaultWait = 5 * time.Second
-	// margin is what a hook may take beyond its wait for locks. It reads and commits
-	// in milliseconds; seconds are for a machine under load and a disk that is slow to
-	// sync. A hook that waits in vain must have time left to roll back and say why: the
-	// model hears nothing of one that the client kills (fact 46).
+	// margin is how long a hook may run in addition to its wait for locks. It reads and
+	// commits in milliseconds; the seconds are for a machine under load and a disk that
+	// is slow to sync. A hook whose wait times out needs time to roll back and report
+	// why, because the model is not informed when the client kills a hook (fact 46,
+	// client 2.1.329).
 	margin = 5 * time.Second
 )
 
-// TimeLimit returns the timeout of a hook, in seconds, that waits so long for locks:
-// 5 s more, rounded up.
+// TimeLimit returns the timeout, in seconds, of a hook that waits for locks as long as
+// wait: wait and a margin of 5 s, rounded up.
 func TimeLimit(wait time.Duration) int {
 	return int((wait + margin + time.Second - 1) / time.Second)
 }
 
-// DefaultFlags returns hydrate's flags for users who choose none. They tell the
-// agent which tasks it has, because newer models have no task tools (fact 32).
+// DefaultFlags returns hydrate's flags for users who choose none. --announce lists the
+// tasks for the agent, because newer models have no task tools (fact 32, client 2.1.329).
 func DefaultFlags() []string { return []string{"--announce"} }
 
 func (h Hook) subcommand() string { return strings.Join(h.Args, " ") }
 
-// owns reports whether a call, in a group with that matcher, is this hook, whatever its
-// path and flags.
+// owns reports whether a call in a group with the matcher is this hook. The hook's path
+// and flags may differ.
 func (h Hook) owns(c call, matcher string) bool {
 	if len(c.args) == 0 || c.args[0] != h.Args[0] {
 		return false
@@ -135,18 +137,18 @@ func (h Hook) isTool(matcher string) bool {
 	return max(named, 0) == h.Tool
 }
 
-// isProgram reports whether the path is this program: by its usual name, by the
-// path that the hook has now, or through a link.
+// isProgram reports whether the path is this program: by its base name, by the path in
+// h.Command, or through a link to that.
 func (h Hook) isProgram(path string) bool {
 	if filepath.Base(path) == Program || path == h.Command {
 		return true
 	}
-	own, err := exec.LookPath(h.Command) // it may be a name
+	own, err := exec.LookPath(h.Command) // Command may be a name
 	return err == nil && filepath.IsAbs(path) && sameFile(path, own)
 }
 
-// flagsOf returns the arguments of a call that h owns, without those that identify
-// the hook. It never returns nil.
+// flagsOf returns the arguments of a call that h owns, without h.Args. It never returns
+// nil.
 func (h Hook) flagsOf(c call) []string {
 	flags := slices.Clone(c.args)
 	for _, arg := range h.Args {

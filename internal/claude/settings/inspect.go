@@ -6,22 +6,22 @@ import (
 	"strings"
 )
 
-// State says how many of the hooks the settings hold.
+// State is the state of the hooks in the settings.
 type State int
 
 const (
-	Absent    State = iota // none
-	Outdated               // some, or some that differ from what Add would write
-	Installed              // all of them, as Add would write them
+	Absent    State = iota // the settings have none of the hooks
+	Outdated               // a hook is missing or differs from what Add would write
+	Installed              // every hook is as Add would write it
 )
 
 // Report is the result of Inspect.
 type Report struct {
 	State State
-	Why   []string // for Outdated: one difference a hook, its event first
+	Why   []string // for Outdated: one difference per hook, beginning with its event
 }
 
-// Inspect compares settings with the hooks that they should hold. data is nil if
+// Inspect compares settings with the hooks that they should have. data is nil if
 // there is no file. It returns ErrNotJSON, ErrDuplicate or ErrShape.
 func Inspect(data []byte, hooks []Hook) (Report, error) {
 	if blank(data) {
@@ -63,8 +63,8 @@ func Inspect(data []byte, hooks []Hook) (Report, error) {
 	return report, nil
 }
 
-// name is what messages call the hook: its event, and what tells it from others of the
-// event.
+// name returns the name of the hook in messages: its event, and its tool if the event
+// has several hooks.
 func (h Hook) name() string {
 	if len(h.Tools) > 0 {
 		return h.Event + " of " + h.Tools[h.Tool]
@@ -73,8 +73,9 @@ func (h Hook) name() string {
 }
 
 // Keep returns the hooks with the flags that they have in the settings, so that
-// installing from another path keeps the user's flags. A hook that is missing gets those
-// of another event's that calls the same. Errors are those of Inspect.
+// installing from another path keeps the user's flags. A hook that the settings do not
+// have gets the flags of another hook with the same subcommand. Errors are those of
+// Inspect.
 func Keep(data []byte, hooks []Hook) ([]Hook, error) {
 	if blank(data) {
 		return hooks, nil
@@ -106,8 +107,8 @@ func Keep(data []byte, hooks []Hook) ([]Hook, error) {
 	return kept, nil
 }
 
-// compare says how the entries that are the hook differ from it: nothing if there
-// is exactly one and it is the same.
+// compare describes how the entries found for the hook differ from it. It returns "" if
+// there is exactly one and it is equal.
 func (h Hook) compare(found []entry) string {
 	if len(found) == 0 {
 		return "is missing"
@@ -127,8 +128,8 @@ func (h Hook) compare(found []entry) string {
 		return fmt.Sprintf("has timeout %v s, want %d s", e.timeout, h.Timeout)
 	case e.matcher != h.Matcher:
 		return fmt.Sprintf("has matcher %q, want %q", e.matcher, h.Matcher)
-	case e.only != h.If:
-		return fmt.Sprintf("has if %q, want %q", e.only, h.If)
+	case e.condition != h.If:
+		return fmt.Sprintf("has if %q, want %q", e.condition, h.If)
 	case !slices.Equal(h.flagsOf(e.call), h.Flags):
 		return fmt.Sprintf("has flags %q, want %q", strings.Join(h.flagsOf(e.call), " "), strings.Join(h.Flags, " "))
 	}

@@ -89,7 +89,7 @@ func TestKeepReturnsTheInstalledFlags(t *testing.T) {
 	assert.Equal(t, ours, kept)
 }
 
-func TestAProgramOfAnotherNameRecognisesItself(t *testing.T) {
+func TestHooksOfARenamedProgramAreRecognised(t *testing.T) {
 	hooks := settings.Hooks("/opt/fsmtx-2.0-linux", settings.DefaultFlags())
 	with := add(t, []byte(`{}`), hooks)
 	assert.Equal(t, settings.Installed, state(t, with, hooks))
@@ -97,7 +97,7 @@ func TestAProgramOfAnotherNameRecognisesItself(t *testing.T) {
 	assert.Equal(t, `{}`, string(remove(t, with, hooks)))
 }
 
-func TestACommandLineThatDoesMoreIsNotOurs(t *testing.T) {
+func TestShellCommandThatDoesMoreIsNotOurs(t *testing.T) {
 	for line, ours := range map[string]bool{
 		"fsmtx hydrate":                       true,
 		"  /a/fsmtx\\thydrate --scope=skill ": true,
@@ -128,9 +128,9 @@ func TestACommandLineThatDoesMoreIsNotOurs(t *testing.T) {
 	}
 }
 
-// TestALinkToTheProgramIsTheProgram installs by one path of the program and then by
-// another: the hooks are there once.
-func TestALinkToTheProgramIsTheProgram(t *testing.T) {
+// TestHooksWithALinkToTheProgramAreRecognised installs with one path of the program and
+// then with another: the file has the hooks once.
+func TestHooksWithALinkToTheProgramAreRecognised(t *testing.T) {
 	dir := t.TempDir()
 	program, link := filepath.Join(dir, "program"), filepath.Join(dir, "link")
 	require.NoError(t, os.WriteFile(program, nil, 0o755))

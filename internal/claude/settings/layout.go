@@ -9,15 +9,15 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// layout describes how a file is laid out, so that new elements look like their
-// surroundings.
+// layout describes the white space of a file, so that new elements look like the
+// existing ones.
 type layout struct {
 	newline string // "\n" or "\r\n"
 	unit    string // one level of indentation: spaces or tabs
 	flat    bool   // the file is one line
 }
 
-// layoutOf detects the layout of the file. Its default is the client's: two spaces.
+// layoutOf detects the layout of the file. The default is the client's: two spaces.
 func layoutOf(root object, data []byte) layout {
 	l := layout{newline: "\n", unit: "  "}
 	if i := bytes.IndexByte(data, '\n'); i > 0 && data[i-1] == '\r' {
@@ -43,8 +43,8 @@ func indentation(space hujson.Extra) (indent string, ok bool) {
 	return line[len(strings.TrimRight(line, " \t")):], true
 }
 
-// line returns the white space that starts a new line, a single space in a file of
-// one line. It is never empty.
+// line returns the white space that starts a new line: in a flat file a single space. It
+// is never empty.
 func (l layout) line(indent string) hujson.Extra {
 	if l.flat {
 		return hujson.Extra(" ")
@@ -52,8 +52,8 @@ func (l layout) line(indent string) hujson.Extra {
 	return hujson.Extra(l.newline + indent)
 }
 
-// group returns the hook in the form that the client documents, without white space
-// around it.
+// group returns a group with the hook, in the form that the client documents, without
+// white space around it.
 func (l layout) group(h Hook, indent string) (hujson.ValueTrimmed, error) {
 	type command struct {
 		Type    string   `json:"type"`
@@ -72,7 +72,7 @@ func (l layout) group(h Hook, indent string) (hujson.ValueTrimmed, error) {
 	return l.format(value, indent)
 }
 
-// format lays a value out like its surroundings, without white space around it.
+// format formats a value in the layout of the file, without white space around it.
 func (l layout) format(value jsontext.Value, indent string) (hujson.ValueTrimmed, error) {
 	var err error
 	if l.flat {

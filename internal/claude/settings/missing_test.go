@@ -14,9 +14,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
-// TestMissingSaysThatTheProgramIsNotOnPath runs the hook as the client does, with
-// nothing on PATH and then with a program of that name.
-func TestMissingSaysThatTheProgramIsNotOnPath(t *testing.T) {
+// TestMissingReportsThatTheProgramIsNotOnPath runs the hook as the client does, with an
+// empty PATH and then with a program of that name.
+func TestMissingReportsThatTheProgramIsNotOnPath(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	require.NoError(t, err)
 	dir := t.TempDir()
@@ -38,7 +38,8 @@ func TestMissingSaysThatTheProgramIsNotOnPath(t *testing.T) {
 	assert.Empty(t, run())
 }
 
-// TestMissingIsInstalledAndRemoved: it is recognised among a user's own shell hooks.
+// TestMissingIsInstalledAndRemoved: the hook is distinguished from the user's own shell
+// hooks.
 func TestMissingIsInstalledAndRemoved(t *testing.T) {
 	before := []byte(`{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "sh", "args": ["-c", "echo hello"]}]}]}}`)
 	hooks := append(settings.Hooks("fsmtx", nil), settings.Missing())

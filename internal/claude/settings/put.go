@@ -6,38 +6,42 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// put adds hooks, and the variable of WithTaskTools, to settings that hold none of
+// put adds hooks, and the variable of WithTaskTools, to settings that have none of
 // them.
 func put(data []byte, hooks []Hook) ([]byte, error) {
-	created := blank(data)
-	if created {
-		data = begin(data)
-	}
-	doc, err := parse(data)
+	doc, l, top, err := open(data)
 	if err != nil {
 		return nil, err
 	}
-	l := layoutOf(doc.top, data)
 	for _, h := range hooks {
-		if err := l.put(node{list: doc.top, created: created}, h); err != nil {
+		if err := l.put(top, h); err != nil {
 			return nil, err
 		}
 	}
-	if err := doc.set(l, created, hooks); err != nil {
+	if err := doc.set(l, top, hooks); err != nil {
 		return nil, err
 	}
 	return doc.pack(), nil
 }
 
-// begin returns an object to be filled, for a file that is missing or blank.
-func begin(data []byte) []byte {
-	if data == nil {
-		return []byte("{}\n")
+// open parses a file in order to add to it. For a file that is missing or blank it
+// creates the top object.
+func open(data []byte) (doc document, l layout, top node, err error) {
+	created := blank(data)
+	switch {
+	case data == nil:
+		data = []byte("{}\n")
+	case created:
+		data = append(bytes.Clone(data), "{}"...)
 	}
-	return append(bytes.Clone(data), "{}"...)
+	doc, err = parse(data)
+	if err != nil {
+		return doc, l, top, err
+	}
+	return doc, layoutOf(doc.top, data), node{list: doc.top, created: created}, nil
 }
 
-// node is a container on the path to a new hook.
+// node is a container on the path to a new element.
 type node struct {
 	list
 	indent  string // of the line with the opening bracket
@@ -57,7 +61,7 @@ func (l layout) put(top node, h Hook) error {
 	return nil
 }
 
-// enter returns the member with that name and creates it if it is missing.
+// enter returns the member called name, and creates it as empty if it is missing.
 func (l layout) enter(n node, name string, empty hujson.ValueTrimmed) node {
 	o := n.list.(object)
 	if i := o.index(name); i >= 0 {
@@ -68,16 +72,13 @@ func (l layout) enter(n node, name string, empty hujson.ValueTrimmed) node {
 		return node{list: asList(o.Members[i].Value.Value), indent: indent}
 	}
 	before, indent := l.place(n)
-	o.Members = append(o.Members, hujson.ObjectMember{
-		Name:  hujson.Value{BeforeExtra: before, Value: hujson.String(name)},
-		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: empty},
-	})
+	o.add(before, name, empty)
 	return node{list: asList(empty), indent: indent, created: true}
 }
 
 // place returns the white space before the next element of the container, and the
-// indentation of its line. The first element of a container has white space before
-// it only if the container is created by this edit: see the package comment.
+// indentation of its line. The first element has white space before it only if this edit
+// creates the container, see the package comment.
 func (l layout) place(n node) (before hujson.Extra, indent string) {
 	last := n.len() - 1
 	switch {

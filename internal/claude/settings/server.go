@@ -8,27 +8,29 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Server is this program's MCP server as a configuration file of the client has it. It is
-// added and removed by the rules of the hooks: everything else keeps every byte, and
-// containers that were created for it go with it.
+// Server is the entry of this program's MCP server in a configuration file of the
+// client. It is added and removed like a hook: every other byte is kept, and containers
+// that were created for it are removed with it.
 //
-// Measured with "claude mcp add" of 2.1.329 (fact 90 of docs/client-facts.md).
+// The form is that of "claude mcp add" (fact 90, client 2.1.329).
 type Server struct {
-	Path    []string // names of the objects that lead to it, such as mcpServers
+	Path    []string // names of the objects that contain it, from the top, such as mcpServers
 	Command string
 	Args    []string
 }
 
-// serverName is the name of the server, with which its tools begin.
+// serverName is the name of the server. It is part of the names of the server's tools.
 const serverName = Program
 
 func (s Server) hook() Hook { return Hook{Command: s.Command, Args: s.Args} }
 
-// AddServer returns the file with the server. data is nil if there is no file. A server
-// of that name that runs another program is ErrForeign. Other errors are those of
-// Inspect.
+// AddServer returns the file with the server. data is nil if there is no file. It returns
+// ErrForeign if the file has a server with that name that runs another program, or an
+// error of Inspect.
 func AddServer(data []byte, s Server) ([]byte, error) {
 	report, err := InspectServer(data, s)
 	if err != nil {
@@ -49,16 +51,10 @@ func AddServer(data []byte, s Server) ([]byte, error) {
 }
 
 func (s Server) put(data []byte) ([]byte, error) {
-	created := blank(data)
-	if created {
-		data = begin(data)
-	}
-	doc, err := parse(data)
+	doc, l, n, err := open(data)
 	if err != nil {
 		return nil, err
 	}
-	l := layoutOf(doc.top, data)
-	n := node{list: doc.top, created: created}
 	for i, name := range s.Path {
 		if j := n.list.(object).index(name); j >= 0 {
 			if _, err := doc.object(n.list.(object).Members[j].Value, pointer(s.Path[:i+1])); err != nil {
@@ -72,16 +68,12 @@ func (s Server) put(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := n.list.(object)
-	o.Members = append(o.Members, hujson.ObjectMember{
-		Name:  hujson.Value{BeforeExtra: before, Value: hujson.String(serverName)},
-		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value},
-	})
+	n.list.(object).add(before, serverName, value)
 	return doc.pack(), nil
 }
 
-// server returns the server in the form in which the client itself writes it, which the
-// client does not rewrite then.
+// server returns the server in the form that the client itself writes, so that the client
+// has no reason to rewrite it.
 func (l layout) server(s Server, indent string) (hujson.ValueTrimmed, error) {
 	value, err := json.Marshal(struct {
 		Type    string            `json:"type"`
@@ -96,7 +88,8 @@ func (l layout) server(s Server, indent string) (hujson.ValueTrimmed, error) {
 }
 
 // RemoveServer returns the file without the server and without the containers that
-// AddServer created, nil if that leaves no file. Errors are those of Inspect.
+// AddServer created. It returns nil if the file is to be removed, and the file unchanged
+// if the server runs another program. Errors are those of Inspect.
 func RemoveServer(data []byte, s Server) ([]byte, error) {
 	if blank(data) {
 		return data, nil
@@ -113,7 +106,7 @@ func RemoveServer(data []byte, s Server) ([]byte, error) {
 	return doc.left(), nil
 }
 
-// InspectServer compares a file with the server that it should hold. data is nil if there
+// InspectServer compares a file with the server that it should have. data is nil if there
 // is no file. Errors are ErrForeign and those of Inspect.
 func InspectServer(data []byte, s Server) (Report, error) {
 	if blank(data) {
@@ -128,7 +121,7 @@ func InspectServer(data []byte, s Server) (Report, error) {
 	case err != nil || found == nil:
 		return Report{State: Absent}, err
 	case !found.own:
-		return Report{}, fmt.Errorf("%w: %s runs %q", ErrForeign, pointer(append(slices.Clone(s.Path), serverName)), found.program)
+		return Report{}, fmt.Errorf("%v: %w: %s runs %q", found.position, ErrForeign, pointer(append(slices.Clone(s.Path), serverName)), found.program)
 	case found.program != s.Command:
 		return Report{State: Outdated, Why: []string{fmt.Sprintf("MCP server: runs %s, want %s", found.program, s.Command)}}, nil
 	case !slices.Equal(found.args, s.Args):
@@ -137,14 +130,15 @@ func InspectServer(data []byte, s Server) (Report, error) {
 	return Report{State: Installed}, nil
 }
 
-// foundServer is a server of our name as a file has it.
+// foundServer is an entry with our server's name in a file.
 type foundServer struct {
 	call
-	own  bool
-	path []place
+	own      bool // it runs this program's server
+	path     []place
+	position jsonx.Position
 }
 
-// server returns the server of our name, nil if there is none.
+// server returns the entry with our server's name, nil if there is none.
 func (d document) server(s Server) (*foundServer, error) {
 	at, found := d.top, &foundServer{}
 	names := append(slices.Clone(s.Path), serverName)
@@ -158,7 +152,7 @@ func (d document) server(s Server) (*foundServer, error) {
 		if err != nil {
 			return nil, err
 		}
-		at = inner
+		at, found.position = inner, d.position(at.Members[j].Value)
 	}
 	found.program, _ = at.text("command")
 	if args, ok := at.member("args").(*hujson.Array); ok {

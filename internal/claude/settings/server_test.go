@@ -16,8 +16,8 @@ var (
 	localServer = settings.Server{Path: []string{"projects", "/my/project", "mcpServers"}, Command: "/opt/bin/fsmtx", Args: []string{"mcp"}}
 )
 
-// The file is what "claude mcp add" itself writes.
-func TestTheServerIsAsTheClientWritesIt(t *testing.T) {
+// TestAddServerWritesWhatTheClientWrites: the expected file is that of "claude mcp add".
+func TestAddServerWritesWhatTheClientWrites(t *testing.T) {
 	with, err := settings.AddServer([]byte("{\n  \"mcpServers\": {\n    \"other\": {}\n  }\n}"), userServer)
 	require.NoError(t, err)
 	assert.Equal(t, `{
@@ -41,7 +41,7 @@ func TestTheServerIsAsTheClientWritesIt(t *testing.T) {
 	assert.Nil(t, rest)
 }
 
-func TestRemovingTheServerGivesBackEveryByte(t *testing.T) {
+func TestAddServerThenRemoveServerGivesBackEveryByte(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.SampledFrom([]settings.Server{userServer, localServer}).Draw(t, "server")
 		before := settingsFile().Draw(t, "file")
@@ -78,11 +78,12 @@ func TestRemovingTheServerGivesBackEveryByte(t *testing.T) {
 	})
 }
 
-func TestAServerOfSomebodyElseIsLeftAlone(t *testing.T) {
+func TestServerOfAnotherProgramIsKept(t *testing.T) {
 	for _, entry := range []string{`{"command": "/usr/bin/other", "args": ["mcp"]}`, `{"command": "fsmtx", "args": ["serve"]}`, `{"url": "http://localhost"}`, `{}`} {
 		data := []byte(fmt.Sprintf(`{"mcpServers": {"fsmtx": %s}}`, entry))
 		_, err := settings.AddServer(data, userServer)
 		require.ErrorIs(t, err, settings.ErrForeign)
+		require.ErrorContains(t, err, "1:26: ")
 		_, err = settings.InspectServer(data, userServer)
 		require.ErrorIs(t, err, settings.ErrForeign)
 		rest, err := settings.RemoveServer(data, userServer)

@@ -15,9 +15,8 @@ var (
 	recovery = slices.DeleteFunc(slices.Clone(ours), func(h settings.Hook) bool { return h.Args[0] != "recover" })
 )
 
-// settingsFile draws the bytes of a settings file that holds none of our hooks: any
-// JSON object, with any white space in every place that allows it. Its "hooks" have
-// the shape that the client documents.
+// settingsFile draws a settings file without our hooks: any JSON object, with any white
+// space where JSON allows it. Its "hooks" have the shape that the client documents.
 func settingsFile() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		g := drawer{t, layouts.Draw(t, "layout")}
@@ -111,7 +110,7 @@ func (g drawer) group() string {
 	return g.wrap("{", rapid.Permutation(members).Draw(g.t, "order"), "}")
 }
 
-// foreign entries resemble ours.
+// foreign draws entries that resemble ours and are not.
 var foreign = rapid.SampledFrom([]string{
 	`{}`,
 	`{"type":"command","command":"/usr/bin/true"}`,

@@ -20,8 +20,8 @@ var (
 	all   = settings.WithTaskTools(slices.Concat(ours, steps), true)
 )
 
-// A mistake in PreToolUse makes the client drop the whole file (fact 58), so this is the
-// file itself.
+// TestHooksOfSteps compares the whole file, because a mistake in PreToolUse makes the
+// client drop all of it (fact 58).
 func TestHooksOfSteps(t *testing.T) {
 	assert.Equal(t, `{
   "hooks": {
@@ -142,7 +142,7 @@ func TestHooksOfSteps(t *testing.T) {
 `, string(add(t, nil, settings.Steps("fsmtx", nil))))
 }
 
-func TestTheLimitOfAStepIsAboveThatOfEveryCheck(t *testing.T) {
+func TestStepTimeoutIsLongerThanEveryCheck(t *testing.T) {
 	assert.Greater(t, settings.StepTimeout*time.Second, fsmspec.MaxCheckTimeout)
 }
 
@@ -167,8 +167,8 @@ func TestStepsAreAddedAndRemovedWithTheHooks(t *testing.T) {
 	})
 }
 
-// Somebody who does not want the steps any more keeps the rest.
-func TestStepsAreRemovedAlone(t *testing.T) {
+// TestStepsAreRemovedWithoutTheOtherHooks: the hydration hooks stay installed.
+func TestStepsAreRemovedWithoutTheOtherHooks(t *testing.T) {
 	hydration := settings.WithTaskTools(ours, true)
 	for _, before := range []string{
 		"", "{}", "{\n}\n", `{"hooks":{}}`, "{\n  \"hooks\": {\n    \"Stop\": [],\n    \"PreToolUse\": [{}]\n  }\n}\n", `{"hooks": {"SessionStart": []}}`,
@@ -184,7 +184,7 @@ func TestStepsAreRemovedAlone(t *testing.T) {
 	}
 }
 
-func TestEachHookOfStepsIsTold(t *testing.T) {
+func TestInspectNamesTheStepHookThatDiffers(t *testing.T) {
 	with := string(add(t, []byte(`{"a":1}`), all))
 	for _, c := range []struct{ old, new, why string }{
 		{`"matcher": "TaskUpdate"`, `"matcher": "TaskUpdate|TaskCreate"`, `PreToolUse of TaskUpdate: has matcher "TaskUpdate|TaskCreate", want "TaskUpdate"`},

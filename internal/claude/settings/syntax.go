@@ -12,14 +12,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// bom is the byte order mark. The client accepts one at the beginning (fact 97).
+// bom is the byte order mark. The client accepts one at the beginning (fact 97, client
+// 2.1.329).
 const bom = "\ufeff"
 
-// space is what JSON allows between values.
+// space holds the white space of JSON.
 const space = " \t\r\n"
 
-// blank reports whether the file is missing or empty. The client reads both as empty
-// settings (fact 97).
+// blank reports whether the file is missing, empty or only white space. The client reads
+// these as empty settings (fact 97, client 2.1.329).
 func blank(data []byte) bool {
 	return len(bytes.Trim(bytes.TrimPrefix(data, []byte(bom)), space)) == 0
 }
@@ -31,10 +32,10 @@ type document struct {
 	root hujson.Value
 	top  object // the value of root
 
-	emptied bool // top, which Add created, has lost its last member
+	emptied bool // top was created by Add and has lost its last member
 }
 
-// parse parses settings. data must not change while the document is used.
+// parse parses settings. The caller must not change data while it uses the document.
 func parse(data []byte) (document, error) {
 	data, marked := bytes.CutPrefix(data, []byte(bom))
 	// hujson also accepts comments, trailing commas, duplicate names and any depth.
@@ -63,7 +64,7 @@ func checkSyntax(data []byte) error {
 	if n := validPrefix(data); n < len(data) {
 		return fmt.Errorf("%v: %w: invalid UTF-8", jsonx.PositionAt(data, n), ErrNotJSON)
 	}
-	// The option allows half a surrogate pair as an escape, which is valid JSON.
+	// The option allows an escaped half of a surrogate pair, which is valid JSON.
 	err := jsonx.Check(data, jsontext.AllowInvalidUTF8(true))
 	if syntax, ok := errors.AsType[*jsonx.SyntaxError](err); ok && !errors.Is(err, ErrDuplicate) {
 		return fmt.Errorf("%v: %w: %w", syntax.Position, ErrNotJSON, syntax.Err)
@@ -100,9 +101,13 @@ func (d document) array(v hujson.Value, pointer string) (array, error) {
 }
 
 func (d document) wrongShape(v hujson.Value, pointer, want string) error {
-	at := jsonx.PositionAt(d.data, v.StartOffset)
 	if pointer != "" {
 		pointer += ": "
 	}
-	return fmt.Errorf("%v: %w: %s%s", at, ErrShape, pointer, jsonx.Got(jsontext.Kind(v.Value.Kind()), want))
+	return fmt.Errorf("%v: %w: %s%s", d.position(v), ErrShape, pointer, jsonx.Got(jsontext.Kind(v.Value.Kind()), want))
+}
+
+// position returns the position of v, which must not have been edited.
+func (d document) position(v hujson.Value) jsonx.Position {
+	return jsonx.PositionAt(d.data, v.StartOffset)
 }

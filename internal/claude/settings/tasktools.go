@@ -8,8 +8,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
-// The variable with which newer models have task tools, in the environment or under
-// "env" in a settings file (fact 32).
+// The variable that switches on the task tools of newer models, in the environment or
+// under "env" in a settings file (fact 32, client 2.1.329).
 const (
 	TaskTools   = "CLAUDE_CODE_ENABLE_TODO_TOOLS"
 	TaskToolsOn = "1"
@@ -17,11 +17,12 @@ const (
 
 // mark is the flag of the SessionStart hook that records that Add set TaskTools.
 // Without it Remove could not distinguish the variable from the same one set by the
-// user. White space does not record it, because the client's rewrites change that.
+// user. White space cannot record it, because the client's rewrites change white space.
 const mark = "--task-tools"
 
-// WithTaskTools returns the hooks of Hooks such that Add sets TaskTools (on) or does
-// not. Do not set it in settings where Variable finds it set by the user.
+// WithTaskTools returns the hooks of Hooks with or without the flag that makes Add set
+// TaskTools. Do not use it for settings in which Variable finds that the user has set the
+// variable.
 func WithTaskTools(hooks []Hook, on bool) []Hook {
 	hooks = slices.Clone(hooks)
 	for i, h := range hooks {
@@ -41,7 +42,7 @@ func isMark(flag string) bool { return flag == mark }
 
 func (h Hook) setsTaskTools() bool { return slices.ContainsFunc(h.Flags, isMark) }
 
-// Setting is a variable as settings set it. The zero Setting is a variable that is
+// Setting is the value of a variable in settings. The zero Setting is a variable that is
 // not set.
 type Setting struct {
 	Set   bool
@@ -49,7 +50,7 @@ type Setting struct {
 	Ours  bool   // set by Add, and not changed since
 }
 
-// Variable returns how settings set TaskTools. data is nil if there is no file.
+// Variable returns the value of TaskTools in settings. data is nil if there is no file.
 // Errors are those of Inspect.
 func Variable(data []byte, hooks []Hook) (Setting, error) {
 	if blank(data) {
@@ -81,8 +82,8 @@ func (d document) variable(hooks []Hook) (Setting, error) {
 	return s, err
 }
 
-// env returns the variables in the settings. Without any it returns an empty object
-// that is not part of them.
+// env returns the "env" object of the settings. If there is none, it returns an empty
+// object that is not part of them.
 func (d document) env() (object, error) {
 	i := d.top.index("env")
 	if i < 0 {
@@ -108,8 +109,8 @@ func (d document) marked(hooks []Hook) (bool, error) {
 	return false, nil
 }
 
-// unset removes TaskTools if Add set it, and "env" if that is empty then and Add
-// created it.
+// unset removes TaskTools if Add set it, and also "env" if it is then empty and was
+// created by Add.
 func (d *document) unset(hooks []Hook) error {
 	s, err := d.variable(hooks)
 	if err != nil || !s.Ours {
@@ -121,23 +122,20 @@ func (d *document) unset(hooks []Hook) error {
 	return nil
 }
 
-// set sets TaskTools if one of the hooks says so.
-func (d document) set(l layout, created bool, hooks []Hook) error {
+// set sets TaskTools if one of the hooks has the flag for it.
+func (d document) set(l layout, top node, hooks []Hook) error {
 	if !slices.ContainsFunc(hooks, Hook.setsTaskTools) {
 		return nil
 	}
 	if _, err := d.env(); err != nil {
 		return err
 	}
-	env := l.enter(node{list: d.top, created: created}, "env", new(hujson.Object))
+	env := l.enter(top, "env", new(hujson.Object))
 	o := env.list.(object)
 	if o.index(TaskTools) >= 0 {
-		return nil // set by the user, who changed the value that Add wrote
+		return nil // the user has changed the value that Add wrote
 	}
 	before, _ := l.place(env)
-	o.Members = append(o.Members, hujson.ObjectMember{
-		Name:  hujson.Value{BeforeExtra: before, Value: hujson.String(TaskTools)},
-		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.String(TaskToolsOn)},
-	})
+	o.add(before, TaskTools, hujson.String(TaskToolsOn))
 	return nil
 }

@@ -86,7 +86,7 @@ func TestTaskToolsOfTheUserAreKept(t *testing.T) {
 	}
 	assert.Zero(t, variable(t, nil))
 
-	// A value that replaced ours is the user's, too.
+	// A changed value belongs to the user too.
 	with := bytes.Replace(add(t, []byte(`{"a":1}`), withTools), []byte(`_TOOLS": "1"`), []byte(`_TOOLS": "0"`), 1)
 	assert.Equal(t, settings.Setting{Set: true, Value: "0"}, variable(t, with))
 	assert.Equal(t, `{"a":1,"env": { "CLAUDE_CODE_ENABLE_TODO_TOOLS": "0" }}`, string(remove(t, with, ours)))

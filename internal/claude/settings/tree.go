@@ -20,11 +20,19 @@ func (o object) end() *hujson.Extra         { return &o.AfterExtra }
 func (o object) drop(i int) {
 	o.Members = append(o.Members[:i], o.Members[i+1:]...)
 	if n := len(o.Members); n > 0 {
-		o.Members[n-1].Value.AfterExtra = nil // would be printed as a trailing comma
+		o.Members[n-1].Value.AfterExtra = nil // hujson would print it with a trailing comma
 	}
 }
 
-// index returns the index of the member with that name, -1 if there is none.
+// add appends a member, with the white space before its name.
+func (o object) add(before hujson.Extra, name string, value hujson.ValueTrimmed) {
+	o.Members = append(o.Members, hujson.ObjectMember{
+		Name:  hujson.Value{BeforeExtra: before, Value: hujson.String(name)},
+		Value: hujson.Value{BeforeExtra: hujson.Extra(" "), Value: value},
+	})
+}
+
+// index returns the index of the member called name, -1 if there is none.
 func (o object) index(name string) int {
 	for i := range o.Members {
 		if o.Members[i].Name.Value.(hujson.Literal).String() == name {
@@ -34,7 +42,7 @@ func (o object) index(name string) int {
 	return -1
 }
 
-// member returns the value of the member with that name, nil if there is none.
+// member returns the value of the member called name, nil if there is none.
 func (o object) member(name string) hujson.ValueTrimmed {
 	if i := o.index(name); i >= 0 {
 		return o.Members[i].Value.Value
@@ -42,7 +50,7 @@ func (o object) member(name string) hujson.ValueTrimmed {
 	return nil
 }
 
-// text returns the string with that name; ok is false if it is absent or not a
+// text returns the string member called name. ok is false if it is absent or not a
 // string.
 func (o object) text(name string) (s string, ok bool) {
 	return text(o.member(name))
@@ -57,7 +65,7 @@ func (a array) end() *hujson.Extra         { return &a.AfterExtra }
 func (a array) drop(i int) {
 	a.Elements = append(a.Elements[:i], a.Elements[i+1:]...)
 	if n := len(a.Elements); n > 0 {
-		a.Elements[n-1].AfterExtra = nil // would be printed as a trailing comma
+		a.Elements[n-1].AfterExtra = nil // hujson would print it with a trailing comma
 	}
 }
 

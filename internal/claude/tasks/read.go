@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -130,9 +131,7 @@ var errNotTask = errors.New("not a task file")
 // readAt returns the content of a regular file, which is valid until buf is used
 // again. It makes four system calls per file, where os.ReadFile makes seven.
 func readAt(dirfd int, name string, buf *bytes.Buffer) ([]byte, error) {
-	fd, err := retry(func() (int, error) {
-		return unix.Openat(dirfd, name, unix.O_RDONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK|unix.O_CLOEXEC, 0)
-	})
+	fd, err := safefile.OpenAt(dirfd, name, os.O_RDONLY|safefile.NoFollow, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -154,8 +153,9 @@ func readAt(dirfd int, name string, buf *bytes.Buffer) ([]byte, error) {
 // one read is enough.
 const readAhead = 4096
 
-// descriptor reads from a file descriptor of a regular file. It reports io.EOF with
-// the last bytes: a regular file is read short only at its end.
+// descriptor reads from a file descriptor of a regular file. It returns io.EOF with the
+// last bytes, because a short read of a regular file is at its end. That saves a system
+// call per file.
 type descriptor int
 
 func (fd descriptor) Read(p []byte) (int, error) {

@@ -9,10 +9,10 @@ import (
 )
 
 const (
-	// chunkSize is read at a time, in bytes, or more of a line that is longer.
+	// chunkSize is how many bytes are read at a time. For a longer line it is more.
 	chunkSize = 256 << 10
-	// maxBytes bounds what is read, from the end; if one line is that long it can be
-	// twice as much.
+	// maxBytes bounds how much is read, counted from the end. If one line is that long,
+	// it can be twice as much.
 	maxBytes = 32 << 20
 )
 
@@ -28,9 +28,9 @@ func backwards(path string, visit func(line []byte) bool) {
 	if err != nil {
 		return
 	}
-	var rest []byte // begins in the middle of a line, unless it is the file's beginning
+	var rest []byte // the end of a line whose beginning is not read yet
 	for at := info.Size(); at > 0 && info.Size()-at < maxBytes; {
-		// Doubling what there is of an unfinished line keeps the work linear.
+		// Doubling the size for an unfinished line keeps the work linear.
 		size := min(at, max(chunkSize, int64(len(rest))))
 		at -= size
 		chunk := make([]byte, size, size+int64(len(rest)))
@@ -45,8 +45,8 @@ func backwards(path string, visit func(line []byte) bool) {
 }
 
 // visitLines visits the lines of data from the last to the second, and returns the
-// first, which may be the end of a longer line. Line feeds are only in the first
-// fresh bytes. more is false if visit returned false.
+// first, which may be the end of a longer line. Only the first fresh bytes of data can
+// contain line feeds. more is false if visit returned false.
 func visitLines(data []byte, fresh int, visit func(line []byte) bool) (first []byte, more bool) {
 	for {
 		newline := bytes.LastIndexByte(data[:fresh], '\n')

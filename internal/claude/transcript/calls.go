@@ -3,6 +3,7 @@ package transcript
 import (
 	"bytes"
 	"io"
+	"iter"
 	"os"
 	"strings"
 	"time"
@@ -14,17 +15,17 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// LastCall returns when a skill or command of that kind was last called in the
-// session, by the model's Skill tool or typed with a slash. is is given the name
-// without the slash. The time is zero if the transcript has none for the call.
+// LastCall returns when a skill or command for which is returns true was last called in
+// the session, by the model's Skill tool or by the user with a slash. is gets the name
+// without the slash. at is zero if the transcript has no time for the call.
 //
-// promptID is the prompt_id of the event, which may be empty: while there is no call and
-// the transcript ends before that prompt, which may be one, LastCall reads it again, for
-// two seconds at most.
+// promptID is the prompt_id of the event, which may be empty. The call may be that
+// prompt: while there is no call and the transcript does not contain the prompt, LastCall
+// reads it again, for at most two seconds.
 //
-// The client copies the lines of a forked session into the new one's transcript, with
-// the new session's id but the old times (2.1.329). A call that is older than the
-// transcript's beginning was the other session's and is not returned.
+// When a session is forked, the client copies its lines into the new transcript, with the
+// new session's id but the old times (client 2.1.329). A call that is older than the
+// transcript's beginning belongs to the other session and is not returned.
 func LastCall(path, promptID string, is func(name string) bool) (at time.Time, found bool) {
 	if path == "" {
 		return time.Time{}, false
@@ -52,11 +53,11 @@ func lastCall(path string, is func(name string) bool) (at time.Time, found bool)
 	return at, found
 }
 
-// slack is how far the first lines of a transcript are out of order.
+// slack is how far the times of the first lines of a transcript may be out of order.
 const slack = 2 * time.Second
 
-// calls reports whether the line is a call of the kind. It looks for text that every
-// call has first, because it is asked about each line of a transcript.
+// calls reports whether the line calls a skill or command for which is returns true. To
+// be fast it first searches for a text that every call contains.
 func calls(raw []byte, is func(string) bool) bool {
 	if bytes.Contains(raw, []byte(commandTag)) {
 		l, ok := parse(raw, "user")
@@ -67,23 +68,42 @@ func calls(raw []byte, is func(string) bool) bool {
 		return false
 	}
 	l, ok := parse(raw, "assistant")
-	var blocks []jsontext.Value
-	_ = json.Unmarshal(l.Message.Content, &blocks, jsonx.Tolerant) // content of another type has no calls
-	for _, b := range blocks {
-		if ok && jsonx.StringMember(b, "type") == "tool_use" && jsonx.StringMember(b, "name") == "Skill" &&
-			is(strings.TrimPrefix(jsonx.StringMember(jsonx.Member(b, "input"), "skill"), "/")) {
+	if !ok {
+		return false
+	}
+	for _, name := range skillCalls(l.Message.Content) {
+		if is(name) {
 			return true
 		}
 	}
 	return false
 }
 
-// commandTag is in each message that stands for a typed command (2.1.329):
+// skillCalls iterates over the calls of the Skill tool in a message of the model: the
+// id of the call and the skill's name, without a slash.
+func skillCalls(content jsontext.Value) iter.Seq2[string, string] {
+	return func(yield func(id, name string) bool) {
+		var blocks []jsontext.Value
+		_ = json.Unmarshal(content, &blocks, jsonx.Tolerant) // content of another type has no calls
+		for _, b := range blocks {
+			if jsonx.StringMember(b, "type") != "tool_use" || jsonx.StringMember(b, "name") != "Skill" {
+				continue
+			}
+			name := jsonx.StringMember(jsonx.Member(b, "input"), "skill")
+			if !yield(jsonx.StringMember(b, "id"), strings.TrimPrefix(name, "/")) {
+				return
+			}
+		}
+	}
+}
+
+// commandTag is in each message that the client stores for a typed command (client
+// 2.1.329):
 // <command-message>…</command-message>\n<command-name>/name</command-name>\n<command-args>…
 const commandTag = "<command-name>"
 
 // commandName returns the name of the command that the user typed, without the slash,
-// "" for another message.
+// "" for any other message.
 func commandName(text string) string {
 	text = strings.TrimSpace(text)
 	if !strings.HasPrefix(text, "<command-") {
@@ -94,8 +114,9 @@ func commandName(text string) string {
 	return strings.TrimPrefix(strings.TrimSpace(name), "/")
 }
 
-// IsCommand reports whether a text is a command with its arguments, as the user types
-// it or as the client stores it, and not a message: /name and words. A path is not one.
+// IsCommand reports whether a text is a command with its arguments, as the user types it
+// (/name and words) or as the client stores it, and not a message. A path such as /tmp/x
+// is not a command.
 func IsCommand(text string) bool {
 	if commandName(text) != "" {
 		return true
@@ -105,7 +126,7 @@ func IsCommand(text string) bool {
 	return slash && name != "" && !strings.Contains(name, "/")
 }
 
-// timeOf returns the time of a line, zero if it has none.
+// timeOf returns the time of a line, zero if the line has none.
 func timeOf(raw []byte) time.Time {
 	at, err := time.Parse(time.RFC3339, jsonx.StringMember(raw, "timestamp"))
 	if err != nil {
@@ -114,10 +135,10 @@ func timeOf(raw []byte) time.Time {
 	return at
 }
 
-// maxBeginning bounds what is read of the beginning, in bytes.
+// maxBeginning bounds how much of the beginning is read, in bytes.
 const maxBeginning = 64 << 10
 
-// begun returns the time of the first line that has one, zero if it is not near the
+// begun returns the first time in the transcript, zero if there is none near the
 // beginning.
 func begun(path string) time.Time {
 	f, err := safefile.Open(path, os.O_RDONLY)

@@ -35,7 +35,7 @@ func TestLastCallFindsSkillsAndTypedCommands(t *testing.T) {
 	}
 }
 
-func TestLastCallTellsWhenAndIgnoresWhatAForkCopied(t *testing.T) {
+func TestLastCallReturnsTheTimeAndIgnoresCallsThatAForkCopied(t *testing.T) {
 	at := func(time, line string) string {
 		return strings.Replace(line, "{", `{"timestamp":"2026-11-21T23:15:`+time+`Z",`, 1)
 	}
@@ -48,9 +48,9 @@ func TestLastCallTellsWhenAndIgnoresWhatAForkCopied(t *testing.T) {
 
 	copied := []string{`{"type":"mode"}`, at("46.7", toolUse), at("40.5", meta), at("40.7", call)}
 	_, found = LastCall(write(t, copied...), "", ours)
-	assert.False(t, found, "the other session called it")
+	assert.False(t, found, "called in the other session")
 	_, found = LastCall(write(t, append(copied, at("47", call))...), "", ours)
-	assert.True(t, found, "then this one did")
+	assert.True(t, found, "then called in this one")
 }
 
 func TestIsCommand(t *testing.T) {
@@ -64,8 +64,8 @@ func TestIsCommand(t *testing.T) {
 	}
 }
 
-// TestLastCallWaitsForThePrompt: the command that the user has just typed may not be in the
-// transcript yet.
+// TestLastCallWaitsForThePrompt: the command that the user has just typed may still be
+// missing in the transcript.
 func TestLastCallWaitsForThePrompt(t *testing.T) {
 	ours := func(name string) bool { return name == "mine:plan" }
 	withID := func(line, id string) string {

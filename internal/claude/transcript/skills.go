@@ -6,31 +6,30 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // SkillRun is a skill that the client ran from a folder.
 type SkillRun struct {
 	Name    string // as the model called it or the user typed it, without a slash
 	ToolUse string // the id of the model's call; empty if the user typed it
-	Dir     string // the folder that the client named
+	Dir     string // the skill's folder
 }
 
-// maxTurn bounds what is read of a turn, from its end, in bytes.
+// maxTurn bounds how much of a turn is read, from its end, in bytes.
 const maxTurn = 4 << 20
 
-// basePrefix begins what the model reads of a skill (fact 47).
+// basePrefix begins the text of a skill that the client adds to the conversation (fact
+// 47, client 2.1.329).
 const basePrefix = "Base directory for this skill: "
 
 // SkillRuns returns the skills that ran since the user's prompt with this id, the last
-// one first. A skill that is still in the conversation from before is not among them,
-// because the client does not print it again (fact 62). A relative folder, which
-// --add-dir can bring, is relative to start.
+// one first. A skill that was loaded in an earlier turn is missing, because the client
+// does not add its text again (fact 62, client 2.1.329). The folder of a relative
+// --add-dir is relative to start.
 //
-// Without promptID the turn's beginning is not known, and none are returned.
+// SkillRuns returns nothing if promptID is empty, because then the beginning of the turn
+// is unknown.
 func SkillRuns(path, promptID, start string) []SkillRun {
 	if promptID == "" {
 		return nil
@@ -54,19 +53,20 @@ func SkillRuns(path, promptID, start string) []SkillRun {
 	return runs
 }
 
-// turn is what was read of a turn, from its end.
+// turn collects the skill runs of a turn, whose lines are read from the last to the
+// first.
 type turn struct {
 	prompt   string
-	promptID []byte // the same as a member of a line
+	promptID []byte // prompt as a member of a line
 	runs     []SkillRun
 }
 
-// headBytes is how much of a line is looked at first. The client writes promptId and the
-// beginning of a skill's text before what can be long, and the hook runs often.
+// headBytes is how much of a line is searched, to keep the hook fast. The client writes
+// promptId and the beginning of a skill's text before fields that can be long.
 const headBytes = 1 << 10
 
-// read reads the line before those read so far. It returns false for one of an earlier
-// turn. Only the lines that matter are parsed.
+// read reads the next line, towards the beginning. It returns false if the line belongs
+// to an earlier turn. Only lines that can matter are parsed.
 func (t *turn) read(raw []byte) bool {
 	head := raw[:min(len(raw), headBytes)]
 	if bytes.Contains(head, []byte(`"promptId":"`)) && !bytes.Contains(head, t.promptID) {
@@ -82,15 +82,15 @@ func (t *turn) read(raw []byte) bool {
 		if l, ok := parse(raw, "assistant"); ok {
 			t.called(l.Message.Content)
 		}
-	case bytes.Contains(raw, []byte("<command-name>")):
+	case bytes.Contains(raw, []byte(commandTag)):
 		if l, ok := parse(raw, "user"); ok {
-			t.typed(textOf(l.Message.Content))
+			t.typed(commandName(textOf(l.Message.Content)))
 		}
 	}
 	return true
 }
 
-// ran adds a skill, whose name is in an earlier line.
+// ran adds a run. Its name follows from an earlier line.
 func (t *turn) ran(l line) {
 	first, _, _ := strings.Cut(textOf(l.Message.Content), "\n")
 	if dir, ok := strings.CutPrefix(first, basePrefix); ok && dir != "" {
@@ -103,26 +103,22 @@ func (t *turn) incomplete() bool {
 	return slices.ContainsFunc(t.runs, func(r SkillRun) bool { return r.Name == "" })
 }
 
-// called names the runs of the calls in a message of the model.
+// called sets the names of the runs that the calls in a message of the model started.
 func (t *turn) called(content jsontext.Value) {
-	var blocks []jsontext.Value
-	_ = json.Unmarshal(content, &blocks, jsonx.Tolerant) // content of another type has no calls
-	for _, b := range blocks {
-		id := jsonx.StringMember(b, "id")
+	for id, name := range skillCalls(content) {
 		for i, r := range t.runs {
 			if r.ToolUse != "" && r.ToolUse == id {
-				t.runs[i].Name = strings.TrimPrefix(jsonx.StringMember(jsonx.Member(b, "input"), "skill"), "/")
+				t.runs[i].Name = name
 			}
 		}
 	}
 }
 
-// typed names the run of a command that the user typed: <command-name>/name</command-name>.
-func (t *turn) typed(text string) {
-	_, rest, _ := strings.Cut(text, "<command-name>")
-	name, _, ok := strings.Cut(rest, "</command-name>")
+// typed sets the name of the run that a typed command started, if the last run was
+// typed.
+func (t *turn) typed(name string) {
 	last := len(t.runs) - 1
-	if ok && t.runs[last].ToolUse == "" {
-		t.runs[last].Name = strings.TrimPrefix(name, "/")
+	if t.runs[last].ToolUse == "" {
+		t.runs[last].Name = name
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Lines as client 2.1.329 writes them, without what is not read.
+// Lines as client 2.1.329 writes them, without the fields that are not read.
 const (
 	skillPrompt  = `{"isSidechain":false,"promptId":"p1","type":"user","message":{"role":"user","content":"go"}}`
 	earlierSkill = `{"promptId":"p0","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: /earlier\n\nx"}]},"isMeta":true,"sourceToolUseID":"t0"}`
@@ -51,8 +51,7 @@ func TestSkillRuns(t *testing.T) {
 	assert.Nil(t, SkillRuns(filepath.Join(t.TempDir(), "absent"), "p1", "/start"))
 }
 
-// TestSkillRunsReadsABoundedPart: what lies further back than maxTurn is not found, and
-// costs nothing.
+// TestSkillRunsReadsABoundedPart: lines further back than maxTurn are not read.
 func TestSkillRunsReadsABoundedPart(t *testing.T) {
 	filler := `{"type":"attachment","text":"` + strings.Repeat("x", 1<<20) + `"}`
 	near := append([]string{skillPrompt, skillCall, skillBase}, strings.Split(strings.Repeat(filler+"\n", 3), "\n")...)

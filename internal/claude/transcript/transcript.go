@@ -11,13 +11,13 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// line is one line of a transcript, as far as it is used here.
+// line is one line of a transcript, with the fields that are used here.
 type line struct {
 	Type             string `json:"type"`
 	IsMeta           bool   `json:"isMeta"`
 	IsSidechain      bool   `json:"isSidechain"` // of a subagent
 	IsCompactSummary bool   `json:"isCompactSummary"`
-	PromptID         string `json:"promptId"`        // the user's prompt that it belongs to; absent in 2.1.197
+	PromptID         string `json:"promptId"`        // the user's prompt that the line belongs to; absent in 2.1.197
 	SourceToolUseID  string `json:"sourceToolUseID"` // the call that added the line
 	Message          struct {
 		Content jsontext.Value `json:"content"`
@@ -39,23 +39,23 @@ func LastAssistantText(path string) string {
 	return found
 }
 
-// The client writes its transcript a little later than it calls hooks. In a short
-// turn (2.1.329) even the user's prompt can be missing when Stop hooks run. Stop hooks
-// have five seconds.
+// The client writes the transcript a little later than it runs hooks (fact 47, client
+// 2.1.329). In a short turn even the user's prompt can be missing when Stop hooks run.
+// The wait is well below their timeout of five seconds.
 const (
 	waitAtMost = 2 * time.Second
 	waitStep   = 20 * time.Millisecond
 )
 
-// LastUserText returns what the user said last, "" if nothing. promptID is the
-// prompt_id of the event, which may be empty: while the transcript ends before
-// that prompt, LastUserText reads it again, for two seconds at most. known is false if
-// the prompt is not there even then.
+// LastUserText returns the last message of the user, "" if there is none. promptID is
+// the prompt_id of the event, which may be empty. While the transcript does not contain
+// that prompt, LastUserText reads it again, for at most two seconds. known is false if
+// the prompt is still missing then.
 //
-// Results of tools, additions of the client, notifications of background tasks
-// (fact 42) and feedback of hooks are in the transcript in the user's name as
-// well; they are skipped. A slash command is the last thing that the user said, and
-// has no text: its name and its arguments are not a message.
+// Tool results, additions of the client, notifications of background tasks (fact 42,
+// client 2.1.329) and feedback of hooks are stored as messages of the user too; they are
+// skipped. If the user's last input is a slash command, the text is "": its name and
+// arguments are not a message.
 func LastUserText(path, promptID string) (text string, known bool) {
 	if path == "" {
 		return "", true
@@ -63,7 +63,7 @@ func LastUserText(path, promptID string) (text string, known bool) {
 	return await(waitAtMost, func() (string, bool) { return lastUserText(path, promptID) })
 }
 
-// await calls read until the transcript is up to date, or time is over.
+// await calls read until the transcript is up to date or the time is up.
 func await(wait time.Duration, read func() (text string, stale bool)) (text string, current bool) {
 	for end := time.Now().Add(wait); ; time.Sleep(waitStep) {
 		text, stale := read()
@@ -73,10 +73,10 @@ func await(wait time.Duration, read func() (text string, stale bool)) (text stri
 	}
 }
 
-// lastUserText reads the transcript once. stale reports that it ends before the
-// prompt of promptID.
+// lastUserText reads the transcript once. stale reports that it does not contain the
+// prompt yet.
 func lastUserText(path, promptID string) (text string, stale bool) {
-	current, said := promptID == "", false
+	current, found := promptID == "", false
 	backwards(path, func(raw []byte) bool {
 		l, ok := parse(raw, "user")
 		if ok {
@@ -85,10 +85,10 @@ func lastUserText(path, promptID string) (text string, stale bool) {
 			l, ok = parse(raw, "attachment")
 			text = l.queuedPrompt()
 		}
-		said = text != ""
+		found = text != ""
 		current = current || ok && l.PromptID == promptID
-		current = current || said && l.PromptID == "" // 2.1.197: nothing to compare
-		return !said
+		current = current || found && l.PromptID == "" // client 2.1.197 stores no ids
+		return !found
 	})
 	if IsCommand(text) {
 		text = ""
@@ -96,8 +96,8 @@ func lastUserText(path, promptID string) (text string, stale bool) {
 	return text, !current
 }
 
-// parse reads a line of the given type. It looks for the type's name first, for
-// most lines are of another and can be long.
+// parse parses a line of the given type. It searches for the type's name first, because
+// most lines have another type and can be long.
 func parse(raw []byte, kind string) (line, bool) {
 	var l line
 	if !bytes.Contains(raw, []byte(kind)) || json.Unmarshal(raw, &l, jsonx.Tolerant) != nil {
@@ -106,19 +106,20 @@ func parse(raw []byte, kind string) (line, bool) {
 	return l, l.Type == kind
 }
 
-// prompt returns the user's own words of a message, "" if it is not their own.
+// prompt returns the text of a message that the user wrote, "" for other lines.
 func (l line) prompt() string {
 	if l.IsMeta || l.IsSidechain || l.IsCompactSummary || jsonx.StringMember(l.Origin, "kind") == "task-notification" {
 		return ""
 	}
-	return ownWords(textOf(l.Message.Content))
+	return userText(textOf(l.Message.Content))
 }
 
-// queuedCommand is the type of an attachment that waits for the model.
+// queuedCommand is the type of an attachment with a message for the model.
 const queuedCommand = "queued_command"
 
-// queuedPrompt returns what the user said while the model was working. The client
-// passes it on within the turn and stores it as an attachment (2.1.329).
+// queuedPrompt returns what the user typed while the model was working, "" for other
+// lines. The client passes it on within the turn and stores it as an attachment (client
+// 2.1.329).
 func (l line) queuedPrompt() string {
 	if l.IsSidechain || jsonx.StringMember(l.Attachment, "type") != queuedCommand {
 		return ""
@@ -126,11 +127,12 @@ func (l line) queuedPrompt() string {
 	if mode := jsonx.StringMember(l.Attachment, "commandMode"); mode != "" && mode != "prompt" {
 		return ""
 	}
-	return ownWords(textOf(jsonx.Member(l.Attachment, "prompt")))
+	return userText(textOf(jsonx.Member(l.Attachment, "prompt")))
 }
 
-// ownWords returns "" for a text that the client wrote in the user's name.
-func ownWords(text string) string {
+// userText returns the text without surrounding space, "" if the client wrote it and not
+// the user.
+func userText(text string) string {
 	text = strings.TrimSpace(text)
 	if strings.HasPrefix(text, "Stop hook feedback") || strings.HasPrefix(text, "<task-notification>") {
 		return ""
@@ -138,9 +140,9 @@ func ownWords(text string) string {
 	return text
 }
 
-// textOf joins the text of a message's content, a string or an array of blocks. A
-// message with the result of a tool has none, and reminders that the client
-// inserts are left out.
+// textOf joins the texts of a message's content, which is a string or an array of
+// blocks. A message with a tool result has no text, and reminders that the client
+// inserts are skipped.
 func textOf(content jsontext.Value) string {
 	var text string
 	if json.Unmarshal(content, &text, jsonx.Tolerant) == nil {

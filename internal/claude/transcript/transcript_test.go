@@ -78,7 +78,7 @@ func TestLastUserText(t *testing.T) {
 	}
 }
 
-func TestATranscriptThatEndsBeforeThePromptIsStale(t *testing.T) {
+func TestTranscriptWithoutThePromptIsStale(t *testing.T) {
 	const first, second = `{"type":"user","promptId":"1","message":{"content":"plan it"}}`, `{"type":"user","promptId":"2","message":{"content":"stop"}}`
 	const resumed = `{"type":"user","promptId":"2","isMeta":true,"message":{"content":"a task has ended"}}`
 	for name, c := range map[string]struct {
@@ -111,7 +111,7 @@ func TestATranscriptThatEndsBeforeThePromptIsStale(t *testing.T) {
 	assert.Equal(t, 2, reads)
 	text, known = await(0, func() (string, bool) { return lastUserText(path, "3") })
 	assert.Equal(t, "stop", text)
-	assert.False(t, known, "it does not wait for ever")
+	assert.False(t, known, "the time is up")
 	_, known = LastUserText("", "3")
 	assert.True(t, known, "without a transcript there is nothing to wait for")
 }
@@ -151,7 +151,7 @@ func TestBackwardsVisitsEmptyLines(t *testing.T) {
 	assert.Equal(t, []string{"b", "", "a", "", ""}, got)
 }
 
-// A message that is too far from the end is not searched for.
+// TestBackwardsIsBounded: a message that is too far from the end is not found.
 func TestBackwardsIsBounded(t *testing.T) {
 	path := write(t, fmt.Sprintf(prompted, "stop"), "")
 	f, err := os.OpenFile(path, os.O_WRONLY, 0)
