@@ -7,10 +7,11 @@ import (
 	"unicode/utf8"
 )
 
+// white holds the white space of JSON.
 const white = " \t\r\n"
 
-// hint says how to correct a common mistake at an offset where data stops being
-// JSON, or returns "".
+// hint returns how to correct a common mistake at the offset of a syntax error, "" if the
+// mistake is not known.
 func hint(data []byte, offset int) string {
 	offset = min(offset, len(data))
 	rest, before := data[offset:], bytes.TrimRight(data[:offset], white)

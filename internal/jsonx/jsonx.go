@@ -1,8 +1,8 @@
-// Package jsonx holds what every reader of JSON in this program shares: the
-// options for JSON that other programs wrote, the names of its types, and errors
-// that give a line and a column.
+// Package jsonx is shared by all readers of JSON in this program: options for JSON that
+// other programs wrote, access to single members, names of JSON types, and errors with a
+// line and a column.
 //
-// It does not decide what a document may contain.
+// It does not know the content of any document.
 package jsonx
 
 import (
@@ -17,16 +17,16 @@ import (
 )
 
 // Tolerant are the options for JSON that the client, its tools or people wrote:
-// of duplicate names the last one counts, and ill-formed UTF-8 becomes U+FFFD.
+// duplicate names are allowed, and the last one counts; invalid UTF-8 becomes U+FFFD.
 var Tolerant = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-// Position is a place in a text as editors count it: lines and columns from 1,
+// Position is a position in a text as editors count it: lines and columns from 1,
 // columns in characters (Unicode code points), not bytes.
 type Position struct{ Line, Column int }
 
 func (p Position) String() string { return fmt.Sprintf("%d:%d", p.Line, p.Column) }
 
-// SyntaxError reports where a text stops being JSON. Its text is "line:column:
+// SyntaxError reports a mistake in JSON with its position. Its text is "line:column:
 // message"; callers put the file's path and a colon before it.
 type SyntaxError struct {
 	Position
@@ -37,10 +37,10 @@ type SyntaxError struct {
 func (e *SyntaxError) Error() string { return e.Position.String() + ": " + e.Err.Error() }
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// Explain turns an error of decoding data into one for people: a *SyntaxError if
-// it has a place in data, without the library's name, its prefix or Go types.
-// Explain(data, nil) is nil. io.EOF, which a decoder returns for an empty text, has
-// its place at the end. An error that is not the library's is returned as it is.
+// Explain converts an error of decoding data into one for people: a *SyntaxError without
+// the library's name, its prefix or Go types. io.EOF, which a decoder returns for an
+// empty text, gets the position of the end. Any other error, and nil, is returned
+// unchanged.
 func Explain(data []byte, err error) error {
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return newSyntaxError(data, int(syntactic.ByteOffset), syntacticCause(data, syntactic))
@@ -85,8 +85,8 @@ func semanticCause(e *json.SemanticError) error {
 	return fmt.Errorf("%sgot %s", where, KindName(e.JSONKind))
 }
 
-// Check returns nil if data is one JSON value and nothing else, and otherwise a
-// *SyntaxError. opts are those of the reader the value is meant for.
+// Check returns nil if data is exactly one JSON value, and otherwise a *SyntaxError. opts
+// are the options with which the value will be decoded.
 func Check(data []byte, opts ...jsontext.Options) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(data), opts...)
 	if _, err := dec.ReadValue(); err != nil {
@@ -95,8 +95,8 @@ func Check(data []byte, opts ...jsontext.Options) error {
 	return CheckEnd(data, int(dec.InputOffset()))
 }
 
-// CheckEnd returns a *SyntaxError if data has more than white space after offset,
-// where its one JSON value ends.
+// CheckEnd returns a *SyntaxError unless data has only white space after offset, the end
+// of its JSON value.
 func CheckEnd(data []byte, offset int) error {
 	rest := bytes.TrimLeft(data[offset:], white)
 	if len(rest) == 0 {
@@ -109,13 +109,13 @@ func CheckEnd(data []byte, offset int) error {
 	return newSyntaxError(data, len(data)-len(rest), errors.New(message))
 }
 
-// Members returns the members of an object as they are written, as json.Unmarshal
-// with Tolerant does, but without copying them: the result keeps object. It is nil
-// for null. The errors are those of json.Unmarshal.
+// Members returns the members of an object, each as the bytes in object. It returns the
+// same as json.Unmarshal with Tolerant, errors included, but does not copy the bytes: the
+// result shares memory with object. It is nil for null.
 //
-// Every event and every answer of a tool comes this way, at each start of a hook.
-// json.Unmarshal would first have to learn the map's type by reflection, which costs
-// several times what reading an event costs.
+// Each start of a hook parses its event with this function. json.Unmarshal would first
+// inspect the map's type by reflection, which takes several times as long as parsing an
+// event.
 func Members(object jsontext.Value) (map[string]jsontext.Value, error) {
 	if members, ok := scanMembers(object); ok {
 		return members, nil
@@ -125,7 +125,7 @@ func Members(object jsontext.Value) (map[string]jsontext.Value, error) {
 	return members, err
 }
 
-// scanMembers reports false for anything but one well-formed object.
+// scanMembers returns false unless the text is one valid object.
 func scanMembers(object jsontext.Value) (map[string]jsontext.Value, bool) {
 	dec := jsontext.NewDecoder(bytes.NewBuffer(object), Tolerant)
 	if start, err := dec.ReadToken(); err != nil || start.Kind() != '{' {
@@ -137,7 +137,7 @@ func scanMembers(object jsontext.Value) (map[string]jsontext.Value, bool) {
 		if err != nil {
 			return nil, false
 		}
-		key := name.String() // the token does not outlive the next call
+		key := name.String() // the token is valid only until the next call
 		value, err := dec.ReadValue()
 		if err != nil {
 			return nil, false
@@ -151,8 +151,8 @@ func scanMembers(object jsontext.Value) (map[string]jsontext.Value, bool) {
 	return members, true
 }
 
-// Member returns the value of a member of object as it is written, nil if object
-// is not a JSON object or has no such member.
+// Member returns the bytes of a member's value, nil if object is not a JSON object or has
+// no such member.
 func Member(object jsontext.Value, name string) jsontext.Value {
 	members, err := Members(object)
 	if err != nil {
@@ -161,7 +161,8 @@ func Member(object jsontext.Value, name string) jsontext.Value {
 	return members[name]
 }
 
-// StringMember returns a member of object that is a string, "" if there is none.
+// StringMember returns the value of a member that is a string, "" if there is no such
+// member or it has another type.
 func StringMember(object jsontext.Value, name string) string {
 	var text string
 	if json.Unmarshal(Member(object, name), &text, Tolerant) != nil {
@@ -170,7 +171,7 @@ func StringMember(object jsontext.Value, name string) string {
 	return text
 }
 
-// KindName names a JSON type with its article, such as "a string".
+// KindName returns the name of a JSON type with its article, such as "a string".
 func KindName(k jsontext.Kind) string {
 	switch k {
 	case '"':
@@ -189,8 +190,8 @@ func KindName(k jsontext.Kind) string {
 	return "invalid JSON"
 }
 
-// Got says in one form that a value has the wrong type: "got a string, want an
-// object". want names what is expected, with its article.
+// Got returns the message for a value of the wrong type, such as "got a string, want an
+// object". want is the expected type with its article.
 func Got(k jsontext.Kind, want string) string {
 	return "got " + KindName(k) + ", want " + strings.TrimSpace(want)
 }

@@ -30,7 +30,7 @@ func TestIndexAgreesWithPositionAt(t *testing.T) {
 	})
 }
 
-func TestCheckSaysWhere(t *testing.T) {
+func TestCheckReturnsThePosition(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1}`:         "",
 		"{\"ä\": tru}":     `1:10: invalid character '}' in literal true (expecting 'e')`,
@@ -72,8 +72,8 @@ func TestHints(t *testing.T) {
 	}
 }
 
-// A decoder that is asked for tokens stops at the comma itself.
-func TestHintForACommaTooMany(t *testing.T) {
+// TestHintForATrailingComma: a decoder that reads tokens stops at the comma itself.
+func TestHintForATrailingComma(t *testing.T) {
 	for text, want := range map[string]string{
 		`[1 , ]`: `1:4: invalid character ',' at start of value: a trailing comma: remove it`,
 		`[1,`:    `1:4: unexpected end of file`,

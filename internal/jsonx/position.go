@@ -3,19 +3,19 @@ package jsonx
 // stride is the distance in bytes between two marks of an [Index].
 const stride = 1024
 
-// Index converts byte offsets of a text into lines and columns. The first lookup
-// scans the text once; each later one costs at most 1 KiB of scanning, so that
-// many problems in one long line stay cheap. An Index is not safe for concurrent
-// use.
+// Index converts byte offsets of a text into lines and columns. The first lookup scans
+// the whole text, each later one at most 1 KiB, so that many lookups in one long line are
+// cheap. An Index is not safe for concurrent use.
 type Index struct {
 	data  []byte
-	marks []Position // marks[i] is the position of offset i*stride; nil until asked
+	marks []Position // marks[i] is the position of offset i*stride; nil before the first lookup
 }
 
-// NewIndex returns an index of data, which must not change while it is used.
+// NewIndex returns an index of data. The caller must not change data while it uses the
+// index.
 func NewIndex(data []byte) *Index { return &Index{data: data} }
 
-// At returns the position of an offset. An offset beyond the end is the end.
+// At returns the position of an offset. An offset beyond the end counts as the end.
 func (x *Index) At(offset int) Position {
 	if x.marks == nil {
 		x.scan()
@@ -34,14 +34,14 @@ func (x *Index) scan() {
 	}
 }
 
-// PositionAt returns the position of one offset of data. For many offsets of the
-// same data use an [Index].
+// PositionAt returns the position of one offset in data. For several offsets in the same
+// data use an [Index].
 func PositionAt(data []byte, offset int) Position {
 	return Position{1, 1}.after(data[:max(0, min(offset, len(data)))])
 }
 
-// after returns the position that follows text, which begins at p. Continuation
-// bytes of a code point are not counted, so text may begin inside one.
+// after returns the position after text, which begins at p. It does not count the
+// continuation bytes of a code point, so text may begin inside one.
 func (p Position) after(text []byte) Position {
 	for _, b := range text {
 		switch {

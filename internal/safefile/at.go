@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenAt opens name relative to the directory of a descriptor, or, with
-// unix.AT_FDCWD, as usual. The descriptor that it returns is not inherited, and
-// opening never blocks for longer than a second. Its error is the system's, without a
-// path.
+// OpenAt opens name relative to the directory of the descriptor dirfd, or relative to the
+// working directory if dirfd is unix.AT_FDCWD. Child processes do not inherit the new
+// descriptor. OpenAt never blocks for longer than a second. Its error is the system's,
+// without a path.
 func OpenAt(dirfd int, name string, flag int, perm fs.FileMode) (fd int, err error) {
 	var w leaseWait
 	for {
@@ -23,11 +23,11 @@ func OpenAt(dirfd int, name string, flag int, perm fs.FileMode) (fd int, err err
 	}
 }
 
-// leaseWait waits for the end of a lease, of an edit or of a file server. Opening a
-// regular file without blocking returns EWOULDBLOCK for nothing else.
+// leaseWait waits until a lease ends, which an edit or a file server may hold. A lease is
+// the only reason for which a non-blocking open of a regular file returns EWOULDBLOCK.
 type leaseWait struct{ began time.Time }
 
-// again reports whether to open once more, after a pause.
+// again pauses and reports whether to retry the open that returned err.
 func (w *leaseWait) again(err error) bool {
 	if !errors.Is(err, unix.EWOULDBLOCK) {
 		return false

@@ -4,25 +4,26 @@
 // Reading never blocks on a FIFO or a device and never exceeds the caller's limit.
 // After a crash a written file holds the old content or the new content, whole.
 //
-// # Editing a file of somebody else's
+// # Editing a file that other programs write
 //
-// An Edit replaces a file that other programs write too, without a lock that they would
-// know of. The new content is written beside the file, with its owner, group, permissions
-// and extended attributes, and the two are exchanged in one step. What comes back is
-// looked at: if it is not the file that was read, somebody has replaced that meanwhile,
-// and the exchange is taken back. On Linux leases close what gaps are left: no program
-// can open the old file for writing while it is replaced, and none reads the new one
-// before it is known that it stays. Where there are none, as on darwin, a program that
-// writes over the old file after the last look loses its write, and one that reads in the
-// moment between an exchange and its being taken back reads our version.
+// An Edit replaces a file that other programs write too, and that no lock protects. The
+// new content is written beside the file, with its owner, group, permissions and extended
+// attributes, and the two files are exchanged atomically. Then the file that came back is
+// checked: if it is not the file that was read, another program has replaced that one
+// meanwhile, and the exchange is reverted.
 //
-// A killed edit leaves its work directory, ".fsmtx-edit-" and the file's name, beside the
-// file or, if it was creating or removing directories, beside the first of those. The
-// next edit ends or removes what is there; Sweep does only that.
+// On Linux leases close the remaining gaps: no program can open the old file for writing
+// while it is being replaced, and none can read the new file before the check. Without
+// leases, as on darwin, a program that writes into the old file after the check loses its
+// write, and a program that reads between an exchange and its reversal reads our version.
 //
-// # What it is not for
+// A killed edit leaves a work directory, called ".fsmtx-edit-" and the file's name. It is
+// beside the file or, if the edit created or removed directories, beside the outermost of
+// them. The next edit completes or reverts the killed one; Sweep does only that.
 //
-// Several files that must change together are a transaction (package txn). Write and
+// # Limits
+//
+// Several files that must change together need a transaction (package txn). Write and
 // Replace take no lock, and the later of two writers wins: they are for this program's own
 // files.
 package safefile

@@ -15,37 +15,39 @@ import (
 )
 
 var (
-	// ErrChanged is returned by Replace when the file is no longer as it was read.
+	// ErrChanged is returned by Replace when the file has changed since it was read.
 	ErrChanged = errors.New("changed while it was being edited")
-	// ErrOwnership is returned by Replace when the new file could not have the owner,
+	// ErrOwnership is returned by Replace when the new file cannot be given the owner,
 	// the group, the mode or the access control list of the old one.
 	ErrOwnership = errors.New("would not keep its owner and permissions")
-	// ErrKept is returned by Replace when two programs wrote the file at the same time
-	// and one version had to be put aside. The error names it.
+	// ErrKept is returned by Replace when two other programs wrote the file during the
+	// edit and one version had to be moved aside. The error contains its path.
 	ErrKept = errors.New("written by two other programs at once")
-	// ErrBusy is returned by Replace when another process of this program, or one that
-	// locks the directory, did not end its edit in time.
+	// ErrBusy is returned by Replace when the timeout passes while another edit, or
+	// another program, locks the directory, or while another program has the file open
+	// for writing.
 	ErrBusy = errors.New("locked by another process")
 )
 
-// Edit is a file as it was read, so that it can be replaced if it is still the same.
+// Edit is a file that was read in order to replace it if it has not changed since.
 // An Edit is not safe for concurrent use.
 type Edit struct {
 	Path string
 	Data []byte // nil if there is no file
-	// Mode has the permissions that Replace gives the file: those that it has, which the
-	// caller may change, or, if there is no file, 0666. The umask applies to a new file.
+	// Mode has the permissions that Replace gives the file. ReadEdit sets it to those of
+	// the file, or to 0666 if there is no file; the caller may change it. The umask
+	// applies only to a new file.
 	Mode fs.FileMode
-	// Unguarded says after Replace why a write of another program at the same moment
-	// could have been lost. It is nil if it could not.
+	// Unguarded is set by Replace to the reason why a concurrent write of another program
+	// could have been lost. It is nil if none could.
 	Unguarded error
 
 	stat unix.Stat_t // of the file, if there is one
 }
 
-// ReadEdit reads the file of an absolute path in which no symbolic link is left, as
-// Resolve returns it. A missing file is not an error. It returns ErrNotRegular,
-// ErrTooLarge or the system's error.
+// ReadEdit reads a file of at most max bytes. path must be absolute and free of symbolic
+// links, as Resolve returns it. A missing file is not an error. ReadEdit returns
+// ErrNotRegular, ErrTooLarge or the system's error.
 func ReadEdit(path string, max int64) (*Edit, error) {
 	e := &Edit{Path: path, Mode: 0o666}
 	f, err := Open(path, os.O_RDONLY|NoFollow)
@@ -64,17 +66,17 @@ func ReadEdit(path string, max int64) (*Edit, error) {
 	return e, err
 }
 
-// Replace makes data the content of the file, atomically and durably, and creates the
-// directories that are missing. Nil removes the file, and with it as many of the
-// directories above it as emptied says, innermost first, until one is not empty.
+// Replace makes data the content of the file, atomically and durably, and creates missing
+// directories. If data is nil, Replace removes the file, and then up to emptied of the
+// directories above it, innermost first, until one is not empty.
 //
-// The file keeps its owner, group, permissions and extended attributes; hard links to it
+// The file keeps its owner, group, permissions and extended attributes. Hard links to it
 // keep the old content. No write of another program is lost: the two files are
-// exchanged, and if what comes back is not the file that was read they are exchanged
-// again, and Replace returns ErrChanged. Unguarded says where that cannot be done.
+// exchanged, and if the file that comes back is not the one that was read, the exchange
+// is reverted and Replace returns ErrChanged. Unguarded is set if that was not possible.
 //
-// What an earlier process left when it was killed is removed first, also if data equals
-// Data and nothing is written. Other errors are ErrOwnership, ErrKept, ErrBusy and the
+// Replace first completes or reverts a killed edit of the file, even if data equals Data
+// and nothing is written. Other errors are ErrOwnership, ErrKept, ErrBusy and the
 // system's.
 func (e *Edit) Replace(data []byte, emptied int) error {
 	if err := Sweep(e.Path); err != nil {
@@ -97,14 +99,14 @@ func (e *Edit) Replace(data []byte, emptied int) error {
 	return err
 }
 
-// replace exchanges a file that exists with one that has the new content.
+// replace exchanges the file with one that has the new content.
 func (e *Edit) replace(data []byte) error {
-	w, err := openWork(e.Path, 0)
+	w, err := createWork(e.Path, 0)
 	if err != nil {
 		return err
 	}
 	defer w.close()
-	old, err := e.unchanged(w.dir.fd, w.dir.base)
+	old, err := e.openUnchanged(w.dir.fd, w.dir.base)
 	if err != nil {
 		return err
 	}
@@ -113,17 +115,17 @@ func (e *Edit) replace(data []byte) error {
 	if err != nil {
 		return err
 	}
-	defer f.Close() // and with it ends the lease
+	defer f.Close() // ends the lease
 	slot := slotName(e.Data, data)
 	if err := unix.Renameat(w.fd, newName, w.fd, slot); err != nil {
 		return pathError("rename", e.Path, err)
 	}
-	if err := old.still(e); err != nil {
+	if err := old.checkUnchanged(e); err != nil {
 		return err
 	}
-	// An exchange that has to be taken back would show other programs for a moment a
-	// file without the newest change. Where there are leases, they wait for that moment.
-	leaseAlone(int(f.Fd()))
+	// If the exchange has to be reverted, other programs could read our version in
+	// between, which lacks the newest change. The lease makes them wait.
+	leaseExclusively(int(f.Fd()))
 	if !old.isAt(w.dir.fd, w.dir.base) {
 		return ErrChanged
 	}
@@ -140,32 +142,33 @@ func (e *Edit) replace(data []byte) error {
 		return pathError("exchange", e.Path, err)
 	}
 	if !old.isAt(w.fd, slot) {
-		return w.takeBack(slot, f, data)
+		return w.revert(slot, f, data)
 	}
 	endLease(int(f.Fd()))
 	if err := errors.Join(w.dir.sync(), w.sync()); err != nil {
 		return err
 	}
-	// Once more, for a program that had opened the file and was about to write.
-	if old.still(e) != nil {
-		return w.takeBack(slot, f, data)
+	// Check again: a program may have opened the old file before and written to it.
+	if old.checkUnchanged(e) != nil {
+		return w.revert(slot, f, data)
 	}
 	return w.unlink(slot)
 }
 
-// exchange is replaced in tests of file systems that cannot.
+// exchange is a variable so that tests can replace it.
 var exchange = exchangeAt
 
-// takeBack takes back an exchange that took another program's version away. f is the
-// file with ours, data.
-func (w *work) takeBack(slot string, f *os.File, data []byte) error {
+// revert reverts an exchange that removed another program's version. f is the file with
+// our version, data.
+func (w *work) revert(slot string, f *os.File, data []byte) error {
 	ours := &original{f: f}
 	err := w.exchangeBack(slot, func() bool {
 		now := make([]byte, len(data)+1)
 		n, _ := f.ReadAt(now, 0)
 		return ours.isAt(w.fd, slot) && bytes.Equal(now[:n], data)
 	})
-	// A program that waits for our file will read that, although it has lost its name.
+	// A program that waits for the lease on our file will read that file, although it no
+	// longer has the name. So give it the current content.
 	if current, err := OpenFileAt(w.dir.fd, w.dir.base, w.dir.path, os.O_RDONLY|NoFollow); err == nil {
 		defer current.Close()
 		if now, err := ReadAll(current, maxCompared); err == nil && !ours.isAt(w.dir.fd, w.dir.base) {
@@ -176,7 +179,9 @@ func (w *work) takeBack(slot string, f *os.File, data []byte) error {
 	return err
 }
 
-// exchangeBack exchanges again. isOurs says then whether the slot holds our version.
+// exchangeBack exchanges the files again. isOurs reports whether the slot then holds our
+// version. It returns ErrChanged if so, and ErrKept if another program's version had to
+// be moved aside.
 func (w *work) exchangeBack(slot string, isOurs func() bool) error {
 	if err := exchange(w.fd, slot, w.dir.fd, w.dir.base); err != nil {
 		return w.keep(slot, err)
@@ -184,28 +189,28 @@ func (w *work) exchangeBack(slot string, isOurs func() bool) error {
 	if isOurs() {
 		return errors.Join(ErrChanged, w.unlink(slot), w.dir.sync())
 	}
-	// A second program has replaced ours meanwhile. Its version is the newest.
+	// A second program has replaced our version meanwhile. Its version is the newest.
 	if err := exchange(w.fd, slot, w.dir.fd, w.dir.base); err != nil {
 		return w.keep(slot, err)
 	}
 	return w.keep(slot, nil)
 }
 
-// remove removes the file, and as many directories above it as emptied says. The work
-// directory is above them all, or as far up as this user may write.
+// remove removes the file, and up to emptied directories above it. The work directory
+// is above all of these, or as far up as this user may write.
 func (e *Edit) remove(emptied int) error {
 	for up := min(emptied, strings.Count(filepath.Dir(e.Path), "/")); ; up-- {
 		err := e.removeFrom(up)
-		far := errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.EXDEV)
-		if up == 0 || !far {
+		tooFarUp := errors.Is(err, fs.ErrPermission) || errors.Is(err, unix.EROFS) || errors.Is(err, unix.EXDEV)
+		if up == 0 || !tooFarUp {
 			return err
 		}
 	}
 }
 
-// removeFrom moves the file into the work directory, looks at it there, and removes it.
+// removeFrom moves the file into a work directory, checks it there, and removes it.
 func (e *Edit) removeFrom(emptied int) error {
-	w, err := openWork(e.Path, emptied)
+	w, err := createWork(e.Path, emptied)
 	if err != nil {
 		return err
 	}
@@ -215,7 +220,7 @@ func (e *Edit) removeFrom(emptied int) error {
 		return err
 	}
 	defer dir.close()
-	old, err := e.unchanged(dir.fd, dir.base)
+	old, err := e.openUnchanged(dir.fd, dir.base)
 	if err != nil {
 		return err
 	}
@@ -232,7 +237,7 @@ func (e *Edit) removeFrom(emptied int) error {
 	if err := errors.Join(dir.sync(), w.sync()); err != nil {
 		return err
 	}
-	if !old.isAt(w.fd, slot) || old.still(e) != nil {
+	if !old.isAt(w.fd, slot) || old.checkUnchanged(e) != nil {
 		if err := moveNew(w.fd, slot, dir.fd, dir.base); err != nil {
 			return w.keep(slot, err)
 		}
@@ -242,7 +247,8 @@ func (e *Edit) removeFrom(emptied int) error {
 	return w.unlink(slot)
 }
 
-// removeEmptied removes directories above a path until one is not empty. Some may be gone.
+// removeEmptied removes up to n directories above path, innermost first, until one is not
+// empty. Some may be missing already.
 func removeEmptied(path string, n int) {
 	for range n {
 		path = filepath.Dir(path)
@@ -252,19 +258,20 @@ func removeEmptied(path string, n int) {
 	}
 }
 
-// original is the file that was read, open. On Linux a lease keeps others from opening
-// it for writing as long as it is held.
+// original is the file that was read, held open. If it is leased, other processes cannot
+// open it for writing.
 type original struct {
 	f      *os.File
 	leased bool
 }
 
-// patience is how long an edit waits for another program that has the file open for
+// timeout is how long an edit waits for another program that has the file open for
 // writing, or for the lock of the directory.
-const patience = 10 * time.Second
+const timeout = 10 * time.Second
 
-// unchanged opens the file that was read, or returns ErrChanged.
-func (e *Edit) unchanged(dirfd int, base string) (*original, error) {
+// openUnchanged opens the file that was read, and takes a lease on it if there are
+// leases. It returns ErrChanged if the file has changed.
+func (e *Edit) openUnchanged(dirfd int, base string) (*original, error) {
 	fd, err := OpenAt(dirfd, base, os.O_RDONLY|NoFollow, 0)
 	if errors.Is(err, unix.ENOENT) || errors.Is(err, unix.ELOOP) {
 		return nil, ErrChanged
@@ -273,16 +280,16 @@ func (e *Edit) unchanged(dirfd int, base string) (*original, error) {
 		return nil, pathError("open", e.Path, err)
 	}
 	o := &original{f: os.NewFile(uintptr(fd), e.Path)}
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(timeout); ; time.Sleep(5 * time.Millisecond) {
 		o.leased, err = lease(fd)
 		if !errors.Is(err, unix.EAGAIN) || time.Now().After(end) {
 			break
 		}
 	}
 	if errors.Is(err, unix.EAGAIN) {
-		err = fmt.Errorf("%s: %w: another program has had the file open for writing for %v", e.Path, ErrBusy, patience)
+		err = fmt.Errorf("%s: %w: another program has had the file open for writing for %v", e.Path, ErrBusy, timeout)
 	} else {
-		err = o.still(e)
+		err = o.checkUnchanged(e)
 	}
 	if err != nil {
 		o.close()
@@ -291,12 +298,12 @@ func (e *Edit) unchanged(dirfd int, base string) (*original, error) {
 	return o, nil
 }
 
-// close ends the lease.
+// close closes the file, which ends the lease.
 func (o *original) close() { o.f.Close() }
 
-// still returns ErrChanged unless the file has the content, the owner and the
-// permissions of the one that was read, and nobody waits to write to it.
-func (o *original) still(e *Edit) error {
+// checkUnchanged returns ErrChanged unless the file has the content, the owner and the
+// permissions that e has read, and no process waits to open it for writing.
+func (o *original) checkUnchanged(e *Edit) error {
 	var now unix.Stat_t
 	if err := unix.Fstat(int(o.f.Fd()), &now); err != nil {
 		return pathError("stat", e.Path, err)
@@ -312,7 +319,7 @@ func (o *original) still(e *Edit) error {
 	return nil
 }
 
-// isAt reports whether the name is the file's.
+// isAt reports whether name in the directory is this file.
 func (o *original) isAt(dirfd int, name string) bool {
 	var file, at unix.Stat_t
 	return unix.Fstat(int(o.f.Fd()), &file) == nil &&
@@ -320,6 +327,7 @@ func (o *original) isAt(dirfd int, name string) bool {
 		file.Dev == at.Dev && file.Ino == at.Ino
 }
 
+// pathError adds op and path to an error number. Other errors have a path already.
 func pathError(op, path string, err error) error {
 	if errno := syscall.Errno(0); errors.As(err, &errno) && err == error(errno) {
 		return &fs.PathError{Op: op, Path: path, Err: err}

@@ -27,7 +27,7 @@ func acl(user uint32) []byte {
 	return bytes.Join([][]byte{{2, 0, 0, 0}, entry(1, 6, none), entry(2, 6, user), entry(4, 0, none), entry(16, 6, none), entry(32, 0, none)}, nil)
 }
 
-func TestRootKeepsAnothersOwnership(t *testing.T) {
+func TestRootKeepsTheOwnerOfAFile(t *testing.T) {
 	asRoot(t)
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
@@ -61,8 +61,9 @@ func requireAttribute(t *testing.T, path, name string, want []byte) {
 	require.Equal(t, want, buf[:n])
 }
 
-// A new file in a directory with a default list would get that list.
-func TestAnInheritedListIsNotAdded(t *testing.T) {
+// TestDefaultACLIsNotInherited: a new file in a directory with a default access control
+// list would get that list.
+func TestDefaultACLIsNotInherited(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "f")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
@@ -87,7 +88,7 @@ func openToAll(t *testing.T, dir string) {
 	}
 }
 
-// become makes the calling thread's file system accesses another user's.
+// become switches the file system accesses of the calling thread to another user.
 func become(t *testing.T, uid int) {
 	t.Helper()
 	runtime.LockOSThread()
@@ -100,7 +101,7 @@ func become(t *testing.T, uid int) {
 	})
 }
 
-func TestAFileThatWouldChangeHandsIsRefused(t *testing.T) {
+func TestReplaceRefusesToChangeTheOwner(t *testing.T) {
 	dir := t.TempDir()
 	openToAll(t, dir)
 	path := filepath.Join(dir, "f")
@@ -114,8 +115,8 @@ func TestAFileThatWouldChangeHandsIsRefused(t *testing.T) {
 	requireOnly(t, dir, "f")
 }
 
-// A directory above the file can be another user's, who has not created it for us.
-func TestRemoveWorksBelowADirectoryOfAnother(t *testing.T) {
+// TestRemoveBelowADirectoryOfAnotherUser: the work directory cannot be created there.
+func TestRemoveBelowADirectoryOfAnotherUser(t *testing.T) {
 	root := t.TempDir()
 	openToAll(t, root)
 	dir := filepath.Join(root, "d")
@@ -131,7 +132,7 @@ func TestRemoveWorksBelowADirectoryOfAnother(t *testing.T) {
 	requireOnly(t, dir)
 }
 
-func TestSweepFollowsNoLink(t *testing.T) {
+func TestSweepFollowsNoSymbolicLink(t *testing.T) {
 	dir := t.TempDir()
 	work := filepath.Join(dir, workPrefix+"f")
 	require.NoError(t, os.Mkdir(work, 0o755))

@@ -18,7 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// edit reads the file and replaces it by what change makes of it.
+// edit reads the file and replaces its content with the result of change.
 func edit(t *testing.T, path string, change func(old []byte) []byte) error {
 	t.Helper()
 	e, err := ReadEdit(path, 1<<20)
@@ -28,7 +28,7 @@ func edit(t *testing.T, path string, change func(old []byte) []byte) error {
 
 func to(text string) func([]byte) []byte { return func([]byte) []byte { return []byte(text) } }
 
-// requireOnly fails unless the directory holds these names and nothing else.
+// requireOnly fails unless the directory has exactly these names.
 func requireOnly(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -48,10 +48,10 @@ func asRoot(t *testing.T) {
 	}
 }
 
-// A neighbour changes the file as fast as it can while edits are made, by each of the
-// two ways in which programs write: a new file renamed into place, and the same file
-// written over. It reads, adds its mark, and writes.
-func TestNoWriteOfANeighbourIsLost(t *testing.T) {
+// TestNoConcurrentWriteIsLost edits a file while another goroutine changes it as fast as
+// it can, in each of the two ways in which programs write: a new file that is renamed
+// into place, and a write into the same file. It reads, adds a mark, and writes.
+func TestNoConcurrentWriteIsLost(t *testing.T) {
 	for name, put := range map[string]func(path string, data []byte) error{
 		"renamed":      renamed,
 		"written over": func(path string, data []byte) error { return os.WriteFile(path, data, 0o644) },
@@ -92,7 +92,7 @@ func TestNoWriteOfANeighbourIsLost(t *testing.T) {
 	}
 }
 
-// renamed writes as careful programs do.
+// renamed writes a new file and renames it into place.
 func renamed(path string, data []byte) error {
 	if err := os.WriteFile(path+".tmp", data, 0o644); err != nil {
 		return err
@@ -110,12 +110,12 @@ func mark(path string, n int, put func(string, []byte) error) error {
 		if err != nil {
 			return err
 		}
-		time.Sleep(100 * time.Microsecond) // for edits to have a chance
+		time.Sleep(100 * time.Microsecond) // so that some edits succeed
 	}
 	return nil
 }
 
-// requireMarks fails unless every mark is in the file or in one that was put aside.
+// requireMarks fails unless every mark is in the file or in a version that was kept.
 func requireMarks(t *testing.T, path string, n int) {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -123,7 +123,7 @@ func requireMarks(t *testing.T, path string, n int) {
 	kept, err := filepath.Glob(filepath.Join(filepath.Dir(path), workPrefix+"*", "*"+keptSuffix))
 	require.NoError(t, err)
 	for _, k := range kept {
-		t.Logf("%s was put aside", k)
+		t.Logf("%s was kept", k)
 		more, err := os.ReadFile(k)
 		require.NoError(t, err)
 		data = append(data, more...)
@@ -156,8 +156,9 @@ func TestReplaceWaitsForAWriterAndRefuses(t *testing.T) {
 	requireFile(t, path, "OLD", 0o600)
 }
 
-// Between the last look and the exchange another program has replaced the file.
-func TestWhatComesBackIsLookedAt(t *testing.T) {
+// TestExchangedFileIsChecked: another program replaces the file between the last check
+// and the exchange.
+func TestExchangedFileIsChecked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o640))
 	defer func() { exchange = exchangeAt }()
@@ -169,7 +170,7 @@ func TestWhatComesBackIsLookedAt(t *testing.T) {
 		"replaced": {func() { renamed(path, []byte("theirs")) }, func() {
 			if runtime.GOOS == "linux" {
 				_, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-				assert.ErrorIs(t, err, unix.EWOULDBLOCK, "nobody reads what is taken back")
+				assert.ErrorIs(t, err, unix.EWOULDBLOCK, "no program can read a version that is reverted")
 			}
 		}, ErrChanged, "theirs", ""},
 		"replaced by a link": {func() { os.Remove(path); os.Symlink("x", path) }, func() {}, ErrChanged, "-> x", ""},
@@ -200,20 +201,20 @@ func TestWhatComesBackIsLookedAt(t *testing.T) {
 			}
 			err := edit(t, path, to("new"))
 			if c.is == nil && name == "written over" && runtime.GOOS == "linux" {
-				c.is, c.file = ErrChanged, "old" // the opener waited, so it would have written to the old file
+				c.is, c.file = ErrChanged, "old" // a program waits to write to the old file
 			}
 			require.ErrorIs(t, err, c.is)
 			requireContent(t, path, c.file)
 			if c.kept == "" {
 				entries, err := os.ReadDir(filepath.Dir(path))
 				require.NoError(t, err)
-				require.LessOrEqual(t, len(entries), 1, "nothing is left")
+				require.LessOrEqual(t, len(entries), 1, "no work directory is left")
 				return
 			}
 			kept := filepath.Join(filepath.Dir(path), workPrefix+"f", "f"+keptSuffix)
 			require.ErrorContains(t, err, kept)
 			requireContent(t, kept, c.kept)
-			require.ErrorIs(t, edit(t, path, to("new")), ErrKept, "until somebody has looked at it")
+			require.ErrorIs(t, edit(t, path, to("new")), ErrKept, "until the kept version is removed")
 			require.NoError(t, os.RemoveAll(filepath.Dir(kept)))
 		})
 	}
@@ -230,7 +231,7 @@ func requireContent(t *testing.T, path, want string) {
 	require.Equal(t, want, got)
 }
 
-func TestWithoutExchangeTheEditSaysSo(t *testing.T) {
+func TestUnguardedIsSetIfFilesCannotBeExchanged(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o640))
 	exchange = func(int, string, int, string) error { return errors.ErrUnsupported }
@@ -243,7 +244,7 @@ func TestWithoutExchangeTheEditSaysSo(t *testing.T) {
 	requireOnly(t, filepath.Dir(path), "f")
 }
 
-func TestADirectoryAppearsWithItsFile(t *testing.T) {
+func TestReplaceCreatesAndRemovesDirectories(t *testing.T) {
 	root := t.TempDir()
 	path := filepath.Join(root, "a", "b", "f")
 	require.NoError(t, edit(t, path, to("new")))
@@ -266,7 +267,7 @@ func umask() fs.FileMode {
 	return fs.FileMode(mask)
 }
 
-func TestCreateDoesNotReplaceANewerFile(t *testing.T) {
+func TestReplaceDoesNotOverwriteAFileCreatedMeanwhile(t *testing.T) {
 	for _, path := range []string{"f", "a/f"} {
 		path := filepath.Join(t.TempDir(), path)
 		e, err := ReadEdit(path, 100)
@@ -279,8 +280,9 @@ func TestCreateDoesNotReplaceANewerFile(t *testing.T) {
 	}
 }
 
-// What a killed edit leaves is in a work directory with one of these.
-func TestTheNextEditEndsAKilledOne(t *testing.T) {
+// TestSweepCompletesOrRevertsAKilledEdit: a killed edit leaves a work directory with one
+// of these files.
+func TestSweepCompletesOrRevertsAKilledEdit(t *testing.T) {
 	slot := func(old, data string) string { return slotName([]byte(old), []byte(data)) }
 	for name, c := range map[string]struct {
 		left, content string
@@ -317,10 +319,10 @@ func TestTheNextEditEndsAKilledOne(t *testing.T) {
 	}
 }
 
-func TestAnEditWaitsForAnother(t *testing.T) {
+func TestReplaceWaitsForAnotherEdit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, []byte("0"), 0o600))
-	other, err := openWork(path, 0)
+	other, err := createWork(path, 0)
 	require.NoError(t, err)
 	e, err := ReadEdit(path, 100)
 	require.NoError(t, err)
@@ -331,7 +333,7 @@ func TestAnEditWaitsForAnother(t *testing.T) {
 	requireContent(t, path, "1")
 }
 
-func TestALongNameIsEdited(t *testing.T) {
+func TestReplaceOfAFileWithALongName(t *testing.T) {
 	path := filepath.Join(t.TempDir(), strings.Repeat("n", 255))
 	require.NoError(t, edit(t, path, to("1")))
 	require.NoError(t, edit(t, path, to("2")))
@@ -339,7 +341,7 @@ func TestALongNameIsEdited(t *testing.T) {
 	requireOnly(t, filepath.Dir(path), filepath.Base(path))
 }
 
-func TestWhatIsInTheWayIsNamed(t *testing.T) {
+func TestErrorNamesAFileInPlaceOfTheWorkDirectory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
 	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
 	for name, plant := range map[string]func(string) error{

@@ -7,14 +7,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// exchangeAt gives each of two files the other's name, in one step. It returns
+// exchangeAt exchanges the names of two files atomically. It returns
 // errors.ErrUnsupported if the kernel or the file system cannot.
 func exchangeAt(oldfd int, oldname string, newfd int, newname string) error {
 	return renameAt(oldfd, oldname, newfd, newname, unix.RENAME_EXCHANGE)
 }
 
-// RenameNewAt renames relative to the directories of two descriptors, and returns EEXIST if
-// the new name is taken, or errors.ErrUnsupported if the file system cannot.
+// RenameNewAt renames relative to the directories of two descriptors. It returns EEXIST if
+// the new name exists, and errors.ErrUnsupported if the kernel or the file system cannot
+// rename without replacing.
 func RenameNewAt(oldfd int, oldname string, newfd int, newname string) error {
 	return renameAt(oldfd, oldname, newfd, newname, unix.RENAME_NOREPLACE)
 }
@@ -27,9 +28,10 @@ func renameAt(oldfd int, oldname string, newfd int, newname string, flag uint) e
 	return err
 }
 
-// lease keeps other processes from opening the file of a descriptor for writing; they
-// wait until it is closed, at most 45 s. It returns EAGAIN if one has it open for
-// writing already. held is false where there are no leases.
+// lease takes a read lease: other processes that open the file for writing wait until the
+// descriptor is closed, at most 45 s (/proc/sys/fs/lease-break-time). It returns EAGAIN
+// if a process already has the file open for writing. held is false if the file system
+// has no leases.
 func lease(fd int) (held bool, err error) {
 	_, err = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_RDLCK)
 	if err != nil && !errors.Is(err, unix.EAGAIN) {
@@ -38,15 +40,15 @@ func lease(fd int) (held bool, err error) {
 	return err == nil, err
 }
 
-// leaseHolds reports whether nobody waits for the end of the lease.
+// leaseHolds reports whether the lease is intact: no process waits for its end.
 func leaseHolds(fd int) bool {
 	kind, err := unix.FcntlInt(uintptr(fd), unix.F_GETLEASE, 0)
 	return err == nil && kind == unix.F_RDLCK
 }
 
-// leaseAlone keeps other processes from opening, for reading too, a file that nobody else
-// has open; they wait until endLease.
-func leaseAlone(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_WRLCK) }
+// leaseExclusively takes a write lease: other processes that open the file, also for
+// reading, wait until endLease. It has no effect if another process has the file open.
+func leaseExclusively(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_WRLCK) }
 
 func endLease(fd int) { _, _ = unix.FcntlInt(uintptr(fd), unix.F_SETLEASE, unix.F_UNLCK) }
 

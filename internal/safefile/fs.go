@@ -8,7 +8,7 @@ import (
 )
 
 // ErrDangling is returned by OpenIn and ReadFileIn for a symbolic link whose
-// target does not exist. It is not fs.ErrNotExist: the name is taken.
+// target does not exist. It does not wrap fs.ErrNotExist, because the name exists.
 var ErrDangling = errors.New("dangling symbolic link")
 
 // FS is a file system that files are opened in: the operating system's, or one
@@ -48,7 +48,7 @@ func OpenIn(fsys FS, path string) (fs.File, error) {
 	return f, nil
 }
 
-// dangling distinguishes a link without a target from a missing name.
+// dangling returns ErrDangling if path is a symbolic link without a target, and else err.
 func dangling(fsys FS, path string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -69,8 +69,8 @@ func ReadFileIn(fsys FS, path string, max int64) ([]byte, error) {
 	return readAll(f, path, max)
 }
 
-// readAll stops at the limit instead of trusting the size that the file system
-// reports: the file may be growing.
+// readAll limits what it reads and does not trust the size that the file system reports,
+// because the file may be growing.
 func readAll(f io.Reader, path string, max int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(f, max))
 	if err == nil && int64(len(data)) == max && more(f) {
@@ -87,8 +87,8 @@ func more(r io.Reader) bool {
 	return n > 0
 }
 
-// checkRegular returns nil for a regular file, and otherwise an ErrNotRegular
-// that names what is there.
+// checkRegular returns nil for a regular file, and otherwise an ErrNotRegular with the
+// type of the file.
 func checkRegular(path string, info fs.FileInfo) error {
 	mode := info.Mode()
 	kind := ""

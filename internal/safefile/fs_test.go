@@ -15,7 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// system is the operating system's file system. It records the paths it opens.
+// system is the operating system's file system. It records the paths that are opened.
 type system struct{ opened []string }
 
 func (*system) Stat(path string) (fs.FileInfo, error)  { return os.Stat(path) }
@@ -58,7 +58,7 @@ func TestOpenInRefusesBeforeOpening(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(dir+"/fifo", 0o600))
 	require.NoError(t, os.Symlink("gone", dir+"/dangling"))
 	require.NoError(t, os.Symlink("loop", dir+"/loop"))
-	// The path of a socket has little room.
+	// The path of a socket must be short.
 	short, err := os.MkdirTemp("", "s")
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(short) })
@@ -87,7 +87,8 @@ func TestOpenInRefusesBeforeOpening(t *testing.T) {
 	}
 }
 
-// replaced reports the regular file beside each path until the path is opened.
+// replaced is a file system on which every path is replaced between Stat and Open: Stat
+// describes the regular file beside it.
 type replaced struct{ system }
 
 func (*replaced) Stat(path string) (fs.FileInfo, error) {
@@ -106,7 +107,7 @@ func TestOpenInChecksWhatItOpened(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-func TestOpenSaysWhatIsNotRegular(t *testing.T) {
+func TestOpenNamesTheTypeOfAFileThatIsNotRegular(t *testing.T) {
 	dir := t.TempDir()
 	_, err := safefile.Open(dir, os.O_RDONLY)
 	require.EqualError(t, err, "open "+dir+": not a regular file but a directory")

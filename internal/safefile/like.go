@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// createLike creates a file that has the owner, the group and the extended attributes of
-// like, access control lists among them, and the permissions of mode. Nobody else can
-// read it before it has them.
+// createLike creates a file with the owner, the group and the extended attributes of
+// like, which include access control lists, and with the permissions of mode. Until these
+// are set, only this user can read the file.
 func createLike(dirfd int, name, path string, mode fs.FileMode, like *os.File) (*os.File, error) {
 	fd, err := cloneAt(like, dirfd, name)
 	if err != nil {
@@ -55,8 +55,8 @@ func keepAttributes(f, like *os.File, mode fs.FileMode) error {
 	return nil
 }
 
-// copyAttributes gives fd the extended attributes of like. A file system without any has
-// none to copy.
+// copyAttributes makes the extended attributes of fd those of like. On a file system
+// without extended attributes it does nothing.
 func copyAttributes(fd, like int) error {
 	want, err := attributes(like)
 	if err != nil {
@@ -84,10 +84,11 @@ func copyAttributes(fd, like int) error {
 	return nil
 }
 
-// ofTheSystem are attributes that the kernel makes for a content or a program, and that
-// no other file can have.
-var ofTheSystem = []string{"security.ima", "security.evm", "com.apple.provenance"}
+// notCopied are attributes that the system computes from a file's content or its origin,
+// so that they are not valid for another file.
+var notCopied = []string{"security.ima", "security.evm", "com.apple.provenance"}
 
+// attributes returns the extended attributes of a file by name, without notCopied.
 func attributes(fd int) (map[string][]byte, error) {
 	list, err := readAttribute(func(buf []byte) (int, error) { return unix.Flistxattr(fd, buf) })
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -98,7 +99,7 @@ func attributes(fd int) (map[string][]byte, error) {
 	}
 	all := map[string][]byte{}
 	for name := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
-		if name == "" || slices.Contains(ofTheSystem, name) {
+		if name == "" || slices.Contains(notCopied, name) {
 			continue
 		}
 		value, err := readAttribute(func(buf []byte) (int, error) { return unix.Fgetxattr(fd, name, buf) })
@@ -110,7 +111,8 @@ func attributes(fd int) (map[string][]byte, error) {
 	return all, nil
 }
 
-// readAttribute reads what has the length that a read into no buffer returns.
+// readAttribute reads a value whose size is not known. Without a buffer, read returns the
+// size.
 func readAttribute(read func([]byte) (int, error)) ([]byte, error) {
 	for {
 		size, err := read(nil)
@@ -120,7 +122,7 @@ func readAttribute(read func([]byte) (int, error)) ([]byte, error) {
 		buf := make([]byte, size)
 		n, err := read(buf)
 		if errors.Is(err, unix.ERANGE) {
-			continue // it has grown
+			continue // the value has grown
 		}
 		return buf[:max(n, 0)], err
 	}

@@ -9,9 +9,8 @@ import (
 )
 
 var (
-	// ErrNotRegular is returned when a path holds something other than a regular
-	// file: a directory, a FIFO, a socket, a device, or, with NoFollow, a symbolic
-	// link.
+	// ErrNotRegular is returned when a path is not a regular file but a directory, a
+	// FIFO, a socket, a device or, with NoFollow, a symbolic link.
 	ErrNotRegular = errors.New("not a regular file")
 	// ErrTooLarge is returned when a file is larger than the caller's limit.
 	ErrTooLarge = errors.New("file too large")
@@ -23,9 +22,9 @@ var (
 // the path.
 const NoFollow = syscall.O_NOFOLLOW
 
-// Open opens a regular file with the flags of os.OpenFile; O_CREATE gives a new
-// file mode 0600 less the umask. It never blocks for longer than a second: it returns
-// ErrNotRegular for a FIFO or a device.
+// Open opens a regular file with the flags of os.OpenFile. With O_CREATE a new file has
+// mode 0600 less the umask. Open never blocks for longer than a second; for a FIFO or a
+// device it returns ErrNotRegular.
 func Open(path string, flag int) (*os.File, error) {
 	var w leaseWait
 	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, 0o600)
@@ -75,10 +74,10 @@ func ReadFile(path string, max int64, flag int) ([]byte, error) {
 	return ReadAll(f, max)
 }
 
-// ReadAll returns what an open file holds, as ReadFile does.
+// ReadAll is ReadFile for a file that is open.
 func ReadAll(f *os.File, max int64) ([]byte, error) { return readAll(f, f.Name(), max) }
 
-// CheckOwner returns ErrNotOwner unless this user owns what info describes.
+// CheckOwner returns ErrNotOwner unless this user owns the file that info describes.
 func CheckOwner(path string, info fs.FileInfo) error {
 	if st, ok := info.Sys().(*syscall.Stat_t); !ok || int64(st.Uid) != int64(os.Geteuid()) {
 		return &fs.PathError{Op: "open", Path: path, Err: ErrNotOwner}

@@ -12,7 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-func TestReadFileTakesOnlyRegularFilesWithinTheLimit(t *testing.T) {
+func TestReadFileReadsOnlyRegularFilesWithinTheLimit(t *testing.T) {
 	dir := t.TempDir()
 	file, empty, link, fifo := dir+"/file", dir+"/empty", dir+"/link", dir+"/fifo"
 	require.NoError(t, os.WriteFile(file, []byte("four"), 0o600))
@@ -56,7 +56,7 @@ func TestCheckOwner(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, safefile.CheckOwner(mine, info))
 	if os.Geteuid() != 0 {
-		t.Skip("giving a file away needs root")
+		t.Skip("only root can change the owner of a file")
 	}
 	require.NoError(t, os.Chown(mine, 12345, -1))
 	info, err = os.Lstat(mine)

@@ -14,21 +14,22 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The work directory of an edit is beside what it changes, and named after it, so that
-// the next edit finds what a killed one left. It holds
+// The work directory of an edit is beside the file or directory that it changes, and
+// named after it, so that the next edit finds the work directory of a killed one. It
+// contains
 //
-//	new         what is being written; of no use to anybody after a crash
-//	OLD.NEW     hashes of the file before and after: before the exchange the new
-//	            content, after it the old, or what another program had written
-//	OLD.        the file that was removed
-//	NAME.kept   what another program had written, see ErrKept
+//	new         the file being written; useless after a crash
+//	OLD.NEW     named by the hashes of the old and the new content: before the exchange
+//	            the new file, after it the old file or another program's version
+//	OLD.        the removed file
+//	NAME.kept   another program's version, see ErrKept
 const (
 	workPrefix = ".fsmtx-edit-"
 	newName    = "new"
 	keptSuffix = ".kept"
 )
 
-// workName returns the name of the work directory for what is called base.
+// workName returns the name of the work directory for a file or directory called base.
 func workName(base string) string {
 	if len(base) > 200 { // names have at most 255 bytes
 		base = hashOf([]byte(base))
@@ -36,6 +37,8 @@ func workName(base string) string {
 	return workPrefix + base
 }
 
+// slotName returns the name, in the work directory, of the file that an edit exchanges,
+// or removes if data is nil.
 func slotName(old, data []byte) string {
 	if data == nil {
 		return hashOf(old) + "."
@@ -48,7 +51,7 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:16])
 }
 
-// heldDir is a directory that is held open, and a name in it.
+// heldDir is a directory that is held open, and the name of a file in it.
 type heldDir struct {
 	fd   int
 	path string
@@ -69,17 +72,12 @@ func (d *heldDir) close() { unix.Close(d.fd) }
 
 func (d *heldDir) sync() error { return pathError("sync", d.path, syncFd(d.fd)) }
 
-func syncFd(fd int) error {
-	if err := unix.Fsync(fd); err != nil && !errors.Is(err, unix.EINVAL) && !errors.Is(err, unix.ENOTSUP) {
-		return err
-	}
-	return nil
-}
+func syncFd(fd int) error { return syncError(unix.Fsync(fd)) }
 
 // lock excludes other edits of this program in the directory. locked is false on a file
-// system without such locks, as some network ones are.
+// system without such locks, such as some network file systems.
 func (d *heldDir) lock() (locked bool, err error) {
-	for end := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(timeout); ; time.Sleep(5 * time.Millisecond) {
 		err := unix.Flock(d.fd, unix.LOCK_EX|unix.LOCK_NB)
 		if errors.Is(err, unix.EINTR) {
 			continue
@@ -93,20 +91,17 @@ func (d *heldDir) lock() (locked bool, err error) {
 	}
 }
 
-// work is a work directory and the directory that holds it, locked.
+// work is a work directory. The directory that contains it is locked.
 type work struct {
-	dir  *heldDir // dir.base is what the edit changes in it: a file, or a new directory
+	dir  *heldDir // dir.base is the name that the edit changes: a file or a new directory
 	name string
 	fd   int
 }
 
-// openWork creates the work directory of an edit of path, in the directory that is up
+// createWork creates the work directory of an edit of path, in the directory that is up
 // levels above that of the file.
-func openWork(path string, up int) (*work, error) {
-	for range up {
-		path = filepath.Dir(path)
-	}
-	dir, err := openDir(path)
+func createWork(path string, up int) (*work, error) {
+	dir, err := openDir(ancestor(path, up))
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +155,7 @@ func (w *work) close() {
 	w.dir.close()
 }
 
-// clean removes what is staged.
+// clean removes staged files: "new", and those with our old or new content.
 func (w *work) clean() {
 	removeTree(w.fd, newName)
 	for _, name := range w.names() {
@@ -170,7 +165,8 @@ func (w *work) clean() {
 	}
 }
 
-// removeTree removes a file, or a directory and what is in it; links are not followed.
+// removeTree removes a file, or a directory with its content. It does not follow symbolic
+// links.
 func removeTree(dirfd int, name string) {
 	if err := unix.Unlinkat(dirfd, name, 0); err == nil || errors.Is(err, unix.ENOENT) {
 		return
@@ -199,10 +195,10 @@ func (w *work) names() []string {
 	return names
 }
 
-// maxCompared bounds what is read of a file to compare it.
+// maxCompared bounds the size of files that are read to compare them.
 const maxCompared = 256 << 20
 
-// holds reports whether the file in the work directory has the content with that hash.
+// holds reports whether the content of the file in the work directory has the hash.
 func (w *work) holds(name, hash string) bool {
 	return holds(w.fd, name, filepath.Join(w.path(), name), hash)
 }
@@ -217,7 +213,8 @@ func holds(dirfd int, name, path, hash string) bool {
 	return err == nil && hashOf(data) == hash
 }
 
-// keep puts aside what another program has written, where no later edit removes it.
+// keep moves another program's version to a name that no later edit removes. It returns
+// an ErrKept.
 func (w *work) keep(slot string, cause error) error {
 	name := strings.TrimPrefix(w.name, workPrefix)
 	kept := name + keptSuffix
@@ -237,8 +234,8 @@ func (w *work) keep(slot string, cause error) error {
 	return errors.Join(err, cause, w.sync())
 }
 
-// stage writes data as "new", with the owner and the attributes of like, and returns the
-// file, open.
+// stage writes data to "new", with the owner and the attributes of like, and returns the
+// open file.
 func (w *work) stage(data []byte, mode fs.FileMode, like *os.File) (*os.File, error) {
 	f, err := createLike(w.fd, newName, filepath.Join(w.path(), newName), mode, like)
 	if err != nil {
@@ -259,192 +256,9 @@ func writeSynced(f *os.File, data []byte) error {
 	return err
 }
 
-// create creates the file and the directories that are missing: with their content they
-// appear at once.
-func (e *Edit) create(data []byte) error {
-	missing, err := missingDirs(e.Path)
-	if err != nil {
-		return err
-	}
-	w, err := openWork(e.Path, missing)
-	if err != nil {
-		return err
-	}
-	defer w.close()
-	if err := w.stageTree(e.Path, missing, data, e.Mode); err != nil {
-		return err
-	}
-	switch err := moveNew(w.fd, newName, w.dir.fd, w.dir.base); {
-	case errors.Is(err, fs.ErrExist):
-		return ErrChanged
-	case err != nil:
-		return pathError("create", e.Path, err)
-	}
-	return w.dir.sync()
-}
-
-// stageTree makes "new" a file or, with missing directories, the first of them.
-func (w *work) stageTree(path string, missing int, data []byte, mode fs.FileMode) error {
-	at, name := w.fd, newName
-	for i := range missing {
-		if err := unix.Mkdirat(at, name, 0o777); err != nil {
-			return pathError("mkdir", path, err)
-		}
-		fd, err := OpenAt(at, name, os.O_RDONLY|unix.O_DIRECTORY|NoFollow, 0)
-		if err != nil {
-			return pathError("open", path, err)
-		}
-		defer unix.Close(fd)
-		defer syncFd(fd)
-		at, name = fd, filepath.Base(ancestor(path, missing-1-i))
-	}
-	fd, err := OpenAt(at, name, os.O_WRONLY|os.O_CREATE|os.O_EXCL|NoFollow, mode)
-	if err != nil {
-		return pathError("create", path, err)
-	}
-	f := os.NewFile(uintptr(fd), path)
-	return errors.Join(writeSynced(f, data), f.Close())
-}
-
-// ancestor returns the directory that is up levels above the path.
-func ancestor(path string, up int) string {
-	for range up {
-		path = filepath.Dir(path)
-	}
-	return path
-}
-
-// MissingDirs returns how many directories Replace creates for a path.
-func MissingDirs(path string) int {
-	n, _ := missingDirs(path)
-	return n
-}
-
-// missingDirs returns how many directories above the path do not exist.
-func missingDirs(path string) (n int, err error) {
-	for dir := filepath.Dir(path); ; dir = filepath.Dir(dir) {
-		_, err := os.Lstat(dir)
-		if err == nil {
-			return n, requireDir(dir)
-		}
-		if !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-			return n, err
-		}
-		n++
-	}
-}
-
-// Sweep ends what killed edits of the path have left in the directories above it, as
-// Replace does before it begins.
-func Sweep(path string) error {
-	for up := 0; ; up++ {
-		at := ancestor(path, up)
-		if at == filepath.Dir(at) {
-			return nil
-		}
-		name := filepath.Join(filepath.Dir(at), workName(filepath.Base(at)))
-		if info, err := os.Lstat(name); err == nil && info.IsDir() {
-			if err := sweepOne(path, up); err != nil {
-				return err
-			}
-		}
-	}
-}
-
-func sweepOne(path string, up int) error {
-	dir, err := openDir(ancestor(path, up))
-	if err != nil {
-		return err
-	}
-	w := &work{dir: dir, name: workName(dir.base), fd: -1}
-	defer w.close()
-	locked, err := dir.lock()
-	if err != nil {
-		return err
-	}
-	if err := w.open(); errors.Is(err, fs.ErrNotExist) {
-		return nil // its process was alive, and has ended
-	} else if err != nil {
-		return err
-	}
-	if err := w.check(locked); err != nil {
-		unix.Close(w.fd)
-		w.fd = -1
-		return err
-	}
-	for _, name := range w.names() {
-		if err := w.finish(path, up, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// withoutLock is how long a work directory is left alone where no lock says that its process
-// has died.
-const withoutLock = 10 * time.Minute
-
-// check returns an error for a work directory that is not for this process to clean.
-func (w *work) check(locked bool) error {
-	var st unix.Stat_t
-	if err := unix.Fstat(w.fd, &st); err != nil {
-		return pathError("stat", w.path(), err)
-	}
-	switch uid := os.Geteuid(); {
-	case uid != 0 && int(st.Uid) != uid:
-		return &fs.PathError{Op: "open", Path: w.path(), Err: ErrNotOwner}
-	case !locked && time.Since(time.Unix(st.Mtim.Unix())) < withoutLock:
-		return fmt.Errorf("%s: %w by another edit, or by one that was killed; it is removed after %v", w.path(), ErrBusy, withoutLock)
-	}
-	return nil
-}
-
-// finish ends one step of a killed edit. Another program's version is put back.
-func (w *work) finish(path string, up int, name string) error {
-	old, data, ok := strings.Cut(name, ".")
-	if !ok || len(old) != len(hashOf(nil)) || strings.HasSuffix(name, keptSuffix) {
-		if strings.HasSuffix(name, keptSuffix) {
-			return fmt.Errorf("%s: %w; one version is in %s", path, ErrKept, filepath.Join(w.path(), name))
-		}
-		return nil // "new", which close removes
-	}
-	switch {
-	case data == "" && w.holds(name, old): // removed, as was wanted
-		removeEmptied(path, up)
-		return w.unlink(name)
-	case data == "":
-		return w.putBack(path, name)
-	case w.holds(name, data) || w.holds(name, old):
-		return w.unlink(name)
-	case holds(w.dir.fd, w.dir.base, path, data):
-		return errors.Join(w.exchangeBackKilled(name), w.dir.sync())
-	}
-	return w.keep(name, nil)
-}
-
-// exchangeBackKilled restores another program's version, which a killed edit took away.
-func (w *work) exchangeBackKilled(name string) error {
-	_, ours, _ := strings.Cut(name, ".")
-	if err := w.exchangeBack(name, func() bool { return w.holds(name, ours) }); !errors.Is(err, ErrChanged) {
-		return err
-	}
-	return nil
-}
-
-func (w *work) putBack(path, name string) error {
-	dir, err := openDir(path)
-	if err == nil {
-		defer dir.close()
-		err = moveNew(w.fd, name, dir.fd, dir.base)
-	}
-	if err != nil {
-		return w.keep(name, err)
-	}
-	return dir.sync()
-}
-
-// moveNew is RenameNewAt, also where the file system cannot rename so: there a file gets a
-// hard link first, and a directory may replace an empty one.
+// moveNew is RenameNewAt with a fallback for file systems that cannot rename without
+// replacing: a file is hard-linked and then unlinked; a directory may replace an empty
+// one.
 func moveNew(oldfd int, oldname string, newfd int, newname string) error {
 	err := RenameNewAt(oldfd, oldname, newfd, newname)
 	if !errors.Is(err, errors.ErrUnsupported) {

@@ -12,7 +12,8 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// Write is Replace, and once it has returned nil a power cut leaves the new content.
+// Write is Replace followed by a sync of the directory: when it has returned nil, a power
+// cut leaves the new content.
 func Write(path string, data []byte, opts ...renameio.Option) error {
 	if err := Replace(path, data, opts...); err != nil {
 		return err
@@ -20,9 +21,9 @@ func Write(path string, data []byte, opts ...renameio.Option) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Replace creates or replaces the file atomically: a crash or a power cut leaves
-// the old content or the new content, whole. Without options the file's mode is
-// 0600 less the umask. A symbolic link at path is replaced, not followed.
+// Replace creates or replaces the file atomically: a crash or a power cut leaves either
+// the old content or the new content. Without options the file's mode is 0600 less the
+// umask. A symbolic link at path is replaced, not followed.
 func Replace(path string, data []byte, opts ...renameio.Option) error {
 	// A rename is atomic only within one file system, so the temporary file is in
 	// the same directory.
@@ -46,8 +47,8 @@ func Remove(path string) error {
 }
 
 // Mkdir creates the directory and its missing parents durably, with mode 0777 less
-// the umask. It returns the directories it created, innermost first, also with an
-// error. A directory that exists already is not an error.
+// the umask. It returns the directories that it created, innermost first, also if it
+// returns an error. If the directory exists already, that is not an error.
 func Mkdir(dir string) (created []string, err error) {
 	switch err := os.Mkdir(dir, 0o777); {
 	case err == nil:
@@ -90,8 +91,14 @@ func SyncDir(dir string) error {
 		return err
 	}
 	defer f.Close()
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
-		return err
+	return syncError(f.Sync())
+}
+
+// syncError returns the error of syncing a directory, nil if it says that the file system
+// cannot sync directories.
+func syncError(err error) error {
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		return nil
 	}
-	return nil
+	return err
 }

@@ -24,7 +24,7 @@ func TestMkdirReturnsWhatItCreatedInnermostFirst(t *testing.T) {
 	assert.Empty(t, made)
 }
 
-func TestMkdirRefusesAFileOnTheWay(t *testing.T) {
+func TestMkdirRefusesAFileInThePath(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	_, err := Mkdir(file)
@@ -74,7 +74,7 @@ func requireFile(t *testing.T, path, content string, mode fs.FileMode) {
 	require.Equal(t, content, string(data))
 }
 
-func TestWriteReplacesALinkAndNotItsTarget(t *testing.T) {
+func TestWriteReplacesASymbolicLink(t *testing.T) {
 	dir := t.TempDir()
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
 	require.NoError(t, os.WriteFile(target, []byte("old"), 0o600))
@@ -84,14 +84,14 @@ func TestWriteReplacesALinkAndNotItsTarget(t *testing.T) {
 	requireFile(t, target, "old", 0o600)
 }
 
-func TestAFailedWriteLeavesTheOldFile(t *testing.T) {
+func TestFailedWriteRemovesTheTemporaryFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "directory")
 	require.NoError(t, os.Mkdir(path, 0o700))
 	require.Error(t, Write(path, []byte("new")), "a rename cannot replace a directory")
 	names, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	assert.Len(t, names, 1, "the temporary file is removed")
+	assert.Len(t, names, 1)
 }
 
 func TestSyncDirReportsAMissingDirectory(t *testing.T) {

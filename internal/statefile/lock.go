@@ -11,8 +11,8 @@ import (
 )
 
 // lock takes an exclusive lock on path, which is created if it is missing, and
-// returns its release. The file is checked before it is locked, for a clear error,
-// and again after, because it may have been replaced in between.
+// returns the function that releases it. The file is checked before it is locked, for a
+// clear error, and again after that, because it may have been replaced in between.
 func lock(path string, wait time.Duration) (unlock func(), err error) {
 	f, err := open(path, os.O_CREATE|os.O_RDWR)
 	if err != nil {
@@ -41,8 +41,8 @@ func lock(path string, wait time.Duration) (unlock func(), err error) {
 	return func() { l.Unlock() }, nil
 }
 
-// queue waits in the kernel's queue instead of polling: the kernel serves waiters
-// in turn, so that forty callers at once all get the lock.
+// queue waits in the kernel's queue instead of polling. The kernel serves waiters in
+// order, so none of forty concurrent callers starves.
 func queue(l *flock.Flock, wait time.Duration) error {
 	locked := make(chan error, 1)
 	go func() { locked <- l.Lock() }()

@@ -12,10 +12,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// MaxBytes bounds what is read, so that a huge planted file cannot exhaust memory.
+// MaxBytes bounds the size of files that are read, so that a file of another user cannot
+// exhaust memory.
 const MaxBytes = 16 << 20
 
-// LockSuffix is appended to a file's name for the lock beside it.
+// LockSuffix is appended to a file's name to get the name of its lock file.
 const LockSuffix = ".lock"
 
 // ErrBusy is returned when another process held the lock for the whole wait.
@@ -29,26 +30,19 @@ func Read(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
-	if err == nil && len(data) > MaxBytes {
-		err = &fs.PathError{Op: "read", Path: path, Err: safefile.ErrTooLarge}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return data, nil
+	return safefile.ReadAll(f, MaxBytes)
 }
 
-// Open opens the file for reading. It returns safefile.ErrNotRegular for anything
-// but a regular file (a symbolic link, a directory, a FIFO),
+// Open opens the file for reading. It returns safefile.ErrNotRegular if the path is not a
+// regular file but, for example, a symbolic link, a directory or a FIFO,
 // safefile.ErrNotOwner for a file of another user, or the system's error, which is
 // fs.ErrNotExist for a missing file.
 func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY) }
 
-// Update replaces the file's content by what change makes of it; no other Update
-// comes between. change gets nil for a missing file and returns nil to leave the
-// file alone; its error is returned as it is. ErrBusy is returned when the lock
-// could not be taken within wait.
+// Update replaces the file's content by the result of change. It holds the lock, so no
+// other Update runs in between. change gets nil for a missing file. If it returns nil, the
+// file is not changed; if it returns an error, Update returns that. ErrBusy is returned
+// when the lock could not be taken within wait.
 func Update(path string, wait time.Duration, change func(old []byte) ([]byte, error)) error {
 	unlock, err := lock(path+LockSuffix, wait)
 	if err != nil {
@@ -92,15 +86,15 @@ func Tail(path string, max int64) ([]byte, error) {
 }
 
 // Hold takes an exclusive lock on an append-only file, which is created if it is
-// missing, and returns its release. The lock is on the file itself: such a file is
-// never replaced, so it needs no lock file beside it. ErrBusy is returned when the
-// lock could not be taken within wait.
+// missing, and returns the function that releases it. The lock is on the file itself: an
+// append-only file is never replaced, so it needs no lock file. ErrBusy is returned when
+// the lock could not be taken within wait.
 func Hold(path string, wait time.Duration) (release func(), err error) {
 	return lock(path, wait)
 }
 
-// Remove removes the file under its lock; the lock file stays. A missing file is
-// not an error.
+// Remove removes the file under its lock. It does not remove the lock file. A missing
+// file is not an error.
 func Remove(path string, wait time.Duration) error {
 	unlock, err := lock(path+LockSuffix, wait)
 	if err != nil {
@@ -114,15 +108,14 @@ func Remove(path string, wait time.Duration) error {
 }
 
 // replace syncs the new content before the rename, so that a power cut leaves the
-// old content or the new, never an empty file. It does not sync the directory: a
-// counter that falls back by one change is not worth the wait.
+// old content or the new, never an empty file. It does not sync the directory: losing the
+// last change of a counter is acceptable, and saves waiting for the disk.
 func replace(path string, data []byte) error {
 	return safefile.Replace(path, data, renameio.WithStaticPermissions(0o600))
 }
 
-// open refuses a symbolic link as the last element, anything but a regular file,
-// and a file of another user; it never blocks on a FIFO planted in the file's
-// place.
+// open opens a regular file that this user owns. It refuses everything else, a symbolic
+// link as the last element included, and never blocks on a FIFO.
 func open(path string, flag int) (*os.File, error) {
 	f, err := safefile.Open(path, flag|safefile.NoFollow)
 	if err != nil {

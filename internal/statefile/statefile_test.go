@@ -46,7 +46,7 @@ func TestUpdateReplacesTheFileAsAWhole(t *testing.T) {
 	old := make([]byte, 8)
 	n, err := reader.Read(old)
 	require.NoError(t, err)
-	assert.Equal(t, "1", string(old[:n]), "a reader that has the old file open keeps it")
+	assert.Equal(t, "1", string(old[:n]), "a reader with the old file open reads the old content")
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode())
@@ -63,11 +63,11 @@ func TestUpdateChangesNothingForNilOrAnError(t *testing.T) {
 	}))
 	assert.NoFileExists(t, path)
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	boom := errors.New("boom")
+	failed := errors.New("failed")
 	assert.ErrorIs(t, Update(path, wait, func(old []byte) ([]byte, error) {
 		assert.NotNil(t, old, "an empty file is not a missing one")
-		return []byte("x"), boom
-	}), boom)
+		return []byte("x"), failed
+	}), failed)
 	data, err := Read(path)
 	require.NoError(t, err)
 	assert.Empty(t, data)
@@ -82,8 +82,8 @@ func TestUpdateReturnsErrBusyWhileTheLockIsHeld(t *testing.T) {
 	assert.NoError(t, Update(path, wait, plusOne), "it succeeds once the lock is free")
 }
 
-// intruders plant something else in a file's place.
-func intruders(t *testing.T) map[string]func(path string) {
+// planted returns functions that create something other than a regular file at a path.
+func planted(t *testing.T) map[string]func(path string) {
 	victim := filepath.Join(t.TempDir(), "victim")
 	require.NoError(t, os.WriteFile(victim, []byte("keep"), 0o600))
 	t.Cleanup(func() {
@@ -99,8 +99,8 @@ func intruders(t *testing.T) map[string]func(path string) {
 	}
 }
 
-func TestOnlyRegularFilesAreTouched(t *testing.T) {
-	for name, plant := range intruders(t) {
+func TestFilesThatAreNotRegularAreRefused(t *testing.T) {
+	for name, plant := range planted(t) {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "n")
 			plant(path)
@@ -122,9 +122,9 @@ func TestOnlyRegularFilesAreTouched(t *testing.T) {
 	}
 }
 
-func TestAFileOfAnotherUserIsRefused(t *testing.T) {
+func TestFileOfAnotherUserIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root can give a file away")
+		t.Skip("only root can change the owner of a file")
 	}
 	path := filepath.Join(t.TempDir(), "n")
 	require.NoError(t, os.WriteFile(path, []byte("1"), 0o644))
@@ -174,14 +174,14 @@ func TestHoldExcludesOtherHolders(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Hold(path, time.Millisecond)
 	assert.ErrorIs(t, err, ErrBusy)
-	require.NoError(t, Append(path, []byte("x")), "the holder can write")
+	require.NoError(t, Append(path, []byte("x")), "the lock does not keep its holder from writing")
 	release()
 	release, err = Hold(path, wait)
 	require.NoError(t, err)
 	release()
 }
 
-func TestRemoveLeavesTheLock(t *testing.T) {
+func TestRemoveKeepsTheLockFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	require.NoError(t, Update(path, wait, plusOne))
 	require.NoError(t, Remove(path, wait))
