@@ -2,7 +2,7 @@ package hooks
 
 import "github.com/fsmtx/fsmtx/internal/hooks/dialect"
 
-// aggregate merges the results of an event. It depends on nothing else.
+// aggregate merges the results of an event's hooks. It is a pure function.
 func aggregate(e dialect.Event, results []HookResult) Aggregated {
 	a := Aggregated{Success: true, AllOutputs: []dialect.Output{}, Errors: []string{}}
 	for _, result := range results {
@@ -20,12 +20,12 @@ func aggregate(e dialect.Event, results []HookResult) Aggregated {
 	return a
 }
 
-// withoutFailures returns the results of hooks that worked. The warning of a failed
-// hook is for the log and not for the model.
+// withoutFailures returns the results of hooks that did not fail. The warning of a failed
+// hook belongs in the log and must not reach the model.
 func withoutFailures(results []HookResult) []HookResult {
 	var kept []HookResult
 	for _, r := range results {
-		if !r.failed() {
+		if !r.Failed() {
 			kept = append(kept, r)
 		}
 	}

@@ -16,31 +16,30 @@ func chained(d dialect.Dialect, chain dialect.Chain, input js.Object, results []
 	return input
 }
 
-func chainOne(d dialect.Dialect, chain dialect.Chain, input js.Object, said dialect.Output) js.Object {
+func chainOne(d dialect.Dialect, chain dialect.Chain, input js.Object, out dialect.Output) js.Object {
 	switch chain {
 	case dialect.ChainToolInput:
-		return mergedInto(input, "tool_input", said, d.Answers.InputField)
+		return mergedInto(input, "tool_input", out, d.Answers.InputField)
 	case dialect.ChainModelRequest:
-		return mergedInto(input, "llm_request", said, "llm_request")
+		return mergedInto(input, "llm_request", out, "llm_request")
 	case dialect.ChainPrompt:
-		if context := said.Context(); context != "" {
-			return input.WithText("prompt", join(input.Text("prompt"), context))
+		if context := out.Context(); context != "" {
+			return input.WithText("prompt", appendParagraph(input.Text("prompt"), context))
 		}
 	}
 	return input
 }
 
 // mergedInto merges a field of hookSpecificOutput into a member of the input.
-func mergedInto(input js.Object, name string, said dialect.Output, field string) js.Object {
-	changed, ok := js.ParseObject(said.Specific().Get(field))
+func mergedInto(input js.Object, name string, out dialect.Output, field string) js.Object {
+	changed, ok := js.ParseObject(out.Specific().Get(field))
 	if !ok {
 		return input
 	}
 	return input.WithObject(name, input.Object(name).Merged(changed))
 }
 
-// join appends a paragraph to a text.
-func join(text, paragraph string) string {
+func appendParagraph(text, paragraph string) string {
 	if text == "" {
 		return paragraph
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
-// ErrModel is returned when a command that stands for a model gives no response.
+// ErrModel is returned when a command that is run as the model prints no response.
 var ErrModel = errors.New("the model gave no response")
 
-// Command is a command that stands for a tool or a model: it reads the input, or the
-// request, on standard input and answers on standard output.
+// Command is a command that is run as a tool or as the model: it reads the tool's input or
+// the model's request on standard input and answers on standard output.
 type Command struct {
 	Args []string // the program and its arguments
 	Cwd  string
@@ -47,7 +47,7 @@ func (c Command) run(ctx context.Context, stdin []byte) process.Outcome {
 	return process.Command{Args: c.Args, Dir: c.Cwd, Env: os.Environ(), Stdin: stdin, Timeout: math.MaxInt64}.Run(ctx)
 }
 
-// failureOf returns how a process failed, nil if it exited with 0.
+// failureOf returns an error that says how a process failed, nil if it exited with 0.
 func failureOf(o process.Outcome) error {
 	if o.Err != nil || o.Exited(0) {
 		return o.Err

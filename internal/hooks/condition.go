@@ -13,7 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
-// Call is the event that the rule of a hook, its "if", is tested on.
+// Call is an event, as the permission rule in the field "if" of a hook sees it.
 type Call struct {
 	Event   dialect.Event
 	Fields  js.Object
@@ -23,15 +23,15 @@ type Call struct {
 // subjectOf returns what matchers of an event are tested on.
 func subjectOf(e dialect.Event, fields js.Object) string {
 	subject := fields.Text(e.Subject)
-	if e.Base {
+	if e.BaseName {
 		return path.Base(filepath.ToSlash(subject))
 	}
 	return subject
 }
 
-// deselects says why the rule of a hook does not select the call, "" if it does.
-func (c Call) deselects(d dialect.Dialect, h Hook) string {
-	if why := h.Never(c.Event); why != "" {
+// mismatch returns why the rule of a hook does not match the call, "" if it does.
+func (c Call) mismatch(d dialect.Dialect, h Hook) string {
+	if why := h.IfNeverMatches(c.Event); why != "" {
 		return why
 	}
 	tool, inside, hasInside, _ := splitRule(h.If)
@@ -39,15 +39,16 @@ func (c Call) deselects(d dialect.Dialect, h Hook) string {
 	switch {
 	case tool != name && !slices.Contains(d.Aliases[name], tool):
 		return fmt.Sprintf("its \"if\" %q is a rule for another tool", h.If)
-	case !hasInside || inside == "*" || inside == "" || c.selects(name, inside):
+	case !hasInside || inside == "*" || inside == "" || c.matches(inside):
 		return ""
 	}
 	return fmt.Sprintf("its \"if\" %q does not match the call", h.If)
 }
 
-// Never says why the rule of a hook never selects it on an event, "" if it may.
-func (h Hook) Never(e dialect.Event) string {
-	if !h.HasIf {
+// IfNeverMatches returns why the rule of a hook matches no call at an event, "" if there is
+// no rule or it can match.
+func (h Hook) IfNeverMatches(e dialect.Event) string {
+	if h.If == "" {
 		return ""
 	}
 	if e.Subject != dialect.ToolName {
@@ -59,7 +60,7 @@ func (h Hook) Never(e dialect.Event) string {
 	return ""
 }
 
-// splitRule splits a permission rule, Tool or Tool(inside).
+// splitRule splits a permission rule, Tool or Tool(inside). ok is false if it is neither.
 func splitRule(rule string) (tool, inside string, hasInside, ok bool) {
 	tool, rest, hasInside := strings.Cut(js.Trim(rule), "(")
 	if hasInside {
@@ -69,8 +70,8 @@ func splitRule(rule string) (tool, inside string, hasInside, ok bool) {
 	return tool, "", false, tool != "" && !strings.Contains(tool, ")")
 }
 
-// selects reports whether the inside of a rule matches the input of the tool.
-func (c Call) selects(tool, inside string) bool {
+// matches reports whether the inside of a rule matches the input of the tool.
+func (c Call) matches(inside string) bool {
 	input := c.Fields.Object("tool_input")
 	if command := input.Text("command"); input.Has("command") {
 		return slices.ContainsFunc(append(simpleCommands(command), command), func(one string) bool { return matchesCommand(inside, one) })
@@ -84,7 +85,7 @@ func (c Call) selects(tool, inside string) bool {
 		host := regexp.MustCompile(`^\w+://([^/:?#]+)`).FindStringSubmatch(input.Text("url"))
 		return host != nil && (host[1] == domain || strings.HasSuffix(host[1], "."+domain))
 	}
-	for _, value := range input.All() { // Skill(name), Agent(type) and the like
+	for _, value := range input.All() { // such as Skill(name) and Agent(type)
 		if text, isText := js.String(value); isText && matchesCommand(inside, text) {
 			return true
 		}
@@ -92,8 +93,8 @@ func (c Call) selects(tool, inside string) bool {
 	return false
 }
 
-// matchesCommand reports whether a rule matches a command: exactly, as a prefix that ends
-// in :*, or with * for any text.
+// matchesCommand reports whether a rule matches a command. "git push" matches only itself,
+// "git:*" the words that begin with git, and * stands for any text.
 func matchesCommand(rule, command string) bool {
 	command = js.Trim(command)
 	if prefix, ok := strings.CutSuffix(rule, ":*"); ok {
@@ -110,8 +111,8 @@ func matchesCommand(rule, command string) bool {
 	return matched && err == nil
 }
 
-// simpleCommands returns the commands of a command line, split where a shell does and
-// without variables that are set before them. Quoted separators are kept.
+// simpleCommands returns the commands of a command line, split at the shell's separators
+// outside quotes, and without assignments before them.
 func simpleCommands(line string) []string {
 	var found []string
 	var current strings.Builder
@@ -140,8 +141,9 @@ func simpleCommands(line string) []string {
 	return found
 }
 
-// matchesPath reports whether a rule for files matches a path, as in .gitignore: below the
-// working directory, or /below the project, //absolute or ~/at home.
+// matchesPath reports whether a rule for files matches a path. Patterns are those of
+// .gitignore. They are relative to the working directory; a prefix changes that: / to the
+// project, // to the root, ~/ to the home.
 func (c Call) matchesPath(rule, file string) bool {
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(c.Session.Cwd, file)
@@ -166,8 +168,8 @@ func (c Call) matchesPath(rule, file string) bool {
 	return matchesBelow(c.Session.Cwd, rule, file)
 }
 
-// matchesBelow reports whether a pattern matches a file below a directory, or a directory
-// above the file.
+// matchesBelow reports whether a pattern, relative to dir, matches a file or a directory
+// that contains the file.
 func matchesBelow(dir, pattern, file string) bool {
 	name, err := filepath.Rel(dir, file)
 	if err != nil || name == ".." || strings.HasPrefix(name, "../") {

@@ -3,12 +3,12 @@
 //
 //	Source → Registry → Plan → processes → Aggregated → Policy
 //
-// The registry holds every valid hook of the configuration, read once. The plan is
-// the hooks of an event and a subject, such as a tool. Their processes run together
-// or one after the other. What they said is merged, and the policy is what that means
-// for the caller. An [Engine] owns all of it.
+// The registry holds every valid hook of the configuration, which is read once. The plan is
+// the hooks that run for an event and a subject, such as a tool. Their processes run
+// together or one after the other. Their outputs are merged, and the policy is what the
+// merged output means for the caller. An [Engine] owns all of it.
 //
-// How agents differ is the content of a [dialect.Dialect].
+// A [dialect.Dialect] describes, as data, how agents differ.
 //
 // # Promises
 //

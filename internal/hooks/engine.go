@@ -17,11 +17,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
-// KillAfter is how long a process that is ended has before it is killed.
+// KillAfter is the time between SIGTERM and SIGKILL for a process that is stopped.
 const KillAfter = process.KillAfter
 
-// ErrNotInitialized is returned when no event has fired yet, and the configuration
-// has not been read.
+// ErrNotInitialized is returned when the configuration has not been read, because no event
+// has fired yet.
 var ErrNotInitialized = errors.New("the hook engine is not initialized: no event has fired yet")
 
 // Config configures an engine.
@@ -29,21 +29,21 @@ type Config struct {
 	Dialect dialect.Dialect
 	Session Session
 
-	// Enabled is whether the settings turn hooks on; see Dialect.Switches.
+	// Enabled is set if the settings turn hooks on; see Dialect.Switches.
 	Enabled bool
 
 	// Load returns the configuration. It is called once, by the first event.
 	Load func() ([]Source, error)
 
-	// Environ is what hooks inherit. Default: the environment of this process.
+	// Environ is the environment that hooks inherit. Default: that of this process.
 	Environ []string
 
 	// Now is the clock of timestamps. Default: time.Now.
 	Now func() time.Time
 
-	// BeforeProcesses is called before the processes of an event start, and only if
-	// there are any; they end when the context it returns is done. A program installs
-	// its signal handlers there, so that an event without hooks does not pay for them.
+	// BeforeProcesses is called before the processes of an event start, if there are any.
+	// They are stopped when the context that it returns is done. A program installs its
+	// signal handlers there, so that an event without hooks does not pay for them.
 	// Default: the caller's context is used.
 	BeforeProcesses func(context.Context) context.Context
 }
@@ -55,13 +55,13 @@ type Engine struct {
 	runner runner
 
 	once     sync.Once
-	err      error // why there is no registry
+	err      error // the reason if there is no registry
 	registry atomic.Pointer[Registry]
-	reported atomic.Bool // whether the registry's problems are in a result's log
+	reported atomic.Bool // the registry's problems are in the log of a result
 }
 
-// New returns an engine, or nil if the settings do not enable hooks. It reads nothing
-// and starts nothing; the first event does.
+// New returns an engine, or nil if the settings do not enable hooks. It reads and starts
+// nothing: the first event does.
 func New(c Config) *Engine {
 	if !c.Enabled {
 		return nil
@@ -78,8 +78,8 @@ func New(c Config) *Engine {
 	return &Engine{config: c, runner: runner{c.Dialect, c.Environ}}
 }
 
-// Init reads the configuration. The first event does so itself, and later calls do
-// nothing. It returns ErrNotInitialized on a nil Engine, or the error of Config.Load.
+// Init reads the configuration, unless it or an event has already done so. It returns
+// ErrNotInitialized on a nil Engine, or the error of Config.Load.
 func (e *Engine) Init() error {
 	if e == nil {
 		return ErrNotInitialized
@@ -97,7 +97,8 @@ func (e *Engine) Init() error {
 	return e.err
 }
 
-// Registry returns the hooks of the configuration, or ErrNotInitialized.
+// Registry returns the hooks of the configuration. ErrNotInitialized is returned if it has
+// not been read.
 func (e *Engine) Registry() (*Registry, error) {
 	if e == nil || e.registry.Load() == nil {
 		return nil, ErrNotInitialized
@@ -105,13 +106,13 @@ func (e *Engine) Registry() (*Registry, error) {
 	return e.registry.Load(), nil
 }
 
-// Status tells whether the configuration has been read, and how many hooks it has.
+// Status is whether the configuration has been read, and its number of hooks.
 type Status struct {
 	Initialized bool `json:"initialized"`
 	TotalHooks  int  `json:"totalHooks"`
 }
 
-// Status returns the engine's status and does not change it.
+// Status returns the engine's status. It does not read the configuration.
 func (e *Engine) Status() Status {
 	r, err := e.Registry()
 	if err != nil {
@@ -120,8 +121,8 @@ func (e *Engine) Status() Status {
 	return Status{true, r.Total()}
 }
 
-// Fire runs the hooks of one event. It always returns a result, and only a hook that
-// blocks makes a result that blocks.
+// Fire runs the hooks of one event. It always returns a result, which blocks only if a hook
+// blocks.
 func (e *Engine) Fire(ctx context.Context, event string, in Input) (result *Result) {
 	if e == nil {
 		return newResult()
@@ -155,7 +156,7 @@ func (e *Engine) fire(ctx context.Context, name string, in Input) *Result {
 		return result
 	}
 	f := firing{
-		event: event, session: e.config.Session, given: fields, request: request,
+		event: event, session: e.config.Session, fields: fields, request: request,
 		input: e.stdin(name, fields, request, response), chained: planned.plan.Sequential,
 	}
 	all := e.runner.run(e.config.BeforeProcesses(ctx), f, planned.plan)
@@ -163,8 +164,8 @@ func (e *Engine) fire(ctx context.Context, name string, in Input) *Result {
 	return result
 }
 
-// ready returns the registry, nil if there is none. The first event's result reports
-// the problems of the configuration.
+// ready returns the registry, nil if there is none. The result of the first event gets the
+// problems of the configuration.
 func (e *Engine) ready(result *Result) *Registry {
 	err := e.Init()
 	if !e.reported.CompareAndSwap(false, true) {
@@ -181,8 +182,8 @@ func (e *Engine) ready(result *Result) *Registry {
 	return registry
 }
 
-// stdin returns what hooks read on standard input. The base fields come from the
-// engine and replace the caller's.
+// stdin returns what hooks read on standard input. The fields of the session are the
+// engine's, whatever the caller's fields are.
 func (e *Engine) stdin(event string, fields js.Object, request, response jsontext.Value) js.Object {
 	s := e.config.Session
 	base := js.Object{}.
@@ -202,13 +203,11 @@ func (e *Engine) stdin(event string, fields js.Object, request, response jsontex
 	return base.Merged(fields.Without("session_id", "transcript_path", "cwd", "hook_event_name", "timestamp"))
 }
 
-// conclude completes the result of the hooks that ran.
-func (e *Engine) conclude(result *Result, f firing, plan *Plan, all []ran) {
-	for _, one := range all {
-		f.results = append(f.results, one.result)
-	}
-	result.Plan, result.Results = plan, f.results
-	result.Aggregated = aggregate(f.event, f.results)
+// conclude completes the result with the results of the hooks that ran.
+func (e *Engine) conclude(result *Result, f firing, plan *Plan, all []HookResult) {
+	f.results = all
+	result.Plan, result.Results = plan, all
+	result.Aggregated = aggregate(f.event, all)
 	result.Policy = policyOf(e.config.Dialect, f, result.Aggregated.FinalOutput)
 	for i, one := range all {
 		result.log(f.event.Name+" hook "+plan.Hooks[i].label(), one)
@@ -224,14 +223,14 @@ func (e *Engine) conclude(result *Result, f firing, plan *Plan, all []ran) {
 }
 
 // log adds the warnings about one hook.
-func (r *Result) log(hook string, one ran) {
-	if why := failure(one.result); why != "" {
+func (r *Result) log(hook string, one HookResult) {
+	if why := failure(one); why != "" {
 		r.warn(hook + ": " + why)
 	}
-	for _, stream := range one.result.Cut {
+	for _, stream := range one.Cut {
 		r.warn(fmt.Sprintf("%s: its %s was truncated after %d MiB", hook, stream, process.MaxStream>>20))
 	}
-	for _, note := range one.notes {
+	for _, note := range one.Notes {
 		r.warn(hook + ": " + note)
 	}
 }

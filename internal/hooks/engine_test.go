@@ -16,7 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 )
 
-// engineOf returns an engine for hooks as written in settings.
+// engineOf returns an engine for the content of the member hooks of a settings file.
 func engineOf(t *testing.T, d dialect.Dialect, hooks string) *Engine {
 	return New(Config{
 		Dialect: d,
@@ -28,7 +28,7 @@ func engineOf(t *testing.T, d dialect.Dialect, hooks string) *Engine {
 	})
 }
 
-// command returns the hooks of an event: one with the command.
+// command returns the member hooks of a settings file with one hook of an event.
 func command(event, command string) string {
 	text, err := json.Marshal(map[string]any{event: []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": command}}}}})
 	if err != nil {
@@ -82,7 +82,7 @@ func TestInternalFailuresAllowAndAreLogged(t *testing.T) {
 	noValue := dialect.LLxprt()
 	noValue.Hooks.Variables = []dialect.Variable{{Name: "X"}} // panics in the runner
 	noMerge := dialect.LLxprt()
-	noMerge.Events = []dialect.Event{{Name: dialect.BeforeTool, Said: dialect.Said{Exit2: dialect.Block}}} // panics in the aggregator
+	noMerge.Events = []dialect.Event{{Name: dialect.BeforeTool, Meanings: dialect.Meanings{Exit2: dialect.Block}}} // panics in the aggregator
 	blocks := command(dialect.BeforeTool, "echo no >&2; exit 2")
 	for name, e := range map[string]*Engine{
 		"load error": New(Config{Dialect: dialect.LLxprt(), Enabled: true, Load: func() ([]Source, error) { return nil, errors.New("no disk") }}),
@@ -121,8 +121,8 @@ func TestProcessesRunInTheContextOfBeforeProcesses(t *testing.T) {
 	require.Contains(t, r.Results[0].Error, "cancelled: enough")
 }
 
-// An event of a tool is fired by its name with tool_name and tool_input, and its
-// output is returned. HOOK-127, HOOK-128, HOOK-143, HOOK-150, HOOK-151
+// Fire takes the tool's name and input as fields of the event and returns the hooks' merged
+// output. HOOK-127, HOOK-128, HOOK-143, HOOK-150, HOOK-151
 func TestToolEventsReturnTheirOutput(t *testing.T) {
 	e := engineOf(t, dialect.LLxprt(), `{
 		"BeforeTool":[{"matcher":"^w$","hooks":[{"type":"command","command":"grep -q '\"tool_input\":{\"a\":1}' && { echo no >&2; exit 2; }"}]}],
@@ -154,7 +154,7 @@ func TestBeforeModelReturnsAnswerAndRequest(t *testing.T) {
 	require.JSONEq(t, `{"model":"n","contents":"hi"}`, string(p.ModifiedRequest))
 }
 
-// The result of AfterModel has the response to go on with. HOOK-136, HOOK-153
+// The result of AfterModel has the changed response, if a hook changed it. HOOK-136, HOOK-153
 func TestAfterModelReturnsTheResponse(t *testing.T) {
 	e := engineOf(t, dialect.LLxprt(), modelHooks)
 	p := e.Fire(t.Context(), dialect.AfterModel, Input{Request: jsontext.Value(`{}`), Response: jsontext.Value(`{"candidates":[]}`)}).Policy
@@ -163,8 +163,8 @@ func TestAfterModelReturnsTheResponse(t *testing.T) {
 	require.Nil(t, p.ModifiedResponse)
 }
 
-// The result of BeforeToolSelection has the tool configuration, and the tools as they
-// were. HOOK-137, HOOK-154
+// The result of BeforeToolSelection has the changed tool configuration and the unchanged
+// tools. HOOK-137, HOOK-154
 func TestToolSelectionReturnsConfigurationAndTools(t *testing.T) {
 	e := engineOf(t, dialect.LLxprt(), modelHooks)
 	p := e.Fire(t.Context(), dialect.BeforeToolSelection, Input{Request: jsontext.Value(`{"config":{"tools":[1]}}`)}).Policy
@@ -193,8 +193,7 @@ func TestBlockedToolIsNotRunAndCancelledHooksDoNotBlock(t *testing.T) {
 	require.Contains(t, run.Before.Results[0].Error, "cancelled")
 }
 
-// Fire returns when every hook has ended: no hook is still running.
-// HOOK-134
+// Fire returns after every hook has ended. HOOK-134
 func TestFireReturnsAfterTheHooksHaveEnded(t *testing.T) {
 	marker := filepath.Join(t.TempDir(), "mark")
 	e := engineOf(t, dialect.LLxprt(), command(dialect.AfterTool, "sleep 0.05; touch "+marker))

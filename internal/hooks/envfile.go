@@ -6,9 +6,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
-// withEnvFile gives a hook a file for the environment of the agent's shell, in the named
-// variable. contents returns what the hook wrote into it, and remove removes it. Without a
-// name, or if the file cannot be created, the hook gets none.
+// withEnvFile creates a file for the environment of the agent's shell and passes its path to
+// the hook in the named variable. contents returns what the hook wrote into the file, and
+// remove removes it. Without a name, or if the file cannot be created, the hook gets no file.
 func withEnvFile(name string, c *process.Command) (contents func() string, remove func()) {
 	if name == "" {
 		return func() string { return "" }, func() {}
@@ -18,7 +18,7 @@ func withEnvFile(name string, c *process.Command) (contents func() string, remov
 		return func() string { return "" }, func() {}
 	}
 	path := file.Name()
-	_ = file.Close() // nothing was written
+	_ = file.Close() // nothing was written that an error could lose
 	c.Env = append(c.Env, name+"="+path)
 	return func() string {
 		text, _ := os.ReadFile(path) // a hook may have removed it

@@ -18,9 +18,9 @@ import (
 // error that wraps it says why.
 var ErrRequest = errors.New("invalid request")
 
-// Evaluator is the machine interface.
+// Evaluator is the machine interface: fsmtx hooks eval.
 type Evaluator struct {
-	// Cwd is the working directory for requests that name none.
+	// Cwd is the working directory of requests without the member cwd.
 	Cwd string
 
 	// BeforeProcesses is called before a request's first process starts; see Config. It
@@ -28,8 +28,9 @@ type Evaluator struct {
 	BeforeProcesses func(context.Context) context.Context
 }
 
-// Eval answers one request object with one result object, whatever the hooks say. The
-// request's mode is fire (the default), tool, model, translate, status or factory.
+// Eval answers one request object with one result object. The request's mode is fire (the
+// default), tool, model, translate, status or factory. ErrRequest is returned when the request
+// is invalid; a hook that blocks or fails is a part of the result.
 func (v Evaluator) Eval(ctx context.Context, request []byte) (jsontext.Value, error) {
 	o, ok := js.SplitObject(jsontext.Value(js.Decode(request)))
 	if !ok {
@@ -90,7 +91,8 @@ func (r evaluation) engine() *Engine {
 	})
 }
 
-// sources returns the settings as the project's, and the active extensions.
+// sources returns the hooks of the settings, which count as the project's, of the active
+// extensions and of the plugins.
 func (r evaluation) sources() ([]Source, error) {
 	settings := r.Object.Object("settings")
 	disabled := r.dialect.Switches(r.Get("settings")).Disabled
@@ -112,7 +114,7 @@ func (r evaluation) sources() ([]Source, error) {
 	return sources, nil
 }
 
-// input returns the event's input. context.toolName stands for a missing tool_name.
+// input returns the event's input. context.toolName replaces a missing tool_name.
 func (r evaluation) input() Input {
 	in := Input{Fields: r.Get("input")}
 	name := r.Object.Object("context").Text("toolName")
@@ -126,8 +128,8 @@ func (r evaluation) input() Input {
 }
 
 func (r evaluation) tool(ctx context.Context) jsontext.Value {
-	given := r.Object.Object("tool")
-	call := r.engine().ExecuteTool(ctx, given.Text("name"), given.Get("input"), r.command(given.Text("command")).Tool)
+	tool := r.Object.Object("tool")
+	call := r.engine().ExecuteTool(ctx, tool.Text("name"), tool.Get("input"), r.command(tool.Text("command")).Tool)
 	flat := js.Object{}.
 		With("executed", js.Bool(call.Executed)).
 		With("blocked", js.Bool(call.Blocked)).
@@ -201,15 +203,15 @@ func (r evaluation) status() jsontext.Value {
 		Raw()
 }
 
-// factory returns what data means as an output. Only the class BeforeToolHookOutput
-// reads permissionDecision.
+// factory returns what data means as an output. permissionDecision is read only with the
+// class BeforeToolHookOutput.
 func (r evaluation) factory() jsontext.Value {
-	said := dialect.Output{Object: r.Object.Object("data")}
+	out := dialect.Output{Object: r.Object.Object("data")}
 	as := dialect.Event{Permissions: r.Text("class") == "BeforeToolHookOutput"}
 	return js.Object{}.
-		With("blocking", js.Bool(as.BlockedBy(said))).
-		With("stop", js.Bool(said.Stops())).
-		WithText("reason", as.Reason(said)).
+		With("blocking", js.Bool(as.BlockedBy(out))).
+		With("stop", js.Bool(out.Stops())).
+		WithText("reason", as.Reason(out)).
 		Raw()
 }
 

@@ -7,14 +7,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
-// Input is what the caller knows of an event, besides the session.
+// Input is an event as its caller gives it, without the session.
 type Input struct {
 	// Fields are the event's own fields, a JSON object: tool_name, tool_input, prompt
-	// and so on. Any other value is read as {}. It is read only if the event has hooks.
+	// and so on. A value of another type is read as {}. Fields are parsed only if the
+	// event has hooks.
 	Fields jsontext.Value
 
-	// Request and Response are GenerateContent JSON, of model events only. If they are
-	// nil, the fields sdk_request and sdk_response are used. Hooks see them as
+	// Request and Response are those of a model event, in GenerateContent JSON. If they
+	// are nil, the fields sdk_request and sdk_response are used. Hooks read them as
 	// llm_request and llm_response in the hook format.
 	Request, Response jsontext.Value
 }
@@ -32,21 +33,21 @@ func (in Input) read() (fields js.Object, request, response jsontext.Value) {
 	return fields.Without("sdk_request", "sdk_response"), request, response
 }
 
-// Session is what every hook is told about the session.
+// Session is the session that all hooks get.
 type Session struct {
 	ID             string // session_id
-	Cwd            string // cwd, also the hook's working directory
+	Cwd            string // cwd, also the working directory of hooks
 	Project        string // the project's directory, if it is not Cwd
 	TranscriptPath string // transcript_path, empty if unknown
 }
 
-// firing is one event on its way through the engine.
+// firing is an event while its hooks run.
 type firing struct {
 	event   dialect.Event
 	session Session
 	input   js.Object      // what hooks read on standard input
-	given   js.Object      // the event's own fields
+	fields  js.Object      // the event's own fields
 	request jsontext.Value // the model's request as GenerateContent JSON, nil if there is none
-	chained bool           // the hooks ran one after the other
+	chained bool           // the hooks run one after the other
 	results []HookResult
 }

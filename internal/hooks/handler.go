@@ -14,11 +14,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
-// refused says why a hook cannot run here, "" if it can.
-func (r runner) refused(h Hook, stdin []byte) string {
+// refusal returns why this runtime does not run a hook, "" if it does.
+func (r runner) refusal(h Hook, stdin []byte) string {
 	switch h.Type {
 	case dialect.CommandType:
-		return cmp.Or(Refused(r.dialect, h), h.unsetOption(r.dialect))
+		return cmp.Or(Refusal(r.dialect, h), h.unsetOption(r.dialect))
 	case dialect.RequestType:
 		if !r.dialect.Hooks.Requests {
 			break
@@ -28,29 +28,31 @@ func (r runner) refused(h Hook, stdin []byte) string {
 		}
 		return ""
 	case "prompt", "agent":
-		return fmt.Sprintf("a hook of type %s asks a model, and there is none here; it would have been asked: %s", h.Type, asked(h.Target, stdin))
+		return fmt.Sprintf("a hook of type %s asks a model, and there is none here; it would have been asked: %s", h.Type, promptWithEvent(h.Target, stdin))
 	case "mcp_tool":
 		return fmt.Sprintf("unsupported handler: a hook of type mcp_tool calls a tool of an MCP server, and none runs here; it would have called %s with %s", h.Target, stdin)
 	}
 	return fmt.Sprintf("unsupported handler: this runtime runs hooks of type command only, not %q", h.Type)
 }
 
-// asked returns the prompt of a hook with the event in its place.
-func asked(prompt string, event []byte) string {
+// promptWithEvent returns the prompt of a hook with the event in place of $ARGUMENTS, or at
+// its end.
+func promptWithEvent(prompt string, event []byte) string {
 	if strings.Contains(prompt, "$ARGUMENTS") {
 		return strings.ReplaceAll(prompt, "$ARGUMENTS", string(event))
 	}
 	return prompt + "\n\n" + string(event)
 }
 
-// Refused says why the agent does not run the command of a hook, "" if it does: it uses a
-// variable of plugins outside of a plugin, or an option of the plugin that a shell would read.
-func Refused(d dialect.Dialect, h Hook) string {
-	return cmp.Or(unset(d, h), h.spliced(d))
+// Refusal returns why the agent does not run the command of a hook, "" if it does: the command
+// uses a variable of plugins outside a plugin, or an option of the plugin that a shell would
+// interpret.
+func Refusal(d dialect.Dialect, h Hook) string {
+	return cmp.Or(unsetBraces(d, h), h.unsafeOption(d))
 }
 
-func unset(d dialect.Dialect, h Hook) string {
-	if !d.Hooks.Braces || h.Root != "" {
+func unsetBraces(d dialect.Dialect, h Hook) string {
+	if !d.Hooks.NoUnsetBraces || h.Root != "" {
 		return ""
 	}
 	for _, v := range d.Hooks.Variables {
@@ -61,8 +63,8 @@ func unset(d dialect.Dialect, h Hook) string {
 	return ""
 }
 
-// request returns the process that sends the event of an http hook. curl reads everything
-// from standard input, so that no header is on a command line for others to see.
+// request returns the process that sends the event of an http hook. curl reads its options
+// from standard input: other users can see a command line, and headers may be secret.
 func (r runner) request(f firing, h Hook, body []byte) process.Command {
 	var config strings.Builder
 	option := func(name, value string) {
@@ -73,23 +75,22 @@ func (r runner) request(f firing, h Hook, body []byte) process.Command {
 	option("header", "Expect:")
 	for name, value := range h.Headers.All() {
 		text, _ := js.String(value)
-		option("header", name+": "+r.filled(text, h.AllowedEnv))
+		option("header", name+": "+r.expandHeader(text, h.AllowedEnv))
 	}
 	option("write-out", "\n%{http_code}")
-	text := strings.TrimRight(string(body), "\n")
-	config.WriteString("data-raw = " + string(js.Quote(text)) + "\n")
+	config.WriteString("data-raw = " + string(js.Quote(strings.TrimRight(string(body), "\n"))) + "\n")
 	return process.Command{
 		Args: []string{"curl", "--disable", "--globoff", "--silent", "--show-error", "--config", "-"}, Dir: f.session.Cwd, Env: r.environ,
 		Stdin: []byte(config.String()), Timeout: h.Timeout,
 	}
 }
 
-// variable matches a variable in the header of a request.
+// variable matches a variable in a header of a request.
 func variable() *regexp.Regexp { return regexp.MustCompile(`\$\{(\w+)\}|\$(\w+)`) }
 
-// filled returns a header with the values of the variables that it may use; others are
-// empty.
-func (r runner) filled(text string, allowed []string) string {
+// expandHeader returns a header with the values of its variables. A variable that is not
+// allowed is empty.
+func (r runner) expandHeader(text string, allowed []string) string {
 	return variable().ReplaceAllStringFunc(text, func(found string) string {
 		name := strings.Trim(found, "${}")
 		if !slices.Contains(allowed, name) {
@@ -105,9 +106,9 @@ func (r runner) filled(text string, allowed []string) string {
 	})
 }
 
-// answered turns the outcome of a request into that of a command: a status that is not
-// 2xx is a failure, and its body does not count.
-func answered(o process.Outcome) process.Outcome {
+// responseOutcome turns the outcome of curl into that of a command whose standard output is
+// the body. A status that is not 2xx is a failure, and the body is ignored.
+func responseOutcome(o process.Outcome) process.Outcome {
 	if o.Err != nil || !o.Exited(0) {
 		if o.Err == nil {
 			o.Err = fmt.Errorf("of type http failed: %s", strings.TrimSpace(o.Stderr))

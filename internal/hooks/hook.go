@@ -22,26 +22,25 @@ type Hook struct {
 	Args    []string          // if not nil, Command is a program that runs without a shell
 	Env     map[string]string // added to the hook's environment
 	Timeout time.Duration
-	Async   bool // not waited for
-	Rewake  bool // when it exits with 2 in the background, the model goes on
+	Async   bool // runs in the background
+	Rewake  bool // with Async: exit 2 makes the model go on
 	Once    bool // of a skill: runs once for each call of the skill
 
-	If         string    // the permission rule that selects calls
-	HasIf      bool      // there is a rule, even if it is empty
-	OnFailure  string    // block: a failure blocks
+	If         string    // the permission rule that selects tool calls; empty if there is none
+	OnFailure  string    // "block": a failure blocks
 	Target     string    // the url, prompt or tool of a hook that is not a command
-	Headers    js.Object // of a request
-	AllowedEnv []string  // variables that the headers may use
+	Headers    js.Object // of the request of an http hook
+	AllowedEnv []string  // environment variables that the headers may use
 
 	Event   string
 	Matcher string
-	Pointer jsontext.Pointer // its place below hooks
+	Pointer jsontext.Pointer // its place in the member hooks of the source
 	Scope   dialect.Scope
 	Source  string // the name of its source
 	Root    string // the plugin's directory; empty for other hooks
-	Data    string // where the plugin keeps data; empty for other hooks
+	Data    string // the plugin's data directory; empty for other hooks
 
-	Skill   string            // whose frontmatter has the hook; empty for other hooks
+	Skill   string            // the skill whose frontmatter has the hook; empty for other hooks
 	Options map[string]string // the values of its plugin's options
 
 	sequential bool
@@ -55,10 +54,10 @@ func (h Hook) Matches(subject string) bool {
 	return matched
 }
 
-// Same reports whether a dialect treats two hooks as one, which runs once.
+// Same reports whether the agent treats two hooks as duplicates, of which one runs.
 func (h Hook) Same(d dialect.Dialect, other Hook) bool { return h.identity(d) == other.identity(d) }
 
-// identity is a key of the fields that identify a hook.
+// identity returns a key of the fields that are equal in duplicates.
 func (h Hook) identity(d dialect.Dialect) string {
 	var key []string
 	for _, field := range d.Hooks.Identity {
@@ -97,14 +96,14 @@ func (h Hook) label() string {
 	return "of type " + strconv.Quote(h.Type)
 }
 
-// problem reports that the hook will not run.
+// problem returns the problem that the hook does not run.
 func (h Hook) problem(why string) Problem {
 	return Problem{Source: h.Source, Pointer: h.Pointer, Message: why, Hook: firstLine(cmp.Or(h.Name, h.Command, h.Target, h.Type), 80), Dropped: true}
 }
 
 // parseTimeout reads a timeout in a dialect's unit. As in JavaScript, a string that
-// contains a number is that number. ok is false for anything else and for a negative
-// number.
+// contains a number is that number. ok is false for a negative number and for any other
+// value.
 func parseTimeout(value jsontext.Value, unit time.Duration) (timeout time.Duration, ok bool) {
 	digits := string(value)
 	if s, isText := js.String(value); isText {

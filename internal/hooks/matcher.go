@@ -10,8 +10,8 @@ import (
 )
 
 // matcher decides whether a hook runs for a subject, such as a tool's name. If it
-// returns an error, the hook runs: it can look at the subject itself, and a policy
-// that is skipped protects nothing.
+// returns an error, the hook runs: it can check the subject itself, whereas a policy that
+// is skipped protects nothing.
 type matcher func(subject string) (bool, error)
 
 // Matches reports whether a matcher of an event matches a subject.
@@ -23,7 +23,7 @@ func Matches(d dialect.Dialect, e dialect.Event, pattern, subject string) bool {
 // matcherOf returns the matcher of a group of an event. The former names of a tool match
 // as well.
 func matcherOf(d dialect.Dialect, e dialect.Event, pattern string) matcher {
-	if d.Hooks.Blank && pattern != "" && js.Trim(pattern) == "" {
+	if d.Hooks.BlankMatchesNothing && pattern != "" && js.Trim(pattern) == "" {
 		return matchOnly()
 	}
 	match := compile(pattern, d.MatchingOf(e))
@@ -41,7 +41,7 @@ func matcherOf(d dialect.Dialect, e dialect.Event, pattern string) matcher {
 	}
 }
 
-// compile returns the matcher of a group. The pattern is trimmed first.
+// compile returns the matcher for a pattern, which is trimmed first.
 func compile(pattern string, as dialect.Matching) matcher {
 	pattern = js.Trim(pattern)
 	switch {
@@ -49,7 +49,7 @@ func compile(pattern string, as dialect.Matching) matcher {
 		return func(string) (bool, error) { return true, nil }
 	case as == dialect.MatchExact:
 		return matchOnly(pattern)
-	case as == dialect.MatchNames && !strings.ContainsFunc(pattern, isNotInNames):
+	case as == dialect.MatchNames && dialect.IsNameList(pattern):
 		names := strings.FieldsFunc(pattern, func(c rune) bool { return c == '|' || c == ',' })
 		for i := range names {
 			names[i] = js.Trim(names[i])
@@ -72,9 +72,4 @@ func matchRegexp(pattern string) matcher {
 		matched, err := re.Match(subject)
 		return matched || err != nil, err
 	}
-}
-
-// isNotInNames reports whether a character never occurs in a list of names.
-func isNotInNames(c rune) bool {
-	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_- ,|", c))
 }

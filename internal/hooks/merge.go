@@ -30,8 +30,8 @@ func merge(strategy dialect.Merge, results []HookResult) dialect.Output {
 	panic("unknown merge strategy")
 }
 
-// mergeAny is for decisions that any hook may take: one block blocks, one stop stops,
-// texts are joined by line, and other fields are the last hook's.
+// mergeAny implements [dialect.MergeAny]: one block blocks, one stop stops, texts are joined
+// by line, and the last hook's value of any other field is used.
 func mergeAny(results []HookResult) dialect.Output {
 	all := outputs(results)
 	merged := dialect.Output{Object: js.Object{}.Merged(decisionOf(all))}
@@ -49,23 +49,24 @@ func mergeAny(results []HookResult) dialect.Output {
 	return merged
 }
 
-// mergeVotes is mergeAny without the decision that stands for none.
+// mergeVotes implements [dialect.MergeVotes]: mergeAny without the allow that it adds if no
+// hook decides.
 func mergeVotes(results []HookResult) dialect.Output {
 	merged := mergeAny(results)
-	all := outputs(results)
-	if said := merged.Decision(); said == dialect.Allow {
-		merged.Object = merged.Without("decision")
-		for _, o := range all {
-			if !o.Blocks() && o.Decision() != "" {
-				merged.Object = merged.WithText("decision", o.Decision())
-			}
+	if merged.Decision() != dialect.Allow {
+		return merged
+	}
+	merged.Object = merged.Without("decision")
+	for _, o := range outputs(results) {
+		if !o.Blocks() && o.Decision() != "" {
+			merged.Object = merged.WithText("decision", o.Decision())
 		}
 	}
 	return merged
 }
 
-// decisionOf returns the fields that decide: the first block and all reasons to stop,
-// or allow.
+// decisionOf returns the fields that decide: the first block and all reasons to stop. If
+// there are none, it returns ask if a hook asks, else allow.
 func decisionOf(all []dialect.Output) js.Object {
 	var decided js.Object
 	if i := slices.IndexFunc(all, dialect.Output.Blocks); i >= 0 {
@@ -77,40 +78,40 @@ func decisionOf(all []dialect.Output) js.Object {
 			decided = decided.WithText("stopReason", why)
 		}
 	}
-	if decided.Len() == 0 {
-		decided = decided.WithText("decision", "allow")
-		if slices.ContainsFunc(all, func(o dialect.Output) bool { return o.Decision() == dialect.Ask }) {
-			decided = decided.WithText("decision", dialect.Ask)
-		}
+	switch {
+	case decided.Len() > 0:
+		return decided
+	case slices.ContainsFunc(all, func(o dialect.Output) bool { return o.Decision() == dialect.Ask }):
+		return decided.WithText("decision", dialect.Ask)
 	}
-	return decided
+	return decided.WithText("decision", dialect.Allow)
 }
 
 // permissionRank orders permission decisions: the more restrictive one wins.
 func permissionRank(decision string) int {
 	switch decision {
-	case "deny", "block":
+	case dialect.Deny, "block":
 		return 4
-	case "defer":
+	case dialect.Defer:
 		return 3
-	case "ask":
+	case dialect.Ask:
 		return 2
-	case "allow":
+	case dialect.Allow:
 		return 1
 	}
 	return 0
 }
 
-// mergeSpecific merges hookSpecificOutput: later fields replace earlier ones, context
-// is joined, and a later hook never widens a permission.
+// mergeSpecific merges hookSpecificOutput: later fields replace earlier ones, contexts
+// are joined, and a less restrictive permission does not replace a more restrictive one.
 func mergeSpecific(all []dialect.Output) js.Object {
 	var merged js.Object
 	var contexts []string
 	for _, o := range all {
 		specific := o.Specific()
 		contexts = append(contexts, o.Context())
-		held, asked := merged.Text("permissionDecision"), specific.Text("permissionDecision")
-		switch cmp.Compare(permissionRank(asked), permissionRank(held)) {
+		earlier, later := merged.Text("permissionDecision"), specific.Text("permissionDecision")
+		switch cmp.Compare(permissionRank(later), permissionRank(earlier)) {
 		case -1:
 			specific = specific.Without("permissionDecision", "permissionDecisionReason")
 		case 0:
@@ -121,7 +122,7 @@ func mergeSpecific(all []dialect.Output) js.Object {
 			merged = merged.Without("permissionDecisionReason")
 		}
 		if merged.Object("decision").Text("behavior") == "deny" {
-			specific = specific.Without("decision") // one refusal refuses
+			specific = specific.Without("decision") // one deny is enough
 		}
 		merged = merged.Merged(specific)
 	}
@@ -132,8 +133,8 @@ func mergeSpecific(all []dialect.Output) js.Object {
 	return merged
 }
 
-// mergeFields is for model events: each field is the last hook's. A block or a stop
-// cannot be undone by a later hook, and a failed hook adds only its message.
+// mergeFields implements [dialect.MergeFields]: the last hook's value of each field is used.
+// A later hook cannot undo a block or a stop, and a failed hook adds only its message.
 func mergeFields(results []HookResult) dialect.Output {
 	var merged dialect.Output
 	for _, o := range effective(results) {
@@ -146,7 +147,8 @@ func mergeFields(results []HookResult) dialect.Output {
 	return merged
 }
 
-// mergeReplace lets the last hook have every field, whatever an earlier one decided.
+// mergeReplace implements [dialect.MergeReplace]: the last hook's value of each field is
+// used, even if an earlier hook blocked.
 func mergeReplace(results []HookResult) dialect.Output {
 	var merged dialect.Output
 	for _, o := range outputs(results) {
@@ -171,8 +173,7 @@ func replaceable(earlier, later dialect.Output) js.Object {
 	return fields
 }
 
-// mergeLast is for events without a decision: each field is from the last hook that
-// has it.
+// mergeLast implements [dialect.MergeLast], for events without a decision.
 func mergeLast(results []HookResult) dialect.Output {
 	var merged dialect.Output
 	for _, o := range outputs(results) {
@@ -181,9 +182,9 @@ func mergeLast(results []HookResult) dialect.Output {
 	return merged
 }
 
-// mergeSelection is for the choice of tools: names are united and sorted, the strictest
-// mode wins, and NONE empties the names. If no hook names a function, the list is
-// absent: an empty one could be read as no function at all.
+// mergeSelection implements [dialect.MergeSelection]: names are united and sorted, the
+// strictest mode wins, and NONE empties the names. If no hook names a function, the list is
+// absent, because an empty list could be read as "no function".
 func mergeSelection(results []HookResult) dialect.Output {
 	merged := mergeAny(results)
 	merged.Object = merged.Without("hookSpecificOutput")
@@ -203,8 +204,8 @@ func mergeSelection(results []HookResult) dialect.Output {
 	return merged
 }
 
-// selection returns the united names, nil if no hook gave any, and the strictest mode,
-// "" if no hook gave a configuration.
+// selection returns the united names and the strictest mode. names is nil if no hook names
+// a function, and mode is "" if no hook has a configuration.
 func selection(all []dialect.Output) (names []string, mode string) {
 	for _, o := range all {
 		config, ok := js.ParseObject(o.Specific().Get("toolConfig"))
@@ -234,7 +235,7 @@ func stricter(a, b string) string {
 	return modeAuto
 }
 
-// outputs returns the outputs of all results, of failed hooks too.
+// outputs returns the outputs of all hooks, including failed ones.
 func outputs(results []HookResult) []dialect.Output {
 	var all []dialect.Output
 	for _, r := range results {
@@ -245,13 +246,13 @@ func outputs(results []HookResult) []dialect.Output {
 	return all
 }
 
-// effective returns the outputs of all results, of failed hooks only the message.
+// effective returns the outputs of all hooks, reduced to the message if the hook failed.
 func effective(results []HookResult) []dialect.Output {
 	var all []dialect.Output
 	for _, r := range results {
 		switch {
 		case r.Output == nil:
-		case r.failed():
+		case r.Failed():
 			all = append(all, dialect.Output{Object: r.Output.Only("systemMessage")})
 		default:
 			all = append(all, *r.Output)

@@ -24,8 +24,8 @@ func someResults(t *rapid.T) []HookResult {
 			`{"hookSpecificOutput":{"toolConfig":{"mode":"ANY","allowedFunctionNames":["b","a"]}}}`,
 			`{"hookSpecificOutput":{"toolConfig":{"mode":"NONE"}}}`, `{"hookSpecificOutput":{"toolConfig":[]}}`,
 		}).Draw(t, "output")
-		said, _ := dialect.ParseOutput(jsontext.Value(text))
-		return HookResult{Output: &said, Success: rapid.Bool().Draw(t, "success")}
+		out, _ := dialect.ParseOutput(jsontext.Value(text))
+		return HookResult{Output: &out, Success: rapid.Bool().Draw(t, "success")}
 	})
 	return rapid.SliceOfN(one, 1, 6).Draw(t, "results")
 }
@@ -39,11 +39,11 @@ func TestAnyBlockBlocksInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		results := shuffled(t, someResults(t))
 		merged := mergeAny(results)
-		said := func(is func(dialect.Output) bool) bool { return slices.ContainsFunc(outputs(results), is) }
-		if said(pre.BlockedBy) != pre.BlockedBy(merged) {
+		any := func(is func(dialect.Output) bool) bool { return slices.ContainsFunc(outputs(results), is) }
+		if any(pre.BlockedBy) != pre.BlockedBy(merged) {
 			t.Fatalf("blocks: %s", merged.Raw())
 		}
-		if said(dialect.Output.Stops) != merged.Stops() || said(dialect.Output.SuppressesOutput) != merged.SuppressesOutput() {
+		if any(dialect.Output.Stops) != merged.Stops() || any(dialect.Output.SuppressesOutput) != merged.SuppressesOutput() {
 			t.Fatalf("stops or suppresses: %s", merged.Raw())
 		}
 	})
@@ -91,7 +91,7 @@ func TestMergingDoesNotChangeTheResults(t *testing.T) {
 }
 
 func TestMoreRestrictivePermissionWins(t *testing.T) {
-	said := func(decision, reason string) HookResult {
+	permission := func(decision, reason string) HookResult {
 		o := dialect.Output{}.WithSpecific("permissionDecision", js.Quote(decision)).WithSpecific("permissionDecisionReason", js.Quote(reason))
 		return HookResult{Output: &o}
 	}
@@ -101,10 +101,10 @@ func TestMoreRestrictivePermissionWins(t *testing.T) {
 		want    string
 		reason  string
 	}{
-		{"deny over all", []HookResult{said("ask", "a"), said("deny", "d"), said("allow", "y"), said("defer", "f")}, "deny", "d"},
-		{"defer over ask", []HookResult{said("defer", "f"), said("ask", "a")}, "defer", "f"},
-		{"ask over allow", []HookResult{said("allow", "y"), said("ask", "a")}, "ask", "a"},
-		{"both reasons", []HookResult{said("deny", "d"), said("deny", "e")}, "deny", "d\ne"},
+		{"deny over all", []HookResult{permission("ask", "a"), permission("deny", "d"), permission("allow", "y"), permission("defer", "f")}, "deny", "d"},
+		{"defer over ask", []HookResult{permission("defer", "f"), permission("ask", "a")}, "defer", "f"},
+		{"ask over allow", []HookResult{permission("allow", "y"), permission("ask", "a")}, "ask", "a"},
+		{"both reasons", []HookResult{permission("deny", "d"), permission("deny", "e")}, "deny", "d\ne"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			merged := mergeAny(c.results).Specific()

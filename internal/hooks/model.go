@@ -10,14 +10,14 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
-// ModelRun is a model's call with the hooks around it.
+// ModelRun is the call of a model with the hooks before and after it.
 type ModelRun struct {
 	Called          bool           `json:"called"`
 	Blocked         bool           `json:"blocked"`
 	Reason          string         `json:"reason,omitzero"`
 	Stopped         bool           `json:"stopped"` // the agent must stop
 	StopReason      string         `json:"stopReason,omitzero"`
-	Request         jsontext.Value `json:"request"`  // what the model got, or would have got
+	Request         jsontext.Value `json:"request"`  // as the hooks changed it
 	Response        jsontext.Value `json:"response"` // null if the model failed
 	SuppressDisplay bool           `json:"suppressDisplay"`
 	SystemMessage   string         `json:"systemMessage,omitzero"`
@@ -28,8 +28,8 @@ type ModelRun struct {
 	After     *Result `json:"after"` // nil if there was no response
 }
 
-// Model answers a GenerateContent request. It returns the complete response, also if
-// the response arrived as a stream.
+// Model answers a GenerateContent request. It returns the complete response: a stream is
+// joined.
 type Model func(ctx context.Context, request jsontext.Value) (jsontext.Value, error)
 
 // RunModel fires BeforeToolSelection and BeforeModel, calls the model unless a hook

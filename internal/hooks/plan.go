@@ -22,17 +22,18 @@ const (
 	duplicate  = "the same command is configured before it and runs once"
 )
 
-// planning is what comes of planning an event.
-type planning struct {
+// planned is the result of [Registry.plan].
+type planned struct {
 	plan    *Plan     // nil if nothing runs
 	skipped []Problem // the event's other hooks
-	notes   []string  // matchers that could not be decided
+	notes   []string  // matchers that gave up
 }
 
-// plan selects the hooks of an event for a subject, such as a tool's name; an empty
-// subject matches every matcher. Of hooks that are the same the first one runs.
-func (r *Registry) plan(d dialect.Dialect, event, subject string, call *Call) planning {
-	var p planning
+// plan selects the hooks of an event for a subject, such as a tool's name. Every matcher
+// matches an empty subject. Of equal hooks the first one runs. call is nil if the input of the
+// event is not known; then no "if" is tested.
+func (r *Registry) plan(d dialect.Dialect, event, subject string, call *Call) planned {
+	var p planned
 	seen := make(map[string]bool)
 	for _, h := range r.hooks[event] {
 		if subject != "" {
@@ -41,16 +42,16 @@ func (r *Registry) plan(d dialect.Dialect, event, subject string, call *Call) pl
 				p.notes = append(p.notes, fmt.Sprintf("matcher %q of hook %s on %q: %v; the hook runs", h.Matcher, h.label(), subject, err))
 			}
 			if !matched {
-				p.skipped = append(p.skipped, h.problem(notMatched+h.against(subject, call)))
+				p.skipped = append(p.skipped, h.problem(notMatched+h.matcherDetail(subject, call)))
 				continue
 			}
 		}
-		if why := h.asleep(d, call); why != "" {
+		if why := h.skillExcludes(d, call); why != "" {
 			p.skipped = append(p.skipped, h.problem(why))
 			continue
 		}
-		if call != nil && h.HasIf {
-			if why := call.deselects(d, h); why != "" {
+		if call != nil && h.If != "" {
+			if why := call.mismatch(d, h); why != "" {
 				p.skipped = append(p.skipped, h.problem(why))
 				continue
 			}
@@ -66,15 +67,15 @@ func (r *Registry) plan(d dialect.Dialect, event, subject string, call *Call) pl
 	return p
 }
 
-// against says which matcher did not match what, for a hook that has one.
-func (h Hook) against(subject string, call *Call) string {
+// matcherDetail names the subject and the matcher that does not match it.
+func (h Hook) matcherDetail(subject string, call *Call) string {
 	if call == nil || h.Matcher == "" {
 		return ""
 	}
 	return fmt.Sprintf(" %s: it is %s", firstLine(subject, 60), h.Matcher)
 }
 
-// with adds a hook. One that asks to run in sequence orders the whole plan.
+// with adds a hook. If one hook of the plan asks for a sequence, all run in sequence.
 func (p *Plan) with(h Hook) *Plan {
 	if p == nil {
 		p = &Plan{}
@@ -94,15 +95,15 @@ func (r *Registry) Plan(d dialect.Dialect, event, subject string) (p *Plan, skip
 	return planned.plan, planned.skipped
 }
 
-// All returns every hook of an event that runs for some subject as a plan, nil if
-// there is none, and the hooks that never run because the same one comes first.
+// All returns a plan of every hook of an event that runs for some subject, nil if there is
+// none, and the hooks that never run, with the reason.
 func (r *Registry) All(d dialect.Dialect, event string) (p *Plan, skipped []Problem) {
 	if e, _ := d.Event(event); e.Subject == "" {
 		return r.Plan(d, event, "")
 	}
 	hooks := r.hooks[event]
 	for i, h := range hooks {
-		if why := h.asleep(d, nil); why != "" {
+		if why := h.skillExcludes(d, nil); why != "" {
 			skipped = append(skipped, h.problem(why))
 			continue
 		}
@@ -115,8 +116,8 @@ func (r *Registry) All(d dialect.Dialect, event string) (p *Plan, skipped []Prob
 	return p, skipped
 }
 
-// covers reports whether a hook runs whenever another one of the same event does, as
-// far as their matchers show.
+// covers reports whether a hook runs whenever another one of the same event runs, judged by
+// the text of their matchers.
 func covers(h, other Hook) bool {
 	pattern := js.Trim(h.Matcher)
 	return pattern == "" || pattern == "*" || pattern == js.Trim(other.Matcher)

@@ -22,52 +22,52 @@ func policyOf(d dialect.Dialect, f firing, final *dialect.Output) Policy {
 	if final == nil {
 		return Policy{Verdict: dialect.Undecided}
 	}
-	said := *final
+	out := *final
 	p := Policy{
 		Verdict:           verdictOf(f),
-		Stop:              said.Stops() && !f.event.IgnoresStop,
-		Decision:          decision(f.event, said),
-		SystemMessage:     said.SystemMessage(),
-		SuppressOutput:    said.SuppressesOutput(),
-		AdditionalContext: said.Context(),
+		Stop:              out.Stops() && !f.event.IgnoresStop,
+		Decision:          decision(f.event, out),
+		SystemMessage:     out.SystemMessage(),
+		SuppressOutput:    out.SuppressesOutput(),
+		AdditionalContext: out.Context(),
 	}
-	blocked := f.event.Blocks && f.event.BlockedBy(said)
+	blocked := f.event.Blocks && f.event.BlockedBy(out)
 	p.Blocking = blocked || f.event.StopBlocks && p.Stop
 	switch {
 	case blocked:
-		p.Reason = cmp.Or(f.event.Reason(said), said.Text("stopReason"), defaultBlockReason)
+		p.Reason = cmp.Or(f.event.Reason(out), out.Text("stopReason"), defaultBlockReason)
 		if d.Answers.StopReason {
-			p.Reason = cmp.Or(said.Text("stopReason"), p.Reason)
+			p.Reason = cmp.Or(out.Text("stopReason"), p.Reason)
 		}
 	case p.Stop:
-		p.Reason = cmp.Or(said.StopReason(), defaultStopReason)
-	case p.Decision == dialect.Ask && (d.Answers.Heard || d.Answers.Loose):
-		p.Reason = f.event.Reason(said)
+		p.Reason = cmp.Or(out.StopReason(), defaultStopReason)
+	case p.Decision == dialect.Ask && d.Answers.AskReason:
+		p.Reason = f.event.Reason(out)
 	}
-	specific := said.Specific()
-	p.SessionTitle, p.TerminalSequence = specific.Text("sessionTitle"), said.Text("terminalSequence")
+	specific := out.Specific()
+	p.SessionTitle, p.TerminalSequence = specific.Text("sessionTitle"), out.Text("terminalSequence")
 	if d.Answers.Escapes {
 		p.AdditionalContext = strings.NewReplacer("<", "&lt;", ">", "&gt;").Replace(p.AdditionalContext)
 	}
-	if tail := specific.Get("tailToolCallRequest"); d.Answers.Tail && tail.Kind() == '{' {
+	if tail := specific.Get("tailToolCallRequest"); d.Answers.TailCalls && tail.Kind() == '{' {
 		p.TailToolCall = tail
 	}
-	p.ClearContext = d.Answers.Tail && specific.IsTrue("clearContext")
+	p.ClearContext = d.Answers.TailCalls && specific.IsTrue("clearContext")
 	p.WatchPaths, p.Retry = specific.Strings("watchPaths"), specific.IsTrue("retry")
 	if f.event.Action && p.Verdict == dialect.Allow {
 		p.Content = specific.Get("content")
 	}
-	p.applyEffect(d, f, said)
+	p.applyEffect(d, f, out)
 	return p
 }
 
-// verdictOf returns the strictest of what the hooks decided themselves. What a text
-// stands for is not a decision.
+// verdictOf returns the strictest verdict of the hooks. A text is no verdict, unless it is
+// the reason of a block: the "allow" beside a system message was not the hook's.
 func verdictOf(f firing) string {
-	order := []string{dialect.Undecided, dialect.Allow, dialect.Ask, "defer", dialect.Deny}
+	order := []string{dialect.Undecided, dialect.Allow, dialect.Ask, dialect.Defer, dialect.Deny}
 	verdict := 0
 	for _, r := range f.results {
-		if r.Output == nil || r.Output.Object.Len() == 0 || r.text && !f.event.BlockedBy(*r.Output) {
+		if r.Output == nil || r.Output.Object.Len() == 0 || r.fromText && !f.event.BlockedBy(*r.Output) {
 			continue
 		}
 		if v := f.event.Verdict(*r.Output); v != dialect.Deny || f.event.Blocks {
@@ -77,60 +77,62 @@ func verdictOf(f firing) string {
 	return order[verdict]
 }
 
-// decision returns the permission decision if it says more than the decision.
-func decision(e dialect.Event, said dialect.Output) string {
-	permission := said.Specific().Text("permissionDecision")
+// decision returns the decision to report: a permission decision takes precedence over the
+// field decision, unless that one blocks.
+func decision(e dialect.Event, out dialect.Output) string {
+	permission := out.Specific().Text("permissionDecision")
 	switch {
-	case e.Permissions && permission != "" && !said.Blocks():
+	case e.Permissions && permission != "" && !out.Blocks():
 		return permission
-	case e.Behavior || e.Action || said.Decision() == "approve":
-		if verdict := e.Verdict(said); verdict != dialect.Undecided {
+	case e.Behavior || e.Action || out.Decision() == "approve":
+		if verdict := e.Verdict(out); verdict != dialect.Undecided {
 			return verdict
 		}
 		return ""
 	}
-	return said.Decision()
+	return out.Decision()
 }
 
-func (p *Policy) applyEffect(d dialect.Dialect, f firing, said dialect.Output) {
+func (p *Policy) applyEffect(d dialect.Dialect, f firing, out dialect.Output) {
 	switch f.event.Effect {
 	case dialect.ChangesToolInput:
-		p.changeToolInput(d, f, said)
+		p.changeToolInput(d, f, out)
 	case dialect.ChangesModelRequest:
-		p.changeModelRequest(d, f, said)
+		p.changeModelRequest(d, f, out)
 	case dialect.ChangesModelResponse:
-		p.changeModelResponse(said)
+		p.changeModelResponse(out)
 	case dialect.ChangesToolConfig:
-		p.changeToolConfig(f, said)
+		p.changeToolConfig(f, out)
 	case dialect.ChangesToolOutput:
-		p.changeToolOutput(f, said)
+		p.changeToolOutput(f, out)
 	}
 }
 
 // changeToolOutput sets what the model reads in place of the tool's result. A value of
-// another type than the result is not used: the agent could not show it.
-func (p *Policy) changeToolOutput(f firing, said dialect.Output) {
-	changed, result := said.Specific().Get("updatedToolOutput"), f.given.Get("tool_response")
-	if mcp := said.Specific().Get("updatedMCPToolOutput"); mcp != nil && strings.HasPrefix(f.given.Text("tool_name"), "mcp__") {
+// another type than the result is ignored, because the agent could not show it. Results of
+// [Engine.ExecuteTool], which have llmContent, may be replaced by any value.
+func (p *Policy) changeToolOutput(f firing, out dialect.Output) {
+	changed, result := out.Specific().Get("updatedToolOutput"), f.fields.Get("tool_response")
+	if mcp := out.Specific().Get("updatedMCPToolOutput"); mcp != nil && strings.HasPrefix(f.fields.Text("tool_name"), "mcp__") {
 		changed = mcp
 	}
-	ours, _ := js.ParseObject(result)
-	if changed != nil && (result == nil || result.Kind() == changed.Kind() || ours.Has("llmContent")) {
+	object, _ := js.ParseObject(result)
+	if changed != nil && (result == nil || result.Kind() == changed.Kind() || object.Has("llmContent")) {
 		p.ToolOutput = changed
 	}
 }
 
-// changeToolInput sets the input that the tool gets. After a chain it has the changes
-// of every hook.
-func (p *Policy) changeToolInput(d dialect.Dialect, f firing, said dialect.Output) {
-	given := f.given.Object("tool_input")
+// changeToolInput sets the input that the tool gets. In a chain every hook may have changed
+// it.
+func (p *Policy) changeToolInput(d dialect.Dialect, f firing, out dialect.Output) {
+	given := f.fields.Object("tool_input")
 	if f.chained && f.event.Chain != dialect.NoChain {
-		if left := chained(d, f.event.Chain, f.input, f.results).Object("tool_input"); string(left.Raw()) != string(given.Raw()) {
-			p.ToolInput = left.Raw()
+		if final := chained(d, f.event.Chain, f.input, f.results).Object("tool_input"); string(final.Raw()) != string(given.Raw()) {
+			p.ToolInput = final.Raw()
 		}
 		return
 	}
-	changed, ok := js.ParseObject(said.Specific().Get(d.Answers.InputField))
+	changed, ok := js.ParseObject(out.Specific().Get(d.Answers.InputField))
 	switch {
 	case !ok:
 	case d.Answers.InputReplaces:
@@ -142,11 +144,11 @@ func (p *Policy) changeToolInput(d dialect.Dialect, f firing, said dialect.Outpu
 
 // changeModelRequest sets the answer that replaces the model's, and the request that
 // the model gets.
-func (p *Policy) changeModelRequest(d dialect.Dialect, f firing, said dialect.Output) {
-	if response, ok := genai.FromHookResponse(said.Specific().Get("llm_response")); ok {
+func (p *Policy) changeModelRequest(d dialect.Dialect, f firing, out dialect.Output) {
+	if response, ok := genai.FromHookResponse(out.Specific().Get("llm_response")); ok {
 		p.SyntheticResponse = response
 	}
-	changed, ok := js.ParseObject(said.Specific().Get("llm_request"))
+	changed, ok := js.ParseObject(out.Specific().Get("llm_request"))
 	if !ok {
 		return
 	}
@@ -156,10 +158,10 @@ func (p *Policy) changeModelRequest(d dialect.Dialect, f firing, said dialect.Ou
 	p.ModifiedRequest = genai.FromHookRequest(changed, f.request)
 }
 
-// changeModelResponse sets the response that replaces the model's. A stop without one
-// answers with the reason.
-func (p *Policy) changeModelResponse(said dialect.Output) {
-	response, ok := genai.FromHookResponse(said.Specific().Get("llm_response"))
+// changeModelResponse sets the response that replaces the model's. If a hook stops the agent
+// and gives no response, the response is the reason.
+func (p *Policy) changeModelResponse(out dialect.Output) {
+	response, ok := genai.FromHookResponse(out.Specific().Get("llm_response"))
 	switch {
 	case ok:
 		p.ModifiedResponse = response
@@ -168,22 +170,22 @@ func (p *Policy) changeModelResponse(said dialect.Output) {
 	}
 }
 
-// changeToolConfig sets the tool configuration of the request. The tools themselves
-// are never filtered.
-func (p *Policy) changeToolConfig(f firing, said dialect.Output) {
+// changeToolConfig sets the tool configuration of the request. It does not filter the list
+// of tools.
+func (p *Policy) changeToolConfig(f firing, out dialect.Output) {
 	request, _ := js.ParseObject(f.request)
 	config := request.Object("config")
-	for _, place := range []js.Object{config, request, f.given} {
+	for _, place := range []js.Object{config, request, f.fields} {
 		if place.Has("tools") && p.Tools == nil {
 			p.Tools = place.Get("tools")
 		}
 	}
-	if hookConfig, ok := js.ParseObject(said.Specific().Get("toolConfig")); ok {
+	if hookConfig, ok := js.ParseObject(out.Specific().Get("toolConfig")); ok {
 		p.ToolConfig = config.Object("toolConfig").Merged(genai.FromHookToolConfig(hookConfig)).Raw()
 	}
 }
 
-// Compact is a policy whose empty members are omitted from its JSON.
+// Compact is a policy whose JSON omits empty members.
 type Compact struct {
 	Verdict           string         `json:"verdict,omitzero"`
 	Blocking          bool           `json:"blocking,omitzero"`
@@ -209,5 +211,5 @@ type Compact struct {
 	Tools             jsontext.Value `json:"tools,omitzero"`
 }
 
-// Compact returns the policy for people and for tests.
+// Compact returns the policy in the form that tests and their authors read.
 func (p Policy) Compact() Compact { return Compact(p) }

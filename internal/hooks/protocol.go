@@ -1,6 +1,7 @@
 package hooks
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -11,8 +12,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Version is the version of the machine interface: of the members of its requests and
-// results. A new member that may be absent does not change it.
+// Version is the version of the machine interface, that is of the members of its requests
+// and results. A new optional member does not change it.
 const Version = 1
 
 // requestMember is a member of a request, with the kind of its value: '"' a string, '{' an
@@ -22,7 +23,7 @@ type requestMember struct {
 	kind jsontext.Kind
 }
 
-// requestMembers returns the members of a request of a mode.
+// requestMembers returns the members that a request of a mode may have.
 func requestMembers(mode string) []requestMember {
 	shared := []requestMember{
 		{"version", '0'}, {"mode", '"'}, {"dialect", '"'}, {"session_id", '"'}, {"transcript_path", '"'}, {"cwd", '"'}, {"project", '"'},
@@ -37,32 +38,23 @@ func requestMembers(mode string) []requestMember {
 	}[mode]...)
 }
 
-// checkRequest returns an error for a request of another version, a member that the mode
-// does not have, or a value of the wrong type.
+// checkRequest returns an error if a request has another version, a member that its mode
+// does not have, or a value of a wrong type.
 func checkRequest(o js.Object) error {
-	mode := o.Text("mode")
-	if mode == "" {
-		mode = "fire"
-	}
+	mode := cmp.Or(o.Text("mode"), "fire")
 	if version := o.Get("version"); version != nil && string(version) != fmt.Sprint(Version) {
 		return fmt.Errorf("its version is %s; this program speaks version %d", shown(version), Version)
 	}
 	if err := checkMembers("", o, requestMembers(mode)); err != nil {
 		return err
 	}
-	text := requestMember{kind: '"'}
-	inner := func(names ...string) (members []requestMember) {
-		for _, name := range names {
-			members = append(members, requestMember{name, text.kind})
-		}
-		return members
-	}
-	if err := checkMembers("tool.", o.Object("tool"), append(inner("name", "command"), requestMember{"input", '*'})); mode == "tool" && err != nil {
+	tool := []requestMember{{"name", '"'}, {"command", '"'}, {"input", '*'}}
+	if err := checkMembers("tool.", o.Object("tool"), tool); mode == "tool" && err != nil {
 		return err
 	}
 	for list, members := range map[string][]requestMember{
-		"extensions": append(inner("name"), requestMember{"isActive", '*'}, requestMember{"hooks", '*'}),
-		"plugins":    append(inner("name", "root", "data"), requestMember{"hooks", '*'}),
+		"extensions": {{"name", '"'}, {"isActive", '*'}, {"hooks", '*'}},
+		"plugins":    {{"name", '"'}, {"root", '"'}, {"data", '"'}, {"hooks", '*'}},
 	} {
 		for i, raw := range o.Array(list) {
 			one, _ := js.ParseObject(raw)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Registry holds the valid hooks of a configuration, and the problems of the rest.
+// Registry holds the valid hooks of a configuration, and the problems of the invalid ones.
 type Registry struct {
 	hooks    map[string][]Hook
 	order    []string
@@ -37,15 +38,15 @@ func (r *Registry) Total() int {
 	return total
 }
 
-// NewRegistry reads the sources. An invalid hook or group is left out alone, except in
-// a strict source, which a fatal problem drops as a whole.
+// NewRegistry reads the sources. An invalid hook or group is dropped, and the others of its
+// source are kept, unless the problem is fatal: then the source is dropped as a whole.
 func NewRegistry(d dialect.Dialect, sources []Source) *Registry {
 	r := &Registry{hooks: make(map[string][]Hook)}
 	for _, s := range sources {
 		reader := &sourceReader{dialect: d, source: s}
 		reader.read()
 		r.problems = append(r.problems, reader.problems...)
-		if !s.Lenient && slices.ContainsFunc(reader.problems, func(p Problem) bool { return p.Fatal }) {
+		if reader.dropsSource() {
 			r.problems = append(r.problems, Problem{Source: s.Name, Dropped: true, Message: s.lost(d, reader.found)})
 			continue
 		}
@@ -59,11 +60,11 @@ func NewRegistry(d dialect.Dialect, sources []Source) *Registry {
 	return r
 }
 
-// Drops reports whether an agent drops a source for a mistake in it.
+// Drops reports whether an agent drops a whole source because of a mistake in it.
 func Drops(d dialect.Dialect, s Source) bool {
 	reader := &sourceReader{dialect: d, source: s}
 	reader.read()
-	return !s.Lenient && slices.ContainsFunc(reader.problems, func(p Problem) bool { return p.Fatal })
+	return reader.dropsSource()
 }
 
 func (r *Registry) add(h Hook) {
@@ -79,7 +80,12 @@ type sourceReader struct {
 	source   Source
 	found    []Hook
 	problems []Problem
-	guards   bool // whether a mistake in the current event drops the whole file
+	fatal    bool // a mistake in the current event drops the whole source
+}
+
+// dropsSource reports whether one of the problems is fatal to the whole source.
+func (s *sourceReader) dropsSource() bool {
+	return !s.source.Lenient && slices.ContainsFunc(s.problems, func(p Problem) bool { return p.Fatal })
 }
 
 func (s *sourceReader) read() {
@@ -88,7 +94,7 @@ func (s *sourceReader) read() {
 	}
 	events, ok := js.ParseObject(s.source.Hooks)
 	if !ok {
-		s.drop("", s.guards, "hooks: "+jsonx.Got(s.source.Hooks.Kind(), "an object of event names"))
+		s.drop("", s.fatal, "hooks: "+jsonx.Got(s.source.Hooks.Kind(), "an object of event names"))
 		return
 	}
 	for name, value := range events.All() {
@@ -100,7 +106,7 @@ func (s *sourceReader) event(name string, value jsontext.Value) {
 	at := jsontext.Pointer("").AppendToken(name)
 	groups, isArray := js.Array(value)
 	e, known := s.dialect.Event(name)
-	s.guards = e.Guards
+	s.fatal = e.DropsFile
 	switch {
 	case !known && slices.Contains(s.dialect.Settings.NotEvent, name):
 		return
@@ -108,7 +114,7 @@ func (s *sourceReader) event(name string, value jsontext.Value) {
 		s.drop(at, harmless, fmt.Sprintf("unknown event %q: its hooks never run%s", name, s.dialect.Suggest(name)))
 		return
 	case !isArray:
-		s.drop(at, s.guards, "an event: "+jsonx.Got(value.Kind(), "an array of groups"))
+		s.drop(at, s.fatal, "an event: "+jsonx.Got(value.Kind(), "an array of groups"))
 		return
 	}
 	for i, group := range groups {
@@ -119,17 +125,17 @@ func (s *sourceReader) event(name string, value jsontext.Value) {
 func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontext.Value) {
 	group, ok := js.ParseObject(value)
 	if !ok {
-		s.drop(at, s.guards, "a group: "+jsonx.Got(value.Kind(), "an object"))
+		s.drop(at, s.fatal, "a group: "+jsonx.Got(value.Kind(), "an object"))
 		return
 	}
 	entries, ok := js.Array(group.Get("hooks"))
 	if !ok {
-		s.drop(at, s.guards, "a group has no array of hooks")
+		s.drop(at, s.fatal, "a group has no array of hooks")
 		return
 	}
 	pattern := group.Get("matcher")
 	if pattern != nil && pattern.Kind() != 'n' && pattern.Kind() != '"' {
-		s.drop(at.AppendToken("matcher"), s.guards, "matcher: "+jsonx.Got(pattern.Kind(), "a string")+"; its group never runs")
+		s.drop(at.AppendToken("matcher"), s.fatal, "matcher: "+jsonx.Got(pattern.Kind(), "a string")+"; its group never runs")
 		return
 	}
 	if sequential := group.Get("sequential"); s.dialect.Hooks.Sequential && sequential != nil && sequential.Kind() != 't' && sequential.Kind() != 'f' {
@@ -156,22 +162,22 @@ func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontex
 func (s *sourceReader) hook(at jsontext.Pointer, h Hook, value jsontext.Value) {
 	entry, ok := js.ParseObject(value)
 	if !ok {
-		s.drop(at, s.guards, "a hook: "+jsonx.Got(value.Kind(), "an object"))
+		s.drop(at, s.fatal, "a hook: "+jsonx.Got(value.Kind(), "an object"))
 		return
 	}
 	h.Pointer = at
 	h.Type, h.Name, h.Command = entry.Text("type"), entry.Text("name"), entry.Text("command")
 	h.Target = cmp.Or(entry.Text("url"), entry.Text("prompt"), entry.Text("tool"))
 	if types := s.dialect.Hooks.Types; !slices.Contains(types, h.Type) {
-		s.drop(at, s.guards, fmt.Sprintf("the type of a hook is %s; known are %s", shown(entry.Get("type")), dialect.InWords(types)))
+		s.drop(at, s.fatal, fmt.Sprintf("the type of a hook is %s; known are %s", shown(entry.Get("type")), dialect.InWords(types)))
 		return
 	}
 	if text, isText := js.String(entry.Get("command")); h.Type == dialect.CommandType && text == "" {
-		s.drop(at, s.guards && !isText, "a hook of type command has no command")
+		s.drop(at, s.fatal && !isText, "a hook of type command has no command")
 		return
 	}
 	if h.Type == dialect.RequestType && h.Target == "" {
-		s.drop(at, s.guards, "a hook of type http has no url")
+		s.drop(at, s.fatal, "a hook of type http has no url")
 		return
 	}
 	if slices.Contains(s.source.Disabled, h.Name) && h.Name != "" || slices.Contains(s.source.Disabled, h.Command) && h.Command != "" {
@@ -186,44 +192,50 @@ func (s *sourceReader) hook(at jsontext.Pointer, h Hook, value jsontext.Value) {
 // options reads the optional fields of a hook. It returns false if the hook is dropped.
 func (s *sourceReader) options(at jsontext.Pointer, h *Hook, entry js.Object) (kept bool) {
 	rules := s.dialect.Hooks
-	e, _ := s.dialect.Event(h.Event)
-	h.Timeout = cmp.Or(e.Timeout, rules.Timeout)
-	if value := entry.Get("timeout"); value != nil && rules.Positive {
-		timeout, ok := parseTimeout(value, rules.TimeoutUnit)
-		if !ok || value.Kind() != '0' || timeout == 0 {
-			s.drop(at.AppendToken("timeout"), s.guards, fmt.Sprintf("the timeout %s is not a positive number of %s; the hook never runs", shown(value), s.dialect.UnitName()))
-			return false
-		}
-		h.Timeout = timeout
-	} else if value := entry.Get("timeout"); value != nil && value.Kind() != 'n' {
-		timeout, ok := parseTimeout(value, rules.TimeoutUnit)
-		switch {
-		case !ok:
-			s.mistyped(at.AppendToken("timeout"), fmt.Sprintf("the timeout %s is not a number of %s; %v is used", shown(value), s.dialect.UnitName(), h.Timeout))
-		case value.Kind() == '"':
-			h.Timeout = timeout
-			s.mistyped(at.AppendToken("timeout"), "the timeout is a string")
-		default:
-			h.Timeout = timeout
-		}
+	if h.Timeout, kept = s.timeout(at.AppendToken("timeout"), h.Event, entry.Get("timeout")); !kept {
+		return false
 	}
 	if rules.Args && entry.Has("args") {
 		h.Args = s.args(at.AppendToken("args"), entry.Get("args"))
 	}
 	if rules.Env {
-		h.Env = texts(entry.Object("env"))
+		h.Env = stringMembers(entry.Object("env"))
 	}
 	h.Async = rules.Async && entry.IsTrue("async")
 	h.Rewake = rules.Async && entry.IsTrue("asyncRewake")
 	h.Once = rules.Once && entry.IsTrue("once")
 	if rules.If {
-		h.If, h.HasIf = entry.Text("if"), entry.Text("if") != ""
+		h.If = entry.Text("if")
 	}
 	if rules.OnFailure {
 		h.OnFailure = entry.Text("onFailure")
 	}
 	h.Headers, h.AllowedEnv = entry.Object("headers"), entry.Strings("allowedEnvVars")
 	return true
+}
+
+// timeout reads the field timeout; value is nil if there is none. It returns false if the
+// hook is dropped.
+func (s *sourceReader) timeout(at jsontext.Pointer, event string, value jsontext.Value) (timeout time.Duration, kept bool) {
+	rules := s.dialect.Hooks
+	e, _ := s.dialect.Event(event)
+	timeout = cmp.Or(e.Timeout, rules.Timeout)
+	given, ok := parseTimeout(value, rules.TimeoutUnit)
+	switch {
+	case value == nil:
+		return timeout, true
+	case rules.PositiveTimeout && (!ok || value.Kind() != '0' || given == 0):
+		s.drop(at, s.fatal, fmt.Sprintf("the timeout %s is not a positive number of %s; the hook never runs", shown(value), s.dialect.UnitName()))
+		return 0, false
+	case value.Kind() == 'n':
+		return timeout, true
+	case !ok:
+		s.mistyped(at, fmt.Sprintf("the timeout %s is not a number of %s; %v is used", shown(value), s.dialect.UnitName(), timeout))
+		return timeout, true
+	case value.Kind() == '"':
+		s.mistyped(at, "the timeout is a string")
+	}
+	return given, true
 }
 
 func (s *sourceReader) args(at jsontext.Pointer, value jsontext.Value) []string {
@@ -242,26 +254,26 @@ func (s *sourceReader) args(at jsontext.Pointer, value jsontext.Value) []string 
 	return args
 }
 
-// harmless marks a problem that drops nothing else.
+// harmless marks a problem that is not fatal.
 const harmless = false
 
-// drop records that what at points to will not run.
+// drop records that what at points to does not run.
 func (s *sourceReader) drop(at jsontext.Pointer, isFatal bool, message string) {
 	s.problems = append(s.problems, Problem{Source: s.source.Name, Pointer: at, Message: message, Dropped: true, Fatal: isFatal})
 }
 
-// note records a mistake without consequence.
+// note records a mistake after which the hook still runs.
 func (s *sourceReader) note(at jsontext.Pointer, message string) {
 	s.problems = append(s.problems, Problem{Source: s.source.Name, Pointer: at, Message: message, Fatal: harmless})
 }
 
-// mistyped records a wrong type that only a strict source rejects.
+// mistyped records a wrong type, which matters only in an event whose mistakes are fatal.
 func (s *sourceReader) mistyped(at jsontext.Pointer, message string) {
-	s.problems = append(s.problems, Problem{Source: s.source.Name, Pointer: at, Message: message, Fatal: s.guards})
+	s.problems = append(s.problems, Problem{Source: s.source.Name, Pointer: at, Message: message, Fatal: s.fatal})
 }
 
-// texts returns the members of o that are strings.
-func texts(o js.Object) map[string]string {
+// stringMembers returns the members of o that are strings.
+func stringMembers(o js.Object) map[string]string {
 	found := make(map[string]string, o.Len())
 	for name, value := range o.All() {
 		if s, ok := js.String(value); ok {
@@ -271,7 +283,7 @@ func texts(o js.Object) map[string]string {
 	return found
 }
 
-// shown is a JSON value in a message.
+// shown returns a JSON value as messages show it.
 func shown(value jsontext.Value) string {
 	if value == nil {
 		return "missing"

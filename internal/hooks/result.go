@@ -9,7 +9,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 )
 
-// Result is what came of one event.
+// Result is the result of one event.
 type Result struct {
 	Plan       *Plan        `json:"plan"`
 	Skipped    []Problem    `json:"skipped,omitzero"` // configured hooks that did not run, and why
@@ -21,38 +21,35 @@ type Result struct {
 	Subject string `json:"-"` // what matchers were tested on
 }
 
-// HookResult is what came of one hook.
+// HookResult is the result of one hook.
 type HookResult struct {
 	Command  string          `json:"command"`
-	Success  bool            `json:"success"`  // it ran and exited with 0
-	ExitCode int             `json:"exitCode"` // also 0 if a signal ended it or it did not start
+	Success  bool            `json:"success"`  // it exited with 0
+	ExitCode int             `json:"exitCode"` // 0 too if a signal ended it or it did not start
 	Signal   string          `json:"signal,omitzero"`
 	Stdout   string          `json:"stdout"`
 	Stderr   string          `json:"stderr"`
 	Cut      []string        `json:"cut,omitzero"` // streams that were truncated
 	Output   *dialect.Output `json:"output"`
 	Error    string          `json:"error,omitzero"`
-	// Environment is what the hook wrote into the file for the environment of the agent's
-	// shell, such as "export A=1".
+	// Environment is what the hook wrote into the file of [dialect.Event.EnvFile], such as
+	// "export A=1".
 	Environment string `json:"environment,omitzero"`
 
-	Counted  []string `json:"counted,omitzero"` // the parts of what it said that count
+	Counted  []string `json:"counted,omitzero"` // the parts of its output that count
 	Notes    []string `json:"notes,omitzero"`   // what was ignored, and what was probably meant
 	Duration Elapsed  `json:"duration_ms"`
 
-	heard bool // its output counts although it did not exit with 0
-	text  bool // its output is what a text stands for
+	answered bool // it counts although it did not exit with 0
+	fromText bool // its output is what the dialect makes of a text
 }
 
-// failed reports whether the hook did not work. A hook that blocks by exit 2 worked.
-func (r HookResult) failed() bool { return !r.Success && !r.heard }
+// Failed reports whether the hook did not start, was stopped, or ended in a way that means
+// nothing but a failure. A hook that blocks by exit 2 did not fail.
+func (r HookResult) Failed() bool { return !r.Success && !r.answered }
 
-// Failed reports whether the hook did not start, was stopped, or ended in a way that is
-// no answer.
-func (r HookResult) Failed() bool { return r.failed() }
-
-// Aggregated is what the hooks said together. Success is the health of their
-// execution and not a decision: a hook that blocks by exit 2 makes it false.
+// Aggregated is the merged result of all hooks. Success says whether all of them exited with
+// 0 and is not a decision: a hook that blocks by exit 2 makes it false.
 type Aggregated struct {
 	Success       bool             `json:"success"`
 	FinalOutput   *dialect.Output  `json:"finalOutput"`
@@ -63,13 +60,13 @@ type Aggregated struct {
 
 // Policy is what the caller has to do.
 type Policy struct {
-	// Verdict is undecided, allow, ask, defer or deny: what the hooks themselves decided.
+	// Verdict is what the hooks decided: undecided, allow, ask, defer or deny.
 	// Undecided is not allow: the agent does what it would have done without hooks.
 	Verdict string `json:"verdict"`
 
 	Blocking          bool   `json:"blocking"`
 	Stop              bool   `json:"stop"`
-	Reason            string `json:"reason,omitzero"` // why it blocks or stops
+	Reason            string `json:"reason,omitzero"` // of a block, a stop or a question
 	Decision          string `json:"decision,omitzero"`
 	SystemMessage     string `json:"systemMessage,omitzero"`
 	SuppressOutput    bool   `json:"suppressOutput"`
@@ -85,13 +82,13 @@ type Policy struct {
 
 	Content jsontext.Value `json:"content,omitzero"` // Elicitation: the answer in place of the user's
 
-	ToolInput         jsontext.Value `json:"toolInput,omitzero"`         // before a tool
+	ToolInput         jsontext.Value `json:"toolInput,omitzero"`         // before a tool: its changed input
 	ToolOutput        jsontext.Value `json:"toolOutput,omitzero"`        // after a tool: what the model reads in place of its result
-	SyntheticResponse jsontext.Value `json:"syntheticResponse,omitzero"` // BeforeModel
+	SyntheticResponse jsontext.Value `json:"syntheticResponse,omitzero"` // BeforeModel: the answer in place of the model's
 	ModifiedRequest   jsontext.Value `json:"modifiedRequest,omitzero"`   // BeforeModel
 	ModifiedResponse  jsontext.Value `json:"modifiedResponse,omitzero"`  // AfterModel
 	ToolConfig        jsontext.Value `json:"toolConfig,omitzero"`        // BeforeToolSelection
-	Tools             jsontext.Value `json:"tools,omitzero"`             // BeforeToolSelection, unchanged
+	Tools             jsontext.Value `json:"tools,omitzero"`             // BeforeToolSelection: the tools, unchanged
 }
 
 // The levels of log entries.
@@ -118,7 +115,7 @@ func (e Elapsed) MarshalJSON() ([]byte, error) {
 // Milliseconds returns e in whole milliseconds.
 func (e Elapsed) Milliseconds() int64 { return time.Duration(e).Milliseconds() }
 
-// newResult returns the result of an event for which nothing ran.
+// newResult returns the result of an event for which no hook ran.
 func newResult() *Result {
 	return &Result{
 		Policy:     Policy{Verdict: dialect.Undecided},

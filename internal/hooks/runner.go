@@ -14,44 +14,38 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
-// runner runs the hooks of a plan and reads what they say.
+// runner runs the hooks of a plan and reads their answers.
 type runner struct {
 	dialect dialect.Dialect
-	environ []string // what hooks inherit
-}
-
-// ran is the result of one hook, with notes for the log.
-type ran struct {
-	result HookResult
-	notes  []string
+	environ []string // the environment that hooks inherit
 }
 
 // run returns a result for every hook that ran, in the order of the plan.
-func (r runner) run(ctx context.Context, f firing, p *Plan) []ran {
+func (r runner) run(ctx context.Context, f firing, p *Plan) []HookResult {
 	if p.Sequential {
 		return r.inSequence(ctx, f, p.Hooks)
 	}
 	return r.inParallel(ctx, f, p.Hooks)
 }
 
-// inSequence passes each hook the input as the hooks before it changed it. A block
-// ends the chain.
-func (r runner) inSequence(ctx context.Context, f firing, hooks []Hook) []ran {
-	var all []ran
+// inSequence passes each hook the input as the earlier hooks changed it. A block ends the
+// sequence, unless the dialect continues after it.
+func (r runner) inSequence(ctx context.Context, f firing, hooks []Hook) []HookResult {
+	var all []HookResult
 	for _, h := range hooks {
 		one := r.one(ctx, f, h, f.input.Raw())
 		all = append(all, one)
-		if said := one.result.Output; said != nil && f.event.BlockedBy(*said) && !one.result.failed() && !r.dialect.Hooks.RunsOn {
+		if out := one.Output; out != nil && f.event.BlockedBy(*out) && !one.Failed() && !r.dialect.Hooks.ContinuesAfterBlock {
 			break
 		}
-		f.input = chained(r.dialect, f.event.Chain, f.input, []HookResult{one.result})
+		f.input = chained(r.dialect, f.event.Chain, f.input, []HookResult{one})
 	}
 	return all
 }
 
-func (r runner) inParallel(ctx context.Context, f firing, hooks []Hook) []ran {
+func (r runner) inParallel(ctx context.Context, f firing, hooks []Hook) []HookResult {
 	stdin := f.input.Raw()
-	all := make([]ran, len(hooks))
+	all := make([]HookResult, len(hooks))
 	var group sync.WaitGroup
 	for i, h := range hooks {
 		group.Go(func() { all[i] = r.one(ctx, f, h, stdin) })
@@ -60,38 +54,36 @@ func (r runner) inParallel(ctx context.Context, f firing, hooks []Hook) []ran {
 	return all
 }
 
-// one runs one hook. A panic is a mistake in this program; it fails this hook and no
-// other.
-func (r runner) one(ctx context.Context, f firing, h Hook, stdin []byte) (done ran) {
-	done.result.Command = h.Command
+// one runs one hook. A panic is a bug of this program: it fails this hook, and the others
+// still run.
+func (r runner) one(ctx context.Context, f firing, h Hook, stdin []byte) (result HookResult) {
 	defer func() {
 		if p := recover(); p != nil {
-			done = ran{HookResult{Command: h.Command, Error: fmt.Sprintf("internal error: %v", p)}, nil}
+			result = HookResult{Command: h.Command, Error: fmt.Sprintf("internal error: %v", p)}
 		}
 	}()
-	if why := r.refused(h, stdin); why != "" {
-		done.result.Error = why
-		return done
+	if why := r.refusal(h, stdin); why != "" {
+		return HookResult{Command: h.Command, Error: why}
 	}
 	if h.Data != "" {
-		_ = os.MkdirAll(h.Data, 0o755) // a hook that needs it reports the failure itself
+		_ = os.MkdirAll(h.Data, 0o755) // a hook that needs the directory reports the failure itself
 	}
 	c := r.command(f, h, stdin)
 	if h.Type == dialect.RequestType {
-		return r.read(f, h, answered(c.Run(ctx)))
+		return r.read(f, h, responseOutcome(c.Run(ctx)))
 	}
 	if h.Async {
-		return r.detached(c, h)
+		return r.detach(c, h)
 	}
 	exports, remove := withEnvFile(f.event.EnvFile, &c)
 	defer remove()
-	done = r.read(f, h, c.Run(ctx))
-	done.result.Environment = exports()
-	return done
+	result = r.read(f, h, c.Run(ctx))
+	result.Environment = exports()
+	return result
 }
 
-// read turns an outcome into a result.
-func (r runner) read(f firing, h Hook, o process.Outcome) ran {
+// read turns the outcome of a hook into its result.
+func (r runner) read(f firing, h Hook, o process.Outcome) HookResult {
 	result := HookResult{
 		Command:  h.Command,
 		Success:  o.Exited(0),
@@ -106,25 +98,23 @@ func (r runner) read(f firing, h Hook, o process.Outcome) ran {
 		result.Error = "Hook " + o.Err.Error()
 	}
 	answer := r.dialect.Read(f.event, o)
-	result.Output = answer.Output
-	result.heard = answer.Heard || o.Exited(dialect.ExitBlock)
-	result.text = answer.Text
-	result.Notes, result.Counted = answer.Notes, counted(r.dialect, f.event, answer, o)
-	if h.OnFailure == "block" && !result.Success && !result.heard {
-		said := dialect.Output{Object: js.Object{}.WithText("decision", r.dialect.Answers.BlockDecision).WithText("reason", failure(result))}
-		result.Output, result.heard = &said, true
-		answer.Notes = append(answer.Notes, `it failed, and "onFailure": "block" makes that a block`)
-		result.Notes = answer.Notes
+	result.Output, result.fromText, result.Notes = answer.Output, answer.FromText, answer.Notes
+	result.answered = answer.AnyExit || o.Exited(dialect.ExitBlock)
+	result.Counted = counted(r.dialect, f.event, answer, o)
+	if h.OnFailure == "block" && result.Failed() {
+		out := dialect.Output{Object: js.Object{}.WithText("decision", r.dialect.Answers.BlockDecision).WithText("reason", failure(result))}
+		result.Output, result.answered = &out, true
+		result.Notes = append(result.Notes, `it failed, and "onFailure": "block" makes that a block`)
 	}
-	return ran{result, answer.Notes}
+	return result
 }
 
-// counted names the parts of what a hook said that count.
+// counted names the parts of a hook's output that count.
 func counted(d dialect.Dialect, e dialect.Event, answer dialect.Answer, o process.Outcome) []string {
 	if answer.Output == nil {
 		return nil
 	}
-	if answer.Text {
+	if answer.FromText {
 		from := "standard output"
 		if text := js.Trim(o.Stdout); text == "" || !strings.Contains(string(answer.Output.Raw()), strings.Trim(string(js.Quote(firstLine(text, 40))), `"…`)) {
 			from = "standard error"
@@ -151,7 +141,8 @@ func counted(d dialect.Dialect, e dialect.Event, answer dialect.Answer, o proces
 	return names
 }
 
-func (r runner) detached(c process.Command, h Hook) ran {
+// detach starts an async hook and does not wait for it.
+func (r runner) detach(c process.Command, h Hook) HookResult {
 	result := HookResult{Command: h.Command, Success: true}
 	start := time.Now()
 	if err := c.Detach(); err != nil {
@@ -163,14 +154,14 @@ func (r runner) detached(c process.Command, h Hook) ran {
 		note += "; if it exits with 2, the model goes on and reads its standard error"
 	}
 	result.Notes = []string{note}
-	return ran{result, result.Notes}
+	return result
 }
 
-// command returns the process of a hook: a shell, or the program itself if the hook
-// has arguments.
+// command returns the process of a hook: a shell that runs its command, its program if it
+// has arguments, or curl for an http hook.
 func (r runner) command(f firing, h Hook, stdin []byte) process.Command {
 	vars := h.Variables(r.dialect, f.session)
-	if r.dialect.Hooks.Newline {
+	if r.dialect.Hooks.FinalNewline {
 		stdin = append(slices.Clip(stdin), '\n')
 	}
 	if h.Type == dialect.RequestType {
@@ -195,8 +186,8 @@ func (r runner) command(f firing, h Hook, stdin []byte) process.Command {
 	return c
 }
 
-// environment returns the inherited environment, the hook's own and the variables.
-// The last one of a name counts.
+// environment returns the inherited environment, the hook's own and the variables. Of two
+// with the same name the later one counts.
 func (r runner) environment(vars []Variable, h Hook) []string {
 	env := slices.Clone(r.environ)
 	for name, value := range h.Env {
@@ -208,11 +199,11 @@ func (r runner) environment(vars []Variable, h Hook) []string {
 	return env
 }
 
-// failure describes the result of a failed hook for the log; "" for any other.
+// failure says for the log how a hook failed, "" if it did not.
 func failure(r HookResult) string {
 	stderr := strings.TrimSpace(r.Stderr)
 	switch {
-	case !r.failed():
+	case !r.Failed():
 		return ""
 	case r.Error != "":
 		return lines([]string{r.Error, stderr})

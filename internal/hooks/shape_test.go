@@ -36,9 +36,8 @@ func sources(t *testing.T) map[string]*ast.File {
 	return files
 }
 
-// TestThereIsNoPackageLevelState shows that an Engine owns all state: the only
-// package-level variables are errors, which are never assigned to, so that every
-// caller needs an Engine. HOOK-006, HOOK-007
+// TestThereIsNoPackageLevelState shows that an Engine owns all state: the only package-level
+// variables are errors that are never assigned to. HOOK-006, HOOK-007
 func TestThereIsNoPackageLevelState(t *testing.T) {
 	for path, f := range sources(t) {
 		for _, d := range f.Decls {
@@ -51,7 +50,7 @@ func TestThereIsNoPackageLevelState(t *testing.T) {
 	}
 }
 
-// isError reports whether a variable is made by errors.New.
+// isError reports whether the value of a variable is a call of errors.New.
 func isError(v *ast.ValueSpec) bool {
 	return len(v.Values) > 0 && !slices.ContainsFunc(v.Values, func(value ast.Expr) bool {
 		call, ok := value.(*ast.CallExpr)
@@ -87,9 +86,9 @@ func TestOnlyADialectKnowsItsName(t *testing.T) {
 	}
 }
 
-// TestImports shows the direction of the packages: only the engine translates models'
-// requests, so that callers see GenerateContent JSON (HOOK-141), and the runtime knows
-// nothing of hydrations and guards.
+// TestImports shows the direction of imports: only the engine translates requests to models,
+// so that callers see GenerateContent JSON (HOOK-141), and the runtime does not depend on
+// hydrations and guards.
 func TestImports(t *testing.T) {
 	importers := map[string][]string{}
 	for path, f := range sources(t) {

@@ -14,22 +14,22 @@ type Source struct {
 	Name  string         // for people: a path or an extension's name
 	Hooks jsontext.Value // event name → groups, as written
 	Root  string         // the plugin's directory; empty for other sources
-	Data  string         // where the plugin keeps data; created when a hook runs
+	Data  string         // the plugin's data directory; created when a hook runs
 
 	// Skill is the name of the skill whose frontmatter has the hooks; empty for other
-	// sources. They run only while the skill is active.
+	// sources. The hooks run only while the skill is active.
 	Skill string
-	// Inactive is whether the skill has not been called in the session.
+	// Inactive is set if the skill has not been called in the session.
 	Inactive bool
 	// Options are the values that the user chose for the plugin's options.
 	Options map[string]string
 
-	// Lenient keeps the hooks of a source that the agent drops for a mistake.
+	// Lenient keeps the hooks of a source that the agent drops because of a mistake.
 	Lenient bool
-	// Loses names what else the agent loses with the file, such as its permissions.
+	// Loses names what the agent drops with the hooks of the file, such as its permissions.
 	Loses []string
 
-	// Disabled are names or commands of hooks that do not run.
+	// Disabled lists names and commands of hooks that do not run.
 	Disabled []string
 }
 
@@ -39,11 +39,11 @@ type Problem struct {
 	Pointer jsontext.Pointer `json:"pointer"` // RFC 6901, below the member hooks
 	Message string           `json:"message"`
 	Hook    string           `json:"hook,omitzero"`  // the hook's name or command
-	Dropped bool             `json:"dropped"`        // what the pointer points at will not run
-	Fatal   bool             `json:"fatal,omitzero"` // drops the whole source
+	Dropped bool             `json:"dropped"`        // what the pointer points to does not run
+	Fatal   bool             `json:"fatal,omitzero"` // the agent drops the whole source
 }
 
-// lost says what the agent loses with the file.
+// lost says what the agent drops with the source; found are its valid hooks.
 func (s Source) lost(d dialect.Dialect, found []Hook) string {
 	if s.Skill != "" {
 		return fmt.Sprintf("%s drops all hooks of the skill for a mistake in one of them: lost are %d others", d.Title, len(found))

@@ -26,23 +26,23 @@ type ToolError struct {
 	Message string `json:"message"`
 }
 
-// ToolRun is a tool's call with the hooks around it.
+// ToolRun is the call of a tool with the hooks before and after it.
 type ToolRun struct {
 	Result     ToolResult     `json:"result"`
 	Executed   bool           `json:"executed"`
 	Blocked    bool           `json:"blocked"` // it did not run and must not be retried
 	Stopped    bool           `json:"stopped"` // the agent must stop
 	StopReason string         `json:"stopReason,omitzero"`
-	Input      jsontext.Value `json:"input"` // what the tool got
+	Input      jsontext.Value `json:"input"` // the tool's input, as the hooks changed it
 	Before     *Result        `json:"before"`
 	After      *Result        `json:"after"` // nil if the tool did not run
 }
 
-// Tool runs a tool with an input, which a hook may have changed.
+// Tool runs a tool.
 type Tool func(ctx context.Context, input jsontext.Value) (ToolResult, error)
 
-// ExecuteTool fires the event before a tool, runs the tool unless a hook blocks or
-// stops, fires the event after it and applies what the hooks said to the result.
+// ExecuteTool fires the event before a tool, runs the tool unless a hook blocks or stops,
+// fires the event after it, and applies the hooks' output to the tool's result.
 func (e *Engine) ExecuteTool(ctx context.Context, name string, input jsontext.Value, run Tool) ToolRun {
 	call := ToolRun{Input: orNull(input)}
 	around := e.around()
@@ -76,7 +76,7 @@ func (e *Engine) around() dialect.Around {
 	return e.config.Dialect.Around
 }
 
-// refuse makes the reason the result, so that the model reads it.
+// refuse makes the reason of a block or a stop the result, so that the model reads it.
 func (c *ToolRun) refuse(p Policy) {
 	c.Blocked, c.Stopped = p.Blocking, p.Stop
 	if p.Stop {
@@ -91,19 +91,19 @@ func (c *ToolRun) execute(ctx context.Context, run Tool) {
 	if err != nil && result.Error == nil {
 		c.Result.Error = &ToolError{err.Error()}
 	}
-	if c.Result.Error != nil { // what the tool wrote before it failed, and why it did
+	if c.Result.Error != nil { // the model needs both what the tool wrote and why it failed
 		c.Result.LLMContent = lines([]string{strings.TrimRight(c.Result.LLMContent, "\n"), "Error: " + c.Result.Error.Message})
 	}
 }
 
-// apply adds to the result what the hooks before and after the tool said: context,
+// apply adds the output of the hooks before and after the tool to its result: context,
 // then system messages. Failed hooks add nothing.
 func (e *Engine) apply(c *ToolRun) {
 	if output := c.After.Policy.ToolOutput; output != nil {
-		c.Result.LLMContent = shownOutput(output)
+		c.Result.LLMContent = outputText(output)
 		c.Result.ReturnDisplay = c.Result.LLMContent
 	}
-	content := c.afterBlock(e.around().BlockAfterTool)
+	content := c.afterBlock(e.around())
 	content = e.annotate(content, e.around().BeforeTool, c.Before)
 	after := e.around().AfterTool
 	if c.Result.Error != nil && e.around().AfterFailure != "" {
@@ -118,9 +118,10 @@ func (e *Engine) apply(c *ToolRun) {
 	}
 }
 
-// shownOutput returns the text of what a hook puts in place of a tool's result. A
-// redaction must not be lost because its shape is another tool's.
-func shownOutput(output jsontext.Value) string {
+// outputText returns the text of the value that a hook puts in place of a tool's result. It
+// accepts the shapes of all tools' results: a hook may redact a secret, and its value must
+// replace the result even if the shape is another tool's.
+func outputText(output jsontext.Value) string {
 	if text, isText := js.String(output); isText {
 		return text
 	}
@@ -134,19 +135,21 @@ func shownOutput(output jsontext.Value) string {
 	return string(output)
 }
 
-// afterBlock returns the content for the model after a block by a hook after the tool.
-func (c *ToolRun) afterBlock(rule dialect.AfterBlock) string {
+// afterBlock returns what the model reads if a hook after the tool blocks, and the tool's
+// content if none does.
+func (c *ToolRun) afterBlock(around dialect.Around) string {
 	content, after := c.Result.LLMContent, c.After.Policy
 	switch {
 	case !after.Blocking:
-	case rule == dialect.BlockHidesResult:
+	case around.BlockAfterTool == dialect.BlockHidesResult:
 		return after.Reason
-	case rule == dialect.BlockIsToldModel:
-		return join(content, "PostToolUse hook blocking error: "+after.Reason)
+	case around.BlockAfterTool == dialect.BlockAddsReason:
+		return appendParagraph(content, fmt.Sprintf(around.BlockFormat, after.Reason))
 	}
 	return content
 }
 
+// annotate appends the context and the system message of an event's hooks to the content.
 func (e *Engine) annotate(content, event string, fired *Result) string {
 	row, _ := e.config.Dialect.Event(event)
 	final := aggregate(row, withoutFailures(fired.Results)).FinalOutput
@@ -154,10 +157,10 @@ func (e *Engine) annotate(content, event string, fired *Result) string {
 		return content
 	}
 	if context := final.Context(); context != "" {
-		content = join(content, fmt.Sprintf(e.around().ContextFormat, context))
+		content = appendParagraph(content, fmt.Sprintf(e.around().ContextFormat, context))
 	}
 	if message := final.SystemMessage(); message != "" && e.around().MessagesToModel {
-		content = join(content, "[System] "+message)
+		content = appendParagraph(content, "[System] "+message)
 	}
 	return content
 }

@@ -31,8 +31,8 @@ func (h Hook) Variables(d dialect.Dialect, s Session) []Variable {
 	return vars
 }
 
-// optionVariables returns the variables with the values of the plugin's options. The text of
-// a command does not get them: only its environment has them.
+// optionVariables returns the variables with the values of the plugin's options. They are set
+// only in the environment and not inserted into the command's text.
 func (h Hook) optionVariables(d dialect.Dialect) []Variable {
 	var vars []Variable
 	for _, name := range slices.Sorted(maps.Keys(h.Options)) {
@@ -44,21 +44,21 @@ func (h Hook) optionVariables(d dialect.Dialect) []Variable {
 // option matches a reference to an option of the plugin.
 func option() *regexp.Regexp { return regexp.MustCompile(`\$\{user_config\.([^}]*)\}`) }
 
-// withOptions puts the plugin's options into an argument that no shell reads.
+// withOptions inserts the plugin's options into an argument that no shell reads.
 func (h Hook) withOptions(arg string) string {
 	return option().ReplaceAllStringFunc(arg, func(found string) string {
 		return h.Options[option().FindStringSubmatch(found)[1]]
 	})
 }
 
-// hasOptions reports whether the hook is one of a plugin that may have options.
+// hasOptions reports whether the hook belongs to a plugin that may have options.
 func (h Hook) hasOptions(d dialect.Dialect) bool {
 	return d.Settings.Options != "" && h.Root != "" && h.Skill == ""
 }
 
-// spliced says which option of the plugin is in a command that a shell reads, "" if none is:
-// the agent does not run such a hook.
-func (h Hook) spliced(d dialect.Dialect) string {
+// unsafeOption returns why the agent does not run a hook: its command inserts an option of the
+// plugin where a shell would interpret the value. It returns "" if there is no such option.
+func (h Hook) unsafeOption(d dialect.Dialect) string {
 	m := option().FindStringSubmatch(h.Command)
 	if !h.hasOptions(d) || h.Args != nil || m == nil {
 		return ""
@@ -66,8 +66,8 @@ func (h Hook) spliced(d dialect.Dialect) string {
 	return fmt.Sprintf("%s does not run it: the shell would run what the option in %s contains; write \"$%s%s\", or use args", d.Title, m[0], d.Settings.OptionPrefix, strings.ToUpper(m[1]))
 }
 
-// unsetOption says which option in the arguments of a hook has no value, "" if all have one:
-// the agent does not run the hook.
+// unsetOption returns why the agent does not run a hook: an option in its arguments has no
+// value. It returns "" if all have one.
 func (h Hook) unsetOption(d dialect.Dialect) string {
 	if !h.hasOptions(d) || h.Args == nil {
 		return ""
@@ -101,8 +101,8 @@ func (h Hook) value(v dialect.Value, s Session) (value string, set bool) {
 	panic("unknown value of a variable")
 }
 
-// expand puts the variables into a shell command where the shell would split their
-// values or would not see them.
+// expand inserts the variables, quoted, into a shell command where the shell itself would
+// split their values, outside quotes, or would not expand them, in single quotes.
 func expand(command string, vars []Variable) string {
 	return shell.Expand(command, func(name string) (string, bool) {
 		for _, v := range vars {
@@ -114,7 +114,7 @@ func expand(command string, vars []Variable) string {
 	})
 }
 
-// substitute puts the values of ${NAME} into an argument that no shell reads.
+// substitute replaces ${NAME} in an argument that no shell reads.
 func substitute(arg string, vars []Variable) string {
 	for _, v := range vars {
 		arg = strings.ReplaceAll(arg, "${"+v.Name+"}", v.Value)

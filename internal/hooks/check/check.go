@@ -1,7 +1,7 @@
-// Package check looks for mistakes in a hooks file that the agent would not report:
+// Package check finds mistakes in a file with hooks that the agent would not report:
 // hooks that never run, timeouts in the wrong unit, commands that do not exist.
 //
-// It reads the file and looks for the programs that it names. It runs nothing.
+// It reads the file and checks that the programs in it exist. It runs nothing.
 package check
 
 import (
@@ -19,16 +19,13 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// maxFile bounds a hooks file.
-const maxFile = 64 << 20
-
-// Severity is how bad a finding is.
+// Severity is the severity of a finding.
 type Severity string
 
 // The severities.
 const (
-	Error   Severity = "error"   // something will not run
-	Warning Severity = "warning" // it will run, but probably not as intended
+	Error   Severity = "error"   // a hook does not run
+	Warning Severity = "warning" // a hook probably does not run as intended
 )
 
 // Finding is one mistake. Lines and columns count from 1, columns in characters.
@@ -47,21 +44,22 @@ func (f Finding) String() string {
 // Checker checks files of one dialect.
 type Checker struct {
 	Dialect dialect.Dialect
-	Project string              // the value of the project's variables
+	Project string              // the project's directory, for variables and relative paths
 	Getenv  func(string) string // as os.Getenv
 }
 
 // File checks one file and returns the findings in the order of the file. An error is
-// returned when the file cannot be read, not for what it contains.
+// returned when the file cannot be read; mistakes in its content are findings.
 func (c Checker) File(path string) ([]Finding, error) {
-	data, err := safefile.ReadFile(path, maxFile, 0)
+	data, err := safefile.ReadFile(path, settings.MaxFile, 0)
 	if err != nil {
 		return nil, err
 	}
 	return c.Content(path, data), nil
 }
 
-// Content checks the content of a file, as File does.
+// Content checks the content of a file. path is only used for the kind of file and in the
+// findings.
 func (c Checker) Content(path string, data []byte) []Finding {
 	f := &file{Checker: c, path: path, index: jsonx.NewIndex(data)}
 	parse := f.parse
@@ -101,7 +99,7 @@ func (f *file) parseSkill(data []byte) error {
 	return nil
 }
 
-// file is the check of one file.
+// file is a file while it is checked.
 type file struct {
 	Checker
 	path  string
@@ -133,8 +131,8 @@ func (f *file) check() {
 	for _, event := range registry.Events() {
 		_, skipped := registry.All(f.Dialect, event)
 		for _, p := range skipped {
-			severity := Warning // the same hook twice
-			if slices.Contains(f.Dialect.Unskilled, event) && f.source.Skill != "" {
+			severity := Warning // a duplicate: the hook still runs once
+			if slices.Contains(f.Dialect.NoSkillHooks, event) && f.source.Skill != "" {
 				severity = Error // it never runs
 			}
 			f.add(p.Pointer, severity, p.Message)
@@ -148,8 +146,8 @@ func (f *file) check() {
 	}
 }
 
-// lost says first what the agent loses with the file, if a mistake in it costs more than
-// a hook.
+// lost adds, at the beginning of the file, what the agent drops if a mistake drops the whole
+// file.
 func (f *file) lost() {
 	if hooks.Drops(f.Dialect, f.source) {
 		problems := hooks.NewRegistry(f.Dialect, []hooks.Source{f.source}).Problems()
@@ -159,17 +157,14 @@ func (f *file) lost() {
 
 // problem adds a problem of the registry.
 func (f *file) problem(p hooks.Problem) {
-	severity, message := Warning, p.Message
-	if p.Dropped {
+	severity := Warning
+	if p.Dropped || p.Fatal {
 		severity = Error
 	}
-	if p.Fatal {
-		severity = Error
-	}
-	f.add(p.Pointer, severity, message)
+	f.add(p.Pointer, severity, p.Message)
 }
 
-// add adds a finding about what at points to, below hooks.
+// add adds a finding about the value that at points to, relative to the member hooks.
 func (f *file) add(at jsontext.Pointer, severity Severity, message string) {
 	offset, ok := f.offsets["/hooks"+at]
 	for ; !ok && at != ""; offset, ok = f.offsets["/hooks"+at] {
@@ -183,8 +178,8 @@ func (f *file) addAt(offset int, severity Severity, message string) {
 	f.findings = append(f.findings, Finding{f.path, at.Line, at.Column, severity, message})
 }
 
-// reported reports whether there is a finding about a place already: the matcher of a
-// group is reported once and not for each of its hooks.
+// reported reports whether there is already a finding at a place. The hooks of a group share
+// its matcher, which is reported once.
 func (f *file) reported(at jsontext.Pointer) bool {
 	place := f.index.At(f.offsets["/hooks"+at])
 	return slices.ContainsFunc(f.findings, func(found Finding) bool { return found.Line == place.Line && found.Column == place.Column })

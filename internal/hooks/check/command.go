@@ -21,7 +21,7 @@ func (f *file) command(h hooks.Hook) {
 	if h.Command == "" || f.reported(at) {
 		return
 	}
-	if why := hooks.Refused(f.Dialect, h); why != "" {
+	if why := hooks.Refusal(f.Dialect, h); why != "" {
 		f.add(at, Error, why)
 		return
 	}
@@ -43,7 +43,7 @@ func (f *file) command(h hooks.Hook) {
 	f.program(at, f.inShell(script, variables))
 }
 
-// variables are those that the dialect sets for a hook.
+// variables returns the variables that the dialect sets for a hook.
 func (f *file) variables(h hooks.Hook) map[string]string {
 	values := map[string]string{}
 	for _, v := range h.Variables(f.Dialect, hooks.Session{Cwd: f.Project}) {
@@ -52,12 +52,12 @@ func (f *file) variables(h hooks.Hook) map[string]string {
 	return values
 }
 
-// words are the words of a command, as far as they are known before it runs.
-type words []knownWord
+// words are the words of a command.
+type words []word
 
-type knownWord struct {
+type word struct {
 	text  string
-	known bool
+	known bool // the text does not depend on anything that is known only when the hook runs
 }
 
 // inExecForm returns the words of a hook that starts a program without a shell.
@@ -67,7 +67,7 @@ func (f *file) inExecForm(h hooks.Hook) words {
 		for name, value := range f.variables(h) {
 			text = strings.ReplaceAll(text, "${"+name+"}", value)
 		}
-		all = append(all, knownWord{text, !strings.Contains(text, "${")})
+		all = append(all, word{text, !strings.Contains(text, "${")})
 	}
 	return all
 }
@@ -84,13 +84,13 @@ func (f *file) inShell(script shell.Script, variables map[string]string) words {
 	var all words
 	for _, w := range script.FirstCommand() {
 		text, known := w.Text(lookup)
-		all = append(all, knownWord{text, known})
+		all = append(all, word{text, known})
 	}
 	return all
 }
 
-// program looks for the program of a command and, after an interpreter, for its
-// script. Words that depend on something unknown are not looked at.
+// program reports if the program of a command, or the script of an interpreter, does not
+// exist. Words that are not known are skipped.
 func (f *file) program(at jsontext.Pointer, all words) {
 	all = all.withoutPrefixes()
 	if len(all) == 0 || !all[0].known {
@@ -111,8 +111,8 @@ func (f *file) program(at jsontext.Pointer, all words) {
 	}
 }
 
-// withoutPrefixes drops the programs that start the rest of a command, such as env,
-// with their options. It returns nil if there is no rest, or none that is known.
+// withoutPrefixes drops the programs that run the rest of a command, such as env, with their
+// options. It returns nil if there is no rest, or if an option is not known.
 func (w words) withoutPrefixes() words {
 	for len(w) > 0 && w[0].known {
 		options, isPrefix := prefixes()[w[0].text]
@@ -124,8 +124,8 @@ func (w words) withoutPrefixes() words {
 	return w
 }
 
-// prefixes returns the options of each program that starts another one. After any other
-// option, such as env -C, it is not known which program starts and where.
+// prefixes maps each program that runs another one to its options. Options such as env -C,
+// which change where the program is found, are not among them: they are not known.
 func prefixes() map[string]options {
 	return map[string]options{
 		"exec":    {flags: "cl", arguments: "a"},
@@ -135,7 +135,7 @@ func prefixes() map[string]options {
 	}
 }
 
-// options are those after which a command goes on.
+// options are the options of a prefix that withoutOptions can skip.
 type options struct {
 	flags     string   // single letters without an argument
 	arguments string   // single letters with one
@@ -143,7 +143,7 @@ type options struct {
 	assigns   bool     // NAME=VALUE may come before the command
 }
 
-// withoutOptions returns what follows the options, nil if one of them is not known.
+// withoutOptions returns the words after the options, nil if an option is not known.
 func (w words) withoutOptions(o options) words {
 	for len(w) > 0 && w[0].known {
 		switch text := w[0].text; {
@@ -166,21 +166,21 @@ func (w words) withoutOptions(o options) words {
 	return w
 }
 
-// script returns the script among the arguments of an interpreter, "" if there is
-// none or it is not known.
+// script returns the script in the arguments of an interpreter, "" if there is none or if it
+// is not known.
 func (w words) script() string {
-	for _, word := range w {
+	for _, arg := range w {
 		switch {
-		case !word.known || word.text == "-c" || word.text == "-e":
+		case !arg.known || arg.text == "-c" || arg.text == "-e":
 			return ""
-		case !strings.HasPrefix(word.text, "-"):
-			return word.text
+		case !strings.HasPrefix(arg.text, "-"):
+			return arg.text
 		}
 	}
 	return ""
 }
 
-// missing says why a program cannot be started, "" if it can.
+// missing returns why a program cannot be started, "" if it can.
 func (f *file) missing(program string) string {
 	if !strings.Contains(program, "/") {
 		if isBuiltin(program) {

@@ -12,8 +12,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
-// fields warns of members that the agent does not know: it ignores them in silence, and
-// most of them are misspelt.
+// fields warns of members that the agent does not know. It ignores them without a message,
+// and most of them are misspelt.
 func (f *file) fields() {
 	events, _ := js.ParseObject(f.source.Hooks)
 	groupFields := []string{"matcher", "hooks", "description"}
@@ -28,10 +28,11 @@ func (f *file) fields() {
 			f.unknown(at, group, groupFields)
 			for j, entry := range group.Array("hooks") {
 				o, _ := js.ParseObject(entry)
+				place := at.AppendToken("hooks").AppendToken(fmt.Sprint(j))
 				if f.Dialect.Hooks.Once && o.Has("once") && f.source.Skill == "" {
-					f.add(at.AppendToken("hooks").AppendToken(fmt.Sprint(j)).AppendToken("once"), Warning, "once counts only in the frontmatter of a skill: here the hook runs every time")
+					f.add(place.AppendToken("once"), Warning, "once counts only in the frontmatter of a skill: here the hook runs every time")
 				}
-				f.unknown(at.AppendToken("hooks").AppendToken(fmt.Sprint(j)), o, f.Dialect.Hooks.Fields)
+				f.unknown(place, o, f.Dialect.Hooks.Fields)
 			}
 		}
 	}
@@ -50,10 +51,10 @@ func (f *file) unknown(at jsontext.Pointer, o js.Object, known []string) {
 	}
 }
 
-// condition reports a rule that never selects.
+// condition reports a permission rule that matches no call.
 func (f *file) condition(event string, h hooks.Hook) {
 	e, _ := f.Dialect.Event(event)
-	if why := h.Never(e); why != "" {
+	if why := h.IfNeverMatches(e); why != "" {
 		f.add(h.Pointer.AppendToken("if"), Error, why)
 	}
 }
@@ -62,20 +63,13 @@ func (f *file) condition(event string, h hooks.Hook) {
 func (f *file) server(at jsontext.Pointer, pattern string) {
 	for _, name := range strings.FieldsFunc(pattern, func(c rune) bool { return c == '|' || c == ',' || c == ' ' }) {
 		parts := strings.Split(name, "__")
-		if f.Dialect.Hooks.ToolMatcher == dialect.MatchNames && len(parts) == 2 && parts[0] == "mcp" && parts[1] != "" && strings.Trim(parts[1], "*.") == parts[1] && isNames(pattern) {
-			f.add(at, Warning, fmt.Sprintf("%q is a server and no tool: the matcher matches nothing; write %s__.*", name, name))
+		if f.Dialect.Hooks.ToolMatcher == dialect.MatchNames && len(parts) == 2 && parts[0] == "mcp" && parts[1] != "" && dialect.IsNameList(pattern) {
+			f.add(at, Warning, fmt.Sprintf("%q is a server, not a tool: the matcher matches nothing; write %s__.*", name, name))
 		}
 	}
 }
 
-// isNames reports whether a matcher is a list of exact names.
-func isNames(pattern string) bool {
-	return !strings.ContainsFunc(pattern, func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_- ,|", c))
-	})
-}
-
-// value warns of a matcher that matches none of the values that its subject may have.
+// value warns of a matcher that matches none of the known values of its subject.
 func (f *file) value(at jsontext.Pointer, e dialect.Event, pattern string) {
 	matches := func(value string) bool { return hooks.Matches(f.Dialect, e, pattern, value) }
 	if len(e.Values) == 0 || slices.ContainsFunc(e.Values, matches) {

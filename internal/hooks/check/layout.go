@@ -10,9 +10,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// layout is the offset of every value of a JSON text: of a member the offset of its
-// name, of an element that of its first byte. Of members with the same name the last
-// one counts; the others are in replaced.
+// layout holds the offset of every value of a JSON text: for a member that of its name, for
+// an element that of its first byte. Of members with the same name the last one counts; the
+// others are in replaced.
 type layout struct {
 	offsets  map[jsontext.Pointer]int
 	replaced []member

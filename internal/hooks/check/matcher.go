@@ -12,11 +12,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/jsregex"
 )
 
-// timeout warns of another dialect's unit: a minute as 60000 seconds, or as 60
+// timeout warns of a timeout in another dialect's unit: a minute as 60000 seconds, or as 60
 // milliseconds.
 func (f *file) timeout(h hooks.Hook) {
 	at := h.Pointer.AppendToken("timeout")
-	if _, given := f.offsets["/hooks"+at]; !given {
+	if _, present := f.offsets["/hooks"+at]; !present {
 		return
 	}
 	switch unit := f.Dialect.Hooks.TimeoutUnit; {
@@ -27,9 +27,8 @@ func (f *file) timeout(h hooks.Hook) {
 	}
 }
 
-// inMilliseconds reports whether a timeout in seconds was probably meant in
-// milliseconds: at least a thousand, and a round number of milliseconds or not a round
-// number of minutes.
+// inMilliseconds reports whether a timeout in seconds was probably meant in milliseconds: it
+// is at least 1000, and it is either a multiple of 1000 or not a whole number of minutes.
 func inMilliseconds(timeout time.Duration) bool {
 	return timeout >= 1000*time.Second && (timeout%(1000*time.Second) == 0 || timeout%time.Minute != 0)
 }
@@ -40,8 +39,8 @@ func (f *file) matcher(event string, h hooks.Hook) {
 	pattern := strings.TrimSpace(h.Matcher)
 	at := h.Pointer.Parent().Parent().AppendToken("matcher")
 	switch {
-	case f.Dialect.Hooks.Blank && h.Matcher != "" && pattern == "":
-		f.add(at, Warning, "a matcher of blanks matches nothing; leave it out to match everything")
+	case f.Dialect.Hooks.BlankMatchesNothing && h.Matcher != "" && pattern == "":
+		f.add(at, Warning, "a matcher of white space matches nothing; leave it out to match everything")
 		return
 	case pattern == "" || pattern == "*" || f.reported(at):
 		return
@@ -58,15 +57,15 @@ func (f *file) matcher(event string, h hooks.Hook) {
 	}
 	if strings.Contains(pattern, "mcp_") {
 		f.server(at, pattern)
-		return // which tools a server has is not known here
+		return // the tools of a server are not known here
 	}
 	if !f.matchesAny(e, pattern) {
-		f.add(at, Warning, fmt.Sprintf("the matcher %q matches no tool of %s%s", pattern, f.Dialect.Title, f.meant(pattern)))
+		f.add(at, Warning, fmt.Sprintf("the matcher %q matches no tool of %s%s", pattern, f.Dialect.Title, f.spellingHint(pattern)))
 		return
 	}
 	for _, name := range alternatives(pattern) {
 		if !f.matchesAny(e, name) {
-			f.add(at, Warning, fmt.Sprintf("%q in the matcher matches no tool of %s%s", name, f.Dialect.Title, f.meant(name)))
+			f.add(at, Warning, fmt.Sprintf("%q in the matcher matches no tool of %s%s", name, f.Dialect.Title, f.spellingHint(name)))
 		}
 	}
 }
@@ -77,8 +76,8 @@ func (f *file) matchesAny(e dialect.Event, pattern string) bool {
 	})
 }
 
-// alternatives returns the names of a matcher that is a list of names, nil for any
-// other matcher.
+// alternatives returns the names in a matcher of names separated by |, nil for any other
+// matcher.
 func alternatives(pattern string) []string {
 	isName := func(c rune) bool { return c == '_' || unicode.IsLetter(c) || unicode.IsDigit(c) }
 	if strings.ContainsFunc(pattern, func(c rune) bool { return c != '|' && !isName(c) }) {
@@ -87,9 +86,9 @@ func alternatives(pattern string) []string {
 	return strings.FieldsFunc(pattern, func(c rune) bool { return c == '|' })
 }
 
-// meant returns a hint, which begins with a semicolon, if a matcher spells a tool's name
-// in another case.
-func (f *file) meant(pattern string) string {
+// spellingHint returns a hint, which begins with a semicolon, if a matcher is a tool's name in
+// another case.
+func (f *file) spellingHint(pattern string) string {
 	for _, tool := range f.Dialect.Tools {
 		if strings.EqualFold(tool, pattern) {
 			return fmt.Sprintf("; its name is %s", tool)

@@ -11,9 +11,9 @@ func Claude() Dialect {
 		Tools:  claudeTools(),
 
 		SampleTool: `{"tool_name": "Bash", "tool_input": {"command": "rm -rf build", "description": "Delete the build directory"}}`,
-		Unrecorded: []string{"WorktreeCreate"}, // its hook makes the worktree
+		Unrecorded: []string{"WorktreeCreate"}, // its hook creates the worktree
 
-		Unskilled: []string{"SessionEnd"},
+		NoSkillHooks: []string{"SessionEnd"},
 
 		Aliases: map[string][]string{"Agent": {"Task"}, "TaskStop": {"KillShell", "KillBash"}},
 		Settings: Settings{
@@ -24,7 +24,7 @@ func Claude() Dialect {
 				{Scope: User, In: InConfig, Path: "settings.json"},
 			},
 			Plugins: true,
-			Skills:  true,
+			Skills:  []File{{In: InProject, Path: ".claude"}, {In: InConfig}},
 
 			Options:      "pluginConfigs",
 			OptionPrefix: "CLAUDE_PLUGIN_OPTION_",
@@ -40,72 +40,77 @@ func Claude() Dialect {
 				"url", "headers", "allowedEnvVars", "prompt", "model", "server", "tool", "input", "description",
 			},
 			Types: []string{CommandType, "http", "mcp_tool", "prompt", "agent"},
-			// Two plugins may have the same command below their own directories.
-			Identity:     []Field{FieldType, FieldRoot, FieldCommand, FieldTarget, FieldIf, FieldArgs},
-			Timeout:      600 * time.Second,
-			TimeoutUnit:  time.Second,
-			Args:         true,
-			Async:        true,
-			Once:         true,
-			If:           true,
-			OnFailure:    true,
-			Requests:     true,
-			Positive:     true,
-			Newline:      true,
-			Blank:        true,
-			Braces:       true,
-			ToolMatcher:  MatchNames,
-			OtherMatcher: MatchNames,
-			Variables:    []Variable{{"CLAUDE_PROJECT_DIR", ValueProject}, {"CLAUDE_CODE_SESSION_ID", ValueSessionID}, {"CLAUDE_PLUGIN_ROOT", ValuePluginRoot}, {"CLAUDE_PLUGIN_DATA", ValuePluginData}},
+			// FieldRoot: two plugins may have the same command, each in its own directory.
+			Identity:            []Field{FieldType, FieldRoot, FieldCommand, FieldTarget, FieldIf, FieldArgs},
+			Timeout:             600 * time.Second,
+			TimeoutUnit:         time.Second,
+			Args:                true,
+			Async:               true,
+			Once:                true,
+			If:                  true,
+			OnFailure:           true,
+			Requests:            true,
+			PositiveTimeout:     true,
+			FinalNewline:        true,
+			BlankMatchesNothing: true,
+			NoUnsetBraces:       true,
+			ToolMatcher:         MatchNames,
+			OtherMatcher:        MatchNames,
+			Variables:           []Variable{{"CLAUDE_PROJECT_DIR", ValueProject}, {"CLAUDE_CODE_SESSION_ID", ValueSessionID}, {"CLAUDE_PLUGIN_ROOT", ValuePluginRoot}, {"CLAUDE_PLUGIN_DATA", ValuePluginData}},
 		},
-		Answers: Answers{BlockDecision: "block", SilentReason: "No stderr output", Heard: true, Schema: claudeSchema(), InputField: "updatedInput", InputReplaces: true},
+		Answers: Answers{
+			Objects: ObjectsOnAnyExit, Schema: claudeSchema(),
+			BlockDecision: "block", SilentReason: "No stderr output", AskReason: true,
+			InputField: "updatedInput", InputReplaces: true,
+		},
 		Around: Around{
-			BeforeTool: "PreToolUse", AfterTool: "PostToolUse", AfterFailure: "PostToolUseFailure", BlockAfterTool: BlockIsToldModel,
+			BeforeTool: "PreToolUse", AfterTool: "PostToolUse", AfterFailure: "PostToolUseFailure",
+			BlockAfterTool: BlockAddsReason, BlockFormat: "PostToolUse hook blocking error: %s",
 			ContextFormat: "<system-reminder>\n%s\n</system-reminder>",
 		},
 	}
 }
 
-// claudeEvents returns the table of Claude Code. Standard error of a failed hook
-// is only logged.
+// claudeEvents returns the table of Claude Code. It only logs the standard error of a hook
+// that failed: Exit1, Failure and Signal mean Nothing.
 func claudeEvents() []Event {
-	silent := Said{Exit2: Block}
-	submitted := Said{Exit2: Block, Text: Context, OtherJSON: Context, Broken: Context}
-	context := Said{Exit2: Block, Text: Context, OtherJSON: Context}
+	silent := Meanings{Exit2: Block}
+	context := Meanings{Exit2: Block, Text: Context, OtherJSON: Context}
+	prompt := Meanings{Exit2: Block, Text: Context, OtherJSON: Context, Broken: Context}
 	events := []Event{
-		{Name: "PreToolUse", Subject: ToolName, Said: silent, Blocks: true, Permissions: true, Guards: true, Effect: ChangesToolInput},
-		{Name: "PermissionRequest", Subject: ToolName, Blocks: true, Behavior: true, Guards: true},
-		{Name: "PermissionDenied", Subject: ToolName, Said: silent},
-		{Name: "PostToolUse", Subject: ToolName, Said: silent, Blocks: true, Effect: ChangesToolOutput},
-		{Name: "PostToolUseFailure", Subject: ToolName, Said: silent, Blocks: true, IgnoresStop: true},
-		{Name: "PostToolBatch", Said: silent, Blocks: true},
-		{Name: "UserPromptSubmit", Said: submitted, Blocks: true, Timeout: 30 * time.Second},
-		{Name: "UserPromptExpansion", Subject: "command_name", Said: context, Blocks: true},
-		{Name: "SessionStart", Subject: "source", Values: []string{"startup", "resume", "clear", "compact"}, Said: context},
-		{Name: "SessionEnd", Subject: "reason", Values: []string{"clear", "resume", "logout", "prompt_input_exit", "bypass_permissions_disabled", "other"}, Said: silent, Timeout: 1500 * time.Millisecond},
-		{Name: "Setup", Subject: "trigger", Values: []string{"init", "maintenance"}, Said: silent},
-		{Name: "Stop", Said: silent, Blocks: true},
-		{Name: "StopFailure", Subject: "error", Said: silent},
-		{Name: "SubagentStart", Subject: "agent_type", Said: silent},
-		{Name: "SubagentStop", Subject: "agent_type", Said: silent, Blocks: true},
-		{Name: "PreCompact", Subject: "trigger", Values: []string{"manual", "auto"}, Said: context, Blocks: true, IgnoresStop: true, Verbatim: true},
-		{Name: "PostCompact", Subject: "trigger", Values: []string{"manual", "auto"}, Said: silent},
-		{Name: "Notification", Subject: "notification_type", Said: silent},
-		{Name: "ConfigChange", Subject: "source", Said: silent, Blocks: true},
-		{Name: "InstructionsLoaded", Subject: "load_reason", Said: silent},
-		{Name: "TaskCreated", Said: silent, Blocks: true},
-		{Name: "TaskCompleted", Said: silent, Blocks: true},
-		{Name: "TeammateIdle", Said: silent, Blocks: true},
-		{Name: "Elicitation", Subject: "mcp_server_name", Said: silent, Blocks: true, Action: true},
-		{Name: "ElicitationResult", Subject: "mcp_server_name", Said: silent, Blocks: true, Action: true},
-		{Name: "CwdChanged", Said: silent},
-		{Name: "FileChanged", Subject: "file_path", Base: true, Said: silent},
-		{Name: "DirectoryAdded", Subject: "source", Said: silent},
-		{Name: "WorktreeCreate", Said: silent},
-		{Name: "WorktreeRemove", Said: silent},
-		{Name: "MessageDisplay", Said: silent},
-		{Name: "PreModelSwitch", Subject: "to_model", Said: silent, Blocks: true, Permissions: true, IgnoresStop: true},
-		{Name: "PostModelSwitch", Subject: "to_model", Said: silent},
+		{Name: "PreToolUse", Subject: ToolName, Meanings: silent, Blocks: true, Permissions: true, DropsFile: true, Effect: ChangesToolInput},
+		{Name: "PermissionRequest", Subject: ToolName, Blocks: true, Behavior: true, DropsFile: true},
+		{Name: "PermissionDenied", Subject: ToolName, Meanings: silent},
+		{Name: "PostToolUse", Subject: ToolName, Meanings: silent, Blocks: true, Effect: ChangesToolOutput},
+		{Name: "PostToolUseFailure", Subject: ToolName, Meanings: silent, Blocks: true, IgnoresStop: true},
+		{Name: "PostToolBatch", Meanings: silent, Blocks: true},
+		{Name: "UserPromptSubmit", Meanings: prompt, Blocks: true, Timeout: 30 * time.Second},
+		{Name: "UserPromptExpansion", Subject: "command_name", Meanings: context, Blocks: true},
+		{Name: "SessionStart", Subject: "source", Values: []string{"startup", "resume", "clear", "compact"}, Meanings: context},
+		{Name: "SessionEnd", Subject: "reason", Values: []string{"clear", "resume", "logout", "prompt_input_exit", "bypass_permissions_disabled", "other"}, Meanings: silent, Timeout: 1500 * time.Millisecond},
+		{Name: "Setup", Subject: "trigger", Values: []string{"init", "maintenance"}, Meanings: silent},
+		{Name: "Stop", Meanings: silent, Blocks: true},
+		{Name: "StopFailure", Subject: "error", Meanings: silent},
+		{Name: "SubagentStart", Subject: "agent_type", Meanings: silent},
+		{Name: "SubagentStop", Subject: "agent_type", Meanings: silent, Blocks: true},
+		{Name: "PreCompact", Subject: "trigger", Values: []string{"manual", "auto"}, Meanings: context, Blocks: true, IgnoresStop: true, Verbatim: true},
+		{Name: "PostCompact", Subject: "trigger", Values: []string{"manual", "auto"}, Meanings: silent},
+		{Name: "Notification", Subject: "notification_type", Meanings: silent},
+		{Name: "ConfigChange", Subject: "source", Meanings: silent, Blocks: true},
+		{Name: "InstructionsLoaded", Subject: "load_reason", Meanings: silent},
+		{Name: "TaskCreated", Meanings: silent, Blocks: true},
+		{Name: "TaskCompleted", Meanings: silent, Blocks: true},
+		{Name: "TeammateIdle", Meanings: silent, Blocks: true},
+		{Name: "Elicitation", Subject: "mcp_server_name", Meanings: silent, Blocks: true, Action: true},
+		{Name: "ElicitationResult", Subject: "mcp_server_name", Meanings: silent, Blocks: true, Action: true},
+		{Name: "CwdChanged", Meanings: silent},
+		{Name: "FileChanged", Subject: "file_path", BaseName: true, Meanings: silent},
+		{Name: "DirectoryAdded", Subject: "source", Meanings: silent},
+		{Name: "WorktreeCreate", Meanings: silent},
+		{Name: "WorktreeRemove", Meanings: silent},
+		{Name: "MessageDisplay", Meanings: silent},
+		{Name: "PreModelSwitch", Subject: "to_model", Meanings: silent, Blocks: true, Permissions: true, IgnoresStop: true},
+		{Name: "PostModelSwitch", Subject: "to_model", Meanings: silent},
 	}
 	for i := range events {
 		events[i].Merge = MergeVotes

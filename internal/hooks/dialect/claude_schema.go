@@ -2,7 +2,7 @@ package dialect
 
 import "maps"
 
-// claudeSchema is what Claude Code accepts as an output.
+// claudeSchema returns what Claude Code accepts as an output.
 func claudeSchema() Schema {
 	text, flag, object, texts, any := Kind{Type: '"'}, Kind{Type: 't'}, Kind{Type: '{'}, Kind{Type: '['}, Kind{Type: '*'}
 	context := map[string]Kind{"hookEventName": text, "additionalContext": text}

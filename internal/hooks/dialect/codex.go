@@ -3,7 +3,7 @@ package dialect
 import "time"
 
 // Codex returns the dialect of Codex 0.169. Its hooks are modelled on those of Claude
-// Code; what differs was measured.
+// Code; the differences were measured.
 func Codex() Dialect {
 	d := Claude()
 	d.Name, d.Title = "codex", "Codex"
@@ -20,8 +20,9 @@ func Codex() Dialect {
 		Switch:   Switch{Settings: []Path{{"disabled"}}, Disables: true, Default: true},
 		ToEnable: `[features] hooks = true in config.toml`,
 	}
-	d.Answers.Heard, d.Answers.SilentReason, d.Answers.NeedsReason = false, "", true
+	d.Answers.Objects = ObjectsOnSuccess
 	d.Answers.Schema.Closed, d.Answers.Schema.AnyEvent = true, true
+	d.Answers.NeedsReason, d.Answers.SilentReason, d.Answers.AskReason = true, "", false
 	d.Around.BlockAfterTool, d.Around.AfterFailure = BlockHidesResult, ""
 	d.Hooks = Hooks{
 		Types:        []string{CommandType, "prompt", "agent"},
@@ -36,23 +37,24 @@ func Codex() Dialect {
 	return d
 }
 
+// codexEvents returns the table of Codex.
 func codexEvents() []Event {
-	silent := Said{Exit2: Block}
-	context := Said{Exit2: Block, Text: Context}
+	silent := Meanings{Exit2: Block}
+	context := Meanings{Exit2: Block, Text: Context}
 	events := []Event{
-		{Name: "PreToolUse", Subject: ToolName, Said: silent, Blocks: true, Permissions: true, IgnoresStop: true, Effect: ChangesToolInput},
+		{Name: "PreToolUse", Subject: ToolName, Meanings: silent, Blocks: true, Permissions: true, IgnoresStop: true, Effect: ChangesToolInput},
 		{Name: "PermissionRequest", Subject: ToolName, Blocks: true, Behavior: true},
-		{Name: "PostToolUse", Subject: ToolName, Said: silent, Blocks: true, StopBlocks: true},
-		{Name: "UserPromptSubmit", Said: context, Blocks: true},
-		{Name: "SessionStart", Subject: "source", Said: context},
-		{Name: "Stop", Said: silent, Blocks: true},
-		{Name: "SubagentStart", Subject: "agent_type", Said: silent},
-		{Name: "SubagentStop", Subject: "agent_type", Said: silent, Blocks: true},
-		{Name: "PreCompact", Subject: "trigger", Said: silent},
-		{Name: "PostCompact", Subject: "trigger", Said: silent},
+		{Name: "PostToolUse", Subject: ToolName, Meanings: silent, Blocks: true, StopBlocks: true},
+		{Name: "UserPromptSubmit", Meanings: context, Blocks: true},
+		{Name: "SessionStart", Subject: "source", Meanings: context},
+		{Name: "Stop", Meanings: silent, Blocks: true},
+		{Name: "SubagentStart", Subject: "agent_type", Meanings: silent},
+		{Name: "SubagentStop", Subject: "agent_type", Meanings: silent, Blocks: true},
+		{Name: "PreCompact", Subject: "trigger", Meanings: silent},
+		{Name: "PostCompact", Subject: "trigger", Meanings: silent},
 	}
 	for i := range events {
-		events[i].Merge, events[i].Guards = MergeVotes, true // a mistake anywhere drops the file
+		events[i].Merge, events[i].DropsFile = MergeVotes, true
 	}
 	return events
 }

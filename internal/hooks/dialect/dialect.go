@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// ErrUnknown is returned when there is no dialect of a name.
+// ErrUnknown is returned when no dialect has the name.
 var ErrUnknown = errors.New("unknown dialect")
 
 // CommandType is the type of a hook that runs a command.
@@ -20,21 +20,22 @@ const RequestType = "http"
 // Dialect is everything in which one agent differs from the others.
 type Dialect struct {
 	Name  string // on the command line
-	Title string // for people
+	Title string // in messages
 
-	Events []Event
+	Events []Event  // the table: what an exit code and an output mean at each event
 	Tools  []string // the names of the agent's own tools
 
-	// SampleTool is a call, in JSON, for sample events of tools.
+	// SampleTool is the tool call, in JSON, that sample events of tools have.
 	SampleTool string
 
-	// Unrecorded are the events that a hook which only watches would disturb.
+	// Unrecorded lists the events for which a hook must not be added only to record them:
+	// the agent expects their hook to do the work.
 	Unrecorded []string
 
-	// Unskilled are the events at which hooks of a skill do not run.
-	Unskilled []string
+	// NoSkillHooks lists the events at which hooks of a skill do not run.
+	NoSkillHooks []string
 
-	// Aliases are former names of tools, which matchers still match.
+	// Aliases maps a tool to its former names, which matchers still match.
 	Aliases map[string][]string
 
 	Settings Settings
@@ -46,83 +47,98 @@ type Dialect struct {
 // Settings is where an agent keeps its hooks.
 type Settings struct {
 	Files      []File   // in order of precedence
-	Extensions []string // directories of extensions, below the project and the home
-	Plugins    bool     // hooks may come from Claude Code's plugins
-	Skills     bool     // hooks may come from the frontmatter of skills and commands
+	Extensions []string // directories of extensions, relative to the project and to the home
+	Plugins    bool     // Claude Code's plugins, and their skills, may have hooks
+	Skills     []File   // directories whose skills and commands may have hooks in their frontmatter
 	Comments   bool     // files may contain comments and trailing commas
 
-	// Reviewed is the file in which the agent notes what hooks the user has reviewed; it does
-	// not run others. Without a path no review is needed.
+	// Reviewed is the file in which the agent records the hooks that the user has reviewed.
+	// The agent runs no others. If the path is empty, no review is needed.
 	Reviewed File
 
-	// Options is the setting with the values of plugins' options, and OptionPrefix how the
-	// variables of hooks with these values begin.
+	// Options is the setting with the values of plugins' options. OptionPrefix is the prefix
+	// of the variables that pass these values to hooks.
 	Options, OptionPrefix string
 
-	ManagedOnly string // the setting of the organisation that allows only its hooks
+	ManagedOnly string // the organisation's setting that disables all hooks but the organisation's
 
 	Switch   Switch   // turns all hooks on or off
-	ToEnable string   // for people: what must be set for hooks to run
-	Disabled []Path   // lists of names or commands of hooks that do not run
-	NotEvent []string // members of hooks that are settings and not events
+	ToEnable string   // in messages: the setting that hooks need to run
+	Disabled []Path   // lists of names or commands of disabled hooks
+	NotEvent []string // members of the object hooks that are settings, not events
 }
 
-// Hooks is what one hook's entry may contain, and how it is run.
+// Hooks is what the entry of a hook may contain, and how the hook is run.
 type Hooks struct {
 	Types    []string // accepted handler types
-	Fields   []string // of an entry; others mean nothing
-	Identity []Field  // hooks that are equal in these fields run once
+	Fields   []string // known fields of an entry; others are ignored
+	Identity []Field  // of hooks that are equal in these fields one runs
 
-	Timeout     time.Duration // unless the entry has one
-	TimeoutUnit time.Duration // what a timeout of 1 is
+	Timeout     time.Duration // the default time limit
+	TimeoutUnit time.Duration // the unit of the field timeout
 
-	Shell      []string // runs a command; /bin/sh -c if it is empty
-	Sequential bool     // groups may ask to run one after the other
-	RunsOn     bool     // a block does not end a sequence
-	Args       bool     // with args, command is a program that runs without a shell
-	Env        bool     // an entry may add to the environment
-	Async      bool     // an entry may ask not to be waited for
-	Once       bool     // an entry in the frontmatter of a skill may ask to run once
-	If         bool     // an entry may have a permission rule that selects calls of tools
-	OnFailure  bool     // an entry may ask that its failure blocks
-	Requests   bool     // entries of type http are sent
-	Positive   bool     // a timeout that is not a positive number is a mistake
+	Shell               []string // runs a command; default: /bin/sh -c
+	Sequential          bool     // a group may set sequential: the hooks run one after the other
+	ContinuesAfterBlock bool     // a block does not end a sequence
+	Args                bool     // an entry may have args; its command then runs without a shell
+	Env                 bool     // an entry may add to the environment
+	Async               bool     // an entry may set async: the agent does not wait for the hook
+	Once                bool     // an entry in the frontmatter of a skill may set once
+	If                  bool     // an entry may have a permission rule that selects tool calls
+	OnFailure           bool     // an entry may set onFailure to block on its failure
+	Requests            bool     // entries of type http are sent
+	PositiveTimeout     bool     // a timeout that is not a positive number drops the hook
 
-	Newline bool // standard input ends in a newline
-	Blank   bool // a matcher of blanks matches nothing
-	Braces  bool // a variable that is not set may not be used in braces
+	FinalNewline        bool // standard input ends in a newline
+	BlankMatchesNothing bool // a matcher of white space matches nothing; otherwise everything
+	NoUnsetBraces       bool // a hook that uses ${NAME} of a plugin's variable outside a plugin does not run
 
 	ToolMatcher  Matching // how matchers of tool names are read
-	OtherMatcher Matching // and those of other subjects
+	OtherMatcher Matching // how matchers of other subjects are read
 
 	Variables  []Variable
 	Timestamps bool // standard input has a timestamp
 }
 
-// Answers is how a hook's output is read, where that does not depend on the event.
+// Answers is how a hook's output is read, as far as it is the same for all events.
 type Answers struct {
-	BlockDecision string // the decision that exit 2 stands for
-	SilentReason  string // the reason of an exit 2 without standard error; "" means no output
+	Objects      Objects
+	DecodesTwice bool   // a JSON string that contains JSON is read as that JSON
+	Schema       Schema // of objects
+	NeedsReason  bool   // an object that blocks without a reason is ignored
 
-	DecodesTwice bool // a JSON string that contains JSON is decoded twice
-	Loose        bool // whichever output is not empty is read, whatever the exit: exit 1 warns, a higher one blocks
-	StopReason   bool // stopReason is the reason of a block too
-	Escapes      bool // < and > in additional context are escaped
-	Tail         bool // hooks may ask for another tool, or that the conversation is forgotten
-	Heard        bool // a JSON object counts whatever the exit
-	Schema       Schema
-	NeedsReason  bool // a block without a reason is ignored
+	BlockDecision string // the decision that the meaning Block stands for
+	SilentReason  string // the reason of an exit 2 without standard error; "" makes it mean nothing
+
+	StopReason bool // stopReason is the reason of a block too
+	AskReason  bool // the reason of the decision ask is reported
+	Escapes    bool // < and > in additional context are escaped
+	TailCalls  bool // tailToolCallRequest and clearContext count
 
 	InputField    string // the field of hookSpecificOutput with a changed tool input
-	InputReplaces bool   // it replaces the input; otherwise it is merged into it
+	InputReplaces bool   // the changed input replaces the input; otherwise it is merged into it
 }
+
+// Objects is where an agent reads a JSON object as a hook's output.
+type Objects int
+
+const (
+	// ObjectsOnSuccess reads an object on standard output with exit 0.
+	ObjectsOnSuccess Objects = iota
+	// ObjectsOnAnyExit reads an object on standard output, whatever the exit.
+	ObjectsOnAnyExit
+	// ObjectsOnAnyStream reads an object whatever the exit, on standard error if standard
+	// output is empty. A text is read from the same stream.
+	ObjectsOnAnyStream
+)
 
 // Around is what an agent does around a tool or a model.
 type Around struct {
 	BeforeTool, AfterTool string // the names of these events
-	AfterFailure          string // after a tool that failed, if that is another event
+	AfterFailure          string // the event after a tool that failed; default: AfterTool
 
 	BlockAfterTool      AfterBlock
+	BlockFormat         string // how BlockAddsReason shows the reason to the model; %s is the reason
 	MessagesToModel     bool   // system messages are for the model, otherwise for the user
 	ContextFormat       string // how additional context is shown to the model; %s is the context
 	AnswersWithoutBlock bool   // BeforeModel may answer for the model without blocking
@@ -138,7 +154,7 @@ const (
 	FieldCommand
 	FieldRoot // the plugin's directory
 	FieldArgs
-	FieldPlace // where it is configured: no two hooks are the same
+	FieldPlace // the file and the place in it, which no two hooks share
 	FieldIf
 	FieldTarget // the url, the prompt or the tool of a hook that is not a command
 )
@@ -147,24 +163,31 @@ const (
 type Matching int
 
 const (
-	// MatchRegexp is an unanchored JavaScript regular expression; an invalid one matches
-	// only the subject of exactly that text.
+	// MatchRegexp is an unanchored JavaScript regular expression. An invalid one is read
+	// as MatchExact.
 	MatchRegexp Matching = iota + 1
-	// MatchExact matches only the subject of exactly that text.
+	// MatchExact matches the subject that equals the matcher.
 	MatchExact
-	// MatchNames is a list of exact names, separated by | or comma. With any character
-	// that names do not have it is read as MatchRegexp.
+	// MatchNames is a list of exact names, separated by | or comma. A matcher that is not
+	// such a list, see IsNameList, is read as MatchRegexp.
 	MatchNames
 )
 
-// AfterBlock is what a block after a tool ran does to the tool's result.
+// IsNameList reports whether a matcher contains only characters of a list of names.
+func IsNameList(matcher string) bool {
+	return !strings.ContainsFunc(matcher, func(c rune) bool {
+		return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.ContainsRune("_- ,|", c))
+	})
+}
+
+// AfterBlock is what a block after a tool does to the tool's result.
 type AfterBlock int
 
 // What a block after a tool does.
 const (
 	BlockIgnored     AfterBlock = iota
 	BlockHidesResult            // the model reads the reason in place of the result
-	BlockIsToldModel            // the model reads the result and the reason
+	BlockAddsReason             // the model reads the result and the reason
 )
 
 // Variable is set in a hook's environment, and may be used in its command.
@@ -182,14 +205,14 @@ const (
 	ValueProject                  // the project's directory
 	ValueSessionID
 	ValuePluginRoot // the plugin's directory; only set for a plugin's hook
-	ValuePlans      // where the agent keeps plans
+	ValuePlans      // the directory of Gemini CLI's plans of the project
 	ValuePluginData // the plugin's data directory; only set for a plugin's hook
 )
 
 // All returns the dialects.
 func All() []Dialect { return []Dialect{LLxprt(), Gemini(), Claude(), Codex()} }
 
-// Named returns the dialect of a name, or ErrUnknown.
+// Named returns the dialect with the name, or ErrUnknown.
 func Named(name string) (Dialect, error) {
 	var names []string
 	for _, d := range All() {
@@ -201,7 +224,7 @@ func Named(name string) (Dialect, error) {
 	return Dialect{}, fmt.Errorf("%w %q: there are %s", ErrUnknown, name, InWords(names))
 }
 
-// Event returns the event of a name; ok is false if the dialect does not have it.
+// Event returns the event with the name; ok is false if the dialect does not have it.
 func (d Dialect) Event(name string) (e Event, ok bool) {
 	i := slices.IndexFunc(d.Events, func(e Event) bool { return e.Name == name })
 	if i < 0 {
@@ -220,7 +243,7 @@ func (d Dialect) EventNames() []string {
 	return names
 }
 
-// MatchingOf returns how matchers of an event are read.
+// MatchingOf returns how the matchers of an event are read.
 func (d Dialect) MatchingOf(e Event) Matching {
 	if e.Subject == "" || e.Subject == ToolName {
 		return d.Hooks.ToolMatcher
@@ -244,8 +267,8 @@ func (d Dialect) UnitName() string {
 	return "milliseconds"
 }
 
-// Suggest returns a hint, which begins with a semicolon, for a name that is not an
-// event: the name of the same event in this dialect, or its spelling.
+// Suggest returns a hint for a name that is not an event: the name of the same event in this
+// dialect, or the right spelling. The hint begins with a semicolon; it is "" if there is none.
 func (d Dialect) Suggest(name string) string {
 	for _, same := range sameEvent(name) {
 		if _, ok := d.Event(same); ok {

@@ -1,6 +1,10 @@
 package dialect
 
-import "time"
+import (
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
+)
 
 // The names of events that the engine fires itself.
 const (
@@ -22,14 +26,14 @@ type Event struct {
 	// matchers are ignored.
 	Subject string
 
-	// Values are what the subject may be, if they are known.
+	// Values lists the values of the subject, if they are known.
 	Values []string
 
-	// Base is whether matchers are tested on the last element of a path.
-	Base bool
+	// BaseName tests matchers on the last element of a path.
+	BaseName bool
 
-	// Said is what an exit code and an output mean.
-	Said Said
+	// Meanings says what an exit code and a text mean.
+	Meanings Meanings
 
 	// Merge is how the outputs of several hooks become one.
 	Merge Merge
@@ -41,54 +45,76 @@ type Event struct {
 	// Effect is what the output changes, beyond a decision.
 	Effect Effect
 
-	// Blocks is whether the agent honours a block. The decision is reported either way.
+	// Blocks is set if the agent honours a block. The decision is reported either way.
 	Blocks bool
 
-	// StopBlocks is whether continue:false blocks as well.
+	// StopBlocks makes continue:false block as well.
 	StopBlocks bool
 
-	// Permissions is whether hookSpecificOutput.permissionDecision may block.
-	Permissions bool
-
-	// Behavior is whether only hookSpecificOutput.decision.behavior decides.
-	Behavior bool
-
-	// Action is whether only hookSpecificOutput.action decides.
-	Action bool
-
-	// IgnoresStop is whether continue:false changes nothing.
+	// IgnoresStop makes continue:false change nothing.
 	IgnoresStop bool
 
-	// Verbatim is whether an object on standard output that does not block is context as a
-	// whole, as text is.
+	// Permissions adds hookSpecificOutput.permissionDecision to the fields that decide.
+	Permissions bool
+
+	// Behavior makes hookSpecificOutput.decision.behavior the only field that decides.
+	Behavior bool
+
+	// Action adds hookSpecificOutput.action to the fields that decide. It counts only
+	// with exit 0.
+	Action bool
+
+	// Verbatim makes an object on standard output that does not block context as a whole,
+	// as if it were text.
 	Verbatim bool
 
-	// Guards is whether a mistake in one of its hooks drops the whole file.
-	Guards bool
+	// DropsFile makes a mistake in one of its hooks drop the whole file.
+	DropsFile bool
 
-	// EnvFile names the variable with a file whose lines set the environment of the agent's
-	// shell, if the event has one.
+	// EnvFile names the variable with the path of a file. The lines that a hook writes
+	// into the file set the environment of the agent's shell.
 	EnvFile string
 
-	// Timeout is the time limit of its hooks, if it is not the dialect's.
+	// Timeout is the default time limit of its hooks, if it is not the dialect's.
 	Timeout time.Duration
 }
 
-// Said maps each way in which a hook can end to its meaning for the agent. A JSON
-// object on standard output with exit 0 always means its fields.
-type Said struct {
+// Meanings maps each way in which a hook can end to what its text means for the agent: its
+// standard output with exit 0, otherwise its standard error. Exception: ObjectsOnAnyStream.
+// A JSON object that is read, see Answers.Objects, is not a text: its fields apply.
+type Meanings struct {
 	Text      Meaning // exit 0, standard output is text
 	OtherJSON Meaning // exit 0, standard output is JSON but not an object
 	Broken    Meaning // exit 0, standard output begins with { and is not JSON
-	Exit2     Meaning // exit 2; the text is standard error
-	Failure   Meaning // any other exit code, or a signal; the text is standard error
+	Exit1     Meaning
+	Exit2     Meaning
+	Failure   Meaning // any other exit code
+	Signal    Meaning // a signal ended it
+}
+
+// ExitBlock is the exit code by which a hook blocks.
+const ExitBlock = 2
+
+// of returns what the text of a hook means, by how the hook ended.
+func (m Meanings) of(o process.Outcome) Meaning {
+	switch {
+	case o.Signal != "":
+		return m.Signal
+	case o.ExitCode == 0:
+		return m.Text
+	case o.ExitCode == 1:
+		return m.Exit1
+	case o.ExitCode == ExitBlock:
+		return m.Exit2
+	}
+	return m.Failure
 }
 
 // Meaning is what a text of a hook means for the agent.
 type Meaning int
 
 const (
-	// Nothing means that the text is ignored.
+	// Nothing ignores the text.
 	Nothing Meaning = iota
 	// SystemMessage allows, with the text as the system message.
 	SystemMessage
@@ -107,15 +133,16 @@ const (
 	// MergeAny lets any hook block or stop, joins texts by line and takes other fields
 	// from the last hook that has them.
 	MergeAny Merge = iota + 1
-	// MergeVotes is MergeAny without a decision if no hook takes one.
+	// MergeVotes is MergeAny without a decision if no hook makes one.
 	MergeVotes
 	// MergeFields takes each field from the last hook that has it; a block stays a block.
 	MergeFields
-	// MergeReplace takes each field from the last hook that has it, a decision too.
+	// MergeReplace takes each field from the last hook that has it, the decision too.
 	MergeReplace
 	// MergeSelection unites the allowed function names and takes the strictest mode.
 	MergeSelection
-	// MergeLast takes each field from the last hook that has it.
+	// MergeLast is MergeReplace for events without a decision: hookSpecificOutput is
+	// replaced as a whole.
 	MergeLast
 )
 

@@ -14,7 +14,7 @@ func Gemini() Dialect {
 		{Scope: System, Path: "/etc/gemini-cli/settings.json", Darwin: "/Library/Application Support/GeminiCli/settings.json", Variable: "GEMINI_CLI_SYSTEM_SETTINGS_PATH"},
 	}
 	d.Settings.Extensions = []string{".gemini/extensions"}
-	// The switch has moved from release to release.
+	// The releases have the switch in different places.
 	d.Settings.Switch = Switch{Settings: []Path{{"hooksConfig", "enabled"}, {"tools", "enableHooks"}, {"hooks", "enabled"}}, Default: true}
 	d.Settings.ToEnable = `"hooksConfig": {"enabled": true}`
 	d.Settings.Disabled = []Path{{"hooksConfig", "disabled"}, {"hooks", "disabled"}}
@@ -25,11 +25,12 @@ func Gemini() Dialect {
 	d.Hooks.Env = true
 	d.Hooks.OtherMatcher = MatchExact
 	d.Hooks.Shell = []string{"bash", "-c"}
-	d.Hooks.RunsOn = true
+	d.Hooks.ContinuesAfterBlock = true
 	d.Hooks.Variables = []Variable{{"GEMINI_PLANS_DIR", ValuePlans}, {"GEMINI_PROJECT_DIR", ValueCwd}, {"CLAUDE_PROJECT_DIR", ValueCwd}, {"GEMINI_SESSION_ID", ValueSessionID}, {"GEMINI_CWD", ValueCwd}}
 
 	d.Answers.SilentReason = ""
-	d.Answers.Loose, d.Answers.StopReason, d.Answers.Escapes, d.Answers.Tail = true, true, true, true
+	d.Answers.Objects = ObjectsOnAnyStream
+	d.Answers.StopReason, d.Answers.AskReason, d.Answers.Escapes, d.Answers.TailCalls = true, true, true, true
 	d.Around.BlockAfterTool = BlockHidesResult
 	d.Around.MessagesToModel = false
 	d.Around.ContextFormat = "<hook_context>%s</hook_context>"
@@ -37,9 +38,12 @@ func Gemini() Dialect {
 	return d
 }
 
+// geminiEvents returns the table of Gemini CLI. An exit code above 1 blocks, and a text counts
+// after death by a signal as after exit 0.
 func geminiEvents() []Event {
 	events := llxprtEvents()
 	for i := range events {
+		events[i].Meanings = Meanings{Text: SystemMessage, Exit1: Warning, Exit2: Block, Failure: Block, Signal: SystemMessage}
 		switch e := &events[i]; e.Name {
 		case BeforeTool:
 			e.Permissions = false

@@ -43,21 +43,20 @@ func LLxprt() Dialect {
 	}
 }
 
-// llxprtEvents returns the table of LLxprt Code, which Gemini CLI shares in most
-// rows.
+// llxprtEvents returns the table of LLxprt Code.
 func llxprtEvents() []Event {
-	said := Said{Text: SystemMessage, Broken: SystemMessage, Exit2: Block, Failure: Warning}
+	all := Meanings{Text: SystemMessage, Broken: SystemMessage, Exit1: Warning, Exit2: Block, Failure: Warning, Signal: Warning}
 	return []Event{
-		{Name: BeforeTool, Subject: ToolName, Said: said, Merge: MergeAny, Chain: ChainToolInput, Effect: ChangesToolInput, Blocks: true, Permissions: true},
-		{Name: AfterTool, Subject: ToolName, Said: said, Merge: MergeAny},
-		{Name: BeforeModel, Said: said, Merge: MergeFields, Chain: ChainModelRequest, Effect: ChangesModelRequest, Blocks: true, StopBlocks: true},
-		{Name: AfterModel, Said: said, Merge: MergeFields, Effect: ChangesModelResponse},
-		{Name: BeforeToolSelection, Said: said, Merge: MergeSelection, Effect: ChangesToolConfig},
-		{Name: "BeforeAgent", Said: said, Merge: MergeAny, Chain: ChainPrompt, Blocks: true},
-		{Name: "AfterAgent", Said: said, Merge: MergeAny, Blocks: true},
-		{Name: "SessionStart", Said: said, Merge: MergeAny, Blocks: true},
-		{Name: "SessionEnd", Said: said, Merge: MergeLast},
-		{Name: "PreCompress", Said: said, Merge: MergeLast},
-		{Name: "Notification", Said: said, Merge: MergeLast},
+		{Name: BeforeTool, Subject: ToolName, Meanings: all, Merge: MergeAny, Chain: ChainToolInput, Effect: ChangesToolInput, Blocks: true, Permissions: true},
+		{Name: AfterTool, Subject: ToolName, Meanings: all, Merge: MergeAny},
+		{Name: BeforeModel, Meanings: all, Merge: MergeFields, Chain: ChainModelRequest, Effect: ChangesModelRequest, Blocks: true, StopBlocks: true},
+		{Name: AfterModel, Meanings: all, Merge: MergeFields, Effect: ChangesModelResponse},
+		{Name: BeforeToolSelection, Meanings: all, Merge: MergeSelection, Effect: ChangesToolConfig},
+		{Name: "BeforeAgent", Meanings: all, Merge: MergeAny, Chain: ChainPrompt, Blocks: true},
+		{Name: "AfterAgent", Meanings: all, Merge: MergeAny, Blocks: true},
+		{Name: "SessionStart", Meanings: all, Merge: MergeAny, Blocks: true},
+		{Name: "SessionEnd", Meanings: all, Merge: MergeLast},
+		{Name: "PreCompress", Meanings: all, Merge: MergeLast},
+		{Name: "Notification", Meanings: all, Merge: MergeLast},
 	}
 }

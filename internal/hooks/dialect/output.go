@@ -8,7 +8,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
-// Output is what one hook said, or what several said together: decision, reason,
+// Output is the output of one hook, or the merged output of several: decision, reason,
 // continue, stopReason, suppressOutput, systemMessage and hookSpecificOutput. A field
 // of the wrong type is treated as absent.
 type Output struct {
@@ -33,7 +33,7 @@ func (o Output) Denies() bool { return isBlock(o.Specific().Text("permissionDeci
 // Stops reports whether continue is false, which stops the agent.
 func (o Output) Stops() bool { return o.IsFalse("continue") }
 
-// StopReason returns stopReason, or reason without it.
+// StopReason returns stopReason; if there is none, reason.
 func (o Output) StopReason() string { return cmp.Or(o.Text("stopReason"), o.Text("reason")) }
 
 // SystemMessage returns systemMessage.
@@ -64,14 +64,15 @@ func (e Event) BlockedBy(o Output) bool {
 	return o.Blocks() || e.Permissions && o.Denies()
 }
 
-// behavior returns what a hook decides on a request for a permission.
+// behavior returns the decision about a permission request.
 func (o Output) behavior() string { return o.Specific().Object("decision").Text("behavior") }
 
-// The verdicts of one output, or of all together.
+// The verdicts, of one output or of the hooks of an event together.
 const (
 	Undecided = "undecided" // the agent does what it would do without hooks
-	Allow     = "allow"     // without asking the user
-	Ask       = "ask"       // the user
+	Allow     = "allow"     // the agent goes on without asking the user
+	Ask       = "ask"       // the agent asks the user
+	Defer     = "defer"     // Claude Code only: stricter than ask
 	Deny      = "deny"
 )
 
@@ -85,15 +86,17 @@ func (e Event) Verdict(o Output) string {
 		return Allow
 	case e.Behavior || e.Action:
 		return Undecided
-	case e.Permissions && (permission == Ask || permission == "defer" || permission == Allow):
+	case e.Permissions && (permission == Ask || permission == Defer || permission == Allow):
 		return permission
-	case o.Decision() == "approve" || o.Decision() == Allow || o.Decision() == Ask:
-		return map[string]string{"approve": Allow, Allow: Allow, Ask: Ask}[o.Decision()]
+	case o.Decision() == "approve" || o.Decision() == Allow:
+		return Allow
+	case o.Decision() == Ask:
+		return Ask
 	}
 	return Undecided
 }
 
-// Reason returns why an output blocks the event, "" if it does not say.
+// Reason returns the reason that an output gives for its decision about the event.
 func (e Event) Reason(o Output) string {
 	if e.Permissions {
 		if why := o.Specific().Text("permissionDecisionReason"); why != "" {

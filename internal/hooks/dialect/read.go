@@ -11,55 +11,62 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// ExitBlock is the exit code of a hook that objects.
-const ExitBlock = 2
-
-// Answer is what a hook said.
+// Answer is what a hook's exit code and output mean.
 type Answer struct {
-	Output *Output  // nil if it said nothing
-	Notes  []string // for the log: what was ignored, and why
-	Heard  bool     // its output counts, whatever the exit
-	Text   bool     // the output is what a text stands for
+	Output   *Output  // nil if there is none
+	Notes    []string // for the log: what was ignored, and why
+	AnyExit  bool     // the output counts although the hook may not have exited with 0
+	FromText bool     // the output is what Meanings makes of a text
 }
 
-// Read returns what a hook of an event said, by the row of the event's table. A hook
-// that could not be started or was stopped said nothing.
+// Read returns what the outcome of a hook means at an event. A hook that could not be
+// started, or was stopped, has no output.
 func (d Dialect) Read(e Event, o process.Outcome) Answer {
-	switch {
-	case o.Err != nil:
+	if o.Err != nil {
 		return Answer{}
-	case d.Answers.Loose:
-		return d.readLoose(o)
-	case d.Answers.Heard:
-		return d.readAnyExit(e, o)
-	case o.Exited(0):
-		return d.readStdout(e, js.Trim(o.Stdout))
-	case o.Exited(ExitBlock):
-		return d.readExit2(e, o)
 	}
-	return d.meaning(e.Said.Failure, js.Trim(o.Stderr))
+	switch d.Answers.Objects {
+	case ObjectsOnAnyStream:
+		return d.readAnyStream(e, o)
+	case ObjectsOnAnyExit:
+		return d.readAnyExit(e, o)
+	}
+	return d.readByExit(e, o, js.Trim(o.Stdout))
 }
 
-// readAnyExit reads a hook of an agent for which an object on standard output counts
-// whatever the exit. An exit of 2 blocks as well.
+// readByExit reads a hook by its exit code. stdout is its trimmed standard output, which
+// is read only with exit 0.
+func (d Dialect) readByExit(e Event, o process.Outcome, stdout string) Answer {
+	if o.Exited(0) {
+		return d.readStdout(e, stdout)
+	}
+	text := js.Trim(o.Stderr)
+	if text == "" && o.Exited(ExitBlock) {
+		text = d.Answers.SilentReason
+	}
+	return d.meaning(e.Meanings.of(o), text)
+}
+
+// readAnyExit reads a hook of an agent that reads an object on standard output whatever
+// the exit. Exit 2 blocks as well.
 func (d Dialect) readAnyExit(e Event, o process.Outcome) Answer {
 	text := js.Trim(o.Stdout)
 	value, isJSON := js.Parse(jsontext.Value(text))
-	said, isObject := ParseOutput(value)
+	out, isObject := ParseOutput(value)
 	if !isJSON || !isObject {
-		return d.readText(e, o, text)
+		return d.readByExit(e, o, text)
 	}
-	if said.IsTrue("async") {
-		return Answer{Notes: []string{`its output is {"async": true}: it runs on in the background, and nothing that it does blocks`}}
+	if out.IsTrue("async") {
+		return Answer{Notes: []string{`its output is {"async": true}: it continues in the background and cannot block`}}
 	}
-	if why := d.Answers.Schema.Violation(said); why != "" {
-		answer := d.readText(e, o, "")
-		answer.Notes = append(answer.Notes, append([]string{why + "; the whole output is ignored"}, d.Answers.Schema.Meant(e, said)...)...)
+	if why := d.Answers.Schema.Violation(out); why != "" {
+		answer := d.readByExit(e, o, "")
+		answer.Notes = append(answer.Notes, d.discarded(e, out, why)...)
 		return answer
 	}
-	answer := d.addressed(e, said)
-	answer.Heard = true
-	answer.Notes = append(answer.Notes, d.Answers.Schema.Meant(e, said)...)
+	answer := d.withoutForeignFields(e, out)
+	answer.AnyExit = true
+	answer.Notes = append(answer.Notes, d.Answers.Schema.Hints(e, out)...)
 	if e.Action && !o.Exited(0) && answer.Output.Has("hookSpecificOutput") {
 		answer.Output.Object = answer.Output.Without("hookSpecificOutput")
 		answer.Notes = append(answer.Notes, fmt.Sprintf("hookSpecificOutput counts at %s only with exit 0", e.Name))
@@ -67,66 +74,66 @@ func (d Dialect) readAnyExit(e Event, o process.Outcome) Answer {
 	if e.Verbatim && o.Exited(0) && !e.BlockedBy(*answer.Output) {
 		answer.Output.Object = answer.Output.Without("decision", "continue", "stopReason")
 		whole := answer.Output.WithSpecific("additionalContext", js.Quote(text))
-		answer.Output, answer.Text = &whole, true
+		answer.Output, answer.FromText = &whole, true
 		answer.Notes = append(answer.Notes, "the model reads the whole object as text")
 	}
-	if o.Exited(ExitBlock) && e.BlockedBy(*answer.Output) && !answer.Output.Has("decision") && e.Said.Exit2 == Block {
-		answer.Output.Object = answer.Output.WithText("decision", d.Answers.BlockDecision)
-	}
-	if o.Exited(ExitBlock) && !e.BlockedBy(*answer.Output) {
-		blocked := d.readText(e, o, "")
-		if blocked.Output != nil {
-			merged := Output{answer.Output.Merged(blocked.Output.Object)}
-			if specific := merged.Specific().Without("permissionDecision"); merged.Has("hookSpecificOutput") {
-				merged.Object = merged.WithObject("hookSpecificOutput", specific)
-			}
-			answer.Output = &merged
-		}
+	if o.Exited(ExitBlock) {
+		d.addExitBlock(e, o, answer.Output)
 	}
 	return answer
 }
 
-// readLoose reads a hook of an agent that takes standard error for the output if there is
-// no other. A signal counts as exit 0.
-func (d Dialect) readLoose(o process.Outcome) Answer {
+// addExitBlock adds to the object of a hook what its exit 2 means: a block, whose reason is
+// the object's if the object blocks itself, and standard error otherwise.
+func (d Dialect) addExitBlock(e Event, o process.Outcome, out *Output) {
+	if e.BlockedBy(*out) {
+		if !out.Has("decision") && e.Meanings.Exit2 == Block {
+			out.Object = out.WithText("decision", d.Answers.BlockDecision)
+		}
+		return
+	}
+	block := d.readByExit(e, o, "").Output
+	if block == nil {
+		return
+	}
+	merged := Output{out.Merged(block.Object)}
+	if merged.Has("hookSpecificOutput") { // its permission must not contradict the block
+		merged.Object = merged.WithObject("hookSpecificOutput", merged.Specific().Without("permissionDecision"))
+	}
+	*out = merged
+}
+
+// readAnyStream reads a hook of an agent that reads standard error if standard output is
+// empty, and an object on either whatever the exit.
+func (d Dialect) readAnyStream(e Event, o process.Outcome) Answer {
 	text := js.Trim(o.Stdout)
 	if text == "" {
 		text = js.Trim(o.Stderr)
 	}
-	value, isJSON := js.Parse(jsontext.Value(text))
-	if inner, isText := js.String(value); isText {
-		value, isJSON = js.Parse(jsontext.Value(inner))
+	value, isJSON := d.parse(text)
+	if !isJSON {
+		answer := d.meaning(e.Meanings.of(o), text)
+		answer.AnyExit = answer.Output != nil
+		return answer
 	}
-	if said, isObject := ParseOutput(value); isJSON {
-		switch {
-		case isObject:
-			return Answer{Output: &said, Heard: true}
-		case value.Kind() == '[':
-			return Answer{Output: &Output{}, Heard: true}
-		}
-		return Answer{Notes: []string{"its output is JSON and " + jsonx.Got(value.Kind(), "an object") + "; it is ignored, and so is its exit code"}}
-	}
-	meaning := Block
+	out, isObject := ParseOutput(value)
 	switch {
-	case o.Signal != "" || o.ExitCode == 0:
-		meaning = SystemMessage
-	case o.ExitCode == 1:
-		meaning = Warning
+	case isObject:
+		return Answer{Output: &out, AnyExit: true}
+	case value.Kind() == '[':
+		return Answer{Output: &Output{}, AnyExit: true}
 	}
-	answer := d.meaning(meaning, text)
-	answer.Heard = answer.Output != nil
-	return answer
+	return Answer{Notes: []string{"its output is JSON and " + jsonx.Got(value.Kind(), "an object") + "; it is ignored, and so is its exit code"}}
 }
 
-// readText reads a hook whose standard output is no object.
-func (d Dialect) readText(e Event, o process.Outcome, text string) Answer {
-	switch {
-	case o.Exited(0):
-		return d.readStdout(e, text)
-	case o.Exited(ExitBlock):
-		return d.readExit2(e, o)
+// parse returns the JSON value in a text, or the one in a JSON string if the agent decodes
+// twice.
+func (d Dialect) parse(text string) (value jsontext.Value, ok bool) {
+	value, ok = js.Parse(jsontext.Value(text))
+	if inner, isText := js.String(value); isText && d.Answers.DecodesTwice {
+		return js.Parse(jsontext.Value(inner))
 	}
-	return d.meaning(e.Said.Failure, js.Trim(o.Stderr))
+	return value, ok
 }
 
 // readStdout reads the trimmed standard output of a hook that exited with 0.
@@ -134,39 +141,47 @@ func (d Dialect) readStdout(e Event, text string) Answer {
 	if text == "" {
 		return Answer{}
 	}
-	value, isJSON := js.Parse(jsontext.Value(text))
-	if inner, isText := js.String(value); isText && d.Answers.DecodesTwice {
-		value, isJSON = js.Parse(jsontext.Value(inner))
-	}
+	value, isJSON := d.parse(text)
 	switch {
 	case isJSON && value.Kind() == '{':
-		said, _ := ParseOutput(value)
-		if why := d.Answers.Schema.Violation(said); why != "" {
-			return Answer{Notes: append([]string{why + "; the whole output is ignored"}, d.Answers.Schema.Meant(e, said)...)}
-		}
-		if d.Answers.NeedsReason && e.BlockedBy(said) && e.Reason(said) == "" {
-			return Answer{Notes: []string{"it blocks and gives no reason; the whole output is ignored"}}
-		}
-		answer := d.addressed(e, said)
-		answer.Notes = append(answer.Notes, d.Answers.Schema.Meant(e, said)...)
-		return answer
+		return d.readObject(e, value)
 	case isJSON:
-		return d.meaning(e.Said.OtherJSON, text).noting(e.Said.ignoresJSON(value), fmt.Sprintf("its output is JSON and %s; it is ignored", jsonx.Got(value.Kind(), "an object")))
+		note := fmt.Sprintf("its output is JSON and %s; it is ignored", jsonx.Got(value.Kind(), "an object"))
+		return d.meaning(e.Meanings.OtherJSON, text).withNote(e.Meanings.ignoresJSON(value), note)
 	case strings.HasPrefix(text, "{"):
 		note := "its output begins as JSON and does not parse; it is ignored"
-		if e.Said.Broken == Context {
+		if e.Meanings.Broken == Context {
 			note = "its output begins as JSON and does not parse; the model reads it as text"
 		}
-		return d.meaning(e.Said.Broken, text).noting(e.Said.Broken == Nothing || e.Said.Broken == Context, note)
+		return d.meaning(e.Meanings.Broken, text).withNote(e.Meanings.Broken == Nothing || e.Meanings.Broken == Context, note)
 	}
-	return d.meaning(e.Said.Text, text).noting(d.hasDecision(text), "a JSON object counts only if there is no other text on standard output: all of it is read as text")
+	return d.meaning(e.Meanings.Text, text).withNote(d.hasDecision(text), "a JSON object counts only if there is no other text on standard output: all of it is read as text")
 }
 
-// hasDecision reports whether a text contains a line that would count if it were alone.
+// readObject reads the object on the standard output of a hook that exited with 0.
+func (d Dialect) readObject(e Event, value jsontext.Value) Answer {
+	out, _ := ParseOutput(value)
+	if why := d.Answers.Schema.Violation(out); why != "" {
+		return Answer{Notes: d.discarded(e, out, why)}
+	}
+	if d.Answers.NeedsReason && e.BlockedBy(out) && e.Reason(out) == "" {
+		return Answer{Notes: []string{"it blocks and gives no reason; the whole output is ignored"}}
+	}
+	answer := d.withoutForeignFields(e, out)
+	answer.Notes = append(answer.Notes, d.Answers.Schema.Hints(e, out)...)
+	return answer
+}
+
+// discarded returns the notes about an output that violates the schema.
+func (d Dialect) discarded(e Event, out Output, why string) []string {
+	return append([]string{why + "; the whole output is ignored"}, d.Answers.Schema.Hints(e, out)...)
+}
+
+// hasDecision reports whether a line of a text would count if it were the whole text.
 func (d Dialect) hasDecision(text string) bool {
 	for line := range strings.Lines(text) {
-		said, isObject := ParseOutput(jsontext.Value(js.Trim(line)))
-		for name := range said.All() {
+		out, isObject := ParseOutput(jsontext.Value(js.Trim(line)))
+		for name := range out.All() {
 			if isObject && d.Answers.Schema.Fields != nil && d.Answers.Schema.Knows(name) {
 				return true
 			}
@@ -177,20 +192,11 @@ func (d Dialect) hasDecision(text string) bool {
 
 // ignoresJSON reports whether a JSON value is ignored where text would not be, which
 // is worth a note. null is the documented way to say nothing.
-func (s Said) ignoresJSON(value jsontext.Value) bool {
-	return s.OtherJSON == Nothing && s.Text != Nothing && value.Kind() != 'n'
+func (m Meanings) ignoresJSON(value jsontext.Value) bool {
+	return m.OtherJSON == Nothing && m.Text != Nothing && value.Kind() != 'n'
 }
 
-// readExit2 reads a hook that exited with 2.
-func (d Dialect) readExit2(e Event, o process.Outcome) Answer {
-	text := js.Trim(o.Stderr)
-	if text == "" {
-		text = d.Answers.SilentReason
-	}
-	return d.meaning(e.Said.Exit2, text)
-}
-
-// meaning returns the output that a text stands for. An empty text says nothing.
+// meaning returns the output that a text stands for. An empty text has none.
 func (d Dialect) meaning(m Meaning, text string) Answer {
 	var o Output
 	switch {
@@ -205,23 +211,23 @@ func (d Dialect) meaning(m Meaning, text string) Answer {
 	case m == Block:
 		o.Object = o.WithText("decision", d.Answers.BlockDecision).WithText("reason", text)
 	}
-	return Answer{Output: &o, Text: true}
+	return Answer{Output: &o, FromText: true}
 }
 
-func (a Answer) noting(when bool, note string) Answer {
+func (a Answer) withNote(when bool, note string) Answer {
 	if when {
 		a.Notes = append(a.Notes, note)
 	}
 	return a
 }
 
-// addressed drops what does not count if hookSpecificOutput names another event than the
-// one that fired: hookSpecificOutput itself, and continue.
-func (d Dialect) addressed(e Event, said Output) Answer {
-	name := said.Specific().Text("hookEventName")
-	if d.Answers.Schema.Fields == nil || d.Answers.Schema.AnyEvent || !said.Has("hookSpecificOutput") || name == e.Name {
-		return Answer{Output: &said}
+// withoutForeignFields drops hookSpecificOutput and continue if hookSpecificOutput names
+// another event than the one that fired.
+func (d Dialect) withoutForeignFields(e Event, out Output) Answer {
+	name := out.Specific().Text("hookEventName")
+	if d.Answers.Schema.Fields == nil || d.Answers.Schema.AnyEvent || !out.Has("hookSpecificOutput") || name == e.Name {
+		return Answer{Output: &out}
 	}
 	note := fmt.Sprintf("its hookSpecificOutput names the event %q, not %s; it is ignored, and so is continue", name, e.Name)
-	return Answer{Output: &Output{said.Without("hookSpecificOutput", "continue", "stopReason")}, Notes: []string{note}}
+	return Answer{Output: &Output{out.Without("hookSpecificOutput", "continue", "stopReason")}, Notes: []string{note}}
 }

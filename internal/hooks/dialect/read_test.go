@@ -10,9 +10,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
 
-// TestMeanings shows what a hook's exit code and output mean, one row for each kind of
-// answer in the tables.
-func TestMeanings(t *testing.T) {
+// TestRead shows what a hook's exit code and output mean, one row for each kind of answer in
+// the tables.
+func TestRead(t *testing.T) {
 	const nothing = ""
 	for _, c := range []struct {
 		dialect, event string
@@ -34,6 +34,12 @@ func TestMeanings(t *testing.T) {
 		{"llxprt", BeforeTool, process.Outcome{Signal: "SIGKILL", Stderr: "bad"}, `{"decision":"allow","systemMessage":"Warning: bad"}`, 0},
 		{"llxprt", BeforeTool, process.Outcome{Err: errors.New("timed out"), Stderr: "bad"}, nothing, 0},
 		{"gemini", BeforeTool, process.Outcome{ExitCode: 2}, nothing, 0},
+		{"gemini", BeforeTool, process.Outcome{ExitCode: 2, Stdout: "no", Stderr: "unread"}, `{"decision":"deny","reason":"no"}`, 0},
+		{"gemini", BeforeTool, process.Outcome{ExitCode: 1, Stderr: "bad"}, `{"decision":"allow","systemMessage":"Warning: bad"}`, 0},
+		{"gemini", BeforeTool, process.Outcome{ExitCode: 3, Stderr: "bad"}, `{"decision":"deny","reason":"bad"}`, 0},
+		{"gemini", BeforeTool, process.Outcome{Signal: "SIGKILL", Stderr: "bad"}, `{"decision":"allow","systemMessage":"bad"}`, 0},
+		{"gemini", BeforeTool, process.Outcome{ExitCode: 1, Stderr: `{"decision":"block"}`}, `{"decision":"block"}`, 0},
+		{"gemini", BeforeTool, process.Outcome{ExitCode: 2, Stdout: "7"}, nothing, 1},
 		{"claude", "PreToolUse", process.Outcome{Stdout: "hi"}, nothing, 0},
 		{"claude", "PreToolUse", process.Outcome{Stdout: `{"decision"`}, nothing, 1},
 		{"claude", "PreToolUse", process.Outcome{Stdout: `[1]`}, nothing, 0},
@@ -63,7 +69,7 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
-// TestTablesAreComplete finds rows that a mistake left without what every row has.
+// TestTablesAreComplete finds rows without a field that every row needs.
 func TestTablesAreComplete(t *testing.T) {
 	for _, d := range All() {
 		seen := map[string]bool{}
@@ -71,7 +77,7 @@ func TestTablesAreComplete(t *testing.T) {
 			require.False(t, seen[e.Name], "%s has %s twice", d.Name, e.Name)
 			seen[e.Name] = true
 			require.NotZero(t, e.Merge, "%s %s", d.Name, e.Name)
-			require.True(t, e.Behavior || e.Said != (Said{}), "%s %s", d.Name, e.Name)
+			require.True(t, e.Behavior || e.Meanings != (Meanings{}), "%s %s", d.Name, e.Name)
 		}
 		for _, around := range []string{d.Around.BeforeTool, d.Around.AfterTool} {
 			require.True(t, seen[around], "%s has no %s", d.Name, around)

@@ -6,8 +6,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 )
 
-// Sample returns an event as the agent would send it, with everything that it usually
-// has. cwd is where it happens.
+// Sample returns an event as the agent sends it, with its usual fields. cwd is the working
+// directory in it.
 func (d Dialect) Sample(e Event, cwd string) jsontext.Value {
 	o := js.Object{}.
 		WithText("session_id", "0f4c2d1e-5a3b-4c6d-8e7f-9a0b1c2d3e4f").
@@ -25,8 +25,8 @@ func (d Dialect) Sample(e Event, cwd string) jsontext.Value {
 	return o.Merged(fields).Raw()
 }
 
-// samples returns the fields of events, by name. Names that two agents share have the
-// fields of both.
+// samples maps the name of an event to its fields. A name that several agents have gets the
+// fields of all of them.
 func samples() map[string]string {
 	const request = `{"model": "model-1", "contents": [{"role": "user", "parts": [{"text": "Delete the build directory."}]}]}`
 	const response = `{"candidates": [{"content": {"role": "model", "parts": [{"text": "Done."}]}, "finishReason": "STOP"}]}`

@@ -13,11 +13,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/spelling"
 )
 
-// Schema is what an agent accepts as an output. One field of another type makes it
-// discard the whole output. Unknown fields are ignored. The zero value accepts
+// Schema is what an agent accepts as an output. The agent discards an output with one
+// field of a wrong type as a whole, and ignores unknown fields. The zero value accepts
 // everything.
 type Schema struct {
-	Closed   bool                       // an unknown field discards the output too
+	Closed   bool                       // the agent discards an output with an unknown field
 	AnyEvent bool                       // hookSpecificOutput may name another event
 	Fields   map[string]Kind            // of the output
 	Specific map[string]map[string]Kind // of hookSpecificOutput, by the event that it names
@@ -26,39 +26,39 @@ type Schema struct {
 // Kind is the type of a field.
 type Kind struct {
 	Type  byte     // as jsontext.Kind: '"' a string, 't' a boolean, '{' an object, '[' an array of strings, '*' anything
-	OneOf []string // the strings that are allowed, all if there are none
+	OneOf []string // the allowed strings; nil allows all
 }
 
-// Knows reports whether a field of the output means something.
+// Knows reports whether the agent knows a field of the output.
 func (s Schema) Knows(name string) bool {
 	_, known := s.Fields[name]
 	return known || s.Fields == nil
 }
 
-// KnowsInside reports whether a field of hookSpecificOutput means something at an event.
+// KnowsInside reports whether the agent knows a field of hookSpecificOutput at an event.
 func (s Schema) KnowsInside(e Event, name string) bool {
 	fields, listed := s.Specific[e.Name]
 	_, known := fields[name]
 	return known || !listed
 }
 
-// Violation is why the agent discards an output, "" if it does not.
-func (s Schema) Violation(said Output) string {
+// Violation returns why the agent discards an output, "" if it does not.
+func (s Schema) Violation(out Output) string {
 	if s.Fields == nil {
 		return ""
 	}
-	if why := violation("", s.Fields, said.Object); why != "" {
+	if why := violation("", s.Fields, out.Object); why != "" {
 		return why
 	}
-	for name := range said.All() {
+	for name := range out.All() {
 		if _, known := s.Fields[name]; s.Closed && !known {
 			return fmt.Sprintf("its %q is not a field", name)
 		}
 	}
-	if said.Get("hookSpecificOutput") == nil {
+	if out.Get("hookSpecificOutput") == nil {
 		return ""
 	}
-	specific := said.Specific()
+	specific := out.Specific()
 	fields, known := s.Specific[specific.Text("hookEventName")]
 	switch {
 	case !specific.Has("hookEventName"):
@@ -113,33 +113,33 @@ func (k Kind) String() string {
 	return "a string"
 }
 
-// Meant returns what the author of an output probably meant by fields that the agent
-// does not know: misspelt names, and fields that are in the wrong place.
-func (s Schema) Meant(e Event, said Output) []string {
+// Hints returns a note about each field that the agent does not know. It names what the
+// author probably meant: another spelling, or another place.
+func (s Schema) Hints(e Event, out Output) []string {
 	if s.Fields == nil {
 		return nil
 	}
 	specific := s.Specific[e.Name]
-	var meant []string
-	for name := range said.All() {
+	var hints []string
+	for name := range out.All() {
 		_, known := s.Fields[name]
 		_, inside := specific[name]
 		switch {
 		case known || name == "hookSpecificOutput":
 		case inside:
-			meant = append(meant, fmt.Sprintf("%q counts only inside hookSpecificOutput, beside \"hookEventName\": %q", name, e.Name))
+			hints = append(hints, fmt.Sprintf("%q counts only inside hookSpecificOutput, beside \"hookEventName\": %q", name, e.Name))
 		case name == "approve" || name == "approved":
-			meant = append(meant, fmt.Sprintf("%q is not a field: \"decision\": \"block\" refuses", name))
+			hints = append(hints, fmt.Sprintf("%q is not a field: \"decision\": \"block\" refuses", name))
 		default:
-			meant = append(meant, unknownField(name, slices.Sorted(maps.Keys(s.Fields))))
+			hints = append(hints, unknownField(name, slices.Sorted(maps.Keys(s.Fields))))
 		}
 	}
-	for name := range said.Specific().All() {
+	for name := range out.Specific().All() {
 		if _, known := specific[name]; !known && specific != nil && name != "hookEventName" {
-			meant = append(meant, unknownField(name, slices.Sorted(maps.Keys(specific))))
+			hints = append(hints, unknownField(name, slices.Sorted(maps.Keys(specific))))
 		}
 	}
-	return meant
+	return hints
 }
 
 func unknownField(name string, fields []string) string {
@@ -149,7 +149,7 @@ func unknownField(name string, fields []string) string {
 	return fmt.Sprintf("%q is not a field; it is ignored", name)
 }
 
-// Near returns the name that a misspelt one is probably meant to be, "" if there is none.
+// Near returns the known name that a misspelt one probably stands for, "" if none is close.
 func Near(name string, names []string) string {
 	best, distance := "", max(1, len(name)/3)+1
 	for _, known := range names {

@@ -69,7 +69,7 @@ func (p Path) parent(settings js.Object) (parent js.Object, name string) {
 // Switch is a setting that turns all hooks on or off.
 type Switch struct {
 	Settings []Path // the first one that is set decides
-	Disables bool   // true turns hooks off
+	Disables bool   // the value true turns hooks off
 	Default  bool   // whether hooks are on if none is set
 }
 
@@ -97,14 +97,14 @@ func (s Switch) enabled(settings js.Object) bool {
 	return s.Default
 }
 
-// Switches are what settings say about all hooks.
+// Switches is which hooks the settings turn on and off.
 type Switches struct {
-	Enabled            bool
+	Enabled            bool     // hooks run at all
 	Disabled           []string // names or commands of hooks that do not run
 	DisabledExtensions []string
 }
 
-// Switches merges settings, the contents of files in order of precedence, and reads
+// Switches merges the contents of settings files, given in order of precedence, and reads
 // the switches.
 func (d Dialect) Switches(files ...jsontext.Value) Switches {
 	var merged js.Object
@@ -120,15 +120,15 @@ func (d Dialect) Switches(files ...jsontext.Value) Switches {
 	return s
 }
 
-// IsManagedOnly reports whether a settings file of the organisation allows only the
-// hooks in it.
+// IsManagedOnly reports whether a settings file of the organisation disables all hooks
+// but its own.
 func (d Dialect) IsManagedOnly(file jsontext.Value) bool {
 	o, _ := js.ParseObject(file)
 	return d.Settings.ManagedOnly != "" && o.IsTrue(d.Settings.ManagedOnly)
 }
 
-// withDefaults returns o with the members of defaults that it lacks, in nested
-// objects too.
+// withDefaults returns o completed by the members of defaults that o does not have, in
+// nested objects too.
 func withDefaults(o, defaults js.Object) js.Object {
 	merged := defaults.Merged(o)
 	for name, value := range defaults.All() {

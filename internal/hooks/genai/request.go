@@ -36,8 +36,8 @@ func messagesOf(contents jsontext.Value) jsontext.Value {
 	return js.List(messages)
 }
 
-// contentsOf returns contents as a list; a request may give a list, one content or
-// a string.
+// contentsOf returns contents as a list. In a request they may be a list, one content or a
+// string.
 func contentsOf(contents jsontext.Value) []jsontext.Value {
 	if items, ok := js.Array(contents); ok {
 		return items
@@ -85,8 +85,8 @@ func partTexts(parts jsontext.Value) []string {
 	return found
 }
 
-// FromHookRequest applies a request in hook format to the request it was made from.
-// Whatever the hook format cannot express stays unchanged.
+// FromHookRequest applies a request in hook format, which a hook changed, to the request base
+// from which it was made. What the hook format cannot express stays as in base.
 func FromHookRequest(changed js.Object, base jsontext.Value) jsontext.Value {
 	to, _ := js.ParseObject(base)
 	if model := changed.Get("model"); model != nil && model.Kind() == '"' {
@@ -116,9 +116,9 @@ func generationFields() []string {
 	}
 }
 
-// contentsFrom rebuilds contents from messages. The contents of base are kept as long
-// as the messages are equal to theirs, with the images and function calls between
-// them, which messages cannot express.
+// contentsFrom rebuilds contents from messages. Up to the first message that was changed, the
+// contents of base are kept, with their images and function calls, which messages cannot
+// express.
 func contentsFrom(messages []jsontext.Value, base jsontext.Value) jsontext.Value {
 	old := contentsOf(base)
 	keep, used := unchanged(messages, old)
@@ -136,27 +136,27 @@ func contentsFrom(messages []jsontext.Value, base jsontext.Value) jsontext.Value
 	return js.List(contents)
 }
 
-// unchanged returns how many of the old contents are kept, and how many messages
-// stand for them.
+// unchanged returns the number of old contents to keep, and the number of messages that
+// represent them.
 func unchanged(messages, old []jsontext.Value) (keep, used int) {
 	for i, content := range old {
-		had, isMessage := messageOf(content)
+		message, isMessage := messageOf(content)
 		switch {
 		case !isMessage:
 			continue
 		case used == len(messages):
 			return keep, used // the hook removed the rest
-		case !sameMessage(messages[used], had):
-			return i, used // the hook replaced it
+		case !sameMessage(messages[used], message):
+			return i, used // the hook changed it
 		}
 		used, keep = used+1, i+1
 	}
 	return len(old), used
 }
 
-func sameMessage(given jsontext.Value, had js.Object) bool {
-	o, _ := js.ParseObject(given)
-	return o.Text("role") == had.Text("role") && contentText(o.Get("content")) == had.Text("content")
+func sameMessage(changed jsontext.Value, original js.Object) bool {
+	o, _ := js.ParseObject(changed)
+	return o.Text("role") == original.Text("role") && contentText(o.Get("content")) == original.Text("content")
 }
 
 // contentOf returns the content of a message, with one part.

@@ -39,13 +39,13 @@ func candidateToHook(candidate js.Object, texts []string) js.Object {
 		With("parts", js.Strings(texts))
 	to := js.Object{}.WithObject("content", content).Merged(candidate.Only("finishReason", "index"))
 	if ratings, ok := js.Array(candidate.Get("safetyRatings")); ok {
-		to = to.With("safetyRatings", js.List(withoutBlocked(ratings)))
+		to = to.With("safetyRatings", js.List(simpleRatings(ratings)))
 	}
 	return to
 }
 
-// withoutBlocked reduces safety ratings to category and probability.
-func withoutBlocked(ratings []jsontext.Value) []jsontext.Value {
+// simpleRatings reduces safety ratings to category and probability.
+func simpleRatings(ratings []jsontext.Value) []jsontext.Value {
 	var simple []jsontext.Value
 	for _, r := range ratings {
 		rating, _ := js.ParseObject(r)
@@ -54,8 +54,8 @@ func withoutBlocked(ratings []jsontext.Value) []jsontext.Value {
 	return simple
 }
 
-// FromHookResponse returns the response that a hook gave in hook format; ok is false
-// if no candidate of it has a part.
+// FromHookResponse returns the response for one in hook format; ok is false if none of its
+// candidates has a part.
 func FromHookResponse(given jsontext.Value) (response jsontext.Value, ok bool) {
 	from, _ := js.ParseObject(given)
 	var candidates []jsontext.Value
@@ -83,8 +83,8 @@ func candidateFromHook(candidate js.Object, texts []string) js.Object {
 	return js.Object{}.WithObject("content", content).Merged(candidate.Only("finishReason", "index", "safetyRatings"))
 }
 
-// StopResponse returns a response that ends with the reason, for a model that a hook
-// stopped.
+// StopResponse returns a response whose text is the reason, for use after a hook stopped the
+// agent.
 func StopResponse(reason string) jsontext.Value {
 	candidate := js.Object{}.WithText("finishReason", "STOP").With("index", jsontext.Value("0"))
 	return js.Object{}.With("candidates", js.List([]jsontext.Value{candidateFromHook(candidate, []string{reason}).Raw()})).Raw()

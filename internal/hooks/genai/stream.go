@@ -13,8 +13,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Collect returns the response in a model's output: one object, or the chunks of a
-// stream one after the other, in an array or as server-sent events.
+// Collect returns the response in a model's output. The output is one object, or the chunks of
+// a stream: one after the other, in an array, or as server-sent events.
 func Collect(output string) (jsontext.Value, error) {
 	chunks, err := chunksOf(output)
 	if err != nil {
@@ -62,8 +62,8 @@ func withoutEventPrefix(output string) string {
 	return data.String()
 }
 
-// join builds one response from the chunks of a stream: the parts of each candidate
-// in order, and the last value of every other member.
+// join builds one response from the chunks of a stream. It joins the parts of each candidate
+// in order, and uses the last value of every other member.
 func join(chunks []js.Object) jsontext.Value {
 	whole := chunks[0]
 	if len(chunks) == 1 {

@@ -23,13 +23,13 @@ var ErrCase = errors.New("invalid case")
 
 // Case is one test.
 type Case struct {
-	Path    string // of the file
+	Path    string // of the case file
 	Title   string // the first line
 	Event   string
 	Dialect dialect.Dialect
 	Config  []string // paths, absolute
 	Env     []string // NAME=VALUE
-	Ignore  []string // patterns of files that may change
+	Ignore  []string // patterns of files and directories that may change
 	archive *txtar.Archive
 }
 
@@ -87,7 +87,8 @@ func Load(file string) (Case, error) {
 	return c, nil
 }
 
-// header reads a line of the head. Lines that are not "name: value" are for people.
+// header reads a line of the head. The first line that is not "name: value" is the title;
+// others are comments.
 func (c *Case) header(line string) (err error) {
 	name, value, _ := strings.Cut(line, ":")
 	value = strings.TrimSpace(value)
@@ -129,8 +130,8 @@ func unknownKey(name string, known []string) error {
 	return fmt.Errorf("unknown key %q; known are %s", name, dialect.InWords(known))
 }
 
-// checkWant returns an error if the expectation has a member that no result has: it would
-// never fail.
+// checkWant returns an error if want.json has a member that no result has, because comparing
+// it could never fail.
 func (c Case) checkWant() error {
 	want, _ := js.ParseObject(jsontext.Value(c.section(wantSection)))
 	known := []string{"hooks", "failed"}
@@ -180,7 +181,7 @@ func (c Case) wanted() map[string]string {
 	return files
 }
 
-// Update rewrites the expectations of the case to what it got.
+// Update replaces the expectations in the case file by the result.
 func (c Case) Update(got Got) error {
 	archive := &txtar.Archive{Comment: c.archive.Comment, Files: slices.DeleteFunc(slices.Clone(c.archive.Files), func(f txtar.File) bool {
 		return f.Name == wantSection || strings.HasPrefix(f.Name, wantDirectory)

@@ -12,8 +12,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Differences describes how a case's result differs from its expectations; nil if it
-// passes.
+// Differences describes how a case's result differs from its expectations. It returns nil if
+// the case passes.
 func (c Case) Differences(got Got) []string {
 	found := c.decision(got)
 	want := c.wanted()
@@ -35,8 +35,8 @@ func (c Case) Differences(got Got) []string {
 	return found
 }
 
-// decision compares the fields that the case names. A block or a stop that the case
-// does not name is a difference too.
+// decision compares the fields of want.json. A block, a stop or a failed hook that want.json
+// does not have is a difference too.
 func (c Case) decision(got Got) []string {
 	var want, have map[string]jsontext.Value
 	section := c.section(wantSection)
@@ -51,7 +51,7 @@ func (c Case) decision(got Got) []string {
 	}
 	var found []string
 	for _, must := range []string{"blocking", "stop", "failed"} {
-		if _, said := want[must]; !said && have[must] != nil {
+		if _, expected := want[must]; !expected && have[must] != nil {
 			want[must] = nil
 		}
 	}
@@ -63,7 +63,8 @@ func (c Case) decision(got Got) []string {
 	return found
 }
 
-// canonical returns a value for comparison; absent, false and null are the same.
+// canonical returns a value in a form for comparison. An absent value, false and null are
+// equal.
 func canonical(v jsontext.Value) string {
 	c := v.Clone()
 	if err := c.Canonicalize(); err != nil || len(c) == 0 || string(c) == "false" || string(c) == "null" {

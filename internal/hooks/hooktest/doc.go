@@ -1,6 +1,5 @@
-// Package hooktest runs the tests that authors keep beside their hooks: files in txtar
-// format, each with an event, the files to create before it, and the expected decision
-// and changes.
+// Package hooktest runs tests of hooks: files in txtar format, each with an event, the files
+// to create before it, the expected decision and the expected changes of files.
 //
 //	Blocks a recursive delete of the root.
 //
@@ -24,5 +23,5 @@
 // with HOME set to the directory home beside it. In all texts {{CWD}} is the project,
 // {{HOME}} is the home and {{DIR}} is the directory of the case file.
 //
-// It is not a sandbox: hooks run with the rights of the user who runs the tests.
+// This is not a sandbox: hooks run with the rights of the user who runs the tests.
 package hooktest

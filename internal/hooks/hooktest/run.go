@@ -25,7 +25,7 @@ type Got struct {
 	Result *hooks.Result
 }
 
-// Removed stands for the content of a file that hooks removed.
+// Removed is the content by which a case describes a file that hooks removed.
 const Removed = "(removed)\n"
 
 func (g Got) names() []string { return slices.Sorted(maps.Keys(g.Files)) }
@@ -33,8 +33,8 @@ func (g Got) names() []string { return slices.Sorted(maps.Keys(g.Files)) }
 // Loader reads the configuration of a case.
 type Loader func(d dialect.Dialect, paths []string) (enabled bool, sources []hooks.Source, err error)
 
-// Run creates the files of the case below root, fires the event and returns the
-// result. environ is what hooks inherit.
+// Run creates the files of the case in root, fires the event and returns the result. environ
+// is the environment that hooks inherit.
 func (c Case) Run(ctx context.Context, root string, load Loader, environ []string) (Got, error) {
 	place, err := c.layOut(root)
 	if err != nil {
@@ -73,9 +73,11 @@ func (c Case) Run(ctx context.Context, root string, load Loader, environ []strin
 	return place.got(result, changed)
 }
 
-// place is where a case runs.
+// place is the directory tree in which a case runs: root, and in it project and home. dir is
+// the directory of the case file.
 type place struct{ root, project, home, dir string }
 
+// layOut creates the files of the case.
 func (c Case) layOut(root string) (place, error) {
 	dir, err := filepath.Abs(filepath.Dir(c.Path))
 	if err != nil {
@@ -106,17 +108,18 @@ func (c Case) layOut(root string) (place, error) {
 	return p, nil
 }
 
-// fill puts the case's directories into a text; blank is its inverse.
+// fill replaces {{CWD}} and the like in a text by the case's directories.
 func (p place) fill(text string) string {
 	return strings.NewReplacer("{{CWD}}", p.project, "{{HOME}}", p.home, "{{DIR}}", p.dir).Replace(text)
 }
 
-func (p place) blank(text string) string {
+// unfill is the inverse of fill.
+func (p place) unfill(text string) string {
 	return strings.NewReplacer(p.project, "{{CWD}}", p.home, "{{HOME}}", p.dir, "{{DIR}}").Replace(text)
 }
 
-// environ returns the environment of the hooks, without the author's home and
-// configuration.
+// environ returns the environment of the hooks. It does not depend on the home directory and
+// the agents' variables of the user who runs the test.
 func (c Case) environ(inherited []string, p place) []string {
 	env := slices.DeleteFunc(slices.Clone(inherited), func(v string) bool {
 		return strings.HasPrefix(v, "CLAUDE_") || strings.HasPrefix(v, "GEMINI_") || strings.HasPrefix(v, "LLXPRT_")
@@ -147,16 +150,16 @@ func sessionOf(event jsontext.Value, project string) (hooks.Session, error) {
 func (p place) got(r *hooks.Result, files map[string]string) (Got, error) {
 	shown := struct {
 		Hooks  int `json:"hooks"`
-		Failed int `json:"failed,omitzero"` // of these, did not start or failed
+		Failed int `json:"failed,omitzero"` // the hooks among them that failed
 		hooks.Compact
 	}{len(r.Results), failedOf(r), r.Policy.Compact()}
 	text, err := json.Marshal(shown, jsontext.Multiline(true), jsontext.WithIndent("  "), jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return Got{}, err
 	}
-	g := Got{Policy: p.blank(string(text)) + "\n", Files: map[string]string{}, Result: r}
+	g := Got{Policy: p.unfill(string(text)) + "\n", Files: map[string]string{}, Result: r}
 	for name, content := range files {
-		g.Files[name] = p.blank(content)
+		g.Files[name] = p.unfill(content)
 	}
 	return g, nil
 }
@@ -189,8 +192,8 @@ func snapshot(root string) (map[string]string, error) {
 	return files, err
 }
 
-// changes returns the new, changed and removed files. A text without a final newline
-// gets one: a txtar file cannot represent any other.
+// changes returns the new, changed and removed files. A content without a final newline gets
+// one, because a txtar file cannot represent it otherwise.
 func changes(before, after map[string]string) map[string]string {
 	changed := map[string]string{}
 	for name, content := range after {

@@ -14,8 +14,8 @@ import (
 )
 
 // Object is a JSON object whose members keep their order and whose values keep
-// their bytes, so that a number passes through digit for digit. It is immutable:
-// methods that seem to change it return another one. The zero value is {}.
+// their bytes, so that numbers keep every digit. It is immutable: a method that changes a
+// member returns another object. The zero value is {}.
 type Object struct {
 	members []member
 }
@@ -35,8 +35,8 @@ func ParseObject(data jsontext.Value) (o Object, ok bool) {
 	return SplitObject(value)
 }
 
-// SplitObject returns the object that data holds, its values as they are written.
-// It reads data once and copies no more than needed: a request may hold a file.
+// SplitObject returns the object that data holds, with its values as they are written. It
+// reads data once and copies only the values, because a request may contain a whole file.
 func SplitObject(data jsontext.Value) (o Object, ok bool) {
 	dec := jsontext.NewDecoder(bytes.NewReader(data), jsonx.Tolerant)
 	if start, err := dec.ReadToken(); err != nil || start.Kind() != '{' {
@@ -72,7 +72,7 @@ func Parse(data jsontext.Value) (value jsontext.Value, ok bool) {
 	return value, true
 }
 
-// builder builds an object in time linear in its members.
+// builder builds an object in linear time.
 type builder struct {
 	Object
 	at map[string]int
@@ -126,19 +126,19 @@ func (o Object) Has(name string) bool {
 	return value != nil && value.Kind() != 'n'
 }
 
-// Text returns the value of name if it is a string, else "".
+// Text returns the value of name if it is a string, otherwise "".
 func (o Object) Text(name string) string {
 	s, _ := String(o.Get(name))
 	return s
 }
 
-// Object returns the value of name if it is an object, else {}.
+// Object returns the value of name if it is an object, otherwise {}.
 func (o Object) Object(name string) Object {
 	inner, _ := ParseObject(o.Get(name))
 	return inner
 }
 
-// Array returns the elements of name's value if it is an array, else nil.
+// Array returns the elements of name's value if it is an array, otherwise nil.
 func (o Object) Array(name string) []jsontext.Value {
 	items, _ := Array(o.Get(name))
 	return items
@@ -161,7 +161,7 @@ func (o Object) IsTrue(name string) bool { return o.Get(name).Kind() == 't' }
 // IsFalse reports whether the value of name is false.
 func (o Object) IsFalse(name string) bool { return o.Get(name).Kind() == 'f' }
 
-// With returns o with name set to value. A known name keeps its place.
+// With returns o with name set to value. A member that o already has keeps its place.
 func (o Object) With(name string, value jsontext.Value) Object {
 	return o.Merged(Object{[]member{{name, value}}})
 }
@@ -275,8 +275,8 @@ func Bool(b bool) jsontext.Value {
 	return jsontext.Value("false")
 }
 
-// Marshal returns v, a value that this program built, as JSON. It panics if v
-// cannot be encoded, which is a programming error.
+// Marshal returns v as JSON. It panics if v cannot be encoded: v is a value of this program,
+// so that is a bug.
 func Marshal(v any) jsontext.Value {
 	data, err := json.Marshal(v, jsonx.Tolerant)
 	if err != nil {

@@ -17,7 +17,7 @@ func TestObjectKeepsOrderAndDigits(t *testing.T) {
 	require.Equal(t, text, string(o.Raw()), "an object is never changed")
 }
 
-func TestObjectReadsAsScriptDoes(t *testing.T) {
+func TestObjectReadsAsJavaScriptDoes(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a":1,"b":2,"a":3}`: `{"a":3,"b":2}`,
 		`{"a":"\u00e9\/\n"}`:  `{"a":"é/\n"}`,

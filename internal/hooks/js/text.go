@@ -8,9 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Decode turns bytes into text as TextDecoder does: each ill-formed sequence, and
-// each truncated one as a whole, becomes one U+FFFD. Call it once per stream and
-// not per chunk: a character may be split over two writes.
+// Decode turns bytes into text as TextDecoder does: each ill-formed sequence, and each
+// truncated character as a whole, becomes one U+FFFD. Call it once for a whole stream, because
+// a chunk may end within a character.
 func Decode(b []byte) string {
 	if utf8.Valid(b) {
 		return string(b)
@@ -38,8 +38,8 @@ func illFormed(b []byte) int {
 	return 1
 }
 
-// Trim removes what String.prototype.trim removes. Unlike strings.TrimSpace it
-// removes a byte order mark, and keeps U+0085.
+// Trim trims as String.prototype.trim does. Unlike strings.TrimSpace it removes a byte order
+// mark, and keeps U+0085.
 func Trim(s string) string { return strings.TrimFunc(s, isScriptSpace) }
 
 func isScriptSpace(r rune) bool {

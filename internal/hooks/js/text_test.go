@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The expectations are what TextDecoder gives.
+// The expectations are the results of TextDecoder.
 func TestDecode(t *testing.T) {
 	for in, want := range map[string]string{
 		"caf\xc3\xa9":      "café",

@@ -1,12 +1,12 @@
-// Package jsregex compiles regular expressions as JavaScript's new RegExp(pattern)
-// does: matchers of agents written in JavaScript are such patterns.
+// Package jsregex compiles regular expressions as JavaScript's new RegExp(pattern) does,
+// because the agents that read matchers are written in JavaScript.
 //
 // The engine is regexp2 in ECMAScript mode. This package adds what that mode lacks:
 // it rejects the groups that JavaScript rejects, and it matches by UTF-16 code unit,
 // so that a character outside the basic multilingual plane counts as two.
 //
-// It supports no flags and does not report where a match is. An escape from \uD800 to
-// \uDFFF in a pattern matches nothing.
+// Flags and positions of matches are not supported. An escape from \uD800 to \uDFFF in a
+// pattern matches nothing.
 package jsregex
 
 import (
@@ -19,13 +19,14 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// Patience bounds the time of one match: a pattern can backtrack without end.
-const Patience = 250 * time.Millisecond
+// MatchTimeout is the time limit of one match, because a pattern can backtrack for
+// exponential time.
+const MatchTimeout = 250 * time.Millisecond
 
 var (
 	// ErrSyntax is returned when JavaScript would throw a SyntaxError.
 	ErrSyntax = errors.New("not a valid JavaScript regular expression")
-	// ErrGaveUp is returned when a match takes longer than Patience.
+	// ErrGaveUp is returned when a match takes longer than MatchTimeout.
 	ErrGaveUp = errors.New("the regular expression backtracks for too long")
 )
 
@@ -35,19 +36,19 @@ type Regexp struct {
 	engine  *regexp2.Regexp
 }
 
-// Compile returns the compiled pattern, or ErrSyntax with the reason.
+// Compile compiles a pattern. ErrSyntax is returned when it is invalid.
 func Compile(pattern string) (*Regexp, error) {
 	if isLiteral(pattern) {
 		return &Regexp{literal: pattern}, nil
 	}
-	if group := foreignGroup(pattern); group != "" {
+	if group := nonScriptGroup(pattern); group != "" {
 		return nil, fmt.Errorf("%w: invalid group %q", ErrSyntax, group)
 	}
-	engine, err := regexp2.Compile(units(pattern), regexp2.ECMAScript)
+	engine, err := regexp2.Compile(codeUnits(pattern), regexp2.ECMAScript)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSyntax, err)
 	}
-	engine.MatchTimeout = Patience
+	engine.MatchTimeout = MatchTimeout
 	return &Regexp{engine: engine}, nil
 }
 
@@ -57,15 +58,15 @@ func (r *Regexp) Match(s string) (bool, error) {
 	if r.engine == nil {
 		return strings.Contains(s, r.literal), nil
 	}
-	matched, err := r.engine.MatchString(units(s))
+	matched, err := r.engine.MatchString(codeUnits(s))
 	if err != nil {
 		return false, ErrGaveUp
 	}
 	return matched, nil
 }
 
-// isLiteral reports whether a pattern has no metacharacter. Most matchers are a tool's
-// name, for which starting the engine costs more than the match.
+// isLiteral reports whether a pattern has no metacharacter. Most matchers are the name of a
+// tool, and compiling one with regexp2 costs more than the match.
 func isLiteral(pattern string) bool {
 	return !strings.ContainsFunc(pattern, func(c rune) bool {
 		word := c == '_' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
@@ -73,9 +74,9 @@ func isLiteral(pattern string) bool {
 	})
 }
 
-// foreignGroup returns the opening of the first group that regexp2 accepts and
-// JavaScript does not, such as (?i), (?P<n>, (?> or (?#.
-func foreignGroup(pattern string) string {
+// nonScriptGroup returns the opening of the first group that regexp2 accepts and JavaScript
+// rejects, such as (?i), (?P<n>, (?> or (?#. It returns "" if there is none.
+func nonScriptGroup(pattern string) string {
 	inClass := false
 	for i := 0; i < len(pattern); i++ {
 		switch pattern[i] {
@@ -86,7 +87,7 @@ func foreignGroup(pattern string) string {
 		case ']':
 			inClass = false
 		case '(':
-			if rest := pattern[i:]; !inClass && strings.HasPrefix(rest, "(?") && !nativeGroup(rest[2:]) {
+			if rest := pattern[i:]; !inClass && strings.HasPrefix(rest, "(?") && !isScriptGroup(rest[2:]) {
 				return rest[:min(len(rest), 4)]
 			}
 		}
@@ -94,13 +95,13 @@ func foreignGroup(pattern string) string {
 	return ""
 }
 
-func nativeGroup(afterQuestionMark string) bool {
+func isScriptGroup(afterQuestionMark string) bool {
 	return afterQuestionMark != "" && strings.ContainsRune(":=!<", rune(afterQuestionMark[0]))
 }
 
-// units maps every UTF-16 code unit of s to one rune. Halves of surrogate pairs, which
-// UTF-8 cannot represent, become private runes of plane 16.
-func units(s string) string {
+// codeUnits maps every UTF-16 code unit of s to one rune. Halves of surrogate pairs, which
+// UTF-8 cannot represent, become private-use runes of plane 16.
+func codeUnits(s string) string {
 	if isBasic(s) {
 		return s
 	}

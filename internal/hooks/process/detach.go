@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// Detach starts the process and does not wait for it; the process may outlive this
-// program. It reads its standard input from a file that is already removed, its
-// output is discarded, and its time limit is not enforced.
+// Detach starts the process and does not wait for it: the process may outlive this program.
+// Its standard input is an unlinked file, because nobody could write to a pipe. Its output is
+// discarded, and its time limit is not enforced.
 func (c Command) Detach() error {
 	input, err := unnamedFile(c.Stdin)
 	if err != nil {
@@ -25,7 +25,7 @@ func (c Command) Detach() error {
 	return cmd.Process.Release()
 }
 
-// unnamedFile returns a removed file with the content, open at its beginning.
+// unnamedFile returns an open, unlinked file with the content, at its beginning.
 func unnamedFile(content []byte) (*os.File, error) {
 	f, err := os.CreateTemp("", "hook-input-*")
 	if err != nil {

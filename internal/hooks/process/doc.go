@@ -1,9 +1,9 @@
-// Package process runs the process of a hook: standard input written, both outputs
-// collected within a bound, a time limit, and signals to the whole process group.
+// Package process runs the process of a hook. It writes standard input, collects up to
+// MaxStream bytes of each output, and enforces a time limit.
 //
-// A process that runs out of time, and everything it started in its group, gets
-// SIGTERM, and SIGKILL five seconds later. What a process deliberately left in the
-// background is left running when the process itself has exited.
+// When the time limit expires, the process group gets SIGTERM, and SIGKILL five seconds
+// later. A process that was started in the background keeps running if the hook itself exits
+// in time.
 //
-// It does not know what a hook's exit code or output means.
+// The package does not interpret exit codes and outputs: see package dialect.
 package process

@@ -18,9 +18,9 @@ import (
 const (
 	// KillAfter is the time between SIGTERM and SIGKILL.
 	KillAfter = 5 * time.Second
-	// pipePatience is how long a background process may still write after the
-	// process has exited. It bounds the wait for a pipe that stays open.
-	pipePatience = 250 * time.Millisecond
+	// pipeGrace is how long a background process may still write after the process has
+	// exited. It bounds the wait for a pipe that stays open.
+	pipeGrace = 250 * time.Millisecond
 )
 
 var (
@@ -40,8 +40,8 @@ type Command struct {
 	Timeout time.Duration // zero or less ends the process at once
 	Grace   time.Duration // between SIGTERM and SIGKILL; 0 means five seconds
 
-	// Started, if not nil, is called with the id of the process, which is that of its
-	// group too, once it runs.
+	// Started, if not nil, is called once the process runs, with its id, which is also the
+	// id of its process group.
 	Started func(pid int)
 }
 
@@ -54,15 +54,15 @@ type Outcome struct {
 	Signal         string // the signal that ended it, if one did
 	Stdout, Stderr string
 	Truncated      []string // the streams that exceeded MaxStream
-	Err            error    // it could not be started, or was stopped
+	Err            error    // why it could not be started or was stopped; nil if it exited
 	Duration       time.Duration
 }
 
-// Exited reports whether the process ended by itself with this code.
+// Exited reports whether the process exited by itself with this code.
 func (o Outcome) Exited(code int) bool { return o.Err == nil && o.Signal == "" && o.ExitCode == code }
 
-// Run runs the process until it exits. When its time is up or ctx is done, Run
-// stops it and its process group.
+// Run runs the process until it exits. When the time limit expires or ctx is done, Run
+// stops the process group.
 func (c Command) Run(ctx context.Context) Outcome {
 	start := time.Now()
 	select {
@@ -84,8 +84,8 @@ func (c Command) Run(ctx context.Context) Outcome {
 	return o
 }
 
-// notStarted explains why the process could not be started. If its directory is
-// missing, the system's error names the program instead.
+// notStarted explains why the process could not be started. If its directory is missing,
+// the system's error blames the program, so the directory is checked first.
 func (c Command) notStarted(err error) error {
 	if _, missing := os.Stat(c.Dir); c.Dir != "" && missing != nil {
 		err = missing
@@ -100,7 +100,7 @@ type process struct {
 	stdin  *os.File
 	stdout stream
 	stderr stream
-	fed    chan struct{} // closed once standard input is written or has failed
+	fed    chan struct{} // closed once standard input is written or writing it has failed
 }
 
 func (c Command) start() (*process, error) {
@@ -128,8 +128,8 @@ func (c Command) start() (*process, error) {
 	return p, nil
 }
 
-// feed writes standard input. A broken pipe is not an error: a hook need not read
-// its input.
+// feed writes standard input. A broken pipe is not an error, because a hook need not read its
+// input.
 func (p *process) feed(input []byte) {
 	defer close(p.fed)
 	defer p.stdin.Close()
@@ -141,8 +141,8 @@ func (p *process) wait() {
 	_ = p.cmd.Wait() // outcome reads the process state
 }
 
-// await returns nil once the process has exited by itself, otherwise why it must
-// be stopped.
+// await waits until the process exits and returns nil. If the time limit expires or ctx is done
+// first, it returns ErrTimeout or ErrCancelled.
 func (p *process) await(ctx context.Context, timeout time.Duration) error {
 	timer := time.NewTimer(max(timeout, 0))
 	defer timer.Stop()
@@ -165,8 +165,8 @@ func cancelled(ctx context.Context) error {
 	return fmt.Errorf("%w: %w", ErrCancelled, context.Cause(ctx))
 }
 
-// finish stops the process if asked to, and collects the rest of its output. If the
-// process ended by itself, background processes lose the pipes and keep running.
+// finish collects the rest of the output. With stop it stops the process group first;
+// otherwise background processes keep running, and lose the pipes.
 func (p *process) finish(stop bool, grace time.Duration) {
 	if stop {
 		p.stop(grace)
@@ -174,24 +174,23 @@ func (p *process) finish(stop bool, grace time.Duration) {
 	now := time.Now()
 	_ = p.stdin.SetWriteDeadline(now)
 	<-p.fed
-	p.stdout.end(now.Add(pipePatience))
-	p.stderr.end(now.Add(pipePatience))
+	p.stdout.end(now.Add(pipeGrace))
+	p.stderr.end(now.Add(pipeGrace))
 	<-p.stdout.done
 	<-p.stderr.done
 }
 
-// stop sends SIGTERM to the group. It sends SIGKILL when the grace period is over,
-// or as soon as the process and the readers of its pipes are gone, to end the
-// members of the group that ignored SIGTERM.
+// stop sends SIGTERM to the group, and then SIGKILL for members that ignore SIGTERM: when
+// grace is over, or as soon as the process has exited and nobody holds its pipes open.
 func (p *process) stop(grace time.Duration) {
 	group := -p.cmd.Process.Pid
 	_ = syscall.Kill(group, syscall.SIGTERM)
-	patience := time.NewTimer(grace)
-	defer patience.Stop()
-	for _, gone := range []<-chan struct{}{p.exited, p.stdout.done, p.stderr.done} {
+	timer := time.NewTimer(grace)
+	defer timer.Stop()
+	for _, done := range []<-chan struct{}{p.exited, p.stdout.done, p.stderr.done} {
 		select {
-		case <-gone:
-		case <-patience.C:
+		case <-done:
+		case <-timer.C:
 			_ = syscall.Kill(group, syscall.SIGKILL)
 			<-p.exited
 			return
@@ -218,7 +217,7 @@ func (p *process) outcome() Outcome {
 	return o
 }
 
-// pipes opens pipes and closes all of them after a failure.
+// pipes collects the pipes of a process, so that all can be closed after a failure.
 type pipes struct {
 	all []pipe
 	err error

@@ -20,7 +20,7 @@ func sh(command, dir string, timeout time.Duration) Command {
 	return Command{Args: Shell(command), Dir: dir, Env: os.Environ(), Timeout: timeout, Grace: 300 * time.Millisecond}
 }
 
-// pidIn waits for a process to write its id into a file.
+// pidIn waits until a process has written its id into a file, and returns the id.
 func pidIn(t *testing.T, path string) int {
 	var pid int
 	require.Eventually(t, func() bool {
@@ -34,14 +34,14 @@ func pidIn(t *testing.T, path string) int {
 	return pid
 }
 
-// runs reports whether a process exists and is not a zombie: in a container zombies
-// may never be reaped.
+// runs reports whether a process exists and is not a zombie. In a container nobody may reap
+// zombies.
 func runs(pid int) bool {
 	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(out)), "Z")
 }
 
-func gone(t *testing.T, pid int) {
+func requireEnded(t *testing.T, pid int) {
 	require.Eventually(t, func() bool { return !runs(pid) }, 10*time.Second, 10*time.Millisecond, "process %d still runs", pid)
 }
 
@@ -50,7 +50,7 @@ func TestTimeoutStopsTheWholeGroup(t *testing.T) {
 	o := sh("sleep 300 & echo $! > child; wait", dir, 200*time.Millisecond).Run(t.Context())
 	require.ErrorIs(t, o.Err, ErrTimeout)
 	require.ErrorContains(t, o.Err, "timed out after 200ms")
-	gone(t, pidIn(t, filepath.Join(dir, "child")))
+	requireEnded(t, pidIn(t, filepath.Join(dir, "child")))
 }
 
 func TestProcessThatIgnoresSIGTERMIsKilled(t *testing.T) {
@@ -63,7 +63,7 @@ func TestProcessThatIgnoresSIGTERMIsKilled(t *testing.T) {
 			dir := t.TempDir()
 			o := sh(command, dir, 300*time.Millisecond).Run(t.Context())
 			require.ErrorIs(t, o.Err, ErrTimeout)
-			gone(t, pidIn(t, filepath.Join(dir, "child")))
+			requireEnded(t, pidIn(t, filepath.Join(dir, "child")))
 		})
 	}
 }
@@ -90,7 +90,7 @@ func TestCancellationStopsTheGroup(t *testing.T) {
 	o := sh("sleep 300 & echo $! > child; wait", dir, time.Minute).Run(ctx)
 	require.ErrorIs(t, o.Err, ErrCancelled)
 	require.ErrorIs(t, o.Err, why)
-	gone(t, pidIn(t, filepath.Join(dir, "child")))
+	requireEnded(t, pidIn(t, filepath.Join(dir, "child")))
 }
 
 func TestStartFailures(t *testing.T) {

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-// MaxStream is how many bytes of each output are kept. The rest is read and
-// discarded, so that the process can finish.
+// MaxStream is the number of bytes of each output that are kept. The rest is read and
+// discarded, so that the process does not block.
 const MaxStream = 32 << 20
 
-// stream collects one output of a process as bytes: one character may arrive in two
-// reads.
+// stream collects one output of a process. It keeps bytes, not text, because a read may end
+// within a character.
 type stream struct {
 	pipe      *os.File
 	kept      bytes.Buffer
 	truncated bool
-	done      chan struct{} // closed at the end; the fields above do not change after
+	done      chan struct{} // closed at the end; the other fields do not change afterwards
 }
 
 func (s *stream) collect(pipe *os.File) {
@@ -43,8 +43,8 @@ func (s *stream) Write(b []byte) (int, error) {
 // end sets the time at which reading stops.
 func (s *stream) end(at time.Time) { _ = s.pipe.SetReadDeadline(at) }
 
-// drain reads what the pipe still holds when the deadline has passed. On a busy
-// machine that may be all that a hook wrote, its block included.
+// drain reads what is in the pipe when the deadline passes. On a busy machine that may be all
+// that a hook wrote, including the block that it decided on.
 func (s *stream) drain() {
 	raw, err := s.pipe.SyscallConn()
 	if err != nil || s.pipe.SetReadDeadline(time.Time{}) != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 )
 
-// TestOnlyTheOrganisationMayAllowOnlyItsHooks shows that allowManagedHooksOnly drops the
-// hooks of all other files, and counts only in the organisation's file.
-func TestOnlyTheOrganisationMayAllowOnlyItsHooks(t *testing.T) {
+// TestAllowManagedHooksOnly shows that the setting drops the hooks of all other files, and that
+// it is ignored outside the organisation's file.
+func TestAllowManagedHooksOnly(t *testing.T) {
 	const hooks = `"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "true"}]}]}}`
 	for name, c := range map[string]struct {
 		managed, project string
@@ -21,7 +21,7 @@ func TestOnlyTheOrganisationMayAllowOnlyItsHooks(t *testing.T) {
 	}{
 		"organisation": {`{"allowManagedHooksOnly": true, ` + hooks, `{` + hooks, 1},
 		"project":      {`{` + hooks, `{"allowManagedHooksOnly": true, ` + hooks, 2},
-		"nobody":       {`{` + hooks, `{` + hooks, 2},
+		"neither":      {`{` + hooks, `{` + hooks, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			project := t.TempDir()
@@ -35,7 +35,7 @@ func TestOnlyTheOrganisationMayAllowOnlyItsHooks(t *testing.T) {
 			found := Finder{Dialect: d, Where: Where{Home: t.TempDir(), Project: project, Getenv: os.Getenv}}.Find()
 
 			assert.Len(t, found.Sources, c.sources)
-			assert.Equal(t, c.sources == 1, len(found.Trouble) > 0, "it is said that the others do not run")
+			assert.Equal(t, c.sources == 1, len(found.Trouble) > 0, "a message says that the other hooks do not run")
 		})
 	}
 }

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,9 +15,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Parse returns the JSON object in the content of a settings file. Every value is at
-// its offset in data: where the dialect allows comments and trailing commas, they are
-// replaced by spaces. The error is a *jsonx.SyntaxError.
+// Parse returns the JSON object in the content of a settings file. Every value keeps its
+// offset in data: comments and trailing commas, if the dialect allows them, are replaced by
+// spaces. The error is a *jsonx.SyntaxError.
 func Parse(d dialect.Dialect, data []byte) (jsontext.Value, error) {
 	if d.Settings.Comments {
 		root, err := hujson.Parse(slices.Clone(data))
@@ -46,14 +47,21 @@ func explain(data []byte, err error) error {
 	if n, _ := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); n != 2 {
 		return jsonx.Explain(data, err)
 	}
-	offset := column - 1
-	for text := range strings.Lines(string(data)) {
+	offset := lineOffset(data, line) + column - 1
+	return &jsonx.SyntaxError{Position: jsonx.PositionAt(data, offset), Offset: offset, Err: errors.Unwrap(err)}
+}
+
+// lineOffset returns the offset at which a line begins; the first line is 1. A line beyond the
+// last one begins at the end.
+func lineOffset(data []byte, line int) int {
+	offset := 0
+	for text := range bytes.Lines(data) {
 		if line--; line == 0 {
 			break
 		}
 		offset += len(text)
 	}
-	return &jsonx.SyntaxError{Position: jsonx.PositionAt(data, offset), Offset: offset, Err: errors.Unwrap(err)}
+	return offset
 }
 
 // member returns a member of an object that Parse returned, nil if it is absent.

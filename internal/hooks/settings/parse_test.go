@@ -45,13 +45,15 @@ func TestValuesKeepTheirOffsets(t *testing.T) {
 	require.Equal(t, `{"a": 1 }`, string(member(value, "hooks")))
 }
 
+// A named pipe and a file that does not parse are skipped and reported by Find; Given returns
+// an error for them.
 func TestUnusableFileIsSkippedAndReported(t *testing.T) {
 	project := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(project, ".llxprt"), 0o755))
 	path := filepath.Join(project, ".llxprt", "settings.json")
 	finder := Finder{Dialect: dialect.LLxprt(), Where: Where{Home: t.TempDir(), Project: project, Getenv: func(string) string { return "/does/not/exist" }}}
 
-	require.NoError(t, syscall.Mkfifo(path, 0o600)) // reading one would block
+	require.NoError(t, syscall.Mkfifo(path, 0o600)) // opening it for reading would block
 	found := finder.Find()
 	require.Len(t, found.Trouble, 1)
 	require.ErrorIs(t, found.Trouble[0], safefile.ErrNotRegular)

@@ -8,15 +8,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 )
 
-// Where is what the paths of settings files depend on.
+// Where holds the directories in which settings files are.
 type Where struct {
 	Home    string
 	Project string
-	Config  string              // Claude Code's configuration directory, if it is not ~/.claude
+	Config  string              // Claude Code's configuration directory; default: ~/.claude
 	Getenv  func(string) string // as os.Getenv
 }
 
-// path returns where a settings file is.
+// path returns the path of a settings file.
 func (w Where) path(f dialect.File) string {
 	path := f.Path
 	if f.Darwin != "" && runtime.GOOS == "darwin" {
@@ -36,7 +36,7 @@ func (w Where) path(f dialect.File) string {
 	return path
 }
 
-// extensionDirs returns the directories that hold one directory per extension.
+// extensionDirs returns the directories that contain one directory for each extension.
 func (w Where) extensionDirs(d dialect.Dialect) []string {
 	var dirs []string
 	for _, name := range d.Settings.Extensions {

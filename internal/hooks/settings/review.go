@@ -10,16 +10,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// review notes which files have hooks that the user has not reviewed in the agent, and which
-// of its other files have hooks. The agent keeps both in TOML, which is not parsed: for a hint
-// it is enough that a table of reviews names the file.
+// review adds the files whose hooks the user has not reviewed in the agent, and the TOML files
+// that have hooks. TOML is not parsed: the result is only used for hints, for which it is
+// enough that the text contains the headers of the tables.
 func (f Finder) review(found *Found) {
 	reviewed := f.Dialect.Settings.Reviewed
 	if reviewed.Path == "" {
 		return
 	}
 	user := f.Where.path(reviewed)
-	text, _ := safefile.ReadFile(user, maxFile, 0) // without the file nothing was reviewed
+	text, _ := safefile.ReadFile(user, MaxFile, 0) // if it cannot be read, nothing was reviewed
 	if isOff(string(text)) {
 		found.Enabled = false
 	}
@@ -30,19 +30,19 @@ func (f Finder) review(found *Found) {
 	}
 	reviewed.In = dialect.InProject
 	for _, file := range []string{f.Where.path(reviewed), user} {
-		text, _ := safefile.ReadFile(file, maxFile, 0)
+		text, _ := safefile.ReadFile(file, MaxFile, 0)
 		if hasTables(string(text)) && !slices.Contains(found.Elsewhere, filepath.Clean(file)) {
 			found.Elsewhere = append(found.Elsewhere, filepath.Clean(file))
 		}
 	}
 }
 
-// hasTables reports whether the text of a TOML file has hooks.
+// hasTables reports whether a TOML file has hooks.
 func hasTables(text string) bool {
 	return regexp.MustCompile(`(?m)^\s*\[\[\s*hooks\.[A-Z]`).MatchString(text)
 }
 
-// isOff reports whether the text of a TOML file turns hooks off.
+// isOff reports whether a TOML file turns hooks off.
 func isOff(text string) bool {
 	_, features, _ := strings.Cut("\n"+text, "\n[features]")
 	if end := strings.Index(features, "\n["); end >= 0 {

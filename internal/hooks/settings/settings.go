@@ -1,7 +1,7 @@
-// Package settings finds and reads the hooks that an agent would run: in its settings
-// files of project, user and system scope, in its extensions and its plugins.
+// Package settings finds and reads the hooks that an agent would run: those in its settings
+// files of project, user and system scope, in extensions, plugins and skills.
 //
-// It never writes. What a hook is and whether it is valid is left to package hooks.
+// It never writes. Package hooks decides whether a hook is valid.
 package settings
 
 import (
@@ -20,39 +20,39 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// maxFile bounds a settings file.
-const maxFile = 64 << 20
+// MaxFile is the maximum size in bytes of a file with hooks.
+const MaxFile = 64 << 20
 
 // Plugin is an installed and enabled plugin.
 type Plugin struct {
 	Name string
 	Root string // its directory, which contains hooks/hooks.json
-	Data string // where it keeps data
+	Data string // its data directory
 }
 
-// Finder finds hooks.
+// Finder finds the hooks of one agent.
 type Finder struct {
 	Dialect dialect.Dialect
 	Where   Where
 
-	// Plugins returns the plugins. It is called only if the dialect has any.
+	// Plugins returns the plugins. It is called only if the agent has plugins.
 	Plugins func() ([]Plugin, error)
 
-	// Active are the skills that were called in the session, by name.
+	// Active are the names of the skills that were called in the session.
 	Active []string
 }
 
-// Found is the hooks that were found.
+// Found is the result of a search.
 type Found struct {
 	Enabled  bool
 	Sources  []hooks.Source
 	Files    []string // the files that exist, in order of precedence
-	Unusable []string // the files that the agent cannot read
-	Skills   []string // the skills that have hooks, by name
+	Unusable []string // the files that exist and could not be read or parsed
+	Skills   []string // the names of the skills that have hooks
 
-	Unreviewed []string // the files with hooks that the user has not reviewed in the agent
-	Elsewhere  []string // files with hooks that are not read
-	Trouble    []error  // files that were skipped because they could not be used
+	Unreviewed []string // files with hooks that the user has not reviewed in the agent
+	Elsewhere  []string // files with hooks that this program does not read
+	Trouble    []error  // the reasons for which files or hooks were skipped
 }
 
 // Find reads every file that the agent reads.
@@ -71,8 +71,7 @@ func (f Finder) Find() Found {
 			found.Sources = append(found.Sources, hooks.Source{Scope: file.Scope, Name: path, Hooks: member(text, "hooks"), Loses: losses(f.Dialect, text)})
 		}
 	}
-	texts = f.counting(found.Sources, texts)
-	switches := f.Dialect.Switches(texts...)
+	switches := f.Dialect.Switches(f.withoutDropped(found.Sources, texts)...)
 	found.Enabled = switches.Enabled
 	f.extensions(&found, switches)
 	f.plugins(&found, trusted)
@@ -80,15 +79,15 @@ func (f Finder) Find() Found {
 	f.review(&found)
 	if managedOnly {
 		found.Sources = slices.DeleteFunc(found.Sources, func(s hooks.Source) bool { return s.Scope != dialect.System })
-		found.Trouble = append(found.Trouble, errors.New("the organisation's settings allow only its own hooks (allowManagedHooksOnly): no others run"))
+		found.Trouble = append(found.Trouble, fmt.Errorf("the organisation's settings allow only its own hooks (%s): no others run", f.Dialect.Settings.ManagedOnly))
 	}
 	found.disable(switches.Disabled)
 	return found
 }
 
-// counting returns the contents of settings files without those that the agent drops
-// because of a mistake in their hooks: their switches do not count either.
-func (f Finder) counting(sources []hooks.Source, texts []jsontext.Value) []jsontext.Value {
+// withoutDropped returns the contents of settings files without those that the agent drops
+// because of a mistake in their hooks, because it then ignores their switches too.
+func (f Finder) withoutDropped(sources []hooks.Source, texts []jsontext.Value) []jsontext.Value {
 	var kept []jsontext.Value
 	for i, s := range sources {
 		if !hooks.Drops(f.Dialect, s) {
@@ -98,7 +97,7 @@ func (f Finder) counting(sources []hooks.Source, texts []jsontext.Value) []jsont
 	return kept
 }
 
-// losses names what an agent loses when it drops a settings file.
+// losses names what an agent drops with the hooks of a settings file.
 func losses(d dialect.Dialect, text jsontext.Value) []string {
 	if !d.Settings.Plugins {
 		return nil
@@ -119,63 +118,70 @@ func losses(d dialect.Dialect, text jsontext.Value) []string {
 	return lost
 }
 
-// Given reads the files that the user names and no others. A file named hooks.json
-// belongs to an extension or a plugin and has no switches; if no other file is given,
-// hooks are on. A file that cannot be used is an error.
+// Given reads only the files that the user names. A file named hooks.json belongs to an
+// extension or a plugin and has no switches: if no settings file is given, hooks are on. An
+// error is returned if one of the files cannot be read or parsed.
 func (f Finder) Given(paths []string) (Found, error) {
 	var found Found
 	var texts []jsontext.Value
 	var failures []error
-	settings := false
+	hasSettings := false
 	for _, path := range paths {
-		if IsSkillFile(path) {
-			source, err := f.skill(path)
-			if err != nil {
-				failures = append(failures, err)
-				continue
-			}
-			found.Files = append(found.Files, path)
-			found.Sources = append(found.Sources, source)
-			continue
-		}
-		text, err := f.load(path)
+		source, text, err := f.given(path)
 		if err != nil {
 			failures = append(failures, err)
 			continue
 		}
 		found.Files = append(found.Files, path)
-		found.Sources = append(found.Sources, SourceOf(f.Dialect, path, text))
-		if !isHooksFile(path) && !hooks.Drops(f.Dialect, found.Sources[len(found.Sources)-1]) {
+		found.Sources = append(found.Sources, source)
+		if !isSettingsFile(path) {
+			continue
+		}
+		hasSettings = true
+		if !hooks.Drops(f.Dialect, source) {
 			texts = append(texts, text)
 		}
-		settings = settings || !isHooksFile(path)
 	}
 	if len(failures) > 0 {
 		return Found{}, errors.Join(failures...)
 	}
 	slices.Reverse(texts) // the last file on the command line has precedence
 	switches := f.Dialect.Switches(texts...)
-	found.Enabled = switches.Enabled || !settings
+	found.Enabled = switches.Enabled || !hasSettings
 	found.disable(switches.Disabled)
 	return found, nil
 }
 
+// given reads one file that the user names. text is the content of a JSON file.
+func (f Finder) given(path string) (source hooks.Source, text jsontext.Value, err error) {
+	if IsSkillFile(path) {
+		source, err = f.skill(path)
+		return source, nil, err
+	}
+	if text, err = f.load(path); err != nil {
+		return hooks.Source{}, nil, err
+	}
+	return SourceOf(f.Dialect, path, text), text, nil
+}
+
 // SourceOf returns the hooks in the content of a file, which Parse returned.
 func SourceOf(d dialect.Dialect, path string, text jsontext.Value) hooks.Source {
-	source := hooks.Source{Scope: dialect.Project, Name: path, Hooks: member(text, "hooks")}
-	if !isHooksFile(path) {
-		source.Loses = losses(d, text)
-	}
+	source := hooks.Source{Name: path, Hooks: member(text, "hooks")}
 	if isHooksFile(path) {
-		source.Scope = dialect.Extensions
-		source.Root = pluginRoot(path)
+		source.Scope, source.Root = dialect.Extensions, pluginRoot(path)
+	} else {
+		source.Scope, source.Loses = dialect.Project, losses(d, text)
 	}
 	return source
 }
 
+// isSettingsFile reports whether a file may have switches.
+func isSettingsFile(path string) bool { return !IsSkillFile(path) && !isHooksFile(path) }
+
 func isHooksFile(path string) bool { return filepath.Base(path) == "hooks.json" }
 
-// pluginRoot returns the directory above hooks/hooks.json.
+// pluginRoot returns the plugin's directory: that of hooks.json, or its parent if that is named
+// hooks.
 func pluginRoot(path string) string {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -208,8 +214,8 @@ func (f Finder) extensions(found *Found, switches dialect.Switches) {
 	}
 }
 
-// plugins adds the hooks of plugins. trusted are the settings that are not the project's:
-// only these may have the options of plugins.
+// plugins adds the hooks of plugins. trusted are the settings outside the project: only these
+// may set the options of plugins, because the project's author must not configure them.
 func (f Finder) plugins(found *Found, trusted []jsontext.Value) {
 	if !f.Dialect.Settings.Plugins || f.Plugins == nil {
 		return
@@ -236,8 +242,8 @@ func (f Finder) plugins(found *Found, trusted []jsontext.Value) {
 	}
 }
 
-// hooksOf returns where a plugin has hooks: in hooks/hooks.json, and in what the member
-// hooks of its plugin.json names or contains.
+// hooksOf returns the sources of a plugin's hooks: hooks/hooks.json, and the files and objects
+// in the member hooks of its plugin.json. Hooks of a source that is a file are nil.
 func (f Finder) hooksOf(found *Found, p Plugin) []hooks.Source {
 	all := []hooks.Source{{Name: filepath.Join(p.Root, "hooks", "hooks.json")}}
 	manifest := filepath.Join(p.Root, ".claude-plugin", "plugin.json")
@@ -245,7 +251,7 @@ func (f Finder) hooksOf(found *Found, p Plugin) []hooks.Source {
 	if text == nil {
 		return all
 	}
-	found.Files = found.Files[:len(found.Files)-1] // it is no settings file
+	found.Files = found.Files[:len(found.Files)-1] // read added it, but it is not a settings file
 	values := []jsontext.Value{member(text, "hooks")}
 	if items, isList := js.Array(values[0]); isList {
 		values = items
@@ -269,7 +275,8 @@ func (found *Found) disable(names []string) {
 	}
 }
 
-// read returns the content of a file, nil if it does not exist or cannot be used.
+// read returns the content of a file and records the file in found. It returns nil if the file
+// does not exist, or cannot be read or parsed.
 func (f Finder) read(found *Found, path string) jsontext.Value {
 	text, err := f.load(path)
 	switch {
@@ -286,7 +293,7 @@ func (f Finder) read(found *Found, path string) jsontext.Value {
 
 // load reads a file. Mistakes in it are reported as path:line:column: message.
 func (f Finder) load(path string) (jsontext.Value, error) {
-	data, err := safefile.ReadFile(path, maxFile, 0)
+	data, err := safefile.ReadFile(path, MaxFile, 0)
 	if err != nil {
 		return nil, err
 	}

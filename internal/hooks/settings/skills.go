@@ -19,8 +19,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// IsSkillFile reports whether a file is a skill or a command, whose frontmatter may have
-// hooks.
+// IsSkillFile reports whether a path is that of a skill or a command, whose frontmatter may
+// have hooks.
 func IsSkillFile(path string) bool { return strings.EqualFold(filepath.Ext(path), ".md") }
 
 // ParseSkill returns the frontmatter of a skill or a command as JSON, nil if it has none, and
@@ -32,20 +32,14 @@ func ParseSkill(data []byte) (text jsontext.Value, offsets map[jsontext.Pointer]
 	}
 	offset := 0
 	if at, ok := errors.AsType[*frontmatter.LineError](err); ok {
-		for range at.Line - 1 {
-			next := bytes.IndexByte(data[offset:], '\n')
-			if next < 0 {
-				break
-			}
-			offset += next + 1
-		}
-		err = at.Err
+		offset, err = lineOffset(data, at.Line), at.Err
 	}
 	return nil, nil, &jsonx.SyntaxError{Position: jsonx.PositionAt(data, offset), Offset: offset, Err: err}
 }
 
 // SkillOf returns the hooks in the frontmatter of a skill or a command, which ParseSkill
-// returned. For them the directory of the skill is that of a plugin.
+// returned. Where hooks of plugins get the directory of their plugin, they get that of the
+// skill.
 func SkillOf(path string, text jsontext.Value) hooks.Source {
 	source := hooks.Source{Scope: dialect.Extensions, Name: path, Skill: skillName(path)}
 	if abs, err := filepath.Abs(path); err == nil {
@@ -71,7 +65,7 @@ func skillName(path string) string {
 
 // skill reads the hooks of a skill or a command.
 func (f Finder) skill(path string) (hooks.Source, error) {
-	data, err := safefile.ReadFile(path, maxFile, 0)
+	data, err := safefile.ReadFile(path, MaxFile, 0)
 	if err != nil {
 		return hooks.Source{}, err
 	}
@@ -84,21 +78,15 @@ func (f Finder) skill(path string) (hooks.Source, error) {
 
 // skills adds the hooks of the project's and the user's skills and commands.
 func (f Finder) skills(found *Found) {
-	if !f.Dialect.Settings.Skills {
-		return
+	for _, dir := range f.Dialect.Settings.Skills {
+		f.skillsIn(found, f.Where.path(dir), "", "")
 	}
-	config := f.Where.path(dialect.File{In: dialect.InConfig})
-	f.skillsIn(found, filepath.Join(f.Where.Project, ".claude"), "", "")
-	f.skillsIn(found, config, "", "")
 }
 
 // skillsIn adds the hooks of the skills and commands in a directory. root is the plugin's
-// directory, empty for other skills, and prefix begins the names of its skills. Only the
+// directory, empty for other skills, and prefix is prepended to the names of its skills. The
 // skills that were called in the session are active.
 func (f Finder) skillsIn(found *Found, dir, root, prefix string) {
-	if !f.Dialect.Settings.Skills {
-		return
-	}
 	skills, _ := filepath.Glob(filepath.Join(escaped(dir), "skills", "*", "SKILL.md"))
 	commands, _ := filepath.Glob(filepath.Join(escaped(dir), "commands", "*.md"))
 	for _, path := range slices.Concat(skills, commands) {
@@ -107,7 +95,7 @@ func (f Finder) skillsIn(found *Found, dir, root, prefix string) {
 		case errors.Is(err, fs.ErrNotExist):
 			continue
 		case err != nil && !mentionsHooks(path):
-			continue // what its frontmatter says does not matter here
+			continue // it has no hooks
 		case err != nil:
 			found.Trouble = append(found.Trouble, err)
 			continue
@@ -124,26 +112,27 @@ func (f Finder) skillsIn(found *Found, dir, root, prefix string) {
 	}
 }
 
-// escaped returns a directory for a pattern of filepath.Glob.
+// escaped returns a directory as a pattern of filepath.Glob that matches only itself.
 func escaped(dir string) string {
 	return strings.NewReplacer(`\`, `\\`, "[", `\[`, "*", `\*`, "?", `\?`).Replace(dir)
 }
 
 // mentionsHooks reports whether a file with invalid frontmatter seems to have hooks.
 func mentionsHooks(path string) bool {
-	data, err := safefile.ReadFile(path, maxFile, 0)
+	data, err := safefile.ReadFile(path, MaxFile, 0)
 	return err == nil && bytes.Contains(data, []byte("\nhooks:"))
 }
 
-// pluginPrefix begins the names of a plugin's skills. name is its key in the settings, such
-// as plugin@marketplace.
+// pluginPrefix returns the prefix of the names of a plugin's skills. name is the plugin's key
+// in the settings, such as plugin@marketplace.
 func pluginPrefix(name string) string {
 	name, _, _ = strings.Cut(name, "@")
 	return name + ":"
 }
 
-// options returns the values that settings have for the options of a plugin; the key is its
-// name with or without the marketplace. Values that are not text are as JSON writes them.
+// options returns the values that the settings give to the options of a plugin. Its key in the
+// settings is its name, with or without the marketplace. A value that is not a string is
+// returned as JSON.
 func (f Finder) options(trusted []jsontext.Value, name string) map[string]string {
 	options := map[string]string{}
 	if f.Dialect.Settings.Options == "" {

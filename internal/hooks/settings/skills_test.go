@@ -14,8 +14,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 )
 
-// TestUnusualSkillsDoNotStopTheSearch: a pipe in place of a SKILL.md would block a reader
-// for ever, and a skill whose frontmatter is broken is a problem only if it has hooks.
+// TestUnusualSkillsDoNotStopTheSearch shows that a named pipe in place of a SKILL.md does not
+// block the search, and that broken frontmatter is reported only if it seems to have hooks.
 func TestUnusualSkillsDoNotStopTheSearch(t *testing.T) {
 	project := t.TempDir()
 	skill := func(name string) string {
@@ -41,6 +41,6 @@ func TestUnusualSkillsDoNotStopTheSearch(t *testing.T) {
 		require.Len(t, found.Trouble, 1)
 		assert.ErrorContains(t, found.Trouble[0], "broken-hooks/SKILL.md:")
 	case <-time.After(time.Minute):
-		t.Fatal("the search did not come back")
+		t.Fatal("the search did not return")
 	}
 }
