@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
@@ -68,7 +67,7 @@ func unsetBraces(d dialect.Dialect, h Hook) string {
 func (r runner) request(f firing, h Hook, body []byte) process.Command {
 	var config strings.Builder
 	option := func(name, value string) {
-		fmt.Fprintf(&config, "%s = %s\n", name, strings.ReplaceAll(strconv.Quote(value), "\\x", "\\\\x"))
+		fmt.Fprintf(&config, "%s = %s\n", name, quoteForCurl(value))
 	}
 	option("url", h.Target)
 	option("header", "Content-Type: application/json")
@@ -78,11 +77,17 @@ func (r runner) request(f firing, h Hook, body []byte) process.Command {
 		option("header", name+": "+r.expandHeader(text, h.AllowedEnv))
 	}
 	option("write-out", "\n%{http_code}")
-	config.WriteString("data-raw = " + string(js.Quote(strings.TrimRight(string(body), "\n"))) + "\n")
+	option("data-raw", strings.TrimRight(string(body), "\n"))
 	return process.Command{
 		Args: []string{"curl", "--disable", "--globoff", "--silent", "--show-error", "--config", "-"}, Dir: f.session.Cwd, Env: r.environ,
 		Stdin: []byte(config.String()), Timeout: h.Timeout,
 	}
+}
+
+// quoteForCurl quotes the value of an option in curl's configuration format. It has an escape
+// for the characters that end a value or a line, and reads all others as they are.
+func quoteForCurl(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\v", `\v`).Replace(value) + `"`
 }
 
 // variable matches a variable in a header of a request.
