@@ -1,5 +1,5 @@
-// Package graph draws the steps of a workflow with their dependencies: as text, for
-// Mermaid and Graphviz, and as a page that needs nothing else.
+// Package graph draws the steps of a workflow and their dependencies: as text, for Mermaid
+// and Graphviz, and as a self-contained HTML page.
 package graph
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// State is how far a step is.
+// State is the state of a step.
 type State string
 
 // The states of a step.
@@ -17,7 +17,7 @@ const (
 	Done       State = "done"
 	InProgress State = "in progress"
 	Ready      State = "ready"   // every step before it is done
-	Blocked    State = "blocked" // one is not
+	Blocked    State = "blocked" // a step before it is not done
 )
 
 // Step is a step of a workflow.
@@ -26,29 +26,30 @@ type Step struct {
 	Subject     string   `json:"subject"`
 	Description string   `json:"description,omitzero"`
 	State       State    `json:"state"`
-	BlockedBy   []int64  `json:"blockedBy"`      // only steps of this graph
+	BlockedBy   []int64  `json:"blockedBy"`      // ids of steps of this graph
 	Gates       []string `json:"gates,omitzero"` // in words
-	Layer       int      `json:"layer"`          // from 1: one more than the highest one before it
+	Layer       int      `json:"layer"`          // 1, or one more than the highest layer of its blockers
 	Critical    bool     `json:"critical"`       // on the critical path
 }
 
-// Graph is a workflow and what its dependencies come to.
+// Graph is a workflow with figures that follow from its dependencies.
 type Graph struct {
 	Title    string     `json:"title"`
 	Steps    []Step     `json:"steps"`
 	Layers   int        `json:"layers"`
-	Width    int        `json:"width"`    // the most steps of which none has to wait for another
-	Critical []int64    `json:"critical"` // the longest chain, the first if there are several
+	Width    int        `json:"width"`    // the size of the largest set of steps of which none has to wait for another
+	Critical []int64    `json:"critical"` // ids of the longest chain of steps, the first one if there are several
 	Cyclic   [][2]int64 `json:"cyclic"`   // dependencies, blocker first, that close a cycle
 
-	after   [][]int // by index: the steps that wait for it, without cyclic dependencies
-	before  [][]int
-	reduced [][]int // after, without what follows from other dependencies
+	// By index of a step, without dependencies that close a cycle:
+	after   [][]int // the steps that it blocks
+	before  [][]int // its blockers
+	reduced [][]int // after, without dependencies that follow from others
 }
 
-// New returns the graph of steps. Their states are Done, InProgress or anything else;
-// it sets Ready and Blocked, Layer and Critical. Blockers that are not among the steps
-// are left out: they count as done.
+// New returns the graph of the steps. A State that is neither Done nor InProgress is replaced
+// by Ready or Blocked; Layer and Critical are set. Blockers that are not among the steps
+// count as done and are removed.
 func New(title string, steps []Step) *Graph {
 	g := &Graph{Title: title, Steps: slices.Clone(steps), Critical: []int64{}, Cyclic: [][2]int64{}}
 	g.connect()
@@ -60,12 +61,9 @@ func New(title string, steps []Step) *Graph {
 	return g
 }
 
-// connect fills after and before, and takes out what closes a cycle.
+// connect sets after and before, without dependencies that close a cycle.
 func (g *Graph) connect() {
-	index := map[int64]int{}
-	for i, s := range g.Steps {
-		index[s.ID] = i
-	}
+	index := g.indexes()
 	g.after, g.before = make([][]int, len(g.Steps)), make([][]int, len(g.Steps))
 	for i := range g.Steps {
 		s := &g.Steps[i]
@@ -76,7 +74,7 @@ func (g *Graph) connect() {
 			g.after[index[id]] = append(g.after[index[id]], i)
 		}
 	}
-	g.cut()
+	g.cutCycles()
 	for i, after := range g.after {
 		for _, j := range after {
 			g.before[j] = append(g.before[j], i)
@@ -84,8 +82,18 @@ func (g *Graph) connect() {
 	}
 }
 
-// cut removes the dependencies that lead back to a step on the way, depth first.
-func (g *Graph) cut() {
+// indexes returns the index of each step by its id.
+func (g *Graph) indexes() map[int64]int {
+	index := map[int64]int{}
+	for i, s := range g.Steps {
+		index[s.ID] = i
+	}
+	return index
+}
+
+// cutCycles moves the dependencies that close a cycle from after to Cyclic: the back edges of
+// a depth-first search.
+func (g *Graph) cutCycles() {
 	const unseen, open, finished = 0, 1, 2
 	mark := make([]int, len(g.Steps))
 	var visit func(i int)
@@ -110,7 +118,7 @@ func (g *Graph) cut() {
 	}
 }
 
-// layer puts each step one layer below the lowest one that it waits for.
+// layer sets the layer of each step.
 func (g *Graph) layer() {
 	var depth func(i int) int
 	depth = func(i int) int {
@@ -128,7 +136,7 @@ func (g *Graph) layer() {
 	}
 }
 
-// order returns the steps by layer, and within a layer as they were given.
+// order returns the indexes of the steps by layer, and within a layer in the order of Steps.
 func (g *Graph) order() []int {
 	order := make([]int, len(g.Steps))
 	for i := range order {
@@ -138,7 +146,7 @@ func (g *Graph) order() []int {
 	return order
 }
 
-// reachable returns which steps come after each one, directly or not.
+// reachable returns by index which steps come after each step, directly or not.
 func (g *Graph) reachable() [][]bool {
 	reach := make([][]bool, len(g.Steps))
 	order := g.order()
@@ -154,7 +162,7 @@ func (g *Graph) reachable() [][]bool {
 	return reach
 }
 
-// reduce fills reduced: a dependency that follows from others is not in it.
+// reduce sets reduced.
 func (g *Graph) reduce() {
 	reach := g.reachable()
 	g.reduced = make([][]int, len(g.Steps))
@@ -168,7 +176,7 @@ func (g *Graph) reduce() {
 	}
 }
 
-// hidden returns how many dependencies reduced leaves out.
+// hidden returns the number of dependencies that are not in reduced.
 func (g *Graph) hidden() int {
 	n := 0
 	for i := range g.after {
@@ -177,7 +185,7 @@ func (g *Graph) hidden() int {
 	return n
 }
 
-// findCritical follows the longest chain back from its last step.
+// findCritical sets Critical, following the longest chain back from its last step.
 func (g *Graph) findCritical() {
 	last := slices.IndexFunc(g.Steps, func(s Step) bool { return s.Layer == g.Layers })
 	for last >= 0 {
@@ -191,12 +199,12 @@ func (g *Graph) findCritical() {
 	}
 }
 
-// antichain returns the largest number of steps of which none comes after another: as
-// many as there are steps, less a largest matching of steps with ones after them
-// (Dilworth).
+// antichain returns the size of a largest set of steps of which none comes after another. By
+// Dilworth's theorem it is the number of steps minus the size of a maximum matching between
+// steps and steps that come after them.
 func (g *Graph) antichain() int {
 	reach := g.reachable()
-	matched := make([]int, len(g.Steps)) // by the later step: 1 + the earlier one
+	matched := make([]int, len(g.Steps)) // by index of the later step: 1 + index of the earlier one
 	var seen []bool
 	var augment func(i int) bool
 	augment = func(i int) bool {
@@ -222,6 +230,7 @@ func (g *Graph) antichain() int {
 	return width
 }
 
+// setStates sets the state of steps that are neither done nor in progress.
 func (g *Graph) setStates() {
 	done := map[int64]bool{}
 	for _, s := range g.Steps {
@@ -239,7 +248,8 @@ func (g *Graph) setStates() {
 	}
 }
 
-// Summary says in one line how large the workflow is and how it can proceed.
+// Summary returns one line with the numbers of steps and layers, the width, and how many
+// steps are done.
 func (g *Graph) Summary() string {
 	if len(g.Steps) == 0 {
 		return "no steps"
@@ -257,7 +267,7 @@ func (g *Graph) Summary() string {
 	return text
 }
 
-// Path returns the critical path in words: its length and its steps.
+// Path returns one line with the length and the steps of the critical path.
 func (g *Graph) Path() string {
 	ids := make([]string, len(g.Critical))
 	for i, id := range g.Critical {
@@ -266,7 +276,7 @@ func (g *Graph) Path() string {
 	return fmt.Sprintf("critical path of %s: %s", plural(len(g.Critical), "step"), strings.Join(ids, " → "))
 }
 
-// notes are what the drawing leaves out.
+// notes returns lines about dependencies that are not drawn.
 func (g *Graph) notes() (notes []string) {
 	switch n := g.hidden(); n {
 	case 0:

@@ -23,6 +23,7 @@ func steps(blockedBy ...[]int64) []Step {
 	return all
 }
 
+// dag draws an acyclic workflow of at most that many steps.
 func dag(t *rapid.T, most int) []Step {
 	n := rapid.IntRange(0, most).Draw(t, "steps")
 	all := make([][]int64, n)
@@ -35,7 +36,7 @@ func dag(t *rapid.T, most int) []Step {
 }
 
 func TestFigures(t *testing.T) {
-	// A diamond with a tail, and a dependency that follows from others.
+	// A diamond with a tail. The dependency of 4 on 1 follows from others.
 	g := New("d", steps(nil, []int64{1}, []int64{1}, []int64{2, 3, 1}, []int64{4}))
 	assert.Equal(t, 4, g.Layers)
 	assert.Equal(t, 2, g.Width)
@@ -45,9 +46,9 @@ func TestFigures(t *testing.T) {
 	assert.Equal(t, []string{"not drawn: 1 dependency that follows from others"}, g.notes())
 }
 
-// The width counts steps of different layers, too.
-func TestWidthIsNotThatOfALayer(t *testing.T) {
-	// 1 → 2 → 3 and 4: no layer has more than two steps, and 4 can go beside each of the others.
+// The steps of the largest set may be in different layers.
+func TestWidthSpansLayers(t *testing.T) {
+	// 1 → 2 → 3 and 4: 4 can be done at the same time as each of the others.
 	assert.Equal(t, 2, New("", steps(nil, []int64{1}, []int64{2}, nil)).Width)
 	// 1 → 2, 3, and 4 → 5 with 1 → 4: 2, 3 and 5 are in two layers.
 	assert.Equal(t, 3, New("", steps(nil, []int64{1}, []int64{1}, []int64{1}, []int64{4})).Width)
@@ -61,7 +62,7 @@ func TestStates(t *testing.T) {
 	for _, s := range g.Steps {
 		states = append(states, s.State)
 	}
-	assert.Equal(t, []State{Done, InProgress, Blocked, Ready, Blocked}, states, "a blocker that is not there counts as done")
+	assert.Equal(t, []State{Done, InProgress, Blocked, Ready, Blocked}, states, "a blocker that is not in the graph counts as done")
 }
 
 func TestCycles(t *testing.T) {
@@ -93,13 +94,12 @@ critical path (*) of 3 steps: 1 → 3 → 5
 	assert.Contains(t, coloured, "[check: make]")
 }
 
-// What the drawing shows is what is there: following the lines from each step leads to
-// the steps after it, and to no other.
+// Following the lines from each step of the drawing leads exactly to the steps after it.
 func TestTextShowsTheDependencies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := New("", dag(t, 14))
 		var drawing [][]rune
-		var at []int // by row: the step, or -1
+		var at []int // by row: the index of the step, or -1
 		for _, r := range g.rows() {
 			drawing, at = append(drawing, []rune(r.lanes)), append(at, r.step)
 		}
@@ -119,7 +119,7 @@ func TestTextShowsTheDependencies(t *testing.T) {
 	})
 }
 
-// reached follows the lines down from the step at row y and column x.
+// reached returns the steps to which the lines lead down from row y and column x.
 func reached(drawing [][]rune, at []int, y, x int) []int {
 	cell := func(y, x int) rune {
 		if y >= len(drawing) || x < 0 || x >= len(drawing[y]) {
@@ -181,8 +181,8 @@ func TestTextFits(t *testing.T) {
 	})
 }
 
-// Dilworth: the width is the size of a largest set of steps of which none comes after
-// another, found here by trying all sets.
+// The test finds the largest set of steps of which none comes after another by trying all
+// sets.
 func TestWidthIsTheLargestAntichain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := New("", dag(t, 9))
@@ -207,12 +207,12 @@ func TestWidthIsTheLargestAntichain(t *testing.T) {
 	})
 }
 
-// No two boxes of the page overlap, every line leads from a box to one on its right, and
-// no line goes through a box.
+// No two boxes of the page overlap, every line leads to a box on the right, and no line goes
+// through a box.
 func TestLayout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g := New("", dag(t, 25))
-		l := g.lay(func(i int) float64 { return float64(40 + 10*(i%4)) })
+		l := g.layOut(func(i int) float64 { return float64(40 + 10*(i%4)) })
 		columns := map[int][]*place{}
 		for _, p := range l.boxes {
 			columns[p.layer] = append(columns[p.layer], p)
@@ -249,14 +249,14 @@ func TestMarkupIsEscaped(t *testing.T) {
 	assert.NotContains(t, page, "\x1b")
 	assert.Contains(t, page, "&lt;b&gt;{{steps}}")
 	assert.Equal(t, 1, strings.Count(page, "<tbody>"))
-	assert.NotContains(t, page, "://", "it needs nothing else")
+	assert.NotContains(t, page, "://", "the page loads nothing")
 	assert.Contains(t, g.Mermaid(), `s0["1 #lt;script#gt;alert(#quot;1#quot;) & #96;#35;#96; #92; #92;x1b[31m#lt;/script#gt;"]:::ready`)
 	assert.Contains(t, g.Mermaid(), "s0 ==> s1\n")
 	assert.Contains(t, g.Dot(), `label="1 <script>alert(\"1\") & `+"`#`"+` \\ \\x1b[31m</script>"`)
 	assert.Contains(t, g.Dot(), "s0 -> s1 [penwidth=2.5]\n")
 }
 
-func TestNothingToDraw(t *testing.T) {
+func TestNoSteps(t *testing.T) {
 	g := New("empty", nil)
 	assert.Equal(t, "empty: no steps\n", g.Text(60, false))
 	assert.Contains(t, g.HTML(), "no steps")

@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"html"
-	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -14,15 +13,15 @@ import (
 //go:embed page.html
 var page string
 
-// subjectColumns is how many columns of a subject fit on a line of a box.
+// subjectColumns is the width of a line in a box, in columns.
 const subjectColumns = 30
 
-// maxSubjectLines limits the lines of a subject in its box. The whole one is in the list
-// below the drawing, and shown when the pointer is on the box.
+// maxSubjectLines limits the lines of a subject in its box. The whole subject is in the table
+// below the drawing and in the tooltip of the box.
 const maxSubjectLines = 4
 
-// HTML returns a page that shows the graph without any other file: a drawing in layers
-// from left to right, and a list of the steps with their descriptions.
+// HTML returns a self-contained page: a drawing with layers from left to right, and a table
+// of the steps with their descriptions.
 func (g *Graph) HTML() string {
 	return strings.NewReplacer(
 		"{{title}}", html.EscapeString(visible.Line(g.Title)),
@@ -42,7 +41,7 @@ func (g *Graph) htmlNotes() string {
 	return out.String()
 }
 
-// class is the state as a name in the page's style.
+// class returns the classes of a step in the page's style sheet.
 func class(s Step) string {
 	name := strings.ReplaceAll(string(s.State), " ", "-")
 	if s.Critical {
@@ -51,12 +50,12 @@ func class(s Step) string {
 	return name
 }
 
-// boxText returns the lines of a step's box.
+// boxText returns the lines in a step's box.
 func (g *Graph) boxText(s Step) []string {
 	text := visible.Line(s.Subject)
 	var lines []string
 	for _, line := range terminal.Wrap(text, subjectColumns) {
-		for terminal.Width(line) > subjectColumns { // a word that is too long
+		for terminal.Width(line) > subjectColumns { // a word longer than a line
 			part := strings.TrimSuffix(terminal.Cut(line, subjectColumns+1), "…")
 			lines = append(lines, part)
 			line = strings.TrimPrefix(line, part)
@@ -78,7 +77,7 @@ func (g *Graph) svg() string {
 	for i, s := range g.Steps {
 		texts[i] = g.boxText(s)
 	}
-	l := g.lay(func(i int) float64 { return float64((len(texts[i])+1)*lineHeight + 2*boxPadding) })
+	l := g.layOut(func(i int) float64 { return float64((len(texts[i])+1)*lineHeight + 2*boxPadding) })
 	var out strings.Builder
 	fmt.Fprintf(&out, "<svg id=\"drawing\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\">\n", l.width, l.height, l.width, l.height)
 	for _, line := range l.lines {
@@ -91,13 +90,12 @@ func (g *Graph) svg() string {
 	return out.String()
 }
 
-// svgLine draws a curve from the right of a box through the places on the way to the
-// left of another.
+// svgLine draws a curve from the right side of a box to the left side of another, through
+// the places between them.
 func (g *Graph) svgLine(out *strings.Builder, line []*place) {
 	from, to := line[0], line[len(line)-1]
 	critical := ""
-	a, b := g.Steps[from.step], g.Steps[to.step]
-	if i := slices.Index(g.Critical, a.ID); i >= 0 && i+1 < len(g.Critical) && g.Critical[i+1] == b.ID {
+	if g.isCritical(from.step, to.step) {
 		critical = " critical"
 	}
 	fmt.Fprintf(out, "<path class=\"line%s\" data-from=\"%d\" data-to=\"%d\" d=\"M%.1f %.1f", critical, from.step, to.step, left(from.layer)+boxWidth, from.y)

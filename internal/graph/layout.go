@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// The layout is that of Sugiyama: layers from left to right; a line that passes layers
-// gets a place in each; the order within the layers is improved by barycenters; then
-// each box moves as near to its neighbours as the others allow.
+// The layout follows Sugiyama: the layers go from left to right; a line that passes a layer
+// gets a place in it; barycenters improve the order within the layers; then each box moves
+// as near to its neighbours as the other boxes allow.
 
 // Sizes in pixels.
 const (
@@ -20,9 +20,9 @@ const (
 	margin     = 20
 )
 
-// place is a box, or the point where a line passes a layer.
+// place is the place of a box, or of a line that passes a layer.
 type place struct {
-	step   int // -1 for a line
+	step   int // index of the step of a box; -1 for a line
 	layer  int // from 0
 	height float64
 	y      float64 // of the middle
@@ -33,12 +33,12 @@ type place struct {
 // layout is a drawing.
 type layout struct {
 	boxes         []*place   // by step
-	lines         [][]*place // each from a box to a box, with a place in every layer between
+	lines         [][]*place // each begins and ends at a box, with a place in every layer between
 	width, height float64
 }
 
-// lay returns the drawing; height is that of each step's box.
-func (g *Graph) lay(height func(step int) float64) layout {
+// layOut returns the drawing. height returns the height of a step's box.
+func (g *Graph) layOut(height func(step int) float64) layout {
 	l := layout{}
 	layers := make([][]*place, g.Layers)
 	add := func(p *place) *place {
@@ -92,7 +92,7 @@ func arrange(layers [][]*place) {
 	}
 }
 
-// spread gives the places of a layer positions in their order, around 0.
+// spread stacks the places of a layer in their order, centred at 0.
 func spread(layer []*place) {
 	total := 0.0
 	for n, p := range layer {
@@ -106,6 +106,7 @@ func spread(layer []*place) {
 	}
 }
 
+// mean returns the mean position of the places, or otherwise if there are none.
 func mean(places []*place, otherwise float64) float64 {
 	if len(places) == 0 {
 		return otherwise
@@ -117,7 +118,7 @@ func mean(places []*place, otherwise float64) float64 {
 	return sum / float64(len(places))
 }
 
-// distance is the least one between the middles of two neighbours in a layer.
+// distance returns the smallest distance between the middles of two neighbours in a layer.
 func distance(a, b *place) float64 {
 	gap := float64(boxGap)
 	if a.step < 0 && b.step < 0 {
@@ -126,8 +127,8 @@ func distance(a, b *place) float64 {
 	return (a.height+b.height)/2 + gap
 }
 
-// straighten moves the places of each layer towards their neighbours and keeps their
-// order.
+// straighten moves the places of each layer towards their neighbours in other layers, in the
+// same order.
 func straighten(layers [][]*place) {
 	const rounds = 24
 	for n := range rounds {
@@ -149,8 +150,8 @@ func straighten(layers [][]*place) {
 	}
 }
 
-// settle gives each place the position nearest to its wish, by least squares, that
-// keeps the distances: an isotonic regression by pooling neighbours that conflict.
+// settle moves each place as near to its wish as the distances between the places allow, by
+// least squares: an isotonic regression that pools adjacent violators.
 func settle(layer []*place, wishes []float64) {
 	type pool struct {
 		sum   float64
@@ -182,7 +183,7 @@ func settle(layer []*place, wishes []float64) {
 	}
 }
 
-// fit moves everything into view and measures it.
+// fit moves all places into view and sets the size of the drawing.
 func (l *layout) fit(layers [][]*place) {
 	top, bottom := 0.0, 0.0
 	for _, layer := range layers {
@@ -199,4 +200,5 @@ func (l *layout) fit(layers [][]*place) {
 	l.width = float64(len(layers)*(boxWidth+layerGap) - layerGap + 2*margin)
 }
 
+// left returns the left edge of the boxes of a layer.
 func left(layer int) float64 { return float64(margin + layer*(boxWidth+layerGap)) }

@@ -2,13 +2,14 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// Mermaid returns the graph as a flowchart for Mermaid (mermaid.js.org), which GitHub
-// shows in Markdown. All dependencies are in it.
+// Mermaid returns the graph, with all dependencies, as a flowchart for Mermaid
+// (mermaid.js.org), which GitHub renders in Markdown.
 func (g *Graph) Mermaid() string {
 	brackets := map[State][2]string{Done: {"([", "])"}, InProgress: {"{{", "}}"}, Ready: {"[", "]"}, Blocked: {"(", ")"}}
 	text := strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", "\\", "#92;")
@@ -33,7 +34,7 @@ func (g *Graph) Mermaid() string {
 	return out.String()
 }
 
-// Dot returns the graph for Graphviz (graphviz.org). All dependencies are in it.
+// Dot returns the graph, with all dependencies, for Graphviz (graphviz.org).
 func (g *Graph) Dot() string {
 	styles := map[State]string{
 		Done:       `shape=box, style="rounded,filled", fillcolor="#d7f0dc", color="#2e7d4f"`,
@@ -58,20 +59,20 @@ func (g *Graph) Dot() string {
 	return out.String()
 }
 
-// eachEdge calls f for every dependency, those that close a cycle included: the step at
-// index j waits for that at index i.
+// eachEdge calls f for every dependency, including those that close a cycle. The step at
+// index i blocks the one at index j.
 func (g *Graph) eachEdge(f func(i, j int, critical bool)) {
-	index := map[int64]int{}
-	for i, s := range g.Steps {
-		index[s.ID] = i
-	}
-	next := map[int64]int64{}
-	for n := 1; n < len(g.Critical); n++ {
-		next[g.Critical[n-1]] = g.Critical[n]
-	}
+	index := g.indexes()
 	for j, s := range g.Steps {
 		for _, id := range s.BlockedBy {
-			f(index[id], j, next[id] == s.ID && s.Critical)
+			f(index[id], j, g.isCritical(index[id], j))
 		}
 	}
+}
+
+// isCritical reports whether the dependency of the step at index j on that at index i is on
+// the critical path.
+func (g *Graph) isCritical(i, j int) bool {
+	n := slices.Index(g.Critical, g.Steps[i].ID)
+	return n >= 0 && n+1 < len(g.Critical) && g.Critical[n+1] == g.Steps[j].ID
 }

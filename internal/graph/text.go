@@ -9,18 +9,18 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// shapes are the signs of the states.
+// shapes has the sign of each state.
 var shapes = map[State]string{Done: "●", InProgress: "◐", Ready: "○", Blocked: "◌"}
 
 // colours are the parameters of the terminal's escape sequence (SGR).
 var colours = map[State]string{Done: "32", InProgress: "33", Ready: "1", Blocked: "2"}
 
-// minSubject is the least room in columns that a subject gets, in however narrow a
-// terminal.
+// minSubject is the smallest number of columns for a subject, even in a narrow terminal.
 const minSubject = 16
 
-// Text draws a step on each line, in layers from the top, with the dependencies as lines
-// at the left. No line is wider than columns unless the drawing itself is.
+// Text draws the graph with one step on each line, layers from top to bottom, and the
+// dependencies as lines on the left. A line is wider than columns only if the lanes leave
+// fewer than minSubject columns for the subject.
 func (g *Graph) Text(columns int, colour bool) string {
 	var out strings.Builder
 	title := visible.Line(g.Title)
@@ -57,11 +57,11 @@ func paint(text string, state State, colour bool) string {
 	return "\x1b[" + colours[state] + "m" + text + "\x1b[0m"
 }
 
-// row is a line of the drawing. step is -1 on lines that only connect.
+// row is a line of the drawing.
 type row struct {
-	lanes string
-	step  int
-	at    int // where in lanes, in columns, the sign of the step is
+	lanes  string
+	step   int // index of the step; -1 on a line without one
+	column int // of the step's sign in lanes
 }
 
 func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
@@ -75,7 +75,7 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 		digits = max(digits, len(fmt.Sprint(s.ID)))
 	}
 	layerDigits := len(fmt.Sprint(g.Layers))
-	// The subjects are in one column, unless the lines leave no room for that.
+	// The subjects are aligned unless the lanes leave no room for that.
 	aligned := min(widest, max(0, columns-layerDigits-digits-minSubject-6))
 	layer := 0
 	for _, r := range rows {
@@ -97,12 +97,12 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 		label := fmt.Sprintf("%s%*d %s", critical, digits, s.ID, g.label(s))
 		room := max(minSubject, columns-layerDigits-3-terminal.Width(lanes))
 		runes := []rune(lanes)
-		sign := paint(string(runes[r.at]), s.State, colour)
-		fmt.Fprintf(out, "%s  %s%s%s %s\n", number, string(runes[:r.at]), sign, string(runes[r.at+1:]), paint(terminal.Cut(label, room), s.State, colour))
+		sign := paint(string(runes[r.column]), s.State, colour)
+		fmt.Fprintf(out, "%s  %s%s%s %s\n", number, string(runes[:r.column]), sign, string(runes[r.column+1:]), paint(terminal.Cut(label, room), s.State, colour))
 	}
 }
 
-// label is the subject on one line, with the gates.
+// label returns the subject and the gates on one line.
 func (g *Graph) label(s Step) string {
 	label := visible.Words(s.Subject)
 	if len(s.Gates) > 0 {
@@ -111,21 +111,21 @@ func (g *Graph) label(s Step) string {
 	return label
 }
 
-// free is a lane that leads nowhere.
+// free marks a lane that is not in use.
 const free = -1
 
-// rows draws the steps in layers. Each lane is a line on its way down to one step, which
-// all the steps before that one have joined.
+// rows draws the steps in layers. A lane leads down to one step; the lines from all blockers
+// of that step join it.
 func (g *Graph) rows() (rows []row) {
-	var lanes []int // the step that each leads to, or free
+	var lanes []int // for each lane the index of the step that it leads to, or free
 	order := g.order()
 	for len(order) > 0 {
 		i := g.next(&order, lanes)
 		at := slices.Index(lanes, i)
 		if at < 0 {
-			at = claim(&lanes, i)
-			if len(rows) > 0 && hasSign(rows[len(rows)-1].lanes, at) {
-				// Right below another step it would look as if it came after that one.
+			at = takeLane(&lanes, i)
+			if len(rows) > 0 && isDrawn(rows[len(rows)-1].lanes, at) {
+				// Directly below another step it would seem to come after that one.
 				rows = append(rows, row{lanes: strings.TrimRight(lanesText(lanes, at, " "), " "), step: -1})
 			}
 		}
@@ -141,8 +141,8 @@ func (g *Graph) rows() (rows []row) {
 	return rows
 }
 
-// next removes from order the step that is drawn next: of the layer that is next, the
-// one whose lane is leftmost, so that few lines cross.
+// next removes from order the step that is drawn next, and returns it: the step of the next
+// layer whose lane is leftmost, so that few lines cross.
 func (g *Graph) next(order *[]int, lanes []int) int {
 	best, bestLane := 0, len(lanes)
 	for n, i := range *order {
@@ -158,8 +158,8 @@ func (g *Graph) next(order *[]int, lanes []int) int {
 	return i
 }
 
-// claim gives a step the first free lane.
-func claim(lanes *[]int, step int) int {
+// takeLane gives a step the first free lane, and returns it.
+func takeLane(lanes *[]int, step int) int {
 	at := slices.Index(*lanes, free)
 	if at < 0 {
 		at = len(*lanes)
@@ -169,12 +169,13 @@ func claim(lanes *[]int, step int) int {
 	return at
 }
 
-// hasSign reports whether a line of the drawing has something in a lane.
-func hasSign(line string, lane int) bool {
+// isDrawn reports whether a line of the drawing has a character in a lane.
+func isDrawn(line string, lane int) bool {
 	cells := []rune(line)
 	return 2*lane < len(cells) && cells[2*lane] != ' '
 }
 
+// lanesText draws the lanes, with the sign of a step in lane at.
 func lanesText(lanes []int, at int, sign string) string {
 	cells := make([]string, len(lanes))
 	for x, target := range lanes {
@@ -190,9 +191,9 @@ func lanesText(lanes []int, at int, sign string) string {
 	return strings.Join(cells, " ")
 }
 
-// branch leads lines from the step in lane at to the steps after it, and returns the
-// line of text that shows them, or "" if there is nothing to show. An arrowhead is where
-// a line joins another one on its way down; without it they only cross.
+// branch leads lines from the step in lane at to the steps after it. It returns the line of
+// text that draws them, or "" if there is nothing to draw. An arrowhead marks a line that
+// joins a lane; without one, lines only cross.
 func (g *Graph) branch(lanes *[]int, at, step int) string {
 	joined, made := map[int]bool{}, map[int]bool{}
 	for _, target := range g.reduced[step] {
@@ -205,7 +206,7 @@ func (g *Graph) branch(lanes *[]int, at, step int) string {
 			made[at] = true
 			continue
 		}
-		made[claim(lanes, target)] = true
+		made[takeLane(lanes, target)] = true
 	}
 	left, right := at, at
 	for x := range *lanes {
@@ -243,7 +244,7 @@ func (g *Graph) branch(lanes *[]int, at, step int) string {
 	return strings.TrimRight(text.String(), " ")
 }
 
-// corner returns the box-drawing character with these arms.
+// corner returns the box-drawing character that has these arms.
 func corner(up, down, left, right bool) string {
 	const table = " ╴╶─╷╮╭┬╵╯╰┴│┤├┼" // by up, down, right, left as bits
 	n := 0

@@ -1,8 +1,8 @@
 // Package outline finds the steps in a Markdown text, such as the body of a SKILL.md, so
-// that somebody who has written them as a list need not write them again.
+// that an author who has written them as a list need not write them again.
 //
-// It knows the lists and headings that people write instructions with, not all of
-// Markdown: it does not look into quotes, tables and HTML.
+// It does not parse all of Markdown, only lists and headings. It ignores quotes, tables and
+// HTML.
 package outline
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Step is a step as an fsm.json has it.
+// Step is a task of an fsm.json.
 type Step struct {
 	ID          int64   `json:"id"`
 	Subject     string  `json:"subject"`
@@ -25,30 +25,30 @@ type Step struct {
 	BlockedBy   []int64 `json:"blockedBy,omitzero"`
 }
 
-// maxSubject is the longest subject in characters. The rest of a long line goes into the
-// description.
+// maxSubject is the length of the longest subject in characters. The rest of a long line goes
+// into the description.
 const maxSubject = 65
 
-// Template returns steps for somebody who begins with nothing.
+// Template returns steps for an author who starts from scratch.
 func Template() []Step {
 	return []Step{
-		{ID: 1, Subject: "Prepare", Description: "What has to be there, and how to see that it is."},
-		{ID: 2, Subject: "Do the work", Description: "What to do, and when it is done.", BlockedBy: []int64{1}},
-		{ID: 3, Subject: "Check the result", Description: "How to see that it works.", BlockedBy: []int64{2}},
+		{ID: 1, Subject: "Prepare", Description: "What is needed, and how to check that it is there."},
+		{ID: 2, Subject: "Do the work", Description: "What to do, and when it is finished.", BlockedBy: []int64{1}},
+		{ID: 3, Subject: "Check the result", Description: "How to check that it works.", BlockedBy: []int64{2}},
 	}
 }
 
 // JSON returns the steps as an fsm.json.
 func JSON(steps []Step) []byte {
-	// The error is for values that JSON cannot represent, which a Step does not have.
+	// A Step has no value that JSON cannot represent, so there is no error.
 	text, _ := json.Marshal(steps, jsontext.AllowInvalidUTF8(true))
 	return text
 }
 
-// Markdown returns the steps of a text, each after the one before it: the items of its
-// numbered lists or, if it has none, the headings below its title or, if it has fewer
-// than two, the items of its other lists. The text below one is its description. Front
-// matter and code blocks are no steps.
+// Markdown returns the steps in a text, each blocked by the one before it. The steps are the
+// items of numbered lists; without any, the headings below the title; with fewer than two
+// of these, the items of other lists. The text below a step is its description. Front
+// matter and code blocks are ignored.
 func Markdown(text []byte) []Step {
 	lines := parse(text)
 	for _, kind := range []kind{numbered, heading, bullet} {
@@ -71,21 +71,28 @@ const (
 // line is one line of the text.
 type line struct {
 	kind  kind
-	level int // of a heading; the indentation of an item
+	level int // level of a heading, or indentation of an item
 	text  string
 	raw   string
 }
 
 var (
-	headings = lazy{text: `^(#{1,6})\s+(.*?)\s*#*\s*$`}
-	numbers  = lazy{text: `^(\s*)\d{1,9}[.)]\s+(.*)$`}
-	bullets  = lazy{text: `^(\s*)[-*+]\s+(.*)$`}
-	ordinal  = lazy{text: `(?i)^(?:(?:step|phase)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*`}
-	checkbox = lazy{text: `^\[[ xX]\]\s+`}
-	fences   = lazy{text: "^\\s*(```|~~~)"}
-	links    = lazy{text: `\[([^\]]*)\]\([^)]*\)`}
-	emphasis = lazy{text: "(\\*\\*|__|`)"}
+	headings = lazy(`^(#{1,6})\s+(.*?)\s*#*\s*$`)
+	numbers  = lazy(`^(\s*)\d{1,9}[.)]\s+(.*)$`)
+	bullets  = lazy(`^(\s*)[-*+]\s+(.*)$`)
+	ordinal  = lazy(`(?i)^(?:(?:step|phase)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*`)
+	checkbox = lazy(`^\[[ xX]\]\s+`)
+	bold     = lazy(`^\*\*(.+?)\*\*[.:]?\s*[\x{2013}\x{2014}:-]*\s*(.*)$`)
+	fences   = lazy("^\\s*(```|~~~)")
+	links    = lazy(`\[([^\]]*)\]\([^)]*\)`)
+	emphasis = lazy("(\\*\\*|__|`)")
 )
+
+// lazy compiles an expression at its first use. Most runs of the program, which is also a
+// hook, use none of them.
+func lazy(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
 
 func parse(text []byte) (lines []line) {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
@@ -100,7 +107,7 @@ func parse(text []byte) (lines []line) {
 	}
 	fence := ""
 	for _, raw := range all {
-		if found := fences.compiled().FindStringSubmatch(raw); found != nil && (fence == "" || fence == found[1]) {
+		if found := fences().FindStringSubmatch(raw); found != nil && (fence == "" || fence == found[1]) {
 			if fence == "" {
 				fence = found[1]
 			} else {
@@ -116,25 +123,24 @@ func parse(text []byte) (lines []line) {
 
 func classify(raw string, code bool) line {
 	if !code {
-		if m := headings.compiled().FindStringSubmatch(raw); m != nil {
+		if m := headings().FindStringSubmatch(raw); m != nil {
 			return line{heading, len(m[1]), m[2], raw}
 		}
-		if m := numbers.compiled().FindStringSubmatch(raw); m != nil {
+		if m := numbers().FindStringSubmatch(raw); m != nil {
 			return line{numbered, len(m[1]), m[2], raw}
 		}
-		if m := bullets.compiled().FindStringSubmatch(raw); m != nil {
+		if m := bullets().FindStringSubmatch(raw); m != nil {
 			return line{bullet, len(m[1]), m[2], raw}
 		}
 	}
 	return line{raw: raw}
 }
 
-// collect makes the lines of a kind steps, of those at the outermost level. A heading of
-// the first level is the title if there are deeper ones.
+// collect returns a step for each line of a kind at the outermost level.
 func collect(lines []line, wanted kind) (steps []Step) {
 	level := outermost(lines, wanted)
 	var below []string // the lines below the last step
-	open := false      // they belong to it
+	open := false      // whether they belong to that step
 	finish := func() {
 		if open {
 			last := &steps[len(steps)-1]
@@ -170,8 +176,8 @@ func collect(lines []line, wanted kind) (steps []Step) {
 
 func indent(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
 
-// outermost returns the least level of the lines of a kind. The headings of level 1 are
-// left out if there is only one, which is the title.
+// outermost returns the smallest level of the lines of a kind. A single heading of level 1
+// is the title, and is not counted.
 func outermost(lines []line, wanted kind) int {
 	count := map[int]int{}
 	for _, l := range lines {
@@ -187,12 +193,12 @@ func outermost(lines []line, wanted kind) int {
 	return 1
 }
 
-// subject splits the text of an item into a subject and what does not belong there.
+// subject splits the text of an item into the subject and the rest.
 func subject(text string) (subject, rest string) {
-	text = checkbox.compiled().ReplaceAllString(strings.TrimSpace(text), "")
-	text = ordinal.compiled().ReplaceAllString(text, "")
-	if bold := regexp.MustCompile(`^\*\*(.+?)\*\*[.:]?\s*[\x{2013}\x{2014}:-]*\s*(.*)$`).FindStringSubmatch(text); bold != nil {
-		return cut(clean(bold[1]), bold[2])
+	text = checkbox().ReplaceAllString(strings.TrimSpace(text), "")
+	text = ordinal().ReplaceAllString(text, "")
+	if m := bold().FindStringSubmatch(text); m != nil {
+		return cut(clean(m[1]), m[2])
 	}
 	text = clean(text)
 	if i := strings.Index(text, ". "); i > 0 {
@@ -201,11 +207,11 @@ func subject(text string) (subject, rest string) {
 	return cut(text, "")
 }
 
-// clean removes the marks of emphasis, code and links.
+// clean removes the markup of emphasis, code and links, and invisible characters.
 func clean(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	text = links.compiled().ReplaceAllString(text, "$1")
-	text = emphasis.compiled().ReplaceAllString(text, "")
+	text = links().ReplaceAllString(text, "$1")
+	text = emphasis().ReplaceAllString(text, "")
 	text = strings.Map(func(r rune) rune {
 		if r != '\u200D' && unicode.In(r, unicode.Cc, unicode.Cf) { // U+200D joins emoji
 			return -1
@@ -218,8 +224,7 @@ func clean(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// cut shortens a subject between words. What is cut off stays in the description, with
-// the whole line.
+// cut shortens a long subject between words, and puts the whole subject before rest.
 func cut(subject, rest string) (string, string) {
 	subject = strings.TrimRight(subject, ".:;, ")
 	if len([]rune(subject)) <= maxSubject {
@@ -238,7 +243,7 @@ func cut(subject, rest string) (string, string) {
 	return short + "…", join(subject, rest)
 }
 
-// paragraph returns lines without the indentation and the blank lines around them.
+// paragraph joins lines, without their common indentation and the blank lines around them.
 func paragraph(lines []string) string {
 	least := -1
 	for _, l := range lines {
@@ -255,17 +260,4 @@ func paragraph(lines []string) string {
 
 func join(a, b string) string {
 	return strings.TrimSpace(strings.TrimSpace(a) + "\n" + strings.TrimSpace(b))
-}
-
-// lazy is an expression that is compiled when it is first used: most calls of the
-// program, which is also a hook, do not use any. As a variable it needs no initialisation.
-type lazy struct {
-	text string
-	once sync.Once
-	re   *regexp.Regexp
-}
-
-func (l *lazy) compiled() *regexp.Regexp {
-	l.once.Do(func() { l.re = regexp.MustCompile(l.text) })
-	return l.re
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/outline"
 )
 
-// subjects are the steps on one line.
+// subjects returns the subjects of the steps on one line.
 func subjects(steps []outline.Step) string {
 	var list []string
 	for _, s := range steps {
@@ -61,10 +61,10 @@ This is not part of the list.
 	long := strings.Repeat("word ", 20)
 	steps = outline.Markdown([]byte("1. " + long + "\n2. Tag\n"))
 	assert.LessOrEqual(t, len([]rune(steps[0].Subject)), 65)
-	assert.Equal(t, strings.TrimSpace(long), steps[0].Description, "what is cut off the subject is kept")
+	assert.Equal(t, strings.TrimSpace(long), steps[0].Description, "the description has the whole subject")
 }
 
-// Whatever the text, the steps are a valid workflow.
+// The steps of any text are a valid workflow.
 func TestStepsAreAValidWorkflow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{

@@ -14,17 +14,18 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 )
 
-// Fix returns the file with what has only one repair repaired, and what was done, in
-// words. The rest of the file keeps every byte. It repairs
+// Fix repairs mistakes that can be repaired in only one way. It returns the file, whose
+// other bytes it does not change, and a description of each repair. It repairs
 //
 //   - a byte order mark, a Markdown code block around the file, and trailing commas
-//   - an object that holds nothing but the array of tasks, and one task without an array
+//   - an object whose only member is the array of tasks, and a task that is not in an array
 //   - comments, which it moves into metadata.comment of the task that they belong to
 //   - ids that are strings of digits
-//   - fields under a name that is nearly right or that others use, unless the task also
-//     has the right one or the value would not fit
+//   - misspelt names of fields and names that other programs use, unless the task also has
+//     the right field or the value is of another type
 //
-// A file that cannot be read even so is returned as it is.
+// A file that cannot be parsed after the repairs of its text, those of the first item, gets
+// only these.
 func Fix(data []byte) (fixed []byte, done []string) {
 	f := &fixer{}
 	text := f.unwrapText(data)
@@ -63,7 +64,7 @@ var fence = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile("(?s)^\\s*(?:```|~~~)[a-zA-Z0-9]*[ \t]*\r?\n(.*\n)[ \t]*(?:```|~~~)\\s*$")
 })
 
-// unwrapText removes what is around the JSON.
+// unwrapText removes what surrounds the JSON text.
 func (f *fixer) unwrapText(data []byte) []byte {
 	if rest, found := bytes.CutPrefix(data, []byte("\uFEFF")); found {
 		f.note("removed the byte order mark")
@@ -73,14 +74,14 @@ func (f *fixer) unwrapText(data []byte) []byte {
 		f.note("removed the Markdown code block around the file")
 		data = inside[1]
 	}
-	if before, found := bytes.CutSuffix(bytes.TrimRight(data, " \t\r\n"), []byte(",")); found { // hujson takes one inside of an array only
+	if before, found := bytes.CutSuffix(bytes.TrimRight(data, " \t\r\n"), []byte(",")); found { // hujson does not accept a comma after the outermost value
 		f.note("removed trailing commas")
 		data = slices.Concat(before, data[len(before)+1:])
 	}
 	return data
 }
 
-// unwrapValue makes the file an array of tasks.
+// unwrapValue turns an object into an array of tasks, if it is a task or contains only tasks.
 func (f *fixer) unwrapValue(root *hujson.Value) {
 	object, ok := root.Value.(*hujson.Object)
 	if !ok {
@@ -101,11 +102,12 @@ func (f *fixer) unwrapValue(root *hujson.Value) {
 	}
 }
 
-// hasComments reports whether root has comments outside of inner.
+// hasComments reports whether root has comments outside inner.
 func hasComments(root, inner hujson.Value) bool {
 	return len(commentsIn(&root)) > len(commentsIn(&inner))-len(comments(inner.BeforeExtra))-len(comments(inner.AfterExtra))
 }
 
+// isTask reports whether a value looks like a task.
 func isTask(v hujson.Value) bool {
 	object, ok := v.Value.(*hujson.Object)
 	return ok && (member(object, "id") != nil || member(object, "subject") != nil)
@@ -135,7 +137,7 @@ func (f *fixer) commas(root *hujson.Value) {
 				last, after = &v.Members[n-1].Value, &v.AfterExtra
 			}
 		}
-		if last != nil && last.AfterExtra != nil { // hujson's mark of such a comma
+		if last != nil && last.AfterExtra != nil { // hujson represents a trailing comma so
 			f.note("removed trailing commas")
 			*after = append(slices.Clone(last.AfterExtra), *after...)
 			last.AfterExtra = nil
@@ -177,8 +179,9 @@ func commentsIn(v *hujson.Value) []string {
 	return append(texts, comments(v.AfterExtra)...)
 }
 
-// comments moves every comment into the metadata of a task: the one that it is in, or
-// that it precedes, or the last one. If one of them has no place, all stay.
+// comments moves each comment into the metadata of a task: the one that it is in or that it
+// precedes, or else the last one. If metadata cannot be added to one of these tasks, no
+// comment is moved.
 func (f *fixer) comments(root *hujson.Value, list *hujson.Array) {
 	if root.IsStandard() {
 		return
@@ -239,8 +242,8 @@ func stripComments(root *hujson.Value) {
 	root.BeforeExtra = bytes.TrimLeft(root.BeforeExtra, "\n")
 }
 
-// metadataOf returns the task's metadata: empty if it has none yet, nil if there is no
-// place for it.
+// metadataOf returns the task's metadata: an empty object if it has none yet, nil if none
+// can be added.
 func metadataOf(task hujson.Value) *hujson.Object {
 	object, ok := task.Value.(*hujson.Object)
 	if !ok || len(object.Members) == 0 {
@@ -254,7 +257,7 @@ func metadataOf(task hujson.Value) *hujson.Object {
 	return metadata
 }
 
-// addComment adds a member to the task's metadata, under a name that is free.
+// addComment adds a member to the task's metadata, under an unused name.
 func addComment(task hujson.Value, text string) {
 	object, metadata := task.Value.(*hujson.Object), metadataOf(task)
 	name := "comment"
@@ -277,8 +280,8 @@ func addComment(task hujson.Value, text string) {
 	}
 }
 
-// nextLine returns what precedes a member that is added to object: what precedes the
-// one before it, if that begins a line.
+// nextLine returns the white space before a member that is added to object: that of the
+// last member if it begins a line, else one space.
 func nextLine(object *hujson.Object) hujson.Extra {
 	before := object.Members[len(object.Members)-1].Name.BeforeExtra
 	if bytes.ContainsRune(before, '\n') {
@@ -287,7 +290,7 @@ func nextLine(object *hujson.Object) hujson.Extra {
 	return hujson.Extra(" ")
 }
 
-// task repairs names and ids.
+// task repairs the names and the ids of a task.
 func (f *fixer) task(task *hujson.Object) {
 	for i := range task.Members {
 		m := &task.Members[i]
@@ -296,7 +299,7 @@ func (f *fixer) task(task *hujson.Object) {
 			continue
 		}
 		meant := fsmspec.FieldMeant(name)
-		if meant == "" || member(task, meant) != nil || !fits(meant, m.Value) {
+		if meant == "" || member(task, meant) != nil || !hasTypeOf(meant, m.Value) {
 			continue
 		}
 		f.note("renamed %q to %q", name, meant)
@@ -314,8 +317,8 @@ func (f *fixer) task(task *hujson.Object) {
 	}
 }
 
-// fits reports whether a value may be that of a field: it is of the field's type.
-func fits(field string, v hujson.Value) bool {
+// hasTypeOf reports whether a value is of the field's type.
+func hasTypeOf(field string, v hujson.Value) bool {
 	kind := v.Value.Kind()
 	switch field {
 	case "id":
@@ -342,7 +345,7 @@ func fits(field string, v hujson.Value) bool {
 	return false
 }
 
-// unquote makes a string of digits a number.
+// unquote replaces a string of digits by the number.
 func (f *fixer) unquote(v *hujson.Value) {
 	if v == nil || !isID(*v) {
 		return

@@ -15,18 +15,22 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// Format returns a valid file in its canonical form: indented by two spaces, the fields
-// of a task in the order in which the client writes them and then the unknown ones,
-// lists of ids and short lists of texts on one line, ids as plain numbers, strings in their shortest spelling,
-// but for characters that a reviewer would not see, which are escapes,
-// a line feed at the end. Optional fields that are null are left out, which means the
-// same. The error is a *fsmspec.InvalidError.
+// Format returns a valid file in its canonical form:
+//
+//   - indented by two spaces, with a line feed at the end
+//   - the fields of a task in the order in which the client writes them, then unknown fields
+//   - without optional fields that are null, which means the same
+//   - lists of ids and short lists of texts on one line
+//   - ids as plain numbers
+//   - strings in their shortest spelling, but with escapes for invisible characters
+//
+// The error is a *fsmspec.InvalidError.
 func Format(data []byte) ([]byte, error) {
-	return write(data, func(id int64) int64 { return id })
+	return format(data, func(id int64) int64 { return id })
 }
 
-// Renumber is Format with the ids 1, 2, 3 and so on in the order of the file. The
-// references follow.
+// Renumber is like Format but gives the tasks the ids 1, 2, 3 and so on, in the order of the
+// file, and adapts the references to them.
 func Renumber(data []byte) ([]byte, error) {
 	spec, err := fsmspec.Parse(data)
 	if err != nil {
@@ -36,10 +40,10 @@ func Renumber(data []byte) ([]byte, error) {
 	for i, task := range spec.Tasks() {
 		number[task.ID] = int64(i + 1)
 	}
-	return write(data, func(id int64) int64 { return number[id] })
+	return format(data, func(id int64) int64 { return number[id] })
 }
 
-func write(data []byte, number func(int64) int64) ([]byte, error) {
+func format(data []byte, number func(int64) int64) ([]byte, error) {
 	if _, err := fsmspec.Parse(data); err != nil {
 		return nil, err
 	}
@@ -60,7 +64,7 @@ func write(data []byte, number func(int64) int64) ([]byte, error) {
 	return visible.JSON(out.Bytes()), nil
 }
 
-// writeTask writes an object, every member on a line of its own.
+// writeTask writes a task with each member on a separate line.
 func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64) {
 	separator := "{\n    "
 	for _, m := range sorted(members(task)) {
@@ -131,7 +135,7 @@ func ids(list jsontext.Value, number func(int64) int64) jsontext.Value {
 	return append(text, ']')
 }
 
-// texts writes a list of texts, on one line unless that would be long.
+// texts writes a list of strings, on one line unless the line would be long.
 func texts(list jsontext.Value) jsontext.Value {
 	const longest = 90
 	decoder := jsontext.NewDecoder(bytes.NewReader(list))
@@ -147,7 +151,7 @@ func texts(list jsontext.Value) jsontext.Value {
 	return jsontext.Value("[\n      " + strings.Join(all, ",\n      ") + "\n    ]")
 }
 
-// appendNumber appends the number of an id, however that is spelled.
+// appendNumber appends the new number of an id, which may be spelled like 1.0 or 1e0.
 func appendNumber(text []byte, id jsontext.Value, number func(int64) int64) []byte {
 	n, _ := new(big.Rat).SetString(string(id))
 	return strconv.AppendInt(text, number(n.Num().Int64()), 10)
@@ -163,8 +167,8 @@ func quoted(text string) jsontext.Value {
 	return value
 }
 
-// HasComments reports whether the file would be JSON but for comments or trailing
-// commas, so that [Fix] can make it JSON.
+// HasComments reports whether the file is not JSON and [Fix] can make it JSON: only comments,
+// trailing commas and text around the JSON are wrong.
 func HasComments(data []byte) bool {
 	if jsonx.Check(data, jsonx.Tolerant) == nil {
 		return false

@@ -22,15 +22,15 @@ func TestFix(t *testing.T) {
 		{"code block", "```json\n[]\n```\n", "[]\n", "removed the Markdown code block around the file"},
 		{"trailing commas", "[\n {\"id\": 1, \"subject\": \"A\", \"blocks\": [1,],},\n]\n", "[\n {\"id\": 1, \"subject\": \"A\", \"blocks\": [1]}\n]\n", "removed trailing commas"},
 		{"comma after the array", "[{\"id\": 1, \"subject\": \"A\"}],\n", "[{\"id\": 1, \"subject\": \"A\"}]\n", "removed trailing commas"},
-		{"object of tasks", `{"tasks": [{"id": 1, "subject": "A"}]}`, `[{"id": 1, "subject": "A"}]`, `replaced the object by its only member, the array "tasks"`},
-		{"object of more than tasks", `{"v": 1, "tasks": [{"id": 1, "subject": "A"}]}`, `{"v": 1, "tasks": [{"id": 1, "subject": "A"}]}`, ""},
-		{"object of tasks and a comment", `{/*c*/"tasks": [{"id": 1, "subject": "A"}]}`, `{/*c*/"tasks": [{"id": 1, "subject": "A"}]}`, ""},
+		{"object with tasks", `{"tasks": [{"id": 1, "subject": "A"}]}`, `[{"id": 1, "subject": "A"}]`, `replaced the object by its only member, the array "tasks"`},
+		{"object with more than tasks", `{"v": 1, "tasks": [{"id": 1, "subject": "A"}]}`, `{"v": 1, "tasks": [{"id": 1, "subject": "A"}]}`, ""},
+		{"object with tasks and a comment", `{/*c*/"tasks": [{"id": 1, "subject": "A"}]}`, `{/*c*/"tasks": [{"id": 1, "subject": "A"}]}`, ""},
 		{"one task", "{\"id\": 1, \"subject\": \"A\"}\n", "[{\"id\": 1, \"subject\": \"A\"}]\n", "put the task into an array"},
 		{"ids", `[{"id": "1", "subject": "7", "blocks": ["2", 3], "blockedBy": ["x"]}]`, `[{"id": 1, "subject": "7", "blocks": [2, 3], "blockedBy": ["x"]}]`, "made ids numbers, which were strings"},
 		{"names", `[{"ID": "1", "title": "A", "depends_on": ["1"]}]`, `[{"id": 1, "subject": "A", "blockedBy": [1]}]`,
 			`renamed "ID" to "id"; renamed "title" to "subject"; renamed "depends_on" to "blockedBy"; made ids numbers, which were strings`},
-		{"names that would not fit", `[{"id": 1, "subject": "A", "done": true, "depends_on": "1"}]`, `[{"id": 1, "subject": "A", "done": true, "depends_on": "1"}]`, ""},
-		{"name of a field that is there", `[{"id": 1, "subject": "A", "title": "B"}]`, `[{"id": 1, "subject": "A", "title": "B"}]`, ""},
+		{"names with a value of another type", `[{"id": 1, "subject": "A", "done": true, "depends_on": "1"}]`, `[{"id": 1, "subject": "A", "done": true, "depends_on": "1"}]`, ""},
+		{"name of a field that the task has", `[{"id": 1, "subject": "A", "title": "B"}]`, `[{"id": 1, "subject": "A", "title": "B"}]`, ""},
 		{"two names of one field", `[{"id": 1, "title": "A", "name": "B"}]`, `[{"id": 1, "subject": "A", "name": "B"}]`, `renamed "title" to "subject"`},
 		{"comments", `// about all
 [
@@ -149,7 +149,7 @@ func TestFormatKeepsTheMeaning(t *testing.T) {
 		require.Equal(t, tasksOf(t, file), tasksOf(t, formatted))
 		again, err := rewrite.Format(formatted)
 		require.NoError(t, err)
-		require.Equal(t, string(formatted), string(again), "it is its own canonical form")
+		require.Equal(t, string(formatted), string(again), "formatting twice changes nothing")
 		fixed, done := rewrite.Fix(file)
 		require.Empty(t, done, "a valid file needs no repair")
 		require.Equal(t, string(file), string(fixed))
@@ -178,8 +178,8 @@ func TestRenumberKeepsReferences(t *testing.T) {
 	})
 }
 
-// Comments and trailing commas anywhere in a file are repaired, and every comment is
-// kept.
+// Fix repairs comments and trailing commas anywhere in a file, and keeps the text of every
+// comment.
 func TestFixKeepsComments(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		file := workflow(t)
@@ -202,7 +202,7 @@ func TestFixKeepsComments(t *testing.T) {
 	})
 }
 
-func TestTheWorkflowsAreCanonical(t *testing.T) {
+func TestExampleWorkflowsAreCanonical(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/workflows/*/fsm.json")
 	require.NoError(t, err)
 	require.NotEmpty(t, files)

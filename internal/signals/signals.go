@@ -1,5 +1,5 @@
-// Package signals ends a command when the system or a person asks it to: gently where
-// something has to be rolled back or put in order, and in any case.
+// Package signals ends a command on SIGHUP, SIGINT or SIGTERM: by cancelling its context, so
+// that it can roll back, and after a grace period by exiting.
 package signals
 
 import (
@@ -12,28 +12,28 @@ import (
 	"time"
 )
 
-// Received is the cause of a context that a signal has cancelled.
+// Received is the cancellation cause of a context that a signal has cancelled.
 type Received struct{ Signal os.Signal }
 
 func (r Received) Error() string { return fmt.Sprintf("%v signal received", r.Signal) }
 
 // Context returns a context that is cancelled on SIGHUP, SIGINT or SIGTERM, with a
 // Received as its cause, for commands that block or must roll back. A signal that was
-// ignored when the program was started, as under nohup, stays ignored. stop restores what
-// the signals do by themselves.
+// ignored when the program was started, as under nohup, stays ignored. stop restores the
+// default behaviour of the signals.
 //
-// A program that has not ended when patience is over, since the signal, ends with 128 and
-// the number of the signal, which is what a shell says of a program that a signal has
-// ended. Nothing else would end a call of the system on a disk that does not answer, or a
-// write to a pipe that nobody reads. To a transaction that is a crash like any other:
-// recovery completes it or rolls it back.
-func Context(parent context.Context, patience time.Duration) (ctx context.Context, stop context.CancelFunc) {
+// If the program is still running when grace has passed since the signal, it exits with
+// 128 plus the number of the signal, as a shell reports a program that was killed by that
+// signal. Nothing else would interrupt a system call on a disk that does not respond, or a
+// write to a pipe that nobody reads. For a transaction this is a crash: recovery completes
+// it or rolls it back.
+func Context(parent context.Context, grace time.Duration) (ctx context.Context, stop context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(parent)
 	received, stopped := make(chan os.Signal, 1), make(chan struct{})
-	signal.Notify(received, deadly()...)
+	signal.Notify(received, endingSignals()...)
 	end := func(s os.Signal) {
 		cancel(Received{s})
-		time.AfterFunc(patience, func() { os.Exit(Code(s)) })
+		time.AfterFunc(grace, func() { os.Exit(Code(s)) })
 	}
 	go func() {
 		select {
@@ -41,7 +41,7 @@ func Context(parent context.Context, patience time.Duration) (ctx context.Contex
 			end(s)
 		case <-stopped:
 			select {
-			case s := <-received: // just before it was stopped
+			case s := <-received: // arrived just before stop
 				end(s)
 			default:
 			}
@@ -54,7 +54,7 @@ func Context(parent context.Context, patience time.Duration) (ctx context.Contex
 	})
 }
 
-// Code returns the exit code of a program that a signal ends.
+// Code returns the exit code of a program that a signal has ended.
 func Code(s os.Signal) int {
 	if n, ok := s.(syscall.Signal); ok {
 		return 128 + int(n)
@@ -62,8 +62,8 @@ func Code(s os.Signal) int {
 	return 1
 }
 
-// deadly returns the signals that ask a program to end and that it does not ignore.
-func deadly() (signals []os.Signal) {
+// endingSignals returns the signals that end a program, without those that it ignores.
+func endingSignals() (signals []os.Signal) {
 	for _, s := range []os.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
 		if !signal.Ignored(s) {
 			signals = append(signals, s)

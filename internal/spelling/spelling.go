@@ -1,14 +1,14 @@
-// Package spelling finds the known word that a misspelt one was probably meant to be. What
-// counts as near is decided where the words are known.
+// Package spelling measures how different two words are, to find the known word that was
+// probably meant by a misspelt one. The callers choose the known words and the limit.
 package spelling
 
 import "unicode/utf8"
 
-// Distance returns the Levenshtein distance of a and b: how many characters are inserted,
-// deleted or replaced to make one of the other, or limit if that is less. Where the
-// lengths alone say so, nothing is compared.
+// Distance returns the Levenshtein distance of a and b, or limit if that is less: the
+// smallest number of characters to insert, delete or replace to turn a into b. If the
+// lengths alone differ by limit or more, the characters are not compared.
 func Distance(a, b string, limit int) int {
-	if n, m := utf8.RuneCountInString(a), utf8.RuneCountInString(b); max(n-m, m-n) >= limit { // so is the distance
+	if n, m := utf8.RuneCountInString(a), utf8.RuneCountInString(b); max(n-m, m-n) >= limit { // the distance is at least the difference
 		return limit
 	}
 	from, to := []rune(a), []rune(b)

@@ -18,19 +18,18 @@ func TestDistance(t *testing.T) {
 		{"blockedBy", "blockedBy", 5, 0},
 		{"blokedBy", "blockedBy", 5, 1}, // one missing
 		{"kitten", "sitting", 5, 3},     // two replaced, one inserted
-		{"ab", "ba", 5, 2},              // an exchange is two
+		{"ab", "ba", 5, 2},              // a transposition counts as two
 		{"prüfen", "prufen", 5, 1},      // characters, not bytes
 		{"kitten", "sitting", 3, 3},     // not below the limit
 		{"kitten", "sitting", 2, 2},
-		{"a", "abcdef", 2, 2}, // by the lengths alone
+		{"a", "abcdef", 2, 2}, // decided by the lengths alone
 	} {
 		assert.Equal(t, tt.want, Distance(tt.a, tt.b, tt.limit), "%q and %q, limit %d", tt.a, tt.b, tt.limit)
 		assert.Equal(t, tt.want, Distance(tt.b, tt.a, tt.limit), "%q and %q, limit %d", tt.b, tt.a, tt.limit)
 	}
 }
 
-// One edit more or less changes the distance by at most one, and there is always a limit
-// that is returned instead.
+// An edit changes the distance by at most one. A distance above the limit is cut to it.
 func TestDistanceOfEdits(t *testing.T) {
 	const far = 100
 	rapid.Check(t, func(t *rapid.T) {

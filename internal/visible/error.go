@@ -2,9 +2,9 @@ package visible
 
 import "strings"
 
-// Error returns the message of an error, in which only those line feeds are left that
-// the program put there: between the errors that an error joins, and in Lines. A name in a message, such
-// as the path of an *fs.PathError, cannot begin a line.
+// Error returns the message of an error with harmful characters escaped. It keeps only the
+// line feeds of this program: those between joined errors, and those in Lines. So a name in
+// the message, such as the path of an *fs.PathError, cannot begin a line.
 func Error(err error) string {
 	text := err.Error()
 	switch e := err.(type) {
@@ -20,17 +20,17 @@ func Error(err error) string {
 	return Line(text)
 }
 
-// parts returns the text, in which each of the errors has its own message, and the rest
-// is made visible by outside. An error whose message is not there is part of the rest.
+// parts returns the text with each inner error's message escaped by Error, and the rest
+// escaped by outside. An inner error whose message the text does not contain is skipped.
 func parts(text string, inner []error, outside func(string) string) string {
 	var b strings.Builder
 	for _, err := range inner {
 		if err == nil {
 			continue
 		}
-		own := err.Error()
-		before, after, found := strings.Cut(text, own)
-		if !found || own == "" {
+		message := err.Error()
+		before, after, found := strings.Cut(text, message)
+		if !found || message == "" {
 			continue
 		}
 		b.WriteString(outside(before) + Error(err))
@@ -39,7 +39,8 @@ func parts(text string, inner []error, outside func(string) string) string {
 	return b.String() + outside(text)
 }
 
-// between keeps a line feed that is all there is between two joined errors.
+// between escapes the text between two inner errors. The line feed between two joined errors
+// is kept.
 func between(text string) string {
 	if text == "\n" {
 		return text

@@ -6,17 +6,17 @@ import (
 	"reflect"
 )
 
-// Lines is an operand of Sprintf that may have several lines: a text of this program's
-// own, or one that is indented so that none of its lines can be taken for such a text.
-// It is also an error with such a message.
+// Lines is an operand of Sprintf that may have several lines: a text of this program, or a
+// text that is indented so that none of its lines looks like one. It is also an error with
+// that message.
 type Lines string
 
-// Error returns the text as it is; the function Error makes it visible.
+// Error returns the text without escaping it; the function Error escapes it.
 func (l Lines) Error() string { return string(l) }
 
-// Sprintf formats as fmt.Sprintf does. The format is the program's own, the operands are
-// not: those that are printed as text are made visible, each on one line. Of an error the
-// line feeds of Error stay, of Lines all.
+// Sprintf is like fmt.Sprintf but escapes each operand that is printed as text, as Line does.
+// The format must be a text of this program; it is not escaped. In an error it keeps the
+// line feeds that Error keeps, in Lines all of them.
 func Sprintf(format string, operands ...any) string {
 	shown := make([]any, len(operands))
 	for i, o := range operands {
@@ -30,6 +30,7 @@ func Fprintf(w io.Writer, format string, operands ...any) (int, error) {
 	return io.WriteString(w, Sprintf(format, operands...))
 }
 
+// shownOperand returns an operand that fmt.Sprintf prints with escapes.
 func shownOperand(o any) any {
 	switch o := o.(type) {
 	case nil, fmt.Formatter:
@@ -57,10 +58,10 @@ func shownOperand(o any) any {
 	return o
 }
 
-// operand is a text that is printed.
+// operand is an operand that is printed as text, without and with escapes.
 type operand struct{ text, shown string }
 
-// Format prints a quoted text as the quoting makes it visible.
+// Format prints the unescaped text for verbs that escape it themselves.
 func (o operand) Format(f fmt.State, verb rune) {
 	switch verb {
 	case 'q', 'x', 'X':

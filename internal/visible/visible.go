@@ -1,10 +1,10 @@
-// Package visible is the one place that makes text safe to show: to a person in a
-// terminal, to the model, in a log. Text that came from files, events, the environment
-// and other programs may hold sequences that control a terminal, change the order in
-// which text is shown, cannot be seen at all, or begin a line that looks like one of this
-// program's own. Such characters are shown as escapes: \n, \x1b, \u202e.
+// Package visible makes text safe to show in a terminal, to the model and in a log. Text
+// from files, events, the environment and other programs may contain sequences that control
+// a terminal, change the order in which characters are displayed, are invisible, or begin a
+// line that looks like a line of this program. Such characters are escaped: \n, \x1b,
+// \u202e.
 //
-// It has no state and imports no other package of this program.
+// The package has no state and imports no other package of this program.
 package visible
 
 import (
@@ -15,35 +15,34 @@ import (
 	"unicode/utf8"
 )
 
-// Text escapes what must not be shown as it is in a text that may have several lines:
-// control characters other than line feed and tab, characters that separate lines or
-// paragraphs, invisible ones that change the order of text or stand for nothing, and
-// bytes that are not UTF-8.
+// Text escapes the characters of a text that are not safe to show: control characters other
+// than line feed and tab, line and paragraph separators, invisible characters such as those
+// that change the display order, and bytes that are not UTF-8.
 //
-// Two invisible characters are kept, U+200C and U+200D: words of several languages, and
-// emoji, are spelled with them.
+// Two invisible characters are kept, U+200C and U+200D: several languages and emoji need
+// them.
 func Text(text string) string { return escape(text, isHarmful) }
 
-// Line is Text for what has to stay on one line and in one cell of a table: it escapes
-// line feeds and tabs as well.
+// Line is like Text but also escapes line feeds and tabs, for a text that must stay on one
+// line or in one cell of a table.
 func Line(text string) string {
 	return escape(text, func(r rune) bool { return r == '\n' || r == '\t' || isHarmful(r) })
 }
 
-// Block is Text for what is put into a text of this program's own: all lines but the first
-// are indented, so that none can be taken for a line of that text.
+// Block is like Text for a text that is inserted into a message of this program: it indents
+// all lines but the first, so that none looks like a line of the message.
 func Block(text string) string {
 	text = strings.TrimSpace(strings.ReplaceAll(text, "\r\n", "\n"))
 	return strings.ReplaceAll(Text(text), "\n", "\n    ")
 }
 
-// Words is Line for prose whose line breaks mean nothing: every run of white space
-// becomes one space.
+// Words is like Line but replaces each run of white space by one space. It is for prose,
+// whose line breaks have no meaning.
 func Words(text string) string { return Text(strings.Join(strings.Fields(text), " ")) }
 
-// JSON escapes the same characters in a JSON text whose strings are valid UTF-8, as \u
-// followed by four digits, so that whoever parses it gets the true value. A JSON text has
-// them in strings only, with the exception of its own line feeds, which stay.
+// JSON escapes the same characters as Text in a JSON text, as \u and four digits, so that
+// the parsed values do not change. The strings of the JSON text must be valid UTF-8. Only
+// strings can contain such characters; line feeds between the values are kept.
 func JSON(text []byte) []byte {
 	if isPlain(string(text)) {
 		return text
@@ -92,6 +91,7 @@ func isPlain(text string) bool {
 	return true
 }
 
+// isHarmful reports whether Text escapes a character.
 func isHarmful(r rune) bool {
 	switch {
 	case r < utf8.RuneSelf:

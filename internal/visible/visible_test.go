@@ -44,7 +44,7 @@ func TestBlock(t *testing.T) {
 	assert.Equal(t, "a\n    b\n    \n    \\x1bc", visible.Block(" a\r\nb\n\n\x1bc\n"))
 }
 
-// hostile draws texts of characters that do something, and of some that do not.
+// hostile draws texts that mix harmful and harmless characters.
 func hostile() *rapid.Generator[string] {
 	return rapid.Custom(func(t *rapid.T) string {
 		return strings.Join(rapid.SliceOf(rapid.OneOf(
@@ -54,7 +54,8 @@ func hostile() *rapid.Generator[string] {
 	})
 }
 
-// assertSafe fails unless a text can be shown; lines says whether it may have several.
+// assertSafe fails the test if a text is not safe to show. lines says whether line feeds and
+// tabs are allowed.
 func assertSafe(t require.TestingT, text string, lines bool) {
 	require.True(t, utf8.ValidString(text), "%q", text)
 	for _, r := range text {
@@ -66,19 +67,19 @@ func assertSafe(t require.TestingT, text string, lines bool) {
 	}
 }
 
-func TestNothingHarmfulIsLeft(t *testing.T) {
+func TestNoHarmfulCharacterIsLeft(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := hostile().Draw(t, "text")
 		assertSafe(t, visible.Text(text), true)
 		assertSafe(t, visible.Line(text), false)
 		assertSafe(t, visible.Words(text), false)
-		require.Equal(t, visible.Line(text), visible.Line(visible.Line(text)), "made visible once is made visible for good")
+		require.Equal(t, visible.Line(text), visible.Line(visible.Line(text)), "escaping twice changes nothing")
 		assertSafe(t, visible.Sprintf("%s %v %q %-9s", text, []string{text}, text, text), false)
 		assertSafe(t, visible.Error(fmt.Errorf("%s: %w", text, &fs.PathError{Op: "open", Path: text, Err: syscall.ENOENT})), false)
 	})
 }
 
-// TestJSONKeepsTheValue: nothing harmful is printed, and whoever parses it gets the truth.
+// The escaped JSON has no harmful characters, and parses to the same value.
 func TestJSONKeepsTheValue(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := strings.ToValidUTF8(hostile().Draw(t, "value"), "\ufffd")
@@ -93,7 +94,7 @@ func TestJSONKeepsTheValue(t *testing.T) {
 	assert.Equal(t, `{"a": "\u007f\u202e\udb40\udc41"}`, string(visible.JSON([]byte("{\"a\": \"\x7f\u202e\U000e0041\"}"))))
 }
 
-func TestErrorKeepsOnlyItsOwnLines(t *testing.T) {
+func TestErrorKeepsOnlyLineFeedsOfTheProgram(t *testing.T) {
 	path := &fs.PathError{Op: "open", Path: "a\nhint: rm -rf b", Err: syscall.ENOENT}
 	for _, c := range []struct {
 		err  error
@@ -105,18 +106,18 @@ func TestErrorKeepsOnlyItsOwnLines(t *testing.T) {
 		{fmt.Errorf("both: %w", errors.Join(errors.New("a"), errors.New("b"))), "both: a\nb"},
 		{fmt.Errorf("%w and\n%w", errors.New("a"), errors.New("b")), `a and\nb`},
 		{fmt.Errorf("a\n%w", visible.Lines("b\nc\x1b")), `a\n` + "b\nc" + `\x1b`},
-		{unlike{}, `another\ntext`},
+		{foreign{}, `another\ntext`},
 	} {
 		assert.Equal(t, c.want, visible.Error(c.err))
 		assert.Equal(t, c.want, visible.Sprintf("%v", c.err))
 	}
 }
 
-// unlike is an error whose message does not have that of the error that it wraps.
-type unlike struct{}
+// foreign is an error whose message does not contain that of the error it wraps.
+type foreign struct{}
 
-func (unlike) Error() string { return "another\ntext" }
-func (unlike) Unwrap() error { return errors.New("text\n") }
+func (foreign) Error() string { return "another\ntext" }
+func (foreign) Unwrap() error { return errors.New("text\n") }
 
 type name string
 
