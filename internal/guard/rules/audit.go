@@ -16,20 +16,21 @@ import (
 // transition is a change of phase.
 type transition struct{ from, to, mode, session string }
 
+// The parts of an audit line: CHECKPOINT: PLAN → TASKS | session=… | mode=…
 const (
 	auditMark  = "CHECKPOINT: "
 	auditArrow = " → "
 	auditEnd   = " | session="
-	noPhase    = "UNKNOWN"
+	noPhase    = "UNKNOWN" // the phase before the first one
 )
 
-// String is the audit line without its time.
+// String returns the audit line without its timestamp.
 func (t transition) String() string {
 	return auditMark + t.from + auditArrow + t.to + auditEnd + guard.OneLine(cmp.Or(t.session, "unknown")) + " | mode=" + cmp.Or(t.mode, "unknown")
 }
 
-// auditable replaces what separates the parts of an audit line, so that the phase
-// reads back as it was written.
+// auditable replaces the separators of an audit line in a phase, so that the phase can be
+// read back from the line.
 func auditable(phase string) string {
 	return strings.NewReplacer("→", "->", "|", "/").Replace(phase)
 }
@@ -38,20 +39,20 @@ func auditable(phase string) string {
 type auditLog struct {
 	path    string
 	tail    []byte
-	err     error // why the log cannot be used; it then has no phases
+	err     error // why the log cannot be used; tail is then empty
 	release func()
 }
 
-// noAudit is an audit log that is not used.
+// noAudit returns an audit log that is neither locked nor read.
 func noAudit() auditLog { return auditLog{release: func() {}} }
 
-// openAudit locks the log and reads its end. A dry run takes no lock, which would
-// create the file.
+// openAudit locks the log and reads its end. A dry run does not lock it, because locking
+// creates the file.
 func (c *call) openAudit(path string) auditLog {
 	log := auditLog{path: path, release: func() {}}
 	if !c.DryRun {
-		// Half the wait, because the budget's lock is waited for within the same three
-		// seconds.
+		// Half of LockWait, because H05 may have to wait for the budget's lock too, and the
+		// client allows it three seconds.
 		release, err := statefile.Hold(path, guard.LockWait/2)
 		if err != nil {
 			log.err = err
@@ -68,8 +69,8 @@ func (c *call) openAudit(path string) auditLog {
 	return log
 }
 
-// append writes a line for the transition, and returns the error that kept it from
-// doing so or from reading the log.
+// append appends a line for the transition. It returns the error of openAudit if there was
+// one.
 func (l auditLog) append(timestamp string, step transition) error {
 	if l.err != nil {
 		return l.err
@@ -81,11 +82,11 @@ func (l auditLog) append(timestamp string, step transition) error {
 	return statefile.Append(l.path, []byte(line))
 }
 
-// auditTail is how much of the log's end is read, in bytes. People may write into
-// the log too, but hardly half a megabyte between two changes of phase.
+// auditTail bounds what is read from the end of a log, in bytes. People may write into the
+// audit log too, but hardly half a megabyte between two changes of phase.
 const auditTail = 512 << 10
 
-// lastPhase returns the phase that the last transition of a log led to.
+// lastPhase returns the phase after the last transition in a log, noPhase if there is none.
 func lastPhase(log []byte) string {
 	lines := bytes.Split(log, []byte("\n"))
 	for i := len(lines) - 1; i >= 0; i-- {
@@ -96,6 +97,8 @@ func lastPhase(log []byte) string {
 	return noPhase
 }
 
+// phaseOf returns the phase after the transition in an audit line, and false for any other
+// line.
 func phaseOf(line string) (string, bool) {
 	_, rest, marked := strings.Cut(line, auditMark)
 	step, _, ended := strings.Cut(rest, auditEnd)

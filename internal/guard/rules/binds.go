@@ -3,7 +3,6 @@ package rules
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -13,32 +12,32 @@ import (
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
-// The rules hold those who plan and leave others alone. Planning is under way where the
-// feature directory has a state file in a phase before the last, and in a session that
-// has called a command or skill of the plugin and has completed nothing since.
+// The rules apply only while planning is under way. It is under way in a feature
+// directory whose state file has a phase before the last one, and in a session that has
+// called a command or skill of the plugin and has not completed a workflow since.
 
 // The values of workflow.binds and PLANNING_BINDS.
 const (
-	always   = "always"
-	planning = "planning"
+	bindsAlways   = "always"
+	bindsPlanning = "planning"
 )
 
-// underWay reports whether planning is under way for this call. Whether the session has
-// called the plugin is in its transcript, which is only read thoroughly.
+// underWay reports whether planning is under way at this call. Only with thoroughly does
+// it read the transcript, to find out whether the session has called the plugin.
 func (c *call) underWay(thoroughly bool) bool {
 	return c.config.Always || c.active() || thoroughly && c.hasCalled()
 }
 
-// active reports whether the state file has a phase, and not the last.
+// active reports whether the state file has a phase before the last one.
 func (c *call) active() bool {
 	phase := c.readState().Phase
 	return phase != "" && !c.config.isLast(phase)
 }
 
-// ownTurn reports whether the turn that ends is one of planning: of the session that
-// holds the lock or, while nobody does, of one that has called the plugin. The turn of
-// another session ends freely.
-func (c *call) ownTurn(thoroughly bool) bool {
+// inPlanningSession reports whether planning is under way and this session takes part: it
+// holds the lock or has called the plugin. H11a and H11b do not bind the turns of other
+// sessions.
+func (c *call) inPlanningSession(thoroughly bool) bool {
 	if c.config.Always {
 		return true
 	}
@@ -48,13 +47,13 @@ func (c *call) ownTurn(thoroughly bool) bool {
 	return c.lockState() == mine || thoroughly && c.hasCalled()
 }
 
-// completing reports whether planning is under way or has been until the state file was
-// written: the step to the last phase belongs to it.
-func (c *call) completing(thoroughly bool) bool {
+// underWayOrCompleted reports whether planning is under way, or was until the event wrote
+// the last phase into the state file. H05 logs that change too.
+func (c *call) underWayOrCompleted(thoroughly bool) bool {
 	if c.underWay(thoroughly) {
 		return true
 	}
-	if path := c.place.path(c.config.Names.State); !thoroughly || c.written() != path && !paths.Same(c.written(), path) {
+	if !thoroughly || !c.wroteState() {
 		return false
 	}
 	tail, err := statefile.Tail(c.place.path(c.config.Names.Audit), auditTail)
@@ -62,11 +61,11 @@ func (c *call) completing(thoroughly bool) bool {
 	return err == nil && phase != noPhase && !c.config.isLast(phase)
 }
 
-// hasCalled reports whether this session has called a command or skill of the plugin,
-// and nothing was completed since.
+// hasCalled reports whether this session has called a command or skill of the plugin and
+// has not completed a workflow since.
 func (c *call) hasCalled() bool {
 	if c.called == nil {
-		c.identify()
+		c.readPluginName()
 		at, found := transcript.LastCall(paths.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID, c.config.isCommand)
 		found = found && !c.completedSince(at)
 		c.called = &found
@@ -74,14 +73,13 @@ func (c *call) hasCalled() bool {
 	return *c.called
 }
 
-// isCommand reports whether a command or skill is the plugin's.
+// isCommand reports whether a command or skill belongs to the plugin.
 func (config Config) isCommand(name string) bool {
 	return strings.HasPrefix(name, config.Plugin+":")
 }
 
-// completedSince reports whether a workflow has reached its last phase after that time:
-// the one of this feature, or another in this session. A call without a time is taken
-// for an earlier one.
+// completedSince reports whether the workflow of this feature, or any workflow in this
+// session, has reached its last phase after that time. A zero time is before any other.
 func (c *call) completedSince(at time.Time) bool {
 	if phase := c.readState().Phase; phase != "" && c.config.isLast(phase) {
 		info, err := os.Stat(c.place.path(c.config.Names.State))
@@ -92,10 +90,10 @@ func (c *call) completedSince(at time.Time) bool {
 	return c.Session.Known() && c.lastCompletion().After(at)
 }
 
-// lastCompletion returns when the decision log last has a change to the last phase,
-// zero if it has none.
+// lastCompletion returns the time of the latest change to the last phase in the decision
+// log, the zero time if there is none.
 func (c *call) lastCompletion() time.Time {
-	tail, _ := statefile.Tail(c.Session.Log(), auditTail) // without a log there was none
+	tail, _ := statefile.Tail(c.Session.Log(), auditTail) // a log that cannot be read has no changes
 	mark := []byte(": " + phaseLogged + " | ")
 	for {
 		i := bytes.LastIndex(tail, mark)
@@ -110,13 +108,4 @@ func (c *call) lastCompletion() time.Time {
 		}
 		tail = tail[:begin]
 	}
-}
-
-// written returns the path of the file that a tool has written, "" if there is none.
-func (c *call) written() string {
-	path := paths.Absolute(c.writtenName(), c.place.cwd)
-	if path == "" {
-		return ""
-	}
-	return filepath.Clean(path)
 }

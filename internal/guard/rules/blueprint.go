@@ -13,10 +13,9 @@ type element struct {
 	found bool
 }
 
-// readBlueprint searches for the five elements by the words and forms that
-// architects use for them. Answers can be long and the hook must be quick, so words
-// are searched for as plain text, and a pattern is tried only on a line with the
-// character that it needs.
+// readBlueprint looks for the five elements by the words and notations that are usual for
+// them. Answers can be long and a hook must be quick, so words are searched for as plain
+// text, and a pattern is tried only on a line that contains a character of every match.
 func readBlueprint(text string) []element {
 	words := plainWords(text)
 	b := blueprint{path: regexp.MustCompile(filePath), signature: regexp.MustCompile(signature)}
@@ -39,21 +38,21 @@ const (
 	signature = `\b(func|function|def|fn)\s+\w+\s*\(|\w\([^()]*\)\s*(:|->|→|=>)\s*\S`
 )
 
-// blueprint is what the lines of an answer tell.
+// blueprint collects what the lines of an answer contain.
 type blueprint struct {
 	path, signature *regexp.Regexp
 
-	anyPath   bool // a file is named
-	namedPath bool // in one line with a name like UserService
-	changes   bool // in one line with a verb like create or modify
-	calls     bool // there is the signature of a function
-	arrows    bool // one line has at least two arrows
+	anyPath   bool // a line names a file
+	namedPath bool // a line names a file and has a name like UserService
+	changes   bool // a line names a file and has a verb like create or modify
+	calls     bool // a line has the signature of a function
+	arrows    bool // a line has at least two arrows
 }
 
 func (b *blueprint) read(line string) {
 	if !(b.namedPath && b.changes) && strings.Contains(line, "/") && b.path.MatchString(line) {
 		b.anyPath = true
-		b.namedPath = b.namedPath || slices.ContainsFunc(strings.FieldsFunc(line, notInName), isCamelCase)
+		b.namedPath = b.namedPath || slices.ContainsFunc(strings.FieldsFunc(line, endsName), isCamelCase)
 		b.changes = b.changes || mentions(plainWords(line), "create", "modify", "add", "update", "new")
 	}
 	if !b.calls && strings.Contains(line, "(") {
@@ -62,12 +61,11 @@ func (b *blueprint) read(line string) {
 	b.arrows = b.arrows || strings.Count(line, "->")+strings.Count(line, "→")+strings.Count(line, "=>") > 1
 }
 
-func notInName(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '/'
-}
+// endsName reports whether r cannot be part of a name or a path.
+func endsName(r rune) bool { return !isWordRune(r) && r != '.' && r != '/' }
 
-// isCamelCase reports whether a word looks like UserService. A capitalised word and
-// a path do not.
+// isCamelCase reports whether a word is like UserService. A word like User and a path are
+// not.
 func isCamelCase(word string) bool {
 	word = strings.Trim(word, ".")
 	if strings.ContainsAny(word, "./") || len(word) < 3 || !unicode.IsUpper(rune(word[0])) {
@@ -83,7 +81,7 @@ func plainWords(text string) string {
 	b.WriteByte(' ')
 	gap := true
 	for _, r := range text {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+		if isWordRune(r) {
 			b.WriteRune(unicode.ToLower(r))
 			gap = false
 		} else if !gap {
@@ -95,8 +93,8 @@ func plainWords(text string) string {
 	return b.String()
 }
 
-// mentions reports whether words, as plainWords returns them, contain one of the
-// phrases in singular or plural.
+// mentions reports whether a text, as plainWords returns it, contains one of the phrases,
+// in singular or plural.
 func mentions(words string, phrases ...string) bool {
 	return slices.ContainsFunc(phrases, func(phrase string) bool {
 		for rest := words; ; {
@@ -112,7 +110,7 @@ func mentions(words string, phrases ...string) bool {
 	})
 }
 
-// fileLists returns the headings of lists of files.
+// fileLists returns usual headings of lists of files.
 func fileLists() []string {
 	lists := []string{"new file", "modified file", "created file", "changed file", "affected file", "file list", "list of files"}
 	for _, verb := range []string{"create", "modify", "add", "change", "touch", "update", "delete"} {
@@ -125,7 +123,7 @@ func fileLists() []string {
 	return lists
 }
 
-// sequences returns the names for the order in which to build.
+// sequences returns usual names of the order in which to build.
 func sequences() []string {
 	all := []string{"order of implementation", "order of work", "sequence of implementation", "sequence of work", "step 1", "phase 1"}
 	for _, kind := range []string{"build", "implementation", "development", "delivery", "construction"} {

@@ -20,7 +20,7 @@ const budgetPrefix = "planning-research-budget-"
 // BudgetFile is the path of a session's Budget.
 func BudgetFile(s guard.Session) string { return s.File(budgetPrefix, ".json") }
 
-// Budget is the file that counts a session's research calls.
+// Budget is the content of the file that counts a session's research calls.
 type Budget struct {
 	SessionTotal int            `json:"session_total"`
 	PhaseTotal   int            `json:"phase_total"`
@@ -34,8 +34,8 @@ var (
 	errNull     = errors.New("a value is null")
 )
 
-// parseBudget reads a budget file; nil is a missing one. A broken file is returned
-// as a zero Budget together with the reason.
+// parseBudget parses a budget file; data is nil if there is none. For a broken file it
+// returns a zero Budget and the reason.
 func parseBudget(data []byte) (Budget, error) {
 	var b Budget
 	if data == nil {
@@ -55,10 +55,10 @@ func parseBudget(data []byte) (Budget, error) {
 	return b, nil
 }
 
-// refuseNull returns errNull if the file or one of its members is null, which
-// decoding would read as zero.
+// refuseNull returns errNull if the file or one of its members is null. Decoding would read
+// null as zero.
 func refuseNull(data []byte) error {
-	if !bytes.Contains(data, []byte("null")) { // the common case is cheap: other calls wait for the lock
+	if !bytes.Contains(data, []byte("null")) { // the usual case must be quick: other calls wait for the lock
 		return nil
 	}
 	var members map[string]jsontext.Value
@@ -73,8 +73,8 @@ func refuseNull(data []byte) error {
 	return nil
 }
 
-// encode writes the hashes by hand, which is faster: they are most of the file, and
-// other calls wait for the lock.
+// encode returns the content of the file. It does not leave the hashes to json.Marshal:
+// they are most of the file, this is faster, and other calls wait for the lock.
 func (b Budget) encode() ([]byte, error) {
 	hashes := b.CallHashes
 	b.CallHashes = nil
@@ -94,10 +94,11 @@ func (b Budget) encode() ([]byte, error) {
 	return append(data, "]}"...), nil
 }
 
+// counted reports whether a call with this key was counted before.
 func (b Budget) counted(key string) bool { return slices.Contains(b.CallHashes, key) }
 
-// plus returns the budget with one more call, and leaves b as it is. Every server
-// is in the file, those without a call too.
+// plus returns the budget with one more call; b is not modified. all are the names of all
+// servers: the file also lists those without a call.
 func (b Budget) plus(server, key string, all []string) Budget {
 	servers := map[string]int{}
 	for _, name := range all {

@@ -131,43 +131,43 @@ func TestWarningsNameTheLimitsThatAreNear(t *testing.T) {
 		{spent(24, 9), "WARNING: Session budget at 25/25 (80% threshold). WARNING: Phase budget at 10/10. Consider consolidating research before making more calls."},
 		{spent(18, 6), ""},
 	} {
-		_, v := charge{key: "k", server: "ref", config: defaults}.decide(c.before)
+		_, v := researchCall{key: "k", server: "ref", config: defaults}.decide(c.before)
 		assert.Equal(t, c.want, v.Message)
 		assert.Equal(t, 7, v.Row)
 	}
 }
 
-func TestTheSessionsLimitComesBeforeThePhases(t *testing.T) {
-	_, v := charge{key: "k", config: defaults}.decide(spent(25, 10))
+func TestTheSessionLimitIsCheckedBeforeThePhaseLimit(t *testing.T) {
+	_, v := researchCall{key: "k", config: defaults}.decide(spent(25, 10))
 	assert.Equal(t, 5, v.Row)
-	_, v = charge{key: "k", config: defaults}.decide(spent(24, 10))
+	_, v = researchCall{key: "k", config: defaults}.decide(spent(24, 10))
 	assert.Equal(t, 6, v.Row)
 }
 
-func TestAnUnknownPhaseChangesNothing(t *testing.T) {
-	b, _ := charge{key: "k", server: "ref", config: defaults}.decide(spent(5, 5))
+func TestAnUnknownPhaseDoesNotResetTheCount(t *testing.T) {
+	b, _ := researchCall{key: "k", server: "ref", config: defaults}.decide(spent(5, 5))
 	assert.Equal(t, 6, b.PhaseTotal)
 	assert.Equal(t, "RESEARCH", b.CurrentPhase)
-	b, _ = charge{key: "k", server: "ref", phase: "PLAN", config: defaults}.decide(spent(5, 5))
+	b, _ = researchCall{key: "k", server: "ref", phase: "PLAN", config: defaults}.decide(spent(5, 5))
 	assert.Equal(t, 1, b.PhaseTotal)
 	assert.Equal(t, 6, b.SessionTotal)
 	assert.Equal(t, "PLAN", b.CurrentPhase)
 }
 
-func TestNoBudgetAtAll(t *testing.T) {
-	_, v := charge{key: "k", config: Config{SessionCalls: 0, PhaseCalls: 10}}.decide(Budget{})
+func TestABudgetOfZeroDeniesEveryCall(t *testing.T) {
+	_, v := researchCall{key: "k", config: Config{SessionCalls: 0, PhaseCalls: 10}}.decide(Budget{})
 	assert.Equal(t, 5, v.Row)
 }
 
-// calls draws what a session does with its budget.
-func calls(t *rapid.T) []charge {
+// calls draws the research calls of a session.
+func calls(t *rapid.T) []researchCall {
 	config := Config{
 		SessionCalls: rapid.IntRange(0, 12).Draw(t, "session limit"),
 		PhaseCalls:   rapid.IntRange(0, 6).Draw(t, "phase limit"),
 		WarnPercent:  rapid.IntRange(0, 120).Draw(t, "percent"),
 	}
-	one := rapid.Custom(func(t *rapid.T) charge {
-		return charge{
+	one := rapid.Custom(func(t *rapid.T) researchCall {
+		return researchCall{
 			key:    fmt.Sprint("call ", rapid.IntRange(0, 15).Draw(t, "call")),
 			server: rapid.SampledFrom([]string{"context7", "ref", "tavily"}).Draw(t, "server"),
 			phase:  rapid.SampledFrom([]string{"", "A", "B"}).Draw(t, "phase"),
@@ -177,8 +177,9 @@ func calls(t *rapid.T) []charge {
 	return rapid.SliceOfN(one, 1, 40).Draw(t, "calls")
 }
 
-// check compares a budget with the calls that were allowed so far.
-func check(t *rapid.T, b Budget, allowed map[string]int, config Config) {
+// checkBudget compares a budget with its limits and with the calls that were allowed so
+// far.
+func checkBudget(t *rapid.T, b Budget, allowed map[string]int, config Config) {
 	servers := 0
 	for _, n := range b.PerServer {
 		servers += n
@@ -191,7 +192,7 @@ func check(t *rapid.T, b Budget, allowed map[string]int, config Config) {
 	}
 }
 
-func TestPropertyTheBudgetIsNeverExceededAndARetryNeverCounted(t *testing.T) {
+func TestPropertyTheBudgetIsNotExceededAndARetryIsNotCounted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var b Budget
 		allowed := map[string]int{}
@@ -208,14 +209,13 @@ func TestPropertyTheBudgetIsNeverExceededAndARetryNeverCounted(t *testing.T) {
 				t.Fatalf("a retry is row 4, not %d", v.Row)
 			}
 			b = after
-			check(t, b, allowed, c.config)
+			checkBudget(t, b, allowed, c.config)
 		}
 	})
 }
 
-// TestPropertyAnyInterleaving runs calls in the orders that rapid draws, with
-// checkpoints between them.
-func TestPropertyAnyInterleaving(t *testing.T) {
+// The calls come in any order, with checkpoints between them.
+func TestPropertyTheBudgetIsNotExceededWithCheckpoints(t *testing.T) {
 	dir := t.TempDir()
 	round := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -239,20 +239,13 @@ func TestPropertyAnyInterleaving(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			data, err := c.Read(BudgetFile(c.Session))
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := parseBudget(data)
-			if err != nil {
-				t.Fatal(err)
-			}
-			check(t, b, allowed, request.config)
+			b := readBudget(t, BudgetFile(c.Session))
+			checkBudget(t, b, allowed, request.config)
 		}
 	})
 }
 
-// A lock that cannot be taken costs a count, never the user's work.
+// If a lock cannot be taken, the call is not counted, but the user's work goes on.
 func TestALockThatIsHeldIsNotAFailure(t *testing.T) {
 	defer func(before time.Duration) { guard.LockWait = before }(guard.LockWait)
 	guard.LockWait = 10 * time.Millisecond
@@ -273,34 +266,29 @@ func TestALockThatIsHeldIsNotAFailure(t *testing.T) {
 	assert.Zero(t, a.Exit)
 	assert.Contains(t, a.Output, "CHECKPOINT: UNKNOWN → TASKS")
 
-	log, err := os.ReadFile(s.Log())
-	require.NoError(t, err)
-	assert.Contains(t, string(log), "H03_research_budget: ALLOW | Lock contention on budget file\n")
-	assert.Contains(t, string(log), "H05_checkpoint_logger: ERROR | audit log not written: locked by another process\n")
-	assert.Contains(t, string(log), "H05_checkpoint_logger: ERROR | Lock contention on budget file, phase budget not reset\n")
+	log := readFile(t, s.Log())
+	assert.Contains(t, log, "H03_research_budget: ALLOW | Lock contention on budget file\n")
+	assert.Contains(t, log, "H05_checkpoint_logger: ERROR | audit log not written: locked by another process\n")
+	assert.Contains(t, log, "H05_checkpoint_logger: ERROR | Lock contention on budget file, phase budget not reset\n")
 	assert.NoFileExists(t, s.Breaker())
 }
 
-func TestABrokenBudgetCountsFromZeroAndADenialLeavesItAlone(t *testing.T) {
+func TestABrokenBudgetCountsFromZeroAndADenialDoesNotReplaceIt(t *testing.T) {
 	c := newCall(t.TempDir(), "s")
 	c.config.SessionCalls = 0
 	path := BudgetFile(c.Session)
 	require.Equal(t, "planning-research-budget-s.json", filepath.Base(path))
 	require.NoError(t, os.WriteFile(path, []byte("{bad"), 0o600))
-	v, broken, err := c.spend(charge{key: "k", config: c.config})
+	v, broken, err := c.spend(researchCall{key: "k", config: c.config})
 	require.NoError(t, err)
 	assert.Error(t, broken)
 	assert.Equal(t, 5, v.Row)
-	data, err := c.Read(path)
-	require.NoError(t, err)
-	assert.Equal(t, "{bad", string(data))
-	_, broken, err = c.spend(charge{key: "k", server: "ref", config: defaults})
+	data := readFile(t, path)
+	assert.Equal(t, "{bad", data)
+	_, broken, err = c.spend(researchCall{key: "k", server: "ref", config: defaults})
 	require.NoError(t, err)
 	assert.Error(t, broken)
-	data, err = c.Read(path)
-	require.NoError(t, err)
-	b, err := parseBudget(data)
-	require.NoError(t, err)
+	b := readBudget(t, path)
 	assert.Equal(t, 1, b.SessionTotal)
 }
 
@@ -309,8 +297,7 @@ func TestABrokenBudgetIsLogged(t *testing.T) {
 	s := guard.SessionOf("s", getenv(vars))
 	require.NoError(t, os.WriteFile(BudgetFile(s), []byte(`{"session_total":-1}`), 0o600))
 	assert.Equal(t, event.Answer{}, run(t, "H03", `{"session_id":"s","tool_name":"mcp__Ref__x","tool_input":{}}`, vars))
-	log, err := os.ReadFile(s.Log())
-	require.NoError(t, err)
-	assert.Contains(t, string(log), "H03_research_budget: RESET | Budget file unusable, counting from 0: a count is negative\n")
-	assert.Contains(t, string(log), "H03_research_budget: ALLOW | Budget OK: session=1/25, phase=1/10\n")
+	log := readFile(t, s.Log())
+	assert.Contains(t, log, "H03_research_budget: RESET | Budget file unusable, counting from 0: a count is negative\n")
+	assert.Contains(t, log, "H03_research_budget: ALLOW | Budget OK: session=1/25, phase=1/10\n")
 }

@@ -1,6 +1,9 @@
 package rules
 
 import (
+	"errors"
+	"io/fs"
+	"os"
 	"strings"
 	"testing"
 
@@ -36,18 +39,18 @@ func configFrom(t *testing.T, text string) Config {
 	return configOf(guard.ConfigOf(v))
 }
 
-// getenv is an environment, in which the rules bind everywhere unless it says
-// otherwise: the tables are the same where they bind, and binds_test.go has the rest.
+// getenv is an environment with these variables. The rules bind everywhere unless
+// PLANNING_BINDS is set; binds_test.go tests where they bind.
 func getenv(vars map[string]string) func(string) string {
 	return func(name string) string {
 		if value, ok := vars[name]; ok || name != "PLANNING_BINDS" {
 			return value
 		}
-		return always
+		return bindsAlways
 	}
 }
 
-// newCall returns a call of a session with session files of its own.
+// newCall returns a call in a session whose files are in dir.
 func newCall(dir, session string) *call {
 	env := getenv(map[string]string{"PLANNING_STATE_DIR": dir})
 	return &call{Call: &guard.Call{Event: &event.Event{SessionID: session}, Session: guard.SessionOf(session, env)}, config: defaults}
@@ -66,3 +69,20 @@ func explain(t *testing.T, id, input string, vars map[string]string) guard.Expla
 }
 
 func refuses(v guard.Verdict) bool { return v.Word == "DENY" || v.Word == "BLOCK" }
+
+func readFile(t require.TestingT, path string) string {
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return string(data)
+}
+
+// readBudget returns the budget in a file; a missing file has an empty one.
+func readBudget(t require.TestingT, path string) Budget {
+	data, err := os.ReadFile(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		require.NoError(t, err)
+	}
+	b, err := parseBudget(data)
+	require.NoError(t, err)
+	return b
+}

@@ -46,7 +46,7 @@ type step struct {
 	Hook     string         `json:"hook"`
 	Event    string         `json:"event"`
 	Files    map[string]any `json:"files"`
-	Stdin    any            `json:"stdin"` // a string is sent as it is, anything else as JSON
+	Stdin    any            `json:"stdin"` // a string is sent verbatim, any other value as JSON
 	Parallel []any          `json:"parallel"`
 	Repeat   int            `json:"repeat"`
 	Expect   expectation    `json:"expect"`
@@ -100,7 +100,7 @@ func TestCases(t *testing.T) {
 		}
 		t.Run(s.ID, func(t *testing.T) {
 			if !slices.ContainsFunc(s.Steps, func(st *step) bool { return st.Parallel != nil }) {
-				t.Parallel() // cases with parallel calls have the machine to themselves
+				t.Parallel() // but not beside a case that itself makes parallel calls
 			}
 			t.Log(s.Title)
 			newWorld(t, s).play(s)
@@ -108,9 +108,9 @@ func TestCases(t *testing.T) {
 	}
 }
 
-// departures are the cases that were decided otherwise since.
+// departures are the cases whose expected decision was changed later on purpose.
 var departures = map[string]struct{ decision, why string }{
-	"H01-027": {"deny", "decisions that the model keeps as a list are decisions"},
+	"H01-027": {"deny", "decisions may be in a list"},
 }
 
 // A world is the files and the environment of one case.
@@ -140,7 +140,7 @@ func newWorld(t *testing.T, s scenario) *world {
 	for name, value := range s.Env {
 		w.env[name] = w.vars.Replace(value)
 	}
-	// Git is found but fails if it is run: its files are enough.
+	// Git is on the PATH but fails if it is run: the branch must be read from its files.
 	if len(s.Hide) == 0 {
 		w.write(w.at("bin", "git"), "#!/bin/sh\nexit 9\n", 0o755)
 	}
@@ -239,8 +239,8 @@ func (w *world) path(p string) string {
 	return w.at("proj", p)
 }
 
-// substitute replaces the placeholders, and generates values that are too long for
-// the file of cases.
+// substitute replaces the placeholders and generates the values that are too long to be
+// written out in the cases.
 func (w *world) substitute(v any) any {
 	switch v := v.(type) {
 	case string:

@@ -10,12 +10,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 )
 
-// seen is what the client makes of a hook's answer (facts 19, 22, 40).
+// seen is the effect of a hook's answer in the client (facts 19, 22, 40).
 type seen struct {
 	blocked     bool
-	model, user string   // what each is shown
+	model, user string   // the text that each is shown
 	bypass      bool     // the user is not asked for permission
-	problems    []string // what the client complains about
+	problems    []string // complaints of the client
 }
 
 func asSeen(name string, a event.Answer) seen {
@@ -47,8 +47,8 @@ func asSeen(name string, a event.Answer) seen {
 	return v
 }
 
-// readReply reads standard output as the client does: JSON if it begins like
-// an object, and dropped if it is of the wrong form for the event.
+// readReply reads standard output as the client does. Output that begins like an object is
+// JSON; it is ignored if its form is wrong for the event.
 func readReply(name string, a event.Answer) (seen, event.Reply) {
 	var v seen
 	var reply event.Reply

@@ -9,48 +9,47 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
-// Config holds every number and name that a rule decides by, each read from the
-// configuration.
+// Config holds every configurable number and name that the rules use.
 type Config struct {
 	Always       bool   // the rules bind everywhere, not only where planning is under way
 	Plugin       string // name of the workflow's plugin, the prefix of its agents and commands
 	BranchPrefix string // of the branch of a feature
-	SpecsDir     string // where the feature directories are
+	SpecsDir     string // directory of the feature directories, relative to the project
 	Names        Names
 
-	Phases []string // in order; empty if any name is a phase
-	First  string   // phase in which spec.md may still change
-	Last   string   // phase in which the workflow is complete
+	Phases []string // in order; if empty, any name is a phase
+	First  string   // the phase in which spec.md may still change
+	Last   string   // the phase in which the workflow is complete
 
-	Artifacts []guard.Pair // that a workflow leaves, with the phase that makes them
+	Artifacts []guard.Pair // files of a complete workflow, with the phase that makes each
 	Required  []string     // artifacts without which a turn does not end
 	Failing   []string     // verdicts of a gate that has failed
 
-	Agents  []guard.Pair // name of an agent without the plugin's, id of its rule or "none"
-	Servers []string     // MCP servers that count as research
+	Agents  []guard.Pair // an agent's name without the plugin's, and the id of its rule or "none"
+	Servers []string     // MCP servers whose calls count as research
 
-	StaleMinutes int // after which a lock without a sign of its holder's life is stale
-	KeepDays     int // after which the files of a session are removed
+	StaleMinutes int // a lock whose session was inactive for so long is stale
+	KeepDays     int // session files older than this are removed
 
 	Stop StopWords
 
 	SessionCalls int // research calls for each session
 	PhaseCalls   int // research calls for each phase
-	WarnPercent  int // share of either limit, in percent, at which a warning is given
+	WarnPercent  int // percentage of either limit from which on H03 warns
 
-	Overlap  float64 // share of a decision's words that makes a question match it, 0 < x ≤ 1
+	Overlap  float64 // share of a decision's words from which on a question matches it, 0 < x ≤ 1
 	Subset   float64 // the same for a question that has no other words
 	Question float64 // share of a question's words that must be about the decision
 
-	MinTasks     int      // of tasks.md
-	MinPhases    int      // of tasks.md
-	TestPercent  int      // tasks that must name a test, in percent
-	TestIDs      []string // what the ids of tests begin with: unit, integration, end-to-end, acceptance
+	MinTasks     int      // in tasks.md
+	MinPhases    int      // in tasks.md
+	TestPercent  int      // percentage of the tasks that must name a test
+	TestIDs      []string // prefixes of test ids: unit, integration, end-to-end, acceptance
 	SelfCritique bool     // tasks.md must have a self-critique section
-	MinElements  int      // of a blueprint's five
+	MinElements  int      // of the five elements of a blueprint
 	StepsPerUAT  int      // Given, When and Then for each UAT id
-	MinWords     int      // of another agent's answer
-	Judges       []string // agents whose verdict may be short; * stands for any letters
+	MinWords     int      // in the answer of an agent that H10 judges
+	Judges       []string // agents whose verdict may be short; * matches any letters
 }
 
 // Names are the names of files and directories in the feature directory.
@@ -58,14 +57,14 @@ type Names struct {
 	State, Lock, Audit, Spec, Tasks, TestPlan, TestCases, Constitution string
 }
 
-// StopWords tell a request to stop from other messages.
+// StopWords distinguish a request to stop from other messages.
 type StopWords struct {
-	Words  []string // that stop
-	Before []string // that may come before one, out of politeness
-	After  []string // that may follow one which does not begin the message
+	Words  []string // such as "stop" and "cancel"
+	Before []string // words that may come before one of Words, such as "please"
+	After  []string // words that may follow one of Words in the middle of a message
 }
 
-// The ids of tests by their place in Config.TestIDs.
+// The kinds of tests, as indexes of Config.TestIDs.
 const (
 	unitTest = iota
 	integrationTest
@@ -74,30 +73,32 @@ const (
 	testKinds
 )
 
+// Prefixes of keys.
 const (
-	flags      = "feature_flags."
-	validation = flags + "hooks_agent_validation."
-	overlaps   = flags + "hooks_immutable_guard."
+	flagKeys   = "feature_flags."
+	agentKeys  = flagKeys + "hooks_agent_validation."
+	matchKeys  = flagKeys + "hooks_immutable_guard."
 	budgetKeys = "research_mcp.budget."
-	names      = "workflow.files."
+	fileKeys   = "workflow.files."
 	stopKeys   = "workflow.stop_request."
 )
 
+// configOf reads the configuration. It does not read the plugin's name from its manifest.
 func configOf(c guard.Config) Config {
 	config := Config{
-		Always:       c.Text("workflow.binds", "planning", isBinding) == "always",
+		Always:       c.Text("workflow.binds", bindsPlanning, isBinding) == bindsAlways,
 		Plugin:       c.Text("workflow.plugin", defaultPlugin, isName),
 		BranchPrefix: c.Text("workflow.branch_prefix", "feature/", anything),
 		SpecsDir:     c.Text("workflow.specs_dir", "specs", filepath.IsLocal),
 		Names: Names{
-			State:        c.Text(names+"state", ".planning-state.local.md", isName),
-			Lock:         c.Text(names+"lock", ".planning.lock", isName),
-			Audit:        c.Text(names+"audit", ".planning-audit.log", isName),
-			Spec:         c.Text(names+"spec", "spec.md", isName),
-			Tasks:        c.Text(names+"tasks", "tasks.md", isName),
-			TestPlan:     c.Text(names+"test_plan", "test-plan.md", isName),
-			TestCases:    c.Text(names+"test_cases", "test-cases", isName),
-			Constitution: c.Text(names+"constitution", "constitution.md", isName),
+			State:        c.Text(fileKeys+"state", ".planning-state.local.md", isName),
+			Lock:         c.Text(fileKeys+"lock", ".planning.lock", isName),
+			Audit:        c.Text(fileKeys+"audit", ".planning-audit.log", isName),
+			Spec:         c.Text(fileKeys+"spec", "spec.md", isName),
+			Tasks:        c.Text(fileKeys+"tasks", "tasks.md", isName),
+			TestPlan:     c.Text(fileKeys+"test_plan", "test-plan.md", isName),
+			TestCases:    c.Text(fileKeys+"test_cases", "test-cases", isName),
+			Constitution: c.Text(fileKeys+"constitution", "constitution.md", isName),
 		},
 		Phases:       c.Texts("workflow.phases", defaultPhases),
 		First:        "SETUP",
@@ -117,18 +118,18 @@ func configOf(c guard.Config) Config {
 		SessionCalls: c.Int(budgetKeys+"total_calls_per_session", 0, 25),
 		PhaseCalls:   c.Int(budgetKeys+"total_calls_per_phase", 0, 10),
 		WarnPercent:  c.Int(budgetKeys+"warn_at_percentage", 0, 80),
-		Overlap:      c.Share(overlaps+"keyword_overlap_threshold", 0.6),
-		Subset:       c.Share(overlaps+"subset_overlap_threshold", 0.5),
-		Question:     c.Share(overlaps+"question_overlap_threshold", 0.7),
-		MinTasks:     c.Int(validation+"min_tasks", 0, 5),
-		MinPhases:    c.Int(validation+"min_phases", 0, 2),
-		TestPercent:  c.Int(validation+"tdd_min_coverage", 0, 80),
-		TestIDs:      c.Texts(validation+"test_ids", []string{"UT", "INT", "E2E", "UAT"}),
-		SelfCritique: c.Bool(flags+"s1_self_critique.enabled", false),
-		MinElements:  c.Int(validation+"min_blueprint_elements", 0, 3),
-		StepsPerUAT:  c.Int(validation+"steps_per_uat", 0, 3),
-		MinWords:     c.Int(validation+"min_words", 0, 100),
-		Judges:       c.Texts(validation+"judges", []string{"*-judge"}),
+		Overlap:      c.Share(matchKeys+"keyword_overlap_threshold", 0.6),
+		Subset:       c.Share(matchKeys+"subset_overlap_threshold", 0.5),
+		Question:     c.Share(matchKeys+"question_overlap_threshold", 0.7),
+		MinTasks:     c.Int(agentKeys+"min_tasks", 0, 5),
+		MinPhases:    c.Int(agentKeys+"min_phases", 0, 2),
+		TestPercent:  c.Int(agentKeys+"tdd_min_coverage", 0, 80),
+		TestIDs:      c.Texts(agentKeys+"test_ids", []string{"UT", "INT", "E2E", "UAT"}),
+		SelfCritique: c.Bool(flagKeys+"s1_self_critique.enabled", false),
+		MinElements:  c.Int(agentKeys+"min_blueprint_elements", 0, 3),
+		StepsPerUAT:  c.Int(agentKeys+"steps_per_uat", 0, 3),
+		MinWords:     c.Int(agentKeys+"min_words", 0, 100),
+		Judges:       c.Texts(agentKeys+"judges", []string{"*-judge"}),
 	}
 	if len(config.Phases) > 0 {
 		config.First, config.Last = config.Phases[0], config.Phases[len(config.Phases)-1]
@@ -141,7 +142,7 @@ func configOf(c guard.Config) Config {
 
 var (
 	// defaultPhases are the phases of the workflow. The requirements name the first, the
-	// last and four between; the others make the artifacts that they require.
+	// last and four others; the remaining ones make the artifacts that they require.
 	defaultPhases = []string{"SETUP", "RESEARCH", "CLARIFICATION", "ARCHITECTURE", "THINKDEEP", "PLAN", "VALIDATION", "TEST_STRATEGY", "TEST_COVERAGE", "TASKS", "COMPLETION"}
 
 	defaultArtifacts = []guard.Pair{
@@ -158,11 +159,12 @@ var (
 	defaultAgents = []guard.Pair{{Name: "tech-lead", Value: "H07"}, {Name: "software-architect", Value: "H08"}, {Name: "qa-strategist", Value: "H09"}}
 )
 
-// defaultPlugin is the name of the plugin without a configuration and a manifest.
+// defaultPlugin is the name of the plugin if neither the configuration nor a manifest has
+// one.
 const defaultPlugin = "product-planning"
 
-// named returns the configuration with the plugin's name, unless it has another.
-func (config Config) named(plugin string, c guard.Config) Config {
+// withPlugin returns the configuration with this name of the plugin, unless c sets another.
+func (config Config) withPlugin(plugin string, c guard.Config) Config {
 	if c.Text("workflow.plugin", "", isName) == "" && isName(plugin) {
 		config.Plugin = plugin
 	}
@@ -171,28 +173,28 @@ func (config Config) named(plugin string, c guard.Config) Config {
 
 func anything(string) bool { return true }
 
-func isBinding(s string) bool { return s == "planning" || s == "always" }
+func isBinding(s string) bool { return s == bindsPlanning || s == bindsAlways }
 
 // isName reports whether s can name a file in a directory, or a plugin.
 func isName(s string) bool { return filepath.IsLocal(s) && filepath.Base(s) == s && s != "." }
 
-// isLast reports whether the workflow is complete in the phase.
+// isLast reports whether phase is the one in which the workflow is complete.
 func (config Config) isLast(phase string) bool { return samePhase(phase, config.Last) }
 
-// position returns the place of a phase in the order, -1 for one that is not known.
+// position returns the index of a phase in the order, -1 for an unknown phase.
 func (config Config) position(phase string) int {
 	return slices.IndexFunc(config.Phases, func(p string) bool { return samePhase(p, phase) })
 }
 
-// knows reports whether the phase has a name that the workflow has, or any if none are
-// configured.
+// knows reports whether the workflow has the phase. If no phases are configured, it has any.
 func (config Config) knows(phase string) bool {
 	return len(config.Phases) == 0 || config.position(phase) >= 0
 }
 
-// samePhase compares names without regard to case and to what separates their words.
+// samePhase compares names of phases. Case, "-", "_" and spaces do not matter.
 func samePhase(a, b string) bool { return strings.EqualFold(phaseKey(a), phaseKey(b)) }
 
+// phaseKey removes the characters that do not matter in the name of a phase.
 func phaseKey(s string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' || r == ' ' {
@@ -205,7 +207,8 @@ func phaseKey(s string) string {
 // agent returns the full name of an agent of the plugin.
 func (config Config) agent(name string) string { return config.Plugin + ":" + name }
 
-// agentsOf returns the full names of the agents that a rule of their own judges.
+// agentsOf returns the full names of the agents that are configured for the rule with that
+// id.
 func (config Config) agentsOf(id string) []string {
 	var all []string
 	for _, a := range config.Agents {
@@ -216,8 +219,9 @@ func (config Config) agentsOf(id string) []string {
 	return all
 }
 
-// ruleOf returns the id of the rule that judges an agent by its full name, H10 for an
-// agent of the plugin that is not configured, "none" or "" if none does.
+// ruleOf returns the id of the rule that judges the agent with that full name. It returns
+// H10 for an agent of the plugin that is not configured, "none" for one that is configured
+// not to be judged, and "" for any other agent.
 func (config Config) ruleOf(agent string) string {
 	name, ours := strings.CutPrefix(agent, config.Plugin+":")
 	if !ours {
@@ -231,7 +235,7 @@ func (config Config) ruleOf(agent string) string {
 	return genericRule
 }
 
-// isJudge reports whether the agent, by its full name, gives verdicts.
+// isJudge reports whether the agent with that full name is one of the configured judges.
 func (config Config) isJudge(agent string) bool {
 	name := strings.TrimPrefix(agent, config.Plugin+":")
 	return slices.ContainsFunc(config.Judges, func(pattern string) bool {

@@ -41,7 +41,7 @@ workflow: {binds: sometimes, plugin: a/b, specs_dir: ../x, files: {state: a/b, l
 `))
 }
 
-// Every key that is written can be changed, and changes what the rules decide by.
+// Changing any key of the written configuration changes Config.
 func TestEveryKeyIsRead(t *testing.T) {
 	changed := map[string]string{
 		"workflow.binds":               "always",
@@ -103,7 +103,8 @@ func nested(key, value string) string {
 	return strings.Join(names, ": {") + ": " + value + strings.Repeat("}", len(names)-1) + "\n"
 }
 
-// keysBelow returns the keys of a mapping whose values are no mappings of settings.
+// keysBelow returns the keys of all settings below a key. A mapping that is itself the
+// value of a setting is one setting.
 func keysBelow(key string, v frontmatter.Value) []string {
 	if len(v.Members()) == 0 || key == "workflow.artifacts" || key == "workflow.agents" {
 		return []string{key}
@@ -115,7 +116,7 @@ func keysBelow(key string, v frontmatter.Value) []string {
 	return all
 }
 
-// written is the configuration that is put into a plugin.
+// written returns the configuration that is written into a plugin.
 func written(t *testing.T) frontmatter.Value {
 	data, err := Files.ReadFile(guard.ConfigFile)
 	require.NoError(t, err)

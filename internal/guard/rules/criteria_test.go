@@ -2,6 +2,7 @@ package rules_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"strings"
@@ -23,15 +24,18 @@ import (
 
 type object = map[string]any
 
-// ask sends an event to a guard and returns what the client makes of it.
+// event returns an event of the test's session in the project, with these fields.
+func (w *world) event(name string, fields object) object {
+	e := object{"session_id": testSession, "cwd": w.at("proj"), "transcript_path": w.at("proj", "transcript.jsonl"), "hook_event_name": name}
+	maps.Copy(e, fields)
+	return e
+}
+
+// ask sends an event to a guard and returns the effect of its answer in the client.
 func (w *world) ask(id string, fields object) seen {
 	g, ok := rules.Find(id)
 	require.True(w, ok, id)
-	e := object{"session_id": testSession, "cwd": w.at("proj"), "transcript_path": w.at("proj", "transcript.jsonl"), "hook_event_name": g.Event, "stop_hook_active": false}
-	for name, value := range fields {
-		e[name] = value
-	}
-	v := asSeen(g.Event, w.call(id, e))
+	v := asSeen(g.Event, w.call(id, w.event(g.Event, fields)))
 	assert.Empty(w, v.problems)
 	assert.False(w, v.bypass)
 	return v
@@ -39,7 +43,7 @@ func (w *world) ask(id string, fields object) seen {
 
 func (w *world) file(name, text string) { w.write(w.path(name), w.vars.Replace(text), 0o600) }
 
-// enter puts the workflow into a phase; more is further frontmatter.
+// enter writes a state file with the phase; more is appended to its frontmatter.
 func (w *world) enter(phase, more string) {
 	w.file("specs/foo/.planning-state.local.md", "---\nphase: "+phase+"\nmode: complete\n"+more+"---\n\n# Notes\n")
 }
@@ -179,13 +183,13 @@ func TestAC3_AVagueBlueprintIsSentBack(t *testing.T) {
 	assert.True(t, w.ask("H08", agent("software-architect", "It will be layered.")).blocked)
 }
 
-func TestAC3_OtherAgentsMustLeaveAnAnswer(t *testing.T) {
+func TestAC3_ShortAnswersOfOtherAgentsAreSentBack(t *testing.T) {
 	w := newWorld(t, scenario{})
 	assert.True(t, w.ask("H10", agent("researcher", "found it")).blocked)
 	assert.False(t, w.ask("H10", agent("researcher", "## Found\n"+strings.Repeat("word ", 100))).blocked)
 }
 
-func TestAC3_TheGenericGuardLeavesDedicatedAgentsAlone(t *testing.T) {
+func TestAC3_TheGenericGuardDoesNotJudgeDedicatedAgents(t *testing.T) {
 	w := newWorld(t, scenario{})
 	for _, name := range []string{"tech-lead", "software-architect", "qa-strategist"} {
 		assert.False(t, w.ask("H10", agent(name, "x")).blocked, name)
@@ -245,6 +249,7 @@ lock_active: true
 lock_session: session-1
 </planning-state>`
 
+// planned returns a world in the middle of a workflow.
 func planned(t *testing.T) *world {
 	w := newWorld(t, scenario{})
 	w.enter("ARCHITECTURE", fullState)
@@ -272,7 +277,7 @@ func TestAC5_ACompactionKeepsTheState(t *testing.T) {
 
 // AC6: observability
 
-// provoke returns an event for each guard on which it has something to decide.
+// provoke returns an event for each guard on which the guard acts.
 func provoke(w *world) map[string]object {
 	w.enter("ARCHITECTURE", fullState)
 	all := map[string]object{}
@@ -313,17 +318,18 @@ func TestAC6_ThreeFailuresOpenTheBreakerOfEveryGuard(t *testing.T) {
 		for range 3 {
 			v := asSeen(g.Event, w.call(id, "{"))
 			assert.False(t, v.blocked)
-			assert.Contains(t, v.user+v.model, when(g, "Hook "+g.Name+" encountered an unexpected error (standard input:"), id)
+			assert.Contains(t, v.user+v.model, ifShown(g, "Hook "+g.Name+" encountered an unexpected error (standard input:"), id)
 		}
 		v := w.ask(id, e)
 		assert.False(t, v.blocked)
-		assert.Equal(t, when(g, "Hook "+g.Name+" circuit breaker OPEN (3+ failures). Skipping validation."), v.user)
+		assert.Equal(t, ifShown(g, "Hook "+g.Name+" circuit breaker OPEN (3+ failures). Skipping validation."), v.user)
 		assert.Contains(t, w.logged(), g.Name+": BREAKER_OPEN | ")
 	}
 }
 
-// when returns "" for an event at which the client cannot show the user a message.
-func when(r guard.Rule, text string) string {
+// ifShown returns the text, or "" if the client cannot show the user a message at the
+// rule's event.
+func ifShown(r guard.Rule, text string) string {
 	if r.Event == event.PreCompact {
 		return ""
 	}
@@ -343,9 +349,9 @@ func TestAC6_DevelopmentModeTurnsEveryGuardOff(t *testing.T) {
 
 // AC7: a workflow completes with every guard on
 
-// workflow plays a workflow from start to end as a client would, with that number of
-// research calls.
-func workflow(t *testing.T, mode string, researches int) {
+// completeWorkflow plays a workflow from start to end as the client would, with the given
+// number of research calls, and fails if a guard blocks a step.
+func completeWorkflow(t *testing.T, mode string, researches int) {
 	w := newWorld(t, scenario{})
 	pass := func(id string, e object) {
 		t.Helper()
@@ -395,9 +401,9 @@ func workflow(t *testing.T, mode string, researches int) {
 }
 
 func TestAC7_EveryModeCompletes(t *testing.T) {
-	t.Run("rapid, without research", func(t *testing.T) { workflow(t, "rapid", 0) })
-	t.Run("standard, with a budget", func(t *testing.T) { workflow(t, "standard", 5) })
-	t.Run("complete, with all of it", func(t *testing.T) { workflow(t, "complete", 10) })
+	t.Run("rapid, without research", func(t *testing.T) { completeWorkflow(t, "rapid", 0) })
+	t.Run("standard, with a budget", func(t *testing.T) { completeWorkflow(t, "standard", 5) })
+	t.Run("complete, with all of it", func(t *testing.T) { completeWorkflow(t, "complete", 10) })
 }
 
 func TestAC7_TasksCanBeGeneratedAgain(t *testing.T) {
@@ -455,7 +461,7 @@ func TestAC8_OutsideGitTheBranchIsUnknown(t *testing.T) {
 	assert.Contains(t, string(exports), "export PLANNING_BRANCH='unknown'\nexport PLANNING_FEATURE_DIR=''\n")
 }
 
-// None of these tests has jq or yq on its path; this one states it.
+// No test of this file has jq or yq on its PATH; this one also asserts it.
 func TestAC8_NoOtherProgramIsNeeded(t *testing.T) {
 	w := newWorld(t, scenario{})
 	for _, name := range []string{"jq", "yq", "bash"} {
@@ -477,8 +483,9 @@ func (w *world) budget() rules.Budget {
 	return b
 }
 
-// An audit log that cannot be written must not be a way to reset the budget.
-func TestWithoutAnAuditLogAPhaseIsEnteredOnce(t *testing.T) {
+// If the audit log cannot be written, writing the same phase again must not reset the
+// budget.
+func TestWithoutAnAuditLogAPhaseResetsTheBudgetOnce(t *testing.T) {
 	w := newWorld(t, scenario{})
 	require.NoError(t, os.MkdirAll(w.path("specs/foo/.planning-audit.log"), 0o700))
 	w.enter("RESEARCH", "")

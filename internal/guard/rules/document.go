@@ -13,8 +13,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// maxDocument bounds what is read of a file that an agent has written. The rest is
-// treated as missing.
+// maxDocument bounds what is read of a file that an agent has written, in bytes. The rest
+// is ignored.
 const maxDocument = 8 << 20
 
 // document is a file of the feature directory.
@@ -23,8 +23,8 @@ type document struct {
 	text   string
 }
 
-// document reads a file of the feature directory. Anything but a regular file is
-// treated as missing; an error is returned when the file exists and cannot be read.
+// document reads a file of the feature directory. Anything but a regular file is treated
+// as missing. An error is returned when the file exists but cannot be read.
 func (c *call) document(name string) (document, error) {
 	path := c.place.path(name)
 	if !paths.IsFile(path) {
@@ -36,8 +36,8 @@ func (c *call) document(name string) (document, error) {
 	return document{true, text}, err
 }
 
-// readText reads at most max bytes. It drops a byte order mark, which some editors
-// write and which would hide a heading in the first line.
+// readText reads at most max bytes. It drops the byte order mark that some editors write,
+// because it would hide a heading in the first line.
 func readText(path string, max int64) (string, error) {
 	f, err := safefile.Open(path, os.O_RDONLY)
 	if err != nil {
@@ -48,14 +48,13 @@ func readText(path string, max int64) (string, error) {
 	return strings.TrimPrefix(string(data), "\ufeff"), err
 }
 
-// maxDocuments bounds the number of files read of one directory tree.
+// maxDocuments bounds the number of files that are read in one directory tree.
 const maxDocuments = 2000
 
-// markdown returns the text of every *.md file below a directory; a missing
-// directory has none. The directory and the files may be symbolic links; links to
-// directories below it are not followed, because they could lead anywhere. All
-// files together are bounded as one document is, so that a huge tree cannot exceed
-// the client's time limit.
+// markdown returns the text of every *.md file below a directory, and nothing for a missing
+// directory. The directory and the files may be symbolic links. Links to directories below
+// it are not followed, because they could lead anywhere. All files together are limited to
+// maxDocument bytes, so that a huge tree cannot exceed the client's time limit.
 func markdown(dir string) ([]string, error) {
 	var texts []string
 	left := int64(maxDocument)

@@ -44,25 +44,6 @@ func TestPercentIsRoundedDown(t *testing.T) {
 	assert.Equal(t, 100, taskList{tasks: 7, tested: 7}.percent())
 }
 
-func TestTheTableOfH07(t *testing.T) {
-	config := defaults
-	config.SelfCritique = true
-	text := strings.Repeat("- [ ] [T001] a\n", 4)
-	row := func() int { return decideTasks("/f", document{true, text}, config).Row }
-	assert.Equal(t, 1, decideTasks("", document{}, config).Row)
-	assert.Equal(t, 2, decideTasks("/f", document{}, config).Row)
-	assert.Equal(t, 3, decideTasks("/f", document{true, " \n\t\n"}, config).Row)
-	assert.Equal(t, 4, row())
-	text += "- [ ] [T005] b\n"
-	assert.Equal(t, 5, row())
-	text = strings.ReplaceAll(text, " a", " UT-1")
-	assert.Equal(t, 6, row())
-	text += "## Phase 1\n## Phase 2\n"
-	assert.Equal(t, 7, row())
-	text += "self critique\n"
-	assert.Equal(t, 8, row())
-}
-
 func TestMarkdown(t *testing.T) {
 	root := tree(t, "elsewhere/c.md", "cases/a.md", "cases/sub/B.MD", "cases/a.txt", "cases/dir.md/", "file", "link -> cases")
 	write := func(name, text string) {
@@ -176,58 +157,5 @@ func TestAComponentWithoutAFileIsNotADesign(t *testing.T) {
 func TestCamelCase(t *testing.T) {
 	for word, want := range map[string]bool{"UserService": true, "User": false, "USER": false, "userService": false, "src/UserService.ts": false, "HTTPServer": true, "It": false, "": false, "UserService.": true} {
 		assert.Equal(t, want, isCamelCase(word), word)
-	}
-}
-
-func TestTheTableOfH08(t *testing.T) {
-	assert.Equal(t, 1, decideBlueprint(" \n", defaults).Row)
-	v := decideBlueprint("I will design it well.", defaults)
-	assert.Equal(t, 2, v.Row)
-	assert.Equal(t, "Blueprint incomplete: missing component design, data flow, interfaces, files to create/modify, build sequence", v.Detail)
-	assert.Equal(t, "Architect output lacks: component design, data flow, interfaces, files to create/modify, build sequence. Re-run with more specific requirements.", v.Message)
-	v = decideBlueprint("## Data flow\nA to B\n## Interfaces\n", defaults)
-	assert.Equal(t, 2, v.Row)
-	assert.Equal(t, "Blueprint incomplete: missing component design, files to create/modify, build sequence", v.Detail)
-	assert.Equal(t, 3, decideBlueprint("## Data flow\nA to B\n## Interfaces\n## Build order\n", defaults).Row)
-}
-
-func TestTheTableOfH10(t *testing.T) {
-	words := strings.Repeat("word ", 99)
-	for _, c := range []struct {
-		agent, text string
-		row         int
-	}{
-		{"", "", 1},
-		{"product-planning:tech-lead", "", 2},
-		{"tech-lead", "", 3},
-		{"xproduct-planning:a", "", 3},
-		{"product-planning:phase-gate-judge", "PASS, 4.2/5", 4},
-		{"product-planning:debate-judge", "Verdict: minimal", 4},
-		{"product-planning:debate-judge", "nothing to say", 5},
-		{"product-planning:a", "PASS, 4.2/5", 5},
-		{"product-planning:a", words, 5},
-		{"product-planning:a", strings.Repeat("語", 800), 6},
-		{"product-planning:a", strings.Repeat("これはペンです。", 99), 6},
-		{"product-planning:a", strings.Repeat("語", 99), 5},
-		{"product-planning:a", words + "word", 6},
-		{"product-planning:a", "# " + words, 6},
-		{"product-planning:a", "## " + words, 7},
-		{"product-planning:a", "#### " + words, 6},
-		{"product-planning:a", "- " + words, 7},
-		{"product-planning:a", words + "\n  * b", 7},
-		{"product-planning:a", words + "\n2. b", 7},
-		{"product-planning:a", words + "\n| a |", 7},
-		{"product-planning:a", words + "a | b", 6},
-	} {
-		assert.Equal(t, c.row, decideAnswer(c.agent, c.text, defaults).Row, c.text)
-	}
-}
-
-func TestABlankLastMessageIsReplacedByTheTranscripts(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "t.jsonl")
-	require.NoError(t, os.WriteFile(path, []byte(`{"type":"assistant","message":{"content":"## Found\n`+strings.Repeat("word ", 100)+`"}}`+"\n"), 0o600))
-	for last, row := range map[string]int{"": 7, " \n": 7, "short": 5} {
-		input := fmt.Sprintf(`{"session_id":"s","cwd":%q,"agent_type":"product-planning:x","last_assistant_message":%q,"agent_transcript_path":"t.jsonl"}`, filepath.Dir(path), last)
-		assert.Equal(t, row, explain(t, "H10", input, nil).Row, "%q", last)
 	}
 }

@@ -12,12 +12,14 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
+// h01 keeps the model from asking the user again what the state file has decided. match.go
+// compares questions with decisions.
 func h01() guard.Rule {
 	return guard.Rule{
 		ID: "H01", Name: "H01_immutable_guard", Event: event.PreToolUse, Matcher: "AskUserQuestion",
 		Flag: "hooks_immutable_guard", Timeout: 5,
 		Brief: "a question whose answer is already decided is not asked again",
-		Rows:  decisionRows, Decide: decide(decisions),
+		Rows:  decisionRows, Decide: decideBy(runH01),
 		Settings: []string{"feature_flags.hooks_immutable_guard"},
 	}
 }
@@ -30,29 +32,38 @@ var decisionRows = []string{
 	"anything else",
 }
 
-func decisions(c *call) (guard.Verdict, error) {
-	state, questions := c.readState(), questionsOf(c.Event)
-	for _, q := range questions {
-		c.Fact("question", q.text)
-	}
-	c.Fact("decisions", fmt.Sprint(len(state.Decisions)))
-	return decideQuestions(state, questions, c.config), nil
+func runH01(c *call) (guard.Verdict, error) {
+	return c.decisionFacts().decide(c.config), nil
 }
 
-func decideQuestions(state State, questions []question, config Config) guard.Verdict {
+type decisionFacts struct {
+	state     State
+	questions []question
+}
+
+func (c *call) decisionFacts() decisionFacts {
+	facts := decisionFacts{c.readState(), questionsOf(c.Event)}
+	for _, q := range facts.questions {
+		c.Fact("question", q.text)
+	}
+	c.Fact("decisions", fmt.Sprint(len(facts.state.Decisions)))
+	return facts
+}
+
+func (f decisionFacts) decide(config Config) guard.Verdict {
 	switch {
-	case !state.Exists:
+	case !f.state.Exists:
 		return guard.Pass(1, "No state file, planning not started")
-	case len(questions) == 0:
+	case len(f.questions) == 0:
 		return guard.Pass(2, "No question text found in tool input")
-	case state.Err != nil:
-		return guard.Pass(3, "State file unreadable: "+state.Err.Error())
-	case len(state.Decisions) == 0:
+	case f.state.Err != nil:
+		return guard.Pass(3, "State file unreadable: "+f.state.Err.Error())
+	case len(f.state.Decisions) == 0:
 		return guard.Pass(3, "No user_decisions in state")
 	}
 	var refusals, open []string
-	for _, q := range questions {
-		if m, ok := bestMatch(q, state.Decisions, config.thresholds()); ok {
+	for _, q := range f.questions {
+		if m, ok := bestMatch(q, f.state.Decisions, config.thresholds()); ok {
 			refusals = append(refusals, m.refusal())
 		} else {
 			open = append(open, "'"+q.text+"'")
@@ -76,16 +87,16 @@ func (m match) refusal() string {
 // question is one question of the AskUserQuestion tool.
 type question struct {
 	text    string   // on one line
-	options []string // the answers that it offers
+	options []string // the labels of the offered answers
 }
 
-// questionsOf returns tool_input.questions, or else tool_input.question, without blank
-// ones.
+// questionsOf returns the questions in tool_input.questions that have a text. If there are
+// none, it returns the one in tool_input.question.
 func questionsOf(e *event.Event) []question {
 	var input struct {
 		Questions []jsontext.Value `json:"questions"`
 	}
-	_ = json.Unmarshal(e.ToolInput, &input, jsonx.Tolerant) // an input of another shape has no questions
+	_ = json.Unmarshal(e.ToolInput, &input, jsonx.Tolerant) // input of another type has no questions
 	var all []question
 	for _, q := range input.Questions {
 		all = appendQuestion(all, q)
@@ -102,7 +113,7 @@ func appendQuestion(all []question, value jsontext.Value) []question {
 		return all
 	}
 	var options []jsontext.Value
-	_ = json.Unmarshal(jsonx.Member(value, "options"), &options, jsonx.Tolerant) // options of another shape are none
+	_ = json.Unmarshal(jsonx.Member(value, "options"), &options, jsonx.Tolerant) // options of another type are ignored
 	for _, o := range options {
 		q.options = append(q.options, jsonx.StringMember(o, "label"))
 	}

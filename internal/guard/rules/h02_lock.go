@@ -10,12 +10,14 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
+// h02 lets only the session that holds the planning lock write in the feature directory.
+// lockfile.go reads the lock.
 func h02() guard.Rule {
 	return guard.Rule{
 		ID: "H02", Name: "H02_lock_enforcement", Event: event.PreToolUse, Matcher: "Write|Edit|NotebookEdit",
 		Flag: "hooks_lock_enforcement", Timeout: 3,
 		Brief: "the feature directory is written only by the session that holds the planning lock",
-		Rows:  lockRows, Decide: decide(planningLock),
+		Rows:  lockRows, Decide: decideBy(runH02),
 		Settings: []string{"feature_flags.hooks_lock_enforcement", "workflow"},
 	}
 }
@@ -27,12 +29,12 @@ var lockRows = []string{
 	"no lock",
 	"the lock is not a regular file, not a JSON object or has no session_id, and the path is the lock",
 	"the lock is not a regular file, not a JSON object or has no session_id",
-	"the lock belongs to another session that was last seen long ago, and the path is the lock",
+	"the lock belongs to another session that was last active long ago, and the path is the lock",
 	"the lock belongs to another session",
 	"the lock belongs to this session",
 }
 
-func planningLock(c *call) (guard.Verdict, error) {
+func runH02(c *call) (guard.Verdict, error) {
 	facts := c.lockFacts()
 	c.Fact("path in the feature directory", cmp.Or(facts.inner, "none"))
 	c.Fact("lock", facts.lock.describe())
@@ -40,11 +42,11 @@ func planningLock(c *call) (guard.Verdict, error) {
 }
 
 type lockFacts struct {
-	inner   string // path within the feature directory, empty if it is outside
-	session string
-	lock    lockFile
-	held    ownership
-	planned bool // there is a state file
+	inner    string // path within the feature directory, empty if it is outside
+	session  string
+	lock     lockFile
+	held     ownership
+	hasState bool // there is a state file
 }
 
 func (c *call) lockFacts() lockFacts {
@@ -58,7 +60,7 @@ func (c *call) lockFacts() lockFacts {
 		return facts
 	}
 	facts.lock, facts.held = c.readLock(), c.lockState()
-	facts.planned = paths.IsFile(c.place.path(c.config.Names.State))
+	facts.hasState = paths.IsFile(c.place.path(c.config.Names.State))
 	return facts
 }
 
@@ -71,7 +73,7 @@ func (f lockFacts) decide(config Config) guard.Verdict {
 		return guard.Pass(1, "No session id")
 	case f.held == free && isLock:
 		return guard.Pass(2, "The lock is being acquired")
-	case f.held == free && f.inner == config.Names.Spec && !f.planned:
+	case f.held == free && f.inner == config.Names.Spec && !f.hasState:
 		return guard.Pass(3, "spec.md is being drafted, planning not started")
 	case f.held == free:
 		return guard.Deny(4, "DENIED: No planning lock acquired. Call Phase 1 setup first to acquire lock before writing to planning workspace.")
@@ -79,7 +81,7 @@ func (f lockFacts) decide(config Config) guard.Verdict {
 		return guard.Pass(5, "The damaged lock is being repaired")
 	case f.held == damaged:
 		return guard.Deny(6, "DENIED: Planning lock is corrupted (no readable session_id). Wait for lock release or delete stale lock. "+
-			f.lock.remedy()+" Or repair it: write "+config.Names.Lock+" with "+f.content())
+			"To repair it, write "+f.content()+" to "+config.Names.Lock+". "+f.lock.remedy())
 	case f.held == stale && isLock:
 		return guard.Pass(7, "The stale lock is being taken over")
 	case f.held != mine:
@@ -89,14 +91,14 @@ func (f lockFacts) decide(config Config) guard.Verdict {
 }
 
 func (f lockFacts) denial(config Config) string {
-	text := fmt.Sprintf("DENIED: Planning lock owned by another session (%s). Wait for lock release or delete stale lock. %s", guard.OneLine(f.lock.owner), f.lock.remedy())
+	text := fmt.Sprintf("DENIED: Planning lock owned by another session (%s). Wait for lock release or delete stale lock. ", guard.OneLine(f.lock.owner))
 	if f.held == stale {
-		text += " Or take it over, since its session was last seen so long ago: write " + config.Names.Lock + " with " + f.content()
+		text += "You may take the lock over, because its session was not active for so long: write " + f.content() + " to " + config.Names.Lock + ". "
 	}
-	return text
+	return text + f.lock.remedy() // last, because it ends with a command
 }
 
-// content is the lock that this session should write.
+// content is what this session should write into the lock.
 func (f lockFacts) content() string {
 	return fmt.Sprintf("{\"session_id\": %q}", guard.OneLine(f.session))
 }

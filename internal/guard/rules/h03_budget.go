@@ -20,13 +20,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
+// h03 limits the calls of research servers in a session and in a phase. budget.go reads and
+// writes the counts.
 func h03(config Config) guard.Rule {
 	return guard.Rule{
 		ID: "H03", Name: "H03_research_budget", Event: event.PreToolUse,
 		Matcher: "mcp__(plugin_.+_)?(" + alternatives(config.Servers) + ")__.*",
 		Flag:    "hooks_budget_tracker", Timeout: 3,
 		Brief: "research calls stay within the session's and the phase's budget",
-		Rows:  budgetRows, Decide: decide(researchBudget),
+		Rows:  budgetRows, Decide: decideBy(runH03),
 		Keeps:    []guard.Kept{{What: "research budget", Path: BudgetFile}},
 		Settings: []string{"feature_flags.hooks_budget_tracker", "research_mcp"},
 	}
@@ -42,7 +44,8 @@ var budgetRows = []string{
 	"anything else: the call is counted, with a warning near a limit",
 }
 
-func researchBudget(c *call) (guard.Verdict, error) {
+// runH03 decides row 1, and leaves the others to spend.
+func runH03(c *call) (guard.Verdict, error) {
 	server, ok := researchServer(c.Event.ToolName, c.config.Servers)
 	if !ok {
 		return guard.Pass(1, "Not a research tool: "+c.Event.ToolName), nil
@@ -50,7 +53,7 @@ func researchBudget(c *call) (guard.Verdict, error) {
 	if !c.Session.Known() {
 		return guard.Pass(1, "No session id"), nil
 	}
-	request := charge{
+	request := researchCall{
 		key:    callKey(c.Event.ToolName, c.Event.ToolInput),
 		server: server,
 		phase:  c.readState().Phase,
@@ -68,9 +71,10 @@ func researchBudget(c *call) (guard.Verdict, error) {
 	return v, err
 }
 
-// spend reads, decides and counts under one lock, so that parallel calls cannot
-// exceed the budget together. broken is why the budget file could not be read.
-func (c *call) spend(request charge) (v guard.Verdict, broken, err error) {
+// spend reads the budget, decides and counts the call under one lock, so that parallel
+// calls cannot exceed the budget together. broken is the reason if the budget file is
+// unusable; counting then starts at 0.
+func (c *call) spend(request researchCall) (v guard.Verdict, broken, err error) {
 	err = c.Update(BudgetFile(c.Session), func(old []byte) ([]byte, error) {
 		var before, after Budget
 		before, broken = parseBudget(old)
@@ -85,17 +89,17 @@ func (c *call) spend(request charge) (v guard.Verdict, broken, err error) {
 	return v, broken, err
 }
 
-// charge is one research call to be counted.
-type charge struct {
+// researchCall is the fact of H03 besides the budget: the call to be counted.
+type researchCall struct {
 	key    string // equal for equal calls
 	server string
 	phase  string // the workflow's, empty if unknown
 	config Config
 }
 
-// decide returns the verdict from row 3 on, and the budget after it. The budget
-// changes only if the call is counted.
-func (r charge) decide(b Budget) (Budget, guard.Verdict) {
+// decide is the table from row 3 on. It also returns the budget after the call, which
+// differs only if the call is counted.
+func (r researchCall) decide(b Budget) (Budget, guard.Verdict) {
 	before := b
 	if r.phase != "" && r.phase != b.CurrentPhase {
 		b = b.enter(r.phase)
@@ -109,11 +113,11 @@ func (r charge) decide(b Budget) (Budget, guard.Verdict) {
 		return before, guard.Deny(6, fmt.Sprintf("DENIED: Research MCP phase budget exhausted (%d/%d calls). Proceed to next phase or consolidate existing research.", b.PhaseTotal, r.config.PhaseCalls))
 	}
 	b = b.plus(r.server, r.key, lower(r.config.Servers))
-	return b, b.counting(r.config).Writing()
+	return b, b.verdict(r.config).Writing()
 }
 
-// counting is row 7; the budget is the one after the call.
-func (b Budget) counting(config Config) guard.Verdict {
+// verdict returns row 7 for the budget after the call.
+func (b Budget) verdict(config Config) guard.Verdict {
 	text := ""
 	if near(b.SessionTotal, config.SessionCalls, config.WarnPercent) {
 		text += fmt.Sprintf("WARNING: Session budget at %d/%d (%d%% threshold). ", b.SessionTotal, config.SessionCalls, config.WarnPercent)
@@ -127,8 +131,8 @@ func (b Budget) counting(config Config) guard.Verdict {
 	return guard.Warn(7, strings.TrimSpace(text), text+"Consider consolidating research before making more calls.")
 }
 
-// near uses floating point because the product of two numbers of a file could
-// overflow an integer.
+// near reports whether n has reached the percentage of the limit. It uses floating point
+// because a product of two numbers from files could overflow an integer.
 func near(n, limit, percent int) bool {
 	return float64(n)*100 >= float64(limit)*float64(percent)
 }
@@ -141,8 +145,8 @@ func lower(names []string) []string {
 	return all
 }
 
-// alternatives returns a pattern for the names in the forms in which users write them:
-// as given, lower, capitalised and upper case. The client's pattern cannot ignore case.
+// alternatives returns a pattern that matches the names as given, in lower case,
+// capitalised and in upper case: the client's patterns cannot ignore case.
 func alternatives(names []string) string {
 	var all []string
 	for _, name := range names {
@@ -157,9 +161,10 @@ func alternatives(names []string) string {
 	return strings.Join(all, "|")
 }
 
-// researchServer returns the server of a research tool by the same pattern as the
-// rule's matcher: mcp__ref__x, or mcp__plugin_<plugin>_ref__x for a server of a
-// plugin. Case does not matter, because users choose the names of servers.
+// researchServer returns the server that a tool belongs to, in lower case, and false if it
+// is not a research server. A tool is named mcp__ref__x, or mcp__plugin_<plugin>_ref__x if
+// a plugin brings the server. Case does not matter, because users choose the names of
+// servers.
 func researchServer(tool string, servers []string) (string, bool) {
 	name, ok := strings.CutPrefix(strings.ToLower(tool), "mcp__")
 	if !ok {
@@ -174,8 +179,8 @@ func researchServer(tool string, servers []string) (string, bool) {
 	return "", false
 }
 
-// callKey is the same for two calls of a tool with equal input, whatever the order
-// of its members. Whole numbers keep every digit.
+// callKey returns the same key for two calls of a tool with equal input. The order of
+// members does not matter; whole numbers are compared with all their digits.
 func callKey(tool string, input jsontext.Value) string {
 	canonical := input.Clone()
 	if err := canonical.Canonicalize(jsonx.Tolerant, jsontext.CanonicalizeRawInts(false)); err != nil {

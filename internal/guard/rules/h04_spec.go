@@ -9,12 +9,13 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
+// h04 protects spec.md from changes after the first phase.
 func h04() guard.Rule {
 	return guard.Rule{
 		ID: "H04", Name: "H04_spec_protection", Event: event.PreToolUse, Matcher: "Write|Edit",
 		Flag: "hooks_spec_protection", Timeout: 3,
 		Brief: "spec.md does not change once planning is under way",
-		Rows:  specRows, Decide: decide(specProtection),
+		Rows:  specRows, Decide: decideBy(runH04),
 		Settings: []string{"feature_flags.hooks_spec_protection", "workflow"},
 	}
 }
@@ -27,7 +28,7 @@ var specRows = []string{
 	"anything else",
 }
 
-func specProtection(c *call) (guard.Verdict, error) {
+func runH04(c *call) (guard.Verdict, error) {
 	return c.specFacts().decide(c.config), nil
 }
 

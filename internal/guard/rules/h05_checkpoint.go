@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
@@ -13,13 +14,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
+// h05 appends every change of phase to the audit log and resets the phase's research
+// budget. audit.go reads and writes the log.
 func h05() guard.Rule {
 	return guard.Rule{
 		ID: "H05", Name: "H05_checkpoint_logger", Event: event.PostToolUse, Matcher: "Write|Edit",
 		Timeout: 3,
-		Brief:   "every change of phase leaves a line in the audit log and a fresh phase budget",
-		Rows:    checkpointRows, Decide: decide(checkpoint),
-		Binds:    forWorkflow((*call).completing),
+		Brief:   "every change of phase is logged and resets the phase's research budget",
+		Rows:    checkpointRows, Decide: decideBy(runH05),
+		Binds:    bindsBy((*call).underWayOrCompleted),
 		Settings: []string{"workflow"},
 	}
 }
@@ -27,15 +30,15 @@ func h05() guard.Rule {
 var checkpointRows = []string{
 	"the written file is not the state file of the feature directory, or does not exist",
 	"its phase is unreadable",
-	"the audit log's last phase is the previous one (UNKNOWN without any)",
+	"the previous phase is the last one in the audit log (UNKNOWN if there is none)",
 	"the phase is the previous one",
-	"the phase is none of the workflow's: the change is logged",
+	"the workflow has no such phase: the change is logged",
 	"anything else: the change is logged and the phase's research budget starts at 0",
 }
 
-// checkpoint reads, decides and does. It holds the audit log's lock all the while, so
-// that parallel calls do not log a change twice.
-func checkpoint(c *call) (guard.Verdict, error) {
+// runH05 reads the facts, decides, logs the change and resets the budget. It holds the
+// audit log's lock until the change is logged, so that parallel calls do not log it twice.
+func runH05(c *call) (guard.Verdict, error) {
 	facts, audit := c.checkpointFacts()
 	defer audit.release()
 	v, step := facts.decide(c.config)
@@ -51,17 +54,17 @@ func checkpoint(c *call) (guard.Verdict, error) {
 }
 
 type checkpointFacts struct {
-	isState     bool // the state file was written and exists
+	isState     bool // the event wrote the state file, and it exists
 	phase, mode string
 	previous    string // the audit log's last phase, read only if there is a phase
 	session     string
 }
 
-// checkpointFacts also returns the audit log, which is locked if there is a phase.
+// checkpointFacts reads the facts. It also returns the audit log, which is locked if there
+// is a phase.
 func (c *call) checkpointFacts() (checkpointFacts, auditLog) {
-	written, state := c.written(), c.place.path(c.config.Names.State)
-	c.Fact("file written", cmp.Or(written, "none"))
-	if written == "" || state == "" || !paths.IsFile(state) || !paths.Same(safefile.Resolve(written), safefile.Resolve(state)) {
+	c.Fact("file written", cmp.Or(c.writtenFile(), "none"))
+	if !c.wroteState() {
 		return checkpointFacts{}, noAudit()
 	}
 	read := c.readState()
@@ -75,17 +78,26 @@ func (c *call) checkpointFacts() (checkpointFacts, auditLog) {
 	return facts, audit
 }
 
-// writtenName is the path that the tool's input names, else its response.
-func (c *call) writtenName() string {
-	return cmp.Or(jsonx.StringMember(c.Event.ToolInput, "file_path"), jsonx.StringMember(c.Event.ToolResponse, "filePath"))
+// writtenFile returns the path of the file that the tool call wrote, from the tool's input
+// or else its response. It returns "" if neither names a file.
+func (c *call) writtenFile() string {
+	name := cmp.Or(jsonx.StringMember(c.Event.ToolInput, "file_path"), jsonx.StringMember(c.Event.ToolResponse, "filePath"))
+	return filepath.Clean(paths.Absolute(name, c.place.cwd))
+}
+
+// wroteState reports whether the tool call wrote the state file of the feature directory,
+// and the file exists.
+func (c *call) wroteState() bool {
+	written, state := c.writtenFile(), c.place.path(c.config.Names.State)
+	return written != "" && paths.IsFile(state) && paths.Same(safefile.Resolve(written), safefile.Resolve(state))
 }
 
 const malformedState = "ERROR: State file write detected but YAML frontmatter is malformed. Phase field missing."
 
-// phaseLogged is the word of the decision log for a change of phase.
+// phaseLogged is the word in the decision log for a change of phase.
 const phaseLogged = "LOG"
 
-// decide returns the verdict, and the transition to be logged if there is one.
+// decide also returns the transition to be logged, nil if there is none.
 func (f checkpointFacts) decide(config Config) (guard.Verdict, *transition) {
 	if !f.isState {
 		return guard.Pass(1, "Not the state file"), nil
@@ -103,8 +115,9 @@ func (f checkpointFacts) decide(config Config) (guard.Verdict, *transition) {
 	return guard.Notice(6, phaseLogged, fmt.Sprintf("Phase transition: %s → %s", step.from, step.to), step.String()), &step
 }
 
-// resetBudget sets the phase's research budget to 0. If the budget file is missing,
-// broken or locked, the next research call does it, because it sees the new phase.
+// resetBudget sets the count of the phase's research calls to 0. audited reports whether
+// the change of phase is in the audit log. If the budget file is missing, broken or
+// locked, the next research call resets the count, because it sees the new phase.
 func (c *call) resetBudget(phase string, audited bool) error {
 	if !c.Session.Known() {
 		return nil
@@ -127,9 +140,9 @@ func (c *call) resetBudget(phase string, audited bool) error {
 	return err
 }
 
-// budgetAfter returns the budget at the beginning of the phase, and whether it differs.
-// A change that is not in the audit log is only believed if the budget is for another
-// phase; otherwise every write of the state file would reset the budget.
+// budgetAfter returns the budget at the beginning of the phase, and whether it has to be
+// written. A change that is not in the audit log counts only if the budget is for another
+// phase; otherwise every write of the state file would reset the count.
 func budgetAfter(old []byte, phase string, audited bool) (b Budget, changed bool) {
 	before, err := parseBudget(old)
 	if old == nil || err != nil || !audited && before.CurrentPhase == phase {

@@ -8,52 +8,46 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
+// h06 gives the model a summary of the workflow's state with every prompt. summary.go
+// writes the summary.
 func h06() guard.Rule {
 	return guard.Rule{
 		ID: "H06", Name: "H06_context_injection", Event: event.UserPromptSubmit,
 		Flag: "hooks_context_preservation", Timeout: 5,
 		Brief: "every prompt comes with the state of the workflow",
-		Rows:  injectionRows, Decide: decide(contextInjection),
+		Rows:  injectionRows, Decide: decideBy(runH06),
 		Settings: []string{"feature_flags.hooks_context_preservation", "workflow"},
 	}
 }
 
 var injectionRows = append([]string{"the prompt is a notification of a background agent"}, summaryRows("the state is given to the model with the prompt")...)
 
-// notification begins a prompt that the client sends when a background agent has
+// notification begins the prompt that the client sends when a background agent has
 // finished (fact 42).
 const notification = "<task-notification>"
 
-func contextInjection(c *call) (guard.Verdict, error) {
+// runH06 decides row 1, and the others by the table that H06 and H12 share.
+func runH06(c *call) (guard.Verdict, error) {
 	if strings.HasPrefix(strings.TrimSpace(c.Event.Prompt), notification) {
 		return guard.Pass(1, "A notification, not a prompt"), nil
 	}
 	return c.summaryFacts().decide(2, "INJECT", ""), nil
 }
 
-// H06 and H12 share their table but for its last row.
-
+// summaryRows are the rows that H06 and H12 share, with the condition of the last one.
 func summaryRows(last string) []string {
 	return []string{"no state file", "the frontmatter is unreadable", last}
 }
 
-// summaryFacts returns only the state if it cannot be summarised.
-func (c *call) summaryFacts() snapshot {
-	state := c.readState()
-	if !state.Readable() {
-		return snapshot{state: state}
-	}
-	return c.snapshot(state)
-}
-
-// decide puts lead before the summary. The first of the rows has the number first.
-func (s snapshot) decide(first int, word, lead string) guard.Verdict {
+// decide is the table that H06 and H12 share. first is the number of its first row; lead
+// is put before the summary.
+func (f summaryFacts) decide(first int, word, lead string) guard.Verdict {
 	switch {
-	case !s.state.Exists:
+	case !f.state.Exists:
 		return guard.Pass(first, "No state file")
-	case s.state.Err != nil:
-		return guard.Pass(first+1, "State file unreadable: "+s.state.Err.Error())
+	case f.state.Err != nil:
+		return guard.Pass(first+1, "State file unreadable: "+f.state.Err.Error())
 	}
-	detail := fmt.Sprintf("phase=%s, mode=%s, decisions=%d", s.state.Phase, s.state.Mode, len(s.state.Decisions))
-	return guard.Inject(first+2, word, detail, lead+s.summary(maxContext-event.Length(lead)), "")
+	detail := fmt.Sprintf("phase=%s, mode=%s, decisions=%d", f.state.Phase, f.state.Mode, len(f.state.Decisions))
+	return guard.Inject(first+2, word, detail, lead+f.summary(maxContext-event.Length(lead)), "")
 }

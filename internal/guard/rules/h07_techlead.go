@@ -8,13 +8,13 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
+// h07 judges the tasks.md that the tech lead leaves. tasklist.go counts its tasks.
 func h07(config Config) guard.Rule {
-	const id = "H07"
 	return guard.Rule{
-		ID: id, Name: "H07_tech_lead_validator", Event: event.SubagentStop, Matcher: matcherOf(config, id),
+		ID: "H07", Name: "H07_tech_lead_validator", Event: event.SubagentStop, Matcher: matcherOf(config, "H07"),
 		Flag: agentFlag, Timeout: 10,
-		Brief: "the tech lead ends with a tasks.md of phased tasks that name their tests",
-		Rows:  techLeadRows, Decide: decide(techLeadOutput(id)),
+		Brief: "the tech lead leaves a tasks.md with phases and tasks that name their tests",
+		Rows:  techLeadRows, Decide: decideBy(runH07),
 		Settings: agentSettings,
 	}
 }
@@ -23,37 +23,40 @@ var techLeadRows = []string{
 	"another agent, or no feature directory",
 	"tasks.md is missing",
 	"tasks.md is empty or blank",
-	"fewer than 5 lines are tasks, - [ ] [T001]",
-	"too few tasks name a test, UT-1, INT-1, E2E-1 or UAT-1",
-	"fewer than 2 lines are phases, ## Phase",
+	"fewer than 5 lines are tasks (- [ ] [T001])",
+	"too few tasks name a test (UT-1, INT-1, E2E-1 or UAT-1)",
+	"fewer than 2 lines are phases (## Phase)",
 	"self-critique is required and missing",
 	"anything else",
 }
 
-func techLeadOutput(id string) func(c *call) (guard.Verdict, error) {
-	return func(c *call) (guard.Verdict, error) {
-		if !c.concerns(id) {
-			return guard.Pass(1, "Not the tech lead: "+c.Event.AgentType), nil
-		}
-		tasks, err := c.document(c.config.Names.Tasks)
-		if err != nil {
-			return guard.Pass(0, "tasks.md unreadable: "+err.Error()), nil
-		}
-		return decideTasks(c.place.feature, tasks, c.config), nil
+func runH07(c *call) (guard.Verdict, error) {
+	if !c.judges("H07") {
+		return guard.Pass(1, "Not the tech lead: "+c.Event.AgentType), nil
 	}
+	tasks, err := c.document(c.config.Names.Tasks)
+	if err != nil {
+		return guard.Pass(0, "tasks.md unreadable: "+err.Error()), nil
+	}
+	return techLeadFacts{c.place.feature, tasks}.decide(c.config), nil
 }
 
-// decideTasks is the table from the second half of row 1 on.
-func decideTasks(feature string, tasks document, config Config) guard.Verdict {
+type techLeadFacts struct {
+	feature string // the feature directory, empty if there is none
+	tasks   document
+}
+
+// decide is the table from the second condition of row 1 on.
+func (f techLeadFacts) decide(config Config) guard.Verdict {
 	switch {
-	case feature == "":
+	case f.feature == "":
 		return guard.Pass(1, "No feature directory, cannot validate")
-	case !tasks.exists:
-		return guard.Block(2, config.Names.Tasks+" not found", "Tech-lead agent did not produce "+config.Names.Tasks+" in "+feature+". Re-run task generation.")
-	case strings.TrimSpace(tasks.text) == "":
+	case !f.tasks.exists:
+		return guard.Block(2, config.Names.Tasks+" not found", "Tech-lead agent did not produce "+config.Names.Tasks+" in "+f.feature+". Re-run task generation.")
+	case strings.TrimSpace(f.tasks.text) == "":
 		return guard.Block(3, config.Names.Tasks+" is empty", "Tech-lead agent produced an empty "+config.Names.Tasks+". Re-run task generation with more specific instructions.")
 	}
-	list := readTasks(tasks.text, config.TestIDs)
+	list := readTasks(f.tasks.text, config.TestIDs)
 	switch percent := list.percent(); {
 	case list.tasks < config.MinTasks:
 		return guard.Block(4, fmt.Sprintf("Too few tasks (%d)", list.tasks),

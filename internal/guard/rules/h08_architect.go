@@ -8,13 +8,13 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
+// h08 judges the blueprint in the architect's answer. blueprint.go finds its elements.
 func h08(config Config) guard.Rule {
-	const id = "H08"
 	return guard.Rule{
-		ID: id, Name: "H08_architect_validator", Event: event.SubagentStop, Matcher: matcherOf(config, id),
+		ID: "H08", Name: "H08_architect_validator", Event: event.SubagentStop, Matcher: matcherOf(config, "H08"),
 		Flag: agentFlag, Timeout: 10,
-		Brief: "the architect ends with a blueprint that has most of its parts",
-		Rows:  architectRows, Decide: decide(architectOutput(id)),
+		Brief: "the architect's answer is a blueprint with most of its elements",
+		Rows:  architectRows, Decide: decideBy(runH08),
 		Settings: agentSettings,
 	}
 }
@@ -25,22 +25,25 @@ var architectRows = []string{
 	"anything else",
 }
 
-func architectOutput(id string) func(c *call) (guard.Verdict, error) {
-	return func(c *call) (guard.Verdict, error) {
-		if !c.concerns(id) {
-			return guard.Pass(1, "Not the architect: "+c.Event.AgentType), nil
-		}
-		return decideBlueprint(c.withNamedFiles(c.Event.LastAssistantMessage), c.config), nil
+func runH08(c *call) (guard.Verdict, error) {
+	if !c.judges("H08") {
+		return guard.Pass(1, "Not the architect: "+c.Event.AgentType), nil
 	}
+	return architectFacts{c.withNamedFiles(c.Event.LastAssistantMessage)}.decide(c.config), nil
 }
 
-func decideBlueprint(output string, config Config) guard.Verdict {
-	if strings.TrimSpace(output) == "" {
+type architectFacts struct {
+	output string // the answer, and the documents that it names
+}
+
+// decide is the table from the second condition of row 1 on.
+func (f architectFacts) decide(config Config) guard.Verdict {
+	if strings.TrimSpace(f.output) == "" {
 		return guard.Pass(1, "No output to judge")
 	}
 	found := 0
 	var absent []string
-	for _, e := range readBlueprint(output) {
+	for _, e := range readBlueprint(f.output) {
 		if e.found {
 			found++
 		} else {

@@ -10,53 +10,50 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
+// h09 judges the test cases and the test plan that the QA strategist leaves.
 func h09(config Config) guard.Rule {
-	const id = "H09"
 	return guard.Rule{
-		ID: id, Name: "H09_qa_strategist_validator", Event: event.SubagentStop, Matcher: matcherOf(config, id),
+		ID: "H09", Name: "H09_qa_strategist_validator", Event: event.SubagentStop, Matcher: matcherOf(config, "H09"),
 		Flag: agentFlag, Timeout: 10,
-		Brief: "the QA strategist ends with test ids, Given-When-Then scripts and a coverage matrix",
-		Rows:  qaRows, Decide: decide(qaOutput(id)),
+		Brief: "the QA strategist leaves test ids, Given-When-Then scripts and a coverage matrix",
+		Rows:  qaRows, Decide: decideBy(runH09),
 		Settings: agentSettings,
 	}
 }
 
 var qaRows = []string{
 	"another agent, or no feature directory",
-	"no heading in test-cases/unit has an id, UT-1",
-	"no heading in test-cases/uat has an id, UAT-1",
+	"no heading in test-cases/unit has an id (UT-1)",
+	"no heading in test-cases/uat has an id (UAT-1)",
 	"fewer than three Given, When, Then for each UAT id",
 	"test-plan.md is missing",
 	"test-plan.md has no coverage matrix",
 	"anything else",
 }
 
-func qaOutput(id string) func(c *call) (guard.Verdict, error) {
-	return func(c *call) (guard.Verdict, error) {
-		if !c.concerns(id) {
-			return guard.Pass(1, "Not the QA strategist: "+c.Event.AgentType), nil
-		}
-		if c.place.feature == "" {
-			return guard.Pass(1, "No feature directory, cannot validate"), nil
-		}
-		facts, err := c.testFacts()
-		if err != nil {
-			return guard.Pass(0, "Test files unreadable: "+err.Error()), nil
-		}
-		return facts.decide(c.config), nil
+func runH09(c *call) (guard.Verdict, error) {
+	if !c.judges("H09") {
+		return guard.Pass(1, "Not the QA strategist: "+c.Event.AgentType), nil
 	}
+	if c.place.feature == "" {
+		return guard.Pass(1, "No feature directory, cannot validate"), nil
+	}
+	facts, err := c.qaFacts()
+	if err != nil {
+		return guard.Pass(0, "Test files unreadable: "+err.Error()), nil
+	}
+	return facts.decide(c.config), nil
 }
 
-// testFacts is what H09 counts.
-type testFacts struct {
+type qaFacts struct {
 	feature                          string
-	unit, integration, endToEnd, uat int // ids
-	steps                            int // Given, When, Then
+	unit, integration, endToEnd, uat int // numbers of ids
+	steps                            int // Given, When and Then in the uat directory
 	plan                             document
 }
 
-func (c *call) testFacts() (testFacts, error) {
-	facts := testFacts{feature: c.place.feature}
+func (c *call) qaFacts() (qaFacts, error) {
+	facts := qaFacts{feature: c.place.feature}
 	for _, kind := range []struct {
 		dir   string
 		id    int
@@ -84,7 +81,7 @@ func (c *call) testFacts() (testFacts, error) {
 }
 
 // decide is the table from row 2 on.
-func (f testFacts) decide(config Config) guard.Verdict {
+func (f qaFacts) decide(config Config) guard.Verdict {
 	expected := config.StepsPerUAT * f.uat
 	switch {
 	case f.unit == 0:
@@ -116,8 +113,8 @@ func countIDs(texts []string, id string) int {
 	return n
 }
 
-// countSteps counts "Given:" anywhere, bold or not, and lines that begin with the
-// bare word, as in Gherkin; When and Then likewise.
+// countSteps counts Given, When and Then: with a colon anywhere, bold or not, and without
+// one at the beginning of a line, as in Gherkin.
 func countSteps(texts []string) int {
 	colon := regexp.MustCompile(`(?:^|[^A-Za-z0-9])(Given|When|Then)(\*\*|__)?:`)
 	bare := regexp.MustCompile(`^[\s>]*(#{1,6}\s+|[-*+]\s+|\d+[.)]\s+)?[*_]{0,3}(Given|When|Then)[*_]{0,3}([\s,|]|$)`)

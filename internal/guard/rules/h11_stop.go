@@ -18,17 +18,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
-// stopRule fills in what H11a and H11b share.
+// stopRule fills in the fields that H11a and H11b share.
 func stopRule(r guard.Rule) guard.Rule {
 	r.Event, r.Flag, r.Timeout = event.Stop, "hooks_stop_guard", 5
-	r.Binds = forWorkflow((*call).ownTurn)
+	r.Binds = bindsBy((*call).inPlanningSession)
 	r.Settings = []string{"feature_flags." + r.Flag, "feature_flags.hooks_enforcement", "workflow"}
 	return r
 }
 
-// The tables of H11a and H11b begin with the same rows: in these cases the turn may
-// end whatever the workflow's files hold.
-
+// stopRows returns the rows that H11a and H11b share, in which the turn may always end,
+// and then the rule's own.
 func stopRows(own ...string) []string {
 	return append([]string{
 		"no state file",
@@ -38,21 +37,21 @@ func stopRows(own ...string) []string {
 	}, own...)
 }
 
-// firstOwnRow is the number of the first row after those that both tables have.
+// firstOwnRow is the number of the first row that H11a and H11b do not share.
 const firstOwnRow = 5
 
-// stopFacts are the facts of those rows.
+// stopFacts are the facts of the shared rows, and the state of a block.
 type stopFacts struct {
 	state    State
 	running  bool      // a background agent is running
 	held     ownership // of the lock
-	lastText string    // what the user said last
-	known    bool      // lastText is up to date
-	progress string    // changes when the work has moved
-	asked    string    // what the agent asks the user, empty if it asks nothing
+	lastText string    // the user's last message
+	known    bool      // lastText is in the transcript already
+	progress string    // changes when the workflow advances
+	asked    string    // what the agent asks the user, otherwise empty
 }
 
-// stopFacts reads the transcript only if it matters.
+// stopFacts reads the facts. It reads the transcript only if row 4 is reached.
 func (c *call) stopFacts() stopFacts {
 	facts := stopFacts{state: c.readState()}
 	if !facts.state.Exists {
@@ -71,7 +70,7 @@ func (c *call) stopFacts() stopFacts {
 	return facts
 }
 
-// decide is the common rows; it returns false if none of them holds.
+// decide is the shared part of the tables. It returns false if none of its rows applies.
 func (f stopFacts) decide(config Config) (guard.Verdict, bool) {
 	switch {
 	case !f.state.Exists:
@@ -82,18 +81,18 @@ func (f stopFacts) decide(config Config) (guard.Verdict, bool) {
 		return guard.Pass(3, "Another session holds the lock"), true
 	case !f.known:
 		return guard.Pass(4, "The user's message is not in the transcript yet"), true
-	case config.Stop.asks(f.lastText):
+	case config.Stop.requested(f.lastText):
 		return guard.Pass(4, "The user asked to stop"), true
 	}
 	return guard.Verdict{}, false
 }
 
-// progress returns a text that changes when the phase, the checkpoints or the set of
-// artifacts change.
+// progress returns a hash of the phase, the audit log's checkpoints and the names of the
+// artifacts that exist.
 func (c *call) progress() string {
 	sum := sha256.New()
 	fmt.Fprintln(sum, phaseKey(strings.ToUpper(c.readState().Phase)))
-	audit, _ := statefile.Tail(c.place.path(c.config.Names.Audit), auditTail) // without a log there are no checkpoints
+	audit, _ := statefile.Tail(c.place.path(c.config.Names.Audit), auditTail) // a log that cannot be read has no checkpoints
 	for line := range strings.Lines(string(audit)) {
 		if _, ok := phaseOf(line); ok {
 			fmt.Fprintln(sum, strings.TrimSpace(line))
@@ -117,11 +116,11 @@ func (c *call) artifacts() []string {
 	})
 }
 
-// maxAsked bounds a question that is shown to the user again, in characters.
+// maxAsked bounds an agent's question that is shown to the user, in characters.
 const maxAsked = 300
 
-// questionAtEnd returns the last paragraph of a message that ends with a question, ""
-// for another message.
+// questionAtEnd returns the last line of a message if it ends with a question mark,
+// otherwise "".
 func questionAtEnd(message string) string {
 	message = strings.TrimRight(message, " \t\r\n*_`\"')]}»”’")
 	if !strings.HasSuffix(message, "?") && !strings.HasSuffix(message, "？") && !strings.HasSuffix(message, "؟") {
@@ -131,11 +130,11 @@ func questionAtEnd(message string) string {
 	return guard.Truncate(strings.TrimSpace(guard.OneLine(last)), maxAsked)
 }
 
-// isRunning reports whether one of the event's background_tasks is an agent at work
-// (fact 40). A shell, such as a development server, never ends by itself.
+// isRunning reports whether one of the event's background_tasks is a running agent (fact
+// 40). Shells are ignored: one may run a development server, which never ends by itself.
 func isRunning(backgroundTasks []byte) bool {
 	var tasks []jsontext.Value
-	_ = json.Unmarshal(backgroundTasks, &tasks, jsonx.Tolerant) // anything but an array has no tasks
+	_ = json.Unmarshal(backgroundTasks, &tasks, jsonx.Tolerant) // a value of another type has no tasks
 	return slices.ContainsFunc(tasks, func(t jsontext.Value) bool {
 		return jsonx.StringMember(t, "status") == "running" && !strings.Contains(jsonx.StringMember(t, "type"), "shell")
 	})

@@ -9,11 +9,13 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
 )
 
+// h11a keeps a turn from ending while an artifact of the workflow is missing. h11_stop.go
+// has the first rows of its table.
 func h11a() guard.Rule {
 	return stopRule(guard.Rule{
 		ID: "H11a", Name: "H11a_required_artifacts",
 		Brief: "a turn does not end before design, plan, tasks and test plan exist",
-		Rows:  artifactRows, Decide: decide(requiredArtifacts),
+		Rows:  artifactRows, Decide: decideBy(runH11a),
 	})
 }
 
@@ -23,14 +25,20 @@ var artifactRows = stopRows(
 	"anything else",
 )
 
-func requiredArtifacts(c *call) (guard.Verdict, error) {
+func runH11a(c *call) (guard.Verdict, error) {
 	stop := c.stopFacts()
 	missing := c.missingArtifacts()
 	c.Fact("missing", cmp.Or(strings.Join(missing, ", "), "none"))
 	if v, ok := stop.decide(c.config); ok {
 		return v, nil
 	}
-	return decideArtifacts(stop.state.Phase, missing, c.config).WithProgress(stop.progress, stop.asked), nil
+	return artifactFacts{stop.state.Phase, missing}.decide(c.config).WithProgress(stop.progress, stop.asked), nil
+}
+
+// artifactFacts are the facts of the rows that H11b does not have.
+type artifactFacts struct {
+	phase   string   // empty if the state file cannot be read
+	missing []string // required artifacts that are missing or empty
 }
 
 func (c *call) missingArtifacts() []string {
@@ -43,16 +51,16 @@ func (c *call) missingArtifacts() []string {
 	return missing
 }
 
-// decideArtifacts is the table from the first row of its own on. An unreadable state
-// file, whose phase is empty, does not excuse missing files.
-func decideArtifacts(phase string, missing []string, config Config) guard.Verdict {
-	list := strings.Join(missing, ", ")
+// decide is the table from firstOwnRow on. Missing files block the turn even if the state
+// file cannot be read.
+func (f artifactFacts) decide(config Config) guard.Verdict {
+	phase, missing := cmp.Or(f.phase, "unknown"), strings.Join(f.missing, ", ")
 	switch {
-	case config.isLast(phase):
+	case config.isLast(f.phase):
 		return guard.Pass(firstOwnRow, "Phase is "+config.Last)
-	case len(missing) > 0:
-		return guard.Block(firstOwnRow+1, "Missing artifacts: "+list,
-			fmt.Sprintf("Planning incomplete (phase: %s). Missing required artifacts: %s. Continue workflow to generate these artifacts before stopping.", cmp.Or(phase, "unknown"), list))
+	case len(f.missing) > 0:
+		return guard.Block(firstOwnRow+1, "Missing artifacts: "+missing,
+			fmt.Sprintf("Planning incomplete (phase: %s). Missing required artifacts: %s. Continue workflow to generate these artifacts before stopping.", phase, missing))
 	}
-	return guard.Pass(firstOwnRow+2, "All required artifacts present, phase="+cmp.Or(phase, "unknown"))
+	return guard.Pass(firstOwnRow+2, "All required artifacts present, phase="+phase)
 }

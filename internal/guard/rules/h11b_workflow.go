@@ -7,51 +7,57 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
+// h11b keeps a turn from ending before the workflow is complete. h11_stop.go has the first
+// rows of its table.
 func h11b() guard.Rule {
 	return stopRule(guard.Rule{
 		ID: "H11b", Name: "H11b_workflow_completeness",
-		Brief: "a turn does not end before the workflow is complete and no gate is RED",
-		Rows:  completenessRows, Decide: decide(workflowCompleteness),
+		Brief: "a turn does not end while the workflow is incomplete or a gate is RED",
+		Rows:  workflowRows, Decide: decideBy(runH11b),
 	})
 }
 
-var completenessRows = stopRows(
+var workflowRows = stopRows(
 	"a gate is RED, by the first word of its verdict or status",
 	"the phase is unreadable",
-	"the phase is none of the workflow's: an error, reported once",
+	"the workflow has no such phase: an error, reported once",
 	"the phase is not COMPLETION",
 	"anything else",
 )
 
-func workflowCompleteness(c *call) (guard.Verdict, error) {
+func runH11b(c *call) (guard.Verdict, error) {
 	stop := c.stopFacts()
 	if v, ok := stop.decide(c.config); ok {
 		return v, nil
 	}
-	return decideWorkflow(stop.state, c.config).WithProgress(stop.progress, stop.asked), nil
+	return workflowFacts{stop.state}.decide(c.config).WithProgress(stop.progress, stop.asked), nil
 }
 
-// decideWorkflow is the table from the first row of its own on.
-func decideWorkflow(state State, config Config) guard.Verdict {
-	if failed := failedGates(state, config.Failing); len(failed) > 0 {
+// workflowFacts are the facts of the rows that H11a does not have.
+type workflowFacts struct{ state State }
+
+// decide is the table from firstOwnRow on.
+func (f workflowFacts) decide(config Config) guard.Verdict {
+	phase := f.state.Phase
+	if failed := failedGates(f.state, config.Failing); len(failed) > 0 {
 		return guard.Block(firstOwnRow, "Validation failed ("+strings.Join(config.Failing, ", ")+") at "+strings.Join(failed, ", "), "Needs revision before stopping.")
 	}
 	switch {
-	case state.Phase == "":
+	case phase == "":
 		return guard.Pass(firstOwnRow+1, "Phase unreadable")
-	case config.isLast(state.Phase):
+	case config.isLast(phase):
 		return guard.Pass(firstOwnRow+4, "Phase is "+config.Last+", no gate is "+strings.Join(config.Failing, ", "))
-	case !config.knows(state.Phase):
-		return guard.Block(firstOwnRow+2, "Unknown phase "+state.Phase, unknownPhase(state.Phase, config)).Once()
+	case !config.knows(phase):
+		return guard.Block(firstOwnRow+2, "Unknown phase "+phase, unknownPhase(phase, config)).Once()
 	}
 	message := "Continue the planning workflow until phase " + config.Last + " before stopping."
-	if missing := config.after(state.Phase); len(missing) > 0 {
+	if missing := config.after(phase); len(missing) > 0 {
 		message += " Missing phases: " + strings.Join(missing, ", ") + "."
 	}
-	return guard.Block(firstOwnRow+3, "Workflow at phase "+state.Phase+", not complete", message)
+	return guard.Block(firstOwnRow+3, "Workflow at phase "+phase+", not complete", message)
 }
 
-// after returns the phases that follow a phase.
+// after returns the phases that follow a phase, nil for an unknown one.
 func (config Config) after(phase string) []string {
 	at := config.position(phase)
 	if at < 0 {
@@ -60,14 +66,14 @@ func (config Config) after(phase string) []string {
 	return config.Phases[at+1:]
 }
 
-// unknownPhase tells the model what to write instead.
+// unknownPhase is the message to the model about a phase that the workflow does not have.
 func unknownPhase(phase string, config Config) string {
 	return "ERROR: " + config.Names.State + " names the phase '" + phase + "', which the workflow does not have. Its phases are " +
 		strings.Join(config.Phases, ", ") + ". Correct the phase."
 }
 
-// failedGates names the gates with such a verdict by their phase, or else by the
-// workflow's.
+// failedGates returns the phases of the gates that have one of the verdicts. A gate
+// without a phase has that of the workflow.
 func failedGates(state State, verdicts []string) []string {
 	var failed []string
 	for _, g := range state.Gates {

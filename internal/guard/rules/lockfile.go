@@ -11,6 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 // lockFile is the content of the workflow's lock.
@@ -18,7 +19,7 @@ type lockFile struct {
 	path   string
 	exists bool
 	owner  string        // session_id, empty if it cannot be read
-	age    time.Duration // since it was written, or its owner was last seen at work
+	age    time.Duration // since the lock was written or its owner was active, whichever is later
 }
 
 func (l lockFile) describe() string {
@@ -28,23 +29,23 @@ func (l lockFile) describe() string {
 	case l.owner == "":
 		return "unreadable"
 	}
-	return fmt.Sprintf("held by %s, last sign of life %s ago", l.owner, ageText(l.age))
+	return fmt.Sprintf("held by %s, last active %s ago", l.owner, ageText(l.age))
 }
 
-// ownership is what the lock means for a session. H02 and H11 go by it both, so that
-// neither demands what the other forbids.
+// ownership says who holds the lock, from the point of view of one session. Both H02 and
+// H11 use it, so that H11 does not demand files that H02 refuses to let the session write.
 type ownership int
 
 const (
 	free    ownership = iota // there is no lock
 	mine                     // this session holds it
 	foreign                  // another session holds it
-	stale                    // another session held it, and has not been seen for long
-	damaged                  // it names no session
+	stale                    // another session holds it, and has not been active for long
+	damaged                  // the lock names no session
 )
 
-// heldFor returns what the lock means for a session.
-func (l lockFile) heldFor(session string, staleAfter time.Duration) ownership {
+// heldBy returns the ownership from the point of view of a session.
+func (l lockFile) heldBy(session string, staleAfter time.Duration) ownership {
 	switch {
 	case !l.exists:
 		return free
@@ -58,12 +59,12 @@ func (l lockFile) heldFor(session string, staleAfter time.Duration) ownership {
 	return foreign
 }
 
-// maxLock bounds a lock, which is a line or two of JSON.
+// maxLock bounds the size of a lock in bytes; real ones have a line or two.
 const maxLock = 1 << 20
 
-// readLock reads the workflow's lock. Anything but a regular file, a symbolic link
-// included, is a lock without an owner. The owner's decision log, which it adds to with
-// every decision, tells when it was last at work.
+// readLock reads the workflow's lock. Anything but a regular file is a lock without an
+// owner, even a symbolic link. log returns the path of a session's decision log. The
+// owner was active when its log was last modified: every decision is appended to it.
 func readLock(path string, now time.Time, log func(session string) string) lockFile {
 	data, err := safefile.ReadFile(path, maxLock, safefile.NoFollow)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
@@ -87,7 +88,7 @@ func modified(path string) time.Time {
 	return info.ModTime()
 }
 
-// readLock reads the lock of the feature directory, once.
+// readLock returns the lock of the feature directory. It reads it only once.
 func (c *call) readLock() lockFile {
 	if c.lock == nil {
 		l := lockFile{}
@@ -101,25 +102,34 @@ func (c *call) readLock() lockFile {
 	return *c.lock
 }
 
-// lockState returns what the lock means for the session of the event.
+// lockState returns the ownership from the point of view of the event's session.
 func (c *call) lockState() ownership {
-	return c.readLock().heldFor(c.Event.SessionID, c.config.staleAfter())
+	return c.readLock().heldBy(c.Event.SessionID, c.config.staleAfter())
 }
 
 func (config Config) staleAfter() time.Duration {
 	return time.Duration(config.StaleMinutes) * time.Minute
 }
 
-// remedy says which file the lock is, how old it is, and how it is removed.
+// remedy names the lock's file, its age and the command that removes it. The command is
+// last, so that it can be copied.
 func (l lockFile) remedy() string {
-	command := "fsmtx guard unlock"
-	if l.owner != "" {
-		command += " --session " + shellWord(l.owner)
+	path, age := guard.OneLine(l.path), ageText(l.age)
+	if l.owner == "" {
+		return fmt.Sprintf("The lock is %s, last written %s ago. If no session plans here, run: fsmtx guard unlock", path, age)
 	}
-	return fmt.Sprintf("The lock is %s, last sign of life %s ago. If that session is over, run: %s", guard.OneLine(l.path), ageText(l.age), command)
+	return fmt.Sprintf("The lock is %s, and its session was last active %s ago. If that session is over, run: fsmtx guard unlock --session %s", path, age, shellWord(l.owner))
 }
 
-// ageText returns a duration as people say it.
+// shellWord quotes a word of a shell command if necessary.
+func shellWord(text string) string {
+	if text = guard.OneLine(text); guard.IsPlain(text) {
+		return text
+	}
+	return shell.Quote(text)
+}
+
+// ageText returns a duration in words, rounded down.
 func ageText(d time.Duration) string {
 	switch {
 	case d < time.Minute:

@@ -12,12 +12,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// A lock is waited for as long as a loaded machine needs, in these tests and in the
-// processes they start.
+// A loaded machine may need longer than LockWait for a lock. This also applies to the
+// processes that the tests start.
 func init() { guard.LockWait = time.Minute }
 
-// TestMain lets the test binary act as the program, for tests that need processes
-// and not goroutines.
+// TestMain lets the test binary act as the program, for tests that start processes.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"fsmtx": func() { os.Exit(command.Main(os.Args[1:], terminal.Process())) },

@@ -10,16 +10,16 @@ import (
 	segment "github.com/clipperhouse/uax29/v2/words"
 )
 
-// match is a decision that a question asks again.
+// match is a decision that a question asks about again.
 type match struct {
 	decision       Decision
-	overlap, total int // words in common, words of the decision
+	overlap, total int // number of words in common, and of the decision
 }
 
 func (m match) ratio() float64 { return float64(m.overlap) / float64(m.total) }
 
-// beats orders by the share of the decision's words in the question, then by their
-// number. Of equal matches the first in the file wins.
+// beats orders matches by the share of the decision's words that are in the question, then
+// by the number of those words.
 func (m match) beats(other match) bool {
 	if m.ratio() != other.ratio() {
 		return m.ratio() > other.ratio()
@@ -27,7 +27,7 @@ func (m match) beats(other match) bool {
 	return m.overlap > other.overlap
 }
 
-// thresholds are the shares from which a question and a decision are about the same.
+// thresholds are the shares of words from which on a question matches a decision.
 type thresholds struct {
 	overlap  float64 // of the decision's words
 	subset   float64 // the same for a question that has no other words
@@ -39,8 +39,8 @@ func (config Config) thresholds() thresholds {
 }
 
 // forSubset is the share of the decision's words for a question that has no other words.
-// If words were left out because they are generic ("What caching strategy?"), the
-// question may yet have meant more, and a higher threshold applies to it too.
+// It is higher if generic words of the question were left out ("What caching strategy?"):
+// they may have changed what is asked.
 func (t thresholds) forSubset(asked subject) float64 {
 	if asked.shortened {
 		return min(t.overlap, max(t.subset, t.overlap-margin))
@@ -48,11 +48,11 @@ func (t thresholds) forSubset(asked subject) float64 {
 	return min(t.overlap, t.subset)
 }
 
-// margin is what such a question is given below the usual threshold.
+// margin is how far below the usual threshold a question with generic words may be.
 const margin = 0.1
 
-// bestMatch returns the decision that the question asks again, if there is one; of
-// several, the one that it overlaps most.
+// bestMatch returns the best match of the question, and false if no decision matches. Of
+// equal matches it returns the first in the file.
 func bestMatch(q question, decisions []Decision, t thresholds) (best match, found bool) {
 	asked := q.subject()
 	for _, d := range decisions {
@@ -64,11 +64,11 @@ func bestMatch(q question, decisions []Decision, t thresholds) (best match, foun
 	return best, found
 }
 
-// compare decides on the question and the decision together. The question must have
-// enough of the words of the decision's key, or name only the decided value. And it must
-// say little else: a word that is neither in the key nor in the value asks about
-// something else ("How large should the cache be?" is not "Cache"), the more so if the
-// whole key is there as well.
+// compare decides whether the question asks about the decision again. The question must
+// contain enough words of the decision's key, or only name the decided value. And it must
+// have few words that are in neither: such a word asks about something else ("How large
+// should the cache be?" is not about the decision "Cache"). If the question contains the
+// whole key, it must have no such word.
 func compare(asked subject, d Decision, t thresholds) (m match, same bool) {
 	key, value := keywords(d.Key), keywords(d.Value)
 	words := asked.with(key)
@@ -98,7 +98,7 @@ func compare(asked subject, d Decision, t thresholds) (m match, same bool) {
 	return m, m.ratio() >= t.overlap && about >= t.question
 }
 
-// isYesOrNo reports whether a value repeats nothing of what was decided.
+// isYesOrNo reports whether a value is a mere yes or no, or has no words.
 func isYesOrNo(value string) bool {
 	words := wordsOf(value)
 	return len(words) == 0 || slices.Contains([]string{"yes", "no", "true", "false", "ja", "nein", "oui", "non", "sí"}, words[0])
@@ -107,10 +107,10 @@ func isYesOrNo(value string) bool {
 // subject is what a question is about.
 type subject struct {
 	words     map[string]bool
-	all       map[string]bool // with the generic ones
-	answers   map[string]bool // words of the answers that it offers: they tell nothing about the subject
-	shortened bool            // generic words were left out
-	aspect    string          // "where", "why" and the like, which ask for something else than a choice
+	all       map[string]bool // words and the generic ones
+	answers   map[string]bool // words of the offered answers, which are not part of the subject
+	shortened bool            // generic words were left out of words
+	aspect    string          // a word such as "where" or "why", if the question does not ask for a choice
 }
 
 // subject returns what the question is about.
@@ -133,8 +133,8 @@ func (q question) subject() subject {
 	return s
 }
 
-// with returns the words, and the generic ones of the question that are in a decision's
-// key: there they tell what it is about.
+// with returns the words and those generic words that are also in a decision's key: there
+// they are part of the subject.
 func (s subject) with(key map[string]bool) map[string]bool {
 	words := maps.Clone(s.words)
 	for word := range s.all {
@@ -145,8 +145,8 @@ func (s subject) with(key map[string]bool) map[string]bool {
 	return words
 }
 
-// aspectOf returns the word with which a question asks for something else than a
-// choice, "" if it does not.
+// aspectOf returns the word that shows that a question does not ask for a choice ("where",
+// "how many"), otherwise "".
 func aspectOf(words []string) string {
 	switch {
 	case len(words) == 0:
@@ -159,11 +159,11 @@ func aspectOf(words []string) string {
 	return ""
 }
 
-// namedAnswers returns the stems of proper names that a question offers as answers:
-// "Should we use MySQL …", "Redis or Memcached …". Other words in these places can be
-// what it is about: "Should we use replication …".
+// namedAnswers returns the stems of the proper names that a question offers as answers:
+// "Should we use MySQL …", "Redis or Memcached …". Words without a capital letter in these
+// positions can be the subject: "Should we use replication …".
 func namedAnswers(text string) []string {
-	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' })
+	words := strings.FieldsFunc(text, func(r rune) bool { return !isWordRune(r) && r != '.' })
 	var names []string
 	for i, word := range words {
 		offered := i > 0 && strings.Contains(offers, " "+strings.ToLower(words[i-1])+" ") ||
@@ -178,13 +178,15 @@ func namedAnswers(text string) []string {
 }
 
 const (
-	// offers come before an answer.
+	// offers are words before an offered answer.
 	offers = " use using with or choose pick select prefer adopt take to than "
-	// aspects begin a question that asks for something else than a choice.
+	// aspects are first words of questions that do not ask for a choice.
 	aspects = " where when why who whose "
+	// amounts are the same after "how".
 	amounts = " many much long often large big small fast soon far old "
 )
 
+// common returns the number of words that are in both sets.
 func common(a, b map[string]bool) int {
 	n := 0
 	for word := range a {
@@ -195,17 +197,19 @@ func common(a, b map[string]bool) int {
 	return n
 }
 
-// fillers are words that do not tell what a question is about.
+// fillers are words that are never part of a subject.
 const fillers = " the a an is are was were should we do does will would can could use using for to in on of and or" +
 	" what which who when where why how be it its this that with as at by from you your our us i me my "
 
-// generic are words of a question that do not narrow what it is about.
+// generic are words of a question that are part of its subject only if the decision has
+// them too.
 const generic = " option options approach approaches strategy strategies solution technology technologies tool choice kind type sort way" +
 	" best good right correct prefer preferred preference want like need have has go going choose chosen choosing pick select selected decide decided decision" +
 	" take adopt project app application system team plan here there now finally again still actually please confirm think recommend recommended suggest" +
 	" shall must also instead really any one ones them they favour favor opinion not "
 
-// shortForms are usual short forms of words. They are needed at few starts of the program.
+// shortForms maps usual short forms to the words. It is built on first use, because most
+// runs of the program do not need it.
 var shortForms = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"db": "database", "dbs": "database", "auth": "authentication", "authn": "authentication", "config": "configuration", "repo": "repository",
@@ -214,15 +218,15 @@ var shortForms = sync.OnceValue(func() map[string]string {
 	}
 })
 
-// keywords returns the stems of the words of s, in one case and without fillers. A
-// word is a run of letters and digits, or what Unicode takes for one in a script
-// without spaces.
+// keywords returns the stems of the words of s except fillers, in lower case. A word is a
+// run of letters and digits; in a script without spaces, Unicode's rules divide words.
 func keywords(s string) map[string]bool { return stems(s, fillers) }
 
-// stems is keywords without the words of skip, each between spaces.
+// stems returns the stems of the words of s except those in skip, where each word has a
+// space on both sides.
 func stems(s, skip string) map[string]bool {
 	stems := map[string]bool{}
-	for _, word := range strings.FieldsFunc(strings.Map(fold, s), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	for _, word := range strings.FieldsFunc(strings.Map(fold, s), notWordRune) {
 		if strings.Contains(skip, " "+word+" ") {
 			continue
 		}
@@ -240,12 +244,12 @@ func stems(s, skip string) map[string]bool {
 	return stems
 }
 
-// fold maps to upper case first, so that letters with two lower-case forms (s and ſ)
-// are equal.
+// fold maps a letter to lower case. It maps to upper case first, so that letters with two
+// lower-case forms (s and ſ) become equal.
 func fold(r rune) rune { return unicode.ToLower(unicode.ToUpper(r)) }
 
-// stem maps "sessions" to "session" and both "cache" and "caches" to "cach". It does
-// not change "redis", "class" and "status".
+// stem removes endings: "sessions" becomes "session", and both "cache" and "caches" become
+// "cach". "redis", "class" and "status" do not change.
 func stem(word string) string {
 	r := []rune(word)
 	if len(r) > 4 && strings.HasSuffix(word, "ies") {

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+// sorted returns the keywords of s in alphabetical order.
 func sorted(s string) string {
 	return strings.Join(slices.Sorted(maps.Keys(keywords(s))), " ")
 }
@@ -44,7 +45,7 @@ func TestTheDocumentedExamples(t *testing.T) {
 		{"What color for the button?", "Use Redis for caching", false},
 		{"Should we use Redis for caching?", "Should we use Redis for caching?", true},
 		{"Is Redis good?", "Use Redis for session caching in production", false},
-		{"Redis?", "Use Redis for session caching in production", false}, // has no other words, but only a quarter of the decision's
+		{"Redis?", "Use Redis for session caching in production", false}, // it has no other words, but only a quarter of the decision's
 	} {
 		_, got := bestMatch(question{text: c.question}, []Decision{{Key: c.decision}}, defaults.thresholds())
 		assert.Equal(t, c.want, got, c.question)
@@ -101,7 +102,7 @@ func TestPropertyADecisionMatchesItself(t *testing.T) {
 	})
 }
 
-// Words that are generic in most questions are not in one about a decision with them.
+// A generic word of the question counts if the decision has it too.
 func TestADecisionOfGenericWordsMatchesItself(t *testing.T) {
 	for _, decision := range []string{"Plan B", "GO B", "caching strategy", "team project"} {
 		_, ok := bestMatch(question{text: decision}, []Decision{{Key: decision}}, thresholds{1, 0.5, 0.7})

@@ -10,21 +10,21 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// maxNamed bounds how many files are read for one answer.
+// maxNamed bounds the number of files that are read for one answer.
 const maxNamed = 5
 
-// withNamedFiles returns an agent's answer together with the documents of the feature
-// directory that it names: an agent may write its work into a file and answer with the
-// file's name.
+// withNamedFiles returns an agent's answer followed by the documents in the feature
+// directory that it names: an agent may write its work into a file and name the file in its
+// answer.
 func (c *call) withNamedFiles(answer string) string {
 	if c.place.feature == "" || !strings.Contains(answer, ".md") {
 		return answer
 	}
 	all := []string{answer}
-	for _, path := range c.named(answer) {
+	for _, path := range c.namedFiles(answer) {
 		text, err := readText(path, maxDocument)
 		if err != nil {
-			continue // what cannot be read is as good as not written
+			continue // treated as not written
 		}
 		c.Fact("named file", path)
 		all = append(all, text)
@@ -32,9 +32,9 @@ func (c *call) withNamedFiles(answer string) string {
 	return strings.Join(all, "\n\n")
 }
 
-// named returns the existing documents below the feature directory that a text names,
-// by a path from there, from cwd or from the project, or by an absolute one.
-func (c *call) named(text string) []string {
+// namedFiles returns the paths of existing documents below the feature directory that a text
+// names: absolute, or relative to the feature directory, to cwd or to the project.
+func (c *call) namedFiles(text string) []string {
 	feature := safefile.Resolve(c.place.feature)
 	var found []string
 	for _, name := range regexp.MustCompile(`[\w@./~-]+\.md\b`).FindAllString(text, 50) {

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// Forty questions, each beside the one decision of a plan: half ask it again, half ask
+// Half of the forty questions ask for the decision beside them again; the other half ask
 // for something else.
 func TestQuestionsAndDecisions(t *testing.T) {
 	type pair struct {

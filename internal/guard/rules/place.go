@@ -18,15 +18,14 @@ type place struct {
 	cwd     string // the event's if it is absolute, else root; relative paths start here
 	root    string // CLAUDE_PROJECT_DIR, else cwd
 	branch  string // empty outside a repository
-	names   Names
 	feature string // the feature directory, empty if there is none
 }
 
-// findPlace finds the feature directory: PLANNING_FEATURE_DIR, else the one of the
-// branch feature/<name>. The event's cwd follows the model's cd (fact 21), so
-// specs/<name> is searched upwards from it.
+// findPlace finds the feature directory: PLANNING_FEATURE_DIR, else the one of the branch
+// feature/<name>. specs/<name> is searched for from the event's cwd upwards, because cwd
+// follows the model's cd (fact 21).
 func findPlace(cwd string, env func(string) string, config Config) place {
-	p := place{names: config.Names}
+	p := place{}
 	if filepath.IsAbs(cwd) {
 		p.cwd = filepath.Clean(cwd)
 	}
@@ -48,9 +47,9 @@ func findPlace(cwd string, env func(string) string, config Config) place {
 }
 
 // repository returns the repository of cwd and the name of the feature whose branch is
-// checked out there. If cwd is in none, does not exist or is on another branch (in a
-// nested repository, or with a detached HEAD), the project's is returned if that has a
-// feature: leaving the project must not switch off its rules.
+// checked out there. If there is no feature (cwd does not exist or is outside a repository,
+// in a nested one, or at a detached HEAD), but the project's repository has one, that
+// repository is returned: leaving the project must not switch off its rules.
 func (p place) repository(env func(string) string, prefix string) (repo gitbranch.Place, feature string) {
 	for _, dir := range slices.Compact([]string{p.cwd, p.root}) {
 		found, ok := gitbranch.Place{}, false
@@ -67,16 +66,17 @@ func (p place) repository(env func(string) string, prefix string) (repo gitbranc
 	return repo, ""
 }
 
-// featureName refuses names that lead out of specs. Git never creates such a
-// branch, but anyone can write one into HEAD.
+// featureName returns the name of the feature that a branch belongs to, and false if it
+// belongs to none. It refuses names that lead out of specs: Git never creates such a
+// branch, but any program can write one into HEAD.
 func featureName(branch, prefix string) (string, bool) {
 	name, ok := strings.CutPrefix(branch, prefix)
 	return name, ok && filepath.IsLocal(name) && name != "." && strings.IndexFunc(name, guard.BreaksLine) < 0
 }
 
-// specs returns the nearest <dir>/<name> from cwd up to the root of the work tree,
-// or else that of the project. If a symbolic link leads into the work tree, cwd is
-// followed upwards as it is written first, then as it is resolved.
+// specs returns the nearest directory <specs>/<name> from cwd up to the root of the work
+// tree, or else the project's, which may not exist yet. cwd is searched as it is written
+// and then resolved, because a symbolic link may lead into the work tree.
 func (p place) specs(top, specs, name string) string {
 	for _, from := range []string{p.cwd, safefile.Resolve(p.cwd), p.root} {
 		for dir := from; inTree(top, dir); dir = filepath.Dir(dir) {
@@ -107,8 +107,8 @@ func (p place) path(name string) string {
 	return filepath.Join(p.feature, name)
 }
 
-// target returns the resolved path that a tool call names in one of the members of
-// its input, "" if there is none.
+// target returns the resolved path in the first of these members of the tool's input that
+// has one, otherwise "".
 func (c *call) target(names ...string) string {
 	for _, name := range names {
 		if path := paths.Absolute(jsonx.StringMember(c.Event.ToolInput, name), c.place.cwd); path != "" {

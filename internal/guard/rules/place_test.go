@@ -3,61 +3,52 @@ package rules
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// tree makes files (a name), directories (a name and a slash) and symbolic links
+// tree creates files (a name), directories (a name and a slash) and symbolic links
 // (name -> target) and returns their root, a path without symbolic links.
 func tree(t *testing.T, entries ...string) string {
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	for _, e := range entries {
-		add(t, root, e)
+	for _, entry := range entries {
+		name, target, isLink := strings.Cut(entry, " -> ")
+		path := filepath.Join(root, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		switch {
+		case isLink:
+			require.NoError(t, os.Symlink(target, path))
+		case strings.HasSuffix(name, "/"):
+			require.NoError(t, os.MkdirAll(path, 0o755))
+		default:
+			require.NoError(t, os.WriteFile(path, []byte("x"), 0o644))
+		}
 	}
 	return root
 }
 
-func add(t *testing.T, root, entry string) {
-	if name, target, ok := cutLink(entry); ok {
-		if filepath.IsAbs(target) {
-			target = root + target
-		}
-		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o755))
-		require.NoError(t, os.Symlink(target, filepath.Join(root, name)))
-		return
+// checkOut makes a directory a repository on a branch, with a program git that fails if it
+// is run. It returns the directory of the program.
+func checkOut(t *testing.T, dir, branch string) (bin string) {
+	for path, text := range map[string]string{".git/HEAD": "ref: refs/heads/" + branch + "\n", ".bin/git": "#!/bin/sh\nexit 9\n"} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, path)), 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, path), []byte(text), 0o755))
 	}
-	path := filepath.Join(root, entry)
-	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	if entry[len(entry)-1] == '/' {
-		require.NoError(t, os.MkdirAll(path, 0o755))
-		return
-	}
-	require.NoError(t, os.WriteFile(path, []byte("x"), 0o644))
+	return filepath.Join(dir, ".bin")
 }
 
-func cutLink(entry string) (name, target string, ok bool) {
-	for i := range entry {
-		if i+4 <= len(entry) && entry[i:i+4] == " -> " {
-			return entry[:i], entry[i+4:], true
-		}
-	}
-	return "", "", false
-}
-
-// onBranch returns a project on a branch, with a git that fails if it is run.
+// onBranch returns a project on a branch, and environments with git on the PATH.
 func onBranch(t *testing.T, branch string, entries ...string) (root string, env func(map[string]string) func(string) string) {
 	root = tree(t, entries...)
-	for path, text := range map[string]string{".git/HEAD": "ref: refs/heads/" + branch + "\n", ".bin/git": "#!/bin/sh\nexit 9\n"} {
-		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, path)), 0o755))
-		require.NoError(t, os.WriteFile(filepath.Join(root, path), []byte(text), 0o755))
-	}
+	bin := checkOut(t, root, branch)
 	return root, func(more map[string]string) func(string) string {
 		return func(name string) string {
 			if name == "PATH" && more[name] == "" {
-				return filepath.Join(root, ".bin")
+				return bin
 			}
 			return more[name]
 		}
@@ -103,19 +94,14 @@ func TestAFeatureDirectoryThatDoesNotExistYet(t *testing.T) {
 
 func TestTheSearchEndsAtTheWorkTree(t *testing.T) {
 	outer := tree(t, "specs/foo/", "repo/src/")
-	require.NoError(t, os.MkdirAll(outer+"/repo/.git", 0o755))
-	require.NoError(t, os.WriteFile(outer+"/repo/.git/HEAD", []byte("ref: refs/heads/feature/foo\n"), 0o644))
-	require.NoError(t, os.WriteFile(outer+"/git", []byte("#!/bin/sh\n"), 0o755))
-	place := findPlace(outer+"/repo/src", func(name string) string { return map[string]string{"PATH": outer}[name] }, defaults)
-	assert.Equal(t, outer+"/repo/src/specs/foo", place.feature)
+	env := getenv(map[string]string{"PATH": checkOut(t, outer+"/repo", "feature/foo")})
+	assert.Equal(t, outer+"/repo/src/specs/foo", findPlace(outer+"/repo/src", env, defaults).feature)
 }
 
 func TestASymbolicLinkIntoTheWorkTree(t *testing.T) {
 	outer := tree(t, "repo/specs/foo/", "repo/src/", "link -> repo/src")
-	require.NoError(t, os.MkdirAll(outer+"/repo/.git", 0o755))
-	require.NoError(t, os.WriteFile(outer+"/repo/.git/HEAD", []byte("ref: refs/heads/feature/foo\n"), 0o644))
-	require.NoError(t, os.WriteFile(outer+"/git", []byte("#!/bin/sh\n"), 0o755))
-	assert.Equal(t, outer+"/repo/specs/foo", findPlace(outer+"/link", getenv(map[string]string{"PATH": outer}), defaults).feature)
+	env := getenv(map[string]string{"PATH": checkOut(t, outer+"/repo", "feature/foo")})
+	assert.Equal(t, outer+"/repo/specs/foo", findPlace(outer+"/link", env, defaults).feature)
 }
 
 func TestOtherBranchesHaveNoFeature(t *testing.T) {

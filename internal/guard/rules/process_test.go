@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// program returns a process of this program.
+// program returns a command that runs this program with the environment of the world.
 func (w *world) program(stdin string, args ...string) *exec.Cmd {
 	self, err := os.Executable()
 	require.NoError(w, err)
@@ -27,7 +27,7 @@ func (w *world) program(stdin string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-func TestFortyProcessesAtOnceAreCountedAsForty(t *testing.T) {
+func TestFortyConcurrentProcessesAreAllCounted(t *testing.T) {
 	w := newWorld(t, scenario{Config: "research_mcp: {budget: {total_calls_per_session: 40, total_calls_per_phase: 100}}\n"})
 	var all sync.WaitGroup
 	for i := range 40 {

@@ -10,8 +10,8 @@ import (
 // All returns the rules in the order of their ids, with the matchers of the defaults.
 func All() []guard.Rule { return allFor(configOf(guard.Config{})) }
 
-// allFor returns the rules with the matchers that the configuration gives them. Each is
-// defined in the file with its id.
+// allFor returns the rules in the order of their ids, with the matchers that the
+// configuration results in.
 func allFor(config Config) []guard.Rule {
 	all := []guard.Rule{
 		h01(), h02(), h03(config), h04(), h05(), h06(),
@@ -20,7 +20,7 @@ func allFor(config Config) []guard.Rule {
 	}
 	for i := range all {
 		if all[i].Binds == nil {
-			all[i].Binds = forWorkflow((*call).underWay)
+			all[i].Binds = bindsBy((*call).underWay)
 		}
 	}
 	return all
@@ -36,50 +36,53 @@ func Find(id string) (guard.Rule, bool) {
 	return all[i], true
 }
 
-// call is one run of one rule, with what every rule needs.
+// call is one run of one rule, with the facts that several rules need.
 type call struct {
 	*guard.Call
 	config Config
 	place  place
-	state  *State    // read once
-	lock   *lockFile // read once
-	called *bool     // found out once
 
-	identified bool // the plugin's name is known
+	// Caches of readState, readLock and hasCalled; nil before the first use.
+	state  *State
+	lock   *lockFile
+	called *bool
+
+	pluginRead bool // config has the plugin's name
 }
 
-// open returns the call with the configuration and the feature directory.
-func open(g *guard.Call) *call {
+// callOf returns the call with its configuration and feature directory. It always returns
+// the same call for g.
+func callOf(g *guard.Call) *call {
 	if c, ok := g.Memo.(*call); ok {
 		return c
 	}
 	config := configOf(g.Config)
 	if binds := g.Env("PLANNING_BINDS"); isBinding(binds) {
-		config.Always = binds == always
+		config.Always = binds == bindsAlways
 	}
 	c := &call{Call: g, config: config, place: findPlace(g.Event.Cwd, g.Env, config)}
 	g.Memo = c
 	return c
 }
 
-// identify gives the configuration the plugin's name. Only a few rules need it, and it
-// costs the reading of a file.
-func (c *call) identify() {
-	if !c.identified {
-		c.config, c.identified = c.config.named(guard.PluginName(c.Env), c.Config), true
+// readPluginName puts the plugin's name into the configuration. It is read from the
+// plugin's manifest, which only a few rules need.
+func (c *call) readPluginName() {
+	if !c.pluginRead {
+		c.config, c.pluginRead = c.config.withPlugin(guard.PluginName(c.Env), c.Config), true
 	}
 }
 
-// decide is the form of a rule's decision here.
-func decide(rule func(*call) (guard.Verdict, error)) func(*guard.Call) (guard.Verdict, error) {
+// decideBy adapts a function of this package to guard.Rule.Decide.
+func decideBy(run func(*call) (guard.Verdict, error)) func(*guard.Call) (guard.Verdict, error) {
 	return func(g *guard.Call) (guard.Verdict, error) {
-		c := open(g)
+		c := callOf(g)
 		c.Fact("feature directory", cmp.Or(c.place.feature, "none"))
-		return rule(c)
+		return run(c)
 	}
 }
 
-// forWorkflow is the form of a rule's binding here.
-func forWorkflow(binds func(c *call, thoroughly bool) bool) func(*guard.Call, bool) bool {
-	return func(g *guard.Call, thoroughly bool) bool { return binds(open(g), thoroughly) }
+// bindsBy adapts a method of call to guard.Rule.Binds.
+func bindsBy(binds func(c *call, thoroughly bool) bool) func(*guard.Call, bool) bool {
+	return func(g *guard.Call, thoroughly bool) bool { return binds(callOf(g), thoroughly) }
 }

@@ -2,9 +2,7 @@ package rules
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -30,7 +28,7 @@ func TestTheTableOfRulesIsComplete(t *testing.T) {
 	assert.False(t, ok)
 }
 
-// docs/guards.md and the code have the same tables.
+// docs/guards.md has the same tables as the code.
 func TestTheDocumentationHasEveryTable(t *testing.T) {
 	data, err := os.ReadFile("../../../docs/guards.md")
 	require.NoError(t, err)
@@ -51,6 +49,7 @@ func TestTheDocumentationHasEveryTable(t *testing.T) {
 		assert.Contains(t, string(data), fmt.Sprintf("\n| %s | %s | %s | %s | %d |\n", g.ID, g.Event, cell(g.Matcher), cell(g.Flag), g.Timeout))
 	}
 }
+
 func TestAnEventCannotControlTheTerminal(t *testing.T) {
 	for id, input := range map[string]string{
 		"H03": `{"tool_name":"a\u001b[31m\nb"}`,
@@ -64,16 +63,16 @@ func TestAnEventCannotControlTheTerminal(t *testing.T) {
 	}
 }
 
-// Explaining changes nothing, also for the rules that write: H03 counts, H05 logs,
-// H13 exports.
-func TestExplainingARuleChangesNothing(t *testing.T) {
+// Explain changes no file, not even for the rules that write when they run: H03 counts, H05
+// logs, H13 exports.
+func TestExplainChangesNothing(t *testing.T) {
 	root := tree(t, "state/", "feature/design.md")
 	state := root + "/feature/" + stateName
 	require.NoError(t, os.WriteFile(state, []byte("---\nphase: RESEARCH\n---\n"), 0o600))
 	vars := map[string]string{"PLANNING_STATE_DIR": root + "/state", "PLANNING_FEATURE_DIR": root + "/feature", "CLAUDE_ENV_FILE": root + "/env.sh", "PLANNING_HOOKS_VERBOSE": "true"}
 	session := guard.SessionOf("s", getenv(vars))
 	require.NoError(t, os.WriteFile(BudgetFile(session), []byte(`{"session_total":1,"phase_total":1,"current_phase":"SETUP"}`), 0o600))
-	before := contents(t, root)
+	before := Contents(t, root)
 	wants := map[string]string{"H02": "DENY", "H03": "ALLOW", "H05": "LOG", "H06": "INJECT", "H11a": "BLOCK", "H12": "PRESERVE", "H13": "SETUP"}
 	for _, r := range All() {
 		e := explain(t, r.ID, fmt.Sprintf(`{"session_id":"s","cwd":%q,"tool_name":"mcp__Ref__x","tool_input":{"file_path":%q},"source":"resume"}`, root, state), vars)
@@ -83,20 +82,6 @@ func TestExplainingARuleChangesNothing(t *testing.T) {
 		if want := wants[r.ID]; want != "" {
 			assert.Equal(t, want, e.Word, r.ID)
 		}
-		assert.Equal(t, before, contents(t, root), r.ID)
+		assert.Equal(t, before, Contents(t, root), r.ID)
 	}
-}
-
-// contents returns every file below a directory with its content.
-func contents(t *testing.T, root string) map[string]string {
-	all := map[string]string{}
-	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		data, err := os.ReadFile(path)
-		all[path] = string(data)
-		return err
-	}))
-	return all
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
@@ -15,7 +14,7 @@ import (
 // State is the content of the workflow's state file.
 type State struct {
 	Exists    bool
-	Err       error  // why an existing file cannot be read; the rest is then empty
+	Err       error  // why an existing file cannot be read; the fields below are then empty
 	Phase     string // empty if missing or not a scalar
 	Mode      string
 	Decisions []Decision // in the order of the file
@@ -31,7 +30,7 @@ type Decision struct{ Key, Value string }
 // Gate is one entry of gate_results. Any field may be empty.
 type Gate struct{ Phase, Verdict, Status, Score string }
 
-// readState reads the state file of the feature directory, once.
+// readState returns the state file of the feature directory. It reads it only once.
 func (c *call) readState() State {
 	if c.state == nil {
 		s := readState(c.place.path(c.config.Names.State))
@@ -67,9 +66,9 @@ func stateOf(v frontmatter.Value) State {
 	return s
 }
 
-// decisionsOf reads a mapping from question to answer. The model also writes a list: of
-// such mappings, of mappings with a question and an answer under usual names, or of
-// texts.
+// decisionsOf reads a mapping from questions to answers, or a list, because the model
+// writes either. The items of a list are such mappings, mappings with the question and the
+// answer under usual names, or texts.
 func decisionsOf(v frontmatter.Value) []Decision {
 	all := entriesOf(v)
 	for _, item := range v.Items() {
@@ -95,7 +94,7 @@ func entriesOf(v frontmatter.Value) []Decision {
 	return all
 }
 
-// member returns the first of the members that is a scalar.
+// member returns the first of the named members that is a scalar, otherwise "".
 func member(v frontmatter.Value, names ...string) string {
 	for _, name := range names {
 		if text := scalar(v.At(name)); text != "" {
@@ -105,14 +104,14 @@ func member(v frontmatter.Value, names ...string) string {
 	return ""
 }
 
-// scalar returns a scalar on one line, "" for a sequence or mapping.
+// scalar returns a scalar on one line, and "" for a sequence or mapping.
 func scalar(v frontmatter.Value) string {
 	text, _ := v.Text()
 	return strings.TrimSpace(guard.OneLine(text))
 }
 
-// gatesOf reads a list of gates or a mapping from phase to gate, because the model
-// writes either.
+// gatesOf reads a list of gates or a mapping from phases to gates, because the model writes
+// either.
 func gatesOf(v frontmatter.Value) []Gate {
 	var gates []Gate
 	for _, item := range v.Items() {
@@ -140,11 +139,12 @@ func (g Gate) failed(verdicts []string) bool {
 }
 
 // beginsWith reports whether the first words of a text are the given ones, in any case.
+// Other characters before them are ignored.
 func beginsWith(text, words string) bool {
-	text = strings.TrimLeftFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	text = strings.TrimLeftFunc(text, notWordRune)
 	if len(text) < len(words) || !strings.EqualFold(text[:len(words)], words) {
 		return false
 	}
 	next, _ := utf8.DecodeRuneInString(text[len(words):])
-	return !unicode.IsLetter(next) && !unicode.IsDigit(next) && next != '_'
+	return notWordRune(next) && next != '_'
 }

@@ -20,7 +20,7 @@ func TestStateOf(t *testing.T) {
 	s := parseState(t, "phase: \" PLAN\\t1 \"\nmode: 7\nuser_decisions:\n  B: [x, y]\n  A: \"a\\nb\"\n  Open:\n  3: {k: v}\n  E: \"\"\n")
 	assert.Equal(t, "PLAN 1", s.Phase)
 	assert.Equal(t, "7", s.Mode)
-	assert.Equal(t, []Decision{{"B", "[x, y]"}, {"A", "a b"}, {"3", "{k: v}"}, {"E", ""}}, s.Decisions, "in the order of the file, without what is still open")
+	assert.Equal(t, []Decision{{"B", "[x, y]"}, {"A", "a b"}, {"3", "{k: v}"}, {"E", ""}}, s.Decisions, "in the order of the file, without open questions")
 	for _, text := range []string{"phase: [A]\n", "phase: {a: b}\n", "phase: ~\n", "phase:\n", "phase: \"\"\n", "x: y\n"} {
 		assert.Empty(t, parseState(t, text).Phase, text)
 	}
@@ -61,21 +61,4 @@ func TestQuestionsOf(t *testing.T) {
 		assert.Equal(t, want, texts, input)
 	}
 	assert.Empty(t, questionsOf(&event.Event{}))
-}
-
-// asking returns questions without options.
-func asking(texts ...string) []question {
-	var all []question
-	for _, text := range texts {
-		all = append(all, question{text: text})
-	}
-	return all
-}
-
-func TestH01QuotesEveryMatch(t *testing.T) {
-	s := State{Exists: true, Decisions: []Decision{{"Primary database", "PostgreSQL"}, {"Cache", "Redis"}}}
-	v := decideQuestions(s, asking("Which cache?", "Which colour?", "Which primary database?", "Which font?"), defaults)
-	assert.Equal(t, "DENIED: This question overlaps with an immutable decision already made. Previous decision: 'Cache' -> 'Redis'. Do not re-ask. Use the cached answer. (overlap 1/1) "+
-		"DENIED: This question overlaps with an immutable decision already made. Previous decision: 'Primary database' -> 'PostgreSQL'. Do not re-ask. Use the cached answer. (overlap 2/2)"+
-		" Ask again with only: 'Which colour?'; 'Which font?'", v.Message)
 }

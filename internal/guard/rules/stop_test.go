@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestAsksToStop(t *testing.T) {
+func TestARequestToStop(t *testing.T) {
 	for text, want := range map[string]bool{
 		"stop":                                   true,
 		"Please stop.":                           true,
@@ -15,7 +15,7 @@ func TestAsksToStop(t *testing.T) {
 		"let us stop here for today, thanks":     true,
 		"one two three four five six seven stop": false,
 
-		// It begins with the word, whatever follows.
+		// It begins with a stop word.
 		"Stop, don't continue.":                          true,
 		"stop working on the plan and go home, everyone": true,
 		"cancel that": true,
@@ -30,7 +30,7 @@ func TestAsksToStop(t *testing.T) {
 		"取消这个计划":            true,
 		"그만해":               true,
 
-		// It is the whole request.
+		// Stopping is all that it asks for.
 		"please stop here without finishing the plan": true,
 		"OK, that's enough. Please stop.":             true,
 		"I have to go. Can you stop now?":             true,
@@ -38,7 +38,7 @@ func TestAsksToStop(t *testing.T) {
 		"You can stop the workflow now, thanks":       true,
 		"bitte jetzt abbrechen":                       true,
 
-		// It is only mentioned.
+		// It only mentions stopping, or asks to stop something else.
 		"How do I stop the server?":                         false,
 		"Why did you stop?":                                 false,
 		"Should we stop?":                                   false,
@@ -61,7 +61,7 @@ func TestAsksToStop(t *testing.T) {
 		"continue":                                          false,
 		"":                                                  false,
 	} {
-		assert.Equal(t, want, defaults.Stop.asks(text), text)
+		assert.Equal(t, want, defaults.Stop.requested(text), text)
 	}
 }
 

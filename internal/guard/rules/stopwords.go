@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// stopWords returns the words that stop, in several languages. Words that mean
-// something else at least as often at the beginning of a message (the Spanish "para",
-// which is also "for") are left out.
+// stopWords returns words that ask to stop, in several languages. It leaves out words that
+// at the beginning of a message mean something else at least as often, such as the Spanish
+// "para", which is also "for".
 func stopWords() []string {
 	return strings.Fields(`
 		stop cancel pause halt quit abort exit
@@ -28,8 +28,8 @@ func stopWords() []string {
 		중지 멈춰 그만 취소 정지`)
 }
 
-// stopBefore returns the words that may come before a stop word out of politeness, or
-// to say who wants it.
+// stopBefore returns the words that may come before a stop word in a request: words of
+// politeness, and who wants to stop when.
 func stopBefore() []string {
 	return strings.Fields(`
 		please ok okay alright right hey hi hello so well yes yeah no nope now just then and but actually sorry oh wait thanks thank you
@@ -43,8 +43,8 @@ func stopBefore() []string {
 		proszę alsjeblieft nu lütfen`)
 }
 
-// stopAfter returns the words that may follow a stop word which does not begin the
-// message, because they do not say what else is to be stopped.
+// stopAfter returns the words that may follow a stop word in the middle of a message. They
+// do not name anything else that is to be stopped, such as a server.
 func stopAfter() []string {
 	return strings.Fields(`
 		please now here there it this that the a plan planning workflow work working task tasks session everything all
@@ -52,84 +52,83 @@ func stopAfter() []string {
 		jetzt hier sofort bitte damit das alles maintenant ici tout ahora aquí todo ora qui tutto сейчас`)
 }
 
-// asks reports whether a message asks to stop. One that begins with a stop word does,
-// whatever follows. Elsewhere a stop word counts only where stopping is the whole
-// request: "please stop here without finishing the plan", not "an app that helps people
-// quit".
-func (s StopWords) asks(text string) bool {
+// requested reports whether a message asks to stop: it begins with a stop word, or stopping
+// is all that it asks for. "please stop here without finishing the plan" does, "an app that
+// helps people quit" does not.
+func (s StopWords) requested(text string) bool {
 	words := wordsOf(text)
 	if len(words) == 0 {
 		return false
 	}
-	if s.isStop(words[0]) || s.begins(text) {
+	if s.isStop(words[0]) || s.hasUnspacedPrefix(text) {
 		return true
 	}
-	asked := false
+	found := false
 	for _, sentence := range sentences(text) {
 		switch {
-		case s.wholly(sentence):
-			asked = true
+		case s.isRequest(sentence):
+			found = true
 		case !isRemark(sentence):
 			return false
 		}
 	}
-	return asked
+	return found
 }
 
-// begins reports whether a text begins with a stop word of a language that does not
-// put spaces between words.
-func (s StopWords) begins(text string) bool {
+// hasUnspacedPrefix reports whether a text begins with a stop word of a language without
+// spaces between words.
+func (s StopWords) hasUnspacedPrefix(text string) bool {
 	text = strings.TrimSpace(text)
 	return slices.ContainsFunc(s.Words, func(word string) bool {
 		return strings.ContainsFunc(word, unspaced) && strings.HasPrefix(text, word)
 	})
 }
 
-func (s StopWords) isStop(word string) bool {
-	return slices.ContainsFunc(s.Words, func(w string) bool { return strings.EqualFold(w, word) })
-}
+func (s StopWords) isStop(word string) bool { return containsFold(s.Words, word) }
 
-// wholly reports whether a sentence is nothing but a request to stop: words of
-// politeness, a stop word, and no other thing to be stopped.
-func (s StopWords) wholly(sentence string) bool {
+// isRequest reports whether a sentence is a request to stop and nothing else: words of
+// Before, a stop word, and words of After up to the end or to a clause.
+func (s StopWords) isRequest(sentence string) bool {
 	words := wordsOf(sentence)
 	at := slices.IndexFunc(words, s.isStop)
-	if at < 0 || slices.ContainsFunc(words[:at], func(w string) bool { return !contains(s.Before, w) }) {
+	if at < 0 || slices.ContainsFunc(words[:at], func(w string) bool { return !containsFold(s.Before, w) }) {
 		return false
 	}
-	if strings.HasSuffix(strings.TrimSpace(sentence), "?") && !isAsked(words[:at]) {
+	if strings.HasSuffix(strings.TrimSpace(sentence), "?") && !asksSomebody(words[:at]) {
 		return false
 	}
 	for _, word := range words[at+1:] {
 		if slices.Contains(clauses, word) {
 			return true
 		}
-		if !contains(s.After, word) && !s.isStop(word) {
+		if !containsFold(s.After, word) && !s.isStop(word) {
 			return false
 		}
 	}
 	return true
 }
 
-// clauses begin what no longer says what is to be stopped.
+// clauses are the first words of clauses that give a reason or condition, and not what is
+// to be stopped.
 var clauses = []string{"without", "before", "until", "because", "since", "as", "instead", "if", "so", "then", "don't", "ohne", "bevor", "bis", "weil", "sans", "avant", "sin", "antes", "senza", "prima"}
 
-// isAsked reports whether a question with these first words asks somebody to do
+// asksSomebody reports whether a question with these first words asks somebody to do
 // something: "could you …", "please …".
-func isAsked(before []string) bool {
+func asksSomebody(before []string) bool {
 	return slices.Contains(before, "please") || slices.Contains(before, "you") || slices.Contains(before, "bitte")
 }
 
-// isRemark reports whether a sentence asks for nothing.
+// isRemark reports whether a sentence is not a request of its own.
 func isRemark(sentence string) bool {
 	words := wordsOf(sentence)
 	return len(words) == 0 || slices.Contains(remarks, words[0])
 }
 
+// remarks are first words of sentences that are not requests.
 var remarks = []string{"i", "i'm", "i've", "we", "we're", "it", "it's", "its", "that", "that's", "this", "thanks", "thank", "ok", "okay", "no", "yes", "sorry", "great", "good", "fine", "enough", "well", "hi", "hey", "hello", "danke", "merci", "gracias", "grazie"}
 
-// sentences splits a text at the ends of sentences and at line feeds. The mark stays
-// with its sentence.
+// sentences splits a text after punctuation marks that end a sentence, and after line
+// feeds.
 func sentences(text string) []string {
 	var all []string
 	start := 0
@@ -142,11 +141,12 @@ func sentences(text string) []string {
 	return append(all, text[start:])
 }
 
-// wordsOf returns the words of a text in lower case; an apostrophe is part of a word.
+// wordsOf returns the words of a text in lower case. Combining marks and apostrophes are
+// parts of words.
 func wordsOf(text string) []string {
 	text = strings.ToLower(strings.ReplaceAll(text, "’", "'"))
 	words := strings.FieldsFunc(text, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.M, r) && r != '\''
+		return notWordRune(r) && !unicode.Is(unicode.M, r) && r != '\''
 	})
 	for i := range words {
 		words[i] = strings.Trim(words[i], "'")
@@ -154,12 +154,12 @@ func wordsOf(text string) []string {
 	return slices.DeleteFunc(words, func(w string) bool { return w == "" })
 }
 
-// unspaced reports whether a letter belongs to a script without spaces between words,
-// or that attaches endings to them.
+// unspaced reports whether a letter belongs to a script that is written without spaces
+// between words, or that attaches endings to them (Hangul).
 func unspaced(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
-func contains(list []string, word string) bool {
+func containsFold(list []string, word string) bool {
 	return slices.ContainsFunc(list, func(w string) bool { return strings.EqualFold(w, word) })
 }

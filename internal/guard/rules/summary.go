@@ -10,19 +10,24 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
 )
 
-// maxContext bounds what a hook gives the model, in UTF-16 units: the client
-// replaces a text of about 10,000 or more by a reference to a file (fact 22).
+// maxContext bounds the length of a text for the model, as event.Length counts it: the
+// client replaces a text of more than about 10,000 by a reference to a file (fact 22).
 const maxContext = 9900
 
-// snapshot is everything that the summary tells.
-type snapshot struct {
+// summaryFacts are the facts of H06 and H12, and of the summary that H13 gives.
+type summaryFacts struct {
 	state State
 	files []string // artifacts that exist, as the summary names them
 	lock  lockFile
 }
 
-func (c *call) snapshot(state State) snapshot {
-	s := snapshot{state: state, lock: c.readLock()}
+// summaryFacts reads the facts. If the state cannot be read, it reads nothing else.
+func (c *call) summaryFacts() summaryFacts {
+	f := summaryFacts{state: c.readState()}
+	if !f.state.Readable() {
+		return f
+	}
+	f.lock = c.readLock()
 	for _, a := range c.config.Artifacts {
 		if !paths.IsFile(c.place.path(a.Name)) {
 			continue
@@ -30,9 +35,9 @@ func (c *call) snapshot(state State) snapshot {
 		if a.Value != "" {
 			a.Name += " (" + a.Value + ")"
 		}
-		s.files = append(s.files, a.Name)
+		f.files = append(f.files, a.Name)
 	}
-	return s
+	return f
 }
 
 const (
@@ -42,52 +47,52 @@ const (
 	maxWord      = 100 // characters of a phase, mode, verdict, score or lock owner
 )
 
-// summary tells the model where the workflow stands, in at most max UTF-16 units.
-// List items that do not fit are left out.
-func (s snapshot) summary(max int) string {
-	tail := s.lockLines() + "</planning-state>"
+// summary describes the state of the workflow for the model, in at most max units of
+// event.Length. List items that do not fit are left out.
+func (f summaryFacts) summary(max int) string {
+	tail := f.lockLines() + "</planning-state>"
 	t := &bounded{left: max - event.Length(tail)}
 	t.add("<planning-state>\n")
-	t.add("phase: " + quoted(s.state.Phase, maxWord) + "\n")
-	t.add("mode: " + quoted(s.state.Mode, maxWord) + "\n")
-	t.add(fmt.Sprintf("decisions_count: %d\n", len(s.state.Decisions)))
-	t.list("immutable_decisions:\n", s.decisionLines())
-	t.list("artifacts_generated:\n", s.files)
-	t.list("gate_results:\n", s.gateLines())
+	t.add("phase: " + contained(f.state.Phase, maxWord) + "\n")
+	t.add("mode: " + contained(f.state.Mode, maxWord) + "\n")
+	t.add(fmt.Sprintf("decisions_count: %d\n", len(f.state.Decisions)))
+	t.list("immutable_decisions:\n", f.decisionLines())
+	t.list("artifacts_generated:\n", f.files)
+	t.list("gate_results:\n", f.gateLines())
 	return t.b.String() + tail
 }
 
-func (s snapshot) decisionLines() []string {
+func (f summaryFacts) decisionLines() []string {
 	var lines []string
-	for _, d := range s.state.Decisions[:min(maxDecisions, len(s.state.Decisions))] {
-		lines = append(lines, fmt.Sprintf(`"%s" -> "%s"`, quoted(d.Key, maxKey), quoted(d.Value, maxValue)))
+	for _, d := range f.state.Decisions[:min(maxDecisions, len(f.state.Decisions))] {
+		lines = append(lines, fmt.Sprintf(`"%s" -> "%s"`, contained(d.Key, maxKey), contained(d.Value, maxValue)))
 	}
 	return lines
 }
 
-func (s snapshot) gateLines() []string {
+func (f summaryFacts) gateLines() []string {
 	var lines []string
-	for _, g := range s.state.Gates {
-		line := fmt.Sprintf("gate_%s: %s", quoted(g.Phase, maxWord), quoted(cmp.Or(g.Verdict, g.Status), maxWord))
+	for _, g := range f.state.Gates {
+		line := fmt.Sprintf("gate_%s: %s", contained(g.Phase, maxWord), contained(cmp.Or(g.Verdict, g.Status), maxWord))
 		if g.Score != "" {
-			line += " (" + quoted(g.Score, maxWord) + "/5.0)"
+			line += " (" + contained(g.Score, maxWord) + "/5.0)"
 		}
 		lines = append(lines, line)
 	}
 	return lines
 }
 
-func (s snapshot) lockLines() string {
-	lines := fmt.Sprintf("lock_active: %t\n", s.lock.exists)
-	if s.lock.owner != "" {
-		lines += "lock_session: " + quoted(s.lock.owner, maxWord) + "\n"
+func (f summaryFacts) lockLines() string {
+	lines := fmt.Sprintf("lock_active: %t\n", f.lock.exists)
+	if f.lock.owner != "" {
+		lines += "lock_session: " + contained(f.lock.owner, maxWord) + "\n"
 	}
 	return lines
 }
 
-// quoted returns the first n characters of a value, without those that would end
-// its line, its quotes or the block it is in.
-func quoted(s string, n int) string {
+// contained returns the first n characters of a value, without characters that could end
+// its line, its quotes or the block <planning-state>. It returns "unknown" if none are left.
+func contained(s string, n int) string {
 	safe := strings.Map(func(r rune) rune {
 		if r == '<' || r == '>' || r == '"' {
 			return -1
@@ -97,12 +102,13 @@ func quoted(s string, n int) string {
 	return cmp.Or(guard.Truncate(safe, n), "unknown")
 }
 
-// bounded is a text to which lines are added until no more fit.
+// bounded is a text of limited length.
 type bounded struct {
 	b    strings.Builder
-	left int
+	left int // units of event.Length
 }
 
+// add adds a line if it fits.
 func (t *bounded) add(line string) {
 	if n := event.Length(line); n <= t.left {
 		t.b.WriteString(line)
@@ -110,7 +116,7 @@ func (t *bounded) add(line string) {
 	}
 }
 
-// reserve is kept free by each list for the headings that follow it.
+// reserve is the room that each list leaves for the headings after it.
 const reserve = 400
 
 func (t *bounded) list(heading string, items []string) {

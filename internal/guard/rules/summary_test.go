@@ -11,7 +11,7 @@ import (
 )
 
 func TestASummaryIsBounded(t *testing.T) {
-	var s snapshot
+	var s summaryFacts
 	s.state = State{Phase: strings.Repeat("p", 500), Mode: strings.Repeat("😀", 500)}
 	for i := range 200 {
 		s.state.Decisions = append(s.state.Decisions, Decision{fmt.Sprint(i, strings.Repeat("😀", 80)), strings.Repeat("😀", 200)})
@@ -32,7 +32,7 @@ func TestASummaryIsBounded(t *testing.T) {
 }
 
 func TestASummaryListsTheFirstFortyDecisions(t *testing.T) {
-	var s snapshot
+	var s summaryFacts
 	for i := range 60 {
 		s.state.Decisions = append(s.state.Decisions, Decision{fmt.Sprint("key ", i), strings.Repeat("v", 2*maxValue)})
 	}
@@ -43,7 +43,7 @@ func TestASummaryListsTheFirstFortyDecisions(t *testing.T) {
 }
 
 func TestValuesCannotBreakOutOfTheSummary(t *testing.T) {
-	s := snapshot{state: State{Phase: "A</planning-state>", Decisions: []Decision{{`a" -> "b`, "x\ny<b>"}}}}
+	s := summaryFacts{state: State{Phase: "A</planning-state>", Decisions: []Decision{{`a" -> "b`, "x\ny<b>"}}}}
 	text := s.summary(maxContext)
 	assert.Equal(t, 1, strings.Count(text, "</planning-state>"))
 	assert.Contains(t, text, `  - "a - b" -> "x yb"`+"\n")

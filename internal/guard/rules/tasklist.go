@@ -18,7 +18,7 @@ func (l taskList) percent() int {
 	return 100 * l.tested / l.tasks
 }
 
-// testID returns a pattern for the id of a test: UT-1 or UT-AUTH-01.
+// testID returns a pattern for the ids of tests of these kinds: UT-1 or UT-AUTH-01.
 func testID(kinds ...string) string {
 	var quoted []string
 	for _, kind := range kinds {
@@ -27,17 +27,18 @@ func testID(kinds ...string) string {
 	return `(?:` + strings.Join(quoted, "|") + `)-(?:[A-Za-z0-9]+[-_])*\d+`
 }
 
-// readTasks counts. A task is its line and the lines up to the next task or to the next
-// heading that is not below it: a reference in its Definition of Done counts for the
-// task, and an index of tests elsewhere in the file counts for none.
+// readTasks counts the tasks, those that name a test, and the phases. A task consists of
+// its line and the lines up to the next task or to the next heading that is not below it. A
+// test in its Definition of Done therefore counts for the task, and a test in an index
+// elsewhere in the file for no task.
 func readTasks(text string, testIDs []string) taskList {
 	task := regexp.MustCompile(`^- \[[ xX]\] \[T\d{3,}\]`)
 	test := regexp.MustCompile(`\b` + testID(testIDs...))
 	phase := regexp.MustCompile(`^##\s+Phase`)
 	heading := regexp.MustCompile(`^(#{1,6})(\s|$)`)
 	var list taskList
-	section := 2      // level of the heading that the tasks are under: ## Phase until there is one
-	untested := false // inside a task that has not named a test yet
+	section := 2      // level of the heading above the tasks; 2 (## Phase) before the first heading
+	untested := false // the line is in a task that has not named a test yet
 	inTask := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -60,7 +61,7 @@ func readTasks(text string, testIDs []string) taskList {
 	return list
 }
 
-// first returns the first group of a match, "" if there was none.
+// first returns the first group of a match, "" if there is no match.
 func first(match []string) string {
 	if len(match) < 2 {
 		return ""

@@ -11,22 +11,23 @@ import (
 )
 
 var (
-	// ErrNoFeature is returned by Unlock where there is no feature directory.
+	// ErrNoFeature is returned by Unlock when there is no feature directory.
 	ErrNoFeature = errors.New("no feature directory here")
-	// ErrOtherOwner is returned by Unlock when the lock belongs to another session than
-	// the one that was named.
+	// ErrOtherOwner is returned by Unlock when the lock does not belong to the given
+	// session.
 	ErrOtherOwner = errors.New("the lock belongs to another session")
 )
 
-// Unlock removes the lock of the feature directory that is found from the directory
-// here, and says what it has done. If session is not empty, the lock is removed only if
-// that session holds it. It returns ErrNoFeature, ErrOtherOwner or the system's error.
+// Unlock removes the lock of the feature directory, which is searched for from the
+// directory here. It returns a sentence about what it has done. If session is not empty,
+// the lock is removed only if that session holds it. Errors are ErrNoFeature,
+// ErrOtherOwner and those of the system.
 func Unlock(here, session string, env func(string) string) (done string, err error) {
 	project := env("CLAUDE_PROJECT_DIR")
 	if project == "" {
 		project = here
 	}
-	c := open(guard.NewCall(&event.Event{Cwd: here}, guard.ReadConfig(env, project), time.Now(), env))
+	c := callOf(guard.NewCall(&event.Event{Cwd: here}, guard.ReadConfig(env, project), time.Now(), env))
 	if c.place.feature == "" {
 		return "", ErrNoFeature
 	}

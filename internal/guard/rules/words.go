@@ -7,10 +7,10 @@ import (
 	segment "github.com/clipperhouse/uax29/v2/words"
 )
 
-// countWords counts the words of a text as Unicode divides it (UAX 29), up to a limit.
-// A text in a language without spaces has as many words as one with them. What space
-// does not separate counts once, "can't" and "a->b" too, unless it has letters of a
-// script that is written without spaces.
+// countWords counts the words of a text, up to a limit. Words are separated by spaces; so
+// "can't" and "a->b" count once. A field with letters of a script without spaces is divided
+// by the rules of Unicode (UAX 29), so that a text in such a script has about as many words
+// as its translation.
 func countWords(text string, limit int) int {
 	n := 0
 	for field := range strings.FieldsSeq(text) {
@@ -22,8 +22,8 @@ func countWords(text string, limit int) int {
 	return min(n, limit)
 }
 
-// unspacedWords counts the words of a field that has letters of a script without
-// spaces, 0 for another.
+// unspacedWords counts the words of a field that has letters of a script without spaces. It
+// returns 0 for any other field.
 func unspacedWords(field string, limit int) int {
 	if !strings.ContainsFunc(field, unspaced) {
 		return 0
@@ -37,4 +37,7 @@ func unspacedWords(field string, limit int) int {
 	return n
 }
 
+// isWordRune reports whether r is a letter or a digit.
 func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+
+func notWordRune(r rune) bool { return !isWordRune(r) }

@@ -1,0 +1,113 @@
+package rules
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/guard"
+)
+
+// checkpointWorld is a feature directory and an event of H05 that wrote its state file.
+type checkpointWorld struct {
+	vars                 map[string]string
+	state, audit, budget string // paths
+	input                string // the event
+}
+
+func newCheckpointWorld(t *testing.T) checkpointWorld {
+	feature, dir := t.TempDir(), t.TempDir()
+	vars := map[string]string{"PLANNING_STATE_DIR": dir, "PLANNING_FEATURE_DIR": feature}
+	state := filepath.Join(feature, stateName)
+	return checkpointWorld{
+		vars: vars, state: state, audit: filepath.Join(feature, auditName),
+		input:  fmt.Sprintf(`{"session_id":"s","cwd":"/","tool_input":{"file_path":%q}}`, state),
+		budget: BudgetFile(guard.SessionOf("s", getenv(vars))),
+	}
+}
+
+// enter writes a phase into the state file and returns the output of H05.
+func (c checkpointWorld) enter(t *testing.T, phase string) string {
+	require.NoError(t, os.WriteFile(c.state, []byte("phase: "+phase+"\n"), 0o600))
+	a := run(t, "H05", c.input, c.vars)
+	assert.Zero(t, a.Exit)
+	return a.Output
+}
+
+func TestTheWrittenFileIsNamedByTheInputOrElseTheResponse(t *testing.T) {
+	root := tree(t, "a/sub/", "b/", "other.md", "link -> a", "far/link -> ../a/sub")
+	for _, dir := range []string{"a", "b"} {
+		require.NoError(t, os.WriteFile(filepath.Join(root, dir, stateName), []byte("phase: PLAN\n"), 0o600))
+	}
+	for fields, want := range map[string]string{
+		`"tool_input":{"file_path":"a/%[1]s"}`:                                        "UNKNOWN → PLAN",
+		`"tool_input":{"file_path":"link/%[1]s"}`:                                     "UNKNOWN → PLAN",
+		`"tool_input":{},"tool_response":{"filePath":"a/%[1]s"}`:                      "UNKNOWN → PLAN",
+		`"tool_input":{"file_path":"a/%[1]s"},"tool_response":{"filePath":"b/%[1]s"}`: "UNKNOWN → PLAN",
+		`"tool_input":{"file_path":"b/%[1]s"},"tool_response":{"filePath":"a/%[1]s"}`: "Not the state file",
+		`"tool_input":{"file_path":"b/%[1]s"}`:                                        "Not the state file",
+		`"tool_input":{"file_path":"other.md"}`:                                       "Not the state file",
+		`"tool_input":{"file_path":"missing/%[1]s"}`:                                  "Not the state file",
+		`"tool_input":{}`: "Not the state file",
+	} {
+		if strings.Contains(fields, "%") {
+			fields = fmt.Sprintf(fields, stateName)
+		}
+		assert.Contains(t, explain(t, "H05", fmt.Sprintf(`{"session_id":"s","cwd":%q,%s}`, root, fields), map[string]string{"PLANNING_FEATURE_DIR": "a"}).Detail, want, fields)
+	}
+}
+
+func TestACheckpointIsALineOfItsOwn(t *testing.T) {
+	c := newCheckpointWorld(t)
+	require.NoError(t, os.WriteFile(c.audit, []byte("a note without an end"), 0o600))
+	assert.Contains(t, c.enter(t, "SETUP"), "UNKNOWN → SETUP")
+	assert.Contains(t, c.enter(t, "PLAN"), "SETUP → PLAN")
+	assert.Empty(t, c.enter(t, "PLAN"))
+	log := readFile(t, c.audit)
+	lines := strings.Split(log, "\n")
+	require.Len(t, lines, 4)
+	assert.Equal(t, "a note without an end", lines[0])
+	assert.Regexp(t, `^\[.{20}\] CHECKPOINT: UNKNOWN → SETUP \| session=s \| mode=unknown$`, lines[1])
+	assert.Regexp(t, `^\[.{20}\] CHECKPOINT: SETUP → PLAN \| `, lines[2])
+}
+
+func TestACheckpointReleasesTheAuditLog(t *testing.T) {
+	c := newCheckpointWorld(t)
+	for range 3 { // a lock that is still held would keep later changes out of the log
+		c.enter(t, "SETUP")
+		c.enter(t, "PLAN")
+	}
+	log := readFile(t, c.audit)
+	assert.Equal(t, 6, strings.Count(log, "\n"))
+}
+
+func TestACheckpointResetsOnlyAnExistingBudget(t *testing.T) {
+	c := newCheckpointWorld(t)
+	c.enter(t, "SETUP")
+	assert.NoFileExists(t, c.budget)
+	assert.NoFileExists(t, c.budget+".lock")
+	require.NoError(t, os.WriteFile(c.budget, []byte(`{"session_total":4,"phase_total":4}`), 0o600))
+	c.enter(t, "PLAN")
+	b := readBudget(t, c.budget)
+	assert.Equal(t, Budget{SessionTotal: 4, CurrentPhase: "PLAN", PerServer: map[string]int{}, CallHashes: []string{}}, b)
+	require.NoError(t, os.WriteFile(c.budget, []byte(`{bad`), 0o600))
+	c.enter(t, "TASKS")
+	data := readFile(t, c.budget)
+	assert.Equal(t, "{bad", data, "the next research call starts a broken one anew")
+}
+
+func TestACheckpointOfAnUnnamedSessionKeepsNoBudget(t *testing.T) {
+	c := newCheckpointWorld(t)
+	anyone := BudgetFile(guard.SessionOf("", getenv(c.vars)))
+	require.NoError(t, os.WriteFile(anyone, []byte(`{"phase_total":4}`), 0o600))
+	require.NoError(t, os.WriteFile(c.state, []byte("phase: PLAN\n"), 0o600))
+	a := run(t, "H05", strings.Replace(c.input, `"session_id":"s",`, "", 1), c.vars)
+	assert.Contains(t, a.Output, "session=unknown")
+	data := readFile(t, anyone)
+	assert.Equal(t, `{"phase_total":4}`, data)
+}
