@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
@@ -82,7 +81,7 @@ func (c *call) checkpointFacts() (checkpointFacts, auditLog) {
 // or else its response. It returns "" if neither names a file.
 func (c *call) writtenFile() string {
 	name := cmp.Or(jsonx.StringMember(c.Event.ToolInput, "file_path"), jsonx.StringMember(c.Event.ToolResponse, "filePath"))
-	return filepath.Clean(paths.Absolute(name, c.place.cwd))
+	return paths.Absolute(name, c.place.cwd)
 }
 
 // wroteState reports whether the tool call wrote the state file of the feature directory,

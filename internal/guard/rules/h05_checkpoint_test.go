@@ -47,6 +47,7 @@ func TestTheWrittenFileIsNamedByTheInputOrElseTheResponse(t *testing.T) {
 	for fields, want := range map[string]string{
 		`"tool_input":{"file_path":"a/%[1]s"}`:                                        "UNKNOWN → PLAN",
 		`"tool_input":{"file_path":"link/%[1]s"}`:                                     "UNKNOWN → PLAN",
+		`"tool_input":{"file_path":"far/link/../%[1]s"}`:                              "UNKNOWN → PLAN",
 		`"tool_input":{},"tool_response":{"filePath":"a/%[1]s"}`:                      "UNKNOWN → PLAN",
 		`"tool_input":{"file_path":"a/%[1]s"},"tool_response":{"filePath":"b/%[1]s"}`: "UNKNOWN → PLAN",
 		`"tool_input":{"file_path":"b/%[1]s"},"tool_response":{"filePath":"a/%[1]s"}`: "Not the state file",
