@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/renameio/v2"
 
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -31,21 +32,16 @@ func withSelfHooks(text string) (with string, changed bool, err error) {
 	if strings.Contains(text, selfHooks) {
 		return text, false, nil
 	}
-	first, rest, ok := strings.Cut(text, "\n")
-	if !ok || strings.TrimRight(first, " \t\r") != "---" {
-		return "---\n" + selfHooks + "---\n" + text, true, nil
+	head, own, tail, err := frontmatter.CutSkill([]byte(text))
+	switch {
+	case err != nil:
+		return "", false, errors.New("has a frontmatter without its closing line ---")
+	case own == nil:
+		return string(head) + "---\n" + selfHooks + "---\n" + string(tail), true, nil
+	case hasHooks().Match(own):
+		return "", false, errors.New("has hooks in its frontmatter already")
 	}
-	at := 0
-	for line := range strings.Lines(rest) {
-		if strings.TrimRight(line, " \t\r\n") == "---" {
-			if hasHooks().MatchString(rest[:at]) {
-				return "", false, errors.New("has hooks in its frontmatter already")
-			}
-			return first + "\n" + rest[:at] + selfHooks + rest[at:], true, nil
-		}
-		at += len(line)
-	}
-	return "", false, errors.New("has a frontmatter without its closing line ---")
+	return string(head) + string(own) + selfHooks + string(tail), true, nil
 }
 
 // carryHooks puts the hooks into the SKILL.md in dir.

@@ -8,8 +8,8 @@
 //     program reads, such as the state of the planning workflow. Text may precede
 //     the opening line, "..." closes too, and without the two lines the whole file
 //     is YAML.
-//   - [ReadSkill] and [SkillName] are for a SKILL.md, which the client reads: a skill
-//     answers to its folder's name and to the one in its frontmatter (measured with
+//   - [ReadSkill], [SkillName] and [CutSkill] are for a SKILL.md, which the client reads:
+//     a skill answers to its folder's name and to the one in its frontmatter (measured with
 //     2.1.329, facts 48, 50 and 59 of docs/client-facts.md). Only a file whose first
 //     line opens the frontmatter and that closes it has one, so that no line of a text
 //     becomes a skill's name. If the YAML is invalid, the line "name:" is used alone:

@@ -17,6 +17,9 @@ const (
 	firstRead = 4 << 10
 )
 
+// ErrNotClosed is returned when a frontmatter has no closing line.
+var ErrNotClosed = errors.New("frontmatter has no closing line ---")
+
 // errName is returned when the value of name is a list or a mapping.
 var errName = errors.New(`the "name" in the frontmatter is not text`)
 
@@ -52,12 +55,26 @@ func skillIsComplete(document []byte) bool {
 
 // skillText returns the frontmatter of a SKILL.md, not nil if it is empty.
 func skillText(document []byte) []byte {
-	opening, rest := cutLine(bytes.TrimPrefix(document, bom))
-	if !isLine(opening, "---") {
-		return nil
-	}
-	text, _ := until(rest, []string{"---"})
+	_, text, _, _ := CutSkill(document)
 	return text
+}
+
+// CutSkill cuts a SKILL.md around the text of its frontmatter: head ends with the line
+// that opens it, and tail begins with the line that closes it. If there is no
+// frontmatter, head is the byte order mark, if any, text is nil and tail is the rest.
+// ErrNotClosed is returned when the first line opens a frontmatter that no line closes.
+func CutSkill(document []byte) (head, text, tail []byte, err error) {
+	marked := len(document) - len(bytes.TrimPrefix(document, bom))
+	opening, rest := cutLine(document[marked:])
+	if !isLine(opening, "---") {
+		return document[:marked], nil, document[marked:], nil
+	}
+	text, closed := until(rest, []string{"---"})
+	if !closed {
+		return nil, nil, nil, ErrNotClosed
+	}
+	head = document[:marked+len(opening)]
+	return head, text, rest[len(text):], nil
 }
 
 // SkillName returns the name that the frontmatter of a SKILL.md gives the skill, ""

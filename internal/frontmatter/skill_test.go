@@ -131,3 +131,21 @@ func TestReadSkillReadsNoMoreThanTheFrontmatterNeeds(t *testing.T) {
 	_, err := ReadSkill(io.MultiReader(strings.NewReader("---\nname: x\n---\n"), iotest.ErrReader(torn)))
 	require.ErrorIs(t, err, torn)
 }
+
+func TestCutSkill(t *testing.T) {
+	for document, want := range map[string][3]string{
+		"---\nname: x\n---\nbody\n":             {"---\n", "name: x\n", "---\nbody\n"},
+		"\ufeff--- \t\r\nname: x\r\n---  \r\nb": {"\ufeff--- \t\r\n", "name: x\r\n", "---  \r\nb"},
+		"---\n---":                              {"---\n", "", "---"},
+		"body\n---\nname: x\n---\n":             {"", "", "body\n---\nname: x\n---\n"},
+		"\ufeffbody":                            {"\ufeff", "", "body"},
+		"":                                      {},
+	} {
+		head, text, tail, err := CutSkill([]byte(document))
+		require.NoError(t, err, "%q", document)
+		assert.Equal(t, want, [3]string{string(head), string(text), string(tail)}, "%q", document)
+		assert.Equal(t, strings.Contains(string(head), "---"), text != nil, "%q: text is nil only without a frontmatter", document)
+	}
+	_, _, _, err := CutSkill([]byte("\ufeff---\nname: x\n"))
+	require.ErrorIs(t, err, ErrNotClosed)
+}

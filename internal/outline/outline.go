@@ -14,6 +14,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
 )
 
 // Step is a task of an fsm.json.
@@ -95,16 +97,12 @@ func lazy(text string) func() *regexp.Regexp {
 }
 
 func parse(text []byte) (lines []line) {
-	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
-	all := strings.Split(strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\r\n", "\n"), "\n")
-	if len(all) > 0 && strings.TrimRight(all[0], " ") == "---" {
-		for i := 1; i < len(all); i++ {
-			if strings.TrimRight(all[i], " ") == "---" {
-				all = all[i+1:]
-				break
-			}
-		}
+	if _, own, body, err := frontmatter.CutSkill(text); err != nil {
+		text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+	} else if text = body; own != nil {
+		_, text, _ = bytes.Cut(body, []byte("\n")) // the line that closes the frontmatter
 	}
+	all := strings.Split(strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\r\n", "\n"), "\n")
 	fence := ""
 	for _, raw := range all {
 		if found := fences().FindStringSubmatch(raw); found != nil && (fence == "" || fence == found[1]) {
