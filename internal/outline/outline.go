@@ -79,21 +79,28 @@ type line struct {
 }
 
 var (
-	headings = lazy(`^(#{1,6})\s+(.*?)\s*#*\s*$`)
-	numbers  = lazy(`^(\s*)\d{1,9}[.)]\s+(.*)$`)
-	bullets  = lazy(`^(\s*)[-*+]\s+(.*)$`)
-	ordinal  = lazy(`(?i)^(?:(?:step|phase)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*`)
-	checkbox = lazy(`^\[[ xX]\]\s+`)
-	bold     = lazy(`^\*\*(.+?)\*\*[.:]?\s*[\x{2013}\x{2014}:-]*\s*(.*)$`)
-	fences   = lazy("^\\s*(```|~~~)")
-	links    = lazy(`\[([^\]]*)\]\([^)]*\)`)
-	emphasis = lazy("(\\*\\*|__|`)")
+	headings = lazy{text: `^(#{1,6})\s+(.*?)\s*#*\s*$`}
+	numbers  = lazy{text: `^(\s*)\d{1,9}[.)]\s+(.*)$`}
+	bullets  = lazy{text: `^(\s*)[-*+]\s+(.*)$`}
+	ordinal  = lazy{text: `(?i)^(?:(?:step|phase)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*`}
+	checkbox = lazy{text: `^\[[ xX]\]\s+`}
+	bold     = lazy{text: `^\*\*(.+?)\*\*[.:]?\s*[\x{2013}\x{2014}:-]*\s*(.*)$`}
+	fences   = lazy{text: "^\\s*(```|~~~)"}
+	links    = lazy{text: `\[([^\]]*)\]\([^)]*\)`}
+	emphasis = lazy{text: "(\\*\\*|__|`)"}
 )
 
-// lazy compiles an expression at its first use. Most runs of the program, which is also a
-// hook, use none of them.
-func lazy(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+// lazy is an expression that is compiled at its first use: most runs of the program, which
+// is also a hook, use none of them. As a variable it needs no initialisation.
+type lazy struct {
+	text string
+	once sync.Once
+	re   *regexp.Regexp
+}
+
+func (l *lazy) compiled() *regexp.Regexp {
+	l.once.Do(func() { l.re = regexp.MustCompile(l.text) })
+	return l.re
 }
 
 func parse(text []byte) (lines []line) {
@@ -105,7 +112,7 @@ func parse(text []byte) (lines []line) {
 	all := strings.Split(strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\r\n", "\n"), "\n")
 	fence := ""
 	for _, raw := range all {
-		if found := fences().FindStringSubmatch(raw); found != nil && (fence == "" || fence == found[1]) {
+		if found := fences.compiled().FindStringSubmatch(raw); found != nil && (fence == "" || fence == found[1]) {
 			if fence == "" {
 				fence = found[1]
 			} else {
@@ -121,13 +128,13 @@ func parse(text []byte) (lines []line) {
 
 func classify(raw string, code bool) line {
 	if !code {
-		if m := headings().FindStringSubmatch(raw); m != nil {
+		if m := headings.compiled().FindStringSubmatch(raw); m != nil {
 			return line{heading, len(m[1]), m[2], raw}
 		}
-		if m := numbers().FindStringSubmatch(raw); m != nil {
+		if m := numbers.compiled().FindStringSubmatch(raw); m != nil {
 			return line{numbered, len(m[1]), m[2], raw}
 		}
-		if m := bullets().FindStringSubmatch(raw); m != nil {
+		if m := bullets.compiled().FindStringSubmatch(raw); m != nil {
 			return line{bullet, len(m[1]), m[2], raw}
 		}
 	}
@@ -193,9 +200,9 @@ func outermost(lines []line, wanted kind) int {
 
 // subject splits the text of an item into the subject and the rest.
 func subject(text string) (subject, rest string) {
-	text = checkbox().ReplaceAllString(strings.TrimSpace(text), "")
-	text = ordinal().ReplaceAllString(text, "")
-	if m := bold().FindStringSubmatch(text); m != nil {
+	text = checkbox.compiled().ReplaceAllString(strings.TrimSpace(text), "")
+	text = ordinal.compiled().ReplaceAllString(text, "")
+	if m := bold.compiled().FindStringSubmatch(text); m != nil {
 		return cut(clean(m[1]), m[2])
 	}
 	text = clean(text)
@@ -208,8 +215,8 @@ func subject(text string) (subject, rest string) {
 // clean removes the markup of emphasis, code and links, and invisible characters.
 func clean(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	text = links().ReplaceAllString(text, "$1")
-	text = emphasis().ReplaceAllString(text, "")
+	text = links.compiled().ReplaceAllString(text, "$1")
+	text = emphasis.compiled().ReplaceAllString(text, "")
 	text = strings.Map(func(r rune) rune {
 		if r != '\u200D' && unicode.In(r, unicode.Cc, unicode.Cf) { // U+200D joins emoji
 			return -1
