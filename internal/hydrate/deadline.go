@@ -12,6 +12,8 @@ var (
 	ErrDeadline = errors.New("the client would soon end this hook")
 	// ErrAbandoned is returned by InTime for work that did not end in time.
 	ErrAbandoned = errors.New("a file system does not answer")
+	// ErrInternal is returned by InTime for work that panicked.
+	ErrInternal = errors.New("internal error")
 )
 
 // deadlineError is ErrDeadline with the time after which it came. Nearly every call makes
@@ -29,6 +31,9 @@ func (e deadlineError) Unwrap() error { return ErrDeadline }
 // client kills (fact 46, client 2.1.329). Abandoned work goes on until the process ends,
 // which for a transaction is a crash at any point: recovery completes it or rolls it
 // back.
+//
+// A panic becomes an error too: it would end the program with exit code 2, by which the
+// client stops a prompt or a tool call.
 func InTime[T any](ctx context.Context, soft, hard time.Duration, work func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, soft, deadlineError{soft})
 	defer cancel()
@@ -38,6 +43,11 @@ func InTime[T any](ctx context.Context, soft, hard time.Duration, work func(cont
 	}
 	done := make(chan ended, 1)
 	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- ended{err: fmt.Errorf("%w: %v; it is not known whether the task list was changed", ErrInternal, p)}
+			}
+		}()
 		result, err := work(ctx)
 		done <- ended{result, err}
 	}()

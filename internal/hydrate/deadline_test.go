@@ -93,6 +93,22 @@ func TestADiskThatDoesNotAnswerEndsTheCallInTime(t *testing.T) {
 	}
 }
 
+// TestAPanicStopsNothing: a program that panics exits with 2, which would cancel a prompt
+// whose skill may have no workflow, or refuse a tool call.
+func TestAPanicStopsNothing(t *testing.T) {
+	_, err := hydrate.InTime(t.Context(), time.Hour, time.Hour, func(context.Context) (hydrate.Result, error) {
+		panic("index out of range")
+	})
+	require.ErrorIs(t, err, hydrate.ErrInternal)
+	message, hint := hydrate.Explain(err, hydrate.Result{}, env())
+	assert.Equal(t, "internal error: index out of range; it is not known whether the task list was changed", message)
+	assert.Contains(t, hint, "fsmtx recover")
+	for _, name := range []string{event.UserPromptExpansion, event.PreToolUse, event.Stop} {
+		answer := hydrate.Failed(hydrate.Request{Event: name, Session: "s", Command: "x"}, hydrate.Result{}, message, hint)
+		assert.Equal(t, event.ExitOK, answer.Exit, name)
+	}
+}
+
 func TestAFIFOEndsTheCallAtOnce(t *testing.T) {
 	_, _, err := hydrateInTime(t, time.Hour, time.Hour, nil, make(chan struct{}), func(_, skill string) {
 		require.NoError(t, os.Remove(filepath.Join(skill, "fsm.json")))

@@ -30,6 +30,8 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 			"free some disk space or repair the permissions, then run: fsmtx recover"
 	case errors.Is(err, ErrAbandoned):
 		return message, "check the disks of the task list and of the skill; the next skill with a workflow, or fsmtx recover, completes or rolls back what was begun"
+	case errors.Is(err, ErrInternal):
+		return message, "the next skill with a workflow, or fsmtx recover, completes or rolls back what was begun; please report this error"
 	case errors.Is(err, txn.ErrUnknown):
 		return message, "the tasks are in the list, but a power failure could still undo that; run: fsmtx recover"
 	case errors.Is(err, txn.ErrJournalVersion):
