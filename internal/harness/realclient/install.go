@@ -47,36 +47,50 @@ func Newest(ctx context.Context) (string, error) {
 }
 
 // Install returns the path of the program of a version of the client and installs it if
-// it is not in the cache. Version is pinned, others are what npm has under their number.
-// It returns ErrNoNPM, or an error with npm's output.
+// it is not in the cache. Version is pinned; other versions are what npm has under their
+// number. It returns ErrNoNPM, or an error with npm's output.
 func Install(ctx context.Context, cache, version string) (string, error) {
 	dir := filepath.Join(cache, version)
-	if installed(dir) {
-		return program(dir), checkClient(dir, version)
+	if err := intoCache(dir, func(building string) error { return install(ctx, building, version) }); err != nil {
+		return "", err
+	}
+	return program(dir), checkClient(dir, version)
+}
+
+// intoCache has build fill a new directory and renames it to dir, so that dir exists only
+// when it is complete. If dir exists it does nothing. Processes that want the same
+// directory wait for one another.
+func intoCache(dir string, build func(building string) error) error {
+	if _, err := os.Stat(dir); err == nil {
+		return nil
 	}
 	if _, err := exec.LookPath("npm"); err != nil {
-		return "", ErrNoNPM
+		return ErrNoNPM
 	}
+	cache := filepath.Dir(dir)
 	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return "", err
+		return err
 	}
 	lock := flock.New(filepath.Join(cache, "lock"))
 	if err := lock.Lock(); err != nil {
-		return "", fmt.Errorf("locking the client's cache: %w", err)
+		return fmt.Errorf("locking the client's cache: %w", err)
 	}
 	defer lock.Close()
-	if installed(dir) {
-		return program(dir), checkClient(dir, version)
+	if _, err := os.Stat(dir); err == nil {
+		return nil // another process was faster
 	}
-	return program(dir), install(ctx, dir, version)
+	building, err := os.MkdirTemp(cache, "new-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(building)
+	if err := build(building); err != nil {
+		return err
+	}
+	return os.Rename(building, dir)
 }
 
 func program(dir string) string { return filepath.Join(dir, "node_modules", ".bin", "claude") }
-
-func installed(dir string) bool {
-	_, err := os.Stat(program(dir))
-	return err == nil
-}
 
 // checkClient returns an error unless what is installed is what is pinned for Version.
 func checkClient(dir, version string) error {
@@ -86,29 +100,21 @@ func checkClient(dir, version string) error {
 	return checkPinned(dir, npmPackage, version)
 }
 
-// install builds the folder under another name, so that dir exists only when the client
-// in it works.
-func install(ctx context.Context, dir, version string) error {
-	building, err := os.MkdirTemp(filepath.Dir(dir), "new-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(building)
+// install installs a version of the client into dir and checks that it starts.
+func install(ctx context.Context, dir, version string) (err error) {
 	if version == Version {
-		err = installPinned(ctx, building, npmPackage, version)
+		err = installPinned(ctx, dir, npmPackage, version)
 	} else {
-		err = output(exec.CommandContext(ctx, "npm", "install", "--prefix", building,
+		err = output(exec.CommandContext(ctx, "npm", "install", "--prefix", dir,
 			"--no-audit", "--no-fund", npmPackage+"@"+version))
 	}
 	if err != nil {
 		return err
 	}
-	if err := checkVersion(ctx, building, version); err != nil {
-		if err := runInstallScript(ctx, building, version); err != nil {
-			return err
-		}
+	if checkVersion(ctx, dir, version) == nil {
+		return nil
 	}
-	return os.Rename(building, dir)
+	return runInstallScript(ctx, dir, version)
 }
 
 // runInstallScript runs the install script of the package, because npm may be configured not to.

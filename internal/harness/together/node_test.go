@@ -3,7 +3,6 @@
 package together_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -19,7 +17,7 @@ import (
 )
 
 // library is the client's locking library, in the version that the client uses.
-const library = "proper-lockfile-4.1.2"
+var library = realclient.Package{Name: "proper-lockfile", Version: "4.1.2"}
 
 // nodeClient returns a launcher of the client that uses the client's own library.
 // Without node or npm it skips the test and says so.
@@ -30,61 +28,15 @@ func nodeClient(t *testing.T) launcher {
 			t.Skipf("skipped: the client's locking library needs %s, which is not installed", program)
 		}
 	}
-	modules, err := install()
+	dir, err := library.Install(t.Context())
 	require.NoError(t, err)
 	script, err := filepath.Abs("testdata/client/client.js")
 	require.NoError(t, err)
-	return func(dir string) *exec.Cmd {
-		c := exec.Command("node", script, dir)
-		c.Env = []string{"PATH=" + os.Getenv("PATH"), "NODE_PATH=" + modules}
+	return func(list string) *exec.Cmd {
+		c := exec.Command("node", script, list)
+		c.Env = []string{"PATH=" + os.Getenv("PATH"), "NODE_PATH=" + filepath.Join(dir, "node_modules")}
 		return c
 	}
-}
-
-// install installs the library that testdata/client pins into the cache of the client's
-// tests, unless it is there.
-func install() (modules string, err error) {
-	cache, err := realclient.Cache()
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return "", err
-	}
-	lock := flock.New(filepath.Join(cache, "lock"))
-	if err := lock.Lock(); err != nil {
-		return "", err
-	}
-	defer lock.Close()
-	dir := filepath.Join(cache, library)
-	modules = filepath.Join(dir, "node_modules")
-	if _, err := os.Stat(dir); err == nil {
-		return modules, nil
-	}
-	building, err := os.MkdirTemp(cache, "new-")
-	if err != nil {
-		return "", err
-	}
-	defer os.RemoveAll(building)
-	return modules, errors.Join(fill(building), os.Rename(building, dir))
-}
-
-func fill(dir string) error {
-	for _, name := range []string{"package.json", "package-lock.json"} {
-		data, err := os.ReadFile(filepath.Join("testdata/client", name))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			return err
-		}
-	}
-	npm := exec.Command("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	npm.Dir = dir
-	if out, err := npm.CombinedOutput(); err != nil {
-		return fmt.Errorf("installing %s: %w\n%s", library, err, out)
-	}
-	return nil
 }
 
 // TestBesideTheClientsLibrary repeats the rounds with the client's own library, on a
