@@ -106,8 +106,8 @@ func fireAsClaude(t testing.TB, c fidelityCase) answer {
 	}
 	text, err := json.Marshal(event)
 	require.NoError(t, err)
-	got, ran := w.fire(t, c, "claude", claudeSettings, string(text))
-	p, a := got.Policy, answer{verdict: undecided, ran: ran}
+	p, ran := w.fire(t, c, "claude", claudeSettings, string(text))
+	a := answer{verdict: undecided, ran: ran}
 	texts := []string{p.AdditionalContext}
 	if strings.HasPrefix(c.event, "Elicitation") {
 		a.verdict, a.model = p.Verdict, c.marksOf(string(p.Content))

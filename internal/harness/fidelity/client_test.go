@@ -3,6 +3,7 @@
 package fidelity
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -74,6 +75,25 @@ func newest(t *testing.T) string {
 // askClaude returns the client's answers. Cases of one command on a tool's event share a
 // session; the others have one each.
 func askClaude(t *testing.T, cases []fidelityCase, version string) map[string]answer {
+	cases = slices.DeleteFunc(slices.Clone(cases), func(c fidelityCase) bool {
+		slow := c.isSlow() && !withSlow()
+		if slow {
+			t.Logf("%s: not asked: it takes half a minute; FSMTX_FIDELITY_SLOW=1 asks", c.name)
+		}
+		return slow
+	})
+	return askEach(t, cases, toolEvents(),
+		func(t *testing.T, batch []fidelityCase, keep func(string, answer)) {
+			askTogether(t, batch, version, keep)
+		},
+		func(t *testing.T, c fidelityCase) answer { return askAlone(t, c, version) })
+}
+
+// askEach asks about every case that FSMTX_FIDELITY_ONLY selects: about those with one
+// command on one of the events in batches, by together, and about the others by alone.
+func askEach(t *testing.T, cases []fidelityCase, events []string,
+	together func(*testing.T, []fidelityCase, func(string, answer)), alone func(*testing.T, fidelityCase) answer,
+) map[string]answer {
 	var mutex sync.Mutex
 	theirs := map[string]answer{}
 	keep := func(name string, a answer) {
@@ -81,30 +101,40 @@ func askClaude(t *testing.T, cases []fidelityCase, version string) map[string]an
 		defer mutex.Unlock()
 		theirs[name] = a
 	}
-	var together, alone []fidelityCase
+	var batched, single []fidelityCase
 	for _, c := range cases {
-		if only := os.Getenv("FSMTX_FIDELITY_ONLY"); only != "" && !regexp.MustCompile(only).MatchString(c.name) {
-			continue
+		switch only := os.Getenv("FSMTX_FIDELITY_ONLY"); {
+		case only != "" && !regexp.MustCompile(only).MatchString(c.name):
+		case c.command != "" && slices.Contains(events, c.event):
+			batched = append(batched, c)
+		default:
+			single = append(single, c)
 		}
-		if c.isSlow() && !withSlow() {
-			t.Logf("%s: not asked: it takes half a minute; FSMTX_FIDELITY_SLOW=1 asks", c.name)
-			continue
-		}
-		if c.command != "" && slices.Contains(toolEvents(), c.event) {
-			together = append(together, c)
-			continue
-		}
-		alone = append(alone, c)
 	}
 	t.Run("asking", func(t *testing.T) {
-		for batch := range slices.Chunk(together, 24) {
-			t.Run("together", func(t *testing.T) { t.Parallel(); askTogether(t, batch, version, keep) })
+		for batch := range slices.Chunk(batched, 24) {
+			t.Run("together", func(t *testing.T) { t.Parallel(); together(t, batch, keep) })
 		}
-		for _, c := range alone {
-			t.Run(c.name, func(t *testing.T) { t.Parallel(); keep(c.name, askAlone(t, c, version)) })
+		for _, c := range single {
+			t.Run(c.name, func(t *testing.T) { t.Parallel(); keep(c.name, alone(t, c)) })
 		}
 	})
 	return theirs
+}
+
+// installed installs a package, in the version that the environment variable names if it
+// is set. It skips the test if npm is needed and not installed.
+func installed(t *testing.T, p realclient.Package, variable string) (wanted realclient.Package, dir string) {
+	wanted = p
+	if v := os.Getenv(variable); v != "" {
+		wanted.Version = v
+	}
+	dir, err := wanted.Install(t.Context())
+	if errors.Is(err, realclient.ErrNoNPM) {
+		t.Skipf("skipped: %v", err)
+	}
+	require.NoError(t, err)
+	return wanted, dir
 }
 
 func toolEvents() []string {
@@ -123,8 +153,8 @@ func sandboxOf(t *testing.T, version string) (*realclient.Sandbox, string) {
 	return s, ran
 }
 
-// dispatcher runs the command of the case that the event belongs to, as the client would
-// have run it.
+// dispatcher is a shell script that runs the command of the case that an event belongs to,
+// as the agent would have run it.
 const dispatcher = `in=$(mktemp) && cat > "$in"
 name=$(sed -n 's/.*case:\([a-z0-9.-]*\).*/\1/p' "$in")
 [ -f "$1/$name" ] || exit 0
@@ -136,35 +166,46 @@ exec sh -c "$(cat "$1/$name")" < "$in"
 func askTogether(t *testing.T, cases []fidelityCase, version string, keep func(string, answer)) {
 	for len(cases) > 0 {
 		s, _ := sandboxOf(t, version)
-		writeFile(t, s.Path("dispatch.sh"), dispatcher)
-		hooks := map[string]any{}
-		for _, event := range toolEvents() {
-			where := s.Path("cases/" + event)
-			require.NoError(t, os.MkdirAll(where, 0o755))
-			hooks[event] = []any{map[string]any{"hooks": []any{map[string]any{
-				"type": "command", "command": fmt.Sprintf("exec sh %s %s", s.Path("dispatch.sh"), where),
-			}}}}
-		}
-		settings, err := json.Marshal(map[string]any{"hooks": hooks})
-		require.NoError(t, err)
-		s.Write("project/"+claudeSettings, string(settings))
+		s.Write("project/"+claudeSettings, dispatching(t, s.Path("dispatch"), toolEvents(), cases))
 		var turns []Turn
 		for _, c := range cases {
-			s.Write("cases/"+c.event+"/"+c.name, c.command)
 			turns = append(turns, callTurn(c, s.Project, false), callTurn(c, s.Project, true))
 		}
 		r := s.Try(Script{Main: append(turns, Say("done"))}, "go")
-		n := 0
-		for ; n < len(cases); n++ {
-			a := toolAnswer(r, cases[n])
-			keep(cases[n].name, a)
-			if a.verdict == stopped {
-				n++
-				break
-			}
-		}
-		cases = cases[n:]
+		cases = keepAnswers(cases, keep, func(c fidelityCase) answer { return toolAnswer(r, c) })
 	}
+}
+
+// dispatching returns settings with a hook on each of the events that runs the dispatcher.
+// It writes the dispatcher and the commands of the cases below dir.
+func dispatching(t *testing.T, dir string, events []string, cases []fidelityCase) (settings string) {
+	script := filepath.Join(dir, "dispatch.sh")
+	writeFile(t, script, dispatcher)
+	for _, c := range cases {
+		writeFile(t, filepath.Join(dir, c.event, c.name), c.command)
+	}
+	hooks := map[string]any{}
+	for _, event := range events {
+		hooks[event] = []any{map[string]any{"hooks": []any{map[string]any{
+			"type": "command", "command": fmt.Sprintf("exec sh %s %s", script, filepath.Join(dir, event)),
+		}}}}
+	}
+	text, err := json.Marshal(map[string]any{"hooks": hooks})
+	require.NoError(t, err)
+	return string(text)
+}
+
+// keepAnswers keeps the answers to the cases of one session, in order. It returns the
+// cases after the first one that ended the session.
+func keepAnswers(cases []fidelityCase, keep func(string, answer), read func(fidelityCase) answer) (rest []fidelityCase) {
+	for i, c := range cases {
+		a := read(c)
+		keep(c.name, a)
+		if a.verdict == stopped {
+			return cases[i+1:]
+		}
+	}
+	return nil
 }
 
 func callTurn(c fidelityCase, project string, needsPermission bool) Turn {

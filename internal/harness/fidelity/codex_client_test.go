@@ -4,7 +4,6 @@ package fidelity
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -30,15 +28,7 @@ var codexPackage = realclient.Package{Name: "@openai/codex", Version: "0.169.0"}
 // TestCodex asks Codex about every case. Its binary runs without an account against a
 // fake model.
 func TestCodex(t *testing.T) {
-	wanted := codexPackage
-	if v := os.Getenv("FSMTX_FIDELITY_CODEX"); v != "" {
-		wanted.Version = v
-	}
-	dir, err := wanted.Install(t.Context())
-	if errors.Is(err, realclient.ErrNoNPM) {
-		t.Skipf("skipped: %v", err)
-	}
-	require.NoError(t, err)
+	wanted, dir := installed(t, codexPackage, "FSMTX_FIDELITY_CODEX")
 	binaries, err := filepath.Glob(filepath.Join(dir, "node_modules/@openai/codex-*/vendor/*/bin/codex"))
 	require.NoError(t, err)
 	if len(binaries) == 0 {
@@ -57,34 +47,14 @@ func TestCodex(t *testing.T) {
 }
 
 func askCodex(t *testing.T, cases []fidelityCase, binary string) map[string]answer {
-	var mutex sync.Mutex
-	theirs := map[string]answer{}
-	keep := func(name string, a answer) {
-		mutex.Lock()
-		defer mutex.Unlock()
-		theirs[name] = a
-	}
-	var together, alone []fidelityCase
-	for _, c := range cases {
-		if only := os.Getenv("FSMTX_FIDELITY_ONLY"); only != "" && !regexp.MustCompile(only).MatchString(c.name) {
-			continue
-		}
-		if c.command != "" && strings.HasSuffix(c.event, "ToolUse") {
-			together = append(together, c)
-		} else {
-			alone = append(alone, c)
-		}
-	}
-	t.Run("asking", func(t *testing.T) {
-		for batch := range slices.Chunk(together, 25) {
-			t.Run("together", func(t *testing.T) { t.Parallel(); codexTogether(t, batch, binary, keep) })
-		}
-		for _, c := range alone {
-			t.Run(c.name, func(t *testing.T) { t.Parallel(); keep(c.name, codexAlone(t, c, binary)) })
-		}
-	})
-	return theirs
+	return askEach(t, cases, codexToolEvents,
+		func(t *testing.T, batch []fidelityCase, keep func(string, answer)) {
+			codexTogether(t, batch, binary, keep)
+		},
+		func(t *testing.T, c fidelityCase) answer { return codexAlone(t, c, binary) })
 }
+
+var codexToolEvents = []string{"PreToolUse", "PostToolUse"}
 
 // responses is a fake model that speaks the Responses API: it calls a shell for each name
 // and then says that it is done.
@@ -196,34 +166,13 @@ trust_level = "trusted"
 func codexTogether(t *testing.T, cases []fidelityCase, binary string, keep func(string, answer)) {
 	for len(cases) > 0 {
 		w := newWorld(t)
-		writeFile(t, filepath.Join(w.root, "dispatch.sh"), dispatcher)
-		hooks := map[string]any{}
-		for _, event := range []string{"PreToolUse", "PostToolUse"} {
-			where := filepath.Join(w.root, "cases", event)
-			require.NoError(t, os.MkdirAll(where, 0o755))
-			hooks[event] = []any{map[string]any{"hooks": []any{map[string]any{
-				"type": "command", "command": fmt.Sprintf("exec sh %s %s", filepath.Join(w.root, "dispatch.sh"), where),
-			}}}}
-		}
-		settings, err := json.Marshal(map[string]any{"hooks": hooks})
-		require.NoError(t, err)
-		writeFile(t, filepath.Join(w.project, codexSettings), string(settings))
+		writeFile(t, filepath.Join(w.project, codexSettings), dispatching(t, filepath.Join(w.root, "dispatch"), codexToolEvents, cases))
 		var names []string
 		for _, c := range cases {
-			writeFile(t, filepath.Join(w.root, "cases", c.event, c.name), c.command)
 			names = append(names, c.name)
 		}
 		model := runCodex(t, w, binary, names)
-		n := 0
-		for ; n < len(cases); n++ {
-			a := codexAnswer(model, cases[n])
-			keep(cases[n].name, a)
-			if a.verdict == stopped {
-				n++
-				break
-			}
-		}
-		cases = cases[n:]
+		cases = keepAnswers(cases, keep, func(c fidelityCase) answer { return codexAnswer(model, c) })
 	}
 }
 

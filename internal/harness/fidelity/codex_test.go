@@ -33,8 +33,8 @@ func fireAsCodex(t testing.TB, c fidelityCase) answer {
 	}
 	text, err := json.Marshal(event)
 	require.NoError(t, err)
-	got, ran := newWorld(t).fire(t, c, "codex", codexSettings, string(text))
-	p, a := got.Policy, answer{verdict: undecided, ran: ran}
+	p, ran := newWorld(t).fire(t, c, "codex", codexSettings, string(text))
+	a := answer{verdict: undecided, ran: ran}
 	texts := []string{p.AdditionalContext}
 	switch {
 	case p.Blocking:

@@ -159,8 +159,8 @@ func fireAsLLxprt(t *testing.T, c fidelityCase) string {
 		c.command, c.files = "", map[string]string{".llxprt/settings.json": strings.Replace(text, "{", `{"enableHooks": true, `, 1)}
 	}
 	input := `{"tool_name": "write_file", "tool_input": {"path": "a"}, "sdk_request": {"model": "m", "contents": "hello"}}`
-	got, _ := newWorld(t).fire(t, c, "llxprt", ".llxprt/settings.json", input)
-	switch p := got.Policy; {
+	p, _ := newWorld(t).fire(t, c, "llxprt", ".llxprt/settings.json", input)
+	switch {
 	case p.Stop:
 		return stopped
 	case p.Blocking:

@@ -91,29 +91,28 @@ func settingsOf(c fidelityCase, settings string) map[string]string {
 	return map[string]string{settings: string(text)}
 }
 
-// fired is what the tests read of fire's result.
-type fired struct {
-	Policy struct {
-		Verdict           string         `json:"verdict"`
-		Blocking          bool           `json:"blocking"`
-		Stop              bool           `json:"stop"`
-		Reason            string         `json:"reason"`
-		AdditionalContext string         `json:"additionalContext"`
-		ToolInput         jsontext.Value `json:"toolInput"`
-		ToolOutput        jsontext.Value `json:"toolOutput"`
-		Content           jsontext.Value `json:"content"`
-		SystemMessage     string         `json:"systemMessage"`
-		SyntheticResponse jsontext.Value `json:"syntheticResponse"`
-		ModifiedRequest   jsontext.Value `json:"modifiedRequest"`
-		ModifiedResponse  jsontext.Value `json:"modifiedResponse"`
-		ToolConfig        jsontext.Value `json:"toolConfig"`
-		TailToolCall      jsontext.Value `json:"tailToolCall"`
-		ClearContext      bool           `json:"clearContext"`
-	} `json:"policy"`
+// policy is what the tests read of fire's policy. gemini.mjs prints what became of a case
+// in the same form.
+type policy struct {
+	Verdict           string         `json:"verdict"`
+	Blocking          bool           `json:"blocking"`
+	Stop              bool           `json:"stop"`
+	Reason            string         `json:"reason"`
+	AdditionalContext string         `json:"additionalContext"`
+	ToolInput         jsontext.Value `json:"toolInput"`
+	ToolOutput        jsontext.Value `json:"toolOutput"`
+	Content           jsontext.Value `json:"content"`
+	SystemMessage     string         `json:"systemMessage"`
+	SyntheticResponse jsontext.Value `json:"syntheticResponse"`
+	ModifiedRequest   jsontext.Value `json:"modifiedRequest"`
+	ModifiedResponse  jsontext.Value `json:"modifiedResponse"`
+	ToolConfig        jsontext.Value `json:"toolConfig"`
+	TailToolCall      jsontext.Value `json:"tailToolCall"`
+	ClearContext      bool           `json:"clearContext"`
 }
 
-// fire runs a case by "fsmtx hooks fire".
-func (w world) fire(t testing.TB, c fidelityCase, dialect, settings, event string, env ...string) (fired, []string) {
+// fire runs "fsmtx hooks fire" on a case. It returns the policy and the hooks that ran.
+func (w world) fire(t testing.TB, c fidelityCase, dialect, settings, event string) (policy, []string) {
 	server := ""
 	if c.uses("{{HTTP}}") {
 		server = newServer(t)
@@ -134,9 +133,9 @@ func (w world) fire(t testing.TB, c fidelityCase, dialect, settings, event strin
 	}
 	command := exec.Command(fsmtx, args...)
 	command.Dir = w.project
-	command.Env = append([]string{
+	command.Env = []string{
 		"HOME=" + w.home, "PATH=" + w.bin + ":/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TMPDIR=" + w.root, "FIDELITY_RAN=" + w.ran, "FIDELITY_MARK=" + headerMark,
-	}, env...)
+	}
 	command.Stdin = strings.NewReader(event)
 	var out, errs bytes.Buffer
 	command.Stdout, command.Stderr = &out, &errs
@@ -144,9 +143,11 @@ func (w world) fire(t testing.TB, c fidelityCase, dialect, settings, event strin
 		failure, ok := errors.AsType[*exec.ExitError](err)
 		require.True(t, ok && failure.ExitCode() > 0 && out.Len() > 0, "%s: %v\n%s", c.name, err, errs.String())
 	}
-	var got fired
+	var got struct {
+		Policy policy `json:"policy"`
+	}
 	require.NoError(t, json.Unmarshal(out.Bytes(), &got), "%s: %s", c.name, out.String())
-	return got, ranIn(w.ran)
+	return got.Policy, ranIn(w.ran)
 }
 
 // skillsOf returns the skills that are called before the event of a case: those with hooks,

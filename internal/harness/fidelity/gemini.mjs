@@ -1,5 +1,5 @@
-// Runs hooks by the hook system of Gemini CLI's core. It reads cases, one JSON object a
-// line, and prints what became of each. The argument is the directory of the package.
+// Runs hooks with the hook system of Gemini CLI's core. It reads cases, one JSON object a
+// line, and prints the result of each. The argument is the directory of the package.
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ const show = process.stdout.write.bind(process.stdout);
 process.stdout.write = () => true; // the package logs on both streams
 process.stderr.write = () => true;
 
-// config has what the hook system asks of the program's configuration.
+// config returns the part of the program's configuration that the hook system reads.
 function config(c) {
   const { enabled, disabled, notifications, ...hooks } = c.settings.hooks ?? {};
   const found = {
@@ -59,19 +59,21 @@ for await (const line of createInterface({ input: process.stdin })) {
   const block = said?.getBlockingError() ?? { blocked: false };
   show(JSON.stringify({
     name: c.name,
-    stop: said?.shouldStopExecution() ?? false,
-    blocked: block.blocked,
-    ask: said?.isAskDecision() ?? false,
-    reason: said?.getEffectiveReason() ?? '',
-    context: said?.getAdditionalContext() ?? '',
-    message: said?.systemMessage ?? '',
-    input: said?.getModifiedToolInput?.() ?? null,
-    request: said?.hookSpecificOutput?.llm_request ?? null,
-    synthetic: block.blocked ? (said?.getSyntheticResponse?.() ?? null) : null,
-    response: said?.getModifiedResponse?.() ?? null,
-    toolConfig: said?.hookSpecificOutput?.toolConfig ?? null,
-    tail: said?.getTailToolCallRequest?.() ?? null,
-    clear: said?.shouldClearContext?.() ?? false,
+    policy: { // in the form in which "fsmtx hooks fire" prints it
+      stop: said?.shouldStopExecution() ?? false,
+      blocking: block.blocked,
+      verdict: said?.isAskDecision() ? 'ask' : '',
+      reason: said?.getEffectiveReason() ?? '',
+      additionalContext: said?.getAdditionalContext() ?? '',
+      systemMessage: said?.systemMessage ?? '',
+      toolInput: said?.getModifiedToolInput?.() ?? null,
+      modifiedRequest: said?.hookSpecificOutput?.llm_request ?? null,
+      syntheticResponse: block.blocked ? (said?.getSyntheticResponse?.() ?? null) : null,
+      modifiedResponse: said?.getModifiedResponse?.() ?? null,
+      toolConfig: said?.hookSpecificOutput?.toolConfig ?? null,
+      tailToolCall: said?.getTailToolCallRequest?.() ?? null,
+      clearContext: said?.shouldClearContext?.() ?? false,
+    },
     errors: errors.map(String),
   }) + '\n');
 }

@@ -4,7 +4,6 @@ package fidelity
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
@@ -21,36 +19,10 @@ import (
 // geminiCore is the package with Gemini CLI's hook system, and its pinned version.
 var geminiCore = realclient.Package{Name: "@google/gemini-cli-core", Version: "0.61.0"}
 
-// geminiAnswer is a line of gemini.mjs.
-type geminiAnswer struct {
-	Name      string         `json:"name"`
-	Stop      bool           `json:"stop"`
-	Blocked   bool           `json:"blocked"`
-	Ask       bool           `json:"ask"`
-	Reason    string         `json:"reason"`
-	Context   string         `json:"context"`
-	Message   string         `json:"message"`
-	Input     jsontext.Value `json:"input"`
-	Request   jsontext.Value `json:"request"`
-	Synthetic jsontext.Value `json:"synthetic"`
-	Response  jsontext.Value `json:"response"`
-	Config    jsontext.Value `json:"toolConfig"`
-	Tail      jsontext.Value `json:"tail"`
-	Clear     bool           `json:"clear"`
-}
-
 // TestGemini asks the hook system of Gemini CLI's core about every case.
 func TestGemini(t *testing.T) {
 	cases := readTable(t, "gemini", geminiSettings)
-	wanted := geminiCore
-	if v := os.Getenv("FSMTX_FIDELITY_GEMINI"); v != "" {
-		wanted.Version = v
-	}
-	dir, err := wanted.Install(t.Context())
-	if errors.Is(err, realclient.ErrNoNPM) {
-		t.Skipf("skipped: %v", err)
-	}
-	require.NoError(t, err)
+	wanted, dir := installed(t, geminiCore, "FSMTX_FIDELITY_GEMINI")
 	theirs := askGemini(t, cases, dir)
 	pinned, recorded := readAnswers(t, "gemini")
 	if wanted == geminiCore && os.Getenv("FSMTX_FIDELITY_UPDATE") != "" {
@@ -87,34 +59,13 @@ func askGemini(t *testing.T, cases []fidelityCase, dir string) map[string]answer
 	require.NoError(t, err, errs.String())
 	theirs := map[string]answer{}
 	for line := range strings.Lines(string(out)) {
-		var g geminiAnswer
-		require.NoError(t, json.Unmarshal([]byte(line), &g), line)
-		theirs[g.Name] = g.answer(byName[g.Name], worlds[g.Name])
+		var got struct { // a line of gemini.mjs
+			Name   string `json:"name"`
+			Policy policy `json:"policy"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(line), &got), line)
+		theirs[got.Name] = got.Policy.asGemini(byName[got.Name], ranIn(worlds[got.Name].ran))
 	}
 	require.Len(t, theirs, len(cases))
 	return theirs
-}
-
-func (g geminiAnswer) answer(c fidelityCase, w world) answer {
-	a := answer{verdict: undecided, ran: ranIn(w.ran)}
-	texts := []string{g.Message, g.Context}
-	switch {
-	case g.Stop:
-		a.verdict, texts = stopped, append(texts, g.Reason)
-	case g.Blocked:
-		a.verdict, texts = denied, append(texts, g.Reason, string(g.Synthetic))
-	case g.Ask:
-		a.verdict = asks
-	}
-	for _, value := range []jsontext.Value{g.Input, g.Request, g.Response, g.Config, g.Tail} {
-		texts = append(texts, string(value))
-	}
-	a.model = c.marksOf(texts...)
-	if g.Clear {
-		a.model = append(a.model, "CLEARED")
-	}
-	if strings.Contains(g.Context, "&lt;") {
-		a.model = append(a.model, "ESCAPED")
-	}
-	return a
 }

@@ -45,8 +45,13 @@ func fireAsGemini(t testing.TB, c fidelityCase) answer {
 	event["session_id"] = "s"
 	text, err := json.Marshal(event)
 	require.NoError(t, err)
-	got, ran := newWorld(t).fire(t, c, "gemini", geminiSettings, string(text))
-	p, a := got.Policy, answer{verdict: undecided, ran: ran}
+	p, ran := newWorld(t).fire(t, c, "gemini", geminiSettings, string(text))
+	return p.asGemini(c, ran)
+}
+
+// asGemini returns the answer that a policy is for Gemini CLI.
+func (p policy) asGemini(c fidelityCase, ran []string) answer {
+	a := answer{verdict: undecided, ran: ran}
 	texts := []string{p.SystemMessage, p.AdditionalContext}
 	switch {
 	case p.Stop:
