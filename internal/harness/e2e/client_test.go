@@ -43,6 +43,11 @@ func addContext(event, context string) string {
 	return `echo '{"hookSpecificOutput": {"hookEventName": "` + event + `", "additionalContext": "` + context + `"}}'`
 }
 
+// write has the model write a file with the client's Write tool.
+func write(id, path string) Block {
+	return Call(id, "Write", map[string]any{"file_path": path, "content": "{}"})
+}
+
 // read returns a file of the sandbox.
 func read(t *testing.T, s *realclient.Sandbox, path string) string {
 	t.Helper()
@@ -53,7 +58,6 @@ func read(t *testing.T, s *realclient.Sandbox, path string) string {
 
 const plainSkill = "---\nname: plain\ndescription: a skill without tasks\n---\nDo the plain thing.\n"
 
-// Facts 18 and 23.
 // Facts 18 and 23.
 func TestSkillToolFiresPostToolUse(t *testing.T) {
 	s := realclient.New(t)
@@ -90,7 +94,6 @@ func TestOnlyExitCode2ReachesTheModel(t *testing.T) {
 	}
 }
 
-// Fact 19.
 // Fact 19.
 func TestTypedSkillFiresUserPromptExpansion(t *testing.T) {
 	s := realclient.New(t)

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -19,24 +18,6 @@ import (
 // Ordinary sessions with the plugin installed and its defaults: the guards deny, block,
 // inject and write nothing. internal/guard/rules has a longer table; here the client
 // decides what the guards are given.
-
-// researching lets the model use the research server, and returns the arguments for it.
-func (p planning) researching() []string {
-	p.Write("project/research.sh", research)
-	p.Write("project/mcp.json", `{"mcpServers": {"context7": {"command": "sh", "args": ["`+p.Path("project/research.sh")+`"]}}}`)
-	return []string{"--mcp-config", p.Path("project/mcp.json"), "--strict-mcp-config"}
-}
-
-const researchTool = "mcp__context7__query"
-
-// calls returns so many different research calls.
-func calls(n int) []Block {
-	var all []Block
-	for i := range n {
-		all = append(all, Call(fmt.Sprint("call", i), researchTool, map[string]any{"q": i}))
-	}
-	return all
-}
 
 // silent checks that no guard said anything, and that none has written a file.
 func (p planning) silent(r *realclient.Run) {
@@ -111,7 +92,7 @@ func (p planning) writing(name, id string) Turn { return Do(p.write(id, name)) }
 func TestASecondSessionIsAnswered(t *testing.T) {
 	p := newInstalled(t, "feature/foo")
 	p.enter("ARCHITECTURE")
-	p.Write("project/specs/foo/.planning.lock", `{"session_id": "the-planner"}`)
+	p.lock("the-planner")
 
 	r := p.ask(Script{Main: []Turn{Say("It is in login.ts.")}}, "where is the login?")
 
@@ -187,7 +168,7 @@ func TestAC7APlanOverSeveralTurns(t *testing.T) {
 func TestEachRefusalIsShownOnce(t *testing.T) {
 	p := newInstalled(t, "feature/foo")
 	p.enter("ARCHITECTURE")
-	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
+	p.lock(p.Session)
 
 	p.ask(Script{Main: []Turn{Do(p.write("write", "spec.md")), Say("one"), Say("Shall I go on?")}}, "plan")
 
@@ -213,7 +194,7 @@ func TestEachRefusalIsShownOnce(t *testing.T) {
 func TestAForkIsNotHeld(t *testing.T) {
 	p := newInstalled(t, "feature/foo")
 	p.enter("ARCHITECTURE")
-	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
+	p.lock(p.Session)
 	p.ask(Script{Main: []Turn{Say("stopped")}}, "stop")
 
 	planner := p.Session
@@ -229,7 +210,7 @@ func TestAForkIsNotHeld(t *testing.T) {
 func TestAC6DebugShowsTheGuards(t *testing.T) {
 	p := newInstalled(t, "feature/foo")
 	p.enter("ARCHITECTURE")
-	p.Write("project/specs/foo/.planning.lock", `{"session_id": "another"}`)
+	p.lock("another")
 
 	p.ask(Script{Main: []Turn{Do(p.write("write", "plan.md")), Say("done")}}, "go", "--debug-file", p.Path("debug.txt"))
 

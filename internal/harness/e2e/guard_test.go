@@ -57,10 +57,17 @@ func newInstalled(t *testing.T, branch string) planning {
 	return p
 }
 
+// enter puts the workflow into the phase.
 func (p planning) enter(phase string) {
 	p.Write("project/specs/foo/.planning-state.local.md", "---\nphase: "+phase+"\nmode: complete\nuser_decisions:\n  \"Primary database\": \"PostgreSQL\"\n---\n")
 }
 
+// lock gives the planning lock to a session.
+func (p planning) lock(session string) {
+	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+session+`"}`)
+}
+
+// ask runs the client with the plugin.
 func (p planning) ask(script Script, prompt string, args ...string) *realclient.Run {
 	p.t.Helper()
 	return p.Prompt(script, prompt, append([]string{"--plugin-dir", p.Path("plugin")}, args...)...)
@@ -106,9 +113,9 @@ func TestTheModelSeesTheReasonOfARefusal(t *testing.T) {
 			p := newPlanning(t, "COMPLETION")
 			switch c.lock {
 			case "mine":
-				p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
+				p.lock(p.Session)
 			case "another":
-				p.Write("project/specs/foo/.planning.lock", `{"session_id": "another"}`)
+				p.lock("another")
 			}
 
 			r := p.ask(Script{Main: []Turn{Do(p.write("write", c.file)), Say("done")}}, "go")
@@ -125,7 +132,7 @@ func TestTheModelSeesTheReasonOfARefusal(t *testing.T) {
 // The holder of the lock may write, in whatever directory the model works.
 func TestTheHolderOfTheLockWrites(t *testing.T) {
 	p := newPlanning(t, "COMPLETION")
-	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
+	p.lock(p.Session)
 	p.Write("project/src/deep/file", "")
 
 	r := p.ask(Script{Main: []Turn{
@@ -142,7 +149,7 @@ func TestTheHolderOfTheLockWrites(t *testing.T) {
 // A guard that allows a call is silent: the client still asks for permission.
 func TestAGuardNeverGrantsAPermission(t *testing.T) {
 	p := newPlanning(t, "COMPLETION")
-	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
+	p.lock(p.Session)
 	p.Allow = []string{"Read"}
 
 	r := p.ask(Script{Main: []Turn{Do(p.write("write", "plan.md")), Say("done")}}, "go")
@@ -264,28 +271,41 @@ const research = `while read -r line; do
 done
 `
 
+// researching writes the research server, and returns the arguments that make the client
+// start it.
+func (p planning) researching() []string {
+	p.Write("project/research.sh", research)
+	p.Write("project/mcp.json", `{"mcpServers": {"context7": {"command": "sh", "args": ["`+p.Path("project/research.sh")+`"]}}}`)
+	return []string{"--mcp-config", p.Path("project/mcp.json"), "--strict-mcp-config"}
+}
+
+// researchTool is the name of the research server's tool for the model.
+const researchTool = "mcp__context7__query"
+
+// calls returns n different research calls.
+func calls(n int) []Block {
+	var all []Block
+	for i := range n {
+		all = append(all, Call(fmt.Sprint("call", i), researchTool, map[string]any{"q": i}))
+	}
+	return all
+}
+
 // AC2, H03: the calls of one message run in parallel; each is counted once, and those over
 // the limit are refused.
 func TestParallelResearchIsCounted(t *testing.T) {
-	const tool = "mcp__context7__query"
 	p := newPlanning(t, "")
-	p.Allow = append(p.Allow, tool)
-	p.Write("project/research.sh", research)
-	p.Write("project/mcp.json", `{"mcpServers": {"context7": {"command": "sh", "args": ["`+p.Path("project/research.sh")+`"]}}}`)
-	var calls []Block
-	for i := range 12 {
-		calls = append(calls, Call(fmt.Sprint("call", i), tool, map[string]any{"q": i}))
-	}
+	p.Allow = append(p.Allow, researchTool)
 
 	r := p.ask(Script{Main: []Turn{
-		Do(LoadTools("load", tool)),
-		Do(calls...),
-		Do(Call("again", tool, map[string]any{"q": 0})),
+		Do(LoadTools("load", researchTool)),
+		Do(calls(12)...),
+		Do(Call("again", researchTool, map[string]any{"q": 0})),
 		Say("done"),
-	}}, "go", "--mcp-config", p.Path("project/mcp.json"), "--strict-mcp-config")
+	}}, "go", p.researching()...)
 
 	answered, refused := 0, 0
-	for _, c := range calls {
+	for _, c := range calls(12) {
 		switch text := r.Text(c.ID); {
 		case strings.Contains(text, "THE-ANSWER"):
 			answered++
@@ -307,7 +327,7 @@ func TestParallelResearchIsCounted(t *testing.T) {
 // H05: a change of phase with the client's Write tool is logged.
 func TestACheckpointIsLogged(t *testing.T) {
 	p := newPlanning(t, "")
-	p.Write("project/specs/foo/.planning.lock", `{"session_id": "`+p.Session+`"}`)
+	p.lock(p.Session)
 	state := func(id, text string) Block {
 		return Call(id, "Write", map[string]any{"file_path": p.Path("project/specs/foo/.planning-state.local.md"), "content": text})
 	}

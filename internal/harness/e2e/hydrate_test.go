@@ -56,9 +56,8 @@ func TestAFreshInstallShowsTheTasksToEveryModel(t *testing.T) {
 // client goes on without the hooks and says nothing to the model (fact 46); a hook that needs
 // no program does.
 func TestProjectInstallNeedsTheProgramOnPath(t *testing.T) {
-	const path = "/usr/local/bin:/usr/bin:/bin"
 	s := realclient.New(t)
-	s.Env["PATH"] = filepath.Dir(fsmtx) + ":" + path
+	onPath(s)
 	skill(s, projectSkills, "release", steps("Release"))
 	hydrating(t, s, "--project")
 
@@ -67,7 +66,7 @@ func TestProjectInstallNeedsTheProgramOnPath(t *testing.T) {
 	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
 	require.NotContains(t, read(t, s, "project/.claude/settings.json"), filepath.Dir(fsmtx))
 
-	s.Env["PATH"] = path
+	s.Env["PATH"] = systemPath
 	s.Session = "22222222-2222-4222-8222-222222222222"
 	r = s.Prompt(invoke("release"), "go")
 

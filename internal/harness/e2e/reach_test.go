@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,7 +35,7 @@ func TestWhereTheClientReadsWhatInstallWrote(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := realclient.New(t)
-			s.Env["PATH"] = filepath.Dir(fsmtx) + ":/usr/local/bin:/usr/bin:/bin"
+			onPath(s)
 			s.Write("project/own/.claude/settings.local.json", "{}")
 			require.NoError(t, os.MkdirAll(s.Path("project/a/b"), 0o755))
 			if c.git != "" {

@@ -3,7 +3,6 @@
 package e2e
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,12 +16,11 @@ import (
 // PATH and have installed nothing; for others the agent is told where the steps are. What a
 // person types fires none of a skill's hooks in time (fact 73).
 func TestASkillCarriesItsHooks(t *testing.T) {
-	const path = "/usr/local/bin:/usr/bin:/bin"
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))
 	out := s.Command("", fsmtx, "new", "--self-contained", ".claude/skills/release")
 	require.Zero(t, out.Code, out)
-	s.Env["PATH"] = filepath.Dir(fsmtx) + ":" + path
+	onPath(s)
 
 	r := s.Prompt(Script{Main: []Turn{
 		Do(Skill("skill", "release")), load, Do(TaskList("list")),
@@ -34,14 +32,14 @@ func TestASkillCarriesItsHooks(t *testing.T) {
 	denied(t, r, "early")
 
 	s.Session = realclient.NewSession()
-	s.Env["PATH"] = path
+	s.Env["PATH"] = systemPath
 	r = s.Prompt(invoke("release"), "go")
 	assert.Empty(t, tasks(t, r, "list"))
 	assert.Contains(t, r.Told("skill"), "The program fsmtx, which puts the workflow of a skill into the task list, is not installed here.")
 	assert.Contains(t, r.Stdout, "fsmtx is not on your PATH")
 
 	s.Session = realclient.NewSession()
-	s.Env["PATH"] = filepath.Dir(fsmtx) + ":" + path
+	onPath(s)
 	r = s.Prompt(look(), "/release")
 	assert.Empty(t, tasks(t, r, "list"), "typed: fsmtx install is needed for that")
 }

@@ -194,9 +194,6 @@ func TestAHookThatIsKilledIsNotHeardOf(t *testing.T) {
 func TestWhatTheClientItselfRefuses(t *testing.T) {
 	t.Parallel()
 	s := realclient.New(t)
-	write := func(id, path string) Block {
-		return Call(id, "Write", map[string]any{"file_path": path, "content": "{}"})
-	}
 
 	r := s.Prompt(Script{Main: append(created("first"),
 		Do(write("write", s.Path("home/.claude/tasks/"+s.Session+"/7.json"))),

@@ -194,16 +194,13 @@ func TestTheListIsNotEditedAsFiles(t *testing.T) {
 	installed(t, s)
 	task := filepath.Join(config, "tasks", s.Session, "3.json")
 	evidence := filepath.Join(config, "tasks", "."+s.Session+".fsmtx", "steps.jsonl")
-	write := func(id, path string) Turn {
-		return Do(Call(id, "Write", map[string]any{"file_path": path, "content": "{}"}))
-	}
 
 	r := s.Prompt(Script{Main: append(begun(),
 		Do(Call("read", "Read", map[string]any{"file_path": task})),
-		write("write", task),
+		Do(write("write", task)),
 		Do(Call("edit", "Edit", map[string]any{"file_path": task, "old_string": "pending", "new_string": "completed"})),
-		write("evidence", evidence),
-		write("other", s.Path("project/other.json")),
+		Do(write("evidence", evidence)),
+		Do(write("other", s.Path("project/other.json"))),
 		Say("done"))}, "go")
 
 	for _, id := range []string{"write", "edit", "evidence"} {
@@ -302,9 +299,6 @@ func TestTaskCompletedIsTheSecondNet(t *testing.T) {
 func TestAnAgentCannotGoPastAStepAlone(t *testing.T) {
 	skip := func(id, because string) Turn {
 		return Do(Bash(id, "fsmtx step skip 1 --because '"+because+"'"))
-	}
-	onPath := func(s *realclient.Sandbox) {
-		s.Env["PATH"] = filepath.Dir(fsmtx) + ":/usr/local/bin:/usr/bin:/bin"
 	}
 	t.Run("nobody is there", func(t *testing.T) {
 		s := held(t, steps("Release"))

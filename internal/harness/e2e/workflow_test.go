@@ -60,6 +60,14 @@ func hydrating(t *testing.T, s *realclient.Sandbox, flags ...string) {
 	installed(t, s, append([]string{"--no-steps"}, flags...)...)
 }
 
+// systemPath is a PATH without fsmtx.
+const systemPath = "/usr/local/bin:/usr/bin:/bin"
+
+// onPath puts fsmtx on the client's PATH.
+func onPath(s *realclient.Sandbox) {
+	s.Env["PATH"] = filepath.Dir(fsmtx) + ":" + systemPath
+}
+
 // load loads the task tools.
 var load = Do(LoadTools("load", "TaskList", "TaskCreate", "TaskUpdate"))
 
