@@ -3,6 +3,7 @@ package together_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,17 +37,39 @@ func TestConcurrentHooksAreSerial(t *testing.T) {
 // randomCalls returns eight calls of random skills and policies. The first always
 // creates tasks.
 func randomCalls(rng *rand.Rand) []call {
-	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
 	calls := []call{{skill: "three"}}
 	for len(calls) < concurrentHooks {
-		calls = append(calls, call{
-			skill:  pick(worlds.Names(skills)...),
-			scope:  pick("all", "skill"),
-			active: pick("reset", "refuse"),
-			agent:  rng.IntN(4) == 0,
-		})
+		calls = append(calls, randomCall(rng))
 	}
 	return calls
+}
+
+// randomCall returns a call of a random skill and policy.
+func randomCall(rng *rand.Rand) call {
+	pick := func(words ...string) string { return words[rng.IntN(len(words))] }
+	return call{
+		skill:  pick(worlds.Names(skills)...),
+		scope:  pick("all", "skill"),
+		active: pick("reset", "refuse"),
+		agent:  rng.IntN(4) == 0,
+	}
+}
+
+// randomCallBesideClients is a randomCall that always creates tasks: a client that deletes
+// may overwrite the high-water mark with a lower one, and only created tasks keep the
+// numbers above it from being given again.
+func randomCallBesideClients(rng *rand.Rand) call {
+	c := randomCall(rng)
+	if c.skill == "none" {
+		c.skill = "five"
+	}
+	return c
+}
+
+// killedAtRandom is a script that kills or interrupts the hook before a random step.
+func killedAtRandom(rng *rand.Rand) *script {
+	signals := []syscall.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGTERM}
+	return &script{Signal: signals[rng.IntN(len(signals))], At: 1 + rng.IntN(80)}
 }
 
 // TestChecksFindConcurrentHooksWithoutLocks: every hook has read the list before the

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -93,13 +92,9 @@ func (w *world) createShared(t *testing.T, launch launcher, l *ledger) (ids []in
 // locks of a killed hook are released while clients wait for them.
 func (r round) hydrate(t *testing.T, w *world, rng *rand.Rand) (outcomes []outcome) {
 	for n := range r.calls {
-		c := randomCalls(rng)[1]
-		if c.skill == "none" {
-			c.skill = "five" // a client that deletes may overwrite the high-water mark with a lower one
-		}
+		c := randomCallBesideClients(rng)
 		if r.killHooks && n < r.calls-1 && rng.IntN(3) == 0 {
-			signals := []syscall.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGTERM}
-			c.script = &script{Signal: signals[rng.IntN(len(signals))], At: 1 + rng.IntN(80)}
+			c.script = killedAtRandom(rng)
 		}
 		outcomes = append(outcomes, w.run(t, c))
 	}

@@ -113,16 +113,12 @@ const wholeHistory = 1000
 
 // hydrate calls a hook in one of the ways in which it can go.
 func (s *soak) hydrate(t *testing.T, rng *rand.Rand) {
-	c := randomCalls(rng)[1]
-	if c.skill == "none" {
-		c.skill = "five" // a client that deletes may overwrite the high-water mark with a lower one
-	}
+	c := randomCallBesideClients(rng)
 	c.history = wholeHistory
 	how := ""
 	switch p := rng.IntN(10); {
 	case p < 2:
-		signals := []syscall.Signal{syscall.SIGKILL, syscall.SIGKILL, syscall.SIGTERM}
-		c.script = &script{Signal: signals[rng.IntN(len(signals))], At: 1 + rng.IntN(80)}
+		c.script = killedAtRandom(rng)
 	case p < 3:
 		c.script, how = &script{FullAt: 1 + rng.IntN(80)}, "hydrations with a full disk"
 	case p < 5:
@@ -256,27 +252,20 @@ func (s *soak) recoverOnce(t *testing.T, rng *rand.Rand) {
 
 // entry is a change of the list as "fsmtx log --json" prints it.
 type entry struct {
-	Number  int64  `json:"number"`
-	ID      string `json:"id"`
-	Created []struct {
-		ID string `json:"id"`
-	} `json:"created"`
-	Deleted []struct {
-		ID string `json:"id"`
-	} `json:"deleted"`
-	Undoes int64 `json:"undoes"`
+	Number  int64       `json:"number"`
+	ID      string      `json:"id"`
+	Created loggedTasks `json:"created"`
+	Deleted loggedTasks `json:"deleted"`
+	Undoes  int64       `json:"undoes"`
 }
 
-func (e entry) created() (names []string) {
-	for _, t := range e.Created {
-		names = append(names, t.ID+".json")
-	}
-	slices.Sort(names)
-	return names
+type loggedTasks []struct {
+	ID string `json:"id"`
 }
 
-func (e entry) deleted() (names []string) {
-	for _, t := range e.Deleted {
+// names returns the sorted names of the tasks' files.
+func (all loggedTasks) names() (names []string) {
+	for _, t := range all {
 		names = append(names, t.ID+".json")
 	}
 	slices.Sort(names)
@@ -323,13 +312,13 @@ func (s *soak) notReplayed(all []entry, after map[string]worlds.File) (found []s
 		if e.Number != int64(i+1) {
 			found = append(found, fmt.Sprintf("change %d of the history has the number %d", i+1, e.Number))
 		}
-		for _, name := range e.deleted() {
+		for _, name := range e.Deleted.names() {
 			if !now[name] {
 				found = append(found, fmt.Sprintf("change %d deleted %s, which was not there", e.Number, name))
 			}
 			delete(now, name)
 		}
-		for _, name := range e.created() {
+		for _, name := range e.Created.names() {
 			if now[name] || e.Undoes == 0 && given[name] {
 				found = append(found, fmt.Sprintf("change %d created %s, which was there before", e.Number, name))
 			}
@@ -364,7 +353,7 @@ func (s *soak) unlikeTheHistory(all []entry) (found []string) {
 			undone[e.Undoes] = true
 			continue
 		}
-		open[key(e.created(), e.deleted())]++
+		open[key(e.Created.names(), e.Deleted.names())]++
 	}
 	unacknowledged := 0
 	for _, o := range s.outcomes {
