@@ -23,13 +23,18 @@ type workflow struct {
 	}
 }
 
+func releaseWorkflow(t *testing.T) (w workflow) {
+	t.Helper()
+	data, err := os.ReadFile(root + "/.github/workflows/release.yml")
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(data, &w))
+	return w
+}
+
 // The release workflow may write only where it has to, takes actions by digest, and every
 // target that it makes is there.
 func TestReleaseWorkflow(t *testing.T) {
-	data, err := os.ReadFile(root + "/.github/workflows/release.yml")
-	require.NoError(t, err)
-	var w workflow
-	require.NoError(t, yaml.Unmarshal(data, &w))
+	w := releaseWorkflow(t)
 	require.Equal(t, map[string]string{"contents": "read"}, w.Permissions)
 	job := w.Jobs["release"]
 	require.Equal(t, map[string]string{"contents": "write", "id-token": "write", "attestations": "write"}, job.Permissions)
@@ -52,10 +57,7 @@ func TestReleaseWorkflow(t *testing.T) {
 
 // The draft has every file that SHA256SUMS lists, and SHA256SUMS.
 func TestDraft(t *testing.T) {
-	data, err := os.ReadFile(root + "/.github/workflows/release.yml")
-	require.NoError(t, err)
-	var w workflow
-	require.NoError(t, yaml.Unmarshal(data, &w))
+	w := releaseWorkflow(t)
 	steps := w.Jobs["release"].Steps
 	script := steps[len(steps)-1].Run
 

@@ -30,7 +30,7 @@ func main() {
 	against := flag.String("against", "", "`path` of another build of fsmtx to compare with")
 	flag.Parse()
 	work, err := os.MkdirTemp("", "fsmtx-guards-")
-	check(err)
+	process.Check(err)
 	defer os.RemoveAll(work)
 	b := prepare(work)
 	b.against = *against
@@ -39,13 +39,7 @@ func main() {
 	for _, g := range rules.All() {
 		b.row(table, g, *pairs)
 	}
-	check(table.Flush())
-}
-
-func check(err error) {
-	if err != nil {
-		log.Fatal(err)
-	}
+	process.Check(table.Flush())
 }
 
 type bench struct {
@@ -75,10 +69,10 @@ func prepare(work string) *bench {
 		filepath.Join(b.project, "transcript.jsonl"):         strings.Repeat(userMessage, 2000),
 		filepath.Join(b.state, "note"):                       "",
 	} {
-		check(os.MkdirAll(filepath.Dir(path), 0o755))
-		check(os.WriteFile(path, []byte(text), 0o644))
+		process.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+		process.Check(os.WriteFile(path, []byte(text), 0o644))
 	}
-	check(os.CopyFS(filepath.Join(work, "plugin"), rules.Files))
+	process.Check(os.CopyFS(filepath.Join(work, "plugin"), rules.Files))
 	b.env = []string{"PATH=" + os.Getenv("PATH"), "CLAUDE_PLUGIN_ROOT=" + filepath.Join(work, "plugin"), "PLANNING_STATE_DIR=" + b.state}
 	if runs("bash") && runs("jq") {
 		b.script = "read -r line; echo \"$line\" | jq -r .session_id"

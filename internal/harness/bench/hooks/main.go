@@ -26,7 +26,7 @@ func main() {
 	pairs := flag.Int("pairs", 41, "pairs of runs a row")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "hooks-bench-*")
-	check(err)
+	process.Check(err)
 	defer os.RemoveAll(dir)
 	program := process.Build(dir, "./cmd/fsmtx")
 	spawn := process.Build(dir, "./internal/harness/bench/spawn")
@@ -40,13 +40,7 @@ func main() {
 		{"no hooks for the event", 0, []string{parse}, "floor × 1.3"},
 	} {
 		r.run(table, program, *pairs)
-		check(table.Flush())
-	}
-}
-
-func check(err error) {
-	if err != nil {
-		log.Fatal(err)
+		process.Check(table.Flush())
 	}
 }
 

@@ -55,7 +55,7 @@ func main() {
 	only := flag.String("row", "", "only the rows whose names contain this")
 	flag.Parse()
 	work, err := os.MkdirTemp(*dir, "fsmtx-bench-")
-	check(err)
+	process.Check(err)
 	defer os.RemoveAll(work)
 	programs := map[string]string{}
 	for name, pkg := range map[string]string{"fsmtx": "./cmd/fsmtx", "floor": "./internal/harness/bench/floor", "parse": "./internal/harness/bench/parse"} {
@@ -65,7 +65,7 @@ func main() {
 	if python == "" {
 		log.Print("python3 is not installed: its columns stay empty")
 	}
-	check(os.WriteFile(filepath.Join(work, "yardstick.py"), []byte(yardstick), 0o644))
+	process.Check(os.WriteFile(filepath.Join(work, "yardstick.py"), []byte(yardstick), 0o644))
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "work\tfsmtx ms\tfloor ms\tratio\tbudget\tPython ms\tPython/fsmtx\tpeak MiB\tlist locked ms")
 	for i, r := range rows {
@@ -74,8 +74,8 @@ func main() {
 		}
 		b := &bench{row: r, programs: programs, home: filepath.Join(work, fmt.Sprint("home", i)), python: python, script: filepath.Join(work, "yardstick.py")}
 		b.run(table, b.pairs(*pairs))
-		check(table.Flush())
-		check(os.RemoveAll(b.home))
+		process.Check(table.Flush())
+		process.Check(os.RemoveAll(b.home))
 	}
 }
 
@@ -87,12 +87,6 @@ func interpreter() string {
 		return ""
 	}
 	return strings.TrimSpace(string(out))
-}
-
-func check(err error) {
-	if err != nil {
-		log.Fatal("bench: ", err)
-	}
 }
 
 type bench struct {
@@ -237,7 +231,7 @@ const event = `{"session_id":"bench","transcript_path":"/tmp/t.jsonl","cwd":"/",
 func (b *bench) prepare() {
 	for i := range b.lists {
 		b.create = 1
-		check(b.skill())
+		process.Check(b.skill())
 		process.Call{Args: []string{b.programs["fsmtx"], "hydrate"}, Env: []string{"HOME=" + b.home},
 			Stdin: strings.Replace(event, `"session_id":"bench"`, fmt.Sprintf(`"session_id":"list-%d"`, i), 1)}.Time()
 		b.create = 0
@@ -264,24 +258,24 @@ func (b *bench) install() {
 		enabled[name+"@market"] = true
 	}
 	registry, err := json.Marshal(map[string]any{"version": 2, "plugins": registered})
-	check(err)
+	process.Check(err)
 	b.write(filepath.Join(b.home, ".claude/plugins/installed_plugins.json"), string(registry))
 	settings, err := json.Marshal(map[string]any{"enabledPlugins": enabled})
-	check(err)
+	process.Check(err)
 	b.write(filepath.Join(b.home, ".claude/settings.json"), string(settings))
 }
 
 func (b *bench) write(path, text string) {
-	check(os.MkdirAll(filepath.Dir(path), 0o755))
-	check(os.WriteFile(path, []byte(text), 0o644))
+	process.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+	process.Check(os.WriteFile(path, []byte(text), 0o644))
 }
 
 // reset gives the home directory exactly the content with which the row begins.
 func (b *bench) reset() {
-	check(os.MkdirAll(b.list(), 0o755))
-	check(os.RemoveAll(filepath.Join(b.home, ".claude/tasks/."+session+".fsmtx")))
+	process.Check(os.MkdirAll(b.list(), 0o755))
+	process.Check(os.RemoveAll(filepath.Join(b.home, ".claude/tasks/."+session+".fsmtx")))
 	entries, err := os.ReadDir(b.list())
-	check(err)
+	process.Check(err)
 	want := map[string]string{}
 	for i := range b.manual + b.tagged {
 		want[fmt.Sprintf("%d.json", i+1)] = task(i+1, i >= b.manual)
@@ -291,12 +285,12 @@ func (b *bench) reset() {
 			delete(want, e.Name())
 			continue
 		}
-		check(os.Remove(filepath.Join(b.list(), e.Name())))
+		process.Check(os.Remove(filepath.Join(b.list(), e.Name())))
 	}
 	for name, text := range want {
-		check(os.WriteFile(filepath.Join(b.list(), name), []byte(text), 0o644))
+		process.Check(os.WriteFile(filepath.Join(b.list(), name), []byte(text), 0o644))
 	}
-	check(b.skill())
+	process.Check(b.skill())
 	process.Sync(b.home)
 }
 

@@ -29,6 +29,13 @@ func Build(dir, pkg string) string {
 	return path
 }
 
+// Check ends the program if err is not nil.
+func Check(err error) {
+	if err != nil {
+		log.Fatal("bench: ", err)
+	}
+}
+
 // Call is one run of a program.
 type Call struct {
 	Args   []string // the program's path first

@@ -49,20 +49,14 @@ func main() {
 	dir := flag.String("dir", "", "work in this directory (default a temporary one)")
 	flag.Parse()
 	work, err := os.MkdirTemp(*dir, "fsmtx-steps-")
-	check(err)
+	process.Check(err)
 	defer os.RemoveAll(work)
 	b := &bench{fsmtx: process.Build(work, "./cmd/fsmtx"), home: filepath.Join(work, "home")}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "call\tms\thydrate with nothing to do ms\tratio\tbudget")
 	for _, r := range rows {
 		b.run(table, r, *pairs)
-		check(table.Flush())
-	}
-}
-
-func check(err error) {
-	if err != nil {
-		log.Fatal("bench: ", err)
+		process.Check(table.Flush())
 	}
 }
 
@@ -74,7 +68,7 @@ func (b *bench) run(table *tabwriter.Writer, r row, pairs int) {
 	var ours, idle, ratios []float64
 	for i := range pairs + 1 {
 		if r.steps > 0 {
-			check(os.WriteFile(evidence, nil, 0o600))
+			process.Check(os.WriteFile(evidence, nil, 0o600))
 		}
 		us := b.time(r.event, r.refuse, "step")
 		them := b.time(fmt.Sprintf(skill, "none"), false, "hydrate")
@@ -97,9 +91,9 @@ func (b *bench) time(event string, refuse bool, args ...string) float64 {
 
 // reset gives the home directory a list with the steps of the row.
 func (b *bench) reset(r row) {
-	check(os.RemoveAll(b.home))
+	process.Check(os.RemoveAll(b.home))
 	dir := filepath.Join(b.home, ".claude/skills/bench")
-	check(os.MkdirAll(dir, 0o755))
+	process.Check(os.MkdirAll(dir, 0o755))
 	if r.steps == 0 {
 		return
 	}
@@ -111,7 +105,7 @@ func (b *bench) reset(r row) {
 		}
 		entries = append(entries, entry+"}")
 	}
-	check(os.WriteFile(filepath.Join(dir, "SKILL.md"), nil, 0o644))
-	check(os.WriteFile(filepath.Join(dir, "fsm.json"), []byte("["+strings.Join(entries, ",")+"]"), 0o644))
+	process.Check(os.WriteFile(filepath.Join(dir, "SKILL.md"), nil, 0o644))
+	process.Check(os.WriteFile(filepath.Join(dir, "fsm.json"), []byte("["+strings.Join(entries, ",")+"]"), 0o644))
 	b.time(fmt.Sprintf(skill, "bench"), false, "hydrate")
 }
