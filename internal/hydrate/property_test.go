@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/txn"
@@ -24,21 +25,11 @@ import (
 
 // home is a client's home with one task list and one skill, for one check.
 type home struct {
-	t   testingT
+	t   worlds.TB
 	dir string
 }
 
-type testingT interface {
-	require.TestingT
-	Cleanup(func())
-}
-
-func newHome(t testingT) *home {
-	dir, err := os.MkdirTemp("", "fsmtx-test-")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return &home{t, dir}
-}
+func newHome(t worlds.TB) *home { return &home{t, worlds.MemoryDir(t)} }
 
 func (h *home) list() string { return filepath.Join(h.dir, ".claude/tasks/list") }
 
@@ -350,7 +341,7 @@ func (h *home) normalised(r hydrate.Result) map[string]string {
 	return files
 }
 
-func renumbered(t testingT, text string, place map[string]string) string {
+func renumbered(t worlds.TB, text string, place map[string]string) string {
 	var task map[string]any
 	require.NoError(t, json.Unmarshal([]byte(text), &task))
 	number := func(id any) string {

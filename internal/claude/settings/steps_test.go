@@ -23,11 +23,13 @@ var (
 // TestHooksOfSteps compares the whole file, because a mistake in PreToolUse makes the
 // client drop all of it (fact 58).
 func TestHooksOfSteps(t *testing.T) {
-	assert.Equal(t, `{
-  "hooks": {
-    "PreToolUse": [
-      {
-        "matcher": "TaskUpdate",
+	group := func(matcher string, timeout int, more string) string {
+		if matcher != "" {
+			matcher = `
+        "matcher": "` + matcher + `",`
+		}
+		return fmt.Sprintf(`
+      {%s
         "hooks": [
           {
             "type": "command",
@@ -35,111 +37,26 @@ func TestHooksOfSteps(t *testing.T) {
             "args": [
               "step"
             ],
-            "timeout": 1860
+            "timeout": %d%s
           }
         ]
-      },
-      {
-        "matcher": "Write|Edit|NotebookEdit",
-        "hooks": [
-          {
-            "type": "command",
-            "command": "fsmtx",
-            "args": [
-              "step"
-            ],
-            "timeout": 10
-          }
-        ]
-      },
-      {
-        "matcher": "Bash",
-        "hooks": [
-          {
-            "type": "command",
-            "command": "fsmtx",
-            "args": [
-              "step"
-            ],
-            "timeout": 10,
-            "if": "Bash(fsmtx *)"
-          }
-        ]
-      },
-      {
-        "matcher": "mcp__.*__(workflow_status|step_start|step_complete|step_skip)",
-        "hooks": [
-          {
-            "type": "command",
-            "command": "fsmtx",
-            "args": [
-              "step"
-            ],
-            "timeout": 10
-          }
-        ]
-      }
-    ],
-    "TaskCompleted": [
-      {
-        "hooks": [
-          {
-            "type": "command",
-            "command": "fsmtx",
-            "args": [
-              "step"
-            ],
-            "timeout": 1860
-          }
-        ]
-      }
-    ],
-    "Stop": [
-      {
-        "hooks": [
-          {
-            "type": "command",
-            "command": "fsmtx",
-            "args": [
-              "step"
-            ],
-            "timeout": 10
-          }
-        ]
-      }
-    ],
-    "SubagentStop": [
-      {
-        "hooks": [
-          {
-            "type": "command",
-            "command": "fsmtx",
-            "args": [
-              "step"
-            ],
-            "timeout": 10
-          }
-        ]
-      }
-    ],
-    "SessionStart": [
-      {
-        "matcher": "compact|resume",
-        "hooks": [
-          {
-            "type": "command",
-            "command": "fsmtx",
-            "args": [
-              "step"
-            ],
-            "timeout": 10
-          }
-        ]
-      }
-    ]
-  }
-}
-`, string(add(t, nil, settings.Steps("fsmtx", nil))))
+      }`, matcher, timeout, more)
+	}
+	event := func(name string, groups ...string) string {
+		return fmt.Sprintf("\n    %q: [%s\n    ]", name, strings.Join(groups, ","))
+	}
+	want := "{\n  \"hooks\": {" + strings.Join([]string{
+		event("PreToolUse",
+			group("TaskUpdate", 1860, ""),
+			group("Write|Edit|NotebookEdit", 10, ""),
+			group("Bash", 10, ",\n            \"if\": \"Bash(fsmtx *)\""),
+			group("mcp__.*__(workflow_status|step_start|step_complete|step_skip)", 10, "")),
+		event("TaskCompleted", group("", 1860, "")),
+		event("Stop", group("", 10, "")),
+		event("SubagentStop", group("", 10, "")),
+		event("SessionStart", group("compact|resume", 10, "")),
+	}, ",") + "\n  }\n}\n"
+	assert.Equal(t, want, string(add(t, nil, settings.Steps("fsmtx", nil))))
 }
 
 func TestStepTimeoutIsLongerThanEveryCheck(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -15,12 +16,7 @@ import (
 
 // memoryList returns an empty list, in memory if that is possible.
 func memoryList(t *testing.T) *List {
-	root, err := os.MkdirTemp("/dev/shm", "fsmtx-test-")
-	if err != nil {
-		root = t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(root) })
-	l := &List{Dir: filepath.Join(root, "list")}
+	l := &List{Dir: filepath.Join(worlds.MemoryDir(t), "list")}
 	require.NoError(t, os.Mkdir(l.Dir, 0o755))
 	return l
 }
