@@ -267,8 +267,12 @@ func (g *Graph) Summary() string {
 	return text
 }
 
-// Path returns one line with the length and the steps of the critical path.
+// Path returns one line with the length and the steps of the critical path, or "" if there
+// are no steps.
 func (g *Graph) Path() string {
+	if len(g.Steps) == 0 {
+		return ""
+	}
 	ids := make([]string, len(g.Critical))
 	for i, id := range g.Critical {
 		ids[i] = fmt.Sprint(id)

@@ -259,6 +259,9 @@ func TestMarkupIsEscaped(t *testing.T) {
 func TestNoSteps(t *testing.T) {
 	g := New("empty", nil)
 	assert.Equal(t, "empty: no steps\n", g.Text(60, false))
-	assert.Contains(t, g.HTML(), "no steps")
+	page := g.HTML()
+	assert.Contains(t, page, "no steps")
+	assert.NotContains(t, page, "critical path of 0 steps")
+	assert.NotRegexp(t, `(width|viewBox)="[^"]*-`, page, "a drawing has no negative size")
 	assert.Equal(t, 0, g.Width)
 }

@@ -197,7 +197,7 @@ func (l *layout) fit(layers [][]*place) {
 		}
 	}
 	l.height = bottom - top + 2*margin
-	l.width = float64(len(layers)*(boxWidth+layerGap) - layerGap + 2*margin)
+	l.width = float64(max(0, len(layers)*(boxWidth+layerGap)-layerGap) + 2*margin)
 }
 
 // left returns the left edge of the boxes of a layer.

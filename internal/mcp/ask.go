@@ -46,7 +46,7 @@ func (qs *questions) ask(q question, words string) *mcp.CallToolResult {
 	qs.asked[state] = q
 	form := map[string]any{"type": "object", "properties": map[string]any{}}
 	return &mcp.CallToolResult{
-		InputRequests: mcp.InputRequestMap{answerKey: &mcp.ElicitParams{Mode: "form", Message: words, RequestedSchema: form}},
+		InputRequests: mcp.InputRequestMap{answerKey: &mcp.ElicitParams{Mode: "form", Message: visible.Text(words), RequestedSchema: form}},
 		RequestState:  state,
 	}
 }

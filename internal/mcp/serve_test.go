@@ -88,7 +88,7 @@ func TestADisconnectEndsTheChecks(t *testing.T) {
 
 func TestProgressIsReportedWhileACheckRuns(t *testing.T) {
 	w := newWorld(t)
-	w.hydrate("s1", steps.Step{Subject: "Wait", Check: &steps.Check{Run: "until test -e go; do sleep 0.01; done", Timeout: 60}})
+	w.hydrate("s1", steps.Step{Subject: "Wait", Check: &steps.Check{Run: "until test -e go; do sleep 0.01; done # \u202e", Timeout: 60}})
 	progress := make(chan string, 100)
 	c := w.connect(&mcp.ClientOptions{ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 		progress <- r.Params.Message
@@ -99,7 +99,7 @@ func TestProgressIsReportedWhileACheckRuns(t *testing.T) {
 	r, err := c.CallTool(t.Context(), params)
 	require.NoError(t, err)
 	assert.False(t, r.IsError)
-	assert.Contains(t, <-progress, `checking #1 "Wait" for 0s: until test -e go`)
+	assert.Equal(t, `checking #1 "Wait" for 0s: until test -e go; do sleep 0.01; done # \u202e`, <-progress)
 }
 
 func TestInvalidArguments(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 func n(step int) args { return args{"step": step} }
@@ -131,4 +132,16 @@ func TestSkip(t *testing.T) {
 		assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": " "}), "because is empty: say why step #1")
 		assert.Equal(t, "pending", w.status("s1", 1))
 	})
+}
+
+// The question of an approval is a text of fsm.json, and a person reads it.
+func TestQuestionsAreSafeToShow(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", steps.Step{Subject: "Publish", Approval: "Publish it?\nNow \u202eesrever\x1b[2J"})
+	var asked []string
+	c := w.connect(answering("decline", &asked))
+	c.refuses("step_complete", n(1))
+	require.Len(t, asked, 1)
+	assert.Equal(t, visible.Text(asked[0]), asked[0])
+	assert.Contains(t, asked[0], "Publish it?\n")
 }

@@ -175,7 +175,7 @@ func notify(ctx context.Context, r *mcp.CallToolRequest, c *steps.Current, statu
 		tick := time.NewTicker(notifyEvery)
 		defer tick.Stop()
 		for n := 1.0; ; n++ {
-			message := fmt.Sprintf("checking %s for %v: %s", c.Name(), time.Since(begun).Round(time.Second), c.Check.Run)
+			message := visible.Sprintf("checking %s for %v: %s", c.Name(), time.Since(begun).Round(time.Second), c.Check.Run)
 			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Message: message, Progress: n})
 			select {
 			case <-ctx.Done():

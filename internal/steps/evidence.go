@@ -77,7 +77,7 @@ func (s *State) repeats(denial Evidence) (n int) {
 	return n
 }
 
-// line returns the evidence as it is appended to the file.
+// line returns the evidence as a line of the file, without the line feed.
 func (e Evidence) line() ([]byte, error) {
 	text, err := json.Marshal(e, jsonx.Tolerant)
 	return text, err

@@ -24,7 +24,7 @@ func (c *call) underLock(dir *txn.Dir, s *State) (v Verdict, slow []*Current) {
 	}
 	to := c.update.Status
 	if target.Gone() || to == pending || target.Done() && to == completed {
-		return c.record(dir, s, Verdict{Why: "no gate to ask"}), nil
+		return c.record(dir, s, Verdict{Why: "no gate applies"}), nil
 	}
 	if err := c.recordSeen(dir, s); err != nil {
 		return c.trouble(err), nil
