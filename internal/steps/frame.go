@@ -75,7 +75,8 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	return Verdict{}
 }
 
-// approved records that a person said yes: the client completes a step only after that.
+// approved records that the person said yes. The client completes a step about which it
+// asked only after a yes.
 func (f *Frame) approved(ctx context.Context, c *Current, e Evidence) Verdict {
 	if e.Verdict != Ask || c.Done() && c.Status == completed {
 		return Verdict{}

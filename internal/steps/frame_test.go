@@ -1,15 +1,12 @@
 package steps
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
-
-func ctx(any) context.Context { return context.Background() }
 
 func TestAWorkflowFromFirstToLastStep(t *testing.T) {
 	l := hydrated(t,
