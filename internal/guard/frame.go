@@ -104,8 +104,8 @@ func (c *Call) idle() bool {
 	return false
 }
 
-// rehearse decides in a dry run. It returns a panic of the rule as an error, so that run
-// goes on: the rule then fails in earnest, unless its circuit breaker is open.
+// rehearse decides in a dry run. It returns a panic of the rule as an error: the rule then
+// runs again, unless its circuit breaker is open, and the failure is counted.
 func (c *Call) rehearse() (v Verdict, err error) {
 	defer func(before bool) {
 		c.DryRun = before

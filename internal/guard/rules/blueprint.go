@@ -15,7 +15,7 @@ type element struct {
 
 // readBlueprint looks for the five elements by the words and notations that are usual for
 // them. Answers can be long and a hook must be quick, so words are searched for as plain
-// text, and a pattern is tried only on a line that contains a character of every match.
+// text, and a pattern is tried only on a line with a character that every match has.
 func readBlueprint(text string) []element {
 	words := plainWords(text)
 	b := blueprint{path: regexp.MustCompile(filePath), signature: regexp.MustCompile(signature)}

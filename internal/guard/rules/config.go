@@ -142,7 +142,7 @@ func configOf(c guard.Config) Config {
 
 var (
 	// defaultPhases are the phases of the workflow. The requirements name the first, the
-	// last and four others; the remaining ones make the artifacts that they require.
+	// last and four between them; the others make the artifacts that the requirements name.
 	defaultPhases = []string{"SETUP", "RESEARCH", "CLARIFICATION", "ARCHITECTURE", "THINKDEEP", "PLAN", "VALIDATION", "TEST_STRATEGY", "TEST_COVERAGE", "TASKS", "COMPLETION"}
 
 	defaultArtifacts = []guard.Pair{

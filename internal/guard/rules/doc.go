@@ -10,7 +10,8 @@
 //   - specFacts, the facts, and the method of that name, which reads them;
 //   - specFacts.decide, the table: a pure function of the facts and the configuration.
 //
-// H03, H05 and H13 also change something, in a function after runH03, runH05 and runH13.
+// In H03, H05 and H13 the function that the frame calls also makes changes. H06 and H12
+// share summaryFacts: summary.go reads them, h06_inject.go has their table.
 // H11a and H11b share their first rows and facts in h11_stop.go. tables_test.go has a test
 // for each table.
 //

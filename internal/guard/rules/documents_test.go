@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 func TestReadTasks(t *testing.T) {
@@ -45,7 +47,7 @@ func TestPercentIsRoundedDown(t *testing.T) {
 }
 
 func TestMarkdown(t *testing.T) {
-	root := tree(t, "elsewhere/c.md", "cases/a.md", "cases/sub/B.MD", "cases/a.txt", "cases/dir.md/", "file", "link -> cases")
+	root := worlds.Tree(t, "elsewhere/c.md", "cases/a.md", "cases/sub/B.MD", "cases/a.txt", "cases/dir.md/", "file", "link -> cases")
 	write := func(name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
 	}

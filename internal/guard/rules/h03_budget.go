@@ -44,7 +44,7 @@ var budgetRows = []string{
 	"anything else: the call is counted, with a warning near a limit",
 }
 
-// runH03 decides row 1, and leaves the others to spend.
+// runH03 decides row 1. The other rows are decided by spend.
 func runH03(c *call) (guard.Verdict, error) {
 	server, ok := researchServer(c.Event.ToolName, c.config.Servers)
 	if !ok {

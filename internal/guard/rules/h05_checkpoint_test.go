@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 // checkpointWorld is a feature directory and an event of H05 that wrote its state file.
@@ -40,7 +41,7 @@ func (c checkpointWorld) enter(t *testing.T, phase string) string {
 }
 
 func TestTheWrittenFileIsNamedByTheInputOrElseTheResponse(t *testing.T) {
-	root := tree(t, "a/sub/", "b/", "other.md", "link -> a", "far/link -> ../a/sub")
+	root := worlds.Tree(t, "a/sub/", "b/", "other.md", "link -> a", "far/link -> ../a/sub")
 	for _, dir := range []string{"a", "b"} {
 		require.NoError(t, os.WriteFile(filepath.Join(root, dir, stateName), []byte("phase: PLAN\n"), 0o600))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 func TestTheDescriptionOfTheEnvironmentIsBounded(t *testing.T) {
@@ -27,10 +28,10 @@ func TestTheDescriptionOfTheEnvironmentIsBounded(t *testing.T) {
 
 func TestTheConstitutionIsFoundInTheProjectOrBesideTheFeature(t *testing.T) {
 	for name, want := range map[string]bool{"project/specs/constitution.md": true, "plans/constitution.md": true, "project/constitution.md": false, "plans/x/constitution.md": false} {
-		root := tree(t, name, "project/", "plans/x/")
+		root := worlds.Tree(t, name, "project/", "plans/x/")
 		assert.Equal(t, want, place{root: root + "/project", feature: root + "/plans/x"}.hasConstitution(defaults), name)
 	}
-	t.Chdir(tree(t, "constitution.md"))
+	t.Chdir(worlds.Tree(t, "constitution.md"))
 	assert.False(t, place{root: "/nowhere"}.hasConstitution(defaults), "without a feature directory")
 }
 

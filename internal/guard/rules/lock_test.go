@@ -8,12 +8,14 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 func noLog(string) string { return "" }
 
 func TestReadLock(t *testing.T) {
-	root := tree(t, "dir/", "real", "link -> real", "dangling -> none")
+	root := worlds.Tree(t, "dir/", "real", "link -> real", "dangling -> none")
 	now := time.Now().Add(-time.Hour) // before the files were created, so that every age is 0
 	read := func(name string) lockFile {
 		l := readLock(root+"/"+name, now, noLog)
@@ -38,7 +40,7 @@ func TestReadLock(t *testing.T) {
 }
 
 func TestALockIsStaleWhenItsSessionIsInactive(t *testing.T) {
-	root := tree(t, "lock", "log")
+	root := worlds.Tree(t, "lock", "log")
 	now := time.Now()
 	set := func(name string, age time.Duration) {
 		require.NoError(t, os.Chtimes(root+"/"+name, now.Add(-age), now.Add(-age)))
@@ -81,7 +83,7 @@ func TestTheSpecIsRecognisedByAnyPath(t *testing.T) {
 }
 
 func TestTheLockCoversAllPathsIntoTheFeatureDirectory(t *testing.T) {
-	root := tree(t, "plans/foo/", "link -> plans/foo", "other/")
+	root := worlds.Tree(t, "plans/foo/", "link -> plans/foo", "other/")
 	for _, feature := range []string{root + "/plans/foo", root + "/link"} {
 		vars := map[string]string{"PLANNING_FEATURE_DIR": feature}
 		for input, row := range map[string]int{

@@ -40,7 +40,7 @@ const (
 	free    ownership = iota // there is no lock
 	mine                     // this session holds it
 	foreign                  // another session holds it
-	stale                    // another session holds it, and has not been active for long
+	stale                    // another session holds it, but was last active long ago
 	damaged                  // the lock names no session
 )
 

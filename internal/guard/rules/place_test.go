@@ -3,33 +3,13 @@ package rules
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-)
 
-// tree creates files (a name), directories (a name and a slash) and symbolic links
-// (name -> target) and returns their root, a path without symbolic links.
-func tree(t *testing.T, entries ...string) string {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
-	for _, entry := range entries {
-		name, target, isLink := strings.Cut(entry, " -> ")
-		path := filepath.Join(root, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		switch {
-		case isLink:
-			require.NoError(t, os.Symlink(target, path))
-		case strings.HasSuffix(name, "/"):
-			require.NoError(t, os.MkdirAll(path, 0o755))
-		default:
-			require.NoError(t, os.WriteFile(path, []byte("x"), 0o644))
-		}
-	}
-	return root
-}
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+)
 
 // checkOut makes a directory a repository on a branch, with a program git that fails if it
 // is run. It returns the directory of the program.
@@ -43,7 +23,7 @@ func checkOut(t *testing.T, dir, branch string) (bin string) {
 
 // onBranch returns a project on a branch, and environments with git on the PATH.
 func onBranch(t *testing.T, branch string, entries ...string) (root string, env func(map[string]string) func(string) string) {
-	root = tree(t, entries...)
+	root = worlds.Tree(t, entries...)
 	bin := checkOut(t, root, branch)
 	return root, func(more map[string]string) func(string) string {
 		return func(name string) string {
@@ -93,13 +73,13 @@ func TestAFeatureDirectoryThatDoesNotExistYet(t *testing.T) {
 }
 
 func TestTheSearchEndsAtTheWorkTree(t *testing.T) {
-	outer := tree(t, "specs/foo/", "repo/src/")
+	outer := worlds.Tree(t, "specs/foo/", "repo/src/")
 	env := getenv(map[string]string{"PATH": checkOut(t, outer+"/repo", "feature/foo")})
 	assert.Equal(t, outer+"/repo/src/specs/foo", findPlace(outer+"/repo/src", env, defaults).feature)
 }
 
 func TestASymbolicLinkIntoTheWorkTree(t *testing.T) {
-	outer := tree(t, "repo/specs/foo/", "repo/src/", "link -> repo/src")
+	outer := worlds.Tree(t, "repo/specs/foo/", "repo/src/", "link -> repo/src")
 	env := getenv(map[string]string{"PATH": checkOut(t, outer+"/repo", "feature/foo")})
 	assert.Equal(t, outer+"/repo/specs/foo", findPlace(outer+"/link", env, defaults).feature)
 }

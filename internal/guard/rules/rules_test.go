@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
 func TestTheTableOfRulesIsComplete(t *testing.T) {
@@ -66,7 +67,7 @@ func TestAnEventCannotControlTheTerminal(t *testing.T) {
 // Explain changes no file, not even for the rules that write when they run: H03 counts, H05
 // logs, H13 exports.
 func TestExplainChangesNothing(t *testing.T) {
-	root := tree(t, "state/", "feature/design.md")
+	root := worlds.Tree(t, "state/", "feature/design.md")
 	state := root + "/feature/" + stateName
 	require.NoError(t, os.WriteFile(state, []byte("---\nphase: RESEARCH\n---\n"), 0o600))
 	vars := map[string]string{"PLANNING_STATE_DIR": root + "/state", "PLANNING_FEATURE_DIR": root + "/feature", "CLAUDE_ENV_FILE": root + "/env.sh", "PLANNING_HOOKS_VERBOSE": "true"}

@@ -29,7 +29,7 @@ func stopWords() []string {
 }
 
 // stopBefore returns the words that may come before a stop word in a request: words of
-// politeness, and who wants to stop when.
+// politeness, and words about who wants to stop, and when.
 func stopBefore() []string {
 	return strings.Fields(`
 		please ok okay alright right hey hi hello so well yes yeah no nope now just then and but actually sorry oh wait thanks thank you
@@ -108,8 +108,7 @@ func (s StopWords) isRequest(sentence string) bool {
 	return true
 }
 
-// clauses are the first words of clauses that give a reason or condition, and not what is
-// to be stopped.
+// clauses are the first words of clauses that say how, when or why to stop, and not what.
 var clauses = []string{"without", "before", "until", "because", "since", "as", "instead", "if", "so", "then", "don't", "ohne", "bevor", "bis", "weil", "sans", "avant", "sin", "antes", "senza", "prima"}
 
 // asksSomebody reports whether a question with these first words asks somebody to do

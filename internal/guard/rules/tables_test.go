@@ -95,7 +95,7 @@ func TestTheTableOfH02(t *testing.T) {
 		{lockFacts{inner: lockName, session: "me", held: foreign, lock: theirs}, 8, "DENIED: Planning lock owned by another session (you there). Wait for lock release or delete stale lock. " +
 			"The lock is /f/lock, and its session was last active 30 min ago. If that session is over, run: fsmtx guard unlock --session 'you there'"},
 		{lockFacts{inner: "a", session: "me", held: stale, lock: old}, 8, "DENIED: Planning lock owned by another session (you). Wait for lock release or delete stale lock. " +
-			"You may take the lock over, because its session was not active for so long: write {\"session_id\": \"me\"} to .planning.lock. " +
+			"You may take the lock over, because its session has been inactive for so long: write {\"session_id\": \"me\"} to .planning.lock. " +
 			"The lock is /f/lock, and its session was last active 3 h ago. If that session is over, run: fsmtx guard unlock --session you"},
 		{lockFacts{inner: "a", session: "me", held: mine}, 9, ""},
 	} {

@@ -2,38 +2,15 @@ package skillfiles
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
-
-// tree makes files, directories (a name and a slash) and symbolic links (name ->
-// target) and returns their root.
-func tree(t *testing.T, entries ...string) string {
-	root, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
-	for _, entry := range entries {
-		name, target, isLink := strings.Cut(entry, " -> ")
-		path := filepath.Join(root, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		switch {
-		case isLink:
-			require.NoError(t, os.Symlink(target, path))
-		case strings.HasSuffix(name, "/"):
-			require.NoError(t, os.MkdirAll(path, 0o755))
-		default:
-			require.NoError(t, os.WriteFile(path, nil, 0o644))
-		}
-	}
-	return root
-}
 
 func run(input string, vars map[string]string) event.Answer {
 	return Run(strings.NewReader(input), func(name string) (string, bool) {
@@ -43,7 +20,7 @@ func run(input string, vars map[string]string) event.Answer {
 }
 
 func TestOnlyTheFilesOfSkillsAreRefused(t *testing.T) {
-	root := tree(t, "own/skills/a/SKILL.md", "own/skills/a/fsm.json", "p/.claude/commands/c/d/fsm.json", "plug/.claude-plugin/", "plug/commands/c/fsm.json",
+	root := worlds.Tree(t, "own/skills/a/SKILL.md", "own/skills/a/fsm.json", "p/.claude/commands/c/d/fsm.json", "plug/.claude-plugin/", "plug/commands/c/fsm.json",
 		"config/plugins/cache/x/skills/s/fsm.json", "src/fsm.json", "src/skills/fsm.json", "link -> own/skills/a", "alias.json -> own/skills/a/fsm.json", "src/readme.md")
 	for _, c := range []struct {
 		tool, input string
@@ -91,7 +68,7 @@ func TestOnlyTheFilesOfSkillsAreRefused(t *testing.T) {
 // With neither CLAUDE_CONFIG_DIR nor HOME nothing belongs to the client's
 // configuration.
 func TestWithoutAConfigurationDirectory(t *testing.T) {
-	root := tree(t, "config/skills/a/fsm.json", "skills/a/SKILL.md")
+	root := worlds.Tree(t, "config/skills/a/fsm.json", "skills/a/SKILL.md")
 	read := func(path string) string {
 		return fmt.Sprintf(`{"cwd":%q,"tool_name":"Read","tool_input":{"file_path":%q}}`, root, path)
 	}
