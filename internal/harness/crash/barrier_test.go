@@ -46,7 +46,7 @@ func isSyncOfS(s faultfs.Step) bool {
 	return s.Op == "sync" && strings.HasSuffix(s.Path, ".fsmtx")
 }
 
-// dropper follows a run to distinguish the syncs of one directory.
+// dropper tracks how far a run is, because S and D are synced at several points of it.
 type dropper struct {
 	is                             func(*dropper, faultfs.Step) bool
 	renamed, withdrawn, recovering bool
@@ -68,9 +68,9 @@ func (d *dropper) drop(s faultfs.Step) bool {
 // this directory.
 func every() bool { return flag.Lookup("every").Value.String() == "true" }
 
-// TestEveryBarrierIsNecessary drops each barrier in turn: then some power cut breaks
-// the contract. So the model would notice a missing barrier. With -every all workloads are
-// tried with each, not only until one breaks.
+// TestEveryBarrierIsNecessary drops each barrier in turn and requires that some power cut
+// then breaks the contract: the model notices a missing barrier. With -every it tries all
+// workloads, and does not stop at the first violation.
 func TestEveryBarrierIsNecessary(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)

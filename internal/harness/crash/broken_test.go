@@ -19,22 +19,22 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// The file systems here break a transaction in one way each, as a mistake in it
-// would. That the tests notice it shows that they can fail.
+// Each file system in this file breaks a transaction in one way, as a mistake in the code
+// would. The tests must notice it, which shows that they can fail.
 
 func isTask(path string) bool {
 	return strings.HasSuffix(path, ".json") && filepath.Base(filepath.Dir(path)) == "list"
 }
 func isJournal(path string) bool { return filepath.Base(path) == "journal" }
 
-// late delays links into the list until the list is synced, so that files are deleted
-// before their replacements exist.
-type late struct {
+// delayedLinks delays links into the list until the list is synced, so that files are
+// deleted before their replacements exist.
+type delayedLinks struct {
 	vfs.FS
 	links *[][2]string
 }
 
-func (l late) Link(from, to string) error {
+func (l delayedLinks) Link(from, to string) error {
 	if !isTask(to) {
 		return l.FS.Link(from, to)
 	}
@@ -42,7 +42,7 @@ func (l late) Link(from, to string) error {
 	return nil
 }
 
-func (l late) Sync(name string) error {
+func (l delayedLinks) Sync(name string) error {
 	for _, link := range *l.links {
 		if filepath.Dir(link[1]) == name {
 			if err := l.FS.Link(link[0], link[1]); err != nil {
@@ -54,10 +54,10 @@ func (l late) Sync(name string) error {
 	return l.FS.Sync(name)
 }
 
-// forgetful removes the backup link of each file that it deletes.
-type forgetful struct{ vfs.FS }
+// withoutBackups removes the backup link of each file that it deletes.
+type withoutBackups struct{ vfs.FS }
 
-func (f forgetful) Remove(name string) error {
+func (f withoutBackups) Remove(name string) error {
 	if isTask(name) {
 		kept, _ := filepath.Glob(filepath.Join(filepath.Dir(filepath.Dir(name)), ".list.fsmtx/txn-*/old", filepath.Base(name)))
 		for _, path := range kept {
@@ -67,13 +67,13 @@ func (f forgetful) Remove(name string) error {
 	return f.FS.Remove(name)
 }
 
-// silent writes the journal only when everything is done.
-type silent struct {
+// withoutJournal puts no journal in place, and still lets the transaction commit.
+type withoutJournal struct {
 	vfs.FS
 	journal *string
 }
 
-func (s silent) Rename(from, to string) error {
+func (s withoutJournal) Rename(from, to string) error {
 	if isJournal(to) {
 		*s.journal = from
 		return nil
@@ -84,15 +84,15 @@ func (s silent) Rename(from, to string) error {
 	return s.FS.Rename(from, to)
 }
 
-// hasty removes the journal before the rollback.
-type hasty struct{ vfs.FS }
+// journalFirst removes the journal before the rollback.
+type journalFirst struct{ vfs.FS }
 
-func (h hasty) Link(from, to string) error {
+func (h journalFirst) Link(from, to string) error {
 	h.forget(to)
 	return h.FS.Link(from, to)
 }
 
-func (h hasty) Remove(name string) error {
+func (h journalFirst) Remove(name string) error {
 	h.forget(name)
 	if err := h.FS.Remove(name); !isJournal(name) || !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -100,7 +100,7 @@ func (h hasty) Remove(name string) error {
 	return nil
 }
 
-func (h hasty) forget(path string) {
+func (h journalFirst) forget(path string) {
 	if isTask(path) {
 		_ = h.FS.Remove(filepath.Join(filepath.Dir(filepath.Dir(path)), ".list.fsmtx/journal"))
 	}
@@ -120,9 +120,9 @@ func (d scenario) problemsAfterDeath(t *testing.T, broken func() vfs.FS) (proble
 	return problems
 }
 
-// problemsAfterSecondDeath has a hydration die just ahead of its commit, freezes the
-// disk at every step of a recovery on a broken file system, and recovers on an intact
-// one.
+// problemsAfterSecondDeath freezes the disk just before a hydration commits, then at every
+// step of a recovery on a broken file system, recovers on an intact one, and returns what
+// is wrong then.
 func (d scenario) problemsAfterSecondDeath(t *testing.T, broken func() vfs.FS) (problems []string) {
 	created, steps := d.creations(t), d.steps(t)
 	for m, done := 0, false; !done; m++ {
@@ -142,11 +142,11 @@ func (d scenario) problemsAfterSecondDeath(t *testing.T, broken func() vfs.FS) (
 	return problems
 }
 
-// TestDeathTestsNoticeBrokenTransactions breaks the transaction and the recovery in
-// one way after the other. Each has a symptom of its own; intact, neither has one.
+// TestDeathTestsNoticeBrokenTransactions breaks the transaction or the recovery in one way
+// at a time. Each way has its own symptom, and an intact file system has none.
 func TestDeathTestsNoticeBrokenTransactions(t *testing.T) {
 	whole := func() vfs.FS { return vfs.OS{} }
-	tooLate := func() vfs.FS { return late{vfs.OS{}, new([][2]string)} }
+	tooLate := func() vfs.FS { return delayedLinks{vfs.OS{}, new([][2]string)} }
 	replacing := scenarios[3]
 	for _, c := range []struct {
 		name    string
@@ -155,10 +155,10 @@ func TestDeathTestsNoticeBrokenTransactions(t *testing.T) {
 		symptom string
 	}{
 		{"creates come after deletes", replacing.problemsAfterDeath, tooLate, "a reader sees only"},
-		{"nothing is kept", replacing.problemsAfterDeath, func() vfs.FS { return forgetful{vfs.OS{}} }, "not the list before, and"},
-		{"there is no journal", replacing.problemsAfterDeath, func() vfs.FS { return silent{vfs.OS{}, new(string)} }, "not the list before, and"},
+		{"nothing is kept", replacing.problemsAfterDeath, func() vfs.FS { return withoutBackups{vfs.OS{}} }, "not the list before, and"},
+		{"there is no journal", replacing.problemsAfterDeath, func() vfs.FS { return withoutJournal{vfs.OS{}, new(string)} }, "not the list before, and"},
 		{"recovery removes before it restores", replacing.problemsAfterSecondDeath, tooLate, "a reader sees only"},
-		{"recovery forgets the journal first", replacing.problemsAfterSecondDeath, func() vfs.FS { return hasty{vfs.OS{}} }, "not the list before, and"},
+		{"recovery forgets the journal first", replacing.problemsAfterSecondDeath, func() vfs.FS { return journalFirst{vfs.OS{}} }, "not the list before, and"},
 	} {
 		assert.Empty(t, strings.Join(c.find(t, whole), ""), "nothing is broken")
 		count := 0
@@ -177,8 +177,8 @@ type withoutReap struct{ *tasks.Locks }
 
 func (withoutReap) Reap() error { return nil }
 
-// TestLocksAreReleasedAfterDeath has a hydration die while it holds the client's
-// locks. The next process gets them at once; without Reap it would wait.
+// TestLocksAreReleasedAfterDeath kills a hydration that holds the client's locks. The next
+// process gets the locks at once; without Reap it waits.
 func TestLocksAreReleasedAfterDeath(t *testing.T) {
 	for _, broken := range []bool{false, true} {
 		w := scenarios[3].world(t)
@@ -220,8 +220,8 @@ func (s swallowing) Link(from, to string) error   { return swallow(s.FS.Link(fro
 func (s swallowing) Rename(from, to string) error { return swallow(s.FS.Rename(from, to)) }
 func (s swallowing) Remove(name string) error     { return swallow(s.FS.Remove(name)) }
 
-// TestFaultTestsNoticeSwallowedErrors has calls that change the list fail without an
-// error. The check of TestEveryFaultIsRolledBack notices each of them.
+// TestFaultTestsNoticeSwallowedErrors makes each call that changes the list fail and report
+// success. The check of TestEveryFaultIsRolledBack must notice it.
 func TestFaultTestsNoticeSwallowedErrors(t *testing.T) {
 	d := scenarios[3]
 	created := d.creations(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
-// The functions of this file return what is wrong with a list, or "", so that a test
-// can also require that something is.
+// The functions in this file return what is wrong with a list, or "", so that a test can
+// also require a violation.
 
 // creations returns the task files that an undisturbed hydration creates.
 func (d scenario) creations(t *testing.T) map[string]string {
@@ -31,24 +31,24 @@ func (d scenario) creations(t *testing.T) map[string]string {
 	return created
 }
 
-// stays reports whether a hydration leaves the task alone.
+// stays reports whether a hydration keeps the task.
 func stays(f worlds.File) bool { return !strings.Contains(f.Text, `"fsm"`) }
 
-// beforeOrAfter checks that a recovered list is exactly the one before or exactly the
+// recoveredProblem checks that a recovered list is exactly the one before or exactly the
 // one after.
-func beforeOrAfter(before, got map[string]worlds.File, created map[string]string) (problem string) {
+func recoveredProblem(before, got map[string]worlds.File, created map[string]string) (problem string) {
 	if maps.Equal(before, got) {
 		return ""
 	}
-	if problem = isAfter(before, got, created); problem != "" {
+	if problem = afterProblem(before, got, created); problem != "" {
 		return "not the list before, and " + problem
 	}
 	return ""
 }
 
-// isAfter checks that the tasks that stay are the same down to the inode, that the
-// created ones are as written, and that there are no others.
-func isAfter(before, got map[string]worlds.File, created map[string]string) (problem string) {
+// afterProblem checks that the kept tasks are unchanged down to the inode, that the created
+// tasks are as written, and that there are no others.
+func afterProblem(before, got map[string]worlds.File, created map[string]string) (problem string) {
 	want := map[string]worlds.File{}
 	for name, f := range before {
 		if stays(f) {
@@ -68,8 +68,8 @@ func isAfter(before, got map[string]worlds.File, created map[string]string) (pro
 	return ""
 }
 
-// readerProblem checks what a reader sees that takes no lock: at any moment all tasks
-// of before or all of after, each of them complete, and none that is in neither.
+// readerProblem checks what a reader without a lock sees: at any moment all tasks of before
+// or all tasks of after, each of them complete, and no task that is in neither.
 func readerProblem(before, seen map[string]worlds.File, created map[string]string) (problem string) {
 	for name, f := range seen {
 		if old, ok := before[name]; ok && old == f || !ok && f.Text == created[name] && f.Text != "" {

@@ -31,7 +31,7 @@ import (
 // world is a home directory with a task list and three skills.
 type world struct {
 	worlds.Home
-	uid int // who runs the program there, if not this user
+	uid int // the user that runs the program; 0 is this user
 }
 
 type scenario struct {
@@ -41,7 +41,7 @@ type scenario struct {
 	tagged  int // tasks of a workflow before
 	creates int // tasks of the skill
 	history int
-	large   bool // not every step is tried unless that is asked for
+	large   bool // every step is tried only with -every
 }
 
 var scenarios = []scenario{
@@ -92,7 +92,7 @@ func (w *world) hydrate(skill string, files vfs.FS) (hydrate.Result, error) {
 		hydrate.Options{LockTimeout: 5 * time.Second, FS: files})
 }
 
-// addSkill adds a skill of so many tasks.
+// addSkill adds a skill with the given number of tasks.
 func (w *world) addSkill(t *testing.T, name string, tasks int) {
 	w.AddSkill(t, name, slices.Repeat([]string{"pending"}, tasks)...)
 }
@@ -105,7 +105,7 @@ func (d scenario) steps(t *testing.T) []string {
 	return all
 }
 
-// kill runs a process that hydrates and is killed ahead of step n.
+// kill runs a process that hydrates and is killed before step n.
 func (w *world) kill(t *testing.T, n int) {
 	c := exec.Command(os.Args[0])
 	c.Env = []string{"HOME=" + w.Dir, "FSMTX_TEST_DIE_AT=" + strconv.Itoa(n), raceOptions}
@@ -137,8 +137,8 @@ func TestDeathAtEveryStepIsRecovered(t *testing.T) {
 	}
 }
 
-// chosen returns the steps ahead of which a scenario dies: all, or of a large one the
-// first of each kind, the last, and a random one.
+// chosen returns the steps before which a scenario is killed: every step, or for a large
+// scenario the first, the last and a random step of each kind.
 func (d scenario) chosen(steps []string) []int {
 	kinds := map[string][]int{}
 	for n, step := range steps {
@@ -167,7 +167,7 @@ func (w *world) continueBy(t *testing.T, by string, before map[string]worlds.Fil
 		if r.State == recovery.Refused {
 			return r.String()
 		}
-		return beforeOrAfter(before, w.Tasks(t), created)
+		return recoveredProblem(before, w.Tasks(t), created)
 	}
 	result, err := w.hydrate(by, nil)
 	if err != nil {
@@ -177,7 +177,7 @@ func (w *world) continueBy(t *testing.T, by string, before map[string]worlds.Fil
 	for _, c := range result.Created {
 		made[c.Name] = string(c.Content)
 	}
-	return isAfter(before, w.Tasks(t), made)
+	return afterProblem(before, w.Tasks(t), made)
 }
 
 // TestDeathOfRecoveryIsRecovered freezes the disk at every step of the recovery from

@@ -23,9 +23,8 @@ import (
 
 var faults = []error{syscall.ENOSPC, syscall.EIO, syscall.EACCES, syscall.EROFS, syscall.EXDEV, syscall.EEXIST, syscall.EINTR, syscall.EMFILE}
 
-// TestEveryFaultIsRolledBack makes every call fail once with every error. The
-// hydration either succeeds all the same, or reports why not and leaves the list as it
-// was.
+// TestEveryFaultIsRolledBack makes every call fail once with every error. The hydration
+// either succeeds anyway, or reports the error and leaves the list unchanged.
 func TestEveryFaultIsRolledBack(t *testing.T) {
 	for _, d := range []scenario{scenarios[1], scenarios[3], scenarios[4]} {
 		for _, fault := range faults {
@@ -39,7 +38,8 @@ func TestEveryFaultIsRolledBack(t *testing.T) {
 	}
 }
 
-// failOnce reports whether there was an nth step to fail.
+// failOnce makes the nth step fail and checks the result. It returns false if the
+// hydration has fewer steps.
 func (d scenario) failOnce(t *testing.T, n int, fault error, created map[string]string) bool {
 	w := d.world(t)
 	defer os.RemoveAll(w.Dir)
@@ -59,12 +59,12 @@ func (d scenario) failOnce(t *testing.T, n int, fault error, created map[string]
 	return true
 }
 
-// contradicts returns how the list differs from what the result of a hydration says.
+// contradicts returns how the list differs from what a hydration reported.
 func (w *world) contradicts(t *testing.T, err error, before map[string]worlds.File, created map[string]string) (problem string) {
 	got := w.Tasks(t)
 	switch {
 	case err == nil, errors.Is(err, txn.ErrUnknown):
-		return isAfter(before, got, created)
+		return afterProblem(before, got, created)
 	case errors.Is(err, txn.ErrRecoveryRequired):
 		return "one fault is enough for recovery to be required"
 	case !maps.Equal(before, got):
@@ -102,7 +102,7 @@ func TestPersistentFaultsRequireRecovery(t *testing.T) {
 			}
 			r := recovery.List(context.Background(), w.List(), 5*time.Second, recovery.Options{})
 			require.NotEqual(t, recovery.Refused, r.State, "%s", r)
-			require.Empty(t, beforeOrAfter(before, w.Tasks(t), created), "frozen at step %d: %v; recovery: %s", n, err, r)
+			require.Empty(t, recoveredProblem(before, w.Tasks(t), created), "frozen at step %d: %v; recovery: %s", n, err, r)
 			w.requireUsable(t)
 			require.NoError(t, os.RemoveAll(w.Dir))
 		}

@@ -28,7 +28,7 @@ var raceOptions = "GORACE=" + os.Getenv("GORACE")
 // says which:
 //
 //	FSMTX_TEST_DIE_AT=N    hydrate the list in HOME and be killed ahead of step N
-//	FSMTX_TEST_FSMTX=1     be fsmtx, under the restrictions of restrict
+//	FSMTX_TEST_FSMTX=1     run fsmtx under the restrictions of restrict
 //	FSMTX_TEST_WRITE=PATH  write a file as a transaction does, by way of FSMTX_TEST_TEMP
 func TestMain(m *testing.M) {
 	switch {

@@ -10,8 +10,8 @@ import (
 
 // limits bounds the number of states that are built at one point of a run.
 type limits struct {
-	exhaustive int // up to so many combinations, all of them are built
-	samples    int // otherwise so many at random, besides the plain ones
+	exhaustive int // up to this many combinations, all are built
+	samples    int // otherwise this many random ones, besides the plain ones
 }
 
 // cuts yields the states that power cuts at this point may leave. It always yields
@@ -52,7 +52,7 @@ func (d *disk) next(fate []int) bool {
 	return false
 }
 
-// manyPending is about the number of pending effects that are lost or kept singly.
+// manyPending limits, roughly, how many pending effects are lost or kept one at a time.
 const manyPending = 12
 
 func (d *disk) plainFates() [][]int {

@@ -83,13 +83,13 @@ type trial struct {
 	result    outcome
 	recovered outcome
 	update    bool // the client updates a created task before the recovery
-	again     int  // how many recoveries' own power cuts are still to be tried
+	again     int  // number of recoveries that are still to be cut themselves
 }
 
 const listPath = "tasks/list"
 
-// run tries every power cut of the workload, and of up to again recoveries from them.
-// The disk only pretends to do the syncs for which dropped, if not nil, returns true.
+// run tries every power cut of the workload, and every power cut of up to again recoveries
+// from them. The model ignores the syncs for which dropped, if not nil, returns true.
 func (w workload) run(t testing.TB, again int, dropped func(faultfs.Step) bool) *trial {
 	tr := &trial{workload: w, t: t, again: again, dropped: dropped}
 	return tr.run()
@@ -242,8 +242,8 @@ func (tr *trial) examine(c *disk, touched, acked bool) {
 	tr.recoverOnce(home, allowed, &tr.result)
 }
 
-// writeInto updates a task that the interrupted transaction had created, as the
-// client may. The rollback must remove it from D all the same, and not lose it.
+// writeInto updates a task that the interrupted transaction had created, as the client may.
+// The rollback must still remove the task from D, and must keep the update in conflicts/.
 func (tr *trial) writeInto(home string) verdict {
 	const update = "updated by the client"
 	name := filepath.Join(home, listPath, "100.json")
@@ -270,8 +270,9 @@ func equalTo(states ...map[string]string) verdict {
 	}
 }
 
-// between allows, while the transaction has not changed D, what the power cut left of
-// it, and besides that the backups of files that the client never synced.
+// between is the verdict while the transaction has not changed D. Recovery must keep every
+// file that the power cut left, and may restore other files of before from their backups:
+// the client never synced them.
 func between(left, before map[string]string) verdict {
 	return func(got map[string]string) bool {
 		for name, text := range left {
@@ -345,8 +346,8 @@ func (tr *trial) recoverAgain(home string, allowed verdict) {
 	look(faultfs.Step{})
 }
 
-// record is the name under which contents has the record of the last transaction: the
-// tasks and the record have to be of the same one.
+// record is the key in contents of the last transaction's record: the tasks and the record
+// must come from the same transaction.
 const record = "record"
 
 // contents returns the files of D, none if D is absent, and the record.

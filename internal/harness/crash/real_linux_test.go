@@ -18,9 +18,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
-// inOwnMounts runs the test once more in a process that has mounts of its own, which
-// no other process sees. It returns true in that process. A user other than root
-// needs a system with user namespaces.
+// inOwnMounts runs the test again in a process with its own mount namespace. It returns
+// true in that process. Users other than root need a system with user namespaces.
 func inOwnMounts(t *testing.T) bool {
 	if os.Getenv("FSMTX_TEST_OWN_MOUNTS") != "" {
 		return true
@@ -68,8 +67,8 @@ func small(t *testing.T, options string) *world {
 	return w
 }
 
-// TestFaultDiskFull leaves less and less room for a hydration of fifty tasks, so that
-// the disk gets full ahead of it and at every point of it.
+// TestFaultDiskFull leaves more and more room for a hydration of fifty tasks until one
+// succeeds, so that the disk fills up before the hydration and at many points of it.
 func TestFaultDiskFull(t *testing.T) {
 	if !inOwnMounts(t) {
 		return
@@ -116,7 +115,7 @@ func occupy(t *testing.T, w *world, free int) (undo func()) {
 	return func() { require.NoError(t, os.Remove(path)) }
 }
 
-// TestFaultNoInodes has a disk with room for bytes but not for more files.
+// TestFaultNoInodes uses a disk with room for bytes but not for more files.
 func TestFaultNoInodes(t *testing.T) {
 	if !inOwnMounts(t) {
 		return
@@ -136,7 +135,7 @@ func TestFaultNoInodes(t *testing.T) {
 	}
 }
 
-// TestFaultReadOnly has a read-only disk, before the first hydration and after one.
+// TestFaultReadOnly makes the disk read-only, before the first hydration and after one.
 func TestFaultReadOnly(t *testing.T) {
 	if !inOwnMounts(t) {
 		return
@@ -160,8 +159,8 @@ func TestFaultReadOnly(t *testing.T) {
 
 const noLinks = "hard links cannot be made here"
 
-// TestFaultListMounted mounts the list: then nothing can be linked from the state
-// directory into it, even if both are on one disk.
+// TestFaultListMounted makes the list a mount point: then files cannot be linked from the
+// state directory into it, even if both are on one disk.
 func TestFaultListMounted(t *testing.T) {
 	if !inOwnMounts(t) {
 		return
@@ -181,8 +180,8 @@ func TestFaultListMounted(t *testing.T) {
 	}
 }
 
-// TestFaultNoLinks has the kernel answer as on a file system without hard links,
-// which works on every machine.
+// TestFaultNoLinks makes the kernel refuse hard links, as a file system without them does.
+// Unlike TestFaultFAT it works on every machine.
 func TestFaultNoLinks(t *testing.T) {
 	for _, d := range []scenario{replacing, creating} {
 		d.requireRefused(t, d.world(t), trouble{
@@ -193,8 +192,8 @@ func TestFaultNoLinks(t *testing.T) {
 	}
 }
 
-// TestFaultForeignTask has a task belong to another user: Linux does not let a user
-// link a file that they may not write.
+// TestFaultForeignTask gives a task to another user: Linux does not let users link files
+// that they may not write.
 func TestFaultForeignTask(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a task to another user")

@@ -19,13 +19,13 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 )
 
-// trouble is a fault that the operating system makes, and not the file system of a
-// test.
+// trouble is a fault of the operating system, not one that a file system of the tests
+// simulates.
 type trouble struct {
 	name     string
 	make     func(t *testing.T, w *world) (undo func())
-	restrict []string // what restrict takes from the process
-	want     []string // what standard error has to contain
+	restrict []string // environment variables for restrict
+	want     []string // what standard error must contain
 }
 
 // replacing and creating are the scenarios: one deletes and creates, one only
@@ -67,8 +67,8 @@ func (w *world) invoke(t *testing.T, skill string, restrictions ...string) outpu
 	return w.program(t, event, restrictions, "hydrate", "--lock-timeout=2s")
 }
 
-// requireRefused fails unless the hook in trouble fails, says why in words, and
-// leaves the list as it was, and the list can be used once the trouble is over.
+// requireRefused requires that the hook fails during the trouble with a message and a hint,
+// that the list is unchanged, and that it can be used once the trouble is over.
 func (d scenario) requireRefused(t *testing.T, w *world, tr trouble) {
 	t.Helper()
 	before := w.Tasks(t)
@@ -111,7 +111,7 @@ func (w *world) requireWorks(t *testing.T, d scenario, before map[string]worlds.
 	a := w.invoke(t, "first")
 	require.Equal(t, output{0, `{"continue": true}` + "\n", ""}, a)
 	require.NotEqual(t, worlds.Names(before), worlds.Names(w.Tasks(t)), "it did nothing")
-	require.Empty(t, beforeOrAfter(before, w.Tasks(t), d.creations(t)))
+	require.Empty(t, recoveredProblem(before, w.Tasks(t), d.creations(t)))
 }
 
 // TestFaultLimits runs the program under a limit on the size of files.
@@ -131,10 +131,10 @@ func TestFaultLimits(t *testing.T) {
 	}
 }
 
-// TestFaultDescriptors limits the descriptors of the program to every number from
-// five, which it has at its start, to more than it needs to hydrate fifty tasks one
-// after the other; it does many at a time. With very few the Go runtime fails before
-// main, with a message of its own.
+// TestFaultDescriptors limits the program's open files to every number from five, which are
+// open at its start, to more than it needs to hydrate fifty tasks one after the other (it
+// hydrates many at a time). With very few the Go runtime fails before main, with its own
+// message.
 func TestFaultDescriptors(t *testing.T) {
 	d := scenario{manual: 1, tagged: 5, creates: 50}
 	refused := 0
@@ -159,7 +159,7 @@ func TestFaultDescriptors(t *testing.T) {
 	require.NotZero(t, refused)
 }
 
-// nobody is the user without rights.
+// nobody is the ID of a user without rights.
 const nobody = 65534
 
 // unprivileged makes the program run as a user to whom permissions apply: as nobody,
@@ -235,8 +235,8 @@ func (w *world) makeStateDir(t *testing.T) {
 	}
 }
 
-// TestFaultPlanted puts something else in the place of the state directory or of a
-// file in it. It is refused, and its target is unchanged.
+// TestFaultPlanted replaces the state directory, or a file in it, by something else. The
+// program refuses it and leaves the target of a link unchanged.
 func TestFaultPlanted(t *testing.T) {
 	for _, p := range planted {
 		t.Run(strings.ReplaceAll(p.name, " ", "-"), func(t *testing.T) {

@@ -17,9 +17,8 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// TestDeathKeepsTasksAndRecordTogether lets a transaction die ahead of each of its
-// steps, of every workload. Recovered, the tasks and the record are of the same
-// transaction.
+// TestDeathKeepsTasksAndRecordTogether stops the transaction of every workload before each
+// of its steps. After the recovery the tasks and the record are of the same transaction.
 func TestDeathKeepsTasksAndRecordTogether(t *testing.T) {
 	for _, load := range workloads {
 		if load.creates > 10 {
@@ -41,7 +40,7 @@ func TestDeathKeepsTasksAndRecordTogether(t *testing.T) {
 	}
 }
 
-// stateWrites are the calls whose power cuts are tried, each after those before it.
+// stateWrites are calls that change state files, in order. The power is cut during each.
 var stateWrites = []struct {
 	do     func(d *txn.Dir) error
 	before string // what a.json and b.jsonl hold, with a bar between them
@@ -54,9 +53,9 @@ var stateWrites = []struct {
 	{func(d *txn.Dir) error { return d.RemoveState("a.json") }, "second|one\ntwo\n", "|one\ntwo\n"},
 }
 
-// stateCuts cuts the power after every step of the writes and returns the number of
-// states, and how many of them are neither before nor after, or, once a call has
-// returned, not after. dropped is as in recorder.
+// stateCuts cuts the power after every step of stateWrites. It returns the number of states
+// and of violations: a state must be the one before or after the call, and once the call
+// has returned the one after. first is the first violation. dropped is as in recorder.
 func stateCuts(t *testing.T, dropped func(faultfs.Step) bool) (states, violations int, first string) {
 	base, rng := worlds.MemoryDir(t), rand.New(rand.NewPCG(1, 2))
 	home := filepath.Join(base, "home")
@@ -108,8 +107,9 @@ func stateFiles(t *testing.T, list string) string {
 	return string(a) + "|" + string(b)
 }
 
-// TestPowerLossLeavesStateFilesWhole: a state file has the old content or the new,
-// and the new once the call has returned. Without either kind of sync it has not.
+// TestPowerLossLeavesStateFilesWhole: a state file has the old or the new content, and the
+// new one once the call has returned. If any of the syncs is dropped, some power cut
+// violates that.
 func TestPowerLossLeavesStateFilesWhole(t *testing.T) {
 	states, violations, first := stateCuts(t, nil)
 	assert.Zero(t, violations, "%q", first)

@@ -49,7 +49,7 @@ type syncFault struct {
 	left    int // syncs until then
 	reached func() bool
 	failed  *faultfs.Step
-	stop    func(faultfs.Step) bool // steps that are not made any more, nor is one after it; nil for none
+	stop    func(faultfs.Step) bool // the first step for which it returns true fails, and all later ones; nil for none
 }
 
 func (f *syncFault) before(s faultfs.Step) error {
@@ -79,7 +79,7 @@ func (f *syncFault) before(s faultfs.Step) error {
 	return &fs.PathError{Op: s.Op, Path: s.Path, Err: syscall.EIO}
 }
 
-// retrying retries a failed sync and believes it, which a transaction must not.
+// retrying retries a failed sync and trusts its success, which a transaction must not do.
 type retrying struct{ vfs.FS }
 
 func (b retrying) Sync(name string) error {
@@ -99,9 +99,9 @@ func fates() []func() bool {
 	}
 }
 
-// withSyncFault makes the nth sync of the workload fail, or of the recovery from its
-// death just ahead of the commit, and cuts the power afterwards. It counts the states
-// in tr.result and reports whether there was such a sync.
+// withSyncFault makes the nth sync of the workload fail, or of the recovery from its death
+// just before the commit, and cuts the power afterwards. It counts the states in tr.result.
+// It returns false if there are fewer syncs.
 func (tr *trial) withSyncFault(n int, reached func() bool, inRecovery bool, around func(vfs.FS) vfs.FS) bool {
 	t := tr.t
 	tr.base, tr.seen, tr.rng = worlds.MemoryDir(t), map[[32]byte]bool{}, rand.New(rand.NewPCG(1, 2))
@@ -133,7 +133,7 @@ func (tr *trial) transact(home string, change txn.Change, files vfs.FS) error {
 	return dir.Commit(context.Background(), change)
 }
 
-// interrupt has the transaction die just ahead of its commit.
+// interrupt stops the transaction just before its commit.
 func (tr *trial) interrupt(home string, d *disk, change txn.Change) {
 	f := &syncFault{home: home, disk: d, left: 1 << 30, stop: func(s faultfs.Step) bool {
 		return s.Op == "rename" && strings.HasPrefix(filepath.Base(s.To), "done-")
@@ -141,7 +141,8 @@ func (tr *trial) interrupt(home string, d *disk, change txn.Change) {
 	require.ErrorIs(tr.t, tr.transact(home, change, &faultfs.Steps{FS: vfs.OS{}, Before: f.before}), faultfs.ErrFrozen)
 }
 
-// cutAfter compares every power cut after the return with what was returned.
+// cutAfter tries every power cut after the call and compares the recovered state with the
+// error that the call returned.
 func (tr *trial) cutAfter(d *disk, err error, inRecovery bool, failed *faultfs.Step) {
 	allowed := equalTo(tr.before)
 	switch {
@@ -187,10 +188,10 @@ func syncFaults(t *testing.T, load workload, inRecovery bool, fates []func() boo
 	return total, syncs
 }
 
-// TestPowerLossAfterFailedSync makes every sync fail once, loses what it covered
-// wholly, not, or in part, and cuts the power once the transaction or the recovery
-// has returned. What was returned has to be true. With a file system that retries the
-// sync it is not, which shows that the model would notice.
+// TestPowerLossAfterFailedSync makes every sync fail once. What the sync covered is lost,
+// kept, or partly lost, and the power is cut once the transaction or the recovery has
+// returned: the state on the disk must match the returned error. With a file system that
+// retries the sync it does not, which shows that the model notices a mistake.
 func TestPowerLossAfterFailedSync(t *testing.T) {
 	asIs := func(files vfs.FS) vfs.FS { return files }
 	retried := func(files vfs.FS) vfs.FS { return retrying{files} }

@@ -117,7 +117,7 @@ func fixInodes(dir string) error {
 	return nil
 }
 
-// checksum is that of version 2 of the journal.
+// checksum returns the checksum of a journal of version 2.
 func checksum(body string) string {
 	sum := sha256.Sum256([]byte("2\n" + body))
 	return hex.EncodeToString(sum[:])
