@@ -15,24 +15,24 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// clockVariable names the environment variable with the time of a hook, in a process of
-// its own: how long after the start of 2000.
+// clockVariable names the environment variable with the clock of a hook, as the time since
+// the start of 2000.
 const clockVariable = "FSMTX_TEST_CLOCK"
 
 // hookArguments are the arguments of a hook at another time.
 var hookArguments []string
 
-// beAtAnotherTime makes m.Run run TestHookAtAnotherTime alone: only a test can have a
-// clock of its own.
-func beAtAnotherTime() {
+// runAtAnotherTime makes m.Run run only TestHookAtAnotherTime: only a test can have a
+// simulated clock (testing/synctest).
+func runAtAnotherTime() {
 	hookArguments = os.Args[1:]
 	os.Args = []string{os.Args[0], "-test.run=^TestHookAtAnotherTime$"}
-	// Started outside: inside it would hold the clock.
+	// Notify starts a goroutine. Inside the test it would keep the clock from advancing.
 	signal.Notify(make(chan os.Signal, 1), os.Interrupt)
 }
 
-// TestHookAtAnotherTime is the program with a clock that says FSMTX_TEST_CLOCK. The clock
-// stands while the program works, and jumps ahead when it does nothing but wait.
+// TestHookAtAnotherTime runs the program with a clock that is set to FSMTX_TEST_CLOCK. The
+// clock stands still while the program works, and jumps ahead when it only waits.
 func TestHookAtAnotherTime(t *testing.T) {
 	text := os.Getenv(clockVariable)
 	if text == "" {

@@ -1,6 +1,6 @@
-// Package together tests what hydration promises when it is not alone: other
-// hydrations, the client's own writers, signals, and locks that others hold or have
-// left behind. It contains only tests.
+// Package together tests the promises of hydration beside other processes: other
+// hydrations, the client's own writers, signals, and locks that others hold or have left
+// behind. It contains only tests.
 //
 // The others are real processes. This test program, started again, is the hook as it
 // is installed, a hook whose file system follows a script, or a client that keeps to

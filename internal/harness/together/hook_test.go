@@ -30,7 +30,7 @@ type call struct {
 	use     string        // tool_use_id
 	timeout time.Duration // of locks; 0 for testTimeout
 	script  *script       // of its file system; nil for the program as it is installed
-	clock   time.Duration // what its clock says, from the start of 2000 on; 0 for the real time
+	clock   time.Duration // its clock, as the time since the start of 2000; 0 for the real time
 	history int           // --history; 0 for the default
 }
 
@@ -54,7 +54,7 @@ type outcome struct {
 	names          []string // in the list when the call had returned
 }
 
-// refused reports whether the hook refused to replace active tasks, as it was told.
+// refused reports whether the hook refused to replace active tasks, as --active=refuse asks.
 func (o outcome) refused() bool {
 	return o.code == 2 && o.active == "refuse" && strings.Contains(o.stderr, "are under way")
 }

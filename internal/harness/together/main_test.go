@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 	case "hook":
 		os.Exit(command.Main(os.Args[1:], terminal.Process()))
 	case "hook at another time":
-		beAtAnotherTime()
+		runAtAnotherTime()
 	case "scripted hook":
 		os.Exit(runScriptedHook())
 	case "client":

@@ -25,8 +25,8 @@ type round struct {
 	hooks       int  // at a time
 	calls       int  // of each
 	staleLocks  bool // clients leave stale locks behind
-	killClients bool // while they hold locks
-	killHooks   bool // or interrupt them, at a random step
+	killClients bool // kill clients while they hold locks
+	killHooks   bool // kill or interrupt hooks at a random step
 }
 
 var rounds = []round{

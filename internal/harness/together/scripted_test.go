@@ -185,7 +185,7 @@ func (o *outcome) readReport(t *testing.T) {
 type lockless struct {
 	vfs.FS
 	mu    sync.Mutex
-	locks map[string]fs.FileInfo // that the hook believes to hold
+	locks map[string]fs.FileInfo // those that the hook believes it holds
 }
 
 func isLock(name string) bool { return strings.HasSuffix(name, ".lock") }

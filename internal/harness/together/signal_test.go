@@ -17,9 +17,9 @@ import (
 
 var endSignals = []syscall.Signal{syscall.SIGTERM, syscall.SIGINT}
 
-// problemsAfter checks what a hook leaves that hydrates five in worldWithWorkflow and
-// gets a signal: the list is the one before or the one after, the exit code says
-// which, and the next hook can start.
+// problemsAfter checks the result of a hook that got a signal while it hydrated the skill
+// five in worldWithWorkflow: the list is the one before or the one after, the exit code
+// says which, and the next hook can start.
 func (w *world) problemsAfter(t *testing.T, before map[string]worlds.File, got outcome) (problems []string) {
 	after := w.Tasks(t)
 	hydrated := &history{before: before, after: after, outcomes: []outcome{{
@@ -51,7 +51,7 @@ func (w *world) problemsAfter(t *testing.T, before map[string]worlds.File, got o
 	return problems
 }
 
-// TestSignalAtEveryStep has the signal arrive just before each step in turn.
+// TestSignalAtEveryStep sends the signal just before each step in turn.
 func TestSignalAtEveryStep(t *testing.T) {
 	all := worldWithWorkflow(t).run(t, call{skill: "five", script: &script{}})
 	require.NotZero(t, all.steps)

@@ -36,7 +36,7 @@ type soak struct {
 
 	mu       sync.Mutex
 	outcomes []outcome
-	undone   []int64 // numbers of hydrations that were taken back
+	undone   []int64 // numbers of undone hydrations
 	denied   map[string]bool
 	asked    map[string]bool // agents that asked the gates
 	counts   map[string]int
@@ -111,7 +111,7 @@ func (s *soak) count(what string, n int) {
 // wholeHistory is a length of the history that no round exceeds.
 const wholeHistory = 1000
 
-// hydrate calls a hook in one of the ways in which it can go.
+// hydrate calls a hook: undisturbed, killed, on a full disk, or with a wrong clock.
 func (s *soak) hydrate(t *testing.T, rng *rand.Rand) {
 	c := randomCallBesideClients(rng)
 	c.history = wholeHistory
@@ -122,8 +122,8 @@ func (s *soak) hydrate(t *testing.T, rng *rand.Rand) {
 	case p < 3:
 		c.script, how = &script{FullAt: 1 + rng.IntN(80)}, "hydrations with a full disk"
 	case p < 5:
-		// Less than what makes a lock stale: by a clock that is further off than that, all
-		// locks are stale.
+		// Less than the age at which a lock is stale: to a clock that is further off all locks
+		// are stale.
 		c.clock, c.timeout = sinceStart()+time.Duration(rng.IntN(6)-3)*time.Second, 2*time.Second
 		how = "hydrations with a clock that is seconds off"
 	}
@@ -152,7 +152,7 @@ func (s *soak) hydrate(t *testing.T, rng *rand.Rand) {
 // sinceStart is what call.clock is for the real time.
 func sinceStart() time.Duration { return time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)) }
 
-// atOtherTimes hydrates with clocks that are wrong by years, when nobody else is at work.
+// atOtherTimes hydrates with clocks that are wrong by years, while no other process runs.
 func (s *soak) atOtherTimes(t *testing.T, rng *rand.Rand) {
 	for range 4 {
 		years := time.Duration(1+rng.IntN(60)) * 365 * 24 * time.Hour
@@ -170,7 +170,7 @@ func sendSoon(p *os.Process, rng *rand.Rand) {
 	_ = p.Signal(signals[rng.IntN(len(signals))])
 }
 
-// program runs fsmtx, and in one of so many cases sends it a signal.
+// program runs fsmtx. In one of oneOf calls, at random, it sends it a signal.
 func (s *soak) program(t *testing.T, rng *rand.Rand, oneOf int, stdin string, args ...string) (stdout string, code int) {
 	c := exec.Command(os.Args[0], args...)
 	c.Env = []string{"HOME=" + s.Dir, roleVariable + "=hook", raceOptions}
@@ -192,8 +192,8 @@ func (s *soak) program(t *testing.T, rng *rand.Rand, oneOf int, stdin string, ar
 	return out.String(), c.ProcessState.ExitCode()
 }
 
-// undo takes the last hydration back, while no client deletes: the client may lower the
-// high-water mark then, and give the number of a task again that the undoing removes.
+// undo undoes the last hydration while no client deletes: a client that deletes may lower
+// the high-water mark, and then give the number of a task again that the undo removes.
 func (s *soak) undo(t *testing.T, rng *rand.Rand) {
 	args := []string{"undo", worlds.ListID, "--json"}
 	if rng.IntN(2) == 0 {
@@ -219,7 +219,7 @@ func (s *soak) undo(t *testing.T, rng *rand.Rand) {
 	s.undone = append(s.undone, did.Hydration.Number)
 }
 
-// step asks the gates about a task of a skill, by the name of an agent of its own.
+// step asks the gates about a random task, each time as another agent.
 func (s *soak) step(t *testing.T, rng *rand.Rand) {
 	names := s.names()
 	if len(names) == 0 {
@@ -243,7 +243,7 @@ func (s *soak) step(t *testing.T, rng *rand.Rand) {
 	}
 }
 
-// recoverOnce recovers, and looks at the list as people do.
+// recoverOnce runs fsmtx recover and fsmtx status.
 func (s *soak) recoverOnce(t *testing.T, rng *rand.Rand) {
 	_, _ = s.program(t, rng, 4, "", "recover", "--session", worlds.ListID)
 	s.count("recoveries", 1)
@@ -300,9 +300,10 @@ func (s *soak) violations(t *testing.T) (found []string) {
 	return found
 }
 
-// notReplayed replays the history. Numbers are consecutive; each change deletes what was
-// there and creates what was not; no number is given twice, neither to the client; and
-// what is there at the end is in the list, unless the client has deleted it.
+// notReplayed replays the history and returns what is inconsistent. The numbers must be
+// consecutive. Each change must delete tasks that exist and create tasks that do not. No
+// number may be given twice, not even to the client. The tasks at the end must be in the
+// list, unless the client has deleted them.
 func (s *soak) notReplayed(all []entry, after map[string]worlds.File) (found []string) {
 	now, given := map[string]bool{}, map[string]bool{}
 	for _, id := range s.ledger.given {
@@ -340,8 +341,9 @@ func (s *soak) notReplayed(all []entry, after map[string]worlds.File) (found []s
 	return found
 }
 
-// unlikeTheHistory: what was acknowledged is in the history once, what was refused or
-// rolled back is not, and the rest is of processes that were killed.
+// unlikeTheHistory compares the outcomes with the history. An acknowledged change must be in
+// it once, a refused or rolled back one must not, and the others must come from processes
+// that were killed.
 func (s *soak) unlikeTheHistory(all []entry) (found []string) {
 	open := map[string]int{} // entries by what they did
 	undone := map[int64]bool{}
@@ -381,8 +383,9 @@ func (s *soak) unlikeTheHistory(all []entry) (found []string) {
 	return found
 }
 
-// unlikeTheEvidence: each refusal is in the evidence, nothing is there twice, and nothing
-// that nobody asked. A process that is killed may leave a part of a line.
+// unlikeTheEvidence compares the refusals with the evidence. Each refusal must be in it, no
+// line may be there twice, and each line must be of an agent that asked. A process that is
+// killed may leave a part of a line.
 func (s *soak) unlikeTheEvidence(t *testing.T) (found []string) {
 	data, err := os.ReadFile(filepath.Join(s.StateDir(), "steps.jsonl"))
 	if err != nil && len(s.denied) == 0 {
@@ -429,8 +432,8 @@ func (s *soak) failed() (found []string) {
 	return found
 }
 
-// TestTheSoakFindsWhatIsWrong: of a list on which everything went well, each of these
-// changes is found.
+// TestTheSoakFindsWhatIsWrong makes one change at a time to the result of a round in which
+// everything went well. The checks must find it.
 func TestTheSoakFindsWhatIsWrong(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for what, spoil := range map[string]func(s *soak){

@@ -100,7 +100,7 @@ func (w *world) locks(t *testing.T) []string {
 	return names
 }
 
-// leftovers returns what the next process would trip over: fresh locks, and a journal.
+// leftovers returns what would disturb the next process: fresh locks, and a journal.
 func (w *world) leftovers(t *testing.T) (problems []string) {
 	t.Helper()
 	for _, name := range w.locks(t) {
@@ -114,7 +114,7 @@ func (w *world) leftovers(t *testing.T) (problems []string) {
 	return problems
 }
 
-// age returns the age of a file, an hour if it has just gone.
+// age returns the age of a file, or an hour if the file has just been removed.
 func age(path string) time.Duration {
 	info, err := os.Lstat(path)
 	if err != nil {
