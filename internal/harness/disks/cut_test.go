@@ -48,7 +48,7 @@ type row struct {
 
 func (r *row) violations() int { return r.unlike + r.lost + r.unusable }
 
-// acked marks the moment when the operation has said that it is done.
+// acked marks the moment at which the operation has reported success.
 const acked = "acked"
 
 // play prepares the operation, runs it and records what reaches the device until the
@@ -87,11 +87,11 @@ func (d *drive) play(t *testing.T, empty image, op operation, decide overseer, r
 type cut struct {
 	above image // what differs from the base
 	acked bool
-	least bool // what was flushed by the time when it was acknowledged, and nothing else
+	least bool // only what had been flushed when the operation was acknowledged
 }
 
-// cuts returns the distinct states: at each flush, when the operation is acknowledged,
-// and at the end, with each of many subsets of what was not flushed.
+// cuts returns the distinct states after a power cut at each flush, at the acknowledgement
+// and at the end, each with many subsets of the writes that were not flushed.
 func (tr *trial) cuts() (all []cut) {
 	type id struct {
 		sum   [32]byte
@@ -182,8 +182,8 @@ func (tr *trial) torn(writes []write) []write {
 	return append(writes[:len(writes)-1:len(writes)-1], last)
 }
 
-// try tries n of the states, 0 for all, and always the one in which only what was
-// flushed is there when the operation is acknowledged.
+// try tries n of the states, or all if n is 0. It always tries the state with only what had
+// been flushed when the operation was acknowledged.
 func (tr *trial) try(n int) {
 	all := tr.cuts()
 	tr.rng.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -216,7 +216,7 @@ func (tr *trial) examine(c cut) (problem string) {
 	}()
 	reboot(tr.home)
 	r, err := runProgram(tr.home.Dir, nil, "", "recover")
-	for first := true; err == nil && tr.check != nil && tr.followed(r); first = false {
+	for first := true; err == nil && tr.check != nil && tr.removedLock(r); first = false {
 		if first {
 			tr.byHand++
 		}
@@ -243,7 +243,7 @@ func (tr *trial) examine(c cut) (problem string) {
 	return tr.next()
 }
 
-// next requires of some states that the next hydration works.
+// next checks for every fourth state that the next hydration works.
 func (tr *trial) next() (problem string) {
 	if tr.tried%4 != 1 {
 		return ""
@@ -256,18 +256,18 @@ func (tr *trial) next() (problem string) {
 	return fmt.Sprintf("the next hydration: %v: exit code %d: %s", err, r.code, r.output)
 }
 
-// followed does what recover says a person has to do about a lock. Without a journal the
-// name of a lock, which nobody syncs, may be durable with an inode that has become
-// another file.
-func (tr *trial) followed(said result) bool {
-	_, rest, _ := strings.Cut(said.output, "refused: ")
+// removedLock removes the lock that the output of recover asks a person to remove, and
+// reports whether it did. Locks are never synced: on a file system without a journal the
+// name of a lock may be durable while its inode has become another file.
+func (tr *trial) removedLock(r result) bool {
+	_, rest, _ := strings.Cut(r.output, "refused: ")
 	path, _, named := strings.Cut(rest, " is not a directory, so neither this program nor the client can take that lock; remove it")
-	return said.code == 1 && named && os.Remove(path) == nil
+	return r.code == 1 && named && os.Remove(path) == nil
 }
 
-// reboot makes the client's locks as old as they are once a machine has started again:
-// a lock may be durable without what shows that its process is dead, and is stale after
-// ten seconds.
+// reboot makes the client's locks as old as after a restart of the machine. A lock may be
+// durable without the record that shows that its process is dead; then it is stale only
+// after ten seconds.
 func reboot(w worlds.Home) {
 	locks, _ := filepath.Glob(w.InList("*.lock"))
 	hidden, _ := filepath.Glob(w.InList(".*.lock"))
@@ -277,7 +277,7 @@ func reboot(w worlds.Home) {
 	}
 }
 
-// look returns the content, or what keeps it from being read.
+// look returns the content, or why it cannot be read.
 func look(w worlds.Home) (got map[string]worlds.File, problem string) {
 	var seen failures
 	defer func() { problem = strings.Join(seen, "\n") }()

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// onEach runs a test on each file system that this machine can mount, and names the
+// onEach runs a test on each file system that this machine can mount, and skips the
 // others.
 func onEach(t *testing.T, test func(t *testing.T, d *drive, empty image)) {
 	for _, f := range fileSystems {
@@ -31,8 +31,8 @@ func onEach(t *testing.T, test func(t *testing.T, d *drive, empty image)) {
 }
 
 // TestPowerCutsOnRealFileSystems cuts the power during each operation, once undisturbed
-// and once beside a program that syncs. What is recovered is what was there before or
-// after, and after from when the operation has said that it is done.
+// and once beside a program that syncs. The recovered content must be the one before or
+// after the operation, and the one after it once the operation has reported success.
 func TestPowerCutsOnRealFileSystems(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)

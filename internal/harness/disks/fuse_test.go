@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The kernel's protocol for file systems in user space, as in linux/fuse.h, as far as
-// one file needs it that is never cached.
+// The kernel's protocol for file systems in user space, as in linux/fuse.h: the part that a
+// single file needs that is never cached.
 const (
 	fuseForget      = 2
 	fuseGetattr     = 3
@@ -133,7 +133,7 @@ func register(t *testing.T, path string) {
 	})
 }
 
-// abortServers makes everything that waits for a server fail.
+// abortServers makes every call that waits for a server fail.
 func abortServers() {
 	servers.Lock()
 	defer servers.Unlock()
@@ -144,8 +144,8 @@ func abortServers() {
 	}
 }
 
-// fuseServer answers one request at a time: what was answered before a flush arrives
-// is what the flush covers.
+// fuseServer answers one request at a time, so that a flush covers exactly the writes that
+// were answered before it.
 type fuseServer struct {
 	*medium
 	fd int
@@ -211,8 +211,8 @@ func (s *fuseServer) answer(r fuseRequest, args []byte) (out any, errno unix.Err
 	case fuseRead, fuseWrite:
 		return s.transfer(r, args)
 	}
-	// Also of flush, which a close sends. Were it answered, a close would wait for this
-	// process, which cannot answer while it forks or exits.
+	// This includes flush, which a close sends. If the server implemented it, a close would
+	// wait for this process, which cannot answer while it forks or exits.
 	return nil, unix.ENOSYS
 }
 

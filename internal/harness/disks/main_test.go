@@ -19,11 +19,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// states limits how many states are tried of each operation on each file system.
-var states = flag.Int("states", 40, "try so many states of each operation, 0 for all")
+// states limits how many states of each operation are tried on each file system.
+var states = flag.Int("states", 40, "try this many states of each operation, 0 for all")
 
-// TestMain runs the tests in a process with mounts of its own, which end with it
-// whatever happens, and is fsmtx in the processes that the tests start.
+// TestMain runs the tests in a process with its own mount namespace, which the kernel
+// removes when the process ends. In the processes that the tests start it runs fsmtx.
 func TestMain(m *testing.M) {
 	switch os.Getenv(roleVariable) {
 	case "fsmtx":
@@ -65,9 +65,10 @@ func runTests() int {
 	return 0
 }
 
-// endWithParent ends the process when its parent is gone, or on a signal. It may not just
-// be killed: a thread that waits for a mounted file system waits for this process, and
-// would be left behind, and with it whoever syncs all file systems of the machine.
+// endWithParent ends the process when its parent has ended, or on a signal. The process
+// must not simply be killed: it serves the mounted file system, so that a thread that waits
+// for that file system would hang in the kernel, and then every program that syncs all file
+// systems of the machine.
 func endWithParent() {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, unix.SIGINT, unix.SIGTERM, unix.SIGHUP)

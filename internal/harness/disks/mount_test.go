@@ -19,7 +19,7 @@ import (
 type fileSystem struct {
 	name    string
 	kind    string // the kernel's name
-	size    int64  // the least that its mkfs makes
+	size    int64  // the smallest that its mkfs accepts
 	mkfs    []string
 	options string
 	check   []string // a program that has to run before a mount after a power cut
@@ -39,7 +39,7 @@ var fileSystems = []fileSystem{
 	{name: "f2fs", kind: "f2fs", size: 128 * mib, mkfs: []string{"mkfs.f2fs", "-q", "-f", "-t", "0"}},
 }
 
-// errMissing is returned for what the kernel or the machine has not got.
+// errMissing is returned when the kernel or the machine lacks something.
 var errMissing = errors.New("missing here")
 
 // drive is a device with a file system on it.
@@ -83,8 +83,8 @@ func (d *drive) make() error {
 	return err
 }
 
-// run runs a program for a device and returns what it prints. Exit codes up to good are
-// no failures.
+// run runs a program for a device and returns what it prints. Exit codes up to good
+// are not failures.
 func run(command []string, device string, good int) ([]byte, error) {
 	out, err := exec.Command(command[0], append(command[1:len(command):len(command)], device)...).CombinedOutput()
 	failed, exited := errors.AsType[*exec.ExitError](err)
@@ -119,7 +119,7 @@ func (d *drive) mount() error {
 	return nil
 }
 
-// attach makes the medium a loop device, which goes when it is closed.
+// attach makes the medium a loop device, which disappears when it is closed.
 func (d *drive) attach() (*os.File, error) {
 	control, err := os.OpenFile("/dev/loop-control", os.O_RDWR, 0)
 	if err != nil {

@@ -67,7 +67,7 @@ func killHydration(t *testing.T, w worlds.Home) {
 	require.NoError(t, err)
 }
 
-// newHome makes the home on the mounted drive, with a task of the person's.
+// newHome creates the home on the mounted drive, with one task of the user.
 func (d *drive) newHome(t *testing.T) worlds.Home {
 	w := worlds.Home{Dir: filepath.Join(d.at, "home")}
 	require.NoError(t, os.MkdirAll(w.List(), 0o755))
@@ -91,9 +91,9 @@ func content(t require.TestingT, w worlds.Home) map[string]worlds.File {
 	return all
 }
 
-// neighbour returns an overseer that has another program make something durable ahead
-// of some of the calls: everything, or a file of its own, which lets a journal be
-// written with what is in it.
+// neighbour returns an overseer that acts as another program. Before some of the calls it
+// syncs the file system, or a file of its own: then the file system commits its journal,
+// with the program's changes in it.
 func (d *drive) neighbour(rng *rand.Rand) overseer {
 	return func(int32) verdict {
 		switch rng.IntN(6) {
@@ -110,7 +110,7 @@ func (d *drive) neighbour(rng *rand.Rand) overseer {
 	}
 }
 
-// pretending returns an overseer by which no sync does anything.
+// pretending is an overseer under which syncs return at once and do nothing.
 func pretending(number int32) verdict {
 	if isSync(number) {
 		return pretend

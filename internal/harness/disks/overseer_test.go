@@ -18,7 +18,7 @@ import (
 )
 
 // syncs are the system calls that make something durable, changes the others that
-// change files. An overseer is asked ahead of each.
+// change files. An overseer decides on each.
 var (
 	syncs   = []int32{unix.SYS_FSYNC, unix.SYS_FDATASYNC, unix.SYS_SYNC_FILE_RANGE, unix.SYS_SYNCFS}
 	changes = []int32{unix.SYS_WRITE, unix.SYS_PWRITE64, unix.SYS_FTRUNCATE, unix.SYS_FCHMOD, unix.SYS_MKDIRAT, unix.SYS_LINKAT, unix.SYS_UNLINKAT, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2}
@@ -26,13 +26,13 @@ var (
 
 func isSync(number int32) bool { return slices.Contains(syncs, number) }
 
-// verdict is what becomes of a system call.
+// verdict is what happens to a system call.
 type verdict int
 
 const (
 	proceed verdict = iota
 	pretend         // it returns 0 and nothing is done
-	die             // the process is killed ahead of it
+	die             // the process is killed before it
 )
 
 // overseer decides on a process's calls, one at a time, while the process waits.
@@ -44,8 +44,8 @@ type result struct {
 	output string
 }
 
-// roleVariable names the environment variable that says what this program is in
-// another process: fsmtx, or what sets up the filter first.
+// roleVariable names the environment variable with the role of this program in a child
+// process: fsmtx, or the process that sets up the filter and then becomes fsmtx.
 const roleVariable = "FSMTX_TEST_ROLE"
 
 // runProgram runs fsmtx, which is this program, in a home directory. Its working
@@ -123,7 +123,7 @@ func (decide overseer) watch(socket int, p *os.Process) error {
 		}
 		if poll[0].Revents&unix.POLLIN == 0 {
 			if poll[0].Revents&(unix.POLLHUP|unix.POLLERR) != 0 {
-				return nil // nobody is left who has the filter
+				return nil // no process has the filter any more
 			}
 			continue
 		}
