@@ -12,7 +12,7 @@ import (
 
 const claudeSettings = ".claude/settings.json"
 
-// TestFireAnswersAsClaudeCodeDid holds fire against the recorded answers of the client.
+// TestFireAnswersAsClaudeCodeDid compares fire with the recorded answers of the client.
 func TestFireAnswersAsClaudeCodeDid(t *testing.T) {
 	cases := readTable(t, "claude", claudeSettings)
 	require.GreaterOrEqual(t, len(cases), 120)
@@ -48,8 +48,8 @@ const otherModel = "claude-sonnet-5"
 // notes is a file in the project.
 const notes = "notes.txt"
 
-// callFor returns the call of a case. One that needs no permission is only asked for by a
-// hook; one that needs it shows whether a hook gives it.
+// callFor returns the call of a tool for a case. If it needs no permission, the user is
+// asked only because of a hook; if it needs one, its result shows whether a hook grants it.
 func callFor(c fidelityCase, project string, needsPermission bool) claudeTool {
 	switch {
 	case c.tool == "Read":

@@ -38,8 +38,8 @@ func TestClaudeCode(t *testing.T) {
 	}
 }
 
-// report prints the answers that are not those recorded. Of the pinned version that is a
-// failure.
+// report prints the answers that differ from the recorded ones. For the pinned version a
+// difference is a failure.
 func report(t *testing.T, agent, pinned, version string, cases []fidelityCase, theirs map[string]answer, recorded map[string]string, isPinned bool) {
 	changed := 0
 	for _, c := range cases {
@@ -161,8 +161,8 @@ name=$(sed -n 's/.*case:\([a-z0-9.-]*\).*/\1/p' "$in")
 exec sh -c "$(cat "$1/$name")" < "$in"
 `
 
-// askTogether asks about cases in one session, each by calls of its own. If a case stops
-// the session, the rest goes on in another one.
+// askTogether asks about several cases in one session, each with its own calls. If a case
+// stops the session, the remaining ones continue in another session.
 func askTogether(t *testing.T, cases []fidelityCase, version string, keep func(string, answer)) {
 	for len(cases) > 0 {
 		s, _ := sandboxOf(t, version)
@@ -216,7 +216,7 @@ func callTurn(c fidelityCase, project string, needsPermission bool) Turn {
 	return Do(Call(id, call.name, call.input))
 }
 
-// toolAnswer reads what became of the calls of a case.
+// toolAnswer derives the answer to a case from the results of its calls.
 func toolAnswer(r *realclient.Run, c fidelityCase) answer {
 	a := answer{verdict: undecided}
 	x := r.After(c.name)
@@ -259,8 +259,8 @@ func toolAnswer(r *realclient.Run, c fidelityCase) answer {
 // commandOf matches the commands in settings.
 var commandOf = regexp.MustCompile(`"command":\s*("(?:[^"\\]|\\.)*")`)
 
-// withoutCommands removes the hooks' commands from a text: the client tells the model
-// which command blocked, and marks in it are not the hook's words.
+// withoutCommands removes the hooks' commands from a text: the client tells the model which
+// command blocked, and the marks in a command are not output of the hook.
 func withoutCommands(c fidelityCase, text string) string {
 	if c.command != "" {
 		text = strings.ReplaceAll(text, c.command, "")
@@ -347,7 +347,7 @@ func askAlone(t *testing.T, c fidelityCase, version string) answer {
 // taskID matches how the client names a command in the background.
 var taskID = regexp.MustCompile(`ID: (\w+)`)
 
-// stopTask stops the command that was put into the background before.
+// stopTask stops the command that is running in the background.
 func stopTask(id string) Turn {
 	return func(r *Request) []Block {
 		task := ""
@@ -361,7 +361,7 @@ func stopTask(id string) Turn {
 // elicited matches the answer of the server's tool.
 var elicited = regexp.MustCompile(`the user: \{"action":"(\w+)"`)
 
-// otherAnswer reads what became of an event that is not a tool's.
+// otherAnswer derives the answer to a case about an event that is not a tool's.
 func otherAnswer(r *realclient.Run, c fidelityCase) answer {
 	a := answer{verdict: undecided}
 	all := r.Exchanges(Main)

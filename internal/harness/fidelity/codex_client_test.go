@@ -56,8 +56,8 @@ func askCodex(t *testing.T, cases []fidelityCase, binary string) map[string]answ
 
 var codexToolEvents = []string{"PreToolUse", "PostToolUse"}
 
-// responses is a fake model that speaks the Responses API: it calls a shell for each name
-// and then says that it is done.
+// responses is a fake model that speaks the Responses API: it runs a shell command for each
+// name, then it ends its turn.
 type responses struct {
 	mu    sync.Mutex
 	names []string
@@ -161,8 +161,8 @@ trust_level = "trusted"
 	return model
 }
 
-// codexTogether asks about cases in one session, and in another one about those after a
-// case that ends it.
+// codexTogether asks about several cases in one session. If a case ends the session, the
+// remaining ones continue in another session.
 func codexTogether(t *testing.T, cases []fidelityCase, binary string, keep func(string, answer)) {
 	for len(cases) > 0 {
 		w := newWorld(t)
@@ -176,7 +176,7 @@ func codexTogether(t *testing.T, cases []fidelityCase, binary string, keep func(
 	}
 }
 
-// codexAnswer reads what became of the call of a case.
+// codexAnswer derives the answer to a case from the result of its call.
 func codexAnswer(model *responses, c fidelityCase) answer {
 	texts, ok := model.after(c.name)
 	if !ok {

@@ -9,7 +9,7 @@ import (
 
 const codexSettings = ".codex/hooks.json"
 
-// TestFireAnswersAsCodexDid holds fire against the recorded answers of Codex.
+// TestFireAnswersAsCodexDid compares fire with the recorded answers of Codex.
 func TestFireAnswersAsCodexDid(t *testing.T) {
 	cases := readTable(t, "codex", codexSettings)
 	version, answers := readAnswers(t, "codex")
@@ -17,7 +17,7 @@ func TestFireAnswersAsCodexDid(t *testing.T) {
 }
 
 // fireAsCodex returns what fire answers to a case. The calls need no permission, so that
-// allow cannot be told from undecided, and nobody can be asked.
+// allow and undecided look the same, and no user can be asked.
 func fireAsCodex(t testing.TB, c fidelityCase) answer {
 	event := map[string]any{"session_id": "s"}
 	switch c.event {

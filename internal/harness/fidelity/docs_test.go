@@ -12,7 +12,7 @@ import (
 )
 
 // features are the rows of the table in docs/hooks.md: what a hook does, and the case that
-// shows what each agent makes of it.
+// shows how each agent reacts.
 var features = []struct{ does, claude, gemini string }{
 	{"exit 0, text", "pre-text", "exit0-text"},
 	{"exit 1, text on standard error", "pre-exit1", "exit1-stderr"},
@@ -47,7 +47,7 @@ var features = []struct{ does, claude, gemini string }{
 }
 
 // others are the rows of the table of Claude Code's other events: what a hook does, and the
-// case that shows what the client makes of it.
+// case that shows how the client reacts.
 var others = []struct{ event, does, name string }{
 	{"PostToolUse", "exit 2, text on standard error", "post-exit2"},
 	{"PostToolUse", "`updatedToolOutput` of the type of the result", "post-output-replaced"},
@@ -78,8 +78,8 @@ var others = []struct{ event, does, name string }{
 
 const docs = "../../../docs/hooks.md"
 
-// TestTableInTheDocumentation holds the table of docs/hooks.md against the recorded
-// answers of the agents, and against fire for llxprt, where the documents decide.
+// TestTableInTheDocumentation compares the table of docs/hooks.md with the recorded answers
+// of the agents, and its column for llxprt, where the documents decide, with fire.
 func TestTableInTheDocumentation(t *testing.T) {
 	want := tableOf(t)
 	text, err := os.ReadFile(docs)

@@ -46,10 +46,10 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// ranProgram is a program for hooks that says that they ran.
+// ranProgram is a program with which hooks record that they ran.
 const ranProgram = "#!/bin/sh\necho \"$1\" >> \"$FIDELITY_RAN\"\n"
 
-// ranIn returns the hooks that said that they ran.
+// ranIn returns the hooks that recorded that they ran, sorted.
 func ranIn(path string) []string {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -18,8 +18,8 @@ type message struct {
 	Result  any             `json:"result,omitempty"`
 }
 
-// serveForms is the child process. It speaks a protocol version of which a server may ask
-// the user while a tool runs. The tool returns what the client answers in place of the user.
+// serveForms runs in a child process. It speaks a version of the protocol in which a server
+// may ask the user while a tool runs. The tool returns what the client answers for the user.
 func serveForms(in io.Reader, out io.Writer) error {
 	type object = map[string]any
 	messages, answer := json.NewDecoder(in), json.NewEncoder(out)

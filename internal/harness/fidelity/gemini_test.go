@@ -11,7 +11,7 @@ import (
 
 const geminiSettings = ".gemini/settings.json"
 
-// TestFireAnswersAsGeminiDid holds fire against the recorded answers of Gemini CLI's core.
+// TestFireAnswersAsGeminiDid compares fire with the recorded answers of Gemini CLI's core.
 func TestFireAnswersAsGeminiDid(t *testing.T) {
 	cases := readTable(t, "gemini", geminiSettings)
 	require.GreaterOrEqual(t, len(cases), 60)
@@ -38,8 +38,8 @@ func geminiInput(c fidelityCase) map[string]any {
 	}[c.event]
 }
 
-// fireAsGemini returns what fire answers to a case. For Gemini CLI to allow is the same
-// as not to decide.
+// fireAsGemini returns what fire answers to a case. Gemini CLI treats allow and
+// undecided alike.
 func fireAsGemini(t testing.TB, c fidelityCase) answer {
 	event := geminiInput(c)
 	event["session_id"] = "s"

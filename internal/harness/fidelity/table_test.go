@@ -77,10 +77,10 @@ func (c fidelityCase) isSlow() bool { return strings.HasPrefix(c.name, "slow-") 
 // withSlow reports whether slow cases are run: only with FSMTX_FIDELITY_SLOW.
 func withSlow() bool { return os.Getenv("FSMTX_FIDELITY_SLOW") != "" }
 
-// answer is what an agent, or fire, made of a case.
+// answer is the reaction of an agent, or of fire, to a case.
 type answer struct {
-	verdict string   // of the words below
-	ran     []string // the hooks that said so by the program "ran", sorted
+	verdict string   // one of those below
+	ran     []string // the hooks that ran, as they recorded with the program "ran", sorted
 	model   []string // the marks that the model reads, sorted
 }
 
@@ -103,7 +103,7 @@ func (a answer) String() string {
 	return fmt.Sprintf("%s ran=%s model=%s", a.verdict, list(a.ran), list(a.model))
 }
 
-// mark matches the texts whose way to the model is followed: words in capitals with a
+// mark matches the words that the tests look for in what the model reads: capitals with a
 // hyphen.
 var mark = regexp.MustCompile(`\b[A-Z][A-Z0-9]+(?:-[A-Z0-9]+)+\b`)
 
@@ -126,7 +126,7 @@ func (c fidelityCase) marksOf(texts ...string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(found)))
 }
 
-// toolOutput is what a tool prints that is called for a case.
+// toolOutput is the output of the tool that is called for a case.
 const toolOutput = "THE-OUTPUT"
 
 // readAnswers reads what an agent answered; it is empty if it was never asked.
