@@ -34,7 +34,7 @@ func TestOptionsOfTheClient(t *testing.T) {
 			assert.Equal(t, listed("Far", 0), tasks(t, r, "list"))
 			assert.Contains(t, r.Told("skill"), "#1 Far: collect", "with the skill itself")
 			for _, h := range append(r.Ran("PreToolUse"), r.Ran("Stop")...) {
-				assert.Equal(t, "{\"continue\": true}\n", h.Stdout, "nothing is put right later")
+				assert.Equal(t, "{\"continue\": true}\n", h.Stdout, "nothing is hydrated later")
 			}
 		})
 	}
@@ -50,8 +50,8 @@ func withOptions(s *realclient.Sandbox) {
 	s.Write("plug/skills/ship/fsm.json", steps("Far"))
 }
 
-// blind is a command line of hydrate that knows nothing of the client's command line.
-func blind() string { return "unset CLAUDE_PID; exec " + fsmtx + " hydrate --announce" }
+// withoutClientPID is a command line of hydrate that cannot read the client's options.
+func withoutClientPID() string { return "unset CLAUDE_PID; exec " + fsmtx + " hydrate --announce" }
 
 // written waits until the client has written the skill into its transcript, which it does
 // a little later (a real model gives it more time).
@@ -59,8 +59,8 @@ func written(s *realclient.Sandbox) Turn {
 	return Do(Bash("written", "until grep -qs 'Base directory' "+s.Home+"/.claude/projects/*/"+s.Session+".jsonl; do sleep 0.02; done"))
 }
 
-// Fact 47: what could not be known when the skill was invoked is put right when the agent
-// first looks at the tasks.
+// Fact 47: if the skill's folder could not be found when the skill was invoked, it is
+// hydrated when the agent first looks at the tasks.
 func TestTheTranscriptNamesTheFolder(t *testing.T) {
 	for name, args := range map[string][]string{
 		"far":       {"--add-dir", "../added"},
@@ -70,7 +70,7 @@ func TestTheTranscriptNamesTheFolder(t *testing.T) {
 			s := realclient.New(t)
 			withOptions(s)
 			s.Write("home/.claude/plugins/installed_plugins.json", `{"version": 2, "plugins": {}}`)
-			install(t, s, hook{"PostToolUse", "Skill", blind()}, hook{"PreToolUse", "TaskList", blind()}, hook{"Stop", "", blind()})
+			install(t, s, hook{"PostToolUse", "Skill", withoutClientPID()}, hook{"PreToolUse", "TaskList", withoutClientPID()}, hook{"Stop", "", withoutClientPID()})
 
 			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", name)), written(s), load, Do(TaskList("list")), Do(TaskList("again")), Say("done")}}, "go", args...)
 
@@ -84,14 +84,14 @@ func TestTheTranscriptNamesTheFolder(t *testing.T) {
 	}
 }
 
-// Without a look at the tasks, or without task tools, it is put right before the agent
-// stops, and the agent goes on with the workflow.
+// If the agent does not look at the tasks, or has no task tools, the skill is hydrated
+// before the agent stops, and the agent goes on with the workflow.
 func TestTheTranscriptIsCheckedBeforeTheAgentStops(t *testing.T) {
 	s := realclient.New(t)
 	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
 	withOptions(s)
 	skill(s, "plug/skills", "later", steps("Later"))
-	install(t, s, hook{"PostToolUse", "Skill", blind()}, hook{"UserPromptExpansion", "", blind()}, hook{"Stop", "", blind()})
+	install(t, s, hook{"PostToolUse", "Skill", withoutClientPID()}, hook{"UserPromptExpansion", "", withoutClientPID()}, hook{"Stop", "", withoutClientPID()})
 
 	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "far")), written(s), Say("done"), Say("really done")}}, "go", "--add-dir", "../added")
 

@@ -38,7 +38,7 @@ func interrupt(t *testing.T, s *realclient.Sandbox, list, skill string) {
 	require.Equal(t, -1, out.Code, "not killed\n%s", out)
 }
 
-// hydrateAndDie is the child process. It returns only if it is not killed.
+// hydrateAndDie runs in the child process. It returns only if it is not killed.
 func hydrateAndDie(list string) int {
 	e, err := event.Read(os.Stdin)
 	if err != nil {

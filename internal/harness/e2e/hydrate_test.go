@@ -52,9 +52,9 @@ func TestAFreshInstallShowsTheTasksToEveryModel(t *testing.T) {
 	}
 }
 
-// The project's settings name the program without its path. Where it is not on PATH the
-// client goes on without the hooks and says nothing to the model (fact 46); a hook that needs
-// no program does.
+// The project's settings name the program without its path. If it is not on PATH, the
+// client goes on without the hooks and does not tell the model (fact 46). A hook that needs
+// no program tells it.
 func TestProjectInstallNeedsTheProgramOnPath(t *testing.T) {
 	s := realclient.New(t)
 	onPath(s)

@@ -13,8 +13,8 @@ import (
 // fsmtx is the path of the built program.
 var fsmtx string
 
-// TestMain builds the program, and fsmtx-mcp beside it. In a child process it runs the hydration that kills
-// itself instead, or plays a person: see dying_test.go and person_test.go.
+// TestMain builds the program, and fsmtx-mcp beside it. In a child process it runs the
+// hydration that kills itself (dying_test.go), or plays a person (person_test.go).
 func TestMain(m *testing.M) {
 	if where := os.Getenv(dieIn); where != "" {
 		os.Exit(hydrateAndDie(where))

@@ -91,9 +91,9 @@ func (p *packages) run(dir, program string, args ...string) string {
 func (p *packages) main() string     { return filepath.Join(p.dir, "fsmtx-1.2.3.tgz") }
 func (p *packages) platform() string { return filepath.Join(p.dir, "fsmtx-"+p.own+"-1.2.3.tgz") }
 
-// TestInstalledByNPM is the README's way: one package to install, one command in a
-// project, and the tasks are in the client's list. Nothing runs at installation, and the
-// hooks need neither npm's packages nor Node.
+// TestInstalledByNPM follows the README: one package to install, one command in a project,
+// and the tasks are in the client's list. The installation runs no script, and the hooks
+// need neither npm's packages nor Node.
 func TestInstalledByNPM(t *testing.T) {
 	p := newPackages(t)
 	s := realclient.New(t)
@@ -109,7 +109,7 @@ func TestInstalledByNPM(t *testing.T) {
 	r := s.Prompt(invoke("release"), "go")
 	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
 
-	// npm brings another version: the hooks go on, and are told to be old.
+	// npm installs another version: the hooks keep working, and are reported as old.
 	require.NoError(t, os.Rename(filepath.Join(s.Home, "gone"), filepath.Join(s.Home, "npm")))
 	updated := p.run(s.Home, "sh", "-c", `find npm -path "*/@fsmtx/*/bin/fsmtx" -exec sh -c 'echo >> "$0" && echo updated' {} \;`)
 	require.Equal(t, "updated\n", updated)
@@ -166,7 +166,7 @@ func TestTheLauncherIsTransparent(t *testing.T) {
 	p.run(dir, "npm", "install", p.main(), p.platform())
 	program := filepath.Join(dir, "node_modules", "@fsmtx", p.own, "bin", "fsmtx")
 	assert.NoDirExists(t, filepath.Join(dir, "node_modules", "@fsmtx", "darwin-arm64"), "only this platform's package")
-	// A program that says what it gets. The launcher is the thing to test.
+	// The program prints its arguments and input: only the launcher is tested.
 	require.NoError(t, os.WriteFile(program, []byte(`#!/bin/sh
 case $1 in
 code) exit "$2" ;;
@@ -218,8 +218,8 @@ echo "$# $1 [$2]"; cat; echo "to stderr" >&2`), 0o755))
 	assert.Contains(t, string(out), "cannot be started")
 }
 
-// TestInstalledFromAnArchive is the README's way for who has neither Node nor Go: the
-// archive is unpacked, its directory is put on PATH.
+// TestInstalledFromAnArchive follows the README for people who have neither Node nor Go:
+// the archive is unpacked, and its directory is put on PATH.
 func TestInstalledFromAnArchive(t *testing.T) {
 	s := realclient.New(t)
 	const top = "fsmtx_1.0.0_linux_amd64"
@@ -240,8 +240,8 @@ func TestInstalledFromAnArchive(t *testing.T) {
 	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
 }
 
-// TestInstalledByGo is the README's way for who has Go: with what is in this repository,
-// because there is no network for a release.
+// TestInstalledByGo follows the README for people who have Go, with the sources of this
+// repository, because there is no network to download a release.
 func TestInstalledByGo(t *testing.T) {
 	s := realclient.New(t)
 	p := &packages{t: t, home: s.Home}

@@ -20,8 +20,8 @@ import (
 // server whose tool plays a person who says yes to every question.
 const personTool = "FSMTX_E2E_PERSON"
 
-// saysYes adds a person to the sandbox, and returns the arguments by which the client
-// asks them.
+// saysYes adds a person who approves everything, and returns the arguments with which the
+// client asks them.
 func saysYes(t *testing.T, s *realclient.Sandbox) []string {
 	t.Helper()
 	self, err := os.Executable()
@@ -35,7 +35,7 @@ type permission struct {
 	Input    jsontext.Value `json:"updatedInput"`
 }
 
-// servePerson is the child process.
+// servePerson runs in the child process.
 func servePerson() int {
 	s := mcp.NewServer(&mcp.Implementation{Name: "person", Version: "1"}, nil)
 	s.AddTool(&mcp.Tool{Name: "permission", InputSchema: map[string]any{"type": "object"}},

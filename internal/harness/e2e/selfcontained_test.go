@@ -12,9 +12,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
 
-// TestASkillCarriesItsHooks: a folder brings its workflow to those who have the program on
-// PATH and have installed nothing; for others the agent is told where the steps are. What a
-// person types fires none of a skill's hooks in time (fact 73).
+// TestASkillCarriesItsHooks: a skill's folder can have the hooks for its own workflow. They
+// work for people who have the program on PATH and did not run install; without the program
+// the agent is told where the steps are. If a person types the skill, its hooks do not fire
+// in time (fact 73).
 func TestASkillCarriesItsHooks(t *testing.T) {
 	s := realclient.New(t)
 	skill(s, projectSkills, "release", steps("Release"))

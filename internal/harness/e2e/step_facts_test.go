@@ -44,7 +44,7 @@ func refused(t *testing.T, r *realclient.Run, id string) (bool, string) {
 	return result.IsError, result.Text
 }
 
-// Facts 35 and 36: the client itself holds nobody to an order.
+// Facts 35 and 36: the client itself enforces no order.
 func TestTheClientChecksNoOrder(t *testing.T) {
 	t.Parallel()
 	s := realclient.New(t)
@@ -175,8 +175,9 @@ func TestAHookOnBashIsSelectedByIf(t *testing.T) {
 	assert.Regexp(t, `(?m)^AI_AGENT=.*_agent$`, shell)
 }
 
-// Fact 46: that is why the hook's limit is above the longest check.
-func TestAHookThatIsKilledIsNotHeardOf(t *testing.T) {
+// Fact 46: the model learns nothing about a hook that is killed at its time limit. Therefore
+// the limit of the step hook is longer than the longest check.
+func TestTheModelLearnsNothingOfAKilledHook(t *testing.T) {
 	t.Parallel()
 	s := realclient.New(t)
 	s.Write("project/.claude/settings.json", `{"hooks": {"PreToolUse": [{"matcher": "TaskUpdate", "hooks": [

@@ -49,7 +49,7 @@ func allowed(t *testing.T, r *realclient.Run, ids ...string) {
 	}
 }
 
-// state returns where the steps stand.
+// state returns the state of the steps.
 func state(t *testing.T, s *realclient.Sandbox) *gates.State {
 	t.Helper()
 	found, err := gates.Load(t.Context(), list(s))
@@ -184,7 +184,7 @@ func TestAStepStaysWhatItIs(t *testing.T) {
 	})
 }
 
-// Elsewhere than in ~/.claude the client lets the agent write into the list (fact 53).
+// The client itself protects the list only in ~/.claude (fact 53).
 func TestTheListIsNotEditedAsFiles(t *testing.T) {
 	t.Parallel()
 	s := realclient.New(t)
@@ -218,7 +218,7 @@ func TestAnAgentIsRemindedOfItsSteps(t *testing.T) {
 		Say("stop"),
 		Do(TaskUpdate("start", "1", "in_progress")), // sent back
 		Say("stop"), // progress: sent back again
-		Say("stop"), // none: let go
+		Say("stop"), // no progress: it may stop
 	)}, "go")
 
 	main := r.Exchanges(Main)
@@ -242,7 +242,7 @@ func TestAnAgentIsHeldToItsSteps(t *testing.T) {
 	assert.Equal(t, "stop", r.Final)
 }
 
-func TestAnAgentHearsWhereItsWorkflowStands(t *testing.T) {
+func TestAnAgentIsToldTheStateOfItsWorkflow(t *testing.T) {
 	s := held(t, steps("Release"))
 	s.Prompt(Script{Main: append(begun(), Do(TaskUpdate("complete", "1", "completed")), Say("done"))}, "go")
 
@@ -272,8 +272,8 @@ func TestTwoUpdatesInOneMessage(t *testing.T) {
 	assert.Contains(t, denied(t, r, "next"), `#1 "Write" must be done first`)
 }
 
-// Where PreToolUse is not heard of, TaskCompleted refuses (fact 38).
-func TestTaskCompletedIsTheSecondNet(t *testing.T) {
+// If no hook runs on PreToolUse, the hook on TaskCompleted refuses (fact 38).
+func TestTaskCompletedRefusesWithoutPreToolUse(t *testing.T) {
 	s := held(t, gated(`"check": "test -e ok"`))
 	s.Write("project/.claude/settings.local.json", fmt.Sprintf(`{"env": {"CLAUDE_CODE_ENABLE_TODO_TOOLS": "1"}, "hooks": {
 		"PostToolUse": [{"matcher": "Skill", "hooks": [{"type": "command", "command": %[1]q, "args": ["hydrate"]}]}],
@@ -328,7 +328,7 @@ func TestAnAgentCannotGoPastAStepAlone(t *testing.T) {
 	})
 }
 
-// A session in which no such skill was called cannot tell that the hooks are there.
+// The hooks have no effect on a session that calls no skill with steps.
 func TestAnOrdinarySessionIsLeftAlone(t *testing.T) {
 	s := held(t, steps("Release"), "--stop", "hold")
 	s.Write(projectSkills+"/plain/SKILL.md", plainSkill)
