@@ -48,10 +48,10 @@ func main() {
 	flag.StringVar(&o.list, "survivors", "internal/harness/mutants/survivors.txt", "the `file` that lists mutants which change nothing observable")
 	flag.IntVar(&o.workers, "workers", 2, "how many mutants are tried at a time")
 	flag.IntVar(&o.sample, "sample", 0, "try only this `number` of mutants, chosen at random; 0 tries all")
-	flag.Uint64Var(&o.seed, "seed", rand.Uint64(), "of the choice")
-	flag.IntVar(&o.tries, "tries", 3, "how often a mutant has to survive, for properties are tried on random values")
-	flag.DurationVar(&o.limit, "for", 0, "end after this `time`, whatever has been tried by then; 0 has no end")
-	flag.BoolVar(&o.verbose, "v", false, "tell which mutants each suite does not notice")
+	flag.Uint64Var(&o.seed, "seed", rand.Uint64(), "the seed of the random choice")
+	flag.IntVar(&o.tries, "tries", 3, "how often a mutant must survive to count as surviving: some tests use random values")
+	flag.DurationVar(&o.limit, "for", 0, "end after this `time`, even if mutants are left; 0 is no limit")
+	flag.BoolVar(&o.verbose, "v", false, "print which mutants each suite does not notice")
 	flag.Parse()
 	ctx, cancel := context.WithCancel(context.Background())
 	if o.limit > 0 {
@@ -81,7 +81,7 @@ func run(ctx context.Context, o options, packages []string) error {
 	}
 	if o.sample > 0 {
 		fmt.Printf("a sample of %d mutants, seed %d\n", o.sample, o.seed)
-		for i := range mutants { // trying those that are listed would take longest
+		for i := range mutants { // the listed ones would take longest
 			mutants[i] = slices.DeleteFunc(mutants[i], known.lists)
 		}
 		sample(mutants, o.sample, rand.New(rand.NewPCG(o.seed, 0)))
@@ -115,7 +115,7 @@ func choose(packages []string) ([]target, error) {
 	return chosen, nil
 }
 
-// sample leaves n of the mutants, or all if there are fewer.
+// sample keeps n random mutants, or all if there are fewer.
 func sample(mutants [][]mutant, n int, rng *rand.Rand) {
 	type place struct{ target, mutant int }
 	var places []place
@@ -140,7 +140,7 @@ func sample(mutants [][]mutant, n int, rng *rand.Rand) {
 	}
 }
 
-// status is what became of a mutant.
+// status is the result of trying a mutant.
 type status string
 
 const (
@@ -151,7 +151,7 @@ const (
 	untried   status = "not tried in the time"
 )
 
-// run tries the mutants and tells known about the survivors.
+// run tries the mutants and records the survivors in known.
 func (t target) run(ctx context.Context, mutants []mutant, known *survivors, o options) error {
 	results, err := t.try(ctx, mutants, known.lists, o)
 	if err != nil {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// mutations says what is made of an operator, by the type of the mutation. The types and
-// what they do are those that the mutation tester gremlins applies by default.
+// mutations has the operators that each type of mutation replaces, and by what. The types
+// are those that the mutation tester gremlins applies by default.
 // Longer tokens come first: "<=" begins with "<".
 var mutations = map[string][][2]string{
 	"ARITHMETIC_BASE":       {{"+", "-"}, {"-", "+"}, {"*", "/"}, {"/", "*"}, {"%", "*"}},

@@ -16,13 +16,13 @@ import (
 )
 
 const (
-	// A test of which a mutant makes a hang, or something much slower, has noticed it.
+	// A test that hangs because of a mutant, or becomes this much slower, has noticed it.
 	leastTimeout = time.Minute
 	timesSlower  = 20
 	// A test function that takes longer than this is divided into its subtests.
 	long = 2 * time.Second
-	// enoughToDivide is the number of mutants from which on it pays to run each test by
-	// itself first, and to note which mutants make a difference in it.
+	// enoughToDivide is the number of mutants from which it pays to run each test by itself
+	// first, and to record which mutants make a difference in it.
 	enoughToDivide = 10
 )
 
@@ -81,13 +81,13 @@ func (t *tests) compile(ctx context.Context, dir, overlay string, flags ...strin
 	return nil
 }
 
-// turn switches the mutant on; 0 is none.
+// turn switches mutant n on; 0 switches all of them off.
 func turn(dir string, n int) error {
 	return os.WriteFile(filepath.Join(dir, "switch"), []byte(strconv.Itoa(n)), 0o600)
 }
 
-// divide finds the parts of the suite, with what they take and which mutants make a
-// difference in them, the fastest first.
+// divide finds the parts of the suite, the fastest first, with the time that each takes and
+// the mutants that make a difference in it.
 func (t *tests) divide(b *build) error {
 	c := exec.CommandContext(b.ctx, filepath.Join(b.worker(0), t.file), "-test.list", cmp.Or(t.suite.run, "."))
 	c.Dir = t.pkg
@@ -157,7 +157,7 @@ func (t *tests) fails(b *build, worker, i, tries int) (bool, error) {
 			return false, err
 		}
 	} else {
-		overlay, err := b.alone(i)
+		overlay, err := b.singleOverlay(i)
 		if err != nil {
 			return false, err
 		}

@@ -30,7 +30,7 @@ var mutantSwitch string
 var mutantOn, mutantMarks = func() (int, []byte) {
 	data, err := os.ReadFile(mutantSwitch)
 	if errors.Is(err, syscall.EMFILE) {
-		return 0, nil // a test that allows few open files; none of them is to notice a mutant
+		return 0, nil // a test that limits the open files; such tests need not notice mutants
 	}
 	if err != nil {
 		panic(err)

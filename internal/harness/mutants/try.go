@@ -27,7 +27,7 @@ type build struct {
 	in      map[int]bool // the indices of the mutants in it
 }
 
-// try returns what became of each mutant. One that survives is tried again, unless it
+// try returns the result of each mutant. A mutant that survives is tried again, unless it
 // is listed.
 func (t target) try(ctx context.Context, mutants []mutant, listed func(mutant) bool, o options) ([]status, error) {
 	dir, err := os.MkdirTemp("", "mutants-*")
@@ -134,8 +134,8 @@ func importPath(pkg string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
-// compile leaves in b.in the mutants that compile behind a switch. Others do not: if
-// an operand is a string, say, or a constant that would get a type.
+// compile leaves in b.in the mutants that compile behind a switch. Some do not, for example
+// if an operand is a string, or a constant that would get a type.
 func (b *build) compile(mutants []mutant) error {
 	for {
 		overlay, err := b.overlay(mutants)
@@ -192,7 +192,7 @@ func (b *build) overlay(mutants []mutant) (string, error) {
 	return writeOverlay(b.dir, replace)
 }
 
-// put writes the text that takes the place of a file of the module.
+// put writes a replacement of a file of the module and adds it to replace.
 func put(dir, file, text string, replace map[string]string) error {
 	original, err := filepath.Abs(file)
 	if err != nil {
@@ -220,8 +220,8 @@ func packageName(source []byte) (string, error) {
 	return "", errors.New("no package clause")
 }
 
-// alone writes an overlay with nothing but the mutant, in a directory of its own.
-func (b *build) alone(i int) (overlay string, err error) {
+// singleOverlay writes an overlay that has only mutant i, in a directory of its own.
+func (b *build) singleOverlay(i int) (overlay string, err error) {
 	dir := filepath.Join(b.dir, "alone"+strconv.Itoa(i))
 	overlay = filepath.Join(dir, "overlay.json")
 	if _, err := os.Stat(overlay); err == nil {
@@ -248,15 +248,16 @@ func (b *build) alone(i int) (overlay string, err error) {
 
 // viable reports whether the package compiles with the mutant.
 func (b *build) viable(i int) (bool, error) {
-	overlay, err := b.alone(i)
+	overlay, err := b.singleOverlay(i)
 	if err != nil {
 		return false, err
 	}
 	return exec.CommandContext(b.ctx, "go", "build", "-overlay", overlay, b.pkg).Run() == nil, nil
 }
 
-// drop takes out the mutants on the lines that the compiler complains of: only the sums,
-// if it is strings that cannot be subtracted.
+// drop removes the mutants on the lines in which the compiler found errors, and reports
+// whether it removed any. If the error is that strings cannot be subtracted, it removes
+// only the sums.
 func (b *build) drop(mutants []mutant, output string) bool {
 	dropped := false
 	for line := range strings.Lines(output) {
