@@ -12,8 +12,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/version"
 )
 
-// The newest heading of CHANGELOG.md is the version that builds before a tag say, and
-// what the release notes are cut from.
+// The newest heading of CHANGELOG.md is the version that untagged builds report, and the
+// section that becomes the release notes.
 func TestChangelog(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	require.NoError(t, err)

@@ -74,8 +74,8 @@ func (p *page) write(c *cobra.Command) {
 	p.seeAlso(c)
 }
 
-// text writes a help text: paragraphs are filled, indented lines, which are tables and
-// examples, stay as they are.
+// text writes a help text. Paragraphs are filled; indented lines (tables and examples) are
+// kept.
 func (p *page) text(text string) {
 	var table []string
 	flush := func() {
@@ -141,7 +141,7 @@ func (p *page) options(c *cobra.Command) {
 	})
 }
 
-// standard returns what an option is if it is not given.
+// standard returns the default of an option as text, "" if it has none.
 func standard(f *pflag.Flag) string {
 	switch f.DefValue {
 	case "", "false", "0", "0s", "[]":
@@ -168,8 +168,8 @@ func (p *page) seeAlso(c *cobra.Command) {
 	}
 }
 
-// escaped returns a line that roff prints as it is: with "-" as the sign that is typed,
-// and nothing that it could take for a request.
+// escaped returns a line that roff prints unchanged: "-" stays the character that people
+// type, and nothing is read as a request.
 func escaped(line string) string {
 	line = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(line)
 	if strings.HasPrefix(line, ".") {

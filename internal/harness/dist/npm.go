@@ -13,8 +13,8 @@ import (
 )
 
 // The packages for npm: fsmtx, which has a launcher, and one for each platform, which has
-// the programs. npm installs of the optional packages the one for its platform, so that
-// nothing is downloaded or run at installation.
+// the programs. The latter are optional dependencies: npm installs only the one for its
+// platform, and the installation runs no script and downloads nothing else.
 //
 //go:embed npm
 var npmFiles embed.FS

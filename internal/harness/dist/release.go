@@ -18,10 +18,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/version"
 )
 
-// programs are what an archive has, and what go build names them after.
+// programs are the programs in an archive: the names of their directories in cmd.
 var programs = []string{"fsmtx", "fsmtx-mcp"}
 
-// release is what a run makes.
+// release is what a run builds.
 type release struct {
 	version.Build
 	source    string
@@ -31,7 +31,7 @@ type release struct {
 	date      time.Time
 }
 
-// make writes everything. What an earlier run left in out is removed.
+// make builds the release. First it removes what an earlier run left in out.
 func (r release) make() error {
 	if err := os.RemoveAll(r.out); err != nil {
 		return err
@@ -111,8 +111,8 @@ func (r release) archive(platform string, shared []file) error {
 	return os.WriteFile(filepath.Join(r.out, name+".tar.gz"), data, 0o644)
 }
 
-// compile builds the programs into dir. What a user's environment could change in them is
-// set here.
+// compile builds the programs into dir. It sets every variable with which the environment
+// could change them.
 func (r release) compile(goos, goarch, dir string) error {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -132,7 +132,7 @@ func (r release) compile(goos, goarch, dir string) error {
 	return nil
 }
 
-// writeSums writes SHA256SUMS about every other file in out that is released.
+// writeSums writes SHA256SUMS with every other file in out that is released.
 func (r release) writeSums() error {
 	entries, err := os.ReadDir(r.out) // sorted by name
 	if err != nil {

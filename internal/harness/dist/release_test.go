@@ -34,7 +34,7 @@ func TestSameBytes(t *testing.T) {
 	sums := first.file(t, "SHA256SUMS")
 	require.Equal(t, string(sums), string(second.file(t, "SHA256SUMS")))
 
-	// The files are what SHA256SUMS says, and nothing that is released is missing there.
+	// SHA256SUMS has the digests of all released files.
 	name := "fsmtx_1.2.3_" + runtime.GOOS + "_" + runtime.GOARCH
 	require.Equal(t, 2, strings.Count(string(sums), "\n"), string(sums))
 	for _, file := range []string{name + ".tar.gz", "fsmtx_1.2.3.cdx.json"} {
@@ -119,8 +119,8 @@ func copySources(t *testing.T, to string) {
 	}
 }
 
-// unpack unpacks an archive and returns its only top directory. Every file has the date
-// and belongs to nobody in particular.
+// unpack unpacks an archive and returns its only top directory. Every file must have the
+// date and no owner.
 func unpack(t *testing.T, path, top string, date time.Time) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
@@ -169,7 +169,7 @@ func checkBOM(t *testing.T, path string) {
 	}
 }
 
-// A date that is missing is an error, not now.
+// Without SOURCE_DATE_EPOCH there is an error; the current time is not used instead.
 func TestDate(t *testing.T) {
 	t.Setenv("SOURCE_DATE_EPOCH", "")
 	_, err := commitDate()

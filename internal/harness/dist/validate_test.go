@@ -20,8 +20,7 @@ import (
 
 const exampleRepository = root + "/docs/examples/skills-repository"
 
-// author is somebody whose repository runs the action or the hook, against releases that
-// a server on loopback has.
+// author is a repository that runs the action or the hook, with releases on a local server.
 type author struct {
 	t      *testing.T
 	server *httptest.Server
@@ -31,7 +30,7 @@ type author struct {
 	path   string // searched before PATH
 }
 
-// newAuthor has a copy of the example repository, and version 1.2.3 of the program.
+// newAuthor creates a copy of the example repository, and a server with version 1.2.3.
 func newAuthor(t *testing.T, archive, sums []byte) *author {
 	t.Helper()
 	for _, tool := range []string{"bash", "curl", "tar", "awk"} {
@@ -124,8 +123,8 @@ func (a *author) breakWorkflow() {
 	require.NoError(a.t, os.WriteFile(path, []byte("[\n  {\"id\": 1, \"subject\": \"One\", \"blockedBy\": [7]}\n]\n"), 0o644))
 }
 
-// A release that is as it should be: what is right passes, what is wrong is said, and the
-// program is downloaded once.
+// With an intact release valid workflows pass, mistakes are reported, and the program is
+// downloaded once.
 func TestAuthorsCheck(t *testing.T) {
 	r := built(t)
 	archive, sums := r.file(t, archiveName()), r.file(t, "SHA256SUMS")
@@ -149,14 +148,14 @@ func TestAuthorsCheck(t *testing.T) {
 	require.Contains(t, out, "skills/release/fsm.json:2:")
 	require.Contains(t, out, "error: ")
 
-	// A digest that is not that of the program which is there already.
+	// Another digest than that of the cached program.
 	out, code = a.hook("--version", "1.2.3", "--sums", strings.Repeat("0", 64), "skills/release/fsm.json")
 	require.Equal(t, 2, code, out)
 	require.Contains(t, out, "another checksum than 0000")
 }
 
-// Without --version it is the release that the files are of: the newest heading of the
-// changelog, if it has a date.
+// Without --version the script runs the release that it belongs to: the newest heading of
+// the changelog, if it has a date.
 func TestTheVersionOfTheAction(t *testing.T) {
 	r := built(t)
 	a := newAuthor(t, r.file(t, archiveName()), r.file(t, "SHA256SUMS"))
@@ -173,7 +172,7 @@ func TestTheVersionOfTheAction(t *testing.T) {
 	require.Contains(t, out, "fsmtx: these files are not of a release")
 }
 
-// Nothing runs of an archive that is not what was released.
+// Nothing is run from an archive whose checksum is wrong.
 func TestWrongChecksums(t *testing.T) {
 	evil := t.TempDir()
 	ran := filepath.Join(evil, "ran")
@@ -213,7 +212,7 @@ func TestWrongChecksums(t *testing.T) {
 			require.Empty(t, left)
 		})
 	}
-	// The same archive under its own checksum runs: the cases above fail for their reason.
+	// With its own checksum the same archive runs: the cases above fail for no other reason.
 	a := newAuthor(t, archive, line(sum, archiveName()))
 	out, code := a.hook("--version", "1.2.3", "skills")
 	require.Zero(t, code, out)
@@ -239,8 +238,8 @@ func TestPlatformOfTheCheck(t *testing.T) {
 	}
 }
 
-// What the documentation shows is what the example repository has, and both name a
-// version that there is.
+// The documentation shows the files of the example repository, and both name a version
+// that exists.
 func TestExampleRepository(t *testing.T) {
 	read := func(path string) string {
 		data, err := os.ReadFile(path)

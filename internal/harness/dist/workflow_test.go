@@ -31,8 +31,8 @@ func releaseWorkflow(t *testing.T) (w workflow) {
 	return w
 }
 
-// The release workflow may write only where it has to, takes actions by digest, and every
-// target that it makes is there.
+// The release workflow may write only where it must, pins actions by digest, and makes only
+// targets that exist.
 func TestReleaseWorkflow(t *testing.T) {
 	w := releaseWorkflow(t)
 	require.Equal(t, map[string]string{"contents": "read"}, w.Permissions)

@@ -2,7 +2,7 @@
 'use strict'
 
 // Starts the program fsmtx, which is in the package of this platform, and waits for it.
-// Hooks do not come this way: "fsmtx install" registers a copy of the program.
+// Hooks do not use this launcher: "fsmtx install" registers a copy of the program.
 
 const { spawn } = require('child_process')
 const { constants } = require('os')
@@ -27,14 +27,14 @@ function find() {
 }
 
 const program = find()
-// The program finds out by FSMTX_LAUNCHER that this file is the fsmtx on PATH.
+// FSMTX_LAUNCHER tells the program that this file is the fsmtx on PATH.
 const child = spawn(program, process.argv.slice(2), {
   stdio: 'inherit',
   env: Object.assign({}, process.env, { FSMTX_LAUNCHER: __filename }),
 })
 
-// Whoever signals this process means the program. From a terminal both get the signal;
-// that the program gets it twice does not matter to it.
+// A signal to this process is meant for the program. From a terminal both get it, and the
+// program gets it twice, which does no harm.
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT']
 for (const signal of signals) {
   process.on(signal, () => child.kill(signal))
