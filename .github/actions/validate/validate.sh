@@ -4,12 +4,12 @@
 #
 #   validate.sh [--version 1.2.3] [--sums DIGEST] [FLAG or PATH of fsmtx validate…]
 #
-# --version  which release; without it the one that these files are of
+# --version  which release; by default the one that this script belongs to
 # --sums     the SHA-256 that the release's file SHA256SUMS must have. Without it the
-#            archive is checked only against the SHA256SUMS that lies beside it
+#            archive is checked only against the SHA256SUMS of the same release
 #
-# FSMTX_RELEASES is where releases are (a mirror; default: GitHub). The program is kept in
-# FSMTX_CACHE, else in the user's cache directory.
+# FSMTX_RELEASES is the address of the releases (a mirror; default: GitHub). The program is
+# kept in FSMTX_CACHE, by default in the user's cache directory.
 set -eu
 
 fail() {
@@ -28,11 +28,11 @@ download() { # address, file
 	elif command -v wget >/dev/null 2>&1; then
 		wget --quiet --output-document="$2" "$1"
 	else
-		fail "neither curl nor wget is there" "install one of them"
+		fail "neither curl nor wget is installed" "install one of them"
 	fi || fail "cannot download $1" "is $version a release? does this machine reach it?"
 }
 
-# check fails unless a SHA256SUMS file is the one that was asked for.
+# check_sums fails unless a SHA256SUMS file has the digest of --sums, if that is given.
 check_sums() {
 	[ -z "$sums" ] || [ "$(sha256 "$1")" = "$sums" ] ||
 		fail "SHA256SUMS of version $version has another checksum than $sums; nothing was run" "compare the digest with the release's page"
@@ -92,7 +92,7 @@ if [ ! -x "$cache/$name/fsmtx" ]; then
 	[ "$(sha256 "$new/archive")" = "$want" ] ||
 		fail "$name.tar.gz has another checksum than SHA256SUMS says; nothing was run" "try again; if it stays, report it"
 	tar -xzf "$new/archive" -C "$new"
-	# The program comes last, and at once: other runs may do the same.
+	# The program is moved last, and atomically, because other runs may do the same.
 	mkdir -p "$cache/$name"
 	mv -f "$new/SHA256SUMS" "$cache/$name/SHA256SUMS"
 	mv -f "$new/$name/fsmtx" "$cache/$name/fsmtx"
