@@ -123,14 +123,14 @@ bench: ## time the hooks against the least they can cost
 crashtest: ## try every crash and every power cut, and print the tables
 	go test -count=1 -v -run 'Power|Barrier|Death|Fault' ./internal/harness/crash -every
 
-disks: ## cut the power of real file systems, at STATES points of each operation, 0 for all (needs Linux and root; says so if it is not)
+disks: ## cut the power of real file systems, at STATES points of each operation, 0 for all (needs Linux and root; says so otherwise)
 	go test -tags disks -c -o bin/disks.test ./internal/harness/disks
 	@run=; test "$$(id -u)" = 0 || ! sudo -n true 2>/dev/null || run='sudo -n'; $$run bin/disks.test -test.v -test.timeout 3h -states $(STATES)
 
 disks-sample:
 	@$(MAKE) disks STATES=8
 
-mutants: ## change one operator at a time and see a test fail (PACKAGES to choose, SAMPLE to try only so many)
+mutants: ## change one operator at a time and require that a test fails (PACKAGES chooses packages, SAMPLE=N tries N mutants)
 	go run ./internal/harness/mutants -sample $(SAMPLE) $(PACKAGES)
 
 mutants-sample: ## try twenty mutants, others with each commit, for at most 90 seconds

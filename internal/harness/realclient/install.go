@@ -92,7 +92,7 @@ func intoCache(dir string, build func(building string) error) error {
 
 func program(dir string) string { return filepath.Join(dir, "node_modules", ".bin", "claude") }
 
-// checkClient returns an error unless what is installed is what is pinned for Version.
+// checkClient checks the digests of an installed client if its version is the pinned one.
 func checkClient(dir, version string) error {
 	if version != Version {
 		return nil
@@ -117,7 +117,8 @@ func install(ctx context.Context, dir, version string) (err error) {
 	return runInstallScript(ctx, dir, version)
 }
 
-// runInstallScript runs the install script of the package, because npm may be configured not to.
+// runInstallScript runs the install script of the package, because npm may be
+// configured to run none.
 func runInstallScript(ctx context.Context, dir, version string) error {
 	script := filepath.Join(dir, "node_modules", filepath.FromSlash(npmPackage), "install.cjs")
 	if err := output(exec.CommandContext(ctx, "node", script)); err != nil {

@@ -16,18 +16,18 @@ func script(t *testing.T, dir, name, body string) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+body), 0o755))
 }
 
-// installing returns a shell script that installs a fake client of that version as npm
-// does; $3 is the folder after --prefix.
+// installing returns shell code that installs a fake client of a version as npm does; $3 is
+// the folder after --prefix.
 func installing(version string) string {
 	return `
 mkdir -p "$3/node_modules/.bin"
 printf '#!/bin/sh\necho "` + version + ` (the client)"\n' > "$3/node_modules/.bin/claude"
 chmod +x "$3/node_modules/.bin/claude"
-` + noting
+` + recordDigests
 }
 
-// noting has the digests of what was installed noted, as npm does.
-const noting = `
+// recordDigests is shell code that records the digests of the installed packages, as npm does.
+const recordDigests = `
 mkdir -p "$3/node_modules"
 cp "$3/package-lock.json" "$3/node_modules/.package-lock.json"
 `
@@ -68,7 +68,7 @@ func TestInstallThatFailsLeavesNothing(t *testing.T) {
 	for name, c := range map[string]struct{ npm, node, want string }{
 		"npm fails":       {npm: "echo no such registry; exit 1", want: "no such registry"},
 		"another version": {npm: installing("1.0.0"), node: "true", want: `has version "1.0.0 (the client)"`},
-		"scripts fail":    {npm: noting, node: "echo no binary; exit 1", want: "no binary"},
+		"scripts fail":    {npm: recordDigests, node: "echo no binary; exit 1", want: "no binary"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bin, cache := t.TempDir(), t.TempDir()
@@ -88,7 +88,7 @@ func TestInstallThatFailsLeavesNothing(t *testing.T) {
 
 func TestInstallWhereNPMRunsNoScripts(t *testing.T) {
 	bin, cache := t.TempDir(), t.TempDir()
-	script(t, bin, "npm", noting)
+	script(t, bin, "npm", recordDigests)
 	// The script is node_modules/@anthropic-ai/claude-code/install.cjs.
 	script(t, bin, "node", `set -- x x "${1%/node_modules/*}"`+installing(Version))
 	setPath(t, bin)

@@ -26,7 +26,7 @@ var pinned embed.FS
 // ErrNotPinned is returned for a package whose archives have no known digest.
 var ErrNotPinned = errors.New("the package is not pinned")
 
-// lockfile is what is used of a package-lock.json.
+// lockfile is the part of a package-lock.json that this package reads.
 type lockfile struct {
 	Packages map[string]struct { // by path; "" is the directory itself
 		Integrity    string            `json:"integrity"`
@@ -47,8 +47,8 @@ func readPinned(name, version string) (data []byte, lock lockfile, err error) {
 	return data, lock, err
 }
 
-// installPinned has npm install into dir what is pinned. npm refuses an archive with
-// another digest.
+// installPinned installs a pinned package into dir. npm rejects an archive whose digest
+// differs.
 func installPinned(ctx context.Context, dir, name, version string, flags ...string) error {
 	data, lock, err := readPinned(name, version)
 	if err != nil {
@@ -70,8 +70,8 @@ func installPinned(ctx context.Context, dir, name, version string, flags ...stri
 	return checkPinned(dir, name, version)
 }
 
-// checkPinned returns an error unless all that npm installed into dir, which may be
-// long ago, is what is pinned. npm notes the digests in node_modules/.package-lock.json.
+// checkPinned returns an error unless every package in dir has its pinned digest; dir may
+// have been filled long ago. npm records the digests in node_modules/.package-lock.json.
 func checkPinned(dir, name, version string) error {
 	_, want, err := readPinned(name, version)
 	if err != nil {

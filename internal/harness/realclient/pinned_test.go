@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestEveryArchiveHasADigest: one package without a digest could be anything.
+// TestEveryArchiveHasADigest: for a package without a digest npm would accept any archive.
 func TestEveryArchiveHasADigest(t *testing.T) {
 	_, client, err := readPinned(npmPackage, Version)
 	require.NoError(t, err)
@@ -29,7 +29,7 @@ func TestEveryArchiveHasADigest(t *testing.T) {
 	}
 }
 
-func TestWhatIsInstalledIsWhatIsPinned(t *testing.T) {
+func TestAnotherDigestThanThePinnedOneIsAnError(t *testing.T) {
 	bin, cache := t.TempDir(), t.TempDir()
 	script(t, bin, "npm", installing(Version))
 	setPath(t, bin)

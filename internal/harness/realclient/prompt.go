@@ -46,7 +46,7 @@ func (s *Sandbox) PromptAndSay(script fakemodel.Script, prompt, more string, arg
 	return r
 }
 
-// converse runs the client with the arguments of the prompt, its usual ones and more.
+// converse runs the client with the arguments first, those of arguments, and more.
 func (s *Sandbox) converse(script fakemodel.Script, prompt, stdin string, first, more []string) *Run {
 	s.t.Helper()
 	m, err := fakemodel.Start(script)

@@ -133,9 +133,8 @@ func (s *Sandbox) Path(path string) string {
 	return filepath.Join(filepath.Dir(s.Home), filepath.FromSlash(path))
 }
 
-// environ returns the whole environment of the client. It contains nothing of the
-// machine's own environment, and sends every connection but those to the model at url to
-// a proxy that refuses it.
+// environ returns the client's environment. It inherits nothing from the machine, and its
+// proxy refuses every connection except those to the model at url.
 func (s *Sandbox) environ(url string) []string {
 	env := map[string]string{
 		"HOME":              s.Home,

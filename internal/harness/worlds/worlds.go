@@ -1,8 +1,8 @@
 // Package worlds builds home directories with skills and a task list for tests, and
 // reads task lists in the form in which tests compare them.
 //
-// It knows the layout of the client's files and no code of this program, so that it
-// shows what is on the disk and not what the program makes of it.
+// It reads the client's files by their layout and uses no code of the program, so that
+// tests see what is on the disk and not how the program interprets it.
 package worlds
 
 import (
@@ -27,9 +27,8 @@ type TB interface {
 	Cleanup(func())
 }
 
-// MemoryDir returns a new directory, in memory where the system has /dev/shm: syncing
-// is fast there, and what happens in which order is the same. It is removed after the
-// test.
+// MemoryDir returns a new directory that is removed after the test. Where the system has
+// /dev/shm it is in memory: syncing is fast there, and the order of the calls is the same.
 func MemoryDir(t TB) string {
 	dir, err := os.MkdirTemp("/dev/shm", "fsmtx-test-")
 	if err != nil {
@@ -104,13 +103,13 @@ func (h Home) AddTask(t TB, n int, members string) {
 // TaskName returns the name of the file of task n.
 func TaskName(n int) string { return strconv.Itoa(n) + ".json" }
 
-// TaskNumber returns the number in the name of a task's file, 0 if it is not a number.
+// TaskNumber returns the number in the name of a task's file, or 0 if the name has none.
 func TaskNumber(name string) int {
 	n, _ := strconv.Atoi(strings.TrimSuffix(name, ".json"))
 	return n
 }
 
-// File is the state of a task file. Two files are the same if they are equal.
+// File is the state of a task file. Equal states mean that nothing has touched the file.
 type File struct {
 	Text  string
 	Inode uint64
@@ -143,5 +142,5 @@ func Tasks(t require.TestingT, list string) map[string]File {
 	return files
 }
 
-// Names returns the keys in order.
+// Names returns the sorted keys.
 func Names[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -60,7 +60,7 @@ func readAll(dir string) error {
 		g.Go(func() error {
 			for _, e := range part {
 				_, err := os.ReadFile(filepath.Join(dir, e.Name()))
-				if err != nil && !errors.Is(err, fs.ErrNotExist) { // another one at the same time renames its files
+				if err != nil && !errors.Is(err, fs.ErrNotExist) { // a concurrent run renames its files
 					return err
 				}
 			}

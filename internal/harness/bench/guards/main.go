@@ -1,8 +1,8 @@
 // Guards compares every planning guard as a whole process with a program that only
 // parses the same event, in pairs. For scale it also times bash running jq once, the
 // least that a shell script needs to read the event. The result is the median of the
-// differences, in milliseconds. With -against it times another build of this program in
-// the same turns, to compare a change with what was before.
+// differences, in milliseconds. With -against it also times another build of
+// fsmtx in the same turns, to compare a change with the version before it.
 package main
 
 import (

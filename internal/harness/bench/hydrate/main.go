@@ -26,12 +26,12 @@ type row struct {
 	create, manual int // tasks of the skill, and of the user
 	tagged         int // tasks of the skill that exist before
 	atOnce         int // hydrations of the list at the same time; 0 is one
-	plugins        int // that are installed and enabled, each with a skill
-	lists          int // other lists, of which each was hydrated: they are recovered instead
+	plugins        int // installed and enabled plugins, each with a skill
+	lists          int // hydrated lists that the row recovers; it hydrates nothing
 	budget         float64
 }
 
-// Of rows that create nothing the floor is a program that only parses the event.
+// The floor of a row that creates nothing is a program that only parses the event.
 var rows = []row{
 	{name: "nothing to do", budget: 1.8},
 	{name: "200 plugins and no fsm.json", plugins: 200, budget: 12},
@@ -79,8 +79,8 @@ func main() {
 	}
 }
 
-// interpreter returns the path of Python itself, not of a script that chooses one, ""
-// if there is none.
+// interpreter returns the path of the interpreter itself, because python3 may be a script
+// that chooses one. It returns "" if there is none.
 func interpreter() string {
 	out, err := exec.Command("python3", "-c", "import sys; print(sys.executable)").Output()
 	if err != nil {
@@ -139,14 +139,14 @@ func (b *bench) run(table *tabwriter.Writer, pairs int) {
 		b.name, process.Median(ours), process.Median(floors), process.Median(ratios), b.budget, yard, float64(peak)/1024, locked)
 }
 
-// hasYardstick reports whether the script does the same job: it knows no plugins and no
-// recovery, and several at once would overwrite one another's tasks.
+// hasYardstick reports whether the Python script can do the work of the row. It handles
+// neither plugins nor recovery, and concurrent runs would overwrite one another's tasks.
 func (b *bench) hasYardstick() bool {
 	return b.python != "" && b.plugins+b.lists+b.atOnce == 0
 }
 
-// ours returns the time that the program takes and its peak memory; of several at once
-// the time until the last has ended, and the largest.
+// ours returns the time that the program takes and its peak memory. For concurrent runs it
+// returns the time until the last one has ended, and the largest peak.
 func (b *bench) ours() (ms float64, peak int64) {
 	if b.lists > 0 {
 		return b.time(b.programs["fsmtx"], "recover", "--all")
@@ -172,9 +172,8 @@ func (b *bench) together(run func(i int) (float64, int64)) (ms float64, peak int
 	return float64(took.Microseconds()) / 1000, peak
 }
 
-// locked returns the longest time in milliseconds that the list's lock is held in some
-// runs. They are separate from those that are timed, because polling the lock slows them
-// down.
+// locked hydrates runs times and returns the longest time in milliseconds for which the
+// list's lock was held. These runs are not timed, because polling the lock slows them down.
 func (b *bench) locked(runs int) (longest float64) {
 	for range runs {
 		b.reset()
@@ -187,7 +186,8 @@ func (b *bench) locked(runs int) (longest float64) {
 	return longest
 }
 
-// watch returns the time between the first and the last sight of a path.
+// watch polls a path until done is closed. It returns the time between the first and the
+// last moment at which the path existed.
 func watch(path string, done chan struct{}) time.Duration {
 	var first, last time.Time
 	for {
@@ -227,7 +227,7 @@ func (b *bench) time(argv ...string) (ms float64, peak int64) {
 const event = `{"session_id":"bench","transcript_path":"/tmp/t.jsonl","cwd":"/","prompt_id":"p","permission_mode":"default",
 "hook_event_name":"PostToolUse","tool_name":"Skill","tool_input":{"skill":"bench"},"tool_response":{"success":true,"commandName":"bench"}}`
 
-// prepare makes what the runs of a row do not change.
+// prepare creates what the runs of a row do not change.
 func (b *bench) prepare() {
 	for i := range b.lists {
 		b.create = 1
@@ -241,7 +241,7 @@ func (b *bench) prepare() {
 	}
 }
 
-// install makes the user's registry of plugins, with one version of each.
+// install writes the user's registry of plugins, with one version of each.
 func (b *bench) install() {
 	type installation struct {
 		Scope       string `json:"scope"`
@@ -270,7 +270,7 @@ func (b *bench) write(path, text string) {
 	process.Check(os.WriteFile(path, []byte(text), 0o644))
 }
 
-// reset gives the home directory exactly the content with which the row begins.
+// reset restores the content of the home directory with which each run of the row begins.
 func (b *bench) reset() {
 	process.Check(os.MkdirAll(b.list(), 0o755))
 	process.Check(os.RemoveAll(filepath.Join(b.home, ".claude/tasks/."+session+".fsmtx")))

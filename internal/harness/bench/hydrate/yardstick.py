@@ -1,5 +1,5 @@
-# The same job without any guarantee, as somebody would write it in a quarter of an hour: no lock, no sync, no way back,
-# no check of what it reads. An interruption or another writer at the wrong moment loses tasks.
+# The same job without any guarantee, as one would write it in fifteen minutes: no lock, no sync, no rollback, no
+# validation. An interruption or another writer at the wrong moment loses tasks.
 import json
 import os
 import sys

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Sync waits until the file system that dir is on has written everything: no other, of
-// which one that does not answer would hold up the benchmark.
+// Sync waits until the file system of dir has written everything. It does not sync other
+// file systems: one that does not respond would block the benchmark.
 func Sync(dir string) {
 	d, err := os.Open(dir)
 	if err != nil {

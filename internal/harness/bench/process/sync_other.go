@@ -4,5 +4,5 @@ package process
 
 import "syscall"
 
-// Sync has the system write everything; there is no call for one file system.
+// Sync asks the system to write everything: there is no call for a single file system.
 func Sync(string) { _ = syscall.Sync() }
