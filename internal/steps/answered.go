@@ -11,26 +11,16 @@ import (
 // changed since the question, or a step before it was reopened, the update is denied and
 // has to be made again.
 func (f *Frame) Answered(ctx context.Context, u Update, yes bool) Verdict {
-	c, err := f.newCall(u)
-	if err != nil {
-		return f.trouble(err)
-	}
-	if c == nil {
-		return Verdict{}
-	}
-	var v Verdict
-	err = f.locked(ctx, func(dir *txn.Dir) error {
-		s, err := c.steps.state(ctx, dir.Path(), dir.ReadState)
-		if err == nil {
-			v = c.record(dir, s, answered(s, s.Step(c.target.ID), u, yes))
-		}
-		return err
+	return f.forStep(u, func(c *call) (v Verdict, err error) {
+		err = f.locked(ctx, func(dir *txn.Dir) error {
+			s, err := c.steps.state(ctx, dir.Path(), dir.ReadState)
+			if err == nil {
+				v = c.record(dir, s, answered(s, s.Step(c.target.ID), u, yes))
+			}
+			return err
+		})
+		return v, err
 	})
-	if err != nil {
-		return f.trouble(err)
-	}
-	v.Step = c.target.ID
-	return f.finished(v)
 }
 
 // answered decides an update about which a person was asked.

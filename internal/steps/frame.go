@@ -105,6 +105,15 @@ func (f *Frame) note(ctx context.Context, c *Current, e Evidence) Verdict {
 func (f *Frame) Update(ctx context.Context, u Update) Verdict { return f.update(ctx, u, false) }
 
 func (f *Frame) update(ctx context.Context, u Update, unattended bool) Verdict {
+	return f.forStep(u, func(c *call) (Verdict, error) {
+		c.unattended = unattended
+		return c.decide(ctx), nil
+	})
+}
+
+// forStep returns what decide decides for an update of a step. It allows an update that is
+// not about a step without calling decide.
+func (f *Frame) forStep(u Update, decide func(*call) (Verdict, error)) Verdict {
 	c, err := f.newCall(u)
 	if err != nil {
 		return f.trouble(err)
@@ -112,8 +121,10 @@ func (f *Frame) update(ctx context.Context, u Update, unattended bool) Verdict {
 	if c == nil {
 		return Verdict{}
 	}
-	c.unattended = unattended
-	v := c.decide(ctx)
+	v, err := decide(c)
+	if err != nil {
+		return f.trouble(err)
+	}
 	v.Step = c.target.ID
 	return f.finished(v)
 }
