@@ -1,6 +1,10 @@
 package hooks
 
-import "github.com/fsmtx/fsmtx/internal/hooks/dialect"
+import (
+	"slices"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
+)
 
 // aggregate merges the results of an event's hooks. It is a pure function.
 func aggregate(e dialect.Event, results []HookResult) Aggregated {
@@ -20,14 +24,13 @@ func aggregate(e dialect.Event, results []HookResult) Aggregated {
 	return a
 }
 
-// withoutFailures returns the results of hooks that did not fail. The warning of a failed
-// hook belongs in the log and must not reach the model.
-func withoutFailures(results []HookResult) []HookResult {
-	var kept []HookResult
-	for _, r := range results {
-		if !r.Failed() {
-			kept = append(kept, r)
-		}
+// withoutFailures merges the outputs of an event's hooks without those that failed: the warning
+// of a failed hook belongs in the log and must not reach the model.
+func (e *Engine) withoutFailures(event string, fired *Result) dialect.Output {
+	row, _ := e.config.Dialect.Event(event)
+	final := aggregate(row, slices.DeleteFunc(slices.Clone(fired.Results), HookResult.Failed)).FinalOutput
+	if final == nil {
+		return dialect.Output{}
 	}
-	return kept
+	return *final
 }

@@ -3,7 +3,6 @@ package hooks
 import (
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,15 +17,6 @@ type Call struct {
 	Event   dialect.Event
 	Fields  js.Object
 	Session Session
-}
-
-// subjectOf returns what matchers of an event are tested on.
-func subjectOf(e dialect.Event, fields js.Object) string {
-	subject := fields.Text(e.Subject)
-	if e.BaseName {
-		return path.Base(filepath.ToSlash(subject))
-	}
-	return subject
 }
 
 // mismatch returns why the rule of a hook does not match the call, "" if it does.

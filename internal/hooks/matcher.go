@@ -1,6 +1,8 @@
 package hooks
 
 import (
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -13,6 +15,15 @@ import (
 // returns an error, the hook runs: it can check the subject itself, whereas a policy that
 // is skipped protects nothing.
 type matcher func(subject string) (bool, error)
+
+// subjectOf returns what matchers of an event are tested on.
+func subjectOf(e dialect.Event, fields js.Object) string {
+	subject := fields.Text(e.Subject)
+	if e.BaseName {
+		return path.Base(filepath.ToSlash(subject))
+	}
+	return subject
+}
 
 // Matches reports whether a matcher of an event matches a subject.
 func Matches(d dialect.Dialect, e dialect.Event, pattern, subject string) bool {

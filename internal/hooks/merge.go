@@ -235,7 +235,7 @@ func stricter(a, b string) string {
 	return modeAuto
 }
 
-// outputs returns the outputs of all hooks, including failed ones.
+// outputs returns the outputs of all hooks, including those that failed.
 func outputs(results []HookResult) []dialect.Output {
 	var all []dialect.Output
 	for _, r := range results {
@@ -246,7 +246,7 @@ func outputs(results []HookResult) []dialect.Output {
 	return all
 }
 
-// effective returns the outputs of all hooks, reduced to the message if the hook failed.
+// effective returns the outputs of all hooks. Of a hook that failed only the message is kept.
 func effective(results []HookResult) []dialect.Output {
 	var all []dialect.Output
 	for _, r := range results {

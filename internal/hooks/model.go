@@ -111,15 +111,10 @@ func (run *ModelRun) stop(by *Result) {
 	run.Stopped, run.StopReason = true, stopReason(by)
 }
 
-// message returns the system message of an event's hooks, without failed hooks.
-func (e *Engine) message(event string, r *Result) string {
+// message returns the system message of an event's hooks.
+func (e *Engine) message(event string, fired *Result) string {
 	if e == nil {
 		return ""
 	}
-	row, _ := e.config.Dialect.Event(event)
-	final := aggregate(row, withoutFailures(r.Results)).FinalOutput
-	if final == nil {
-		return ""
-	}
-	return final.SystemMessage()
+	return e.withoutFailures(event, fired).SystemMessage()
 }

@@ -43,7 +43,7 @@ func requestMembers(mode string) []requestMember {
 func checkRequest(o js.Object) error {
 	mode := cmp.Or(o.Text("mode"), "fire")
 	if version := o.Get("version"); version != nil && string(version) != fmt.Sprint(Version) {
-		return fmt.Errorf("its version is %s; this program speaks version %d", shown(version), Version)
+		return fmt.Errorf("its version is %s; this program speaks version %d", js.Excerpt(version), Version)
 	}
 	if err := checkMembers("", o, requestMembers(mode)); err != nil {
 		return err

@@ -169,7 +169,7 @@ func (s *sourceReader) hook(at jsontext.Pointer, h Hook, value jsontext.Value) {
 	h.Type, h.Name, h.Command = entry.Text("type"), entry.Text("name"), entry.Text("command")
 	h.Target = cmp.Or(entry.Text("url"), entry.Text("prompt"), entry.Text("tool"))
 	if types := s.dialect.Hooks.Types; !slices.Contains(types, h.Type) {
-		s.drop(at, s.fatal, fmt.Sprintf("the type of a hook is %s; known are %s", shown(entry.Get("type")), dialect.InWords(types)))
+		s.drop(at, s.fatal, fmt.Sprintf("the type of a hook is %s; known are %s", js.Excerpt(entry.Get("type")), dialect.InWords(types)))
 		return
 	}
 	if text, isText := js.String(entry.Get("command")); h.Type == dialect.CommandType && text == "" {
@@ -225,12 +225,12 @@ func (s *sourceReader) timeout(at jsontext.Pointer, event string, value jsontext
 	case value == nil:
 		return timeout, true
 	case rules.PositiveTimeout && (!ok || value.Kind() != '0' || given == 0):
-		s.drop(at, s.fatal, fmt.Sprintf("the timeout %s is not a positive number of %s; the hook never runs", shown(value), s.dialect.UnitName()))
+		s.drop(at, s.fatal, fmt.Sprintf("the timeout %s is not a positive number of %s; the hook never runs", js.Excerpt(value), s.dialect.UnitName()))
 		return 0, false
 	case value.Kind() == 'n':
 		return timeout, true
 	case !ok:
-		s.mistyped(at, fmt.Sprintf("the timeout %s is not a number of %s; %v is used", shown(value), s.dialect.UnitName(), timeout))
+		s.mistyped(at, fmt.Sprintf("the timeout %s is not a number of %s; %v is used", js.Excerpt(value), s.dialect.UnitName(), timeout))
 		return timeout, true
 	case value.Kind() == '"':
 		s.mistyped(at, "the timeout is a string")
@@ -281,12 +281,4 @@ func stringMembers(o js.Object) map[string]string {
 		}
 	}
 	return found
-}
-
-// shown returns a JSON value as messages show it.
-func shown(value jsontext.Value) string {
-	if value == nil {
-		return "missing"
-	}
-	return firstLine(string(value), 40)
 }

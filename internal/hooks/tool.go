@@ -151,15 +151,11 @@ func (c *ToolRun) afterBlock(around dialect.Around) string {
 
 // annotate appends the context and the system message of an event's hooks to the content.
 func (e *Engine) annotate(content, event string, fired *Result) string {
-	row, _ := e.config.Dialect.Event(event)
-	final := aggregate(row, withoutFailures(fired.Results)).FinalOutput
-	if final == nil {
-		return content
-	}
-	if context := final.Context(); context != "" {
+	out := e.withoutFailures(event, fired)
+	if context := out.Context(); context != "" {
 		content = appendParagraph(content, fmt.Sprintf(e.around().ContextFormat, context))
 	}
-	if message := final.SystemMessage(); message != "" && e.around().MessagesToModel {
+	if message := out.SystemMessage(); message != "" && e.around().MessagesToModel {
 		content = appendParagraph(content, "[System] "+message)
 	}
 	return content

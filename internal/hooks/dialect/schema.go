@@ -64,7 +64,7 @@ func (s Schema) Violation(out Output) string {
 	case !specific.Has("hookEventName"):
 		return "its hookSpecificOutput has no hookEventName"
 	case !known:
-		return fmt.Sprintf("its hookSpecificOutput names the event %s", shown(specific.Get("hookEventName")))
+		return fmt.Sprintf("its hookSpecificOutput names the event %s", js.Excerpt(specific.Get("hookEventName")))
 	}
 	return violation("hookSpecificOutput.", fields, specific)
 }
@@ -92,7 +92,7 @@ func (k Kind) violation(value jsontext.Value) string {
 	case byte(got) != k.Type:
 		return jsonx.Got(value.Kind(), k.String())
 	case len(k.OneOf) > 0 && !slices.Contains(k.OneOf, text):
-		return fmt.Sprintf("got %s, want %s", shown(value), k)
+		return fmt.Sprintf("got %s, want %s", js.Excerpt(value), k)
 	case slices.ContainsFunc(items, func(item jsontext.Value) bool { return item.Kind() != '"' }):
 		return "one of its elements is not a string"
 	}
@@ -158,11 +158,4 @@ func Near(name string, names []string) string {
 		}
 	}
 	return best
-}
-
-func shown(value jsontext.Value) string {
-	if text := []rune(string(value)); len(text) > 40 {
-		return string(text[:40]) + "…"
-	}
-	return string(value)
 }

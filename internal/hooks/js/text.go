@@ -6,6 +6,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Decode turns bytes into text as TextDecoder does: each ill-formed sequence, and each
@@ -44,6 +46,22 @@ func Trim(s string) string { return strings.TrimFunc(s, isScriptSpace) }
 
 func isScriptSpace(r rune) bool {
 	return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r)
+}
+
+// Excerpt returns a JSON value for a message: without white space, and cut to 40 characters. An
+// absent value, nil, is "missing".
+func Excerpt(value jsontext.Value) string {
+	if value == nil {
+		return "missing"
+	}
+	if compact, ok := Parse(value); ok {
+		value = compact
+	}
+	text := []rune(string(value))
+	if len(text) > 40 {
+		return string(text[:40]) + "…"
+	}
+	return string(text)
 }
 
 // Compare orders texts as JavaScript sorts strings: by UTF-16 code unit, which

@@ -1,6 +1,7 @@
 package js
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,4 +38,10 @@ func TestCompareCodeUnits(t *testing.T) {
 	require.Negative(t, Compare("Z", "a"))
 	require.Negative(t, Compare("😀", "\uffff"), "a surrogate sorts before the end of the basic plane")
 	require.Zero(t, Compare("é", "é"))
+}
+
+func TestExcerpt(t *testing.T) {
+	require.Equal(t, "missing", Excerpt(nil))
+	require.Equal(t, `{"a":[1,2]}`, Excerpt([]byte("{\"a\":\n [1, 2]}")))
+	require.Equal(t, `"`+strings.Repeat("é", 39)+"…", Excerpt(Quote(strings.Repeat("é", 50))))
 }

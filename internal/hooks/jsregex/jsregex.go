@@ -1,5 +1,5 @@
-// Package jsregex compiles regular expressions as JavaScript's new RegExp(pattern) does,
-// because the agents that read matchers are written in JavaScript.
+// Package jsregex compiles regular expressions as JavaScript's new RegExp(pattern) does:
+// agents that are written in JavaScript read matchers in this way.
 //
 // The engine is regexp2 in ECMAScript mode. This package adds what that mode lacks:
 // it rejects the groups that JavaScript rejects, and it matches by UTF-16 code unit,

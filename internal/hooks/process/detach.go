@@ -8,8 +8,8 @@ import (
 )
 
 // Detach starts the process and does not wait for it: the process may outlive this program.
-// Its standard input is an unlinked file, because nobody could write to a pipe. Its output is
-// discarded, and its time limit is not enforced.
+// Its standard input is an unlinked file: this program may exit before it could have written
+// everything to a pipe. The output is discarded, and the time limit is not enforced.
 func (c Command) Detach() error {
 	input, err := unnamedFile(c.Stdin)
 	if err != nil {

@@ -181,7 +181,7 @@ func (p *process) finish(stop bool, grace time.Duration) {
 }
 
 // stop sends SIGTERM to the group, and then SIGKILL for members that ignore SIGTERM: when
-// grace is over, or as soon as the process has exited and nobody holds its pipes open.
+// grace is over, or as soon as the process has exited and its pipes are closed.
 func (p *process) stop(grace time.Duration) {
 	group := -p.cmd.Process.Pid
 	_ = syscall.Kill(group, syscall.SIGTERM)

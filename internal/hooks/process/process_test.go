@@ -34,8 +34,8 @@ func pidIn(t *testing.T, path string) int {
 	return pid
 }
 
-// runs reports whether a process exists and is not a zombie. In a container nobody may reap
-// zombies.
+// runs reports whether a process exists and is not a zombie: in a container without an init
+// process zombies are never reaped.
 func runs(pid int) bool {
 	out, err := exec.Command("ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output()
 	return err == nil && !strings.HasPrefix(strings.TrimSpace(string(out)), "Z")

@@ -43,8 +43,8 @@ func (s *stream) Write(b []byte) (int, error) {
 // end sets the time at which reading stops.
 func (s *stream) end(at time.Time) { _ = s.pipe.SetReadDeadline(at) }
 
-// drain reads what is in the pipe when the deadline passes. On a busy machine that may be all
-// that a hook wrote, including the block that it decided on.
+// drain reads what is in the pipe when the deadline passes. On a busy machine that may be the
+// whole output of a hook, and the output may be a block.
 func (s *stream) drain() {
 	raw, err := s.pipe.SyscallConn()
 	if err != nil || s.pipe.SetReadDeadline(time.Time{}) != nil {

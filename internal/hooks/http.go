@@ -1,0 +1,78 @@
+package hooks
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/hooks/process"
+)
+
+// request returns the process that sends the event of an http hook. curl reads its options
+// from standard input: other users can see a command line, and headers may be secret.
+func (r runner) request(f firing, h Hook, body []byte) process.Command {
+	var config strings.Builder
+	option := func(name, value string) {
+		fmt.Fprintf(&config, "%s = %s\n", name, quoteForCurl(value))
+	}
+	option("url", h.Target)
+	option("header", "Content-Type: application/json")
+	option("header", "Expect:")
+	for name, value := range h.Headers.All() {
+		text, _ := js.String(value)
+		option("header", name+": "+r.expandHeader(text, h.AllowedEnv))
+	}
+	option("write-out", "\n%{http_code}")
+	option("data-raw", strings.TrimRight(string(body), "\n"))
+	return process.Command{
+		Args: []string{"curl", "--disable", "--globoff", "--silent", "--show-error", "--config", "-"}, Dir: f.session.Cwd, Env: r.environ,
+		Stdin: []byte(config.String()), Timeout: h.Timeout,
+	}
+}
+
+// quoteForCurl quotes the value of an option in curl's configuration format. It has an escape
+// for the characters that end a value or a line, and reads all others as they are.
+func quoteForCurl(value string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\v", `\v`).Replace(value) + `"`
+}
+
+// variable matches a variable in a header of a request.
+func variable() *regexp.Regexp { return regexp.MustCompile(`\$\{(\w+)\}|\$(\w+)`) }
+
+// expandHeader returns a header with the values of its variables. A variable that is not
+// allowed is empty.
+func (r runner) expandHeader(text string, allowed []string) string {
+	return variable().ReplaceAllStringFunc(text, func(found string) string {
+		name := strings.Trim(found, "${}")
+		if !slices.Contains(allowed, name) {
+			return ""
+		}
+		value := ""
+		for _, v := range r.environ {
+			if rest, ok := strings.CutPrefix(v, name+"="); ok {
+				value = rest
+			}
+		}
+		return value
+	})
+}
+
+// responseOutcome turns the outcome of curl into that of a command whose standard output is
+// the body. A status that is not 2xx is a failure, and the body is ignored.
+func responseOutcome(o process.Outcome) process.Outcome {
+	if o.Err != nil || !o.Exited(0) {
+		if o.Err == nil {
+			o.Err = fmt.Errorf("of type http failed: %s", strings.TrimSpace(o.Stderr))
+		}
+		return o
+	}
+	at := strings.LastIndexByte(o.Stdout, '\n')
+	status := o.Stdout[at+1:]
+	o.Stdout = strings.TrimRight(o.Stdout[:max(at, 0)], "\n")
+	if !strings.HasPrefix(status, "2") {
+		o.Err = fmt.Errorf("of type http failed: the server answered with status %s", status)
+	}
+	return o
+}
