@@ -1,6 +1,6 @@
 #!/bin/sh
-# Does not let the agent stop while the project's tests fail. It tries once: a
-# stop that a hook has already held up goes through.
+# Blocks the end of the turn while the project's tests fail, but only once: with
+# stop_hook_active a hook has already blocked it.
 if grep -q '"stop_hook_active":true' || [ ! -f run-tests.sh ]; then
 	exit 0
 fi
