@@ -19,13 +19,13 @@ func (r runner) refusal(h Hook, stdin []byte) string {
 			break
 		}
 		if _, err := exec.LookPath("curl"); err != nil {
-			return "an http hook is sent by curl, which is not installed; it would have sent the event to " + h.Target
+			return "an http hook needs curl, which is not installed; it would have sent the event to " + h.Target
 		}
 		return ""
 	case "prompt", "agent":
-		return fmt.Sprintf("a hook of type %s asks a model, and there is none here; it would have been asked: %s", h.Type, promptWithEvent(h.Target, stdin))
+		return fmt.Sprintf("a hook of type %s asks a model, which this program does not have; the prompt would have been: %s", h.Type, promptWithEvent(h.Target, stdin))
 	case "mcp_tool":
-		return fmt.Sprintf("unsupported handler: a hook of type mcp_tool calls a tool of an MCP server, and none runs here; it would have called %s with %s", h.Target, stdin)
+		return fmt.Sprintf("unsupported handler: a hook of type mcp_tool calls an MCP server, which this program does not start; it would have called %s with %s", h.Target, stdin)
 	}
 	return fmt.Sprintf("unsupported handler: this runtime runs hooks of type command only, not %q", h.Type)
 }

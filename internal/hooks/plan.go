@@ -17,10 +17,7 @@ type Plan struct {
 	Hooks      []Hook
 }
 
-const (
-	notMatched = "its matcher does not match"
-	duplicate  = "the same command is configured before it and runs once"
-)
+const duplicate = "a duplicate: the same command is configured before it, and one of them runs"
 
 // planned is the result of [Registry.plan].
 type planned struct {
@@ -42,7 +39,7 @@ func (r *Registry) plan(d dialect.Dialect, event, subject string, call *Call) pl
 				p.notes = append(p.notes, fmt.Sprintf("matcher %q of hook %s on %q: %v; the hook runs", h.Matcher, h.label(), subject, err))
 			}
 			if !matched {
-				p.skipped = append(p.skipped, h.problem(notMatched+h.matcherDetail(subject, call)))
+				p.skipped = append(p.skipped, h.problem(h.notMatched(subject, call)))
 				continue
 			}
 		}
@@ -67,12 +64,12 @@ func (r *Registry) plan(d dialect.Dialect, event, subject string, call *Call) pl
 	return p
 }
 
-// matcherDetail names the subject and the matcher that does not match it.
-func (h Hook) matcherDetail(subject string, call *Call) string {
+// notMatched says that the matcher does not match, and at an event names both.
+func (h Hook) notMatched(subject string, call *Call) string {
 	if call == nil || h.Matcher == "" {
-		return ""
+		return "its matcher does not match"
 	}
-	return fmt.Sprintf(" %s: it is %s", firstLine(subject, 60), h.Matcher)
+	return fmt.Sprintf("its matcher %s does not match %s", h.Matcher, firstLine(subject, 60))
 }
 
 // with adds a hook. If one hook of the plan asks for a sequence, all run in sequence.

@@ -208,7 +208,7 @@ func failure(r HookResult) string {
 	case r.Error != "":
 		return lines([]string{r.Error, stderr})
 	case r.Signal != "":
-		return lines([]string{"was ended by " + r.Signal, stderr})
+		return lines([]string{"was terminated by " + r.Signal, stderr})
 	}
 	return lines([]string{fmt.Sprintf("exited with code %d", r.ExitCode), stderr})
 }

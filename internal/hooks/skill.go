@@ -17,9 +17,9 @@ func (h Hook) skillExcludes(d dialect.Dialect, call *Call) string {
 	case slices.Contains(d.NoSkillHooks, h.Event):
 		return fmt.Sprintf("%s does not run hooks of a skill at %s", d.Title, h.Event)
 	case h.inactive:
-		return fmt.Sprintf("it is a hook of the skill %s and runs only after the skill was called; --skill %s runs it", h.Skill, h.Skill)
+		return fmt.Sprintf("hooks of the skill %s run only after the skill was called; --skill %s runs them", h.Skill, h.Skill)
 	case call != nil && call.Fields.Has("agent_id"):
-		return fmt.Sprintf("it is a hook of the skill %s, and the event is one of a subagent", h.Skill)
+		return fmt.Sprintf("hooks of the skill %s do not run in a subagent", h.Skill)
 	}
 	return ""
 }

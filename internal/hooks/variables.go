@@ -63,7 +63,7 @@ func (h Hook) unsafeOption(d dialect.Dialect) string {
 	if !h.hasOptions(d) || h.Args != nil || m == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s does not run it: the shell would run what the option in %s contains; write \"$%s%s\", or use args", d.Title, m[0], d.Settings.OptionPrefix, strings.ToUpper(m[1]))
+	return fmt.Sprintf("%s does not run it: the shell would interpret the value of the option %s; write \"$%s%s\", or use args", d.Title, m[0], d.Settings.OptionPrefix, strings.ToUpper(m[1]))
 }
 
 // unsetOption returns why the agent does not run a hook: an option in its arguments has no

@@ -75,7 +75,7 @@ func (f *file) value(at jsontext.Pointer, e dialect.Event, pattern string) {
 	if len(e.Values) == 0 || slices.ContainsFunc(e.Values, matches) {
 		return
 	}
-	what := fmt.Sprintf("the matcher %q matches no %s of %s: there are %s", pattern, e.Subject, e.Name, dialect.InWords(e.Values))
+	what := fmt.Sprintf("the matcher %q matches no %s of %s; known are %s", pattern, e.Subject, e.Name, dialect.InWords(e.Values))
 	if near := dialect.Near(pattern, e.Values); near != "" {
 		what += fmt.Sprintf("; did you mean %q", near)
 	}

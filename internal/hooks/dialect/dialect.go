@@ -221,7 +221,7 @@ func Named(name string) (Dialect, error) {
 		}
 		names = append(names, d.Name)
 	}
-	return Dialect{}, fmt.Errorf("%w %q: there are %s", ErrUnknown, name, InWords(names))
+	return Dialect{}, fmt.Errorf("%w %q; known are %s", ErrUnknown, name, InWords(names))
 }
 
 // Event returns the event with the name; ok is false if the dialect does not have it.

@@ -149,9 +149,9 @@ func (d Dialect) readStdout(e Event, text string) Answer {
 		note := fmt.Sprintf("its output is JSON and %s; it is ignored", jsonx.Got(value.Kind(), "an object"))
 		return d.meaning(e.Meanings.OtherJSON, text).withNote(e.Meanings.ignoresJSON(value), note)
 	case strings.HasPrefix(text, "{"):
-		note := "its output begins as JSON and does not parse; it is ignored"
+		note := "its output begins with { and is not valid JSON; it is ignored"
 		if e.Meanings.Broken == Context {
-			note = "its output begins as JSON and does not parse; the model reads it as text"
+			note = "its output begins with { and is not valid JSON; the model reads it as text"
 		}
 		return d.meaning(e.Meanings.Broken, text).withNote(e.Meanings.Broken == Nothing || e.Meanings.Broken == Context, note)
 	}

@@ -92,7 +92,7 @@ func TestTablesAreComplete(t *testing.T) {
 func TestUnknownNames(t *testing.T) {
 	_, err := Named("cobol")
 	require.ErrorIs(t, err, ErrUnknown)
-	require.EqualError(t, err, `unknown dialect "cobol": there are llxprt, gemini, claude and codex`)
+	require.EqualError(t, err, `unknown dialect "cobol"; known are llxprt, gemini, claude and codex`)
 	require.Equal(t, "; Claude Code calls it PreToolUse", Claude().Suggest(BeforeTool))
 	require.Equal(t, "; it is spelled Stop", Claude().Suggest("stop"))
 	require.Empty(t, Claude().Suggest("x"))

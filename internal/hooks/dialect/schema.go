@@ -52,7 +52,7 @@ func (s Schema) Violation(out Output) string {
 	}
 	for name := range out.All() {
 		if _, known := s.Fields[name]; s.Closed && !known {
-			return fmt.Sprintf("its %q is not a field", name)
+			return fmt.Sprintf("its %q is not a known field", name)
 		}
 	}
 	if out.Get("hookSpecificOutput") == nil {
