@@ -32,8 +32,8 @@ func (r runner) request(f firing, h Hook, body []byte) process.Command {
 	}
 }
 
-// quoteForCurl quotes the value of an option in curl's configuration format. It has an escape
-// for the characters that end a value or a line, and reads all others as they are.
+// quoteForCurl quotes the value of an option in curl's configuration format. The format has
+// escapes for these six characters, and curl reads all others as they are (man curl, --config).
 func quoteForCurl(value string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\r", `\r`, "\t", `\t`, "\v", `\v`).Replace(value) + `"`
 }

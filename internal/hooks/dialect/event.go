@@ -79,17 +79,20 @@ type Event struct {
 	Timeout time.Duration
 }
 
-// Meanings maps each way in which a hook can end to what its text means for the agent: its
-// standard output with exit 0, otherwise its standard error. Exception: ObjectsOnAnyStream.
-// A JSON object that is read, see Answers.Objects, is not a text: its fields apply.
+// Meanings says what the text of a hook means for the agent, for each way in which the hook
+// can end. The text is standard output with exit 0, and standard error otherwise. For an agent
+// with ObjectsOnAnyStream it is always standard output, or standard error if that is empty, and
+// OtherJSON and Broken are not used.
+//
+// If Answers.Objects says that a JSON object is read, its fields apply instead.
 type Meanings struct {
-	Text      Meaning // exit 0, standard output is text
-	OtherJSON Meaning // exit 0, standard output is JSON but not an object
-	Broken    Meaning // exit 0, standard output begins with { and is not JSON
-	Exit1     Meaning
-	Exit2     Meaning
+	Text      Meaning // exit 0, and standard output is text
+	OtherJSON Meaning // exit 0, and standard output is JSON but not an object
+	Broken    Meaning // exit 0, and standard output begins with { and is not JSON
+	Exit1     Meaning // exit 1
+	Exit2     Meaning // exit 2
 	Failure   Meaning // any other exit code
-	Signal    Meaning // a signal ended it
+	Signal    Meaning // death by a signal
 }
 
 // ExitBlock is the exit code by which a hook blocks.

@@ -38,8 +38,8 @@ func Gemini() Dialect {
 	return d
 }
 
-// geminiEvents returns the table of Gemini CLI. An exit code above 1 blocks, and a text counts
-// after death by a signal as after exit 0.
+// geminiEvents returns the table of Gemini CLI. At all events an exit code above 1 blocks, and
+// death by a signal is like exit 0.
 func geminiEvents() []Event {
 	events := llxprtEvents()
 	for i := range events {

@@ -78,6 +78,10 @@ func TestTablesAreComplete(t *testing.T) {
 			seen[e.Name] = true
 			require.NotZero(t, e.Merge, "%s %s", d.Name, e.Name)
 			require.True(t, e.Behavior || e.Meanings != (Meanings{}), "%s %s", d.Name, e.Name)
+			if d.Answers.Objects == ObjectsOnAnyStream {
+				require.Zero(t, e.Meanings.OtherJSON, "%s %s: nothing reads it", d.Name, e.Name)
+				require.Zero(t, e.Meanings.Broken, "%s %s: nothing reads it", d.Name, e.Name)
+			}
 		}
 		for _, around := range []string{d.Around.BeforeTool, d.Around.AfterTool} {
 			require.True(t, seen[around], "%s has no %s", d.Name, around)
