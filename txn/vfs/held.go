@@ -14,61 +14,62 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// Held are directories that are held open. A path below one of them is resolved from
-// its descriptor, so that it leads into the directory that was checked even if
-// another program puts a different one, or a symbolic link, in its place. The zero
-// value holds none.
+// Held is a set of directories that are kept open. A path below one of them is resolved
+// from its descriptor, so it leads into the directory that was checked even if another
+// program puts a different directory, or a symbolic link, at its path. The zero value
+// holds no directory.
 //
-// Safe for concurrent use, except for Hold and Close.
+// A Held is safe for concurrent use, except for Hold and Close.
 type Held struct {
 	dirs []*heldDir
 }
 
 type heldDir struct {
-	path string
-	now  atomic.Pointer[handle] // nil while there is no such directory
+	path    string
+	current atomic.Pointer[handle] // nil while the directory does not exist
 
 	mu  sync.Mutex
-	all []*handle // those of before too: they may still be in use
+	all []*handle // current and earlier ones, which may still be in use
 }
 
-// handle is an open directory: root for what package os offers, dir for the rest.
+// handle is an open directory: root for the operations that package os offers on an
+// os.Root, dir for system calls that need a descriptor.
 type handle struct {
 	root *os.Root
 	dir  *os.File
 
-	mu    sync.Mutex
-	below string   // a directory inside root, "" if none is open
-	sub   *os.Root // that directory
+	mu      sync.Mutex
+	sub     *os.Root // the subdirectory that the last inParent opened, or nil
+	subName string   // its name relative to root, "" if sub is nil
 }
 
-// in calls do with the directory that the name is in and its last element. The
-// directory of the last call stays open: os.Root opens and closes every directory on
-// the way, and a transaction removes its files one after another from the same one.
-func (h *handle) in(name string, do func(root *os.Root, base string) error) error {
+// inParent calls do with the parent directory of name and the last element of name. It
+// keeps that directory open for the next call: os.Root would open and close every
+// directory on the way, and a transaction removes many files from the same one.
+func (h *handle) inParent(name string, do func(root *os.Root, base string) error) error {
 	slash := strings.LastIndexByte(name, '/')
 	if slash < 0 {
 		return do(h.root, name)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if dir := name[:slash]; h.below != dir {
+	if dir := name[:slash]; h.subName != dir {
 		sub, err := h.root.OpenRoot(dir)
 		if err != nil {
 			return err
 		}
 		h.forgetSub()
-		h.below, h.sub = dir, sub
+		h.subName, h.sub = dir, sub
 	}
 	return do(h.sub, name[slash+1:])
 }
 
-// forget closes the directory that in keeps open if it is at name or below it: name is
-// about to become another one.
+// forget closes the directory that inParent keeps open if it is name or below name. It is
+// called before name is removed, renamed or created.
 func (h *handle) forget(name string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.below == name || strings.HasPrefix(h.below, name+"/") {
+	if h.subName == name || strings.HasPrefix(h.subName, name+"/") {
 		h.forgetSub()
 	}
 }
@@ -77,7 +78,7 @@ func (h *handle) forgetSub() {
 	if h.sub != nil {
 		_ = h.sub.Close() // opened for reading only
 	}
-	h.below, h.sub = "", nil
+	h.subName, h.sub = "", nil
 }
 
 func (h *handle) close() error {
@@ -101,10 +102,11 @@ func (h *Held) Hold(path string) error {
 	return err
 }
 
-// ErrNotDir is returned by Hold when something other than a directory is at the path.
+// ErrNotDir is returned by Hold, and by Mkdir of a held directory, when the path exists
+// and is not a directory.
 var ErrNotDir = errors.New("not a directory")
 
-// open holds what is at the path now.
+// open makes the directory that is at the path now the current one.
 func (d *heldDir) open() error {
 	dir, err := openAt(unix.AT_FDCWD, d.path, d.path, os.O_RDONLY|unix.O_DIRECTORY|unix.O_NOFOLLOW, 0)
 	if errors.Is(err, unix.ENOTDIR) || errors.Is(err, unix.ELOOP) {
@@ -118,18 +120,18 @@ func (d *heldDir) open() error {
 		return errors.Join(err, dir.Close())
 	}
 	if err := checkSame(root, dir); err != nil {
-		return errors.Join(called("open", d.path, err), root.Close(), dir.Close())
+		return errors.Join(pathError("open", d.path, err), root.Close(), dir.Close())
 	}
-	now := &handle{root: root, dir: dir}
+	h := &handle{root: root, dir: dir}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.all = append(d.all, now)
-	d.now.Store(now)
+	d.all = append(d.all, h)
+	d.current.Store(h)
 	return nil
 }
 
-// checkSame returns ErrNotDir if the directory was replaced between its two openings,
-// of which one follows a symbolic link.
+// checkSame returns ErrNotDir if root and dir are different directories. os.OpenRoot
+// follows a symbolic link that another program may have put there after dir was opened.
 func checkSame(root *os.Root, dir *os.File) error {
 	a, err := root.Stat(".")
 	if err != nil {
@@ -142,10 +144,11 @@ func checkSame(root *os.Root, dir *os.File) error {
 	return err
 }
 
-// Stat describes the held directory. It returns fs.ErrNotExist if there was none.
+// Stat describes the directory that is held for path. It returns fs.ErrNotExist if none is
+// held.
 func (h *Held) Stat(path string) (fs.FileInfo, error) {
-	if _, at, _ := h.find(path); at != nil {
-		return at.dir.Stat()
+	if _, dir, _ := h.find(path); dir != nil {
+		return dir.dir.Stat()
 	}
 	return nil, &fs.PathError{Op: "stat", Path: path, Err: fs.ErrNotExist}
 }
@@ -171,29 +174,29 @@ func (h *Held) Open(name string, flag int) (*os.File, error) { return OS{h}.open
 func (h *Held) Close() error {
 	var errs []error
 	for _, d := range h.dirs {
-		for _, at := range d.all {
-			errs = append(errs, at.close())
+		for _, h := range d.all {
+			errs = append(errs, h.close())
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// find returns the held directory that name is, or is below of, its handle, which is
-// nil if the directory does not exist, and the rest of the path.
-func (h *Held) find(name string) (d *heldDir, at *handle, rest string) {
+// find returns the held directory that contains name or is name, nil if there is none; its
+// handle, nil if the directory does not exist; and name relative to the directory.
+func (h *Held) find(name string) (d *heldDir, dir *handle, rest string) {
 	if h == nil {
 		return nil, nil, name
 	}
 	for _, d := range h.dirs {
 		below, ok := strings.CutPrefix(name, d.path)
 		if ok && (below == "" || below[0] == '/') {
-			return d, d.now.Load(), strings.TrimPrefix(below, "/")
+			return d, d.current.Load(), strings.TrimPrefix(below, "/")
 		}
 	}
 	return nil, nil, name
 }
 
-// refresh holds the directory at the path if that is not the one that is held.
+// refresh opens the directory at the path of d unless that is the one already held.
 func (h *Held) refresh(d *heldDir) error {
 	if h.Current(d.path) {
 		return nil
@@ -201,31 +204,34 @@ func (h *Held) refresh(d *heldDir) error {
 	return d.open()
 }
 
-// descriptor returns what name is relative to: the descriptor of a held directory, or
-// the working directory.
+// descriptor returns the directory from which a system call resolves rest: that of a held
+// directory if name is in one, else AT_FDCWD. It returns fs.ErrNotExist if the held
+// directory does not exist.
 func (o OS) descriptor(name string) (dirfd int, rest string, err error) {
-	d, at, rest := o.held.find(name)
+	d, dir, rest := o.held.find(name)
 	switch {
 	case d == nil:
 		return unix.AT_FDCWD, name, nil
-	case at == nil:
+	case dir == nil:
 		return -1, "", fs.ErrNotExist
 	case rest == "":
 		rest = "."
 	}
-	return int(at.dir.Fd()), rest, nil
+	return int(dir.dir.Fd()), rest, nil
 }
 
-// at returns the held directory that name is below of, or nil.
-func (o OS) at(name string) (at *handle, rest string, err error) {
-	d, at, rest := o.held.find(name)
-	if d != nil && at == nil {
-		return nil, "", fs.ErrNotExist
+// handleOf returns the handle of the held directory that contains name or is name, nil if
+// there is none, and name relative to it, "" if name is the directory. It returns
+// fs.ErrNotExist if the held directory does not exist.
+func (o OS) handleOf(name string) (dir *handle, rest string, err error) {
+	d, dir, rest := o.held.find(name)
+	if d != nil && dir == nil {
+		err = fs.ErrNotExist
 	}
-	return at, rest, nil
+	return dir, rest, err
 }
 
-// openAt opens name without inheriting the descriptor. path is its path, for errors.
+// openAt opens name relative to dirfd, with close-on-exec. path is for errors.
 func openAt(dirfd int, name, path string, flag int, perm fs.FileMode) (*os.File, error) {
 	fd, err := safefile.OpenAt(dirfd, name, flag, perm)
 	if err != nil {
@@ -234,9 +240,9 @@ func openAt(dirfd int, name, path string, flag int, perm fs.FileMode) (*os.File,
 	return os.NewFile(uintptr(fd), path), nil
 }
 
-// called gives an error of os.Root the operation and the path that package os would
-// have given it.
-func called(op, path string, err error) error {
+// pathError gives an error of os.Root, which has a relative path, the operation and the
+// whole path.
+func pathError(op, path string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -246,17 +252,18 @@ func called(op, path string, err error) error {
 	return &fs.PathError{Op: op, Path: path, Err: err}
 }
 
-// Wrapper is a file system that changes what another one does, as those of tests do.
+// Wrapper is a file system that adds behaviour to another one, as those of faultfs do. At
+// can reach the operating system's file system inside it.
 type Wrapper interface {
 	FS
-	// Wrapped returns the other file system.
+	// Wrapped returns the file system inside.
 	Wrapped() FS
-	// Around returns the same change of a different file system.
+	// Around returns a Wrapper with the same behaviour around another file system.
 	Around(FS) FS
 }
 
-// At returns files with the paths below the held directories resolved from their
-// descriptors. A file system that is neither OS nor a Wrapper is returned as it is.
+// At returns a file system like files that resolves the paths below held directories from
+// their descriptors. A file system that is neither OS nor a Wrapper is returned unchanged.
 func At(files FS, held *Held) FS {
 	switch f := files.(type) {
 	case OS:
@@ -267,7 +274,8 @@ func At(files FS, held *Held) FS {
 	return files
 }
 
-// OpenDir opens a directory for reading, from its descriptor if files holds it.
+// OpenDir opens a directory for reading. Like the methods of OS it resolves the path from
+// a held directory. It does not block on a pipe.
 func OpenDir(files FS, name string) (*os.File, error) {
 	switch f := files.(type) {
 	case OS:
@@ -282,8 +290,8 @@ func OpenDir(files FS, name string) (*os.File, error) {
 	return os.OpenFile(name, os.O_RDONLY|syscall.O_DIRECTORY, 0) // opening a pipe would block
 }
 
-// Create creates a file that must not exist, for file systems that make the steps of
-// WriteFile one by one.
+// Create creates and opens a file, which must not exist. It is for wrappers that make the
+// system calls of WriteFile one by one.
 func Create(files FS, name string, perm fs.FileMode) (*os.File, error) {
 	switch f := files.(type) {
 	case OS:

@@ -13,8 +13,8 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// held returns a file system that holds dir/d, which has the file x, and the path of
-// a directory of the same content that has taken its place since.
+// held returns a file system that holds dir/d, which has the file x. Afterwards dir/d is
+// moved to dir/away and replaced by a symbolic link to dir/other, which has a file x too.
 func held(t *testing.T) (files vfs.FS, h *vfs.Held, dir string) {
 	dir = newDir(t)
 	require.NoError(t, os.WriteFile(dir+"/d/x", []byte("held"), 0o600))
@@ -29,8 +29,8 @@ func held(t *testing.T) (files vfs.FS, h *vfs.Held, dir string) {
 	return vfs.At(steps, h), h, dir
 }
 
-// TestEveryOperationStaysInTheHeldDirectory does one of each after a symbolic link has
-// taken the place of the directory.
+// TestEveryOperationStaysInTheHeldDirectory calls every operation after the directory was
+// replaced by a symbolic link.
 func TestEveryOperationStaysInTheHeldDirectory(t *testing.T) {
 	files, h, dir := held(t)
 	d := dir + "/d"
@@ -66,7 +66,7 @@ func TestEveryOperationStaysInTheHeldDirectory(t *testing.T) {
 	}
 	require.NoError(t, os.Symlink("../other", dir+"/away/link"))
 	_, err = files.ReadDir(d + "/link")
-	require.Error(t, err, "nor is a link in it followed")
+	require.Error(t, err, "a link inside the directory is not followed either")
 	require.Error(t, files.Sync(d+"/link"))
 	require.NoError(t, files.Remove(d+"/link"))
 	entries, err := files.ReadDir(d)
@@ -91,7 +91,8 @@ func TestEveryOperationStaysInTheHeldDirectory(t *testing.T) {
 	assert.Equal(t, d+"/x", path.Path, "errors have the whole path")
 }
 
-// TestADirectoryThatIsCreatedIsHeld, and one that was removed and created again.
+// TestADirectoryThatIsCreatedIsHeld creates a held directory that did not exist, and again
+// after it was removed.
 func TestADirectoryThatIsCreatedIsHeld(t *testing.T) {
 	dir := newDir(t)
 	d := dir + "/new"
@@ -119,7 +120,7 @@ func TestADirectoryThatIsCreatedIsHeld(t *testing.T) {
 	require.NoError(t, other.Close())
 }
 
-func TestAFileThatMayBeAnothersIsNotWrittenInPlace(t *testing.T) {
+func TestAFileWithASecondLinkOrAnotherOwnerIsNotWrittenInPlace(t *testing.T) {
 	dir := newDir(t)
 	require.NoError(t, os.Link(dir+"/a", dir+"/second"))
 	require.ErrorIs(t, vfs.OS{}.Overwrite(dir+"/a", []byte("x")), vfs.ErrNotOwn)
@@ -135,9 +136,9 @@ func TestAFileThatMayBeAnothersIsNotWrittenInPlace(t *testing.T) {
 	assert.Equal(t, "a's", text(t, dir+"/a"))
 }
 
-// TestADirectoryThatBecomesAnotherIsOpenedAgain: what a directory inside a held one is
-// must not be remembered for longer than it is there.
-func TestADirectoryThatBecomesAnotherIsOpenedAgain(t *testing.T) {
+// TestASubdirectoryThatWasReplacedIsOpenedAgain: the descriptor that is kept for a
+// subdirectory must not be used after that one was removed, renamed or replaced.
+func TestASubdirectoryThatWasReplacedIsOpenedAgain(t *testing.T) {
 	dir := newDir(t)
 	h := new(vfs.Held)
 	require.NoError(t, h.Hold(dir+"/d"))
@@ -170,4 +171,44 @@ func TestADirectoryThatBecomesAnotherIsOpenedAgain(t *testing.T) {
 	require.NoError(t, files.Rename(dir+"/d/new", s))
 	require.NoError(t, files.Mkdir(s+"/in-new", 0o700))
 	require.DirExists(t, s+"/in-new")
+}
+
+// TestNothingIsReachedInADirectoryThatDidNotExist: after Hold another program creates the
+// directory, or a symbolic link as here. It was never checked, so no operation uses it.
+func TestNothingIsReachedInADirectoryThatDidNotExist(t *testing.T) {
+	dir := newDir(t)
+	h := new(vfs.Held)
+	require.NoError(t, h.Hold(dir+"/absent"))
+	t.Cleanup(func() { _ = h.Close() })
+	require.NoError(t, os.WriteFile(dir+"/d/x", []byte("x's"), 0o600))
+	require.NoError(t, os.Symlink("d", dir+"/absent"))
+	files := vfs.At(vfs.OS{}, h)
+	x := dir + "/absent/x"
+	for _, c := range []struct {
+		op string
+		do func() error
+	}{
+		{"lstat", func() error { _, err := files.Lstat(x); return err }},
+		{"readdir", func() error { _, err := files.ReadDir(dir + "/absent"); return err }},
+		{"read", func() error { _, err := files.ReadFile(x); return err }},
+		{"mkdir", func() error { return files.Mkdir(x+".dir", 0o700) }},
+		{"write", func() error { return files.WriteFile(x, dir, nil, 0o600) }},
+		{"overwrite", func() error { return files.Overwrite(x, nil) }},
+		{"append", func() error { return files.AppendLine(x, nil) }},
+		{"chtimes", func() error { return files.Chtimes(x, time.Unix(1e9, 0)) }},
+		{"link", func() error { return files.Link(dir+"/a", x+".link") }},
+		{"rename", func() error { return files.Rename(x, dir+"/away") }},
+		{"rename new", func() error { return files.RenameNew(x, dir+"/away") }},
+		{"sync", func() error { return files.Sync(x) }},
+		{"remove", func() error { return files.Remove(x) }},
+	} {
+		assert.ErrorIs(t, c.do(), fs.ErrNotExist, c.op)
+	}
+	assert.Equal(t, "x's", text(t, dir+"/d/x"))
+	entries, err := os.ReadDir(dir + "/d")
+	require.NoError(t, err)
+	assert.Len(t, entries, 1)
+	info, err := files.Lstat(dir + "/absent")
+	require.NoError(t, err)
+	assert.Equal(t, fs.ModeSymlink, info.Mode().Type(), "the directory itself is described as it is at its path")
 }

@@ -17,26 +17,26 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// OS is the operating system's file system. Of the zero value every path is resolved
-// as usual; see At.
+// OS is the operating system's file system. The zero value resolves every path as usual.
+// At returns one that resolves the paths below held directories from their descriptors.
 type OS struct{ held *Held }
 
-// Lstat describes a held directory as it is at its path, which shows whether it was
-// removed or replaced.
+// Lstat of a held directory itself looks at the path, not at the descriptor, to show
+// whether the directory was removed or replaced.
 func (o OS) Lstat(name string) (fs.FileInfo, error) {
-	at, rest, err := o.at(name)
-	if at == nil && err == nil || rest == "" {
+	dir, rest, err := o.handleOf(name)
+	if dir == nil && err == nil || rest == "" {
 		return os.Lstat(name)
 	}
 	if err != nil {
-		return nil, called("lstat", name, err)
+		return nil, pathError("lstat", name, err)
 	}
 	var info fs.FileInfo
-	err = at.in(rest, func(root *os.Root, base string) (err error) {
+	err = dir.inParent(rest, func(root *os.Root, base string) (err error) {
 		info, err = root.Lstat(base)
 		return err
 	})
-	return info, called("lstat", name, err)
+	return info, pathError("lstat", name, err)
 }
 
 func (o OS) ReadDir(name string) ([]fs.DirEntry, error) {
@@ -54,7 +54,7 @@ func (o OS) ReadDir(name string) ([]fs.DirEntry, error) {
 	return entries, err
 }
 
-// noFollow is the flag that refuses a symbolic link below a held directory.
+// noFollow returns O_NOFOLLOW for a name that is resolved from a held directory.
 func noFollow(dirfd int) int {
 	if dirfd == unix.AT_FDCWD {
 		return 0
@@ -92,7 +92,8 @@ func (o OS) openOwn(name string, flag int) (*os.File, error) {
 	return f, nil
 }
 
-// CheckOwn returns ErrNotOwn unless this user owns the open file and it has one name.
+// CheckOwn returns ErrNotOwn unless this user owns the open file and the file has only one
+// hard link.
 func CheckOwn(f *os.File) error {
 	info, err := f.Stat()
 	if err != nil {
@@ -103,16 +104,17 @@ func CheckOwn(f *os.File) error {
 	case ok && int(st.Uid) != os.Geteuid():
 		err = fmt.Errorf("%w: it belongs to user %d", ErrNotOwn, st.Uid)
 	case ok && st.Nlink > 1:
-		err = fmt.Errorf("%w: it has %d names", ErrNotOwn, st.Nlink)
+		err = fmt.Errorf("%w: it has %d hard links", ErrNotOwn, st.Nlink)
 	default:
 		return nil
 	}
 	return &fs.PathError{Op: "open", Path: f.Name(), Err: err}
 }
 
-// Mkdir creates one directory. One that is held is held anew if it is another now.
+// Mkdir of a held directory opens what is at the path now, if that is not the directory
+// that is held.
 func (o OS) Mkdir(name string, perm fs.FileMode) error {
-	d, at, rest := o.held.find(name)
+	d, dir, rest := o.held.find(name)
 	switch {
 	case d == nil:
 		return os.Mkdir(name, perm)
@@ -124,56 +126,57 @@ func (o OS) Mkdir(name string, perm fs.FileMode) error {
 			}
 		}
 		return err
-	case at == nil:
+	case dir == nil:
 		return &fs.PathError{Op: "mkdir", Path: name, Err: fs.ErrNotExist}
 	}
-	at.forget(rest)
-	return called("mkdir", name, at.in(rest, func(root *os.Root, base string) error { return root.Mkdir(base, perm) }))
+	dir.forget(rest)
+	return pathError("mkdir", name, dir.inParent(rest, func(root *os.Root, base string) error { return root.Mkdir(base, perm) }))
 }
 
 func (o OS) Remove(name string) error {
-	at, rest, err := o.at(name)
-	if at == nil && err == nil || rest == "" {
+	dir, rest, err := o.handleOf(name)
+	if dir == nil && err == nil || rest == "" {
 		return os.Remove(name)
 	}
 	if err == nil {
-		at.forget(rest)
-		err = at.in(rest, func(root *os.Root, base string) error { return root.Remove(base) })
+		dir.forget(rest)
+		err = dir.inParent(rest, func(root *os.Root, base string) error { return root.Remove(base) })
 	}
-	return called("remove", name, err)
+	return pathError("remove", name, err)
 }
 
 func (o OS) Chtimes(name string, mtime time.Time) error {
-	at, rest, err := o.at(name)
-	if at == nil && err == nil {
+	dir, rest, err := o.handleOf(name)
+	if dir == nil && err == nil {
 		return os.Chtimes(name, mtime, mtime)
 	}
 	if rest == "" {
 		rest = "."
 	}
 	if err == nil {
-		err = at.root.Chtimes(rest, mtime, mtime)
+		err = dir.root.Chtimes(rest, mtime, mtime)
 	}
-	return called("chtimes", name, err)
+	return pathError("chtimes", name, err)
 }
 
 func (o OS) Link(oldname, newname string) error {
-	return o.both("link", oldname, newname, func(oldfd int, old string, newfd int, new string) error {
+	return o.onTwoPaths("link", oldname, newname, func(oldfd int, old string, newfd int, new string) error {
 		return unix.Linkat(oldfd, old, newfd, new, 0)
 	})
 }
 
-// Rename is not os.Rename, which refuses to replace an empty directory.
+// Rename does not use os.Rename, which does not replace an empty directory.
 func (o OS) Rename(oldname, newname string) error {
-	return o.both("rename", oldname, newname, unix.Renameat)
+	return o.onTwoPaths("rename", oldname, newname, unix.Renameat)
 }
 
 func (o OS) RenameNew(oldname, newname string) error {
-	return o.both("rename", oldname, newname, safefile.RenameNewAt)
+	return o.onTwoPaths("rename", oldname, newname, safefile.RenameNewAt)
 }
 
-// both makes a system call on two paths, again if a signal interrupts it.
-func (o OS) both(op, oldname, newname string, call func(oldfd int, old string, newfd int, new string) error) error {
+// onTwoPaths makes a system call with two paths. It repeats a call that a signal
+// interrupted.
+func (o OS) onTwoPaths(op, oldname, newname string, call func(oldfd int, old string, newfd int, new string) error) error {
 	oldfd, old, err := o.descriptor(oldname)
 	newfd, new, newErr := o.descriptor(newname)
 	if op == "rename" {
@@ -191,16 +194,17 @@ func (o OS) both(op, oldname, newname string, call func(oldfd int, old string, n
 	return &os.LinkError{Op: op, Old: oldname, New: newname, Err: err}
 }
 
-// WriteFile makes the temporary file by itself, because renameio resolves paths.
+// WriteFile does not use renameio, which resolves paths and so could leave a held
+// directory.
 func (o OS) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error {
-	if mode, ok := o.regular(name); ok {
+	if mode, ok := o.regularMode(name); ok {
 		perm = mode
 	}
 	f, err := o.createTemp(tempDir, filepath.Base(name), perm)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(fill(f, data, perm), f.Close())
+	err = errors.Join(writeAndSync(f, data, perm), f.Close())
 	if err == nil {
 		err = o.Rename(f.Name(), name)
 	}
@@ -210,9 +214,10 @@ func (o OS) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error
 	return err
 }
 
-// regular returns the mode of a regular file. It needs no more than one system call,
-// where Lstat opens each directory on the way; what it says is no more than a mode.
-func (o OS) regular(name string) (mode fs.FileMode, ok bool) {
+// regularMode returns the permissions of a regular file. It makes one system call, where
+// Lstat would open each directory on the way. Symbolic links in the directory part are
+// followed, which is safe because only a mode is read.
+func (o OS) regularMode(name string) (mode fs.FileMode, ok bool) {
 	dirfd, rest, err := o.descriptor(name)
 	if err != nil {
 		return 0, false
@@ -222,10 +227,11 @@ func (o OS) regular(name string) (mode fs.FileMode, ok bool) {
 	return fs.FileMode(st.Mode) & fs.ModePerm, err == nil && st.Mode&unix.S_IFMT == unix.S_IFREG
 }
 
-// forget is called before the directory at name becomes another one.
+// forget closes the descriptor that is kept for a directory at or below name. It is called
+// before that directory is removed, renamed or created.
 func (o OS) forget(name string) {
-	if at, rest, _ := o.at(name); at != nil {
-		at.forget(rest)
+	if dir, rest, _ := o.handleOf(name); dir != nil {
+		dir.forget(rest)
 	}
 }
 
@@ -248,8 +254,8 @@ func (o OS) create(path string, perm fs.FileMode) (*os.File, error) {
 	return openAt(dirfd, rest, path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
-// fill writes the whole file and syncs it.
-func fill(f *os.File, data []byte, perm fs.FileMode) error {
+// writeAndSync sets the permissions of a new file, writes its content and syncs it.
+func writeAndSync(f *os.File, data []byte, perm fs.FileMode) error {
 	info, err := f.Stat()
 	if err == nil && info.Mode().Perm() != perm {
 		err = f.Chmod(perm)
@@ -268,7 +274,7 @@ func (o OS) Overwrite(name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	err = f.Truncate(0) // only now: O_TRUNC would come before the check
+	err = f.Truncate(0) // O_TRUNC would truncate the file before openOwn has checked it
 	if err == nil {
 		_, err = f.Write(data)
 	}
@@ -306,8 +312,7 @@ func appendLine(f *os.File, line []byte) error {
 	return err
 }
 
-// Sync needs no handle that was written to: fsync(2) makes durable what belongs to
-// the inode.
+// Sync opens the file anew: fsync(2) applies to the inode, whichever descriptor wrote it.
 func (o OS) Sync(name string) error {
 	dirfd, rest, err := o.descriptor(name)
 	if err != nil {

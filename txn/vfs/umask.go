@@ -17,7 +17,8 @@ func Umask() fs.FileMode {
 			return fs.FileMode(mask)
 		}
 	}
-	// Elsewhere the only way to read it is to set it. For that moment it is strict.
+	// Without /proc the only way to read it is to set it. A file that another goroutine
+	// creates at that moment must not get more permissions than it should.
 	mask := syscall.Umask(0o077)
 	syscall.Umask(mask)
 	return fs.FileMode(mask).Perm()

@@ -1,4 +1,6 @@
-// Package vfs has the file operations that a transaction of package txn makes.
+// Package vfs contains the file operations of package txn: the interface [FS], its
+// implementation [OS], and [Held], which resolves paths from open directories.
+// Package faultfs has file systems that fail, for tests.
 package vfs
 
 import (
@@ -9,8 +11,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// FS is the set of file operations by which a transaction touches the disk. [OS]
-// is the operating system's; tests wrap it to fail, stop or record each call.
+// FS is the set of file operations of a transaction. [OS] is the operating system's
+// file system; tests wrap it to fail, stop or record each call.
 //
 // Paths are absolute. Each mutating call is atomic with respect to a crash of the
 // process, and durable across a power cut only once a later Sync covers it.
@@ -31,17 +33,16 @@ type FS interface {
 	// name. The file has the permissions of the file that it replaces; if there is
 	// none, it has perm, whatever the umask.
 	WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error
-	// Overwrite writes a file in place, creating it if necessary, and does not sync
-	// it. It is for small files that need not survive a crash. It does not follow a
-	// symbolic link and does not block on a pipe. Its errors include ErrNotRegular and
-	// ErrNotOwn.
+	// Overwrite replaces the content of a file in place, creating the file if
+	// necessary, and does not sync it. It is for small files that need not survive a
+	// crash. It does not follow a symbolic link and does not block on a pipe. Its
+	// errors include ErrNotRegular and ErrNotOwn.
 	Overwrite(name string, data []byte) error
-	// AppendLine adds a line to the end of a file in one write, creating the file if
-	// necessary, and does not sync it. The line is preceded by a newline if the file
-	// ends within a line, as an interrupted call leaves it, and followed by one. It
-	// does not follow a symbolic link and does not block on a pipe. Its errors
-	// include ErrNotRegular, ErrNotOwn, and ErrFileTooLarge if ReadFile could not read the file
-	// any more.
+	// AppendLine appends line and a newline to a file in one write, creating the file
+	// if necessary, and does not sync it. If an interrupted call left the file without
+	// a final newline, AppendLine writes that newline first. It does not follow a
+	// symbolic link and does not block on a pipe. Its errors include ErrNotRegular,
+	// ErrNotOwn, and ErrFileTooLarge if the file would exceed MaxFileBytes.
 	AppendLine(name string, line []byte) error
 	// Chtimes sets the modification time.
 	Chtimes(name string, mtime time.Time) error
@@ -57,12 +58,12 @@ type FS interface {
 	RenameNew(oldname, newname string) error
 	// Remove removes a file or an empty directory.
 	Remove(name string) error
-	// Sync makes durable the bytes of a file, or the names in a directory. It
-	// follows a symbolic link that is not below a held directory.
+	// Sync makes the bytes of a file, or the names in a directory, durable. Below a
+	// held directory it does not follow a symbolic link; elsewhere it does.
 	Sync(name string) error
 }
 
-// MaxFileBytes bounds a file of a transaction.
+// MaxFileBytes is the largest size of a file in a transaction.
 const MaxFileBytes = 64 << 20
 
 var (
@@ -72,8 +73,8 @@ var (
 	// ErrFileTooLarge is returned by ReadFile when the file is larger than
 	// MaxFileBytes, and by AppendLine when it would be.
 	ErrFileTooLarge = safefile.ErrTooLarge
-	// ErrNotOwn is returned by Overwrite and AppendLine when the file belongs to
-	// another user or has a second name: what is written would change a file
-	// somewhere else. Nothing was written.
-	ErrNotOwn = errors.New("not a file of its own")
+	// ErrNotOwn is returned by Overwrite, AppendLine and CheckOwn when the file belongs
+	// to another user or has a second hard link. Writing it in place would change
+	// another user's file, or a file outside the directory. Nothing was written.
+	ErrNotOwn = errors.New("not safe to write in place")
 )

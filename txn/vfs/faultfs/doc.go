@@ -1,12 +1,12 @@
 // Package faultfs wraps a file system so that a chosen operation fails, or so that
-// the process dies ahead of it. It is for tests of programs that use package txn,
-// and for showing what a crash looks like.
+// the process is killed before that operation. It is for tests of programs that use
+// package txn, and for demonstrations of a crash.
 //
-// [Steps] is the general form: a function is called ahead of each operation and
-// may make it fail. [Freeze] lets nothing happen from the nth step on, [Fail] fails
-// the nth step only, and [Kill] and [KillWhen] end the process.
+// [Steps] is the general form: it calls a function before each operation, which may
+// make the operation fail. [Freeze] makes the nth step and all later ones fail, [Fail]
+// only the nth; [Kill] and [KillWhen] kill the process.
 //
-// A step is one system call that changes names or bytes, or one that reads if Reads
-// is set. vfs.FS.WriteFile is several steps: the temporary file is created, written,
-// synced and renamed.
+// A step is one operation that changes names or bytes. With Steps.Reads set, operations
+// that read are steps too. vfs.FS.WriteFile is four steps: the temporary file is
+// created, written, synced and renamed.
 package faultfs

@@ -9,12 +9,13 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// ErrFrozen is returned by every step of a frozen file system.
+// ErrFrozen is returned by every step that Freeze makes fail.
 var ErrFrozen = errors.New("the file system is frozen")
 
-// Freeze returns a file system on which no step happens from the nth on, counted
-// from 0. To the disk that is the death of the process, except that the process may
-// go on. done, if not nil, is called with each step that does happen.
+// Freeze returns a file system on which the nth step, counted from 0, and all later ones
+// fail with ErrFrozen and change nothing. The disk is left as if the process had been
+// killed before that step, but the process can go on and look at it. done, if not nil,
+// is called with each earlier step.
 func Freeze(files vfs.FS, n int, done func(Step)) vfs.FS {
 	return &Steps{FS: files, Before: func(s Step) error {
 		if n--; n < 0 {
@@ -28,7 +29,7 @@ func Freeze(files vfs.FS, n int, done func(Step)) vfs.FS {
 }
 
 // Fail returns a file system on which the nth step, counted from 0 and including
-// steps that read, fails with a *fs.PathError of err. All other steps happen.
+// steps that read, fails with a *fs.PathError that wraps err. All other steps succeed.
 // failed, if not nil, is called with the step that fails.
 func Fail(files vfs.FS, n int, err error, failed func(Step)) vfs.FS {
 	return &Steps{FS: files, Reads: true, Before: func(s Step) error {
@@ -42,14 +43,14 @@ func Fail(files vfs.FS, n int, err error, failed func(Step)) vfs.FS {
 	}}
 }
 
-// Kill returns a file system that ends this process by SIGKILL ahead of the nth
-// step, counted from 0.
+// Kill returns a file system that kills this process with SIGKILL before the nth step,
+// counted from 0.
 func Kill(files vfs.FS, n int) vfs.FS {
 	return KillWhen(files, func(Step) bool { n--; return n < 0 })
 }
 
-// KillWhen returns a file system that ends this process by SIGKILL ahead of the
-// first step for which when returns true.
+// KillWhen returns a file system that kills this process with SIGKILL before the first
+// step for which when returns true.
 func KillWhen(files vfs.FS, when func(Step) bool) vfs.FS {
 	return &Steps{FS: files, Before: func(s Step) error {
 		if when(s) {

@@ -19,8 +19,8 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// operations are one of each, in a directory that is empty before, with the steps
-// that each makes.
+// operations calls every method of vfs.FS in an empty directory, each with the steps that
+// it should make.
 var operations = []struct {
 	do    func(files vfs.FS, dir string) error
 	steps []string
@@ -42,8 +42,8 @@ var operations = []struct {
 	{do: func(f vfs.FS, dir string) error { _, err := f.ReadDir(dir + "/d"); return err }, steps: []string{"readdir d"}, reads: true},
 }
 
-// all runs the operations until one fails.
-func all(files vfs.FS, dir string) error {
+// runAll runs the operations until one fails.
+func runAll(files vfs.FS, dir string) error {
 	for _, op := range operations {
 		if err := op.do(files, dir); err != nil {
 			return err
@@ -66,9 +66,9 @@ func state(t *testing.T, dir string) string {
 	return b.String()
 }
 
-func TestStepsMakesTheOperationsAndNamesThem(t *testing.T) {
+func TestStepsRunsTheOperationsAndNamesTheirSteps(t *testing.T) {
 	dir, plain := t.TempDir(), t.TempDir()
-	require.NoError(t, all(vfs.OS{}, plain))
+	require.NoError(t, runAll(vfs.OS{}, plain))
 	for _, reads := range []bool{false, true} {
 		require.NoError(t, os.RemoveAll(dir))
 		require.NoError(t, os.Mkdir(dir, 0o755))
@@ -82,7 +82,7 @@ func TestStepsMakesTheOperationsAndNamesThem(t *testing.T) {
 			got = append(got, s.String())
 			return nil
 		}}
-		require.NoError(t, all(files, dir))
+		require.NoError(t, runAll(files, dir))
 		assert.Equal(t, want, got)
 		assert.Equal(t, state(t, plain), state(t, dir))
 	}
@@ -96,11 +96,11 @@ func TestStepsGivesTheBytesThatAreWritten(t *testing.T) {
 		}
 		return nil
 	}}
-	require.NoError(t, all(files, t.TempDir()))
+	require.NoError(t, runAll(files, t.TempDir()))
 	assert.Equal(t, map[string]string{"write": "x", "overwrite": "y", "append": "z"}, written)
 }
 
-func TestNamesOfStepsLeaveOutWhatDiffersBetweenRuns(t *testing.T) {
+func TestNamesOfStepsAreTheSameInEveryRun(t *testing.T) {
 	const s = "/home/.list.fsmtx"
 	for want, step := range map[string]faultfs.Step{
 		"mkdir list":                         {Op: "mkdir", Path: "/home/list"},
@@ -128,13 +128,13 @@ func TestWriteFileOfStepsIsThatOfTheOperatingSystem(t *testing.T) {
 	assert.Equal(t, states[0], states[1])
 }
 
-// TestFailFailsOneStepAndLeavesNoTemporaryFile fails each in turn.
+// TestFailFailsOneStepAndLeavesNoTemporaryFile fails each step of the operations in turn.
 func TestFailFailsOneStepAndLeavesNoTemporaryFile(t *testing.T) {
 	for n := 0; ; n++ {
 		dir := t.TempDir()
 		var failed []faultfs.Step
 		files := faultfs.Fail(vfs.OS{}, n, syscall.EIO, func(s faultfs.Step) { failed = append(failed, s) })
-		err := all(files, dir)
+		err := runAll(files, dir)
 		if err == nil {
 			require.Empty(t, failed)
 			require.Equal(t, 16, n)
@@ -156,11 +156,11 @@ func TestFailFailsOneStepAndLeavesNoTemporaryFile(t *testing.T) {
 	}
 }
 
-func TestFreezeLetsNothingHappenFromAStepOn(t *testing.T) {
+func TestFreezeFailsAStepAndAllLaterOnes(t *testing.T) {
 	dir := t.TempDir()
 	var done []string
 	files := faultfs.Freeze(vfs.OS{}, 3, func(s faultfs.Step) { done = append(done, s.String()) })
-	require.ErrorIs(t, all(files, dir), faultfs.ErrFrozen)
+	require.ErrorIs(t, runAll(files, dir), faultfs.ErrFrozen)
 	assert.Equal(t, []string{"mkdir d", "create a~", "write a~"}, done)
 	assert.ErrorIs(t, files.Mkdir(dir+"/later", 0o755), faultfs.ErrFrozen)
 	_, err := files.ReadDir(dir)
@@ -169,8 +169,8 @@ func TestFreezeLetsNothingHappenFromAStepOn(t *testing.T) {
 	assert.NoError(t, faultfs.Freeze(vfs.OS{}, 1, nil).Mkdir(dir+"/x", 0o755))
 }
 
-// TestKillEndsTheProcessAheadOfAStep runs this test in processes of its own.
-func TestKillEndsTheProcessAheadOfAStep(t *testing.T) {
+// TestKillKillsTheProcessBeforeAStep runs itself again in processes that are killed.
+func TestKillKillsTheProcessBeforeAStep(t *testing.T) {
 	dir := os.Getenv("FSMTX_TEST_DIR")
 	if dir != "" {
 		n, err := strconv.Atoi(os.Getenv("FSMTX_TEST_STEP"))
@@ -178,7 +178,7 @@ func TestKillEndsTheProcessAheadOfAStep(t *testing.T) {
 		if err != nil {
 			files = faultfs.KillWhen(vfs.OS{}, func(s faultfs.Step) bool { return s.String() == os.Getenv("FSMTX_TEST_STEP") })
 		}
-		require.NoError(t, all(files, dir))
+		require.NoError(t, runAll(files, dir))
 		return
 	}
 	for step, want := range map[string]string{"0": "", "1": "d drwx", "5": "a -rw", "overwrite b": "a -rw", "6": "b -rw", "append b": "b -rw"} {
@@ -186,7 +186,7 @@ func TestKillEndsTheProcessAheadOfAStep(t *testing.T) {
 		c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
 		c.Env = append(os.Environ(), "FSMTX_TEST_DIR="+dir, "FSMTX_TEST_STEP="+step)
 		died, ok := errors.AsType[*exec.ExitError](c.Run())
-		require.True(t, ok, "it did not die ahead of step %s", step)
+		require.True(t, ok, "it was not killed before step %s", step)
 		assert.Equal(t, syscall.SIGKILL, died.Sys().(syscall.WaitStatus).Signal())
 		last := ""
 		for entry := range strings.SplitSeq(state(t, dir), "; ") {

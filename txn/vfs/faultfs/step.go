@@ -21,9 +21,9 @@ type Step struct {
 	Data []byte // for write, overwrite and append
 }
 
-// String names the step. The name is the same in every run: paths are relative to
-// the state directory, which is called S, or else reduced to the last element, and
-// the ids of transactions are left out.
+// String returns a name for the step that is the same in every run. A path in the state
+// directory is written relative to it, as S/…, any other path as its last element. Ids of
+// transactions are left out.
 func (s Step) String() string {
 	name := s.Op + " " + short(s.Path)
 	if s.To != "" {
@@ -32,7 +32,8 @@ func (s Step) String() string {
 	return name
 }
 
-// The patterns are compiled on first use: fsmtx links this package and starts often.
+// The patterns are compiled on first use: fsmtx links this package, and its hooks start
+// for every tool call.
 var (
 	ids      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(txn|done)-[0-9a-z-]+|[0-9a-f]{12}`) })
 	temps    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.([^/]*)\d{16}$`) })
@@ -47,16 +48,16 @@ func short(path string) string {
 	return filepath.Base(path)
 }
 
-// Steps is a file system that calls Before ahead of each step. If Before returns an
-// error, the step does not happen and fails with that error. Steps happen one at a
-// time; Before must not use the same Steps.
+// Steps is a file system that calls Before before each step. If Before returns an error,
+// the step changes nothing and fails with that error. Steps run one at a time. Before must
+// not use the same Steps, which would deadlock.
 type Steps struct {
 	vfs.FS
 	Before func(Step) error
 	Reads  bool // whether Lstat, ReadFile and ReadDir are steps
 
-	mu sync.Mutex
-	of *Steps // whose steps these are; nil for its own
+	mu    sync.Mutex
+	outer *Steps // the Steps whose Around returned this one; nil if none did
 }
 
 var _ vfs.Wrapper = (*Steps)(nil)
@@ -64,14 +65,14 @@ var _ vfs.Wrapper = (*Steps)(nil)
 // Wrapped implements vfs.Wrapper.
 func (s *Steps) Wrapped() vfs.FS { return s.FS }
 
-// Around implements vfs.Wrapper. The steps of the result are steps of s.
+// Around implements vfs.Wrapper. The result uses Before, Reads and the mutex of s.
 func (s *Steps) Around(files vfs.FS) vfs.FS {
-	return &Steps{FS: files, of: s.origin()}
+	return &Steps{FS: files, outer: s.origin()}
 }
 
 func (s *Steps) origin() *Steps {
-	if s.of != nil {
-		return s.of
+	if s.outer != nil {
+		return s.outer
 	}
 	return s
 }
@@ -161,8 +162,8 @@ func (s *Steps) fill(f *os.File, name string, data []byte, perm fs.FileMode) err
 	return s.step(Step{Op: "rename", Path: f.Name(), To: name}, func() error { return s.FS.Rename(f.Name(), name) })
 }
 
-// read calls Before ahead of a step that reads. The reading itself is not serialised;
-// it changes nothing.
+// read calls Before before a step that reads, if Reads is set. Reads themselves run
+// concurrently, because they change nothing.
 func (s *Steps) read(op, path string) error {
 	if !s.origin().Reads {
 		return nil
