@@ -27,7 +27,7 @@ func (t *transaction) apply(ctx context.Context, c Change) error {
 		}
 		if err := t.link(e.Name); err != nil {
 			op := "create"
-			if i >= len(c.Creates) { // the restored ones come last
+			if i >= len(c.Creates) { // restored files come after the created ones
 				op = "restore"
 			}
 			return &FileError{op, e.Name, err}
@@ -63,8 +63,8 @@ func (t *transaction) link(name string) error {
 	return linkError(err)
 }
 
-// linkErrors are the errors of file systems that make no links: EPERM, EXDEV and
-// EMLINK as in link(2), the others from FUSE and network file systems.
+// linkErrors are the errors of link(2) that mean ErrNoLinks: EPERM, EXDEV and EMLINK as
+// its manual says, the others from FUSE and network file systems.
 var linkErrors = []error{syscall.EPERM, syscall.EXDEV, syscall.EMLINK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS}
 
 func linkError(err error) error {
@@ -74,16 +74,15 @@ func linkError(err error) error {
 	return err
 }
 
-// unlink deletes a file of D if it is still the one that has a backup link. A file
-// that does not exist was deleted by a writer that takes no lock; the result is the
-// same.
+// unlink deletes a file of D if it is still the file that has a backup link. If the file
+// does not exist, a writer without a lock has deleted it, which has the same result.
 func (t *transaction) unlink(name string) error {
 	info, err := t.files.Lstat(t.filePath(name))
 	if err == nil && !os.SameFile(info, t.seen[name]) {
 		return ErrChanged
 	}
 	if err == nil {
-		t.unlinked[name] = true // even with an error the file may be gone
+		t.unlinked[name] = true // set first: the file may be gone even if Remove fails
 		err = t.files.Remove(t.filePath(name))
 	}
 	return ignoreNotExist(err)

@@ -24,16 +24,16 @@ type Change struct {
 	Deletes  []string // names of regular files in D
 	Label    string   // kept for History; valid UTF-8
 
-	// Record is kept for History: what the caller wants to be known of the files of
-	// this transaction exactly when they are in D. It is part of the journal, so
-	// that what commits the files commits the record. Valid UTF-8.
+	// Record is a text of the caller about this transaction, kept for History; valid
+	// UTF-8. It is part of the journal, so that it is committed together with the
+	// files: History has the record exactly when D has the files.
 	Record string
 
-	// Prepare, if not nil, is called under all locks, when the journal is durable
-	// and D is still unchanged. It may change files that are not part of the
+	// Prepare, if not nil, is called under all locks, once the journal is durable
+	// and before D is changed. It may change files that are not part of the
 	// transaction; a rollback does not undo that. dir is D; scratch is a directory
-	// on the same file system, for temporary files. Its error rolls the transaction
-	// back.
+	// on the same file system, for temporary files. If Prepare returns an error, the
+	// transaction is rolled back.
 	Prepare func(fs vfs.FS, dir, scratch string) error
 }
 
@@ -45,9 +45,9 @@ type File struct {
 }
 
 // Restore brings back a file that a transaction had deleted and that is still kept;
-// see Dir.History. It is linked to its backup, so that it is the same file: bytes,
-// inode, mode and modification time. Its name in D must be free. The backup stays
-// where it is: who writes the restored file in place changes the backup too.
+// see Dir.History. Its name in D must be free. The restored file is a hard link to the
+// backup, with the same bytes, inode, mode and modification time. The backup stays:
+// writing the restored file in place changes the backup too.
 type Restore struct {
 	ID   string // of the transaction that deleted it
 	Name string
@@ -59,8 +59,8 @@ type Restore struct {
 //
 // Errors: ErrClosed, ErrName, ErrTooMany, vfs.ErrFileTooLarge if a file or the
 // journal would be larger than vfs.MaxFileBytes, vfs.ErrNotRegular if a file to be
-// deleted or restored is not a regular file, ErrNotKept, ErrUntrustedDir if something
-// else is in the place of a backup's directory, ErrChanged, ErrExists, ErrNoLinks,
+// deleted or restored is not a regular file, ErrNotKept, ErrUntrustedDir if D or the
+// directory of a backup was replaced, ErrChanged, ErrExists, ErrNoLinks,
 // ErrRecoveryRequired, ErrUnknown, context.Cause(ctx), Prepare's, the Locker's, or
 // the file system's. An error that concerns one file is a *FileError.
 func (d *Dir) Commit(ctx context.Context, c Change) error {
@@ -74,12 +74,12 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 	if err := d.create(); err != nil {
 		return err
 	}
-	done, err := d.done()
+	committed, err := d.committed()
 	if err != nil {
 		return err
 	}
 	t := &transaction{
-		Dir: d, id: newID(nextNumber(done), time.Now()), first: len(done) == 0,
+		Dir: d, id: newID(nextNumber(committed), time.Now()), first: len(committed) == 0,
 		linked: map[string]bool{}, unlinked: map[string]bool{},
 	}
 	if err := t.run(ctx, c); err != nil {
@@ -90,7 +90,7 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 	return nil
 }
 
-// check returns an error if c cannot be carried out whatever D holds.
+// check returns an error if c cannot be carried out, independently of what is in D.
 func (d *Dir) check(c *Change) error {
 	if len(c.Creates)+len(c.Restores)+len(c.Deletes) > MaxEntries {
 		return ErrTooMany
@@ -120,8 +120,8 @@ func (d *Dir) check(c *Change) error {
 	return nil
 }
 
-// checkKept returns ErrNotKept unless the file can be restored, ErrUntrustedDir if
-// its directory was replaced, and vfs.ErrNotRegular if the file was.
+// checkKept returns ErrNotKept if there is no backup of the file, ErrUntrustedDir if the
+// backup's directory was replaced, and vfs.ErrNotRegular if the backup was.
 func (d *Dir) checkKept(r Restore) error {
 	if !isID(r.ID) {
 		return fmt.Errorf("%w: %q is not the id of a transaction", ErrNotKept, r.ID)
@@ -163,8 +163,8 @@ type transaction struct {
 	umask    fs.FileMode
 	dirs     []string               // its directories in S
 	seen     map[string]fs.FileInfo // each file to be deleted as it was when its digest was taken
-	linked   map[string]bool        // files that apply has linked into D
-	unlinked map[string]bool        // files that apply has unlinked from D, or tried to
+	linked   map[string]bool        // names that apply linked into D
+	unlinked map[string]bool        // names that apply unlinked from D, or tried to
 }
 
 // path returns a path inside the transaction's directory.
@@ -186,8 +186,8 @@ func (t *transaction) run(ctx context.Context, c Change) error {
 	return nil
 }
 
-// changedIfGone adds ErrChanged to an error that comes from the absence of D: another
-// program has removed it.
+// changedIfGone wraps err in ErrChanged if it is fs.ErrNotExist because another program
+// removed or replaced D.
 func (t *transaction) changedIfGone(err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -198,8 +198,8 @@ func (t *transaction) changedIfGone(err error) error {
 	return fmt.Errorf("%w: %w", ErrChanged, err)
 }
 
-// abort undoes what run did. It returns the cause with what the caller has to know
-// of the rollback: conflicts, or ErrRecoveryRequired if it failed.
+// abort rolls back what run did. It returns cause, extended by the conflicts of the
+// rollback and by ErrRecoveryRequired if the rollback failed.
 func (t *transaction) abort(ctx context.Context, cause error) error {
 	if t.journal == nil {
 		t.discard(t.id)
@@ -218,11 +218,11 @@ func (t *transaction) abort(ctx context.Context, cause error) error {
 	return cause
 }
 
-// excludeWriters takes the locks of the files that were created. A writer that has
-// read such a file and writes it after its removal would create it again. Writers
-// take milliseconds; the wait is bounded because a process that was told to end by a
-// signal may be killed a second later. If the locks cannot be taken in time, the
-// rollback goes ahead: rolling back without them is better than not rolling back.
+// excludeWriters takes the locks of the files that were created. A writer that has read
+// such a file would create it again by writing it after its removal. Writers hold their
+// locks for milliseconds. The wait is bounded because a process that got a signal to
+// terminate may be killed a second later. If the locks cannot be taken in time, the
+// rollback goes ahead without them, which is better than no rollback.
 func (t *transaction) excludeWriters(ctx context.Context) {
 	if len(t.linked) == 0 {
 		return
@@ -232,9 +232,9 @@ func (t *transaction) excludeWriters(ctx context.Context) {
 	_, _ = t.locker.Lock(ctx, slices.Collect(maps.Keys(t.linked)))
 }
 
-// newID returns a unique id. Ids sort by number, which is the order of commits
-// whatever the clock says, and after those without a number, which journals of
-// version 1 have: "n" sorts after the digits that these begin with.
+// newID returns a unique id. Ids sort by number, so in the order of commits even if the
+// clock was set back. Ids of version 1 have no number and begin with a digit, which sorts
+// before "n".
 func newID(number int64, now time.Time) string {
 	return fmt.Sprintf("n%0*d-", numberDigits, number) + unique(now)
 }

@@ -82,7 +82,7 @@ func before(do func(faultfs.Step) error) vfs.FS {
 	return &faultfs.Steps{FS: vfs.OS{}, Before: do}
 }
 
-// failing returns a file system on which the steps fail that match, with err.
+// failing returns a file system on which the steps that match fail with err.
 func failing(err error, match func(faultfs.Step) bool) vfs.FS {
 	return &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
 		if match(s) {
@@ -177,14 +177,14 @@ func TestCommitRefusesNamesThatAreNotOnePathElement(t *testing.T) {
 	require.NoError(t, commit(t, dir, Change{Deletes: []string{long, "..x", "ä b\n"}}))
 }
 
-// TestADirectoryMustHaveANameThatLeavesRoom: S has a longer one, and the journal holds
-// it as UTF-8.
-func TestADirectoryMustHaveANameThatLeavesRoom(t *testing.T) {
+// TestNamesOfDirectoriesThatAreRefused: the name of S is longer than that of D, and the
+// journal contains the name of D as UTF-8.
+func TestNamesOfDirectoriesThatAreRefused(t *testing.T) {
 	root := memoryDir(t)
 	for name, why := range map[string]string{
-		"\xff":                   "not a valid name here: the directory's name is not UTF-8",
-		strings.Repeat("x", 249): "not a valid name here: the name has 249 bytes, and more than 248 leave no room for the state directory beside it",
-		strings.Repeat("é", 150): "not a valid name here: the name has 300 bytes, and more than 248 leave no room for the state directory beside it",
+		"\xff":                   "invalid name: the directory's name is not UTF-8",
+		strings.Repeat("x", 249): "invalid name: the name has 249 bytes, and more than 248 leave no room for the state directory beside it",
+		strings.Repeat("é", 150): "invalid name: the name has 300 bytes, and more than 248 leave no room for the state directory beside it",
 	} {
 		for call, open := range openers {
 			dir := filepath.Join(root, name)
@@ -234,7 +234,7 @@ func TestCommitRefusesTooManyFiles(t *testing.T) {
 	require.ErrorIs(t, commit(t, dir, c), ErrTooMany, "restored files count as well")
 
 	c = Change{Deletes: slices.Repeat([]string{"2.json"}, MaxEntries)}
-	require.ErrorIs(t, commit(t, dir, c), ErrName, "so many are not too many")
+	require.ErrorIs(t, commit(t, dir, c), ErrName, "MaxEntries names are not too many")
 }
 
 func TestCommitRefusesAFileThatIsTooLarge(t *testing.T) {
@@ -306,8 +306,8 @@ func TestCommitNeedsTheFilesItDeletes(t *testing.T) {
 	requireRolledBack(t, dir, before)
 }
 
-// TestRollbackReportsAFileThatReplacedADeletedOne has another program create a file
-// under the name of one that the transaction has deleted before it fails.
+// TestRollbackReportsAFileThatReplacedADeletedOne: after the transaction has deleted a file,
+// another program creates one of the same name, and then the transaction fails.
 func TestRollbackReportsAFileThatReplacedADeletedOne(t *testing.T) {
 	dir := newList(t)
 	list := tree(t, dir)
@@ -538,7 +538,7 @@ func TestCommitCreatesOnlyTheDirectoriesItNeeds(t *testing.T) {
 	}
 }
 
-// TestCommitLeavesOnlyHistory says what stays in the state directory.
+// TestCommitLeavesOnlyHistory lists what a transaction leaves in the state directory.
 func TestCommitLeavesOnlyHistory(t *testing.T) {
 	dir := newList(t)
 	require.NoError(t, commit(t, dir, replacing))
@@ -551,7 +551,7 @@ func TestCommitLeavesOnlyHistory(t *testing.T) {
 	assert.Equal(t, []string{".", donePrefix + h[0].ID, lockName, txnPrefix + h[0].ID, txnPrefix + h[0].ID + "/old", txnPrefix + h[0].ID + "/old/2.json"}, names(t, stateDirOf(dir)))
 }
 
-// TestEverythingIsSyncedBeforeTheDirectoryIsChanged lists the first two barriers.
+// TestEverythingIsSyncedBeforeTheDirectoryIsChanged checks barriers B1 and B2.
 func TestEverythingIsSyncedBeforeTheDirectoryIsChanged(t *testing.T) {
 	dir := newList(t)
 	synced, linked := map[string]bool{}, false
@@ -570,8 +570,8 @@ func TestEverythingIsSyncedBeforeTheDirectoryIsChanged(t *testing.T) {
 	}
 }
 
-// TestDirectoriesAboveAreSyncedOnce: their creator may not have synced them, and the
-// first transaction has.
+// TestDirectoriesAboveAreSyncedOnce: the first transaction syncs them, because their creator
+// may not have done so. Later ones do not repeat it.
 func TestDirectoriesAboveAreSyncedOnce(t *testing.T) {
 	dir := filepath.Join(memoryDir(t), "config", "tasks", "list")
 	require.NoError(t, os.MkdirAll(dir, 0o755))

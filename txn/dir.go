@@ -21,20 +21,20 @@ type Dir struct {
 	locker  Locker
 	unlock  func()
 
-	unreleased error    // what Close will return
+	unreleased error    // the errors of releasing the Locker's locks, for Close
 	unsynced   []string // directories in which this Dir created a name, not yet synced
 	recovered  Report
 	closed     bool
 }
 
-// Open locks dir and rolls back an interrupted transaction. It waits for the lock,
-// and for those of the Locker, until ctx is done. dir need not exist: Open creates
-// its state directory, and only Lock and Commit create dir.
+// Open locks dir and rolls back an interrupted transaction. It waits for the lock of S,
+// and for those of the Locker, until ctx is done. dir need not exist: Open creates its
+// state directory; dir itself is created by Lock, by Commit or by a rollback.
 //
-// Errors: ErrName, ErrLocked, ErrUntrustedDir, vfs.ErrNotRegular if S holds something
-// else in the place of its lock file, vfs.ErrNotOwn if the lock file is another user's
-// or has a second name, *JournalError, *FileError if the rollback fails on
-// a file, context.Cause(ctx), the Locker's, or the file system's.
+// Errors: ErrName, ErrLocked, ErrUntrustedDir, vfs.ErrNotRegular if the lock file is not
+// a regular file, vfs.ErrNotOwn if it belongs to another user or has a second hard link,
+// *JournalError, *FileError if the rollback fails on a file, context.Cause(ctx), the
+// Locker's, or the file system's.
 func Open(ctx context.Context, dir string, opts ...Option) (*Dir, error) {
 	d, err := open(ctx, dir, newOptions(opts))
 	if err != nil {
@@ -73,10 +73,10 @@ func newDir(o options, d, s string) *Dir {
 	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, locker: o.locker, unlock: func() {}, held: new(vfs.Held)}
 }
 
-const replacedNow = "another program has just replaced it by something else"
+const replacedNow = "another program has just replaced it with something else"
 
-// hold has everything in D and S be done relative to their descriptors: who may write
-// to the directory that both are in can put others in their places at any time.
+// hold makes every operation in D and S go through their descriptors: a user who may
+// write to the parent directory can replace D or S at any time.
 func (d *Dir) hold(held *vfs.Held) error {
 	d.held = held
 	d.files = vfs.At(d.files, held)
@@ -103,7 +103,8 @@ func (d *Dir) prepare() error {
 	return d.locker.Reap()
 }
 
-// checkLockerDir checks the Locker's directory, so that Lockers need not.
+// checkLockerDir returns ErrUntrustedDir unless the Locker's directory can be trusted or
+// does not exist. Lockers need not check it themselves.
 func (d *Dir) checkLockerDir() error {
 	return ignoreNotExist(checkTrusted(d.files, d.statePath(lockerName)))
 }
@@ -112,11 +113,11 @@ func (d *Dir) checkLockerDir() error {
 // resolved.
 func (d *Dir) Path() string { return d.d }
 
-// Files returns the file system by which this Dir reaches D: what is below D is
-// reached from the directory that Open found, whatever is at its path by now.
+// Files returns the file system of this Dir. It resolves the paths below D from the
+// directory that Open found or Lock created, even if another one is at its path now.
 func (d *Dir) Files() vfs.FS { return d.files }
 
-// Recovered returns what Open found and did.
+// Recovered returns the report of the recovery that Open made.
 func (d *Dir) Recovered() Report { return d.recovered }
 
 // Lock creates D if it does not exist and takes the Locker's locks on it and on
@@ -135,8 +136,9 @@ func (d *Dir) Lock(ctx context.Context, names ...string) (kept bool, err error) 
 	return d.locker.Lock(ctx, names)
 }
 
-// Close releases every lock. It returns what could not be released, by it or by an
-// earlier Commit; the next Open releases that. Closing a closed Dir does nothing.
+// Close releases every lock. It returns the errors of the Locker's Unlock, here and in
+// earlier calls of Commit; the next Open releases the locks that remained. Closing a
+// closed Dir does nothing.
 func (d *Dir) Close() error {
 	if d.closed {
 		return nil
@@ -151,7 +153,7 @@ func (d *Dir) Close() error {
 // release releases the Locker's locks.
 func (d *Dir) release() { d.unreleased = errors.Join(d.unreleased, d.locker.Unlock()) }
 
-// create creates D, with the mode of the umask, and its missing parents.
+// create creates D, with permissions as the umask has them, and its missing parents.
 func (d *Dir) create() error {
 	changed, err := mkdirAll(d.files, d.d, 0o777)
 	d.unsynced = append(d.unsynced, changed...)
@@ -174,7 +176,7 @@ func (d *Dir) txnPath(id string, elem ...string) string {
 // filePath returns the path of a file in D.
 func (d *Dir) filePath(name string) string { return filepath.Join(d.d, name) }
 
-// fromState returns D relative to S, which is how a journal names it.
+// fromState returns the path of D relative to S, as journals contain it.
 func (d *Dir) fromState() string { return "../" + filepath.Base(d.d) }
 
 // mkdirQuarantine creates a directory inside S/conflicts and returns its path.
@@ -184,7 +186,7 @@ func (d *Dir) mkdirQuarantine(name string) (string, error) {
 		if err := d.files.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 			return "", err
 		}
-		// On the file system of Inspect Mkdir creates nothing.
+		// It may not exist: Inspect's file system creates nothing.
 		if err := ignoreNotExist(checkTrusted(d.files, dir)); err != nil {
 			return "", err
 		}

@@ -4,19 +4,20 @@
 // interpret what the files hold, and it does not modify files: a new version is
 // created under a new name.
 //
-// D is the directory, S its state directory: the hidden directory beside D in
-// which this package keeps its lock, its journal and its files; see [StateDir].
+// Below, D is the directory and S its state directory: the hidden directory beside D
+// that holds the lock, the journal and the staged and deleted files; see [StateDir].
 //
 // # Basics
 //
-// [Open] locks D against other transactions and finishes one that was interrupted.
-// [Dir.Commit] carries out a [Change]. [Recover] only finishes what was
-// interrupted, [Inspect] reports what Recover would do, and [SetAside] removes a
-// journal that neither of them trusts. Deleted files are kept for a number of
-// transactions, or longer by [WithKeep]; see [Dir.History]. A [Restore] brings one
-// back. What a caller wants to be known of the files exactly when they are in D is
-// the [Change]'s Record. Other small files of a caller may be kept in S; see
-// [Dir.WriteState].
+// [Open] locks D against other transactions and rolls back an interrupted one.
+// [Dir.Commit] carries out a [Change]. [Recover] rolls back an interrupted transaction
+// and does nothing else, [Inspect] reports what Recover would do, and [SetAside] moves
+// away a journal that neither of them trusts.
+//
+// The files that a transaction deletes are kept until [WithHistory] further
+// transactions have committed, or longer with [WithKeep]. [Dir.History] lists them, and
+// a [Restore] brings one back. A Change may have a Record, a text of the caller that is
+// committed together with the files. [Dir.WriteState] keeps other small files in S.
 //
 // # Crash safety
 //
@@ -26,7 +27,7 @@
 //   - A power cut loses or reorders what was not synced, a file's name separately
 //     from its bytes.
 //   - A process may die between any two instructions.
-//   - When fsync fails, the data is lost. It is not retried, because a second fsync
+//   - When fsync fails, the data is lost. fsync is not retried, because a second call
 //     may succeed without having written anything.
 //
 // Promised:
@@ -44,9 +45,9 @@
 //  4. Two transactions on one D never overlap: S is locked by flock(2).
 //  5. A journal that is incomplete, modified, of an unknown version or of another
 //     directory is not acted on. It is reported as a [*JournalError].
-//  6. Nothing outside D and S is created, changed or removed, whatever others put in
-//     their places meanwhile: both are held open. They refer to each other by
-//     relative names, so the directory that holds both may be moved.
+//  6. Nothing outside D and S is created, changed or removed, even if another program
+//     replaces D or S meanwhile: both are held open. They refer to each other by
+//     relative names, so the directory that contains both may be moved.
 //
 // The order of operations:
 //
@@ -57,20 +58,20 @@
 //     and the new ones together for a moment, never neither.
 //   - The journal is renamed. That rename is the commit point, once S is synced.
 //
-// A journal found by Open or Recover is rolled back: deleted files are linked back,
-// then created files are removed. Files that another program wrote there meanwhile
-// are moved to a quarantine directory in S and reported.
+// When Open or Recover finds a journal, it rolls the transaction back: it links deleted
+// files back, then removes created files. A file that another program wrote under one of
+// these names meanwhile is moved to a quarantine directory in S and reported.
 //
 // # Caveats
 //
 // A [Dir] is not safe for concurrent use.
 //
-// NFS is not supported: neither its locks nor its order of operations are what is
-// assumed. On a file system without hard links every transaction fails with
+// NFS is not supported: its locks and its order of operations do not meet the
+// assumptions. On a file system without hard links every transaction fails with
 // [ErrNoLinks] before D is changed. Windows is not supported.
 //
-// Programs that write to D without using this package have to be excluded by a
-// [Locker] that speaks their protocol. The rollback of an interrupted transaction
-// may undo a change that such a program made to the same files without a lock, but
-// does not lose what it wrote.
+// Programs that write to D without using this package must be excluded by a [Locker]
+// that implements their locking protocol. If such a program changes a file without a
+// lock, the rollback of an interrupted transaction may undo that change, but what the
+// program wrote is kept in the quarantine.
 package txn

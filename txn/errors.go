@@ -5,11 +5,12 @@ import (
 	"fmt"
 )
 
-// ErrName is returned when the name of a file is not a single path element of at most
-// 255 bytes of UTF-8, or is used twice; when that of D is not UTF-8, or so long that S
-// could not have its name; and when that of a state file is not one. Nothing was
-// changed.
-var ErrName = errors.New("not a valid name here")
+// ErrName is returned when a name cannot be used. The name of a file must be a single
+// path element of at most 255 bytes of UTF-8 and appear only once in a Change. The name
+// of D must be UTF-8 and leave room for the longer name of S. The name of a state file
+// must consist of lower-case letters and dots, begin with a letter and differ from the
+// names that this package uses in S. Nothing was changed.
+var ErrName = errors.New("invalid name")
 
 // Errors of Open, Recover, Inspect and SetAside.
 var (
@@ -25,8 +26,8 @@ var (
 // ErrClosed is returned by the methods of a Dir after Close.
 var ErrClosed = errors.New("the directory is closed")
 
-// ErrJournalTrusted is returned by SetAside when the journal can be trusted. Recover
-// acts on it.
+// ErrJournalTrusted is returned by SetAside when the journal is valid: use Recover, which
+// rolls the transaction back.
 var ErrJournalTrusted = errors.New("the journal can be trusted, run a recovery instead")
 
 // Errors of Commit.
@@ -39,8 +40,8 @@ var (
 	// changed.
 	ErrNotKept = errors.New("not kept")
 	// ErrChanged is returned when a file to be deleted does not exist, or was
-	// replaced while the transaction was in progress, or when D was removed
-	// meanwhile. The transaction was rolled back; read D again and retry.
+	// replaced while the transaction was in progress, or when D was removed or
+	// replaced meanwhile. The transaction was rolled back; read D again and retry.
 	ErrChanged = errors.New("changed by another program")
 	// ErrExists is returned when a file to be created exists already. The
 	// transaction was rolled back.
@@ -73,8 +74,9 @@ var (
 	ErrJournalInvalid = errors.New("it is not a valid journal")
 )
 
-// JournalError reports a journal that is not acted on. Reason wraps one of the
-// ErrJournal errors.
+// JournalError reports a journal that is not trusted, so that nothing was rolled back.
+// Reason wraps one of ErrJournalTorn, ErrJournalVersion, ErrJournalForeign and
+// ErrJournalInvalid.
 type JournalError struct {
 	Path   string
 	Reason error

@@ -114,7 +114,7 @@ var openErrors = []errorCase{
 	}},
 }
 
-// without returns the cases but for those of the names.
+// without returns the cases except the named ones.
 func without(cases []errorCase, names ...string) []errorCase {
 	return slices.DeleteFunc(slices.Clone(cases), func(c errorCase) bool { return slices.Contains(names, c.name) })
 }
@@ -136,7 +136,8 @@ func onDir(do func(d *Dir) error, opts ...Option) func(*testing.T, opener) error
 
 func create(name string) Change { return Change{Creates: []File{{name, nil, 0o644}}} }
 
-// afterJournal fails every step once the journal is being removed or renamed.
+// afterJournal returns a file system on which, for "remove", the removal of the journal and
+// every later step fail, and for "rename" every sync after the journal was renamed.
 func afterJournal(op string) vfs.FS {
 	dead := false
 	return before(func(s faultfs.Step) error {
@@ -147,8 +148,8 @@ func afterJournal(op string) vfs.FS {
 	})
 }
 
-// documented are the errors that the doc comment of each function names, but for
-// those that it takes over from Open.
+// documented has a case for each error that the doc comment of a function names. "Those of
+// Open" are written out.
 var documented = map[string][]errorCase{
 	"Open":    openErrors,
 	"Recover": openErrors,
@@ -206,6 +207,13 @@ var documented = map[string][]errorCase{
 			return err
 		})},
 	},
+	"ReadHistory":   readHistoryErrors,
+	"Dir.ReadState": readStateErrors,
+	"ReadState":     append(without(readStateErrors, "ErrClosed"), untrustedState(func(dir string) error { _, err := ReadState(dir, "a"); return err })),
+	"AppendState":   append(stateErrors(appendState), linked(appendState), tooLarge(vfs.MaxFileBytes, appendState)),
+	"RemoveState":   stateErrors(func(d *Dir, name string) error { return d.RemoveState(name) }),
+	"WriteState": append(stateErrors(func(d *Dir, name string) error { return d.WriteState(name, nil) }),
+		errorCase{name: "vfs.ErrFileTooLarge", is: vfs.ErrFileTooLarge, run: onDir(func(d *Dir) error { return d.WriteState("a", make([]byte, vfs.MaxFileBytes+1)) })}),
 	"Commit": {
 		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error {
 			_ = d.Close()
@@ -221,6 +229,12 @@ var documented = map[string][]errorCase{
 		}},
 		{name: "ErrChanged", is: ErrChanged, as: as[*FileError], run: committing(Change{Deletes: []string{"9.json"}})},
 		{name: "ErrExists", is: ErrExists, as: as[*FileError], run: committing(create("1.json"))},
+		{name: "ErrNotKept", is: ErrNotKept, as: as[*FileError], run: committing(Change{Restores: []Restore{{otherID, "2.json"}}})},
+		{name: "ErrUntrustedDir", is: ErrUntrustedDir, as: as[*FileError], run: func(t *testing.T, _ opener) error {
+			dir, _, undo := replaced(t)
+			require.NoError(t, os.Chmod(history(t, dir)[0].Backups, 0o777))
+			return commit(t, dir, undo)
+		}},
 		{name: "ErrNoLinks", is: ErrNoLinks, as: as[*FileError], run: committing(replacing, WithFS(failing(syscall.EXDEV, func(s faultfs.Step) bool { return s.Op == "link" })))},
 		{name: "ErrRecoveryRequired", is: ErrRecoveryRequired, run: func(t *testing.T, _ opener) error {
 			c := create("3.json")
@@ -261,9 +275,9 @@ func TestEveryDocumentedErrorIsReturned(t *testing.T) {
 
 var errorName = regexp.MustCompile(`\*?(?:[a-z]+\.)?(?:Err[A-Z]\w+|[A-Z]\w+Error)\b|context\.Cause\(ctx\)|(?:the )?(?:Locker|file system|Prepare)'s|those of Open`)
 
-// TestTheTableHasEveryDocumentedError holds the table against the doc comments, and
-// the doc comments against the errors of the package.
-func TestTheTableHasEveryDocumentedError(t *testing.T) {
+// TestDocumentedListsEveryDocumentedError: the table has exactly the errors of the doc
+// comments, and some doc comment names each error variable of the package.
+func TestDocumentedListsEveryDocumentedError(t *testing.T) {
 	docs, sentinels := documentation(t)
 	var named []string
 	for of, doc := range docs {
@@ -289,7 +303,7 @@ func TestTheTableHasEveryDocumentedError(t *testing.T) {
 		}
 		delete(want, "those of Open")
 		if of == "Commit" {
-			delete(want, "*FileError") // it comes with others
+			delete(want, "*FileError") // the other cases check for it
 		}
 		assert.Equal(t, want, got, of)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Replace one file of a directory by two others: all of it happens, or none.
+// Replace one file of a directory by two others, in one transaction.
 func Example() {
 	ctx := context.Background()
 	parent, err := os.MkdirTemp("", "example-")
@@ -20,7 +20,7 @@ func Example() {
 	defer os.RemoveAll(parent)
 	dir := filepath.Join(parent, "queue")
 
-	// Open locks the directory, and rolls back what a crash has interrupted.
+	// Open locks the directory and rolls back a transaction that a crash interrupted.
 	d, err := txn.Open(ctx, dir)
 	if err != nil {
 		log.Fatal(err)

@@ -11,23 +11,24 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Entry is a committed transaction that is still kept, with its deleted files.
+// Entry is a committed transaction in the history.
 type Entry struct {
 	ID      string
-	Number  int64       // in the order of commits, from 1; 0 for one that an earlier version made
-	Time    time.Time   // by the clock of that moment
+	Number  int64       // from 1, in the order of commits; 0 if an earlier version made it
+	Time    time.Time   // when the transaction began, by the system clock
 	Label   string      // as given in Change
 	Record  string      // as given in Change
 	Created []EntryFile // in D; restored files too
 	Deleted []EntryFile // in D
 	Backups string      // the directory that holds the deleted files, under their names in D
 
-	// Err is ErrJournalVersion for a transaction of another version of this program, of
-	// which only ID and Number are known.
+	// Err wraps ErrJournalVersion if another version of this program made the
+	// transaction. Then the only other fields that are set are ID and Number.
 	Err error
 }
 
-// EntryFile is a file as a transaction created, restored or deleted it.
+// EntryFile describes a file at the time when a transaction created, restored or deleted
+// it.
 type EntryFile struct {
 	Name   string
 	Size   int64       // in bytes
@@ -35,8 +36,8 @@ type EntryFile struct {
 	Mode   fs.FileMode // permissions
 }
 
-// History returns the kept transactions in the order of their commits. It leaves out
-// those whose journal cannot be read, except one of another version: see Entry.Err.
+// History returns the kept transactions in the order of their commits. It omits those
+// whose journal cannot be read, but not those of another version: see Entry.Err.
 //
 // Errors: ErrClosed or the file system's.
 func (d *Dir) History() ([]Entry, error) {
@@ -48,11 +49,11 @@ func (d *Dir) History() ([]Entry, error) {
 
 // ReadHistory is History without the lock, for readers that must not wait: it may
 // miss a transaction that commits meanwhile. It creates nothing. With no state
-// directory there is no history.
+// directory it returns nil.
 //
 // Errors: ErrName, ErrUntrustedDir, or the file system's.
 func ReadHistory(dir string, opts ...Option) ([]Entry, error) {
-	d, err := look(dir, newOptions(opts))
+	d, err := openUnlocked(dir, newOptions(opts))
 	if err != nil || d == nil {
 		return nil, err
 	}
@@ -60,9 +61,9 @@ func ReadHistory(dir string, opts ...Option) ([]Entry, error) {
 	return d.entries()
 }
 
-// look returns a Dir that is not locked, for reading, or nil if there is no S. The
-// caller closes what it holds.
-func look(dir string, o options) (*Dir, error) {
+// openUnlocked returns a Dir without the lock, for reading, or nil if S does not exist. The
+// caller must close the directories that it holds.
+func openUnlocked(dir string, o options) (*Dir, error) {
 	path, s, err := resolve(o.fs, dir)
 	if err != nil {
 		return nil, err
@@ -78,7 +79,7 @@ func look(dir string, o options) (*Dir, error) {
 }
 
 func (d *Dir) entries() ([]Entry, error) {
-	ids, err := d.done()
+	ids, err := d.committed()
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +100,8 @@ func (d *Dir) entries() ([]Entry, error) {
 // transaction.
 var errNotEntry = errors.New("not the journal of this transaction")
 
-// entry returns the transaction of that id. Its errors are ErrJournalVersion, errNotEntry,
-// or the file system's.
+// entry returns the committed transaction with the id.
+// It returns ErrJournalVersion, errNotEntry, or an error of the file system.
 func (d *Dir) entry(id string) (Entry, error) {
 	data, err := d.files.ReadFile(d.statePath(donePrefix + id))
 	if err != nil {
@@ -128,11 +129,11 @@ func filesOf(entries []entry) []EntryFile {
 	return files
 }
 
-// done returns the ids of the committed transactions in S, in the order of their
+// committed returns the ids of the committed transactions in S, in the order of their
 // commits.
-func (d *Dir) done() ([]string, error) { return d.ids(donePrefix) }
+func (d *Dir) committed() ([]string, error) { return d.ids(donePrefix) }
 
-// ids returns the ids in the names in S that begin with prefix, sorted.
+// ids returns, sorted, the ids of the names in S that consist of prefix and an id.
 func (d *Dir) ids(prefix string) ([]string, error) {
 	entries, err := d.files.ReadDir(d.s) // sorted by name, thus by id: see newID
 	if err != nil {
@@ -147,13 +148,12 @@ func (d *Dir) ids(prefix string) ([]string, error) {
 	return ids, nil
 }
 
-// tidy removes what no transaction needs any more: the directories of transactions
-// that did not reach D, the staged files of committed ones, and history beyond its
-// length. It returns the id of a committed transaction that was interrupted before
-// it was tidied, if there was one. It returns no error because nothing depends on
-// it; the next tidy tries again.
+// tidy removes what is not needed any more: the directories of transactions that did not
+// change D, the staged files of committed ones, and history beyond its length. It returns
+// the id of a committed transaction that was interrupted before its tidy, "" if there is
+// none. It returns no error because nothing depends on it: the next tidy tries again.
 func (d *Dir) tidy() (interrupted string) {
-	done, err := d.done()
+	committed, err := d.committed()
 	if err != nil {
 		return ""
 	}
@@ -162,7 +162,7 @@ func (d *Dir) tidy() (interrupted string) {
 		return ""
 	}
 	for _, id := range begun {
-		if !slices.Contains(done, id) {
+		if !slices.Contains(committed, id) {
 			d.discard(id)
 			continue
 		}
@@ -171,7 +171,7 @@ func (d *Dir) tidy() (interrupted string) {
 			d.removeTree(d.txnPath(id, stagedName))
 		}
 	}
-	for _, id := range done[:max(len(done)-d.history, 0)] {
+	for _, id := range committed[:max(len(committed)-d.history, 0)] {
 		if !d.isKept(id) {
 			d.discard(id)
 			_ = d.files.Remove(d.statePath(donePrefix + id))
@@ -180,9 +180,9 @@ func (d *Dir) tidy() (interrupted string) {
 	return interrupted
 }
 
-// isKept reports whether the transaction is kept beyond the length of the history.
-// One that cannot be read now may be readable later, and is kept until then; one
-// whose journal is not valid is of no use to anyone.
+// isKept reports whether WithKeep keeps the transaction beyond the length of the history.
+// If its journal cannot be read because of the file system, it may be readable later and
+// is kept until then. A transaction whose journal is invalid is not kept.
 func (d *Dir) isKept(id string) bool {
 	if d.keep == nil {
 		return false
@@ -197,8 +197,8 @@ func (d *Dir) isKept(id string) bool {
 // discard removes the directory of a transaction.
 func (d *Dir) discard(id string) { d.removeTree(d.txnPath(id)) }
 
-// removeTree removes a directory and what is in it. It does not follow symbolic
-// links: their targets may be outside S.
+// removeTree removes a directory and its content, as far as it can. It does not follow
+// symbolic links, whose targets may be outside S.
 func (d *Dir) removeTree(dir string) {
 	if info, err := d.files.Lstat(dir); err != nil || !info.IsDir() {
 		return

@@ -72,7 +72,7 @@ func TestHistoryHasTheLastTransactionsOldestFirst(t *testing.T) {
 	}
 }
 
-// nameOf returns the file that the transaction before created.
+// nameOf returns the file that transaction i created, or a file of newList for -1.
 func nameOf(i int) string {
 	if i < 0 {
 		return "2.json"
@@ -80,8 +80,8 @@ func nameOf(i int) string {
 	return fmt.Sprint(i)
 }
 
-// A transaction of a newer version is there, though nothing else is known of it: its
-// reader must not take the list for one without it.
+// A transaction of a newer version is listed, although only its id is known: a caller must
+// not conclude that it does not exist.
 func TestHistoryHasTransactionsOfOtherVersions(t *testing.T) {
 	dir := newList(t)
 	require.NoError(t, commit(t, dir, replacing))
@@ -96,11 +96,11 @@ func TestHistoryHasTransactionsOfOtherVersions(t *testing.T) {
 	require.Len(t, h, 1)
 	require.ErrorIs(t, h[0].Err, ErrJournalVersion)
 	assert.Equal(t, Entry{ID: id, Number: 1, Err: h[0].Err}, h[0])
-	require.NoError(t, commit(t, dir, Change{Creates: []File{{"9.json", nil, 0o644}}}), "it is not in the way")
+	require.NoError(t, commit(t, dir, Change{Creates: []File{{"9.json", nil, 0o644}}}), "Commit works nevertheless")
 	require.Len(t, history(t, dir), 2)
 }
 
-func TestHistoryLeavesOutRecordsThatCannotBeRead(t *testing.T) {
+func TestHistoryLeavesOutJournalsThatCannotBeRead(t *testing.T) {
 	dir := newList(t)
 	require.NoError(t, commit(t, dir, replacing))
 	s := stateDirOf(dir)
@@ -119,7 +119,8 @@ func TestHistoryReportsThatItCannotBeRead(t *testing.T) {
 	require.ErrorIs(t, err, syscall.EIO)
 }
 
-// TestTidyRemovesWhatInterruptedTransactionsLeft: neither needs a journal.
+// TestTidyRemovesWhatInterruptedTransactionsLeft: one was interrupted after its commit, the
+// other before it had written its journal.
 func TestTidyRemovesWhatInterruptedTransactionsLeft(t *testing.T) {
 	dir := newList(t)
 	require.NoError(t, commit(t, dir, replacing))
@@ -142,7 +143,8 @@ func TestTidyRemovesWhatInterruptedTransactionsLeft(t *testing.T) {
 	assert.Equal(t, Report{Outcome: Clean}, r)
 }
 
-// TestRemoveTreeDoesNotFollowLinks, on a file system that does not hold S open either.
+// TestRemoveTreeDoesNotFollowLinks uses a file system that does not hold S open, so that only
+// removeTree prevents it.
 func TestRemoveTreeDoesNotFollowLinks(t *testing.T) {
 	w := newWorld(t)
 	before := tree(t, w.path("outside"))
@@ -155,8 +157,9 @@ func TestRemoveTreeDoesNotFollowLinks(t *testing.T) {
 	assert.Equal(t, before, tree(t, w.path("outside")))
 }
 
-// TestTidyIsNotNeeded: a transaction succeeds when S cannot be listed after it.
-func TestTidyIsNotNeeded(t *testing.T) {
+// TestCommitSucceedsWhenTidyFails: S cannot be listed any more once the transaction has
+// committed.
+func TestCommitSucceedsWhenTidyFails(t *testing.T) {
 	dir := newList(t)
 	committed := false
 	files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
@@ -169,7 +172,7 @@ func TestTidyIsNotNeeded(t *testing.T) {
 	require.NoError(t, commit(t, dir, replacing, WithFS(files)))
 	r, err := Recover(t.Context(), dir)
 	require.NoError(t, err)
-	assert.Equal(t, Committed, r.Outcome, "it is tidied by the next")
+	assert.Equal(t, Committed, r.Outcome, "the next recovery tidies S")
 	assert.Contains(t, contents(t, dir), "3.json")
 }
 
@@ -195,8 +198,8 @@ func TestIDsAreUniqueAndSortByNumber(t *testing.T) {
 	assert.EqualValues(t, 7, numberOf("n0000000007-x"))
 }
 
-// TestHistoryIsInTheOrderOfCommits, not of the times in the names: the clock may be
-// set back, and the names of version 1 have only the time.
+// TestHistoryIsInTheOrderOfCommits, not in that of the times in the ids: the clock may be
+// set back. Ids of version 1 have only a time.
 func TestHistoryIsInTheOrderOfCommits(t *testing.T) {
 	dir := newList(t)
 	for _, label := range []string{"a", "b", "c"} {
@@ -247,7 +250,7 @@ func TestWithKeepKeepsWhatHistoryWouldPrune(t *testing.T) {
 	assert.Equal(t, []string{"0", "2", "4", "5"}, labels(h))
 	assert.Equal(t, []string{".", "2.json"}, names(t, h[0].Backups))
 
-	// One that cannot be read at the moment is kept, one that is no journal is not.
+	// A journal that cannot be read because of the disk is kept, an invalid one is not.
 	path := filepath.Join(stateDirOf(dir), donePrefix+h[0].ID)
 	unreadable := failing(syscall.EIO, func(s faultfs.Step) bool { return s.Op == "read" && s.Path == path })
 	_, err := Recover(t.Context(), dir, WithHistory(2), keep, WithFS(unreadable))
@@ -263,7 +266,7 @@ func TestWithKeepKeepsWhatHistoryWouldPrune(t *testing.T) {
 	assert.Equal(t, []string{"4", "5"}, labels(history(t, dir)))
 }
 
-// TestReadHistoryTakesNoLock, and creates nothing.
+// TestReadHistoryTakesNoLock and creates nothing.
 func TestReadHistoryTakesNoLock(t *testing.T) {
 	dir := newList(t)
 	before := tree(t, filepath.Dir(dir))
@@ -287,8 +290,9 @@ func TestReadHistoryTakesNoLock(t *testing.T) {
 	assert.Equal(t, before, tree(t, filepath.Dir(dir)))
 }
 
-// TestHistoryLeavesOutAJournalUnderAnotherId: its backups would be another's.
-func TestHistoryLeavesOutAJournalUnderAnotherId(t *testing.T) {
+// TestHistoryLeavesOutAJournalUnderAnotherID: Backups would be the directory of another
+// transaction.
+func TestHistoryLeavesOutAJournalUnderAnotherID(t *testing.T) {
 	dir := newList(t)
 	require.NoError(t, commit(t, dir, replacing))
 	path := filepath.Join(stateDirOf(dir), donePrefix+history(t, dir)[0].ID)

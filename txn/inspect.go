@@ -12,7 +12,7 @@ import (
 )
 
 // Inspect reports what Recover would find and do, and changes nothing: it runs the
-// same code on a file system that only reads. It locks S meanwhile, if S has a lock
+// same code on a file system that ignores changes. It locks S meanwhile, if S has a lock
 // file, and does not use the Locker.
 //
 // Errors: those of Open except the Locker's.
@@ -45,8 +45,8 @@ func Inspect(ctx context.Context, dir string, opts ...Option) (Report, error) {
 	return d.recover(ctx)
 }
 
-// ignoreUnlinked ignores the absence of a lock file, which no process can have
-// locked.
+// ignoreUnlinked returns nil for errUnlinked: no process can have locked a file that does
+// not exist.
 func ignoreUnlinked(err error) error {
 	if errors.Is(err, errUnlinked) {
 		return nil
@@ -54,7 +54,7 @@ func ignoreUnlinked(err error) error {
 	return err
 }
 
-// readOnly is a file system on which every change succeeds and none is made.
+// readOnly is a file system on which every change succeeds and has no effect.
 type readOnly struct{ vfs.FS }
 
 func (readOnly) Mkdir(string, fs.FileMode) error                     { return nil }
@@ -69,9 +69,9 @@ func (readOnly) Chtimes(string, time.Time) error                     { return ni
 func (readOnly) Sync(string) error                                   { return nil }
 
 // SetAside moves a journal that cannot be trusted, and the directories of
-// transactions that did not commit, into a quarantine directory in S, where nothing
-// acts on them. It returns their new paths, or none if there is no journal. With an
-// error it returns the paths of what was moved before.
+// transactions that did not commit, into a quarantine directory in S, where this package
+// ignores them. It returns their new paths, or nil if there is no journal. Beside an
+// error it returns the paths of what was already moved.
 //
 // Errors: those of Open except *JournalError and *FileError, ErrJournalTrusted, and
 // errors.ErrUnsupported if the file system cannot rename without replacing.
@@ -91,7 +91,7 @@ func SetAside(ctx context.Context, dir string, opts ...Option) ([]string, error)
 	return d.setAside(time.Now())
 }
 
-// setAside moves the journal last: while it exists nothing else acts on S, so that
+// setAside moves the journal last. As long as the journal exists, Open fails, so that
 // setAside can be repeated after a crash.
 func (d *Dir) setAside(now time.Time) ([]string, error) {
 	dir, err := d.mkdirQuarantine("journal-" + unique(now))

@@ -24,7 +24,7 @@ const MaxEntries = 65536
 //	fsmtx-journal 2 <sha256 of "2\n" and the body, 64 hexadecimal digits>
 //	{"id": …, "dir": …, …}
 //
-// In version 1 the checksum is that of the body alone, there is no record, and the id
+// Version 1 differs: the checksum covers the body alone, there is no record, and the id
 // has no number.
 const (
 	journalMagic   = "fsmtx-journal"
@@ -37,7 +37,7 @@ const (
 type journal struct {
 	ID      string    `json:"id"`
 	Dir     string    `json:"dir"`   // D, relative to S
-	Inode   uint64    `json:"inode"` // of txn-<id>/; it differs in a copy of S
+	Inode   uint64    `json:"inode"` // of txn-<id>/; shows whether S is a copy
 	Time    time.Time `json:"time"`
 	Label   string    `json:"label"`
 	Record  string    `json:"record,omitzero"`
@@ -67,7 +67,7 @@ func digest(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// encode returns vfs.ErrFileTooLarge if recovery could not read the journal.
+// encode returns vfs.ErrFileTooLarge if the journal would be too large for recovery.
 func (j *journal) encode() ([]byte, error) {
 	body, err := json.Marshal(j)
 	if err != nil {
@@ -80,8 +80,8 @@ func (j *journal) encode() ([]byte, error) {
 	return data, nil
 }
 
-// checksum covers the version too, so that no other version's rules are applied by
-// accident. That of version 1 did not.
+// checksum covers the version too, so that a damaged version is not mistaken for another
+// one. In version 1 it does not.
 func checksum(version string, body []byte) string {
 	if version == oldVersion {
 		return digest(body)
@@ -89,9 +89,9 @@ func checksum(version string, body []byte) string {
 	return digest(append([]byte(version+"\n"), body...))
 }
 
-// parseJournal accepts exactly what encode writes, or wrote in version 1, for the
-// directory dir, given relative to S. The checksum detects accidents. Names and numbers are checked as
-// well, because anyone can compute a checksum.
+// parseJournal parses a journal of version 1 or 2 for the directory dir, which is relative
+// to S. The checksum detects damage. Names and numbers are checked as well, because anyone
+// can compute a checksum.
 func parseJournal(data []byte, dir string) (*journal, error) {
 	head, body, ok := bytes.Cut(data, []byte("\n"))
 	words := strings.Split(string(head), " ")
@@ -147,22 +147,22 @@ func namesOf(entries []entry) []string {
 	return names
 }
 
-// isDigest accepts what digest returns.
+// isDigest reports whether s has the form of a digest.
 func isDigest(s string) bool {
 	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// maxName is the length of a file name in bytes on every supported file system.
+// maxName is the longest file name in bytes on every supported file system.
 const maxName = 255
 
-// isPlain reports whether name is a single path element that a journal can hold:
-// its JSON is UTF-8.
+// isPlain reports whether name is a single path element that a journal can contain, so
+// valid UTF-8.
 func isPlain(name string) bool {
 	return name != "" && name != "." && name != ".." && len(name) <= maxName &&
 		!strings.ContainsAny(name, "/\x00") && utf8.ValidString(name)
 }
 
-// isID accepts what newID returns, and what it returned for journals of version 1:
+// isID reports whether id may be that of a transaction, in journals of version 1 too:
 // lower-case letters, digits and "-".
 func isID(id string) bool {
 	ok := len(id) > 0 && len(id) <= 64

@@ -90,8 +90,8 @@ func TestDamagedJournalIsNotActedOn(t *testing.T) {
 	assert.Equal(t, Report{Outcome: RolledBack, ID: w.id, Time: r.Time, Label: "a label", Restored: []string{"2.json", "3.json"}, Removed: []string{"4.json", "5.json"}}, r)
 }
 
-// forged is a journal that this package did not write. Its checksum is right unless
-// its name says otherwise.
+// forged is a journal that this package did not write. Except in the first group its
+// checksum is right.
 type forged struct {
 	name   string
 	make   func(w *world) []byte
@@ -256,7 +256,7 @@ func TestForgedJournalIsNotActedOn(t *testing.T) {
 	}
 }
 
-// TestJournalMustBeARegularFile: nothing waits for a pipe or follows a link.
+// TestJournalMustBeARegularFile: no function blocks on a pipe or follows a link.
 func TestJournalMustBeARegularFile(t *testing.T) {
 	for name, plant := range map[string]func(t *testing.T, w *world, path string) error{
 		"directory": func(_ *testing.T, w *world, path string) error { return os.Mkdir(path, 0o700) },
@@ -292,8 +292,8 @@ func TestJournalMustBeARegularFile(t *testing.T) {
 	}
 }
 
-// requireSetAside fails unless SetAside moves an untrusted journal away without
-// touching D, and D can be used afterwards.
+// requireSetAside fails unless SetAside moves an untrusted journal away without changing D,
+// and D can be used afterwards.
 func (w *world) requireSetAside(t *testing.T) {
 	t.Helper()
 	ctx := context.Background()

@@ -38,10 +38,10 @@ func (e *LockedError) Error() string {
 
 func (e *LockedError) Unwrap() []error { return []error{ErrLocked, e.Cause} }
 
-// lockStateDir creates S if it does not exist, holds it open and locks it. It returns
-// the release, and the directories that have to be synced to make S durable. Cleanup
-// tools may remove S while its lock is not held, so the file that was locked may have
-// been unlinked meanwhile; then it starts again.
+// lockStateDir creates S if it does not exist, opens it and locks it. It returns S, the
+// function that unlocks it, and the directories that must be synced to make S durable.
+// Cleanup tools may remove S while nobody holds its lock. If the lock file was unlinked
+// before it was locked, lockStateDir starts again.
 func lockStateDir(ctx context.Context, files vfs.FS, s string) (held *vfs.Held, unlock func(), changed []string, err error) {
 	for {
 		made, err := mkdirAll(files, s, 0o700)
@@ -67,8 +67,8 @@ func lockStateDir(ctx context.Context, files vfs.FS, s string) (held *vfs.Held, 
 	}
 }
 
-// holdStateDir opens S and checks what it has opened. It returns fs.ErrNotExist if
-// there is no S.
+// holdStateDir opens S and checks the opened directory, because S may be replaced after a
+// check of the path. It returns fs.ErrNotExist if S does not exist.
 func holdStateDir(files vfs.FS, s string) (*vfs.Held, error) {
 	if err := checkTrusted(files, s); err != nil {
 		return nil, err
@@ -92,12 +92,12 @@ func holdStateDir(files vfs.FS, s string) (*vfs.Held, error) {
 	return held, nil
 }
 
-// errUnlinked is returned by lockFile when there is no lock file, or when the file
-// that was locked is not the one at the path any more.
+// errUnlinked is returned by lockFile when the lock file does not exist, or when another
+// file was at its path once it was locked.
 var errUnlinked = errors.New("the lock file was removed")
 
-// lockFile opens the lock file in the held S and locks it. A file that may be someone
-// else's by another name is refused: its content is replaced.
+// lockFile opens the lock file in the held S and locks it. It refuses a file that has a
+// second hard link or another owner, because writeHolder will replace the content.
 func lockFile(ctx context.Context, files vfs.FS, held *vfs.Held, path string, flag int) (unlock func(), err error) {
 	f, err := held.Open(path, flag)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -106,10 +106,10 @@ func lockFile(ctx context.Context, files vfs.FS, held *vfs.Held, path string, fl
 	if err != nil {
 		return nil, err
 	}
-	release := func() { _ = f.Close() } // which unlocks it
+	release := func() { _ = f.Close() } // closing unlocks the file
 	err = vfs.CheckOwn(f)
 	if err == nil {
-		err = waitFor(ctx, f)
+		err = waitForLock(ctx, f)
 	}
 	if err == nil {
 		err = checkAtPath(files, f)
@@ -134,10 +134,10 @@ func checkAtPath(files vfs.FS, f *os.File) error {
 	return err
 }
 
-// waitFor retries every 5 ms: short compared to the time for which a lock is held,
-// long compared to the cost of an attempt. It tries the lock before it looks at the
+// waitForLock retries every 5 ms: short compared to the time for which a lock is held,
+// long compared to the cost of an attempt. It tries the lock before it checks the
 // context, so that LockedError is returned only for a lock that was held.
-func waitFor(ctx context.Context, f *os.File) error {
+func waitForLock(ctx context.Context, f *os.File) error {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {
@@ -162,8 +162,8 @@ func lockedError(f *os.File, cause error) error {
 	return e
 }
 
-// writeHolder writes "<pid> <RFC 3339 time>" into the lock file, for the message of
-// those who wait. The text may be stale; only the flock says whether S is locked.
+// writeHolder writes "<pid> <RFC 3339 time>" into the lock file, for the LockedError of
+// processes that wait. The text may be stale; only flock decides whether S is locked.
 func writeHolder(files vfs.FS, s string) error {
 	text := strconv.Itoa(os.Getpid()) + " " + time.Now().UTC().Format(time.RFC3339) + "\n"
 	return files.Overwrite(filepath.Join(s, lockName), []byte(text))

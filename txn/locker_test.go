@@ -47,7 +47,7 @@ func (r *recorder) Check() error  { return r.call("check") }
 func (r *recorder) Unlock() error { return r.call("unlock") }
 func (r *recorder) Reap() error   { return r.call("reap") }
 
-// TestLockerIsCalledInOrder fixes what a Locker can rely on.
+// TestLockerIsCalledInOrder checks the order of calls that a Locker can rely on.
 func TestLockerIsCalledInOrder(t *testing.T) {
 	dir := filepath.Join(memoryDir(t), "list")
 	l := &recorder{kept: true}
@@ -87,8 +87,7 @@ func TestRecoveryTakesTheLocksOfAllFiles(t *testing.T) {
 	assert.Equal(t, []string{"reap", "unlock"}, l.calls[1:], "there is nothing to recover")
 }
 
-// TestCommitChecksTheLocks has a lock be lost before anything is changed, and while
-// it is changed.
+// TestCommitChecksTheLocks: a lock is lost before D is changed, or while it is changed.
 func TestCommitChecksTheLocks(t *testing.T) {
 	for name, checks := range map[string][]error{"before": {errTest}, "while": {nil, errTest}} {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +103,7 @@ func TestCommitChecksTheLocks(t *testing.T) {
 			l := &recorder{fails: map[string][]error{"check": checks}}
 			require.Equal(t, errTest, commit(t, dir, replacing, WithLocker(l), WithFS(files)))
 			requireRolledBack(t, dir, list)
-			assert.Equal(t, len(checks) == 2, linked > 0, "how far it came")
+			assert.Equal(t, len(checks) == 2, linked > 0, "whether D was changed before the rollback")
 		})
 	}
 }
@@ -158,7 +157,7 @@ func TestFailureToUnlockDoesNotFailTheTransaction(t *testing.T) {
 
 	d, err := Open(t.Context(), dir, WithLocker(&recorder{fails: map[string][]error{"unlock": {errTest}}}))
 	require.NoError(t, err)
-	require.ErrorIs(t, d.Close(), errTest, "Close informs about it")
+	require.ErrorIs(t, d.Close(), errTest, "Close returns the error")
 	require.NoError(t, d.Close(), "closing again does nothing")
 
 	d, err = Open(t.Context(), dir, WithLocker(&recorder{fails: map[string][]error{"unlock": {errTest}}}))

@@ -25,7 +25,7 @@ func TestOpenRefreshesTheStateDirectory(t *testing.T) {
 	defer d.Close()
 	info, err := os.Stat(stateDirOf(dir))
 	require.NoError(t, err)
-	assert.NotEqual(t, long, info.ModTime(), "a cleanup tool would remove it")
+	assert.NotEqual(t, long, info.ModTime(), "cleanup tools remove directories with an old modification time")
 }
 
 func TestOpenWritesItsProcessIntoTheLockFile(t *testing.T) {
@@ -70,7 +70,7 @@ func TestLockedErrorSaysWhoHoldsTheLock(t *testing.T) {
 	}
 }
 
-// TestOpenWaitsForTheLock has the lock be released while Open waits for it.
+// TestOpenWaitsForTheLock until another Dir releases it.
 func TestOpenWaitsForTheLock(t *testing.T) {
 	dir := newList(t)
 	d, err := Open(t.Context(), dir)
@@ -87,7 +87,7 @@ func TestOpenWaitsForTheLock(t *testing.T) {
 	require.NoError(t, <-opened)
 }
 
-func TestOpenReportsTheEndOfTheContextInTheCallersWords(t *testing.T) {
+func TestOpenReturnsTheCauseOfTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errTest)
 	dir := newList(t)
@@ -102,9 +102,9 @@ func TestOpenReportsTheEndOfTheContextInTheCallersWords(t *testing.T) {
 	require.ErrorIs(t, err, ErrLocked)
 }
 
-// TestOpenSurvivesTheRemovalOfTheStateDirectory has a cleanup tool remove S between
-// its creation and the check, and the lock file between its opening and the check
-// whether it is still there.
+// TestOpenSurvivesTheRemovalOfTheStateDirectory: a cleanup tool removes S after it was
+// created and before it is checked, or after the lock file was opened and before Open checks
+// that the file still exists.
 func TestOpenSurvivesTheRemovalOfTheStateDirectory(t *testing.T) {
 	dir := newList(t)
 	s := stateDirOf(dir)
@@ -125,8 +125,8 @@ func TestOpenSurvivesTheRemovalOfTheStateDirectory(t *testing.T) {
 	}
 }
 
-// TestOpenLocksTheFileAtThePath has another process create the lock file anew while
-// the removed one is being locked.
+// TestOpenLocksTheFileAtThePath: another process replaces the lock file while Open locks the
+// old one.
 func TestOpenLocksTheFileAtThePath(t *testing.T) {
 	dir := newList(t)
 	lock := filepath.Join(stateDirOf(dir), lockName)
@@ -145,7 +145,7 @@ func TestOpenLocksTheFileAtThePath(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err = Open(ctx, dir)
-	require.ErrorIs(t, err, ErrLocked, "the file at the path is not locked")
+	require.ErrorIs(t, err, ErrLocked, "Open has locked the file that is at the path now")
 }
 
 func TestCloseReleasesTheLockAndRefusesFurtherUse(t *testing.T) {
@@ -182,9 +182,8 @@ func TestFailedOpenReleasesTheLock(t *testing.T) {
 	}
 }
 
-// TestLockedDirectoryEndsTheWait: Recover and Inspect do not wait longer than the
-// context either.
-func TestLockedDirectoryEndsTheWait(t *testing.T) {
+// TestRecoverAndInspectWaitNoLongerThanTheContext for the lock of another process.
+func TestRecoverAndInspectWaitNoLongerThanTheContext(t *testing.T) {
 	w := newWorld(t)
 	d, err := open(t.Context(), w.d, newOptions(nil))
 	require.NoError(t, err)

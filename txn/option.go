@@ -27,15 +27,16 @@ func newOptions(opts []Option) options {
 // WithFS replaces the file system. The default is vfs.OS.
 func WithFS(fs vfs.FS) Option { return func(o *options) { o.fs = fs } }
 
-// WithLocker excludes other writers by l, which must not serve another open Dir.
-// The default takes no locks: only this package may write to D then.
+// WithLocker excludes other writers by l, which must not be used by another open Dir.
+// The default takes no locks, so that only this package may write to D.
 func WithLocker(l Locker) Option { return func(o *options) { o.locker = l } }
 
 // WithHistory keeps the deleted files of the last n transactions; 0 keeps none. The
 // default is DefaultHistory.
 func WithHistory(n int) Option { return func(o *options) { o.history = max(n, 0) } }
 
-// WithKeep keeps, whatever WithHistory says, each transaction for which keep returns
-// true, with its record and its deleted files. Whoever opens D without this option
-// prunes them. keep is called while S is locked. The default keeps none.
+// WithKeep keeps each transaction for which keep returns true, with its record and its
+// deleted files, even beyond the number of WithHistory. Opening D without this option
+// prunes those transactions. keep is called while S is locked. By default no transaction
+// is kept beyond that number.
 func WithKeep(keep func(Entry) bool) Option { return func(o *options) { o.keep = keep } }

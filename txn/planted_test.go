@@ -13,7 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// planted is an attempt to redirect or block this package.
+// planted is a file that an attacker puts into S or D to redirect or block this package.
 type planted struct {
 	name string
 	// plant changes an interrupted world; outside is a directory with the files
@@ -29,7 +29,7 @@ func replace(t *testing.T, path, target string) {
 	require.NoError(t, os.Symlink(target, path))
 }
 
-// moved moves a part of S outside and replaces it by a link to its new place.
+// moved renames a file or directory and replaces it by a symbolic link to its new path.
 func moved(t *testing.T, from, to string) {
 	t.Helper()
 	require.NoError(t, os.Rename(from, to))
@@ -150,8 +150,8 @@ var plantings = []planted{
 	}, nil},
 }
 
-// TestNothingPlantedIsFollowed: whatever is in S or D in the place of something
-// else, nothing outside of them changes, nothing blocks, and Recover either works or
+// TestNothingPlantedIsFollowed: a link, pipe or directory instead of a file in S or D does
+// not lead to a change outside of them and does not block. Recover either succeeds or
 // returns the expected error.
 func TestNothingPlantedIsFollowed(t *testing.T) {
 	for _, p := range plantings {
@@ -178,7 +178,7 @@ func TestNothingPlantedIsFollowed(t *testing.T) {
 	}
 }
 
-// requireUsable fails unless everything else that reads or writes S works.
+// requireUsable fails unless transactions and their history work.
 func (w *world) requireUsable(t *testing.T) {
 	t.Helper()
 	d, err := Open(t.Context(), w.d, WithHistory(1))
@@ -194,7 +194,7 @@ func (w *world) requireUsable(t *testing.T) {
 	assert.NotEmpty(t, h)
 }
 
-// TestStateDirOfAnotherUserIsRefused, even by root, who could use it.
+// TestStateDirOfAnotherUserIsRefused even if the process runs as root and could use it.
 func TestStateDirOfAnotherUserIsRefused(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a directory away")

@@ -40,21 +40,23 @@ func (o *Outcome) UnmarshalText(text []byte) error {
 type Report struct {
 	Outcome   Outcome
 	ID        string     // of the transaction, if there was one
-	Time      time.Time  // of the transaction, by the clock of that moment
+	Time      time.Time  // when the transaction began, by the system clock
 	Label     string     // of the transaction, as given in Change
-	Restored  []string   // files that it had deleted
-	Removed   []string   // files that it had created
+	Restored  []string   // deleted files that the recovery restored
+	Removed   []string   // created files that the recovery removed
 	Conflicts []Conflict // files that another program has changed since
 
-	Unreleased error // what Close of Recover's Dir returned; nil in that of Dir.Recovered
+	// Unreleased is the error of releasing the Locker's locks; see Dir.Close. Only
+	// Recover sets it.
+	Unreleased error
 }
 
-// Conflict is a file that another program changed after a transaction had been
-// interrupted.
+// Conflict is a file of a transaction that another program changed before the transaction
+// was rolled back.
 type Conflict struct {
 	Name    string
 	MovedTo string // its path in the quarantine; empty if it was left in D
-	Why     string
+	Why     string // for people
 }
 
 func (c Conflict) String() string {
@@ -66,7 +68,7 @@ func (c Conflict) String() string {
 }
 
 // Recover rolls back an interrupted transaction on dir and tidies its state
-// directory, as Open does, and closes it again. With no state directory Recover
+// directory, as Open does, and then releases its locks. With no state directory Recover
 // returns Clean and creates nothing.
 //
 // Errors: those of Open.
@@ -132,14 +134,14 @@ func (d *Dir) readJournal() (*journal, error) {
 	return j, err
 }
 
-// errNotNamed is returned when a backup link exists that the journal does not name.
+// errNotNamed is returned by checkTxnDir for a backup link that is not in the journal.
 var errNotNamed = errors.New("the journal does not name it")
 
 // checkTxnDir checks what exists of the transaction's directory. It returns
-// ErrUntrustedDir or vfs.ErrNotRegular if something else is in the place of a
-// directory or file of this package: a symbolic link would lead a rollback out of
-// S. It returns errNotNamed for a backup link that the rollback would not restore,
-// and so would lose with the rest of the directory.
+// ErrUntrustedDir or vfs.ErrNotRegular if one of its directories or files was replaced: a
+// symbolic link would lead a rollback out of S. It returns errNotNamed for a backup link
+// that the journal does not name: the rollback would not restore it, and would then remove
+// it together with the directory.
 func (d *Dir) checkTxnDir(j *journal) error {
 	for _, dir := range []string{d.txnPath(j.ID), d.txnPath(j.ID, stagedName), d.txnPath(j.ID, backupName)} {
 		if err := checkTrusted(d.files, dir); ignoreNotExist(err) != nil {
@@ -179,7 +181,7 @@ func (d *Dir) checkRegular(path string) error {
 	return nil
 }
 
-// rollBack undoes an interrupted transaction under the locks that it had.
+// rollBack undoes an interrupted transaction under the locks of its files.
 func (d *Dir) rollBack(ctx context.Context, j *journal) (Report, error) {
 	if _, err := d.Lock(ctx, namesOf(j.entries())...); err != nil {
 		return Report{}, err
@@ -188,9 +190,9 @@ func (d *Dir) rollBack(ctx context.Context, j *journal) (Report, error) {
 	return d.undo(j, j.Deletes, func(e entry) (bool, error) { return d.isOurs(j, e) })
 }
 
-// isOurs reports whether the file of that name in D was created by the interrupted
-// transaction: whether it is the staged file. If the staged file does not exist, or
-// S is a copy, the same bytes suffice.
+// isOurs reports whether the file in D was created by the interrupted transaction: whether
+// it has the inode of the staged file. If the staged file does not exist, or S is a copy
+// and so has other inodes, the same bytes suffice.
 func (d *Dir) isOurs(j *journal, e entry) (bool, error) {
 	here, err := d.files.Lstat(d.filePath(e.Name))
 	if err != nil {
@@ -225,10 +227,10 @@ func (d *Dir) matches(path string, e entry) (bool, error) {
 	return e.matches(data), nil
 }
 
-// undo brings D back to the state before: first it restores those of deleted that
-// are missing, then it removes the created files for which created returns true. The
-// journal is removed last, so that undo runs again after a crash at any point of it.
-func (d *Dir) undo(j *journal, deleted []entry, created func(entry) (bool, error)) (Report, error) {
+// undo brings D back to the state before. It first restores the missing files of deleted,
+// then removes those files of the journal's Creates for which isCreated returns true. It
+// removes the journal last, so that it is repeated after a crash.
+func (d *Dir) undo(j *journal, deleted []entry, isCreated func(entry) (bool, error)) (Report, error) {
 	u := &rollback{Dir: d, j: j, report: Report{Outcome: RolledBack, ID: j.ID, Time: j.Time, Label: j.Label}}
 	for _, e := range deleted {
 		if err := u.restore(e); err != nil {
@@ -236,7 +238,7 @@ func (d *Dir) undo(j *journal, deleted []entry, created func(entry) (bool, error
 		}
 	}
 	for _, e := range j.Creates {
-		remove, err := created(e)
+		remove, err := isCreated(e)
 		if err == nil && remove {
 			err = u.remove(e)
 		}
@@ -264,15 +266,15 @@ const (
 	whyModified = "it was created by the interrupted transaction and modified since"
 )
 
-// tries is how often a step of a rollback begins again because another program has
-// deleted or created the file, or has deleted D, between two looks at it: writers
-// need no lock for that. More often is not another program, but a broken disk.
-const tries = 10
+// maxTries is how often restore tries again after another program, which takes no lock,
+// created or deleted the file or deleted D between two operations. If that happens more
+// often, the cause is probably a broken disk.
+const maxTries = 10
 
-// restore links a deleted file back, with its inode. A file that has taken its name
-// meanwhile is moved to the quarantine.
+// restore links a deleted file back, with its inode. A file that another program created
+// under its name is moved to the quarantine.
 func (u *rollback) restore(e entry) (err error) {
-	for range tries {
+	for range maxTries {
 		err = u.tryRestore(e)
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
 			return err
@@ -288,7 +290,7 @@ func (u *rollback) restore(e entry) (err error) {
 func (u *rollback) tryRestore(e entry) error {
 	backup, err := u.files.Lstat(u.backupPath(e.Name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // the backup link is durable before anything is deleted
+		return nil // without a backup link the file was never deleted: backup links are made durable first
 	}
 	if err != nil {
 		return err
@@ -315,8 +317,9 @@ func (u *rollback) tryRestore(e entry) error {
 	return u.conflictUnlessMatching(u.backupPath(e.Name), e, whyWritten)
 }
 
-// conflictUnlessMatching reports a conflict if the file at path, which is left in D,
-// does not have the bytes of the entry. One that was deleted meanwhile is no conflict.
+// conflictUnlessMatching adds a conflict to the report if the file at path, which stays in
+// D, does not have the bytes of the entry. A file that was deleted meanwhile is not a
+// conflict.
 func (u *rollback) conflictUnlessMatching(path string, e entry, why string) error {
 	same, err := u.matches(path, e)
 	if err == nil && !same {
@@ -341,9 +344,9 @@ func (u *rollback) remove(e entry) error {
 	return ignoreNotExist(err)
 }
 
-// quarantine moves a file of D into S/conflicts. The file is linked there and synced
-// before its name in D is removed: a power cut may split a rename between two
-// directories and lose both names. It returns fs.ErrNotExist if the file is gone.
+// quarantine moves a file of D into S/conflicts. It links and syncs the file there before
+// it removes the name in D, because a power cut during a rename between two directories
+// may lose both names. It returns fs.ErrNotExist if the file does not exist.
 func (u *rollback) quarantine(name, why string) error {
 	dir, err := u.mkdirQuarantine(u.j.ID)
 	if err != nil {
@@ -373,8 +376,9 @@ func (d *Dir) syncQuarantine(dir string) error {
 	return nil
 }
 
-// linkInto links a file of D into dir, under a free name or under the one that it
-// got from an interrupted attempt. A directory cannot be linked and is renamed.
+// linkInto links a file of D into dir, under a free name, and returns its path there. If an
+// interrupted attempt has linked it already, linkInto returns that path. A directory
+// cannot be linked and is renamed.
 func (u *rollback) linkInto(dir, name string) (string, error) {
 	here, err := u.files.Lstat(u.filePath(name))
 	if err != nil {
@@ -387,7 +391,7 @@ func (u *rollback) linkInto(dir, name string) (string, error) {
 		}
 		there, err := u.files.Lstat(target)
 		if errors.Is(err, fs.ErrNotExist) {
-			return target, u.put(here, u.filePath(name), target)
+			return target, u.addName(here, u.filePath(name), target)
 		}
 		if err != nil || os.SameFile(here, there) {
 			return target, err
@@ -395,9 +399,9 @@ func (u *rollback) linkInto(dir, name string) (string, error) {
 	}
 }
 
-// put gives the file described by info a new name, and syncs it: another program
-// wrote it and may not have.
-func (u *rollback) put(info fs.FileInfo, from, to string) error {
+// addName links the file described by info to a new name, or renames it if it is a
+// directory. It syncs a regular file, because the program that wrote it may not have.
+func (u *rollback) addName(info fs.FileInfo, from, to string) error {
 	if info.IsDir() {
 		return u.files.RenameNew(from, to)
 	}
@@ -412,7 +416,7 @@ func (u *rollback) put(info fs.FileInfo, from, to string) error {
 
 // finish makes the rollback durable and then removes the journal.
 func (u *rollback) finish() error {
-	for _, dir := range append([]string{u.d}, u.unsynced...) { // D may have been created again
+	for _, dir := range append([]string{u.d}, u.unsynced...) { // with the parent of D, if create had to create D
 		if err := u.files.Sync(dir); ignoreNotExist(err) != nil {
 			return err
 		}

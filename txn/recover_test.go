@@ -19,8 +19,9 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// requireRecovered recovers the world, and fails unless Inspect has foretold the
-// report and D is as it was before the transaction, but for the changes.
+// requireRecovered fails unless Inspect returns the wanted report and changes nothing, and
+// then Recover returns the same report and leaves no journal. It fills in the fields of the
+// report that describe the transaction.
 func (w *world) requireRecovered(t *testing.T, want Report) {
 	t.Helper()
 	want.Outcome, want.ID = RolledBack, w.id
@@ -44,7 +45,7 @@ func (w *world) requireRecovered(t *testing.T, want Report) {
 	assert.NoDirExists(t, w.in(txnPrefix+w.id))
 }
 
-// quarantined returns the path to which a conflict is moved.
+// quarantined returns the path in the quarantine to which a file is moved.
 func (w *world) quarantined(name string) string {
 	return w.in(quarantineName + "/" + w.id + "/" + name)
 }
@@ -73,7 +74,7 @@ func TestRecoverWithoutAStateDirectoryCreatesNothing(t *testing.T) {
 	assert.Equal(t, Report{Outcome: Clean}, r)
 }
 
-func TestRecoverFindsAListThatIsGone(t *testing.T) {
+func TestRecoverCreatesADirectoryThatWasRemoved(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, os.RemoveAll(w.d))
 	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}})
@@ -122,18 +123,18 @@ func TestRecoverMovesACreatedFileThatWasModified(t *testing.T) {
 	assert.Equal(t, "modified", contents(t, filepath.Dir(conflict.MovedTo))["4.json"])
 }
 
-// TestRecoverLeavesAFileOfTheNameOfACreatedOne: another program has replaced it, so
-// it is not the transaction's, even with the same bytes.
-func TestRecoverLeavesAFileOfTheNameOfACreatedOne(t *testing.T) {
+// TestRecoverLeavesAFileThatReplacedACreatedOne: another program created it, even if it has
+// the same bytes.
+func TestRecoverLeavesAFileThatReplacedACreatedOne(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, replaceFile(w.file("4.json"), "new 4"))
 	w.requireRecovered(t, Report{Restored: []string{"2.json", "3.json"}, Removed: []string{"5.json"}})
 	assert.Equal(t, "new 4", contents(t, w.d)["4.json"])
 }
 
-// TestRecoverKnowsCreatedFilesByTheirBytes when there is no staged file to compare
-// with, as after a power cut, or when both are copies.
-func TestRecoverKnowsCreatedFilesByTheirBytes(t *testing.T) {
+// TestRecoverRecognisesCreatedFilesByTheirBytes if the staged files do not exist, as after a
+// power cut, or if D and S are copies.
+func TestRecoverRecognisesCreatedFilesByTheirBytes(t *testing.T) {
 	for name, change := range map[string]func(t *testing.T, w *world){
 		"no staged files": func(t *testing.T, w *world) {
 			require.NoError(t, os.RemoveAll(w.in(txnPrefix+w.id+"/new")))
@@ -157,7 +158,7 @@ func TestRecoverKnowsCreatedFilesByTheirBytes(t *testing.T) {
 	}
 }
 
-// TestBackupThatWasModifiedIsRestoredAndReported: no other version is left.
+// TestBackupThatWasModifiedIsRestoredAndReported: it is the only version that exists.
 func TestBackupThatWasModifiedIsRestoredAndReported(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, os.WriteFile(w.in(txnPrefix+w.id+"/old/2.json"), []byte("other"), 0o640))
@@ -190,11 +191,11 @@ func TestInspectLocksTheStateDirectory(t *testing.T) {
 		require.NoError(t, err)
 	}
 	_, err := Recover(t.Context(), w.d)
-	require.NoError(t, err, "it has unlocked it")
+	require.NoError(t, err, "Inspect has released the lock")
 }
 
-// TestQuarantineReplacesNothing recovers twice from the same conflict, and continues
-// an interrupted attempt.
+// TestQuarantineReplacesNothing: the quarantine has two files of that name from earlier
+// recoveries, and the link that an interrupted attempt made.
 func TestQuarantineReplacesNothing(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, os.WriteFile(w.file("4.json"), []byte("modified"), 0o644))
@@ -216,7 +217,7 @@ func TestQuarantineTakesADirectory(t *testing.T) {
 	assert.Equal(t, w.before, tree(t, w.d))
 }
 
-// TestQuarantinedFileIsDurableBeforeItsNameIsRemoved fixes the order of the syncs.
+// TestQuarantinedFileIsDurableBeforeItsNameIsRemoved checks the order of the syncs.
 func TestQuarantinedFileIsDurableBeforeItsNameIsRemoved(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, os.WriteFile(w.file("4.json"), []byte("modified"), 0o644))
@@ -260,7 +261,7 @@ func TestErrorsOfARollbackNameTheFile(t *testing.T) {
 		_, err := Recover(t.Context(), w.d, WithFS(failing(syscall.EIO, func(s faultfs.Step) bool { return match(w, s) })))
 		require.ErrorIs(t, err, syscall.EIO)
 		require.ErrorContains(t, err, want)
-		assert.FileExists(t, w.in(journalName), "it is still to be recovered")
+		assert.FileExists(t, w.in(journalName), "the journal stays for the next recovery")
 		_, err = Recover(t.Context(), w.d)
 		require.NoError(t, err)
 		assert.Equal(t, w.before, tree(t, w.d))
@@ -333,8 +334,8 @@ func TestSetAsideReportsFaults(t *testing.T) {
 	}
 }
 
-// TestJournalThatCannotBeCheckedIsNeitherTrustedNorSetAside: an error of the disk is
-// not a reason to distrust it.
+// TestJournalThatCannotBeCheckedIsNeitherTrustedNorSetAside: an I/O error does not show that
+// the journal is invalid.
 func TestJournalThatCannotBeCheckedIsNeitherTrustedNorSetAside(t *testing.T) {
 	for _, path := range []string{"", "/new", "/old", "/new/4.json", "/old/2.json"} {
 		w := newWorld(t)
@@ -383,7 +384,7 @@ func TestAncestorsAreSyncedUpToTheirOwner(t *testing.T) {
 	assert.Equal(t, want, d.ancestors(true))
 
 	d.unsynced = []string{root + "/a/b/c/d", root + "/a/b", root + "/a"}
-	assert.Equal(t, []string{want[0], root + "/a/b", root + "/a", want[1]}, d.ancestors(true), "those it changed, too")
+	assert.Equal(t, []string{want[0], root + "/a/b", root + "/a", want[1]}, d.ancestors(true), "and those in which it created a name")
 	d.unsynced = nil
 
 	assert.Equal(t, want[:1], d.ancestors(false), "an earlier transaction has synced the others")
@@ -397,11 +398,10 @@ func TestAncestorsAreSyncedUpToTheirOwner(t *testing.T) {
 	assert.Equal(t, []string{root + "/link", root + "/a/b/c", root + "/a/b"}, d.ancestors(true), "those above the link's target")
 
 	d = &Dir{files: vfs.OS{}, d: "/fsmtx-test-absent/list", s: "/fsmtx-test-absent/.list.fsmtx"}
-	assert.Equal(t, "/fsmtx-test-absent", d.ancestors(true)[0], "the root ends it")
+	assert.Equal(t, "/fsmtx-test-absent", d.ancestors(true)[0], "the walk ends at the root directory")
 }
 
-// TestAncestorsOfAnotherUserAreLeftOut, because they cannot have been created by the
-// program that created D.
+// TestAncestorsOfAnotherUserAreLeftOut: the program that created D cannot have created them.
 func TestAncestorsOfAnotherUserAreLeftOut(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give a directory away")
@@ -413,7 +413,7 @@ func TestAncestorsOfAnotherUserAreLeftOut(t *testing.T) {
 	assert.Equal(t, []string{root + "/a/b"}, d.ancestors(true))
 }
 
-// TestDirectoriesThatOpenCreatesAreSynced, before D is changed.
+// TestDirectoriesThatOpenCreatesAreSynced before D is changed.
 func TestDirectoriesThatOpenCreatesAreSynced(t *testing.T) {
 	root := memoryDir(t)
 	dir := root + "/a/b/c/d/e/list"
@@ -443,7 +443,7 @@ func TestDirectoryThatCannotBeCreatedIsReported(t *testing.T) {
 	require.NoDirExists(t, dir+"/a")
 }
 
-func TestTimeOfARecordIsThatOfTheTransaction(t *testing.T) {
+func TestTimeInTheJournalIsUTC(t *testing.T) {
 	w := newWorld(t)
 	j, err := parseJournal(w.journal, "../list")
 	require.NoError(t, err)
@@ -451,8 +451,8 @@ func TestTimeOfARecordIsThatOfTheTransaction(t *testing.T) {
 	assert.False(t, j.Time.IsZero())
 }
 
-// TestADirectoryThatIsCreatedAgainIsSynced: the journal goes only when the name of D is
-// durable, besides those in it.
+// TestADirectoryThatIsCreatedAgainIsSynced: the journal is removed only once the names in D
+// and the name of D itself are durable.
 func TestADirectoryThatIsCreatedAgainIsSynced(t *testing.T) {
 	w := newWorld(t)
 	require.NoError(t, os.RemoveAll(w.d))

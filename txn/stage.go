@@ -20,7 +20,7 @@ import (
 // file system to sync many of them in one go.
 const parallel = 32
 
-// stage puts everything that apply and a rollback need into S and makes it durable.
+// stage writes to S what apply and a rollback need, and makes it durable.
 // The journal is written at the same time as the staged files, which saves a wait
 // for the disk. That is safe: D is changed only after both barriers, and until then
 // there is nothing to roll back.
@@ -55,8 +55,8 @@ func (t *transaction) stage(ctx context.Context, c Change) error {
 	return t.syncDirs() // barrier B2: the names
 }
 
-// mkdirs creates those directories of the transaction that it needs, and returns
-// the inode of the outermost.
+// mkdirs creates the transaction's directory and those subdirectories that it needs, and
+// returns the inode of the former.
 func (t *transaction) mkdirs(c Change) (uint64, error) {
 	t.dirs = []string{t.path()}
 	if len(c.Creates)+len(c.Restores) > 0 {
@@ -77,9 +77,9 @@ func (t *transaction) mkdirs(c Change) (uint64, error) {
 	return inodeOf(info), nil
 }
 
-// stageRestore links a backup among the staged files, from where it gets into D and
-// is rolled back like a file that is created. The file is synced: another program
-// that still had it open may have written to it after it was deleted.
+// stageRestore links a backup into the directory of staged files. From there the file is
+// linked into D, and rolled back, like one that is created. It is synced because another
+// program that still had it open may have written to it after it was deleted.
 func (t *transaction) stageRestore(r Restore) (entry, error) {
 	backup, staged := t.txnPath(r.ID, backupName, r.Name), t.path(stagedName, r.Name)
 	if err := t.files.Sync(backup); err != nil {
@@ -126,8 +126,8 @@ func (t *transaction) readDelete(name string) (entry, error) {
 	return newEntry(name, data, info.Mode()), nil
 }
 
-// deleteError returns a *FileError; it is ErrChanged if the file does not exist,
-// because another program has deleted it then.
+// deleteError returns a *FileError. It wraps ErrChanged if the file does not exist,
+// because then another program has deleted it.
 func deleteError(name string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %w", ErrChanged, err)
@@ -165,11 +165,11 @@ func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) er
 	return g.Wait()
 }
 
-// backUp makes a backup link to a file to be deleted. A link has the same inode, so
-// a rollback restores mode and times too; and if links cannot be made, that shows
-// before D is changed. The file is synced first: its writer may never have synced
-// it, and after the link a sync would have to wait for the file system's journal
-// even if the bytes are clean.
+// backUp makes a backup link to a file to be deleted. A link has the same inode, so a
+// rollback restores mode and times too. If the file system has no hard links, this fails
+// before D is changed. The file is synced first: its writer may never have synced it,
+// and after the link a sync would have to wait for the file system's journal even if the
+// bytes are on disk already.
 func (t *transaction) backUp(name string) error {
 	if err := t.files.Sync(t.filePath(name)); err != nil {
 		return err
@@ -184,8 +184,8 @@ func (t *transaction) backUp(name string) error {
 	return err
 }
 
-// syncDirs makes durable the names in S, and the names of S, of D and of the
-// directories above them: their creator may not have synced them.
+// syncDirs makes the names in S durable, and the names of S, D and the directories above
+// them, whose creator may not have synced them.
 func (t *transaction) syncDirs() error {
 	var g errgroup.Group
 	g.SetLimit(parallel)
@@ -199,9 +199,9 @@ func (t *transaction) syncDirs() error {
 // created D may have created the two above it as well.
 const levels = 3
 
-// ancestors returns the directories whose names D and S depend on: their parent,
-// and, for the first transaction, those above it, within levels, that belong to this
-// user. Later ones need not sync those again.
+// ancestors returns the directories above D and S that must be synced: their parent, those
+// in which this Dir created a name and, for the first transaction, further ones up to
+// levels that belong to this user. Later transactions need not sync the latter again.
 func (d *Dir) ancestors(first bool) []string {
 	parent := filepath.Dir(d.d)
 	dirs := []string{parent}

@@ -12,11 +12,11 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// State files are small files that a caller keeps in S, beside the transactions and
-// under the same lock, but not as part of them. Their names are lower-case letters
-// and dots and begin with a letter.
-
-// ReadState returns the content of a state file, nil if it does not exist.
+// ReadState returns the content of a state file, or nil if the file does not exist.
+//
+// State files are small files that a caller keeps in S, under the same lock as
+// transactions but independent of them. Their names consist of lower-case letters and
+// dots and begin with a letter.
 //
 // Errors: ErrClosed, ErrName, vfs.ErrNotRegular, vfs.ErrFileTooLarge, or the file
 // system's.
@@ -29,12 +29,12 @@ func (d *Dir) ReadState(name string) ([]byte, error) {
 }
 
 // ReadState is Dir.ReadState without the lock, for readers that must not wait. It
-// creates nothing. With no state directory there is no state file.
+// creates nothing. With no state directory it returns nil.
 //
 // Errors: ErrUntrustedDir, ErrName, vfs.ErrNotRegular, vfs.ErrFileTooLarge, or the
 // file system's.
 func ReadState(dir, name string, opts ...Option) ([]byte, error) {
-	d, err := look(dir, newOptions(opts))
+	d, err := openUnlocked(dir, newOptions(opts))
 	if err != nil || d == nil {
 		return nil, err
 	}
@@ -42,9 +42,9 @@ func ReadState(dir, name string, opts ...Option) ([]byte, error) {
 	return d.ReadState(name)
 }
 
-// WriteState replaces a state file, or creates it. After a crash it has the old
-// content or the new, and when WriteState has returned nil the new, even if the power
-// fails. Its mode is 0600.
+// WriteState replaces or creates a state file, with mode 0600. After a crash the file has
+// either the old content or the new. Once WriteState has returned nil it has the new
+// content, even if the power fails.
 //
 // Errors: ErrClosed, ErrName, vfs.ErrFileTooLarge, or the file system's.
 func (d *Dir) WriteState(name string, data []byte) error {
@@ -54,8 +54,8 @@ func (d *Dir) WriteState(name string, data []byte) error {
 	if len(data) > vfs.MaxFileBytes {
 		return fmt.Errorf("%s: %w", d.statePath(name), vfs.ErrFileTooLarge)
 	}
-	// The directory looks like that of a transaction that never began, and is
-	// removed like one after a crash.
+	// The temporary file is in a directory that is named like a transaction's, so that
+	// tidy removes it after a crash.
 	id := unique(time.Now())
 	defer d.discard(id)
 	if err := d.files.Mkdir(d.txnPath(id), 0o700); err != nil {
@@ -67,19 +67,20 @@ func (d *Dir) WriteState(name string, data []byte) error {
 	return d.files.Sync(d.s)
 }
 
-// AppendState adds a line to a state file, which is created if it does not exist.
-// The line must not contain a newline; one is added. When AppendState has returned
-// nil, the line is there even if the power fails. A crash may leave a part of the
-// line, which then is a line of its own: readers have to skip what they cannot read.
+// AppendState appends line and a newline to a state file, which is created if it does not
+// exist. line must not contain a newline. Once AppendState has returned nil, the line is
+// durable. A crash may leave a part of the line, and the next AppendState ends it with a
+// newline: readers must skip lines that they cannot parse.
 //
 // Errors: ErrClosed, ErrName, vfs.ErrNotRegular, vfs.ErrFileTooLarge if the file
-// would be larger than vfs.MaxFileBytes, or the file system's.
+// would be larger than vfs.MaxFileBytes, an error if line contains a newline, or the file
+// system's.
 func (d *Dir) AppendState(name string, line []byte) error {
 	if err := d.checkState(name); err != nil {
 		return err
 	}
 	if bytes.ContainsRune(line, '\n') {
-		return fmt.Errorf("%s: a line to be appended contains a newline", d.statePath(name))
+		return fmt.Errorf("%s: the line contains a newline", d.statePath(name))
 	}
 	there, err := d.exists(d.statePath(name))
 	if err != nil {
@@ -94,7 +95,7 @@ func (d *Dir) AppendState(name string, line []byte) error {
 	return d.files.Sync(d.s)
 }
 
-// RemoveState removes a state file. One that does not exist is not an error.
+// RemoveState removes a state file. It returns nil if the file does not exist.
 //
 // Errors: ErrClosed, ErrName, or the file system's.
 func (d *Dir) RemoveState(name string) error {
@@ -121,8 +122,8 @@ func (d *Dir) checkState(name string) error {
 	return nil
 }
 
-// isStateName reports whether name may be the name of a state file. Names of this
-// package that are not listed have a "-".
+// isStateName reports whether name may be the name of a state file. It must not be one of
+// this package's names in S; those that are not listed here contain a "-".
 func isStateName(name string) bool {
 	own := []string{lockName, journalName, quarantineName, lockerName}
 	return name != "" && name[0] != '.' && len(name) <= maxName && !slices.Contains(own, name) &&

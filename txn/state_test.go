@@ -64,7 +64,7 @@ func TestStateFileNames(t *testing.T) {
 	}
 }
 
-// TestWriteStateIsAtomic lets the process die ahead of each step.
+// TestWriteStateIsAtomic simulates the death of the process before each step.
 func TestWriteStateIsAtomic(t *testing.T) {
 	for n, died := 0, true; died; n++ {
 		dir := newList(t)
@@ -92,7 +92,7 @@ func TestWriteStateIsAtomic(t *testing.T) {
 	}
 }
 
-// TestStateFilesAreSynced: the bytes, then the names.
+// TestStateFilesAreSynced: first their bytes, then their names in S.
 func TestStateFilesAreSynced(t *testing.T) {
 	var steps []string
 	d, err := Open(t.Context(), newList(t), WithFS(before(func(s faultfs.Step) error { steps = append(steps, s.String()); return nil })))
@@ -128,13 +128,13 @@ func TestAppendStateBeginsANewLineAfterATornOne(t *testing.T) {
 	require.Error(t, d.AppendState("a", []byte("3\n4")))
 
 	require.NoError(t, os.Truncate(path, vfs.MaxFileBytes-2))
-	require.NoError(t, d.AppendState("a", nil), "a newline ends the line that is there, another the new one")
+	require.NoError(t, d.AppendState("a", nil), "it adds two bytes: a newline for the unfinished line and one for its own")
 	require.ErrorIs(t, d.AppendState("a", nil), vfs.ErrFileTooLarge)
 	_, err = d.ReadState("a")
 	require.NoError(t, err)
 }
 
-func TestAStateFileMayBeAsLargeAsCanBeRead(t *testing.T) {
+func TestWriteStateAcceptsTheLargestFileThatCanBeRead(t *testing.T) {
 	d, err := Open(t.Context(), newList(t))
 	require.NoError(t, err)
 	defer d.Close()
@@ -144,7 +144,7 @@ func TestAStateFileMayBeAsLargeAsCanBeRead(t *testing.T) {
 	assert.Len(t, data, vfs.MaxFileBytes)
 }
 
-// stateErrors returns the cases of a function on a state file.
+// stateErrors returns the cases that all methods for state files have.
 func stateErrors(do func(d *Dir, name string) error) []errorCase {
 	return []errorCase{
 		{name: "ErrClosed", is: ErrClosed, run: onDir(func(d *Dir) error { _ = d.Close(); return do(d, "a") })},
@@ -156,7 +156,7 @@ func stateErrors(do func(d *Dir, name string) error) []errorCase {
 	}
 }
 
-// linked is the case of something else in the place of the state file "a".
+// linked is the case in which the state file "a" is a symbolic link.
 func linked(do func(d *Dir, name string) error) errorCase {
 	return errorCase{name: "vfs.ErrNotRegular", is: vfs.ErrNotRegular, run: onDir(func(d *Dir) error {
 		if err := os.Symlink("../list/1.json", d.statePath("a")); err != nil {
@@ -166,7 +166,7 @@ func linked(do func(d *Dir, name string) error) errorCase {
 	})}
 }
 
-// tooLarge is the case of a state file "a" of that many bytes.
+// tooLarge is the case in which the state file "a" has size bytes.
 func tooLarge(size int64, do func(d *Dir, name string) error) errorCase {
 	return errorCase{name: "vfs.ErrFileTooLarge", is: vfs.ErrFileTooLarge, run: onDir(func(d *Dir) error {
 		if err := os.WriteFile(d.statePath("a"), nil, 0o600); err != nil {
@@ -179,34 +179,28 @@ func tooLarge(size int64, do func(d *Dir, name string) error) errorCase {
 	})}
 }
 
-func init() {
-	read := func(d *Dir, name string) error { _, err := d.ReadState(name); return err }
-	add := func(d *Dir, name string) error { return d.AppendState(name, nil) }
-	documented["ReadHistory"] = []errorCase{untrustedState(func(dir string) error { _, err := ReadHistory(dir); return err }),
-		{name: "ErrName", is: ErrName, run: func(t *testing.T, _ opener) error {
-			_, err := ReadHistory("\xff")
-			return err
-		}},
-		{name: "the file system's", is: errTest, run: func(t *testing.T, _ opener) error {
-			_, err := ReadHistory(newWorld(t).d, WithFS(failing(errTest, func(s faultfs.Step) bool { return s.Op == "readdir" })))
-			return err
-		}}}
-	documented["Dir.ReadState"] = append(stateErrors(read), linked(read), tooLarge(vfs.MaxFileBytes+1, read))
-	documented["ReadState"] = append(without(documented["Dir.ReadState"], "ErrClosed"), untrustedState(func(dir string) error { _, err := ReadState(dir, "a"); return err }))
-	documented["AppendState"] = append(stateErrors(add), linked(add), tooLarge(vfs.MaxFileBytes, add))
-	documented["RemoveState"] = stateErrors(func(d *Dir, name string) error { return d.RemoveState(name) })
-	documented["WriteState"] = append(stateErrors(func(d *Dir, name string) error { return d.WriteState(name, nil) }),
-		errorCase{name: "vfs.ErrFileTooLarge", is: vfs.ErrFileTooLarge, run: onDir(func(d *Dir) error { return d.WriteState("a", make([]byte, vfs.MaxFileBytes+1)) })})
-	kept := Restore{otherID, "2.json"}
-	documented["Commit"] = append(documented["Commit"],
-		errorCase{name: "ErrNotKept", is: ErrNotKept, as: as[*FileError], run: committing(Change{Restores: []Restore{kept}})},
-		errorCase{name: "ErrUntrustedDir", is: ErrUntrustedDir, as: as[*FileError], run: func(t *testing.T, _ opener) error {
-			dir, _, undo := replaced(t)
-			require.NoError(t, os.Chmod(history(t, dir)[0].Backups, 0o777))
-			return commit(t, dir, undo)
-		}})
+func readState(d *Dir, name string) error {
+	_, err := d.ReadState(name)
+	return err
 }
 
+func appendState(d *Dir, name string) error { return d.AppendState(name, nil) }
+
+var readStateErrors = append(stateErrors(readState), linked(readState), tooLarge(vfs.MaxFileBytes+1, readState))
+
+var readHistoryErrors = []errorCase{
+	untrustedState(func(dir string) error { _, err := ReadHistory(dir); return err }),
+	{name: "ErrName", is: ErrName, run: func(t *testing.T, _ opener) error {
+		_, err := ReadHistory("\xff")
+		return err
+	}},
+	{name: "the file system's", is: errTest, run: func(t *testing.T, _ opener) error {
+		_, err := ReadHistory(newWorld(t).d, WithFS(failing(errTest, func(s faultfs.Step) bool { return s.Op == "readdir" })))
+		return err
+	}},
+}
+
+// untrustedState is the case of a state directory that others may write to.
 func untrustedState(call func(dir string) error) errorCase {
 	return errorCase{name: "ErrUntrustedDir", is: ErrUntrustedDir, run: func(t *testing.T, _ opener) error {
 		w := newWorld(t)

@@ -27,12 +27,12 @@ const (
 const statePrefix, stateSuffix = ".", ".fsmtx"
 
 // StateDir returns the path of S for the directory dir: ".<name>.fsmtx" beside
-// dir. If dir is a symbolic link, S is beside the link's target, so that everyone
-// who uses one directory, under whatever name, uses the same S. Neither dir nor S
+// dir. If dir is a symbolic link, S is beside the link's target, so that all processes
+// use the same S for one directory, by whichever path they name it. Neither dir nor S
 // need exist.
 //
-// Errors: ErrUntrustedDir if dir is not a directory or a symbolic link of another
-// user, ErrName if its name is too long or not UTF-8, or the file system's, for one
+// Errors: ErrUntrustedDir if dir is not a directory or is a symbolic link of another
+// user, ErrName if its name is too long or not UTF-8, or the file system's, for example
 // if dir is a dangling symbolic link.
 func StateDir(dir string) (string, error) {
 	_, s, err := resolve(vfs.OS{}, dir)
@@ -50,8 +50,8 @@ func ParseStateDir(name string) (dir string, ok bool) {
 	return dir, true
 }
 
-// resolve returns D with a symbolic link as its last element resolved, and S. D may
-// be absent, but not a dangling link: only who made the link knows where D is to be.
+// resolve returns D, with a symbolic link as its last element resolved, and S. D need not
+// exist, but a dangling link is an error: only its creator knows where D should be.
 func resolve(files vfs.FS, dir string) (d, s string, err error) {
 	if d, err = resolveLink(files, dir); err != nil {
 		return "", "", err
@@ -123,7 +123,7 @@ func mkdirAll(files vfs.FS, dir string, perm fs.FileMode) (changed []string, err
 }
 
 // checkTrusted returns ErrUntrustedDir unless dir is a directory that only this
-// user can change. Anything else may have been planted to redirect writes.
+// user can change. Another user may have put anything else there to redirect writes.
 func checkTrusted(files vfs.FS, dir string) error {
 	info, err := files.Lstat(dir)
 	if err != nil {
@@ -145,8 +145,8 @@ func checkTrustedInfo(dir string, info fs.FileInfo) error {
 	return nil
 }
 
-// ownerOf returns the id of the user who owns a file, and this user's if the file
-// system has no owners.
+// ownerOf returns the id of the user who owns a file, or this user's id if the file
+// system does not report an owner.
 func ownerOf(info fs.FileInfo) int {
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
 		return int(st.Uid)

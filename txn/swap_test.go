@@ -19,8 +19,8 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// swap puts a symbolic link to outside in the place of a directory, as anyone can who
-// may write to the directory above.
+// swap replaces a directory by a symbolic link to outside, which needs only permission to
+// write to the directory above.
 func swap(dir, outside string) error {
 	if err := os.Rename(dir, dir+".away"); err != nil {
 		return err
@@ -28,7 +28,7 @@ func swap(dir, outside string) error {
 	return os.Symlink(outside, dir)
 }
 
-// newOutside returns a directory that has what a transaction looks for in D and in S.
+// newOutside returns a directory with all the names that a transaction uses in D and S.
 func (w *world) newOutside(t *testing.T) string {
 	t.Helper()
 	outside := w.path("victim")
@@ -39,8 +39,8 @@ func (w *world) newOutside(t *testing.T) string {
 	return outside
 }
 
-// TestNothingIsDoneInADirectoryThatIsSwappedIn swaps S, and D, for a symbolic link
-// ahead of each operation of a recovery that is followed by a transaction.
+// TestNothingIsDoneInADirectoryThatIsSwappedIn replaces S, and then D, by a symbolic link
+// before each operation of a recovery that is followed by a transaction.
 func TestNothingIsDoneInADirectoryThatIsSwappedIn(t *testing.T) {
 	run := func(w *world, files vfs.FS) error {
 		d, err := Open(t.Context(), w.d, WithFS(files))
@@ -59,7 +59,7 @@ func TestNothingIsDoneInADirectoryThatIsSwappedIn(t *testing.T) {
 	for _, of := range []string{"S", "D"} {
 		for n := range total {
 			if of == "D" && n == 0 {
-				continue // a link of this user that was there before: it is followed
+				continue // a link that this user made before Open is followed
 			}
 			w := newWorld(t)
 			dir := map[string]string{"S": w.s, "D": w.d}[of]
@@ -77,11 +77,11 @@ func TestNothingIsDoneInADirectoryThatIsSwappedIn(t *testing.T) {
 			require.Equal(t, before, tree(t, outside), "%s swapped ahead of operation %d: %v", of, ahead, err)
 		}
 	}
-	assert.Less(t, refused, total, "what is held open is the right directory still")
+	assert.Less(t, refused, total, "some succeed, in the directories that are held open")
 }
 
-// TestNothingIsDoneInADirectoryThatAnotherUserSwapsIn has a process of another user
-// swap S and D for links, again and again, while transactions run.
+// TestNothingIsDoneInADirectoryThatAnotherUserSwapsIn: while transactions run, a process of
+// another user replaces S and D by links again and again.
 func TestNothingIsDoneInADirectoryThatAnotherUserSwapsIn(t *testing.T) {
 	if dir := os.Getenv("FSMTX_TEST_SWAP"); dir != "" {
 		swapForEver(dir)
@@ -141,7 +141,7 @@ func swapForEver(root string) {
 	}
 }
 
-// TestALinkedLockFileIsNotWritten: a second name of a file elsewhere.
+// TestALinkedLockFileIsNotWritten: it is a hard link to a file outside S.
 func TestALinkedLockFileIsNotWritten(t *testing.T) {
 	for call, open := range openers {
 		w := newWorld(t)
@@ -172,8 +172,7 @@ func TestALinkOfAnotherUserIsNotTheDirectory(t *testing.T) {
 	}
 }
 
-// replacingS puts a directory that others may write to in the place of S once S was
-// looked at by its path.
+// replacingS replaces S by a directory that others may write to, after the first Lstat of S.
 type replacingS struct {
 	vfs.OS
 	w    *world
@@ -189,13 +188,13 @@ func (r replacingS) Lstat(name string) (fs.FileInfo, error) {
 	return info, err
 }
 
-// TestWhatWasOpenedAsStateDirIsChecked, not only what was at the path before.
-func TestWhatWasOpenedAsStateDirIsChecked(t *testing.T) {
+// TestTheOpenedStateDirIsChecked, not only the directory that was at the path before.
+func TestTheOpenedStateDirIsChecked(t *testing.T) {
 	for call, open := range openers {
 		w := newWorld(t)
 		done := false
 		err := open(t.Context(), w.d, WithFS(replacingS{w: w, done: &done}))
-		if call == "Recover" { // it looks whether there is an S first, and Open looks again
+		if call == "Recover" { // Recover itself looks at S once before Open does
 			require.True(t, done)
 		}
 		require.ErrorIs(t, err, ErrUntrustedDir, call)

@@ -16,12 +16,13 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// The client deletes tasks without a lock (fact 13), so a file may vanish between
-// any two operations. These tests delete each file ahead of each operation in turn.
+// Other programs may delete files without a lock, as Claude Code does (fact 13), so a file
+// may vanish between any two operations. These tests delete each file before each operation
+// in turn.
 
-// vanishing returns a file system that deletes path, once, ahead of the nth
-// operation, counted from 0 and including those that read. Of a directory it deletes
-// all. deleted is set when it did.
+// vanishing returns a file system that deletes path, a file or a whole directory, before
+// the nth operation, counted from 0 and including those that read. It sets deleted if path
+// existed.
 func vanishing(path string, n int, deleted *bool) vfs.FS {
 	return &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {
 		if n--; n == -1 {
@@ -33,13 +34,13 @@ func vanishing(path string, n int, deleted *bool) vfs.FS {
 	}}
 }
 
-// operations returns how many operations do makes.
+// operations returns the number of operations that do makes.
 func operations(do func(vfs.FS) error) (n int, err error) {
 	err = do(&faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error { n++; return nil }})
 	return n, err
 }
 
-// interruptedWorlds are the worlds in which a recovery takes each of its branches.
+// interruptedWorlds cover every branch of a recovery.
 var interruptedWorlds = map[string]func(testing.TB, *world){
 	"plain": func(testing.TB, *world) {},
 	"staged files gone": func(t testing.TB, w *world) {
@@ -57,7 +58,7 @@ var interruptedWorlds = map[string]func(testing.TB, *world){
 	},
 }
 
-func TestRecoveryTakesAFileThatVanishesAsGone(t *testing.T) {
+func TestRecoveryAcceptsAFileThatVanishes(t *testing.T) {
 	for title, make := range interruptedWorlds {
 		fresh := func() *world {
 			w := newWorld(t)
@@ -83,20 +84,27 @@ func TestRecoveryTakesAFileThatVanishesAsGone(t *testing.T) {
 	}
 }
 
-// requireBeforeBut fails unless D is as it was before the transaction, except that
-// the file name may be absent if it was deleted, all of them if it is D.
+// requireBeforeBut fails unless D is in the state before the transaction, except for what
+// was deleted: see requireContentsBut.
 func (w *world) requireBeforeBut(t *testing.T, name string, deleted bool, when string) {
 	t.Helper()
-	require.NoFileExists(t, w.in(journalName), when)
-	got := map[string]string{}
-	if _, err := os.Lstat(w.d); err == nil || !deleted {
-		got = contents(t, w.d)
-	}
 	want := map[string]string{"1.json": "old 1", "2.json": "old 2", "3.json": "old 3"}
-	if got["3.json"] == "newer" {
+	if newer, err := os.ReadFile(w.file("3.json")); err == nil && string(newer) == "newer" {
 		want["3.json"] = "newer"
 	}
-	for _, file := range slices.Collect(maps.Keys(want)) {
+	requireContentsBut(t, w.d, want, name, deleted, when)
+}
+
+// requireContentsBut fails unless dir has the wanted files and S no journal. If deleted, the
+// named file may be absent; if its name is ".", every file and dir itself may be.
+func requireContentsBut(t *testing.T, dir string, want map[string]string, name string, deleted bool, when string) {
+	t.Helper()
+	require.NoFileExists(t, filepath.Join(stateDirOf(dir), journalName), when)
+	got := map[string]string{}
+	if _, err := os.Lstat(dir); err == nil || !deleted {
+		got = contents(t, dir)
+	}
+	for file := range want {
 		if _, there := got[file]; !there && deleted && (name == file || name == ".") {
 			delete(want, file)
 		}
@@ -104,9 +112,9 @@ func (w *world) requireBeforeBut(t *testing.T, name string, deleted bool, when s
 	require.Equal(t, want, got, when)
 }
 
-// TestRestoringBeginsAgain: between looking at a name in D and linking the deleted file
-// there, another program creates a file of that name, or deletes D.
-func TestRestoringBeginsAgain(t *testing.T) {
+// TestRestoringIsTriedAgain: after the rollback has looked at a name in D, and before it
+// links the deleted file there, another program creates a file of that name or deletes D.
+func TestRestoringIsTriedAgain(t *testing.T) {
 	for title, meddle := range map[string]func(w *world) error{
 		"created": func(w *world) error { return os.WriteFile(w.file("2.json"), []byte("another program's"), 0o644) },
 		"deleted": func(w *world) error { return os.RemoveAll(w.d) },
@@ -129,9 +137,8 @@ func TestRestoringBeginsAgain(t *testing.T) {
 	}
 }
 
-// TestCommitTakesAFileThatVanishesAsChanged: with the file deleted by another
-// program, D is in the state before or after, and the error says that it was
-// changed.
+// TestCommitTakesAFileThatVanishesAsChanged: except for the file that another program
+// deleted, D is in the state before, and the error is ErrChanged, or in the state after.
 func TestCommitTakesAFileThatVanishesAsChanged(t *testing.T) {
 	do := func(dir string, files vfs.FS) error {
 		d, err := Open(t.Context(), dir, WithFS(files))
@@ -156,17 +163,7 @@ func TestCommitTakesAFileThatVanishesAsChanged(t *testing.T) {
 				want = map[string]string{"1.json": "old 1.json", "2.json": "old 2.json"}
 			}
 			outcomes[fmt.Sprintf("%s committed=%v", name, err == nil)] = true
-			require.NoFileExists(t, filepath.Join(stateDirOf(dir), journalName), when)
-			got := map[string]string{}
-			if _, err := os.Lstat(dir); err == nil || !deleted {
-				got = contents(t, dir)
-			}
-			for file := range want {
-				if _, there := got[file]; !there && deleted && (name == file || name == ".") {
-					delete(want, file)
-				}
-			}
-			require.Equal(t, want, got, when)
+			requireContentsBut(t, dir, want, name, deleted, when)
 		}
 	}
 	assert.Equal(t, []string{
@@ -175,9 +172,9 @@ func TestCommitTakesAFileThatVanishesAsChanged(t *testing.T) {
 	}, slices.Sorted(maps.Keys(outcomes)))
 }
 
-// TestCommitNoticesThatTheDirectoryIsAnotherNow: the client removes a list and makes it
-// again while files are being created in it.
-func TestCommitNoticesThatTheDirectoryIsAnotherNow(t *testing.T) {
+// TestCommitNoticesThatTheDirectoryWasReplaced: another program removes D and creates it
+// again while Commit creates files in it.
+func TestCommitNoticesThatTheDirectoryWasReplaced(t *testing.T) {
 	dir := newList(t)
 	done := false
 	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
@@ -189,5 +186,5 @@ func TestCommitNoticesThatTheDirectoryIsAnotherNow(t *testing.T) {
 	})))
 	require.ErrorIs(t, err, ErrChanged)
 	require.Empty(t, contents(t, dir))
-	require.NoError(t, commit(t, dir, Change{Creates: replacing.Creates}), "the next finds the new one")
+	require.NoError(t, commit(t, dir, Change{Creates: replacing.Creates}), "the next transaction uses the new directory")
 }

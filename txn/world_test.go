@@ -110,8 +110,8 @@ func (w *world) body() string {
 	return body
 }
 
-// tree returns every name below a directory, but for those in but, with its type,
-// mode, inode, modification time unless it is a directory, and bytes or target.
+// tree returns every name below a directory, except those in but, with its type, mode and
+// inode, for a file also its modification time and bytes, for a link its target.
 func tree(t testing.TB, dir string, but ...string) map[string]string {
 	t.Helper()
 	m := map[string]string{}
@@ -151,5 +151,5 @@ func describeFile(path string, info fs.FileInfo) string {
 	return text
 }
 
-// lockFileName is the file that Open changes in any case.
+// lockFileName is the lock file, which every Open changes.
 const lockFileName = "tasks/.list.fsmtx/" + lockName
