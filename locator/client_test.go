@@ -15,8 +15,8 @@ import (
 // The order in which the client itself looks for skills, which are folders with a
 // SKILL.md (facts 48, 49, 51, 59 to 61 and 65).
 
-// layout is a set of skills of the client: folder, or folder=name with the name in its
-// frontmatter. Each has an fsm.json, unless it ends with "!".
+// layout is a set of skills. Each is written as folder, or as folder=name with the name in
+// its frontmatter, and has an fsm.json unless it ends with "!".
 type layout struct {
 	name    string
 	skills  []string
@@ -48,7 +48,7 @@ var layouts = []layout{
 	{"the frontmatter's choice has no workflow, an installed plugin has", []string{"/home/me/.claude/skills/u=x!", "/plug/skills/p=x"}, nil, "x", ""},
 	{"a skill comes before a folder without SKILL.md", []string{"/w/repo/.claude/skills/x"}, []string{base + "/.claude/skills/x/fsm.json"}, "x", "/w/repo/.claude/skills/x"},
 	{"a frontmatter comes before a folder without SKILL.md", []string{"/w/repo/.claude/skills/p=x!"}, []string{base + "/.claude/skills/x/fsm.json"}, "x", ""},
-	{"a folder without SKILL.md is better than none", nil, []string{base + "/.claude/skills/x/fsm.json"}, "x", base + "/.claude/skills/x"},
+	{"a folder without SKILL.md is used if there is no skill", nil, []string{base + "/.claude/skills/x/fsm.json"}, "x", base + "/.claude/skills/x"},
 	{"a directory SKILL.md is not a skill", []string{"/w/repo/.claude/skills/x"}, []string{base + "/.claude/skills/x/SKILL.md/below"}, "x", "/w/repo/.claude/skills/x"},
 
 	{"a command comes before a frontmatter", []string{base + "/.claude/skills/p=x"}, []string{"/w/repo/.claude/commands/x.md"}, "x", ""},
@@ -110,7 +110,7 @@ func TestClientsOrder(t *testing.T) {
 			if want != "" {
 				want += "/fsm.json"
 			}
-			// The model has gone elsewhere: the start directory counts.
+			// The model may have changed cwd: only the start directory matters.
 			w.finds(want, l.command, base+"/src")
 			if !strings.Contains(fmt.Sprint(l.files), base) {
 				w.finds(want, l.command, "/")
@@ -180,7 +180,7 @@ func TestSearchForNestedSkillsIsBounded(t *testing.T) {
 	assert.Contains(t, explain(result), "nested skill | "+project+" | skipped | more directories than are searched for nested skills")
 	w.finds(project+"/d0249/.claude/skills/out/fsm.json", "d0249:out", project)
 
-	for _, dir := range []string{"/", "/home/me"} { // no projects
+	for _, dir := range []string{"/", "/home/me"} { // not projects
 		w.Home = "/home/me"
 		w.put("/home/me/sub/.claude/skills/x/SKILL.md", "")
 		w.skill("/home/me/sub/.claude/skills/x")

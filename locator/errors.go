@@ -11,20 +11,21 @@ var (
 	// ErrNotRegular is returned by ReadSpec when the path is a directory, a FIFO, a
 	// socket or a device.
 	ErrNotRegular = safefile.ErrNotRegular
-	// ErrDangling is returned by ReadSpec when the path is a symbolic link to a name
-	// that does not exist.
+	// ErrDangling is returned by ReadSpec when the path is a symbolic link whose target
+	// does not exist.
 	ErrDangling = safefile.ErrDangling
 	// ErrTooLarge is returned by ReadSpec when the file is larger than the limit.
 	ErrTooLarge = safefile.ErrTooLarge
 	// ErrMalformed is wrapped by a RegistryError when the registry of plugins is not
-	// JSON or does not have a known form.
+	// JSON or has an unknown form.
 	ErrMalformed = plugins.ErrMalformed
 )
 
-// NameError is returned when a command name cannot be that of a skill.
+// NameError is returned by Locate and CheckName when a command name cannot be that of a
+// skill.
 type NameError struct {
 	Name   string
-	Reason string
+	Reason string // for people
 }
 
 // Error quotes the name, so that it cannot send control characters to a terminal.
@@ -32,7 +33,7 @@ func (e *NameError) Error() string {
 	return "invalid command name " + quote(e.Name) + ": " + e.Reason
 }
 
-// quotedBytes is how much of a name an error shows: enough to recognise it.
+// quotedBytes is how many bytes of a name an error shows, enough to recognise the name.
 const quotedBytes = 200
 
 func quote(name string) string {
@@ -42,12 +43,12 @@ func quote(name string) string {
 	return strconv.Quote(name[:quotedBytes]) + "..."
 }
 
-// RegistryError is returned when a plugin's skill cannot be looked up because the
+// RegistryError is returned by Locate when a plugin's skill cannot be looked up because the
 // registry of plugins is missing (Err wraps fs.ErrNotExist), malformed
 // (ErrMalformed) or cannot be read.
 type RegistryError struct {
 	Command string
-	Err     error // begins with the path, and the line and column of a mistake
+	Err     error // its text begins with the path, and the line and column of a mistake
 }
 
 func (e *RegistryError) Error() string {

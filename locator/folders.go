@@ -23,8 +23,8 @@ func (s *search) inUser() []candidate {
 	return []candidate{{rule: RuleUser, folder: skillIn(s.ConfigDir, s.skill)}}
 }
 
-// inFoldersUnlessInstalled takes the skill of a plugin that is not installed here
-// for one of the project or the user, as documented.
+// inFoldersUnlessInstalled returns the places of the project and the user if no installation
+// of the plugin applies in cwd, as the requirements say.
 func (s *search) inFoldersUnlessInstalled() []candidate {
 	if s.preferred(s.cwd) != nil {
 		return nil

@@ -23,8 +23,8 @@ type FS interface {
 	// Readlink returns the target of a symbolic link as written: absolute, or
 	// relative to the link's directory. It fails for anything else.
 	Readlink(path string) (string, error)
-	// ReadDir lists a directory, sorted by name. It fails for anything else, without
-	// opening it. Beside an error it returns the entries read until then.
+	// ReadDir lists a directory, sorted by name. For anything else it fails without
+	// opening the file. With an error it returns the entries read before.
 	ReadDir(path string) ([]fs.DirEntry, error)
 }
 

@@ -12,17 +12,19 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 )
 
-// installed is an installation of the plugin that applies, and what is on disk.
+// installed is an installation of the plugin that applies, with what decides which one takes
+// precedence.
 type installed struct {
 	plugins.Installation
 	root     plugins.Root
-	hasSkill bool // with an fsm.json or without
+	hasSkill bool // even without an fsm.json
 	rank     int  // its place in enabledPlugins
 }
 
-// inPlugin returns the plugin's command or skill of the name. A command takes
-// precedence (measured with 2.1.329, fact 51), but one whose folder has no fsm.json
-// leaves the name to a folder in skills/ that is not a skill to the client.
+// inPlugin returns the plugin's command or skill of the name. A command takes precedence
+// (measured with 2.1.329, fact 51). But if neither the command has an fsm.json nor the
+// folder in skills/ a SKILL.md, inPlugin returns nothing, so that an fsm.json in that folder
+// is found later.
 func (s *search) inPlugin() (candidate, bool) {
 	if s.isPath() {
 		return candidate{}, false
@@ -42,14 +44,14 @@ func (s *search) inPlugin() (candidate, bool) {
 		s.runsCommand(command.rule, command.folder+".md")
 		return command, true
 	case isSkill:
-		s.runs(skill)
+		s.runsSkill(skill)
 		return skill, true
 	}
 	return candidate{}, false
 }
 
-// pluginRoot returns the directory of the plugin that the client loads. It keeps the
-// error of a registry that cannot be used.
+// pluginRoot returns the directory of the plugin that the client loads. If the registry
+// cannot be used, it sets s.registryErr.
 func (s *search) pluginRoot() (root, bool) {
 	if s.registry == nil && s.registryErr == nil && s.session == nil && !s.isPath() {
 		if s.findSession(); s.session == nil {
@@ -68,9 +70,8 @@ func (s *search) pluginRoot() (root, bool) {
 	return root{}, false
 }
 
-// withoutRegistry returns the error of a registry that cannot be used. One that is
-// missing is not an error if the session's plugins were given: then there may be no
-// others.
+// withoutRegistry returns the error for a registry that cannot be used. A missing registry
+// is not an error if PluginDirs is set: no other plugin may be installed.
 func (s *search) withoutRegistry() error {
 	if len(s.PluginDirs) > 0 && errors.Is(s.registryErr, fs.ErrNotExist) {
 		return nil
@@ -88,8 +89,9 @@ func (s *search) inInstallation() []candidate {
 	return s.inRoot(root{plugin: here.Key, dir: here.root.Dir})
 }
 
-// forProjectDir repeats the choice for CLAUDE_PROJECT_DIR, for a cwd that has left
-// the project and so its plugins. The installation of cwd is not searched again.
+// forProjectDir returns the places that apply in CLAUDE_PROJECT_DIR, in case the model has
+// changed cwd to a directory where other plugins apply. It returns none if the same
+// installation was searched for cwd.
 func (s *search) forProjectDir() []candidate {
 	if !s.hasProjectDir() {
 		return nil
@@ -104,7 +106,7 @@ func (s *search) forProjectDir() []candidate {
 	return s.inRoot(root{plugin: there.Key, dir: there.root.Dir})
 }
 
-// inRoot returns the places of the skill in the directory of its plugin.
+// inRoot returns the places of the skill in a plugin's directory.
 func (s *search) inRoot(r root) []candidate {
 	all := []candidate{
 		{RulePluginSkill, skillIn(r.dir, s.skill), r.plugin},
@@ -134,8 +136,8 @@ func (s *search) openRegistry() error {
 	return nil
 }
 
-// preferred returns the installation of the plugin that takes precedence in dir, nil
-// if none applies there.
+// preferred returns the installation of the plugin that takes precedence in dir, or nil if
+// none applies there. It remembers the result of prefer.
 func (s *search) preferred(dir string) *installed {
 	if in, ok := s.chosen[dir]; ok {
 		return in
@@ -165,8 +167,8 @@ func (s *search) prefer(dir string) *installed {
 	return &applying[0]
 }
 
-// applying returns the plugin's installations that apply in dir and are not
-// disabled, and adds a step for each of the others.
+// applying returns the plugin's installations that apply in dir and are not disabled. It
+// adds a step for each of the others.
 func (s *search) applying(dir string) []plugins.Installation {
 	var applying []plugins.Installation
 	for _, in := range s.registry.Installations() {
@@ -192,8 +194,8 @@ func (s *search) skipDisabled(in plugins.Installation) {
 	s.skip(in, "disabled in "+path)
 }
 
-// switches reads the settings once: those of the project that the client was started
-// in, or of cwd if that is unknown.
+// switches returns the settings, which it reads once: those of the project that the client
+// was started in, or of cwd if that is unknown.
 func (s *search) switches() *plugins.Settings {
 	if s.settings != nil {
 		return s.settings
@@ -221,8 +223,8 @@ func (s *search) hasSkill(dir string) bool {
 	})
 }
 
-// compare orders installations as enabledPlugins does (measured with 2.1.329, fact
-// 51), then by scope, then those with the skill first, then as the registry does.
+// compare orders installations by their place in enabledPlugins (measured with 2.1.329,
+// fact 51), then by scope, then those with the skill first, then by plugins.Compare.
 func compare(a, b installed) int {
 	return cmp.Or(cmp.Compare(a.rank, b.rank), plugins.CompareScopes(a.Installation, b.Installation), compareSkill(a, b), plugins.Compare(a.Installation, b.Installation))
 }
@@ -250,7 +252,7 @@ func (s *search) explain(ordered []installed) {
 	}
 }
 
-// whySkipped says what decided between best and in.
+// whySkipped returns the reason why best takes precedence over in.
 func whySkipped(best, in installed) string {
 	switch {
 	case best.rank != in.rank:

@@ -23,16 +23,16 @@ type Result struct {
 	runs    string
 }
 
-// Known reports whether there is an fsm.json, or a skill or command of the name without
+// Known reports whether the name has an fsm.json, or is that of a skill or command without
 // one.
 func (r Result) Known() bool { return r.known || r.Found() }
 
-// Runs returns the SKILL.md or the command that the client runs, with an fsm.json or
-// without; "" if it is not known.
+// Runs returns the path of the SKILL.md or of the command file that the client runs, even
+// if it has no fsm.json, or "" if that is not known.
 func (r Result) Runs() string { return r.runs }
 
-// Certain reports whether the result would be the same with any PluginDirs and AddDirs:
-// the client looks at the folders of the user and the project first.
+// Certain reports whether the result would be the same with any PluginDirs and AddDirs. It
+// returns true for a skill of the user or the project, because the client looks there first.
 func (r Result) Certain() bool { return r.certain }
 
 // Found reports whether there is an fsm.json. It may still be unreadable.
@@ -69,7 +69,7 @@ const (
 	RuleProjectDir    Rule = "project directory" // .claude/skills of ProjectDir, and the plugins that apply there
 )
 
-// Outcome is what a step came to.
+// Outcome is the result of a step.
 type Outcome string
 
 // The outcomes.
@@ -86,12 +86,11 @@ const (
 // none is not an error.
 //
 // Result.Path is always below one of the directories searched. An fsm.json that
-// cannot be read is found all the same, so that reading it reports why.
+// cannot be read is found too, so that reading it returns the cause.
 //
-// Locate returns a [*NameError] if the name cannot be that of a skill, before any
-// path is made from it, and a [*RegistryError] if the registry of plugins, which a
-// name with a colon needs, cannot be used. The steps taken until then are in the
-// result.
+// Errors: [*NameError] if the name cannot be that of a skill; no path is made from it.
+// [*RegistryError] if the registry of plugins, which most names with a colon need, cannot
+// be used. Beside an error the result has the steps that were taken before.
 func (l *Locator) Locate(command, cwd string) (Result, error) {
 	s := &search{Locator: l, command: command, cwd: cwd, result: Result{Command: command}}
 	err := CheckName(command)

@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// maxName bounds a command name in bytes: no path holds a longer one.
+// maxName is the longest command name in bytes: no path can contain a longer one.
 const maxName = 4096
 
 // CheckName returns a [*NameError] unless every part of the command name is a plain
-// file name. Colons separate the parts. The first of two may be a path: that of a
-// nested skill relative to the start directory.
+// file name. Colons separate the parts. If there are two, the first may be a path: the
+// directory of a nested skill, relative to the start directory.
 func CheckName(command string) error {
 	if reason := refusal(command); reason != "" {
 		return &NameError{command, reason}
@@ -20,6 +20,7 @@ func CheckName(command string) error {
 	return nil
 }
 
+// refusal returns why command is not a valid name, or "".
 func refusal(command string) string {
 	switch {
 	case command == "":

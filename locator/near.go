@@ -7,16 +7,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/spelling"
 )
 
-// Near returns the names that the client knows in cwd and that are like the command
-// name, sorted: with the same skill's name, or with one or two other characters. Names
-// in the frontmatter and of nested skills are among them.
+// Near returns, sorted, the names that the client knows in cwd and that are similar to
+// command: they have the same part after the last colon, or differ from command in at most
+// two characters. Names in frontmatters and of nested skills are included.
 func (l *Locator) Near(command, cwd string) []string {
 	s := &search{Locator: l, command: command, cwd: cwd}
 	all, _ := s.everySkill()
 	var near []string
 	for _, known := range all {
 		if s.isSkill(known.folder) {
-			near = append(near, known.leading(l, cwd, func(name string) bool { return isNear(command, name) })...)
+			near = append(near, known.usable(l, cwd, func(name string) bool { return isNear(command, name) })...)
 		}
 	}
 	slices.Sort(near)

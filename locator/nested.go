@@ -8,16 +8,17 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 )
 
-// The client knows the skills in a .claude/skills below the start directory once a
-// file beside it was read: by the path of that directory and a colon if the name is
-// taken, else by the name alone (measured with 2.1.329, facts 49 and 60).
+// A nested skill is one in a .claude/skills below the start directory. The client knows it
+// once the model has read a file beside that .claude: by its name alone or, if another
+// skill has this name, by its scoped name, which is the path of the directory, a colon and
+// the name (measured with 2.1.329, facts 49 and 60).
 
-// maxNestedDirs bounds the search for a nested skill, which takes some
-// milliseconds. A larger project's nested skills are found by their scoped names.
+// maxNestedDirs is the number of directories that are searched for nested skills, which
+// takes some milliseconds. In a larger project scoped names still work.
 const maxNestedDirs = 250
 
 // inScope returns the nested skill with the scoped name: for apps/web:deploy the
-// folder deploy of apps/web/.claude/skills. Its frontmatter does not matter.
+// folder apps/web/.claude/skills/deploy. It does not read frontmatters.
 func (s *search) inScope() (candidate, bool) {
 	start := s.start()
 	if !filepath.IsAbs(start) || strings.Contains(s.skill, ":") {
@@ -25,16 +26,16 @@ func (s *search) inScope() (candidate, bool) {
 	}
 	c := candidate{rule: RuleNestedSkill, folder: skillIn(projectRoot(filepath.Join(start, s.plugin)), s.skill)}
 	if s.isSkill(c.folder) {
-		s.runs(c)
+		s.runsSkill(c)
 		return c, true
 	}
 	s.step(c.rule, filepath.Join(c.folder, plugins.SkillFile), OutcomeAbsent, "")
 	return candidate{}, false
 }
 
-// byNestedFolder returns the nested skill that has the name alone. If there are
-// several, the client has told the model their scoped names. Whether it knows the
-// skill is not known here, so a skill with the name in its frontmatter is preferred.
+// byNestedFolder returns the only nested skill of the name. If there are several, the
+// client has given the model their scoped names instead. A skill with the name in its
+// frontmatter takes precedence, because the client may not know the nested one yet.
 func (s *search) byNestedFolder() (candidate, bool) {
 	found, complete := s.nestedSkills()
 	if !complete {
@@ -43,11 +44,11 @@ func (s *search) byNestedFolder() (candidate, bool) {
 	if len(found) == 0 {
 		return candidate{}, false
 	}
-	if c, ok := s.byNameIf(true); ok {
+	if c, ok := s.byFrontmatter(true); ok {
 		return c, true
 	}
 	if len(found) == 1 {
-		s.runs(found[0])
+		s.runsSkill(found[0])
 		return found[0], true
 	}
 	for _, c := range found {
@@ -65,50 +66,59 @@ func (s *search) nestedSkills() (found []candidate, complete bool) {
 	return found, complete
 }
 
-// nestedRoots searches the directories below the start directory, the nearest ones
-// first, for those called .claude. It does not search HOME and the root directory, which
-// are not projects.
+// nestedRoots returns the directories called .claude below the start directory, the nearest
+// ones first. It searches nothing if the start directory is HOME or the root directory,
+// which are not projects.
 func (s *search) nestedRoots() (roots []string, complete bool) {
 	start := s.start()
 	dirs := s.projectDirs()
 	if len(dirs) == 0 || start == filepath.Dir(start) {
 		return nil, true
 	}
-	queue := []string{dirs[0]}
-	for visited := 0; len(queue) > 0; visited++ {
-		if visited == maxNestedDirs {
-			return roots, false
+	complete = walk(s.FS, dirs[0], maxNestedDirs, func(dir string, entry fs.DirEntry) bool {
+		if entry.Name() == ".claude" && dir != dirs[0] {
+			roots = append(roots, filepath.Join(dir, entry.Name()))
+		}
+		return isSearched(entry)
+	})
+	return roots, complete
+}
+
+// walk calls visit for each entry of dir and of the directories below it for which visit
+// returned true, the nearest ones first. It reads at most maxDirs directories; complete
+// reports whether these were all.
+func walk(fsys FS, dir string, maxDirs int, visit func(dir string, entry fs.DirEntry) (descend bool)) (complete bool) {
+	queue := []string{dir}
+	for read := 0; len(queue) > 0; read++ {
+		if read == maxDirs {
+			return false
 		}
 		dir := queue[0]
 		queue = queue[1:]
-		entries, _ := s.FS.ReadDir(dir)
+		entries, _ := fsys.ReadDir(dir)
 		for _, entry := range entries {
-			switch path := filepath.Join(dir, entry.Name()); {
-			case entry.Name() == ".claude":
-				if visited > 0 {
-					roots = append(roots, path)
-				}
-			case entry.IsDir() && isSearched(entry):
-				queue = append(queue, path)
+			if visit(dir, entry) && entry.IsDir() {
+				queue = append(queue, filepath.Join(dir, entry.Name()))
 			}
 		}
 	}
-	return roots, true
+	return true
 }
 
-// isSearched excludes directories that are often large and seldom have skills.
+// isSearched excludes directories that are often large and seldom contain skills: hidden
+// ones and node_modules.
 func isSearched(entry fs.DirEntry) bool {
 	return entry.Name()[0] != '.' && entry.Name() != "node_modules"
 }
 
-// inNested returns the skills in a nested .claude that have the name: the folder, or
-// one with an fsm.json by its frontmatter.
+// inNested returns the skills of the name in a nested .claude: the folder of this name, or
+// else those that have an fsm.json and the name in their frontmatter.
 func (s *search) inNested(dir string) []candidate {
 	c := candidate{rule: RuleNestedSkill, folder: skillIn(dir, s.skill)}
 	if s.isSkill(c.folder) {
 		return []candidate{c}
 	}
-	claims, problems := s.named(s.withSpec(s.folders([]root{{dir: dir}}, RuleNestedSkill)), s.skill)
+	matching, problems := s.named(s.withSpec(s.folders([]root{{dir: dir}}, RuleNestedSkill)), s.skill)
 	s.report(problems)
-	return claims
+	return matching
 }

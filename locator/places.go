@@ -7,15 +7,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// root is a directory with skills/ in it.
+// root is a directory that may contain skills/ and commands/.
 type root struct {
 	rule   Rule
-	plugin string // key or name of the plugin, "" if it is not a plugin's
+	plugin string // key or name of the plugin, "" if the directory is not a plugin's
 	dir    string
 }
 
-// start is the directory that the client was started in. cwd follows the model's cd
-// (measured with 2.1.197, fact 21).
+// start returns the directory that the client was started in, as far as it is known. cwd
+// may be another one, because it changes with the model's cd (measured with 2.1.197, fact
+// 21).
 func (s *search) start() string {
 	if filepath.IsAbs(s.ProjectDir) {
 		return s.ProjectDir
@@ -23,9 +24,8 @@ func (s *search) start() string {
 	return s.cwd
 }
 
-// roots returns the directories that belong to no plugin in the client's order: the
-// user's, that of the start directory, those of its parents, nearest first, and the
-// added ones.
+// roots returns the roots that are not of plugins, in the client's order: the user's, that
+// of the start directory, those of its parents, nearest first, and those of AddDirs.
 func (s *search) roots() []root {
 	if s.rootList != nil {
 		return s.rootList
@@ -48,9 +48,9 @@ func (s *search) roots() []root {
 	return roots
 }
 
-// projectDirs returns the start directory and its parents as far as the client goes:
-// up to the root of the git repository or worktree, and never to HOME or above it
-// (measured with 2.1.329, facts 48 and 65). Any .git is a root to the client.
+// projectDirs returns the start directory and those of its parents that the client searches:
+// up to the root of the git repository or worktree, and only below HOME (measured with
+// 2.1.329, facts 48 and 65). The client takes any directory with a .git for a root.
 func (s *search) projectDirs() []string {
 	if s.project == nil && filepath.IsAbs(s.start()) {
 		s.project = s.findProjectDirs(s.start())
@@ -73,12 +73,12 @@ func (s *search) findProjectDirs(dir string) []string {
 	return dirs
 }
 
-// byFolder returns the first folder of the name that is a skill to the client.
+// byFolder returns the first folder of the name that the client takes for a skill.
 func (s *search) byFolder() (candidate, bool) {
 	for _, r := range s.roots() {
 		c := candidate{rule: r.rule, folder: skillIn(r.dir, s.command)}
 		if s.isSkill(c.folder) {
-			s.runs(c)
+			s.runsSkill(c)
 			s.result.certain = c.rule != RuleAddDir
 			return c, true
 		}
@@ -89,8 +89,8 @@ func (s *search) byFolder() (candidate, bool) {
 	return candidate{}, false
 }
 
-// byCommand reports whether the client runs a command of the project or the user. It
-// takes precedence over the name in a frontmatter and over a nested skill.
+// byCommand reports whether the client runs a command of the project or the user, which
+// takes precedence over a name in a frontmatter and over a nested skill.
 func (s *search) byCommand() (candidate, bool) {
 	for _, r := range s.roots() {
 		path := filepath.Join(plugins.CommandsDir(r.dir), s.skill) + ".md"
@@ -107,12 +107,13 @@ func (s *search) isSkill(folder string) bool {
 	return isFile(s.FS, filepath.Join(folder, plugins.SkillFile))
 }
 
-// runs adds the step that names the client's choice.
-func (s *search) runs(c candidate) {
+// runsSkill records that the client runs the skill.
+func (s *search) runsSkill(c candidate) {
 	s.result.runs = filepath.Join(c.folder, plugins.SkillFile)
 	s.step(c.rule, s.result.runs, OutcomeFound, "the client runs this skill")
 }
 
+// runsCommand records that the client runs the command file at path.
 func (s *search) runsCommand(rule Rule, path string) {
 	s.result.runs = path
 	s.step(rule, path, OutcomeFound, "the client runs this command")

@@ -11,8 +11,8 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// The places of the client that the documented lookup does not name, for folders
-// without a SKILL.md.
+// Tests of folders without a SKILL.md, in places that only the client has: the requirements
+// do not mention them.
 
 const started = "/projects/started"
 
@@ -129,7 +129,7 @@ func TestPluginDirectory(t *testing.T) {
 	}
 }
 
-func TestPluginDirectoryWithoutTheSkillIsNoRegistryError(t *testing.T) {
+func TestPluginDirectoryWithoutTheSkillNeedsNoRegistry(t *testing.T) {
 	w := newWorld(t)
 	w.PluginDirs = []string{"/dev/p"}
 	w.put("/dev/p/.claude-plugin/plugin.json", `{"name": "p"}`)
@@ -247,7 +247,7 @@ func TestDirectoryMarketplaceIsReadLive(t *testing.T) {
 	assert.Equal(t, "p@m", result.Plugin)
 	assert.Contains(t, explain(result), "in the source tree of its marketplace")
 
-	// The copy is not used for what the source no longer has.
+	// A skill that was removed from the source tree is not read from the installed copy.
 	require.NoError(t, w.mem.Remove(live))
 	w.finds("", "p:s", project)
 }
@@ -271,7 +271,7 @@ func TestAlias(t *testing.T) {
 	w.finds("", "folder", project)
 	w.finds("", "ali", project)
 
-	// The client does not know a name that two plugins have.
+	// If two plugins have the name, the client does not know it.
 	w.put("/q/skills/folder/SKILL.md", "---\nname: alias\n---\n")
 	result = w.finds("", "alias", project)
 	assert.Contains(t, explain(result), "alias | /p/skills/folder | skipped | the name is ambiguous")
@@ -312,7 +312,7 @@ func TestFolderNameTakesPrecedenceOverAlias(t *testing.T) {
 	}
 }
 
-func TestFolderOfAnUnknownDirectoryTakesNoPrecedenceOverAlias(t *testing.T) {
+func TestRelativeFolderDoesNotTakePrecedenceOverAlias(t *testing.T) {
 	w := newWorld(t)
 	w.ConfigDir = ""
 	w.PluginDirs = []string{"/dev/p"}

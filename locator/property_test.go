@@ -49,7 +49,7 @@ func TestInvalidNames(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.reason, func(t *testing.T) {
-			// Without a file system any use of a path panics.
+			// FS is nil, so that any access to a path would panic.
 			result, err := (&locator.Locator{ConfigDir: config}).Locate(test.command, project)
 			var nameErr *locator.NameError
 			require.ErrorAs(t, err, &nameErr)
@@ -75,7 +75,8 @@ func TestNameErrorQuotesAtMost200Bytes(t *testing.T) {
 	assert.EqualError(t, locator.CheckName("/"+strings.Repeat("x", 200)), `invalid command name "/`+strings.Repeat("x", 199)+`"...`+reason)
 }
 
-// everything is a file system in which every fsm.json exists whose path matches.
+// everything is a file system that has an fsm.json at every path for which exists returns
+// true.
 type everything struct {
 	locator.FS
 	exists func(path string) bool
@@ -138,7 +139,7 @@ func TestNoNameLeavesTheRoots(t *testing.T) {
 	require.NotZero(t, found)
 }
 
-// clientFiles are the client's files, whose content is not trusted.
+// clientFiles are files of the client, whose content is not trusted.
 var clientFiles = []string{
 	registry, known, config + "/settings.json", project + "/.claude/settings.json",
 	tree + "/.claude-plugin/marketplace.json", tree + "/p/skills/folder/SKILL.md", "/dev/d/.claude-plugin/plugin.json",

@@ -30,9 +30,9 @@ func cause(err error) error {
 	return err
 }
 
-// exists reports whether there is something at path, usable or not. If that cannot
-// be determined it reports true and why: reading the path then fails with a message,
-// where false would silently drop a workflow.
+// exists reports whether there is something at path, usable or not. If that cannot be
+// determined, it returns true and the error: reading the path will fail with a message,
+// whereas false would silently ignore a workflow.
 func exists(fsys FS, path string) (bool, error) {
 	_, err := fsys.Lstat(path)
 	if cannotExist(err) {
@@ -41,14 +41,15 @@ func exists(fsys FS, path string) (bool, error) {
 	return true, err
 }
 
-// isFile reports whether there is a regular file at path that can be looked at.
+// isFile reports whether path is a regular file. If that cannot be determined, it returns
+// false.
 func isFile(fsys FS, path string) bool {
 	info, err := fsys.Stat(path)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// cannotExist reports whether err is that of a name that is missing, or that is too
-// long or otherwise unfit to be a file's.
+// cannotExist reports whether err means that the file does not exist, or cannot exist
+// because its name is too long or otherwise invalid.
 func cannotExist(err error) bool {
 	return slices.ContainsFunc(missing, func(e error) bool { return errors.Is(err, e) })
 }

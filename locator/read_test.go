@@ -30,7 +30,7 @@ func write(t *testing.T, path, content string) string {
 	return path
 }
 
-// unusable are the things that a path can hold instead of a readable file.
+// unusable are the kinds of files that cannot be read as an fsm.json.
 var unusable = []struct {
 	name string
 	make func(t *testing.T, path string)
@@ -88,7 +88,7 @@ func TestUnusableRegistryIsAnErrorAndDoesNotBlock(t *testing.T) {
 	}
 }
 
-func TestNoOtherFileBlocks(t *testing.T) {
+func TestFIFOsInPlaceOfOtherFilesDoNotBlock(t *testing.T) {
 	dir, l := onDisk(t)
 	plugin := filepath.Join(dir, "plugin")
 	write(t, filepath.Join(l.ConfigDir, "plugins", "installed_plugins.json"), objectOf(entry{"p@m", "user", "", plugin, ""}))
@@ -111,14 +111,14 @@ func TestNoOtherFileBlocks(t *testing.T) {
 	}
 }
 
-// swapped reports a regular file for every path until the path is opened.
+// swapped reports a regular file for every path, as if it were replaced before it is opened.
 type swapped struct{ locator.OS }
 
 func (s swapped) Stat(path string) (fs.FileInfo, error) {
 	return s.OS.Stat(filepath.Join(filepath.Dir(path), "regular"))
 }
 
-func TestFifoThatReplacesTheFileBeforeItIsOpened(t *testing.T) {
+func TestFIFOThatReplacesTheFileBeforeItIsOpenedIsRefused(t *testing.T) {
 	dir, _ := onDisk(t)
 	write(t, filepath.Join(dir, "regular"), spec)
 	path := filepath.Join(dir, "fsm.json")

@@ -15,7 +15,7 @@ const specName = "fsm.json"
 type search struct {
 	*Locator
 	command       string
-	plugin, skill string // the parts of the command name; plugin is "" if it has no colon
+	plugin, skill string // the command name before and after its first colon; without a colon plugin is ""
 	cwd           string
 	result        Result
 
@@ -23,11 +23,11 @@ type search struct {
 	registryErr error                 // why it cannot be used
 	settings    *plugins.Settings     // nil until they are needed
 	chosen      map[string]*installed // by directory
-	session     *root                 // the one of PluginDirs that is the plugin, nil if none is
-	project     []string              // what projectDirs returns
-	rootList    []root                // what roots returns
-	own         []candidate           // the skills of the user and the project, once listed
-	ofPlugins   []candidate           // those of plugins
+	session     *root                 // the plugin's directory in PluginDirs, nil if it has none
+	project     []string              // cached result of projectDirs
+	rootList    []root                // cached result of roots
+	own         []candidate           // cached skills of the user and the project
+	ofPlugins   []candidate           // cached skills of plugins
 }
 
 // candidate is a folder that may be the skill's.
@@ -37,17 +37,17 @@ type candidate struct {
 	plugin string // key or name of the plugin that it belongs to, "" if none
 }
 
-// choice returns what the client runs, if it is found among one kind of place.
+// choice searches one kind of place for what the client runs.
 type choice func(*search) (candidate, bool)
 
-// place is one kind of place in the requirements. It returns the candidates there in
-// their order and adds a step for each thing that it passes over.
+// place returns the candidates in one kind of place of the requirements, in order. It adds
+// a step for each thing that it skips.
 type place func(*search) []candidate
 
-// plainChoices are how the client finds a name without a colon: by a folder's name,
-// as a command, and then by the name in a frontmatter (measured with 2.1.329, facts
-// 48, 59, 61 and 65 of docs/client-facts.md). A nested skill that takes precedence
-// over a frontmatter is found last, because searching for it takes longest.
+// plainChoices is the order in which the client looks up a name without a colon: the names
+// of folders, then commands, then the names in frontmatters (measured with 2.1.329, facts
+// 48, 59, 61 and 65 of docs/client-facts.md). Nested folders come last, because searching
+// for them takes longest.
 var plainChoices = []choice{
 	(*search).byFolder,
 	(*search).byCommand,
@@ -55,7 +55,7 @@ var plainChoices = []choice{
 	(*search).byNestedFolder,
 }
 
-// scopedChoices are how the client finds a name with a colon.
+// scopedChoices is the order in which the client looks up a name with a colon.
 var scopedChoices = []choice{
 	(*search).byFolder,
 	(*search).inPlugin,
@@ -64,22 +64,22 @@ var scopedChoices = []choice{
 	(*search).byNameInPlugin,
 }
 
-// plainPlaces are where the requirements have the fsm.json of a name without a colon.
-// They are only searched for what the client does not have in a folder.
+// plainPlaces are the places of the requirements for a name without a colon. They are
+// searched only if the client has no skill of the name.
 var plainPlaces = []place{
 	(*search).inProject,
 	(*search).inUser,
 	(*search).inProjectDir,
 }
 
-// pluginPlaces are where the requirements have the fsm.json of a plugin's skill.
+// pluginPlaces are the places of the requirements for a plugin's skill.
 var pluginPlaces = []place{
 	(*search).inInstallation,
 	(*search).inFoldersUnlessInstalled,
 	(*search).forProjectDir,
 }
 
-// sessionPlaces are those of a plugin of PluginDirs, which takes precedence over an
+// sessionPlaces are the places in a plugin of PluginDirs, which takes precedence over an
 // installed one (measured with 2.1.329, fact 51).
 var sessionPlaces = []place{(*search).inSessionPlugin}
 
@@ -106,12 +106,13 @@ func (s *search) run() error {
 	return nil
 }
 
-// isPath reports whether the part before the colon is a path, so not a plugin's name.
+// isPath reports whether the part before the colon is the path of a nested skill, so not
+// a plugin's name.
 func (s *search) isPath() bool { return strings.Contains(s.plugin, "/") }
 
-// choose asks the choices in their order and makes the first that has the skill the
-// result, with an fsm.json or without: what lies elsewhere belongs to another skill.
-// It reports false if the client has no folder of the name.
+// choose tries the choices in order. The first that finds something decides, even if it has
+// no fsm.json: one elsewhere belongs to another skill. choose returns false if the client
+// has no folder of the name.
 func (s *search) choose(choices []choice) bool {
 	for _, choice := range choices {
 		if c, ok := choice(s); ok {
@@ -125,7 +126,7 @@ func (s *search) choose(choices []choice) bool {
 	return false
 }
 
-// try asks the places in their order and ends with the first fsm.json.
+// try searches the places in order until it finds an fsm.json.
 func (s *search) try(places []place) {
 	for _, place := range places {
 		for _, c := range place(s) {
@@ -136,7 +137,8 @@ func (s *search) try(places []place) {
 	}
 }
 
-// use makes the candidate the result if it has an fsm.json, whatever its type.
+// use makes the candidate the result if it has an fsm.json, even one that is not a regular
+// file, and reports whether it has.
 func (s *search) use(c candidate) bool {
 	path := filepath.Join(c.folder, specName)
 	found, err := exists(s.FS, path)
@@ -157,7 +159,7 @@ func (s *search) step(rule Rule, path string, outcome Outcome, detail string) {
 	s.result.Steps = append(s.result.Steps, Step{rule, path, outcome, detail})
 }
 
-// problem adds a step for a file of the client that cannot be used as it is.
+// problem adds a step for a file of the client that cannot be used.
 func (s *search) problem(rule Rule, outcome Outcome, err error) {
 	path, detail := "", err.Error()
 	if f, ok := errors.AsType[*plugins.FileError](err); ok {

@@ -6,10 +6,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 )
 
-// inSessionPlugin returns the places in the plugin directory that is the plugin.
+// inSessionPlugin returns the places in the plugin's directory in PluginDirs.
 func (s *search) inSessionPlugin() []candidate { return s.inRoot(*s.session) }
 
-// findSession sets the first of the plugin directories that is the plugin.
+// findSession sets s.session to the first of PluginDirs that has the plugin's name.
 func (s *search) findSession() {
 	for _, p := range s.sessionPlugins() {
 		switch {

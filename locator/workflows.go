@@ -9,27 +9,27 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 )
 
-// Workflow is an fsm.json that is visible from a directory.
+// Workflow is the fsm.json of a skill that the client knows in a directory.
 type Workflow struct {
-	Command    string   `json:"command"`    // the name under which the client runs it, or would if ShadowedBy did not exist
-	Others     []string `json:"others"`     // more names under which the client runs it
+	Command    string   `json:"command"`    // the name under which the client runs the skill, or would if ShadowedBy did not exist
+	Others     []string `json:"others"`     // further names under which the client runs the skill
 	Path       string   `json:"path"`       // the fsm.json
 	Rule       Rule     `json:"rule"`       // the kind of place that has it
 	Plugin     string   `json:"plugin"`     // as in Result
-	ShadowedBy string   `json:"shadowedBy"` // the SKILL.md or command that the client runs under Command instead; "" if it is not known
-	Unused     bool     `json:"unused"`     // no name leads to it
+	ShadowedBy string   `json:"shadowedBy"` // the SKILL.md or command that the client runs under Command instead; "" if there is none or it is not known
+	Unused     bool     `json:"unused"`     // Locate finds this fsm.json under no name
 }
 
 // Bounds of Workflows. The client itself reads each SKILL.md once, at its start.
 const (
-	maxListed       = 1000 // folders with skills in all
-	maxCommandDepth = 8
+	maxListed       = 1000 // folders of skills and commands, in all places together
+	maxCommandDepth = 8    // levels of folders below a plugin's commands
 )
 
 // Workflows returns the workflows of the skills that the client knows in cwd: those of
 // the user, of cwd and its parents, of the plugins that apply there, and nested ones
-// below, in this order, and in each place by name. complete is false if there are too
-// many folders to look at all.
+// below, in this order, and in each place by name. complete is false if a limit left out
+// some folders.
 func (l *Locator) Workflows(cwd string) (all []Workflow, complete bool) {
 	s := &search{Locator: l, cwd: cwd}
 	found, complete := s.everySkill()
@@ -41,29 +41,29 @@ func (l *Locator) Workflows(cwd string) (all []Workflow, complete bool) {
 	return all, complete
 }
 
-// knownSkill is a folder of a place, and the names that the client may know it by: that
-// of the folder first.
+// knownSkill is a folder and the names under which the client may know it, that of the
+// folder first.
 type knownSkill struct {
 	candidate
 	names  []string
-	scoped string // its name if another skill has the first one; only a nested skill has one
+	scoped string // of a nested skill: its name if another skill has the first of names
 }
 
 func (k knownSkill) workflow(l *Locator, cwd string) Workflow {
 	w := Workflow{Command: k.names[0], Others: []string{}, Path: filepath.Join(k.folder, specName), Rule: k.rule, Plugin: k.plugin}
-	switch leading := k.leading(l, cwd, func(string) bool { return true }); len(leading) {
-	case 0:
+	names := k.usable(l, cwd, func(string) bool { return true })
+	if len(names) == 0 {
 		w.Unused = true
 		shadow, _ := l.Locate(w.Command, cwd)
 		w.ShadowedBy = shadow.Runs()
-	default:
-		w.Command, w.Others = leading[0], append(w.Others, leading[1:]...)
+		return w
 	}
+	w.Command, w.Others = names[0], append(w.Others, names[1:]...)
 	return w
 }
 
-// leading returns the names of the skill that lead to it, among those wanted.
-func (k knownSkill) leading(l *Locator, cwd string, wanted func(name string) bool) []string {
+// usable returns the names under which the client runs the skill, of those that are wanted.
+func (k knownSkill) usable(l *Locator, cwd string, wanted func(name string) bool) []string {
 	all := k.names
 	if k.scoped != "" && !k.isRunAs(l, cwd, k.names[0]) {
 		all = append([]string{k.scoped}, all[1:]...)
@@ -77,13 +77,13 @@ func (k knownSkill) leading(l *Locator, cwd string, wanted func(name string) boo
 	return names
 }
 
-// isRunAs reports whether the name leads to the skill.
+// isRunAs reports whether the client runs the skill under the name.
 func (k knownSkill) isRunAs(l *Locator, cwd, name string) bool {
 	r, _ := l.Locate(name, cwd)
 	return r.Path == filepath.Join(k.folder, specName) || r.Runs() == filepath.Join(k.folder, plugins.SkillFile) || r.Runs() == k.folder+".md"
 }
 
-// everySkill returns the folders of all places, with a SKILL.md or without.
+// everySkill returns the folders in all places, even those without a SKILL.md.
 func (s *search) everySkill() (all []knownSkill, complete bool) {
 	for _, r := range s.roots() {
 		for _, c := range s.folders([]root{r}, r.rule) {
@@ -120,7 +120,7 @@ func (s *search) everySkill() (all []knownSkill, complete bool) {
 	return all, complete
 }
 
-// known returns the skill with a name and the one in its frontmatter.
+// known returns a skill with the given name and that in its frontmatter.
 func (s *search) known(c candidate, name string) knownSkill {
 	k := knownSkill{candidate: c, names: []string{name}}
 	if own := plugins.OwnName(s.FS, c.folder); own != "" {
@@ -163,27 +163,15 @@ func unique(names []string) []string {
 	return once
 }
 
-// SpecsBelow returns every fsm.json in dir and below it, wherever it is, the nearest
-// ones first. It searches no hidden directories but .claude, none called node_modules,
-// and at most maxDirs directories; complete says whether that was all.
+// SpecsBelow returns every fsm.json in dir and below it, the nearest ones first. It skips
+// node_modules and hidden directories except .claude, and searches at most maxDirs
+// directories. complete reports whether these were all.
 func SpecsBelow(fsys FS, dir string, maxDirs int) (paths []string, complete bool) {
-	queue := []string{dir}
-	for visited := 0; len(queue) > 0; visited++ {
-		if visited == maxDirs {
-			return paths, false
+	complete = walk(fsys, dir, maxDirs, func(dir string, entry fs.DirEntry) bool {
+		if entry.Name() == specName && !entry.IsDir() {
+			paths = append(paths, filepath.Join(dir, entry.Name()))
 		}
-		dir := queue[0]
-		queue = queue[1:]
-		entries, _ := fsys.ReadDir(dir)
-		for _, entry := range entries {
-			path := filepath.Join(dir, entry.Name())
-			switch {
-			case entry.Name() == specName && !entry.IsDir():
-				paths = append(paths, path)
-			case entry.IsDir() && (entry.Name() == ".claude" || isSearched(entry)):
-				queue = append(queue, path)
-			}
-		}
-	}
-	return paths, true
+		return entry.Name() == ".claude" || isSearched(entry)
+	})
+	return paths, complete
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// TestWorkflowsAgreeWithLocate: each name of a list leads to the file beside it, and no name
-// leads to one that is unused.
+// TestWorkflowsAgreeWithLocate: Locate finds each workflow by each of its names, and an unused
+// one by none.
 func TestWorkflowsAgreeWithLocate(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := newWorld(t)
@@ -57,7 +57,7 @@ func TestWorkflowsAreBounded(t *testing.T) {
 	assert.Equal(t, []locator.Workflow{{Command: "s0000", Others: []string{}, Path: config + "/skills/s0000/fsm.json", Rule: locator.RuleUser}}, all)
 }
 
-// TestWorkflowsOfNestedCommands: a plugin's command in a folder is named by its path.
+// TestWorkflowsOfNestedCommands: the name of a plugin's command in a folder has its path.
 func TestWorkflowsOfNestedCommands(t *testing.T) {
 	w := newWorld(t)
 	w.PluginDirs = []string{"/plug"}
@@ -81,9 +81,9 @@ func TestSpecsBelow(t *testing.T) {
 	assert.False(t, complete)
 }
 
-// TestWorkflowsOfEveryName: a skill is listed once, with the names of its folder and of
-// its frontmatter; a nested one whose name is taken has that of its directory before it.
-func TestWorkflowsOfEveryName(t *testing.T) {
+// TestWorkflowsHaveAllTheirNames: a skill is listed once, with the names of its folder and its
+// frontmatter. A nested skill has its scoped name if another one has the name of its folder.
+func TestWorkflowsHaveAllTheirNames(t *testing.T) {
 	w := newWorld(t)
 	w.PluginDirs = []string{"/plug"}
 	folders := []string{project + "/.claude/skills/x", "/plug/skills/y", project + "/a/.claude/skills/x"}
@@ -104,8 +104,8 @@ func TestWorkflowsOfEveryName(t *testing.T) {
 	}, all)
 }
 
-// TestWorkflowsListsAsManyAsItMay: the bound is for more than it.
-func TestWorkflowsListsAsManyAsItMay(t *testing.T) {
+// TestWorkflowsAreCompleteUpToTheLimit and incomplete with one folder more.
+func TestWorkflowsAreCompleteUpToTheLimit(t *testing.T) {
 	for n, want := range map[int]bool{1000: true, 1001: false} {
 		for _, place := range []string{config + "/skills", "/plug/commands"} {
 			w := newWorld(t)
@@ -134,9 +134,9 @@ func TestWorkflowsFollowLinksOfCommands(t *testing.T) {
 	assert.Equal(t, "plug:c", all[0].Command)
 }
 
-// TestWhatAnAddedDirectoryHasIsNotCertain: it depends on the client's options, and what the
-// project has does not.
-func TestWhatAnAddedDirectoryHasIsNotCertain(t *testing.T) {
+// TestResultFromAnAddedDirectoryIsNotCertain: it depends on the client's options, unlike a
+// result from the project.
+func TestResultFromAnAddedDirectoryIsNotCertain(t *testing.T) {
 	w := newWorld(t)
 	w.AddDirs = []string{"/added"}
 	for folder, want := range map[string]bool{project + "/.claude/skills/x": true, "/added/.claude/skills/y": false} {

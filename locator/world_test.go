@@ -20,7 +20,7 @@ const (
 	spec     = `[{"id":1,"subject":"s"}]`
 )
 
-// world is a locator in a file system in memory, which holds what a test puts there.
+// world is a locator that reads from a file system in memory.
 type world struct {
 	t   *testing.T
 	mem afero.Fs

@@ -1,12 +1,10 @@
 // Package aferofs lets a locator read from an afero file system: one in memory, in
-// an archive, below a directory or read-only.
+// an archive, below a directory or read-only. It never writes.
 //
-// It is a package of its own because afero links net/http and the tables of
-// golang.org/x/text, which are initialised at every start of a program. The hook
-// starts on every call of a skill and only reads from the operating system, through
+// It is separate from package locator because afero links net/http and the tables of
+// golang.org/x/text, which are initialised at every start of a program. The hook of
+// fsmtx starts at every call of a skill and reads only from the operating system, through
 // [locator.OS].
-//
-// It never writes. In a file system without symbolic links it finds none.
 package aferofs
 
 import (
@@ -22,17 +20,18 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// New adapts files. The result is safe for concurrent use if files is.
+// New returns files as a locator.FS, which is safe for concurrent use if files is.
 //
-// Opening a FIFO does not block if files is the operating system's, alone or in
-// afero's read-only or base path file systems. Others may not know the flag.
+// Opening a FIFO does not block if files is the operating system's file system, also
+// inside afero's read-only and base path file systems. Other file systems may not support
+// the flag O_NONBLOCK.
 func New(files afero.Fs) locator.FS { return adapter{files} }
 
 type adapter struct{ files afero.Fs }
 
 func (a adapter) Stat(path string) (fs.FileInfo, error) { return a.files.Stat(path) }
 
-// Lstat is Stat in a file system that has no Lstat and so no symbolic links.
+// Lstat calls Stat if the file system has no Lstat, and so no symbolic links.
 func (a adapter) Lstat(path string) (fs.FileInfo, error) {
 	if l, ok := a.files.(afero.Lstater); ok {
 		info, _, err := l.LstatIfPossible(path)
@@ -50,8 +49,8 @@ func (a adapter) Readlink(path string) (string, error) {
 
 func (a adapter) Open(path string) (fs.File, error) { return a.open(path) }
 
-// ReadDir checks the type before opening, because not every file system knows a
-// flag for opening only directories.
+// ReadDir checks the type before it opens the file, because not every file system has a
+// flag to open only directories.
 func (a adapter) ReadDir(path string) ([]fs.DirEntry, error) {
 	info, err := a.files.Stat(path)
 	if err != nil {
@@ -78,8 +77,8 @@ func sorted(infos []fs.FileInfo) []fs.DirEntry {
 	return entries
 }
 
-// open passes the flag to the file systems that pass it on. Those they wrap may
-// refuse every flag, as afero's archives do, and are then opened without.
+// open passes O_NONBLOCK to the file systems that support it or pass it on. If a file
+// system inside refuses all flags, as afero's archives do, open tries again without.
 func (a adapter) open(path string) (afero.File, error) {
 	switch a.files.(type) {
 	case *afero.OsFs, afero.OsFs, *afero.ReadOnlyFs, *afero.BasePathFs:

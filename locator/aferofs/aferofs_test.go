@@ -47,7 +47,7 @@ func tree(t *testing.T) []string {
 	return paths
 }
 
-// answers are the results of all methods for a path.
+// answers are the results of all methods of a locator.FS for a path, as text.
 type answers struct {
 	Stat, Lstat, Readlink, ReadDir, Open string
 }
@@ -118,14 +118,14 @@ func TestAnswersEqualThoseOfTheOperatingSystem(t *testing.T) {
 	}
 }
 
-// bare is a file system without symbolic links.
-type bare struct{ afero.Fs }
+// noLinks is a file system without symbolic links.
+type noLinks struct{ afero.Fs }
 
 func TestWithoutLinks(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link")
 	require.NoError(t, os.Symlink(dir, link))
-	files := aferofs.New(bare{afero.NewOsFs()})
+	files := aferofs.New(noLinks{afero.NewOsFs()})
 	followed, err := files.Lstat(link)
 	require.NoError(t, err)
 	assert.True(t, followed.IsDir())
@@ -140,18 +140,18 @@ func TestWithoutLinks(t *testing.T) {
 	require.ErrorIs(t, err, afero.ErrNoReadlink)
 }
 
-// strange lists every directory backwards and with an error, and records the paths
-// that are opened.
-type strange struct {
+// backwardsFs lists every directory backwards and with an error, and records the paths that
+// are opened.
+type backwardsFs struct {
 	afero.Fs
 	opened *[]string
 }
 
 var errTorn = errors.New("torn")
 
-func (s strange) Open(path string) (afero.File, error) {
-	*s.opened = append(*s.opened, path)
-	f, err := s.Fs.Open(path)
+func (b backwardsFs) Open(path string) (afero.File, error) {
+	*b.opened = append(*b.opened, path)
+	f, err := b.Fs.Open(path)
 	return backwards{f}, err
 }
 
@@ -173,7 +173,7 @@ func inMemory(t *testing.T, paths ...string) afero.Fs {
 
 func TestReadDirSortsAndReturnsEntriesBesideAnError(t *testing.T) {
 	var opened []string
-	files := aferofs.New(strange{inMemory(t, "/dir/b", "/dir/a", "/dir/c/below"), &opened})
+	files := aferofs.New(backwardsFs{inMemory(t, "/dir/b", "/dir/a", "/dir/c/below"), &opened})
 	list, err := files.ReadDir("/dir")
 	require.ErrorIs(t, err, errTorn)
 	assert.Equal(t, "- a\n- b\nd c/\n error: torn", entries(list, err))
@@ -182,7 +182,7 @@ func TestReadDirSortsAndReturnsEntriesBesideAnError(t *testing.T) {
 
 func TestReadDirOpensNoFile(t *testing.T) {
 	var opened []string
-	files := aferofs.New(strange{inMemory(t, "/file"), &opened})
+	files := aferofs.New(backwardsFs{inMemory(t, "/file"), &opened})
 	_, err := files.ReadDir("/file")
 	require.ErrorIs(t, err, syscall.ENOTDIR)
 	_, err = files.ReadDir("/gone")

@@ -8,25 +8,25 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 )
 
-// The names that skills give themselves in their frontmatter. The client asks for them
-// when no folder has the name.
+// The client looks at the names in frontmatters when no folder has the name.
 
-// byName returns the skill of the user, the project or a plugin that gives itself the
-// name without a colon. The name is unknown to the client if several skills of plugins
-// have it (measured with 2.1.329, facts 61 and 65).
+// byName returns the skill of the user, the project or a plugin whose frontmatter has the
+// name, which has no colon. If several skills of plugins have it, the client does not know
+// the name (measured with 2.1.329, facts 61 and 65).
 //
-// Few skills have an fsm.json, so these are asked first: unless one of them has the
-// name, or a folder without a SKILL.md may be used, there is nothing to decide.
-func (s *search) byName() (candidate, bool) { return s.byNameIf(false) }
+// Few skills have an fsm.json. byName reads their frontmatters first. It reads those of the
+// other skills only if one of the few has the name, or if a folder without a SKILL.md could
+// be used: otherwise there is no fsm.json in any case.
+func (s *search) byName() (candidate, bool) { return s.byFrontmatter(false) }
 
-// byNameIf is byName, which asks every skill if all is set.
-func (s *search) byNameIf(all bool) (candidate, bool) {
+// byFrontmatter is byName. If all is set, it reads the frontmatter of every skill.
+func (s *search) byFrontmatter(all bool) (candidate, bool) {
 	if s.own == nil && s.ofPlugins == nil {
 		s.own, s.ofPlugins = s.folders(s.roots(), RuleFrontmatter), s.folders(s.pluginRoots(), RuleAlias)
 	}
 	own, ofPlugins := s.own, s.ofPlugins
 	withSpec, problems := s.named(append(s.withSpec(own), s.withSpec(ofPlugins)...), s.command)
-	if !all && len(withSpec) == 0 && !s.documented() {
+	if !all && len(withSpec) == 0 && !s.isInPlainPlaces() {
 		s.report(problems)
 		s.step(RuleFrontmatter, "", OutcomeAbsent, "no skill with an "+specName+" gives itself this name")
 		return candidate{}, false
@@ -34,57 +34,59 @@ func (s *search) byNameIf(all bool) (candidate, bool) {
 	if c, ok := s.firstNamed(own); ok {
 		return c, true
 	}
-	claims, problems := s.named(ofPlugins, s.command)
+	matching, problems := s.named(ofPlugins, s.command)
 	s.report(problems)
-	switch len(claims) {
+	switch len(matching) {
 	case 0:
 		return candidate{}, false
 	case 1:
-		s.runs(claims[0])
-		return claims[0], true
+		s.runsSkill(matching[0])
+		return matching[0], true
 	}
-	for _, c := range claims {
+	for _, c := range matching {
 		s.step(RuleAlias, c.folder, OutcomeSkipped, "the name is ambiguous: the client runs this skill only by its name with the plugin's")
 	}
 	return candidate{}, false
 }
 
-// byOwnName is byName for a name with a colon, among the skills of no plugin.
+// byOwnName returns the skill of the user or the project whose frontmatter has the name,
+// which has a colon.
 func (s *search) byOwnName() (candidate, bool) {
 	return s.firstNamed(s.folders(s.roots(), RuleFrontmatter))
 }
 
+// firstNamed returns the first of the candidates whose frontmatter has the name.
 func (s *search) firstNamed(own []candidate) (candidate, bool) {
-	claims, problems := s.named(own, s.command)
+	matching, problems := s.named(own, s.command)
 	s.report(problems)
-	if len(claims) == 0 {
+	if len(matching) == 0 {
 		return candidate{}, false
 	}
-	for _, c := range claims[1:] {
+	for _, c := range matching[1:] {
 		s.step(c.rule, c.folder, OutcomeSkipped, "it gives itself this name too, but comes later")
 	}
-	s.runs(claims[0])
-	return claims[0], true
+	s.runsSkill(matching[0])
+	return matching[0], true
 }
 
-// byNameInPlugin returns the skill that the plugin knows by the name in its
-// frontmatter.
+// byNameInPlugin returns the skill of the plugin whose frontmatter has the name after the
+// colon.
 func (s *search) byNameInPlugin() (candidate, bool) {
 	r, ok := s.pluginRoot()
 	if !ok {
 		return candidate{}, false
 	}
-	claims, problems := s.named(s.folders([]root{r}, RuleAlias), s.skill)
+	matching, problems := s.named(s.folders([]root{r}, RuleAlias), s.skill)
 	s.report(problems)
-	if len(claims) != 1 { // several are unknown to the client
+	if len(matching) != 1 { // if several skills have the name, the client does not know it
 		return candidate{}, false
 	}
-	s.runs(claims[0])
-	return claims[0], true
+	s.runsSkill(matching[0])
+	return matching[0], true
 }
 
-// documented reports whether one of the places of the requirements has an fsm.json.
-func (s *search) documented() bool {
+// isInPlainPlaces reports whether one of plainPlaces has an fsm.json. It adds no steps.
+func (s *search) isInPlainPlaces() bool {
 	steps := s.result.Steps
 	defer func() { s.result.Steps = steps }()
 	for _, place := range plainPlaces {
@@ -95,7 +97,8 @@ func (s *search) documented() bool {
 	return false
 }
 
-// folders returns the folders of skills below the roots, in their order and by name.
+// folders returns the folders of skills below the roots, in the order of the roots and then
+// by name.
 func (s *search) folders(roots []root, rule Rule) []candidate {
 	var all []candidate
 	for _, r := range roots {
@@ -117,18 +120,18 @@ func (s *search) withSpec(all []candidate) []candidate {
 	return with
 }
 
-// named returns the candidates whose frontmatter gives them the name.
-func (s *search) named(all []candidate, name string) (claims []candidate, problems []error) {
+// named returns the candidates whose frontmatter has the name.
+func (s *search) named(all []candidate, name string) (matching []candidate, problems []error) {
 	for _, c := range all {
 		has, err := plugins.HasName(s.FS, c.folder, name)
 		if err != nil && !cannotExist(err) {
 			problems = append(problems, err)
 		}
 		if has {
-			claims = append(claims, c)
+			matching = append(matching, c)
 		}
 	}
-	return claims, problems
+	return matching, problems
 }
 
 func (s *search) report(problems []error) {
@@ -137,9 +140,10 @@ func (s *search) report(problems []error) {
 	}
 }
 
-// pluginRoots returns the plugins that the client loads, as far as is known: a name
-// without a colon may not be a plugin's, so a registry that cannot be used is not an
-// error. Of several plugins with one name the client loads the first.
+// pluginRoots returns the directories of the plugins that the client loads. If the registry
+// cannot be used, it returns only those of PluginDirs and no error, because a name without
+// a colon need not be that of a plugin's skill. Of several plugins with the same name the
+// client loads the first.
 func (s *search) pluginRoots() []root {
 	var roots []root
 	loaded := map[string]bool{}
