@@ -10,10 +10,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Classify says who made a file of a task list. It reads like the client: the last of
-// duplicate keys counts, and invalid UTF-8 becomes U+FFFD. A file that is not valid JSON
-// is Foreign, and the error wraps ErrNotJSON; read again under the file's lock it may
-// be complete. Other JSON that is not an object is Foreign without an error.
+// Classify returns the kind of a file in a task list and, if it is Tagged, its fields. It
+// reads the file as the client does: of duplicate keys the last one counts, and invalid
+// UTF-8 becomes U+FFFD. JSON that is not an object is Foreign.
+//
+// Errors: ErrNotJSON. The file is Foreign then, but its writer may not have finished it:
+// read it again under its lock.
 func Classify(name string, data []byte) (Existing, Kind, error) {
 	file := Existing{Name: name}
 	if !jsontext.Value(data).IsValid(jsonx.Tolerant) {
@@ -50,17 +52,17 @@ func Classify(name string, data []byte) (Existing, Kind, error) {
 	return file, kind, nil
 }
 
-// mayBeTagged saves most files a closer look: a tag is in the file literally, or with
-// one of its letters escaped.
+// mayBeTagged returns false for most files without a tag, so that they need not be parsed. A
+// tagged file has the key literally, or an escape for one of its letters.
 func mayBeTagged(data []byte) bool {
 	return bytes.Contains(data, []byte(`"`+tag+`"`)) || bytes.Contains(data, []byte(`\u`))
 }
 
-// reader reads valid JSON, so the errors of its decoder do not occur.
+// reader reads JSON that is known to be valid, so its decoder returns no errors.
 type reader struct{ decoder *jsontext.Decoder }
 
-// members yields the keys, as they are spelled, of the object that comes next, and
-// nothing if it is another value. It skips a value that the loop does not read.
+// members yields the keys of the next value, as they are spelled, if that value is an object.
+// It skips a member's value if the loop does not read it.
 func (r reader) members(yield func(key jsontext.Value) bool) {
 	if r.decoder.PeekKind() != '{' {
 		return
@@ -79,13 +81,13 @@ func (r reader) members(yield func(key jsontext.Value) bool) {
 	_, _ = r.decoder.ReadToken()
 }
 
-// text reads a value. It returns what a string means, and "" for any other value.
+// text reads a value. It returns a string decoded, and "" for any other value.
 func (r reader) text() string {
 	value, _ := r.decoder.ReadValue()
 	return unquoted(value)
 }
 
-// isName reports whether a key, as it is spelled, means name.
+// isName reports whether a key, as it is spelled, decodes to name.
 func isName(key jsontext.Value, name string) bool {
 	if !hasEscape(key) {
 		return string(key[1:len(key)-1]) == name
@@ -93,7 +95,7 @@ func isName(key jsontext.Value, name string) bool {
 	return unquoted(key) == name
 }
 
-// unquoted returns what a JSON string means, and "" for any other value.
+// unquoted returns a JSON string decoded, and "" for any other value.
 func unquoted(value jsontext.Value) string {
 	if value.Kind() != '"' {
 		return ""
@@ -105,5 +107,5 @@ func unquoted(value jsontext.Value) string {
 	return string(text)
 }
 
-// hasEscape reports whether a JSON string means something else than it spells.
+// hasEscape reports whether a JSON string has an escape sequence.
 func hasEscape(raw []byte) bool { return bytes.Contains(raw, []byte(`\`)) }

@@ -74,8 +74,8 @@ func TestClassifyNotJSON(t *testing.T) {
 	}
 }
 
-// naive does what Classify does by decoding the whole file.
-func naive(data []byte) (file fsmspec.Existing, kind fsmspec.Kind, isJSON bool) {
+// classifyByDecoding does what Classify does, by decoding the whole file.
+func classifyByDecoding(data []byte) (file fsmspec.Existing, kind fsmspec.Kind, isJSON bool) {
 	if !jsontext.Value(data).IsValid(tolerant) {
 		return file, fsmspec.Foreign, false
 	}
@@ -101,7 +101,7 @@ func TestClassifyAgreesWithDecoding(t *testing.T) {
 		if rapid.IntRange(0, 4).Draw(t, "damage") == 0 {
 			data = damage(t, data)
 		}
-		want, wantKind, isJSON := naive(data)
+		want, wantKind, isJSON := classifyByDecoding(data)
 		got, kind, err := fsmspec.Classify("", data)
 		assert.Equal(t, isJSON, err == nil, "%v", err)
 		assert.Equal(t, wantKind, kind)

@@ -10,7 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 )
 
-// checkEnum holds the words of an enum, by value, against all it does with them.
+// checkEnum checks the methods of an enum. words are those of its values, from 0.
 func checkEnum[E interface {
 	~int
 	encoding.TextMarshaler

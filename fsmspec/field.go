@@ -10,8 +10,8 @@ import (
 )
 
 // fields declares the fields of a task, in the order in which the client writes them, and
-// the gates. What Parse accepts, which misspellings it recognises, what a task file
-// contains and the schema all follow from this table.
+// then the gates. Parse, the suggestions for misspelled fields, task files and the schema
+// are all derived from this table.
 var fields = [...]field{
 	{"id", required, idType{}},
 	{"subject", required, textType{of: func(t *Task) *string { return &t.Subject }, visible: true}},
@@ -45,18 +45,18 @@ type fieldType interface {
 	// read stores the value that begins with t in e, or notes what is wrong with it.
 	// It is not called for null.
 	read(p *parser, e *entry, name string, t token)
-	// schema returns the JSON types of the value, but for null, and further members of
-	// its schema, each after a comma. See Schema.
+	// schema returns the JSON types of the value, except null, and further members of its
+	// schema, each preceded by a comma. See Schema.
 	schema() (types []string, rules string)
 }
 
-// writtenType is how the value of a field is written to a task file. Gates are not.
+// writtenType is a fieldType whose value is written to a task file, unlike a gate.
 type writtenType interface {
 	// write appends the JSON value for the file of a task.
 	write(b []byte, f taskFile) []byte
 }
 
-// taskFile is what the content of a task file depends on.
+// taskFile has everything that determines the content of a task file.
 type taskFile struct {
 	task    *Task
 	members string // of metadata, without the tag, each followed by a comma
@@ -82,8 +82,8 @@ func (idType) read(p *parser, e *entry, name string, t token) {
 
 func (idType) write(b []byte, f taskFile) []byte { return appendID(b, f.base+f.task.ID) }
 
-// id returns the id t of the field name, or 0 after it has noted that the field must
-// have another value.
+// id returns the id t, a value in the field name. If t is not a valid id, it notes a problem
+// with the text of must and returns 0.
 func (p *parser) id(t token, name, must string) int64 {
 	raw := p.raw(t)
 	if t.kind != '0' {
@@ -102,7 +102,7 @@ func (p *parser) id(t token, name, must string) int64 {
 	return n
 }
 
-// unquoteHint is for a string that would be an id without its quotes.
+// unquoteHint returns a hint if raw is a string that would be an id without its quotes.
 func unquoteHint(raw string) string {
 	digits := strings.Trim(raw, `"`)
 	n := integer(digits)
@@ -121,8 +121,8 @@ func integer(raw string) int64 {
 	if exponent < 0 {
 		return 0
 	}
-	// Twenty digits overflow an int64, so more zeros need not be appended; the error
-	// says only that ParseInt returned the largest one.
+	// Twenty digits overflow an int64, so more zeros need not be appended. Then ParseInt
+	// returns math.MaxInt64 and an error.
 	n, _ := strconv.ParseInt(digits+strings.Repeat("0", min(exponent, 20)), 10, 64)
 	if negative {
 		n = -n
@@ -135,8 +135,9 @@ func integer(raw string) int64 {
 func decimal(number string) (digits string, exponent int) {
 	mantissa, power, _ := strings.Cut(strings.ToLower(number), "e")
 	if power != "" {
-		// Far more than the digits of a file can compensate, so that the sums below do
-		// not overflow. The error says only that Atoi returned a limit of int.
+		// bound is far more than the number of digits in a file, so that it does not
+		// change the result, and the sums below do not overflow. If Atoi returns an
+		// error, its result is a limit of int.
 		const bound = 1 << 30
 		exponent, _ = strconv.Atoi(power)
 		exponent = max(-bound, min(exponent, bound))
@@ -150,7 +151,7 @@ func decimal(number string) (digits string, exponent int) {
 // textType is a string.
 type textType struct {
 	of      func(*Task) *string
-	visible bool // a blank text is an error
+	visible bool // whether a blank text is an error
 }
 
 func (x textType) read(p *parser, e *entry, name string, t token) {
@@ -169,7 +170,7 @@ func (x textType) read(p *parser, e *entry, name string, t token) {
 
 func (x textType) write(b []byte, f taskFile) []byte { return appendQuoted(b, *x.of(f.task)) }
 
-// isBlank reports whether text shows nothing on a screen.
+// isBlank reports whether text has only spaces and characters that are not shown.
 func isBlank(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool {
 		return !unicode.IsSpace(r) && !unicode.In(r, unicode.Cc, unicode.Cf)
@@ -224,10 +225,10 @@ func (x idsType) write(b []byte, f taskFile) []byte {
 	return append(b, ']')
 }
 
-// metadataType is an object of any content. The task file gets it with the tag.
+// metadataType is an object with any members. In the task file the tag is added to it.
 type metadataType struct{}
 
-// tag is the key of metadata that marks a task file as made by a plan.
+// tag is the key of metadata that marks a task file as created by a plan.
 const tag = "fsm"
 
 func (metadataType) read(p *parser, e *entry, name string, t token) {
@@ -258,8 +259,8 @@ func appendID(b []byte, id int64) []byte {
 	return append(strconv.AppendInt(append(b, '"'), id, 10), '"')
 }
 
-// appendQuoted appends text as a JSON string. The error is for invalid UTF-8, which
-// Parse refuses and Plan replaces.
+// appendQuoted appends text as a JSON string. AppendQuote returns an error only for invalid
+// UTF-8, which Parse refuses and Plan replaces.
 func appendQuoted(b []byte, text string) []byte {
 	b, _ = jsontext.AppendQuote(b, text)
 	return b

@@ -4,15 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// otherFormat names what a file is that stops being JSON before its first value ends,
-// and says what to do, or returns "".
+// otherFormat returns a message for a file with a syntax error at offset that is empty or in
+// another format, or "" if it is neither.
 func otherFormat(data []byte, offset int) string {
 	if bytes.ContainsAny(data[:min(offset, len(data))], "[{\"") {
 		return ""
@@ -50,8 +49,9 @@ func isYAML(line []byte) bool {
 	return found && len(key) > 0 && len(bytes.Trim(key, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")) == 0
 }
 
-// wrapped says how the object, which is the file instead of an array, becomes one.
-func wrapped(data []byte) string {
+// objectRemedy returns a hint for a file that holds an object instead of an array, or "". data
+// begins with the object.
+func objectRemedy(data []byte) string {
 	end, ok := objectEnd(data)
 	if !ok {
 		return ""
@@ -71,8 +71,8 @@ func wrapped(data []byte) string {
 	return ""
 }
 
-// objectEnd returns where the JSON value that data begins with ends. ok is false if it
-// does not end.
+// objectEnd returns the offset of the end of the JSON value with which data begins. ok is
+// false if that value is not valid.
 func objectEnd(data []byte) (end int, ok bool) {
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(data), jsonx.Tolerant)
 	if _, err := decoder.ReadValue(); err != nil {
@@ -81,25 +81,26 @@ func objectEnd(data []byte) (end int, ok bool) {
 	return int(decoder.InputOffset()), true
 }
 
-// clientShows is how many characters of a subject the client's list shows in a terminal
-// of 80 columns: it cuts a subject 15 columns before the edge (fact 80, client 2.1.329).
+// clientShows is the number of characters of a subject that the client's list shows in a
+// terminal of 80 columns: it cuts a subject 15 columns before the edge (fact 80, client
+// 2.1.329).
 const clientShows = 65
 
-// warnSubject warns of what people would not see in a subject as it is written.
+// warnSubject warns if the client would not show the subject as it is written.
 func (p *parser) warnSubject(t token, name, text string) {
-	if i := strings.IndexFunc(text, isTreacherous); i >= 0 {
-		r := []rune(text[i:])[0]
-		p.warn(t.start, "%s has %s", name, treachery(r))
+	for _, r := range text {
+		if fault := subjectFault(r); fault != "" {
+			p.warn(t.start, "%s has %s", name, fault)
+			break
+		}
 	}
 	if n := len([]rune(text)); n > clientShows {
 		p.warn(t.start, "%s has %d characters, and in 80 columns the client shows the first %d: move the rest into description", name, n, clientShows)
 	}
 }
 
-func isTreacherous(r rune) bool { return treachery(r) != "" }
-
-// treachery says what a character does to a line that people read, or returns "".
-func treachery(r rune) string {
+// subjectFault returns why a subject should not contain the character, or "".
+func subjectFault(r rune) string {
 	switch {
 	case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
 		return "a line break: write one line, and the rest into description"

@@ -10,7 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 )
 
-func TestKeysAreYAML(t *testing.T) {
+func TestYAMLIsRecognisedByItsKeys(t *testing.T) {
 	for text, yaml := range map[string]bool{
 		"name: x\nother-key: y\n":    true,
 		"id: 1\n":                    true,
@@ -26,8 +26,8 @@ func TestKeysAreYAML(t *testing.T) {
 	}
 }
 
-// TestCharactersThatPeopleCannotRead: at the first character and at the ends of each range.
-func TestCharactersThatPeopleCannotRead(t *testing.T) {
+// TestCharactersThatDoNotShow has the ends of each range of characters, and their neighbours.
+func TestCharactersThatDoNotShow(t *testing.T) {
 	for r, want := range map[rune]string{
 		'\u2028': "a line break", '\u2029': "a line break",
 		0x1F: "the control character", 0x7F: "the control character", 0x9F: "the control character",
@@ -49,14 +49,14 @@ func TestCharactersThatPeopleCannotRead(t *testing.T) {
 	}
 }
 
-func TestDrives(t *testing.T) {
+func TestPathsWithADriveAreRefused(t *testing.T) {
 	for drive, refused := range map[string]bool{"a": true, "z": true, "A": true, "Z": true, "@": false, "`": false, "[": false, "{": false, "1": false} {
 		_, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "A", "produces": ["` + strings.ReplaceAll(drive, "[", "[[]") + `:"]}]`))
 		assert.Equal(t, refused, err != nil, "%s: %v", drive, err)
 	}
 }
 
-func TestLongestCommand(t *testing.T) {
+func TestTheLongestCommandIsAccepted(t *testing.T) {
 	_, err := fsmspec.Parse([]byte(`[{"id": 1, "subject": "A", "check": "` + strings.Repeat("a", fsmspec.MaxCommandBytes) + `"}]`))
 	require.NoError(t, err)
 }

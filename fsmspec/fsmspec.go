@@ -16,17 +16,17 @@ const (
 	// MaxDepth is the deepest nesting of arrays and objects: the array of tasks is
 	// level 1, a task level 2.
 	MaxDepth = 100
-	// MaxLocalID is the largest id in a file. The ids of a list grow by as much, so this
-	// keeps a list far below MaxID for many invocations.
+	// MaxLocalID is the largest id in a file. One invocation may raise the ids of a list
+	// by that much, and the list must stay below MaxID for many invocations.
 	MaxLocalID = 1_000_000
-	// MaxID is the largest id in a task list. The client counts with JavaScript numbers,
-	// which are exact up to here, 2^53-1. From there on it would give one number to
-	// several tasks.
+	// MaxID is the largest id in a task list, 2^53-1. The client counts with JavaScript
+	// numbers, which are exact up to here. Beyond it several tasks would get the same
+	// number.
 	MaxID = 9007199254740991
-	// MaxProblems is the largest number of problems that are listed, and as many
-	// warnings, so that the report about a broken file cannot be many times the size
-	// of the file. The pointers of a list are also limited to about MaxBytes together.
-	// One more entry at the end gives the number of those left out.
+	// MaxProblems is the largest number of problems, and of warnings, that are listed.
+	// All pointers of a list together are limited to about MaxBytes. Without these
+	// limits the report about a broken file could be many times the size of the file.
+	// If some were left out, one more entry at the end gives their number.
 	MaxProblems = 10_000
 )
 
@@ -54,13 +54,13 @@ type Task struct {
 	ActiveForm  string
 	Owner       string
 	Status      Status
-	Blocks      []int64 // as this entry states them: not completed from BlockedBy of the others
-	BlockedBy   []int64 // each once: those that this entry states, then those whose Blocks name it, in the order of the file
+	Blocks      []int64 // as in this entry; not completed from BlockedBy of the others
+	BlockedBy   []int64 // without repetition: those in this entry, then, in the order of the file, the entries whose Blocks name this one
 	Metadata    string  // the JSON object as the file spells it; "" if left out
-	Gates       Gates   // never in the file of the task
+	Gates       Gates   // not written to the task's file
 }
 
-// Status is how far a task is.
+// Status is the progress of a task.
 type Status int
 
 // The statuses of a task.
@@ -71,11 +71,6 @@ const (
 )
 
 // Problem is an error or a warning about one place in a file.
-//
-// A warning that changes the meaning says that the workflow cannot be carried out as it
-// is written: tasks wait for each other or for themselves. The file is valid nevertheless,
-// because the client's own list accepts that, but a caller that hydrates it should tell
-// the person and the agent.
 type Problem struct {
 	Line    int    // from 1; lines end with a line feed
 	Column  int    // from 1; in characters (Unicode code points), not bytes
@@ -84,26 +79,31 @@ type Problem struct {
 	Message string // one line, without the position
 	Warning bool   // the file is valid nevertheless
 
-	ChangesMeaning bool // a warning about a cycle or a task that blocks itself
+	// ChangesMeaning is set for a warning about a cycle or a task that blocks itself:
+	// the workflow cannot be carried out as it is written, because tasks wait for each
+	// other or for themselves. The file is valid nevertheless, because the client's own
+	// list accepts such dependencies. A caller that creates the tasks should tell the
+	// person and the agent.
+	ChangesMeaning bool
 }
 
-// InvalidError lists everything that is wrong with a file, in the order of the
-// file. The text of the error does not include the warnings.
+// InvalidError is returned by [Parse] for an invalid file. It lists everything that is
+// wrong, in the order of the file. Its text does not include the warnings.
 type InvalidError struct {
 	Problems []Problem
 	Warnings []Problem
 }
 
-// Kind says who made a file of a task list.
+// Kind tells who created a file in a task list.
 type Kind int
 
 const (
 	// Foreign is a file that is not a JSON object, so not a task.
 	Foreign Kind = iota
-	// Manual is a task without a tag: the client or a person made it.
+	// Manual is a task without a tag: the client or a person created it.
 	Manual
-	// Tagged is a task whose metadata is an object with the key "fsm", whatever its
-	// value: a plan made it.
+	// Tagged is a task whose metadata is an object with the key "fsm", with any value: a
+	// plan created it.
 	Tagged
 )
 
@@ -111,58 +111,58 @@ const (
 // is Tagged, and those that are not strings in the file are empty too.
 type Existing struct {
 	Name    string // "3.json"
-	Tag     string // metadata.fsm: the name of the command that made it
+	Tag     string // metadata.fsm: the name of the command that created it
 	Subject string
-	Status  string // as the file spells it, which may be no Status
+	Status  string // as the file spells it; may not be a valid Status
 }
 
 // Snapshot is what a plan needs to know about a task list.
 type Snapshot struct {
 	MaxID     int64      // the largest number among the file names, 0 if there is none
-	MaxName   string     // the file that has it, for messages; may be empty
+	MaxName   string     // the name of the file with this number, for messages; may be empty
 	HighWater int64      // the client's high-water mark, 0 if there is none
-	Tasks     []Existing // those that are Tagged
+	Tasks     []Existing // the Tagged ones
 }
 
-// Scope says which tagged tasks a plan deletes.
+// Scope selects the tagged tasks that a plan deletes.
 type Scope int
 
 const (
-	// ScopeAll deletes every tagged task, whichever command made it.
+	// ScopeAll deletes every tagged task.
 	ScopeAll Scope = iota
-	// ScopeSkill deletes the tasks that the same command made.
+	// ScopeSkill deletes the tasks that the same command created.
 	ScopeSkill
 )
 
-// Active says what a plan does about tasks that are under way.
+// Active tells what a plan does with tasks that are under way.
 type Active int
 
 const (
-	// ActiveReset deletes them like any other.
+	// ActiveReset deletes them like all others.
 	ActiveReset Active = iota
 	// ActiveRefuse fails with an *ActiveError if one of the tasks to be deleted is in
 	// progress, or if they do not all have the same status.
 	ActiveRefuse
 )
 
-// Policy is what the caller of [Spec.Plan] may choose. The zero value deletes every
-// tagged task, whatever its status.
+// Policy has the options of [Spec.Plan]. The zero value deletes every tagged task,
+// regardless of its status.
 type Policy struct {
 	Scope  Scope
 	Active Active
 }
 
-// ActiveError is returned by [Spec.Plan] when ActiveRefuse applies. Tasks are all
+// ActiveError is returned by [Spec.Plan] when ActiveRefuse applies. Tasks has all
 // tasks that would have been deleted, in the order of [Plan.Deletions].
 type ActiveError struct {
 	Tasks []Existing
 }
 
-// Plan is what a task list must lose and gain.
+// Plan lists the files to delete from a task list and the files to create in it.
 type Plan struct {
 	deletions    []Deletion
 	creations    []Creation
-	tasks        []Task // one a creation
+	tasks        []Task // the task of each creation
 	base         int64  // actual id = base + local id
 	oldHighWater int64
 	highWater    int64
@@ -176,7 +176,7 @@ type Creation struct {
 	Name    string // "8.json"
 	ID      int64  // actual
 	Subject string
-	Content string // the whole file; the client ends it without a line feed, and so does this
+	Content string // the whole file, without a line feed at the end, as the client writes it
 }
 
 // Len returns the number of tasks.
@@ -193,12 +193,15 @@ func (s *Spec) Tasks() []Task {
 	return tasks
 }
 
-// Warnings returns what is odd about the valid file, in the order of the file. Those
-// that change the meaning are marked. There are:
-// unknown fields, dependencies that are cyclic or listed twice, tasks that block
-// themselves, tasks in progress that another task blocks, metadata.fsm, subjects that
-// are long or have characters that people cannot see. It lists at most 100 cycles, each
-// at a reference that closes it.
+// Warnings returns the warnings about the file, in the order of the file. They are about
+//
+//   - unknown fields, and the key "fsm" of metadata
+//   - dependencies that are cyclic or listed twice, and tasks that block themselves
+//   - tasks in progress that another task blocks
+//   - patterns that are listed twice
+//   - subjects that are long or have invisible characters
+//
+// At most 100 cycles are listed, each at a reference that closes it.
 func (s *Spec) Warnings() []Problem { return slices.Clone(s.warnings) }
 
 // Deletions returns the files to delete, by number, then by name.
@@ -207,14 +210,14 @@ func (p *Plan) Deletions() []Deletion { return slices.Clone(p.deletions) }
 // Creations returns the files to create, in the order of fsm.json.
 func (p *Plan) Creations() []Creation { return slices.Clone(p.creations) }
 
-// HighWater returns the high-water mark that the list needs before anything is
-// deleted, and whether that is higher than the one it has.
+// HighWater returns the high-water mark that the list must have before the files are
+// deleted. raise reports whether it is higher than the present one.
 func (p *Plan) HighWater() (mark int64, raise bool) { return p.highWater, p.highWater > p.oldHighWater }
 
 // Empty reports whether there is nothing to delete and nothing to create.
 func (p *Plan) Empty() bool { return len(p.deletions) == 0 && len(p.creations) == 0 }
 
-// enum holds the words for the values of an integer type, which begin at 0.
+// enum has the words for the values 0, 1, 2 … of an integer type.
 type enum struct {
 	name  string
 	words []string
@@ -251,7 +254,7 @@ func (e enum) text(value int) string {
 	return string(text)
 }
 
-// choice lists the words: a, b or c.
+// choice returns the words as "a, b or c".
 func (e enum) choice() string {
 	last := len(e.words) - 1
 	return strings.Join(e.words[:last], ", ") + " or " + e.words[last]
@@ -297,6 +300,11 @@ func (a *Active) UnmarshalText(text []byte) error { return actives.unmarshal((*i
 // writes them.
 func Fields() []string { return slices.Clone(fieldNames) }
 
-// FieldMeant returns the field that an unknown one is probably meant to be, or "": its
-// name is a misspelling, or what others call that field.
-func FieldMeant(name string) string { return fieldMeant(name) }
+// FieldMeant returns the field of a task that an unknown field name probably means, because
+// it is a misspelling or what other formats call that field. It returns "" if there is none.
+func FieldMeant(name string) string {
+	if meant := fieldMeant(name); meant != checkMember {
+		return meant
+	}
+	return ""
+}

@@ -24,17 +24,17 @@ const (
 	MaxCheckTimeout = 30 * time.Minute
 )
 
-// Gates are what has to hold before a task may be started or completed. This package
-// only reads them: who hydrates a file decides whether they are enforced. They are never
-// written to a task file, because the agent can edit that one.
+// Gates are the conditions for starting or completing a task. This package only reads
+// them; the caller decides whether they are enforced. They are never written to a task
+// file, because the agent can edit task files.
 type Gates struct {
-	Produces []string // patterns; for each a file has to exist when the task is completed
-	Ready    []string // patterns; for each a file has to exist when the task is started
+	Produces []string // patterns; for each of them a file must exist when the task is completed
+	Ready    []string // patterns; for each of them a file must exist when the task is started
 	Check    *Check   // nil if left out
-	Approval string   // the question that a person has to say yes to; "" if left out
+	Approval string   // the question to which a person must say yes; "" if left out
 }
 
-// Check is a shell command that has to exit 0 when the task is completed.
+// Check is a shell command that must exit with 0 when the task is completed.
 type Check struct {
 	Run     string
 	Timeout time.Duration // DefaultCheckTimeout if the file states none
@@ -94,10 +94,10 @@ func (x patternsType) add(p *parser, patterns *[]string, name string, t token) {
 	}
 }
 
-// patternFault says why text cannot be a pattern for files of the project, or returns
-// "". A pattern is what package path matches, element by element. What other programs
-// understand in patterns is refused rather than taken literally: such a pattern would
-// match nothing, or not what its author meant.
+// patternFault returns why text is not a pattern for files of the project, or "". Patterns
+// have the syntax of package path, element by element. Syntax that only other programs
+// support is refused: taken literally the pattern would match nothing, or not what its
+// author meant.
 func patternFault(text string) string {
 	if wrong := pathFault(text); wrong != "" {
 		return wrong
@@ -124,7 +124,7 @@ func patternFault(text string) string {
 	return ""
 }
 
-// pathFault says why text cannot be a path below the project's directory, or returns "".
+// pathFault returns why text is not a path below the project's directory, or "".
 func pathFault(text string) string {
 	escaped := false
 	for _, r := range text {
@@ -175,7 +175,7 @@ func (checkType) read(p *parser, e *entry, name string, t token) {
 var checkFields = []string{"run", "timeout", "dir"}
 
 // checkObject reads the members of check. It refuses every unknown one: the object has
-// no other use, and a limit that is misspelt would not be one.
+// no other use, and a misspelled timeout would silently be no limit.
 func (p *parser) checkObject(e *entry, name string, t token, check *Check) {
 	missing, misspelt := true, ""
 	for key, value := range p.members {
@@ -203,8 +203,7 @@ func (p *parser) checkObject(e *entry, name string, t token, check *Check) {
 	}
 }
 
-// checkFieldMeant returns the member of check that an unknown one is probably meant to
-// be, or "".
+// checkFieldMeant returns the member of check that an unknown one probably means, or "".
 func checkFieldMeant(name string) string {
 	switch fold(cut(name)) {
 	case "args", "bash", "cmd", "cmdline", "command", "commandline", "exec", "execute", "script", "sh", "shell":
@@ -263,8 +262,9 @@ func (p *parser) timeout(name string, t token) time.Duration {
 	return DefaultCheckTimeout
 }
 
-// seconds returns the duration of a JSON number of seconds, and one above
-// MaxCheckTimeout for each that is too long.
+// seconds returns the duration of a JSON number of seconds. It returns a duration above
+// MaxCheckTimeout for every number that is too large, and 0 for one that is negative or
+// less than a nanosecond.
 func seconds(raw string) (time.Duration, error) {
 	unsigned, negative := strings.CutPrefix(raw, "-")
 	digits, exponent := decimal(unsigned)
@@ -337,7 +337,7 @@ func (approvalType) read(p *parser, e *entry, name string, t token) {
 	}
 }
 
-// defaultQuestion is what a person is asked where the file says only true.
+// defaultQuestion returns the question of a task whose approval is true.
 func defaultQuestion(t *Task) string {
 	return fmt.Sprintf("May %s be completed?", quoted(t.Subject))
 }

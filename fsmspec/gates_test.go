@@ -42,7 +42,7 @@ func TestGates(t *testing.T) {
 	assert.Equal(t, `May "Later in the entry\a" be completed?`, spec.Tasks()[0].Gates.Approval)
 }
 
-// TestTinyTimeoutTakesNoMemory: written out, the number would have a billion digits.
+// TestTinyTimeoutTakesNoMemory: without its exponent the number would have a billion digits.
 func TestTinyTimeoutTakesNoMemory(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -72,7 +72,7 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-// A gate that is wrong must not be a gate that is not there.
+// An invalid gate must be an error: if it were ignored, the task would have no gate.
 func TestGatesThatAreRefused(t *testing.T) {
 	for members, message := range map[string]string{
 		`"produces": "a.md"`:        `1:40 /0/produces produces must be an array of strings, not the string "a.md" (put it in brackets)`,
@@ -132,7 +132,7 @@ func TestGatesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestNearMissesOfGates(t *testing.T) {
+func TestMisspelledGates(t *testing.T) {
 	for field, meant := range map[string]string{
 		"checks": "check", "Check": "check", "chek": "check", "cmd": "check", "command": "check", "run": "check", "verify": "check", "validation": "check", "test": "check",
 		"produce": "produces", "product": "produces", "produced": "produces", "output": "produces", "artifacts": "produces",
@@ -145,7 +145,7 @@ func TestNearMissesOfGates(t *testing.T) {
 	}
 	for _, field := range []string{"timeout", "dir", "cwd", "check_timeout"} {
 		invalid := refused(t, fmt.Sprintf(`[{"id": 1, "subject": "A", "check": "x", %q: 90}]`, field))
-		assert.Equal(t, []string{fmt.Sprintf(`1:42 /0/%s task 1 ("A"): unknown field %q: it belongs into the object of "check"`, field, field)}, lines(invalid.Problems))
+		assert.Equal(t, []string{fmt.Sprintf(`1:42 /0/%s task 1 ("A"): unknown field %q: it belongs in the object of "check"`, field, field)}, lines(invalid.Problems))
 	}
 	for _, field := range []string{"estimate", "priority", "phase", "tags", "checklist", "notes", "reviewer"} {
 		assert.Len(t, parsed(t, fmt.Sprintf(`[{"id": 1, "subject": "A", %q: 1}]`, field)).Warnings(), 1, field)
@@ -158,7 +158,7 @@ func TestAPatternListedTwice(t *testing.T) {
 	assert.Equal(t, []string{`1:46 /0/produces/1 task 1 ("A"): produces lists "./a" more than once`}, lines(spec.Warnings()))
 }
 
-// The agent can edit the task file.
+// The agent can edit task files, and so could remove a gate there.
 func TestNoTaskFileHasAGate(t *testing.T) {
 	const gates = `, "produces": ["a"], "check": {"run": "b"}, "approval": "c", "ready": ["d"]`
 	plan := func(file string) string {

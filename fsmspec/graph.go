@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// maxCycles limits the cycles that are warned of: a dense graph has more of them than
-// anybody could read, each as long as the file.
+// maxCycles is the largest number of cycles in the warnings: a dense graph can have far more
+// than a person can read, each as long as the file.
 const maxCycles = 100
 
 // mirror completes BlockedBy of the tasks of a valid file from Blocks of the others: the
-// client orders tasks by blockedBy alone, and writes both sides itself (fact 36, client
-// 2.1.329). Each blocker is listed once: first those that the entry states, then the
-// others in the order of the file.
+// client orders tasks by blockedBy alone, and itself writes both (fact 36, client 2.1.329).
+// Each blocker is listed once: first those in the entry itself, then the others in the
+// order of the file.
 func mirror(entries []*entry) {
 	blockers := make(map[int64][]int64, len(entries)) // by blocked task
 	for _, e := range entries {
@@ -27,7 +27,7 @@ func mirror(entries []*entry) {
 	}
 }
 
-// distinct removes the ids that the list has before.
+// distinct removes repeated ids.
 func distinct(ids []int64) []int64 {
 	seen := make(map[int64]bool, len(ids))
 	return slices.DeleteFunc(ids, func(id int64) bool {
@@ -45,14 +45,13 @@ type graph struct {
 	warnings *report
 }
 
-// edge says that a task blocks the task with index to. ref is the first place in the
-// file that states it.
+// edge is a dependency of one task on another.
 type edge struct {
-	to  int
-	ref reference
+	to  int       // index of the blocked task
+	ref reference // the first reference in the file that states the dependency
 }
 
-// warnGraph warns of what is odd about the dependencies of a valid file.
+// warnGraph adds the warnings about the dependencies of a valid file.
 func warnGraph(entries []*entry, warnings *report) {
 	g := &graph{
 		entries:  entries,
@@ -106,9 +105,9 @@ func (g *graph) edgesTo(list []reference) []edge {
 	return edges
 }
 
-// merge adds the edges that blockedBy states to those that blocks of the blocker states.
-// Of an edge that both state it keeps the place that comes first in the file. The client
-// itself states both (fact 36, client 2.1.329), so that is not odd.
+// merge adds the edges from blockedBy of other tasks to those from blocks of the blocker. An
+// edge that is in both keeps the reference that comes first in the file. There is no
+// warning for it, because the client itself writes both (fact 36, client 2.1.329).
 func (g *graph) merge(blocker int, stated []edge) {
 	known := make(map[int]int, len(g.edges[blocker])) // indices of edges, by blocked task
 	for n, e := range g.edges[blocker] {
@@ -154,7 +153,7 @@ func (g *graph) warn(ref reference, effect bool, format string, args ...any) {
 	})
 }
 
-// search finds cycles depth first: each edge back to a task on the path closes one.
+// search is a depth-first search for cycles: an edge to a task on the path closes one.
 type search struct {
 	graph    *graph
 	path     []int  // indices of the tasks from the root to the current one

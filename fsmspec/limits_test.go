@@ -86,7 +86,7 @@ func TestLimitOfProblems(t *testing.T) {
 	assert.Contains(t, problems[fsmspec.MaxProblems].Message, "unexpected end of file", "a syntax error is always listed")
 }
 
-// The pointer of each problem is as long as the key.
+// The pointer of each problem contains the key, which is a quarter of the largest file.
 func TestProblemsWithLongPointersAreBounded(t *testing.T) {
 	const key = fsmspec.MaxBytes / 4
 	problems := refused(t, `[{"`+strings.Repeat("k", key)+`": {`+strings.Repeat(`"a":1,`, 1000)+`"a":1}}]`).Problems

@@ -14,9 +14,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// Parse reads a whole file. The error is an *InvalidError that lists everything that is
-// wrong. A file that is not JSON is checked up to the mistake, but its references are
-// not, because the tasks that they name may follow. data is not kept.
+// Parse parses and validates a file. After a syntax error it does not check references,
+// because the tasks that they name may follow. It does not keep data.
+//
+// Errors: *InvalidError, which lists everything that is wrong.
 func Parse(data []byte) (*Spec, error) {
 	if text := unreadable(data); text != "" {
 		return nil, &InvalidError{Problems: []Problem{{Line: 1, Column: 1, Message: text}}}
@@ -46,7 +47,7 @@ func Parse(data []byte) (*Spec, error) {
 	return spec, nil
 }
 
-// unreadable returns why a file is not parsed at all, or "".
+// unreadable returns why a file cannot be parsed at all, or "".
 func unreadable(data []byte) string {
 	switch {
 	case len(data) > MaxBytes:
@@ -58,15 +59,15 @@ func unreadable(data []byte) string {
 	}
 }
 
-// parser reads a file token by token. A syntax error ends it; everything else that is
-// wrong is noted, and reading goes on.
+// parser reads a file token by token. It stops at a syntax error. After any other mistake,
+// which it notes, it continues.
 type parser struct {
 	data      []byte
 	decoder   *jsontext.Decoder
 	positions *jsonx.Index
 	end       int  // offset of the end of the last token
 	broken    bool // there was a syntax error
-	suspect   bool // the file may have strings that are not valid UTF-8
+	suspect   bool // the file may have strings that UTF-8 cannot represent
 
 	entries []*entry
 	current *entry // the task being read, or nil
@@ -75,8 +76,8 @@ type parser struct {
 	problems, warnings report
 }
 
-// newParser returns a parser whose decoder accepts duplicate keys and invalid UTF-8.
-// The decoder would stop at the first one; the parser reports all.
+// newParser returns a parser. Its decoder accepts duplicate keys and invalid UTF-8, at which
+// it would otherwise stop: the parser reports all of them.
 func newParser(data []byte) *parser {
 	return &parser{
 		data:      data,
@@ -114,8 +115,8 @@ func (r reference) pointer() string {
 	return fmt.Sprintf("/%d/%s/%d", r.entry.index, r.field, r.index)
 }
 
-// name is what messages call the task: by its id, or by its place in the array if the
-// id is missing or wrong.
+// name returns the name of the task in messages: its id, or its place in the array if the id
+// is missing or invalid.
 func (e *entry) name() string {
 	switch {
 	case e.task.ID > 0:
@@ -134,7 +135,7 @@ func (p *parser) file() {
 	} else if !p.broken {
 		remedy := ""
 		if t.kind == '{' {
-			remedy = wrapped(p.data[t.start:])
+			remedy = objectRemedy(p.data[t.start:])
 		}
 		p.problem(t.start, "the file must hold an array of tasks, not %s%s", p.describe(t), remedy)
 		p.skip(t)
@@ -147,8 +148,7 @@ func (p *parser) file() {
 	}
 }
 
-// tasks reads the elements of the array. Those beyond the limit are checked only for
-// being JSON.
+// tasks reads the elements of the array. Those beyond the limit only have to be valid JSON.
 func (p *parser) tasks() {
 	for i, t := range p.elements {
 		switch {
@@ -167,7 +167,7 @@ func (p *parser) tasks() {
 	}
 }
 
-// misspelling is an unknown field that is probably meant to be another one.
+// misspelling is an unknown field that probably means another one.
 type misspelling struct {
 	name, meant string
 	at          int
@@ -208,8 +208,8 @@ func (p *parser) task(e *entry) {
 	}
 }
 
-// missing notes a missing field. One of the misspellings may be the cause: it is named
-// in the message, and missing returns the others.
+// missing notes a missing field. If one of the misspellings may be the cause, the message
+// names it. missing returns the other misspellings.
 func (p *parser) missing(e *entry, name string, misspellings []misspelling) []misspelling {
 	hint := ""
 	i := slices.IndexFunc(misspellings, func(m misspelling) bool { return m.meant == name })
@@ -221,12 +221,12 @@ func (p *parser) missing(e *entry, name string, misspellings []misspelling) []mi
 	return misspellings
 }
 
-// noteMisspelling notes a field that would be ignored although it probably matters.
+// noteMisspelling notes an unknown field that is refused, because it probably matters.
 func (p *parser) noteMisspelling(e *entry, m misspelling) {
 	p.problems.note(m.at, e, keepsMeaning, func() (pointer, text string) {
 		pointer = string(jsontext.Pointer(fmt.Sprintf("/%d", e.index)).AppendToken(m.name))
 		if m.meant == checkMember {
-			return pointer, fmt.Sprintf("unknown field %s: it belongs into the object of %q", quoted(m.name), "check")
+			return pointer, fmt.Sprintf("unknown field %s: it belongs in the object of %q", quoted(m.name), "check")
 		}
 		return pointer, fmt.Sprintf("unknown field %s: write %q, or move it into metadata", quoted(m.name), m.meant)
 	})
@@ -281,8 +281,8 @@ func (p *parser) noteDuplicate(first, again *entry) {
 	})
 }
 
-// suggestID is a hint for an id that no task has: the nearest one if that may be a slip,
-// and never the task's own.
+// suggestID returns a hint for a reference to an id that no task has: the nearest id, if that
+// is near enough for a typing error, but never the task's own; else the range of ids.
 func suggestID(id, own int64, sorted []int64) string {
 	const slip = 10
 	others := slices.DeleteFunc(slices.Clone(sorted), func(n int64) bool { return n == own })
@@ -297,15 +297,15 @@ func suggestID(id, own int64, sorted []int64) string {
 	return fmt.Sprintf(" (the ids of this file go from %d to %d)", sorted[0], sorted[len(sorted)-1])
 }
 
-// token is one token of the file. That of a string includes its quotes; that of an
-// object or array is only the brace or bracket.
+// token is one token of the file: a string with its quotes, a number, a literal, or a single
+// brace or bracket.
 type token struct {
 	kind       jsontext.Kind
 	start, end int
 	invalid    bool // a string that is not valid UTF-8
 }
 
-// next reads a token. Its kind is 0 at a syntax error, which it has noted, and after.
+// next reads a token. At a syntax error, which it notes, and after one its kind is 0.
 func (p *parser) next() token {
 	if p.broken {
 		return token{}
@@ -326,16 +326,16 @@ func (p *parser) next() token {
 	}
 	p.end = int(p.decoder.InputOffset())
 	t := token{kind: kind, start: p.end - size, end: p.end}
-	if p.isCut(t) {
+	if p.isLeadingZero(t) {
 		return p.next()
 	}
 	p.check(&t)
 	return t
 }
 
-// isCut reports whether t is the 0 of a number like 01. The decoder reads the 0 and
-// reports an error for what follows; the 0 alone is not what the file means.
-func (p *parser) isCut(t token) bool {
+// isLeadingZero reports whether t is the 0 of a number like 01. The decoder returns the 0 as
+// a number, and then an error. The 0 must not be checked as if it were the value.
+func (p *parser) isLeadingZero(t token) bool {
 	return t.kind == '0' && p.decoder.StackDepth() > 0 && !endsNumber(p.data[t.end:])
 }
 
@@ -343,7 +343,7 @@ func endsNumber(rest []byte) bool {
 	return len(rest) == 0 || bytes.ContainsAny(rest[:1], " \t\r\n,]}")
 }
 
-// check notes what is wrong with a token wherever it is.
+// check notes the mistakes that a token can have anywhere in the file.
 func (p *parser) check(t *token) {
 	switch t.kind {
 	case '"':
@@ -355,9 +355,8 @@ func (p *parser) check(t *token) {
 	}
 }
 
-// checkUTF8 notes the first thing in a string that UTF-8 cannot represent: a byte that
-// is not part of a character, or half of a surrogate pair. It reports whether there is
-// none.
+// checkUTF8 reports whether UTF-8 can represent a string. If not, it notes the first byte
+// that is not part of a character, or the first half of a surrogate pair.
 func (p *parser) checkUTF8(t token) bool {
 	if !p.suspect || jsontext.Value(p.data[t.start:t.end]).IsValid() {
 		return true
@@ -368,8 +367,8 @@ func (p *parser) checkUTF8(t token) bool {
 	return false
 }
 
-// elements yields the elements of the array that was just opened, with their indices.
-// It reads to the end of each element if the loop does not.
+// elements yields the elements of the array whose bracket was just read, with their indices.
+// It skips the rest of an element that the loop does not read.
 func (p *parser) elements(yield func(int, token) bool) {
 	for i := 0; ; i++ {
 		t := p.next()
@@ -380,8 +379,8 @@ func (p *parser) elements(yield func(int, token) bool) {
 	}
 }
 
-// members yields the keys and values of the object that was just opened. It notes
-// duplicate keys, and reads to the end of each value if the loop does not.
+// members yields the keys and values of the object whose brace was just read. It notes
+// duplicate keys, and skips the rest of a value that the loop does not read.
 func (p *parser) members(yield func(key, value token) bool) {
 	seen := map[string]int{}
 	for {
@@ -398,7 +397,7 @@ func (p *parser) members(yield func(key, value token) bool) {
 	}
 }
 
-// skip reads to the end of the value that begins with t, unless that is done.
+// skip reads to the end of the value that begins with t, unless it was read already.
 func (p *parser) skip(t token) {
 	if p.end != t.end {
 		return
@@ -413,8 +412,8 @@ func (p *parser) skip(t token) {
 	}
 }
 
-// checkKey notes a duplicate key. seen has the offsets of the keys before it. Invalid keys
-// are left out: different ones may become the same text.
+// checkKey notes a duplicate key. seen has the offsets of the earlier keys. Invalid keys are
+// not compared: different ones may decode to the same text.
 func (p *parser) checkKey(seen map[string]int, t token) {
 	if t.invalid {
 		return
@@ -428,10 +427,11 @@ func (p *parser) checkKey(seen map[string]int, t token) {
 	p.problem(t.start, "duplicate key %s in one object, at %s and again at %s", quoted(name), p.place(first), p.place(t.start))
 }
 
-// stop notes a syntax error and ends the parser. Syntax errors are never omitted.
+// stop notes a syntax error and stops the parser. Unlike other findings, a syntax error is
+// always listed.
 func (p *parser) stop(err error) {
 	p.broken = true
-	// A decoder of bytes in memory has no other errors.
+	// The decoder reads from memory, so all its errors are syntax errors.
 	syntax, _ := errors.AsType[*jsonx.SyntaxError](jsonx.Explain(p.data, err))
 	cause, pointer := syntax.Err.Error(), ""
 	if format := otherFormat(p.data, syntax.Offset); format != "" {
@@ -443,7 +443,8 @@ func (p *parser) stop(err error) {
 	p.problems.findings = append(p.problems.findings, finding{syntax.Offset, p.current, keepsMeaning, pointer, "malformed JSON: " + cause})
 }
 
-// problem notes what is wrong with the last token or the object or array it closed.
+// problem notes a mistake at an offset, with the pointer of the last token that was read, or
+// of the object or array that this token closed.
 func (p *parser) problem(at int, format string, args ...any) {
 	p.note(&p.problems, at, format, args)
 }
@@ -456,15 +457,15 @@ func (p *parser) note(r *report, at int, format string, args []any) {
 	})
 }
 
-// place is an offset in a message.
+// place returns an offset as line:column, for a message.
 func (p *parser) place(at int) lazy {
 	return func() string { return p.positions.At(at).String() }
 }
 
-// raw returns how the file spells t.
+// raw returns t as the file spells it.
 func (p *parser) raw(t token) string { return string(p.data[t.start:t.end]) }
 
-// text returns what the string t means. Invalid UTF-8 has been noted before.
+// text returns the string t decoded. Invalid UTF-8 was noted when t was read.
 func (p *parser) text(t token) string {
 	raw := p.data[t.start:t.end]
 	if !hasEscape(raw) {
@@ -474,7 +475,7 @@ func (p *parser) text(t token) string {
 	return string(text)
 }
 
-// describe names the value that begins with t in a message.
+// describe returns a description, for a message, of the value that begins with t.
 func (p *parser) describe(t token) lazy {
 	return func() string {
 		switch t.kind {

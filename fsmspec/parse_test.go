@@ -287,8 +287,15 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A field with another name than one of the format is refused if it is near one, or
-// if it is what others call one. It is ignored if not.
+// TestFieldMeantIsAFieldOfATask: a member of check, which Parse recognises too, is none.
+func TestFieldMeantIsAFieldOfATask(t *testing.T) {
+	for name, want := range map[string]string{"depends_on": "blockedBy", "Subject": "subject", "timeout": "", "cwd": "", "colour": ""} {
+		assert.Equal(t, want, fsmspec.FieldMeant(name), name)
+	}
+}
+
+// An unknown field is refused if its name is similar to that of a field, or if other formats
+// use it for one. Otherwise it is ignored.
 func TestMisspelledFields(t *testing.T) {
 	for field, want := range map[string]string{
 		"ID": "id", "i_d": "id", "di": "", "i": "", "idd": "", "ids": "", "uid": "", "taskId": "id",

@@ -15,10 +15,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// Plan returns what the list must lose and gain to hold the workflow as command made
-// it. The base of the new ids is the largest id that the list has ever given, including
-// those of tasks to be deleted. Invalid UTF-8 in command becomes U+FFFD. Plan fails
-// with an *ActiveError, or with an error that wraps ErrIDTooLarge.
+// Plan returns the files to delete and to create, so that the list has the workflow, tagged
+// with command. The base of the new ids is the largest id that the list has ever had,
+// including those of tasks to be deleted. Invalid UTF-8 in command becomes U+FFFD.
+//
+// Errors: *ActiveError, ErrIDTooLarge.
 func (s *Spec) Plan(command string, list Snapshot, policy Policy) (*Plan, error) {
 	command = strings.ToValidUTF8(command, "\uFFFD")
 	replaced := policy.replaced(command, list.Tasks)
@@ -49,7 +50,7 @@ func (s *Spec) largestID() int64 {
 	return largest
 }
 
-// lower says how the base of the list's next ids becomes at most limit.
+// lower returns what a person must do so that the base of new ids is at most limit.
 func (s Snapshot) lower(limit int64) string {
 	var steps []string
 	if s.MaxID > limit {
@@ -61,9 +62,10 @@ func (s Snapshot) lower(limit int64) string {
 	return strings.Join(steps, " and ")
 }
 
-// raiseHighWater raises the mark if the plan deletes the file with the largest number
-// and creates none: the client would give that number again. Numbers above MaxID are no
-// ids; if the list has such a file, the plan cannot tell which number is the largest id.
+// raiseHighWater raises the mark if the plan deletes the file with the largest number and
+// creates no files: otherwise the client would use that number again. Numbers above MaxID
+// are not ids. If the list has a file with such a number, the largest id is not known, so
+// the mark is raised to every deleted id.
 func (p *Plan) raiseHighWater(largest int64) {
 	if len(p.creations) > 0 {
 		return
@@ -97,19 +99,19 @@ func (p Policy) replaced(command string, tagged []Existing) []Existing {
 	return replaced
 }
 
-// number returns the number that the client takes a file name for: its leading digits. A
-// name without digits has the number 0.
-func number(name string) (int64, bool) {
+// number returns the number that the client reads from a file name: its leading digits. ok is
+// false, and n is 0, if it has none.
+func number(name string) (n int64, ok bool) {
 	digits := name[:len(name)-len(strings.TrimLeft(name, "0123456789"))]
 	if digits == "" {
 		return 0, false
 	}
-	n, _ := strconv.ParseInt(digits, 10, 64) // math.MaxInt64 if it is larger
+	n, _ = strconv.ParseInt(digits, 10, 64) // math.MaxInt64 if it is larger
 	return n, true
 }
 
-// underWay reports whether work on the tasks has begun and not ended: one is in
-// progress, or they have different statuses.
+// underWay reports whether work on the tasks has begun and not ended: a task is in progress,
+// or not all have the same status.
 func underWay(tasks []Existing) bool {
 	return slices.ContainsFunc(tasks, func(e Existing) bool {
 		return e.Status == InProgress.String() || e.Status != tasks[0].Status
@@ -135,8 +137,8 @@ func (f taskFile) creation() Creation {
 	}
 }
 
-// content returns the file as the client itself would write it: every field of a task, indented
-// by two spaces, strings in their shortest form, numbers as they are spelled.
+// content returns the file as the client itself would write it: every field of a task,
+// indented by two spaces, strings in their shortest form, numbers as fsm.json spells them.
 func (f taskFile) content() string {
 	b := make([]byte, 0, 512)
 	for i, field := range fields {
@@ -149,21 +151,20 @@ func (f taskFile) content() string {
 		b = written.write(b, f)
 	}
 	b = append(b, '}')
-	// The error is for invalid JSON, which b is not.
+	// b is valid JSON, so there is no error.
 	b, _ = jsontext.AppendFormat(nil, b, jsonx.Tolerant, jsontext.WithIndent("  "))
 	return string(b)
 }
 
-// String returns the plan as a diff, one file a line, each line ended by a line feed:
-// "-" is a file to delete, "+" one to create and "!" a high-water mark to raise. The
-// lines between the quotes are an example.
+// String returns the plan as a diff with one line for each file: "-" is a file to delete, "+"
+// one to create and "!" a high-water mark to raise. For example, without the quotes:
 //
 //	"- 3.json   Set up (in_progress)"
 //	"+ 10.json  Set up"
 //	"+ 11.json  Deploy (blocked by #10)"
 //	"! .highwatermark 3 -> 9"
 //
-// It is empty if the plan is.
+// Each line ends with a line feed. An empty plan has no lines.
 func (p *Plan) String() string {
 	width := p.width()
 	var diff strings.Builder
@@ -200,7 +201,7 @@ func writeLine(diff *strings.Builder, sign rune, width int, name, subject, remar
 	diff.WriteString(strings.TrimRight(line, " ") + "\n")
 }
 
-// remark returns a status unless it is the ordinary one.
+// remark returns a status, or "" for pending.
 func remark(status string) string {
 	if status == Pending.String() {
 		return ""
@@ -208,7 +209,7 @@ func remark(status string) string {
 	return visible.Line(status)
 }
 
-// remarks returns what the diff shows beside the subject of a task.
+// remarks returns the text in parentheses after the subject of a created task.
 func (t *Task) remarks(base int64) string {
 	var remarks []string
 	if status := remark(t.Status.String()); status != "" {

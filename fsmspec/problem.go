@@ -15,7 +15,7 @@ import (
 // Error returns "line:column: message".
 func (p Problem) Error() string { return fmt.Sprintf("%d:%d: %s", p.Line, p.Column, p.Message) }
 
-// Error returns every problem on a line of its own, as "line:column: message".
+// Error returns one line for each problem: "line:column: message".
 func (e *InvalidError) Error() string {
 	lines := make([]string, len(e.Problems))
 	for i, p := range e.Problems {
@@ -38,30 +38,31 @@ type report struct {
 	findings []finding
 	room     int // bytes left for pointers, which can be as long as the file; texts are short
 	omitted  int
-	unheard  bool // one of those omitted changes the meaning
+
+	omittedChange bool // whether an omitted finding changes the meaning
 }
 
-// finding is a problem whose message does not name the task yet: its id and subject
-// may come later in the file.
+// finding is a problem without the name of its task: the task's id and subject may come
+// later in the file.
 type finding struct {
 	at            int    // offset
-	entry         *entry // the task it belongs to, or nil
-	effect        bool   // whether it changes the meaning
+	entry         *entry // the task, or nil
+	effect        bool   // changesMeaning or keepsMeaning
 	pointer, text string
 }
 
-// What a finding does to the meaning of the file.
+// The values of finding.effect; see ChangesMeaning of Problem.
 const (
 	changesMeaning = true
 	keepsMeaning   = false
 )
 
-// note adds a finding if there is room. words is called only then, because a file can
-// hold millions of mistakes and putting them into words is slow.
+// note adds a finding if there is room. It calls words only then: a file can have millions
+// of mistakes, and making their messages is slow.
 func (r *report) note(at int, e *entry, effect bool, words func() (pointer, text string)) {
 	if len(r.findings) >= MaxProblems || r.room == 0 {
 		r.omitted++
-		r.unheard = r.unheard || effect
+		r.omittedChange = r.omittedChange || effect
 		return
 	}
 	pointer, text := words()
@@ -69,7 +70,8 @@ func (r *report) note(at int, e *entry, effect bool, words func() (pointer, text
 	r.findings = append(r.findings, finding{at, e, effect, pointer, text})
 }
 
-// list returns the findings in the order of the file. skipped is added to their offsets.
+// list returns the findings as problems, in the order of the file. skipped, the length of a
+// byte order mark before data, is added to their offsets.
 func (r *report) list(data []byte, skipped int, warning bool) []Problem {
 	if len(r.findings) == 0 {
 		return nil
@@ -88,23 +90,23 @@ func (r *report) list(data []byte, skipped int, warning bool) []Problem {
 	if r.omitted > 0 {
 		last := problems[len(problems)-1]
 		last.Pointer, last.Message = "", fmt.Sprintf("and %d more, which are not listed", r.omitted)
-		last.ChangesMeaning = r.unheard
+		last.ChangesMeaning = r.omittedChange
 		problems = append(problems, last)
 	}
 	return problems
 }
 
-// lazy is a part of a message that is made only if the message is.
+// lazy is a part of a message that is computed only if the message is used.
 type lazy func() string
 
 func (text lazy) String() string { return text() }
 
-// quoted shortens text of the file for a message, and quotes it on one line.
+// quoted returns text of the file for a message: shortened, quoted and on one line.
 func quoted(text string) lazy {
 	return func() string { return strconv.QuoteToGraphic(short(text)) }
 }
 
-// short cuts text after as many characters as a message should repeat.
+// short cuts text after 40 characters, as many as a message should repeat.
 func short(text string) string {
 	const longest = 40
 	n := 0
@@ -117,7 +119,7 @@ func short(text string) string {
 	return text
 }
 
-// taskName is what messages call a task: task 3 ("Deploy").
+// taskName returns the name of a task in messages: task 3 ("Deploy").
 func taskName(id int64, subject string) string {
 	if subject == "" {
 		return fmt.Sprintf("task %d", id)
@@ -125,7 +127,7 @@ func taskName(id int64, subject string) string {
 	return fmt.Sprintf("task %d (%s)", id, quoted(subject))
 }
 
-// didYouMean is the hint for a word that was probably meant, "" if there is none.
+// didYouMean returns a hint with the word that was probably meant, "" if that is "".
 func didYouMean(meant string) string {
 	if meant == "" {
 		return ""
@@ -133,8 +135,9 @@ func didYouMean(meant string) string {
 	return fmt.Sprintf(" (did you mean %q?)", meant)
 }
 
-// fieldMeant returns the field that an unknown one is probably meant to be, or "". It
-// knows what other formats and the client's own tools call such a field.
+// fieldMeant returns the field that an unknown one probably means, checkMember if it belongs
+// in the object of a check, or "" if there is none. It knows the names that other formats
+// and the client's own tools use.
 func fieldMeant(name string) string {
 	switch fold(cut(name)) {
 	case "identifier", "localid", "taskid":
@@ -168,7 +171,7 @@ func fieldMeant(name string) string {
 	}
 }
 
-// checkMember is what fieldMeant returns for a field that is a member of check.
+// checkMember is returned by fieldMeant for a name that only a member of check has.
 const checkMember = "check.member"
 
 // statusMeant returns the word for a status that another word probably means, or "".
@@ -185,14 +188,14 @@ func statusMeant(word string) string {
 	}
 }
 
-// cut returns as much of a word as is compared. The known words are shorter, but the
-// keys of a file can be very long.
+// cut limits the length of a word before it is compared. The known words are shorter, but
+// the keys of a file can be very long.
 func cut(word string) string { return word[:min(len(word), longestWord)] }
 
 const longestWord = 32
 
-// near returns the known word that word is probably a misspelling or the beginning
-// of, or "". The longer both are, the more slips it allows, but at most two.
+// near returns the known word of which word is probably a misspelling or the beginning, or
+// "". The longer both words are, the more wrong letters it allows, but at most two.
 func near(word string, known []string) string {
 	word = fold(cut(word))
 	best, bestDistance := "", 3
@@ -214,7 +217,8 @@ func near(word string, known []string) string {
 	return ""
 }
 
-// fold removes what different spellings of one name differ in: case and word breaks.
+// fold removes differences of case and of word separators, so that blocked_by and blockedBy
+// are equal.
 func fold(word string) string {
 	return strings.Map(func(r rune) rune {
 		switch r {

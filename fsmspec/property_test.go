@@ -17,7 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 )
 
-// The created files hold everything that a valid file says.
+// The created files contain everything that is in a valid file.
 func TestCreatedFilesMatchTheSpec(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := workflows().Draw(t, "workflow")
@@ -102,7 +102,7 @@ func metadataTokens(t *rapid.T, m model) []string {
 	return want
 }
 
-// tokens returns what a JSON text means: strings unquoted, numbers as they are spelled.
+// tokens returns the tokens of a JSON text: strings decoded, numbers as they are spelled.
 func tokens(t *rapid.T, text string) []string {
 	var list []string
 	d := jsontext.NewDecoder(strings.NewReader(text))
@@ -142,7 +142,7 @@ func checkShape(t *rapid.T, content string) {
 }
 
 // checkReferences checks that each reference names a file of the same plan, and that no
-// id is given twice.
+// two files have the same id.
 func checkReferences(t *rapid.T, plan *fsmspec.Plan) {
 	ids := make(map[string]bool)
 	for _, c := range plan.Creations() {
@@ -159,8 +159,8 @@ func checkReferences(t *rapid.T, plan *fsmspec.Plan) {
 	}
 }
 
-// New ids are larger than all that the list has or had, and each plan deletes exactly what
-// the one before created.
+// New ids are larger than all that the list has or had, and each plan deletes exactly the
+// files that the previous one created.
 func TestConsecutivePlans(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		list := fsmspec.Snapshot{MaxID: rapid.Int64Range(0, 9).Draw(t, "max"), HighWater: rapid.Int64Range(0, 9).Draw(t, "mark")}
@@ -173,7 +173,7 @@ func TestConsecutivePlans(t *testing.T) {
 			assert.Len(t, plan.Deletions(), len(list.Tasks))
 			list = carriedOut(t, plan, list)
 			for _, c := range plan.Creations() {
-				assert.Greater(t, c.ID, given, "an id is given again")
+				assert.Greater(t, c.ID, given, "an id is used again")
 			}
 			given = max(given, list.MaxID, list.HighWater)
 			assert.Equal(t, given, max(list.MaxID, list.HighWater), "the list lost its largest id")
@@ -181,8 +181,8 @@ func TestConsecutivePlans(t *testing.T) {
 	})
 }
 
-// carriedOut returns the list after a plan. If no task was tagged, a manual one has the
-// largest number; later that of the created ones is larger.
+// carriedOut returns the list after a plan. If the list had no tagged task, a manual one had
+// the largest number, and it stays.
 func carriedOut(t *rapid.T, plan *fsmspec.Plan, list fsmspec.Snapshot) fsmspec.Snapshot {
 	mark, _ := plan.HighWater()
 	assert.GreaterOrEqual(t, mark, list.HighWater)
@@ -205,7 +205,7 @@ func carriedOut(t *rapid.T, plan *fsmspec.Plan, list fsmspec.Snapshot) fsmspec.S
 func TestDamagedFiles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		data := damage(t, []byte(workflows().Draw(t, "workflow").file))
-		isJSON := jsontext.Value(data).IsValid(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+		isJSON := jsontext.Value(data).IsValid(tolerant)
 		_, err := fsmspec.Parse(data)
 		if err == nil {
 			assert.True(t, isJSON)

@@ -9,12 +9,13 @@ import (
 )
 
 // Schema returns the format as a JSON Schema (draft 2020-12), indented, for editors and
-// other validators. It is made from the table of fields that Parse reads by.
+// other validators. It is generated from the table of fields that Parse uses.
 //
-// It says less than Parse in what no schema can say: that ids are unique, that blocks
+// A schema cannot express everything that Parse checks: that ids are unique, that blocks
 // and blockedBy name tasks of the file, how deep a file may be nested, how strings and
-// keys may be spelled, and a part of what is wrong with gates. It says more in one thing: Parse only warns of an unknown
-// field that is like no other, and the schema refuses it, so that an editor marks it.
+// keys may be spelled, and some rules of gates. In one thing it is stricter: Parse only
+// warns of an unknown field that is not similar to any other, but the schema refuses the
+// field, so that an editor marks it.
 func Schema() []byte {
 	var properties, needed []string
 	for _, f := range fields {
@@ -35,7 +36,7 @@ func Schema() []byte {
   "required": [%s],
   "additionalProperties": false
 }}`, MaxTasks, strings.Join(properties, ","), strings.Join(needed, ","))
-	// The error is for invalid JSON, which text is not.
+	// text is valid JSON, so there is no error.
 	schema, _ := jsontext.AppendFormat(nil, []byte(text), jsontext.WithIndent("  "))
 	return append(schema, '\n')
 }
@@ -56,7 +57,7 @@ func (f field) schema() string {
 
 // description says what a field is for, for people who write a file in an editor.
 func description(field string) string {
-	return map[string]string{ // in a variable it would be filled at every start of a hook
+	return map[string]string{ // a package variable would be filled at every start of a hook
 		"id":          "The number by which other tasks of this file refer to this one. The task list has its own numbers.",
 		"subject":     "What to do, in a few words and in the imperative. It is the task's title in the list.",
 		"description": "What to do in detail, and how to see that it is done.",
@@ -75,7 +76,7 @@ func description(field string) string {
 	}[field]
 }
 
-// visibleText matches a text with a character that shows on a screen: see isBlank.
+// visibleText matches a text that is not blank; see isBlank.
 const visibleText = `[^\p{Z}\p{Cc}\p{Cf}]`
 
 func (idType) schema() (types []string, rules string) {

@@ -29,12 +29,12 @@ func compiledSchema(t *testing.T) *jsonschema.Schema {
 	return schema
 }
 
-// beyondSchema matches what Parse refuses and no schema can say.
+// beyondSchema matches the problems that the schema cannot express.
 var beyondSchema = regexp.MustCompile(`duplicate id|there is no task with id|nested deeper|duplicate key|invalid UTF-8|surrogate|byte order mark|` +
 	`not a valid pattern|check.timeout must be|put the command into a script|approval must be true or a question, not the string`)
 
-// checkSchema fails if schema and validator disagree about a file in more than Schema's
-// documentation says.
+// checkSchema fails if the schema and Parse disagree about a file, except in what the doc
+// comment of Schema says.
 func checkSchema(t require.TestingT, schema *jsonschema.Schema, file string) {
 	value, err := jsonschema.UnmarshalJSON(strings.NewReader(file))
 	if err != nil {

@@ -75,8 +75,8 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// Cycles and tasks that block themselves are marked, because with them a workflow cannot
-// be carried out as it is written.
+// Cycles and tasks that block themselves are marked: with them a workflow cannot be carried
+// out as it is written.
 func TestWarningsThatChangeTheMeaning(t *testing.T) {
 	for _, c := range []struct {
 		name, file string
