@@ -20,8 +20,9 @@ var (
 	safeID   = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
 )
 
-// FuzzEvent: an event is either refused, skipped or understood, and the request has
-// the values that an ordinary decoder finds.
+// FuzzEvent parses any bytes as an event. Only input that is not a JSON object is refused.
+// If the event is for a hydration, the request has the values that an ordinary decoder
+// finds.
 func FuzzEvent(f *testing.F) {
 	for _, seed := range []string{
 		`{"session_id": "abc", "cwd": "/", "hook_event_name": "PostToolUse", "tool_name": "Skill", "tool_input": {"skill": "x"}, "tool_response": {"success": true, "commandName": "p:x"}, "tool_use_id": "t"}`,
@@ -42,11 +43,11 @@ func FuzzEvent(f *testing.F) {
 			require.Nil(t, members(data), "a JSON object was refused: %v", err)
 			return
 		}
-		understood(t, e, data)
+		checkEvent(t, e, data)
 	})
 }
 
-func understood(t *testing.T, e *event.Event, data []byte) {
+func checkEvent(t *testing.T, e *event.Event, data []byte) {
 	plain := members(data)
 	require.NotNil(t, plain)
 	r, skip, err := hydrate.Understand(e)

@@ -16,7 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 )
 
-// planningWorld is a planning workflow in which the fuzzer writes one file.
+// planningWorld has the directories of a planning workflow. The fuzzer writes one file there.
 type planningWorld struct {
 	feature, state, plugin string
 }
@@ -34,7 +34,7 @@ func newPlanningWorld(f *testing.F) planningWorld {
 	return w
 }
 
-// fresh removes what earlier inputs left.
+// fresh removes the files of earlier inputs.
 func (w planningWorld) fresh(t *testing.T) {
 	for _, dir := range []string{w.feature, w.state, filepath.Join(w.plugin, "config")} {
 		entries, err := os.ReadDir(dir)
@@ -61,7 +61,7 @@ func (w planningWorld) getenv(name string) string {
 
 func (w planningWorld) session() guard.Session { return guard.SessionOf(fuzzSession, w.getenv) }
 
-// ask runs a rule and checks what holds for every answer.
+// ask runs a rule and checks what must hold for every answer.
 func (w planningWorld) ask(t *testing.T, id, input string) event.Answer {
 	r, ok := rules.Find(id)
 	if !ok {
@@ -99,12 +99,12 @@ func checkReply(t *testing.T, r guard.Rule, a event.Answer) {
 	}
 }
 
-// failed reports whether a guard counted a failure, which no file that the model
-// can write may cause.
+// failed reports whether a guard counted a failure. Files that the model can write must not
+// cause one.
 func failed(a event.Answer) bool { return strings.Contains(a.Output, "Failing open") }
 
-// ids are the guards that a file of the workflow can affect, in a fixed order: the
-// fuzzer is guided by the code that an input reaches.
+// ids are the guards that a file of the workflow can affect. Their order is fixed, because
+// the fuzzer is guided by the code that an input reaches.
 var ids = []string{"H01", "H02", "H03", "H04", "H05", "H06", "H11a", "H11b", "H12", "H13"}
 
 // calls returns an event for each of them.
@@ -161,8 +161,8 @@ func FuzzGuardFrontmatter(f *testing.F) {
 	})
 }
 
-// checkBodyIsIgnored appends a body, which must not matter if there are two lines
-// of dashes.
+// checkBodyIsIgnored appends a body, which must not change the result if the frontmatter has
+// an end.
 func checkBodyIsIgnored(t *testing.T, data []byte, v frontmatter.Value) {
 	marks := 0
 	for line := range bytes.Lines(bytes.TrimPrefix(data, bom)) {
@@ -179,8 +179,8 @@ func checkBodyIsIgnored(t *testing.T, data []byte, v frontmatter.Value) {
 	}
 }
 
-// checkValue checks that a value has at most one kind and that its accessors agree,
-// and so for the values in it, down to depth.
+// checkValue checks that a value has at most one kind and that its accessors agree. It also
+// checks the values inside, down to depth.
 func checkValue(t *testing.T, v frontmatter.Value, depth int) {
 	_, isText := v.Text()
 	kinds := 0
@@ -327,7 +327,7 @@ func FuzzGuardSessionFiles(f *testing.F) {
 			w.ask(t, "H11a", strings.Replace(w.calls()["H11a"], "{", `{"stop_hook_active":true,`, 1))
 		}
 		if a := w.ask(t, "H11a", strings.Replace(w.calls()["H11a"], "{", `{"stop_hook_active":true,`, 1)); a.Exit != 0 {
-			t.Fatal("the turn is blocked for ever")
+			t.Fatal("the guard does not stop blocking the turn")
 		}
 	})
 }

@@ -48,7 +48,7 @@ func member(request jsontext.Value, name string) string {
 	return string(o[name])
 }
 
-// distinct returns the distinct values of these members in the requests of the cases.
+// distinct returns the different values of the named members in the requests of the cases.
 func distinct(f *testing.F, names ...string) map[string]bool {
 	texts := map[string]bool{}
 	for _, r := range requests(f) {
@@ -59,8 +59,8 @@ func distinct(f *testing.F, names ...string) map[string]bool {
 	return texts
 }
 
-// FuzzHooksConfiguration reads any configuration, plans with it and checks it. No hook
-// runs: its command could be anything.
+// FuzzHooksConfiguration loads any configuration, plans every event with it and checks it. It
+// runs no hook, because its command could be anything.
 func FuzzHooksConfiguration(f *testing.F) {
 	for text := range distinct(f, "settings") {
 		f.Add([]byte(text), "BeforeTool", "write_file")
@@ -117,8 +117,8 @@ func checkFindings(t *testing.T, content []byte, findings []check.Finding) {
 	}
 }
 
-// FuzzHooksOutput lets a hook of every event print anything and exit with any code.
-// Nothing blocks unless the hook says so, by exit 2 or in JSON.
+// FuzzHooksOutput runs hooks that print any bytes and exit with any code. A hook blocks only
+// by what blocks in its dialect: see checkFired.
 func FuzzHooksOutput(f *testing.F) {
 	for _, out := range []string{
 		``, `hi`, `null`, `{"decision":"block"}`, `"{\"decision\":\"deny\"}"`, `{"hookSpecificOutput":{"tool_input":{"a":[1e5]}}}`,
@@ -169,9 +169,8 @@ func input() hooks.Input {
 	}
 }
 
-// checkFired checks that a hook blocks only by what blocks in the dialect: exit 2 in each,
-// and JSON; the JSON of a hook that fails counts except in llxprt, and gemini takes any
-// other exit but 0 and 1 as exit 2.
+// checkFired checks that a hook blocks only by exit code 2 or by JSON. llxprt ignores the JSON
+// of a hook that fails. gemini treats every exit code above 1 as 2.
 func checkFired(t *testing.T, dialect string, r *hooks.Result, out []byte, code byte) {
 	for _, entry := range r.Logs {
 		if strings.Contains(entry.Message, "internal error") {
@@ -188,8 +187,8 @@ func checkFired(t *testing.T, dialect string, r *hooks.Result, out []byte, code 
 	}
 }
 
-// FuzzHooksInput gives any input to the machine interface, with hooks that only copy,
-// deny and stop.
+// FuzzHooksInput sends requests with any input to the machine interface. The hooks only copy
+// their input, or copy it and exit with 2.
 func FuzzHooksInput(f *testing.F) {
 	for text := range distinct(f, "input", "args") {
 		f.Add([]byte(text), "BeforeTool")
@@ -224,9 +223,9 @@ func FuzzHooksInput(f *testing.F) {
 	})
 }
 
-// FuzzHooksRequest gives any request to the machine interface. Requests that could
-// contain a command are left out, so nothing runs: a request is either invalid, or has
-// a result that changes nothing and is the same every time.
+// FuzzHooksRequest sends any request to the machine interface, except those that could
+// contain a command, so that nothing runs. A request is either invalid, or its result
+// blocks nothing and is the same every time.
 func FuzzHooksRequest(f *testing.F) {
 	for _, r := range requests(f) {
 		f.Add([]byte(r))
@@ -261,8 +260,8 @@ func FuzzHooksRequest(f *testing.F) {
 	})
 }
 
-// checkNothingRan fails unless a result has the members of its mode, and says that no
-// hook ran.
+// checkNothingRan fails unless a result has the members of its mode and shows that no hook
+// ran.
 func checkNothingRan(t *testing.T, request []byte, result jsontext.Value) {
 	t.Helper()
 	members := map[string][]string{

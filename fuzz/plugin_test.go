@@ -19,8 +19,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// FuzzRegistry checks that each entry taken from a registry is usable and reads the
-// same when written in the client's own form, and that errors give a place.
+// FuzzRegistry parses any bytes as a registry of plugins. Each entry that is accepted is
+// valid, and is the same after it was written in the client's own form and parsed again.
+// An error has a line and a column.
 func FuzzRegistry(f *testing.F) {
 	for _, seed := range []string{
 		`{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": "/i", "version": "1", "lastUpdated": "2026-01-01T00:00:00Z"}]}}`,
@@ -41,7 +42,7 @@ func FuzzRegistry(f *testing.F) {
 		}
 		written := map[string][]map[string]string{}
 		for _, in := range r.Installations() {
-			usable(t, in)
+			checkInstallation(t, in)
 			written[in.Key] = append(written[in.Key], registryEntry(in))
 		}
 		text, err := json.Marshal(map[string]any{"version": 2, "plugins": written})
@@ -56,7 +57,7 @@ func FuzzRegistry(f *testing.F) {
 	})
 }
 
-func usable(t *testing.T, in plugins.Installation) {
+func checkInstallation(t *testing.T, in plugins.Installation) {
 	plugin, marketplace, named := strings.Cut(in.Key, "@")
 	require.True(t, named)
 	require.NotEmpty(t, plugin)
@@ -92,9 +93,10 @@ func within(dir, project string) bool {
 	return err == nil && filepath.IsLocal(rel)
 }
 
-// FuzzMarketplaces checks that a plugin is read in the source tree of a directory
-// marketplace if known_marketplaces.json and the marketplace's manifest name it, and
-// else where it was installed. TREE stands for the path of the source tree.
+// FuzzMarketplaces checks from which directory a plugin is read: from the source tree of its
+// marketplace if known_marketplaces.json has the tree and the marketplace's manifest the
+// plugin, otherwise from where it was installed. In the inputs TREE is replaced by the path
+// of the source tree.
 func FuzzMarketplaces(f *testing.F) {
 	const known, manifest = `{"m": {"source": {"source": "directory", "path": "TREE"}}}`, `{"plugins": [{"name": "p", "source": "./p"}]}`
 	for _, seed := range [][2]string{
@@ -108,8 +110,8 @@ func FuzzMarketplaces(f *testing.F) {
 		f.Add([]byte(seed[0]), []byte(seed[1]))
 	}
 	f.Fuzz(func(t *testing.T, known, manifest []byte) {
-		tooLong(t, known)
-		tooLong(t, manifest)
+		skipIfTooLong(t, known)
+		skipIfTooLong(t, manifest)
 		h := newHome(t)
 		tree, install := h.path("tree"), h.path("install")
 		known = bytes.ReplaceAll(known, []byte("TREE"), []byte(tree))
@@ -119,7 +121,7 @@ func FuzzMarketplaces(f *testing.F) {
 		for _, dir := range []string{"tree/p", "tree/q", "install", "outside"} {
 			h.write(dir+"/skills/x/fsm.json", []byte(`[]`))
 		}
-		want := filepath.Join(plainly(known, manifest, tree, install), "skills/x/fsm.json")
+		want := filepath.Join(pluginDirByDecoding(known, manifest, tree, install), "skills/x/fsm.json")
 		if _, err := os.Stat(want); err != nil {
 			want = ""
 		}
@@ -138,9 +140,9 @@ func (h *home) locate(name string) string {
 	return found.Path
 }
 
-// plainly returns the directory of the plugin p of the marketplace m, worked out the
-// simple way: by decoding everything.
-func plainly(known, manifest []byte, tree, install string) string {
+// pluginDirByDecoding returns the directory of the plugin p of the marketplace m. Unlike the
+// program it decodes both files as a whole.
+func pluginDirByDecoding(known, manifest []byte, tree, install string) string {
 	source := members(members(members(known)["m"])["source"])
 	at := text(source, "path")
 	if text(source, "source") != "directory" || !filepath.IsAbs(at) || filepath.Clean(at) != tree {
@@ -174,7 +176,7 @@ func FuzzFrontmatter(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tooLong(t, data)
+		skipIfTooLong(t, data)
 		name, err := frontmatter.SkillName(bytes.Clone(data))
 		if err != nil {
 			require.Empty(t, name)
@@ -193,7 +195,8 @@ func FuzzFrontmatter(f *testing.F) {
 		h.write(".claude/plugins/installed_plugins.json", fmt.Appendf(nil, `{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": %q}]}}`, h.path("install")))
 		h.write("install/skills/folder/SKILL.md", data)
 		h.write("install/skills/folder/fsm.json", []byte(`[]`))
-		found := h.locate("alias") != ""
-		require.Equal(t, name == "alias" && !bytes.Contains(data, []byte("!")), found && !bytes.Contains(data, []byte("!")), "%q", name)
+		if found := h.locate("alias") != ""; !bytes.Contains(data, []byte("!")) { // with a tag such as !!binary the name is in other bytes, which the program does not recognise
+			require.Equal(t, name == "alias", found, "%q", name)
+		}
 	})
 }

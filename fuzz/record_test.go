@@ -9,8 +9,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
-// FuzzRecord reads any text as the record of a workflow. What is accepted has steps that
-// can be held, and reads the same after it was written again.
+// FuzzRecord parses any text as the record of a workflow. If it is accepted, each check has a
+// valid time limit, and the record is the same after it was encoded and parsed again.
 func FuzzRecord(f *testing.F) {
 	for _, seed := range []string{
 		`{"version":1,"command":"c","spec":"/s","sha256":"","session":"s","dir":"/p","steps":[]}`,

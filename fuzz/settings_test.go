@@ -11,8 +11,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
-// FuzzSettings: adding the hooks to a settings file and removing them restores its bytes,
-// and a file that cannot be edited safely is refused.
+// FuzzSettings adds the hooks to any settings file and removes them, which restores the bytes
+// of the file. A file that cannot be edited safely is refused.
 func FuzzSettings(f *testing.F) {
 	hooks := append(settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags()), settings.Steps("/opt/bin/fsmtx", nil)...)
 	whole, err := settings.Add(nil, settings.WithTaskTools(hooks, true))
@@ -39,7 +39,7 @@ func FuzzSettings(f *testing.F) {
 			require.Regexp(t, `^[1-9][0-9]*:[1-9][0-9]*: `, err.Error())
 			return
 		}
-		mark := []byte("\ufeff") // which the client accepts, and JSON does not have
+		mark := []byte("\ufeff") // the client accepts a byte order mark, which is not JSON
 		require.True(t, jsontext.Value(bytes.TrimPrefix(with, mark)).IsValid(jsontext.AllowInvalidUTF8(true)))
 		installed, err := settings.Inspect(bytes.Clone(with), ours)
 		require.NoError(t, err)
@@ -60,8 +60,8 @@ func FuzzSettings(f *testing.F) {
 	})
 }
 
-// FuzzServer: registering the MCP server in a file of the client's and removing it
-// restores its bytes, and a file that cannot be edited safely is refused.
+// FuzzServer adds the MCP server to any file of the client and removes it, which restores the
+// bytes of the file. A file that cannot be edited safely is refused.
 func FuzzServer(f *testing.F) {
 	servers := []settings.Server{
 		{Path: []string{"mcpServers"}, Command: "/opt/bin/fsmtx", Args: []string{"mcp"}},

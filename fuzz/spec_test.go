@@ -19,9 +19,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 )
 
-// FuzzSpec hydrates any bytes as an fsm.json. If they are accepted, the client shows
-// every task file, and the files hold what the fsm.json says. If they are refused, the
-// task list is unchanged.
+// FuzzSpec hydrates any bytes as an fsm.json. If they are accepted, the list has the planned
+// files, and the client would show each of them. If they are refused, the task list is
+// unchanged.
 func FuzzSpec(f *testing.F) {
 	for _, seed := range []string{
 		`[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b", "blockedBy": [1], "blocks": [2]}]`,
@@ -36,7 +36,7 @@ func FuzzSpec(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		tooLong(t, data)
+		skipIfTooLong(t, data)
 		checkSpec(t, data)
 	})
 }
@@ -96,12 +96,12 @@ func checkSpec(t worlds.TB, data []byte) {
 	plan, err := spec.Plan("skill", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
 	require.NoError(t, err)
 	require.NoError(t, hydrated)
-	h.holds(plan.Creations())
-	again(t, plan.Creations(), base)
+	h.checkCreated(plan.Creations())
+	checkPlanAgain(t, plan.Creations(), base)
 }
 
-// holds checks that the list has the planned files and the user's own, and no others.
-func (h *home) holds(created []fsmspec.Creation) {
+// checkCreated checks that the list has the planned files and the user's own, and no others.
+func (h *home) checkCreated(created []fsmspec.Creation) {
 	names, err := filepath.Glob(h.path(list) + "/*.json")
 	require.NoError(h.t, err)
 	require.Len(h.t, names, len(created)+1)
@@ -110,13 +110,13 @@ func (h *home) holds(created []fsmspec.Creation) {
 		data, err := os.ReadFile(h.path(list + "/" + c.Name))
 		require.NoError(h.t, err)
 		require.Equal(h.t, c.Content, string(data))
-		shown(h.t, c.Name, data)
+		checkShown(h.t, c.Name, data)
 	}
 }
 
-// shown checks what the client requires of a task file. It silently hides files that
-// differ, as was measured.
-func shown(t require.TestingT, name string, data []byte) {
+// checkShown checks what the client requires of a task file. Measurements have shown that it
+// hides other files without a message.
+func checkShown(t require.TestingT, name string, data []byte) {
 	var members map[string]jsontext.Value
 	require.NoError(t, json.Unmarshal(data, &members), "want a JSON object in UTF-8, without a byte order mark and without duplicate names")
 	var metadata map[string]jsontext.Value // not decoded further: it may hold 1e400
@@ -147,8 +147,9 @@ func shown(t require.TestingT, name string, data []byte) {
 	}
 }
 
-// again makes an fsm.json from the created files and checks that it plans the same files.
-func again(t require.TestingT, created []fsmspec.Creation, base int64) {
+// checkPlanAgain makes an fsm.json from the created files, and checks that its plan has the
+// same files.
+func checkPlanAgain(t require.TestingT, created []fsmspec.Creation, base int64) {
 	var tasks []string
 	for _, c := range created {
 		var task map[string]jsontext.Value
@@ -173,7 +174,7 @@ func again(t require.TestingT, created []fsmspec.Creation, base int64) {
 	require.Equal(t, created, plan.Creations())
 }
 
-// local returns the id in fsm.json from which an actual id was made.
+// local returns the id in fsm.json for an actual id.
 func local(t require.TestingT, actual jsontext.Value, base int64) jsontext.Value {
 	var text string
 	require.NoError(t, json.Unmarshal(actual, &text))

@@ -86,10 +86,11 @@ func (h *home) tree(name string) map[string]string {
 	return m
 }
 
-// maxInput bounds the inputs of targets that make many system calls for each.
+// maxInput is the longest input of targets that make many system calls for each input.
 const maxInput = 1 << 16
 
-func tooLong(t *testing.T, data []byte) {
+// skipIfTooLong skips an input of more than maxInput bytes.
+func skipIfTooLong(t *testing.T, data []byte) {
 	if len(data) > maxInput {
 		t.Skip("longer inputs cost time and find nothing more")
 	}
