@@ -16,11 +16,11 @@
 //	{start}/.claude/skills/{skill}, and in the same place of each parent
 //	{added}/.claude/skills/{skill}
 //
-// where start is CLAUDE_PROJECT_DIR, or cwd if that is unknown. The last parent is the
-// root of the git repository, or the directory below HOME. If none of these folders has
-// a SKILL.md, the first of the following is taken: a skill in these places whose
-// frontmatter has the name, in the same order; a plugin's skill whose frontmatter has the
-// name; the only skill of this name in a .claude/skills below start.
+// where start is CLAUDE_PROJECT_DIR, or cwd if that is unknown. The search of the parents
+// ends at the root of the git repository, which is included, or at HOME, which is not. If
+// none of these folders has a SKILL.md, the first of the following is taken: a skill in
+// these places whose frontmatter has the name, in the same order; a plugin's skill whose
+// frontmatter has the name; the only skill of this name in a .claude/skills below start.
 //
 // A name with a colon, {plugin}:{skill}, belongs to a plugin of --plugin-dir or an
 // installed one, or to a nested skill:

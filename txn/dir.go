@@ -153,7 +153,7 @@ func (d *Dir) Close() error {
 // release releases the Locker's locks.
 func (d *Dir) release() { d.unreleased = errors.Join(d.unreleased, d.locker.Unlock()) }
 
-// create creates D, with permissions as the umask has them, and its missing parents.
+// create creates D, with mode 0777 less the umask, and its missing parents.
 func (d *Dir) create() error {
 	changed, err := mkdirAll(d.files, d.d, 0o777)
 	d.unsynced = append(d.unsynced, changed...)
