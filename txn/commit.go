@@ -25,8 +25,8 @@ type Change struct {
 	Label    string   // kept for History; valid UTF-8
 
 	// Record is a text of the caller about this transaction, kept for History; valid
-	// UTF-8. It is part of the journal, so that it is committed together with the
-	// files: History has the record exactly when D has the files.
+	// UTF-8. It is part of the journal, so that it is committed exactly when the
+	// files are.
 	Record string
 
 	// Prepare, if not nil, is called under all locks, once the journal is durable

@@ -59,8 +59,9 @@
 //   - The journal is renamed. That rename is the commit point, once S is synced.
 //
 // When Open or Recover finds a journal, it rolls the transaction back: it links deleted
-// files back, then removes created files. A file that another program wrote under one of
-// these names meanwhile is moved to a quarantine directory in S and reported.
+// files back, then removes created files. A file of another program that has the name of a
+// deleted one, or a created file that was modified since, is moved to a quarantine
+// directory in S and reported.
 //
 // # Caveats
 //
@@ -72,6 +73,6 @@
 //
 // Programs that write to D without using this package must be excluded by a [Locker]
 // that implements their locking protocol. If such a program changes a file without a
-// lock, the rollback of an interrupted transaction may undo that change, but what the
-// program wrote is kept in the quarantine.
+// lock, the rollback of an interrupted transaction may undo that change, but does not
+// lose what the program wrote.
 package txn

@@ -40,7 +40,7 @@ func (e *LockedError) Unwrap() []error { return []error{ErrLocked, e.Cause} }
 
 // lockStateDir creates S if it does not exist, opens it and locks it. It returns S, the
 // function that unlocks it, and the directories that must be synced to make S durable.
-// Cleanup tools may remove S while nobody holds its lock. If the lock file was unlinked
+// Cleanup tools may remove S while no process holds its lock. If the lock file was unlinked
 // before it was locked, lockStateDir starts again.
 func lockStateDir(ctx context.Context, files vfs.FS, s string) (held *vfs.Held, unlock func(), changed []string, err error) {
 	for {
