@@ -4,8 +4,8 @@
 //
 // The package is pure: bytes and values in, values out. It does no I/O and takes no locks;
 // the caller reads the task list and carries out the plan. Cyclic dependencies are not an
-// error, because the client's own task list accepts them. [Spec.Warnings] has them and
-// tasks that block themselves, marked by ChangesMeaning of [Problem].
+// error, because the client's own task list accepts them. [Spec.Warnings] lists cycles and
+// tasks that block themselves, marked by the field ChangesMeaning of [Problem].
 //
 // # The format
 //

@@ -175,7 +175,7 @@ func (checkType) read(p *parser, e *entry, name string, t token) {
 var checkFields = []string{"run", "timeout", "dir"}
 
 // checkObject reads the members of check. It refuses every unknown one: the object has
-// no other use, and a misspelled timeout would silently be no limit.
+// no other use, and a misspelled timeout would silently not apply.
 func (p *parser) checkObject(e *entry, name string, t token, check *Check) {
 	missing, misspelt := true, ""
 	for key, value := range p.members {
