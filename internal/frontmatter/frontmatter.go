@@ -12,12 +12,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// MaxBytes bounds the YAML that is parsed. The Markdown body after it has no
-// bound.
+// MaxBytes limits the size of the YAML. The size of the Markdown body is not limited.
 const MaxBytes = 256 << 10
 
 const (
-	// maxNodes bounds the document with every alias expanded.
+	// maxNodes limits the number of nodes with every alias expanded.
 	maxNodes = 100_000
 	tooMany  = maxNodes + 1
 )
@@ -25,7 +24,7 @@ const (
 var (
 	// ErrTooLarge is returned when the YAML is longer than MaxBytes.
 	ErrTooLarge = fmt.Errorf("frontmatter is larger than %d KiB", MaxBytes>>10)
-	// ErrAliases is returned when aliases expand to more than the bound, or to
+	// ErrAliases is returned when aliases expand to too many nodes, or contain
 	// themselves.
 	ErrAliases = errors.New("frontmatter has aliases that expand to too much")
 	// ErrNotMapping is returned when the YAML is not a mapping.
@@ -67,8 +66,8 @@ func Parse(data []byte) (Value, error) {
 	return mapping(data)
 }
 
-// head reads no more than can matter: the bound on the YAML, its two lines of
-// dashes, and one byte more to recognise a longer file.
+// head reads the beginning of a file: MaxBytes, the two lines of dashes, and at least one
+// more byte, by which Parse recognises frontmatter that is too large.
 func head(path string) ([]byte, error) {
 	f, err := safefile.Open(path, os.O_RDONLY)
 	if err != nil {
@@ -80,8 +79,8 @@ func head(path string) ([]byte, error) {
 
 var bom = []byte("\ufeff")
 
-// between returns the text after the first line "---" up to the next line that is
-// one of the closing ones, and whether there are two such lines.
+// between returns the text between the first line "---" and the next line that is one of
+// closing. closed reports whether there are two such lines.
 func between(data []byte, closing ...string) (text []byte, closed bool) {
 	for len(data) > 0 {
 		line, rest := cutLine(data)
@@ -93,6 +92,8 @@ func between(data []byte, closing ...string) (text []byte, closed bool) {
 	return nil, false
 }
 
+// until returns the text before the first line that is one of closing. closed reports
+// whether there is such a line.
 func until(data []byte, closing []string) (text []byte, closed bool) {
 	for rest := data; len(rest) > 0; {
 		line, after := cutLine(rest)
@@ -104,7 +105,7 @@ func until(data []byte, closing []string) (text []byte, closed bool) {
 	return nil, false
 }
 
-// cutLine splits after the first line feed.
+// cutLine splits data after the first line feed.
 func cutLine(data []byte) (line, rest []byte) {
 	if i := bytes.IndexByte(data, '\n'); i >= 0 {
 		return data[:i+1], data[i+1:]
@@ -122,6 +123,7 @@ func isLine(line []byte, texts ...string) bool {
 	return false
 }
 
+// mapping parses YAML whose value must be a mapping.
 func mapping(text []byte) (Value, error) {
 	v, err := parse(text)
 	if err == nil && !v.isMapping() {
@@ -133,7 +135,7 @@ func mapping(text []byte) (Value, error) {
 	return v, nil
 }
 
-// parse returns the zero Value for a document without content.
+// parse parses YAML. For a document without content it returns the zero Value.
 func parse(text []byte) (Value, error) {
 	if len(text) > MaxBytes {
 		return Value{}, ErrTooLarge
@@ -151,9 +153,9 @@ func parse(text []byte) (Value, error) {
 	return Value{doc.Content[0]}, nil
 }
 
-// expanded counts the nodes below n with every alias expanded, up to tooMany. seen
-// holds the count of each finished node, and tooMany for one still being counted: an
-// alias to an ancestor never ends.
+// expanded counts the nodes of n, itself included, with every alias expanded, up to
+// tooMany. seen has the count of each finished node. For a node that is still being
+// counted it has tooMany, because an alias to an ancestor expands without end.
 func expanded(n *yaml.Node, seen map[*yaml.Node]int) int {
 	if n == nil {
 		return 0

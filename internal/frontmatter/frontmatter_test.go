@@ -82,7 +82,7 @@ func TestBoundsAreExact(t *testing.T) {
 	_, err = Parse([]byte(text + "x"))
 	require.ErrorIs(t, err, ErrTooLarge)
 
-	// Beside the items there are the mapping, its key and the sequence.
+	// The mapping, its key and the sequence count too.
 	items := strings.Repeat("x,", maxNodes-3)
 	_, err = Parse([]byte("a: [" + items + "]\n"))
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	assert.NoError(t, err)
 }
 
-func TestReadYAMLTakesTheWholeFile(t *testing.T) {
+func TestReadYAMLParsesTheWholeFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "c.yaml")
 	require.NoError(t, os.WriteFile(path, []byte("a: 1\n# ---\nb: {c: two}\n"), 0o600))
 	v, err := ReadYAML(path)

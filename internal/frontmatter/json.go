@@ -2,7 +2,6 @@ package frontmatter
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -14,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// LineError is a mistake in a line of a document, which counts from 1.
+// LineError is a mistake in a line of a document. Lines count from 1.
 type LineError struct {
 	Line int
 	Err  error
@@ -23,10 +22,10 @@ type LineError struct {
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 func (e *LineError) Unwrap() error { return e.Err }
 
-// SkillJSON returns the frontmatter of a SKILL.md as a JSON object, nil if it has none, and
-// the offset in document of every value: of a member that of its key. Of equal keys only the
-// last one is there. Errors are those of [Parse]; ErrSyntax is inside a *LineError if the
-// line is known.
+// SkillJSON returns the frontmatter of a SKILL.md as a JSON object, nil if there is none.
+// offsets has the offset in document of every value; for a member of an object it is that
+// of the key. Of duplicate keys only the last one is in the object. Errors are those of
+// [Parse]; ErrSyntax is wrapped in a *LineError if the line is known.
 func SkillJSON(document []byte) (object jsontext.Value, offsets map[jsontext.Pointer]int, err error) {
 	text := skillText(document)
 	if text == nil {
@@ -49,8 +48,8 @@ func lineOf() *regexp.Regexp {
 	return regexp.MustCompile(`^yaml: (?:unmarshal errors:\n\s*)?line (\d+): `)
 }
 
-// inLine moves the line in an error of the YAML library, which counts from the line after the
-// opening one, into a *LineError.
+// inLine converts an ErrSyntax of the YAML library with a line into a *LineError. The
+// library counts lines from the one after the opening line.
 func inLine(err error) error {
 	if !errors.Is(err, ErrSyntax) {
 		return err
@@ -64,16 +63,13 @@ func inLine(err error) error {
 	return &LineError{line + 1, fmt.Errorf("%w: %s", ErrSyntax, cause[len(m[0]):])}
 }
 
-// lineOffsets returns the offsets at which the lines after first begin.
+// lineOffsets returns the offsets of the lines from the one that begins at first.
 func lineOffsets(document []byte, first int) []int {
 	lines := []int{first}
 	for i := first; i < len(document); i++ {
 		if document[i] == '\n' {
 			lines = append(lines, i+1)
 		}
-	}
-	for i, at := range lines { // an offset past the end is that of the end
-		lines[i] = min(at, len(document))
 	}
 	return lines
 }
@@ -136,8 +132,8 @@ func (c *converter) mapping(at jsontext.Pointer, v Value) {
 	c.json.WriteByte('}')
 }
 
-// place records where a node is. Its line counts from the line after the opening one, its
-// column in characters.
+// place records the offset of a node. The node's line counts from the line after the
+// opening one, its column in characters.
 func (c *converter) place(at jsontext.Pointer, n *yaml.Node) {
 	if n == nil || n.Line < 1 || n.Line > len(c.lines) {
 		return
@@ -150,7 +146,8 @@ func (c *converter) place(at jsontext.Pointer, n *yaml.Node) {
 	c.offsets[at] = offset
 }
 
-// scalar returns a scalar as JSON. What JSON cannot say, such as .inf, becomes text.
+// scalar returns a scalar as JSON. A number that JSON does not have, such as .inf,
+// becomes a string.
 func scalar(v Value) []byte {
 	if yes, ok := v.Bool(); ok {
 		return strconv.AppendBool(nil, yes)
@@ -160,7 +157,7 @@ func scalar(v Value) []byte {
 	}
 	text, _ := v.Text()
 	if number, ok := v.Number(); ok {
-		if json.Valid([]byte(text)) {
+		if jsontext.Value(text).IsValid() {
 			return []byte(text)
 		}
 		return strconv.AppendFloat(nil, number, 'g', -1, 64)
@@ -168,13 +165,8 @@ func scalar(v Value) []byte {
 	return quoted(text)
 }
 
+// quoted returns the text as a JSON string, with U+FFFD for invalid UTF-8.
 func quoted(text string) []byte {
-	if !utf8.ValidString(text) {
-		text = string(bytes.ToValidUTF8([]byte(text), []byte("\ufffd")))
-	}
-	encoded, err := jsontext.AppendQuote(nil, text)
-	if err != nil {
-		return []byte(`""`) // valid UTF-8 can always be quoted
-	}
+	encoded, _ := jsontext.AppendQuote(nil, strings.ToValidUTF8(text, "\ufffd")) // fails only for invalid UTF-8
 	return encoded
 }

@@ -29,7 +29,7 @@ func TestSkillAsJSON(t *testing.T) {
 	}
 }
 
-func TestPlacesInASkill(t *testing.T) {
+func TestOffsetsInASkill(t *testing.T) {
 	for _, head := range []string{"", "\ufeff"} {
 		for _, line := range []string{"\n", "\r\n"} {
 			document := head + strings.ReplaceAll("---\nname: a\nhooks:\n  Stop:\n    - hooks:\n        - command: x\nü: {ö: 2, é: 1}\n---\n", "\n", line)
@@ -53,7 +53,7 @@ func TestSkillWithoutFrontmatterIsNotJSON(t *testing.T) {
 	}
 }
 
-func TestInvalidSkillNamesTheLine(t *testing.T) {
+func TestErrorOfAnInvalidSkillHasTheLine(t *testing.T) {
 	_, _, err := frontmatter.SkillJSON([]byte("---\nname: a\nhooks:\n  x: [\n---\n"))
 	require.ErrorIs(t, err, frontmatter.ErrSyntax)
 	if line, ok := errors.AsType[*frontmatter.LineError](err); assert.True(t, ok, "%v", err) {

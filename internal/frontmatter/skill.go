@@ -10,10 +10,10 @@ import (
 )
 
 const (
-	// maxSkill bounds the frontmatter of a SKILL.md in bytes. A longer one gives no
-	// name.
+	// maxSkill limits the frontmatter of a SKILL.md, in bytes. Longer frontmatter is
+	// ignored.
 	maxSkill = 64 << 10
-	// firstRead is enough for most of them.
+	// firstRead is the size of the first read, in bytes. Most frontmatter is shorter.
 	firstRead = 4 << 10
 )
 
@@ -23,9 +23,9 @@ var ErrNotClosed = errors.New("frontmatter has no closing line ---")
 // errName is returned when the value of name is a list or a mapping.
 var errName = errors.New(`the "name" in the frontmatter is not text`)
 
-// ReadSkill returns the beginning of a SKILL.md: up to the end of its frontmatter
-// or the bound, or less if it has none. Each read is as long as all before it, so
-// that most files take one and a long frontmatter few. The errors are r's.
+// ReadSkill returns the beginning of a SKILL.md, at least to the end of its frontmatter,
+// and at most maxSkill bytes. Each read is as long as all before it together, so most
+// files need one read and long frontmatter few. The errors are those of r.
 func ReadSkill(r io.Reader) ([]byte, error) {
 	document := make([]byte, 0, firstRead)
 	for {
@@ -43,8 +43,8 @@ func ReadSkill(r io.Reader) ([]byte, error) {
 	}
 }
 
-// skillIsComplete reports whether more of the document cannot change its
-// frontmatter. The last line may still grow if its line feed was not read yet.
+// skillIsComplete reports whether reading more of the document cannot change its
+// frontmatter. A last line without a line feed may be incomplete.
 func skillIsComplete(document []byte) bool {
 	if !bytes.HasPrefix(bytes.TrimPrefix(document, bom), []byte("---")) {
 		return true
@@ -53,16 +53,17 @@ func skillIsComplete(document []byte) bool {
 	return skillText(lines) != nil
 }
 
-// skillText returns the frontmatter of a SKILL.md, not nil if it is empty.
+// skillText returns the frontmatter of a SKILL.md: nil if there is none, not nil if it is
+// empty.
 func skillText(document []byte) []byte {
 	_, text, _, _ := CutSkill(document)
 	return text
 }
 
-// CutSkill cuts a SKILL.md around the text of its frontmatter: head ends with the line
-// that opens it, and tail begins with the line that closes it. If there is no
-// frontmatter, head is the byte order mark, if any, text is nil and tail is the rest.
-// ErrNotClosed is returned when the first line opens a frontmatter that no line closes.
+// CutSkill splits a SKILL.md: head ends with the opening line of the frontmatter, text is
+// the frontmatter, and tail begins with the closing line. If there is no frontmatter, head
+// is the byte order mark, if any, text is nil and tail is the rest. ErrNotClosed is
+// returned when the first line opens frontmatter that no line closes.
 func CutSkill(document []byte) (head, text, tail []byte, err error) {
 	marked := len(document) - len(bytes.TrimPrefix(document, bom))
 	opening, rest := cutLine(document[marked:])
@@ -77,10 +78,10 @@ func CutSkill(document []byte) (head, text, tail []byte, err error) {
 	return head, text, rest[len(text):], nil
 }
 
-// SkillName returns the name that the frontmatter of a SKILL.md gives the skill, ""
-// if there is no frontmatter or no name in it. document may end behind the
-// frontmatter, as ReadSkill returns it. An error is returned when neither the
-// frontmatter nor its line "name:" alone is YAML with a text for a name.
+// SkillName returns the name in the frontmatter of a SKILL.md, "" if there is no
+// frontmatter or no name in it. document may end after the frontmatter, as ReadSkill
+// returns it. An error is returned when neither the frontmatter nor its line "name:"
+// alone is YAML with a name that is text.
 func SkillName(document []byte) (string, error) {
 	text := skillText(document)
 	name, err := nameIn(text)
@@ -93,11 +94,11 @@ func SkillName(document []byte) (string, error) {
 	return "", err
 }
 
-// SkillHasName reports whether [SkillName] is the given one. It compares bytes
-// before it parses YAML, which takes most of the time when many skills are asked.
+// SkillHasName reports whether [SkillName] returns name. To be fast for many skills it
+// parses the YAML only if the frontmatter can contain the name.
 func SkillHasName(document []byte, name string) (bool, error) {
 	text := skillText(document)
-	// Only an escape or a folded space spells a name in other bytes.
+	// The bytes of a name differ from the name only by an escape or a folded space.
 	if !bytes.Contains(text, []byte(name)) && !bytes.ContainsRune(text, '\\') && !strings.Contains(name, " ") {
 		return false, nil
 	}
@@ -105,6 +106,7 @@ func SkillHasName(document []byte, name string) (bool, error) {
 	return given == name, err
 }
 
+// nameIn returns the value of "name" in YAML, "" if it is absent or null.
 func nameIn(text []byte) (string, error) {
 	v, err := parse(text)
 	if err != nil || v.node == nil {
@@ -121,6 +123,7 @@ func nameIn(text []byte) (string, error) {
 	return given, nil
 }
 
+// nameLine returns the line that begins with "name:", nil if there is none.
 func nameLine(text []byte) []byte {
 	for line := range bytes.Lines(text) {
 		if bytes.HasPrefix(line, []byte("name:")) {

@@ -53,9 +53,9 @@ func TestSkillName(t *testing.T) {
 			name, err := SkillName([]byte(test.document))
 			assert.Equal(t, test.want, name)
 			require.ErrorIs(t, err, test.err)
-			for _, asked := range []string{"x", "x y", "y", "12"} {
-				has, err := SkillHasName([]byte(test.document), asked)
-				assert.Equal(t, asked == test.want, has, asked)
+			for _, candidate := range []string{"x", "x y", "y", "12"} {
+				has, err := SkillHasName([]byte(test.document), candidate)
+				assert.Equal(t, candidate == test.want, has, candidate)
 				if has {
 					require.NoError(t, err)
 				}
@@ -64,12 +64,12 @@ func TestSkillName(t *testing.T) {
 	}
 }
 
-func TestSkillHasNameReportsInvalidFrontmatterThatHoldsTheName(t *testing.T) {
+func TestSkillHasNameReportsInvalidFrontmatterThatContainsTheName(t *testing.T) {
 	document := []byte("---\nname: [alias\n---\n")
 	_, err := SkillHasName(document, "alias")
 	require.ErrorIs(t, err, ErrSyntax)
 	_, err = SkillHasName(document, "other")
-	require.NoError(t, err, "it cannot be this skill, so its mistake does not matter")
+	require.NoError(t, err, "the skill cannot have this name, so the mistake does not matter")
 }
 
 func TestSkillHasNameInOtherBytes(t *testing.T) {
@@ -83,7 +83,7 @@ func TestSkillHasNameInOtherBytes(t *testing.T) {
 	}
 }
 
-// reads counts the bytes taken from a reader.
+// reads counts the bytes that are read from a reader.
 type reads struct {
 	io.Reader
 	n int
@@ -127,9 +127,9 @@ func TestReadSkillReadsNoMoreThanTheFrontmatterNeeds(t *testing.T) {
 			assert.True(t, strings.HasPrefix(c.document, string(document)))
 		})
 	}
-	torn := errors.New("torn")
-	_, err := ReadSkill(io.MultiReader(strings.NewReader("---\nname: x\n---\n"), iotest.ErrReader(torn)))
-	require.ErrorIs(t, err, torn)
+	failed := errors.New("failed")
+	_, err := ReadSkill(io.MultiReader(strings.NewReader("---\nname: x\n---\n"), iotest.ErrReader(failed)))
+	require.ErrorIs(t, err, failed)
 }
 
 func TestCutSkill(t *testing.T) {

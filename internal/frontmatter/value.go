@@ -8,8 +8,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Value is a YAML value. The zero Value is an absent one: its methods return
-// nothing and false.
+// Value is a YAML value. The zero Value is an absent value, whose methods return zero
+// values and false.
 type Value struct{ node *yaml.Node }
 
 // Member is one entry of a mapping whose key is a scalar.
@@ -18,8 +18,8 @@ type Member struct {
 	Value Value
 }
 
-// At returns the value below a path of keys, absent if one of them is missing. Of
-// two equal keys the last one is taken.
+// At returns the value at a path of keys, an absent one if a key is missing. Of duplicate
+// keys the last one counts.
 func (v Value) At(path ...string) Value {
 	for _, key := range path {
 		next := Value{}
@@ -33,8 +33,8 @@ func (v Value) At(path ...string) Value {
 	return v
 }
 
-// Members returns the entries of a mapping in the order of the file, nil for
-// anything else.
+// Members returns the entries of a mapping in the order of the file, nil for any other
+// value.
 func (v Value) Members() []Member {
 	if !v.isMapping() {
 		return nil
@@ -48,7 +48,7 @@ func (v Value) Members() []Member {
 	return all
 }
 
-// Items returns the entries of a sequence, nil for anything else.
+// Items returns the entries of a sequence, nil for any other value.
 func (v Value) Items() []Value {
 	n := v.resolve()
 	if n == nil || n.Kind != yaml.SequenceNode {
@@ -61,7 +61,7 @@ func (v Value) Items() []Value {
 	return all
 }
 
-// Text returns a scalar as it is written, without quotes; false for null, a
+// Text returns a scalar as it is written, without quotes. It returns false for null, a
 // sequence, a mapping or an absent value.
 func (v Value) Text() (string, bool) {
 	n := v.resolve()
@@ -77,7 +77,7 @@ func (v Value) Null() bool {
 	return n == nil || n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
-// Bool returns a boolean as YAML 1.2 writes it: true or false, unquoted.
+// Bool returns a boolean of YAML 1.2: an unquoted true or false.
 func (v Value) Bool() (value, ok bool) {
 	ok = v.decode("!!bool", &value)
 	return value, ok
@@ -100,8 +100,8 @@ func (v Value) decode(tag string, into any) bool {
 	return n != nil && n.Kind == yaml.ScalarNode && n.ShortTag() == tag && n.Decode(into) == nil
 }
 
-// String returns the value as text: a scalar as it is written, a sequence or
-// mapping on one line in flow style, cut after about MaxText bytes.
+// String returns the value as text: a scalar as it is written, a sequence or mapping on
+// one line in flow style, which is cut after about MaxText bytes.
 func (v Value) String() string {
 	if text, ok := v.Text(); ok {
 		return text
@@ -111,7 +111,7 @@ func (v Value) String() string {
 	return b.String()
 }
 
-// MaxText bounds, in bytes, what String writes of a sequence or mapping.
+// MaxText limits the text that String returns for a sequence or mapping, in bytes.
 const MaxText = 4096
 
 func (v Value) flow(b *strings.Builder) {
@@ -146,7 +146,8 @@ func (v Value) flowMapping(b *strings.Builder) {
 	b.WriteByte('}')
 }
 
-// separate writes the comma before entry i, and reports false at the bound.
+// separate writes the comma before entry i. If the text has reached its limit, it writes
+// an ellipsis and returns false.
 func separate(b *strings.Builder, i int) bool {
 	if b.Len() > MaxText {
 		b.WriteString("…")

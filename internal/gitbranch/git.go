@@ -9,10 +9,10 @@ import (
 	"time"
 )
 
-// timeout bounds a run of git, because the client bounds that of a hook.
+// timeout limits a run of git, because the client limits the run of a hook.
 const timeout = 2 * time.Second
 
-// findGit returns the path of git on the given search path, "" if it is not there.
+// findGit returns the path of git on the given search path, "" if it is not on it.
 // exec.LookPath would use this process's own PATH.
 func findGit(path string) string {
 	for _, dir := range filepath.SplitList(path) {
@@ -27,8 +27,8 @@ func findGit(path string) string {
 	return ""
 }
 
-// askGit runs git. rev-parse finds the work tree also with a detached HEAD, for
-// which symbolic-ref fails.
+// askGit runs git to find the work tree and the branch. symbolic-ref fails if HEAD is
+// detached.
 func askGit(git, dir string) (Place, bool) {
 	top, err := run(git, dir, "rev-parse", "--show-toplevel")
 	if err != nil || top == "" {

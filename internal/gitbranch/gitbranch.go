@@ -13,16 +13,16 @@ import (
 // Detached is the branch of a work tree whose HEAD is a commit.
 const Detached = "HEAD"
 
-// Place is a repository and the branch that is checked out in it.
+// Place is a work tree and the branch that is checked out in it.
 type Place struct {
-	Branch string // "feature/x", also while it is rebased, or Detached
+	Branch string // such as "feature/x", also during its rebase; or Detached
 	Top    string // root of the work tree: absolute, without symbolic links
 }
 
-// Find returns the repository that contains dir, an absolute path. getenv returns
-// PATH and GIT_DIR. Find returns false outside a repository, without the git
-// program, if neither git's files nor git give the branch, and if something else than
-// a file is in the place of one.
+// Find returns the work tree that contains dir, an absolute path. It looks up PATH and
+// GIT_DIR with getenv. Find returns false outside a repository, without the git program,
+// if neither git's files nor git give the branch, or if one of git's files is not a
+// regular file.
 func Find(dir string, getenv func(string) string) (Place, bool) {
 	git := findGit(getenv("PATH"))
 	real, err := filepath.EvalSymlinks(dir)
@@ -37,7 +37,7 @@ func Find(dir string, getenv func(string) string) (Place, bool) {
 		case err == nil:
 			return Place{branch, top}, true
 		case errors.Is(err, safefile.ErrNotRegular):
-			return Place{}, false // git would wait for a FIFO for ever
+			return Place{}, false // git would block for ever on a FIFO
 		case !errors.Is(err, fs.ErrNotExist):
 			return askGit(git, real)
 		}
@@ -47,15 +47,15 @@ func Find(dir string, getenv func(string) string) (Place, bool) {
 	}
 }
 
-// errUnknown is returned for content that only git understands.
-var errUnknown = errors.New("not a form of HEAD that is known here")
+// errUnknown is returned for content that only git can interpret.
+var errUnknown = errors.New("unknown form of HEAD")
 
-// maxBytes bounds the files that are read, of one short line each.
+// maxBytes limits the size of the files, which have one short line each.
 const maxBytes = 64 << 10
 
-// readBranch returns the branch of a repository by its .git, a directory or the
-// file in its place. fs.ErrNotExist is returned when there is no repository; like
-// git, Find then tries the parent directory.
+// readBranch returns the branch of the repository whose .git, a directory or a file, is
+// dotgit. It returns fs.ErrNotExist if there is no repository; then Find tries the parent
+// directory, as git does.
 func readBranch(dotgit string) (string, error) {
 	dir, err := gitDir(dotgit)
 	if err != nil {
@@ -71,14 +71,14 @@ func readBranch(dotgit string) (string, error) {
 	}
 	branch, err := parseHead(string(data))
 	if branch == Detached {
-		branch = rebased(dir)
+		branch = rebasedBranch(dir)
 	}
 	return branch, err
 }
 
-// rebased returns the branch that a rebase is in the middle of, which detaches HEAD, or
-// Detached without one.
-func rebased(gitdir string) string {
+// rebasedBranch returns the branch that is being rebased, Detached if there is none. A
+// rebase detaches HEAD.
+func rebasedBranch(gitdir string) string {
 	for _, state := range []string{"rebase-merge", "rebase-apply"} {
 		data, err := safefile.ReadFile(filepath.Join(gitdir, state, "head-name"), maxBytes, 0)
 		if err != nil {
@@ -91,8 +91,8 @@ func rebased(gitdir string) string {
 	return Detached
 }
 
-// gitDir returns git's directory: .git itself, or the directory that the file .git
-// of a linked work tree or a submodule names.
+// gitDir returns git's directory: .git itself or, in a linked work tree or a submodule,
+// the directory that the file .git contains.
 func gitDir(dotgit string) (string, error) {
 	info, err := os.Stat(dotgit)
 	if err != nil || info.IsDir() {
@@ -112,9 +112,10 @@ func gitDir(dotgit string) (string, error) {
 	return dir, nil
 }
 
-// reftable is the content of HEAD when refs are stored in another form.
+// reftable is the reference in HEAD if the repository uses the reftable storage.
 const reftable = "refs/heads/.invalid"
 
+// parseHead returns the branch in the content of HEAD, Detached for a commit.
 func parseHead(head string) (string, error) {
 	head = strings.TrimSpace(head)
 	ref, symbolic := strings.CutPrefix(head, "ref:")
@@ -131,7 +132,7 @@ func parseHead(head string) (string, error) {
 	return "", errUnknown
 }
 
-// isCommit reports whether s is the SHA-1 or SHA-256 name of a commit.
+// isCommit reports whether s is a commit id, SHA-1 or SHA-256.
 func isCommit(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }

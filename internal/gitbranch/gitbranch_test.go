@@ -14,7 +14,7 @@ import (
 
 const commit = "1f6e9d3a5c7b8e2f4a6d8c0b9e7f5a3d1c2b4e6f"
 
-// machine has a git on its PATH that leaves the file ran and fails.
+// machine returns an environment whose git creates the file ran and fails.
 func machine(t *testing.T) (getenv func(string) string, ran string) {
 	bin := t.TempDir()
 	ran = filepath.Join(bin, "ran")
@@ -42,7 +42,7 @@ func tempDir(t *testing.T) string {
 	return dir
 }
 
-func TestGitsFilesAreEnough(t *testing.T) {
+func TestFindReadsGitsFiles(t *testing.T) {
 	getenv, ran := machine(t)
 	for head, branch := range map[string]string{
 		"ref: refs/heads/main\n":          "main",
@@ -73,7 +73,7 @@ func TestHeadMayBeASymlink(t *testing.T) {
 	assert.Equal(t, "old-style", place.Branch)
 }
 
-func TestAFileInPlaceOfGitsDirectory(t *testing.T) {
+func TestFindFollowsAGitFile(t *testing.T) {
 	getenv, ran := machine(t)
 	main, linked, sub := tempDir(t), tempDir(t), tempDir(t)
 	write(t, "ref: refs/heads/main\n", main, ".git", "HEAD")
@@ -90,7 +90,7 @@ func TestAFileInPlaceOfGitsDirectory(t *testing.T) {
 	assert.NoFileExists(t, ran)
 }
 
-func TestASymlinkIntoARepositoryIsFollowed(t *testing.T) {
+func TestFindFollowsASymlinkIntoARepository(t *testing.T) {
 	getenv, _ := machine(t)
 	top, out := tempDir(t), tempDir(t)
 	write(t, "ref: refs/heads/main\n", top, ".git", "HEAD")
@@ -104,17 +104,17 @@ func TestASymlinkIntoARepositoryIsFollowed(t *testing.T) {
 func TestOutsideARepository(t *testing.T) {
 	getenv, _ := machine(t)
 	dir := tempDir(t)
-	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755)) // not a repository without a HEAD
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".git"), 0o755)) // without HEAD it is not a repository
 	for _, dir := range []string{dir, filepath.Join(dir, "none"), "/"} {
 		_, ok := Find(dir, getenv)
 		assert.False(t, ok, dir)
 	}
 }
 
-func TestAMachineWithoutGitHasNoRepositories(t *testing.T) {
+func TestWithoutGitThereAreNoRepositories(t *testing.T) {
 	top := tempDir(t)
 	write(t, "ref: refs/heads/main\n", top, ".git", "HEAD")
-	write(t, "not for running", top, "bin", "git")
+	write(t, "not executable", top, "bin", "git")
 	require.NoError(t, os.MkdirAll(filepath.Join(top, "folder", "git"), 0o755))
 	t.Chdir(tempDir(t))
 	require.NoError(t, os.Mkdir("relative", 0o755))
@@ -125,7 +125,7 @@ func TestAMachineWithoutGitHasNoRepositories(t *testing.T) {
 	}
 }
 
-func TestGitIsAskedIfItsFilesDoNotTell(t *testing.T) {
+func TestGitRunsIfItsFilesAreNotUnderstood(t *testing.T) {
 	for name, head := range map[string]string{"other ref storage": "ref: refs/heads/.invalid\n", "no branch": "ref: refs/remotes/x\n", "nonsense": "?\n", "no name": "ref: refs/heads/\n", "as long as a commit": strings.Repeat("x", 40)} {
 		getenv, ran := machine(t)
 		top := tempDir(t)
@@ -144,8 +144,8 @@ func TestGitIsAskedIfItsFilesDoNotTell(t *testing.T) {
 	assert.FileExists(t, ran, "GIT_DIR")
 }
 
-// A hook must not hang on a FIFO that is planted for HEAD or .git.
-func TestAFIFOIsNotReadFrom(t *testing.T) {
+// TestFIFOIsNotRead: a hook must not block on a FIFO in place of HEAD or .git.
+func TestFIFOIsNotRead(t *testing.T) {
 	for _, name := range []string{".git", ".git/HEAD"} {
 		getenv, ran := machine(t)
 		top := tempDir(t)
@@ -154,11 +154,11 @@ func TestAFIFOIsNotReadFrom(t *testing.T) {
 		require.NoError(t, syscall.Mkfifo(path, 0o600))
 		_, ok := Find(top, getenv)
 		assert.False(t, ok, name)
-		assert.NoFileExists(t, ran, "git would hang on it")
+		assert.NoFileExists(t, ran, "git would block on it")
 	}
 }
 
-func TestARebaseIsOnItsBranch(t *testing.T) {
+func TestBranchDuringARebase(t *testing.T) {
 	getenv, ran := machine(t)
 	for _, state := range []string{"rebase-merge", "rebase-apply"} {
 		top := tempDir(t)
@@ -169,7 +169,7 @@ func TestARebaseIsOnItsBranch(t *testing.T) {
 		assert.Equal(t, Place{"feature/x", top}, place)
 		write(t, "detached HEAD\n", top, ".git", state, "head-name")
 		place, _ = Find(top, getenv)
-		assert.Equal(t, Detached, place.Branch, "a rebase of no branch")
+		assert.Equal(t, Detached, place.Branch, "a rebase of a detached HEAD")
 	}
 	assert.NoFileExists(t, ran)
 }
@@ -205,7 +205,7 @@ func TestAgreesWithGit(t *testing.T) {
 	agree(top)
 }
 
-func TestAsksTheRealGit(t *testing.T) {
+func TestFindRunsGitForReftables(t *testing.T) {
 	git, err := exec.LookPath("git")
 	if err != nil {
 		t.Skip("git is not installed")

@@ -1,5 +1,5 @@
-// Package history tells what was done to a task list: which workflows were put into it,
-// what that replaced, what became of their tasks, and what was undone.
+// Package history reads the history of a task list: which workflows were hydrated, which
+// tasks they created and replaced, what state these are in now, and what was undone.
 package history
 
 import (
@@ -22,40 +22,40 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Hydration is one change of a list: of a skill's workflow, or the undoing of one.
+// Hydration is one change of a list: a hydration, or the undo of one.
 type Hydration struct {
-	Number  int64     `json:"number"` // by which people name it; 0 if it has none
+	Number  int64     `json:"number"` // identifies it for people; 0 if it has none
 	ID      string    `json:"id"`
 	Time    time.Time `json:"time"`
 	Skill   string    `json:"skill"`
 	Spec    string    `json:"spec"`   // path of the fsm.json
 	SHA256  string    `json:"sha256"` // of the fsm.json; empty if unknown
 	Session string    `json:"session"`
-	Created []Task    `json:"created"` // for an undoing: what came back
+	Created []Task    `json:"created"` // of an undo: the restored tasks
 	Deleted []Task    `json:"deleted"`
 	State   State     `json:"state"`
 	By      int64     `json:"by,omitzero"`     // the number of the hydration that replaced or undid it
-	Undoes  int64     `json:"undoes,omitzero"` // the number of the hydration that it took back
+	Undoes  int64     `json:"undoes,omitzero"` // the number of the hydration that it undid
 }
 
-// State is what became of a hydration.
+// State is the present state of a hydration.
 type State string
 
 const (
-	InList   State = "in the list" // at least one of its tasks is
-	Replaced State = "replaced"
+	InList   State = "in the list" // at least one of its tasks is in the list
+	Replaced State = "replaced"    // a later hydration has deleted its tasks
 	Undone   State = "undone"
-	Undoing  State = "undoing"
-	Gone     State = "gone" // its tasks were deleted by other programs
-	Empty    State = "empty"
+	Undoing  State = "undoing" // it is the undo of another hydration
+	Gone     State = "gone"    // other programs have deleted its tasks
+	Empty    State = "empty"   // it created no task
 )
 
 // Task is a task that a hydration created or deleted.
 type Task struct {
 	ID      string `json:"id"`
 	Subject string `json:"subject"`
-	Status  string `json:"status"` // now, or when it was deleted; empty if unknown
-	Gone    bool   `json:"gone"`   // not in the list
+	Status  string `json:"status"` // now, or when the task was deleted; empty if unknown
+	Gone    bool   `json:"gone"`   // the task is not in the list
 }
 
 // Done returns how many of the created tasks are, or were, completed.
@@ -69,9 +69,9 @@ func (h Hydration) Done() int {
 	return n
 }
 
-// Read returns the hydrations of the list in dir that are still kept, oldest first,
-// without those of another version of this program. It takes no lock and creates nothing.
-// Its errors are those of txn.ReadHistory.
+// Read returns the hydrations of the list in dir that the history keeps, oldest first. It
+// skips entries that this version of the program cannot read. It takes no lock and
+// creates nothing. Its errors are those of txn.ReadHistory.
 func Read(dir string) ([]Hydration, error) {
 	entries, err := txn.ReadHistory(dir)
 	if err != nil {
@@ -89,14 +89,14 @@ func Read(dir string) ([]Hydration, error) {
 type reader struct {
 	dir     string
 	entries []txn.Entry
-	undone  map[string]string
+	undone  map[string]string // see tasks.Undone
 }
 
 func (r *reader) hydration(i int) Hydration {
 	e := r.entries[i]
 	h := Hydration{Number: e.Number, ID: e.ID, Time: e.Time, Created: []Task{}, Deleted: []Task{}}
 	var label tasks.Label
-	_ = json.Unmarshal([]byte(e.Label), &label, jsonx.Tolerant) // what is missing stays empty
+	_ = json.Unmarshal([]byte(e.Label), &label, jsonx.Tolerant) // missing fields stay empty
 	h.Skill, h.Spec, h.Session = label.Command, label.Spec, label.Session
 	w, err := steps.ParseWorkflow(e.Record)
 	if err == nil {
@@ -123,6 +123,7 @@ func (r *reader) hydration(i int) Hydration {
 	return h
 }
 
+// number returns the number of the entry with the id, 0 if there is none.
 func (r *reader) number(id string) int64 {
 	for _, e := range r.entries {
 		if e.ID == id {
@@ -132,7 +133,9 @@ func (r *reader) number(id string) int64 {
 	return 0
 }
 
-func (r *reader) state(i int, h Hydration) (State, int64) {
+// state returns the state of entry i, and the number of the hydration that replaced or
+// undid it.
+func (r *reader) state(i int, h Hydration) (_ State, by int64) {
 	if by := r.undone[h.ID]; by != "" {
 		return Undone, r.number(by)
 	}
@@ -161,8 +164,8 @@ func hasFile(files []txn.EntryFile, name string) bool {
 	return slices.ContainsFunc(files, func(f txn.EntryFile) bool { return f.Name == name })
 }
 
-// task returns a task that entry i created: as it is in the list, or as the first later
-// entry that deleted it has kept it.
+// task returns a task that entry i created: from the list or, if it is gone, from the
+// backup of the first later entry that deleted it.
 func (r *reader) task(i int, name string) Task {
 	t, err := readTask(filepath.Join(r.dir, name))
 	if err != nil {

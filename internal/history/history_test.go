@@ -39,7 +39,7 @@ func (l *list) read() []history.Hydration {
 	return all
 }
 
-// states returns the state of each hydration, and the number that it refers to.
+// states returns the state of each hydration with By or Undoes.
 func (l *list) states() (states []string) {
 	for _, h := range l.read() {
 		states = append(states, string(h.State)+" "+strconv.FormatInt(cmp.Or(h.By, h.Undoes), 10))

@@ -14,25 +14,26 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// Limits of what a hydration tells the agent and the person.
+// Limits on the texts for the agent and the person.
 const (
-	// maxText is in UTF-16 code units. Of a context of more than about 10,000 characters
-	// the agent gets only a preview (fact 22, client 2.1.197).
+	// maxText is in UTF-16 code units. If a context is longer than about 10,000
+	// characters, the agent gets only a preview of it (fact 22, client 2.1.197).
 	maxText     = 9000
-	maxOmission = 1000 // of maxText, kept free to list what was left out
+	maxOmission = 1000 // part of maxText that is reserved for listing what is left out
 	maxLine     = 200  // characters of a subject or a name
-	maxRanges   = 10   // of a list of task numbers
-	maxNotice   = 1000 // UTF-16 code units of what the person sees
+	maxRanges   = 10   // ranges in a list of task numbers
+	maxNotice   = 1000 // UTF-16 code units of the line for the person
 )
 
-// Announcement tells the agent which tasks it has now: each step, the whole
-// description of each that can be started, and what was replaced. An agent that may have
-// no task tools gets the other descriptions too. What does not fit is left out from the
-// far end, with a word on how to get it: never the path of the fsm.json, which the guard
-// skill-files keeps from being read. It is empty if the list was not changed.
+// Announcement returns the text that tells the agent which tasks it has now: the list of
+// steps, the whole description of each step that can be started, and what was replaced.
+// If the agent may have no task tools, the text has the other descriptions too. If
+// something does not fit, it is left out from the end, and the text says how to get it.
+// The text never contains the path of the fsm.json, because the guard skill-files keeps
+// the agent from reading that file. It is empty if the list was not changed.
 //
-// A task tool is named only where it can be assumed: not all models have them (fact 32,
-// client 2.1.329), and a background subagent has none (fact 33).
+// A task tool is mentioned only if the agent is known to have it: not all models have
+// task tools (fact 32, client 2.1.329), and a background subagent has none (fact 33).
 func Announcement(r Request, result Result, env Env) string {
 	switch {
 	case len(result.Created) > 0:
@@ -45,19 +46,19 @@ func Announcement(r Request, result Result, env Env) string {
 	return ""
 }
 
-// tools says what is known about the agent's task tools.
+// tools is what is known about the agent's task tools.
 type tools int
 
 const (
 	toolsUnknown tools = iota
 	toolsOn
-	toolsUnmentioned // the agent is a subagent
+	toolsOfSubagent // not mentioned, because a background subagent has none
 )
 
 func toolsOf(r Request, env Env) tools {
 	switch {
 	case r.Subagent:
-		return toolsUnmentioned
+		return toolsOfSubagent
 	case env.get("CLAUDE_CODE_ENABLE_TODO_TOOLS") == "1":
 		return toolsOn
 	}
@@ -96,7 +97,7 @@ func (a announcement) text() string {
 	return text + tail
 }
 
-// explain says why the tasks of a skill come only now. It is empty for a nil m.
+// explain returns a sentence on why the tasks of a skill come only now, "" if m is nil.
 func (m *Mistake) explain(command string) string {
 	switch {
 	case m == nil:
@@ -108,7 +109,7 @@ func (m *Mistake) explain(command string) string {
 }
 
 // described returns the indices of the steps whose descriptions the agent needs: those
-// that can be started, and then all later ones if it may have no tool that shows them.
+// that can be started and, if the agent may have no tool that shows them, then the others.
 func (a announcement) described(ready []int) []int {
 	if a.tools == toolsOn {
 		return ready
@@ -133,7 +134,7 @@ func describe(t fsmspec.Task) string {
 	return visible.Block(t.Description)
 }
 
-// reserve returns how much of the room is kept for the first description.
+// reserve returns how much of the room is reserved for the first description.
 func reserve(details []detail, room int) int {
 	if len(details) == 0 {
 		return 0
@@ -143,7 +144,7 @@ func reserve(details []detail, room int) int {
 
 func (d detail) block() string { return fmt.Sprintf("\n#%d: %s\n", d.id, d.text) }
 
-// fit returns as many descriptions as there is room for. Only the first one is cut.
+// fit returns as many descriptions as there is room for. Only the first one may be cut.
 func fit(details []detail, room int) (text string, omitted []string) {
 	for i, d := range details {
 		block := d.block()
@@ -169,7 +170,7 @@ func fit(details []detail, room int) (text string, omitted []string) {
 	return text, omitted
 }
 
-// lines lists as many steps as there is room for, each with those it comes after.
+// lines lists as many steps as there is room for, each with the steps that block it.
 func (a announcement) lines(room int) (text, omitted string) {
 	var b strings.Builder
 	for i, t := range a.result.Steps {
@@ -201,8 +202,8 @@ func (a announcement) line(i int, t fsmspec.Task) string {
 // base is the difference between a task's number and its id in the fsm.json.
 func (a announcement) base() int64 { return a.result.Created[0].ID - a.result.Steps[0].ID }
 
-// ready returns the indices of the steps that can be started or are under way: those
-// that are open and come after no open one.
+// ready returns the indices of the steps that can be started or are under way: open steps
+// that no open step blocks.
 func (a announcement) ready() (ready []int) {
 	open := map[int64]bool{}
 	for _, t := range a.result.Steps {
@@ -216,7 +217,7 @@ func (a announcement) ready() (ready []int) {
 	return ready
 }
 
-// state says which steps can be started.
+// state returns the line about the steps that can be started.
 func (a announcement) state(ready []int) string {
 	if len(ready) > 0 {
 		var ids []int64
@@ -231,13 +232,13 @@ func (a announcement) state(ready []int) string {
 	return "\nEvery step is completed.\n"
 }
 
-// tail says how to go on.
+// tail returns the instructions on how to work with the list.
 func (a announcement) tail() string {
 	const order = "take a step only when those that it comes after are completed"
 	switch a.tools {
 	case toolsOn:
 		return "\nUse TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch.\n"
-	case toolsUnmentioned:
+	case toolsOfSubagent:
 		return "\nGo by this list: " + order + ".\n"
 	default:
 		return "\nYou may have no tools for the task list. Then go by this list: " + order + ", and tell the user when you start one and when it is completed. " +
@@ -245,7 +246,7 @@ func (a announcement) tail() string {
 	}
 }
 
-// rest says where the agent finds what was left out.
+// rest returns how the agent gets what was left out.
 func (a announcement) rest() string {
 	if a.tools == toolsOn {
 		return "TaskList shows all steps, TaskGet one with its description."
@@ -253,8 +254,7 @@ func (a announcement) rest() string {
 	return "This command prints all of it: " + quotePath(visible.Line(cmp.Or(a.request.Program, "fsmtx"))) + " step show --full"
 }
 
-// Notice tells the person in one line what a hydration did. It is empty if there is
-// nothing to tell.
+// Notice returns the line for the person about what a hydration did, "" if it did nothing.
 func Notice(r Request, result Result) string {
 	var parts []string
 	if len(result.Created)+len(result.Deleted)+len(result.Restored) > 0 {
@@ -285,8 +285,8 @@ func Notice(r Request, result Result) string {
 	return text
 }
 
-// warned formats the first warning that changes the meaning of the fsm.json, and how
-// many more there are. It is empty if there is none.
+// warned formats the first warning and the number of further ones. It returns "" if there
+// is no warning.
 func warned(result Result, format string) string {
 	if len(result.Warnings) == 0 {
 		return ""
@@ -299,8 +299,8 @@ func warned(result Result, format string) string {
 	return fmt.Sprintf(format, text)
 }
 
-// ConflictText describes a file that another program changed after a transaction had
-// been interrupted.
+// ConflictText describes a file that another program changed after a transaction was
+// interrupted.
 func ConflictText(c txn.Conflict) string {
 	if c.MovedTo == "" {
 		return fmt.Sprintf("%s: %s", c.Name, c.Why)
@@ -308,7 +308,7 @@ func ConflictText(c txn.Conflict) string {
 	return fmt.Sprintf("%s: %s; moved to %s", c.Name, c.Why, c.MovedTo)
 }
 
-// changes says what a hydration created and deleted:
+// changes describes what a hydration created and deleted:
 //
 //	12 tasks #13–#24, replaced #1–#12 (1 was under way)
 //	no tasks, removed #1–#12
@@ -334,8 +334,8 @@ func idsOf(created []fsmspec.Creation) []int64 {
 	return ids
 }
 
-// numbered lists the tasks of these files. The client shows files like abc.json as tasks
-// too (fact 4); those are only counted.
+// numbered lists the tasks in the named files by number. The client shows files like
+// abc.json as tasks too (fact 4, client 2.1.197); these are only counted.
 func numbered(names []string) string {
 	var ids []int64
 	for _, name := range names {
@@ -353,7 +353,7 @@ func numbered(names []string) string {
 	return text
 }
 
-// deletions lists the deleted tasks and says how many were under way.
+// deletions lists the deleted tasks, and how many of them were under way.
 func deletions(deleted []fsmspec.Deletion) string {
 	var names []string
 	active := 0

@@ -90,7 +90,8 @@ func TestAnnouncement(t *testing.T) {
 	}
 }
 
-// late is a result that comes only when the client's folder is known: /a/s.
+// late makes r the result of a check, which found that the client runs the skill from
+// /a/s.
 func late(r hydrate.Result, taken string) hydrate.Result {
 	r.Mistake = &hydrate.Mistake{Dir: "/a/s", Taken: taken}
 	return r
@@ -101,7 +102,7 @@ func restoring(r hydrate.Result, names ...string) hydrate.Result {
 	return r
 }
 
-// TestReplacedTasksAreListed: as ranges, and those under way are counted.
+// TestReplacedTasksAreListed: they are listed as ranges, and those under way are counted.
 func TestReplacedTasksAreListed(t *testing.T) {
 	replaced := func(status string, names ...string) string {
 		var deleted []fsmspec.Deletion
@@ -120,7 +121,8 @@ func TestReplacedTasksAreListed(t *testing.T) {
 	assert.Equal(t, "2 tasks without a number", replaced("", "abc", "x"))
 }
 
-// workflow has n steps, each after the one before it unless all are ready.
+// workflow returns an fsm.json with n steps. Each is blocked by the one before it, unless
+// ready is true.
 func workflow(n int, subject, description string, ready bool) string {
 	var steps []map[string]any
 	for i := range n {
@@ -140,7 +142,7 @@ func workflow(n int, subject, description string, ready bool) string {
 func units(text string) int { return len(utf16.Encode([]rune(text))) }
 
 // TestLongAnnouncementsAreShortened: first the descriptions of later ready steps are
-// left out, then the far steps; half of the room is kept for the first description.
+// left out, then the last steps. Half of the room is reserved for the first description.
 func TestLongAnnouncementsAreShortened(t *testing.T) {
 	text := hydrate.Announcement(request, hydrated(t, 2, workflow(5, "a", strings.Repeat("d", 3000), true)), withTools)
 	assert.LessOrEqual(t, units(text), 9000)
@@ -166,8 +168,8 @@ func TestLongAnnouncementsAreShortened(t *testing.T) {
 	assert.Contains(t, text, "the descriptions of #3–#5. This command prints all of it: '/my opt/fsm\\x1btx' step show --full\n")
 }
 
-// TestAnnouncementsFit: whatever the file holds, the client shows the whole text, and
-// each step is shown or said to be left out.
+// TestAnnouncementsFit: for any file, the text is short enough for the client to show all
+// of it, and each step is listed or named as left out.
 func TestAnnouncementsFit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.SampledFrom([]string{"a", "ä", "𝄞", "\x1b", "\n", " ", "\u2028"})
@@ -190,12 +192,12 @@ func TestAnnouncementsFit(t *testing.T) {
 	})
 }
 
-// TestAnnouncementsWithLongestPartsFit: every part but the descriptions is as long as it
-// gets, with numbers of sixteen digits.
+// TestAnnouncementsWithLongestPartsFit: every part except the descriptions has its
+// maximal length, with numbers of sixteen digits.
 func TestAnnouncementsWithLongestPartsFit(t *testing.T) {
 	const base = 1 << 52
 	var steps []string
-	for i := 1; i <= 100; i++ { // every fourth one waits
+	for i := 1; i <= 100; i++ { // every fourth one is blocked
 		blocked := ""
 		if i%4 == 0 {
 			blocked = `, "blockedBy": [1]`
@@ -216,8 +218,8 @@ func TestAnnouncementsWithLongestPartsFit(t *testing.T) {
 	assert.Contains(t, text, "\nLeft out here for length: the descriptions of ")
 }
 
-// TestAnnouncementsUseTheirRoom: a text is complete if it leaves the room for a list of
-// what was left out, and a longer one is cut to that.
+// TestAnnouncementsUseTheirRoom: a text is complete if it leaves the room that is reserved
+// for listing what is left out. A longer text is cut to that length.
 func TestAnnouncementsUseTheirRoom(t *testing.T) {
 	const rest = "TaskList shows all steps, TaskGet one with its description."
 	const most = 9000 - 1000 - len(rest)
@@ -256,7 +258,7 @@ func TestLongSubjectsAreCut(t *testing.T) {
 	}
 }
 
-// TestNotice: the person sees one line, whatever the texts hold.
+// TestNotice: the text for the person is one line, also if parts have line breaks.
 func TestNotice(t *testing.T) {
 	created := hydrated(t, 12, workflow(12, "a", "", true))
 	replaced := created
@@ -287,7 +289,7 @@ func TestNotice(t *testing.T) {
 		"committed":                 {committed, ""},
 		"nothing":                   {hydrate.Result{}, ""},
 		"late":                      {late(created, ""), "s: 12 tasks #13–#24 (late: the client runs it from /a/s)"},
-		"taken back":                {restoring(hydrated(t, 0, `[]`, replaced.Deleted[0]), "7.json"), "s: no tasks, removed #1, restored #7"},
+		"retracted":                 {restoring(hydrated(t, 0, `[]`, replaced.Deleted[0]), "7.json"), "s: no tasks, removed #1, restored #7"},
 		"late, but nothing changed": {late(hydrate.Result{}, ""), ""},
 	} {
 		assert.Equal(t, test.want, hydrate.Notice(request, test.result), name)
@@ -307,8 +309,8 @@ func TestNotice(t *testing.T) {
 	assert.True(t, strings.HasSuffix(text, "…"), text)
 }
 
-// TestAgentIsWarned: the agent has to know that the order cannot be kept.
-func TestAgentIsWarned(t *testing.T) {
+// TestAnnouncementHasTheWarning: the agent must know that the order cannot be kept.
+func TestAnnouncementHasTheWarning(t *testing.T) {
 	_, e := skillHome(t, map[string]string{"s": "[{\"id\": 1, \"subject\": \"a\", \"blockedBy\": [2], \"unknown\": 1},\n {\"id\": 2, \"subject\": \"b\", \"blockedBy\": [1]}]"})
 	r := hydrate.Request{Session: "s", Command: "s"}
 	result, err := hydrate.Run(t.Context(), r, e, hydrate.Options{LockTimeout: 5 * time.Second})

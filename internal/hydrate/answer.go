@@ -10,10 +10,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// Failed is what the hook answers after a failure. The person's prompt is stopped
-// only if the skill is known to have an fsm.json: UserPromptExpansion fires for
-// every command, most of which have no tasks (fact 19). A long message is cut, because
-// all of it would reach the agent (fact 45, client 2.1.329).
+// Failed returns the hook's answer to a failure. The person's prompt is stopped only if
+// the skill is known to have an fsm.json: UserPromptExpansion fires for every command,
+// and most have no tasks (fact 19, client 2.1.329). A long message is cut, because all of
+// it would reach the agent (fact 45, client 2.1.329).
 func Failed(r Request, result Result, message, hint string) event.Answer {
 	hint = cut(visible.Line(hint), maxHint)
 	message = bounded(message, maxText-event.Length("fsmtx: \nhint: \n")-event.Length(hint))
@@ -28,7 +28,7 @@ func Failed(r Request, result Result, message, hint string) event.Answer {
 	}.Answer(r.Event)
 }
 
-// FailureNotice tells the person in one line that a hydration failed.
+// FailureNotice returns the line for the person about a failed hydration.
 func FailureNotice(r Request, err error, message string) string {
 	headline, _, _ := strings.Cut(message, "\n")
 	if e, ok := errors.AsType[*SpecError](err); ok {
@@ -44,9 +44,9 @@ func FailureNotice(r Request, err error, message string) string {
 	return text
 }
 
-// checkFailed is what the hook answers when a check failed: nothing that the agent is
-// about to do is stopped. At Stop any text for the agent makes it go on, so it gets one
-// only once.
+// checkFailed returns the hook's answer when a check failed. It does not stop what the
+// agent is about to do. At Stop any text for the agent makes it continue (fact 69, client
+// 2.1.329), so the agent gets the text only once.
 func checkFailed(r Request, message, hint string) event.Answer {
 	agent := strings.TrimSpace(fmt.Sprintf("fsmtx could not put the tasks of the skill %s right: %s\n%s", clip(r.Command), message, hint))
 	if r.Event == event.Stop && r.Stopped {

@@ -11,15 +11,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// Limits of what the agent reads about a failure. It gets the whole standard error, of
-// any length (fact 45, client 2.1.329).
+// Limits on the text for the agent about a failure. The client does not shorten it: the
+// agent gets the whole standard error (fact 45, client 2.1.329).
 const (
-	maxProblems = 20   // listed, of one file
+	maxProblems = 20   // problems listed for one file
 	maxHint     = 2000 // UTF-16 code units
 )
 
-// Brief is the error for the agent: what to do first, and at most maxProblems, those
-// that say the same as one. Error has them all.
+// Brief returns the error for the agent: first what to do, then at most maxProblems
+// problems, with equal ones folded into one. Error returns all problems.
 func (e *SpecError) Brief() string {
 	invalid, ok := errors.AsType[*fsmspec.InvalidError](e.Err)
 	if !ok {
@@ -45,7 +45,7 @@ func (e *SpecError) Brief() string {
 	return fmt.Sprintf("%s%s\n… and %d%s", head, lines.String(), unlisted, more)
 }
 
-// quotePath returns the path as the agent's shell takes it.
+// quotePath quotes the path for the agent's shell, if necessary.
 func quotePath(path string) string {
 	plain := func(r rune) bool {
 		return r > '~' || strings.ContainsRune("/._-+@%,:", r) || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
@@ -56,7 +56,7 @@ func quotePath(path string) string {
 	return path
 }
 
-// bounded cuts a message after limit UTF-16 code units as the terminal would show it.
+// bounded escapes a message as for a terminal and cuts it to limit UTF-16 code units.
 func bounded(message string, limit int) string {
 	message = visible.Text(message)
 	if event.Length(message) <= limit {

@@ -20,7 +20,7 @@ func invalid(path, text string) *hydrate.SpecError {
 	return &hydrate.SpecError{Path: path, Err: err}
 }
 
-// repeated is an fsm.json with one entry a line, each made from its number.
+// repeated returns an fsm.json with n entries, one per line.
 func repeated(n int, entry func(i int) string) string {
 	var lines []string
 	for i := range n {
@@ -29,9 +29,9 @@ func repeated(n int, entry func(i int) string) string {
 	return "[" + strings.Join(lines, ",\n ") + "]"
 }
 
-// TestOneCauseIsOneProblem: of one mistake in several tasks the agent reads once, with
-// its places.
-func TestOneCauseIsOneProblem(t *testing.T) {
+// TestBriefFoldsEqualProblems: one mistake in several tasks is listed once, with all
+// positions.
+func TestBriefFoldsEqualProblems(t *testing.T) {
 	const head = " problems); no task was changed. Correct the file, then invoke the skill again:\n"
 	for name, test := range map[string]struct{ text, want string }{
 		"different problems": {`[{"subject": "a"}, {"id": 2}]`,
@@ -48,8 +48,9 @@ func TestOneCauseIsOneProblem(t *testing.T) {
 	}
 }
 
-// TestAtMostTwentyProblemsAreListed: the rest is counted, with the command that shows it.
-func TestAtMostTwentyProblemsAreListed(t *testing.T) {
+// TestBriefListsAtMostTwentyProblems: the others are counted, with the command that
+// shows them.
+func TestBriefListsAtMostTwentyProblems(t *testing.T) {
 	different := func(i int) string { return fmt.Sprintf(`{"id": %d, "subject": "a", "blocks": [%d]}`, i, 1000+i) }
 	text := invalid("/f", repeated(20, different)).Brief()
 	assert.Len(t, strings.Split(text, "\n"), 21)
@@ -65,7 +66,7 @@ func TestAtMostTwentyProblemsAreListed(t *testing.T) {
 	assert.Contains(t, text, " 20:40, …)\n… and 10 more: fsmtx validate '/a b'\\''s/f'")
 }
 
-func TestAllProblemsAreLogged(t *testing.T) {
+func TestErrorHasAllProblems(t *testing.T) {
 	err := invalid("/f", repeated(250, func(i int) string { return fmt.Sprintf(`{"id": "%d", "subject": "a"}`, i) }))
 	assert.Equal(t, 250, strings.Count(err.Error(), "\n"))
 	message, hint := hydrate.Explain(err, hydrate.Result{Spec: "/f"}, env())
@@ -73,7 +74,7 @@ func TestAllProblemsAreLogged(t *testing.T) {
 	assert.Empty(t, hint)
 }
 
-// TestFailuresFit: whatever fails, the agent reads at most 9,000 characters.
+// TestFailuresFit: the text for the agent has at most 9,000 characters.
 func TestFailuresFit(t *testing.T) {
 	long := strings.Repeat("𝄞\x1b", 9000)
 	posted := hydrate.Request{Event: event.PostToolUse}
@@ -106,13 +107,13 @@ func TestBriefsUseTheirRoom(t *testing.T) {
 		if message := "fsmtx: " + err.Brief() + "\n"; strings.Contains(message, "\n… and ") {
 			_, rest, _ := strings.Cut(message, "\n… and ")
 			number, _, _ := strings.Cut(rest, " ")
-			most = max(most, units(message)+len("10000")-len(number)) // there is room for a longer number
+			most = max(most, units(message)+len("10000")-len(number)) // room is reserved for a longer number
 		}
 	}
 	assert.Equal(t, 9000, most)
 }
 
-// TestFailureNoticeFits: the person sees one line of at most 1,000 characters.
+// TestFailureNoticeFits: the text for the person is one line of at most 1,000 characters.
 func TestFailureNoticeFits(t *testing.T) {
 	for message, want := range map[string]string{
 		"a\x1b b\nc":                "fsmtx: a\\x1b b",
@@ -127,16 +128,15 @@ func TestFailureNoticeFits(t *testing.T) {
 	assert.Equal(t, "s: a", hydrate.FailureNotice(request, errors.New("a"), "a"))
 }
 
-// TestAFailedCheckIsToldOnceAtStop: any text for the agent makes it go on.
-func TestAFailedCheckIsToldOnceAtStop(t *testing.T) {
-	const told = "could not put the tasks of the skill s right"
+// TestFailedCheckIsReportedOnceAtStop: any text for the agent makes it continue.
+func TestFailedCheckIsReportedOnceAtStop(t *testing.T) {
+	const text = "could not put the tasks of the skill s right"
 	r := hydrate.Request{Event: event.Stop, Command: "s"}
-	assert.Contains(t, hydrate.Failed(r, hydrate.Result{}, "a", "").Output, told)
+	assert.Contains(t, hydrate.Failed(r, hydrate.Result{}, "a", "").Output, text)
 	r.Stopped = true
-	assert.NotContains(t, hydrate.Failed(r, hydrate.Result{}, "a", "").Output, told)
+	assert.NotContains(t, hydrate.Failed(r, hydrate.Result{}, "a", "").Output, text)
 }
 
-// TestMessagesAreCutOnlyIfTheyDoNotFit: the agent reads what fits in full.
 func TestMessagesAreCutOnlyIfTheyDoNotFit(t *testing.T) {
 	posted := hydrate.Request{Event: event.PostToolUse}
 	most := 9000 - len("fsmtx: \nhint: \n")
@@ -144,7 +144,8 @@ func TestMessagesAreCutOnlyIfTheyDoNotFit(t *testing.T) {
 	assert.Contains(t, hydrate.Failed(posted, hydrate.Result{}, strings.Repeat("d", most+1), "").ErrorText, "the rest is left out")
 }
 
-// TestPathsAreQuotedForTheShell: of ASCII all but what no shell takes for anything else.
+// TestPathsAreQuotedForTheShell: a path is quoted if it has an ASCII character that may
+// have a meaning in a shell.
 func TestPathsAreQuotedForTheShell(t *testing.T) {
 	for r := rune(' '); r < 0x7F; r++ {
 		path := "/a" + string(r)

@@ -17,29 +17,30 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// Which folder the client runs is a prediction when a skill is invoked. The client names
-// the folder a little later, in the transcript (fact 47, client 2.1.329). So the hook
-// also runs when the agent uses a task tool, so that it finds the right tasks, and when
-// it wants to stop.
+// When a skill is invoked, the folder that the client runs is predicted. The client
+// writes the folder into the transcript a little later (fact 47, client 2.1.329). So the
+// hook also runs before the agent uses a task tool, to make sure that it finds the right
+// tasks, and when the agent is about to stop.
 
-// Mistake is a prediction that the transcript refutes.
+// Mistake is a prediction that the transcript contradicts.
 type Mistake struct {
 	Dir   string // the folder that the client runs
-	Spec  string // the fsm.json in it, empty if there is none
+	Spec  string // the fsm.json in Dir, empty if there is none
 	Taken string // the fsm.json that was used instead, empty if none was
 }
 
-// IsCheck reports whether the event is one at which Check has something to do.
+// IsCheck reports whether Check handles the event.
 func IsCheck(e *event.Event) bool {
 	return e.Name == event.Stop || e.Name == event.PreToolUse && strings.HasPrefix(e.ToolName, "Task")
 }
 
 // Check looks for a skill of the current turn whose tasks are not those of the folder
-// that the client ran. It returns what puts that right, nil if there is nothing to do.
-// An agent's first skills of a turn do not matter once a later one replaced their tasks.
+// that the client ran. It returns the hydration that corrects this, nil if there is
+// nothing to correct. It checks the skills of the turn from the last one back to the
+// first that has a workflow, because that one has replaced the tasks of earlier ones.
 //
-// A subagent has a transcript of its own, which its events do not name, so its skills are
-// not checked.
+// The skills of a subagent are not checked: a subagent has a transcript of its own, whose
+// path is not in its events.
 //
 // Errors are those of Find.
 func Check(ctx context.Context, e *event.Event, env Env, o Options) (Request, *Hydration, Result, error) {
@@ -68,12 +69,13 @@ type check struct {
 	options Options
 }
 
-// compare returns the hydration that puts the skill's tasks right. settled reports
-// whether this skill has a workflow or had one put in for it, so that earlier ones do not
-// matter.
+// compare returns the hydration that corrects the skill's tasks. settled reports whether
+// this skill has a workflow, or one was hydrated for it; then earlier skills need no
+// check.
 //
-// Only a skill for which the prediction is now another folder needs a look at what was
-// done: the history of the list decides then, because files may have moved since.
+// If the prediction, made again now, is the folder that the client ran, nothing is wrong.
+// Otherwise the history of the list decides, because files may have been moved since the
+// hydration.
 func (c check) compare(ctx context.Context) (h *Hydration, result Result, settled bool, err error) {
 	spec := filepath.Join(c.run.Dir, "fsm.json")
 	if _, err := os.Lstat(spec); err != nil {
@@ -105,8 +107,8 @@ func (c check) compare(ctx context.Context) (h *Hydration, result Result, settle
 	return h, result, true, err
 }
 
-// hydration replaces the tasks by those of the folder that the client ran. If that has
-// none, it takes back the change that was made instead.
+// hydration returns the hydration with the tasks of the folder that the client ran. If
+// that folder has no workflow, the hydration undoes the change taken.
 func (c check) hydration(result *Result, taken string) (*Hydration, error) {
 	if result.Mistake.Spec == "" {
 		h := newHydration(c.request, c.env, c.options, new(fsmspec.Spec), *result)
@@ -121,7 +123,8 @@ func (c check) hydration(result *Result, taken string) (*Hydration, error) {
 	return newHydration(c.request, c.env, c.options, spec, *result), nil
 }
 
-// taken returns the change that was made for the skill, or that a check made later.
+// taken returns the last change that was made for this call of the skill, by the
+// hydration or by a later check.
 func (c check) taken(labels []tasks.Label) (change tasks.Label, hydrated bool) {
 	for _, l := range slices.Backward(labels) {
 		if c.is(l.Invocation) {
@@ -131,8 +134,9 @@ func (c check) taken(labels []tasks.Label) (change tasks.Label, hydrated bool) {
 	return tasks.Label{}, false
 }
 
-// invocation is the key of the invocation as Understand has it. The name that a user
-// typed may not be the one in the event (fact 63), and a prompt has one such name.
+// invocation returns Request.Invocation of this call of the skill. For a typed skill it
+// leaves out the name: the typed name may differ from the one in the event (fact 63,
+// client 2.1.329), and a prompt has only one.
 func (c check) invocation() string {
 	if c.run.ToolUse != "" {
 		return join("tool", c.run.ToolUse)
@@ -140,14 +144,16 @@ func (c check) invocation() string {
 	return join("prompt", c.prompt)
 }
 
+// is reports whether the invocation is this call of the skill, or a check of it.
 func (c check) is(invocation string) bool {
 	own := c.invocation()
 	return invocation == own || invocation == corrects(own) || c.run.ToolUse == "" && strings.HasPrefix(invocation, own+":")
 }
 
+// corrects returns the invocation of a check that corrects the given one.
 func corrects(invocation string) string { return "check:" + invocation }
 
-// sameFile compares paths, and then what they lead to. Empty paths are the same.
+// sameFile reports whether both paths are empty, equal, or lead to the same file.
 func sameFile(a, b string) bool {
 	if a == b {
 		return true

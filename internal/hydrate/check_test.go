@@ -12,8 +12,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 )
 
-// ran writes a transcript of a turn in which the client ran skills from these folders, in
-// this order, and checks them.
+// ran runs a check at the end of a turn in which the client ran skills from these
+// folders, in this order.
 func (h *home) ran(folders ...string) (*hydrate.Hydration, hydrate.Result) {
 	text := `{"promptId":"p1","type":"user","message":{"role":"user","content":"go"}}` + "\n"
 	for i, folder := range folders {
@@ -24,7 +24,7 @@ func (h *home) ran(folders ...string) (*hydrate.Hydration, hydrate.Result) {
 	return h.checked(text)
 }
 
-// checked checks the skills of a transcript.
+// checked runs a check with a transcript.
 func (h *home) checked(transcript string) (*hydrate.Hydration, hydrate.Result) {
 	h.write("transcript.jsonl", transcript)
 	e := &event.Event{Name: event.Stop, SessionID: "list", Cwd: h.dir, PromptID: "p1", TranscriptPath: filepath.Join(h.dir, "transcript.jsonl")}
@@ -33,10 +33,10 @@ func (h *home) checked(transcript string) (*hydrate.Hydration, hydrate.Result) {
 	return found, result
 }
 
-// TestCheckLooksAtWhatWasPredictedWrongly: a skill in the predicted folder is left alone,
-// whatever the history of the list says. Skills of a turn are looked at from the last one
-// back to the first that has a workflow.
-func TestCheckLooksAtWhatWasPredictedWrongly(t *testing.T) {
+// TestCheckFindsAWrongPrediction: for a skill in the predicted folder the history of the
+// list does not matter. The skills of a turn are checked from the last one back to the
+// first that has a workflow.
+func TestCheckFindsAWrongPrediction(t *testing.T) {
 	const near, far, plain = ".claude/skills/near", "elsewhere/far", ".claude/skills/plain"
 	h := newHome(t)
 	for _, folder := range []string{near, far, plain} {
@@ -55,15 +55,15 @@ func TestCheckLooksAtWhatWasPredictedWrongly(t *testing.T) {
 		assert.Equal(t, &hydrate.Mistake{Dir: filepath.Join(h.dir, far), Spec: filepath.Join(h.dir, far, "fsm.json")}, result.Mistake, "%v", folders)
 	}
 
-	_, err := h.hydrateSkill("near") // for another call
+	_, err := h.hydrateSkill("near") // in another call
 	require.NoError(t, err)
 	_, result := h.ran(far)
-	assert.Empty(t, result.Mistake.Taken, "those were not the tasks of this call")
+	assert.Empty(t, result.Mistake.Taken, "the tasks of near are of another call")
 }
 
-// TestCheckKnowsATypedSkillByItsPrompt: the name that the user typed may not be the one in
-// the event, so the history has the skill under its prompt and any name.
-func TestCheckKnowsATypedSkillByItsPrompt(t *testing.T) {
+// TestCheckFindsATypedSkillByItsPrompt: the name that the user typed may differ from the
+// one in the event, so the skill is found in the history by its prompt alone.
+func TestCheckFindsATypedSkillByItsPrompt(t *testing.T) {
 	h := newHome(t)
 	const folder = ".claude/skills/near"
 	h.write(folder+"/SKILL.md", "---\nname: other\n---\n")
@@ -78,6 +78,6 @@ func TestCheckKnowsATypedSkillByItsPrompt(t *testing.T) {
 
 	found, result := h.checked(`{"promptId":"p1","type":"user","message":{"role":"user","content":"<command-message>other</command-message>\n<command-name>/other</command-name>"}}` + "\n" +
 		`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ` + h.dir + `/elsewhere/far\n\nDo it."}]},"isMeta":true}` + "\n")
-	require.NotNil(t, found, "the tasks of near are a mistake, although other was typed")
+	require.NotNil(t, found, "the tasks of near are found although other was typed")
 	assert.Equal(t, filepath.Join(h.dir, folder, "fsm.json"), result.Mistake.Taken)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// The tests here count what a hydration costs: what the promise needs, and no more. They
+// The tests in this file count syncs, waits for the disk and memory of a hydration. They
 // measure no time.
 
 // slowDisk counts the waits for the disk, each of which takes a second.
@@ -60,7 +60,7 @@ func newCosts(t *testing.T, others, size int) costs {
 	return l
 }
 
-// write gives the skill so many steps.
+// write creates the skill with the number of steps.
 func (l costs) write(t *testing.T, steps int) {
 	entries := make([]string, steps)
 	for i := range entries {
@@ -71,7 +71,7 @@ func (l costs) write(t *testing.T, steps int) {
 	require.NoError(t, os.WriteFile(filepath.Join(skill, "fsm.json"), []byte("["+strings.Join(entries, ",")+"]"), 0o644))
 }
 
-// run hydrates the list on that file system, nil for the operating system's.
+// run hydrates the list. files is nil for the operating system's file system.
 func (l costs) run(t *testing.T, files vfs.FS) {
 	env := func(name string) (string, bool) {
 		if name == "HOME" {
@@ -84,10 +84,10 @@ func (l costs) run(t *testing.T, files vfs.FS) {
 	require.NoError(t, err)
 }
 
-// disk is what a hydration asked of the disk.
+// disk counts what a hydration requests from the disk.
 type disk struct {
 	syncs int64
-	waits time.Duration // one after another; at the same time is one
+	waits time.Duration // concurrent waits count once
 }
 
 func (l costs) ask(t *testing.T, steps int) (d disk) {
@@ -105,26 +105,25 @@ func (l costs) ask(t *testing.T, steps int) (d disk) {
 const parallel = 32
 
 // TestSyncsAreTasksAndAConstant: each task that is created or deleted is synced once. The
-// rest are the journal, the directories of the transaction, S, their parent, for the first
-// transaction those above it, D, and S again.
+// other syncs are of the journal, the directories of the transaction, S, their parent, D,
+// and S again, and for the first transaction of the directories above.
 func TestSyncsAreTasksAndAConstant(t *testing.T) {
 	for _, others := range []int{0, 50} {
 		for _, n := range []int{1, 10, 31, 100} {
 			l := newCosts(t, others, 10)
 			require.EqualValues(t, n+9, l.ask(t, n).syncs, "%d tasks beside %d", n, others)
-			require.EqualValues(t, n+n+8, l.ask(t, n).syncs, "%d tasks in place of as many beside %d", n, others)
+			require.EqualValues(t, n+n+8, l.ask(t, n).syncs, "%d tasks that replace as many beside %d", n, others)
 		}
 	}
 }
 
-// TestThereAreFourBarriers: a hydration waits for the disk four times, whatever it does,
-// as long as all its files can be synced at the same time; and once more for each further
-// 32 of them.
+// TestThereAreFourBarriers: a hydration waits for the disk four times if all its files can
+// be synced concurrently, and once more for each further 32 files.
 func TestThereAreFourBarriers(t *testing.T) {
 	for _, n := range []int{1, 10, 15} {
 		l := newCosts(t, 5, 10)
 		require.Equal(t, 4*time.Second, l.ask(t, n).waits, "%d tasks", n)
-		require.Equal(t, 4*time.Second, l.ask(t, n).waits, "%d tasks in place of as many", n)
+		require.Equal(t, 4*time.Second, l.ask(t, n).waits, "%d tasks that replace as many", n)
 	}
 	for _, n := range []int{31, 32, 100} {
 		const journal = 1
@@ -133,8 +132,7 @@ func TestThereAreFourBarriers(t *testing.T) {
 	}
 }
 
-// TestMemoryDoesNotGrowWithTheFiles: the tasks of others are read one after another into
-// the same memory.
+// TestMemoryDoesNotGrowWithTheFiles: tasks of other programs are read into one buffer.
 func TestMemoryDoesNotGrowWithTheFiles(t *testing.T) {
 	allocated := func(others, size int) uint64 {
 		l := newCosts(t, others, size)

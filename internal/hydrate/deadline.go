@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	// ErrDeadline is the cause with which the context of InTime ends.
+	// ErrDeadline is the cause with which InTime cancels the context.
 	ErrDeadline = errors.New("the client would soon end this hook")
 	// ErrAbandoned is returned by InTime for work that did not end in time.
 	ErrAbandoned = errors.New("a file system does not answer")
@@ -16,8 +16,8 @@ var (
 	ErrInternal = errors.New("internal error")
 )
 
-// deadlineError is ErrDeadline with the time after which it came. Nearly every call makes
-// one and needs no text of it.
+// deadlineError is ErrDeadline with the elapsed time. It formats its text only when asked,
+// because every call creates one and hardly any prints it.
 type deadlineError struct{ after time.Duration }
 
 func (e deadlineError) Error() string {
@@ -25,15 +25,15 @@ func (e deadlineError) Error() string {
 }
 func (e deadlineError) Unwrap() error { return ErrDeadline }
 
-// InTime does the work with a context that is cancelled after soft, and returns when
-// the work has ended, but after hard at the latest: a system call on a file system that
-// does not answer cannot be interrupted, and the agent hears nothing of a hook that the
-// client kills (fact 46, client 2.1.329). Abandoned work goes on until the process ends,
-// which for a transaction is a crash at any point: recovery completes it or rolls it
-// back.
+// InTime runs work with a context that is cancelled after soft. It returns when work has
+// ended, but at the latest after hard, with ErrAbandoned. A system call on a file system
+// that does not answer cannot be interrupted, and the agent is not informed when the
+// client kills a hook (fact 46, client 2.1.329). Abandoned work continues until the
+// process ends. For a transaction that is a crash at an arbitrary point: recovery
+// completes it or rolls it back.
 //
-// A panic becomes an error too: it would end the program with exit code 2, by which the
-// client stops a prompt or a tool call.
+// If work panics, InTime returns ErrInternal. Otherwise the program would end with exit
+// code 2, with which the client stops a prompt or a tool call.
 func InTime[T any](ctx context.Context, soft, hard time.Duration, work func(context.Context) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, soft, deadlineError{soft})
 	defer cancel()

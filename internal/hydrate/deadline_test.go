@@ -18,8 +18,8 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
 
-// hydrateInTime hydrates a skill of two tasks in a new world. ended is closed when the
-// time is up.
+// hydrateInTime hydrates a skill with two tasks in a new home directory. ended is closed
+// when the context is cancelled.
 func hydrateInTime(t *testing.T, soft, hard time.Duration, files vfs.FS, ended chan struct{}, prepare func(list, skill string)) (list string, result hydrate.Result, err error) {
 	home := t.TempDir()
 	list = filepath.Join(home, ".claude/tasks/s")
@@ -37,7 +37,7 @@ func hydrateInTime(t *testing.T, soft, hard time.Duration, files vfs.FS, ended c
 
 func nothingMore(string, string) {}
 
-func TestALockThatIsHeldEndsTheCallInTime(t *testing.T) {
+func TestInTimeGivesUpOnAHeldLock(t *testing.T) {
 	list, result, err := hydrateInTime(t, 100*time.Millisecond, time.Hour, nil, make(chan struct{}), func(list, _ string) {
 		require.NoError(t, os.MkdirAll(filepath.Join(list, ".lock.lock"), 0o755))
 		require.NoError(t, os.Chtimes(filepath.Join(list, ".lock.lock"), time.Now(), time.Now().Add(time.Hour)))
@@ -49,8 +49,8 @@ func TestALockThatIsHeldEndsTheCallInTime(t *testing.T) {
 	assert.Equal(t, []string{".lock.lock"}, names(t, list))
 }
 
-// TestASlowDiskEndsTheCallInTime: each step takes until the time is up, in turn.
-func TestASlowDiskEndsTheCallInTime(t *testing.T) {
+// TestInTimeRollsBackOnASlowDisk: one operation takes until the context is cancelled.
+func TestInTimeRollsBackOnASlowDisk(t *testing.T) {
 	for _, op := range []string{"mkdir", "create", "sync", "link"} {
 		ended := make(chan struct{})
 		slow := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
@@ -67,7 +67,7 @@ func TestASlowDiskEndsTheCallInTime(t *testing.T) {
 	}
 }
 
-func TestADiskThatDoesNotAnswerEndsTheCallInTime(t *testing.T) {
+func TestInTimeAbandonsWorkOnADiskThatDoesNotAnswer(t *testing.T) {
 	for _, op := range []string{"mkdir", "create", "sync", "link"} {
 		answer, finished := make(chan struct{}), make(chan struct{})
 		stuck := &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
@@ -89,13 +89,13 @@ func TestADiskThatDoesNotAnswerEndsTheCallInTime(t *testing.T) {
 		assert.Equal(t, "gave up after 100ms: a file system does not answer; it is not known whether the task list was changed", message)
 		assert.Contains(t, hint, "fsmtx recover")
 		close(answer)
-		<-finished // the directory is removed now
+		<-finished // before the test removes the directory
 	}
 }
 
-// TestAPanicStopsNothing: a program that panics exits with 2, which would cancel a prompt
+// TestPanicStopsNothing: a program that panics exits with 2, which would cancel a prompt
 // whose skill may have no workflow, or refuse a tool call.
-func TestAPanicStopsNothing(t *testing.T) {
+func TestPanicStopsNothing(t *testing.T) {
 	_, err := hydrate.InTime(t.Context(), time.Hour, time.Hour, func(context.Context) (hydrate.Result, error) {
 		panic("index out of range")
 	})
@@ -109,7 +109,7 @@ func TestAPanicStopsNothing(t *testing.T) {
 	}
 }
 
-func TestAFIFOEndsTheCallAtOnce(t *testing.T) {
+func TestSpecThatIsAFIFOIsAnErrorAtOnce(t *testing.T) {
 	_, _, err := hydrateInTime(t, time.Hour, time.Hour, nil, make(chan struct{}), func(_, skill string) {
 		require.NoError(t, os.Remove(filepath.Join(skill, "fsm.json")))
 		require.NoError(t, syscall.Mkfifo(filepath.Join(skill, "fsm.json"), 0o644))
@@ -117,7 +117,7 @@ func TestAFIFOEndsTheCallAtOnce(t *testing.T) {
 	require.ErrorContains(t, err, "not a regular file")
 }
 
-// names returns the names in a directory, of the mark of the largest number apart.
+// names returns the names in a directory, without the high-water mark.
 func names(t *testing.T, dir string) []string {
 	entries, err := os.ReadDir(dir)
 	if !os.IsNotExist(err) {

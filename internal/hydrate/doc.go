@@ -1,7 +1,7 @@
-// Package hydrate does the main job as a whole: from the event of an invoked skill
-// to the skill's tasks in the client's task list.
+// Package hydrate puts the tasks of an invoked skill into the client's task list. It
+// covers the whole way from the event to the answer.
 //
-// The data flows one way: event, request, fsm.json, plan, transaction, answer.
-// Everything that can be wrong with the input is found before the first lock is
-// taken. How the list is locked, read and changed is up to package tasks.
+// Data flows one way: event, request, fsm.json, plan, transaction, answer. All of the
+// input is checked before the first lock is taken. Package tasks locks, reads and changes
+// the list.
 package hydrate

@@ -13,9 +13,9 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Explain returns the message about a failed hydration, for the agent and the
-// person: what happened, to which file, and in which state the task list is now.
-// hint is what to do about it; it may be empty.
+// Explain returns the message about a failed hydration, for the agent and the person:
+// what failed, with which file, and in which state the task list is now. hint is what to
+// do about it; it may be empty.
 func Explain(err error, r Result, env Env) (message, hint string) {
 	message = visible.Error(err)
 	if failed, ok := errors.AsType[*txn.FileError](err); ok && failed.Op == "delete" {
@@ -55,12 +55,13 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 	return message, hint
 }
 
-// Unreleased tells of locks that are still there.
+// Unreleased returns the message about locks that could not be released.
 func Unreleased(err error) string {
 	return visible.Sprintf("a lock on the task list could not be released: %v; the next call releases it, and others wait ten seconds at most", err)
 }
 
-// remedies are the faults that a person has to repair, the more specific first.
+// remedies has a hint for each error that a person has to repair. The first match counts,
+// so specific errors come first.
 var remedies = []struct {
 	faults []error
 	hint   string // %s is the task list's directory
@@ -76,7 +77,7 @@ var remedies = []struct {
 	{[]error{syscall.EIO}, "check the disk of %s; once it works, invoke the skill again"},
 }
 
-// remedy returns the hint for a fault of the system, empty if err is not one.
+// remedy returns the hint for err, "" if there is none.
 func remedy(err error, list string) string {
 	for _, r := range remedies {
 		for _, fault := range r.faults {

@@ -22,13 +22,14 @@ import (
 var ErrLookup = errors.New("looking for the skill's fsm.json failed")
 
 // SpecError is returned when the skill's fsm.json cannot be read or is not valid.
-// It wraps the reader's error or a *fsmspec.InvalidError.
+// It wraps the error of reading or a *fsmspec.InvalidError.
 type SpecError struct {
 	Path string
 	Err  error
 }
 
-// Error gives each problem as path:line:column: message, below a summary.
+// Error returns a summary and, on further lines, each problem as path:line:column:
+// message.
 func (e *SpecError) Error() string {
 	invalid, ok := errors.AsType[*fsmspec.InvalidError](e.Err)
 	if !ok {
@@ -42,7 +43,7 @@ func (e *SpecError) Error() string {
 	return b.String()
 }
 
-// summary is the error on one line, without the problems.
+// summary returns the error on one line, without the problems.
 func (e *SpecError) summary() string {
 	if invalid, ok := errors.AsType[*fsmspec.InvalidError](e.Err); ok {
 		return e.headline(invalid)
@@ -86,8 +87,8 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 }
 
 // locate predicts the folder that the client runs. It reads the client's command line
-// only if that could change the result: most sessions have none of these options, and
-// the hook should cost them nothing.
+// only if that could change the result, because it takes time and most sessions have none
+// of the options.
 func locate(r Request, env Env, o Options, config string) (locator.Result, error) {
 	l := &locator.Locator{
 		FS:         locator.OS{},
@@ -108,16 +109,16 @@ func locate(r Request, env Env, o Options, config string) (locator.Result, error
 		found, err = l.Locate(r.Command, r.Cwd)
 	}
 	if unknown == nil && errors.Is(err, fs.ErrNotExist) {
-		// The client is at work without a registry of plugins, so the skill is of a plugin that
-		// has another source. Check finds its folder.
+		// The client runs without a registry of plugins, so the skill belongs to a plugin
+		// from another source. Check finds its folder later.
 		return found, nil
 	}
 	return found, err
 }
 
-// readSpec distinguishes an unusable fsm.json (*SpecError) from one whose existence
-// cannot be determined (ErrLookup): in a directory without search permission any
-// name might exist.
+// readSpec reads and parses the fsm.json at path, and sets result.SHA256. It
+// distinguishes an unusable fsm.json (*SpecError) from one whose existence cannot be
+// determined (ErrLookup), such as in a directory without search permission.
 func readSpec(files locator.FS, path string, result *Result) (*fsmspec.Spec, error) {
 	data, err := locator.ReadSpec(files, path, fsmspec.MaxBytes)
 	if err != nil {
@@ -135,7 +136,8 @@ func readSpec(files locator.FS, path string, result *Result) (*fsmspec.Spec, err
 	return spec, nil
 }
 
-// Absolute returns the directories as absolute paths.
+// Absolute returns the directories as absolute paths. It skips those for which there is
+// none.
 func Absolute(dirs []string) []string {
 	var list []string
 	for _, dir := range dirs {
@@ -146,7 +148,8 @@ func Absolute(dirs []string) []string {
 	return list
 }
 
-// lookupError is ErrLookup with the locator's message, which is documented.
+// lookupError is ErrLookup with the locator's message unchanged, because that is
+// documented.
 type lookupError struct{ error }
 
 func (e lookupError) Is(target error) bool { return target == ErrLookup }

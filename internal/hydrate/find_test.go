@@ -15,9 +15,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 )
 
-// TestAMissingRegistryIsNoErrorBesideTheClient: the client is at work without one, so
-// the skill comes from elsewhere. One that is malformed is an error all the same.
-func TestAMissingRegistryIsNoErrorBesideTheClient(t *testing.T) {
+// TestMissingRegistryIsAcceptedIfTheClientRuns: if the client runs without a registry, the
+// skill comes from elsewhere. A malformed registry is still an error.
+func TestMissingRegistryIsAcceptedIfTheClientRuns(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skipf("the client's command line cannot be read on %s", runtime.GOOS)
 	}
@@ -37,8 +37,8 @@ func TestAMissingRegistryIsNoErrorBesideTheClient(t *testing.T) {
 	require.ErrorIs(t, err, hydrate.ErrLookup)
 }
 
-// TestOptionsOfTheClientAreSearchedLast: a directory on the client's command line counts
-// where the project and the user have no folder of the name.
+// TestOptionsOfTheClientAreSearchedLast: a directory on the client's command line is used
+// if neither the project nor the user has a folder of that name.
 func TestOptionsOfTheClientAreSearchedLast(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skipf("the client's command line cannot be read on %s", runtime.GOOS)
@@ -59,7 +59,7 @@ func TestOptionsOfTheClientAreSearchedLast(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, client.Start())
 	t.Cleanup(func() { stdin.Close(); _ = client.Wait() })
-	_, err = stdout.Read(make([]byte, 8)) // it has its own command line by now
+	_, err = stdout.Read(make([]byte, 8)) // then the child runs sh, with the arguments
 	require.NoError(t, err)
 
 	project := filepath.Join(home, "project")

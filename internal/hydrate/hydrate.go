@@ -12,14 +12,14 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Options are the choices of whoever installed the hook.
+// Options are the options of the hook's command line.
 type Options struct {
 	Policy      fsmspec.Policy
 	PluginDirs  []string      // the client's --plugin-dir options
 	AddDirs     []string      // the client's --add-dir options
-	LockTimeout time.Duration // limit on the wait for all locks together
-	History     int           // how many hydrations can be undone; 0 is the default
-	FS          vfs.FS        // nil is the operating system's
+	LockTimeout time.Duration // limit on waiting for all locks together
+	History     int           // how many hydrations can be undone; 0 means the default
+	FS          vfs.FS        // nil means the operating system's
 }
 
 // Env looks up an environment variable, as os.LookupEnv does.
@@ -30,32 +30,32 @@ func (env Env) get(name string) string {
 	return v
 }
 
-// Result is what a hydration did. Beside an error it is filled as far as the
-// hydration got.
+// Result is what a hydration did. If a function also returns an error, the fields are set
+// as far as the hydration got.
 type Result struct {
 	List   string // the task list's directory
 	Spec   string // path of the fsm.json; empty if the skill has none
 	SHA256 string // of the fsm.json, in hexadecimal digits
 	tasks.Outcome
-	Steps    []fsmspec.Task    // one for each of Created
-	Warnings []fsmspec.Problem // about Steps: those that change the meaning of the fsm.json
-	Mistake  *Mistake          // what Check puts right, nil if the skill was invoked just now
+	Steps    []fsmspec.Task    // the step of each of Created
+	Warnings []fsmspec.Problem // those about Steps that change the meaning of the fsm.json
+	Mistake  *Mistake          // the mistake that Check corrects, nil if the skill was invoked just now
 }
 
-// Hydration has something to do: the skill has a valid fsm.json.
+// Hydration is a hydration that is ready to be applied: the skill has a valid fsm.json.
 type Hydration struct {
 	request Request
 	policy  fsmspec.Policy
 	list    tasks.List
 	spec    *fsmspec.Spec
-	dir     string // of the project
+	dir     string // project directory
 	result  Result
 
-	retracts string // the change that is taken back instead, empty if none is
+	retracts string // id of the change to undo instead of hydrating; usually empty
 }
 
-// Find finds, reads and checks the skill's fsm.json. It returns nil if the skill
-// has none.
+// Find finds, reads and checks the skill's fsm.json. It returns a nil *Hydration if the
+// skill has none.
 //
 // Errors: ErrLookup, or *SpecError once the fsm.json is found.
 func Find(r Request, env Env, o Options) (*Hydration, Result, error) {
@@ -72,7 +72,7 @@ func Find(r Request, env Env, o Options) (*Hydration, Result, error) {
 	return newHydration(r, env, o, spec, result), result, nil
 }
 
-// newHydration returns the hydration of the list in result by spec.
+// newHydration returns the hydration of result.List with spec.
 func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Result) *Hydration {
 	h := &Hydration{
 		request: r,
@@ -100,7 +100,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	plan := func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
 		return h.spec.Plan(h.request.Command, snap, h.policy)
 	}
-	if h.spec.Len() == 0 { // with tasks to create the list is never idle
+	if h.spec.Len() == 0 { // otherwise there are tasks to create
 		if idle, err := h.list.Idle(ctx, plan); idle || err != nil {
 			return h.result, err
 		}
@@ -116,8 +116,8 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	return h.result, err
 }
 
-// retract takes back a change. One that was undone or replaced since has left nothing to
-// take back.
+// retract undoes the change h.retracts. If that was undone or replaced since, there is
+// nothing to do.
 func (h *Hydration) retract(ctx context.Context) (Result, error) {
 	u, err := h.list.Retract(ctx, h.retracts, h.request.Invocation)
 	h.result.Unreleased = u.Unreleased
@@ -133,7 +133,7 @@ func (h *Hydration) retract(ctx context.Context) (Result, error) {
 	return h.result, err
 }
 
-// Run is Find and Apply.
+// Run calls Find and, if there is a hydration, Apply.
 func Run(ctx context.Context, r Request, env Env, o Options) (Result, error) {
 	h, result, err := Find(r, env, o)
 	if h == nil {

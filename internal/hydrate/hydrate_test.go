@@ -34,8 +34,8 @@ func env(vars ...string) hydrate.Env {
 
 const list = "/home/u/.claude/tasks/s"
 
-// TestHintsNameTheFault: each fault that a person has to repair has its own hint.
-func TestHintsNameTheFault(t *testing.T) {
+// TestExplainHasAHintForEachFault: each fault that a person has to repair has a hint.
+func TestExplainHasAHintForEachFault(t *testing.T) {
 	for _, test := range []struct {
 		fault error
 		hint  string
@@ -62,12 +62,12 @@ func TestHintsNameTheFault(t *testing.T) {
 	}
 	_, hint := hydrate.Explain(errors.New("something else"), hydrate.Result{List: list, Spec: "/fsm.json"}, env())
 	assert.Empty(t, hint)
-	// The more specific first: a link that is not permitted is about links.
+	// Specific errors come first: a link that is not permitted needs a file system with links.
 	_, hint = hydrate.Explain(fmt.Errorf("%w: %w", txn.ErrNoLinks, syscall.EPERM), hydrate.Result{List: list, Spec: "/fsm.json"}, env())
 	assert.Contains(t, hint, "hard links")
 }
 
-func TestExplainSaysInWhichStateTheListIs(t *testing.T) {
+func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 	known := hydrate.Result{List: list, Spec: "/fsm.json"}
 	for name, test := range map[string]struct {
 		err           error
@@ -179,9 +179,9 @@ func TestRecord(t *testing.T) {
 		Time: start.UTC(), List: list, Command: "s", Spec: "/fsm.json", Deleted: []string{"1.json"}, Created: []string{"2.json"},
 		Duration: 1.5, Outcome: "hydrated",
 	}, got)
-	takenBack := hydrate.Call{Result: restoring(hydrate.Result{}, "1.json")}
-	takenBack.Result.Deleted = result.Deleted
-	assert.Equal(t, "hydrated", hydrate.NewRecord(takenBack, start, start).Outcome)
+	retracted := hydrate.Call{Result: restoring(hydrate.Result{}, "1.json")}
+	retracted.Result.Deleted = result.Deleted
+	assert.Equal(t, "hydrated", hydrate.NewRecord(retracted, start, start).Outcome)
 	for want, call := range map[string]hydrate.Call{
 		"failed":        {Result: result, Err: errors.New("why")},
 		"skipped":       {Skipped: "why"},
@@ -215,14 +215,14 @@ func TestRecordIsAppended(t *testing.T) {
 	require.NoError(t, hydrate.Record{}.Append(os.DevNull))
 }
 
-// TestFullPipeDoesNotBlock: the log may be a pipe whose reader does not read.
-func TestFullPipeDoesNotBlock(t *testing.T) {
+// TestAppendDoesNotBlockOnAFullPipe: the log may be a pipe whose reader does not read.
+func TestAppendDoesNotBlockOnAFullPipe(t *testing.T) {
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
 	fd, err := syscall.Open(fifo, syscall.O_RDWR|syscall.O_NONBLOCK, 0)
 	require.NoError(t, err)
 	defer syscall.Close(fd)
-	require.NoError(t, hydrate.Record{}.Append(fifo), "there is room")
+	require.NoError(t, hydrate.Record{}.Append(fifo), "the pipe is not full")
 	for err == nil {
 		_, err = syscall.Write(fd, []byte("x"))
 	}
@@ -230,7 +230,8 @@ func TestFullPipeDoesNotBlock(t *testing.T) {
 	require.Error(t, hydrate.Record{}.Append(fifo))
 }
 
-// skillHome is a home directory with skills, by name the text of their fsm.json.
+// skillHome creates a home directory with skills. skills maps their names to the text of
+// their fsm.json.
 func skillHome(t *testing.T, skills map[string]string) (dir string, e hydrate.Env) {
 	dir = t.TempDir()
 	for name, text := range skills {
@@ -309,8 +310,8 @@ func TestSubagentReplacesOnlyItsOwnSkillsTasks(t *testing.T) {
 	assert.Len(t, run("b", false).Deleted, 2)
 }
 
-// TestNothingToDoCreatesNothing: an empty workflow and an empty list.
-func TestNothingToDoCreatesNothing(t *testing.T) {
+// TestEmptyWorkflowForAnEmptyListCreatesNothing: not even the list's directory.
+func TestEmptyWorkflowForAnEmptyListCreatesNothing(t *testing.T) {
 	home, e := skillHome(t, map[string]string{"none": `[]`})
 	result, err := hydrate.Run(t.Context(), hydrate.Request{Session: "s", Command: "none"}, e, hydrate.Options{})
 	require.NoError(t, err)
@@ -330,7 +331,7 @@ func TestEmptiedWorkflowDeletesItsTasks(t *testing.T) {
 	assert.NoFileExists(t, filepath.Join(home, ".claude/tasks/s/1.json"))
 }
 
-func TestErrorWhileLookingForWork(t *testing.T) {
+func TestErrorOfReadingTheListIsReturned(t *testing.T) {
 	home, e := skillHome(t, map[string]string{"none": `[]`})
 	require.NoError(t, os.WriteFile(filepath.Join(home, ".claude/tasks"), nil, 0o644))
 	_, err := hydrate.Run(t.Context(), hydrate.Request{Session: "s", Command: "none"}, e, hydrate.Options{})

@@ -15,7 +15,7 @@ import (
 // Record is one line of the log: one call of the hook.
 type Record struct {
 	Time     time.Time `json:"time"`
-	List     string    `json:"list"`    // the task list's directory; empty if the event does not say
+	List     string    `json:"list"`    // the task list's directory; empty if it is unknown
 	Command  string    `json:"command"` // the command name of the skill
 	Spec     string    `json:"spec"`    // the path of its fsm.json; empty if it has none
 	Deleted  []string  `json:"deleted"` // file names
@@ -30,11 +30,11 @@ type Record struct {
 type Call struct {
 	Request Request
 	Result  Result
-	Skipped string // why there was nothing to do; empty if there was
+	Skipped string // why there was nothing to do; empty otherwise
 	Err     error
 }
 
-// NewRecord describes the call that began at start and ended now.
+// NewRecord returns the record of a call that began at start and ended at now.
 func NewRecord(c Call, start, now time.Time) Record {
 	rec := Record{
 		Time: start.UTC(), List: c.Result.List, Command: c.Request.Command, Spec: c.Result.Spec,
@@ -71,9 +71,9 @@ func (c Call) outcome() string {
 const logWait = 100 * time.Millisecond
 
 // Append adds the record to the file at path as one line, with one write, so that
-// the lines of hooks that run at the same time are not mixed. The file is created
-// if necessary. A device or a pipe will do, but one that takes nothing is an error
-// after logWait at most: the hook must not hang on its log.
+// the lines of concurrent hooks are not mixed. It creates the file if necessary. path may
+// be a device or a pipe. If a write would block, Append returns an error after at most
+// logWait, so that the hook does not hang on its log.
 func (r Record) Append(path string) error {
 	line, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // paths need not be UTF-8
 	if err != nil {
@@ -83,8 +83,8 @@ func (r Record) Append(path string) error {
 	if err != nil {
 		return err
 	}
-	// The error is for a file of a kind that never blocks, or one that the runtime cannot
-	// wait for: with O_NONBLOCK its write fails instead.
+	// SetWriteDeadline fails for a file that never blocks, and for one that the runtime
+	// cannot poll. Because of O_NONBLOCK a write to the latter fails instead of blocking.
 	_ = f.SetWriteDeadline(time.Now().Add(logWait))
 	_, err = f.Write(append(visible.JSON(line), '\n'))
 	return errors.Join(err, f.Close())

@@ -11,19 +11,19 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Preview is what Apply would do at a moment.
+// Preview is what Apply would do now.
 type Preview struct {
 	List     string // the task list's directory
 	Spec     string // path of the fsm.json
 	Snapshot fsmspec.Snapshot
 	Plan     *fsmspec.Plan
-	Steps    []steps.Step      // one for each of Plan.Creations, as it would be recorded
+	Steps    []steps.Step      // the step of each of Plan.Creations, as it would be recorded
 	Warnings []fsmspec.Problem // about the fsm.json
-	Torn     []string          // files that are not JSON now; Apply reads them again under their locks
+	Torn     []string          // files that are not JSON; Apply reads them again under their locks
 }
 
-// Preview plans as Apply does, but takes no lock and changes nothing. Apply does the same
-// if nobody changes the list or the fsm.json before.
+// Preview plans as Apply does, but takes no lock and changes nothing. Unless the list or
+// the fsm.json changes in between, Apply does what Preview returns.
 //
 // Errors: *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, or the file system's.
 func (h *Hydration) Preview(ctx context.Context) (p Preview, err error) {
@@ -41,7 +41,7 @@ func (h *Hydration) Preview(ctx context.Context) (p Preview, err error) {
 	return p, err
 }
 
-// Decisions says, a line each, how the plan was made from the list and the file.
+// Decisions returns lines that explain how the plan follows from the list and the file.
 func (p Preview) Decisions(policy fsmspec.Policy) []string {
 	lines := []string{
 		fmt.Sprintf("the largest number in the list is %d%s, its high-water mark is %d: new tasks start at #%d",
@@ -67,7 +67,7 @@ func in(name string) string {
 	return " (" + name + ")"
 }
 
-// first returns the first new number.
+// first returns the number of the first new task.
 func (p Preview) first() int64 {
 	if all := p.Plan.Creations(); len(all) > 0 {
 		return all[0].ID
@@ -75,7 +75,7 @@ func (p Preview) first() int64 {
 	return max(p.Snapshot.MaxID, p.Snapshot.HighWater) + 1
 }
 
-// after says which steps the step comes after.
+// after lists the steps that block the step.
 func after(step steps.Step) string {
 	if len(step.BlockedBy) == 0 {
 		return ""

@@ -23,7 +23,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// home is a client's home with one task list and one skill, for one check.
+// home is a home directory with one task list, for one run of a property.
 type home struct {
 	t   worlds.TB
 	dir string
@@ -51,8 +51,8 @@ func (h *home) env(name string) (string, bool) {
 	return v, ok
 }
 
-// state is every name below the tasks directory, itself and the directories too,
-// with what is known of it.
+// state returns mode, time and content of every file and directory below the tasks
+// directory, and of that directory itself.
 func (h *home) state() map[string]string {
 	m := map[string]string{}
 	root := filepath.Join(h.dir, ".claude/tasks")
@@ -98,7 +98,7 @@ func (h *home) tasks() map[string]string {
 	return m
 }
 
-// local is a task as the skill's fsm.json has it.
+// local is a task in an fsm.json.
 type local struct {
 	ID        int            `json:"id"`
 	Subject   string         `json:"subject"`
@@ -124,7 +124,7 @@ func genSpec(t *rapid.T) []local {
 	return spec
 }
 
-// genList lays out a task list; it returns the files that must stay.
+// genList creates a task list and returns the files that a hydration must keep.
 func genList(t *rapid.T, h *home) (stay map[string]string) {
 	stay = map[string]string{}
 	names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"1.json", "2.json", "3.json", "7.json", "007.json", "12a.json", "abc.json", "40.json"}), 0, 6, rapid.ID).Draw(t, "files")
@@ -154,8 +154,8 @@ func (h *home) spec(spec []local) {
 	h.write(".claude/skills/skill/fsm.json", string(text))
 }
 
-// TestInvalidSpecChangesNothing: no byte, no name and no time of the list
-// changes, and nothing is created.
+// TestInvalidSpecChangesNothing: no content, name or time in the list changes, and nothing
+// is created.
 func TestInvalidSpecChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHome(t)
@@ -180,7 +180,7 @@ func TestInvalidSpecChangesNothing(t *testing.T) {
 	})
 }
 
-// cut leaves the given part of the fsm.json, and never all of it.
+// cut truncates the fsm.json to the given part of its length, at least by one byte.
 func (h *home) cut(part float64) {
 	const path = ".claude/skills/skill/fsm.json"
 	text, err := os.ReadFile(filepath.Join(h.dir, path))
@@ -195,10 +195,10 @@ func b2i(b bool) int {
 	return 0
 }
 
-// TestValidSpecLeavesPreservedAndPlanned: afterwards the list holds what had to
-// stay and what was planned; numbers are fresh, references resolve, and the client
-// shows every created file.
-func TestValidSpecLeavesPreservedAndPlanned(t *testing.T) {
+// TestValidSpecKeepsOtherTasksAndCreatesThePlanned: afterwards the list has the tasks that
+// had to be kept and the planned ones. Numbers are new, references are correct, and the
+// client shows every created file.
+func TestValidSpecKeepsOtherTasksAndCreatesThePlanned(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHome(t)
 		stay := genList(t, h)
@@ -213,7 +213,7 @@ func TestValidSpecLeavesPreservedAndPlanned(t *testing.T) {
 			require.Equal(t, text, got[name], name)
 			delete(got, name)
 		}
-		require.Len(t, got, len(spec), "what is left besides what had to stay")
+		require.Len(t, got, len(spec), "files besides those that had to be kept")
 		for i, c := range result.Created {
 			require.Equal(t, int64(highest+spec[i].ID), c.ID)
 			checkTask(t, got[c.Name], strings.TrimSuffix(c.Name, ".json"), spec[i], highest)
@@ -221,10 +221,8 @@ func TestValidSpecLeavesPreservedAndPlanned(t *testing.T) {
 	})
 }
 
-// highest is the largest number the list has ever given, by the client's rule.
-// TestPreviewIsWhatHappens: a preview changes nothing, and the hydration after it does
-// exactly what it said.
-func TestPreviewIsWhatHappens(t *testing.T) {
+// TestHydrationDoesWhatItsPreviewReturned: and the preview changes nothing.
+func TestHydrationDoesWhatItsPreviewReturned(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHome(t)
 		genList(t, h)
@@ -256,6 +254,7 @@ func TestPreviewIsWhatHappens(t *testing.T) {
 	})
 }
 
+// highest returns the largest number that the list has had, by the client's rule (fact 5).
 func (h *home) highest() int {
 	highest := 0
 	for name := range h.tasks() {
@@ -268,7 +267,7 @@ func (h *home) highest() int {
 	return max(highest, n)
 }
 
-// checkTask holds a created file against what the client shows as a task.
+// checkTask checks that the client shows a created file as the wanted task.
 func checkTask(t *rapid.T, text, id string, want local, base int) {
 	var got struct {
 		ID          *string         `json:"id"`
@@ -300,8 +299,8 @@ func checkTask(t *rapid.T, text, id string, want local, base int) {
 	require.NotNil(t, got.Owner)
 }
 
-// TestTwiceIsOnceUpToIDs: invoking a skill again gives the same tasks with
-// other numbers.
+// TestTwiceIsOnceUpToIDs: invoking a skill again creates the same tasks with other
+// numbers.
 func TestTwiceIsOnceUpToIDs(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHome(t)
@@ -316,15 +315,15 @@ func TestTwiceIsOnceUpToIDs(t *testing.T) {
 		require.Len(t, second.Deleted, len(first.Created))
 		for _, a := range first.Created {
 			for _, b := range second.Created {
-				require.NotEqual(t, a.ID, b.ID, "an id came back")
+				require.NotEqual(t, a.ID, b.ID, "an id was used again")
 			}
 		}
 	})
 }
 
 // normalised returns the files of the list with the numbers of the created tasks
-// replaced by their places in the spec: in the file's name, in "id", and in the
-// arrays "blocks" and "blockedBy". Anything else stays as it is.
+// replaced by their indices in the spec: in the file's name, in "id", and in the arrays
+// "blocks" and "blockedBy". Nothing else is changed.
 func (h *home) normalised(r hydrate.Result) map[string]string {
 	files := h.tasks()
 	place := map[string]string{}
@@ -359,7 +358,6 @@ func renumbered(t worlds.TB, text string, place map[string]string) string {
 	return string(out)
 }
 
-// TestDecisions: how a plan was made, in lines.
 func TestDecisions(t *testing.T) {
 	preview := func(file string, snap fsmspec.Snapshot) hydrate.Preview {
 		spec, err := fsmspec.Parse([]byte(file))

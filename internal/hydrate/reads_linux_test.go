@@ -16,7 +16,7 @@ func opened(t *testing.T, do func(), dirs ...string) map[string]int {
 	require.NoError(t, err)
 	defer unix.Close(fd)
 	for _, dir := range dirs {
-		// With closing too, because the kernel merges equal events that follow one another.
+		// Watch IN_CLOSE too: the kernel merges consecutive equal events.
 		_, err := unix.InotifyAddWatch(fd, dir, unix.IN_OPEN|unix.IN_CLOSE)
 		require.NoError(t, err)
 	}
@@ -41,9 +41,9 @@ func opened(t *testing.T, do func(), dirs ...string) map[string]int {
 	}
 }
 
-// TestEachFileIsReadOnce: the fsm.json and the tasks that stay are opened once. A task that
-// is deleted is opened when the plan is made, again under its own lock, for the journal,
-// and to be synced.
+// TestEachFileIsReadOnce: the fsm.json and the tasks that are kept are opened once. A task
+// that is deleted is opened four times: for the plan, again under its own lock, for the
+// journal, and for the sync.
 func TestEachFileIsReadOnce(t *testing.T) {
 	l := newCosts(t, 3, 10)
 	skill := filepath.Join(l.home, ".claude/skills/s")

@@ -9,9 +9,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
-// record returns what the transaction records of the workflow that the plan puts into
-// the list: its steps by their numbers in the list, with their gates. Nothing is recorded
-// of a workflow without steps.
+// record returns what the transaction records of the plan's workflow: its steps by their
+// numbers in the list, with their gates. It returns "" for a workflow without steps.
 func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	if len(plan.Creations()) == 0 {
 		return "", nil
@@ -60,8 +59,8 @@ func stepOf(task fsmspec.Task, base int64) steps.Step {
 	return s
 }
 
-// projectDir returns the directory that the paths of gates are relative to: that of the
-// project, which stays the same while the model changes directories (fact 21).
+// projectDir returns the directory that the paths of gates are relative to: the project
+// directory, which does not follow the model's cd (fact 21, client 2.1.197).
 func projectDir(r Request, env Env) string {
 	here, _ := os.Getwd()
 	return cmp.Or(env.get("CLAUDE_PROJECT_DIR"), r.Cwd, here, "/")

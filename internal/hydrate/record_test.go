@@ -22,7 +22,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// hydrateSkill invokes a skill of that name, in the scope of the skill.
+// hydrateSkill invokes the skill with scope "skill".
 func (h *home) hydrateSkill(command string) (hydrate.Result, error) {
 	r := hydrate.Request{Event: "PostToolUse", Session: "list", Command: command, Cwd: filepath.Join(h.dir, "project/sub")}
 	env := func(name string) (string, bool) {
@@ -76,8 +76,9 @@ func genGated(t *rapid.T) string {
 	return "[" + strings.Join(entries, ", ") + "]"
 }
 
-// What is recorded is what is in the list, after any hydrations of any skills.
-func TestTheRecordIsWhatIsInTheList(t *testing.T) {
+// TestRecordsMatchTheList: after any hydrations of any skills the records and the list
+// have the same steps.
+func TestRecordsMatchTheList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := newHome(t)
 		h.write("project/sub/file", "")
@@ -151,9 +152,9 @@ func checkRecordedStep(t require.TestingT, s steps.Step, command, file string) {
 	require.NotContains(t, file, "produces")
 }
 
-// The record of a workflow stays while the list has one of its tasks, however many
-// transactions follow; then it goes like the others.
-func TestTheRecordOfAWorkflowIsNotPruned(t *testing.T) {
+// TestHistoryKeepsTheRecordOfAWorkflowInTheList: however many transactions follow, the
+// record is kept while the list has one of the workflow's tasks.
+func TestHistoryKeepsTheRecordOfAWorkflowInTheList(t *testing.T) {
 	h := newHome(t)
 	h.write(".claude/skills/old/fsm.json", `[{"id": 1, "subject": "A", "check": "true"}, {"id": 2, "subject": "B"}]`)
 	h.write(".claude/skills/new/fsm.json", `[{"id": 1, "subject": "C"}]`)

@@ -13,7 +13,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// ErrEvent is returned for an event in which a required field is missing or wrong.
+// ErrEvent is returned for an event in which a required field is missing or has the wrong
+// type.
 var ErrEvent = errors.New("the event cannot be used")
 
 // Request is what a hydration needs from an event.
@@ -23,16 +24,16 @@ type Request struct {
 	Command    string // the command name of the skill
 	Cwd        string // may be empty
 	Subagent   bool   // the event came from a subagent, which shares its parent's list
-	Invocation string // the same for the same call of the skill; empty if unknown
-	Program    string // path of this program, empty if the agent's shell finds it as fsmtx
-	Stopped    bool   // a hook has kept the agent from stopping already
+	Invocation string // identifies the call of the skill; empty if unknown
+	Program    string // path of this program; empty if the agent's shell finds it as fsmtx
+	Stopped    bool   // a hook has already kept the agent from stopping
 }
 
-// Understand returns the request in an event. skip, if not empty, says why there is
-// nothing to do: the event is another tool's, or the skill did not run here. The
-// error is ErrEvent.
+// Understand returns the request in an event. skip, if not empty, is the reason why there
+// is nothing to do: the event is of another tool, or the skill did not run in this agent.
+// The error is ErrEvent.
 //
-// An event without a name is PostToolUse: the requirements know no other.
+// An event without a name counts as PostToolUse, the only event in the requirements.
 func Understand(e *event.Event) (r Request, skip string, err error) {
 	r = Request{Event: e.Name, Session: e.SessionID, Cwd: e.Cwd, Subagent: e.AgentID != ""}
 	var missing []string
@@ -61,8 +62,8 @@ func Understand(e *event.Event) (r Request, skip string, err error) {
 	return r, "", nil
 }
 
-// typed reads the event of a skill that the user typed as a slash command (facts 19
-// and 20).
+// typed reads the event of a skill that the user typed as a slash command (facts 19 and
+// 20, client 2.1.329).
 func typed(e *event.Event) (command string, missing []string) {
 	if e.CommandName == "" {
 		missing = append(missing, lack(e, "command_name"))
@@ -70,8 +71,8 @@ func typed(e *event.Event) (command string, missing []string) {
 	return e.CommandName, missing
 }
 
-// called reads the event of a skill that the model called (fact 18). A forked skill
-// is over when its event comes, so its tasks would be too late.
+// called reads the event of a skill that the model called (fact 18, client 2.1.197). The
+// event of a forked skill comes when the skill has ended, too late for its tasks.
 func called(e *event.Event) (command, skip string, missing []string) {
 	const field = "tool_response.commandName"
 	if e.Member("tool_response") == nil {
@@ -101,7 +102,7 @@ func called(e *event.Event) (command, skip string, missing []string) {
 // absent is the kind of a member that an object does not have.
 const absent = jsontext.KindInvalid
 
-// lack returns what is wrong with a field that has no usable value.
+// lack returns why a field has no usable value.
 func lack(e *event.Event, field string) string {
 	switch {
 	case slices.Contains(e.WrongType, field):
@@ -112,7 +113,7 @@ func lack(e *event.Event, field string) string {
 	return "missing " + field
 }
 
-// join returns a key that is empty if one of its parts is.
+// join joins the parts of a key. The key is empty if one of them is.
 func join(parts ...string) string {
 	if slices.Contains(parts, "") {
 		return ""

@@ -12,13 +12,12 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// ErrInUse is returned by Forget when something in the state directory may still be
-// wanted.
+// ErrInUse is returned by Forget when the quarantine in the state directory has files.
 var ErrInUse = errors.New("not removed")
 
-// Forget removes the state directory of a list: what was deleted from it cannot be
-// brought back any more. An interrupted hydration is finished first. wait limits the wait
-// for the locks. What was moved aside belongs to other programs and is not removed.
+// Forget removes the state directory of a list, after which deleted tasks cannot be
+// restored. It first finishes an interrupted hydration. It does not remove files in the
+// quarantine, because they belong to other programs. wait limits the wait for the locks.
 //
 // Errors: ErrInUse, those of tasks.List.Open, or the file system's.
 func Forget(ctx context.Context, dir string, wait time.Duration) (err error) {
@@ -42,8 +41,9 @@ func Forget(ctx context.Context, dir string, wait time.Duration) (err error) {
 		}
 	}()
 	if aside, err := os.ReadDir(s + "/conflicts"); err == nil && len(aside) > 0 {
-		return fmt.Errorf("%s: %w: it holds what was moved aside; look at it and remove it first", s+"/conflicts", ErrInUse)
+		return fmt.Errorf("%s: %w: it holds files that were moved aside; inspect them and remove them first", s+"/conflicts", ErrInUse)
 	}
-	// The lock is held until the directory is gone; who waits for it looks again.
+	// The lock is held until the directory is gone. A process that waits for it then
+	// finds that the directory is not the same, and opens it again.
 	return os.RemoveAll(s)
 }

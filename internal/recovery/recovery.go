@@ -28,27 +28,27 @@ const (
 	Clean      State = "clean"       // nothing to do
 	RolledBack State = "rolled back" // an interrupted change was undone
 	Committed  State = "committed"   // a committed change was tidied up
-	Conflict   State = "conflict"    // undone; files changed by another program since were moved aside or left
-	SetAside   State = "set aside"   // an untrusted journal was moved away
+	Conflict   State = "conflict"    // undone; files that another program changed since were moved aside or left in place
+	SetAside   State = "set aside"   // an untrusted journal was moved to the quarantine
 	Refused    State = "refused"     // nothing was done
 )
 
-// Report is about one list. The names in its JSON form are documented.
+// Report is the result of recovering one list. Its JSON form is documented output.
 type Report struct {
 	List      string   `json:"list"` // the list's directory
 	State     State    `json:"state"`
-	Skill     string   `json:"skill"`     // of the interrupted hydration; empty if there was none, or it is not known
+	Skill     string   `json:"skill"`     // of the interrupted hydration; empty if there was none, or if unknown
 	Time      string   `json:"time"`      // of the interrupted hydration, RFC 3339; empty if there was none
-	Restored  []string `json:"restored"`  // names of files linked back
-	Removed   []string `json:"removed"`   // names of files taken out
+	Restored  []string `json:"restored"`  // names of deleted files that were restored
+	Removed   []string `json:"removed"`   // names of created files that were removed
 	Conflicts []Moved  `json:"conflicts"` // files that another program changed since
 	Aside     []string `json:"aside"`     // paths of an untrusted journal and its files
 	Reason    string   `json:"reason"`    // why it was refused
 	Hint      string   `json:"hint"`      // what to do about it
-	DryRun    bool     `json:"dry_run"`   // nothing was done; this is what would be done
+	DryRun    bool     `json:"dry_run"`   // nothing was done; the report is what would be done
 
 	time     time.Time
-	subjects map[string]string // of restored tasks, by the names of their files
+	subjects map[string]string // subjects of restored tasks by file name
 }
 
 // Moved is a file in conflict with a rollback.
@@ -58,12 +58,11 @@ type Moved struct {
 	Why     string `json:"why"`
 }
 
-// Pending reports whether something is left to do.
+// Pending reports whether the list still needs recovery.
 func (r Report) Pending() bool {
 	return r.State == Refused || r.DryRun && r.State != Clean
 }
 
-// Options are the choices of the caller.
 type Options struct {
 	DryRun bool // change nothing
 	Force  bool // set an untrusted journal aside
@@ -109,7 +108,7 @@ func (r Report) fill(found txn.Report) Report {
 	r.State = map[txn.Outcome]State{txn.Clean: Clean, txn.RolledBack: RolledBack, txn.Committed: Committed}[found.Outcome]
 	if !found.Time.IsZero() {
 		var label tasks.Label
-		_ = json.Unmarshal([]byte(found.Label), &label, jsonx.Tolerant) // for display only
+		_ = json.Unmarshal([]byte(found.Label), &label, jsonx.Tolerant) // a label is only for display
 		r.Skill, r.Time, r.time = label.Command, found.Time.Format(time.RFC3339), found.Time
 	}
 	r.Restored = append(r.Restored, found.Restored...)
@@ -141,7 +140,7 @@ func (r Report) refuse(err error, untrusted bool) Report {
 	r.State, r.Reason = Refused, err.Error()
 	busy, isBusy := errors.AsType[*tasks.BusyError](err)
 	switch {
-	case isBusy && busy.Abandoned(): // the reason says what to do
+	case isBusy && busy.Abandoned(): // the reason contains the remedy
 	case errors.Is(err, txn.ErrJournalVersion):
 		r.Hint = "run the version of fsmtx that wrote the journal; or inspect the list, then run fsmtx recover --force"
 	case untrusted:
@@ -156,8 +155,8 @@ func (r Report) refuse(err error, untrusted bool) Report {
 	return r
 }
 
-// All recovers every list below root that a transaction ever touched. wait limits
-// the wait for the locks of each.
+// All recovers every list below root that has a state directory. wait limits the wait
+// for the locks of each list.
 func All(ctx context.Context, root string, wait time.Duration, o Options) ([]Report, error) {
 	dirs, err := tasks.WithStateDir(root)
 	if err != nil {
@@ -173,8 +172,8 @@ func All(ctx context.Context, root string, wait time.Duration, o Options) ([]Rep
 	return reports, nil
 }
 
-// Answer returns the answer of the SessionStart hook: about the report, or about
-// err, because of which there is none.
+// Answer returns the answer of the SessionStart hook to the report, or to the err for
+// which there is no report.
 func Answer(r Report, err error) event.Answer {
 	switch {
 	case err != nil:
@@ -213,7 +212,7 @@ func (r Report) String() string {
 	return b.String()
 }
 
-// tasks names tasks by their numbers, with their subjects where they are known.
+// tasks returns the numbers of task files, each with the task's subject if it is known.
 func (r Report) tasks(names []string) []string {
 	list := make([]string, len(names))
 	for i, name := range names {
@@ -222,6 +221,7 @@ func (r Report) tasks(names []string) []string {
 	return list
 }
 
+// words returns the state as a phrase for people.
 func (r Report) words() string {
 	hydration := "an interrupted hydration"
 	if !r.time.IsZero() {

@@ -10,12 +10,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// ErrSyntax is returned when no supported shell can parse a command line. The
-// error that wraps it says where and why.
+// ErrSyntax is returned when no supported shell can parse a command line. The error that
+// wraps it gives the position and the cause.
 var ErrSyntax = errors.New("shell syntax error")
 
-// maxLine bounds what is parsed: Linux passes no longer argument to sh -c, and the
-// parser is recursive.
+// maxLine limits the length of a command line, because the parser is recursive. Linux
+// accepts no longer argument for sh -c.
 const maxLine = 128 << 10
 
 // Script is a parsed command line. The zero value is an empty one.
@@ -49,8 +49,8 @@ func explain(line string, err error) error {
 	return fmt.Errorf("%w: %w", ErrSyntax, err)
 }
 
-// FirstCommand returns the words of the simple command that runs first, without
-// assignments before it. It returns nil if the line begins with anything else, such
+// FirstCommand returns the words of the simple command that runs first, without the
+// assignments before it. It returns nil if the line begins with another construct, such
 // as an if or a subshell.
 func (s Script) FirstCommand() []Word {
 	if s.file == nil || len(s.file.Stmts) == 0 {
@@ -69,9 +69,9 @@ func (s Script) FirstCommand() []Word {
 	}
 }
 
-// Calls returns the words of each simple command of the script, in the order in which
-// they are written, without assignments before it: those in substitutions, subshells
-// and functions too.
+// Calls returns the words of each simple command of the script, in the order of the text,
+// without assignments before the command. It includes commands in substitutions, subshells
+// and functions.
 func (s Script) Calls() (calls [][]Word) {
 	if s.file == nil {
 		return nil
@@ -85,10 +85,9 @@ func (s Script) Calls() (calls [][]Word) {
 	return calls
 }
 
-// Call returns the words of a line that calls one program and does nothing else:
-// no operator, redirection, assignment or comment. The words are literal, except
-// that variables in the program's name are kept as written. ok is false for any
-// other line.
+// Call returns the words of a line that calls one program and has no operator,
+// redirection, assignment or comment. The words must be literal, except that variables in
+// the program's name are kept as $NAME. ok is false for any other line.
 func Call(line string) (words []string, ok bool) {
 	s, err := Parse(line)
 	if err != nil || len(s.file.Stmts) != 1 || len(s.file.Last) > 0 {
@@ -113,7 +112,7 @@ func Call(line string) (words []string, ok bool) {
 	return words, true
 }
 
-// isPlain reports whether a statement is its command and nothing around it.
+// isPlain reports whether a statement consists only of its command.
 func isPlain(stmt *syntax.Stmt) bool {
 	return len(stmt.Redirs) == 0 && len(stmt.Comments) == 0 && !stmt.Semicolon.IsValid() &&
 		!stmt.Negated && !stmt.Background && !stmt.Coprocess && !stmt.Disown

@@ -59,7 +59,7 @@ func TestFirstCommand(t *testing.T) {
 	require.Empty(t, Script{}.FirstCommand())
 }
 
-func TestSyntaxErrorsSayWhere(t *testing.T) {
+func TestSyntaxErrorsHaveAPosition(t *testing.T) {
 	_, err := Parse("a\né )")
 	require.ErrorIs(t, err, ErrSyntax)
 	require.ErrorContains(t, err, "shell syntax error at 2:3: ")
@@ -126,7 +126,8 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// Whatever a directory is called, the shell gets its name and runs nothing of it.
+// TestExpandedValueIsOneWord: for any value, the shell gets the value and executes no part
+// of it.
 func TestExpandedValueIsOneWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		value := rapid.StringOfN(rapid.SampledFrom([]rune("a '\"$`;&|(){}#\\*\n\t~!=é")), 0, 12, -1).Draw(t, "value")
@@ -145,8 +146,8 @@ func TestExpandedValueIsOneWord(t *testing.T) {
 	})
 }
 
-// Of a word without expansions, Literal says what sh says.
-func TestLiteralAgreesWithTheShell(t *testing.T) {
+// TestCallAgreesWithTheShell compares a literal word with the argument that sh passes.
+func TestCallAgreesWithTheShell(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringOfN(rapid.SampledFrom([]rune("ab/'\"\\ .=#")), 1, 10, -1).Draw(t, "word")
 		words, ok := Call("printf %s x" + word)
@@ -163,7 +164,8 @@ func TestLiteralAgreesWithTheShell(t *testing.T) {
 	})
 }
 
-// A line in which nothing is known stays as it is, and no line makes the parser panic.
+// FuzzExpand checks that a line without known variables is unchanged, and that no line
+// makes the parser panic.
 func FuzzExpand(f *testing.F) {
 	for _, line := range []string{`a "$B" '$C' $(d "` + "`e`" + `") <<F; g $((h + ${i[j]}))` + "\nF\n", `case $a in b) ;; esac`, `[[ $a =~ $b ]]`, "\xff", `'$V`, "$V\x00"} {
 		f.Add(line)

@@ -7,66 +7,66 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// place is how the shell reads a piece of a script.
-type place struct {
+// context is the context of a node of a script.
+type context struct {
 	quoted     bool // in double quotes or a here-document
-	single     bool // in a word that is not split: an assignment, case or [[ ]]
+	unsplit    bool // in a word that is not split: an assignment, case or [[ ]]
 	arithmetic bool
-	backquotes int // how many pairs of backquotes surround it
+	backquotes int // number of pairs of backquotes around the node
 }
 
-// walk calls visit for each node with its place.
-func (s Script) walk(visit func(n syntax.Node, at place)) {
+// walk calls visit for each node with its context.
+func (s Script) walk(visit func(n syntax.Node, in context)) {
 	if s.file == nil {
 		return
 	}
-	places := []place{{}}
+	contexts := []context{{}}
 	hereDocuments := map[*syntax.Word]bool{}
 	syntax.Walk(s.file, func(n syntax.Node) bool {
-		if n == nil {
-			places = places[:len(places)-1]
+		if n == nil { // the end of a node's children
+			contexts = contexts[:len(contexts)-1]
 			return true
 		}
-		at := places[len(places)-1]
-		visit(n, at)
+		in := contexts[len(contexts)-1]
+		visit(n, in)
 		if r, ok := n.(*syntax.Redirect); ok && r.Hdoc != nil {
 			hereDocuments[r.Hdoc] = true
 		}
-		places = append(places, inside(n, at, hereDocuments))
+		contexts = append(contexts, inside(n, in, hereDocuments))
 		return true
 	})
 }
 
-// inside returns the place of the children of a node.
-func inside(n syntax.Node, at place, hereDocuments map[*syntax.Word]bool) place {
+// inside returns the context of the children of n, which is itself in the given context.
+func inside(n syntax.Node, in context, hereDocuments map[*syntax.Word]bool) context {
 	switch n := n.(type) {
 	case *syntax.CmdSubst:
-		depth := at.backquotes
+		depth := in.backquotes
 		if n.Backquotes {
 			depth++
 		}
-		return place{backquotes: depth}
+		return context{backquotes: depth}
 	case *syntax.ProcSubst, *syntax.Stmt:
-		return place{backquotes: at.backquotes}
+		return context{backquotes: in.backquotes}
 	case *syntax.DblQuoted:
-		at.quoted = true
+		in.quoted = true
 	case *syntax.Word:
-		at.quoted = at.quoted || hereDocuments[n]
+		in.quoted = in.quoted || hereDocuments[n]
 	case *syntax.Assign, *syntax.CaseClause, *syntax.TestClause:
-		at.single = true
+		in.unsplit = true
 	case *syntax.ArithmExp, *syntax.ArithmCmd, *syntax.LetClause, *syntax.CStyleLoop:
-		at.arithmetic = true
+		in.arithmetic = true
 	}
-	return at
+	return in
 }
 
 // Unquoted returns the names of the variables whose values the shell would split
 // into words, each once, in the order of the line.
 func (s Script) Unquoted() []string {
 	var names []string
-	s.walk(func(n syntax.Node, at place) {
+	s.walk(func(n syntax.Node, in context) {
 		p, ok := n.(*syntax.ParamExp)
-		if !ok || p.Param == nil || p.Length || at.quoted || at.single || at.arithmetic {
+		if !ok || p.Param == nil || p.Length || in.quoted || in.unsplit || in.arithmetic {
 			return
 		}
 		if !slices.Contains(names, p.Param.Value) {
@@ -76,11 +76,10 @@ func (s Script) Unquoted() []string {
 	return names
 }
 
-// Expand puts the values of variables into a command line where the shell would
-// not take them from its environment as they are: unquoted, where it would split
-// the value and expand it again, and in single quotes, where it sees no variable.
-// Both get the value quoted. Everywhere else, and in a line that does not parse, a
-// variable is left to the shell.
+// Expand replaces variables by their values where the shell would not insert the value
+// from its environment unchanged: outside quotes, where it would split and expand the
+// value, and in single quotes, where it expands no variables. The inserted value is
+// quoted. Other variables are left to the shell, and so is a line that does not parse.
 func Expand(line string, lookup func(name string) (value string, known bool)) string {
 	if !strings.Contains(line, "$") {
 		return line
@@ -94,34 +93,34 @@ func Expand(line string, lookup func(name string) (value string, known bool)) st
 	return e.out.String() + line[e.done:]
 }
 
-// expansion is the work of Expand.
+// expansion is the state of Expand.
 type expansion struct {
 	line   string
 	lookup func(string) (string, bool)
 	out    strings.Builder
-	done   int // the bytes of line that are written to out or replaced
+	done   int // how many bytes of line are processed
 }
 
-func (e *expansion) visit(n syntax.Node, at place) {
+func (e *expansion) visit(n syntax.Node, in context) {
 	switch n := n.(type) {
 	case *syntax.SglQuoted:
 		if !n.Dollar {
-			e.singleQuoted(int(n.Left.Offset())+1, int(n.Right.Offset()), at)
+			e.singleQuoted(int(n.Left.Offset())+1, int(n.Right.Offset()), in)
 		}
 	case *syntax.ParamExp:
-		if at.quoted || at.arithmetic || n.Param == nil {
+		if in.quoted || in.arithmetic || n.Param == nil {
 			return
 		}
 		from, to := int(n.Pos().Offset()), int(n.End().Offset())
 		value, known := e.lookup(n.Param.Value)
 		if length := reference(e.line[from:], n.Param.Value); known && length == to-from {
-			e.replace(from, to, "'"+escapeQuotes(value)+"'", at)
+			e.replace(from, to, "'"+escapeQuotes(value)+"'", in)
 		}
 	}
 }
 
-// singleQuoted replaces the references in the text of single quotes.
-func (e *expansion) singleQuoted(from, to int, at place) {
+// singleQuoted replaces the variables in line[from:to], the text in single quotes.
+func (e *expansion) singleQuoted(from, to int, in context) {
 	for i := from; i < to; i++ {
 		if e.line[i] != '$' {
 			continue
@@ -132,18 +131,18 @@ func (e *expansion) singleQuoted(from, to int, at place) {
 		if !known || length == 0 {
 			continue
 		}
-		e.replace(i, i+length, escapeQuotes(value), at)
+		e.replace(i, i+length, escapeQuotes(value), in)
 		i += length - 1
 	}
 }
 
 // replace writes text for line[from:to]. Between backquotes the shell removes one
 // level of backslashes before it parses.
-func (e *expansion) replace(from, to int, text string, at place) {
+func (e *expansion) replace(from, to int, text string, in context) {
 	if from < e.done {
 		return
 	}
-	for range at.backquotes {
+	for range in.backquotes {
 		text = strings.NewReplacer(`\`, `\\`, "`", "\\`", `$`, `\$`).Replace(text)
 	}
 	e.out.WriteString(e.line[e.done:from])
@@ -151,10 +150,10 @@ func (e *expansion) replace(from, to int, text string, at place) {
 	e.done = to
 }
 
-// Quote returns a text as one word of a shell.
+// Quote quotes a text as one word for a shell.
 func Quote(text string) string { return "'" + escapeQuotes(text) + "'" }
 
-// escapeQuotes makes a value fit between single quotes.
+// escapeQuotes escapes a value for use between single quotes.
 func escapeQuotes(value string) string { return strings.ReplaceAll(value, "'", `'\''`) }
 
 // nameAt returns the name of a variable at the beginning of s, in braces or not.

@@ -17,14 +17,13 @@ func wordsOf(args []*syntax.Word) []Word {
 	return words
 }
 
-// Literal returns the text of a word that no expansion changes; known is false
-// for any other word.
+// Literal returns the text of a word without expansions. known is false for any other
+// word.
 func (w Word) Literal() (text string, known bool) { return w.Text(none) }
 
-// Text returns the word without quotes and escapes, its variables replaced by what
-// lookup returns and a leading ~ by HOME. known is false if the text cannot be
-// told: a variable that lookup does not know, any other expansion, or a pattern
-// that matches files.
+// Text returns the word without quotes and escapes, with the values from lookup for its
+// variables and for a leading ~ (HOME). known is false if the word has a variable that
+// lookup does not know, any other expansion, or a pattern that matches files.
 func (w Word) Text(lookup func(name string) (value string, known bool)) (text string, known bool) {
 	var b strings.Builder
 	for i, part := range w.word.Parts {
@@ -43,8 +42,8 @@ func (w Word) Text(lookup func(name string) (value string, known bool)) (text st
 	return b.String(), true
 }
 
-// tilde splits off a leading ~ and returns its value. The home directory of
-// another user (~name) is not known.
+// tilde returns the value of a leading ~ as home, and the rest of lit. known is false for
+// the home directory of another user (~name).
 func tilde(lit string, lookup func(string) (string, bool)) (home, rest string, known bool) {
 	after, ok := strings.CutPrefix(lit, "~")
 	if !ok {
@@ -57,6 +56,8 @@ func tilde(lit string, lookup func(string) (string, bool)) (home, rest string, k
 	return home, after, known
 }
 
+// writePart writes the value of a part of a word. It returns false if the value is not
+// known.
 func writePart(b *strings.Builder, part syntax.WordPart, lookup func(string) (string, bool)) bool {
 	switch part := part.(type) {
 	case *syntax.Lit:
@@ -86,8 +87,8 @@ func writePart(b *strings.Builder, part syntax.WordPart, lookup func(string) (st
 	return false
 }
 
-// writeUnquoted writes a literal outside quotes, and returns false if it is a
-// pattern or a list in braces.
+// writeUnquoted writes a literal that is not in quotes. It returns false if the literal is
+// a pattern or a list in braces.
 func writeUnquoted(b *strings.Builder, lit string) bool {
 	escaped := false
 	for _, c := range lit {
@@ -100,8 +101,8 @@ func writeUnquoted(b *strings.Builder, lit string) bool {
 	return true
 }
 
-// unescaped removes the backslashes that escape one of the characters, or any if
-// none are given. An escaped newline is removed with its backslash.
+// unescaped removes backslashes that escape one of the characters in escapable, or any
+// character if escapable is empty. An escaped newline is removed with its backslash.
 func unescaped(lit, escapable string) string {
 	var b strings.Builder
 	for i := 0; i < len(lit); i++ {
