@@ -47,7 +47,7 @@ func (d *doctor) places() ([]place, error) {
 		{"--local", filepath.Join(d.cwd, localSettings), true, ""},
 	}
 	root := gitRoot(d.cwd)
-	for dir := filepath.Dir(d.cwd); dir != filepath.Dir(dir) && !sameDir(dir, d.Env("HOME")); dir = filepath.Dir(dir) {
+	for dir := filepath.Dir(d.cwd); dir != filepath.Dir(dir) && !safefile.Same(dir, d.Env("HOME")); dir = filepath.Dir(dir) {
 		all = append(all, place{"--local", filepath.Join(dir, localSettings), dir == root, dir}, place{"--project", filepath.Join(dir, projectSettings), false, dir})
 	}
 	return all, nil

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -38,7 +39,7 @@ func (f *installFlags) findReach(s terminal.Streams, file *settings.File) reach 
 func projectAbove(s terminal.Streams, dir string) string {
 	for dir != filepath.Dir(dir) {
 		dir = filepath.Dir(dir)
-		if sameDir(dir, s.Env("HOME")) {
+		if safefile.Same(dir, s.Env("HOME")) {
 			return ""
 		}
 		if exists(dir, ".git") || exists(dir, projectSettings) || exists(dir, localSettings) {
@@ -73,12 +74,6 @@ func gitRoot(dir string) string {
 func exists(dir, name string) bool {
 	_, err := os.Lstat(filepath.Join(dir, name))
 	return err == nil
-}
-
-func sameDir(a, b string) bool {
-	inA, errA := os.Stat(a)
-	inB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(inA, inB)
 }
 
 func (r reach) String() string {

@@ -79,10 +79,8 @@ func (v listedWorkflow) state() string {
 		return fmt.Sprintf("not valid: %s … and %d more", v.Problem, v.more)
 	case !v.Valid:
 		return "not valid: " + v.Problem
-	case v.Steps == 1:
-		return "1 step"
 	}
-	return fmt.Sprintf("%d steps", v.Steps)
+	return terminal.Count(v.Steps, "step")
 }
 
 // unused says why the client does not run it. It is empty if it does.

@@ -126,7 +126,7 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 			Tasks int    `json:"tasks"`
 		}{path, len(list)})
 	}
-	visible.Fprintf(s.Out, "%s: %s from %s\n", path, count(len(list), "step"), source)
+	visible.Fprintf(s.Out, "%s: %s from %s\n", path, terminal.Count(len(list), "step"), source)
 	printValidated(s, []validated{v})
 	for _, t := range list {
 		visible.Fprintf(s.Out, "  %d %s\n", t.ID, t.Subject)

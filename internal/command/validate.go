@@ -335,7 +335,7 @@ func summarize(all []validated) (sum validationSummary) {
 
 // String returns the summary as a line: 3 workflows, 26 steps, no problems.
 func (sum validationSummary) String() string {
-	parts := []string{count(sum.Files, "workflow")}
+	parts := []string{terminal.Count(sum.Files, "workflow")}
 	if sum.Unreadable > 0 {
 		parts = append(parts, fmt.Sprintf("%d not readable", sum.Unreadable))
 	}
@@ -344,13 +344,13 @@ func (sum validationSummary) String() string {
 	} else if sum.Invalid > 0 {
 		parts = append(parts, fmt.Sprintf("%d not valid", sum.Invalid))
 	} else {
-		parts = append(parts, count(sum.Tasks, "step"))
+		parts = append(parts, terminal.Count(sum.Tasks, "step"))
 	}
 	if sum.Errors > 0 {
-		parts = append(parts, count(sum.Errors, "error"))
+		parts = append(parts, terminal.Count(sum.Errors, "error"))
 	}
 	if sum.Warnings > 0 {
-		parts = append(parts, count(sum.Warnings, "warning"))
+		parts = append(parts, terminal.Count(sum.Warnings, "warning"))
 	}
 	if sum.Errors+sum.Warnings+sum.Unreadable == 0 {
 		parts = append(parts, "no problems")
@@ -366,14 +366,6 @@ func (sum validationSummary) code(strict bool) int {
 		return exitNo
 	}
 	return exitOK
-}
-
-// count returns a number with its noun, whose plural ends with s.
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 type validatedJSON struct {

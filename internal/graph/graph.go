@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // State is the state of a step.
@@ -260,7 +262,7 @@ func (g *Graph) Summary() string {
 			done++
 		}
 	}
-	text := fmt.Sprintf("%s in %s, width %d", plural(len(g.Steps), "step"), plural(g.Layers, "layer"), g.Width)
+	text := fmt.Sprintf("%s in %s, width %d", terminal.Count(len(g.Steps), "step"), terminal.Count(g.Layers, "layer"), g.Width)
 	if done > 0 {
 		text += fmt.Sprintf(", %d done", done)
 	}
@@ -277,7 +279,7 @@ func (g *Graph) Path() string {
 	for i, id := range g.Critical {
 		ids[i] = fmt.Sprint(id)
 	}
-	return fmt.Sprintf("critical path of %s: %s", plural(len(g.Critical), "step"), strings.Join(ids, " → "))
+	return fmt.Sprintf("critical path of %s: %s", terminal.Count(len(g.Critical), "step"), strings.Join(ids, " → "))
 }
 
 // notes returns lines about dependencies that are not drawn.
@@ -293,11 +295,4 @@ func (g *Graph) notes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("not drawn: %d → %d, which closes a cycle: these steps wait for each other", e[0], e[1]))
 	}
 	return notes
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }

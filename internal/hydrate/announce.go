@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -294,7 +295,7 @@ func warned(result Result, format string) string {
 	w := result.Warnings[0]
 	text := fmt.Sprintf("warning: fsm.json:%d:%d: %s", w.Line, w.Column, clip(w.Message))
 	if n := len(result.Warnings) - 1; n > 0 {
-		text += fmt.Sprintf(" … and %s; fsmtx validate shows all", count(n, "more warning"))
+		text += fmt.Sprintf(" … and %s; fsmtx validate shows all", terminal.Count(n, "more warning"))
 	}
 	return fmt.Sprintf(format, text)
 }
@@ -315,7 +316,7 @@ func ConflictText(c txn.Conflict) string {
 func changes(result Result) string {
 	text, verb := "no tasks", "removed"
 	if n := len(result.Created); n > 0 {
-		text, verb = fmt.Sprintf("%s %s", count(n, "task"), numbers(idsOf(result.Created))), "replaced"
+		text, verb = fmt.Sprintf("%s %s", terminal.Count(n, "task"), numbers(idsOf(result.Created))), "replaced"
 	}
 	if len(result.Deleted) > 0 {
 		text += ", " + verb + " " + deletions(result.Deleted)
@@ -346,9 +347,9 @@ func numbered(names []string) string {
 	text := numbers(ids)
 	switch others := len(names) - len(ids); {
 	case len(ids) == 0:
-		text = count(others, "task") + " without a number"
+		text = terminal.Count(others, "task") + " without a number"
 	case others > 0:
-		text += " and " + count(others, "task") + " without a number"
+		text += " and " + terminal.Count(others, "task") + " without a number"
 	}
 	return text
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/locator"
 )
 
@@ -82,7 +83,7 @@ func (c check) compare(ctx context.Context) (h *Hydration, result Result, settle
 		spec = ""
 	}
 	if config, err := claude.ConfigDir(c.env); err == nil {
-		if predicted, err := locate(c.request, c.env, c.options, config); err == nil && sameFile(predicted.Path, spec) {
+		if predicted, err := locate(c.request, c.env, c.options, config); err == nil && safefile.Same(predicted.Path, spec) {
 			return nil, result, spec != "", nil
 		}
 	}
@@ -96,7 +97,7 @@ func (c check) compare(ctx context.Context) (h *Hydration, result Result, settle
 	}
 	taken, hydrated := c.taken(labels)
 	switch {
-	case hydrated && (taken.Undo != "" || taken.Spec == spec || sameFile(filepath.Dir(taken.Spec), c.run.Dir)):
+	case hydrated && (taken.Undo != "" || taken.Spec == spec || safefile.Same(filepath.Dir(taken.Spec), c.run.Dir)):
 		return nil, result, true, nil
 	case !hydrated && spec == "":
 		return nil, result, false, nil
@@ -152,13 +153,3 @@ func (c check) is(invocation string) bool {
 
 // corrects returns the invocation of a check that corrects the given one.
 func corrects(invocation string) string { return "check:" + invocation }
-
-// sameFile reports whether both paths are empty, equal, or lead to the same file.
-func sameFile(a, b string) bool {
-	if a == b {
-		return true
-	}
-	inA, _ := os.Stat(a)
-	inB, _ := os.Stat(b)
-	return os.SameFile(inA, inB) // false for nil
-}

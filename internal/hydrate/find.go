@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -52,17 +53,10 @@ func (e *SpecError) summary() string {
 }
 
 func (e *SpecError) headline(invalid *fsmspec.InvalidError) string {
-	return visible.Sprintf("%s is not valid (%s); no task was changed", e.Path, count(len(invalid.Problems), "problem"))
+	return visible.Sprintf("%s is not valid (%s); no task was changed", e.Path, terminal.Count(len(invalid.Problems), "problem"))
 }
 
 func (e *SpecError) Unwrap() error { return e.Err }
-
-func count(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
-}
 
 // findSpec finds, reads and parses the skill's fsm.json. It returns nil if the
 // skill has none.

@@ -150,10 +150,5 @@ func IsOnPath(getenv func(string) (string, bool)) bool {
 	if err != nil || launcher == "" {
 		return false
 	}
-	is, err := os.Stat(found)
-	if err != nil {
-		return false
-	}
-	want, err := os.Stat(launcher)
-	return err == nil && os.SameFile(is, want)
+	return safefile.Same(found, launcher)
 }

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // goRun matches the paths of programs that go run built: in a temporary build directory
@@ -27,7 +29,7 @@ func Binary(name string) (string, error) {
 	if IsTemporary(path) {
 		return path, fmt.Errorf("%s: %w", path, ErrTemporary)
 	}
-	if called, err := exec.LookPath(name); err == nil && sameFile(called, path) {
+	if called, err := exec.LookPath(name); err == nil && safefile.Same(called, path) {
 		path = called
 	}
 	return filepath.Abs(path)
@@ -44,7 +46,7 @@ func CheckName() error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrNotOnPath, err)
 	}
-	if !sameFile(found, self) {
+	if !safefile.Same(found, self) {
 		return fmt.Errorf("%w: this is %s, and PATH has %s", ErrNotOnPath, self, found)
 	}
 	return nil
@@ -54,9 +56,3 @@ func CheckName() error {
 // hook with such a path would fail unnoticed: the client does not inform the model that a
 // hook's program is missing (fact 46, client 2.1.329).
 func IsTemporary(path string) bool { return goRun().MatchString(filepath.ToSlash(path)) }
-
-func sameFile(a, b string) bool {
-	inA, errA := os.Stat(a)
-	inB, errB := os.Stat(b)
-	return errA == nil && errB == nil && os.SameFile(inA, inB)
-}

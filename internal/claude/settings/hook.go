@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Program is this program's base name. An entry whose command has this base name is
@@ -144,7 +145,7 @@ func (h Hook) isProgram(path string) bool {
 		return true
 	}
 	own, err := exec.LookPath(h.Command) // Command may be a name
-	return err == nil && filepath.IsAbs(path) && sameFile(path, own)
+	return err == nil && filepath.IsAbs(path) && safefile.Same(path, own)
 }
 
 // flagsOf returns the arguments of a call that h owns, without h.Args. It never returns

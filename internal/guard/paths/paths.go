@@ -19,20 +19,6 @@ func Within(dir, file string) (inner string, ok bool) {
 	return inner, true
 }
 
-// Same reports whether two resolved paths name one file. It compares inodes too: a file
-// may have several names, and on some file systems case does not matter.
-func Same(a, b string) bool {
-	if a == b {
-		return true
-	}
-	x, err := os.Stat(a)
-	if err != nil {
-		return false
-	}
-	y, err := os.Stat(b)
-	return err == nil && os.SameFile(x, y)
-}
-
 // Absolute joins path to base unless path is absolute. It does not clean the result,
 // because safefile.Resolve has to see ".." after a symbolic link. It returns "" if the
 // result would be relative.

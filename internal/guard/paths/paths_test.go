@@ -42,19 +42,6 @@ func TestAbsolute(t *testing.T) {
 	}
 }
 
-func TestSame(t *testing.T) {
-	root := t.TempDir()
-	a, b, second, missing := root+"/a", root+"/b", root+"/second", root+"/missing"
-	require.NoError(t, os.WriteFile(a, nil, 0o600))
-	require.NoError(t, os.WriteFile(b, nil, 0o600))
-	require.NoError(t, os.Link(a, second))
-	assert.True(t, Same(missing, missing))
-	assert.True(t, Same(a, second))
-	assert.False(t, Same(a, b))
-	assert.False(t, Same(missing, a))
-	assert.False(t, Same(a, missing))
-}
-
 func TestKindsOfFile(t *testing.T) {
 	root := t.TempDir()
 	at := func(name string) string { return filepath.Join(root, name) }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -43,7 +42,7 @@ func (c *call) specFacts() specFacts {
 	if c.place.feature == "" || path == "" {
 		return specFacts{}
 	}
-	if !paths.Same(path, safefile.Resolve(c.place.path(c.config.Names.Spec))) {
+	if !safefile.Same(path, safefile.Resolve(c.place.path(c.config.Names.Spec))) {
 		return specFacts{known: true}
 	}
 	return specFacts{known: true, isSpec: true, state: c.readState()}

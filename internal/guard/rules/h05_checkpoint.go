@@ -88,7 +88,7 @@ func (c *call) writtenFile() string {
 // and the file exists.
 func (c *call) wroteState() bool {
 	written, state := c.writtenFile(), c.place.path(c.config.Names.State)
-	return written != "" && paths.IsFile(state) && paths.Same(safefile.Resolve(written), safefile.Resolve(state))
+	return written != "" && paths.IsFile(state) && safefile.Same(safefile.Resolve(written), safefile.Resolve(state))
 }
 
 const malformedState = "ERROR: State file write detected but YAML frontmatter is malformed. Phase field missing."
