@@ -168,7 +168,7 @@ func hasFile(files []txn.EntryFile, name string) bool {
 // backup of the first later entry that deleted it.
 func (r *reader) task(i int, name string) Task {
 	t, err := readTask(filepath.Join(r.dir, name))
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
 		t.Gone = true
 		for _, later := range r.entries[i+1:] {
 			if hasFile(later.Deleted, name) {

@@ -78,3 +78,13 @@ func TestStates(t *testing.T) {
 	l.hydrate(`[]`)
 	assert.Equal(t, []string{"replaced 6", "empty 0"}, l.states()[4:])
 }
+
+// TestTaskThatCannotBeReadIsInTheList: the client does not write task files atomically
+// (fact 16), so a task may be torn at the moment.
+func TestTaskThatCannotBeReadIsInTheList(t *testing.T) {
+	l := &list{List: tasks.List{Dir: filepath.Join(t.TempDir(), "list")}, t: t}
+	l.hydrate(`[{"id": 1, "subject": "a"}]`)
+	require.NoError(t, os.WriteFile(filepath.Join(l.Dir, "1.json"), []byte(`{"id": "1", "subj`), 0o644))
+	assert.Equal(t, []string{"in the list 0"}, l.states())
+	assert.Equal(t, []history.Task{{ID: "1"}}, l.read()[0].Created)
+}
