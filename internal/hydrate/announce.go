@@ -228,21 +228,21 @@ func (a announcement) state(ready []int) string {
 		return "\nReady now: " + numbers(ids) + "\n"
 	}
 	if slices.ContainsFunc(a.result.Steps, func(t fsmspec.Task) bool { return t.Status != fsmspec.Completed }) {
-		return "\nReady now: none. Each open step comes after another open one, so tell the user that the order in the workflow cannot be kept.\n"
+		return "\nReady now: none. Each open step comes after another open one, so the order in the workflow cannot be kept. Tell the user.\n"
 	}
 	return "\nEvery step is completed.\n"
 }
 
 // tail returns the instructions on how to work with the list.
 func (a announcement) tail() string {
-	const order = "take a step only when those that it comes after are completed"
+	const order = "start a step only when all steps that it comes after are completed"
 	switch a.tools {
 	case toolsOn:
 		return "\nUse TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch.\n"
 	case toolsOfSubagent:
-		return "\nGo by this list: " + order + ".\n"
+		return "\nFollow this list: " + order + ".\n"
 	default:
-		return "\nYou may have no tools for the task list. Then go by this list: " + order + ", and tell the user when you start one and when it is completed. " +
+		return "\nYou may have no tools for the task list. Then follow this list: " + order + ", and tell the user when you start a step and when you complete it. " +
 			"If you do have such tools, keep the status of the tasks up to date with them.\n"
 	}
 }

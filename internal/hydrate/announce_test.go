@@ -37,8 +37,8 @@ var (
 
 const (
 	toolsHint = "\nUse TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch.\n"
-	unknown   = "\nYou may have no tools for the task list. Then go by this list: take a step only when those that it comes after are completed, and tell the user when you start one and when it is completed."
-	unknown2  = " If you do have such tools, keep the status of the tasks up to date with them.\n"
+	unknown   = "\nYou may have no tools for the task list. Then follow this list: start a step only when all steps that it comes after are completed, and tell the user when you start a step and when you complete it." +
+		" If you do have such tools, keep the status of the tasks up to date with them.\n"
 )
 
 func TestAnnouncement(t *testing.T) {
@@ -62,16 +62,16 @@ func TestAnnouncement(t *testing.T) {
 		"tools": {request, withTools, hydrated(t, 10, steps), head + body + toolsHint},
 		"replaced": {request, withTools, hydrated(t, 10, steps, deletion, fsmspec.Deletion{Name: "9.json", Status: "pending"}),
 			head + ", replaced #3, #9 (1 was under way)" + body + toolsHint},
-		"tools unknown":      {request, env(), hydrated(t, 10, steps), head + body + later + unknown + unknown2},
-		"tools switched off": {request, env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "0"), hydrated(t, 10, steps), head + body + later + unknown + unknown2},
+		"tools unknown":      {request, env(), hydrated(t, 10, steps), head + body + later + unknown},
+		"tools switched off": {request, env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "0"), hydrated(t, 10, steps), head + body + later + unknown},
 		"subagent": {hydrate.Request{Command: "s", Subagent: true}, withTools, hydrated(t, 10, steps),
-			head + body + later + "\nGo by this list: take a step only when those that it comes after are completed.\n"},
+			head + body + later + "\nFollow this list: start a step only when all steps that it comes after are completed.\n"},
 		"one step": {hydrate.Request{Command: "my\nskill\x1b"}, env(), hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A"}]`),
-			"The skill my skill\\x1b has put its workflow into the task list: 1 task #1.\n\n#1 a\n\nReady now: #1\n\n#1: A\n" + unknown + unknown2},
+			"The skill my skill\\x1b has put its workflow into the task list: 1 task #1.\n\n#1 a\n\nReady now: #1\n\n#1: A\n" + unknown},
 		"all completed": {request, withTools, hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A", "status": "completed"}]`),
 			"The skill s has put its workflow into the task list: 1 task #1.\n\n#1 a (completed)\n\nEvery step is completed.\n" + toolsHint},
 		"none ready": {request, withTools, hydrated(t, 0, `[{"id": 1, "subject": "a", "blockedBy": [2]}, {"id": 2, "subject": "b", "blockedBy": [1]}]`),
-			"The skill s has put its workflow into the task list: 2 tasks #1, #2.\n\n#1 a, after #2\n#2 b, after #1\n\nReady now: none. Each open step comes after another open one, so tell the user that the order in the workflow cannot be kept.\n" + toolsHint},
+			"The skill s has put its workflow into the task list: 2 tasks #1, #2.\n\n#1 a, after #2\n#2 b, after #1\n\nReady now: none. Each open step comes after another open one, so the order in the workflow cannot be kept. Tell the user.\n" + toolsHint},
 		"emptied": {request, withTools, hydrated(t, 0, `[]`, deletion),
 			"The workflow of the skill s has no steps now. Change of the task list: no tasks, removed #3 (1 was under way).\n"},
 		"nothing changed": {request, withTools, hydrated(t, 0, `[]`), ""},

@@ -39,7 +39,7 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 	case errors.Is(err, txn.ErrJournalTorn), errors.Is(err, txn.ErrJournalForeign), errors.Is(err, txn.ErrJournalInvalid):
 		return message, "the journal is not trusted and was not applied; inspect the list, then run fsmtx recover --force"
 	case errors.Is(err, fsmspec.ErrIDTooLarge):
-		return message + "; no task was changed", fmt.Sprintf("the task list is %s; do that, then invoke the skill again", r.List)
+		return message + "; no task was changed", fmt.Sprintf("the task list is in %s; when that is done, invoke the skill again", r.List)
 	}
 	invalid, ok := errors.AsType[*SpecError](err)
 	if ok {

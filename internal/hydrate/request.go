@@ -82,11 +82,11 @@ func called(e *event.Event) (command, skip string, missing []string) {
 	success, agent, name := response["success"].Kind(), response["agentId"], response["commandName"]
 	switch {
 	case err != nil, !slices.Contains([]jsontext.Kind{absent, 'n', 't', 'f'}, success):
-		return "", "", []string{"missing " + field + ": tool_response is not what the Skill tool answers"}
+		return "", "", []string{"missing " + field + ": tool_response is not a response of the Skill tool"}
 	case success == 'f':
 		return "", "the skill was not run: success is false", nil
 	case agent != nil && agent.Kind() != 'n':
-		return "", "the skill ran in its own agent and is over", nil
+		return "", "the skill ran in an agent of its own and has ended", nil
 	case name == nil || name.Kind() == 'n':
 		return "", "", []string{"missing " + field}
 	}

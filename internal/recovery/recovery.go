@@ -150,7 +150,7 @@ func (r Report) refuse(err error, untrusted bool) Report {
 	case errors.Is(err, txn.ErrUntrustedDir):
 		r.Hint = "fsmtx did not create that: inspect it, move it away, then run fsmtx recover again"
 	default:
-		r.Hint = "repair that, then run fsmtx recover again"
+		r.Hint = "fix the cause, then run fsmtx recover again"
 	}
 	return r
 }
@@ -172,8 +172,8 @@ func All(ctx context.Context, root string, wait time.Duration, o Options) ([]Rep
 	return reports, nil
 }
 
-// Answer returns the answer of the SessionStart hook to the report, or to the err for
-// which there is no report.
+// Answer returns the answer of the SessionStart hook. err, if not nil, is the reason why
+// there is no report.
 func Answer(r Report, err error) event.Answer {
 	switch {
 	case err != nil:

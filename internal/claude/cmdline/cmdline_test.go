@@ -37,9 +37,9 @@ func TestParse(t *testing.T) {
 	assert.Equal(t, Dirs{Added: []string{"/b"}}, Parse([]string{"claude", "--add-dir", "a", "/b"}, ""), "the start directory is unknown")
 }
 
-// TestReadReadsTheCommandLineOfAnotherProcess reads that of a child, which ends when its
+// TestReadOfAnotherProcess reads the command line of a child, which ends when its
 // standard input is closed.
-func TestReadReadsTheCommandLineOfAnotherProcess(t *testing.T) {
+func TestReadOfAnotherProcess(t *testing.T) {
 	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
 		t.Skipf("not supported on %s", runtime.GOOS)
 	}

@@ -50,7 +50,7 @@ type Event struct {
 	Name           string // hook_event_name
 	SessionID      string // session_id: names the session's task list
 	TranscriptPath string // transcript_path: JSON lines, one per message
-	Cwd            string // cwd: follows the model's cd (fact 21)
+	Cwd            string // cwd: follows the model's cd (fact 21, client 2.1.197)
 	PromptID       string // prompt_id: the user's prompt this belongs to
 	PermissionMode string // permission_mode
 	AgentID        string // agent_id: set if a subagent caused the event

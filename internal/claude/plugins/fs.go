@@ -23,9 +23,9 @@ const maxBytes = 16 << 20
 // error's text gives the line, the column and the mistake.
 var ErrMalformed = errors.New("malformed")
 
-// FileError reports a file that cannot be used, or of which a part cannot be used. Err
-// wraps ErrMalformed, an error of package frontmatter or safefile, or one of the file
-// system, such as fs.ErrNotExist.
+// FileError reports that a file, or a part of it, cannot be used. Err wraps ErrMalformed,
+// an error of package frontmatter or safefile, or one of the file system, such as
+// fs.ErrNotExist.
 type FileError struct {
 	Path string
 	Err  error

@@ -94,8 +94,8 @@ func (d document) findInGroup(v hujson.Value, pointer string, h Hook) ([]entry, 
 	return found, nil
 }
 
-// callOf returns the program that an entry runs. ok is false if the entry does anything
-// other than running one program.
+// callOf returns the program that an entry runs (fact 24, client 2.1.197). ok is false if
+// the entry does anything other than running one program.
 func callOf(o object) (c call, ok bool) {
 	kind, _ := o.text("type")
 	command, ok := o.text("command")

@@ -49,9 +49,9 @@ type Outcome struct {
 // ends the waiting and the staging, and rolls back a transaction that is being
 // applied.
 //
-// The plan is made under the list's lock and the locks of the files that it
-// deletes. A client that updates or deletes a task without those locks (it takes
-// none for a deletion, fact 13) makes the plan outdated; it is then made again.
+// The plan is made under the list's lock and the locks of the files that it deletes. The
+// client takes no lock to delete a task (fact 13, client 2.1.197), which makes the plan
+// outdated; then Replace plans again.
 //
 // Errors: those of the planner and of l.Record, ErrTimeout, *BusyError, ErrLockLost, and
 // those of txn.Open and txn.Dir.Commit except txn.ErrChanged.
@@ -154,9 +154,9 @@ func (r *replacement) lockAndPlan(ctx context.Context) (*fsmspec.Plan, error) {
 	}
 }
 
-// snapshot reads the list under its lock. A file that is not JSON may be one that
-// the client is writing (fact 16), so it is read again under its own lock. The
-// client may be writing another one by then, hence the loop.
+// snapshot reads the list under its lock. The client may be writing a file that is not
+// JSON (fact 16, client 2.1.197), so such a file is read again under its own lock. By
+// then the client may be writing another one, hence the loop.
 func (r *replacement) snapshot(ctx context.Context) (fsmspec.Snapshot, error) {
 	var locked []string
 	for {

@@ -107,7 +107,7 @@ func (l *Locks) place(p prepared) (stole bool, err error) {
 	for range 3 {
 		err = l.rename(p, path)
 		if errors.Is(err, fs.ErrNotExist) {
-			// The client has removed the list's directory (fact 9).
+			// The client has removed the list's directory (fact 9, client 2.1.197).
 			if err = l.files.Mkdir(l.dir, 0o755); err == nil || errors.Is(err, fs.ErrExist) {
 				continue
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// Task holds the fields of a task that are shown to people.
+// Task holds the fields of a task (fact 2, client 2.1.197) that are shown to people.
 type Task struct {
 	ID          string   `json:"id"`
 	Subject     string   `json:"subject"`

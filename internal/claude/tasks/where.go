@@ -30,8 +30,8 @@ func ID(lookup func(string) (string, bool), session string) string {
 
 const idCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-"
 
-// Root returns the directory of all task lists as an absolute path (fact 1). Its
-// errors are those of claude.ConfigDir.
+// Root returns the directory of all task lists as an absolute path (fact 1, client
+// 2.1.197). Its errors are those of claude.ConfigDir.
 func Root(lookup func(string) (string, bool)) (string, error) {
 	config, err := claude.ConfigDir(lookup)
 	if err != nil {

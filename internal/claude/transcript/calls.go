@@ -15,8 +15,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// LastCall returns when a skill or command for which is returns true was last called in
-// the session, by the model's Skill tool or by the user with a slash. is gets the name
+// LastCall returns when a skill or command with a matching name was last called in the
+// session, by the model's Skill tool or by the user with a slash. matches gets the name
 // without the slash. at is zero if the transcript has no time for the call.
 //
 // promptID is the prompt_id of the event, which may be empty. The call may be that
@@ -26,12 +26,12 @@ import (
 // When a session is forked, the client copies its lines into the new transcript, with the
 // new session's id but the old times (client 2.1.329). A call that is older than the
 // transcript's beginning belongs to the other session and is not returned.
-func LastCall(path, promptID string, is func(name string) bool) (at time.Time, found bool) {
+func LastCall(path, promptID string, matches func(name string) bool) (at time.Time, found bool) {
 	if path == "" {
 		return time.Time{}, false
 	}
 	await(waitAtMost, func() (text string, stale bool) {
-		if at, found = lastCall(path, is); !found {
+		if at, found = lastCall(path, matches); !found {
 			_, stale = lastUserText(path, promptID)
 		}
 		return "", stale
@@ -40,9 +40,9 @@ func LastCall(path, promptID string, is func(name string) bool) (at time.Time, f
 }
 
 // lastCall reads the transcript once.
-func lastCall(path string, is func(name string) bool) (at time.Time, found bool) {
+func lastCall(path string, matches func(name string) bool) (at time.Time, found bool) {
 	backwards(path, func(raw []byte) bool {
-		if calls(raw, is) {
+		if calls(raw, matches) {
 			at, found = timeOf(raw), true
 		}
 		return !found
@@ -56,13 +56,13 @@ func lastCall(path string, is func(name string) bool) (at time.Time, found bool)
 // slack is how far the times of the first lines of a transcript may be out of order.
 const slack = 2 * time.Second
 
-// calls reports whether the line calls a skill or command for which is returns true. To
-// be fast it first searches for a text that every call contains.
-func calls(raw []byte, is func(string) bool) bool {
+// calls reports whether the line calls a skill or command with a matching name. To be
+// fast it first searches for a text that every call contains.
+func calls(raw []byte, matches func(name string) bool) bool {
 	if bytes.Contains(raw, []byte(commandTag)) {
 		l, ok := parse(raw, "user")
 		name := commandName(textOf(l.Message.Content))
-		return ok && !l.IsMeta && name != "" && is(name)
+		return ok && !l.IsMeta && name != "" && matches(name)
 	}
 	if !bytes.Contains(raw, []byte(`"Skill"`)) {
 		return false
@@ -72,7 +72,7 @@ func calls(raw []byte, is func(string) bool) bool {
 		return false
 	}
 	for _, name := range skillCalls(l.Message.Content) {
-		if is(name) {
+		if matches(name) {
 			return true
 		}
 	}
