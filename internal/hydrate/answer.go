@@ -1,7 +1,6 @@
 package hydrate
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -26,22 +25,6 @@ func Failed(r Request, result Result, message, hint string) event.Answer {
 		Context: "fsmtx could not look for the tasks of this skill, so none were put into the task list: " + message,
 		Stop:    result.Spec != "",
 	}.Answer(r.Event)
-}
-
-// FailureNotice returns the line for the person about a failed hydration.
-func FailureNotice(r Request, err error, message string) string {
-	headline, _, _ := strings.Cut(message, "\n")
-	if e, ok := errors.AsType[*SpecError](err); ok {
-		headline = e.summary()
-	}
-	text := "fsmtx: " + visible.Words(headline)
-	if r.Command != "" {
-		text = clip(r.Command) + ": " + visible.Words(headline)
-	}
-	if event.Length(text) > maxNotice {
-		return cut(text, maxNotice-1) + "…"
-	}
-	return text
 }
 
 // checkFailed returns the hook's answer when a check failed. It does not stop what the

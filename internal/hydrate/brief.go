@@ -55,13 +55,3 @@ func quotePath(path string) string {
 	}
 	return path
 }
-
-// bounded escapes a message as for a terminal and cuts it to limit UTF-16 code units.
-func bounded(message string, limit int) string {
-	message = visible.Text(message)
-	if event.Length(message) <= limit {
-		return message
-	}
-	const note = "… (the rest is left out; --log keeps the whole message)"
-	return cut(message, limit-event.Length(note)) + note
-}

@@ -21,16 +21,13 @@ import (
 // hydrateInTime hydrates a skill with two tasks in a new home directory. ended is closed
 // when the context is cancelled.
 func hydrateInTime(t *testing.T, soft, hard time.Duration, files vfs.FS, ended chan struct{}, prepare func(list, skill string)) (list string, result hydrate.Result, err error) {
-	home := t.TempDir()
+	home, e := skillHome(t, map[string]string{"x": `[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`})
 	list = filepath.Join(home, ".claude/tasks/s")
-	folder := filepath.Join(home, ".claude/skills/x")
-	require.NoError(t, os.MkdirAll(folder, 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(folder, "fsm.json"), []byte(`[{"id": 1, "subject": "a"}, {"id": 2, "subject": "b"}]`), 0o644))
-	prepare(list, folder)
+	prepare(list, filepath.Join(home, ".claude/skills/x"))
 	r := hydrate.Request{Event: event.PostToolUse, Session: "s", Command: "x", Cwd: home}
 	result, err = hydrate.InTime(t.Context(), soft, hard, func(ctx context.Context) (hydrate.Result, error) {
 		context.AfterFunc(ctx, func() { close(ended) })
-		return hydrate.Run(ctx, r, env("HOME", home), hydrate.Options{LockTimeout: time.Hour, FS: files})
+		return hydrate.Run(ctx, r, e, hydrate.Options{LockTimeout: time.Hour, FS: files})
 	})
 	return list, result, err
 }
@@ -76,13 +73,11 @@ func TestInTimeAbandonsWorkOnADiskThatDoesNotAnswer(t *testing.T) {
 			}
 			return nil
 		}}
-		home := t.TempDir()
+		home, e := skillHome(t, map[string]string{"x": `[{"id": 1, "subject": "a"}]`})
 		_, err := hydrate.InTime(t.Context(), time.Millisecond, 100*time.Millisecond, func(ctx context.Context) (hydrate.Result, error) {
 			defer close(finished)
-			h := hydrate.Request{Event: event.PostToolUse, Session: "s", Command: "x", Cwd: home}
-			require.NoError(t, os.MkdirAll(filepath.Join(home, ".claude/skills/x"), 0o755))
-			require.NoError(t, os.WriteFile(filepath.Join(home, ".claude/skills/x/fsm.json"), []byte(`[{"id": 1, "subject": "a"}]`), 0o644))
-			return hydrate.Run(context.WithoutCancel(ctx), h, env("HOME", home), hydrate.Options{LockTimeout: time.Hour, FS: stuck})
+			r := hydrate.Request{Event: event.PostToolUse, Session: "s", Command: "x", Cwd: home}
+			return hydrate.Run(context.WithoutCancel(ctx), r, e, hydrate.Options{LockTimeout: time.Hour, FS: stuck})
 		})
 		require.ErrorIs(t, err, hydrate.ErrAbandoned, op)
 		message, hint := hydrate.Explain(err, hydrate.Result{}, env())

@@ -88,8 +88,8 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 	return h
 }
 
-// Apply replaces the workflow's tasks in the list. Cancelling ctx ends the waiting
-// and the staging, and rolls back a transaction that is being applied.
+// Apply replaces the workflow's tasks in the list. If ctx is cancelled, Apply stops
+// waiting or staging, or rolls back a transaction that is being applied.
 //
 // Errors: *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, and those of
 // tasks.List.Replace.

@@ -73,7 +73,8 @@ func ReadEdit(path string, max int64) (*Edit, error) {
 // The file keeps its owner, group, permissions and extended attributes. Hard links to it
 // keep the old content. No write of another program is lost: the two files are
 // exchanged, and if the file that comes back is not the one that was read, the exchange
-// is reverted and Replace returns ErrChanged. Unguarded is set if that was not possible.
+// is reverted and Replace returns ErrChanged. Unguarded is set if the file system cannot
+// exchange files.
 //
 // Replace first completes or reverts a killed edit of the file, even if data equals Data
 // and nothing is written. Other errors are ErrOwnership, ErrKept, ErrBusy and the

@@ -45,9 +45,8 @@ type Outcome struct {
 	Unreleased error
 }
 
-// Replace carries out the plan for the list: all of it or nothing. Cancelling ctx
-// ends the waiting and the staging, and rolls back a transaction that is being
-// applied.
+// Replace carries out the plan for the list: all of it or nothing. If ctx is cancelled,
+// Replace stops waiting or staging, or rolls back a transaction that is being applied.
 //
 // The plan is made under the list's lock and the locks of the files that it deletes. The
 // client takes no lock to delete a task (fact 13, client 2.1.197), which makes the plan

@@ -1,0 +1,75 @@
+package hydrate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Notice returns the line for the person about what a hydration did, "" if it did nothing.
+func Notice(r Request, result Result) string {
+	var parts []string
+	if len(result.Created)+len(result.Deleted)+len(result.Restored) > 0 {
+		parts = append(parts, changes(result))
+	}
+	if len(parts) > 0 && result.Mistake != nil {
+		parts[0] += fmt.Sprintf(" (late: the client runs it from %s)", clip(result.Mistake.Dir))
+	}
+	if text := warned(result, "%s"); text != "" {
+		parts = append(parts, text)
+	}
+	if result.Recovered.Outcome == txn.RolledBack {
+		parts = append(parts, "an interrupted change was rolled back first")
+	}
+	for _, c := range result.Recovered.Conflicts {
+		parts = append(parts, visible.Words(ConflictText(c)))
+	}
+	if result.Unreleased != nil {
+		parts = append(parts, visible.Words(Unreleased(result.Unreleased)))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	text := clip(r.Command) + ": " + strings.Join(parts, "; ")
+	return shorten(text, maxNotice, "…")
+}
+
+// warned formats the first warning and the number of further ones. It returns "" if there
+// is no warning.
+func warned(result Result, format string) string {
+	if len(result.Warnings) == 0 {
+		return ""
+	}
+	w := result.Warnings[0]
+	text := fmt.Sprintf("warning: fsm.json:%d:%d: %s", w.Line, w.Column, clip(w.Message))
+	if n := len(result.Warnings) - 1; n > 0 {
+		text += fmt.Sprintf(" … and %s; fsmtx validate shows all", terminal.Count(n, "more warning"))
+	}
+	return fmt.Sprintf(format, text)
+}
+
+// ConflictText describes a file that another program changed after a transaction was
+// interrupted.
+func ConflictText(c txn.Conflict) string {
+	if c.MovedTo == "" {
+		return fmt.Sprintf("%s: %s", c.Name, c.Why)
+	}
+	return fmt.Sprintf("%s: %s; moved to %s", c.Name, c.Why, c.MovedTo)
+}
+
+// FailureNotice returns the line for the person about a failed hydration.
+func FailureNotice(r Request, err error, message string) string {
+	headline, _, _ := strings.Cut(message, "\n")
+	if e, ok := errors.AsType[*SpecError](err); ok {
+		headline = e.summary()
+	}
+	text := "fsmtx: " + visible.Words(headline)
+	if r.Command != "" {
+		text = clip(r.Command) + ": " + visible.Words(headline)
+	}
+	return shorten(text, maxNotice, "…")
+}
