@@ -128,7 +128,7 @@ func TestUnderstand(t *testing.T) {
 		"other tool":           {event: `{"session_id": "1", "tool_name": "Read"}`, skip: `the event is about the tool "Read", not about Skill`},
 		"other event":          {event: `{"session_id": "1", "hook_event_name": "Stop"}`, skip: `hydrate does not handle the event "Stop"`},
 		"not run":              {event: `{"session_id": "1", "tool_response": {"success": false, "commandName": "s"}}`, skip: "the skill was not run: success is false"},
-		"forked":               {event: `{"session_id": "1", "tool_response": {"agentId": "a", "commandName": "s"}}`, skip: "the skill ran in an agent of its own and has ended"},
+		"forked":               {event: `{"session_id": "1", "tool_response": {"agentId": "a", "commandName": "s"}}`, skip: "the skill ran in its own agent and has ended"},
 		"no session":           {event: `{` + called + `}`, err: "missing session_id"},
 		"empty session":        {event: `{"session_id": "", ` + called + `}`, err: "session_id is empty"},
 		"wrong session":        {event: `{"session_id": 1, ` + called + `}`, err: "session_id is not a string"},

@@ -86,7 +86,7 @@ func called(e *event.Event) (command, skip string, missing []string) {
 	case success == 'f':
 		return "", "the skill was not run: success is false", nil
 	case agent != nil && agent.Kind() != 'n':
-		return "", "the skill ran in an agent of its own and has ended", nil
+		return "", "the skill ran in its own agent and has ended", nil
 	case name == nil || name.Kind() == 'n':
 		return "", "", []string{"missing " + field}
 	}
