@@ -61,13 +61,8 @@ func newForeignWorld(t *testing.T) *foreignWorld {
 	require.NoError(t, err)
 	w := &foreignWorld{t: t, dir: filepath.Join(root, foreign)}
 	w.home, w.project, w.programs = filepath.Join(w.dir, "home"), filepath.Join(w.dir, "project"+inFile), filepath.Join(root, "bin")
-	self, err := os.Executable()
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(w.programs, 0o755))
+	linkPrograms(t, w.programs)
 	require.NoError(t, os.MkdirAll(w.home, 0o755))
-	for _, name := range []string{"fsmtx", "fsmtx-mcp"} {
-		require.NoError(t, os.Symlink(self, filepath.Join(w.programs, name)))
-	}
 	w.env = []string{"HOME=" + w.home, "PATH=" + w.programs + ":" + os.Getenv("PATH"), "PLANNING_STATE_DIR=" + filepath.Join(w.dir, "state"),
 		"CLAUDE_PLUGIN_ROOT=" + filepath.Join(w.dir, "plugin"), "PLANNING_FEATURE_DIR=" + filepath.Join(w.project, "specs"), "GOCOVERDIR=" + os.Getenv("GOCOVERDIR")}
 	w.populate()

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/command"
@@ -19,11 +20,33 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
+// TestMain makes the test program act as fsmtx or fsmtx-mcp if it has that name. A program
+// that it was told to be finds itself with os.Executable. If it finds the test program and
+// starts it with a command, the tests would run again, and start it once more.
 func TestMain(m *testing.M) {
+	if name := filepath.Base(os.Args[0]); len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") && !strings.HasPrefix(name, "fsmtx") {
+		fmt.Fprintf(os.Stderr, "%s: started with %q by a program under test; link it with linkPrograms\n", name, os.Args[1:])
+		os.Exit(2)
+	}
 	testscript.Main(m, map[string]func(){
 		"fsmtx":     func() { os.Exit(command.Main(os.Args[1:], terminal.Process())) },
 		"fsmtx-mcp": func() { os.Exit(mcp.Main(os.Args[1:], terminal.Process())) },
 	})
+}
+
+// linkPrograms makes the test program fsmtx and fsmtx-mcp in dir, by hard links or copies:
+// os.Executable follows a symbolic link, to the test program.
+func linkPrograms(t testing.TB, dir string) {
+	t.Helper()
+	self, err := os.Executable()
+	assert.NoError(t, err)
+	assert.NoError(t, os.MkdirAll(dir, 0o755))
+	for _, name := range []string{"fsmtx", "fsmtx-mcp"} {
+		path := filepath.Join(dir, name)
+		if err := os.Link(self, path); err != nil { // another file system
+			assert.NoError(t, exec.Command("cp", self, path).Run())
+		}
+	}
 }
 
 // TestScript runs the sessions of testdata/script, each in its own directory with a

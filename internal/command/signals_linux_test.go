@@ -170,12 +170,7 @@ func stuckProgram(t *testing.T, home string, args ...string) *exec.Cmd {
 	write(".claude/tasks/s/1.json", `{"id": "1", "subject": "mine", "description": "", "status": "pending", "blocks": [], "blockedBy": []}`)
 	write("state/planning-hooks-s.log", "[2026-01-02T15:04:05Z] H04: DENY | x\n")
 	write("lock-holder", "")
-	self, err := os.Executable()
-	assert.NoError(t, err)
-	for _, name := range []string{"fsmtx", "fsmtx-mcp"} {
-		assert.NoError(t, os.MkdirAll(filepath.Join(home, "bin"), 0o755))
-		assert.NoError(t, os.Symlink(self, filepath.Join(home, "bin", name)))
-	}
+	linkPrograms(t, filepath.Join(home, "bin"))
 	env := []string{"HOME=" + home, "PATH=" + filepath.Join(home, "bin") + ":" + os.Getenv("PATH"), "PLANNING_STATE_DIR=" + filepath.Join(home, "state"), "TMPDIR=" + home}
 	run := func(stdin string, args ...string) *exec.Cmd {
 		c := exec.Command(filepath.Join(home, "bin/fsmtx"), args...)
