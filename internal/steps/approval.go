@@ -8,8 +8,8 @@ func approval(c *Current) Verdict {
 		return Verdict{}
 	}
 	return Verdict{
-		Decision: Ask, Step: c.ID, Why: "approval: " + clip(visible.Words(c.Approval), maxSubject),
-		Reason: clip(c.Approval, maxReason) + "\n(Yes completes the step " + c.Name() + " of " + visible.Words(c.Workflow.Command) + ".)",
+		Decision: Ask, Step: c.ID, Why: "approval: " + visible.Clip(visible.Words(c.Approval), maxSubject),
+		Reason: visible.Clip(c.Approval, maxReason) + "\n(Yes completes the step " + c.Name() + " of " + visible.Words(c.Workflow.Command) + ".)",
 	}
 }
 

@@ -19,7 +19,7 @@ func files(c *Current, what, why string, missing []string) Verdict {
 	}
 	var quoted []string
 	for _, m := range missing {
-		quoted = append(quoted, clip(visible.Words(m), maxSubject))
+		quoted = append(quoted, visible.Clip(visible.Words(m), maxSubject))
 	}
 	list := sentence(quoted)
 	return deny(c, why+list, c.Name()+" "+what+": it needs "+list+" in "+c.Workflow.Dir+", as non-empty files")

@@ -227,5 +227,5 @@ func (s *State) commands() string {
 	for _, w := range s.Workflows() {
 		list = append(list, w.Command)
 	}
-	return clip(visible.Words(strings.Join(list, ", ")), maxSubject)
+	return visible.Clip(visible.Words(strings.Join(list, ", ")), maxSubject)
 }

@@ -17,19 +17,7 @@ const (
 
 // quote returns a text of a workflow on one line in quotation marks.
 func quote(text string) string {
-	return `"` + strings.ReplaceAll(clip(visible.Words(text), maxSubject), `"`, `'`) + `"`
-}
-
-// clip truncates text to at most that many characters.
-func clip(text string, most int) string {
-	n := 0
-	for i := range text {
-		if n == most {
-			return text[:i] + "…"
-		}
-		n++
-	}
-	return text
+	return `"` + strings.ReplaceAll(visible.Clip(visible.Words(text), maxSubject), `"`, `'`) + `"`
 }
 
 // names returns steps as a list in a sentence.
@@ -65,7 +53,7 @@ func withDescription(c *Current) string {
 	if text == "" {
 		return c.Name()
 	}
-	return c.Name() + ": " + clip(text, maxDescription)
+	return c.Name() + ": " + visible.Clip(text, maxDescription)
 }
 
 // overrideCommands returns the commands with which a person goes past the step.

@@ -33,8 +33,8 @@ func (s Streams) Env(name string) string {
 	return v
 }
 
-// Printf prints a result for people on standard output. It makes the operands visible as
-// visible.Sprintf does, and Errorf and Hintf do so too.
+// Printf prints a result for people on standard output. Like Errorf and Hintf, it escapes
+// the operands as visible.Sprintf does.
 func (s Streams) Printf(format string, args ...any) error {
 	_, err := visible.Fprintf(s.Out, format, args...)
 	return err
@@ -56,8 +56,8 @@ func Message(text string) string {
 	return visible.Text("fsmtx: "+strings.TrimRight(text, "\n")) + "\n"
 }
 
-// Hint returns advice as Hintf prints it, always on one line: advice is read as a command
-// to copy, and a name in it must not add another one.
+// Hint returns advice as Hintf prints it, always on one line: people copy commands from it,
+// and a name in it must not add another command.
 func Hint(text string) string { return visible.Line("hint: "+text) + "\n" }
 
 // InputIsTerminal reports whether In is a terminal, where a person would have to type

@@ -14,8 +14,8 @@ import (
 // defaultColumns is the width of the output if it is not a terminal.
 const defaultColumns = 80
 
-// Columns returns the width of w: that of the terminal, else the variable COLUMNS, else
-// 80.
+// Columns returns the width of w: that of the terminal, or else the value of COLUMNS, or
+// else 80.
 func (s Streams) Columns(w io.Writer) int {
 	if f, ok := w.(*os.File); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
@@ -31,7 +31,7 @@ func (s Streams) Columns(w io.Writer) int {
 // IsTerminal reports whether w is a terminal.
 func IsTerminal(w io.Writer) bool { return isTerminal(w) }
 
-// Width returns how many columns a terminal shows text in.
+// Width returns the number of columns that text takes in a terminal.
 func Width(text string) int {
 	n := 0
 	for _, r := range text {
@@ -54,8 +54,8 @@ func runeWidth(r rune) int {
 	return 1
 }
 
-// Cut returns text in at most columns columns, with "…" in place of what is cut off at
-// its end.
+// Cut shortens text to at most columns columns. "…" marks the place where the end was cut
+// off.
 func Cut(text string, columns int) string {
 	if Width(text) <= columns {
 		return text
@@ -69,7 +69,7 @@ func Cut(text string, columns int) string {
 	return text
 }
 
-// CutLeft is Cut at the beginning of text.
+// CutLeft is like Cut, but cuts off the beginning.
 func CutLeft(text string, columns int) string {
 	excess := Width(text) - columns
 	if excess <= 0 {
@@ -84,8 +84,8 @@ func CutLeft(text string, columns int) string {
 	return strings.Repeat("…", min(1, columns))
 }
 
-// Wrap breaks text between words into lines of at most columns columns. A longer word
-// has a line of its own.
+// Wrap breaks text between words into lines of at most columns columns. A longer word is
+// put on a line of its own.
 func Wrap(text string, columns int) []string {
 	var lines []string
 	line := ""

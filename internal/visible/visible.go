@@ -40,6 +40,29 @@ func Block(text string) string {
 // whose line breaks have no meaning.
 func Words(text string) string { return Text(strings.Join(strings.Fields(text), " ")) }
 
+// Clip returns the first n characters of a text, followed by "…" if that is not all of it.
+// It escapes nothing.
+func Clip(text string, n int) string {
+	for i := range text {
+		if n == 0 {
+			return text[:i] + "…"
+		}
+		n--
+	}
+	return text
+}
+
+// FirstLine returns the first line of a text, clipped to n characters. It ends with "…" if
+// that is not all of the text. It escapes nothing.
+func FirstLine(text string, n int) string {
+	line, _, more := strings.Cut(strings.TrimSpace(text), "\n")
+	clipped := Clip(line, n)
+	if more && clipped == line {
+		return line + " …"
+	}
+	return clipped
+}
+
 // JSON escapes the same characters as Text in a JSON text, as \u and four digits, so that
 // the parsed values do not change. The strings of the JSON text must be valid UTF-8. Only
 // strings can contain such characters; line feeds between the values are kept.

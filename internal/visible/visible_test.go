@@ -40,6 +40,15 @@ func TestLineAndWords(t *testing.T) {
 	assert.Equal(t, `a b\x1b c`, visible.Words(" a\n\tb\x1b\u2028c "))
 }
 
+func TestClip(t *testing.T) {
+	assert.Equal(t, "äbc", visible.Clip("äbc", 3))
+	assert.Equal(t, "äb…", visible.Clip("äbc", 2))
+	assert.Empty(t, visible.Clip("", 0))
+	assert.Equal(t, "ab", visible.FirstLine(" ab\n", 2))
+	assert.Equal(t, "ab …", visible.FirstLine("ab\nc", 2))
+	assert.Equal(t, "a…", visible.FirstLine("ab\nc", 1), "one mark is enough")
+}
+
 func TestBlock(t *testing.T) {
 	assert.Equal(t, "a\n    b\n    \n    \\x1bc", visible.Block(" a\r\nb\n\n\x1bc\n"))
 }
