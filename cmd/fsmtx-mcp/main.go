@@ -1,7 +1,7 @@
 //go:build !windows
 
-// Fsmtx-mcp serves a workflow's steps as tools of an MCP server. It is "fsmtx mcp", as a
-// program of its own: see package internal/mcp/program.
+// Fsmtx-mcp serves a workflow's steps as tools of an MCP server. "fsmtx mcp" starts it.
+// Package internal/mcp/program explains why it is a separate program.
 package main
 
 import (

@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// See the same file of fsmtx.
+// The file of this name in cmd/fsmtx explains why.
 func main() {
 	fmt.Fprintln(os.Stderr, "fsmtx-mcp: Windows is not supported")
 	fmt.Fprintln(os.Stderr, "hint: run fsmtx and the client in WSL")

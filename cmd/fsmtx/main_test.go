@@ -15,10 +15,10 @@ import (
 
 const module = "github.com/fsmtx/fsmtx"
 
-// heavy lists packages whose initialisation costs time at every start of the
-// program once they are linked, used or not. net/http alone takes a third of a
-// millisecond, a third of the time of a hook that has nothing to do. The MCP library
-// links it, and is therefore in a program of its own (internal/mcp/program).
+// heavy lists packages that must not be linked, because their initialisation costs time at
+// every start of the program, even if they are not used. net/http alone takes a third of a
+// millisecond, which is a third of the time of a hook that has nothing to do. The MCP
+// library imports it, so the MCP server is a separate program (internal/mcp/program).
 var heavy = []string{"net/http", "crypto/tls", "golang.org/x/text/unicode/norm", "github.com/spf13/afero", "github.com/modelcontextprotocol/go-sdk/mcp"}
 
 func TestNothingHeavyIsLinked(t *testing.T) {
@@ -28,8 +28,8 @@ func TestNothingHeavyIsLinked(t *testing.T) {
 	}
 }
 
-// TestHarnessIsNotLinked keeps test code out of the program: what both need, such
-// as txn/vfs/faultfs for the demo, does not belong in internal/harness.
+// TestHarnessIsNotLinked keeps test code out of the program. Code that both need, such as
+// txn/vfs/faultfs for the demo, must not be in internal/harness.
 func TestHarnessIsNotLinked(t *testing.T) {
 	for _, path := range dependencies(t) {
 		assert.False(t, strings.HasPrefix(path, module+"/internal/harness"), "%s is linked", path)
@@ -53,7 +53,7 @@ func dependencies(t *testing.T) []string {
 // and runs the initialisers of all commands. A table belongs in the function that uses
 // it, an expression is compiled when it is first used.
 func TestStartAllocatesLittle(t *testing.T) {
-	c := exec.Command(os.Args[0], "-test.run=^$") // it links the same packages of this module
+	c := exec.Command(os.Args[0], "-test.run=^$") // the test program links the same packages of this module
 	c.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 	trace, err := c.CombinedOutput()
 	require.NoError(t, err)
@@ -68,20 +68,20 @@ func TestStartAllocatesLittle(t *testing.T) {
 	assert.LessOrEqual(t, total, 70)
 }
 
-// TestOnlyFlagsKnowOfTheNetwork: of what is linked, only the library that parses flags
-// imports package net, for flags that are addresses. Nothing that fsmtx does on a machine
-// is known elsewhere. (fsmtx-mcp links net/http with the MCP library; it serves standard
+// TestOnlyPflagImportsNet: of the linked packages only pflag, the library that parses flags,
+// imports package net, for flags that are addresses. So fsmtx cannot send anything over a
+// network. (fsmtx-mcp links net/http, which the MCP library imports; it serves only standard
 // input and output.)
-func TestOnlyFlagsKnowOfTheNetwork(t *testing.T) {
+func TestOnlyPflagImportsNet(t *testing.T) {
 	list := exec.Command("go", "list", "-deps", "-f", `{{range .Imports}}{{$.ImportPath}} {{.}}{{"\n"}}{{end}}`, ".")
 	out, err := list.Output()
 	require.NoError(t, err)
-	var who []string
+	var importers []string
 	for line := range strings.Lines(string(out)) {
 		importer, imported, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if imported == "net" || imported == "net/http" || imported == "crypto/tls" {
-			who = append(who, importer+" imports "+imported)
+			importers = append(importers, importer+" imports "+imported)
 		}
 	}
-	require.Equal(t, []string{"github.com/spf13/pflag imports net"}, who)
+	require.Equal(t, []string{"github.com/spf13/pflag imports net"}, importers)
 }

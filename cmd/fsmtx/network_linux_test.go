@@ -20,15 +20,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// act says what this test program is to be instead: "alone" starts itself again as what
-// follows, with a filter that kills a process which opens a socket; "fsmtx" is the
-// program; "caller" opens a socket.
-const act = "FSMTX_TEST_ACT"
+// role is a variable that makes this test program act as another one: "isolated" installs a
+// filter that kills the process if it opens a socket, and then runs this program again in
+// the role that THEN names; "fsmtx" is fsmtx; "caller" opens a socket.
+const role = "FSMTX_TEST_ROLE"
 
 func TestMain(m *testing.M) {
-	switch os.Getenv(act) {
-	case "alone":
-		fmt.Fprintln(os.Stderr, alone())
+	switch os.Getenv(role) {
+	case "isolated":
+		fmt.Fprintln(os.Stderr, runIsolated())
 		os.Exit(99)
 	case "fsmtx":
 		os.Exit(command.Main(os.Args[1:], terminal.Process()))
@@ -40,9 +40,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// alone never returns without an error. The filter belongs to this thread, and to every
-// process that it becomes or starts.
-func alone() error {
+// runIsolated installs the filter and runs this program again. It returns only with an error.
+// The filter applies to this thread and to every program that it executes or starts.
+func runIsolated() error {
 	runtime.LockOSThread()
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
@@ -61,19 +61,19 @@ func alone() error {
 	if err != nil {
 		return err
 	}
-	return syscall.Exec(self, os.Args, append(os.Environ(), act+"="+os.Getenv("THEN")))
+	return syscall.Exec(self, os.Args, append(os.Environ(), role+"="+os.Getenv("THEN")))
 }
 
-// TestNoCommandCallsHome runs what sets the program up and asks about it where opening a
-// socket, of any family, is death.
-func TestNoCommandCallsHome(t *testing.T) {
+// TestNoCommandOpensASocket runs the commands for installation and inspection in a process
+// that is killed if it opens a socket of any family.
+func TestNoCommandOpensASocket(t *testing.T) {
 	home, project := t.TempDir(), t.TempDir()
 	run := func(then string, args ...string) (string, *os.ProcessState) {
 		self, err := os.Executable()
 		require.NoError(t, err)
 		c := exec.CommandContext(context.Background(), self, args...)
 		c.Dir = project
-		c.Env = []string{act + "=alone", "THEN=" + then, "HOME=" + home, "PATH=" + os.Getenv("PATH")}
+		c.Env = []string{role + "=isolated", "THEN=" + then, "HOME=" + home, "PATH=" + os.Getenv("PATH")}
 		out, err := c.CombinedOutput()
 		if err != nil {
 			require.IsType(t, &exec.ExitError{}, err)
@@ -82,10 +82,10 @@ func TestNoCommandCallsHome(t *testing.T) {
 	}
 	out, state := run("caller")
 	if state.ExitCode() == 99 {
-		t.Skipf("the kernel has no filters of system calls: %s", out)
+		t.Skipf("the kernel cannot filter system calls: %s", out)
 	}
 	status := state.Sys().(syscall.WaitStatus)
-	require.True(t, status.Signaled() && status.Signal() == syscall.SIGSYS, "a process that opens a socket has to die here: %v %s", state, out)
+	require.True(t, status.Signaled() && status.Signal() == syscall.SIGSYS, "the filter must kill a process that opens a socket: %v %s", state, out)
 
 	skill := filepath.Join(project, ".claude/skills/s")
 	require.NoError(t, os.MkdirAll(skill, 0o755))

@@ -16,7 +16,7 @@ var (
 	digest = regexp.MustCompile(`^[^@\s]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$`)
 )
 
-// TestActionsArePinned: a tag can be moved to other code, the digest of a commit cannot.
+// TestActionsArePinned: a tag can be moved to other code, but the digest of a commit cannot.
 func TestActionsArePinned(t *testing.T) {
 	for path, text := range workflows(t) {
 		for _, found := range uses.FindAllStringSubmatch(text, -1) {
@@ -25,8 +25,9 @@ func TestActionsArePinned(t *testing.T) {
 	}
 }
 
-// TestWorkflowsKeepNoCredentials: by default the token stays in .git/config, where
-// everything that a job runs can read it, and can do what the repository's settings say.
+// TestWorkflowsKeepNoCredentials: by default actions/checkout leaves the token in
+// .git/config, where every program of the job can read it. Without explicit permissions the
+// token has those of the repository's settings.
 func TestWorkflowsKeepNoCredentials(t *testing.T) {
 	for path, text := range workflows(t) {
 		assert.Equal(t, strings.Count(text, "uses: actions/checkout@"), strings.Count(text, "persist-credentials: false"), path)

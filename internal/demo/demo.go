@@ -1,6 +1,6 @@
-// Package demo demonstrates the program in a temporary directory: it acts as the
-// client, invokes a sample skill, takes its steps out of order, breaks its workflow, kills
-// a hydration, recovers the task list, and draws another workflow.
+// Package demo demonstrates the program in a temporary directory. It acts as the client: it
+// invokes a sample skill, takes its steps out of order, breaks its workflow, kills a
+// hydration, recovers the task list, and draws another workflow.
 package demo
 
 import (
@@ -43,8 +43,8 @@ type Demo struct {
 	home string
 }
 
-// Run runs all parts in order. It removes the temporary directory also when a part
-// fails or ctx is cancelled.
+// Run runs all parts in order. It also removes the temporary directory if a part fails or
+// ctx is cancelled.
 func (d *Demo) Run(ctx context.Context) (err error) {
 	if d.home, err = os.MkdirTemp("", "fsmtx-demo-"); err != nil {
 		return err
@@ -81,8 +81,8 @@ func (d *Demo) prepare(ctx context.Context) error {
 	if err := os.MkdirAll(d.list(), 0o755); err != nil {
 		return err
 	}
-	own := `{"id": "1", "subject": "Buy milk", "description": "", "status": "pending", "blocks": [], "blockedBy": []}`
-	if err := os.WriteFile(filepath.Join(d.list(), "1.json"), []byte(own), 0o644); err != nil {
+	task := `{"id": "1", "subject": "Buy milk", "description": "", "status": "pending", "blocks": [], "blockedBy": []}`
+	if err := os.WriteFile(filepath.Join(d.list(), "1.json"), []byte(task), 0o644); err != nil {
 		return err
 	}
 	d.heading("The task list before: one task of the user")
@@ -123,21 +123,21 @@ const (
 
 // refuse shows that a step waits for those it depends on.
 func (d *Demo) refuse(ctx context.Context) error {
-	d.heading("The agent starts with step #%d: refused, for those before it are not done", versionStep)
+	d.heading("The agent starts step #%d: refused, because the steps before it are not done", versionStep)
 	if err := d.update(ctx, versionStep, "in_progress", 2); err != nil {
 		return err
 	}
-	d.heading("It does step #%d first: nothing is said", firstStep)
+	d.heading("It does step #%d first: allowed", firstStep)
 	return d.update(ctx, firstStep, "completed", 0)
 }
 
 // check shows a step whose files are missing, then one whose check fails, and the repair.
 func (d *Demo) check(ctx context.Context) error {
-	d.heading("It says that #%d is completed: refused, for the file that the step produces is missing", changelogStep)
+	d.heading("It completes #%d: refused, because the file that the step produces is missing", changelogStep)
 	if err := d.update(ctx, changelogStep, "completed", 2); err != nil {
 		return err
 	}
-	d.heading("It writes one in a hurry: refused, for the check of the step fails")
+	d.heading("It writes the file carelessly: refused, because the check of the step fails")
 	changelog := filepath.Join(d.home, "CHANGELOG.md")
 	if err := d.write(changelog, "Many improvements.\n"); err != nil {
 		return err
@@ -145,7 +145,7 @@ func (d *Demo) check(ctx context.Context) error {
 	if err := d.update(ctx, changelogStep, "completed", 2); err != nil {
 		return err
 	}
-	d.heading("It repairs that: the check passes, and nothing is said")
+	d.heading("It corrects the file: allowed, because the check passes")
 	if err := d.write(changelog, "2.0.1, today: the parser no longer hangs on an empty file.\n"); err != nil {
 		return err
 	}
@@ -162,8 +162,8 @@ func (d *Demo) write(path, text string) error {
 	return os.WriteFile(path, []byte(text), 0o644)
 }
 
-// update plays a TaskUpdate of the agent: the hook decides, then the client writes the
-// status if it may. code is the expected exit code of the hook.
+// update simulates a TaskUpdate of the agent: the hook decides, and if it allows the update,
+// the status is written as the client does. code is the expected exit code of the hook.
 func (d *Demo) update(ctx context.Context, step int64, status string, code int) error {
 	id := strconv.FormatInt(step, 10)
 	d.say("TaskUpdate #%s %s", id, status)
@@ -211,8 +211,8 @@ func (d *Demo) breakSpec(ctx context.Context) error {
 	return os.WriteFile(d.spec(), good, 0o644)
 }
 
-// kill lets a hydration in a child process die by SIGKILL when the new tasks exist
-// and two of the old ones are removed.
+// kill runs a hydration in a child process that is killed by SIGKILL when the new tasks
+// exist and two of the old ones are removed.
 func (d *Demo) kill(ctx context.Context) error {
 	d.heading("A hydration is killed in the middle of its commit (a child process, SIGKILL)")
 	if err := d.hook(ctx, []string{"demo", "--die"}, -1); err != nil {
@@ -247,7 +247,7 @@ func (d *Demo) draw(ctx context.Context) error {
 	return nil
 }
 
-// hook starts this program as the client does and prints its output. Nil args mean
+// hook runs this program with the event of the skill and prints its output. Nil args mean
 // hydrate. code is the expected exit code, -1 for a process that is killed.
 func (d *Demo) hook(ctx context.Context, args []string, code int) error {
 	if args == nil {
@@ -256,8 +256,8 @@ func (d *Demo) hook(ctx context.Context, args []string, code int) error {
 	return d.run(ctx, d.event(), args, code)
 }
 
-// run starts this program with an event and prints what the agent reads: standard error
-// if the hook refuses (fact 22), else its output.
+// run starts this program with an event and prints what the agent reads: standard error if
+// the hook refuses (fact 22), and standard output otherwise.
 func (d *Demo) run(ctx context.Context, event []byte, args []string, code int) error {
 	c := d.command(ctx, args...)
 	c.Stdin = bytes.NewReader(event)
@@ -265,18 +265,18 @@ func (d *Demo) run(ctx context.Context, event []byte, args []string, code int) e
 	c.Stdout, c.Stderr = &out, &refusal
 	err := c.Run()
 	d.say("$ fsmtx %s < event", strings.Join(args, " "))
-	heard := out.Bytes()
+	answer := out.Bytes()
 	if refusal.Len() > 0 {
-		heard = refusal.Bytes()
+		answer = refusal.Bytes()
 	}
-	if len(heard) > 0 {
-		d.say("%s", visible.Lines(bytes.TrimRight(heard, "\n")))
+	if len(answer) > 0 {
+		d.say("%s", visible.Lines(bytes.TrimRight(answer, "\n")))
 	}
 	if _, failed := errors.AsType[*exec.ExitError](err); err != nil && !failed {
 		return err
 	}
 	if got := c.ProcessState.ExitCode(); got != code {
-		return fmt.Errorf("unexpected end of fsmtx %s: %v", strings.Join(args, " "), c.ProcessState)
+		return fmt.Errorf("unexpected result of fsmtx %s: %v", strings.Join(args, " "), c.ProcessState)
 	}
 	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		d.say("(%v)", status.Signal())
@@ -327,8 +327,8 @@ func (d *Demo) requireUnchanged(before map[string]string) error {
 	return nil
 }
 
-// Die is the part of the child process: it hydrates for the event on in and kills
-// itself when it has removed two old tasks.
+// Die runs in the child process. It hydrates for the event on in and kills the process when
+// two old tasks are removed.
 func Die(ctx context.Context, in io.Reader, env hydrate.Env) error {
 	e, err := event.Read(in)
 	if err != nil {

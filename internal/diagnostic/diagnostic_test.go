@@ -22,7 +22,7 @@ func problems(t require.TestingT, file string) []fsmspec.Problem {
 	return invalid.Problems
 }
 
-func TestFoldJoinsWhatSaysTheSame(t *testing.T) {
+func TestFoldJoinsProblemsWithTheSameMessage(t *testing.T) {
 	file := `[{"id":"1","subject":"A"},
 {"id":"2","subject":"B"},
 {"id":3}]`

@@ -1,3 +1,3 @@
-// Package diagnostic shows the problems of an fsm.json: joined where several say the
-// same, and with the line of the file that each is about.
+// Package diagnostic formats the problems of an fsm.json: it joins problems with the same
+// message, and shows the line of the file at which a problem is.
 package diagnostic

@@ -11,9 +11,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// Excerpt returns the line of the file that a problem is about, with its number, and
-// below it carets under the token at that place: two lines of at most width columns,
-// each ended by a line feed. It is empty if the place is not in the file.
+// Excerpt returns the line of the file at which a problem is, with its number, and below it
+// carets under the token there. These are two lines of at most width columns, each with a
+// line feed. Excerpt returns "" if the problem's place is not in the file.
 func Excerpt(data []byte, p fsmspec.Problem, width int) string {
 	at := int(p.Offset)
 	if at < 0 || at > len(data) || p.Line < 1 {
@@ -26,8 +26,8 @@ func Excerpt(data []byte, p fsmspec.Problem, width int) string {
 	}
 	gutter := fmt.Sprintf("%5d | ", p.Line)
 	room := max(20, width-len(gutter)-1)
-	before, token, after := shown(data[begin:at]), shown(data[at:at+tokenLength(data[at:end])]), ""
-	after = shown(data[at+tokenLength(data[at:end]) : end])
+	tokenEnd := at + tokenLength(data[at:end])
+	before, token, after := shown(data[begin:at]), shown(data[at:tokenEnd]), shown(data[tokenEnd:end])
 	// A long line is cut on both sides so that the token stays in view.
 	before = terminal.CutLeft(before, room/2)
 	token = terminal.Cut(token, max(1, room-terminal.Width(before)))
@@ -36,13 +36,13 @@ func Excerpt(data []byte, p fsmspec.Problem, width int) string {
 	return gutter + strings.TrimRight(before+token+after, " ") + "\n" + pad + strings.Repeat("^", max(1, terminal.Width(token))) + "\n"
 }
 
-// shown returns text on one line, as a terminal can show it.
+// shown returns a line of the file with tabs as spaces and with escapes.
 func shown(text []byte) string {
 	return visible.Text(strings.ReplaceAll(strings.TrimSuffix(string(text), "\r"), "\t", " "))
 }
 
-// tokenLength returns the length in bytes of the JSON token that line begins with, as
-// far as it is on the line. It is the length of a character if that begins no token.
+// tokenLength returns the length in bytes of the JSON token at the beginning of line, up to
+// the end of the line. If there is no token, it returns the length of the first character.
 func tokenLength(line []byte) int {
 	if len(line) == 0 {
 		return 0

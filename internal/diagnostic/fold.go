@@ -12,11 +12,11 @@ import (
 // maxPlaces is how many places of one problem are listed.
 const maxPlaces = 20
 
-// Folded is a problem with every place that has it, the first one first.
+// Folded is one problem at several places, in the order of the file.
 type Folded []fsmspec.Problem
 
-// Fold joins problems whose messages differ only in the task, in a value of the wrong
-// type or in what was probably meant. They are in the order of their first places.
+// Fold joins problems whose messages differ only in the task, in a value of the wrong type
+// or in a suggestion. The result is in the order of the first places.
 func Fold(problems []fsmspec.Problem) []Folded {
 	task := regexp.MustCompile(`^(?:task|entry) \d+(?: \("(?:[^"\\]|\\.)*"\))?: `)
 	value := regexp.MustCompile(`(, not the (?:string|number)) .*| \(did you mean [^)]*\)$`)
@@ -40,11 +40,11 @@ func Fold(problems []fsmspec.Problem) []Folded {
 	return list
 }
 
-// Listed returns how many of the places String lists.
+// Listed returns the number of places that String lists.
 func (f Folded) Listed() int { return min(len(f), maxPlaces) }
 
-// Text returns the message of the first place, and where the others are: message (×3:
-// also at 2:1, 3:1). It is one line that is safe to print.
+// Text returns the message at the first place and the other places: message (×3: also at
+// 2:1, 3:1). It is one line that is safe to print.
 func (f Folded) Text() string {
 	text := visible.Line(f[0].Message)
 	if len(f) == 1 {

@@ -1,12 +1,12 @@
-// Package npm is what this program does when npm, or a package manager like it, has
-// installed it: the hooks run a copy of the program outside of the packages.
+// Package npm manages the copy of this program that hooks run if npm, or a similar package
+// manager, has installed it.
 //
-// A hook needs a path that stays. Those of packages do not: npx and its likes run from
-// caches that are emptied, some managers have the version in the path, and a version
-// manager for Node has the version of Node in it. The client says next to nothing when a
-// hook's program is missing (fact 46 of docs/client-facts.md), so the workflows would
-// silently be gone. The price of a copy is that it keeps its version until it is
-// renewed.
+// A hook needs a path that does not change. The paths of packages do: npx and similar
+// programs run from caches that are emptied, some package managers have the version of the
+// package in the path, and version managers for Node have the version of Node in it. The
+// client hardly reports a missing program of a hook (fact 46 of docs/client-facts.md), so
+// workflows would silently stop working. The price is that the copy keeps its version until
+// it is renewed.
 package npm
 
 import (
@@ -29,8 +29,8 @@ import (
 // Launcher is the variable in which the launcher of the npm package says where it is.
 const Launcher = "FSMTX_LAUNCHER"
 
-// names are the programs of the copy: the server of "fsmtx mcp" is looked for beside
-// fsmtx.
+// names are the programs of the copy. The server is included because "fsmtx mcp" looks for
+// it beside fsmtx.
 var names = []string{"fsmtx", "fsmtx-mcp"}
 
 // ErrOld is returned by Copy.Check for a copy of another version.
@@ -42,8 +42,8 @@ type Copy struct {
 	from string // directory of this program
 }
 
-// Find returns the copy if this program is in a package, and where it is or will be:
-// fsmtx/bin in XDG_DATA_HOME or ~/.local/share. For any other program ok is false.
+// Find returns the copy for this program, in fsmtx/bin in XDG_DATA_HOME or ~/.local/share.
+// The copy need not exist yet. ok is false if this program is not in a package.
 //
 // Errors: claude.ErrNoHome, and that of os.Executable.
 func Find(getenv func(string) (string, bool)) (c Copy, ok bool, err error) {
@@ -61,7 +61,7 @@ func Find(getenv func(string) (string, bool)) (c Copy, ok bool, err error) {
 
 func copyDir(getenv func(string) (string, bool)) (string, error) {
 	data, _ := getenv("XDG_DATA_HOME")
-	if !filepath.IsAbs(data) { // relative paths are invalid, says its specification
+	if !filepath.IsAbs(data) { // the XDG specification says to ignore relative paths
 		home, _ := getenv("HOME")
 		if home == "" {
 			return "", claude.ErrNoHome
@@ -71,11 +71,11 @@ func copyDir(getenv func(string) (string, bool)) (string, error) {
 	return filepath.Join(data, "fsmtx", "bin"), nil
 }
 
-// Path is the path of fsmtx in the copy.
+// Path returns the path of fsmtx in the copy.
 func (c Copy) Path() string { return filepath.Join(c.dir, names[0]) }
 
-// Check returns ErrOld, naming the file, if the copy is not of this program's version. It
-// reads both.
+// Check compares the files of the copy with those of this program. It returns ErrOld with
+// the name of a file that differs.
 func (c Copy) Check() error {
 	for _, name := range names {
 		ours, err := os.ReadFile(filepath.Join(c.from, name))
@@ -96,8 +96,8 @@ func (c Copy) Check() error {
 	return nil
 }
 
-// Renew makes the copy one of this program's version. Programs that run from it go on
-// undisturbed. It writes nothing if the copy is of this version already.
+// Renew updates the copy to this program's version. It does not disturb programs that run
+// from the copy. It writes nothing if the copy already has this version.
 func (c Copy) Renew() error {
 	if c.Check() == nil {
 		return nil
@@ -120,8 +120,8 @@ func (c Copy) Renew() error {
 	return nil
 }
 
-// Remove removes the copy and returns its directory, empty if there was none. It keeps
-// what others have put there.
+// Remove removes the copy and returns its directory, empty if there was no copy. It keeps
+// other files in that directory.
 func Remove(getenv func(string) (string, bool)) (string, error) {
 	dir, err := copyDir(getenv)
 	if err != nil {

@@ -1,9 +1,9 @@
 // Package sample holds a small, complete skill with a workflow, for the demo, the
 // plugin and tests.
 //
-// Its SKILL.md has no name in the frontmatter: the client may report a plugin's skill
-// that has one without the plugin's prefix (fact 20). It does not mention fsm.json,
-// because an agent that knows of the file reads it.
+// Its SKILL.md has no name in the frontmatter, because the client may report a plugin's
+// skill with a name there without the plugin's prefix (fact 20). It does not mention
+// fsm.json, because an agent that knows about the file reads it.
 package sample
 
 import "embed"

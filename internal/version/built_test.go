@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// program stands for both programs of the module: what counts is how it is built.
+// program takes the place of both programs of the module: only the way it is built matters.
 const program = `package main
 
 import (
@@ -27,11 +27,11 @@ func main() { fmt.Printf("%+v", version.Get()) }
 `
 
 // TestBuilt builds a small module with this package, the real Makefile and the real
-// .gitattributes in every way that a user may have the program, and asks it.
+// .gitattributes in every way in which users get the program, and runs it.
 func TestBuilt(t *testing.T) {
 	for _, tool := range []string{"git", "make", "tar"} {
 		if _, err := exec.LookPath(tool); err != nil {
-			t.Skipf("%s is not there", tool)
+			t.Skipf("%s is not installed", tool)
 		}
 	}
 	s := sources{t: t, dir: filepath.Join(t.TempDir(), "src")}
@@ -40,21 +40,21 @@ func TestBuilt(t *testing.T) {
 	first := s.commit("first")
 	date := regexp.QuoteMeta(Newest) + `-dev\.\d{14}\+g` + first[:12]
 
-	s.says("{Version:"+Newest+"-dev+g"+first[:12]+" Commit:"+first+" Modified:false}", "make", "-s", "build")
+	s.prints("{Version:"+Newest+"-dev+g"+first[:12]+" Commit:"+first+" Modified:false}", "make", "-s", "build")
 	s.matches(`^{Version:`+date+` Commit:`+first+` Modified:false}$`, "go", "build", "-o", "bin/fsmtx", "./cmd/fsmtx")
 	s.tag("v1.2.3")
-	s.says("{Version:1.2.3 Commit:"+first+" Modified:false}", "make", "-s", "build")
-	s.says("{Version:1.2.3 Commit:"+first+" Modified:false}", "go", "build", "-o", "bin/fsmtx", "./cmd/fsmtx")
-	s.says("{Version:"+Newest+"-dev Commit: Modified:false}", "go", "build", "-buildvcs=false", "-o", "bin/fsmtx", "./cmd/fsmtx")
+	s.prints("{Version:1.2.3 Commit:"+first+" Modified:false}", "make", "-s", "build")
+	s.prints("{Version:1.2.3 Commit:"+first+" Modified:false}", "go", "build", "-o", "bin/fsmtx", "./cmd/fsmtx")
+	s.prints("{Version:"+Newest+"-dev Commit: Modified:false}", "go", "build", "-buildvcs=false", "-o", "bin/fsmtx", "./cmd/fsmtx")
 
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "cmd/fsmtx/main.go"), []byte(program+"\n// changed\n"), 0o644))
-	s.says("{Version:1.2.3+dirty Commit:"+first+" Modified:true}", "make", "-s", "build")
-	s.says("{Version:1.2.3+dirty Commit:"+first+" Modified:true}", "go", "build", "-o", "bin/fsmtx", "./cmd/fsmtx")
+	s.prints("{Version:1.2.3+dirty Commit:"+first+" Modified:true}", "make", "-s", "build")
+	s.prints("{Version:1.2.3+dirty Commit:"+first+" Modified:true}", "go", "build", "-o", "bin/fsmtx", "./cmd/fsmtx")
 
 	second := s.commit("second")
-	s.says("{Version:1.2.4-dev.1+g"+second[:12]+" Commit:"+second+" Modified:false}", "make", "-s", "build")
-	s.unpacked("v1.2.3").says("{Version:1.2.3 Commit:"+first+" Modified:false}", "make", "-s", "build")
-	s.unpacked("HEAD").says("{Version:1.2.4-dev.1+g"+second[:12]+" Commit:"+second+" Modified:false}", "go", "build", "-o", "bin/fsmtx", "./cmd/fsmtx")
+	s.prints("{Version:1.2.4-dev.1+g"+second[:12]+" Commit:"+second+" Modified:false}", "make", "-s", "build")
+	s.unpacked("v1.2.3").prints("{Version:1.2.3 Commit:"+first+" Modified:false}", "make", "-s", "build")
+	s.unpacked("HEAD").prints("{Version:1.2.4-dev.1+g"+second[:12]+" Commit:"+second+" Modified:false}", "go", "build", "-o", "bin/fsmtx", "./cmd/fsmtx")
 	s.installed("v1.2.3", "{Version:1.2.3 Commit: Modified:false}")
 }
 
@@ -79,7 +79,7 @@ func (s sources) write() {
 	}
 }
 
-// run runs a command in the directory, with nothing of the user's configuration.
+// run runs a command in the directory, without the user's configuration of git.
 func (s sources) run(name string, args ...string) string {
 	s.t.Helper()
 	return s.runWith(nil, name, args...)
@@ -108,8 +108,8 @@ func (s sources) commit(message string) string {
 
 func (s sources) tag(name string) { s.t.Helper(); s.run("git", "tag", "-a", "-m", name, name) }
 
-// says builds and runs the program.
-func (s sources) says(want, build string, args ...string) {
+// prints builds the program and checks its output.
+func (s sources) prints(want, build string, args ...string) {
 	s.t.Helper()
 	s.matches("^"+regexp.QuoteMeta(want)+"$", build, args...)
 }
@@ -120,7 +120,7 @@ func (s sources) matches(pattern, build string, args ...string) {
 	require.Regexp(s.t, pattern, s.run("bin/fsmtx"), "%s %s", build, strings.Join(args, " "))
 }
 
-// unpacked returns the sources as an archive of a commit has them, unpacked in another
+// unpacked returns the sources from an archive of a commit, unpacked inside another
 // repository.
 func (s sources) unpacked(commit string) sources {
 	s.t.Helper()

@@ -1,16 +1,16 @@
-// Package version says which version a program of this module is, however it was built.
+// Package version determines the version of a program of this module, however it was built.
 //
 // Versions are semantic and come from the tags of the repository: v1.2.3 is version 1.2.3.
-// A build that is not of a tag says so, with a pre-release of the version that comes next:
+// A build of another commit has a pre-release of the next version:
 //
 //	1.2.3                       of the tag v1.2.3
 //	1.2.3+dirty                 of the tag, with changes that are not committed
 //	1.2.4-dev.5+g4eb6ddf1ac89   five commits after it
 //	1.2.4-0.20261122…-4eb6…     the same, as the Go toolchain writes it
 //	1.0.0-dev+g4eb6ddf1ac89     of a commit before the first tag
-//	1.0.0-dev                   of files of which nothing is known
+//	1.0.0-dev                   of unknown files
 //
-// It never reads a file and never asks the network.
+// It reads no file and does not use the network.
 package version
 
 import (
@@ -21,17 +21,16 @@ import (
 	"strings"
 )
 
-// Newest is the newest version in CHANGELOG.md: the version that comes next, until there
-// is a tag.
+// Newest is the newest version in CHANGELOG.md. Until there is a tag, it is the next
+// version.
 const Newest = "1.0.0"
 
 // describe and commit are set by the linker (see the Makefile): what "git describe --tags
 // --always --dirty" prints, and the commit.
 var describe, commit string
 
-// archive is filled in by git in an archive of the repository, such as the one that a
-// release page offers as its source: a line with the commit, and one with what "git
-// describe --tags" says of it.
+// archive is filled in by git in an archive of the repository, such as the source archive
+// of a release page: one line with the commit, and one with its "git describe --tags".
 //
 //go:embed archive.txt
 var archive string
@@ -40,18 +39,18 @@ var archive string
 type Build struct {
 	Version  string // semantic, without the v of the tag; never empty
 	Commit   string // hexadecimal, possibly shortened; empty if it is not known
-	Modified bool   // built from files that differ from the commit, as far as is known
+	Modified bool   // built from files that differ from the commit; false if unknown
 }
 
-// Get returns what is known of this program, from the first that knows: the linker, the
-// archive that the source came from, the Go toolchain.
+// Get returns the build of this program, from the first source that has it: the linker, the
+// archive of the source, or the Go toolchain.
 func Get() Build {
 	info, _ := debug.ReadBuildInfo()
 	return of(describe, commit, archive, info)
 }
 
-// of decides for Get. The archive comes before the toolchain, which takes a repository for
-// this one's that merely lies around the unpacked archive.
+// of returns the build from its three sources. The archive comes before the toolchain: if an
+// archive is unpacked inside another repository, the toolchain records that repository.
 func of(describe, commit, archive string, info *debug.BuildInfo) Build {
 	if describe != "" {
 		return described(describe, commit)
@@ -62,7 +61,7 @@ func of(describe, commit, archive string, info *debug.BuildInfo) Build {
 	return recorded(info)
 }
 
-// described returns the build of what git describe printed.
+// described returns the build from the output of git describe.
 func described(text, commit string) Build {
 	b := Build{Commit: commit}
 	text, b.Modified = strings.CutSuffix(text, "-dirty")
@@ -108,8 +107,8 @@ func cutLast(text string) (before, after string, found bool) {
 	return text[:i], text[i+1:], true
 }
 
-// upcoming returns the beginning of a version that comes after the tag's and before the
-// next release: "1.2.4-" after 1.2.3, "1.3.0-rc.1." after 1.3.0-rc.1.
+// upcoming returns the prefix of versions between a tag and the next release: "1.2.4-" after
+// 1.2.3, "1.3.0-rc.1." after 1.3.0-rc.1.
 func upcoming(tag string) string {
 	if strings.Contains(tag, "-") {
 		return tag + "."
@@ -122,8 +121,8 @@ func upcoming(tag string) string {
 	return tag[:i+1] + strconv.FormatUint(patch+1, 10) + "-"
 }
 
-// recorded returns the build that the Go toolchain recorded: the version that was asked
-// for ("go install …@v1.2.3"), or what it knows of the repository ("go build").
+// recorded returns the build that the Go toolchain recorded: the requested version ("go
+// install …@v1.2.3"), or the state of the repository ("go build").
 func recorded(info *debug.BuildInfo) Build {
 	b := Build{Version: Newest + "-dev"}
 	if info == nil {
@@ -151,7 +150,7 @@ func recorded(info *debug.BuildInfo) Build {
 		}
 		return b
 	}
-	// The toolchain's word for a commit before the first tag: its time and hash.
+	// For a commit before the first tag the toolchain records its time and hash.
 	day, hash, _ := strings.Cut(untagged, "-")
 	if b.Commit == "" {
 		b.Commit = hash
@@ -160,7 +159,7 @@ func recorded(info *debug.BuildInfo) Build {
 	return b.marked(".dirty")
 }
 
-// commitOf returns the commit that a pseudo-version ends with, twelve digits, or nothing.
+// commitOf returns the commit at the end of a pseudo-version, twelve digits, or "".
 func commitOf(version string) string {
 	_, hash, ok := cutLast(version)
 	if _, err := strconv.ParseUint(hash, 16, 64); !ok || err != nil || len(hash) != 12 {

@@ -13,7 +13,7 @@ const (
 	rawArchive = "$Format:%H$\n$Format:%(describe:tags)$\n"
 )
 
-// recordedBy returns what the toolchain records.
+// recordedBy returns build information as the toolchain records it.
 func recordedBy(version string, settings ...debug.BuildSetting) *debug.BuildInfo {
 	return &debug.BuildInfo{Main: debug.Module{Version: version}, Settings: settings}
 }
