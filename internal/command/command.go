@@ -24,8 +24,8 @@ const (
 	exitBlock = 2 // as a hook: the client shows standard error to the agent (fact 22)
 )
 
-// exit is an error that ends the program with a code. A nil err prints nothing,
-// because the command has printed everything already.
+// exit is an error that ends the program with an exit code. With a nil err nothing is
+// printed: the command has already printed everything.
 type exit struct {
 	code int
 	err  error
@@ -41,8 +41,8 @@ func (e *exit) Error() string {
 
 func (e *exit) Unwrap() error { return e.err }
 
-// subcommands are built on demand, so that a hook, which the client starts for every
-// skill, builds only its own.
+// subcommands are built on demand: a hook, which the client starts for every skill, builds
+// only the one that it runs.
 var subcommands = []subcommand{
 	{name: "new", group: forWriting, make: newNew},
 	{name: "validate", group: forWriting, make: newValidate, misused: refuseToValidate},
@@ -76,18 +76,18 @@ const (
 )
 
 var groups = []*cobra.Group{
-	{ID: forWriting, Title: "Write and look at workflows:"},
-	{ID: forFollowing, Title: "See what happens, and take it back:"},
+	{ID: forWriting, Title: "Write and inspect workflows:"},
+	{ID: forFollowing, Title: "Follow the work, undo and repair:"},
 	{ID: forSetup, Title: "Set up:"},
 	{ID: forClient, Title: "Run by the client, or by other programs:"},
 }
 
 type subcommand struct {
 	name    string
-	group   string // in the help; empty for a command below another one
+	group   string // in the help; empty for a subcommand of another command
 	make    func(terminal.Streams) *cobra.Command
 	misused func(terminal.Streams, error) error // handles invalid flags; nil for the default
-	below   func() []subcommand                 // its own subcommands, if they are built on demand too
+	below   func() []subcommand                 // its own subcommands, if these are also built on demand
 }
 
 // build returns the command.
@@ -125,9 +125,9 @@ func Main(args []string, s terminal.Streams) int {
 	return code
 }
 
-// newRoot returns the command that args call. A subcommand becomes a root of its own:
-// cobra adds two subcommands, help and completion, to a root that has any, and a
-// hook has no use for them.
+// newRoot returns the command that args call. A subcommand becomes a root command itself:
+// cobra adds the subcommands help and completion to a root that has subcommands, and
+// building these would slow down every hook.
 func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	version := false
 	root := &cobra.Command{
@@ -150,7 +150,7 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 			return c.Help()
 		},
 	}
-	if sub, path, rest := named(subcommands, args); sub != nil {
+	if sub, path, rest := findSubcommand(subcommands, args); sub != nil {
 		root, args = sub.build(s), rest
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
 	}
@@ -164,11 +164,11 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 		}
 	}
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.CompletionOptions.DisableDefaultCmd = root.Use != "fsmtx" // cobra would build and drop it at each start
+	root.CompletionOptions.DisableDefaultCmd = root.Use != "fsmtx" // else cobra builds it at each start for nothing
 	root.SetIn(s.In)
 	root.SetOut(s.Out)
 	root.SetErr(s.Err)
-	if root.HasSubCommands() { // after SetOut, for cobra's completion keeps the output that it finds
+	if root.HasSubCommands() { // after SetOut, because cobra's completion command copies the output when it is created
 		completeHelp(root)
 	}
 	root.SetArgs(args)
@@ -176,23 +176,23 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 	return root
 }
 
-// named returns the deepest subcommand that args begin with, its full name and the
-// rest of args. sub is nil if args do not begin with a subcommand.
-func named(all []subcommand, args []string) (sub *subcommand, path string, rest []string) {
+// findSubcommand returns the deepest subcommand that args begin with, its full name and
+// the rest of args. sub is nil if args do not begin with a subcommand.
+func findSubcommand(all []subcommand, args []string) (sub *subcommand, path string, rest []string) {
 	i := slices.IndexFunc(all, func(sub subcommand) bool { return len(args) > 0 && args[0] == sub.name })
 	if i < 0 {
 		return nil, "", args
 	}
 	if all[i].below != nil {
-		if below, path, rest := named(all[i].below(), args[1:]); below != nil {
+		if below, path, rest := findSubcommand(all[i].below(), args[1:]); below != nil {
 			return below, all[i].name + " " + path, rest
 		}
 	}
 	return &all[i], all[i].name, args[1:]
 }
 
-// completeHelp adds the two commands that cobra would add, with what every command
-// of this program has: an example, and an error for unknown arguments.
+// completeHelp adds the two commands that cobra would add, help and completion. Like every
+// command of this program, they get an example and an error for unknown arguments.
 func completeHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -240,9 +240,10 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	return &exit{exitNo, fmt.Errorf("unknown command %q", args[0]), hint}
 }
 
-// otherWord returns the command that people call by that name, "" if there is none.
+// otherWord returns the command for a word that other programs use for it, "" if there is
+// none.
 func otherWord(name string) string {
-	return map[string]string{ // in a variable it would be filled at every start of a hook
+	return map[string]string{ // a package variable would be filled at every start of a hook
 		"uninstall": "install --remove",
 		"remove":    "install --remove",
 		"check":     "validate",
@@ -265,18 +266,18 @@ func noArguments(c *cobra.Command, args []string) error {
 	return &exit{exitNo, fmt.Errorf("unexpected argument %q", args[0]), "run " + c.CommandPath() + " --help"}
 }
 
-// patience is how long a command may take to end after a signal, to roll back and to say
-// so. The client kills an interrupted hook about a second after SIGTERM (fact 24, client
+// gracePeriod is how long a command may take after a signal to roll back, report it and
+// end. The client kills an interrupted hook about a second after SIGTERM (fact 24, client
 // 2.1.197); a person waits a little longer.
-const patience = 2 * time.Second
+const gracePeriod = 2 * time.Second
 
 // interruptible returns a context cancelled on SIGHUP, SIGINT or SIGTERM, for commands
 // that block or must roll back.
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
-	return signals.Context(ctx, patience)
+	return signals.Context(ctx, gracePeriod)
 }
 
-// example indents the examples of a command for its help.
+// example formats the examples of a command for its help.
 func example(lines ...string) string {
 	return "  " + strings.Join(lines, "\n  ")
 }

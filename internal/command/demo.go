@@ -11,11 +11,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-const demoLong = `Demo shows what this program does, in a temporary directory: a sample skill is
-invoked and becomes tasks; it is invoked again; a step is refused before its turn, and
-another one until its check passes; its fsm.json is broken, and nothing changes; and a
-hydration is killed in the middle of its commit, and recovered. The
-demo needs no setup, touches none of your files and leaves nothing behind.`
+const demoLong = `Demo shows what this program does, in a temporary directory. It invokes a sample skill,
+whose steps become tasks, and invokes it again. It starts a step before its turn, which
+is refused, and completes another one, which is refused until its check passes. It breaks
+the fsm.json, and the tasks do not change. It kills a hydration in the middle of its
+commit and recovers the task list. At the end it draws a larger workflow. The demo needs
+no setup, changes none of your files and leaves nothing behind.`
 
 func newDemo(s terminal.Streams) *cobra.Command {
 	var die bool

@@ -18,19 +18,19 @@ var update = flag.Bool("update", false, "write docs/commands.md")
 
 const commandsHead = `# Commands
 
-What each command prints for ` + "`--help`" + `. This page is generated from the commands; after a change of a help text run
+The help of each command. This page is generated; after a change of a help text run
 ` + "`go test ./internal/command -run TestCommandsDocument -update`" + `.
 
-On SIGHUP, SIGINT or SIGTERM a command rolls back what it has not finished, and ends. If a disk or a pipe keeps it, it ends
-after two seconds, or seven if it has hooks to end, with 128 and the number of the signal; ` + "`fsmtx recover`" + ` then finishes what
-was begun. A signal that was ignored when it was started, as under nohup, stays ignored.
+On SIGHUP, SIGINT or SIGTERM a command rolls back an unfinished change and ends. If a disk or a pipe blocks it, it is ended
+after two seconds, or seven if it runs hooks, and exits with 128 plus the number of the signal; ` + "`fsmtx recover`" + ` then finishes the
+change. Signals that were ignored when the command was started, as under nohup, stay ignored.
 `
 
-// TestCommandsDocument: docs/commands.md says what the commands say.
+// TestCommandsDocument: docs/commands.md has the help of every command.
 func TestCommandsDocument(t *testing.T) {
 	const file = "../../docs/commands.md"
 	text := commandsHead
-	eachCommand(func(path string, help func(string) string) {
+	eachHelp(func(path string, help func(string) string) {
 		text += "\n## " + path + "\n\n```text\n" + strings.TrimSpace(help("")) + "\n```\n"
 	})
 	if *update {
@@ -44,11 +44,11 @@ func TestCommandsDocument(t *testing.T) {
 			t.Fatalf("docs/commands.md:%d: want %q; run go test ./internal/command -run TestCommandsDocument -update", i+1, line)
 		}
 	}
-	require.Len(t, got, len(want), "docs/commands.md has more than the commands say; run with -update")
+	require.Len(t, got, len(want), "docs/commands.md has lines that no command prints; run with -update")
 }
 
-// TestWorkflowsDocument: the drawing in docs/workflows.md is what graph draws, and its
-// examples are valid.
+// TestWorkflowsDocument: the drawing in docs/workflows.md is the output of graph, and the
+// examples there are valid.
 func TestWorkflowsDocument(t *testing.T) {
 	data, err := os.ReadFile("../../docs/workflows.md")
 	require.NoError(t, err)

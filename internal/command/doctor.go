@@ -15,32 +15,34 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const doctorLong = `Doctor looks for what keeps workflows from being found, seen and followed here, and prints
-only what is wrong: a line each with a command that repairs it, what bites first first.
+const doctorLong = `Doctor looks for reasons why workflows are not found, shown or followed in this directory.
+It prints each problem, the most urgent first, with a command that repairs it:
 
-  program      a hook points to a program that is missing, in committed files too
-  hooks        no hook of fsmtx, or one in a file that the client does not read here,
-               registered twice, or outdated
-  steps        the hooks that hold an agent to the steps are missing or too short
+  program      the program of a hook is missing; committed settings are checked too
+  hooks        missing, registered twice, outdated, or in a file that the client does not
+               read here
+  steps        the hooks that enforce the steps are missing, or their time limits are too
+               short
   task tools   newer models have no tools for the task list
   workflow     a skill's fsm.json is not valid, or no name leads to it
   recovery     an interrupted hydration, or a journal that is not trusted
   plugin       installed in two scopes with different versions, or a copy that is older
                than its source
-  task list    the directory is not writable, on a network, or without hard links
-  lock         a stale lock of the client, or a file where the client makes one
-  leftover     a state directory of a list that is gone (--older-than)
+  task list    its directory is not writable, on a network, or without hard links
+  lock         a stale lock of the client, or a file at the path of a lock
+  leftover     the state directory of a list that no longer exists (--older-than)
   client       newer than the version that fsmtx is tested with
 
---fix does what is safe: it finishes interrupted hydrations, removes stale locks, and
-removes state directories of lists that have been gone for --older-than.
+--fix repairs what can be repaired safely: it finishes interrupted hydrations, removes
+stale locks, and removes the state directories of lists that were removed at least
+--older-than ago.
 
 --json prints an array of objects with kind (the first column above), what, file, command
 (what repairs it; may be empty), safe (whether --fix does) and fixed.
 
 The exit code is 0 if nothing is wrong, and 1 otherwise.`
 
-// fault is one thing that is wrong.
+// fault is one problem, as --json prints it.
 type fault struct {
 	Kind    string `json:"kind"`
 	What    string `json:"what"`
@@ -68,7 +70,7 @@ func newDoctor(s terminal.Streams) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			age, err := parseAge(f.olderThan)
 			if err != nil {
-				return &exit{exitNo, fmt.Errorf("--older-than: %w", err), "such as --older-than 30d"}
+				return &exit{exitNo, fmt.Errorf("--older-than: %w", err), "for example: --older-than 30d"}
 			}
 			ctx, stop := interruptible(c.Context())
 			defer stop()
@@ -78,7 +80,7 @@ func newDoctor(s terminal.Streams) *cobra.Command {
 	inDirectory(c, exitNo)
 	c.Flags().BoolVar(&f.fix, "fix", false, "repair what can be repaired safely")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	c.Flags().StringVar(&f.olderThan, "older-than", "30d", "how long a list has to be gone before its state directory is a leftover: a `duration` such as 30d or 12h")
+	c.Flags().StringVar(&f.olderThan, "older-than", "30d", "minimum age of a state directory without a list to count as a leftover: a `duration` such as 30d or 12h")
 	return c
 }
 
@@ -90,7 +92,7 @@ func parseAge(text string) (time.Duration, error) {
 	}
 	age, err := time.ParseDuration(text)
 	if err == nil && age < 0 {
-		err = fmt.Errorf("got %v, want no negative duration", age)
+		err = fmt.Errorf("got %v, want a duration of at least 0", age)
 	}
 	return age, err
 }
@@ -159,7 +161,7 @@ type doctor struct {
 	age time.Duration
 }
 
-// examine returns what is wrong, what bites first first.
+// examine returns all problems, the most urgent first.
 func (d *doctor) examine(ctx context.Context) (found []fault, err error) {
 	for _, check := range []func(context.Context) ([]fault, error){
 		d.hooks, d.taskTools, d.workflows, d.recovery, d.plugins, d.taskRoot, d.locks, d.leftovers, d.client,

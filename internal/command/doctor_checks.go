@@ -26,16 +26,16 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// place is a settings file of the client that may hold hooks of this program.
+// place is a settings file of the client that may contain hooks of this program.
 type place struct {
-	flag string // of install; empty for a file that install does not write from here
+	flag string // of install, for this file
 	path string
-	read bool // by a client that starts here
-	cd   string
+	read bool   // by a client that starts here
+	cd   string // directory in which install must run for this file; empty for this one
 }
 
-// places returns the settings files that the client reads here, and those of the project
-// that it does not (fact 52, client 2.1.329).
+// places returns the settings files that the client reads here, and those in parent
+// directories, which it mostly does not read (fact 52, client 2.1.329).
 func (d *doctor) places() ([]place, error) {
 	config, err := claude.ConfigDir(d.Getenv)
 	if err != nil {
@@ -61,11 +61,17 @@ func (p place) install() string {
 	return fmt.Sprintf("cd %q && fsmtx install %s", p.cd, p.flag)
 }
 
-// hook is one command in a settings file or in a plugin's hooks file.
+// hookCommand is the command of a hook in a settings file or in a plugin's hooks file.
 type hookCommand struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
 }
+
+// hydrates reports whether the hook runs fsmtx hydrate.
+func (h hookCommand) hydrates() bool { return len(h.Args) > 0 && h.Args[0] == "hydrate" }
+
+// maxSettings limits the size of a file with hooks that doctor reads.
+const maxSettings = 8 << 20
 
 // ours returns the commands of this program in a file with hooks.
 func ours(data []byte) (commands []hookCommand) {
@@ -74,7 +80,7 @@ func ours(data []byte) (commands []hookCommand) {
 			Hooks []hookCommand `json:"hooks"`
 		} `json:"hooks"`
 	}
-	_ = json.Unmarshal(data, &file, jsonx.Tolerant) // what is of another shape is not ours
+	_ = json.Unmarshal(data, &file, jsonx.Tolerant) // values of an unexpected shape are not our hooks
 	for _, groups := range file.Hooks {
 		for _, group := range groups {
 			for _, h := range group.Hooks {
@@ -95,7 +101,7 @@ func (d *doctor) hooks(context.Context) (found []fault, err error) {
 	var registered []place
 	var unread []place
 	for _, p := range places {
-		data, err := safefile.ReadFile(p.path, 8<<20, 0)
+		data, err := safefile.ReadFile(p.path, maxSettings, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -105,7 +111,7 @@ func (d *doctor) hooks(context.Context) (found []fault, err error) {
 		}
 		commands := ours(data)
 		found = append(found, missingPrograms(p, commands)...)
-		hydrates := slices.ContainsFunc(commands, func(h hookCommand) bool { return len(h.Args) > 0 && h.Args[0] == "hydrate" })
+		hydrates := slices.ContainsFunc(commands, hookCommand.hydrates)
 		switch {
 		case !hydrates:
 		case p.read:
@@ -146,7 +152,7 @@ func missingPrograms(p place, commands []hookCommand) (found []fault) {
 		}
 		seen[h.Command] = true
 		if _, err := exec.LookPath(h.Command); err != nil {
-			what := "the hooks run " + h.Command + ", which is not there"
+			what := "the hooks run " + h.Command + ", which does not exist or cannot be executed"
 			if !filepath.IsAbs(h.Command) {
 				what = "the hooks run " + h.Command + ", which is not on PATH"
 			}
@@ -159,7 +165,7 @@ func missingPrograms(p place, commands []hookCommand) (found []fault) {
 // outdated compares the hooks in the file with those that install would write.
 func (d *doctor) outdated(p place) (found []fault) {
 	if p.cd != "" {
-		return nil // install --check there tells
+		return nil // install compares them when it runs in that directory
 	}
 	f := installFlags{check: true, user: p.flag == "--user", project: p.flag == "--project", local: p.flag == "--local"}
 	file, err := settings.Read(p.path)
@@ -172,7 +178,7 @@ func (d *doctor) outdated(p place) (found []fault) {
 	}
 	for _, why := range plan.report.Why {
 		kind := "hooks"
-		if strings.Contains(why, "fsmtx step") || strings.Contains(why, " step") {
+		if strings.Contains(why, " step") {
 			kind = "steps"
 		}
 		found = append(found, fault{Kind: kind, What: why, File: p.path, Command: p.install()})
@@ -180,7 +186,8 @@ func (d *doctor) outdated(p place) (found []fault) {
 	return found
 }
 
-// pluginWithHooks returns the directory of an enabled plugin that brings our hooks.
+// pluginWithHooks returns the directory of an enabled plugin that has our hooks, empty if
+// there is none.
 func (d *doctor) pluginWithHooks() string {
 	registry, set, err := d.registry()
 	if err != nil {
@@ -188,8 +195,8 @@ func (d *doctor) pluginWithHooks() string {
 	}
 	for _, in := range registry.Enabled(set, d.cwd) {
 		root := registry.Root(in).Dir
-		data, err := safefile.ReadFile(filepath.Join(root, "hooks", "hooks.json"), 8<<20, 0)
-		if err == nil && slices.ContainsFunc(ours(data), func(h hookCommand) bool { return len(h.Args) > 0 && h.Args[0] == "hydrate" }) {
+		data, err := safefile.ReadFile(filepath.Join(root, "hooks", "hooks.json"), maxSettings, 0)
+		if err == nil && slices.ContainsFunc(ours(data), hookCommand.hydrates) {
 			return root
 		}
 	}
@@ -230,17 +237,10 @@ func (d *doctor) workflows(context.Context) (found []fault, err error) {
 		case !v.Valid:
 			found = append(found, fault{Kind: "workflow", What: v.state(), File: v.Path, Command: fmt.Sprintf("fsmtx validate %q", v.Path)})
 		case v.Unused:
-			found = append(found, fault{Kind: "workflow", What: cmpOr(strings.TrimSpace(v.unused()), "no name leads to it"), File: v.Path, Command: "fsmtx locate " + v.Command})
+			found = append(found, fault{Kind: "workflow", What: strings.TrimSpace(v.unused()), File: v.Path, Command: "fsmtx locate " + v.Command})
 		}
 	}
 	return found, nil
-}
-
-func cmpOr(text, otherwise string) string {
-	if text == "" {
-		return otherwise
-	}
-	return text
 }
 
 func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {
@@ -269,7 +269,7 @@ func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {
 		if s, err := txn.StateDir(dir); err == nil {
 			aside := filepath.Join(s, "conflicts")
 			if entries, err := os.ReadDir(aside); err == nil && len(entries) > 0 {
-				found = append(found, fault{Kind: "recovery", What: "holds what was moved aside: look at it, then remove it", File: aside, Command: fmt.Sprintf("rm -r %q", aside)})
+				found = append(found, fault{Kind: "recovery", What: "contains files that recovery moved aside; check them, then remove the directory", File: aside, Command: fmt.Sprintf("rm -r %q", aside)})
 			}
 		}
 	}
@@ -298,12 +298,13 @@ func (d *doctor) plugins(context.Context) (found []fault, err error) {
 	return found, nil
 }
 
-// staleCopy compares the client's copy of a plugin with its source tree: the client runs
-// the source's skills, and the copy's hooks and programs (fact 28, client 2.1.197).
+// staleCopy compares the client's copy of a plugin with its source tree: the client takes
+// the skills from the source, but the hooks and programs from the copy (fact 28, client
+// 2.1.197).
 func staleCopy(in plugins.Installation, source string) []fault {
 	for _, name := range []string{"hooks/hooks.json", ".mcp.json", plugins.ManifestPath} {
-		a, errA := safefile.ReadFile(filepath.Join(source, name), 8<<20, 0)
-		b, errB := safefile.ReadFile(filepath.Join(in.InstallPath, name), 8<<20, 0)
+		a, errA := safefile.ReadFile(filepath.Join(source, name), maxSettings, 0)
+		b, errB := safefile.ReadFile(filepath.Join(in.InstallPath, name), maxSettings, 0)
 		if errA == nil && (errB != nil || string(a) != string(b)) {
 			return []fault{{Kind: "plugin", What: "the client's copy of " + in.Key + " is older than its source in " + source, File: filepath.Join(in.InstallPath, name),
 				Command: "claude plugin update " + in.Key}}
@@ -312,7 +313,7 @@ func staleCopy(in plugins.Installation, source string) []fault {
 	return nil
 }
 
-// taskRoot tries in the directory of the task lists what a hydration needs there.
+// taskRoot tests the operations that a hydration needs in the directory of the task lists.
 func (d *doctor) taskRoot(context.Context) (found []fault, err error) {
 	root, err := tasks.Root(d.Getenv)
 	if err != nil {
@@ -326,7 +327,7 @@ func (d *doctor) taskRoot(context.Context) (found []fault, err error) {
 		return []fault{{Kind: "task list", What: "is not a directory", File: root}}, nil
 	}
 	if kind := networkFS(root); kind != "" {
-		found = append(found, fault{Kind: "task list", What: "is on " + kind + ", where neither locks nor the order of changes can be relied on; set CLAUDE_CONFIG_DIR to a local directory", File: root})
+		found = append(found, fault{Kind: "task list", What: "is on " + kind + ", where locks and the order of changes are not reliable; set CLAUDE_CONFIG_DIR to a local directory", File: root})
 	}
 	removeProbes(root)
 	dir, err := os.MkdirTemp(root, probePrefix)
@@ -343,11 +344,11 @@ func (d *doctor) taskRoot(context.Context) (found []fault, err error) {
 	return found, nil
 }
 
-// probePrefix begins the name of the directory in which doctor tries what the file system
-// can.
+// probePrefix begins the name of the temporary directory in which doctor tests the file
+// system.
 const probePrefix = ".fsmtx-doctor-"
 
-// removeProbes removes those that killed calls have left.
+// removeProbes removes the temporary directories of killed calls.
 func removeProbes(root string) {
 	entries, _ := os.ReadDir(root)
 	for _, e := range entries {
@@ -362,8 +363,8 @@ func removeProbes(root string) {
 	}
 }
 
-// staleAfter is when a lock is surely stale: the client takes one over after ten seconds
-// (fact 15, client 2.1.197).
+// staleAfter is the age at which a lock is certainly stale: the client takes a lock over
+// after ten seconds (fact 15, client 2.1.197).
 const staleAfter = time.Minute
 
 func (d *doctor) locks(context.Context) (found []fault, err error) {
@@ -380,18 +381,18 @@ func (d *doctor) locks(context.Context) (found []fault, err error) {
 		switch {
 		case err != nil || filepath.Base(lock) == ".lock":
 		case !info.IsDir():
-			found = append(found, fault{Kind: "lock", What: "a file in the place of a lock: the client waits for it for ever", File: lock, Command: fmt.Sprintf("rm %q", lock)})
+			found = append(found, fault{Kind: "lock", What: "a file at the path of a lock: the client waits for it for ever", File: lock, Command: fmt.Sprintf("rm %q", lock)})
 		case time.Since(info.ModTime()) > staleAfter:
-			found = append(found, fault{Kind: "lock", What: "a lock that nobody has refreshed since " + info.ModTime().Format("2006-01-02 15:04:05"), File: lock, Command: fmt.Sprintf("rmdir %q", lock),
+			found = append(found, fault{Kind: "lock", What: "a lock that no program has refreshed since " + info.ModTime().Format("2006-01-02 15:04:05"), File: lock, Command: fmt.Sprintf("rmdir %q", lock),
 				Safe: true, repair: func(context.Context) error { return removeStale(lock, info.ModTime()) }})
 		case time.Until(info.ModTime()) > staleAfter:
-			found = append(found, fault{Kind: "lock", What: "a lock with a time in the future, " + info.ModTime().Format("2006-01-02 15:04:05") + ", so that it never counts as abandoned: a clock was set back", File: lock, Command: fmt.Sprintf("rmdir %q", lock)})
+			found = append(found, fault{Kind: "lock", What: "a lock with a time in the future, " + info.ModTime().Format("2006-01-02 15:04:05") + ", which no program takes over: a clock was set back", File: lock, Command: fmt.Sprintf("rmdir %q", lock)})
 		}
 	}
 	return found, nil
 }
 
-// removeStale removes a lock, unless another program has taken it since it was looked at.
+// removeStale removes a lock, unless another program has taken it since its time was read.
 func removeStale(lock string, seen time.Time) error {
 	info, err := os.Lstat(lock)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Equal(seen) {
@@ -407,7 +408,7 @@ func globEscape(path string) string {
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(path)
 }
 
-// leftovers finds state directories of lists that are gone.
+// leftovers finds state directories whose lists no longer exist.
 func (d *doctor) leftovers(context.Context) (found []fault, err error) {
 	root, err := tasks.Root(d.Getenv)
 	if err != nil {
@@ -427,7 +428,7 @@ func (d *doctor) leftovers(context.Context) (found []fault, err error) {
 		if err != nil || !errors.Is(listErr, fs.ErrNotExist) || time.Since(info.ModTime()) < d.age {
 			continue
 		}
-		found = append(found, fault{Kind: "leftover", What: "the state directory of a list that is gone", File: s, Command: "fsmtx doctor --fix", Safe: true,
+		found = append(found, fault{Kind: "leftover", What: "the state directory of a list that no longer exists", File: s, Command: "fsmtx doctor --fix", Safe: true,
 			repair: func(ctx context.Context) error { return recovery.Forget(ctx, dir, recoverTimeout) }})
 	}
 	return found, nil
@@ -439,11 +440,11 @@ func (d *doctor) client(context.Context) ([]fault, error) {
 	if version == "" || semver.Compare("v"+version, "v"+claude.Tested) <= 0 {
 		return nil, nil
 	}
-	return []fault{{Kind: "client", What: "version " + version + " is newer than " + claude.Tested + ", with which this version of fsmtx is tested: if something behaves otherwise, say so where fsmtx keeps its issues"}}, nil
+	return []fault{{Kind: "client", What: "version " + version + " is newer than " + claude.Tested + ", the version that this fsmtx is tested with; if something does not work as documented, please report it to the fsmtx project"}}, nil
 }
 
-// installedClient returns the version of the client on PATH, by where it is installed:
-// .../versions/2.1.329 or a package with a package.json. It is empty if unknown.
+// installedClient returns the version of the client on PATH, which it takes from the path
+// .../versions/2.1.329 or from the package's package.json. It is empty if unknown.
 func installedClient() string {
 	path, err := exec.LookPath("claude")
 	if err != nil {

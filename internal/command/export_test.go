@@ -6,9 +6,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// EachOfAll calls f for every command of the program with its full name, parents first,
-// those that people cannot see included.
-func EachOfAll(f func(c *cobra.Command, path string)) {
+// EachCommand calls f for every command of the program with its full name, parents first,
+// hidden commands included.
+func EachCommand(f func(c *cobra.Command, path string)) {
 	var visit func(c *cobra.Command, path string)
 	visit = func(c *cobra.Command, path string) {
 		f(c, path)

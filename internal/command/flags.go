@@ -15,7 +15,7 @@ import (
 )
 
 // inDirectory adds the flag -C, which makes the command run in another directory. code
-// is the exit code if that is not possible.
+// is the exit code if the program cannot change to that directory.
 func inDirectory(c *cobra.Command, code int) {
 	var dir string
 	c.Flags().StringVarP(&dir, "directory", "C", "", "run as if started in `DIR`")
@@ -49,7 +49,7 @@ func (e *choice) Set(word string) error {
 	return nil
 }
 
-// choose adds a flag with the words as its values, for help and completion too.
+// choose adds a flag with these words as values. Help and completion show them.
 func choose(c *cobra.Command, name, usage string, words ...string) *choice {
 	e := &choice{words, words[0]}
 	c.Flags().Var(e, name, usage)
@@ -62,7 +62,7 @@ func complete(c *cobra.Command, flag string, words ...string) {
 	_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// clientLocator looks for skills where the client would.
+// clientLocator returns a locator that searches for skills where the client does.
 func clientLocator(s terminal.Streams) (*locator.Locator, error) {
 	config, err := claude.ConfigDir(s.Getenv)
 	if err != nil {
@@ -71,8 +71,9 @@ func clientLocator(s terminal.Streams) (*locator.Locator, error) {
 	return &locator.Locator{FS: locator.OS{}, ConfigDir: config, ProjectDir: s.Env("CLAUDE_PROJECT_DIR"), Home: s.Env("HOME")}, nil
 }
 
-// offer adds a word to those that the shell may complete, with a description. A word that
-// does not show as it is cannot be typed either, and could be read as two.
+// offer adds a word, with a description, to the completions for the shell. A word with
+// characters that are shown as escapes is left out: it cannot be typed, and its line feeds
+// or tabs would split it.
 func offer(words []string, word, description string) []string {
 	if word != visible.Line(word) {
 		return words

@@ -12,20 +12,20 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const fmtLong = `Fmt prints fsm.json files in their canonical form: indented by two spaces, the fields
-of a task in one order, lists of ids on one line, ids as plain numbers, strings in
-their shortest spelling, but characters that do not show as \u escapes. Optional fields
-that are null are left out, which means the same. What the workflow means never changes.
+const fmtLong = `Fmt prints fsm.json files in their canonical form: indented by two spaces, the fields of
+every task in the same order, lists of ids on one line, ids as plain numbers, strings in
+their shortest spelling, and invisible characters as \u escapes. Optional fields that are
+null are left out, which means the same. Fmt never changes what the workflow means.
 
---renumber gives the tasks the ids 1, 2, 3 and so on, in the order of the file. The
-references follow.
+--renumber gives the tasks the ids 1, 2, 3 and so on, in the order of the file, and
+changes all references to them.
 
-A PATH is what it is for fsmtx validate. Without PATH, or with "-", fmt formats standard
-input. A file with errors is refused, and so is one with comments, which JSON does not
-have: fsmtx validate --fix moves them into metadata.
+PATH has the same meaning as for fsmtx validate. Without PATH, or with "-", fmt formats
+standard input. Files with errors are refused, and so are files with comments, which JSON
+does not allow: fsmtx validate --fix moves comments into metadata.
 
---json prints, instead of the text, an array of objects with path and changed: whether
-the file differs from its canonical form.
+Instead of the text, --json prints an array of objects with path and changed (whether the
+file differs from its canonical form).
 
 The exit code is 0, or 1 if a file could not be formatted or, with -d or --json, differs.`
 
@@ -112,7 +112,7 @@ func (f fmtFlags) format(s terminal.Streams, path string) (file formattedFile, e
 	return file, err
 }
 
-// put does with a formatted file what the flags say.
+// put prints or writes a formatted file, as the flags demand.
 func (f fmtFlags) put(s terminal.Streams, file formattedFile) error {
 	switch {
 	case f.json:
@@ -133,7 +133,7 @@ func (f fmtFlags) put(s terminal.Streams, file formattedFile) error {
 	return err
 }
 
-// reportUnformatted says why a file was left as it is.
+// reportUnformatted reports why a file was not formatted.
 func reportUnformatted(s terminal.Streams, path string, err error) {
 	invalid, ok := errors.AsType[*fsmspec.InvalidError](err)
 	if !ok {
@@ -144,7 +144,7 @@ func reportUnformatted(s terminal.Streams, path string, err error) {
 	data, readErr := readSpec(s, path)
 	switch {
 	case path != "-" && readErr == nil && rewrite.HasComments(data):
-		s.Hintf("JSON has no comments and no trailing commas, and fmt drops nothing: fsmtx validate --fix %s moves comments into metadata", path)
+		s.Hintf("JSON does not allow comments or trailing commas; fsmtx validate --fix %s removes the commas and moves the comments into metadata", path)
 	case len(invalid.Problems) > 1:
 		s.Hintf("fsmtx validate %s lists all %d errors", path, len(invalid.Problems))
 	}

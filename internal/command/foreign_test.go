@@ -26,25 +26,25 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 )
 
-// Names as somebody may choose them who wants this program to say something else.
+// Names that an attacker could choose to change what this program seems to print.
 const (
-	// forged is what none of the program's lines may begin with.
+	// forged looks like a line of this program. No line of the output may begin with it.
 	forged = "hint: FORGED"
-	// unseen is what a terminal, a reader of lines, or an eye may be misled by, in UTF-8 and
+	// unseen has characters that mislead terminals, readers of lines, or people. It is UTF-8
 	// without control characters below U+0080.
 	unseen = "x\u202e\u2066y\u2028" + forged + "\u2029\u200f\u200b\U000e0041\u0085z"
-	// control is what a terminal acts on, and a line of its own.
+	// control has characters that control a terminal, and a forged line.
 	control = "c\x1b[31m\r\a\x7f\n" + forged + "\n"
 	foreign = unseen + control
-	// inFile is all of it, and bytes that are not UTF-8, which the name of a file may have.
+	// inFile has all of these and bytes that are not UTF-8, which names of files can contain.
 	inFile = foreign + "\xff\x9b"
-	// invisible is what of it a gate of a step may have.
+	// invisible is the part of unseen that a gate of a step may contain.
 	invisible = "x\u202e\u2066y\u2028" + forged + "\u2029\u200f\u200b\U000e0041z"
-	// foreignSkill is a name of a skill: locator refuses those with control characters.
+	// foreignSkill is the name of a skill. It has no control characters, which locator refuses.
 	foreignSkill = "ship\u202e\u2066\u2028" + forged + "\u200f"
 )
 
-// world is a home and a project in which everything that can have a name has a bad one.
+// foreignWorld is a home and a project in which every name and text is misleading.
 type foreignWorld struct {
 	t                            *testing.T
 	dir, home, project, programs string
@@ -116,7 +116,7 @@ func (w *foreignWorld) populate() {
 	w.write(filepath.Join(list, foreign+".json"), fmt.Sprintf(task, text, text, `"completed"`))
 	w.write(filepath.Join(list, "4.json"), fmt.Sprintf(`{"id": "4", "subject": %[1]s, "status": "in_progress", "description": "", "blocks": [], "blockedBy": [], "metadata": {"fsm": %[1]s}}`, text))
 	w.hydrateCrashing()
-	// A list of a name that the client would not give, and a journal that nobody trusts.
+	// A list with a name that the client would not use, and an untrusted journal.
 	w.write(filepath.Join(w.home, ".claude/tasks/"+inFile+"/1.json"), fmt.Sprintf(task, text, `"1"`, `"pending"`))
 	state := filepath.Join(w.home, ".claude/tasks/.untrusted.fsmtx")
 	w.write(filepath.Join(w.home, ".claude/tasks/untrusted/1.json"), "{")
@@ -138,9 +138,9 @@ func (w *foreignWorld) hydrateCrashing() {
 	w.t.Fatalf("not interrupted: %v", err)
 }
 
-// event returns an event of session s1 with more members.
+// event returns an event of session s1 with additional members.
 func (w *foreignWorld) event(name, more string) string {
-	cwd, _ := json.Marshal(w.project) // U+FFFD in place of what is not UTF-8: nothing is found there
+	cwd, _ := json.Marshal(w.project) // has U+FFFD in place of bytes that are not UTF-8, so this directory does not exist
 	return fmt.Sprintf(`{"session_id": "s1", "cwd": %s, "hook_event_name": %q, "tool_use_id": %s, "source": "resume", "agent_type": %s, %s}`, cwd, name, quoted(foreign), quoted(foreign), more)
 }
 
@@ -152,12 +152,12 @@ func (w *foreignWorld) skillEvent(name string) string {
 	return strings.Replace(e, string(cwd), string(here), 1)
 }
 
-// call is a call of a command. Of one with the flag --json another call is made with it.
+// call is a call of a command. A command with the flag --json is also called with that.
 type call struct {
 	args  []string
 	stdin string
-	hook  bool // its output is JSON for the client, whose texts people and the model read
-	lines bool // its output is a text of several lines that is all somebody else's
+	hook  bool // the output is JSON for the client, with texts for people and the model
+	lines bool // the output is a foreign text of several lines, such as a log
 }
 
 func (w *foreignWorld) calls() map[string][]call {
@@ -253,13 +253,13 @@ const mcpSession = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params"
 {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "x\u202e\u001b", "arguments": {}}}
 `
 
-// TestForeignTextIsVisible: whatever the names and texts in files are, no byte of what any
-// command prints can control a terminal, change the order of what is shown, or forge a
-// line; JSON has the true values. A command without a row fails the test.
-func TestForeignTextIsVisible(t *testing.T) {
+// TestForeignTextIsEscaped: whatever names and texts the files have, the output of no command
+// can control a terminal, change the order of text, or forge a line of this program. With
+// --json the output is valid JSON. A command without a row fails the test.
+func TestForeignTextIsEscaped(t *testing.T) {
 	w := newForeignWorld(t)
 	calls := w.calls()
-	command.EachOfAll(func(c *cobra.Command, path string) {
+	command.EachCommand(func(c *cobra.Command, path string) {
 		rows := calls[path]
 		if !assert.NotEmpty(t, rows, "%s has no row in this test", path) {
 			return
@@ -276,7 +276,7 @@ func TestForeignTextIsVisible(t *testing.T) {
 	w.checkLog()
 }
 
-// withJSON adds the flag before what follows "--".
+// withJSON adds the flag --json, before "--" if the call has that.
 func withJSON(row call) call {
 	at := len(row.args)
 	if i := slices.Index(row.args, "--"); i >= 0 {
@@ -304,7 +304,7 @@ func (w *foreignWorld) check(row call, isJSON bool) {
 		require.NoError(w.t, json.Unmarshal([]byte(stdout), &value))
 		eachText(value, func(text string) {
 			if bad := harmful(text); bad != "" {
-				w.t.Errorf("%s tells the model or the person %s:\n%q", about, bad, text)
+				w.t.Errorf("%s shows %s to the model or the person:\n%q", about, bad, text)
 			}
 		})
 	}
@@ -326,7 +326,7 @@ func (w *foreignWorld) run(row call) (stdout, stderr string) {
 	return out.String(), errs.String()
 }
 
-// checkLog reads what the hooks have logged.
+// checkLog checks the logs and the state files of the hooks.
 func (w *foreignWorld) checkLog() {
 	data, err := os.ReadFile(filepath.Join(w.project, "log"))
 	require.NoError(w.t, err)
@@ -352,7 +352,8 @@ func (w *foreignWorld) checkLog() {
 
 const aForgedLine = "a forged line"
 
-// harmful says what is wrong with a text that is shown, empty if nothing is.
+// harmful describes the first harmful part of a text, "" if there is none. It does not use
+// package visible, which is under test.
 func harmful(text string) string {
 	if !utf8.ValidString(text) {
 		return "bytes that are not UTF-8"
@@ -381,7 +382,7 @@ func eachText(value any, f func(string)) {
 	case map[string]any:
 		for name, element := range v {
 			f(name)
-			if name != "updatedInput" { // goes to a tool as it is
+			if name != "updatedInput" { // the input of a tool, which is not shown
 				eachText(element, f)
 			}
 		}

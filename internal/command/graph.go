@@ -19,23 +19,23 @@ import (
 )
 
 const graphLong = `Graph draws the steps of a workflow in layers: a step is one layer below the lowest step
-that it waits for. It also prints the width, which is the most steps of which none has
-to wait for another, and the critical path, which is the longest chain.
+that it waits for. It also prints the width, which is the largest number of steps that can
+be worked on at the same time, and the critical path, which is the longest chain.
 
-PATH is an fsm.json or the directory of a skill, SKILL the name of a skill that the client
-knows here, "-" standard input. With --session, or without any of these, it is the task
-list of a session, with the states of its steps: that of CLAUDE_CODE_SESSION_ID, else the
-newest one of this project.
+PATH is an fsm.json or the directory of a skill; "-" is standard input. SKILL is the name
+of a skill that the client knows here. With --session, or without an argument, graph draws
+the task list of a session with the states of its steps. Without --session that is the
+session in CLAUDE_CODE_SESSION_ID, or else the list of this project that was hydrated last.
 
 The formats are
 
-  text     a step on each line, for the terminal; in colour if that is one
+  text     a step on each line, for the terminal; coloured if the output is a terminal
   mermaid  a flowchart for Mermaid, which GitHub shows in Markdown
   dot      for Graphviz
-  html     a page that needs nothing else; it also has the descriptions
+  html     a self-contained page, which also has the descriptions
   json     an object with title, steps, layers, width, critical and cyclic; a step has id,
            subject, description, state (done, in progress, ready or blocked), blockedBy,
-           gates, layer and critical; --json is short for it`
+           gates, layer and critical; --json is short for this format`
 
 type graphFlags struct {
 	session string
@@ -123,7 +123,7 @@ func graphOfSpec(s terminal.Streams, arg string) (*graph.Graph, error) {
 	return graph.New(titleOf(path), list), nil
 }
 
-// parseSpec reads a valid fsm.json; for another one the error is its first problem.
+// parseSpec reads an fsm.json. The error for an invalid one is its first problem.
 func parseSpec(s terminal.Streams, path string) (*fsmspec.Spec, error) {
 	data, err := readSpec(s, path)
 	if err != nil {
@@ -158,7 +158,7 @@ func stateOf(status string) graph.State {
 	return ""
 }
 
-// gateWords names the gates of a step.
+// gateWords describes the gates of a step.
 func gateWords(g fsmspec.Gates) (gates []string) {
 	if len(g.Ready) > 0 {
 		gates = append(gates, "ready: "+strings.Join(g.Ready, ", "))
@@ -208,7 +208,7 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		}
 		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOf(c.Status), BlockedBy: c.BlockedBy, Gates: gateWords(recordedGates(c.Step))}
 		if c.Status == "completed" && !c.Done() {
-			step.State = graph.InProgress // its gates have not let it through
+			step.State = graph.InProgress // completed, but its gates have not passed
 		}
 		list = append(list, step)
 	}
@@ -240,8 +240,8 @@ func stepsOfTasks(list []tasks.Task) (all []graph.Step) {
 	return all
 }
 
-// idOf returns the number of a task, or for an id that is none its place in the list, as
-// a negative number.
+// idOf returns the id of a task as a number. For an id that is not a number it returns a
+// negative number made from the task's place in the list.
 func idOf(id string, place int) int64 {
 	var n int64
 	if _, err := fmt.Sscanf(id, "%d", &n); err != nil || fmt.Sprint(n) != id {
@@ -250,7 +250,8 @@ func idOf(id string, place int) int64 {
 	return n
 }
 
-// completeLists completes the ids of sessions that have a task list, with a workflow or without.
+// completeLists completes the ids of sessions that have a task list, with or without a
+// workflow.
 func completeLists(s terminal.Streams) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		root, err := tasks.Root(s.Getenv)

@@ -13,8 +13,8 @@ import (
 func newGuard(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "guard ID",
-		Short: "Hold a planning workflow to its rules, as a hook of the client",
-		Long: "guard reads one event of the client from standard input and decides it by one of the planning rules.\n" +
+		Short: "As a hook: enforce one rule of a planning workflow",
+		Long: "guard reads one event of the client from standard input and checks it against one of the planning rules.\n" +
 			"It prints nothing if the rule has no objection. It exits with 2 if the rule refuses or has a message for\n" +
 			"the model, with 1 if there is no such rule, and with 0 otherwise, even if the guard itself fails.",
 		Example: example("fsmtx guard H04 < event.json", "fsmtx guard list", "fsmtx guard explain H04 < event.json"),

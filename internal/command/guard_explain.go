@@ -17,11 +17,11 @@ import (
 func newGuardExplain(s terminal.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "explain ID",
-		Short: "Say which row of a guard's table decides an event, and on what facts",
+		Short: "Show which row of a guard's table decides an event, and on which facts",
 		Long: "explain reads an event from standard input and decides as the guard would in the same environment\n" +
 			"(CLAUDE_PLUGIN_ROOT, CLAUDE_PROJECT_DIR, PLANNING_FEATURE_DIR, PLANNING_STATE_DIR, PLANNING_BINDS). It\n" +
-			"counts nothing, logs nothing and changes no file. It also shows what the configuration sets, and in which\n" +
-			"file: a project's own .claude/planning-config.yaml comes before the plugin's.",
+			"counts nothing, logs nothing and changes no file. It also shows the settings that apply, each with its\n" +
+			"file: a project's own .claude/planning-config.yaml takes precedence over the plugin's.",
 		Example: example("fsmtx guard explain H02 < event.json"),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -55,7 +55,8 @@ func printExplanation(out io.Writer, r guard.Rule, e guard.Explanation) error {
 	return w.Flush()
 }
 
-// describeSetting says what a file sets; without a key the file itself is broken.
+// describeSetting describes a setting. One without a key stands for a file that cannot be
+// read.
 func describeSetting(s guard.Setting) string {
 	if s.Key == "" {
 		return fmt.Sprintf("%s: %s", s.File, guard.OneLine(s.Value))
@@ -63,7 +64,8 @@ func describeSetting(s guard.Setting) string {
 	return fmt.Sprintf("%s = %s (%s)", s.Key, guard.Truncate(guard.OneLine(s.Value), maxSetting), s.File)
 }
 
-// maxSetting bounds a value that is shown, in characters: lists of words are long.
+// maxSetting limits the length of a value that is shown, in characters: lists of words are
+// long.
 const maxSetting = 100
 
 func describeRow(r guard.Rule, row int) string {

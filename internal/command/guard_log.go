@@ -12,8 +12,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// followPause is the pause between two reads of a followed log, short enough for a
-// person who watches.
+// followPause is the pause between two reads of a followed log. It is short enough for a
+// person who is watching.
 const followPause = 250 * time.Millisecond
 
 func newGuardLog(s terminal.Streams) *cobra.Command {
@@ -22,7 +22,7 @@ func newGuardLog(s terminal.Streams) *cobra.Command {
 		Use:   "log [SESSION]",
 		Short: "Show what the guards decided in a session",
 		Long: "log prints the decision log of a session: one line for each decision, oldest first. Without SESSION it\n" +
-			"prints the log that was modified last. With --follow it continues until it is interrupted.",
+			"prints the log that was modified last. With --follow it also prints new lines, until interrupted.",
 		Example: example("fsmtx guard log", "fsmtx guard log --follow", "fsmtx guard log 0d4f8f5e-3f0a-4b7e-9a61-8f1f5f0f4d11"),
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {

@@ -15,9 +15,9 @@ import (
 func newGuardReset(s terminal.Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reset SESSION [ID]",
-		Short: "Forget what the guards have counted in a session",
-		Long: "reset forgets a session's circuit breakers, research budget and consecutive blocks; with ID, only what\n" +
-			"that guard counts. Logs stay.",
+		Short: "Reset the counters of the guards in a session",
+		Long: "reset clears a session's circuit breakers, research budget and consecutive blocks; with ID, only the\n" +
+			"counters of that guard. Logs are kept.",
 		Example: example("fsmtx guard reset 0d4f8f5e-3f0a-4b7e-9a61-8f1f5f0f4d11", "fsmtx guard reset 0d4f8f5e-3f0a-4b7e-9a61-8f1f5f0f4d11 H03"),
 		Args:    cobra.RangeArgs(1, 2),
 		RunE: func(_ *cobra.Command, args []string) error {

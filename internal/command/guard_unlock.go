@@ -17,8 +17,8 @@ func newGuardUnlock(s terminal.Streams) *cobra.Command {
 		Use:   "unlock [--session ID]",
 		Short: "Remove the planning lock of the feature",
 		Long: "unlock removes the planning lock of the feature whose branch is checked out here, or of\n" +
-			"PLANNING_FEATURE_DIR, so that another session can plan. It says who held the lock, and for how long\n" +
-			"nothing was seen of that session. With --session the lock is removed only if that session holds it.",
+			"PLANNING_FEATURE_DIR, so that another session can plan. It prints which session held the lock, and how\n" +
+			"long that session has been inactive. With --session it removes the lock only if that session holds it.",
 		Example: example("fsmtx guard unlock", "fsmtx guard unlock --session 0d4f8f5e-3f0a-4b7e-9a61-8f1f5f0f4d11"),
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -43,7 +43,7 @@ func unlockHint(err error) string {
 	case errors.Is(err, rules.ErrNoFeature):
 		return "run it in the project, on the feature's branch, or set PLANNING_FEATURE_DIR"
 	case errors.Is(err, rules.ErrOtherOwner):
-		return "without --session the lock is removed whoever holds it"
+		return "without --session the lock is removed, whichever session holds it"
 	}
 	return ""
 }

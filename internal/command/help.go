@@ -10,11 +10,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// maxHelp is the widest text that is still easy to read, in columns.
+// maxHelp is the largest width of help, in columns: wider text is hard to read.
 const maxHelp = 100
 
-// wrapHelp makes the help of a command and of those below fit the terminal. Without a
-// terminal, and without COLUMNS, it is printed as it is written.
+// wrapHelp makes the help of a command and of its subcommands fit the terminal. Without a
+// terminal and without COLUMNS the help is not wrapped.
 func wrapHelp(s terminal.Streams, c *cobra.Command) {
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		var text strings.Builder
@@ -41,9 +41,8 @@ func helpWidth(s terminal.Streams, out io.Writer) int {
 	return min(s.Columns(out), maxHelp)
 }
 
-// wrapped breaks the lines of a text that are wider than width, and joins those of a
-// paragraph again. Of indented lines, which are tables and examples, it joins only those
-// that continue the text of a row.
+// wrapped wraps a text at width columns. It fills each paragraph again. In tables and
+// examples, whose lines are indented, it joins only lines that continue the text of a row.
 func wrapped(text string, width int) string {
 	var out strings.Builder
 	var open row
@@ -69,7 +68,7 @@ func wrapped(text string, width int) string {
 	return out.String()
 }
 
-// row is a paragraph, or one row of a table: a term and a text beside it.
+// row is a paragraph, or a row of a table with a term and a text beside it.
 type row struct {
 	indent int
 	term   string // with the gap behind it; empty if there is none
@@ -86,11 +85,11 @@ func newRow(line string) row {
 	return r
 }
 
-// column is where the text begins.
+// column returns the column in which the text begins.
 func (r row) column() int { return r.indent + terminal.Width(r.term) }
 
-// lines returns the row, broken so that it is not wider than width. A term that leaves
-// too little room has a line of its own.
+// lines returns the row wrapped at width columns. A term that leaves too little room for
+// the text is put on a line of its own.
 func (r row) lines(width int) string {
 	if r.text == "" {
 		return ""

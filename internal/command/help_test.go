@@ -39,9 +39,9 @@ Flags:
 `, 30))
 }
 
-// Every help text fits every terminal that is wide enough for its longest word.
-func TestHelpFits(t *testing.T) {
-	eachCommand(func(path string, help func(columns string) string) {
+// Help is wrapped at the width of the terminal, and no word of it is lost.
+func TestHelpFitsTheTerminal(t *testing.T) {
+	eachHelp(func(path string, help func(columns string) string) {
 		for line := range strings.Lines(help("60")) {
 			line = strings.TrimRight(line, "\n")
 			if strings.Contains(strings.TrimSpace(line), " ") && !strings.HasPrefix(line, "  ") {
@@ -49,17 +49,17 @@ func TestHelpFits(t *testing.T) {
 			}
 		}
 		plain := help("")
-		require.Equal(t, strings.Fields(plain), strings.Fields(help("60")), "%s: no word is lost", path)
+		require.Equal(t, strings.Fields(plain), strings.Fields(help("60")), "%s: wrapping changes words", path)
 		require.Contains(t, plain, "Examples:", path)
 	})
 }
 
-// The flags whose values are a few words: the shell completes them in every command that
-// has one. A flag that is not here has no such list in its help.
-func TestFlagsWithFewValuesComplete(t *testing.T) {
+// Every flag whose values are a few words has completions for them: the flags listed here, and
+// any other flag whose help lists its values.
+func TestFlagsWithFewValuesHaveCompletions(t *testing.T) {
 	few := []string{"scope", "active", "stop", "checks", "dialect", "format", "with"}
 	listed := regexp.MustCompile(`\w+, \w+ or \w+|"\w+".*"\w+"|: \w+ or \w+| \w+ \(default\)`)
-	eachBuilt(func(c *cobra.Command, path string) {
+	eachVisible(func(c *cobra.Command, path string) {
 		c.Flags().VisitAll(func(f *pflag.Flag) {
 			if f.Hidden || f.Value.Type() == "bool" || !slices.Contains(few, f.Name) && !listed.MatchString(f.Usage) {
 				return
@@ -72,10 +72,9 @@ func TestFlagsWithFewValuesComplete(t *testing.T) {
 	})
 }
 
-// What names a task list completes the sessions that have one, and what names a skill
-// the skills.
-func TestSessionsAndSkillsComplete(t *testing.T) {
-	eachBuilt(func(c *cobra.Command, path string) {
+// Flags and arguments that name a task list or a skill have completions.
+func TestSessionsAndSkillsHaveCompletions(t *testing.T) {
+	eachVisible(func(c *cobra.Command, path string) {
 		for _, name := range []string{"session", "from-session"} {
 			if f := c.Flags().Lookup(name); f != nil && strings.Contains(f.Usage, "task") {
 				_, found := c.GetFlagCompletionFunc(name)
@@ -88,10 +87,10 @@ func TestSessionsAndSkillsComplete(t *testing.T) {
 	})
 }
 
-// eachCommand calls f for every command that people can see, parents first, with its
-// full name and its help in a terminal of so many columns, "" without a terminal.
-func eachCommand(f func(path string, help func(columns string) string)) {
-	eachBuilt(func(_ *cobra.Command, path string) {
+// eachHelp calls f for every visible command, parents first, with its full name and a
+// function that returns its help, wrapped for a terminal of so many columns unless that is "".
+func eachHelp(f func(path string, help func(columns string) string)) {
+	eachVisible(func(_ *cobra.Command, path string) {
 		f(path, func(columns string) string {
 			var out bytes.Buffer
 			args := append(strings.Fields(path)[1:], "--help")
@@ -103,7 +102,8 @@ func eachCommand(f func(path string, help func(columns string) string)) {
 	})
 }
 
-func eachBuilt(f func(c *cobra.Command, path string)) {
+// eachVisible calls f for every visible command with its full name, parents first.
+func eachVisible(f func(c *cobra.Command, path string)) {
 	var visit func(c *cobra.Command, path string)
 	visit = func(c *cobra.Command, path string) {
 		f(c, path)

@@ -11,7 +11,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// readEvent reads the event of a hook. It does not wait for a person to type one.
+// readEvent reads the event of a hook from standard input. It returns an error if that is
+// a terminal.
 func readEvent(s terminal.Streams) (*event.Event, error) {
 	if s.InputIsTerminal() {
 		return nil, errors.New("standard input is a terminal; it must be the client's event")
@@ -19,8 +20,8 @@ func readEvent(s terminal.Streams) (*event.Event, error) {
 	return event.Read(s.In)
 }
 
-// deliver prints a hook's answer and ends the program with its exit code. A reply
-// that cannot be printed is reported but is not a failure: nothing is undone by it.
+// deliver prints a hook's answer and returns the error with its exit code. A reply that
+// cannot be printed is reported, but is not a failure: what the hook has done stays done.
 func deliver(s terminal.Streams, a event.Answer) error {
 	if err := a.Write(s.Out, s.Err); err != nil {
 		s.Errorf("cannot write the reply: %v", err)
@@ -31,13 +32,13 @@ func deliver(s terminal.Streams, a event.Answer) error {
 	return &exit{code: a.Exit}
 }
 
-// surviveBrokenPipe turns SIGPIPE, which ends a hook whose client has gone, into
-// an error of the write. Notify does that; Ignore would be inherited by child
-// processes.
+// surviveBrokenPipe turns SIGPIPE, which would end a hook whose client has exited, into an
+// error of the write. It uses Notify, because child processes would inherit the effect of
+// Ignore.
 func surviveBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// programInShell returns the path by which the agent's shell runs this program, empty if
-// its name on PATH does.
+// programInShell returns the path with which the agent's shell can run this program, empty
+// if the name fsmtx on PATH runs it.
 func programInShell() string {
 	self, err := os.Executable()
 	if err != nil || settings.CheckName() == nil {

@@ -24,8 +24,8 @@ func newHooks(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "hooks",
 		Short: "Run, list, check and test the hooks of any configuration, without the agent",
-		Long: "Runs the hooks of LLxprt Code, Gemini CLI, Claude Code or Codex without that agent: for agents that\n" +
-			"have no hooks of their own, for people who write hooks, and for their tests.",
+		Long: "Runs the hooks of LLxprt Code, Gemini CLI, Claude Code or Codex without that agent. This is for agents\n" +
+			"without hooks of their own, for authors of hooks, and for tests of hooks.",
 		Example: example("fsmtx hooks list --dialect claude", "fsmtx hooks fire BeforeTool < event.json", "fsmtx hooks test plugin"),
 		Args:    noSuchCommand,
 		RunE:    func(c *cobra.Command, _ []string) error { return c.Help() },
@@ -52,7 +52,7 @@ func hooksSubcommands() []subcommand {
 	}
 }
 
-// hookFlags are the flags that the subcommands share.
+// hookFlags are the flags that several subcommands share.
 type hookFlags struct {
 	config  []string
 	plugins []string
@@ -63,36 +63,51 @@ type hookFlags struct {
 }
 
 func (f *hookFlags) add(c *cobra.Command) {
-	c.Flags().StringArrayVar(&f.config, "config", nil, "read this file instead of where the agent keeps its hooks (repeatable)")
+	c.Flags().StringArrayVar(&f.config, "config", nil, "read this file instead of the agent's own configuration (repeatable)")
 	c.Flags().StringArrayVar(&f.plugins, "plugin-dir", nil, "add the hooks of the plugin in this directory (repeatable)")
-	c.Flags().StringArrayVar(&f.skills, "skill", nil, "run the hooks in the frontmatter of this skill too, as if it had been called (repeatable)")
+	c.Flags().StringArrayVar(&f.skills, "skill", nil, "also run the hooks in the frontmatter of this skill, as if it had been called (repeatable)")
 	f.addDialect(c)
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 }
 
 func (f *hookFlags) addDialect(c *cobra.Command) {
-	c.Flags().StringVar(&f.dialect, "dialect", "llxprt", "whose hooks they are: llxprt, gemini, claude or codex")
+	c.Flags().StringVar(&f.dialect, "dialect", "llxprt", "the agent whose hooks these are: llxprt, gemini, claude or codex")
 	complete(c, "dialect", "llxprt", "gemini", "claude", "codex")
+}
+
+func (f *hookFlags) addSession(c *cobra.Command) {
+	c.Flags().StringVar(&f.session, "session", "", "the session ID that hooks receive")
 }
 
 // hookSetup is the configuration for a project.
 type hookSetup struct {
 	dialect dialect.Dialect
+	cwd     string // working directory of the agent
 	project string
 	found   settings.Found
 }
 
-// find reads the configuration for a project. Files that cannot be used are reported
-// on standard error.
-func (f *hookFlags) find(s terminal.Streams, project string) (hookSetup, error) {
+// findHere reads the configuration for an agent in this process's working directory.
+func (f *hookFlags) findHere(s terminal.Streams) (hookSetup, error) {
+	cwd, err := os.Getwd()
+	if err != nil {
+		return hookSetup{}, err
+	}
+	return f.find(s, cwd)
+}
+
+// find reads the configuration for an agent in the directory cwd. Files that cannot be
+// used are reported on standard error.
+func (f *hookFlags) find(s terminal.Streams, cwd string) (hookSetup, error) {
 	d, err := dialect.Named(f.dialect)
 	if err != nil {
 		return hookSetup{}, err
 	}
+	project := projectDir(s, cwd)
 	finder := hookFinder(s, d, project)
 	finder.Plugins = withPluginDirs(s, finder.Plugins, f.plugins)
 	finder.Active = f.skills
-	setup := hookSetup{dialect: d, project: project}
+	setup := hookSetup{dialect: d, cwd: cwd, project: project}
 	if len(f.config) > 0 {
 		setup.found, err = finder.Given(f.config)
 		return setup, err
@@ -109,7 +124,7 @@ func (f *hookFlags) find(s terminal.Streams, project string) (hookSetup, error) 
 	return setup, nil
 }
 
-// noSuchSkill is the error for a skill that has no hooks.
+// noSuchSkill returns the error for a skill that has no hooks.
 func noSuchSkill(name string, known []string) error {
 	hint := "no skill found here has hooks in its frontmatter; --config FILE reads a SKILL.md"
 	if len(known) > 0 {
@@ -118,7 +133,7 @@ func noSuchSkill(name string, known []string) error {
 	if near := dialect.Near(name, known); near != "" {
 		hint = "did you mean " + near + "?"
 	}
-	return &exit{exitNo, fmt.Errorf("there is no skill %q with hooks", name), hint}
+	return &exit{exitNo, fmt.Errorf("no skill %q with hooks", name), hint}
 }
 
 func hookFinder(s terminal.Streams, d dialect.Dialect, project string) settings.Finder {
@@ -130,7 +145,7 @@ func hookFinder(s terminal.Streams, d dialect.Dialect, project string) settings.
 }
 
 // engine returns the engine for a session. If the settings do not enable hooks, it
-// returns nil and prints what would.
+// returns nil and prints the setting that enables them.
 func (h hookSetup) engine(s terminal.Streams, session hooks.Session, processes *hookProcesses) *hooks.Engine {
 	if !h.found.Enabled && len(h.found.Files) > 0 {
 		s.Hintf("hooks are off; %s runs them only with %s in the settings", h.dialect.Title, h.dialect.Settings.ToEnable)
@@ -145,27 +160,27 @@ func (h hookSetup) engine(s terminal.Streams, session hooks.Session, processes *
 	})
 }
 
-// hookProcesses is the context of the processes that a command starts: hooks, and
-// commands that stand for a tool or a model. Signals that end this program end that
-// context first. Hooks run in process groups of their own, which neither a terminal's
-// interrupt nor its hang-up reaches.
+// hookProcesses holds the context of the processes that a command starts: hooks, and
+// commands that take the place of a tool or a model. The context is cancelled on the
+// signals that end this program, because hooks run in process groups of their own: a
+// terminal's interrupt or hang-up does not reach them.
 type hookProcesses struct {
 	once sync.Once
 	ctx  context.Context
 }
 
-// start is to be called before the first process; later calls return the same
-// context. It installs the signal handlers, which an event without hooks does not pay
-// for, and leaves them installed: removing them costs a good part of a short run.
+// start must be called before the first process is started; later calls return the same
+// context. It installs the signal handlers only then, to spare events without hooks the
+// cost. They are never removed, because removing them costs a good part of a short run.
 func (p *hookProcesses) start(ctx context.Context) context.Context {
 	p.once.Do(func() {
-		p.ctx, _ = signals.Context(ctx, hooks.KillAfter+patience)
+		p.ctx, _ = signals.Context(ctx, hooks.KillAfter+gracePeriod)
 	})
 	return p.ctx
 }
 
-// interrupted returns the error of a command that a signal ended, nil otherwise. Hooks
-// that were stopped have not allowed anything, so the exit code must not say so.
+// interrupted returns an error if a signal has cancelled the context. A hook that was
+// stopped has not allowed anything, so the exit code must not be 0.
 func (p *hookProcesses) interrupted() error {
 	if p.ctx == nil || p.ctx.Err() == nil {
 		return nil
@@ -173,7 +188,7 @@ func (p *hookProcesses) interrupted() error {
 	return &exit{code: exitNo, err: fmt.Errorf("interrupted: %w", context.Cause(p.ctx))}
 }
 
-// projectDir returns the agent's project: the directory that the client names, or cwd.
+// projectDir returns the agent's project: CLAUDE_PROJECT_DIR if it is set, otherwise cwd.
 func projectDir(s terminal.Streams, cwd string) string {
 	if dir := s.Env("CLAUDE_PROJECT_DIR"); dir != "" {
 		return dir
@@ -189,7 +204,7 @@ func cwdOr(dir string) (string, error) {
 	return os.Getwd()
 }
 
-// printWarnings prints the warnings of results for people.
+// printWarnings prints the warnings of results on standard error.
 func printWarnings(s terminal.Streams, results ...*hooks.Result) {
 	for _, r := range results {
 		if r == nil {

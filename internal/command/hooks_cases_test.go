@@ -47,8 +47,8 @@ type genInput struct {
 	N    int      `json:"n"`
 }
 
-// TestHookCases runs every case, and then checks that each requirement of the hook
-// runtime is held by a case that ran or by a test.
+// TestHookCases runs every case, and then checks that each requirement of the hook runtime is
+// covered by a case that passed, a test or a session.
 func TestHookCases(t *testing.T) {
 	cases := slices.Concat(readHookCases(t, "cases.json"), readHookCases(t, "more.json"), readHookCases(t, "dialects.json"))
 	timed := func(c hookCase) bool { return slices.Contains(c.Tags, "timing") }
@@ -81,9 +81,9 @@ func TestHookCases(t *testing.T) {
 	})
 }
 
-// writeProgram writes a file that will be executed. No process may be forked meanwhile:
-// a child that inherits the open file, if only until its exec, makes executing it fail
-// with ETXTBSY.
+// writeProgram writes a file that will be executed. It prevents forks meanwhile: a child
+// inherits the open file until its exec, and until then executing the file fails with
+// ETXTBSY.
 func writeProgram(path, text string, mode os.FileMode) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -134,9 +134,9 @@ func (c hookCase) run(t *testing.T) {
 	}
 }
 
-// checkMembers fails if the result lacks what every result of its mode has. Otherwise
-// an expectation that something is absent would hold for an empty result, and one that
-// nothing blocks would hold without a hook.
+// checkMembers fails if the result lacks a member that every result of its mode has, or if no
+// hook ran. Otherwise an empty result would meet the expectation that something is absent,
+// and a run without hooks the expectation that nothing blocks.
 func (c hookCase) checkMembers(t *testing.T, got, want map[string]any) {
 	var request struct {
 		Mode string `json:"mode"`
@@ -158,7 +158,7 @@ func (c hookCase) checkMembers(t *testing.T, got, want map[string]any) {
 	require.NotEmpty(t, results, "%s: no hook ran", c.ID)
 }
 
-// stdin returns the request for a directory; its numbers keep their digits.
+// stdin returns the request for a directory. Numbers are not reformatted.
 func (c hookCase) stdin(t *testing.T, dir string) []byte {
 	var request map[string]jsontext.Value
 	require.NoError(t, json.Unmarshal([]byte(inDir(string(c.Request), dir).(string)), &request))
@@ -214,7 +214,7 @@ func (c hookCase) newFiles(t *testing.T, dir string) map[string]any {
 	return found
 }
 
-// inDir puts the case's directory into every string.
+// inDir replaces {{CWD}} by the case's directory in every string.
 func inDir(v any, dir string) any {
 	switch v := v.(type) {
 	case string:
@@ -387,7 +387,8 @@ func apply(operator string, found, operand any) bool {
 	panic("unknown operator " + operator)
 }
 
-// compare returns 0, which no bound accepts, unless both are numbers.
+// compare compares two numbers. For other values it returns 0, which satisfies neither $lt
+// nor $gt.
 func compare(a, b any) int {
 	x, okX := a.(float64)
 	y, okY := b.(float64)

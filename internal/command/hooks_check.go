@@ -1,7 +1,9 @@
 package command
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -21,7 +23,7 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 			"do not exist) as errors, and what will probably not work as intended (timeouts in the wrong unit,\n" +
 			"matchers that match no tool, duplicates, unquoted variables) as warnings. A file named hooks.json\n" +
 			"belongs to a plugin or an extension; any other is a settings file.\n\n" +
-			"Exits with 1 if there are errors, or with --strict if there is anything.",
+			"Exits with 1 if there are errors, or with --strict if there are errors or warnings.",
 		Example: example("fsmtx hooks check --dialect claude hooks/hooks.json", "fsmtx hooks check .llxprt/settings.json"),
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, paths []string) error {
@@ -53,7 +55,7 @@ func (f *hookFlags) check(s terminal.Streams, paths []string) ([]check.Finding, 
 	if err != nil {
 		return nil, err
 	}
-	cwd, err := cwdOr("")
+	cwd, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
@@ -94,10 +96,5 @@ func printFindings(s terminal.Streams, findings []check.Finding) {
 }
 
 func hasErrors(findings []check.Finding) bool {
-	for _, f := range findings {
-		if f.Severity == check.Error {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(findings, func(f check.Finding) bool { return f.Severity == check.Error })
 }

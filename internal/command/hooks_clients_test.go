@@ -13,7 +13,7 @@ import (
 )
 
 // TestEvalClients runs the clients of the machine interface that docs/hooks.md shows. The
-// one in TypeScript uses no syntax that JavaScript does not have, so that any node runs it.
+// TypeScript client is also valid JavaScript, so that every version of node runs it.
 func TestEvalClients(t *testing.T) {
 	for _, c := range []struct {
 		file    string

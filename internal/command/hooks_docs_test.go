@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHookDocumentation runs every example of docs/hooks.md, from top to bottom in one
-// directory: a block after <!-- file: NAME --> is a file, and a block of the kind console
-// has commands and their output.
+// TestHookDocumentation runs the examples of docs/hooks.md in order and in one directory. A
+// block after <!-- file: NAME --> is a file. A block of the kind console has commands and
+// their output.
 func TestHookDocumentation(t *testing.T) {
 	text, err := os.ReadFile("../../docs/hooks.md")
 	require.NoError(t, err)
@@ -76,8 +76,8 @@ func inShell(dir, line string) string {
 	return strings.ReplaceAll(out.String(), dir, "/project")
 }
 
-// comparable removes what differs from run to run: durations, their width in a table,
-// and the layout of JSON.
+// comparable replaces what differs between runs: durations with the padding behind them,
+// timestamps, and the layout of JSON.
 func comparable(text string) string {
 	for pattern, with := range map[string]string{
 		`\d+ ms *`: "N ms ", `\(\d+\.\d+s\)`: "(Ns)", `"(duration_ms|totalDuration)": ?[\d.]+`: `"$1":0`, `"timestamp":"[^"]*"`: `"timestamp":""`,

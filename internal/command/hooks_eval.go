@@ -17,7 +17,7 @@ func newHooksEval(s terminal.Streams) *cobra.Command {
 		Short: "The machine interface: one request object in, one result object out",
 		Long: "Reads one request object on standard input and prints one result object, so that an agent in\n" +
 			"any language can embed the hook runtime. Modes: fire, tool, model, translate, status, factory.\n" +
-			"Exits with 0 whatever the hooks say, and with 1 if the request is invalid.",
+			"Exits with 1 if the request is invalid, and otherwise with 0, even if a hook blocks.",
 		Example: example(`fsmtx hooks eval < request.json`),
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -23,9 +23,9 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 		Use:   "fire EVENT",
 		Short: "Run the hooks of one event and print what the agent would do",
 		Long: "Reads the event as JSON on standard input, runs the hooks that match it, and prints what the agent\n" +
-			"would do. The configuration is the agent's own for the event's cwd, or the files of --config.\n\n" +
-			"Tells for each configured hook whether it ran or why not, what it wrote, what of that counts, and what\n" +
-			"was ignored and probably meant.\n\n" +
+			"would do. It uses the agent's own configuration for the event's cwd, or the files of --config.\n\n" +
+			"For each configured hook it prints whether the hook ran and if not why, its output, which parts of the\n" +
+			"output take effect, and which parts were ignored, with what was probably meant.\n\n" +
 			"Exits with 0; with 2 if a hook blocks; with 3 if a hook stops the agent; with 1 if the event is unknown\n" +
 			"or a settings file cannot be read.",
 		Example: example(
@@ -60,7 +60,7 @@ func newHooksFire(s terminal.Streams) *cobra.Command {
 		},
 	}
 	flags.add(c)
-	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "print everything that the hooks wrote, not the beginning")
+	c.Flags().BoolVarP(&verbose, "verbose", "v", false, "print the whole output of the hooks, not only its beginning")
 	return c
 }
 
@@ -73,19 +73,18 @@ func (f *hookFlags) fire(ctx context.Context, s terminal.Streams, name string, p
 	if err != nil {
 		return nil, hookSetup{}, err
 	}
-	project := projectDir(s, cwd)
-	setup, err := f.find(s, project)
+	setup, err := f.find(s, cwd)
 	if err != nil {
 		return nil, hookSetup{}, err
 	}
 	if !knows(setup.dialect, name) {
 		return nil, setup, unknownEvent(setup.dialect, name)
 	}
-	session := hooks.Session{ID: e.SessionID, Cwd: cwd, Project: project, TranscriptPath: e.TranscriptPath}
+	session := hooks.Session{ID: e.SessionID, Cwd: cwd, Project: setup.project, TranscriptPath: e.TranscriptPath}
 	return setup.engine(s, session, processes).Fire(ctx, name, hooks.Input{Fields: e.Raw}), setup, nil
 }
 
-// unknownEvent is the error for a name that is not an event.
+// unknownEvent returns the error for a name that is not an event.
 func unknownEvent(d dialect.Dialect, name string) error {
 	hint := "it has " + strings.Join(d.EventNames(), ", ")
 	if d.Suggest(name) != "" {
@@ -96,8 +95,8 @@ func unknownEvent(d dialect.Dialect, name string) error {
 	return &exit{exitNo, fmt.Errorf("%s has no event %q%s", d.Title, name, d.Suggest(name)), hint}
 }
 
-// unusable is the error of a configuration of which a file cannot be used: the agent
-// does without it, and so its hooks do not run.
+// unusable returns an error if a file of the configuration cannot be used: the agent
+// ignores such a file, so its hooks do not run.
 func (h hookSetup) unusable() error {
 	if len(h.found.Unusable) == 0 {
 		return nil
@@ -105,8 +104,8 @@ func (h hookSetup) unusable() error {
 	return &exit{exitNo, fmt.Errorf("%s does not read %s", h.dialect.Title, dialect.InWords(h.found.Unusable)), "fsmtx hooks check names the mistake"}
 }
 
-// hintForNone helps who expected a hook to run where none is configured: for the event,
-// in this directory, or for this agent.
+// hintForNone prints where hooks are configured if none is configured for the event, in
+// this directory or for this agent.
 func (h hookSetup) hintForNone(s terminal.Streams, f hookFlags, event string, r *hooks.Result) {
 	if r.Plan != nil || len(r.Skipped) > 0 || len(h.found.Unusable) > 0 {
 		return
@@ -123,22 +122,22 @@ func (h hookSetup) hintForNone(s terminal.Streams, f hookFlags, event string, r 
 			}
 		}
 	}
-	s.Hintf("%s has no settings in %s nor at home; is it the right directory? --config names a file", h.dialect.Title, h.project)
+	s.Hintf("%s has no settings in %s or in the home directory; use --config FILE to read another file", h.dialect.Title, h.project)
 }
 
-// hintForSubject tells who forgot the field that matchers are tested on.
+// hintForSubject prints a hint if the event lacks the field that matchers are tested on.
 func (h hookSetup) hintForSubject(s terminal.Streams, name string, r *hooks.Result) {
 	if r.Plan == nil || r.Subject != "" {
 		return
 	}
 	e, _ := h.dialect.Event(name)
 	if e.Subject != "" && slices.ContainsFunc(r.Plan.Hooks, func(h hooks.Hook) bool { return h.Matcher != "" && h.Matcher != "*" }) {
-		s.Hintf("the event has no %s, so that every matcher matched; fsmtx hooks sample %s prints one that has", e.Subject, name)
+		s.Hintf("the event has no %s, so every matcher matched; fsmtx hooks sample %s prints an event that has it", e.Subject, name)
 	}
 }
 
-// hintForTrust tells which files the agent does not take hooks from before the user has
-// reviewed them, and where it has more hooks than are read here.
+// hintForTrust prints which files the agent ignores until the user has reviewed their
+// hooks, and which files with hooks are not read here.
 func (h hookSetup) hintForTrust(s terminal.Streams, r *hooks.Result) {
 	if r.Plan == nil && len(r.Skipped) == 0 && len(h.found.Elsewhere) == 0 {
 		return
@@ -151,7 +150,8 @@ func (h hookSetup) hintForTrust(s terminal.Streams, r *hooks.Result) {
 	}
 }
 
-// verdict returns the exit code for a shell script.
+// verdict returns the error with the exit code that tells a shell script what the hooks
+// decided.
 func verdict(blocked, stopped bool) error {
 	switch {
 	case blocked:

@@ -21,16 +21,12 @@ func newHooksList(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list [EVENT [TOOL]]",
 		Short: "Show the configured hooks in the order in which they would run, and why others are dropped",
-		Long: "Shows every hook that is configured, or those that would run for an event and a tool, in their\n" +
-			"order; and on standard error what is wrong in the configuration.",
+		Long: "Shows all configured hooks in the order in which they would run, or only those for an event and a\n" +
+			"tool. Mistakes in the configuration are reported on standard error.",
 		Example: example("fsmtx hooks list", "fsmtx hooks list --dialect claude PreToolUse Bash"),
 		Args:    cobra.MaximumNArgs(2),
 		RunE: func(_ *cobra.Command, args []string) error {
-			cwd, err := cwdOr("")
-			if err != nil {
-				return err
-			}
-			setup, err := flags.find(s, projectDir(s, cwd))
+			setup, err := flags.findHere(s)
 			if err != nil {
 				return err
 			}
@@ -41,7 +37,7 @@ func newHooksList(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-// listed is the output of the command as JSON.
+// listed is what the command prints with --json.
 type listed struct {
 	Enabled  bool            `json:"enabled"`
 	Events   []listedEvent   `json:"events"`
@@ -51,7 +47,7 @@ type listed struct {
 type listedEvent struct {
 	Event   string          `json:"event"`
 	Plan    *hooks.Plan     `json:"plan"`
-	Skipped []hooks.Problem `json:"skipped,omitzero"` // valid hooks that do not run here
+	Skipped []hooks.Problem `json:"skipped,omitzero"` // valid hooks that this agent would not run
 }
 
 func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) error {
@@ -84,6 +80,7 @@ func listHooks(s terminal.Streams, setup hookSetup, asJSON bool, args []string) 
 	return nil
 }
 
+// print prints the problems on standard error and the hooks on standard output.
 func (l listed) print(s terminal.Streams) {
 	for _, p := range l.Problems {
 		what := "warning"

@@ -19,8 +19,8 @@ func newHooksModel(s terminal.Streams) *cobra.Command {
 		Use:   "model -- COMMAND…",
 		Short: "Run a command as the model, between the hooks around a model",
 		Long: "Reads a GenerateContent request on standard input, fires BeforeToolSelection and BeforeModel, runs\n" +
-			"the command with the request on its standard input unless a hook blocks, fires AfterModel once on\n" +
-			"the complete response, and prints the response to go on with. The command may print its response\n" +
+			"the command with the request on its standard input unless a hook blocks, fires AfterModel once with\n" +
+			"the complete response, and prints the resulting response. The command may print its response\n" +
 			"as a stream of chunks: one after the other, in an array, or as server-sent events.\n\n" +
 			"Exits with 0; with 1 if the model failed; with 2 if a hook blocked it; with 3 if a hook stops the\n" +
 			"agent.",
@@ -34,7 +34,7 @@ func newHooksModel(s terminal.Streams) *cobra.Command {
 		},
 	}
 	flags.add(c)
-	c.Flags().StringVar(&flags.session, "session", "", "the ID of the session that hooks are told")
+	flags.addSession(c)
 	return c
 }
 
@@ -47,17 +47,13 @@ func runModel(c *cobra.Command, s terminal.Streams, flags hookFlags, command []s
 	if err := request.Compact(); err != nil || request.Kind() != '{' {
 		return &exit{exitNo, errors.New("the request is not a JSON object"), "pass a GenerateContent request on standard input"}
 	}
-	cwd, err := cwdOr("")
-	if err != nil {
-		return err
-	}
-	setup, err := flags.find(s, projectDir(s, cwd))
+	setup, err := flags.findHere(s)
 	if err != nil {
 		return err
 	}
 	var processes hookProcesses
-	engine := setup.engine(s, hooks.Session{ID: flags.session, Cwd: cwd, Project: projectDir(s, cwd)}, &processes)
-	run := engine.RunModel(processes.start(c.Context()), request, hooks.Command{Args: command, Cwd: cwd}.Model)
+	engine := setup.engine(s, hooks.Session{ID: flags.session, Cwd: setup.cwd, Project: setup.project}, &processes)
+	run := engine.RunModel(processes.start(c.Context()), request, hooks.Command{Args: command, Cwd: setup.cwd}.Model)
 	if flags.json {
 		err = printJSON(s.Out, run)
 	} else {

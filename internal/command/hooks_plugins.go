@@ -12,8 +12,8 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// clientPlugins returns the plugins that Claude Code loads in a project, each
-// from where the client reads it.
+// clientPlugins returns a function that lists the plugins that Claude Code loads in a
+// project, each with the directory from which the client reads it.
 func clientPlugins(s terminal.Streams, project string) func() ([]settings.Plugin, error) {
 	return func() ([]settings.Plugin, error) {
 		config, err := claude.ConfigDir(s.Getenv)
@@ -40,8 +40,8 @@ func clientPlugins(s terminal.Streams, project string) func() ([]settings.Plugin
 	}
 }
 
-// withPluginDirs adds plugins that are named on the command line.
-// Each is called by the name in its manifest, as a plugin of no marketplace.
+// withPluginDirs adds the plugins in dirs, the values of --plugin-dir. Each is called
+// by the name in its manifest, with "inline" in place of a marketplace.
 func withPluginDirs(s terminal.Streams, installed func() ([]settings.Plugin, error), dirs []string) func() ([]settings.Plugin, error) {
 	if len(dirs) == 0 {
 		return installed
@@ -51,7 +51,7 @@ func withPluginDirs(s terminal.Streams, installed func() ([]settings.Plugin, err
 		for _, dir := range dirs {
 			root, absErr := filepath.Abs(dir)
 			err = errors.Join(err, absErr)
-			name, _ := plugins.Name(locator.OS{}, root) // without a manifest that of the directory
+			name, _ := plugins.Name(locator.OS{}, root) // without a manifest: the name of the directory
 			plugin := settings.Plugin{Name: name + "@inline", Root: root}
 			if config, err := claude.ConfigDir(s.Getenv); err == nil {
 				plugin.Data = plugins.DataDir(config, plugin.Name)

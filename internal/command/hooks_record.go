@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,9 +26,9 @@ func newHooksRecord(s terminal.Streams) *cobra.Command {
 	var flags hookFlags
 	c := &cobra.Command{
 		Use:   "record DIR",
-		Short: "Print settings whose hooks keep every event of a session as a file in DIR",
-		Long: "Prints settings for the agent. With them, every event of a session becomes a file in DIR; nothing\n" +
-			"else changes. fsmtx hooks replay DIR fires them again.",
+		Short: "Print settings whose hooks write every event of a session to a file in DIR",
+		Long: "Prints settings for the agent. With them, every event of a session is written to a file in DIR; the\n" +
+			"agent is not affected otherwise. fsmtx hooks replay DIR fires the events again.",
 		Example: example("fsmtx hooks record --dialect claude events > record.json", "claude --settings record.json"),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -49,8 +50,9 @@ func newHooksRecord(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-// recordingSettings returns settings with one hook for each event, which keeps what it
-// reads. Events hold what the user and the model wrote: only their owner may read them.
+// recordingSettings returns settings with one hook for each event, which writes the event
+// to a file. Only the owner may read the files, because events contain what the user and
+// the model wrote.
 func recordingSettings(d dialect.Dialect, dir string) jsontext.Value {
 	var events js.Object
 	for _, e := range d.Events {
@@ -71,10 +73,10 @@ func newHooksReplay(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay DIR",
 		Short: "Fire recorded events again and show what changed",
-		Long: "Fires every event in DIR, in the order of their names, and keeps the results in DIR/results.json. The\n" +
-			"next time it shows what differs from them; --update keeps the new results.\n\n" +
-			"--json prints an object with events (a number) and changed (array of event, was and now, which are\n" +
-			"results as one line of JSON).\n\n" +
+		Long: "Fires every event in DIR, in the order of the file names, and saves the results in DIR/results.json.\n" +
+			"Later runs print the differences from the saved results; --update saves the new results.\n\n" +
+			"--json prints an object with events (a number) and changed (an array of objects with event, was and\n" +
+			"now; was and now are results as one line of JSON).\n\n" +
 			"Exits with 1 if anything changed.",
 		Example: example("fsmtx hooks replay --dialect claude events"),
 		Args:    cobra.ExactArgs(1),
@@ -84,7 +86,7 @@ func newHooksReplay(s terminal.Streams) *cobra.Command {
 		},
 	}
 	flags.add(c)
-	c.Flags().BoolVar(&update, "update", false, "keep the new results")
+	c.Flags().BoolVar(&update, "update", false, "save the new results")
 	return c
 }
 
@@ -105,7 +107,7 @@ func (r replay) run(c *cobra.Command, s terminal.Streams) error {
 	}
 	paths = slices.DeleteFunc(paths, func(p string) bool { return filepath.Base(p) == resultsFile })
 	if len(paths) == 0 {
-		return &exit{exitNo, fmt.Errorf("no events in %s", r.dir), "fsmtx hooks record prints settings that keep them"}
+		return &exit{exitNo, fmt.Errorf("no events in %s", r.dir), "fsmtx hooks record prints settings that record events"}
 	}
 	before, known, err := r.read()
 	if err != nil {
@@ -116,12 +118,15 @@ func (r replay) run(c *cobra.Command, s terminal.Streams) error {
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".json")
 		result, err := r.fire(c, s, path, &processes)
-		if err := cmpErr(err, processes.interrupted()); err != nil {
+		if err := cmp.Or(err, processes.interrupted()); err != nil {
 			return err
 		}
 		now[name] = result
 		if was, ok := before[name]; known && was != result {
-			differs = append(differs, replayed{name, orWords(was, ok), result})
+			if !ok {
+				was = "not recorded"
+			}
+			differs = append(differs, replayed{name, was, result})
 		}
 	}
 	if !known || r.update {
@@ -138,7 +143,7 @@ func (r replay) run(c *cobra.Command, s terminal.Streams) error {
 	return nil
 }
 
-// replayed is an event that has another result than before.
+// replayed is an event whose result has changed.
 type replayed struct {
 	Event string `json:"event"`
 	Was   string `json:"was"`
@@ -157,26 +162,10 @@ func (r replay) print(s terminal.Streams, events int, differs []replayed) error 
 			return err
 		}
 	}
-	return s.Printf("%d event%s, %d changed\n", events, ending(events), len(differs))
+	return s.Printf("%s, %d changed\n", terminal.Count(events, "event"), len(differs))
 }
 
-func cmpErr(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func orWords(was string, known bool) string {
-	if !known {
-		return "not there"
-	}
-	return was
-}
-
-// fire returns what came of an event, in one line of JSON.
+// fire returns the result of an event as one line of JSON.
 func (r replay) fire(c *cobra.Command, s terminal.Streams, path string, processes *hookProcesses) (string, error) {
 	data, err := safefile.ReadFile(path, event.MaxBytes, 0)
 	if err != nil {
@@ -186,11 +175,11 @@ func (r replay) fire(c *cobra.Command, s terminal.Streams, path string, processe
 	if err != nil {
 		return "", fmt.Errorf("%s:%w", path, err)
 	}
-	setup, err := r.flags.find(s, projectDir(s, e.Cwd))
+	setup, err := r.flags.find(s, e.Cwd)
 	if err != nil {
 		return "", err
 	}
-	session := hooks.Session{ID: e.SessionID, Cwd: e.Cwd, Project: projectDir(s, e.Cwd), TranscriptPath: e.TranscriptPath}
+	session := hooks.Session{ID: e.SessionID, Cwd: e.Cwd, Project: setup.project, TranscriptPath: e.TranscriptPath}
 	result := setup.engine(s, session, processes).Fire(c.Context(), string(e.Name), hooks.Input{Fields: e.Raw})
 	shown := struct {
 		Hooks int `json:"hooks"`
@@ -199,6 +188,7 @@ func (r replay) fire(c *cobra.Command, s terminal.Streams, path string, processe
 	return string(js.Marshal(shown)), nil
 }
 
+// read returns the saved results; known is false if there are none.
 func (r replay) read() (results map[string]string, known bool, err error) {
 	path := filepath.Join(r.dir, resultsFile)
 	data, err := safefile.ReadFile(path, event.MaxBytes, 0)

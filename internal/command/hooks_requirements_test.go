@@ -16,7 +16,7 @@ import (
 
 const requirementsFile = "../../testdata/hooks/requirements.tsv"
 
-// checkRequirements reads requirements.tsv, whose last column names what holds each
+// checkRequirements reads requirements.tsv, whose last column lists what covers each
 // requirement, separated by blanks:
 //
 //	case:ID              a case whose reqs name the requirement; it has passed
@@ -31,9 +31,9 @@ func checkRequirements(t *testing.T, passed map[string]hookCase) {
 		require.Len(t, columns, 4, line)
 		number, class, holders := columns[0], columns[1], strings.Fields(columns[3])
 		assert.Contains(t, []string{"a", "b", "c"}, class, line)
-		assert.NotEmpty(t, holders, "nothing holds %s", number)
+		assert.NotEmpty(t, holders, "nothing covers %s", number)
 		for _, holder := range holders {
-			assert.Empty(t, holderProblem(number, holder, passed), "%s is held by %s", number, holder)
+			assert.Empty(t, holderProblem(number, holder, passed), "%s is not covered by %s", number, holder)
 		}
 		numbers = append(numbers, number)
 	}
@@ -45,7 +45,7 @@ func checkRequirements(t *testing.T, passed map[string]hookCase) {
 	}
 }
 
-// holderProblem says why something does not hold a requirement, "" if it does.
+// holderProblem returns the reason why something does not cover a requirement, "" if it does.
 func holderProblem(number, holder string, passed map[string]hookCase) string {
 	kind, name, _ := strings.Cut(holder, ":")
 	switch kind {
@@ -65,7 +65,7 @@ func holderProblem(number, holder string, passed map[string]hookCase) string {
 		}
 		return ""
 	}
-	return "it is none of case, test and session"
+	return "it is not a case, a test or a session"
 }
 
 // testProblem looks for a test function that names the requirement and asserts

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"os"
+
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
@@ -12,8 +14,8 @@ func newHooksSample(s terminal.Streams) *cobra.Command {
 	var flags hookFlags
 	c := &cobra.Command{
 		Use:     "sample EVENT",
-		Short:   "Print a realistic event, to fire it",
-		Long:    "Prints an event with the fields that the agent sends, for fsmtx hooks fire or for a test.",
+		Short:   "Print a realistic event for fsmtx hooks fire",
+		Long:    "Prints an event with the fields that the agent sends, as input for fsmtx hooks fire or for a test.",
 		Example: example("fsmtx hooks sample PreToolUse --dialect claude | fsmtx hooks fire PreToolUse --dialect claude"),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -25,7 +27,7 @@ func newHooksSample(s terminal.Streams) *cobra.Command {
 			if !known {
 				return unknownEvent(d, args[0])
 			}
-			cwd, err := cwdOr("")
+			cwd, err := os.Getwd()
 			if err != nil {
 				return err
 			}

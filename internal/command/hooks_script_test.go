@@ -31,8 +31,8 @@ func TestHookScript(t *testing.T) {
 	})
 }
 
-// handleHangUps makes the programs of the sessions react to SIGHUP even if nohup runs the
-// tests: a signal that this process handles has its default action in its children.
+// handleHangUps makes the programs of the sessions react to SIGHUP even if the tests run under
+// nohup: a signal that this process handles has its default action in its children.
 func handleHangUps(t *testing.T) {
 	if signal.Ignored(syscall.SIGHUP) {
 		handled := make(chan os.Signal, 1)
@@ -41,7 +41,7 @@ func handleHangUps(t *testing.T) {
 	}
 }
 
-// makeExecutable makes a session's scripts executable; an archive has no file modes.
+// makeExecutable makes a session's scripts executable, because a txtar file has no modes.
 func makeExecutable(dir string) error {
 	return filepath.WalkDir(dir, func(path string, e os.DirEntry, err error) error {
 		if err != nil || filepath.Ext(path) != ".sh" {
@@ -51,7 +51,7 @@ func makeExecutable(dir string) error {
 	})
 }
 
-// noDurations writes the last standard output to said.txt, with every duration as 0 ms.
+// noDurations writes the last standard output to said.txt, with 0 ms for every duration.
 func noDurations(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 0 {
 		ts.Fatalf("usage: nodurations")

@@ -16,15 +16,11 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 		Example: example("fsmtx hooks status --json", "fsmtx hooks status --dialect claude"),
 		Args:    noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			cwd, err := cwdOr("")
+			setup, err := flags.findHere(s)
 			if err != nil {
 				return err
 			}
-			setup, err := flags.find(s, projectDir(s, cwd))
-			if err != nil {
-				return err
-			}
-			engine := setup.engine(s, hooks.Session{Cwd: cwd}, new(hookProcesses))
+			engine := setup.engine(s, hooks.Session{Cwd: setup.cwd}, new(hookProcesses))
 			if engine != nil {
 				if err := engine.Init(); err != nil {
 					return err
@@ -37,7 +33,7 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 			if engine != nil {
 				state = "on"
 			}
-			_, err = visible.Fprintf(s.Out, "%s: hooks are %s, %d configured in %d file%s\n", setup.dialect.Title, state, engine.Status().TotalHooks, len(setup.found.Files), ending(len(setup.found.Files)))
+			_, err = visible.Fprintf(s.Out, "%s: hooks are %s, %d configured in %s\n", setup.dialect.Title, state, engine.Status().TotalHooks, terminal.Count(len(setup.found.Files), "file"))
 			return err
 		},
 	}

@@ -24,21 +24,21 @@ func newHooksTest(s terminal.Streams) *cobra.Command {
 	var t hookTests
 	c := &cobra.Command{
 		Use:   "test DIR",
-		Short: "Run the tests that are kept beside hooks",
+		Short: "Run test cases for hooks",
 		Long: "Runs every *.txtar file below DIR as a case: an event, files to create, and the expected decision and\n" +
-			"changes. Each runs in an empty project with an empty home. docs/hooks.md describes the format.\n\n" +
+			"changes. Each case runs in an empty project with an empty home. docs/hooks.md describes the format.\n\n" +
 			"Exits with 1 if a case fails.",
 		Example: example("fsmtx hooks test hooks/tests", "fsmtx hooks test hooks/tests --run rm --update"),
 		Args:    cobra.ExactArgs(1),
 		RunE:    func(c *cobra.Command, args []string) error { return t.all(c.Context(), s, args[0]) },
 	}
-	c.Flags().BoolVar(&t.update, "update", false, "rewrite the expectations of the cases to what they got")
-	c.Flags().BoolVarP(&t.verbose, "verbose", "v", false, "print the cases that pass as well")
-	c.Flags().StringVar(&t.pattern, "run", "", "only cases whose path matches this regular expression")
+	c.Flags().BoolVar(&t.update, "update", false, "replace the expectations of the cases by the actual results")
+	c.Flags().BoolVarP(&t.verbose, "verbose", "v", false, "also print the cases that pass")
+	c.Flags().StringVar(&t.pattern, "run", "", "run only cases whose path matches this regular expression")
 	return c
 }
 
-// hookTests is one run of tests.
+// hookTests holds the flags of one run of tests.
 type hookTests struct {
 	update, verbose bool
 	pattern         string
@@ -73,15 +73,8 @@ func (t hookTests) all(ctx context.Context, s terminal.Streams, dir string) erro
 		visible.Fprintf(s.Out, "FAIL\t%d of %d\n", failed, len(paths))
 		return &exit{code: exitNo}
 	}
-	visible.Fprintf(s.Out, "ok\t%d case%s\n", len(paths), ending(len(paths)))
+	visible.Fprintf(s.Out, "ok\t%s\n", terminal.Count(len(paths), "case"))
 	return nil
-}
-
-func ending(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
 }
 
 // one runs one case and reports whether it passes.

@@ -21,8 +21,8 @@ func newHooksTool(s terminal.Streams) *cobra.Command {
 		Use:   "tool NAME --input JSON -- COMMAND…",
 		Short: "Run a command as a tool, between the hooks before and after a tool",
 		Long: "Fires the event before a tool, runs the command with the input on standard input unless a hook\n" +
-			"blocks, fires the event after it, and prints what the model would read: the command's output with\n" +
-			"what the hooks add, or why it did not run.\n\n" +
+			"blocks, and fires the event after a tool. It prints what the model would read: the command's output\n" +
+			"with the additions of hooks, or the reason why the command did not run.\n\n" +
 			"Exits with 0; with 1 if the command failed; with 2 if a hook blocked it; with 3 if a hook stops\n" +
 			"the agent.",
 		Example: example(`fsmtx hooks tool write_file --input '{"path": "a.txt"}' -- ./write-file.sh`),
@@ -36,7 +36,7 @@ func newHooksTool(s terminal.Streams) *cobra.Command {
 		},
 	}
 	flags.add(c)
-	c.Flags().StringVar(&flags.session, "session", "", "the ID of the session that hooks are told")
+	flags.addSession(c)
 	c.Flags().StringVar(&input, "input", "{}", "the tool's input, a JSON object; - reads it from standard input")
 	return c
 }
@@ -46,17 +46,13 @@ func runTool(c *cobra.Command, s terminal.Streams, flags hookFlags, name, input 
 	if err != nil {
 		return err
 	}
-	cwd, err := cwdOr("")
-	if err != nil {
-		return err
-	}
-	setup, err := flags.find(s, projectDir(s, cwd))
+	setup, err := flags.findHere(s)
 	if err != nil {
 		return err
 	}
 	var processes hookProcesses
-	engine := setup.engine(s, hooks.Session{ID: flags.session, Cwd: cwd, Project: projectDir(s, cwd)}, &processes)
-	run := engine.ExecuteTool(processes.start(c.Context()), name, given, hooks.Command{Args: command, Cwd: cwd}.Tool)
+	engine := setup.engine(s, hooks.Session{ID: flags.session, Cwd: setup.cwd, Project: setup.project}, &processes)
+	run := engine.ExecuteTool(processes.start(c.Context()), name, given, hooks.Command{Args: command, Cwd: setup.cwd}.Tool)
 	if flags.json {
 		err = printJSON(s.Out, run)
 	} else {

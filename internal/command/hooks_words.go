@@ -20,7 +20,7 @@ type words struct {
 	verbose bool // print outputs and texts in full
 }
 
-// result prints what became of each hook of an event, and what the agent would do.
+// result prints the outcome of each hook of an event, and what the agent would do.
 func (w words) result(event string, r *hooks.Result) {
 	w.event = event
 	var text strings.Builder
@@ -50,7 +50,7 @@ func (w words) result(event string, r *hooks.Result) {
 	io.WriteString(w.out, text.String())
 }
 
-// explain prints what a hook said and what of it counts.
+// explain prints the output of a hook and which parts of it take effect.
 func (w words) explain(out io.Writer, h hooks.HookResult) {
 	w.quote(out, "stdout", h.Stdout)
 	w.quote(out, "stderr", h.Stderr)
@@ -70,14 +70,14 @@ func (w words) explain(out io.Writer, h hooks.HookResult) {
 	}
 }
 
-// isFailure reports whether a hook ended with an exit code that means nothing but that it
-// failed, at an event at which another one blocks.
+// isFailure reports whether a hook ended with an exit code that is only a failure, at an
+// event that exit code 2 would have blocked.
 func (w words) isFailure(h hooks.HookResult) bool {
 	e, _ := w.dialect.Event(w.event)
 	return w.dialect.Answers.Objects != dialect.ObjectsOnAnyStream && e.Blocks && e.Meanings.Exit2 == dialect.Block && h.Signal == "" && h.ExitCode != 0 && h.ExitCode != dialect.ExitBlock
 }
 
-// quote prints the beginning of an output, all of it with -v.
+// quote prints the beginning of an output, or all of it with -v.
 func (w words) quote(out io.Writer, name, text string) {
 	const most, widest = 3, 200
 	lines := strings.Split(strings.TrimSpace(text), "\n")
@@ -171,7 +171,7 @@ func because(reason string) string {
 	return ": "
 }
 
-// bounded shortens a long text, unless all of it was asked for.
+// bounded shortens a long text, except with -v.
 func (w words) bounded(text string) string {
 	const most = 4000
 	if runes := []rune(text); !w.verbose && len(runes) > most {
@@ -186,14 +186,4 @@ func indented(text string) string {
 }
 
 // oneLine shortens a command to one line.
-func oneLine(command string) string {
-	const width = 70
-	line, _, more := strings.Cut(strings.TrimSpace(command), "\n")
-	if runes := []rune(line); len(runes) > width {
-		return string(runes[:width]) + "…"
-	}
-	if more {
-		line += " …"
-	}
-	return line
-}
+func oneLine(command string) string { return visible.FirstLine(command, 70) }

@@ -122,7 +122,7 @@ func (p *person) write(name, text string) {
 	require.NoError(p.t, os.WriteFile(p.path(name), []byte(text), 0o644))
 }
 
-// chownHome gives everything in the home to the person.
+// chownHome makes the person the owner of everything in the home.
 func (p *person) chownHome() {
 	p.t.Helper()
 	if os.Geteuid() == 0 {
@@ -180,7 +180,7 @@ func TestMissingPermissionsAreReported(t *testing.T) {
 		prepare func(p *person)
 		args    []string
 		code    int
-		says    string
+		message string
 	}{
 		{"unreadable fsm.json", func(p *person) { p.mode(".claude/skills/my-skill/fsm.json", 0) }, []string{"hydrate"}, 2, "fsm.json: permission denied"},
 		{"unreadable list", func(p *person) { p.mode(".claude/tasks/s", 0o300) }, []string{"hydrate"}, 2, "tasks/s: permission denied"},
@@ -215,7 +215,7 @@ func TestMissingPermissionsAreReported(t *testing.T) {
 			if c.code == 2 {
 				assert.Empty(t, stdout)
 			}
-			assert.Contains(t, stdout+stderr, c.says)
+			assert.Contains(t, stdout+stderr, c.message)
 			assert.Equal(t, before, p.list())
 		})
 	}

@@ -22,29 +22,29 @@ of the Skill tool or UserPromptExpansion, finds and checks the fsm.json of the
 invoked skill, and replaces the workflow's tasks in the session's task list. If
 anything fails, the list stays as it was.
 
-On success it prints {"continue": true}. On failure it prints nothing on standard
-output (with --announce, one line for the person), the reason on standard error (at most 20 problems, in at most 9,000
-characters; --log and fsmtx validate have all), and exits with 2, so that the client
-shows the reason to the agent. For a skill that the user types, 2 also stops the
-prompt, so it is used only if the skill is known to have an fsm.json.
+On success it prints {"continue": true}. On failure it exits with 2 and prints the reason
+on standard error, which the client shows to the agent: at most 20 problems, in at most
+9,000 characters. --log and fsmtx validate have all of them. Standard output is then empty
+or, with --announce, has one line for the person. When the user has typed the skill, 2
+also stops the prompt; it is then used only if the skill is known to have an fsm.json.
 
-A skill that the client finds only by its own --plugin-dir or --add-dir options is found
-by them too: hydrate reads the client's command line. At PreToolUse of a task tool and at
-Stop it checks that the tasks are those of the folder that the client ran, which the
-transcript names by then. If not, it replaces them, once.
+Hydrate reads the client's command line, and also finds skills that the client knows only
+by its --plugin-dir or --add-dir options. At PreToolUse of a task tool and at Stop it
+checks that the tasks come from the folder that the client ran, which the transcript names
+by then. If they do not, it replaces them, once.
 
-Every call ends before the client's time limit, which fsmtx install sets 5 s above
---lock-timeout: 2 s before it the change is rolled back, 1 s before it the hook gives up
-on a file system that does not answer.
+Every call ends before the client's time limit, which fsmtx install sets to 5 s more than
+--lock-timeout. 2 s before the limit the change is rolled back; 1 s before it the hook
+gives up if the file system does not answer.
 
-With --announce a success also tells the agent, as additionalContext, each step with
-those it comes after, the descriptions of the steps that are ready, and which tasks
-were replaced. Task tools are named only if CLAUDE_CODE_ENABLE_TODO_TOOLS is 1: not
-all models have them. The person sees one line, as systemMessage, such as
-"shipit: 2 tasks #3, #4, replaced #1, #2 (1 was under way)". It also has warnings that
-change what the workflow means, and tells of a recovery.
+With --announce a successful call also gives the agent, as additionalContext, each step
+with the steps that it comes after, the descriptions of the steps that are ready, and the
+tasks that were replaced. It names task tools only if CLAUDE_CODE_ENABLE_TODO_TOOLS is 1,
+because not all models have them. The person sees one line, as systemMessage, such as
+"shipit: 2 tasks #3, #4, replaced #1, #2 (1 was under way)". The line also has warnings
+that change what the workflow means, and reports a recovery.
 
-fsmtx install registers it.`
+fsmtx install registers the hook.`
 
 type hydrateFlags struct {
 	scope, active string
@@ -79,21 +79,21 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 			return runHydrate(c.Context(), s, *f, policy)
 		},
 	}
-	c.Flags().StringVar(&f.scope, "scope", "all", `which tasks to replace: "all" that any skill made, or those this "skill" made`)
-	c.Flags().StringVar(&f.active, "active", "reset", `if tasks to be replaced are under way: "reset" them, or "refuse" to replace any`)
-	c.Flags().BoolVar(&f.announce, "announce", false, "tell the agent which tasks it has now, in at most 9,000 characters, and the person in one line")
+	c.Flags().StringVar(&f.scope, "scope", "all", `which tasks to replace: "all" tasks of skills, or only those of this "skill"`)
+	c.Flags().StringVar(&f.active, "active", "reset", `if a task to be replaced is under way: "reset" it, or "refuse" to replace any task`)
+	c.Flags().BoolVar(&f.announce, "announce", false, "tell the agent (in at most 9,000 characters) and the person (in one line) which tasks were created")
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as with the client's --plugin-dir (repeatable); the client's own are known")
 	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
-	c.Flags().IntVar(&f.history, "history", txn.DefaultHistory, "how many hydrations of a list \"fsmtx undo\" can take back, at most 1000")
+	c.Flags().IntVar(&f.history, "history", txn.DefaultHistory, "how many hydrations of a list \"fsmtx undo\" can undo, at most 1000")
 	c.Flags().DurationVar(&f.lockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
-	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`, but not for a check with nothing to put right; after the reply, and never blocking; \"~/\" is HOME")
+	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`, after the reply and without blocking, except for a check that finds nothing wrong; \"~/\" is HOME")
 	complete(c, "scope", "all", "skill")
 	complete(c, "active", "reset", "refuse")
 	return c
 }
 
-// maxHistory bounds --history. The last hydration is always kept: by it a second hook of
-// the same call knows that there is nothing to do.
+// maxHistory limits --history. The last hydration is always kept: a second hook for the
+// same call finds it and does nothing.
 const maxHistory = 1000
 
 func (f hydrateFlags) policy() (policy fsmspec.Policy, err error) {
@@ -112,11 +112,12 @@ func (f hydrateFlags) policy() (policy fsmspec.Policy, err error) {
 	return policy, nil
 }
 
-// refuseFlags reports flags that cannot be parsed. --log may be among them.
+// refuseFlags reports flags that cannot be parsed. Nothing is logged, because --log may be
+// one of them.
 func refuseFlags(s terminal.Streams, err error) error { return hydrateFlags{}.refuse(s, err) }
 
-// refuse reports an invalid command line. The hook is registered with it, so every
-// skill would fail: the agent is told, but no prompt is stopped.
+// refuse reports an invalid command line to the agent. It does not stop a prompt: the hook
+// is registered with this command line, so it would stop every skill.
 func (f hydrateFlags) refuse(s terminal.Streams, err error) error {
 	start := time.Now()
 	err = fmt.Errorf("invalid hook command line: %w", err)
@@ -153,8 +154,8 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 	return f.report(s, start, hydrate.Call{Request: request, Result: result, Err: err})
 }
 
-// check carries out what an earlier call could not know. A call with nothing to put right
-// is not logged: there is one for each use of a task tool.
+// check corrects the tasks if the client ran another folder than an earlier call predicted.
+// A call that finds nothing wrong is not logged: there is one for each use of a task tool.
 func (f hydrateFlags) check(ctx context.Context, s terminal.Streams, start time.Time, e *event.Event, o hydrate.Options) error {
 	type checked struct {
 		request hydrate.Request
@@ -171,12 +172,12 @@ func (f hydrateFlags) check(ctx context.Context, s terminal.Streams, start time.
 	if err == nil && c.nothing {
 		return deliver(s, event.GoOn(e.Name, ""))
 	}
-	c.request.Event = e.Name // also if the check did not end
+	c.request.Event = e.Name // also when InTime gave up on the check
 	return f.report(s, start, hydrate.Call{Request: c.request, Result: c.result, Err: err})
 }
 
-// inTime bounds locating, reading, waiting and committing together, so that the hook
-// ends before the client ends it, with a second to roll back and one to answer.
+// inTime limits the total time of locating, reading, waiting and committing, so that the
+// hook ends before the client kills it: one second is left to roll back and one to answer.
 func inTime[T any](ctx context.Context, f hydrateFlags, work func(context.Context) (T, error)) (T, error) {
 	limit := time.Duration(settings.TimeLimit(f.lockTimeout)) * time.Second
 	return hydrate.InTime(ctx, limit-2*time.Second, limit-time.Second, work)
@@ -201,8 +202,8 @@ func (f hydrateFlags) report(s terminal.Streams, start time.Time, call hydrate.C
 	return f.finish(s, start, call, answer, notes(result)...)
 }
 
-// finish answers the client first, because the rest may block or fail: the log, and
-// notes on standard error. A log that cannot be written does not fail the hook.
+// finish answers the client first, because what follows may block or fail: writing the log
+// and notes on standard error. A log that cannot be written does not fail the hook.
 func (f hydrateFlags) finish(s terminal.Streams, start time.Time, call hydrate.Call, answer event.Answer, notes ...string) error {
 	record := hydrate.NewRecord(call, start, time.Now())
 	if f.log != "" {
@@ -220,8 +221,8 @@ func (f hydrateFlags) finish(s terminal.Streams, start time.Time, call hydrate.C
 	return err
 }
 
-// underHome replaces "~/" at the beginning of a path: no shell does that in --log=~/x, nor
-// when the client runs a hook.
+// underHome replaces "~/" at the beginning of a path. Shells do not do that in --log=~/x,
+// and the client does not do it when it runs a hook.
 func underHome(s terminal.Streams, path string) string {
 	if rest, found := strings.CutPrefix(path, "~/"); found && s.Env("HOME") != "" {
 		return filepath.Join(s.Env("HOME"), rest)
@@ -229,10 +230,10 @@ func underHome(s terminal.Streams, path string) string {
 	return path
 }
 
-// carryOut handles signals only when there is something to undo: most skills have no
-// workflow, and for them the handler would be a good part of the hook's cost. The
-// handler stays until the end: a signal that arrives when the tasks are in the list
-// must not keep the hook from answering so.
+// carryOut finds the workflow and applies it. Signals are handled only from then on: most
+// skills have no workflow, and for them the handler would be a good part of the hook's
+// cost. The handler is never removed: after the commit a signal must not keep the hook from
+// reporting the new tasks.
 func carryOut(ctx context.Context, s terminal.Streams, r hydrate.Request, o hydrate.Options) (hydrate.Result, error) {
 	h, result, err := hydrate.Find(r, s.Getenv, o)
 	if h == nil {
@@ -247,7 +248,8 @@ func apply(ctx context.Context, h *hydrate.Hydration) (hydrate.Result, error) {
 	return h.Apply(ctx)
 }
 
-// notes are what a success says on standard error, which the client shows nobody.
+// notes returns what a successful call prints on standard error, which the client does not
+// show.
 func notes(result hydrate.Result) (notes []string) {
 	if result.Recovered.Outcome == txn.RolledBack {
 		notes = append(notes, fmt.Sprintf("an interrupted change of %s was rolled back first", result.List))

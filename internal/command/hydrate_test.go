@@ -14,11 +14,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// watched is a stream that notes for each write whether a file existed then.
+// watched is a stream that records at each write whether a file exists.
 type watched struct {
 	path   string
 	text   strings.Builder
-	before bool // the last write found no such file
+	before bool // the file did not exist at the last write
 }
 
 func (w *watched) Write(p []byte) (int, error) {
@@ -27,8 +27,8 @@ func (w *watched) Write(p []byte) (int, error) {
 	return w.text.Write(p)
 }
 
-// TestReplyComesBeforeTheLog: the log may be on a disk or behind a pipe that is slow,
-// and the agent waits for the reply.
+// TestReplyComesBeforeTheLog: the log may be on a slow disk or a slow pipe, and the agent waits
+// for the reply.
 func TestReplyComesBeforeTheLog(t *testing.T) {
 	for name, test := range map[string]struct {
 		event string

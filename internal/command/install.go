@@ -40,7 +40,7 @@ type installFlags struct {
 	mcp                  bool
 	steps                stepChoice
 	parts                partChoice
-	hydrate              []string // nil: none were given
+	hydrate              []string // flags after "--"; nil if none were given
 }
 
 func newInstall(s terminal.Streams) *cobra.Command {
@@ -49,40 +49,40 @@ func newInstall(s terminal.Streams) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [--no-task-tools] [--no-steps] [--mcp] [--with planning] [-- hydrate flags]",
 		Short:                 "Add the hooks to a settings file of the client, or remove them",
-		Long: `Adds hooks to one settings file of Claude Code. They run this program by its
-absolute path or, with --project, by the name fsmtx, which must lead to this program on
-PATH, as it must on the machines of all who share the project. If npm has installed this
-program, they run a copy of it, which install keeps in fsmtx/bin in XDG_DATA_HOME or
-~/.local/share, and renews when it is run again:
+		Long: `Adds hooks to one settings file of Claude Code. They run this program by its absolute
+path. With --project they run it by the name fsmtx, which must be this program on your
+PATH and on the PATH of everyone who shares the project. If npm has installed this
+program, the hooks run a copy of it in fsmtx/bin in XDG_DATA_HOME or ~/.local/share, which
+install creates and, when it is run again, updates:
 
   PostToolUse of the Skill tool   fsmtx hydrate   the agent invokes a skill
   UserPromptExpansion             fsmtx hydrate   the user types a skill's name
   PreToolUse of the task tools    fsmtx hydrate   checks which folder the client ran
   Stop                            fsmtx hydrate   the same
   SessionStart                    fsmtx recover   finishes an interrupted change
-  SessionStart, with --project    sh              says so if fsmtx is not on PATH
+  SessionStart, with --project    sh              reports that fsmtx is not on PATH
 
-and, so that the steps of a workflow hold (docs/steps.md), unless --no-steps is given:
+Unless --no-steps is given, it also adds the hooks that enforce the steps of a workflow
+(docs/steps.md):
 
-  PreToolUse of TaskUpdate        fsmtx step      refuses a step whose turn it is not
+  PreToolUse of TaskUpdate        fsmtx step      refuses a step before its turn
   PreToolUse of Write, Edit, NotebookEdit         refuses to edit the task files
   PreToolUse of Bash(fsmtx *)                     asks the person before a step is skipped
-  PreToolUse of the MCP server's tools            tells them which session calls
+  PreToolUse of the MCP server's tools            passes the calling session to them
   TaskCompleted                                   the same as TaskUpdate
-  Stop, SubagentStop                              reminds of open steps; --stop hold, off
-  SessionStart after compact, resume              tells where the work stands
+  Stop, SubagentStop                              reminds of open steps (see --stop)
+  SessionStart after compact, resume              tells the agent the state of the steps
 
 It also sets CLAUDE_CODE_ENABLE_TODO_TOOLS to 1 under "env" in that file, because
-newer models have no task tools without it. A value that is set already, in the
-environment or in a settings file of the client, is left alone. With --project only
-the project's own settings count as set, because your colleagues do not have yours;
-any value of yours but 1 is respected there too. --no-task-tools leaves the variable
-out.
+newer models have no task tools without it. If the environment or a settings file of the
+client already sets the variable, install does not. With --project a value of 1 outside
+the project's own settings does not count, because your colleagues do not have it; any
+other value does. --no-task-tools leaves the variable out.
 
 The client reads a project's settings from the directory in which it starts, not from
 the parents of that directory. Only .claude/settings.local.json in the root of a git
-repository is also read when the client starts below. install says where the file is
-read, and in which parent directory the project is.
+repository is also read when the client starts below. install prints in which directories
+the client reads the file, and which parent directory is the root of the project.
 
 --with planning also adds the fourteen guards of a planning workflow (fsmtx guard,
 docs/guards.md). They stay until --remove. A project configures them in
@@ -90,21 +90,23 @@ docs/guards.md). They stay until --remove. A project configures them in
 
 --mcp also registers the MCP server "fsmtx mcp", which serves the steps as tools to
 models without task tools: with --user in .claude.json in CLAUDE_CONFIG_DIR or your home,
-with --local there for this project, with --project in .mcp.json. The client starts it in
-each of those sessions. It needs the program fsmtx-mcp beside this one or on PATH.
+with --local for this project in the same file, with --project in .mcp.json. The client
+starts it in each session to which that file applies. It needs the program fsmtx-mcp
+beside this one or on PATH.
 
-Everything else in the file keeps every byte, and the file keeps its owner, group, mode and
-access control list; where that cannot be, it is refused. A change that another program
-makes at the same time is not lost. If the file is a symbolic link, the link's target is
-edited. Outdated hooks are updated; they keep
-their flags unless --stop, --checks or flags of hydrate after "--" replace them. New hooks get --announce. The
-client's time limit of each hook is 5 s longer than its --lock-timeout. A file with
-comments, or that is not valid JSON, is refused and not changed.
+All other bytes of the file are kept, and so are its owner, group, mode and access control
+list; a file for which that is impossible is refused. A change that another program makes
+at the same time is not lost. If the file is a symbolic link, the link's target is edited.
+Outdated hooks are updated. They keep their flags unless --stop, --checks or flags of
+hydrate after "--" replace them. New hooks get --announce. The client's time limit of each
+hook is 5 s longer than its --lock-timeout. A file with comments, or that is not valid
+JSON, is refused and not changed.
 
---remove removes the hooks, the MCP server, the variable if install set it, and the lists, the file
-and the directory that install created for them: what is left is what was there
-before. With --purge it does so in all three files, and removes the state directories
-of all task lists: "fsmtx undo" cannot take back anything then. The tasks stay.`,
+--remove removes the hooks, the MCP server, the variable if install set it, and the lists,
+the file and the directory that install created for them. It leaves what was there before
+install. With --purge it does so in all three files, and also removes the state
+directories of all task lists, after which "fsmtx undo" has nothing to undo. The tasks
+are kept.`,
 		Example: example(
 			"fsmtx install                        # this project, for you alone",
 			"fsmtx install --user                 # all your projects",
@@ -112,10 +114,10 @@ of all task lists: "fsmtx undo" cannot take back anything then. The tasks stay.`
 			"fsmtx install --print --project      # show the result, change nothing",
 			"fsmtx install --check || fsmtx install",
 			"fsmtx install --no-task-tools        # hooks only, no variable",
-			"fsmtx install --stop hold            # no end of a turn while a step is ready",
-			"fsmtx install --no-steps             # tasks only, nothing is refused",
+			"fsmtx install --stop hold            # the agent cannot stop while a step is ready",
+			"fsmtx install --no-steps             # tasks only, no step is enforced",
 			"fsmtx install --remove",
-			"fsmtx install --remove --purge       # nothing is left, here and in your own settings",
+			"fsmtx install --remove --purge       # leave nothing, here and in your own settings",
 		) + `
 
 Exit codes of --check:
@@ -190,8 +192,7 @@ func (f *installFlags) parse(args []string, dash int) error {
 // JavaScript's, which fire at once when set to more than 2^31 ms (24 days).
 const maxLockTimeout = 24 * time.Hour
 
-// checkHydrate returns an error for flags with which every call of the hook would
-// fail.
+// checkHydrate returns an error for flags that would make every call of the hook fail.
 func checkHydrate(args []string) error {
 	f, err := parseHydrate(args)
 	if err == nil && f.lockTimeout > maxLockTimeout {
@@ -215,7 +216,8 @@ func parseHydrate(args []string) (f hydrateFlags, err error) {
 	return f, err
 }
 
-// limitTime makes the client wait longer for each hook than the hook waits for locks.
+// limitTime sets the client's time limit of each hook to more than the hook's own wait for
+// locks.
 func limitTime(hooks []settings.Hook) {
 	for i, h := range hooks {
 		if h.Args[0] == "step" {
@@ -225,7 +227,7 @@ func limitTime(hooks []settings.Hook) {
 		if h.Args[0] == "hydrate" {
 			f, err := parseHydrate(h.Flags)
 			if err != nil || f.lockTimeout > maxLockTimeout {
-				continue // kept from the file; the hook reports them when it runs
+				continue // invalid flags in the file are kept; the hook reports them when it runs
 			}
 			wait = f.lockTimeout
 		}
@@ -243,7 +245,7 @@ func moreThanOne(flags ...bool) bool {
 	return n > 1
 }
 
-// attempts is how often an edit is tried in a file that another program keeps changing.
+// attempts is how often an edit is retried while another program keeps changing the file.
 const attempts = 100
 
 func (f *installFlags) run(s terminal.Streams) (err error) {
@@ -297,18 +299,18 @@ func (f *installFlags) open(s terminal.Streams) (*settings.File, error) {
 	return settings.Read(localSettings)
 }
 
-// installPlan is what install does to a settings file, or has done to it.
+// installPlan is what install does to a settings file.
 type installPlan struct {
 	file    *settings.File
 	command string          // of the hooks
-	hooks   []settings.Hook // that the file should hold
+	hooks   []settings.Hook // that the file should have
 	tools   taskTools
-	report  settings.Report // how the file differs
-	data    []byte          // of the file, without hooks that it should not hold
+	report  settings.Report // how the file differs from that
+	data    []byte          // of the file, without hooks that it should not have
 }
 
-// plan takes the flags of hydrate from the command line, else from the file, else the
-// default.
+// plan compares the file with the hooks that it should have. The flags of hydrate come
+// from the command line, or else from the file, or else are the default.
 func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installPlan, err error) {
 	binary, unusable, err := f.program(s)
 	if err != nil {
@@ -351,7 +353,7 @@ func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installP
 	}
 	if unwanted {
 		p.report.State = settings.Outdated
-		p.report.Why = append(p.report.Why, "fsmtx step: is there, with --no-steps it should not be")
+		p.report.Why = append(p.report.Why, "fsmtx step: is registered, but should not be with --no-steps")
 	}
 	if unusable != nil && p.report.State == settings.Installed {
 		p.report = settings.Report{State: settings.Outdated, Why: []string{unusable.Error()}}
@@ -360,8 +362,8 @@ func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installP
 }
 
 // program returns the command of the hooks: this program's path or, in a file that
-// colleagues share, its name. unusable says why the name does not lead to this program;
-// it is an error only when hooks are to be written.
+// colleagues share, its name. unusable is the reason why the command would not run this
+// program; it becomes an error only when hooks are written.
 func (f *installFlags) program(s terminal.Streams) (command string, unusable, err error) {
 	writes := !f.check && !f.remove
 	path, err := settings.Binary(os.Args[0])
@@ -390,7 +392,8 @@ func (f *installFlags) program(s terminal.Streams) (command string, unusable, er
 	return settings.Program, unusable, err
 }
 
-// checkPortable returns an error if hydrate's flags hold a path of this machine.
+// checkPortable returns an error if a flag of hydrate is an absolute path, which exists on
+// this machine only.
 func checkPortable(hooks []settings.Hook) error {
 	for _, h := range hooks {
 		f, _ := parseHydrate(h.Flags)
@@ -443,7 +446,7 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 		return err
 	}
 	if f.print {
-		return nil // nothing was installed, so there is nothing to do about it
+		return nil // nothing was installed, so no hint applies
 	}
 	where := f.findReach(s, p.file)
 	visible.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
@@ -451,9 +454,9 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 		s.Hintf("%s", hint)
 	}
 	if f.project && p.report.State != settings.Installed {
-		s.Hintf("your colleagues need %s on their PATH; without it no tasks are created, and a hook tells them so when a session starts", settings.Program)
+		s.Hintf("your colleagues need %s on their PATH; without it no tasks are created, and a hook reports that when a session starts", settings.Program)
 		if copied, ok, err := npm.Find(s.Getenv); err == nil && ok {
-			s.Hintf("here npm's launcher has that name and starts Node before each hook; with %q before it on PATH the hooks start without", filepath.Dir(copied.Path()))
+			s.Hintf("on this PATH that name is npm's launcher, which starts Node for each hook; put %q before it on PATH to avoid that", filepath.Dir(copied.Path()))
 		}
 	}
 	if hint := p.tools.hint(); hint != "" {
@@ -491,7 +494,7 @@ func (f *installFlags) replace(s terminal.Streams, file *settings.File, data []b
 	return err
 }
 
-// inFile puts the file's path before an error about its content.
+// inFile adds the file's path to an error about its content.
 func inFile(file *settings.File, err error) error {
 	if err == nil {
 		return nil
@@ -499,7 +502,7 @@ func inFile(file *settings.File, err error) error {
 	return fmt.Errorf("%s:%w", file.Path, err)
 }
 
-// explain adds a hint and the exit code to an error.
+// explain adds the hint and the exit code to an error.
 func (f *installFlags) explain(err error) error {
 	if _, ok := errors.AsType[*exit](err); ok || err == nil {
 		return err
@@ -513,8 +516,8 @@ func (f *installFlags) explain(err error) error {
 
 func installHint(err error) string {
 	for cause, hint := range map[error]string{
-		settings.ErrNotOnPath:  "put this program on PATH under that name, before any other, or install with --local or --user, which register its path",
-		settings.ErrTemporary:  "run go install, or make build, and install that program",
+		settings.ErrNotOnPath:  "put this program first on PATH under that name, or install with --local or --user, which register its path",
+		settings.ErrTemporary:  "run go install or make build, and run install with that program",
 		settings.ErrNotJSON:    "correct the file, or move it away; it was not changed",
 		settings.ErrDuplicate:  "remove one of the two; the file was not changed",
 		settings.ErrShape:      "correct the file; it was not changed",

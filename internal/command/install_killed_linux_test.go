@@ -16,13 +16,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An install that is killed ahead of any of its system calls that change something leaves
-// a whole file, and nothing that a later one does not remove.
-func TestAKilledInstallLeavesNothing(t *testing.T) {
+// An install that is killed before any of its system calls that change something leaves a
+// complete file, and a later install --remove removes everything else that it left.
+func TestAKilledInstallCanBeRemoved(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "fsmtx")
 	self, err := os.Executable()
 	require.NoError(t, err)
-	require.NoError(t, os.Symlink(self, program)) // it is fsmtx under that name
+	require.NoError(t, os.Symlink(self, program)) // the test program acts as fsmtx under that name
 	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(program), "fsmtx-mcp"), []byte("#!/bin/sh\n"), 0o755))
 	t.Setenv("PATH", filepath.Dir(program)+":"+os.Getenv("PATH"))
 
@@ -31,7 +31,7 @@ func TestAKilledInstallLeavesNothing(t *testing.T) {
 		config string
 		file   string // settings.json before, if there is one
 		killed []string
-		before [][]string // that, what is run
+		before [][]string // commands that are run first
 	}{
 		"install into no directory": {"a/b/c", "", install, nil},
 		"install into a file":       {"c", "{\n  \"model\": \"x\"\n}\n", install, nil},
@@ -57,23 +57,23 @@ func TestAKilledInstallLeavesNothing(t *testing.T) {
 				whole[content(config)] = true
 				p := exec.Command(program, c.killed...)
 				p.Env = []string{"CLAUDE_CONFIG_DIR=" + config, "HOME=" + filepath.Dir(config), "PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}
-				ended, err := killAhead(p, n)
+				ended, err := killBefore(p, n)
 				if errors.Is(err, errNoTrace) {
 					t.Skipf("skipped: %v", err)
 				}
 				require.NoError(t, err)
 				if left := content(config); ended {
 					require.Greater(t, n, 10, "it ended before it did anything")
-					t.Logf("killed ahead of %d calls", n-1)
+					t.Logf("killed before %d calls", n-1)
 					return
 				} else if !whole[left] {
-					require.True(t, jsonEnds(left), "ahead of call %d the file is %q", n, left)
+					require.True(t, jsonEnds(left), "before call %d the file is %q", n, left)
 				}
 				if n%2 == 0 {
 					inConfig(t, config, install...)
 				}
 				inConfig(t, config, remove...)
-				require.Equal(t, original, below(t, root), "killed ahead of call %d", n)
+				require.Equal(t, original, below(t, root), "killed before call %d", n)
 			}
 		})
 	}
@@ -85,7 +85,7 @@ func content(config string) string {
 	return string(data)
 }
 
-// jsonEnds reports whether the text ends as what install writes does.
+// jsonEnds reports whether the text ends like a complete settings file.
 func jsonEnds(text string) bool {
 	n := len(text)
 	return n > 1 && (text[n-1] == '}' || text[n-2:] == "}\n")
@@ -97,10 +97,10 @@ var errNoTrace = errors.New("a process cannot be traced here")
 var changing = []uint64{unix.SYS_OPENAT, unix.SYS_WRITE, unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_LINKAT, unix.SYS_UNLINKAT,
 	unix.SYS_MKDIRAT, unix.SYS_FTRUNCATE, unix.SYS_FCHMOD, unix.SYS_FCHOWN, unix.SYS_FSETXATTR, unix.SYS_FSYNC, unix.SYS_FLOCK}
 
-// killAhead runs the program and kills it ahead of its nth call that changes something.
-// It reports whether the program ended before.
-func killAhead(c *exec.Cmd, n int) (ended bool, err error) {
-	runtime.LockOSThread() // one thread traces, not a process
+// killBefore runs the program and kills it before its nth call that changes something. It
+// reports whether the program ended before that call.
+func killBefore(c *exec.Cmd, n int) (ended bool, err error) {
+	runtime.LockOSThread() // the tracer is a thread, not a process
 	defer runtime.UnlockOSThread()
 	c.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := c.Start(); err != nil {

@@ -19,15 +19,15 @@ const (
 	projectConfig = ".mcp.json"
 )
 
-// server is the MCP server in the file where the client reads it for the chosen scope.
+// server is the MCP server and the file in which the client reads it for the chosen scope.
 type server struct {
 	settings.Server
 	file   *settings.File
 	report settings.Report
 }
 
-// findServer returns the MCP server. Without --mcp nobody has asked for it: a file that
-// cannot be read, or that has a server of somebody else, is then one without ours.
+// findServer returns the MCP server. Without --mcp errors are ignored: a file that cannot be
+// read, or that has another server of this name, then counts as a file without ours.
 func (f *installFlags) findServer(s terminal.Streams, command string) (server, error) {
 	found, err := f.readServer(s, command)
 	if err != nil && !f.mcp {
@@ -36,7 +36,7 @@ func (f *installFlags) findServer(s terminal.Streams, command string) (server, e
 	return found, err
 }
 
-// readServer reads where the MCP server is, or should be.
+// readServer reads the file that has the MCP server or should have it.
 func (f *installFlags) readServer(s terminal.Streams, command string) (found server, err error) {
 	found.Server = settings.Server{Path: []string{"mcpServers"}, Command: command, Args: []string{"mcp"}}
 	path := projectConfig
@@ -69,9 +69,9 @@ func clientConfigPath(s terminal.Streams) (string, error) {
 	return "", claude.ErrNoHome
 }
 
-// projectKey returns the name under which the client keeps what is local to a project:
-// the root of the repository, in a linked work tree that of the main one, or the working
-// directory (fact 90, client 2.1.329).
+// projectKey returns the path under which the client stores the local configuration of a
+// project: the root of the main work tree of the repository, or the working directory
+// outside of a repository (fact 90, client 2.1.329).
 func projectKey() (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -90,8 +90,8 @@ func projectKey() (string, error) {
 	}
 }
 
-// mainWorkTree returns the root of the main work tree of the repository whose work tree
-// has the root dir, or dir if it is that.
+// mainWorkTree returns the root of the main work tree of a repository, given the root of
+// any of its work trees.
 func mainWorkTree(dir string) string {
 	text, err := os.ReadFile(filepath.Join(dir, ".git"))
 	linked, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
@@ -115,8 +115,8 @@ func mainWorkTree(dir string) string {
 	return dir
 }
 
-// installServer registers the MCP server if that is wanted or it is there already. An
-// earlier one keeps running this program after an update.
+// installServer registers the MCP server if --mcp is given, and updates an outdated
+// registration.
 func (f *installFlags) installServer(s terminal.Streams, found server) error {
 	if f.print || !f.mcp && found.report.State != settings.Outdated {
 		return f.sweepServer(found)
@@ -141,7 +141,8 @@ func (f *installFlags) installServer(s terminal.Streams, found server) error {
 	return err
 }
 
-// sweepServer removes what a killed install has left beside the file of the MCP server.
+// sweepServer removes the temporary files of a killed install beside the file of the MCP
+// server.
 func (f *installFlags) sweepServer(found server) error {
 	if f.print || found.file == nil {
 		return nil
@@ -149,7 +150,7 @@ func (f *installFlags) sweepServer(found server) error {
 	return found.file.Replace(found.file.Data)
 }
 
-// uninstallServer removes the MCP server if it is there.
+// uninstallServer removes the registration of the MCP server, if there is one.
 func (f *installFlags) uninstallServer(s terminal.Streams, found server) error {
 	if f.print || found.report.State == settings.Absent {
 		return f.sweepServer(found)
@@ -166,7 +167,7 @@ func (f *installFlags) uninstallServer(s terminal.Streams, found server) error {
 	return err
 }
 
-// checkServer adds to a report what is wrong with the MCP server.
+// checkServer adds the problems of the MCP server to a report.
 func (f *installFlags) checkServer(report settings.Report, found server) settings.Report {
 	why := found.report.Why
 	if f.mcp && found.report.State == settings.Absent && report.State != settings.Absent {
@@ -183,7 +184,7 @@ func (f *installFlags) checkServer(report settings.Report, found server) setting
 func (f *installFlags) checkMCP() error {
 	switch {
 	case f.mcp && f.remove:
-		return &exit{exitNo, errors.New("--remove cannot be combined with --mcp"), "--remove takes the MCP server out with the hooks"}
+		return &exit{exitNo, errors.New("--remove cannot be combined with --mcp"), "--remove also removes the MCP server"}
 	case f.mcp && f.print:
 		return &exit{exitNo, errors.New("--print cannot be combined with --mcp"), "the MCP server is in another file of the client's; see fsmtx install --help"}
 	}

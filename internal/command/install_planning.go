@@ -11,7 +11,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 )
 
-// partChoice is what whoever installs wants besides tasks and steps.
+// partChoice holds the values of --with: parts to install besides tasks and steps.
 type partChoice []string
 
 func (c *partChoice) flags(to *cobra.Command) {
@@ -28,9 +28,9 @@ func (c partChoice) validate() error {
 	return nil
 }
 
-// withGuards adds the hooks of the planning guards to those that a file should hold, if
-// they are chosen or the file has one of them already. Their matchers follow the
-// project's configuration.
+// withGuards adds the hooks of the planning guards to the hooks that a file should have, if
+// --with names them or the file already has one of them. The project's configuration
+// determines their matchers.
 func (c partChoice) withGuards(data []byte, hooks []settings.Hook, binary string, project bool) ([]settings.Hook, error) {
 	var config guard.Config
 	if here, err := os.Getwd(); err == nil && project {

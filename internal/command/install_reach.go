@@ -10,11 +10,11 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// reach says in which directories the client reads a settings file (fact 52).
+// reach describes in which directories the client reads a settings file (fact 52).
 type reach struct {
-	dir    string // of the project, empty for the user's file
-	below  bool   // in every directory below dir, too
-	parent string // a directory above dir that has the project, empty if there is none
+	dir    string // of the project; empty for the user's file
+	below  bool   // the file is also read in every directory below dir
+	parent string // the project's root if it is above dir; empty otherwise
 	flag   string // of install, for the file in parent
 }
 
@@ -86,7 +86,7 @@ func (r reach) String() string {
 	return fmt.Sprintf("the client reads this file only when it starts in %s", r.dir)
 }
 
-// hint offers the file that the client reads when it starts where the project is.
+// hint suggests the file that the client reads when it starts in the project's root.
 func (r reach) hint() string {
 	if r.parent == "" {
 		return ""
@@ -95,8 +95,8 @@ func (r reach) hint() string {
 		r.parent, r.parent, r.flag)
 }
 
-// hasHooks reports whether the hooks are in the same file of another directory, so that
-// nothing need be done there.
+// hasHooks reports whether the same file of another directory already has one of the
+// hooks.
 func (f *installFlags) hasHooks(dir string, hooks []settings.Hook) bool {
 	name := localSettings
 	if f.project {

@@ -26,8 +26,8 @@ func inConfig(t require.TestingT, config string, args ...string) {
 	require.Zero(t, code, "fsmtx %q: %s", args, &out)
 }
 
-// inMemory returns a directory in memory, where there is one: what is tested there waits
-// for no disk. Otherwise it returns the default.
+// inMemory returns a directory in memory, where syncing is fast. It returns "", the default
+// of os.MkdirTemp, if there is none.
 func inMemory() string {
 	if info, err := os.Stat("/dev/shm"); err == nil && info.IsDir() {
 		return "/dev/shm"
@@ -67,9 +67,9 @@ var textsOfSettings = []string{
 	`{"mcpServers":{}}`, "{\n  \"mcpServers\": {\n  }\n}",
 }
 
-// However often and with whatever flags hooks were installed, --remove leaves what was
-// there, byte for byte.
-func TestRemoveLeavesWhatWasThere(t *testing.T) {
+// After any number of installs with any flags, --remove restores the original files byte for
+// byte.
+func TestRemoveRestoresTheOriginalFiles(t *testing.T) {
 	choices := [][]string{{}, {"--no-steps"}, {"--stop", "hold"}, {"--checks", "off"}, {"--no-task-tools"}, {"--with", "planning"}, {"--mcp"},
 		{"--", "--scope=skill"}, {"--", "--lock-timeout=60s", "--announce"}}
 	server := t.TempDir()
@@ -95,7 +95,7 @@ func TestRemoveLeavesWhatWasThere(t *testing.T) {
 	})
 }
 
-// drawText draws the text of a file with what editors put around it.
+// drawText draws settings with the white space and byte order marks that editors add.
 func drawText(t *rapid.T) string {
 	text := rapid.SampledFrom([]string{"", "\ufeff"}).Draw(t, "mark") +
 		rapid.SampledFrom([]string{"", "", "\n", " "}).Draw(t, "before") +
@@ -107,9 +107,9 @@ func drawText(t *rapid.T) string {
 	return text
 }
 
-// What the user adds to a file that install created stays, in a file that ends as others
-// do.
-func TestRemoveKeepsWhatWasAddedMeanwhile(t *testing.T) {
+// --remove keeps what the user has added to a file that install created. The file still ends
+// with a line feed.
+func TestRemoveKeepsLaterAdditions(t *testing.T) {
 	for _, config := range []string{"c", "a/c", "a/b/c"} {
 		config := filepath.Join(t.TempDir(), config)
 		path := filepath.Join(config, "settings.json")

@@ -10,8 +10,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
-// stepChoice is what whoever installs chooses about steps. An empty text leaves what is
-// registered, or fsmtx step's default.
+// stepChoice holds the flags of install about steps. With an empty text the registered
+// value is kept, or else the default of fsmtx step.
 type stepChoice struct {
 	none         bool
 	stop, checks string
@@ -21,8 +21,8 @@ var stepValues = map[string][]string{"stop": {"remind", "hold", "off"}, "checks"
 
 func (c *stepChoice) flags(to *cobra.Command) {
 	flags := to.Flags()
-	flags.BoolVar(&c.none, "no-steps", false, "leave out the hooks that hold the agent to the steps")
-	flags.StringVar(&c.stop, "stop", "", "when the agent stops with steps open: remind (default), hold or off")
+	flags.BoolVar(&c.none, "no-steps", false, "leave out the hooks that enforce the steps")
+	flags.StringVar(&c.stop, "stop", "", "when the agent stops while a step is ready: remind (default), hold or off")
 	flags.StringVar(&c.checks, "checks", "", "run the checks that workflows declare: on (default) or off")
 	for name, words := range stepValues {
 		complete(to, name, words...)
@@ -43,7 +43,7 @@ func (c *stepChoice) validate() error {
 	return nil
 }
 
-// applied returns the flags of fsmtx step with the choice in place of what they say.
+// applied returns the flags of fsmtx step with the chosen values.
 func (c *stepChoice) applied(flags []string) []string {
 	flags = append([]string{}, flags...)
 	for _, name := range []string{"stop", "checks"} {
@@ -59,7 +59,7 @@ func (c *stepChoice) applied(flags []string) []string {
 	return flags
 }
 
-// without returns flags without the one of that name, which has a value.
+// without removes a flag and its value from flags.
 func without(flags []string, name string) []string {
 	var kept []string
 	for i := 0; i < len(flags); i++ {
@@ -73,8 +73,8 @@ func without(flags []string, name string) []string {
 	return append([]string{}, kept...)
 }
 
-// withSteps adds the hooks of fsmtx step to those that a file should hold, with the flags
-// that they have there and the choice.
+// withSteps adds the hooks of fsmtx step to the hooks that a file should have, with the
+// flags that they have there and the chosen values.
 func (c *stepChoice) withSteps(data []byte, hooks []settings.Hook, binary string) ([]settings.Hook, error) {
 	if c.none {
 		return hooks, nil
@@ -89,8 +89,8 @@ func (c *stepChoice) withSteps(data []byte, hooks []settings.Hook, binary string
 	return append(hooks, steps...), nil
 }
 
-// cleared returns the settings without the hooks of fsmtx step if there should be none,
-// and whether there were any.
+// cleared returns the settings without the hooks of fsmtx step if --no-steps is given, and
+// whether there were any.
 func (c *stepChoice) cleared(data []byte, binary string) (rest []byte, cleared bool, err error) {
 	if !c.none {
 		return data, false, nil

@@ -11,14 +11,14 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// fsmtx step refuses a check that would not end within its limit, so the client must not
-// end it before.
+// fsmtx step refuses checks that may exceed its own time limit, so the client's limit must not
+// be shorter.
 func TestTheRegisteredLimitIsThatOfStep(t *testing.T) {
 	require.Equal(t, steps.CallLimit, settings.StepTimeout*time.Second)
 }
 
-// Every flag that install registers is one that fsmtx step takes.
-func TestStepTakesTheFlagsThatInstallRegisters(t *testing.T) {
+// fsmtx step accepts every flag that install registers.
+func TestStepAcceptsTheFlagsThatInstallRegisters(t *testing.T) {
 	for _, stop := range append(stepValues["stop"], "") {
 		for _, checks := range append(stepValues["checks"], "") {
 			choice := stepChoice{stop: stop, checks: checks}

@@ -10,16 +10,16 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// taskTools says whether newer models have task tools once the file is written
-// (fact 32). The zero value is a variable that is set nowhere.
+// taskTools describes where the variable is set without which newer models have no task
+// tools (fact 32). In the zero value it is not set anywhere.
 type taskTools struct {
 	ours  bool   // install sets the variable, or has set it
-	where string // else: who sets it
-	value string
+	where string // otherwise the file that sets it, or "the environment"
+	value string // the value there
 }
 
-// findTaskTools decides whether the file is to set the variable: it already does, or
-// nothing that counts for the readers of the file sets it.
+// findTaskTools decides whether the file should set the variable: it already does, or no
+// other setting that applies to the users of the file sets it.
 func (f *installFlags) findTaskTools(s terminal.Streams, file *settings.File, hooks []settings.Hook) (taskTools, error) {
 	here, err := settings.Variable(file.Data, hooks)
 	switch {
@@ -40,10 +40,10 @@ func (f *installFlags) findTaskTools(s terminal.Streams, file *settings.File, ho
 	return taskTools{ours: true}, nil
 }
 
-// otherSettings returns what sets the variable for those whom the file is for, in the
-// client's order: local settings, project, user, environment. For a project's file
-// that is what the person has who installs. A file that cannot be read sets nothing
-// for the client either.
+// otherSettings returns the other places that set the variable for the users of the file,
+// in the client's order: local settings, project, user, environment. For a project's file
+// these are the places of the person who runs install. A file that cannot be read sets
+// nothing: the client ignores it too.
 func (f *installFlags) otherSettings(s terminal.Streams, hooks []settings.Hook) (set []taskTools) {
 	var paths []string
 	if !f.user {
@@ -83,7 +83,7 @@ func (t taskTools) String() string {
 	return fmt.Sprintf("%s is %q in %s and is left alone", settings.TaskTools, t.value, t.where)
 }
 
-// hint says how to get task tools, if newer models have none.
+// hint explains how to get task tools if newer models have none.
 func (t taskTools) hint() string {
 	if t.ours || t.value == settings.TaskToolsOn {
 		return ""

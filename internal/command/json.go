@@ -10,8 +10,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// printJSON prints v, indented, for programs. Text that is not UTF-8, such as a
-// path, is printed with U+FFFD in place of the invalid bytes.
+// printJSON prints v as indented JSON. In text that is not UTF-8, such as a path, invalid
+// bytes are replaced by U+FFFD.
 func printJSON(w io.Writer, v any) error {
 	text, err := json.Marshal(v, jsonx.Tolerant, jsontext.WithIndent("  "))
 	if err != nil {
@@ -20,8 +20,8 @@ func printJSON(w io.Writer, v any) error {
 	return writeJSON(w, text)
 }
 
-// writeJSON prints a JSON text. What a terminal must not get is printed as an escape, and
-// so has its true value for a program.
+// writeJSON prints a JSON text. Characters that are harmful in a terminal are printed as
+// JSON escapes, so programs still get their values.
 func writeJSON(w io.Writer, text []byte) error {
 	_, err := w.Write(append(visible.JSON(text), '\n'))
 	return err

@@ -17,25 +17,26 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-const locateLong = `Locate prints the fsm.json that a hydration would use for a command name, and
-below it every step of the search with its outcome:
+const locateLong = `Locate prints the fsm.json that a hydration would use for a command name, and then every
+step of the search with its outcome:
 
   used     this is the fsm.json
   found    exists; the search continued from it
   absent   does not exist
-  skipped  not searched, and why
-  failed   exists but is unusable, and why
+  skipped  not searched, with the reason
+  failed   exists but cannot be used, with the reason
 
-The search predicts the folder that the client runs: the user's, then those of the
-directory that the client was started in and of its parents, then plugins. Only if no
-folder with a SKILL.md has the name is an fsm.json in another folder of the name used.
+The search predicts which folder the client runs. It looks in the user's skills, then in
+those of the directory in which the client was started and of its parents, then in
+plugins. A folder with an fsm.json but no SKILL.md is used only if no folder of that name
+has a SKILL.md.
 
 The exit code is 1 if there is no fsm.json.
 
 Without a name it lists every workflow that is visible from here: the name to type (and
-in brackets other names that lead to it), the number of steps or what is wrong with the
-file, the file, and what the client runs instead if no name leads to it. At most 1,000
-skills and 250 directories below the current one are looked at.
+in brackets other names that lead to it), the number of steps or the first error, the
+path of the file, and, if no name leads to the file, what the client runs instead. It
+searches at most 1,000 skills and 250 directories below the current one.
 
 --json prints an object with command, path (empty if there is none), plugin
 (plugin@marketplace, or empty) and steps: an array of objects with rule, path (may
@@ -44,7 +45,7 @@ is one of: user skill, project skill, parent skill, added directory, command,
 frontmatter, alias, nested skill, plugin registry, settings, marketplace, plugin
 skill, plugin command, nested command, plugin directory, project directory.
 Without a name it prints an object with complete (false if there are too many skills
-to look at) and workflows: an array of objects with command, others (an array of names),
+to search) and workflows: an array of objects with command, others (an array of names),
 path, rule, plugin, steps (a number), valid, problem (the first one; may be empty),
 unused (no name leads to it) and shadowedBy (what the client runs; may be empty).`
 
@@ -60,7 +61,7 @@ func newLocate(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:               "locate [COMMAND_NAME]",
 		ValidArgsFunction: completeSkills(s),
-		Short:             "Show which fsm.json belongs to a skill, and why; or all workflows",
+		Short:             "Show which fsm.json belongs to a skill, and why; or list all workflows",
 		Long:              locateLong,
 		Example: example(
 			"fsmtx locate                         # every workflow that is visible from here",
@@ -68,7 +69,7 @@ func newLocate(s terminal.Streams) *cobra.Command {
 			"fsmtx locate my-plugin:my-skill --cwd ~/src/app --json"),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return &exit{exitNo, errors.New("locate takes one command name"), "such as my-skill or my-plugin:my-skill"}
+				return &exit{exitNo, errors.New("locate takes one command name"), "for example: fsmtx locate my-plugin:my-skill"}
 			}
 			return nil
 		},
@@ -91,7 +92,7 @@ func newLocate(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-// locator searches as a hook would that the client starts in cwd.
+// locator returns a locator that searches like a hook that the client starts in cwd.
 func (f locateFlags) locator(s terminal.Streams) (l *locator.Locator, cwd string, err error) {
 	if cwd, err = directory(f.cwd); err != nil {
 		return nil, "", err
@@ -115,9 +116,14 @@ func runLocate(s terminal.Streams, l *locator.Locator, cwd string, asJSON bool, 
 		return nil
 	}
 	if near := l.Near(name, cwd); !result.Known() && len(near) > 0 {
-		return &exit{exitNo, fmt.Errorf("no skill is called %q", name), "did you mean " + strings.Join(near[:min(len(near), 5)], ", ") + "?"}
+		return &exit{exitNo, fmt.Errorf("no skill is called %q", name), didYouMean(near)}
 	}
 	return &exit{code: exitNo}
+}
+
+// didYouMean returns a hint with the first of several similar names.
+func didYouMean(names []string) string {
+	return "did you mean " + strings.Join(names[:min(len(names), 5)], ", ") + "?"
 }
 
 // directory returns dir, or the current directory if it is empty, as an absolute path.

@@ -12,7 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/locator"
 )
 
-// listedWorkflow is a workflow that is visible from a directory, and what is in it.
+// listedWorkflow is a workflow that is visible from a directory, with the state of its file.
 type listedWorkflow struct {
 	locator.Workflow
 	Steps   int    `json:"steps"`
@@ -44,12 +44,12 @@ func listWorkflows(s terminal.Streams, l *locator.Locator, cwd string, asJSON bo
 		return err
 	}
 	if !complete {
-		s.Hintf("there are more directories than were looked at; fsmtx locate NAME looks for one skill")
+		s.Hintf("not all directories were searched; fsmtx locate NAME searches for one skill")
 	}
 	return nil
 }
 
-// readListed fills in what the file says.
+// readListed reads and checks the file of a workflow.
 func readListed(files locator.FS, w locator.Workflow) listedWorkflow {
 	data, err := locator.ReadSpec(files, w.Path, fsmspec.MaxBytes)
 	if err != nil {
@@ -72,7 +72,7 @@ func (v listedWorkflow) names() string {
 	return fmt.Sprintf("%s (%s)", v.Command, strings.Join(v.Others, ", "))
 }
 
-// state is the number of steps, or why there are none.
+// state returns the number of steps, or the first error of an invalid file.
 func (v listedWorkflow) state() string {
 	switch {
 	case v.more > 0:
@@ -83,7 +83,7 @@ func (v listedWorkflow) state() string {
 	return terminal.Count(v.Steps, "step")
 }
 
-// unused says why the client does not run it. It is empty if it does.
+// unused returns the reason why the client does not run the workflow, empty if it does.
 func (v listedWorkflow) unused() string {
 	switch {
 	case v.ShadowedBy != "":

@@ -17,22 +17,22 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const logLong = `Log lists what was done to a task list, newest first: number, time, skill, how many
-tasks came and went, how many of those that came are completed, and what became of it:
+const logLong = `Log lists the hydrations of a task list, newest first: number, time, skill, how many tasks
+were created and deleted, how many of the created ones are completed, and the state:
 
-  in the list     at least one of its tasks is
-  replaced by N   a later hydration deleted its tasks
-  undone by N     it was taken back
-  undoes N        it took hydration N back
+  in the list     at least one of its tasks is in the list
+  replaced by N   hydration N deleted its tasks
+  undone by N     hydration N undid it
+  undoes N        it undid hydration N
   gone            other programs deleted its tasks
   empty           it created no tasks
 
-With N it prints one in full: the path and the SHA-256 of its fsm.json, and each task.
-Without SESSION it is the session of the environment (CLAUDE_CODE_SESSION_ID), or else the
-list of this project that was hydrated last. Ten are kept for a list, and those with
-open steps. "fsmtx undo N" takes one back.
+With N it prints one hydration in full: the path and the SHA-256 of its fsm.json, and each
+task. Without SESSION the session is that in CLAUDE_CODE_SESSION_ID, or else the list of
+this project that was hydrated last. For each list the last ten hydrations are kept (see
+fsmtx hydrate --history), and older ones that have open steps. "fsmtx undo N" undoes one.
 
---json prints an array of objects, newest first, or with N one, with number, id, time,
+--json prints an array of objects, newest first, or with N one object, with number, id, time,
 skill, spec, sha256, session, created, deleted (arrays of id, subject, status, gone),
 state (in the list, replaced, undone, undoing, gone, empty), by and undoes (numbers).`
 
@@ -68,7 +68,7 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	}
 	slices.Reverse(all)
 	if number != "" {
-		h, err := numbered(all, number)
+		h, err := findHydration(all, number)
 		if err != nil {
 			return err
 		}
@@ -91,15 +91,15 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	return w.Flush()
 }
 
-// numbered returns the hydration that N names: a number, or the id of one without.
-func numbered(all []history.Hydration, name string) (history.Hydration, error) {
+// findHydration returns the hydration with this number, or with this id.
+func findHydration(all []history.Hydration, name string) (history.Hydration, error) {
 	n, err := strconv.ParseInt(name, 10, 64)
 	for _, h := range all {
 		if h.ID == name || err == nil && n > 0 && h.Number == n {
 			return h, nil
 		}
 	}
-	return history.Hydration{}, &exit{exitNo, fmt.Errorf("the history of the list has no hydration %s", name), "fsmtx log lists those that are kept"}
+	return history.Hydration{}, &exit{exitNo, fmt.Errorf("the history of the list has no hydration %s", name), "fsmtx log lists the hydrations that are on record"}
 }
 
 func nameOf(h history.Hydration) string {

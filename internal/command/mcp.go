@@ -11,8 +11,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// newMCP returns a command that becomes the program fsmtx-mcp: see package program for
-// why it is another one.
+// newMCP returns a command that replaces this process by the program fsmtx-mcp. Package
+// program explains why that is a separate program.
 func newMCP(s terminal.Streams) *cobra.Command {
 	c := program.Command(func(c *cobra.Command, f program.Flags) error {
 		path, err := program.Find()

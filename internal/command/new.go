@@ -20,26 +20,28 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const newLong = `New writes a starting fsm.json into the directory of a skill, which it creates if need
-be, and never overwrites one.
+const newLong = `New writes a first fsm.json into the directory of a skill. It creates the directory if
+necessary, and never overwrites an fsm.json.
 
 Without a flag it reads the SKILL.md in that directory, if there is one. --from reads
-another Markdown file. A numbered list becomes the steps, each after the one before; in
-a text without one the headings do, or the bullets; the text below them becomes the
-description. Without any of these there are three steps to replace.
+another Markdown file. The items of a numbered list become the steps, each after the one
+before. In a text without such a list the headings become the steps, or else the bullets.
+The text below each becomes its description. If there is none of these, the fsm.json gets
+three example steps to replace.
 
---from-session takes the tasks of a session's list, for one that an agent built well:
-with their descriptions and dependencies, without their states and owners.
+--from-session takes the tasks of a session's list, with their descriptions and
+dependencies, but without their states and owners. Use it when an agent has built a good
+list.
 
 --self-contained also puts hooks into the frontmatter of the SKILL.md, for a skill that is
-handed on as a folder: who has fsmtx on PATH needs no "fsmtx install" for it. Who does
-not have it is told so, and the agent is told to go by the fsm.json. The client
-runs such hooks when the agent calls the skill, not when a person types its name. With
-an fsm.json that is there already, only the hooks are added.
+shared as a folder. A user who has fsmtx on PATH does not need "fsmtx install" for it. For
+a user who does not, the hooks report that fsmtx is missing and tell the agent to follow
+the fsm.json. The client runs such hooks when the agent calls the skill, not when a person
+types its name. If there already is an fsm.json, only the hooks are added.
 
-At the end it validates the file and says what to type next.
+At the end new validates the file and prints the commands to use next.
 
---json prints an object with path and tasks, their number.`
+--json prints an object with path and tasks (the number of tasks).`
 
 type newFlags struct {
 	from, session string
@@ -51,7 +53,7 @@ func newNew(s terminal.Streams) *cobra.Command {
 	var f newFlags
 	c := &cobra.Command{
 		Use:   "new SKILL_DIR [--from FILE | --from-session ID] [--self-contained]",
-		Short: "Write a starting fsm.json for a skill",
+		Short: "Write a first fsm.json for a skill",
 		Long:  newLong,
 		Example: example(
 			"fsmtx new .claude/skills/release",
@@ -61,7 +63,7 @@ func newNew(s terminal.Streams) *cobra.Command {
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return &exit{exitNo, fmt.Errorf("got %d arguments, want the directory of a skill", len(args)), "such as .claude/skills/release"}
+				return &exit{exitNo, fmt.Errorf("got %d arguments, want the directory of a skill", len(args)), "for example: fsmtx new .claude/skills/release"}
 			}
 			return nil
 		},
@@ -72,7 +74,7 @@ func newNew(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().StringVar(&f.from, "from", "", "take the steps from this Markdown `FILE`")
 	c.Flags().StringVar(&f.session, "from-session", "", "take the tasks of this session `ID`")
-	c.Flags().BoolVar(&f.selfContained, "self-contained", false, "let the skill carry its own hooks, in SKILL.md")
+	c.Flags().BoolVar(&f.selfContained, "self-contained", false, "also put hooks into the skill's SKILL.md")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	_ = c.MarkFlagFilename("from", "md")
 	_ = c.RegisterFlagCompletionFunc("from-session", completeLists(s))
@@ -82,28 +84,28 @@ func newNew(s terminal.Streams) *cobra.Command {
 	return c
 }
 
-// maxMarkdown limits the size of a file that steps are taken from.
+// maxMarkdown limits the size of a Markdown file.
 const maxMarkdown = 4 << 20
 
 func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error {
 	path := filepath.Join(dir, specName)
 	_, err := os.Lstat(path)
 	if f.selfContained {
-		changed, failed := carryHooks(dir)
+		changed, failed := addSelfHooks(dir)
 		if failed != nil {
 			return failed
 		}
-		when := "already"
+		hooks := "already has the hooks"
 		if changed {
-			when = "now"
+			hooks = "added the hooks"
 		}
-		_ = s.Printf("%s: carries the hooks %s\n", filepath.Join(dir, "SKILL.md"), when)
+		_ = s.Printf("%s: %s\n", filepath.Join(dir, "SKILL.md"), hooks)
 		if err == nil && f.from == "" && f.session == "" {
 			return nil
 		}
 	}
 	if err == nil {
-		return &exit{exitNo, fmt.Errorf("%s exists already, and new overwrites nothing", path), "fsmtx graph " + dir + " draws it; fsmtx validate " + dir + " checks it"}
+		return &exit{exitNo, fmt.Errorf("%s already exists and was not overwritten", path), "fsmtx graph " + dir + " draws it; fsmtx validate " + dir + " checks it"}
 	}
 	source, list, err := f.steps(ctx, s, dir)
 	if err != nil {
@@ -133,13 +135,13 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 	}
 	s.Hintf("edit %s, then: fsmtx validate %s && fsmtx graph %s", path, dir, dir)
 	if _, err := os.Lstat(filepath.Join(dir, "SKILL.md")); errors.Is(err, fs.ErrNotExist) {
-		s.Hintf("the client knows a skill by its SKILL.md, which %s does not have yet", dir)
+		s.Hintf("the client finds a skill by its SKILL.md, which %s does not have yet", dir)
 	}
 	return nil
 }
 
-// writeNew creates a file and the directories above it. It returns fs.ErrExist if there is
-// one meanwhile.
+// writeNew creates a file and the directories above it. It returns fs.ErrExist if another
+// program has created the file meanwhile.
 func writeNew(path string, data []byte) error {
 	abs, err := filepath.Abs(path)
 	if err != nil {
@@ -156,7 +158,7 @@ func writeNew(path string, data []byte) error {
 	return file.Replace(data, 0)
 }
 
-// steps returns the steps and where they are from.
+// steps returns the steps and a description of their source.
 func (f newFlags) steps(ctx context.Context, s terminal.Streams, dir string) (source string, list []outline.Step, err error) {
 	if f.session != "" {
 		list, err = stepsOfSession(ctx, s, f.session)
@@ -175,10 +177,10 @@ func (f newFlags) steps(ctx context.Context, s terminal.Streams, dir string) (so
 	}
 	list = outline.Markdown(text)
 	if len(list) == 0 {
-		return "a template, for there are no steps in " + source, outline.Template(), nil
+		return "a template, because there are no steps in " + source, outline.Template(), nil
 	}
 	if len(list) > fsmspec.MaxTasks {
-		return source, nil, fmt.Errorf("%s has %d steps, and a file may hold at most %d", source, len(list), fsmspec.MaxTasks)
+		return source, nil, fmt.Errorf("%s has %d steps; a file may have at most %d", source, len(list), fsmspec.MaxTasks)
 	}
 	return source, list, nil
 }

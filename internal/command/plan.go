@@ -20,15 +20,17 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-const planLong = `Plan prints what a call of a skill would do to a task list now: the tasks that would be
-deleted, those that would be created with their numbers, what they come after, their gates
-with the commands that these run, and how many tasks stay. It takes no lock and changes
-nothing. A hydration right after it does exactly that, unless the list changes first.
+const planLong = `Plan prints what a call of a skill would do to a task list now: the tasks that it would
+delete, the tasks that it would create with their numbers, order and gates, including the
+commands that the gates run, and how many tasks it would keep. It takes no lock and
+changes nothing. A hydration right after it does exactly that, unless the list changes
+first.
 
-The skill is named, or it is that of an event of the client in a FILE ("-" is standard
-input). The list is that of --session, or of the event, or of the environment
-(CLAUDE_CODE_SESSION_ID), or else the list of this project that was hydrated last;
-without any an empty one. --explain prints every decision on the way.
+The skill is SKILL, or that of an event of the client in FILE ("-" is standard input). The
+list is that of --session, or of the event, or of the session in CLAUDE_CODE_SESSION_ID,
+or else the list of this project that was hydrated last. If there is none of these, plan
+assumes an empty list. --explain also prints how the fsm.json was found and why each task
+is deleted, created or kept.
 
 --json prints an object with list, spec (path of the fsm.json), deleted (array of name,
 subject, status), created (array of name, id, subject, after, produces, ready, check,
@@ -54,7 +56,7 @@ func newPlan(s terminal.Streams) *cobra.Command {
 		ValidArgsFunction: completeSkills(s),
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || (len(args) == 0) == (f.event == "") {
-				return &exit{exitNo, errors.New("plan takes either the name of one skill or --event"), "such as fsmtx plan my-skill"}
+				return &exit{exitNo, errors.New("plan takes either the name of one skill or --event"), "for example: fsmtx plan my-skill"}
 			}
 			return nil
 		},
@@ -68,10 +70,10 @@ func newPlan(s terminal.Streams) *cobra.Command {
 	c.Flags().StringVar(&f.event, "event", "", "the `file` of an event of the client, - for standard input")
 	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
 	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
-	c.Flags().StringVar(&f.scope, "scope", "all", `as of hydrate: "all" or "skill"`)
-	c.Flags().StringVar(&f.active, "active", "reset", `as of hydrate: "reset" or "refuse"`)
+	c.Flags().StringVar(&f.scope, "scope", "all", `as for fsmtx hydrate: "all" or "skill"`)
+	c.Flags().StringVar(&f.active, "active", "reset", `as for fsmtx hydrate: "reset" or "refuse"`)
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	c.Flags().BoolVar(&f.explain, "explain", false, "print every decision on the way")
+	c.Flags().BoolVar(&f.explain, "explain", false, "also print every decision")
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as with the client's --plugin-dir (repeatable)")
 	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable)")
 	complete(c, "scope", "all", "skill")
@@ -96,10 +98,10 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		}
 	}
 	if err != nil {
-		return &exit{exitNo, err, "a hydration would fail like this, and change nothing"}
+		return &exit{exitNo, err, "a hydration would fail with this error and change nothing"}
 	}
 	if h == nil {
-		return &exit{exitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", request.Command), "fsmtx locate " + request.Command + " shows where one is looked for"}
+		return &exit{exitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", request.Command), "fsmtx locate " + request.Command + " shows where an fsm.json is searched for"}
 	}
 	p, err := h.Preview(ctx)
 	if err != nil {
@@ -125,7 +127,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 	return err
 }
 
-// request returns what the hook would understand from the client's event.
+// request returns the request that the hook would derive from the client's event.
 func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string) (r hydrate.Request, err error) {
 	r = hydrate.Request{Event: event.PostToolUse, Command: skill}
 	if f.event != "" {
@@ -205,11 +207,7 @@ func planText(p hydrate.Preview, kept int, decisions []string) string {
 	if p.Plan.Empty() {
 		b.WriteString("nothing to delete, nothing to create\n")
 	}
-	noun := "tasks"
-	if kept == 1 {
-		noun = "task"
-	}
-	visible.Fprintf(&b, "keep   %d other %s\n", kept, noun)
+	visible.Fprintf(&b, "keep   %s\n", terminal.Count(kept, "other task"))
 	for _, w := range p.Warnings {
 		visible.Fprintf(&b, "warning: %s:%d:%d: %s\n", p.Spec, w.Line, w.Column, w.Message)
 	}

@@ -29,7 +29,7 @@ type pluginFlags struct {
 	with      []string
 }
 
-// extras are the parts that a plugin has only with --with.
+// extras returns the parts that a plugin has only with --with.
 func (f *pluginFlags) extras(dir string) map[string]plugin.Part {
 	return map[string]plugin.Part{"planning": plugin.Planning(f.name, dir), "skill-files": plugin.SkillFiles()}
 }
@@ -44,28 +44,30 @@ func newPlugin(s terminal.Streams) *cobra.Command {
 the manifests, the hooks, this program as bin/fsmtx, and the sample skill
 release-checklist, whose five steps become tasks when it is invoked.
 
-The plugin has its own hooks: with it, "fsmtx install" is not needed. One of them says
-when a session starts that the program does not run there.
+The plugin has its own hooks, so its users do not need "fsmtx install". One of the hooks
+reports at the start of a session if the program does not run on that machine.
 
-The plugin runs on the platform of this program. --platforms all, or some of
-linux/amd64,linux/arm64,darwin/amd64,darwin/arm64, puts the others into bin as well, and a
-script bin/fsmtx that chooses. They come from the archives of a release with its
-SHA256SUMS in the directory RELEASE (--from, which puts in all that are there), or are
-built with Go: in a checkout of this program's source from that, else from the release
-that this program is of.
+The plugin runs on the platform of this program. --platforms all, or a list of
+linux/amd64,linux/arm64,darwin/amd64,darwin/arm64, adds programs for these platforms to
+bin, and a script bin/fsmtx that starts the right one. With --from the programs come from
+the archives of a release, which are in the directory RELEASE with their SHA256SUMS;
+without --platforms all archives there are used. Without --from the programs are built
+with Go: from this program's source if the current directory is in a checkout of it, or
+else from the release to which this program belongs.
 
-DIR is created if it does not exist. A plugin that is there already is brought up to date:
-missing files are added, and files that differ are replaced only with --force. What its
-author has made of it stays: plugin.json (its version too, once it is not that of the
-program), the marketplace, skills, configuration, and the hooks and servers of others. It
-keeps its name, its platforms, its parts and the flags of its hooks, unless other ones are
-given; --with none takes the parts out. A plugin with another author gets the program and
-the hooks, and must be named. Any other directory must be empty.
+DIR is created if it does not exist. If it already has a plugin, the plugin is updated:
+missing files are added, and files that differ are replaced only with --force. The
+author's changes are kept: plugin.json (also its version, once that differs from the
+version of the program), the marketplace, skills, configuration, and other hooks and
+servers. The plugin keeps its name, its platforms, its parts and the flags of its hooks,
+unless others are given; --with none removes the parts. A plugin with another author must
+be named with --name, and gets only the program and the hooks. If DIR has no plugin, it
+must be empty.
 
-Its hooks also hold the agent to the steps of a workflow (fsmtx step --help), unless
---no-steps is given. --mcp adds an MCP server, which serves the steps as tools to models
-without task tools: the program fsmtx-mcp, which must be beside this one or on PATH, and
-.mcp.json. The client starts it in every session of the plugin's users.
+Unless --no-steps is given, the hooks also enforce the steps of a workflow (fsmtx step
+--help). --mcp adds an MCP server, which serves the steps as tools to models without task
+tools: the program fsmtx-mcp, which must be beside this one or on PATH, and .mcp.json. The
+client starts it in every session of the plugin's users.
 
 --with planning adds the fourteen guards of a planning workflow (fsmtx guard) and
 their configuration, config/planning-config.yaml. --with skill-files adds the hook
@@ -95,8 +97,8 @@ that keeps the agent from reading the fsm.json of a skill.`,
 			return f.run(ctx, s, args[0])
 		},
 	}
-	c.Flags().StringVar(&f.name, "name", "", "`name` of the plugin and its marketplace, and prefix of its skills (default: that of the plugin in DIR, or fsmtx)")
-	c.Flags().StringSliceVar(&f.platforms, "platforms", nil, "`platforms` whose programs the plugin has: all, or a list")
+	c.Flags().StringVar(&f.name, "name", "", "`name` of the plugin and its marketplace, and prefix of its skills (default: the name of the plugin in DIR, or fsmtx)")
+	c.Flags().StringSliceVar(&f.platforms, "platforms", nil, "`platforms` of the plugin's programs: all, or a list")
 	c.Flags().StringVar(&f.from, "from", "", "take the programs from the archives of a release in this directory")
 	c.Flags().StringSliceVar(&f.with, "with", nil, "add a `part`: planning or skill-files (repeatable), or none")
 	c.Flags().BoolVar(&f.mcp, "mcp", false, "add the MCP server (fsmtx mcp)")
@@ -104,7 +106,7 @@ that keeps the agent from reading the fsm.json of a skill.`,
 	complete(c, "platforms", "all", "linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64")
 	_ = c.MarkFlagDirname("from")
 	f.steps.flags(c)
-	c.Flags().BoolVar(&f.force, "force", false, "replace files of the plugin that differ")
+	c.Flags().BoolVar(&f.force, "force", false, "replace files that differ")
 	return c
 }
 
@@ -129,14 +131,14 @@ func (f *pluginFlags) run(ctx context.Context, s terminal.Streams, dir string) e
 		visible.Fprintf(s.Out, "%s\n", path)
 	}
 	if now, err := plugin.Read(dir); err == nil && now.Version != p.Version {
-		s.Hintf("plugin.json keeps its version %s: raise it, for the client keeps its copy of a version", now.Version)
+		s.Hintf("plugin.json keeps its version %s; increase it, because the client copies each version only once", now.Version)
 	}
 	s.Hintf("try it with claude --plugin-dir %q", dir)
 	return nil
 }
 
-// plugin returns what is to be written into dir: what the flags say, and else what the
-// plugin that is there has.
+// plugin returns the plugin to write into dir: its properties come from the flags, or else
+// from the plugin that is already there.
 func (f *pluginFlags) plugin(ctx context.Context, dir string) (plugin.Plugin, error) {
 	old, err := plugin.Read(dir)
 	if err != nil && !errors.Is(err, plugin.ErrForeign) {
@@ -165,8 +167,8 @@ func (f *pluginFlags) plugin(ctx context.Context, dir string) (plugin.Plugin, er
 	return p, err
 }
 
-// wanted returns the platforms that the plugin is to run on: those of the flag, else those
-// that the plugin has. Nil is the choice of where the programs are from.
+// wanted returns the platforms of the plugin: those of the flag, or else those that the
+// plugin in DIR has. Nil leaves the choice to the source of the programs.
 func (f *pluginFlags) wanted(old plugin.Existing) ([]plugin.Platform, error) {
 	if slices.Equal(f.platforms, []string{"all"}) {
 		return plugin.All(), nil
@@ -211,7 +213,8 @@ func (f *pluginFlags) programs(ctx context.Context, want []plugin.Platform) (all
 	return append(all, built...), err
 }
 
-// parts returns the parts of the plugin, with the flags that their hooks have already.
+// parts returns the parts of the plugin. Hooks that the plugin in DIR already has keep their
+// flags.
 func (f *pluginFlags) parts(dir string, old plugin.Existing) ([]plugin.Part, error) {
 	hydration := plugin.Hydration()
 	var err error
@@ -260,17 +263,17 @@ func pluginHint(err error) string {
 	}
 	switch {
 	case errors.Is(err, plugin.ErrForeign):
-		return "choose an empty or a new directory, or give that plugin's name with --name"
+		return "choose an empty or a new directory, or give the name of the plugin in it with --name"
 	case errors.Is(err, plugin.ErrPlatforms):
-		return "nothing was written; give --platforms all or --from, or with --platforms those that it is to have"
+		return "nothing was written; add --platforms all, --from, or --platforms with the platforms that the plugin should have"
 	case errors.Is(err, plugin.ErrNoGo), errors.Is(err, plugin.ErrNoSource):
-		return "give the archives of a release with --from DIR, or run it in a checkout of the source with Go"
+		return "give the archives of a release with --from DIR, or install Go and run the command in a checkout of the source"
 	case errors.Is(err, plugin.ErrOtherSource):
-		return "run make build there, and that program"
+		return "run make build there, then run the command with the program that it builds"
 	case errors.Is(err, plugin.ErrNoRelease):
-		return "it needs the archives fsmtx_VERSION_SYSTEM_ARCH.tar.gz of a release, and SHA256SUMS"
+		return "the directory must have the archives fsmtx_VERSION_SYSTEM_ARCH.tar.gz of a release, and SHA256SUMS"
 	case errors.Is(err, plugin.ErrChecksum), errors.Is(err, plugin.ErrArchive):
-		return "fetch the archive and SHA256SUMS of the same release again"
+		return "download the archive and the SHA256SUMS of one release again"
 	case errors.Is(err, program.ErrMissing):
 		return "install it with " + program.Install
 	case errors.Is(err, settings.ErrNotJSON), errors.Is(err, settings.ErrShape), errors.Is(err, settings.ErrDuplicate):

@@ -13,25 +13,26 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const recoverLong = `Recover finishes interrupted hydrations: it rolls an uncommitted change back, and
-tidies up after a committed one. For each list it prints one of:
+const recoverLong = `Recover finishes interrupted hydrations: it rolls back uncommitted changes, and removes
+the temporary files of committed ones. For each list it prints one of:
 
   clean         there was nothing to do
-  rolled back   the change was undone, with the files restored and removed
+  rolled back   the change was rolled back; the restored and removed files are listed
   committed     the change had been committed; its temporary files were removed
-  conflict      undone; a file changed by another program was moved to the path shown
+  conflict      rolled back; a file changed by another program was moved to the path shown
   set aside     an untrusted journal was moved to the path shown (--force)
-  refused       nothing was done, with the reason and what to do
+  refused       nothing was done; the reason is shown, and what to do
 
-It exits with 0 if nothing is left to do, and with 1 otherwise, also if the session
-has no task list.
+The exit code is 0 if nothing is left to do, and 1 otherwise, also if the session has no
+task list.
 
-With --hook it reads the client's event from standard input, recovers that
-session's list, prints {"continue": true} and exits with 0 in any case. A message
-for the person is in systemMessage.
+With --hook it reads the client's event from standard input, recovers that session's list,
+prints {"continue": true} and always exits with 0. A message for the person is in
+systemMessage.
 
---json prints an array of objects with the fields list, state (the words above), skill
-and time of the interrupted hydration (empty if there was none), restored, removed, conflicts (name, moved_to, why), aside, reason, hint, dry_run.`
+--json prints an array of objects with the fields list, state (one of the above), skill
+and time of the interrupted hydration (empty if there was none), restored, removed,
+conflicts (name, moved_to, why), aside, reason, hint and dry_run.`
 
 // recoverTimeout limits the wait for the locks of one list.
 const recoverTimeout = 5 * time.Second
@@ -68,7 +69,7 @@ func newRecover(s terminal.Streams) *cobra.Command {
 	c.Flags().BoolVar(&f.Force, "force", false, "move an untrusted journal aside; it is never applied")
 	c.Flags().BoolVar(&f.hook, "hook", false, "run as a hook: read an event from standard input")
 	c.MarkFlagsMutuallyExclusive("session", "all", "hook")
-	// Has no effect: by it fsmtx install finds the variable that it set beside the hook.
+	// Has no effect: fsmtx install adds it to the hook to mark that it has set the variable.
 	c.Flags().Bool("task-tools", false, "")
 	_ = c.Flags().MarkHidden("task-tools")
 	return c
@@ -126,7 +127,8 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 	return nil
 }
 
-// recoverHook never stops a session: whatever happens, the client goes on.
+// recoverHook recovers the list of the event's session. It never stops the session: errors
+// are reported, but the exit code is 0.
 func recoverHook(ctx context.Context, s terminal.Streams, f recoverFlags) error {
 	surviveBrokenPipe()
 	report, err := recoverEvent(ctx, s, f)

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// remedies are what a person can do about faults of the system that any command may meet.
+// remedies are hints for errors of the system that any command can get.
 var remedies = map[syscall.Errno]string{
 	syscall.EMFILE:       "raise the limit on open files (ulimit -n), then run the command again",
 	syscall.ENFILE:       "the system has too many files open; run the command again when it has fewer",
@@ -16,7 +16,7 @@ var remedies = map[syscall.Errno]string{
 	syscall.EROFS:        "make the file system writable, then run the command again",
 }
 
-// remedy returns the hint for a fault of the system, empty if err is not one.
+// remedy returns the hint for an error of the system, empty if there is none.
 func remedy(err error) string {
 	if errno, ok := errors.AsType[syscall.Errno](err); ok {
 		return remedies[errno]

@@ -10,12 +10,12 @@ import (
 const schemaLong = `Schema prints the format of fsm.json as a JSON Schema (draft 2020-12), with a
 description of every field, for editors and other validators.
 
-An array has no place for "$schema", so an editor has to be told which files the
-schema is for. --vscode prints the settings that do so in Visual Studio Code, for
+An fsm.json cannot name its schema, because it is an array and "$schema" is a field of an
+object. Editors need a setting instead. --vscode prints that of Visual Studio Code, for
 .vscode/settings.json.
 
-The schema cannot say everything: only fsmtx validate finds duplicate ids and
-references to tasks that the file does not have.`
+A schema cannot express everything: only fsmtx validate finds duplicate ids and references
+to tasks that the file does not have.`
 
 // vscodeSettings refers to the schema by a path in the workspace, which works offline
 // and for everyone who shares the repository.

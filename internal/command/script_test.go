@@ -67,8 +67,8 @@ func TestScript(t *testing.T) {
 	})
 }
 
-// TestEveryScenarioHasASession: the first line of a session names the scenarios of
-// the requirements that it shows; testdata/scenarios.txt lists them all.
+// TestEveryScenarioHasASession: every scenario in testdata/scenarios.txt is named in the
+// first line of exactly one session.
 func TestEveryScenarioHasASession(t *testing.T) {
 	list, err := os.ReadFile("../../testdata/scenarios.txt")
 	require.NoError(t, err)
@@ -106,8 +106,8 @@ func event(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("event.json"), []byte(text), 0o644))
 }
 
-// cmptask compares a task file, which like the client's ends without a line feed,
-// with a file of the session, which ends with one.
+// cmptask compares a task file with a file of the session. Only the latter ends with a line
+// feed.
 func cmptask(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: cmptask task golden")

@@ -17,32 +17,41 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// chooseList returns the task list of a session: the named one, or that of the
-// environment, or the list of this project that was hydrated last. chosen says which, for
-// the first line that is printed.
-func chooseList(ctx context.Context, s terminal.Streams, session string) (list tasks.List, chosen string, err error) {
-	list.Wait = recoverTimeout
-	if named := cmp.Or(session, s.Env("CLAUDE_CODE_SESSION_ID")); named != "" || s.Env("CLAUDE_CODE_TASK_LIST_ID") != "" {
-		if list.Dir, err = tasks.Dir(s.Getenv, named); err != nil {
-			return list, "", err
-		}
-		if err := mustExist(list.Dir); err != nil {
-			return list, "", err
-		}
-		return list, "task list " + list.Dir, nil
+// findList returns the directory of a task list and its session: that of the named
+// session, or of the environment's session, or else the list of this project that was
+// hydrated last; newest is then true. The directory need not exist.
+func findList(ctx context.Context, s terminal.Streams, named string) (dir, session string, newest bool, err error) {
+	session = cmp.Or(named, s.Env("CLAUDE_CODE_SESSION_ID"))
+	if session != "" || s.Env("CLAUDE_CODE_TASK_LIST_ID") != "" {
+		dir, err = tasks.Dir(s.Getenv, session)
+		return dir, session, false, err
 	}
 	cwd, err := os.Getwd()
 	if err != nil {
-		return list, "", err
+		return "", "", false, err
 	}
-	list.Dir, session, err = steps.Newest(ctx, s.Getenv, cwd)
+	dir, session, err = steps.Newest(ctx, s.Getenv, cwd)
 	if errors.Is(err, steps.ErrNoList) {
-		return list, "", &exit{exitNo, err, "name the session; fsmtx status --all lists the sessions with workflows"}
+		err = &exit{exitNo, err, "name the session; fsmtx status --all lists the sessions with workflows"}
 	}
-	return list, "session " + session + ", the newest of this project: task list " + list.Dir, err
+	return dir, session, true, err
 }
 
-// mustExist returns an error if neither the list nor a state directory of it exists.
+// chooseList returns the list that findList finds, which must exist. chosen describes it,
+// for the first line of the output.
+func chooseList(ctx context.Context, s terminal.Streams, named string) (list tasks.List, chosen string, err error) {
+	dir, session, newest, err := findList(ctx, s, named)
+	if err != nil {
+		return list, "", err
+	}
+	list = tasks.List{Dir: dir, Wait: recoverTimeout}
+	if newest {
+		return list, "session " + session + ", the newest of this project: task list " + dir, nil
+	}
+	return list, "task list " + dir, mustExist(dir)
+}
+
+// mustExist returns an error if neither the list nor its state directory exists.
 func mustExist(dir string) error {
 	_, err := os.Lstat(dir)
 	if !errors.Is(err, os.ErrNotExist) {
@@ -53,7 +62,7 @@ func mustExist(dir string) error {
 			return nil
 		}
 	}
-	return &exit{exitNo, errors.New(dir + ": there is no such task list"), "a session's list is created with its first task; fsmtx status --all lists those with workflows"}
+	return &exit{exitNo, errors.New(dir + ": no such task list"), "a session's list is created with its first task; fsmtx status --all lists the sessions with workflows"}
 }
 
 // completeSessions completes the sessions whose lists have a history.

@@ -23,21 +23,20 @@ import (
 	"github.com/fsmtx/fsmtx/internal/command"
 )
 
-// Bounds of the wait for a process, far above what it takes on a machine that is busy.
+// Time limits for waiting for a process, far above what it needs on a busy machine.
 const (
 	untilBlocked = time.Minute
 	untilEnded   = time.Minute
 )
 
-// stuck is a call that cannot go on by itself: it reads an input that does not end, or
-// writes to a pipe that is full.
+// stuck is a call that blocks: it reads an input that does not end, or writes to a full pipe.
 type stuck struct {
 	args   []string
-	stdin  string // empty: an input that does not end
-	gently bool   // its documented exit code is 0: it has ended what it did
+	stdin  string // if empty, the call reads an input that does not end
+	gently bool   // exit code 0 is allowed: the command ends by itself after the signal
 }
 
-// stuckCalls has a row for each command; those of which none can be stuck are named too.
+// stuckCalls returns calls of every command.
 func stuckCalls() map[string][]stuck {
 	one := func(args ...string) []stuck { return []stuck{{args: args, stdin: "{}"}} }
 	reads := func(args ...string) stuck { return stuck{args: args} }
@@ -65,19 +64,19 @@ func stuckCalls() map[string][]stuck {
 	}
 }
 
-// TestSignalsEndEveryCommand: a process that is stuck in its input or its output ends soon
-// after SIGHUP, as after SIGTERM and SIGINT, with 128 and the signal's number, or by the signal. A
-// command without a row fails the test.
+// TestSignalsEndEveryCommand: SIGHUP ends every command that is blocked in reading or writing,
+// by the signal itself or with exit code 128 plus its number. SIGTERM and SIGINT do the same,
+// which is tested for two commands. A command without a row fails the test.
 func TestSignalsEndEveryCommand(t *testing.T) {
 	if !canSeeSystemCalls() {
-		t.Skip("/proc/PID/task/TID/syscall cannot be read here, by which the test knows that a process is stuck")
+		t.Skip("/proc/PID/task/TID/syscall, which shows whether a process is blocked, cannot be read here")
 	}
 	calls := stuckCalls()
-	command.EachOfAll(func(_ *cobra.Command, path string) {
+	command.EachCommand(func(_ *cobra.Command, path string) {
 		assert.NotEmpty(t, calls[path], "%s has no row in this test", path)
 	})
 	var all sync.WaitGroup
-	slots := make(chan struct{}, 8) // most of the time they wait
+	slots := make(chan struct{}, 8) // more than there are processors, because the processes mostly wait
 	end := func(row stuck, s syscall.Signal) {
 		all.Go(func() {
 			slots <- struct{}{}
@@ -146,7 +145,7 @@ func endStuck(t *testing.T, row stuck, s syscall.Signal) {
 		assert.True(t, status.Signaled() && status.Signal() == s || status.ExitStatus() == 128+int(s), "%s: %v", about, failed)
 	case <-time.After(untilEnded):
 		_ = c.Process.Kill()
-		assert.Fail(t, "still there", about)
+		assert.Fail(t, "still running", about)
 	}
 	if usesList(row.args) {
 		assertWholeList(t, home, about)
@@ -158,8 +157,8 @@ func usesList(args []string) bool {
 	return len(args) > 0 && slices.Contains([]string{"hydrate", "step", "status", "log", "undo", "recover", "install", "doctor", "mcp"}, args[0])
 }
 
-// stuckProgram returns a call in a home with a skill, a list with its tasks, and a check
-// that takes no time.
+// stuckProgram returns a call in a home with a skill and a task list. If the command uses the
+// list, the skill has been hydrated.
 func stuckProgram(t *testing.T, home string, args ...string) *exec.Cmd {
 	write := func(name, text string) {
 		assert.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o755))
@@ -187,8 +186,8 @@ func stuckProgram(t *testing.T, home string, args ...string) *exec.Cmd {
 	return run("", args...)
 }
 
-// assertWholeList checks that the list has the person's task and one whole workflow, or,
-// after an undoing, none, and that nothing is left to recover.
+// assertWholeList checks that the list has the person's task and one whole workflow, and that
+// nothing is left to recover.
 func assertWholeList(t *testing.T, home, about string) {
 	c := exec.Command(filepath.Join(home, "bin/fsmtx"), "recover")
 	c.Dir, c.Env = home, []string{"HOME=" + home}
@@ -216,7 +215,7 @@ func tempFile(t *testing.T, dir, text string) *os.File {
 	return f
 }
 
-// pipe is a pipe into which nothing more can be written.
+// pipe is a full pipe.
 type pipe struct{ read, write *os.File }
 
 func (p pipe) Close() { p.read.Close(); p.write.Close() }
@@ -239,8 +238,8 @@ func fullPipe(t *testing.T) pipe {
 	return pipe{os.NewFile(uintptr(fds[0]), "pipe"), os.NewFile(uintptr(fds[1]), "pipe")}
 }
 
-// waitUntilStuck waits until a thread of the process is in that system call on one of the
-// descriptors. It is false if the process ends first, or does not get there.
+// waitUntilStuck waits until a thread of the process is in this system call on one of the
+// descriptors. It returns false if the process ends first or does not block in time.
 func waitUntilStuck(pid int, call uintptr, fds []string, ended chan error) bool {
 	deadline := time.After(untilBlocked)
 	look := time.NewTicker(5 * time.Millisecond)
@@ -270,8 +269,7 @@ func waitUntilStuck(pid int, call uintptr, fds []string, ended chan error) bool 
 	}
 }
 
-// canSeeSystemCalls reports whether this process may see in which system call another one
-// is that it has started.
+// canSeeSystemCalls reports whether this process can see the current system call of a child.
 func canSeeSystemCalls() bool {
 	c := exec.Command("sleep", "60")
 	if c.Start() != nil {
@@ -282,9 +280,9 @@ func canSeeSystemCalls() bool {
 	return err == nil && len(data) > 0
 }
 
-// TestHungLogDoesNotKeepAHook: a hook ends by itself if nobody reads its log, and a signal
-// ends it if its answer cannot be written either.
-func TestHungLogDoesNotKeepAHook(t *testing.T) {
+// TestABlockedLogDoesNotBlockAHook: a hook answers and ends although its log is a FIFO without
+// a reader, or a full one.
+func TestABlockedLogDoesNotBlockAHook(t *testing.T) {
 	home := t.TempDir()
 	log := filepath.Join(home, "log")
 	require.NoError(t, syscall.Mkfifo(log, 0o600))
@@ -292,7 +290,7 @@ func TestHungLogDoesNotKeepAHook(t *testing.T) {
 	c.Stdin = strings.NewReader(aSkillWasCalled)
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	assert.Contains(t, string(out), "cannot log the call: open "+log, "nobody has it open")
+	assert.Contains(t, string(out), "cannot log the call: open "+log, "it has no reader")
 
 	held, err := os.OpenFile(log, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	require.NoError(t, err)

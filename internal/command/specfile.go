@@ -23,7 +23,7 @@ const maxSearched = 5000
 
 // readSpec returns the content of an fsm.json, or of standard input for "-".
 func readSpec(s terminal.Streams, path string) ([]byte, error) {
-	// One byte more than allowed: Parse reports the size and does not look at the bytes.
+	// One byte more than allowed: Parse then reports the size and ignores the content.
 	const most = fsmspec.MaxBytes + 1
 	if path != "-" {
 		data, err := locator.ReadSpec(locator.OS{}, path, fsmspec.MaxBytes)
@@ -42,8 +42,8 @@ func readSpec(s terminal.Streams, path string) ([]byte, error) {
 	return data, nil
 }
 
-// writeSpec replaces the content of a file that was read, or of the target of a link, by
-// the rules of safefile.Edit.
+// writeSpec replaces the content of a file, or of the target of a link, as safefile.Edit
+// does. It returns safefile.ErrChanged if the content is no longer what was read.
 func writeSpec(s terminal.Streams, path string, read, data []byte) error {
 	target, err := filepath.Abs(path)
 	if err != nil {
@@ -63,20 +63,20 @@ func writeSpec(s terminal.Streams, path string, read, data []byte) error {
 	return nil
 }
 
-// reportUnguarded tells a person that an edit could not be made safe.
+// reportUnguarded reports that an edit could not be protected from concurrent changes.
 func reportUnguarded(s terminal.Streams, err error) {
 	if err != nil {
-		s.Hintf("%v: a change that another program made to it at the same moment would have been lost; look whether everything is there", err)
+		s.Hintf("%v: a change by another program at the same moment would have been lost; check the file", err)
 	}
 }
 
-// editHint says what to do about an edit of somebody's file that was refused.
+// editHint returns what to do about an edit that was refused, empty if it is unknown.
 func editHint(err error) string {
 	for cause, hint := range map[error]string{
 		safefile.ErrChanged:   "run the command again",
 		safefile.ErrOwnership: "run the command as the file's owner; it was not changed",
-		safefile.ErrKept:      "put what you want of the two into one file, and remove the directory with the other",
-		safefile.ErrBusy:      "run the command again when that has ended",
+		safefile.ErrKept:      "merge what you need of the two into one file, then remove the directory with the other",
+		safefile.ErrBusy:      "run the command again when that program has ended",
 		safefile.ErrNotOwner:  "remove it, or ask its owner to",
 	} {
 		if errors.Is(err, cause) {
@@ -87,8 +87,8 @@ func editHint(err error) string {
 }
 
 // specsOf returns the files that the arguments of a command name: files, directories of
-// a skill, directories with several below, "-" for standard input, or, without any
-// argument, every workflow that is visible from here and below.
+// skills, directories with several skills below, and "-" for standard input. Without
+// arguments it returns every workflow that is visible from here, and every fsm.json below.
 func specsOf(s terminal.Streams, args []string) ([]string, error) {
 	if len(args) == 0 {
 		return visibleSpecs(s)
@@ -115,18 +115,25 @@ func specsIn(s terminal.Streams, dir string) ([]string, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return []string{path}, nil
 	}
-	below, complete := locator.SpecsBelow(locator.OS{}, dir, maxSearched)
-	if !complete {
-		s.Errorf("only the first %d directories below %s were searched", maxSearched, dir)
-	}
+	below := specsBelow(s, dir)
 	if len(below) == 0 {
 		return nil, &exit{exitUnread, fmt.Errorf("%s: no %s in this directory or below", dir, specName), "fsmtx new writes one for a skill"}
 	}
 	return below, nil
 }
 
+// specsBelow returns every fsm.json below dir. It reports if dir has too many directories
+// to search.
+func specsBelow(s terminal.Streams, dir string) []string {
+	below, complete := locator.SpecsBelow(locator.OS{}, dir, maxSearched)
+	if !complete {
+		s.Errorf("only the first %d directories below %s were searched", maxSearched, dir)
+	}
+	return below
+}
+
 // visibleSpecs returns the workflows of the skills that the client knows here, and
-// every fsm.json below, each once.
+// every fsm.json below, without duplicates.
 func visibleSpecs(s terminal.Streams) ([]string, error) {
 	cwd, err := os.Getwd()
 	if err != nil {
@@ -137,10 +144,7 @@ func visibleSpecs(s terminal.Streams) ([]string, error) {
 		return nil, err
 	}
 	known, _ := l.Workflows(cwd)
-	below, complete := locator.SpecsBelow(locator.OS{}, cwd, maxSearched)
-	if !complete {
-		s.Errorf("only the first %d directories below %s were searched", maxSearched, cwd)
-	}
+	below := specsBelow(s, cwd)
 	var paths, seen []string
 	for _, w := range known {
 		below = append(below, w.Path)
@@ -151,18 +155,18 @@ func visibleSpecs(s terminal.Streams) ([]string, error) {
 			real = path
 		}
 		if !slices.Contains(seen, real) {
-			seen, paths = append(seen, real), append(paths, short(cwd, path))
+			seen, paths = append(seen, real), append(paths, relative(cwd, path))
 		}
 	}
 	if len(paths) == 0 {
-		return nil, &exit{exitUnread, fmt.Errorf("no skill that is visible from %s has an %s", cwd, specName), "fsmtx new writes one for a skill; fsmtx locate says where a skill is looked for"}
+		return nil, &exit{exitUnread, fmt.Errorf("no skill that is visible from %s has an %s", cwd, specName), "fsmtx new writes one for a skill; fsmtx locate NAME shows where a skill is searched for"}
 	}
 	slices.Sort(paths)
 	return paths, nil
 }
 
-// short returns path relative to cwd if it is below.
-func short(cwd, path string) string {
+// relative returns path relative to cwd if it is below.
+func relative(cwd, path string) string {
 	if rest, err := filepath.Rel(cwd, path); err == nil && filepath.IsLocal(rest) {
 		return rest
 	}
@@ -186,7 +190,7 @@ func findSpec(s terminal.Streams, arg string) (string, error) {
 		return path, nil
 	}
 	if strings.ContainsRune(arg, filepath.Separator) || strings.HasSuffix(arg, ".json") {
-		return "", fmt.Errorf("%s: there is no such file or directory", arg)
+		return "", fmt.Errorf("%s: no such file or directory", arg)
 	}
 	l, err := clientLocator(s)
 	if err != nil {
@@ -201,11 +205,11 @@ func findSpec(s terminal.Streams, arg string) (string, error) {
 		return "", err
 	}
 	if !result.Found() {
-		hint := "fsmtx locate " + arg + " says where it was looked for"
+		hint := "fsmtx locate " + arg + " shows where it was searched for"
 		if near := l.Near(arg, cwd); len(near) > 0 {
-			hint = "did you mean " + strings.Join(near[:min(len(near), 5)], ", ") + "?"
+			hint = didYouMean(near)
 		}
 		return "", &exit{exitNo, fmt.Errorf("no file and no skill with a workflow is called %q", arg), hint}
 	}
-	return short(cwd, result.Path), nil
+	return relative(cwd, result.Path), nil
 }

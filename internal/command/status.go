@@ -20,22 +20,23 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-const statusLong = `Status shows where the workflows of a task list stand: the step that is next, then each
-workflow with its steps below those that they come after, their gates and the last
-decision about each, the tasks that belong to no workflow, the last hydration and whether
-"fsmtx undo" can take it back, and an interrupted change if there is one.
+const statusLong = `Status shows the state of the workflows in a task list: the next step; each workflow as a
+tree of steps, with their gates and the last decision about each; the tasks that belong to
+no workflow; the last hydration and whether "fsmtx undo" can undo it; and an interrupted
+change, if there is one. The states of a step are
 
-  done, skipped      let through, or a person went past it
-  in progress        it was started
-  ready              those before it are done
+  done               completed, and its gates passed
+  skipped            a person skipped it
+  in progress        started
+  ready              the steps before it are done
   checking           its check is running
-  unchecked          completed in another way; its gates are asked at the next update
+  unchecked          completed without its gates; they are checked at the next update
   blocked            a step before it is not done
-  gone               not in the list any more
+  gone               no longer in the list
 
-Without SESSION it is the session of the environment (CLAUDE_CODE_SESSION_ID), or else the
-list of this project that was hydrated last. --all prints a line for each list that ever
-had a workflow. --watch draws again when the list changes, until q is pressed.
+Without SESSION it is the session in CLAUDE_CODE_SESSION_ID, or else the list of this
+project that was hydrated last. --all prints one line for each list that has ever had a
+workflow. --watch redraws the status when the list changes, until q is pressed.
 
 --json prints an object with list, next (numbers of the steps that can be worked on),
 workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hydration as
@@ -51,7 +52,7 @@ func newStatus(s terminal.Streams) *cobra.Command {
 	var f statusFlags
 	c := &cobra.Command{
 		Use:               "status [SESSION]",
-		Short:             "Show where the workflows of a task list stand",
+		Short:             "Show the state of the workflows in a task list",
 		Long:              statusLong,
 		Example:           example("fsmtx status", "fsmtx status --watch", "fsmtx status --all", "fsmtx status 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
 		Args:              cobra.MaximumNArgs(1),
@@ -63,8 +64,8 @@ func newStatus(s terminal.Streams) *cobra.Command {
 		},
 	}
 	inDirectory(c, exitNo)
-	c.Flags().BoolVar(&f.all, "all", false, "print a line for each list that ever had a workflow")
-	c.Flags().BoolVar(&f.watch, "watch", false, "draw again when the list changes, until q is pressed")
+	c.Flags().BoolVar(&f.all, "all", false, "print one line for each list that has ever had a workflow")
+	c.Flags().BoolVar(&f.watch, "watch", false, "redraw when the list changes, until q is pressed")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	c.MarkFlagsMutuallyExclusive("all", "watch")
 	c.MarkFlagsMutuallyExclusive("watch", "json")
@@ -74,7 +75,7 @@ func newStatus(s terminal.Streams) *cobra.Command {
 func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string) error {
 	if f.all {
 		if session != "" {
-			return &exit{exitNo, errors.New("--all takes no session"), "run fsmtx status --help"}
+			return &exit{exitNo, errors.New("--all cannot be combined with a session"), "run fsmtx status --help"}
 		}
 		return statusOfAll(ctx, s, f.json)
 	}
@@ -96,7 +97,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 	return err
 }
 
-// status is what is known of a task list at one moment.
+// status is the state of a task list at one moment.
 type status struct {
 	list       tasks.List
 	steps      *steps.State
@@ -131,7 +132,7 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	return st, nil
 }
 
-// task returns the task of a step as it is in the list.
+// task returns the task of a step in the list, a zero task if it is not there.
 func (st *status) task(id int64) (t tasks.Task) {
 	for _, t := range st.tasks {
 		if t.ID == strconv.FormatInt(id, 10) {
@@ -141,7 +142,7 @@ func (st *status) task(id int64) (t tasks.Task) {
 	return t
 }
 
-// manual returns the tasks that are no step.
+// manual returns the tasks that are not steps of a workflow.
 func (st *status) manual() (manual []tasks.Task) {
 	for _, t := range st.tasks {
 		id, err := strconv.ParseInt(t.ID, 10, 64)
@@ -152,11 +153,11 @@ func (st *status) manual() (manual []tasks.Task) {
 	return manual
 }
 
-// undoable reports whether the last hydration can be taken back, at least in part.
+// undoable reports whether the last hydration can be undone, at least in part.
 func (st *status) undoable() bool { return st.last != nil && st.undoErr == nil && !st.undo.Empty() }
 
-// marks are put before a step, by the word for where it stands, so that the state can be
-// seen without colours.
+// marks are the symbols in front of steps, by the word for their state. They show the state
+// without colours.
 var marks = map[string]string{
 	"done": "✓", "skipped": "»", "in progress": "▶", "checking": "…", "ready": "○", "unchecked": "?", "blocked": "·", "gone": "✗",
 }
@@ -166,7 +167,7 @@ func (st *status) text(chosen string, columns int) string {
 	line := func(format string, args ...any) {
 		b.WriteString(terminal.Cut(visible.Line(fmt.Sprintf(format, args...)), columns) + "\n")
 	}
-	b.WriteString(visible.Line(chosen) + "\n") // whole: it has a path
+	b.WriteString(visible.Line(chosen) + "\n") // not cut: its path must stay usable
 	st.nextTo(line)
 	for _, w := range st.steps.Workflows() {
 		done, all := st.progress(w)
@@ -197,7 +198,7 @@ func (st *status) text(chosen string, columns int) string {
 	return b.String()
 }
 
-// nextTo prints the step that comes next.
+// nextTo prints the next step with line.
 func (st *status) nextTo(line func(string, ...any)) {
 	ready := st.steps.Ready()
 	switch {
@@ -216,7 +217,7 @@ func (st *status) nextTo(line func(string, ...any)) {
 	}
 }
 
-// details says what the mark and the place in the tree do not.
+// details returns the state in words, the blockers other than the parent, and the owner.
 func (st *status) details(c *steps.Current, word string, parent int64) string {
 	parts := []string{word}
 	var others []string
@@ -257,7 +258,7 @@ func (st *status) progress(w *steps.Workflow) (done, all int) {
 	return done, all
 }
 
-// lastTo prints the last hydration and what is unfinished.
+// lastTo prints the last hydration and an interrupted change with line.
 func (st *status) lastTo(line func(string, ...any)) {
 	line("")
 	switch {
@@ -266,16 +267,16 @@ func (st *status) lastTo(line func(string, ...any)) {
 	default:
 		line("last hydration: %s, %s, %s: %s, %s", nameOf(*st.last), when(*st.last), quoted(st.last.Skill), cameAndWent(*st.last), outcomeOf(*st.last))
 		if st.undoable() {
-			line("fsmtx undo would take it back: %d restored, %d removed, %d kept", len(st.undo.Restored), len(st.undo.Removed), len(st.undo.Kept))
+			line("fsmtx undo would undo it: %d restored, %d removed, %d kept", len(st.undo.Restored), len(st.undo.Removed), len(st.undo.Kept))
 		} else {
-			line("it cannot be taken back%s", why(st.undoErr))
+			line("it cannot be undone%s", why(st.undoErr))
 		}
 	}
 	switch {
 	case errors.Is(st.pendingErr, txn.ErrLocked):
 		line("a hydration is under way")
 	case st.pendingErr != nil:
-		line("interrupted change: %v; fsmtx recover tells more", st.pendingErr)
+		line("interrupted change: %v; run fsmtx recover for details", st.pendingErr)
 	case st.pending.Outcome == txn.RolledBack:
 		line("a change was interrupted; fsmtx recover rolls it back")
 	}
@@ -283,12 +284,12 @@ func (st *status) lastTo(line func(string, ...any)) {
 
 func why(err error) string {
 	if err == nil {
-		return ": nothing of it is left"
+		return ": none of its changes are left"
 	}
 	return ": " + err.Error()
 }
 
-// bar draws done of all in width characters.
+// bar draws a progress bar of width characters.
 func bar(done, all, width int) string {
 	n := 0
 	if all > 0 {
@@ -297,15 +298,15 @@ func bar(done, all, width int) string {
 	return "[" + strings.Repeat("#", n) + strings.Repeat("-", width-n) + "]"
 }
 
-// node is a step in the tree: below the one of its blockers that is deepest.
+// node is a step in the tree. Its parent is the deepest of its blockers.
 type node struct {
 	*steps.Current
 	depth  int
-	parent int64 // 0 if it comes after none
+	parent int64 // 0 if it has no blocker
 }
 
-// tree returns the steps of a workflow, each after the one that it is drawn below. Steps
-// of a cycle have no blockers in the tree.
+// tree returns the steps of a workflow in the order in which they are drawn, each after its
+// parent. A blocker that closes a cycle is ignored.
 func tree(s *steps.State, w *steps.Workflow) []node {
 	nodes := map[int64]*node{}
 	var place func(c *steps.Current, path []int64) *node
@@ -412,7 +413,7 @@ type shownList struct {
 	Time    time.Time `json:"time"`
 }
 
-// statusOfAll prints a line for each list with a history, the newest first.
+// statusOfAll prints one line for each list with a history, the newest first.
 func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 	root, err := tasks.Root(s.Getenv)
 	if err != nil {
@@ -429,7 +430,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		}
 		all, err := history.Read(dir)
 		if err != nil || len(all) == 0 {
-			continue // nothing is known of it
+			continue // it has no history
 		}
 		state, err := steps.Load(ctx, dir)
 		if err != nil {

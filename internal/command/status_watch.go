@@ -23,12 +23,12 @@ import (
 
 // Control sequences of terminals (ECMA-48, and xterm's alternate screen).
 const (
-	enterScreen = "\x1b[?1049h\x1b[?25l" // the alternate screen, without a cursor
+	enterScreen = "\x1b[?1049h\x1b[?25l" // switches to the alternate screen and hides the cursor
 	leaveScreen = "\x1b[?25h\x1b[?1049l"
 	clearScreen = "\x1b[H\x1b[2J"
 )
 
-// watchStatus draws the status on the whole terminal until the person leaves.
+// watchStatus draws the status on the whole terminal until the person quits.
 func watchStatus(ctx context.Context, s terminal.Streams, list tasks.List, chosen string) (err error) {
 	in, isIn := s.In.(*os.File)
 	out, isOut := s.Out.(*os.File)
@@ -59,7 +59,7 @@ func watchStatus(ctx context.Context, s terminal.Streams, list tasks.List, chose
 	return w.run(ctx)
 }
 
-// watch is a status that is drawn again at each change.
+// watch draws the status again at each change.
 type watch struct {
 	list    tasks.List
 	chosen  string
@@ -69,8 +69,8 @@ type watch struct {
 	size    func() (columns, rows int)
 }
 
-// settle is how long changes are collected before the status is drawn again: a
-// hydration changes many files at once.
+// settle is the delay between a change and the next drawing: a hydration changes many files
+// at once.
 const settle = 50 * time.Millisecond
 
 func (w watch) run(ctx context.Context) error {
@@ -121,8 +121,8 @@ func (w watch) waitForQuit(quit chan<- struct{}) {
 	}
 }
 
-// follow watches the list and its state directory, and the directory above them for as
-// long as one does not exist. Watching what is watched already changes nothing.
+// follow watches the list, its state directory, and the directory above them, in which
+// these two may be created later. Watching a directory again has no effect.
 func (w watch) follow(watcher *fsnotify.Watcher) {
 	_ = watcher.Add(filepath.Dir(w.list.Dir))
 	_ = watcher.Add(w.list.Dir)
@@ -131,8 +131,8 @@ func (w watch) follow(watcher *fsnotify.Watcher) {
 	}
 }
 
-// concerns reports whether a change of that path may change what is drawn: other lists
-// are in the same directory.
+// concerns reports whether a change of that path may change the status. Changes of other
+// lists, which are in the same parent directory, do not.
 func (w watch) concerns(path string) bool {
 	s, err := txn.StateDir(w.list.Dir)
 	if err != nil {

@@ -21,8 +21,8 @@ func (s screens) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// TestWatchDrawsAgain: when the list appears, when a task changes, and when the terminal
-// is resized; q ends it.
+// TestWatchDrawsAgain when the list is created, when a task changes, and when the terminal is
+// resized; q quits.
 func TestWatchDrawsAgain(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "list")
 	in, keys := io.Pipe()
@@ -38,7 +38,7 @@ func TestWatchDrawsAgain(t *testing.T) {
 		require.NoError(t, os.Rename(dir+".new", filepath.Join(dir, name+".json")))
 	}
 	require.NoError(t, os.Mkdir(dir, 0o700))
-	<-drawn // it is watched from here on
+	<-drawn // from here on the list is watched
 	write("1", "first")
 	assert.Contains(t, <-drawn, "manual tasks: 1\n")
 	write("1", "changed")

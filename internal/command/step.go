@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -22,29 +23,30 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const stepLong = `Step is a hook of the client. It holds the agent to the steps of a workflow that
-"fsmtx hydrate" put into the session's task list:
+const stepLong = `Step is a hook of the client. It enforces the steps of a workflow that "fsmtx hydrate" has
+put into the session's task list:
 
-  PreToolUse of TaskUpdate          a step is started or completed when those before it
-                                    are done; it is completed when the files it produces
-                                    are there, its check exits with 0, and a person has
-                                    approved it, where its entry in fsm.json says so; it
-                                    is neither deleted nor stripped of its tag
-  PreToolUse of Write, Edit,        files of the task list are not edited
+  PreToolUse of TaskUpdate          a step can be started or completed only when the steps
+                                    before it are done. If its entry in fsm.json says so,
+                                    it can be completed only when the files it produces
+                                    exist, its check exits with 0, and a person has
+                                    approved it. It cannot be deleted or lose its tag
+  PreToolUse of Write, Edit,        task files cannot be edited
   NotebookEdit
-  PreToolUse of Bash                "fsmtx step skip" and "done" ask the person
-  PreToolUse of "fsmtx mcp"         its tools are told which session calls
-  TaskCompleted                     as for TaskUpdate, if that was not heard of
+  PreToolUse of Bash                the person is asked about "fsmtx step skip" and "done"
+  PreToolUse of "fsmtx mcp"         its tools receive the id of the calling session
+  TaskCompleted                     as for TaskUpdate, if no hook ran for that
   Stop, SubagentStop                the agent is sent back to a step that is ready
-  SessionStart (compact, resume)    the agent is told where the workflow stands
+  SessionStart (compact, resume)    the agent receives the state of the workflow
 
-Any other event, and a session without a workflow, gets no answer: no output, no file,
-no lock. A refusal exits with 2, with the reason on standard error and as JSON on
-standard output. Trouble of fsmtx's own refuses nothing: the person is told, in
-systemMessage. A check that fails, does not end in time or cannot be started refuses.
+For any other event, and in a session without a workflow, it does nothing: it prints
+nothing, and creates no file and no lock. When it refuses a call, it exits with 2 and
+prints the reason on standard error and as JSON on standard output. A check that fails,
+does not end in time or cannot be started refuses the call. Errors of fsmtx itself refuse
+nothing; they are reported to the person in systemMessage.
 
-A person goes past a step in a terminal with "fsmtx step skip" or "fsmtx step done".
-fsmtx install registers the hook.`
+In a terminal, a person can skip a step with "fsmtx step skip" or mark it as done with
+"fsmtx step done". fsmtx install registers the hook.`
 
 // stepLockWait limits the wait for the locks of the list.
 const stepLockWait = 3 * time.Second
@@ -59,7 +61,7 @@ func newStep(s terminal.Streams) *cobra.Command {
 	var f stepFlags
 	c := &cobra.Command{
 		Use:   "step",
-		Short: "As a hook: hold the agent to the steps of its workflow",
+		Short: "As a hook: enforce the steps of a workflow",
 		Long:  stepLong,
 		Example: example(
 			"fsmtx step < event.json",
@@ -79,8 +81,8 @@ func newStep(s terminal.Streams) *cobra.Command {
 			return runStep(c.Context(), s, f)
 		},
 	}
-	c.Flags().StringVar(&f.stop, "stop", string(steps.Remind), `when the agent stops at a ready step: "remind" it once, "hold" it, or "off"`)
-	c.Flags().StringVar(&f.checks, "checks", "on", `"off" leaves the checks of steps out`)
+	c.Flags().StringVar(&f.stop, "stop", string(steps.Remind), `when the agent stops while a step is ready: "remind" it once, "hold" it each time, or do nothing ("off")`)
+	c.Flags().StringVar(&f.checks, "checks", "on", `run the checks of steps: "on" or "off"`)
 	complete(c, "stop", string(steps.Remind), string(steps.Hold), string(steps.StopOff))
 	complete(c, "checks", "on", "off")
 	c.Flags().DurationVar(&f.limit, "limit", steps.CallLimit, "the time limit with which the hook is registered")
@@ -112,29 +114,36 @@ func (f stepFlags) check() error {
 	return nil
 }
 
-// refuseStep reports an invalid hook command line. No call is refused for it.
+// refuseStep reports an invalid hook command line to the person. It refuses no call.
 func refuseStep(s terminal.Streams, err error) error {
 	return deliver(s, event.Notice(visible.Sprintf(`invalid hook command line: %v; run "fsmtx install" to repair it. The steps of workflows are not enforced`, err)))
 }
 
-// runStep answers one event. A panic must not refuse a call: its exit code would.
+// notEnforced reports to the person why the hook could not decide about a call. It refuses
+// no call.
+func notEnforced(s terminal.Streams, why error) error {
+	return deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not enforced: %v", why)))
+}
+
+// runStep answers one event. It recovers from a panic, whose exit code 2 would refuse the
+// call.
 func runStep(ctx context.Context, s terminal.Streams, f stepFlags) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not enforced: internal error: %v", p)))
+			err = notEnforced(s, fmt.Errorf("internal error: %v", p))
 		}
 	}()
 	surviveBrokenPipe()
 	e, err := readEvent(s)
 	if err != nil {
-		return deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not enforced: %v", err)))
+		return notEnforced(s, err)
 	}
 	if e.SessionID == "" {
-		return deliver(s, event.Notice("the steps of workflows are not enforced: the event has no session_id"))
+		return notEnforced(s, errors.New("the event has no session_id"))
 	}
 	h, err := newStepHook(s, f, e)
 	if err != nil {
-		return deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not enforced: %v", err)))
+		return notEnforced(s, err)
 	}
 	return deliver(s, h.answer(ctx))
 }
@@ -157,7 +166,7 @@ func newStepHook(s terminal.Streams, f stepFlags, e *event.Event) (*stepHook, er
 	return &stepHook{Frame: frame, streams: s, flags: f, event: e, begun: time.Now()}, nil
 }
 
-// stepFrame returns the frame around the gates of a session's list.
+// stepFrame returns the frame for the list of a session.
 func stepFrame(s terminal.Streams, session string) (*steps.Frame, error) {
 	dir, err := tasks.Dir(s.Getenv, session)
 	if err != nil {
@@ -186,7 +195,7 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 	case event.Stop, event.SubagentStop:
 		agent, person, err := h.Stop(ctx, steps.Stopping{Agent: e.AgentID, Background: e.BackgroundTasks, Mode: steps.StopMode(h.flags.stop)})
 		if err != nil {
-			return h.troubled(visible.Sprintf("the agent is not held to its workflow: %v", err))
+			return h.troubled(visible.Sprintf("the workflow is not enforced at this stop: %v", err))
 		}
 		if agent != "" {
 			return event.SendBack(agent, "fsmtx: "+person)
@@ -203,7 +212,7 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 	}
 	state, err := h.Resume(ctx)
 	if err != nil {
-		return h.troubled(visible.Sprintf("the agent is not told where its workflow stands: %v", err))
+		return h.troubled(visible.Sprintf("the agent could not be given the state of its workflow: %v", err))
 	}
 	if state == "" {
 		return event.Answer{}
@@ -211,7 +220,7 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 	return event.Tell(event.SessionStart, state, "")
 }
 
-// tool answers before a tool is run.
+// tool answers the event before a tool runs.
 func (h *stepHook) tool(ctx context.Context) event.Answer {
 	input := h.event.ToolInput
 	if strings.HasPrefix(h.event.ToolName, "mcp__") {
@@ -258,7 +267,7 @@ func (h *stepHook) edit() steps.Verdict {
 	return steps.Verdict{}
 }
 
-// troubled tells the person about trouble of this program; the agent goes on.
+// troubled reports an error of this program to the person. It refuses nothing.
 func (h *stepHook) troubled(trouble string) event.Answer {
 	if trouble == "" {
 		return event.Answer{}
@@ -266,7 +275,8 @@ func (h *stepHook) troubled(trouble string) event.Answer {
 	return event.Tell(h.event.Name, "", "fsmtx: "+trouble)
 }
 
-// log keeps the decision. A log that cannot be written changes nothing.
+// log appends the decision to the log. A log that cannot be written does not change the
+// answer.
 func (h *stepHook) log(v steps.Verdict) {
 	if h.flags.log == "" || v.Decision == "" && v.Trouble == "" {
 		return

@@ -14,15 +14,15 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// bash asks the person when the agent's shell is about to go past a gate, and leaves a
-// grant for exactly that.
+// bash asks the person when the agent's shell is about to skip a step or mark it as done,
+// and records a grant for exactly that command.
 func (h *stepHook) bash(ctx context.Context, line string) steps.Verdict {
 	if !strings.Contains(line, "step") {
 		return steps.Verdict{}
 	}
 	script, err := shell.Parse(line)
 	if err != nil {
-		return steps.Verdict{} // the shell will not run it either
+		return steps.Verdict{} // the shell cannot run it either
 	}
 	var questions []string
 	for _, words := range script.Calls() {
@@ -44,8 +44,8 @@ func (h *stepHook) bash(ctx context.Context, line string) steps.Verdict {
 	return steps.Verdict{Decision: steps.Ask, Why: "going past a gate", Reason: strings.Join(questions, "\n")}
 }
 
-// pastArgs returns the words after "fsmtx step" of a call of skip or done, nil in place
-// of a word that only the shell knows.
+// pastArgs returns the words after "fsmtx step" of a call of skip or done. A word whose
+// value only the shell knows, such as a variable, is nil.
 func pastArgs(words []shell.Word) (args []*string, ok bool) {
 	var texts []*string
 	for _, w := range words {
@@ -65,14 +65,14 @@ func pastArgs(words []shell.Word) (args []*string, ok bool) {
 	return nil, false
 }
 
-// askPast returns the question to the person about one call, empty if the call will fail
-// by itself.
+// askPast returns the question to the person about one call, empty if the call would fail
+// anyway.
 func (h *stepHook) askPast(ctx context.Context, args []*string) (string, steps.Verdict) {
 	var words []string
 	for _, a := range args {
 		if a == nil {
-			return "", steps.Verdict{Decision: steps.Deny, Why: "going past a gate", Reason: "write the number of the step and the reason as they are, " +
-				"without variables or substitutions, so that the person can see what is asked"}
+			return "", steps.Verdict{Decision: steps.Deny, Why: "going past a gate", Reason: "write the number of the step and the reason literally, " +
+				"without variables or substitutions, so that the person can see them"}
 		}
 		words = append(words, *a)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
@@ -16,12 +15,13 @@ import (
 )
 
 const pastLong = `
-The task becomes completed, and the decision is kept as evidence with the reason. Without
---session it is the session of the environment (CLAUDE_CODE_SESSION_ID), or else the
-list of this project that was hydrated last.
+The task is marked as completed, and the decision is recorded with the reason. Without
+--session the session is that in CLAUDE_CODE_SESSION_ID, or else the list of this project
+that was hydrated last.
 
-In the shell of an agent (CLAUDECODE or AI_AGENT is set) it works only after the person
-has said yes to exactly this command within the last minute; the hook "fsmtx step" asks.`
+In the shell of an agent (CLAUDECODE or AI_AGENT is set) the command works only if the
+person has agreed to exactly this command within the last minute; the hook "fsmtx step"
+asks.`
 
 type pastFlags struct {
 	past    steps.Past
@@ -32,8 +32,8 @@ func newStepSkip(s terminal.Streams) *cobra.Command {
 	f := &pastFlags{}
 	return f.command(s, &cobra.Command{
 		Use:     "skip N --because TEXT",
-		Short:   "Go past a step without doing it",
-		Long:    "Skip goes past step N of a workflow without its being done, whatever its gates say.\n" + pastLong,
+		Short:   "Skip a step",
+		Long:    "Skip skips step N of a workflow, without checking its gates.\n" + pastLong,
 		Example: example(`fsmtx step skip 3 --because "there is nothing to publish"`, `fsmtx step skip 3 --because "not today" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
 	})
 }
@@ -42,8 +42,8 @@ func newStepDone(s terminal.Streams) *cobra.Command {
 	f := &pastFlags{past: steps.Past{Done: true}}
 	return f.command(s, &cobra.Command{
 		Use:     "done N --because TEXT",
-		Short:   "Count a step as done",
-		Long:    "Done counts step N of a workflow as done, whatever its gates say.\n" + pastLong,
+		Short:   "Mark a step as done",
+		Long:    "Done marks step N of a workflow as done, without checking its gates.\n" + pastLong,
 		Example: example(`fsmtx step done 3 --because "published by hand"`),
 	})
 }
@@ -53,7 +53,7 @@ func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command
 	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if err := f.read(args); err != nil {
-			return &exit{exitNo, err, fmt.Sprintf(`such as fsmtx step %s 3 --because "why"`, f.past.Verb())}
+			return &exit{exitNo, err, fmt.Sprintf(`for example: fsmtx step %s 3 --because "why"`, f.past.Verb())}
 		}
 		return nil
 	}
@@ -66,11 +66,11 @@ func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command
 }
 
 func (f *pastFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.past.Because, "because", "", "why, for the evidence (required)")
+	c.Flags().StringVar(&f.past.Because, "because", "", "the reason to record (required)")
 	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
 }
 
-// read takes the number of the step, and checks the reason.
+// read reads the number of the step from args and checks the reason.
 func (f *pastFlags) read(args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("got %d arguments, want the number of one step", len(args))
@@ -81,7 +81,7 @@ func (f *pastFlags) read(args []string) error {
 	}
 	f.past.Step = n
 	if f.past.Because = strings.TrimSpace(f.past.Because); f.past.Because == "" {
-		return errors.New("--because is required: say why, for the evidence")
+		return errors.New("--because is required: give the reason to record")
 	}
 	return nil
 }
@@ -114,23 +114,9 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 // byAgent reports whether this is the shell of an agent (fact 41, client 2.1.329).
 func byAgent(s terminal.Streams) bool { return s.Env("CLAUDECODE") != "" || s.Env("AI_AGENT") != "" }
 
-// frameOf returns the frame of a session's list, of the environment's session if it is
-// empty, or else of the newest list of the current directory's project.
-func frameOf(ctx context.Context, s terminal.Streams, session string) (*steps.Frame, error) {
-	if session == "" {
-		session = s.Env("CLAUDE_CODE_SESSION_ID")
-	}
-	if session != "" || s.Env("CLAUDE_CODE_TASK_LIST_ID") != "" {
-		return stepFrame(s, session)
-	}
-	cwd, err := os.Getwd()
-	if err != nil {
-		return nil, err
-	}
-	dir, session, err := steps.Newest(ctx, s.Getenv, cwd)
-	if errors.Is(err, steps.ErrNoList) {
-		return nil, &exit{exitNo, err, "name the session with --session"}
-	}
+// frameOf returns the frame for the list that findList finds.
+func frameOf(ctx context.Context, s terminal.Streams, named string) (*steps.Frame, error) {
+	dir, session, _, err := findList(ctx, s, named)
 	if err != nil {
 		return nil, err
 	}

@@ -8,12 +8,13 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// served tells a tool of "fsmtx mcp" which session calls it: the server knows only the
-// session in which it was started, and outlives /clear (fact 92, client 2.1.329).
+// served adds the calling session to the input of a tool of "fsmtx mcp": the server knows
+// only the session in which it was started, and keeps running after /clear (fact 92, client
+// 2.1.329).
 func (h *stepHook) served() event.Answer {
 	members := map[string]jsontext.Value{}
 	if json.Unmarshal(h.event.ToolInput, &members, jsonx.Tolerant) != nil || members == nil {
-		return event.Answer{} // the tool itself refuses it
+		return event.Answer{} // the tool itself reports invalid input
 	}
 	session, err := json.Marshal(h.event.SessionID, jsonx.Tolerant)
 	if err != nil {

@@ -15,29 +15,29 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const showLong = `Show prints each step of the workflows in a task list with where it stands, its gates,
-and the last decision about it. Without SESSION it is the session of the environment
-(CLAUDE_CODE_SESSION_ID), or else the list of this project that was hydrated last.
+const showLong = `Show prints each step of the workflows in a task list with its state, its gates, and the
+last decision about it. Without SESSION it is the session in CLAUDE_CODE_SESSION_ID, or
+else the list of this project that was hydrated last.
 
-  ready         those before it are done
-  in progress   it was started
+  ready         the steps before it are done
+  in progress   started
   checking      its check is running
   blocked       a step before it is not done
-  unchecked     completed in another way: its gates are asked at the next update
-  done          completed and let through
-  skipped       a person went past it
-  gone          not in the list any more; counts as done
+  unchecked     completed without its gates; they are checked at the next update
+  done          completed, and its gates passed
+  skipped       a person skipped it
+  gone          no longer in the list; counts as done
 
 --json prints an object with list, session and steps: an array of objects with id, skill,
-subject, description, state (one of the above), status (of the task file), blockedBy, produces, ready,
-check, approval and evidence (time, from, to, verdict, why, check).`
+subject, description, state (one of the above), status (of the task file), blockedBy,
+produces, ready, check, approval and evidence (time, from, to, verdict, why, check).`
 
 func newStepShow(s terminal.Streams) *cobra.Command {
 	var asJSON, full bool
 	c := &cobra.Command{
 		Use:               "show [SESSION]",
 		ValidArgsFunction: completeSessions(s),
-		Short:             "Show the steps of a task list, their gates and what was decided",
+		Short:             "Show the steps of a task list, their gates and the decisions",
 		Long:              showLong,
 		Example:           example("fsmtx step show", "fsmtx step show --full", "fsmtx step show 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
 		Args:              cobra.MaximumNArgs(1),
@@ -46,7 +46,7 @@ func newStepShow(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
-	c.Flags().BoolVar(&full, "full", false, "print the description of each step, too")
+	c.Flags().BoolVar(&full, "full", false, "also print the description of each step")
 	return c
 }
 

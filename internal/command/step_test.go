@@ -20,7 +20,7 @@ func update(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("update.json"), []byte(text), 0o644))
 }
 
-// updates counts the updates: each is a call of its own.
+// updates makes the id of each update unique.
 var updates atomic.Int64
 
 // becomes changes the status of a task as the client does: becomes 2 completed.

@@ -27,11 +27,11 @@ type documentedUpdate struct {
 	reply  string // a part of the refusal or of the question; empty if it is allowed
 }
 
-// TestStepsDocumentation hydrates every example of docs/steps.md and takes its steps: each
-// gate refuses first and lets through later.
+// TestStepsDocumentation hydrates every example of docs/steps.md and goes through its steps:
+// each gate first refuses and later passes.
 func TestStepsDocumentation(t *testing.T) {
 	makefile := "test:\n\t@test -f code || { echo 'FAIL: no code'; exit 1; }\nlint:\n\t@true\n"
-	told := map[string][]documentedUpdate{
+	updates := map[string][]documentedUpdate{
 		"release": {
 			{map[string]string{"Makefile": makefile, "VERSION": "1.2.0\n"}, 2, "in_progress", `#1 "Check that everything is committed" must be done first`},
 			{nil, 1, "completed", `its check failed`},
@@ -72,9 +72,9 @@ func TestStepsDocumentation(t *testing.T) {
 			spec, err := fsmspec.Parse([]byte(file))
 			require.NoError(t, err)
 			require.Empty(t, spec.Warnings())
-			require.NotEmpty(t, told[name])
+			require.NotEmpty(t, updates[name])
 			e := hydratedExample(t, file)
-			for i, u := range told[name] {
+			for i, u := range updates[name] {
 				e.write(u.files)
 				assert.Contains(t, e.update(u), u.reply, "update %d", i)
 				if u.reply == "" {
@@ -82,9 +82,9 @@ func TestStepsDocumentation(t *testing.T) {
 				}
 			}
 		})
-		delete(told, name)
+		delete(updates, name)
 	}
-	require.Empty(t, told, "every example is in the document")
+	require.Empty(t, updates, "examples that are not in the document")
 }
 
 func compressed() string {
@@ -124,7 +124,7 @@ func (e example) write(files map[string]string) {
 	}
 }
 
-// update returns what is said to an update.
+// update returns the answer of the hook to an update.
 func (e example) update(u documentedUpdate) string {
 	out, code := e.run("step", map[string]any{
 		"hook_event_name": "PreToolUse", "tool_name": "TaskUpdate",
@@ -154,7 +154,7 @@ func (e example) run(command string, event map[string]any) (out string, code int
 	c.Stdin = bytes.NewReader(text)
 	c.Dir = e.project
 	c.Env = []string{"HOME=" + e.home, "CLAUDE_PROJECT_DIR=" + e.project, "PATH=" + filepath.Join(e.home, "bin") + ":" + os.Getenv("PATH")}
-	said, err := c.CombinedOutput()
+	output, err := c.CombinedOutput()
 	require.NotNil(e.t, c.ProcessState, "%v", err)
-	return strings.ReplaceAll(string(said), `\"`, `"`), c.ProcessState.ExitCode()
+	return strings.ReplaceAll(string(output), `\"`, `"`), c.ProcessState.ExitCode()
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-// Tree returns all commands, for what is generated from them. They are not to be run.
+// Tree returns all commands, to generate manual pages from them. They must not be run.
 func Tree() *cobra.Command {
 	return newRoot(nil, terminal.Streams{Getenv: func(string) (string, bool) { return "", false }})
 }

@@ -17,24 +17,24 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const undoLong = `Undo takes back a hydration, completely or not at all: the tasks that it deleted come
-back as the same files, and those that it created go if they are unchanged. A task that
-was changed since stays, and is named. Without N it is the last hydration that was not
-undone; "fsmtx log" has the numbers. Undoing an undoing brings the hydration back.
+const undoLong = `Undo undoes a hydration as one transaction: it restores the task files that the hydration
+deleted, and removes the tasks that it created, if they are unchanged. It keeps and lists
+tasks that were changed since. N is a number from "fsmtx log"; without N it is the last
+hydration that was not undone. Undo can itself be undone, which repeats the hydration.
 
-Without SESSION it is the session of the environment (CLAUDE_CODE_SESSION_ID), or else the
-list of this project that was hydrated last.
+Without SESSION it is the session in CLAUDE_CODE_SESSION_ID, or else the list of this
+project that was hydrated last.
 
---force also removes created tasks that were changed since, and takes back what can be
-taken back of a hydration that was replaced. Nothing is lost: undoing that brings the
-removed tasks back as they were.
+--force also removes created tasks that were changed since, and undoes as much as
+possible of a hydration that was replaced. No task is lost: undoing the undo restores the
+removed tasks as they were.
 
-In the shell of an agent (CLAUDECODE or AI_AGENT is set) only --dry-run works: whether a
-workflow is taken back is for the person to decide.
+In the shell of an agent (CLAUDECODE or AI_AGENT is set) only --dry-run works, because the
+person decides whether a workflow is undone.
 
 --json prints an object with list, hydration (number, id and skill), removed, restored,
 gone (arrays of names of task files), kept (name, subject, why) and dry_run. The exit
-code is 0 if the hydration was taken back, or with --dry-run would be, and 1 otherwise.`
+code is 0 if the hydration was undone, or with --dry-run would be, and 1 otherwise.`
 
 type undoFlags struct{ dryRun, force, json bool }
 
@@ -42,7 +42,7 @@ func newUndo(s terminal.Streams) *cobra.Command {
 	var f undoFlags
 	c := &cobra.Command{
 		Use:               "undo [SESSION] [N]",
-		Short:             "Take back a hydration",
+		Short:             "Undo a hydration",
 		Long:              undoLong,
 		Example:           example("fsmtx undo --dry-run", "fsmtx undo", "fsmtx undo 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 3 --force"),
 		ValidArgsFunction: completeSessions(s),
@@ -65,7 +65,7 @@ func newUndo(s terminal.Streams) *cobra.Command {
 
 func runUndo(ctx context.Context, s terminal.Streams, session, number string, f undoFlags) error {
 	if byAgent(s) && !f.dryRun {
-		return &exit{exitNo, errors.New("an agent cannot take back a workflow by itself"), "ask the person to run fsmtx undo in a terminal of their own"}
+		return &exit{exitNo, errors.New("an agent must not undo a workflow"), "ask the person to run fsmtx undo in a terminal of their own"}
 	}
 	list, chosen, err := chooseList(ctx, s, session)
 	if err != nil {
@@ -86,9 +86,9 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	}
 	switch {
 	case errors.Is(err, tasks.ErrUndone):
-		return &exit{exitNo, fmt.Errorf("hydration %s of %s is undone already", nameOf(h), quoted(h.Skill)), fmt.Sprintf("fsmtx undo %d brings it back", h.By)}
+		return &exit{exitNo, fmt.Errorf("hydration %s of %s is already undone", nameOf(h), quoted(h.Skill)), fmt.Sprintf("fsmtx undo %d restores it", h.By)}
 	case errors.Is(err, tasks.ErrReplaced):
-		return &exit{exitNo, fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By), fmt.Sprintf("fsmtx undo %d takes that back; --force takes back what is left of %s", h.By, nameOf(h))}
+		return &exit{exitNo, fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By), fmt.Sprintf("fsmtx undo %d undoes that; --force undoes what is left of %s", h.By, nameOf(h))}
 	case err != nil:
 		return err
 	}
@@ -104,21 +104,22 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	return err
 }
 
-// toUndo returns the hydration that number names, or the last one that counts.
+// toUndo returns the hydration with that number, or without one the last hydration that is
+// neither undone nor an undo.
 func toUndo(list tasks.List, number string) (history.Hydration, error) {
 	all, err := history.Read(list.Dir)
 	if err != nil {
 		return history.Hydration{}, err
 	}
 	if number != "" {
-		return numbered(all, number)
+		return findHydration(all, number)
 	}
 	for _, h := range slices.Backward(all) {
 		if h.State != history.Undone && h.State != history.Undoing {
 			return h, nil
 		}
 	}
-	return history.Hydration{}, &exit{exitNo, fmt.Errorf("%s: there is no hydration to undo", list.Dir), "fsmtx log lists those that are kept"}
+	return history.Hydration{}, &exit{exitNo, fmt.Errorf("%s: there is no hydration to undo", list.Dir), "fsmtx log lists the hydrations that are on record"}
 }
 
 // subjectsOf returns the subjects of the tasks of a hydration, by the names of their files.
@@ -169,12 +170,12 @@ func printUndoing(s terminal.Streams, chosen string, h history.Hydration, u task
 	restored, removed, kept := "restored", "removed", "kept"
 	switch {
 	case u.Empty():
-		visible.Fprintf(&b, "nothing of hydration %s of %s can be taken back\n", nameOf(h), quoted(h.Skill))
+		visible.Fprintf(&b, "nothing of hydration %s of %s can be undone\n", nameOf(h), quoted(h.Skill))
 	case dryRun:
-		visible.Fprintf(&b, "would take back hydration %s of %s\n", nameOf(h), quoted(h.Skill))
+		visible.Fprintf(&b, "would undo hydration %s of %s\n", nameOf(h), quoted(h.Skill))
 		restored, removed, kept = "would restore", "would remove", "would keep"
 	default:
-		visible.Fprintf(&b, "took back hydration %s of %s\n", nameOf(h), quoted(h.Skill))
+		visible.Fprintf(&b, "undid hydration %s of %s\n", nameOf(h), quoted(h.Skill))
 	}
 	line := func(verb, name, why string) {
 		visible.Fprintf(&b, "  %s #%s %s%s\n", verb, strings.TrimSuffix(name, ".json"), subjects[name], why)
@@ -198,9 +199,9 @@ func printUndoing(s terminal.Streams, chosen string, h history.Hydration, u task
 	switch {
 	case dryRun || u.Empty() && len(u.Kept) == 0:
 	case slices.ContainsFunc(u.Kept, changed):
-		s.Hintf("--force removes the changed tasks too; fsmtx undo brings them back")
+		s.Hintf("--force also removes the changed tasks; fsmtx undo restores them")
 	default:
-		s.Hintf("fsmtx log lists what was done; undoing the undoing brings the hydration back")
+		s.Hintf("fsmtx log lists the hydrations; run fsmtx undo with the number of this undo to repeat the hydration")
 	}
 	return nil
 }

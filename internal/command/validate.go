@@ -25,27 +25,29 @@ const validateLong = `Validate checks fsm.json files as a hydration would, and p
   path:line:column: warning: what is allowed but probably a mistake
 
 A hydration refuses a file with errors, but not one with warnings only. Problems that
-differ only in the task are printed once, with their places. On a terminal the line of
-the file follows, with carets under the place. The commands that checks of steps would
-run are printed, too. The last line is a summary.
+differ only in the task are printed once, with all their places. On a terminal each
+problem is followed by the line of the file, with carets under the place. Validate also
+prints the commands that the checks of steps would run. The last line is a summary.
 
-A PATH is a file, the directory of a skill, or a directory with several below. The
-path "-" is standard input. Without PATH, validate checks every workflow of a skill
-that the client knows here, and every fsm.json below.
+PATH is a file, the directory of a skill, or a directory with several skills below; "-"
+is standard input. Without PATH, validate checks every workflow of a skill that the client
+knows here, and every fsm.json below the current directory.
 
---fix repairs what has only one repair: a byte order mark, a Markdown code block around
-the file, trailing commas, ids that are strings, fields under a nearly right name, an
-object around the array, a task without an array, and comments, which it moves into
-metadata. It prints the change first and, on a terminal, asks. It drops nothing.
+--fix repairs mistakes that can be repaired in only one way: a byte order mark, a Markdown
+code block around the file, trailing commas, ids that are strings, misspelt names of
+fields, an object around the array, a task without an array, and comments, which it moves
+into metadata. No content is lost. It prints the change first and, on a terminal, asks for
+confirmation.
 
 --format github prints the commands by which GitHub shows problems in a pull request.
 --json, or --format json, prints an object with files and summary. A file has path,
 valid, tasks (0 if it is not valid), problems, checks and error (empty unless it could
-not be read). A check has task, run, dir and timeout (in seconds). A problem has line, column (both from 1, in characters), offset (in bytes),
-pointer (RFC 6901), severity (error or warning) and message. The summary has files,
-invalid, unreadable, tasks, errors and warnings.
+not be read). A check has task, run, dir and timeout (in seconds). A problem has line,
+column (both from 1, in characters), offset (in bytes), pointer (RFC 6901), severity
+(error or warning) and message. The summary has files, invalid, unreadable, tasks, errors
+and warnings.
 
-The exit code is 0 if there are no errors, 1 if there are (with --strict: or
+The exit code is 0 if there are no errors, 1 if there are errors (or with --strict
 warnings), and 2 if a file could not be read or the command line is wrong.`
 
 type validateFlags struct {
@@ -80,7 +82,7 @@ func newValidate(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&f.strict, "strict", false, "exit with 1 on warnings, too")
-	c.Flags().BoolVar(&f.fix, "fix", false, "repair what has only one repair; shows the change first")
+	c.Flags().BoolVar(&f.fix, "fix", false, "repair what can be repaired in only one way; prints the change first")
 	f.format = choose(c, "format", "how problems are printed", "text", "github", "json")
 	c.Flags().BoolVar(&f.json, "json", false, "short for --format json")
 	inDirectory(c, exitUnread)
@@ -102,7 +104,7 @@ func unread(err error) error {
 	return &exit{code: exitUnread, err: err}
 }
 
-// validated is a file with what is wrong with it.
+// validated is a file with its problems.
 type validated struct {
 	path     string
 	data     []byte
@@ -146,7 +148,7 @@ func (f validateFlags) run(s terminal.Streams, paths []string) error {
 		visible.Fprintf(s.Out, "%s\n", sum)
 	}
 	if i := slices.IndexFunc(all, func(v validated) bool { return v.fixable }); i >= 0 && !f.fix && f.format.value == "text" {
-		s.Hintf("fsmtx validate --fix %s repairs some of that, and shows the change first", all[i].path)
+		s.Hintf("fsmtx validate --fix %s repairs some of these problems; it prints the change first", all[i].path)
 	}
 	if code := sum.code(f.strict); code != exitOK {
 		return &exit{code: code}
@@ -204,14 +206,14 @@ func (f validateFlags) repair(s terminal.Streams, v *validated) error {
 	return nil
 }
 
-// printDiff prints how a file was and is changed, or would be.
+// printDiff prints the difference between the old and the new content of a file.
 func printDiff(w io.Writer, path string, old []byte, what string, new []byte) error {
 	name := visible.Line(path)
 	_, err := io.WriteString(w, visible.Text(string(diff.Diff(name, old, name+" ("+what+")", new))))
 	return err
 }
 
-// agrees asks the person at the terminal.
+// agrees asks the person at the terminal and reports whether the answer is yes.
 func agrees(s terminal.Streams, question string) bool {
 	visible.Fprintf(s.Err, "%s [y/N] ", question)
 	answer, _ := bufio.NewReader(s.In).ReadString('\n')
@@ -245,8 +247,8 @@ func printValidated(s terminal.Streams, all []validated) {
 	}
 }
 
-// printChecks shows the commands that the workflows would run: they are as trusted as the
-// skills that bring them.
+// printChecks prints the commands that the workflows would run, because trusting a skill
+// means trusting its commands.
 func printChecks(s terminal.Streams, all []validated) {
 	for _, v := range all {
 		for _, c := range checksOf(v) {
@@ -301,7 +303,7 @@ func printForGitHub(w io.Writer, all []validated) {
 	}
 }
 
-// validationSummary counts what was found.
+// validationSummary counts the files and their problems.
 type validationSummary struct {
 	Files      int `json:"files"`
 	Invalid    int `json:"invalid"`

@@ -11,17 +11,18 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const versionLong = `Version prints the version, which is semantic, the commit, the version of Go, and the
-platform. A build that is not of a release says so: 1.2.4-dev.5+g4eb6ddf1ac89 is five
+const versionLong = `Version prints the semantic version, the commit, the version of Go, and the platform. The
+version of a build between releases names the commit: 1.2.4-dev.5+g4eb6ddf1ac89 is five
 commits after 1.2.3.
 
 --json prints an object with version, commit (may be empty), modified (whether the files
 differed from the commit), go, os and arch.
 
---check compares this program with the copies that are registered here: fsmtx-mcp, the
-one on PATH, and those that the hooks in settings files and plugins run. It asks each of
-them, never the network, and exits with 1 if one differs. With --json it prints an array
-of objects with where, path, version (empty if the program does not say) and same.`
+--check compares this program with the other copies on this machine: fsmtx-mcp, the
+program on PATH, and those that the hooks in settings files and plugins run. It runs each
+of them with --version, does not use the network, and exits with 1 if one differs. With
+--json it prints an array of objects with where, path, version (empty if unknown) and
+same.`
 
 func newVersion(s terminal.Streams) *cobra.Command {
 	asJSON, check := false, false
@@ -41,7 +42,7 @@ func newVersion(s terminal.Streams) *cobra.Command {
 			return printVersion(s)
 		},
 	}
-	c.Flags().BoolVar(&check, "check", false, "compare with the copies that are registered here")
+	c.Flags().BoolVar(&check, "check", false, "compare with the other copies on this machine")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }

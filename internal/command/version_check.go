@@ -16,7 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/version"
 )
 
-// programCopy is one of the programs that may run here.
+// programCopy is one of the copies of this program that may run here.
 type programCopy struct {
 	Where   string `json:"where"` // what starts it
 	Path    string `json:"path"`
@@ -24,8 +24,8 @@ type programCopy struct {
 	Same    bool   `json:"same"`    // as this program's
 }
 
-// checkVersion compares this program with the others that are registered here. It asks
-// them, and nobody else.
+// checkVersion compares the version of this program with those of its other copies. It runs
+// them and does not use the network.
 func checkVersion(ctx context.Context, s terminal.Streams, asJSON bool) error {
 	copies, err := copiesHere(s)
 	if err != nil {
@@ -45,7 +45,7 @@ func checkVersion(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		err = printJSON(s.Out, copies)
 	} else {
 		for _, c := range copies {
-			_ = s.Printf("%s  %s  %s\n", cmp.Or(c.Version, "does not say"), c.Path, c.Where)
+			_ = s.Printf("%s  %s  %s\n", cmp.Or(c.Version, "unknown"), c.Path, c.Where)
 		}
 	}
 	if err == nil && differ > 0 {
@@ -54,8 +54,8 @@ func checkVersion(ctx context.Context, s terminal.Streams, asJSON bool) error {
 	return err
 }
 
-// copiesHere returns the programs: this one, fsmtx-mcp, the one on PATH, and those that
-// hooks in settings files and plugins run. One that several of them start is there once.
+// copiesHere returns this program, fsmtx-mcp, the program on PATH, and those that hooks in
+// settings files and plugins run, without duplicates.
 func copiesHere(s terminal.Streams) ([]programCopy, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -70,7 +70,7 @@ func copiesHere(s terminal.Streams) ([]programCopy, error) {
 	add := func(where, path string) {
 		path, err := exec.LookPath(path)
 		if err != nil || seen[resolved(path)] {
-			return // doctor tells of a program that is not there
+			return // doctor reports missing programs
 		}
 		seen[resolved(path)] = true
 		all = append(all, programCopy{Where: where, Path: path})
@@ -85,14 +85,14 @@ func copiesHere(s terminal.Streams) ([]programCopy, error) {
 		return nil, err
 	}
 	for _, p := range places {
-		data, _ := safefile.ReadFile(p.path, 8<<20, 0) // doctor tells of a file that cannot be read
+		data, _ := safefile.ReadFile(p.path, maxSettings, 0) // doctor reports files that cannot be read
 		for _, h := range ours(data) {
 			add(p.path, h.Command)
 		}
 	}
 	if root := d.pluginWithHooks(); root != "" {
 		file := filepath.Join(root, "hooks", "hooks.json")
-		data, _ := safefile.ReadFile(file, 8<<20, 0)
+		data, _ := safefile.ReadFile(file, maxSettings, 0)
 		for _, h := range ours(data) {
 			add(file, strings.ReplaceAll(h.Command, "${CLAUDE_PLUGIN_ROOT}", root))
 		}
@@ -107,8 +107,8 @@ func resolved(path string) string {
 	return path
 }
 
-// askVersion returns what a program says of its version, without the v of early builds, or
-// nothing.
+// askVersion returns the version that a program prints for --version, without the "v" of
+// early builds. It is empty if the program fails.
 func askVersion(ctx context.Context, path string) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()

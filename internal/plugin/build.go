@@ -17,28 +17,28 @@ import (
 const modulePath = "github.com/fsmtx/fsmtx"
 
 var (
-	// ErrNoGo is returned when programs have to be built and Go is not installed.
-	ErrNoGo = errors.New("go is not on PATH; it builds the programs for other platforms")
-	// ErrNoSource is returned when neither the working directory nor this program's
-	// version says what to build.
-	ErrNoSource = errors.New("this program is not of a release, and the working directory is not its source")
-	// ErrOtherSource is returned when the source is not that of this program.
+	// ErrNoGo is returned when programs must be built and Go is not installed.
+	ErrNoGo = errors.New("go is not on PATH; it is needed to build the programs for other platforms")
+	// ErrNoSource is returned when the working directory is not in the source and this program
+	// does not belong to a release.
+	ErrNoSource = errors.New("this program does not belong to a release, and the working directory is not in its source")
+	// ErrOtherSource is returned when the source is of another commit than this program.
 	ErrOtherSource = errors.New("the source is of another commit than this program")
 )
 
-// Source is what the programs for other platforms are built from.
+// Source is the source from which the programs for other platforms are built.
 type Source struct {
-	Commit string // of this program; empty if it is not known
-	// Tagged is this program's version as the Go command knows it, such as "v1.2.3";
-	// empty if this program is not of a release.
+	Commit string // of this program; empty if unknown
+	// Tagged is this program's version for the Go command, such as "v1.2.3"; empty if this
+	// program does not belong to a release.
 	Tagged string
 }
 
-// Build builds the programs for the platforms with the Go command: from the source in the
-// working directory, if it is in this module, and else from the module's release. The Go
-// command fetches a release that it does not have.
+// Build builds the programs for the platforms with the Go command: from the working directory
+// if that is in this module, or else from the module's release, which the Go command
+// downloads if necessary.
 //
-// Errors: ErrNoGo, ErrNoSource, ErrOtherSource, and what the Go command says.
+// Errors: ErrNoGo, ErrNoSource, ErrOtherSource, and those of the Go command.
 func (s Source) Build(ctx context.Context, platforms []Platform, mcp bool) ([]Program, error) {
 	if _, err := exec.LookPath("go"); err != nil {
 		return nil, ErrNoGo
@@ -83,7 +83,7 @@ func (s Source) isHere(ctx context.Context) bool {
 	return output(ctx, "go", "list", "-m") == modulePath
 }
 
-// output returns the first line of what a command prints, nothing if it fails.
+// output returns the first line that a command prints, "" if it fails.
 func output(ctx context.Context, name string, args ...string) string {
 	out, err := exec.CommandContext(ctx, name, args...).Output()
 	if err != nil {
@@ -93,9 +93,9 @@ func output(ctx context.Context, name string, args ...string) string {
 	return strings.TrimSpace(line)
 }
 
-// build builds one program for one platform and returns its path below dir. The Go
-// command builds a released module for another platform only with "go install", which
-// then writes below GOPATH.
+// build builds one program for one platform and returns its path below dir. A released
+// module can be built only with "go install", which writes the programs for other platforms
+// below GOPATH.
 func (s Source) build(ctx context.Context, here bool, dir string, p Platform, name string) (string, error) {
 	system, arch := p.split()
 	pkg := modulePath + "/cmd/" + name
@@ -119,14 +119,16 @@ func (s Source) build(ctx context.Context, here bool, dir string, p Platform, na
 	return path, nil
 }
 
-// ldflags tells the programs their version and commit, as the Makefile does.
+// ldflags returns linker flags that set the version and the commit, like those of the
+// Makefile.
 func ldflags(ctx context.Context) string {
 	const pkg = modulePath + "/internal/version."
 	return "-s -w -X " + pkg + "describe=" + output(ctx, "git", "describe", "--tags", "--always", "--dirty") +
 		" -X " + pkg + "commit=" + output(ctx, "git", "rev-parse", "HEAD")
 }
 
-// hostOf returns the platform for which the Go command installs without a directory.
+// hostOf returns the platform of the Go command, whose programs "go install" does not put
+// into a subdirectory.
 func hostOf(ctx context.Context) Platform {
 	return Platform(output(ctx, "go", "env", "GOHOSTOS") + "/" + output(ctx, "go", "env", "GOHOSTARCH"))
 }

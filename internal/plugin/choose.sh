@@ -17,5 +17,5 @@ if [ -x "$here/$platform/fsmtx" ]; then
 	exec "$here/$platform/fsmtx" "$@"
 fi
 echo "fsmtx: there is no program for $system in $here" >&2
-echo "hint: whoever made the plugin adds it with fsmtx plugin --force --platforms all" >&2
+echo "hint: the author of the plugin can add it with fsmtx plugin --force --platforms all" >&2
 exit 1

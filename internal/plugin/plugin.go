@@ -38,7 +38,7 @@ type Plugin struct {
 	Name     string
 	Version  string // of the programs, semantic and without "v"
 	Programs []Program
-	Drop     bool // programs of other platforms that the plugin has
+	Drop     bool // remove programs for platforms that are not in Programs
 	Parts    []Part
 }
 
@@ -46,8 +46,8 @@ type Plugin struct {
 type Part struct {
 	Hooks  []settings.Hook
 	Files  fs.FS  // copied into the plugin's directory; may be nil
-	Sample bool   // the files show how it is done: whoever removes them does not get them again
-	About  string // a paragraph of the plugin's README.md: what the hooks read and write
+	Sample bool   // the files are examples, which are not written again after the author has removed them
+	About  string // a paragraph of the plugin's README.md about what the hooks read and write
 }
 
 // Hydration is the part that turns a skill's workflow into tasks, with a sample
@@ -59,19 +59,19 @@ func Hydration() Part {
 			"list that was interrupted."}
 }
 
-// Steps is the part that holds the agent to the steps of a workflow. flags are those of
-// fsmtx step.
+// Steps is the part that enforces the steps of a workflow. flags are those of fsmtx step.
 func Steps(flags []string) Part {
 	return Part{Hooks: settings.Steps(Command, flags),
-		About: "`step` refuses a step before those that it depends on are done, and a step that is not\n" +
-			"done as its workflow says; it reminds the agent of the steps that are left. It runs the\n" +
+		About: "`step` refuses a step before those that it depends on are done, and refuses to complete a\n" +
+			"step whose gates do not pass; it reminds the agent of the steps that are left. It runs the\n" +
 			"commands that a workflow declares as checks of its steps, with the rights of the client:\n" +
-			"use workflows as you use scripts. What it decided is in `steps.jsonl` in the list's hidden\n" +
-			"directory. A person goes past a step with `bin/fsmtx step skip` or `done`."}
+			"trust workflows only as far as you trust scripts. It records its decisions in `steps.jsonl`\n" +
+			"in the list's hidden directory. A person can skip a step with `bin/fsmtx step skip`, or\n" +
+			"mark it as done with `bin/fsmtx step done`."}
 }
 
-// Planning is the part that enforces the rules of a planning workflow, for a plugin of
-// that name in a directory. A configuration that is there decides on the matchers.
+// Planning is the part that enforces the rules of a planning workflow, for the plugin of
+// this name in dir. If dir already has a configuration, it determines the matchers.
 func Planning(name, dir string) Part {
 	return Part{Hooks: rules.Hooks(Command, name, guard.PluginConfig(dir)), Files: rules.Files,
 		About: "The guards of a planning workflow read the feature's files and the session's\n" +
@@ -83,7 +83,7 @@ func Planning(name, dir string) Part {
 // SkillFiles is the part that keeps the agent from reading workflow files.
 func SkillFiles() Part {
 	return Part{Hooks: skillfiles.Hooks(Command),
-		About: "`guard skill-files` keeps the agent from reading `fsm.json` files, whose content it has\nas tasks."}
+		About: "`guard skill-files` keeps the agent from reading `fsm.json` files, because it already has\ntheir content as tasks."}
 }
 
 // File is one file of a plugin.
@@ -91,18 +91,18 @@ type File struct {
 	Path   string // slashes, relative to the plugin's directory
 	Mode   fs.FileMode
 	Data   []byte
-	Keep   bool // an existing file is the author's and is never replaced
+	Keep   bool // an existing file belongs to the author and is never replaced
 	Sample bool // of a part with Sample
 
-	merged bool           // with what is there, which was
-	from   []byte         // this
-	edit   *safefile.Edit // the file as it was read
+	merged bool           // Data was merged with the existing file,
+	from   []byte         // whose content this was
+	edit   *safefile.Edit // the existing file as compare has read it
 }
 
-// Files returns the files of a new plugin in the order in which to write them: the
-// manifest first, so that an interrupted Write can be repeated, the hooks after the
-// programs that they run, and last the version of the programs, which says that all of it
-// is there. It returns ErrName.
+// Files returns the files of a new plugin in the order in which they must be written: the
+// manifest first, so that an interrupted Write can be repeated; the hooks after the programs
+// that they run; the version of the programs last, as a sign that the plugin is complete. It
+// returns ErrName.
 func (p Plugin) Files() ([]File, error) {
 	if !nameShape().MatchString(p.Name) {
 		return nil, fmt.Errorf("%q: %w", p.Name, ErrName)
@@ -136,7 +136,7 @@ func (p Plugin) Files() ([]File, error) {
 		File{Path: versionPath, Mode: 0o644, Data: []byte(p.Version + "\n")}), err
 }
 
-// hooks returns the hooks of all parts, and the one that says so if none of them can run.
+// hooks returns the hooks of all parts, and one that reports if the program cannot run.
 func (p Plugin) hooks() []settings.Hook {
 	hooks := []settings.Hook{settings.Unusable()}
 	for _, part := range p.Parts {
@@ -164,14 +164,14 @@ func appendAll(files []File, part Part) ([]File, error) {
 //go:embed README.md
 var readme string
 
-// readme returns README.md with the hooks of all parts, so that it states what runs.
+// readme returns README.md with a list of all hooks.
 func (p Plugin) readme() []byte {
 	var b strings.Builder
 	b.WriteString(readme + "\n")
-	held := false
+	enforced := false
 	for _, part := range p.Parts {
 		for _, h := range part.Hooks {
-			held = held || h.Args[0] == "step"
+			enforced = enforced || h.Args[0] == "step"
 			matcher := ""
 			if h.Matcher != "" {
 				matcher = fmt.Sprintf(" of `%s`", cmp.Or(h.If, h.Matcher))
@@ -179,14 +179,14 @@ func (p Plugin) readme() []byte {
 			fmt.Fprintf(&b, "- %s%s: `fsmtx %s`\n", h.Event, matcher, strings.Join(append(h.Args[:len(h.Args):len(h.Args)], h.Flags...), " "))
 		}
 	}
-	b.WriteString("- SessionStart: `sh`, which says so if `bin/fsmtx` does not run here\n")
-	if !held {
-		b.WriteString("\nNothing holds the agent to the order of the steps: this plugin was made without the hook\n`fsmtx step`.\n")
+	b.WriteString("- SessionStart: `sh`, which reports if `bin/fsmtx` does not run here\n")
+	if !enforced {
+		b.WriteString("\nThe order of the steps is not enforced: this plugin was made without the hook\n`fsmtx step`.\n")
 	}
 	b.WriteString(p.platforms())
 	if p.servesMCP() {
 		b.WriteString("\nThe MCP server `fsmtx` (`bin/fsmtx mcp`) serves the steps of the workflow as tools, for\n" +
-			"models without task tools. The same holds for them as for the task tools.\n")
+			"models without task tools. The same rules apply to them as to the task tools.\n")
 	}
 	for _, part := range p.Parts {
 		if part.About != "" {
@@ -196,7 +196,7 @@ func (p Plugin) readme() []byte {
 	return []byte(b.String())
 }
 
-// platforms is the paragraph of README.md about the programs.
+// platforms returns the paragraph of README.md about the programs.
 func (p Plugin) platforms() string {
 	var names []string
 	for _, one := range p.Programs {
@@ -242,7 +242,8 @@ func (p Plugin) marketplace() ([]byte, error) {
 	}{p.Name, person{author}, "One plugin: " + p.Name, []listed{{p.Name, "./", description}}})
 }
 
-// server is the MCP server. The client starts it in every session of the plugin's users.
+// server returns the MCP server. The client starts it in every session of the plugin's
+// users.
 func server() settings.Server {
 	return settings.Server{Path: []string{"mcpServers"}, Command: Command, Args: []string{"mcp"}}
 }

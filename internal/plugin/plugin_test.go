@@ -114,7 +114,7 @@ func TestAnInterruptedWriteIsCompleted(t *testing.T) {
 	}
 }
 
-func TestNothingIsOverwrittenUnasked(t *testing.T) {
+func TestWriteOverwritesOnlyWithForce(t *testing.T) {
 	dir := t.TempDir()
 	files, err := small().Files()
 	require.NoError(t, err)
@@ -137,7 +137,7 @@ func TestNothingIsOverwrittenUnasked(t *testing.T) {
 	assert.Equal(t, string(files[1].Data), string(data))
 }
 
-func TestNames(t *testing.T) {
+func TestInvalidNamesAreRefused(t *testing.T) {
 	for _, name := range []string{"", "A", "a b", "-a", "a-", "a--b", "../a", "a/b", "ä"} {
 		p := small()
 		p.Name = name

@@ -15,8 +15,9 @@ import (
 
 const (
 	// Command is the program's path in the plugin's hooks. The client expands the
-	// variable (fact 24); a plugin's bin is not on the PATH of its hooks. It expands no
-	// variable that names the platform (fact 72), so that what has this path chooses.
+	// variable (fact 24); a plugin's bin is not on the PATH of its hooks. There is no
+	// variable for the platform (fact 72), so in a plugin for several platforms this path
+	// is a script.
 	Command = "${CLAUDE_PLUGIN_ROOT}/" + programPath
 
 	binPath     = "bin"
@@ -31,12 +32,12 @@ var ErrPlatform = errors.New("fsmtx does not run on this platform")
 // Platform is an operating system and an architecture, by Go's names: "linux/amd64".
 type Platform string
 
-// All are the platforms that this program runs on.
+// All returns the platforms on which this program runs.
 func All() []Platform {
 	return []Platform{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64"}
 }
 
-// This is the platform of this process.
+// This returns the platform of this process.
 func This() Platform { return Platform(runtime.GOOS + "/" + runtime.GOARCH) }
 
 // ParsePlatform returns the platform with that name. It returns ErrPlatform.
@@ -53,24 +54,24 @@ func (p Platform) split() (system, arch string) {
 	return system, arch
 }
 
-// dir is the platform's directory below bin.
+// dir returns the platform's directory below bin.
 func (p Platform) dir() string { return strings.ReplaceAll(string(p), "/", "-") }
 
-// Program is what a plugin carries for one platform.
+// Program holds a plugin's programs for one platform.
 type Program struct {
 	Platform Platform
 	Fsmtx    []byte
 	MCP      []byte // the program of the MCP server; nil if the plugin has none
 }
 
-// choose starts the program of the platform that it runs on. It costs a start of sh and
-// one of uname.
+// choose is a script that starts the program for the platform on which it runs. It costs one
+// start of sh and one of uname.
 //
 //go:embed choose.sh
 var choose []byte
 
-// programs returns the files of the programs. The program of this platform alone needs
-// nothing that chooses; those of several are below bin by platform.
+// programs returns the files of the programs. A single program for this platform is in bin.
+// Otherwise the programs are in directories below bin, and bin has the script.
 func (p Plugin) programs() (files []File) {
 	put := func(path string, data []byte) {
 		if data != nil {
@@ -90,7 +91,7 @@ func (p Plugin) programs() (files []File) {
 	return files
 }
 
-// programPaths are the paths of all files that programs can return.
+// programPaths returns the paths of all files that programs can return.
 func programPaths() []string {
 	paths := []string{programPath, mcpPath}
 	for _, p := range All() {
@@ -104,7 +105,7 @@ func (p Plugin) servesMCP() bool {
 	return slices.ContainsFunc(p.Programs, func(one Program) bool { return one.MCP != nil })
 }
 
-// Own returns this program, and that of its MCP server if the plugin is to have one.
+// Own returns this program, with mcp also that of its MCP server.
 //
 // Errors: program.ErrMissing, and those of reading the files.
 func Own(mcp bool) (Program, error) {

@@ -14,9 +14,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
-// everywhere is a plugin for every platform. Its programs are scripts that say for which
-// platform they are, and what their arguments and their standard input are.
-func everywhere() Plugin {
+// forAllPlatforms is a plugin for every platform. Its programs are scripts that print their
+// platform, their arguments and their standard input.
+func forAllPlatforms() Plugin {
 	p := small()
 	p.Programs = nil
 	for _, platform := range All() {
@@ -32,8 +32,8 @@ func tool(t *testing.T, dir, name, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+text+"\n"), 0o755))
 }
 
-// run runs a program as the client runs a hook in exec form, where uname says what system
-// says, and returns its output and exit code.
+// run runs a program as the client runs a hook in exec form, with a uname that prints system,
+// and returns its output and exit code.
 func run(t *testing.T, system, program string, args ...string) (stdout, stderr string, code int) {
 	t.Helper()
 	tools := t.TempDir()
@@ -52,11 +52,11 @@ func run(t *testing.T, system, program string, args ...string) (stdout, stderr s
 	return string(out), "", 0
 }
 
-// TestAPluginRunsWhereUnameSaysDarwin: the plugin is written once, on this platform, and
-// not changed for another.
-func TestAPluginRunsWhereUnameSaysDarwin(t *testing.T) {
+// TestTheScriptStartsTheProgramOfThePlatform: a plugin that was written on this platform works
+// unchanged on every other one.
+func TestTheScriptStartsTheProgramOfThePlatform(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a plugin's place")
-	_, err := everywhere().Write(dir, false)
+	_, err := forAllPlatforms().Write(dir, false)
 	require.NoError(t, err)
 	for system, want := range map[string]string{
 		"Linux x86_64":  "linux/amd64",
@@ -70,9 +70,9 @@ func TestAPluginRunsWhereUnameSaysDarwin(t *testing.T) {
 	}
 }
 
-func TestAnotherSystemIsToldSo(t *testing.T) {
+func TestTheScriptFailsOnAPlatformWithoutAProgram(t *testing.T) {
 	dir := t.TempDir()
-	p := everywhere()
+	p := forAllPlatforms()
 	p.Programs = p.Programs[:2] // of Linux
 	_, err := p.Write(dir, false)
 	require.NoError(t, err)
@@ -84,9 +84,10 @@ func TestAnotherSystemIsToldSo(t *testing.T) {
 	}
 }
 
-// TestASessionHearsOfAProgramThatDoesNotRun runs the hook of SessionStart.
-func TestASessionHearsOfAProgramThatDoesNotRun(t *testing.T) {
-	p := everywhere()
+// TestTheSessionStartHookReportsAProgramThatDoesNotRun runs that hook where the program is
+// missing or not executable.
+func TestTheSessionStartHookReportsAProgramThatDoesNotRun(t *testing.T) {
+	p := forAllPlatforms()
 	for i := range p.Programs {
 		p.Programs[i].Fsmtx = []byte("#!/bin/sh\necho fsmtx 1.2.3\n")
 	}
@@ -103,7 +104,7 @@ func TestASessionHearsOfAProgramThatDoesNotRun(t *testing.T) {
 		require.Zero(t, code)
 		return out
 	}
-	heard := func(out string) {
+	reports := func(out string) {
 		t.Helper()
 		var reply event.Reply
 		require.NoError(t, json.Unmarshal([]byte(out), &reply, json.RejectUnknownMembers(true)))
@@ -113,15 +114,15 @@ func TestASessionHearsOfAProgramThatDoesNotRun(t *testing.T) {
 	}
 
 	assert.Empty(t, hook("Darwin arm64"))
-	heard(hook("FreeBSD amd64"))
+	reports(hook("FreeBSD amd64"))
 
 	require.NoError(t, os.Chmod(filepath.Join(dir, "bin/darwin-arm64/fsmtx"), 0o644))
-	heard(hook("Darwin arm64"))
+	reports(hook("Darwin arm64"))
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "bin/fsmtx")))
-	heard(hook("Linux x86_64"))
+	reports(hook("Linux x86_64"))
 }
 
-func TestOneProgramNeedsNoScript(t *testing.T) {
+func TestASingleProgramHasNoScript(t *testing.T) {
 	files, err := small().Files()
 	require.NoError(t, err)
 	for _, f := range files {
@@ -133,9 +134,9 @@ func TestOneProgramNeedsNoScript(t *testing.T) {
 	t.Fatal("there is no bin/fsmtx")
 }
 
-func TestPlatformsAreNotLostUnasked(t *testing.T) {
+func TestPlatformsAreDroppedOnlyOnRequest(t *testing.T) {
 	dir := t.TempDir()
-	_, err := everywhere().Write(dir, false)
+	_, err := forAllPlatforms().Write(dir, false)
 	require.NoError(t, err)
 
 	_, err = small().Write(dir, true)

@@ -33,11 +33,11 @@ const (
 var (
 	// ErrNoRelease is returned for a directory without archives of a release.
 	ErrNoRelease = errors.New("has no archives of a release")
-	// ErrChecksum is returned for an archive that is not the one that was released.
+	// ErrChecksum is returned for an archive whose checksum is not the one in SHA256SUMS.
 	ErrChecksum = errors.New("is not the archive that SHA256SUMS names")
 	// ErrVersions is returned for archives of several releases in one directory.
 	ErrVersions = errors.New("archives of more than one version")
-	// ErrArchive is returned for an archive that does not hold what it should.
+	// ErrArchive is returned for a malformed archive, and for one that lacks a program.
 	ErrArchive = errors.New("is not an archive of a release")
 )
 
@@ -45,8 +45,8 @@ var archiveShape = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^fsmtx_(.+)_(linux|darwin)_(amd64|arm64)\.tar\.gz$`)
 })
 
-// Release returns the programs in the archives of a release, which are in dir with their
-// SHA256SUMS, and its version. want are the platforms; nil stands for all that are there.
+// Release returns the programs in the archives of a release and its version. The archives
+// are in dir, with SHA256SUMS. want are the platforms; nil means all that have an archive.
 //
 // Errors: ErrNoRelease, ErrVersions, ErrChecksum, ErrArchive, and those of reading files.
 func Release(dir string, want []Platform, mcp bool) (programs []Program, version string, err error) {
@@ -114,7 +114,7 @@ func readSums(file string) (map[string]string, error) {
 	return sums, nil
 }
 
-// readArchive returns the programs in an archive that has the checksum of its release.
+// readArchive checks the checksum of an archive and returns its programs.
 func readArchive(file string, sums map[string]string, mcp bool) (Program, error) {
 	data, err := safefile.ReadFile(file, maxArchive, 0)
 	if err != nil {
@@ -140,7 +140,8 @@ func readArchive(file string, sums map[string]string, mcp bool) (Program, error)
 	return one, nil
 }
 
-// extract fills in the regular files of an archive by the last element of their names.
+// extract reads the wanted files of an archive. The keys of wanted are the last elements of
+// their names.
 func extract(archive []byte, wanted map[string]*[]byte) error {
 	unzipped, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {

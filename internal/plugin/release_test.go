@@ -15,8 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// archive returns a release's archive for a platform whose programs are their names and
-// the platform.
+// archive returns an archive of a release that has these files and a README.md.
 func archive(t *testing.T, top string, files map[string]string) []byte {
 	t.Helper()
 	var data bytes.Buffer
@@ -49,7 +48,7 @@ func release(t *testing.T, platforms ...Platform) (dir string) {
 	return dir
 }
 
-func TestProgramsComeFromARelease(t *testing.T) {
+func TestReleaseReturnsTheProgramsOfTheArchives(t *testing.T) {
 	dir := release(t, All()...)
 
 	programs, version, err := Release(dir, nil, true)
@@ -66,7 +65,7 @@ func TestProgramsComeFromARelease(t *testing.T) {
 	assert.Equal(t, []Program{{"darwin/arm64", []byte("fsmtx darwin/arm64"), nil}}, programs)
 }
 
-func TestOnlyWhatWasReleasedIsTaken(t *testing.T) {
+func TestIncompleteOrChangedReleasesAreRefused(t *testing.T) {
 	dir := release(t, "linux/amd64", "linux/arm64")
 	_, _, err := Release(dir, All(), false)
 	assert.ErrorIs(t, err, ErrNoRelease)
@@ -95,7 +94,7 @@ func TestOnlyWhatWasReleasedIsTaken(t *testing.T) {
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 
-func TestAnArchiveWithoutTheProgramIsRefused(t *testing.T) {
+func TestMalformedArchivesAreRefused(t *testing.T) {
 	for name, data := range map[string][]byte{
 		"no program": archive(t, "x", map[string]string{}),
 		"cut off":    archive(t, "x", map[string]string{"fsmtx": "fsmtx"})[:40],
@@ -110,9 +109,9 @@ func TestAnArchiveWithoutTheProgramIsRefused(t *testing.T) {
 	}
 }
 
-// standInGo writes a stand-in for the Go command, which records its calls and makes
-// programs that say for what they are.
-const standInGo = `
+// fakeGo is a stand-in for the Go command. It records its calls and writes programs that
+// consist of their name and platform.
+const fakeGo = `
 case "$1 $2" in
 "list -m") cat "$0.module" 2>/dev/null; exit 0 ;;
 "env GOMODCACHE") echo /modules; exit 0 ;;
@@ -133,7 +132,7 @@ echo "$name $GOOS/$GOARCH" > "$out"`
 
 func TestProgramsAreBuiltWithGo(t *testing.T) {
 	tools := t.TempDir()
-	tool(t, tools, "go", standInGo)
+	tool(t, tools, "go", fakeGo)
 	t.Setenv("PATH", tools+":/usr/bin:/bin")
 	both := []Platform{"darwin/arm64", "linux/amd64"}
 	want := []Program{

@@ -23,11 +23,11 @@ import (
 )
 
 var (
-	// ErrForeign is returned for a directory that is not empty and does not hold a
+	// ErrForeign is returned for a directory that is not empty and does not contain a
 	// plugin of that name.
 	ErrForeign = errors.New("is neither empty nor a plugin")
 	// ErrPlatforms is returned by Write if the plugin in the directory has programs for
-	// platforms that the new one does not have.
+	// platforms that the new plugin lacks.
 	ErrPlatforms = errors.New("the plugin would lose the programs for")
 )
 
@@ -56,17 +56,17 @@ type Existing struct {
 
 	Name      string
 	Version   string     // of plugin.json
-	Programs  string     // version of the programs; empty if this program has not written them
+	Programs  string     // version of the programs; empty if there is no bin/VERSION
 	Own       bool       // the author is this program
 	Hooks     []byte     // hooks.json; nil if there is none
 	Server    []byte     // .mcp.json; nil if there is none
-	Platforms []Platform // of the programs below bin, without a program that is alone
+	Platforms []Platform // of the programs in directories below bin
 }
 
-// Read returns the plugin in a directory. There is none in a directory that does not
-// exist or is empty: its Name is empty then.
+// Read returns the plugin in a directory. If the directory does not exist or is empty, the
+// result has an empty Name.
 //
-// Errors: ErrForeign for a directory that holds something else, and those of reading.
+// Errors: ErrForeign for a directory that contains something else, and those of reading.
 func Read(dir string) (Existing, error) {
 	e := Existing{dir: dir, Own: true}
 	entries, err := os.ReadDir(dir)
@@ -102,7 +102,7 @@ func Read(dir string) (Existing, error) {
 	return e, err
 }
 
-// optional returns the content of a file that need not be there, nil if it is not.
+// optional returns the content of a file, nil if it does not exist.
 func (e Existing) optional(path string, limit int64) ([]byte, error) {
 	data, err := safefile.ReadFile(filepath.Join(e.dir, filepath.FromSlash(path)), limit, 0)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -111,8 +111,8 @@ func (e Existing) optional(path string, limit int64) ([]byte, error) {
 	return data, err
 }
 
-// HasProgram reports whether this program has written into the plugin, so that it need not
-// be named to be written again.
+// HasProgram reports whether this program has written the plugin or a part of it. Such a
+// plugin can be updated without giving its name.
 func (e Existing) HasProgram() bool {
 	_, err := os.Lstat(filepath.Join(e.dir, programPath))
 	return e.Name != "" && (e.Own || err == nil)
@@ -136,10 +136,10 @@ func (e Existing) ServesMCP() bool {
 // be replaced or removed, it writes nothing and returns a *DiffersError. It returns
 // ErrName, ErrForeign or ErrPlatforms before it writes anything.
 //
-// What an author has made of the plugin stays: the manifest but for the version of the
-// programs, the marketplace, skills, configuration, hooks and servers of others. A plugin
-// with another author gets the programs, the configuration, the hooks and the server, and
-// nothing that describes it.
+// Write keeps the author's changes: in the manifest it replaces only the version, if that is
+// the version of the programs; it keeps the marketplace, skills, configuration, and other
+// hooks and servers. A plugin with another author gets the programs, the configuration, the
+// hooks and the server, but no README, no marketplace and no sample.
 func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) {
 	dir, err = filepath.Abs(dir)
 	if err != nil {
@@ -194,7 +194,7 @@ func (p Plugin) Write(dir string, overwrite bool) (written []string, err error) 
 }
 
 // losesPlatforms returns ErrPlatforms if the plugin has programs for platforms that the new
-// one lacks: its users there would hear of it before its author does.
+// one lacks: its users on these platforms would notice before its author does.
 func (e Existing) losesPlatforms(p Plugin) error {
 	var lost []string
 	for _, old := range e.Platforms {
@@ -224,7 +224,8 @@ func (e Existing) leftOver(files []File) (paths []string) {
 	return paths
 }
 
-// merge returns the files with what the plugin's author has made of them.
+// merge returns the files of the new plugin, merged with the author's changes. It leaves out
+// files that an existing plugin must not get.
 func (e Existing) merge(p Plugin, files []File) (merged []File, err error) {
 	for _, f := range files {
 		switch {
@@ -253,8 +254,8 @@ func (e Existing) merge(p Plugin, files []File) (merged []File, err error) {
 	return merged, nil
 }
 
-// mergeManifest returns the manifest with the new version, if the old one is that of the
-// programs and not the author's.
+// mergeManifest returns the manifest with the new version, or unchanged if the author has set
+// a version.
 func (e Existing) mergeManifest(version string) ([]byte, error) {
 	ofPrograms := e.Version == e.Programs || e.Programs == "" && e.Own
 	if !ofPrograms || e.Version == "" || e.Version == version {
@@ -274,8 +275,8 @@ func (e Existing) mergeManifest(version string) ([]byte, error) {
 	return text.Pack(), nil
 }
 
-// mergeHooks returns the hooks file with the plugin's hooks in place of those that it has
-// of this program.
+// mergeHooks returns the hooks file in which the new hooks of this program replace the old
+// ones.
 func (e Existing) mergeHooks(p Plugin) ([]byte, error) {
 	data, hooks := e.Hooks, p.hooks()
 	gone := slices.DeleteFunc(everyHook(), func(h settings.Hook) bool {
@@ -296,7 +297,7 @@ func (e Existing) mergeHooks(p Plugin) ([]byte, error) {
 	return data, nil
 }
 
-// everyHook returns the hooks that a plugin may have of this program.
+// everyHook returns all hooks of this program that a plugin may have.
 func everyHook() []settings.Hook {
 	hooks := append(settings.Hooks(Command, nil), settings.Steps(Command, nil)...)
 	hooks = append(hooks, rules.Hooks(Command, "", guard.Config{})...)
@@ -326,9 +327,9 @@ func compare(dir string, files []File) (outdated []*File, replaced []string, err
 // in returns the file's path in the directory.
 func (f *File) in(dir string) string { return filepath.Join(dir, filepath.FromSlash(f.Path)) }
 
-// compare reads the file, and reports whether it exists, and whether it has the same
-// content and is executable as it should be. It returns safefile.ErrChanged if the file
-// is not the one that was merged.
+// compare reads the existing file. It reports whether there is one, and whether it has the
+// same content and is executable if it should be. It returns safefile.ErrChanged if the file
+// has changed since it was merged.
 func (f *File) compare(dir string) (exists, same bool, err error) {
 	path := f.in(dir)
 	_, err = os.Stat(path)
@@ -351,8 +352,9 @@ func (f *File) compare(dir string) (exists, same bool, err error) {
 	return true, executable == (f.Mode&0o111 != 0) && bytes.Equal(f.edit.Data, f.Data), nil
 }
 
-// write replaces what compare has read. A symbolic link is replaced and not followed, unless
-// it is to a file that was merged: it may lead to a program that is in use elsewhere.
+// write replaces the file that compare has read. It replaces a symbolic link instead of
+// following it, because the link may lead to a program that is used elsewhere. Only links to
+// merged files are followed.
 func (f *File) write(dir string) error {
 	path := f.in(dir)
 	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 && !f.merged {

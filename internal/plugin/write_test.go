@@ -31,8 +31,8 @@ func next() Plugin {
 	return p
 }
 
-// TestAnUpgradeKeepsWhatTheAuthorMade: all of it, while the author is still this program.
-func TestAnUpgradeKeepsWhatTheAuthorMade(t *testing.T) {
+// TestAnUpgradeKeepsTheAuthorsChanges to a plugin whose author in plugin.json is still fsmtx.
+func TestAnUpgradeKeepsTheAuthorsChanges(t *testing.T) {
 	dir := t.TempDir()
 	p := small()
 	p.Parts = append(p.Parts, Planning("fsmtx", ""))
@@ -73,8 +73,8 @@ func TestTheVersionFollowsThePrograms(t *testing.T) {
 	assert.Equal(t, "1.3.0\n", content(t, dir, "bin/VERSION"))
 }
 
-// TestAPluginOfBeforeGetsARealVersion: 0.0.0 is what earlier versions of this program wrote.
-func TestAPluginOfBeforeGetsARealVersion(t *testing.T) {
+// TestAnOldPluginGetsAVersion: earlier versions of this program wrote the version 0.0.0.
+func TestAnOldPluginGetsAVersion(t *testing.T) {
 	dir := t.TempDir()
 	_, err := small().Write(dir, false)
 	require.NoError(t, err)
@@ -85,7 +85,7 @@ func TestAPluginOfBeforeGetsARealVersion(t *testing.T) {
 	assert.Contains(t, content(t, dir, ".claude-plugin/plugin.json"), `"version": "1.3.0"`)
 }
 
-func TestARemovedSampleStaysAway(t *testing.T) {
+func TestARemovedSampleIsNotWrittenAgain(t *testing.T) {
 	dir := t.TempDir()
 	_, err := small().Write(dir, false)
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestARemovedSampleStaysAway(t *testing.T) {
 	assert.NoDirExists(t, filepath.Join(dir, "skills"))
 }
 
-func TestHooksOfPartsThatAreGoneAreRemoved(t *testing.T) {
+func TestHooksOfRemovedPartsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	p := small()
 	p.Parts = append(p.Parts, Steps([]string{}), SkillFiles())
@@ -109,7 +109,7 @@ func TestHooksOfPartsThatAreGoneAreRemoved(t *testing.T) {
 	assert.Contains(t, content(t, dir, "hooks/hooks.json"), `"hydrate"`)
 }
 
-func TestServersOfOthersStay(t *testing.T) {
+func TestOtherServersAreKept(t *testing.T) {
 	dir := t.TempDir()
 	_, err := small().Write(dir, false)
 	require.NoError(t, err)
@@ -125,8 +125,8 @@ func TestServersOfOthersStay(t *testing.T) {
 	assert.True(t, now.ServesMCP())
 }
 
-// TestAHooksFileWithAMistakeIsNamed: nothing is written then.
-func TestAHooksFileWithAMistakeIsNamed(t *testing.T) {
+// TestAMalformedHooksFileIsReported with the place of the mistake, and nothing is written.
+func TestAMalformedHooksFileIsReported(t *testing.T) {
 	dir := t.TempDir()
 	_, err := small().Write(dir, false)
 	require.NoError(t, err)
