@@ -174,7 +174,7 @@ func (s *search) applying(dir string) []plugins.Installation {
 	for _, in := range s.registry.Installations() {
 		switch {
 		case in.Plugin != s.plugin:
-		case !s.registry.Applies(in, dir):
+		case !s.registry.Applies(in, dir) && !s.registry.EnabledElsewhere(s.switches(), in, dir):
 			s.skip(in, "its project "+in.ProjectPath+" does not contain "+quote(dir))
 		case s.switches().Disabled(in.Key):
 			s.skipDisabled(in)

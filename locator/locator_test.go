@@ -138,6 +138,23 @@ func TestPluginThatDoesNotApplyFallsBack(t *testing.T) {
 	})
 }
 
+// A plugin that was installed for a directory below is loaded in the root of the repository,
+// whose settings enable it.
+func TestPluginOfAnotherProjectThatIsEnabledHere(t *testing.T) {
+	inBothForms(t, func(t *testing.T, w *world, install func(...entry)) {
+		install(entry{key: "p@m", scope: "local", project: project + "/below", install: "/cache/p"})
+		w.put(project+"/.git/HEAD", "")
+		w.put(project+"/.claude/settings.local.json", `{"enabledPlugins": {"p@m": true}}`)
+		path := w.skill("/cache/p/skills/s")
+		w.skill(project + "/.claude/skills/s")
+		w.finds(path, "p:s", project)
+		w.finds(path, "p:s", project+"/other")
+
+		w.put(project+"/.claude/settings.local.json", `{"enabledPlugins": {"p@m": false}}`)
+		w.finds("", "p:s", project+"/below")
+	})
+}
+
 func TestInstalledPluginDoesNotFallBack(t *testing.T) {
 	inBothForms(t, func(t *testing.T, w *world, install func(...entry)) {
 		install(entry{key: "p@m", scope: "user", install: "/cache/p"})

@@ -271,7 +271,7 @@ func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {
 	tests := map[string][]string{
 		"mine":     nil,
 		"p:theirs": plugin,
-		"q:s":      append([]string{"/dev/p/.claude-plugin/plugin.json", registry}, folders...),
+		"q:s":      append([]string{"/dev/p/.claude-plugin/plugin.json", registry, settings}, folders...),
 		"y":        append(append(append([]string{}, folders...), plugin...), "/dev/p/skills", "/p/skills", project),
 	}
 	files := w.FS

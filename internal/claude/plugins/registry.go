@@ -108,14 +108,30 @@ func (r *Registry) Applying(dirs ...string) []Installation {
 	return applying
 }
 
+// EnabledElsewhere reports whether the client loads an installation that does not apply in
+// any of the directories: the settings enable its key, which no installation that applies
+// has (fact 102, client 2.1.329).
+func (r *Registry) EnabledElsewhere(settings *Settings, in Installation, dirs ...string) bool {
+	if enabled, _ := settings.Lookup(in.Key); !enabled {
+		return false
+	}
+	return !slices.ContainsFunc(r.installations, func(other Installation) bool {
+		return other.Key == in.Key && r.Applies(other, dirs...)
+	})
+}
+
 // Enabled returns the plugins that the client loads in the directories: of each key
 // the first installation in order of precedence, unless the settings disable it.
 func (r *Registry) Enabled(settings *Settings, dirs ...string) []Installation {
+	loaded := slices.DeleteFunc(slices.Clone(r.installations), func(in Installation) bool {
+		return settings.Disabled(in.Key) || !r.Applies(in, dirs...) && !r.EnabledElsewhere(settings, in, dirs...)
+	})
+	slices.SortStableFunc(loaded, Compare)
 	seen := map[string]bool{}
-	return slices.DeleteFunc(r.Applying(dirs...), func(in Installation) bool {
+	return slices.DeleteFunc(loaded, func(in Installation) bool {
 		again := seen[in.Key]
 		seen[in.Key] = true
-		return again || settings.Disabled(in.Key)
+		return again
 	})
 }
 

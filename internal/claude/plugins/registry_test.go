@@ -162,6 +162,25 @@ func TestApplyingAndEnabled(t *testing.T) {
 	assert.Len(t, r.Installations(), 6, "Applying and Enabled leave the registry as it is")
 }
 
+// Fact 102.
+func TestInstallationsOfOtherProjectsThatTheSettingsEnable(t *testing.T) {
+	w := newWorld(t)
+	r := w.registry(`[
+		{"name": "here@m", "scope": "user", "installPath": "/here/user"},
+		{"name": "here@m", "scope": "local", "installPath": "/here/local", "projectPath": "/else"},
+		{"name": "on@m", "scope": "local", "installPath": "/on", "projectPath": "/else"},
+		{"name": "off@m", "scope": "local", "installPath": "/off", "projectPath": "/else"},
+		{"name": "unset@m", "scope": "project", "installPath": "/unset", "projectPath": "/else"}]`)
+	w.put(config+"/settings.json", `{"enabledPlugins": {"here@m": true, "on@m": true, "off@m": false}}`)
+	settings := plugins.ReadSettings(w, config, project)
+
+	assert.Equal(t, []string{"/on", "/here/user"}, installPaths(r.Enabled(settings, project)))
+	assert.Equal(t, []string{"/here/user"}, installPaths(r.Enabled(nil, project)))
+	for _, in := range r.Installations() {
+		assert.Equal(t, in.InstallPath == "/on", r.EnabledElsewhere(settings, in, project), in.InstallPath)
+	}
+}
+
 // sortedLocals sorts the two installations of local scope. Applying does not define
 // their order, because neither project contains the other.
 func sortedLocals(paths []string) []string {

@@ -3,14 +3,13 @@ package plugins
 import (
 	"errors"
 	"io/fs"
-	"path/filepath"
 	"slices"
 	"sync"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
 )
 
-// Plugins are enabled by enabledPlugins in the settings (measured with 2.1.197,
-// fact 31), of which the client reads those of the start directory (measured with
-// 2.1.329, fact 52).
+// Plugins are enabled by enabledPlugins in the settings (fact 31, client 2.1.197).
 
 // Settings holds which plugins the client's settings enable and disable. A nil *Settings
 // mentions no plugin.
@@ -28,18 +27,14 @@ type settingsFile struct {
 	order   []string        // the keys
 }
 
-// ReadSettings reads enabledPlugins in the project's settings.local.json and
-// settings.json and in the user's settings.json. A missing file counts as empty; other
+// ReadSettings reads enabledPlugins in the settings files that the client reads when it
+// starts in projectDir, see [claude.SettingsFiles]. A missing file counts as empty; other
 // errors are reported by Problems. If configDir or projectDir is "", its files are not
 // read.
 func ReadSettings(fsys FS, configDir, projectDir string) *Settings {
 	s := &Settings{}
-	if projectDir != "" {
-		s.read(fsys, filepath.Join(projectDir, ".claude", "settings.local.json"))
-		s.read(fsys, filepath.Join(projectDir, ".claude", "settings.json"))
-	}
-	if configDir != "" {
-		s.read(fsys, filepath.Join(configDir, "settings.json"))
+	for _, path := range claude.SettingsFiles(fsys, configDir, projectDir) {
+		s.read(fsys, path)
 	}
 	return s
 }

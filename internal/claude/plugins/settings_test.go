@@ -33,6 +33,25 @@ func TestSettings(t *testing.T) {
 	assert.Empty(t, path)
 }
 
+// Fact 102.
+func TestLocalSettingsOfTheRepositoryComeFirst(t *testing.T) {
+	w := newWorld(t)
+	w.put("/projects/.git/HEAD", "")
+	root := w.put("/projects/.claude/settings.local.json", `{"enabledPlugins": {"a@m": false, "b@m": true}}`)
+	w.put("/projects/.claude/settings.json", `{"enabledPlugins": {"c@m": true}}`)
+	local := w.put(project+"/.claude/settings.local.json", `{"enabledPlugins": {"a@m": true, "d@m": true}}`)
+	w.put(project+"/.claude/settings.json", `{"enabledPlugins": {"b@m": false}}`)
+	s := plugins.ReadSettings(w, config, project)
+	for key, want := range map[string]struct {
+		enabled bool
+		path    string
+	}{"a@m": {false, root}, "b@m": {true, root}, "c@m": {}, "d@m": {true, local}} {
+		enabled, path := s.Lookup(key)
+		assert.Equal(t, want.enabled, enabled, key)
+		assert.Equal(t, want.path, path, key)
+	}
+}
+
 func TestRankIsTheOrderOfEnabledPlugins(t *testing.T) {
 	w := newWorld(t)
 	w.put(config+"/settings.json", `{"enabledPlugins": {"z@m": true, "off@m": false, "a@m": true}}`)

@@ -1,0 +1,89 @@
+package claude
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// The client's settings files: UserSettings in its configuration directory, the other
+// two in a project's directory.
+const (
+	UserSettings    = "settings.json"
+	ProjectSettings = ".claude/settings.json"
+	LocalSettings   = ".claude/settings.local.json"
+)
+
+// FS is a file system that work trees are found in.
+type FS interface {
+	safefile.FS
+	Readlink(path string) (string, error)
+}
+
+// SettingsFiles returns the paths of the settings files that the client reads when it
+// starts in dir, which is absolute, the one with the highest precedence first. It reads
+// those of the start directory, and of the parents only the local settings in the root of
+// the git repository (fact 52), or in that of the main work tree if dir is in a linked one
+// (fact 66). They precede the files in the start directory (fact 102). These facts were
+// measured with client 2.1.329.
+//
+// If configDir is "", the user's file is left out, and if dir is "", the project's are.
+func SettingsFiles(fsys FS, configDir, dir string) []string {
+	var files []string
+	if dir != "" {
+		if _, main := WorkTree(fsys, dir); main != "" && main != filepath.Clean(dir) {
+			files = append(files, filepath.Join(main, LocalSettings))
+		}
+		files = append(files, filepath.Join(dir, LocalSettings), filepath.Join(dir, ProjectSettings))
+	}
+	if configDir != "" {
+		files = append(files, filepath.Join(configDir, UserSettings))
+	}
+	return files
+}
+
+// WorkTree returns the root of the git work tree that contains dir, which is absolute,
+// and the root of the main work tree of its repository. They differ in a linked work
+// tree. Outside a repository both are "".
+func WorkTree(fsys FS, dir string) (root, main string) {
+	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
+		if _, err := fsys.Lstat(filepath.Join(dir, ".git")); err == nil {
+			return dir, mainWorkTree(fsys, dir)
+		}
+		if dir == filepath.Dir(dir) {
+			return "", ""
+		}
+	}
+}
+
+// maxPointer bounds the files with which git points to a directory. They hold one path.
+const maxPointer = 16 << 10
+
+// mainWorkTree returns the root of the main work tree of the repository whose work tree
+// has the given root. That is root itself unless its .git is the file of a linked work
+// tree; in a submodule .git is a file too.
+func mainWorkTree(fsys FS, root string) string {
+	text, err := safefile.ReadFileIn(fsys, filepath.Join(root, ".git"), maxPointer)
+	linked, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if err != nil || !ok {
+		return root
+	}
+	linked = absolute(root, linked)
+	common, err := safefile.ReadFileIn(fsys, filepath.Join(linked, "commondir"), maxPointer)
+	if err != nil {
+		return root // a submodule
+	}
+	git := safefile.ResolveWith(fsys.Readlink, absolute(linked, strings.TrimSpace(string(common))))
+	if filepath.Base(git) != ".git" {
+		return root
+	}
+	return filepath.Dir(git)
+}
+
+func absolute(dir, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(dir, path)
+}
