@@ -17,6 +17,25 @@ const Tested = "2.1.329"
 // ErrNoHome is returned when neither CLAUDE_CONFIG_DIR nor HOME is set.
 var ErrNoHome = errors.New("cannot find the client's configuration: neither CLAUDE_CONFIG_DIR nor HOME is set")
 
+// The client's files in which MCP servers are configured (fact 90, client 2.1.329): the
+// person's, see [ConfigFile], and the one in a project's directory.
+const (
+	configFile    = ".claude.json"
+	ProjectConfig = ".mcp.json"
+)
+
+// ConfigFile returns the path of the file with the person's MCP servers: in
+// CLAUDE_CONFIG_DIR if that is not empty, else in HOME (fact 90, client 2.1.329). Without
+// either it returns ErrNoHome. lookup is os.LookupEnv or a stand-in for it.
+func ConfigFile(lookup func(string) (string, bool)) (string, error) {
+	for _, name := range []string{"CLAUDE_CONFIG_DIR", "HOME"} {
+		if dir, _ := lookup(name); dir != "" {
+			return filepath.Join(dir, configFile), nil
+		}
+	}
+	return "", ErrNoHome
+}
+
 // ConfigDir returns the client's configuration directory as an absolute path:
 // CLAUDE_CONFIG_DIR if it is not empty, else .claude in HOME (fact 1, client
 // 2.1.197). lookup is os.LookupEnv or a stand-in for it.

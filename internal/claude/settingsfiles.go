@@ -57,6 +57,16 @@ func WorkTree(fsys FS, dir string) (root, main string) {
 	}
 }
 
+// ProjectKey returns the name under which the client keeps a person's configuration of
+// the project in dir, an absolute path without symbolic links: the root of the main work
+// tree, or dir outside a repository (fact 90, client 2.1.329).
+func ProjectKey(fsys FS, dir string) string {
+	if _, main := WorkTree(fsys, dir); main != "" {
+		return main
+	}
+	return dir
+}
+
 // maxPointer bounds the files with which git points to a directory. They hold one path.
 const maxPointer = 16 << 10
 

@@ -41,16 +41,29 @@ func (d *doctor) places() ([]place, error) {
 	if err != nil {
 		return nil, err
 	}
+	read := claude.SettingsFiles(locator.OS{}, config, d.cwd)
 	all := []place{
-		{"--user", filepath.Join(config, userSettings), true, ""},
-		{"--project", filepath.Join(d.cwd, projectSettings), true, ""},
-		{"--local", filepath.Join(d.cwd, localSettings), true, ""},
+		{"--user", filepath.Join(config, claude.UserSettings), true, ""},
+		{"--project", filepath.Join(d.cwd, claude.ProjectSettings), true, ""},
+		{"--local", filepath.Join(d.cwd, claude.LocalSettings), true, ""},
 	}
-	root := gitRoot(d.cwd)
-	for dir := filepath.Dir(d.cwd); dir != filepath.Dir(dir) && !safefile.Same(dir, d.Env("HOME")); dir = filepath.Dir(dir) {
-		all = append(all, place{"--local", filepath.Join(dir, localSettings), dir == root, dir}, place{"--project", filepath.Join(dir, projectSettings), false, dir})
+	others := parents(d.cwd, d.Env("HOME"))
+	if _, main := claude.WorkTree(locator.OS{}, d.cwd); main != "" && main != d.cwd && !slices.Contains(others, main) {
+		others = append(others, main) // of a linked work tree
+	}
+	for _, dir := range others {
+		local := filepath.Join(dir, claude.LocalSettings)
+		all = append(all, place{"--local", local, slices.Contains(read, local), dir}, place{"--project", filepath.Join(dir, claude.ProjectSettings), false, dir})
 	}
 	return all, nil
+}
+
+// parents returns the directories above dir, below home if dir is in it, the nearest first.
+func parents(dir, home string) (all []string) {
+	for dir = filepath.Dir(dir); dir != filepath.Dir(dir) && !safefile.Same(dir, home); dir = filepath.Dir(dir) {
+		all = append(all, dir)
+	}
+	return all
 }
 
 // install returns the command that repairs the hooks in the file.

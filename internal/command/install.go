@@ -25,13 +25,6 @@ const (
 	exitUnreadable = 3
 )
 
-// The client's settings files: in its configuration directory, and in a project.
-const (
-	userSettings    = "settings.json"
-	projectSettings = ".claude/settings.json"
-	localSettings   = ".claude/settings.local.json"
-)
-
 type installFlags struct {
 	user, project, local bool
 	check, print, remove bool
@@ -292,11 +285,11 @@ func (f *installFlags) open(s terminal.Streams) (*settings.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		return settings.Read(filepath.Join(dir, userSettings))
+		return settings.Read(filepath.Join(dir, claude.UserSettings))
 	case f.project:
-		return settings.Read(projectSettings)
+		return settings.Read(claude.ProjectSettings)
 	}
-	return settings.Read(localSettings)
+	return settings.Read(claude.LocalSettings)
 }
 
 // installPlan is what install does to a settings file.

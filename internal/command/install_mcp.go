@@ -4,19 +4,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
-)
-
-// The client's files in which MCP servers are configured (fact 90, client 2.1.329).
-const (
-	clientConfig  = ".claude.json"
-	projectConfig = ".mcp.json"
+	"github.com/fsmtx/fsmtx/locator"
 )
 
 // server is the MCP server and the file in which the client reads it for the chosen scope.
@@ -39,9 +33,9 @@ func (f *installFlags) findServer(s terminal.Streams, command string) (server, e
 // readServer reads the file that has the MCP server or should have it.
 func (f *installFlags) readServer(s terminal.Streams, command string) (found server, err error) {
 	found.Server = settings.Server{Path: []string{"mcpServers"}, Command: command, Args: []string{"mcp"}}
-	path := projectConfig
+	path := claude.ProjectConfig
 	if !f.project {
-		if path, err = clientConfigPath(s); err != nil {
+		if path, err = claude.ConfigFile(s.Getenv); err != nil {
 			return found, err
 		}
 	}
@@ -59,19 +53,7 @@ func (f *installFlags) readServer(s terminal.Streams, command string) (found ser
 	return found, inFile(found.file, err)
 }
 
-func clientConfigPath(s terminal.Streams) (string, error) {
-	if dir := s.Env("CLAUDE_CONFIG_DIR"); dir != "" {
-		return filepath.Join(dir, clientConfig), nil
-	}
-	if home := s.Env("HOME"); home != "" {
-		return filepath.Join(home, clientConfig), nil
-	}
-	return "", claude.ErrNoHome
-}
-
-// projectKey returns the path under which the client stores the local configuration of a
-// project: the root of the main work tree of the repository, or the working directory
-// outside of a repository (fact 90, client 2.1.329).
+// projectKey returns the name of the working directory's project in the client's file.
 func projectKey() (string, error) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -80,39 +62,7 @@ func projectKey() (string, error) {
 	if here, err = filepath.EvalSymlinks(here); err != nil {
 		return "", err
 	}
-	for dir := here; ; dir = filepath.Dir(dir) {
-		if exists(dir, ".git") {
-			return mainWorkTree(dir), nil
-		}
-		if dir == filepath.Dir(dir) {
-			return here, nil
-		}
-	}
-}
-
-// mainWorkTree returns the root of the main work tree of a repository, given the root of
-// any of its work trees.
-func mainWorkTree(dir string) string {
-	text, err := os.ReadFile(filepath.Join(dir, ".git"))
-	linked, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
-	if err != nil || !ok {
-		return dir
-	}
-	if !filepath.IsAbs(linked) {
-		linked = filepath.Join(dir, linked)
-	}
-	common, err := os.ReadFile(filepath.Join(linked, "commondir"))
-	if err != nil {
-		return dir // a submodule
-	}
-	git := strings.TrimSpace(string(common))
-	if !filepath.IsAbs(git) {
-		git = filepath.Join(linked, git)
-	}
-	if real, err := filepath.EvalSymlinks(git); err == nil && filepath.Base(real) == ".git" {
-		return filepath.Dir(real)
-	}
-	return dir
+	return claude.ProjectKey(locator.OS{}, here), nil
 }
 
 // installServer registers the MCP server if --mcp is given, and updates an outdated

@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/locator"
 )
 
 // reach describes in which directories the client reads a settings file (fact 52).
@@ -23,7 +25,8 @@ func (f *installFlags) findReach(s terminal.Streams, file *settings.File) reach 
 		return reach{}
 	}
 	dir := filepath.Dir(filepath.Dir(file.Path))
-	r := reach{dir: dir, below: !f.project && isGitRoot(dir)}
+	_, main := claude.WorkTree(locator.OS{}, dir)
+	r := reach{dir: dir, below: !f.project && dir == main}
 	if f.project {
 		r.flag = " --project"
 	}
@@ -42,31 +45,9 @@ func projectAbove(s terminal.Streams, dir string) string {
 		if safefile.Same(dir, s.Env("HOME")) {
 			return ""
 		}
-		if exists(dir, ".git") || exists(dir, projectSettings) || exists(dir, localSettings) {
+		if exists(dir, ".git") || exists(dir, claude.ProjectSettings) || exists(dir, claude.LocalSettings) {
 			return dir
 		}
-	}
-	return ""
-}
-
-// isGitRoot reports whether the client reads the local settings in dir when it starts
-// below. It does not in the root of a linked work tree, whose .git is a file: there it
-// reads those of the main work tree (measured with 2.1.329).
-func isGitRoot(dir string) bool {
-	info, err := os.Stat(filepath.Join(dir, ".git"))
-	return err == nil && info.IsDir()
-}
-
-// gitRoot returns the root of the git repository that contains dir, empty if there is
-// none.
-func gitRoot(dir string) string {
-	for ; !exists(dir, ".git"); dir = filepath.Dir(dir) {
-		if dir == filepath.Dir(dir) {
-			return ""
-		}
-	}
-	if isGitRoot(dir) {
-		return dir
 	}
 	return ""
 }
@@ -98,9 +79,9 @@ func (r reach) hint() string {
 // hasHooks reports whether the same file of another directory already has one of the
 // hooks.
 func (f *installFlags) hasHooks(dir string, hooks []settings.Hook) bool {
-	name := localSettings
+	name := claude.LocalSettings
 	if f.project {
-		name = projectSettings
+		name = claude.ProjectSettings
 	}
 	file, err := settings.Read(filepath.Join(dir, name))
 	if err != nil {

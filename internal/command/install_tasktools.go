@@ -3,11 +3,11 @@ package command
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/locator"
 )
 
 // taskTools describes where the variable is set without which newer models have no task
@@ -46,15 +46,9 @@ func (f *installFlags) findTaskTools(s terminal.Streams, file *settings.File, ho
 // nothing: the client ignores it too.
 func (f *installFlags) otherSettings(s terminal.Streams, hooks []settings.Hook) (set []taskTools) {
 	var paths []string
-	if !f.user {
-		paths = append(paths, localSettings)
-		if dir, err := os.Getwd(); err == nil && gitRoot(dir) != "" {
-			paths = append(paths, filepath.Join(gitRoot(dir), localSettings)) // read below, too (fact 52)
-		}
-		paths = append(paths, projectSettings)
-		if dir, err := claude.ConfigDir(s.Getenv); err == nil {
-			paths = append(paths, filepath.Join(dir, userSettings))
-		}
+	if dir, err := os.Getwd(); err == nil && !f.user {
+		config, _ := claude.ConfigDir(s.Getenv)
+		paths = claude.SettingsFiles(locator.OS{}, config, dir)
 	}
 	for _, path := range paths {
 		file, err := settings.Read(path)

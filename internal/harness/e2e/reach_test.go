@@ -88,3 +88,38 @@ func TestSettingsInALinkedWorkTree(t *testing.T) {
 		})
 	}
 }
+
+// A submodule is a repository of its own.
+func TestSettingsInASubmodule(t *testing.T) {
+	for _, c := range []struct {
+		in, from string
+		read     bool
+	}{
+		{"project/module", "project/module/a", true},
+		{"project", "project/module", false},
+	} {
+		t.Run(c.in+" from "+c.from, func(t *testing.T) {
+			s := realclient.New(t)
+			source := s.Path("source")
+			commit := []string{"-c", "user.name=n", "-c", "user.email=e", "commit", "--quiet", "--allow-empty", "--message", "first"}
+			for _, args := range [][]string{
+				{"init", "--quiet", source},
+				append([]string{"-C", source}, commit...),
+				{"init", "--quiet"},
+				{"-c", "protocol.file.allow=always", "submodule", "--quiet", "add", source, "module"},
+			} {
+				out := s.Command("", "git", args...)
+				require.Zero(t, out.Code, out)
+			}
+			require.NoError(t, os.Mkdir(s.Path("project/module/a"), 0o755))
+			skill(s, userSkills, "release", steps("Release"))
+			s.Project = s.Path(c.in)
+			hydrating(t, s)
+
+			s.Project = s.Path(c.from)
+			r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "release")), Say("done")}}, "go")
+
+			assert.Equal(t, c.read, len(r.Ran("PostToolUse")) == 1)
+		})
+	}
+}
