@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/spelling"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Error returns "line:column: message".
@@ -108,15 +109,7 @@ func quoted(text string) lazy {
 
 // short cuts text after 40 characters, as many as a message should repeat.
 func short(text string) string {
-	const longest = 40
-	n := 0
-	for i := range text {
-		if n == longest {
-			return text[:i] + "…"
-		}
-		n++
-	}
-	return text
+	return visible.Clip(text, 40)
 }
 
 // taskName returns the name of a task in messages: task 3 ("Deploy").

@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/genai"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // KillAfter is the time between SIGTERM and SIGKILL for a process that is stopped.
@@ -212,14 +213,11 @@ func (e *Engine) conclude(result *Result, f firing, plan *Plan, all []HookResult
 	for i, one := range all {
 		result.log(f.event.Name+" hook "+plan.Hooks[i].label(), one)
 	}
-	health, plural := "success", "s"
+	health := "success"
 	if !result.Aggregated.Success {
 		health = "failure"
 	}
-	if len(all) == 1 {
-		plural = ""
-	}
-	result.debug(fmt.Sprintf("%s: %d hook%s, %d ms, %s", f.event.Name, len(all), plural, result.Aggregated.TotalDuration.Milliseconds(), health))
+	result.debug(fmt.Sprintf("%s: %s, %d ms, %s", f.event.Name, terminal.Count(len(all), "hook"), result.Aggregated.TotalDuration.Milliseconds(), health))
 }
 
 // log adds the warnings about one hook.

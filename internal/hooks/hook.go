@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // Hook is one handler of a configuration.
@@ -89,16 +90,16 @@ func (h Hook) label() string {
 	case h.Name != "":
 		return strconv.Quote(h.Name)
 	case h.Command != "":
-		return strconv.Quote(firstLine(h.Command, 80))
+		return strconv.Quote(visible.FirstLine(h.Command, 80))
 	case h.Target != "":
-		return h.Type + " " + strconv.Quote(firstLine(h.Target, 80))
+		return h.Type + " " + strconv.Quote(visible.FirstLine(h.Target, 80))
 	}
 	return "of type " + strconv.Quote(h.Type)
 }
 
 // problem returns the problem that the hook does not run.
 func (h Hook) problem(why string) Problem {
-	return Problem{Source: h.Source, Pointer: h.Pointer, Message: why, Hook: firstLine(cmp.Or(h.Name, h.Command, h.Target, h.Type), 80), Dropped: true}
+	return Problem{Source: h.Source, Pointer: h.Pointer, Message: why, Hook: visible.FirstLine(cmp.Or(h.Name, h.Command, h.Target, h.Type), 80), Dropped: true}
 }
 
 // parseTimeout reads a timeout in a dialect's unit. As in JavaScript, a string that
@@ -119,18 +120,6 @@ func parseTimeout(value jsontext.Value, unit time.Duration) (timeout time.Durati
 		return math.MaxInt64, true
 	}
 	return time.Duration(n * float64(unit)), true
-}
-
-// firstLine shortens text to one line of at most width characters.
-func firstLine(s string, width int) string {
-	s, _, cut := strings.Cut(strings.TrimSpace(s), "\n")
-	if runes := []rune(s); len(runes) > width {
-		return string(runes[:width]) + "…"
-	}
-	if cut {
-		s += " …"
-	}
-	return s
 }
 
 // lines joins the texts that are not empty by newlines.

@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // runner runs the hooks of a plan and reads their answers.
@@ -116,7 +117,7 @@ func counted(d dialect.Dialect, e dialect.Event, answer dialect.Answer, o proces
 	}
 	if answer.FromText {
 		from := "standard output"
-		if text := js.Trim(o.Stdout); text == "" || !strings.Contains(string(answer.Output.Raw()), strings.Trim(string(js.Quote(firstLine(text, 40))), `"…`)) {
+		if text := js.Trim(o.Stdout); text == "" || !strings.Contains(string(answer.Output.Raw()), strings.Trim(string(js.Quote(visible.FirstLine(text, 40))), `"…`)) {
 			from = "standard error"
 		}
 		switch {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
@@ -129,9 +130,8 @@ func cut(text string, limit int) string {
 // clip returns a text on one line, cut to maxLine characters.
 func clip(s string) string {
 	s = visible.Words(s)
-	runes := []rune(s)
-	if len(runes) <= maxLine {
+	if utf8.RuneCountInString(s) <= maxLine {
 		return s
 	}
-	return string(runes[:maxLine-1]) + "…"
+	return visible.Clip(s, maxLine-1)
 }

@@ -36,8 +36,14 @@ func Hooks(program string) []settings.Hook {
 }
 
 // Run decides the PreToolUse event on standard input. If the event cannot be read, the
-// call is allowed and the user gets a notice.
-func Run(in io.Reader, getenv func(string) (string, bool)) event.Answer {
+// call is allowed and the user gets a notice, also after a panic, whose exit code 2 would
+// refuse the call.
+func Run(in io.Reader, getenv func(string) (string, bool)) (answer event.Answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			answer = event.Tell(event.PreToolUse, "", guard.OneLine(fmt.Sprintf("fsmtx guard skill-files failed and let the call pass: internal error: %v", p)))
+		}
+	}()
 	if bypass, _ := getenv(Bypass); bypass != "" {
 		return event.Answer{}
 	}

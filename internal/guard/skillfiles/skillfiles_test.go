@@ -87,3 +87,13 @@ func TestAnUnreadableEventPassesWithANotice(t *testing.T) {
 func TestTheHook(t *testing.T) {
 	assert.Equal(t, []settings.Hook{{Event: "PreToolUse", Matcher: "Read|Glob|Grep", Command: "program", Args: []string{"guard", "skill-files"}, Timeout: 3}}, Hooks("program"))
 }
+
+type panics struct{}
+
+func (panics) Read([]byte) (int, error) { panic("a bug") }
+
+func TestAPanicLetsTheCallPass(t *testing.T) {
+	answer := Run(panics{}, func(string) (string, bool) { return "", false })
+	assert.Equal(t, event.ExitOK, answer.Exit)
+	assert.Contains(t, answer.Output, "internal error: a bug")
+}
