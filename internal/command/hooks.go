@@ -9,12 +9,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/locator"
 )
 
 // exitStop tells a shell script that a hook stops the agent.
@@ -137,10 +139,11 @@ func noSuchSkill(name string, known []string) error {
 }
 
 func hookFinder(s terminal.Streams, d dialect.Dialect, project string) settings.Finder {
+	_, root := claude.WorkTree(locator.OS{}, project)
 	return settings.Finder{
 		Dialect: d,
 		Plugins: clientPlugins(s, project),
-		Where:   settings.Where{Home: s.Env("HOME"), Project: project, Config: s.Env("CLAUDE_CONFIG_DIR"), Getenv: s.Env},
+		Where:   settings.Where{Home: s.Env("HOME"), Project: project, WorkTree: root, Config: s.Env("CLAUDE_CONFIG_DIR"), Getenv: s.Env},
 	}
 }
 

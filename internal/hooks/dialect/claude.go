@@ -19,6 +19,7 @@ func Claude() Dialect {
 		Settings: Settings{
 			Files: []File{
 				{Scope: System, Path: "/etc/claude-code/managed-settings.json", Darwin: "/Library/Application Support/ClaudeCode/managed-settings.json"},
+				{Scope: Project, In: InWorkTree, Path: ".claude/settings.local.json"}, // facts 52 and 66, Claude Code 2.1.329
 				{Scope: Project, In: InProject, Path: ".claude/settings.local.json"},
 				{Scope: Project, In: InProject, Path: ".claude/settings.json"},
 				{Scope: User, In: InConfig, Path: "settings.json"},

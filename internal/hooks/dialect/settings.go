@@ -48,10 +48,11 @@ type Folder int
 
 // The folders.
 const (
-	Absolute  Folder = iota // the path is absolute
-	InProject               // the project
-	InHome                  // the user's home
-	InConfig                // the agent's configuration directory
+	Absolute   Folder = iota // the path is absolute
+	InProject                // the project
+	InWorkTree               // the root of the main work tree of the project's repository; no file if that is the project
+	InHome                   // the user's home
+	InConfig                 // the agent's configuration directory
 )
 
 // Path names a setting inside objects.

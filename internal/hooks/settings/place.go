@@ -12,11 +12,14 @@ import (
 type Where struct {
 	Home    string
 	Project string
-	Config  string              // Claude Code's configuration directory; default: ~/.claude
-	Getenv  func(string) string // as os.Getenv
+	// WorkTree is the root of the main work tree of the project's repository, empty outside
+	// a repository.
+	WorkTree string
+	Config   string              // Claude Code's configuration directory; default: ~/.claude
+	Getenv   func(string) string // as os.Getenv
 }
 
-// path returns the path of a settings file.
+// path returns the path of a settings file, empty if there is no such file here.
 func (w Where) path(f dialect.File) string {
 	path := f.Path
 	if f.Darwin != "" && runtime.GOOS == "darwin" {
@@ -25,6 +28,11 @@ func (w Where) path(f dialect.File) string {
 	switch f.In {
 	case dialect.InProject:
 		return filepath.Join(w.Project, path)
+	case dialect.InWorkTree:
+		if w.WorkTree == "" || filepath.Clean(w.WorkTree) == filepath.Clean(w.Project) {
+			return ""
+		}
+		return filepath.Join(w.WorkTree, path)
 	case dialect.InHome:
 		return filepath.Join(w.Home, path)
 	case dialect.InConfig:

@@ -62,6 +62,9 @@ func (f Finder) Find() Found {
 	managedOnly := false
 	for _, file := range f.Dialect.Settings.Files {
 		path := f.Where.path(file)
+		if path == "" {
+			continue
+		}
 		if text := f.read(&found, path); text != nil {
 			texts = append(texts, text)
 			if file.Scope != dialect.Project {
