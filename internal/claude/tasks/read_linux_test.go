@@ -2,9 +2,9 @@ package tasks
 
 import (
 	"os"
+	"os/signal"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -24,8 +24,16 @@ func TestReadWaitsForALease(t *testing.T) {
 	if _, err := unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_WRLCK); err != nil {
 		t.Skip("this file system has no leases: ", err)
 	}
-	time.AfterFunc(20*time.Millisecond, func() { _, _ = unix.FcntlInt(f.Fd(), unix.F_SETLEASE, unix.F_UNLCK) })
+	broken, released := make(chan os.Signal, 1), make(chan error, 1)
+	signal.Notify(broken, unix.SIGIO) // the kernel asks the holder of a lease to release it
+	defer signal.Stop(broken)
+	go func(fd uintptr) {
+		<-broken
+		_, err := unix.FcntlInt(fd, unix.F_SETLEASE, unix.F_UNLCK)
+		released <- err
+	}(f.Fd())
 	snap, _, err := Read(t.Context(), vfs.OS{}, dir)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"1.json"}, namesOf(snap.Tasks))
+	require.NoError(t, <-released)
 }
