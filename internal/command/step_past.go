@@ -91,7 +91,11 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if err != nil {
 		return err
 	}
-	state, err := frame.GoPast(ctx, f.past, byAgent(s))
+	by := steps.By{Who: steps.ThePerson, How: steps.AtTerminal}
+	if byAgent(s) {
+		by.How = steps.ByQuestion
+	}
+	state, err := frame.GoPast(ctx, f.past, by, byAgent(s))
 	switch {
 	case errors.Is(err, steps.ErrNoGrant):
 		return &exit{exitNo, err, `the person decides: write it as "fsmtx step ...", so that the hook can ask them, or tell them to run it in a terminal of their own`}

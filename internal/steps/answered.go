@@ -34,5 +34,5 @@ func answered(s *State, c *Current, u Update, yes bool) Verdict {
 	if !yes {
 		return deny(c, "a person said no", c.Name()+" was not approved: the person said no or did not answer. Ask them what is missing")
 	}
-	return Verdict{Why: "a person said yes"}
+	return Verdict{Why: "a person said yes", yes: ByElicitation}
 }

@@ -23,6 +23,7 @@ type Evidence struct {
 	Note    string    `json:"note,omitzero"`  // the agent's note on its work
 	Agent   string    `json:"agent,omitzero"` // the id of the subagent that asked
 	Check   *Result   `json:"check,omitzero"`
+	By      By        `json:"by,omitzero"` // zero only in lines of older versions
 }
 
 // Result is the outcome of a check.

@@ -81,7 +81,7 @@ func (f *Frame) approved(ctx context.Context, c *Current, e Evidence) Verdict {
 	if e.Verdict != Ask || c.Done() && c.Status == completed {
 		return Verdict{}
 	}
-	return f.note(ctx, c, Evidence{Step: c.ID, From: c.Status, To: completed, Verdict: Allow, Why: "a person said yes", Agent: e.Agent})
+	return f.note(ctx, c, Evidence{Step: c.ID, From: c.Status, To: completed, Verdict: Allow, Why: "a person said yes", Agent: e.Agent, By: f.person(ByApproval, e.Agent)})
 }
 
 // note adds one line to the evidence.

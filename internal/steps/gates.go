@@ -77,7 +77,7 @@ func running(s *State, c *Current) Verdict {
 // completion.
 func (c *call) recordSeen(dir *txn.Dir, s *State) error {
 	return s.passUngated(c.target.ID, func(b *Current) error {
-		e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way"}
+		e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way", By: c.seenBy(c.update, Verdict{})}
 		if err := appendEvidence(dir, e); err != nil {
 			return err
 		}
@@ -221,7 +221,7 @@ func (c *call) settle(dir *txn.Dir, s *State, o outcome) Verdict {
 		if s.Step(b.ID).Status != completed {
 			continue // reopened or deleted while the checks were running
 		}
-		e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way, and its gates hold", Check: v.Check}
+		e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v)}
 		if !v.Allowed() {
 			e.Verdict, e.Why = Deny, v.Why
 		}
@@ -275,7 +275,7 @@ func (c *call) record(dir *txn.Dir, s *State, v Verdict) Verdict {
 	}
 	e := Evidence{
 		Time: time.Now().UTC(), Step: target.ID, From: target.Status, To: c.update.Status, Verdict: v.Decision,
-		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check,
+		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check, By: c.by(c.update, v),
 	}
 	if v.Decision == Allow && e.From == e.To && e.Note == "" && (target.Passed || e.To != completed) || target.Gone() {
 		return v // nothing changes

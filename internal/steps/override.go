@@ -74,10 +74,10 @@ func (f *Frame) Grant(ctx context.Context, p Past) error {
 
 // GoPast completes a step without evaluating its gates: it records the decision, then
 // changes the task's file under the client's locks. needsGrant says that the command needs
-// a grant, which it uses up.
+// a grant, which it uses up. by is who decided; its Session is filled in.
 //
 // Errors: ErrNoStep, ErrIsDone, ErrNoGrant, those of Load and of tasks.List.Open.
-func (f *Frame) GoPast(ctx context.Context, p Past, needsGrant bool) (s *State, err error) {
+func (f *Frame) GoPast(ctx context.Context, p Past, by By, needsGrant bool) (s *State, err error) {
 	live, err := liveSteps(f.List.Dir)
 	if err != nil {
 		return nil, err
@@ -94,12 +94,12 @@ func (f *Frame) GoPast(ctx context.Context, p Past, needsGrant bool) (s *State, 
 		if s, err = live.state(ctx, dir.Path(), dir.ReadState); err != nil {
 			return err
 		}
-		return f.goPast(ctx, dir, s, p)
+		return f.goPast(ctx, dir, s, p, by)
 	})
 	return s, err
 }
 
-func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past) error {
+func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by By) error {
 	c := s.Step(p.Step)
 	switch {
 	case c.Gone():
@@ -107,7 +107,8 @@ func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past) erro
 	case c.Done():
 		return fmt.Errorf("%s: %w", c.Name(), ErrIsDone)
 	}
-	e := Evidence{Time: time.Now().UTC(), Step: p.Step, From: c.Status, To: completed, Verdict: Override, Why: p.why()}
+	by.Session = f.Session
+	e := Evidence{Time: time.Now().UTC(), Step: p.Step, From: c.Status, To: completed, Verdict: Override, Why: p.why(), By: by}
 	if err := appendEvidence(dir, e); err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ type Verdict struct {
 	// allowed: a failure of this program must not stop the work.
 	Trouble string
 
+	yes  How   // how a person said yes; empty if nobody did
 	past int64 // number of the step that a person can go past; 0 if that is Step
 }
 
