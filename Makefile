@@ -15,8 +15,9 @@ TIME        ?= 30s
 SAMPLE      ?= 0
 STATES      ?= 0
 SOAK        ?= 1h
+SEED        ?= 0
 
-.PHONY: build version dist dist-check npm man notes demo test race ci tidy format vet staticcheck cross fuzz e2e e2e-newest fidelity bench crashtest disks disks-sample mutants mutants-sample together soak install clean help
+.PHONY: build version dist dist-check npm man notes demo test race ci tidy format vet staticcheck cross fuzz oracle e2e e2e-newest fidelity bench crashtest disks disks-sample mutants mutants-sample together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-mcp, which it starts as "fsmtx mcp"
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
@@ -56,7 +57,7 @@ test: ## run every test
 race: ## run every test with the race detector
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 go test -race ./...
 
-ci: tidy format vet staticcheck cross dist-check test race fuzz e2e fidelity together disks-sample mutants-sample ## everything that continuous integration runs
+ci: tidy format vet staticcheck cross dist-check test race fuzz oracle e2e fidelity together disks-sample mutants-sample ## everything that continuous integration runs
 
 tidy: ## fail if go.mod or go.sum are not tidy
 	go mod tidy -diff
@@ -98,6 +99,10 @@ fuzz: ## run every fuzz target for TIME each (default 30s)
 	    go test -count=1 -run "^$$target\$$" $$pkg || exit 1; \
 	  done; \
 	done
+
+oracle: ## compare the machine with a program in Python that has the same rules (SEED=N for other workflows; needs python3)
+	go vet -tags oracle ./internal/machine
+	SEED=$(SEED) go test -tags oracle -count=1 -v -run Oracle ./internal/machine
 
 e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
 	go test -tags e2e -count=1 -v -timeout 20m ./internal/harness/e2e

@@ -1,0 +1,189 @@
+package machine
+
+import (
+	"cmp"
+	"iter"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// review is implement, test, review: tests that fail and a review that asks for changes lead
+// back; a review that asked three times is disputed, and a person settles it.
+func review() []Step {
+	return []Step{
+		{ID: 41},
+		{ID: 42, BlockedBy: []int64{41}, Check: true, Outcomes: []Outcome{{Name: Failed, Back: 41, Max: 3}}},
+		{ID: 43, BlockedBy: []int64{42}, Outcomes: []Outcome{{Name: "approved"}, {Name: "changes", Back: 41, Max: 3, Then: "disputed"}, {Name: "disputed"}}},
+		{ID: 44, When: []Condition{{43, []string{"disputed"}}}, Decides: Person, Outcomes: []Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
+		{ID: 45, BlockedBy: []int64{43, 44}},
+	}
+}
+
+func TestConstructs(t *testing.T) {
+	for name, tt := range map[string]struct {
+		steps []Step
+		do    string // steps and outcomes; skip, reopen and end are a person's
+		ready []int64
+		want  string // how the steps ended, - for an open one
+	}{
+		"nothing happened":                     {review(), "", ids(41), "- - - - -"},
+		"a branch that is not taken":           {review(), "41:done 42:done 43:approved", ids(45), "done done approved skipped -"},
+		"to its end":                           {review(), "41:done 42:done 43:approved 45:done", nil, "done done approved skipped done"},
+		"tests that fail":                      {review(), "41:done 42:failed", ids(41), "- - - - -"},
+		"a review that asks for changes":       {review(), "41:done 42:done 43:changes", ids(41), "- - - - -"},
+		"the fourth time it is disputed":       {review(), strings.Repeat("41:done 42:done 43:changes ", 4), ids(44), "done done disputed - -"},
+		"a person drops it":                    {review(), strings.Repeat("41:done 42:done 43:changes ", 4) + "44:drop", nil, "done done disputed drop skipped"},
+		"a person merges it":                   {review(), strings.Repeat("41:done 42:done 43:changes ", 4) + "44:merge", ids(45), "done done disputed merge -"},
+		"an inner budget is new in each round": {review(), strings.Repeat("41:done 42:failed ", 3) + "41:done 42:done 43:changes " + strings.Repeat("41:done 42:failed ", 3), ids(41), "- - - - -"},
+		"an inner budget is spent":             {review(), strings.Repeat("41:done 42:failed ", 3) + "41:done 42:failed", ids(42), "done - - - -"},
+		"a person skips a step":                {review(), "41:done 42:skip 43:approved", ids(45), "done skipped approved skipped -"},
+		"a person opens a step again":          {review(), "41:done 42:done 43:approved 45:done 43:reopen", ids(43), "done done - - -"},
+		"and a stop is undone":                 {review(), strings.Repeat("41:done 42:done 43:changes ", 4) + "44:drop 44:reopen", ids(44), "done done disputed - -"},
+		"a person ends it":                     {review(), "41:done 0:end", nil, "done skipped skipped skipped skipped"},
+		"an end is undone":                     {review(), "41:done 0:end 43:reopen", ids(42), "done - - - -"},
+		"loops with one body keep their budgets": {[]Step{{ID: 1, Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: "c"}, {Name: "b", Back: 1, Max: 2}, {Name: "c"}}}},
+			"1:a 1:b 1:a", nil, "c"},
+		"a chain of thens": {[]Step{{ID: 1, Outcomes: []Outcome{{Name: "a", Back: 1, Max: 1, Then: "b"}, {Name: "b", Back: 1, Max: 1, Then: "c"}, {Name: "c"}}}},
+			"1:a 1:a 1:a", nil, "c"},
+		"a condition on what was skipped": {[]Step{{ID: 1, Outcomes: []Outcome{{Name: "x"}, {Name: "y"}}}, {ID: 2, When: []Condition{{1, []string{"x"}}}}, {ID: 3, When: []Condition{{2, []string{Skipped}}}}},
+			"1:y", ids(3), "y skipped -"},
+		"a step that is done from the beginning": {[]Step{{ID: 1, Done: true}, {ID: 2, BlockedBy: ids(1)}}, "", ids(2), "done -"},
+		"steps on a cycle wait for ever":         {[]Step{{ID: 1, BlockedBy: ids(2)}, {ID: 2, BlockedBy: ids(1)}, {ID: 3}}, "", ids(3), "- - -"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m, faults := New(tt.steps)
+			require.NotNil(t, m, "%v", faults)
+			s := m.Fold(events(tt.do))
+			assert.Equal(t, tt.ready, s.Ready())
+			var ended []string
+			for _, step := range tt.steps {
+				ended = append(ended, cmp.Or(s.Outcome(step.ID), "-"))
+			}
+			assert.Equal(t, tt.want, strings.Join(ended, " "))
+		})
+	}
+}
+
+func ids(all ...int64) []int64 { return all }
+
+// events reads "1:done 2:skip 3:reopen 0:end".
+func events(text string) iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		for word := range strings.FieldsSeq(text) {
+			number, what, _ := strings.Cut(word, ":")
+			step, _ := strconv.ParseInt(number, 10, 64)
+			e := Event{Concluded, step, what}
+			switch what {
+			case "skip":
+				e.Kind = Passed
+			case "reopen":
+				e.Kind = Reopened
+			case "end":
+				e.Kind = Ended
+			case "begin":
+				e.Kind = Began
+			case "pause":
+				e.Kind = Paused
+			}
+			if !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// TestTransition: what an agent is told of a transition.
+func TestTransition(t *testing.T) {
+	m, _ := New(review())
+	before := m.Fold(events("41:done 42:done"))
+
+	after, tr, err := before.Conclude(43, "changes")
+	require.NoError(t, err)
+	assert.Equal(t, Transition{Step: 43, Outcome: "changes", Times: 1, Max: 3, Reopens: ids(41, 42, 43)}, tr)
+	assert.Equal(t, []int{2, 2, 2, 1}, []int{after.Round(41), after.Round(42), after.Round(43), after.Round(44)})
+	assert.Equal(t, 1, after.Times(43, "changes"))
+
+	after, tr, err = before.Conclude(43, "approved")
+	require.NoError(t, err)
+	assert.Equal(t, Transition{Step: 43, Outcome: "approved", NotNeeded: ids(44)}, tr)
+	assert.True(t, after.NotNeeded(44))
+	assert.False(t, after.NotNeeded(43))
+
+	spent := m.Fold(events(strings.Repeat("41:done 42:done 43:changes ", 3) + "41:done 42:done"))
+	after, tr, err = spent.Conclude(43, "changes")
+	require.NoError(t, err)
+	assert.Equal(t, Transition{Step: 43, Outcome: "disputed"}, tr, "the machine takes what comes then")
+
+	after, tr, err = after.Conclude(44, "drop")
+	require.NoError(t, err)
+	assert.Equal(t, Transition{Step: 44, Outcome: "drop", NotNeeded: ids(45), Stops: true}, tr)
+	assert.True(t, after.Over())
+
+	_, tr = before.End()
+	assert.Equal(t, Transition{NotNeeded: ids(43, 44, 45), Stops: true}, tr)
+
+	assert.Equal(t, ids(43), before.Ready(), "no method changes its state")
+	assert.Equal(t, ids(43), before.Blockers(44))
+	assert.Equal(t, ids(43, 44), before.Blockers(45))
+}
+
+// TestStarted: the mark of a step in progress goes when the step ends or is opened again.
+func TestStarted(t *testing.T) {
+	m, _ := New(review())
+	for do, want := range map[string]bool{
+		"41:begin": true, "41:begin 41:pause": false, "41:begin 41:done": false, "41:begin 41:done 42:failed": false,
+		"41:done 41:begin": false, "41:begin 42:begin 42:failed": false,
+	} {
+		s := m.Fold(events(do))
+		assert.Equal(t, want, s.Started(41), do)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	m, _ := New(review())
+	s := m.Fold(events("41:done " + strings.Repeat("42:failed 41:done ", 3)))
+	for _, tt := range []struct {
+		id      int64
+		outcome string
+		want    error
+	}{
+		{42, Failed, ErrSpent}, {42, "aproved", ErrNoOutcome}, {43, Done, ErrNoOutcome}, {43, Skipped, nil}, {41, Done, ErrNotOpen}, {7, Done, ErrNoStep},
+	} {
+		after, _, err := s.Conclude(tt.id, tt.outcome)
+		if tt.want == nil {
+			assert.NoError(t, err)
+			continue
+		}
+		require.ErrorIs(t, err, tt.want)
+		assert.Equal(t, s, after)
+	}
+	_, _, err := s.Skip(41)
+	require.ErrorIs(t, err, ErrNotOpen)
+	_, _, err = s.Reopen(42)
+	require.ErrorIs(t, err, ErrOpen)
+	_, _, err = s.Reopen(7)
+	require.ErrorIs(t, err, ErrNoStep)
+	_, err = s.Begin(41, true)
+	require.ErrorIs(t, err, ErrNotOpen)
+}
+
+func TestChoices(t *testing.T) {
+	m, _ := New(review())
+	assert.Equal(t, []string{Done}, m.Choices(41))
+	assert.Equal(t, []string{Done}, m.Choices(42), "nobody chooses failed")
+	assert.Equal(t, []string{"approved", "changes"}, m.Choices(43), "disputed comes then")
+	assert.Equal(t, []string{"merge", "drop"}, m.Choices(44))
+	assert.Nil(t, m.Choices(46))
+}
+
+func TestBound(t *testing.T) {
+	m, _ := New(review())
+	assert.Equal(t, []int{16, 16, 4, 1, 1}, []int{m.Runs(41), m.Runs(42), m.Runs(43), m.Runs(44), m.Runs(45)})
+	assert.Equal(t, 38, m.Bound())
+	assert.Equal(t, []Loop{{42, Failed, 41, 3, ids(41, 42)}, {43, "changes", 41, 3, ids(41, 42, 43)}}, m.Loops())
+	assert.Zero(t, m.Runs(7))
+}
