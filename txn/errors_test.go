@@ -328,7 +328,9 @@ func documentation(t *testing.T) (docs map[string]string, sentinels []string) {
 			switch decl := decl.(type) {
 			case *ast.FuncDecl:
 				name := decl.Name.Name
-				if decl.Recv != nil && name == "ReadState" { // there is a function of that name
+				if receiver(decl) == "Reader" {
+					name = "Reader." + name
+				} else if decl.Recv != nil && name == "ReadState" { // there is a function of that name
 					name = "Dir." + name
 				}
 				docs[name] = decl.Doc.Text()
@@ -355,4 +357,16 @@ func TestErrorsSayWhatHappenedToWhichFile(t *testing.T) {
 			assert.ErrorIs(t, err, errTest)
 		}
 	}
+}
+
+// receiver returns the type of a method's receiver without the star, "" for a function.
+func receiver(decl *ast.FuncDecl) string {
+	if decl.Recv == nil {
+		return ""
+	}
+	star, _ := decl.Recv.List[0].Type.(*ast.StarExpr)
+	if star == nil {
+		return ""
+	}
+	return star.X.(*ast.Ident).Name
 }

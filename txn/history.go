@@ -2,6 +2,7 @@ package txn
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -22,8 +23,9 @@ type Entry struct {
 	Deleted []EntryFile // in D
 	Backups string      // the directory that holds the deleted files, under their names in D
 
-	// Err wraps ErrJournalVersion if another version of this program made the
-	// transaction. Then the only other fields that are set are ID and Number.
+	// Err is why the journal of the transaction cannot be read. It wraps one of the reasons
+	// of a JournalError, such as ErrJournalVersion or ErrJournalTorn, or is the file
+	// system's. Then the only other fields that are set are ID and Number.
 	Err error
 }
 
@@ -36,8 +38,8 @@ type EntryFile struct {
 	Mode   fs.FileMode // permissions
 }
 
-// History returns the kept transactions in the order of their commits. It omits those
-// whose journal cannot be read, but not those of another version: see Entry.Err.
+// History returns the kept transactions in the order of their commits, those whose journal
+// cannot be read too: see Entry.Err.
 //
 // Errors: ErrClosed or the file system's.
 func (d *Dir) History() ([]Entry, error) {
@@ -53,29 +55,12 @@ func (d *Dir) History() ([]Entry, error) {
 //
 // Errors: ErrName, ErrUntrustedDir, or the file system's.
 func ReadHistory(dir string, opts ...Option) ([]Entry, error) {
-	d, err := openUnlocked(dir, newOptions(opts))
-	if err != nil || d == nil {
-		return nil, err
-	}
-	defer d.held.Close()
-	return d.entries()
-}
-
-// openUnlocked returns a Dir without the lock, for reading, or nil if S does not exist. The
-// caller must close the directories that it holds.
-func openUnlocked(dir string, o options) (*Dir, error) {
-	path, s, err := resolve(o.fs, dir)
-	if err != nil {
-		return nil, err
-	}
-	held, err := holdStateDir(o.fs, s)
+	r, err := OpenReader(dir, opts...)
 	if err != nil {
 		return nil, ignoreNotExist(err)
 	}
-	d := newDir(o, path, s)
-	d.held = held
-	d.files = readOnly{vfs.At(o.fs, held)}
-	return d, nil
+	defer r.Close()
+	return r.History()
 }
 
 func (d *Dir) entries() ([]Entry, error) {
@@ -86,32 +71,35 @@ func (d *Dir) entries() ([]Entry, error) {
 	var entries []Entry
 	for _, id := range ids {
 		e, err := d.entry(id)
-		if errors.Is(err, ErrJournalVersion) {
-			e, err = Entry{ID: id, Number: numberOf(id), Err: err}, nil
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // pruned meanwhile
 		}
-		if err == nil {
-			entries = append(entries, e)
+		if err != nil {
+			e = Entry{ID: id, Number: numberOf(id), Err: fmt.Errorf("%s: %w", d.statePath(donePrefix+id), err)}
 		}
+		entries = append(entries, e)
 	}
 	return entries, nil
 }
 
-// errNotEntry is returned by entry when the file is not the journal of that
-// transaction.
-var errNotEntry = errors.New("not the journal of this transaction")
+// errNotEntry is returned by entry when the file is the journal of another transaction.
+var errNotEntry = fmt.Errorf("%w: it names another transaction", ErrJournalInvalid)
 
-// entry returns the committed transaction with the id.
-// It returns ErrJournalVersion, errNotEntry, or an error of the file system.
+// entry returns the committed transaction with the id. Its errors are the reasons of a
+// JournalError and those of the file system, whose paths are left out.
 func (d *Dir) entry(id string) (Entry, error) {
 	data, err := d.files.ReadFile(d.statePath(donePrefix + id))
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
 	if err != nil {
 		return Entry{}, err
 	}
 	j, err := parseJournal(data, d.fromState())
-	if errors.Is(err, ErrJournalVersion) {
+	if err != nil {
 		return Entry{}, err
 	}
-	if err != nil || j.ID != id {
+	if j.ID != id {
 		return Entry{}, errNotEntry
 	}
 	return Entry{
@@ -188,10 +176,12 @@ func (d *Dir) isKept(id string) bool {
 		return false
 	}
 	e, err := d.entry(id)
-	if err != nil {
-		return !errors.Is(err, errNotEntry) && !errors.Is(err, vfs.ErrNotRegular) && !errors.Is(err, vfs.ErrFileTooLarge)
+	for _, invalid := range []error{ErrJournalTorn, ErrJournalForeign, ErrJournalInvalid, vfs.ErrNotRegular, vfs.ErrFileTooLarge} {
+		if errors.Is(err, invalid) {
+			return false
+		}
 	}
-	return d.keep(e)
+	return err != nil || d.keep(e)
 }
 
 // discard removes the directory of a transaction.

@@ -100,14 +100,36 @@ func TestHistoryHasTransactionsOfOtherVersions(t *testing.T) {
 	require.Len(t, history(t, dir), 2)
 }
 
-func TestHistoryLeavesOutJournalsThatCannotBeRead(t *testing.T) {
+// TestHistoryHasTransactionsThatCannotBeRead: a caller that knows of them can say so.
+func TestHistoryHasTransactionsThatCannotBeRead(t *testing.T) {
 	dir := newList(t)
 	require.NoError(t, commit(t, dir, replacing))
 	s := stateDirOf(dir)
 	require.NoError(t, os.WriteFile(filepath.Join(s, donePrefix+otherID), []byte("fsmtx"), 0o600))
 	require.NoError(t, os.Mkdir(filepath.Join(s, donePrefix+otherID+"1"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(s, donePrefix+"UPPER"), []byte("fsmtx"), 0o600))
-	assert.Len(t, history(t, dir), 1)
+	all := history(t, dir)
+	require.Len(t, all, 3)
+	byID := map[string]Entry{}
+	for _, e := range all {
+		byID[e.ID] = e
+	}
+	torn, notRegular := byID[otherID], byID[otherID+"1"]
+	require.ErrorIs(t, torn.Err, ErrJournalTorn)
+	require.ErrorContains(t, torn.Err, filepath.Join(s, donePrefix+otherID)+": it is incomplete")
+	require.ErrorIs(t, notRegular.Err, vfs.ErrNotRegular)
+	assert.Equal(t, Entry{ID: otherID, Number: torn.Number, Err: torn.Err}, torn)
+}
+
+func TestHistoryHasATransactionOnWhichTheDiskFails(t *testing.T) {
+	dir := newList(t)
+	require.NoError(t, commit(t, dir, replacing))
+	for _, errno := range []syscall.Errno{syscall.EIO, syscall.EACCES, syscall.EMFILE} {
+		all, err := ReadHistory(dir, WithFS(failing(errno, func(s faultfs.Step) bool { return s.Op == "read" })))
+		require.NoError(t, err)
+		require.Len(t, all, 1)
+		require.ErrorIs(t, all[0].Err, errno)
+	}
 }
 
 func TestHistoryReportsThatItCannotBeRead(t *testing.T) {
@@ -290,12 +312,13 @@ func TestReadHistoryTakesNoLock(t *testing.T) {
 	assert.Equal(t, before, tree(t, filepath.Dir(dir)))
 }
 
-// TestHistoryLeavesOutAJournalUnderAnotherID: Backups would be the directory of another
+// TestAJournalUnderAnotherIDIsInvalid: Backups would be the directory of another
 // transaction.
-func TestHistoryLeavesOutAJournalUnderAnotherID(t *testing.T) {
+func TestAJournalUnderAnotherIDIsInvalid(t *testing.T) {
 	dir := newList(t)
 	require.NoError(t, commit(t, dir, replacing))
 	path := filepath.Join(stateDirOf(dir), donePrefix+history(t, dir)[0].ID)
 	require.NoError(t, os.Rename(path, path[:len(path)-1]+"-"))
-	assert.Empty(t, history(t, dir))
+	require.Len(t, history(t, dir), 1)
+	require.ErrorIs(t, history(t, dir)[0].Err, ErrJournalInvalid)
 }

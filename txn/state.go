@@ -34,12 +34,40 @@ func (d *Dir) ReadState(name string) ([]byte, error) {
 // Errors: ErrUntrustedDir, ErrName, vfs.ErrNotRegular, vfs.ErrFileTooLarge, or the
 // file system's.
 func ReadState(dir, name string, opts ...Option) ([]byte, error) {
-	d, err := openUnlocked(dir, newOptions(opts))
-	if err != nil || d == nil {
+	r, err := OpenReader(dir, opts...)
+	if err != nil {
+		return nil, ignoreNotExist(err)
+	}
+	defer r.Close()
+	return r.ReadState(name)
+}
+
+// ReadStateFrom returns the bytes of a state file from offset on, which are none if the file
+// is shorter or does not exist. A reader of a file that only grows need not read it whole.
+//
+// Errors: those of ReadState.
+func (d *Dir) ReadStateFrom(name string, offset int64) ([]byte, error) {
+	if err := d.checkState(name); err != nil {
 		return nil, err
 	}
-	defer d.held.Close()
-	return d.ReadState(name)
+	data, err := d.files.ReadFrom(d.statePath(name), offset)
+	return data, ignoreNotExist(err)
+}
+
+// StateNames returns the names of the state files that begin with prefix, sorted.
+//
+// Errors: those of History.
+func (d *Dir) StateNames(prefix string) (names []string, err error) {
+	if d.closed {
+		return nil, ErrClosed
+	}
+	entries, err := d.files.ReadDir(d.s)
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) && isStateName(e.Name()) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
 }
 
 // WriteState replaces or creates a state file, with mode 0600. After a crash the file has
@@ -93,6 +121,35 @@ func (d *Dir) AppendState(name string, line []byte) error {
 		return err
 	}
 	return d.files.Sync(d.s)
+}
+
+// AppendStateLazily is AppendState without the syncs: a power cut may lose the line. It is
+// for lines whose loss does no harm.
+//
+// Errors: those of AppendState.
+func (d *Dir) AppendStateLazily(name string, line []byte) error {
+	if err := d.checkState(name); err != nil {
+		return err
+	}
+	if bytes.ContainsRune(line, '\n') {
+		return fmt.Errorf("%s: the line contains a newline", d.statePath(name))
+	}
+	return d.files.AppendLine(d.statePath(name), line)
+}
+
+// OverwriteState replaces the content of a state file in place, or removes the file if data
+// is nil. Nothing is synced, and a crash may leave a part of the content. It is for what
+// does not outlive the process, such as who is at work.
+//
+// Errors: those of AppendState and of RemoveState.
+func (d *Dir) OverwriteState(name string, data []byte) error {
+	if err := d.checkState(name); err != nil {
+		return err
+	}
+	if data == nil {
+		return ignoreNotExist(d.files.Remove(d.statePath(name)))
+	}
+	return d.files.Overwrite(d.statePath(name), data)
 }
 
 // RemoveState removes a state file. It returns nil if the file does not exist.

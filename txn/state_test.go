@@ -1,6 +1,7 @@
 package txn
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -207,4 +208,75 @@ func untrustedState(call func(dir string) error) errorCase {
 		require.NoError(t, os.Chmod(w.s, 0o777))
 		return call(w.d)
 	}}
+}
+
+func TestStateThatIsNotSynced(t *testing.T) {
+	dir := newList(t)
+	var done []string
+	d, err := Open(t.Context(), dir, WithFS(&faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error { done = append(done, s.String()); return nil }}))
+	require.NoError(t, err)
+	defer d.Close()
+	done = nil
+	require.NoError(t, d.AppendStateLazily("log", []byte("one")))
+	require.NoError(t, d.AppendStateLazily("log", []byte("two")))
+	require.NoError(t, d.OverwriteState("now", []byte("a longer text")))
+	require.NoError(t, d.OverwriteState("now", []byte("b")))
+	require.NoError(t, d.OverwriteState("now.b", []byte{}))
+	assert.NotContains(t, strings.Join(done, "\n"), "sync")
+	for name, want := range map[string]string{"log": "one\ntwo\n", "now": "b", "now.b": "", "none": ""} {
+		got, err := d.ReadState(name)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(got), name)
+	}
+	for offset, want := range map[int64]string{0: "one\ntwo\n", 4: "two\n", 8: "", 100: ""} {
+		got, err := d.ReadStateFrom("log", offset)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(got), offset)
+	}
+	got, err := d.ReadStateFrom("none", 4)
+	require.NoError(t, err)
+	assert.Empty(t, got)
+	all, err := d.StateNames("now")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"now", "now.b"}, all)
+	require.NoError(t, d.OverwriteState("now", nil))
+	require.NoError(t, d.OverwriteState("now", nil), "it is gone already")
+	all, err = d.StateNames("")
+	require.NoError(t, err)
+	assert.NotContains(t, all, "now")
+	require.ErrorContains(t, d.AppendStateLazily("log", []byte("a\nb")), "newline")
+}
+
+// TestReader reads S, and appends to a file of its own, while another process holds the
+// lock. It stays in the S that it opened.
+func TestReader(t *testing.T) {
+	dir := newList(t)
+	_, err := OpenReader(dir)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	d, err := Open(t.Context(), dir)
+	require.NoError(t, err)
+	defer d.Close()
+	require.NoError(t, d.WriteState("log", []byte("one\ntwo\n")))
+	r, err := OpenReader(dir)
+	require.NoError(t, err)
+	s := stateDirOf(dir)
+	require.NoError(t, os.Rename(s, s+".moved"))
+	require.NoError(t, os.Mkdir(s, 0o700))
+	got, err := r.ReadStateFrom("log", 4)
+	require.NoError(t, err)
+	assert.Equal(t, "two\n", string(got))
+	require.NoError(t, r.AppendUnlocked("late.x", []byte("three")))
+	require.ErrorContains(t, r.AppendUnlocked("late.x", []byte("a\nb")), "newline")
+	require.ErrorIs(t, r.AppendUnlocked("journal", nil), ErrName)
+	names, err := r.StateNames("l")
+	require.NoError(t, err)
+	assert.Equal(t, []string{"late.x", "log"}, names)
+	entries, err := os.ReadDir(s)
+	require.NoError(t, err)
+	assert.Empty(t, entries)
+	assert.Equal(t, d.Path(), r.Path())
+	r.Close()
+	r.Close()
+	_, err = r.ReadState("log")
+	require.ErrorIs(t, err, ErrClosed)
 }

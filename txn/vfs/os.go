@@ -3,6 +3,7 @@ package vfs
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -68,6 +69,18 @@ func (o OS) ReadFile(name string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
+	return safefile.ReadAll(f, MaxFileBytes)
+}
+
+func (o OS) ReadFrom(name string, offset int64) ([]byte, error) {
+	f, err := o.open(name, os.O_RDONLY)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if _, err := f.Seek(offset, io.SeekStart); err != nil {
+		return nil, err
+	}
 	return safefile.ReadAll(f, MaxFileBytes)
 }
 

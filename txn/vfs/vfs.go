@@ -26,6 +26,9 @@ type FS interface {
 	// symbolic link and does not block on a pipe. Its errors include
 	// ErrNotRegular and ErrFileTooLarge.
 	ReadFile(name string) ([]byte, error)
+	// ReadFrom is ReadFile from the byte at offset on. It returns nothing if the file is
+	// shorter.
+	ReadFrom(name string, offset int64) ([]byte, error)
 
 	// Mkdir creates one directory. It returns fs.ErrExist if name exists.
 	Mkdir(name string, perm fs.FileMode) error

@@ -139,7 +139,8 @@ func (l List) planLocked(ctx context.Context, dir *txn.Dir, history []txn.Entry,
 }
 
 // PlanUndo returns what Undo would do. It takes no lock and changes nothing. Its errors
-// are ErrNoChange, ErrUndone, ErrReplaced, those of txn.ReadHistory, or the file system's.
+// are ErrNoChange, ErrUndone, ErrReplaced, those of txn.ReadHistory and of txn.Entry.Err, or
+// the file system's.
 func (l List) PlanUndo(id string, force bool) (Undoing, error) {
 	history, err := txn.ReadHistory(l.Dir, txn.WithFS(l.files()))
 	if err != nil {
@@ -155,6 +156,9 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 		return u, ErrNoChange
 	}
 	e, undone := history[i], Undone(history)
+	if e.Err != nil {
+		return u, e.Err
+	}
 	if undone[what.id] != "" {
 		return u, ErrUndone
 	}

@@ -39,6 +39,7 @@ var operations = []struct {
 	{do: func(f vfs.FS, dir string) error { return f.Remove(dir + "/f") }, steps: []string{"remove f"}},
 	{do: func(f vfs.FS, dir string) error { _, err := f.Lstat(dir + "/a"); return err }, steps: []string{"lstat a"}, reads: true},
 	{do: func(f vfs.FS, dir string) error { _, err := f.ReadFile(dir + "/a"); return err }, steps: []string{"read a"}, reads: true},
+	{do: func(f vfs.FS, dir string) error { _, err := f.ReadFrom(dir+"/a", 1); return err }, steps: []string{"read a"}, reads: true},
 	{do: func(f vfs.FS, dir string) error { _, err := f.ReadDir(dir + "/d"); return err }, steps: []string{"readdir d"}, reads: true},
 }
 
@@ -137,7 +138,7 @@ func TestFailFailsOneStepAndLeavesNoTemporaryFile(t *testing.T) {
 		err := runAll(files, dir)
 		if err == nil {
 			require.Empty(t, failed)
-			require.Equal(t, 16, n)
+			require.Equal(t, 17, n)
 			return
 		}
 		require.ErrorIs(t, err, syscall.EIO)

@@ -185,6 +185,13 @@ func (s *Steps) ReadFile(name string) ([]byte, error) {
 	return s.FS.ReadFile(name)
 }
 
+func (s *Steps) ReadFrom(name string, offset int64) ([]byte, error) {
+	if err := s.read("read", name); err != nil {
+		return nil, err
+	}
+	return s.FS.ReadFrom(name, offset)
+}
+
 func (s *Steps) ReadDir(name string) ([]fs.DirEntry, error) {
 	if err := s.read("readdir", name); err != nil {
 		return nil, err

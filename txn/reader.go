@@ -1,0 +1,82 @@
+package txn
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+// Reader reads S without its lock, for readers that must not wait: what it reads may change
+// meanwhile. It reads from the directory that OpenReader found, even if another one is at
+// its path now. A Reader is not safe for concurrent use.
+type Reader struct {
+	d     *Dir
+	files vfs.FS // of S, for AppendUnlocked
+}
+
+// OpenReader opens the state directory of dir. It creates nothing. The caller closes the
+// Reader.
+//
+// It returns fs.ErrNotExist if there is no state directory. Errors: those of ReadHistory.
+func OpenReader(dir string, opts ...Option) (*Reader, error) {
+	o := newOptions(opts)
+	path, s, err := resolve(o.fs, dir)
+	if err != nil {
+		return nil, err
+	}
+	held, err := holdStateDir(o.fs, s)
+	if err != nil {
+		return nil, err
+	}
+	d := newDir(o, path, s)
+	d.held = held
+	files := vfs.At(o.fs, held)
+	d.files = readOnly{files}
+	return &Reader{d, files}, nil
+}
+
+// Path returns the absolute path of the directory, with its own symbolic link resolved.
+func (r *Reader) Path() string { return r.d.d }
+
+// History is Dir.History; it may miss a transaction that commits meanwhile.
+func (r *Reader) History() ([]Entry, error) { return r.d.History() }
+
+// ReadState is Dir.ReadState.
+func (r *Reader) ReadState(name string) ([]byte, error) { return r.d.ReadState(name) }
+
+// ReadStateFrom is Dir.ReadStateFrom.
+func (r *Reader) ReadStateFrom(name string, offset int64) ([]byte, error) {
+	return r.d.ReadStateFrom(name, offset)
+}
+
+// StateNames is Dir.StateNames.
+func (r *Reader) StateNames(prefix string) ([]string, error) { return r.d.StateNames(prefix) }
+
+// AppendUnlocked appends line and a newline to a state file without the lock, and syncs
+// both the file and S. It is for a file with a name of its own, which nobody else writes.
+//
+// Errors: those of Dir.AppendState.
+func (r *Reader) AppendUnlocked(name string, line []byte) error {
+	if err := r.d.checkState(name); err != nil {
+		return err
+	}
+	if bytes.ContainsRune(line, '\n') {
+		return fmt.Errorf("%s: the line contains a newline", r.d.statePath(name))
+	}
+	if err := r.files.AppendLine(r.d.statePath(name), line); err != nil {
+		return err
+	}
+	if err := r.files.Sync(r.d.statePath(name)); err != nil {
+		return err
+	}
+	return r.files.Sync(r.d.s)
+}
+
+// Close closes S. Closing a closed Reader does nothing.
+func (r *Reader) Close() {
+	if !r.d.closed {
+		r.d.closed = true
+		_ = r.d.held.Close() // opened for reading only
+	}
+}
