@@ -26,17 +26,25 @@ var fields = [...]field{
 	{"check", optional, checkType{}},
 	{"approval", optional, approvalType{}},
 	{"ready", optional, patternsType{func(g *Gates) *[]string { return &g.Ready }}},
+	{"outcomes", outcomesOnly, outcomesType{}},
+	{"decides", outcomesOnly, decidesType{}},
+	{"when", outcomesOnly, whenType{}},
+	{"do", outcomesOnly, doType{}},
 }
 
 type field struct {
-	name     string
-	required bool
-	typ      fieldType
+	name string
+	use  use
+	typ  fieldType
 }
 
+// use tells which tasks have a field.
+type use int
+
 const (
-	required = true
-	optional = false
+	optional     use = iota
+	required         // each has it
+	outcomesOnly     // optional, in a file of version WithOutcomes
 )
 
 // fieldType is how the value of a field is read from fsm.json and described in the

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/machine"
 )
 
 // Limits of the format.
@@ -40,6 +42,8 @@ var (
 
 // Spec is a valid file.
 type Spec struct {
+	version  int
+	machine  *machine.Machine // nil in version Plain
 	tasks    []Task
 	members  []string // of each task's metadata; see taskFile
 	warnings []Problem
@@ -58,6 +62,7 @@ type Task struct {
 	BlockedBy   []int64 // without repetition: those in this entry, then, in the order of the file, the entries whose Blocks name this one
 	Metadata    string  // the JSON object as the file spells it; "" if left out
 	Gates       Gates   // not written to the task's file
+	Flow        Flow    // not written to the task's file
 }
 
 // Status is the progress of a task.
@@ -189,8 +194,25 @@ func (s *Spec) Tasks() []Task {
 		tasks[i].Blocks = slices.Clone(tasks[i].Blocks)
 		tasks[i].BlockedBy = slices.Clone(tasks[i].BlockedBy)
 		tasks[i].Gates = tasks[i].Gates.clone()
+		tasks[i].Flow = tasks[i].Flow.clone()
 	}
 	return tasks
+}
+
+// Version returns Plain or WithOutcomes.
+func (s *Spec) Version() int { return s.version }
+
+// Bound returns how many steps are completed at most until the workflow ends: the number of
+// its tasks in version Plain.
+func (s *Spec) Bound() Bound {
+	if s.machine == nil {
+		return Bound{Steps: len(s.tasks)}
+	}
+	b := Bound{Steps: s.machine.Bound()}
+	for _, s := range s.machine.Stretches() {
+		b.Loops = append(b.Loops, LoopBound{s.From, s.To, s.Times})
+	}
+	return b
 }
 
 // Warnings returns the warnings about the file, in the order of the file. They are about

@@ -59,6 +59,11 @@ func (g Gates) clone() Gates {
 type patternsType struct{ of func(*Gates) *[]string }
 
 func (x patternsType) read(p *parser, e *entry, name string, t token) {
+	p.patterns(x.of(&e.task.Gates), name, t)
+}
+
+// patterns reads an array of patterns.
+func (p *parser) patterns(patterns *[]string, name string, t token) {
 	if t.kind != '[' {
 		hint := ""
 		if t.kind == '"' {
@@ -67,7 +72,6 @@ func (x patternsType) read(p *parser, e *entry, name string, t token) {
 		p.problem(t.start, "%s must be an array of strings, not %s%s", name, p.describe(t), hint)
 		return
 	}
-	patterns := x.of(&e.task.Gates)
 	for i, t := range p.elements {
 		switch {
 		case i > MaxPatterns:
@@ -76,12 +80,12 @@ func (x patternsType) read(p *parser, e *entry, name string, t token) {
 		case t.kind != '"':
 			p.problem(t.start, "%s must hold strings, not %s", name, p.describe(t))
 		default:
-			x.add(p, patterns, name, t)
+			p.pattern(patterns, name, t)
 		}
 	}
 }
 
-func (x patternsType) add(p *parser, patterns *[]string, name string, t token) {
+func (p *parser) pattern(patterns *[]string, name string, t token) {
 	text := p.text(t)
 	clean := path.Clean(text)
 	switch wrong := patternFault(text); {
@@ -159,24 +163,29 @@ func hasDrive(text string) bool {
 type checkType struct{}
 
 func (checkType) read(p *parser, e *entry, name string, t token) {
+	e.task.Gates.Check = p.gateCheck(name, t)
+}
+
+// gateCheck reads a check. It returns nil if t is not one.
+func (p *parser) gateCheck(name string, t token) *Check {
 	check := &Check{Timeout: DefaultCheckTimeout}
 	switch t.kind {
 	case '"':
 		check.Run = p.command(name, t)
 	case '{':
-		p.checkObject(e, name, t, check)
+		p.checkObject(name, t, check)
 	default:
 		p.problem(t.start, `%s must be a shell command or an object such as {"run": "make test", "timeout": 90}, not %s`, name, p.describe(t))
-		return
+		return nil
 	}
-	e.task.Gates.Check = check
+	return check
 }
 
 var checkFields = []string{"run", "timeout", "dir"}
 
 // checkObject reads the members of check. It refuses every unknown one: the object has
 // no other use, and a misspelled timeout would silently not apply.
-func (p *parser) checkObject(e *entry, name string, t token, check *Check) {
+func (p *parser) checkObject(name string, t token, check *Check) {
 	missing, misspelt := true, ""
 	for key, value := range p.members {
 		member := p.text(key)
@@ -306,26 +315,30 @@ func (p *parser) directory(name string, t token) string {
 type approvalType struct{}
 
 func (approvalType) read(p *parser, e *entry, name string, t token) {
+	e.approve = p.approval(name, t, &e.task.Gates.Approval)
+}
+
+// approval reads true, for which it returns true, or a question.
+func (p *parser) approval(name string, t token, question *string) (ask bool) {
 	switch t.kind {
 	case 't':
-		e.approve = true
-		return
+		return true
 	case 'f':
 		p.problem(t.start, "%s must be true or a question, not false: leave it out if nobody is asked", name)
-		return
+		return false
 	case '"':
 	default:
 		p.problem(t.start, "%s must be true or a question, not %s", name, p.describe(t))
-		return
+		return false
 	}
 	text := p.text(t)
 	switch fold(cut(strings.TrimSpace(text))) {
 	case "true", "yes", "required":
 		p.problem(t.start, "%s must be true or a question, not %s (write true without the quotes)", name, p.describe(t))
-		return
+		return false
 	case "false", "no", "none":
 		p.problem(t.start, "%s must be true or a question, not %s: leave it out if nobody is asked", name, p.describe(t))
-		return
+		return false
 	}
 	switch {
 	case isBlank(text):
@@ -333,8 +346,9 @@ func (approvalType) read(p *parser, e *entry, name string, t token) {
 	case strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }):
 		p.problem(t.start, "%s has control characters, which a terminal would obey", name)
 	default:
-		e.task.Gates.Approval = text
+		*question = text
 	}
+	return false
 }
 
 // defaultQuestion returns the question of a task whose approval is true.

@@ -141,7 +141,7 @@ func (g *graph) warnStarted() {
 			}
 			warned[e.to] = true
 			g.warnings.note(blocked.statusAt, blocked, keepsMeaning, func() (pointer, text string) {
-				return fmt.Sprintf("/%d/status", e.to), fmt.Sprintf("in_progress while blocked by %s, which is %s", blocker.name(), blocker.task.Status)
+				return blocked.pointer("status"), fmt.Sprintf("in_progress while blocked by %s, which is %s", blocker.name(), blocker.task.Status)
 			})
 		}
 	}

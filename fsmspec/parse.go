@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -39,7 +40,19 @@ func Parse(data []byte) (*Spec, error) {
 	}
 	warnGraph(p.entries, &p.warnings)
 	mirror(p.entries)
-	spec := &Spec{warnings: p.warnings.list(rest, skipped, true)}
+	spec := &Spec{version: p.version}
+	if p.version == WithOutcomes {
+		if p.promote(); len(p.problems.findings) == 0 {
+			spec.machine = p.prove()
+		}
+		if len(p.problems.findings) > 0 {
+			return nil, &InvalidError{
+				Problems: p.problems.list(rest, skipped, false),
+				Warnings: p.warnings.list(rest, skipped, true),
+			}
+		}
+	}
+	spec.warnings = p.warnings.list(rest, skipped, true)
 	for _, e := range p.entries {
 		spec.tasks = append(spec.tasks, e.task)
 		spec.members = append(spec.members, e.members)
@@ -69,6 +82,8 @@ type parser struct {
 	broken    bool // there was a syntax error
 	suspect   bool // the file may have strings that UTF-8 cannot represent
 
+	version int    // Plain or WithOutcomes
+	root    string // pointer of the array of tasks
 	entries []*entry
 	current *entry // the task being read, or nil
 	partial bool   // entries lacks some of the file's tasks
@@ -81,6 +96,7 @@ type parser struct {
 func newParser(data []byte) *parser {
 	return &parser{
 		data:      data,
+		version:   Plain,
 		decoder:   jsontext.NewDecoder(bytes.NewBuffer(data), jsonx.Tolerant),
 		positions: jsonx.NewIndex(data),
 		problems:  report{room: MaxBytes},
@@ -100,19 +116,25 @@ type entry struct {
 	statusAt  int
 	blocks    []reference
 	blockedBy []reference
+	when      []reference
+	places    map[string]int // offsets of values, by their path in the entry; see mark
+	root      string         // pointer of the array
 }
 
-// reference is an element of blocks or blockedBy.
+// reference is an element of blocks or blockedBy, or a key of when.
 type reference struct {
 	id    int64
 	at    int
 	field string
 	entry *entry // the task that has it
-	index int
+	index int    // -1 for a key
 }
 
 func (r reference) pointer() string {
-	return fmt.Sprintf("/%d/%s/%d", r.entry.index, r.field, r.index)
+	if r.index < 0 {
+		return r.entry.pointer(r.field, strconv.FormatInt(r.id, 10))
+	}
+	return r.entry.pointer(r.field, strconv.Itoa(r.index))
 }
 
 // name returns the name of the task in messages: its id, or its place in the array if the id
@@ -130,15 +152,15 @@ func (e *entry) name() string {
 
 func (p *parser) file() {
 	t := p.next()
-	if t.kind == '[' {
+	switch {
+	case t.kind == '[':
 		p.tasks()
-	} else if !p.broken {
-		remedy := ""
-		if t.kind == '{' {
-			remedy = objectRemedy(p.data[t.start:])
-		}
-		p.problem(t.start, "the file must hold an array of tasks, not %s%s", p.describe(t), remedy)
+	case t.kind == '{' && p.objectVersion(t):
+		p.object(t)
+	case t.kind == '{':
 		p.skip(t)
+	case !p.broken:
+		p.problem(t.start, "the file must hold an array of tasks, not %s", p.describe(t))
 	}
 	if p.broken {
 		return
@@ -159,7 +181,7 @@ func (p *parser) tasks() {
 		case t.kind != '{':
 			p.problem(t.start, "entry %d must be an object, not %s", i+1, p.describe(t))
 		default:
-			p.current = &entry{index: i, at: t.start}
+			p.current = &entry{index: i, at: t.start, root: p.root}
 			p.entries = append(p.entries, p.current)
 			p.task(p.current)
 			p.current = nil
@@ -181,6 +203,12 @@ func (p *parser) task(e *entry) {
 		name := p.text(key)
 		i := slices.Index(fieldNames, name)
 		switch {
+		case p.version == Plain && isReserved(i, name):
+			p.reserved(e, key.start, name)
+			continue
+		case i < 0 && slices.Contains(later, name):
+			p.problem(key.start, "%s needs a newer fsmtx", quoted(name))
+			continue
 		case i < 0:
 			if meant := fieldMeant(name); meant != "" {
 				misspellings = append(misspellings, misspelling{name, meant, key.start})
@@ -189,14 +217,17 @@ func (p *parser) task(e *entry) {
 			}
 			continue
 		case t.kind != 'n':
+			if p.version == WithOutcomes {
+				e.mark(t.start, name)
+			}
 			fields[i].typ.read(p, e, name, t)
-		case fields[i].required:
+		case fields[i].use == required:
 			p.problem(t.start, "missing %q: it is null", name)
 		}
 		seen[i] = true
 	}
 	for i, f := range fields {
-		if f.required && !seen[i] && !p.broken {
+		if f.use == required && !seen[i] && !p.broken {
 			misspellings = p.missing(e, f.name, misspellings)
 		}
 	}
@@ -205,6 +236,11 @@ func (p *parser) task(e *entry) {
 	}
 	if e.approve {
 		e.task.Gates.Approval = defaultQuestion(&e.task) // now that the subject is known
+	}
+	for i := range e.task.Flow.Outcomes {
+		if o := &e.task.Flow.Outcomes[i]; o.Gates.Approval == askAboutOutcome {
+			o.Gates.Approval = fmt.Sprintf("May %s end as %s?", quoted(e.task.Subject), o.Name)
+		}
 	}
 }
 
@@ -224,7 +260,7 @@ func (p *parser) missing(e *entry, name string, misspellings []misspelling) []mi
 // noteMisspelling notes an unknown field that is refused, because it probably matters.
 func (p *parser) noteMisspelling(e *entry, m misspelling) {
 	p.problems.note(m.at, e, keepsMeaning, func() (pointer, text string) {
-		pointer = string(jsontext.Pointer(fmt.Sprintf("/%d", e.index)).AppendToken(m.name))
+		pointer = e.pointer(m.name)
 		if m.meant == checkMember {
 			return pointer, fmt.Sprintf("unknown field %s: it belongs in the object of %q", quoted(m.name), "check")
 		}
@@ -254,7 +290,7 @@ func (p *parser) checkIDs() {
 	}
 	slices.Sort(ids)
 	for _, e := range p.entries {
-		for _, list := range [][]reference{e.blocks, e.blockedBy} {
+		for _, list := range [][]reference{e.blocks, e.blockedBy, e.when} {
 			for _, r := range list {
 				if byID[r.id] == nil {
 					p.noteUnresolved(r, ids)
@@ -276,7 +312,7 @@ func (p *parser) noteDuplicate(first, again *entry) {
 		if first.task.Subject != "" {
 			subject = fmt.Sprintf(" (%s)", quoted(first.task.Subject))
 		}
-		return fmt.Sprintf("/%d/id", again.index),
+		return again.pointer("id"),
 			fmt.Sprintf("duplicate id %d, used at %s%s and again at %s", again.task.ID, p.place(first.idAt), subject, p.place(again.idAt))
 	})
 }

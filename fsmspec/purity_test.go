@@ -15,12 +15,12 @@ import (
 // TestImports: the package promises to do no I/O, and every call of a skill starts a process
 // that loads it. So neither it nor the internal packages that it uses may import others.
 func TestImports(t *testing.T) {
-	const standard = "bytes cmp errors fmt io math path reflect slices strconv strings time unicode unicode/utf8"
+	const standard = "bytes cmp errors fmt io iter maps math math/bits path reflect slices strconv strings time unicode unicode/utf8"
 	allowed := append(strings.Fields(standard),
 		"github.com/go-json-experiment/json",
 		"github.com/go-json-experiment/json/jsontext",
-		"github.com/fsmtx/fsmtx/internal/jsonx", "github.com/fsmtx/fsmtx/internal/spelling", "github.com/fsmtx/fsmtx/internal/visible")
-	for _, dir := range []string{".", "../internal/jsonx", "../internal/spelling", "../internal/visible"} {
+		"github.com/fsmtx/fsmtx/internal/jsonx", "github.com/fsmtx/fsmtx/internal/machine", "github.com/fsmtx/fsmtx/internal/spelling", "github.com/fsmtx/fsmtx/internal/visible")
+	for _, dir := range []string{".", "../internal/jsonx", "../internal/machine", "../internal/spelling", "../internal/visible"} {
 		files, err := filepath.Glob(dir + "/*.go")
 		require.NoError(t, err)
 		require.NotEmpty(t, files)

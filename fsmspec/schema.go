@@ -17,28 +17,41 @@ import (
 // warns of an unknown field that is not similar to any other, but the schema refuses the
 // field, so that an editor marks it.
 func Schema() []byte {
-	var properties, needed []string
+	var definitions []string
 	for _, f := range fields {
-		properties = append(properties, quote(f.name)+":"+f.schema())
-		if f.required {
-			needed = append(needed, quote(f.name))
-		}
+		definitions = append(definitions, quote(f.name)+":"+f.schema())
 	}
 	text := fmt.Sprintf(`{
 "$schema": "https://json-schema.org/draft/2020-12/schema",
 "title": "fsm.json",
-"description": "The workflow of a skill: tasks with dependencies, which fsmtx puts into the client's task list.",
-"type": "array",
-"maxItems": %d,
-"items": {
-  "type": "object",
-  "properties": {%s},
-  "required": [%s],
+"description": "The workflow of a skill: steps with dependencies, which fsmtx puts into the client's task list. An array of steps goes forward once; in the object form the steps have outcomes.",
+"if": {"type": "object"},
+"then": {
+  "properties": {"fsm": {"description": "The version of the format.", "const": %d}, "steps": %s},
+  "required": ["fsm", "steps"],
   "additionalProperties": false
-}}`, MaxTasks, strings.Join(properties, ","), strings.Join(needed, ","))
+},
+"else": %s,
+"$defs": {%s}}`, WithOutcomes, tasksSchema(WithOutcomes), tasksSchema(Plain), strings.Join(definitions, ","))
 	// text is valid JSON, so there is no error.
 	schema, _ := jsontext.AppendFormat(nil, []byte(text), jsontext.WithIndent("  "))
 	return append(schema, '\n')
+}
+
+// tasksSchema returns the schema of the array of tasks in a version of the format.
+func tasksSchema(version int) string {
+	var properties, needed []string
+	for _, f := range fields {
+		if f.use == outcomesOnly && version == Plain {
+			continue
+		}
+		properties = append(properties, fmt.Sprintf(`%s:{"$ref":"#/$defs/%s"}`, quote(f.name), f.name))
+		if f.use == required {
+			needed = append(needed, quote(f.name))
+		}
+	}
+	return fmt.Sprintf(`{"type":"array","maxItems":%d,"items":{"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}}`,
+		MaxTasks, strings.Join(properties, ","), strings.Join(needed, ","))
 }
 
 // schema returns the schema of the field's value. An optional field may be null.
@@ -48,7 +61,7 @@ func (f field) schema() string {
 	for i, t := range types {
 		names[i] = quote(t)
 	}
-	if !f.required {
+	if f.use != required {
 		names = append(names, quote("null"))
 	}
 	about := quote("description") + ":" + quote(description(f.name))
@@ -72,6 +85,11 @@ func description(field string) string {
 			"such as \"90s\", 5 minutes if left out, at most 30; and a directory, relative to the project's.",
 		"approval": "A person has to say yes when the task is completed: true, or the question.",
 		"ready":    "Files that have to exist and not be empty when the task is started, written like produces.",
+		"outcomes": "The ways in which the step can end: names, or an object of names and effects. back leads back to a step, max times at most, and then is the outcome " +
+			"that is taken when max is spent; stop ends the workflow; produces, check and approval are gates of this outcome. failed is taken when the step's own check fails.",
+		"decides":  "Who says in which outcome the step ends: the agent, a person, or a command whose last line of output is the outcome.",
+		"when":     "The step is needed only if each of these steps ended in one of these outcomes. They come before it.",
+		"do":       "The skill that has to be called in this step.",
 		"metadata": "Anything else, kept with the task. Its key \"fsm\" is overwritten with the name of the skill.",
 	}[field]
 }
@@ -127,6 +145,39 @@ func (checkType) schema() (types []string, rules string) {
 	timeout := fmt.Sprintf(`{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":%d,"pattern":%s}`, int(MaxCheckTimeout/time.Second), quote(duration))
 	members := `"run":{"type":"string"` + command + `},"timeout":` + timeout + `,"dir":{"type":["string","null"]` + pathRules(noBackslash, outsideProject) + `}`
 	return []string{"string", "object"}, command + `,"properties":{` + members + `},"required":["run"],"additionalProperties":false`
+}
+
+func (outcomesType) schema() (types []string, rules string) {
+	part := func(t fieldType, more ...string) string {
+		types, rules := t.schema()
+		for i := range types {
+			types[i] = quote(types[i])
+		}
+		return `{"type":[` + strings.Join(append(append(types, more...), quote("null")), ",") + "]" + rules + "}"
+	}
+	effects := `"back":` + part(idType{}) + fmt.Sprintf(`,"max":{"type":["integer","null"],"minimum":1,"maximum":%d}`, MaxTimes) +
+		`,"then":{"type":["string","null"]},"stop":{"enum":[true,null]},"produces":` + part(patternsType{}) + `,"check":` + part(checkType{}) + `,"approval":` + part(approvalType{})
+	return []string{"array", "object"}, fmt.Sprintf(`,"minItems":1,"maxItems":%[1]d,"uniqueItems":true,"items":{"type":"string","pattern":%[2]s},`+
+		`"minProperties":1,"maxProperties":%[1]d,"propertyNames":{"pattern":%[2]s},"additionalProperties":{"type":["object","null"],"properties":{%[3]s},"additionalProperties":false}`,
+		MaxOutcomes, quote(outcomeName), effects)
+}
+
+// outcomeName matches the name of an outcome; see isOutcomeName.
+const outcomeName = `^[a-z][a-z0-9-]{0,30}$`
+
+func (decidesType) schema() (types []string, rules string) {
+	_, object := checkType{}.schema()
+	return []string{"string", "object"}, fmt.Sprintf(`,"if":{"type":"string"},"then":{"enum":[%s,%s]},"else":{"if":{"type":"object"},"then":{%s}}`,
+		quote(ByAgent.String()), quote(ByPerson.String()), strings.TrimPrefix(object, ","))
+}
+
+func (whenType) schema() (types []string, rules string) {
+	return []string{"object"}, `,"minProperties":1,"propertyNames":{"pattern":"^([1-9][0-9]{0,5}|1000000)$"},` +
+		`"additionalProperties":{"type":["string","array"],"items":{"type":"string"},"minItems":1}`
+}
+
+func (doType) schema() (types []string, rules string) {
+	return []string{"string"}, `,"pattern":"^[^\\x00-\\x20\\x7f]+$","allOf":[{"pattern":` + quote(visibleText) + `}]`
 }
 
 func (approvalType) schema() (types []string, rules string) {

@@ -31,7 +31,8 @@ func compiledSchema(t *testing.T) *jsonschema.Schema {
 
 // beyondSchema matches the problems that the schema cannot express.
 var beyondSchema = regexp.MustCompile(`duplicate id|there is no task with id|nested deeper|duplicate key|invalid UTF-8|surrogate|byte order mark|` +
-	`not a valid pattern|check.timeout must be|put the command into a script|approval must be true or a question, not the string`)
+	`not a valid pattern|check.timeout must be|put the command into a script|approval must be true or a question, not the string|` +
+	`cycle|lists the task itself|leads back|does not lead back|cannot end as|not an outcome of|chooses among|has no check|skipped cannot be|goes forward|depends on step|overlap|circle of then|listed more than once`)
 
 // checkSchema fails if the schema and Parse disagree about a file, except in what the doc
 // comment of Schema says.
@@ -92,6 +93,22 @@ func TestSchemaAgreesOnMistakes(t *testing.T) {
 		`[{"id":1,"subject":"a","produces":null,"check":null,"approval":null,"ready":null}]`,
 	} {
 		checkSchema(t, schema, file)
+	}
+	for members := range refusedFlows {
+		checkSchema(t, schema, flowCase(members))
+	}
+	for _, file := range []string{
+		review, `{"steps":[]}`, `{"fsm":2}`, `{"fsm":2,"steps":[]}`, `{"fsm":2.0,"steps":[]}`, `{"fsm":1,"steps":[]}`, `{"fsm":3,"steps":[]}`, `{"fsm":2,"steps":[],"x":1}`, `{"fsm":2,"steps":{}}`, `{"fsm":2,"steps":[{}]}`,
+		`{"fsm":2,"steps":null}`, `{"tasks":[]}`, `[{"id":1,"subject":"a","outcomes":["a"]}]`, `[{"id":1,"subject":"a","when":null}]`,
+	} {
+		checkSchema(t, schema, file)
+	}
+	for _, members := range []string{
+		`"outcomes": null, "decides": null, "when": null, "do": null`, `"outcomes": {"a": null}`, `"outcomes": {"a": {}}`, `"outcomes": {"a": {"back": null, "max": null, "then": null, "stop": null, "check": null}}`,
+		`"outcomes": ["a"], "decides": "agent"`, `"when": {"1": "x"}`, `"when": {"1": ["x", "skipped"]}`, `"when": {"1000001": "x"}`, `"when": {"1": null}`, `"do": "x"`, `"do": "/x:y"`, `"do": ""`, `"do": "\u200b"`, `"do": "a\u007f"`,
+		`"outcomes": {"a": {"back": 1, "max": 1}}`, `"outcomes": {"a": {"back": 1.0, "max": 1e0}}`, `"outcomes": {"a": {"back": 1, "max": 1.5}}`, `"outcomes": ["a", "b"], "decides": {"run": "x", "dir": ".."}`, `"each": 1`, `"set": null`, `"x": 1`,
+	} {
+		checkSchema(t, schema, flowCase(members))
 	}
 	for field, values := range map[string][]string{
 		"produces": {`[]`, `["a"]`, `"a"`, `{}`, `[1]`, `[null]`, `[""]`, `["\u200b"]`, `["/a"]`, `["~a"]`, `["c:/a"]`, `["é:/a"]`, `["${A}"]`, `["$a"]`, `["../a"]`, `["a/.."]`, `["..a"]`, `["a/../b"]`,

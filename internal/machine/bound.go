@@ -1,6 +1,10 @@
 package machine
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Runs returns how often a step can be completed at most: the product, over the bodies of
 // loops that contain it, of 1 and the sum of their Max. It is at most math.MaxInt32.
@@ -22,10 +26,28 @@ func (m *Machine) Bound() int {
 	return sum
 }
 
+// Stretch is what one or more loops open again.
+type Stretch struct {
+	From, To int64 // its first and its last step
+	Times    int   // how often it is worked on at most, each time that the stretch around it is
+}
+
+// Stretches returns the stretches, the larger ones first.
+func (m *Machine) Stretches() (all []Stretch) {
+	bodies := m.bodies()
+	slices.SortStableFunc(bodies, func(a, b body) int { return cmp.Compare(b.steps.len(), a.steps.len()) })
+	for _, b := range bodies {
+		all = append(all, Stretch{m.steps[b.from].ID, m.steps[b.to].ID, 1 + b.times})
+	}
+	return all
+}
+
 // body is the body of one or more loops.
 type body struct {
 	steps set
 	times int // how often it is opened again at most, each time that the loop around it comes round
+
+	from, to int // its first and its last step
 }
 
 // bodies returns the different bodies of loops.
@@ -38,7 +60,7 @@ next:
 				continue next
 			}
 		}
-		all = append(all, body{l.body, l.max})
+		all = append(all, body{l.body, l.max, l.back, l.step})
 	}
 	return all
 }

@@ -1,5 +1,7 @@
 package machine
 
+import "math/bits"
+
 // set is a set of indices of steps.
 type set []uint64
 
@@ -35,3 +37,10 @@ func (s set) meets(o set) bool {
 }
 
 func (s set) equal(o set) bool { return s.within(o) && o.within(s) }
+
+func (s set) len() (n int) {
+	for _, word := range s {
+		n += bits.OnesCount64(word)
+	}
+	return n
+}

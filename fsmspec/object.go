@@ -1,0 +1,118 @@
+package fsmspec
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// Versions of the format.
+const (
+	// Plain is a file that holds an array of tasks: they go forward once.
+	Plain = 1
+	// WithOutcomes is a file that holds an object, {"fsm": 2, "steps": […]}: the tasks have
+	// outcomes.
+	WithOutcomes = 2
+)
+
+// objectForm is how messages write a file of version WithOutcomes.
+const objectForm = `{"fsm": 2, "steps": […]}`
+
+// version reads the version of a file that holds an object. It reports false, and notes why,
+// if the object is not a workflow that this package can read.
+func (p *parser) objectVersion(t token) bool {
+	keys := topLevel(p.data[t.start:])
+	version, hasVersion := keys["fsm"]
+	_, hasSteps := keys["steps"]
+	switch {
+	case !hasVersion && !hasSteps:
+		p.problem(t.start, "the file must hold an array of tasks, not %s%s", p.describe(t), objectRemedy(p.data[t.start:]))
+		return false
+	case !hasVersion:
+		p.problem(t.start, `missing "fsm", the version of the format: write %s`, objectForm)
+	case integer(string(version.value)) == Plain:
+		p.problem(t.start+version.at, `"fsm": 1 is not written as an object: write the array of the steps alone, or %s`, objectForm)
+	case integer(string(version.value)) > WithOutcomes:
+		p.problem(t.start+version.at, "this file needs a newer fsmtx: it has version %s of the format, and this program knows up to %d", short(string(version.value)), WithOutcomes)
+		return false
+	case integer(string(version.value)) != WithOutcomes:
+		p.problem(t.start+version.at, `fsm must be the number %d, not %s`, WithOutcomes, short(string(version.value)))
+	}
+	p.version, p.root = WithOutcomes, "/steps"
+	return true
+}
+
+// object reads the members of the outermost object.
+func (p *parser) object(t token) {
+	found := false
+	for key, value := range p.members {
+		switch name := p.text(key); {
+		case name == "fsm":
+		case name == "steps" && value.kind == '[':
+			found = true
+			p.tasks()
+		case name == "steps":
+			found = true
+			p.problem(value.start, "steps must be an array of steps, not %s", p.describe(value))
+		case name == "vars":
+			p.problem(key.start, "%s needs a newer fsmtx", quoted(name))
+		default:
+			p.problem(key.start, "unknown member %s: the object has only fsm and steps%s", quoted(name), didYouMean(near(name, []string{"fsm", "steps"})))
+		}
+	}
+	if !found && !p.broken {
+		p.problem(t.start, `missing "steps", the array of steps`)
+	}
+}
+
+// later are the fields of the format that this package does not know yet. They are reserved:
+// a file that has one must be refused, because without it the workflow would mean something
+// else.
+var later = []string{"each", "set", "only", "within"}
+
+// member is a value of the outermost object, with its offset in the object.
+type member struct {
+	at    int
+	value jsontext.Value
+}
+
+// topLevel returns the members of the object with which data begins, up to a syntax error.
+func topLevel(data []byte) map[string]member {
+	members := map[string]member{}
+	decoder := jsontext.NewDecoder(bytes.NewBuffer(data), jsonx.Tolerant)
+	if _, err := decoder.ReadToken(); err != nil {
+		return members
+	}
+	for decoder.PeekKind() == '"' {
+		name, err := decoder.ReadToken()
+		if err != nil {
+			break
+		}
+		key := name.String()
+		value, err := decoder.ReadValue()
+		if err != nil {
+			members[key] = member{}
+			break
+		}
+		members[key] = member{int(decoder.InputOffset()) - len(value), value.Clone()}
+	}
+	return members
+}
+
+// reserved notes a field that only the object form has, in a file that holds an array. An
+// older program would ignore the field and run every branch at once, so the array is refused.
+func (p *parser) reserved(e *entry, at int, name string) {
+	p.problems.note(at, e, keepsMeaning, func() (pointer, text string) {
+		return e.pointer(name), fmt.Sprintf("%s needs %s instead of an array", name, objectForm)
+	})
+}
+
+// isReserved reports whether a name, which has the index i among the fields, needs the object
+// form.
+func isReserved(i int, name string) bool {
+	return i >= 0 && fields[i].use == outcomesOnly || slices.Contains(later, name)
+}

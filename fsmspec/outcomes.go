@@ -1,0 +1,305 @@
+package fsmspec
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/machine"
+)
+
+// Limits of outcomes.
+const (
+	// MaxOutcomes is the largest number of outcomes of a step.
+	MaxOutcomes = 10
+	// MaxTimes is the largest number of times that an outcome may lead back.
+	MaxTimes = machine.MaxTimes
+)
+
+// Outcome is a way in which a step can end.
+type Outcome struct {
+	Name  string
+	Back  int64  // local id of the step to which it leads back; 0 if it goes forward
+	Max   int    // how often it may lead back, 1 to MaxTimes
+	Then  string // the outcome that is taken when Max is spent; "" if there is none
+	Stop  bool   // it ends the workflow
+	Gates Gates  // Produces, Check and Approval of this outcome
+}
+
+// Condition holds if a step ended in one of the outcomes.
+type Condition struct {
+	Task     int64 // local id
+	Outcomes []string
+}
+
+// Decider says who decides in which outcome a step ends.
+type Decider = machine.Decider
+
+// The deciders.
+const (
+	ByAgent   = machine.Agent // the default
+	ByPerson  = machine.Person
+	ByCommand = machine.Command
+)
+
+// Flow is how a step belongs to a workflow with outcomes. It is empty in a file of version
+// Plain.
+type Flow struct {
+	Outcomes []Outcome   // in the order of the file; without an implied "done"
+	Decides  Decider     // who says which outcome
+	Chooser  *Check      // the command that says it, if Decides is ByCommand: the last line of its output
+	When     []Condition // the step is needed only if all of them hold; their steps come before it
+	Skill    string      // the skill that has to be called in this step; "" if none
+}
+
+func (f Flow) clone() Flow {
+	f.Outcomes, f.When = slices.Clone(f.Outcomes), slices.Clone(f.When)
+	for i := range f.Outcomes {
+		f.Outcomes[i].Gates = f.Outcomes[i].Gates.clone()
+	}
+	for i := range f.When {
+		f.When[i].Outcomes = slices.Clone(f.When[i].Outcomes)
+	}
+	if f.Chooser != nil {
+		chooser := *f.Chooser
+		f.Chooser = &chooser
+	}
+	return f
+}
+
+// isOutcomeName reports whether text is a small letter and at most 30 small letters, digits
+// and hyphens.
+func isOutcomeName(text string) bool {
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	return text != "" && len(text) <= 31 && strings.Trim(text[:1], letters) == "" && strings.Trim(text, letters+"0123456789-") == ""
+}
+
+// outcomesType is an array of names, or an object of names and effects.
+type outcomesType struct{}
+
+func (outcomesType) read(p *parser, e *entry, name string, t token) {
+	switch t.kind {
+	case '[':
+		for _, t := range p.elements {
+			if t.kind != '"' {
+				p.problem(t.start, "%s must hold names, not %s", name, p.describe(t))
+				continue
+			}
+			p.outcome(e, name, t, Outcome{Name: p.text(t)})
+		}
+	case '{':
+		for key, value := range p.members {
+			p.effects(e, name, key, value)
+		}
+	default:
+		p.problem(t.start, `%s must be an array of names, or an object such as {"approved": {}, "changes": {"back": 1, "max": 3}}, not %s`, name, p.describe(t))
+		return
+	}
+	if len(e.task.Flow.Outcomes) == 0 && !p.broken {
+		p.problem(t.start, "%s is empty: leave it out, or name the ways in which the step can end", name)
+	}
+}
+
+// outcome adds an outcome, whose name is at t.
+func (p *parser) outcome(e *entry, field string, t token, o Outcome) {
+	all := &e.task.Flow.Outcomes
+	switch {
+	case !isOutcomeName(o.Name):
+		p.problem(t.start, "%s: %s is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -", field, quoted(o.Name))
+	case slices.ContainsFunc(*all, func(x Outcome) bool { return x.Name == o.Name }):
+		p.problem(t.start, "%s lists %s more than once", field, quoted(o.Name))
+	case len(*all) == MaxOutcomes:
+		p.problem(t.start, "%s may have at most %d names", field, MaxOutcomes)
+	case len(*all) > MaxOutcomes:
+		return
+	}
+	e.mark(t.start, "outcomes", o.Name)
+	*all = append(*all, o)
+}
+
+var effectNames = []string{"back", "max", "then", "stop", "produces", "check", "approval"}
+
+// effects reads one member of outcomes.
+func (p *parser) effects(e *entry, field string, key, value token) {
+	o := Outcome{Name: p.text(key)}
+	full := field + "." + o.Name
+	switch value.kind {
+	case '{':
+		for member, v := range p.members {
+			p.effect(e, &o, full, member, v)
+		}
+	case 'n':
+	default:
+		p.problem(value.start, "%s must be an object, {} if it has no effects, not %s", full, p.describe(value))
+	}
+	p.outcome(e, field, key, o)
+}
+
+func (p *parser) effect(e *entry, o *Outcome, full string, key, value token) {
+	name := p.text(key)
+	e.mark(key.start, "outcomes", o.Name, name)
+	full += "." + name
+	switch {
+	case !slices.Contains(effectNames, name):
+		p.problem(key.start, "unknown field %s: an outcome has %s%s", quoted(full), strings.Join(effectNames, ", "), didYouMean(effectMeant(name)))
+	case value.kind == 'n':
+	case name == "back":
+		o.Back = p.id(value, full, "must be the id of this step or of one before it")
+	case name == "max":
+		o.Max = p.times(full, value)
+	case name == "then":
+		o.Then = p.word(full, value)
+	case name == "stop":
+		if o.Stop = value.kind == 't'; !o.Stop {
+			p.problem(value.start, "%s must be true, not %s: leave it out if the workflow goes on", full, p.describe(value))
+		}
+	case name == "produces":
+		p.patterns(&o.Gates.Produces, full, value)
+	case name == "check":
+		o.Gates.Check = p.gateCheck(full, value)
+	case name == "approval":
+		if p.approval(full, value, &o.Gates.Approval) {
+			o.Gates.Approval = askAboutOutcome
+		}
+	}
+}
+
+// askAboutOutcome stands for the question of an outcome whose approval is true, until the
+// subject of the step is known.
+const askAboutOutcome = "\x00"
+
+// effectMeant returns the member of an outcome that an unknown one probably means, or "".
+func effectMeant(name string) string {
+	switch fold(cut(name)) {
+	case "goto", "to", "loop", "loopback", "reopen", "retry", "returnto", "step", "target":
+		return "back"
+	case "atmost", "attempts", "count", "limit", "maxattempts", "maxtimes", "retries", "times":
+		return "max"
+	case "after", "else", "exhausted", "fallback", "finally", "otherwise", "spent":
+		return "then"
+	case "abort", "end", "ends", "exit", "final", "finish", "terminal":
+		return "stop"
+	}
+	if meant := fieldMeant(name); slices.Contains(effectNames, meant) {
+		return meant
+	}
+	return near(name, effectNames)
+}
+
+// times returns the number t, which is at most MaxTimes if it is valid, and 0 if it is not.
+func (p *parser) times(name string, t token) int {
+	n := int64(0)
+	if t.kind == '0' {
+		n = integer(p.raw(t))
+	}
+	if n < 1 || n > MaxTimes {
+		p.problem(t.start, "%s must be a number from 1 to %d, not %s", name, MaxTimes, p.describe(t))
+		return 1
+	}
+	return int(n)
+}
+
+// word returns the string t.
+func (p *parser) word(name string, t token) string {
+	if t.kind != '"' {
+		p.problem(t.start, "%s must be the name of an outcome, not %s", name, p.describe(t))
+		return ""
+	}
+	return p.text(t)
+}
+
+// decidesType is who decides: a word, or an object with a command.
+type decidesType struct{}
+
+func (decidesType) read(p *parser, e *entry, name string, t token) {
+	f := &e.task.Flow
+	switch t.kind {
+	case '{':
+		f.Decides, f.Chooser = ByCommand, &Check{Timeout: DefaultCheckTimeout}
+		p.checkObject(name, t, f.Chooser)
+	case '"':
+		switch word := p.text(t); word {
+		case ByAgent.String():
+		case ByPerson.String():
+			f.Decides = ByPerson
+		default:
+			hint := didYouMean(deciderMeant(word))
+			if fold(cut(word)) == "command" {
+				hint = ` (write {"run": …})`
+			}
+			p.problem(t.start, `%s must be "agent", "person", or an object with the command that decides, not %s%s`, name, p.describe(t), hint)
+		}
+	default:
+		p.problem(t.start, `%s must be "agent", "person", or an object such as {"run": "scripts/kind"}, not %s`, name, p.describe(t))
+	}
+}
+
+func deciderMeant(word string) string {
+	switch fold(cut(word)) {
+	case "human", "me", "owner", "user", "you":
+		return ByPerson.String()
+	case "ai", "assistant", "claude", "llm", "model":
+		return ByAgent.String()
+	}
+	return near(word, []string{ByAgent.String(), ByPerson.String()})
+}
+
+// whenType is an object of ids and outcomes.
+type whenType struct{}
+
+func (whenType) read(p *parser, e *entry, name string, t token) {
+	if t.kind != '{' {
+		p.problem(t.start, `%s must be an object such as {"2": "major"}, not %s`, name, p.describe(t))
+		return
+	}
+	empty := true
+	for key, value := range p.members {
+		empty = false
+		id, err := strconv.ParseInt(p.text(key), 10, 64)
+		if err != nil || id < 1 || id > MaxLocalID || strconv.FormatInt(id, 10) != p.text(key) {
+			p.problem(key.start, "%s must have ids of steps as keys, not %s", name, quoted(p.text(key)))
+			continue
+		}
+		e.mark(key.start, "when", p.text(key))
+		e.when = append(e.when, reference{id, key.start, name, e, -1})
+		c := Condition{Task: id}
+		switch value.kind {
+		case '"':
+			e.mark(value.start, "when", p.text(key), "0")
+			c.Outcomes = append(c.Outcomes, p.text(value))
+		case '[':
+			for i, t := range p.elements {
+				e.mark(t.start, "when", p.text(key), strconv.Itoa(i))
+				c.Outcomes = append(c.Outcomes, p.word(fmt.Sprintf("%s.%d", name, id), t))
+			}
+			if len(c.Outcomes) == 0 && !p.broken {
+				p.problem(value.start, "%s.%d is empty: name the outcomes of step %d for which this step is needed", name, id, id)
+			}
+		default:
+			p.problem(value.start, "%s.%d must be an outcome of step %d, or an array of outcomes, not %s", name, id, id, p.describe(value))
+		}
+		e.task.Flow.When = append(e.task.Flow.When, c)
+	}
+	if empty && !p.broken {
+		p.problem(t.start, `%s is empty: leave it out, or write {"2": "major"}`, name)
+	}
+}
+
+// doType is the name of a skill.
+type doType struct{}
+
+func (doType) read(p *parser, e *entry, name string, t token) {
+	switch text := p.text; {
+	case t.kind == '[':
+		p.problem(t.start, "%s with steps needs a newer fsmtx; this one knows the name of a skill", name)
+	case t.kind != '"':
+		p.problem(t.start, "%s must be the name of a skill, not %s", name, p.describe(t))
+	case isBlank(text(t)):
+		p.problem(t.start, "%s is blank", name)
+	case strings.ContainsFunc(text(t), func(r rune) bool { return r <= ' ' || r == 0x7F }):
+		p.problem(t.start, "%s must be the name of one skill, not %s", name, p.describe(t))
+	default:
+		e.task.Flow.Skill = strings.TrimPrefix(text(t), "/")
+	}
+}

@@ -1,0 +1,186 @@
+package fsmspec_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+)
+
+// review is implement, test, review, settle, open the pull request.
+const review = `{"fsm": 2, "steps": [
+ {"id": 1, "subject": "Implement the change"},
+ {"id": 2, "subject": "Test it", "blockedBy": [1], "check": "make test", "outcomes": {"failed": {"back": 1, "max": 3}}},
+ {"id": 3, "subject": "Review the diff", "blockedBy": [2], "produces": ["REVIEW.md"],
+  "outcomes": {"approved": {"check": "! grep -q '^BLOCKER' REVIEW.md", "approval": true}, "changes": {"back": 1, "max": 3, "then": "disputed"}, "disputed": {}}},
+ {"id": 4, "subject": "Let the person settle it", "when": {"3": "disputed"}, "decides": "person", "outcomes": {"merge": {}, "drop": {"stop": true}}},
+ {"id": 5, "subject": "Choose", "blockedBy": [3, 4], "decides": {"run": "scripts/kind", "timeout": 9}, "outcomes": ["major", "minor"]},
+ {"id": 6, "subject": "Write the notes", "when": {"5": ["major", "minor"], "3": ["approved", "disputed"]}, "do": "/release-notes"}
+]}`
+
+func TestParseOutcomes(t *testing.T) {
+	spec := parsed(t, review)
+	assert.Equal(t, fsmspec.WithOutcomes, spec.Version())
+	assert.Empty(t, spec.Warnings())
+	var flows []fsmspec.Flow
+	for _, task := range spec.Tasks() {
+		flows = append(flows, task.Flow)
+	}
+	assert.Equal(t, []fsmspec.Flow{
+		{},
+		{Outcomes: []fsmspec.Outcome{{Name: "failed", Back: 1, Max: 3}}},
+		{Outcomes: []fsmspec.Outcome{
+			{Name: "approved", Gates: fsmspec.Gates{Check: &fsmspec.Check{Run: "! grep -q '^BLOCKER' REVIEW.md", Timeout: fsmspec.DefaultCheckTimeout}, Approval: `May "Review the diff" end as approved?`}},
+			{Name: "changes", Back: 1, Max: 3, Then: "disputed"}, {Name: "disputed"}}},
+		{When: []fsmspec.Condition{{Task: 3, Outcomes: []string{"disputed"}}}, Decides: fsmspec.ByPerson, Outcomes: []fsmspec.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
+		{Decides: fsmspec.ByCommand, Chooser: &fsmspec.Check{Run: "scripts/kind", Timeout: 9 * time.Second}, Outcomes: []fsmspec.Outcome{{Name: "major"}, {Name: "minor"}}},
+		{When: []fsmspec.Condition{{Task: 5, Outcomes: []string{"major", "minor"}}, {Task: 3, Outcomes: []string{"approved", "disputed"}}}, Skill: "release-notes"},
+	}, flows)
+}
+
+func TestBound(t *testing.T) {
+	assert.Equal(t, "at most 39 steps are completed: the loop 1–3 up to 4 times, the loop 1–2 up to 4 times", parsed(t, review).Bound().String())
+	assert.Equal(t, "at most 2 steps are completed", parsed(t, many(2)).Bound().String())
+	assert.Equal(t, "at most 1 step is completed", parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}]}`).Bound().String())
+}
+
+func TestFlowsAreCopies(t *testing.T) {
+	spec := parsed(t, review)
+	tasks := spec.Tasks()
+	tasks[2].Flow.Outcomes[0].Name = "x"
+	tasks[2].Flow.Outcomes[0].Gates.Check.Run = "x"
+	tasks[4].Flow.Chooser.Run = "x"
+	tasks[5].Flow.When[0].Outcomes[0] = "x"
+	assert.NotContains(t, tasks, spec.Tasks()[2])
+	assert.Equal(t, parsed(t, review).Tasks(), spec.Tasks())
+}
+
+// TestReservedFields: an array with a field that only the object form has is refused. An
+// older program would ignore the field and run every branch at once.
+func TestReservedFields(t *testing.T) {
+	for _, field := range []string{"outcomes", "decides", "when", "do", "each", "set", "only", "within"} {
+		for _, value := range []string{"1", "null", "{}"} {
+			invalid := refused(t, `[{"id": 3, "subject": "A", "`+field+`": `+value+`}]`)
+			assert.Equal(t, `1:28 /0/`+field+` task 3 ("A"): `+field+` needs {"fsm": 2, "steps": […]} instead of an array`, strings.Join(lines(invalid.Problems), "\n"))
+		}
+	}
+}
+
+func TestRefusedObjects(t *testing.T) {
+	step := `{"id": 1, "subject": "A"}`
+	for _, c := range []struct{ name, file, want string }{
+		{"without fsm", `{"steps": [` + step + `]}`, `1:1 - missing "fsm", the version of the format: write {"fsm": 2, "steps": […]}`},
+		{"fsm 1", `{"fsm": 1, "steps": [` + step + `]}`, `1:9 - "fsm": 1 is not written as an object: write the array of the steps alone, or {"fsm": 2, "steps": […]}`},
+		{"a newer version", `{"fsm": 3, "steps": [{"new": "things"}], "more": 1}`, `1:9 - this file needs a newer fsmtx: it has version 3 of the format, and this program knows up to 2`},
+		{"a newer version, last", `{"steps": [{"new": "things"}], "fsm": 17}`, `1:39 - this file needs a newer fsmtx: it has version 17 of the format, and this program knows up to 2`},
+		{"fsm of another type", `{"fsm": "2", "steps": [` + step + `]}`, `1:9 - fsm must be the number 2, not "2"`},
+		{"fsm null", `{"fsm": null, "steps": [` + step + `]}`, `1:9 - fsm must be the number 2, not null`},
+		{"fsm 0", `{"fsm": 0, "steps": []}`, `1:9 - fsm must be the number 2, not 0`},
+		{"without steps", `{"fsm": 2}`, `1:1 - missing "steps", the array of steps`},
+		{"steps of another type", `{"fsm": 2, "steps": {}}`, `1:21 /steps steps must be an array of steps, not an object`},
+		{"an unknown member", `{"fsm": 2, "stepz": [], "steps": []}`, `1:12 /stepz unknown member "stepz": the object has only fsm and steps (did you mean "steps"?)`},
+		{"a member of a newer version", `{"fsm": 2, "vars": {}, "steps": []}`, `1:12 /vars "vars" needs a newer fsmtx`},
+		{"a field of a newer version", `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "each": 1}]}`, `1:48 /steps/0/each task 1 ("A"): "each" needs a newer fsmtx`},
+		{"another object", `{"tasks": [` + step + `]}`, `1:1 - the file must hold an array of tasks, not an object: keep only the array in "tasks"`},
+		{"malformed", `{"fsm": 2, "steps": [` + step, `1:47 /steps malformed JSON: unexpected end of file`},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			assert.Equal(t, c.want, strings.Join(lines(refused(t, c.file).Problems), "\n"))
+		})
+	}
+}
+
+// flowCase is a step 2 with these members, after a step 1 that ends as x or y.
+func flowCase(members string) string {
+	return `{"fsm": 2, "steps": [
+{"id": 1, "subject": "A", "outcomes": ["x", "y"]},
+{"id": 2, "subject": "B", "blockedBy": [1], ` + members + `}
+]}`
+}
+
+// refusedFlows are members of the step of flowCase, and the one problem of each.
+var refusedFlows = map[string]string{
+	`"outcomes": "a"`:        `/outcomes task 2 ("B"): outcomes must be an array of names, or an object such as {"approved": {}, "changes": {"back": 1, "max": 3}}, not the string "a"`,
+	`"outcomes": []`:         `/outcomes task 2 ("B"): outcomes is empty: leave it out, or name the ways in which the step can end`,
+	`"outcomes": {}`:         `/outcomes task 2 ("B"): outcomes is empty: leave it out, or name the ways in which the step can end`,
+	`"outcomes": ["a", 1]`:   `/outcomes/1 task 2 ("B"): outcomes must hold names, not the number 1`,
+	`"outcomes": ["a", "a"]`: `/outcomes/1 task 2 ("B"): outcomes lists "a" more than once`,
+	`"outcomes": ["A"]`:      `/outcomes/0 task 2 ("B"): outcomes: "A" is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -`,
+	`"outcomes": ["a_b"]`:    `/outcomes/0 task 2 ("B"): outcomes: "a_b" is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -`,
+	`"outcomes": ["` + strings.Repeat("a", 32) + `"]`:                 `/outcomes/0 task 2 ("B"): outcomes: "` + strings.Repeat("a", 32) + `" is not a name for an outcome: want a small letter, then at most 30 small letters, digits and -`,
+	`"outcomes": ["a","b","c","d","e","f","g","h","i","j","k"]`:       `/outcomes/10 task 2 ("B"): outcomes may have at most 10 names`,
+	`"outcomes": {"a": 1}`:                                            `/outcomes/a task 2 ("B"): outcomes.a must be an object, {} if it has no effects, not the number 1`,
+	`"outcomes": {"a": {"goto": 1}}`:                                  `/outcomes/a/goto task 2 ("B"): unknown field "outcomes.a.goto": an outcome has back, max, then, stop, produces, check, approval (did you mean "back"?)`,
+	`"outcomes": {"a": {"back": "1", "max": 1}}`:                      `/outcomes/a/back task 2 ("B"): outcomes.a.back must be the id of this step or of one before it, not the string "1" (write 1 without the quotes)`,
+	`"outcomes": {"a": {"back": 1, "max": 0}}`:                        `/outcomes/a/max task 2 ("B"): outcomes.a.max must be a number from 1 to 100, not the number 0`,
+	`"outcomes": {"a": {"back": 1, "max": 101}}`:                      `/outcomes/a/max task 2 ("B"): outcomes.a.max must be a number from 1 to 100, not the number 101`,
+	`"outcomes": {"a": {"back": 1}}`:                                  `/outcomes/a task 2 ("B"): a leads back and has no "max": say how often it may, 1 to 100`,
+	`"outcomes": {"a": {"back": 9, "max": 1}}`:                        `/outcomes/a/back task 2 ("B"): a leads back to step 9, which does not exist`,
+	`"outcomes": {"a": {"back": 1, "max": 1, "then": 7}}`:             `/outcomes/a/then task 2 ("B"): outcomes.a.then must be the name of an outcome, not the number 7`,
+	`"outcomes": {"a": {"back": 1, "max": 1, "then": "bb"}, "b": {}}`: `/outcomes/a/then task 2 ("B"): then names "bb", which is not an outcome of this step (did you mean b?)`,
+	`"outcomes": {"a": {"stop": false}}`:                              `/outcomes/a/stop task 2 ("B"): outcomes.a.stop must be true, not false: leave it out if the workflow goes on`,
+	`"outcomes": {"a": {"back": 1, "max": 1, "approval": true}}`:      `/outcomes/a/approval task 2 ("B"): a leads back, which needs no approval`,
+	`"outcomes": {"a": {"produces": "x"}}`:                            `/outcomes/a/produces task 2 ("B"): outcomes.a.produces must be an array of strings, not the string "x" (put it in brackets)`,
+	`"outcomes": {"a": {"check": {"cmd": "x"}}}`:                      `/outcomes/a/check/cmd task 2 ("B"): unknown field "cmd" in outcomes.a.check (did you mean "run"?)`,
+	`"outcomes": {"a": {"approval": "yes"}}`:                          `/outcomes/a/approval task 2 ("B"): outcomes.a.approval must be true or a question, not the string "yes" (write true without the quotes)`,
+	`"outcomes": ["failed", "a"]`:                                     `/outcomes/failed task 2 ("B"): failed is how a step ends whose check fails, and this step has no check`,
+	`"decides": "user"`:                                               `/decides task 2 ("B"): decides must be "agent", "person", or an object with the command that decides, not the string "user" (did you mean "person"?)`,
+	`"decides": "command"`:                                            `/decides task 2 ("B"): decides must be "agent", "person", or an object with the command that decides, not the string "command" (write {"run": …})`,
+	`"decides": 1`:                                                    `/decides task 2 ("B"): decides must be "agent", "person", or an object such as {"run": "scripts/kind"}, not the number 1`,
+	`"decides": {"timeout": 1}`:                                       `/decides task 2 ("B"): decides: missing "run", the shell command`,
+	`"decides": "person"`:                                             `/decides task 2 ("B"): a person chooses among 2 to 4 outcomes, and this step has only done that can be chosen`,
+	`"when": "1"`:                                                     `/when task 2 ("B"): when must be an object such as {"2": "major"}, not the string "1"`,
+	`"when": {}`:                                                      `/when task 2 ("B"): when is empty: leave it out, or write {"2": "major"}`,
+	`"when": {"one": "x"}`:                                            `/when/one task 2 ("B"): when must have ids of steps as keys, not "one"`,
+	`"when": {"01": "x"}`:                                             `/when/01 task 2 ("B"): when must have ids of steps as keys, not "01"`,
+	`"when": {"7": "x"}`:                                              `/when/7 task 2 ("B"): when refers to 7, but there is no task with id 7 (did you mean 1?)`,
+	`"when": {"1": 1}`:                                                `/when/1 task 2 ("B"): when.1 must be an outcome of step 1, or an array of outcomes, not the number 1`,
+	`"when": {"1": []}`:                                               `/when/1 task 2 ("B"): when.1 is empty: name the outcomes of step 1 for which this step is needed`,
+	`"when": {"1": "z"}`:                                              `/when/1/0 task 2 ("B"): when: step 1 cannot end as "z", only as x, y, skipped`,
+	`"when": {"1": ["x", "yy"]}`:                                      `/when/1/1 task 2 ("B"): when: step 1 cannot end as "yy", only as x, y, skipped (did you mean y?)`,
+	`"when": {"2": "done"}`:                                           ` cycle 2 -> 2: each step comes before the next, so none can start`,
+	`"do": 1`:                                                         `/do task 2 ("B"): do must be the name of a skill, not the number 1`,
+	`"do": " "`:                                                       `/do task 2 ("B"): do is blank`,
+	`"do": "a b"`:                                                     `/do task 2 ("B"): do must be the name of one skill, not the string "a b"`,
+	`"do": [{"id": 1, "subject": "C"}]`:                               `/do task 2 ("B"): do with steps needs a newer fsmtx; this one knows the name of a skill`,
+	`"status": "completed", "outcomes": ["a", "b"]`:                   `/status task 2 ("B"): a completed step cannot have more than one outcome that goes forward (a, b)`,
+}
+
+func TestRefusedFlows(t *testing.T) {
+	for members, want := range refusedFlows {
+		problems := refused(t, flowCase(members)).Problems
+		require.Len(t, problems, 1, members)
+		assert.Equal(t, want, strings.TrimPrefix(problems[0].Pointer, "/steps/1")+" "+problems[0].Message, members)
+		assert.Equal(t, 3, problems[0].Line, members)
+		at := strings.Split(flowCase(members), "\n")[2][problems[0].Column-1:]
+		assert.Contains(t, "\"[{0123456789tf", at[:1], "a problem is at the beginning of a value: %s", at)
+	}
+}
+
+// TestCyclesOfAWorkflowWithOutcomes: every step of it must be able to start.
+func TestCyclesOfAWorkflowWithOutcomes(t *testing.T) {
+	for steps, want := range map[string]string{
+		`{"id": 1, "subject": "A", "blockedBy": [2]}, {"id": 2, "subject": "B", "blockedBy": [1]}`:                   `1:46 /steps/0/blockedBy/0 cycle 1 -> 2 -> 1`,
+		`{"id": 1, "subject": "A", "blocks": [1]}`:                                                                   `1:59 /steps/0/blocks/0 task 1 ("A"): blocks lists the task itself`,
+		`{"id": 1, "subject": "A", "outcomes": ["a"]}, {"id": 2, "subject": "B", "when": {"1": "a"}, "blocks": [1]}`: `1:22 /steps/0 cycle 1 -> 2 -> 1: each step comes before the next, so none can start`,
+	} {
+		problems := lines(refused(t, `{"fsm": 2, "steps": [`+steps+`]}`).Problems)
+		require.Len(t, problems, 1)
+		assert.Contains(t, problems[0], want[strings.Index(want, " "):])
+	}
+}
+
+func TestWarningsOfFlows(t *testing.T) {
+	for file, want := range map[string]string{
+		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["a", "b"]}]}`:                                                                                             `1:60 /steps/0/outcomes task 1 ("A"): the outcomes of this step change nothing: no "when" names them, and none leads back, stops or has gates`,
+		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["a", "b"]}, {"id": 2, "subject": "B", "when": {"1": "a"}}, {"id": 3, "subject": "C", "blockedBy": [2]}]}`: `1:159 /steps/2/blockedBy task 3 ("C"): it comes only after steps that are needed under one condition (1 as a) and has none: it is also needed when they are not; give it the same "when"`,
+	} {
+		warnings := parsed(t, file).Warnings()
+		assert.Equal(t, want, strings.Join(lines(warnings), "\n"))
+		assert.True(t, warnings[0].ChangesMeaning)
+	}
+}

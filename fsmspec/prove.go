@@ -1,0 +1,124 @@
+package fsmspec
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/machine"
+)
+
+// mark records the offset of a value of the entry, for the problems that are found only when
+// the whole file is known.
+func (e *entry) mark(at int, path ...string) {
+	if e.places == nil {
+		e.places = map[string]int{}
+	}
+	e.places[strings.Join(path, "/")] = at
+}
+
+// pointer returns the pointer of a value of the entry.
+func (e *entry) pointer(path ...string) string {
+	p := jsontext.Pointer(fmt.Sprintf("%s/%d", e.root, e.index))
+	for _, token := range path {
+		p = p.AppendToken(token)
+	}
+	return string(p)
+}
+
+// prove adds what the machine finds wrong or suspicious about a file of version WithOutcomes,
+// and returns the machine, nil if something is wrong.
+func (p *parser) prove() *machine.Machine {
+	steps := make([]machine.Step, len(p.entries))
+	for i, e := range p.entries {
+		steps[i] = e.task.step()
+	}
+	m, faults := machine.New(steps)
+	for _, f := range faults {
+		e := p.entries[f.Step]
+		at, path := e.place(f.Path, steps[f.Step])
+		r, effect := &p.problems, keepsMeaning
+		if f.Warning {
+			r, effect = &p.warnings, changesMeaning
+		}
+		about := e
+		if len(f.Path) == 0 {
+			about = nil // about the workflow as a whole
+		}
+		r.note(at, about, effect, func() (pointer, text string) { return e.pointer(path...), f.Text })
+	}
+	return m
+}
+
+// step returns the task for the machine.
+func (t *Task) step() machine.Step {
+	s := machine.Step{ID: t.ID, BlockedBy: t.BlockedBy, Decides: t.Flow.Decides, Check: t.Gates.Check != nil, Done: t.Status == Completed}
+	for _, c := range t.Flow.When {
+		s.When = append(s.When, machine.Condition{Step: c.Task, Outcomes: c.Outcomes})
+	}
+	for _, o := range t.Flow.Outcomes {
+		s.Outcomes = append(s.Outcomes, machine.Outcome{
+			Name: o.Name, Back: o.Back, Max: o.Max, Then: o.Then, Stop: o.Stop, Approval: o.Gates.Approval != "", Gated: o.Gates.Any(),
+		})
+	}
+	return s
+}
+
+// place returns the offset and the path of the value of the entry that a fault is about, or
+// of the nearest one around it whose offset is known.
+func (e *entry) place(path []string, s machine.Step) (at int, known []string) {
+	if len(path) == 2 && path[0] == "blockedBy" {
+		if n, err := strconv.Atoi(path[1]); err == nil && n < len(s.BlockedBy) {
+			if i := slices.IndexFunc(e.blockedBy, func(r reference) bool { return r.id == s.BlockedBy[n] }); i >= 0 {
+				return e.blockedBy[i].at, []string{"blockedBy", strconv.Itoa(e.blockedBy[i].index)}
+			}
+		}
+	}
+	for n := len(path); n > 0; n-- {
+		if at, ok := e.places[strings.Join(path[:n], "/")]; ok {
+			return at, path[:n]
+		}
+	}
+	return e.at, nil
+}
+
+// promote turns the warnings about cycles into problems: in a workflow with outcomes every
+// step must be able to start.
+func (p *parser) promote() {
+	isCycle := func(f finding) bool { return f.effect == changesMeaning }
+	for _, f := range p.warnings.findings {
+		if isCycle(f) {
+			p.problems.findings = append(p.problems.findings, f)
+		}
+	}
+	p.warnings.findings = slices.DeleteFunc(p.warnings.findings, isCycle)
+}
+
+// Bound is the largest number of steps that are completed until a workflow ends, and the
+// loops that it comes from.
+type Bound struct {
+	Steps int
+	Loops []LoopBound // the outer ones first
+}
+
+// LoopBound is a stretch of a workflow that can be opened again.
+type LoopBound struct {
+	From, To int64 // local ids of its first and its last step
+	Times    int   // how often it is worked on at most, each time that the loop around it comes round
+}
+
+// String returns, for example, "at most 38 steps are completed: the loop 1–3 up to 4 times,
+// inside it 1–2 up to 4 times".
+func (b Bound) String() string {
+	text := fmt.Sprintf("at most %d steps are completed", b.Steps)
+	if b.Steps == 1 {
+		text = "at most 1 step is completed"
+	}
+	for i, l := range b.Loops {
+		text += [...]string{": the loop", ", the loop"}[min(i, 1)] + fmt.Sprintf(" %d–%d up to %d times", l.From, l.To, l.Times)
+	}
+	return text
+}
