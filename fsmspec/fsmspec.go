@@ -50,7 +50,7 @@ type Spec struct {
 }
 
 // Task is one entry of a file. IDs are local. Optional fields that were left out
-// are empty, but BlockedBy is completed from Blocks of the other entries.
+// are empty, but BlockedBy is completed from Blocks of the other entries and from When.
 type Task struct {
 	ID          int64
 	Subject     string
@@ -59,7 +59,7 @@ type Task struct {
 	Owner       string
 	Status      Status
 	Blocks      []int64 // as in this entry; not completed from BlockedBy of the others
-	BlockedBy   []int64 // without repetition: those in this entry, then, in the order of the file, the entries whose Blocks name this one
+	BlockedBy   []int64 // without repetition: those in this entry, then, in the order of the file, the entries whose Blocks name this one, then the steps of Flow.When
 	Metadata    string  // the JSON object as the file spells it; "" if left out
 	Gates       Gates   // not written to the task's file
 	Flow        Flow    // not written to the task's file
@@ -321,6 +321,12 @@ func (a *Active) UnmarshalText(text []byte) error { return actives.unmarshal((*i
 // Fields returns the names of the fields of a task, in the order in which the client
 // writes them.
 func Fields() []string { return slices.Clone(fieldNames) }
+
+// NeedsObject reports whether a field belongs only into a file of version WithOutcomes, or
+// into one of a newer version.
+func NeedsObject(field string) bool {
+	return isReserved(slices.Index(fieldNames, field), field)
+}
 
 // FieldMeant returns the field of a task that an unknown field name probably means, because
 // it is a misspelling or what other formats call that field. It returns "" if there is none.

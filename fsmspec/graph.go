@@ -11,10 +11,10 @@ import (
 // than a person can read, each as long as the file.
 const maxCycles = 100
 
-// mirror completes BlockedBy of the tasks of a valid file from Blocks of the others: the
-// client orders tasks by blockedBy alone, and itself writes both (fact 36, client 2.1.329).
-// Each blocker is listed once: first those in the entry itself, then the others in the
-// order of the file.
+// mirror completes BlockedBy of the tasks of a valid file from Blocks of the others, because
+// the client orders tasks by blockedBy alone, and itself writes both (fact 36, client
+// 2.1.329), and from When. Each blocker is listed once: first those in the entry itself,
+// then the others in the order of the file, then the steps of conditions.
 func mirror(entries []*entry) {
 	blockers := make(map[int64][]int64, len(entries)) // by blocked task
 	for _, e := range entries {
@@ -23,7 +23,11 @@ func mirror(entries []*entry) {
 		}
 	}
 	for _, e := range entries {
-		e.task.BlockedBy = distinct(append(e.task.BlockedBy, blockers[e.task.ID]...))
+		e.task.BlockedBy = append(e.task.BlockedBy, blockers[e.task.ID]...)
+		for _, c := range e.task.Flow.When {
+			e.task.BlockedBy = append(e.task.BlockedBy, c.Task)
+		}
+		e.task.BlockedBy = distinct(e.task.BlockedBy)
 	}
 }
 

@@ -19,6 +19,8 @@ import (
 //
 //   - a byte order mark, a Markdown code block around the file, and trailing commas
 //   - an object whose only member is the array of tasks, and a task that is not in an array
+//   - an array of steps with outcomes, which it puts into an object, and such an object
+//     without its version
 //   - comments, which it moves into metadata.comment of the task that they belong to
 //   - ids that are strings of digits
 //   - misspelt names of fields and names that other programs use, unless the task also has
@@ -38,7 +40,7 @@ func Fix(data []byte) (fixed []byte, done []string) {
 	}
 	f.unwrapValue(&root)
 	f.commas(&root)
-	if list, ok := root.Value.(*hujson.Array); ok {
+	if list := stepsOf(&root); list != nil {
 		f.comments(&root, list)
 		for i := range list.Elements {
 			if task, ok := list.Elements[i].Value.(*hujson.Object); ok {
@@ -46,6 +48,7 @@ func Fix(data []byte) (fixed []byte, done []string) {
 			}
 		}
 	}
+	f.addVersion(&root)
 	if len(f.done) == 0 {
 		return data, nil
 	}
@@ -89,7 +92,8 @@ func (f *fixer) unwrapValue(root *hujson.Value) {
 	}
 	if len(object.Members) == 1 {
 		only := &object.Members[0]
-		if list, ok := only.Value.Value.(*hujson.Array); ok && len(list.Elements) > 0 && isTask(list.Elements[0]) && !hasComments(*root, only.Value) {
+		if list, ok := only.Value.Value.(*hujson.Array); ok && len(list.Elements) > 0 && isTask(list.Elements[0]) && !hasComments(*root, only.Value) &&
+			only.Name.Value.(hujson.Literal).String() != "steps" {
 			f.note("replaced the object by its only member, the array %q", only.Name.Value.(hujson.Literal).String())
 			root.Value = list
 			return
@@ -100,6 +104,70 @@ func (f *fixer) unwrapValue(root *hujson.Value) {
 		task := hujson.Value{Value: object}
 		root.Value = &hujson.Array{Elements: []hujson.Value{task}}
 	}
+}
+
+// addVersion makes an array whose steps have fields that only the object form has the steps
+// of an object, and adds the version to an object that has only steps.
+func (f *fixer) addVersion(root *hujson.Value) {
+	var list *hujson.Value
+	switch v := root.Value.(type) {
+	case *hujson.Array:
+		if !slices.ContainsFunc(v.Elements, needsObject) {
+			return
+		}
+		f.note("put the steps into an object of version %d", fsmspec.WithOutcomes)
+		list = &hujson.Value{BeforeExtra: hujson.Extra(" "), Value: v}
+	case *hujson.Object:
+		list = member(v, "steps")
+		if list == nil || len(v.Members) > 1 {
+			return
+		}
+		f.note("added the version of the format")
+	default:
+		return
+	}
+	member := func(name string, v hujson.Value) hujson.ObjectMember {
+		return hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(name)}, Value: v}
+	}
+	version := member("fsm", hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.Int(fsmspec.WithOutcomes)})
+	steps := member("steps", *list)
+	steps.Name.BeforeExtra = hujson.Extra(" ")
+	if object, ok := root.Value.(*hujson.Object); ok {
+		version.Name.BeforeExtra, steps.Name = object.Members[0].Name.BeforeExtra, object.Members[0].Name
+		if len(version.Name.BeforeExtra) == 0 {
+			steps.Name.BeforeExtra = hujson.Extra(" ")
+		}
+		object.Members = []hujson.ObjectMember{version, steps}
+		return
+	}
+	root.Value = &hujson.Object{Members: []hujson.ObjectMember{version, steps}}
+}
+
+// needsObject reports whether a step has a field that only the object form has.
+func needsObject(step hujson.Value) bool {
+	object, ok := step.Value.(*hujson.Object)
+	return ok && slices.ContainsFunc(object.Members, func(m hujson.ObjectMember) bool {
+		return fsmspec.NeedsObject(m.Name.Value.(hujson.Literal).String())
+	})
+}
+
+// stepsOf returns the array of the steps, or nil if there is none or it belongs to another
+// version of the format.
+func stepsOf(root *hujson.Value) *hujson.Array {
+	v := root
+	if object, ok := root.Value.(*hujson.Object); ok {
+		version := member(object, "fsm")
+		if v = member(object, "steps"); v == nil || version != nil && !isVersion(*version) {
+			return nil
+		}
+	}
+	list, _ := v.Value.(*hujson.Array)
+	return list
+}
+
+func isVersion(v hujson.Value) bool {
+	number, ok := v.Value.(hujson.Literal)
+	return ok && number.Kind() == '0' && number.Float() == fsmspec.WithOutcomes
 }
 
 // hasComments reports whether root has comments outside inner.
@@ -191,12 +259,13 @@ func (f *fixer) comments(root *hujson.Value, list *hujson.Array) {
 		return
 	}
 	texts := make([][]string, len(tasks))
-	texts[0] = comments(root.BeforeExtra)
+	before, after := commentsAround(root, list)
+	texts[0] = before
 	for i := range tasks {
 		texts[i] = append(texts[i], commentsIn(&tasks[i])...)
 	}
 	last := len(tasks) - 1
-	texts[last] = append(append(texts[last], comments(list.AfterExtra)...), comments(root.AfterExtra)...)
+	texts[last] = append(append(texts[last], comments(list.AfterExtra)...), after...)
 	for i, text := range texts {
 		if len(text) > 0 && metadataOf(tasks[i]) == nil {
 			return
@@ -209,6 +278,27 @@ func (f *fixer) comments(root *hujson.Value, list *hujson.Array) {
 		}
 	}
 	f.note("moved comments into metadata")
+}
+
+// commentsAround returns the comments before and after the array of the steps.
+func commentsAround(root *hujson.Value, list *hujson.Array) (before, after []string) {
+	before = comments(root.BeforeExtra)
+	if object, ok := root.Value.(*hujson.Object); ok {
+		into := &before
+		for i := range object.Members {
+			m := &object.Members[i]
+			*into = append(*into, commentsIn(&m.Name)...)
+			if m.Value.Value == hujson.ValueTrimmed(list) {
+				*into = append(*into, comments(m.Value.BeforeExtra)...)
+				into = &after
+				*into = append(*into, comments(m.Value.AfterExtra)...)
+				continue
+			}
+			*into = append(*into, commentsIn(&m.Value)...)
+		}
+		after = append(after, comments(object.AfterExtra)...)
+	}
+	return before, append(after, comments(root.AfterExtra)...)
 }
 
 var emptyLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n[ \t\r]*\n`) })
@@ -341,6 +431,14 @@ func hasTypeOf(field string, v hujson.Value) bool {
 		return kind == '"' || kind == '{'
 	case "approval":
 		return kind == '"' || kind == 't'
+	case "outcomes":
+		return kind == '[' || kind == '{'
+	case "decides":
+		return kind == '"' || kind == '{'
+	case "when":
+		return kind == '{'
+	case "do":
+		return kind == '"'
 	}
 	return false
 }

@@ -20,7 +20,7 @@ import (
 //   - indented by two spaces, with a line feed at the end
 //   - the fields of a task in the order in which the client writes them, then unknown fields
 //   - without optional fields that are null, which means the same
-//   - lists of ids and short lists of texts on one line
+//   - lists of ids, short lists of texts, conditions, and each outcome on one line
 //   - ids as plain numbers
 //   - strings in their shortest spelling, but with escapes for invisible characters
 //
@@ -47,8 +47,23 @@ func format(data []byte, number func(int64) int64) ([]byte, error) {
 	if _, err := fsmspec.Parse(data); err != nil {
 		return nil, err
 	}
+	steps := jsontext.Value(data)
+	if steps.Kind() == '[' {
+		return visible.JSON(append(writeTasks(steps, number), '\n')), nil
+	}
+	for _, m := range members(steps) {
+		if m.name == "steps" {
+			steps = m.value
+		}
+	}
+	indented := bytes.ReplaceAll(writeTasks(steps, number), []byte("\n"), []byte("\n  "))
+	return visible.JSON(fmt.Appendf(nil, "{\n  \"fsm\": %d,\n  \"steps\": %s\n}\n", fsmspec.WithOutcomes, indented)), nil
+}
+
+// writeTasks returns the array of the tasks in its canonical form.
+func writeTasks(tasks jsontext.Value, number func(int64) int64) []byte {
 	var out bytes.Buffer
-	decoder := jsontext.NewDecoder(bytes.NewReader(data))
+	decoder := jsontext.NewDecoder(bytes.NewReader(tasks))
 	_, _ = decoder.ReadToken() // the file is valid, here and below
 	before := "[\n  "
 	for decoder.PeekKind() != ']' {
@@ -58,10 +73,10 @@ func format(data []byte, number func(int64) int64) ([]byte, error) {
 		before = ",\n  "
 	}
 	if out.Len() == 0 {
-		return []byte("[]\n"), nil
+		return []byte("[]")
 	}
-	out.WriteString("\n]\n")
-	return visible.JSON(out.Bytes()), nil
+	out.WriteString("\n]")
+	return out.Bytes()
 }
 
 // writeTask writes a task with each member on a separate line.
@@ -78,6 +93,12 @@ func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64)
 			value = ids(value, number)
 		case m.name == "produces" || m.name == "ready":
 			value = texts(value)
+		case m.name == "outcomes":
+			value = outcomes(value, number)
+		case m.name == "when":
+			value = conditions(value, number)
+		case m.name == "decides" && value.Kind() == '{':
+			value = oneLine(value)
 		case value.Kind() == '"':
 			value = quoted(unquoted(value))
 		default:
@@ -149,6 +170,51 @@ func texts(list jsontext.Value) jsontext.Value {
 		return jsontext.Value(line)
 	}
 	return jsontext.Value("[\n      " + strings.Join(all, ",\n      ") + "\n    ]")
+}
+
+// outcomes writes the outcomes of a step: names on one line, or each outcome with its effects
+// on a line of its own.
+func outcomes(value jsontext.Value, number func(int64) int64) jsontext.Value {
+	if value.Kind() == '[' {
+		return texts(value)
+	}
+	var lines []string
+	for _, o := range members(value) {
+		var effects []string
+		if o.value.Kind() == '{' {
+			for _, e := range members(o.value) {
+				switch {
+				case e.value.Kind() == 'n':
+					continue
+				case e.name == "back":
+					e.value = appendNumber(nil, e.value, number)
+				case e.name == "max":
+					e.value = appendNumber(nil, e.value, func(n int64) int64 { return n })
+				}
+				effects = append(effects, fmt.Sprintf("%s: %s", quoted(e.name), oneLine(e.value)))
+			}
+		}
+		lines = append(lines, fmt.Sprintf("%s: {%s}", quoted(o.name), strings.Join(effects, ", ")))
+	}
+	return jsontext.Value("{\n      " + strings.Join(lines, ",\n      ") + "\n    }")
+}
+
+// conditions writes the conditions of a step on one line.
+func conditions(value jsontext.Value, number func(int64) int64) jsontext.Value {
+	var all []string
+	for _, c := range members(value) {
+		id, _ := strconv.ParseInt(c.name, 10, 64)
+		all = append(all, fmt.Sprintf("%q: %s", strconv.FormatInt(number(id), 10), oneLine(c.value)))
+	}
+	return jsontext.Value("{" + strings.Join(all, ", ") + "}")
+}
+
+// oneLine writes a value on one line, with a space after each comma and colon, and strings in
+// their shortest spelling.
+func oneLine(value jsontext.Value) jsontext.Value {
+	value = bytes.Clone(value)
+	_ = value.Format(jsontext.Multiline(false), jsontext.SpaceAfterComma(true), jsontext.SpaceAfterColon(true), jsontext.PreserveRawStrings(false))
+	return value
 }
 
 // appendNumber appends the new number of an id, which may be spelled like 1.0 or 1e0.

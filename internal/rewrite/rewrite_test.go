@@ -51,6 +51,28 @@ func TestFix(t *testing.T) {
   {"id": 2, "subject": "http://x", "metadata": {"comment": "old","comment2": "second\nlast"}}
 ]
 `, "moved comments into metadata"},
+		{"steps with outcomes in an array", "[\n {\"id\": 1, \"subject\": \"A\", \"outcomes\": [\"a\"]}\n]\n", "{\"fsm\": 2, \"steps\": [\n {\"id\": 1, \"subject\": \"A\", \"outcomes\": [\"a\"]}\n]}\n", "put the steps into an object of version 2"},
+		{"a field of a newer version in an array", `[{"id": 1, "subject": "A", "each": {}}]`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "each": {}}]}`, "put the steps into an object of version 2"},
+		{"a misspelt outcome", `[{"id": 1, "subject": "A", "outcome": ["a"]}]`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["a"]}]}`, `renamed "outcome" to "outcomes"; put the steps into an object of version 2`},
+		{"steps without a version", `{"steps": [{"id": "1", "subject": "A"}]}`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}]}`, "made ids numbers, which were strings; added the version of the format"},
+		{"steps without a version, indented", "{\n  \"steps\": []\n}\n", "{\n  \"fsm\": 2,\n  \"steps\": []\n}\n", "added the version of the format"},
+		{"steps of a newer version", `{"fsm": 3, "steps": [{"ID": "1"}]}`, `{"fsm": 3, "steps": [{"ID": "1"}]}`, ""},
+		{"names in an object", `{"fsm": 2, "steps": [{"ID": 1, "title": "A"}]}`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}]}`, `renamed "ID" to "id"; renamed "title" to "subject"`},
+		{"comments in an object", `// all
+{ // object
+  "fsm": 2, // version
+  "steps": [ // steps
+    {"id": 1, "subject": "A"} // one
+  ] // after
+  // end
+}
+`, `{
+  "fsm": 2,
+  "steps": [
+    {"id": 1, "subject": "A", "metadata": {"comment": "all\nobject\nversion\nsteps\none\nafter\nend"}}
+  ]
+}
+`, "moved comments into metadata"},
 		{"comment without a place", `[1 /* one */]`, `[1 /* one */]`, ""},
 		{"beyond repair", `[{"id": 1 "subject"`, `[{"id": 1 "subject"`, ""},
 	} {
@@ -104,6 +126,40 @@ func TestFormat(t *testing.T) {
 	renumbered, err := rewrite.Renumber([]byte(file))
 	require.NoError(t, err)
 	assert.Contains(t, string(renumbered), `"blockedBy": [3, 2]`)
+	file = `{"steps":[{"id":4,"subject":"A"},{"when":{"9":["b","skipped"]},"id":7.0,"subject":"B","blockedBy":[4],"check":"make",
+		"outcomes":{"\u0061":{"max":3e0,"back":4.0,"then":"b"},"b":{"stop":null,"check":{"run":"x","timeout":9}},"c":null}},
+		{"id":9,"subject":"C","outcomes":["b","c"],"decides":{"run":"x"},"do":"y"}],"fsm":2.0}`
+	renumbered, err = rewrite.Renumber([]byte(file))
+	require.NoError(t, err)
+	assert.Equal(t, `{
+  "fsm": 2,
+  "steps": [
+    {
+      "id": 1,
+      "subject": "A"
+    },
+    {
+      "id": 2,
+      "subject": "B",
+      "blockedBy": [1],
+      "check": "make",
+      "outcomes": {
+        "a": {"max": 3, "back": 1, "then": "b"},
+        "b": {"check": {"run": "x", "timeout": 9}},
+        "c": {}
+      },
+      "when": {"3": ["b", "skipped"]}
+    },
+    {
+      "id": 3,
+      "subject": "C",
+      "outcomes": ["b", "c"],
+      "decides": {"run": "x"},
+      "do": "y"
+    }
+  ]
+}
+`, string(renumbered))
 	_, err = rewrite.Format([]byte(`[{}]`))
 	assert.ErrorAs(t, err, new(*fsmspec.InvalidError))
 	empty, err := rewrite.Format([]byte(" [ ]"))
@@ -111,8 +167,34 @@ func TestFormat(t *testing.T) {
 	assert.Equal(t, "[]\n", string(empty))
 }
 
+// withOutcomes draws a valid file in the object form.
+func withOutcomes(t *rapid.T) string {
+	ids := rapid.SliceOfNDistinct(rapid.Int64Range(1, 50), 1, 6, rapid.ID[int64]).Draw(t, "ids")
+	var steps []string
+	for i, id := range ids {
+		previous := ids[max(i-1, 0)]
+		fields := []string{`"id": ID`, `"subject": "S"`, rapid.SampledFrom([]string{
+			`"outcomes": ["a", "b"]`,
+			`"outcomes": {"a": {"max": 2.0, "back": ID, "then": "b"}, "b": {"stop": true}}`,
+			`"decides": {"run": "x"}, "outcomes": {"c": null, "b": {"check": "true", "approval": true}}`,
+		}).Draw(t, "outcomes")}
+		if i > 0 {
+			fields = append(fields, rapid.SampledFrom([]string{
+				`"blockedBy": [BEFORE]`, `"when": {"BEFORE": "skipped"}`, `"blockedBy": [BEFORE.0], "when": {"BEFORE": ["skipped", "\u0062"]}`,
+			}).Draw(t, "before"))
+		}
+		step := "{" + strings.Join(fields, ", ") + "}"
+		steps = append(steps, strings.NewReplacer("ID", fmt.Sprint(id), "BEFORE", fmt.Sprint(previous)).Replace(step))
+	}
+	object := rapid.SampledFrom([]string{`{"fsm": 2, "steps": [STEPS]}`, `{"steps": [STEPS], "fsm": 2.0}`}).Draw(t, "object")
+	return strings.Replace(object, "STEPS", strings.Join(steps, ", "), 1)
+}
+
 // workflow draws a valid file.
 func workflow(t *rapid.T) string {
+	if rapid.Bool().Draw(t, "with outcomes") {
+		return withOutcomes(t)
+	}
 	ids := rapid.SliceOfNDistinct(rapid.Int64Range(1, 50), 1, 6, rapid.ID[int64]).Draw(t, "ids")
 	var tasks []string
 	for _, id := range ids {
@@ -173,6 +255,12 @@ func TestRenumberKeepsReferences(t *testing.T) {
 					ids[n] = place[ids[n]]
 				}
 			}
+			for n := range before[i].Flow.When {
+				before[i].Flow.When[n].Task = place[before[i].Flow.When[n].Task]
+			}
+			for n := range before[i].Flow.Outcomes {
+				before[i].Flow.Outcomes[n].Back = place[before[i].Flow.Outcomes[n].Back]
+			}
 		}
 		require.Equal(t, before, after)
 	})
@@ -191,7 +279,8 @@ func TestFixKeepsComments(t *testing.T) {
 			}
 		}
 		if rapid.Bool().Draw(t, "comma") {
-			file = strings.TrimSuffix(file, "]") + ",]"
+			end := strings.LastIndexByte(file, ']')
+			file = file[:end] + "," + file[end:]
 		}
 		fixed, _ := rewrite.Fix([]byte(file))
 		tasksOf(t, fixed)
