@@ -53,6 +53,22 @@ type Flow struct {
 	Skill    string      // the skill that has to be called in this step; "" if none
 }
 
+// Commands returns the commands that completing the task may run: its check, those of its
+// outcomes, and the one that decides, in this order.
+func (t Task) Commands() (all []Check) {
+	add := func(c *Check) {
+		if c != nil {
+			all = append(all, *c)
+		}
+	}
+	add(t.Gates.Check)
+	for _, o := range t.Flow.Outcomes {
+		add(o.Gates.Check)
+	}
+	add(t.Flow.Chooser)
+	return all
+}
+
 func (f Flow) clone() Flow {
 	f.Outcomes, f.When = slices.Clone(f.Outcomes), slices.Clone(f.When)
 	for i := range f.Outcomes {

@@ -48,6 +48,16 @@ func TestBound(t *testing.T) {
 	assert.Equal(t, "at most 1 step is completed", parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}]}`).Bound().String())
 }
 
+func TestCommands(t *testing.T) {
+	var all []string
+	for _, task := range parsed(t, review).Tasks() {
+		for _, c := range task.Commands() {
+			all = append(all, c.Run)
+		}
+	}
+	assert.Equal(t, []string{"make test", "! grep -q '^BLOCKER' REVIEW.md", "scripts/kind"}, all)
+}
+
 func TestFlowsAreCopies(t *testing.T) {
 	spec := parsed(t, review)
 	tasks := spec.Tasks()

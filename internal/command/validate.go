@@ -143,6 +143,7 @@ func (f validateFlags) run(s terminal.Streams, paths []string) error {
 	}
 	if f.format.value == "text" {
 		printChecks(s, all)
+		printBounds(s, all)
 	}
 	if f.format.value != "json" && sum.Files > sum.Unreadable {
 		visible.Fprintf(s.Out, "%s\n", sum)
@@ -261,6 +262,15 @@ func printChecks(s terminal.Streams, all []validated) {
 	}
 }
 
+// printBounds prints how long the workflows with outcomes can take.
+func printBounds(s terminal.Streams, all []validated) {
+	for _, v := range all {
+		if v.spec != nil && v.spec.Version() == fsmspec.WithOutcomes {
+			_ = s.Printf("%s: %s\n", v.path, v.spec.Bound())
+		}
+	}
+}
+
 type checkJSON struct {
 	Task    int64   `json:"task"`
 	Run     string  `json:"run"`
@@ -274,7 +284,7 @@ func checksOf(v validated) []checkJSON {
 		return checks
 	}
 	for _, t := range v.spec.Tasks() {
-		if c := t.Gates.Check; c != nil {
+		for _, c := range t.Commands() {
 			checks = append(checks, checkJSON{t.ID, c.Run, c.Dir, c.Timeout.Seconds()})
 		}
 	}
@@ -374,6 +384,7 @@ type validatedJSON struct {
 	Path     string        `json:"path"`
 	Valid    bool          `json:"valid"`
 	Tasks    int           `json:"tasks"`
+	Bound    int           `json:"bound"` // how many steps are completed at most; 0 if the file is not valid
 	Problems []problemJSON `json:"problems"`
 	Checks   []checkJSON   `json:"checks"`
 	Error    string        `json:"error"`
@@ -393,7 +404,7 @@ func validationReport(all []validated, sum validationSummary) any {
 	for i, v := range all {
 		files[i] = validatedJSON{Path: v.path, Valid: v.spec != nil, Problems: []problemJSON{}, Checks: checksOf(v)}
 		if v.spec != nil {
-			files[i].Tasks = v.spec.Len()
+			files[i].Tasks, files[i].Bound = v.spec.Len(), v.spec.Bound().Steps
 		}
 		if v.err != nil {
 			files[i].Error = v.err.Error()
