@@ -36,7 +36,8 @@ put into the session's task list:
   PreToolUse of Bash                the person is asked about "fsmtx step skip" and "done"
   PreToolUse of "fsmtx mcp"         its tools receive the id of the calling session
   TaskCompleted                     as for TaskUpdate, if no hook ran for that
-  Stop, SubagentStop                the agent is sent back to a step that is ready
+  Stop, SubagentStop                the agent is sent back to a step that is ready, unless
+                                    the person has said stop or is being asked
   SessionStart (compact, resume)    the agent receives the state of the workflow
 
 For any other event, and in a session without a workflow, it does nothing: it prints
@@ -193,7 +194,10 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 		}
 		return h.troubled(v.Trouble)
 	case event.Stop, event.SubagentStop:
-		agent, person, err := h.Stop(ctx, steps.Stopping{Agent: e.AgentID, Background: e.BackgroundTasks, Mode: steps.StopMode(h.flags.stop)})
+		agent, person, err := h.Stop(ctx, steps.Stopping{
+			Agent: e.AgentID, Background: e.BackgroundTasks, Mode: steps.StopMode(h.flags.stop),
+			Message: e.LastAssistantMessage, Transcript: e.TranscriptPath, Prompt: e.PromptID,
+		})
 		if err != nil {
 			return h.troubled(visible.Sprintf("the workflow is not enforced at this stop: %v", err))
 		}
@@ -210,7 +214,7 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 	if h.event.Source != "compact" && h.event.Source != "resume" {
 		return event.Answer{}
 	}
-	state, err := h.Resume(ctx)
+	state, err := h.Resume(ctx, h.event.TranscriptPath)
 	if err != nil {
 		return h.troubled(visible.Sprintf("the agent could not be given the state of its workflow: %v", err))
 	}

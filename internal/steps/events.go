@@ -2,16 +2,20 @@ package steps
 
 import (
 	"context"
+	"maps"
+	"strings"
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
 // Stop decides whether an agent may stop. If it may not, agent is the reason for the agent
-// and person the one for the person.
+// and person the one for the person. Only the session that called the skill of a workflow is
+// sent back to its steps: others may share the list.
 //
 // After an error the agent may stop.
 func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err error) {
@@ -22,37 +26,59 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err
 	if err != nil || len(s.Ready()) == 0 {
 		return "", "", err
 	}
+	s = f.own(s, x.Transcript, x.Prompt)
 	data, err := txn.ReadState(f.List.Dir, stopFile)
 	if err != nil {
 		return "", "", err
 	}
-	left := stop(s, x, parseReminders(data)[x.Agent])
+	left := stop(s, x, parseReminders(data)[f.reminder(x)])
 	if len(left) == 0 {
 		return "", "", nil
 	}
-	err = f.locked(ctx, func(dir *txn.Dir) error {
-		data, err := dir.ReadState(stopFile)
-		if err != nil {
-			return err
-		}
-		text, err := json.Marshal(parseReminders(data).with(x.Agent, s.progress()), jsonx.Tolerant, json.Deterministic(true))
-		if err != nil {
-			return err
-		}
-		return dir.WriteState(stopFile, text)
-	})
-	if err != nil {
+	left = x.heard(s).wanted(s, left)
+	// Once the person has said stop, there is no reminder in a later turn either, unless the
+	// work has gone on: the reminder of this stall counts as given.
+	if err := f.remember(ctx, x, s.progress()); err != nil {
 		return "", "", err // a reminder that is not recorded would be repeated for ever
+	}
+	if len(left) == 0 {
+		return "", "", nil
 	}
 	agent, person = sentBack(s, left, x.Mode)
 	return agent, person, nil
 }
 
-// reminders has, by agent, the progress at which the agent was last sent back.
+// own returns the state of the workflows whose skill the session has called.
+func (f *Frame) own(s *State, path, prompt string) *State {
+	return s.of(f.Session, func(command string) bool {
+		_, called := transcript.LastCall(path, prompt, func(name string) bool { return name == command || strings.HasSuffix(command, ":"+name) })
+		return called
+	})
+}
+
+// reminder returns the key of an agent in the file of reminders.
+func (f *Frame) reminder(x Stopping) string { return f.Session + "/" + x.Agent }
+
+// remember records the progress at which the agent was last sent back.
+func (f *Frame) remember(ctx context.Context, x Stopping, progress string) error {
+	return f.locked(ctx, func(dir *txn.Dir) error {
+		data, err := dir.ReadState(stopFile)
+		if err != nil {
+			return err
+		}
+		text, err := json.Marshal(parseReminders(data).with(f.reminder(x), progress), jsonx.Tolerant, json.Deterministic(true))
+		if err != nil {
+			return err
+		}
+		return dir.WriteState(stopFile, text)
+	})
+}
+
+// reminders has, by session and agent, the progress at which the agent was last sent back.
 type reminders map[string]string
 
-// maxReminders limits the number of agents in the file. When it is reached, all but the
-// session's own agent are forgotten.
+// maxReminders limits the number of agents in the file. When it is reached, all subagents
+// are forgotten, and if the file is still too long, all sessions.
 const maxReminders = 50
 
 func parseReminders(data []byte) (r reminders) {
@@ -61,21 +87,25 @@ func parseReminders(data []byte) (r reminders) {
 }
 
 func (r reminders) with(agent, progress string) reminders {
+	if len(r) >= maxReminders {
+		maps.DeleteFunc(r, func(key, _ string) bool { return !strings.HasSuffix(key, "/") })
+	}
 	if r == nil || len(r) >= maxReminders {
-		r = reminders{"": r[""]}
+		r = reminders{}
 	}
 	r[agent] = progress
 	return r
 }
 
-// Resume returns the state of the workflows in the list as text for an agent that has lost
-// its context. It is empty if every step is done.
-func (f *Frame) Resume(ctx context.Context) (string, error) {
+// Resume returns the state of the session's workflows in the list as text for an agent that
+// has lost its context. It is empty if every step is done. path is that of the session's
+// transcript.
+func (f *Frame) Resume(ctx context.Context, path string) (string, error) {
 	s, err := Load(ctx, f.List.Dir)
-	if err != nil {
+	if err != nil || len(s.Steps) == 0 {
 		return "", err
 	}
-	return resumed(s), nil
+	return resumed(f.own(s, path, "")), nil
 }
 
 // Edit decides whether an agent may write the file at the absolute path.

@@ -149,7 +149,7 @@ func TestAListWithoutWorkflow(t *testing.T) {
 	agent, person, err := f.Stop(t.Context(), Stopping{Mode: Hold})
 	require.NoError(t, err)
 	require.Empty(t, agent+person)
-	resumed, err := f.Resume(context.Background())
+	resumed, err := f.Resume(context.Background(), "")
 	require.NoError(t, err)
 	require.Empty(t, resumed)
 	require.NoDirExists(t, filepath.Dir(dir))

@@ -200,6 +200,8 @@ func TestStop(t *testing.T) {
 		"an agent is running":          {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "running"}]`), nil},
 		"an agent has ended":           {stateOf(one), background(`[{"id": "a", "type": "subagent", "status": "completed"}]`), []int64{1}},
 		"a shell is running":           {stateOf(one), background(`[{"id": "a", "type": "shell", "status": "running"}]`), []int64{1}},
+		"a question":                   {stateOf(one), Stopping{Mode: Remind, Message: "Which one?"}, nil},
+		"a question, held":             {stateOf(one), Stopping{Mode: Hold, Message: "Which one?"}, []int64{1}},
 		"a check is running":           {&State{Steps: stateOf(one).Steps, Pending: []Pending{{Step: 1}}}, Stopping{}, nil},
 		"a person was asked":           {stateOf(one).ago(time.Hour, 1, completed, Ask), Stopping{}, nil},
 		"a person has said yes":        {stateOf(one).ago(time.Hour, 1, completed, Ask).ago(0, 1, completed, Allow), Stopping{}, []int64{1}},
@@ -234,16 +236,15 @@ func TestStop(t *testing.T) {
 
 func TestSentBack(t *testing.T) {
 	s := stateOf(stepLine{id: 1, status: completed, passed: true}, stepLine{id: 2, status: inProgress}, stepLine{id: 3, status: pending})
-	s.Steps[1].Description = "Write it.\r\nAll of it."
+	s.Steps[1].Description = "Write it."
 	agent, person := sentBack(s, s.Ready(), Remind)
-	require.Equal(t, `The workflow is not done (release: 1 of 3 steps done). A step is in progress:
-#2 "B": Write it.
-    All of it.
-Also ready: #3 "C".
-Go on with it, and keep its status up to date. If it needs a person, say what you need from them and stop again: the next stop is allowed`, agent)
-	require.Equal(t, `release: 1 of 3 steps done: a step is in progress; the agent was sent back to #2 "B"`, person)
-	agent, _ = sentBack(s, s.Ready(), Hold)
-	require.Contains(t, agent, "say what you need from them and stop; they can go past it")
+	require.Equal(t, `release: 1 of 3 steps done. #2 "B" is in progress. 1 more can be done. Go on with the workflow. If you need the person, ask them.`, agent)
+	require.Equal(t, `release: 1 of 3 steps done: the agent was sent back to #2 "B"`, person)
+	agent, _ = sentBack(s, s.Ready()[1:], Hold)
+	require.Equal(t, `release: 1 of 3 steps done. #3 "C" is ready. Go on with the workflow. If you need the person, ask with AskUserQuestion, or let them say that you may stop.`, agent)
+	s = stateOf(stepLine{id: 1, status: completed})
+	agent, _ = sentBack(s, s.Ready(), Remind)
+	require.Contains(t, agent, `#1 "A" is completed without passing its gates, so complete it again.`)
 }
 
 func TestResumed(t *testing.T) {

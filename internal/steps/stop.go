@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/claude/turn"
 )
 
 // StopMode is what to do when an agent stops while steps are ready.
@@ -25,15 +25,22 @@ const (
 type Stopping struct {
 	Agent      string         // the id of the subagent; empty for the session's own agent
 	Background jsontext.Value // what runs in the background, as the client's event has it
+	Message    string         // the agent's last message
+	Transcript string         // path of the session's transcript
+	Prompt     string         // the id of the person's prompt
 	Mode       StopMode
 }
 
 // stop returns the steps to which the agent is sent back, or none if it may stop. reminded
 // is the progress at which it was last sent back.
 //
-// A subagent is sent back only to steps that it started itself.
+// A subagent is sent back only to steps that it started itself. With Hold a question at the
+// end of the agent's message is not enough: any turn could end with one.
 func stop(s *State, x Stopping, reminded string) []*Current {
-	if x.Mode == StopOff || othersRun(x) || x.Mode != Hold && reminded == s.progress() {
+	switch {
+	case x.Mode == StopOff, turn.OthersRun(x.Background, x.Agent):
+		return nil
+	case x.Mode != Hold && (reminded == s.progress() || turn.Question(x.Message) != ""):
 		return nil
 	}
 	var left []*Current
@@ -45,6 +52,68 @@ func stop(s *State, x Stopping, reminded string) []*Current {
 	}
 	slices.SortStableFunc(left, func(a, b *Current) int { return cmp.Compare(stopRank(a), stopRank(b)) })
 	return left
+}
+
+// person is what the person has said, as far as it limits the work.
+type person struct {
+	ends    bool        // said stop, or may have said it
+	asked   bool        // the agent's last tool call asked the person
+	part    []turn.Step // the steps to which the work is limited
+	limited bool
+}
+
+// heard reads from the transcript what the person has said.
+func (x Stopping) heard(s *State) person {
+	p := person{ends: turn.LastSaid(x.Transcript, x.Prompt, turn.DefaultWords().And(commandsOf(s)...)).Ends()}
+	if p.ends {
+		return p
+	}
+	p.asked = x.Mode == Hold && transcript.AskedUser(x.Transcript)
+	var all []turn.Step
+	for _, c := range s.Steps {
+		all = append(all, turn.Step{ID: c.ID, Local: c.Local, Subject: c.Subject})
+	}
+	p.part, p.limited = turn.LastPart(x.Transcript, all)
+	return p
+}
+
+// wanted returns those of the steps that the person wants done now: of a limited work its
+// steps, and the steps before them.
+func (p person) wanted(s *State, left []*Current) []*Current {
+	if p.ends || p.asked {
+		return nil
+	}
+	if !p.limited {
+		return left
+	}
+	wanted := map[int64]bool{}
+	var add func(id int64)
+	add = func(id int64) {
+		c := s.Step(id)
+		if c == nil || wanted[id] {
+			return
+		}
+		wanted[id] = true
+		for _, b := range c.BlockedBy {
+			add(b)
+		}
+	}
+	for _, step := range p.part {
+		add(step.ID)
+	}
+	return slices.DeleteFunc(slices.Clone(left), func(c *Current) bool { return !wanted[c.ID] })
+}
+
+// of returns the state of those workflows that belong to the session: it called their
+// skill. called reports whether it called a skill of that name without the hydration that
+// the record tells of, because the workflow was in the list already.
+func (s *State) of(session string, called func(command string) bool) *State {
+	mine, known := *s, map[*Workflow]bool{}
+	for _, w := range s.Workflows() {
+		known[w] = w.Session == session || called(w.Command)
+	}
+	mine.Steps = slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return !known[c.Workflow] })
+	return &mine
 }
 
 // stopRank sorts steps in progress before the others.
@@ -70,51 +139,38 @@ func (s *State) progress() string {
 	return digest([]byte(b.String()))
 }
 
-// othersRun reports whether another agent is running in the background. Shells do not
-// count, because a shell may be a server that never ends. The client still lists a
-// subagent that is about to stop, so x.Agent itself is ignored.
-func othersRun(x Stopping) bool {
-	var all []struct {
-		ID     string `json:"id"`
-		Type   string `json:"type"`
-		Status string `json:"status"`
-	}
-	if json.Unmarshal(x.Background, &all, jsonx.Tolerant) != nil {
-		return false
-	}
-	for _, task := range all {
-		if task.Type != "shell" && (task.ID == "" || task.ID != x.Agent) && (task.Status == "" || task.Status == "running") {
-			return true
-		}
-	}
-	return false
-}
-
-// sentBack returns the texts for an agent that may not stop, and for the person.
+// sentBack returns the texts for an agent that may not stop, and for the person. The agent
+// finds the description of a step in the list.
 func sentBack(s *State, left []*Current, mode StopMode) (agent, person string) {
 	next := left[0]
-	what := "The next step is ready"
-	switch {
-	case next.Status == inProgress:
-		what = "A step is in progress"
-	case next.Status == completed:
-		what = "A step was completed without passing its gates; complete it again, so that they are evaluated"
+	what := "ready"
+	switch next.Status {
+	case inProgress:
+		what = "in progress"
+	case completed:
+		what = "completed without passing its gates, so complete it again"
 	}
-	person = fmt.Sprintf("%s: %s; the agent was sent back to %s", s.summary(), strings.ToLower(what), next.Name())
-	agent = fmt.Sprintf("The workflow is not done (%s). %s:\n%s\n", s.summary(), what, withDescription(next))
-	if len(left) > 1 {
-		agent += "Also ready: " + names(left[1:]) + ".\n"
+	agent = fmt.Sprintf("%s. %s is %s.", s.summary(), next.Name(), what)
+	if more := len(left) - 1; more > 0 {
+		agent += fmt.Sprintf(" %d more can be done.", more)
 	}
-	agent += "Go on with it, and keep its status up to date. If it needs a person, say what you need from them and stop"
+	agent += " Go on with the workflow. If you need the person, "
 	if mode == Hold {
-		agent += "; they can go past it"
+		agent += "ask with AskUserQuestion, or let them say that you may stop."
 	} else {
-		agent += " again: the next stop is allowed"
+		agent += "ask them."
 	}
-	return agent, person
+	return agent, fmt.Sprintf("%s: the agent was sent back to %s", s.summary(), next.Name())
 }
 
 // summary returns the names of the workflows and how many of their steps are done.
 func (s *State) summary() string {
 	return fmt.Sprintf("%s: %d of %d steps done", s.commands(), s.DoneCount(), len(s.Steps))
+}
+
+func commandsOf(s *State) (names []string) {
+	for _, w := range s.Workflows() {
+		names = append(names, w.Command)
+	}
+	return names
 }

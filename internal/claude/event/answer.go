@@ -114,9 +114,10 @@ func Ask(question string) Answer {
 }
 
 // SendBack keeps an agent from stopping, as Block does, with separate texts for the
-// agent and the person.
+// agent and the person. The agent's text is printed on standard error only: the reason of a
+// JSON decision reaches the model twice in one request (fact 103, client 2.1.329).
 func SendBack(agent, person string) Answer {
-	return Reply{Decision: "block", Reason: agent, SystemMessage: person}.answer(ExitOK, "")
+	return Reply{SystemMessage: person}.answer(ExitBlock, agent+"\n")
 }
 
 // Rewrite replaces the input of the tool call of a PreToolUse event (fact 37, client

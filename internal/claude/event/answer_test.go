@@ -34,7 +34,8 @@ func TestAnswers(t *testing.T) {
 		"escaped texts": {event.GoOnTelling(event.PreToolUse, "a\u202e\nb", "\xff\x1b"), event.Answer{
 			Output: `{"continue": true, "hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "a\\u202e\nb"}, "systemMessage": "\\xff\\x1b"}` + "\n"}},
 		"escaped feedback": {event.Feedback("a\x1b"), event.Answer{ErrorText: "a\\x1b\n", Exit: 2}},
-		"escaped reason":   {event.SendBack("a\x1b", "\u202e"), event.Answer{Output: `{"decision": "block", "reason": "a\\x1b", "systemMessage": "\\u202e"}` + "\n"}},
+		"send back": {event.SendBack("a\x1b", "\u202e"), event.Answer{
+			Output: `{"systemMessage": "\\u202e"}` + "\n", ErrorText: "a\\x1b\n", Exit: 2}},
 		"escaped question": {event.Ask("a\u2028"), event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason": "a\\u2028"}}` + "\n"}},
 		"escaped summary":  {event.Tell(event.PreCompact, "a\x1b", ""), event.Answer{Output: "a\\x1b\n"}},
 		"tool input, kept": {event.Rewrite([]byte("{\"a\":\"\u202e\"}")), event.Answer{Output: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "updatedInput": {"a": "\u202e"}}}` + "\n"}},

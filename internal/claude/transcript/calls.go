@@ -114,6 +114,13 @@ func commandName(text string) string {
 	return strings.TrimPrefix(strings.TrimSpace(name), "/")
 }
 
+// commandArgs returns the arguments of the command that the user typed.
+func commandArgs(text string) string {
+	_, rest, _ := strings.Cut(text, "<command-args>")
+	args, _, _ := strings.Cut(rest, "</command-args>")
+	return strings.TrimSpace(args)
+}
+
 // IsCommand reports whether a text is a command with its arguments, as the user types it
 // (/name and words) or as the client stores it, and not a message. A path such as /tmp/x
 // is not a command.

@@ -2,6 +2,7 @@ package transcript
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"time"
 
@@ -63,6 +64,58 @@ func LastUserText(path, promptID string) (text string, known bool) {
 	return await(waitAtMost, func() (string, bool) { return lastUserText(path, promptID) })
 }
 
+// Inputs calls visit with what the user typed in this session, from the last input to the
+// first, until visit returns false: messages as LastUserText reads them, and of a slash
+// command its arguments. It does not wait for the client to write the transcript.
+func Inputs(path string, visit func(text string) bool) {
+	backwards(path, func(raw []byte) bool {
+		text, _ := input(raw)
+		if name := commandName(text); name != "" {
+			text = commandArgs(text)
+		} else if IsCommand(text) {
+			_, text, _ = strings.Cut(strings.TrimSpace(text), " ")
+		}
+		return text == "" || visit(text)
+	})
+}
+
+// AskedUser reports whether the last tool that the model called since the user's last input
+// is AskUserQuestion.
+func AskedUser(path string) (asked bool) {
+	backwards(path, func(raw []byte) bool {
+		if text, _ := input(raw); text != "" {
+			return false
+		}
+		l, ok := parse(raw, "assistant")
+		if !ok || l.IsSidechain {
+			return true
+		}
+		var blocks []jsontext.Value
+		_ = json.Unmarshal(l.Message.Content, &blocks, jsonx.Tolerant) // content of another type has no calls
+		for _, b := range slices.Backward(blocks) {
+			if jsonx.StringMember(b, "type") == "tool_use" {
+				asked = jsonx.StringMember(b, "name") == "AskUserQuestion"
+				return false
+			}
+		}
+		return true
+	})
+	return asked
+}
+
+// input returns what the user typed if the line contains it, else "".
+func input(raw []byte) (text string, l line) {
+	l, ok := parse(raw, "user")
+	if ok {
+		return l.prompt(), l
+	}
+	if bytes.Contains(raw, []byte(queuedCommand)) {
+		l, _ = parse(raw, "attachment")
+		return l.queuedPrompt(), l
+	}
+	return "", line{}
+}
+
 // await calls read until the transcript is up to date or the time is up.
 func await(wait time.Duration, read func() (text string, stale bool)) (text string, current bool) {
 	for end := time.Now().Add(wait); ; time.Sleep(waitStep) {
@@ -78,15 +131,10 @@ func await(wait time.Duration, read func() (text string, stale bool)) (text stri
 func lastUserText(path, promptID string) (text string, stale bool) {
 	current, found := promptID == "", false
 	backwards(path, func(raw []byte) bool {
-		l, ok := parse(raw, "user")
-		if ok {
-			text = l.prompt()
-		} else if bytes.Contains(raw, []byte(queuedCommand)) {
-			l, ok = parse(raw, "attachment")
-			text = l.queuedPrompt()
-		}
+		var l line
+		text, l = input(raw)
 		found = text != ""
-		current = current || ok && l.PromptID == promptID
+		current = current || l.PromptID == promptID
 		current = current || found && l.PromptID == "" // client 2.1.197 stores no ids
 		return !found
 	})

@@ -166,3 +166,26 @@ func TestBackwardsIsBounded(t *testing.T) {
 	text, _ := LastUserText(path, "")
 	assert.Empty(t, text)
 }
+
+func TestInputs(t *testing.T) {
+	path := write(t, fmt.Sprintf(prompted, "first"), typed("plan", "the <b>car</b>"), toolDone, fmt.Sprintf(prompted, "/plan it"), queuedM, feedbackM, meta)
+	var got []string
+	Inputs(path, func(text string) bool { got = append(got, text); return len(got) < 3 })
+	assert.Equal(t, []string{"stop", "it", "the <b>car</b>"}, got)
+}
+
+func TestAskedUser(t *testing.T) {
+	ask := strings.Replace(toolUse, "Read", "AskUserQuestion", 1)
+	for name, c := range map[string]struct {
+		lines []string
+		want  bool
+	}{
+		"asked":                    {[]string{fmt.Sprintf(prompted, "go"), toolUse, ask, toolDone, fmt.Sprintf(answered, "thanks")}, true},
+		"asked, and then worked":   {[]string{fmt.Sprintf(prompted, "go"), ask, toolDone, toolUse}, false},
+		"asked in an earlier turn": {[]string{ask, toolDone, fmt.Sprintf(prompted, "go")}, false},
+		"a subagent asked":         {[]string{fmt.Sprintf(prompted, "go"), strings.Replace(ask, `"type":"assistant"`, `"type":"assistant","isSidechain":true`, 1)}, false},
+		"not asked":                {[]string{fmt.Sprintf(prompted, "go"), toolUse}, false},
+	} {
+		assert.Equal(t, c.want, AskedUser(write(t, c.lines...)), name)
+	}
+}

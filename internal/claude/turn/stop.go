@@ -22,7 +22,9 @@ func DefaultWords() Words {
 func (w Words) And(after ...string) Words {
 	w.After = slices.Clone(w.After)
 	for _, text := range after {
-		w.After = append(w.After, wordsOf(text)...)
+		for _, word := range wordsOf(text) {
+			w.After = append(w.After, word, "the "+word)
+		}
 	}
 	return w
 }

@@ -44,8 +44,8 @@ func TestASubagentIsSentBackToItsStep(t *testing.T) {
 	for _, x := range r.Exchanges(Subagent) {
 		told += x.Request.News()
 	}
-	assert.Contains(t, told, "A step is in progress:\n#1 \"Write\"")
-	assert.NotContains(t, told, "#2 \"Look\"\nGo on")
+	assert.Contains(t, told, `#1 "Write" is in progress.`)
+	assert.NotContains(t, told, `#2 "Look"`)
 	assert.Equal(t, "done", r.Final)
 	require.Equal(t, 2, state(t, s).DoneCount())
 }

@@ -211,37 +211,6 @@ func TestTheListIsNotEditedAsFiles(t *testing.T) {
 	assert.NoFileExists(t, evidence)
 }
 
-func TestAnAgentIsRemindedOfItsSteps(t *testing.T) {
-	s := held(t, steps("Release"), "--stop", "remind")
-
-	r := s.Prompt(Script{Main: append(begun(),
-		Say("stop"),
-		Do(TaskUpdate("start", "1", "in_progress")), // sent back
-		Say("stop"), // progress: sent back again
-		Say("stop"), // no progress: it may stop
-	)}, "go")
-
-	main := r.Exchanges(Main)
-	for at, want := range map[int]string{3: `The next step is ready:`, 5: `A step is in progress:`} {
-		assert.Contains(t, main[at].Request.News(), want)
-		assert.Contains(t, main[at].Request.News(), `#1 "Release: collect"`)
-	}
-	assert.Len(t, r.Ran("Stop"), 2*3, "the hooks of hydrate and of step")
-}
-
-func TestAnAgentIsHeldToItsSteps(t *testing.T) {
-	s := held(t, `[{"id": 1, "subject": "Only"}]`, "--stop", "hold")
-
-	r := s.Prompt(Script{Main: append(begun(),
-		Say("stop"), Say("stop"), Say("stop"),
-		Do(TaskUpdate("complete", "1", "completed")),
-		Say("stop"),
-	)}, "go")
-
-	allowed(t, r, "complete")
-	assert.Equal(t, "stop", r.Final)
-}
-
 func TestAnAgentIsToldTheStateOfItsWorkflow(t *testing.T) {
 	s := held(t, steps("Release"))
 	s.Prompt(Script{Main: append(begun(), Do(TaskUpdate("complete", "1", "completed")), Say("done"))}, "go")

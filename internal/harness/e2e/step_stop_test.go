@@ -1,0 +1,137 @@
+//go:build e2e
+
+// When an agent with open steps is sent back, and when its turn may end (docs/steps.md).
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// turns returns how many requests of the run followed the first time that the model wanted
+// to end its turn: 0 if it was not sent back.
+func turns(r *realclient.Run, before int) int { return len(r.Exchanges(Main)) - before - 1 }
+
+func TestAnAgentIsRemindedOfItsSteps(t *testing.T) {
+	s := held(t, steps("Release"), "--stop", "remind")
+
+	r := s.Prompt(Script{Main: append(begun(),
+		Say("done"),
+		Do(TaskUpdate("start", "1", "in_progress")), // sent back
+		Say("done"), // progress: sent back again
+		Say("done"), // no progress: it may stop
+	)}, "go")
+
+	main := r.Exchanges(Main)
+	for at, want := range map[int]string{3: "ready", 5: "in progress"} {
+		news := main[at].Request.News()
+		assert.Equal(t, 1, strings.Count(news, `release: 0 of 3 steps done. #1 "Release: collect" is `+want), "once in the request: %s", news)
+		assert.Less(t, len(news), 400)
+	}
+	assert.Len(t, r.Ran("Stop"), 2*3, "the hooks of hydrate and of step")
+}
+
+func TestAnAgentIsHeldToItsSteps(t *testing.T) {
+	s := held(t, `[{"id": 1, "subject": "Only"}]`, "--stop", "hold")
+
+	r := s.Prompt(Script{Main: append(begun(),
+		Say("done"), Say("done"), Say("Shall I go on?"),
+		Do(TaskUpdate("complete", "1", "completed")),
+		Say("done"),
+	)}, "go")
+
+	allowed(t, r, "complete")
+	assert.Equal(t, "done", r.Final)
+}
+
+// A held agent that does nothing is stopped by the client after eight refusals (fact 40).
+func TestAHeldAgentThatDoesNothing(t *testing.T) {
+	s := held(t, `[{"id": 1, "subject": "Only"}]`, "--stop", "hold")
+	main := begun()
+	for range 9 {
+		main = append(main, Say("Shall I go on?"))
+	}
+
+	r := s.Prompt(Script{Main: main}, "go")
+
+	assert.Equal(t, 8, turns(r, len(begun())))
+}
+
+func TestATurnMayEndWithAQuestion(t *testing.T) {
+	s := held(t, steps("Release"), "--stop", "remind")
+
+	r := s.Prompt(Script{Main: append(begun(), Say("Two versions are possible.\n\nWhich one shall I release?\n- 1.0\n- 1.1"))}, "go")
+
+	assert.Zero(t, turns(r, len(begun())))
+}
+
+// In print mode and by a message that is typed while the agent works.
+func TestThePersonSaysStop(t *testing.T) {
+	t.Run("in a later prompt", func(t *testing.T) {
+		s := held(t, steps("Release"), "--stop", "hold")
+		work := append(begun(), Say("Shall I go on?"))
+		for range 8 {
+			work = append(work, Say("Shall I go on?"))
+		}
+		s.Prompt(Script{Main: work}, "go")
+
+		r := s.Prompt(Script{Main: []Turn{Say("As you wish.")}}, "That's enough for today, please stop here, thank you very much")
+		assert.Zero(t, turns(r, 0), "held")
+
+		work = nil
+		for range 9 {
+			work = append(work, Say("It runs."))
+		}
+		r = s.Prompt(Script{Main: work}, "stop the server")
+		assert.Equal(t, 8, turns(r, 0), "that is not a request to stop the work")
+	})
+	t.Run("while the agent works", func(t *testing.T) {
+		s := held(t, steps("Release"), "--stop", "hold")
+		// A real model takes long enough for the client to write the transcript.
+		written := Bash("wait", "until grep -rq queued_command "+s.Home+"/.claude/projects; do sleep 0.1; done")
+
+		r := s.PromptAndSay(Script{Main: append(begun(), Do(written), Say("As you wish."))}, "go", "OK, that will do for now. Please stop.")
+
+		assert.Zero(t, turns(r, len(begun())+1))
+	})
+	t.Run("for a part", func(t *testing.T) {
+		s := held(t, steps("Release"), "--stop", "hold")
+
+		r := s.Prompt(Script{Main: append(begun(),
+			Say("done"),
+			Do(TaskUpdate("complete", "1", "completed")),
+			Say("done"),
+		)}, "Call the skill release, but do only step 1")
+
+		assert.Equal(t, 2, turns(r, len(begun())), "sent back to step 1, and not to step 2")
+	})
+}
+
+// Two sessions share a list. Only the one that called the skill is sent back.
+func TestAStrangerIsNotRemindedOfStepsInASharedList(t *testing.T) {
+	s := held(t, steps("Release"), "--stop", "remind")
+	s.Env["CLAUDE_CODE_TASK_LIST_ID"] = "shared"
+	owner := s.Session
+	first := s.Prompt(Script{Main: append(begun(), Say("Shall I begin?"))}, "go")
+	assert.Zero(t, turns(first, len(begun())))
+
+	s.Session = realclient.NewSession()
+	stranger := s.Prompt(Script{Main: []Turn{load, Do(TaskUpdate("start", "1", "in_progress")), Do(TaskUpdate("skip", "3", "completed")), Say("done")}}, "help")
+	assert.Zero(t, turns(stranger, 3), "it has changed a step, and has not called the skill")
+	allowed(t, stranger, "start")
+	denied(t, stranger, "skip")
+
+	s.Session = realclient.NewSession()
+	other := s.Prompt(Script{Main: []Turn{Do(Bash("look", "true")), Say("done")}}, "what is the time?")
+	assert.Zero(t, turns(other, 1))
+
+	s.Session = owner
+	again := s.Prompt(Script{Main: []Turn{Say("done"), Say("done")}}, "and now")
+	assert.Equal(t, 1, turns(again, 0), "the owner's reminder was not used up")
+}
