@@ -52,7 +52,7 @@ func FuzzRegistry(f *testing.F) {
 		require.Empty(t, again.Problems())
 		require.Equal(t, lines(r), lines(again))
 		require.Len(t, r.Applying("/p"), len(r.Applying())+len(slices.DeleteFunc(r.Installations(), func(in plugins.Installation) bool {
-			return in.Scope == plugins.ScopeUser || !within("/p", in.ProjectPath)
+			return in.ProjectPath == "" || !within("/p", in.ProjectPath)
 		})))
 	})
 }

@@ -19,8 +19,8 @@ const doctorLong = `Doctor looks for reasons why workflows are not found, shown 
 It prints each problem, the most urgent first, with a command that repairs it:
 
   program      the program of a hook is missing; committed settings are checked too
-  hooks        missing, registered twice, outdated, or in a file that the client does not
-               read here
+  hooks        switched off, missing, registered twice, outdated, or in a file that the
+               client does not read here
   steps        the hooks that enforce the steps are missing, or their time limits are too
                short
   task tools   newer models have no tools for the task list
@@ -37,8 +37,14 @@ It prints each problem, the most urgent first, with a command that repairs it:
 stale locks, and removes the state directories of lists that were removed at least
 --older-than ago.
 
---json prints an array of objects with kind (the first column above), what, file, command
-(what repairs it; may be empty), safe (whether --fix does) and fixed.
+Hooks are switched off by disableAllHooks in a settings file (the nearest file that has it
+decides), by the settings of an organisation, and by modes of the client such as --bare.
+In the agent's shell doctor also knows the options of the client. It does not know settings
+that an organisation serves or sets by device management.
+
+--json prints an array of objects with kind (the first column above), what, file, line (in
+the file, 0 for none), command (what repairs it; may be empty), safe (whether --fix does)
+and fixed.
 
 The exit code is 0 if nothing is wrong, and 1 otherwise.`
 
@@ -47,6 +53,7 @@ type fault struct {
 	Kind    string `json:"kind"`
 	What    string `json:"what"`
 	File    string `json:"file"` // may be empty
+	Line    int    `json:"line"` // in File, from 1; 0 for none
 	Command string `json:"command"`
 	Safe    bool   `json:"safe"`
 	Fixed   bool   `json:"fixed"`
@@ -138,7 +145,10 @@ func printFaults(s terminal.Streams, found []fault) error {
 	}
 	for _, one := range found {
 		what := visible.Line(one.What)
-		if one.File != "" {
+		switch {
+		case one.Line > 0:
+			what = fmt.Sprintf("%s:%d: %s", visible.Line(one.File), one.Line, what)
+		case one.File != "":
 			what = visible.Line(one.File) + ": " + what
 		}
 		switch {

@@ -18,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/claude/switches"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/recovery"
@@ -32,6 +33,7 @@ type place struct {
 	path string
 	read bool   // by a client that starts here
 	cd   string // directory in which install must run for this file; empty for this one
+	kind switches.Place
 }
 
 // places returns the settings files that the client reads here, and those in parent
@@ -43,9 +45,9 @@ func (d *doctor) places() ([]place, error) {
 	}
 	read := claude.SettingsFiles(locator.OS{}, config, d.cwd)
 	all := []place{
-		{"--user", filepath.Join(config, claude.UserSettings), true, ""},
-		{"--project", filepath.Join(d.cwd, claude.ProjectSettings), true, ""},
-		{"--local", filepath.Join(d.cwd, claude.LocalSettings), true, ""},
+		{"--user", filepath.Join(config, claude.UserSettings), true, "", switches.User},
+		{"--project", filepath.Join(d.cwd, claude.ProjectSettings), true, "", switches.Project},
+		{"--local", filepath.Join(d.cwd, claude.LocalSettings), true, "", switches.Local},
 	}
 	others := parents(d.cwd, d.Env("HOME"))
 	if _, main := claude.WorkTree(locator.OS{}, d.cwd); main != "" && main != d.cwd && !slices.Contains(others, main) {
@@ -53,7 +55,8 @@ func (d *doctor) places() ([]place, error) {
 	}
 	for _, dir := range others {
 		local := filepath.Join(dir, claude.LocalSettings)
-		all = append(all, place{"--local", local, slices.Contains(read, local), dir}, place{"--project", filepath.Join(dir, claude.ProjectSettings), false, dir})
+		all = append(all, place{"--local", local, slices.Contains(read, local), dir, switches.Local},
+			place{"--project", filepath.Join(dir, claude.ProjectSettings), false, dir, switches.Project})
 	}
 	return all, nil
 }
@@ -134,15 +137,19 @@ func (d *doctor) hooks(context.Context) (found []fault, err error) {
 		}
 	}
 	plugin := d.pluginWithHooks()
+	found = append(d.off(registered, plugin), found...)
+	if len(registered) == 0 && plugin.root == "" {
+		found = append(found, d.disabledPlugin()...)
+	}
 	switch {
-	case len(registered) == 0 && plugin == "" && len(unread) > 0:
+	case len(registered) == 0 && plugin.root == "" && len(unread) > 0:
 		found = append(found, fault{Kind: "hooks", What: "the client does not read this file when it starts in " + d.cwd, File: unread[0].path, Command: "fsmtx install"})
-	case len(registered) == 0 && plugin == "":
+	case len(registered) == 0 && plugin.root == "":
 		found = append(found, fault{Kind: "hooks", What: "no hook of fsmtx is registered where the client looks when it starts in " + d.cwd, Command: "fsmtx install"})
 	case len(registered) > 1:
 		found = append(found, fault{Kind: "hooks", What: "registered twice: also in " + registered[0].path, File: registered[1].path, Command: d.removal(registered[1])})
-	case len(registered) == 1 && plugin != "":
-		found = append(found, fault{Kind: "hooks", What: "registered twice: also by the plugin in " + plugin, File: registered[0].path, Command: d.removal(registered[0])})
+	case len(registered) == 1 && plugin.root != "":
+		found = append(found, fault{Kind: "hooks", What: "registered twice: also by the plugin in " + plugin.root, File: registered[0].path, Command: d.removal(registered[0])})
 	}
 	for _, p := range registered {
 		found = append(found, d.outdated(p)...)
@@ -199,21 +206,30 @@ func (d *doctor) outdated(p place) (found []fault) {
 	return found
 }
 
-// pluginWithHooks returns the directory of an enabled plugin that has our hooks, empty if
-// there is none.
-func (d *doctor) pluginWithHooks() string {
+// pluginHooks is a plugin that has our hooks.
+type pluginHooks struct {
+	key  string // plugin@marketplace
+	root string // its directory; empty if there is no such plugin
+}
+
+// pluginWithHooks returns an enabled plugin that has our hooks.
+func (d *doctor) pluginWithHooks() pluginHooks {
 	registry, set, err := d.registry()
 	if err != nil {
-		return ""
+		return pluginHooks{}
 	}
 	for _, in := range registry.Enabled(set, d.cwd) {
-		root := registry.Root(in).Dir
-		data, err := safefile.ReadFile(filepath.Join(root, "hooks", "hooks.json"), maxSettings, 0)
-		if err == nil && slices.ContainsFunc(ours(data), hookCommand.hydrates) {
-			return root
+		if root := registry.Root(in).Dir; hasOurHooks(root) {
+			return pluginHooks{in.Key, root}
 		}
 	}
-	return ""
+	return pluginHooks{}
+}
+
+// hasOurHooks reports whether the plugin in root has our hooks.
+func hasOurHooks(root string) bool {
+	data, err := safefile.ReadFile(filepath.Join(root, "hooks", "hooks.json"), maxSettings, 0)
+	return err == nil && slices.ContainsFunc(ours(data), hookCommand.hydrates)
 }
 
 func (d *doctor) registry() (*plugins.Registry, *plugins.Settings, error) {

@@ -18,3 +18,6 @@ func EachCommand(f func(c *cobra.Command, path string)) {
 	}
 	visit(newRoot(nil, terminal.Streams{Getenv: func(string) (string, bool) { return "", false }}), "fsmtx")
 }
+
+// SetManagedDir makes the program look for an organisation's settings in dir.
+func SetManagedDir(dir string) { managedDir = dir }

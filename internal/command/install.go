@@ -23,6 +23,7 @@ const (
 	exitOutdated   = 1
 	exitAbsent     = 2
 	exitUnreadable = 3
+	exitOff        = 4
 )
 
 type installFlags struct {
@@ -118,7 +119,8 @@ Exit codes of --check:
   1  outdated: a hook or the variable is missing, or a hook has another path, timeout
      or matcher
   2  absent: none of the hooks
-  3  the settings cannot be read`,
+  3  the settings cannot be read
+  4  switched off: the hooks are installed, but the client does not run them here`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.parse(args, c.ArgsLenAtDash()); err != nil {
 				return err
@@ -404,6 +406,7 @@ func (f *installFlags) printState(s terminal.Streams, p installPlan, served serv
 	switch p.report.State {
 	case settings.Absent:
 		visible.Fprintf(s.Out, "absent from %s\n", p.file.Path)
+		f.printOff(s)
 		return &exit{code: exitAbsent}
 	case settings.Installed:
 		visible.Fprintf(s.Out, "installed in %s\n", p.file.Path)
@@ -411,12 +414,16 @@ func (f *installFlags) printState(s terminal.Streams, p installPlan, served serv
 		if served.report.State == settings.Installed {
 			visible.Fprintf(s.Out, "  the MCP server fsmtx is registered in %s\n", served.file.Path)
 		}
+		if f.printOff(s) {
+			return &exit{code: exitOff}
+		}
 		return nil
 	}
 	visible.Fprintf(s.Out, "outdated in %s\n", p.file.Path)
 	for _, why := range p.report.Why {
 		visible.Fprintf(s.Out, "  %s\n", why)
 	}
+	f.printOff(s)
 	return &exit{code: exitOutdated}
 }
 
@@ -443,6 +450,7 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 	}
 	where := f.findReach(s, p.file)
 	visible.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
+	f.printOff(s)
 	if hint := where.hint(); hint != "" && !f.hasHooks(where.parent, p.hooks) {
 		s.Hintf("%s", hint)
 	}

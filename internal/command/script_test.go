@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -28,6 +29,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintf(os.Stderr, "%s: started with %q by a program under test; link it with linkPrograms\n", name, os.Args[1:])
 		os.Exit(2)
 	}
+	command.SetManagedDir(cmp.Or(os.Getenv("FSMTX_TEST_MANAGED"), os.DevNull)) // never the machine's own
 	testscript.Main(m, map[string]func(){
 		"fsmtx":     func() { os.Exit(command.Main(os.Args[1:], terminal.Process())) },
 		"fsmtx-mcp": func() { os.Exit(mcp.Main(os.Args[1:], terminal.Process())) },
@@ -59,6 +61,7 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("HOME", env.WorkDir+"/home")
 			env.Setenv("GORACE", os.Getenv("GORACE"))
+			env.Setenv("FSMTX_TEST_MANAGED", env.WorkDir+"/etc")
 			env.Setenv("NL", "\n") // scripts have no escape for it
 			return nil
 		},

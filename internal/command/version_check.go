@@ -90,7 +90,7 @@ func copiesHere(s terminal.Streams) ([]programCopy, error) {
 			add(p.path, h.Command)
 		}
 	}
-	if root := d.pluginWithHooks(); root != "" {
+	if root := d.pluginWithHooks().root; root != "" {
 		file := filepath.Join(root, "hooks", "hooks.json")
 		data, _ := safefile.ReadFile(file, maxSettings, 0)
 		for _, h := range ours(data) {

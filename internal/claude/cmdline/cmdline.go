@@ -3,7 +3,6 @@ package cmdline
 import (
 	"errors"
 	"path/filepath"
-	"strconv"
 	"strings"
 )
 
@@ -27,12 +26,7 @@ func (d Dirs) Empty() bool { return len(d.Plugins)+len(d.Added) == 0 }
 // Errors: ErrUnknown, errors.ErrUnsupported where the system has no such interface, and
 // those of the system.
 func Read(getenv func(string) (string, bool), start string) (Dirs, error) {
-	value, _ := getenv("CLAUDE_PID")
-	pid, err := strconv.Atoi(value)
-	if err != nil || pid <= 0 {
-		return Dirs{}, ErrUnknown
-	}
-	args, err := arguments(pid)
+	args, err := client(getenv)
 	if err != nil {
 		return Dirs{}, err
 	}

@@ -145,11 +145,10 @@ func (in *Installation) fill(o object) (err error) {
 	return in.fillProject(o)
 }
 
-// fillProject sets ProjectPath, except for an installation of user scope, which applies
-// everywhere.
+// fillProject sets ProjectPath, except for an installation that applies everywhere.
 func (in *Installation) fillProject(o object) error {
 	path, err := o.text("projectPath")
-	if err != nil || in.Scope == ScopeUser {
+	if err != nil || in.everywhere() {
 		return err
 	}
 	if path == "" {

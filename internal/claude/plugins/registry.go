@@ -17,12 +17,13 @@ import (
 
 // Scopes of an installation, in order of precedence.
 const (
+	ScopeManaged = "managed" // everyone, by an organisation's settings (fact 115, client 2.1.329)
 	ScopeLocal   = "local"   // one user in one project
 	ScopeProject = "project" // everyone in one project
 	ScopeUser    = "user"    // one user everywhere
 )
 
-var scopes = []string{ScopeLocal, ScopeProject, ScopeUser}
+var scopes = []string{ScopeManaged, ScopeLocal, ScopeProject, ScopeUser}
 
 // Installation is a usable entry of the registry.
 type Installation struct {
@@ -30,7 +31,7 @@ type Installation struct {
 	Plugin      string // the key up to its first @
 	Marketplace string // the key after its first @; in the array form it may be a version
 	Scope       string // one of the constants
-	ProjectPath string // absolute; empty if Scope is ScopeUser
+	ProjectPath string // absolute; empty in scopes that apply everywhere
 	InstallPath string // absolute path of the client's copy
 	LastUpdated time.Time
 }
@@ -93,12 +94,14 @@ func (r *Registry) Problems() []error { return slices.Clone(r.problems) }
 
 // Applies reports whether the installation applies in one of the directories: whether
 // its project is the directory or contains it, with symbolic links resolved. An
-// installation of user scope applies everywhere. A relative directory is in no project.
+// installation of user or managed scope applies everywhere. A relative directory is in no project.
 func (r *Registry) Applies(in Installation, dirs ...string) bool {
-	return in.Scope == ScopeUser || slices.ContainsFunc(dirs, func(dir string) bool {
+	return in.everywhere() || slices.ContainsFunc(dirs, func(dir string) bool {
 		return filepath.IsAbs(dir) && (dir == in.ProjectPath || contains(r.resolve(in.ProjectPath), r.resolve(dir)))
 	})
 }
+
+func (in Installation) everywhere() bool { return in.Scope == ScopeUser || in.Scope == ScopeManaged }
 
 // Applying returns the installations that apply in one of the directories, in order
 // of precedence: by scope, then the one updated last, then the nearest project.

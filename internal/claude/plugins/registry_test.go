@@ -79,7 +79,7 @@ func TestUnusableEntriesAreSkippedAndReported(t *testing.T) {
 		{`{"name": "@m", "scope": "user", "installPath": "/x"}`, `1:2: [0] skipped: the name "@m" does not have the form plugin@marketplace`},
 		{`{"name": "p@m", "installPath": "/x"}`, `1:2: [0] skipped: "scope" is missing`},
 		{`{"name": "p@m", "scope": ["user"], "installPath": "/x"}`, `1:27: [0] skipped: "scope": got an array, want a string`},
-		{`{"name": "p@m", "scope": "galaxy", "installPath": "/x"}`, `1:27: [0] skipped: "scope" is "galaxy", want one of local, project, user`},
+		{`{"name": "p@m", "scope": "galaxy", "installPath": "/x"}`, `1:27: [0] skipped: "scope" is "galaxy", want one of managed, local, project, user`},
 		{`{"name": "p@m", "scope": "user"}`, `1:2: [0] skipped: "installPath" is missing`},
 		{`{"name": "p@m", "scope": "user", "installPath": null}`, `1:2: [0] skipped: "installPath" is missing`},
 		{`{"name": "p@m", "scope": "user", "installPath": {}}`, `1:50: [0] skipped: "installPath": got an object, want a string`},
@@ -256,4 +256,16 @@ func TestDataDir(t *testing.T) {
 	assert.Equal(t, config+"/plugins/data/My_plugin-2-m-n---", plugins.DataDir(config, "My_plugin-2@m.n ä/"))
 	assert.Equal(t, config+"/plugins/data/azAZ09", plugins.DataDir(config, "azAZ09"))
 	assert.Equal(t, config+"/plugins/data/------", plugins.DataDir(config, "@[`{/:"), "the neighbours of letters and digits in ASCII")
+}
+
+// TestManagedInstallations: what an organisation's settings enable is installed in a scope of
+// its own (fact 115, client 2.1.329).
+func TestManagedInstallations(t *testing.T) {
+	r, err := plugins.ParseRegistry("file", []byte(`{"version": 2, "plugins": {"p@m": [
+		{"scope": "user", "installPath": "/user"},
+		{"scope": "managed", "installPath": "/managed"}]}}`))
+	require.NoError(t, err)
+
+	assert.Empty(t, r.Problems())
+	assert.Equal(t, "/managed", r.Enabled(nil, "/anywhere")[0].InstallPath)
 }

@@ -59,6 +59,7 @@ func (s *Sandbox) Claude(args ...string) Output {
 func (s *Sandbox) run(url, stdin, program string, args ...string) (Output, error) {
 	ctx, cancel := context.WithTimeoutCause(s.t.Context(), s.limit, fmt.Errorf("still running after %v", s.limit))
 	defer cancel()
+	program, args = s.managed(program, args)
 	c := exec.CommandContext(ctx, program, args...)
 	c.Dir = s.Project
 	c.Env = s.environ(url)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -31,6 +32,10 @@ type Sandbox struct {
 	Model string
 	// Env is added to the client's environment and overrides it.
 	Env map[string]string
+	// Managed are the organisation's settings files by their names in
+	// /etc/claude-code. With them, programs run in a mount namespace of their own;
+	// see CanManage.
+	Managed map[string]string
 
 	t       testing.TB
 	tmp     string
@@ -131,6 +136,33 @@ func (s *Sandbox) Write(path, content string) {
 // Path returns the absolute path of a path as Write takes it.
 func (s *Sandbox) Path(path string) string {
 	return filepath.Join(filepath.Dir(s.Home), filepath.FromSlash(path))
+}
+
+// CanManage skips the test, with the reason, if Managed has no effect on this system: it
+// needs Linux, unshare, and leave to mount in a namespace.
+func CanManage(t testing.TB) {
+	t.Helper()
+	if out, err := exec.CommandContext(t.Context(), "unshare", "-rm", "mount", "--bind", t.TempDir(), "/etc").CombinedOutput(); err != nil {
+		t.Skipf("skipped: no directory can be mounted at /etc in a namespace: %v: %s", err, out)
+	}
+}
+
+// managed returns the arguments that run a program where /etc has only Managed and what
+// the client needs.
+func (s *Sandbox) managed(program string, args []string) (string, []string) {
+	if s.Managed == nil {
+		return program, args
+	}
+	for name, content := range s.Managed {
+		s.Write("etc/claude-code/"+name, content)
+	}
+	for _, name := range []string{"passwd", "group", "hosts", "nsswitch.conf"} {
+		if text, err := os.ReadFile("/etc/" + name); err == nil {
+			s.Write("etc/"+name, string(text))
+		}
+	}
+	const script = `mount --bind "$1" /etc && shift && exec "$@"`
+	return "unshare", append([]string{"-rm", "sh", "-c", script, "sh", s.Path("etc"), program}, args...)
 }
 
 // environ returns the client's environment. It inherits nothing from the machine, and its

@@ -1,0 +1,69 @@
+package cmdline
+
+import (
+	"strconv"
+	"strings"
+)
+
+// Switches are the options on the client's command line that decide whether it runs hooks
+// (fact 113, client 2.1.329).
+type Switches struct {
+	Settings   string   // --settings: a file or a JSON object, "" without it
+	Sources    []string // --setting-sources: some of user, project and local; nil without it
+	Bare       bool
+	SafeMode   bool
+	Restricted bool
+}
+
+// ReadSwitches returns the options of the client that runs this process as a hook or in the
+// agent's shell. Errors are those of Read.
+func ReadSwitches(getenv func(string) (string, bool)) (Switches, error) {
+	args, err := client(getenv)
+	if err != nil {
+		return Switches{}, err
+	}
+	return ParseSwitches(args), nil
+}
+
+// ParseSwitches reads the options. args[0] is the program's name. Like Parse it does not know
+// the client's other options.
+func ParseSwitches(args []string) (s Switches) {
+	for i := 1; i < len(args) && args[i] != "--"; i++ {
+		name, value, given := strings.Cut(args[i], "=")
+		takes := name == "--settings" || name == "--setting-sources"
+		if takes && !given {
+			if i++; i == len(args) {
+				break
+			}
+			value = args[i]
+		}
+		switch name {
+		case "--settings":
+			s.Settings = value
+		case "--setting-sources":
+			s.Sources = []string{}
+			for source := range strings.SplitSeq(value, ",") {
+				if source = strings.TrimSpace(source); source != "" {
+					s.Sources = append(s.Sources, source)
+				}
+			}
+		case "--bare":
+			s.Bare = true
+		case "--safe-mode":
+			s.SafeMode = true
+		case "--restricted":
+			s.Restricted = true
+		}
+	}
+	return s
+}
+
+// client returns the arguments of the client's process.
+func client(getenv func(string) (string, bool)) ([]string, error) {
+	value, _ := getenv("CLAUDE_PID")
+	pid, err := strconv.Atoi(value)
+	if err != nil || pid <= 0 {
+		return nil, ErrUnknown
+	}
+	return arguments(pid)
+}

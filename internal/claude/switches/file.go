@@ -1,0 +1,179 @@
+package switches
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// File is a settings file.
+type File struct {
+	Path   string
+	Place  Place  // of the hooks in it; for a file of the user or the project
+	Broken string // why the client cannot use it, "" if it can
+
+	data []byte // one JSON object, empty if the file is broken or missing
+}
+
+// maxBytes limits the size of a settings file that is read.
+const maxBytes = 16 << 20
+
+// NewFile returns the settings file with this content. The client accepts one byte order
+// mark and a blank file, but no comments and no trailing commas (fact 97).
+func NewFile(path string, place Place, content []byte) File {
+	data := bytes.TrimPrefix(content, []byte("\ufeff"))
+	f := File{Path: path, Place: place}
+	if len(bytes.TrimSpace(data)) == 0 {
+		return f
+	}
+	if err := jsonx.Check(data, jsonx.Tolerant); err != nil {
+		f.Broken = "is not JSON (" + err.Error() + ")"
+	} else if kind := jsontext.Value(bytes.TrimSpace(data)).Kind(); kind != '{' {
+		f.Broken = "is not a JSON object"
+	} else {
+		f.data = data
+	}
+	return f
+}
+
+func read(fsys claude.FS, path string, place Place) File {
+	data, err := safefile.ReadFileIn(fsys, path, maxBytes)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return File{Path: path, Place: place}
+	}
+	if err != nil {
+		return File{Path: path, Place: place, Broken: "cannot be read (" + err.Error() + ")"}
+	}
+	return NewFile(path, place, data)
+}
+
+// FS is the file system that settings files are read from.
+type FS interface {
+	claude.FS
+	ReadDir(path string) ([]fs.DirEntry, error)
+}
+
+// Read reads the settings with which the client runs when it starts in dir: the
+// organisation's in managed, the user's in config, those of the project, and the command
+// line of the client that runs this program. getenv is os.LookupEnv or a stand-in for it.
+func Read(fsys FS, managed, config, dir string, getenv func(string) (string, bool)) Settings {
+	s := Settings{Env: getenv}
+	if client, err := cmdline.ReadSwitches(getenv); err == nil {
+		s.Client = client
+	}
+	for _, path := range claude.ManagedFiles(fsys.ReadDir, managed) {
+		s.Managed = append(s.Managed, read(fsys, path, ManagedPlugin))
+	}
+	if text := s.Client.Settings; strings.HasPrefix(strings.TrimSpace(text), "{") {
+		s.Flag = []File{NewFile("--settings", ManagedPlugin, []byte(text))}
+	} else if text != "" {
+		if !filepath.IsAbs(text) {
+			text = filepath.Join(dir, text)
+		}
+		s.Flag = []File{read(fsys, text, ManagedPlugin)}
+	}
+	for _, path := range claude.SettingsFiles(fsys, config, dir) {
+		s.Others = append(s.Others, read(fsys, path, placeOf(config, path)))
+	}
+	return s
+}
+
+func placeOf(config, path string) Place {
+	switch {
+	case path == filepath.Join(config, claude.UserSettings):
+		return User
+	case strings.HasSuffix(path, claude.LocalSettings):
+		return Local
+	}
+	return Project
+}
+
+// member returns the last value of a member of the file's object and its line, nil if there
+// is none.
+func (f File) member(name string) (v jsontext.Value, line int) {
+	dec := jsontext.NewDecoder(bytes.NewBuffer(f.data), jsonx.Tolerant)
+	if token, err := dec.ReadToken(); err != nil || token.Kind() != '{' {
+		return nil, 0
+	}
+	for dec.PeekKind() == '"' {
+		token, err := dec.ReadToken()
+		if err != nil {
+			return nil, 0
+		}
+		found := token.String() == name
+		value, err := dec.ReadValue()
+		if err != nil {
+			return nil, 0
+		}
+		if found {
+			at := int(dec.InputOffset()) - len(value)
+			v, line = value.Clone(), jsonx.PositionAt(f.data, at).Line
+		}
+	}
+	return v, line
+}
+
+// env returns the value of a variable under "env", and its line.
+func (f File) env(name string) (value string, line int) {
+	env, at := f.member("env")
+	if env.Kind() != '{' {
+		return "", 0
+	}
+	v, line := File{data: env}.member(name)
+	if v.Kind() == '"' {
+		_ = json.Unmarshal(v, &value, jsonx.Tolerant)
+	} else {
+		value = string(v)
+	}
+	return value, at + line - 1
+}
+
+// off returns the member called name as a switch.
+func (f File) off(name, what, remedy string) Off {
+	_, line := f.member(name)
+	return Off{File: f.Path, Line: line, What: what, Remedy: remedy}
+}
+
+// lastBool returns the last of the files in which the member is true or false, and its value.
+// The client ignores other values.
+func lastBool(files []File, name string) (by File, on, set bool) {
+	for _, f := range files {
+		if v, _ := f.member(name); v.Kind() == 't' || v.Kind() == 'f' {
+			by, on, set = f, v.Kind() == 't', true
+		}
+	}
+	return by, on, set
+}
+
+func items(list jsontext.Value) (all []jsontext.Value) {
+	_ = json.Unmarshal(list, &all, jsonx.Tolerant)
+	return all
+}
+
+// PluginPlace returns ManagedPlugin if an organisation's settings enable the plugin, whose
+// key is plugin@marketplace, and Plugin otherwise.
+func (s Settings) PluginPlace(key string) Place {
+	place := Plugin
+	for _, f := range s.Managed {
+		enabled, _ := f.member("enabledPlugins")
+		v, _ := File{data: enabled}.member(key)
+		switch v.Kind() {
+		case 't', '[', '{':
+			place = ManagedPlugin
+		case 'f':
+			place = Plugin
+		}
+	}
+	return place
+}

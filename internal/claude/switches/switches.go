@@ -1,0 +1,232 @@
+package switches
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
+)
+
+// Place is where hooks are registered.
+type Place int
+
+// The places. The client treats a plugin that an organisation's settings enable like these
+// settings: only DisableAll of the organisation itself switches its hooks off.
+const (
+	User Place = iota
+	Project
+	Local
+	Plugin
+	ManagedPlugin
+)
+
+// Off is a switch that keeps the client from running hooks.
+type Off struct {
+	File   string // the settings file, "" if the switch is in none
+	Line   int    // in File, from 1; 0 if the whole file is the cause
+	What   string // `"disableAllHooks" is true`
+	Remedy string // what to do
+
+	spares []Place // the places whose hooks run all the same
+}
+
+// String returns the place of the switch and what it is.
+func (o Off) String() string {
+	switch {
+	case o.File == "":
+		return o.What
+	case o.Line == 0:
+		return o.File + ": " + o.What
+	}
+	return fmt.Sprintf("%s:%d: %s", o.File, o.Line, o.What)
+}
+
+// Settings is what decides whether the client runs hooks.
+type Settings struct {
+	Managed []File // of the organisation, the lowest precedence first
+	Flag    []File // of the option --settings: at most one
+	Others  []File // the user's and the project's, the highest precedence first
+	Env     func(name string) (string, bool)
+	Client  cmdline.Switches // of the session that this program runs in, if it does
+}
+
+// Off returns the switches that keep the client from running the hooks that are
+// registered in the place, the most far-reaching first. It is a pure function of s.
+func (s Settings) Off(place Place) []Off {
+	var all []Off
+	for _, find := range []func() []Off{s.broken, s.modes, s.managedOff, s.managedOnly, s.pluginsOnly, s.off, s.leftOut, s.untrusted} {
+		for _, o := range find() {
+			if !slices.Contains(o.spares, place) {
+				all = append(all, o)
+			}
+		}
+	}
+	return all
+}
+
+// broken returns the files of the organisation with which the client does not start.
+func (s Settings) broken() (all []Off) {
+	for _, f := range s.Managed {
+		if f.Broken != "" {
+			all = append(all, Off{File: f.Path, What: "this file of your organisation " + f.Broken + ", so the client does not start",
+				Remedy: "ask your administrator to correct it"})
+		}
+	}
+	return all
+}
+
+// modes returns the modes of the client that leave hooks out, by their variables and
+// options. The user's and the organisation's settings may set the variables of two of them,
+// and take precedence over the environment.
+func (s Settings) modes() (all []Off) {
+	for _, m := range []struct {
+		variable, option string
+		given, settable  bool
+	}{
+		{"CLAUDE_CODE_SIMPLE", "--bare", s.Client.Bare, true},
+		{"CLAUDE_CODE_SAFE_MODE", "--safe-mode", s.Client.SafeMode, true},
+		{"CLAUDE_CODE_RESTRICTED", "--restricted", s.Client.Restricted, false},
+	} {
+		if m.given {
+			all = append(all, Off{What: "this session was started with " + m.option, Remedy: "start it without this option", spares: []Place{ManagedPlugin}})
+		} else if o, ok := s.variable(m.variable, m.settable); ok {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+func (s Settings) variable(name string, settable bool) (Off, bool) {
+	if settable {
+		set := false
+		ofProject := func(f File) bool { return f.Place == Project || f.Place == Local } // it may not set these
+		for _, f := range slices.Concat(s.Managed, s.Flag, slices.DeleteFunc(slices.Clone(s.Others), ofProject)) {
+			value, line := f.env(name)
+			set = set || value != ""
+			if isTrue(value) {
+				return Off{File: f.Path, Line: line, What: fmt.Sprintf("it sets %s to %s", name, value),
+					Remedy: "remove the variable from the file", spares: []Place{ManagedPlugin}}, true
+			}
+		}
+		if set {
+			return Off{}, false
+		}
+	}
+	value, _ := s.Env(name)
+	return Off{What: fmt.Sprintf("%s is %s in the environment", name, strings.TrimSpace(value)), Remedy: "unset " + name, spares: []Place{ManagedPlugin}}, isTrue(value)
+}
+
+// isTrue reports whether the client takes the value of a variable as true.
+func isTrue(value string) bool {
+	return slices.Contains([]string{"1", "true", "yes", "on"}, strings.ToLower(strings.TrimSpace(value)))
+}
+
+const administrator = "only your administrator can change this file"
+
+// managedOff returns the organisation's disableAllHooks, which has no exception.
+func (s Settings) managedOff() []Off {
+	f, on, set := lastBool(s.Managed, disableAll)
+	if !set || !on {
+		return nil
+	}
+	return []Off{f.off(disableAll, `"disableAllHooks" is true`, administrator)}
+}
+
+// managedOnly returns the organisation's allowManagedHooksOnly. A value of the wrong type
+// counts as true, unless it is the text "false".
+func (s Settings) managedOnly() []Off {
+	return s.lastManaged("allowManagedHooksOnly", `"allowManagedHooksOnly" allows only the organisation's own hooks`, []Place{ManagedPlugin},
+		func(v jsontext.Value, _ bool) bool { return string(v) != "false" && string(v) != `"false"` })
+}
+
+// pluginsOnly returns the organisation's strictPluginOnlyCustomization, which is true or a
+// list of what only plugins may have. The lists of several files are joined.
+func (s Settings) pluginsOnly() []Off {
+	return s.lastManaged("strictPluginOnlyCustomization", `"strictPluginOnlyCustomization" allows only hooks of plugins`, []Place{Plugin, ManagedPlugin},
+		func(v jsontext.Value, before bool) bool {
+			if v.Kind() == '[' {
+				return before || slices.ContainsFunc(items(v), func(item jsontext.Value) bool { return string(item) == `"hooks"` })
+			}
+			return string(v) != "false"
+		})
+}
+
+// lastManaged returns the switch name of the organisation's files, if it is on after the
+// last of them. on decides by a value that is not null, and by the state before it.
+func (s Settings) lastManaged(name, what string, spares []Place, on func(v jsontext.Value, before bool) bool) []Off {
+	var by File
+	isOn := false
+	for _, f := range s.Managed {
+		v, _ := f.member(name)
+		if len(v) == 0 || v.Kind() == 'n' {
+			continue
+		}
+		now := on(v, isOn)
+		if now && !isOn {
+			by = f
+		}
+		isOn = now
+	}
+	if !isOn {
+		return nil
+	}
+	o := by.off(name, what, administrator)
+	o.spares = spares
+	return []Off{o}
+}
+
+const disableAll = "disableAllHooks"
+
+// off returns disableAllHooks of the file with the highest precedence that sets it. The
+// organisation's own hooks run all the same.
+func (s Settings) off() []Off {
+	if _, _, set := lastBool(s.Managed, disableAll); set {
+		return nil // true is managedOff; false overrules the other files
+	}
+	files := slices.Concat(s.Flag, slices.DeleteFunc(slices.Clone(s.Others), s.isLeftOut))
+	slices.Reverse(files)
+	f, on, set := lastBool(files, disableAll)
+	if !set || !on {
+		return nil
+	}
+	o := f.off(disableAll, `"disableAllHooks" is true`, `remove it from the file; or set it to false in a file that takes precedence, such as .claude/settings.local.json`)
+	o.spares = []Place{ManagedPlugin}
+	return []Off{o}
+}
+
+// leftOut returns the option --setting-sources for the places that it leaves out.
+func (s Settings) leftOut() []Off {
+	if s.Client.Sources == nil {
+		return nil
+	}
+	o := Off{What: "this session was started with --setting-sources " + strings.Join(s.Client.Sources, ","), Remedy: "add the hooks to one of these sources, or start it without this option",
+		spares: []Place{Plugin, ManagedPlugin}}
+	for place, name := range sources {
+		if slices.Contains(s.Client.Sources, name) {
+			o.spares = append(o.spares, place)
+		}
+	}
+	return []Off{o}
+}
+
+// sources are the names of places in --setting-sources.
+var sources = map[Place]string{User: "user", Project: "project", Local: "local"}
+
+func (s Settings) isLeftOut(f File) bool {
+	return s.Client.Sources != nil && !slices.Contains(s.Client.Sources, sources[f.Place])
+}
+
+// untrusted returns the variable that keeps the client in -p from running the hooks of
+// a project.
+func (s Settings) untrusted() []Off {
+	const name = "CLAUDE_CODE_IGNORE_PERSISTED_TRUST"
+	value, _ := s.Env(name)
+	if !isTrue(value) {
+		return nil
+	}
+	return []Off{{What: fmt.Sprintf("%s is %s in the environment, so the client runs no hooks of a project in -p", name, value), Remedy: "unset " + name,
+		spares: []Place{User, Plugin, ManagedPlugin}}}
+}
