@@ -34,8 +34,10 @@ The formats are
   dot      for Graphviz
   html     a self-contained page, which also has the descriptions
   json     an object with title, steps, layers, width, critical and cyclic; a step has id,
-           subject, description, state (done, in progress, ready or blocked), blockedBy,
-           gates, layer and critical; --json is short for this format`
+           subject, description, state (done, in progress, ready, blocked or not needed), blockedBy,
+           gates, layer and critical, and in a workflow with outcomes also outcomes (each with
+           name, back, max, used, then and stop), decides, when, outcome, round and rounds;
+           --json is short for this format`
 
 type graphFlags struct {
 	session string
@@ -116,11 +118,32 @@ func graphOfSpec(s terminal.Streams, arg string) (*graph.Graph, error) {
 	}
 	var list []graph.Step
 	for _, t := range spec.Tasks() {
-		list = append(list, graph.Step{
+		step := graph.Step{
 			ID: t.ID, Subject: t.Subject, Description: t.Description, State: stateOf(t.Status.String()), BlockedBy: t.BlockedBy, Gates: gateWords(t.Gates),
-		})
+		}
+		addFlow(&step, t.Flow)
+		list = append(list, step)
 	}
 	return graph.New(titleOf(path), list), nil
+}
+
+// addFlow adds the outcomes of a step, what its need depends on, and who decides.
+func addFlow(step *graph.Step, f fsmspec.Flow) {
+	for _, o := range f.Outcomes {
+		step.Outcomes = append(step.Outcomes, graph.Outcome{Name: o.Name, Back: o.Back, Max: o.Max, Then: o.Then, Stop: o.Stop})
+		for _, words := range gateWords(o.Gates) {
+			step.Gates = append(step.Gates, o.Name+": "+words)
+		}
+	}
+	for _, c := range f.When {
+		step.When = append(step.When, graph.Condition{Step: c.Task, Outcomes: c.Outcomes})
+	}
+	if f.Decides != fsmspec.ByAgent {
+		step.Decides = f.Decides.String()
+	}
+	if f.Skill != "" {
+		step.Gates = append(step.Gates, "skill: "+f.Skill)
+	}
 }
 
 // parseSpec reads an fsm.json. The error for an invalid one is its first problem.

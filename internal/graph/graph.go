@@ -20,6 +20,7 @@ const (
 	InProgress State = "in progress"
 	Ready      State = "ready"   // every step before it is done
 	Blocked    State = "blocked" // a step before it is not done
+	NotNeeded  State = "not needed"
 )
 
 // Step is a step of a workflow.
@@ -32,6 +33,30 @@ type Step struct {
 	Gates       []string `json:"gates,omitzero"` // in words
 	Layer       int      `json:"layer"`          // 1, or one more than the highest layer of its blockers
 	Critical    bool     `json:"critical"`       // on the critical path
+
+	// Of a workflow with outcomes; empty without.
+	Outcomes []Outcome   `json:"outcomes,omitzero"`
+	Decides  string      `json:"decides,omitzero"` // who says which outcome, if that is not the agent: person or command
+	When     []Condition `json:"when,omitzero"`
+	Outcome  string      `json:"outcome,omitzero"` // in which it ended
+	Round    int         `json:"round,omitzero"`   // from 1
+	Rounds   int         `json:"rounds,omitzero"`  // the largest number of rounds; 0 if it is in several loops or in none
+}
+
+// Outcome is a way in which a step can end.
+type Outcome struct {
+	Name string `json:"name"`
+	Back int64  `json:"back,omitzero"` // id of the step to which it leads back
+	Max  int    `json:"max,omitzero"`  // how often it may
+	Used int    `json:"used,omitzero"` // how often it has
+	Then string `json:"then,omitzero"` // the outcome that is taken when Max is spent
+	Stop bool   `json:"stop,omitzero"` // it ends the workflow
+}
+
+// Condition holds if a step ended in one of the outcomes.
+type Condition struct {
+	Step     int64    `json:"step"`
+	Outcomes []string `json:"outcomes"`
 }
 
 // Graph is a workflow with figures that follow from its dependencies.
@@ -49,9 +74,9 @@ type Graph struct {
 	reduced [][]int // after, without dependencies that follow from others
 }
 
-// New returns the graph of the steps. A State that is neither Done nor InProgress is replaced
-// by Ready or Blocked; Layer and Critical are set. Blockers that are not among the steps
-// count as done and are removed.
+// New returns the graph of the steps. A State other than Done, NotNeeded and InProgress is
+// replaced by Ready or Blocked; Layer and Critical are set. Blockers that are not among the
+// steps count as done and are removed.
 func New(title string, steps []Step) *Graph {
 	g := &Graph{Title: title, Steps: slices.Clone(steps), Critical: []int64{}, Cyclic: [][2]int64{}}
 	g.connect()
@@ -232,15 +257,18 @@ func (g *Graph) antichain() int {
 	return width
 }
 
+// isDone reports whether the steps after a step in this state may start.
+func (s State) isDone() bool { return s == Done || s == NotNeeded }
+
 // setStates sets the state of steps that are neither done nor in progress.
 func (g *Graph) setStates() {
 	done := map[int64]bool{}
 	for _, s := range g.Steps {
-		done[s.ID] = s.State == Done
+		done[s.ID] = s.State.isDone()
 	}
 	for i := range g.Steps {
 		s := &g.Steps[i]
-		if s.State == Done || s.State == InProgress {
+		if s.State.isDone() || s.State == InProgress {
 			continue
 		}
 		s.State = Ready
@@ -258,7 +286,7 @@ func (g *Graph) Summary() string {
 	}
 	done := 0
 	for _, s := range g.Steps {
-		if s.State == Done {
+		if s.State.isDone() {
 			done++
 		}
 	}

@@ -54,6 +54,10 @@ func class(s Step) string {
 func (g *Graph) boxText(s Step) []string {
 	text := visible.Line(s.Subject)
 	var lines []string
+	for _, c := range s.When {
+		lines = append(lines, terminal.Cut(fmt.Sprintf("? %d: %s", c.Step, visible.Line(strings.Join(c.Outcomes, " or "))), subjectColumns))
+	}
+	conditions := len(lines)
 	for _, line := range terminal.Wrap(text, subjectColumns) {
 		for terminal.Width(line) > subjectColumns { // a word longer than a line
 			part := strings.TrimSuffix(terminal.Cut(line, subjectColumns+1), "…")
@@ -62,12 +66,15 @@ func (g *Graph) boxText(s Step) []string {
 		}
 		lines = append(lines, line)
 	}
-	if len(lines) > maxSubjectLines {
-		lines = lines[:maxSubjectLines]
-		lines[maxSubjectLines-1] = terminal.Cut(lines[maxSubjectLines-1]+" …", subjectColumns)
+	if most := conditions + maxSubjectLines; len(lines) > most {
+		lines = lines[:most]
+		lines[most-1] = terminal.Cut(lines[most-1]+" …", subjectColumns)
 	}
-	if len(s.Gates) > 0 {
-		lines = append(lines, terminal.Cut("⛉ "+visible.Line(strings.Join(s.Gates, ", ")), subjectColumns))
+	for _, effect := range s.effects() {
+		lines = append(lines, terminal.Cut(effect, subjectColumns))
+	}
+	if notes := s.notes(); len(notes) > 0 {
+		lines = append(lines, terminal.Cut("⛉ "+visible.Line(strings.Join(notes, ", ")), subjectColumns))
 	}
 	return lines
 }
@@ -78,10 +85,17 @@ func (g *Graph) svg() string {
 		texts[i] = g.boxText(s)
 	}
 	l := g.layOut(func(i int) float64 { return float64((len(texts[i])+1)*lineHeight + 2*boxPadding) })
+	backs := g.backs()
+	if len(backs) > 0 {
+		l.height += backHeight
+	}
 	var out strings.Builder
 	fmt.Fprintf(&out, "<svg id=\"drawing\" viewBox=\"0 0 %.0f %.0f\" width=\"%.0f\" height=\"%.0f\" role=\"img\">\n", l.width, l.height, l.width, l.height)
 	for _, line := range l.lines {
 		g.svgLine(&out, line)
+	}
+	for _, b := range backs {
+		svgBack(&out, b, l.boxes[b.from], l.boxes[b.to])
 	}
 	for i, p := range l.boxes {
 		g.svgBox(&out, g.Steps[i], p, texts[i])
@@ -110,12 +124,34 @@ func (g *Graph) svgLine(out *strings.Builder, line []*place) {
 	out.WriteString("\"/>\n")
 }
 
+// backHeight is the room below the boxes for lines that lead back.
+const backHeight = 40
+
+// svgBack draws a dashed curve from the bottom of a box to the bottom of one before it, or to
+// its own.
+func svgBack(out *strings.Builder, b back, from, to *place) {
+	x0, y0 := left(from.layer)+boxWidth*2/3, from.y+from.height/2
+	x1, y1 := left(to.layer)+boxWidth/3, to.y+to.height/2
+	depth := max(y0, y1) + backHeight
+	name := html.EscapeString(visible.Line(b.outcome.Name) + " (" + b.outcome.times() + ")")
+	fmt.Fprintf(out, "<path class=\"back\" d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f\"><title>%s</title></path>\n", x0, y0, x0, depth, x1, depth, x1, y1, name)
+	fmt.Fprintf(out, "<path class=\"back head\" d=\"M%.1f %.1fl-4 8h8z\"/>\n", x1, y1)
+	fmt.Fprintf(out, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", (x0+x1)/2, (y0+y1)/8+depth*3/4-2, name)
+}
+
 func (g *Graph) svgBox(out *strings.Builder, s Step, p *place, text []string) {
 	x, y := left(p.layer), p.y-p.height/2
-	radius := map[State]int{Done: 16, InProgress: 0, Ready: 4, Blocked: 4}[s.State]
+	radius := map[State]int{Done: 16, InProgress: 0, Ready: 4, Blocked: 4, NotNeeded: 16}[s.State]
+	state := string(s.State)
+	if s.Outcome != "" && s.State == Done {
+		state += ": " + s.Outcome
+	}
+	if s.Round > 1 {
+		state += ", " + s.round()
+	}
 	fmt.Fprintf(out, "<g class=\"box %s\" data-step=\"%d\" tabindex=\"0\"><title>%s</title>", class(s), p.step, html.EscapeString(visible.Line(s.Subject)))
 	fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"%d\"/>", x, y, boxWidth, p.height, radius)
-	fmt.Fprintf(out, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s %d · %s</text>", x+boxPadding, y+boxPadding+11, shapes[s.State], s.ID, s.State)
+	fmt.Fprintf(out, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s %d · %s</text>", x+boxPadding, y+boxPadding+11, shapes[s.State], s.ID, html.EscapeString(visible.Line(state)))
 	for n, line := range text {
 		fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text>", x+boxPadding, y+boxPadding+11+float64((n+1)*lineHeight), html.EscapeString(line))
 	}
@@ -131,8 +167,8 @@ func (g *Graph) table() string {
 			after = append(after, fmt.Sprint(id))
 		}
 		details := strings.ReplaceAll(html.EscapeString(visible.Text(s.Description)), "\n", "&#10;")
-		if len(s.Gates) > 0 {
-			details += "<p class=\"gates\">" + html.EscapeString(visible.Line(strings.Join(s.Gates, "; "))) + "</p>"
+		if more := append(s.effects(), s.notes()...); len(more) > 0 {
+			details += "<p class=\"gates\">" + html.EscapeString(visible.Line(strings.Join(more, "; "))) + "</p>"
 		}
 		fmt.Fprintf(&out, "<tr class=\"%s\" data-step=\"%d\"><td>%d</td><td>%d</td><td>%s %s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
 			class(s), i, s.Layer, s.ID, shapes[s.State], s.State, html.EscapeString(visible.Line(s.Subject)), strings.Join(after, ", "), details)

@@ -11,12 +11,15 @@ import (
 // Mermaid returns the graph, with all dependencies, as a flowchart for Mermaid
 // (mermaid.js.org), which GitHub renders in Markdown.
 func (g *Graph) Mermaid() string {
-	brackets := map[State][2]string{Done: {"([", "])"}, InProgress: {"{{", "}}"}, Ready: {"[", "]"}, Blocked: {"(", ")"}}
+	brackets := map[State][2]string{Done: {"([", "])"}, InProgress: {"{{", "}}"}, Ready: {"[", "]"}, Blocked: {"(", ")"}, NotNeeded: {"(", ")"}}
 	text := strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", "\\", "#92;")
 	var out strings.Builder
 	fmt.Fprintln(&out, "flowchart TD")
 	for i, s := range g.Steps {
 		b := brackets[s.State]
+		if s.Decides == "person" {
+			b = [2]string{"{{", "}}"}
+		}
 		fmt.Fprintf(&out, "  s%d%s\"%d %s\"%s:::%s\n", i, b[0], s.ID, text.Replace(g.label(s)), b[1], strings.ReplaceAll(string(s.State), " ", "_"))
 	}
 	g.eachEdge(func(i, j int, critical bool) {
@@ -24,13 +27,22 @@ func (g *Graph) Mermaid() string {
 		if critical {
 			arrow = "==>"
 		}
+		if c := g.condition(i, j); c != "" {
+			arrow += "|\"" + text.Replace(c) + "\"|"
+		}
 		fmt.Fprintf(&out, "  s%d %s s%d\n", i, arrow, j)
 	})
+	for _, b := range g.backs() {
+		fmt.Fprintf(&out, "  s%d -. \"%s (%s)\" .-> s%d\n", b.from, text.Replace(visible.Line(b.outcome.Name)), b.outcome.times(), b.to)
+	}
 	out.WriteString(`  classDef done fill:#d7f0dc,stroke:#2e7d4f,color:#123
   classDef in_progress fill:#fff1c9,stroke:#b07d00,color:#321
   classDef ready fill:#ffffff,stroke:#2457a6,color:#123
   classDef blocked fill:#eeeeee,stroke:#999999,color:#555,stroke-dasharray:4
 `)
+	if slices.Contains(g.states(), NotNeeded) {
+		out.WriteString("  classDef not_needed fill:#f7f7f7,stroke:#bbbbbb,color:#888,stroke-dasharray:1 3\n")
+	}
 	return out.String()
 }
 
@@ -41,20 +53,35 @@ func (g *Graph) Dot() string {
 		InProgress: `shape=hexagon, style=filled, fillcolor="#fff1c9", color="#b07d00"`,
 		Ready:      `shape=box, color="#2457a6"`,
 		Blocked:    `shape=box, style=dashed, color="#999999", fontcolor="#555555"`,
+		NotNeeded:  `shape=box, style=dotted, color="#bbbbbb", fontcolor="#888888"`,
 	}
 	text := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	var out strings.Builder
 	fmt.Fprintf(&out, "digraph workflow {\n  label=\"%s\"\n  labelloc=t\n  node [fontname=\"sans-serif\"]\n", text.Replace(visible.Line(g.Title)))
 	for i, s := range g.Steps {
-		fmt.Fprintf(&out, "  s%d [label=\"%d %s\", %s]\n", i, s.ID, text.Replace(g.label(s)), styles[s.State])
+		style := styles[s.State]
+		if s.Decides == "person" {
+			style = strings.Replace(style, "shape=box", "shape=hexagon", 1)
+		}
+		fmt.Fprintf(&out, "  s%d [label=\"%d %s\", %s]\n", i, s.ID, text.Replace(g.label(s)), style)
 	}
 	g.eachEdge(func(i, j int, critical bool) {
-		width := ""
+		var attributes []string
 		if critical {
-			width = " [penwidth=2.5]"
+			attributes = append(attributes, "penwidth=2.5")
 		}
-		fmt.Fprintf(&out, "  s%d -> s%d%s\n", i, j, width)
+		if c := g.condition(i, j); c != "" {
+			attributes = append(attributes, `label="`+text.Replace(c)+`"`)
+		}
+		list := ""
+		if len(attributes) > 0 {
+			list = " [" + strings.Join(attributes, ", ") + "]"
+		}
+		fmt.Fprintf(&out, "  s%d -> s%d%s\n", i, j, list)
 	})
+	for _, b := range g.backs() {
+		fmt.Fprintf(&out, "  s%d -> s%d [style=dashed, constraint=false, label=\"%s (%s)\"]\n", b.from, b.to, text.Replace(visible.Line(b.outcome.Name)), b.outcome.times())
+	}
 	out.WriteString("}\n")
 	return out.String()
 }

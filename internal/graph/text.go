@@ -10,10 +10,10 @@ import (
 )
 
 // shapes has the sign of each state.
-var shapes = map[State]string{Done: "●", InProgress: "◐", Ready: "○", Blocked: "◌"}
+var shapes = map[State]string{Done: "●", InProgress: "◐", Ready: "○", Blocked: "◌", NotNeeded: "⊘"}
 
 // colours are the parameters of the terminal's escape sequence (SGR).
-var colours = map[State]string{Done: "32", InProgress: "33", Ready: "1", Blocked: "2"}
+var colours = map[State]string{Done: "32", InProgress: "33", Ready: "1", Blocked: "2", NotNeeded: "2"}
 
 // minSubject is the smallest number of columns for a subject, even in a narrow terminal.
 const minSubject = 16
@@ -43,11 +43,20 @@ func (g *Graph) Text(columns int, colour bool) string {
 		}
 	}
 	var legend []string
-	for _, state := range []State{Done, InProgress, Ready, Blocked} {
+	for _, state := range g.states() {
 		legend = append(legend, paint(shapes[state], state, colour)+" "+string(state))
 	}
 	fmt.Fprintln(&out, strings.Join(legend, "   "))
 	return out.String()
+}
+
+// states returns the states for a legend; NotNeeded only if a step is.
+func (g *Graph) states() []State {
+	states := []State{Done, InProgress, Ready, Blocked}
+	if slices.ContainsFunc(g.Steps, func(s Step) bool { return s.State == NotNeeded }) {
+		states = append(states, NotNeeded)
+	}
+	return states
 }
 
 func paint(text string, state State, colour bool) string {
@@ -67,9 +76,15 @@ type row struct {
 func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 	rows := g.rows()
 	widest := 0
-	for _, r := range rows {
+	at := make([]int, len(g.Steps))
+	for y, r := range rows {
 		widest = max(widest, terminal.Width(r.lanes))
+		if r.step >= 0 {
+			at[r.step] = y
+		}
 	}
+	gutter := g.gutter(len(rows), at)
+	columns -= terminal.Width(gutter[0])
 	digits := 1
 	for _, s := range g.Steps {
 		digits = max(digits, len(fmt.Sprint(s.ID)))
@@ -78,9 +93,9 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 	// The subjects are aligned unless the lanes leave no room for that.
 	aligned := min(widest, max(0, columns-layerDigits-digits-minSubject-6))
 	layer := 0
-	for _, r := range rows {
+	for y, r := range rows {
 		if r.step < 0 {
-			fmt.Fprintln(out, strings.TrimRight(strings.Repeat(" ", layerDigits+2)+r.lanes, " "))
+			fmt.Fprintln(out, strings.TrimRight(strings.Repeat(" ", layerDigits+2)+gutter[y]+r.lanes, " "))
 			continue
 		}
 		s := g.Steps[r.step]
@@ -98,17 +113,8 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 		room := max(minSubject, columns-layerDigits-3-terminal.Width(lanes))
 		runes := []rune(lanes)
 		sign := paint(string(runes[r.column]), s.State, colour)
-		fmt.Fprintf(out, "%s  %s%s%s %s\n", number, string(runes[:r.column]), sign, string(runes[r.column+1:]), paint(terminal.Cut(label, room), s.State, colour))
+		fmt.Fprintf(out, "%s  %s%s%s%s %s\n", number, gutter[y], string(runes[:r.column]), sign, string(runes[r.column+1:]), paint(terminal.Cut(label, room), s.State, colour))
 	}
-}
-
-// label returns the subject and the gates on one line.
-func (g *Graph) label(s Step) string {
-	label := visible.Words(s.Subject)
-	if len(s.Gates) > 0 {
-		label += " [" + visible.Line(strings.Join(s.Gates, ", ")) + "]"
-	}
-	return label
 }
 
 // free marks a lane that is not in use.

@@ -1,0 +1,173 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// back is an outcome that leads back, by indices of steps.
+type back struct {
+	from, to int
+	outcome  Outcome
+}
+
+// backs returns the outcomes that lead back to a step of the graph.
+func (g *Graph) backs() (all []back) {
+	index := g.indexes()
+	for i, s := range g.Steps {
+		for _, o := range s.Outcomes {
+			if to, known := index[o.Back]; known && o.Back != 0 {
+				all = append(all, back{i, to, o})
+			}
+		}
+	}
+	return all
+}
+
+// times returns how often an outcome may lead back, or how often it has.
+func (o Outcome) times() string {
+	if o.Used > 0 {
+		return fmt.Sprintf("%d/%d", o.Used, o.Max)
+	}
+	return fmt.Sprintf("≤%d", o.Max)
+}
+
+// label returns the subject, what the step depends on and leads to, and the gates, on one
+// line.
+func (g *Graph) label(s Step) string {
+	var words []string
+	for _, c := range s.When {
+		words = append(words, "?"+visible.Line(strings.Join(c.Outcomes, "|")))
+	}
+	words = append(words, visible.Words(s.Subject))
+	if s.Round > 1 {
+		words = append(words, s.round())
+	}
+	if s.Outcome != "" && s.Outcome != "done" && s.State == Done {
+		words = append(words, "= "+visible.Line(s.Outcome))
+	}
+	words = append(words, s.effects()...)
+	if notes := s.notes(); len(notes) > 0 {
+		words = append(words, "["+visible.Line(strings.Join(notes, ", "))+"]")
+	}
+	return strings.Join(words, " ")
+}
+
+// round returns, for example, "round 2/4".
+func (s Step) round() string {
+	if s.Rounds > 0 {
+		return fmt.Sprintf("round %d/%d", s.Round, s.Rounds)
+	}
+	return fmt.Sprintf("round %d", s.Round)
+}
+
+// effects returns what the outcomes lead to.
+func (s Step) effects() (all []string) {
+	for _, o := range s.Outcomes {
+		name := visible.Line(o.Name)
+		switch {
+		case o.Back != 0:
+			all = append(all, fmt.Sprintf("↺ %s → %d (%s)", name, o.Back, o.times()))
+		case o.Stop:
+			all = append(all, "■ "+name)
+		}
+	}
+	return all
+}
+
+// notes returns the gates of the step, and who decides about it.
+func (s Step) notes() []string {
+	notes := slices.Clone(s.Gates)
+	if s.Decides != "" {
+		notes = append(notes, "a "+s.Decides+" decides")
+	}
+	return notes
+}
+
+// condition returns the outcomes of the step at index i under which the one at index j is
+// needed, as the label of the edge between them, or "".
+func (g *Graph) condition(i, j int) string {
+	for _, c := range g.Steps[j].When {
+		if c.Step == g.Steps[i].ID {
+			return visible.Line(strings.Join(c.Outcomes, " or "))
+		}
+	}
+	return ""
+}
+
+// gutter draws the outcomes that lead back, beside the rows of the text: a line from the row of
+// the step up to the row of the one to which it leads back, where it has an arrowhead. A step
+// that leads back to itself has the sign ↺. at has the row of each step.
+func (g *Graph) gutter(rows int, at []int) []string {
+	lines := g.gutterLines(at)
+	columns := 0
+	for _, l := range lines {
+		columns = max(columns, l.column+1)
+	}
+	const up, down, left, right = 1, 2, 4, 8
+	arms := make([][]int, rows)
+	for y := range arms {
+		arms[y] = make([]int, columns)
+	}
+	ends := make([]string, rows)
+	join := func(y, column, arm int) {
+		arms[y][column] |= arm | right
+		for x := column + 1; x < columns; x++ {
+			arms[y][x] |= left | right
+		}
+	}
+	for _, l := range lines {
+		if l.top == l.bottom {
+			ends[l.top] = "↺"
+			continue
+		}
+		join(l.top, l.column, down)
+		join(l.bottom, l.column, up)
+		for y := l.top + 1; y < l.bottom; y++ {
+			arms[y][l.column] |= up | down
+		}
+		ends[l.top] = "▸"
+		if ends[l.bottom] == "" {
+			ends[l.bottom] = "─"
+		}
+	}
+	if len(lines) == 0 {
+		return make([]string, rows)
+	}
+	text := make([]string, rows)
+	for y := range text {
+		for _, a := range arms[y] {
+			text[y] += corner(a&up != 0, a&down != 0, a&left != 0, a&right != 0)
+		}
+		if ends[y] == "" {
+			ends[y] = " "
+		}
+		text[y] += ends[y]
+	}
+	return text
+}
+
+// gutterLine is a line of the gutter between two rows.
+type gutterLine struct{ top, bottom, column int }
+
+// gutterLines gives each outcome that leads back a column: short lines are right, and lines
+// in one column do not touch.
+func (g *Graph) gutterLines(at []int) (all []gutterLine) {
+	for _, b := range g.backs() {
+		l := gutterLine{top: at[b.to], bottom: at[b.from]}
+		if !slices.Contains(all, l) {
+			all = append(all, l)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b gutterLine) int { return (b.bottom - b.top) - (a.bottom - a.top) })
+	for n := range all {
+		l := &all[n]
+		for slices.ContainsFunc(all[:n], func(o gutterLine) bool { return o.column == l.column && o.top <= l.bottom && l.top <= o.bottom }) {
+			l.column++
+		}
+	}
+	return all
+}

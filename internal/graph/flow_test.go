@@ -1,0 +1,114 @@
+package graph
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// hunt is a workflow with loops inside loops, a branch and a person's choice.
+func hunt() []Step {
+	all := steps(nil, []int64{1}, []int64{2}, []int64{3}, []int64{3, 4}, []int64{5})
+	all[0].State, all[0].Outcome = Done, "reproduced"
+	all[0].Outcomes = []Outcome{{Name: "reproduced"}, {Name: "cannot", Stop: true}}
+	all[1].State, all[1].Round, all[1].Rounds = InProgress, 2, 7
+	all[2].Outcomes = []Outcome{{Name: "confirmed"}, {Name: "refuted", Back: 2, Max: 6, Used: 1, Then: "stuck"}, {Name: "stuck"}}
+	all[3].When = []Condition{{3, []string{"stuck", "lost"}}}
+	all[3].Decides = "person"
+	all[3].Outcomes = []Outcome{{Name: "hint", Back: 2, Max: 2}, {Name: "give-up", Stop: true}}
+	all[5].Outcomes = []Outcome{{Name: "failed", Back: 5, Max: 3}, {Name: "again", Back: 6, Max: 1}, {Name: "wrong", Back: 2, Max: 1}}
+	all[5].Gates = []string{"check: make"}
+	return all
+}
+
+func TestTextOfLoops(t *testing.T) {
+	all := hunt()
+	assert.Equal(t, `w: 6 steps in 6 layers, width 1, 1 done
+critical path (*) of 6 steps: 1 → 2 → 3 → 4 → 5 → 6
+
+1      ● *1 Step 1 = reproduced ■ cannot
+2  ╭┬┬▸◐ *2 Step 2 round 2/7
+3  ││╰─◌ *3 Step 3 ↺ refuted → 2 (1/6)
+4  │╰──◌ *4 ?stuck|lost Step 4 ↺ hint → 2 (≤2) ■ give-up [a person decides]
+5  │╭─▸◌ *5 Step 5
+6  ╰┴─↺◌ *6 Step 6 ↺ failed → 5 (≤3) ↺ again → 6 (≤1) ↺ wrong → 2 (≤1) [check: make]
+
+not drawn: 1 dependency that follows from others
+● done   ◐ in progress   ○ ready   ◌ blocked
+`, New("w", all).Text(100, false))
+	all[3].State = NotNeeded
+	text := New("w", all).Text(100, false)
+	assert.Contains(t, text, "⊘ *4 ?stuck|lost Step 4")
+	assert.Contains(t, text, "2 done\n")
+	assert.True(t, strings.HasSuffix(text, "   ⊘ not needed\n"))
+}
+
+func TestMarkupOfLoops(t *testing.T) {
+	g := New("w", hunt())
+	mermaid := g.Mermaid()
+	assert.Contains(t, mermaid, "  s2 ==>|\"stuck or lost\"| s3\n")
+	assert.Contains(t, mermaid, "  s2 -. \"refuted (1/6)\" .-> s1\n")
+	assert.Contains(t, mermaid, "  s5 -. \"again (≤1)\" .-> s5\n")
+	assert.Contains(t, mermaid, "  s3{{\"4 ", "a person's choice is a hexagon")
+	assert.NotContains(t, mermaid, "not_needed")
+	dot := g.Dot()
+	assert.Contains(t, dot, "  s2 -> s3 [penwidth=2.5, label=\"stuck or lost\"]\n")
+	assert.Contains(t, dot, "  s2 -> s1 [style=dashed, constraint=false, label=\"refuted (1/6)\"]\n")
+	assert.Regexp(t, `s3 \[label="4 .*", shape=hexagon, style=dashed`, dot)
+	page := g.HTML()
+	assert.Equal(t, 5, strings.Count(page, "<path class=\"back\""))
+	assert.Contains(t, page, "<title>refuted (1/6)</title>")
+	assert.Contains(t, page, ">● 1 · done: reproduced</text>")
+	assert.Contains(t, page, ">◐ 2 · in progress, round 2/7</text>")
+	assert.Contains(t, page, ">? 3: stuck or lost</text>")
+}
+
+// Following the line of an outcome up the gutter leads to the step to which it leads back.
+func TestGutterLeadsBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := dag(t, 10)
+		for i := range all {
+			if rapid.Bool().Draw(t, "leads back") {
+				to := rapid.IntRange(0, i).Draw(t, "to")
+				all[i].Outcomes = []Outcome{{Name: "a", Back: all[to].ID, Max: 1}}
+			}
+		}
+		g := New("", all)
+		at := make([]int, len(all))
+		for i := range at {
+			at[i] = i
+		}
+		text := g.gutter(len(all), at)
+		for _, b := range g.backs() {
+			if b.from == b.to {
+				require.True(t, strings.HasSuffix(text[b.from], "↺"), "%s", strings.Join(text, "\n"))
+				continue
+			}
+			require.Contains(t, climbed(text, b.from), b.to, "%d leads back to %d in\n%s", b.from, b.to, strings.Join(text, "\n"))
+		}
+	})
+}
+
+// climbed returns the rows to which the lines of the gutter lead up from row y.
+func climbed(text []string, y int) (rows []int) {
+	const turnsUp, vertical, turnsDown = "╰┴┘┼├", "│", "╭┬┼├"
+	start := []rune(text[y])
+	for x := range start {
+		if !strings.ContainsRune(turnsUp, start[x]) {
+			continue
+		}
+		for up := y - 1; up >= 0; up-- {
+			c := []rune(text[up])[x]
+			if strings.ContainsRune(turnsDown, c) {
+				rows = append(rows, up)
+			}
+			if !strings.ContainsRune(vertical+"├┼", c) {
+				break
+			}
+		}
+	}
+	return rows
+}
