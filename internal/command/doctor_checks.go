@@ -23,6 +23,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -265,6 +266,9 @@ func (d *doctor) workflows(context.Context) (found []fault, err error) {
 		switch {
 		case !v.Valid:
 			found = append(found, fault{Kind: "workflow", What: v.state(), File: v.Path, Command: fmt.Sprintf("fsmtx validate %q", v.Path)})
+		case v.unedited > 0:
+			what := fmt.Sprintf("%s of the %d are examples of fsmtx new that nobody has edited", terminal.Count(v.unedited, "step"), v.Steps)
+			found = append(found, fault{Kind: "workflow", What: what, File: v.Path, Command: fmt.Sprintf("fsmtx validate %q", v.Path)})
 		case v.Unused:
 			found = append(found, fault{Kind: "workflow", What: strings.TrimSpace(v.unused()), File: v.Path, Command: "fsmtx locate " + v.Command})
 		}

@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
@@ -19,6 +20,8 @@ type listedWorkflow struct {
 	Valid   bool   `json:"valid"`
 	Problem string `json:"problem"` // the first one, "" if it is valid
 	more    int    // problems
+
+	unedited int // steps that are examples of fsmtx new
 }
 
 func listWorkflows(s terminal.Streams, l *locator.Locator, cwd string, asJSON bool) error {
@@ -62,7 +65,7 @@ func readListed(files locator.FS, w locator.Workflow) listedWorkflow {
 	if err != nil {
 		return listedWorkflow{Workflow: w, Problem: err.Error()}
 	}
-	return listedWorkflow{Workflow: w, Steps: spec.Len(), Valid: true}
+	return listedWorkflow{Workflow: w, Steps: spec.Len(), Valid: true, unedited: len(outline.Unedited(spec.Tasks()))}
 }
 
 func (v listedWorkflow) names() string {

@@ -23,11 +23,21 @@ import (
 const newLong = `New writes a first fsm.json into the directory of a skill. It creates the directory if
 necessary, and never overwrites an fsm.json.
 
-Without a flag it reads the SKILL.md in that directory, if there is one. --from reads
-another Markdown file. The items of a numbered list become the steps, each after the one
-before. In a text without such a list the headings become the steps, or else the bullets.
-The text below each becomes its description. If there is none of these, the fsm.json gets
-three example steps to replace.
+Without a flag it takes the steps from the SKILL.md in that directory; --from reads another
+Markdown file. Each step comes after the one before. New looks for what the author has
+written as steps, and takes the first of these that is convincing: headings or lines with
+the number of a step or phase, elements named step, a numbered list below a title such as
+Workflow, the headings below such a title, a list of checkboxes. Notes, rules, examples and
+the like are not steps. The text below a step becomes its description, and a checked box a
+completed step. If the text names files such as steps/step-01-plan.md, each file becomes a
+step; if it has no steps itself, those of the one file that it names are taken.
+
+It prints the line of each step, what it left out, and the gates that the text seems to ask
+for, as lines to add to fsm.json. No gate is written: a person decides. If the text describes
+no steps, or several workflows, nothing is written and the exit code is 1.
+
+--template writes three example steps to replace. "fsmtx validate" warns about each that
+nobody has edited.
 
 --from-session takes the tasks of a session's list, with their descriptions and
 dependencies, but without their states and owners. Use it when an agent has built a good
@@ -41,10 +51,14 @@ types its name. If there already is an fsm.json, only the hooks are added.
 
 At the end new validates the file and prints the commands to use next.
 
---json prints an object with path and tasks (the number of tasks).`
+--json prints an object with path, tasks (the number of tasks), source, what (what became
+the steps), why, steps, left (what was left out) and hints. A step has id, subject, line and
+file ("" for source). A part that was left out has line, what and why. A hint has step, line,
+text, gate (a member to add to the step, or "") and note.`
 
 type newFlags struct {
 	from, session string
+	template      bool
 	json          bool
 	selfContained bool
 }
@@ -52,7 +66,7 @@ type newFlags struct {
 func newNew(s terminal.Streams) *cobra.Command {
 	var f newFlags
 	c := &cobra.Command{
-		Use:   "new SKILL_DIR [--from FILE | --from-session ID] [--self-contained]",
+		Use:   "new SKILL_DIR [--from FILE | --from-session ID | --template] [--self-contained]",
 		Short: "Write a first fsm.json for a skill",
 		Long:  newLong,
 		Example: example(
@@ -74,65 +88,73 @@ func newNew(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().StringVar(&f.from, "from", "", "take the steps from this Markdown `FILE`")
 	c.Flags().StringVar(&f.session, "from-session", "", "take the tasks of this session `ID`")
+	c.Flags().BoolVar(&f.template, "template", false, "write three example steps to replace")
 	c.Flags().BoolVar(&f.selfContained, "self-contained", false, "also put hooks into the skill's SKILL.md")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	_ = c.MarkFlagFilename("from", "md")
 	_ = c.RegisterFlagCompletionFunc("from-session", completeLists(s))
-	c.MarkFlagsMutuallyExclusive("from", "from-session")
+	c.MarkFlagsMutuallyExclusive("from", "from-session", "template")
 	c.MarkFlagsMutuallyExclusive("json", "self-contained")
 	inDirectory(c, exitNo)
 	return c
 }
 
-// maxMarkdown limits the size of a Markdown file.
-const maxMarkdown = 4 << 20
-
 func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error {
 	path := filepath.Join(dir, specName)
 	_, err := os.Lstat(path)
+	exists := err == nil
+	var hooks hooksEdit
 	if f.selfContained {
-		changed, failed := addSelfHooks(dir)
-		if failed != nil {
-			return failed
+		if hooks, err = planSelfHooks(dir); err != nil {
+			return err
 		}
-		hooks := "already has the hooks"
-		if changed {
-			hooks = "added the hooks"
-		}
-		_ = s.Printf("%s: %s\n", filepath.Join(dir, "SKILL.md"), hooks)
-		if err == nil && f.from == "" && f.session == "" {
-			return nil
+		if exists && f.from == "" && f.session == "" && !f.template {
+			return hooks.write(s)
 		}
 	}
-	if err == nil {
+	if exists {
 		return &exit{exitNo, fmt.Errorf("%s already exists and was not overwritten", path), "fsmtx graph " + dir + " draws it; fsmtx validate " + dir + " checks it"}
 	}
-	source, list, err := f.steps(ctx, s, dir)
+	source, o, err := f.steps(ctx, s, dir)
 	if err != nil {
 		return err
 	}
-	text, err := rewrite.Format(outline.JSON(list))
+	text, err := rewrite.Format(outline.JSON(o.Steps))
 	if err != nil {
 		return fmt.Errorf("%s: %w", source, err)
+	}
+	if f.selfContained {
+		if err := hooks.write(s); err != nil {
+			return err
+		}
 	}
 	if err := writeNew(path, text); err != nil {
 		return err
 	}
+	return f.print(s, dir, path, source, o)
+}
+
+// print validates the new file and prints what is in it and what to do next.
+func (f newFlags) print(s terminal.Streams, dir, path, source string, o outline.Outline) error {
 	v := validate(s, path)
 	if v.err != nil {
 		return v.err
 	}
 	if f.json {
-		return printJSON(s.Out, struct {
-			Path  string `json:"path"`
-			Tasks int    `json:"tasks"`
-		}{path, len(list)})
+		return printJSON(s.Out, newReport(path, source, o))
 	}
-	visible.Fprintf(s.Out, "%s: %s from %s\n", path, terminal.Count(len(list), "step"), source)
-	printValidated(s, []validated{v})
-	for _, t := range list {
-		visible.Fprintf(s.Out, "  %d %s\n", t.ID, t.Subject)
+	how := ""
+	if o.What != "" {
+		how = ": " + o.What
+		if o.Why != "" {
+			how += " (" + o.Why + ")"
+		}
 	}
+	visible.Fprintf(s.Out, "%s: %s from %s%s\n", path, terminal.Count(len(o.Steps), "step"), source, how)
+	if !f.template {
+		printValidated(s, []validated{v})
+	}
+	printOutline(s, source, o)
 	s.Hintf("edit %s, then: fsmtx validate %s && fsmtx graph %s", path, dir, dir)
 	if _, err := os.Lstat(filepath.Join(dir, "SKILL.md")); errors.Is(err, fs.ErrNotExist) {
 		s.Hintf("the client finds a skill by its SKILL.md, which %s does not have yet", dir)
@@ -159,30 +181,15 @@ func writeNew(path string, data []byte) error {
 }
 
 // steps returns the steps and a description of their source.
-func (f newFlags) steps(ctx context.Context, s terminal.Streams, dir string) (source string, list []outline.Step, err error) {
-	if f.session != "" {
-		list, err = stepsOfSession(ctx, s, f.session)
-		return "session " + f.session, list, err
+func (f newFlags) steps(ctx context.Context, s terminal.Streams, dir string) (source string, o outline.Outline, err error) {
+	switch {
+	case f.session != "":
+		o.Steps, err = stepsOfSession(ctx, s, f.session)
+		return "session " + f.session, o, err
+	case f.template:
+		return "a template", outline.Outline{Steps: outline.Template()}, nil
 	}
-	source = f.from
-	if source == "" {
-		source = filepath.Join(dir, "SKILL.md")
-	}
-	text, err := safefile.ReadFile(source, maxMarkdown, 0)
-	if errors.Is(err, fs.ErrNotExist) && f.from == "" {
-		return "a template", outline.Template(), nil
-	}
-	if err != nil {
-		return source, nil, err
-	}
-	list = outline.Markdown(text)
-	if len(list) == 0 {
-		return "a template, because there are no steps in " + source, outline.Template(), nil
-	}
-	if len(list) > fsmspec.MaxTasks {
-		return source, nil, fmt.Errorf("%s has %d steps; a file may have at most %d", source, len(list), fsmspec.MaxTasks)
-	}
-	return source, list, nil
+	return textOf(s, dir, f.from)
 }
 
 // stepsOfSession returns the tasks of a session's list with the numbers 1, 2, 3 and so on.

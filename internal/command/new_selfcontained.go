@@ -14,6 +14,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // selfHooks are the hooks that --self-contained puts into the frontmatter of a skill (facts
@@ -45,22 +46,36 @@ func withSelfHooks(text string) (with string, changed bool, err error) {
 	return string(head) + string(own) + selfHooks + string(tail), true, nil
 }
 
-// addSelfHooks puts the hooks into the SKILL.md in dir.
-func addSelfHooks(dir string) (changed bool, err error) {
-	path := filepath.Join(dir, "SKILL.md")
-	text, err := safefile.ReadFile(path, maxMarkdown, 0)
+// hooksEdit is a SKILL.md with the hooks in it.
+type hooksEdit struct {
+	path, text string
+	changed    bool // the file does not have them yet
+}
+
+// planSelfHooks returns the SKILL.md in dir with the hooks. It changes nothing.
+func planSelfHooks(dir string) (e hooksEdit, err error) {
+	e.path = filepath.Join(dir, "SKILL.md")
+	text, err := safefile.ReadFile(e.path, maxMarkdown, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return false, &exit{exitNo, fmt.Errorf("%s does not exist, and the hooks go into it", path), "write it first: a description in the frontmatter, then the instructions for the agent"}
+		return e, &exit{exitNo, fmt.Errorf("%s does not exist, and the hooks go into it", e.path), "write it first: a description in the frontmatter, then the instructions for the agent"}
 	}
 	if err != nil {
-		return false, err
+		return e, err
 	}
-	with, changed, err := withSelfHooks(string(text))
+	e.text, e.changed, err = withSelfHooks(string(text))
 	if err != nil {
-		return false, &exit{exitNo, fmt.Errorf("%s %w", path, err), "nothing was changed; remove the other hooks, or correct the frontmatter, then run the command again"}
+		return e, &exit{exitNo, fmt.Errorf("%s %w", e.path, err), "nothing was changed; remove the other hooks, or correct the frontmatter, then run the command again"}
 	}
-	if !changed {
-		return false, nil
+	return e, nil
+}
+
+// write writes the file, if it is changed, and prints what was done.
+func (e hooksEdit) write(s terminal.Streams) error {
+	if !e.changed {
+		return s.Printf("%s: already has the hooks\n", e.path)
 	}
-	return true, safefile.Write(path, []byte(with), renameio.WithExistingPermissions())
+	if err := safefile.Write(e.path, []byte(e.text), renameio.WithExistingPermissions()); err != nil {
+		return err
+	}
+	return s.Printf("%s: added the hooks\n", e.path)
 }

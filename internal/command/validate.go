@@ -175,7 +175,7 @@ func checkSpec(path string, data []byte) validated {
 	} else if err != nil {
 		v.err = fmt.Errorf("%s: %w", path, err)
 	} else {
-		v.spec, v.problems = spec, spec.Warnings()
+		v.spec, v.problems = spec, inOrder(spec.Warnings(), unedited(data, spec))
 	}
 	return v
 }

@@ -26,17 +26,20 @@ func TestMarkdown(t *testing.T) {
 		{"numbered list", "# Release\n\nDo this:\n\n1. Run the tests\n2. Tag\n3) Publish\n", "Run the tests | Tag | Publish"},
 		{"front matter", "---\nname: x\n1. not a step\n---\n1. Run\n2. Tag\n", "Run | Tag"},
 		{"code block", "1. Run\n   ```\n   1. not a step\n   ```\n2. Tag\n", "Run | Tag"},
-		{"two lists", "## Build\n1. Compile\n2. Link\n## Ship\n1. Sign\n", "Compile | Link | Sign"},
+		{"two lists", "## Build\n1. Compile\n2. Link\n## Ship\n1. Sign\n", ""},
 		{"nested list", "1. Run\n   1. unit\n   2. all\n2. Tag\n", "Run | Tag"},
-		{"headings", "# Release\nText.\n## Step 1: Run the tests\nAll of them.\n### How\n## 2. Tag\n## Phase 3 - Publish\n", "Run the tests | Tag | Publish"},
-		{"headings of the first level", "# Run\n# Tag\n", "Run | Tag"},
-		{"bullets", "# Release\n- [ ] Run\n- [x] Tag\n* Publish\n", "Run | Tag | Publish"},
+		{"headings", "# Release\nText.\n## Step 1: Run the tests\nAll of them.\n### How\n## Step 2. Tag\n## Step 3 - Publish\n", "Run the tests | Tag | Publish"},
+		{"headings of the first level", "# Step 1: Run\n# Step 2: Tag\n", "Run | Tag"},
+		{"lazy numbers", "1. Run\n1. Tag\n1. Publish\n", "Run | Tag | Publish"},
+		{"list in a list without indentation", "## Steps\n1. Run\n2. Look at:\n\nThese areas:\n1. unit\n2. all\n3. slow\n\n3. Tag\n", "Run | Look at | Tag"},
+		{"unclosed code block", "1. Run\n2. Tag\n```\n3. not a step\n", "Run | Tag"},
+		{"bullets", "# Release\n- [ ] Run\n- [x] Tag\n- [ ] Publish\n", "Run | Tag | Publish"},
 		{"emphasis and links", "1. **Run the tests**: with `make`.\n2. Read [the guide](http://x)\n", "Run the tests | Read the guide"},
 		{"CRLF", "1. Run\r\n2. Tag\r\n", "Run | Tag"},
 		{"prose", "Just text.\n\nMore.\n", ""},
 		{"nothing", "", ""},
 	} {
-		t.Run(c.name, func(t *testing.T) { assert.Equal(t, c.want, subjects(outline.Markdown([]byte(c.text)))) })
+		t.Run(c.name, func(t *testing.T) { assert.Equal(t, c.want, subjects(outline.Markdown([]byte(c.text)).Steps)) })
 	}
 }
 
@@ -51,7 +54,7 @@ func TestDescriptions(t *testing.T) {
 2. Tag. Ask first.
 
 This is not part of the list.
-`))
+`)).Steps
 	require.Len(t, steps, 2)
 	assert.Equal(t, "with make.\nAll of them:\n\n- unit\n- end to end", steps[0].Description)
 	assert.Equal(t, "Tag", steps[1].Subject)
@@ -59,7 +62,7 @@ This is not part of the list.
 	assert.Equal(t, []int64{1}, steps[1].BlockedBy)
 
 	long := strings.Repeat("word ", 20)
-	steps = outline.Markdown([]byte("1. " + long + "\n2. Tag\n"))
+	steps = outline.Markdown([]byte("1. " + long + "\n2. Tag\n")).Steps
 	assert.LessOrEqual(t, len([]rune(steps[0].Subject)), 65)
 	assert.Equal(t, strings.TrimSpace(long), steps[0].Description, "the description has the whole subject")
 }
@@ -70,7 +73,7 @@ func TestStepsAreAValidWorkflow(t *testing.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{
 			"# T", "## H", "1. One", "2. **Two**: x", "10) ", "- b", "  - c", "   text", "", "```", "---", "1. \u200b", "# \xff", strings.Repeat("x", 90), "1. " + strings.Repeat("日", 90), "- [ ] ",
 		})).Draw(t, "lines"), "\n")
-		steps := outline.Markdown([]byte(text))
+		steps := outline.Markdown([]byte(text)).Steps
 		spec, err := fsmspec.Parse(outline.JSON(steps))
 		require.NoError(t, err, "%s\n%s", text, outline.JSON(steps))
 		require.Equal(t, len(steps), spec.Len())

@@ -1,0 +1,126 @@
+package outline
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Hint is something that a text says about a step and that its entry does not have, because
+// only a person can decide whether the text means it.
+type Hint struct {
+	Step int64  `json:"step"` // its id
+	Line int    `json:"line"` // from 1
+	Text string `json:"text"` // what the line says, shortened
+	Gate string `json:"gate"` // a member that may be added to the step, or ""
+	Note string `json:"note"` // what is not in the entry, if there is no gate for it
+}
+
+var (
+	commands  = pattern{text: "(?i)\\b(?:run|execute|rerun|re-run|with|using)\\b[^`.]{0,60}`([^`]+)`|`([^`]+)`[^`.]{0,40}\\b(?:must|should|exits?|pass(?:es)?|succeeds?|is clean|is green)\\b"}
+	passes    = pattern{text: `(?i)\b(pass|passes|passing|passed|succeeds?|successful(?:ly)?|green|clean|no (?:errors?|failures?|warnings?)|exits? (?:with )?(?:code )?0|zero (?:errors?|failures?)|must (?:work|compile|build|hold))\b`}
+	programs  = pattern{text: `^(?:\./|[a-z])[\w./+-]*(?:\s+[^<>{}…]*)?$`}
+	variables = pattern{text: `\$[A-Z{(1-9]|<[^>]+>|\{[^}]*\}|\.\.\.|…|\[[a-z -]+\]`}
+	approvals = pattern{text: `(?i)\b(?:ask|wait for|get|obtain|request|require[sd]?|needs?|pending|until|after|without)\b[^.]{0,50}\b(?:approv\w+|confirm\w*|permission|sign-?off|go-ahead|consent)\b|\b(?:user|human|person|maintainer|owner|partner)\b[^.]{0,30}\b(?:approves?|approved|confirms?|confirmed|signs? off|agrees?)\b`}
+	products  = pattern{text: "(?i)\\b(?:save|saves|write|writes|output|store|record|document|export|create|generate|produce|commit)\\b[^`.]{0,60}`([\\w./*-]+\\.[A-Za-z]{1,5})`"}
+	loops     = pattern{text: `(?i)\b(?:repeat (?:until|steps?|this|these|from|the|for|as)|go back to|return to (?:step|phase|the)|loop (?:until|back|through)|iterate until|start (?:over|again)|keep \w+ing until|back to (?:step|phase))\b`}
+	orders    = pattern{text: `(?i)\b(?:in parallel|concurrently|simultaneously|at the same time|depends? on (?:step|phase)|after (?:step|phase) \d|before (?:step|phase) \d|independent of|blocked by)\b`}
+	optional  = pattern{text: `(?i)\(optional\)|^\W*optional\b|\bskip (?:this|the) (?:step|phase)\b|\bif applicable\b|\bonly if\b`}
+)
+
+// hints returns what the text of each step says about its end and its order.
+func (d *document) hints(steps []Step, c *candidate) (all []Hint) {
+	marks := d.marksOf(steps, c)
+	for i, s := range steps {
+		seen := map[string]bool{}
+		for at := marks[i].at; at < max(marks[i].end, marks[i].at+1) && at < len(d.lines); at++ {
+			if l := d.lines[at]; l.kind != code && l.kind != comment && l.kind != blank {
+				all = appendNew(all, d.hint(s, l), seen)
+			}
+		}
+	}
+	return all
+}
+
+// marksOf returns the mark of each step: a mark without a subject has no step.
+func (d *document) marksOf(steps []Step, c *candidate) (marks []mark) {
+	for _, m := range c.marks {
+		if n := len(marks); n < len(steps) && d.lines[m.at].number == steps[n].Line {
+			marks = append(marks, m)
+		}
+	}
+	return marks
+}
+
+// appendNew appends the hints of a line. Of each kind of note, a step has one.
+func appendNew(all, some []Hint, seen map[string]bool) []Hint {
+	for _, h := range some {
+		if !seen[h.Gate+h.Note] {
+			seen[h.Gate+h.Note] = true
+			all = append(all, h)
+		}
+	}
+	return all
+}
+
+// hint returns what one line says.
+func (d *document) hint(s Step, l line) (all []Hint) {
+	add := func(text, gate, note string) {
+		all = append(all, Hint{Step: s.ID, Line: l.number, Text: shorten(text), Gate: gate, Note: note})
+	}
+	if run := command(l.text); run != "" { // that it must pass may be in the next sentence
+		add(l.text, member("check", map[string]string{"run": run}), "")
+	}
+	for _, sentence := range strings.SplitAfter(l.text, ". ") {
+		if m := products.find(sentence); m != nil && isLocal(m[1]) {
+			add(sentence, member("produces", []string{m[1]}), "")
+		}
+		if approvals.in(sentence) {
+			add(sentence, member("approval", "Is this approved: "+s.Subject+"?"), "")
+		}
+		for _, n := range notes {
+			if n.says.in(sentence) {
+				add(sentence, "", n.note)
+			}
+		}
+	}
+	return all
+}
+
+// notes are what a workflow does not have.
+var notes = []struct {
+	says *pattern
+	note string
+}{
+	{&loops, "it goes back or repeats, but a workflow goes through each step once"},
+	{&orders, "it says in which order, but each step waits for the one before it: see blockedBy"},
+	{&optional, "it is not always necessary, but a workflow has every step"},
+}
+
+// isLocal reports whether a text is the path of a file in the project.
+func isLocal(name string) bool {
+	return !variables.in(name) && !strings.HasPrefix(name, "/") && !strings.HasPrefix(name, "..")
+}
+
+// command returns the command that a line says must succeed, or "".
+func command(text string) string {
+	if !passes.in(text) {
+		return ""
+	}
+	m := commands.find(text)
+	if m == nil {
+		return ""
+	}
+	run := strings.TrimSpace(m[1] + m[2])
+	if !programs.in(run) || variables.in(run) || !strings.ContainsAny(run, " /") && run != "make" && run != "pytest" {
+		return ""
+	}
+	return run
+}
+
+// member returns the text of a member of a JSON object.
+func member(name string, value any) string {
+	// The values are strings and lists and maps of them, which have no error.
+	text, _ := json.Marshal(value)
+	return `"` + name + `": ` + string(text)
+}

@@ -1,0 +1,284 @@
+package outline
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// enough is the least score of a candidate that is taken for steps.
+const enough = 55
+
+// choose returns the best candidate and the others. It returns no best one if there is none
+// that is good enough, or if several are as good, which are the tied ones.
+func (d *document) choose() (best *candidate, others, tied []*candidate) {
+	all := d.candidates()
+	sole := soleList(all)
+	for _, c := range all {
+		d.rate(c, c == sole)
+	}
+	slices.SortStableFunc(all, func(a, b *candidate) int { return b.score - a.score })
+	if len(all) == 0 || all[0].score < enough {
+		return nil, all, nil
+	}
+	best = outermost(all)
+	if tied = best.tied(all); len(tied) > 0 {
+		return nil, all, tied
+	}
+	best = d.finer(best, all)
+	return best, slices.DeleteFunc(all, func(c *candidate) bool { return c == best }), nil
+}
+
+// outermost returns the best candidate or, if that is within one step of another good one,
+// the other.
+func outermost(all []*candidate) *candidate {
+	best := all[0]
+	for _, c := range all[1:] {
+		if forms[c.form].heading && c.score >= enough+15 && len(c.marks) >= 3 && best.within(c) && best.form != stepTags {
+			return c
+		}
+	}
+	return best
+}
+
+// tied returns the candidates elsewhere in the text that are as good as c, together with c:
+// several workflows, of which only a person can choose one.
+func (c *candidate) tied(all []*candidate) (tied []*candidate) {
+	for _, other := range all {
+		if other.form == c.form && !other.overlaps(c) && other.score >= max(enough, c.score-10) && len(other.marks)*2 >= len(c.marks) {
+			tied = append(tied, other)
+		}
+	}
+	if len(tied) > 0 {
+		tied = append(tied, c)
+	}
+	return tied
+}
+
+// soleList returns the only numbered list, or nil.
+func soleList(all []*candidate) (sole *candidate) {
+	for _, c := range all {
+		if c.form != numberedItems {
+			continue
+		}
+		if sole != nil {
+			return nil
+		}
+		sole = c
+	}
+	return sole
+}
+
+// rate gives a candidate its score, and the reasons for it.
+func (d *document) rate(c *candidate, sole bool) {
+	c.score = forms[c.form].base
+	if c.word == "part" || c.word == "task" || c.word == "wave" || c.word == "round" || c.word == "pass" {
+		c.add(-35, "")
+	}
+	d.rateSurroundings(c)
+	if c.form == plainHeadings && d.staged(c.indexes()) {
+		c.add(25, "they are called stages or phases")
+	}
+	if share := instructions(c.marks); share >= 0.7 {
+		c.add(15, "its items are instructions")
+	} else if share >= 0 && share < 0.3 {
+		c.add(-25, "few of its items are instructions")
+		if !forms[c.form].heading {
+			c.add(-10, "") // what is to be true, not what is to be done
+		}
+	} else if share < 0 && c.score <= forms[c.form].base {
+		c.add(-10, "") // nothing speaks for it
+	} else if share >= 0 {
+		c.add(5, "")
+	}
+	d.rateSize(c)
+	if sole {
+		c.add(15, "it is the only numbered list")
+	}
+	switch n := len(c.marks); {
+	case n == 1:
+		c.add(-30, "it has one item")
+	case n == 2:
+		c.add(-5, "")
+	case n <= 25:
+		c.add(5, "")
+	case n > 60:
+		c.add(-30, fmt.Sprintf("it has %d items", n))
+	}
+}
+
+// indexes returns the lines where the steps begin.
+func (c *candidate) indexes() (all []int) {
+	for _, m := range c.marks {
+		all = append(all, m.at)
+	}
+	return all
+}
+
+// rateSize marks a candidate down that is a small part of a long text.
+func (d *document) rateSize(c *candidate) {
+	total, part := d.written(0, len(d.lines)), d.written(c.begin(), c.end())
+	if total < 100 {
+		return
+	}
+	switch share := float64(part) / float64(total); {
+	case share < 0.03:
+		c.add(-45, "it is a small part of the text")
+	case share < 0.05:
+		c.add(-20, "it is a small part of the text")
+	}
+}
+
+// written returns the number of lines that are neither blank nor code.
+func (d *document) written(begin, end int) (n int) {
+	for _, l := range d.lines[begin:min(end, len(d.lines))] {
+		if l.kind != blank && l.kind != code {
+			n++
+		}
+	}
+	return n
+}
+
+func (c *candidate) add(points int, reason string) {
+	c.score += points
+	if reason != "" {
+		c.reasons = append(c.reasons, reason)
+	}
+}
+
+// rateSurroundings judges a candidate by what introduces it, and by the titles above it.
+func (d *document) rateSurroundings(c *candidate) {
+	near := true // whether the next title is the nearest one
+	if at := d.lines[c.place].section; at < 0 || d.lines[at].level == 1 {
+		c.add(10, "")
+	}
+	if lead := c.lead; lead != "" {
+		label := strings.HasSuffix(strings.TrimRight(lead, "*"), ":") || strings.HasPrefix(lead, "**")
+		m := bold.find(lead)
+		switch {
+		case introduces.in(lead):
+			c.add(25, fmt.Sprintf("%q introduces it", shorten(lead)))
+		case label && lists.in(strings.TrimRight(lead, "*: ")) && !forms[c.form].heading:
+			c.add(-40, fmt.Sprintf("%q introduces it", shorten(lead)))
+			near = false
+		case m != nil && len(m[1]) < 40:
+			near = !c.judge(m[1], 35, -45)
+		}
+	}
+	for _, title := range d.titles(c.place) {
+		if near {
+			near = !c.judge(title, 40, -50)
+		} else if affinity(title) == against {
+			c.judge(title, 0, -40)
+		}
+	}
+}
+
+// titles returns the headings and elements that a line is in, the nearest heading first. The
+// heading of the whole text counts only if it announces steps.
+func (d *document) titles(i int) (all []string) {
+	for at := d.lines[i].section; at >= 0; at = d.lines[at].section {
+		if l := d.lines[at]; l.level > 1 || strongWords.in(l.text) {
+			all = append(all, l.text)
+		}
+	}
+	for at := d.lines[i].tag; at >= 0; at = d.lines[at].tag {
+		all = append(all, d.lines[at].text)
+	}
+	return all
+}
+
+// judge adds what a title says, and reports whether it says anything.
+func (c *candidate) judge(title string, points, minus int) bool {
+	if n, ok := parseNumbered(title); ok && n.word == "" {
+		title = n.title
+	}
+	switch affinity(title) {
+	case certain:
+		if strongWords.in(title) {
+			c.add(10, "")
+		}
+		c.add(points, fmt.Sprintf("it is under %q", shorten(title)))
+	case likely:
+		c.add(points/2, fmt.Sprintf("it is under %q", shorten(title)))
+	case against:
+		c.add(minus, fmt.Sprintf("it is under %q", shorten(title)))
+	default:
+		return false
+	}
+	return true
+}
+
+func shorten(text string) string {
+	short, _ := cut(clean(text), "")
+	return short
+}
+
+// maxFiner is how many sub-steps phases may have that are taken instead of the phases. More
+// are read better in the descriptions of the phases.
+const maxFiner = 16
+
+// finer returns the numbered headings below phases, if these carry the work, or else c.
+func (d *document) finer(c *candidate, all []*candidate) *candidate {
+	if c.form != stepHeadings && c.form != numberHeadings || c.word == "step" {
+		return c
+	}
+	level := d.lines[c.marks[0].at].level
+	fine := &candidate{form: c.form, word: c.word, place: c.place, score: c.score, reasons: c.reasons}
+	split := 0
+	for _, m := range c.marks {
+		subs := d.subSteps(m, level, c.word != "")
+		if len(subs) >= 1 {
+			split++
+			fine.marks = append(fine.marks, subs...)
+		} else {
+			fine.marks = append(fine.marks, m)
+		}
+	}
+	if split*2 <= len(c.marks) || len(fine.marks) < len(c.marks)+2 || len(fine.marks) > maxFiner && !continuing(d, fine) {
+		return c
+	}
+	fine.form = stepHeadings
+	fine.word = "step"
+	fine.add(0, fmt.Sprintf("the parts above them (%d) only group them", len(c.marks)))
+	return fine
+}
+
+// subSteps returns the numbered headings in the section of a phase.
+func (d *document) subSteps(m mark, level int, phase bool) (subs []mark) {
+	for i := m.at + 1; i < m.end; i++ {
+		l := d.lines[i]
+		if l.kind != heading || l.level != level+1 {
+			continue
+		}
+		if n, ok := parseNumbered(l.text); ok && (n.word == "step" || phase && n.word == "") {
+			subs = append(subs, mark{at: i, title: n.title, end: min(d.sectionEnd(i), m.end)})
+		} else if n, ok := parseDotted(l.text); ok && phase {
+			subs = append(subs, mark{at: i, title: n, end: min(d.sectionEnd(i), m.end)})
+		}
+	}
+	return subs
+}
+
+var dotted = pattern{text: `^\d+\.\d+[.):]?\s+(\S.*)$`}
+
+func parseDotted(text string) (string, bool) {
+	m := dotted.find(strings.ReplaceAll(text, "**", ""))
+	if m == nil {
+		return "", false
+	}
+	return m[1], true
+}
+
+// continuing reports whether the numbers of headings grow through all phases.
+func continuing(d *document, c *candidate) bool {
+	last := -1.0
+	for _, m := range c.marks {
+		n, ok := parseNumbered(d.lines[m.at].text)
+		if !ok || n.value <= last {
+			return false
+		}
+		last = n.value
+	}
+	return true
+}

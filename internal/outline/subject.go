@@ -1,0 +1,89 @@
+package outline
+
+import (
+	"strings"
+	"unicode"
+)
+
+// maxSubject is the length of the longest subject in characters. The rest of a long line goes
+// into the description.
+const maxSubject = 65
+
+var (
+	boxed    = pattern{text: `^\[[ xX]\]\s+`}
+	ordinal  = pattern{text: `(?i)^(?:(?:step|phase|stage)\s+)?\d+\s*[.:)\x{2013}\x{2014}-]\s*`}
+	bold     = pattern{text: `^\*\*(.+?)\*\*[.:]?\s*[\x{2013}\x{2014}:\x{2192}-]*\s*(.*)$`}
+	links    = pattern{text: `!?\[([^\]]*)\]\([^)]*\)`}
+	emphasis = pattern{text: "(\\*\\*|__|`)"}
+)
+
+// subject splits the text of a step into its subject and the rest.
+func subject(text string) (subject, rest string) {
+	text = boxed.compiled().ReplaceAllString(strings.TrimSpace(text), "")
+	text = ordinal.compiled().ReplaceAllString(text, "")
+	if m := bold.find(text); m != nil && clean(m[1]) != "" {
+		return cut(clean(m[1]), m[2])
+	}
+	text = clean(text)
+	if i := strings.Index(text, ". "); i > 0 {
+		return cut(text[:i], strings.TrimSpace(text[i+1:]))
+	}
+	return cut(text, "")
+}
+
+// clean removes the markup of emphasis, code and links, and invisible characters.
+func clean(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	text = links.compiled().ReplaceAllString(text, "$1")
+	text = emphasis.compiled().ReplaceAllString(text, "")
+	text = strings.Map(func(r rune) rune {
+		if r != '\u200D' && unicode.In(r, unicode.Cc, unicode.Cf) { // U+200D joins emoji
+			return -1
+		}
+		return r
+	}, text)
+	if strings.Trim(text, "\u200D ") == "" {
+		return ""
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+// cut shortens a long subject between words, and puts the whole subject before rest.
+func cut(subject, rest string) (string, string) {
+	subject = strings.TrimRight(subject, ".:;, ")
+	if len([]rune(subject)) <= maxSubject {
+		return subject, rest
+	}
+	short := ""
+	for _, word := range strings.Fields(subject) {
+		if short != "" && len([]rune(short+" "+word)) > maxSubject-1 {
+			break
+		}
+		short = strings.TrimSpace(short + " " + word)
+	}
+	if r := []rune(short); len(r) > maxSubject-1 {
+		short = string(r[:maxSubject-1])
+	}
+	return short + "…", join(subject, rest)
+}
+
+// paragraph joins lines, without their common indentation and the blank lines around them.
+func paragraph(lines []string) string {
+	least := -1
+	for _, l := range lines {
+		if strings.TrimSpace(l) != "" && (least < 0 || indent(l) < least) {
+			least = indent(l)
+		}
+	}
+	var out []string
+	for _, l := range lines {
+		out = append(out, strings.TrimRight(l[min(len(l), max(least, 0)):], " \t"))
+	}
+	return strings.TrimSpace(strings.Join(out, "\n"))
+}
+
+func indent(text string) int { return len(text) - len(strings.TrimLeft(text, " \t")) }
+
+func join(a, b string) string {
+	return strings.TrimSpace(strings.TrimSpace(a) + "\n" + strings.TrimSpace(b))
+}
