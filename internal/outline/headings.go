@@ -15,10 +15,14 @@ var (
 	separators = pattern{text: `^[\s.:)\]\x{2013}\x{2014}|·•：、．）>/-]+`}
 )
 
-var ordinals = map[string]float64{
-	"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
-	"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10,
-	"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10,
+// ordinals returns the numbers of words. It is a function, so that the program need not make
+// the map at every start.
+func ordinals() map[string]float64 {
+	return map[string]float64{
+		"zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
+		"一": 1, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10,
+		"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10,
+	}
 }
 
 // numbered is the text of a line that begins with a number.
@@ -63,7 +67,7 @@ func titleOf(whole, rest string) string {
 // value returns the number that a word or digits stand for: 3b is a little more than 3.
 func value(text, word string) (float64, bool) {
 	lower := strings.ToLower(text)
-	if v, ok := ordinals[lower]; ok && (len(lower) > 1 || lower[0] >= 0x80) {
+	if v, ok := ordinals()[lower]; ok && (len(lower) > 1 || lower[0] >= 0x80) {
 		return v, true
 	}
 	if len(text) == 1 && text >= "A" && text <= "Z" {

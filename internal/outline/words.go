@@ -102,14 +102,21 @@ take tally tell terminate test think tidy tie tighten trace track train transfor
 trigger trim troubleshoot try tune turn type understand undo uninstall unpack unzip update upgrade upload use
 validate verify version view visit visualise visualize wait walk warn watch weigh wire work wrap write zip`
 
-// verbs is the set of verbList. It is made at its first use: see pattern.
-var verbs = sync.OnceValue(func() map[string]bool {
-	set := map[string]bool{}
-	for _, w := range strings.Fields(verbList) {
-		set[w] = true
-	}
-	return set
-})
+var (
+	onceVerbs sync.Once
+	verbSet   map[string]bool
+)
+
+// verbs returns the set of verbList. It is made at its first use: see pattern.
+func verbs() map[string]bool {
+	onceVerbs.Do(func() {
+		verbSet = map[string]bool{}
+		for _, w := range strings.Fields(verbList) {
+			verbSet[w] = true
+		}
+	})
+	return verbSet
+}
 
 // instructs reports whether a text begins like an instruction. It is known only of texts in
 // English; known is false for others.
