@@ -18,20 +18,34 @@
 //
 // where start is CLAUDE_PROJECT_DIR, or cwd if that is unknown. The search of the parents
 // ends at the root of the git repository, which is included, or at HOME, which is not. If
-// none of these folders has a SKILL.md, the first of the following is taken: a skill in
-// these places whose frontmatter has the name, in the same order; a plugin's skill whose
-// frontmatter has the name; the only skill of this name in a .claude/skills below start.
+// none of these folders has a SKILL.md, the first of the following is taken: a command in
+// these places; a skill in these places whose frontmatter has the name, in the same order; a
+// plugin's skill whose frontmatter has the name; the only skill of this name in a
+// .claude/skills below start.
 //
-// A name with a colon, {plugin}:{skill}, belongs to a plugin of --plugin-dir or an
-// installed one, or to a nested skill:
+// A name with a colon, {plugin}:{skill}, belongs to a plugin of --plugin-dir, an installed
+// one, or one that is a folder of skills; or to a nested skill:
 //
 //	{plugin}/commands/{skill}.md, whose fsm.json is in commands/{skill}
-//	{plugin}/skills/{skill}, also by the name in its frontmatter
+//	{plugin}/commands/{skill}/SKILL.md
+//	{plugin}/skills/{skill}, with "-" for each character that is not a letter, a digit, "_" or "-"
+//	a folder that "skills", or a file that "commands", of the plugin.json or of the marketplace's entry names
 //	{start}/{plugin}/.claude/skills/{skill}
 //
-// If the plugin has several installations, the one that comes first in enabledPlugins
-// takes precedence; among equals local scope over project over user, then one that has the
-// skill, then the one updated last.
+// and after all of these to a skill of the plugin whose frontmatter has the name. {plugin} is
+// the name in plugin.json, or else in the marketplace's entry. Where the two are different,
+// every plugin.json is read, after everything else. If the plugin has several
+// installations, the one that comes first in enabledPlugins takes precedence; among equals
+// local scope over project over user, then one that has the skill, then the one updated
+// last.
+//
+// # Cost
+//
+// A folder of the user or the project is found with a few calls for each place. A name with a
+// colon reads the files of the plugin that it names, and the manifest of its marketplace. Only a
+// name in a frontmatter needs more: each skill of the user and the project is checked for an
+// fsm.json, then each plugin for a folder of the name, and the skills of the plugins only if
+// none has it.
 //
 // # Folders without a SKILL.md
 //
@@ -56,8 +70,12 @@
 // same name, the frontmatter takes precedence, or the folder if the name has a colon. A
 // nested skill is not found by a frontmatter name that has a colon.
 //
+// A plugin that is a zip archive is not searched. Whether the client trusts the project, which
+// it requires of a plugin in a project's folder of skills, is not read.
+//
 // The client's files are private to it and may change with any version: the order was
-// measured with 2.1.329 (facts 48 to 51, 59 to 61 and 65 of docs/client-facts.md).
+// measured with 2.1.329 (facts 48 to 51, 59 to 61, 65 and 120 to 125 of
+// docs/client-facts.md).
 // Settings of an organisation and those given on the client's command line are not
 // read. [Result.Certain] reports whether the result depends on the client's --plugin-dir
 // and --add-dir options, which a hook may not know.

@@ -26,7 +26,7 @@ func (s *search) inUser() []candidate {
 // inFoldersUnlessInstalled returns the places of the project and the user if no installation
 // of the plugin applies in cwd, as the requirements say.
 func (s *search) inFoldersUnlessInstalled() []candidate {
-	if s.preferred(s.cwd) != nil {
+	if len(s.preferred(s.cwd)) > 0 {
 		return nil
 	}
 	return append(s.inProject(), s.inUser()...)

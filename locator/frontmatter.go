@@ -1,7 +1,6 @@
 package locator
 
 import (
-	"cmp"
 	"path/filepath"
 	"slices"
 
@@ -21,26 +20,34 @@ func (s *search) byName() (candidate, bool) { return s.byFrontmatter(false) }
 
 // byFrontmatter is byName. If all is set, it reads the frontmatter of every skill.
 func (s *search) byFrontmatter(all bool) (candidate, bool) {
-	if s.own == nil && s.ofPlugins == nil {
-		s.own, s.ofPlugins = s.folders(s.roots(), RuleFrontmatter), s.folders(s.pluginRoots(), RuleAlias)
+	ownSpecs, problems := s.ownNamed(true)
+	read := all || len(ownSpecs) > 0 || s.isInPlainPlaces()
+	if read {
+		if c, ok := s.byOwnName(); ok {
+			return c, true
+		}
 	}
-	own, ofPlugins := s.own, s.ofPlugins
-	withSpec, problems := s.named(append(s.withSpec(own), s.withSpec(ofPlugins)...), s.command)
-	if !all && len(withSpec) == 0 && !s.isInPlainPlaces() {
-		s.report(problems)
+	if c, ok := s.byFolderInPlugin(); ok {
+		return c, true
+	}
+	withSpec, more := s.namedInPlugins(true)
+	if !read && len(withSpec) == 0 {
+		s.report(append(problems, more...))
 		s.step(RuleFrontmatter, "", OutcomeAbsent, "no skill with an "+specName+" gives itself this name")
 		return candidate{}, false
 	}
-	if c, ok := s.firstNamed(own); ok {
-		return c, true
+	if !read {
+		if c, ok := s.byOwnName(); ok {
+			return c, true
+		}
 	}
-	matching, problems := s.named(ofPlugins, s.command)
+	matching, problems := s.namedInPlugins(false)
 	s.report(problems)
 	switch len(matching) {
 	case 0:
 		return candidate{}, false
 	case 1:
-		s.runsSkill(matching[0])
+		s.runs(matching[0])
 		return matching[0], true
 	}
 	for _, c := range matching {
@@ -49,15 +56,123 @@ func (s *search) byFrontmatter(all bool) (candidate, bool) {
 	return candidate{}, false
 }
 
-// byOwnName returns the skill of the user or the project whose frontmatter has the name,
-// which has a colon.
-func (s *search) byOwnName() (candidate, bool) {
-	return s.firstNamed(s.folders(s.roots(), RuleFrontmatter))
+// byFolderInPlugin returns a plugin's skill whose frontmatter and whose folder have the name.
+// That is what most plugins have, and the names of folders need no file to be read. Another
+// skill may have the name too; then the client does not run it.
+func (s *search) byFolderInPlugin() (candidate, bool) {
+	if !s.Invoked || s.names != nil {
+		return candidate{}, false
+	}
+	for _, r := range s.pluginDirs() {
+		folder := skillIn(r.dir, s.skill)
+		if !s.isSkill(folder) {
+			continue
+		}
+		if has, _ := plugins.HasName(s.FS, folder, s.skill); has {
+			c := candidate{rule: RuleAlias, folder: folder, plugin: r.plugin}
+			s.runsSkill(c)
+			return c, true
+		}
+	}
+	return candidate{}, false
 }
 
-// firstNamed returns the first of the candidates whose frontmatter has the name.
-func (s *search) firstNamed(own []candidate) (candidate, bool) {
-	matching, problems := s.named(own, s.command)
+// pluginDirs returns the directories of plugins without reading their manifests.
+func (s *search) pluginDirs() []root {
+	var dirs []root
+	for _, p := range s.sessionPlugins() {
+		dirs = append(dirs, root{dir: p.Dir, plugin: keyOf(p)})
+	}
+	for _, in := range s.enabledInstallations() {
+		dirs = append(dirs, root{dir: s.registry.Root(in).Dir, plugin: in.Key})
+	}
+	return dirs
+}
+
+// namedInPlugins returns the skills and commands of plugins whose frontmatter has the name.
+// If withSpec is set, it reads only the frontmatters of those that have an fsm.json.
+func (s *search) namedInPlugins(withSpec bool) (matching []candidate, problems []error) {
+	if s.names != nil {
+		return s.names.bare[s.command], nil
+	}
+	for _, skill := range s.everyPluginSkill() {
+		c := candidateOf(skill, RuleAlias)
+		if withSpec && len(s.withSpec([]candidate{c})) == 0 {
+			continue
+		}
+		_, bare, err := skill.OwnNames()
+		if err != nil && !cannotExist(err) {
+			problems = append(problems, err)
+		}
+		if bare == s.command && bare != "" {
+			matching = append(matching, c)
+		}
+	}
+	return matching, problems
+}
+
+// everyPluginSkill returns the commands and then the skills of all plugins, in the client's
+// order. Of those with one name, or one file, the client has the first.
+func (s *search) everyPluginSkill() []plugins.Skill {
+	var commands, skills []plugins.Skill
+	for _, p := range s.everyPlugin() {
+		for _, skill := range s.everySkillOf(p) {
+			if skill.IsCommand {
+				commands = append(commands, skill)
+			} else {
+				skills = append(skills, skill)
+			}
+		}
+	}
+	names, files := map[string]bool{}, map[string]bool{}
+	return slices.DeleteFunc(append(commands, skills...), func(skill plugins.Skill) bool {
+		name, file := skill.FullName(), ""
+		if !skill.IsCommand {
+			file = skill.RealFile()
+		}
+		again := names[name] || file != "" && files[file]
+		names[name], files[file] = true, true
+		return again
+	})
+}
+
+// everySkillOf returns the plugin's skills and commands, which it lists once.
+func (s *search) everySkillOf(p *plugins.Plugin) []plugins.Skill {
+	if s.skills == nil {
+		s.skills = map[*plugins.Plugin][]plugins.Skill{}
+	}
+	if all, ok := s.skills[p]; ok {
+		return all
+	}
+	s.skills[p] = p.All()
+	return s.skills[p]
+}
+
+// ownNamed returns the skills of the user and the project whose frontmatter has the name. If
+// withSpec is set, it reads only the frontmatters of those that have an fsm.json.
+func (s *search) ownNamed(withSpec bool) (matching []candidate, problems []error) {
+	if s.names != nil {
+		return s.names.own[s.command], nil
+	}
+	all := s.ownFolders()
+	if withSpec {
+		all = s.withSpec(all)
+	}
+	return s.named(all, s.command)
+}
+
+// ownFolders returns the folders of skills that are not of plugins, which it lists once.
+func (s *search) ownFolders() []candidate {
+	if !s.ownRead {
+		s.own, s.ownRead = s.folders(s.roots(), RuleFrontmatter), true
+	}
+	return s.own
+}
+
+// byOwnName returns the first skill of the user or the project whose frontmatter has the
+// name.
+func (s *search) byOwnName() (candidate, bool) {
+	matching, problems := s.ownNamed(false)
 	s.report(problems)
 	if len(matching) == 0 {
 		return candidate{}, false
@@ -69,20 +184,48 @@ func (s *search) firstNamed(own []candidate) (candidate, bool) {
 	return matching[0], true
 }
 
-// byNameInPlugin returns the skill of the plugin whose frontmatter has the name after the
-// colon.
+// byNameInPlugin returns the first skill or command of the plugin whose frontmatter has the
+// name after the colon.
 func (s *search) byNameInPlugin() (candidate, bool) {
-	r, ok := s.pluginRoot()
-	if !ok {
+	if s.isPath() {
 		return candidate{}, false
 	}
-	matching, problems := s.named(s.folders([]root{r}, RuleAlias), s.skill)
+	return s.byNameOf(s.pluginsNamed())
+}
+
+func (s *search) byNameOf(list []*plugins.Plugin) (candidate, bool) {
+	if s.names != nil {
+		if found := s.names.scoped[s.command]; len(found) > 0 {
+			s.runs(found[0])
+			return found[0], true
+		}
+		return candidate{}, false
+	}
+	var problems []error
+	for _, p := range list {
+		for _, skill := range s.everySkillOf(p) {
+			scoped, _, err := skill.OwnNames()
+			if err != nil && !cannotExist(err) {
+				problems = append(problems, err)
+			}
+			if scoped == s.command && scoped != "" {
+				c := candidateOf(skill, RuleAlias)
+				s.runs(c)
+				return c, true
+			}
+		}
+	}
 	s.report(problems)
-	if len(matching) != 1 { // if several skills have the name, the client does not know it
-		return candidate{}, false
+	return candidate{}, false
+}
+
+// runs records that the client runs the candidate.
+func (s *search) runs(c candidate) {
+	if c.skill != nil && c.skill.IsCommand {
+		s.runsCommand(c.rule, c.skill.File)
+		return
 	}
-	s.runsSkill(matching[0])
-	return matching[0], true
+	s.runsSkill(c)
 }
 
 // isInPlainPlaces reports whether one of plainPlaces has an fsm.json. It adds no steps.
@@ -103,7 +246,7 @@ func (s *search) folders(roots []root, rule Rule) []candidate {
 	var all []candidate
 	for _, r := range roots {
 		for _, folder := range plugins.SkillFolders(s.FS, r.dir) {
-			all = append(all, candidate{rule, folder, r.plugin})
+			all = append(all, candidate{rule: rule, folder: folder, plugin: r.plugin})
 		}
 	}
 	return all
@@ -123,6 +266,12 @@ func (s *search) withSpec(all []candidate) []candidate {
 // named returns the candidates whose frontmatter has the name.
 func (s *search) named(all []candidate, name string) (matching []candidate, problems []error) {
 	for _, c := range all {
+		if own, ok := s.ownNames[c.folder]; ok {
+			if own == name {
+				matching = append(matching, c)
+			}
+			continue
+		}
 		has, err := plugins.HasName(s.FS, c.folder, name)
 		if err != nil && !cannotExist(err) {
 			problems = append(problems, err)
@@ -138,38 +287,4 @@ func (s *search) report(problems []error) {
 	for _, err := range problems {
 		s.problem(RuleFrontmatter, OutcomeFailed, err)
 	}
-}
-
-// pluginRoots returns the directories of the plugins that the client loads. If the registry
-// cannot be used, it returns only those of PluginDirs and no error, because a name without
-// a colon need not be that of a plugin's skill. Of several plugins with the same name the
-// client loads the first.
-func (s *search) pluginRoots() []root {
-	var roots []root
-	loaded := map[string]bool{}
-	for _, p := range s.sessionPlugins() {
-		if !loaded[p.plugin] {
-			roots = append(roots, p)
-		}
-		loaded[p.plugin] = true
-	}
-	if found, _ := exists(s.FS, plugins.RegistryPath(s.ConfigDir)); !found || s.openRegistry() != nil {
-		return roots
-	}
-	for _, in := range s.registry.Applying(s.cwd, s.ProjectDir) {
-		if s.switches().Disabled(in.Key) {
-			s.skipDisabled(in)
-		}
-	}
-	enabled := s.registry.Enabled(s.switches(), s.cwd, s.ProjectDir)
-	slices.SortStableFunc(enabled, func(a, b plugins.Installation) int {
-		return cmp.Compare(s.switches().Rank(a.Key), s.switches().Rank(b.Key))
-	})
-	for _, in := range enabled {
-		if !loaded[in.Plugin] {
-			roots = append(roots, root{dir: s.registry.Root(in).Dir, plugin: in.Key})
-		}
-		loaded[in.Plugin] = true
-	}
-	return roots
 }

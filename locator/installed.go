@@ -21,53 +21,89 @@ type installed struct {
 	rank     int  // its place in enabledPlugins
 }
 
-// inPlugin returns the plugin's command or skill of the name. A command takes precedence
-// (measured with 2.1.329, fact 51). But if neither the command has an fsm.json nor the
-// folder in skills/ a SKILL.md, inPlugin returns nothing, so that an fsm.json in that folder
-// is found later.
+// inPlugin returns the plugin's command or skill of the name, of several plugins of one name
+// that of the first. A command takes precedence (measured with 2.1.329, fact 51).
 func (s *search) inPlugin() (candidate, bool) {
 	if s.isPath() {
 		return candidate{}, false
 	}
-	r, ok := s.pluginRoot()
-	if !ok {
-		return candidate{}, false
-	}
-	skill := candidate{RulePluginSkill, skillIn(r.dir, s.skill), r.plugin}
-	command := candidate{RulePluginCommand, s.nested(r.dir), r.plugin}
-	if strings.Contains(s.skill, ":") {
-		command.rule = RuleNested
-	}
-	isSkill, isCommand := s.isSkill(skill.folder), isFile(s.FS, command.folder+".md")
-	switch {
-	case isCommand && (isSkill || len(s.withSpec([]candidate{command})) > 0):
-		s.runsCommand(command.rule, command.folder+".md")
-		return command, true
-	case isSkill:
-		s.runsSkill(skill)
-		return skill, true
-	}
-	return candidate{}, false
+	return s.ofPlugin(s.pluginsNamed())
 }
 
-// pluginRoot returns the directory of the plugin that the client loads. If the registry
-// cannot be used, it sets s.registryErr.
-func (s *search) pluginRoot() (root, bool) {
-	if s.registry == nil && s.registryErr == nil && s.session == nil && !s.isPath() {
-		if s.findSession(); s.session == nil {
-			s.registryErr = s.openRegistry()
+// inRenamed is inPlugin for plugins whose manifest gives them another name than their
+// marketplace or folder does.
+func (s *search) inRenamed() (candidate, bool) {
+	if s.isPath() || s.inSession != nil {
+		return candidate{}, false
+	}
+	renamed := s.pluginsRenamed()
+	if c, ok := s.ofPlugin(renamed); ok {
+		return c, true
+	}
+	return s.byNameOf(renamed)
+}
+
+// ofPlugin returns the skill of the name in the first of the plugins that has it.
+func (s *search) ofPlugin(list []*plugins.Plugin) (candidate, bool) {
+	var found []plugins.Skill
+	for _, p := range list {
+		if skill, ok := s.find(p); ok {
+			found = append(found, skill)
 		}
 	}
-	if s.session != nil {
-		return *s.session, true
+	if len(found) == 0 {
+		return candidate{}, false
 	}
-	if s.registry == nil {
-		return root{}, false
+	if i := slices.IndexFunc(found, func(k plugins.Skill) bool { return k.IsCommand }); i >= 0 {
+		return s.runsFound(found[i], list)
 	}
-	if in := s.preferred(s.start()); in != nil {
-		return root{plugin: in.Key, dir: in.root.Dir}, true
+	return s.runsFound(found[0], list)
+}
+
+// find returns the plugin's skill of the name. In a listing it looks it up in the index.
+func (s *search) find(p *plugins.Plugin) (plugins.Skill, bool) {
+	if s.names == nil {
+		return p.Find(s.skill)
 	}
-	return root{}, false
+	all := s.everySkillOf(p)
+	if i := slices.IndexFunc(all, func(k plugins.Skill) bool { return k.Name == s.skill }); i >= 0 {
+		return all[i], true
+	}
+	return plugins.Skill{}, false
+}
+
+// runsFound records that the client runs the skill. If a command has no fsm.json and the
+// plugins no skill of its name, it returns no folder, so that an fsm.json in another folder of
+// the name is found later.
+func (s *search) runsFound(skill plugins.Skill, list []*plugins.Plugin) (candidate, bool) {
+	c := candidateOf(skill, RulePluginSkill)
+	if !skill.IsCommand {
+		s.runsSkill(c)
+		return c, true
+	}
+	c.rule = RulePluginCommand
+	if strings.Contains(skill.Name, ":") {
+		c.rule = RuleNested
+	}
+	s.runsCommand(c.rule, skill.File)
+	hasSkill := slices.ContainsFunc(list, func(p *plugins.Plugin) bool { return s.isSkill(skillIn(p.Dir, s.skill)) })
+	if !hasSkill && len(s.withSpec([]candidate{c})) == 0 {
+		return candidate{}, true
+	}
+	return c, true
+}
+
+// candidateOf returns the folder of a plugin's skill.
+func candidateOf(skill plugins.Skill, rule Rule) candidate {
+	return candidate{rule: rule, folder: skill.Folder(), plugin: keyOf(skill.Plugin), skill: &skill}
+}
+
+// keyOf returns what Result.Plugin has for the plugin.
+func keyOf(p *plugins.Plugin) string {
+	if name, isSession := strings.CutSuffix(p.Key, "@"+plugins.InlineMarketplace); isSession {
+		return name
+	}
+	return p.Key
 }
 
 // withoutRegistry returns the error for a registry that cannot be used. A missing registry
@@ -82,7 +118,7 @@ func (s *search) withoutRegistry() error {
 // inInstallation returns the places in the installation that takes precedence in
 // cwd.
 func (s *search) inInstallation() []candidate {
-	here := s.preferred(s.cwd)
+	here := s.first(s.cwd)
 	if here == nil {
 		return nil
 	}
@@ -96,7 +132,7 @@ func (s *search) forProjectDir() []candidate {
 	if !s.hasProjectDir() {
 		return nil
 	}
-	here, there := s.preferred(s.cwd), s.preferred(s.ProjectDir)
+	here, there := s.first(s.cwd), s.first(s.ProjectDir)
 	switch {
 	case there == nil && here == nil:
 		return s.inProjectDir()
@@ -109,11 +145,11 @@ func (s *search) forProjectDir() []candidate {
 // inRoot returns the places of the skill in a plugin's directory.
 func (s *search) inRoot(r root) []candidate {
 	all := []candidate{
-		{RulePluginSkill, skillIn(r.dir, s.skill), r.plugin},
-		{RulePluginCommand, filepath.Join(plugins.CommandsDir(r.dir), s.skill), r.plugin},
+		{rule: RulePluginSkill, folder: skillIn(r.dir, s.skill), plugin: r.plugin},
+		{rule: RulePluginCommand, folder: filepath.Join(plugins.CommandsDir(r.dir), s.skill), plugin: r.plugin},
 	}
 	if strings.Contains(s.skill, ":") {
-		all = append(all, candidate{RuleNested, s.nested(r.dir), r.plugin})
+		all = append(all, candidate{rule: RuleNested, folder: s.nested(r.dir), plugin: r.plugin})
 	}
 	return all
 }
@@ -124,39 +160,57 @@ func (s *search) nested(dir string) string {
 
 // openRegistry reads the registry and adds a step for each problem.
 func (s *search) openRegistry() error {
+	if s.registryRead {
+		return s.registryErr
+	}
+	s.registryRead = true
+	s.registryErr = s.readRegistry()
+	return s.registryErr
+}
+
+func (s *search) readRegistry() error {
 	registry, err := plugins.ReadRegistry(s.FS, s.ConfigDir)
 	if err != nil {
 		s.problem(RuleRegistry, OutcomeFailed, err)
 		return err
 	}
 	s.registry = registry
-	for _, err := range registry.Problems() {
-		s.problem(RuleRegistry, OutcomeSkipped, err)
+	return nil
+}
+
+// first returns the installation of the plugin that takes precedence in dir, or nil if none
+// applies there.
+func (s *search) first(dir string) *installed {
+	if all := s.preferred(dir); len(all) > 0 {
+		return &all[0]
 	}
 	return nil
 }
 
-// preferred returns the installation of the plugin that takes precedence in dir, or nil if
-// none applies there. It remembers the result of prefer.
-func (s *search) preferred(dir string) *installed {
+// preferred returns the installations of the plugin that apply in dir, one a key, in order of
+// precedence. It remembers the result of prefer.
+func (s *search) preferred(dir string) []installed {
+	if s.registry == nil {
+		return nil
+	}
 	if in, ok := s.chosen[dir]; ok {
 		return in
 	}
 	if s.chosen == nil {
-		s.chosen = map[string]*installed{}
+		s.chosen = map[string][]installed{}
 	}
 	s.chosen[dir] = s.prefer(dir)
 	return s.chosen[dir]
 }
 
-func (s *search) prefer(dir string) *installed {
+func (s *search) prefer(dir string) []installed {
 	var applying []installed
 	for _, in := range s.applying(dir) {
 		root := s.registry.Root(in)
 		if root.Err != nil {
 			s.step(RuleMarketplace, in.InstallPath, OutcomeFailed, in.Key+": "+root.Err.Error()+"; reading the installed copy")
 		}
-		applying = append(applying, installed{in, root, s.hasSkill(root.Dir), s.switches().Rank(in.Key)})
+		applying = append(applying, installed{in, root, s.hasSkill(in, root.Dir), s.switches().Rank(in.Key)})
 	}
 	if len(applying) == 0 {
 		s.step(RuleRegistry, plugins.RegistryPath(s.ConfigDir), OutcomeAbsent, "no installation of "+s.plugin+" applies")
@@ -164,20 +218,26 @@ func (s *search) prefer(dir string) *installed {
 	}
 	slices.SortStableFunc(applying, compare)
 	s.explain(applying)
-	return &applying[0]
+	seen := map[string]bool{}
+	return slices.DeleteFunc(applying, func(in installed) bool {
+		again := seen[in.Key]
+		seen[in.Key] = true
+		return again
+	})
 }
 
 // applying returns the plugin's installations that apply in dir and are not disabled. It
 // adds a step for each of the others.
 func (s *search) applying(dir string) []plugins.Installation {
 	var applying []plugins.Installation
-	for _, in := range s.registry.Installations() {
+	for _, in := range s.registry.WithSources(s.switches(), s.plugin) {
 		switch {
-		case in.Plugin != s.plugin:
 		case !s.registry.Applies(in, dir) && !s.registry.EnabledElsewhere(s.switches(), in, dir):
 			s.skip(in, "its project "+in.ProjectPath+" does not contain "+quote(dir))
 		case s.switches().Disabled(in.Key):
 			s.skipDisabled(in)
+		case s.notEnabled(in.Key):
+			s.skip(in, "the settings enable other plugins, but not this one")
 		default:
 			applying = append(applying, in)
 		}
@@ -211,8 +271,13 @@ func (s *search) switches() *plugins.Settings {
 	return s.settings
 }
 
-// hasSkill reports whether the plugin in dir has the skill or command.
-func (s *search) hasSkill(dir string) bool {
+// hasSkill reports whether the installation, which is in dir, has the skill or command.
+func (s *search) hasSkill(in plugins.Installation, dir string) bool {
+	if p, err := s.loadInstalled(in); err == nil {
+		if _, ok := p.Find(s.skill); ok {
+			return true
+		}
+	}
 	paths := []string{s.nested(dir) + ".md"}
 	for _, c := range s.inRoot(root{dir: dir}) {
 		paths = append(paths, c.folder)
@@ -221,6 +286,11 @@ func (s *search) hasSkill(dir string) bool {
 		found, _ := exists(s.FS, path)
 		return found
 	})
+}
+
+// byRank orders installations by their place in enabledPlugins.
+func (s *search) byRank(a, b plugins.Installation) int {
+	return cmp.Compare(s.switches().Rank(a.Key), s.switches().Rank(b.Key))
 }
 
 // compare orders installations by their place in enabledPlugins (measured with 2.1.329,

@@ -9,6 +9,10 @@ type Locator struct {
 	Home       string   // HOME, where the search in parent directories ends
 	PluginDirs []string // the client's --plugin-dir options
 	AddDirs    []string // the client's --add-dir options
+
+	// Invoked says that the client has run the command. It then knows the name, which is
+	// not ambiguous, so that fewer files have to be read.
+	Invoked bool
 }
 
 // Result is the outcome of a search and how it was reached.
@@ -51,22 +55,23 @@ type Rule string
 
 // The rules, in the order of the search.
 const (
-	RuleUser          Rule = "user skill"        // skills/ of the configuration directory
-	RuleProject       Rule = "project skill"     // .claude/skills of the start directory
-	RuleParent        Rule = "parent skill"      // .claude/skills of one of its parents
-	RuleAddDir        Rule = "added directory"   // .claude/skills of one of AddDirs
-	RuleCommand       Rule = "command"           // a command of the project or the user
-	RuleFrontmatter   Rule = "frontmatter"       // a skill of one of these places by the name in its frontmatter
-	RuleAlias         Rule = "alias"             // a plugin's skill by the name in its frontmatter
-	RuleNestedSkill   Rule = "nested skill"      // .claude/skills below the start directory
-	RuleRegistry      Rule = "plugin registry"   // which installation of the plugin takes precedence
-	RuleSettings      Rule = "settings"          // which plugins are disabled
-	RuleMarketplace   Rule = "marketplace"       // whether the plugin is read from a source tree
-	RulePluginSkill   Rule = "plugin skill"      // skills/ of a plugin
-	RulePluginCommand Rule = "plugin command"    // commands/ of a plugin
-	RuleNested        Rule = "nested command"    // a:b:c as commands/b/c of plugin a
-	RulePluginDir     Rule = "plugin directory"  // a plugin from PluginDirs
-	RuleProjectDir    Rule = "project directory" // .claude/skills of ProjectDir, and the plugins that apply there
+	RuleUser           Rule = "user skill"        // skills/ of the configuration directory
+	RuleProject        Rule = "project skill"     // .claude/skills of the start directory
+	RuleParent         Rule = "parent skill"      // .claude/skills of one of its parents
+	RuleAddDir         Rule = "added directory"   // .claude/skills of one of AddDirs
+	RuleCommand        Rule = "command"           // a command of the project or the user
+	RuleFrontmatter    Rule = "frontmatter"       // a skill of one of these places by the name in its frontmatter
+	RuleAlias          Rule = "alias"             // a plugin's skill by the name in its frontmatter
+	RuleNestedSkill    Rule = "nested skill"      // .claude/skills below the start directory
+	RuleRegistry       Rule = "plugin registry"   // which installation of the plugin takes precedence
+	RuleSettings       Rule = "settings"          // which plugins are disabled
+	RuleMarketplace    Rule = "marketplace"       // whether the plugin is read from a source tree
+	RulePluginSkill    Rule = "plugin skill"      // skills/ of a plugin
+	RulePluginCommand  Rule = "plugin command"    // commands/ of a plugin
+	RuleNested         Rule = "nested command"    // a:b:c as commands/b/c of plugin a
+	RulePluginDir      Rule = "plugin directory"  // a plugin from PluginDirs, or in a folder of skills
+	RulePluginManifest Rule = "plugin manifest"   // whether the client loads the plugin
+	RuleProjectDir     Rule = "project directory" // .claude/skills of ProjectDir, and the plugins that apply there
 )
 
 // Outcome is the result of a step.
@@ -92,7 +97,7 @@ const (
 // [*RegistryError] if the registry of plugins, which most names with a colon need, cannot
 // be used. Beside an error the result has the steps that were taken before.
 func (l *Locator) Locate(command, cwd string) (Result, error) {
-	s := &search{Locator: l, command: command, cwd: cwd, result: Result{Command: command}}
+	s := l.search(command, cwd, &shared{})
 	err := CheckName(command)
 	if err == nil {
 		err = s.run()

@@ -11,12 +11,12 @@ import (
 // command: they have the same part after the last colon, or differ from command in at most
 // two characters. Names in frontmatters and of nested skills are included.
 func (l *Locator) Near(command, cwd string) []string {
-	s := &search{Locator: l, command: command, cwd: cwd}
+	s := l.search(command, cwd, &shared{})
 	all, _ := s.everySkill()
 	var near []string
 	for _, known := range all {
 		if s.isSkill(known.folder) {
-			near = append(near, known.usable(l, cwd, func(name string) bool { return isNear(command, name) })...)
+			near = append(near, s.usable(known, func(name string) bool { return isNear(command, name) })...)
 		}
 	}
 	slices.Sort(near)

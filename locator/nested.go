@@ -75,12 +75,16 @@ func (s *search) nestedRoots() (roots []string, complete bool) {
 	if len(dirs) == 0 || start == filepath.Dir(start) {
 		return nil, true
 	}
+	if s.nestedRead {
+		return s.nestedDirs, s.nestedAll
+	}
 	complete = walk(s.FS, dirs[0], maxNestedDirs, func(dir string, entry fs.DirEntry) bool {
 		if entry.Name() == ".claude" && dir != dirs[0] {
 			roots = append(roots, filepath.Join(dir, entry.Name()))
 		}
 		return isSearched(entry)
 	})
+	s.nestedDirs, s.nestedAll, s.nestedRead = roots, complete, true
 	return roots, complete
 }
 

@@ -89,13 +89,23 @@ func (s *search) byFolder() (candidate, bool) {
 	return candidate{}, false
 }
 
-// byCommand reports whether the client runs a command of the project or the user, which
-// takes precedence over a name in a frontmatter and over a nested skill.
+// byCommand returns a command of the project or the user, which takes precedence over a name
+// in a frontmatter and over plugins and nested skills. One that is a file has no folder. One
+// that is a SKILL.md in a folder has (measured with 2.1.329, fact 125); then the client reads
+// nothing else in the folder.
 func (s *search) byCommand() (candidate, bool) {
+	if s.isPath() {
+		return candidate{}, false
+	}
 	for _, r := range s.roots() {
-		path := filepath.Join(plugins.CommandsDir(r.dir), s.skill) + ".md"
-		if found, _ := exists(s.FS, path); found {
-			s.runsCommand(RuleCommand, path)
+		path := filepath.Join(plugins.CommandsDir(r.dir), plugins.NestedPath(s.command))
+		if s.isSkill(path) {
+			c := candidate{rule: RuleCommand, folder: path}
+			s.runsSkill(c)
+			return c, true
+		}
+		if found, _ := exists(s.FS, path+".md"); found && !s.isSkill(filepath.Dir(path)) {
+			s.runsCommand(RuleCommand, path+".md")
 			return candidate{}, true
 		}
 	}

@@ -97,12 +97,15 @@ func TestNestedCommandDecidesBetweenMarketplaces(t *testing.T) {
 }
 
 func TestPluginDirectory(t *testing.T) {
-	tests := []struct{ name, manifest, plugin string }{
-		{"name in the manifest", `{"name": "my-plugin"}`, "my-plugin"},
-		{"no manifest", "", "folder"},
-		{"torn manifest", `{"name": "my-pl`, "folder"},
-		{"manifest without a name", `{"version": "1"}`, "folder"},
-		{"name is not a string", `{"name": 1}`, "folder"},
+	tests := []struct {
+		name, manifest, plugin string
+		loaded                 bool
+	}{
+		{"name in the manifest", `{"name": "my-plugin"}`, "my-plugin", true},
+		{"no manifest", "", "folder", true},
+		{"torn manifest", `{"name": "my-pl`, "folder", false},
+		{"manifest without a name", `{"version": "1"}`, "folder", false},
+		{"name is not a string", `{"name": 1}`, "folder", false},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -112,6 +115,10 @@ func TestPluginDirectory(t *testing.T) {
 				w.put("/dev/folder/.claude-plugin/plugin.json", test.manifest)
 			}
 			path := w.skill("/dev/folder/commands/s")
+			if !test.loaded {
+				w.finds("", test.plugin+":s", project)
+				w.Invoked = true // then the client has loaded it all the same
+			}
 
 			// Without a registry.
 			result := w.finds(path, test.plugin+":s", project)
@@ -160,7 +167,7 @@ func TestPluginDirectoryTakesPrecedenceOverInstallation(t *testing.T) {
 	w.finds("/dev/p/skills/s/fsm.json", "p:s", project)
 
 	w.PluginDirs = []string{"/first/p", "/dev/p"}
-	w.put("/first/p/file", "")
+	w.put("/first/p/.claude-plugin/plugin.json", `{"name": "p"}`)
 	w.finds("", "p:s", project)
 	w.finds(w.skill("/first/p/skills/s"), "p:s", project)
 }
@@ -175,8 +182,8 @@ func TestDisabledPluginIsSkipped(t *testing.T) {
 	}{
 		{"not mentioned", nil, false},
 		{"enabled", map[string]string{user: on}, false},
-		{"another plugin enabled", map[string]string{user: `{"enabledPlugins": {"q@m": true}}`}, false},
-		{"the plugin of another marketplace disabled", map[string]string{user: `{"enabledPlugins": {"p@n": false}}`}, false},
+		{"another plugin enabled", map[string]string{user: `{"enabledPlugins": {"q@m": true}}`}, true},
+		{"the plugin of another marketplace disabled", map[string]string{user: `{"enabledPlugins": {"p@n": false}}`}, true},
 		{"disabled by the user", map[string]string{user: off}, true},
 		{"disabled by the project", map[string]string{shared: off, user: on}, true},
 		{"disabled by the user in the project", map[string]string{local: off, shared: on, user: on}, true},
@@ -184,7 +191,7 @@ func TestDisabledPluginIsSkipped(t *testing.T) {
 		{"enabled by the user in the project", map[string]string{local: on, shared: off, user: off}, false},
 		{"a list of versions enables", map[string]string{shared: `{"enabledPlugins": {"p@m": ["1.0"]}}`, user: off}, false},
 		{"null does not mention it", map[string]string{shared: `{"enabledPlugins": {"p@m": null}}`, user: off}, true},
-		{"text does not mention it", map[string]string{shared: `{"enabledPlugins": {"p@m": "false"}}`}, false},
+		{"text does not mention it", map[string]string{shared: `{"enabledPlugins": {"p@m": "false"}}`}, true},
 		{"torn settings are skipped", map[string]string{shared: `{"enabledPl`, user: off}, true},
 		{"settings of another type are skipped", map[string]string{shared: `{"enabledPlugins": []}`, user: `[]`}, false},
 	}
@@ -220,7 +227,7 @@ func TestSettingsOfARelativeCwdAreNotRead(t *testing.T) {
 func TestStepsNameTheSettings(t *testing.T) {
 	w := newWorld(t)
 	w.put(registry, objectOf(entry{"p@a", "user", "", "/a", ""}, entry{"p@b", "user", "", "/b", ""}))
-	w.put(config+"/settings.json", `{"enabledPlugins": {"p@a": false}}`)
+	w.put(config+"/settings.json", `{"enabledPlugins": {"p@a": false, "p@b": true}}`)
 	w.put(project+"/.claude/settings.json", `{`)
 	w.skill("/a/skills/s")
 	result := w.finds(w.skill("/b/skills/s"), "p:s", project)
@@ -371,7 +378,7 @@ func TestAliasTwiceInOnePlugin(t *testing.T) {
 	}
 	result := w.finds("", "alias", project)
 	assert.Equal(t, 4, strings.Count(explain(result), "ambiguous"))
-	w.finds("", "p:alias", project)
+	w.finds("/dev/p/skills/a/fsm.json", "p:alias", project)
 	w.finds("/dev/p/skills/c/fsm.json", "p:c", project)
 }
 

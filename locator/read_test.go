@@ -267,11 +267,11 @@ func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {
 	w.put(config+"/skills/mine/SKILL.md", "")
 	w.put("/p/skills/theirs/SKILL.md", "")
 	folders := []string{config + "/skills", project + "/.claude/skills", "/projects/.claude/skills", "/.claude/skills"}
-	plugin := []string{"/dev/p/.claude-plugin/plugin.json", registry, settings, known}
+	plugin := []string{"/dev/p/.claude-plugin/plugin.json", settings, registry, known}
 	tests := map[string][]string{
 		"mine":     nil,
 		"p:theirs": plugin,
-		"q:s":      append([]string{"/dev/p/.claude-plugin/plugin.json", registry, settings}, folders...),
+		"q:s":      append([]string{"/dev/p/.claude-plugin/plugin.json", settings, registry}, append(folders, known)...),
 		"y":        append(append(append([]string{}, folders...), plugin...), "/dev/p/skills", "/p/skills", project),
 	}
 	files := w.FS

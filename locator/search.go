@@ -19,22 +19,22 @@ type search struct {
 	cwd           string
 	result        Result
 
-	registry    *plugins.Registry     // nil until it is needed
-	registryErr error                 // why it cannot be used
-	settings    *plugins.Settings     // nil until they are needed
-	chosen      map[string]*installed // by directory
-	session     *root                 // the plugin's directory in PluginDirs, nil if it has none
-	project     []string              // cached result of projectDirs
-	rootList    []root                // cached result of roots
-	own         []candidate           // cached skills of the user and the project
-	ofPlugins   []candidate           // cached skills of plugins
+	*shared
+	chosen    map[string][]installed // by directory
+	sought    bool                   // findSession has been called
+	inSession *plugins.Plugin        // the plugin of PluginDirs, nil if it has none
+}
+
+func (l *Locator) search(command, cwd string, known *shared) *search {
+	return &search{Locator: l, command: command, cwd: cwd, shared: known, result: Result{Command: command}}
 }
 
 // candidate is a folder that may be the skill's.
 type candidate struct {
 	rule   Rule
-	folder string // "" if the client runs something that has no folder
-	plugin string // key or name of the plugin that it belongs to, "" if none
+	folder string         // "" if the client runs something that has no folder
+	plugin string         // key or name of the plugin that it belongs to, "" if none
+	skill  *plugins.Skill // of a plugin, as the client has it; nil if that is not known
 }
 
 // choice searches one kind of place for what the client runs.
@@ -58,10 +58,12 @@ var plainChoices = []choice{
 // scopedChoices is the order in which the client looks up a name with a colon.
 var scopedChoices = []choice{
 	(*search).byFolder,
+	(*search).byCommand,
 	(*search).inPlugin,
 	(*search).inScope,
 	(*search).byOwnName,
 	(*search).byNameInPlugin,
+	(*search).inRenamed,
 }
 
 // plainPlaces are the places of the requirements for a name without a colon. They are
@@ -96,7 +98,7 @@ func (s *search) run() error {
 	switch {
 	case s.choose(scopedChoices), s.isPath():
 		return nil
-	case s.session != nil:
+	case s.inSession != nil:
 		s.try(sessionPlaces)
 		return nil
 	case s.registryErr != nil:
@@ -130,11 +132,25 @@ func (s *search) choose(choices []choice) bool {
 func (s *search) try(places []place) {
 	for _, place := range places {
 		for _, c := range place(s) {
+			if s.isRefused(c) {
+				continue
+			}
 			if s.use(c) {
 				return
 			}
 		}
 	}
+}
+
+// isRefused reports whether the candidate is a skill that the client does not have under this
+// name, although its folder does: the client does not load it, or a marketplace renames it. A
+// name that has been invoked is known to the client, so there the folder is used.
+func (s *search) isRefused(c candidate) bool {
+	if s.Invoked || c.plugin == "" || !s.isSkill(c.folder) {
+		return false
+	}
+	s.step(c.rule, c.folder, OutcomeSkipped, "the client does not have this skill under the name")
+	return true
 }
 
 // use makes the candidate the result if it has an fsm.json, even one that is not a regular

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // steps joins lines to the text that explain returns.
@@ -52,10 +53,11 @@ func TestStepsOfAnAlias(t *testing.T) {
 		"parent skill | /.claude/skills/alias/SKILL.md | absent | ",
 		`plugin directory |  | skipped | "relative" is not an absolute path`,
 		"plugin directory | /gone | absent | ",
-		"plugin directory | /dev/p | failed | /dev/p/.claude-plugin/plugin.json:1:2: unexpected end of file; using the folder's name",
+		"plugin directory | /dev/p | failed | /dev/p/.claude-plugin/plugin.json:1:2: unexpected end of file; the client does not load the plugin",
 		"plugin registry | /off | skipped | off@m, scope user: disabled in "+settings,
-		"alias | /dev/p/skills/folder/SKILL.md | found | the client runs this skill",
-		"alias | /dev/p/skills/folder/fsm.json | used | ",
+		"frontmatter |  | absent | no skill with an fsm.json gives itself this name",
+		"project skill | /projects/myapp/.claude/skills/alias/fsm.json | absent | ",
+		"user skill | /home/me/.claude/skills/alias/fsm.json | absent | ",
 	), explain(w.locate("alias", project)))
 }
 
@@ -63,9 +65,9 @@ func TestStepsOfAPluginsSkill(t *testing.T) {
 	w := newWorld(t)
 	w.ProjectDir = started
 	w.PluginDirs = []string{"/dev/q", "/dev/p", "/other/p"}
-	w.put("/dev/q/file", "")
-	w.put("/dev/p/file", "")
-	w.put("/other/p/file", "")
+	for _, dir := range []string{"/dev/q", "/dev/p", "/other/p"} {
+		require.NoError(t, w.mem.MkdirAll(dir+"/skills", 0o755))
+	}
 	w.put(registry, objectOf(
 		entry{"p@a", "user", "", "/a", "2026-01-02T03:04:05Z"},
 		entry{"p@b", "project", project, "/b", ""},

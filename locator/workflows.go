@@ -1,6 +1,7 @@
 package locator
 
 import (
+	"cmp"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -20,22 +21,19 @@ type Workflow struct {
 	Unused     bool     `json:"unused"`     // Locate finds this fsm.json under no name
 }
 
-// Bounds of Workflows. The client itself reads each SKILL.md once, at its start.
-const (
-	maxListed       = 1000 // folders of skills and commands, in all places together
-	maxCommandDepth = 8    // levels of folders below a plugin's commands
-)
+// Bounds of Workflows.
+const maxCommandDepth = 8 // levels of folders below a plugin's commands
 
 // Workflows returns the workflows of the skills that the client knows in cwd: those of
 // the user, of cwd and its parents, of the plugins that apply there, and nested ones
-// below, in this order, and in each place by name. complete is false if a limit left out
-// some folders.
+// below, in this order, and in each place by name. It reads each file once. complete is
+// false if there are more directories than are searched for nested skills.
 func (l *Locator) Workflows(cwd string) (all []Workflow, complete bool) {
-	s := &search{Locator: l, cwd: cwd}
+	s := l.search("", cwd, &shared{})
 	found, complete := s.everySkill()
 	for _, known := range found {
 		if len(s.withSpec([]candidate{known.candidate})) > 0 {
-			all = append(all, known.workflow(l, cwd))
+			all = append(all, s.workflow(known))
 		}
 	}
 	return all, complete
@@ -49,12 +47,12 @@ type knownSkill struct {
 	scoped string // of a nested skill: its name if another skill has the first of names
 }
 
-func (k knownSkill) workflow(l *Locator, cwd string) Workflow {
+func (s *search) workflow(k knownSkill) Workflow {
 	w := Workflow{Command: k.names[0], Others: []string{}, Path: filepath.Join(k.folder, specName), Rule: k.rule, Plugin: k.plugin}
-	names := k.usable(l, cwd, func(string) bool { return true })
+	names := s.usable(k, func(string) bool { return true })
 	if len(names) == 0 {
 		w.Unused = true
-		shadow, _ := l.Locate(w.Command, cwd)
+		shadow, _ := s.again(w.Command)
 		w.ShadowedBy = shadow.Runs()
 		return w
 	}
@@ -63,14 +61,14 @@ func (k knownSkill) workflow(l *Locator, cwd string) Workflow {
 }
 
 // usable returns the names under which the client runs the skill, of those that are wanted.
-func (k knownSkill) usable(l *Locator, cwd string, wanted func(name string) bool) []string {
+func (s *search) usable(k knownSkill, wanted func(name string) bool) []string {
 	all := k.names
-	if k.scoped != "" && !k.isRunAs(l, cwd, k.names[0]) {
+	if k.scoped != "" && !s.isRunAs(k, k.names[0]) {
 		all = append([]string{k.scoped}, all[1:]...)
 	}
 	var names []string
 	for _, name := range all {
-		if wanted(name) && k.isRunAs(l, cwd, name) {
+		if wanted(name) && s.isRunAs(k, name) {
 			names = append(names, name)
 		}
 	}
@@ -78,29 +76,46 @@ func (k knownSkill) usable(l *Locator, cwd string, wanted func(name string) bool
 }
 
 // isRunAs reports whether the client runs the skill under the name.
-func (k knownSkill) isRunAs(l *Locator, cwd, name string) bool {
-	r, _ := l.Locate(name, cwd)
+func (s *search) isRunAs(k knownSkill, name string) bool {
+	r, err := s.again(name)
+	if err != nil {
+		return false
+	}
+	if k.skill != nil && k.skill.File != "" {
+		return r.Runs() == k.skill.File || r.Runs() == "" && r.Path == filepath.Join(k.folder, specName)
+	}
 	return r.Path == filepath.Join(k.folder, specName) || r.Runs() == filepath.Join(k.folder, plugins.SkillFile) || r.Runs() == k.folder+".md"
 }
 
-// everySkill returns the folders in all places, even those without a SKILL.md.
+// again searches for another name with what has been read.
+func (s *search) again(command string) (Result, error) {
+	next := s.search(command, s.cwd, s.shared)
+	err := CheckName(command)
+	if err == nil {
+		err = next.run()
+	}
+	return next.result, err
+}
+
+// everySkill returns the folders in all places, even those without a SKILL.md, and makes the
+// index of their names.
 func (s *search) everySkill() (all []knownSkill, complete bool) {
+	index := &nameIndex{own: map[string][]candidate{}, scoped: map[string][]candidate{}, bare: map[string][]candidate{}, plugin: map[string][]*plugins.Plugin{}}
 	for _, r := range s.roots() {
 		for _, c := range s.folders([]root{r}, r.rule) {
-			all = append(all, s.known(c, filepath.Base(c.folder)))
-		}
-	}
-	for _, r := range s.pluginRoots() {
-		plugin, _, _ := strings.Cut(r.plugin, "@")
-		for _, c := range s.folders([]root{r}, RulePluginSkill) {
-			k := s.known(c, plugin+":"+filepath.Base(c.folder))
-			if own := plugins.OwnName(s.FS, c.folder); own != "" {
-				k.names = append(k.names, plugin+":"+own)
+			k := s.known(c, filepath.Base(c.folder))
+			for _, name := range k.names[1:] {
+				index.own[name] = append(index.own[name], candidate{rule: RuleFrontmatter, folder: c.folder})
 			}
 			all = append(all, k)
 		}
-		all = append(all, s.commands(r, plugin, plugins.CommandsDir(r.dir), 0)...)
+		all = append(all, s.ownCommands(r)...)
 	}
+	_ = s.openRegistry() // without it there are no installed plugins
+	for _, p := range s.everyPlugin() {
+		index.plugin[p.Name] = append(index.plugin[p.Name], p)
+	}
+	all = append(all, s.ofPlugins(index)...)
 	nested, complete := s.nestedRoots()
 	for _, dir := range nested {
 		scope, _ := filepath.Rel(s.start(), filepath.Dir(dir))
@@ -111,31 +126,101 @@ func (s *search) everySkill() (all []knownSkill, complete bool) {
 			all = append(all, k)
 		}
 	}
-	if len(all) > maxListed {
-		all, complete = all[:maxListed], false
-	}
 	for i := range all {
 		all[i].names = unique(all[i].names)
 	}
+	s.names = index
 	return all, complete
+}
+
+// ofPlugins returns the skills and commands of the plugins that the client loads, and the
+// folders of skills and commands of the others and those without a SKILL.md.
+func (s *search) ofPlugins(index *nameIndex) (all []knownSkill) {
+	known := map[string]bool{}
+	for _, skill := range s.everyPluginSkill() {
+		c := candidateOf(skill, ruleOf(skill))
+		k := knownSkill{candidate: c, names: []string{skill.FullName()}}
+		scoped, bare, _ := skill.OwnNames()
+		c.rule = RuleAlias
+		for name, list := range map[string]map[string][]candidate{scoped: index.scoped, bare: index.bare} {
+			if name != "" {
+				list[name] = append(list[name], c)
+			}
+		}
+		k.names = append(k.names, slices.DeleteFunc([]string{bare, scoped}, func(name string) bool { return name == "" })...)
+		all, known[c.folder] = append(all, k), true
+	}
+	slices.SortStableFunc(all, func(a, b knownSkill) int {
+		return cmp.Or(cmp.Compare(s.place(a), s.place(b)), cmp.Compare(isCommand(a), isCommand(b)))
+	})
+	for _, r := range s.pluginDirs() {
+		plugin, _, _ := strings.Cut(r.plugin, "@")
+		for _, c := range s.folders([]root{r}, RulePluginSkill) {
+			if !known[c.folder] {
+				all = append(all, knownSkill{candidate: c, names: []string{plugin + ":" + filepath.Base(c.folder)}})
+			}
+			known[c.folder] = true
+		}
+		for _, k := range s.commands(r, plugin, plugins.CommandsDir(r.dir), 0) {
+			if !known[k.folder] {
+				all = append(all, k)
+			}
+			known[k.folder] = true
+		}
+	}
+	return all
+}
+
+// place returns the position of the skill's plugin among those that the client loads.
+func (s *search) place(k knownSkill) int { return slices.Index(s.everyPlugin(), k.skill.Plugin) }
+
+func isCommand(k knownSkill) int {
+	if k.skill.IsCommand {
+		return 1
+	}
+	return 0
+}
+
+// ruleOf returns the kind of place that has the skill.
+func ruleOf(skill plugins.Skill) Rule {
+	switch {
+	case !skill.IsCommand:
+		return RulePluginSkill
+	case strings.Contains(skill.Name, ":"):
+		return RuleNested
+	}
+	return RulePluginCommand
+}
+
+// ownCommands returns the skills in a folder of commands of the user or the project.
+func (s *search) ownCommands(r root) (all []knownSkill) {
+	for _, k := range s.commands(r, "", plugins.CommandsDir(r.dir), 0) {
+		if s.isSkill(k.folder) {
+			k.rule = RuleCommand
+			all = append(all, k)
+		}
+	}
+	return all
 }
 
 // known returns a skill with the given name and that in its frontmatter.
 func (s *search) known(c candidate, name string) knownSkill {
 	k := knownSkill{candidate: c, names: []string{name}}
-	if own := plugins.OwnName(s.FS, c.folder); own != "" {
+	own := plugins.OwnName(s.FS, c.folder)
+	if s.ownNames == nil {
+		s.ownNames = map[string]string{}
+	}
+	s.ownNames[c.folder] = own
+	if own != "" {
 		k.names = append(k.names, own)
 	}
 	return k
 }
 
-// commands returns the folders of a plugin's commands, nested ones too.
-func (s *search) commands(r root, name, dir string, depth int) (all []knownSkill) {
+// commands returns the folders of commands, nested ones too, whose names begin with prefix.
+func (s *search) commands(r root, prefix, dir string, depth int) (all []knownSkill) {
 	entries, _ := s.FS.ReadDir(dir)
 	for _, entry := range entries {
-		if len(all) > maxListed {
-			break
-		}
 		if entry.Type()&fs.ModeSymlink == 0 && !entry.IsDir() || depth == maxCommandDepth {
 			continue
 		}
@@ -143,10 +228,14 @@ func (s *search) commands(r root, name, dir string, depth int) (all []knownSkill
 		if depth > 0 {
 			rule = RuleNested
 		}
-		below := knownSkill{candidate: candidate{rule, filepath.Join(dir, entry.Name()), r.plugin}, names: []string{name + ":" + entry.Name()}}
+		name := entry.Name()
+		if prefix != "" {
+			name = prefix + ":" + name
+		}
+		below := knownSkill{candidate: candidate{rule: rule, folder: filepath.Join(dir, entry.Name()), plugin: r.plugin}, names: []string{name}}
 		all = append(all, below)
 		if entry.IsDir() {
-			all = append(all, s.commands(r, below.names[0], below.folder, depth+1)...)
+			all = append(all, s.commands(r, name, below.folder, depth+1)...)
 		}
 	}
 	return all

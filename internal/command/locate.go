@@ -36,16 +36,17 @@ The exit code is 1 if there is no fsm.json.
 Without a name it lists every workflow that is visible from here: the name to type (and
 in brackets other names that lead to it), the number of steps or the first error, the
 path of the file, and, if no name leads to the file, what the client runs instead. It
-searches at most 1,000 skills and 250 directories below the current one.
+searches at most 250 directories below the current one for nested skills, and says so if
+there are more.
 
 --json prints an object with command, path (empty if there is none), plugin
 (plugin@marketplace, or empty) and steps: an array of objects with rule, path (may
 be empty), outcome (one of the above) and detail (for people; may be empty). A rule
 is one of: user skill, project skill, parent skill, added directory, command,
 frontmatter, alias, nested skill, plugin registry, settings, marketplace, plugin
-skill, plugin command, nested command, plugin directory, project directory.
-Without a name it prints an object with complete (false if there are too many skills
-to search) and workflows: an array of objects with command, others (an array of names),
+skill, plugin command, nested command, plugin directory, plugin manifest, project
+directory. Without a name it prints an object with complete (false if there are too many
+directories to search) and workflows: an array of objects with command, others (an array of names),
 path, rule, plugin, steps (a number), valid, problem (the first one; may be empty),
 unused (no name leads to it) and shadowedBy (what the client runs; may be empty).`
 

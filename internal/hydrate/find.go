@@ -91,6 +91,7 @@ func locate(r Request, env Env, o Options, config string) (locator.Result, error
 		Home:       env.get("HOME"),
 		PluginDirs: Absolute(o.PluginDirs),
 		AddDirs:    Absolute(o.AddDirs),
+		Invoked:    true,
 	}
 	found, err := l.Locate(r.Command, r.Cwd)
 	if found.Certain() {

@@ -20,26 +20,22 @@ import (
 // of type [*FileError], with path, and wrap ErrMalformed. Unlike [ReadRegistry] the
 // result resolves no symbolic links and has no marketplaces.
 func ParseRegistry(path string, data []byte) (*Registry, error) {
-	p := &parser{path: path, registry: &Registry{}}
+	r := &Registry{path: path, parsed: map[string]*parser{}, byPlugin: map[string][]string{}}
 	root, err := parse(data)
 	if err == nil {
-		err = p.add(root)
+		err = r.add(root)
 	}
 	if err != nil {
 		return nil, &FileError{path, err}
 	}
-	return p.registry, nil
+	return r, nil
 }
 
-type parser struct {
-	path     string
-	registry *Registry
-}
-
-func (p *parser) add(root value) error {
+func (r *Registry) add(root value) error {
 	if entries, err := root.items(); err == nil {
+		r.array = &parser{path: r.path}
 		for i, entry := range entries {
-			p.addEntry(fmt.Sprintf("[%d]", i), "", entry)
+			r.array.addEntry(fmt.Sprintf("[%d]", i), "", entry)
 		}
 		return nil
 	}
@@ -51,10 +47,19 @@ func (p *parser) add(root value) error {
 	if err != nil {
 		return err
 	}
-	for _, key := range slices.Sorted(maps.Keys(byKey.members)) {
-		p.addKey(key, byKey.members[key])
+	r.keys, r.lists = slices.Sorted(maps.Keys(byKey.members)), byKey.members
+	for _, key := range r.keys {
+		plugin, _, _ := strings.Cut(key, "@")
+		r.byPlugin[plugin] = append(r.byPlugin[plugin], key)
 	}
 	return nil
+}
+
+// parser collects the entries of one key, or of an array.
+type parser struct {
+	path          string
+	installations []Installation
+	problems      []error
 }
 
 func pluginsOf(o object) (object, error) {
@@ -116,7 +121,7 @@ func (p *parser) addEntry(where, key string, entry value) {
 	if in.LastUpdated, err = lastUpdated(o); err != nil {
 		p.problem(where+" used without its time", err)
 	}
-	p.registry.installations = append(p.registry.installations, in)
+	p.installations = append(p.installations, in)
 }
 
 // problem adds a problem. In the text of a mistake, where is put between the position
@@ -125,7 +130,7 @@ func (p *parser) problem(where string, err error) {
 	if m, ok := errors.AsType[*mistake](err); ok {
 		err = &mistake{m.at, fmt.Errorf("%s: %w", where, m.err)}
 	}
-	p.registry.problems = append(p.registry.problems, &FileError{p.path, err})
+	p.problems = append(p.problems, &FileError{p.path, err})
 }
 
 func (in *Installation) fill(o object) (err error) {

@@ -3,6 +3,7 @@ package plugins
 import (
 	"errors"
 	"io/fs"
+	"syscall"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -52,6 +53,11 @@ func fileError(path string, err error) *FileError {
 		err = p.Err
 	}
 	return &FileError{path, err}
+}
+
+// isMissing reports whether err means that there is no file.
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 func isDir(fsys FS, path string) bool {

@@ -36,14 +36,20 @@ type Installation struct {
 	LastUpdated time.Time
 }
 
-// Registry is the content of installed_plugins.json.
+// Registry is the content of installed_plugins.json. The entries of a plugin are parsed
+// when they are first needed: the registry has those of every plugin, and most callers
+// need one.
 type Registry struct {
-	installations []Installation
-	problems      []error
-	fs            FS // nil if the registry was parsed from bytes
-	configDir     string
-	marketplaces  *marketplaces     // read on first use
-	resolved      map[string]string // by directory: the path without symbolic links
+	path         string
+	keys         []string            // of the object form, sorted
+	lists        map[string]value    // the entries by key
+	parsed       map[string]*parser  // the parsed entries by key
+	byPlugin     map[string][]string // the keys by plugin
+	array        *parser             // the array form; nil for an object
+	fs           FS                  // nil if the registry was parsed from bytes
+	configDir    string
+	marketplaces *marketplaces     // read on first use
+	resolved     map[string]string // by directory: the path without symbolic links
 }
 
 // RegistryPath returns the path of the registry in the configuration directory.
@@ -86,11 +92,66 @@ func ReadRegistry(fsys FS, configDir string) (*Registry, error) {
 
 // Installations returns the usable entries: of an array in its order, of an object
 // sorted by key.
-func (r *Registry) Installations() []Installation { return slices.Clone(r.installations) }
+func (r *Registry) Installations() []Installation {
+	if r.array != nil {
+		return slices.Clone(r.array.installations)
+	}
+	var all []Installation
+	for _, key := range r.keys {
+		all = append(all, r.parse(key).installations...)
+	}
+	return all
+}
+
+// Of returns the usable entries of the plugin, in the order of Installations. It does not
+// parse those of other plugins.
+func (r *Registry) Of(plugin string) []Installation {
+	if r.array != nil {
+		return slices.DeleteFunc(slices.Clone(r.array.installations), func(in Installation) bool { return in.Plugin != plugin })
+	}
+	var all []Installation
+	for _, key := range r.byPlugin[plugin] {
+		all = append(all, r.parse(key).installations...)
+	}
+	return all
+}
 
 // Problems returns the reasons why entries were skipped, or used without one of their
 // members. Each is a [*FileError].
-func (r *Registry) Problems() []error { return slices.Clone(r.problems) }
+func (r *Registry) Problems() []error {
+	if r.array != nil {
+		return slices.Clone(r.array.problems)
+	}
+	return r.problemsOf(r.keys)
+}
+
+// ProblemsOf is Problems for the entries of one plugin. In an array every entry counts,
+// because one that cannot be used may be the plugin's.
+func (r *Registry) ProblemsOf(plugin string) []error {
+	if r.array != nil {
+		return slices.Clone(r.array.problems)
+	}
+	return r.problemsOf(r.byPlugin[plugin])
+}
+
+func (r *Registry) problemsOf(keys []string) []error {
+	var all []error
+	for _, key := range keys {
+		all = append(all, r.parse(key).problems...)
+	}
+	return all
+}
+
+// parse parses the entries of a key, once.
+func (r *Registry) parse(key string) *parser {
+	if done, ok := r.parsed[key]; ok {
+		return done
+	}
+	p := &parser{path: r.path}
+	p.addKey(key, r.lists[key])
+	r.parsed[key] = p
+	return p
+}
 
 // Applies reports whether the installation applies in one of the directories: whether
 // its project is the directory or contains it, with symbolic links resolved. An
@@ -106,7 +167,7 @@ func (in Installation) everywhere() bool { return in.Scope == ScopeUser || in.Sc
 // Applying returns the installations that apply in one of the directories, in order
 // of precedence: by scope, then the one updated last, then the nearest project.
 func (r *Registry) Applying(dirs ...string) []Installation {
-	applying := slices.DeleteFunc(slices.Clone(r.installations), func(in Installation) bool { return !r.Applies(in, dirs...) })
+	applying := slices.DeleteFunc(r.Installations(), func(in Installation) bool { return !r.Applies(in, dirs...) })
 	slices.SortStableFunc(applying, Compare)
 	return applying
 }
@@ -118,7 +179,7 @@ func (r *Registry) EnabledElsewhere(settings *Settings, in Installation, dirs ..
 	if enabled, _ := settings.Lookup(in.Key); !enabled {
 		return false
 	}
-	return !slices.ContainsFunc(r.installations, func(other Installation) bool {
+	return !slices.ContainsFunc(r.Of(in.Plugin), func(other Installation) bool {
 		return other.Key == in.Key && r.Applies(other, dirs...)
 	})
 }
@@ -126,7 +187,42 @@ func (r *Registry) EnabledElsewhere(settings *Settings, in Installation, dirs ..
 // Enabled returns the plugins that the client loads in the directories: of each key
 // the first installation in order of precedence, unless the settings disable it.
 func (r *Registry) Enabled(settings *Settings, dirs ...string) []Installation {
-	loaded := slices.DeleteFunc(slices.Clone(r.installations), func(in Installation) bool {
+	return r.enabled(r.withSources(settings, r.Installations(), func(string) bool { return true }), settings, dirs)
+}
+
+// WithSources is Of, and adds what the client loads of the plugin without an entry.
+func (r *Registry) WithSources(settings *Settings, plugin string) []Installation {
+	return r.withSources(settings, r.Of(plugin), func(name string) bool { return name == plugin })
+}
+
+// withSources adds the plugins that the settings enable and that a directory marketplace has:
+// the client loads them without an entry in the registry (measured with 2.1.329, fact 123).
+func (r *Registry) withSources(settings *Settings, all []Installation, wanted func(plugin string) bool) []Installation {
+	if r.fs == nil {
+		return all
+	}
+	for _, key := range settings.Enabled() {
+		plugin, marketplace, named := strings.Cut(key, "@")
+		if !named || !wanted(plugin) || r.has(key) {
+			continue
+		}
+		in := Installation{Key: key, Plugin: plugin, Marketplace: marketplace, Scope: ScopeUser}
+		if root := r.Root(in); root.Live {
+			in.InstallPath = root.Dir
+			all = append(all, in)
+		}
+	}
+	return all
+}
+
+// has reports whether the registry has usable entries of the key.
+func (r *Registry) has(key string) bool {
+	plugin, _, _ := strings.Cut(key, "@")
+	return slices.ContainsFunc(r.Of(plugin), func(in Installation) bool { return in.Key == key })
+}
+
+func (r *Registry) enabled(all []Installation, settings *Settings, dirs []string) []Installation {
+	loaded := slices.DeleteFunc(all, func(in Installation) bool {
 		return settings.Disabled(in.Key) || !r.Applies(in, dirs...) && !r.EnabledElsewhere(settings, in, dirs...)
 	})
 	slices.SortStableFunc(loaded, Compare)

@@ -1,8 +1,10 @@
 package plugins
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
+	"maps"
 	"slices"
 	"sync"
 
@@ -68,6 +70,19 @@ func (s *Settings) Rank(key string) int {
 	}
 	return len(s.ranks)
 }
+
+// Enabled returns the keys that the settings enable, by their rank.
+func (s *Settings) Enabled() []string {
+	if s == nil {
+		return nil
+	}
+	s.rankOnce.Do(s.rank)
+	return slices.SortedFunc(maps.Keys(s.ranks), func(a, b string) int { return cmp.Compare(s.ranks[a], s.ranks[b]) })
+}
+
+// Says reports whether the settings mention any plugin. If they do, the client loads only
+// those that they enable (measured with 2.1.329, fact 123).
+func (s *Settings) Says() bool { return s != nil && len(s.files) > 0 }
 
 // rank fills ranks, so that sorting installations does not search the files for each
 // comparison.

@@ -1,8 +1,12 @@
 package plugins
 
 import (
+	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -26,7 +30,308 @@ func NestedPath(command string) string {
 	return filepath.Join(strings.Split(command, ":")...)
 }
 
-// SkillFolders returns the folders of the plugin's skills, sorted by name. It returns
+// Skill is a skill or a command of a plugin.
+type Skill struct {
+	Plugin    *Plugin
+	Name      string // after the plugin's name and a colon
+	File      string // the SKILL.md or the command's file; "" if its text is in a manifest
+	IsCommand bool
+}
+
+// Folder returns the folder whose fsm.json belongs to the skill.
+func (s Skill) Folder() string {
+	switch {
+	case s.File == "":
+		return filepath.Join(CommandsDir(s.Plugin.Dir), NestedPath(s.Name))
+	case isSkillFile(s.File):
+		return filepath.Dir(s.File)
+	}
+	return strings.TrimSuffix(s.File, ".md")
+}
+
+// FullName returns the name by which the client lists the skill.
+func (s Skill) FullName() string { return s.Plugin.Name + ":" + s.Name }
+
+// OwnNames returns the names that the skill gives itself in its frontmatter: one that
+// begins with the plugin's, and one without, which may be "". It returns none if the file
+// cannot be read or has no name.
+func (s Skill) OwnNames() (scoped, bare string, err error) {
+	if s.File == "" {
+		return "", "", nil
+	}
+	name, err := s.Plugin.nameIn(s.File)
+	scoped, bare = s.ownNames(name)
+	return scoped, bare, err
+}
+
+// given is the name in the frontmatter of a file.
+type given struct {
+	name string
+	err  error
+}
+
+// nameIn returns the name in the frontmatter of a file, which it reads once.
+func (p *Plugin) nameIn(file string) (string, error) {
+	if known, ok := p.names[file]; ok {
+		return known.name, known.err
+	}
+	document, err := readSkill(p.fs, file)
+	if err != nil {
+		return "", fileError(file, err)
+	}
+	var g given
+	if g.name, g.err = frontmatter.SkillName(document); g.err != nil {
+		g.err = &FileError{file, g.err}
+	}
+	if p.names == nil {
+		p.names = map[string]given{}
+	}
+	p.names[file] = g
+	return g.name, g.err
+}
+
+// ownNames returns the names that result from the one in the frontmatter (measured with
+// 2.1.329, fact 121). The names of a nested command keep its folders.
+func (s Skill) ownNames(name string) (scoped, bare string) {
+	full := s.FullName()
+	scope := full[:strings.LastIndexByte(full, ':')+1]
+	if scoped = name; !strings.HasPrefix(name, scope) {
+		scoped = scope + name
+	}
+	if name == "" || !isShown(name) || !isShown(scoped) {
+		return "", ""
+	}
+	if !strings.Contains(name, ":") {
+		bare = name
+	}
+	return scoped, bare
+}
+
+// Find returns the skill or command of the plugin whose name is the plugin's, a colon and
+// name. A command comes first. It does not find the names in frontmatters, except those of
+// skills that a manifest lists by their folders: they have no other.
+func (p *Plugin) Find(name string) (Skill, bool) {
+	for _, place := range p.commands {
+		if file, ok := p.commandAt(place, name); ok {
+			return Skill{p, name, file, true}, true
+		}
+	}
+	for _, dir := range p.skills {
+		if folder, ok := p.skillAt(dir, name); ok {
+			return Skill{p, name, filepath.Join(folder, SkillFile), false}, true
+		}
+	}
+	return Skill{}, false
+}
+
+// commandAt returns the file of the command of the name in a place.
+func (p *Plugin) commandAt(place command, name string) (file string, ok bool) {
+	switch info, err := p.fs.Stat(place.path); {
+	case place.path == "":
+		return "", place.name == name
+	case err != nil:
+		return "", false
+	case !info.IsDir():
+		return place.path, place.ownName() == name && p.isText(place.path)
+	}
+	path := filepath.Join(place.path, NestedPath(name))
+	if file := filepath.Join(path, SkillFile); p.isCommand(place.path, file) {
+		return file, true
+	}
+	file = path + ".md"
+	return file, p.isCommand(place.path, file) && !p.hasSkillFile(place.path, filepath.Dir(file))
+}
+
+// ownName returns the name of a place that is one file.
+func (c command) ownName() string {
+	if c.name != "" || c.path == "" {
+		return c.name
+	}
+	return strings.TrimSuffix(filepath.Base(c.path), ".md")
+}
+
+// isCommand reports whether the client reads the file in a directory of commands. There it
+// follows no links.
+func (p *Plugin) isCommand(dir, file string) bool {
+	for path := file; len(path) > len(dir); path = filepath.Dir(path) {
+		info, err := p.fs.Lstat(path)
+		if err != nil || info.Mode()&fs.ModeSymlink != 0 || path == file && !info.Mode().IsRegular() {
+			return false
+		}
+	}
+	return p.isText(file)
+}
+
+// hasSkillFile reports whether a folder above a command, up to dir, has a SKILL.md: then the
+// client reads nothing else in it.
+func (p *Plugin) hasSkillFile(dir, folder string) bool {
+	for ; len(folder) >= len(dir); folder = filepath.Dir(folder) {
+		if p.isCommand(dir, filepath.Join(folder, SkillFile)) {
+			return true
+		}
+	}
+	return false
+}
+
+// skillAt returns the folder of the skill of the name in a directory of skills.
+func (p *Plugin) skillAt(dir, name string) (folder string, ok bool) {
+	if p.isSkill(dir) {
+		return dir, p.listedName(dir) == name
+	}
+	if folder := filepath.Join(dir, name); !strings.ContainsAny(name, `/\`) && inName(name) == name && p.isSkill(folder) {
+		return folder, true
+	}
+	if !strings.Contains(name, "-") { // no other folder becomes this name
+		return "", false
+	}
+	entries, _ := p.fs.ReadDir(dir)
+	for _, entry := range entries {
+		if folder := filepath.Join(dir, entry.Name()); inName(entry.Name()) == name && p.isSkillFolder(entry, folder) {
+			return folder, true
+		}
+	}
+	return "", false
+}
+
+// All returns the skills and commands of the plugin in the client's order. It leaves out
+// those that have the name or the file of one before them.
+func (p *Plugin) All() []Skill {
+	var all []Skill
+	for _, place := range p.commands {
+		all = append(all, p.commandsIn(place)...)
+	}
+	for _, dir := range p.skills {
+		all = append(all, p.skillsIn(dir)...)
+	}
+	names, files := map[string]bool{}, map[string]bool{}
+	return slices.DeleteFunc(all, func(s Skill) bool {
+		real := s.RealFile()
+		again := names[s.Name] || real != "" && files[real]
+		names[s.Name], files[real] = true, true
+		return again || !isShown(s.FullName())
+	})
+}
+
+// RealFile returns the skill's file without symbolic links. The client leaves out a second
+// skill with the same file.
+func (s Skill) RealFile() string {
+	if s.File == "" {
+		return ""
+	}
+	return safefile.ResolveWith(s.Plugin.fs.Readlink, s.File)
+}
+
+func (p *Plugin) commandsIn(place command) []Skill {
+	if place.path == "" || !isDir(p.fs, place.path) {
+		if place.path != "" && (!strings.HasSuffix(place.path, ".md") || !p.isText(place.path)) {
+			return nil
+		}
+		return []Skill{{p, place.ownName(), place.path, true}}
+	}
+	return p.commandsBelow(place.path, place.path, 0)
+}
+
+// maxDepth is the depth to which the client looks for commands (read in the code of
+// 2.1.329).
+const maxDepth = 32
+
+func (p *Plugin) commandsBelow(top, dir string, depth int) (all []Skill) {
+	entries, _ := p.fs.ReadDir(dir)
+	own := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.Type().IsRegular() && isSkillFile(e.Name()) })
+	if own >= 0 {
+		return []Skill{{p, commandName(top, dir), filepath.Join(dir, entries[own].Name()), true}}
+	}
+	for _, entry := range entries {
+		path := filepath.Join(dir, entry.Name())
+		switch {
+		case entry.IsDir() && depth < maxDepth:
+			all = append(all, p.commandsBelow(top, path, depth+1)...)
+		case entry.Type().IsRegular() && strings.EqualFold(filepath.Ext(path), ".md") && p.isText(path):
+			all = append(all, Skill{p, commandName(top, strings.TrimSuffix(path, ".md")), path, true})
+		}
+	}
+	return all
+}
+
+// commandName returns the name of the command at path, without the extension, below top.
+func commandName(top, path string) string {
+	relative, err := filepath.Rel(top, path)
+	if err != nil || relative == "." {
+		return filepath.Base(path)
+	}
+	return strings.ReplaceAll(relative, string(filepath.Separator), ":")
+}
+
+func (p *Plugin) skillsIn(dir string) (all []Skill) {
+	if p.isSkill(dir) {
+		return []Skill{{p, p.listedName(dir), filepath.Join(dir, SkillFile), false}}
+	}
+	entries, _ := p.fs.ReadDir(dir)
+	for _, entry := range entries {
+		if folder := filepath.Join(dir, entry.Name()); p.isSkillFolder(entry, folder) {
+			all = append(all, Skill{p, inName(entry.Name()), filepath.Join(folder, SkillFile), false})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Skill) int { return compareNames(a.Name, b.Name) })
+	return all
+}
+
+// compareNames orders names roughly as the client does, which ignores case first.
+func compareNames(a, b string) int {
+	if c := strings.Compare(strings.ToLower(a), strings.ToLower(b)); c != 0 {
+		return c
+	}
+	return strings.Compare(b, a)
+}
+
+func (p *Plugin) isSkillFolder(entry fs.DirEntry, folder string) bool {
+	return (entry.IsDir() || entry.Type()&fs.ModeSymlink != 0) && entry.Name() != unpacked && p.isSkill(folder)
+}
+
+// unpacked is a folder of the client's own in a plugin, which has no skills.
+const unpacked = ".mcpb-cache"
+
+// listedName returns the name of a skill that a manifest lists by its folder: the one in
+// its frontmatter, else that of the folder (measured with 2.1.329, facts 120 and 121).
+func (p *Plugin) listedName(folder string) string {
+	own, _ := p.nameIn(filepath.Join(folder, SkillFile))
+	name := strings.TrimPrefix(strings.TrimSpace(own), p.Name+":")
+	if name == "" {
+		name = filepath.Base(folder)
+	}
+	return inName(name)
+}
+
+func isSkillFile(path string) bool { return strings.EqualFold(filepath.Base(path), SkillFile) }
+
+// inName returns a folder's name as it is in the name of a skill: the client replaces each
+// UTF-16 unit that is not an ASCII letter, a digit, "_" or "-" (measured with 2.1.329, fact
+// 121).
+func inName(folder string) string {
+	var b strings.Builder
+	for _, r := range folder {
+		switch {
+		case r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z':
+			b.WriteRune(r)
+		case r > 0xffff:
+			b.WriteString("--")
+		default:
+			b.WriteByte('-')
+		}
+	}
+	return b.String()
+}
+
+// isShown reports whether the client accepts the name. It rejects names with characters
+// that cannot be seen or that could be taken for others (read in the code of 2.1.329).
+func isShown(name string) bool {
+	hidden := func(r rune) bool {
+		return r == '<' || r == '>' || unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp)
+	}
+	return utf8.RuneCountInString(name) <= 256 && !strings.ContainsFunc(name, hidden) && !strings.Contains(name, "  ")
+}
+
+// SkillFolders returns what is in the folder of skills below root, sorted by name. It returns
 // none if the directory cannot be listed, because then the client loads none either.
 func SkillFolders(fsys FS, root string) []string {
 	dir := SkillsDir(root)

@@ -1,0 +1,223 @@
+package locator
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+)
+
+// shared is what a search has read that does not depend on the name. The searches of one
+// listing share it, so that each file is read once.
+type shared struct {
+	registry     *plugins.Registry // nil until it is needed, or if it cannot be used
+	registryErr  error             // why it cannot be used
+	registryRead bool
+	settings     *plugins.Settings // nil until they are needed
+	project      []string          // cached result of projectDirs
+	rootList     []root            // cached result of roots
+	session      []*plugins.Plugin // cached result of sessionPlugins
+	sessionRead  bool
+	loaded       []*plugins.Plugin // cached result of everyPlugin
+	loadedRead   bool
+	installed    map[string]*plugins.Plugin // by key and directory
+	nestedDirs   []string                   // cached result of nestedRoots
+	nestedAll    bool                       // no limit left out nested directories
+	nestedRead   bool
+	own          []candidate // cached result of ownFolders
+	ownRead      bool
+	skills       map[*plugins.Plugin][]plugins.Skill // cached result of everySkillOf
+	ownNames     map[string]string                   // in frontmatters by folder, of a listing
+	names        *nameIndex                          // of a listing
+}
+
+// nameIndex has every name in a frontmatter, for a listing: it reads each file once, and its
+// searches read none.
+type nameIndex struct {
+	own    map[string][]candidate // of the user, the project and added directories
+	scoped map[string][]candidate // of plugins, with the plugin's name
+	bare   map[string][]candidate // of plugins, without
+	plugin map[string][]*plugins.Plugin
+}
+
+// sessionPlugins returns the plugins of PluginDirs, which the client loads for one session
+// (measured with 2.1.197, fact 29, and 2.1.329, fact 124).
+func (s *search) sessionPlugins() []*plugins.Plugin {
+	if !s.sessionRead {
+		s.sessionRead = true
+		for _, dir := range s.PluginDirs {
+			s.loadSession(dir)
+		}
+	}
+	return s.session
+}
+
+func (s *search) loadSession(dir string) {
+	if !filepath.IsAbs(dir) {
+		s.step(RulePluginDir, "", OutcomeSkipped, quote(dir)+" is not an absolute path")
+		return
+	}
+	info, err := s.FS.Stat(dir)
+	switch {
+	case err != nil:
+		s.step(RulePluginDir, dir, OutcomeAbsent, "")
+		return
+	case !info.IsDir():
+		s.step(RulePluginDir, dir, OutcomeSkipped, "it is not a directory; the client unpacks an archive in a directory of its own, where its fsm.json cannot be predicted")
+		return
+	}
+	for _, one := range plugins.Expand(s.FS, dir) {
+		p, err := plugins.LoadDir(s.FS, one, plugins.InlineMarketplace)
+		if err != nil {
+			s.step(RulePluginDir, one, OutcomeFailed, err.Error()+"; the client does not load the plugin")
+		}
+		switch {
+		case err != nil && !s.Invoked:
+		case p.IsOff(s.switches()):
+			s.step(RulePluginDir, one, OutcomeSkipped, p.Key+" is not enabled")
+		default:
+			s.session = append(s.session, p)
+		}
+	}
+}
+
+// skillsPlugin returns the plugin that is in a folder of skills of the user or the project,
+// if it has one there (measured with 2.1.329, fact 124).
+func (s *search) skillsPlugin(folder string) (*plugins.Plugin, bool) {
+	if found, _ := exists(s.FS, filepath.Join(folder, plugins.ManifestPath)); !found {
+		return nil, false
+	}
+	p, err := plugins.LoadDir(s.FS, folder, plugins.SkillsMarketplace)
+	if err != nil {
+		s.step(RulePluginDir, folder, OutcomeFailed, err.Error()+"; the client does not load the plugin")
+		return nil, false
+	}
+	return p, !p.IsOff(s.switches())
+}
+
+// skillsRoots are the directories whose folders of skills may be plugins: the user's and
+// that of the start directory.
+func (s *search) skillsRoots() []root {
+	return slices.DeleteFunc(slices.Clone(s.roots()), func(r root) bool { return r.rule != RuleUser && r.rule != RuleProject })
+}
+
+// everyPlugin returns the plugins that the client loads, in its order: those of PluginDirs,
+// installed ones, folders of skills. Of the first and the last kind it loads the first of
+// each name; an installed one is not loaded beside one of PluginDirs of its name. If the
+// registry cannot be used, everyPlugin returns the others and no error, because a name
+// without a colon need not be that of a plugin's skill.
+func (s *search) everyPlugin() []*plugins.Plugin {
+	if s.loadedRead {
+		return s.loaded
+	}
+	s.loadedRead = true
+	first := map[string]bool{}
+	for _, p := range s.sessionPlugins() {
+		if !first[p.Name] {
+			s.loaded, first[p.Name] = append(s.loaded, p), true
+		}
+	}
+	for _, in := range s.enabledInstallations() {
+		if p, err := s.loadInstalled(in); err == nil && !first[p.Name] {
+			s.loaded = append(s.loaded, p)
+		}
+	}
+	for _, p := range s.loaded {
+		first[p.Name] = true
+	}
+	roots := s.skillsRoots()
+	for _, c := range s.ownFolders() {
+		if !slices.ContainsFunc(roots, func(r root) bool { return filepath.Dir(c.folder) == plugins.SkillsDir(r.dir) }) {
+			continue
+		}
+		if p, ok := s.skillsPlugin(c.folder); ok && !first[p.Name] {
+			s.loaded, first[p.Name] = append(s.loaded, p), true
+		}
+	}
+	return s.loaded
+}
+
+// enabledInstallations returns the installations that the client loads, in its order.
+func (s *search) enabledInstallations() []plugins.Installation {
+	if found, _ := exists(s.FS, plugins.RegistryPath(s.ConfigDir)); !found || s.openRegistry() != nil {
+		return nil
+	}
+	for _, in := range s.registry.Applying(s.cwd, s.ProjectDir) {
+		if s.switches().Disabled(in.Key) {
+			s.skipDisabled(in)
+		}
+	}
+	enabled := s.registry.Enabled(s.switches(), s.cwd, s.ProjectDir)
+	slices.SortStableFunc(enabled, s.byRank)
+	return slices.DeleteFunc(enabled, func(in plugins.Installation) bool { return s.notEnabled(in.Key) })
+}
+
+// loadInstalled loads an installed plugin, once.
+func (s *search) loadInstalled(in plugins.Installation) (*plugins.Plugin, error) {
+	at := in.Key + "\n" + in.InstallPath
+	if p, ok := s.shared.installed[at]; ok {
+		return p, nil
+	}
+	p, err := s.registry.Load(in)
+	if err != nil {
+		s.problem(RulePluginManifest, OutcomeFailed, err)
+		if !s.Invoked {
+			return nil, err
+		}
+	}
+	if s.shared.installed == nil {
+		s.shared.installed = map[string]*plugins.Plugin{}
+	}
+	s.shared.installed[at] = p
+	return p, nil
+}
+
+// notEnabled reports whether the client does not load the plugin, because the settings enable
+// others but not this one. Settings that are not read may enable it, so a skill that has been
+// invoked is searched for all the same.
+func (s *search) notEnabled(key string) bool {
+	enabled, _ := s.switches().Lookup(key)
+	return !s.Invoked && !enabled && s.switches().Says()
+}
+
+// pluginsNamed returns the plugins whose skills have names that begin with s.plugin, in the
+// client's order.
+func (s *search) pluginsNamed() []*plugins.Plugin {
+	s.findSession()
+	if s.names != nil {
+		return s.names.plugin[s.plugin]
+	}
+	if s.inSession != nil {
+		return []*plugins.Plugin{s.inSession}
+	}
+	s.registryErr = s.openRegistry()
+	var named []*plugins.Plugin
+	if s.registry != nil {
+		for _, err := range s.registry.ProblemsOf(s.plugin) {
+			s.problem(RuleRegistry, OutcomeSkipped, err)
+		}
+		for _, in := range s.preferred(s.start()) {
+			if p, err := s.loadInstalled(in.Installation); err == nil && p.Name == s.plugin {
+				named = append(named, p)
+			}
+		}
+	}
+	if len(named) > 0 {
+		return named
+	}
+	for _, r := range s.skillsRoots() {
+		if p, ok := s.skillsPlugin(skillIn(r.dir, s.plugin)); ok && p.Name == s.plugin {
+			return []*plugins.Plugin{p}
+		}
+	}
+	return nil
+}
+
+// pluginsRenamed returns the plugins of the name that their marketplace or folder knows by
+// another one. It reads the manifest of every plugin, so it comes last.
+func (s *search) pluginsRenamed() []*plugins.Plugin {
+	if s.names != nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(s.everyPlugin()), func(p *plugins.Plugin) bool { return p.Name != s.plugin })
+}
