@@ -236,7 +236,7 @@ func (s *search) applying(dir string) []plugins.Installation {
 			s.skip(in, "its project "+in.ProjectPath+" does not contain "+quote(dir))
 		case s.switches().Disabled(in.Key):
 			s.skipDisabled(in)
-		case s.notEnabled(in.Key):
+		case s.notEnabled(in):
 			s.skip(in, "the settings enable other plugins, but not this one")
 		default:
 			applying = append(applying, in)

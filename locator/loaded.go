@@ -149,7 +149,7 @@ func (s *search) enabledInstallations() []plugins.Installation {
 	}
 	enabled := s.registry.Enabled(s.switches(), s.cwd, s.ProjectDir)
 	slices.SortStableFunc(enabled, s.byRank)
-	return slices.DeleteFunc(enabled, func(in plugins.Installation) bool { return s.notEnabled(in.Key) })
+	return slices.DeleteFunc(enabled, func(in plugins.Installation) bool { return s.notEnabled(in) })
 }
 
 // loadInstalled loads an installed plugin, once.
@@ -175,9 +175,9 @@ func (s *search) loadInstalled(in plugins.Installation) (*plugins.Plugin, error)
 // notEnabled reports whether the client does not load the plugin, because the settings enable
 // others but not this one. Settings that are not read may enable it, so a skill that has been
 // invoked is searched for all the same.
-func (s *search) notEnabled(key string) bool {
-	enabled, _ := s.switches().Lookup(key)
-	return !s.Invoked && !enabled && s.switches().Says()
+func (s *search) notEnabled(in plugins.Installation) bool {
+	enabled, _ := s.switches().Lookup(in.Key)
+	return !s.Invoked && !enabled && s.switches().Says() && in.Scope != plugins.ScopeManaged
 }
 
 // pluginsNamed returns the plugins whose skills have names that begin with s.plugin, in the
