@@ -15,6 +15,9 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/claude/turn"
+	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/statefile"
@@ -197,6 +200,7 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 		agent, person, err := h.Stop(ctx, steps.Stopping{
 			Agent: e.AgentID, Background: e.BackgroundTasks, Mode: steps.StopMode(h.flags.stop),
 			Message: e.LastAssistantMessage, Transcript: e.TranscriptPath, Prompt: e.PromptID,
+			Words: func() turn.Words { return rules.StopWords(h.streams.Env, guard.Project(h.streams.Env, e)) },
 		})
 		if err != nil {
 			return h.troubled(visible.Sprintf("the workflow is not enforced at this stop: %v", err))

@@ -61,7 +61,7 @@ func (c *Call) limit(v Verdict, last blockRecord) (Verdict, blockRecord) {
 		next.asked = ""
 		text := "the agent has asked you: " + last.asked
 		return Notice(v.Row, "APPROVE+WARN", text, "Hook "+c.rule.Name+": "+text), next
-	case noProgress && v.once && last.once:
+	case noProgress && v.once && last.once, noProgress && v.stalled && c.Event.StopHookActive:
 		return c.release(v, "not repeated, check still failing: "+v.reason), last
 	case before >= c.Config.maxBlocks():
 		return c.giveUp(v, before), last

@@ -94,7 +94,7 @@ func TestAnUnusableCountFailsOpen(t *testing.T) {
 type workBench struct {
 	*bench
 	progress, asked string
-	once            bool
+	once, stalled   bool
 }
 
 func newWorkBench(t *testing.T) *workBench {
@@ -103,6 +103,9 @@ func newWorkBench(t *testing.T) *workBench {
 		v := Block(1, "Not done", "Do it.").WithProgress(w.progress, w.asked)
 		if w.once {
 			v = v.Once()
+		}
+		if w.stalled {
+			v = v.Stalled()
 		}
 		return v, nil
 	})
@@ -136,6 +139,17 @@ func TestAnAgentThatAsksTheUserMayEndWithoutProgress(t *testing.T) {
 	assert.Zero(t, a.Exit)
 	assert.Contains(t, a.Output, "the agent has asked you: Which colour?", "it was in the message that was blocked")
 	assert.True(t, w.blocked(nextStop), "the question is shown once")
+}
+
+func TestABlockIsNotRepeatedWhereAnotherHookSawNoProgress(t *testing.T) {
+	w := newWorkBench(t)
+	w.stalled = true
+	assert.True(t, w.blocked(firstStop), "a new stop")
+	w.progress = "b"
+	assert.True(t, w.blocked(nextStop), "there was progress that the other hook does not see")
+	assert.False(t, w.blocked(nextStop))
+	w.stalled = false
+	assert.True(t, w.blocked(nextStop), "there was progress that only the other hook sees")
 }
 
 func TestABlockThatIsNotRepeated(t *testing.T) {

@@ -154,14 +154,17 @@ func (c *Call) decideUnlessOpen() Verdict {
 
 // Project is the root of the project: CLAUDE_PROJECT_DIR, else the event's cwd, "" if
 // neither is an absolute path.
-func (c *Call) Project() string {
-	for _, dir := range []string{c.env("CLAUDE_PROJECT_DIR"), c.Event.Cwd} {
+func Project(env func(string) string, e *event.Event) string {
+	for _, dir := range []string{env("CLAUDE_PROJECT_DIR"), e.Cwd} {
 		if filepath.IsAbs(dir) {
 			return filepath.Clean(dir)
 		}
 	}
 	return ""
 }
+
+// Project is the root of the project of this call.
+func (c *Call) Project() string { return Project(c.env, c.Event) }
 
 // readEvent reads the event and determines its session. If the event cannot be read, the
 // session's id is taken from the environment, so that the failure is counted.

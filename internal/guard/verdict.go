@@ -25,6 +25,7 @@ type Verdict struct {
 	user    string // of an injection: for the user
 	form    form
 	writes  bool // the rule changes a file
+	stalled bool // another hook has sent the agent back, and has seen no progress since
 	blockState
 }
 
@@ -56,6 +57,13 @@ func (v Verdict) WithProgress(progress, asked string) Verdict {
 // Once marks a block that is not repeated until progress changes.
 func (v Verdict) Once() Verdict {
 	v.once = true
+	return v
+}
+
+// Stalled marks a block of an agent that another hook of this program has already sent back,
+// and lets end now because nothing has changed: the block is not repeated either.
+func (v Verdict) Stalled() Verdict {
+	v.stalled = true
 	return v
 }
 

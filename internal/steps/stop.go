@@ -29,6 +29,9 @@ type Stopping struct {
 	Transcript string         // path of the session's transcript
 	Prompt     string         // the id of the person's prompt
 	Mode       StopMode
+
+	// Words returns the words by which the person asks to stop. Nil is turn.DefaultWords.
+	Words func() turn.Words
 }
 
 // stop returns the steps to which the agent is sent back, or none if it may stop. reminded
@@ -64,7 +67,11 @@ type person struct {
 
 // heard reads from the transcript what the person has said.
 func (x Stopping) heard(s *State) person {
-	p := person{ends: turn.LastSaid(x.Transcript, x.Prompt, turn.DefaultWords().And(commandsOf(s)...)).Ends()}
+	words := turn.DefaultWords
+	if x.Words != nil {
+		words = x.Words
+	}
+	p := person{ends: turn.LastSaid(x.Transcript, x.Prompt, words().And(commandsOf(s)...)).Ends()}
 	if p.ends {
 		return p
 	}

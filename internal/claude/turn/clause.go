@@ -54,7 +54,7 @@ func clauses(message string) []clause {
 }
 
 func appendClause(all []clause, text string, question bool) []clause {
-	words := wordsOf(text)
+	words := WordsOf(text)
 	if len(words) == 0 && len(all) > 0 {
 		all[len(all)-1].question = all[len(all)-1].question || question // "stop!?"
 		return all
@@ -80,9 +80,9 @@ func splits(text string, at, end int, r rune) bool {
 
 func isQuestionMark(r rune) bool { return strings.ContainsRune("?？؟", r) }
 
-// wordsOf returns the words of a text in lower case. Combining marks and apostrophes are
+// WordsOf returns the words of a text in lower case. Combining marks and apostrophes are
 // parts of words.
-func wordsOf(text string) []string {
+func WordsOf(text string) []string {
 	text = strings.ToLower(strings.ReplaceAll(text, "’", "'"))
 	var words []string
 	for _, word := range strings.FieldsFunc(text, func(r rune) bool {
@@ -109,7 +109,7 @@ type phrases map[string]int
 func phrasesOf(list []string) phrases {
 	p := make(phrases, len(list))
 	for _, text := range list {
-		words := wordsOf(text)
+		words := WordsOf(text)
 		p[strings.Join(words, " ")] = len(words)
 	}
 	delete(p, "")

@@ -32,7 +32,7 @@ func sentences(message string) (all []sentence) {
 	begin := 0
 	text := strings.NewReplacer("#", " number ", "-", " to ", "–", " to ").Replace(withoutCode(message))
 	cut := func(end int) {
-		if words := wordsOf(text[begin:end]); len(words) > 0 {
+		if words := WordsOf(text[begin:end]); len(words) > 0 {
 			all = append(all, words)
 		}
 		begin = end
@@ -95,7 +95,7 @@ func (s sentence) named(all []Step) (named []Step, at int) {
 	}
 	text := " " + strings.Join(s, " ") + " "
 	for _, x := range all {
-		words := wordsOf(strings.NewReplacer("#", " number ", "-", " to ", "–", " to ").Replace(x.Subject))
+		words := WordsOf(strings.NewReplacer("#", " number ", "-", " to ", "–", " to ").Replace(x.Subject))
 		if before, _, ok := strings.Cut(text, " "+strings.Join(words, " ")+" "); ok && len(words) > 0 {
 			found(len(strings.Fields(before)), x)
 		}

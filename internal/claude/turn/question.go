@@ -24,13 +24,13 @@ func Question(message string) string {
 		if strings.HasPrefix(line, "```") {
 			return ""
 		}
-		if question, rest, ok := cutQuestion(line); ok && words+len(wordsOf(rest)) <= maxAfterQuestion {
+		if question, rest, ok := cutQuestion(line); ok && words+len(WordsOf(rest)) <= maxAfterQuestion {
 			return question
 		}
 		if line == "" || isItem(line) {
 			continue // an answer to choose from
 		}
-		if words += len(wordsOf(line)); words > maxAfterQuestion {
+		if words += len(WordsOf(line)); words > maxAfterQuestion {
 			return ""
 		}
 	}

@@ -17,12 +17,17 @@ func DefaultWords() Words {
 	return Words{Stop: slices.Concat(stopWords(), stopPhrases()), Before: before(), After: after()}
 }
 
+// With returns the words of both.
+func (w Words) With(more Words) Words {
+	return Words{slices.Concat(w.Stop, more.Stop), slices.Concat(w.Before, more.Before), slices.Concat(w.After, more.After)}
+}
+
 // And returns the words with more of After, such as the name of a workflow: "abort the
 // release" asks to stop the workflow "release".
 func (w Words) And(after ...string) Words {
 	w.After = slices.Clone(w.After)
 	for _, text := range after {
-		for _, word := range wordsOf(text) {
+		for _, word := range WordsOf(text) {
 			w.After = append(w.After, word, "the "+word)
 		}
 	}

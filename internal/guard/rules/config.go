@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/claude/turn"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
 
@@ -31,7 +32,7 @@ type Config struct {
 	StaleMinutes int // a lock whose session was inactive for so long is stale
 	KeepDays     int // session files older than this are removed
 
-	Stop StopWords
+	Stop turn.Words // the built-in words and those of the files
 
 	SessionCalls int // research calls for each session
 	PhaseCalls   int // research calls for each phase
@@ -55,13 +56,6 @@ type Config struct {
 // Names are the names of files and directories in the feature directory.
 type Names struct {
 	State, Lock, Audit, Spec, Tasks, TestPlan, TestCases, Constitution string
-}
-
-// StopWords distinguish a request to stop from other messages.
-type StopWords struct {
-	Words  []string // such as "stop" and "cancel"
-	Before []string // words that may come before one of Words, such as "please"
-	After  []string // words that may follow one of Words in the middle of a message
 }
 
 // The kinds of tests, as indexes of Config.TestIDs.
@@ -110,11 +104,11 @@ func configOf(c guard.Config) Config {
 		Servers:      c.Texts("research_mcp.servers", []string{"context7", "Ref", "tavily"}),
 		StaleMinutes: c.Int("workflow.lock_stale_after_minutes", 1, 120),
 		KeepDays:     c.Int("workflow.keep_session_files_days", 1, 30),
-		Stop: StopWords{
-			Words:  c.Words(stopKeys+"words", stopWords()),
-			Before: c.Words(stopKeys+"before", stopBefore()),
-			After:  c.Words(stopKeys+"after", stopAfter()),
-		},
+		Stop: turn.DefaultWords().With(turn.Words{
+			Stop:   c.Words(stopKeys+"words", nil),
+			Before: c.Words(stopKeys+"before", nil),
+			After:  c.Words(stopKeys+"after", nil),
+		}),
 		SessionCalls: c.Int(budgetKeys+"total_calls_per_session", 0, 25),
 		PhaseCalls:   c.Int(budgetKeys+"total_calls_per_phase", 0, 10),
 		WarnPercent:  c.Int(budgetKeys+"warn_at_percentage", 0, 80),
@@ -138,6 +132,12 @@ func configOf(c guard.Config) Config {
 		config.TestIDs = []string{"UT", "INT", "E2E", "UAT"}
 	}
 	return config
+}
+
+// StopWords returns the words by which a person asks to stop in a project, for those who
+// have to read them as the guards do.
+func StopWords(env func(string) string, project string) turn.Words {
+	return configOf(guard.ReadConfig(env, project)).Stop
 }
 
 var (

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/claude/turn"
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/guard"
 )
@@ -23,7 +24,7 @@ func TestDefaults(t *testing.T) {
 		Artifacts: defaultArtifacts, Required: []string{"design.md", "plan.md", "tasks.md", "test-plan.md"},
 		Failing: []string{"RED"}, Agents: defaultAgents, Servers: []string{"context7", "Ref", "tavily"},
 		StaleMinutes: 120, KeepDays: 30,
-		Stop:         StopWords{stopWords(), stopBefore(), stopAfter()},
+		Stop:         turn.DefaultWords(),
 		SessionCalls: 25, PhaseCalls: 10, WarnPercent: 80,
 		Overlap: 0.6, Subset: 0.5, Question: 0.7,
 		MinTasks: 5, MinPhases: 2, TestPercent: 80, TestIDs: []string{"UT", "INT", "E2E", "UAT"},

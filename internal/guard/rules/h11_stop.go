@@ -7,15 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/claude/turn"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
-	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/statefile"
+	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
 // stopRule fills in the fields that H11a and H11b share.
@@ -45,10 +42,11 @@ type stopFacts struct {
 	state    State
 	running  bool      // a background agent is running
 	held     ownership // of the lock
-	lastText string    // the user's last message
-	known    bool      // lastText is in the transcript already
+	said     turn.Said // the user's last message
 	progress string    // changes when the workflow advances
 	asked    string    // what the agent asks the user, otherwise empty
+	steps    steps.Standing
+	always   bool // the rules bind by the letter, whatever the steps say
 }
 
 // stopFacts reads the facts. It reads the transcript only if row 4 is reached.
@@ -57,21 +55,21 @@ func (c *call) stopFacts() stopFacts {
 	if !facts.state.Exists {
 		return facts
 	}
-	facts.running = isRunning(c.Event.BackgroundTasks)
+	facts.running = turn.OthersRun(c.Event.BackgroundTasks, c.Event.AgentID)
 	facts.held = c.lockState()
 	c.Fact("lock", c.readLock().describe())
 	if facts.running || facts.held == foreign || facts.held == stale {
 		return facts
 	}
-	facts.lastText, facts.known = transcript.LastUserText(paths.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID)
-	c.Fact("last user message", guard.Truncate(facts.lastText, 200))
-	facts.progress = c.progress()
-	facts.asked = questionAtEnd(c.Event.LastAssistantMessage)
+	facts.said = turn.LastSaid(paths.Absolute(c.Event.TranscriptPath, c.place.cwd), c.Event.PromptID, c.config.Stop)
+	c.Fact("last user message", guard.Truncate(facts.said.Text, 200))
+	facts.progress, facts.steps, facts.always = c.progress(), c.standing(), c.config.Always
+	facts.asked = guard.Truncate(turn.Question(c.Event.LastAssistantMessage), maxAsked)
 	return facts
 }
 
 // decide is the shared part of the tables. It returns false if none of its rows applies.
-func (f stopFacts) decide(config Config) (guard.Verdict, bool) {
+func (f stopFacts) decide() (guard.Verdict, bool) {
 	switch {
 	case !f.state.Exists:
 		return guard.Pass(1, "No state file, planning not started"), true
@@ -79,9 +77,9 @@ func (f stopFacts) decide(config Config) (guard.Verdict, bool) {
 		return guard.Pass(2, "A background agent is running"), true
 	case f.held == foreign || f.held == stale:
 		return guard.Pass(3, "Another session holds the lock"), true
-	case !f.known:
+	case !f.said.Known:
 		return guard.Pass(4, "The user's message is not in the transcript yet"), true
-	case config.Stop.requested(f.lastText):
+	case f.said.Stop:
 		return guard.Pass(4, "The user asked to stop"), true
 	}
 	return guard.Verdict{}, false
@@ -118,24 +116,3 @@ func (c *call) artifacts() []string {
 
 // maxAsked bounds an agent's question that is shown to the user, in characters.
 const maxAsked = 300
-
-// questionAtEnd returns the last line of a message if it ends with a question mark,
-// otherwise "".
-func questionAtEnd(message string) string {
-	message = strings.TrimRight(message, " \t\r\n*_`\"')]}»”’")
-	if !strings.HasSuffix(message, "?") && !strings.HasSuffix(message, "？") && !strings.HasSuffix(message, "؟") {
-		return ""
-	}
-	last := message[strings.LastIndexByte(message, '\n')+1:]
-	return guard.Truncate(strings.TrimSpace(guard.OneLine(last)), maxAsked)
-}
-
-// isRunning reports whether one of the event's background_tasks is a running agent (fact
-// 40). Shells are ignored: one may run a development server, which never ends by itself.
-func isRunning(backgroundTasks []byte) bool {
-	var tasks []jsontext.Value
-	_ = json.Unmarshal(backgroundTasks, &tasks, jsonx.Tolerant) // a value of another type has no tasks
-	return slices.ContainsFunc(tasks, func(t jsontext.Value) bool {
-		return jsonx.StringMember(t, "status") == "running" && !strings.Contains(jsonx.StringMember(t, "type"), "shell")
-	})
-}

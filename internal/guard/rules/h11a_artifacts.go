@@ -29,10 +29,10 @@ func runH11a(c *call) (guard.Verdict, error) {
 	stop := c.stopFacts()
 	missing := c.missingArtifacts()
 	c.Fact("missing", cmp.Or(strings.Join(missing, ", "), "none"))
-	if v, ok := stop.decide(c.config); ok {
+	if v, ok := stop.decide(); ok {
 		return v, nil
 	}
-	return artifactFacts{stop.state.Phase, missing}.decide(c.config).WithProgress(stop.progress, stop.asked), nil
+	return stop.stopLike(artifactFacts{stop.state.Phase, missing}.decide(c.config)), nil
 }
 
 // artifactFacts are the facts of the rows that H11b does not have.

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/guard"
@@ -21,20 +22,29 @@ var workflowRows = stopRows(
 	"a gate is RED, by the first word of its verdict or status",
 	"the phase is unreadable",
 	"the workflow has no such phase: an error, reported once",
-	"the phase is not COMPLETION",
+	"the phase is not COMPLETION, and the steps do not show that the phases from it on are done",
 	"anything else",
 )
 
 func runH11b(c *call) (guard.Verdict, error) {
 	stop := c.stopFacts()
-	if v, ok := stop.decide(c.config); ok {
+	if v, ok := stop.decide(); ok {
 		return v, nil
 	}
-	return workflowFacts{stop.state}.decide(c.config).WithProgress(stop.progress, stop.asked), nil
+	var done []string
+	if len(stop.steps.Steps) > 0 {
+		c.readPluginName()
+		done = c.config.doneBySteps(stop.steps.Steps)
+		c.Fact("phases done by steps", cmp.Or(strings.Join(done, ", "), "none"))
+	}
+	return stop.stopLike(workflowFacts{stop.state, done}.decide(c.config)), nil
 }
 
 // workflowFacts are the facts of the rows that H11a does not have.
-type workflowFacts struct{ state State }
+type workflowFacts struct {
+	state State
+	done  []string // phases that steps with evidence show to be done
+}
 
 // decide is the table from firstOwnRow on.
 func (f workflowFacts) decide(config Config) guard.Verdict {
@@ -50,20 +60,24 @@ func (f workflowFacts) decide(config Config) guard.Verdict {
 	case !config.knows(phase):
 		return guard.Block(firstOwnRow+2, "Unknown phase "+phase, unknownPhase(phase, config)).Once()
 	}
+	left := slices.DeleteFunc(config.from(phase), func(p string) bool { return slices.Contains(f.done, p) })
+	if len(f.done) > 0 && (len(left) == 0 || len(left) == 1 && config.isLast(left[0])) {
+		return guard.Pass(firstOwnRow+4, "The steps of the workflow are done")
+	}
 	message := "Continue the planning workflow until phase " + config.Last + " before stopping."
-	if missing := config.after(phase); len(missing) > 0 {
+	if missing := slices.DeleteFunc(left, func(p string) bool { return samePhase(p, phase) }); len(missing) > 0 {
 		message += " Missing phases: " + strings.Join(missing, ", ") + "."
 	}
 	return guard.Block(firstOwnRow+3, "Workflow at phase "+phase+", not complete", message)
 }
 
-// after returns the phases that follow a phase, nil for an unknown one.
-func (config Config) after(phase string) []string {
+// from returns a copy of the phases from a phase on, nil for an unknown one.
+func (config Config) from(phase string) []string {
 	at := config.position(phase)
 	if at < 0 {
 		return nil
 	}
-	return config.Phases[at+1:]
+	return slices.Clone(config.Phases[at:])
 }
 
 // unknownPhase is the message to the model about a phase that the workflow does not have.

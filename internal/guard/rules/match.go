@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	segment "github.com/clipperhouse/uax29/v2/words"
+
+	"github.com/fsmtx/fsmtx/internal/claude/turn"
 )
 
 // match is a decision that a question asks about again.
@@ -79,7 +81,7 @@ func compare(asked subject, d Decision, t thresholds) (m match, same bool) {
 			novel++
 		}
 	}
-	if asked.aspect != "" && !slices.Contains(wordsOf(d.Key), asked.aspect) {
+	if asked.aspect != "" && !slices.Contains(turn.WordsOf(d.Key), asked.aspect) {
 		novel++
 	}
 	about := float64(len(words)-novel) / float64(max(1, len(words)))
@@ -100,7 +102,7 @@ func compare(asked subject, d Decision, t thresholds) (m match, same bool) {
 
 // isYesOrNo reports whether a value is a mere yes or no, or has no words.
 func isYesOrNo(value string) bool {
-	words := wordsOf(value)
+	words := turn.WordsOf(value)
 	return len(words) == 0 || slices.Contains([]string{"yes", "no", "true", "false", "ja", "nein", "oui", "non", "sí"}, words[0])
 }
 
@@ -129,7 +131,7 @@ func (q question) subject() subject {
 	for _, name := range namedAnswers(q.text) {
 		s.answers[name] = true
 	}
-	s.aspect = aspectOf(wordsOf(q.text))
+	s.aspect = aspectOf(turn.WordsOf(q.text))
 	return s
 }
 
@@ -233,7 +235,7 @@ func stems(s, skip string) map[string]bool {
 		if long := shortForms()[word]; long != "" {
 			word = long
 		}
-		if strings.ContainsFunc(word, unspaced) {
+		if strings.ContainsFunc(word, turn.Unspaced) {
 			for segments := segment.FromString(word); segments.Next(); {
 				stems[segments.Value()] = true
 			}

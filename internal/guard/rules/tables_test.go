@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/turn"
 )
 
 // One test for each table. It has every row in the order of the table, with facts to which
@@ -266,21 +267,21 @@ func TestTheFirstRowsOfH11(t *testing.T) {
 		facts stopFacts
 		row   int
 	}{
-		{stopFacts{running: true, held: foreign, lastText: "stop", known: true}, 1},
-		{stopFacts{state: inPhase("PLAN"), running: true, held: foreign, lastText: "stop", known: true}, 2},
-		{stopFacts{state: inPhase("PLAN"), held: foreign, lastText: "stop", known: true}, 3},
-		{stopFacts{state: inPhase("PLAN"), held: stale, lastText: "stop", known: true}, 3},
-		{stopFacts{state: inPhase("PLAN"), held: mine, lastText: "stop", known: true}, 4},
-		{stopFacts{state: unreadable(inPhase("PLAN")), lastText: "stop", known: true}, 4},
+		{stopFacts{running: true, held: foreign, said: turn.Said{Known: true, Stop: true}}, 1},
+		{stopFacts{state: inPhase("PLAN"), running: true, held: foreign, said: turn.Said{Known: true, Stop: true}}, 2},
+		{stopFacts{state: inPhase("PLAN"), held: foreign, said: turn.Said{Known: true, Stop: true}}, 3},
+		{stopFacts{state: inPhase("PLAN"), held: stale, said: turn.Said{Known: true, Stop: true}}, 3},
+		{stopFacts{state: inPhase("PLAN"), held: mine, said: turn.Said{Known: true, Stop: true}}, 4},
+		{stopFacts{state: unreadable(inPhase("PLAN")), said: turn.Said{Known: true, Stop: true}}, 4},
 		{stopFacts{state: inPhase("PLAN"), held: damaged}, 4},
 	} {
-		v, ok := c.facts.decide(defaults)
+		v, ok := c.facts.decide()
 		assert.True(t, ok)
 		assert.Equal(t, c.row, v.Row)
 		assert.False(t, refuses(v))
 	}
 	for _, held := range []ownership{free, mine, damaged} {
-		_, ok := stopFacts{state: inPhase("PLAN"), held: held, lastText: "go on", known: true}.decide(defaults)
+		_, ok := stopFacts{state: inPhase("PLAN"), held: held, said: turn.Said{Known: true}}.decide()
 		assert.False(t, ok, held)
 	}
 }
@@ -306,12 +307,12 @@ func TestTheTableOfH11b(t *testing.T) {
 		gates []Gate
 		row   int
 	}{{"COMPLETION", red, 5}, {"", red, 5}, {"", nil, 6}, {"FINISHED", nil, 7}, {"test-strategy", nil, 8}, {"completion", nil, 9}} {
-		v := workflowFacts{State{Exists: true, Phase: c.phase, Gates: c.gates}}.decide(defaults)
+		v := workflowFacts{state: State{Exists: true, Phase: c.phase, Gates: c.gates}}.decide(defaults)
 		assert.Equal(t, c.row, v.Row)
 		assert.Equal(t, c.row == 5 || c.row == 7 || c.row == 8, refuses(v), c)
 	}
-	assert.Equal(t, "Validation failed (RED) at PLAN, 8", workflowFacts{State{Exists: true, Phase: "PLAN", Gates: red}}.decide(defaults).Detail)
-	assert.Equal(t, "Validation failed (RED) at unknown, 8", workflowFacts{State{Exists: true, Gates: red}}.decide(defaults).Detail)
+	assert.Equal(t, "Validation failed (RED) at PLAN, 8", workflowFacts{state: State{Exists: true, Phase: "PLAN", Gates: red}}.decide(defaults).Detail)
+	assert.Equal(t, "Validation failed (RED) at unknown, 8", workflowFacts{state: State{Exists: true, Gates: red}}.decide(defaults).Detail)
 }
 
 func TestTheTableOfH13(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"unicode"
 
 	segment "github.com/clipperhouse/uax29/v2/words"
+
+	"github.com/fsmtx/fsmtx/internal/claude/turn"
 )
 
 // countWords counts the words of a text, up to a limit. Words are separated by spaces; so
@@ -25,7 +27,7 @@ func countWords(text string, limit int) int {
 // unspacedWords counts the words of a field that has letters of a script without spaces. It
 // returns 0 for any other field.
 func unspacedWords(field string, limit int) int {
-	if !strings.ContainsFunc(field, unspaced) {
+	if !strings.ContainsFunc(field, turn.Unspaced) {
 		return 0
 	}
 	n := 0

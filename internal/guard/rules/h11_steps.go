@@ -1,0 +1,84 @@
+package rules
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/claude/turn"
+	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// standing returns the steps that "fsmtx hydrate" has put into the session's task list. An
+// error is as good as no steps: the step hook itself reports it.
+func (c *call) standing() steps.Standing {
+	dir, err := tasks.Dir(func(name string) (string, bool) { return c.Env(name), c.Env(name) != "" }, c.Event.SessionID)
+	if err != nil || c.Event.SessionID == "" {
+		return steps.Standing{}
+	}
+	frame := steps.Frame{List: tasks.List{Dir: dir}, Session: c.Event.SessionID}
+	standing, err := frame.Standing(context.Background())
+	if err != nil || len(standing.Steps) == 0 {
+		return steps.Standing{}
+	}
+	done := 0
+	for _, s := range standing.Steps {
+		if s.Done {
+			done++
+		}
+	}
+	c.Fact("steps", fmt.Sprintf("%d of %d done", done, len(standing.Steps)))
+	return standing
+}
+
+// stopLike lets the agent end where the step hook does: the hooks of one Stop must not
+// contradict one another. It lets a turn end with a question, and sends an agent back only
+// once while nothing changes.
+func (f stopFacts) stopLike(v guard.Verdict) guard.Verdict {
+	if len(f.steps.Steps) == 0 || f.always {
+		return v.WithProgress(f.progress, f.asked)
+	}
+	if f.asked != "" {
+		return guard.Pass(v.Row, "The agent asks the user: "+f.asked)
+	}
+	v = v.WithProgress(f.progress, "")
+	if f.steps.SentBack {
+		v = v.Stalled()
+	}
+	return v
+}
+
+// doneBySteps returns the phases that the steps of the plugin's workflow show to be done:
+// those that the subjects of steps name, where each of these steps is done with evidence. If
+// every step of the workflow is done, so are all phases.
+func (config Config) doneBySteps(all []steps.Stood) (done []string) {
+	all = slices.DeleteFunc(slices.Clone(all), func(s steps.Stood) bool { return !config.isCommand(s.Command) })
+	if len(all) == 0 {
+		return nil
+	}
+	if !slices.ContainsFunc(all, func(s steps.Stood) bool { return !s.Done }) {
+		return config.Phases
+	}
+	for _, phase := range config.Phases {
+		named, open := false, false
+		for _, s := range all {
+			if namesPhase(s.Subject, phase) {
+				named, open = true, open || !s.Done
+			}
+		}
+		if named && !open {
+			done = append(done, phase)
+		}
+	}
+	return done
+}
+
+// namesPhase reports whether a subject contains the words of a phase: "Phase 8: test
+// strategy" names TEST_STRATEGY, "Test coverage" does not.
+func namesPhase(subject, phase string) bool {
+	words := func(text string) string { return " " + strings.Join(turn.WordsOf(text), " ") + " " }
+	return strings.TrimSpace(words(phase)) != "" && strings.Contains(words(subject), words(phase))
+}

@@ -1,0 +1,48 @@
+package steps
+
+import (
+	"context"
+
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Standing is what the workflows of a session say to other hooks that may keep its turn from
+// ending.
+type Standing struct {
+	Steps    []Stood // of the workflows that the session's hydrations put into the list
+	SentBack bool    // the session's agent was sent back, and no step has changed since
+}
+
+// Stood is a step of a Standing.
+type Stood struct {
+	Command string // the name of the workflow's skill
+	Subject string
+	Done    bool // with evidence, or hydrated as completed
+}
+
+// Standing reads the state of the session's workflows. It takes no lock and writes nothing.
+//
+// Errors: those of Load.
+func (f *Frame) Standing(ctx context.Context) (Standing, error) {
+	s, err := Load(ctx, f.List.Dir)
+	if err != nil || len(s.Steps) == 0 {
+		return Standing{}, err
+	}
+	data, err := txn.ReadState(f.List.Dir, stopFile)
+	if err != nil {
+		return Standing{}, err
+	}
+	mine := s.of(f.Session, func(string) bool { return false })
+	standing := Standing{SentBack: parseReminders(data)[f.reminder(Stopping{})] == mine.progress()}
+	for _, c := range mine.Steps {
+		standing.Steps = append(standing.Steps, Stood{c.Workflow.Command, c.Subject, mine.evidenced(c)})
+	}
+	return standing, nil
+}
+
+// evidenced reports whether the step was let through: a step that is gone from the list
+// counts as done for the steps after it, but nothing shows that its work was done.
+func (s *State) evidenced(c *Current) bool {
+	e, ok := s.last(c.ID)
+	return c.Done() && (c.Step.Status == completed || ok && e.To == completed && e.Verdict != Ask)
+}
