@@ -22,9 +22,10 @@ type Result struct {
 	Plugin  string `json:"plugin"` // plugin@marketplace, the name of a plugin from PluginDirs, or ""
 	Steps   []Step `json:"steps"`  // in the order they were taken
 
-	known   bool
-	certain bool
-	runs    string
+	known    bool
+	certain  bool
+	runs     string
+	misnamed []Misnamed
 }
 
 // Known reports whether the name has an fsm.json, or is that of a skill or command without

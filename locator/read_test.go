@@ -269,8 +269,8 @@ func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {
 	folders := []string{config + "/skills", project + "/.claude/skills", "/projects/.claude/skills", "/.claude/skills"}
 	plugin := []string{"/dev/p/.claude-plugin/plugin.json", settings, registry, known}
 	tests := map[string][]string{
-		"mine":     nil,
-		"p:theirs": plugin,
+		"mine":     {config + "/skills/mine"}, // for an fsm.json with another name
+		"p:theirs": append(slices.Clone(plugin), "/p/skills/theirs"),
 		"q:s":      append([]string{"/dev/p/.claude-plugin/plugin.json", settings, registry}, append(folders, known)...),
 		"y":        append(append(append([]string{}, folders...), plugin...), "/dev/p/skills", "/p/skills", project),
 	}

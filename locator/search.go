@@ -119,8 +119,8 @@ func (s *search) choose(choices []choice) bool {
 	for _, choice := range choices {
 		if c, ok := choice(s); ok {
 			s.result.known = true
-			if c.folder != "" {
-				s.use(c)
+			if c.folder != "" && !s.use(c) {
+				s.reportMisnamed(c)
 			}
 			return c.folder != ""
 		}

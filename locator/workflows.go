@@ -252,15 +252,29 @@ func unique(names []string) []string {
 	return once
 }
 
-// SpecsBelow returns every fsm.json in dir and below it, the nearest ones first. It skips
+// SpecsBelow returns every fsm.json in dir and below it, the nearest ones first, and in the
+// folders of skills without one the files that are probably meant as it. It skips
 // node_modules and hidden directories except .claude, and searches at most maxDirs
 // directories. complete reports whether these were all.
 func SpecsBelow(fsys FS, dir string, maxDirs int) (paths []string, complete bool) {
+	var misspelt []string
+	skill, hasSpec := map[string]bool{}, map[string]bool{}
 	complete = walk(fsys, dir, maxDirs, func(dir string, entry fs.DirEntry) bool {
-		if entry.Name() == specName && !entry.IsDir() {
+		switch {
+		case entry.Name() == specName:
+			hasSpec[dir] = true
 			paths = append(paths, filepath.Join(dir, entry.Name()))
+		case entry.Name() == plugins.SkillFile:
+			skill[dir] = true
+		case misnamed(entry) != "":
+			misspelt = append(misspelt, filepath.Join(dir, entry.Name()))
 		}
 		return entry.Name() == ".claude" || isSearched(entry)
 	})
+	for _, path := range misspelt {
+		if in := filepath.Dir(path); skill[in] && !hasSpec[in] {
+			paths = append(paths, path)
+		}
+	}
 	return paths, complete
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/txn"
@@ -273,7 +274,21 @@ func (d *doctor) workflows(context.Context) (found []fault, err error) {
 			found = append(found, fault{Kind: "workflow", What: strings.TrimSpace(v.unused()), File: v.Path, Command: "fsmtx locate " + v.Command})
 		}
 	}
+	misnamed, _ := l.Misnamed(d.cwd)
+	for _, m := range misnamed {
+		found = append(found, fault{Kind: "workflow", What: "is not read: " + m.Why, File: m.Path, Command: rename(m)})
+	}
+	for _, w := range all {
+		for _, m := range locator.MisnamedIn(l.FS, filepath.Dir(w.Path)) {
+			found = append(found, fault{Kind: "workflow", What: "is not found where file names have upper and lower case: " + m.Why, File: m.Path, Command: rename(m)})
+		}
+	}
 	return found, nil
+}
+
+// rename returns the command that gives the file its right name.
+func rename(m locator.Misnamed) string {
+	return "mv " + shell.Quote(m.Path) + " " + shell.Quote(filepath.Join(filepath.Dir(m.Path), specName))
 }
 
 func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {

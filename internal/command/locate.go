@@ -24,7 +24,8 @@ step of the search with its outcome:
   found    exists; the search continued from it
   absent   does not exist
   skipped  not searched, with the reason
-  failed   exists but cannot be used, with the reason
+  failed   exists but cannot be used, with the reason: also a file such as FSM.json or
+           fsm.yaml, which is not read under that name
 
 The search predicts which folder the client runs. It looks in the user's skills, then in
 those of the directory in which the client was started and of its parents, then in
@@ -46,7 +47,8 @@ is one of: user skill, project skill, parent skill, added directory, command,
 frontmatter, alias, nested skill, plugin registry, settings, marketplace, plugin
 skill, plugin command, nested command, plugin directory, plugin manifest, project
 directory. Without a name it prints an object with complete (false if there are too many
-directories to search) and workflows: an array of objects with command, others (an array of names),
+directories to search), misnamed (an array of objects with path and why: files that are
+probably meant as an fsm.json) and workflows: an array of objects with command, others (an array of names),
 path, rule, plugin, steps (a number), valid, problem (the first one; may be empty),
 unused (no name leads to it) and shadowedBy (what the client runs; may be empty).`
 
@@ -114,6 +116,9 @@ func runLocate(s terminal.Streams, l *locator.Locator, cwd string, asJSON bool, 
 		return lookupErr
 	}
 	if result.Found() {
+		for _, m := range locator.MisnamedIn(l.FS, filepath.Dir(result.Path)) {
+			s.Hintf("rename %s: %s", m.Path, m.Why) // this file system ignores case
+		}
 		return nil
 	}
 	if near := l.Near(name, cwd); !result.Known() && len(near) > 0 {

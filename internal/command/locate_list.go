@@ -30,11 +30,13 @@ func listWorkflows(s terminal.Streams, l *locator.Locator, cwd string, asJSON bo
 	for _, w := range found {
 		workflows = append(workflows, readListed(l.FS, w))
 	}
+	misnamed, _ := l.Misnamed(cwd)
 	if asJSON {
 		return printJSON(s.Out, struct {
-			Complete  bool             `json:"complete"`
-			Workflows []listedWorkflow `json:"workflows"`
-		}{complete, workflows})
+			Complete  bool               `json:"complete"`
+			Workflows []listedWorkflow   `json:"workflows"`
+			Misnamed  []locator.Misnamed `json:"misnamed"`
+		}{complete, workflows, append([]locator.Misnamed{}, misnamed...)})
 	}
 	if len(workflows) == 0 {
 		visible.Fprintf(s.Out, "no workflow is visible from %s\n", cwd)
@@ -45,6 +47,9 @@ func listWorkflows(s terminal.Streams, l *locator.Locator, cwd string, asJSON bo
 	}
 	if err := table.Flush(); err != nil {
 		return err
+	}
+	for _, m := range misnamed {
+		visible.Fprintf(s.Out, "%s is not read: %s\n", m.Path, m.Why)
 	}
 	if !complete {
 		s.Hintf("not all directories were searched; fsmtx locate NAME searches for one skill")

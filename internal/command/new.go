@@ -115,6 +115,9 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 	if exists {
 		return &exit{exitNo, fmt.Errorf("%s already exists and was not overwritten", path), "fsmtx graph " + dir + " draws it; fsmtx validate " + dir + " checks it"}
 	}
+	if err := misnamedIn(dir); err != nil {
+		return err
+	}
 	source, o, err := f.steps(ctx, s, dir)
 	if err != nil {
 		return err

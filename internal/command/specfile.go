@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -115,6 +116,9 @@ func specsIn(s terminal.Streams, dir string) ([]string, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return []string{path}, nil
 	}
+	if found := locator.MisnamedIn(locator.OS{}, dir); len(found) > 0 {
+		return []string{found[0].Path}, nil
+	}
 	below := specsBelow(s, dir)
 	if len(below) == 0 {
 		return nil, &exit{exitUnread, fmt.Errorf("%s: no %s in this directory or below", dir, specName), "fsmtx new writes one for a skill"}
@@ -144,7 +148,11 @@ func visibleSpecs(s terminal.Streams) ([]string, error) {
 		return nil, err
 	}
 	known, _ := l.Workflows(cwd)
+	misnamed, _ := l.Misnamed(cwd)
 	below := specsBelow(s, cwd)
+	for _, m := range misnamed {
+		below = append(below, m.Path)
+	}
 	var paths, seen []string
 	for _, w := range known {
 		below = append(below, w.Path)
@@ -173,6 +181,17 @@ func relative(cwd, path string) string {
 	return path
 }
 
+// misnamedIn returns an error for a file in dir that is probably meant as its fsm.json, nil if
+// there is none.
+func misnamedIn(dir string) error {
+	found := locator.MisnamedIn(locator.OS{}, dir)
+	if len(found) == 0 {
+		return nil
+	}
+	m := found[0]
+	return &exit{exitNo, fmt.Errorf("%s is not read as a workflow: %s", m.Path, m.Why), "fsmtx validate " + shell.Quote(m.Path) + " checks it"}
+}
+
 // findSpec returns the one fsm.json that an argument names: a file, the directory of a
 // skill, or the name of a skill that the client knows here.
 func findSpec(s terminal.Streams, arg string) (string, error) {
@@ -185,6 +204,9 @@ func findSpec(s terminal.Streams, arg string) (string, error) {
 		}
 		path := filepath.Join(arg, specName)
 		if _, err := os.Lstat(path); err != nil {
+			if err := misnamedIn(arg); err != nil {
+				return "", err
+			}
 			return "", &exit{exitNo, fmt.Errorf("%s has no %s", arg, specName), "fsmtx new " + arg + " writes one"}
 		}
 		return path, nil

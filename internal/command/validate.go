@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/locator"
 )
 
 const validateLong = `Validate checks fsm.json files as a hydration would, and prints every problem as
@@ -46,6 +48,10 @@ not be read). A check has task, run, dir and timeout (in seconds). A problem has
 column (both from 1, in characters), offset (in bytes), pointer (RFC 6901), severity
 (error or warning) and message. The summary has files, invalid, unreadable, tasks, errors
 and warnings.
+
+A file that is probably meant as an fsm.json but has another name (FSM.json, fsm.jsonc,
+fsm.yaml, fsm.json.txt) is not read by a hydration: that is an error in the folder of a
+skill without an fsm.json, and a warning elsewhere.
 
 The exit code is 0 if there are no errors, 1 if there are errors (or with --strict
 warnings), and 2 if a file could not be read or the command line is wrong.`
@@ -162,7 +168,35 @@ func validate(s terminal.Streams, path string) validated {
 	if err != nil {
 		return validated{path: path, err: err}
 	}
-	return checkSpec(path, data)
+	v := checkSpec(path, data)
+	v.checkName()
+	return v
+}
+
+// checkName adds a problem if the file is not read under its name. That is an error beside a
+// SKILL.md, where the workflow is missing, and a warning elsewhere. Problems in YAML are left
+// out, because it would have to be JSON first.
+func (v *validated) checkName() {
+	name := filepath.Base(v.path)
+	why := locator.IsMisnamed(name)
+	if name == specName {
+		for _, m := range locator.MisnamedIn(locator.OS{}, filepath.Dir(v.path)) { // it was opened by another spelling than its own
+			why = "its name is " + filepath.Base(m.Path) + "; " + m.Why
+		}
+	}
+	if why == "" {
+		return
+	}
+	missing := exists(filepath.Dir(v.path), "SKILL.md") && !exists(filepath.Dir(v.path), specName)
+	p := fsmspec.Problem{Line: 1, Column: 1, Message: "this file is not read as the workflow of a skill: " + why, Warning: !missing}
+	if missing {
+		v.spec = nil
+	}
+	if isJSON := strings.Contains(strings.ToLower(name), "js"); !isJSON && v.spec == nil {
+		v.problems = nil
+		v.fixable = false
+	}
+	v.problems = append([]fsmspec.Problem{p}, v.problems...)
 }
 
 func checkSpec(path string, data []byte) validated {
@@ -204,6 +238,7 @@ func (f validateFlags) repair(s terminal.Streams, v *validated) error {
 	}
 	visible.Fprintf(out, "%s: %s\n", v.path, strings.Join(done, "; "))
 	*v = checkSpec(v.path, fixed)
+	v.checkName()
 	return nil
 }
 

@@ -70,6 +70,7 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 		return nil, lookupError{err}
 	}
 	if !found.Found() {
+		result.Misnamed = found.Misnamed()
 		return nil, nil
 	}
 	result.Spec = found.Path

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
@@ -40,6 +41,8 @@ type Result struct {
 	Steps    []fsmspec.Task    // the step of each of Created
 	Warnings []fsmspec.Problem // those about Steps that change the meaning of the fsm.json
 	Mistake  *Mistake          // the mistake that Check corrects, nil if the skill was invoked just now
+
+	Misnamed []locator.Misnamed // files that are probably meant as the skill's fsm.json
 }
 
 // Hydration is a hydration that is ready to be applied: the skill has a valid fsm.json.

@@ -19,6 +19,9 @@ func Notice(r Request, result Result) string {
 	if len(parts) > 0 && result.Mistake != nil {
 		parts[0] += fmt.Sprintf(" (late: the client runs it from %s)", clip(result.Mistake.Dir))
 	}
+	for _, m := range result.Misnamed {
+		parts = append(parts, fmt.Sprintf("%s is not read, so the skill has no tasks: %s", visible.Words(m.Path), m.Why))
+	}
 	if text := warned(result, "%s"); text != "" {
 		parts = append(parts, text)
 	}
