@@ -43,28 +43,30 @@ func (e *exit) Unwrap() error { return e.err }
 
 // subcommands are built on demand: a hook, which the client starts for every skill, builds
 // only the one that it runs.
-var subcommands = []subcommand{
-	{name: "new", group: forWriting, make: newNew},
-	{name: "validate", group: forWriting, make: newValidate, misused: refuseToValidate},
-	{name: "fmt", group: forWriting, make: newFmt},
-	{name: "graph", group: forWriting, make: newGraph},
-	{name: "schema", group: forWriting, make: newSchema},
-	{name: "locate", group: forWriting, make: newLocate},
-	{name: "plan", group: forWriting, make: newPlan},
-	{name: "status", group: forFollowing, make: newStatus},
-	{name: "log", group: forFollowing, make: newLog},
-	{name: "undo", group: forFollowing, make: newUndo},
-	{name: "recover", group: forFollowing, make: newRecover},
-	{name: "doctor", group: forFollowing, make: newDoctor},
-	{name: "install", group: forSetup, make: newInstall},
-	{name: "plugin", group: forSetup, make: newPlugin},
-	{name: "demo", group: forSetup, make: newDemo},
-	{name: "version", group: forSetup, make: newVersion},
-	{name: "hydrate", group: forClient, make: newHydrate, misused: refuseFlags},
-	{name: "step", group: forClient, make: newStep, misused: refuseStep, below: stepSubcommands},
-	{name: "mcp", group: forClient, make: newMCP},
-	{name: "guard", group: forClient, make: newGuard},
-	{name: "hooks", group: forClient, make: newHooks, below: hooksSubcommands},
+func subcommands() []subcommand {
+	return []subcommand{
+		{name: "new", group: forWriting, make: newNew},
+		{name: "validate", group: forWriting, make: newValidate, misused: refuseToValidate},
+		{name: "fmt", group: forWriting, make: newFmt},
+		{name: "graph", group: forWriting, make: newGraph},
+		{name: "schema", group: forWriting, make: newSchema},
+		{name: "locate", group: forWriting, make: newLocate},
+		{name: "plan", group: forWriting, make: newPlan},
+		{name: "status", group: forFollowing, make: newStatus},
+		{name: "log", group: forFollowing, make: newLog},
+		{name: "undo", group: forFollowing, make: newUndo},
+		{name: "recover", group: forFollowing, make: newRecover},
+		{name: "doctor", group: forFollowing, make: newDoctor},
+		{name: "install", group: forSetup, make: newInstall},
+		{name: "plugin", group: forSetup, make: newPlugin},
+		{name: "demo", group: forSetup, make: newDemo},
+		{name: "version", group: forSetup, make: newVersion},
+		{name: "hydrate", group: forClient, make: newHydrate, misused: refuseFlags},
+		{name: "step", group: forClient, make: newStep, misused: refuseStep, below: stepSubcommands},
+		{name: "mcp", group: forClient, make: newMCP},
+		{name: "guard", group: forClient, make: newGuard},
+		{name: "hooks", group: forClient, make: newHooks, below: hooksSubcommands},
+	}
 }
 
 // The groups of the commands in the help.
@@ -150,19 +152,20 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 			return c.Help()
 		},
 	}
-	if sub, path, rest := findSubcommand(subcommands, args); sub != nil {
+	if sub, path, rest := findSubcommand(subcommands(), args); sub != nil {
 		root, args = sub.build(s), rest
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
 	}
 	if root.Use == "fsmtx" {
 		root.AddGroup(groups...)
 		root.Flags().BoolVar(&version, "version", false, "print the version")
-		for _, sub := range subcommands {
+		for _, sub := range subcommands() {
 			c := sub.build(s)
 			c.GroupID = sub.group
 			root.AddCommand(c)
 		}
 	}
+	holdBack(s, root)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.DisableDefaultCmd = root.Use != "fsmtx" // else cobra builds it at each start for nothing
 	root.SetIn(s.In)

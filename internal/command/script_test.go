@@ -12,10 +12,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/mcp"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -31,9 +33,55 @@ func TestMain(m *testing.M) {
 	}
 	command.SetManagedDir(cmp.Or(os.Getenv("FSMTX_TEST_MANAGED"), os.DevNull)) // never the machine's own
 	testscript.Main(m, map[string]func(){
-		"fsmtx":     func() { os.Exit(command.Main(os.Args[1:], terminal.Process())) },
+		"fsmtx":     func() { os.Exit(command.Main(os.Args[1:], played())) },
 		"fsmtx-mcp": func() { os.Exit(mcp.Main(os.Args[1:], terminal.Process())) },
 	})
+}
+
+// played returns the streams of this process, with the caller that a session plays: what
+// really is above a test may be an agent. FSMTX_TEST_CALLER is "person" or "unknown"; without
+// it the caller is an agent if the environment is one's, and else a script.
+func played() terminal.Streams {
+	s := terminal.Process()
+	s.Caller = func() caller.Caller {
+		switch kind := caller.Kind(s.Env("FSMTX_TEST_CALLER")); {
+		case kind == caller.Person:
+			return caller.Caller{Kind: kind, Terminal: "/dev/pts/7"}
+		case kind != "":
+			return caller.Caller{Kind: kind, Why: "nothing is above it"}
+		case s.Env("CLAUDECODE") != "" || s.Env("AI_AGENT") != "":
+			return caller.Caller{Kind: caller.Agent, Program: cmp.Or(s.Env("FSMTX_TEST_PROGRAM"), caller.Claude), Shell: strings.HasSuffix(s.Env("AI_AGENT"), "_agent"), Why: "claude (process 7) is above it"}
+		}
+		return caller.Caller{Kind: caller.Script}
+	}
+	return s
+}
+
+// rewritten writes the command that a hook has rewritten to a file, and the question to
+// standard output: rewritten reply.json file.
+func rewritten(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: rewritten reply.json file")
+	}
+	var reply struct {
+		Specific struct {
+			Decision string `json:"permissionDecision"`
+			Reason   string `json:"permissionDecisionReason"`
+			Input    struct {
+				Command     string `json:"command"`
+				Description string `json:"description"`
+			} `json:"updatedInput"`
+		} `json:"hookSpecificOutput"`
+	}
+	ts.Check(json.Unmarshal([]byte(ts.ReadFile(args[0])), &reply))
+	if got := reply.Specific.Decision; got != "ask" {
+		ts.Fatalf("%s: the decision is %q, want ask", args[0], got)
+	}
+	if reply.Specific.Input.Description == "" {
+		ts.Fatalf("%s: the input has lost its description", args[0])
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(reply.Specific.Input.Command), 0o644))
+	fmt.Fprintln(ts.Stdout(), reply.Specific.Reason)
 }
 
 // linkPrograms makes the test program fsmtx and fsmtx-mcp in dir, by hard links or copies:
@@ -66,7 +114,7 @@ func TestScript(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": event, "cmptask": cmptask,
-			"update": update, "becomes": becomes, "interrupt": interrupt, "forge": forge, "listing": listing, "plant": plant},
+			"update": update, "becomes": becomes, "interrupt": interrupt, "forge": forge, "listing": listing, "plant": plant, "rewritten": rewritten},
 	})
 }
 

@@ -36,7 +36,8 @@ put into the session's task list:
                                     approved it. It cannot be deleted or lose its tag
   PreToolUse of Write, Edit,        task files cannot be edited
   NotebookEdit
-  PreToolUse of Bash                the person is asked about "fsmtx step skip" and "done"
+  PreToolUse of Bash                the person is asked about commands of fsmtx that take
+                                    something away, such as "fsmtx step skip"
   PreToolUse of "fsmtx mcp"         its tools receive the id of the calling session
   TaskCompleted                     as for TaskUpdate, if no hook ran for that
   Stop, SubagentStop                the agent is sent back to a step that is ready, unless
@@ -186,6 +187,7 @@ func stepFrame(s terminal.Streams, session string) (*steps.Frame, error) {
 }
 
 func (h *stepHook) answer(ctx context.Context) event.Answer {
+	h.endGrants(ctx)
 	switch e := h.event; e.Name {
 	case event.PreToolUse:
 		return h.tool(ctx)
@@ -212,6 +214,14 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 		return h.resume(ctx)
 	}
 	return event.Answer{}
+}
+
+// endGrants removes the grants of calls that are over. That it cannot is no trouble: a grant
+// is checked again when it is used.
+func (h *stepHook) endGrants(ctx context.Context) {
+	e := h.event
+	between := e.Name == event.Stop || e.Name == event.SessionStart
+	_ = h.EndGrants(ctx, steps.Seen{Session: e.SessionID, Prompt: e.PromptID, Use: e.ToolUseID, Between: between})
 }
 
 func (h *stepHook) resume(ctx context.Context) event.Answer {
@@ -247,7 +257,7 @@ func (h *stepHook) tool(ctx context.Context) event.Answer {
 	case "Write", "Edit", "MultiEdit", "NotebookEdit":
 		v = h.edit()
 	case "Bash":
-		v = h.bash(ctx, jsonx.StringMember(input, "command"))
+		return h.bash(ctx)
 	}
 	h.log(v)
 	switch v.Decision {

@@ -3,114 +3,232 @@ package command
 import (
 	"context"
 	"fmt"
+	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// bash asks the person when the agent's shell is about to skip a step or mark it as done,
-// and records a grant for exactly that command.
-func (h *stepHook) bash(ctx context.Context, line string) steps.Verdict {
-	if !strings.Contains(line, "step") {
-		return steps.Verdict{}
+// bash makes the client ask the person when the agent's shell is about to run commands that
+// take something away, and adds to each the token of a grant for exactly that command.
+func (h *stepHook) bash(ctx context.Context) event.Answer {
+	line := jsonx.StringMember(h.event.ToolInput, "command")
+	if !strings.Contains(line, "fsmtx") {
+		return event.Answer{}
 	}
 	script, err := shell.Parse(line)
 	if err != nil {
-		return steps.Verdict{} // the shell cannot run it either
+		return event.Answer{} // the shell cannot run it either
+	}
+	var found []held
+	for _, words := range script.Calls() {
+		if one, ok := h.find(words); ok {
+			found = append(found, one)
+		}
+	}
+	if len(found) == 0 {
+		return event.Answer{}
+	}
+	v, input := h.askPerson(ctx, line, found)
+	h.log(v)
+	switch v.Decision {
+	case steps.Deny:
+		return event.Deny(v.Reason)
+	case steps.Ask:
+		return event.AskAbout(v.Reason, input)
+	}
+	return h.troubled(v.Trouble)
+}
+
+// held is a call of a command that an agent may not run by itself.
+type held struct {
+	rule   loosening
+	line   string // the command as commandOf returns it
+	person string // the command as a person runs it in another terminal
+	past   *pastFlags
+	at     int  // offset in the shell's line after the program's name
+	hidden bool // some of its words are known to the shell only
+	token  bool // it has a token already
+}
+
+// find returns the call of a command that takes something away, if the words are one.
+func (h *stepHook) find(words []shell.Word) (one held, ok bool) {
+	program := slices.IndexFunc(words, func(w shell.Word) bool {
+		text, known := w.Literal()
+		return known && filepath.Base(text) == "fsmtx"
+	})
+	if program < 0 {
+		return one, false
+	}
+	one.at = words[program].End()
+	var args []string
+	for _, w := range words[program+1:] {
+		text, known := w.Literal()
+		one.hidden = one.hidden || !known
+		if known {
+			args = append(args, text)
+		}
+	}
+	c, args, ok := commandFor(args)
+	if !ok {
+		return one, false
+	}
+	one.rule, one.line = ruleOf(c), commandOf(c, args)
+	one.person = elsewhere(one.rule, c.Flags(), args, one.line, h.Session)
+	one.token = isSet(c.Flags(), grantFlag)
+	if !one.rule.takes(c.Flags()) {
+		return one, false
+	}
+	if one.hidden {
+		return one, true
+	}
+	if c.ValidateArgs(args) != nil {
+		return one, false // it would fail
+	}
+	one.past = pastOf(c, args)
+	return one, true
+}
+
+// commandFor returns the command that this program would run with the arguments, with its
+// flags parsed, and the arguments of the command. ok is false if it would run none.
+func commandFor(args []string) (c *cobra.Command, rest []string, ok bool) {
+	none := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) (string, bool) { return "", false }}
+	root := newRoot(args, none)
+	if sub, _, after := findSubcommand(subcommands(), args); sub != nil {
+		args = after
+	}
+	c, args, err := root.Find(args)
+	if err != nil || c.ParseFlags(args) != nil {
+		return nil, nil, false
+	}
+	return c, c.Flags().Args(), true
+}
+
+// pastOf returns the step that a command goes past, nil if the command is another one.
+func pastOf(c *cobra.Command, args []string) *pastFlags {
+	because, session := c.Flags().Lookup("because"), c.Flags().Lookup("session")
+	if because == nil || len(args) != 1 {
+		return nil
+	}
+	f := &pastFlags{session: session.Value.String()}
+	f.past.Done = c.Name() == "done"
+	f.past.Because = because.Value.String()
+	if f.read(args) != nil {
+		return nil
+	}
+	return f
+}
+
+// askPerson returns the question about the calls, and the tool's input with a token in each of them.
+func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (steps.Verdict, jsontext.Value) {
+	const why = "takes something away"
+	refuse := func(reason string) (steps.Verdict, jsontext.Value) {
+		return steps.Verdict{Decision: steps.Deny, Why: why, Reason: reason}, nil
+	}
+	switch who := h.streams.Who(); {
+	case who.Kind == caller.Agent && who.Shell, who.Kind == caller.Unknown:
+		return refuse("this event does not come from the client, so nobody is asked: " + who.Why)
+	case who.Kind == caller.Agent && who.Program != "" && who.Program != caller.Claude:
+		return refuse(who.Program + " cannot ask its person about a command. " + onlyAPerson(h.event.Cwd, found[0].person))
 	}
 	var questions []string
-	for _, words := range script.Calls() {
-		args, ok := pastArgs(words)
+	var offers []string
+	rewritten := line
+	for _, one := range slices.Backward(found) { // from the end, so that offsets stay valid
+		switch {
+		case one.hidden:
+			return refuse("write the command literally, without variables, substitutions or patterns, so that the person can see it: an agent cannot " + one.rule.what + " by itself")
+		case one.token:
+			return refuse("leave out --" + grantFlag + ": the hook adds it when it asks the person")
+		}
+		question, ok, err := h.question(ctx, one)
+		if err != nil {
+			return steps.Verdict{Trouble: visible.Sprintf("the person could not be asked about %s: %v", one.line, err)}, nil
+		}
 		if !ok {
 			continue
 		}
-		question, v := h.askPast(ctx, args)
-		if !v.Allowed() || v.Trouble != "" {
-			return v
+		token, err := h.Grant(ctx, steps.Grant{
+			Command: one.line, Session: h.Session, Agent: h.event.AgentID, Prompt: h.event.PromptID, Use: h.event.ToolUseID, Written: h.transcript(),
+		})
+		if err != nil {
+			return steps.Verdict{Trouble: visible.Sprintf("the person could not be asked about %s: %v", one.line, err)}, nil
 		}
-		if question != "" {
-			questions = append(questions, question)
-		}
+		rewritten = rewritten[:one.at] + " --" + grantFlag + "=" + token + rewritten[one.at:]
+		questions, offers = append(questions, question), append(offers, one.person)
 	}
 	if len(questions) == 0 {
-		return steps.Verdict{}
+		return steps.Verdict{}, nil
 	}
-	return steps.Verdict{Decision: steps.Ask, Why: "going past a gate", Reason: strings.Join(questions, "\n")}
-}
-
-// pastArgs returns the words after "fsmtx step" of a call of skip or done. A word whose
-// value only the shell knows, such as a variable, is nil.
-func pastArgs(words []shell.Word) (args []*string, ok bool) {
-	var texts []*string
-	for _, w := range words {
-		text, known := w.Literal()
-		if known {
-			texts = append(texts, &text)
-		} else {
-			texts = append(texts, nil)
-		}
-	}
-	is := func(i int, name string) bool { return i < len(texts) && texts[i] != nil && *texts[i] == name }
-	for i, text := range texts {
-		if text != nil && filepath.Base(*text) == "fsmtx" && is(i+1, "step") && (is(i+2, "skip") || is(i+2, "done")) {
-			return texts[i+2:], true
-		}
-	}
-	return nil, false
-}
-
-// askPast returns the question to the person about one call, empty if the call would fail
-// anyway.
-func (h *stepHook) askPast(ctx context.Context, args []*string) (string, steps.Verdict) {
-	var words []string
-	for _, a := range args {
-		if a == nil {
-			return "", steps.Verdict{Decision: steps.Deny, Why: "going past a gate", Reason: "write the number of the step and the reason literally, " +
-				"without variables or substitutions, so that the person can see them"}
-		}
-		words = append(words, *a)
-	}
-	f, err := parsePast(h.streams, words)
+	slices.Reverse(questions)
+	slices.Reverse(offers)
+	input, err := withCommand(h.event.ToolInput, rewritten)
 	if err != nil {
-		return "", steps.Verdict{}
+		return steps.Verdict{Trouble: err.Error()}, nil
+	}
+	reason := strings.Join(questions, "\n") + "\nIf nobody answers, this is refused: only the person can decide it. They can run it in a terminal outside the client, not with ! in it: " +
+		inTerminal(h.event.Cwd, strings.Join(offers, " && "))
+	return steps.Verdict{Decision: steps.Ask, Why: why, Reason: reason}, input
+}
+
+// question returns the question to the person about one call. ok is false if the command would
+// fail anyway.
+func (h *stepHook) question(ctx context.Context, one held) (question string, ok bool, err error) {
+	if one.past == nil {
+		return fmt.Sprintf("The agent wants to %s: %s", one.rule.what, one.line), true, nil
 	}
 	frame := h.Frame
-	if f.session != "" && f.session != h.Session {
-		if frame, err = stepFrame(h.streams, f.session); err != nil {
-			return "", steps.Verdict{Trouble: err.Error()}
+	if one.past.session != "" && one.past.session != h.Session {
+		if frame, err = stepFrame(h.streams, one.past.session); err != nil {
+			return "", false, err
 		}
 	}
 	s, err := steps.Load(ctx, frame.List.Dir)
 	if err != nil {
-		return "", steps.Verdict{Trouble: err.Error()}
+		return "", false, err
 	}
-	c := s.Step(f.past.Step)
+	c := s.Step(one.past.past.Step)
 	if c == nil {
-		return "", steps.Verdict{}
-	}
-	if err := frame.Grant(ctx, f.past); err != nil {
-		return "", steps.Verdict{Trouble: err.Error()}
+		return "", false, nil
 	}
 	what := "skip"
-	if f.past.Done {
+	if one.past.past.Done {
 		what = "count as done"
 	}
-	return fmt.Sprintf("The agent wants to %s the step %s of the workflow %s, past its gates. Its reason: %s", what, c.Name(), c.Workflow.Command, visible.Words(f.past.Because)), steps.Verdict{}
+	return fmt.Sprintf("The agent wants to %s the step %s of the workflow %s, past its gates. Its reason: %s", what, c.Name(), c.Workflow.Command, visible.Words(one.past.past.Because)), true, nil
 }
 
-// parsePast reads the words of a call as the command itself does.
-func parsePast(s terminal.Streams, words []string) (f pastFlags, err error) {
-	f.past.Done = words[0] == "done"
-	c := &cobra.Command{}
-	f.add(c)
-	if err := c.ParseFlags(words[1:]); err != nil {
-		return f, err
+// transcript returns the path of the transcript in which the calls of this agent are.
+func (h *stepHook) transcript() string {
+	path := h.event.TranscriptPath
+	if path == "" || h.event.AgentID == "" {
+		return path
 	}
-	return f, f.read(c.Flags().Args())
+	return filepath.Join(strings.TrimSuffix(path, filepath.Ext(path)), "subagents", "agent-"+h.event.AgentID+".jsonl")
+}
+
+// withCommand returns the input of a call of Bash with another command line.
+func withCommand(input jsontext.Value, line string) (jsontext.Value, error) {
+	members := map[string]jsontext.Value{}
+	if err := json.Unmarshal(input, &members, jsonx.Tolerant); err != nil {
+		return nil, err
+	}
+	command, err := json.Marshal(line, jsonx.Tolerant)
+	if err != nil {
+		return nil, err
+	}
+	members["command"] = command
+	return json.Marshal(members, jsonx.Tolerant, json.Deterministic(true))
 }

@@ -19,9 +19,9 @@ The task is marked as completed, and the decision is recorded with the reason. W
 --session the session is that in CLAUDE_CODE_SESSION_ID, or else the list of this project
 that was hydrated last.
 
-In the shell of an agent (CLAUDECODE or AI_AGENT is set) the command works only if the
-person has agreed to exactly this command within the last minute; the hook "fsmtx step"
-asks.`
+Below an agent the command works only if the person has agreed to this call of it; the hook
+"fsmtx step" asks. Otherwise run it in a terminal outside the client: a line that is typed
+with ! in the client counts as the agent's.`
 
 type pastFlags struct {
 	past    steps.Past
@@ -91,14 +91,8 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if err != nil {
 		return err
 	}
-	by := steps.By{Who: steps.ThePerson, How: steps.AtTerminal}
-	if byAgent(s) {
-		by.How = steps.ByQuestion
-	}
-	state, err := frame.GoPast(ctx, f.past, by, byAgent(s))
+	state, err := frame.GoPast(ctx, f.past, decidedBy(ctx))
 	switch {
-	case errors.Is(err, steps.ErrNoGrant):
-		return &exit{exitNo, err, `the person decides: write it as "fsmtx step ...", so that the hook can ask them, or tell them to run it in a terminal of their own`}
 	case errors.Is(err, steps.ErrNoStep):
 		return &exit{exitNo, err, "fsmtx step show lists the steps"}
 	case err != nil:
@@ -114,9 +108,6 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	}
 	return err
 }
-
-// byAgent reports whether this is the shell of an agent (fact 41, client 2.1.329).
-func byAgent(s terminal.Streams) bool { return s.Env("CLAUDECODE") != "" || s.Env("AI_AGENT") != "" }
 
 // frameOf returns the frame for the list that findList finds.
 func frameOf(ctx context.Context, s terminal.Streams, named string) (*steps.Frame, error) {

@@ -29,8 +29,7 @@ project that was hydrated last.
 possible of a hydration that was replaced. No task is lost: undoing the undo restores the
 removed tasks as they were.
 
-In the shell of an agent (CLAUDECODE or AI_AGENT is set) only --dry-run works, because the
-person decides whether a workflow is undone.
+Below an agent only --dry-run works without the person's yes; the hook "fsmtx step" asks.
 
 --json prints an object with list, hydration (number, id and skill), removed, restored,
 gone (arrays of names of task files), kept (name, subject, why) and dry_run. The exit
@@ -64,9 +63,6 @@ func newUndo(s terminal.Streams) *cobra.Command {
 }
 
 func runUndo(ctx context.Context, s terminal.Streams, session, number string, f undoFlags) error {
-	if byAgent(s) && !f.dryRun {
-		return &exit{exitNo, errors.New("an agent must not undo a workflow"), "ask the person to run fsmtx undo in a terminal of their own"}
-	}
 	list, chosen, err := chooseList(ctx, s, session)
 	if err != nil {
 		return err

@@ -17,6 +17,9 @@ func wordsOf(args []*syntax.Word) []Word {
 	return words
 }
 
+// End returns the offset in the command line of the byte after the word.
+func (w Word) End() int { return int(w.word.End().Offset()) }
+
 // Literal returns the text of a word without expansions. known is false for any other
 // word.
 func (w Word) Literal() (text string, known bool) { return w.Text(none) }

@@ -111,7 +111,7 @@ func (w *random) operate() {
 			require.NoError(t, os.WriteFile(out, []byte("x"), 0o644))
 		}
 	case 2:
-		_, err := w.GoPast(context.Background(), Past{Step: id, Done: rapid.Bool().Draw(t, "done"), Because: "so"}, By{}, false)
+		_, err := w.GoPast(context.Background(), Past{Step: id, Done: rapid.Bool().Draw(t, "done"), Because: "so"}, By{})
 		require.True(t, err == nil || errors.Is(err, ErrIsDone) || errors.Is(err, ErrNoStep), "%v", err)
 	case 3:
 		before := len(w.state().Evidence)
@@ -184,7 +184,7 @@ func (w *random) finish() {
 		}
 		id, err := strconv.ParseInt(goPast.FindStringSubmatch(v.Reason)[1], 10, 64)
 		require.NoError(w.t, err)
-		_, err = w.GoPast(context.Background(), Past{Step: id, Because: "stuck"}, By{}, false)
+		_, err = w.GoPast(context.Background(), Past{Step: id, Because: "stuck"}, By{})
 		require.NoError(w.t, err, v.Reason)
 		w.checkPromises()
 	}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -20,6 +21,17 @@ type Streams struct {
 	Out    io.Writer
 	Err    io.Writer
 	Getenv func(string) (string, bool) // as os.LookupEnv
+
+	// Caller returns who runs the command; nil means caller.Of.
+	Caller func() caller.Caller
+}
+
+// Who returns who runs the command: an agent, a person at a terminal, or neither.
+func (s Streams) Who() caller.Caller {
+	if s.Caller == nil {
+		return caller.Of(s.Getenv)
+	}
+	return s.Caller()
 }
 
 // Process returns the streams of this process.

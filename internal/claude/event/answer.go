@@ -113,6 +113,12 @@ func Ask(question string) Answer {
 	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask", PermissionDecisionReason: question}}.answer(ExitOK, "")
 }
 
+// AskAbout is Ask about a call whose input is replaced: the person is asked about the new
+// input, and a yes carries it out (fact 73, client 2.1.329).
+func AskAbout(question string, input jsontext.Value) Answer {
+	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask", PermissionDecisionReason: question, UpdatedInput: input}}.answer(ExitOK, "")
+}
+
 // SendBack keeps an agent from stopping, as Block does, with separate texts for the
 // agent and the person. The agent's text is printed on standard error only: the reason of a
 // JSON decision reaches the model twice in one request (fact 103, client 2.1.329).

@@ -1,0 +1,91 @@
+package caller
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// deepest bounds the walk.
+const deepest = 256
+
+// above returns the process and its ancestors, nearest first.
+func above(pid int) ([]Process, error) {
+	var chain []Process
+	for pid > 0 && len(chain) < deepest {
+		p, err := read(pid)
+		if err != nil && len(chain) == 0 {
+			return nil, err
+		}
+		if err != nil { // it has ended since its child was read
+			if again, err := read(chain[len(chain)-1].PID); err == nil && again.Parent != pid {
+				pid = again.Parent
+				continue
+			}
+			p = Process{PID: pid, Hidden: true}
+		}
+		chain = append(chain, p)
+		pid = p.Parent
+	}
+	return chain, nil
+}
+
+func read(pid int) (p Process, err error) {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", pid)
+	if err != nil {
+		return p, err
+	}
+	p = Process{
+		PID: pid, Parent: int(info.Eproc.Ppid), Group: int(info.Eproc.Pgid), Foreground: int(info.Eproc.Tpgid),
+		UID: int(info.Eproc.Ucred.Uid), Name: unix.ByteSliceToString(info.Proc.P_comm[:]),
+	}
+	p.Session, _ = unix.Getsid(pid)
+	if info.Eproc.Tdev != -1 {
+		p.Terminal = terminalOf(info.Eproc.Tdev)
+	}
+	if data, err := unix.SysctlRaw("kern.procargs2", pid); err == nil {
+		p.Args, p.Env = split(data)
+	}
+	return p, nil
+}
+
+// split returns the command line and the environment from what the kernel keeps of them: the
+// number of arguments, the path of the program, zero bytes, and the texts, each ended by a
+// zero byte. Of a protected program it has no environment.
+func split(data []byte) (args, env []string) {
+	if len(data) < 4 {
+		return nil, nil
+	}
+	n := int(binary.LittleEndian.Uint32(data))
+	_, rest, _ := bytes.Cut(data[4:], []byte{0})
+	rest = bytes.TrimLeft(rest, "\x00")
+	for _, text := range bytes.Split(rest, []byte{0}) {
+		if len(args) < n {
+			args = append(args, string(text))
+		} else if len(text) > 0 {
+			env = append(env, string(text))
+		}
+	}
+	return args, env
+}
+
+// terminalOf returns the path of the terminal with a device number.
+func terminalOf(device int32) string {
+	paths, _ := filepath.Glob("/dev/tty?*")
+	for _, path := range paths {
+		if info, err := os.Stat(path); err == nil && info.Sys().(*syscall.Stat_t).Rdev == device {
+			return path
+		}
+	}
+	return "/dev/tty"
+}
+
+// program returns the name of the program that the process runs.
+func program(pid int) string {
+	p, _ := read(pid)
+	return p.Name
+}

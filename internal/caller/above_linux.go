@@ -1,0 +1,112 @@
+package caller
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// deepest bounds the walk.
+const deepest = 256
+
+// above returns the process and its ancestors, nearest first.
+func above(pid int) ([]Process, error) {
+	self, err := read(pid)
+	if err != nil {
+		return nil, err
+	}
+	chain := []Process{self}
+	for len(chain) < deepest {
+		last := chain[len(chain)-1]
+		if last.Parent == 0 {
+			break
+		}
+		p, err := parentOf(last)
+		if err != nil {
+			return nil, err
+		}
+		chain = append(chain, p)
+	}
+	return chain, nil
+}
+
+// parentOf reads the parent of a process. A parent that has ended meanwhile is replaced by
+// the process that has adopted its child; one that cannot be seen is another user's.
+func parentOf(child Process) (Process, error) {
+	for {
+		p, err := read(child.Parent)
+		if err == nil {
+			return p, nil
+		}
+		again, err := read(child.PID)
+		if err != nil {
+			return Process{}, err
+		}
+		if again.Parent == child.Parent {
+			return Process{PID: child.Parent, Hidden: true}, nil
+		}
+		child = again
+	}
+}
+
+func read(pid int) (p Process, err error) {
+	dir := "/proc/" + strconv.Itoa(pid)
+	stat, err := os.ReadFile(dir + "/stat")
+	if err != nil {
+		if errors.Is(err, syscall.ESRCH) {
+			err = fs.ErrNotExist
+		}
+		return p, err
+	}
+	open, end := bytes.IndexByte(stat, '('), bytes.LastIndexByte(stat, ')')
+	if open < 0 || end < open {
+		return p, fmt.Errorf("%s/stat: no name in parentheses", dir)
+	}
+	// state, parent, group, session, terminal, foreground
+	fields := strings.Fields(string(stat[end+1:]))
+	if len(fields) < 6 {
+		return p, fmt.Errorf("%s/stat: %d fields after the name, want at least 6", dir, len(fields))
+	}
+	number := func(i int) int { n, _ := strconv.Atoi(fields[i]); return n }
+	p = Process{PID: pid, Parent: number(1), Group: number(2), Session: number(3), Foreground: number(5), Name: string(stat[open+1 : end])}
+	p.Terminal = terminalOf(number(4))
+	if info, err := os.Stat(dir); err == nil {
+		p.UID = int(info.Sys().(*syscall.Stat_t).Uid)
+	}
+	p.Args, p.Env = list(dir+"/cmdline"), list(dir+"/environ")
+	return p, nil
+}
+
+// list reads texts that end with a zero byte; nil if they cannot be read.
+func list(path string) []string {
+	data, err := os.ReadFile(path)
+	if err != nil || len(data) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(data), "\x00"), "\x00")
+}
+
+// terminalOf returns the path of the terminal with a device number of /proc/PID/stat.
+func terminalOf(device int) string {
+	if device == 0 {
+		return ""
+	}
+	major, minor := device>>8&0xfff, device&0xff|device>>12&0xfff00
+	switch {
+	case major >= 136 && major <= 143:
+		return fmt.Sprintf("/dev/pts/%d", (major-136)<<20|minor)
+	case major == 4 && minor < 64:
+		return fmt.Sprintf("/dev/tty%d", minor)
+	case major == 4:
+		return fmt.Sprintf("/dev/ttyS%d", minor-64)
+	}
+	return "/dev/tty"
+}
+
+// program returns a path of the program that the process runs.
+func program(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }

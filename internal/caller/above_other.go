@@ -1,0 +1,10 @@
+//go:build !linux && !darwin
+
+package caller
+
+import "errors"
+
+// above cannot read processes on these systems.
+func above(int) ([]Process, error) { return nil, errors.ErrUnsupported }
+
+func program(int) string { return "" }

@@ -1,0 +1,201 @@
+// Package caller finds out who runs this process: an agent, a person at a terminal, or
+// neither. It looks at the processes above this one and not only at the environment, which
+// a command line can change.
+//
+// It is no wall. A program of the same user can imitate a terminal, type into one that is
+// open, or use a name space in which the agent's processes are not visible.
+package caller
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Kind is what is known about the caller.
+type Kind string
+
+const (
+	Agent   Kind = "agent"   // a process above this one is an agent, or the environment is an agent's
+	Person  Kind = "person"  // this process is in the foreground of a terminal outside any agent
+	Script  Kind = "script"  // outside any agent, without a terminal: a person's script, CI
+	Unknown Kind = "unknown" // nothing above this process shows where it comes from: an orphan, a scheduler
+)
+
+// Caller is who runs this process.
+type Caller struct {
+	Kind     Kind
+	Program  string // the nearest agent, as Programs names it; empty if only the environment shows one
+	Shell    bool   // of an Agent: this process runs in the agent's shell, not as a hook or server of the client
+	Why      string // what shows the kind, as the end of a sentence with "because"
+	Terminal string // path of the controlling terminal of a Person
+}
+
+// Process is one process. Fields that could not be read are zero.
+type Process struct {
+	PID, Parent    int
+	Group, Session int
+	Foreground     int // process group in the foreground of its terminal; at most 0 without a terminal
+	UID            int
+	Name           string   // of the program, as the kernel has it
+	Args           []string // command line
+	Env            []string // NAME=value, as the program was started
+	Terminal       string   // path of the controlling terminal; empty if there is none
+	Hidden         bool     // it exists, but this user must not look at it
+}
+
+// Of returns who runs this process. lookup is os.LookupEnv or a stand-in for it.
+func Of(lookup func(string) (string, bool)) Caller {
+	chain, err := above(os.Getpid())
+	if err != nil {
+		return judgeUnread(lookup, err)
+	}
+	for _, whole := range throughTmux(chain) {
+		if c := judge(whole, lookup, os.Getuid()); c.Kind == Person {
+			return c
+		}
+	}
+	return judge(chain, lookup, os.Getuid())
+}
+
+// judgeUnread judges by the environment alone.
+func judgeUnread(lookup func(string) (string, bool), err error) Caller {
+	if name, ok := variable(lookup); ok {
+		return Caller{Kind: Agent, Shell: true, Why: name + " is set"}
+	}
+	return Caller{Kind: Unknown, Why: fmt.Sprintf("the processes above this one cannot be read (%v)", err)}
+}
+
+// judge judges a process by itself and its ancestors, nearest first. uid is this user.
+func judge(chain []Process, lookup func(string) (string, bool), uid int) Caller {
+	if c, ok := agentAbove(chain, lookup); ok {
+		return c
+	}
+	self, top := chain[0], chain[len(chain)-1]
+	for _, p := range chain[1:] {
+		if slices.Contains(schedulers(), p.name()) {
+			return Caller{Kind: Unknown, Why: fmt.Sprintf("%s started it, for whom is not known", p)}
+		}
+	}
+	if !grounded(chain, uid) {
+		t := topmost(chain)
+		return Caller{Kind: Unknown, Why: fmt.Sprintf("%s is a child of %s and neither a terminal nor a login known to fsmtx, so what started it may have been an agent", t, top)}
+	}
+	leads := slices.ContainsFunc(chain, func(p Process) bool { return p.PID == self.Session })
+	if self.Terminal != "" && leads && self.Group == self.Foreground {
+		return Caller{Kind: Person, Why: "it is in the foreground of " + self.Terminal, Terminal: self.Terminal}
+	}
+	return Caller{Kind: Script, Why: "it has no terminal of its own, and no agent is above it"}
+}
+
+// agentAbove returns the caller if it is an agent.
+func agentAbove(chain []Process, lookup func(string) (string, bool)) (c Caller, ok bool) {
+	set, isSet := variable(lookup)
+	own, _ := lookup(aiAgent)
+	shell := isShell(own)
+	for i, p := range chain {
+		environ := environOf(p)
+		if i > 0 {
+			if program := agentOf(p); program != "" {
+				return Caller{Kind: Agent, Program: program, Shell: shell, Why: fmt.Sprintf("%s is above it", p)}, true
+			}
+			if name, found := variable(environ); found && !isSet {
+				set, isSet = name+" in the environment of "+p.String(), true
+			}
+		}
+		value, _ := environ(aiAgent)
+		shell = shell || isShell(value)
+	}
+	if isSet {
+		return Caller{Kind: Agent, Shell: true, Why: set + " is set"}, true
+	}
+	return Caller{}, false
+}
+
+// aiAgent is the variable in which Claude Code tells its hooks and servers (…_harness) from
+// the shell of its agent (…_agent; fact 41, client 2.1.329).
+const aiAgent = "AI_AGENT"
+
+func isShell(value string) bool { return strings.HasSuffix(value, "_agent") }
+
+func environOf(p Process) func(string) (string, bool) {
+	return func(name string) (string, bool) {
+		for _, v := range p.Env {
+			if value, ok := strings.CutPrefix(v, name+"="); ok {
+				return value, true
+			}
+		}
+		return "", false
+	}
+}
+
+// variable returns the name of a variable that only an agent's processes have.
+func variable(lookup func(string) (string, bool)) (name string, ok bool) {
+	for _, name := range []string{
+		"CLAUDECODE", aiAgent, "CLAUDE_PID", "CODEX_THREAD_ID", "CODEX_SESSION_ID", "CODEX_CI", "COPILOT_CLI", "COPILOT_AGENT_SESSION_ID",
+		"GEMINI_CLI", "QWEN_CODE", "OPENCODE", "OPENCODE_PID", "CLINE_CONNECTOR_CLI_LAUNCH",
+	} {
+		if value, _ := lookup(name); value != "" {
+			return name, true
+		}
+	}
+	return "", false
+}
+
+// grounded reports whether something above the process shows where it comes from: a
+// terminal or login that is known, a process of another user, or a chain up to the first
+// process that nothing was cut out of. An orphan is adopted by the first process, but stays
+// in the session in which it was started or is in one of its own.
+func grounded(chain []Process, uid int) bool {
+	for _, p := range chain {
+		if p.Hidden || slices.Contains(terminals(), p.name()) {
+			return true
+		}
+		if p.PID > 1 && p.UID != uid && !isInit(p) && !slices.Contains(changers(), p.name()) {
+			return true
+		}
+	}
+	t := topmost(chain)
+	if t.PID == 1 || t.Parent == 0 {
+		return true // a container's first process, or one that was put into the container
+	}
+	top := chain[len(chain)-1]
+	return isInit(top) && t.PID != chain[0].PID && t.Session == top.Session
+}
+
+// topmost returns the last process below the one that adopts orphans.
+func topmost(chain []Process) Process {
+	for i, p := range chain {
+		if i+1 == len(chain) || isInit(chain[i+1]) && !holdsTerminal(chain[i+1]) {
+			return p
+		}
+	}
+	return Process{}
+}
+
+// isInit reports whether orphans become children of the process.
+func isInit(p Process) bool {
+	return p.PID == 1 || p.name() == "systemd" || p.name() == "launchd"
+}
+
+// holdsTerminal reports whether the process leads the session of a terminal, as the shell
+// that is the first process of a container does.
+func holdsTerminal(p Process) bool { return p.Terminal != "" && p.Session == p.PID }
+
+// name returns the program's name as lists have it.
+func (p Process) name() string {
+	name := p.Name
+	if len(p.Args) > 0 {
+		if full := strings.TrimPrefix(filepath.Base(p.Args[0]), "-"); strings.HasPrefix(full, name) {
+			name = full // the kernel keeps 15 characters
+		}
+	}
+	if before, _, ok := strings.Cut(name, ":"); ok { // sshd: user@pts/0
+		name = before
+	}
+	return strings.ToLower(name)
+}
+
+func (p Process) String() string { return fmt.Sprintf("%s (process %d)", p.Name, p.PID) }

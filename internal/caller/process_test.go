@@ -1,0 +1,132 @@
+//go:build linux || darwin
+
+package caller
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestMain makes the test program say who calls it, if it is told to. With "orphan" it first
+// waits until its parent has ended.
+func TestMain(m *testing.M) {
+	switch os.Getenv("FSMTX_TEST_SAY") {
+	case "":
+		os.Exit(m.Run())
+	case "orphan":
+		for strconv.Itoa(os.Getppid()) == os.Getenv("PARENT") {
+			time.Sleep(time.Millisecond) // no event tells of it
+		}
+	}
+	c := Of(os.LookupEnv)
+	fmt.Printf("%s|%s|%v|%s|%s\n", c.Kind, c.Program, c.Shell, c.Terminal, c.Why)
+}
+
+// says starts a program and returns what the test program says below it.
+func says(t *testing.T, env []string, program string, args ...string) []string {
+	t.Helper()
+	c := exec.Command(program, args...)
+	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "SELF=" + self(t)}, env...)
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return parsed(t, string(out))
+}
+
+func parsed(t *testing.T, line string) []string {
+	t.Helper()
+	words := strings.SplitN(strings.TrimSpace(line), "|", 5)
+	require.Len(t, words, 5, line)
+	return words
+}
+
+func self(t *testing.T) string {
+	t.Helper()
+	path, err := os.Executable()
+	require.NoError(t, err)
+	return path
+}
+
+// An agent is found above, however its variables are hidden.
+func TestAnAgentAbove(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	require.NoError(t, err)
+	text, err := os.ReadFile(sh)
+	require.NoError(t, err)
+	for _, name := range []string{"claude", "codex"} {
+		program := filepath.Join(t.TempDir(), name)
+		require.NoError(t, os.WriteFile(program, text, 0o755))
+		for _, line := range []string{
+			`FSMTX_TEST_SAY=1 "$SELF"; exit $?`,
+			`sh -c 'env -i FSMTX_TEST_SAY=1 "$0"; exit $?' "$SELF"; exit $?`,
+		} {
+			c := exec.Command(program, "-c", line)
+			c.Env = []string{"PATH=" + os.Getenv("PATH"), "SELF=" + self(t)}
+			out, err := c.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			said := parsed(t, string(out))
+			assert.Equal(t, []string{"agent", name}, said[:2], said)
+			assert.Contains(t, said[4], fmt.Sprintf("(process %d)", c.Process.Pid), "it is the nearest one")
+		}
+	}
+}
+
+// A variable that was taken away is still in the environment of the shell above.
+func TestAnAgentsVariableAbove(t *testing.T) {
+	said := says(t, []string{"CLAUDECODE=1", "AI_AGENT=claude-code_2_agent"}, "sh", "-c", `env -i FSMTX_TEST_SAY=1 "$SELF"; exit $?`)
+	assert.Equal(t, "agent", said[0], said)
+	said = says(t, []string{"QWEN_CODE=1", "FSMTX_TEST_SAY=1"}, self(t))
+	assert.Equal(t, "agent", said[0], said)
+	assert.Equal(t, "true", said[2], said)
+}
+
+// An orphan is nobody, with a terminal of its own too.
+func TestAnOrphan(t *testing.T) {
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	defer read.Close()
+	c := exec.Command("sh", "-c", `FSMTX_TEST_SAY=orphan PARENT=$$ "$SELF" & exit 0`)
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "SELF=" + self(t)}
+	c.Stdout = write
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	require.NoError(t, c.Run())
+	write.Close()
+	line, err := bufio.NewReader(read).ReadString('\n')
+	require.NoError(t, err)
+	said := parsed(t, line)
+	assert.Equal(t, "unknown", said[0], said)
+}
+
+// In a terminal it is a person, unless an agent is above or nothing is.
+func TestATerminal(t *testing.T) {
+	master, terminal, err := pty.Open()
+	require.NoError(t, err)
+	defer master.Close()
+	defer terminal.Close()
+	c := exec.Command(self(t))
+	c.Env = []string{"FSMTX_TEST_SAY=1"}
+	c.Stdin, c.Stdout, c.Stderr = terminal, terminal, terminal
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	require.NoError(t, c.Start())
+	line, err := bufio.NewReader(master).ReadString('\n')
+	require.NoError(t, err)
+	require.NoError(t, c.Wait())
+	said := parsed(t, line)
+	if own := Of(func(string) (string, bool) { return "", false }); own.Kind == Agent || own.Kind == Unknown {
+		assert.Equal(t, string(own.Kind), said[0], said)
+		t.Skipf("the rest is skipped: these tests run where nobody is a person: %s", own.Why)
+	}
+	assert.Equal(t, "person", said[0], said)
+	assert.Equal(t, terminal.Name(), said[3])
+}

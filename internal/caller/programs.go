@@ -1,0 +1,88 @@
+package caller
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Programs returns the names of the agents that are known.
+func Programs() []string {
+	return []string{Claude, "codex", "copilot", "gemini", "qwen", "opencode", "cline"}
+}
+
+// Claude is Claude Code, which can ask its person before a command runs.
+const Claude = "claude"
+
+// packages are the npm packages of the agents, which are in the path of their program.
+func packages() map[string]string {
+	return map[string]string{
+		"@anthropic-ai/claude-code": Claude, "@openai/codex": "codex", "@github/copilot": "copilot",
+		"@google/gemini-cli": "gemini", "@qwen-code/qwen-code": "qwen", "opencode-ai": "opencode",
+	}
+}
+
+// agentOf returns the agent that the process is, empty if it is none. The program may be
+// the agent itself, or an interpreter that runs it.
+func agentOf(p Process) string {
+	texts := []string{p.Name}
+	if len(p.Args) > 0 {
+		texts = append(texts, p.Args[0], scriptOf(p.Args))
+	}
+	for _, text := range texts {
+		for dir, agent := range packages() {
+			if strings.Contains(text, "/"+dir+"/") {
+				return agent
+			}
+		}
+		name := strings.ToLower(filepath.Base(text))
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+		if slices.Contains(Programs(), name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// scriptOf returns the file that an interpreter runs, empty if the program is none or runs
+// a text of its command line.
+func scriptOf(args []string) string {
+	name := strings.TrimRight(strings.TrimPrefix(filepath.Base(args[0]), "-"), "0123456789.")
+	if !slices.Contains([]string{"node", "nodejs", "bun", "deno", "sh", "bash", "dash", "zsh", "ksh", "python", "ruby", "perl", "env"}, name) {
+		return ""
+	}
+	for _, arg := range args[1:] {
+		switch {
+		case !strings.HasPrefix(arg, "-"):
+			return arg
+		case strings.HasPrefix(arg, "--"):
+		case strings.ContainsAny(arg, "cep"):
+			return ""
+		}
+	}
+	return ""
+}
+
+// schedulers run a command later, for whoever asked them to.
+func schedulers() []string {
+	return []string{"atd", "at", "batch", "cron", "crond", "anacron", "fcron", "dcron"}
+}
+
+// changers run a command as another user, for whoever may do so without a password too.
+func changers() []string {
+	return []string{"sudo", "su", "doas", "pkexec", "runuser", "setpriv", "newgrp", "sg", "machinectl", "systemd-run"}
+}
+
+// terminals are the programs that give a person a terminal, and the logins below which one
+// works. tmux and screen are not among them: their server outlives the terminal from which
+// it was started, and an agent can start one.
+func terminals() []string {
+	return []string{
+		"sshd", "sshd-session", "login", "mosh-server", "telnetd", "dropbear", "getty", "agetty", "weston", "ttyd",
+		"gnome-terminal-server", "gnome-terminal-", "gnome-console", "kgx", "ptyxis", "ptyxis-agent", "konsole", "yakuake", "xterm", "uxterm",
+		"urxvt", "urxvtd", "rxvt", "st", "foot", "footclient", "alacritty", "kitty", "ghostty", "wezterm", "wezterm-gui", "wezterm-mux-server",
+		"terminator", "tilix", "guake", "xfce4-terminal", "mate-terminal", "lxterminal", "qterminal", "deepin-terminal", "terminology",
+		"cool-retro-term", "rio", "contour", "warp", "warp-terminal", "hyper", "tabby", "blackbox", "cosmic-term", "zutty",
+		"terminal", "iterm2", "iterm", "itermserver", "code", "code-insiders", "codium", "code helper", "idea", "goland", "pycharm", "webstorm", "emacs",
+	}
+}

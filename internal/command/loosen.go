@@ -1,0 +1,268 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// loosening is the rule about one command: whether it takes something away from what is
+// enforced, or from what is on record. An agent may run it then only with a person's yes.
+type loosening struct {
+	command string                    // without the program's name
+	when    func(*pflag.FlagSet) bool // nil: never
+	what    string                    // what an agent cannot do by itself
+}
+
+// loosenings has the rule about every command. It is a function because a package variable
+// would be filled at each start of a hook.
+func loosenings() []loosening {
+	return []loosening{
+		{"step skip", always, "go past a gate"},
+		{"step done", always, "go past a gate"},
+		{"step reopen", always, "reopen a step"},
+		{"step allow", always, "go past a gate"},
+		{"undo", unless("dry-run"), "undo a workflow"},
+		{"recover", given("force"), "set aside the record of an interrupted hydration"},
+		{"doctor", given("fix"), "remove what doctor calls left over or stale"},
+		{"install", lessEnforced, "remove or loosen the hooks of fsmtx"},
+		{"plugin", lessEnforced, "write a plugin that enforces less"},
+		{"guard unlock", always, "remove the planning lock"},
+		{"guard reset", always, "reset what the guards have counted"},
+
+		{command: "new"}, {command: "validate"}, {command: "fmt"}, {command: "graph"}, {command: "schema"},
+		{command: "locate"}, {command: "plan"}, {command: "status"}, {command: "log"}, {command: "demo"},
+		{command: "version"}, {command: "hydrate"}, {command: "mcp"}, {command: "step"}, {command: "step show"},
+		{command: "guard"}, {command: "guard list"}, {command: "guard explain"}, {command: "guard log"}, {command: "guard skill-files"},
+		{command: "hooks"}, {command: "hooks fire"}, {command: "hooks eval"}, {command: "hooks tool"}, {command: "hooks model"},
+		{command: "hooks list"}, {command: "hooks check"}, {command: "hooks test"}, {command: "hooks sample"}, {command: "hooks record"},
+		{command: "hooks replay"}, {command: "hooks status"},
+	}
+}
+
+// ruleOf returns the rule about the command, which takes nothing away if the table does not
+// have it.
+func ruleOf(c *cobra.Command) loosening {
+	path := strings.TrimPrefix(c.CommandPath(), "fsmtx ")
+	all := loosenings()
+	i := slices.IndexFunc(all, func(l loosening) bool { return l.command == path })
+	if i < 0 {
+		return loosening{command: path}
+	}
+	return all[i]
+}
+
+// takes reports whether the command with these flags takes something away.
+func (l loosening) takes(flags *pflag.FlagSet) bool { return l.when != nil && l.when(flags) }
+
+func always(*pflag.FlagSet) bool { return true }
+
+func given(names ...string) func(*pflag.FlagSet) bool {
+	return func(flags *pflag.FlagSet) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return isSet(flags, name) })
+	}
+}
+
+func unless(names ...string) func(*pflag.FlagSet) bool {
+	return func(flags *pflag.FlagSet) bool { return !given(names...)(flags) }
+}
+
+// lessEnforced reports whether install or plugin leaves less enforced than they would
+// without their flags.
+func lessEnforced(flags *pflag.FlagSet) bool {
+	if given("check", "print")(flags) {
+		return false // changes nothing
+	}
+	if given("remove", "purge", "no-steps")(flags) {
+		return true
+	}
+	stop, checks := flags.Lookup("stop"), flags.Lookup("checks")
+	return checks != nil && checks.Changed && checks.Value.String() != "on" || stop != nil && stop.Changed && stop.Value.String() != "hold"
+}
+
+func isSet(flags *pflag.FlagSet, name string) bool {
+	f := flags.Lookup(name)
+	return f != nil && f.Changed && f.Value.String() != "false"
+}
+
+// grantFlag carries the token of a grant, which the hook adds when it asks the person.
+const grantFlag = "grant"
+
+// holdBack makes c and the commands below it apply their rule before anything else is done.
+func holdBack(s terminal.Streams, c *cobra.Command) {
+	for _, sub := range c.Commands() {
+		holdBack(s, sub)
+	}
+	rule := ruleOf(c)
+	if rule.when == nil {
+		return
+	}
+	token := c.Flags().String(grantFlag, "", "the person's yes, which the hook adds")
+	_ = c.Flags().MarkHidden(grantFlag)
+	next := c.PreRunE
+	c.PreRunE = func(c *cobra.Command, args []string) error {
+		if rule.takes(c.Flags()) {
+			by, err := permit(c, s, rule, *token, args)
+			if err != nil {
+				return err
+			}
+			c.SetContext(context.WithValue(c.Context(), decider{}, by))
+		}
+		if next == nil {
+			return nil
+		}
+		return next(c, args)
+	}
+}
+
+// decider is the key of who decided that a command may run.
+type decider struct{}
+
+// decidedBy returns who decided that the command of this context may run.
+func decidedBy(ctx context.Context) steps.By {
+	by, _ := ctx.Value(decider{}).(steps.By)
+	return by
+}
+
+// permit returns who decided that the command may run: the person at the terminal, or the
+// one who has agreed to this call of the agent.
+func permit(c *cobra.Command, s terminal.Streams, rule loosening, token string, args []string) (steps.By, error) {
+	switch who := s.Who(); who.Kind {
+	case caller.Person:
+		return steps.By{Who: steps.ThePerson, How: steps.AtTerminal, TTY: &who.Terminal}, nil
+	case caller.Script:
+		return steps.By{Who: steps.TheAgent, How: steps.ByShell}, nil // nothing shows that a person did it
+	case caller.Agent:
+		line := commandOf(c, args)
+		g, err := useGrant(c.Context(), s, c.Flags(), token, line)
+		if err == nil {
+			return steps.By{Who: steps.ThePerson, How: steps.ByQuestion, Session: g.Session, Agent: g.Agent}, nil
+		}
+		if !errors.Is(err, steps.ErrNoGrant) {
+			return steps.By{}, err
+		}
+		return steps.By{}, &exit{exitNo, fmt.Errorf("an agent cannot %s by itself (%s)", rule.what, who.Why), onlyAPerson(here(), elsewhere(rule, c.Flags(), args, line, s.Env("CLAUDE_CODE_SESSION_ID")))}
+	default:
+		return steps.By{}, &exit{exitNo, fmt.Errorf("nobody is known to have run this, and an agent cannot %s by itself: %s", rule.what, who.Why),
+			"a person has to run it, in a terminal outside the client that fsmtx knows, such as a console, ssh, or the terminal of the desktop"}
+	}
+}
+
+// onlyAPerson is the advice about a command that only a person can decide.
+func onlyAPerson(dir, line string) string {
+	return "only the person can decide this. They can run it in a terminal outside the client, not with ! in it: " + inTerminal(dir, line) +
+		". Or run it as a call of Bash of its own that begins with fsmtx and has no variables, and the client asks them"
+}
+
+// inTerminal returns the command line with which a person runs the command in any terminal.
+func inTerminal(dir, line string) string {
+	if dir == "" {
+		return line
+	}
+	return "cd " + shellWord(dir) + " && " + line
+}
+
+// here returns the working directory, empty if it is gone.
+func here() string {
+	dir, _ := os.Getwd()
+	return dir
+}
+
+// elsewhere returns the command as it has to be outside the session, whose environment names
+// its list.
+func elsewhere(rule loosening, flags *pflag.FlagSet, args []string, line, session string) string {
+	switch {
+	case session == "":
+	case strings.HasPrefix(rule.command, "step ") && !isSet(flags, "session"):
+		return line + " --session=" + shellWord(session)
+	case rule.command == "undo":
+		if named, _, err := sessionAndNumber(args); err == nil && named == "" {
+			return strings.Replace(line, "fsmtx undo", "fsmtx undo "+shellWord(session), 1)
+		}
+	}
+	return line
+}
+
+// commandOf returns the command with its flags and arguments, as a shell reads it. It is
+// the same text for every order of the flags.
+func commandOf(c *cobra.Command, args []string) string {
+	words := strings.Fields(c.CommandPath())
+	dash := c.ArgsLenAtDash()
+	flags := func() {
+		c.Flags().Visit(func(f *pflag.Flag) {
+			switch {
+			case f.Name == grantFlag:
+			case f.Value.Type() == "bool" && f.Value.String() == "true":
+				words = append(words, "--"+f.Name)
+			default:
+				words = append(words, shellWord("--"+f.Name+"="+f.Value.String()))
+			}
+		})
+	}
+	if dash >= 0 {
+		flags()
+		words = append(words, quoteAll(args[:dash])...)
+		return strings.Join(append(append(words, "--"), quoteAll(args[dash:])...), " ")
+	}
+	words = append(words, quoteAll(args)...)
+	flags()
+	return strings.Join(words, " ")
+}
+
+func quoteAll(words []string) (quoted []string) {
+	for _, w := range words {
+		quoted = append(quoted, shellWord(w))
+	}
+	return quoted
+}
+
+// shellWord returns a text as one word of a command line, without quotes if it needs none.
+func shellWord(text string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:@%+,", r)
+	}
+	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+		return text
+	}
+	if name, value, ok := strings.Cut(text, "="); ok && strings.HasPrefix(name, "--") {
+		return name + "=" + shell.Quote(value)
+	}
+	return shell.Quote(text)
+}
+
+// useGrant uses up the grant of the token in the list of the session that asked, which is
+// that of the environment or of --session.
+func useGrant(ctx context.Context, s terminal.Streams, flags *pflag.FlagSet, token, line string) (g steps.Grant, err error) {
+	if token == "" {
+		return g, steps.ErrNoGrant
+	}
+	named := ""
+	if f := flags.Lookup("session"); f != nil {
+		named = f.Value.String()
+	}
+	for _, session := range []string{s.Env("CLAUDE_CODE_SESSION_ID"), named} {
+		if session == "" && s.Env("CLAUDE_CODE_TASK_LIST_ID") == "" {
+			continue
+		}
+		frame, err := stepFrame(s, cmp.Or(session, named))
+		if err != nil {
+			return g, err
+		}
+		if g, err = frame.UseGrant(ctx, token, line); !errors.Is(err, steps.ErrNoGrant) {
+			return g, err
+		}
+	}
+	return g, steps.ErrNoGrant
+}

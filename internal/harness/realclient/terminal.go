@@ -1,0 +1,186 @@
+package realclient
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+)
+
+// Terminal is a program in a pseudo-terminal, at which a test plays the person.
+type Terminal struct {
+	Model *fakemodel.Server // nil unless the program is the client
+
+	s      *Sandbox
+	c      *exec.Cmd
+	master *os.File
+
+	mu      sync.Mutex
+	changed chan struct{} // closed and replaced when there is more output
+	out     bytes.Buffer
+	ended   bool
+}
+
+// Attend starts the client in a pseudo-terminal, as a person does, with the answers of the
+// script for its model. The project is trusted already. The client ends with the test.
+func (s *Sandbox) Attend(script fakemodel.Script, args ...string) *Terminal {
+	s.t.Helper()
+	m, err := fakemodel.Start(script)
+	require.NoError(s.t, err)
+	s.t.Cleanup(func() { m.Close() })
+	s.trust()
+	args = append([]string{"--model", s.Model, "--session-id", s.Session}, args...)
+	t := s.terminal(m.URL(), s.program, args...)
+	t.Model = m
+	return t
+}
+
+// trust answers the questions that the client asks at its first start.
+func (s *Sandbox) trust() {
+	type object = map[string]any
+	text, err := json.Marshal(object{
+		"hasCompletedOnboarding": true, "theme": "dark", "numStartups": 10, "bypassPermissionsModeAccepted": true,
+		"customApiKeyResponses": object{"approved": []string{"no-key"}, "rejected": []string{}},
+		"projects":              object{s.Project: object{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+	})
+	require.NoError(s.t, err)
+	s.Write("home/.claude.json", string(text))
+}
+
+// Sit starts a program in a pseudo-terminal of its own, without the client.
+func (s *Sandbox) Sit(program string, args ...string) *Terminal {
+	s.t.Helper()
+	return s.terminal("http://127.0.0.1:9", program, args...)
+}
+
+func (s *Sandbox) terminal(url, program string, args ...string) *Terminal {
+	s.t.Helper()
+	c := exec.Command(program, args...)
+	c.Dir, c.Env = s.Project, append(s.environ(url), "TERM=xterm-256color")
+	master, err := pty.StartWithSize(c, &pty.Winsize{Rows: 50, Cols: 200})
+	require.NoError(s.t, err)
+	t := &Terminal{s: s, c: c, master: master, changed: make(chan struct{})}
+	read := make(chan struct{})
+	go func() { defer close(read); t.read() }()
+	s.t.Cleanup(func() {
+		_ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) // pty makes it a session, and so a group
+		_ = master.Close()
+		<-read
+		_ = c.Wait()
+		if s.t.Failed() {
+			s.t.Logf("the terminal:\n%s", t.Text())
+		}
+	})
+	return t
+}
+
+func (t *Terminal) read() {
+	buffer := make([]byte, 64<<10)
+	for {
+		n, err := t.master.Read(buffer)
+		t.mu.Lock()
+		t.out.Write(buffer[:n])
+		t.ended = err != nil
+		close(t.changed)
+		t.changed = make(chan struct{})
+		t.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// Type sends keys to the program.
+func (t *Terminal) Type(keys string) {
+	t.s.t.Helper()
+	_, err := t.master.WriteString(keys)
+	require.NoError(t.s.t, err)
+}
+
+// Enter types a line as a person does: the client takes what arrives at once for pasted
+// text, in which a line feed does not send the line. So it waits until the line is shown.
+func (t *Terminal) Enter(line string) {
+	t.s.t.Helper()
+	from := t.Here()
+	t.Type(line)
+	t.See(from, line)
+	t.Type("\r")
+}
+
+// Here returns the present end of the output, for See.
+func (t *Terminal) Here() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.out.Len()
+}
+
+// See waits until the program has shown the text since from, and returns what it has shown.
+// White space is ignored, because the client draws it by moving the cursor.
+func (t *Terminal) See(from int, text string) string {
+	t.s.t.Helper()
+	ctx, cancel := context.WithTimeoutCause(t.s.t.Context(), t.s.limit, fmt.Errorf("the terminal did not show %q in %v", text, t.s.limit))
+	defer cancel()
+	for {
+		t.mu.Lock()
+		shown, ended, changed := plain(t.out.Bytes()[from:]), t.ended, t.changed
+		t.mu.Unlock()
+		if strings.Contains(dense(shown), dense(text)) {
+			return shown
+		}
+		if ended {
+			require.Failf(t.s.t, "the program has ended", "without showing %q", text)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			require.NoError(t.s.t, context.Cause(ctx))
+		}
+	}
+}
+
+// Text returns everything that was shown.
+func (t *Terminal) Text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return plain(t.out.Bytes())
+}
+
+// controls are the sequences with which programs move the cursor and choose colours.
+var controls = regexp.MustCompile("\x1b(?:\\[[0-9;?<>=]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[P_^X][^\x1b]*\x1b\\\\|[()][A-Za-z0-9]|[=>78cDEHMNOZ])")
+
+func plain(out []byte) string { return controls.ReplaceAllString(string(out), " ") }
+
+func dense(text string) string { return strings.Join(strings.Fields(text), "") }
+
+// Wait waits until the program has ended and everything is read, and returns its exit code.
+func (t *Terminal) Wait() int {
+	t.s.t.Helper()
+	deadline := time.NewTimer(t.s.limit)
+	defer deadline.Stop()
+	for {
+		t.mu.Lock()
+		ended, changed := t.ended, t.changed
+		t.mu.Unlock()
+		if ended {
+			_ = t.c.Wait()
+			return t.c.ProcessState.ExitCode()
+		}
+		select {
+		case <-changed:
+		case <-deadline.C:
+			require.Fail(t.s.t, "the program did not end")
+		}
+	}
+}
