@@ -1,15 +1,18 @@
 package hooks
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 // Call is an event, as the permission rule in the field "if" of a hook sees it.
@@ -24,12 +27,12 @@ func (c Call) mismatch(d dialect.Dialect, h Hook) string {
 	if why := h.IfNeverMatches(c.Event); why != "" {
 		return why
 	}
-	tool, inside, hasInside, _ := splitRule(h.If)
+	r, _ := parseRule(h.If)
 	name := c.Fields.Text("tool_name")
 	switch {
-	case tool != name && !slices.Contains(d.Aliases[name], tool):
+	case r.tool != name && !slices.Contains(d.Aliases[name], r.tool) && !(name == "Monitor" && r.tool == "Bash"):
 		return fmt.Sprintf("its \"if\" %q is a rule for another tool", h.If)
-	case !hasInside || inside == "*" || inside == "" || c.matches(inside):
+	case r.content == "" || c.matches(r.content):
 		return ""
 	}
 	return fmt.Sprintf("its \"if\" %q does not match the call", h.If)
@@ -44,112 +47,145 @@ func (h Hook) IfNeverMatches(e dialect.Event) string {
 	if e.Subject != dialect.ToolName {
 		return fmt.Sprintf(`its "if" is a rule for calls of tools: on %s the hook never runs`, e.Name)
 	}
-	if _, _, _, ok := splitRule(h.If); !ok {
+	r, ok := parseRule(h.If)
+	switch {
+	case !ok:
 		return fmt.Sprintf("its \"if\" %q is not a permission rule, such as Bash(git *): the hook never runs", h.If)
+	case r.content != "" && !hasContent(r.tool):
+		return fmt.Sprintf("its \"if\" %q never matches: only rules for %s may have something in parentheses; write %s and test the input in the hook", h.If, dialect.InWords(ruledTools()), r.tool)
 	}
 	return ""
 }
 
-// splitRule splits a permission rule, Tool or Tool(inside). ok is false if it is neither.
-func splitRule(rule string) (tool, inside string, hasInside, ok bool) {
-	tool, rest, hasInside := strings.Cut(js.Trim(rule), "(")
-	if hasInside {
-		inside, ok = strings.CutSuffix(rest, ")")
-		return tool, inside, true, ok && tool != ""
-	}
-	return tool, "", false, tool != "" && !strings.Contains(tool, ")")
+// rule is a permission rule.
+type rule struct {
+	tool    string
+	content string // what is in parentheses, "" if every call matches
 }
 
-// matches reports whether the inside of a rule matches the input of the tool.
-func (c Call) matches(inside string) bool {
+// parseRule parses a permission rule, Tool or Tool(content). In the content a backslash escapes
+// parentheses. ok is false for a text that is no rule.
+func parseRule(text string) (r rule, ok bool) {
+	if !strings.ContainsAny(text, "()") {
+		return rule{tool: text}, isToolName(text)
+	}
+	tool, rest, found := strings.Cut(text, "(")
+	content, closed := strings.CutSuffix(rest, ")")
+	if !found || !closed || strings.HasSuffix(content, `\`) || !isToolName(tool) {
+		return rule{}, false
+	}
+	if content == "*" {
+		content = ""
+	}
+	return rule{tool, strings.NewReplacer(`\(`, "(", `\)`, ")", `\\`, `\`).Replace(content)}, true
+}
+
+// isToolName reports whether a text can be the name of a tool.
+func isToolName(text string) bool {
+	return text != "" && !strings.ContainsFunc(text, func(c rune) bool { return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+}
+
+// ruledTools lists the tools whose rules may have a content.
+func ruledTools() []string {
+	return []string{"Bash", "Monitor", "PowerShell", "Read", "Edit", "Write", "NotebookEdit", "Glob", "Grep"}
+}
+
+func hasContent(tool string) bool { return slices.Contains(ruledTools(), tool) }
+
+// matches reports whether the content of a rule matches the input of the tool.
+func (c Call) matches(content string) bool {
 	input := c.Fields.Object("tool_input")
-	if command := input.Text("command"); input.Has("command") {
-		return slices.ContainsFunc(append(simpleCommands(command), command), func(one string) bool { return matchesCommand(inside, one) })
-	}
-	for _, field := range []string{"file_path", "notebook_path", "path"} {
-		if input.Has(field) {
-			return c.matchesPath(inside, input.Text(field))
-		}
-	}
-	if domain, ok := strings.CutPrefix(inside, "domain:"); ok {
-		host := regexp.MustCompile(`^\w+://([^/:?#]+)`).FindStringSubmatch(input.Text("url"))
-		return host != nil && (host[1] == domain || strings.HasSuffix(host[1], "."+domain))
-	}
-	for _, value := range input.All() { // such as Skill(name) and Agent(type)
-		if text, isText := js.String(value); isText && matchesCommand(inside, text) {
-			return true
-		}
+	switch c.Fields.Text("tool_name") {
+	case "Bash", "Monitor", "PowerShell":
+		home, _ := os.UserHomeDir()
+		return matchesLine(content, shell.Look(input.Text("command"), home))
+	case "Read", "Edit", "Write":
+		return c.matchesPath(content, input.Text("file_path"))
+	case "NotebookEdit":
+		return c.matchesPath(content, input.Text("notebook_path"))
+	case "Glob", "Grep":
+		return matchesText(content, input.Text("pattern"))
 	}
 	return false
 }
 
-// matchesCommand reports whether a rule matches a command. "git push" matches only itself,
-// "git:*" the words that begin with git, and * stands for any text.
-func matchesCommand(rule, command string) bool {
-	command = js.Trim(command)
-	if prefix, ok := strings.CutSuffix(rule, ":*"); ok {
-		return command == prefix || strings.HasPrefix(command, prefix+" ")
-	}
-	if bare, ok := strings.CutSuffix(rule, " *"); ok && command == bare {
+// matchesLine reports whether a rule matches one of the commands of a line, or cannot be tested
+// on it.
+func matchesLine(content string, line shell.View) bool {
+	prefix, isPrefix := strings.CutSuffix(content, ":*")
+	isPrefix = isPrefix && prefix != "" && !strings.Contains(prefix, "\n")
+	if line.Sight == shell.SeesNothing || line.Sight == shell.SeesPrograms && !namesProgram(content, prefix, isPrefix) {
 		return true
 	}
-	parts := strings.Split(rule, "*")
-	for i := range parts {
-		parts[i] = regexp.QuoteMeta(parts[i])
+	return slices.ContainsFunc(line.Commands, func(command string) bool {
+		if isPrefix {
+			command = strings.TrimPrefix(command, "xargs ")
+			return command == prefix || strings.HasPrefix(command, prefix+" ")
+		}
+		blanks := regexp.MustCompile(`[ \t]+`)
+		content, command := blanks.ReplaceAllString(js.Trim(content), " "), blanks.ReplaceAllString(command, " ")
+		return matchesText(content, command) || matchesText("xargs "+content, command)
+	})
+}
+
+// namesProgram reports whether a rule consists of the name of a program: git:*, git * or git*.
+func namesProgram(content, prefix string, isPrefix bool) bool {
+	if isPrefix {
+		return !strings.ContainsFunc(prefix, unicode.IsSpace)
 	}
-	matched, err := regexp.MatchString(`(?s)^`+strings.Join(parts, ".*")+`$`, command)
+	return regexp.MustCompile(`^[^\s*?\[]+\s?\*$`).MatchString(content)
+}
+
+// matchesText reports whether a rule matches a text. In a rule * stands for any text, and a * that
+// is its only one behind a space for any further words, or none. A backslash escapes a * and a
+// backslash.
+func matchesText(content, text string) bool {
+	content = js.Trim(content)
+	var re strings.Builder
+	stars := 0
+	for i := 0; i < len(content); i++ {
+		switch c := content[i]; {
+		case c == '\\' && i+1 < len(content) && (content[i+1] == '*' || content[i+1] == '\\'):
+			i++
+			re.WriteString(regexp.QuoteMeta(content[i : i+1]))
+		case c == '*':
+			stars++
+			re.WriteString(".*")
+		default:
+			re.WriteString(regexp.QuoteMeta(content[i : i+1]))
+		}
+	}
+	pattern := re.String()
+	if bare, ok := strings.CutSuffix(pattern, " .*"); ok && stars == 1 {
+		pattern = bare + "( .*)?"
+	}
+	matched, err := regexp.MatchString(`(?s)^(?:`+pattern+`)$`, text)
 	return matched && err == nil
 }
 
-// simpleCommands returns the commands of a command line, split at the shell's separators
-// outside quotes, and without assignments before them.
-func simpleCommands(line string) []string {
-	var found []string
-	var current strings.Builder
-	end := func() {
-		if text := js.Trim(current.String()); text != "" {
-			found = append(found, regexp.MustCompile(`^(?:\w+=\S*\s+)+`).ReplaceAllString(text, ""))
-		}
-		current.Reset()
-	}
-	quote := rune(0)
-	for _, c := range line {
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		case strings.ContainsRune(";&|\n()", c):
-			end()
-			continue
-		}
-		current.WriteRune(c)
-	}
-	end()
-	return found
-}
-
 // matchesPath reports whether a rule for files matches a path. Patterns are those of
-// .gitignore. They are relative to the working directory; a prefix changes that: / to the
-// project, // to the root, ~/ to the home.
+// .gitignore, whatever the case of letters. They are relative to the working directory; a prefix
+// changes that: / to the project, // to the root, ~/ to the home. A rule that is a whole path, or
+// begins with *, is tested on the whole path too.
 func (c Call) matchesPath(rule, file string) bool {
+	home, _ := os.UserHomeDir()
+	if below, ok := strings.CutPrefix(file, "~/"); ok {
+		file = filepath.Join(home, below)
+	}
 	if !filepath.IsAbs(file) {
 		file = filepath.Join(c.Session.Cwd, file)
 	}
-	project := c.Session.Project
-	if project == "" {
-		project = c.Session.Cwd
+	file = filepath.Clean(file)
+	if (strings.HasPrefix(rule, "*") || !strings.Contains(rule, "*")) && matchesText(rule, file) {
+		return true
 	}
 	switch {
 	case strings.HasPrefix(rule, "//"):
 		return matchesBelow("/", rule[2:], file)
 	case strings.HasPrefix(rule, "~/"):
-		home, err := os.UserHomeDir()
-		return err == nil && matchesBelow(home, rule[2:], file)
+		return home != "" && matchesBelow(home, rule[2:], file)
 	case strings.HasPrefix(rule, "/"):
-		return matchesBelow(project, rule[1:], file) || matchesBelow("/", rule[1:], file)
+		return matchesBelow(cmp.Or(c.Session.Project, c.Session.Cwd), rule[1:], file)
 	}
 	rule = strings.TrimPrefix(rule, "./")
 	if !strings.Contains(strings.TrimSuffix(rule, "/"), "/") {
@@ -165,26 +201,36 @@ func matchesBelow(dir, pattern, file string) bool {
 	if err != nil || name == ".." || strings.HasPrefix(name, "../") {
 		return false
 	}
+	matched, err := regexp.MatchString("(?i)^"+ignorePattern(strings.TrimSuffix(pattern, "/"))+"(?:/.*)?$", filepath.ToSlash(name))
+	return matched && err == nil
+}
+
+// ignorePattern returns the regular expression for a pattern of .gitignore.
+func ignorePattern(pattern string) string {
 	var re strings.Builder
-	for rest := strings.TrimSuffix(pattern, "/"); rest != ""; {
+	for rest := pattern; rest != ""; {
+		size := 1
 		switch {
 		case strings.HasPrefix(rest, "**/"):
 			re.WriteString("(?:.*/)?")
-			rest = rest[3:]
+			size = 3
 		case strings.HasPrefix(rest, "**"):
 			re.WriteString(".*")
-			rest = rest[2:]
+			size = 2
 		case rest[0] == '*':
 			re.WriteString("[^/]*")
-			rest = rest[1:]
 		case rest[0] == '?':
 			re.WriteString("[^/]")
-			rest = rest[1:]
+		case rest[0] == '[' && strings.Contains(rest, "]"):
+			size = strings.Index(rest, "]") + 1
+			re.WriteString(strings.Replace(rest[:size], "[!", "[^", 1))
+		case rest[0] == '\\' && len(rest) > 1:
+			re.WriteString(regexp.QuoteMeta(rest[1:2]))
+			size = 2
 		default:
 			re.WriteString(regexp.QuoteMeta(rest[:1]))
-			rest = rest[1:]
 		}
+		rest = rest[size:]
 	}
-	matched, err := regexp.MatchString("^"+re.String()+"(?:/.*)?$", filepath.ToSlash(name))
-	return matched && err == nil
+	return re.String()
 }

@@ -29,9 +29,14 @@ func Parse(line string) (Script, error) {
 	if len(line) > maxLine {
 		return Script{}, fmt.Errorf("%w: longer than %d KiB", ErrSyntax, maxLine>>10)
 	}
+	return parse(line, syntax.LangBash, syntax.LangPOSIX)
+}
+
+// parse parses a line as the first of the languages that accepts it.
+func parse(line string, languages ...syntax.LangVariant) (Script, error) {
 	var first error
-	for _, variant := range []syntax.LangVariant{syntax.LangBash, syntax.LangPOSIX} {
-		file, err := syntax.NewParser(syntax.Variant(variant), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
+	for _, language := range languages {
+		file, err := syntax.NewParser(syntax.Variant(language), syntax.KeepComments(true)).Parse(strings.NewReader(line), "")
 		if err == nil {
 			return Script{file, line}, nil
 		}
