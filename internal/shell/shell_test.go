@@ -168,8 +168,8 @@ func TestCallAgreesWithTheShell(t *testing.T) {
 // client answered, show that it is what the client sees.
 func TestLook(t *testing.T) {
 	for line, want := range map[string]View{
-		``:                                      {nil, SeesWords},
-		`# git push`:                            {nil, SeesWords},
+		``:                                      {Sight: SeesWords},
+		`# git push`:                            {Sight: SeesWords},
 		`A=1 git "push" > x && ! 'g'it`:         {[]string{"git push", "git"}, SeesWords},
 		`x=push; git $x $HOME`:                  {[]string{"git push /home/me"}, SeesWords},
 		`echo "a $(git push) b"`:                {[]string{"git push", "echo a " + Unknown + " b"}, SeesWords},

@@ -7,7 +7,7 @@ import (
 )
 
 // View is what a permission rule of Claude Code, such as Bash(git push *), sees of a command
-// line. It was measured with Claude Code 2.1.329 (fact 103), which does not look into every
+// line. It was measured with Claude Code 2.1.329 (facts 140 and 141), which does not look into every
 // construct of the shell. Where Sight is less than SeesWords, a rule that cannot be tested has
 // to be taken for a match, as the client takes it.
 type View struct {

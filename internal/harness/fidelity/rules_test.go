@@ -25,7 +25,7 @@ import (
 //	y  @Read {…}      a call of another tool, with its input
 //	yn>yy  ! !        the same, where fire intentionally differs: behind > what it takes for a match
 //
-// ⏎ stands for a new line, ⇥ for a tab.
+// ⏎ stands for a new line, ⇥ for a tab, {{LONG}} for 10,000 letters.
 type ruleCase struct {
 	rules   []string
 	answers string // y, n, or ? for a call that the client was not asked about
@@ -67,7 +67,7 @@ func readRules(t testing.TB) (cases []ruleCase, lines []string) {
 
 // call returns the tool that a case calls, and its input.
 func (c ruleCase) call(t testing.TB, project string) (tool string, input map[string]any) {
-	text := strings.NewReplacer("⏎", "\n", "⇥", "\t", "{{PROJECT}}", project).Replace(c.text)
+	text := strings.NewReplacer("⏎", "\n", "⇥", "\t", "{{PROJECT}}", project, "{{LONG}}", strings.Repeat("a", 10_000)).Replace(c.text)
 	named, isOther := strings.CutPrefix(text, "@")
 	if !isOther {
 		return "Bash", map[string]any{"command": text, "description": "x"}
