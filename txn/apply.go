@@ -60,18 +60,33 @@ func (t *transaction) link(name string) error {
 	if errors.Is(err, fs.ErrExist) {
 		return fmt.Errorf("%w: %w", ErrExists, err)
 	}
-	return linkError(err)
+	return t.linkError(err)
 }
 
 // linkErrors are the errors of link(2) that mean ErrNoLinks: EPERM, EXDEV and EMLINK as
-// its manual says, the others from FUSE and network file systems.
+// its manual says, the others from FUSE and network file systems. EPERM also has other
+// causes.
 var linkErrors = []error{syscall.EPERM, syscall.EXDEV, syscall.EMLINK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS}
 
-func linkError(err error) error {
-	if slices.ContainsFunc(linkErrors, func(errno error) bool { return errors.Is(err, errno) }) {
+func (t *transaction) linkError(err error) error {
+	switch {
+	case errors.Is(err, syscall.EPERM) && t.canLink():
+		return fmt.Errorf("%w: %w", ErrProtected, err)
+	case slices.ContainsFunc(linkErrors, func(errno error) bool { return errors.Is(err, errno) }):
 		return fmt.Errorf("%w: %w", ErrNoLinks, err)
 	}
 	return err
+}
+
+// canLink reports whether the file system of S lets this process link a file of its own. It
+// tries once. The rollback removes the files with the transaction's directory.
+func (t *transaction) canLink() bool {
+	t.probed.Do(func() {
+		file := t.path(probeName)
+		err := t.files.WriteFile(file, t.path(), nil, 0o600)
+		t.links = err == nil && t.files.Link(file, t.path(probeName+"-link")) == nil
+	})
+	return t.links
 }
 
 // unlink deletes a file of D if it is still the file that has a backup link. If the file

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -60,7 +61,7 @@ type Restore struct {
 // Errors: ErrClosed, ErrName, ErrTooMany, vfs.ErrFileTooLarge if a file or the
 // journal would be larger than vfs.MaxFileBytes, vfs.ErrNotRegular if a file to be
 // deleted or restored is not a regular file, ErrNotKept, ErrUntrustedDir if D or the
-// directory of a backup was replaced, ErrChanged, ErrExists, ErrNoLinks,
+// directory of a backup was replaced, ErrChanged, ErrExists, ErrNoLinks, ErrProtected,
 // ErrRecoveryRequired, ErrUnknown, context.Cause(ctx), Prepare's, the Locker's, or
 // the file system's. An error that concerns one file is a *FileError.
 func (d *Dir) Commit(ctx context.Context, c Change) error {
@@ -165,6 +166,9 @@ type transaction struct {
 	seen     map[string]fs.FileInfo // each file to be deleted as it was when its digest was taken
 	linked   map[string]bool        // names that apply linked into D
 	unlinked map[string]bool        // names that apply unlinked from D, or tried to
+
+	probed sync.Once // links is known
+	links  bool      // see canLink
 }
 
 // path returns a path inside the transaction's directory.

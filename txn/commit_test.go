@@ -519,6 +519,22 @@ func TestCommitNeedsHardLinks(t *testing.T) {
 	require.NotErrorIs(t, err, ErrNoLinks)
 }
 
+// TestAProtectedFileIsNotMissingLinks: link(2) fails with EPERM for an immutable file, too.
+func TestAProtectedFileIsNotMissingLinks(t *testing.T) {
+	for op, from := range map[string]string{"delete 2.json": "2.json", "create 3.json": "3.json"} {
+		dir := newList(t)
+		list := tree(t, dir)
+		err := commit(t, dir, replacing, WithFS(failing(syscall.EPERM, func(s faultfs.Step) bool {
+			return s.Op == "link" && filepath.Base(s.Path) == from
+		})))
+		require.ErrorIs(t, err, ErrProtected)
+		require.NotErrorIs(t, err, ErrNoLinks)
+		require.ErrorIs(t, err, syscall.EPERM)
+		require.ErrorContains(t, err, op)
+		requireRolledBack(t, dir, list)
+	}
+}
+
 func TestCommitCreatesOnlyTheDirectoriesItNeeds(t *testing.T) {
 	for want, c := range map[string]Change{
 		"mkdir S/txn; mkdir S/txn/new; ":                  {Creates: replacing.Creates},

@@ -46,10 +46,13 @@ var (
 	// ErrExists is returned when a file to be created exists already. The
 	// transaction was rolled back.
 	ErrExists = errors.New("already exists")
-	// ErrNoLinks is returned when the file system has no hard links, when S and D
-	// are on different file systems, or when the system does not let this user link
-	// to a file of another user. The transaction was rolled back.
+	// ErrNoLinks is returned when the file system has no hard links, or when S and D
+	// are on different file systems. The transaction was rolled back.
 	ErrNoLinks = errors.New("hard links cannot be made here")
+	// ErrProtected is returned when the file system has hard links, but the system does
+	// not let this user link one file: it is immutable or append-only (chattr), or belongs
+	// to another user. The transaction was rolled back.
+	ErrProtected = errors.New("the file is immutable, append-only or another user's")
 	// ErrRecoveryRequired is returned together with the cause when the transaction
 	// failed and its rollback failed too: D is neither in the state before nor in
 	// the state after. The journal stays, and the next Open or Recover rolls back.

@@ -236,6 +236,7 @@ var documented = map[string][]errorCase{
 			return commit(t, dir, undo)
 		}},
 		{name: "ErrNoLinks", is: ErrNoLinks, as: as[*FileError], run: committing(replacing, WithFS(failing(syscall.EXDEV, func(s faultfs.Step) bool { return s.Op == "link" })))},
+		{name: "ErrProtected", is: ErrProtected, as: as[*FileError], run: committing(replacing, WithFS(failing(syscall.EPERM, func(s faultfs.Step) bool { return s.Op == "link" && filepath.Base(s.Path) == "2.json" })))},
 		{name: "ErrRecoveryRequired", is: ErrRecoveryRequired, run: func(t *testing.T, _ opener) error {
 			c := create("3.json")
 			c.Prepare = func(vfs.FS, string, string) error { return errTest }

@@ -86,7 +86,7 @@ func (t *transaction) stageRestore(r Restore) (entry, error) {
 		return entry{}, err
 	}
 	if err := t.files.Link(backup, staged); err != nil {
-		return entry{}, linkError(err)
+		return entry{}, t.linkError(err)
 	}
 	info, err := t.files.Lstat(staged)
 	if err != nil {
@@ -175,7 +175,7 @@ func (t *transaction) backUp(name string) error {
 		return err
 	}
 	if err := t.files.Link(t.filePath(name), t.path(backupName, name)); err != nil {
-		return linkError(err)
+		return t.linkError(err)
 	}
 	info, err := t.files.Lstat(t.path(backupName, name))
 	if err == nil && !os.SameFile(info, t.seen[name]) {

@@ -19,6 +19,7 @@ const (
 	txnPrefix      = "txn-"      // txn-<id>/: the directory of a transaction
 	stagedName     = "new"       // txn-<id>/new/: staged files
 	backupName     = "old"       // txn-<id>/old/: backup links to the deleted files
+	probeName      = "probe"     // txn-<id>/probe: a file to find out whether links can be made
 	donePrefix     = "done-"     // done-<id>: the journal of a committed transaction
 	quarantineName = "conflicts" // what was in the way of a rollback, and untrusted journals
 	lockerName     = "locks"     // the Locker's

@@ -19,8 +19,10 @@ import (
 func Explain(err error, r Result, env Env) (message, hint string) {
 	message = visible.Error(err)
 	if failed, ok := errors.AsType[*txn.FileError](err); ok && failed.Op == "delete" {
-		message = visible.Sprintf("Failed to delete task %s: %v. Manual cleanup required at %s/",
-			strings.TrimSuffix(failed.Name, ".json"), failed.Err, tilde(r.List, env))
+		message = visible.Sprintf("Failed to delete task %s: %v", strings.TrimSuffix(failed.Name, ".json"), failed.Err)
+		if errors.Is(err, txn.ErrRecoveryRequired) {
+			message += visible.Sprintf(". Manual cleanup required at %s/", tilde(r.List, env))
+		}
 	} else if ok && failed.Op == "create" {
 		message = visible.Sprintf("Failed to write task %s: %v", strings.TrimSuffix(failed.Name, ".json"), failed.Err)
 	}
@@ -66,7 +68,8 @@ var remedies = []struct {
 	faults []error
 	hint   string // %s is the task list's directory
 }{
-	{[]error{txn.ErrNoLinks}, "%s and its parent must be on one file system with hard links, and you must own the task files"},
+	{[]error{txn.ErrNoLinks}, "%s and its parent must be on one file system with hard links"},
+	{[]error{txn.ErrProtected}, "make it an ordinary file of yours (chown, chattr -i -a) in %s, then invoke the skill again"},
 	{[]error{txn.ErrName}, "give the task list a name in UTF-8 of at most 248 bytes (CLAUDE_CODE_TASK_LIST_ID)"},
 	{[]error{txn.ErrUntrustedDir, vfs.ErrNotRegular, vfs.ErrNotOwn, syscall.EISDIR, syscall.ENOTDIR}, "fsmtx did not create that: inspect it, then move it away"},
 	{[]error{syscall.ENOSPC, syscall.EDQUOT}, "free some space on the disk of %s, then invoke the skill again"},

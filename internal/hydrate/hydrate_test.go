@@ -91,7 +91,10 @@ func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 			"Failed to write task 3: " + syscall.EIO.Error() + " - the task list is as it was before; nothing needs to be cleaned up",
 			"check the disk of " + list + "; once it works, invoke the skill again"},
 		"delete": {&txn.FileError{Op: "delete", Name: "3.json", Err: txn.ErrChanged}, known,
-			"Failed to delete task 3: " + txn.ErrChanged.Error() + ". Manual cleanup required at ~/.claude/tasks/s/ - the task list is as it was before; nothing needs to be cleaned up", ""},
+			"Failed to delete task 3: " + txn.ErrChanged.Error() + " - the task list is as it was before; nothing needs to be cleaned up", ""},
+		"delete, not rolled back": {errors.Join(&txn.FileError{Op: "delete", Name: "3.json", Err: txn.ErrChanged}, txn.ErrRecoveryRequired), known,
+			"Failed to delete task 3: " + txn.ErrChanged.Error() + ". Manual cleanup required at ~/.claude/tasks/s/ - the rollback failed too, so the task list is only partly changed: recovery required",
+			"free some disk space or repair the permissions, then run: fsmtx recover"},
 	} {
 		message, hint := hydrate.Explain(test.err, test.result, env("HOME", "/home/u"))
 		assert.Equal(t, test.message, message, name)
@@ -102,7 +105,7 @@ func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 const untrusted = "the journal is not trusted and was not applied; inspect the list, then run fsmtx recover --force"
 
 func TestPathsBelowHomeAreShortened(t *testing.T) {
-	err := &txn.FileError{Op: "delete", Name: "3.json", Err: syscall.EIO}
+	err := errors.Join(&txn.FileError{Op: "delete", Name: "3.json", Err: syscall.EIO}, txn.ErrRecoveryRequired)
 	for home, want := range map[string]string{"/home/u": " ~/.claude/tasks/s/", "/home/other": " " + list + "/", "": " " + list + "/", "relative": " " + list + "/"} {
 		message, _ := hydrate.Explain(err, hydrate.Result{List: list}, env("HOME", home))
 		assert.Contains(t, message, "Manual cleanup required at"+want, home)

@@ -204,7 +204,7 @@ func TestFaultForeignTask(t *testing.T) {
 	w := replacing.world(t)
 	w.unprivileged(t)
 	task := filepath.Join(w.List(), "1001.json")
-	replacing.requireRefused(t, w, trouble{want: []string{noLinks, "1001.json"}, make: func(t *testing.T, _ *world) func() {
+	replacing.requireRefused(t, w, trouble{want: []string{"immutable, append-only or another user's", "1001.json", "chown"}, make: func(t *testing.T, _ *world) func() {
 		require.NoError(t, os.Lchown(task, 0, 0))
 		require.NoError(t, os.Chmod(task, 0o644))
 		return func() {
