@@ -1,0 +1,91 @@
+package shell
+
+import (
+	"slices"
+	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+// Join returns a command line of these words. It quotes the words in which a shell treats
+// a character specially.
+func Join(words ...string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = word
+		if word == "" || strings.IndexFunc(word, isSpecial) >= 0 {
+			quoted[i] = Quote(word)
+		}
+	}
+	return strings.Join(quoted, " ")
+}
+
+// isSpecial reports whether c may mean something else than itself to a shell.
+func isSpecial(c rune) bool { return !isNameRune(c) && !strings.ContainsRune("%+,-./:=@", c) }
+
+// Guard returns a line that runs a program if it exists and does nothing otherwise, with
+// exit code 0. The program replaces the shell. program is one word of a shell, quoted if
+// necessary: a path, with a slash, or a name on PATH.
+func Guard(program string, args []string) string {
+	missing := "! command -v " + program + " >/dev/null"
+	if strings.Contains(program, "/") {
+		missing = "test ! -x " + program
+	}
+	line := missing + " || exec " + program
+	if len(args) > 0 {
+		line += " " + Join(args...)
+	}
+	return line
+}
+
+// Guarded returns the words of the program's call in a line of Guard, in the form of Call.
+// ok is false for any other line.
+func Guarded(line string) (words []string, ok bool) {
+	s, err := Parse(line)
+	if err != nil || len(s.file.Stmts) != 1 || len(s.file.Last) > 0 || !isPlain(s.file.Stmts[0]) {
+		return nil, false
+	}
+	or, isOr := s.file.Stmts[0].Cmd.(*syntax.BinaryCmd)
+	if !isOr || or.Op != syntax.OrStmt || !isPlain(or.Y) {
+		return nil, false
+	}
+	words, ok = literals(or.Y)
+	if !ok || len(words) < 2 || words[0] != "exec" || !isMissing(or.X, words[1]) {
+		return nil, false
+	}
+	return words[1:], true
+}
+
+// isMissing reports whether a statement is the condition of Guard for a program.
+func isMissing(stmt *syntax.Stmt, program string) bool {
+	words, ok := literals(stmt)
+	switch {
+	case !ok || len(stmt.Comments) > 0 || stmt.Background || stmt.Coprocess || stmt.Disown:
+		return false
+	case slices.Equal(words, []string{"test", "!", "-x", program}):
+		return !stmt.Negated && len(stmt.Redirs) == 0
+	}
+	return slices.Equal(words, []string{"command", "-v", program}) && stmt.Negated && len(stmt.Redirs) == 1 && isToNull(stmt.Redirs[0])
+}
+
+func isToNull(r *syntax.Redirect) bool {
+	to, known := Word{r.Word}.Literal()
+	return r.Op == syntax.RdrOut && r.N == nil && known && to == "/dev/null"
+}
+
+// literals returns the words of a simple command without assignments. They must be literal,
+// except that variables are kept as $NAME.
+func literals(stmt *syntax.Stmt) (words []string, ok bool) {
+	call, isCall := stmt.Cmd.(*syntax.CallExpr)
+	if !isCall || len(call.Assigns) > 0 {
+		return nil, false
+	}
+	for _, word := range wordsOf(call.Args) {
+		text, known := word.Text(itself)
+		if !known {
+			return nil, false
+		}
+		words = append(words, text)
+	}
+	return words, true
+}

@@ -1,0 +1,76 @@
+package shell
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+func TestGuard(t *testing.T) {
+	require.Equal(t, "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx step --stop=hold", Guard("/opt/bin/fsmtx", []string{"step", "--stop=hold"}))
+	require.Equal(t, "! command -v fsmtx >/dev/null || exec fsmtx 'a b'", Guard("fsmtx", []string{"a b"}))
+	require.Equal(t, `test ! -x "$A"/x || exec "$A"/x`, Guard(`"$A"/x`, nil))
+}
+
+// TestGuardedReadsWhatGuardWrites: for any path and arguments, and nothing of them is run.
+func TestGuardedReadsWhatGuardWrites(t *testing.T) {
+	text := rapid.StringOfN(rapid.SampledFrom([]rune("ab '\"$`;&|(){}#\\*\n\t~!=é[]<>")), 1, 12, -1)
+	rapid.Check(t, func(t *rapid.T) {
+		path := rapid.SampledFrom([]string{"", "/x/"}).Draw(t, "dir") + text.Draw(t, "name")
+		args := rapid.SliceOfN(text, 0, 3).Draw(t, "args")
+		words, ok := Guarded(Guard(Join(path), args))
+		require.True(t, ok, Guard(Join(path), args))
+		require.Equal(t, append([]string{path}, args...), words)
+	})
+}
+
+func TestGuardedRefusesOtherLines(t *testing.T) {
+	for _, line := range []string{
+		"", "a", "exec a", "test ! -x /a || /a", "test -x /a || exec /a", "test ! -x /a && exec /a", "test ! -x /b || exec /a", "! test ! -x /a || exec /a",
+		"test ! -x /a || exec /a || true", "test ! -x /a || exec /a; b", "test ! -x /a || exec /a &", "test ! -x /a || exec /a > f", "test ! -x /a || exec /a # mine",
+		"test ! -x /a >f || exec /a", "! command -v a || exec a", "command -v a >/dev/null || exec a", "! command -v a >f || exec a", "! command -v a >/dev/null 2>&1 || exec a",
+		"! command -v a 2>/dev/null || exec a", "! command -v a >/dev/null || exec b", "test ! -x /a || A=1 exec /a", "test ! -x /a || exec", "test ! -x /a || exec /a $(b)", "test ! -x /a || (",
+	} {
+		words, ok := Guarded(line)
+		require.False(t, ok, "%s: %q", line, words)
+	}
+}
+
+// TestGuardRunsTheProgramIfItExists: whatever the path is called.
+func TestGuardRunsTheProgramIfItExists(t *testing.T) {
+	for _, name := range []string{"plain", "a b", "$(touch pwned)", "`touch pwned`", "a;touch pwned", "it's", `"quoted"`, "a\nb", "~", "#x", "*"} {
+		dir := filepath.Join(t.TempDir(), name)
+		program := filepath.Join(dir, "program")
+		run := func(line string) (string, int) {
+			c := exec.Command("/bin/sh", "-c", line)
+			c.Dir, c.Env = t.TempDir(), []string{"PATH=" + strings.TrimSuffix(program, "/program"), "ROOT=" + dir}
+			c.Stdin = strings.NewReader("$(touch pwned)\ntouch pwned\n")
+			out, err := c.CombinedOutput()
+			if err != nil {
+				require.IsType(t, &exec.ExitError{}, err)
+			}
+			left, err := os.ReadDir(c.Dir)
+			require.NoError(t, err)
+			require.Empty(t, left, line)
+			return string(out), c.ProcessState.ExitCode()
+		}
+		lines := []string{Guard(Join(program), []string{"x y"}), Guard("program", []string{"x y"}), Guard(`"$ROOT"/program`, []string{"x y"})}
+		for _, line := range lines {
+			out, code := run(line)
+			require.Empty(t, out, line)
+			require.Zero(t, code, line)
+		}
+		require.NoError(t, os.Mkdir(dir, 0o755))
+		require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\necho \"$# $1\"\nexit 2\n"), 0o755))
+		for _, line := range lines {
+			out, code := run(line)
+			require.Equal(t, "1 x y\n", out, line)
+			require.Equal(t, 2, code, line)
+		}
+	}
+}
