@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 )
@@ -53,15 +54,40 @@ func (m *Server) Record() Record {
 // ServeHTTP answers one request.
 func (m *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
+	case r.Method == http.MethodConnect && "http://"+r.Host == m.url:
+		m.tunnel(w)
 	case r.Method == http.MethodConnect || r.URL.IsAbs():
 		m.refuseProxy(w, r)
-	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages":
-		m.messages(w, r)
 	case r.Method == http.MethodPost && r.URL.Path == "/v1/messages/count_tokens":
-		send(w, "application/json", []byte(`{"input_tokens": 100}`))
+		send(w, jsonText, []byte(`{"input_tokens": 100}`))
 	default:
+		if form := wireOf(r); form != nil {
+			m.ask(w, r, form)
+			return
+		}
 		m.other(w, r)
 	}
+}
+
+// tunnel connects a client with this server that uses its proxy for this machine too, in
+// spite of NO_PROXY.
+func (m *Server) tunnel(w http.ResponseWriter) {
+	server, err := net.Dial("tcp", strings.TrimPrefix(m.url, "http://"))
+	if err != nil {
+		return // the server was closed
+	}
+	client, buffered, err := http.NewResponseController(w).Hijack()
+	if err != nil {
+		server.Close()
+		return
+	}
+	io.WriteString(client, "HTTP/1.1 200 OK\r\n\r\n")
+	go func() {
+		defer server.Close()
+		io.Copy(server, buffered)
+	}()
+	defer client.Close()
+	io.Copy(client, server)
 }
 
 // refuseProxy refuses requests to other machines.
@@ -70,18 +96,19 @@ func (m *Server) refuseProxy(w http.ResponseWriter, r *http.Request) {
 	http.Error(w, "the fake model is not a proxy", http.StatusForbidden)
 }
 
-// other gives a harmless answer to requests outside the Messages API.
+// other gives a harmless answer to requests that are not for a model.
 func (m *Server) other(w http.ResponseWriter, r *http.Request) {
 	m.update(func(rec *Record) { rec.others = append(rec.others, r.Method+" "+r.URL.Path) })
-	send(w, "application/json", []byte(`{"data": []}`))
+	send(w, jsonText, []byte(`{"data": [], "models": []}`))
 }
 
-func (m *Server) messages(w http.ResponseWriter, r *http.Request) {
+// ask answers one request for the model.
+func (m *Server) ask(w http.ResponseWriter, r *http.Request, form *wire) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return // the client went away
 	}
-	req, err := parseRequest(body)
+	req, err := form.read(r.URL.Path, body)
 	if err != nil {
 		m.refuse(w, &Exchange{Request: &Request{}}, fmt.Errorf("unreadable request: %w", err))
 		return
@@ -94,7 +121,7 @@ func (m *Server) messages(w http.ResponseWriter, r *http.Request) {
 	}
 	answer := turn(req)
 	m.update(func(*Record) { x.Answer = answer })
-	m.reply(w, x, n)
+	m.reply(w, x, n, form)
 }
 
 // accept records the exchange and returns its turn and its number. It runs before the
@@ -111,14 +138,11 @@ func (m *Server) accept(x *Exchange) (turn Turn, n int, err error) {
 	return turn, n, err
 }
 
-func (m *Server) reply(w http.ResponseWriter, x *Exchange, n int) {
+func (m *Server) reply(w http.ResponseWriter, x *Exchange, n int, form *wire) {
 	a := reply{id: fmt.Sprintf("msg_fake_%d", n), model: x.Request.Model, prefix: m.record.prefix, blocks: x.Answer}
-	write, kind := a.whole, "application/json"
-	if x.Request.Stream {
-		write, kind = a.stream, "text/event-stream"
-	}
 	var body bytes.Buffer
-	if err := write(&body); err != nil {
+	kind, err := form.write(a, x.Request.Stream, &body)
+	if err != nil {
 		m.refuse(w, x, err)
 		return
 	}

@@ -54,16 +54,30 @@ func (s *Sandbox) Claude(args ...string) Output {
 	return out
 }
 
-// run runs a program and waits for it. On timeout it kills the whole process group,
-// because a hook that hangs must not outlive the test.
+// run runs a program in the project with the client's environment.
 func (s *Sandbox) run(url, stdin, program string, args ...string) (Output, error) {
-	ctx, cancel := context.WithTimeoutCause(s.t.Context(), s.limit, fmt.Errorf("still running after %v", s.limit))
-	defer cancel()
 	program, args = s.managed(program, args)
-	c := exec.CommandContext(ctx, program, args...)
-	c.Dir = s.Project
-	c.Env = s.environ(url)
-	c.Stdin = strings.NewReader(stdin)
+	return Exec{Program: program, Args: args, Dir: s.Project, Env: s.environ(url), Stdin: stdin, Limit: s.limit}.Run(s.t.Context())
+}
+
+// Exec is one run of a program.
+type Exec struct {
+	Program string
+	Args    []string
+	Dir     string
+	Env     []string
+	Stdin   string
+	Limit   time.Duration
+}
+
+// Run runs the program and waits for it. On timeout it kills the whole process group,
+// because a hook that hangs must not outlive the test.
+func (e Exec) Run(ctx context.Context) (Output, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, e.Limit, fmt.Errorf("still running after %v", e.Limit))
+	defer cancel()
+	c := exec.CommandContext(ctx, e.Program, e.Args...)
+	c.Dir, c.Env = e.Dir, e.Env
+	c.Stdin = strings.NewReader(e.Stdin)
 	var stdout, stderr bytes.Buffer
 	c.Stdout, c.Stderr = &stdout, &stderr
 	c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -75,7 +89,7 @@ func (s *Sandbox) run(url, stdin, program string, args ...string) (Output, error
 		out.Code = c.ProcessState.ExitCode()
 	}
 	if ctx.Err() != nil {
-		return out, fmt.Errorf("%s: %w\n%s", program, context.Cause(ctx), out)
+		return out, fmt.Errorf("%s: %w\n%s", e.Program, context.Cause(ctx), out)
 	}
 	if _, ok := errors.AsType[*exec.ExitError](err); ok {
 		return out, nil

@@ -1,0 +1,112 @@
+package agents
+
+import (
+	"fmt"
+
+	"github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// Agent is a coding agent that tests run.
+type Agent struct {
+	Package realclient.Package
+	Program string // in node_modules/.bin
+
+	// Events are the names of the agent's events at which it runs hooks in these tests.
+	Events []string
+
+	hooksFile string // of a person's hooks, relative to HOME
+	hooksForm string // of that file, with %s for an object of hooks in Claude Code's form
+	shell     string // the tool that runs a command
+	input     func(command string) map[string]any
+	prompt    func(prompt string) []string                 // the arguments that send a prompt
+	env       func(url string) map[string]string           // where the model is
+	files     func(w *World, url string) map[string]string // settings, by path relative to HOME
+}
+
+// String returns the agent's name and version.
+func (a *Agent) String() string { return a.Program + " " + a.Package.Version }
+
+// Bash is a call of the agent's tool that runs a shell command.
+func (a *Agent) Bash(id, command string) fakemodel.Block {
+	return fakemodel.Call(id, a.shell, a.input(command))
+}
+
+// claudeEvents are Claude Code's names.
+var claudeEvents = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"}
+
+// All returns every agent.
+func All() []*Agent { return []*Agent{Codex(), Copilot(), Gemini(), Qwen()} }
+
+// Codex is OpenAI's Codex. It runs hooks that nobody has trusted.
+func Codex() *Agent {
+	return &Agent{
+		Package: realclient.Package{Name: "@openai/codex", Version: "0.169.0"}, Program: "codex",
+		Events: claudeEvents, hooksFile: ".codex/hooks.json", hooksForm: `{"hooks": %s}`,
+		shell: "exec_command",
+		input: func(command string) map[string]any { return map[string]any{"cmd": command} },
+		prompt: func(prompt string) []string {
+			return []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "--", prompt}
+		},
+		files: func(w *World, url string) map[string]string {
+			return map[string]string{".codex/config.toml": fmt.Sprintf(`model = "gpt-5"
+model_provider = "fake"
+[model_providers.fake]
+name = "fake"
+base_url = "%s/v1"
+wire_api = "responses"
+requires_openai_auth = false
+[projects.%q]
+trust_level = "trusted"
+`, url, w.Project)}
+		},
+	}
+}
+
+// Copilot is the GitHub Copilot CLI. It trusts the project.
+func Copilot() *Agent {
+	return &Agent{
+		Package: realclient.Package{Name: "@github/copilot", Version: "1.0.102"}, Program: "copilot",
+		Events: claudeEvents, hooksFile: ".copilot/hooks/hooks.json", hooksForm: `{"version": 1, "hooks": %s}`,
+		shell:  "bash",
+		input:  func(command string) map[string]any { return map[string]any{"command": command, "description": "run"} },
+		prompt: func(prompt string) []string { return []string{"--allow-all", "-p", prompt} },
+		env: func(url string) map[string]string {
+			return map[string]string{
+				"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": url + "/v1", "COPILOT_PROVIDER_API_KEY": "no-key", "COPILOT_MODEL": "fake",
+				"COPILOT_ALLOW_ALL": "true",
+			}
+		},
+	}
+}
+
+// Gemini is the Gemini CLI.
+func Gemini() *Agent {
+	return &Agent{
+		Package: realclient.Package{Name: "@google/gemini-cli", Version: "0.61.0"}, Program: "gemini",
+		Events:    []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent"},
+		hooksFile: ".gemini/settings.json", hooksForm: `{"security": {"auth": {"selectedType": "gemini-api-key"}}, "hooks": %s}`,
+		shell: "run_shell_command",
+		input: func(command string) map[string]any { return map[string]any{"command": command} },
+		prompt: func(prompt string) []string {
+			return []string{"-m", "gemini-2.5-flash", "--yolo", "--skip-trust", "-p", prompt}
+		},
+		env: func(url string) map[string]string {
+			return map[string]string{"GEMINI_API_KEY": "no-key", "GOOGLE_GEMINI_BASE_URL": url}
+		},
+	}
+}
+
+// Qwen is Qwen Code.
+func Qwen() *Agent {
+	return &Agent{
+		Package: realclient.Package{Name: "@qwen-code/qwen-code", Version: "0.15.10"}, Program: "qwen",
+		Events: claudeEvents, hooksFile: ".qwen/settings.json", hooksForm: `{"hooks": %s}`,
+		shell:  "run_shell_command",
+		input:  func(command string) map[string]any { return map[string]any{"command": command, "is_background": false} },
+		prompt: func(prompt string) []string { return []string{"--yolo", "-p", prompt} },
+		env: func(url string) map[string]string {
+			return map[string]string{"OPENAI_API_KEY": "no-key", "OPENAI_BASE_URL": url + "/v1", "OPENAI_MODEL": "fake"}
+		},
+	}
+}

@@ -1,0 +1,141 @@
+package agents
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// limit bounds one run of an agent. A prompt takes one to seven seconds on an idle machine.
+const limit = 2 * time.Minute
+
+// World is a home and a project of an agent. It is removed after the test.
+type World struct {
+	*Agent
+	Home    string
+	Project string
+	Env     map[string]string // is added to the agent's environment and overrides it
+
+	t   testing.TB
+	bin string
+	tmp string
+}
+
+// Run is the result of one prompt.
+type Run struct {
+	fakemodel.Record
+	realclient.Output
+}
+
+// New creates a world. It skips the test if npm is needed and not installed, and ends it if
+// the agent cannot be installed.
+func (a *Agent) New(t testing.TB) *World {
+	t.Helper()
+	dir, err := a.Package.Install(t.Context())
+	if errors.Is(err, realclient.ErrNoNPM) {
+		t.Skipf("skipped: %v", err)
+	}
+	require.NoError(t, err)
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skipf("skipped: %v", err)
+	}
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	w := &World{
+		Agent: a, Home: filepath.Join(root, "home"), Project: filepath.Join(root, "project"), Env: map[string]string{},
+		t: t, bin: filepath.Join(dir, "node_modules", ".bin"), tmp: filepath.Join(root, "tmp"),
+	}
+	for _, dir := range []string{w.Home, w.Project, w.tmp} {
+		require.NoError(t, os.Mkdir(dir, 0o755))
+	}
+	w.WriteHooks("{}")
+	return w
+}
+
+// Write writes a file and its missing directories. The path is relative to the world and
+// begins with home/ or project/.
+func (w *World) Write(path, content string) {
+	w.t.Helper()
+	full := w.Path(path)
+	require.NoError(w.t, os.MkdirAll(filepath.Dir(full), 0o755))
+	require.NoError(w.t, os.WriteFile(full, []byte(content), 0o644))
+}
+
+// WriteHooks makes hooks those of the person: an object with a list of groups for each event,
+// {EVENT: [{"matcher", "hooks": [{"type", "command"}]}]}.
+func (w *World) WriteHooks(hooks string) {
+	w.t.Helper()
+	w.Write("home/"+w.hooksFile, fmt.Sprintf(w.hooksForm, hooks))
+}
+
+// Path returns the absolute path of a path as Write takes it.
+func (w *World) Path(path string) string {
+	return filepath.Join(filepath.Dir(w.Home), filepath.FromSlash(path))
+}
+
+// Prompt sends one prompt in a new session and waits for the agent to exit. args come before
+// those of the prompt. It ends the test only if the agent cannot be started or does not
+// exit; a test that fails, even later, logs the conversation.
+func (w *World) Prompt(script fakemodel.Script, prompt string, args ...string) *Run {
+	w.t.Helper()
+	return w.run(script, append(slices.Clone(args), w.prompt(prompt)...)...)
+}
+
+// Command runs another command of the agent, such as "plugin list".
+func (w *World) Command(args ...string) *Run {
+	w.t.Helper()
+	return w.run(fakemodel.Script{}, args...)
+}
+
+func (w *World) run(script fakemodel.Script, args ...string) *Run {
+	w.t.Helper()
+	m, err := fakemodel.Start(script)
+	require.NoError(w.t, err)
+	defer m.Close()
+	if w.files != nil {
+		for path, content := range w.files(w, m.URL()) {
+			w.Write(filepath.Join("home", path), content)
+		}
+	}
+	out, err := realclient.Exec{
+		Program: filepath.Join(w.bin, w.Program), Args: args, Dir: w.Project, Env: w.environ(m.URL()), Limit: limit,
+	}.Run(w.t.Context())
+	r := &Run{m.Record(), out}
+	w.t.Cleanup(func() {
+		if w.t.Failed() {
+			w.t.Logf("%v %q\n%v\n%v", w.Agent, args, r.Record, out)
+		}
+	})
+	require.NoError(w.t, err)
+	return r
+}
+
+// environ returns the agent's environment. It inherits nothing from the machine, and its
+// proxy refuses every connection except those to the model at url.
+func (w *World) environ(url string) (list []string) {
+	node, err := exec.LookPath("node")
+	require.NoError(w.t, err)
+	env := map[string]string{
+		"HOME": w.Home, "PATH": filepath.Dir(node) + ":/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "SHELL": "/bin/bash",
+		"LANG": "C.UTF-8", "TMPDIR": w.tmp, "HTTP_PROXY": url, "HTTPS_PROXY": url, "NO_PROXY": "127.0.0.1", "NO_COLOR": "1",
+	}
+	if w.env != nil {
+		maps.Copy(env, w.env(url))
+	}
+	maps.Copy(env, w.Env)
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		list = append(list, name+"="+env[name])
+	}
+	return list
+}
