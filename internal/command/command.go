@@ -149,6 +149,9 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 			if version {
 				return printVersion(s)
 			}
+			if isFedEvent(s) {
+				return nil
+			}
 			return c.Help()
 		},
 	}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -124,6 +125,9 @@ func (f hydrateFlags) refuse(s terminal.Streams, err error) error {
 	const hint = `run "fsmtx install" to repair it; the flags are in fsmtx hydrate --help`
 	var request hydrate.Request
 	e, readErr := readEvent(s)
+	if errors.Is(readErr, errOtherAgent) {
+		return nil
+	}
 	if readErr == nil {
 		request, _, _ = hydrate.Understand(e)
 	}
@@ -133,6 +137,9 @@ func (f hydrateFlags) refuse(s terminal.Streams, err error) error {
 func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy fsmspec.Policy) error {
 	start := time.Now()
 	e, err := readEvent(s)
+	if errors.Is(err, errOtherAgent) {
+		return nil
+	}
 	if err != nil {
 		return f.finish(s, start, hydrate.Call{Err: err}, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
 			"hydrate is a hook: it reads the client's event; see fsmtx hydrate --help"))

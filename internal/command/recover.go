@@ -132,6 +132,9 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 func recoverHook(ctx context.Context, s terminal.Streams, f recoverFlags) error {
 	surviveBrokenPipe()
 	report, err := recoverEvent(ctx, s, f)
+	if errors.Is(err, errOtherAgent) {
+		return nil
+	}
 	return deliver(s, recovery.Answer(report, err))
 }
 

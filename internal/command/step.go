@@ -121,6 +121,9 @@ func (f stepFlags) check() error {
 
 // refuseStep reports an invalid hook command line to the person. It refuses no call.
 func refuseStep(s terminal.Streams, err error) error {
+	if _, err := readEvent(s); errors.Is(err, errOtherAgent) {
+		return nil
+	}
 	return deliver(s, event.Notice(visible.Sprintf(`invalid hook command line: %v; run "fsmtx install" to repair it. The steps of workflows are not enforced`, err)))
 }
 
@@ -140,6 +143,9 @@ func runStep(ctx context.Context, s terminal.Streams, f stepFlags) (err error) {
 	}()
 	surviveBrokenPipe()
 	e, err := readEvent(s)
+	if errors.Is(err, errOtherAgent) {
+		return nil
+	}
 	if err != nil {
 		return notEnforced(s, err)
 	}

@@ -51,6 +51,9 @@ func (c *Call) run(in io.Reader) (v Verdict) {
 		}
 	}()
 	readErr := c.readEvent(in)
+	if c.Event.Foreign() {
+		return Verdict{Word: c.rule.passWord(), Detail: "The event is another agent's"}
+	}
 	c.Config = ReadConfig(c.env, c.Project())
 	c.Session = c.Session.Logging(c.Config, c.env)
 	if c.developing() {

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -47,10 +49,40 @@ func run(ctx context.Context, s terminal.Streams, f program.Flags) error {
 	if s.InputIsTerminal() {
 		return errors.New("standard input is a terminal; an MCP client starts this program")
 	}
-	if err := Serve(ctx, New(version.Get().Version, f, s.Getenv, os.Environ()), inputOf(s), outputOf(s)); err != nil {
+	in := inputOf(s)
+	first, isEvent := readFirst(ctx, in)
+	if isEvent {
+		return nil
+	}
+	in = joined{io.MultiReader(bytes.NewReader(first), in), in}
+	if err := Serve(ctx, New(version.Get().Version, f, s.Getenv, os.Environ()), in, outputOf(s)); err != nil {
 		return fmt.Errorf("serving the client: %w", err)
 	}
 	return nil
+}
+
+// readFirst reads the first line. isEvent reports whether it is the event of a hook: an agent
+// that ignores "args" may run this program as one. The program then does nothing and prints
+// nothing, because the agent may give that to the model. It reads no more than it returns.
+func readFirst(ctx context.Context, in io.ReadCloser) (first []byte, isEvent bool) {
+	defer context.AfterFunc(ctx, func() { in.Close() })() // unblocks the reader
+	buffer := make([]byte, 64<<10)
+	for len(first) <= maxLine && bytes.IndexByte(bytes.TrimLeft(first, " \t\r\n"), '\n') < 0 {
+		n, err := in.Read(buffer)
+		first = append(first, buffer[:n]...)
+		if err != nil {
+			break
+		}
+	}
+	line, _, _ := bytes.Cut(bytes.TrimLeft(first, " \t\r\n"), []byte("\n"))
+	e, err := event.Parse(line)
+	return first, err == nil && !e.Has("jsonrpc") && (e.Name != "" || e.Foreign())
+}
+
+// joined is an input whose beginning was read already.
+type joined struct {
+	io.Reader
+	io.Closer
 }
 
 // inputOf returns standard input. Serve closes it to unblock its reader.

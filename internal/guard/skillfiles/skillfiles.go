@@ -51,6 +51,9 @@ func Run(in io.Reader, getenv func(string) (string, bool)) (answer event.Answer)
 	if err != nil {
 		return event.Tell(event.PreToolUse, "", guard.OneLine("fsmtx guard skill-files could not read its input and let the call pass: "+err.Error()))
 	}
+	if e.Foreign() {
+		return event.Answer{}
+	}
 	configDir, err := claude.ConfigDir(getenv)
 	if err != nil {
 		configDir = "" // no folder is then treated as part of the client's configuration
