@@ -79,7 +79,8 @@ func (p place) install() string {
 	return fmt.Sprintf("cd %q && fsmtx install %s", p.cd, p.flag)
 }
 
-// hookCommand is the command of a hook in a settings file or in a plugin's hooks file.
+// hookCommand is the program that a hook in a settings file or in a plugin's hooks file
+// runs.
 type hookCommand struct {
 	Command string   `json:"command"`
 	Args    []string `json:"args"`
@@ -102,7 +103,7 @@ func ours(data []byte) (commands []hookCommand) {
 	for _, groups := range file.Hooks {
 		for _, group := range groups {
 			for _, h := range group.Hooks {
-				if filepath.Base(h.Command) == settings.Program {
+				if h.Command, h.Args = settings.Called(h.Command, h.Args); filepath.Base(h.Command) == settings.Program {
 					commands = append(commands, h)
 				}
 			}

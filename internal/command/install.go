@@ -54,7 +54,7 @@ install creates and, when it is run again, updates:
   PreToolUse of the task tools    fsmtx hydrate   checks which folder the client ran
   Stop                            fsmtx hydrate   the same
   SessionStart                    fsmtx recover   finishes an interrupted change
-  SessionStart, with --project    sh              reports that fsmtx is not on PATH
+  SessionStart                    sh              reports that the program is missing
 
 Unless --no-steps is given, it also adds the hooks that enforce the steps of a workflow
 (docs/steps.md):
@@ -215,11 +215,11 @@ func parseHydrate(args []string) (f hydrateFlags, err error) {
 // locks.
 func limitTime(hooks []settings.Hook) {
 	for i, h := range hooks {
-		if h.Args[0] == "step" {
+		if h.Runs("step") {
 			continue // settings.Steps knows which of them run checks
 		}
 		wait := recoverTimeout
-		if h.Args[0] == "hydrate" {
+		if h.Runs("hydrate") {
 			f, err := parseHydrate(h.Flags)
 			if err != nil || f.lockTimeout > maxLockTimeout {
 				continue // invalid flags in the file are kept; the hook reports them when it runs
@@ -322,9 +322,7 @@ func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installP
 	if p.hooks, err = f.steps.withSteps(file.Data, p.hooks, binary); err != nil {
 		return p, inFile(file, err)
 	}
-	if f.project {
-		p.hooks = append(p.hooks, settings.Missing())
-	}
+	p.hooks = append(p.hooks, f.missing(binary))
 	if p.hooks, err = f.parts.withGuards(file.Data, p.hooks, binary, !f.user); err != nil {
 		return p, inFile(file, err)
 	}
@@ -385,6 +383,15 @@ func (f *installFlags) program(s terminal.Streams) (command string, unusable, er
 		err = unusable
 	}
 	return settings.Program, unusable, err
+}
+
+// missing returns the hook that reports a missing program. A project's file names the
+// program also where this one does not check it, because it removes the hooks.
+func (f *installFlags) missing(binary string) settings.Hook {
+	if f.project {
+		binary = settings.Program
+	}
+	return settings.Missing(binary)
 }
 
 // checkPortable returns an error if a flag of hydrate is an absolute path, which exists on

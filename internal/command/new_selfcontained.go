@@ -22,8 +22,15 @@ import (
 // where the steps are. That needs a shell, because the client reports a missing program only
 // to the person at the terminal (fact 46).
 //
+// They are lines of the shell without "args", which other agents ignore.
+//
 //go:embed selfhooks.yaml
 var selfHooks string
+
+// selfHooksWithArgs are those that earlier versions wrote.
+//
+//go:embed selfhooks_args.yaml
+var selfHooksWithArgs string
 
 var hasHooks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^["']?hooks["']?\s*:`) })
 
@@ -33,6 +40,9 @@ var hasHooks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(
 func withSelfHooks(text string) (with string, changed bool, err error) {
 	if strings.Contains(text, selfHooks) {
 		return text, false, nil
+	}
+	if strings.Contains(text, selfHooksWithArgs) {
+		return strings.Replace(text, selfHooksWithArgs, selfHooks, 1), true, nil
 	}
 	head, own, tail, err := frontmatter.CutSkill([]byte(text))
 	switch {

@@ -171,7 +171,7 @@ func (p Plugin) readme() []byte {
 	enforced := false
 	for _, part := range p.Parts {
 		for _, h := range part.Hooks {
-			enforced = enforced || h.Args[0] == "step"
+			enforced = enforced || h.Runs("step")
 			matcher := ""
 			if h.Matcher != "" {
 				matcher = fmt.Sprintf(" of `%s`", cmp.Or(h.If, h.Matcher))

@@ -101,12 +101,12 @@ func TestHooksOfRemovedPartsAreRemoved(t *testing.T) {
 	p.Parts = append(p.Parts, Steps([]string{}), SkillFiles())
 	_, err := p.Write(dir, false)
 	require.NoError(t, err)
-	require.Contains(t, content(t, dir, "hooks/hooks.json"), `"step"`)
+	require.Contains(t, content(t, dir, "hooks/hooks.json"), ` step"`)
 	_, err = small().Write(dir, true)
 	require.NoError(t, err)
-	assert.NotContains(t, content(t, dir, "hooks/hooks.json"), `"step"`)
-	assert.NotContains(t, content(t, dir, "hooks/hooks.json"), `"guard"`)
-	assert.Contains(t, content(t, dir, "hooks/hooks.json"), `"hydrate"`)
+	assert.NotContains(t, content(t, dir, "hooks/hooks.json"), ` step"`)
+	assert.NotContains(t, content(t, dir, "hooks/hooks.json"), `fsmtx guard `)
+	assert.Contains(t, content(t, dir, "hooks/hooks.json"), `fsmtx hydrate `)
 }
 
 func TestOtherServersAreKept(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 // and prints nothing, because other agents read other things into an answer.
 //
 // The marks were measured with Codex 0.169.0, Copilot CLI 1.0.102, Gemini CLI 0.61.0 and Qwen
-// Code 0.15.10 (fact 118). An event without any of them counts as Claude Code's.
+// Code 0.15.10 (fact 128). An event without any of them counts as Claude Code's.
 func (e *Event) Foreign() bool {
 	switch {
 	case e.Name == "":

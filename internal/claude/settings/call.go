@@ -1,20 +1,76 @@
 package settings
 
-import "github.com/fsmtx/fsmtx/internal/shell"
+import (
+	"strings"
 
-// call is the program that an entry of the settings runs.
+	"github.com/fsmtx/fsmtx/internal/shell"
+)
+
+// call is what an entry of the settings runs.
 type call struct {
-	program string
+	program string // empty if the entry does anything other than running one program
 	args    []string
-	shell   bool // it runs through a shell (fact 24, client 2.1.197)
+	form    form
+	script  string // of the shell that runs the entry
 }
 
-// shellCall parses a shell command line that calls one program and does nothing else. ok
-// is false for any other line: a user wrote that one, so it is not edited.
-func shellCall(line string) (c call, ok bool) {
-	words, ok := shell.Call(line)
-	if !ok {
-		return call{}, false
+// form is how an entry names its program.
+type form int
+
+const (
+	guarded form = iota // a line of the shell that does nothing if the program is missing
+	bare                // a line of the shell with the program alone
+	argued              // "command" and "args", without a shell (fact 24, client 2.1.197)
+)
+
+// pluginRoot is the directory of a plugin: the client replaces it in "command" and "args",
+// and sets a variable of that name (facts 24 and 25, client 2.1.197).
+const pluginRoot = "${CLAUDE_PLUGIN_ROOT}"
+
+// Called returns the program that a hook with this "command" and these "args" runs, and its
+// arguments. args is nil if the hook has none. program is empty if the hook is a script of
+// the shell that does anything else.
+func Called(command string, args []string) (program string, arguments []string) {
+	c := shellCall(command)
+	if args != nil {
+		c = argsCall(command, args)
 	}
-	return call{program: words[0], args: words[1:], shell: true}, true
+	return c.program, c.args
+}
+
+// shellCall parses a shell command line. The program is empty unless the line calls one
+// program and does nothing else: a user wrote any other line, so it is not edited.
+func shellCall(line string) call {
+	words, ok := shell.Guarded(line)
+	c := call{form: guarded, script: line}
+	if !ok {
+		words, ok = shell.Call(line)
+		c.form = bare
+	}
+	if ok {
+		c.program, c.args = words[0], words[1:]
+	}
+	if rest, ok := strings.CutPrefix(c.program, "$CLAUDE_PLUGIN_ROOT/"); ok {
+		c.program = pluginRoot + "/" + rest
+	}
+	return c
+}
+
+// argsCall returns the call of an entry with "args".
+func argsCall(program string, args []string) call {
+	c := call{program: program, args: args, form: argued}
+	if program == "sh" && len(args) == 2 && args[0] == "-c" {
+		c.script = args[1]
+	}
+	return c
+}
+
+// word returns the program as one word of a shell. The shell finds a path in a plugin through
+// the environment (fact 126): text that the client puts in place of the name in braces would be
+// read by the shell.
+func word(program string) string {
+	if rest, ok := strings.CutPrefix(program, pluginRoot); ok {
+		return `"$CLAUDE_PLUGIN_ROOT"` + shell.Join(rest)
+	}
+	return shell.Join(program)
 }

@@ -92,11 +92,7 @@ func TestAddChangesNothingElseForTheClient(t *testing.T) {
 }
 
 func entryOf(h settings.Hook) map[string]any {
-	var args []any
-	for _, arg := range append(append([]string{}, h.Args...), h.Flags...) {
-		args = append(args, arg)
-	}
-	return map[string]any{"type": "command", "command": h.Command, "args": args, "timeout": float64(h.Timeout)}
+	return map[string]any{"type": "command", "command": h.Line(), "timeout": float64(h.Timeout)}
 }
 
 func decode(t require.TestingT, data []byte) map[string]any {
@@ -183,9 +179,9 @@ func TestRemoveAfterTheClientRewroteTheFile(t *testing.T) {
 func TestLayoutFollowsTheFile(t *testing.T) {
 	one := recovery
 	for before, after := range map[string]string{
-		"{\n\t\"a\": 1\n}":   "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n\t\t\t\t\t\t\"type\": \"command\",\n\t\t\t\t\t\t\"command\": \"/opt/bin/fsmtx\",\n\t\t\t\t\t\t\"args\": [\n\t\t\t\t\t\t\t\"recover\",\n\t\t\t\t\t\t\t\"--hook\"\n\t\t\t\t\t\t],\n\t\t\t\t\t\t\"timeout\": 10\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}",
-		`{"a":1}`:            `{"a":1,"hooks": { "SessionStart": [ {"hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover", "--hook"], "timeout": 10}]} ] }}`,
-		`{"a": 1, "b": []} `: `{"a": 1, "b": [], "hooks": { "SessionStart": [ {"hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover", "--hook"], "timeout": 10}]} ] }} `,
+		"{\n\t\"a\": 1\n}":   "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n\t\t\t\t\t\t\"type\": \"command\",\n\t\t\t\t\t\t\"command\": \"test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx recover --hook\",\n\t\t\t\t\t\t\"timeout\": 10\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}",
+		`{"a":1}`:            `{"a":1,"hooks": { "SessionStart": [ {"hooks": [{"type": "command", "command": "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx recover --hook", "timeout": 10}]} ] }}`,
+		`{"a": 1, "b": []} `: `{"a": 1, "b": [], "hooks": { "SessionStart": [ {"hooks": [{"type": "command", "command": "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx recover --hook", "timeout": 10}]} ] }} `,
 	} {
 		assert.Equal(t, after, string(add(t, []byte(before), one)))
 	}

@@ -94,8 +94,8 @@ func (d document) findInGroup(v hujson.Value, pointer string, h Hook) ([]entry, 
 	return found, nil
 }
 
-// callOf returns the program that an entry runs (fact 24, client 2.1.197). ok is false if
-// the entry does anything other than running one program.
+// callOf returns what an entry runs (fact 24, client 2.1.197). ok is false if it is not a
+// command of a known shape.
 func callOf(o object) (c call, ok bool) {
 	kind, _ := o.text("type")
 	command, ok := o.text("command")
@@ -104,21 +104,21 @@ func callOf(o object) (c call, ok bool) {
 	}
 	member := o.member("args")
 	if member == nil {
-		return shellCall(command)
+		return shellCall(command), true
 	}
 	args, ok := member.(*hujson.Array)
 	if !ok {
 		return call{}, false
 	}
-	c.program = command
+	var words []string
 	for i := range args.Elements {
 		arg, ok := text(args.Elements[i].Value)
 		if !ok {
 			return call{}, false
 		}
-		c.args = append(c.args, arg)
+		words = append(words, arg)
 	}
-	return c, true
+	return argsCall(command, words), true
 }
 
 func seconds(o object) float64 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
 // Program is this program's base name. An entry whose command has this base name is
@@ -17,7 +18,11 @@ import (
 // find the program on PATH (fact 67, client 2.1.329).
 const Program = "fsmtx"
 
-// Hook is one command that the client runs, without a shell, on one event.
+// Hook is one command that the client runs on one event. It is registered as a line of the
+// shell, in "command" alone: other agents read the client's files too, ignore "args" and run
+// "command" in a shell whose standard input is the event (fact 127). The line does nothing if
+// the program is missing, because some of these agents refuse every call whose hook fails
+// (fact 129).
 type Hook struct {
 	Event   string   // as the client spells it
 	Matcher string   // tool or agent names, a regular expression; empty matches all
@@ -25,7 +30,12 @@ type Hook struct {
 	Args    []string // the subcommand and the flags that identify the hook
 	Flags   []string // chosen by the user; they follow Args
 	Timeout int      // seconds
-	If      string   // permission rule that selects calls, such as "Bash(git *)"; empty selects all
+	If      string   // permission rule that selects calls, such as "Bash(git *)"; empty selects all; other agents ignore it
+
+	// Script is a line of the shell that runs no subcommand. Command and Args are then
+	// empty, and report is the end of the line, by which the hook is recognised.
+	Script string
+	report string
 
 	// Several hooks of one event may have the same Args. All of them then have the same
 	// Tools, and Tool is the hook's index in it: an entry whose matcher contains Tools[i]
@@ -118,9 +128,23 @@ func DefaultFlags() []string { return []string{"--announce"} }
 
 func (h Hook) subcommand() string { return strings.Join(h.Args, " ") }
 
+// Runs reports whether the hook runs a subcommand of this program.
+func (h Hook) Runs(subcommand string) bool { return len(h.Args) > 0 && h.Args[0] == subcommand }
+
+// Line returns the line of the shell that the client runs.
+func (h Hook) Line() string {
+	if h.Script != "" {
+		return h.Script
+	}
+	return shell.Guard(word(h.Command), append(h.Args[:len(h.Args):len(h.Args)], h.Flags...))
+}
+
 // owns reports whether a call in a group with the matcher is this hook. The hook's path
 // and flags may differ.
 func (h Hook) owns(c call, matcher string) bool {
+	if h.Script != "" {
+		return strings.HasSuffix(c.script, " || "+h.report)
+	}
 	if len(c.args) == 0 || c.args[0] != h.Args[0] {
 		return false
 	}

@@ -118,9 +118,13 @@ func (h Hook) compare(found []entry) string {
 	}
 	e := found[0]
 	switch {
-	case e.shell:
-		return "runs through a shell"
-	case e.program != h.Command:
+	case e.form == argued:
+		return `has "args", which other agents ignore`
+	case h.Script != "" && e.script != h.Script:
+		return "is another script"
+	case h.Script == "" && e.form == bare:
+		return "does not allow for a missing program"
+	case e.program != h.Command && h.Script == "":
 		return fmt.Sprintf("runs %s, want %s", e.program, h.Command)
 	case e.timeout == 0:
 		return fmt.Sprintf("has no timeout, want %d s", h.Timeout)
@@ -130,7 +134,7 @@ func (h Hook) compare(found []entry) string {
 		return fmt.Sprintf("has matcher %q, want %q", e.matcher, h.Matcher)
 	case e.condition != h.If:
 		return fmt.Sprintf("has if %q, want %q", e.condition, h.If)
-	case !slices.Equal(h.flagsOf(e.call), h.Flags):
+	case h.Script == "" && !slices.Equal(h.flagsOf(e.call), h.Flags):
 		return fmt.Sprintf("has flags %q, want %q", strings.Join(h.flagsOf(e.call), " "), strings.Join(h.Flags, " "))
 	}
 	return ""

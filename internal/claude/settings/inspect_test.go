@@ -15,26 +15,31 @@ import (
 )
 
 func TestInspectNamesEachDifference(t *testing.T) {
+	const line = `"test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx recover --hook"`
 	for name, c := range map[string]struct {
 		old, new string
 		why      []string
 	}{
-		"as written":        {"", "", nil},
-		"other flags":       {`"--announce"`, `"--scope=skill"`, []string{`PostToolUse: has flags "--scope=skill", want "--announce"`, `UserPromptExpansion: has flags "--scope=skill", want "--announce"`, `PreToolUse: has flags "--scope=skill", want "--announce"`, `Stop: has flags "--scope=skill", want "--announce"`}},
-		"other path":        {`"/opt/bin/fsmtx", "args": ["recover"`, `"/old/fsmtx", "args": ["recover"`, []string{"SessionStart: runs /old/fsmtx, want /opt/bin/fsmtx"}},
-		"no path":           {`"/opt/bin/fsmtx", "args": ["recover"`, `"fsmtx", "args": ["recover"`, []string{"SessionStart: runs fsmtx, want /opt/bin/fsmtx"}},
-		"other timeout":     {`"--hook"], "timeout": 10`, `"--hook"], "timeout": 60`, []string{"SessionStart: has timeout 60 s, want 10 s"}},
-		"no timeout":        {`"--hook"], "timeout": 10`, `"--hook"]`, []string{"SessionStart: has no timeout, want 10 s"}},
-		"same number":       {`"--hook"], "timeout": 10`, `"--hook"], "timeout": 1.0e1`, nil},
-		"other matcher":     {`"Skill"`, `"Skill|Bash"`, []string{`PostToolUse: has matcher "Skill|Bash", want "Skill"`}},
-		"a matcher":         {`{"hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover"`, `{"matcher": "startup", "hooks": [{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover"`, []string{`SessionStart: has matcher "startup", want ""`}},
-		"a shell":           {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"/opt/bin/fsmtx recover --hook"`, []string{"SessionStart: runs through a shell"}},
-		"a quoting shell":   {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"'/my opt/fsmtx' recover \"--hook\""`, []string{"SessionStart: runs through a shell"}},
-		"a variable's path": {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"\"$HOME/bin/fsmtx\" recover --hook"`, []string{"SessionStart: runs through a shell"}},
-		"not ours":          {`"recover", "--hook"`, `"recover"`, []string{"SessionStart: is missing"}},
-		"a script of ours":  {`"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, `"fsmtx recover --hook ; true"`, []string{"SessionStart: is missing"}},
-		"other event":       {`"SessionStart"`, `"SessionEnd"`, []string{"SessionStart: is missing"}},
-		"more keys":         {`"timeout": 10`, `"timeout": 10, "statusMessage": "tasks"`, nil},
+		"as written":         {"", "", nil},
+		"other flags":        {`--announce"`, `--scope=skill"`, []string{`PostToolUse: has flags "--scope=skill", want "--announce"`, `UserPromptExpansion: has flags "--scope=skill", want "--announce"`, `PreToolUse: has flags "--scope=skill", want "--announce"`, `Stop: has flags "--scope=skill", want "--announce"`}},
+		"other path":         {line, `"test ! -x /old/fsmtx || exec /old/fsmtx recover --hook"`, []string{"SessionStart: runs /old/fsmtx, want /opt/bin/fsmtx"}},
+		"no path":            {line, `"! command -v fsmtx >/dev/null || exec fsmtx recover --hook"`, []string{"SessionStart: runs fsmtx, want /opt/bin/fsmtx"}},
+		"other timeout":      {`--hook", "timeout": 10`, `--hook", "timeout": 60`, []string{"SessionStart: has timeout 60 s, want 10 s"}},
+		"no timeout":         {`--hook", "timeout": 10`, `--hook"`, []string{"SessionStart: has no timeout, want 10 s"}},
+		"same number":        {`--hook", "timeout": 10`, `--hook", "timeout": 1.0e1`, nil},
+		"other matcher":      {`"Skill"`, `"Skill|Bash"`, []string{`PostToolUse: has matcher "Skill|Bash", want "Skill"`}},
+		"a matcher":          {`{"hooks": [{"type": "command", "command": ` + line, `{"matcher": "startup", "hooks": [{"type": "command", "command": ` + line, []string{`SessionStart: has matcher "startup", want ""`}},
+		"as earlier":         {line, `"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, []string{`SessionStart: has "args", which other agents ignore`}},
+		"by its name":        {line, `"fsmtx", "args": ["recover", "--hook"]`, []string{`SessionStart: has "args", which other agents ignore`}},
+		"a shell":            {line, `"/opt/bin/fsmtx recover --hook"`, []string{"SessionStart: does not allow for a missing program"}},
+		"a quoting shell":    {line, `"'/my opt/fsmtx' recover \"--hook\""`, []string{"SessionStart: does not allow for a missing program"}},
+		"a variable's path":  {line, `"\"$HOME/bin/fsmtx\" recover --hook"`, []string{"SessionStart: does not allow for a missing program"}},
+		"quoted differently": {line, `"test ! -x '/opt/bin/fsmtx' || exec /opt/bin/fsmtx recover  '--hook'"`, nil},
+		"not ours":           {`recover --hook`, `recover`, []string{"SessionStart: is missing"}},
+		"a script of ours":   {line, `"fsmtx recover --hook ; true"`, []string{"SessionStart: is missing"}},
+		"another guard":      {line, `"test -x /opt/bin/fsmtx || exec /opt/bin/fsmtx recover --hook"`, []string{"SessionStart: is missing"}},
+		"other event":        {`"SessionStart"`, `"SessionEnd"`, []string{"SessionStart: is missing"}},
+		"more keys":          {`"timeout": 10`, `"timeout": 10, "statusMessage": "tasks"`, nil},
 	} {
 		with := string(add(t, []byte(`{"a":1}`), ours))
 		require.Contains(t, with, c.old, name)

@@ -56,16 +56,15 @@ func (l layout) line(indent string) hujson.Extra {
 // white space around it.
 func (l layout) group(h Hook, indent string) (hujson.ValueTrimmed, error) {
 	type command struct {
-		Type    string   `json:"type"`
-		Command string   `json:"command"`
-		Args    []string `json:"args"`
-		Timeout int      `json:"timeout"`
-		If      string   `json:"if,omitzero"`
+		Type    string `json:"type"`
+		Command string `json:"command"`
+		Timeout int    `json:"timeout"`
+		If      string `json:"if,omitzero"`
 	}
 	value, err := json.Marshal(struct {
 		Matcher string    `json:"matcher,omitzero"`
 		Hooks   []command `json:"hooks"`
-	}{h.Matcher, []command{{"command", h.Command, append(h.Args[:len(h.Args):len(h.Args)], h.Flags...), h.Timeout, h.If}}})
+	}{h.Matcher, []command{{"command", h.Line(), h.Timeout, h.If}}})
 	if err != nil {
 		return nil, err
 	}

@@ -1,12 +1,16 @@
 package settings_test
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -21,7 +25,7 @@ func TestMissingReportsThatTheProgramIsNotOnPath(t *testing.T) {
 	require.NoError(t, err)
 	dir := t.TempDir()
 	run := func() string {
-		c := exec.Command(sh, settings.Missing().Args...)
+		c := exec.Command(sh, "-c", settings.Missing("fsmtx").Script)
 		c.Env = []string{"PATH=" + dir}
 		out, err := c.Output()
 		require.NoError(t, err)
@@ -42,9 +46,76 @@ func TestMissingReportsThatTheProgramIsNotOnPath(t *testing.T) {
 // hooks.
 func TestMissingIsInstalledAndRemoved(t *testing.T) {
 	before := []byte(`{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "sh", "args": ["-c", "echo hello"]}]}]}}`)
-	hooks := append(settings.Hooks("fsmtx", nil), settings.Missing())
+	hooks := append(settings.Hooks("fsmtx", nil), settings.Missing("fsmtx"))
 	with := add(t, before, hooks)
 	assert.Equal(t, settings.Installed, state(t, with, hooks))
 	assert.Equal(t, string(with), string(add(t, with, hooks)))
 	assert.Equal(t, string(before), string(remove(t, with, hooks)))
+}
+
+// TestMissingReportsThatTheProgramIsNotAtItsPath: the path may have any characters, and the
+// shell reads nothing but the script. Its standard input is the event.
+func TestMissingReportsThatTheProgramIsNotAtItsPath(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "$(touch pwned) 'x'")
+	program := filepath.Join(dir, "fsmtx")
+	run := func() string {
+		c := exec.Command("/bin/sh", "-c", settings.Missing(program).Script)
+		c.Dir = t.TempDir()
+		c.Stdin = strings.NewReader("touch pwned\n")
+		out, err := c.Output()
+		require.NoError(t, err)
+		left, err := os.ReadDir(c.Dir)
+		require.NoError(t, err)
+		require.Empty(t, left)
+		return string(out)
+	}
+	var reply event.Reply
+	require.NoError(t, json.Unmarshal([]byte(run()), &reply, json.RejectUnknownMembers(true)))
+	assert.Contains(t, reply.SystemMessage, "is not where the hooks expect it")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	require.NoError(t, os.WriteFile(program, []byte("#!/bin/sh\n"), 0o755))
+	assert.Empty(t, run())
+}
+
+// argued returns settings as earlier versions wrote them: with "command" and "args".
+func argued(t *testing.T, data []byte, hooks []settings.Hook) []byte {
+	for _, h := range hooks {
+		old := map[string]any{"command": h.Command, "args": append(slices.Clone(h.Args), h.Flags...)}
+		if h.Script != "" {
+			old = map[string]any{"command": "sh", "args": []string{"-c", h.Script}}
+		}
+		was, err := json.Marshal(map[string]any{"command": h.Line()})
+		require.NoError(t, err)
+		is, err := json.Marshal(old, json.Deterministic(true))
+		require.NoError(t, err)
+		var line, pair jsontext.Value = was[1 : len(was)-1], is[1 : len(is)-1]
+		spaced := bytes.Replace(line, []byte(`":"`), []byte(`": "`), 1)
+		data = bytes.ReplaceAll(data, spaced, pair)
+	}
+	return data
+}
+
+// TestHooksWithArgsAreReplacedAndRemoved: installations of earlier versions are outdated,
+// and the user's bytes come back.
+func TestHooksWithArgsAreReplacedAndRemoved(t *testing.T) {
+	for _, program := range []string{"/opt/bin/fsmtx", "fsmtx", "/a b/$(c)/fsmtx", "${CLAUDE_PLUGIN_ROOT}/bin/fsmtx"} {
+		hooks := slices.Concat(settings.Hooks(program, settings.DefaultFlags()), settings.Steps(program, []string{"--stop=hold"}), []settings.Hook{settings.Missing(program), settings.Unusable()})
+		for _, before := range []string{`{"a":1}`, `{"hooks":{"SessionStart":[]}}`} {
+			with := add(t, []byte(before), hooks)
+			old := argued(t, with, hooks)
+			report, err := settings.Inspect(old, hooks)
+			require.NoError(t, err)
+			assert.Equal(t, settings.Outdated, report.State)
+			assert.Len(t, report.Why, len(hooks))
+			for _, why := range report.Why {
+				assert.Contains(t, why, `has "args", which other agents ignore`)
+			}
+			kept, err := settings.Keep(old, settings.Hooks(program, []string{}))
+			require.NoError(t, err)
+			assert.Equal(t, settings.DefaultFlags(), kept[0].Flags)
+			assert.Equal(t, string(with), string(add(t, old, hooks)), "repaired")
+			assert.Equal(t, before, string(remove(t, old, hooks)))
+			assert.Equal(t, before, string(remove(t, with, hooks)))
+		}
+	}
 }

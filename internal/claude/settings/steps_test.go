@@ -33,10 +33,7 @@ func TestHooksOfSteps(t *testing.T) {
         "hooks": [
           {
             "type": "command",
-            "command": "fsmtx",
-            "args": [
-              "step"
-            ],
+            "command": "! command -v fsmtx >/dev/null || exec fsmtx step",
             "timeout": %d%s
           }
         ]

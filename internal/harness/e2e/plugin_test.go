@@ -46,7 +46,7 @@ func TestTheClientValidatesThePlugin(t *testing.T) {
 	assert.Contains(t, out.Stdout, "Validation passed")
 }
 
-// TestAPluginChoosesItsProgram: from exec form, through the script bin/fsmtx.
+// TestAPluginChoosesItsProgram: through the script bin/fsmtx.
 func TestAPluginChoosesItsProgram(t *testing.T) {
 	s := realclient.New(t)
 	dir := everywhere(t, s, plugin.All()...)
@@ -70,11 +70,53 @@ func TestAPluginForAnotherPlatformSaysSo(t *testing.T) {
 	assert.True(t, r.Exchanges(Main)[0].Request.Says("does not run on this machine"))
 	assert.Contains(t, r.Stdout, "The program of a plugin, bin/fsmtx, does not run on this machine")
 	for _, h := range r.Ran("UserPromptExpansion") {
-		assert.Contains(t, h.Stderr, "fsmtx: there is no program for ")
+		assert.Empty(t, h.Stdout+h.Stderr)
+		assert.Zero(t, h.ExitCode)
 	}
 
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "bin")))
 	s.Session = realclient.NewSession()
 	r = s.Prompt(Script{Main: []Turn{Say("done")}}, "go", "--plugin-dir", dir)
 	assert.True(t, r.Exchanges(Main)[0].Request.Says("does not run on this machine"))
+}
+
+// TestAPluginInAnyDirectory: the shell that runs a hook gets the plugin's directory from its
+// environment (fact 25), so a directory's name is never part of what the shell reads.
+func TestAPluginInAnyDirectory(t *testing.T) {
+	s := realclient.New(t)
+	written := everywhere(t, s, plugin.This())
+	for _, name := range []string{"a b", "it's $(touch PWNED)", "`touch PWNED`", `"; touch PWNED; "`} {
+		dir := s.Path("project/" + name)
+		require.NoError(t, os.Rename(written, dir))
+		written = dir
+		s.Session = realclient.NewSession()
+
+		r := s.Prompt(invoke("fsmtx:release"), "go", "--plugin-dir", dir)
+
+		assert.Equal(t, listed("Release", 0), tasks(t, r, "list"), name)
+		assert.False(t, r.Exchanges(Main)[0].Request.Says("does not run on this machine"), name)
+		assert.NoFileExists(t, s.Path("project/PWNED"))
+		assert.NoFileExists(t, filepath.Join(dir, "PWNED"))
+	}
+}
+
+// TestAHookWithoutItsProgram: the person and the model are told when the session starts, and
+// no hook fails.
+func TestAHookWithoutItsProgram(t *testing.T) {
+	s := realclient.New(t)
+	program := s.Path("home/fsmtx")
+	data, err := os.ReadFile(fsmtx)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(program, data, 0o755))
+	require.Zero(t, s.Command("", program, "install", "--user").Code)
+	require.NoError(t, os.Remove(program))
+
+	r := s.Prompt(Script{Main: []Turn{Do(Bash("b", "echo fsmtx step")), Say("done")}}, "go")
+
+	assert.True(t, r.Exchanges(Main)[0].Request.Says("was removed from this machine"))
+	assert.Contains(t, r.Stdout, "is not where the hooks expect it")
+	require.NotEmpty(t, r.Hooks)
+	for _, h := range r.Hooks {
+		assert.Zero(t, h.ExitCode, h)
+	}
 }
