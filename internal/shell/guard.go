@@ -13,15 +13,15 @@ func Join(words ...string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
 		quoted[i] = word
-		if word == "" || strings.IndexFunc(word, isSpecial) >= 0 {
+		if word == "" || strings.IndexFunc(word, needsQuotes) >= 0 {
 			quoted[i] = Quote(word)
 		}
 	}
 	return strings.Join(quoted, " ")
 }
 
-// isSpecial reports whether c may mean something else than itself to a shell.
-func isSpecial(c rune) bool { return !isNameRune(c) && !strings.ContainsRune("%+,-./:=@", c) }
+// needsQuotes reports whether c may mean something else than itself to a shell.
+func needsQuotes(c rune) bool { return !isNameRune(c) && !strings.ContainsRune("%+,-./:=@", c) }
 
 // Guard returns a line that runs a program if it exists and does nothing otherwise, with
 // exit code 0. The program replaces the shell. program is one word of a shell, quoted if
