@@ -1,34 +1,36 @@
 package txn
 
-import (
-	"errors"
-	"fmt"
-)
+import "fmt"
+
+// sentinel is an error that costs nothing when the program starts: hooks start often.
+type sentinel string
+
+func (s sentinel) Error() string { return string(s) }
 
 // ErrName is returned when a name cannot be used. The name of a file must be a single
 // path element of at most 255 bytes of UTF-8 and appear only once in a Change. The name
 // of D must be UTF-8 and leave room for the longer name of S. The name of a state file
 // must consist of lower-case letters and dots, begin with a letter and differ from the
 // names that this package uses in S. Nothing was changed.
-var ErrName = errors.New("invalid name")
+var ErrName error = sentinel("invalid name")
 
 // Errors of Open, Recover, Inspect and SetAside.
 var (
 	// ErrLocked is returned when another process held the lock of S until the
 	// context ended. It is returned as a *LockedError, which names that process.
-	ErrLocked = errors.New("locked by another transaction")
+	ErrLocked error = sentinel("locked by another transaction")
 	// ErrUntrustedDir is returned when D or S is not a directory, when D is a symbolic
 	// link of another user, or when S or a directory in it is not owned by this user
 	// or is writable by others.
-	ErrUntrustedDir = errors.New("not a trusted directory")
+	ErrUntrustedDir error = sentinel("not a trusted directory")
 )
 
 // ErrClosed is returned by the methods of a Dir after Close.
-var ErrClosed = errors.New("the directory is closed")
+var ErrClosed error = sentinel("the directory is closed")
 
 // ErrJournalTrusted is returned by SetAside when the journal is valid: use Recover, which
 // rolls the transaction back.
-var ErrJournalTrusted = errors.New("the journal can be trusted, run a recovery instead")
+var ErrJournalTrusted error = sentinel("the journal can be trusted, run a recovery instead")
 
 // Errors of Commit.
 var (
@@ -38,43 +40,43 @@ var (
 	// ErrNotKept is returned when a file to be restored is not kept: the
 	// transaction did not delete it, or is not in the history any more. Nothing was
 	// changed.
-	ErrNotKept = errors.New("not kept")
+	ErrNotKept error = sentinel("not kept")
 	// ErrChanged is returned when a file to be deleted does not exist, or was
 	// replaced while the transaction was in progress, or when D was removed or
 	// replaced meanwhile. The transaction was rolled back; read D again and retry.
-	ErrChanged = errors.New("changed by another program")
+	ErrChanged error = sentinel("changed by another program")
 	// ErrExists is returned when a file to be created exists already. The
 	// transaction was rolled back.
-	ErrExists = errors.New("already exists")
+	ErrExists error = sentinel("already exists")
 	// ErrNoLinks is returned when the file system has no hard links, or when S and D
 	// are on different file systems. The transaction was rolled back.
-	ErrNoLinks = errors.New("hard links cannot be made here")
+	ErrNoLinks error = sentinel("hard links cannot be made here")
 	// ErrProtected is returned when the file system has hard links, but the system does
 	// not let this user link one file: it is immutable or append-only (chattr), or belongs
 	// to another user. The transaction was rolled back.
-	ErrProtected = errors.New("the file is immutable, append-only or another user's")
+	ErrProtected error = sentinel("the file is immutable, append-only or another user's")
 	// ErrRecoveryRequired is returned together with the cause when the transaction
 	// failed and its rollback failed too: D is neither in the state before nor in
 	// the state after. The journal stays, and the next Open or Recover rolls back.
-	ErrRecoveryRequired = errors.New("recovery required")
+	ErrRecoveryRequired error = sentinel("recovery required")
 	// ErrUnknown is returned when the last sync failed: D is in the state after,
 	// and a power cut may bring back the state before. Recovery decides.
-	ErrUnknown = errors.New("outcome unknown until recovery")
+	ErrUnknown error = sentinel("outcome unknown until recovery")
 )
 
 // Reasons of a JournalError.
 var (
 	// ErrJournalTorn is the reason when the journal is incomplete or its checksum
 	// does not match.
-	ErrJournalTorn = errors.New("it is incomplete or was modified")
+	ErrJournalTorn error = sentinel("it is incomplete or was modified")
 	// ErrJournalVersion is the reason when the journal has a version that this
 	// package does not read.
-	ErrJournalVersion = errors.New("it was written by another version of this program")
+	ErrJournalVersion error = sentinel("it was written by another version of this program")
 	// ErrJournalForeign is the reason when the journal names another directory.
-	ErrJournalForeign = errors.New("it belongs to another directory")
+	ErrJournalForeign error = sentinel("it belongs to another directory")
 	// ErrJournalInvalid is the reason when the journal, or what S holds for its
 	// transaction, cannot have been written by this package.
-	ErrJournalInvalid = errors.New("it is not a valid journal")
+	ErrJournalInvalid error = sentinel("it is not a valid journal")
 )
 
 // JournalError reports a journal that is not trusted, so that nothing was rolled back.
