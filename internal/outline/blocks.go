@@ -49,7 +49,7 @@ func (d *document) tagEnd(i int) int {
 		return i + 1
 	}
 	for j := i + 1; j < len(d.lines); j++ {
-		if l := d.lines[j]; l.text == name && l.kind == closeTag {
+		if l := d.lines[j]; l.text == name && (l.kind == closeTag || l.kind == openTag) {
 			return j
 		}
 	}

@@ -171,7 +171,7 @@ func (d *document) childHeadings() (all []*candidate) {
 		}
 	}
 	for i, l := range d.lines {
-		if l.kind != heading || len(below[i]) < 2 || affinity(l.text) < certain && !d.staged(below[i]) {
+		if l.kind != heading || len(below[i]) < 2 || affinity(l.text) < certain && !d.staged(below[i]) || groups.in(l.text) {
 			continue
 		}
 		c := &candidate{form: plainHeadings, place: below[i][0]}
@@ -187,6 +187,10 @@ func (d *document) childHeadings() (all []*candidate) {
 	}
 	return all
 }
+
+// groups is a title above headings that only group what is below them: boxes to check, or
+// workflows of which one is done.
+var groups = pattern{text: `(?i)checklist|\b(?:workflows|processes|procedures|playbooks|runbooks|protocols|pipelines|instructions|methodologies)\b`}
 
 // staged reports whether most of the headings are called stages or phases, without a number.
 func (d *document) staged(headings []int) bool {

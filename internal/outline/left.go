@@ -3,13 +3,15 @@ package outline
 import (
 	"fmt"
 	"slices"
+	"sort"
 	"strings"
 )
 
 // leftOut returns the sections that have no part in the steps, and the other sequences.
 func (d *document) leftOut(best *candidate, others []*candidate) (left []Left) {
+	above := d.headingsAbove(best)
 	for i, l := range d.lines {
-		if l.kind == heading && l.level > 1 && !d.covers(best, i) && !d.leads(best, i) {
+		if l.kind == heading && l.level > 1 && !d.covers(best, i) && !above[i] {
 			left = append(left, Left{Line: l.number, What: shorten(l.text)})
 		}
 	}
@@ -43,17 +45,17 @@ func (d *document) left(c *candidate) Left {
 
 // covers reports whether a line belongs to a step.
 func (d *document) covers(c *candidate, i int) bool {
-	return slices.ContainsFunc(c.marks, func(m mark) bool { return m.at <= i && i < max(m.end, m.at+1) })
+	after := sort.Search(len(c.marks), func(m int) bool { return c.marks[m].at > i })
+	return after > 0 && i < max(c.marks[after-1].end, c.marks[after-1].at+1)
 }
 
-// leads reports whether a heading is above a step.
-func (d *document) leads(c *candidate, i int) bool {
+// headingsAbove returns the headings that a step is below.
+func (d *document) headingsAbove(c *candidate) map[int]bool {
+	above := map[int]bool{}
 	for _, m := range c.marks {
-		for at := d.lines[m.at].section; at >= 0; at = d.lines[at].section {
-			if at == i {
-				return true
-			}
+		for at := d.lines[m.at].section; at >= 0 && !above[at]; at = d.lines[at].section {
+			above[at] = true
 		}
 	}
-	return false
+	return above
 }

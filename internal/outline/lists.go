@@ -6,6 +6,9 @@ import (
 	"strings"
 )
 
+// maxOpen is how many lists can go on behind another list. It bounds the time for long texts.
+const maxOpen = 20
+
 // numberedRuns returns the numbered lists that are not in an item of another list. A list
 // goes on behind code, text, headings and other lists, if its next number follows there.
 func (d *document) numberedRuns() (all []*candidate) {
@@ -29,6 +32,7 @@ func (d *document) numberedRuns() (all []*candidate) {
 		}
 		c := open[at]
 		open = append(slices.Delete(open, at, at+1), c)
+		open = open[max(0, len(open)-maxOpen):]
 		c.marks = append(c.marks, d.itemMark(i))
 		next[c] = max(next[c], l.ordinal) + 1
 		if l.ordinal == 1 && len(c.marks) == 1 {

@@ -72,6 +72,9 @@ func TestStepsAreAValidWorkflow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{
 			"# T", "## H", "1. One", "2. **Two**: x", "10) ", "- b", "  - c", "   text", "", "```", "---", "1. \u200b", "# \xff", strings.Repeat("x", 90), "1. " + strings.Repeat("日", 90), "- [ ] ",
+			"## Step 1: a", "## Step 2", "### 1.1 b", "## Phase B", "**Step 1: c**", "**2. d**", "Step 3: e", "## 第1步：f", "## Workflow", "## Notes",
+			`<step name="g">`, "</step>", "<process>", "</process>", "| # | h |", "| --- | --- |", "| 1 | i |", "- [x] j", "k\n---", "l → m → n",
+			"```dot", `"o" -> "p"`, "```mermaid", "flowchart TD", "q[r] --> s{t}", "<!--", "-->", "> 1. u", "0. v", "1. **", "## **",
 		})).Draw(t, "lines"), "\n")
 		steps := outline.Markdown([]byte(text)).Steps
 		spec, err := fsmspec.Parse(outline.JSON(steps))

@@ -10,6 +10,8 @@ package outline
 import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
 )
 
 // Step is a task of an fsm.json.
@@ -57,6 +59,9 @@ func Markdown(text []byte) Outline {
 		return Outline{Left: d.rejected(others), Tied: d.rejected(tied)}
 	}
 	o := Outline{What: found.what(), Why: found.why(), Steps: d.steps(found)}
+	if len(o.Steps) > fsmspec.MaxTasks {
+		return o // too many for a workflow, and so for the rest
+	}
 	o.Left = d.leftOut(found, others)
 	o.Hints = d.hints(o.Steps, found)
 	return o

@@ -14,6 +14,7 @@ const enough = 55
 func (d *document) choose() (best *candidate, others, tied []*candidate) {
 	all := d.candidates()
 	sole := soleList(all)
+	d.total = d.written(0, len(d.lines))
 	for _, c := range all {
 		d.rate(c, c == sole)
 	}
@@ -84,12 +85,15 @@ func (d *document) rate(c *candidate, sole bool) {
 	} else if share >= 0 && share < 0.3 {
 		c.add(-25, "few of its items are instructions")
 		if !forms[c.form].heading {
-			c.add(-10, "") // what is to be true, not what is to be done
+			c.add(-15, "") // what is to be true, not what is to be done
 		}
 	} else if share < 0 && c.score <= forms[c.form].base {
 		c.add(-10, "") // nothing speaks for it
 	} else if share >= 0 {
 		c.add(5, "")
+	}
+	if !forms[c.form].heading && cases(c.marks) {
+		c.add(-40, "its items are cases")
 	}
 	d.rateSize(c)
 	if sole {
@@ -117,11 +121,10 @@ func (c *candidate) indexes() (all []int) {
 
 // rateSize marks a candidate down that is a small part of a long text.
 func (d *document) rateSize(c *candidate) {
-	total, part := d.written(0, len(d.lines)), d.written(c.begin(), c.end())
-	if total < 100 {
+	if d.total < 100 || d.lines[c.begin()].kind == code {
 		return
 	}
-	switch share := float64(part) / float64(total); {
+	switch share := float64(d.written(c.begin(), c.end())) / float64(d.total); {
 	case share < 0.03:
 		c.add(-45, "it is a small part of the text")
 	case share < 0.05:

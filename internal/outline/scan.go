@@ -45,7 +45,10 @@ type line struct {
 	tag     int // index of the innermost open tag; -1
 }
 
-type document struct{ lines []line }
+type document struct {
+	lines []line
+	total int // lines that are neither blank nor code
+}
 
 var (
 	headings   = pattern{text: `^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$`}
@@ -92,7 +95,7 @@ func scan(text []byte) *document {
 	for i, raw := range strings.Split(strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\r\n", "\n"), "\n") {
 		s.add(line{number: skipped + i + 1, raw: strings.ReplaceAll(raw, "\t", "    ")})
 	}
-	return &document{s.out}
+	return &document{lines: s.out}
 }
 
 // add appends a line and says what it is.
