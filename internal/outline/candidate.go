@@ -62,8 +62,9 @@ type candidate struct {
 	lead  string // the line above, if it introduces the sequence
 	place int    // index of the line whose section and tag it is in
 
-	score   int
-	reasons []string
+	score     int
+	pro, con  []string // why the score is high, and why it is low
+	announced bool     // the nearest title is one like Steps or Workflow
 }
 
 func (c *candidate) what() string {
@@ -74,7 +75,16 @@ func (c *candidate) what() string {
 	return text
 }
 
-func (c *candidate) why() string { return strings.Join(c.reasons, ", ") }
+// why returns the reasons for a candidate.
+func (c *candidate) why() string { return strings.Join(c.pro, ", ") }
+
+// whyNot returns the reasons against a candidate.
+func (c *candidate) whyNot() string {
+	if len(c.con) == 0 {
+		return "little shows that it is a sequence of steps"
+	}
+	return strings.Join(c.con, ", ")
+}
 
 // begin and end are the lines that a candidate covers.
 func (c *candidate) begin() int { return c.marks[0].at }

@@ -1,6 +1,7 @@
 package outline
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -114,6 +115,9 @@ func (d *document) headingRuns() []*candidate {
 	}
 	for _, c := range r.all {
 		d.endHeadings(c)
+		if up := d.above(c.begin()); up.kind == prose && introduces.in(up.text) {
+			c.lead = up.text
+		}
 	}
 	return r.complete()
 }
@@ -170,8 +174,11 @@ func (d *document) childHeadings() (all []*candidate) {
 			below[l.section] = append(below[l.section], i)
 		}
 	}
+	if c := d.introduced(below); c != nil {
+		all = append(all, c)
+	}
 	for i, l := range d.lines {
-		if l.kind != heading || len(below[i]) < 2 || affinity(l.text) < certain && !d.staged(below[i]) || groups.in(l.text) {
+		if l.kind != heading || len(below[i]) < 2 || affinity(l.text) < certain && !d.staged(below[i]) || groups.in(l.text) || d.numbered(below[i]) {
 			continue
 		}
 		c := &candidate{form: plainHeadings, place: below[i][0]}
@@ -191,6 +198,46 @@ func (d *document) childHeadings() (all []*candidate) {
 // groups is a title above headings that only group what is below them: boxes to check, or
 // workflows of which one is done.
 var groups = pattern{text: `(?i)checklist|\b(?:workflows|processes|procedures|playbooks|runbooks|protocols|pipelines|instructions|methodologies)\b`}
+
+// introduced returns the headings that follow a line such as "Follow these steps:".
+func (d *document) introduced(below map[int][]int) *candidate {
+	for i, l := range d.lines {
+		if l.kind != heading {
+			continue
+		}
+		lead := d.above(i)
+		if lead.kind != prose || !introduces.in(lead.text) || !strings.HasSuffix(lead.text, ":") {
+			continue
+		}
+		siblings := below[l.section]
+		if d.numbered(siblings) {
+			continue
+		}
+		c := &candidate{form: plainHeadings, place: i, lead: lead.text}
+		for _, j := range siblings[slices.Index(siblings, i):] {
+			if affinity(d.lines[j].text) != against {
+				c.marks = append(c.marks, mark{at: j, title: plainTitle(d.lines[j].text)})
+			}
+		}
+		if len(c.marks) >= 2 {
+			d.endHeadings(c)
+			return c
+		}
+	}
+	return nil
+}
+
+// numbered reports whether half of the headings or more have numbers, by which headingRuns
+// finds them.
+func (d *document) numbered(headings []int) bool {
+	n := 0
+	for _, i := range headings {
+		if _, ok := parseNumbered(d.lines[i].text); ok {
+			n++
+		}
+	}
+	return n*2 >= len(headings)
+}
 
 // staged reports whether most of the headings are called stages or phases, without a number.
 func (d *document) staged(headings []int) bool {

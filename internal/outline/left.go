@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"sort"
-	"strings"
 )
 
 // leftOut returns the sections that have no part in the steps, and the other sequences.
@@ -17,29 +16,42 @@ func (d *document) leftOut(best *candidate, others []*candidate) (left []Left) {
 	}
 	for _, c := range others {
 		if c.form != plainItems && len(c.marks) > 1 && !c.overlaps(best) {
-			left = append(left, d.left(c))
+			why := c.whyNot()
+			if c.score >= enough {
+				why = "the other steps are more convincing"
+			}
+			left = append(left, d.left(c, why))
 		}
 	}
 	slices.SortStableFunc(left, func(a, b Left) int { return a.Line - b.Line })
 	return left
 }
 
-// rejected returns the sequences of a text that has no steps.
+// rejected returns the sequences of a text that has no steps, with the reasons against them.
 func (d *document) rejected(all []*candidate) (left []Left) {
 	for _, c := range all {
 		if len(c.marks) > 1 {
-			left = append(left, d.left(c))
+			left = append(left, d.left(c, c.whyNot()))
 		}
 	}
 	slices.SortStableFunc(left, func(a, b Left) int { return a.Line - b.Line })
 	return left
 }
 
-func (d *document) left(c *candidate) Left {
+// alternatives returns sequences that are equally good, with the reasons for them.
+func (d *document) alternatives(all []*candidate) (left []Left) {
+	for _, c := range all {
+		left = append(left, d.left(c, c.why()))
+	}
+	slices.SortStableFunc(left, func(a, b Left) int { return a.Line - b.Line })
+	return left
+}
+
+func (d *document) left(c *candidate, why string) Left {
 	return Left{
 		Line: d.lines[c.begin()].number,
 		What: fmt.Sprintf("%s (%d, the first is %q)", c.what(), len(c.marks), shorten(c.marks[0].title)),
-		Why:  strings.Join(c.reasons, ", "),
+		Why:  why,
 	}
 }
 

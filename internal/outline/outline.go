@@ -56,7 +56,7 @@ func Markdown(text []byte) Outline {
 	d := scan(text)
 	found, others, tied := d.choose()
 	if found == nil {
-		return Outline{Left: d.rejected(others), Tied: d.rejected(tied)}
+		return Outline{Left: d.rejected(others), Tied: d.alternatives(tied)}
 	}
 	o := Outline{What: found.what(), Why: found.why(), Steps: d.steps(found)}
 	if len(o.Steps) > fsmspec.MaxTasks {

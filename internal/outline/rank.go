@@ -22,12 +22,27 @@ func (d *document) choose() (best *candidate, others, tied []*candidate) {
 	if len(all) == 0 || all[0].score < enough {
 		return nil, all, nil
 	}
-	best = outermost(all)
+	best = outermost(announced(all))
 	if tied = best.tied(all); len(tied) > 0 {
 		return nil, all, tied
 	}
 	best = d.finer(best, all)
 	return best, slices.DeleteFunc(all, func(c *candidate) bool { return c == best }), nil
+}
+
+// announced returns the candidates without two phases that the text has beside a longer list
+// under a title like Steps: they explain some of its items.
+func announced(all []*candidate) []*candidate {
+	best := all[0]
+	if !forms[best.form].heading || len(best.marks) > 2 || best.announced {
+		return all
+	}
+	for _, c := range all[1:] {
+		if c.announced && c.score >= enough && len(c.marks) >= 4 && !c.overlaps(best) {
+			return slices.DeleteFunc(slices.Clone(all), func(other *candidate) bool { return other == best })
+		}
+	}
+	return all
 }
 
 // outermost returns the best candidate or, if that is within one step of another good one,
@@ -87,6 +102,9 @@ func (d *document) rate(c *candidate, sole bool) {
 		if !forms[c.form].heading {
 			c.add(-15, "") // what is to be true, not what is to be done
 		}
+		if c.form == checkboxes {
+			c.add(-15, "")
+		}
 	} else if share < 0 && c.score <= forms[c.form].base {
 		c.add(-10, "") // nothing speaks for it
 	} else if share >= 0 {
@@ -102,6 +120,8 @@ func (d *document) rate(c *candidate, sole bool) {
 	switch n := len(c.marks); {
 	case n == 1:
 		c.add(-30, "it has one item")
+	case n == 2 && forms[c.form].heading:
+		c.add(-10, "it has two items")
 	case n == 2:
 		c.add(-5, "")
 	case n <= 25:
@@ -144,8 +164,12 @@ func (d *document) written(begin, end int) (n int) {
 
 func (c *candidate) add(points int, reason string) {
 	c.score += points
-	if reason != "" {
-		c.reasons = append(c.reasons, reason)
+	switch {
+	case reason == "":
+	case points < 0:
+		c.con = append(c.con, reason)
+	default:
+		c.pro = append(c.pro, reason)
 	}
 }
 
@@ -173,6 +197,9 @@ func (d *document) rateSurroundings(c *candidate) {
 			near = !c.judge(title, 40, -50)
 		} else if affinity(title) == against {
 			c.judge(title, 0, -40)
+			if exampleOf.in(title) {
+				c.add(-20, "")
+			}
 		}
 	}
 }
@@ -198,8 +225,8 @@ func (c *candidate) judge(title string, points, minus int) bool {
 	}
 	switch affinity(title) {
 	case certain:
-		if strongWords.in(title) {
-			c.add(10, "")
+		if c.announced = strongWords.in(title); c.announced {
+			c.add(20, "")
 		}
 		c.add(points, fmt.Sprintf("it is under %q", shorten(title)))
 	case likely:
@@ -217,6 +244,9 @@ func shorten(text string) string {
 	return short
 }
 
+// exampleOf is a title above what somebody else did.
+var exampleOf = pattern{text: `(?i)\b(?:examples?|samples?|templates?)\b|示例|例子|例$`}
+
 // maxFiner is how many sub-steps phases may have that are taken instead of the phases. More
 // are read better in the descriptions of the phases.
 const maxFiner = 16
@@ -227,7 +257,7 @@ func (d *document) finer(c *candidate, all []*candidate) *candidate {
 		return c
 	}
 	level := d.lines[c.marks[0].at].level
-	fine := &candidate{form: c.form, word: c.word, place: c.place, score: c.score, reasons: c.reasons}
+	fine := &candidate{form: c.form, word: c.word, place: c.place, score: c.score, pro: c.pro}
 	split := 0
 	for _, m := range c.marks {
 		subs := d.subSteps(m, level, c.word != "")
