@@ -264,39 +264,6 @@ func TestTaskCompletedRefusesWithoutPreToolUse(t *testing.T) {
 	assert.Equal(t, []string{"#1 [completed] Write", "#2 [completed] Publish"}, tasks(t, r, "after"))
 }
 
-// An agent goes past a step only if a person says yes to exactly that command.
-func TestAnAgentCannotGoPastAStepAlone(t *testing.T) {
-	skip := func(id, because string) Turn {
-		return Do(Bash(id, "fsmtx step skip 1 --because '"+because+"'"))
-	}
-	t.Run("nobody is there", func(t *testing.T) {
-		s := held(t, steps("Release"))
-		onPath(s)
-		s.Write("project/past.sh", "fsmtx step skip 1 --because 'by a script'\n")
-
-		r := s.Prompt(Script{Main: append(begun(), skip("skip", "no time"), Do(Bash("script", "sh past.sh")), Do(TaskList("list")), Say("done"))}, "go")
-
-		assert.Contains(t, denied(t, r, "skip"), "Its reason: no time")
-		assert.Contains(t, denied(t, r, "script"), "an agent cannot go past a gate by itself")
-		assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
-	})
-	t.Run("yes", func(t *testing.T) {
-		s := held(t, steps("Release"))
-		onPath(s)
-		s.Allow = []string{"Skill", "Bash(sh *)"}
-		s.Write("project/past.sh", "fsmtx step skip 2 --because 'no time'\n")
-
-		r := s.Prompt(Script{Main: append(begun(), skip("skip", "no time"), Do(Bash("script", "sh past.sh")), Do(TaskList("list")), Say("done"))}, "go", saysYes(t, s)...)
-
-		allowed(t, r, "skip")
-		assert.Contains(t, r.Text("skip"), `skipped: #1 "Release: collect"`)
-		assert.Contains(t, denied(t, r, "script"), "an agent cannot go past a gate by itself", "the grant was for another step, and is used up")
-		assert.Equal(t, "#1 [completed] Release: collect", tasks(t, r, "list")[0])
-		e := state(t, s).Evidence
-		assert.Equal(t, gates.Override, e[len(e)-1].Verdict)
-	})
-}
-
 // The hooks have no effect on a session that calls no skill with steps.
 func TestAnOrdinarySessionIsLeftAlone(t *testing.T) {
 	s := held(t, steps("Release"), "--stop", "hold")
