@@ -98,9 +98,13 @@ JSON, is refused and not changed.
 
 --remove removes the hooks, the MCP server, the variable if install set it, and the lists,
 the file and the directory that install created for them. It leaves what was there before
-install. With --purge it does so in all three files, and also removes the state
-directories of all task lists, after which "fsmtx undo" has nothing to undo. The tasks
-are kept.`,
+install. With --purge it does so in all three files, and also removes the copy of the
+program unless another project's hooks run it, the files of the guards in /tmp or
+PLANNING_STATE_DIR, and the state directories of all task lists, after which "fsmtx undo"
+has nothing to undo. The tasks are kept.
+
+Below an agent --remove, --no-steps, --checks off and --stop with another word than hold
+need the person's yes; the hook "fsmtx step" asks.`,
 		Example: example(
 			"fsmtx install                        # this project, for you alone",
 			"fsmtx install --user                 # all your projects",
@@ -262,7 +266,7 @@ func (f *installFlags) once(s terminal.Streams) error {
 		return f.explain(err)
 	}
 	served, err := f.findServer(s, p.command)
-	if err != nil {
+	if err != nil && !f.remove {
 		return f.explain(err)
 	}
 	switch {
@@ -271,7 +275,7 @@ func (f *installFlags) once(s terminal.Streams) error {
 		return f.printState(s, p, served)
 	case f.remove:
 		// The settings last: install created them first, and the directory with them.
-		err := f.uninstallServer(s, served)
+		err = errors.Join(err, f.uninstallServer(s, served))
 		return f.explain(errors.Join(err, f.uninstall(s, p)))
 	}
 	if err := f.install(s, p); err != nil {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -20,14 +21,18 @@ type server struct {
 	report settings.Report
 }
 
-// findServer returns the MCP server. Without --mcp errors are ignored: a file that cannot be
-// read, or that has another server of this name, then counts as a file without ours.
+// findServer returns the MCP server. Without --mcp and --remove errors are ignored: a file
+// that cannot be read, or that has another server of this name, then counts as a file without
+// ours.
 func (f *installFlags) findServer(s terminal.Streams, command string) (server, error) {
 	found, err := f.readServer(s, command)
-	if err != nil && !f.mcp {
-		return server{}, nil
+	switch {
+	case err == nil || f.mcp:
+		return found, err
+	case f.remove && !f.print && !errors.Is(err, settings.ErrForeign):
+		return server{}, fmt.Errorf("whether the MCP server fsmtx is registered is not known, and it was not removed: %w", err)
 	}
-	return found, err
+	return server{}, nil
 }
 
 // readServer reads the file that has the MCP server or should have it.

@@ -1,9 +1,23 @@
 package command
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
 
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -12,23 +26,118 @@ import (
 )
 
 // runPurge removes the hooks from each settings file that install writes, the copy of
-// the program that install has made, and the state directories of all task lists.
+// the program that install has made unless hooks of other projects run it, the files of the
+// guards, and the state directories of all task lists. What cannot be removed does not keep
+// the rest.
 func (f *installFlags) runPurge(ctx context.Context, s terminal.Streams) error {
+	var failures []error
 	for _, one := range []installFlags{{user: true}, {project: true}, {local: true}} {
 		one.remove = true
-		if err := one.run(s); err != nil {
-			return err
-		}
+		failures = append(failures, one.run(s))
 	}
-	copied, err := npm.Remove(s.Getenv)
+	failures = append(failures, purgeCopy(s), purgeGuards(s), purgeLists(ctx, s))
+	failed := errors.Join(failures...)
+	if failed == nil {
+		return nil
+	}
+	hint := "repair that, then run fsmtx install --remove --purge again"
+	if e, ok := errors.AsType[*exit](failed); ok && e.hint != "" {
+		hint = e.hint + "; then run fsmtx install --remove --purge again"
+	}
+	return &exit{exitNo, failed, hint}
+}
+
+// purgeCopy removes the copy of the program. Hooks whose program is missing fail without a
+// message (fact 46, client 2.1.329), so the copy is kept while others run it.
+func purgeCopy(s terminal.Streams) error {
+	path, err := npm.CopyPath(s.Getenv)
 	if err != nil {
 		return err
 	}
-	if copied != "" {
-		if err := s.Printf("removed %s\n", copied); err != nil {
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	users, err := settingsWith(s, path)
+	if err != nil {
+		return fmt.Errorf("%s is kept, because it is not known which projects run it: %w", filepath.Dir(path), err)
+	}
+	if len(users) > 0 {
+		return &exit{exitNo, fmt.Errorf("%s is kept, because hooks run it: %s", filepath.Dir(path), strings.Join(users, ", ")), "run fsmtx install --remove in those projects"}
+	}
+	copied, err := npm.Remove(s.Getenv)
+	if err != nil || copied == "" {
+		return err
+	}
+	return s.Printf("removed %s\n", copied)
+}
+
+// settingsWith returns the settings files that name the program, of the user and of the
+// projects that the client knows.
+func settingsWith(s terminal.Streams, program string) (found []string, err error) {
+	config, err := claude.ConfigDir(s.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	files := []string{filepath.Join(config, claude.UserSettings)}
+	path, err := claude.ConfigFile(s.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	known, err := settings.Read(path)
+	if err != nil {
+		return nil, err
+	}
+	if len(known.Data) > 0 {
+		projects, err := projectsIn(known.Data)
+		if err != nil {
+			return nil, inFile(known, err)
+		}
+		for _, dir := range projects {
+			files = append(files, filepath.Join(dir, claude.ProjectSettings), filepath.Join(dir, claude.LocalSettings))
+		}
+	}
+	for _, name := range files {
+		file, err := settings.Read(name)
+		if errors.Is(err, syscall.ENOTDIR) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Contains(file.Data, []byte(program)) {
+			found = append(found, name)
+		}
+	}
+	return found, nil
+}
+
+// projectsIn returns the directories of the projects in the client's file.
+func projectsIn(data []byte) (dirs []string, err error) {
+	members, err := jsonx.Members(data)
+	if err != nil {
+		return nil, jsonx.Explain(data, err)
+	}
+	projects, ok := members["projects"]
+	if !ok {
+		return nil, nil
+	}
+	byDir, err := jsonx.Members(projects)
+	return slices.Sorted(maps.Keys(byDir)), err
+}
+
+// purgeGuards removes the files that the guards have kept.
+func purgeGuards(s terminal.Streams) error {
+	removed, err := rules.Purge(s.Env)
+	for _, path := range removed {
+		if err := s.Printf("removed %s\n", path); err != nil {
 			return err
 		}
 	}
+	return err
+}
+
+// purgeLists removes the state directories of all task lists.
+func purgeLists(ctx context.Context, s terminal.Streams) error {
 	root, err := tasks.Root(s.Getenv)
 	if err != nil {
 		return err
@@ -37,23 +146,19 @@ func (f *installFlags) runPurge(ctx context.Context, s terminal.Streams) error {
 	if err != nil {
 		return err
 	}
-	failed := false
+	var failed []error
 	for _, dir := range dirs {
 		state, err := txn.StateDir(dir)
 		if err == nil {
 			err = recovery.Forget(ctx, dir, recoverTimeout)
 		}
 		if err != nil {
-			s.Errorf("%s: %v", dir, err)
-			failed = true
+			failed = append(failed, fmt.Errorf("%s: %w", dir, err))
 			continue
 		}
 		if _, err := visible.Fprintf(s.Out, "removed %s\n", state); err != nil {
 			return err
 		}
 	}
-	if failed {
-		return &exit{code: exitNo, hint: "repair that, then run fsmtx install --remove --purge again"}
-	}
-	return nil
+	return errors.Join(failed...)
 }

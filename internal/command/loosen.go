@@ -171,7 +171,7 @@ func inTerminal(dir, line string) string {
 	if dir == "" {
 		return line
 	}
-	return "cd " + shellWord(dir) + " && " + line
+	return "cd " + shell.Join(dir) + " && " + line
 }
 
 // here returns the working directory, empty if it is gone.
@@ -186,10 +186,10 @@ func elsewhere(rule loosening, flags *pflag.FlagSet, args []string, line, sessio
 	switch {
 	case session == "":
 	case strings.HasPrefix(rule.command, "step ") && !isSet(flags, "session"):
-		return line + " --session=" + shellWord(session)
+		return line + " --session=" + shell.Join(session)
 	case rule.command == "undo":
 		if named, _, err := sessionAndNumber(args); err == nil && named == "" {
-			return strings.Replace(line, "fsmtx undo", "fsmtx undo "+shellWord(session), 1)
+			return strings.Replace(line, "fsmtx undo", "fsmtx undo "+shell.Join(session), 1)
 		}
 	}
 	return line
@@ -207,39 +207,18 @@ func commandOf(c *cobra.Command, args []string) string {
 			case f.Value.Type() == "bool" && f.Value.String() == "true":
 				words = append(words, "--"+f.Name)
 			default:
-				words = append(words, shellWord("--"+f.Name+"="+f.Value.String()))
+				words = append(words, "--"+f.Name+"="+f.Value.String())
 			}
 		})
 	}
 	if dash >= 0 {
 		flags()
-		words = append(words, quoteAll(args[:dash])...)
-		return strings.Join(append(append(words, "--"), quoteAll(args[dash:])...), " ")
+		words = append(words, args[:dash]...)
+		return shell.Join(append(append(words, "--"), args[dash:]...)...)
 	}
-	words = append(words, quoteAll(args)...)
+	words = append(words, args...)
 	flags()
-	return strings.Join(words, " ")
-}
-
-func quoteAll(words []string) (quoted []string) {
-	for _, w := range words {
-		quoted = append(quoted, shellWord(w))
-	}
-	return quoted
-}
-
-// shellWord returns a text as one word of a command line, without quotes if it needs none.
-func shellWord(text string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./=:@%+,", r)
-	}
-	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
-		return text
-	}
-	if name, value, ok := strings.Cut(text, "="); ok && strings.HasPrefix(name, "--") {
-		return name + "=" + shell.Quote(value)
-	}
-	return shell.Quote(text)
+	return shell.Join(words...)
 }
 
 // useGrant uses up the grant of the token in the list of the session that asked, which is

@@ -110,7 +110,8 @@ func TestScript(t *testing.T) {
 			env.Setenv("HOME", env.WorkDir+"/home")
 			env.Setenv("GORACE", os.Getenv("GORACE"))
 			env.Setenv("FSMTX_TEST_MANAGED", env.WorkDir+"/etc")
-			env.Setenv("NL", "\n") // scripts have no escape for it
+			env.Setenv("PLANNING_STATE_DIR", env.WorkDir+"/guards") // not /tmp, which --purge would empty of this user's
+			env.Setenv("NL", "\n")                                  // scripts have no escape for it
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){"code": code, "expand": expand, "event": event, "cmptask": cmptask,

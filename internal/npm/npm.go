@@ -71,6 +71,14 @@ func copyDir(getenv func(string) (string, bool)) (string, error) {
 	return filepath.Join(data, "fsmtx", "bin"), nil
 }
 
+// CopyPath returns the path that fsmtx has in a copy, whether there is one or not.
+//
+// Errors: claude.ErrNoHome.
+func CopyPath(getenv func(string) (string, bool)) (string, error) {
+	dir, err := copyDir(getenv)
+	return Copy{dir: dir}.Path(), err
+}
+
 // Path returns the path of fsmtx in the copy.
 func (c Copy) Path() string { return filepath.Join(c.dir, names[0]) }
 

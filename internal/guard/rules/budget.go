@@ -118,3 +118,9 @@ func (b Budget) enter(phase string) Budget {
 	b.PhaseTotal, b.CurrentPhase = 0, phase
 	return b
 }
+
+// Purge removes the files that the rules have kept for this user's sessions, and returns
+// their paths.
+func Purge(env func(string) string) (removed []string, err error) {
+	return guard.Purge(env, budgetPrefix)
+}

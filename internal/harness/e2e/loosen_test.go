@@ -73,7 +73,7 @@ func TestARefusedQuestionLeavesNothing(t *testing.T) {
 	reason := denied(t, r, "asked")
 	assert.Contains(t, reason, `The agent wants to skip the step #1 "Release: collect" of the workflow release, past its gates. Its reason: no time`)
 	assert.Contains(t, reason, "If nobody answers, this is refused: only the person can decide it. They can run it in a terminal outside the client, not with ! in it: cd "+
-		s.Project+" && fsmtx step skip 1 --because='no time' --session="+s.Session)
+		s.Project+" && fsmtx step skip 1 '--because=no time' --session="+s.Session)
 	for name := range ways {
 		denied(t, r, name)
 	}
