@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
@@ -34,7 +36,7 @@ type installFlags struct {
 	mcp                  bool
 	steps                stepChoice
 	parts                partChoice
-	hydrate              []string // flags after "--"; nil if none were given
+	hydrate              []string // flags after "--": nil without "--"
 }
 
 func newInstall(s terminal.Streams) *cobra.Command {
@@ -91,8 +93,10 @@ beside this one or on PATH.
 All other bytes of the file are kept, and so are its owner, group, mode and access control
 list; a file for which that is impossible is refused. A change that another program makes
 at the same time is not lost. If the file is a symbolic link, the link's target is edited.
-Outdated hooks are updated. They keep their flags unless --stop, --checks or flags of
-hydrate after "--" replace them. New hooks get --announce. The client's time limit of each
+Outdated hooks are updated. They keep their flags. Flags of hydrate after "--" are added; one
+that the hooks already have is replaced (also all of several --plugin-dir). "--" alone resets
+them. --stop and --checks replace those of the steps. New hooks get --announce; "--
+--announce=false" leaves it out. The client's time limit of each
 hook is 5 s longer than its --lock-timeout. A file with comments, or that is not valid
 JSON, is refused and not changed.
 
@@ -215,6 +219,38 @@ func parseHydrate(args []string) (f hydrateFlags, err error) {
 	return f, err
 }
 
+// mergeFlags returns flags of hydrate with given in the place of the same flags. If flags are
+// not valid, the default takes their place. given are valid.
+func mergeFlags(flags, given []string) []string {
+	if checkHydrate(flags) != nil {
+		flags = settings.DefaultFlags()
+	}
+	known := new(hydrateFlags).command(terminal.Streams{}).Flags()
+	replaced := map[string]bool{}
+	eachFlag(known, given, func(name string, _ []string) { replaced[name] = true })
+	var merged []string
+	eachFlag(known, flags, func(name string, words []string) {
+		if !replaced[name] {
+			merged = append(merged, words...)
+		}
+	})
+	return append(merged, given...)
+}
+
+// eachFlag calls f for each flag in valid arguments, with its name and its words: one, or two
+// if the value is a word of its own.
+func eachFlag(known *pflag.FlagSet, args []string, f func(name string, words []string)) {
+	for len(args) > 0 {
+		name, _, hasValue := strings.Cut(strings.TrimPrefix(args[0], "--"), "=")
+		n := 1
+		if flag := known.Lookup(name); flag != nil && !hasValue && flag.NoOptDefVal == "" {
+			n = min(2, len(args))
+		}
+		f(name, args[:n])
+		args = args[n:]
+	}
+}
+
 // limitTime sets the client's time limit of each hook to more than the hook's own wait for
 // locks.
 func limitTime(hooks []settings.Hook) {
@@ -308,18 +344,23 @@ type installPlan struct {
 	data    []byte          // of the file, without hooks that it should not have
 }
 
-// plan compares the file with the hooks that it should have. The flags of hydrate come
-// from the command line, or else from the file, or else are the default.
+// plan compares the file with the hooks that it should have. The flags of hydrate are those
+// in the file, or else the default, and those of the command line in the place of the same
+// flags.
 func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installPlan, err error) {
 	binary, unusable, err := f.program(s)
 	if err != nil {
 		return p, err
 	}
-	p = installPlan{file: file, command: binary, hooks: settings.Hooks(binary, f.hydrate)}
-	if f.hydrate == nil {
-		p.hooks, err = settings.Keep(file.Data, settings.Hooks(binary, settings.DefaultFlags()))
-		if err != nil {
+	p = installPlan{file: file, command: binary, hooks: settings.Hooks(binary, settings.DefaultFlags())}
+	if f.hydrate == nil || len(f.hydrate) > 0 {
+		if p.hooks, err = settings.Keep(file.Data, p.hooks); err != nil {
 			return p, inFile(file, err)
+		}
+	}
+	for i, h := range p.hooks {
+		if h.Args[0] == "hydrate" && len(f.hydrate) > 0 {
+			p.hooks[i].Flags = mergeFlags(h.Flags, f.hydrate)
 		}
 	}
 	limitTime(p.hooks)
@@ -406,7 +447,7 @@ func checkPortable(hooks []settings.Hook) error {
 		for _, path := range append(f.pluginDirs, f.log) {
 			if filepath.IsAbs(path) {
 				return &exit{exitNo, fmt.Errorf("%s exists on this machine only, and the project's settings are for everyone", path),
-					`leave out the flag with this path (flags after "--" replace those in the file), or install with --local`}
+					`leave out the flag with this path; if it is in the file, "--" alone resets the flags; or install with --local`}
 			}
 		}
 	}
