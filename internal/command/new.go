@@ -36,6 +36,11 @@ It prints the line of each step, what it left out, and the gates that the text s
 for, as lines to add to fsm.json. No gate is written: a person decides. If the text describes
 no steps, or several workflows, nothing is written and the exit code is 1.
 
+--from also reads a tasks.json of task-master, with tags or without. Each subtask is a step
+before its task, which waits for its subtasks. done becomes completed, in-progress and review
+in_progress; cancelled tasks are left out; details and testStrategy are added to the
+description. --tag chooses a tag.
+
 --template writes three example steps to replace. "fsmtx validate" warns about each that
 nobody has edited.
 
@@ -58,6 +63,7 @@ text, gate (a member to add to the step, or "") and note.`
 
 type newFlags struct {
 	from, session string
+	tag           string
 	template      bool
 	json          bool
 	selfContained bool
@@ -72,6 +78,7 @@ func newNew(s terminal.Streams) *cobra.Command {
 		Example: example(
 			"fsmtx new .claude/skills/release",
 			"fsmtx new .claude/skills/release --from docs/releasing.md",
+			"fsmtx new .claude/skills/import --from .taskmaster/tasks/tasks.json --tag import",
 			"fsmtx new .claude/skills/release --self-contained",
 			"fsmtx new .claude/skills/triage --from-session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
 		DisableFlagsInUseLine: true,
@@ -86,12 +93,13 @@ func newNew(s terminal.Streams) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
 	}
-	c.Flags().StringVar(&f.from, "from", "", "take the steps from this Markdown `FILE`")
+	c.Flags().StringVar(&f.from, "from", "", "take the steps from this `FILE`: Markdown, or a tasks.json of task-master")
+	c.Flags().StringVar(&f.tag, "tag", "", "take the tasks of this `TAG` of task-master's file (default master, or the only one)")
 	c.Flags().StringVar(&f.session, "from-session", "", "take the tasks of this session `ID`")
 	c.Flags().BoolVar(&f.template, "template", false, "write three example steps to replace")
 	c.Flags().BoolVar(&f.selfContained, "self-contained", false, "also put hooks into the skill's SKILL.md")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
-	_ = c.MarkFlagFilename("from", "md")
+	_ = c.MarkFlagFilename("from", "md", "json")
 	_ = c.RegisterFlagCompletionFunc("from-session", completeLists(s))
 	c.MarkFlagsMutuallyExclusive("from", "from-session", "template")
 	c.MarkFlagsMutuallyExclusive("json", "self-contained")
@@ -192,7 +200,7 @@ func (f newFlags) steps(ctx context.Context, s terminal.Streams, dir string) (so
 	case f.template:
 		return "a template", outline.Outline{Steps: outline.Template()}, nil
 	}
-	return textOf(s, dir, f.from)
+	return textOf(s, dir, f.from, f.tag)
 }
 
 // stepsOfSession returns the tasks of a session's list with the numbers 1, 2, 3 and so on.

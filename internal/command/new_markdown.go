@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -11,8 +12,11 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/foreign"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -29,7 +33,7 @@ const (
 // textOf returns the steps that a Markdown file describes, itself or in the files it names.
 // It returns an error if there are none: an author who finds the steps of something else in
 // the file has more work than one who finds none.
-func textOf(s terminal.Streams, dir, from string) (source string, o outline.Outline, err error) {
+func textOf(s terminal.Streams, dir, from, tag string) (source string, o outline.Outline, err error) {
 	source = from
 	if source == "" {
 		source = filepath.Join(dir, "SKILL.md")
@@ -41,6 +45,15 @@ func textOf(s terminal.Streams, dir, from string) (source string, o outline.Outl
 	}
 	if err != nil {
 		return source, o, err
+	}
+	if !strings.EqualFold(filepath.Ext(source), ".md") { // Markdown may quote any of them
+		if format := foreign.Recognise(text); format != foreign.Unknown || isJSON(text) {
+			o, err = fromForeign(source, format, text, tag)
+			return source, o, err
+		}
+	}
+	if tag != "" {
+		return source, o, &exit{exitNo, fmt.Errorf("%s is not %s, so it has no tags", source, foreign.TaskMaster), "leave out --tag"}
 	}
 	o = outline.Markdown(text)
 	names := beside(source, outline.Links(text))
@@ -59,6 +72,38 @@ func textOf(s terminal.Streams, dir, from string) (source string, o outline.Outl
 		return source, o, fmt.Errorf("%s has %d steps; a file may have at most %d", source, len(o.Steps), fsmspec.MaxTasks)
 	}
 	return source, o, nil
+}
+
+// isJSON reports whether the text begins like an array or an object of JSON, and not like a link
+// or a checkbox of Markdown.
+func isJSON(text []byte) bool {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+	return jsonx.Check(text, jsonx.Tolerant) == nil && (bytes.HasPrefix(text, []byte("[")) || bytes.HasPrefix(text, []byte("{")))
+}
+
+// fromForeign returns the steps in a file of another program.
+func fromForeign(source string, format foreign.Format, text []byte, tag string) (outline.Outline, error) {
+	switch format {
+	case foreign.TaskMaster, foreign.Task:
+	case foreign.Unknown:
+		return outline.Outline{}, &exit{exitNo, fmt.Errorf("%s is JSON, but not %s", source, foreign.TaskMaster), "if it is a workflow, copy it to fsm.json; fsmtx validate " + shell.Quote(source) + " checks it"}
+	default:
+		return outline.Outline{}, &exit{exitNo, fmt.Errorf("%s is %s, which new cannot read", source, format), instead(format, source)}
+	}
+	o, err := foreign.ReadTaskMaster(text, tag)
+	if several, ok := errors.AsType[*foreign.TagError](err); ok {
+		return o, &exit{exitNo, fmt.Errorf("%s: %w", source, err), "--tag " + several.Tags[0] + " takes the tasks of that tag"}
+	}
+	if err != nil {
+		return o, &exit{exitNo, fmt.Errorf("%s: %w", source, err), "correct the file; nothing was written"}
+	}
+	if len(o.Steps) == 0 {
+		return o, &exit{exitNo, fmt.Errorf("%s has no tasks to take", source), ""}
+	}
+	if len(o.Steps) > fsmspec.MaxTasks {
+		return o, fmt.Errorf("%s has %d steps; a file may have at most %d", source, len(o.Steps), fsmspec.MaxTasks)
+	}
+	return o, nil
 }
 
 // linkedText returns the steps of the one file that a text names and that has steps. Without

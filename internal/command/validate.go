@@ -15,7 +15,9 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/diagnostic"
+	"github.com/fsmtx/fsmtx/internal/foreign"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
@@ -173,6 +175,23 @@ func validate(s terminal.Streams, path string) validated {
 	return v
 }
 
+// instead returns what to do with a workflow of another program.
+func instead(format foreign.Format, path string) string {
+	switch {
+	case path == "-":
+		path = "FILE"
+	default:
+		path = shell.Quote(path)
+	}
+	switch format {
+	case foreign.TaskMaster, foreign.Task:
+		return "fsmtx new SKILL_DIR --from " + path + " makes one of it"
+	case foreign.Formula:
+		return "write an array with a task for each step: id (a number), subject (its title), description, blockedBy (the ids of what it needs); see fsmtx schema"
+	}
+	return "write an array with a task for each step: id (a number), subject, description, blockedBy (the id of the step before); see fsmtx schema"
+}
+
 // checkName adds a problem if the file is not read under its name. That is an error beside a
 // SKILL.md, where the workflow is missing, and a warning elsewhere. Problems in YAML are left
 // out, because it would have to be JSON first.
@@ -202,7 +221,9 @@ func (v *validated) checkName() {
 func checkSpec(path string, data []byte) validated {
 	v := validated{path: path, data: data}
 	spec, err := fsmspec.Parse(data)
-	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
+	if format := foreign.Recognise(data); err != nil && format != foreign.Unknown {
+		v.problems = []fsmspec.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("this is %s, not an fsm.json: %s", format, instead(format, path))}}
+	} else if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
 		v.problems = inOrder(invalid.Problems, invalid.Warnings)
 		_, done := rewrite.Fix(data)
 		v.fixable = len(done) > 0 && path != "-"
