@@ -3,8 +3,10 @@ package locator
 import (
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // The client looks at the names in frontmatters when no folder has the name.
@@ -27,7 +29,7 @@ func (s *search) byFrontmatter(all bool) (candidate, bool) {
 			return c, true
 		}
 	}
-	if c, ok := s.byFolderInPlugin(); ok {
+	if c, ok := s.ofInvoked(); ok {
 		return c, true
 	}
 	withSpec, more := s.namedInPlugins(true)
@@ -43,10 +45,10 @@ func (s *search) byFrontmatter(all bool) (candidate, bool) {
 	}
 	matching, problems := s.namedInPlugins(false)
 	s.report(problems)
-	switch len(matching) {
-	case 0:
+	if len(matching) == 0 {
 		return candidate{}, false
-	case 1:
+	}
+	if len(matching) == 1 && (s.Invoked || !s.endsAnother(matching[0])) {
 		s.runs(matching[0])
 		return matching[0], true
 	}
@@ -56,22 +58,53 @@ func (s *search) byFrontmatter(all bool) (candidate, bool) {
 	return candidate{}, false
 }
 
+// endsAnother reports whether the name of another plugin's skill ends with the command after
+// a colon. Then a bare name is ambiguous as well (measured with 2.1.329, fact 121).
+func (s *search) endsAnother(c candidate) bool {
+	if s.names != nil {
+		others := s.names.endings[s.command]
+		return others > 1 || others == 1 && lastPart(c.skill.FullName()) != s.command
+	}
+	return slices.ContainsFunc(s.everyPluginSkill(), func(k plugins.Skill) bool {
+		return lastPart(k.FullName()) == s.command && k.FullName() != c.skill.FullName()
+	})
+}
+
+// lastPart returns the part of a name after its last colon.
+func lastPart(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
+
+// ofInvoked returns the skill of a name that the client has run, if that takes less than to
+// search all plugins: one of the user or the project, or a plugin's whose folder has the
+// name.
+func (s *search) ofInvoked() (candidate, bool) {
+	if !s.Invoked || s.names != nil {
+		return candidate{}, false
+	}
+	c, ok := s.byFolderInPlugin()
+	if ok && len(s.withSpec([]candidate{c})) == 0 {
+		s.runsSkill(c)
+		return c, true
+	}
+	if own, found := s.byOwnName(); found {
+		return own, true
+	}
+	if ok {
+		s.runsSkill(c)
+	}
+	return c, ok
+}
+
 // byFolderInPlugin returns a plugin's skill whose frontmatter and whose folder have the name.
 // That is what most plugins have, and the names of folders need no file to be read. Another
 // skill may have the name too; then the client does not run it.
 func (s *search) byFolderInPlugin() (candidate, bool) {
-	if !s.Invoked || s.names != nil {
-		return candidate{}, false
-	}
 	for _, r := range s.pluginDirs() {
 		folder := skillIn(r.dir, s.skill)
 		if !s.isSkill(folder) {
 			continue
 		}
 		if has, _ := plugins.HasName(s.FS, folder, s.skill); has {
-			c := candidate{rule: RuleAlias, folder: folder, plugin: r.plugin}
-			s.runsSkill(c)
-			return c, true
+			return candidate{rule: RuleAlias, folder: folder, plugin: r.plugin}, true
 		}
 	}
 	return candidate{}, false
@@ -112,8 +145,12 @@ func (s *search) namedInPlugins(withSpec bool) (matching []candidate, problems [
 }
 
 // everyPluginSkill returns the commands and then the skills of all plugins, in the client's
-// order. Of those with one name, or one file, the client has the first.
+// order. Of those with one name, or one file, the client has the first; a skill whose file
+// is that of a user's skill it does not have (fact 121, client 2.1.329).
 func (s *search) everyPluginSkill() []plugins.Skill {
+	if s.keptRead {
+		return s.kept
+	}
 	var commands, skills []plugins.Skill
 	for _, p := range s.everyPlugin() {
 		for _, skill := range s.everySkillOf(p) {
@@ -124,8 +161,8 @@ func (s *search) everyPluginSkill() []plugins.Skill {
 			}
 		}
 	}
-	names, files := map[string]bool{}, map[string]bool{}
-	return slices.DeleteFunc(append(commands, skills...), func(skill plugins.Skill) bool {
+	names, files := map[string]bool{}, s.userFiles()
+	s.kept = slices.DeleteFunc(append(commands, skills...), func(skill plugins.Skill) bool {
 		name, file := skill.FullName(), ""
 		if !skill.IsCommand {
 			file = skill.RealFile()
@@ -134,6 +171,26 @@ func (s *search) everyPluginSkill() []plugins.Skill {
 		names[name], files[file] = true, true
 		return again
 	})
+	s.keptRead = true
+	return s.kept
+}
+
+// userFiles returns the files of the user's skills, without links.
+func (s *search) userFiles() map[string]bool {
+	files := map[string]bool{}
+	dir := plugins.SkillsDir(s.ConfigDir)
+	real := safefile.ResolveWith(s.FS.Readlink, dir)
+	for _, c := range s.ownFolders() {
+		if filepath.Dir(c.folder) != dir {
+			continue
+		}
+		file := filepath.Join(real, filepath.Base(c.folder), plugins.SkillFile)
+		if info, err := s.FS.Lstat(c.folder); err != nil || !info.IsDir() {
+			file = safefile.ResolveWith(s.FS.Readlink, file)
+		}
+		files[file] = true
+	}
+	return files
 }
 
 // everySkillOf returns the plugin's skills and commands, which it lists once.
@@ -203,7 +260,7 @@ func (s *search) byNameOf(list []*plugins.Plugin) (candidate, bool) {
 	}
 	var problems []error
 	for _, p := range list {
-		for _, skill := range s.everySkillOf(p) {
+		for _, skill := range s.skillsOf(p) {
 			scoped, _, err := skill.OwnNames()
 			if err != nil && !cannotExist(err) {
 				problems = append(problems, err)
@@ -217,6 +274,15 @@ func (s *search) byNameOf(list []*plugins.Plugin) (candidate, bool) {
 	}
 	s.report(problems)
 	return candidate{}, false
+}
+
+// skillsOf returns the plugin's skills and commands that the client has. For a name that it
+// has run other plugins are not compared.
+func (s *search) skillsOf(p *plugins.Plugin) []plugins.Skill {
+	if s.Invoked {
+		return s.everySkillOf(p)
+	}
+	return slices.DeleteFunc(slices.Clone(s.everyPluginSkill()), func(k plugins.Skill) bool { return k.Plugin != p })
 }
 
 // runs records that the client runs the candidate.

@@ -60,16 +60,20 @@ func (s *search) ofPlugin(list []*plugins.Plugin) (candidate, bool) {
 	return s.runsFound(found[0], list)
 }
 
-// find returns the plugin's skill of the name. In a listing it looks it up in the index.
+// find returns the plugin's skill of the name. In a listing it looks it up in the index. The
+// client does not have the skill if another one with its file comes before it; a name that it
+// has run needs no check.
 func (s *search) find(p *plugins.Plugin) (plugins.Skill, bool) {
-	if s.names == nil {
-		return p.Find(s.skill)
+	if s.names != nil {
+		found, ok := s.names.full[s.command]
+		return found, ok && found.Plugin == p
 	}
-	all := s.everySkillOf(p)
-	if i := slices.IndexFunc(all, func(k plugins.Skill) bool { return k.Name == s.skill }); i >= 0 {
-		return all[i], true
+	found, ok := p.Find(s.skill)
+	if ok && !s.Invoked && !slices.ContainsFunc(s.everyPluginSkill(), func(k plugins.Skill) bool { return k.File == found.File && k.FullName() == s.command }) {
+		s.step(RulePluginSkill, found.File, OutcomeSkipped, "the client has this file, or this name, from another place")
+		return plugins.Skill{}, false
 	}
-	return plugins.Skill{}, false
+	return found, ok
 }
 
 // runsFound records that the client runs the skill. If a command has no fsm.json and the

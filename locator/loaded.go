@@ -27,8 +27,10 @@ type shared struct {
 	own          []candidate // cached result of ownFolders
 	ownRead      bool
 	skills       map[*plugins.Plugin][]plugins.Skill // cached result of everySkillOf
-	ownNames     map[string]string                   // in frontmatters by folder, of a listing
-	names        *nameIndex                          // of a listing
+	kept         []plugins.Skill                     // cached result of everyPluginSkill
+	keptRead     bool
+	ownNames     map[string]string // in frontmatters by folder, of a listing
+	names        *nameIndex        // of a listing
 }
 
 // nameIndex has every name in a frontmatter, for a listing: it reads each file once, and its
@@ -38,6 +40,9 @@ type nameIndex struct {
 	scoped map[string][]candidate // of plugins, with the plugin's name
 	bare   map[string][]candidate // of plugins, without
 	plugin map[string][]*plugins.Plugin
+	full   map[string]plugins.Skill // of plugins, by their full names
+
+	endings map[string]int // how many names of plugins end with the part after the last colon
 }
 
 // sessionPlugins returns the plugins of PluginDirs, which the client loads for one session

@@ -2,7 +2,6 @@ package locator
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/spelling"
 )
@@ -24,7 +23,5 @@ func (l *Locator) Near(command, cwd string) []string {
 }
 
 func isNear(a, b string) bool {
-	return a != b && (skillOf(a) == skillOf(b) || spelling.Distance(a, b, 3) <= min(2, len(a)/3))
+	return a != b && (lastPart(a) == lastPart(b) || spelling.Distance(a, b, 3) <= min(2, len(a)/3))
 }
-
-func skillOf(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }

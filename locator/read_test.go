@@ -254,6 +254,7 @@ func TestDirectoryIsNotOpenedAsAFile(t *testing.T) {
 
 func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {
 	w := newWorld(t)
+	w.Invoked = true
 	w.PluginDirs = []string{"/dev/p"}
 	w.put("/dev/p/.claude-plugin/plugin.json", `{"name": "d"}`)
 	w.put("/dev/p/skills/x/SKILL.md", "---\nname: y\n---\n")
@@ -272,7 +273,7 @@ func TestNothingIsReadBeforeItIsNeeded(t *testing.T) {
 		"mine":     {config + "/skills/mine"}, // for an fsm.json with another name
 		"p:theirs": append(slices.Clone(plugin), "/p/skills/theirs"),
 		"q:s":      append([]string{"/dev/p/.claude-plugin/plugin.json", settings, registry}, append(folders, known)...),
-		"y":        append(append(append([]string{}, folders...), plugin...), "/dev/p/skills", "/p/skills", project),
+		"y":        append(append(append([]string{}, folders...), plugin...), config+"/skills/mine/SKILL.md", "/dev/p/skills", "/p/skills", project),
 	}
 	files := w.FS
 	for command, want := range tests {

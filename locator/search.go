@@ -146,7 +146,8 @@ func (s *search) try(places []place) {
 // name, although its folder does: the client does not load it, or a marketplace renames it. A
 // name that has been invoked is known to the client, so there the folder is used.
 func (s *search) isRefused(c candidate) bool {
-	if s.Invoked || c.plugin == "" || !s.isSkill(c.folder) {
+	isItsOwn := s.isSkill(c.folder) || c.plugin != "" && isFile(s.FS, c.folder+".md")
+	if s.Invoked || s.plugin == "" || s.result.known || !isItsOwn {
 		return false
 	}
 	s.step(c.rule, c.folder, OutcomeSkipped, "the client does not have this skill under the name")

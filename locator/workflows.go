@@ -100,7 +100,7 @@ func (s *search) again(command string) (Result, error) {
 // everySkill returns the folders in all places, even those without a SKILL.md, and makes the
 // index of their names.
 func (s *search) everySkill() (all []knownSkill, complete bool) {
-	index := &nameIndex{own: map[string][]candidate{}, scoped: map[string][]candidate{}, bare: map[string][]candidate{}, plugin: map[string][]*plugins.Plugin{}}
+	index := &nameIndex{own: map[string][]candidate{}, scoped: map[string][]candidate{}, bare: map[string][]candidate{}, plugin: map[string][]*plugins.Plugin{}, full: map[string]plugins.Skill{}, endings: map[string]int{}}
 	for _, r := range s.roots() {
 		for _, c := range s.folders([]root{r}, r.rule) {
 			k := s.known(c, filepath.Base(c.folder))
@@ -138,6 +138,8 @@ func (s *search) everySkill() (all []knownSkill, complete bool) {
 func (s *search) ofPlugins(index *nameIndex) (all []knownSkill) {
 	known := map[string]bool{}
 	for _, skill := range s.everyPluginSkill() {
+		index.full[skill.FullName()] = skill
+		index.endings[lastPart(skill.Name)]++
 		c := candidateOf(skill, ruleOf(skill))
 		k := knownSkill{candidate: c, names: []string{skill.FullName()}}
 		scoped, bare, _ := skill.OwnNames()

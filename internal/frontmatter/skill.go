@@ -3,10 +3,12 @@ package frontmatter
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
+
+	"go.yaml.in/yaml/v4"
 )
 
 const (
@@ -19,9 +21,6 @@ const (
 
 // ErrNotClosed is returned when a frontmatter has no closing line.
 var ErrNotClosed = errors.New("frontmatter has no closing line ---")
-
-// errName is returned when the value of name is a list or a mapping.
-var errName = errors.New(`the "name" in the frontmatter is not text`)
 
 // ReadSkill returns the beginning of a SKILL.md, at least to the end of its frontmatter,
 // and at most maxSkill bytes. Each read is as long as all before it together, so most
@@ -98,13 +97,17 @@ func SkillName(document []byte) (string, error) {
 // parses the YAML only if the frontmatter can contain the name.
 func SkillHasName(document []byte, name string) (bool, error) {
 	text := skillText(document)
-	// The bytes of a name differ from the name only by an escape or a folded space.
-	if !bytes.Contains(text, []byte(name)) && !bytes.ContainsRune(text, '\\') && !strings.Contains(name, " ") {
+	// The bytes of a name differ from the name only by an escape or a folded space, or if the
+	// name is a list or a number.
+	if !bytes.Contains(text, []byte(name)) && !bytes.ContainsRune(text, '\\') && !strings.ContainsAny(name, " ,") && !isNumber(name) {
 		return false, nil
 	}
 	given, err := SkillName(document)
 	return given == name, err
 }
+
+// isNumber reports whether the name may be written as another number, such as 1 as 1.0.
+func isNumber(name string) bool { return strings.Trim(name, "0123456789.-") == "" }
 
 // nameIn returns the value of "name" in YAML, "" if it is absent or null.
 func nameIn(text []byte) (string, error) {
@@ -116,11 +119,33 @@ func nameIn(text []byte) (string, error) {
 		return "", ErrNotMapping
 	}
 	name := v.At("name")
-	given, ok := name.Text()
-	if !ok && !name.Null() {
-		return "", fmt.Errorf("%w: %s", errName, name)
+	if name.Null() {
+		return "", nil
 	}
-	return given, nil
+	return name.javaScript(), nil
+}
+
+// javaScript returns the text that JavaScript makes of the value: the client converts a name
+// that is not text (measured with 2.1.329, fact 121).
+func (v Value) javaScript() string {
+	if yes, ok := v.Bool(); ok {
+		return strconv.FormatBool(yes)
+	}
+	if number, ok := v.Number(); ok {
+		return strconv.FormatFloat(number, 'f', -1, 64)
+	}
+	if n := v.resolve(); n != nil && n.Kind == yaml.SequenceNode {
+		var texts []string
+		for _, item := range v.Items() {
+			texts = append(texts, item.javaScript())
+		}
+		return strings.Join(texts, ",")
+	}
+	if v.isMapping() {
+		return "[object Object]"
+	}
+	text, _ := v.Text()
+	return text
 }
 
 // nameLine returns the line that begins with "name:", nil if there is none.

@@ -23,7 +23,8 @@ type Plugin struct {
 	commands []command // directories and files, in the client's order
 	anchors  []string  // links may not lead out of these; nil if they may lead anywhere
 	off      bool
-	names    map[string]given // by file
+	names    map[string]given  // by file
+	resolved map[string]string // by directory
 }
 
 // command is a place of commands.

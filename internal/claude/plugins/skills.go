@@ -36,6 +36,8 @@ type Skill struct {
 	Name      string // after the plugin's name and a colon
 	File      string // the SKILL.md or the command's file; "" if its text is in a manifest
 	IsCommand bool
+
+	real string // the file without links, "" if that is not known
 }
 
 // Folder returns the folder whose fsm.json belongs to the skill.
@@ -113,12 +115,12 @@ func (s Skill) ownNames(name string) (scoped, bare string) {
 func (p *Plugin) Find(name string) (Skill, bool) {
 	for _, place := range p.commands {
 		if file, ok := p.commandAt(place, name); ok {
-			return Skill{p, name, file, true}, true
+			return Skill{Plugin: p, Name: name, File: file, IsCommand: true}, true
 		}
 	}
 	for _, dir := range p.skills {
 		if folder, ok := p.skillAt(dir, name); ok {
-			return Skill{p, name, filepath.Join(folder, SkillFile), false}, true
+			return Skill{Plugin: p, Name: name, File: filepath.Join(folder, SkillFile)}, true
 		}
 	}
 	return Skill{}, false
@@ -215,10 +217,22 @@ func (p *Plugin) All() []Skill {
 // RealFile returns the skill's file without symbolic links. The client leaves out a second
 // skill with the same file.
 func (s Skill) RealFile() string {
-	if s.File == "" {
-		return ""
+	if s.File == "" || s.real != "" {
+		return s.real
 	}
 	return safefile.ResolveWith(s.Plugin.fs.Readlink, s.File)
+}
+
+// resolve returns a directory without links. It resolves each once.
+func (p *Plugin) resolve(dir string) string {
+	if real, ok := p.resolved[dir]; ok {
+		return real
+	}
+	if p.resolved == nil {
+		p.resolved = map[string]string{}
+	}
+	p.resolved[dir] = safefile.ResolveWith(p.fs.Readlink, dir)
+	return p.resolved[dir]
 }
 
 func (p *Plugin) commandsIn(place command) []Skill {
@@ -226,7 +240,7 @@ func (p *Plugin) commandsIn(place command) []Skill {
 		if place.path != "" && (!strings.HasSuffix(place.path, ".md") || !p.isText(place.path)) {
 			return nil
 		}
-		return []Skill{{p, place.ownName(), place.path, true}}
+		return []Skill{{Plugin: p, Name: place.ownName(), File: place.path, IsCommand: true}}
 	}
 	return p.commandsBelow(place.path, place.path, 0)
 }
@@ -239,18 +253,29 @@ func (p *Plugin) commandsBelow(top, dir string, depth int) (all []Skill) {
 	entries, _ := p.fs.ReadDir(dir)
 	own := slices.IndexFunc(entries, func(e fs.DirEntry) bool { return e.Type().IsRegular() && isSkillFile(e.Name()) })
 	if own >= 0 {
-		return []Skill{{p, commandName(top, dir), filepath.Join(dir, entries[own].Name()), true}}
+		return p.commandIn(top, dir, dir, entries[own])
 	}
 	for _, entry := range entries {
 		path := filepath.Join(dir, entry.Name())
 		switch {
 		case entry.IsDir() && depth < maxDepth:
 			all = append(all, p.commandsBelow(top, path, depth+1)...)
-		case entry.Type().IsRegular() && strings.EqualFold(filepath.Ext(path), ".md") && p.isText(path):
-			all = append(all, Skill{p, commandName(top, strings.TrimSuffix(path, ".md")), path, true})
+		case entry.Type().IsRegular() && strings.EqualFold(filepath.Ext(path), ".md"):
+			all = append(all, p.commandIn(top, dir, strings.TrimSuffix(path, ".md"), entry)...)
 		}
 	}
 	return all
+}
+
+// commandIn returns the command that is the file entry of dir, with the name that path has
+// below top. Below top there are no links.
+func (p *Plugin) commandIn(top, dir, path string, entry fs.DirEntry) []Skill {
+	file := filepath.Join(dir, entry.Name())
+	if info, err := entry.Info(); err != nil || info.Size() > maxSkill {
+		return nil
+	}
+	real := p.resolve(top) + strings.TrimPrefix(file, top)
+	return []Skill{{Plugin: p, Name: commandName(top, path), File: file, IsCommand: true, real: real}}
 }
 
 // commandName returns the name of the command at path, without the extension, below top.
@@ -264,13 +289,21 @@ func commandName(top, path string) string {
 
 func (p *Plugin) skillsIn(dir string) (all []Skill) {
 	if p.isSkill(dir) {
-		return []Skill{{p, p.listedName(dir), filepath.Join(dir, SkillFile), false}}
+		return []Skill{{Plugin: p, Name: p.listedName(dir), File: filepath.Join(dir, SkillFile)}}
 	}
 	entries, _ := p.fs.ReadDir(dir)
 	for _, entry := range entries {
-		if folder := filepath.Join(dir, entry.Name()); p.isSkillFolder(entry, folder) {
-			all = append(all, Skill{p, inName(entry.Name()), filepath.Join(folder, SkillFile), false})
+		skill := Skill{Plugin: p, Name: inName(entry.Name()), File: filepath.Join(dir, entry.Name(), SkillFile)}
+		switch info, err := p.fs.Lstat(skill.File); {
+		case isMissing(err) || entry.Name() == unpacked:
+			continue
+		case err != nil: // whoever reads the file gets the error
+		case entry.IsDir() && info.Mode().IsRegular() && info.Size() <= maxSkill:
+			skill.real = filepath.Join(p.resolve(dir), entry.Name(), SkillFile)
+		case !p.isSkillFolder(entry, filepath.Dir(skill.File)):
+			continue
 		}
+		all = append(all, skill)
 	}
 	slices.SortStableFunc(all, func(a, b Skill) int { return compareNames(a.Name, b.Name) })
 	return all

@@ -1,0 +1,368 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// markets is the number of generated marketplaces that the client is run with.
+const markets = 25
+
+// A catalog is a txtar archive of a marketplace in market/ and of other files of a sandbox. The
+// lines of its comment are
+//
+//	skill PATH [NAME]     the SKILL.md at PATH has the name NAME
+//	command PATH [NAME]   the same for a Markdown file
+//	link PATH TARGET      PATH is a symbolic link
+//	source KIND           the marketplace's source, "directory" if there is no such line
+//	plugin-dir PATH       an option of the client
+//
+// Each skill and command has an fsm.json. The client gets every plugin of the marketplace.
+type catalog struct {
+	text    string
+	files   map[string]string
+	links   [][2]string
+	docs    map[string]string // the names of skills and commands by path
+	source  string
+	plugins []string // the paths of --plugin-dir
+}
+
+func parseCatalog(t *testing.T, text string) catalog {
+	t.Helper()
+	archive := txtar.Parse([]byte(text))
+	c := catalog{text: text, files: map[string]string{}, docs: map[string]string{}, source: "directory"}
+	for line := range strings.Lines(string(archive.Comment)) {
+		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		path, rest, _ := strings.Cut(rest, " ")
+		switch word {
+		case "":
+		case "skill":
+			c.docs[path+"/SKILL.md"] = rest
+		case "command":
+			c.docs[path] = rest
+		case "link":
+			c.links = append(c.links, [2]string{path, rest})
+		case "source":
+			c.source = path
+		case "plugin-dir":
+			c.plugins = append(c.plugins, path)
+		default:
+			require.Failf(t, "unknown line", "%q", line)
+		}
+	}
+	for _, f := range archive.Files {
+		c.files[f.Name] = string(f.Data)
+	}
+	return c
+}
+
+// entries returns the names of the marketplace's plugins, and their sources that are paths.
+func (c catalog) entries() (names []string, sources map[string]string) {
+	var manifest struct {
+		Plugins []struct {
+			Name   string `json:"name"`
+			Source any    `json:"source"`
+		} `json:"plugins"`
+	}
+	_ = json.Unmarshal([]byte(c.files["market/.claude-plugin/marketplace.json"]), &manifest)
+	sources = map[string]string{}
+	for _, p := range manifest.Plugins {
+		if source, ok := p.Source.(string); ok && sources[p.Name] == "" {
+			sources[p.Name] = source
+		}
+		names = append(names, p.Name)
+	}
+	return names, sources
+}
+
+// write writes the catalog, its fsm.json files and the client's files about plugins.
+func (c catalog) write(t *testing.T, s *realclient.Sandbox) {
+	t.Helper()
+	names, sources := c.entries()
+	enabled, installed := map[string]bool{}, map[string]any{}
+	for _, name := range names {
+		enabled[name+"@m"] = true
+		installed[name+"@m"] = []map[string]string{{
+			"scope": "user", "installPath": s.Path("market/" + sources[name]), "version": "1.0.0",
+			"installedAt": "2026-01-01T00:00:00Z", "lastUpdated": "2026-01-01T00:00:00Z",
+		}}
+	}
+	put := func(path string, v any) {
+		text, err := json.Marshal(v)
+		require.NoError(t, err)
+		s.Write(path, string(text))
+	}
+	put("home/.claude/settings.json", map[string]any{"enabledPlugins": enabled})
+	put("home/.claude/plugins/installed_plugins.json", map[string]any{"version": 2, "plugins": installed})
+	put("home/.claude/plugins/known_marketplaces.json", map[string]any{"m": map[string]any{
+		"source":          map[string]string{"source": c.source, "path": s.Path("market"), "repo": "someone/market"},
+		"installLocation": s.Path("market"), "lastUpdated": "2026-01-01T00:00:00Z",
+	}})
+	put("home/.claude.json", map[string]any{"projects": map[string]any{s.Project: map[string]bool{"hasTrustDialogAccepted": true}}})
+	for path, text := range c.files {
+		s.Write(path, text)
+	}
+	for path, name := range c.docs {
+		if name != "" {
+			name = "name: " + name + "\n"
+		}
+		s.Write(path, "---\n"+name+"description: d\n---\nBODY OF "+s.Path(folderOf(path))+" END\n")
+		s.Write(folderOf(path)+"/fsm.json", "[]")
+	}
+	for _, link := range c.links {
+		require.NoError(t, os.MkdirAll(filepath.Dir(s.Path(link[0])), 0o755))
+		require.NoError(t, os.Symlink(link[1], s.Path(link[0])))
+	}
+}
+
+// folderOf returns the folder of a skill's or a command's fsm.json.
+func folderOf(path string) string {
+	if strings.EqualFold(filepath.Base(path), "SKILL.md") {
+		return filepath.Dir(path)
+	}
+	return strings.TrimSuffix(path, ".md")
+}
+
+// calls returns the names that the model tries: those that a reader of the catalog might
+// expect, with each plugin's name, and some that nobody has.
+func (c catalog) calls() []string {
+	prefixes, parts := map[string]bool{"": true}, map[string]bool{"nobody": true}
+	names, _ := c.entries()
+	for _, name := range names {
+		prefixes[name+":"] = true
+	}
+	for path, text := range c.files {
+		var manifest struct {
+			Name     string `json:"name"`
+			Commands any    `json:"commands"`
+		}
+		if strings.HasSuffix(path, "/plugin.json") && json.Unmarshal([]byte(text), &manifest) == nil && manifest.Name != "" {
+			prefixes[manifest.Name+":"] = true
+			if byName, ok := manifest.Commands.(map[string]any); ok {
+				for name := range byName {
+					parts[name] = true
+				}
+			}
+		}
+	}
+	for _, dir := range c.plugins {
+		prefixes[filepath.Base(dir)+":"] = true
+	}
+	for path, own := range c.docs {
+		for _, top := range []string{"/commands/", "/cmds/", "/more/"} {
+			if _, below, ok := strings.Cut(folderOf(path), top); ok {
+				parts[strings.ReplaceAll(below, "/", ":")] = true
+			}
+		}
+		folder := filepath.Base(folderOf(path))
+		for _, part := range []string{folder, strings.NewReplacer(".", "-", " ", "-").Replace(folder), own, strings.NewReplacer(".", "-", " ", "-").Replace(own)} {
+			parts[part] = part != ""
+		}
+	}
+	for _, link := range c.links {
+		parts[filepath.Base(link[0])] = true
+	}
+	var calls []string
+	for prefix := range prefixes {
+		for part, ok := range parts {
+			if ok && locator.CheckName(prefix+part) == nil {
+				calls = append(calls, prefix+part)
+			}
+		}
+	}
+	slices.Sort(calls)
+	return calls
+}
+
+// client runs the client once. It returns the names that the client lists, which of the calls
+// it knows, and the folder whose text the model got, where it got one.
+func (c catalog) client(s *realclient.Sandbox, calls []string) (listed []string, known map[string]bool, ran map[string]string) {
+	turns := []Turn{}
+	for i, name := range calls {
+		turns = append(turns, Do(Skill(fmt.Sprint("call", i), name)))
+	}
+	var args []string
+	for _, dir := range c.plugins {
+		args = append(args, "--plugin-dir", s.Path(dir))
+	}
+	r := s.Try(Script{Main: append(turns, Say("done"))}, "go", args...)
+	known, ran = map[string]bool{}, map[string]string{}
+	for i, name := range calls {
+		id := fmt.Sprint("call", i)
+		known[name] = strings.Contains(r.Text(id), "Launching skill")
+		if _, after, ok := strings.Cut(r.Told(id), "BODY OF "); ok && known[name] {
+			ran[name], _, _ = strings.Cut(after, " END")
+		}
+	}
+	for line := range strings.Lines(r.Stdout) {
+		var start struct {
+			Subtype  string   `json:"subtype"`
+			Commands []string `json:"slash_commands"`
+		}
+		if json.Unmarshal([]byte(line), &start) == nil && start.Subtype == "init" {
+			listed = slices.DeleteFunc(start.Commands, func(name string) bool { return !slices.Contains(calls, name) })
+		}
+	}
+	slices.Sort(listed)
+	return listed, known, ran
+}
+
+// located returns the names that the built program lists, the first of each workflow.
+func (c catalog) located(t *testing.T, s *realclient.Sandbox) []string {
+	t.Helper()
+	args := []string{"locate", "--json"}
+	for _, dir := range c.plugins {
+		args = append(args, "--plugin-dir", s.Path(dir))
+	}
+	out := s.Command("", fsmtx, args...)
+	require.Zero(t, out.Code, out)
+	var list struct {
+		Workflows []struct {
+			Command string `json:"command"`
+			Unused  bool   `json:"unused"`
+		} `json:"workflows"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(out.Stdout), &list))
+	names := map[string]bool{}
+	for _, w := range list.Workflows {
+		names[w.Command] = !w.Unused || names[w.Command]
+	}
+	maps.DeleteFunc(names, func(_ string, used bool) bool { return !used })
+	return slices.Sorted(maps.Keys(names))
+}
+
+// agrees runs the client and compares every name that it lists or is asked for.
+func (c catalog) agrees(t *testing.T) {
+	t.Helper()
+	s := realclient.New(t)
+	c.write(t, s)
+	calls := c.calls()
+	listed, known, ran := c.client(s, calls)
+	listed = slices.DeleteFunc(listed, func(name string) bool { return isFileOfTheProject(s, ran[name]) })
+	if !assert.Equal(t, strings.Join(listed, "\n"), strings.Join(c.located(t, s), "\n"), "the names that the client and fsmtx locate list") {
+		t.Log(c.text)
+	}
+	var dirs []string
+	for _, dir := range c.plugins {
+		dirs = append(dirs, s.Path(dir))
+	}
+	for _, name := range calls {
+		l := &locator.Locator{FS: locator.OS{}, ConfigDir: filepath.Join(s.Home, ".claude"), ProjectDir: s.Project, Home: s.Home, PluginDirs: dirs}
+		result, err := l.Locate(name, s.Project)
+		if _, missing := errors.AsType[*locator.RegistryError](err); !missing {
+			require.NoError(t, err)
+		}
+		assert.Equal(t, known[name], result.Runs() != "" || result.Found(), "whether %q is known\n%s\n%s", name, c.text, explain(result))
+		if ran[name] == "" || isFileOfTheProject(s, ran[name]) {
+			continue
+		}
+		l.Invoked = true
+		invoked, _ := l.Locate(name, s.Project)
+		assert.Equal(t, ran[name], resolved(result), "the folder of %q\n%s\n%s", name, c.text, explain(result))
+		assert.Equal(t, ran[name], resolved(invoked), "the folder of %q, which was invoked\n%s\n%s", name, c.text, explain(invoked))
+	}
+}
+
+// resolved returns the folder of a result without symbolic links.
+func resolved(r locator.Result) string {
+	dir, _ := filepath.EvalSymlinks(filepath.Dir(r.Path))
+	return dir
+}
+
+// isFileOfTheProject reports whether the client ran a command of the project that is a file,
+// to which no fsm.json belongs.
+func isFileOfTheProject(s *realclient.Sandbox, folder string) bool {
+	_, err := os.Stat(folder + ".md")
+	return err == nil && strings.HasPrefix(folder, s.Project)
+}
+
+// Facts 120 to 125: for each form in which plugins list skills and commands.
+func TestTheClientListsWhatLocateLists(t *testing.T) {
+	for name, text := range catalogs {
+		t.Run(name, func(t *testing.T) { parseCatalog(t, text).agrees(t) })
+	}
+}
+
+// TestTheClientListsWhatLocateListsOfAnyMarketplace: the same for generated ones.
+func TestTheClientListsWhatLocateListsOfAnyMarketplace(t *testing.T) {
+	for seed := range markets {
+		t.Run(fmt.Sprint(seed+1), func(t *testing.T) { parseCatalog(t, genCatalog().Example(seed+1)).agrees(t) })
+	}
+}
+
+// TestASkillThatAMarketplaceListsIsHydrated: the model gets the tasks with the result of the
+// call, not after another hook has found out what the client ran.
+func TestASkillThatAMarketplaceListsIsHydrated(t *testing.T) {
+	s := realclient.New(t)
+	c := parseCatalog(t, catalogs["two plugins of one root"])
+	c.write(t, s)
+	s.Write("market/skills/x/fsm.json", `[{"id": 1, "subject": "Weigh the anchor"}]`)
+	install(t, s, hook{"PostToolUse", "Skill", fsmtx + " hydrate --announce"})
+
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "p1:xname")), Say("done")}}, "go")
+
+	assert.Contains(t, r.Told("skill"), "#1 Weigh the anchor")
+}
+
+// genCatalog generates catalogs. One seed always gives the same one.
+func genCatalog() *rapid.Generator[string] {
+	pick := func(t *rapid.T, label string, of ...string) string { return rapid.SampledFrom(of).Draw(t, label) }
+	member := func(name, value string) string {
+		if value == "" {
+			return ""
+		}
+		return fmt.Sprintf(", %q: %s", name, value)
+	}
+	skills := []string{"", "", `"./more"`, `["./more", "./one"]`, `["./skills/x"]`, `["./skills", "./one"]`, `"."`, `["./gone", "./../up"]`, `[]`, `["more"]`, `["./skills/x", "./skills/a.b", "./"]`}
+	commands := []string{"", "", "", `"./cmds"`, `["./cmds", "./commands/c.md"]`, `{"about": {"source": "./notes.md"}, "said": {"content": "BODY"}}`, `[]`, `"./commands"`}
+	owns := []string{"", "x", "own", "p:x", "two words", "a.b"}
+	places := []string{"skills/x", "skills/y", "skills/a.b", "more/x", "more/z", "one", ".", "skills", "skills/deep/er"}
+	files := []string{"commands/c.md", "commands/x.md", "commands/sub/c.md", "cmds/d.md", "cmds/k/SKILL.md", "notes.md", "commands/k/SKILL.md", "commands/k/x.md"}
+	return rapid.Custom(func(t *rapid.T) string {
+		var comment, entries, manifests strings.Builder
+		roots := map[string]bool{}
+		for _, name := range rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"p", "q", "r"}), 1, 3, rapid.ID).Draw(t, "plugins") {
+			source := pick(t, "source", "./"+name, "./"+name, "./", ".", "./shared")
+			dir := filepath.Join("market", source)
+			fmt.Fprintf(&entries, `, {"name": %q, "source": %q%s%s%s}`, name, source,
+				member("strict", pick(t, "strict", "", "", "false")), member("skills", pick(t, "entry's skills", skills...)), member("commands", pick(t, "entry's commands", commands...)))
+			if !roots[dir] && rapid.Bool().Draw(t, "manifest") {
+				fmt.Fprintf(&manifests, "-- %s/.claude-plugin/plugin.json --\n{\"name\": %q%s%s}\n", dir, pick(t, "name", name, name, "other"),
+					member("skills", pick(t, "skills", skills...)), member("commands", pick(t, "commands", commands...)))
+			}
+			if roots[dir] {
+				continue
+			}
+			roots[dir] = true
+			for _, place := range rapid.SliceOfNDistinct(rapid.SampledFrom(places), 1, 5, rapid.ID).Draw(t, "skills") {
+				fmt.Fprintf(&comment, "skill %s %s\n", filepath.Join(dir, place), pick(t, "own", owns...))
+			}
+			for _, file := range rapid.SliceOfNDistinct(rapid.SampledFrom(files), 0, 3, rapid.ID).Draw(t, "commands") {
+				fmt.Fprintf(&comment, "command %s %s\n", filepath.Join(dir, file), pick(t, "own", owns...))
+			}
+		}
+		if pick(t, "marketplace", "directory", "directory", "github") == "github" {
+			fmt.Fprintln(&comment, "source github")
+		}
+		return fmt.Sprintf("%s-- market/.claude-plugin/marketplace.json --\n{\"name\": \"m\", \"owner\": {\"name\": \"o\"}, \"plugins\": [%s]}\n%s",
+			&comment, strings.TrimPrefix(entries.String(), ", "), &manifests)
+	})
+}
