@@ -2,6 +2,7 @@ package outline
 
 import (
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -22,13 +23,18 @@ var (
 func Links(text []byte) (paths []string) {
 	for _, l := range scan(text).lines {
 		for _, m := range linked.compiled().FindAllStringSubmatch(l.raw, -1) {
-			name := path.Clean(strings.TrimPrefix(m[1]+m[2]+m[3], "./"))
-			if !path.IsAbs(name) && name != ".." && !strings.HasPrefix(name, "../") && !strings.HasPrefix(name, "~") && !strings.Contains(name, "://") && !slices.Contains(paths, name) {
+			written := m[1] + m[2] + m[3]
+			if name := path.Clean(written); isBeside(written) && !slices.Contains(paths, name) {
 				paths = append(paths, name)
 			}
 		}
 	}
 	return paths
+}
+
+// isBeside reports whether a path is in the directory of the text or below.
+func isBeside(name string) bool {
+	return filepath.IsLocal(filepath.FromSlash(name)) && !strings.HasPrefix(name, "~") && !strings.Contains(name, "://")
 }
 
 // IsStepFile reports whether a file is named for the number of a step, such as

@@ -62,7 +62,7 @@ This is not part of the list.
 	assert.Equal(t, []int64{1}, steps[1].BlockedBy)
 
 	long := strings.Repeat("word ", 20)
-	steps = outline.Markdown([]byte("1. " + long + "\n2. Tag\n")).Steps
+	steps = outline.Markdown([]byte("1. " + long + "\n2. Tag\n3. Publish\n")).Steps
 	assert.LessOrEqual(t, len([]rune(steps[0].Subject)), 65)
 	assert.Equal(t, strings.TrimSpace(long), steps[0].Description, "the description has the whole subject")
 }

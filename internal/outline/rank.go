@@ -95,7 +95,8 @@ func (d *document) rate(c *candidate, sole bool) {
 	if c.form == plainHeadings && d.staged(c.indexes()) {
 		c.add(25, "they are called stages or phases")
 	}
-	if share := instructions(c.marks); share >= 0.7 {
+	chapter := c.form == numberHeadings && len(c.pro) == 0 // which may number the chapters of a reference
+	if share := instructions(c.marks, !chapter); share >= 0.7 {
 		c.add(15, "its items are instructions")
 	} else if share >= 0 && share < 0.3 {
 		c.add(-25, "few of its items are instructions")
@@ -107,15 +108,20 @@ func (d *document) rate(c *candidate, sole bool) {
 		}
 	} else if share < 0 && c.score <= forms[c.form].base {
 		c.add(-10, "") // nothing speaks for it
+	} else if share >= 0 && chapter {
+		c.add(-15, "some of its items are not instructions")
 	} else if share >= 0 {
 		c.add(5, "")
+	}
+	if forms[c.form].heading && c.word == "" && chapters(c.marks) {
+		c.add(-25, "some of its titles are those of a reference")
 	}
 	if !forms[c.form].heading && cases(c.marks) {
 		c.add(-40, "its items are cases")
 	}
 	d.rateSize(c)
 	if sole {
-		c.add(15, "it is the only numbered list")
+		c.add(10, "it is the only numbered list")
 	}
 	switch n := len(c.marks); {
 	case n == 1:
@@ -123,7 +129,7 @@ func (d *document) rate(c *candidate, sole bool) {
 	case n == 2 && forms[c.form].heading:
 		c.add(-10, "it has two items")
 	case n == 2:
-		c.add(-5, "")
+		c.add(-15, "it has two items")
 	case n <= 25:
 		c.add(5, "")
 	case n > 60:
@@ -137,6 +143,18 @@ func (c *candidate) indexes() (all []int) {
 		all = append(all, m.at)
 	}
 	return all
+}
+
+// chapters reports whether a third of the titles or more, and at least two, are those of
+// chapters that are read and not done.
+func chapters(marks []mark) bool {
+	n := 0
+	for _, m := range marks {
+		if yes, _ := instructs(m.title); !yes && affinity(m.title) == against {
+			n++
+		}
+	}
+	return n >= 2 && n*3 >= len(marks)
 }
 
 // rateSize marks a candidate down that is a small part of a long text.
@@ -226,7 +244,7 @@ func (c *candidate) judge(title string, points, minus int) bool {
 	switch affinity(title) {
 	case certain:
 		if c.announced = strongWords.in(title); c.announced {
-			c.add(20, "")
+			c.add(25, "")
 		}
 		c.add(points, fmt.Sprintf("it is under %q", shorten(title)))
 	case likely:

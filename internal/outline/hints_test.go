@@ -1,0 +1,44 @@
+package outline_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/fsmtx/fsmtx/internal/outline"
+)
+
+// Hints are proposed only where the text says so: a false one costs more trust than a
+// missing one.
+func TestHints(t *testing.T) {
+	for _, c := range []struct{ name, line, want string }{
+		{"check", "Run `go test ./...` and make sure it passes.", `"check": {"run":"go test ./..."}`},
+		{"check in the next sentence", "Run `npm run lint`. It must be clean.", `"check": {"run":"npm run lint"}`},
+		{"command without a result", "Run `go test ./...`.", ""},
+		{"result without a command", "All tests must pass.", ""},
+		{"command with a placeholder", "Run `npm test <file>` until it passes.", ""},
+		{"command with a variable", "Run `make $TARGET`; it must succeed.", ""},
+		{"a word that is not a command", "Run it with `strict`, which must pass.", ""},
+		{"product", "Write the findings to `docs/findings.md`.", `"produces": ["docs/findings.md"]`},
+		{"product with a placeholder", "Write it to `docs/{name}.md`.", ""},
+		{"product elsewhere", "Save it as `/tmp/x.md`.", ""},
+		{"a file that is read", "Read `docs/findings.md`.", ""},
+		{"approval", "Wait for the user's approval.", `"approval": "Is this approved: Do it?"`},
+		{"loop", "Repeat until nothing is left.", "it goes back or repeats, but a workflow goes through each step once"},
+		{"back", "If it fails, go back to step 1.", "it goes back or repeats, but a workflow goes through each step once"},
+		{"order", "Do this in parallel with the next one.", "it says in which order, but each step waits for the one before it: see blockedBy"},
+		{"optional", "Skip this step for small changes.", "it is not always necessary, but a workflow has every step"},
+		{"nothing", "Look at every file.", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := outline.Markdown([]byte("## Step 1: Do it\n\n" + c.line + "\n\n## Step 2: Stop\n"))
+			got := ""
+			for _, h := range o.Hints {
+				assert.EqualValues(t, 1, h.Step)
+				assert.Equal(t, 3, h.Line)
+				got += h.Gate + h.Note
+			}
+			assert.Equal(t, c.want, got)
+		})
+	}
+}
