@@ -15,9 +15,10 @@ TIME        ?= 30s
 SAMPLE      ?= 0
 STATES      ?= 0
 SOAK        ?= 1h
+AGENTS      ?=
 SEED        ?= 0
 
-.PHONY: build version dist dist-check npm man notes demo test race ci tidy format vet staticcheck cross fuzz oracle e2e e2e-newest fidelity bench crashtest disks disks-sample mutants mutants-sample together soak install clean help
+.PHONY: build version dist dist-check npm man notes demo test race ci tidy format vet staticcheck cross fuzz oracle e2e e2e-newest fidelity agents agents-sample bench crashtest disks disks-sample mutants mutants-sample together soak install clean help
 
 build: ## build bin/fsmtx, and bin/fsmtx-mcp, which it starts as "fsmtx mcp"
 	go build -trimpath -ldflags '$(ldflags)' -o bin/fsmtx ./cmd/fsmtx
@@ -57,7 +58,7 @@ test: ## run every test
 race: ## run every test with the race detector
 	CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 go test -race ./...
 
-ci: tidy format vet staticcheck cross dist-check test race fuzz oracle e2e fidelity together disks-sample mutants-sample ## everything that continuous integration runs
+ci: tidy format vet staticcheck cross dist-check test race fuzz oracle e2e fidelity agents-sample together disks-sample mutants-sample ## everything that continuous integration runs
 
 tidy: ## fail if go.mod or go.sum are not tidy
 	go mod tidy -diff
@@ -114,6 +115,13 @@ fidelity: ## ask the real agents what they make of the hooks in testdata/hooks/f
 	go vet -tags fidelity ./internal/harness/fidelity
 	@out=$$(mktemp); go test -tags fidelity -count=1 -v -timeout 20m ./internal/harness/fidelity >$$out 2>&1; code=$$?; \
 	  grep -v -e '^=== ' -e '^ *--- PASS' $$out; rm -f $$out; exit $$code
+
+agents: ## run Codex, Copilot CLI, Gemini CLI and Qwen Code with our hooks (needs npm; says so if it is missing; AGENTS="codex copilot" chooses)
+	go vet -tags agents ./internal/harness/agents
+	FSMTX_AGENTS="$(AGENTS)" go test -tags agents -count=1 -v -timeout 20m ./internal/harness/agents
+
+agents-sample:
+	@$(MAKE) agents AGENTS='codex copilot'
 
 together: ## a minute beside the client's own locking library (needs node and npm; says so if they are missing)
 	go vet -tags together ./internal/harness/together

@@ -19,9 +19,9 @@ type Agent struct {
 	hooksForm string // of that file, with %s for an object of hooks in Claude Code's form
 	shell     string // the tool that runs a command
 	input     func(command string) map[string]any
-	prompt    func(prompt string) []string                 // the arguments that send a prompt
-	env       func(url string) map[string]string           // where the model is
-	files     func(w *World, url string) map[string]string // settings, by path relative to HOME
+	prompt    func(url, prompt string) []string  // the arguments that send a prompt
+	env       func(url string) map[string]string // where the model is
+	files     func(w *World) map[string]string   // settings, by path relative to HOME
 }
 
 // String returns the agent's name and version.
@@ -45,20 +45,20 @@ func Codex() *Agent {
 		Events: claudeEvents, hooksFile: ".codex/hooks.json", hooksForm: `{"hooks": %s}`,
 		shell: "exec_command",
 		input: func(command string) map[string]any { return map[string]any{"cmd": command} },
-		prompt: func(prompt string) []string {
-			return []string{"exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "--", prompt}
+		prompt: func(url, prompt string) []string {
+			return []string{"exec", "-c", `model_providers.fake.base_url="` + url + `/v1"`, "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust", "--", prompt}
 		},
-		files: func(w *World, url string) map[string]string {
+		files: func(w *World) map[string]string {
 			return map[string]string{".codex/config.toml": fmt.Sprintf(`model = "gpt-5"
 model_provider = "fake"
 [model_providers.fake]
 name = "fake"
-base_url = "%s/v1"
+base_url = "http://127.0.0.1:9/v1"
 wire_api = "responses"
 requires_openai_auth = false
 [projects.%q]
 trust_level = "trusted"
-`, url, w.Project)}
+`, w.Project)}
 		},
 	}
 }
@@ -70,7 +70,7 @@ func Copilot() *Agent {
 		Events: claudeEvents, hooksFile: ".copilot/hooks/hooks.json", hooksForm: `{"version": 1, "hooks": %s}`,
 		shell:  "bash",
 		input:  func(command string) map[string]any { return map[string]any{"command": command, "description": "run"} },
-		prompt: func(prompt string) []string { return []string{"--allow-all", "-p", prompt} },
+		prompt: func(_, prompt string) []string { return []string{"--allow-all", "-p", prompt} },
 		env: func(url string) map[string]string {
 			return map[string]string{
 				"COPILOT_OFFLINE": "true", "COPILOT_PROVIDER_BASE_URL": url + "/v1", "COPILOT_PROVIDER_API_KEY": "no-key", "COPILOT_MODEL": "fake",
@@ -88,7 +88,7 @@ func Gemini() *Agent {
 		hooksFile: ".gemini/settings.json", hooksForm: `{"security": {"auth": {"selectedType": "gemini-api-key"}}, "hooks": %s}`,
 		shell: "run_shell_command",
 		input: func(command string) map[string]any { return map[string]any{"command": command} },
-		prompt: func(prompt string) []string {
+		prompt: func(_, prompt string) []string {
 			return []string{"-m", "gemini-2.5-flash", "--yolo", "--skip-trust", "-p", prompt}
 		},
 		env: func(url string) map[string]string {
@@ -104,7 +104,7 @@ func Qwen() *Agent {
 		Events: claudeEvents, hooksFile: ".qwen/settings.json", hooksForm: `{"hooks": %s}`,
 		shell:  "run_shell_command",
 		input:  func(command string) map[string]any { return map[string]any{"command": command, "is_background": false} },
-		prompt: func(prompt string) []string { return []string{"--yolo", "-p", prompt} },
+		prompt: func(_, prompt string) []string { return []string{"--yolo", "-p", prompt} },
 		env: func(url string) map[string]string {
 			return map[string]string{"OPENAI_API_KEY": "no-key", "OPENAI_BASE_URL": url + "/v1", "OPENAI_MODEL": "fake"}
 		},

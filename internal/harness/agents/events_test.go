@@ -66,13 +66,6 @@ func keep(t *testing.T, a *agents.Agent, data []byte) {
 	require.NoError(t, err)
 }
 
-// each runs a test for each agent.
-func each(t *testing.T, test func(*testing.T, *agents.Agent)) {
-	for _, a := range agents.All() {
-		t.Run(a.Program, func(t *testing.T) { test(t, a) })
-	}
-}
-
 // hooksOn returns an object of hooks with one hook on each of the events.
 func hooksOn(t *testing.T, events []string, hook map[string]any) string {
 	hooks := map[string]any{}

@@ -17,8 +17,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
 
-// limit bounds one run of an agent. A prompt takes one to seven seconds on an idle machine.
-const limit = 2 * time.Minute
+// Limit bounds one run of an agent. A prompt takes one to seven seconds on an idle machine.
+const Limit = 3 * time.Minute
 
 // World is a home and a project of an agent. It is removed after the test.
 type World struct {
@@ -60,6 +60,11 @@ func (a *Agent) New(t testing.TB) *World {
 		require.NoError(t, os.Mkdir(dir, 0o755))
 	}
 	w.WriteHooks("{}")
+	if w.files != nil {
+		for path, content := range w.files(w) {
+			w.Write("home/"+path, content)
+		}
+	}
 	return w
 }
 
@@ -89,27 +94,23 @@ func (w *World) Path(path string) string {
 // exit; a test that fails, even later, logs the conversation.
 func (w *World) Prompt(script fakemodel.Script, prompt string, args ...string) *Run {
 	w.t.Helper()
-	return w.run(script, append(slices.Clone(args), w.prompt(prompt)...)...)
+	return w.run(script, func(url string) []string { return append(slices.Clone(args), w.prompt(url, prompt)...) })
 }
 
 // Command runs another command of the agent, such as "plugin list".
 func (w *World) Command(args ...string) *Run {
 	w.t.Helper()
-	return w.run(fakemodel.Script{}, args...)
+	return w.run(fakemodel.Script{}, func(string) []string { return args })
 }
 
-func (w *World) run(script fakemodel.Script, args ...string) *Run {
+func (w *World) run(script fakemodel.Script, arguments func(url string) []string) *Run {
 	w.t.Helper()
 	m, err := fakemodel.Start(script)
 	require.NoError(w.t, err)
 	defer m.Close()
-	if w.files != nil {
-		for path, content := range w.files(w, m.URL()) {
-			w.Write(filepath.Join("home", path), content)
-		}
-	}
+	args := arguments(m.URL())
 	out, err := realclient.Exec{
-		Program: filepath.Join(w.bin, w.Program), Args: args, Dir: w.Project, Env: w.environ(m.URL()), Limit: limit,
+		Program: filepath.Join(w.bin, w.Program), Args: args, Dir: w.Project, Env: w.environ(m.URL()), Limit: Limit,
 	}.Run(w.t.Context())
 	r := &Run{m.Record(), out}
 	w.t.Cleanup(func() {

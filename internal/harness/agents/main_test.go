@@ -1,0 +1,72 @@
+//go:build agents
+
+package agents_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fsmtx/fsmtx/internal/harness/agents"
+)
+
+// programs is the directory of the built programs.
+var programs string
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "fsmtx-agents-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	programs = dir
+	build := exec.Command("go", "build", "-trimpath", "-o", dir, "github.com/fsmtx/fsmtx/cmd/...")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "building the program: %v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// each runs a test for each agent, or for those that FSMTX_AGENTS names.
+func each(t *testing.T, test func(*testing.T, *agents.Agent)) {
+	wanted := strings.FieldsFunc(os.Getenv("FSMTX_AGENTS"), func(c rune) bool { return c == ',' || c == ' ' })
+	for _, a := range agents.All() {
+		t.Run(a.Program, func(t *testing.T) {
+			if len(wanted) > 0 && !slices.Contains(wanted, a.Program) {
+				t.Skipf("skipped: FSMTX_AGENTS is %q", wanted)
+			}
+			test(t, a)
+		})
+	}
+}
+
+// program returns the path of a copy of the program in the world, which a test may remove.
+// Its directory is hostile too.
+func program(t *testing.T, w *agents.World) string {
+	t.Helper()
+	dir := w.Path("it's $(touch PWNED)")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(dir, "fsmtx")
+	for _, name := range []string{"fsmtx", "fsmtx-mcp"} {
+		data, err := os.ReadFile(filepath.Join(programs, name))
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), data, 0o755)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Env["PATH"] = dir + ":" + os.Getenv("PATH")
+	return path
+}
