@@ -33,6 +33,11 @@ type Caller struct {
 	Terminal string // path of the controlling terminal of a Person
 }
 
+// FromClient reports whether a hook or server that is this process was started by a client,
+// and not by the agent itself, which could then play the person: its shell is not above it,
+// and it is no orphan of one. It is decided by the same processes as Kind.
+func (c Caller) FromClient() bool { return c.Kind != Unknown && !(c.Kind == Agent && c.Shell) }
+
 // Process is one process. Fields that could not be read are zero.
 type Process struct {
 	PID, Parent    int

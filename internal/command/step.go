@@ -198,6 +198,10 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 	case event.PreToolUse:
 		return h.tool(ctx)
 	case event.TaskCompleted:
+		// It says that the person has approved a step, if they were asked.
+		if who := h.streams.Who(); !who.FromClient() {
+			return event.Feedback("this event does not come from the client, so it approves nothing: " + who.Why)
+		}
 		v := h.Completed(ctx, steps.Update{Task: jsonx.StringMember(e.Raw, "task_id"), Status: "completed", Agent: e.AgentID})
 		h.log(v)
 		if v.Decision == steps.Deny {

@@ -138,7 +138,7 @@ func (h *stepHook) askPerson(ctx context.Context, line string, found []held) (st
 		return steps.Verdict{Decision: steps.Deny, Why: why, Reason: reason}, nil
 	}
 	switch who := h.streams.Who(); {
-	case who.Kind == caller.Agent && who.Shell, who.Kind == caller.Unknown:
+	case !who.FromClient():
 		return refuse("this event does not come from the client, so nobody is asked: " + who.Why)
 	case who.Kind == caller.Agent && who.Program != "" && who.Program != caller.Claude:
 		return refuse(who.Program + " cannot ask its person about a command. " + onlyAPerson(h.event.Cwd, found[0].person))

@@ -37,9 +37,9 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 	case errors.Is(err, txn.ErrUnknown):
 		return message, "the tasks are in the list, but a power failure could still undo that; run: fsmtx recover"
 	case errors.Is(err, txn.ErrJournalVersion):
-		return message, "run fsmtx recover of the version that wrote the journal; or inspect the list, then run fsmtx recover --force"
+		return message, "run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"
 	case errors.Is(err, txn.ErrJournalTorn), errors.Is(err, txn.ErrJournalForeign), errors.Is(err, txn.ErrJournalInvalid):
-		return message, "the journal is not trusted and was not applied; inspect the list, then run fsmtx recover --force"
+		return message, "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"
 	case errors.Is(err, fsmspec.ErrIDTooLarge):
 		return message + "; no task was changed", fmt.Sprintf("the task list is in %s; when that is done, invoke the skill again", r.List)
 	}

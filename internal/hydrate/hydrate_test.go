@@ -81,7 +81,7 @@ func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 			"x: recovery required - the rollback failed too, so the task list is only partly changed: recovery required",
 			"free some disk space or repair the permissions, then run: fsmtx recover"},
 		"unknown": {txn.ErrUnknown, known, txn.ErrUnknown.Error(), "the tasks are in the list, but a power failure could still undo that; run: fsmtx recover"},
-		"version": {txn.ErrJournalVersion, known, txn.ErrJournalVersion.Error(), "run fsmtx recover of the version that wrote the journal; or inspect the list, then run fsmtx recover --force"},
+		"version": {txn.ErrJournalVersion, known, txn.ErrJournalVersion.Error(), "run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"},
 		"torn":    {txn.ErrJournalTorn, known, txn.ErrJournalTorn.Error(), untrusted},
 		"foreign": {txn.ErrJournalForeign, known, txn.ErrJournalForeign.Error(), untrusted},
 		"broken":  {txn.ErrJournalInvalid, known, txn.ErrJournalInvalid.Error(), untrusted},
@@ -102,7 +102,7 @@ func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 	}
 }
 
-const untrusted = "the journal is not trusted and was not applied; inspect the list, then run fsmtx recover --force"
+const untrusted = "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"
 
 func TestPathsBelowHomeAreShortened(t *testing.T) {
 	err := errors.Join(&txn.FileError{Op: "delete", Name: "3.json", Err: syscall.EIO}, txn.ErrRecoveryRequired)

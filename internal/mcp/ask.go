@@ -27,13 +27,18 @@ type question struct {
 type questions struct {
 	mu    sync.Mutex
 	asked map[string]question // by state
+
+	client bool // a client has started the server, and not the agent itself
 }
 
 // answerKey is the key of the answer in the repeated call.
 const answerKey = "answer"
 
-// canAsk reports whether the client can show a form to a person.
-func canAsk(r *mcp.CallToolRequest) bool {
+// canAsk reports whether there is a client that can show a form to a person.
+func (qs *questions) canAsk(r *mcp.CallToolRequest) bool {
+	if !qs.client {
+		return false
+	}
 	c := r.ClientCapabilities()
 	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
 }
@@ -85,11 +90,11 @@ func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) 
 	q := question{list: o.List.Dir, step: in.Step, to: "skip: " + because}
 	yes, answered := t.answer(r, q)
 	switch {
-	case !answered && canAsk(r):
+	case !answered && t.canAsk(r):
 		return t.ask(q, fmt.Sprintf("The agent wants to skip the step %s of the workflow %s.\nIts reason: %s\nLet it skip the step?",
 			name, visible.Words(o.step.Workflow.Command), visible.Words(because))), nil, nil
 	case !answered:
-		return nil, nil, fmt.Errorf("%s is not skipped: only a person can decide that, and this client cannot ask one. Tell them why. They can skip it in a terminal: fsmtx step skip %d --because \"...\"%s",
+		return nil, nil, fmt.Errorf("%s is not skipped: only a person can decide that, and this client cannot ask one. Tell them why. They can skip it in a terminal outside the client: fsmtx step skip %d --because \"...\"%s",
 			name, in.Step, o.sessionFlag())
 	case !yes:
 		return nil, nil, fmt.Errorf("%s is not skipped: the person said no or did not answer", name)

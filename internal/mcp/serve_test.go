@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
@@ -159,11 +160,38 @@ func TestAnAnswerIsUsedOnce(t *testing.T) {
 		assert.True(t, call(1, r.RequestState).IsError, "an answer to another question uses the state up")
 		assert.Equal(t, "pending", w.status("s1", 1))
 	}
+	// Both are asked about: a yes to one is none to the other.
 	r, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1)})
+	require.NoError(t, err)
+	other, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(2)})
+	require.NoError(t, err)
+	require.True(t, other.NeedsInput())
+	assert.True(t, call(2, r.RequestState).IsError)
+	assert.Equal(t, "pending", w.status("s1", 2))
+	assert.True(t, call(1, other.RequestState).IsError)
+	assert.Equal(t, "pending", w.status("s1", 1))
+	r, err = c.CallTool(t.Context(), &mcp.CallToolParams{Name: "step_complete", Arguments: n(1)})
 	require.NoError(t, err)
 	assert.False(t, call(1, r.RequestState).IsError)
 	assert.True(t, call(1, r.RequestState).IsError)
 	assert.Equal(t, "completed", w.status("s1", 1))
+}
+
+// An agent that starts the server itself, and answers its questions, is no person.
+func TestTheAgentsOwnServerAsksNobody(t *testing.T) {
+	for name, who := range map[string]caller.Caller{"its shell": {Kind: caller.Agent, Shell: true}, "an orphan": {Kind: caller.Unknown}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.who = who
+			w.hydrate("s1", steps.Step{Subject: "One", Approval: "Good?"})
+			var asked []string
+			c := w.connect(answering("accept", &asked))
+			assert.Contains(t, c.refuses("step_complete", n(1)), "needs the approval of a person, and this client cannot ask one")
+			assert.Contains(t, c.refuses("step_skip", args{"step": 1, "because": "x"}), "only a person can decide that")
+			assert.Empty(t, asked)
+			assert.Equal(t, "pending", w.status("s1", 1))
+		})
+	}
 }
 
 // The server asks clients before protocol version 2026-07-28 during the call.
@@ -244,7 +272,7 @@ func TestInvalidMessages(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			var out strings.Builder
-			err := Serve(t.Context(), New("", w.flags, w.lookup, nil), io.NopCloser(strings.NewReader(input)), nopCloser{&out})
+			err := Serve(t.Context(), New("", w.flags, w.lookup, nil, w.who), io.NopCloser(strings.NewReader(input)), nopCloser{&out})
 			assert.Error(t, err)
 			assert.Less(t, out.Len(), 4096)
 		})

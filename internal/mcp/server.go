@@ -5,6 +5,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -17,13 +18,14 @@ const instructions = `Some skills come as a workflow: steps with an order, and c
 Do the steps in order, and do not end your turn while a step is ready, unless you need the person.`
 
 // New returns a server with the four tools. lookup is os.LookupEnv or a stand-in for it;
-// env is the environment of the checks.
-func New(version string, f program.Flags, lookup func(string) (string, bool), env []string) *mcp.Server {
+// env is the environment of the checks. who is who started the server: if that is the agent
+// itself, nobody is asked, because the answers would be its own.
+func New(version string, f program.Flags, lookup func(string) (string, bool), env []string, who caller.Caller) *mcp.Server {
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "fsmtx", Title: "Workflow steps", Version: version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}},
 	)
-	t := &tools{chooser{lookup, f, env}, questions{asked: map[string]question{}}}
+	t := &tools{chooser{lookup, f, env}, questions{asked: map[string]question{}, client: who.FromClient()}}
 	mcp.AddTool(s, tool("workflow_status", "Show the steps of the current workflow: which are done, ready or blocked, and the full text of the current one.", readOnly), visibly(t.status))
 	mcp.AddTool(s, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.", changes), visibly(t.start))
 	mcp.AddTool(s, tool("step_complete", "Complete a step of the workflow, by its number, when its work is done. Its files and its check are tested now, which can take minutes, and a person may be asked. A refusal says what is missing: fix that and call this again.", changes), visibly(t.complete))

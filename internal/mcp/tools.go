@@ -128,10 +128,10 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 		stop()
 	}
 	switch {
-	case v.Decision == steps.Ask && canAsk(r):
+	case v.Decision == steps.Ask && t.canAsk(r):
 		return t.ask(q, v.Reason), nil, nil
 	case v.Decision == steps.Ask:
-		return nil, nil, visible.Lines(visible.Sprintf("%s needs the approval of a person, and this client cannot ask one:\n%s\nTell them. They can give it in a terminal: fsmtx step done %d --because \"...\"%s",
+		return nil, nil, visible.Lines(visible.Sprintf("%s needs the approval of a person, and this client cannot ask one:\n%s\nTell them. They can give it in a terminal outside the client: fsmtx step done %d --because \"...\"%s",
 			o.step.Name(), visible.Lines(v.Reason), in.Step, o.sessionFlag()))
 	case !v.Allowed():
 		return nil, nil, visible.Lines(v.Reason)

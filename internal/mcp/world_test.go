@@ -14,6 +14,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -22,6 +23,7 @@ import (
 
 // world is a home directory with task lists, and a project.
 type world struct {
+	who     caller.Caller // who started the server; the zero value is a client
 	t       testing.TB
 	home    string
 	project string
@@ -124,7 +126,7 @@ func (w *world) connect(options *mcp.ClientOptions) *client {
 	clientIn, serverOut := io.Pipe()
 	served := make(chan error, 1)
 	go func() {
-		err := Serve(context.Background(), New("v1.2.3", w.flags, w.lookup, os.Environ()), serverIn, serverOut)
+		err := Serve(context.Background(), New("v1.2.3", w.flags, w.lookup, os.Environ(), w.who), serverIn, serverOut)
 		serverOut.Close()
 		served <- err
 	}()

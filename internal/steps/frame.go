@@ -151,7 +151,7 @@ func (f *Frame) finished(v Verdict) Verdict {
 		if v.past != 0 {
 			id = v.past
 		}
-		v.Reason += ".\nA person can go past this in a terminal: " + overrideCommands(id, filepath.Base(f.List.Dir))
+		v.Reason += ".\nA person can go past this in a terminal outside the client: " + overrideCommands(id, filepath.Base(f.List.Dir))
 	}
 	return v
 }

@@ -136,7 +136,7 @@ func (w *random) ask(id int64, status string, carryOut bool) Verdict {
 	require.Empty(w.t, v.Trouble)
 	switch {
 	case v.Decision == Deny:
-		require.Contains(w.t, v.Reason, "A person can go past this in a terminal: fsmtx step skip ")
+		require.Contains(w.t, v.Reason, "A person can go past this in a terminal outside the client: fsmtx step skip ")
 	case carryOut:
 		w.set(id, status)
 		w.dropped[id] = false

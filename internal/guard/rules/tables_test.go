@@ -89,15 +89,15 @@ func TestTheTableOfH02(t *testing.T) {
 		{lockFacts{inner: "sub/" + specName, session: "me"}, 4, noLock},
 		{lockFacts{inner: lockName, session: "me", held: damaged, lock: broken}, 5, ""},
 		{lockFacts{inner: "a", session: "me", held: damaged, lock: broken}, 6, "DENIED: Planning lock is corrupted (no readable session_id). Wait for lock release or delete stale lock. " +
-			"To repair it, write {\"session_id\": \"me\"} to .planning.lock. The lock is /f/lock, last written 3 min ago. If no session plans here, run: fsmtx guard unlock"},
+			"To repair it, write {\"session_id\": \"me\"} to .planning.lock. The lock is /f/lock, last written 3 min ago. If no session plans here, only the person can remove it, in a terminal outside the client: fsmtx guard unlock"},
 		{lockFacts{inner: lockName, session: "me", held: stale, lock: old}, 7, ""},
 		{lockFacts{inner: "a", session: "me", held: foreign, lock: theirs}, 8, "DENIED: Planning lock owned by another session (you there). Wait for lock release or delete stale lock. " +
-			"The lock is /f/lock, and its session was last active 30 min ago. If that session is over, run: fsmtx guard unlock --session 'you there'"},
+			"The lock is /f/lock, and its session was last active 30 min ago. If that session is over, only the person can remove it, in a terminal outside the client: fsmtx guard unlock --session 'you there'"},
 		{lockFacts{inner: lockName, session: "me", held: foreign, lock: theirs}, 8, "DENIED: Planning lock owned by another session (you there). Wait for lock release or delete stale lock. " +
-			"The lock is /f/lock, and its session was last active 30 min ago. If that session is over, run: fsmtx guard unlock --session 'you there'"},
+			"The lock is /f/lock, and its session was last active 30 min ago. If that session is over, only the person can remove it, in a terminal outside the client: fsmtx guard unlock --session 'you there'"},
 		{lockFacts{inner: "a", session: "me", held: stale, lock: old}, 8, "DENIED: Planning lock owned by another session (you). Wait for lock release or delete stale lock. " +
 			"You may take the lock over, because its session has been inactive for so long: write {\"session_id\": \"me\"} to .planning.lock. " +
-			"The lock is /f/lock, and its session was last active 3 h ago. If that session is over, run: fsmtx guard unlock --session you"},
+			"The lock is /f/lock, and its session was last active 3 h ago. If that session is over, only the person can remove it, in a terminal outside the client: fsmtx guard unlock --session you"},
 		{lockFacts{inner: "a", session: "me", held: mine}, 9, ""},
 	} {
 		v := c.facts.decide(defaults)
