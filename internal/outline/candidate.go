@@ -65,6 +65,7 @@ type candidate struct {
 	score     int
 	pro, con  []string // why the score is high, and why it is low
 	announced bool     // the nearest title is one like Steps or Workflow
+	likely    bool     // the nearest title may announce steps
 }
 
 func (c *candidate) what() string {

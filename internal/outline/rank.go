@@ -193,33 +193,47 @@ func (c *candidate) add(points int, reason string) {
 
 // rateSurroundings judges a candidate by what introduces it, and by the titles above it.
 func (d *document) rateSurroundings(c *candidate) {
-	near := true // whether the next title is the nearest one
 	if at := d.lines[c.place].section; at < 0 || d.lines[at].level == 1 {
 		c.add(10, "")
 	}
-	if lead := c.lead; lead != "" {
-		label := strings.HasSuffix(strings.TrimRight(lead, "*"), ":") || strings.HasPrefix(lead, "**")
-		m := bold.find(lead)
-		switch {
-		case introduces.in(lead):
-			c.add(25, fmt.Sprintf("%q introduces it", shorten(lead)))
-		case label && lists.in(strings.TrimRight(lead, "*: ")) && !forms[c.form].heading:
-			c.add(-40, fmt.Sprintf("%q introduces it", shorten(lead)))
-			near = false
-		case m != nil && len(m[1]) < 40:
-			near = !c.judge(m[1], 35, -45)
-		}
-	}
+	judged := c.rateLead()
 	for _, title := range d.titles(c.place) {
-		if near {
-			near = !c.judge(title, 40, -50)
-		} else if affinity(title) == against {
+		if caseWord.in(title) {
+			c.add(-40, fmt.Sprintf("%q is a case", shorten(title)))
+		}
+		switch a := affinity(title); {
+		case !judged:
+			judged = c.judge(title, 40, -50)
+		case a == against:
 			c.judge(title, 0, -40)
 			if exampleOf.in(title) {
 				c.add(-20, "")
 			}
+		case a == certain && c.likely && strongWords.in(title):
+			c.likely = false
+			c.add(25, "") // what Default flow leaves open, Instructions above it says
 		}
 	}
+}
+
+// rateLead judges a candidate by the line above it, and reports whether that line is a title.
+func (c *candidate) rateLead() (judged bool) {
+	lead := c.lead
+	if lead == "" {
+		return false
+	}
+	label := strings.HasSuffix(strings.TrimRight(lead, "*"), ":") || strings.HasPrefix(lead, "**")
+	m := bold.find(lead)
+	switch {
+	case introduces.in(lead):
+		c.add(25, fmt.Sprintf("%q introduces it", shorten(lead)))
+	case label && lists.in(strings.TrimRight(lead, "*: ")) && !forms[c.form].heading:
+		c.add(-40, fmt.Sprintf("%q introduces it", shorten(lead)))
+		return true
+	case m != nil && len(m[1]) < 40:
+		return c.judge(m[1], 35, -45)
+	}
+	return false
 }
 
 // titles returns the headings and elements that a line is in, the nearest heading first. The
@@ -248,6 +262,7 @@ func (c *candidate) judge(title string, points, minus int) bool {
 		}
 		c.add(points, fmt.Sprintf("it is under %q", shorten(title)))
 	case likely:
+		c.likely = true
 		c.add(points/2, fmt.Sprintf("it is under %q", shorten(title)))
 	case against:
 		c.add(minus, fmt.Sprintf("it is under %q", shorten(title)))
