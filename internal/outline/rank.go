@@ -198,7 +198,7 @@ func (d *document) rateSurroundings(c *candidate) {
 	}
 	judged := c.rateLead()
 	for _, title := range d.titles(c.place) {
-		if caseWord.in(title) {
+		if caseTitle.in(title) {
 			c.add(-40, fmt.Sprintf("%q is a case", shorten(title)))
 		}
 		switch a := affinity(title); {

@@ -77,6 +77,9 @@ func cases(marks []mark) bool {
 	return n*4 >= len(marks)*3
 }
 
+// caseTitle is a title above what is done in a case. When invoked is not one.
+var caseTitle = pattern{text: `(?i)^\W*(?:if|falls|si|если)\b|^(?:如果|若)`}
+
 var caseWord = pattern{text: `(?i)^\W*(?:if|when|for|wenn|falls|si|если)\b|^(?:如果|若)`}
 
 // verbList are the words with which an instruction usually begins.
