@@ -113,8 +113,8 @@ func (d *Dir) checkLockerDir() error {
 // resolved.
 func (d *Dir) Path() string { return d.d }
 
-// Files returns the file system of this Dir. It resolves the paths below D from the
-// directory that Open found or Lock created, even if another one is at its path now.
+// Files returns the file system of this Dir. It resolves the paths below D and S from
+// the directories that Open found or Lock created, even if another one is at its path now.
 func (d *Dir) Files() vfs.FS { return d.files }
 
 // Recovered returns the report of the recovery that Open made.

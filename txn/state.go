@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -82,17 +83,36 @@ func (d *Dir) WriteState(name string, data []byte) error {
 	if len(data) > vfs.MaxFileBytes {
 		return fmt.Errorf("%s: %w", d.statePath(name), vfs.ErrFileTooLarge)
 	}
-	// The temporary file is in a directory that is named like a transaction's, so that
-	// tidy removes it after a crash.
+	return d.replace(d.statePath(name), data)
+}
+
+// ReplaceFile replaces the content of one file in D, which is not in the history then. After
+// a crash the file has either the old content or the new. The caller holds the Locker's lock
+// on the file, see Lock.
+//
+// Errors: those of WriteState and of Lock.
+func (d *Dir) ReplaceFile(name string, data []byte) error {
+	if d.closed {
+		return ErrClosed
+	}
+	if !isPlain(name) {
+		return fmt.Errorf("file %q: %w", name, ErrName)
+	}
+	return d.replace(d.filePath(name), data)
+}
+
+// replace replaces a file in D or S and syncs its directory. The temporary file is in a
+// directory that is named like a transaction's, so that tidy removes it after a crash.
+func (d *Dir) replace(path string, data []byte) error {
 	id := unique(time.Now())
 	defer d.discard(id)
 	if err := d.files.Mkdir(d.txnPath(id), 0o700); err != nil {
 		return err
 	}
-	if err := d.files.WriteFile(d.statePath(name), d.txnPath(id), data, 0o600); err != nil {
+	if err := d.files.WriteFile(path, d.txnPath(id), data, 0o600); err != nil {
 		return err
 	}
-	return d.files.Sync(d.s)
+	return d.files.Sync(filepath.Dir(path))
 }
 
 // AppendState appends line and a newline to a state file, which is created if it does not

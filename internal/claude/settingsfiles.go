@@ -74,21 +74,39 @@ const maxPointer = 16 << 10
 // has the given root. That is root itself unless its .git is the file of a linked work
 // tree; in a submodule .git is a file too.
 func mainWorkTree(fsys FS, root string) string {
-	text, err := safefile.ReadFileIn(fsys, filepath.Join(root, ".git"), maxPointer)
-	linked, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
-	if err != nil || !ok {
-		return root
-	}
-	linked = absolute(root, linked)
-	common, err := safefile.ReadFileIn(fsys, filepath.Join(linked, "commondir"), maxPointer)
-	if err != nil {
-		return root // a submodule
-	}
-	git := safefile.ResolveWith(fsys.Readlink, absolute(linked, strings.TrimSpace(string(common))))
-	if filepath.Base(git) != ".git" {
+	git, linked := gitDir(fsys, root)
+	if !linked || filepath.Base(git) != ".git" {
 		return root
 	}
 	return filepath.Dir(git)
+}
+
+// Repository returns the root of the work tree of git that contains the absolute path dir,
+// the directory that all work trees of its repository share, and whether the work tree is
+// a linked one. Outside a repository root is empty.
+func Repository(fsys FS, dir string) (root, shared string, linked bool) {
+	if root, _ = WorkTree(fsys, dir); root != "" {
+		shared, linked = gitDir(fsys, root)
+	}
+	return root, shared, linked
+}
+
+// gitDir returns the directory of git that all work trees of a repository share, without
+// symbolic links, and whether the one with the given root is a linked one. A .git file that
+// is not that of a linked work tree belongs to a submodule and is returned itself.
+func gitDir(fsys FS, root string) (shared string, linked bool) {
+	own := filepath.Join(root, ".git")
+	text, err := safefile.ReadFileIn(fsys, own, maxPointer)
+	pointer, ok := strings.CutPrefix(strings.TrimSpace(string(text)), "gitdir: ")
+	if err != nil || !ok {
+		return safefile.ResolveWith(fsys.Readlink, own), false
+	}
+	pointer = absolute(root, pointer)
+	common, err := safefile.ReadFileIn(fsys, filepath.Join(pointer, "commondir"), maxPointer)
+	if err != nil {
+		return own, false
+	}
+	return safefile.ResolveWith(fsys.Readlink, absolute(pointer, strings.TrimSpace(string(common)))), true
 }
 
 func absolute(dir, path string) string {

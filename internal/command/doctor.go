@@ -22,7 +22,7 @@ It prints each problem, the most urgent first, with a command that repairs it:
   hooks        switched off, missing, registered twice, outdated, or in a file that the
                client does not read here
   steps        the hooks that enforce the steps are missing, or their time limits are too
-               short
+               short; or what is on record about a list's steps cannot be read or is gone
   task tools   newer models have no tools for the task list
   workflow     a skill's fsm.json is not valid, or no name leads to it
   recovery     an interrupted hydration, or a journal that is not trusted
@@ -174,7 +174,7 @@ type doctor struct {
 // examine returns all problems, the most urgent first.
 func (d *doctor) examine(ctx context.Context) (found []fault, err error) {
 	for _, check := range []func(context.Context) ([]fault, error){
-		d.hooks, d.taskTools, d.workflows, d.recovery, d.plugins, d.taskRoot, d.locks, d.leftovers, d.client,
+		d.hooks, d.taskTools, d.workflows, d.recovery, d.enforcement, d.plugins, d.taskRoot, d.locks, d.leftovers, d.client,
 	} {
 		more, err := check(ctx)
 		if err != nil {

@@ -24,6 +24,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/txn"
@@ -304,7 +305,7 @@ func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {
 	for _, r := range reports {
 		dir := r.List
 		switch r.State {
-		case recovery.Clean:
+		case recovery.Clean, recovery.Damaged: // see enforcement
 		case recovery.Refused:
 			found = append(found, fault{Kind: "recovery", What: r.Reason, File: dir, Command: "fsmtx recover"})
 		default:
@@ -320,6 +321,33 @@ func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {
 			if entries, err := os.ReadDir(aside); err == nil && len(entries) > 0 {
 				found = append(found, fault{Kind: "recovery", What: "contains files that recovery moved aside; check them, then remove the directory", File: aside, Command: fmt.Sprintf("rm -r %q", aside)})
 			}
+		}
+	}
+	return found, nil
+}
+
+// enforcement finds the lists whose steps are not enforced, or not fully. A list may have no
+// state directory any more.
+func (d *doctor) enforcement(ctx context.Context) (found []fault, err error) {
+	root, err := tasks.Root(d.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		dir := filepath.Join(root, e.Name())
+		if strings.HasPrefix(e.Name(), ".") || e.Type().IsRegular() {
+			continue
+		}
+		troubles, err := steps.Troubles(ctx, dir)
+		if err != nil {
+			troubles = append(troubles, err)
+		}
+		for _, trouble := range troubles {
+			found = append(found, fault{Kind: "steps", What: "its steps are not fully enforced: " + trouble.Error() + "; " + steps.Remedy, File: dir})
 		}
 	}
 	return found, nil

@@ -21,6 +21,8 @@ the temporary files of committed ones. For each list it prints one of:
   committed     the change had been committed; its temporary files were removed
   conflict      rolled back; a file changed by another program was moved to the path shown
   set aside     an untrusted journal was moved to the path shown (--force)
+  damaged       nothing was interrupted, but what is on record about the workflow cannot be
+                read or is gone, so its steps are not fully enforced
   refused       nothing was done; the reason is shown, and what to do
 
 The exit code is 0 if nothing is left to do, and 1 otherwise, also if the session has no

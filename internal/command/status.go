@@ -23,7 +23,8 @@ import (
 const statusLong = `Status shows the state of the workflows in a task list: the next step; each workflow as a
 tree of steps, with their gates and the last decision about each; the tasks that belong to
 no workflow; the last hydration and whether "fsmtx undo" can undo it; and an interrupted
-change, if there is one. The states of a step are
+change, if there is one. It says if steps are not enforced because what is on record about
+them cannot be read or is gone. The states of a step are
 
   done               completed, and its gates passed
   skipped            a person skipped it
@@ -41,7 +42,8 @@ workflow. --watch redraws the status when the list changes, until q is pressed.
 --json prints an object with list, next (numbers of the steps that can be worked on),
 workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hydration as
 "fsmtx log --json" prints it, or null), undo (possible, restores, removes, keeps), pending
-(clean, rolled back or committed: what "fsmtx recover" would report) and pending_error.
+(clean, rolled back or committed: what "fsmtx recover" would report), pending_error and
+troubles (why the steps are not enforced, or not fully).
 A workflow has skill, spec, done, total and steps, which are those of "fsmtx step show
 --json" with owner. With --all it prints an array of objects with list, session, skill,
 done, total, next (a subject) and time.`
@@ -101,6 +103,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 type status struct {
 	list       tasks.List
 	steps      *steps.State
+	troubles   []error // why the steps are not enforced, or not fully
 	tasks      []tasks.Task
 	last       *history.Hydration
 	undo       tasks.Undoing
@@ -115,12 +118,15 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	if st.steps, err = steps.Load(ctx, list.Dir); err != nil {
 		return nil, err
 	}
+	if st.troubles, err = steps.Troubles(ctx, list.Dir); err != nil {
+		return nil, err
+	}
 	if st.tasks, err = tasks.Tasks(ctx, list.Dir); err != nil {
 		return nil, err
 	}
 	all, err := history.Read(list.Dir)
-	if err != nil {
-		return nil, err
+	if err != nil && len(st.troubles) == 0 {
+		st.troubles = []error{err}
 	}
 	if len(all) > 0 {
 		st.last = &all[len(all)-1]
@@ -168,6 +174,9 @@ func (st *status) text(chosen string, columns int) string {
 		b.WriteString(terminal.Cut(visible.Line(fmt.Sprintf(format, args...)), columns) + "\n")
 	}
 	b.WriteString(visible.Line(chosen) + "\n") // not cut: its path must stay usable
+	for _, trouble := range st.troubles {
+		visible.Fprintf(&b, "not fully enforced: %v; %s\n", trouble, steps.Remedy) // not cut: it names what to look at
+	}
 	st.nextTo(line)
 	for _, w := range st.steps.Workflows() {
 		done, all := st.progress(w)
@@ -356,6 +365,7 @@ type shownStatus struct {
 	Undo       shownUndo          `json:"undo"`
 	Pending    txn.Outcome        `json:"pending"`
 	PendingErr string             `json:"pending_error"`
+	Troubles   []string           `json:"troubles"`
 }
 
 type shownWorkflow struct {
@@ -382,7 +392,10 @@ func (st *status) shown() shownStatus {
 	out := shownStatus{
 		List: st.list.Dir, Next: []int64{}, Workflows: []shownWorkflow{}, Manual: append([]tasks.Task{}, st.manual()...), Last: st.last,
 		Undo:    shownUndo{st.undoable(), len(st.undo.Restored), len(st.undo.Removed), len(st.undo.Kept)},
-		Pending: cmp.Or(st.pending.Outcome, txn.Clean),
+		Pending: cmp.Or(st.pending.Outcome, txn.Clean), Troubles: []string{},
+	}
+	for _, trouble := range st.troubles {
+		out.Troubles = append(out.Troubles, trouble.Error())
 	}
 	if st.pendingErr != nil {
 		out.PendingErr = st.pendingErr.Error()

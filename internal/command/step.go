@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
@@ -159,6 +160,9 @@ func runStep(ctx context.Context, s terminal.Streams, f stepFlags) (err error) {
 	return deliver(s, h.answer(ctx))
 }
 
+// processBegan is a few milliseconds after the process began.
+var processBegan = time.Now()
+
 // stepHook is one call of the hook.
 type stepHook struct {
 	*steps.Frame
@@ -173,7 +177,7 @@ func newStepHook(s terminal.Streams, f stepFlags, e *event.Event) (*stepHook, er
 	if err != nil {
 		return nil, err
 	}
-	frame.Limit, frame.NoChecks = f.limit, f.checks == "off"
+	frame.Limit, frame.NoChecks, frame.Began = f.limit, f.checks == "off", processBegan
 	return &stepHook{Frame: frame, streams: s, flags: f, event: e, begun: time.Now()}, nil
 }
 
@@ -202,7 +206,7 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 		if who := h.streams.Who(); !who.FromClient() {
 			return event.Feedback("this event does not come from the client, so it approves nothing: " + who.Why)
 		}
-		v := h.Completed(ctx, steps.Update{Task: jsonx.StringMember(e.Raw, "task_id"), Status: "completed", Agent: e.AgentID})
+		v := h.Completed(ctx, steps.Update{Task: jsonx.StringMember(e.Raw, "task_id"), Status: "completed", Agent: e.AgentID, Cwd: e.Cwd})
 		h.log(v)
 		if v.Decision == steps.Deny {
 			return event.Feedback(v.Reason)
@@ -258,11 +262,16 @@ func (h *stepHook) tool(ctx context.Context) event.Answer {
 	switch h.event.ToolName {
 	case "TaskUpdate":
 		v = h.Update(ctx, steps.Update{
-			Task:     jsonx.StringMember(input, "taskId"),
-			Status:   jsonx.StringMember(input, "status"),
-			Metadata: jsonx.Member(input, "metadata"),
-			Agent:    h.event.AgentID,
-			Use:      h.event.ToolUseID,
+			Task:         jsonx.StringMember(input, "taskId"),
+			Status:       jsonx.StringMember(input, "status"),
+			Metadata:     jsonx.Member(input, "metadata"),
+			Subject:      textMember(input, "subject"),
+			Description:  textMember(input, "description"),
+			AddBlocks:    textsMember(input, "addBlocks"),
+			AddBlockedBy: textsMember(input, "addBlockedBy"),
+			Agent:        h.event.AgentID,
+			Cwd:          h.event.Cwd,
+			Use:          h.event.ToolUseID,
 		})
 	case "Write", "Edit", "MultiEdit", "NotebookEdit":
 		v = h.edit()
@@ -277,6 +286,22 @@ func (h *stepHook) tool(ctx context.Context) event.Answer {
 		return event.Ask(v.Reason)
 	}
 	return h.troubled(v.Trouble)
+}
+
+// textMember returns a text of a tool's input, nil if it has none. The client refuses a value
+// of another type.
+func textMember(input jsontext.Value, name string) *string {
+	var text string
+	if value := jsonx.Member(input, name); value.Kind() != '"' || json.Unmarshal(value, &text, jsonx.Tolerant) != nil {
+		return nil
+	}
+	return &text
+}
+
+// textsMember returns the texts of an array in a tool's input.
+func textsMember(input jsontext.Value, name string) (texts []string) {
+	_ = json.Unmarshal(jsonx.Member(input, name), &texts, jsonx.Tolerant) // the client refuses anything else
+	return texts
 }
 
 func (h *stepHook) edit() steps.Verdict {

@@ -129,17 +129,8 @@ func gatesOf(c *steps.Current) (lines []string) {
 		}
 		lines = append(lines, "after "+strings.Join(ids, ", "))
 	}
-	if len(c.Ready) > 0 {
-		lines = append(lines, "needs "+strings.Join(c.Ready, ", "))
-	}
-	if len(c.Produces) > 0 {
-		lines = append(lines, "produces "+strings.Join(c.Produces, ", "))
-	}
-	if c.Check != nil {
-		lines = append(lines, fmt.Sprintf("check (at most %v): %s", c.Check.Limit(), c.Check.Run))
-	}
-	if c.Approval != "" {
-		lines = append(lines, "approval: "+c.Approval)
+	for _, gate := range c.Gates() {
+		lines = append(lines, gate.String())
 	}
 	return lines
 }

@@ -49,6 +49,8 @@ func stepOf(task fsmspec.Task, base int64) steps.Step {
 		Produces: task.Gates.Produces,
 		Ready:    task.Gates.Ready,
 		Approval: task.Gates.Approval,
+
+		Description: task.Description,
 	}
 	for _, id := range task.BlockedBy {
 		s.BlockedBy = append(s.BlockedBy, base+id)

@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -30,6 +31,7 @@ const (
 	Committed  State = "committed"   // a committed change was tidied up
 	Conflict   State = "conflict"    // undone; files that another program changed since were moved aside or left in place
 	SetAside   State = "set aside"   // an untrusted journal was moved to the quarantine
+	Damaged    State = "damaged"     // nothing was interrupted, but what is on record about the list's workflow cannot be read or is gone
 	Refused    State = "refused"     // nothing was done
 )
 
@@ -43,7 +45,7 @@ type Report struct {
 	Removed   []string `json:"removed"`   // names of created files that were removed
 	Conflicts []Moved  `json:"conflicts"` // files that another program changed since
 	Aside     []string `json:"aside"`     // paths of an untrusted journal and its files
-	Reason    string   `json:"reason"`    // why it was refused
+	Reason    string   `json:"reason"`    // why it was refused, or what is damaged
 	Hint      string   `json:"hint"`      // what to do about it
 	DryRun    bool     `json:"dry_run"`   // nothing was done; the report is what would be done
 
@@ -60,7 +62,7 @@ type Moved struct {
 
 // Pending reports whether the list still needs recovery.
 func (r Report) Pending() bool {
-	return r.State == Refused || r.DryRun && r.State != Clean
+	return r.State == Refused || r.State == Damaged || r.DryRun && r.State != Clean
 }
 
 type Options struct {
@@ -82,7 +84,27 @@ func List(ctx context.Context, dir string, wait time.Duration, o Options) Report
 	if err != nil {
 		return r.refuse(err, untrusted)
 	}
-	return r.fill(found).withSubjects()
+	return r.fill(found).withSubjects().withTroubles(ctx)
+}
+
+// withTroubles looks whether the steps of a list that needs no recovery are enforced.
+func (r Report) withTroubles(ctx context.Context) Report {
+	if r.State != Clean {
+		return r
+	}
+	troubles, err := steps.Troubles(ctx, r.List)
+	if err != nil {
+		troubles = append(troubles, err)
+	}
+	for _, trouble := range troubles {
+		if errors.Is(trouble, steps.ErrUnrecorded) { // as in the list of an older version
+			r.Hint = trouble.Error() + "; to have them enforced, " + steps.Remedy
+			continue
+		}
+		r.State, r.Reason, r.Hint = Damaged, trouble.Error(), steps.Remedy
+		break
+	}
+	return r
 }
 
 // withSubjects reads the subjects of the restored tasks.
@@ -237,6 +259,8 @@ func (r Report) words() string {
 		return "clean"
 	case Refused:
 		return "refused: " + r.Reason
+	case Damaged:
+		return "nothing was interrupted, but " + r.Reason
 	case RolledBack:
 		did, would = "rolled back "+hydration, "would roll back "+hydration
 	case Committed:

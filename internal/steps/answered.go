@@ -1,26 +1,23 @@
 package steps
 
-import (
-	"context"
-
-	"github.com/fsmtx/fsmtx/txn"
-)
+import "context"
 
 // Answered applies a person's answer to the question of an earlier verdict, for clients
 // that do not apply it themselves. The gates are not evaluated again. If the step has
 // changed since the question, or a step before it was reopened, the update is denied and
 // has to be made again.
 func (f *Frame) Answered(ctx context.Context, u Update, yes bool) Verdict {
-	return f.forStep(u, func(c *call) (v Verdict, err error) {
-		err = f.locked(ctx, func(dir *txn.Dir) error {
-			s, err := c.steps.state(ctx, dir.Path(), dir.ReadState)
-			if err == nil {
-				v = c.record(dir, s, answered(s, s.Step(c.target.ID), u, yes))
-			}
-			return err
-		})
-		return v, err
-	})
+	c, v := f.begin(ctx, u)
+	if c == nil {
+		return v
+	}
+	dir, s, err := c.open(ctx)
+	if err != nil {
+		return f.trouble(err)
+	}
+	defer f.release(dir)
+	target := s.Step(c.target.ID)
+	return f.finished(c, c.carryOut(ctx, dir, s, c.final(s, target, answered(s, target, u, yes), nil)))
 }
 
 // answered decides an update about which a person was asked.

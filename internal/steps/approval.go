@@ -13,13 +13,24 @@ func approval(c *Current) Verdict {
 	}
 }
 
+// unanswered is added to a question, for where nobody can answer it: there the client
+// refuses the call with the question as the reason (fact 37, client 2.1.329). n is how often
+// it was asked.
+func unanswered(c *Current, n int, commands string) string {
+	text := "\nWithout a yes " + c.Name() + " stays open: "
+	if n >= maxRepeats {
+		text = "\nThis was asked " + itoa(int64(n)) + " times, and nobody said yes. Stop trying. " + c.Name() + " stays open: "
+	}
+	return text + "tell the person, who can approve it in a terminal outside the client: " + commands
+}
+
 // unattended denies a step that needs approval at an event at which the client cannot ask
 // a person.
 func unattended(c *Current) Verdict {
 	if c.Approval == "" {
 		return Verdict{}
 	}
-	return deny(c, "nobody could be asked", c.Name()+" needs the approval of a person, who cannot be asked here: "+c.Approval)
+	return deny(c, "nobody could be asked", c.Name()+" needs the approval of a person, who cannot be asked here: "+visible.Clip(c.Approval, maxReason))
 }
 
 // unapproved denies a step that was completed in another way and needs approval. The

@@ -17,6 +17,9 @@ func check(c *Current, r Result) Verdict {
 	}
 	how := cmp.Or(r.failed, fmt.Sprintf("exit status %d", r.Exit))
 	reason := fmt.Sprintf("%s cannot be completed: its check failed (%s): %s", c.Name(), how, visible.Clip(visible.Words(r.Run), maxSubject))
+	if r.Dir != "" {
+		reason += "\nIt ran in " + visible.Words(r.Dir)
+	}
 	if tail := lastLines(r.output); tail != "" {
 		reason += "\nThe end of its output:\n" + tail + "\nFix that, then complete the step again"
 	} else {

@@ -2,19 +2,24 @@ package steps
 
 import (
 	"bytes"
-	"path/filepath"
+	"fmt"
+	"hash/crc32"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/txn"
-	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// Evidence is one line of S/steps.jsonl: one decision about a step.
+// Evidence is one line of S/steps.jsonl: one decision about a step. The line has one more
+// member, sum: see Evidence.line.
 type Evidence struct {
 	Time    time.Time `json:"time"`
+	Use     string    `json:"use,omitzero"`   // Update.Use
+	Times   int       `json:"times,omitzero"` // how often the same was denied or asked in a row, from 2 on
 	Step    int64     `json:"step"`
 	From    string    `json:"from"` // status before
 	To      string    `json:"to"`   // status asked for
@@ -29,11 +34,12 @@ type Evidence struct {
 // Result is the outcome of a check.
 type Result struct {
 	Run     string  `json:"run"`
-	Exit    int     `json:"exit"` // -1 if it was stopped or could not be started
+	Dir     string  `json:"dir,omitzero"` // where it ran, unless that is Check.Dir below Workflow.Dir
+	Exit    int     `json:"exit"`         // -1 if it was stopped or could not be started
 	Seconds float64 `json:"seconds"`
 	SHA256  string  `json:"sha256"` // of its output
 
-	output string
+	output string // the end of it
 	failed string // why it has no exit status; empty if it has one
 }
 
@@ -47,30 +53,36 @@ const (
 // agent is told to ask a person.
 const maxRepeats = 3
 
+// lets reports whether the decision lets an update be carried out. A question without an
+// answer does not, nor does a word that this version does not know.
+func (e Evidence) lets() bool { return e.Verdict == Allow || e.Verdict == Override }
+
 // same reports whether two decisions are about the same update of the same step, with the
-// same verdict and reason. A check that fails with different output is a different reason.
+// same verdict and reason. The output of a check is not part of the reason: it may contain
+// times. The command and how it ended are.
 func (e Evidence) same(o Evidence) bool {
-	return e.Step == o.Step && e.To == o.To && e.Verdict == o.Verdict && e.Why == o.Why && outputOf(e) == outputOf(o)
+	return e.Step == o.Step && e.To == o.To && e.Verdict == o.Verdict && e.Why == o.Why && commandOf(e) == commandOf(o)
 }
 
-func outputOf(e Evidence) string {
+func commandOf(e Evidence) string {
 	if e.Check == nil {
 		return ""
 	}
-	return e.Check.SHA256
+	return e.Check.Run
 }
 
-// repeats returns how often the denial was made since the last decision that was not a
-// denial, or since a different denial of the same step.
-func (s *State) repeats(denial Evidence) (n int) {
-	for i := len(s.Evidence) - 1; i >= 0; i-- {
-		e := s.Evidence[i]
+// repeats returns how often the denial was made, or the question asked, since the last
+// decision that let an update through, or since a different decision about the same step.
+func (s *State) repeats(e Evidence) (n int) {
+	for _, o := range slices.Backward(s.Evidence) {
 		switch {
-		case e.Verdict != Deny:
+		case o.lets():
 			return n
-		case e.Step != denial.Step:
-		case !e.same(denial):
+		case o.Step != e.Step:
+		case !o.same(e):
 			return n
+		case o.Times > 0:
+			return n + o.Times
 		default:
 			n++
 		}
@@ -78,10 +90,32 @@ func (s *State) repeats(denial Evidence) (n int) {
 	return n
 }
 
-// line returns the evidence as a line of the file, without the line feed.
+// sumPrefix begins a line: its first member is a checksum of eight hexadecimal digits.
+const sumPrefix = `{"sum":"`
+
+// line returns the evidence as a line of the file, without the line feed. Its first member
+// is a checksum over the object without it, so that a damaged line is not believed.
 func (e Evidence) line() ([]byte, error) {
 	text, err := json.Marshal(e, jsonx.Tolerant)
-	return text, err
+	if err != nil {
+		return nil, err
+	}
+	return fmt.Appendf(nil, `%s%08x",%s`, sumPrefix, crc32.ChecksumIEEE(text), text[1:]), nil
+}
+
+// isWhole reports whether a line has the checksum that it states. Lines of older versions
+// state none.
+func isWhole(line []byte) bool {
+	rest, ok := bytes.CutPrefix(bytes.TrimRight(line, "\r\n"), []byte(sumPrefix))
+	if !ok {
+		return true
+	}
+	const digits = len("00000000")
+	if len(rest) < digits+2 {
+		return false
+	}
+	sum := crc32.Update(crc32.ChecksumIEEE([]byte("{")), crc32.IEEETable, rest[digits+2:])
+	return fmt.Sprintf(`%08x",`, sum) == string(rest[:digits+2])
 }
 
 // parseEvidence skips lines that cannot be read: a crash may have torn the last one.
@@ -89,23 +123,23 @@ func parseEvidence(data []byte) []Evidence {
 	var all []Evidence
 	for line := range bytes.Lines(data) {
 		var e Evidence
-		if json.Unmarshal(line, &e, jsonx.Tolerant) == nil && e.Step > 0 {
+		if isWhole(line) && json.Unmarshal(line, &e, jsonx.Tolerant) == nil && e.Step > 0 {
 			all = append(all, e)
 		}
 	}
 	return all
 }
 
-// maxEvidence is the size in bytes above which old denials are dropped from the file.
-const maxEvidence = 256 << 10
+// maxEvidence is the size in bytes above which old denials are dropped from the file. It is
+// for what would otherwise fill a disk: an update does not read the whole file.
+const maxEvidence = 4 << 20
 
 // thin returns the evidence about the steps of the state, with only the last few denials
 // of each step.
-func (s *State) thin() []Evidence {
+func (s *State) thin(all []Evidence) []Evidence {
 	denials := map[int64]int{}
-	keep := make([]bool, len(s.Evidence))
-	for i := len(s.Evidence) - 1; i >= 0; i-- {
-		e := s.Evidence[i]
+	keep := make([]bool, len(all))
+	for i, e := range slices.Backward(all) {
 		if s.Step(e.Step) == nil {
 			continue
 		}
@@ -114,8 +148,39 @@ func (s *State) thin() []Evidence {
 		}
 		keep[i] = e.Verdict != Deny || denials[e.Step] <= maxRepeats
 	}
-	var kept []Evidence
-	for i, e := range s.Evidence {
+	return pick(all, keep)
+}
+
+// essence returns the part of the evidence on which decisions depend: of each step the last
+// decision, the last one that was not a denial, and the last that let it be completed or
+// opened it again; and of all steps the last one that let an update through.
+func essence(all []Evidence) []Evidence {
+	type role struct {
+		step int64
+		name string
+	}
+	filled, keep := map[role]bool{}, make([]bool, len(all))
+	for i, e := range slices.Backward(all) {
+		roles := []role{{e.Step, "latest"}}
+		if e.Verdict != Deny {
+			roles = append(roles, role{e.Step, "last"})
+		}
+		if e.lets() {
+			roles = append(roles, role{0, "progress"})
+		}
+		if e.lets() && (e.To == completed || e.From == completed) {
+			roles = append(roles, role{e.Step, "passed"})
+		}
+		for _, r := range roles {
+			keep[i] = keep[i] || !filled[r]
+			filled[r] = true
+		}
+	}
+	return pick(all, keep)
+}
+
+func pick(all []Evidence, keep []bool) (kept []Evidence) {
+	for i, e := range all {
 		if keep[i] {
 			kept = append(kept, e)
 		}
@@ -135,21 +200,36 @@ func appendEvidence(dir *txn.Dir, e Evidence) error {
 	if e.Check != nil || e.Verdict == Ask || e.Verdict == Override {
 		return dir.AppendState(evidenceFile, line)
 	}
-	s, err := txn.StateDir(dir.Path())
-	if err != nil {
-		return err
-	}
-	return vfs.OS{}.AppendLine(filepath.Join(s, evidenceFile), line)
+	return dir.AppendStateLazily(evidenceFile, line)
 }
 
 func rewriteEvidence(dir *txn.Dir, all []Evidence) error {
+	text, err := linesOf(all)
+	if err != nil {
+		return err
+	}
+	return dir.WriteState(evidenceFile, text)
+}
+
+func linesOf(all []Evidence) ([]byte, error) {
 	var text []byte
 	for _, e := range all {
 		line, err := e.line()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		text = append(append(text, line...), '\n')
 	}
-	return dir.WriteState(evidenceFile, text)
+	return text, nil
+}
+
+// late returns a name for a file with one line of evidence. State files have letters in
+// their names only.
+func lateName(id string) string {
+	return latePrefix + strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return 'a' + r - '0'
+		}
+		return r
+	}, strings.ToLower(id))
 }

@@ -114,12 +114,26 @@ func undoLabel(id string) string {
 	return label
 }
 
+// A record that cannot be read concerns the tasks that it is about, and no others. Of those
+// the order is known from the list.
 func TestARecordOfAnotherVersionIsTrouble(t *testing.T) {
-	l := hydrated(t, Step{})
-	commit(t, l.List.Dir, txn.Change{Label: "x", Record: `{"version":2,"dir":"/"}`})
+	l := hydrated(t, Step{Approval: "Yes?"})
+	commit(t, l.List.Dir, txn.Change{Label: "x", Record: `{"version":2,"dir":"/"}`, Creates: []txn.File{
+		{Name: "5.json", Data: taskText(Step{ID: 5, Subject: "Five", Status: pending}), Mode: 0o644},
+		{Name: "6.json", Data: taskText(Step{ID: 6, Subject: "Six", Status: pending, BlockedBy: []int64{5}}), Mode: 0o644},
+	}})
 	v := l.ask(1, completed)
+	require.Equal(t, Ask, v.Decision)
+	require.Empty(t, v.Trouble)
+	require.Contains(t, l.denies(6, inProgress), `#6 "Six" cannot be started: #5 "Five" must be done first`)
+	require.Contains(t, l.denies(5, deleted), "stays in the list")
+	v = l.do(5, completed)
 	require.True(t, v.Allowed())
-	require.Contains(t, v.Trouble, "recorded by another version of fsmtx: version 2, want 1")
+	require.Contains(t, v.Trouble, "so only the order of its steps is enforced: the workflow was recorded by another version of fsmtx: version 2, want 1")
+	v = l.do(6, inProgress)
+	require.True(t, v.Allowed())
+	require.NotEmpty(t, v.Trouble, "until it is mended")
+	require.Len(t, l.state().Troubles, 1)
 }
 
 func TestAReopenedStepIsNotDone(t *testing.T) {

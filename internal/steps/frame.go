@@ -1,14 +1,17 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -21,14 +24,19 @@ const CallLimit = 1860 * time.Second
 // checks.
 const callMargin = 30 * time.Second
 
-// Frame evaluates the gates of one list: it reads and locks the list's state, runs checks
-// and records the evidence. The gates themselves are pure functions.
+// Frame decides about the updates of one list. An update is decided in rounds: the state of
+// the list is read under its lock; call.decide returns a decision, as a value; carryOut does
+// what it says. If something is missing, it is found out without any lock, and the next
+// round begins.
 type Frame struct {
 	List     tasks.List    // Wait limits the wait for the locks
 	Session  string        // the id of the session, for messages
 	Env      []string      // environment of checks
 	Limit    time.Duration // of the whole call; 0 is CallLimit
 	NoChecks bool          // do not run checks
+
+	// Began is when the process began that serves this call only; zero is now.
+	Began time.Time
 
 	// Interruptible returns a context that is cancelled by the signals that end this
 	// program. It is called before a check runs; nil leaves the context as it is.
@@ -44,157 +52,133 @@ type Frame struct {
 	Apply bool
 }
 
-// call is one update for which the gates are evaluated.
+// call is one update that is being decided.
 type call struct {
 	*Frame
 	id         string // unique, for its pending records
 	update     Update
 	steps      steps
+	troubles   []error   // about the record
 	target     *recorded // the step that the update is about
 	begun      time.Time
 	unattended bool // the client cannot ask a person at this event
+
+	facts    map[factKey]fact
+	claimed  bool // there are pending records of this call
+	lockless bool // the lock could not be had a moment ago
+}
+
+// Update decides an update, and records the decision. An update that is not about a step
+// is allowed; it locks and writes nothing.
+func (f *Frame) Update(ctx context.Context, u Update) Verdict {
+	c, v := f.begin(ctx, u)
+	if c == nil {
+		return v
+	}
+	return f.finished(c, c.run(ctx))
 }
 
 // Completed decides about a step that the client is about to complete, in case no hook saw
 // the update. The gates are not evaluated again for a completion that was allowed.
 func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
-	s, err := Load(ctx, f.List.Dir)
-	if err != nil {
-		return f.trouble(err)
-	}
-	for _, c := range s.Steps {
-		if itoa(c.ID) != u.Task {
-			continue
-		}
-		e, known := s.last(c.ID)
-		if c.Done() || known && e.To == completed {
-			return f.approved(ctx, c, e)
-		}
-		return f.update(ctx, u, true)
-	}
-	return Verdict{}
-}
-
-// approved records that the person said yes. The client completes a step about which it
-// asked only after a yes.
-func (f *Frame) approved(ctx context.Context, c *Current, e Evidence) Verdict {
-	if e.Verdict != Ask || c.Done() && c.Status == completed {
-		return Verdict{}
-	}
-	return f.note(ctx, c, Evidence{Step: c.ID, From: c.Status, To: completed, Verdict: Allow, Why: "a person said yes", Agent: e.Agent, By: f.person(ByApproval, e.Agent)})
-}
-
-// note adds one line to the evidence.
-func (f *Frame) note(ctx context.Context, c *Current, e Evidence) Verdict {
-	waiting, cancel := f.List.Waiting(ctx)
-	defer cancel()
-	dir, err := f.List.Open(waiting)
-	if err != nil {
-		return f.trouble(err)
-	}
-	defer f.release(dir)
-	e.Time = time.Now().UTC()
-	if err := appendEvidence(dir, e); err != nil {
-		return f.trouble(err)
-	}
-	return Verdict{Step: c.ID}
-}
-
-// Update decides an update, and records the decision. An update that is not about a step
-// is allowed; it locks and writes nothing.
-func (f *Frame) Update(ctx context.Context, u Update) Verdict { return f.update(ctx, u, false) }
-
-func (f *Frame) update(ctx context.Context, u Update, unattended bool) Verdict {
-	return f.forStep(u, func(c *call) (Verdict, error) {
-		c.unattended = unattended
-		return c.decide(ctx), nil
-	})
-}
-
-// forStep returns what decide decides for an update of a step. It allows an update that is
-// not about a step without calling decide.
-func (f *Frame) forStep(u Update, decide func(*call) (Verdict, error)) Verdict {
-	c, err := f.newCall(u)
-	if err != nil {
-		return f.trouble(err)
-	}
+	c, v := f.begin(ctx, u)
 	if c == nil {
-		return Verdict{}
+		return v
 	}
-	v, err := decide(c)
+	s, err := c.look(ctx)
 	if err != nil {
 		return f.trouble(err)
 	}
-	v.Step = c.target.ID
-	return f.finished(v)
+	target := s.Step(c.target.ID)
+	e, known := s.last(target.ID)
+	switch {
+	case target.Done(), known && e.To == completed && e.lets():
+		return Verdict{}
+	case known && e.To == completed: // the client completes a step about which it asked only after a yes
+		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: "a person said yes", Agent: e.Agent, By: f.person(ByApproval, e.Agent)}
+		return c.note(ctx, yes)
+	}
+	c.unattended = true
+	return f.finished(c, c.run(ctx))
 }
 
-// newCall returns the call of an update, or nil if the update is not about a step.
-func (f *Frame) newCall(u Update) (*call, error) {
-	live, err := liveSteps(f.List.Dir)
-	if err != nil {
-		return nil, err
-	}
-	target := live.find(u.Task)
+// begin returns the call of an update. If the update is not about a step, it returns nil and
+// the verdict.
+func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
+	src, r := openRecord(f.List.Dir)
+	src.close()
+	target := r.steps.find(u.Task)
 	if target == nil {
-		return nil, nil
-	}
-	return &call{Frame: f, id: rand.Text(), update: u, steps: live, target: target, begun: time.Now()}, nil
-}
-
-// finished adds to a denial the command with which a person goes past the gate. The command
-// names the list and not the session, because the hook's environment may have chosen
-// another list than the session's, and a terminal does not have that environment.
-func (f *Frame) finished(v Verdict) Verdict {
-	if v.Decision == Deny && v.Step != 0 {
-		id := v.Step
-		if v.past != 0 {
-			id = v.past
+		if t := taggedTask(f.List.Dir, u.Task); t != nil {
+			if r.lost(t.id+".json") == nil {
+				return nil, f.unrecorded(ctx, t)
+			}
+			if err := r.addUnread(f.List.Dir); err != nil {
+				return nil, f.trouble(err)
+			}
+			target = r.steps.find(u.Task)
 		}
-		v.Reason += ".\nA person can go past this in a terminal outside the client: " + overrideCommands(id, filepath.Base(f.List.Dir))
 	}
-	return v
+	if target == nil {
+		target = r.steps.blockedAnew(u) // of a task that is no step
+	}
+	if target == nil {
+		return nil, Verdict{}
+	}
+	c := &call{Frame: f, id: rand.Text(), update: u, steps: r.steps, target: target, begun: f.Began, facts: map[factKey]fact{}}
+	if c.begun.IsZero() {
+		c.begun = time.Now()
+	}
+	if target.unread {
+		c.troubles = r.troubles()
+	}
+	return c, Verdict{}
 }
 
-// trouble returns the verdict for gates that cannot be evaluated.
-func (f *Frame) trouble(err error) Verdict {
-	text := fmt.Sprintf("the steps of the task list %s are not enforced: %v", f.List.Dir, err)
-	if f.Apply {
-		return Verdict{Decision: Deny, Why: "trouble", Reason: text}
+// blockedAnew returns a step that the update would make wait for a task which is not a step,
+// or nil.
+func (all steps) blockedAnew(u Update) *recorded {
+	for _, id := range u.AddBlocks {
+		if r := all.find(id); r != nil {
+			return r
+		}
 	}
-	return Verdict{Trouble: text}
+	return nil
 }
 
-// release releases the locks of the list.
-func (f *Frame) release(dir *txn.Dir) {
-	if err := dir.Close(); err != nil && f.Unreleased != nil {
-		f.Unreleased(err)
+// run decides the update in rounds.
+func (c *call) run(ctx context.Context) Verdict {
+	for {
+		d, v := c.round(ctx)
+		switch {
+		case d.decided():
+			return v
+		case d.wait:
+			c.await(ctx)
+		case d.check != nil:
+			c.check(ctx, d.check)
+			ctx = context.WithoutCancel(ctx) // an interrupted check is recorded, too
+			c.lockless = false
+		default:
+			c.find(ctx, d.files)
+		}
 	}
 }
 
-func (c *call) decide(ctx context.Context) Verdict {
-	v := keep(&Current{Step: c.target.Step, Workflow: c.target.workflow}, c.update)
-	if v.Allowed() && !slices.Contains([]string{pending, inProgress, completed}, c.update.Status) {
-		return v // the status does not change, so no other gate applies
+// round takes a decision and carries it out, under the lock of the list. If the lock cannot
+// be had, that only delays the record: the decision is taken from what can be read without.
+func (c *call) round(ctx context.Context) (decision, Verdict) {
+	if c.lockless {
+		return c.roundUnlocked(ctx, nil)
 	}
 	dir, s, err := c.open(ctx)
-	switch {
-	case err != nil && v.Allowed():
-		return c.unlocked(ctx, err)
-	case err != nil:
-		return v
+	if err != nil {
+		c.lockless = true
+		return c.roundUnlocked(ctx, err)
 	}
 	defer c.release(dir)
-	if !v.Allowed() {
-		return c.record(dir, s, v)
-	}
-	v, slow := c.underLock(dir, s)
-	if slow == nil {
-		return v
-	}
-	c.recordPending(dir, s, slow)
-	c.release(dir) // no lock is held while a check runs
-	return c.conclude(ctx, slow, c.evaluate(ctx, slow))
+	d := c.decide(s)
+	return d, c.carryOut(ctx, dir, s, d)
 }
 
 // open locks the list and reads its state.
@@ -205,7 +189,7 @@ func (c *call) open(ctx context.Context) (*txn.Dir, *State, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := c.steps.state(ctx, dir.Path(), dir.ReadState)
+	s, err := c.steps.state(ctx, dir.Path(), dir, false)
 	if err != nil {
 		c.release(dir)
 		return nil, nil, err
@@ -214,19 +198,260 @@ func (c *call) open(ctx context.Context) (*txn.Dir, *State, error) {
 	return dir, s, nil
 }
 
-// unlocked decides when the lock cannot be had: the update is allowed unless it depends on
-// a check that is running.
-func (c *call) unlocked(ctx context.Context, cause error) Verdict {
-	if s, err := c.steps.state(ctx, c.List.Dir, func(name string) ([]byte, error) { return txn.ReadState(c.List.Dir, name) }); err == nil {
-		target := s.Step(c.target.ID)
-		if v := running(s, target); !v.Allowed() {
-			return v
-		}
-		for _, b := range s.openBlockers(target) {
-			if s.checking(b.ID) {
-				return order(s, target, c.update)
-			}
+// look reads the state of the list without its lock.
+func (c *call) look(ctx context.Context) (*State, error) {
+	r, err := txn.OpenReader(c.List.Dir)
+	var src source
+	if err == nil {
+		defer r.Close()
+		src = r
+	}
+	return c.steps.state(ctx, c.List.Dir, src, false)
+}
+
+// carryOut does what a decision says, under the lock, and returns its verdict.
+func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision) Verdict {
+	err := c.write(dir, s, d.lines)
+	c.publish(dir, s, d)
+	if !d.decided() {
+		return Verdict{}
+	}
+	v := d.verdict
+	if err != nil {
+		v = c.unrecorded(v, err)
+	}
+	if c.Apply && v.Decision == Allow && d.changes() {
+		waiting, cancel := c.List.Waiting(context.WithoutCancel(ctx))
+		defer cancel()
+		if err := setStatus(waiting, dir, c.target.ID, c.update.Status); err != nil {
+			return c.trouble(err)
 		}
 	}
-	return c.trouble(cause)
+	if put := c.putRight(ctx, dir, s); put != "" {
+		v.Trouble = both(v.Trouble, put)
+	}
+	return c.withTroubles(v, s)
+}
+
+// changes reports whether the update that was decided changes the task's status.
+func (d decision) changes() bool {
+	if len(d.lines) == 0 {
+		return false
+	}
+	e := d.lines[len(d.lines)-1]
+	return e.From != e.To
+}
+
+// write appends lines to the evidence, after those that were written without the lock. It
+// drops old denials from a file that has grown large.
+func (c *call) write(dir *txn.Dir, s *State, lines []Evidence) error {
+	if err := s.mergeLate(dir); err != nil {
+		return err
+	}
+	s.writeSnapshot(dir)
+	if s.size > maxEvidence && len(lines) > 0 {
+		data, err := dir.ReadState(evidenceFile)
+		if err != nil {
+			return err
+		}
+		return rewriteEvidence(dir, s.thin(append(parseEvidence(data), lines...)))
+	}
+	for _, e := range lines {
+		if err := appendEvidence(dir, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// publish tells other calls what this one is about to do. An error is ignored: the record
+// only makes others wait, and a step that it does not name is not done either.
+func (c *call) publish(dir *txn.Dir, s *State, d decision) {
+	if len(d.claim) == 0 && !c.claimed && len(s.dead) == 0 {
+		return
+	}
+	others := slices.DeleteFunc(slices.Clone(s.Pending), func(p Pending) bool { return p.Call == c.id })
+	for _, id := range d.claim {
+		others = append(others, c.pending(id, d.wait))
+	}
+	c.claimed = len(d.claim) > 0
+	_ = writePending(dir, others)
+}
+
+// roundUnlocked is round without the lock. cause is why it cannot be had, or nil if that was
+// said before.
+func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdict) {
+	s, err := c.look(ctx)
+	if err != nil {
+		return decision{}, c.trouble(errors.Join(cause, err))
+	}
+	d := c.decide(s)
+	if !d.decided() {
+		return d, Verdict{}
+	}
+	v := d.verdict
+	if c.Apply && v.Decision == Allow && d.changes() {
+		return d, c.trouble(cmp.Or(cause, txn.ErrLocked))
+	}
+	if err := c.writeLate(d.lines); err != nil {
+		v = c.unrecorded(v, errors.Join(cause, err))
+	}
+	return d, c.withTroubles(v, s)
+}
+
+// writeLate records lines without the lock, in a file of their own. The next call that has
+// the lock adds them to the evidence.
+func (c *call) writeLate(lines []Evidence) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	r, err := txn.OpenReader(c.List.Dir)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for _, e := range lines {
+		line, err := e.line()
+		if err != nil {
+			return err
+		}
+		if err := r.AppendUnlocked(lateName(c.id), line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// note adds one line to the evidence, if need be without the lock.
+func (c *call) note(ctx context.Context, e Evidence) Verdict {
+	err := c.locked(ctx, func(dir *txn.Dir) error { return appendEvidence(dir, e) })
+	if err != nil {
+		err = c.writeLate([]Evidence{e})
+	}
+	if err != nil {
+		return c.unrecorded(Verdict{Step: e.Step}, err)
+	}
+	return Verdict{Step: e.Step}
+}
+
+// Intervals at which a call looks whether another one has made a difference.
+const (
+	firstLook = 10 * time.Millisecond
+	lastLook  = 200 * time.Millisecond
+)
+
+// await waits, without a lock, as long as the decision is to wait.
+func (c *call) await(ctx context.Context) {
+	for pause := firstLook; ; pause = min(pause*5/4, lastLook) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		s, err := c.look(ctx)
+		if err != nil || !c.decide(s).wait {
+			return
+		}
+	}
+}
+
+// find looks for files, without a lock.
+func (c *call) find(ctx context.Context, all []lookup) {
+	for _, l := range all {
+		f := fact{dir: workplace(l.step.Workflow.Dir, c.update.Cwd)}
+		f.missing, f.limit = lookFor(ctx, f.dir, l.patterns)
+		c.facts[factKey{l.step.ID, l.kind}] = f
+	}
+}
+
+// check runs the check of a step, without a lock. What is known about files may be out of
+// date afterwards.
+func (c *call) check(ctx context.Context, b *Current) {
+	if c.Interruptible != nil {
+		var cancel context.CancelFunc
+		ctx, cancel = c.Interruptible(ctx)
+		defer cancel()
+	}
+	base := workplace(b.Workflow.Dir, c.update.Cwd)
+	r := c.runCheck(ctx, b, base)
+	for key := range c.facts {
+		if key.kind != CheckPasses {
+			delete(c.facts, key)
+		}
+	}
+	c.facts[factKey{b.ID, CheckPasses}] = fact{dir: base, result: &r}
+}
+
+// left returns how long checks may take in this call.
+func (c *call) left() time.Duration {
+	limit := c.Limit
+	if limit == 0 {
+		limit = CallLimit
+	}
+	return limit - callMargin - time.Since(c.begun)
+}
+
+// finished adds to a denial the command with which a person goes past the gate.
+func (f *Frame) finished(c *call, v Verdict) Verdict {
+	v.Step = c.target.ID
+	if v.Decision == Deny && v.Step != 0 && !v.past.none {
+		id := v.Step
+		if v.past.step != 0 {
+			id = v.past.step
+		}
+		v.Reason += ".\nA person can go past this in a terminal outside the client: " + overrideCommands(id, f.listName())
+	}
+	return v
+}
+
+// listName returns the name of the list for --session. It is not the session's, because the
+// hook's environment may have chosen another list than the session's, and a terminal does
+// not have that environment.
+func (f *Frame) listName() string { return filepath.Base(f.List.Dir) }
+
+// trouble returns the verdict for gates that cannot be evaluated.
+func (f *Frame) trouble(err error) Verdict {
+	text := visible.Sprintf("the steps of the task list %s are not enforced: %v", f.List.Dir, err)
+	if f.Apply {
+		return Verdict{Decision: Deny, Why: "trouble", Reason: text}
+	}
+	return Verdict{Trouble: text}
+}
+
+// unrecorded returns the verdict of a call whose decision v could not be recorded because
+// of err. A denial stays a denial, and the person is told about an update that is allowed.
+func (c *call) unrecorded(v Verdict, err error) Verdict {
+	if v.Decision == Deny {
+		return v
+	}
+	if c.Apply {
+		return c.trouble(err)
+	}
+	v.Trouble = both(v.Trouble, fmt.Sprintf("the decision about #%d is not on record: %v", c.target.ID, err))
+	return v
+}
+
+// withTroubles adds what could not be read to the verdict of a call that is not denied.
+func (c *call) withTroubles(v Verdict, s *State) Verdict {
+	if v.Decision == Deny {
+		return v
+	}
+	for _, err := range slices.Concat(c.troubles, s.Troubles) {
+		v.Trouble = both(v.Trouble, fmt.Sprintf("the steps of the task list %s are not fully enforced: %v", c.List.Dir, err))
+	}
+	return v
+}
+
+func both(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + "\n" + b
+}
+
+// release releases the locks of the list.
+func (f *Frame) release(dir *txn.Dir) {
+	if err := dir.Close(); err != nil && f.Unreleased != nil {
+		f.Unreleased(err)
+	}
 }

@@ -27,7 +27,10 @@ A person can go past this in a terminal outside the client: fsmtx step skip 1 --
 	l.allows(2, completed)
 	v := l.ask(3, completed)
 	require.Equal(t, Ask, v.Decision)
-	require.Equal(t, "Publish it?\n(Yes completes the step #3 \"Publish\" of release.)", v.Reason)
+	require.Equal(t, `Publish it?
+(Yes completes the step #3 "Publish" of release.)
+Without a yes #3 "Publish" stays open: tell the person, who can approve it in a terminal outside the client: fsmtx step done 3 --because "..." --session s1`, v.Reason)
+	require.Equal(t, Verdict{Step: 3}, l.Completed(t.Context(), Update{Task: "3", Status: completed}), "the person said yes")
 	l.set(3, completed)
 	require.True(t, l.state().Step(3).Done())
 
@@ -44,6 +47,7 @@ A person can go past this in a terminal outside the client: fsmtx step skip 1 --
 		"2 in_progress completed deny: check failed: exit status 1",
 		"2 in_progress completed allow: its check passed",
 		"3 pending completed ask: approval: Publish it?",
+		"3 pending completed allow: a person said yes",
 	}, decisions)
 }
 

@@ -52,8 +52,10 @@ func TestOrder(t *testing.T) {
 		"a blocker is gone":             {stateOf(stepLine{id: 1}, second), ""},
 		"a blocker was replaced":        {stateOf(second), ""},
 		"a blocker is open":             {stateOf(open, second), `#1 "A" must be done first. Ready now: #1 "A"`},
-		"a blocker is in progress":      {stateOf(stepLine{id: 1, status: inProgress}, second), `#1 "A" must be done first. Ready now: #1 "A"`},
-		"a blocker was not let through": {stateOf(stepLine{id: 1, status: completed}, second), `#1 "A" must be done first. Ready now: #1 "A"`},
+		"a blocker is in progress":      {stateOf(stepLine{id: 1, status: inProgress}, second), `#1 "A" must be done first. In progress: #1 "A"`},
+		"a blocker was not let through": {stateOf(stepLine{id: 1, status: completed}, second), `#1 "A" must be done first. In progress: #1 "A"`},
+		"others can be worked on":       {stateOf(open, second, stepLine{id: 3, status: inProgress}), `#1 "A" must be done first. In progress: #3 "C". Ready now: #1 "A"`},
+		"after a clock was set back":    {stateOf(open, second).ago(-time.Hour, 1, completed, Allow), `Ready now: #1 "A"`},
 		"two blockers are open":         {stateOf(open, stepLine{id: 2, status: pending, after: []int64{1, 3}}, stepLine{id: 3, status: pending}), `#1 "A" and #3 "C" must be done first. Ready now: #1 "A" and #3 "C"`},
 		"a blocker's check is running":  {&State{Steps: stateOf(open, second).Steps, Pending: []Pending{{Step: 1}}}, `The check of #1 "A" is running in another call: wait until it ends, then try again`},
 		"a blocker is about to be done": {stateOf(open, second).ago(time.Second, 1, completed, Allow), `Another update is about to complete #1 "A": try again in the next message, not in the same one`},
@@ -75,14 +77,22 @@ func TestOrder(t *testing.T) {
 
 func TestFiles(t *testing.T) {
 	c := stateOf(stepLine{id: 4, status: inProgress}).Steps[0]
-	require.True(t, produces(c, nil).Allowed())
-	require.True(t, ready(c, nil).Allowed())
-	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt and dist/* in /project, as non-empty files`, produces(c, []string{"a.txt", "dist/*"}).Reason)
-	require.Equal(t, `#4 "D" cannot be started: it needs plan.md in /project, as non-empty files`, ready(c, []string{"plan.md"}).Reason)
-	require.Equal(t, "missing: a.txt", produces(c, []string{"a.txt"}).Why)
+	missing := func(names ...string) fact { return fact{dir: "/project", missing: names} }
+	require.True(t, files(c, AtCompletion, missing()).Allowed())
+	require.True(t, files(c, AtStart, missing()).Allowed())
+	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt and dist/* in /project, as non-empty files`, files(c, AtCompletion, missing("a.txt", "dist/*")).Reason)
+	require.Equal(t, `#4 "D" cannot be started: it needs plan.md in /project, as non-empty files`, files(c, AtStart, missing("plan.md")).Reason)
+	require.Equal(t, "missing: a.txt", files(c, AtCompletion, missing("a.txt")).Why)
+	v := files(c, AtCompletion, fact{dir: "/project", limit: "the search for * met more than 5 names"})
+	require.Equal(t, `#4 "D" cannot be completed: the search for * met more than 5 names in /project. Remove what is not needed there, or tell the person that the fsm.json has to name its files more precisely`, v.Reason)
 }
 
 func TestMissing(t *testing.T) {
+	missing := func(dir string, patterns ...string) []string {
+		missing, limit := lookFor(t.Context(), dir, patterns)
+		require.Empty(t, limit)
+		return missing
+	}
 	l := hydrated(t)
 	l.write("a.txt", "a")
 	l.write("empty.txt", "")
@@ -94,10 +104,10 @@ func TestMissing(t *testing.T) {
 		"a.txt": true, "b.txt": false, "empty.txt": false, "dist": false, "dist/*": true, "dist/*.zip": false,
 		"*/x.tar": true, "full/*.md": true, "empty*": false, "a[[]b": true, "*": true,
 	} {
-		require.Equal(t, there, len(missing(l.project, []string{pattern})) == 0, pattern)
+		require.Equal(t, there, len(missing(l.project, pattern)) == 0, pattern)
 	}
-	require.Equal(t, []string{"b.txt", "empty.txt"}, missing(l.project, []string{"a.txt", "b.txt", "empty.txt"}))
-	require.Equal(t, []string{"a.txt"}, missing("/does/not/exist", []string{"a.txt"}))
+	require.Equal(t, []string{"b.txt", "empty.txt"}, missing(l.project, "a.txt", "b.txt", "empty.txt"))
+	require.Equal(t, []string{"a.txt"}, missing("/does/not/exist", "a.txt"))
 }
 
 func TestCheck(t *testing.T) {
@@ -146,28 +156,46 @@ func TestApproval(t *testing.T) {
 }
 
 func TestKeep(t *testing.T) {
-	c := stateOf(stepLine{id: 1, status: inProgress}).Steps[0]
+	s := stateOf(stepLine{id: 1, status: inProgress}, stepLine{id: 2, status: pending, after: []int64{1}})
+	text := func(s string) *string { return &s }
+	s.Steps[0].Description, s.Steps[1].Description = "Do it.", "Do it."
 	for name, e := range map[string]struct {
 		u    Update
 		want string
 	}{
-		"a status":               {Update{Status: completed}, ""},
-		"a deletion":             {Update{Status: deleted}, `#1 "A" is a step of the workflow "release" and stays in the list. Its status can become in_progress, completed or pending again`},
-		"other metadata":         {Update{Metadata: []byte(`{"x": null, "f": {"fsm": null}}`)}, ""},
-		"the same tag":           {Update{Metadata: []byte(`{"fsm": "release"}`)}, ""},
-		"no tag":                 {Update{Metadata: []byte(`{"fsm": null}`)}, `its metadata "fsm" must not change`},
-		"another tag":            {Update{Metadata: []byte(`{"fsm": "other"}`)}, `its metadata "fsm" must not change`},
-		"a tag that is not text": {Update{Metadata: []byte(`{"fsm": ["release"]}`)}, `its metadata "fsm" must not change`},
-		"a tag, escaped":         {Update{Metadata: []byte(`{"f\u0073m": null}`)}, `its metadata "fsm" must not change`},
-		"two tags":               {Update{Metadata: []byte(`{"fsm": "release", "fsm": null}`)}, `its metadata "fsm" must not change`},
-		"null metadata":          {Update{Metadata: []byte(`null`)}, ""},
+		"a status":                        {Update{Status: completed}, ""},
+		"a deletion":                      {Update{Status: deleted}, `#2 "B" is a step of the workflow "release" and stays in the list. Its status can become in_progress, completed or pending again`},
+		"other metadata":                  {Update{Metadata: []byte(`{"x": null, "f": {"fsm": null}, "_internal": false}`)}, ""},
+		"the same tag":                    {Update{Metadata: []byte(`{"fsm": "release"}`)}, ""},
+		"no tag":                          {Update{Metadata: []byte(`{"fsm": null}`)}, `its metadata "fsm" must not change`},
+		"another tag":                     {Update{Metadata: []byte(`{"fsm": "other"}`)}, `its metadata "fsm" must not change`},
+		"a tag that is not text":          {Update{Metadata: []byte(`{"fsm": ["release"]}`)}, `its metadata "fsm" must not change`},
+		"a tag, escaped":                  {Update{Metadata: []byte(`{"f\u0073m": null}`)}, `its metadata "fsm" must not change`},
+		"two tags":                        {Update{Metadata: []byte(`{"fsm": "release", "fsm": null}`)}, `its metadata "fsm" must not change`},
+		"null metadata":                   {Update{Metadata: []byte(`null`)}, ""},
+		"hidden":                          {Update{Metadata: []byte(`{"_internal": true}`)}, `its metadata "_internal", which hides a task, cannot be set`},
+		"hidden, with a status":           {Update{Status: completed, Metadata: []byte(`{"_internal": 1}`)}, `its metadata "_internal"`},
+		"no longer hidden":                {Update{Metadata: []byte(`{"_internal": null}`)}, ""},
+		"the same subject":                {Update{Subject: text("B"), Description: text("Do it.")}, ""},
+		"another subject":                 {Update{Status: inProgress, Subject: text("C")}, "so its subject must not change. Leave that out"},
+		"no subject":                      {Update{Subject: text("")}, "so its subject must not change"},
+		"another description":             {Update{Description: text("Do nothing.")}, "so its description must not change. Leave that out"},
+		"another blocker":                 {Update{AddBlockedBy: []string{"99"}}, "so what it waits for must not change. Leave addBlockedBy out"},
+		"a blocker that it has":           {Update{AddBlockedBy: []string{"1"}}, ""},
+		"a task of the agent waits":       {Update{AddBlocks: []string{"99"}}, ""},
+		"another step waits":              {Update{AddBlocks: []string{"1"}}, `and so is #1 "A": what a step waits for must not change`},
+		"it waits for a task of no skill": {Update{Task: "99", AddBlocks: []string{"2"}}, "so it cannot be made to wait for another task. Leave it out of addBlocks of #99"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v := keep(c, e.u)
+			if e.u.Task == "" {
+				e.u.Task = "2"
+			}
+			v := keep(s, s.Step(2), e.u)
 			assert.Equal(t, e.want == "", v.Allowed())
 			assert.Contains(t, v.Reason, e.want)
 		})
 	}
+	require.True(t, keep(s, s.Step(1), Update{Task: "1", AddBlocks: []string{"2"}}).Allowed(), "the other step waits for it already")
 }
 
 func TestEdit(t *testing.T) {

@@ -1,26 +1,73 @@
 package steps
 
 import (
+	"slices"
+	"strconv"
+
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
-// tag is the key in a task's metadata that marks it as a step and names its workflow.
-const tag = "fsm"
+// Keys in a task's metadata: the mark of a step with the name of its workflow, and the
+// client's that hides a task from the list (fact 2, client 2.1.197).
+const (
+	tag    = "fsm"
+	hidden = "_internal"
+)
 
-// keep denies the deletion of a step, and a change of its tag. Without the tag a hydration
-// does not recognise the step as one of its own.
-func keep(c *Current, u Update) Verdict {
-	const allowed = "Its status can become in_progress, completed or pending again"
-	if u.Status == deleted {
-		return deny(c, "deletion", c.Name()+" is a step of the workflow "+quote(c.Workflow.Command)+" and stays in the list. "+allowed)
+// keep denies what would make a step something else than its workflow made it: its deletion
+// and a change of its tag, without which a hydration does not recognise it; a change of what
+// it says or waits for; and hiding it.
+//
+// Its activeForm, which the client shows while it works on the step, and its owner may
+// change: they say who does it, not what is to be done.
+func keep(s *State, c *Current, u Update) Verdict {
+	of := c.Name() + " is a step of the workflow " + quote(c.Workflow.Command)
+	refuse := func(why, reason string) Verdict {
+		v := deny(c, why, of+reason)
+		v.past.none = true
+		return v
 	}
-	if changesTag(u.Metadata, c.Workflow.Command) {
-		return deny(c, "metadata.fsm", c.Name()+" is a step of the workflow "+quote(c.Workflow.Command)+`, so its metadata "`+tag+`" must not change. Other metadata can be changed. `+allowed)
+	switch {
+	case u.Task != itoa(c.ID):
+		return refuse("addBlocks", ", so it cannot be made to wait for another task. Leave it out of addBlocks of #"+u.Task)
+	case u.Status == deleted:
+		v := refuse("deletion", " and stays in the list. Its status can become in_progress, completed or pending again.\nIf it is not needed, tell the person: they can skip it in a terminal outside the client with fsmtx step skip "+
+			itoa(c.ID)+`, or take the whole workflow out of the list with "fsmtx undo"`)
+		return v
+	case changesTag(u.Metadata, c.Workflow.Command):
+		return refuse("metadata."+tag, `, so its metadata "`+tag+`" must not change. Other metadata can be changed. Repeat the update without it`)
+	case hides(u.Metadata):
+		return refuse("metadata."+hidden, `, so its metadata "`+hidden+`", which hides a task, cannot be set. Other metadata can be changed. Repeat the update without it`)
+	case u.Subject != nil && !sameText(*u.Subject, c.Subject):
+		return refuse("subject", ", so its subject must not change. Leave that out; put notes into its metadata or into a task of your own")
+	case u.Description != nil && !sameText(*u.Description, c.Description):
+		return refuse("description", ", so its description must not change. Leave that out; put notes into its metadata or into a task of your own")
+	case slices.ContainsFunc(u.AddBlockedBy, func(id string) bool { return !c.waitsFor(id) }):
+		return refuse("addBlockedBy", ", so what it waits for must not change. Leave addBlockedBy out; a task of your own can wait for a step")
+	}
+	for _, id := range u.AddBlocks {
+		if b := s.find(id); b != nil && !b.waitsFor(itoa(c.ID)) {
+			return refuse("addBlocks", ", and so is "+b.Name()+": what a step waits for must not change. Leave addBlocks out")
+		}
 	}
 	return Verdict{}
+}
+
+// waitsFor reports whether the step is blocked by the task with that number.
+func (c *Current) waitsFor(id string) bool {
+	return slices.ContainsFunc(c.BlockedBy, func(b int64) bool { return itoa(b) == id })
+}
+
+// find returns the step with that number, or nil.
+func (s *State) find(id string) *Current {
+	n, err := strconv.ParseInt(id, 10, 64)
+	if err != nil {
+		return nil
+	}
+	return s.Step(n)
 }
 
 // changesTag reports whether a change of the metadata removes the tag or gives it
@@ -32,4 +79,11 @@ func changesTag(metadata jsontext.Value, command string) bool {
 	}
 	var text string
 	return json.Unmarshal(tag, &text, jsonx.Tolerant) != nil || tag.Kind() != '"' || text != command
+}
+
+// hides reports whether a change of the metadata hides the task from the list. null and
+// false do not.
+func hides(metadata jsontext.Value) bool {
+	value := jsonx.Member(metadata, hidden)
+	return value != nil && value.Kind() != 'n' && value.Kind() != 'f'
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -23,33 +24,95 @@ import (
 // Names of the state files of a list.
 const (
 	evidenceFile = "steps.jsonl"
+	snapshotFile = "steps.snapshot" // see snapshot
+	latePrefix   = "late."          // of a file with one line of evidence, written without the lock
 	pendingFile  = "pending.json"
 	grantsFile   = "grants.json"
 	stopFile     = "stop.json"
+	toldFile     = "told.json"
 )
 
+// source reads the state directory of a list: under its lock, as *txn.Dir does, or without,
+// as *txn.Reader does.
+type source interface {
+	Path() string
+	History() ([]txn.Entry, error)
+	ReadState(name string) ([]byte, error)
+	ReadStateFrom(name string, offset int64) ([]byte, error)
+	StateNames(prefix string) ([]string, error)
+}
+
 // Load reads the state of the steps of the list in dir. It takes no lock and creates
-// nothing. A list without workflows has no steps.
+// nothing. A list without workflows has no steps. What cannot be read is in State.Troubles.
 //
-// Errors: those of ParseWorkflow, of txn.ReadHistory and of txn.ReadState.
+// Errors: that the list itself cannot be read.
 func Load(ctx context.Context, dir string) (*State, error) {
-	live, err := liveSteps(dir)
-	if err != nil || len(live) == 0 {
-		return &State{}, err
+	src, r := openRecord(dir)
+	defer src.close()
+	if err := r.addUnread(dir); err != nil {
+		return nil, err
 	}
-	s, err := live.state(ctx, dir, func(name string) ([]byte, error) { return txn.ReadState(dir, name) })
+	if len(r.steps) == 0 {
+		return &State{Troubles: r.troubles()}, nil
+	}
+	s, err := r.steps.state(ctx, dir, src.reader(), true)
 	if err != nil {
 		return nil, err
 	}
+	s.Troubles = append(r.troubles(), s.Troubles...)
 	return s, s.passUngated(0, nil) // the next update records these as seen
 }
 
-// steps are the steps of the workflows in a list, as hydrations recorded them.
+// unlocked is the state directory of a list, open without its lock, or nothing if that
+// cannot be opened.
+type unlocked struct{ *txn.Reader }
+
+func (u unlocked) reader() source {
+	if u.Reader == nil {
+		return nil
+	}
+	return u.Reader
+}
+
+func (u unlocked) close() {
+	if u.Reader != nil {
+		u.Reader.Close()
+	}
+}
+
+// openRecord opens the state directory of the list in dir, and reads what hydrations have
+// recorded in it.
+func openRecord(dir string) (unlocked, *record) {
+	r, err := txn.OpenReader(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return unlocked{}, &record{}
+	}
+	if err != nil {
+		return unlocked{}, &record{broken: []broken{{err: err}}}
+	}
+	return unlocked{r}, readRecord(r)
+}
+
+// record is what hydrations have recorded about the tasks of a list.
+type record struct {
+	steps  steps
+	broken []broken
+	unread bool // some of the steps are known from the list only
+}
+
+// broken is a part of the record that cannot be read.
+type broken struct {
+	err   error
+	files map[string]bool // of the tasks that it is about; nil if that is unknown
+}
+
+// steps are the steps of the workflows in a list, sorted by number.
 type steps []recorded
 
 type recorded struct {
 	Step
 	workflow *Workflow
+	unread   bool // its record cannot be read: it is known from the list only
 }
 
 func (all steps) find(task string) *recorded {
@@ -62,67 +125,135 @@ func (all steps) find(task string) *recorded {
 }
 
 // liveSteps returns the steps that hydrations have put into the list in dir and that no
-// later hydration has replaced, sorted by number.
+// later hydration has replaced. Steps whose record cannot be read are among them; they are
+// known from the list only.
 func liveSteps(dir string) (steps, error) {
-	history, err := txn.ReadHistory(dir)
-	if err != nil {
-		return nil, err
-	}
-	return stepsOf(history)
+	src, r := openRecord(dir)
+	defer src.close()
+	return r.steps, r.addUnread(dir)
 }
 
-// stepsOf returns the live steps of a history. Transactions that were undone are ignored,
-// and so are those that undid them. A transaction of another version of this program is
-// an error unless a later one has put steps into the list: what it put there is unknown.
-func stepsOf(history []txn.Entry) (steps, error) {
-	var live steps
-	undone, gone := tasks.Undone(history), map[string]bool{}
-	for _, e := range slices.Backward(history) {
-		if e.Err != nil && len(live) == 0 {
-			return nil, fmt.Errorf("%w: %w", ErrVersion, e.Err)
+func readRecord(src source) *record {
+	history, err := src.History()
+	if err != nil {
+		return &record{broken: []broken{{err: err}}}
+	}
+	return recordOf(history)
+}
+
+// recordOf follows a history from its beginning: a transaction removes the files that it
+// deleted and adds those that it created or restored. So an undo that kept a task leaves
+// that step in force.
+func recordOf(history []txn.Entry) *record {
+	r := &record{}
+	known, inList := map[string]recorded{}, map[string]bool{}
+	for _, e := range history {
+		if errors.Is(e.Err, txn.ErrJournalVersion) {
+			e.Err = fmt.Errorf("%w: %w", ErrVersion, e.Err)
 		}
-		if undone[e.ID] != "" || tasks.Undoes(e.Label) != "" {
+		if e.Err != nil {
+			r.broken = append(r.broken, broken{err: e.Err})
 			continue
 		}
-		if e.Record != "" {
-			found, err := createdBy(e, gone)
-			if err != nil {
-				return nil, err
-			}
-			live = append(live, found...)
-		}
 		for _, f := range e.Deleted {
-			gone[f.Name] = true
+			delete(inList, f.Name)
+		}
+		for _, f := range e.Created {
+			inList[f.Name] = true
+		}
+		if e.Record == "" {
+			continue
+		}
+		w, err := ParseWorkflow(e.Record)
+		if err != nil {
+			r.broken = append(r.broken, broken{err, namesOf(e.Created)})
+			continue
+		}
+		for _, s := range w.Steps {
+			known[fileName(s.ID)] = recorded{Step: s, workflow: &w}
 		}
 	}
-	slices.SortFunc(live, func(a, b recorded) int { return cmp.Compare(a.ID, b.ID) })
-	return live, nil
+	for name := range inList {
+		if s, ok := known[name]; ok {
+			r.steps = append(r.steps, s)
+		}
+	}
+	r.sort()
+	return r
 }
 
-// createdBy returns the steps that a hydration created and that are not gone.
-func createdBy(e txn.Entry, gone map[string]bool) (found steps, err error) {
-	w, err := ParseWorkflow(e.Record)
-	if err != nil {
-		return nil, err
+func (r *record) sort() {
+	slices.SortFunc(r.steps, func(a, b recorded) int { return cmp.Compare(a.ID, b.ID) })
+}
+
+func namesOf(files []txn.EntryFile) map[string]bool {
+	names := map[string]bool{}
+	for _, f := range files {
+		names[f.Name] = true
 	}
-	for _, s := range w.Steps {
-		name := fileName(s.ID)
-		if !gone[name] && slices.ContainsFunc(e.Created, func(f txn.EntryFile) bool { return f.Name == name }) {
-			found = append(found, recorded{s, &w})
+	return names
+}
+
+// lost returns why the record of a task is not known, or nil if none was made.
+func (r *record) lost(name string) error {
+	for _, b := range r.broken {
+		if b.files == nil || b.files[name] {
+			return b.err
 		}
 	}
-	return found, nil
+	return nil
+}
+
+// addUnread adds the tasks in dir whose tag says that they are steps and whose record cannot
+// be read. Their order is known from the list, their gates are not.
+func (r *record) addUnread(dir string) error {
+	if len(r.broken) == 0 || r.unread {
+		return nil
+	}
+	all, err := taggedTasks(dir)
+	if err != nil {
+		return err
+	}
+	ids := map[string]bool{}
+	for _, s := range r.steps {
+		ids[itoa(s.ID)] = true
+	}
+	all = slices.DeleteFunc(all, func(t tagged) bool { return ids[t.id] || r.lost(t.id+".json") == nil })
+	for _, t := range all {
+		ids[t.id] = true
+	}
+	workflows := map[string]*Workflow{}
+	for _, t := range all {
+		if workflows[t.tag] == nil {
+			workflows[t.tag] = &Workflow{Version: Version, Command: t.tag}
+		}
+		r.steps, r.unread = append(r.steps, recorded{t.step(ids), workflows[t.tag], true}), true
+	}
+	r.sort()
+	return nil
+}
+
+// troubles returns why steps are known from the list only.
+func (r *record) troubles() (all []error) {
+	if !r.unread {
+		return nil
+	}
+	for _, b := range r.broken {
+		all = append(all, fmt.Errorf("the record of a workflow cannot be read, so only the order of its steps is enforced: %w", b.err))
+	}
+	return all
 }
 
 // fileName returns the name of a task's file.
 func fileName(id int64) string { return itoa(id) + ".json" }
 
-// state reads the tasks of the steps and, by read, the state files.
-func (all steps) state(ctx context.Context, dir string, read func(name string) ([]byte, error)) (*State, error) {
+// state reads the tasks of the steps, and from src, unless that is nil, the state files.
+// Unless it is whole, the evidence is that part of it on which decisions depend.
+func (all steps) state(ctx context.Context, dir string, src source, whole bool) (*State, error) {
 	s := &State{Time: time.Now().UTC()}
 	var names []string
 	for _, r := range all {
-		s.Steps = append(s.Steps, &Current{Step: r.Step, Workflow: r.workflow})
+		s.Steps = append(s.Steps, &Current{Step: r.Step, Workflow: r.workflow, Unread: r.unread})
 		names = append(names, fileName(r.ID))
 	}
 	if err := tasks.Each(dir, names, func(i int, data []byte) { s.Steps[i].parse(data) }); err != nil {
@@ -132,46 +263,37 @@ func (all steps) state(ctx context.Context, dir string, read func(name string) (
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		if c.Status != "" {
-			continue
-		}
-		if err := c.read(dir); err != nil {
-			return nil, err
+		if c.Status == "" {
+			if err := c.read(dir); err != nil {
+				s.Troubles = append(s.Troubles, err)
+			}
 		}
 	}
-	data, err := read(evidenceFile)
-	if err != nil {
-		return nil, err
+	if src != nil {
+		s.readEvidence(src, whole)
+		s.readPending(src)
 	}
-	s.Evidence, s.size = parseEvidence(data), len(data)
 	s.setPassed()
-	if data, err = read(pendingFile); err != nil {
-		return nil, err
-	}
-	s.Pending, s.dead = parsePending(data)
 	return s, nil
 }
 
 // read reads the task's file, with backoff while it does not contain a task: the client does
 // not write atomically (fact 16, client 2.1.197). A file that still is not a task after
-// that counts as a pending one: the client hides it, so nobody has completed it.
+// that counts as a pending one, because the client hides it; so does one that cannot be
+// read, whose error is returned.
 func (c *Current) read(dir string) error {
 	path := filepath.Join(dir, fileName(c.ID))
 	for wait := time.Millisecond; ; wait *= 2 {
 		data, err := vfs.OS{}.ReadFile(path)
-		switch {
-		case errors.Is(err, fs.ErrNotExist):
+		if errors.Is(err, fs.ErrNotExist) {
 			return nil
-		case errors.Is(err, vfs.ErrNotRegular), errors.Is(err, vfs.ErrFileTooLarge):
-			c.Status = pending
+		}
+		if err == nil && c.parse(data) {
 			return nil
-		case err != nil:
+		}
+		if wait > longestWrite || errors.Is(err, vfs.ErrNotRegular) || errors.Is(err, vfs.ErrFileTooLarge) {
+			c.Status, c.file = pending, nil
 			return err
-		case c.parse(data):
-			return nil
-		case wait > longestWrite:
-			c.Status = pending
-			return nil
 		}
 		time.Sleep(wait)
 	}
@@ -180,18 +302,44 @@ func (c *Current) read(dir string) error {
 // longestWrite is roughly how long the client takes to write a file, at most.
 const longestWrite = 30 * time.Millisecond
 
+// taskFile is what a task's file says.
+type taskFile struct {
+	Subject     string         `json:"subject"`
+	Description string         `json:"description"`
+	Status      string         `json:"status"`
+	BlockedBy   []string       `json:"blockedBy"`
+	Metadata    jsontext.Value `json:"metadata"`
+}
+
+// parseTask returns nil unless data is a task.
+func parseTask(data []byte) *taskFile {
+	t := new(taskFile)
+	if json.Unmarshal(data, t, jsonx.Tolerant) != nil || !slices.Contains([]string{pending, inProgress, completed}, t.Status) {
+		return nil
+	}
+	return t
+}
+
 // parse sets the status and the description from the text of a task, and reports whether it
 // is one.
 func (c *Current) parse(data []byte) bool {
-	var task struct {
-		Status      string `json:"status"`
-		Description string `json:"description"`
-	}
-	if json.Unmarshal(data, &task, jsonx.Tolerant) != nil || !slices.Contains([]string{pending, inProgress, completed}, task.Status) {
+	t := parseTask(data)
+	if t == nil {
 		return false
 	}
-	c.Status, c.Description = task.Status, task.Description
+	t.Metadata = slices.Clone(t.Metadata) // data may be reused
+	c.file, c.Status, c.Description = t, t.Status, cmp.Or(c.Step.Description, t.Description)
 	return true
+}
+
+// readPending reads the records of updates that are being decided.
+func (s *State) readPending(src source) {
+	data, err := src.ReadState(pendingFile)
+	if err != nil {
+		s.Troubles = append(s.Troubles, err)
+		return
+	}
+	s.Pending, s.dead = parsePending(data)
 }
 
 // parsePending returns the records of updates whose processes are alive, and of those whose

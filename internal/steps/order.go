@@ -13,7 +13,7 @@ func order(s *State, c *Current, u Update) Verdict {
 	}
 	reason := c.Name() + " cannot be " + verb + ": " + names(open) + " must be done first"
 	v := deny(c, "order: "+numbers(open)+" not done", reason+". "+s.next(open))
-	v.past = open[0].ID
+	v.past.step = open[0].ID
 	return v
 }
 
@@ -27,11 +27,28 @@ func (s *State) next(open []*Current) string {
 			return "Another update is about to complete " + b.Name() + ": try again in the next message, not in the same one"
 		}
 	}
-	ready := s.Ready()
-	if len(ready) == 0 {
-		return NoneReady + ": only a person can go past that"
+	return s.possible()
+}
+
+// possible names the steps that can be worked on.
+func (s *State) possible() string {
+	var started, ready []*Current
+	for _, c := range s.Ready() {
+		if c.Status == pending {
+			ready = append(ready, c)
+		} else {
+			started = append(started, c)
+		}
 	}
-	return "Ready now: " + names(ready)
+	switch {
+	case len(started) == 0 && len(ready) == 0:
+		return NoneReady + ": only a person can go past that"
+	case len(started) == 0:
+		return "Ready now: " + names(ready)
+	case len(ready) == 0:
+		return "In progress: " + names(started)
+	}
+	return "In progress: " + names(started) + ". Ready now: " + names(ready)
 }
 
 // NoneReady tells an agent that a workflow cannot go on by itself.

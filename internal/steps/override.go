@@ -54,7 +54,7 @@ func (f *Frame) GoPast(ctx context.Context, p Past, by By) (s *State, err error)
 		return nil, fmt.Errorf("#%d: %w", p.Step, ErrNoStep)
 	}
 	err = f.locked(ctx, func(dir *txn.Dir) error {
-		if s, err = live.state(ctx, dir.Path(), dir.ReadState); err != nil {
+		if s, err = live.state(ctx, dir.Path(), dir, true); err != nil {
 			return err
 		}
 		return f.goPast(ctx, dir, s, p, by)

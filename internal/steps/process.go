@@ -6,13 +6,29 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
 // pending returns the record of a step that this call is about to complete.
-func (c *call) pending(step int64) Pending {
+func (c *call) pending(step int64, waiting bool) Pending {
 	pid := os.Getpid()
-	return Pending{Step: step, Call: c.id, Use: c.update.Use, PID: pid, Start: startOf(pid)}
+	return Pending{Step: step, Call: c.id, Use: c.update.Use, Waiting: waiting, PID: pid, Start: startOf(pid)}
+}
+
+// writePending writes the records of updates that are being decided. They name processes
+// and do not outlive them, so they are not synced.
+func writePending(dir *txn.Dir, all []Pending) error {
+	if len(all) == 0 {
+		return dir.OverwriteState(pendingFile, nil)
+	}
+	text, err := json.Marshal(all, jsonx.Tolerant)
+	if err != nil {
+		return err
+	}
+	return dir.OverwriteState(pendingFile, text)
 }
 
 // endOrphans kills the checks of calls that were killed themselves, because nobody else
@@ -29,6 +45,9 @@ func endOrphans(dead []Pending) {
 // recordGroup records the check's process group, so that a later call can kill the check if
 // this one is killed. An error is ignored.
 func (c *call) recordGroup(ctx context.Context, group int) {
+	if c.lockless {
+		return
+	}
 	_ = c.locked(context.WithoutCancel(ctx), func(dir *txn.Dir) error {
 		data, err := dir.ReadState(pendingFile)
 		if err != nil {

@@ -138,6 +138,9 @@ func (w *random) ask(id int64, status string, carryOut bool) Verdict {
 	case v.Decision == Deny:
 		require.Contains(w.t, v.Reason, "A person can go past this in a terminal outside the client: fsmtx step skip ")
 	case carryOut:
+		if status == completed { // the client sends TaskCompleted, after a yes if it asked
+			require.True(w.t, w.Completed(context.Background(), Update{Task: itoa(id), Status: completed}).Allowed())
+		}
 		w.set(id, status)
 		w.dropped[id] = false
 	case status == completed:

@@ -6,9 +6,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"hash"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
@@ -18,24 +18,26 @@ import (
 // kills an interrupted hook about a second after SIGTERM (fact 24, client 2.1.197).
 const killAfter = 400 * time.Millisecond
 
-// run runs the check of a step with /bin/sh in its own process group. Standard output and
-// standard error go to the same pipe.
-func (call *call) run(ctx context.Context, c *Current) Result {
+// runCheck runs the check of a step with /bin/sh in its own process group, in a directory
+// below base. Standard output and standard error go to the same pipe.
+func (c *call) runCheck(ctx context.Context, b *Current, base string) Result {
+	out := newTail()
 	o := process.Command{
-		Args:    []string{"/bin/sh", "-c", `exec /bin/sh -c "$1" 2>&1`, "sh", c.Check.Run},
-		Dir:     filepath.Join(c.Workflow.Dir, filepath.FromSlash(c.Check.Dir)),
-		Env:     call.Env,
-		Timeout: c.Check.Limit(),
+		Args:    []string{"/bin/sh", "-c", `exec /bin/sh -c "$1" 2>&1`, "sh", b.Check.Run},
+		Dir:     filepath.Join(base, filepath.FromSlash(b.Check.Dir)),
+		Env:     b.Check.environ(c.Env),
+		Timeout: b.Check.Limit(),
 		Grace:   killAfter,
-		Started: func(pid int) { call.recordGroup(ctx, pid) },
+		Output:  out,
+		Started: func(pid int) { c.recordGroup(ctx, pid) },
 	}.Run(ctx)
-	r := Result{Run: c.Check.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: digest([]byte(o.Stdout)), output: o.Stdout}
-	if len(o.Truncated) > 0 {
-		r.output += fmt.Sprintf("\n(It printed more than %d MiB; the rest was not kept.)", process.MaxStream>>20)
+	r := Result{Run: b.Check.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: out.digest(), output: out.text()}
+	if base != b.Workflow.Dir {
+		r.Dir = filepath.Join(base, filepath.FromSlash(b.Check.Dir))
 	}
 	switch {
 	case errors.Is(o.Err, process.ErrTimeout):
-		r.failed = fmt.Sprintf("it did not end within %v", c.Check.Limit())
+		r.failed = fmt.Sprintf("it did not end within %v", b.Check.Limit())
 	case errors.Is(o.Err, process.ErrCancelled):
 		r.failed = "it was interrupted"
 	case o.Err != nil:
@@ -49,29 +51,47 @@ func (call *call) run(ctx context.Context, c *Current) Result {
 	return r
 }
 
+// tail keeps the end of what is written to it, which tells why a check failed, and digests
+// all of it.
+type tail struct {
+	kept [tailBytes]byte
+	n    int64 // bytes written
+	sum  hash.Hash
+}
+
+// tailBytes is more than lastLines shows.
+const tailBytes = 64 << 10
+
+func newTail() *tail { return &tail{sum: sha256.New()} }
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.sum.Write(b)
+	for rest := b[max(0, len(b)-tailBytes):]; len(rest) > 0; {
+		skipped := len(b) - len(rest)
+		n := copy(t.kept[(t.n+int64(skipped))%tailBytes:], rest)
+		rest = rest[n:]
+	}
+	t.n += int64(len(b))
+	return len(b), nil
+}
+
+// text returns the last bytes, from the first whole line on if the beginning is not kept.
+func (t *tail) text() string {
+	if t.n <= tailBytes {
+		return string(t.kept[:t.n])
+	}
+	at := t.n % tailBytes
+	text := string(t.kept[at:]) + string(t.kept[:at])
+	if _, whole, ok := strings.Cut(text, "\n"); ok {
+		text = whole
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}
+
+// digest returns the SHA-256 of everything, in hexadecimal digits.
+func (t *tail) digest() string { return hex.EncodeToString(t.sum.Sum(nil)) }
+
 func digest(data []byte) string {
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:])
-}
-
-// missing returns the patterns below dir that no regular, non-empty file matches.
-func missing(dir string, patterns []string) (missing []string) {
-	root := os.DirFS(dir)
-	for _, pattern := range patterns {
-		if !isThere(root, pattern) {
-			missing = append(missing, pattern)
-		}
-	}
-	return missing
-}
-
-// isThere reports whether a regular, non-empty file matches the pattern.
-func isThere(root fs.FS, pattern string) bool {
-	matches, _ := fs.Glob(root, pattern) // the pattern was validated with the workflow
-	for _, name := range matches {
-		if info, err := fs.Stat(root, name); err == nil && info.Mode().IsRegular() && info.Size() > 0 {
-			return true
-		}
-	}
-	return false
 }

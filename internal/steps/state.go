@@ -14,11 +14,18 @@ import (
 type State struct {
 	Steps    []*Current // of all workflows in the list, sorted by number
 	Evidence []Evidence // oldest first
-	Pending  []Pending  // updates whose checks are running
+	Pending  []Pending  // updates that are being decided
 	Time     time.Time
+	Troubles []error // what could not be read
 
-	size int       // of the evidence's file in bytes
 	dead []Pending // updates whose processes have died
+
+	read      []Evidence // of the evidence's file
+	size      int64      // of that file, in bytes
+	tail      int        // how many of its bytes were read
+	end       []byte     // its last bytes
+	late      []Evidence // that was written without the lock and is not in that file yet
+	lateFiles []string
 }
 
 // Current is a step with its present status.
@@ -28,16 +35,21 @@ type Current struct {
 	Status      string // in the list: pending, in_progress, completed, or empty if it is gone
 	Description string
 	Passed      bool // its last completion was allowed
+	Unread      bool // its record cannot be read: only its order is known, from the list
+
+	file *taskFile // nil if it is gone or cannot be read
 }
 
-// Pending records a completion whose check is running. PID and Start identify the process
-// that runs the check; a record whose process has died is ignored.
+// Pending records an update that is being decided: the check of its step is running, or it
+// waits for another update. PID and Start identify the process; a record whose process has
+// died is ignored.
 type Pending struct {
-	Step  int64  `json:"step"`
-	Call  string `json:"call"`         // id of the call: a process may serve several at once
-	Use   string `json:"use,omitzero"` // Update.Use
-	PID   int    `json:"pid"`
-	Start string `json:"start"`
+	Step    int64  `json:"step"`
+	Call    string `json:"call"`         // id of the call: a process may serve several at once
+	Use     string `json:"use,omitzero"` // Update.Use
+	Waiting bool   `json:"waiting,omitzero"`
+	PID     int    `json:"pid"`
+	Start   string `json:"start"`
 
 	Group      int    `json:"group,omitzero"` // leader of the check's process group
 	GroupStart string `json:"groupStart,omitzero"`
@@ -124,7 +136,13 @@ func (s *State) Word(c *Current) string {
 
 // checking reports whether the step's check is running.
 func (s *State) checking(id int64) bool {
-	return slices.ContainsFunc(s.Pending, func(p Pending) bool { return p.Step == id })
+	return slices.ContainsFunc(s.Pending, func(p Pending) bool { return p.Step == id && !p.Waiting })
+}
+
+// beingLetThrough reports whether a completion of the step is being decided, or was allowed
+// and has not reached the list yet.
+func (s *State) beingLetThrough(c *Current) bool {
+	return slices.ContainsFunc(s.Pending, func(p Pending) bool { return p.Step == c.ID }) || s.aboutToBeCompleted(c)
 }
 
 // skipped reports whether a person has skipped the step, and nothing has changed since.
@@ -136,7 +154,7 @@ func (s *State) skipped(id int64) bool {
 // last returns the last decision about the step that was not a denial.
 func (s *State) last(id int64) (Evidence, bool) {
 	for _, e := range slices.Backward(s.Evidence) {
-		if e.Step == id && e.Verdict != Deny {
+		if e.Step == id && (e.lets() || e.Verdict == Ask) {
 			return e, true
 		}
 	}
@@ -148,8 +166,13 @@ func (s *State) last(id int64) (Evidence, bool) {
 // 2.1.329).
 func (s *State) aboutToBeCompleted(c *Current) bool {
 	e, ok := s.last(c.ID)
-	return ok && c.Status != completed && e.To == completed && e.Verdict == Allow && s.Time.Sub(e.Time) < updateDelay
+	age := s.Time.Sub(e.Time)
+	return ok && c.Status != completed && e.To == completed && e.Verdict == Allow && -clockSkew < age && age < updateDelay
 }
+
+// clockSkew is by how much the clock may have been set back without a decision counting as
+// one of another time.
+const clockSkew = time.Second
 
 // updateDelay is how long after its hook an update may still reach the list.
 const updateDelay = 30 * time.Second
@@ -175,15 +198,16 @@ func (s *State) latest(id int64) (Evidence, bool) {
 }
 
 // setPassed computes Passed from the evidence. A step that was hydrated as completed has
-// passed from the beginning.
+// passed from the beginning. A question is no answer: it changes nothing. If the record of a
+// step cannot be read, its gates are unknown and its status is believed.
 func (s *State) setPassed() {
 	for _, c := range s.Steps {
-		c.Passed = c.Step.Status == fsmspec.Completed.String()
+		c.Passed = c.Step.Status == fsmspec.Completed.String() || c.Unread && c.Status == completed
 	}
 	for _, e := range s.Evidence {
 		c := s.Step(e.Step)
 		switch {
-		case c == nil || e.Verdict == Deny:
+		case c == nil || !e.lets() || c.Unread:
 		case e.To == completed:
 			c.Passed = true
 		case e.From == completed: // reopened

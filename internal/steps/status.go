@@ -13,45 +13,17 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/txn"
-	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
-// stagedFile is the name in the state directory of a new version of a task's file, before it
-// is renamed into the list.
-const stagedFile = "task.json"
-
-// setStatus changes only the status in a task's file, under the client's lock. The file is
-// replaced by a rename, so a crash leaves the old one or the new one.
+// setStatus changes only the status in a task's file.
 func setStatus(ctx context.Context, dir *txn.Dir, id int64, status string) error {
-	name := fileName(id)
-	if _, err := dir.Lock(ctx, name); err != nil {
-		return err
-	}
-	files := vfs.OS{}
-	path := filepath.Join(dir.Path(), name)
-	info, err := files.Lstat(path)
-	if err != nil {
-		return err
-	}
-	data, err := files.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	changed, err := withStatus(data, status)
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	s, err := txn.StateDir(dir.Path())
-	if err != nil {
-		return err
-	}
-	if err := files.WriteFile(filepath.Join(s, stagedFile), s, changed, info.Mode().Perm()); err != nil {
-		return err
-	}
-	if err := files.Rename(filepath.Join(s, stagedFile), path); err != nil {
-		return err
-	}
-	return files.Sync(dir.Path())
+	return rewriteTask(ctx, dir, id, func(data []byte) ([]byte, error) {
+		changed, err := withStatus(data, status)
+		if err != nil {
+			err = fmt.Errorf("%s: %w", filepath.Join(dir.Path(), fileName(id)), err)
+		}
+		return changed, err
+	})
 }
 
 // withStatus returns the text of the task with another status. Every other byte is kept.

@@ -76,3 +76,14 @@ func nth(n int) string {
 	}
 	return itoa(int64(n)) + suffix
 }
+
+// sameText compares texts as the client and this program may have written them: invalid
+// UTF-8 becomes U+FFFD.
+func sameText(a, b string) bool {
+	return strings.ToValidUTF8(a, "\uFFFD") == strings.ToValidUTF8(b, "\uFFFD")
+}
+
+// approveCommand returns the command with which a person approves the step.
+func approveCommand(id int64, list string) string {
+	return fmt.Sprintf(`fsmtx step done %d --because "..." --session %s`, id, list)
+}

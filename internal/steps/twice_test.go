@@ -5,13 +5,14 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
 // If both a plugin and the settings register the hook, the client starts it twice for one
-// update, and one denial refuses the update. So the second process must not deny the step
-// because the first one is running its check.
+// update. The second process waits until the first one has decided, and says the same: the
+// first one may be killed before it answers.
 func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
 	l := hydrated(t, Step{Check: &Check{Run: "echo >> runs; : > running; read -r answer < go; exit $answer", Timeout: 60}})
 	for name, exit := range map[string]string{"passes": "0", "fails": "3"} {
@@ -27,15 +28,17 @@ func TestTwoHooksDecideOneUpdateOnce(t *testing.T) {
 			_, err := os.ReadFile(path("running")) // until the check is running
 			require.NoError(t, err)
 
-			before := len(l.state().Evidence)
-			second := l.Update(t.Context(), update)
-			require.True(t, second.Allowed(), "%+v", second)
-			require.Len(t, l.state().Evidence, before, "only the first one decides")
+			second, twin := make(chan Verdict), *l.Frame
+			twin.Began = time.Now()
+			go func() { second <- twin.Update(t.Context(), update) }()
 			other := l.Update(t.Context(), Update{Task: "1", Status: completed, Use: "toolu_other"})
 			require.Equal(t, Deny, other.Decision, "another update of the same step")
 
+			before := len(l.state().Evidence)
 			require.NoError(t, os.WriteFile(path("go"), []byte(exit+"\n"), 0o600))
 			require.Equal(t, exit == "0", (<-first).Allowed())
+			require.Equal(t, exit == "0", (<-second).Allowed(), "the same decision")
+			require.Len(t, l.state().Evidence, before+1, "only the first one decides")
 		})
 	}
 	runs, err := os.ReadFile(filepath.Join(l.project, "runs"))

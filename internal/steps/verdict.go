@@ -17,9 +17,16 @@ type Update struct {
 	Task     string         // its number in the only spelling that the client's TaskUpdate finds (fact 55, client 2.1.329)
 	Status   string         // the new status, or "deleted"; empty if it does not change
 	Metadata jsontext.Value // changes of the metadata, an object in which null removes a key; nil if there are none
-	Agent    string         // the id of the subagent that asks; empty for the session's own agent
-	Note     string         // kept as evidence; may be empty
-	Use      string         // the id of the agent's tool call; empty if unknown
+
+	Subject      *string  // the new subject; nil if it does not change
+	Description  *string  // the new description; nil if it does not change
+	AddBlocks    []string // tasks that are to wait for this one
+	AddBlockedBy []string // tasks that this one is to wait for
+
+	Agent string // the id of the subagent that asks; empty for the session's own agent
+	Cwd   string // the directory in which the agent is; empty if unknown
+	Note  string // kept as evidence; may be empty
+	Use   string // the id of the agent's tool call; empty if unknown
 }
 
 // Verdict is the answer to an update. The zero value allows it.
@@ -29,12 +36,18 @@ type Verdict struct {
 	Reason   string // why it is denied, for the agent; or the question for the person
 	Why      string // the reason in a few words, for the evidence; equal reasons have equal texts
 	Check    *Result
-	// Trouble is why the gates could not be evaluated, for the person. The update is then
-	// allowed: a failure of this program must not stop the work.
+	// Trouble is what the person has to know: why gates could not be evaluated, or why the
+	// decision is not on record.
 	Trouble string
 
-	yes  How   // how a person said yes; empty if nobody did
-	past int64 // number of the step that a person can go past; 0 if that is Step
+	yes  How      // how a person said yes; empty if nobody did
+	past pastHint // what a person can do about a denial
+}
+
+// pastHint is what a person can do about a denial.
+type pastHint struct {
+	step int64 // number of the step that they can go past; 0 is the step of the update
+	none bool  // they cannot go past it
 }
 
 // Allowed reports whether the update may be carried out without a person.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +43,9 @@ type Step struct {
 	Status    string  `json:"status"`              // as hydrated: pending, in_progress or completed
 	BlockedBy []int64 `json:"blockedBy,omitempty"` // numbers in the list, each of a step of this workflow
 
+	// Description is empty if there is none, and in the records of older versions.
+	Description string `json:"description,omitzero"`
+
 	Produces []string `json:"produces,omitempty"` // slash-separated paths or patterns below Dir, when the step is completed
 	Ready    []string `json:"ready,omitempty"`    // the same, when the step is started
 	Check    *Check   `json:"check,omitempty"`
@@ -50,13 +54,28 @@ type Step struct {
 
 // Check is a shell command that must exit with 0 before a step is completed.
 type Check struct {
-	Run     string  `json:"run"`
-	Timeout float64 `json:"timeout"`      // in seconds, more than 0
-	Dir     string  `json:"dir,omitzero"` // slash-separated, below Workflow.Dir; empty is Workflow.Dir
+	Run     string    `json:"run"`
+	Timeout float64   `json:"timeout"`      // in seconds, more than 0
+	Dir     string    `json:"dir,omitzero"` // slash-separated, below Workflow.Dir; empty is Workflow.Dir
+	Env     *[]string `json:"env,omitzero"` // the variables that it gets, by name; nil is every one that the hook has
 }
 
 // Limit returns the time limit of the check.
 func (c Check) Limit() time.Duration { return time.Duration(c.Timeout * float64(time.Second)) }
+
+// environ returns those of the variables NAME=VALUE that the check gets.
+func (c Check) environ(all []string) []string {
+	if c.Env == nil {
+		return all
+	}
+	kept := []string{} // nil would be the environment of this process
+	for _, v := range all {
+		if name, _, _ := strings.Cut(v, "="); slices.Contains(*c.Env, name) {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}
 
 // Encode returns the workflow as one line of JSON. Bytes that are not UTF-8, which a path
 // may contain, are replaced by U+FFFD. An error is returned for a workflow that

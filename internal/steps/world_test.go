@@ -57,7 +57,7 @@ func hydrate(t tb, dir, project string, all []Step) {
 			s.Status = pending
 		}
 		w.Steps = append(w.Steps, s)
-		change.Creates = append(change.Creates, txn.File{Name: fileName(s.ID), Data: taskFile(s), Mode: 0o644})
+		change.Creates = append(change.Creates, txn.File{Name: fileName(s.ID), Data: taskText(s), Mode: 0o644})
 	}
 	var err error
 	change.Record, err = w.Encode()
@@ -73,7 +73,7 @@ func commit(t tb, dir string, change txn.Change) {
 	require.NoError(t, d.Commit(context.Background(), change))
 }
 
-func taskFile(s Step) []byte {
+func taskText(s Step) []byte {
 	var blockers []string
 	for _, id := range s.BlockedBy {
 		blockers = append(blockers, itoa(id))

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"syscall"
@@ -39,6 +40,10 @@ type Command struct {
 	Stdin   []byte
 	Timeout time.Duration // zero or less ends the process at once
 	Grace   time.Duration // between SIGTERM and SIGKILL; 0 means five seconds
+
+	// Output, if not nil, gets standard output instead of Outcome.Stdout, as it comes and
+	// without a limit. It is not used after Run has returned.
+	Output io.Writer
 
 	// Started, if not nil, is called once the process runs, with its id, which is also the
 	// id of its process group.
@@ -121,6 +126,7 @@ func (c Command) start() (*process, error) {
 	errs.write.Close()
 
 	p := &process{cmd: cmd, exited: make(chan struct{}), stdin: in.write, fed: make(chan struct{})}
+	p.stdout.sink = c.Output
 	p.stdout.collect(out.read)
 	p.stderr.collect(errs.read)
 	go p.feed(c.Stdin)

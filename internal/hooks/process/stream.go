@@ -16,6 +16,7 @@ const MaxStream = 32 << 20
 // within a character.
 type stream struct {
 	pipe      *os.File
+	sink      io.Writer // gets what would be kept, if it is not nil
 	kept      bytes.Buffer
 	truncated bool
 	done      chan struct{} // closed at the end; the other fields do not change afterwards
@@ -34,6 +35,9 @@ func (s *stream) collect(pipe *os.File) {
 
 // Write keeps what fits and accepts everything.
 func (s *stream) Write(b []byte) (int, error) {
+	if s.sink != nil {
+		return s.sink.Write(b)
+	}
 	fits := min(len(b), MaxStream-s.kept.Len())
 	s.kept.Write(b[:fits])
 	s.truncated = s.truncated || fits < len(b)

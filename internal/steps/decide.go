@@ -1,0 +1,343 @@
+package steps
+
+import (
+	"slices"
+	"time"
+)
+
+// decision is what follows from the state of a list, an update, and what is known about
+// gates so far. It is a value; call.carryOut does what it says.
+type decision struct {
+	verdict Verdict
+	lines   []Evidence // to be recorded, whether or not the update is decided
+
+	// What is missing, if the update is not decided. With it, the decision is taken again
+	// from the state of that time.
+	files []lookup // look for these files
+	check *Current // run the check of this step
+	wait  bool     // wait until the updates that others decide have made a difference
+
+	// claim has the steps that this update is about to complete, for other calls to know.
+	claim []int64
+}
+
+func (d decision) decided() bool { return len(d.files) == 0 && d.check == nil && !d.wait }
+
+// lookup is the files of a gate.
+type lookup struct {
+	step     *Current
+	kind     GateKind
+	patterns []string
+}
+
+// Limits of the wait for other updates. The client runs the calls of one message and their
+// hooks independently of each other, and in any order (fact 39, client 2.1.329): a hook may
+// wait until another one lets the step before its own through.
+const (
+	patience = 5 * time.Second        // while it is being let through
+	grace    = 300 * time.Millisecond // while nothing about it is on record yet
+)
+
+// decide decides the update of the call. It owns s, and touches nothing else.
+func (c *call) decide(s *State) decision {
+	target := s.Step(c.target.ID)
+	if v := keep(s, target, c.update); !v.Allowed() {
+		return c.final(s, target, v, nil)
+	}
+	if !slices.Contains([]string{pending, inProgress, completed}, c.update.Status) {
+		return decision{}
+	}
+	if e, ok := c.decidedTwin(s); ok {
+		return decision{verdict: twin(target, e)}
+	}
+	if s.hasTwin(c.update, c.id) {
+		return decision{wait: true}
+	}
+	s.Pending = slices.DeleteFunc(slices.Clone(s.Pending), func(p Pending) bool { return p.Call == c.id })
+	if v := running(s, target); !v.Allowed() {
+		return c.final(s, target, v, nil)
+	}
+	if target.Gone() || c.update.Status == pending || target.Done() && c.update.Status == completed {
+		return c.final(s, target, Verdict{Why: "no gate applies"}, nil)
+	}
+	return c.decideOrder(s, target, c.seen(s))
+}
+
+// decideOrder decides about a change that needs the steps before the target to be done.
+// lines are to be recorded in any case.
+func (c *call) decideOrder(s *State, target *Current, lines []Evidence) decision {
+	var overdue []*Current
+	// An unverified target needs only its own gates: so each of several unverified steps
+	// can be put right by itself.
+	if target.Status != completed {
+		overdue = s.overdue(target)
+	}
+	if v := order(s.assuming(overdue), target, c.update); !v.Allowed() {
+		if c.isWorthWaiting(s, target) {
+			d := decision{lines: lines, wait: true}
+			if c.update.Status == completed {
+				d.claim = []int64{target.ID}
+			}
+			return d
+		}
+		return c.final(s, target, v, lines)
+	}
+	return c.decideGates(s, target, overdue, lines)
+}
+
+// decideGates evaluates the gates of the overdue steps and of the target, until one denies
+// or something is missing.
+func (c *call) decideGates(s *State, target *Current, overdue []*Current, lines []Evidence) decision {
+	all := c.gatesToPass(target, overdue)
+	if files := c.unknownFiles(all); len(files) > 0 {
+		return decision{lines: lines, files: files}
+	}
+	if v := c.fits(target, all); !v.Allowed() {
+		return c.final(s, target, v, lines)
+	}
+	missing := decision{lines: lines, claim: idsOf(all)}
+	for _, b := range overdue {
+		v, ok := c.evaluate(b, all)
+		if !ok {
+			missing.check = b
+			return missing
+		}
+		e := c.seenLine(s, b, v)
+		lines, s.Evidence = append(lines, e), append(s.Evidence, e)
+		if !v.Allowed() {
+			return c.final(s, target, blamed(b, v), lines)
+		}
+		b.Passed, missing.lines = true, lines
+	}
+	v, ok := c.evaluate(target, all)
+	if !ok {
+		missing.check = target
+		return missing
+	}
+	return c.final(s, target, c.reasoned(target, v), lines)
+}
+
+// pass is a gate that a step has to pass now.
+type pass struct {
+	step *Current
+	Gate
+}
+
+// gatesToPass returns the gates on which the update depends: those of the overdue steps, and
+// those of the target for this change. Without checks, these are left out.
+func (c *call) gatesToPass(target *Current, overdue []*Current) (all []pass) {
+	add := func(b *Current, at func(Moment) bool) {
+		for _, g := range b.Gates() {
+			if at(g.When) && !(g.Kind == CheckPasses && c.NoChecks) {
+				all = append(all, pass{b, g})
+			}
+		}
+	}
+	for _, b := range overdue {
+		add(b, func(m Moment) bool { return m == AtCompletion })
+	}
+	// Completing a pending step starts it, too.
+	add(target, func(m Moment) bool {
+		return m == AtStart && target.Status == pending || m == AtCompletion && c.update.Status == completed
+	})
+	return all
+}
+
+// unknownFiles returns the files that have to be looked for.
+func (c *call) unknownFiles(all []pass) (missing []lookup) {
+	for _, g := range all {
+		if _, known := c.facts[factKey{g.step.ID, g.Kind}]; len(g.Patterns) > 0 && !known {
+			missing = append(missing, lookup{g.step, g.Kind, g.Patterns})
+		}
+	}
+	return missing
+}
+
+// fits denies the update if the checks that have to run do not fit into the call.
+func (c *call) fits(target *Current, all []pass) Verdict {
+	var checked []*Current
+	for _, g := range all {
+		if g.Kind == CheckPasses && c.resultOf(g.step) == nil {
+			checked = append(checked, g.step)
+		}
+	}
+	if len(checked) == 0 {
+		return Verdict{}
+	}
+	return fits(target, checked, c.left())
+}
+
+// evaluate evaluates the gates of a step until one denies. ok is false if its check has to
+// run first.
+func (c *call) evaluate(b *Current, all []pass) (v Verdict, ok bool) {
+	for _, g := range all {
+		if g.step != b {
+			continue
+		}
+		now, ok := c.evaluateGate(g)
+		if !ok {
+			return v, false
+		}
+		if now.Check == nil {
+			now.Check = v.Check
+		}
+		if v = now; !v.Allowed() {
+			break
+		}
+	}
+	return v, true
+}
+
+func (c *call) evaluateGate(g pass) (v Verdict, ok bool) {
+	switch {
+	case g.Kind == PersonApproves && g.step.ID != c.target.ID:
+		return unapproved(g.step), true
+	case g.Kind == PersonApproves && c.unattended:
+		return unattended(g.step), true
+	}
+	f, known := c.facts[factKey{g.step.ID, g.Kind}]
+	return g.Gate.evaluate(g.step, f, known)
+}
+
+func (c *call) resultOf(b *Current) *Result { return c.facts[factKey{b.ID, CheckPasses}].result }
+
+// blamed returns the denial of an update because of another step, which was completed in
+// another way.
+func blamed(b *Current, v Verdict) Verdict {
+	v.Reason = b.Name() + " was completed in another way and does not pass its gates, so no other step is let through. " + v.Reason
+	v.past.step, v.Why = b.ID, "first #"+itoa(b.ID)+": "+v.Why
+	return v
+}
+
+// reasoned gives an allowed update its reason in a few words.
+func (c *call) reasoned(target *Current, v Verdict) Verdict {
+	switch {
+	case !v.Allowed() || v.Why != "":
+	case target.Unread:
+		v.Why = "in order; its record cannot be read"
+	case v.Check != nil:
+		v.Why = "its check passed"
+	case target.Check != nil && c.NoChecks && c.update.Status == completed:
+		v.Why = "in order; checks are off"
+	default:
+		v.Why = "in order"
+	}
+	return v
+}
+
+// isWorthWaiting reports whether the steps before the target may be done soon, by other
+// calls of the same message.
+func (c *call) isWorthWaiting(s *State, target *Current) bool {
+	if c.update.Use == "" {
+		return false // not a call of a message
+	}
+	waited := s.Time.Sub(c.begun)
+	if waited < grace {
+		return true
+	}
+	return waited < patience && !slices.ContainsFunc(s.openBlockers(target), func(b *Current) bool { return !s.beingLetThrough(b) })
+}
+
+// decidedTwin returns the decision about the same call of the agent that another process
+// has taken since this one began: the hook may be registered both by a plugin and in the
+// settings, and the client starts both at the same time.
+func (c *call) decidedTwin(s *State) (Evidence, bool) {
+	u := c.update
+	for _, e := range slices.Backward(s.Evidence) {
+		if u.Use != "" && e.Use == u.Use && itoa(e.Step) == u.Task && e.To == u.Status && !e.Time.Before(c.begun) {
+			return e, true
+		}
+	}
+	return Evidence{}, false
+}
+
+// twin returns the verdict of a call that another process has decided. It is said again,
+// because that process may have been killed before it answered.
+func twin(c *Current, e Evidence) Verdict {
+	v := Verdict{Decision: e.Verdict, Step: c.ID, Why: e.Why}
+	switch e.Verdict {
+	case Deny:
+		v.Reason = c.Name() + " is refused: " + e.Why + ". The answer of the other hook says more: fsmtx step is registered twice, which fsmtx doctor reports"
+	case Ask:
+		v.Reason = approval(c).Reason
+	}
+	return v
+}
+
+// hasTwin reports whether another process is deciding the same call.
+func (s *State) hasTwin(u Update, call string) bool {
+	return u.Use != "" && slices.ContainsFunc(s.Pending, func(p Pending) bool { return p.Use == u.Use && p.Call != call && itoa(p.Step) == u.Task })
+}
+
+// running denies an update of a step whose check is running in another call.
+func running(s *State, c *Current) Verdict {
+	if !s.checking(c.ID) {
+		return Verdict{}
+	}
+	return deny(c, "its check is running", c.Name()+" is being completed by another call, whose check is running: wait until it ends")
+}
+
+// seen counts as done the unverified steps that declare no gate of their completion, and
+// returns the lines that record it.
+func (c *call) seen(s *State) (lines []Evidence) {
+	_ = s.passUngated(c.target.ID, func(b *Current) error {
+		e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way", By: c.seenBy(c.update, Verdict{})}
+		lines = append(lines, e)
+		s.Evidence = append(s.Evidence, e)
+		return nil
+	})
+	return lines
+}
+
+// seenLine records the verdict on a step that was completed in another way.
+func (c *call) seenLine(s *State, b *Current, v Verdict) Evidence {
+	e := Evidence{Time: s.Time, Step: b.ID, From: completed, To: completed, Verdict: Allow, Why: "seen: it was completed in another way, and its gates hold", Check: v.Check, By: c.seenBy(c.update, v)}
+	if !v.Allowed() {
+		e.Verdict, e.Why = Deny, v.Why
+	}
+	return e
+}
+
+// final returns the decision v about the update, with the line that records it. A denial or
+// a question that is repeated tells the agent to stop trying.
+func (c *call) final(s *State, target *Current, v Verdict, lines []Evidence) decision {
+	if v.Decision == "" {
+		v.Decision = Allow
+	}
+	e := Evidence{
+		Time: s.Time, Step: target.ID, From: target.Status, To: c.update.Status, Verdict: v.Decision,
+		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check, By: c.by(c.update, v), Use: c.update.Use,
+	}
+	if v.Decision == Allow && e.From == e.To && e.Note == "" && (target.Passed || e.To != completed) || target.Gone() {
+		return decision{verdict: v, lines: lines} // nothing changes
+	}
+	if !v.Allowed() {
+		n := s.repeats(e) + 1
+		if n > 1 {
+			e.Times = n
+		}
+		v = c.repeated(target, v, n)
+	}
+	return decision{verdict: v, lines: append(lines, e)}
+}
+
+// repeated says in the reason how often the same was refused or asked.
+func (c *call) repeated(target *Current, v Verdict, n int) Verdict {
+	switch {
+	case v.Decision == Ask && c.Apply: // the caller asks the person itself, or says that it cannot
+	case v.Decision == Ask:
+		v.Reason += unanswered(target, n, approveCommand(target.ID, c.listName()))
+	case n >= maxRepeats:
+		v.Reason += ".\nThis is the same refusal for the " + nth(n) + " time: stop trying, and ask the person what to do"
+	}
+	return v
+}
+
+func idsOf(all []pass) (ids []int64) {
+	for _, g := range all {
+		if !slices.Contains(ids, g.step.ID) {
+			ids = append(ids, g.step.ID)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,172 @@
+package steps
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+// ErrUnrecorded is the trouble of a list with tasks that are tagged as steps of a workflow
+// and of which nothing is on record.
+var ErrUnrecorded = errors.New("tasks are marked as steps of a workflow, but nothing about them is on record")
+
+// Remedy is what to do about the troubles of a list.
+const Remedy = "invoke the skill again: that replaces its steps, with a new record"
+
+// tagged is a task whose metadata has the tag of a workflow.
+type tagged struct {
+	id   string // as in its file's name
+	tag  string
+	file *taskFile
+}
+
+// tagOf returns the tag in a task's metadata. ok is false if it has none.
+func (t *taskFile) tagOf() (text string, ok bool) {
+	value := jsonx.Member(t.Metadata, tag)
+	if value == nil {
+		return "", false
+	}
+	_ = json.Unmarshal(value, &text, jsonx.Tolerant) // a tag that is not text has no name
+	return text, true
+}
+
+// taggedTask reads a task, and returns nil unless it has the tag.
+func taggedTask(dir, id string) *tagged {
+	if n, err := strconv.ParseInt(id, 10, 64); err != nil || n < 1 || itoa(n) != id {
+		return nil // TaskUpdate finds no other spelling (fact 55, client 2.1.329)
+	}
+	data, err := vfs.OS{}.ReadFile(filepath.Join(dir, id+".json"))
+	if err != nil {
+		return nil
+	}
+	file := parseTask(data)
+	if file == nil {
+		return nil
+	}
+	name, ok := file.tagOf()
+	if !ok {
+		return nil
+	}
+	return &tagged{id, name, file}
+}
+
+// taggedTasks returns the tasks in dir that have the tag.
+func taggedTasks(dir string) (all []tagged, err error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), ".json"); ok {
+			if t := taggedTask(dir, id); t != nil {
+				all = append(all, *t)
+			}
+		}
+	}
+	return all, nil
+}
+
+// step returns the step as far as the list shows it. ids are the steps of the list: it is
+// blocked by no other task.
+func (t tagged) step(ids map[string]bool) Step {
+	n, _ := strconv.ParseInt(t.id, 10, 64) // taggedTask has checked it
+	s := Step{ID: n, Local: n, Subject: t.file.Subject, Status: pending}
+	for _, id := range t.file.BlockedBy {
+		if b, err := strconv.ParseInt(id, 10, 64); err == nil && ids[id] {
+			s.BlockedBy = append(s.BlockedBy, b)
+		}
+	}
+	return s
+}
+
+// Troubles returns why the steps of the list in dir are not enforced, or not fully. It takes
+// no lock and creates nothing.
+//
+// Errors: those of Load.
+func Troubles(ctx context.Context, dir string) ([]error, error) {
+	s, err := Load(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	return s.allTroubles(dir)
+}
+
+// allTroubles returns the troubles of the state, and that tasks are tagged and not on record.
+func (s *State) allTroubles(dir string) ([]error, error) {
+	all, err := taggedTasks(dir)
+	if err != nil {
+		return nil, err
+	}
+	var lost []string
+	for _, t := range all {
+		n, _ := strconv.ParseInt(t.id, 10, 64) // taggedTask has checked it
+		if s.Step(n) == nil {
+			lost = append(lost, "#"+t.id)
+		}
+	}
+	troubles := slices.Clone(s.Troubles)
+	if len(lost) > 0 {
+		troubles = append(troubles, fmt.Errorf("%w: %s", ErrUnrecorded, sentence(lost)))
+	}
+	return troubles, nil
+}
+
+// unrecorded returns the verdict on an update of a task that is tagged and not on record.
+// It is not judged; the person is told once a session.
+func (f *Frame) unrecorded(ctx context.Context, t *tagged) Verdict {
+	if f.toldBefore(ctx) {
+		return Verdict{}
+	}
+	return Verdict{Trouble: fmt.Sprintf("#%s %s is marked as a step of the workflow %s, but nothing about it is on record in %s, so the steps of this list are not enforced. "+
+		"An older fsmtx put it there, or the record was removed. To have its steps enforced, "+Remedy, t.id, quote(t.file.Subject), quote(t.tag), stateDir(f.List.Dir))}
+}
+
+// stateDir returns the path of the state directory, for people.
+func stateDir(list string) string {
+	s, err := txn.StateDir(list)
+	if err != nil {
+		return "the state directory of " + list
+	}
+	return s
+}
+
+// maxTold is how many sessions are remembered in which the person was told.
+const maxTold = 50
+
+// toldBefore reports whether the person was told in this session, and remembers that they
+// are told now. If that cannot be remembered they are told again.
+func (f *Frame) toldBefore(ctx context.Context) (told bool) {
+	_ = f.locked(ctx, func(dir *txn.Dir) error {
+		data, err := dir.ReadState(toldFile)
+		if err != nil {
+			return err
+		}
+		var sessions []string
+		_ = json.Unmarshal(data, &sessions, jsonx.Tolerant) // a file that cannot be read names none
+		if told = slices.Contains(sessions, f.Session); told {
+			return nil
+		}
+		sessions = append(sessions, f.Session)
+		text, err := json.Marshal(sessions[max(0, len(sessions)-maxTold):], jsonx.Tolerant)
+		if err != nil {
+			return err
+		}
+		return dir.OverwriteState(toldFile, text)
+	})
+	return told
+}
