@@ -1,9 +1,12 @@
 package command
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -21,8 +24,8 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 		Short: "Look for mistakes in a hooks file that the agent would not report",
 		Long: "Reports, as file:line:column, hooks that would never run (unknown events, wrong types, commands that\n" +
 			"do not exist) as errors, and what will probably not work as intended (timeouts in the wrong unit,\n" +
-			"matchers that match no tool, duplicates, unquoted variables) as warnings. A file named hooks.json\n" +
-			"belongs to a plugin or an extension; any other is a settings file.\n\n" +
+			"matchers that match no tool, duplicates, variables that no agent sets, bash in a command for sh) as\n" +
+			"warnings. A file named hooks.json belongs to a plugin or an extension; any other is a settings file.\n\n" +
 			"Exits with 1 if there are errors, or with --strict if there are errors or warnings.",
 		Example: example("fsmtx hooks check --dialect claude hooks/hooks.json", "fsmtx hooks check .llxprt/settings.json"),
 		Args:    cobra.MinimumNArgs(1),
@@ -75,7 +78,7 @@ func (f *hookFlags) check(s terminal.Streams, paths []string) ([]check.Finding, 
 	return all, nil
 }
 
-// projectOf returns the project of a settings file: the directory above .claude,
+// projectOf returns the project of a settings file: the directory above .claude, .codex,
 // .gemini or .llxprt. For any other file it returns the working directory.
 func projectOf(path, cwd string) string {
 	abs, err := filepath.Abs(path)
@@ -83,16 +86,38 @@ func projectOf(path, cwd string) string {
 		return cwd
 	}
 	switch dir := filepath.Dir(abs); filepath.Base(dir) {
-	case ".claude", ".gemini", ".llxprt":
+	case ".claude", ".codex", ".gemini", ".llxprt":
 		return filepath.Dir(dir)
 	}
 	return cwd
 }
 
 func printFindings(s terminal.Streams, findings []check.Finding) {
-	for _, f := range findings {
-		visible.Fprintf(s.Out, "%s\n", f)
+	for i, f := range findings {
+		isSame := func(other check.Finding) bool {
+			return other.Path == f.Path && other.Severity == f.Severity && other.Message == f.Message
+		}
+		if slices.ContainsFunc(findings[:i], isSame) {
+			continue // said with the first one
+		}
+		visible.Fprintf(s.Out, "%s%s\n", f, again(slices.DeleteFunc(slices.Clone(findings[i+1:]), func(other check.Finding) bool { return !isSame(other) })))
 	}
+}
+
+// again names the other lines of which a finding holds.
+func again(others []check.Finding) string {
+	const most = 5
+	if len(others) == 0 {
+		return ""
+	}
+	var lines []string
+	for _, f := range others[:min(most, len(others))] {
+		lines = append(lines, strconv.Itoa(f.Line))
+	}
+	if len(others) > most {
+		return fmt.Sprintf(" (again in lines %s and %d more)", strings.Join(lines, ", "), len(others)-most)
+	}
+	return " (again in line" + map[bool]string{true: "s"}[len(others) > 1] + " " + dialect.InWords(lines) + ")"
 }
 
 func hasErrors(findings []check.Finding) bool {

@@ -26,17 +26,24 @@ func newHooksStatus(s terminal.Streams) *cobra.Command {
 					return err
 				}
 			}
+			total := hooks.NewRegistry(setup.dialect, setup.found.Sources).Total() // also of an engine that is off
 			if flags.json {
-				return printJSON(s.Out, engine.Status())
+				return printJSON(s.Out, hookStatus{engine != nil, hooks.Status{Initialized: engine != nil, TotalHooks: total}})
 			}
 			state := "off"
 			if engine != nil {
 				state = "on"
 			}
-			_, err = visible.Fprintf(s.Out, "%s: hooks are %s, %d configured in %s\n", setup.dialect.Title, state, engine.Status().TotalHooks, terminal.Count(len(setup.found.Files), "file"))
+			_, err = visible.Fprintf(s.Out, "%s: hooks are %s, %d configured in %s\n", setup.dialect.Title, state, total, terminal.Count(len(setup.found.Files), "file"))
 			return err
 		},
 	}
 	flags.add(c)
 	return c
+}
+
+// hookStatus is what the command prints with --json.
+type hookStatus struct {
+	Enabled bool `json:"enabled"`
+	hooks.Status
 }

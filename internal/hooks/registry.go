@@ -130,7 +130,11 @@ func (s *sourceReader) group(e dialect.Event, at jsontext.Pointer, value jsontex
 	}
 	entries, ok := js.Array(group.Get("hooks"))
 	if !ok {
-		s.drop(at, s.fatal, "a group has no array of hooks")
+		what := "a group has no array of hooks"
+		if group.Has("command") || group.Has("type") {
+			what += `: write {"hooks": [{"type": "command", "command": …}]}`
+		}
+		s.drop(at, s.fatal, what)
 		return
 	}
 	pattern := group.Get("matcher")
@@ -174,6 +178,14 @@ func (s *sourceReader) hook(at jsontext.Pointer, h Hook, value jsontext.Value) {
 	}
 	if text, isText := js.String(entry.Get("command")); h.Type == dialect.CommandType && text == "" {
 		s.drop(at, s.fatal && !isText, "a hook of type command has no command")
+		return
+	}
+	if field, why := s.dialect.EntryViolation(h.Type, entry); why != "" {
+		place := at
+		if entry.Has(field) {
+			place = at.AppendToken(field)
+		}
+		s.drop(place, s.fatal, why+"; the hook never runs")
 		return
 	}
 	if h.Type == dialect.RequestType && h.Target == "" {

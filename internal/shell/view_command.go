@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -280,7 +281,7 @@ func isBetween(r *syntax.Redirect, call *syntax.CallExpr) bool {
 }
 
 // duplicated matches a target of >& and <& that the client looks at.
-var duplicated = regexp.MustCompile(`^[A-Za-z0-9./_-]+$`)
+var duplicated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9./_-]+$`) })
 
 func (v *viewer) redirection(r *syntax.Redirect, vars scope) outcome {
 	if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
@@ -297,7 +298,7 @@ func (v *viewer) redirection(r *syntax.Redirect, vars scope) outcome {
 		return hidden // a program's name says nothing about the target
 	}
 	if r.Op == syntax.WordHdoc {
-		if hashLine.MatchString(text) {
+		if hashLine().MatchString(text) {
 			return hidden
 		}
 		return seen
@@ -307,7 +308,7 @@ func (v *viewer) redirection(r *syntax.Redirect, vars scope) outcome {
 	switch {
 	case strings.Contains(text, Unknown), strings.Contains(text, "\n"), strings.HasPrefix(text, "!"), strings.HasPrefix(text, "="),
 		(r.Op == syntax.DplOut || r.Op == syntax.DplIn) && strings.HasPrefix(text, "-"),
-		r.Op == syntax.DplOut && !duplicated.MatchString(text),
+		r.Op == syntax.DplOut && !duplicated().MatchString(text),
 		!isString && hasVariable(r.Word):
 		return hidden
 	}
@@ -315,7 +316,7 @@ func (v *viewer) redirection(r *syntax.Redirect, vars scope) outcome {
 }
 
 // hashLine matches a line that begins with #.
-var hashLine = regexp.MustCompile(`\n\s*#`)
+var hashLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n\s*#`) })
 
 func hasVariable(w *syntax.Word) bool {
 	found := false

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -31,7 +32,7 @@ func (p *programReader) one(stmts []*syntax.Stmt) bool {
 		return false
 	}
 	name, ok := onlyPart(call.Args[0]).(*syntax.Lit)
-	if !ok || !programName.MatchString(name.Value) || isWrapper(name.Value) {
+	if !ok || !programName().MatchString(name.Value) || isWrapper(name.Value) {
 		return false
 	}
 	at := len(p.commands)
@@ -48,7 +49,7 @@ func (p *programReader) one(stmts []*syntax.Stmt) bool {
 	return true
 }
 
-var programName = regexp.MustCompile(`^[\w./+-]+$`)
+var programName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./+-]+$`) })
 
 func (p *programReader) word(w *syntax.Word) (string, bool) {
 	var b strings.Builder

@@ -83,7 +83,7 @@ func (f *file) parse(data []byte) error {
 	if err != nil {
 		return err
 	}
-	f.layout = layoutOf(text)
+	f.layout, f.text = layoutOf(text), text
 	f.source = settings.SourceOf(f.Dialect, f.path, text)
 	return nil
 }
@@ -105,6 +105,7 @@ type file struct {
 	path  string
 	index *jsonx.Index
 	layout
+	text     jsontext.Value // the JSON object in the file, nil for a skill
 	source   hooks.Source
 	findings []Finding
 }
@@ -113,13 +114,14 @@ func (f *file) check() {
 	for _, m := range f.replaced {
 		f.addAt(m.offset, Warning, fmt.Sprintf("another %q below replaces this one", m.name))
 	}
-	if f.source.Hooks == nil && f.source.Skill != "" {
-		return // most skills have no hooks
-	}
+	f.outside()
 	if f.source.Hooks == nil {
-		f.add("", Error, `the file has no member "hooks"`)
-		return
+		if settings.IsHooksFile(f.path) && len(f.findings) == 0 {
+			f.add("", Error, `the file has no member "hooks"`)
+		}
+		return // most settings and skills have no hooks
 	}
+	f.switches()
 	lenient := f.source
 	lenient.Lenient = true // one fatal problem must not hide the others
 	registry := hooks.NewRegistry(f.Dialect, []hooks.Source{lenient})

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/hooks"
+	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
@@ -25,6 +26,7 @@ func (f *file) command(h hooks.Hook) {
 		f.add(at, Error, why)
 		return
 	}
+	f.unset(at, h)
 	if h.Args != nil {
 		f.program(at, f.inExecForm(h))
 		return
@@ -33,6 +35,9 @@ func (f *file) command(h hooks.Hook) {
 	if err != nil {
 		f.add(at, Warning, fmt.Sprintf("the shell may not be able to run the command: %v", err))
 		return
+	}
+	if found := shell.Bashisms(h.Command); f.Dialect.Hooks.Shell == nil && f.Dialect.Hooks.Posix && len(found) > 0 {
+		f.add(at, Warning, fmt.Sprintf("%s runs the command with /bin/sh, which does not have %s where it is dash (Debian, Ubuntu): put the command into a script for bash", f.Dialect.Title, dialect.InWords(found)))
 	}
 	variables := f.variables(h)
 	for _, name := range script.Unquoted() {

@@ -10,6 +10,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hooks"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
+	"github.com/fsmtx/fsmtx/internal/hooks/settings"
 )
 
 // fields warns of members that the agent does not know. It ignores them without a message,
@@ -25,30 +26,89 @@ func (f *file) fields() {
 		for i, raw := range groups {
 			at := jsontext.Pointer("").AppendToken(event).AppendToken(fmt.Sprint(i))
 			group, _ := js.ParseObject(raw)
-			f.unknown(at, group, groupFields)
+			if _, hasHooks := js.Array(group.Get("hooks")); !hasHooks {
+				continue // reported
+			}
+			f.unknown(at, group, groupFields, nil)
 			for j, entry := range group.Array("hooks") {
 				o, _ := js.ParseObject(entry)
 				place := at.AppendToken("hooks").AppendToken(fmt.Sprint(j))
 				if f.Dialect.Hooks.Once && o.Has("once") && f.source.Skill == "" {
 					f.add(place.AppendToken("once"), Warning, "once counts only in the frontmatter of a skill: here the hook runs every time")
 				}
-				f.unknown(place, o, f.Dialect.Hooks.Fields)
+				fields, elsewhere := f.Dialect.EntryFields(o.Text("type"))
+				if slices.Contains(f.Dialect.Hooks.Types, o.Text("type")) {
+					f.unknown(place, o, fields, elsewhere)
+				}
 			}
 		}
 	}
 }
 
-func (f *file) unknown(at jsontext.Pointer, o js.Object, known []string) {
+func (f *file) unknown(at jsontext.Pointer, o js.Object, known []string, elsewhere map[string][]string) {
 	for name := range o.All() {
-		if slices.Contains(known, name) {
+		if slices.Contains(known, name) || isRemark(name) || elsewhere != nil && elsewhere[name] == nil && f.isForOther(name) {
 			continue
 		}
 		what := fmt.Sprintf("%s does not know %q and ignores it", f.Dialect.Title, name)
-		if near := dialect.Near(name, known); near != "" {
+		if types := elsewhere[name]; types != nil {
+			what = fmt.Sprintf("%q counts only in hooks of type %s: %s ignores it here", name, dialect.InWords(types), f.Dialect.Title)
+		} else if near := dialect.Near(name, known); near != "" {
 			what += fmt.Sprintf("; did you mean %q", near)
 		}
 		f.add(at.AppendToken(name), Warning, what)
 	}
+}
+
+// isForOther reports whether another agent knows a field: agents share files of plugins.
+func (f *file) isForOther(name string) bool {
+	return slices.ContainsFunc(dialect.All(), func(d dialect.Dialect) bool {
+		fields, _ := d.EntryFields(dialect.CommandType)
+		return d.Name != f.Dialect.Name && slices.Contains(fields, name)
+	})
+}
+
+// isRemark reports whether a member is obviously for readers of the file, and not for the agent.
+func isRemark(name string) bool {
+	return strings.HasPrefix(name, "_") || strings.HasPrefix(name, "$") || strings.HasPrefix(name, "//") || strings.HasPrefix(name, "#") ||
+		slices.Contains([]string{"description", "comment", "comments", "note", "notes", "name", "id", "title", "label", "purpose"}, strings.ToLower(name))
+}
+
+// outside reports events that stand beside the member hooks and not in it.
+func (f *file) outside() {
+	if f.text == nil {
+		return
+	}
+	o, _ := js.ParseObject(f.text)
+	for name, value := range o.All() {
+		groups, isList := js.Array(value)
+		if _, isEvent := f.Dialect.Event(name); isEvent && isList && len(groups) > 0 {
+			f.addAt(f.offsets[jsontext.Pointer("").AppendToken(name)], Error, fmt.Sprintf("the event %s stands outside the member \"hooks\": its hooks never run", name))
+		}
+	}
+}
+
+// switches warns of a file that turns its own hooks off, or that has the switch of another agent.
+func (f *file) switches() {
+	if f.text == nil || settings.IsHooksFile(f.path) {
+		return
+	}
+	if path, off := f.Dialect.TurnsOff(f.text); off {
+		f.addAt(f.offsets[pointerTo(path)], Warning, fmt.Sprintf("%s turns hooks off: none of the hooks in this file runs", strings.Join(path, ".")))
+	}
+	for _, path := range f.Dialect.Settings.NotSwitches {
+		if offset, ok := f.offsets[pointerTo(path)]; ok {
+			f.addAt(offset, Warning, fmt.Sprintf("%s does not read %s: hooks run only with %s", f.Dialect.Title, strings.Join(path, "."), f.Dialect.Settings.ToEnable))
+		}
+	}
+}
+
+func pointerTo(path dialect.Path) jsontext.Pointer {
+	at := jsontext.Pointer("")
+	for _, name := range path {
+		at = at.AppendToken(name)
+	}
+	return at
 }
 
 // condition reports a permission rule that matches no call.

@@ -71,7 +71,8 @@ func (f *file) matcher(event string, h hooks.Hook) {
 }
 
 func (f *file) matchesAny(e dialect.Event, pattern string) bool {
-	return slices.ContainsFunc(append(slices.Clone(f.Dialect.Tools), "mcp__server__tool"), func(tool string) bool {
+	known := slices.Concat(f.Dialect.Tools, f.Dialect.Former, []string{"mcp__server__tool"})
+	return slices.ContainsFunc(known, func(tool string) bool {
 		return hooks.Matches(f.Dialect, e, pattern, tool)
 	})
 }

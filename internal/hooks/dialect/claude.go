@@ -9,13 +9,18 @@ func Claude() Dialect {
 		Title:  "Claude Code",
 		Events: claudeEvents(),
 		Tools:  claudeTools(),
+		Former: []string{"MultiEdit", "LS", "NotebookRead", "TodoRead", "BashOutput", "AgentOutput", "AgentOutputTool", "SlashCommand", "TaskOutput"},
 
 		SampleTool: `{"tool_name": "Bash", "tool_input": {"command": "rm -rf build", "description": "Delete the build directory"}}`,
 		Unrecorded: []string{"WorktreeCreate"}, // its hook creates the worktree
 
 		NoSkillHooks: []string{"SessionEnd"},
 
-		Aliases: map[string][]string{"Agent": {"Task"}, "TaskStop": {"KillShell", "KillBash"}},
+		Aliases: map[string][]string{
+			"Agent": {"Task"}, "TaskStop": {"KillShell", "KillBash"}, "ListAgents": {"ListPeers"}, "SendUserMessage": {"Brief"},
+			"ListMcpResourcesTool": {"ListMcpResources"}, "ReadMcpResourceTool": {"ReadMcpResource"}, "ReadMcpResourceDirTool": {"ReadMcpResourceDir"},
+			"SetGoal": {"ProposeGoal"},
+		},
 		Settings: Settings{
 			Files: []File{
 				{Scope: System, Path: "/etc/claude-code/managed-settings.json", Darwin: "/Library/Application Support/ClaudeCode/managed-settings.json"},
@@ -36,16 +41,14 @@ func Claude() Dialect {
 			ToEnable: `no "disableAllHooks": true`,
 		},
 		Hooks: Hooks{
-			Fields: []string{
-				"type", "command", "args", "timeout", "async", "asyncRewake", "once", "shell", "statusMessage", "if", "onFailure",
-				"url", "headers", "allowedEnvVars", "prompt", "model", "server", "tool", "input", "description",
-			},
-			Types: []string{CommandType, "http", "mcp_tool", "prompt", "agent"},
+			Entries: claudeEntries(),
+			Types:   []string{CommandType, "http", "mcp_tool", "prompt", "agent"},
 			// FieldRoot: two plugins may have the same command, each in its own directory.
 			Identity:            []Field{FieldType, FieldRoot, FieldCommand, FieldTarget, FieldIf, FieldArgs},
 			Timeout:             600 * time.Second,
 			TimeoutUnit:         time.Second,
 			Args:                true,
+			Posix:               true, // fact 24
 			Async:               true,
 			Once:                true,
 			If:                  true,
@@ -125,10 +128,12 @@ func claudeEvents() []Event {
 
 func claudeTools() []string {
 	return []string{
-		"Agent", "Task", "Bash", "BashOutput", "KillShell", "PowerShell", "Read", "Write", "Edit", "MultiEdit", "NotebookEdit",
-		"Glob", "Grep", "LS", "LSP", "WebFetch", "WebSearch", "Skill", "SlashCommand", "TodoWrite", "TaskCreate", "TaskGet",
-		"TaskList", "TaskUpdate", "TaskOutput", "TaskStop", "AskUserQuestion", "EnterPlanMode", "ExitPlanMode", "EnterWorktree",
-		"ExitWorktree", "ToolSearch", "SendMessage", "Monitor", "CronCreate", "CronDelete", "CronList", "ListMcpResourcesTool",
-		"ReadMcpResourceTool",
+		"Agent", "Artifact", "AskUserQuestion", "Bash", "ClaudeDesign", "CronCreate", "CronDelete", "CronList", "Edit", "EndConversation",
+		"EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "ListAgents", "ListMcpResourcesTool", "LSP",
+		"Monitor", "NotebookEdit", "OfferChromeSetup", "PowerShell", "Projects", "propose_skills", "PushNotification", "Read",
+		"ReadMcpResourceDirTool", "ReadMcpResourceTool", "ReadNotifications", "RemoteTrigger", "ReportFindings", "ScheduleWakeup",
+		"SendFeedback", "SendMessage", "SendUserFile", "SendUserMessage", "SetGoal", "ShareOnboardingGuide", "ShowOnboardingRolePicker",
+		"Skill", "StructuredOutput", "SubagentHandback", "TaskCreate", "TaskGet", "TaskList", "TaskStop", "TaskUpdate", "TodoWrite",
+		"ToolSearch", "WaitForMcpServers", "WebFetch", "WebSearch", "Workflow", "Write",
 	}
 }

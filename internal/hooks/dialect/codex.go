@@ -9,7 +9,7 @@ func Codex() Dialect {
 	d.Name, d.Title = "codex", "Codex"
 	d.Events = codexEvents()
 	d.Tools = []string{"Bash", "apply_patch", "Edit", "Write"}
-	d.Aliases = nil
+	d.Aliases, d.Former = nil, nil
 	d.Unrecorded = nil
 	d.Settings = Settings{
 		Files: []File{
@@ -25,8 +25,9 @@ func Codex() Dialect {
 	d.Answers.NeedsReason, d.Answers.SilentReason, d.Answers.AskReason = true, "", false
 	d.Around.BlockAfterTool, d.Around.AfterFailure = BlockHidesResult, ""
 	d.Hooks = Hooks{
-		Types:        []string{CommandType, "prompt", "agent"},
-		Fields:       []string{"type", "command", "timeout", "statusMessage", "async", "prompt", "model", "description"},
+		Types:        []string{CommandType, "mcp_tool", "prompt", "agent"},
+		Entries:      codexEntries(),
+		NullIsAbsent: true,
 		Identity:     []Field{FieldPlace},
 		Timeout:      600 * time.Second,
 		TimeoutUnit:  time.Second,

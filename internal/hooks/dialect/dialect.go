@@ -24,6 +24,7 @@ type Dialect struct {
 
 	Events []Event  // the table: what an exit code and an output mean at each event
 	Tools  []string // the names of the agent's own tools
+	Former []string // the names of tools that earlier versions had
 
 	// SampleTool is the tool call, in JSON, that sample events of tools have.
 	SampleTool string
@@ -62,22 +63,29 @@ type Settings struct {
 
 	ManagedOnly string // the organisation's setting that disables all hooks but the organisation's
 
-	Switch   Switch   // turns all hooks on or off
-	ToEnable string   // in messages: the setting that hooks need to run
-	Disabled []Path   // lists of names or commands of disabled hooks
-	NotEvent []string // members of the object hooks that are settings, not events
+	Switch      Switch   // turns all hooks on or off
+	ToEnable    string   // in messages: the setting that hooks need to run
+	NotSwitches []Path   // settings with which other agents, or other versions, turn hooks on
+	Disabled    []Path   // lists of names or commands of disabled hooks
+	NotEvent    []string // members of the object hooks that are settings, not events
 }
 
 // Hooks is what the entry of a hook may contain, and how the hook is run.
 type Hooks struct {
 	Types    []string // accepted handler types
-	Fields   []string // known fields of an entry; others are ignored
+	Fields   []string // known fields of an entry; others are ignored. Not used if Entries is set
 	Identity []Field  // of hooks that are equal in these fields one runs
+
+	// Entries are the fields of an entry, by type of handler. The agent drops a hook if a field
+	// has another type. nil: only the type, the command and the timeout matter.
+	Entries      map[string]map[string]Kind
+	NullIsAbsent bool // null is accepted for a field that may be absent
 
 	Timeout     time.Duration // the default time limit
 	TimeoutUnit time.Duration // the unit of the field timeout
 
 	Shell               []string // runs a command; default: /bin/sh -c
+	Posix               bool     // the agent itself uses /bin/sh, and not the user's shell
 	Sequential          bool     // a group may set sequential: the hooks run one after the other
 	ContinuesAfterBlock bool     // a block does not end a sequence
 	Args                bool     // an entry may have args; its command then runs without a shell

@@ -25,6 +25,8 @@ func LLxprt() Dialect {
 			Switch:     Switch{Settings: []Path{{"enableHooks"}}},
 			ToEnable:   `"enableHooks": true`,
 			Disabled:   []Path{{"disabledHooks"}},
+
+			NotSwitches: []Path{{"tools", "enableHooks"}},
 		},
 		Hooks: Hooks{
 			Types:        []string{CommandType, "plugin"},
@@ -33,6 +35,7 @@ func LLxprt() Dialect {
 			Timeout:      60 * time.Second,
 			TimeoutUnit:  time.Millisecond,
 			Sequential:   true,
+			Posix:        true,
 			ToolMatcher:  MatchRegexp,
 			OtherMatcher: MatchRegexp,
 			Variables:    []Variable{{"LLXPRT_PROJECT_DIR", ValueCwd}, {"GEMINI_PROJECT_DIR", ValueCwd}, {"CLAUDE_PROJECT_DIR", ValueCwd}},

@@ -25,8 +25,12 @@ type Schema struct {
 
 // Kind is the type of a field.
 type Kind struct {
-	Type  byte     // as jsontext.Kind: '"' a string, 't' a boolean, '{' an object, '[' an array of strings, '*' anything
+	Type  byte     // as jsontext.Kind: '"' a string, 't' a boolean, '0' a number, '{' an object, '[' an array of strings, '*' anything
 	OneOf []string // the allowed strings; nil allows all
+
+	Required bool // of a hook's entry: it may not be absent
+	NotEmpty bool // the empty string is not allowed
+	Texts    bool // the members of an object must be strings
 }
 
 // Knows reports whether the agent knows a field of the output.
@@ -93,10 +97,25 @@ func (k Kind) violation(value jsontext.Value) string {
 		return jsonx.Got(value.Kind(), k.String())
 	case len(k.OneOf) > 0 && !slices.Contains(k.OneOf, text):
 		return fmt.Sprintf("got %s, want %s", js.Excerpt(value), k)
+	case k.NotEmpty && text == "":
+		return "it is empty"
+	case k.Texts && hasOtherThanText(value):
+		return "one of its members is not a string"
 	case slices.ContainsFunc(items, func(item jsontext.Value) bool { return item.Kind() != '"' }):
 		return "one of its elements is not a string"
 	}
 	return ""
+}
+
+// hasOtherThanText reports whether an object has a member that is not a string.
+func hasOtherThanText(object jsontext.Value) bool {
+	o, _ := js.ParseObject(object)
+	for _, value := range o.All() {
+		if value.Kind() != '"' {
+			return true
+		}
+	}
+	return false
 }
 
 func (k Kind) String() string {
@@ -107,6 +126,8 @@ func (k Kind) String() string {
 		return "true or false"
 	case k.Type == '{':
 		return "an object"
+	case k.Type == '0':
+		return "a number"
 	case k.Type == '[':
 		return "an array of strings"
 	}

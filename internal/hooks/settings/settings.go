@@ -170,7 +170,7 @@ func (f Finder) given(path string) (source hooks.Source, text jsontext.Value, er
 // SourceOf returns the hooks in the content of a file, which Parse returned.
 func SourceOf(d dialect.Dialect, path string, text jsontext.Value) hooks.Source {
 	source := hooks.Source{Name: path, Hooks: member(text, "hooks")}
-	if isHooksFile(path) {
+	if IsHooksFile(path) {
 		source.Scope, source.Root = dialect.Extensions, pluginRoot(path)
 	} else {
 		source.Scope, source.Loses = dialect.Project, losses(d, text)
@@ -179,9 +179,10 @@ func SourceOf(d dialect.Dialect, path string, text jsontext.Value) hooks.Source 
 }
 
 // isSettingsFile reports whether a file may have switches.
-func isSettingsFile(path string) bool { return !IsSkillFile(path) && !isHooksFile(path) }
+func isSettingsFile(path string) bool { return !IsSkillFile(path) && !IsHooksFile(path) }
 
-func isHooksFile(path string) bool { return filepath.Base(path) == "hooks.json" }
+// IsHooksFile reports whether a file is one of a plugin or an extension, which has only hooks.
+func IsHooksFile(path string) bool { return filepath.Base(path) == "hooks.json" }
 
 // pluginRoot returns the plugin's directory: that of hooks.json, or its parent if that is named
 // hooks.
