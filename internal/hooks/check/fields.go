@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ func (f *file) fields() {
 
 func (f *file) unknown(at jsontext.Pointer, o js.Object, known []string, elsewhere map[string][]string) {
 	for name := range o.All() {
-		if slices.Contains(known, name) || isRemark(name) || elsewhere != nil && elsewhere[name] == nil && f.isForOther(name) {
+		if slices.Contains(known, name) || isRemark(name) || elsewhere != nil && elsewhere[name] == nil && isForOther(name) {
 			continue
 		}
 		what := fmt.Sprintf("%s does not know %q and ignores it", f.Dialect.Title, name)
@@ -60,11 +61,11 @@ func (f *file) unknown(at jsontext.Pointer, o js.Object, known []string, elsewhe
 	}
 }
 
-// isForOther reports whether another agent knows a field: agents share files of plugins.
-func (f *file) isForOther(name string) bool {
+// isForOther reports whether an agent knows a field: agents share files of plugins.
+func isForOther(name string) bool {
 	return slices.ContainsFunc(dialect.All(), func(d dialect.Dialect) bool {
 		fields, _ := d.EntryFields(dialect.CommandType)
-		return d.Name != f.Dialect.Name && slices.Contains(fields, name)
+		return slices.Contains(fields, name)
 	})
 }
 
@@ -114,8 +115,14 @@ func pointerTo(path dialect.Path) jsontext.Pointer {
 // condition reports a permission rule that matches no call.
 func (f *file) condition(event string, h hooks.Hook) {
 	e, _ := f.Dialect.Event(event)
-	if why := h.IfNeverMatches(e); why != "" {
-		f.add(h.Pointer.AppendToken("if"), Error, why)
+	at := h.Pointer.AppendToken("if")
+	switch why := h.IfNeverMatches(e); {
+	case why != "":
+		f.add(at, Error, why)
+	case regexp.MustCompile(`\)\s*(?:or|OR|and|AND|\|\|?|&&|,|;)?\s*[A-Za-z_]+\(`).MatchString(h.If):
+		f.add(at, Warning, fmt.Sprintf("an \"if\" is one rule: %q is read as one, up to the last parenthesis; write a hook for each rule", h.If))
+	case regexp.MustCompile(`^(?:Read|Edit|Write|NotebookEdit)\(.*\{[^}]*,[^}]*\}`).MatchString(h.If):
+		f.add(at, Warning, fmt.Sprintf("the \"if\" %q has braces, which stand for themselves in patterns of files; write a hook for each pattern", h.If))
 	}
 }
 
