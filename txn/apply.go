@@ -66,13 +66,15 @@ func (t *transaction) link(name string) error {
 // linkErrors are the errors of link(2) that mean ErrNoLinks: EPERM, EXDEV and EMLINK as
 // its manual says, the others from FUSE and network file systems. EPERM also has other
 // causes.
-var linkErrors = []error{syscall.EPERM, syscall.EXDEV, syscall.EMLINK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS}
+func linkErrors() []error {
+	return []error{syscall.EPERM, syscall.EXDEV, syscall.EMLINK, syscall.ENOTSUP, syscall.EOPNOTSUPP, syscall.ENOSYS}
+}
 
 func (t *transaction) linkError(err error) error {
 	switch {
 	case errors.Is(err, syscall.EPERM) && t.canLink():
 		return fmt.Errorf("%w: %w", ErrProtected, err)
-	case slices.ContainsFunc(linkErrors, func(errno error) bool { return errors.Is(err, errno) }):
+	case slices.ContainsFunc(linkErrors(), func(errno error) bool { return errors.Is(err, errno) }):
 		return fmt.Errorf("%w: %w", ErrNoLinks, err)
 	}
 	return err

@@ -25,6 +25,7 @@ It prints each problem, the most urgent first, with a command that repairs it:
                short; or what is on record about a list's steps cannot be read or is gone
   task tools   newer models have no tools for the task list
   workflow     a skill's fsm.json is not valid, or no name leads to it
+  guards       a setting of the planning guards that cannot be used, or that nothing reads
   recovery     an interrupted hydration, or a journal that is not trusted
   plugin       installed in two scopes with different versions, or a copy that is older
                than its source
@@ -174,7 +175,7 @@ type doctor struct {
 // examine returns all problems, the most urgent first.
 func (d *doctor) examine(ctx context.Context) (found []fault, err error) {
 	for _, check := range []func(context.Context) ([]fault, error){
-		d.hooks, d.taskTools, d.workflows, d.recovery, d.enforcement, d.plugins, d.taskRoot, d.locks, d.leftovers, d.client,
+		d.hooks, d.taskTools, d.workflows, d.guards, d.recovery, d.enforcement, d.plugins, d.taskRoot, d.locks, d.leftovers, d.client,
 	} {
 		more, err := check(ctx)
 		if err != nil {

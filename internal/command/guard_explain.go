@@ -21,7 +21,8 @@ func newGuardExplain(s terminal.Streams) *cobra.Command {
 		Long: "explain reads an event from standard input and decides as the guard would in the same environment\n" +
 			"(CLAUDE_PLUGIN_ROOT, CLAUDE_PROJECT_DIR, PLANNING_FEATURE_DIR, PLANNING_STATE_DIR, PLANNING_BINDS). It\n" +
 			"counts nothing, logs nothing and changes no file. It also shows the settings that apply, each with its\n" +
-			"file: a project's own .claude/planning-config.yaml takes precedence over the plugin's.",
+			"file: a project's own .claude/planning-config.yaml takes precedence over the plugin's. A mistake in\n" +
+			"these files has no effect; it is shown with its line.",
 		Example: example("fsmtx guard explain H02 < event.json"),
 		Args:    cobra.ExactArgs(1),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -49,18 +50,16 @@ func printExplanation(out io.Writer, r guard.Rule, e guard.Explanation) error {
 	for _, set := range e.Settings {
 		visible.Fprintf(w, "setting\t%s\n", describeSetting(set))
 	}
+	for _, m := range e.Mistakes {
+		visible.Fprintf(w, "mistake\t%s\n", m.String())
+	}
 	if e.Message != "" && e.Message != e.Detail {
 		visible.Fprintf(w, "message\t%s\n", visible.Lines(strings.ReplaceAll(e.Message, "\n", "\n\t"))) // last, because it can have many lines
 	}
 	return w.Flush()
 }
 
-// describeSetting describes a setting. One without a key stands for a file that cannot be
-// read.
 func describeSetting(s guard.Setting) string {
-	if s.Key == "" {
-		return fmt.Sprintf("%s: %s", s.File, guard.OneLine(s.Value))
-	}
 	return fmt.Sprintf("%s = %s (%s)", s.Key, guard.Truncate(guard.OneLine(s.Value), maxSetting), s.File)
 }
 

@@ -44,14 +44,18 @@ func Read(path string) (Value, error) {
 	return Parse(data)
 }
 
-// ReadYAML returns the content of a file that is YAML as a whole. Errors are those
-// of [Read].
+// ReadYAML returns the content of a file that is YAML as a whole, the zero Value for a file
+// without content. Errors are those of [Read].
 func ReadYAML(path string) (Value, error) {
 	data, err := head(path)
 	if err != nil {
 		return Value{}, err
 	}
-	return mapping(bytes.TrimPrefix(data, bom))
+	data = bytes.TrimPrefix(data, bom)
+	if v, err := parse(data); err == nil && v.Null() {
+		return Value{}, nil
+	}
+	return mapping(data)
 }
 
 // Parse returns the frontmatter in data: the text between the first line "---" and

@@ -63,6 +63,15 @@ func inLine(err error) error {
 	return &LineError{line + 1, fmt.Errorf("%w: %s", ErrSyntax, cause[len(m[0]):])}
 }
 
+// ErrorLine returns the line of the YAML in which an error of [ReadYAML] was found, 0 if
+// it is unknown.
+func ErrorLine(err error) int {
+	if at, ok := errors.AsType[*LineError](inLine(err)); ok {
+		return at.Line - 1 // a YAML file has no opening line
+	}
+	return 0
+}
+
 // lineOffsets returns the offsets of the lines from the one that begins at first.
 func lineOffsets(document []byte, first int) []int {
 	lines := []int{first}

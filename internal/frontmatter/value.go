@@ -3,6 +3,7 @@ package frontmatter
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -16,6 +17,7 @@ type Value struct{ node *yaml.Node }
 type Member struct {
 	Key   string
 	Value Value
+	Line  int // of the key in the YAML, counted from 1
 }
 
 // At returns the value at a path of keys, an absent one if a key is missing. Of duplicate
@@ -42,7 +44,7 @@ func (v Value) Members() []Member {
 	var all []Member
 	for pair := range slices.Chunk(v.resolve().Content, 2) {
 		if key, ok := (Value{pair[0]}).Text(); ok {
-			all = append(all, Member{key, Value{pair[1]}})
+			all = append(all, Member{key, Value{pair[1]}, pair[0].Line})
 		}
 	}
 	return all
@@ -69,6 +71,23 @@ func (v Value) Text() (string, bool) {
 		return "", false
 	}
 	return n.Value, true
+}
+
+// Kind returns what the value is, for messages: a scalar as it is written, a text in quotes,
+// "a list", "a mapping" or "nothing".
+func (v Value) Kind() string {
+	n := v.resolve()
+	switch {
+	case n == nil:
+		return "nothing"
+	case n.Kind == yaml.SequenceNode:
+		return "a list"
+	case n.Kind == yaml.MappingNode:
+		return "a mapping"
+	case n.ShortTag() == "!!str":
+		return strconv.Quote(n.Value)
+	}
+	return n.Value
 }
 
 // Null reports whether the value is absent, empty or null.

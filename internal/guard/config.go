@@ -2,9 +2,11 @@ package guard
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
@@ -24,7 +26,10 @@ const ProjectConfigFile = ".claude/planning-config.yaml"
 // file and the plugin's, else the default. A value of the wrong type or out of range is
 // ignored, and so is a whole file that is missing or broken: a mistake in a file must not
 // switch a guard off.
-type Config struct{ layers []layer }
+type Config struct {
+	layers []layer
+	check  *checker // set while the files are checked
+}
 
 // layer is one file of the configuration.
 type layer struct {
@@ -55,7 +60,7 @@ func (c *Config) read(path string) {
 }
 
 // ConfigOf returns the configuration in v.
-func ConfigOf(v frontmatter.Value) Config { return Config{[]layer{{root: v}}} }
+func ConfigOf(v frontmatter.Value) Config { return Config{layers: []layer{{root: v}}} }
 
 // PluginRoot returns the root of the plugin, "" without one: CLAUDE_PLUGIN_ROOT, else
 // the directory above this program's if it is a plugin's bin.
@@ -150,12 +155,19 @@ func leaves(key string, v frontmatter.Value) []Setting {
 }
 
 // find returns the value at the key (names joined by dots) from the first file in which
-// it is valid, or else the fallback.
-func find[T any](c Config, key string, fallback T, valid func(frontmatter.Value) (T, bool)) T {
+// it is valid, or else the fallback. want says in words what is valid.
+func find[T any](c Config, key, want string, fallback T, valid func(frontmatter.Value) (T, bool)) T {
 	path := strings.Split(key, ".")
+	if c.check != nil {
+		c.check.reads(key)
+	}
 	for _, l := range c.layers {
-		if v, ok := valid(l.root.At(path...)); ok {
-			return v
+		v := l.root.At(path...)
+		found, ok := valid(v)
+		if c.check != nil {
+			c.check.found(l, key, v, want, ok)
+		} else if ok {
+			return found
 		}
 	}
 	return fallback
@@ -163,7 +175,7 @@ func find[T any](c Config, key string, fallback T, valid func(frontmatter.Value)
 
 // Int returns the whole number at key if it is at least least.
 func (c Config) Int(key string, least, fallback int) int {
-	return find(c, key, fallback, func(v frontmatter.Value) (int, bool) {
+	return find(c, key, fmt.Sprintf("a whole number from %d on", least), fallback, func(v frontmatter.Value) (int, bool) {
 		n, ok := v.Int()
 		return n, ok && n >= least
 	})
@@ -171,7 +183,7 @@ func (c Config) Int(key string, least, fallback int) int {
 
 // Share returns the number x at key if 0 < x ≤ 1.
 func (c Config) Share(key string, fallback float64) float64 {
-	return find(c, key, fallback, func(v frontmatter.Value) (float64, bool) {
+	return find(c, key, "a number above 0 and at most 1", fallback, func(v frontmatter.Value) (float64, bool) {
 		x, ok := v.Number()
 		return x, ok && x > 0 && x <= 1
 	})
@@ -179,23 +191,39 @@ func (c Config) Share(key string, fallback float64) float64 {
 
 // Bool returns the boolean at key.
 func (c Config) Bool(key string, fallback bool) bool {
-	return find(c, key, fallback, frontmatter.Value.Bool)
+	return find(c, key, "true or false", fallback, frontmatter.Value.Bool)
 }
 
-// Text returns the text at key, on one line and trimmed, if it is not empty and fits
-// returns true for it.
-func (c Config) Text(key, fallback string, fits func(string) bool) string {
-	return find(c, key, fallback, func(v frontmatter.Value) (string, bool) {
+// Form is what a text must be.
+type Form struct {
+	Want string // in words
+	Fits func(string) bool
+}
+
+// Text returns the text at key, on one line and trimmed, if it is not empty and has the form.
+func (c Config) Text(key, fallback string, form Form) string {
+	return find(c, key, form.Want, fallback, func(v frontmatter.Value) (string, bool) {
 		text, ok := line(v)
-		return text, ok && fits(text)
+		return text, ok && form.Fits(text)
 	})
 }
 
 // Texts returns the texts of the list at key. Items that are not texts are left out. An
 // empty list is valid, a list of other items only is not.
-func (c Config) Texts(key string, fallback []string) []string { return find(c, key, fallback, texts) }
+func (c Config) Texts(key string, fallback []string) []string {
+	return find(c, key, "a list of texts", fallback, c.texts)
+}
 
-func texts(v frontmatter.Value) ([]string, bool) {
+// TextsOf returns the texts of the list at key if there are n of them.
+func (c Config) TextsOf(key string, n int, fallback []string) []string {
+	return find(c, key, fmt.Sprintf("a list of %d texts", n), fallback, func(v frontmatter.Value) ([]string, bool) {
+		all, ok := c.texts(v)
+		return all, ok && len(all) == n
+	})
+}
+
+// texts reads a list. While the files are checked, it accepts no other items in it.
+func (c Config) texts(v frontmatter.Value) ([]string, bool) {
 	items := v.Items()
 	all := []string{}
 	for _, item := range items {
@@ -203,24 +231,28 @@ func texts(v frontmatter.Value) ([]string, bool) {
 			all = append(all, text)
 		}
 	}
+	if c.check != nil {
+		return all, items != nil && len(all) == len(items)
+	}
 	return all, len(all) > 0 || items != nil && len(items) == 0
 }
 
 // Words returns the words at key: a list of texts, or one text with spaces between the
 // words, which is faster to parse.
 func (c Config) Words(key string, fallback []string) []string {
-	return find(c, key, fallback, func(v frontmatter.Value) ([]string, bool) {
+	return find(c, key, "a list of texts, or a text with words", fallback, func(v frontmatter.Value) ([]string, bool) {
 		if text, ok := v.Text(); ok {
 			return strings.Fields(text), true
 		}
-		return texts(v)
+		return c.texts(v)
 	})
 }
 
 // Pairs returns the entries of the mapping at key in the order of the file. A list of
-// names is read as a mapping with empty values.
-func (c Config) Pairs(key string, fallback []Pair) []Pair {
-	return find(c, key, fallback, func(v frontmatter.Value) ([]Pair, bool) {
+// names is read as a mapping with empty values. While the files are checked, each value must
+// have the form.
+func (c Config) Pairs(key string, fallback []Pair, form Form) []Pair {
+	return find(c, key, "a mapping; each value "+form.Want, fallback, func(v frontmatter.Value) ([]Pair, bool) {
 		var pairs []Pair
 		for _, m := range v.Members() {
 			text, _ := line(m.Value)
@@ -231,7 +263,8 @@ func (c Config) Pairs(key string, fallback []Pair) []Pair {
 				pairs = append(pairs, Pair{Name: name})
 			}
 		}
-		return pairs, len(pairs) > 0
+		unfit := func(p Pair) bool { return !form.Fits(p.Value) }
+		return pairs, len(pairs) > 0 && (c.check == nil || !slices.ContainsFunc(pairs, unfit))
 	})
 }
 
@@ -251,11 +284,15 @@ const masterSwitch = "hooks_enforcement"
 // does.
 func (c Config) switchedOff(r Rule) string {
 	for _, flag := range []string{masterSwitch, r.Flag} {
-		if !c.Bool("feature_flags."+flag+".enabled", true) {
+		if !c.switchedOn(flag) {
 			return flag
 		}
 	}
 	return ""
+}
+
+func (c Config) switchedOn(flag string) bool {
+	return c.Bool("feature_flags."+flag+".enabled", true)
 }
 
 // breakerThreshold is the number of consecutive failures that open the breaker.
@@ -271,9 +308,9 @@ func (c Config) maxBlocks() int {
 // devModeFile is the path of the file that switches all guards off while it exists. It is
 // "" if the configured path is relative and there is no plugin.
 func (c Config) devModeFile(root string) string {
-	name := c.Text("feature_flags."+masterSwitch+".dev_mode_file", "hooks/.dev-mode", func(s string) bool {
+	name := c.Text("feature_flags."+masterSwitch+".dev_mode_file", "hooks/.dev-mode", Form{"an absolute path, or one in the plugin", func(s string) bool {
 		return filepath.IsAbs(s) || filepath.IsLocal(s)
-	})
+	}})
 	switch {
 	case filepath.IsAbs(name):
 		return name
@@ -289,7 +326,7 @@ const sessionInPath = "{session_id}"
 // logLocation is the path of the decision log, with a placeholder for the session's id.
 // It is "" if the log is in the directory of session files.
 func (c Config) logLocation() string {
-	return c.Text("feature_flags."+masterSwitch+".log_location", "", func(s string) bool {
+	return c.Text("feature_flags."+masterSwitch+".log_location", "", Form{"an absolute path with " + sessionInPath + " in the file's name", func(s string) bool {
 		return filepath.IsAbs(s) && strings.Contains(filepath.Base(s), sessionInPath)
-	})
+	}})
 }

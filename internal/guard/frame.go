@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
@@ -14,7 +16,8 @@ import (
 // Run decides the event on standard input by the rule and returns the answer.
 func Run(r Rule, in io.Reader, env func(string) string) event.Answer {
 	c := &Call{rule: r, env: env, Time: time.Now()}
-	a := c.run(in).Answer(r.Event)
+	v := c.run(in)
+	a := v.telling(c.mistakes()).Answer(r.Event)
 	if c.verbose() {
 		c.Log("VERBOSE", "output="+a.Output)
 	}
@@ -28,6 +31,7 @@ type Explanation struct {
 	Verdict
 	Facts    []Fact
 	Settings []Setting // values of Rule.Settings that a file sets
+	Mistakes []Mistake // in the files of the configuration
 }
 
 // Explain decides as Run does but writes nothing: no counter, no log, no other file.
@@ -35,10 +39,22 @@ func Explain(r Rule, in io.Reader, env func(string) string) Explanation {
 	c := &Call{rule: r, env: env, Time: time.Now(), DryRun: true}
 	v := c.run(in)
 	e := Explanation{Verdict: v, Facts: c.facts}
+	if r.Mistakes != nil {
+		e.Mistakes = r.Mistakes(c.Config)
+	}
 	for _, key := range r.Settings {
-		e.Settings = append(e.Settings, c.Config.Settings(key)...)
+		e.Settings = append(e.Settings, inForce(c.Config.Settings(key), e.Mistakes)...)
 	}
 	return e
+}
+
+// inForce returns the settings that are no mistakes.
+func inForce(all []Setting, mistakes []Mistake) []Setting {
+	return slices.DeleteFunc(all, func(s Setting) bool {
+		return s.Key == "" || slices.ContainsFunc(mistakes, func(m Mistake) bool {
+			return m.File == s.File && (m.Key == s.Key || strings.HasPrefix(s.Key, m.Key+"."))
+		})
+	})
 }
 
 // run takes the steps common to all rules, in the order that the requirements prescribe.

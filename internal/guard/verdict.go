@@ -102,6 +102,22 @@ func Feedback(row int, message string) Verdict {
 	return Verdict{Row: row, Word: "FEEDBACK", Detail: message, Message: message, form: feedback}
 }
 
+// telling adds a text for the user to a verdict that refuses nothing.
+func (v Verdict) telling(text string) Verdict {
+	switch {
+	case text == "":
+	case v.form == pass:
+		return Notice(v.Row, v.Word, v.Detail, text)
+	case v.form == notice:
+		v.Message += "\n" + text
+	case v.form == inject && v.user != "":
+		v.user += "\n" + text
+	case v.form == inject:
+		v.user = text
+	}
+	return v
+}
+
 // Answer returns the verdict in the form that the client accepts at the event and shows to
 // the right reader.
 func (v Verdict) Answer(eventName string) event.Answer {

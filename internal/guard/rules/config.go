@@ -80,27 +80,27 @@ const (
 // configOf reads the configuration. It does not read the plugin's name from its manifest.
 func configOf(c guard.Config) Config {
 	config := Config{
-		Always:       c.Text("workflow.binds", bindsPlanning, isBinding) == bindsAlways,
-		Plugin:       c.Text("workflow.plugin", defaultPlugin, isName),
-		BranchPrefix: c.Text("workflow.branch_prefix", "feature/", anything),
-		SpecsDir:     c.Text("workflow.specs_dir", "specs", filepath.IsLocal),
+		Always:       c.Text("workflow.binds", bindsPlanning, bindingForm) == bindsAlways,
+		Plugin:       c.Text("workflow.plugin", defaultPlugin, nameForm),
+		BranchPrefix: c.Text("workflow.branch_prefix", "feature/", anyForm),
+		SpecsDir:     c.Text("workflow.specs_dir", "specs", guard.Form{Want: "a directory in the project", Fits: filepath.IsLocal}),
 		Names: Names{
-			State:        c.Text(fileKeys+"state", ".planning-state.local.md", isName),
-			Lock:         c.Text(fileKeys+"lock", ".planning.lock", isName),
-			Audit:        c.Text(fileKeys+"audit", ".planning-audit.log", isName),
-			Spec:         c.Text(fileKeys+"spec", "spec.md", isName),
-			Tasks:        c.Text(fileKeys+"tasks", "tasks.md", isName),
-			TestPlan:     c.Text(fileKeys+"test_plan", "test-plan.md", isName),
-			TestCases:    c.Text(fileKeys+"test_cases", "test-cases", isName),
-			Constitution: c.Text(fileKeys+"constitution", "constitution.md", isName),
+			State:        c.Text(fileKeys+"state", ".planning-state.local.md", nameForm),
+			Lock:         c.Text(fileKeys+"lock", ".planning.lock", nameForm),
+			Audit:        c.Text(fileKeys+"audit", ".planning-audit.log", nameForm),
+			Spec:         c.Text(fileKeys+"spec", "spec.md", nameForm),
+			Tasks:        c.Text(fileKeys+"tasks", "tasks.md", nameForm),
+			TestPlan:     c.Text(fileKeys+"test_plan", "test-plan.md", nameForm),
+			TestCases:    c.Text(fileKeys+"test_cases", "test-cases", nameForm),
+			Constitution: c.Text(fileKeys+"constitution", "constitution.md", nameForm),
 		},
 		Phases:       c.Texts("workflow.phases", defaultPhases),
 		First:        "SETUP",
 		Last:         "COMPLETION",
-		Artifacts:    c.Pairs("workflow.artifacts", defaultArtifacts),
+		Artifacts:    c.Pairs("workflow.artifacts", defaultArtifacts, anyPair),
 		Required:     c.Texts("workflow.required_artifacts", []string{"design.md", "plan.md", "tasks.md", "test-plan.md"}),
 		Failing:      c.Texts("workflow.failing_verdicts", []string{"RED"}),
-		Agents:       c.Pairs("workflow.agents", defaultAgents),
+		Agents:       c.Pairs("workflow.agents", defaultAgents, rulePair),
 		Servers:      c.Texts("research_mcp.servers", []string{"context7", "Ref", "tavily"}),
 		StaleMinutes: c.Int("workflow.lock_stale_after_minutes", 1, 120),
 		KeepDays:     c.Int("workflow.keep_session_files_days", 1, 30),
@@ -118,7 +118,7 @@ func configOf(c guard.Config) Config {
 		MinTasks:     c.Int(agentKeys+"min_tasks", 0, 5),
 		MinPhases:    c.Int(agentKeys+"min_phases", 0, 2),
 		TestPercent:  c.Int(agentKeys+"tdd_min_coverage", 0, 80),
-		TestIDs:      c.Texts(agentKeys+"test_ids", []string{"UT", "INT", "E2E", "UAT"}),
+		TestIDs:      c.TextsOf(agentKeys+"test_ids", testKinds, []string{"UT", "INT", "E2E", "UAT"}),
 		SelfCritique: c.Bool(flagKeys+"s1_self_critique.enabled", false),
 		MinElements:  c.Int(agentKeys+"min_blueprint_elements", 0, 3),
 		StepsPerUAT:  c.Int(agentKeys+"steps_per_uat", 0, 3),
@@ -127,9 +127,6 @@ func configOf(c guard.Config) Config {
 	}
 	if len(config.Phases) > 0 {
 		config.First, config.Last = config.Phases[0], config.Phases[len(config.Phases)-1]
-	}
-	if len(config.TestIDs) != testKinds {
-		config.TestIDs = []string{"UT", "INT", "E2E", "UAT"}
 	}
 	return config
 }
@@ -165,13 +162,33 @@ const defaultPlugin = "product-planning"
 
 // withPlugin returns the configuration with this name of the plugin, unless c sets another.
 func (config Config) withPlugin(plugin string, c guard.Config) Config {
-	if c.Text("workflow.plugin", "", isName) == "" && isName(plugin) {
+	if c.Text("workflow.plugin", "", nameForm) == "" && isName(plugin) {
 		config.Plugin = plugin
 	}
 	return config
 }
 
-func anything(string) bool { return true }
+// The forms of texts.
+var (
+	anyForm     = guard.Form{Want: "a text", Fits: func(string) bool { return true }}
+	nameForm    = guard.Form{Want: "a name without a directory", Fits: isName}
+	bindingForm = guard.Form{Want: bindsPlanning + " or " + bindsAlways, Fits: isBinding}
+	anyPair     = guard.Form{Want: "a text", Fits: func(string) bool { return true }}
+	rulePair    = guard.Form{Want: "H07, H08, H09, H10 or none", Fits: judges}
+)
+
+// judges reports whether a text is the id of a rule that judges agents, or none.
+func judges(id string) bool {
+	return slices.Contains([]string{"", "H07", "H08", "H09", "H10", "NONE"}, strings.ToUpper(id))
+}
+
+// Mistakes returns what is wrong in the files of a configuration.
+func Mistakes(c guard.Config) []guard.Mistake {
+	return c.Mistakes(All(), func(c guard.Config) {
+		configOf(c)
+		c.Text("workflow.plugin", "", nameForm)
+	})
+}
 
 func isBinding(s string) bool { return s == bindsPlanning || s == bindsAlways }
 

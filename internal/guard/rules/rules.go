@@ -19,6 +19,7 @@ func allFor(config Config) []guard.Rule {
 		h11a(), h11b(), h12(), h13(),
 	}
 	for i := range all {
+		all[i].Mistakes = Mistakes
 		if all[i].Binds == nil {
 			all[i].Binds = bindsBy((*call).underWay)
 		}

@@ -1,0 +1,31 @@
+package command
+
+import (
+	"context"
+
+	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
+)
+
+// guards finds the mistakes in the configuration of the guards: the project's, and those of
+// the enabled plugins that have our hooks.
+func (d *doctor) guards(context.Context) (found []fault, err error) {
+	configs := []guard.Config{guard.ProjectConfig(d.cwd)}
+	if registry, set, err := d.registry(); err == nil {
+		for _, in := range registry.Enabled(set, d.cwd) {
+			if root := registry.Root(in).Dir; hasOurHooks(root) {
+				configs = append(configs, guard.PluginConfig(root))
+			}
+		}
+	}
+	for _, c := range configs {
+		for _, m := range rules.Mistakes(c) {
+			what := m.Text
+			if m.Key != "" {
+				what = m.Key + ": " + what
+			}
+			found = append(found, fault{Kind: "guards", What: what, File: m.File, Line: m.Line})
+		}
+	}
+	return found, nil
+}
