@@ -83,7 +83,7 @@ func (d *Dir) entries() ([]Entry, error) {
 }
 
 // errNotEntry is returned by entry when the file is the journal of another transaction.
-var errNotEntry = fmt.Errorf("%w: it names another transaction", ErrJournalInvalid)
+func errNotEntry() error { return fmt.Errorf("%w: it names another transaction", ErrJournalInvalid) }
 
 // entry returns the committed transaction with the id. Its errors are the reasons of a
 // JournalError and those of the file system, whose paths are left out.
@@ -100,7 +100,7 @@ func (d *Dir) entry(id string) (Entry, error) {
 		return Entry{}, err
 	}
 	if j.ID != id {
-		return Entry{}, errNotEntry
+		return Entry{}, errNotEntry()
 	}
 	return Entry{
 		ID: j.ID, Number: numberOf(j.ID), Time: j.Time, Label: j.Label, Record: j.Record,

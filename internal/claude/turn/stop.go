@@ -180,7 +180,7 @@ func goesOn(words []string) bool {
 	for len(words) > 0 && fillers.has(words[0]) {
 		words = words[1:]
 	}
-	return resumptions().longest(words) > 0 && !slices.ContainsFunc(words, laters.has)
+	return resumptions.get().longest(words) > 0 && !slices.ContainsFunc(words, laters.has)
 }
 
 // kindOfStatement tells remarks and statements from other clauses. What is wanted or has to
@@ -188,13 +188,13 @@ func goesOn(words []string) bool {
 func kindOfStatement(c clause) kind {
 	w := c.words
 	switch {
-	case greetings.has(w[0]) || farewells().longest(w) > 0:
+	case greetings.has(w[0]) || farewells.get().longest(w) > 0:
 		return remark
 	case c.question || !persons.has(w[0]) && !subjects.has(w[0]):
 		return other
 	}
 	for i, word := range w {
-		if wishes.has(word) && leisure().longest(w[i+1:]) == 0 { // "I need to go", "I want a break"
+		if wishes.has(word) && leisure.get().longest(w[i+1:]) == 0 { // "I need to go", "I want a break"
 			return other
 		}
 	}
@@ -216,7 +216,7 @@ func (r reader) classifyUnspaced(c clause) kind {
 		rest = shorter
 	}
 	switch {
-	case farewells().prefixes(c.joined()):
+	case farewells.get().prefixes(c.joined()):
 		return remark
 	case found && rest == "" && !c.question:
 		return request

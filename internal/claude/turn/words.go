@@ -433,13 +433,20 @@ func after() []string {
 		to the work`)...)
 }
 
-// phraseSet builds phrases when they are first needed.
-func phraseSet(text string) func() phrases {
-	return sync.OnceValue(func() phrases { return phrasesOf(lines(text)) })
+// lazy is phrases that are built when they are first needed, not at the start of the program.
+type lazy struct {
+	text  string // one phrase a line
+	once  sync.Once
+	built phrases
+}
+
+func (l *lazy) get() phrases {
+	l.once.Do(func() { l.built = phrasesOf(lines(l.text)) })
+	return l.built
 }
 
 // resumptions begin a clause that asks to go on.
-var resumptions = phraseSet(`
+var resumptions = lazy{text: `
 	continue
 	go on
 	go ahead
@@ -463,10 +470,10 @@ var resumptions = phraseSet(`
 	devam et
 	继续
 	続けて
-	계속`)
+	계속`}
 
 // farewells begin a clause that asks for nothing.
-var farewells = phraseSet(`
+var farewells = lazy{text: `
 	see you
 	talk to you
 	talk later
@@ -532,10 +539,10 @@ var farewells = phraseSet(`
 	내일
 	감사
 	고마
-	수고`)
+	수고`}
 
 // leisure follows a wish that is none of the agent's business: "I need to go".
-var leisure = phraseSet(`
+var leisure = lazy{text: `
 	to
 	a break
 	a moment
@@ -547,7 +554,7 @@ var leisure = phraseSet(`
 	some time
 	time
 	sleep
-	lunch`)
+	lunch`}
 
 const (
 	// softWords ask to stop only if nothing else is asked for.
