@@ -118,11 +118,19 @@ func underWay(tasks []Existing) bool {
 	})
 }
 
-// Error lists every task as #ID "subject" (status).
+// maxNamed is how many tasks an ActiveError names. The number of all is in its text.
+const maxNamed = 20
+
+// Error lists the tasks as #ID "subject" (status), and says how many there are if they are more
+// than maxNamed.
 func (e *ActiveError) Error() string {
-	names := make([]string, len(e.Tasks))
-	for i, t := range e.Tasks {
+	named := e.Tasks[:min(len(e.Tasks), maxNamed)]
+	names := make([]string, len(named))
+	for i, t := range named {
 		names[i] = fmt.Sprintf("#%s %s (%s)", visible.Line(strings.TrimSuffix(t.Name, ".json")), quoted(t.Subject), cmp.Or(visible.Line(t.Status), "no status"))
+	}
+	if more := len(e.Tasks) - len(named); more > 0 {
+		return fmt.Sprintf("%d tasks about to be deleted are under way: %s and %d more", len(e.Tasks), strings.Join(names, ", "), more)
 	}
 	return "tasks about to be deleted are under way: " + strings.Join(names, ", ")
 }

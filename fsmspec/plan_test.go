@@ -2,6 +2,7 @@ package fsmspec_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"testing"
 
@@ -184,6 +185,17 @@ func TestActiveTasksAreRefused(t *testing.T) {
 			assert.EqualError(t, err, c.want)
 		})
 	}
+}
+
+// TestManyActiveTasks: the text names the first of many tasks and says how many there are.
+func TestManyActiveTasks(t *testing.T) {
+	err := &fsmspec.ActiveError{}
+	for i := range 1000 {
+		err.Tasks = append(err.Tasks, fsmspec.Existing{Name: fmt.Sprintf("%d.json", i+1), Subject: "s", Status: "in_progress"})
+	}
+	assert.Regexp(t, `^1000 tasks about to be deleted are under way: #1 "s" \(in_progress\), .*#20 "s" \(in_progress\) and 980 more$`, err.Error())
+	err.Tasks = err.Tasks[:20]
+	assert.NotContains(t, err.Error(), "more")
 }
 
 func TestHighWater(t *testing.T) {

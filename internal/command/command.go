@@ -105,9 +105,18 @@ func (sub subcommand) build(s terminal.Streams) *cobra.Command {
 }
 
 // Main runs the program with the arguments after its name and returns its exit
-// code.
+// code. If standard output could not be written, that is an error of every command.
 func Main(args []string, s terminal.Streams) int {
-	err := newRoot(args, s).ExecuteContext(context.Background())
+	out := terminal.NewOutput(s.Out)
+	s.Out = out
+	var misused error
+	err := newRoot(args, s, &misused).ExecuteContext(context.Background())
+	if err == nil {
+		err = misused
+	}
+	if lost := out.Err(); lost != nil && !errors.Is(err, lost) {
+		err = unwritten(err, lost)
+	}
 	if err == nil {
 		return exitOK
 	}
@@ -127,10 +136,24 @@ func Main(args []string, s terminal.Streams) int {
 	return code
 }
 
+// unwritten returns the error of a command that ended with err, and whose output was lost.
+func unwritten(err, lost error) error {
+	code, hint := exitNo, ""
+	if e, ok := errors.AsType[*exit](err); ok {
+		code, hint = e.code, e.hint
+	}
+	lost = fmt.Errorf("cannot write the result: %w", lost)
+	if err == nil || err.Error() == "" {
+		return &exit{code: code, err: lost}
+	}
+	return &exit{code, errors.Join(err, lost), hint}
+}
+
 // newRoot returns the command that args call. A subcommand becomes a root command itself:
 // cobra adds the subcommands help and completion to a root that has subcommands, and
-// building these would slow down every hook.
-func newRoot(args []string, s terminal.Streams) *cobra.Command {
+// building these would slow down every hook. misused is set if help is asked for a command
+// that does not exist: cobra takes no error from printing help.
+func newRoot(args []string, s terminal.Streams, misused *error) *cobra.Command {
 	version := false
 	root := &cobra.Command{
 		Use:   "fsmtx",
@@ -178,7 +201,7 @@ func newRoot(args []string, s terminal.Streams) *cobra.Command {
 		completeHelp(root)
 	}
 	root.SetArgs(args)
-	wrapHelp(s, root)
+	wrapHelp(s, root, misused)
 	return root
 }
 

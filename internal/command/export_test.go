@@ -16,7 +16,7 @@ func EachCommand(f func(c *cobra.Command, path string)) {
 			visit(sub, path+" "+sub.Name())
 		}
 	}
-	visit(newRoot(nil, terminal.Streams{Getenv: func(string) (string, bool) { return "", false }}), "fsmtx")
+	visit(newRoot(nil, terminal.Streams{Getenv: func(string) (string, bool) { return "", false }}, new(error)), "fsmtx")
 }
 
 // SetManagedDir makes the program look for an organisation's settings in dir.

@@ -15,8 +15,12 @@ const maxHelp = 100
 
 // wrapHelp makes the help of a command and of its subcommands fit the terminal. Without a
 // terminal and without COLUMNS the help is not wrapped.
-func wrapHelp(s terminal.Streams, c *cobra.Command) {
+func wrapHelp(s terminal.Streams, c *cobra.Command, misused *error) {
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		if c.HasSubCommands() && c.Flags().NArg() > 0 { // fsmtx nonsense --help
+			*misused = noSuchCommand(c, c.Flags().Args())
+			return
+		}
 		var text strings.Builder
 		if c.Long != "" {
 			fmt.Fprintf(&text, "%s\n\n", strings.TrimSpace(c.Long))

@@ -76,6 +76,9 @@ func isFedEvent(s terminal.Streams) bool {
 func deliver(s terminal.Streams, a event.Answer) error {
 	if err := a.Write(s.Out, s.Err); err != nil {
 		s.Errorf("cannot write the reply: %v", err)
+		if out, ok := s.Out.(*terminal.Output); ok {
+			out.Forget()
+		}
 	}
 	if a.Exit == event.ExitOK {
 		return nil

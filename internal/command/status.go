@@ -106,6 +106,7 @@ type status struct {
 	troubles   []error // why the steps are not enforced, or not fully
 	tasks      []tasks.Task
 	last       *history.Hydration
+	target     *history.Hydration // of fsmtx undo, nil if there is none
 	undo       tasks.Undoing
 	undoErr    error
 	pending    txn.Report
@@ -130,7 +131,10 @@ func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	}
 	if len(all) > 0 {
 		st.last = &all[len(all)-1]
-		st.undo, st.undoErr = list.PlanUndo(st.last.ID, false)
+	}
+	if h, ok := lastToUndo(all); ok {
+		st.target = &h
+		st.undo, st.undoErr = list.PlanUndo(h.ID, false)
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
@@ -159,8 +163,25 @@ func (st *status) manual() (manual []tasks.Task) {
 	return manual
 }
 
-// undoable reports whether the last hydration can be undone, at least in part.
-func (st *status) undoable() bool { return st.last != nil && st.undoErr == nil && !st.undo.Empty() }
+// undoable reports whether fsmtx undo would undo a hydration, at least in part.
+func (st *status) undoable() bool { return st.target != nil && st.undoErr == nil && !st.undo.Empty() }
+
+// undoing describes what fsmtx undo would do.
+func (st *status) undoing() string {
+	it := "it"
+	switch {
+	case st.target == nil && st.last.State == history.Undoing:
+		return "fsmtx undo has nothing to undo; fsmtx undo " + nameOf(*st.last) + " restores what this one undid"
+	case st.target == nil:
+		return "fsmtx undo has nothing to undo"
+	case st.target.ID != st.last.ID:
+		it = "hydration " + nameOf(*st.target)
+	}
+	if !st.undoable() {
+		return it + " cannot be undone" + why(st.undoErr)
+	}
+	return fmt.Sprintf("fsmtx undo would undo %s: %d restored, %d removed, %d kept", it, len(st.undo.Restored), len(st.undo.Removed), len(st.undo.Kept))
+}
 
 // marks are the symbols in front of steps, by the word for their state. They show the state
 // without colours.
@@ -275,11 +296,7 @@ func (st *status) lastTo(line func(string, ...any)) {
 		line("last hydration: none is on record")
 	default:
 		line("last hydration: %s, %s, %s: %s, %s", nameOf(*st.last), when(*st.last), quoted(st.last.Skill), cameAndWent(*st.last), outcomeOf(*st.last))
-		if st.undoable() {
-			line("fsmtx undo would undo it: %d restored, %d removed, %d kept", len(st.undo.Restored), len(st.undo.Removed), len(st.undo.Kept))
-		} else {
-			line("it cannot be undone%s", why(st.undoErr))
-		}
+		line("%s", st.undoing())
 	}
 	switch {
 	case errors.Is(st.pendingErr, txn.ErrLocked):

@@ -30,8 +30,8 @@ const (
 
 // watchStatus draws the status on the whole terminal until the person quits.
 func watchStatus(ctx context.Context, s terminal.Streams, list tasks.List, chosen string) (err error) {
-	in, isIn := s.In.(*os.File)
-	out, isOut := s.Out.(*os.File)
+	in, isIn := terminal.File(s.In)
+	out, isOut := terminal.File(s.Out)
 	if !isIn || !isOut || !terminal.IsTerminal(out) || !term.IsTerminal(int(in.Fd())) {
 		return &exit{exitNo, errors.New("--watch needs a terminal"), "run fsmtx status without it"}
 	}

@@ -105,7 +105,7 @@ func (h *stepHook) find(words []shell.Word) (one held, ok bool) {
 // flags parsed, and the arguments of the command. ok is false if it would run none.
 func commandFor(args []string) (c *cobra.Command, rest []string, ok bool) {
 	none := terminal.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard, Getenv: func(string) (string, bool) { return "", false }}
-	root := newRoot(args, none)
+	root := newRoot(args, none, new(error))
 	if sub, _, after := findSubcommand(subcommands(), args); sub != nil {
 		args = after
 	}

@@ -8,5 +8,5 @@ import (
 
 // Tree returns all commands, to generate manual pages from them. They must not be run.
 func Tree() *cobra.Command {
-	return newRoot(nil, terminal.Streams{Getenv: func(string) (string, bool) { return "", false }})
+	return newRoot(nil, terminal.Streams{Getenv: func(string) (string, bool) { return "", false }}, new(error))
 }

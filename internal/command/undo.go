@@ -110,12 +110,20 @@ func toUndo(list tasks.List, number string) (history.Hydration, error) {
 	if number != "" {
 		return findHydration(all, number)
 	}
-	for _, h := range slices.Backward(all) {
-		if h.State != history.Undone && h.State != history.Undoing {
-			return h, nil
-		}
+	if h, ok := lastToUndo(all); ok {
+		return h, nil
 	}
 	return history.Hydration{}, &exit{exitNo, fmt.Errorf("%s: there is no hydration to undo", list.Dir), "fsmtx log lists the hydrations that are on record"}
+}
+
+// lastToUndo returns the last hydration that is neither undone nor an undo.
+func lastToUndo(all []history.Hydration) (h history.Hydration, ok bool) {
+	for _, h := range slices.Backward(all) {
+		if h.State != history.Undone && h.State != history.Undoing {
+			return h, true
+		}
+	}
+	return history.Hydration{}, false
 }
 
 // subjectsOf returns the subjects of the tasks of a hydration, by the names of their files.

@@ -83,6 +83,6 @@ func (s Streams) Colour(w io.Writer) bool {
 }
 
 func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
+	f, ok := File(stream)
 	return ok && term.IsTerminal(int(f.Fd()))
 }

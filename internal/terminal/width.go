@@ -2,7 +2,6 @@ package terminal
 
 import (
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,7 +16,7 @@ const defaultColumns = 80
 // Columns returns the width of w: that of the terminal, or else the value of COLUMNS, or
 // else 80.
 func (s Streams) Columns(w io.Writer) int {
-	if f, ok := w.(*os.File); ok {
+	if f, ok := File(w); ok {
 		if columns, _, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 {
 			return columns
 		}

@@ -109,19 +109,24 @@ func Parse(data []byte) (*Event, error) {
 	members, err := jsonx.Members(data)
 	e := &Event{Raw: jsontext.Value(data), members: members}
 	if _, wrong := errors.AsType[*json.SemanticError](err); wrong || err == nil && e.members == nil {
-		return nil, malformedError{notObject(data)}
+		return nil, malformedError{"a JSON object", notObject(data)}
 	}
 	if err != nil {
-		return nil, malformedError{jsonx.Explain(data, err)}
+		return nil, malformedError{"valid JSON", jsonx.Explain(data, err)}
 	}
 	e.fill()
 	return e, nil
 }
 
 // malformedError is ErrMalformed with the place in standard input.
-type malformedError struct{ err error }
+type malformedError struct {
+	want string // what the event is not
+	err  error  // begins with line and column
+}
 
-func (e malformedError) Error() string        { return "standard input:" + e.err.Error() }
+func (e malformedError) Error() string {
+	return "the event on standard input is not " + e.want + ": " + e.err.Error()
+}
 func (e malformedError) Is(target error) bool { return target == ErrMalformed }
 func (e malformedError) Unwrap() error        { return e.err }
 

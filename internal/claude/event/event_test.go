@@ -33,14 +33,14 @@ func TestParse(t *testing.T) {
 
 func TestMalformedEvents(t *testing.T) {
 	for text, want := range map[string]string{
-		"{\"session_id\": \"ä\", x":  `standard input:1:21: `,
-		"{\n\"session_id\": \"abc\"": `standard input:2:20: unexpected end of file`,
-		"[1]":                        `standard input:1:1: got an array, want an object`,
-		"\n  null":                   `standard input:2:3: got null, want an object`,
-		`"text"`:                     `standard input:1:1: got a string, want an object`,
-		`7`:                          `standard input:1:1: got a number, want an object`,
-		`true`:                       `standard input:1:1: got a boolean, want an object`,
-		`{} {}`:                      `standard input:1:4: `,
+		"{\"session_id\": \"ä\", x":  `the event on standard input is not valid JSON: 1:21: `,
+		"{\n\"session_id\": \"abc\"": `the event on standard input is not valid JSON: 2:20: unexpected end of file`,
+		"[1]":                        `the event on standard input is not a JSON object: 1:1: got an array, want an object`,
+		"\n  null":                   `the event on standard input is not a JSON object: 2:3: got null, want an object`,
+		`"text"`:                     `the event on standard input is not a JSON object: 1:1: got a string, want an object`,
+		`7`:                          `the event on standard input is not a JSON object: 1:1: got a number, want an object`,
+		`true`:                       `the event on standard input is not a JSON object: 1:1: got a boolean, want an object`,
+		`{} {}`:                      `the event on standard input is not valid JSON: 1:4: `,
 	} {
 		_, err := event.Parse([]byte(text))
 		require.ErrorIs(t, err, event.ErrMalformed, text)
