@@ -89,3 +89,12 @@ func program(pid int) string {
 	p, _ := read(pid)
 	return p.Name
 }
+
+// processes returns the ids of all processes.
+func processes() (all []int, err error) {
+	infos, err := unix.SysctlKinfoProcSlice("kern.proc.all")
+	for _, info := range infos {
+		all = append(all, int(info.Proc.P_pid))
+	}
+	return all, err
+}

@@ -110,3 +110,19 @@ func terminalOf(device int) string {
 
 // program returns a path of the program that the process runs.
 func program(pid int) string { return fmt.Sprintf("/proc/%d/exe", pid) }
+
+// processes returns the ids of all processes.
+func processes() (all []int, err error) {
+	dir, err := os.Open("/proc")
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	names, err := dir.Readdirnames(-1)
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
+			all = append(all, pid)
+		}
+	}
+	return all, err
+}

@@ -8,3 +8,7 @@ import "errors"
 func above(int) ([]Process, error) { return nil, errors.ErrUnsupported }
 
 func program(int) string { return "" }
+
+func processes() ([]int, error) { return nil, errors.ErrUnsupported }
+
+func read(int) (Process, error) { return Process{}, errors.ErrUnsupported }

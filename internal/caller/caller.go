@@ -31,6 +31,7 @@ type Caller struct {
 	Shell    bool   // of an Agent: this process runs in the agent's shell, not as a hook or server of the client
 	Why      string // what shows the kind, as the end of a sentence with "because"
 	Terminal string // path of the controlling terminal of a Person
+	Suspect  bool   // of an Unknown: an agent of this user is running, which may have started it
 }
 
 // FromClient reports whether a hook or server that is this process was started by a client,
@@ -62,7 +63,21 @@ func Of(lookup func(string) (string, bool)) Caller {
 			return c
 		}
 	}
-	return judge(chain, lookup, os.Getuid())
+	c := judge(chain, lookup, os.Getuid())
+	c.Suspect = c.Kind == Unknown && anyAgent(os.Getuid())
+	return c
+}
+
+// anyAgent reports whether an agent of the user is running.
+func anyAgent(uid int) bool {
+	all, err := processes()
+	if err != nil {
+		return true
+	}
+	return slices.ContainsFunc(all, func(pid int) bool {
+		p, err := read(pid)
+		return err == nil && p.UID == uid && agentOf(p) != ""
+	})
 }
 
 // judgeUnread judges by the environment alone.
@@ -70,7 +85,7 @@ func judgeUnread(lookup func(string) (string, bool), err error) Caller {
 	if name, ok := variable(lookup); ok {
 		return Caller{Kind: Agent, Shell: true, Why: name + " is set"}
 	}
-	return Caller{Kind: Unknown, Why: fmt.Sprintf("the processes above this one cannot be read (%v)", err)}
+	return Caller{Kind: Unknown, Suspect: true, Why: fmt.Sprintf("the processes above this one cannot be read (%v)", err)}
 }
 
 // judge judges a process by itself and its ancestors, nearest first. uid is this user.

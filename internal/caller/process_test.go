@@ -108,6 +108,22 @@ func TestAnOrphan(t *testing.T) {
 	assert.Equal(t, "unknown", said[0], said)
 }
 
+// While an agent runs, it may have started an orphan.
+func TestAnAgentIsRunning(t *testing.T) {
+	sleep, err := exec.LookPath("sleep")
+	require.NoError(t, err)
+	text, err := os.ReadFile(sleep)
+	require.NoError(t, err)
+	program := filepath.Join(t.TempDir(), "claude")
+	require.NoError(t, os.WriteFile(program, text, 0o755))
+	c := exec.Command(program, "600")
+	c.Args[0] = "sleep" // a program of many names goes by this one
+	require.NoError(t, c.Start())
+	defer func() { _ = c.Process.Kill(); _ = c.Wait() }()
+	assert.True(t, anyAgent(os.Getuid()))
+	assert.False(t, anyAgent(os.Getuid()+1))
+}
+
 // In a terminal it is a person, unless an agent is above or nothing is.
 func TestATerminal(t *testing.T) {
 	master, terminal, err := pty.Open()

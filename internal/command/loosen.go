@@ -67,6 +67,9 @@ func ruleOf(c *cobra.Command) loosening {
 // takes reports whether the command with these flags takes something away.
 func (l loosening) takes(flags *pflag.FlagSet) bool { return l.when != nil && l.when(flags) }
 
+// personal reports whether the command decides about a step, which no service has to do.
+func (l loosening) personal() bool { return strings.HasPrefix(l.command, "step ") }
+
 func always(*pflag.FlagSet) bool { return true }
 
 func given(names ...string) func(*pflag.FlagSet) bool {
@@ -139,12 +142,15 @@ func decidedBy(ctx context.Context) steps.By {
 // permit returns who decided that the command may run: the person at the terminal, or the
 // one who has agreed to this call of the agent.
 func permit(c *cobra.Command, s terminal.Streams, rule loosening, token string, args []string) (steps.By, error) {
-	switch who := s.Who(); who.Kind {
-	case caller.Person:
+	byShell := steps.By{Who: steps.TheAgent, How: steps.ByShell} // nothing shows that a person did it
+	switch who := s.Who(); {
+	case who.Kind == caller.Person:
 		return steps.By{Who: steps.ThePerson, How: steps.AtTerminal, TTY: &who.Terminal}, nil
-	case caller.Script:
-		return steps.By{Who: steps.TheAgent, How: steps.ByShell}, nil // nothing shows that a person did it
-	case caller.Agent:
+	case who.Kind == caller.Script:
+		return byShell, nil
+	case who.Kind == caller.Unknown && !who.Suspect && !rule.personal():
+		return byShell, nil // a service, such as continuous integration
+	case who.Kind == caller.Agent:
 		line := commandOf(c, args)
 		g, err := useGrant(c.Context(), s, c.Flags(), token, line)
 		if err == nil {

@@ -48,7 +48,7 @@ func played() terminal.Streams {
 		case kind == caller.Person:
 			return caller.Caller{Kind: kind, Terminal: "/dev/pts/7"}
 		case kind != "":
-			return caller.Caller{Kind: kind, Why: "nothing is above it"}
+			return caller.Caller{Kind: kind, Suspect: s.Env("FSMTX_TEST_SUSPECT") != "", Why: "nothing is above it"}
 		case s.Env("CLAUDECODE") != "" || s.Env("AI_AGENT") != "":
 			return caller.Caller{Kind: caller.Agent, Program: cmp.Or(s.Env("FSMTX_TEST_PROGRAM"), caller.Claude), Shell: strings.HasSuffix(s.Env("AI_AGENT"), "_agent"), Why: "claude (process 7) is above it"}
 		}

@@ -30,7 +30,7 @@ else the list of this project that was hydrated last.
 
 --json prints an object with list, session and steps: an array of objects with id, skill,
 subject, description, state (one of the above), status (of the task file), blockedBy,
-produces, ready, check, approval and evidence (time, from, to, verdict, why, check).`
+produces, ready, check, approval and evidence (time, from, to, verdict, why, check, by).`
 
 func newStepShow(s terminal.Streams) *cobra.Command {
 	var asJSON, full bool

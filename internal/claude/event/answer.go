@@ -114,7 +114,7 @@ func Ask(question string) Answer {
 }
 
 // AskAbout is Ask about a call whose input is replaced: the person is asked about the new
-// input, and a yes carries it out (fact 73, client 2.1.329).
+// input, and a yes carries it out (fact 145, client 2.1.329).
 func AskAbout(question string, input jsontext.Value) Answer {
 	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask", PermissionDecisionReason: question, UpdatedInput: input}}.answer(ExitOK, "")
 }

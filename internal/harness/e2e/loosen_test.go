@@ -111,7 +111,7 @@ func TestAYesIsForOneCall(t *testing.T) {
 }
 
 // A person in the terminal says no, then yes. What they type with ! counts as the agent's
-// (fact 67), and what they type in a terminal of their own is theirs.
+// (fact 143), and what they type in a terminal of their own is theirs.
 func TestAPersonAtTheTerminal(t *testing.T) {
 	s := held(t, steps("Release"))
 	onPath(s)
