@@ -105,10 +105,7 @@ func (d *document) itemEnd(i int) int {
 			return j
 		case l.kind == item && l.level <= level+1, l.kind == openTag && l.level <= level:
 			return j
-		case l.kind != blank && l.level <= level && d.lines[j-1].kind == blank && (l.kind != code || d.lines[j-1].kind != code):
-			if l.kind == code && d.lines[j-1].block == l.block {
-				continue
-			}
+		case l.kind != blank && l.level <= level && d.lines[j-1].kind == blank:
 			return j
 		}
 	}
