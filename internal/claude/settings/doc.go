@@ -27,6 +27,17 @@
 // directory that was created for the file; see CreatedDirs. File.Replace removes those
 // directories with the file if they are empty.
 //
+// # The form of a hook
+//
+// Each hook is "command" alone, a line of the shell that does nothing if the program is
+// missing:
+//
+//	test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx step
+//
+// Other agents read these files too, ignore "args", "if" and perhaps "matcher", and run
+// "command" in a shell whose standard input is the event (fact 127). Hooks with "args", which
+// earlier versions wrote, and lines without the condition are recognised, and are outdated.
+//
 // # Client facts
 //
 // The numbers are those of docs/client-facts.md, measured with Claude Code 2.1.197
@@ -34,8 +45,8 @@
 //
 //   - 24: A hook with "command" and "args" runs without a shell; "command" alone
 //     runs through /bin/sh. Timeouts are in seconds. A matcher is a regular
-//     expression for the whole name. "${CLAUDE_PLUGIN_ROOT}" is expanded in a
-//     plugin's hooks.
+//     expression for the whole name.
+//   - 25, 126: A plugin's directory is CLAUDE_PLUGIN_ROOT in its hooks' environment.
 //   - 32: Newer models have no task tools unless CLAUDE_CODE_ENABLE_TODO_TOOLS=1 is
 //     in the environment or under "env" in a settings file.
 //   - 46: The model is not informed when the client kills a hook at its timeout.
