@@ -1,0 +1,68 @@
+//go:build linux || darwin
+
+package caller
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/creack/pty"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// In tmux it is a person who looks at the window, and nobody if none does.
+func TestAWindowOfTmux(t *testing.T) {
+	tmux, err := exec.LookPath("tmux")
+	if err != nil {
+		t.Skip("skipped: tmux is not installed")
+	}
+	if own := Of(func(string) (string, bool) { return "", false }); own.Kind == Agent || own.Kind == Unknown {
+		t.Skipf("skipped: these tests run where nobody is a person: %s", own.Why)
+	}
+	dir, err := os.MkdirTemp("", "tmux") // the path of a socket is short
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	socket, script, out := filepath.Join(dir, "s"), filepath.Join(dir, "run.sh"), filepath.Join(dir, "out")
+	require.NoError(t, os.WriteFile(script, []byte("#!/bin/sh\nFSMTX_TEST_SAY=1 '"+self(t)+"' > '"+out+".new' 2>&1\nmv '"+out+".new' '"+out+"'\nsleep 600\n"), 0o755))
+	env := []string{"PATH=" + os.Getenv("PATH"), "TERM=xterm", "HOME=" + dir, "LANG=C.UTF-8"}
+	run := func(args ...string) {
+		c := exec.Command(tmux, append([]string{"-S", socket, "-f", "/dev/null"}, args...)...)
+		c.Env = env
+		text, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", text)
+	}
+	said := func() []string {
+		for t.Context().Err() == nil {
+			if text, err := os.ReadFile(out); err == nil && bytes.HasSuffix(text, []byte("\n")) {
+				require.NoError(t, os.Remove(out))
+				return parsed(t, string(text))
+			}
+			time.Sleep(10 * time.Millisecond) // no event tells of it
+		}
+		return nil
+	}
+	run("new-session", "-d", "-s", "one", script)
+	defer run("kill-server")
+	assert.Equal(t, "unknown", said()[0], "nobody looks")
+
+	c := exec.Command(tmux, "-S", socket, "attach", "-t", "one")
+	c.Env = env
+	master, err := pty.StartWithSize(c, &pty.Winsize{Rows: 25, Cols: 80})
+	require.NoError(t, err)
+	defer func() { _ = c.Process.Kill(); _ = c.Wait(); master.Close() }()
+	first := make([]byte, 1)
+	_, err = io.ReadFull(master, first) // it is attached
+	require.NoError(t, err)
+	go io.Copy(io.Discard, master)
+	run("respawn-pane", "-k", "-t", "one", script)
+	got := said()
+	assert.Equal(t, "person", got[0], got)
+	run("new-window", "-d", "-t", "one", script)
+	assert.Equal(t, "unknown", said()[0], "another window is shown")
+}
