@@ -77,7 +77,7 @@ func (p place) install() string {
 	if p.cd == "" {
 		return "fsmtx install " + p.flag
 	}
-	return fmt.Sprintf("cd %q && fsmtx install %s", p.cd, p.flag)
+	return "cd " + shell.Join(p.cd) + " && fsmtx install " + p.flag
 }
 
 // hookCommand is the program that a hook in a settings file or in a plugin's hooks file
@@ -165,7 +165,7 @@ func (d *doctor) removal(p place) string {
 	if p.cd == "" {
 		return "fsmtx install --remove " + p.flag
 	}
-	return fmt.Sprintf("cd %q && fsmtx install --remove %s", p.cd, p.flag)
+	return "cd " + shell.Join(p.cd) + " && fsmtx install --remove " + p.flag
 }
 
 func missingPrograms(p place, commands []hookCommand) (found []fault) {
@@ -268,12 +268,12 @@ func (d *doctor) workflows(context.Context) (found []fault, err error) {
 		v := readListed(l.FS, w)
 		switch {
 		case !v.Valid:
-			found = append(found, fault{Kind: "workflow", What: v.state(), File: v.Path, Command: fmt.Sprintf("fsmtx validate %q", v.Path)})
+			found = append(found, fault{Kind: "workflow", What: v.state(), File: v.Path, Command: "fsmtx validate " + shell.Join(v.Path)})
 		case v.unedited > 0:
 			what := fmt.Sprintf("%s of the %d are examples of fsmtx new that nobody has edited", terminal.Count(v.unedited, "step"), v.Steps)
-			found = append(found, fault{Kind: "workflow", What: what, File: v.Path, Command: fmt.Sprintf("fsmtx validate %q", v.Path)})
+			found = append(found, fault{Kind: "workflow", What: what, File: v.Path, Command: "fsmtx validate " + shell.Join(v.Path)})
 		case v.Unused:
-			found = append(found, fault{Kind: "workflow", What: strings.TrimSpace(v.unused()), File: v.Path, Command: "fsmtx locate " + v.Command})
+			found = append(found, fault{Kind: "workflow", What: strings.TrimSpace(v.unused()), File: v.Path, Command: "fsmtx locate " + shell.Join(v.Command)})
 		}
 	}
 	misnamed, _ := l.Misnamed(d.cwd)
@@ -290,7 +290,7 @@ func (d *doctor) workflows(context.Context) (found []fault, err error) {
 
 // rename returns the command that gives the file its right name.
 func rename(m locator.Misnamed) string {
-	return "mv " + shell.Quote(m.Path) + " " + shell.Quote(filepath.Join(filepath.Dir(m.Path), specName))
+	return "mv " + shell.Join(m.Path) + " " + shell.Join(filepath.Join(filepath.Dir(m.Path), specName))
 }
 
 func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {
@@ -319,7 +319,7 @@ func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {
 		if s, err := txn.StateDir(dir); err == nil {
 			aside := filepath.Join(s, "conflicts")
 			if entries, err := os.ReadDir(aside); err == nil && len(entries) > 0 {
-				found = append(found, fault{Kind: "recovery", What: "contains files that recovery moved aside; check them, then remove the directory", File: aside, Command: fmt.Sprintf("rm -r %q", aside)})
+				found = append(found, fault{Kind: "recovery", What: "contains files that recovery moved aside; check them, then remove the directory", File: aside, Command: "rm -r " + shell.Join(aside)})
 			}
 		}
 	}
@@ -364,7 +364,7 @@ func (d *doctor) plugins(context.Context) (found []fault, err error) {
 	versions := map[string]plugins.Installation{}
 	for _, in := range registry.Applying(d.cwd) {
 		if other, ok := versions[in.Key]; ok && filepath.Base(other.InstallPath) != filepath.Base(in.InstallPath) {
-			found = append(found, fault{Kind: "plugin", Command: fmt.Sprintf("claude plugin update %s --scope %s", in.Key, in.Scope),
+			found = append(found, fault{Kind: "plugin", Command: "claude plugin update " + shell.Join(in.Key) + " --scope " + shell.Join(in.Scope),
 				What: fmt.Sprintf("%s is installed in scope %s (%s) and in scope %s (%s)", in.Key, other.Scope, filepath.Base(other.InstallPath), in.Scope, filepath.Base(in.InstallPath))})
 		}
 		versions[in.Key] = in
@@ -409,7 +409,7 @@ func (d *doctor) taskRoot(context.Context) (found []fault, err error) {
 	removeProbes(root)
 	dir, err := os.MkdirTemp(root, probePrefix)
 	if err != nil {
-		return append(found, fault{Kind: "task list", What: "is not writable: " + err.Error(), File: root, Command: fmt.Sprintf("chmod u+rwx %q", root)}), nil
+		return append(found, fault{Kind: "task list", What: "is not writable: " + err.Error(), File: root, Command: "chmod u+rwx " + shell.Join(root)}), nil
 	}
 	defer os.RemoveAll(dir)
 	if err := os.WriteFile(filepath.Join(dir, "a"), nil, 0o600); err == nil {
@@ -458,12 +458,12 @@ func (d *doctor) locks(context.Context) (found []fault, err error) {
 		switch {
 		case err != nil || filepath.Base(lock) == ".lock":
 		case !info.IsDir():
-			found = append(found, fault{Kind: "lock", What: "a file at the path of a lock: the client waits for it for ever", File: lock, Command: fmt.Sprintf("rm %q", lock)})
+			found = append(found, fault{Kind: "lock", What: "a file at the path of a lock: the client waits for it for ever", File: lock, Command: "rm " + shell.Join(lock)})
 		case time.Since(info.ModTime()) > staleAfter:
-			found = append(found, fault{Kind: "lock", What: "a lock that no program has refreshed since " + info.ModTime().Format("2006-01-02 15:04:05"), File: lock, Command: fmt.Sprintf("rmdir %q", lock),
+			found = append(found, fault{Kind: "lock", What: "a lock that no program has refreshed since " + info.ModTime().Format("2006-01-02 15:04:05"), File: lock, Command: "rmdir " + shell.Join(lock),
 				Safe: true, repair: func(context.Context) error { return removeStale(lock, info.ModTime()) }})
 		case time.Until(info.ModTime()) > staleAfter:
-			found = append(found, fault{Kind: "lock", What: "a lock with a time in the future, " + info.ModTime().Format("2006-01-02 15:04:05") + ", which no program takes over: a clock was set back", File: lock, Command: fmt.Sprintf("rmdir %q", lock)})
+			found = append(found, fault{Kind: "lock", What: "a lock with a time in the future, " + info.ModTime().Format("2006-01-02 15:04:05") + ", which no program takes over: a clock was set back", File: lock, Command: "rmdir " + shell.Join(lock)})
 		}
 	}
 	return found, nil

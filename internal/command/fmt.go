@@ -8,6 +8,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -144,8 +145,8 @@ func reportUnformatted(s terminal.Streams, path string, err error) {
 	data, readErr := readSpec(s, path)
 	switch {
 	case path != "-" && readErr == nil && rewrite.HasComments(data):
-		s.Hintf("JSON does not allow comments or trailing commas; fsmtx validate --fix %s removes the commas and moves the comments into metadata", path)
+		s.Hintf("JSON does not allow comments or trailing commas; fsmtx validate --fix %s removes the commas and moves the comments into metadata", shell.Join(path))
 	case len(invalid.Problems) > 1:
-		s.Hintf("fsmtx validate %s lists all %d errors", path, len(invalid.Problems))
+		s.Hintf("fsmtx validate %s lists all %d errors", shell.Join(path), len(invalid.Problems))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/graph"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -154,7 +155,7 @@ func parseSpec(s terminal.Streams, path string) (*fsmspec.Spec, error) {
 	}
 	spec, err := fsmspec.Parse(data)
 	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
-		return nil, &exit{exitNo, fmt.Errorf("%s:%v", path, invalid.Problems[0]), "fsmtx validate " + path + " lists every problem"}
+		return nil, &exit{exitNo, fmt.Errorf("%s:%v", path, invalid.Problems[0]), "fsmtx validate " + shell.Join(path) + " lists every problem"}
 	}
 	return spec, err
 }

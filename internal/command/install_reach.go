@@ -8,6 +8,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -72,8 +73,8 @@ func (r reach) hint() string {
 	if r.parent == "" {
 		return ""
 	}
-	return fmt.Sprintf("the project is in %s; if the client starts there, it does not read this file: run cd %q && fsmtx install%s",
-		r.parent, r.parent, r.flag)
+	return fmt.Sprintf("the project is in %s; if the client starts there, it does not read this file: run cd %s && fsmtx install%s",
+		r.parent, shell.Join(r.parent), r.flag)
 }
 
 // hasHooks reports whether the same file of another directory already has one of the

@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -121,7 +122,7 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 		}
 	}
 	if exists {
-		return &exit{exitNo, fmt.Errorf("%s already exists and was not overwritten", path), "fsmtx graph " + dir + " draws it; fsmtx validate " + dir + " checks it"}
+		return &exit{exitNo, fmt.Errorf("%s already exists and was not overwritten", path), "fsmtx graph " + shell.Join(dir) + " draws it; fsmtx validate " + shell.Join(dir) + " checks it"}
 	}
 	if err := misnamedIn(dir); err != nil {
 		return err
@@ -166,7 +167,7 @@ func (f newFlags) print(s terminal.Streams, dir, path, source string, o outline.
 		printValidated(s, []validated{v})
 	}
 	printOutline(s, source, o)
-	s.Hintf("edit %s, then: fsmtx validate %s && fsmtx graph %s", path, dir, dir)
+	s.Hintf("edit %s, then: fsmtx validate %s && fsmtx graph %s", path, shell.Join(dir), shell.Join(dir))
 	if _, err := os.Lstat(filepath.Join(dir, "SKILL.md")); errors.Is(err, fs.ErrNotExist) {
 		s.Hintf("the client finds a skill by its SKILL.md, which %s does not have yet", dir)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -101,7 +102,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		return &exit{exitNo, err, "a hydration would fail with this error and change nothing"}
 	}
 	if h == nil {
-		return &exit{exitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", request.Command), "fsmtx locate " + request.Command + " shows where an fsm.json is searched for"}
+		return &exit{exitNo, fmt.Errorf("the skill %q has no workflow: a call of it changes no task", request.Command), "fsmtx locate " + shell.Join(request.Command) + " shows where an fsm.json is searched for"}
 	}
 	p, err := h.Preview(ctx)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/plugin"
+	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/version"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -133,7 +134,7 @@ func (f *pluginFlags) run(ctx context.Context, s terminal.Streams, dir string) e
 	if now, err := plugin.Read(dir); err == nil && now.Version != p.Version {
 		s.Hintf("plugin.json keeps its version %s; increase it, because the client copies each version only once", now.Version)
 	}
-	s.Hintf("try it with claude --plugin-dir %q", dir)
+	s.Hintf("try it with claude --plugin-dir %s", shell.Join(dir))
 	return nil
 }
 

@@ -189,7 +189,7 @@ func misnamedIn(dir string) error {
 		return nil
 	}
 	m := found[0]
-	return &exit{exitNo, fmt.Errorf("%s is not read as a workflow: %s", m.Path, m.Why), "fsmtx validate " + shell.Quote(m.Path) + " checks it"}
+	return &exit{exitNo, fmt.Errorf("%s is not read as a workflow: %s", m.Path, m.Why), "fsmtx validate " + shell.Join(m.Path) + " checks it"}
 }
 
 // findSpec returns the one fsm.json that an argument names: a file, the directory of a
@@ -207,7 +207,7 @@ func findSpec(s terminal.Streams, arg string) (string, error) {
 			if err := misnamedIn(arg); err != nil {
 				return "", err
 			}
-			return "", &exit{exitNo, fmt.Errorf("%s has no %s", arg, specName), "fsmtx new " + arg + " writes one"}
+			return "", &exit{exitNo, fmt.Errorf("%s has no %s", arg, specName), "fsmtx new " + shell.Join(arg) + " writes one"}
 		}
 		return path, nil
 	}
@@ -227,7 +227,7 @@ func findSpec(s terminal.Streams, arg string) (string, error) {
 		return "", err
 	}
 	if !result.Found() {
-		hint := "fsmtx locate " + arg + " shows where it was searched for"
+		hint := "fsmtx locate " + shell.Join(arg) + " shows where it was searched for"
 		if near := l.Near(arg, cwd); len(near) > 0 {
 			hint = didYouMean(near)
 		}

@@ -157,7 +157,7 @@ func (f validateFlags) run(s terminal.Streams, paths []string) error {
 		visible.Fprintf(s.Out, "%s\n", sum)
 	}
 	if i := slices.IndexFunc(all, func(v validated) bool { return v.fixable }); i >= 0 && !f.fix && f.format.value == "text" {
-		s.Hintf("fsmtx validate --fix %s repairs some of these problems; it prints the change first", all[i].path)
+		s.Hintf("fsmtx validate --fix %s repairs some of these problems; it prints the change first", shell.Join(all[i].path))
 	}
 	if code := sum.code(f.strict); code != exitOK {
 		return &exit{code: code}
