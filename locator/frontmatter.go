@@ -48,7 +48,7 @@ func (s *search) byFrontmatter(all bool) (candidate, bool) {
 	if len(matching) == 0 {
 		return candidate{}, false
 	}
-	if len(matching) == 1 && (s.Invoked || !s.endsAnother(matching[0])) {
+	if s.Invoked || len(matching) == 1 && !s.endsAnother(matching[0]) {
 		s.runs(matching[0])
 		return matching[0], true
 	}
@@ -98,16 +98,36 @@ func (s *search) ofInvoked() (candidate, bool) {
 // That is what most plugins have, and the names of folders need no file to be read. Another
 // skill may have the name too; then the client does not run it.
 func (s *search) byFolderInPlugin() (candidate, bool) {
-	for _, r := range s.pluginDirs() {
-		folder := skillIn(r.dir, s.skill)
-		if !s.isSkill(folder) {
-			continue
+	for _, p := range s.sessionPlugins() {
+		if c, ok := s.folderNamed(p.Dir, func() (*plugins.Plugin, error) { return p, nil }); ok {
+			return c, true
 		}
-		if has, _ := plugins.HasName(s.FS, folder, s.skill); has {
-			return candidate{rule: RuleAlias, folder: folder, plugin: r.plugin}, true
+	}
+	for _, in := range s.enabledInstallations() {
+		if c, ok := s.folderNamed(s.registry.Root(in).Dir, func() (*plugins.Plugin, error) { return s.loadStrictly(in) }); ok {
+			return c, true
 		}
 	}
 	return candidate{}, false
+}
+
+// folderNamed returns the skill of the plugin in dir whose folder and frontmatter have the
+// name. It loads the plugin only if there is such a folder.
+func (s *search) folderNamed(dir string, load func() (*plugins.Plugin, error)) (candidate, bool) {
+	folder := skillIn(dir, s.skill)
+	if !s.isSkill(folder) {
+		return candidate{}, false
+	}
+	p, err := load()
+	if err != nil {
+		return candidate{}, false
+	}
+	found, ok := p.Find(s.skill)
+	if !ok || found.Folder() != folder || found.IsCommand {
+		return candidate{}, false
+	}
+	_, bare, _ := found.OwnNames()
+	return candidateOf(found, RuleAlias), bare == s.skill
 }
 
 // pluginDirs returns the directories of plugins without reading their manifests.
@@ -167,7 +187,10 @@ func (s *search) everyPluginSkill() []plugins.Skill {
 		if !skill.IsCommand {
 			file = skill.RealFile()
 		}
-		again := names[name] || file != "" && files[file]
+		if file != "" && files[file] {
+			return true
+		}
+		again := names[name]
 		names[name], files[file] = true, true
 		return again
 	})

@@ -18,11 +18,11 @@ type shared struct {
 	rootList     []root            // cached result of roots
 	session      []*plugins.Plugin // cached result of sessionPlugins
 	sessionRead  bool
-	loaded       []*plugins.Plugin // cached result of everyPlugin
-	loadedRead   bool
-	installed    map[string]*plugins.Plugin // by key and directory
-	nestedDirs   []string                   // cached result of nestedRoots
-	nestedAll    bool                       // no limit left out nested directories
+	every        []*plugins.Plugin // cached result of everyPlugin
+	everyRead    bool
+	installed    map[string]loaded // by key and directory
+	nestedDirs   []string          // cached result of nestedRoots
+	nestedAll    bool              // no limit left out nested directories
 	nestedRead   bool
 	own          []candidate // cached result of ownFolders
 	ownRead      bool
@@ -112,22 +112,22 @@ func (s *search) skillsRoots() []root {
 // registry cannot be used, everyPlugin returns the others and no error, because a name
 // without a colon need not be that of a plugin's skill.
 func (s *search) everyPlugin() []*plugins.Plugin {
-	if s.loadedRead {
-		return s.loaded
+	if s.everyRead {
+		return s.every
 	}
-	s.loadedRead = true
+	s.everyRead = true
 	first := map[string]bool{}
 	for _, p := range s.sessionPlugins() {
 		if !first[p.Name] {
-			s.loaded, first[p.Name] = append(s.loaded, p), true
+			s.every, first[p.Name] = append(s.every, p), true
 		}
 	}
 	for _, in := range s.enabledInstallations() {
-		if p, err := s.loadInstalled(in); err == nil && !first[p.Name] {
-			s.loaded = append(s.loaded, p)
+		if p, err := s.loadStrictly(in); err == nil && !first[p.Name] {
+			s.every = append(s.every, p)
 		}
 	}
-	for _, p := range s.loaded {
+	for _, p := range s.every {
 		first[p.Name] = true
 	}
 	roots := s.skillsRoots()
@@ -136,10 +136,10 @@ func (s *search) everyPlugin() []*plugins.Plugin {
 			continue
 		}
 		if p, ok := s.skillsPlugin(c.folder); ok && !first[p.Name] {
-			s.loaded, first[p.Name] = append(s.loaded, p), true
+			s.every, first[p.Name] = append(s.every, p), true
 		}
 	}
-	return s.loaded
+	return s.every
 }
 
 // enabledInstallations returns the installations that the client loads, in its order.
@@ -157,24 +157,37 @@ func (s *search) enabledInstallations() []plugins.Installation {
 	return slices.DeleteFunc(enabled, func(in plugins.Installation) bool { return s.notEnabled(in) })
 }
 
-// loadInstalled loads an installed plugin, once.
+// loaded is an installed plugin, or the reason why the client does not load it.
+type loaded struct {
+	*plugins.Plugin
+	err error
+}
+
+// loadInstalled loads an installed plugin, once. One that has been invoked is loaded whatever
+// its manifest has, because the client has loaded it.
 func (s *search) loadInstalled(in plugins.Installation) (*plugins.Plugin, error) {
+	p, err := s.loadStrictly(in)
+	if s.Invoked {
+		err = nil
+	}
+	return p, err
+}
+
+// loadStrictly is loadInstalled for any name.
+func (s *search) loadStrictly(in plugins.Installation) (*plugins.Plugin, error) {
 	at := in.Key + "\n" + in.InstallPath
-	if p, ok := s.shared.installed[at]; ok {
-		return p, nil
+	if known, ok := s.installed[at]; ok {
+		return known.Plugin, known.err
 	}
 	p, err := s.registry.Load(in)
 	if err != nil {
 		s.problem(RulePluginManifest, OutcomeFailed, err)
-		if !s.Invoked {
-			return nil, err
-		}
 	}
-	if s.shared.installed == nil {
-		s.shared.installed = map[string]*plugins.Plugin{}
+	if s.installed == nil {
+		s.installed = map[string]loaded{}
 	}
-	s.shared.installed[at] = p
-	return p, nil
+	s.installed[at] = loaded{p, err}
+	return p, err
 }
 
 // notEnabled reports whether the client does not load the plugin, because the settings enable
@@ -207,6 +220,9 @@ func (s *search) pluginsNamed() []*plugins.Plugin {
 			}
 		}
 	}
+	if !s.Invoked {
+		return s.withRenamed(named)
+	}
 	if len(named) > 0 {
 		return named
 	}
@@ -216,6 +232,21 @@ func (s *search) pluginsNamed() []*plugins.Plugin {
 		}
 	}
 	return nil
+}
+
+// withRenamed adds the plugins of the name that have another one in their marketplace. A name
+// that has been invoked is searched for in them last.
+func (s *search) withRenamed(named []*plugins.Plugin) []*plugins.Plugin {
+	all := s.pluginsRenamed()
+	if s.switches().Says() { // the order is that of enabledPlugins
+		return all
+	}
+	for _, p := range all {
+		if !slices.ContainsFunc(named, func(known *plugins.Plugin) bool { return known.Key == p.Key }) {
+			named = append(named, p)
+		}
+	}
+	return named
 }
 
 // pluginsRenamed returns the plugins of the name that their marketplace or folder knows by

@@ -154,6 +154,8 @@ var seeds = []string{
 	`{"plugins": [{"name": "p", "source": "./p"}]}`,
 	"---\nname: alias\n---\n",
 	`{"name": "d"}`,
+	`{"name": "d", "version": "1", "skills": ["./skills", "./../../etc", "."], "commands": {"x": {"source": "./../up"}, "y": {"content": "c"}}}`,
+	`{"metadata": {"pluginRoot": "./"}, "plugins": [{"name": "p", "source": "./", "strict": false, "skills": ["./skills/folder"], "commands": "./skills"}]}`,
 	"{\"version\": 2, \"plugins\": {\"@\": [{}], \"\xff\": 1, \"p@m\": [[[[", strings.Repeat("[", 20000), "\x00", "---\n&a [*a]\n---\n",
 }
 
@@ -179,6 +181,8 @@ func TestNoContentOfTheClientsFilesPanics(t *testing.T) {
 		}
 		files := aferofs.New(mem)
 		l := locator.Locator{FS: files, ConfigDir: config, ProjectDir: project, PluginDirs: []string{"/dev/d"}}
+		_, _ = l.Workflows(project)
+		l.Invoked = rapid.Bool().Draw(t, "invoked")
 		for _, command := range []string{"alias", "p:folder", "d:x:y"} {
 			_, err := l.Locate(command, project)
 			if err != nil {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -130,4 +131,58 @@ func TestResultFromAnAddedDirectoryIsNotCertain(t *testing.T) {
 		w.skill(folder)
 		assert.Equal(t, want, w.locate(filepath.Base(folder), project).Certain(), folder)
 	}
+}
+
+// TestWorkflowsOfPluginsAgreeWithLocate: Locate finds each skill that a plugin lists by each of
+// its names, invoked or not, and an unused one by none.
+func TestWorkflowsOfPluginsAgreeWithLocate(t *testing.T) {
+	skills := []string{"", `, "skills": "./more"`, `, "skills": ["./skills/x", "./one"]`, `, "skills": ["more"]`, `, "skills": "."`}
+	commands := []string{"", `, "commands": "./cmds"`, `, "commands": {"n": {"source": "./notes.md"}, "t": {"content": "x"}}`}
+	rapid.Check(t, func(r *rapid.T) {
+		pick := func(label string, of ...string) string { return rapid.SampledFrom(of).Draw(r, label) }
+		w := newWorld(t)
+		entries, enabled, roots := []string{}, []string{}, map[string]bool{}
+		for _, name := range []string{"p", "q"} {
+			source := pick("source", "./", "./"+name)
+			dir := filepath.Join(tree, source)
+			entries = append(entries, fmt.Sprintf(`{"name": %q, "source": %q%s%s%s}`, name, source, pick("strict", "", `, "strict": false`), pick("entry's skills", skills...), pick("entry's commands", commands...)))
+			roots[source] = true
+			enabled = append(enabled, fmt.Sprintf(`"%s@m": %s`, name, pick("enabled", "true", "true", "false")))
+			if rapid.Bool().Draw(r, "manifest") {
+				w.put(dir+"/.claude-plugin/plugin.json", `{"name": "`+pick("name", name, "other"+name)+`"`+pick("skills", skills...)+pick("commands", commands...)+`}`)
+			}
+			for _, folder := range []string{"skills/x", "skills/a.b", "more/y", "one", "."} {
+				w.skill(dir + "/" + folder)
+				if own := pick("own", "", "x", "own", "p:x", "-"); own != "-" {
+					w.put(dir+"/"+folder+"/SKILL.md", "---\nname: "+own+"\n---\n")
+				}
+			}
+			for _, file := range []string{"commands/c", "commands/sub/x", "cmds/d", "notes"} {
+				w.skill(dir + "/" + file)
+				w.put(dir+"/"+file+".md", "")
+			}
+			w.skill(dir + "/commands/t")
+		}
+		w.put(registry, objectOf(entry{"p@m", "user", "", tree + "/p", ""}))
+		w.put(known, `{"m": {"source": {"source": "directory", "path": "`+tree+`"}}}`)
+		w.put(tree+"/.claude-plugin/marketplace.json", `{"plugins": [`+strings.Join(entries, ", ")+`]}`)
+		w.put(config+"/settings.json", `{"enabledPlugins": {`+strings.Join(enabled, ", ")+`}}`)
+
+		all, complete := w.Workflows(project)
+
+		assert.True(r, complete)
+		sameRoot := len(roots) == 1 // then both plugins have the name in one plugin.json
+		for _, found := range all {
+			for _, name := range append([]string{found.Command}, found.Others...) {
+				w.Invoked = false
+				result, _ := w.Locate(name, project)
+				require.Equal(r, !found.Unused, result.Path == found.Path, "%s: %+v\n%s", name, found, explain(result))
+				if !found.Unused && !sameRoot && result.Runs() != "" {
+					w.Invoked = true
+					result, _ = w.Locate(name, project)
+					require.Equal(r, found.Path, result.Path, "invoked %s: %+v\n%s", name, found, explain(result))
+				}
+			}
+		}
+	})
 }

@@ -23,6 +23,9 @@ type Plugin struct {
 	commands []command // directories and files, in the client's order
 	anchors  []string  // links may not lead out of these; nil if they may lead anywhere
 	off      bool
+
+	commandNames map[string]string // that manifests give to files, by path
+
 	names    map[string]given  // by file
 	resolved map[string]string // by directory
 }
@@ -30,7 +33,7 @@ type Plugin struct {
 // command is a place of commands.
 type command struct {
 	path string // a directory, or a file; "" if the text is in a manifest
-	name string // of the one command that it is, "" if its file has the name
+	name string // of a command whose text is in a manifest
 }
 
 // The marketplaces of plugins that no marketplace has (read in the code of 2.1.329).
@@ -176,17 +179,19 @@ func (p *Plugin) addSkills(dirs []string) {
 
 // addCommands adds the commands of a list. Those whose text is in an entry are not loaded.
 func (p *Plugin) addCommands(list *commandList, inline bool) {
-	names := map[string]string{}
+	if p.commandNames == nil {
+		p.commandNames = map[string]string{}
+	}
 	for _, c := range list.named {
 		if c.source != "" {
 			path := filepath.Join(p.Dir, c.source)
-			names[path] = cmp.Or(names[path], c.name)
+			p.commandNames[path] = cmp.Or(p.commandNames[path], c.name)
 		}
 	}
 	for _, written := range list.all() {
 		path := filepath.Join(p.Dir, written)
 		if !p.leadsOut(written) && p.exists(path) {
-			p.commands = append(p.commands, command{path, names[path]})
+			p.commands = append(p.commands, command{path: path})
 		}
 	}
 	for _, c := range list.named {

@@ -1,6 +1,7 @@
 package plugins
 
 import (
+	"cmp"
 	"io/fs"
 	"path/filepath"
 	"slices"
@@ -118,12 +119,20 @@ func (p *Plugin) Find(name string) (Skill, bool) {
 			return Skill{Plugin: p, Name: name, File: file, IsCommand: true}, true
 		}
 	}
-	for _, dir := range p.skills {
-		if folder, ok := p.skillAt(dir, name); ok {
+	for i, dir := range p.skills {
+		if folder, ok := p.skillAt(dir, name); ok && !p.isAmong(p.skills[:i], folder) {
 			return Skill{Plugin: p, Name: name, File: filepath.Join(folder, SkillFile)}, true
 		}
 	}
 	return Skill{}, false
+}
+
+// isAmong reports whether a folder is one of the directories, or in one of them: then its skill
+// has its name from there.
+func (p *Plugin) isAmong(dirs []string, folder string) bool {
+	return slices.ContainsFunc(dirs, func(dir string) bool {
+		return dir == folder || dir == filepath.Dir(folder) && !p.isSkill(dir)
+	})
 }
 
 // commandAt returns the file of the command of the name in a place.
@@ -134,7 +143,7 @@ func (p *Plugin) commandAt(place command, name string) (file string, ok bool) {
 	case err != nil:
 		return "", false
 	case !info.IsDir():
-		return place.path, place.ownName() == name && p.isText(place.path)
+		return place.path, p.nameOf(place) == name && p.isText(place.path)
 	}
 	path := filepath.Join(place.path, NestedPath(name))
 	if file := filepath.Join(path, SkillFile); p.isCommand(place.path, file) {
@@ -144,12 +153,13 @@ func (p *Plugin) commandAt(place command, name string) (file string, ok bool) {
 	return file, p.isCommand(place.path, file) && !p.hasSkillFile(place.path, filepath.Dir(file))
 }
 
-// ownName returns the name of a place that is one file.
-func (c command) ownName() string {
-	if c.name != "" || c.path == "" {
-		return c.name
+// nameOf returns the name of a place that is one command. A name that a manifest gives to its
+// file counts wherever the file is listed.
+func (p *Plugin) nameOf(place command) string {
+	if place.path == "" {
+		return place.name
 	}
-	return strings.TrimSuffix(filepath.Base(c.path), ".md")
+	return cmp.Or(p.commandNames[place.path], strings.TrimSuffix(filepath.Base(place.path), ".md"))
 }
 
 // isCommand reports whether the client reads the file in a directory of commands. There it
@@ -208,7 +218,10 @@ func (p *Plugin) All() []Skill {
 	names, files := map[string]bool{}, map[string]bool{}
 	return slices.DeleteFunc(all, func(s Skill) bool {
 		real := s.RealFile()
-		again := names[s.Name] || real != "" && files[real]
+		if real != "" && files[real] {
+			return true
+		}
+		again := names[s.Name]
 		names[s.Name], files[real] = true, true
 		return again || !isShown(s.FullName())
 	})
@@ -240,7 +253,7 @@ func (p *Plugin) commandsIn(place command) []Skill {
 		if place.path != "" && (!strings.HasSuffix(place.path, ".md") || !p.isText(place.path)) {
 			return nil
 		}
-		return []Skill{{Plugin: p, Name: place.ownName(), File: place.path, IsCommand: true}}
+		return []Skill{{Plugin: p, Name: p.nameOf(place), File: place.path, IsCommand: true}}
 	}
 	return p.commandsBelow(place.path, place.path, 0)
 }

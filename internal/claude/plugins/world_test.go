@@ -37,6 +37,11 @@ func (w *world) put(path, content string) string {
 	return path
 }
 
+// writeFile is put for tests that have no *testing.T.
+func writeFile(w *world, path, content string) error {
+	return afero.WriteFile(w.mem, path, []byte(content), 0o644)
+}
+
 // registry returns the registry with the given content.
 func (w *world) registry(content string) *plugins.Registry {
 	w.t.Helper()

@@ -1,0 +1,240 @@
+package plugins_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// has are the skills and commands of every plugin in these tests, with the names in their
+// frontmatters.
+var has = map[string]string{
+	"skills/x/SKILL.md": "own x", "skills/a.b/SKILL.md": "", "more/y/SKILL.md": "", "more/z/SKILL.md": "", "one/SKILL.md": "named one", "bare/SKILL.md": "",
+	"commands/c.md": "", "commands/sub/d.md": "deep", "commands/k/SKILL.md": "", "commands/k/e.md": "", "notes.md": "", "cmds/f.md": "",
+}
+
+// TestLoad: what the client lists of a plugin with these files (facts 120 to 122; the end-to-end
+// tests compare with the client itself).
+func TestLoad(t *testing.T) {
+	const defaults = "p:c p:k p:sub:d"
+	tests := map[string]struct {
+		manifest, entry string // the entry's members after its name
+		want            string
+		err             string
+	}{
+		"nothing listed":                     {`{"name": "p"}`, `"source": "./p"`, defaults + " p:a-b p:x", ""},
+		"no manifest":                        {``, `"source": "./p"`, defaults + " p:a-b p:x", ""},
+		"another name":                       {`{"name": "q"}`, `"source": "./p"`, "q:c q:k q:sub:d q:a-b q:x", ""},
+		"one path":                           {`{"name": "p", "skills": "./more"}`, `"source": "./p"`, defaults + " p:a-b p:x p:y p:z", ""},
+		"a skill by its folder":              {`{"name": "p", "skills": ["./one", "./bare/"]}`, `"source": "./p"`, defaults + " p:a-b p:x p:named-one p:bare", ""},
+		"the default directory again":        {`{"name": "p", "skills": ["./skills", "./skills/x"]}`, `"source": "./p"`, defaults + " p:a-b p:x", ""},
+		"paths that are not there":           {`{"name": "p", "skills": ["./gone", "./notes.md", "./../other"]}`, `"source": "./p"`, defaults + " p:a-b p:x", ""},
+		"the entry adds":                     {`{"name": "p", "skills": "./one"}`, `"source": "./p", "skills": ["./more", "./one"]`, defaults + " p:a-b p:x p:named-one p:y p:z", ""},
+		"the entry of a root replaces":       {`{"name": "p"}`, `"source": "./", "skills": ["./more"]`, defaults + " p:y p:z", ""},
+		"the entry of a root keeps":          {`{"name": "p"}`, `"source": "./", "skills": ["./skills", "./more"]`, defaults + " p:a-b p:x p:y p:z", ""},
+		"the entry of a root lists nothing":  {`{"name": "p"}`, `"source": "./", "skills": []`, defaults + " p:a-b p:x", ""},
+		"the entry of a root leads out":      {``, `"source": "./", "skills": ["./../x"]`, defaults, ""},
+		"commands replace":                   {`{"name": "p", "commands": "./cmds"}`, `"source": "./p"`, "p:f p:a-b p:x", ""},
+		"no commands":                        {`{"name": "p", "commands": []}`, `"source": "./p"`, "p:a-b p:x", ""},
+		"commands by name":                   {`{"name": "p", "commands": {"n": {"source": "./notes.md"}, "t": {"content": "text"}, "dir": {"source": "./cmds"}}}`, `"source": "./p"`, "p:n p:f p:t p:a-b p:x", ""},
+		"commands of the entry":              {``, `"source": "./p", "commands": ["./notes.md"]`, defaults + " p:notes p:a-b p:x", ""},
+		"the text of a command of the entry": {``, `"source": "./p", "commands": {"t": {"content": "text"}}`, defaults + " p:a-b p:x", ""},
+		"an entry that is not strict":        {``, `"source": "./p", "strict": false, "skills": ["./more"]`, defaults + " p:a-b p:x p:y p:z", ""},
+		"a conflict":                         {`{"name": "p"}`, `"source": "./p", "strict": false, "skills": ["./more"]`, "", `the marketplace's entry has "strict": false and names components, so the client does not load the plugin`},
+		"no conflict":                        {`{"name": "p"}`, `"source": "./p", "strict": false`, defaults + " p:a-b p:x", ""},
+		"an entry of a wrong form":           {``, `"source": "./p", "skills": ["more"]`, defaults + " p:a-b p:x", ""},
+		"skills without ./":                  {`{"name": "p", "skills": ["more"]}`, `"source": "./p"`, "", `1:26: "skills": the path "more" does not begin with "./", or has the wrong extension`},
+		"skills of another type":             {`{"name": "p", "skills": 5}`, `"source": "./p"`, "", `1:25: "skills": got a number, want a path or an array of paths`},
+		"a directory of agents":              {`{"name": "p", "agents": "./agents/"}`, `"source": "./p"`, "", `1:25: "agents": the path "./agents/" does not begin with "./", or has the wrong extension`},
+		"a version of another type":          {`{"name": "p", "version": 1}`, `"source": "./p"`, "", `1:26: "version": got a number, want a string`},
+		"a name with a space":                {`{"name": "p q"}`, `"source": "./p"`, "", `1:10: the name "p q" contains a space or a control character`},
+		"a command of both kinds":            {`{"name": "p", "commands": {"n": {"source": "./notes.md", "content": "x"}}}`, `"source": "./p"`, "", `1:33: the command "n" needs either a "source" that begins with "./", or a "content"`},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			p, err := load(t, test.manifest, test.entry)
+			if test.err != "" {
+				require.ErrorContains(t, err, test.err)
+				require.ErrorAs(t, err, new(*plugins.FileError))
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, test.want, names(p))
+		})
+	}
+}
+
+// load writes a plugin that has every file of has, and loads it from a directory marketplace.
+func load(t require.TestingT, manifest, entry string) (*plugins.Plugin, error) {
+	w := newWorld(nil)
+	put := func(path, content string) { require.NoError(t, writeFile(w, path, content)) }
+	for _, root := range []string{tree, tree + "/p"} {
+		for file, own := range has {
+			put(root+"/"+file, "---\nname: "+own+"\n---\n")
+		}
+		if manifest != "" {
+			put(root+"/"+plugins.ManifestPath, manifest)
+		}
+	}
+	put(registryPath, installedP)
+	put(knownPath, `{"m": {"source": {"source": "directory", "path": "`+tree+`"}}}`)
+	put(manifestPath, `{"plugins": [{"name": "p", `+entry+`}]}`)
+	r, err := plugins.ReadRegistry(w, config)
+	require.NoError(t, err)
+	return r.Load(r.Installations()[0])
+}
+
+// names returns the names that the client lists of a plugin.
+func names(p *plugins.Plugin) string {
+	var text string
+	for i, skill := range p.All() {
+		if i > 0 {
+			text += " "
+		}
+		text += skill.FullName()
+	}
+	return text
+}
+
+// TestFindAgreesWithAll: Find finds each skill and command that All returns, and its file.
+func TestFindAgreesWithAll(t *testing.T) {
+	lists := []string{"", `"./more"`, `["./one", "./more", "./skills/x"]`, `"."`, `["./gone"]`}
+	commands := []string{"", `"./cmds"`, `{"n": {"source": "./notes.md"}, "t": {"content": "x"}}`, `["./commands", "./notes.md"]`}
+	rapid.Check(t, func(r *rapid.T) {
+		members := func(label string) (text string) {
+			if value := rapid.SampledFrom(lists).Draw(r, label+"skills"); value != "" {
+				text = `, "skills": ` + value
+			}
+			if value := rapid.SampledFrom(commands).Draw(r, label+"commands"); value != "" {
+				text += `, "commands": ` + value
+			}
+			return text
+		}
+		manifest := ""
+		if rapid.Bool().Draw(r, "manifest") {
+			manifest = `{"name": "p"` + members("") + `}`
+		}
+		p, err := load(r, manifest, `"source": `+rapid.SampledFrom([]string{`"./"`, `"./p"`}).Draw(r, "source")+members("entry's "))
+		require.NoError(r, err)
+		for _, skill := range p.All() {
+			found, ok := p.Find(skill.Name)
+			require.True(r, ok, skill.Name)
+			require.Equal(r, skill.File, found.File, skill.Name)
+			require.Equal(r, skill.Folder(), found.Folder())
+		}
+		for _, name := range []string{"x", "own-x", "a-b", "a.b", "named-one", "one", "y", "z", "bare", "c", "d", "sub:d", "k", "k:e", "e", "n", "t", "notes", "f", "commands", "nobody"} {
+			_, ok := p.Find(name)
+			require.Equal(r, slices.ContainsFunc(p.All(), func(s plugins.Skill) bool { return s.Name == name }), ok, name)
+		}
+	})
+}
+
+// TestNamesOfASkill: the names in addition to the one by which the client lists a skill (fact
+// 121).
+func TestNamesOfASkill(t *testing.T) {
+	for own, want := range map[string][2]string{
+		"x":          {"p:x", "x"},
+		"two words":  {"p:two words", "two words"},
+		"a:b":        {"p:a:b", ""},
+		"p:own":      {"p:own", ""},
+		"1.0":        {"p:1", "1"},
+		"a<b":        {},
+		`"a  b"`:     {},
+		`"a\u200bb"`: {},
+		`"a\u001bb"`: {},
+		"":           {},
+	} {
+		w := newWorld(t)
+		w.put("/p/skills/folder/SKILL.md", "---\nname: "+own+"\n---\n")
+		p, err := plugins.LoadDir(w, "/p", plugins.InlineMarketplace)
+		require.NoError(t, err)
+		scoped, bare, _ := p.All()[0].OwnNames()
+		assert.Equal(t, want, [2]string{scoped, bare}, own)
+	}
+}
+
+// TestLinksOutOfAPlugin: links inside a plugin are followed; from an installed one they may not
+// lead out.
+func TestLinksOutOfAPlugin(t *testing.T) {
+	root := t.TempDir()
+	at := func(path string) string { return filepath.Join(root, path) }
+	put := func(path, content string) {
+		require.NoError(t, os.MkdirAll(filepath.Dir(at(path)), 0o755))
+		require.NoError(t, os.WriteFile(at(path), []byte(content), 0o644))
+	}
+	put("p/real/SKILL.md", "---\nname: r\n---\n")
+	put("p/real2/SKILL.md", "")
+	put("out/o/SKILL.md", "")
+	put("config/plugins/installed_plugins.json", fmt.Sprintf(`{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": %q}]}}`, at("p")))
+	require.NoError(t, os.MkdirAll(at("p/skills/file"), 0o755))
+	for link, target := range map[string]string{
+		"p/skills/in": "../real", "p/skills/out": "../../out/o", "p/skills/file/SKILL.md": "../../real2/SKILL.md", "p/skills/again": "../real", "p/skills/gone": "nowhere",
+	} {
+		require.NoError(t, os.Symlink(target, at(link)))
+	}
+	r, err := plugins.ReadRegistry(locator.OS{}, at("config"))
+	require.NoError(t, err)
+	installed, err := r.Load(r.Installations()[0])
+	require.NoError(t, err)
+	assert.Equal(t, "p:again p:file", names(installed), "a file is one skill, by the first of its names")
+	_, ok := installed.Find("out")
+	assert.False(t, ok)
+	session, err := plugins.LoadDir(locator.OS{}, at("p"), plugins.InlineMarketplace)
+	require.NoError(t, err)
+	assert.Equal(t, "p:again p:file p:out", names(session))
+}
+
+// TestExpand: which directories are one plugin, and which stand for several (fact 124).
+func TestExpand(t *testing.T) {
+	w := newWorld(t)
+	w.put("/one/.claude-plugin/plugin.json", `{}`)
+	w.put("/one/a/.claude-plugin/plugin.json", `{}`)
+	w.put("/plain/skills/s/SKILL.md", "")
+	w.put("/many/a/.claude-plugin/plugin.json", `{}`)
+	w.put("/many/b/skills/s/SKILL.md", "")
+	w.put("/many/.hidden/.claude-plugin/plugin.json", `{}`)
+	w.put("/market/.claude-plugin/marketplace.json", `{}`)
+	w.put("/market/c/.claude-plugin/plugin.json", `{}`)
+	for dir, want := range map[string][]string{
+		"/one": {"/one"}, "/plain": {"/plain"}, "/many": {"/many/a"}, "/market": {"/market/c"}, "/gone": {"/gone"},
+	} {
+		assert.Equal(t, want, plugins.Expand(w, dir), dir)
+	}
+}
+
+// TestRegistryParsesOnePlugin: an entry of another plugin that cannot be used is no problem of
+// this one.
+func TestRegistryParsesOnePlugin(t *testing.T) {
+	w := newWorld(t)
+	r := w.registry(`{"version": 2, "plugins": {"p@m": [{"scope": "user", "installPath": "/p"}, {"scope": 1}], "q@m": 7}}`)
+	assert.Len(t, r.Of("p"), 1)
+	assert.Len(t, r.ProblemsOf("p"), 1)
+	assert.Len(t, r.Problems(), 2)
+	assert.Empty(t, r.Of("nobody"))
+}
+
+// TestAPluginWithoutAnEntryInTheRegistry: a directory marketplace has it and the settings
+// enable it (fact 123).
+func TestAPluginWithoutAnEntryInTheRegistry(t *testing.T) {
+	w := newWorld(t)
+	w.put(tree+"/p/skills/s/SKILL.md", "")
+	w.put(manifestPath, `{"plugins": [{"name": "p", "source": "./p"}]}`)
+	w.put(knownPath, `{"m": {"source": {"source": "directory", "path": "`+tree+`"}}}`)
+	w.put(config+"/settings.json", `{"enabledPlugins": {"p@m": true, "p@gone": true, "q@m": true}}`)
+	settings := plugins.ReadSettings(w, config, "")
+	r := w.registry(`{"version": 2, "plugins": {}}`)
+	var dirs []string
+	for _, in := range r.Enabled(settings, project) {
+		dirs = append(dirs, r.Root(in).Dir)
+	}
+	assert.Equal(t, []string{tree + "/p"}, dirs)
+}
