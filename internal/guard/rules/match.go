@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf8"
 
 	segment "github.com/clipperhouse/uax29/v2/words"
 
@@ -59,6 +60,9 @@ func bestMatch(q question, decisions []Decision, t thresholds) (best match, foun
 	asked := q.subject()
 	for _, d := range decisions {
 		m, same := compare(asked, d, t)
+		if !same && asked.small != nil {
+			m, same = compareForeign(asked, d, t)
+		}
 		if same && (!found || m.beats(best)) {
 			best, found = m, true
 		}
@@ -100,6 +104,58 @@ func compare(asked subject, d Decision, t thresholds) (m match, same bool) {
 	return m, m.ratio() >= t.overlap && about >= t.question
 }
 
+// compareForeign compares in a language whose small words are not known. Short words and the
+// first word of the question then count for nothing, and the others by their letters. The
+// question must have two words of the decision: one may be only its topic.
+func compareForeign(asked subject, d Decision, t thresholds) (m match, same bool) {
+	key, value := keywords(d.Key), keywords(d.Value)
+	for word := range smallWords(d.Key) {
+		if len(key) > 1 {
+			delete(key, word)
+		}
+	}
+	m = match{decision: d, overlap: common(asked.all, key), total: len(key)}
+	about, all := 0, 0
+	for word := range asked.all {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case key[word] || value[word] || asked.answers[word]:
+			about, all = about+n, all+n
+		case !asked.small[word]:
+			all += n
+		}
+	}
+	named := m.overlap + common(asked.all, value)
+	return m, m.total > 0 && named > 1 && m.ratio() >= t.overlap && float64(about) >= foreignQuestion*float64(all)
+}
+
+// foreignQuestion is the share of the question's letters that must be about the decision.
+const foreignQuestion = 0.6
+
+// smallWords returns the stems of the words that are short and have neither a capital letter
+// nor a digit, and of the first word of a sentence.
+func smallWords(text string) map[string]bool {
+	small := map[string]bool{}
+	for i, word := range strings.FieldsFunc(text, notWordRune) {
+		short := utf8.RuneCountInString(word) <= 4 && !strings.ContainsFunc(word, func(r rune) bool { return unicode.IsUpper(r) || unicode.IsDigit(r) })
+		if short || i == 0 && strings.HasSuffix(strings.TrimSpace(text), "?") {
+			for stem := range keywords(word) {
+				small[stem] = true
+			}
+		}
+	}
+	return small
+}
+
+// isForeign reports whether a sentence of several words has none of the known small words.
+func isForeign(text string) bool {
+	words := strings.FieldsFunc(strings.Map(fold, text), notWordRune)
+	known := func(word string) bool {
+		return strings.Contains(fillers, " "+word+" ") || turn.Unspaced([]rune(word)[0])
+	}
+	return len(words) > 3 && !slices.ContainsFunc(words, known)
+}
+
 // isYesOrNo reports whether a value is a mere yes or no, or has no words.
 func isYesOrNo(value string) bool {
 	words := turn.WordsOf(value)
@@ -112,6 +168,7 @@ type subject struct {
 	all       map[string]bool // words and the generic ones
 	answers   map[string]bool // words of the offered answers, which are not part of the subject
 	shortened bool            // generic words were left out of words
+	small     map[string]bool // words that count for nothing, if the language is not known
 	aspect    string          // a word such as "where" or "why", if the question does not ask for a choice
 }
 
@@ -130,6 +187,9 @@ func (q question) subject() subject {
 	}
 	for _, name := range namedAnswers(q.text) {
 		s.answers[name] = true
+	}
+	if isForeign(q.text) {
+		s.small = smallWords(q.text)
 	}
 	s.aspect = aspectOf(turn.WordsOf(q.text))
 	return s
@@ -155,7 +215,7 @@ func aspectOf(words []string) string {
 		return ""
 	case strings.Contains(aspects, " "+words[0]+" "):
 		return words[0]
-	case len(words) > 1 && words[0] == "how" && strings.Contains(amounts, " "+words[1]+" "):
+	case len(words) > 1 && slices.Contains(hows, words[0]) && strings.Contains(amounts, " "+words[1]+" "):
 		return words[1]
 	}
 	return ""
@@ -169,7 +229,7 @@ func namedAnswers(text string) []string {
 	var names []string
 	for i, word := range words {
 		offered := i > 0 && strings.Contains(offers, " "+strings.ToLower(words[i-1])+" ") ||
-			i+1 < len(words) && strings.EqualFold(words[i+1], "or")
+			i+1 < len(words) && slices.Contains([]string{"or", "oder", "ou", "o", "of"}, strings.ToLower(words[i+1]))
 		if offered && strings.IndexFunc(word, unicode.IsUpper) >= 0 {
 			for stem := range keywords(word) {
 				names = append(names, stem)
@@ -181,12 +241,15 @@ func namedAnswers(text string) []string {
 
 const (
 	// offers are words before an offered answer.
-	offers = " use using with or choose pick select prefer adopt take to than "
+	offers = " use using with or choose pick select prefer adopt take to than mit oder avec ou con o com met of "
 	// aspects are first words of questions that do not ask for a choice.
-	aspects = " where when why who whose "
+	aspects = " where when why who whose wo wann warum weshalb wer wessen wieso où quand pourquoi combien dónde cuándo cuánto cuántos quién onde quando quanto quem dove perché quanti chi waar wanneer waarom hoeveel "
 	// amounts are the same after "how".
-	amounts = " many much long often large big small fast soon far old "
+	amounts = " many much long often large big small fast soon far old viele viel lange oft groß klein schnell bald alt veel lang vaak groot "
 )
+
+// hows are the words before amounts.
+var hows = []string{"how", "wie", "hoe"}
 
 // common returns the number of words that are in both sets.
 func common(a, b map[string]bool) int {
@@ -199,8 +262,27 @@ func common(a, b map[string]bool) int {
 	return n
 }
 
-// fillers are words that are never part of a subject.
-const fillers = " the a an is are was were should we do does will would can could use using for to in on of and or" +
+// fillers are words that are never part of a subject. Those of other languages leave out
+// words that name things in English, such as "die" and "bin".
+const fillers = english + german + french + spanish + portuguese + italian + dutch
+
+const (
+	german = " der das den dem des ein eine einen einem einer eines und oder aber für mit von vom zu zum zur im ins in an am auf aus bei beim nach vor über unter um durch ohne als wie was welche welcher welches welchen welchem" +
+		" wir ich sie es ihr man uns unser unsere unseren dein deine mein meine ihre ihren ist sind war waren sein wird werden würde soll sollen sollte sollten möchte möchten möchtest will wollen wollt kann können könnte könnten darf dürfen muss müssen" +
+		" hat haben nehmen nutzen verwenden benutzen einsetzen wählen bevorzugen brauchen nun jetzt noch denn doch also lieber besser beste besten richtig bitte schon nur auch nicht kein keine "
+	french = " le la les un une des du de et ou mais pour avec par sans sur sous dans en au aux ce cet cette ces quel quelle quels quelles que qui quoi est sont sera nous vous je tu il elle on notre nos votre vos" +
+		" devons devrions devrait doit doivent faut voulons voulez voudriez veut peut pouvons utiliser utilisons utilise prendre choisir choisissons préférer préférez mieux meilleur meilleure vraiment encore comme "
+	spanish = " el la los las lo un una unos unas y o u e pero para por con sin sobre en de del al a este esta estos estas qué que cuál cuáles cual es son ser será nosotros nuestro nuestra nuestros nuestras tu su sus" +
+		" debemos deberíamos debería debe queremos quieres quiere podemos puede usamos usar uso utilizar utilizamos usaremos elegir elegimos preferir prefieres mejor entonces como "
+	portuguese = " o as um uma uns umas e ou mas para por pelo pela com sem sobre em no na nos nas de do da das ao à este esta isto que qual quais é são ser será nós nosso nossa seu sua" +
+		" devemos deveríamos deve queremos quer podemos pode usamos usar vamos utilizar escolher preferir prefere melhor então como "
+	italian = " il lo la i gli le un uno una e o ma per con senza su sul sulla in nel nella di del della dei delle da dal al alla questo questa che quale quali è sono sarà noi nostro nostra vostro" +
+		" dobbiamo dovremmo deve vogliamo vuole possiamo può usiamo usare utilizzare scegliere preferire preferisci meglio allora come "
+	dutch = " het een en of maar voor met zonder op van naar uit bij door om te aan dit deze welke welk wat is zijn was wordt worden wij we ik jij je u ons onze" +
+		" moeten moet willen wil kunnen kan zullen gebruiken kiezen nemen liever beter beste dan nog ook "
+)
+
+const english = " the a an is are was were should we do does will would can could use using for to in on of and or" +
 	" what which who when where why how be it its this that with as at by from you your our us i me my "
 
 // generic are words of a question that are part of its subject only if the decision has

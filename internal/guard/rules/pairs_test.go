@@ -68,3 +68,35 @@ func TestQuestionsAndDecisions(t *testing.T) {
 		}
 	}
 }
+
+// TestQuestionsInOtherLanguages: the small words of some are known, those of others are not.
+func TestQuestionsInOtherLanguages(t *testing.T) {
+	for _, p := range []struct {
+		question, key, value string
+		same                 bool
+	}{
+		{"Möchten wir Größe XL für Überschriften?", "Größe für Überschriften", "XL", true},
+		{"Möchten wir Größe XL für Überschriften?", "Größe der Überschriften", "XL", true},
+		{"Möchten wir Größe XL für Überschriften?", "Überschriften", "Größe XL", true},
+		{"Möchten wir Größe XL für Überschriften?", "Möchten wir Farbe Blau für Links?", "ja", false},
+		{"Möchten wir Größe XL für Überschriften?", "Möchten wir die Farbe Blau für Überschriften?", "ja", false},
+		{"Welche Datenbank sollen wir verwenden?", "Datenbank", "PostgreSQL", true},
+		{"Welche Größe soll der Cache haben?", "Cache", "Redis", false},
+		{"Wie groß soll der Cache sein?", "Cache", "Redis", false},
+		{"Wo soll der Cache laufen?", "Cache", "Redis", false},
+		{"Quelle base de données devons-nous utiliser ?", "Base de données", "PostgreSQL", true},
+		{"Où la base de données doit-elle tourner ?", "Base de données", "PostgreSQL", false},
+		{"¿Qué base de datos debemos usar?", "Base de datos", "PostgreSQL", true},
+		{"Quale database dobbiamo usare?", "Database", "PostgreSQL", true},
+		{"Welke database moeten we gebruiken?", "Database", "PostgreSQL", true},
+		{"Ska vi använda storlek XL för rubriker?", "Storlek för rubriker", "XL", true},
+		{"Ska vi använda färg för länkar nu?", "Storlek för rubriker", "XL", false},
+		{"Czy chcemy rozmiar XL dla nagłówków?", "Rozmiar nagłówków", "XL", true},
+		{"Hur stor ska Cache vara?", "Cache", "Redis", false},
+		{"Нужен ли нам размер XL для заголовков?", "Размер заголовков", "XL", true},
+		{"Which OS do we need?", "OS", "Linux", true},
+	} {
+		_, same := bestMatch(question{text: p.question}, []Decision{{p.key, p.value}}, defaults.thresholds())
+		assert.Equal(t, p.same, same, "%q and %q -> %q", p.question, p.key, p.value)
+	}
+}
