@@ -318,7 +318,7 @@ func TestAC6_ThreeFailuresOpenTheBreakerOfEveryGuard(t *testing.T) {
 		for range 3 {
 			v := asSeen(g.Event, w.call(id, "{"))
 			assert.False(t, v.blocked)
-			assert.Contains(t, v.user+v.model, ifShown(g, "Hook "+g.Name+" encountered an unexpected error (standard input:"), id)
+			assert.Contains(t, v.user+v.model, ifShown(g, "Hook "+g.Name+" encountered an unexpected error (the event on standard input is not "), id)
 		}
 		v := w.ask(id, e)
 		assert.False(t, v.blocked)
