@@ -102,10 +102,18 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	return f.finished(c, c.run(ctx))
 }
 
+// options returns the options with which S is read without its lock.
+func (f *Frame) options() []txn.Option {
+	if f.List.FS == nil {
+		return nil
+	}
+	return []txn.Option{txn.WithFS(f.List.FS)}
+}
+
 // begin returns the call of an update. If the update is not about a step, it returns nil and
 // the verdict.
 func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
-	src, r := openRecord(f.List.Dir)
+	src, r := openRecord(f.List.Dir, f.options()...)
 	src.close()
 	target := r.steps.find(u.Task)
 	if target == nil {
@@ -200,7 +208,7 @@ func (c *call) open(ctx context.Context) (*txn.Dir, *State, error) {
 
 // look reads the state of the list without its lock.
 func (c *call) look(ctx context.Context) (*State, error) {
-	r, err := txn.OpenReader(c.List.Dir)
+	r, err := txn.OpenReader(c.List.Dir, c.options()...)
 	var src source
 	if err == nil {
 		defer r.Close()
@@ -305,7 +313,7 @@ func (c *call) writeLate(lines []Evidence) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	r, err := txn.OpenReader(c.List.Dir)
+	r, err := txn.OpenReader(c.List.Dir, c.options()...)
 	if err != nil {
 		return err
 	}

@@ -82,8 +82,8 @@ func (u unlocked) close() {
 
 // openRecord opens the state directory of the list in dir, and reads what hydrations have
 // recorded in it.
-func openRecord(dir string) (unlocked, *record) {
-	r, err := txn.OpenReader(dir)
+func openRecord(dir string, opts ...txn.Option) (unlocked, *record) {
+	r, err := txn.OpenReader(dir, opts...)
 	if errors.Is(err, fs.ErrNotExist) {
 		return unlocked{}, &record{}
 	}

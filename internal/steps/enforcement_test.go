@@ -1,0 +1,369 @@
+package steps
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// every makes the tests of enforcement try every case instead of a sample.
+var every = flag.Bool("every", false, "try every fault, every byte and every death")
+
+// TestMain runs the processes that are killed: with FSMTX_TEST_DIE_AT=N in the environment
+// the program makes the update FSMTX_TEST_CALL of the list FSMTX_TEST_LIST and is killed
+// ahead of step N.
+func TestMain(m *testing.M) {
+	n, err := strconv.Atoi(os.Getenv("FSMTX_TEST_DIE_AT"))
+	if err != nil {
+		os.Exit(m.Run())
+	}
+	f := &Frame{List: tasks.List{Dir: os.Getenv("FSMTX_TEST_LIST"), Wait: 5 * time.Second, FS: faultfs.Kill(vfs.OS{}, n)}, Session: "s1", Env: os.Environ()}
+	f.Update(context.Background(), denied[os.Getenv("FSMTX_TEST_CALL")])
+}
+
+// denied are updates that may not be carried out without a word to the person.
+var denied = map[string]Update{
+	"blocked":       {Task: "2", Status: inProgress, Use: "toolu_a"},
+	"file missing":  {Task: "3", Status: completed},
+	"failing check": {Task: "4", Status: completed},
+	"approval":      {Task: "5", Status: completed},
+	"deletion":      {Task: "6", Status: deleted},
+	"hidden":        {Task: "6", Metadata: []byte(`{"_internal": true}`)},
+	"overdue":       {Task: "2", Status: inProgress},
+}
+
+// enforced returns lists in which the updates in denied are to be denied, by their names:
+// templates, which each case copies.
+func enforced(t *testing.T) map[string]string {
+	t.Helper()
+	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}}, Step{Produces: []string{"missing"}}, Step{Check: &Check{Run: "echo no; exit 3", Timeout: 20}},
+		Step{Approval: "Publish?"}, Step{})
+	l.allows(1, inProgress)
+	l.denies(2, inProgress)
+	l.allows(3, inProgress)
+	templates := map[string]string{}
+	for name := range denied {
+		templates[name] = filepath.Dir(l.List.Dir)
+	}
+	l = hydrated(t, Step{Approval: "Really?"}, Step{BlockedBy: []int64{1}})
+	require.Equal(t, Ask, l.ask(1, completed).Decision)
+	l.set(1, completed) // by a script, after nobody said yes
+	templates["overdue"] = filepath.Dir(l.List.Dir)
+	return templates
+}
+
+// copied returns a frame for a copy of the template.
+func copied(t *testing.T, template string) *Frame {
+	t.Helper()
+	dir := filepath.Join(worlds.MemoryDir(t), "tasks")
+	require.NoError(t, filepath.WalkDir(template, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(template, path)
+		to := filepath.Join(dir, rel)
+		if d.IsDir() {
+			return os.MkdirAll(to, 0o700)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(to, data, 0o600)
+	}))
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return &Frame{List: tasks.List{Dir: filepath.Join(dir, "s1"), Wait: 5 * time.Second}, Session: "s1", Env: os.Environ()}
+}
+
+// stateDirOf returns S.
+func stateDirOf(f *Frame) string { return filepath.Join(filepath.Dir(f.List.Dir), ".s1.fsmtx") }
+
+// silent reports what is wrong with the outcome of an update that is to be denied: it was
+// carried out, and nobody was told.
+func silent(v Verdict) bool { return v.Allowed() && v.Trouble == "" }
+
+// listOf returns the content of the tasks.
+func listOf(t *testing.T, f *Frame) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	entries, err := os.ReadDir(f.List.Dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), ".json") {
+			data, err := os.ReadFile(filepath.Join(f.List.Dir, e.Name()))
+			require.NoError(t, err)
+			files[e.Name()] = string(data)
+		}
+	}
+	return files
+}
+
+// requireEnforced fails unless each of the updates is denied again without any fault, and
+// nothing was lost: neither a task nor evidence.
+func requireEnforced(t *testing.T, f *Frame, name string, before map[string]string, evidence int, about string) {
+	t.Helper()
+	f.List.FS = nil
+	require.Equal(t, before, listOf(t, f), about)
+	v := f.Update(t.Context(), denied[name])
+	require.False(t, v.Allowed(), "%s: %+v", about, v)
+	s, err := Load(t.Context(), f.List.Dir)
+	require.NoError(t, err)
+	require.Empty(t, s.Troubles)
+	require.GreaterOrEqual(t, len(s.Evidence), evidence, about)
+}
+
+func (f *Frame) withoutGrace(name string) Update {
+	u := denied[name]
+	u.Use = ""
+	return u
+}
+
+// TestEnforcementOnEveryFault makes each call to the file system fail once with each error.
+func TestEnforcementOnEveryFault(t *testing.T) {
+	errnos := []syscall.Errno{syscall.EIO, syscall.EACCES, syscall.ENOSPC, syscall.EROFS, syscall.EMFILE, syscall.EINTR, syscall.ENOENT, syscall.ELOOP, syscall.EEXIST, syscall.ESTALE}
+	stride := 1
+	if !*every {
+		errnos, stride = errnos[:1], 4
+	}
+	templates, tried, told := enforced(t), 0, 0
+	for name := range denied {
+		for _, errno := range errnos {
+			for n := 0; ; n += stride {
+				f := copied(t, templates[name])
+				before, s := listOf(t, f), stateOfList(t, f)
+				var failed *faultfs.Step
+				f.List.FS = faultfs.Fail(vfs.OS{}, n, errno, func(s faultfs.Step) { failed = &s })
+				v := f.Update(t.Context(), f.withoutGrace(name))
+				if failed == nil {
+					break
+				}
+				tried++
+				about := fmt.Sprintf("%s, %v at step %d, %s: %+v", name, errno, n, failed, v)
+				require.False(t, silent(v), about)
+				if v.Allowed() {
+					told++
+				}
+				requireEnforced(t, f, name, before, len(s.Evidence), about)
+				_ = os.RemoveAll(filepath.Dir(f.List.Dir))
+			}
+		}
+	}
+	t.Logf("%d faults; the person was told instead of a denial after %d of them", tried, told)
+}
+
+func stateOfList(t *testing.T, f *Frame) *State {
+	t.Helper()
+	s, err := Load(t.Context(), f.List.Dir)
+	require.NoError(t, err)
+	return s
+}
+
+// filesIn returns the sizes of the files in a directory.
+func filesIn(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	sizes := map[string]int{}
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() {
+			sizes[e.Name()] = int(info.Size())
+		}
+	}
+	require.Greater(t, len(sizes), 2)
+	return sizes
+}
+
+// TestEnforcementOfDamagedFiles flips each byte of each file in S, and cuts each file at each
+// length.
+func TestEnforcementOfDamagedFiles(t *testing.T) {
+	templates := enforced(t)
+	stride, tried, told := 211, 0, 0
+	if *every {
+		stride = 1
+	}
+	for name := range denied {
+		for file, size := range filesIn(t, filepath.Join(templates[name], ".s1.fsmtx")) {
+			for at := 0; at < size; at += stride {
+				for _, cut := range []bool{false, true} {
+					f := copied(t, templates[name])
+					path := filepath.Join(stateDirOf(f), file)
+					data, err := os.ReadFile(path)
+					require.NoError(t, err)
+					if cut {
+						data = data[:at]
+					} else {
+						data[at] ^= 1 << (at % 8)
+					}
+					require.NoError(t, os.WriteFile(path, data, 0o600))
+					before := listOf(t, f)
+					v := f.Update(t.Context(), f.withoutGrace(name))
+					require.False(t, silent(v), "%s: %s at byte %d, cut %t: %+v", name, file, at, cut, v)
+					require.Equal(t, before, listOf(t, f))
+					tried++
+					if v.Allowed() {
+						told++
+					}
+					_ = os.RemoveAll(filepath.Dir(f.List.Dir))
+				}
+			}
+		}
+	}
+	t.Logf("%d damaged files; the person was told instead of a denial for %d of them", tried, told)
+}
+
+// TestEnforcementWithoutStateDir: nothing is known, and the person is told, once a session.
+func TestEnforcementWithoutStateDir(t *testing.T) {
+	template := enforced(t)["blocked"]
+	for name, remove := range map[string]func(s string) error{
+		"gone":  os.RemoveAll,
+		"empty": func(s string) error { _ = os.RemoveAll(s); return os.Mkdir(s, 0o700) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := copied(t, template)
+			require.NoError(t, remove(stateDirOf(f)))
+			v := f.Update(t.Context(), denied["failing check"])
+			require.True(t, v.Allowed())
+			require.Contains(t, v.Trouble, `#4 "Step 4" is marked as a step of the workflow "release", but nothing about it is on record in `+stateDirOf(f)+", so the steps of this list are not enforced.")
+			require.Empty(t, f.Update(t.Context(), denied["approval"]).Trouble, "it was told in this session")
+			f.Session = "s2"
+			require.NotEmpty(t, f.Update(t.Context(), denied["approval"]).Trouble)
+			troubles, err := Troubles(t.Context(), f.List.Dir)
+			require.NoError(t, err)
+			require.Len(t, troubles, 1)
+			require.ErrorIs(t, troubles[0], ErrUnrecorded)
+			require.Equal(t, Verdict{}, f.Update(t.Context(), Update{Task: "99", Status: deleted}), "no step")
+		})
+	}
+	f := copied(t, template)
+	require.NoError(t, os.Chmod(stateDirOf(f), 0o777))
+	for name := range denied {
+		if name == "overdue" {
+			continue // of another list
+		}
+		v := f.Update(t.Context(), f.withoutGrace(name))
+		require.False(t, silent(v), name)
+		if name == "blocked" || name == "deletion" || name == "hidden" {
+			require.Equal(t, Deny, v.Decision, "it needs no record: %s", name)
+		}
+	}
+}
+
+// TestEnforcementWithTheLockHeld: what is denied stays denied, and its record is only late.
+func TestEnforcementWithTheLockHeld(t *testing.T) {
+	templates := enforced(t)
+	for name := range denied {
+		f := copied(t, templates[name])
+		lines := len(stateOfList(t, f).Evidence)
+		held, err := os.OpenFile(filepath.Join(stateDirOf(f), "lock"), os.O_RDWR, 0)
+		require.NoError(t, err)
+		require.NoError(t, unix.Flock(int(held.Fd()), unix.LOCK_EX))
+		f.List.Wait = time.Millisecond
+		v := f.Update(t.Context(), f.withoutGrace(name))
+		require.False(t, v.Allowed(), "%s: %+v", name, v)
+		v = f.Update(t.Context(), Update{Task: "1", Status: pending})
+		require.Equal(t, Verdict{Decision: Allow, Step: 1, Why: "no gate applies"}, v)
+		late, err := filepath.Glob(filepath.Join(stateDirOf(f), latePrefix+"*"))
+		require.NoError(t, err)
+		require.Len(t, late, 2, name)
+		seen := stateOfList(t, f)
+		require.GreaterOrEqual(t, len(seen.Evidence), lines+2, "readers see it at once")
+
+		require.NoError(t, held.Close())
+		f.List.Wait = 5 * time.Second
+		require.False(t, f.Update(t.Context(), f.withoutGrace(name)).Allowed())
+		late, err = filepath.Glob(filepath.Join(stateDirOf(f), latePrefix+"*"))
+		require.NoError(t, err)
+		require.Empty(t, late, "the next holder of the lock merges it")
+		require.Greater(t, len(stateOfList(t, f).Evidence), len(seen.Evidence))
+	}
+}
+
+// TestEnforcementOfASwappedStateDir puts another directory, which belongs to a victim, at
+// the path of S before each call to the file system. The victim's files stay as they are.
+func TestEnforcementOfASwappedStateDir(t *testing.T) {
+	templates := enforced(t)
+	victim := []string{evidenceFile, pendingFile, toldFile, snapshotFile, "lock", "journal", "task.json"}
+	swaps := 0
+	for name := range denied {
+		for n := 0; ; n++ {
+			if !*every && n%7 != 0 {
+				if n > 200 {
+					break
+				}
+				continue
+			}
+			f := copied(t, templates[name])
+			s, swapped := stateDirOf(f), false
+			step := -1
+			f.List.FS = &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(faultfs.Step) error {
+				if step++; step == n {
+					swapped = true
+					require.NoError(t, os.Rename(s, s+".theirs"))
+					require.NoError(t, os.Mkdir(s, 0o700))
+					for _, file := range victim {
+						require.NoError(t, os.WriteFile(filepath.Join(s, file), []byte("precious"), 0o600))
+					}
+					require.NoError(t, os.Chmod(s, 0o777)) // as if it were another user's
+				}
+				return nil
+			}}
+			v := f.Update(t.Context(), f.withoutGrace(name))
+			if !swapped {
+				break
+			}
+			swaps++
+			require.False(t, silent(v), "%s, swapped before step %d: %+v", name, n, v)
+			for _, file := range victim {
+				data, err := os.ReadFile(filepath.Join(s, file))
+				require.NoError(t, err)
+				require.Equal(t, "precious", string(data), "%s, swapped before step %d: %s", name, n, file)
+			}
+			_ = os.RemoveAll(filepath.Dir(f.List.Dir))
+		}
+	}
+	t.Logf("%d swaps", swaps)
+}
+
+// TestEnforcementAfterEveryDeath kills the hook ahead of each change and repeats the update.
+func TestEnforcementAfterEveryDeath(t *testing.T) {
+	templates, stride, deaths := enforced(t), 9, 0
+	if *every {
+		stride = 1
+	}
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for name := range denied {
+		for n := 0; ; n += stride {
+			f := copied(t, templates[name])
+			before, s := listOf(t, f), stateOfList(t, f)
+			c := exec.Command(self)
+			c.Env = append(os.Environ(), "FSMTX_TEST_DIE_AT="+strconv.Itoa(n), "FSMTX_TEST_LIST="+f.List.Dir, "FSMTX_TEST_CALL="+name)
+			out, err := c.CombinedOutput()
+			if err == nil {
+				break // the update has fewer steps
+			}
+			require.Equal(t, syscall.SIGKILL, c.ProcessState.Sys().(syscall.WaitStatus).Signal(), "%v: %s", err, out)
+			deaths++
+			requireEnforced(t, f, name, before, len(s.Evidence), fmt.Sprintf("%s, killed at step %d", name, n))
+			_ = os.RemoveAll(filepath.Dir(f.List.Dir))
+		}
+	}
+	t.Logf("%d deaths", deaths)
+}
