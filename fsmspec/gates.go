@@ -22,6 +22,8 @@ const (
 	DefaultCheckTimeout = 5 * time.Minute
 	// MaxCheckTimeout is the longest time limit of a check.
 	MaxCheckTimeout = 30 * time.Minute
+	// MaxVariables is the largest number of elements of env in a check.
+	MaxVariables = 100
 )
 
 // Gates are the conditions for starting or completing a task. This package only reads
@@ -39,6 +41,7 @@ type Check struct {
 	Run     string
 	Timeout time.Duration // DefaultCheckTimeout if the file states none
 	Dir     string        // slash-separated, below the project's directory; "" is that directory
+	Env     *[]string     // names of the variables that it gets; nil is the whole environment of the hook
 }
 
 // Any reports whether there is a gate.
@@ -50,6 +53,10 @@ func (g Gates) clone() Gates {
 	g.Produces, g.Ready = slices.Clone(g.Produces), slices.Clone(g.Ready)
 	if g.Check != nil {
 		check := *g.Check
+		if check.Env != nil {
+			names := slices.Clone(*check.Env)
+			check.Env = &names
+		}
 		g.Check = &check
 	}
 	return g
@@ -181,7 +188,7 @@ func (p *parser) gateCheck(name string, t token) *Check {
 	return check
 }
 
-var checkFields = []string{"run", "timeout", "dir"}
+var checkFields = []string{"run", "timeout", "dir", "env"}
 
 // checkObject reads the members of check. It refuses every unknown one: the object has
 // no other use, and a misspelled timeout would silently not apply.
@@ -203,6 +210,8 @@ func (p *parser) checkObject(name string, t token, check *Check) {
 			check.Run = p.command(full, value)
 		case member == "timeout":
 			check.Timeout = p.timeout(full, value)
+		case member == "env":
+			check.Env = p.variables(full, value)
 		default:
 			check.Dir = p.directory(full, value)
 		}
@@ -221,9 +230,46 @@ func checkFieldMeant(name string) string {
 		return "timeout"
 	case "cwd", "folder", "in", "path", "pwd", "root", "workdir", "workingdir", "workingdirectory":
 		return "dir"
+	case "environ", "environment", "keepenv", "variables", "vars":
+		return "env"
 	default:
 		return near(name, checkFields)
 	}
+}
+
+// variables returns the names of environment variables in t.
+func (p *parser) variables(name string, t token) *[]string {
+	names := []string{}
+	if t.kind != '[' {
+		p.problem(t.start, `%s must be an array of the names of the variables that the command gets, such as ["PATH", "HOME"], not %s`, name, p.describe(t))
+		return &names
+	}
+	for i, t := range p.elements {
+		switch {
+		case i > MaxVariables:
+		case i == MaxVariables:
+			p.problem(t.start, "%s may hold at most %d elements", name, MaxVariables)
+		case t.kind != '"':
+			p.problem(t.start, "%s must hold names of variables, not %s", name, p.describe(t))
+		case !isVariable(p.text(t)):
+			p.problem(t.start, "%s: %s is not the name of a variable: letters, digits and _, such as PATH", name, quoted(p.text(t)))
+		case slices.Contains(names, p.text(t)):
+			p.warn(t.start, "%s lists %s more than once", name, quoted(p.text(t)))
+		default:
+			names = append(names, p.text(t))
+		}
+	}
+	return &names
+}
+
+// isVariable reports whether a shell could set a variable with that name.
+func isVariable(name string) bool {
+	for i, r := range name {
+		if r != '_' && (r|0x20 < 'a' || r|0x20 > 'z') && (i == 0 || r < '0' || r > '9') {
+			return false
+		}
+	}
+	return name != ""
 }
 
 // command returns the shell command t.

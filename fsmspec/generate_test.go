@@ -213,6 +213,10 @@ func drawGates(t *rapid.T) fsmspec.Gates {
 			Dir:     rapid.SampledFrom([]string{"", "a", "a/b c", "..."}).Draw(t, "dir"),
 		}
 	}
+	if gates.Check != nil && rapid.Bool().Draw(t, "narrowed") {
+		names := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"PATH", "_", "a1"}), 0, 3, rapid.ID[string]).Draw(t, "env")
+		gates.Check.Env = &names
+	}
 	if rapid.Bool().Draw(t, "approved") {
 		gates.Approval = "May it be completed?\n" + strings.Map(func(r rune) rune {
 			if unicode.IsControl(r) {
@@ -226,7 +230,7 @@ func drawGates(t *rapid.T) fsmspec.Gates {
 
 // spelledCheck writes a check as text if it can, or as an object.
 func spelledCheck(t *rapid.T, c fsmspec.Check) string {
-	if rapid.Bool().Draw(t, "plain") && c.Dir == "" && c.Timeout == fsmspec.DefaultCheckTimeout {
+	if rapid.Bool().Draw(t, "plain") && c.Dir == "" && c.Env == nil && c.Timeout == fsmspec.DefaultCheckTimeout {
 		return spelled(t, c.Run)
 	}
 	timeout := fmt.Sprintf("%de-9", c.Timeout)
@@ -236,13 +240,24 @@ func spelledCheck(t *rapid.T, c fsmspec.Check) string {
 	case 1:
 		timeout = fmt.Sprintf("%d.%09d", c.Timeout/time.Second, c.Timeout%time.Second)
 	}
-	values := map[string]string{"run": spelled(t, c.Run), "timeout": timeout, "dir": spelled(t, cmp.Or(c.Dir, "."))}
-	names := rapid.Permutation([]string{"run", "timeout", "dir"}).Draw(t, "order")
+	values := map[string]string{"run": spelled(t, c.Run), "timeout": timeout, "dir": spelled(t, cmp.Or(c.Dir, ".")), "env": "null"}
+	if c.Env != nil {
+		values["env"] = spelledTexts(t, *c.Env)
+	}
+	names := rapid.Permutation([]string{"run", "timeout", "dir", "env"}).Draw(t, "order")
 	next := -1
 	return object(t, names, func() string {
 		next++
 		return values[names[next]]
 	})
+}
+
+func spelledTexts(t *rapid.T, texts []string) string {
+	items := make([]string, len(texts))
+	for i, text := range texts {
+		items[i] = space(t) + spelled(t, text)
+	}
+	return "[" + strings.Join(items, ",") + "]"
 }
 
 func spelledPatterns(t *rapid.T, patterns []string) string {

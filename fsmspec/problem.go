@@ -153,7 +153,7 @@ func fieldMeant(name string) string {
 	case "assert", "bash", "checkcommand", "cmd", "command", "ensure", "exec", "gate", "gates", "postcondition", "postconditions", "run", "script", "shell", "test", "tests",
 		"validate", "validation", "verification", "verify":
 		return "check"
-	case "checkdir", "checktimeout", "cwd", "dir", "timeout", "workdir":
+	case "checkdir", "checkenv", "checktimeout", "cwd", "dir", "env", "timeout", "workdir":
 		return checkMember
 	case "approve", "approved", "approver", "ask", "askperson", "confirm", "confirmation", "consent", "humanapproval", "needsapproval", "question", "requireapproval", "requiresapproval", "signoff":
 		return "approval"

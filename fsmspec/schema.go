@@ -143,7 +143,8 @@ func (patternsType) schema() (types []string, rules string) {
 func (checkType) schema() (types []string, rules string) {
 	command := `,"pattern":` + quote(visibleText) + `,"not":{"type":"string","pattern":"\u0000"}`
 	timeout := fmt.Sprintf(`{"type":["number","string","null"],"exclusiveMinimum":0,"maximum":%d,"pattern":%s}`, int(MaxCheckTimeout/time.Second), quote(duration))
-	members := `"run":{"type":"string"` + command + `},"timeout":` + timeout + `,"dir":{"type":["string","null"]` + pathRules(noBackslash, outsideProject) + `}`
+	members := `"run":{"type":"string"` + command + `},"timeout":` + timeout + `,"dir":{"type":["string","null"]` + pathRules(noBackslash, outsideProject) + `}` +
+		fmt.Sprintf(`,"env":{"type":["array","null"],"maxItems":%d,"items":{"type":"string","pattern":"^[A-Za-z_][A-Za-z0-9_]*$"}}`, MaxVariables)
 	return []string{"string", "object"}, command + `,"properties":{` + members + `},"required":["run"],"additionalProperties":false`
 }
 

@@ -117,7 +117,9 @@ func TestSchemaAgreesOnMistakes(t *testing.T) {
 		"check": {`""`, `"a"`, `" "`, `"\u0000a"`, `{}`, `[]`, `1`, `true`, `{"run":""}`, `{"run":"a"}`, `{"run":null}`, `{"run":1}`, `{"run":"\u0000a"}`, `{"run":"a","x":1}`, `{"run":"a","timeout":null,"dir":null}`,
 			`{"run":"a","timeout":0}`, `{"run":"a","timeout":0.1}`, `{"run":"a","timeout":1800}`, `{"run":"a","timeout":1800.5}`, `{"run":"a","timeout":-1}`, `{"run":"a","timeout":true}`,
 			`{"run":"a","timeout":"90s"}`, `{"run":"a","timeout":"+1.m.5s"}`, `{"run":"a","timeout":"90"}`, `{"run":"a","timeout":"-1s"}`, `{"run":"a","timeout":"1µs1μs"}`, `{"run":"a","timeout":"31m"}`,
-			`{"run":"a","dir":"."}`, `{"run":"a","dir":"b/"}`, `{"run":"a","dir":"*"}`, `{"run":"a","dir":""}`, `{"run":"a","dir":".."}`, `{"run":"a","dir":"\\*"}`, `{"run":"a","dir":"/"}`, `{"run":"a","dir":1}`},
+			`{"run":"a","dir":"."}`, `{"run":"a","dir":"b/"}`, `{"run":"a","dir":"*"}`, `{"run":"a","dir":""}`, `{"run":"a","dir":".."}`, `{"run":"a","dir":"\\*"}`, `{"run":"a","dir":"/"}`, `{"run":"a","dir":1}`,
+			`{"run":"a","env":null}`, `{"run":"a","env":[]}`, `{"run":"a","env":["PATH","_x9"]}`, `{"run":"a","env":["A","A"]}`, `{"run":"a","env":"PATH"}`, `{"run":"a","env":{}}`, `{"run":"a","env":[1]}`, `{"run":"a","env":[""]}`,
+			`{"run":"a","env":["9a"]}`, `{"run":"a","env":["a=b"]}`, `{"run":"a","env":["é"]}`, `{"run":"a","env":["A\n"]}`, `{"run":"a","env":[` + strings.Repeat(`"A",`, 99) + `"B"]}`, `{"run":"a","env":[` + strings.Repeat(`"A",`, 100) + `"B"]}`},
 		"approval": {`true`, `false`, `"a"`, `""`, `" "`, `"a\n\tb"`, `"a\u001b"`, `"a\u0085"`, `"yes"`, `1`, `{}`},
 	} {
 		for _, value := range values {

@@ -56,7 +56,7 @@ func stepOf(task fsmspec.Task, base int64) steps.Step {
 		s.BlockedBy = append(s.BlockedBy, base+id)
 	}
 	if c := task.Gates.Check; c != nil {
-		s.Check = &steps.Check{Run: c.Run, Timeout: c.Timeout.Seconds(), Dir: c.Dir}
+		s.Check = &steps.Check{Run: c.Run, Timeout: c.Timeout.Seconds(), Dir: c.Dir, Env: c.Env}
 	}
 	return s
 }

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"hash"
 	"path/filepath"
-	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
 )
@@ -75,17 +75,17 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// text returns the last bytes, from the first whole line on if the beginning is not kept.
+// text returns the last bytes. Its beginning may be in the middle of a line.
 func (t *tail) text() string {
 	if t.n <= tailBytes {
 		return string(t.kept[:t.n])
 	}
 	at := t.n % tailBytes
 	text := string(t.kept[at:]) + string(t.kept[:at])
-	if _, whole, ok := strings.Cut(text, "\n"); ok {
-		text = whole
+	for len(text) > 0 && !utf8.RuneStart(text[0]) {
+		text = text[1:]
 	}
-	return strings.ToValidUTF8(text, "\uFFFD")
+	return text
 }
 
 // digest returns the SHA-256 of everything, in hexadecimal digits.

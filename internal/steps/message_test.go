@@ -1,0 +1,175 @@
+package steps
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// client makes the calls of one message as the client does: each with its hook, and each
+// independently of the others.
+type client struct {
+	*list
+	calls sync.WaitGroup
+	mu    sync.Mutex
+	uses  int
+}
+
+// call makes one call: it asks the hook and, if that allows it, changes the task. The order
+// of calls is that of their numbers only by chance.
+func (c *client) call(id int64, status string, want Decision) {
+	c.mu.Lock()
+	c.uses++
+	use := fmt.Sprint("toolu_", c.uses)
+	c.mu.Unlock()
+	c.calls.Go(func() {
+		v := c.Update(c.t.Context(), Update{Task: itoa(id), Status: status, Use: use})
+		assert.Equal(c.t, want, v.Decision, "#%d %s: %s", id, status, v.Reason)
+		if v.Allowed() {
+			c.mu.Lock() // the client changes one task at a time
+			defer c.mu.Unlock()
+			c.set(id, status)
+		}
+	})
+}
+
+// TestCallsOfOneMessageWaitForEachOther: complete a step and start the next, in one message,
+// three in a row, in any order, with a check in between.
+func TestCallsOfOneMessageWaitForEachOther(t *testing.T) {
+	c := &client{list: hydrated(t, Step{Check: &Check{Run: "sleep 0.4", Timeout: 20}}, Step{BlockedBy: []int64{1}}, Step{BlockedBy: []int64{2}}, Step{BlockedBy: []int64{3}})}
+	c.call(4, inProgress, Allow)
+	c.call(3, completed, Allow)
+	c.call(2, completed, Allow)
+	c.call(1, completed, Allow)
+	c.calls.Wait()
+	s := c.state()
+	require.Equal(t, 3, s.DoneCount())
+	require.Equal(t, inProgress, s.Step(4).Status)
+	require.Empty(t, s.Pending)
+	for _, e := range s.Evidence {
+		require.Equal(t, Allow, e.Verdict, "no refusal is on record")
+	}
+}
+
+// TestAWaitEndsWithTheDenialOfTheOther: what does not go through is not waited for.
+func TestAWaitEndsWithTheDenialOfTheOther(t *testing.T) {
+	c := &client{list: hydrated(t, Step{Check: &Check{Run: "sleep 0.4; exit 1", Timeout: 20}}, Step{BlockedBy: []int64{1}}, Step{BlockedBy: []int64{2}})}
+	begun := time.Now()
+	c.call(3, inProgress, Deny)
+	c.call(2, completed, Deny)
+	c.call(1, completed, Deny)
+	c.calls.Wait()
+	require.Less(t, time.Since(begun), 2*patience, "nobody waits for ever")
+	require.Empty(t, c.state().Pending)
+}
+
+func TestWorthWaiting(t *testing.T) {
+	s := stateOf(stepLine{id: 1, status: pending}, stepLine{id: 2, status: pending, after: []int64{1}})
+	for name, w := range map[string]struct {
+		waited time.Duration
+		use    string
+		state  func(*State)
+		want   bool
+	}{
+		"nothing is on record yet":            {waited: grace - 1, use: "u", want: true},
+		"nothing is on record":                {waited: grace, use: "u"},
+		"it is not a call of a message":       {waited: 0},
+		"its check is running":                {waited: patience - 1, use: "u", state: func(s *State) { s.Pending = []Pending{{Step: 1}} }, want: true},
+		"it waits, too":                       {waited: grace, use: "u", state: func(s *State) { s.Pending = []Pending{{Step: 1, Waiting: true}} }, want: true},
+		"its check is running for too long":   {waited: patience, use: "u", state: func(s *State) { s.Pending = []Pending{{Step: 1}} }},
+		"it was let through":                  {waited: grace, use: "u", state: func(s *State) { s.ago(time.Second, 1, completed, Allow) }, want: true},
+		"it was let through and never came":   {waited: grace, use: "u", state: func(s *State) { s.ago(time.Minute, 1, completed, Allow) }},
+		"it was let through before the clock": {waited: grace, use: "u", state: func(s *State) { s.ago(-time.Hour, 1, completed, Allow) }},
+		"a person is asked":                   {waited: grace, use: "u", state: func(s *State) { s.ago(0, 1, completed, Ask) }},
+		"it was refused":                      {waited: grace, use: "u", state: func(s *State) { s.ago(0, 1, completed, Deny) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := *s
+			if w.state != nil {
+				w.state(&now)
+			}
+			c := &call{Frame: &Frame{}, update: Update{Use: w.use}, begun: now.Time.Add(-w.waited)}
+			require.Equal(t, w.want, c.isWorthWaiting(&now, now.Step(2)))
+		})
+	}
+}
+
+// TestARefusedApprovalIsNoYes: the file is completed by a script afterwards.
+func TestARefusedApprovalIsNoYes(t *testing.T) {
+	l := hydrated(t, Step{Approval: "Publish?"}, Step{BlockedBy: []int64{1}})
+	for n, want := range []string{"\nWithout a yes ", "\nWithout a yes ", "\nThis was asked 3 times, and nobody said yes. Stop trying. ", "\nThis was asked 4 times"} {
+		v := l.ask(1, completed)
+		require.Equal(t, Ask, v.Decision)
+		require.Contains(t, v.Reason, want, n)
+	}
+	l.set(1, completed)
+	require.False(t, l.state().Step(1).Done())
+	require.Contains(t, l.denies2(2, inProgress), `#1 "Step 1" was completed without the approval that it needs`)
+	l.set(1, inProgress)
+	require.Equal(t, Ask, l.ask(1, completed).Decision)
+	require.Equal(t, Verdict{Step: 1}, l.Completed(t.Context(), Update{Task: "1", Status: completed}))
+	l.set(1, completed)
+	l.allows(2, inProgress)
+}
+
+// denies2 is denies for a step that is denied because of another one.
+func (l *list) denies2(id int64, status string) string {
+	l.t.Helper()
+	v := l.do(id, status)
+	require.Equal(l.t, Deny, v.Decision, "%+v", v)
+	return v.Reason
+}
+
+// TestGatesLookInTheWorkTreeOfTheAgent: a file is there, and a check fails, in the linked
+// work tree in which the agent is.
+func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
+	l := hydrated(t, Step{Produces: []string{"out"}}, Step{Check: &Check{Run: "test ! -e broken", Timeout: 20, Dir: "app"}})
+	tree := func(root, git, pointer string) string {
+		require.NoError(t, os.MkdirAll(filepath.Join(root, "app"), 0o755))
+		if pointer != "" {
+			require.NoError(t, os.WriteFile(filepath.Join(root, ".git"), []byte("gitdir: "+pointer+"\n"), 0o644))
+			require.NoError(t, os.MkdirAll(pointer, 0o755))
+			require.NoError(t, os.WriteFile(filepath.Join(pointer, "commondir"), []byte(git+"\n"), 0o644))
+		}
+		return root
+	}
+	root := filepath.Dir(l.project)
+	git := filepath.Join(l.project, ".git")
+	require.NoError(t, os.MkdirAll(git, 0o755))
+	tree(l.project, "", "")
+	linked := tree(filepath.Join(root, "linked"), "../..", filepath.Join(git, "worktrees", "linked"))
+	other := tree(filepath.Join(root, "other"), "../..", filepath.Join(root, "elsewhere", ".git", "worktrees", "other"))
+	require.NoError(t, os.WriteFile(filepath.Join(linked, "out"), []byte("x"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(linked, "app", "broken"), nil, 0o644))
+	in := func(id int64, cwd string) Verdict {
+		return l.Update(t.Context(), Update{Task: itoa(id), Status: completed, Cwd: cwd})
+	}
+	for _, cwd := range []string{"", l.project, root, other, filepath.Join(root, "gone")} {
+		v := in(1, cwd)
+		require.Equal(t, Deny, v.Decision, cwd)
+		require.Contains(t, v.Reason, "it needs out in "+l.project+", as non-empty files")
+	}
+	require.Equal(t, Allow, in(1, filepath.Join(linked, "app")).Decision)
+	require.Equal(t, Allow, in(2, l.project).Decision)
+	v := in(2, linked)
+	require.Equal(t, Deny, v.Decision)
+	require.Contains(t, v.Reason, "\nIt ran in "+filepath.Join(linked, "app"))
+	last := l.state().Evidence
+	require.Equal(t, filepath.Join(linked, "app"), last[len(last)-1].Check.Dir)
+}
+
+// TestCheckEnv: a check gets the variables that it names, and no others.
+func TestCheckEnv(t *testing.T) {
+	l := hydrated(t, Step{Check: &Check{Run: `test -z "$KEY" && test "$KEPT" = yes`, Timeout: 20, Env: &[]string{"PATH", "KEPT"}}}, Step{Check: &Check{Run: `test -n "$KEY"`, Timeout: 20}},
+		Step{Check: &Check{Run: `test -z "$KEY$KEPT"`, Timeout: 20, Env: &[]string{}}})
+	l.Env = append(os.Environ(), "KEY=secret", "KEPT=yes")
+	for id := range int64(3) {
+		l.allows(id+1, completed)
+	}
+}

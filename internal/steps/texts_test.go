@@ -1,0 +1,181 @@
+package steps
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+)
+
+// modelTexts returns every text of this package that a model reads when an update is not
+// carried out, by what it is about, each with the words that say what to do next.
+func modelTexts() map[string]struct {
+	verdict Verdict
+	next    string
+} {
+	s := stateOf(stepLine{id: 1, status: pending}, stepLine{id: 2, status: inProgress, after: []int64{1}, approval: "Publish it?"}, stepLine{id: 3, status: inProgress, check: true}, stepLine{id: 4, status: completed, check: true, approval: "Really?"})
+	one, two, three, four := s.Step(1), s.Step(2), s.Step(3), s.Step(4)
+	f := &Frame{List: tasks.List{Dir: "/c/tasks/s1"}, Session: "s1"}
+	of := func(target *Current, u Update, v Verdict) Verdict {
+		c := &call{Frame: f, update: u, target: &recorded{Step: target.Step, workflow: target.Workflow}}
+		return f.finished(c, c.final(s, target, v, nil).verdict)
+	}
+	text := func(s string) *string { return &s }
+	complete := Update{Task: "2", Status: completed}
+	running := *s
+	running.Pending = []Pending{{Step: 1}}
+	about := *s
+	about.ago(time.Second, 1, completed, Allow)
+	circle := stateOf(stepLine{id: 1, status: pending, after: []int64{2}}, stepLine{id: 2, status: pending, after: []int64{1}})
+	many := *s
+	for range 3 {
+		many.Evidence = append(many.Evidence, Evidence{Step: 3, From: inProgress, To: completed, Verdict: Deny, Why: "check failed: exit status 1", Check: &Result{Run: "make"}})
+	}
+	failed := check(three, Result{Run: "make", Exit: 1, output: "no"})
+	third := (&call{Frame: f, update: Update{Task: "3", Status: completed}, target: &recorded{Step: three.Step}}).final(&many, three, failed, nil).verdict
+	return map[string]struct {
+		verdict Verdict
+		next    string
+	}{
+		"order":                  {of(two, complete, order(s, two, complete)), `Ready now: #1 "A"`},
+		"order, check running":   {of(two, complete, order(&running, two, complete)), "wait until it ends, then try again"},
+		"order, about to be":     {of(two, complete, order(&about, two, complete)), "try again in the next message"},
+		"order, circle":          {of(two, complete, order(circle, circle.Step(2), complete)), "only a person can go past that"},
+		"ready":                  {of(one, Update{Task: "1", Status: inProgress}, files(one, AtStart, fact{dir: "/p", missing: []string{"a"}})), "it needs a in /p, as non-empty files"},
+		"produces":               {of(two, complete, files(two, AtCompletion, fact{dir: "/p", missing: []string{"a", "b"}})), "it needs a and b in /p, as non-empty files"},
+		"search":                 {of(two, complete, files(two, AtCompletion, fact{dir: "/p", limit: "the search for * met more than 5 names"})), "Remove what is not needed there, or tell the person"},
+		"check":                  {of(three, Update{Task: "3", Status: completed}, failed), "Fix that, then complete the step again"},
+		"check, silent":          {of(three, complete, check(three, Result{Run: "make", Exit: 1})), "Fix what it checks, then complete the step again"},
+		"check, third time":      {third, "for the 4th time: stop trying, and ask the person what to do"},
+		"checks, too long":       {of(three, complete, fits(three, []*Current{three}, time.Second)), `Tell the person: "fsmtx install" repairs the hook`},
+		"checks, too many":       {of(three, complete, fits(three, []*Current{four, three}, 15*time.Minute)), `First complete #4 "D" again in a separate call`},
+		"check is running":       {of(one, complete, runningOf(&running, one)), "wait until it ends"},
+		"another step":           {of(two, complete, blamed(four, unapproved(four))), "Set it to in_progress and complete it again"},
+		"approval":               {of(two, complete, approval(two)), "tell the person, who can approve it in a terminal outside the client: fsmtx step done 2"},
+		"nobody can be asked":    {of(two, complete, unattended(two)), "A person can go past this"},
+		"without approval":       {of(four, complete, unapproved(four)), "Set it to in_progress and complete it again"},
+		"said no":                {of(two, complete, answered((&State{Steps: circleFree(s).Steps}).ago(0, 2, completed, Ask).from(inProgress), two2(s), complete, false)), "Ask them what is missing"},
+		"out of date":            {of(two, complete, answered(s, two, complete, true)), "Complete it again"},
+		"deletion":               {of(one, complete, keep(s, one, Update{Task: "1", Status: deleted})), "Its status can become in_progress, completed or pending again"},
+		"metadata.fsm":           {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"fsm":null}`)})), "Repeat the update without it"},
+		"metadata._internal":     {of(one, complete, keep(s, one, Update{Task: "1", Metadata: []byte(`{"_internal":true}`)})), "Repeat the update without it"},
+		"subject":                {of(one, complete, keep(s, one, Update{Task: "1", Subject: text("x")})), "Leave that out"},
+		"description":            {of(one, complete, keep(s, one, Update{Task: "1", Description: text("x")})), "Leave that out"},
+		"addBlockedBy":           {of(one, complete, keep(s, one, Update{Task: "1", AddBlockedBy: []string{"9"}})), "Leave addBlockedBy out"},
+		"addBlocks":              {of(one, complete, keep(s, one, Update{Task: "1", AddBlocks: []string{"3"}})), "Leave addBlocks out"},
+		"addBlocks, other task":  {of(one, complete, keep(s, one, Update{Task: "9", AddBlocks: []string{"1"}})), "Leave it out of addBlocks of #9"},
+		"edit":                   {edit("/c/tasks/s1/1.json", "/c/tasks/s1"), "Use TaskUpdate, or the tools of the workflow"},
+		"registered twice":       {twin(one, Evidence{Verdict: Deny, Why: "order: #1 not done"}), "fsmtx doctor reports"},
+		"registered twice, asks": {twin(two, Evidence{Verdict: Ask}), "Yes completes the step"},
+	}
+}
+
+func runningOf(s *State, c *Current) Verdict { return running(s, c) }
+
+// circleFree returns the state with every step before the others done.
+func circleFree(s *State) *State {
+	all := *s
+	all.Steps = nil
+	for _, c := range s.Steps {
+		copied := *c
+		copied.BlockedBy = nil
+		all.Steps = append(all.Steps, &copied)
+	}
+	return &all
+}
+
+func two2(s *State) *Current { return circleFree(s).Step(2) }
+
+// from sets the status before the last decision.
+func (s *State) from(status string) *State {
+	s.Evidence[len(s.Evidence)-1].From = status
+	return s
+}
+
+// TestTextsForTheModel: each is short, names the step, says what to do next, and names no
+// command that goes round a rule without saying that a person has to run it.
+func TestTextsForTheModel(t *testing.T) {
+	for name, m := range modelTexts() {
+		t.Run(name, func(t *testing.T) {
+			text := m.verdict.Reason
+			require.False(t, m.verdict.Allowed())
+			assert.Contains(t, text, m.next)
+			assert.Less(t, len(text), 700, text)
+			assert.NotContains(t, text, "  ")
+			assert.NotContains(t, text, "..\n")
+			assert.NotContains(t, text, "%!")
+			if name != "edit" {
+				assert.Contains(t, text, "#", "the step")
+			}
+			for _, command := range []string{"fsmtx step", "fsmtx undo"} {
+				if before, _, ok := strings.Cut(text, command+" "); ok && !strings.HasPrefix(text[len(before):], "fsmtx step is registered") {
+					assert.Regexp(t, "person", before, "who runs it")
+				}
+			}
+			if name == "deletion" || strings.HasPrefix(name, "metadata") || strings.HasPrefix(name, "addBlocks") {
+				assert.NotContains(t, text, "A person can go past this", "the commands do not do that")
+			}
+		})
+	}
+}
+
+// TestTextsForTheModelAreAllInTheTable: every reason of a denial in the source is the Why of
+// a verdict in the table.
+func TestTextsForTheModelAreAllInTheTable(t *testing.T) {
+	var whys []string
+	for _, m := range modelTexts() {
+		whys = append(whys, m.verdict.Why)
+	}
+	entries, err := os.ReadDir(".")
+	require.NoError(t, err)
+	found := 0
+	for _, e := range entries {
+		if !strings.HasSuffix(e.Name(), ".go") || strings.HasSuffix(e.Name(), "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), e.Name(), nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) < 2 {
+				return true
+			}
+			name, ok := call.Fun.(*ast.Ident)
+			if !ok || name.Name != "deny" && name.Name != "refuse" {
+				return true
+			}
+			for _, part := range []ast.Expr{call.Args[0], call.Args[1]} {
+				if sum, ok := part.(*ast.BinaryExpr); ok {
+					part = sum.X
+				}
+				if literal, ok := part.(*ast.BasicLit); ok {
+					found++
+					why, err := strconv.Unquote(literal.Value)
+					require.NoError(t, err)
+					assert.True(t, anyContains(whys, why), "%s: no text in the table has the reason %q", e.Name(), why)
+					break
+				}
+			}
+			return true
+		})
+	}
+	require.Greater(t, found, 12)
+}
+
+func anyContains(texts []string, part string) bool {
+	for _, text := range texts {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}
