@@ -22,8 +22,9 @@ func Serve(ctx context.Context, s *mcp.Server, in io.ReadCloser, out io.WriteClo
 	defer end()
 	var calls sync.WaitGroup
 	s.AddReceivingMiddleware(cancelling(serving, &calls))
+	to := &outbox{WriteCloser: out}
 	err := s.Run(ctx, &transport{
-		IOTransport: mcp.IOTransport{Reader: in, Writer: out, MaxLineLength: maxLine},
+		IOTransport: mcp.IOTransport{Reader: newInbox(in, to), Writer: to, MaxLineLength: maxLine + 1},
 		ended:       end,
 	})
 	end()

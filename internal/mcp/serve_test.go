@@ -259,22 +259,25 @@ func TestServersBesideHooks(t *testing.T) {
 	}
 }
 
-// A message that is too long or not JSON ends the server with an error, because the server
-// cannot find the beginning of the next message. The server neither hangs nor echoes the
-// message.
+// TestInvalidMessages: a line that is no message is answered with an error, without echoing
+// it, and the server goes on.
 func TestInvalidMessages(t *testing.T) {
+	const ping = `{"jsonrpc": "2.0", "id": 7, "method": "ping"}` + "\n"
 	for name, input := range map[string]string{
-		"too long": `{"jsonrpc": "2.0", "id": 1, "method": "` + strings.Repeat("x", 2*maxLine) + `"}` + "\n",
-		"no JSON":  "hello\n",
-		"a number": "17\n",
-		"cut off":  `{"jsonrpc": "2.0", "id": 1, "meth`,
+		"too long":  `{"jsonrpc": "2.0", "id": 1, "method": "` + strings.Repeat("x", 2*maxLine) + `"}` + "\n",
+		"no JSON":   "hello\n",
+		"a number":  "17\n",
+		"a batch":   "[" + strings.TrimSpace(ping) + "]\n",
+		"not ended": `{"jsonrpc": "2.0", "id": 1, "meth` + "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			var out strings.Builder
-			err := Serve(t.Context(), New("", w.flags, w.lookup, nil, w.who), io.NopCloser(strings.NewReader(input)), nopCloser{&out})
-			assert.Error(t, err)
+			err := Serve(t.Context(), New("", w.flags, w.lookup, nil, w.who), io.NopCloser(strings.NewReader(input+ping)), nopCloser{&out})
+			assert.NoError(t, err)
 			assert.Less(t, out.Len(), 4096)
+			assert.Contains(t, out.String(), `"id":null,"error":{"code":-32`)
+			assert.Contains(t, out.String(), `"id":7`, "it goes on")
 		})
 	}
 }

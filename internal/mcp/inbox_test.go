@@ -1,0 +1,39 @@
+package mcp
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestLinesThatAreNoMessagesAreAnswered(t *testing.T) {
+	const first, second = `{"jsonrpc":"2.0","id":1,"method":"ping"}`, `{"jsonrpc":"2.0","id":2,"method":"ping"}`
+	for name, c := range map[string]struct {
+		line string
+		code string // of the answer; empty for none
+	}{
+		"malformed":        {`{"jsonrpc":`, "-32700"},
+		"no JSON":          {`hello`, "-32700"},
+		"a batch":          {"[" + first + "]", "-32600"},
+		"no message":       {`{}`, "-32600"},
+		"a number":         {`7`, "-32600"},
+		"too long":         {`{"jsonrpc":"2.0","id":3,"method":"` + strings.Repeat("x", maxLine) + `"}`, "-32600"},
+		"an empty line":    {"", ""},
+		"only white space": {" \t\r", ""},
+	} {
+		var out bytes.Buffer
+		got, err := io.ReadAll(newInbox(io.NopCloser(strings.NewReader(first+"\n"+c.line+"\n"+second)), &out))
+		require.NoError(t, err, name)
+		assert.Equal(t, first+"\n"+second+"\n", string(got), name)
+		if c.code == "" {
+			assert.Empty(t, out.String(), name)
+			continue
+		}
+		assert.Equal(t, 1, strings.Count(out.String(), "\n"), name)
+		assert.Contains(t, out.String(), `"id":null,"error":{"code":`+c.code+`,`, name)
+	}
+}
