@@ -205,8 +205,9 @@ func (p *Plugin) skillAt(dir, name string) (folder string, ok bool) {
 	return "", false
 }
 
-// All returns the skills and commands of the plugin in the client's order. It leaves out
-// those that have the name or the file of one before them.
+// All returns the skills and commands of the plugin in the client's order. Of two skills, or
+// two commands, with one file it leaves out the second. Of those with one name the client
+// runs the first.
 func (p *Plugin) All() []Skill {
 	var all []Skill
 	for _, place := range p.commands {
@@ -215,14 +216,14 @@ func (p *Plugin) All() []Skill {
 	for _, dir := range p.skills {
 		all = append(all, p.skillsIn(dir)...)
 	}
-	names, files := map[string]bool{}, map[string]bool{}
+	commands, skills := map[string]bool{}, map[string]bool{}
 	return slices.DeleteFunc(all, func(s Skill) bool {
-		real := s.RealFile()
-		if real != "" && files[real] {
-			return true
+		files, real := skills, s.RealFile()
+		if s.IsCommand {
+			files = commands
 		}
-		again := names[s.Name]
-		names[s.Name], files[real] = true, true
+		again := real != "" && files[real]
+		files[real] = true
 		return again || !isShown(s.FullName())
 	})
 }
