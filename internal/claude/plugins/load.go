@@ -148,7 +148,7 @@ func (p *Plugin) addEntry(e *entry, m manifest) {
 		if e.isRoot && len(*e.skills) > 0 {
 			p.replaceSkills(listed, *e.skills)
 		}
-		if !m.exists {
+		if !m.exists && slices.ContainsFunc(listed, func(dir string) bool { return dir != SkillsDir(p.Dir) }) {
 			p.skills = slices.DeleteFunc(p.skills, func(dir string) bool { return dir != SkillsDir(p.Dir) })
 		}
 		p.addSkills(listed)

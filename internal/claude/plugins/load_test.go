@@ -48,6 +48,7 @@ func TestLoad(t *testing.T) {
 		"commands by name":                   {`{"name": "p", "commands": {"n": {"source": "./notes.md"}, "t": {"content": "text"}, "dir": {"source": "./cmds"}}}`, `"source": "./p"`, "p:n p:f p:t p:a-b p:x", ""},
 		"commands of the entry":              {``, `"source": "./p", "commands": ["./notes.md"]`, defaults + " p:notes p:a-b p:x", ""},
 		"the text of a command of the entry": {``, `"source": "./p", "commands": {"t": {"content": "text"}}`, defaults + " p:a-b p:x", ""},
+		"an entry that lists what is gone":   {``, `"source": "./p", "skills": "./gone"`, defaults + " p:a-b p:x", ""},
 		"an entry that is not strict":        {``, `"source": "./p", "strict": false, "skills": ["./more"]`, defaults + " p:a-b p:x p:y p:z", ""},
 		"a conflict":                         {`{"name": "p"}`, `"source": "./p", "strict": false, "skills": ["./more"]`, "", `the marketplace's entry has "strict": false and names components, so the client does not load the plugin`},
 		"no conflict":                        {`{"name": "p"}`, `"source": "./p", "strict": false`, defaults + " p:a-b p:x", ""},
