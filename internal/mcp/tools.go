@@ -117,7 +117,7 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 	if err != nil {
 		return nil, nil, err
 	}
-	u := steps.Update{Task: strconv.FormatInt(in.Step, 10), Status: status, Note: note}
+	u := steps.Update{Task: strconv.FormatInt(in.Step, 10), Status: status, Note: note, Use: useOf(r)}
 	q := question{list: o.List.Dir, step: in.Step, to: status}
 	var v steps.Verdict
 	if yes, answered := t.answer(r, q); answered {
@@ -139,6 +139,13 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 		return o.next(ctx, o.step.Name()+" is done.")
 	}
 	return o.next(ctx, o.step.Name()+" is in progress.")
+}
+
+// useOf returns the id that the client gave to the call, empty if it gave none (fact 91,
+// client 2.1.329).
+func useOf(r *mcp.CallToolRequest) string {
+	use, _ := r.Params.Meta["claudecode/toolUseId"].(string)
+	return use
 }
 
 func (c *stepCall) sessionFlag() string {

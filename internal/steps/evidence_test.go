@@ -104,6 +104,16 @@ func TestTheLiveSteps(t *testing.T) {
 	require.Equal(t, []int64{1, 2, 3}, ids())
 	commit(t, l.List.Dir, txn.Change{Label: undoLabel(all[1].ID), Deletes: []string{"3.json"}})
 	require.Equal(t, []int64{1, 2}, ids())
+
+	// An undo that keeps a task, because it was changed, leaves that step in force, and a
+	// person can go past it.
+	hydrate(t, l.List.Dir, l.project, []Step{{ID: 7, Produces: []string{"out"}}, {ID: 8, BlockedBy: []int64{7}, Produces: []string{"out"}}})
+	all = entries()
+	commit(t, l.List.Dir, txn.Change{Label: undoLabel(all[len(all)-1].ID), Deletes: []string{"7.json"}})
+	require.Equal(t, []int64{1, 2, 8}, ids())
+	require.Contains(t, l.denies(8, completed), "it needs out")
+	_, err := l.GoPast(t.Context(), Past{Step: 8, Because: "so"}, By{})
+	require.NoError(t, err)
 }
 
 func undoLabel(id string) string {
