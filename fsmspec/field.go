@@ -15,7 +15,7 @@ import (
 var fields = [...]field{
 	{"id", required, idType{}},
 	{"subject", required, textType{of: func(t *Task) *string { return &t.Subject }, visible: true}},
-	{"description", optional, textType{of: func(t *Task) *string { return &t.Description }}},
+	{"description", optional, textType{of: func(t *Task) *string { return &t.Description }, shown: true}},
 	{"activeForm", optional, textType{of: func(t *Task) *string { return &t.ActiveForm }}},
 	{"owner", optional, textType{of: func(t *Task) *string { return &t.Owner }}},
 	{"status", optional, statusType{}},
@@ -29,7 +29,6 @@ var fields = [...]field{
 	{"outcomes", outcomesOnly, outcomesType{}},
 	{"decides", outcomesOnly, decidesType{}},
 	{"when", outcomesOnly, whenType{}},
-	{"do", outcomesOnly, doType{}},
 }
 
 type field struct {
@@ -160,6 +159,7 @@ func decimal(number string) (digits string, exponent int) {
 type textType struct {
 	of      func(*Task) *string
 	visible bool // whether a blank text is an error
+	shown   bool // whether the task file has Task.Shown instead
 }
 
 func (x textType) read(p *parser, e *entry, name string, t token) {
@@ -176,7 +176,12 @@ func (x textType) read(p *parser, e *entry, name string, t token) {
 	*x.of(&e.task) = text
 }
 
-func (x textType) write(b []byte, f taskFile) []byte { return appendQuoted(b, *x.of(f.task)) }
+func (x textType) write(b []byte, f taskFile) []byte {
+	if x.shown {
+		return appendQuoted(b, f.task.Shown(f.base))
+	}
+	return appendQuoted(b, *x.of(f.task))
+}
 
 // isBlank reports whether text has only spaces and characters that are not shown.
 func isBlank(text string) bool {

@@ -50,7 +50,6 @@ type Flow struct {
 	Decides  Decider     // who says which outcome
 	Chooser  *Check      // the command that says it, if Decides is ByCommand: the last line of its output
 	When     []Condition // the step is needed only if all of them hold; their steps come before it
-	Skill    string      // the skill that has to be called in this step; "" if none
 }
 
 // Commands returns the commands that completing the task may run: its check, those of its
@@ -67,6 +66,54 @@ func (t Task) Commands() (all []Check) {
 	}
 	add(t.Flow.Chooser)
 	return all
+}
+
+// Shown returns the description of the task in the list: that of the file, and how the step
+// can end. base is what is added to local ids.
+func (t Task) Shown(base int64) string {
+	line := t.endsAs(base)
+	if t.Description == "" || line == "" {
+		return t.Description + line
+	}
+	return t.Description + "\n" + line
+}
+
+// endsAs returns the line that tells the agent how the step can end, or "" if there is
+// nothing to say.
+func (t Task) endsAs(base int64) string {
+	step := t.step()
+	choices := step.Choices()
+	if len(choices) < 2 {
+		return ""
+	}
+	var all []string
+	for _, name := range choices {
+		i := slices.IndexFunc(t.Flow.Outcomes, func(o Outcome) bool { return o.Name == name })
+		switch {
+		case i < 0:
+		case t.Flow.Outcomes[i].Back != 0:
+			o := t.Flow.Outcomes[i]
+			name += fmt.Sprintf(" (back to #%d, %s at most)", base+o.Back, timesText(o.Max))
+		case t.Flow.Outcomes[i].Stop:
+			name += " (ends the workflow)"
+		}
+		all = append(all, name)
+	}
+	text := "Ends as: " + strings.Join(all, ", or ") + ". "
+	switch t.Flow.Decides {
+	case ByPerson:
+		return text + "The person decides: ask them with AskUserQuestion, with exactly these options."
+	case ByCommand:
+		return text + "A command decides when you complete it."
+	}
+	return text + fmt.Sprintf(`Complete it with metadata {"outcome": %q}.`, choices[0])
+}
+
+func timesText(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
 }
 
 func (f Flow) clone() Flow {
@@ -299,23 +346,5 @@ func (whenType) read(p *parser, e *entry, name string, t token) {
 	}
 	if empty && !p.broken {
 		p.problem(t.start, `%s is empty: leave it out, or write {"2": "major"}`, name)
-	}
-}
-
-// doType is the name of a skill.
-type doType struct{}
-
-func (doType) read(p *parser, e *entry, name string, t token) {
-	switch text := p.text; {
-	case t.kind == '[':
-		p.problem(t.start, "%s with steps needs a newer fsmtx; this one knows the name of a skill", name)
-	case t.kind != '"':
-		p.problem(t.start, "%s must be the name of a skill, not %s", name, p.describe(t))
-	case isBlank(text(t)):
-		p.problem(t.start, "%s is blank", name)
-	case strings.ContainsFunc(text(t), func(r rune) bool { return r <= ' ' || r == 0x7F }):
-		p.problem(t.start, "%s must be the name of one skill, not %s", name, p.describe(t))
-	default:
-		e.task.Flow.Skill = strings.TrimPrefix(text(t), "/")
 	}
 }

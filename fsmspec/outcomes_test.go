@@ -19,7 +19,7 @@ const review = `{"fsm": 2, "steps": [
   "outcomes": {"approved": {"check": "! grep -q '^BLOCKER' REVIEW.md", "approval": true}, "changes": {"back": 1, "max": 3, "then": "disputed"}, "disputed": {}}},
  {"id": 4, "subject": "Let the person settle it", "when": {"3": "disputed"}, "decides": "person", "outcomes": {"merge": {}, "drop": {"stop": true}}},
  {"id": 5, "subject": "Choose", "blockedBy": [3, 4], "decides": {"run": "scripts/kind", "timeout": 9}, "outcomes": ["major", "minor"]},
- {"id": 6, "subject": "Write the notes", "when": {"5": ["major", "minor"], "3": ["approved", "disputed"]}, "do": "/release-notes"}
+ {"id": 6, "subject": "Write the notes", "when": {"5": ["major", "minor"], "3": ["approved", "disputed"]}}
 ]}`
 
 func TestParseOutcomes(t *testing.T) {
@@ -38,7 +38,7 @@ func TestParseOutcomes(t *testing.T) {
 			{Name: "changes", Back: 1, Max: 3, Then: "disputed"}, {Name: "disputed"}}},
 		{When: []fsmspec.Condition{{Task: 3, Outcomes: []string{"disputed"}}}, Decides: fsmspec.ByPerson, Outcomes: []fsmspec.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
 		{Decides: fsmspec.ByCommand, Chooser: &fsmspec.Check{Run: "scripts/kind", Timeout: 9 * time.Second}, Outcomes: []fsmspec.Outcome{{Name: "major"}, {Name: "minor"}}},
-		{When: []fsmspec.Condition{{Task: 5, Outcomes: []string{"major", "minor"}}, {Task: 3, Outcomes: []string{"approved", "disputed"}}}, Skill: "release-notes"},
+		{When: []fsmspec.Condition{{Task: 5, Outcomes: []string{"major", "minor"}}, {Task: 3, Outcomes: []string{"approved", "disputed"}}}},
 	}, flows)
 }
 
@@ -56,6 +56,23 @@ func TestCommands(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{"make test", "! grep -q '^BLOCKER' REVIEW.md", "scripts/kind"}, all)
+}
+
+func TestShownDescriptions(t *testing.T) {
+	tasks := parsed(t, review).Tasks()
+	tasks[2].Description = "Read it all."
+	var all []string
+	for _, task := range tasks {
+		all = append(all, task.Shown(40))
+	}
+	assert.Equal(t, []string{"", "",
+		"Read it all.\nEnds as: approved, or changes (back to #41, 3 times at most). Complete it with metadata {\"outcome\": \"approved\"}.",
+		"Ends as: merge, or drop (ends the workflow). The person decides: ask them with AskUserQuestion, with exactly these options.",
+		"Ends as: major, or minor. A command decides when you complete it.",
+		""}, all)
+	plan, err := parsed(t, review).Plan("x", fsmspec.Snapshot{MaxID: 40}, fsmspec.Policy{})
+	require.NoError(t, err)
+	assert.Contains(t, plan.Creations()[2].Content, `(back to #41, 3 times at most)`)
 }
 
 func TestFlowsAreCopies(t *testing.T) {
@@ -153,10 +170,7 @@ var refusedFlows = map[string]string{
 	`"when": {"1": "z"}`:                                              `/when/1/0 task 2 ("B"): when: step 1 cannot end as "z", only as x, y, skipped`,
 	`"when": {"1": ["x", "yy"]}`:                                      `/when/1/1 task 2 ("B"): when: step 1 cannot end as "yy", only as x, y, skipped (did you mean y?)`,
 	`"when": {"2": "done"}`:                                           ` cycle 2 -> 2: each step comes before the next, so none can start`,
-	`"do": 1`:                                                         `/do task 2 ("B"): do must be the name of a skill, not the number 1`,
-	`"do": " "`:                                                       `/do task 2 ("B"): do is blank`,
-	`"do": "a b"`:                                                     `/do task 2 ("B"): do must be the name of one skill, not the string "a b"`,
-	`"do": [{"id": 1, "subject": "C"}]`:                               `/do task 2 ("B"): do with steps needs a newer fsmtx; this one knows the name of a skill`,
+	`"do": "release-notes"`:                                           `/do task 2 ("B"): "do" needs a newer fsmtx`,
 	`"status": "completed", "outcomes": ["a", "b"]`:                   `/status task 2 ("B"): a completed step cannot have more than one outcome that goes forward (a, b)`,
 }
 

@@ -89,7 +89,6 @@ func description(field string) string {
 			"that is taken when max is spent; stop ends the workflow; produces, check and approval are gates of this outcome. failed is taken when the step's own check fails.",
 		"decides":  "Who says in which outcome the step ends: the agent, a person, or a command whose last line of output is the outcome.",
 		"when":     "The step is needed only if each of these steps ended in one of these outcomes. They come before it.",
-		"do":       "The skill that has to be called in this step.",
 		"metadata": "Anything else, kept with the task. Its key \"fsm\" is overwritten with the name of the skill.",
 	}[field]
 }
@@ -175,10 +174,6 @@ func (decidesType) schema() (types []string, rules string) {
 func (whenType) schema() (types []string, rules string) {
 	return []string{"object"}, `,"minProperties":1,"propertyNames":{"pattern":"^([1-9][0-9]{0,5}|1000000)$"},` +
 		`"additionalProperties":{"type":["string","array"],"items":{"type":"string"},"minItems":1}`
-}
-
-func (doType) schema() (types []string, rules string) {
-	return []string{"string"}, `,"pattern":"^[^\\x00-\\x20\\x7f]+$","allOf":[{"pattern":` + quote(visibleText) + `}]`
 }
 
 func (approvalType) schema() (types []string, rules string) {

@@ -104,8 +104,8 @@ func TestSchemaAgreesOnMistakes(t *testing.T) {
 		checkSchema(t, schema, file)
 	}
 	for _, members := range []string{
-		`"outcomes": null, "decides": null, "when": null, "do": null`, `"outcomes": {"a": null}`, `"outcomes": {"a": {}}`, `"outcomes": {"a": {"back": null, "max": null, "then": null, "stop": null, "check": null}}`,
-		`"outcomes": ["a"], "decides": "agent"`, `"when": {"1": "x"}`, `"when": {"1": ["x", "skipped"]}`, `"when": {"1000001": "x"}`, `"when": {"1": null}`, `"do": "x"`, `"do": "/x:y"`, `"do": ""`, `"do": "\u200b"`, `"do": "a\u007f"`,
+		`"outcomes": null, "decides": null, "when": null`, `"outcomes": {"a": null}`, `"outcomes": {"a": {}}`, `"outcomes": {"a": {"back": null, "max": null, "then": null, "stop": null, "check": null}}`,
+		`"outcomes": ["a"], "decides": "agent"`, `"when": {"1": "x"}`, `"when": {"1": ["x", "skipped"]}`, `"when": {"1000001": "x"}`, `"when": {"1": null}`, `"do": "x"`,
 		`"outcomes": {"a": {"back": 1, "max": 1}}`, `"outcomes": {"a": {"back": 1.0, "max": 1e0}}`, `"outcomes": {"a": {"back": 1, "max": 1.5}}`, `"outcomes": ["a", "b"], "decides": {"run": "x", "dir": ".."}`, `"each": 1`, `"set": null`, `"x": 1`,
 	} {
 		checkSchema(t, schema, flowCase(members))

@@ -142,9 +142,6 @@ func addFlow(step *graph.Step, f fsmspec.Flow) {
 	if f.Decides != fsmspec.ByAgent {
 		step.Decides = f.Decides.String()
 	}
-	if f.Skill != "" {
-		step.Gates = append(step.Gates, "skill: "+f.Skill)
-	}
 }
 
 // parseSpec reads an fsm.json. The error for an invalid one is its first problem.

@@ -33,6 +33,7 @@ func loosenings() []loosening {
 		{"step skip", always, "go past a gate"},
 		{"step done", always, "go past a gate"},
 		{"step reopen", always, "reopen a step"},
+		{"step end", always, "end a workflow"},
 		{"step allow", always, "go past a gate"},
 		{"undo", unless("dry-run"), "undo a workflow"},
 		{"recover", given("force"), "set aside the record of an interrupted hydration"},

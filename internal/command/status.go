@@ -186,7 +186,7 @@ func (st *status) undoing() string {
 // marks are the symbols in front of steps, by the word for their state. They show the state
 // without colours.
 var marks = map[string]string{
-	"done": "✓", "skipped": "»", "in progress": "▶", "checking": "…", "ready": "○", "unchecked": "?", "blocked": "·", "gone": "✗",
+	"done": "✓", "skipped": "»", "in progress": "▶", "checking": "…", "ready": "○", "unchecked": "?", "blocked": "·", "gone": "✗", "not needed": "⊘",
 }
 
 func (st *status) text(chosen string, columns int) string {
@@ -206,7 +206,7 @@ func (st *status) text(chosen string, columns int) string {
 		for _, n := range tree(st.steps, w) {
 			word := st.steps.Word(n.Current)
 			indent := strings.Repeat("  ", min(n.depth, 8))
-			line("  %s%s #%d %s%s", indent, marks[word], n.ID, n.Subject, st.details(n.Current, word, n.parent))
+			line("  %s%s #%d %s%s", indent, marks[word], n.ID, n.Subject+n.Rounds(), st.details(n.Current, word, n.parent))
 			for _, gate := range gatesOf(n.Current) {
 				if !strings.HasPrefix(gate, "after ") {
 					line("  %s    %s", indent, gate)

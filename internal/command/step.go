@@ -34,12 +34,15 @@ put into the session's task list:
                                     before it are done. If its entry in fsm.json says so,
                                     it can be completed only when the files it produces
                                     exist, its check exits with 0, and a person has
-                                    approved it. It cannot be deleted or lose its tag
+                                    approved it. It cannot be deleted or lose its tag.
+                                    An outcome that leads back opens steps again
   PreToolUse of Write, Edit,        task files cannot be edited
   NotebookEdit
   PreToolUse of Bash                the person is asked about commands of fsmtx that take
                                     something away, such as "fsmtx step skip"
   PreToolUse of "fsmtx mcp"         its tools receive the id of the calling session
+  PostToolUse of TaskUpdate         what follows from an outcome is shown in the list
+  PostToolUse of AskUserQuestion    what the person chose is recorded
   TaskCompleted                     as for TaskUpdate, if no hook ran for that
   Stop, SubagentStop                the agent is sent back to a step that is ready, unless
                                     the person has said stop or is being asked
@@ -104,6 +107,8 @@ func stepSubcommands() []subcommand {
 	return []subcommand{
 		{name: "skip", make: newStepSkip},
 		{name: "done", make: newStepDone},
+		{name: "reopen", make: newStepReopen},
+		{name: "end", make: newStepEnd},
 		{name: "show", make: newStepShow},
 	}
 }
@@ -201,6 +206,8 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 	switch e := h.event; e.Name {
 	case event.PreToolUse:
 		return h.tool(ctx)
+	case event.PostToolUse:
+		return h.after(ctx)
 	case event.TaskCompleted:
 		// It says that the person has approved a step, if they were asked.
 		if who := h.streams.Who(); !who.FromClient() {
@@ -284,6 +291,9 @@ func (h *stepHook) tool(ctx context.Context) event.Answer {
 		return event.Deny(v.Reason)
 	case steps.Ask:
 		return event.Ask(v.Reason)
+	}
+	if v.Turn != nil {
+		return h.turn(v)
 	}
 	return h.troubled(v.Trouble)
 }

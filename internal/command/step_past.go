@@ -26,6 +26,10 @@ with ! in the client counts as the agent's.`
 type pastFlags struct {
 	past    steps.Past
 	session string
+
+	// do is what is done instead of going past a gate, and word what the command then says.
+	do   func(f *steps.Frame, ctx context.Context, step int64, because string, by steps.By) (*steps.State, error)
+	word string
 }
 
 func newStepSkip(s terminal.Streams) *cobra.Command {
@@ -33,7 +37,7 @@ func newStepSkip(s terminal.Streams) *cobra.Command {
 	return f.command(s, &cobra.Command{
 		Use:     "skip N --because TEXT",
 		Short:   "Skip a step",
-		Long:    "Skip skips step N of a workflow, without checking its gates.\n" + pastLong,
+		Long:    "Skip skips step N of a workflow, without checking its gates.\n" + pastLong + flowLong,
 		Example: example(`fsmtx step skip 3 --because "there is nothing to publish"`, `fsmtx step skip 3 --because "not today" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
 	})
 }
@@ -43,17 +47,51 @@ func newStepDone(s terminal.Streams) *cobra.Command {
 	return f.command(s, &cobra.Command{
 		Use:     "done N --because TEXT",
 		Short:   "Mark a step as done",
-		Long:    "Done marks step N of a workflow as done, without checking its gates.\n" + pastLong,
-		Example: example(`fsmtx step done 3 --because "published by hand"`),
+		Long:    "Done marks step N of a workflow as done, without checking its gates.\n" + pastLong + flowLong,
+		Example: example(`fsmtx step done 3 --because "published by hand"`, `fsmtx step done 44 --outcome merge --because "it is good enough"`),
 	})
 }
+
+const flowLong = `
+
+In a workflow with outcomes, --outcome says how a step ends: a person may take any
+outcome, also one that the agent cannot choose. The steps before it must be done;
+--with-blockers skips those that are open.`
+
+func newStepReopen(s terminal.Streams) *cobra.Command {
+	f := &pastFlags{do: (*steps.Frame).Reopen, word: "open again"}
+	return f.command(s, &cobra.Command{
+		Use:   "reopen N --because TEXT",
+		Short: "Open a step again",
+		Long: "Reopen opens step N of a workflow with outcomes again, and every step that comes after\n" +
+			"it. If the workflow was ended, it goes on.\n" + recordedLong,
+		Example: example(`fsmtx step reopen 43 --because "the review missed the tests"`),
+	})
+}
+
+func newStepEnd(s terminal.Streams) *cobra.Command {
+	f := &pastFlags{do: (*steps.Frame).End, word: "ended with"}
+	return f.command(s, &cobra.Command{
+		Use:   "end N --because TEXT",
+		Short: "End the workflow of a step",
+		Long: "End ends the workflow with outcomes to which step N belongs: its open steps are not\n" +
+			"needed any more. \"fsmtx step reopen\" takes that back.\n" + recordedLong,
+		Example: example(`fsmtx step end 41 --because "the customer withdrew"`),
+	})
+}
+
+const recordedLong = `
+The decision is recorded with the reason. Without --session the session is that in
+CLAUDE_CODE_SESSION_ID, or else the list of this project that was hydrated last.
+
+Below an agent the command works only if the person has agreed to this call of it.`
 
 func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command {
 	f.add(c)
 	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if err := f.read(args); err != nil {
-			return &exit{exitNo, err, fmt.Sprintf(`for example: fsmtx step %s 3 --because "why"`, f.past.Verb())}
+			return &exit{exitNo, err, fmt.Sprintf(`for example: fsmtx step %s 3 --because "why"`, c.Name())}
 		}
 		return nil
 	}
@@ -68,6 +106,13 @@ func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command
 func (f *pastFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.past.Because, "because", "", "the reason to record (required)")
 	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
+	if f.do != nil {
+		return
+	}
+	if f.past.Done {
+		c.Flags().StringVar(&f.past.Outcome, "outcome", "", "the `name` of the outcome in which the step ends")
+	}
+	c.Flags().BoolVar(&f.past.WithBlockers, "with-blockers", false, "skip the open steps before it, too, in a workflow with outcomes")
 }
 
 // read reads the number of the step from args and checks the reason.
@@ -91,16 +136,21 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 	if err != nil {
 		return err
 	}
-	state, err := frame.GoPast(ctx, f.past, decidedBy(ctx))
+	var state *steps.State
+	word := f.word
+	if f.do != nil {
+		state, err = f.do(frame, ctx, f.past.Step, f.past.Because, decidedBy(ctx))
+	} else {
+		word = map[bool]string{true: "done", false: "skipped"}[f.past.Done]
+		state, err = frame.GoPast(ctx, f.past, decidedBy(ctx))
+	}
 	switch {
-	case errors.Is(err, steps.ErrNoStep):
+	case errors.Is(err, steps.ErrNoStep), errors.Is(err, steps.ErrNoOutcome), errors.Is(err, steps.ErrIsOpen):
 		return &exit{exitNo, err, "fsmtx step show lists the steps"}
+	case errors.Is(err, steps.ErrBlocked):
+		return &exit{exitNo, err, "--with-blockers skips these, too"}
 	case err != nil:
 		return err
-	}
-	word := "skipped"
-	if f.past.Done {
-		word = "done"
 	}
 	_, err = visible.Fprintf(s.Out, "%s: %s\n", word, state.Step(f.past.Step).Name())
 	for _, c := range state.Ready() {

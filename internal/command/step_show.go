@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -26,11 +27,15 @@ else the list of this project that was hydrated last.
   unchecked     completed without its gates; they are checked at the next update
   done          completed, and its gates passed
   skipped       a person skipped it
+  not needed    its conditions do not hold, or the workflow was ended
   gone          no longer in the list; counts as done
 
 --json prints an object with list, session and steps: an array of objects with id, skill,
 subject, description, state (one of the above), status (of the task file), blockedBy,
-produces, ready, check, approval and evidence (time, from, to, verdict, why, check, by).`
+produces, ready, check, approval and evidence (time, from, to, verdict, why, check, by).
+With outcomes a step also has outcome (in which it ended, "" while it is open), outcomes
+(name, back, max, used, then, chosenBy: agent, person, command or machine), decides (by and
+run), when, round (from 1), parent (the step that it is under, 0 if none) and values.`
 
 func newStepShow(s terminal.Streams) *cobra.Command {
 	var asJSON, full bool
@@ -95,8 +100,8 @@ func printState(w io.Writer, frame *steps.Frame, s *steps.State) error {
 			if c.Done() {
 				done++
 			}
-			visible.Fprintf(tw, "  #%d\t%s\t%s%s\n", c.ID, s.Word(c), c.Subject, lastWord(s, c))
-			for _, gate := range gatesOf(c) {
+			visible.Fprintf(tw, "  #%d\t%s\t%s%s\n", c.ID, s.Word(c), c.Subject+c.Rounds(), lastWord(s, c))
+			for _, gate := range append(gatesOf(c), flowOf(s, c)...) {
 				visible.Fprintf(tw, "\t\t  %s\n", gate)
 			}
 		}
@@ -113,7 +118,7 @@ func printState(w io.Writer, frame *steps.Frame, s *steps.State) error {
 // lastWord returns the last decision about a step, in brackets.
 func lastWord(s *steps.State, c *steps.Current) string {
 	for _, e := range slices.Backward(s.Evidence) {
-		if e.Step == c.ID {
+		if e.Step == c.ID && e.Verdict != steps.Shown {
 			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, visible.Line(e.Why))
 		}
 	}
@@ -131,6 +136,26 @@ func gatesOf(c *steps.Current) (lines []string) {
 	}
 	for _, gate := range c.Gates() {
 		lines = append(lines, gate.String())
+	}
+	return lines
+}
+
+// flowOf returns how a step of a workflow with outcomes can end, a line each.
+func flowOf(s *steps.State, c *steps.Current) (lines []string) {
+	for _, w := range c.When {
+		lines = append(lines, fmt.Sprintf("needed if #%d ends as %s", w.Step, strings.Join(w.Outcomes, " or ")))
+	}
+	for _, o := range s.Choosable(c) {
+		line := o.Name
+		if o.Back != 0 {
+			line = fmt.Sprintf("%s ↺ #%d, %d of %d used", o.Name, o.Back, o.Used, o.Max)
+			if o.Then != "" {
+				line += ", then " + o.Then
+			}
+		}
+		if len(c.Outcomes) > 0 {
+			lines = append(lines, "outcome "+line+" ("+o.ChosenBy+")")
+		}
 	}
 	return lines
 }
@@ -154,6 +179,23 @@ type shownStep struct {
 	Check       *steps.Check     `json:"check"`
 	Approval    string           `json:"approval"`
 	Evidence    []steps.Evidence `json:"evidence"`
+	shownFlow
+}
+
+// shownFlow is what a workflow with outcomes says of a step.
+type shownFlow struct {
+	Outcome  string            `json:"outcome"`
+	Outcomes []steps.Choosable `json:"outcomes"`
+	Decides  shownDecider      `json:"decides"`
+	When     []steps.Condition `json:"when"`
+	Round    int               `json:"round"`
+	Parent   int64             `json:"parent"`
+	Values   map[string]string `json:"values"`
+}
+
+type shownDecider struct {
+	By  string `json:"by"`
+	Run string `json:"run"`
 }
 
 func shownState(frame *steps.Frame, s *steps.State) shown {
@@ -168,6 +210,17 @@ func shownStepOf(s *steps.State, c *steps.Current) shownStep {
 	return shownStep{
 		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, Description: c.Description, State: s.Word(c), Status: c.Status,
 		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
-		Evidence: slices.DeleteFunc(slices.Clone(s.Evidence), func(e steps.Evidence) bool { return e.Step != c.ID }),
+		Evidence: slices.DeleteFunc(slices.Clone(s.Evidence), func(e steps.Evidence) bool { return e.Step != c.ID }), shownFlow: shownFlowOf(s, c),
 	}
+}
+
+func shownFlowOf(s *steps.State, c *steps.Current) shownFlow {
+	f := shownFlow{Outcome: c.Outcome, Outcomes: s.Choosable(c), Decides: shownDecider{By: cmp.Or(c.Decides, "agent")}, When: c.When, Round: max(c.Round, 1), Values: map[string]string{}}
+	if c.Chooser != nil {
+		f.Decides.Run = c.Chooser.Run
+	}
+	if f.When == nil {
+		f.When = []steps.Condition{}
+	}
+	return f
 }

@@ -12,11 +12,15 @@ import (
 // update writes update.json: what the client sends before it changes the status of a
 // task: update 2 completed.
 func update(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 2 {
-		ts.Fatalf("usage: update task status")
+	if neg || len(args) < 2 || len(args) > 3 {
+		ts.Fatalf("usage: update task status [outcome]")
+	}
+	metadata := ""
+	if len(args) == 3 {
+		metadata = fmt.Sprintf(`, "metadata": {"outcome": %q}`, args[2])
 	}
 	text := fmt.Sprintf(`{"session_id": "abc-123", "cwd": %q, "hook_event_name": "PreToolUse", "tool_name": "TaskUpdate",
-"tool_input": {"taskId": %q, "status": %q}, "tool_use_id": "toolu_%d"}`, ts.MkAbs("project"), args[0], args[1], updates.Add(1))
+"tool_input": {"taskId": %q, "status": %q%s}, "tool_use_id": "toolu_%d"}`, ts.MkAbs("project"), args[0], args[1], metadata, updates.Add(1))
 	ts.Check(os.WriteFile(ts.MkAbs("update.json"), []byte(text), 0o644))
 }
 

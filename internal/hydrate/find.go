@@ -127,9 +127,6 @@ func readSpec(files locator.FS, path string, result *Result) (*fsmspec.Spec, err
 	if err != nil {
 		return nil, &SpecError{path, err}
 	}
-	if spec.Version() != fsmspec.Plain {
-		return nil, &SpecError{path, errors.New("steps with outcomes can be validated and drawn, but not run by this version of fsmtx")}
-	}
 	sum := sha256.Sum256(data)
 	result.SHA256 = hex.EncodeToString(sum[:])
 	return spec, nil

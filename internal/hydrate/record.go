@@ -16,13 +16,14 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 		return "", nil
 	}
 	w := steps.Workflow{
-		Version: steps.Version,
 		Command: strings.ToValidUTF8(h.request.Command, "\uFFFD"), // as in the tag
 		Spec:    h.result.Spec,
 		SHA256:  h.result.SHA256,
 		Session: h.request.Session,
 		Dir:     h.dir,
 		Steps:   h.steps(plan),
+
+		Outcomes: h.spec.Version() == fsmspec.WithOutcomes,
 	}
 	return w.Encode()
 }
@@ -50,15 +51,40 @@ func stepOf(task fsmspec.Task, base int64) steps.Step {
 		Ready:    task.Gates.Ready,
 		Approval: task.Gates.Approval,
 
-		Description: task.Description,
+		Description: task.Shown(base),
 	}
 	for _, id := range task.BlockedBy {
 		s.BlockedBy = append(s.BlockedBy, base+id)
 	}
-	if c := task.Gates.Check; c != nil {
-		s.Check = &steps.Check{Run: c.Run, Timeout: c.Timeout.Seconds(), Dir: c.Dir, Env: c.Env}
-	}
+	addFlow(&s, task.Flow, base)
+	s.Check = checkOf(task.Gates.Check)
 	return s
+}
+
+func checkOf(c *fsmspec.Check) *steps.Check {
+	if c == nil {
+		return nil
+	}
+	return &steps.Check{Run: c.Run, Timeout: c.Timeout.Seconds(), Dir: c.Dir, Env: c.Env}
+}
+
+// addFlow adds the outcomes of a step, its conditions and who decides, with numbers of the
+// list.
+func addFlow(s *steps.Step, f fsmspec.Flow, base int64) {
+	for _, o := range f.Outcomes {
+		r := steps.Outcome{Name: o.Name, Max: o.Max, Then: o.Then, Stop: o.Stop, Produces: o.Gates.Produces, Check: checkOf(o.Gates.Check), Approval: o.Gates.Approval}
+		if o.Back != 0 {
+			r.Back = base + o.Back
+		}
+		s.Outcomes = append(s.Outcomes, r)
+	}
+	for _, c := range f.When {
+		s.When = append(s.When, steps.Condition{Step: base + c.Task, Outcomes: c.Outcomes})
+	}
+	if f.Decides != fsmspec.ByAgent {
+		s.Decides = f.Decides.String()
+	}
+	s.Chooser = checkOf(f.Chooser)
 }
 
 // projectDir returns the directory that the paths of gates are relative to: the project

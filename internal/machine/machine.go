@@ -107,8 +107,8 @@ func (s *Step) choosable(name string) bool {
 	return !slices.ContainsFunc(s.Outcomes, func(o Outcome) bool { return o.Then == name })
 }
 
-// choicesOf returns what Choices returns.
-func choicesOf(s *Step) (names []string) {
+// Choices returns the outcomes of the step that can be chosen; see Machine.Choices.
+func (s *Step) Choices() (names []string) {
 	forward := false
 	for _, o := range s.Outcomes {
 		if s.choosable(o.Name) {
@@ -134,7 +134,7 @@ func (s *Step) endsIn(name string) bool {
 	}
 	i := s.outcome(name)
 	if i < 0 {
-		return name == Done && slices.Contains(choicesOf(s), Done)
+		return name == Done && slices.Contains(s.Choices(), Done)
 	}
 	return s.Outcomes[i].Back == 0
 }

@@ -74,7 +74,7 @@ func (b *builder) link() bool {
 		for _, c := range s.When {
 			b.before(i, c.Step, at("when", id(c.Step)))
 		}
-		m.choices[i] = choicesOf(s)
+		m.choices[i] = s.Choices()
 	}
 	return len(b.faults) == 0
 }

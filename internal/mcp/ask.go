@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -45,11 +46,16 @@ func (qs *questions) canAsk(r *mcp.CallToolRequest) bool {
 
 // ask returns a result that makes the client ask the person and repeat the call.
 func (qs *questions) ask(q question, words string) *mcp.CallToolResult {
+	return qs.askFor(q, words, map[string]any{})
+}
+
+// askFor asks a person to fill in a form with these properties.
+func (qs *questions) askFor(q question, words string, properties map[string]any) *mcp.CallToolResult {
 	state := rand.Text()
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
 	qs.asked[state] = q
-	form := map[string]any{"type": "object", "properties": map[string]any{}}
+	form := map[string]any{"type": "object", "properties": properties}
 	return &mcp.CallToolResult{
 		InputRequests: mcp.InputRequestMap{answerKey: &mcp.ElicitParams{Mode: "form", Message: visible.Text(words), RequestedSchema: form}},
 		RequestState:  state,
@@ -59,15 +65,44 @@ func (qs *questions) ask(q question, words string) *mcp.CallToolResult {
 // answer returns the person's answer to the question. answered is false if the call has no
 // answer. Each question can be answered once.
 func (qs *questions) answer(r *mcp.CallToolRequest, q question) (yes, answered bool) {
+	_, yes, answered = qs.filledIn(r, q)
+	return yes, answered
+}
+
+// filledIn is answer with the form that the person has filled in.
+func (qs *questions) filledIn(r *mcp.CallToolRequest, q question) (form map[string]any, yes, answered bool) {
 	if r.Params.RequestState == "" {
-		return false, false
+		return nil, false, false
 	}
 	qs.mu.Lock()
 	defer qs.mu.Unlock()
 	asked, ok := qs.asked[r.Params.RequestState]
 	delete(qs.asked, r.Params.RequestState)
 	result, isAnswer := r.Params.InputResponses[answerKey].(*mcp.ElicitResult)
-	return ok && asked == q && isAnswer && result.Action == "accept", true
+	if !ok || asked != q || !isAnswer || result.Action != "accept" {
+		return nil, false, true
+	}
+	return result.Content, true, true
+}
+
+// letChoose lets the person choose how the step ends, and records what they chose. It returns
+// a result if they have to be asked first.
+func (t *tools) letChoose(ctx context.Context, r *mcp.CallToolRequest, o *stepCall) (*mcp.CallToolResult, error) {
+	q := question{list: o.List.Dir, step: o.step.ID, to: "choice"}
+	form, yes, answered := t.filledIn(r, q)
+	if !answered && t.canAsk(r) {
+		return t.askFor(q, "How does the step "+o.step.Name()+" of the workflow "+visible.Words(o.step.Workflow.Command)+" end?",
+			map[string]any{"outcome": map[string]any{"type": "string", "enum": o.step.Choices()}}), nil
+	}
+	chosen, _ := form["outcome"].(string)
+	if !yes || chosen == "" {
+		return nil, nil // the update is refused, with what to do
+	}
+	_, v := o.Chosen(context.WithoutCancel(ctx), []steps.Choice{{Chosen: chosen}}, steps.ByElicitation, "")
+	if v.Trouble != "" {
+		return nil, errors.New(v.Trouble)
+	}
+	return nil, nil
 }
 
 // skip skips a step if the person agrees.

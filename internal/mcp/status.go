@@ -20,7 +20,7 @@ type Status struct {
 type Step struct {
 	Number   int64   `json:"number" jsonschema:"the number that the tools take"`
 	Subject  string  `json:"subject"`
-	State    string  `json:"state" jsonschema:"ready, in progress, blocked, checking, done, skipped, gone, or unchecked: completed without its conditions being tested"`
+	State    string  `json:"state" jsonschema:"ready, in progress, blocked, checking, done, skipped, not needed, gone, or unchecked: completed without its conditions being tested"`
 	WaitsFor []int64 `json:"waits_for,omitempty" jsonschema:"numbers of the steps that must be done first"`
 }
 
@@ -32,6 +32,8 @@ type Full struct {
 	Produces    []string `json:"produces,omitempty" jsonschema:"files that must exist when the step is completed"`
 	Check       string   `json:"check,omitempty" jsonschema:"the command that must exit with 0 when the step is completed"`
 	Approval    string   `json:"approval,omitempty" jsonschema:"what a person is asked when the step is completed"`
+	Outcomes    []string `json:"outcomes,omitempty" jsonschema:"how the step can end: the outcomes from which step_complete takes one"`
+	Decides     string   `json:"decides,omitempty" jsonschema:"who says how it ends, if that is not you: person or command"`
 }
 
 // statusOf returns the status of the steps. note is put before the message.
@@ -68,6 +70,9 @@ func fullOf(s *steps.State, c *steps.Current) Full {
 	full := Full{Step: stepOf(s, c), Description: visible.Text(c.Description), Needs: shownNames(c.Ready), Produces: shownNames(c.Produces), Approval: visible.Text(c.Approval)}
 	if c.Check != nil {
 		full.Check = visible.Text(c.Check.Run)
+	}
+	if choices := c.Choices(); len(choices) > 1 {
+		full.Outcomes, full.Decides = choices, c.Decides
 	}
 	return full
 }

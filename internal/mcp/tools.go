@@ -25,7 +25,8 @@ type (
 	}
 	completeInput struct {
 		startInput
-		Note string `json:"note,omitempty" jsonschema:"what was done and how it was verified, in a sentence or two; kept as evidence"`
+		Outcome string `json:"outcome,omitempty" jsonschema:"how the step ends, if workflow_status shows outcomes; what the person chose, if the person decides"`
+		Note    string `json:"note,omitempty" jsonschema:"what was done and how it was verified, in a sentence or two; kept as evidence"`
 	}
 	skipInput struct {
 		startInput
@@ -64,14 +65,14 @@ func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInp
 }
 
 func (t *tools) start(ctx context.Context, r *mcp.CallToolRequest, in startInput) (result, any, error) {
-	return t.update(ctx, r, in, inProgress, "")
+	return t.update(ctx, r, in, steps.Update{Status: inProgress})
 }
 
 func (t *tools) complete(ctx context.Context, r *mcp.CallToolRequest, in completeInput) (result, any, error) {
 	if err := fits("note", in.Note); err != nil {
 		return nil, nil, err
 	}
-	return t.update(ctx, r, in.startInput, completed, in.Note)
+	return t.update(ctx, r, in.startInput, steps.Update{Status: completed, Note: in.Note, Outcome: strings.TrimSpace(in.Outcome)})
 }
 
 // fits returns an error if the text is too long.
@@ -85,8 +86,9 @@ func fits(name, text string) error {
 // stepCall is a call about one step.
 type stepCall struct {
 	*steps.Frame
-	note string
-	step *steps.Current
+	note      string
+	step      *steps.Current
+	undecided bool // a person decides how the step ends, and has not
 }
 
 // find finds the list and the step of a call.
@@ -108,22 +110,28 @@ func (t *tools) find(ctx context.Context, in startInput) (*stepCall, error) {
 	case c.Gone():
 		return nil, fmt.Errorf("%s is gone from the list and counts as done", c.Name())
 	}
-	return &stepCall{f, note, c}, nil
+	return &stepCall{f, note, c, s.Undecided(c)}, nil
 }
 
 // update changes the status of a step if its gates allow that.
-func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInput, status, note string) (result, any, error) {
+func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInput, u steps.Update) (result, any, error) {
 	o, err := t.find(ctx, in)
 	if err != nil {
 		return nil, nil, err
 	}
-	u := steps.Update{Task: strconv.FormatInt(in.Step, 10), Status: status, Note: note, Use: useOf(r)}
-	q := question{list: o.List.Dir, step: in.Step, to: status}
+	u.Task, u.Use = strconv.FormatInt(in.Step, 10), useOf(r)
+	if u.Status == completed && o.undecided {
+		asked, err := t.letChoose(ctx, r, o)
+		if asked != nil || err != nil {
+			return asked, nil, err
+		}
+	}
+	q := question{list: o.List.Dir, step: in.Step, to: u.Status}
 	var v steps.Verdict
-	if yes, answered := t.answer(r, q); answered {
+	if yes, answered := t.answer(r, q); answered && !o.undecided {
 		v = o.Answered(context.WithoutCancel(ctx), u, yes)
 	} else {
-		stop := notify(ctx, r, o.step, status)
+		stop := notify(ctx, r, o.step, u.Status)
 		v = o.Update(ctx, u)
 		stop()
 	}
@@ -135,7 +143,9 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 			o.step.Name(), visible.Lines(v.Reason), in.Step, o.sessionFlag()))
 	case !v.Allowed():
 		return nil, nil, visible.Lines(v.Reason)
-	case status == completed:
+	case v.Turn != nil:
+		return o.next(ctx, v.Turn.Text+"\n\n")
+	case u.Status == completed:
 		return o.next(ctx, o.step.Name()+" is done.")
 	}
 	return o.next(ctx, o.step.Name()+" is in progress.")

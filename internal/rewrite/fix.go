@@ -437,8 +437,6 @@ func hasTypeOf(field string, v hujson.Value) bool {
 		return kind == '"' || kind == '{'
 	case "when":
 		return kind == '{'
-	case "do":
-		return kind == '"'
 	}
 	return false
 }

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -14,7 +15,7 @@ type decision struct {
 	// What is missing, if the update is not decided. With it, the decision is taken again
 	// from the state of that time.
 	files []lookup // look for these files
-	check *Current // run the check of this step
+	check *run     // run this command
 	wait  bool     // wait until the updates that others decide have made a difference
 
 	// claim has the steps that this update is about to complete, for other calls to know.
@@ -22,6 +23,14 @@ type decision struct {
 }
 
 func (d decision) decided() bool { return len(d.files) == 0 && d.check == nil && !d.wait }
+
+// run is a command of a gate.
+type run struct {
+	step *Current
+	kind GateKind
+	*Check
+	variables []string // for its environment
+}
 
 // lookup is the files of a gate.
 type lookup struct {
@@ -57,10 +66,33 @@ func (c *call) decide(s *State) decision {
 	if v := running(s, target); !v.Allowed() {
 		return c.final(s, target, v, nil)
 	}
-	if target.Gone() || c.update.Status == pending || target.Done() && c.update.Status == completed {
-		return c.final(s, target, Verdict{Why: "no gate applies"}, nil)
+	lines := s.recordSeen(c.by(c.update, Verdict{}))
+	switch {
+	case target.flows() && target.Done() && !target.Gone() && c.update.Status != completed:
+		return c.final(s, target, isDone(target, c.listName()), lines)
+	case target.Gone() || c.update.Status == pending || target.Done() && c.update.Status == completed:
+		return c.final(s, target, Verdict{Why: "no gate applies"}, lines)
 	}
-	return c.decideOrder(s, target, c.seen(s))
+	if target.Status != completed {
+		d, ok := c.decideSeen(s, target, lines)
+		if !ok {
+			return d
+		}
+		lines = d.lines
+	}
+	return c.decideOrder(s, target, append(lines, c.seen(s)...))
+}
+
+// isDone refuses to open a step that is done: in a workflow with outcomes only an outcome or a
+// person does that.
+func isDone(c *Current, list string) Verdict {
+	how := "ended as " + c.Outcome
+	if c.NotNeeded {
+		how = "is not needed"
+	}
+	v := deny(c, "it is done", fmt.Sprintf(`%s %s and is done. A person can open it again in a terminal: fsmtx step reopen %d --because "..." --session %s`, c.Name(), how, c.ID, list))
+	v.past.none = true
+	return v
 }
 
 // decideOrder decides about a change that needs the steps before the target to be done.
@@ -88,6 +120,9 @@ func (c *call) decideOrder(s *State, target *Current, lines []Evidence) decision
 // decideGates evaluates the gates of the overdue steps and of the target, until one denies
 // or something is missing.
 func (c *call) decideGates(s *State, target *Current, overdue []*Current, lines []Evidence) decision {
+	if target.flows() && c.update.Status == completed && len(overdue) == 0 {
+		return c.decideEnd(s, target, lines)
+	}
 	all := c.gatesToPass(target, overdue)
 	if files := c.unknownFiles(all); len(files) > 0 {
 		return decision{lines: lines, files: files}
@@ -99,7 +134,7 @@ func (c *call) decideGates(s *State, target *Current, overdue []*Current, lines 
 	for _, b := range overdue {
 		v, ok := c.evaluate(b, all)
 		if !ok {
-			missing.check = b
+			missing.check = &run{step: b, kind: CheckPasses, Check: b.Check}
 			return missing
 		}
 		e := c.seenLine(s, b, v)
@@ -111,7 +146,7 @@ func (c *call) decideGates(s *State, target *Current, overdue []*Current, lines 
 	}
 	v, ok := c.evaluate(target, all)
 	if !ok {
-		missing.check = target
+		missing.check = &run{step: target, kind: CheckPasses, Check: target.Check}
 		return missing
 	}
 	return c.final(s, target, c.reasoned(target, v), lines)

@@ -29,6 +29,12 @@ type Evidence struct {
 	Agent   string    `json:"agent,omitzero"` // the id of the subagent that asked
 	Check   *Result   `json:"check,omitzero"`
 	By      By        `json:"by,omitzero"` // zero only in lines of older versions
+
+	// Of a workflow with outcomes.
+	Outcome   string  `json:"outcome,omitzero"`    // in which the step ends
+	Round     int     `json:"round,omitzero"`      // the round of the step that ends, from 1
+	Reopens   []int64 `json:"reopens,omitempty"`   // steps that are open again
+	NotNeeded []int64 `json:"notNeeded,omitempty"` // steps that turned out not to be needed
 }
 
 // Result is the outcome of a check.
@@ -43,10 +49,12 @@ type Result struct {
 	failed string // why it has no exit status; empty if it has one
 }
 
-// skipWord and doneWord begin the Why of an override.
+// Words that begin the Why of an override.
 const (
-	skipWord = "skip: "
-	doneWord = "done: "
+	skipWord   = "skip: "
+	doneWord   = "done: "
+	reopenWord = "reopen: "
+	endWord    = "end: "
 )
 
 // maxRepeats is how often the same update may be denied for the same reason before the
@@ -55,7 +63,9 @@ const maxRepeats = 3
 
 // lets reports whether the decision lets an update be carried out. A question without an
 // answer does not, nor does a word that this version does not know.
-func (e Evidence) lets() bool { return e.Verdict == Allow || e.Verdict == Override }
+func (e Evidence) lets() bool {
+	return e.Verdict == Allow || e.Verdict == Override || e.Verdict == SeenDone
+}
 
 // same reports whether two decisions are about the same update of the same step, with the
 // same verdict and reason. The output of a check is not part of the reason: it may contain
@@ -175,8 +185,14 @@ func essence(all []Evidence) []Evidence {
 			keep[i] = keep[i] || !filled[r]
 			filled[r] = true
 		}
+		keep[i] = keep[i] || e.turns() // they are folded
 	}
 	return pick(all, keep)
+}
+
+// turns reports whether the state of a workflow with outcomes depends on the line.
+func (e Evidence) turns() bool {
+	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || e.Verdict == Override || e.Verdict == Shown
 }
 
 func pick(all []Evidence, keep []bool) (kept []Evidence) {
@@ -197,7 +213,7 @@ func appendEvidence(dir *txn.Dir, e Evidence) error {
 	if err != nil {
 		return err
 	}
-	if e.Check != nil || e.Verdict == Ask || e.Verdict == Override {
+	if e.Check != nil || e.Verdict == Ask || e.Verdict == Override || e.Verdict == Answer || e.Outcome != "" && e.Verdict == Allow {
 		return dir.AppendState(evidenceFile, line)
 	}
 	return dir.AppendStateLazily(evidenceFile, line)

@@ -95,7 +95,8 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	case target.Done(), known && e.To == completed && e.lets():
 		return Verdict{}
 	case known && e.To == completed: // the client completes a step about which it asked only after a yes
-		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: "a person said yes", Agent: e.Agent, By: f.person(ByApproval, e.Agent)}
+		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: "a person said yes", Agent: e.Agent, By: f.person(ByApproval, e.Agent),
+			Outcome: e.Outcome, Round: e.Round}
 		return c.note(ctx, yes)
 	}
 	c.unattended = true
@@ -231,10 +232,15 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision)
 	if c.Apply && v.Decision == Allow && d.changes() {
 		waiting, cancel := c.List.Waiting(context.WithoutCancel(ctx))
 		defer cancel()
-		if err := setStatus(waiting, dir, c.target.ID, c.update.Status); err != nil {
+		if err := setStatus(waiting, dir, c.target.ID, d.lines[len(d.lines)-1].To); err != nil {
 			return c.trouble(err)
 		}
+		if target := s.Step(c.target.ID); target.flows() {
+			target.Status = d.lines[len(d.lines)-1].To
+		}
 	}
+	s.Evidence = append(s.Evidence[:len(s.Evidence):len(s.Evidence)], d.recorded(s)...)
+	s.fold()
 	if put := c.putRight(ctx, dir, s); put != "" {
 		v.Trouble = both(v.Trouble, put)
 	}
@@ -374,20 +380,20 @@ func (c *call) find(ctx context.Context, all []lookup) {
 
 // check runs the check of a step, without a lock. What is known about files may be out of
 // date afterwards.
-func (c *call) check(ctx context.Context, b *Current) {
+func (c *call) check(ctx context.Context, b *run) {
 	if c.Interruptible != nil {
 		var cancel context.CancelFunc
 		ctx, cancel = c.Interruptible(ctx)
 		defer cancel()
 	}
-	base := workplace(b.Workflow.Dir, c.update.Cwd)
+	base := workplace(b.step.Workflow.Dir, c.update.Cwd)
 	r := c.runCheck(ctx, b, base)
-	for key := range c.facts {
-		if key.kind != CheckPasses {
+	for key, f := range c.facts {
+		if f.result == nil {
 			delete(c.facts, key)
 		}
 	}
-	c.facts[factKey{b.ID, CheckPasses}] = fact{dir: base, result: &r}
+	c.facts[factKey{b.step.ID, b.kind}] = fact{dir: base, result: &r}
 }
 
 // left returns how long checks may take in this call.

@@ -12,7 +12,7 @@ type Gate struct {
 	Kind     GateKind
 	When     Moment
 	Patterns []string // of ReadyFiles and ProducedFiles
-	Check    *Check   // of CheckPasses
+	Check    *Check   // of the kinds with a command
 	Question string   // of PersonApproves
 }
 
@@ -23,6 +23,9 @@ const (
 	ReadyFiles     GateKind = "ready"    // each pattern matches a regular file that is not empty
 	ProducedFiles  GateKind = "produces" // the same
 	CheckPasses    GateKind = "check"    // a command exits with 0
+	CommandDecides GateKind = "decides"  // a command exits with 0, and says how the step ends
+	OutcomeFiles   GateKind = "outcome files"
+	OutcomeCheck   GateKind = "outcome check"
 	PersonApproves GateKind = "approval" // a person says yes to a question
 )
 
@@ -88,12 +91,12 @@ type factKey struct {
 // it depends on is known; if not, the verdict means nothing.
 func (g Gate) evaluate(c *Current, f fact, known bool) (v Verdict, ok bool) {
 	switch g.Kind {
-	case ReadyFiles, ProducedFiles:
+	case ReadyFiles, ProducedFiles, OutcomeFiles:
 		if !known {
 			return Verdict{}, false
 		}
 		return files(c, g.When, f), true
-	case CheckPasses:
+	case CheckPasses, OutcomeCheck, CommandDecides:
 		if !known {
 			return Verdict{}, false
 		}

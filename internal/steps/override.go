@@ -15,6 +15,10 @@ type Past struct {
 	Done    bool // the work was done; otherwise the step is skipped
 	Step    int64
 	Because string
+
+	// Of a workflow with outcomes.
+	Outcome      string // in which the step ends, with Done; empty if it has only one or can be done
+	WithBlockers bool   // skip the open steps before it, too
 }
 
 // Verb returns "done" or "skip".
@@ -38,13 +42,25 @@ var (
 	ErrNoStep = errors.New("not a step of a workflow in this task list")
 	// ErrIsDone is returned when the step is done already.
 	ErrIsDone = errors.New("the step is done already")
+	// ErrIsOpen is returned when a step is to be opened again that is open.
+	ErrIsOpen = errors.New("the step is open")
+	// ErrBlocked is returned when the steps before a step are open.
+	ErrBlocked = errors.New("the steps before it are open")
+	// ErrNoOutcome is returned when it was not said how a step ends, or it cannot end so.
+	ErrNoOutcome = errors.New("no outcome of the step")
+	// ErrNoOutcomes is returned for what only workflows with outcomes have.
+	ErrNoOutcomes = errors.New(`the workflow has no outcomes ({"fsm": 2}), so its steps go forward once; set the status of the task instead`)
 )
 
 // GoPast completes a step without evaluating its gates: it records the decision, then
 // changes the task's file under the client's locks. by is who decided; an empty
 // Session becomes the frame's.
 //
-// Errors: ErrNoStep, ErrIsDone, those of Load and of tasks.List.Open.
+// In a workflow with outcomes the steps before it have to be done, or are skipped with
+// Past.WithBlockers: a later loop could open them again while this one is in progress.
+//
+// Errors: ErrNoStep, ErrIsDone, ErrBlocked, ErrNoOutcome, those of Load and of
+// tasks.List.Open.
 func (f *Frame) GoPast(ctx context.Context, p Past, by By) (s *State, err error) {
 	live, err := liveSteps(f.List.Dir)
 	if err != nil {
@@ -71,6 +87,9 @@ func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by B
 		return fmt.Errorf("%s: %w", c.Name(), ErrIsDone)
 	}
 	by.Session = cmp.Or(by.Session, f.Session)
+	if c.flows() {
+		return f.goPastFlow(ctx, dir, s, p, by)
+	}
 	e := Evidence{Time: time.Now().UTC(), Step: p.Step, From: c.Status, To: completed, Verdict: Override, Why: p.why(), By: by}
 	if err := appendEvidence(dir, e); err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -24,8 +25,11 @@ func (c *Current) wrong(s *State) (what []string) {
 	if c.file == nil || c.Unread {
 		return nil
 	}
-	if !sameText(c.file.Subject, c.Subject) {
+	if !sameText(c.file.Subject, c.shownSubject()) {
 		what = append(what, "subject")
+	}
+	if status := c.shownStatus(); status != "" && status != c.file.Status {
+		what = append(what, "status")
 	}
 	if c.Step.Description != "" && !sameText(c.file.Description, c.Step.Description) {
 		what = append(what, "description")
@@ -72,7 +76,9 @@ func (c *call) putRight(ctx context.Context, dir *txn.Dir, s *State) (told strin
 		if err != nil {
 			return told // the next update tries again
 		}
-		told = both(told, "the task of "+b.Name()+" had been changed behind its workflow, and was put right: "+sentence(what))
+		if !b.moved(what) {
+			told = both(told, "the task of "+b.Name()+" had been changed behind its workflow, and was put right: "+sentence(what))
+		}
 	}
 	return told
 }
@@ -89,7 +95,13 @@ func (c *Current) putRight(ctx context.Context, dir *txn.Dir, s *State) error {
 			metadata = map[string]jsontext.Value{} // it is not an object
 		}
 		delete(metadata, hidden)
-		said := map[string]any{"subject": c.Subject, "blockedBy": c.blockers(s), "metadata": metadata}
+		said := map[string]any{"subject": c.shownSubject(), "blockedBy": c.blockers(s), "metadata": metadata}
+		if status := c.shownStatus(); status != "" {
+			said["status"] = status
+		}
+		if c.stale {
+			delete(metadata, "outcome")
+		}
 		if c.Step.Description != "" {
 			said["description"] = c.Step.Description
 		}
@@ -129,4 +141,25 @@ func rewriteTask(ctx context.Context, dir *txn.Dir, id int64, change func(data [
 		return err
 	}
 	return dir.ReplaceFile(name, changed)
+}
+
+// shownStatus returns the status that the list has to show for a step of a workflow with
+// outcomes, or "" if it may be any: while a step is open the agent may start it or not, and
+// its completion may be on its way.
+func (c *Current) shownStatus() string {
+	switch {
+	case !c.flows():
+	case c.Outcome != "":
+		return completed
+	case c.stale:
+		return pending
+	}
+	return ""
+}
+
+// moved reports whether the list differs only by what the workflow itself changes: the status
+// and the end of the subject.
+func (c *Current) moved(what []string) bool {
+	return c.flows() && strings.HasPrefix(c.file.Subject, c.Subject) &&
+		!slices.ContainsFunc(what, func(w string) bool { return w != "subject" && w != "status" })
 }

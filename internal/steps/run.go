@@ -18,26 +18,31 @@ import (
 // kills an interrupted hook about a second after SIGTERM (fact 24, client 2.1.197).
 const killAfter = 400 * time.Millisecond
 
-// runCheck runs the check of a step with /bin/sh in its own process group, in a directory
-// below base. Standard output and standard error go to the same pipe.
-func (c *call) runCheck(ctx context.Context, b *Current, base string) Result {
+// runCheck runs a command of a step with /bin/sh in its own process group, in a directory
+// below base. Standard output and standard error go to the same pipe, unless the command
+// decides by what it prints.
+func (c *call) runCheck(ctx context.Context, b *run, base string) Result {
 	out := newTail()
+	script := `exec /bin/sh -c "$1" 2>&1`
+	if b.kind == CommandDecides {
+		script = `exec /bin/sh -c "$1"`
+	}
 	o := process.Command{
-		Args:    []string{"/bin/sh", "-c", `exec /bin/sh -c "$1" 2>&1`, "sh", b.Check.Run},
-		Dir:     filepath.Join(base, filepath.FromSlash(b.Check.Dir)),
-		Env:     b.Check.environ(c.Env),
-		Timeout: b.Check.Limit(),
+		Args:    []string{"/bin/sh", "-c", script, "sh", b.Run},
+		Dir:     filepath.Join(base, filepath.FromSlash(b.Dir)),
+		Env:     append(b.environ(c.Env), b.variables...),
+		Timeout: b.Limit(),
 		Grace:   killAfter,
 		Output:  out,
 		Started: func(pid int) { c.recordGroup(ctx, pid) },
 	}.Run(ctx)
-	r := Result{Run: b.Check.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: out.digest(), output: out.text()}
-	if base != b.Workflow.Dir {
-		r.Dir = filepath.Join(base, filepath.FromSlash(b.Check.Dir))
+	r := Result{Run: b.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: out.digest(), output: out.text()}
+	if base != b.step.Workflow.Dir {
+		r.Dir = filepath.Join(base, filepath.FromSlash(b.Dir))
 	}
 	switch {
 	case errors.Is(o.Err, process.ErrTimeout):
-		r.failed = fmt.Sprintf("it did not end within %v", b.Check.Limit())
+		r.failed = fmt.Sprintf("it did not end within %v", b.Limit())
 	case errors.Is(o.Err, process.ErrCancelled):
 		r.failed = "it was interrupted"
 	case o.Err != nil:

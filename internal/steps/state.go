@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/machine"
 )
 
 // State is the input of the gates: the steps of a list, and what was decided before.
@@ -17,6 +18,10 @@ type State struct {
 	Pending  []Pending  // updates that are being decided
 	Time     time.Time
 	Troubles []error // what could not be read
+
+	flows   map[*Workflow]machine.State // of the workflows with outcomes
+	unseen  []Evidence                  // decisions that the list shows to be carried out, not yet on record as that
+	unshown bool                        // steps were opened again, and it is not on record that the list shows it
 
 	dead []Pending // updates whose processes have died
 
@@ -36,6 +41,14 @@ type Current struct {
 	Description string
 	Passed      bool // its last completion was allowed
 	Unread      bool // its record cannot be read: only its order is known, from the list
+
+	// Of a workflow with outcomes.
+	Outcome   string // in which it ended; empty while it is open
+	NotNeeded bool   // it ended without being worked on
+	because   string // of NotNeeded, for the list
+	Round     int    // from 1
+
+	stale bool // the list still shows it as completed, although it was opened again
 
 	file *taskFile // nil if it is gone or cannot be read
 }
@@ -73,7 +86,12 @@ func (s *State) Step(id int64) *Current {
 
 // Done reports whether a step counts as done: completed and allowed, or gone from the
 // list.
-func (c *Current) Done() bool { return c.Status == "" || c.Status == completed && c.Passed }
+func (c *Current) Done() bool {
+	if c.flows() {
+		return c.Outcome != "" || c.Gone()
+	}
+	return c.Gone() || c.Status == completed && c.Passed
+}
 
 // Gone reports whether the step is no longer in the list.
 func (c *Current) Gone() bool { return c.Status == "" }
@@ -120,6 +138,8 @@ func (s *State) Word(c *Current) string {
 		return "gone"
 	case s.checking(c.ID):
 		return "checking"
+	case c.NotNeeded:
+		return "not needed"
 	case c.Done() && s.skipped(c.ID):
 		return "skipped"
 	case c.Done():
@@ -204,10 +224,11 @@ func (s *State) setPassed() {
 	for _, c := range s.Steps {
 		c.Passed = c.Step.Status == fsmspec.Completed.String() || c.Unread && c.Status == completed
 	}
+	defer s.fold()
 	for _, e := range s.Evidence {
 		c := s.Step(e.Step)
 		switch {
-		case c == nil || !e.lets() || c.Unread:
+		case c == nil || !e.lets() || c.Unread || c.flows():
 		case e.To == completed:
 			c.Passed = true
 		case e.From == completed: // reopened
@@ -229,7 +250,9 @@ func (s *State) unverified() (found []*Current) {
 }
 
 // gated reports whether the step declares a gate of its completion.
-func (c *Current) gated() bool { return len(c.Produces) > 0 || c.Check != nil || c.Approval != "" }
+func (c *Current) gated() bool {
+	return len(c.Produces) > 0 || c.Check != nil || c.Approval != "" || c.flows()
+}
 
 // passUngated sets Passed of the unverified steps that declare no gate of their completion,
 // except the step with the number except. It calls record for each of them before, if

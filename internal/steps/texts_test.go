@@ -42,7 +42,7 @@ func modelTexts() map[string]struct {
 	}
 	failed := check(three, Result{Run: "make", Exit: 1, output: "no"})
 	third := (&call{Frame: f, update: Update{Task: "3", Status: completed}, target: &recorded{Step: three.Step}}).final(&many, three, failed, nil).verdict
-	return map[string]struct {
+	all := map[string]struct {
 		verdict Verdict
 		next    string
 	}{
@@ -77,6 +77,75 @@ func modelTexts() map[string]struct {
 		"registered twice":       {twin(one, Evidence{Verdict: Deny, Why: "order: #1 not done"}), "fsmtx doctor reports"},
 		"registered twice, asks": {twin(two, Evidence{Verdict: Ask}), "Yes completes the step"},
 	}
+	for name, m := range flowTexts(f) {
+		all[name] = m
+	}
+	return all
+}
+
+// flowTexts are the texts of modelTexts about a workflow with outcomes.
+func flowTexts(f *Frame) map[string]struct {
+	verdict Verdict
+	next    string
+} {
+	s := flowState([]Step{
+		{Subject: "A", Outcomes: []Outcome{{Name: "fine"}, {Name: "again", Back: 1, Max: 1}, {Name: "late-one", Back: 1, Max: 1, Then: "never"}, {Name: "never"}}},
+		{Subject: "B", Decides: "person", Outcomes: []Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
+		{Subject: "C", Decides: "command", Chooser: &Check{Run: "cat kind", Timeout: 9}, Outcomes: []Outcome{{Name: "x"}, {Name: "y"}}},
+		{Subject: "D"},
+	})
+	s.Evidence = []Evidence{{Step: 1, Verdict: Allow, To: pending, Outcome: "again", Reopens: []int64{1}}, {Step: 4, Verdict: SeenDone, To: completed, Outcome: "done"}}
+	s.fold()
+	end := func(id int64, word string, change func(*call)) Verdict {
+		c := &call{Frame: f, update: Update{Task: itoa(id), Status: completed, Outcome: word}, target: &recorded{Step: s.Step(id).Step}, begun: time.Now(), facts: map[factKey]fact{}}
+		if change != nil {
+			change(c)
+		}
+		e := &ending{c: c, s: s, step: s.Step(id)}
+		_, _ = e.end()
+		return f.finished(c, c.final(s, s.Step(id), e.verdict, nil).verdict)
+	}
+	chosen := func(output string) func(*call) {
+		return func(c *call) {
+			c.facts[factKey{3, CommandDecides}] = fact{result: &Result{Run: "cat kind", output: output}}
+		}
+	}
+	answered := func(c *call) {
+		s.Evidence = append(s.Evidence, Evidence{Step: 2, Verdict: Answer, Outcome: "merge", Round: 1})
+	}
+	off := *f
+	off.NoChecks = true
+	return map[string]struct {
+		verdict Verdict
+		next    string
+	}{
+		"no outcome":           {end(1, "", nil), `Complete it with metadata {"outcome": "fine"}, or with again or late-one`},
+		"unknown outcome":      {end(1, "agian", nil), `it cannot end as "agian". Complete it with metadata {"outcome": "again"}`},
+		"the machine's":        {end(1, "never", nil), `nobody chooses "never". Complete it with metadata`},
+		"spent":                {end(1, "again", nil), "Choose fine or late-one"},
+		"a person has to":      {end(2, "merge", nil), "Ask them with AskUserQuestion, with exactly these options: merge, drop. Then complete it"},
+		"the person chose":     {end(2, "drop", answered), "the person chose merge"},
+		"a command decides":    {end(3, "x", nil), "leave the outcome out"},
+		"no word of a command": {end(3, "", chosen("z")), "the last line of its command has to be x or y"},
+		"commands are off":     {end(3, "", func(c *call) { c.Frame = &off }), "A person can say how it ends: fsmtx step done 3 --outcome NAME"},
+		"it is done":           {isDone(s.Step(4), "s1"), "A person can open it again in a terminal"},
+	}
+}
+
+// flowState returns the state of a workflow with outcomes whose steps are in progress.
+func flowState(all []Step) *State {
+	w := &Workflow{Version: VersionWithOutcomes, Command: "release", Dir: "/p"}
+	s := &State{Time: time.Now()}
+	for i, step := range all {
+		step.ID, step.Local, step.Status = int64(i+1), int64(i+1), pending
+		w.Steps = append(w.Steps, step)
+		s.Steps = append(s.Steps, &Current{Step: step, Workflow: w, Status: inProgress})
+	}
+	if err := w.check(); err != nil {
+		panic(err)
+	}
+	s.fold()
+	return s
 }
 
 func runningOf(s *State, c *Current) Verdict { return running(s, c) }

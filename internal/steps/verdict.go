@@ -10,6 +10,11 @@ const (
 	Deny     Decision = "deny"
 	Ask      Decision = "ask"      // a person has to say yes
 	Override Decision = "override" // a person went past the gates; only occurs in evidence
+
+	// Only in the evidence of workflows with outcomes.
+	SeenDone Decision = "done"   // an update that was allowed has reached the list
+	Shown    Decision = "shown"  // the list shows which steps were opened again
+	Answer   Decision = "answer" // a person chose how a step ends
 )
 
 // Update is a requested change of a task of the list.
@@ -26,7 +31,9 @@ type Update struct {
 	Agent string // the id of the subagent that asks; empty for the session's own agent
 	Cwd   string // the directory in which the agent is; empty if unknown
 	Note  string // kept as evidence; may be empty
-	Use   string // the id of the agent's tool call; empty if unknown
+
+	Outcome string // how the step ends, unless Metadata says it; empty if it was not said
+	Use     string // the id of the agent's tool call; empty if unknown
 }
 
 // Verdict is the answer to an update. The zero value allows it.
@@ -40,8 +47,18 @@ type Verdict struct {
 	// decision is not on record.
 	Trouble string
 
+	// Turn is set if the step of a workflow with outcomes does not end, but leads back: the
+	// update has to set it to pending, and to remove the outcome from its metadata.
+	Turn *Turn
+
 	yes  How      // how a person said yes; empty if nobody did
 	past pastHint // what a person can do about a denial
+}
+
+// Turn is an outcome that leads back.
+type Turn struct {
+	Outcome string
+	Text    string // for the agent: what is open again, and what is ready
 }
 
 // pastHint is what a person can do about a denial.

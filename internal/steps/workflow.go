@@ -12,12 +12,17 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/machine"
 )
 
-// Version is the version of the records that [Workflow.Encode] writes. It changes when a
-// gate is added: a program that does not know the gate must not treat the step as one
-// without it.
-const Version = 1
+// Versions of the records that [Workflow.Encode] writes. The version changes when a gate is
+// added: a program that does not know the gate must not treat the step as one without it. A
+// record has the lowest version that can say what it says, so that older programs read the
+// lists of workflows that use nothing new.
+const (
+	Version             = 1
+	VersionWithOutcomes = 2 // steps have outcomes and conditions
+)
 
 // ErrVersion is returned by [ParseWorkflow] for the record of another version of this
 // program.
@@ -25,13 +30,17 @@ var ErrVersion = errors.New("the workflow was recorded by another version of fsm
 
 // Workflow is what one hydration put into a task list, as recorded by its transaction.
 type Workflow struct {
-	Version int    `json:"version"` // Version
+	Version int    `json:"version"` // one of the versions above
 	Command string `json:"command"` // the name of the skill, as in the tag of its tasks
 	Spec    string `json:"spec"`    // path of the fsm.json
 	SHA256  string `json:"sha256"`  // of the fsm.json, in hexadecimal digits
 	Session string `json:"session"`
 	Dir     string `json:"dir"`   // the project's directory: the base of Produces, Ready and Check.Dir
 	Steps   []Step `json:"steps"` // in the order of the fsm.json
+
+	Outcomes bool `json:"-"` // Encode writes VersionWithOutcomes
+
+	machine *machine.Machine // nil with Version
 }
 
 // Step is one task of a workflow, and the gates that its entry declares. The gates are not
@@ -50,6 +59,30 @@ type Step struct {
 	Ready    []string `json:"ready,omitempty"`    // the same, when the step is started
 	Check    *Check   `json:"check,omitempty"`
 	Approval string   `json:"approval,omitempty"` // the question to the person; empty if none is asked
+
+	// With VersionWithOutcomes; see fsmspec.Flow. Steps are named by their number in the list.
+	Outcomes []Outcome   `json:"outcomes,omitempty"`
+	Decides  string      `json:"decides,omitempty"` // person or command; empty is the agent
+	Chooser  *Check      `json:"chooser,omitempty"` // the command that decides
+	When     []Condition `json:"when,omitempty"`
+}
+
+// Outcome is a way in which a step can end, with its effects and gates.
+type Outcome struct {
+	Name     string   `json:"name"`
+	Back     int64    `json:"back,omitempty"`
+	Max      int      `json:"max,omitempty"`
+	Then     string   `json:"then,omitempty"`
+	Stop     bool     `json:"stop,omitempty"`
+	Produces []string `json:"produces,omitempty"`
+	Check    *Check   `json:"check,omitempty"`
+	Approval string   `json:"approval,omitempty"`
+}
+
+// Condition holds if a step ended in one of the outcomes.
+type Condition struct {
+	Step     int64    `json:"step"`
+	Outcomes []string `json:"outcomes"`
 }
 
 // Check is a shell command that must exit with 0 before a step is completed.
@@ -81,6 +114,10 @@ func (c Check) environ(all []string) []string {
 // may contain, are replaced by U+FFFD. An error is returned for a workflow that
 // ParseWorkflow would refuse.
 func (w Workflow) Encode() (string, error) {
+	w.Version = Version
+	if w.Outcomes {
+		w.Version = VersionWithOutcomes
+	}
 	if err := w.check(); err != nil {
 		return "", err
 	}
@@ -104,9 +141,9 @@ func ParseWorkflow(text string) (Workflow, error) {
 	return w, nil
 }
 
-func (w Workflow) check() error {
-	if w.Version != Version {
-		return fmt.Errorf("%w: version %d, want %d", ErrVersion, w.Version, Version)
+func (w *Workflow) check() error {
+	if w.Version < Version || w.Version > VersionWithOutcomes {
+		return fmt.Errorf("%w: version %d, want at most %d", ErrVersion, w.Version, VersionWithOutcomes)
 	}
 	if w.Dir == "" {
 		return errors.New("the record of a workflow has no dir")
@@ -126,6 +163,52 @@ func (w Workflow) check() error {
 			return fmt.Errorf("the record of a workflow: step #%d: %w", s.ID, err)
 		}
 	}
+	if w.Version == VersionWithOutcomes {
+		return w.prove()
+	}
+	return nil
+}
+
+// prove makes the machine of a workflow with outcomes.
+func (w *Workflow) prove() error {
+	var all []machine.Step
+	for _, s := range w.Steps {
+		all = append(all, s.declared())
+	}
+	m, faults := machine.New(all)
+	if m == nil {
+		return fmt.Errorf("the record of a workflow: step #%d: %s", w.Steps[faults[0].Step].ID, faults[0].Text)
+	}
+	w.machine = m
+	return nil
+}
+
+// declared returns the step for the machine.
+func (s Step) declared() machine.Step {
+	d := machine.Step{ID: s.ID, BlockedBy: s.BlockedBy, Check: s.Check != nil, Done: s.Status == completed}
+	switch s.Decides {
+	case machine.Person.String():
+		d.Decides = machine.Person
+	case machine.Command.String():
+		d.Decides = machine.Command
+	}
+	for _, c := range s.When {
+		d.When = append(d.When, machine.Condition(c))
+	}
+	for _, o := range s.Outcomes {
+		d.Outcomes = append(d.Outcomes, machine.Outcome{
+			Name: o.Name, Back: o.Back, Max: o.Max, Then: o.Then, Stop: o.Stop,
+			Approval: o.Approval != "", Gated: len(o.Produces) > 0 || o.Check != nil || o.Approval != "",
+		})
+	}
+	return d
+}
+
+// outcome returns the outcome with that name, or nil: done may be implied.
+func (s Step) outcome(name string) *Outcome {
+	if i := slices.IndexFunc(s.Outcomes, func(o Outcome) bool { return o.Name == name }); i >= 0 {
+		return &s.Outcomes[i]
+	}
 	return nil
 }
 
@@ -138,15 +221,32 @@ func (s Step) check(numbers map[int64]bool) error {
 			return fmt.Errorf("blocked by #%d, which is not a step", id)
 		}
 	}
-	if s.Check == nil {
-		return nil
+	if s.Decides == machine.Command.String() && s.Chooser == nil {
+		return errors.New("a command decides, and there is none")
 	}
-	if strings.TrimSpace(s.Check.Run) == "" {
+	for _, c := range s.commands() {
+		if err := c.check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commands returns the commands that completing the step may run.
+func (s Step) commands() (all []*Check) {
+	for _, o := range s.Outcomes {
+		all = append(all, o.Check)
+	}
+	return slices.DeleteFunc(append(all, s.Check, s.Chooser), func(c *Check) bool { return c == nil })
+}
+
+func (c Check) check() error {
+	if strings.TrimSpace(c.Run) == "" {
 		return errors.New("a check without a command")
 	}
 	// The number first: as a duration, a huge one may be negative or small.
-	if s.Check.Timeout > fsmspec.MaxCheckTimeout.Seconds() || s.Check.Limit() <= 0 {
-		return fmt.Errorf("a check with a timeout of %v seconds", s.Check.Timeout)
+	if c.Timeout > fsmspec.MaxCheckTimeout.Seconds() || c.Limit() <= 0 {
+		return fmt.Errorf("a check with a timeout of %v seconds", c.Timeout)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -34,16 +35,22 @@ func hydrated(t testing.TB, all ...Step) *list {
 	root := t.TempDir()
 	l := &list{t: t, project: filepath.Join(root, "project")}
 	require.NoError(t, os.Mkdir(l.project, 0o755))
-	l.Frame = &Frame{List: tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: 5 * time.Second}, Session: "s1", Env: os.Environ()}
+	l.Frame = newFrame(root)
 	hydrate(t, l.List.Dir, l.project, all)
 	l.put(99, `{"id":"99","subject":"mine","description":"","status":"pending","blocks":[],"blockedBy":[]}`)
 	return l
 }
 
+// newFrame returns the frame of a list below root.
+func newFrame(root string) *Frame {
+	return &Frame{List: tasks.List{Dir: filepath.Join(root, "tasks", "s1"), Wait: 5 * time.Second}, Session: "s1", Env: os.Environ()}
+}
+
 // hydrate puts the steps into a list as a hydration does.
 func hydrate(t tb, dir, project string, all []Step) {
 	t.Helper()
-	w := Workflow{Version: Version, Command: "release", Spec: "/skills/release/fsm.json", Session: "s1", Dir: project}
+	outcomes := slices.ContainsFunc(all, func(s Step) bool { return len(s.Outcomes)+len(s.When) > 0 })
+	w := Workflow{Outcomes: outcomes, Command: "release", Spec: "/skills/release/fsm.json", Session: "s1", Dir: project}
 	change := txn.Change{Label: `{"command":"release"}`}
 	for i, s := range all {
 		if s.ID == 0 {

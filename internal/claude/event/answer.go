@@ -132,6 +132,12 @@ func Rewrite(input jsontext.Value) Answer {
 	return Reply{Specific: &Specific{HookEventName: PreToolUse, UpdatedInput: input}}.answer(ExitOK, "")
 }
 
+// RewriteTelling is Rewrite with a text for the model, as additionalContext, which reaches it
+// beside the result of the rewritten call (fact 59, client 2.1.329), and one for the person.
+func RewriteTelling(input jsontext.Value, model, person string) Answer {
+	return Reply{Specific: &Specific{HookEventName: PreToolUse, UpdatedInput: input, AdditionalContext: model}, SystemMessage: person}.answer(ExitOK, "")
+}
+
 // Block keeps an agent from stopping, at Stop and SubagentStop. The model sees only
 // the reason and the person only the message, so the reason repeats the message.
 func Block(reason, message string) Answer {

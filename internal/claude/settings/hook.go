@@ -68,7 +68,8 @@ func Hooks(binary string, flags []string) []Hook {
 // reads the event. flags are its flags.
 //
 // These events occur in the agent and in its subagents. TaskCompleted covers a task that
-// is completed without the hook of PreToolUse (fact 38, client 2.1.329). "if" restricts
+// is completed without the hook of PreToolUse (fact 38, client 2.1.329). PostToolUse shows
+// that an update was carried out, and what a person chose (fact 62, client 2.1.329). "if" restricts
 // the hook on Bash to commands that run this program (fact 41, client 2.1.329).
 func Steps(binary string, flags []string) []Hook {
 	short := TimeLimit(defaultWait)
@@ -88,6 +89,7 @@ func Steps(binary string, flags []string) []Hook {
 		calls[i].Tools, calls[i].Tool = []string{"TaskUpdate", "Write", "Bash", "mcp"}, i
 	}
 	return append(calls,
+		on(event.PostToolUse, "TaskUpdate|AskUserQuestion", short),
 		on(event.TaskCompleted, "", StepTimeout),
 		on(event.Stop, "", short),
 		on(event.SubagentStop, "", short),

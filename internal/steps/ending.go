@@ -1,0 +1,287 @@
+package steps
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/spelling"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// ending is how a step of a workflow with outcomes is about to end: the word that was said,
+// judged, and the gates that it depends on, evaluated one after the other. The order is:
+// the word, the step's files, its check, the command that decides, the outcome's files and
+// check, and the approvals.
+type ending struct {
+	c    *call
+	s    *State
+	step *Current
+	seen bool // it was completed in another way
+
+	verdict Verdict
+	missing decision // what has to be found out first
+}
+
+// end decides how the step ends. ok is false if it is denied or something is missing.
+func (e *ending) end() (tr machine.Transition, ok bool) {
+	word := cmp.Or(e.c.update.Outcome, outcomeIn(e.c.update.Metadata))
+	if e.seen {
+		word = outcomeIn(e.step.file.Metadata)
+	}
+	name, v := e.name(word)
+	if !v.Allowed() {
+		e.verdict = v
+		return tr, false
+	}
+	if name == "" || !e.isFree(name) {
+		failed, ok := e.ownGates()
+		if !ok {
+			return tr, false
+		}
+		if failed {
+			name = machine.Failed
+		}
+	}
+	if name == "" {
+		if name, ok = e.choose(); !ok {
+			return tr, false
+		}
+	}
+	return e.take(name)
+}
+
+// isFree reports whether the outcome needs none of the step's own gates: it leads back, or is
+// spent, so that the machine takes what comes then.
+func (e *ending) isFree(name string) bool {
+	tr, err := e.s.conclude(e.step, name)
+	return err == nil && (isBack(tr) || tr.Outcome != name)
+}
+
+// take evaluates the gates of an outcome.
+func (e *ending) take(name string) (tr machine.Transition, ok bool) {
+	tr, err := e.s.conclude(e.step, name)
+	switch {
+	case errors.Is(err, machine.ErrSpent):
+		e.spent(name)
+		return tr, false
+	case err != nil:
+		e.verdict = deny(e.step, err.Error(), e.step.Name()+" cannot be completed: "+err.Error())
+		return tr, false
+	case tr.Outcome != name:
+		return tr, true // what comes when an outcome is spent has its gates not asked
+	}
+	var approvals []string
+	if o := e.step.outcome(name); o != nil {
+		if !e.pass(Gate{Kind: OutcomeFiles, When: AtCompletion, Patterns: o.Produces}) || !e.pass(Gate{Kind: OutcomeCheck, When: AtCompletion, Check: o.Check}) {
+			return tr, false
+		}
+		approvals = append(approvals, o.Approval)
+	}
+	if !isBack(tr) {
+		return tr, e.approved(append(approvals, e.step.Approval))
+	}
+	return tr, true
+}
+
+// spent refuses an outcome that has led back as often as it may. A check that fails is then
+// refused like any other.
+func (e *ending) spent(name string) {
+	if name == machine.Failed {
+		e.verdict = check(e.step, *e.verdict.Check)
+		return
+	}
+	others := slices.DeleteFunc(e.step.choices(), func(o string) bool { return o == name })
+	e.verdict = deny(e.step, name+" is spent", fmt.Sprintf("%s cannot end as %s again: it has led back as often as it may (%d times). Choose %s", e.step.Name(), name,
+		e.step.outcome(name).Max, alternatives(others)))
+}
+
+// ownGates evaluates the gates of the step itself. failed is set if its check failed and the
+// step can end so.
+func (e *ending) ownGates() (failed, ok bool) {
+	if !e.pass(Gate{Kind: ProducedFiles, When: AtCompletion, Patterns: e.step.Produces}) {
+		return false, false
+	}
+	if e.c.NoChecks || e.pass(Gate{Kind: CheckPasses, When: AtCompletion, Check: e.step.Check}) {
+		return false, true
+	}
+	if e.missing.check != nil || e.step.outcome(machine.Failed) == nil {
+		return false, false
+	}
+	e.verdict = Verdict{Check: e.verdict.Check} // of what it ends as
+	return true, true
+}
+
+// pass evaluates a gate. It reports false if the gate denies, or has to be looked at first.
+func (e *ending) pass(g Gate) bool {
+	if len(g.Patterns) == 0 && g.Check == nil && g.Question == "" {
+		return true
+	}
+	if g.Check != nil && e.c.NoChecks {
+		return true
+	}
+	f, known := e.c.facts[factKey{e.step.ID, g.Kind}]
+	switch {
+	case !known && g.Check != nil:
+		if left := e.c.left(); g.Check.Limit() > left {
+			e.verdict = slow(e.step, e.step, g.Check.Limit(), left)
+			return false
+		}
+		e.missing.check = &run{e.step, g.Kind, g.Check, e.s.variables(e.step)}
+		return false
+	case !known:
+		e.missing.files = []lookup{{e.step, g.Kind, g.Patterns}}
+		return false
+	}
+	v, _ := g.evaluate(e.step, f, true)
+	if v.Check == nil {
+		v.Check = e.verdict.Check
+	}
+	e.verdict = v
+	return v.Allowed()
+}
+
+// choose returns the outcome that a command decides.
+func (e *ending) choose() (name string, ok bool) {
+	g := Gate{Kind: CommandDecides, When: AtCompletion, Check: e.step.Chooser}
+	if e.c.NoChecks {
+		e.verdict = deny(e.step, "checks are off", e.step.Name()+" ends as its command says, and commands are not run here (--checks off). A person can say how it ends: fsmtx step done "+itoa(e.step.ID)+" --outcome NAME")
+		return "", false
+	}
+	if !e.pass(g) {
+		return "", false
+	}
+	f := e.c.facts[factKey{e.step.ID, CommandDecides}]
+	lines := strings.Split(strings.TrimSpace(f.result.output), "\n")
+	name = strings.TrimSpace(lines[len(lines)-1])
+	if !slices.Contains(e.step.choices(), name) {
+		e.verdict = deny(e.step, "its command decided nothing", fmt.Sprintf("%s cannot be completed: the last line of its command has to be %s, and is %s. The command: %s", e.step.Name(),
+			alternatives(e.step.choices()), quote(name), visible.Clip(visible.Words(f.result.Run), maxSubject)))
+		return "", false
+	}
+	return name, true
+}
+
+// approved asks a person the questions of the step and of its outcome, at once.
+func (e *ending) approved(questions []string) bool {
+	questions = slices.DeleteFunc(questions, func(q string) bool { return q == "" })
+	if len(questions) == 0 {
+		return true
+	}
+	asked := *e.step
+	asked.Approval = strings.Join(questions, "\n")
+	ask := approval
+	switch {
+	case e.seen:
+		ask = unapproved
+	case e.c.unattended:
+		ask = unattended
+	}
+	v := ask(&asked)
+	v.Check = e.verdict.Check
+	e.verdict = v
+	return false
+}
+
+// name judges the word that was said about how the step ends. An empty name is for a command
+// to decide.
+func (e *ending) name(word string) (string, Verdict) {
+	switch e.step.Decides {
+	case machine.Command.String():
+		if word != "" && !e.seen {
+			return "", deny(e.step, "a command decides", e.step.Name()+" ends as its command says: leave the outcome out")
+		}
+		return "", Verdict{}
+	case machine.Person.String():
+		return e.answer(word)
+	}
+	return e.chosen(word)
+}
+
+// chosen judges the word of an agent.
+func (e *ending) chosen(word string) (string, Verdict) {
+	choices := e.step.choices()
+	switch {
+	case slices.Contains(choices, word):
+		return word, Verdict{}
+	case word == "" && len(choices) == 1:
+		return choices[0], Verdict{}
+	case word == "" && slices.Contains(choices, machine.Done):
+		return machine.Done, Verdict{}
+	case word == "" && e.seen && len(e.forward()) == 1:
+		return e.forward()[0], Verdict{}
+	}
+	what := "say how it ends"
+	if word != "" {
+		what = "it cannot end as " + quote(word)
+		if slices.ContainsFunc(e.step.Outcomes, func(o Outcome) bool { return o.Name == word }) || word == machine.Skipped {
+			what = "nobody chooses " + quote(word)
+		}
+		choices = nearestFirst(word, choices)
+	}
+	return "", deny(e.step, "no outcome", fmt.Sprintf("%s cannot be completed: %s. %s", e.step.Name(), what, e.step.howToEnd(choices)))
+}
+
+// forward returns the outcomes that can be chosen and go forward.
+func (e *ending) forward() []string {
+	return slices.DeleteFunc(e.step.choices(), func(name string) bool {
+		o := e.step.outcome(name)
+		return o != nil && o.Back != 0
+	})
+}
+
+// howToEnd tells the agent how to say an outcome.
+func (c *Current) howToEnd(choices []string) string {
+	return fmt.Sprintf(`Complete it with metadata {"outcome": %q}, or with %s`, choices[0], alternatives(choices[1:]))
+}
+
+// alternatives joins words with commas and "or".
+func alternatives(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+func nearestFirst(word string, choices []string) []string {
+	const far = 40
+	slices.SortStableFunc(choices, func(a, b string) int {
+		return spelling.Distance(word, a, far) - spelling.Distance(word, b, far)
+	})
+	return choices
+}
+
+// answer judges the word about a step that a person decides: it has to be what they chose.
+func (e *ending) answer(word string) (string, Verdict) {
+	chosen := e.s.answered(e.step)
+	switch {
+	case chosen == "":
+		return "", deny(e.step, "the person has not chosen", fmt.Sprintf("%s is decided by the person. Ask them with AskUserQuestion, with exactly these options: %s. Then complete it with what they chose. "+
+			"Without AskUserQuestion, tell the person: %s", e.step.Name(), strings.Join(e.step.choices(), ", "), outcomeCommand(e.step.ID, e.c.listName())))
+	case word != "" && word != chosen:
+		return "", deny(e.step, "the person chose "+chosen, fmt.Sprintf("%s cannot end as %s: the person chose %s", e.step.Name(), quote(word), chosen))
+	}
+	return chosen, Verdict{}
+}
+
+// answered returns what the person chose for the step in this round, or "".
+func (s *State) answered(c *Current) string {
+	for _, e := range slices.Backward(s.Evidence) {
+		switch {
+		case e.Step != c.ID:
+		case e.Verdict == Answer && e.Round == c.Round:
+			return e.Outcome
+		case len(e.Reopens) > 0:
+			return ""
+		}
+	}
+	return ""
+}
+
+// outcomeCommand returns the command with which a person says how a step ends.
+func outcomeCommand(id int64, list string) string {
+	return fmt.Sprintf(`fsmtx step done %d --outcome NAME --because "..." --session %s`, id, list)
+}

@@ -1,0 +1,255 @@
+package steps
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/machine"
+)
+
+// A workflow with outcomes is a machine, whose state is a fold over the evidence. The list
+// only shows it: a status in a task's file is a request until it is on record.
+//
+// A decision that goes forward counts when the client's update is seen done, because another
+// hook, a rule of the person or an interruption can still stop the call. One that leads back
+// counts at once: it only opens steps again.
+
+// fold computes the states of the workflows with outcomes from the evidence.
+func (s *State) fold() {
+	s.flows, s.unseen, s.unshown = map[*Workflow]machine.State{}, nil, false
+	for _, w := range s.Workflows() {
+		if w.machine != nil {
+			s.foldOf(w)
+		}
+	}
+}
+
+// foldOf computes the state of a workflow. Decisions that have been carried out in the list
+// and are not on record as seen are folded as if they were; s.unseen has them.
+func (s *State) foldOf(w *Workflow) {
+	f := folding{state: w.machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}}
+	for _, e := range s.Evidence {
+		if c := s.Step(e.Step); c != nil && c.Workflow == w {
+			f.add(e)
+		}
+	}
+	steps := slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Workflow != w })
+	for _, c := range steps {
+		switch e, ok := f.decided[c.ID]; {
+		case c.Gone():
+			f.state = f.state.After(machine.Event{Kind: machine.Passed, Step: c.ID})
+		case ok && c.Status == completed && !f.stale[c.ID]:
+			f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: c.ID, Outcome: e.Outcome})
+			s.unseen = append(s.unseen, e)
+		}
+	}
+	s.flows[w] = f.state
+	s.unshown = s.unshown || f.unshown
+	for _, c := range steps {
+		c.Outcome, c.NotNeeded, c.Round = f.state.Outcome(c.ID), f.state.NotNeeded(c.ID), f.state.Round(c.ID)
+		c.Passed = c.Outcome != ""
+		if c.NotNeeded {
+			c.because = s.whyNot(c)
+		}
+		if c.stale = f.stale[c.ID] && c.file != nil && c.file.Status == completed; c.stale {
+			c.Status = pending // the list does not show yet that it is open again
+		}
+	}
+}
+
+// folding is a fold over the evidence of a workflow.
+type folding struct {
+	state   machine.State
+	decided map[int64]Evidence // completions that were let through and not seen done
+	stale   map[int64]bool     // steps that were opened again since the list was last seen to show that
+	unshown bool               // there are such steps
+}
+
+func (f *folding) add(e Evidence) {
+	switch {
+	case e.Verdict == Shown:
+		clear(f.stale)
+		f.unshown = false
+		return
+	case e.Verdict == Override:
+		f.state = f.state.After(e.override())
+		f.reopened(e)
+	case e.Verdict == SeenDone:
+		f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: e.Step, Outcome: e.Outcome})
+	case e.Verdict != Allow:
+		return
+	case len(e.Reopens) > 0:
+		f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: e.Step, Outcome: e.Outcome})
+		f.reopened(e)
+	case e.To == completed && e.Outcome != "":
+		f.decided[e.Step] = e
+		return
+	}
+	delete(f.decided, e.Step)
+}
+
+func (f *folding) reopened(e Evidence) {
+	for _, id := range e.Reopens {
+		delete(f.decided, id)
+		f.stale[id], f.unshown = true, true
+	}
+}
+
+// override returns what a person's decision did.
+func (e Evidence) override() machine.Event {
+	switch {
+	case strings.HasPrefix(e.Why, skipWord):
+		return machine.Event{Kind: machine.Passed, Step: e.Step}
+	case strings.HasPrefix(e.Why, reopenWord):
+		return machine.Event{Kind: machine.Reopened, Step: e.Step}
+	case strings.HasPrefix(e.Why, endWord):
+		return machine.Event{Kind: machine.Ended, Step: e.Step}
+	}
+	return machine.Event{Kind: machine.Concluded, Step: e.Step, Outcome: e.Outcome}
+}
+
+// flows reports whether the step belongs to a workflow with outcomes.
+func (c *Current) flows() bool { return c.Workflow != nil && c.Workflow.machine != nil }
+
+// choices returns the outcomes of the step that can be chosen; see machine.Choices.
+func (c *Current) choices() []string { return c.Workflow.machine.Choices(c.ID) }
+
+// conclude returns what ending the step in an outcome would do.
+func (s *State) conclude(c *Current, outcome string) (machine.Transition, error) {
+	_, tr, err := s.flows[c.Workflow].Conclude(c.ID, outcome)
+	return tr, err
+}
+
+// isBack reports whether a transition opens steps again.
+func isBack(tr machine.Transition) bool { return len(tr.Reopens) > 0 }
+
+// recordSeen returns the lines that record the decisions which the list shows to be carried
+// out, and that the list shows what was opened again.
+func (s *State) recordSeen(by By) (lines []Evidence) {
+	by.Who, by.How = Fsmtx, ByUpdate
+	for _, e := range s.unseen {
+		lines = append(lines, Evidence{Time: s.Time, Step: e.Step, From: e.From, To: completed, Verdict: SeenDone, Why: "seen done", Outcome: e.Outcome, Round: e.Round, By: by})
+	}
+	s.unseen = nil
+	if s.unshown && !slices.ContainsFunc(s.Steps, func(c *Current) bool { return c.stale }) {
+		i := slices.IndexFunc(s.Steps, (*Current).flows)
+		lines = append(lines, Evidence{Time: s.Time, Step: s.Steps[i].ID, Verdict: Shown, Why: "the list shows what was opened again", By: by})
+		s.unshown = false
+	}
+	s.Evidence = append(s.Evidence, lines...)
+	return lines
+}
+
+// roundOf returns " (round 2)" for a step that was opened again, with the largest number of
+// rounds if the step is in exactly one loop.
+func (c *Current) roundOf() string {
+	if c.Round < 2 {
+		return ""
+	}
+	if most := c.rounds(); most > 0 {
+		return fmt.Sprintf(" (round %d of %d)", c.Round, most)
+	}
+	return fmt.Sprintf(" (round %d)", c.Round)
+}
+
+// rounds returns the largest number of rounds of a step that is in exactly one loop, and
+// otherwise 0.
+func (c *Current) rounds() int {
+	around := slices.DeleteFunc(c.Workflow.machine.Loops(), func(l machine.Loop) bool { return !slices.Contains(l.Body, c.ID) })
+	if len(around) != 1 {
+		return 0
+	}
+	return 1 + around[0].Max
+}
+
+// shownSubject returns the subject of the task in the list.
+func (c *Current) shownSubject() string {
+	switch {
+	case !c.flows():
+		return c.Subject
+	case c.NotNeeded:
+		return c.Subject + " (not needed" + c.because + ")"
+	}
+	return c.Subject + c.roundOf()
+}
+
+// whyNot returns ": #2 ended as patch" for a step that is not needed because of how another
+// one ended.
+func (s *State) whyNot(c *Current) string {
+	for _, w := range c.When {
+		b := s.Step(w.Step)
+		if b != nil && b.Outcome != "" && !slices.Contains(w.Outcomes, b.Outcome) {
+			how := "ended as " + b.Outcome
+			if b.Outcome == machine.Skipped {
+				how = "was not worked on"
+			}
+			return ": #" + itoa(b.ID) + " " + how
+		}
+	}
+	return ""
+}
+
+// outcomeIn returns the outcome that a change of the metadata, or a task's metadata, names.
+func outcomeIn(metadata jsontext.Value) string {
+	return strings.TrimSpace(jsonx.StringMember(metadata, "outcome"))
+}
+
+// Choosable is an outcome of a step, with who chooses it.
+type Choosable struct {
+	Name     string `json:"name"`
+	Back     int64  `json:"back"` // number of the step to which it leads back; 0 if it goes forward
+	Max      int    `json:"max"`
+	Used     int    `json:"used"` // how often it has led back
+	Then     string `json:"then"`
+	ChosenBy string `json:"chosenBy"` // agent, person, command, or machine
+}
+
+// Choosable returns the outcomes of a step, with an implied done as the last. A step of a
+// workflow without outcomes has none.
+func (s *State) Choosable(c *Current) []Choosable {
+	all := []Choosable{}
+	if !c.flows() {
+		return all
+	}
+	choices, state := c.choices(), s.flows[c.Workflow]
+	who := func(name string) string {
+		if !slices.Contains(choices, name) {
+			return "machine"
+		}
+		return cmp.Or(c.Decides, machine.Agent.String())
+	}
+	for _, o := range c.Outcomes {
+		all = append(all, Choosable{o.Name, o.Back, o.Max, state.Times(c.ID, o.Name), o.Then, who(o.Name)})
+	}
+	if c.outcome(machine.Done) == nil && slices.Contains(choices, machine.Done) {
+		all = append(all, Choosable{Name: machine.Done, ChosenBy: who(machine.Done)})
+	}
+	return all
+}
+
+// Rounds returns " (round 2 of 4)" for a step that was opened again, and "" for another one.
+func (c *Current) Rounds() string {
+	if !c.flows() {
+		return ""
+	}
+	return c.roundOf()
+}
+
+// Choices returns the outcomes of the step that can be chosen. A step of a workflow without
+// outcomes has none.
+func (c *Current) Choices() []string {
+	if !c.flows() {
+		return nil
+	}
+	return c.choices()
+}
+
+// Undecided reports whether a person decides how the step ends, and has not in this round.
+func (s *State) Undecided(c *Current) bool {
+	return c.flows() && c.Decides == machine.Person.String() && s.answered(c) == ""
+}

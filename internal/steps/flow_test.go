@@ -1,0 +1,258 @@
+package steps
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+)
+
+// reviewed is implement, test, review, settle, open the pull request.
+func reviewed(t testing.TB) *list {
+	return hydrated(t,
+		Step{Subject: "Implement"},
+		Step{Subject: "Test", BlockedBy: []int64{1}, Check: &Check{Run: "test -e pass || { echo broken; exit 1; }", Timeout: 9}, Outcomes: []Outcome{{Name: "failed", Back: 1, Max: 2}}},
+		Step{Subject: "Review", BlockedBy: []int64{2}, Produces: []string{"REVIEW.md"}, Outcomes: []Outcome{
+			{Name: "approved", Check: &Check{Run: "! grep -q BLOCKER REVIEW.md", Timeout: 9}}, {Name: "changes", Back: 1, Max: 1, Then: "disputed"}, {Name: "disputed"}}},
+		Step{Subject: "Settle it", BlockedBy: []int64{3}, When: []Condition{{3, []string{"disputed"}}}, Decides: "person", Outcomes: []Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
+		Step{Subject: "Open the pull request", BlockedBy: []int64{3, 4}},
+	)
+}
+
+// end requests a completion with an outcome and, if it is allowed, does what the client does:
+// it sets the status, or carries out the rewritten update.
+func (l *list) end(id int64, outcome string) Verdict {
+	l.t.Helper()
+	u := Update{Task: itoa(id), Status: completed}
+	if outcome != "" {
+		u.Metadata = jsontext.Value(`{"outcome":"` + outcome + `"}`)
+	}
+	v := l.Update(l.t.Context(), u)
+	switch {
+	case !v.Allowed():
+		return v
+	case v.Turn != nil:
+		l.set(id, pending)
+	default:
+		l.set(id, completed)
+	}
+	l.seen()
+	return v
+}
+
+// seen is what the hook does after an update.
+func (l *list) seen() string {
+	l.t.Helper()
+	text, v := l.Seen(l.t.Context(), "")
+	require.Empty(l.t, v.Trouble)
+	return text
+}
+
+// shows returns what the list shows: the subject and the status of each step.
+func (l *list) shows() string {
+	l.t.Helper()
+	var all []string
+	for id := range int64(5) {
+		data, err := os.ReadFile(filepath.Join(l.List.Dir, fileName(id+1)))
+		if err != nil {
+			all = append(all, "gone")
+			continue
+		}
+		all = append(all, jsonx.StringMember(data, "subject")+": "+jsonx.StringMember(data, "status"))
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestABranch(t *testing.T) {
+	l := reviewed(t)
+	l.write("pass", "1")
+	l.write("REVIEW.md", "fine")
+	require.True(t, l.end(1, "").Allowed())
+	require.True(t, l.end(2, "").Allowed())
+	v := l.Update(t.Context(), Update{Task: "3", Status: completed})
+	assert.Equal(t, `#3 "Review" cannot be completed: say how it ends. Complete it with metadata {"outcome": "approved"}, or with changes.
+A person can go past this in a terminal outside the client: fsmtx step skip 3 --because "..." --session s1 (or: fsmtx step done ...)`, v.Reason)
+	assert.Contains(t, l.end(3, "aproved").Reason, `it cannot end as "aproved". Complete it with metadata {"outcome": "approved"}`)
+	assert.Contains(t, l.end(3, "disputed").Reason, `nobody chooses "disputed"`)
+	assert.Contains(t, l.end(3, "skipped").Reason, `nobody chooses "skipped"`)
+
+	v = l.Update(t.Context(), Update{Task: "3", Status: completed, Outcome: "approved"})
+	require.True(t, v.Allowed(), "%+v", v)
+	assert.Equal(t, "", l.state().Step(3).Outcome, "it counts when the client's update is seen done")
+	l.set(3, completed)
+	assert.Equal(t, "approved", l.state().Step(3).Outcome)
+	assert.Equal(t, `Not needed: #4 "Settle it". Ready: #5 "Open the pull request": How to do 5.`, l.seen())
+	assert.Equal(t, "Implement: completed\nTest: completed\nReview: completed\nSettle it (not needed: #3 ended as approved): completed\nOpen the pull request: pending", l.shows())
+	assert.Equal(t, "not needed", l.state().Word(l.state().Step(4)))
+	assert.Contains(t, l.ask(3, inProgress).Reason, `#3 "Review" ended as approved and is done. A person can open it again in a terminal: fsmtx step reopen 3`)
+	assert.Contains(t, l.ask(4, pending).Reason, `#4 "Settle it" is not needed and is done`)
+	require.True(t, l.ask(3, completed).Allowed(), "completing it again is nothing")
+	require.True(t, l.end(5, "").Allowed())
+	assert.Empty(t, l.state().Ready())
+}
+
+func TestALoop(t *testing.T) {
+	l := reviewed(t)
+	l.write("pass", "1")
+	l.write("REVIEW.md", "BLOCKER")
+	l.end(1, "")
+	l.end(2, "")
+	l.allows(3, inProgress)
+	assert.Contains(t, l.end(3, "approved").Reason, `its check failed (exit status 1): ! grep -q BLOCKER REVIEW.md`)
+	v := l.end(3, "changes")
+	require.NotNil(t, v.Turn, "%+v", v)
+	assert.Equal(t, `Review: changes, time 1 of 1. #1 "Implement", #2 "Test" and #3 "Review" are open again. Ready: #1 "Implement": How to do 1.`, v.Turn.Text)
+	assert.Equal(t, "Implement (round 2): pending\nTest (round 2): pending\nReview (round 2 of 2): pending\nSettle it: pending\nOpen the pull request: pending", l.shows())
+	assert.Contains(t, l.end(2, "").Reason, `#1 "Implement" must be done first`)
+	l.end(1, "")
+	l.end(2, "")
+
+	v = l.end(3, "changes")
+	require.True(t, v.Allowed(), "%+v", v)
+	require.Nil(t, v.Turn, "the budget is spent, so it ends as disputed, whose gates are not asked")
+	assert.Equal(t, "disputed", l.state().Step(3).Outcome)
+	assert.Equal(t, int64(4), l.state().Ready()[0].ID)
+}
+
+func TestACheckThatFailsLeadsBack(t *testing.T) {
+	l := reviewed(t)
+	l.end(1, "")
+	v := l.end(2, "")
+	require.NotNil(t, v.Turn, "%+v", v)
+	assert.Equal(t, "Test: failed, time 1 of 2. #1 \"Implement\" and #2 \"Test\" are open again. Ready: #1 \"Implement\": How to do 1.\nThe check failed. The end of its output:\nbroken", v.Turn.Text)
+	l.end(1, "")
+	require.NotNil(t, l.end(2, "").Turn)
+	l.end(1, "")
+	assert.Contains(t, l.end(2, "").Reason, "its check failed (exit status 1)", "the budget is spent: refused like any failing check")
+	assert.Contains(t, l.end(2, "failed").Reason, `nobody chooses "failed"`)
+	l.write("pass", "1")
+	require.Nil(t, l.end(2, "").Turn)
+	assert.Equal(t, "done", l.state().Step(2).Outcome)
+	assert.Equal(t, 3, l.state().Step(2).Round)
+}
+
+func TestAPersonChooses(t *testing.T) {
+	l := disputed(t)
+	assert.Contains(t, l.end(4, "merge").Reason, `#4 "Settle it" is decided by the person. Ask them with AskUserQuestion, with exactly these options: merge, drop.`)
+	for _, c := range []Choice{{Chosen: "perhaps"}, {Options: []string{"merge", "later"}, Chosen: "merge"}, {}} {
+		text, _ := l.Chosen(t.Context(), []Choice{c}, ByQuestion, "")
+		assert.Empty(t, text, "%v is about another question", c)
+	}
+	text, v := l.Chosen(t.Context(), []Choice{{Options: []string{"Merge – keep it", "drop"}, Chosen: "Merge – keep it"}}, ByQuestion, "")
+	require.Empty(t, v.Trouble)
+	assert.Equal(t, `#4 "Settle it" ends as merge: the person chose it. Complete it now.`, text)
+	assert.Contains(t, l.end(4, "drop").Reason, `#4 "Settle it" cannot end as "drop": the person chose merge`)
+	require.True(t, l.end(4, "").Allowed())
+	assert.Equal(t, "merge", l.state().Step(4).Outcome)
+	e, _ := l.state().last(4)
+	assert.Equal(t, "merge", e.Outcome)
+	assert.Equal(t, int64(5), l.state().Ready()[0].ID)
+}
+
+// disputed is the workflow when the person has to settle it.
+func disputed(t testing.TB) *list {
+	l := reviewed(t)
+	l.write("pass", "1")
+	l.write("REVIEW.md", "BLOCKER")
+	for range 2 {
+		l.end(1, "")
+		l.end(2, "")
+		l.end(3, "changes")
+	}
+	require.Equal(t, "disputed", l.state().Step(3).Outcome)
+	return l
+}
+
+func TestAStop(t *testing.T) {
+	l := disputed(t)
+	_, _ = l.Chosen(t.Context(), []Choice{{Chosen: "drop"}}, ByQuestion, "")
+	v := l.Update(t.Context(), Update{Task: "4", Status: completed, Outcome: "drop"})
+	require.True(t, v.Allowed(), "%+v", v)
+	l.set(4, completed)
+	assert.Equal(t, `The workflow is over: #5 "Open the pull request" is not needed.`, l.seen())
+	assert.Contains(t, l.shows(), "Open the pull request (not needed): completed")
+	assert.Empty(t, l.state().Ready())
+
+	s, err := l.Reopen(t.Context(), 4, "I was wrong", By{Who: ThePerson})
+	require.NoError(t, err)
+	assert.Equal(t, int64(4), s.Ready()[0].ID)
+	assert.Contains(t, l.shows(), "Settle it (round 2): pending\nOpen the pull request (round 2): pending")
+	assert.Contains(t, l.end(4, "drop").Reason, "is decided by the person", "an answer is for one round")
+
+	s, err = l.End(t.Context(), 4, "enough", By{Who: ThePerson})
+	require.NoError(t, err)
+	assert.Empty(t, s.Ready())
+	assert.Contains(t, l.shows(), "Settle it (not needed): completed\nOpen the pull request (not needed): completed")
+}
+
+// A command decides by the last line of its output.
+func TestACommandChooses(t *testing.T) {
+	l := hydrated(t,
+		Step{Subject: "Choose", Decides: "command", Chooser: &Check{Run: "echo debug >&2; cat kind", Timeout: 9}, Outcomes: []Outcome{{Name: "major"}, {Name: "minor"}}},
+		Step{Subject: "Migrate", BlockedBy: []int64{1}, When: []Condition{{1, []string{"major"}}}},
+		Step{Subject: "Publish", BlockedBy: []int64{1, 2}, Check: &Check{Run: `test "$FSM_OUTCOME_1" = minor && test "$FSM_ROUND" = 1`, Timeout: 9}},
+	)
+	assert.Contains(t, l.end(1, "major").Reason, "ends as its command says: leave the outcome out")
+	assert.Contains(t, l.end(1, "").Reason, "its check failed (exit status 1)")
+	l.write("kind", "patch\n")
+	assert.Contains(t, l.end(1, "").Reason, `the last line of its command has to be major or minor, and is "patch"`)
+	l.write("kind", "first\n minor \n")
+	require.True(t, l.end(1, "").Allowed())
+	assert.Contains(t, l.shows(), "Migrate (not needed: #1 ended as minor): completed")
+	require.True(t, l.end(3, "").Allowed())
+}
+
+// The state is what is on record; the list is put right at the next event.
+func TestAfterACrash(t *testing.T) {
+	l := reviewed(t)
+	l.write("pass", "1")
+	l.write("REVIEW.md", "x")
+	l.end(1, "")
+	l.end(2, "")
+	before := l.shows()
+	v := l.Update(t.Context(), Update{Task: "3", Status: completed, Outcome: "changes"})
+	require.NotNil(t, v.Turn)
+	// The hook was killed before it changed the list and answered: the client completes the step.
+	for id, line := range strings.Split(before, "\n")[:3] {
+		subject, status, _ := strings.Cut(line, ": ")
+		l.put(int64(id+1), strings.NewReplacer("SUBJECT", subject, "STATUS", status, "ID", itoa(int64(id+1))).Replace(
+			`{"id":"ID","subject":"SUBJECT","description":"How to do ID.","status":"STATUS","blocks":[],"blockedBy":BLOCKERS,"metadata":{"fsm":"release"}}`))
+	}
+	l.put(1, `{"id":"1","subject":"Implement","description":"How to do 1.","status":"completed","blocks":[],"blockedBy":[],"metadata":{"fsm":"release"}}`)
+	l.put(2, `{"id":"2","subject":"Test","description":"How to do 2.","status":"completed","blocks":[],"blockedBy":["1"],"metadata":{"fsm":"release"}}`)
+	l.put(3, `{"id":"3","subject":"Review","description":"How to do 3.","status":"completed","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release","outcome":"changes"}}`)
+	assert.Equal(t, int64(1), l.state().Ready()[0].ID, "a status in the list is not believed before it shows what was opened again")
+	l.seen()
+	assert.Equal(t, "Implement (round 2): pending\nTest (round 2): pending\nReview (round 2 of 2): pending\nSettle it: pending\nOpen the pull request: pending", l.shows())
+	assert.Equal(t, 2, l.state().Step(3).Round, "the loop counts once")
+}
+
+// A step that a script completed is judged by the outcome in its file.
+func TestCompletedInAnotherWay(t *testing.T) {
+	l := reviewed(t)
+	l.write("pass", "1")
+	l.write("REVIEW.md", "x")
+	l.set(1, completed)
+	require.True(t, l.end(2, "").Allowed(), "the only outcome is meant")
+	assert.Equal(t, "done", l.state().Step(1).Outcome)
+	l.write("REVIEW.md", "BLOCKER")
+	l.set(3, completed)
+	assert.Contains(t, l.denies(5, inProgress), "#3 \"Review\" was completed in another way and does not pass its gates, so no other step is let through. #3 \"Review\" cannot be completed: its check failed",
+		"it can only have gone forward as approved")
+	l.write("REVIEW.md", "x")
+	l.put(3, `{"id":"3","subject":"Review","description":"How to do 3.","status":"completed","blocks":[],"blockedBy":["2"],"metadata":{"fsm":"release","outcome":"approved"}}`)
+	l.allows(5, inProgress)
+	assert.Equal(t, "approved", l.state().Step(3).Outcome)
+	assert.Contains(t, l.shows(), "Settle it (not needed: #3 ended as approved): completed")
+
+	// Whatever it does to a step that is done, the record wins.
+	l.set(2, pending)
+	l.allows(5, inProgress)
+	assert.Contains(t, l.shows(), "Test: completed")
+}
