@@ -1,12 +1,14 @@
 // Command mutants checks that the tests notice when the code is broken.
 //
-// It lists what could be changed in the packages that the crash contract rests on: one
-// operator at a time, as the mutation tester gremlins does. Compiling the tests anew for
-// each mutant takes longer than running them, so this command builds them once, with
-// every mutant in the code and none switched on, and then switches them on one by one. A
-// mutant that cannot be switched (in a constant, say) is compiled by itself. Each test is
-// run by itself first, without a mutant, and the switches note which of them would make a
-// difference in it: a mutant is tried with those tests only, the fastest first.
+// It lists what could be changed in the packages that the contracts rest on, one place at a
+// time: an operator, as the mutation tester gremlins does; an operand of && or || is left
+// out; a range over a slice is turned round; a constant argument of a call is another one.
+// Compiling the tests anew for each mutant takes longer than running them, so this command
+// builds them once, with every mutant in the code and none switched on, and then switches
+// them on one by one. A mutant that cannot be switched (in a constant, say) is compiled by
+// itself. Each test is run by itself first, without a mutant, and the switches note which of
+// them would make a difference in it: a mutant is tried with those tests only, the fastest
+// first.
 //
 // The tests of the package come first, then those of further packages that are meant
 // to notice. A mutant that no test notices in three tries has to be listed with a
@@ -16,6 +18,7 @@
 //	go run ./internal/harness/mutants             # all packages
 //	go run ./internal/harness/mutants ./fsmspec   # one of them
 //	go run ./internal/harness/mutants -sample 50  # fifty mutants, chosen at random
+//	go run ./internal/harness/mutants -at txn/dir.go:97 ./txn
 //
 // survivors.txt has one mutant a line, four fields separated by tabs: file,
 // mutation type, the source line without its indentation, and the reason why the

@@ -31,12 +31,21 @@ var targets = []target{
 	{"./txn", []suite{{"./fuzz", "Journal"}, {"./internal/harness/crash", "Fault|Locks|FailedSync|NoticeBroken"}, {"./internal/harness/crash", "Barrier|Death|Power"}}},
 	{"./internal/claude/tasks", []suite{{"./internal/hydrate", ""}, {"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
 	{"./internal/hydrate", []suite{{"./internal/command", "TestScript"}, {"./internal/harness/together", ""}}},
+	{"./internal/machine", nil},
+	{"./internal/safefile", nil},
+	{"./internal/claude/settings", nil},
+	{"./internal/mcp", nil},
+	{"./internal/steps", nil},
+	{"./internal/guard/rules", nil},
 }
 
 type options struct {
 	list    string
+	at      string
 	workers int
 	sample  int
+	of      int
+	most    int
 	seed    uint64
 	tries   int
 	limit   time.Duration
@@ -46,8 +55,11 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.list, "survivors", "internal/harness/mutants/survivors.txt", "the `file` that lists mutants which change nothing observable")
+	flag.StringVar(&o.at, "at", "", "try only the mutants of this `place`: a file, or a file and line, as in txn/dir.go:97")
 	flag.IntVar(&o.workers, "workers", 2, "how many mutants are tried at a time")
 	flag.IntVar(&o.sample, "sample", 0, "try only this `number` of mutants, chosen at random; 0 tries all")
+	flag.IntVar(&o.of, "of", 0, "take the sample from this `number` of packages, chosen at random; 0 takes it from all")
+	flag.IntVar(&o.most, "most", 0, "fail only if more than this `percentage` of the mutants survive and are not listed")
 	flag.Uint64Var(&o.seed, "seed", rand.Uint64(), "the seed of the random choice")
 	flag.IntVar(&o.tries, "tries", 3, "how often a mutant must survive to count as surviving: some tests use random values")
 	flag.DurationVar(&o.limit, "for", 0, "end after this `time`, even if mutants are left; 0 is no limit")
@@ -73,10 +85,25 @@ func run(ctx context.Context, o options, packages []string) error {
 	if err != nil {
 		return err
 	}
+	constants, err := newConstants()
+	if err != nil {
+		return err
+	}
+	rng := rand.New(rand.NewPCG(o.seed, 0))
+	if o.of > 0 {
+		chosen = slices.Clone(chosen)
+		rng.Shuffle(len(chosen), func(i, j int) { chosen[i], chosen[j] = chosen[j], chosen[i] })
+		chosen = chosen[:min(o.of, len(chosen))]
+	}
 	mutants := make([][]mutant, len(chosen))
 	for i, t := range chosen {
-		if mutants[i], err = t.mutants(); err != nil {
+		if mutants[i], err = t.mutants(constants); err != nil {
 			return err
+		}
+	}
+	if o.at != "" {
+		for i := range mutants {
+			mutants[i] = slices.DeleteFunc(mutants[i], func(m mutant) bool { return !m.isAt(o.at) })
 		}
 	}
 	if o.sample > 0 {
@@ -84,7 +111,7 @@ func run(ctx context.Context, o options, packages []string) error {
 		for i := range mutants { // the listed ones would take longest
 			mutants[i] = slices.DeleteFunc(mutants[i], known.lists)
 		}
-		sample(mutants, o.sample, rand.New(rand.NewPCG(o.seed, 0)))
+		sample(mutants, o.sample, rng)
 	}
 	for i, t := range chosen {
 		if len(mutants[i]) == 0 {
@@ -94,10 +121,10 @@ func run(ctx context.Context, o options, packages []string) error {
 			return fmt.Errorf("%s: %w", t.pkg, err)
 		}
 	}
-	if o.sample > 0 || ctx.Err() != nil {
+	if o.sample > 0 || o.at != "" || ctx.Err() != nil {
 		chosen = nil // a listed survivor may not be in the sample
 	}
-	return known.verdict(chosen)
+	return known.verdict(chosen, o.most)
 }
 
 func choose(packages []string) ([]target, error) {
@@ -160,6 +187,9 @@ func (t target) run(ctx context.Context, mutants []mutant, known *survivors, o o
 	counts := map[status]int{}
 	for i, m := range mutants {
 		counts[results[i]]++
+		if results[i] != untried && results[i] != notViable {
+			known.tried++
+		}
 		if results[i] == survives && !known.expects(m) {
 			fmt.Printf("%v survives\n", m)
 		}
@@ -174,16 +204,27 @@ func (t target) run(ctx context.Context, mutants []mutant, known *survivors, o o
 	return nil
 }
 
-// mutant is one change of an operator.
+// mutant is one change of the source.
 type mutant struct {
-	Type   string // as in mutations
+	Type   string // as in mutations, or one of the other constants there
 	Line   int
-	Column int // of the operator, in bytes, from 1
+	Column int // of the operator, the argument or the word range, in bytes, from 1
 
 	file string // relative to the module
 	text string // the source line, trimmed
+
+	instead string // what an argument is changed to
+}
+
+// isAt reports whether the mutant is in a file, or in a line of it.
+func (m mutant) isAt(place string) bool {
+	return place == m.file || place == fmt.Sprintf("%s:%d", m.file, m.Line)
 }
 
 func (m mutant) String() string {
-	return fmt.Sprintf("%s:%d:%d: %s of %q", m.file, m.Line, m.Column, m.Type, m.text)
+	to := ""
+	if m.instead != "" {
+		to = " to " + m.instead
+	}
+	return fmt.Sprintf("%s:%d:%d: %s%s of %q", m.file, m.Line, m.Column, m.Type, to, m.text)
 }

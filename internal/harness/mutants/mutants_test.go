@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"go/parser"
+	"go/token"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -36,11 +38,19 @@ func TestApplyChangesOneToken(t *testing.T) {
 func TestSwitchedMutants(t *testing.T) {
 	const source = `package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
 
 type size int
 
+type yes bool
+
 const limit = 3 + 4
+
+func take(n size, x float64) string { return fmt.Sprint(n, x) }
 
 func f(a, b size, s string) string {
 	n := a*b+a - -b
@@ -57,7 +67,19 @@ func f(a, b size, s string) string {
 	if s+s == "yy" && a == b {
 		n -= 1000
 	}
-	return fmt.Sprint(n, i["x"], a > b, a >= b)
+	if a > b && n > 0 || s == "n" {
+		n += 10000
+	}
+	for _, part := range strings.SplitN("a/b/c", "/", 2) {
+		s += part
+	}
+	for _, r := range slices.Backward([]rune{'x', 'y'}) {
+		s += string(r)
+	}
+	for at := range map[string]bool{"": true} {
+		s += at + strings.Repeat("", 2)
+	}
+	return fmt.Sprint(n, i["x"], a > b, a >= b, s, fmt.Sprint(true), take(8, 2))
 }
 
 func main() { fmt.Print(f(2, 2, "y"), " ", f(1, 2, "n"), " ", f(3, 1, "n")) }
@@ -66,11 +88,12 @@ func main() { fmt.Print(f(2, 2, "y"), " ", f(1, 2, "n"), " ", f(3, 1, "n")) }
 	t.Chdir(dir)
 	require.NoError(t, os.WriteFile("go.mod", []byte("module example\n\ngo 1.26\n"), 0o600))
 	require.NoError(t, os.WriteFile("main.go", []byte(source), 0o600))
-	mutants, err := mutantsOf("main.go", source)
+	mutants, err := mutantsOf("main.go", source, &constants{})
 	require.NoError(t, err)
-	require.Greater(t, len(mutants), 15)
+	mutants = slices.DeleteFunc(mutants, func(m mutant) bool { return strings.HasPrefix(m.text, "func main() ") })
+	require.Greater(t, len(mutants), 30)
 
-	b := &build{target: target{pkg: "."}, ctx: t.Context(), dir: t.TempDir(), in: map[int]bool{}}
+	b := &build{target: target{pkg: "."}, ctx: t.Context(), dir: t.TempDir(), in: map[int]bool{}, never: map[int]bool{}, as: map[int]string{}}
 	for i := range mutants {
 		b.in[i] = true
 	}
@@ -82,8 +105,9 @@ func main() { fmt.Print(f(2, 2, "y"), " ", f(1, 2, "n"), " ", f(3, 1, "n")) }
 		}
 	}
 	assert.Equal(t, map[string]bool{
-		`const limit = 3 + 4`: true, `i["x"]++`: true, `if s+s == "yy" && a == b {`: true,
-	}, outside, "a constant, an element of a map, and a sum of strings")
+		`const limit = 3 + 4`: true, `i["x"]++`: true, `if s+s == "yy" && a == b {`: true, `s += at + strings.Repeat("", 2)`: true,
+		`for at := range map[string]bool{"": true} {`: true,
+	}, outside, "a constant, an element of a map, a sum of strings, and a range over a map")
 	for i, m := range mutants {
 		assert.True(t, b.in[i] || m.text != `if s+s == "yy" && a == b {` || m.Type == "ARITHMETIC_BASE", "%v stays", m)
 	}
@@ -160,7 +184,7 @@ func f(a, b int, s string) bool {
 	s = "x" + s + s
 	return a <= b || s != ""
 }
-`)
+`, &constants{})
 	require.NoError(t, err)
 	var got []string
 	for _, m := range mutants {
@@ -169,8 +193,68 @@ func f(a, b int, s string) bool {
 	assert.ElementsMatch(t, []string{
 		"4:3 INCREMENT_DECREMENT",
 		"5:8 ARITHMETIC_BASE", "5:10 INVERT_NEGATIVES", "5:12 ARITHMETIC_BASE",
-		"7:11 CONDITIONALS_BOUNDARY", "7:11 CONDITIONALS_NEGATION", "7:21 CONDITIONALS_NEGATION",
+		"7:11 CONDITIONALS_BOUNDARY", "7:11 CONDITIONALS_NEGATION", "7:16 DROP_LEFT", "7:16 DROP_RIGHT", "7:21 CONDITIONALS_NEGATION",
 	}, got, "strings can only be added")
+}
+
+// TestListOfMoreThanOperators: which operands, ranges and arguments are changed, and to what.
+func TestListOfMoreThanOperators(t *testing.T) {
+	mutants, err := mutantsOf("p.go", `package p
+
+const (
+	one kind = iota
+	two
+)
+
+func f(all []int, a, b, c bool) {
+	if a && b && c || (a && b) {
+	}
+	for range all {
+	}
+	for i := range slices.Backward(all) {
+		g(i, 7, -7, "text", "", true, two, 'x')
+	}
+	_ = make([]int, 0, 10)
+	panic("why")
+}
+`, &constants{dirs: map[string]map[string]string{".": {"one": "two", "two": "one"}}})
+	require.NoError(t, err)
+	var got []string
+	for _, m := range mutants {
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s", m.Line, m.Column, m.Type, m.instead)))
+	}
+	assert.Equal(t, []string{
+		"9:7 DROP_LEFT", "9:7 DROP_RIGHT", "9:12 DROP_RIGHT", "9:17 DROP_LEFT", "9:17 DROP_RIGHT", "9:23 DROP_LEFT", "9:23 DROP_RIGHT",
+		"13:11 TURN_ROUND",
+		"14:8 CHANGE_ARGUMENT 7 + 1", "14:8 LESS_ARGUMENT 7 - 1", "14:11 INVERT_NEGATIVES", `14:15 CHANGE_ARGUMENT ""`, `14:23 CHANGE_ARGUMENT "mutant"`,
+		"14:27 CHANGE_ARGUMENT false", "14:33 CHANGE_ARGUMENT one",
+		"16:18 CHANGE_ARGUMENT 0 + 1", "16:18 LESS_ARGUMENT 0 - 1",
+	}, got)
+}
+
+// TestConstantsOfThePackages: a constant is changed to the next one of its declaration, and
+// that of another package only to one that can be named.
+func TestConstantsOfThePackages(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	require.NoError(t, os.Mkdir("colour", 0o700))
+	require.NoError(t, os.WriteFile("colour/colour.go", []byte("package colour\n\nconst (\n\tRed = iota\n\tGreen\n\thidden\n)\n\nconst Alone = 1\n"), 0o600))
+	file, err := parser.ParseFile(token.NewFileSet(), "", "package p\n\nimport \"example/colour\"\n", 0)
+	require.NoError(t, err)
+	known := &constants{module: "example"}
+	for text, want := range map[string]string{"colour.Red": "colour.Green", "colour.Green": "", "colour.Alone": "", "other.Red": "", "Red": ""} {
+		e, err := parser.ParseExpr(text)
+		require.NoError(t, err)
+		assert.Equal(t, want, known.another(e, file, "."), text)
+	}
+}
+
+func TestMutantsOfAPlace(t *testing.T) {
+	m := mutant{file: "txn/dir.go", Line: 97}
+	assert.True(t, m.isAt("txn/dir.go"))
+	assert.True(t, m.isAt("txn/dir.go:97"))
+	assert.False(t, m.isAt("txn/dir.go:9"))
+	assert.False(t, m.isAt("txn/d"))
 }
 
 // TestBatches: the fast tests of a mutant run first, in one process.
@@ -204,11 +288,14 @@ func TestVerdict(t *testing.T) {
 	other := mutant{Type: "ARITHMETIC_BASE", file: "fsmspec/a.go", text: "y := a + b"}
 	for name, c := range map[string]struct {
 		survive []mutant
+		most    int
 		want    string
 	}{
-		"the listed one":  {[]mutant{listed}, ""},
-		"another one too": {[]mutant{listed, other}, "1 mutants survive that are not listed"},
-		"none":            {nil, "1 lines of it are out of date"},
+		"the listed one":             {[]mutant{listed}, 0, ""},
+		"another one too":            {[]mutant{listed, other}, 0, "1 of 4 mutants survive that are not listed"},
+		"another one, and more may":  {[]mutant{listed, other}, 25, ""},
+		"another one, and fewer may": {[]mutant{listed, other}, 24, "1 of 4 mutants survive that are not listed"},
+		"none":                       {nil, 25, "1 lines of it are out of date"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := readSurvivors(path)
@@ -216,7 +303,8 @@ func TestVerdict(t *testing.T) {
 			for _, m := range c.survive {
 				require.Equal(t, m == listed, s.expects(m))
 			}
-			err = s.verdict(tried)
+			s.tried = 4
+			err = s.verdict(tried, c.most)
 			if c.want == "" {
 				require.NoError(t, err)
 				return

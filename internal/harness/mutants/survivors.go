@@ -16,6 +16,7 @@ type survivors struct {
 	listed map[survivor]int  // the line of the list
 	seen   map[survivor]bool // those that survived
 	others int               // survivors that are not listed
+	tried  int
 }
 
 // readSurvivors reads the list. A line without a reason is an error.
@@ -51,9 +52,9 @@ func (s *survivors) expects(m mutant) bool {
 	return true
 }
 
-// verdict returns an error if a mutant survived that is not listed, or a listed one
-// of the packages that were tried did not.
-func (s *survivors) verdict(tried []target) error {
+// verdict returns an error if more than most percent of the mutants survived and are not
+// listed, or a listed one of the packages that were tried did not survive.
+func (s *survivors) verdict(tried []target, most int) error {
 	stale := 0
 	for id, line := range s.listed {
 		for _, t := range tried {
@@ -63,8 +64,8 @@ func (s *survivors) verdict(tried []target) error {
 			}
 		}
 	}
-	if s.others > 0 || stale > 0 {
-		return fmt.Errorf("%d mutants survive that are not listed in %s, and %d lines of it are out of date", s.others, s.path, stale)
+	if 100*s.others > most*s.tried || stale > 0 {
+		return fmt.Errorf("%d of %d mutants survive that are not listed in %s, and %d lines of it are out of date", s.others, s.tried, s.path, stale)
 	}
 	return nil
 }

@@ -20,7 +20,9 @@ const switches = `package %s
 import (
 	"cmp"
 	"errors"
+	"iter"
 	"os"
+	"slices"
 	"strconv"
 	"syscall"
 )
@@ -74,6 +76,11 @@ func mutantIs(n int) bool {
 }
 
 func mutantBool[B ~bool](n int, b B) B { return b != B(mutantIs(n)) }
+func mutantOr[B ~bool](n int, b B) B { return b || B(mutantIs(n)) }
+func mutantAnd[B ~bool](n int, b B) B { return b && !B(mutantIs(n)) }
+func mutantPick[T any](n int, a, b T) T { if mutantIs(n) { return b }; return a }
+func mutantBackward[S ~[]E, E any](n int, s S) iter.Seq2[int, E] { if len(s) > 1 && mutantIs(n) { return slices.Backward(s) }; return slices.All(s) }
+func mutantForward[S ~[]E, E any](n int, f func(S) iter.Seq2[int, E], s S) iter.Seq2[int, E] { if len(s) > 1 && mutantIs(n) { return slices.All(s) }; return f(s) }
 func mutantLT[T cmp.Ordered](n int, a, b T) bool { return a < b || a == b && mutantIs(n) }
 func mutantLE[T cmp.Ordered](n int, a, b T) bool { return a < b || a == b && !mutantIs(n) }
 func mutantGT[T cmp.Ordered](n int, a, b T) bool { return a > b || a == b && mutantIs(n) }
@@ -93,6 +100,9 @@ var functions = map[token.Token]string{
 	token.LSS: "mutantLT", token.LEQ: "mutantLE", token.GTR: "mutantGT", token.GEQ: "mutantGE",
 	token.INC: "mutantInc", token.DEC: "mutantDec",
 }
+
+// keeps has what makes the result of && and || that of the other operand.
+var keeps = map[token.Token]string{token.LAND: "mutantOr", token.LOR: "mutantAnd"}
 
 // edit replaces length bytes of a source at an offset.
 type edit struct {
@@ -115,13 +125,16 @@ func switched(source string, on map[string][]numbered) (text string, done []int,
 		return on[fmt.Sprintf("%d:%d", position.Line, position.Column)]
 	}
 	var edits, ends []edit // at one offset ends come first, inner ones before outer ones
-	wrap := func(node ast.Node, m numbered, function string, operator token.Pos, length int, instead string) {
+	enclose := func(node ast.Node, m numbered, function, end string) {
 		edits = append(edits, edit{at: offset(node.Pos()), text: fmt.Sprintf("%s(%d, ", function, m.n)})
+		ends = append([]edit{{at: offset(node.End()), text: end}}, ends...)
+		done = append(done, m.n)
+	}
+	wrap := func(node ast.Node, m numbered, function string, operator token.Pos, length int, instead string) {
+		enclose(node, m, function, ")")
 		if length > 0 {
 			edits = append(edits, edit{at: offset(operator), length: length, text: instead})
 		}
-		ends = append([]edit{{at: offset(node.End()), text: ")"}}, ends...)
-		done = append(done, m.n)
 	}
 	ast.Inspect(file, func(node ast.Node) bool {
 		switch node := node.(type) {
@@ -129,10 +142,38 @@ func switched(source string, on map[string][]numbered) (text string, done []int,
 			return node.Tok != token.CONST
 		case *ast.ArrayType:
 			return false
+		case *ast.CallExpr:
+			for _, arg := range node.Args {
+				for _, m := range at(arg.Pos()) {
+					if m.Type == changeArgument || m.Type == lessArgument {
+						function, end := "mutantPick", ")"
+						if m.as != "" {
+							function, end = m.as+"(mutantPick", "))"
+						}
+						enclose(arg, m, function, ", "+m.instead+end)
+					}
+				}
+			}
+		case *ast.RangeStmt:
+			for _, m := range at(node.Range) {
+				if !isBackward(node.X) {
+					enclose(node.X, m, "mutantBackward", ")")
+					continue
+				}
+				call := node.X.(*ast.CallExpr)
+				edits = append(edits,
+					edit{at: offset(call.Fun.Pos()), text: fmt.Sprintf("mutantForward(%d, ", m.n)},
+					edit{at: offset(call.Lparen), length: 1, text: ", "})
+				done = append(done, m.n)
+			}
 		case *ast.BinaryExpr:
 			called := false
 			for _, m := range byType(at(node.OpPos)) {
 				switch {
+				case m.Type == dropLeft:
+					enclose(node.X, m, keeps[node.Op], ")")
+				case m.Type == dropRight:
+					enclose(node.Y, m, keeps[node.Op], ")")
 				case m.Type == "CONDITIONALS_NEGATION":
 					wrap(node, m, "mutantBool", 0, 0, "")
 				case !called && functions[node.Op] != "":
@@ -178,5 +219,6 @@ func byType(mutants []numbered) []numbered {
 // numbered is a mutant and the number that switches it on, from 1.
 type numbered struct {
 	mutant
-	n int
+	n  int
+	as string // the type that an argument is converted to, "" if it has it
 }

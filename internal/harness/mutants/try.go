@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,7 +25,9 @@ type build struct {
 	path    string // of its import
 	workers int
 	mutants []mutant
-	in      map[int]bool // the indices of the mutants in it
+	in      map[int]bool   // the indices of the mutants in it
+	never   map[int]bool   // and of those that cannot compile: only a slice can be turned round
+	as      map[int]string // the types that arguments are converted to, by number
 }
 
 // try returns the result of each mutant. A mutant that survives is tried again, unless it
@@ -35,7 +38,7 @@ func (t target) try(ctx context.Context, mutants []mutant, listed func(mutant) b
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	b := &build{target: t, ctx: ctx, dir: dir, workers: o.workers, mutants: mutants, in: map[int]bool{}}
+	b := &build{target: t, ctx: ctx, dir: dir, workers: o.workers, mutants: mutants, in: map[int]bool{}, never: map[int]bool{}, as: map[int]string{}}
 	if b.path, err = importPath(t.pkg); err != nil {
 		return nil, err
 	}
@@ -53,7 +56,9 @@ func (t target) try(ctx context.Context, mutants []mutant, listed func(mutant) b
 		if b.in[i] {
 			continue
 		}
-		if viable, err := b.viable(i); ctx.Err() != nil {
+		if b.never[i] {
+			results[i] = notViable
+		} else if viable, err := b.viable(i); ctx.Err() != nil {
 			results[i] = untried
 		} else if err != nil {
 			return nil, err
@@ -161,7 +166,7 @@ func (b *build) overlay(mutants []mutant) (string, error) {
 		}
 		if b.in[i] {
 			at := fmt.Sprintf("%d:%d", m.Line, m.Column)
-			byFile[m.file][at] = append(byFile[m.file][at], numbered{m, i + 1})
+			byFile[m.file][at] = append(byFile[m.file][at], numbered{m, i + 1, b.as[i+1]})
 		}
 	}
 	b.in = map[int]bool{}
@@ -256,26 +261,69 @@ func (b *build) viable(i int) (bool, error) {
 }
 
 // drop removes the mutants on the lines in which the compiler found errors, and reports
-// whether it removed any. If the error is that strings cannot be subtracted, it removes
-// only the sums.
+// whether it changed anything: a constant that only lacks a conversion gets it and stays. If the error tells of which type they are, it removes only those.
 func (b *build) drop(mutants []mutant, output string) bool {
 	dropped := false
 	for line := range strings.Lines(output) {
-		fields := strings.SplitN(line, ":", 3)
-		if len(fields) < 3 {
+		fields := strings.SplitN(line, ":", 4)
+		if len(fields) < 4 {
 			continue
 		}
 		n, err := strconv.Atoi(fields[1])
 		if err != nil {
 			continue
 		}
-		text := strings.Contains(line, "string does not satisfy mutantNumber")
-		for i, m := range mutants {
-			if b.in[i] && m.Line == n && filepath.Base(m.file) == filepath.Base(fields[0]) && (!text || m.Type == "ARITHMETIC_BASE") {
-				delete(b.in, i)
-				dropped = true
+		if b.convert(fields[3]) {
+			dropped = true
+			continue
+		}
+		remove := func(meant func(kind string) bool) (removed bool) {
+			for i, m := range mutants {
+				if b.in[i] && m.Line == n && filepath.Base(m.file) == filepath.Base(fields[0]) && meant(m.Type) {
+					delete(b.in, i)
+					removed = true
+					if m.Type == turnRound && strings.Contains(fields[3], "in call to mutantBackward") {
+						b.never[i] = true
+					}
+				}
 			}
+			return removed
+		}
+		if remove(func(kind string) bool { return slices.Contains(blamed(fields[3]), kind) }) || remove(func(string) bool { return true }) {
+			dropped = true
 		}
 	}
 	return dropped
+}
+
+var unconverted = regexp.MustCompile(`^ cannot use mutantPick\((\d+), .* as (\S+) value in`)
+
+// convert converts the argument that a message of the compiler is about, and reports
+// whether that is new: a constant behind a switch does not adapt to the type of its parameter.
+func (b *build) convert(message string) bool {
+	found := unconverted.FindStringSubmatch(message)
+	if found == nil {
+		return false
+	}
+	n, err := strconv.Atoi(found[1])
+	if err != nil || b.as[n] != "" {
+		return false
+	}
+	b.as[n] = found[2]
+	return true
+}
+
+// blamed returns the types of the mutants that a message of the compiler is about, if it
+// tells: strings cannot be subtracted, only slices have an end to begin at, and a constant
+// behind a switch has a type.
+func blamed(message string) []string {
+	switch {
+	case strings.Contains(message, "string does not satisfy mutantNumber"):
+		return []string{"ARITHMETIC_BASE"}
+	case strings.Contains(message, "in call to mutantBackward"):
+		return []string{turnRound}
+	case strings.Contains(message, "cannot use mutantPick("), strings.Contains(message, "of mutantPick("), strings.Contains(message, "in call to mutantPick"):
+		return []string{changeArgument, lessArgument}
+	}
+	return nil
 }
