@@ -146,9 +146,18 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 	case v.Turn != nil:
 		return o.next(ctx, v.Turn.Text+"\n\n")
 	case u.Status == completed:
-		return o.next(ctx, o.step.Name()+" is done.")
+		return o.next(ctx, o.step.Name()+" is done."+toThePerson(v))
 	}
-	return o.next(ctx, o.step.Name()+" is in progress.")
+	return o.next(ctx, o.step.Name()+" is in progress."+toThePerson(v))
+}
+
+// toThePerson asks the agent to pass on what the person has to know: the server cannot reach
+// them.
+func toThePerson(v steps.Verdict) string {
+	if v.Trouble == "" {
+		return ""
+	}
+	return " Tell the person: " + visible.Words(v.Trouble) + "."
 }
 
 // useOf returns the id that the client gave to the call, empty if it gave none (fact 91,
