@@ -69,9 +69,26 @@ func TestWorkflowsDocument(t *testing.T) {
 
 	examples := regexp.MustCompile("(?s)```json\n(.*?)```").FindAllStringSubmatch(document, -1)
 	require.NotEmpty(t, examples)
+	drawn := 0
 	for _, example := range examples {
+		if spec, err := fsmspec.Parse([]byte(example[1])); err == nil && spec.Version() == fsmspec.WithOutcomes {
+			require.Contains(t, document, drawingOf(t, example[1]))
+			require.Empty(t, spec.Warnings())
+			drawn++
+			continue
+		}
 		task := regexp.MustCompile(`"blockedBy": \[(\d+)\]`).FindStringSubmatch(example[1])
 		_, err := fsmspec.Parse([]byte("[" + example[1] + `, {"id": ` + task[1] + `, "subject": "the one before"}]`))
 		require.NoError(t, err, example[1])
 	}
+	require.Equal(t, 3, drawn, "the three pictures")
+}
+
+// drawingOf returns the lines of the drawing of a workflow, as the document has them.
+func drawingOf(t *testing.T, file string) string {
+	t.Helper()
+	var out bytes.Buffer
+	require.Zero(t, Main([]string{"graph", "-"}, terminal.Streams{In: strings.NewReader(file), Out: &out, Err: &out, Getenv: func(string) (string, bool) { return "", false }}))
+	drawing := strings.Split(out.String(), "\n\n")[1]
+	return "    " + strings.ReplaceAll(drawing, "\n", "\n    ") + "\n"
 }
