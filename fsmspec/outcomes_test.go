@@ -44,6 +44,7 @@ func TestParseOutcomes(t *testing.T) {
 
 func TestBound(t *testing.T) {
 	assert.Equal(t, "at most 39 steps are completed: the loop 1–3 up to 4 times, the loop 1–2 up to 4 times", parsed(t, review).Bound().String())
+	assert.Equal(t, "at most 4 steps are completed: step 1 up to 4 times", parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": {"again": {"back": 1, "max": 3}}}]}`).Bound().String())
 	assert.Equal(t, "at most 2 steps are completed", parsed(t, many(2)).Bound().String())
 	assert.Equal(t, "at most 1 step is completed", parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}]}`).Bound().String())
 }

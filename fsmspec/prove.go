@@ -111,14 +111,18 @@ type LoopBound struct {
 }
 
 // String returns, for example, "at most 38 steps are completed: the loop 1–3 up to 4 times,
-// inside it 1–2 up to 4 times".
+// the loop 1–2 up to 4 times".
 func (b Bound) String() string {
 	text := fmt.Sprintf("at most %d steps are completed", b.Steps)
 	if b.Steps == 1 {
 		text = "at most 1 step is completed"
 	}
 	for i, l := range b.Loops {
-		text += [...]string{": the loop", ", the loop"}[min(i, 1)] + fmt.Sprintf(" %d–%d up to %d times", l.From, l.To, l.Times)
+		what := fmt.Sprintf("the loop %d–%d", l.From, l.To)
+		if l.From == l.To {
+			what = fmt.Sprintf("step %d", l.From)
+		}
+		text += [...]string{": ", ", "}[min(i, 1)] + what + fmt.Sprintf(" up to %d times", l.Times)
 	}
 	return text
 }

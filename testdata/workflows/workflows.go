@@ -1,5 +1,5 @@
-// Package workflows holds ten complete workflows, from 3 to 40 steps, for the demo, the
-// tests and the documentation.
+// Package workflows holds fifteen complete workflows, from 3 to 40 steps, five of them with
+// outcomes, for the demo, the tests and the documentation.
 package workflows
 
 import "embed"
