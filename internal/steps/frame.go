@@ -94,7 +94,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	switch {
 	case target.Done(), known && e.To == completed && e.lets():
 		return Verdict{}
-	case known && e.To == completed: // the client completes a step about which it asked only after a yes
+	case known && e.To == completed && s.isAsked(target): // the client completes a step about which it asked only after a yes
 		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: "a person said yes", Agent: e.Agent, By: f.person(ByApproval, e.Agent),
 			Outcome: e.Outcome, Round: e.Round}
 		return c.note(ctx, yes)
@@ -109,6 +109,12 @@ func (f *Frame) options() []txn.Option {
 		return nil
 	}
 	return []txn.Option{txn.WithFS(f.List.FS)}
+}
+
+// isAsked reports whether the last decision about the step is a question to a person.
+func (s *State) isAsked(c *Current) bool {
+	e, ok := s.latest(c.ID)
+	return ok && e.Verdict == Ask
 }
 
 // begin returns the call of an update. If the update is not about a step, it returns nil and

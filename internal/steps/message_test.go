@@ -118,6 +118,20 @@ func TestARefusedApprovalIsNoYes(t *testing.T) {
 	l.allows(2, inProgress)
 }
 
+// TestAnOldQuestionIsNoYes: after the question the step was refused for another reason. If the
+// client then completes it without a hook before, nobody has been asked about that.
+func TestAnOldQuestionIsNoYes(t *testing.T) {
+	l := hydrated(t, Step{Approval: "Publish?", Produces: []string{"out"}})
+	l.write("out", "x")
+	require.Equal(t, Ask, l.ask(1, completed).Decision)
+	require.NoError(t, os.Remove(filepath.Join(l.project, "out")))
+	l.denies(1, completed)
+	l.write("out", "x")
+	v := l.Completed(t.Context(), Update{Task: "1", Status: completed})
+	require.Equal(t, Deny, v.Decision)
+	require.Contains(t, v.Reason, "needs the approval of a person, who cannot be asked here")
+}
+
 // denies2 is denies for a step that is denied because of another one.
 func (l *list) denies2(id int64, status string) string {
 	l.t.Helper()
