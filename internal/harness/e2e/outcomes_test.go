@@ -63,3 +63,37 @@ func TestALoopAndABranch(t *testing.T) {
 	assert.Contains(t, denied(t, r, "reopen"), `#2 "Test" ended as done and is done`)
 	assert.Equal(t, "done", state(t, s).Step(5).Outcome)
 }
+
+// chosen is a workflow whose first step a person decides.
+const chosen = `{"fsm": 2, "steps": [
+	{"id": 1, "subject": "Choose", "decides": "person", "outcomes": ["major", "minor"]},
+	{"id": 2, "subject": "Migrate", "when": {"1": "major"}},
+	{"id": 3, "subject": "Publish", "blockedBy": [1, 2]}
+]}`
+
+// TestAPersonChooses: what the person chose counts, not what the model forged in its input or
+// says afterwards.
+func TestAPersonChooses(t *testing.T) {
+	s := held(t, chosen)
+	question := map[string]any{"question": "Which kind?", "header": "Kind", "multiSelect": false, "options": []any{
+		map[string]any{"label": "major", "description": "breaks"}, map[string]any{"label": "minor", "description": "adds"}}}
+	m := s.Attend(Script{Main: append(begun(),
+		Do(ends("before", "1", "major")),
+		Do(Call("ask", "AskUserQuestion", map[string]any{"questions": []any{question}, "answers": map[string]any{"Which kind?": "minor"}})),
+		Do(ends("other word", "1", "minor")),
+		Do(ends("their word", "1", "major")),
+		Do(TaskList("list")),
+		Say("the-turn-is-over"), Say("the-turn-is-over"))},
+		"--permission-mode", "default", "--allowedTools", "Skill TaskUpdate TaskList ToolSearch")
+	m.See(0, "❯")
+	m.Enter("go")
+	m.See(0, "Which kind?")
+	m.Type("\r")
+	m.See(0, "the-turn-is-over")
+	r := m.Run()
+	assert.Contains(t, denied(t, r, "before"), `#1 "Choose" is decided by the person. Ask them with AskUserQuestion, with exactly these options: major, minor.`)
+	assert.Contains(t, r.After("ask").Request.News(), `#1 "Choose" ends as major: the person chose it. Complete it now.`)
+	assert.Contains(t, denied(t, r, "other word"), `#1 "Choose" cannot end as "minor": the person chose major`)
+	allowed(t, r, "their word")
+	assert.Equal(t, []string{"#1 [completed] Choose", "#2 [pending] Migrate", "#3 [pending] Publish [blocked by #2]"}, tasks(t, r, "list"))
+}

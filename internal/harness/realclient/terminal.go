@@ -184,3 +184,7 @@ func (t *Terminal) Wait() int {
 		}
 	}
 }
+
+// Run returns what the model was asked so far and what it answered, as a run of the client
+// without the client's own output.
+func (t *Terminal) Run() *Run { return &Run{Record: t.Model.Record(), t: t.s.t} }
