@@ -185,8 +185,33 @@ func TestLayoutFollowsTheFile(t *testing.T) {
 	} {
 		assert.Equal(t, after, string(add(t, []byte(before), one)))
 	}
+	// In an object on one line of a file with more lines there is a space between elements,
+	// unless the elements before have other white space.
+	for before, between := range map[string]string{
+		"{\n  \"hooks\": {\"Stop\":[]}\n}":   `,` + " " + `"SessionStart"`,
+		"{\n  \"hooks\": {  \"Stop\":[]}\n}": `,` + "  " + `"SessionStart"`,
+		"{\n  \"hooks\": {\t\"Stop\":[]}\n}": `,` + "\t" + `"SessionStart"`,
+		"{\"hooks\": {\"Stop\":[]}}":         `,"SessionStart"`,
+		"{\"hooks\": {  \"Stop\":[]}}":       `,` + "  " + `"SessionStart"`,
+	} {
+		assert.Contains(t, string(add(t, []byte(before), one)), between, "%q", before)
+	}
 	crlf := add(t, []byte("{\r\n  \"a\": 1\r\n}\r\n"), ours)
 	assert.Equal(t, bytes.Count(crlf, []byte("\n")), bytes.Count(crlf, []byte("\r\n")))
+}
+
+// TestTextThatLooksLikeAnotherEncoding: a file is called UTF-16 only for its whole mark, and
+// the replacement character is a character like others.
+func TestTextThatLooksLikeAnotherEncoding(t *testing.T) {
+	for data, want := range map[string]string{
+		"\xfe\xff\x00{": "UTF-16", "\xff\xfe{\x00": "UTF-16",
+		"\xfe{}": "invalid UTF-8", "\xff{}": "invalid UTF-8", "\xfe": "invalid UTF-8", "\xff": "invalid UTF-8", "{\xfe\xff}": "invalid UTF-8",
+	} {
+		_, err := settings.Add([]byte(data), ours)
+		require.ErrorContains(t, err, want, "%q", data)
+	}
+	before := "{\"a\":\"\ufffd\"}"
+	assert.Equal(t, before, string(remove(t, add(t, []byte(before), ours), ours)))
 }
 
 func TestErrorsHaveAPositionAndAReason(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -92,6 +93,23 @@ func TestKeepReturnsTheInstalledFlags(t *testing.T) {
 	kept, err = settings.Keep(nil, ours)
 	require.NoError(t, err)
 	assert.Equal(t, ours, kept)
+
+	kept, err = settings.Keep(none, settings.Steps("/opt/bin/fsmtx", []string{"--stop=nudge"}))
+	require.NoError(t, err)
+	for _, h := range kept {
+		assert.Equal(t, []string{"--stop=nudge"}, h.Flags, "no hook of this subcommand is in the settings")
+	}
+}
+
+// TestKeepTakesTheFlagsOfTheLastHook: hooks of one subcommand may differ in the settings.
+func TestKeepTakesTheFlagsOfTheLastHook(t *testing.T) {
+	with := add(t, []byte(`{"a":1}`), slices.Concat(
+		settings.Hooks("/old/fsmtx", []string{"--scope=skill"})[:1], settings.Hooks("/old/fsmtx", []string{"--announce"})[1:2]))
+	kept, err := settings.Keep(with, ours)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"--scope=skill"}, kept[0].Flags)
+	assert.Equal(t, []string{"--announce"}, kept[1].Flags)
+	assert.Equal(t, []string{"--announce"}, kept[2].Flags, "it is missing in the settings")
 }
 
 func TestHooksOfARenamedProgramAreRecognised(t *testing.T) {

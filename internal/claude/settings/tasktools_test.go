@@ -113,3 +113,16 @@ func TestInspectReportsMissingTaskTools(t *testing.T) {
 	assert.Equal(t, settings.Outdated, state(t, with, settings.WithTaskTools(kept, false)))
 	assert.Equal(t, settings.Installed, state(t, with, settings.WithTaskTools(kept, true)))
 }
+
+// TestOnlyTheRecoveryAtTheStartCarriesTheMark: other hooks keep their flags.
+func TestOnlyTheRecoveryAtTheStartCarriesTheMark(t *testing.T) {
+	at := func(event string, args ...string) settings.Hook {
+		return settings.Hook{Event: event, Args: args, Flags: []string{"--x"}}
+	}
+	hooks := []settings.Hook{at("SessionStart", "recover"), at("Stop", "recover"), at("SessionStart", "step")}
+	var flags [][]string
+	for _, h := range settings.WithTaskTools(hooks, true) {
+		flags = append(flags, h.Flags)
+	}
+	assert.Equal(t, [][]string{{"--x", "--task-tools"}, {"--x"}, {"--x"}}, flags)
+}

@@ -103,6 +103,35 @@ func TestACheckpointResetsOnlyAnExistingBudget(t *testing.T) {
 	assert.Equal(t, "{bad", data, "the next research call starts a broken one anew")
 }
 
+// TestBudgetAfter: who else wrote the file meanwhile, and a change that is not in the audit
+// log, decide whether the count begins anew.
+func TestBudgetAfter(t *testing.T) {
+	inPlan := []byte(`{"session_total":4,"phase_total":4,"current_phase":"PLAN"}`)
+	for name, c := range map[string]struct {
+		old     []byte
+		audited bool
+		phase   string
+		changed bool
+	}{
+		"a new phase":                        {inPlan, true, "TASKS", true},
+		"a new phase that is not in the log": {inPlan, false, "TASKS", true},
+		"the same phase, entered again":      {inPlan, true, "PLAN", true},
+		"the same phase, written again":      {inPlan, false, "PLAN", false},
+		"the file is gone":                   {nil, true, "PLAN", false},
+		"the file is gone, no log":           {nil, false, "PLAN", false},
+		"the file is broken":                 {[]byte(`{bad`), true, "PLAN", false},
+		"a negative count":                   {[]byte(`{"phase_total":-1}`), true, "PLAN", false},
+	} {
+		b, changed := budgetAfter(c.old, c.phase, c.audited)
+		assert.Equal(t, c.changed, changed, name)
+		if changed {
+			assert.Equal(t, c.phase, b.CurrentPhase, name)
+			assert.Zero(t, b.PhaseTotal, name)
+			assert.Equal(t, 4, b.SessionTotal, name)
+		}
+	}
+}
+
 func TestACheckpointOfAnUnnamedSessionKeepsNoBudget(t *testing.T) {
 	c := newCheckpointWorld(t)
 	anyone := BudgetFile(guard.SessionOf("", getenv(c.vars)))
