@@ -81,3 +81,37 @@ func TestCheckFindsATypedSkillByItsPrompt(t *testing.T) {
 	require.NotNil(t, found, "the tasks of near are found although other was typed")
 	assert.Equal(t, filepath.Join(h.dir, folder, "fsm.json"), result.Mistake.Taken)
 }
+
+// TestACorrectedPredictionIsNotCorrectedAgain: a later check goes by the last change that was
+// made for the call, which is the correction and not the wrong prediction.
+func TestACorrectedPredictionIsNotCorrectedAgain(t *testing.T) {
+	for name, spec := range map[string]string{"with a workflow": `[{"id": 1, "subject": "b"}]`, "without a workflow": ""} {
+		t.Run(name, func(t *testing.T) {
+			h := newHome(t)
+			h.write(".claude/skills/near/SKILL.md", "")
+			h.write(".claude/skills/near/fsm.json", `[{"id": 1, "subject": "a"}]`)
+			h.write("elsewhere/far/SKILL.md", "")
+			if spec != "" {
+				h.write("elsewhere/far/fsm.json", spec)
+			}
+			r, skip, err := hydrate.Understand(&event.Event{Name: event.UserPromptExpansion, SessionID: "list", Cwd: h.dir,
+				PromptID: "p1", ExpansionType: "slash_command", CommandName: "near"})
+			require.NoError(t, err)
+			require.Empty(t, skip)
+			_, err = hydrate.Run(t.Context(), r, h.env, hydrate.Options{})
+			require.NoError(t, err)
+			check := func() *hydrate.Hydration {
+				found, _ := h.checked(`{"promptId":"p1","type":"user","message":{"role":"user","content":"<command-message>near</command-message>\n<command-name>/near</command-name>"}}` + "\n" +
+					`{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ` + h.dir + `/elsewhere/far\n\nDo it."}]},"isMeta":true}` + "\n")
+				return found
+			}
+			found := check()
+			require.NotNil(t, found)
+			_, err = found.Apply(t.Context())
+			require.NoError(t, err)
+			corrected := h.tasks()
+			assert.Nil(t, check())
+			assert.Equal(t, corrected, h.tasks())
+		})
+	}
+}
