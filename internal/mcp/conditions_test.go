@@ -1,0 +1,174 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// TestTheToolsThatTheClientLoads: their names, what the client may think of them, and that
+// each says what it is for.
+func TestTheToolsThatTheClientLoads(t *testing.T) {
+	list, err := newWorld(t).connect(nil).ListTools(t.Context(), nil)
+	require.NoError(t, err)
+	reads := map[string]bool{}
+	for _, tool := range list.Tools {
+		reads[tool.Name] = tool.Annotations.ReadOnlyHint
+		assert.NotEmpty(t, tool.Description, tool.Name)
+		assert.Equal(t, true, tool.Meta["anthropic/alwaysLoad"], tool.Name)
+		assert.True(t, tool.Annotations.IdempotentHint, tool.Name)
+		assert.False(t, *tool.Annotations.DestructiveHint, tool.Name)
+		assert.False(t, *tool.Annotations.OpenWorldHint, tool.Name)
+	}
+	assert.Equal(t, map[string]bool{"workflow_status": true, "step_start": false, "step_complete": false, "step_skip": false}, reads)
+}
+
+// TestWhichClientsCanAsk: a person can be asked by a form, which a client has that names it
+// or that names no way at all.
+func TestWhichClientsCanAsk(t *testing.T) {
+	form, url := new(mcp.FormElicitationCapabilities), new(mcp.URLElicitationCapabilities)
+	for name, c := range map[string]struct {
+		elicitation *mcp.ElicitationCapabilities
+		can         bool
+	}{
+		"no way":         {nil, false},
+		"any way":        {&mcp.ElicitationCapabilities{}, true},
+		"a form":         {&mcp.ElicitationCapabilities{Form: form}, true},
+		"a page":         {&mcp.ElicitationCapabilities{URL: url}, false},
+		"a form or page": {&mcp.ElicitationCapabilities{Form: form, URL: url}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.hydrate("s1", steps.Step{Approval: "Good?"})
+			var asked []string
+			options := answering("accept", &asked)
+			options.Capabilities = &mcp.ClientCapabilities{Elicitation: c.elicitation}
+			if c.elicitation == nil {
+				options.ElicitationHandler = nil
+			}
+			text, isError := w.connect(options).call("step_complete", n(1))
+			assert.Equal(t, c.can, !isError, text)
+			assert.Equal(t, c.can, len(asked) == 1)
+		})
+	}
+}
+
+// TestTextOfAStep: what a step needs is said until it is started.
+func TestTextOfAStep(t *testing.T) {
+	full := Full{
+		Step: Step{Number: 2, Subject: "Write", State: "ready"}, Description: "How.",
+		Needs: []string{"a", "b"}, Produces: []string{"c", "d"}, Check: "make", Approval: "Good?",
+	}
+	needs := "When it is started, these files must exist: a, b\n"
+	rest := "When it is completed, these files must exist: c, d\n" +
+		"When it is completed, this command must exit with 0: make\n" +
+		"When it is completed, a person is asked: Good?"
+	assert.Equal(t, "#2 Write (ready)\nHow.\n"+needs+rest, full.text())
+	full.State = "in progress"
+	assert.Equal(t, "#2 Write (in progress)\nHow.\n"+rest, full.text())
+	assert.Equal(t, "#2 Write (ready)", Full{Step: Step{Number: 2, Subject: "Write", State: "ready"}}.text())
+}
+
+// TestStatusOfTwoWorkflows: they are named in the order of their steps, and a step waits for
+// those that are there and not done.
+func TestStatusOfTwoWorkflows(t *testing.T) {
+	one, two := &steps.Workflow{Command: "one"}, &steps.Workflow{Command: "two"}
+	current := func(id int64, w *steps.Workflow, status string, passed bool, after ...int64) *steps.Current {
+		return &steps.Current{Step: steps.Step{ID: id, Subject: "S", BlockedBy: after}, Workflow: w, Status: status, Passed: passed}
+	}
+	s := &steps.State{Steps: []*steps.Current{
+		current(1, one, "pending", false), current(2, one, "completed", true), current(3, two, "in_progress", false),
+		current(4, two, "pending", false, 3, 99, 2, 1), current(5, two, "completed", true, 1),
+	}}
+	got := statusOf(s, "A note.")
+	assert.Equal(t, "one, two", got.Skill)
+	assert.True(t, strings.HasPrefix(got.Message, "A note. 2 of 5 steps are done."), got.Message)
+	assert.Equal(t, []int64{3, 1}, got.Steps[3].WaitsFor)
+	assert.Empty(t, got.Steps[4].WaitsFor, "it is done")
+	assert.Contains(t, names(s.Steps), `#1 "S", #2 "S", #3`)
+}
+
+// TestStepsWithTwoDigits: a step is found by its number.
+func TestStepsWithTwoDigits(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", steps.Step{ID: 11, Subject: "Eleven"}, steps.Step{ID: 12, Subject: "Twelve"})
+	w.connect(nil).does("step_start", n(12))
+	assert.Equal(t, "in_progress", w.status("s1", 12))
+	assert.Equal(t, "pending", w.status("s1", 11))
+}
+
+// TestProgressOfChecksOnly: there is none for a call without a token, for another update than
+// a completion, and for a step without a check. A notification would fail without a session.
+func TestProgressOfChecksOnly(t *testing.T) {
+	with := &mcp.CallToolParamsRaw{Meta: mcp.Meta{"progressToken": "x"}}
+	checked, plain := &steps.Current{Step: steps.Step{Check: &steps.Check{Run: "make"}}}, new(steps.Current)
+	for _, c := range []struct {
+		params *mcp.CallToolParamsRaw
+		step   *steps.Current
+		status string
+	}{{new(mcp.CallToolParamsRaw), checked, completed}, {with, checked, "in_progress"}, {with, plain, completed}} {
+		ctx, cancel := context.WithCancel(t.Context())
+		assert.NotPanics(t, notify(ctx, &mcp.CallToolRequest{Params: c.params}, c.step, c.status))
+		cancel()
+	}
+}
+
+// TestReadFirstRecognisesEvents: an event of a hook is not a message.
+func TestReadFirstRecognisesEvents(t *testing.T) {
+	for line, want := range map[string]bool{
+		`{"hook_event_name":"SessionStart","session_id":"s"}`:                true,
+		`{"hook_event_name":"SessionStart","jsonrpc":"2.0","method":"ping"}`: false,
+		`{"jsonrpc":"2.0","id":1,"method":"ping"}`:                           false,
+		`{"id":1}`: false, `{bad`: false, "": false,
+	} {
+		for _, before := range []string{"", "\n \t\r\n"} {
+			first, isEvent := readFirst(t.Context(), io.NopCloser(strings.NewReader(before+line+"\n")))
+			assert.Equal(t, want, isEvent, "%q", before+line)
+			assert.Equal(t, before+line+"\n", string(first))
+		}
+	}
+}
+
+// TestFaultOfALine: text that is not UTF-8 and a name used twice are left to the decoder.
+func TestFaultOfALine(t *testing.T) {
+	for line, want := range map[string]string{
+		"": "", "  ": "", `{"jsonrpc":"2.0","id":1,"method":"ping"}`: "",
+		`{"jsonrpc"`: "the line is not JSON", "[]": "batches are not supported: send one message per line", "1": "the line is not a message of JSON-RPC 2.0",
+	} {
+		_, why := fault([]byte(line), false)
+		assert.Equal(t, want, why, "%q", line)
+	}
+	for _, line := range []string{"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", `{"jsonrpc":"2.0","id":1,"method":"a","method":"a"}`} {
+		_, why := fault([]byte(line), false)
+		assert.NotEqual(t, "the line is not JSON", why, "%q", line)
+	}
+	_, why := fault(nil, true)
+	assert.Contains(t, why, "longer than")
+}
+
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+// TestEscapingReportsTheLengthOfTheMessage: an escaped message is longer.
+func TestEscapingReportsTheLengthOfTheMessage(t *testing.T) {
+	var out bytes.Buffer
+	message := []byte("\"\u202e\"")
+	n, err := escaping{&out}.Write(message)
+	require.NoError(t, err)
+	assert.Equal(t, len(message), n)
+	assert.NotContains(t, out.String(), "\u202e")
+	want := errors.New("full")
+	n, err = escaping{failing{want}}.Write(message)
+	assert.ErrorIs(t, err, want)
+	assert.Zero(t, n)
+}
