@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -163,4 +164,23 @@ func TestTheGateOfACheckNamesItsEnvironment(t *testing.T) {
 // TestLateNames: names of state files have letters only, and different ids different names.
 func TestLateNames(t *testing.T) {
 	assert.Equal(t, latePrefix+"abjz-x", lateName("019Z-X"))
+}
+
+// TestAnsweredAppliesAYesOnce: to the step that was asked about; a task that is not a step
+// needs no answer, and without the record nothing is let through.
+func TestAnsweredAppliesAYesOnce(t *testing.T) {
+	l := hydrated(t, Step{Approval: "Good?"})
+	answer := func(id int64) Verdict {
+		return l.Answered(t.Context(), Update{Task: itoa(id), Status: completed}, true)
+	}
+	assert.True(t, answer(99).Allowed(), "it is not a step")
+	assert.False(t, answer(1).Allowed(), "nobody was asked")
+	require.Equal(t, Ask, l.ask(1, completed).Decision)
+	assert.True(t, answer(1).Allowed())
+	assert.True(t, l.state().Step(1).Passed || l.state().aboutToBeCompleted(l.state().Step(1)))
+	assert.False(t, answer(1).Allowed(), "the answer is used up")
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	assert.False(t, silent(l.Answered(ctx, Update{Task: "1", Status: completed}, true)))
 }
