@@ -1,14 +1,15 @@
 #!/bin/sh
-# Runs "fsmtx validate" from a released archive, which is downloaded once and checked
-# before anything of it runs. The action and the pre-commit hook start this script.
+# Runs "fsmtx validate" from a released archive, which is downloaded once and checked in
+# each run, before anything of it runs. The action and the pre-commit hook start this script.
 #
 #   validate.sh [--version 1.2.3] [--sums DIGEST] [FLAG or PATH of fsmtx validate…]
 #
 # --version  which release; by default the one that this script belongs to
 # --sums     the SHA-256 that the release's file SHA256SUMS must have. Without it the
-#            archive is checked only against the SHA256SUMS of the same release
+#            archive is checked only against the SHA256SUMS of the same release, which
+#            each run downloads; if it cannot, it uses the one that it has kept
 #
-# FSMTX_RELEASES is the address of the releases (a mirror; default: GitHub). The program is
+# FSMTX_RELEASES is the address of the releases (a mirror; default: GitHub). The archive is
 # kept in FSMTX_CACHE, by default in the user's cache directory.
 set -eu
 
@@ -24,9 +25,9 @@ sha256() {
 
 download() { # address, file
 	if command -v curl >/dev/null 2>&1; then
-		curl --fail --silent --show-error --location --retry 3 --output "$2" "$1"
+		curl --fail --silent --show-error --location --connect-timeout 20 --retry 3 --output "$2" "$1"
 	elif command -v wget >/dev/null 2>&1; then
-		wget --quiet --output-document="$2" "$1"
+		wget --quiet --timeout=20 --output-document="$2" "$1"
 	else
 		fail "neither curl nor wget is installed" "install one of them"
 	fi || fail "cannot download $1" "is $version a release? does this machine reach it?"
@@ -79,25 +80,46 @@ esac
 
 name=fsmtx_${version}_${os}_${arch}
 cache=${FSMTX_CACHE:-${XDG_CACHE_HOME:-${HOME:?}/.cache}/fsmtx}
-if [ ! -x "$cache/$name/fsmtx" ]; then
-	from=${FSMTX_RELEASES:-https://github.com/fsmtx/fsmtx/releases/download}/v$version
-	mkdir -p "$cache"
-	new=$(mktemp -d "$cache/new.XXXXXX")
-	trap 'rm -rf "$new"' EXIT
-	download "$from/SHA256SUMS" "$new/SHA256SUMS"
+from=${FSMTX_RELEASES:-https://github.com/fsmtx/fsmtx/releases/download}/v$version
+mkdir -p "$cache"
+# Directories of runs that were killed.
+find "$cache" -maxdepth 1 -name 'new.??????' -type d -mtime +0 -exec rm -rf {} + 2>/dev/null || :
+new=$(mktemp -d "$cache/new.XXXXXX")
+trap 'rm -rf "$new"' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# keep puts a verified file into the cache, atomically, because other runs may do the same.
+keep() { # file, name
+	cp "$1" "$new/kept" && mv -f "$new/kept" "$cache/$2" || echo "fsmtx: cannot keep $cache/$2" >&2
+}
+
+# Other programs can write to the cache, so it is trusted no more than a download: each run
+# copies the archive, checks the copy, and runs what is in it.
+sums_file=$name.SHA256SUMS
+kept_sums() { [ -f "$cache/$sums_file" ] && cp "$cache/$sums_file" "$new/SHA256SUMS"; }
+if [ -n "$sums" ] && kept_sums && [ "$(sha256 "$new/SHA256SUMS")" = "$sums" ]; then
+	: # no download is needed
+elif (download "$from/SHA256SUMS" "$new/SHA256SUMS") 2>"$new/error"; then
 	check_sums "$new/SHA256SUMS"
-	want=$(awk -v name="$name.tar.gz" '$2 == name { print $1 }' "$new/SHA256SUMS")
-	[ -n "$want" ] || fail "SHA256SUMS of version $version does not list $name.tar.gz"
+	keep "$new/SHA256SUMS" "$sums_file"
+elif kept_sums; then
+	check_sums "$new/SHA256SUMS"
+	echo "fsmtx: SHA256SUMS of version $version cannot be downloaded; the one in $cache is used. With --sums no download is needed" >&2
+else
+	cat "$new/error" >&2
+	exit 2
+fi
+want=$(awk -v name="$name.tar.gz" '$2 == name { print $1 }' "$new/SHA256SUMS")
+[ -n "$want" ] || fail "SHA256SUMS of version $version does not list $name.tar.gz"
+if ! { [ -f "$cache/$name.tar.gz" ] && cp "$cache/$name.tar.gz" "$new/archive" && [ "$(sha256 "$new/archive")" = "$want" ]; }; then
 	download "$from/$name.tar.gz" "$new/archive"
 	[ "$(sha256 "$new/archive")" = "$want" ] ||
 		fail "$name.tar.gz has another checksum than SHA256SUMS says; nothing was run" "try again; if it stays, report it"
-	tar -xzf "$new/archive" -C "$new"
-	# The program is moved last, and atomically, because other runs may do the same.
-	mkdir -p "$cache/$name"
-	mv -f "$new/SHA256SUMS" "$cache/$name/SHA256SUMS"
-	mv -f "$new/$name/fsmtx" "$cache/$name/fsmtx"
-	rm -rf "$new"
-	trap - EXIT
+	keep "$new/archive" "$name.tar.gz"
 fi
-check_sums "$cache/$name/SHA256SUMS"
-exec "$cache/$name/fsmtx" validate "$@"
+tar -xzf "$new/archive" -C "$new"
+code=0
+"$new/$name/fsmtx" validate "$@" || code=$?
+exit "$code"

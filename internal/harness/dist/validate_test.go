@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -11,6 +13,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -207,9 +210,10 @@ func TestWrongChecksums(t *testing.T) {
 			require.Equal(t, 2, code, out)
 			require.Contains(t, out, c.want)
 			require.NoFileExists(t, ran)
-			left, err := filepath.Glob(filepath.Join(a.cache, "*", "fsmtx"))
+			left, err := filepath.Glob(filepath.Join(a.cache, "*.tar.gz"))
 			require.NoError(t, err)
 			require.Empty(t, left)
+			require.Empty(t, a.temporary())
 		})
 	}
 	// With its own checksum the same archive runs: the cases above fail for no other reason.
@@ -217,6 +221,74 @@ func TestWrongChecksums(t *testing.T) {
 	out, code := a.hook("--version", "1.2.3", "skills")
 	require.Zero(t, code, out)
 	require.FileExists(t, ran)
+}
+
+// Nothing is run from a cache into which somebody else has written, with or without --sums,
+// and the archive is downloaded again.
+func TestWrongCache(t *testing.T) {
+	top := strings.TrimSuffix(archiveName(), ".tar.gz")
+	made := func(script string) (archive, sums []byte) {
+		archive, err := pack(top, here(root, "").date, []file{{"fsmtx", 0o755, []byte("#!/bin/sh\n" + script + "\n")}})
+		require.NoError(t, err)
+		return archive, fmt.Appendf(nil, "%x  %s\n", sha256.Sum256(archive), archiveName())
+	}
+	archive, sums := made("echo good; exit 1")
+	evil, evilSums := made("echo evil")
+	pin := fmt.Sprintf("%x", sha256.Sum256(sums))
+	good := func(t *testing.T, a *author, args ...string) {
+		t.Helper()
+		out, code := a.hook(append([]string{"--version", "1.2.3"}, args...)...)
+		require.Equal(t, "good\n", out)
+		require.Equal(t, 1, code)
+		require.Empty(t, a.temporary())
+	}
+	for name, put := range map[string]func(path string) error{
+		"a program": func(path string) error { return replace(path, ".tar.gz", evil) },
+		"and its digest": func(path string) error {
+			return errors.Join(replace(path, ".tar.gz", evil), replace(path, ".SHA256SUMS", evilSums))
+		},
+		"cut off": func(path string) error { return replace(path, ".tar.gz", archive[:len(archive)/2]) },
+		"a FIFO": func(path string) error {
+			return errors.Join(os.Remove(path+".tar.gz"), syscall.Mkfifo(path+".tar.gz", 0o600))
+		},
+		"a FIFO of sums": func(path string) error {
+			return errors.Join(os.Remove(path+".SHA256SUMS"), syscall.Mkfifo(path+".SHA256SUMS", 0o600))
+		},
+		"as of old": func(path string) error {
+			return writeFiles(path, []file{{"fsmtx", 0o755, []byte("#!/bin/sh\necho evil\n")}, {"SHA256SUMS", 0o644, sums}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAuthor(t, archive, sums)
+			good(t, a, "skills")
+			require.NoError(t, put(filepath.Join(a.cache, top)))
+			good(t, a, "skills")
+			require.NoError(t, put(filepath.Join(a.cache, top)))
+			good(t, a, "--sums", pin, "skills")
+
+			// What a run has kept serves when nothing can be downloaded, checked again.
+			a.server.Close()
+			good(t, a, "--sums", pin, "skills")
+			out, code := a.hook("--version", "1.2.3", "skills")
+			require.Equal(t, 1, code)
+			require.Contains(t, out, "fsmtx: SHA256SUMS of version 1.2.3 cannot be downloaded; the one in "+a.cache+" is used")
+			require.NoError(t, replace(filepath.Join(a.cache, top), ".tar.gz", evil))
+			out, code = a.hook("--version", "1.2.3", "--sums", pin, "skills")
+			require.Equal(t, 2, code)
+			require.Contains(t, out, "cannot download")
+		})
+	}
+}
+
+// replace makes a file of the cache another one.
+func replace(path, suffix string, data []byte) error { return os.WriteFile(path+suffix, data, 0o644) }
+
+// temporary returns the directories of runs, which each run removes.
+func (a *author) temporary() []string {
+	a.t.Helper()
+	left, err := filepath.Glob(filepath.Join(a.cache, "new.*"))
+	require.NoError(a.t, err)
+	return left
 }
 
 // The platform is the one that uname names.
