@@ -486,7 +486,7 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 	}
 	if copied, ok, err := npm.Find(s.Getenv); err == nil && ok && !f.print {
 		if err := copied.Renew(); err != nil {
-			return err
+			return &exit{exitNo, err, copyHint(err, filepath.Dir(copied.Path()))}
 		}
 	}
 	done := map[settings.State]string{
@@ -565,6 +565,17 @@ func (f *installFlags) explain(err error) error {
 		code = exitUnreadable
 	}
 	return &exit{code, err, installHint(err)}
+}
+
+// copyHint returns the hint for an error about the copy of the program in dir.
+func copyHint(err error, dir string) string {
+	switch {
+	case errors.Is(err, npm.ErrUntrusted):
+		return "hooks would run the programs in " + dir + "; make the directories above and what is in it yours, and run chmod go-w on them, or set XDG_DATA_HOME to a directory of yours; nothing was changed"
+	case errors.Is(err, safefile.ErrNotRegular):
+		return "move it away; nothing was changed"
+	}
+	return ""
 }
 
 func installHint(err error) string {

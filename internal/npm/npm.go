@@ -19,6 +19,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/google/renameio/v2"
 
@@ -35,6 +36,12 @@ var names = []string{"fsmtx", "fsmtx-mcp"}
 
 // ErrOld is returned by Copy.Check for a copy of another version.
 var ErrOld = errors.New("is not the version that npm has installed")
+
+// ErrUntrusted is returned if another user could replace the copy.
+var ErrUntrusted = errors.New("another user can replace the programs in it")
+
+// maxProgram limits the size of a program that is read, in bytes.
+const maxProgram = 256 << 20
 
 // Copy is the copy of the programs that hooks run.
 type Copy struct {
@@ -82,18 +89,79 @@ func CopyPath(getenv func(string) (string, bool)) (string, error) {
 // Path returns the path of fsmtx in the copy.
 func (c Copy) Path() string { return filepath.Join(c.dir, names[0]) }
 
-// Check compares the files of the copy with those of this program. It returns ErrOld with
-// the name of a file that differs.
-func (c Copy) Check() error {
+// CheckDir is Copy.checkDir for the copy of any program.
+//
+// Errors: claude.ErrNoHome, ErrUntrusted, and the system's.
+func CheckDir(getenv func(string) (string, bool)) error {
+	dir, err := copyDir(getenv)
+	if err != nil {
+		return err
+	}
+	return Copy{dir: dir}.checkDir()
+}
+
+// checkDir returns ErrUntrusted with the path if a program of the copy or a directory above it
+// belongs to another user, or others may write to it. Hooks run the copy in every session,
+// so whoever can replace it runs programs as this user. What does not exist is fine.
+func (c Copy) checkDir() error {
+	own := filepath.Dir(c.dir)
+	paths := []string{filepath.Dir(own), own, c.dir}
 	for _, name := range names {
-		ours, err := os.ReadFile(filepath.Join(c.from, name))
+		paths = append(paths, filepath.Join(c.dir, name))
+	}
+	for i, path := range paths {
+		info, err := os.Stat(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return err
 		}
-		theirs, err := os.ReadFile(filepath.Join(c.dir, name))
+		if why := untrusted(info, i == 0); why != "" {
+			return fmt.Errorf("%s %s: %w", path, why, ErrUntrusted)
+		}
+	}
+	return nil
+}
+
+// untrusted says why another user can change what info describes. It is empty if nobody but
+// root can. A shared directory holds data of other programs: there a group may write, which
+// is often the user's own (umask 002), and all may if the sticky bit keeps them from
+// renaming.
+func untrusted(info fs.FileInfo, shared bool) string {
+	others := fs.FileMode(0o022)
+	switch {
+	case shared && info.Mode()&fs.ModeSticky != 0:
+		others = 0
+	case shared:
+		others = 0o002
+	}
+	switch st, ok := info.Sys().(*syscall.Stat_t); {
+	case !ok:
+		return "has no owner that is known"
+	case st.Uid != 0 && int64(st.Uid) != int64(os.Geteuid()):
+		return fmt.Sprintf("belongs to user %d", st.Uid)
+	case info.Mode().Perm()&others != 0:
+		return fmt.Sprintf("can be written by others (mode %04o)", info.Mode().Perm())
+	}
+	return ""
+}
+
+// Check compares the files of the copy with those of this program. It returns ErrOld with
+// the name of a file that differs, and ErrUntrusted.
+func (c Copy) Check() error {
+	if err := c.checkDir(); err != nil {
+		return err
+	}
+	for _, name := range names {
+		ours, err := safefile.ReadFile(filepath.Join(c.from, name), maxProgram, 0)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		theirs, err := safefile.ReadFile(filepath.Join(c.dir, name), maxProgram, 0)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -106,15 +174,17 @@ func (c Copy) Check() error {
 
 // Renew updates the copy to this program's version. It does not disturb programs that run
 // from the copy. It writes nothing if the copy already has this version.
+//
+// Errors: ErrUntrusted, safefile.ErrNotRegular, and the system's.
 func (c Copy) Renew() error {
-	if c.Check() == nil {
-		return nil
+	if err := c.Check(); err == nil || !errors.Is(err, ErrOld) {
+		return err
 	}
-	if _, err := safefile.Mkdir(c.dir); err != nil {
+	if err := c.mkdir(); err != nil {
 		return err
 	}
 	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join(c.from, name))
+		data, err := safefile.ReadFile(filepath.Join(c.from, name), maxProgram, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
@@ -126,6 +196,15 @@ func (c Copy) Renew() error {
 		}
 	}
 	return nil
+}
+
+// mkdir creates the directory of the copy, to which others may not write whatever the umask.
+func (c Copy) mkdir() error {
+	created, err := safefile.Mkdir(c.dir)
+	for _, dir := range created {
+		err = errors.Join(err, os.Chmod(dir, 0o755))
+	}
+	return err
 }
 
 // Remove removes the copy and returns its directory, empty if there was no copy. It keeps
