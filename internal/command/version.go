@@ -19,10 +19,14 @@ commits after 1.2.3.
 differed from the commit), go, os and arch.
 
 --check compares this program with the other copies on this machine: fsmtx-mcp, the
-program on PATH, and those that the hooks in settings files and plugins run. It runs each
-of them with --version, does not use the network, and exits with 1 if one differs. With
---json it prints an array of objects with where, path, version (empty if unknown) and
-same.`
+program on PATH, and those that the hooks in settings files and plugins run. It does not
+use the network, and exits with 1 if one differs or its version is unknown. It runs with
+--version what you have chosen: the program on PATH, those in your own settings and in the
+plugins that the client has installed, and the copy that install made. A program that only
+a project's settings name is not run, because they may come from somebody else; if its
+content is that of one of the others, its version is known too. With --json it prints an
+array of objects with where, path, version (empty if unknown), same, and not_asked (why
+the program was not run).`
 
 func newVersion(s terminal.Streams) *cobra.Command {
 	asJSON, check := false, false

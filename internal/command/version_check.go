@@ -1,16 +1,21 @@
 package command
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/version"
@@ -18,26 +23,31 @@ import (
 
 // programCopy is one of the copies of this program that may run here.
 type programCopy struct {
-	Where   string `json:"where"` // what starts it
-	Path    string `json:"path"`
-	Version string `json:"version"` // empty if it could not be asked
-	Same    bool   `json:"same"`    // as this program's
+	Where    string `json:"where"` // what starts it
+	Path     string `json:"path"`
+	Version  string `json:"version"`            // empty if unknown
+	Same     bool   `json:"same"`               // as this program's
+	NotAsked string `json:"not_asked,omitzero"` // why it was not run
+}
+
+func (c programCopy) String() string {
+	line := cmp.Or(c.Version, "unknown") + "  " + c.Path + "  " + c.Where
+	if c.NotAsked != "" {
+		line += "  (not run: " + c.NotAsked + ")"
+	}
+	return line
 }
 
 // checkVersion compares the version of this program with those of its other copies. It runs
-// them and does not use the network.
+// those that the user chose, and does not use the network.
 func checkVersion(ctx context.Context, s terminal.Streams, asJSON bool) error {
-	copies, err := copiesHere(s)
+	copies, err := copiesHere(ctx, s)
 	if err != nil {
 		return err
 	}
 	differ := 0
 	for i := range copies {
-		c := &copies[i]
-		if c.Version == "" {
-			c.Version = askVersion(ctx, c.Path)
-		}
-		if c.Same = c.Version == version.Get().Version; !c.Same {
+		if copies[i].Same = copies[i].Version == version.Get().Version; !copies[i].Same {
 			differ++
 		}
 	}
@@ -45,7 +55,7 @@ func checkVersion(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		err = printJSON(s.Out, copies)
 	} else {
 		for _, c := range copies {
-			_ = s.Printf("%s  %s  %s\n", cmp.Or(c.Version, "unknown"), c.Path, c.Where)
+			_ = s.Printf("%s\n", c)
 		}
 	}
 	if err == nil && differ > 0 {
@@ -55,8 +65,10 @@ func checkVersion(ctx context.Context, s terminal.Streams, asJSON bool) error {
 }
 
 // copiesHere returns this program, fsmtx-mcp, the program on PATH, and those that hooks in
-// settings files and plugins run, without duplicates.
-func copiesHere(s terminal.Streams) ([]programCopy, error) {
+// settings files and plugins run, without duplicates. A repository may bring its own
+// settings, so what they name is not run: whoever asks for versions in somebody's repository
+// would run a program of theirs.
+func copiesHere(ctx context.Context, s terminal.Streams) ([]programCopy, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -65,21 +77,40 @@ func copiesHere(s terminal.Streams) ([]programCopy, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := []programCopy{{Where: "this program", Path: self, Version: version.Get().Version}}
-	seen := map[string]bool{resolved(self): true}
-	add := func(where, path string) {
-		path, err := exec.LookPath(path)
-		if err != nil || seen[resolved(path)] {
-			return // doctor reports missing programs
-		}
-		seen[resolved(path)] = true
-		all = append(all, programCopy{Where: where, Path: path})
-	}
-	add("on PATH", settings.Program)
-	if path, err := program.Find(); err == nil {
-		add("fsmtx mcp", path)
-	}
 	d := &doctor{Streams: s, cwd: cwd}
+	named, err := d.namedPrograms()
+	if err != nil {
+		return nil, err
+	}
+	all := copyList{{Where: "this program", Path: self, Version: version.Get().Version}}
+	all.ask(ctx, "on PATH", settings.Program)
+	if path, err := program.Find(); err == nil {
+		all.ask(ctx, "fsmtx mcp", path)
+	}
+	kept, _ := npm.CopyPath(s.Getenv)
+	for _, n := range named { // first what may be run, with which the others are compared
+		switch {
+		case n.trusted:
+			all.ask(ctx, n.where, n.path)
+		case safefile.Same(n.path, kept) && npm.CheckDir(s.Getenv) == nil:
+			all.ask(ctx, n.where, kept)
+		}
+	}
+	for _, n := range named {
+		all.compare(n.where, n.path, n.distrust)
+	}
+	return all, nil
+}
+
+// namedProgram is a program that the hooks in a file run.
+type namedProgram struct {
+	where, path string
+	trusted     bool   // the user has named it
+	distrust    string // why it is not run otherwise
+}
+
+// namedPrograms returns the programs that hooks run here.
+func (d *doctor) namedPrograms() (all []namedProgram, err error) {
 	places, err := d.places()
 	if err != nil {
 		return nil, err
@@ -87,17 +118,83 @@ func copiesHere(s terminal.Streams) ([]programCopy, error) {
 	for _, p := range places {
 		data, _ := safefile.ReadFile(p.path, maxSettings, 0) // doctor reports files that cannot be read
 		for _, h := range ours(data) {
-			add(p.path, h.Command)
+			n := namedProgram{where: p.path, path: h.Command, trusted: p.flag == "--user" && filepath.IsAbs(h.Command)}
+			n.distrust = "the settings of a project name it, which may come from somebody else"
+			if p.flag == "--user" {
+				n.distrust = "its path is relative, so the project decides which program it is"
+			}
+			all = append(all, n)
 		}
 	}
-	if root := d.pluginWithHooks().root; root != "" {
-		file := filepath.Join(root, "hooks", "hooks.json")
-		data, _ := safefile.ReadFile(file, maxSettings, 0)
-		for _, h := range ours(data) {
-			add(file, strings.ReplaceAll(h.Command, "${CLAUDE_PLUGIN_ROOT}", root))
-		}
+	root := d.pluginWithHooks().root
+	if root == "" {
+		return all, nil
+	}
+	file := filepath.Join(root, "hooks", "hooks.json")
+	data, _ := safefile.ReadFile(file, maxSettings, 0)
+	for _, h := range ours(data) {
+		path := strings.ReplaceAll(h.Command, "${CLAUDE_PLUGIN_ROOT}", root)
+		all = append(all, namedProgram{file, path, d.isInstalled(path), "the plugin is not in the client's directory of installed plugins"})
 	}
 	return all, nil
+}
+
+// isInstalled reports whether a program is in the client's directory of plugins, to which only
+// what the user has installed is copied.
+func (d *doctor) isInstalled(path string) bool {
+	config, err := claude.ConfigDir(d.Getenv)
+	if err != nil {
+		return false
+	}
+	below, err := filepath.Rel(resolved(filepath.Join(config, "plugins")), resolved(path))
+	return err == nil && filepath.IsLocal(below)
+}
+
+// copyList is what version --check lists, each program once.
+type copyList []programCopy
+
+// ask adds a program that may be run, and asks it for its version.
+func (l *copyList) ask(ctx context.Context, where, path string) {
+	path, err := exec.LookPath(path)
+	if err != nil || l.has(path) {
+		return // doctor reports missing programs
+	}
+	*l = append(*l, programCopy{Where: where, Path: path, Version: askVersion(ctx, path)})
+}
+
+// compare adds a program that may not be run. Its version is that of a listed program with
+// the same content.
+func (l *copyList) compare(where, path, distrust string) {
+	path, err := exec.LookPath(path)
+	if err != nil && !errors.Is(err, exec.ErrDot) || l.has(path) {
+		return
+	}
+	c := programCopy{Where: where, Path: path, NotAsked: distrust}
+	for _, known := range *l {
+		if known.NotAsked == "" && sameContent(known.Path, path) {
+			c.Version, c.NotAsked = known.Version, ""
+		}
+	}
+	*l = append(*l, c)
+}
+
+func (l *copyList) has(path string) bool {
+	return slices.ContainsFunc(*l, func(c programCopy) bool { return safefile.Same(c.Path, path) })
+}
+
+// maxProgram limits the size of a program that is compared.
+const maxProgram = 256 << 20
+
+// sameContent reports whether two regular files are equal.
+func sameContent(a, b string) bool {
+	infoA, errA := os.Stat(a)
+	infoB, errB := os.Stat(b)
+	if errA != nil || errB != nil || infoA.Size() != infoB.Size() {
+		return false
+	}
+	dataA, errA := safefile.ReadFile(a, maxProgram, 0)
+	dataB, errB := safefile.ReadFile(b, maxProgram, 0)
+	return errA == nil && errB == nil && bytes.Equal(dataA, dataB)
 }
 
 func resolved(path string) string {
@@ -108,12 +205,13 @@ func resolved(path string) string {
 }
 
 // askVersion returns the version that a program prints for --version, without the "v" of
-// early builds. It is empty if the program fails.
+// early builds. It is empty if the program fails. The program runs in the root directory:
+// a shim on PATH would look in the working directory for what to run.
 func askVersion(ctx context.Context, path string) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	c := exec.CommandContext(ctx, path, "--version")
-	c.WaitDelay = time.Second
+	c.Dir, c.WaitDelay = "/", time.Second
 	out, err := c.Output()
 	if err != nil {
 		return ""
