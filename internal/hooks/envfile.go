@@ -4,7 +4,11 @@ import (
 	"os"
 
 	"github.com/fsmtx/fsmtx/internal/hooks/process"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
+
+// maxEnvFile limits the size of the file that is read, in bytes.
+const maxEnvFile = 8 << 20
 
 // withEnvFile creates a file for the environment of the agent's shell and passes its path to
 // the hook in the named variable. contents returns what the hook wrote into the file, and
@@ -21,7 +25,7 @@ func withEnvFile(name string, c *process.Command) (contents func() string, remov
 	_ = file.Close() // nothing was written that an error could lose
 	c.Env = append(c.Env, name+"="+path)
 	return func() string {
-		text, _ := os.ReadFile(path) // a hook may have removed it
+		text, _ := safefile.ReadFile(path, maxEnvFile, 0) // a hook may have removed or replaced it
 		return string(text)
 	}, func() { _ = os.Remove(path) }
 }

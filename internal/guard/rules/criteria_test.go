@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/go-json-experiment/json"
@@ -450,6 +451,20 @@ func TestAC8_NothingInTheEnvironmentFileIsRun(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "feature/a'$(touch pwned)`touch pwned`|x'; touch pwned; ' y", string(out))
 	assert.NoFileExists(t, w.at("outside", "pwned"))
+}
+
+// A FIFO would block the session's start until somebody opens it at the other end.
+func TestAC8_AFIFOIsNotWritten(t *testing.T) {
+	w := planned(t)
+	pipe := w.at("outside", "env.sh")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	reader, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0) // lets other code than ours open it
+	require.NoError(t, err)
+	defer reader.Close()
+	w.env["CLAUDE_ENV_FILE"] = pipe
+	assert.Contains(t, w.ask("H13", object{"source": "startup"}).model, "phase=ARCHITECTURE")
+	n, _ := reader.Read(make([]byte, 1))
+	assert.Zero(t, n)
 }
 
 func TestAC8_OutsideGitTheBranchIsUnknown(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/paths"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 )
 
@@ -124,9 +125,9 @@ func (f environmentFacts) exports() string {
 }
 
 // appendTo appends to a file of the client. The file may be anywhere and have any owner
-// and mode, so statefile would refuse it.
+// and mode, so statefile would refuse it. Opening a FIFO would block, so it is refused.
 func appendTo(file, text string) error {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	f, err := safefile.Open(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE)
 	if err != nil {
 		return err
 	}
