@@ -88,13 +88,12 @@ func (e *entry) place(path []string, s machine.Step) (at int, known []string) {
 // promote turns the warnings about cycles into problems: in a workflow with outcomes every
 // step must be able to start.
 func (p *parser) promote() {
-	isCycle := func(f finding) bool { return f.effect == changesMeaning }
 	for _, f := range p.warnings.findings {
-		if isCycle(f) {
+		if f.effect {
 			p.problems.findings = append(p.problems.findings, f)
 		}
 	}
-	p.warnings.findings = slices.DeleteFunc(p.warnings.findings, isCycle)
+	p.warnings.findings = slices.DeleteFunc(p.warnings.findings, func(f finding) bool { return f.effect })
 }
 
 // Bound is the largest number of steps that are completed until a workflow ends, and the

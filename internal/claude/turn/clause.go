@@ -127,8 +127,6 @@ func lines(text string) []string {
 	return all
 }
 
-func (p phrases) has(word string) bool { return p[word] > 0 }
-
 // maxPhrase is the number of words of the longest phrase that is looked for.
 const maxPhrase = 6
 
