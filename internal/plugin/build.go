@@ -100,9 +100,11 @@ func (s Source) build(ctx context.Context, here bool, dir string, p Platform, na
 	system, arch := p.split()
 	pkg := modulePath + "/cmd/" + name
 	path := filepath.Join(dir, p.dir(), name)
-	args := []string{"build", "-trimpath", "-ldflags", ldflags(ctx), "-o", path, pkg}
 	env := append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
-	if !here {
+	var args []string
+	if here {
+		args = []string{"build", "-trimpath", "-ldflags", ldflags(ctx), "-o", path, pkg}
+	} else {
 		modules := output(ctx, "go", "env", "GOMODCACHE")
 		args = []string{"install", "-trimpath", "-ldflags", "-s -w", pkg + "@" + s.Tagged}
 		env = append(env, "GOPATH="+dir, "GOMODCACHE="+modules, "GOBIN=")
@@ -120,7 +122,8 @@ func (s Source) build(ctx context.Context, here bool, dir string, p Platform, na
 }
 
 // ldflags returns linker flags that set the version and the commit, like those of the
-// Makefile.
+// Makefile. It is for our own source only: git describe --dirty runs programs that the
+// configuration of a repository names (core.fsmonitor, filters).
 func ldflags(ctx context.Context) string {
 	const pkg = modulePath + "/internal/version."
 	return "-s -w -X " + pkg + "describe=" + output(ctx, "git", "describe", "--tags", "--always", "--dirty") +

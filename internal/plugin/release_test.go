@@ -140,7 +140,9 @@ func TestProgramsAreBuiltWithGo(t *testing.T) {
 		{"linux/amd64", []byte("fsmtx linux/amd64\n"), []byte("fsmtx-mcp linux/amd64\n")},
 	}
 
-	// Elsewhere: the release of this program.
+	// Elsewhere: the release of this program. No git looks at the files of that directory, as it runs what the
+	// configuration of a repository names for that.
+	tool(t, tools, "git", `echo "$1" >> "$0.log"`)
 	built, err := Source{Tagged: "v1.2.3"}.Build(context.Background(), both, true)
 	require.NoError(t, err)
 	assert.Equal(t, want, built)
@@ -149,6 +151,7 @@ func TestProgramsAreBuiltWithGo(t *testing.T) {
 
 	_, err = Source{}.Build(context.Background(), both, true)
 	require.ErrorIs(t, err, ErrNoSource)
+	assert.Equal(t, "rev-parse\nrev-parse\n", content(t, tools, "git.log"))
 
 	// In the source.
 	require.NoError(t, os.WriteFile(filepath.Join(tools, "go.module"), []byte(modulePath+"\n"), 0o644))
