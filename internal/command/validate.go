@@ -313,6 +313,9 @@ func printChecks(s terminal.Streams, all []validated) {
 			if c.Dir != "" {
 				where = " in " + c.Dir
 			}
+			if c.Env != nil {
+				where += " with " + strings.Join(append(slices.Clone(*c.Env), "no other variable"), ", ")
+			}
 			_ = s.Printf("%s: completing step %d runs%s: %s\n", v.path, c.Task, where, c.Run)
 		}
 	}
@@ -328,10 +331,11 @@ func printBounds(s terminal.Streams, all []validated) {
 }
 
 type checkJSON struct {
-	Task    int64   `json:"task"`
-	Run     string  `json:"run"`
-	Dir     string  `json:"dir"`
-	Timeout float64 `json:"timeout"`
+	Task    int64     `json:"task"`
+	Run     string    `json:"run"`
+	Dir     string    `json:"dir"`
+	Timeout float64   `json:"timeout"`
+	Env     *[]string `json:"env,omitzero"` // the variables that it gets; nil is every one
 }
 
 func checksOf(v validated) []checkJSON {
@@ -341,7 +345,7 @@ func checksOf(v validated) []checkJSON {
 	}
 	for _, t := range v.spec.Tasks() {
 		for _, c := range t.Commands() {
-			checks = append(checks, checkJSON{t.ID, c.Run, c.Dir, c.Timeout.Seconds()})
+			checks = append(checks, checkJSON{t.ID, c.Run, c.Dir, c.Timeout.Seconds(), c.Env})
 		}
 	}
 	return checks
