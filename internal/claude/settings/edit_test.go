@@ -205,7 +205,7 @@ func TestLayoutFollowsTheFile(t *testing.T) {
 func TestTextThatLooksLikeAnotherEncoding(t *testing.T) {
 	for data, want := range map[string]string{
 		"\xfe\xff\x00{": "UTF-16", "\xff\xfe{\x00": "UTF-16",
-		"\xfe{}": "invalid UTF-8", "\xff{}": "invalid UTF-8", "\xfe": "invalid UTF-8", "\xff": "invalid UTF-8", "{\xfe\xff}": "invalid UTF-8",
+		"\xfe{}": "invalid UTF-8", "\xff{}": "invalid UTF-8", "\xfe": "invalid UTF-8", "\xff": "invalid UTF-8", "{\xfe\xff}": "invalid UTF-8", "{\xff": "invalid UTF-8", "{\xfe": "invalid UTF-8",
 	} {
 		_, err := settings.Add([]byte(data), ours)
 		require.ErrorContains(t, err, want, "%q", data)

@@ -159,7 +159,10 @@ func TestReplaceRefusesAConcurrentChange(t *testing.T) {
 	absent, err := settings.Read(path)
 	require.NoError(t, err)
 	write(t, path, `{"a": 1}`, 0o600)
-	assert.ErrorIs(t, absent.Replace([]byte("{}")), safefile.ErrChanged)
+	err = absent.Replace([]byte("{}"))
+	assert.ErrorIs(t, err, safefile.ErrChanged)
+	assert.NotContains(t, err.Error(), "changing ", "the file is named once")
+	assert.Contains(t, err.Error(), path)
 
 	present, err := settings.Read(path)
 	require.NoError(t, err)

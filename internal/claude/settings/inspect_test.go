@@ -77,6 +77,13 @@ func TestInspectReportsADuplicateHook(t *testing.T) {
 	assert.Equal(t, 1, strings.Count(string(add(t, []byte(twice), recovery)), "recover"))
 }
 
+func TestInspectNamesEveryFlag(t *testing.T) {
+	with := add(t, nil, settings.Hooks("/opt/bin/fsmtx", []string{"--a", "--b"}))
+	report, err := settings.Inspect(with, settings.Hooks("/opt/bin/fsmtx", []string{"--c", "--d"}))
+	require.NoError(t, err)
+	assert.Contains(t, report.Why, `PostToolUse: has flags "--a --b", want "--c --d"`)
+}
+
 func TestKeepReturnsTheInstalledFlags(t *testing.T) {
 	with := add(t, []byte(`{"a":1}`), settings.Hooks("/old/fsmtx", []string{"--scope=skill", "--announce"}))
 	kept, err := settings.Keep(with, ours)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -159,5 +160,30 @@ func TestAComponentWithoutAFileIsNotADesign(t *testing.T) {
 func TestCamelCase(t *testing.T) {
 	for word, want := range map[string]bool{"UserService": true, "User": false, "USER": false, "userService": false, "src/UserService.ts": false, "HTTPServer": true, "It": false, "": false, "UserService.": true} {
 		assert.Equal(t, want, isCamelCase(word), word)
+	}
+}
+
+// TestMentionsWholePhrases: in singular or plural, and no longer word.
+func TestMentionsWholePhrases(t *testing.T) {
+	for text, want := range map[string]bool{
+		"A new file": true, "Two new files.": true, "new files here": true, "A new filesystem": false, "New files2": false,
+		"renew file": false, "a new filesystem and a new file": true, "": false,
+	} {
+		assert.Equal(t, want, mentions(plainWords(text), "new file"), text)
+	}
+}
+
+// TestABlueprintIsReadToTheEnd: what is found in one line does not keep the reader from what
+// is in a later one.
+func TestABlueprintIsReadToTheEnd(t *testing.T) {
+	lines := []string{"The UserService is in src/users.go.\n", "Create src/store.go.\n", "f(x int) returns y\n", "a -> b -> c\n"}
+	slices.Reverse(lines)
+	for range 2 {
+		b := blueprint{path: regexp.MustCompile(filePath), signature: regexp.MustCompile(signature)}
+		for _, line := range lines {
+			b.read(line)
+		}
+		assert.True(t, b.anyPath && b.namedPath && b.changes && b.arrows, "%+v", b)
+		slices.Reverse(lines)
 	}
 }
