@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -97,7 +96,7 @@ func (b *bashisms) expansion(p *syntax.ParamExp) {
 }
 
 // descriptor matches the target of >& that is not a file.
-var descriptor = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[0-9]|-)$`) })
+var descriptor = expression{text: `^(?:[0-9]|-)$`}
 
 func (b *bashisms) redirection(r *syntax.Redirect) {
 	switch r.Op {
@@ -105,7 +104,7 @@ func (b *bashisms) redirection(r *syntax.Redirect) {
 		b.add(true, r.Op.String())
 	case syntax.DplOut:
 		target, known := Word{r.Word}.Literal()
-		b.add(known && !descriptor().MatchString(target), ">& file")
+		b.add(known && !descriptor.in(target), ">& file")
 	}
 	b.add(r.N != nil && strings.HasPrefix(r.N.Value, "{"), "{x}>")
 }

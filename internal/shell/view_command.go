@@ -1,10 +1,8 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -281,7 +279,7 @@ func isBetween(r *syntax.Redirect, call *syntax.CallExpr) bool {
 }
 
 // duplicated matches a target of >& and <& that the client looks at.
-var duplicated = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9./_-]+$`) })
+var duplicated = expression{text: `^[A-Za-z0-9./_-]+$`}
 
 func (v *viewer) redirection(r *syntax.Redirect, vars scope) outcome {
 	if r.N != nil && strings.HasPrefix(r.N.Value, "{") {
@@ -298,7 +296,7 @@ func (v *viewer) redirection(r *syntax.Redirect, vars scope) outcome {
 		return hidden // a program's name says nothing about the target
 	}
 	if r.Op == syntax.WordHdoc {
-		if hashLine().MatchString(text) {
+		if hashLine.in(text) {
 			return hidden
 		}
 		return seen
@@ -308,7 +306,7 @@ func (v *viewer) redirection(r *syntax.Redirect, vars scope) outcome {
 	switch {
 	case strings.Contains(text, Unknown), strings.Contains(text, "\n"), strings.HasPrefix(text, "!"), strings.HasPrefix(text, "="),
 		(r.Op == syntax.DplOut || r.Op == syntax.DplIn) && strings.HasPrefix(text, "-"),
-		r.Op == syntax.DplOut && !duplicated().MatchString(text),
+		r.Op == syntax.DplOut && !duplicated.in(text),
 		!isString && hasVariable(r.Word):
 		return hidden
 	}
@@ -316,7 +314,7 @@ func (v *viewer) redirection(r *syntax.Redirect, vars scope) outcome {
 }
 
 // hashLine matches a line that begins with #.
-var hashLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\n\s*#`) })
+var hashLine = expression{text: `\n\s*#`}
 
 func hasVariable(w *syntax.Word) bool {
 	found := false

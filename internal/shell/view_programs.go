@@ -1,10 +1,8 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -32,7 +30,7 @@ func (p *programReader) one(stmts []*syntax.Stmt) bool {
 		return false
 	}
 	name, ok := onlyPart(call.Args[0]).(*syntax.Lit)
-	if !ok || !programName().MatchString(name.Value) || isWrapper(name.Value) {
+	if !ok || !programName.in(name.Value) || isWrapper(name.Value) {
 		return false
 	}
 	at := len(p.commands)
@@ -49,7 +47,7 @@ func (p *programReader) one(stmts []*syntax.Stmt) bool {
 	return true
 }
 
-var programName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[\w./+-]+$`) })
+var programName = expression{text: `^[\w./+-]+$`}
 
 func (p *programReader) word(w *syntax.Word) (string, bool) {
 	var b strings.Builder

@@ -1,9 +1,7 @@
 package shell
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
@@ -11,21 +9,19 @@ import (
 
 // hiddenText matches text that shells read differently, so that the client does not look into a
 // line that has it.
-var hiddenText = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(
-		`[\x00-\x08\x0B-\x1F\x7F]` + // control characters
-			`|[\x{00A0}\x{1680}\x{2000}-\x{200B}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}]` + // white space that is none to a shell
-			`|\\[ \t]` + // white space behind a backslash
-			`|(?:^|[^ \t\\])(?:\\\\)*\\\n|[ \t](?:\\\\)+\\\n` + // a line that continues within a word
-			`|(?:^|[^\\])(?:\\\\)*\\$` + // a line that continues nowhere
-			`|~\[|(?:^|[\s;&|])=[a-zA-Z_]|<\d*-\d*>`)
-}) // zsh
+var hiddenText = expression{text: `[\x00-\x08\x0B-\x1F\x7F]` + // control characters
+	`|[\x{00A0}\x{1680}\x{2000}-\x{200B}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}]` + // white space that is none to a shell
+	`|\\[ \t]` + // white space behind a backslash
+	`|(?:^|[^ \t\\])(?:\\\\)*\\\n|[ \t](?:\\\\)+\\\n` + // a line that continues within a word
+	`|(?:^|[^\\])(?:\\\\)*\\$` + // a line that continues nowhere
+	`|~\[|(?:^|[\s;&|])=[a-zA-Z_]|<\d*-\d*>`, // zsh
+}
 
 // quoteInBraces matches a quote behind a brace.
-var quoteInBraces = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[^}]*['"]`) })
+var quoteInBraces = expression{text: `\{[^}]*['"]`}
 
 func hasHiddenText(line string) bool {
-	return !utf8.ValidString(line) || hiddenText().MatchString(line) || quoteInBraces().MatchString(withoutQuotedBraces(line))
+	return !utf8.ValidString(line) || hiddenText.in(line) || quoteInBraces.in(withoutQuotedBraces(line))
 }
 
 // withoutQuotedBraces replaces braces in quotes by spaces.

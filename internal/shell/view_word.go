@@ -1,10 +1,8 @@
 package shell
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -39,7 +37,7 @@ func (v *viewer) word(w *syntax.Word, vars scope) (string, outcome) {
 			return "", hidden
 		}
 	}
-	if len(w.Parts) > 1 && (hasOpenBrace(w) && (strings.Contains(text, ",") || strings.Contains(text, "..")) || strings.Contains(text, "~[") || equals().MatchString(text)) {
+	if len(w.Parts) > 1 && (hasOpenBrace(w) && (strings.Contains(text, ",") || strings.Contains(text, "..")) || strings.Contains(text, "~[") || equals.in(text)) {
 		return "", hidden
 	}
 	return text, seen
@@ -55,8 +53,8 @@ func hasOpenBrace(w *syntax.Word) bool {
 
 // braces match a brace in a word that a shell may expand, or that another shell reads otherwise.
 var (
-	escapedBrace = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{[^{]*\\\}|\{[^}]*\\\{`) })
-	equals       = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:^|[\s;&|])=[a-zA-Z_]`) })
+	escapedBrace = expression{text: `\{[^{]*\\\}|\{[^}]*\\\{`}
+	equals       = expression{text: `(?:^|[\s;&|])=[a-zA-Z_]`}
 )
 
 // isBraces reports whether a word is a list in braces.
@@ -70,7 +68,7 @@ func isBraces(text string) bool {
 			return true
 		}
 	}
-	return escapedBrace().MatchString(text)
+	return escapedBrace.in(text)
 }
 
 // bare returns the text of a part of a word outside double quotes.
@@ -121,11 +119,11 @@ func (v *viewer) quoted(q *syntax.DblQuoted, vars scope) (string, outcome) {
 }
 
 // modifier matches what other shells read as a part of the variable before it.
-var modifier = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:\[|:[a-zA-Z&])`) })
+var modifier = expression{text: `^(?:\[|:[a-zA-Z&])`}
 
 func isModifier(part syntax.WordPart) bool {
 	lit, ok := part.(*syntax.Lit)
-	return ok && modifier().MatchString(lit.Value)
+	return ok && modifier.in(lit.Value)
 }
 
 func (v *viewer) quotedPart(part syntax.WordPart, vars scope) (string, outcome) {
@@ -147,12 +145,10 @@ func (v *viewer) quotedPart(part syntax.WordPart, vars scope) (string, outcome) 
 
 // mayBeAwk matches text with which a program of awk runs other programs, or that reads the
 // environment of a process.
-var mayBeAwk = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:^|[^A-Za-z_])(?:system|extension)[\s\\]*\(` +
-		`|(?:^|[^|])\|&?(?:[^/|%";#{}]*"|[\s\\]*getline\b)` +
-		`|@[\s\\]*(?:(?:load|include)\b|\w+(?:::\w+)?(?:\[[^\]]*\])*[\s\\]*\()` +
-		`|"/inet[46]?/|/proc/.*/environ`)
-})
+var mayBeAwk = expression{text: `(?:^|[^A-Za-z_])(?:system|extension)[\s\\]*\(` +
+	`|(?:^|[^|])\|&?(?:[^/|%";#{}]*"|[\s\\]*getline\b)` +
+	`|@[\s\\]*(?:(?:load|include)\b|\w+(?:::\w+)?(?:\[[^\]]*\])*[\s\\]*\()` +
+	`|"/inet[46]?/|/proc/.*/environ`}
 
 // document returns the text of $(cat <<'E' …), with which people write long arguments: it is
 // read as text. ok is false for any other substitution, and for a text that may be a program of
@@ -166,7 +162,7 @@ func (v *viewer) document(sub *syntax.CmdSubst) (text string, ok bool) {
 	if !isCall || len(call.Args) != 1 || len(call.Assigns) > 0 || v.text(call) != "cat" || r.Op != syntax.Hdoc || v.hereDocument(r) != seen {
 		return "", false
 	}
-	if text = strings.TrimRight(bodyOf(r), "\n"); mayBeAwk().MatchString(text) {
+	if text = strings.TrimRight(bodyOf(r), "\n"); mayBeAwk.in(text) {
 		return "", false
 	}
 	if strings.Contains(text, "\n") {
@@ -214,9 +210,9 @@ func (v *viewer) arithmetic(expr *syntax.ArithmExp) outcome {
 	return out
 }
 
-var arithmeticNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:[0-9]+|0[xX][0-9a-fA-F]+|[0-9]+#[0-9a-zA-Z]+)$`) })
+var arithmeticNumber = expression{text: `^(?:[0-9]+|0[xX][0-9a-fA-F]+|[0-9]+#[0-9a-zA-Z]+)$`}
 
-func isArithmeticNumber(text string) bool { return arithmeticNumber().MatchString(text) }
+func isArithmeticNumber(text string) bool { return arithmeticNumber.in(text) }
 
 // variable returns the value of a variable.
 func (v *viewer) variable(p *syntax.ParamExp, vars scope, quoted bool) (string, outcome) {
@@ -285,6 +281,6 @@ func isInteger(name string) bool {
 	}, name)
 }
 
-var plainNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(?:0|[1-9][0-9]{0,17})$`) })
+var plainNumber = expression{text: `^(?:0|[1-9][0-9]{0,17})$`}
 
-func isPlainNumber(value string) bool { return plainNumber().MatchString(value) }
+func isPlainNumber(value string) bool { return plainNumber.in(value) }

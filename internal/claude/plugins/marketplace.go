@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"sync"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
@@ -205,11 +206,11 @@ func (m *marketplace) sourceOf(plugin string) (string, error) {
 }
 
 // bareSource is a source without "./", which is below metadata.pluginRoot.
-var bareSource = regexp.MustCompile(`^[A-Za-z0-9][-A-Za-z0-9._]*$`)
+var bareSource = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z0-9][-A-Za-z0-9._]*$`) })
 
 // resolve returns the path of a source below the marketplace's directory.
 func (m *marketplace) resolve(source string) string {
-	if bareSource.MatchString(source) {
+	if bareSource().MatchString(source) {
 		return filepath.Join(m.root, source)
 	}
 	return source
