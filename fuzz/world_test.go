@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -54,7 +55,7 @@ func (h *home) hydrate() (hydrate.Result, error) {
 // run runs the program in this home.
 func (h *home) run(args ...string) (code int, stdout, stderr string) {
 	var out, errs strings.Builder
-	code = command.Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Getenv: h.env})
+	code = command.Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &errs, Caller: callers.Script, Getenv: h.env})
 	return code, out.String(), errs.String()
 }
 

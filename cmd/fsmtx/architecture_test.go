@@ -66,7 +66,7 @@ func TestAPlaceThatDoesNotExistIsNoticed(t *testing.T) {
 	root := os.DirFS("../..")
 	for cell, want := range map[string][]string{
 		"`txn/journal.go`, then `docs/crash-safety.md`; `make crashtest`": nil,
-		"`internal/steps`: `frame.go`, `gates.go`":                        nil,
+		"`internal/steps`: `frame.go`, `evidence.go`":                     nil,
 		"`internal/claude/claude.go`: `Tested`":                           nil,
 		"the journal":                                                     {"no place is named"},
 		"`make crashtest`":                                                {"no place is named"},

@@ -17,7 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 )
 
 // role is a variable that makes this test program act as another one: "isolated" installs a
@@ -31,12 +31,13 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, runIsolated())
 		os.Exit(99)
 	case "fsmtx":
-		os.Exit(command.Main(os.Args[1:], terminal.Process()))
+		os.Exit(command.Main(os.Args[1:], callers.Played()))
 	case "caller":
 		_, err := net.Dial("udp", "127.0.0.1:9")
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(0)
 	}
+	callers.Forget()
 	os.Exit(m.Run())
 }
 

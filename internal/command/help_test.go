@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -94,7 +95,7 @@ func eachHelp(f func(path string, help func(columns string) string)) {
 		f(path, func(columns string) string {
 			var out bytes.Buffer
 			args := append(strings.Fields(path)[1:], "--help")
-			Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &out, Getenv: func(name string) (string, bool) {
+			Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &out, Caller: callers.Script, Getenv: func(name string) (string, bool) {
 				return columns, name == "COLUMNS" && columns != ""
 			}})
 			return out.String()

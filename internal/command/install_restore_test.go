@@ -13,15 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // inConfig runs fsmtx with a configuration directory of the client.
 func inConfig(t require.TestingT, config string, args ...string) {
 	var out bytes.Buffer
-	script := func() caller.Caller { return caller.Caller{Kind: caller.Script} } // whoever runs the tests
-	code := Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &out, Caller: script, Getenv: func(name string) (string, bool) {
+	code := Main(args, terminal.Streams{In: strings.NewReader(""), Out: &out, Err: &out, Caller: callers.Script, Getenv: func(name string) (string, bool) {
 		value, ok := map[string]string{"CLAUDE_CONFIG_DIR": config, "HOME": filepath.Dir(config)}[name]
 		return value, ok
 	}})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -38,7 +39,7 @@ func TestLostOutput(t *testing.T) {
 	for _, line := range lines {
 		t.Run(line, func(t *testing.T) {
 			var stderr strings.Builder
-			code := command.Main(strings.Fields(line), terminal.Streams{In: strings.NewReader(""), Out: full{}, Err: &stderr,
+			code := command.Main(strings.Fields(line), terminal.Streams{In: strings.NewReader(""), Out: full{}, Err: &stderr, Caller: callers.Script,
 				Getenv: func(name string) (string, bool) { return home, name == "HOME" }})
 
 			assert.NotZero(t, code)
@@ -51,7 +52,7 @@ func TestLostOutput(t *testing.T) {
 func TestHelpOnNothing(t *testing.T) {
 	for _, line := range []string{"nonsense --help", "nonsense -h", "help nonsense", "hooks nonsense --help", "guard nonsense --help", "step nonsense --help", "completion nonsense --help"} {
 		var stdout, stderr strings.Builder
-		code := command.Main(strings.Fields(line), terminal.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Getenv: func(string) (string, bool) { return "", false }})
+		code := command.Main(strings.Fields(line), terminal.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr, Caller: callers.Script, Getenv: func(string) (string, bool) { return "", false }})
 
 		assert.NotZero(t, code, line)
 		assert.Empty(t, stdout.String(), line)

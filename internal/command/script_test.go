@@ -17,44 +17,27 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/mcp"
-	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // TestMain makes the test program act as fsmtx or fsmtx-mcp if it has that name. A program
 // that it was told to be finds itself with os.Executable. If it finds the test program and
 // starts it with a command, the tests would run again, and start it once more.
 func TestMain(m *testing.M) {
-	if name := filepath.Base(os.Args[0]); len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") && !strings.HasPrefix(name, "fsmtx") {
-		fmt.Fprintf(os.Stderr, "%s: started with %q by a program under test; link it with linkPrograms\n", name, os.Args[1:])
-		os.Exit(2)
+	if name := filepath.Base(os.Args[0]); !strings.HasPrefix(name, "fsmtx") {
+		if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+			fmt.Fprintf(os.Stderr, "%s: started with %q by a program under test; link it with linkPrograms\n", name, os.Args[1:])
+			os.Exit(2)
+		}
+		callers.Forget()
 	}
 	command.SetManagedDir(cmp.Or(os.Getenv("FSMTX_TEST_MANAGED"), os.DevNull)) // never the machine's own
 	testscript.Main(m, map[string]func(){
-		"fsmtx":     func() { os.Exit(command.Main(os.Args[1:], played())) },
-		"fsmtx-mcp": func() { os.Exit(mcp.Main(os.Args[1:], terminal.Process())) },
+		"fsmtx":     func() { os.Exit(command.Main(os.Args[1:], callers.Played())) },
+		"fsmtx-mcp": func() { os.Exit(mcp.Main(os.Args[1:], callers.Played())) },
 	})
-}
-
-// played returns the streams of this process, with the caller that a session plays: what
-// really is above a test may be an agent. FSMTX_TEST_CALLER is "person" or "unknown"; without
-// it the caller is an agent if the environment is one's, and else a script.
-func played() terminal.Streams {
-	s := terminal.Process()
-	s.Caller = func() caller.Caller {
-		switch kind := caller.Kind(s.Env("FSMTX_TEST_CALLER")); {
-		case kind == caller.Person:
-			return caller.Caller{Kind: kind, Terminal: "/dev/pts/7"}
-		case kind != "":
-			return caller.Caller{Kind: kind, Suspect: s.Env("FSMTX_TEST_SUSPECT") != "", Why: "nothing is above it"}
-		case s.Env("CLAUDECODE") != "" || s.Env("AI_AGENT") != "":
-			return caller.Caller{Kind: caller.Agent, Program: cmp.Or(s.Env("FSMTX_TEST_PROGRAM"), caller.Claude), Shell: strings.HasSuffix(s.Env("AI_AGENT"), "_agent"), Why: "claude (process 7) is above it"}
-		}
-		return caller.Caller{Kind: caller.Script}
-	}
-	return s
 }
 
 // rewritten writes the command that a hook has rewritten to a file, and the question to

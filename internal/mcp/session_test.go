@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // asServer names the environment variable that turns this test program into fsmtx-mcp.
@@ -22,8 +22,9 @@ const asServer = "FSMTX_TEST_AS_SERVER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asServer) != "" {
-		os.Exit(Main(os.Args[1:], terminal.Process()))
+		os.Exit(Main(os.Args[1:], callers.Played()))
 	}
+	callers.Forget()
 	os.Exit(m.Run())
 }
 

@@ -2,6 +2,8 @@ package rules_test
 
 import (
 	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -9,7 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/guard"
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 )
 
 // A loaded machine may need longer than LockWait for a lock. This also applies to the
@@ -18,7 +20,10 @@ func init() { guard.LockWait = time.Minute }
 
 // TestMain lets the test binary act as the program, for tests that start processes.
 func TestMain(m *testing.M) {
+	if !strings.HasPrefix(filepath.Base(os.Args[0]), "fsmtx") {
+		callers.Forget()
+	}
 	testscript.Main(m, map[string]func(){
-		"fsmtx": func() { os.Exit(command.Main(os.Args[1:], terminal.Process())) },
+		"fsmtx": func() { os.Exit(command.Main(os.Args[1:], callers.Played())) },
 	})
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/command"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
-	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
 )
@@ -39,10 +39,11 @@ func TestMain(m *testing.M) {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(cannotRestrict)
 		}
-		os.Exit(command.Main(os.Args[1:], terminal.Process()))
+		os.Exit(command.Main(os.Args[1:], callers.Played()))
 	case os.Getenv("FSMTX_TEST_WRITE") != "":
 		os.Exit(exitCode(writeOne(os.Getenv("FSMTX_TEST_WRITE"))))
 	}
+	callers.Forget()
 	flag.Parse()
 	if err := forgetFiles(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

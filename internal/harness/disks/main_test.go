@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 )
 
 // states limits how many states of each operation are tried on each file system.
@@ -27,11 +27,12 @@ var states = flag.Int("states", 40, "try this many states of each operation, 0 f
 func TestMain(m *testing.M) {
 	switch os.Getenv(roleVariable) {
 	case "fsmtx":
-		os.Exit(command.Main(os.Args[1:], terminal.Process()))
+		os.Exit(command.Main(os.Args[1:], callers.Played()))
 	case "overseen":
 		fmt.Fprintln(os.Stderr, beOverseen())
 		os.Exit(1)
 	case "tests":
+		callers.Forget()
 		if err := unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

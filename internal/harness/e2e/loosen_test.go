@@ -149,9 +149,7 @@ func TestAPersonAtTheTerminal(t *testing.T) {
 	require.Len(t, overrides(t, s), 1)
 
 	own := s.Sit(fsmtx, "step", "skip", "2", "--because", "typed", "--session", s.Session)
-	if own.Wait() != 0 {
-		t.Skipf("the rest is skipped: nobody is a person where this test runs: %s", own.Text())
-	}
+	require.Zero(t, own.Wait(), own.Text())
 	all = overrides(t, s)
 	require.Len(t, all, 2)
 	require.NotNil(t, all[1].By.TTY, fmt.Sprint(all[1].By))

@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
 
@@ -77,7 +79,7 @@ func (p *packages) command(dir, program string, args ...string) *exec.Cmd {
 	c := exec.Command(program, args...)
 	c.Dir = dir
 	c.Env = []string{"HOME=" + p.home, "PATH=" + filepath.Join(p.home, "npm", "bin") + ":" + os.Getenv("PATH"), "npm_config_prefix=" + filepath.Join(p.home, "npm"),
-		"npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false", "npm_config_update_notifier=false"}
+		"npm_config_offline=true", "npm_config_audit=false", "npm_config_fund=false", "npm_config_update_notifier=false", callers.Environ(caller.Script)}
 	return c
 }
 

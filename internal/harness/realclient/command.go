@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 )
 
@@ -32,10 +34,10 @@ func (o Output) String() string {
 }
 
 // Command runs a program in the project with the client's environment and no
-// model. It ends the test if the program cannot be started.
+// model, as a script does. It ends the test if the program cannot be started.
 func (s *Sandbox) Command(stdin, program string, args ...string) Output {
 	s.t.Helper()
-	out, err := s.run("http://127.0.0.1:9", stdin, program, args...)
+	out, err := s.run("http://127.0.0.1:9", stdin, program, args, callers.Environ(caller.Script))
 	require.NoError(s.t, err)
 	return out
 }
@@ -47,17 +49,17 @@ func (s *Sandbox) Claude(args ...string) Output {
 	m, err := fakemodel.Start(fakemodel.Script{})
 	require.NoError(s.t, err)
 	defer m.Close()
-	out, err := s.run(m.URL(), "", s.program, args...)
+	out, err := s.run(m.URL(), "", s.program, args)
 	require.NoError(s.t, err)
 	require.Zero(s.t, out.Code, "claude %s\n%s", strings.Join(args, " "), out)
 	require.Empty(s.t, m.Record().Faults(), "claude %s\n%s", strings.Join(args, " "), out)
 	return out
 }
 
-// run runs a program in the project with the client's environment.
-func (s *Sandbox) run(url, stdin, program string, args ...string) (Output, error) {
+// run runs a program in the project with the client's environment and more variables.
+func (s *Sandbox) run(url, stdin, program string, args []string, more ...string) (Output, error) {
 	program, args = s.managed(program, args)
-	return Exec{Program: program, Args: args, Dir: s.Project, Env: s.environ(url), Stdin: stdin, Limit: s.limit}.Run(s.t.Context())
+	return Exec{Program: program, Args: args, Dir: s.Project, Env: append(s.environ(url), more...), Stdin: stdin, Limit: s.limit}.Run(s.t.Context())
 }
 
 // Exec is one run of a program.

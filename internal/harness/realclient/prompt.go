@@ -52,7 +52,7 @@ func (s *Sandbox) converse(script fakemodel.Script, prompt, stdin string, first,
 	m, err := fakemodel.Start(script)
 	require.NoError(s.t, err)
 	defer m.Close()
-	out, err := s.run(m.URL(), stdin, s.program, slices.Concat(first, s.arguments(), more)...)
+	out, err := s.run(m.URL(), stdin, s.program, slices.Concat(first, s.arguments(), more))
 	s.begun[s.Session] = true
 	r := &Run{Record: m.Record(), Output: out, t: s.t}
 	s.t.Cleanup(func() {

@@ -103,7 +103,7 @@ func TestRunKillsTheProcessGroupOnTimeout(t *testing.T) {
 	defer pipe.Close()
 	require.NoError(t, pipe.SetReadDeadline(time.Now().Add(30*time.Second)))
 
-	_, err = s.run("http://127.0.0.1:9", "", s.program)
+	_, err = s.run("http://127.0.0.1:9", "", s.program, nil)
 
 	assert.ErrorContains(t, err, "still running after 200ms")
 	_, err = pipe.Read(make([]byte, 1))
@@ -121,7 +121,7 @@ func TestCommandReturnsOutputAndExitCode(t *testing.T) {
 func TestAMissingProgramIsAnError(t *testing.T) {
 	s := sandbox(t, filepath.Join(t.TempDir(), "claude"))
 
-	_, err := s.run("", "", s.program)
+	_, err := s.run("", "", s.program, nil)
 
 	require.Error(t, err)
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 )
 
@@ -42,7 +44,7 @@ func (s *Sandbox) Attend(script fakemodel.Script, args ...string) *Terminal {
 	s.t.Cleanup(func() { m.Close() })
 	s.trust()
 	args = append([]string{"--model", s.Model, "--session-id", s.Session}, args...)
-	t := s.terminal(m.URL(), s.program, args...)
+	t := s.terminal(m.URL(), s.program, args)
 	t.Model = m
 	return t
 }
@@ -59,16 +61,16 @@ func (s *Sandbox) trust() {
 	s.Write("home/.claude.json", string(text))
 }
 
-// Sit starts a program in a pseudo-terminal of its own, without the client.
+// Sit starts a program in a pseudo-terminal of its own, without the client, as a person does.
 func (s *Sandbox) Sit(program string, args ...string) *Terminal {
 	s.t.Helper()
-	return s.terminal("http://127.0.0.1:9", program, args...)
+	return s.terminal("http://127.0.0.1:9", program, args, callers.Environ(caller.Person))
 }
 
-func (s *Sandbox) terminal(url, program string, args ...string) *Terminal {
+func (s *Sandbox) terminal(url, program string, args []string, more ...string) *Terminal {
 	s.t.Helper()
 	c := exec.Command(program, args...)
-	c.Dir, c.Env = s.Project, append(s.environ(url), "TERM=xterm-256color")
+	c.Dir, c.Env = s.Project, append(append(s.environ(url), "TERM=xterm-256color"), more...)
 	master, err := pty.StartWithSize(c, &pty.Winsize{Rows: 50, Cols: 200})
 	require.NoError(s.t, err)
 	t := &Terminal{s: s, c: c, master: master, changed: make(chan struct{})}

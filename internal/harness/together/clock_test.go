@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -42,7 +42,7 @@ func TestHookAtAnotherTime(t *testing.T) {
 	require.NoError(t, err)
 	synctest.Test(t, func(*testing.T) {
 		time.Sleep(since)
-		os.Exit(command.Main(hookArguments, terminal.Process()))
+		os.Exit(command.Main(hookArguments, callers.Played()))
 	})
 }
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/fsmtx/fsmtx/internal/command"
-	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/harness/callers"
 )
 
 // roleVariable names the environment variable that holds the role of this program in
@@ -19,7 +19,7 @@ var raceOptions = "GORACE=" + os.Getenv("GORACE")
 func TestMain(m *testing.M) {
 	switch os.Getenv(roleVariable) {
 	case "hook":
-		os.Exit(command.Main(os.Args[1:], terminal.Process()))
+		os.Exit(command.Main(os.Args[1:], callers.Played()))
 	case "hook at another time":
 		runAtAnotherTime()
 	case "scripted hook":
@@ -27,5 +27,6 @@ func TestMain(m *testing.M) {
 	case "client":
 		os.Exit(runClientEmulator(os.Args[1]))
 	}
+	callers.Forget()
 	os.Exit(m.Run())
 }

@@ -1,0 +1,71 @@
+// Package callers lets a test say who runs fsmtx. The program looks at the processes above
+// it (package caller), and above a test may be a person's shell, an agent, a daemon or
+// nothing. No test may depend on that. The programs that are shipped do not link this
+// package, and know none of its variables.
+package callers
+
+import (
+	"cmp"
+	"os"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// Variable names who runs the program: "person", "script" or "unknown". FSMTX_TEST_SUSPECT
+// makes an unknown caller suspect.
+const Variable = "FSMTX_TEST_CALLER"
+
+// Environ returns the entry of an environment that names the caller.
+func Environ(kind caller.Kind) string { return Variable + "=" + string(kind) }
+
+// Script is who runs a command in tests that are about something else.
+func Script() caller.Caller { return caller.Caller{Kind: caller.Script} }
+
+// Named returns the streams of this process, with the caller that Variable names. Without
+// it the caller is whoever really runs the process, as in a hook of a real client.
+func Named() terminal.Streams {
+	s := terminal.Process()
+	if s.Env(Variable) != "" {
+		s.Caller = func() caller.Caller { return named(s) }
+	}
+	return s
+}
+
+// Played returns the streams of this process, with the caller that Variable names. Without
+// it the environment alone decides: the caller is an agent if CLAUDECODE or AI_AGENT is set
+// (FSMTX_TEST_PROGRAM names its program), and else a script. A test that passes on its own
+// environment calls Forget first.
+func Played() terminal.Streams {
+	s := terminal.Process()
+	s.Caller = func() caller.Caller {
+		switch {
+		case s.Env(Variable) != "":
+			return named(s)
+		case s.Env("CLAUDECODE") != "" || s.Env("AI_AGENT") != "":
+			return caller.Caller{Kind: caller.Agent, Program: cmp.Or(s.Env("FSMTX_TEST_PROGRAM"), caller.Claude), Shell: strings.HasSuffix(s.Env("AI_AGENT"), "_agent"), Why: "claude (process 7) is above it"}
+		}
+		return Script()
+	}
+	return s
+}
+
+func named(s terminal.Streams) caller.Caller {
+	switch kind := caller.Kind(s.Env(Variable)); kind {
+	case caller.Person:
+		return caller.Caller{Kind: kind, Terminal: "/dev/pts/7"}
+	case caller.Script:
+		return Script()
+	default:
+		return caller.Caller{Kind: kind, Suspect: s.Env("FSMTX_TEST_SUSPECT") != "", Why: "nothing is above it"}
+	}
+}
+
+// Forget removes the variables of an agent from the environment of the tests, which an
+// agent may have started.
+func Forget() {
+	for _, name := range caller.Variables() {
+		_ = os.Unsetenv(name)
+	}
+}
