@@ -60,12 +60,10 @@ func TestCallsOfOneMessageWaitForEachOther(t *testing.T) {
 // TestAWaitEndsWithTheDenialOfTheOther: what does not go through is not waited for.
 func TestAWaitEndsWithTheDenialOfTheOther(t *testing.T) {
 	c := &client{list: hydrated(t, Step{Check: &Check{Run: "sleep 0.4; exit 1", Timeout: 20}}, Step{BlockedBy: []int64{1}}, Step{BlockedBy: []int64{2}})}
-	begun := time.Now()
 	c.call(3, inProgress, Deny)
 	c.call(2, completed, Deny)
 	c.call(1, completed, Deny)
 	c.calls.Wait()
-	require.Less(t, time.Since(begun), 2*patience, "nobody waits for ever")
 	require.Empty(t, c.state().Pending)
 }
 

@@ -63,31 +63,33 @@ func TestWaitingEndsWithErrTimeout(t *testing.T) {
 // TestRecoverWaitsForTheClientsLocks: an interrupted replacement is rolled back only
 // while the client is locked out.
 func TestRecoverWaitsForTheClientsLocks(t *testing.T) {
-	l := newList(t)
-	write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
-	died := false
-	l.FS = &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
-		if died = died || s.Op == "remove" && s.Path == filepath.Join(l.Dir, "1.json"); died {
-			return syscall.EIO // every later step fails too, the rollback included
-		}
-		return nil
-	}}
-	_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, nil))
-	require.ErrorIs(t, err, txn.ErrRecoveryRequired)
+	synctest.Test(t, func(t *testing.T) {
+		l := newList(t)
+		write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
+		died := false
+		l.FS = &faultfs.Steps{FS: vfs.OS{}, Before: func(s faultfs.Step) error {
+			if died = died || s.Op == "remove" && s.Path == filepath.Join(l.Dir, "1.json"); died {
+				return syscall.EIO // every later step fails too, the rollback included
+			}
+			return nil
+		}}
+		_, err := l.Replace(t.Context(), Label{}, planner(t, `[{"id": 1, "subject": "new"}]`, nil))
+		require.ErrorIs(t, err, txn.ErrRecoveryRequired)
 
-	l.FS = nil
-	lock := filepath.Join(l.Dir, listLock)
-	require.NoError(t, os.RemoveAll(lock)) // of the dead process
-	require.NoError(t, os.Mkdir(lock, 0o755))
-	l.Wait = 20 * time.Millisecond
-	_, err = l.Recover(t.Context())
-	require.ErrorIs(t, err, ErrTimeout)
-	require.NoError(t, os.Remove(lock))
+		l.FS = nil
+		lock := filepath.Join(l.Dir, listLock)
+		require.NoError(t, os.RemoveAll(lock)) // of the dead process
+		require.NoError(t, os.Mkdir(lock, 0o755))
+		l.Wait = 10 * time.Second
+		_, err = l.Recover(t.Context())
+		require.ErrorIs(t, err, ErrTimeout)
+		require.NoError(t, os.Remove(lock))
 
-	l.Wait = 0
-	report, err := l.Recover(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, txn.RolledBack, report.Outcome)
-	assert.Equal(t, []string{"2.json"}, report.Removed)
-	assert.FileExists(t, filepath.Join(l.Dir, "1.json"))
+		l.Wait = 0
+		report, err := l.Recover(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, txn.RolledBack, report.Outcome)
+		assert.Equal(t, []string{"2.json"}, report.Removed)
+		assert.FileExists(t, filepath.Join(l.Dir, "1.json"))
+	})
 }

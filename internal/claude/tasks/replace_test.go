@@ -166,16 +166,18 @@ func TestReplaceReturnsErrorsOfTheDisk(t *testing.T) {
 }
 
 func TestReplaceTimesOutOnAHeldLock(t *testing.T) {
-	for _, lock := range []string{listLock, "1.json.lock"} {
-		l := newList(t)
-		l.Wait = 20 * time.Millisecond
-		write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
-		require.NoError(t, os.Mkdir(filepath.Join(l.Dir, lock), 0o755))
-		_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
-		require.ErrorAs(t, err, new(*BusyError), lock)
-		require.ErrorIs(t, err, ErrTimeout, lock)
-		assert.Equal(t, []string{"1.json"}, taskFiles(t, l.Dir), lock)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		for _, lock := range []string{listLock, "1.json.lock"} {
+			l := newList(t)
+			l.Wait = 10 * time.Second
+			write(t, l.Dir, "1.json", task(taggedTask, "1.json"))
+			require.NoError(t, os.Mkdir(filepath.Join(l.Dir, lock), 0o755))
+			_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
+			require.ErrorAs(t, err, new(*BusyError), lock)
+			require.ErrorIs(t, err, ErrTimeout, lock)
+			assert.Equal(t, []string{"1.json"}, taskFiles(t, l.Dir), lock)
+		}
+	})
 }
 
 // TestTornFileIsReadAgainUnderItsLock: the client is writing it during the first read.
@@ -191,12 +193,14 @@ func TestTornFileIsReadAgainUnderItsLock(t *testing.T) {
 }
 
 func TestReplaceWaitsForTheLockOfATornFile(t *testing.T) {
-	l := newList(t)
-	l.Wait = 20 * time.Millisecond
-	write(t, l.Dir, "1.json", `{"id":"1","subj`)
-	require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "1.json.lock"), 0o755))
-	_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
-	require.ErrorIs(t, err, ErrTimeout)
+	synctest.Test(t, func(t *testing.T) {
+		l := newList(t)
+		l.Wait = 10 * time.Second
+		write(t, l.Dir, "1.json", `{"id":"1","subj`)
+		require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "1.json.lock"), 0o755))
+		_, err := l.Replace(t.Context(), Label{}, planner(t, `[]`, nil))
+		require.ErrorIs(t, err, ErrTimeout)
+	})
 }
 
 // TestPlanIsMadeAgain: the client changes a task after the list is read and before the

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -220,19 +221,32 @@ func TestUndoPlansAgain(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []Kept{{"1.json", KeptChanged}}, u.Kept)
 	assert.Equal(t, []string{"1.json"}, taskFiles(t, l.Dir))
+}
 
-	l = newList(t)
-	id = l.replace(t, 2)
-	l.Wait = 100 * time.Millisecond
-	l.before(func(s faultfs.Step) error {
-		if backup(s) {
-			replaceFile(t, filepath.Join(l.Dir, "1.json"))
-		}
-		return nil
+func TestUndoTimesOutOnAListThatKeepsChanging(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newList(t)
+		id := l.replace(t, 2)
+		l.FS = changedMeanwhile{test: t, name: filepath.Join(l.Dir, "1.json")}
+		_, err := l.Undo(t.Context(), id, true)
+		require.ErrorIs(t, err, ErrTimeout)
+		assert.Equal(t, []string{"1.json", "2.json"}, taskFiles(t, l.Dir))
 	})
-	_, err = l.Undo(t.Context(), id, true)
-	require.ErrorIs(t, err, ErrTimeout, "the file changes every time")
-	assert.Equal(t, []string{"1.json", "2.json"}, taskFiles(t, l.Dir))
+}
+
+// changedMeanwhile gives a task another inode, slowly, whenever it is to be backed up.
+type changedMeanwhile struct {
+	vfs.OS
+	test *testing.T
+	name string
+}
+
+func (d changedMeanwhile) Link(from, to string) error {
+	if from == d.name {
+		time.Sleep(time.Second)
+		replaceFile(d.test, from)
+	}
+	return d.OS.Link(from, to)
 }
 
 // replaceFile gives a task another inode.
@@ -243,16 +257,18 @@ func replaceFile(t *testing.T, path string) {
 
 // TestUndoWaitsForTheTasksItRemoves: the client may be about to write one.
 func TestUndoWaitsForTheTasksItRemoves(t *testing.T) {
-	l := newList(t)
-	id := l.replace(t, 2)
-	before := l.listed(t)
-	require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "2.json"+lockSuffix), 0o755))
-	l.Wait = 50 * time.Millisecond
-	_, err := l.Undo(t.Context(), id, false)
-	require.ErrorIs(t, err, ErrTimeout)
-	var busy *BusyError
-	require.ErrorAs(t, err, &busy)
-	assert.Equal(t, before, l.listed(t))
+	synctest.Test(t, func(t *testing.T) {
+		l := newList(t)
+		id := l.replace(t, 2)
+		before := l.listed(t)
+		require.NoError(t, os.Mkdir(filepath.Join(l.Dir, "2.json"+lockSuffix), 0o755))
+		l.Wait = 10 * time.Second
+		_, err := l.Undo(t.Context(), id, false)
+		require.ErrorIs(t, err, ErrTimeout)
+		var busy *BusyError
+		require.ErrorAs(t, err, &busy)
+		assert.Equal(t, before, l.listed(t))
+	})
 }
 
 // TestLabels: the history has a label of each replacement; a transaction of another
