@@ -185,11 +185,14 @@ func (st *status) undoing() string {
 
 // marks are the symbols in front of steps, by the word for their state. They show the state
 // without colours.
-var marks = map[string]string{
-	"done": "✓", "skipped": "»", "in progress": "▶", "checking": "…", "ready": "○", "unchecked": "?", "blocked": "·", "gone": "✗", "not needed": "⊘",
+func marks() map[string]string { // a variable would be filled at each start of a hook
+	return map[string]string{
+		"done": "✓", "skipped": "»", "in progress": "▶", "checking": "…", "ready": "○", "unchecked": "?", "blocked": "·", "gone": "✗", "not needed": "⊘",
+	}
 }
 
 func (st *status) text(chosen string, columns int) string {
+	marks := marks()
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		b.WriteString(terminal.Cut(visible.Line(fmt.Sprintf(format, args...)), columns) + "\n")
