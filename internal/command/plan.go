@@ -35,8 +35,8 @@ is deleted, created or kept.
 
 --json prints an object with list, spec (path of the fsm.json), deleted (array of name,
 subject, status), created (array of name, id, subject, after, produces, ready, check,
-approval and content, the bytes of the file), kept (a number), high_water (the mark
-after it), warnings (array of line, column, message) and decisions (array of strings).
+approval, outcomes, decides, when, and content, the bytes of the file), kept (a number),
+high_water (the mark after it), warnings (array of line, column, message) and decisions (array of strings).
 
 The exit code is 1 if the skill has no workflow, or a hydration would fail.`
 
@@ -201,7 +201,7 @@ func planText(p hydrate.Preview, kept int, decisions []string) string {
 	}
 	for i, c := range p.Plan.Creations() {
 		visible.Fprintf(&b, "create #%d %s\n", c.ID, c.Subject)
-		for _, gate := range gatesOf(&steps.Current{Step: p.Steps[i]}) {
+		for _, gate := range append(gatesOf(&steps.Current{Step: p.Steps[i]}), p.Steps[i].Ends()...) {
 			visible.Fprintf(&b, "         %s\n", gate)
 		}
 	}
@@ -242,6 +242,10 @@ type shownCreated struct {
 	Check    *steps.Check `json:"check"`
 	Approval string       `json:"approval"`
 	Content  string       `json:"content"`
+
+	Outcomes []steps.Outcome   `json:"outcomes"`
+	Decides  shownDecider      `json:"decides"`
+	When     []steps.Condition `json:"when"`
 }
 
 type shownWarning struct {
@@ -261,7 +265,7 @@ func shownPlanOf(p hydrate.Preview, kept int, decisions []string) shownPlan {
 	}
 	for i, c := range p.Plan.Creations() {
 		step := p.Steps[i]
-		out.Created = append(out.Created, shownCreated{c.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check, step.Approval, c.Content})
+		out.Created = append(out.Created, shownCreated{c.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check, step.Approval, c.Content, step.Outcomes, deciderOf(step), step.When})
 	}
 	for _, w := range p.Warnings {
 		out.Warnings = append(out.Warnings, shownWarning{w.Line, w.Column, w.Message})

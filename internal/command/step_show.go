@@ -140,6 +140,14 @@ func gatesOf(c *steps.Current) (lines []string) {
 	return lines
 }
 
+func deciderOf(s steps.Step) shownDecider {
+	d := shownDecider{By: cmp.Or(s.Decides, "agent")}
+	if s.Chooser != nil {
+		d.Run = s.Chooser.Run
+	}
+	return d
+}
+
 // flowOf returns how a step of a workflow with outcomes can end, a line each.
 func flowOf(s *steps.State, c *steps.Current) (lines []string) {
 	for _, w := range c.When {
@@ -215,10 +223,7 @@ func shownStepOf(s *steps.State, c *steps.Current) shownStep {
 }
 
 func shownFlowOf(s *steps.State, c *steps.Current) shownFlow {
-	f := shownFlow{Outcome: c.Outcome, Outcomes: s.Choosable(c), Decides: shownDecider{By: cmp.Or(c.Decides, "agent")}, When: c.When, Round: max(c.Round, 1), Values: map[string]string{}}
-	if c.Chooser != nil {
-		f.Decides.Run = c.Chooser.Run
-	}
+	f := shownFlow{Outcome: c.Outcome, Outcomes: s.Choosable(c), Decides: deciderOf(c.Step), When: c.When, Round: max(c.Round, 1), Values: map[string]string{}}
 	if f.When == nil {
 		f.When = []steps.Condition{}
 	}

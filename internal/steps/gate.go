@@ -59,10 +59,13 @@ func (g Gate) String() string {
 	switch g.Kind {
 	case ReadyFiles:
 		return "needs " + strings.Join(g.Patterns, ", ")
-	case ProducedFiles:
+	case ProducedFiles, OutcomeFiles:
 		return "produces " + strings.Join(g.Patterns, ", ")
-	case CheckPasses:
+	case CheckPasses, OutcomeCheck, CommandDecides:
 		text := fmt.Sprintf("check (at most %v", g.Check.Limit())
+		if g.Kind == CommandDecides {
+			text = fmt.Sprintf("a command decides (at most %v", g.Check.Limit())
+		}
 		if g.Check.Env != nil {
 			text += ", with " + strings.Join(append(slices.Clone(*g.Check.Env), "no other variable"), ", ")
 		}

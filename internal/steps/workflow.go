@@ -250,3 +250,54 @@ func (c Check) check() error {
 	}
 	return nil
 }
+
+// Ends describes, a line each, when the step is needed, how it can end, and the gates of its
+// outcomes. A step of a workflow without outcomes has none.
+func (s Step) Ends() (lines []string) {
+	for _, w := range s.When {
+		lines = append(lines, fmt.Sprintf("needed if #%d ends as %s", w.Step, alternatives(w.Outcomes)))
+	}
+	for _, o := range s.Outcomes {
+		line := "outcome " + o.Name
+		switch {
+		case o.Back != 0:
+			line += fmt.Sprintf(" ↺ #%d, %s at most", o.Back, timesText(o.Max))
+		case o.Stop:
+			line += " ends the workflow"
+		}
+		if o.Then != "" {
+			line += ", then " + o.Then
+		}
+		for _, g := range o.gates() {
+			line += "; " + g.String()
+		}
+		lines = append(lines, line)
+	}
+	if s.Chooser != nil {
+		lines = append(lines, Gate{Kind: CommandDecides, Check: s.Chooser}.String())
+	} else if s.Decides != "" {
+		lines = append(lines, "a "+s.Decides+" decides")
+	}
+	return lines
+}
+
+// gates returns the gates of an outcome.
+func (o Outcome) gates() (all []Gate) {
+	if len(o.Produces) > 0 {
+		all = append(all, Gate{Kind: ProducedFiles, When: AtCompletion, Patterns: o.Produces})
+	}
+	if o.Check != nil {
+		all = append(all, Gate{Kind: OutcomeCheck, When: AtCompletion, Check: o.Check})
+	}
+	if o.Approval != "" {
+		all = append(all, Gate{Kind: PersonApproves, When: AtCompletion, Question: o.Approval})
+	}
+	return all
+}
+
+func timesText(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
