@@ -48,7 +48,7 @@ func newPiped(t *testing.T) piped {
 		"home/.claude/plugins/cache/p/skills/s/SKILL.md":          pipedSkill,
 		"home/.claude/plugins/cache/p/skills/s/fsm.json":          `[{"id": 1, "subject": "a"}]`,
 		"home/.claude/projects/p/s.jsonl":                         "{}\n",
-		"project/.git/HEAD":                                       "ref: refs/heads/main\n",
+		"project/.git/HEAD":                                       "ref: refs/heads/feature/main\n",
 		"project/.claude/planning-config.yaml":                    "",
 		"project/.claude/skills/my-skill/SKILL.md":                pipedSkill,
 		"project/.claude/skills/my-skill/fsm.json":                `[{"id": 1, "subject": "a", "produces": ["out"], "check": "true"}, {"id": 2, "subject": "b", "blockedBy": [1]}]`,
