@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -187,20 +188,22 @@ func TestLocksAreReleasedAfterDeath(t *testing.T) {
 				w.kill(t, n)
 			}
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
-		defer cancel()
-		var locker txn.Locker = new(tasks.Locks)
-		if broken {
-			locker = withoutReap{new(tasks.Locks)}
-		}
-		r, err := txn.Recover(ctx, w.List(), txn.WithLocker(locker))
-		if broken {
-			_, busy := errors.AsType[*tasks.BusyError](err)
-			require.True(t, busy, "no lock was held: %v", err)
-			continue
-		}
-		require.NoError(t, err)
-		require.Equal(t, txn.RolledBack, r.Outcome)
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			var locker txn.Locker = new(tasks.Locks)
+			if broken {
+				locker = withoutReap{new(tasks.Locks)}
+			}
+			r, err := txn.Recover(ctx, w.List(), txn.WithLocker(locker))
+			if broken {
+				_, busy := errors.AsType[*tasks.BusyError](err)
+				require.True(t, busy, "no lock was held: %v", err)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, txn.RolledBack, r.Outcome)
+		})
 	}
 }
 
