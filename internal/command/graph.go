@@ -231,9 +231,36 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		if c.Status == "completed" && !c.Done() {
 			step.State = graph.InProgress // completed, but its gates have not passed
 		}
+		addProgress(&step, state, c)
 		list = append(list, step)
 	}
 	return graph.New(strings.Join(names, ", ")+", "+title, list), nil
+}
+
+// addProgress adds how a step of a workflow with outcomes ended and can end.
+func addProgress(step *graph.Step, state *steps.State, c *steps.Current) {
+	outcomes := state.Choosable(c)
+	if len(outcomes) == 0 {
+		return
+	}
+	switch {
+	case c.NotNeeded:
+		step.State = graph.NotNeeded
+	case c.Done():
+		step.State = graph.Done
+	}
+	step.Outcome, step.Round, step.Rounds = c.Outcome, c.Round, c.MaxRounds()
+	for _, o := range outcomes {
+		declared := c.Declared(o.Name)
+		step.Outcomes = append(step.Outcomes, graph.Outcome{Name: o.Name, Back: o.Back, Max: o.Max, Used: o.Used, Then: o.Then, Stop: declared.Stop})
+		for _, gate := range declared.Gates() {
+			step.Gates = append(step.Gates, o.Name+": "+gate.String())
+		}
+	}
+	for _, w := range c.When {
+		step.When = append(step.When, graph.Condition(w))
+	}
+	step.Decides = c.Decides
 }
 
 func recordedGates(step steps.Step) fsmspec.Gates {

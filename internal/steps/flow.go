@@ -232,6 +232,15 @@ func (s *State) Choosable(c *Current) []Choosable {
 	return all
 }
 
+// MaxRounds returns the largest number of rounds of a step that is in exactly one loop, and
+// otherwise 0.
+func (c *Current) MaxRounds() int {
+	if !c.flows() {
+		return 0
+	}
+	return c.rounds()
+}
+
 // Rounds returns " (round 2 of 4)" for a step that was opened again, and "" for another one.
 func (c *Current) Rounds() string {
 	if !c.flows() {

@@ -268,7 +268,7 @@ func (s Step) Ends() (lines []string) {
 		if o.Then != "" {
 			line += ", then " + o.Then
 		}
-		for _, g := range o.gates() {
+		for _, g := range o.Gates() {
 			line += "; " + g.String()
 		}
 		lines = append(lines, line)
@@ -281,8 +281,16 @@ func (s Step) Ends() (lines []string) {
 	return lines
 }
 
-// gates returns the gates of an outcome.
-func (o Outcome) gates() (all []Gate) {
+// Declared returns the outcome with that name, the zero value for an implied done.
+func (s Step) Declared(name string) Outcome {
+	if o := s.outcome(name); o != nil {
+		return *o
+	}
+	return Outcome{}
+}
+
+// Gates returns the gates of an outcome.
+func (o Outcome) Gates() (all []Gate) {
 	if len(o.Produces) > 0 {
 		all = append(all, Gate{Kind: ProducedFiles, When: AtCompletion, Patterns: o.Produces})
 	}
