@@ -146,11 +146,11 @@ disks: ## cut the power of real file systems, at STATES points of each operation
 disks-sample:
 	@$(MAKE) disks STATES=8
 
-mutants: ## change one place at a time and require that a test fails, in several hours (PACKAGES chooses packages, SAMPLE=N tries N mutants)
+mutants: ## change one place at a time and require that a test fails, in four hours or more (PACKAGES chooses packages, SAMPLE=N tries N mutants)
 	go run ./internal/harness/mutants -sample $(SAMPLE) $(PACKAGES)
 
-mutants-sample: ## try twenty mutants of two packages, others with each commit, for at most 90 seconds; up to half may survive
-	go run ./internal/harness/mutants -sample 20 -of 2 -most 50 -seed 0x$(or $(shell printf %.12s $(commit)),0) -for 90s
+mutants-sample: ## try twenty mutants of two packages, others with each commit, for at most 90 seconds; fail if more than three in four survive
+	go run ./internal/harness/mutants -sample 20 -of 2 -most 75 -seed 0x$(or $(shell printf %.12s $(commit)),0) -for 90s
 
 soak: ## for an hour (SOAK=10m for ten minutes), everything at once on one list, with kills, wrong clocks and full disks
 	go vet -tags together ./internal/harness/together

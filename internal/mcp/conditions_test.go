@@ -172,3 +172,43 @@ func TestEscapingReportsTheLengthOfTheMessage(t *testing.T) {
 	assert.ErrorIs(t, err, want)
 	assert.Zero(t, n)
 }
+
+// TestAPersonChoosesByAForm: the form has the outcomes, and the step ends as what was chosen.
+// Without a choice it does not end.
+func TestAPersonChoosesByAForm(t *testing.T) {
+	settle := steps.Step{Subject: "Settle it", Decides: "person", Outcomes: []steps.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}}
+	for name, c := range map[string]struct {
+		answer mcp.ElicitResult
+		ends   bool
+	}{
+		"a choice":          {mcp.ElicitResult{Action: "accept", Content: map[string]any{"outcome": "merge"}}, true},
+		"yes and no choice": {mcp.ElicitResult{Action: "accept", Content: map[string]any{}}, false},
+		"no":                {mcp.ElicitResult{Action: "decline"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.hydrate("s1", settle, steps.Step{Subject: "Next", BlockedBy: []int64{1}})
+			var asked []string
+			options := &mcp.ClientOptions{ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				asked = append(asked, r.Params.Message)
+				return &c.answer, nil
+			}}
+			client := w.connect(options)
+			assert.Equal(t, []string{"merge", "drop"}, client.workflow().Current[0].Outcomes)
+			assert.Contains(t, client.does("step_start", n(1)), "in progress")
+			require.Empty(t, asked, "only a completion is asked about")
+			text, isError := client.call("step_complete", n(1))
+			assert.Equal(t, c.ends, !isError, text)
+			require.Len(t, asked, 1)
+			assert.Contains(t, asked[0], `How does the step #1 "Settle it"`)
+			if c.ends {
+				assert.Equal(t, "completed", w.status("s1", 1))
+			} else {
+				assert.Equal(t, "in_progress", w.status("s1", 1))
+			}
+			for _, e := range w.evidence("s1") {
+				assert.NotEqual(t, steps.ByApproval, e.By.How, "it was a form")
+			}
+		})
+	}
+}

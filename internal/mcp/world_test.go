@@ -63,6 +63,7 @@ func (w *world) hydrate(session string, all ...steps.Step) {
 			s.ID = int64(i) + 1
 		}
 		s.Local = int64(i) + 1
+		flow.Outcomes = flow.Outcomes || len(s.Outcomes) > 0
 		if s.Subject == "" {
 			s.Subject = fmt.Sprintf("Step %d", s.ID)
 		}
