@@ -30,6 +30,42 @@ func (s *search) inPlugin() (candidate, bool) {
 	return s.ofPlugin(s.pluginsNamed())
 }
 
+// inSharedRoot is inPlugin for the plugins that share their directory in the marketplace, and so
+// the name in its manifest, with one that is named so there. Where a name has been invoked, no
+// other manifest has been read yet.
+func (s *search) inSharedRoot() (candidate, bool) {
+	if !s.Invoked || s.names != nil || s.isPath() || s.registry == nil || s.inSession != nil {
+		return candidate{}, false
+	}
+	var sharing []*plugins.Plugin
+	for _, in := range s.preferred(s.start()) {
+		for _, name := range s.registry.Sharing(in.Installation) {
+			other := s.search(name+":"+s.skill, s.cwd, s.shared)
+			other.plugin, other.skill = name, s.skill
+			sharing = append(sharing, other.loadedFrom(in.Marketplace)...)
+		}
+	}
+	sharing = slices.DeleteFunc(sharing, func(p *plugins.Plugin) bool { return p.Name != s.plugin })
+	slices.SortStableFunc(sharing, func(a, b *plugins.Plugin) int {
+		return cmp.Compare(s.switches().Rank(a.Key), s.switches().Rank(b.Key))
+	})
+	return s.ofPlugin(sharing)
+}
+
+// loadedFrom returns the plugin of the marketplace that has the name there, if the client loads
+// it.
+func (s *search) loadedFrom(marketplace string) (all []*plugins.Plugin) {
+	for _, in := range s.preferred(s.start()) {
+		if enabled, _ := s.switches().Lookup(in.Key); in.Marketplace != marketplace || s.switches().Says() && !enabled {
+			continue
+		}
+		if p, err := s.loadStrictly(in.Installation); err == nil {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
 // inRenamed is inPlugin for plugins whose manifest gives them another name than their
 // marketplace or folder does.
 func (s *search) inRenamed() (candidate, bool) {

@@ -60,6 +60,7 @@ var scopedChoices = []choice{
 	(*search).byFolder,
 	(*search).byCommand,
 	(*search).inPlugin,
+	(*search).inSharedRoot,
 	(*search).inScope,
 	(*search).byOwnName,
 	(*search).byNameInPlugin,

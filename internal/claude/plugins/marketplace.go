@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sync"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
@@ -33,6 +34,15 @@ func (r *Registry) Root(in Installation) Root {
 		return Root{Dir: in.InstallPath, Err: err}
 	}
 	return Root{Dir: dir, Live: true}
+}
+
+// Sharing returns the names of the other plugins whose directory in the marketplace is that of
+// the installation, sorted.
+func (r *Registry) Sharing(in Installation) []string {
+	if r.fs == nil {
+		return nil
+	}
+	return r.known().of(in.Marketplace).sharing(in.Plugin)
 }
 
 func (r *Registry) known() *marketplaces {
@@ -203,6 +213,24 @@ func (m *marketplace) sourceOf(plugin string) (string, error) {
 		return resolved, nil
 	}
 	return "", o.members["source"].mistake("the source %q of the plugin leads out of the marketplace", source)
+}
+
+func (m *marketplace) sharing(plugin string) (names []string) {
+	if _, ok := m.entries[plugin]; !ok {
+		return nil
+	}
+	source, err := m.sourceOf(plugin)
+	if err != nil {
+		return nil
+	}
+	for name := range m.entries {
+		other, err := m.sourceOf(name)
+		if err == nil && name != plugin && filepath.Clean(other) == filepath.Clean(source) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // bareSource is a source without "./", which is below metadata.pluginRoot.

@@ -14,6 +14,19 @@ skill market/skills/other
 	{"name": "p1", "source": "./", "strict": false, "skills": ["./skills/x", "./skills/y"]},
 	{"name": "p2", "source": "./", "strict": false, "skills": ["./skills/y", "./skills/z"]}]}
 `,
+	"two plugins of one root and one manifest": `
+skill market/skills/x
+skill market/more/z x
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "r", "source": ".", "skills": ["./more"]}, {"name": "q", "source": "./"}]}
+-- market/.claude-plugin/plugin.json --
+{"name": "r"}
+`,
+	"commands by name in an entry": `
+command market/p/notes.md two words
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p", "strict": false, "commands": {"about": {"source": "./notes.md"}, "said": {"content": "BODY"}}}]}
+`,
 	"names that the client changes": `
 skill market/p/skills/a.b dot name
 skill market/p/extra/e1 e name
