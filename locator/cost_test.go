@@ -74,16 +74,23 @@ func crowd(t *testing.T, n int) *world {
 // count locates a command and returns the numbers of opened files and of other calls.
 func (w *world) count(command string) (opened, asked int) {
 	w.t.Helper()
+	result, opened, asked := w.countListed(command, "")
+	assert.NotEmpty(w.t, result.Runs(), "%s\n%s", command, explain(result))
+	return opened, asked
+}
+
+// countListed is count for a command that the client lists under another name.
+func (w *world) countListed(command, listed string) (result locator.Result, opened, asked int) {
+	w.t.Helper()
 	c := &calls{FS: w.FS, opened: map[string]int{}}
 	l := w.Locator
-	l.FS, l.Invoked = c, true
+	l.FS, l.Invoked, l.ListedAs = c, true, func(string) string { return listed }
 	result, err := l.Locate(command, project)
 	assert.NoError(w.t, err)
-	assert.NotEmpty(w.t, result.Runs(), "%s\n%s", command, explain(result))
 	for _, times := range c.opened {
 		opened += times
 	}
-	return opened, c.asked
+	return result, opened, c.asked
 }
 
 // TestTheCostOfACallIsThatOfItsName: other plugins and their skills cost nothing. A bare name
@@ -106,6 +113,34 @@ func TestTheCostOfACallIsThatOfItsName(t *testing.T) {
 			assert.Equal(t, opened, openedOfMany, "files opened")
 			assert.LessOrEqual(t, askedOfMany-asked, 2*990, "other calls")
 		})
+	}
+}
+
+// TestTheCostOfANameThatTheClientLists: a bare name that is in no folder, such as that of the
+// client's own skills, costs nothing in any plugin, and one that a plugin's frontmatter gives
+// costs what its name with the plugin's does.
+func TestTheCostOfANameThatTheClientLists(t *testing.T) {
+	few, many := crowd(t, 10), crowd(t, 1000)
+	for command, listed := range map[string]string{"simplify": "simplify", "own8": "p8:s", "own5": "p5:s"} {
+		t.Run(command, func(t *testing.T) {
+			result, opened, asked := few.countListed(command, listed)
+			resultOfMany, openedOfMany, askedOfMany := many.countListed(command, listed)
+			assert.Equal(t, command != listed, result.Runs() != "", explain(result))
+			assert.Equal(t, result.Runs(), resultOfMany.Runs())
+			assert.Equal(t, opened, openedOfMany, "files opened")
+			assert.Equal(t, asked, askedOfMany, "other calls")
+		})
+	}
+}
+
+// TestAListingIsNoMoreThanAHint: where the plugin does not have the name, the others are
+// searched.
+func TestAListingIsNoMoreThanAHint(t *testing.T) {
+	w := crowd(t, 10)
+	w.put(tree+"/p8/skills/s/fsm.json", "[]")
+	for _, listed := range []string{"", "p8:a", "p8:gone", "nobody:s", "own8:../..", "p7:s"} {
+		result, _, _ := w.countListed("own8", listed)
+		assert.Equal(t, tree+"/p8/skills/s/SKILL.md", result.Runs(), "listed as %q\n%s", listed, explain(result))
 	}
 }
 

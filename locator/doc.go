@@ -45,7 +45,8 @@
 // colon reads the files of the plugin that it names, and the manifest of its marketplace. Only a
 // name in a frontmatter needs more: each skill of the user and the project is checked for an
 // fsm.json, then each plugin for a folder of the name, and the skills of the plugins only if
-// none has it.
+// none has it. [Locator.ListedAs], which the hook has from the transcript, saves that: a name that
+// the client lists is in no plugin's frontmatter, and of another it tells the plugin.
 //
 // # Folders without a SKILL.md
 //

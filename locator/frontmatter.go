@@ -29,7 +29,13 @@ func (s *search) byFrontmatter(all bool) (candidate, bool) {
 			return c, true
 		}
 	}
-	if c, ok := s.ofInvoked(); ok {
+	listed := s.listedAs()
+	if listed == s.command {
+		s.report(problems)
+		s.step(RuleAlias, "", OutcomeSkipped, "the client lists this name, so it is no name in the frontmatter of a plugin's skill")
+		return candidate{}, false
+	}
+	if c, ok := s.ofInvoked(listed); ok {
 		return c, true
 	}
 	withSpec, more := s.namedInPlugins(true)
@@ -74,13 +80,16 @@ func (s *search) endsAnother(c candidate) bool {
 func lastPart(name string) string { return name[strings.LastIndexByte(name, ':')+1:] }
 
 // ofInvoked returns the skill of a name that the client has run, if that takes less than to
-// search all plugins: one of the user or the project, or a plugin's whose folder has the
-// name.
-func (s *search) ofInvoked() (candidate, bool) {
+// search all plugins: one of the user or the project, or a plugin's that the client lists, or
+// whose folder has the name.
+func (s *search) ofInvoked(listed string) (candidate, bool) {
 	if !s.Invoked || s.names != nil {
 		return candidate{}, false
 	}
-	c, ok := s.byFolderInPlugin()
+	c, ok := s.byListing(listed)
+	if !ok {
+		c, ok = s.byFolderInPlugin()
+	}
 	if ok && len(s.withSpec([]candidate{c})) == 0 {
 		s.runsSkill(c)
 		return c, true
@@ -92,6 +101,33 @@ func (s *search) ofInvoked() (candidate, bool) {
 		s.runsSkill(c)
 	}
 	return c, ok
+}
+
+// listedAs returns the name under which the client lists the skill that it has run, "" if that
+// is not known.
+func (s *search) listedAs() string {
+	if !s.Invoked || s.ListedAs == nil {
+		return ""
+	}
+	return s.ListedAs(s.command)
+}
+
+// byListing returns the plugin's skill that the client lists by another name, if its
+// frontmatter has this one.
+func (s *search) byListing(listed string) (candidate, bool) {
+	if !strings.Contains(listed, ":") || CheckName(listed) != nil {
+		return candidate{}, false
+	}
+	other := s.search(listed, s.cwd, s.shared)
+	other.plugin, other.skill, _ = strings.Cut(listed, ":")
+	for _, p := range other.pluginsNamed() {
+		if found, ok := p.Find(other.skill); ok {
+			if _, bare, _ := found.OwnNames(); bare == s.command {
+				return candidateOf(found, RuleAlias), true
+			}
+		}
+	}
+	return candidate{}, false
 }
 
 // byFolderInPlugin returns a plugin's skill whose frontmatter and whose folder have the name.

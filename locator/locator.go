@@ -13,6 +13,12 @@ type Locator struct {
 	// Invoked says that the client has run the command. It then knows the name, which is
 	// not ambiguous, so that fewer files have to be read.
 	Invoked bool
+
+	// ListedAs, if not nil, returns the name under which the client lists the skill that it has
+	// run by a name without a colon: the same name, which is then no plugin's, or one with a
+	// colon. It returns "" if that is not known. Most calls of a skill that is in no folder,
+	// such as those of the client's own skills, then read no plugin.
+	ListedAs func(name string) string
 }
 
 // Result is the outcome of a search and how it was reached.

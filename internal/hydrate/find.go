@@ -13,6 +13,8 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/cmdline"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
@@ -93,6 +95,7 @@ func locate(r Request, env Env, o Options, config string) (locator.Result, error
 		PluginDirs: Absolute(o.PluginDirs),
 		AddDirs:    Absolute(o.AddDirs),
 		Invoked:    true,
+		ListedAs:   r.listedAs,
 	}
 	found, err := l.Locate(r.Command, r.Cwd)
 	if found.Certain() {
@@ -110,6 +113,16 @@ func locate(r Request, env Env, o Options, config string) (locator.Result, error
 		return found, nil
 	}
 	return found, err
+}
+
+// listedAs returns the name under which the client lists the skill of the name, "" if that is
+// not known. The name of a skill that the user typed is already the listed one (fact 20,
+// client 2.1.329).
+func (r Request) listedAs(name string) string {
+	if r.Event == event.UserPromptExpansion {
+		return name
+	}
+	return transcript.ListedName(r.Transcript, name)
 }
 
 // readSpec reads and parses the fsm.json at path, and sets result.SHA256. It

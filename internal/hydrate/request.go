@@ -23,6 +23,7 @@ type Request struct {
 	Session    string
 	Command    string // the command name of the skill
 	Cwd        string // may be empty
+	Transcript string // path of the client's transcript; may be empty
 	Subagent   bool   // the event came from a subagent, which shares its parent's list
 	Invocation string // identifies the call of the skill; empty if unknown
 	Program    string // path of this program; empty if the agent's shell finds it as fsmtx
@@ -35,7 +36,7 @@ type Request struct {
 //
 // An event without a name counts as PostToolUse, the only event in the requirements.
 func Understand(e *event.Event) (r Request, skip string, err error) {
-	r = Request{Event: e.Name, Session: e.SessionID, Cwd: e.Cwd, Subagent: e.AgentID != ""}
+	r = Request{Event: e.Name, Session: e.SessionID, Cwd: e.Cwd, Transcript: e.TranscriptPath, Subagent: e.AgentID != ""}
 	var missing []string
 	switch e.Name {
 	case event.UserPromptExpansion:

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 	"github.com/fsmtx/fsmtx/locator"
@@ -154,6 +155,9 @@ func (c catalog) calls() []string {
 			Name     string `json:"name"`
 			Commands any    `json:"commands"`
 		}
+		if strings.HasSuffix(path, "/marketplace.json") {
+			c.namedInEntries(parts)
+		}
 		if strings.HasSuffix(path, "/plugin.json") && json.Unmarshal([]byte(text), &manifest) == nil && manifest.Name != "" {
 			prefixes[manifest.Name+":"] = true
 			if byName, ok := manifest.Commands.(map[string]any); ok {
@@ -190,6 +194,23 @@ func (c catalog) calls() []string {
 	}
 	slices.Sort(calls)
 	return calls
+}
+
+// namedInEntries adds the names that entries of the marketplace give to commands.
+func (c catalog) namedInEntries(parts map[string]bool) {
+	var manifest struct {
+		Plugins []struct {
+			Commands any `json:"commands"`
+		} `json:"plugins"`
+	}
+	_ = json.Unmarshal([]byte(c.files["market/.claude-plugin/marketplace.json"]), &manifest)
+	for _, p := range manifest.Plugins {
+		if byName, ok := p.Commands.(map[string]any); ok {
+			for name := range byName {
+				parts[name] = true
+			}
+		}
+	}
 }
 
 // client runs the client once. It returns the names that the client lists, which of the calls
@@ -326,6 +347,36 @@ func TestASkillThatAMarketplaceListsIsHydrated(t *testing.T) {
 	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "p1:xname")), Say("done")}}, "go")
 
 	assert.Contains(t, r.Told("skill"), "#1 Weigh the anchor")
+}
+
+// Fact 147: the transcript lists the client's own skills and the names in frontmatters before
+// the first call, and a listed name comes before a frontmatter's.
+func TestTheTranscriptListsTheNames(t *testing.T) {
+	s := realclient.New(t)
+	c := parseCatalog(t, `
+skill market/p/skills/a simplify
+skill market/p/skills/b ship
+-- market/.claude-plugin/marketplace.json --
+{"name": "m", "owner": {"name": "o"}, "plugins": [{"name": "p", "source": "./p"}]}
+`)
+	c.write(t, s)
+	s.Write("market/p/skills/a/fsm.json", `[{"id": 1, "subject": "Of the plugin"}]`)
+	s.Write("market/p/skills/b/fsm.json", `[{"id": 1, "subject": "Weigh the anchor"}]`)
+	install(t, s, hook{"PostToolUse", "Skill", fsmtx + " hydrate --announce"})
+
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("own", "simplify")), Do(Skill("plugin's", "ship")), Say("done")}}, "go")
+
+	assert.Contains(t, r.Text("own"), "Launching skill")
+	assert.NotContains(t, r.Told("own"), "BODY OF")
+	assert.NotContains(t, r.Told("own"), "Of the plugin")
+	assert.Contains(t, r.Told("plugin's"), "BODY OF "+s.Path("market/p/skills/b"))
+	assert.Contains(t, r.Told("plugin's"), "#1 Weigh the anchor")
+	transcripts, err := filepath.Glob(s.Path("home/.claude/projects/*/*.jsonl"))
+	require.NoError(t, err)
+	require.Len(t, transcripts, 1)
+	assert.Equal(t, "simplify", transcript.ListedName(transcripts[0], "simplify"))
+	assert.Equal(t, "p:b", transcript.ListedName(transcripts[0], "ship"))
+	assert.Empty(t, transcript.ListedName(transcripts[0], "nobody"))
 }
 
 // genCatalog generates catalogs. One seed always gives the same one.

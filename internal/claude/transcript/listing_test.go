@@ -1,0 +1,45 @@
+package transcript
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// Lines as client 2.1.329 writes them, without the fields that are not read.
+const (
+	firstListing = `{"parentUuid":"u","isSidechain":false,"attachment":{"type":"skill_listing","content":"- p:a (p:simplify): d\n- p:b (p:ship): d\n- simplify: Review (p:code)\n- q:c (q:twice)\n- r:d (r:twice): d","skillCount":5,"isInitial":true,"names":["p:a","p:b","simplify","q:c","r:d"]},"type":"attachment"}`
+	laterListing = `{"isSidechain":false,"attachment":{"type":"skill_listing","content":"- web:deploy: d\n- deploy: d\n- s:e (s:late): d","isInitial":false,"names":["web:deploy","deploy","s:e"]},"type":"attachment"}`
+)
+
+func TestListedName(t *testing.T) {
+	both := []string{skillPrompt, firstListing, skillCall, laterListing}
+	for name, c := range map[string]struct {
+		lines      []string
+		name, want string
+	}{
+		"listed":                       {both, "simplify", "simplify"},
+		"a further name":               {both, "ship", "p:b"},
+		"listed later":                 {both, "deploy", "deploy"},
+		"a further name, later":        {both, "late", "s:e"},
+		"listed twice":                 {append(both, firstListing), "ship", "p:b"},
+		"a further name of two skills": {both, "twice", ""},
+		"in a description":             {both, "code", ""},
+		"not listed":                   {both, "nobody", ""},
+		"no listing":                   {[]string{skillPrompt, skillCall}, "simplify", ""},
+		"of a subagent":                {[]string{strings.Replace(firstListing, `"isSidechain":false`, `"isSidechain":true`, 1)}, "simplify", ""},
+		"text of the user":             {[]string{strings.Replace(firstListing, `"type":"attachment"`, `"type":"user"`, 1)}, "simplify", ""},
+		"of another type":              {[]string{strings.Replace(firstListing, `"names":[`, `"names":[5,`, 1), laterListing}, "deploy", "deploy"},
+		"torn":                         {[]string{firstListing[:250]}, "simplify", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, c.want, ListedName(write(t, c.lines...), c.name))
+		})
+	}
+}
+
+func TestListedNameWithoutATranscript(t *testing.T) {
+	assert.Empty(t, ListedName("", "simplify"))
+	assert.Empty(t, ListedName(t.TempDir(), "simplify"))
+}
