@@ -194,3 +194,33 @@ func TestWithStatus(t *testing.T) {
 		require.Error(t, err, text)
 	}
 }
+
+// A reader without the lock may find the record of running checks while it is replaced in
+// place: it reads again.
+func TestAHalfWrittenPendingRecordIsReadAgain(t *testing.T) {
+	whole := `[{"step":1,"call":"x","pid":` + itoa(int64(os.Getpid())) + `,"start":"` + startOf(os.Getpid()) + `"}]`
+	s := &State{}
+	s.readPending(&tornSource{texts: []string{"", whole[:20], whole}})
+	require.Len(t, s.Pending, 1)
+	s = &State{}
+	s.readPending(&tornSource{})
+	require.Empty(t, s.Pending, "without a file there is nothing to wait for")
+	s = &State{}
+	s.readPending(&tornSource{texts: []string{"x"}})
+	require.Empty(t, s.Pending, "what stays damaged names nobody")
+}
+
+// tornSource has the texts one after the other, and then the last one.
+type tornSource struct {
+	source
+	texts []string
+}
+
+func (s *tornSource) ReadState(string) ([]byte, error) {
+	if len(s.texts) == 0 {
+		return nil, nil
+	}
+	text := s.texts[0]
+	s.texts = s.texts[min(1, len(s.texts)-1):]
+	return []byte(text), nil
+}

@@ -333,21 +333,32 @@ func (c *Current) parse(data []byte) bool {
 }
 
 // readPending reads the records of updates that are being decided.
+//
+// The file is replaced in place, so a reader without the lock may find a part of it, and
+// reads it again.
 func (s *State) readPending(src source) {
-	data, err := src.ReadState(pendingFile)
-	if err != nil {
-		s.Troubles = append(s.Troubles, err)
-		return
+	for wait := time.Millisecond; ; wait *= 2 {
+		data, err := src.ReadState(pendingFile)
+		if err != nil {
+			s.Troubles = append(s.Troubles, err)
+			return
+		}
+		if s.Pending, s.dead, err = parsePending(data); err == nil || wait > longestWrite {
+			return
+		}
+		time.Sleep(wait)
 	}
-	s.Pending, s.dead = parsePending(data)
 }
 
 // parsePending returns the records of updates whose processes are alive, and of those whose
-// processes have died.
-func parsePending(data []byte) (alive, dead []Pending) {
+// processes have died. No data is no record.
+func parsePending(data []byte) (alive, dead []Pending, err error) {
 	var all []Pending
-	if json.Unmarshal(data, &all, jsonx.Tolerant) != nil {
-		return nil, nil
+	if data == nil {
+		return nil, nil, nil
+	}
+	if err := json.Unmarshal(data, &all, jsonx.Tolerant); err != nil {
+		return nil, nil, err
 	}
 	for _, p := range all {
 		if p.alive() {
@@ -356,7 +367,7 @@ func parsePending(data []byte) (alive, dead []Pending) {
 			dead = append(dead, p)
 		}
 	}
-	return alive, dead
+	return alive, dead, nil
 }
 
 // Workflows returns the workflows in the list, in the order of their first steps.

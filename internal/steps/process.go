@@ -53,7 +53,7 @@ func (c *call) recordGroup(ctx context.Context, group int) {
 		if err != nil {
 			return err
 		}
-		alive, _ := parsePending(data)
+		alive, _, _ := parsePending(data) // what cannot be read names nobody
 		for i, p := range alive {
 			if p.Call == c.id {
 				alive[i].Group, alive[i].GroupStart = group, startOf(group)
