@@ -31,12 +31,13 @@ It prints each problem, the most urgent first, with a command that repairs it:
                than its source
   task list    its directory is not writable, on a network, or without hard links
   lock         a stale lock of the client, or a file at the path of a lock
-  leftover     the state directory of a list that no longer exists (--older-than)
+  leftover     the state directory of a list that no longer exists (--older-than), or
+               temporary files of a command that was killed
   client       newer than the version that fsmtx is tested with
 
 --fix repairs what can be repaired safely: it finishes interrupted hydrations, removes
 stale locks, and removes the state directories of lists that were removed at least
---older-than ago.
+--older-than ago, and what killed commands left.
 
 Hooks are switched off by disableAllHooks in a settings file (the nearest file that has it
 decides), by the settings of an organisation, and by modes of the client such as --bare.
@@ -175,7 +176,7 @@ type doctor struct {
 // examine returns all problems, the most urgent first.
 func (d *doctor) examine(ctx context.Context) (found []fault, err error) {
 	for _, check := range []func(context.Context) ([]fault, error){
-		d.hooks, d.taskTools, d.workflows, d.guards, d.recovery, d.enforcement, d.plugins, d.taskRoot, d.locks, d.leftovers, d.client,
+		d.hooks, d.taskTools, d.workflows, d.guards, d.recovery, d.enforcement, d.plugins, d.taskRoot, d.locks, d.leftovers, d.litter, d.client,
 	} {
 		more, err := check(ctx)
 		if err != nil {

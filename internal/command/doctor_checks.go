@@ -20,7 +20,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/claude/switches"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -509,6 +511,58 @@ func (d *doctor) leftovers(context.Context) (found []fault, err error) {
 			repair: func(ctx context.Context) error { return recovery.Forget(ctx, dir, recoverTimeout) }})
 	}
 	return found, nil
+}
+
+// litter finds what killed commands left beside the files that this program writes.
+func (d *doctor) litter(context.Context) (found []fault, err error) {
+	dirs, err := d.writtenDirs()
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, dir := range dirs {
+		more, _ := safefile.Leftovers(dir) // other checks report what cannot be read
+		paths = append(paths, more...)
+	}
+	more, err := npm.Leftovers(d.Getenv)
+	if err != nil && !errors.Is(err, claude.ErrNoHome) {
+		return nil, err
+	}
+	for _, path := range append(paths, more...) {
+		found = append(found, fault{Kind: "leftover", What: "left by a command that was killed", File: path, Command: "fsmtx doctor --fix", Safe: true,
+			repair: func(context.Context) error { return npm.RemoveLeftover(path) }})
+	}
+	return found, nil
+}
+
+// writtenDirs returns the directories with the files that this program writes here: settings,
+// workflows and the files of the guards. An edit that creates directories works beside the
+// outermost of them, so those above are included.
+func (d *doctor) writtenDirs() (dirs []string, err error) {
+	places, err := d.places()
+	if err != nil {
+		return nil, err
+	}
+	l, err := clientLocator(d.Streams)
+	if err != nil {
+		return nil, err
+	}
+	files := []string{filepath.Join(d.cwd, specName), guard.SessionOf("x", d.Env).Log()}
+	for _, p := range places {
+		files = append(files, p.path, filepath.Dir(p.path))
+	}
+	all, _ := l.Workflows(d.cwd)
+	for _, w := range all {
+		files = append(files, w.Path, filepath.Dir(w.Path))
+	}
+	for _, file := range files {
+		for _, dir := range []string{filepath.Dir(file), filepath.Dir(safefile.Resolve(file))} {
+			if !slices.ContainsFunc(dirs, func(known string) bool { return safefile.Same(known, dir) }) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return dirs, nil
 }
 
 // client compares the installed client's version with the tested one. It does not run it.

@@ -122,7 +122,7 @@ func (f fmtFlags) put(s terminal.Streams, file formattedFile) error {
 		return printDiff(s.Out, file.Path, file.old, "formatted", file.new)
 	case f.write && file.Path != "-":
 		if !file.Changed {
-			return nil
+			return sweepFile(file.Path)
 		}
 		if err := writeSpec(s, file.Path, file.old, file.new); err != nil {
 			return err

@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
@@ -209,5 +208,5 @@ func (r replay) write(results map[string]string) error {
 	if err != nil {
 		return err
 	}
-	return safefile.Write(filepath.Join(r.dir, resultsFile), append(data, '\n'), renameio.WithStaticPermissions(0o600))
+	return safefile.Write(filepath.Join(r.dir, resultsFile), append(data, '\n'), safefile.Exactly(0o600))
 }

@@ -110,6 +110,9 @@ func newNew(s terminal.Streams) *cobra.Command {
 
 func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error {
 	path := filepath.Join(dir, specName)
+	if err := sweepFile(path); err != nil {
+		return err
+	}
 	_, err := os.Lstat(path)
 	exists := err == nil
 	var hooks hooksEdit

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -58,13 +56,16 @@ func withSelfHooks(text string) (with string, changed bool, err error) {
 
 // hooksEdit is a SKILL.md with the hooks in it.
 type hooksEdit struct {
-	path, text string
-	changed    bool // the file does not have them yet
+	path, old, text string
+	changed         bool // the file does not have them yet
 }
 
-// planSelfHooks returns the SKILL.md in dir with the hooks. It changes nothing.
+// planSelfHooks returns the SKILL.md in dir with the hooks. It changes nothing but what a killed edit left.
 func planSelfHooks(dir string) (e hooksEdit, err error) {
 	e.path = filepath.Join(dir, "SKILL.md")
+	if err := sweepFile(e.path); err != nil {
+		return e, err
+	}
 	text, err := safefile.ReadFile(e.path, maxMarkdown, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		return e, &exit{exitNo, fmt.Errorf("%s does not exist, and the hooks go into it", e.path), "write it first: a description in the frontmatter, then the instructions for the agent"}
@@ -72,7 +73,8 @@ func planSelfHooks(dir string) (e hooksEdit, err error) {
 	if err != nil {
 		return e, err
 	}
-	e.text, e.changed, err = withSelfHooks(string(text))
+	e.old = string(text)
+	e.text, e.changed, err = withSelfHooks(e.old)
 	if err != nil {
 		return e, &exit{exitNo, fmt.Errorf("%s %w", e.path, err), "nothing was changed; remove the other hooks, or correct the frontmatter, then run the command again"}
 	}
@@ -84,7 +86,7 @@ func (e hooksEdit) write(s terminal.Streams) error {
 	if !e.changed {
 		return s.Printf("%s: already has the hooks\n", e.path)
 	}
-	if err := safefile.Write(e.path, []byte(e.text), renameio.WithExistingPermissions()); err != nil {
+	if err := writeSpec(s, e.path, []byte(e.old), []byte(e.text)); err != nil {
 		return err
 	}
 	return s.Printf("%s: added the hooks\n", e.path)

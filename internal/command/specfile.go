@@ -64,6 +64,19 @@ func writeSpec(s terminal.Streams, path string, read, data []byte) error {
 	return nil
 }
 
+// sweepFile removes what a killed edit of the file left, for a command that may find nothing
+// to write into it.
+func sweepFile(path string) error {
+	target, err := filepath.Abs(path)
+	if err == nil {
+		err = safefile.Sweep(safefile.Resolve(target))
+	}
+	if err != nil {
+		return &exit{exitNo, err, editHint(err)}
+	}
+	return nil
+}
+
 // reportUnguarded reports that an edit could not be protected from concurrent changes.
 func reportUnguarded(s terminal.Streams, err error) {
 	if err != nil {

@@ -238,11 +238,11 @@ func checkSpec(path string, data []byte) validated {
 // repair writes the repaired file, unless the person who sees the change declines.
 func (f validateFlags) repair(s terminal.Streams, v *validated) error {
 	if v.spec != nil {
-		return nil
+		return sweepFile(v.path)
 	}
 	fixed, done := rewrite.Fix(v.data)
 	if len(done) == 0 {
-		return nil
+		return sweepFile(v.path)
 	}
 	out := s.Out
 	if f.format.value != "text" {

@@ -20,8 +20,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-
-	"github.com/google/renameio/v2"
+	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -177,7 +176,14 @@ func (c Copy) Check() error {
 //
 // Errors: ErrUntrusted, safefile.ErrNotRegular, and the system's.
 func (c Copy) Renew() error {
-	if err := c.Check(); err == nil || !errors.Is(err, ErrOld) {
+	err := c.Check()
+	if err == nil {
+		return sweep(c.dir)
+	}
+	if !errors.Is(err, ErrOld) {
+		return err
+	}
+	if err := sweep(c.dir); err != nil {
 		return err
 	}
 	if err := c.mkdir(); err != nil {
@@ -191,7 +197,7 @@ func (c Copy) Renew() error {
 		if err != nil {
 			return err
 		}
-		if err := safefile.Write(filepath.Join(c.dir, name), data, renameio.WithStaticPermissions(0o755)); err != nil {
+		if err := safefile.Write(filepath.Join(c.dir, name), data, safefile.Exactly(0o755)); err != nil {
 			return err
 		}
 	}
@@ -214,6 +220,9 @@ func Remove(getenv func(string) (string, bool)) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if err := sweep(dir); err != nil {
+		return "", err
+	}
 	removed := ""
 	for _, name := range names {
 		switch err := os.Remove(filepath.Join(dir, name)); {
@@ -223,11 +232,70 @@ func Remove(getenv func(string) (string, bool)) (string, error) {
 			return removed, err
 		}
 	}
-	if removed != "" {
-		_ = os.Remove(dir)
-		_ = os.Remove(filepath.Dir(dir))
-	}
+	_ = safefile.Rmdir(dir) // a killed install leaves it empty
+	_ = safefile.Rmdir(filepath.Dir(dir))
 	return removed, nil
+}
+
+// Leftovers returns the paths of what killed installs left in the directory of the copy.
+//
+// Errors: claude.ErrNoHome and the system's.
+func Leftovers(getenv func(string) (string, bool)) ([]string, error) {
+	dir, err := copyDir(getenv)
+	if err != nil {
+		return nil, err
+	}
+	return leftovers(dir)
+}
+
+// isFormerTemp recognises the temporary files of earlier versions, which took no lock. The
+// directory is this program's own, so the name tells enough there.
+func isFormerTemp(name string) bool {
+	number, ok := strings.CutPrefix(name, ".fsmtx")
+	number = strings.TrimPrefix(number, "-mcp")
+	return ok && number != "" && strings.Trim(number, "0123456789") == ""
+}
+
+// formerAge is how old one of them must be: no install takes that long.
+const formerAge = time.Hour
+
+func leftovers(dir string) ([]string, error) {
+	paths, err := safefile.Leftovers(dir)
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil
+		}
+		return nil, err
+	}
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		info, err := e.Info()
+		if err != nil || !isFormerTemp(e.Name()) || !info.Mode().IsRegular() || time.Since(info.ModTime()) < formerAge {
+			continue
+		}
+		path := filepath.Join(dir, e.Name())
+		if safefile.CheckOwner(path, info) == nil && info.Sys().(*syscall.Stat_t).Nlink == 1 {
+			paths = append(paths, path)
+		}
+	}
+	return paths, err
+}
+
+// RemoveLeftover removes what Leftovers has found.
+func RemoveLeftover(path string) error {
+	if isFormerTemp(filepath.Base(path)) {
+		return os.Remove(path)
+	}
+	return safefile.RemoveLeftover(path)
+}
+
+// sweep removes what killed installs left in the directory.
+func sweep(dir string) error {
+	paths, err := leftovers(dir)
+	for _, path := range paths {
+		err = errors.Join(err, RemoveLeftover(path))
+	}
+	return err
 }
 
 // IsOnPath reports whether the launcher that started this program is the fsmtx on PATH.

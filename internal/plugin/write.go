@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/google/renameio/v2"
 	"github.com/tailscale/hujson"
 
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
@@ -358,7 +357,7 @@ func (f *File) compare(dir string) (exists, same bool, err error) {
 func (f *File) write(dir string) error {
 	path := f.in(dir)
 	if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 && !f.merged {
-		return safefile.Write(path, f.Data, renameio.WithPermissions(f.Mode))
+		return safefile.Write(path, f.Data, safefile.LessUmask(f.Mode))
 	}
 	switch executable := f.Mode&0o111 != 0; {
 	case f.edit.Data == nil:

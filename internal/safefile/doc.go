@@ -19,7 +19,9 @@
 //
 // A killed edit leaves a work directory, called ".fsmtx-edit-" and the file's name. It is
 // beside the file or, if the edit created or removed directories, beside the outermost of
-// them. The next edit completes or reverts the killed one; Sweep does only that.
+// them. The next edit completes or reverts the killed one; Sweep does only that. A killed
+// Write or Replace leaves a file, called ".fsmtx-write-" and the file's name, which the next
+// one removes. Leftovers finds both in a directory.
 //
 // # Limits
 //

@@ -13,8 +13,10 @@ import (
 )
 
 // Sweep completes or reverts killed edits of path, whose work directories are in the
-// directories above it. Replace begins with it.
+// directories above it, and removes the temporary files of killed writes of path. An
+// Edit's Replace begins with it.
 func Sweep(path string) error {
+	sweepTemps(path)
 	for up := 0; ; up++ {
 		at := ancestor(path, up)
 		if at == filepath.Dir(at) {
@@ -58,9 +60,9 @@ func sweepOne(path string, up int) error {
 	return nil
 }
 
-// minAge is how old a work directory must be to be swept if the file system has no locks,
-// which would show that its process has died.
-const minAge = 10 * time.Minute
+// minAge is how old a work directory or a temporary file must be to be swept if the file
+// system has no locks, which would show that its process has died.
+const minAge = time.Hour
 
 // check returns an error if this process must not sweep the work directory.
 func (w *work) check(locked bool) error {

@@ -78,18 +78,15 @@ func syncFd(fd int) error { return syncError(unix.Fsync(fd)) }
 // system without such locks, such as some network file systems.
 func (d *heldDir) lock() (locked bool, err error) {
 	for end := time.Now().Add(timeout); ; time.Sleep(5 * time.Millisecond) {
-		err := unix.Flock(d.fd, unix.LOCK_EX|unix.LOCK_NB)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) {
-			return err == nil, nil
-		}
-		if time.Now().After(end) {
-			return false, fmt.Errorf("%s: %w", d.path, ErrBusy)
+		locked, err = d.tryLock()
+		if err == nil || time.Now().After(end) {
+			return locked, err
 		}
 	}
 }
+
+// tryLock is lock without waiting: ErrBusy is its only error.
+func (d *heldDir) tryLock() (locked bool, err error) { return tryLock(d.fd, d.path) }
 
 // work is a work directory. The directory that contains it is locked.
 type work struct {

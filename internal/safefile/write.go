@@ -6,36 +6,49 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
-
-	"github.com/google/renameio/v2"
 )
+
+// Mode is the mode of a file that Write or Replace creates.
+type Mode struct {
+	perm  fs.FileMode
+	exact bool
+}
+
+// Exactly is a mode to which the umask does not apply.
+func Exactly(perm fs.FileMode) Mode { return Mode{perm.Perm(), true} }
+
+// LessUmask is a mode from which the umask is taken.
+func LessUmask(perm fs.FileMode) Mode { return Mode{perm.Perm(), false} }
 
 // Write is Replace followed by a sync of the directory: when it has returned nil, a power
 // cut leaves the new content.
-func Write(path string, data []byte, opts ...renameio.Option) error {
-	if err := Replace(path, data, opts...); err != nil {
+func Write(path string, data []byte, mode Mode) error {
+	if err := Replace(path, data, mode); err != nil {
 		return err
 	}
 	return SyncDir(filepath.Dir(path))
 }
 
 // Replace creates or replaces the file atomically: a crash or a power cut leaves either
-// the old content or the new content. Without options the file's mode is 0600 less the
-// umask. A symbolic link at path is replaced, not followed.
-func Replace(path string, data []byte, opts ...renameio.Option) error {
-	// A rename is atomic only within one file system, so the temporary file is in
-	// the same directory.
-	pending, err := renameio.NewPendingFile(path, append(slices.Clip(opts), renameio.WithTempDir(filepath.Dir(path)))...)
+// the old content or the new content. A symbolic link at path is replaced, not followed. What
+// a killed Replace of the file left is removed first.
+func Replace(path string, data []byte, mode Mode) error {
+	sweepTemps(path)
+	t, err := createTemp(path, mode)
 	if err != nil {
 		return err
 	}
-	defer pending.Cleanup()
-	if _, err := pending.Write(data); err != nil {
-		return err
+	defer t.lock.Close() // after the last use of the temporary name
+	// Without the sync a power cut after the rename could leave an empty file.
+	err = errors.Join(writeSynced(t.File, data), t.File.Close())
+	if err == nil {
+		err = os.Rename(t.Name(), path)
 	}
-	return pending.CloseAtomicallyReplace()
+	if err != nil {
+		_ = os.Remove(t.Name())
+	}
+	return err
 }
 
 // Remove removes the file durably.

@@ -7,7 +7,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/google/renameio/v2"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -45,17 +44,16 @@ func TestRmdirRemovesOnlyEmptyDirectories(t *testing.T) {
 }
 
 func TestWriteSetsContentAndMode(t *testing.T) {
-	for name, write := range map[string]func(string, []byte, ...renameio.Option) error{"Write": Write, "Replace": Replace} {
+	for name, write := range map[string]func(string, []byte, Mode) error{"Write": Write, "Replace": Replace} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "file")
-			require.NoError(t, write(path, []byte("old and longer")))
+			require.NoError(t, write(path, []byte("old and longer"), Exactly(0o600)))
 			requireFile(t, path, "old and longer", 0o600)
-			require.NoError(t, os.Chmod(path, 0o640))
-			require.NoError(t, write(path, []byte("new"), renameio.WithExistingPermissions()))
-			requireFile(t, path, "new", 0o640)
-			require.NoError(t, write(path, nil, renameio.WithStaticPermissions(0o755)))
-			requireFile(t, path, "", 0o755)
+			require.NoError(t, write(path, []byte("new"), Exactly(0o666)))
+			requireFile(t, path, "new", 0o666)
+			require.NoError(t, write(path, nil, LessUmask(0o777)))
+			requireFile(t, path, "", 0o777&^umask())
 
 			names, err := os.ReadDir(dir)
 			require.NoError(t, err)
@@ -79,7 +77,7 @@ func TestWriteReplacesASymbolicLink(t *testing.T) {
 	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
 	require.NoError(t, os.WriteFile(target, []byte("old"), 0o600))
 	require.NoError(t, os.Symlink("target", link))
-	require.NoError(t, Write(link, []byte("new")))
+	require.NoError(t, Write(link, []byte("new"), Exactly(0o600)))
 	requireFile(t, link, "new", 0o600)
 	requireFile(t, target, "old", 0o600)
 }
@@ -88,7 +86,7 @@ func TestFailedWriteRemovesTheTemporaryFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "directory")
 	require.NoError(t, os.Mkdir(path, 0o700))
-	require.Error(t, Write(path, []byte("new")), "a rename cannot replace a directory")
+	require.Error(t, Write(path, []byte("new"), Exactly(0o600)), "a rename cannot replace a directory")
 	names, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, names, 1)

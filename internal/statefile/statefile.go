@@ -7,8 +7,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/google/renameio/v2"
-
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -111,7 +109,7 @@ func Remove(path string, wait time.Duration) error {
 // old content or the new, never an empty file. It does not sync the directory: losing the
 // last change of a counter is acceptable, and saves waiting for the disk.
 func replace(path string, data []byte) error {
-	return safefile.Replace(path, data, renameio.WithStaticPermissions(0o600))
+	return safefile.Replace(path, data, safefile.Exactly(0o600))
 }
 
 // open opens a regular file that this user owns. It refuses everything else, a symbolic

@@ -1,0 +1,74 @@
+package command
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A command that is killed before any of its calls leaves nothing that the same command, run
+// again, does not remove, and nothing that doctor --fix does not remove.
+func TestALaterCommandRemovesWhatAKilledOneLeft(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "fsmtx")
+	self, err := os.Executable()
+	require.NoError(t, err)
+	require.NoError(t, os.Symlink(self, program)) // the test program acts as fsmtx under that name
+	const spec = `[{"id": 1, "subject": "a"}]`
+	for name, c := range map[string]struct {
+		files map[string]string
+		args  []string
+	}{
+		"fmt -w":               {map[string]string{"SKILL.md": "text\n", "fsm.json": spec}, []string{"fmt", "-w", "fsm.json"}},
+		"new --self-contained": {map[string]string{"SKILL.md": "text\n", "fsm.json": spec}, []string{"new", "--self-contained", "."}},
+		"new":                  {map[string]string{"SKILL.md": "text\n"}, []string{"new", "--template", "."}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			littered := 0
+			for n := 1; ; n++ {
+				home, err := os.MkdirTemp(inMemory(), "litter")
+				require.NoError(t, err)
+				defer os.RemoveAll(home)
+				skill := filepath.Join(home, ".claude", "skills", "s")
+				require.NoError(t, os.MkdirAll(skill, 0o755))
+				for file, text := range c.files {
+					require.NoError(t, os.WriteFile(filepath.Join(skill, file), []byte(text), 0o644))
+				}
+				run := func(args ...string) *exec.Cmd {
+					p := exec.Command(program, args...)
+					p.Dir, p.Env = skill, []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GORACE=" + os.Getenv("GORACE")}
+					return p
+				}
+				ended, err := killBefore(run(c.args...), n)
+				if errors.Is(err, errNoTrace) {
+					t.Skipf("skipped: %v", err)
+				}
+				require.NoError(t, err)
+				if ended {
+					require.Greater(t, littered, 1, "no killed run left anything")
+					return
+				}
+				if names(t, skill) > 2 {
+					littered++
+				}
+				again := c.args
+				if n%2 == 0 {
+					again = []string{"doctor", "--fix"}
+				}
+				out, _ := run(again...).CombinedOutput() // its exit code says whether the killed run got so far
+				require.LessOrEqual(t, names(t, skill), 2, "killed before call %d: %s", n, out)
+			}
+		})
+	}
+}
+
+// names returns how many files the directory has.
+func names(t *testing.T, dir string) int {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	return len(entries)
+}
