@@ -336,10 +336,15 @@ func (s *search) byNameOf(list []*plugins.Plugin) (candidate, bool) {
 }
 
 // skillsOf returns the plugin's skills and commands that the client has. For a name that it
-// has run other plugins are not compared.
+// has run other plugins are not compared, but of two with one name in the plugin it has the first.
 func (s *search) skillsOf(p *plugins.Plugin) []plugins.Skill {
 	if s.Invoked {
-		return s.everySkillOf(p)
+		names := map[string]bool{}
+		return slices.DeleteFunc(slices.Clone(s.everySkillOf(p)), func(k plugins.Skill) bool {
+			again := names[k.Name]
+			names[k.Name] = true
+			return again
+		})
 	}
 	return slices.DeleteFunc(slices.Clone(s.everyPluginSkill()), func(k plugins.Skill) bool { return k.Plugin != p })
 }

@@ -171,13 +171,15 @@ func TestWorkflowsOfPluginsAgreeWithLocate(t *testing.T) {
 		all, complete := w.Workflows(project)
 
 		assert.True(r, complete)
-		sameRoot := len(roots) == 1 // then both plugins have the name in one plugin.json
+		if len(roots) == 1 {
+			return // which of two plugins of one root has a name is compared with the client, in its own tests
+		}
 		for _, found := range all {
 			for _, name := range append([]string{found.Command}, found.Others...) {
 				w.Invoked = false
 				result, _ := w.Locate(name, project)
 				require.Equal(r, !found.Unused, result.Path == found.Path, "%s: %+v\n%s", name, found, explain(result))
-				if !found.Unused && !sameRoot && result.Runs() != "" {
+				if !found.Unused && result.Runs() != "" {
 					w.Invoked = true
 					result, _ = w.Locate(name, project)
 					require.Equal(r, found.Path, result.Path, "invoked %s: %+v\n%s", name, found, explain(result))
@@ -185,4 +187,21 @@ func TestWorkflowsOfPluginsAgreeWithLocate(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestACommandHidesTheSkillOfItsName: the client has no skill that has the name of a command of
+// its plugin, so the name in its frontmatter is that of the next skill that has it.
+func TestACommandHidesTheSkillOfItsName(t *testing.T) {
+	w := newWorld(t)
+	w.PluginDirs = []string{"/dev/p"}
+	w.put("/dev/p/.claude-plugin/plugin.json", `{"name": "p"}`)
+	w.put("/dev/p/commands/x.md", "")
+	for _, name := range []string{"x", "y"} {
+		w.skill("/dev/p/skills/" + name)
+		w.put("/dev/p/skills/"+name+"/SKILL.md", "---\nname: own\n---\n")
+	}
+	for _, invoked := range []bool{false, true} {
+		w.Invoked = invoked
+		assert.Equal(t, "/dev/p/skills/y/fsm.json", w.locate("p:own", project).Path, "invoked: %t", invoked)
+	}
 }
