@@ -104,7 +104,10 @@ func (r replay) run(c *cobra.Command, s terminal.Streams) error {
 	if err != nil {
 		return err
 	}
-	paths = slices.DeleteFunc(paths, func(p string) bool { return filepath.Base(p) == resultsFile })
+	paths = slices.DeleteFunc(paths, func(p string) bool {
+		name := filepath.Base(p)
+		return name == resultsFile || name[0] == '.' // a killed replay leaves a hidden directory
+	})
 	if len(paths) == 0 {
 		return &exit{exitNo, fmt.Errorf("no events in %s", r.dir), "fsmtx hooks record prints settings that record events"}
 	}

@@ -18,10 +18,11 @@ func TestRemoveTakesWhatAKilledInstallLeft(t *testing.T) {
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	old := time.Now().Add(-2 * formerAge)
 	for name, age := range map[string]time.Time{
-		"fsmtx": old, ".fsmtx-write-fsmtx": time.Now(), ".fsmtx123": old, ".fsmtx-mcp9": old,
+		"fsmtx": old, ".fsmtx-write-fsmtx/.fsmtx123": time.Now(), ".fsmtx123": old, ".fsmtx-mcp9": old,
 		".fsmtx7": time.Now(), ".fsmtx": old, ".fsmtx12x": old, ".other12": old,
 	} {
 		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		require.NoError(t, os.WriteFile(path, []byte(name), 0o755))
 		require.NoError(t, os.Chtimes(path, age, age))
 	}

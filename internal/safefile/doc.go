@@ -20,8 +20,9 @@
 // A killed edit leaves a work directory, called ".fsmtx-edit-" and the file's name. It is
 // beside the file or, if the edit created or removed directories, beside the outermost of
 // them. The next edit completes or reverts the killed one; Sweep does only that. A killed
-// Write or Replace leaves a file, called ".fsmtx-write-" and the file's name, which the next
-// one removes. Leftovers finds both in a directory.
+// Write or Replace leaves a directory beside the file, called ".fsmtx-write-" and the file's
+// name, with renameio's temporary file; the next one removes both. Leftovers finds what either
+// left in a directory.
 //
 // # Limits
 //

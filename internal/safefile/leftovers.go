@@ -10,8 +10,8 @@ import (
 )
 
 // Leftovers returns the paths, directly in dir, of what killed writes and edits of this user
-// left there. It changes nothing. It leaves out files of running processes and of other
-// users, links, and directories with anything that no edit creates.
+// left there. It changes nothing. It leaves out the directories of running processes and of
+// other users, links, and directories with anything that no write or edit creates.
 func Leftovers(dir string) (paths []string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -22,7 +22,7 @@ func Leftovers(dir string) (paths []string, err error) {
 		found := func() error { paths = append(paths, path); return nil }
 		switch {
 		case strings.HasPrefix(e.Name(), tempPrefix) && e.Name() != tempPrefix:
-			_ = withDeadTemp(path, func(string) error { return found() })
+			_ = withDeadTemp(path, func(*os.File, []string) error { return found() })
 		case e.IsDir() && strings.HasPrefix(e.Name(), workPrefix):
 			_ = withDeadWork(path, func(*work) error { return found() })
 		}
@@ -34,7 +34,7 @@ func Leftovers(dir string) (paths []string, err error) {
 // since. It returns ErrKept if that contains another program's version of a file.
 func RemoveLeftover(path string) error {
 	if strings.HasPrefix(filepath.Base(path), tempPrefix) {
-		return withDeadTemp(path, os.Remove)
+		return withDeadTemp(path, removeTempDir)
 	}
 	return withDeadWork(path, (*work).discard)
 }

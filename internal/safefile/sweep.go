@@ -13,7 +13,7 @@ import (
 )
 
 // Sweep completes or reverts killed edits of path, whose work directories are in the
-// directories above it, and removes the temporary files of killed writes of path. An
+// directories above it, and removes the temporary directories of killed writes of path. An
 // Edit's Replace begins with it.
 func Sweep(path string) error {
 	sweepTemps(path)
@@ -60,7 +60,7 @@ func sweepOne(path string, up int) error {
 	return nil
 }
 
-// minAge is how old a work directory or a temporary file must be to be swept if the file
+// minAge is how old a work directory or a temporary directory must be to be swept if the file
 // system has no locks, which would show that its process has died.
 const minAge = time.Hour
 

@@ -3,6 +3,7 @@ package safefile
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,64 +11,127 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOnlyDeadFilesOfOursAreSwept: the next write removes the temporary file of a killed one,
-// and nothing that merely has its name.
-func TestOnlyDeadFilesOfOursAreSwept(t *testing.T) {
+// TestOnlyDeadDirectoriesOfOursAreSwept: the next write removes the temporary directory of a
+// killed one, and nothing that merely has its name.
+func TestOnlyDeadDirectoriesOfOursAreSwept(t *testing.T) {
 	for name, c := range map[string]struct {
-		prepare func(t *testing.T, temp string)
+		prepare func(t *testing.T, dir, temp string)
 		stays   bool
 	}{
-		"dead": {func(t *testing.T, temp string) {}, false},
-		"in use": {func(t *testing.T, temp string) {
-			f, err := os.Open(temp)
+		"dead": {func(t *testing.T, dir, temp string) {}, false},
+		"dead before it had a file": {func(t *testing.T, dir, temp string) {
+			require.NoError(t, os.Remove(temp))
+		}, false},
+		"in use": {func(t *testing.T, dir, temp string) {
+			f, err := os.Open(dir)
 			require.NoError(t, err)
 			t.Cleanup(func() { f.Close() })
 			require.NoError(t, unix.Flock(int(f.Fd()), unix.LOCK_EX))
 		}, true},
-		"hard link": {func(t *testing.T, temp string) {
+		"hard link in it": {func(t *testing.T, dir, temp string) {
 			require.NoError(t, os.Link(temp, filepath.Join(t.TempDir(), "second")))
 		}, true},
-		"symbolic link": {func(t *testing.T, temp string) {
+		"symbolic link in it": {func(t *testing.T, dir, temp string) {
+			require.NoError(t, os.Symlink(temp, temp+"1"))
+		}, true},
+		"directory in it": {func(t *testing.T, dir, temp string) {
+			require.NoError(t, os.Mkdir(temp+"1", 0o700))
+		}, true},
+		"FIFO in it": {func(t *testing.T, dir, temp string) {
+			require.NoError(t, unix.Mkfifo(temp+"1", 0o600))
+		}, true},
+		"another file in it": {func(t *testing.T, dir, temp string) {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "notes"), nil, 0o600))
+		}, true},
+		"symbolic link": {func(t *testing.T, dir, temp string) {
 			victim := filepath.Join(t.TempDir(), "victim")
-			require.NoError(t, os.Rename(temp, victim))
-			require.NoError(t, os.Symlink(victim, temp))
-			t.Cleanup(func() { requireContent(t, victim, "half") })
+			require.NoError(t, os.Rename(dir, victim))
+			require.NoError(t, os.Symlink(victim, dir))
 		}, true},
-		"directory": {func(t *testing.T, temp string) {
-			require.NoError(t, os.Remove(temp))
-			require.NoError(t, os.Mkdir(temp, 0o700))
+		"file": {func(t *testing.T, dir, temp string) {
+			require.NoError(t, os.Rename(temp, dir+"-file"))
+			require.NoError(t, os.Remove(dir))
+			require.NoError(t, os.Rename(dir+"-file", dir))
 		}, true},
-		"FIFO": {func(t *testing.T, temp string) {
-			require.NoError(t, os.Remove(temp))
-			require.NoError(t, unix.Mkfifo(temp, 0o600))
+		"FIFO": {func(t *testing.T, dir, temp string) {
+			require.NoError(t, os.RemoveAll(dir))
+			require.NoError(t, unix.Mkfifo(dir, 0o600))
 		}, true},
-		"another user's": {func(t *testing.T, temp string) {
+		"another user's": {func(t *testing.T, dir, temp string) {
 			asRoot(t)
-			require.NoError(t, os.Chown(temp, 12345, 12345))
+			require.NoError(t, os.Chown(dir, 12345, 12345))
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			path := filepath.Join(dir, "f")
-			temp := tempPath(path, 0)
+			above := t.TempDir()
+			path := filepath.Join(above, "f2")
+			dir := tempPath(path, 0)
+			temp := filepath.Join(dir, ".f2123")
+			require.NoError(t, os.Mkdir(dir, 0o700))
 			require.NoError(t, os.WriteFile(temp, []byte("half"), 0o600))
-			c.prepare(t, temp)
-			found, err := Leftovers(dir)
+			c.prepare(t, dir, temp)
+			before := tree(t, dir)
+			found, err := Leftovers(above)
 			require.NoError(t, err)
 			if c.stays {
 				require.Empty(t, found)
-				require.NoError(t, RemoveLeftover(temp))
+				require.NoError(t, RemoveLeftover(dir))
 			} else {
-				require.Equal(t, []string{temp}, found)
+				require.Equal(t, []string{dir}, found)
 			}
 			require.NoError(t, Replace(path, []byte("new"), Exactly(0o600)))
 			requireContent(t, path, "new")
 			if c.stays {
-				requireOnly(t, dir, filepath.Base(temp), "f")
+				requireOnly(t, above, filepath.Base(dir), "f2")
+				require.Equal(t, before, tree(t, dir))
 			} else {
-				requireOnly(t, dir, "f")
+				requireOnly(t, above, "f2")
 			}
 		})
+	}
+}
+
+// tree returns the names in a directory, or the type of what is not a directory.
+func tree(t *testing.T, path string) (names []string) {
+	t.Helper()
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	if !info.IsDir() {
+		return []string{info.Mode().String()}
+	}
+	entries, err := os.ReadDir(path)
+	require.NoError(t, err)
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestIsTempIn(t *testing.T) {
+	long := strings.Repeat("n", 201)
+	for _, c := range []struct {
+		path string
+		n    int
+		name string
+		want bool
+	}{
+		{"f", 0, ".f1", true},
+		{"f", 0, ".f9223372036854775807", true},
+		{"f", 7, ".f1", true},
+		{"f.3", 0, ".f.31", true},
+		{"plan2", 0, ".plan23", true},
+		{".hidden", 0, "..hidden5", true},
+		{long, 2, "." + long + "5", true},
+		{"f", 0, ".f", false},
+		{"f", 0, "f1", false},
+		{"f", 0, ".f1x", false},
+		{"f", 0, ".g1", false},
+		{"f2", 0, ".f1", false},
+		{long, 0, "." + long + "n5", false},
+		{"f", 0, ".", false},
+		{"f", 0, "", false},
+	} {
+		require.Equal(t, c.want, isTempIn(filepath.Base(tempPath(c.path, c.n)), c.name), "%+v", c)
 	}
 }
 
@@ -77,31 +141,34 @@ func TestLookAlikesStay(t *testing.T) {
 	for _, name := range names {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, ".fsmtx-write-g"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".fsmtx-write-g", ".f1"), nil, 0o600))
+	names = slices.Insert(names, 5, ".fsmtx-write-g")
 	require.NoError(t, Replace(filepath.Join(dir, "f"), nil, Exactly(0o600)))
 	found, err := Leftovers(dir)
 	require.NoError(t, err)
-	require.Empty(t, found)
+	require.Empty(t, found, "the file in .fsmtx-write-g is not one for g")
 	requireOnly(t, dir, names...)
 }
 
 // TestAKilledSecondWriterIsSwept: two writers ran at once, and the one with the second name
-// was killed.
+// was killed. The name is the longest to which renameio can add its number.
 func TestAKilledSecondWriterIsSwept(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, strings.Repeat("n", 255))
-	require.NoError(t, os.WriteFile(tempPath(path, 1), nil, 0o600))
+	path := filepath.Join(dir, strings.Repeat("n", 235))
+	require.NoError(t, os.Mkdir(tempPath(path, 1), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(tempPath(path, 1), "."+filepath.Base(path)+"0"), nil, 0o600))
 	require.NoError(t, Replace(path, nil, Exactly(0o600)))
 	requireOnly(t, dir, filepath.Base(path))
 }
 
-// TestNoTwoWritersShareATemporaryFile: a sweep never takes the file of a live writer.
-func TestNoTwoWritersShareATemporaryFile(t *testing.T) {
+// TestNoTwoWritersShareATemporaryDirectory: a sweep never takes the one of a live writer.
+func TestNoTwoWritersShareATemporaryDirectory(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "f")
-	first, err := createTemp(path, Exactly(0o600))
+	first, err := createTempDir(path)
 	require.NoError(t, err)
 	require.NoError(t, Replace(path, []byte("second"), Exactly(0o600)))
-	require.FileExists(t, first.Name())
-	require.NoError(t, first.lock.Close())
+	require.DirExists(t, first.Name())
 	require.NoError(t, first.Close())
 	require.NoError(t, Sweep(path))
 	requireOnly(t, filepath.Dir(path), "f")

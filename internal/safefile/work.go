@@ -30,11 +30,15 @@ const (
 )
 
 // workName returns the name of the work directory for a file or directory called base.
-func workName(base string) string {
-	if len(base) > 200 { // names have at most 255 bytes
-		base = hashOf([]byte(base))
+func workName(base string) string { return workPrefix + shortened(base) }
+
+// shortened returns the name, or its hash if a prefix would make it too long: names have at
+// most 255 bytes.
+func shortened(name string) string {
+	if len(name) > 200 {
+		return hashOf([]byte(name))
 	}
-	return workPrefix + base
+	return name
 }
 
 // slotName returns the name, in the work directory, of the file that an edit exchanges,

@@ -7,19 +7,18 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/google/renameio/v2"
 )
 
 // Mode is the mode of a file that Write or Replace creates.
-type Mode struct {
-	perm  fs.FileMode
-	exact bool
-}
+type Mode renameio.Option
 
 // Exactly is a mode to which the umask does not apply.
-func Exactly(perm fs.FileMode) Mode { return Mode{perm.Perm(), true} }
+func Exactly(perm fs.FileMode) Mode { return renameio.WithStaticPermissions(perm) }
 
 // LessUmask is a mode from which the umask is taken.
-func LessUmask(perm fs.FileMode) Mode { return Mode{perm.Perm(), false} }
+func LessUmask(perm fs.FileMode) Mode { return renameio.WithPermissions(perm) }
 
 // Write is Replace followed by a sync of the directory: when it has returned nil, a power
 // cut leaves the new content.
@@ -32,23 +31,31 @@ func Write(path string, data []byte, mode Mode) error {
 
 // Replace creates or replaces the file atomically: a crash or a power cut leaves either
 // the old content or the new content. A symbolic link at path is replaced, not followed. What
-// a killed Replace of the file left is removed first.
+// a killed Replace of the file left is removed first. The file's name may have 235 bytes.
 func Replace(path string, data []byte, mode Mode) error {
 	sweepTemps(path)
-	t, err := createTemp(path, mode)
+	dir, err := createTempDir(path)
 	if err != nil {
 		return err
 	}
-	defer t.lock.Close() // after the last use of the temporary name
-	// Without the sync a power cut after the rename could leave an empty file.
-	err = errors.Join(writeSynced(t.File, data), t.File.Close())
-	if err == nil {
-		err = os.Rename(t.Name(), path)
-	}
+	defer discardTempDir(dir)
+	pending, err := renameio.NewPendingFile(path, mode, renameio.WithTempDir(dir.Name()))
 	if err != nil {
-		_ = os.Remove(t.Name())
+		return err
 	}
-	return err
+	defer pending.Cleanup()
+	if _, err := pending.Write(data); err != nil {
+		return err
+	}
+	return pending.CloseAtomicallyReplace()
+}
+
+// discardTempDir removes the directory, also what renameio leaves in it if it cannot set the
+// mode, and then ends the lock.
+func discardTempDir(dir *os.File) {
+	temps, _ := tempsIn(dir)
+	_ = removeTempDir(dir, temps)
+	dir.Close()
 }
 
 // Remove removes the file durably.

@@ -207,7 +207,7 @@ func (o OS) onTwoPaths(op, oldname, newname string, call func(oldfd int, old str
 	return &os.LinkError{Op: op, Old: oldname, New: newname, Err: err}
 }
 
-// WriteFile does not use safefile.Replace, which resolves paths and so could leave a held
+// WriteFile does not use renameio, which resolves paths and so could leave a held
 // directory.
 func (o OS) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error {
 	if mode, ok := o.regularMode(name); ok {
