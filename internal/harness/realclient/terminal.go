@@ -132,6 +132,27 @@ func (t *Terminal) Here() int {
 // White space is ignored, because the client draws it by moving the cursor.
 func (t *Terminal) See(from int, text string) string {
 	t.s.t.Helper()
+	return t.see(from, text, "")
+}
+
+// Answer types keys until the program has shown the text since from, and returns what it has
+// shown. The client ignores keys for a moment after it has drawn a dialog, and draws nothing
+// when that is over.
+func (t *Terminal) Answer(from int, keys, text string) string {
+	t.s.t.Helper()
+	return t.see(from, text, keys)
+}
+
+// again is the time after which Answer types its keys once more.
+const again = time.Second
+
+func (t *Terminal) see(from int, text, keys string) string {
+	t.s.t.Helper()
+	retype := time.NewTicker(again)
+	defer retype.Stop()
+	if keys != "" {
+		t.Type(keys)
+	}
 	ctx, cancel := context.WithTimeoutCause(t.s.t.Context(), t.s.limit, fmt.Errorf("the terminal did not show %q in %v", text, t.s.limit))
 	defer cancel()
 	for {
@@ -146,6 +167,10 @@ func (t *Terminal) See(from int, text string) string {
 		}
 		select {
 		case <-changed:
+		case <-retype.C:
+			if keys != "" {
+				t.Type(keys)
+			}
 		case <-ctx.Done():
 			require.NoError(t.s.t, context.Cause(ctx))
 		}
