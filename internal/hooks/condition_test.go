@@ -37,7 +37,7 @@ func TestRules(t *testing.T) {
 		{"Skill(release)", "Skill", `{"skill": "release"}`, false},
 		{"Glob(**/*.go)", "Glob", `{"pattern": "src/**/*.go"}`, true},
 		{"Glob(src/*)", "Glob", `{"pattern": "*.go", "path": "src"}`, false},
-		{"Grep(TODO*)", "Grep", `{"pattern": "TODO: x", "path": "/etc"}`, true},
+		{"Grep(word*)", "Grep", `{"pattern": "word: x", "path": "/etc"}`, true},
 		{"NotebookEdit(*.ipynb)", "NotebookEdit", `{"notebook_path": "/a/b.ipynb"}`, true},
 		{"Bash(git *)", "Monitor", `{"command": "git push"}`, true},
 		{"Bash(git commit *\\(*\\)*)", "Bash", `{"command": "git commit -m 'a (b)'"}`, true},
