@@ -19,7 +19,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/claude/switches"
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/npm"
@@ -27,6 +26,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/txn"
@@ -296,11 +296,11 @@ func rename(m locator.Misnamed) string {
 }
 
 func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {
-	root, err := tasks.Root(d.Getenv)
+	dirs, err := tasklist.WithHistory(d.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	reports, err := recovery.All(ctx, root, time.Second, recovery.Options{DryRun: true})
+	reports, err := recovery.All(ctx, dirs, time.Second, recovery.Options{DryRun: true})
 	if err != nil {
 		return nil, err
 	}
@@ -331,19 +331,11 @@ func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {
 // enforcement finds the lists whose steps are not enforced, or not fully. A list may have no
 // state directory any more.
 func (d *doctor) enforcement(ctx context.Context) (found []fault, err error) {
-	root, err := tasks.Root(d.Getenv)
+	dirs, err := tasklist.All(d.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	entries, err := os.ReadDir(root)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, err
-	}
-	for _, e := range entries {
-		dir := filepath.Join(root, e.Name())
-		if strings.HasPrefix(e.Name(), ".") || e.Type().IsRegular() {
-			continue
-		}
+	for _, dir := range dirs {
 		troubles, err := steps.Troubles(ctx, dir)
 		if err != nil {
 			troubles = append(troubles, err)
@@ -392,21 +384,33 @@ func staleCopy(in plugins.Installation, source string) []fault {
 	return nil
 }
 
-// taskRoot tests the operations that a hydration needs in the directory of the task lists.
-func (d *doctor) taskRoot(context.Context) (found []fault, err error) {
-	root, err := tasks.Root(d.Getenv)
+// taskRoots tests the operations that a hydration needs in the directories of the task lists.
+func (d *doctor) taskRoots(context.Context) (found []fault, err error) {
+	roots, err := tasklist.Roots(d.Getenv)
 	if err != nil {
 		return nil, err
 	}
+	for i, root := range roots {
+		more, err := taskRoot(root, []string{"CLAUDE_CONFIG_DIR", "XDG_STATE_HOME"}[i])
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+// taskRoot tests one of these directories, which the variable can put elsewhere.
+func taskRoot(root, variable string) (found []fault, err error) {
 	info, err := os.Stat(root)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil // the client creates it
+		return nil, nil // the client or the first workflow creates it
 	}
 	if err != nil || !info.IsDir() {
 		return []fault{{Kind: "task list", What: "is not a directory", File: root}}, nil
 	}
 	if kind := networkFS(root); kind != "" {
-		found = append(found, fault{Kind: "task list", What: "is on " + kind + ", where locks and the order of changes are not reliable; set CLAUDE_CONFIG_DIR to a local directory", File: root})
+		found = append(found, fault{Kind: "task list", What: "is on " + kind + ", where locks and the order of changes are not reliable; set " + variable + " to a local directory", File: root})
 	}
 	removeProbes(root)
 	dir, err := os.MkdirTemp(root, probePrefix)
@@ -417,7 +421,7 @@ func (d *doctor) taskRoot(context.Context) (found []fault, err error) {
 	if err := os.WriteFile(filepath.Join(dir, "a"), nil, 0o600); err == nil {
 		err = os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "b"))
 		if err != nil {
-			found = append(found, fault{Kind: "task list", What: "has no hard links, so every hydration fails; set CLAUDE_CONFIG_DIR to another file system", File: root})
+			found = append(found, fault{Kind: "task list", What: "has no hard links, so every hydration fails; set " + variable + " to another file system", File: root})
 		}
 	}
 	return found, nil
@@ -447,13 +451,17 @@ func removeProbes(root string) {
 const staleAfter = time.Minute
 
 func (d *doctor) locks(context.Context) (found []fault, err error) {
-	root, err := tasks.Root(d.Getenv)
+	roots, err := tasklist.Roots(d.Getenv)
 	if err != nil {
 		return nil, err
 	}
-	locks, err := filepath.Glob(filepath.Join(globEscape(root), "*", "*.lock"))
-	if err != nil {
-		return nil, err
+	var locks []string
+	for _, root := range roots {
+		more, err := filepath.Glob(filepath.Join(globEscape(root), "*", "*.lock"))
+		if err != nil {
+			return nil, err
+		}
+		locks = append(locks, more...)
 	}
 	for _, lock := range locks {
 		info, err := os.Lstat(lock)
@@ -489,11 +497,7 @@ func globEscape(path string) string {
 
 // leftovers finds state directories whose lists no longer exist.
 func (d *doctor) leftovers(context.Context) (found []fault, err error) {
-	root, err := tasks.Root(d.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	dirs, err := tasks.WithStateDir(root)
+	dirs, err := tasklist.WithHistory(d.Getenv)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/graph"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -25,8 +25,8 @@ be worked on at the same time, and the critical path, which is the longest chain
 
 PATH is an fsm.json or the directory of a skill; "-" is standard input. SKILL is the name
 of a skill that the client knows here. With --session, or without an argument, graph draws
-the task list of a session with the states of its steps. Without --session that is the
-session in CLAUDE_CODE_SESSION_ID, or else the list of this project that was hydrated last.
+the task list of a session with the states of its steps. The session is found as by
+"fsmtx status".
 
 The formats are
 
@@ -302,15 +302,11 @@ func idOf(id string, place int) int64 {
 // workflow.
 func completeLists(s terminal.Streams) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
-		root, err := tasks.Root(s.Getenv)
-		if err != nil {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		entries, _ := os.ReadDir(root)
+		dirs, _ := tasklist.All(s.Getenv)
 		var ids []string
-		for _, e := range entries {
-			if e.IsDir() && !strings.HasPrefix(e.Name(), ".") && strings.HasPrefix(e.Name(), begun) {
-				ids = offer(ids, e.Name(), "")
+		for _, dir := range dirs {
+			if name := filepath.Base(dir); strings.HasPrefix(name, begun) {
+				ids = offer(ids, name, "")
 			}
 		}
 		return ids, cobra.ShellCompDirectiveNoFileComp

@@ -15,11 +15,11 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
@@ -138,11 +138,7 @@ func purgeGuards(s terminal.Streams) error {
 
 // purgeLists removes the state directories of all task lists.
 func purgeLists(ctx context.Context, s terminal.Streams) error {
-	root, err := tasks.Root(s.Getenv)
-	if err != nil {
-		return err
-	}
-	dirs, err := tasks.WithStateDir(root)
+	dirs, err := tasklist.WithHistory(s.Getenv)
 	if err != nil {
 		return err
 	}

@@ -28,9 +28,9 @@ were created and deleted, how many of the created ones are completed, and the st
   empty           it created no tasks
 
 With N it prints one hydration in full: the path and the SHA-256 of its fsm.json, and each
-task. Without SESSION the session is that in CLAUDE_CODE_SESSION_ID, or else the list of
-this project that was hydrated last. For each list the last ten hydrations are kept (see
-fsmtx hydrate --history), and older ones that have open steps. "fsmtx undo N" undoes one.
+task. SESSION is found as by "fsmtx status". For each list the last ten hydrations are kept
+(see fsmtx hydrate --history), and older ones that have open steps. "fsmtx undo N" undoes
+one.
 
 --json prints an array of objects, newest first, or with N one object, with number, id, time,
 skill, spec, sha256, session, created, deleted (arrays of id, subject, status, gone),

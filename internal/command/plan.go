@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
@@ -28,9 +29,8 @@ changes nothing. A hydration right after it does exactly that, unless the list c
 first.
 
 The skill is SKILL, or that of an event of the client in FILE ("-" is standard input). The
-list is that of --session, or of the event, or of the session in CLAUDE_CODE_SESSION_ID,
-or else the list of this project that was hydrated last. If there is none of these, plan
-assumes an empty list. --explain also prints how the fsm.json was found and why each task
+list is that of --session, or of the event, or else the one that "fsmtx status" finds. If
+there is none of these, plan assumes an empty list. --explain also prints how the fsm.json was found and why each task
 is deleted, created or kept.
 
 --json prints an object with list, spec (path of the fsm.json), deleted (array of name,
@@ -141,18 +141,12 @@ func (f planFlags) request(ctx context.Context, s terminal.Streams, skill string
 			return r, err
 		}
 	}
-	if f.session != "" {
-		r.Session = f.session
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.session, Session: r.Session, Dir: r.Cwd, Who: s.Who})
+	if errors.Is(err, tasklist.ErrNoList) {
+		r.Session = "a-new-session"
+		return r, nil
 	}
-	if r.Session == "" {
-		r.Session = s.Env("CLAUDE_CODE_SESSION_ID")
-	}
-	if r.Session == "" {
-		_, r.Session, err = steps.Newest(ctx, s.Getenv, r.Cwd)
-		if errors.Is(err, steps.ErrNoList) {
-			r.Session, err = "a-new-session", nil
-		}
-	}
+	r.Session, r.List = found.Session, found.Dir
 	return r, err
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -95,20 +96,20 @@ func runRecover(ctx context.Context, s terminal.Streams, f recoverFlags) error {
 
 func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]recovery.Report, error) {
 	if f.session == "" {
-		root, err := tasks.Root(s.Getenv)
+		dirs, err := tasklist.WithHistory(s.Getenv)
 		if err != nil {
 			return nil, err
 		}
-		return recovery.All(ctx, root, recoverTimeout, f.Options)
+		return recovery.All(ctx, dirs, recoverTimeout, f.Options)
 	}
-	dir, err := tasks.Dir(s.Getenv, f.session)
+	found, err := findList(ctx, s, f.session)
 	if err != nil {
 		return nil, err
 	}
-	if err := mustExist(dir); err != nil {
+	if err := mustExist(found.Dir); err != nil {
 		return nil, err
 	}
-	return []recovery.Report{recovery.List(ctx, dir, recoverTimeout, f.Options)}, nil
+	return []recovery.Report{recovery.List(ctx, found.Dir, recoverTimeout, f.Options)}, nil
 }
 
 func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) error {

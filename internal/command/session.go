@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"os"
@@ -12,43 +11,36 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/history"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// findList returns the directory of a task list and its session: that of the named
-// session, or of the environment's session, or else the list of this project that was
-// hydrated last; newest is then true. The directory need not exist.
-func findList(ctx context.Context, s terminal.Streams, named string) (dir, session string, newest bool, err error) {
-	session = cmp.Or(named, s.Env("CLAUDE_CODE_SESSION_ID"))
-	if session != "" || s.Env("CLAUDE_CODE_TASK_LIST_ID") != "" {
-		dir, err = tasks.Dir(s.Getenv, session)
-		return dir, session, false, err
-	}
-	cwd, err := os.Getwd()
-	if err != nil {
-		return "", "", false, err
-	}
-	dir, session, err = steps.Newest(ctx, s.Getenv, cwd)
-	if errors.Is(err, steps.ErrNoList) {
+// findList returns the task list that a command is about, as package tasklist says. named is
+// the list that the user named; it may be empty.
+func findList(ctx context.Context, s terminal.Streams, named string) (tasklist.Found, error) {
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: named, Who: s.Who})
+	if errors.Is(err, tasklist.ErrNoList) {
 		err = &exit{exitNo, err, "name the session; fsmtx status --all lists the sessions with workflows"}
 	}
-	return dir, session, true, err
+	return found, err
 }
 
 // chooseList returns the list that findList finds, which must exist. chosen describes it,
 // for the first line of the output.
 func chooseList(ctx context.Context, s terminal.Streams, named string) (list tasks.List, chosen string, err error) {
-	dir, session, newest, err := findList(ctx, s, named)
+	found, err := findList(ctx, s, named)
 	if err != nil {
 		return list, "", err
 	}
-	list = tasks.List{Dir: dir, Wait: recoverTimeout}
-	if newest {
-		return list, "session " + session + ", the newest of this project: task list " + dir, nil
+	list = tasks.List{Dir: found.Dir, Wait: recoverTimeout}
+	switch {
+	case found.Newest:
+		return list, "session " + found.Session + ", the newest of this project: task list " + found.Dir, nil
+	case found.Project != "":
+		return list, "the list of " + found.Project + ": task list " + found.Dir, mustExist(found.Dir)
 	}
-	return list, "task list " + dir, mustExist(dir)
+	return list, "task list " + found.Dir, mustExist(found.Dir)
 }
 
 // mustExist returns an error if neither the list nor its state directory exists.
@@ -68,11 +60,10 @@ func mustExist(dir string) error {
 // completeSessions completes the sessions whose lists have a history.
 func completeSessions(s terminal.Streams) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		root, err := tasks.Root(s.Getenv)
+		dirs, err := tasklist.WithHistory(s.Getenv)
 		if err != nil || len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		dirs, _ := tasks.WithStateDir(root)
 		var sessions []string
 		for _, dir := range dirs {
 			all, _ := history.Read(dir)

@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/history"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
@@ -35,9 +36,10 @@ them cannot be read or is gone. The states of a step are
   blocked            a step before it is not done
   gone               no longer in the list
 
-Without SESSION it is the session in CLAUDE_CODE_SESSION_ID, or else the list of this
-project that was hydrated last. --all prints one line for each list that has ever had a
-workflow. --watch redraws the status when the list changes, until q is pressed.
+SESSION is a session's id or a list's name. Without it it is the session in
+CLAUDE_CODE_SESSION_ID; below another agent it is the list of the project; else it is the
+list of this project that was hydrated last. --all prints one line for each list that has
+ever had a workflow. --watch redraws the status when the list changes, until q is pressed.
 
 --json prints an object with list, next (numbers of the steps that can be worked on),
 workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hydration as
@@ -448,11 +450,7 @@ type shownList struct {
 
 // statusOfAll prints one line for each list with a history, the newest first.
 func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
-	root, err := tasks.Root(s.Getenv)
-	if err != nil {
-		return err
-	}
-	dirs, err := tasks.WithStateDir(root)
+	dirs, err := tasklist.WithHistory(s.Getenv)
 	if err != nil {
 		return err
 	}
@@ -482,7 +480,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		return printJSON(s.Out, lists)
 	}
 	if len(lists) == 0 {
-		return &exit{exitNo, fmt.Errorf("%s: no skill has put a workflow into a task list", root), ""}
+		return &exit{exitNo, errors.New("no skill has put a workflow into a task list"), ""}
 	}
 	columns := s.Columns(s.Out)
 	for _, l := range lists {

@@ -192,13 +192,18 @@ func stepFrame(s terminal.Streams, session string) (*steps.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newFrame(s, dir, session), nil
+}
+
+// newFrame returns the frame for the list in dir.
+func newFrame(s terminal.Streams, dir, session string) *steps.Frame {
 	return &steps.Frame{
 		List:          tasks.List{Dir: dir, Wait: stepLockWait},
 		Session:       session,
 		Env:           os.Environ(),
 		Interruptible: interruptible,
 		Unreleased:    func(err error) { s.Errorf("%s", hydrate.Unreleased(err)) },
-	}, nil
+	}
 }
 
 func (h *stepHook) answer(ctx context.Context) event.Answer {

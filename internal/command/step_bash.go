@@ -191,7 +191,7 @@ func (h *stepHook) question(ctx context.Context, one held) (question string, ok 
 	}
 	frame := h.Frame
 	if one.past.session != "" && one.past.session != h.Session {
-		if frame, err = stepFrame(h.streams, one.past.session); err != nil {
+		if frame, err = frameOf(ctx, h.streams, one.past.session); err != nil {
 			return "", false, err
 		}
 	}

@@ -15,9 +15,8 @@ import (
 )
 
 const pastLong = `
-The task is marked as completed, and the decision is recorded with the reason. Without
---session the session is that in CLAUDE_CODE_SESSION_ID, or else the list of this project
-that was hydrated last.
+The task is marked as completed, and the decision is recorded with the reason. The session
+is found as by "fsmtx status".
 
 Below an agent the command works only if the person has agreed to this call of it; the hook
 "fsmtx step" asks. Otherwise run it in a terminal outside the client: a line that is typed
@@ -81,8 +80,7 @@ func newStepEnd(s terminal.Streams) *cobra.Command {
 }
 
 const recordedLong = `
-The decision is recorded with the reason. Without --session the session is that in
-CLAUDE_CODE_SESSION_ID, or else the list of this project that was hydrated last.
+The decision is recorded with the reason. The session is found as by "fsmtx status".
 
 Below an agent the command works only if the person has agreed to this call of it.`
 
@@ -161,13 +159,9 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 
 // frameOf returns the frame for the list that findList finds.
 func frameOf(ctx context.Context, s terminal.Streams, named string) (*steps.Frame, error) {
-	dir, session, _, err := findList(ctx, s, named)
+	found, err := findList(ctx, s, named)
 	if err != nil {
 		return nil, err
 	}
-	frame, err := stepFrame(s, session)
-	if err == nil {
-		frame.List.Dir = dir
-	}
-	return frame, err
+	return newFrame(s, found.Dir, found.Session), nil
 }

@@ -17,8 +17,7 @@ import (
 )
 
 const showLong = `Show prints each step of the workflows in a task list with its state, its gates, and the
-last decision about it. Without SESSION it is the session in CLAUDE_CODE_SESSION_ID, or
-else the list of this project that was hydrated last.
+last decision about it. SESSION is found as by "fsmtx status".
 
   ready         the steps before it are done
   in progress   started

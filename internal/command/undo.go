@@ -22,8 +22,7 @@ deleted, and removes the tasks that it created, if they are unchanged. It keeps 
 tasks that were changed since. N is a number from "fsmtx log"; without N it is the last
 hydration that was not undone. Undo can itself be undone, which repeats the hydration.
 
-Without SESSION it is the session in CLAUDE_CODE_SESSION_ID, or else the list of this
-project that was hydrated last.
+SESSION is found as by "fsmtx status".
 
 --force also removes created tasks that were changed since, and undoes as much as
 possible of a hydration that was replaced. No task is lost: undoing the undo restores the

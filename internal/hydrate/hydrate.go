@@ -63,16 +63,22 @@ type Hydration struct {
 // Errors: ErrLookup, or *SpecError once the fsm.json is found.
 func Find(r Request, env Env, o Options) (*Hydration, Result, error) {
 	var result Result
-	dir, err := tasks.Dir(env, r.Session)
-	if err != nil {
+	var err error
+	if result.List, err = r.list(env); err != nil {
 		return nil, result, fmt.Errorf("%w: %w", ErrLookup, err)
 	}
-	result.List = dir
 	spec, err := findSpec(r, env, o, &result)
 	if err != nil || spec == nil {
 		return nil, result, err
 	}
 	return newHydration(r, env, o, spec, result), result, nil
+}
+
+func (r Request) list(env Env) (string, error) {
+	if r.List != "" {
+		return r.List, nil
+	}
+	return tasks.Dir(env, r.Session)
 }
 
 // newHydration returns the hydration of result.List with spec.

@@ -21,6 +21,7 @@ var ErrEvent = errors.New("the event cannot be used")
 type Request struct {
 	Event      string // PostToolUse or UserPromptExpansion
 	Session    string
+	List       string // directory of the task list; empty is that of the session
 	Command    string // the command name of the skill
 	Cwd        string // may be empty
 	Transcript string // path of the client's transcript; may be empty

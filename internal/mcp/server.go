@@ -25,7 +25,7 @@ func New(version string, f program.Flags, lookup func(string) (string, bool), en
 		&mcp.Implementation{Name: "fsmtx", Title: "Workflow steps", Version: version},
 		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}},
 	)
-	t := &tools{chooser{lookup, f, env}, questions{asked: map[string]question{}, client: who.FromClient()}}
+	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: who.FromClient()}}
 	mcp.AddTool(s, tool("workflow_status", "Show the steps of the current workflow: which are done, ready or blocked, and the full text of the current one.", readOnly), visibly(t.status))
 	mcp.AddTool(s, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.", changes), visibly(t.start))
 	mcp.AddTool(s, tool("step_complete", "Complete a step of the workflow, by its number, when its work is done. Its files and its check are tested now, which can take minutes, and a person may be asked. A refusal says what is missing: fix that and call this again.", changes), visibly(t.complete))

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
 )
 
 // chooser chooses the list that a call is about. It does so at every call, because the
@@ -18,6 +20,7 @@ type chooser struct {
 	lookup func(string) (string, bool)
 	flags  program.Flags
 	env    []string // environment of checks
+	who    caller.Caller
 }
 
 var errNoList = errors.New("no session was named, and no task list of this project has a workflow: " +
@@ -27,26 +30,24 @@ var errNoList = errors.New("no session was named, and no task list of this proje
 // of the environment. Without a session it returns the newest list of the project, and note
 // says so.
 func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note string, err error) {
-	f = &steps.Frame{List: tasks.List{Wait: c.flags.LockTimeout}, Env: c.env, NoChecks: !c.flags.Checks, Apply: true}
-	id, _ := c.lookup("CLAUDE_CODE_TASK_LIST_ID")
-	fromClient, _ := c.lookup("CLAUDE_CODE_SESSION_ID")
-	f.Session = cmp.Or(named, c.flags.Session, fromClient)
-	if f.Session != "" || id != "" {
-		f.List.Dir, err = tasks.Dir(c.lookup, f.Session)
-		return f, "", err
-	}
 	project, err := c.project()
 	if err != nil {
 		return nil, "", err
 	}
-	f.List.Dir, f.Session, err = steps.Newest(ctx, c.lookup, project)
-	if errors.Is(err, steps.ErrNoList) {
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: c.lookup, Named: cmp.Or(named, c.flags.Session), Dir: project, Who: func() caller.Caller { return c.who }, Serves: true})
+	if errors.Is(err, tasklist.ErrNoList) {
 		return nil, "", errNoList
 	}
 	if err != nil {
 		return nil, "", err
 	}
-	return f, fmt.Sprintf("(No session was named: this is the newest task list of %s, that of session %s.)", project, f.Session), nil
+	if found.Newest {
+		note = fmt.Sprintf("(No session was named: this is the newest task list of %s, that of session %s.)", project, found.Session)
+	}
+	return &steps.Frame{
+		List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session,
+		Env: c.env, NoChecks: !c.flags.Checks, Apply: true,
+	}, note, nil
 }
 
 // project returns the project's directory. Without CLAUDE_PROJECT_DIR it is the working

@@ -177,13 +177,9 @@ func (r Report) refuse(err error, untrusted bool) Report {
 	return r
 }
 
-// All recovers every list below root that has a state directory. wait limits the wait
-// for the locks of each list.
-func All(ctx context.Context, root string, wait time.Duration, o Options) ([]Report, error) {
-	dirs, err := tasks.WithStateDir(root)
-	if err != nil {
-		return nil, err
-	}
+// All recovers the lists in these directories. wait limits the wait for the locks of each
+// list.
+func All(ctx context.Context, dirs []string, wait time.Duration, o Options) ([]Report, error) {
 	reports := []Report{}
 	for _, dir := range dirs {
 		if ctx.Err() != nil {

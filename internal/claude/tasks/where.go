@@ -17,6 +17,12 @@ func ID(lookup func(string) (string, bool), session string) string {
 	if id == "" {
 		id = session
 	}
+	return Clean(id)
+}
+
+// Clean returns the name with the characters that the client leaves in the name of a list: it
+// replaces the others by "-".
+func Clean(id string) string {
 	var b strings.Builder
 	for _, r := range id {
 		if strings.ContainsRune(idCharacters, r) {

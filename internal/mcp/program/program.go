@@ -67,9 +67,11 @@ standard input and output: workflow_status, step_start, step_complete and step_s
 They change the same task files as the client's TaskUpdate, and the same gates hold:
 order, files, checks, approval. They are for models and agents without task tools.
 
-The list is that of the session in CLAUDE_CODE_SESSION_ID, or of --session. Without
-either it is the newest list of this project (CLAUDE_PROJECT_DIR, else the working
-directory) that has a workflow, and every answer says so.
+The list is that of the call, of --session, or of the session in CLAUDE_CODE_SESSION_ID.
+Without these it is the list of the project (CLAUDE_PROJECT_DIR, else the working
+directory), which is in fsmtx/tasks in XDG_STATE_HOME or ~/.local/state. If that has no
+workflow, and the server was not started by another agent than Claude Code, it is the
+newest list of the project, and every answer says so.
 
 fsmtx plugin --mcp and fsmtx install --mcp register it.`
 

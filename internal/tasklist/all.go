@@ -1,0 +1,117 @@
+package tasklist
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Roots returns the directories in which task lists are: those of Claude Code, and those of
+// projects. Its errors are those of claude.ConfigDir.
+func Roots(lookup func(string) (string, bool)) ([]string, error) {
+	of, err := tasks.Root(lookup)
+	if err != nil {
+		return nil, err
+	}
+	roots := []string{of}
+	if own, err := Root(lookup); err == nil {
+		roots = append(roots, own)
+	}
+	return roots, nil
+}
+
+// WithHistory returns the directories of all lists that a transaction ever touched.
+//
+// Errors: those of Roots, or the file system's.
+func WithHistory(lookup func(string) (string, bool)) (dirs []string, err error) {
+	roots, err := Roots(lookup)
+	if err != nil {
+		return nil, err
+	}
+	for _, root := range roots {
+		more, err := tasks.WithStateDir(root)
+		if err != nil {
+			return nil, err
+		}
+		dirs = append(dirs, more...)
+	}
+	return dirs, nil
+}
+
+// All returns the directories of all lists, whether or not a transaction touched them.
+//
+// Errors: those of Roots, or the file system's.
+func All(lookup func(string) (string, bool)) (dirs []string, err error) {
+	roots, err := Roots(lookup)
+	if err != nil {
+		return nil, err
+	}
+	for _, root := range roots {
+		entries, err := os.ReadDir(root)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range entries {
+			if !strings.HasPrefix(e.Name(), ".") && !e.Type().IsRegular() {
+				dirs = append(dirs, filepath.Join(root, e.Name()))
+			}
+		}
+	}
+	return dirs, nil
+}
+
+// newest returns the list of the project that was hydrated last.
+func (q Query) newest(ctx context.Context) (found Found, err error) {
+	dirs, err := WithHistory(q.Lookup)
+	if err != nil {
+		return Found{}, err
+	}
+	own, _ := Root(q.Lookup)
+	var newest time.Time
+	for _, dir := range dirs {
+		if ctx.Err() != nil {
+			return Found{}, context.Cause(ctx)
+		}
+		history, err := txn.ReadHistory(dir)
+		if err != nil {
+			continue // a list that cannot be read is not offered
+		}
+		w := lastOf(history, q.Dir)
+		if w == nil || !history[len(history)-1].Time.After(newest) {
+			continue
+		}
+		found, newest = Found{Dir: dir, Session: w.Session, Newest: true}, history[len(history)-1].Time
+		if filepath.Dir(dir) == own {
+			found.Project = w.Dir
+		}
+	}
+	if found.Dir == "" {
+		return Found{}, ErrNoList
+	}
+	return found, nil
+}
+
+// lastOf returns the last workflow of a history that belongs to the project of dir, or nil.
+// The steps of the workflow may be gone from the list.
+func lastOf(history []txn.Entry, dir string) *steps.Workflow {
+	for _, e := range slices.Backward(history) {
+		w, err := steps.ParseWorkflow(e.Record)
+		if err != nil {
+			continue
+		}
+		rel, err := filepath.Rel(w.Dir, dir)
+		if err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
+			return &w
+		}
+	}
+	return nil
+}

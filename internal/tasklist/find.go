@@ -1,0 +1,133 @@
+package tasklist
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// ErrNoList is returned when no list was named, and no task list has ever had a workflow of
+// the project.
+var ErrNoList = errors.New("no task list has had a workflow of this project")
+
+// Query is what is known about the list that is looked for.
+type Query struct {
+	Lookup func(string) (string, bool) // os.LookupEnv or a stand-in for it
+
+	Named   string // the list that the user named: a session's id or a list's name; may be empty
+	Session string // the id of the session in an event of Claude Code; may be empty
+	Dir     string // the project's directory or one below it; empty is the working directory
+
+	// Agent is the agent whose event this is, as caller.Programs names it. If it is empty, Who
+	// is asked, unless Session is set.
+	Agent string
+	Who   func() caller.Caller // nil is nobody in particular
+
+	Serves bool // for an agent that may not be known: a server
+	Begins bool // a workflow is begun, so the list need not exist
+}
+
+// Found is a task list.
+type Found struct {
+	Dir     string // absolute; it need not exist
+	Session string // the id of the session that called the skill; the list's name if it is a project's list
+	Project string // the root of the project; empty if the list is a session's
+	Newest  bool   // nothing named it: it is the list of the project that was hydrated last
+}
+
+// Name returns the name by which Query.Named finds the list.
+func (f Found) Name() string { return filepath.Base(f.Dir) }
+
+// Find returns the first of these lists:
+//
+//  1. the named one: of the project, else one of that exact name, else that of the session
+//  2. in Claude Code, that of the session, or of CLAUDE_CODE_TASK_LIST_ID
+//  3. below another agent, or for a workflow that is begun, the project's
+//  4. for a server, and for whoever is not a person at a terminal, the project's if there is
+//     one
+//  5. the newest list of the project, of whichever agent
+//
+// Below another agent than Claude Code the variables of Claude Code are ignored: it was
+// started in the shell of Claude Code's agent.
+//
+// Errors: ErrNoList, claude.ErrNoHome, or the file system's.
+func Find(ctx context.Context, q Query) (Found, error) {
+	if q.Session != "" && q.Named == "" && q.Agent == "" {
+		return q.ofSession(q.Session)
+	}
+	if q.Dir == "" {
+		here, err := os.Getwd()
+		if err != nil {
+			return Found{}, err
+		}
+		q.Dir = here
+	}
+	who := q.who()
+	other := who.Kind == caller.Agent && who.Program != "" && who.Program != caller.Claude
+	inherited, _ := q.Lookup("CLAUDE_CODE_SESSION_ID")
+	shared, _ := q.Lookup("CLAUDE_CODE_TASK_LIST_ID")
+	inClaude := !other && inherited+shared != ""
+	switch {
+	case q.Named != "":
+		return q.named(other || q.Begins && !inClaude)
+	case inClaude:
+		return q.ofSession(inherited)
+	case other || q.Begins:
+		return q.ofProject("")
+	case q.Serves || who.Kind != caller.Person:
+		if f, err := q.ofProject(""); err == nil && exists(f.Dir) {
+			return f, nil
+		}
+	}
+	return q.newest(ctx)
+}
+
+func (q Query) who() caller.Caller {
+	switch {
+	case q.Agent != "":
+		return caller.Caller{Kind: caller.Agent, Program: q.Agent}
+	case q.Who == nil:
+		return caller.Caller{}
+	}
+	return q.Who()
+}
+
+func (q Query) ofSession(session string) (Found, error) {
+	dir, err := tasks.Dir(q.Lookup, session)
+	return Found{Dir: dir, Session: session}, err
+}
+
+// named returns the list that the user named. fresh reports whether a list that does not exist
+// yet would be one of the project.
+func (q Query) named(fresh bool) (Found, error) {
+	own, err := q.ofProject(q.Named)
+	if err == nil && exists(own.Dir) {
+		return own, nil
+	}
+	if root, rootErr := Root(q.Lookup); rootErr == nil {
+		if dir := filepath.Join(root, clean(q.Named)); exists(dir) {
+			return Found{Dir: dir, Session: filepath.Base(dir), Project: own.Project}, nil
+		}
+	}
+	of, sessionErr := q.ofSession(q.Named)
+	if fresh && (sessionErr != nil || !exists(of.Dir)) {
+		return own, err
+	}
+	return of, sessionErr
+}
+
+// exists reports whether the list was ever hydrated, or has tasks.
+func exists(dir string) bool {
+	if state, err := txn.StateDir(dir); err == nil {
+		if _, err := os.Lstat(state); err == nil {
+			return true
+		}
+	}
+	_, err := os.Lstat(dir)
+	return err == nil
+}

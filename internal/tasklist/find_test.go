@@ -1,0 +1,199 @@
+package tasklist
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// world has a home, a project and its lists.
+type world struct {
+	t             *testing.T
+	home, project string
+	env           map[string]string
+	n             int // hydrations so far
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	w := &world{t, filepath.Join(root, "home"), filepath.Join(root, "home", "src", "shop"), map[string]string{}, 0}
+	require.NoError(t, os.MkdirAll(w.project, 0o755))
+	w.env["HOME"] = w.home
+	return w
+}
+
+func (w *world) lookup(name string) (string, bool) {
+	value, ok := w.env[name]
+	return value, ok
+}
+
+func (w *world) find(q Query) (Found, error) {
+	q.Lookup = w.lookup
+	if q.Dir == "" {
+		q.Dir = w.project
+	}
+	return Find(w.t.Context(), q)
+}
+
+func (w *world) finds(q Query) Found {
+	w.t.Helper()
+	f, err := w.find(q)
+	require.NoError(w.t, err)
+	return f
+}
+
+// hydrated gives the list a workflow of the project.
+func (w *world) hydrated(dir, session, project string) {
+	w.t.Helper()
+	w.n++
+	record, err := steps.Workflow{Command: "ship", Session: session, Dir: project, Steps: []steps.Step{{ID: int64(w.n), Local: 1, Subject: "S", Status: "pending"}}}.Encode()
+	require.NoError(w.t, err)
+	d, err := tasks.List{Dir: dir}.Open(w.t.Context())
+	require.NoError(w.t, err)
+	defer d.Close()
+	require.NoError(w.t, d.Commit(w.t.Context(), txn.Change{Creates: []txn.File{{Name: fmt.Sprintf("%d.json", w.n), Data: []byte(`{}`), Mode: 0o644}}, Record: record}))
+}
+
+func (w *world) claudes(session string) string {
+	return filepath.Join(w.home, ".claude/tasks", session)
+}
+
+func who(k caller.Kind, program string) func() caller.Caller {
+	return func() caller.Caller { return caller.Caller{Kind: k, Program: program} }
+}
+
+func TestInClaudeCodeItIsTheListOfTheSession(t *testing.T) {
+	w := newWorld(t)
+	w.hydrated(w.finds(Query{Begins: true}).Dir, "", w.project)
+	want := Found{Dir: w.claudes("s1"), Session: "s1"}
+	assert.Equal(t, want, w.finds(Query{Session: "s1"}), "of an event")
+	w.env["CLAUDE_CODE_SESSION_ID"] = "s1"
+	assert.Equal(t, want, w.finds(Query{Who: who(caller.Agent, caller.Claude)}), "of a command")
+	assert.Equal(t, want, w.finds(Query{Serves: true}), "of a server")
+	assert.Equal(t, want, w.finds(Query{Begins: true}), "of a workflow that begins")
+	w.env["CLAUDE_CODE_TASK_LIST_ID"] = "team"
+	assert.Equal(t, Found{Dir: w.claudes("team"), Session: "s1"}, w.finds(Query{}), "that the client was told to use")
+}
+
+func TestBelowAnotherAgentItIsTheListOfTheProject(t *testing.T) {
+	w := newWorld(t)
+	w.hydrated(w.claudes("s1"), "s1", w.project)
+	f := w.finds(Query{Who: who(caller.Agent, "codex")})
+	assert.Equal(t, w.project, f.Project)
+	assert.Regexp(t, "^"+regexp.QuoteMeta(w.home)+"/.local/state/fsmtx/tasks/shop-[0-9a-f]{10}$", f.Dir)
+	assert.Equal(t, f.Name(), f.Session)
+	assert.Equal(t, f, w.finds(Query{Agent: "gemini"}), "of its event")
+	assert.Equal(t, f, w.finds(Query{Agent: "codex", Session: "0b54"}), "whatever its session is")
+	assert.Equal(t, f, w.finds(Query{Begins: true}), "of a workflow that anybody begins")
+	w.env["CLAUDE_CODE_SESSION_ID"], w.env["CLAUDE_CODE_TASK_LIST_ID"] = "s1", "team"
+	assert.Equal(t, f, w.finds(Query{Who: who(caller.Agent, "codex"), Serves: true}), "started in the shell of Claude Code")
+	w.env["XDG_STATE_HOME"] = filepath.Join(w.home, "state")
+	assert.Equal(t, filepath.Join(w.home, "state/fsmtx/tasks", f.Name()), w.finds(Query{Agent: "codex"}).Dir)
+	w.env["XDG_STATE_HOME"] = "relative"
+	assert.Equal(t, f, w.finds(Query{Agent: "codex"}), "a relative path is ignored")
+}
+
+func TestWithoutAnAgentItIsTheNewestListOfTheProject(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.find(Query{})
+	require.ErrorIs(t, err, ErrNoList)
+	own := w.finds(Query{Begins: true})
+	w.hydrated(own.Dir, own.Session, w.project)
+	w.hydrated(w.claudes("s1"), "s1", w.project)
+	w.hydrated(w.claudes("s2"), "s2", filepath.Join(w.home, "src", "other"))
+	assert.Equal(t, Found{Dir: w.claudes("s1"), Session: "s1", Newest: true}, w.finds(Query{Who: who(caller.Person, "")}))
+	assert.Equal(t, own, w.finds(Query{Who: who(caller.Script, "")}), "an agent may not be known")
+	assert.Equal(t, own, w.finds(Query{Who: who(caller.Person, ""), Serves: true}))
+	w.hydrated(own.Dir, own.Session, w.project)
+	assert.Equal(t, Found{Dir: own.Dir, Session: own.Session, Project: w.project, Newest: true}, w.finds(Query{Who: who(caller.Person, "")}))
+}
+
+func TestAServerWithoutAListOfTheProjectTakesTheNewest(t *testing.T) {
+	w := newWorld(t)
+	w.hydrated(w.claudes("s1"), "s1", w.project)
+	assert.Equal(t, Found{Dir: w.claudes("s1"), Session: "s1", Newest: true}, w.finds(Query{Serves: true}))
+}
+
+func TestANamedList(t *testing.T) {
+	w := newWorld(t)
+	w.hydrated(w.claudes("s1"), "s1", w.project)
+	own := w.finds(Query{Begins: true})
+	w.hydrated(own.Dir, own.Session, w.project)
+	assert.Equal(t, Found{Dir: w.claudes("s1"), Session: "s1"}, w.finds(Query{Named: "s1"}), "a session's")
+	assert.Equal(t, Found{Dir: w.claudes("s9"), Session: "s9"}, w.finds(Query{Named: "s9"}), "a session's that has none yet")
+	assert.Equal(t, own, w.finds(Query{Named: own.Name()}), "the project's")
+	elsewhere := w.finds(Query{Named: own.Name(), Dir: w.home})
+	assert.Equal(t, own.Dir, elsewhere.Dir, "another project's, by its whole name")
+	other := w.finds(Query{Named: "docs/2", Agent: "codex"})
+	assert.Equal(t, own.Dir+"-docs-2", other.Dir, "another one of the project")
+	w.hydrated(other.Dir, other.Session, w.project)
+	assert.Equal(t, other, w.finds(Query{Named: "docs/2"}), "from a terminal too")
+	w.env["CLAUDE_CODE_SESSION_ID"] = "s1"
+	assert.Equal(t, other, w.finds(Query{Named: "docs/2", Begins: true}))
+	assert.Equal(t, Found{Dir: w.claudes("s9"), Session: "s9"}, w.finds(Query{Named: "s9", Begins: true}), "a workflow that begins in Claude Code")
+}
+
+func TestTheProject(t *testing.T) {
+	w := newWorld(t)
+	below := filepath.Join(w.project, "a", "b")
+	require.NoError(t, os.MkdirAll(below, 0o755))
+	assert.Equal(t, below, Project(w.lookup, below), "without git it is the directory")
+
+	whole := w.finds(Query{Begins: true})
+	w.hydrated(whole.Dir, whole.Session, w.project)
+	assert.Equal(t, w.project, Project(w.lookup, below), "or the nearest one above that has a list")
+
+	atHome := w.finds(Query{Begins: true, Dir: w.home})
+	w.hydrated(atHome.Dir, atHome.Session, w.home)
+	assert.Equal(t, w.home, Project(w.lookup, w.home))
+	assert.Equal(t, filepath.Dir(w.project), Project(w.lookup, filepath.Dir(w.project)), "the home directory is a project only for itself")
+
+	require.NoError(t, exec.Command("git", "init", "-q", filepath.Join(w.project, "a")).Run())
+	assert.Equal(t, filepath.Join(w.project, "a"), Project(w.lookup, below), "with git it is the root of the work tree")
+
+	link := filepath.Join(w.home, "link")
+	require.NoError(t, os.Symlink(w.project, link))
+	assert.Equal(t, whole, w.finds(Query{Begins: true, Dir: link}), "whatever path leads to it")
+}
+
+func TestListsOfAllAgents(t *testing.T) {
+	w := newWorld(t)
+	own := w.finds(Query{Begins: true})
+	w.hydrated(own.Dir, own.Session, w.project)
+	w.hydrated(w.claudes("s1"), "s1", w.project)
+	require.NoError(t, os.MkdirAll(w.claudes("s2"), 0o755))
+	dirs, err := WithHistory(w.lookup)
+	require.NoError(t, err)
+	assert.Equal(t, []string{w.claudes("s1"), own.Dir}, dirs)
+	dirs, err = All(w.lookup)
+	require.NoError(t, err)
+	assert.Equal(t, []string{w.claudes("s1"), w.claudes("s2"), own.Dir}, dirs)
+
+	w.env = map[string]string{"CLAUDE_CONFIG_DIR": filepath.Join(w.home, ".claude")}
+	dirs, err = All(w.lookup)
+	require.NoError(t, err)
+	assert.Equal(t, []string{w.claudes("s1"), w.claudes("s2")}, dirs, "without a home there are no lists of projects")
+	_, err = w.find(Query{Agent: "codex"})
+	assert.ErrorIs(t, err, claude.ErrNoHome)
+}
+
+func TestNamesOfProjectsAreSafe(t *testing.T) {
+	assert.Regexp(t, "^rm--rf-[0-9a-f]{10}$", nameOf("/x/-rm -rf"))
+	assert.Regexp(t, "^root-[0-9a-f]{10}$", nameOf("/"))
+	assert.LessOrEqual(t, len(nameOf("/x/"+string(make([]byte, 255)))), 80)
+	assert.NotEqual(t, nameOf("/x/shop"), nameOf("/y/shop"))
+}

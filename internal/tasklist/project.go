@@ -1,0 +1,78 @@
+package tasklist
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"path/filepath"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// Root returns the directory of the lists of projects: fsmtx/tasks in XDG_STATE_HOME or
+// ~/.local/state. It returns claude.ErrNoHome if neither is known.
+func Root(lookup func(string) (string, bool)) (string, error) {
+	state, _ := lookup("XDG_STATE_HOME")
+	if !filepath.IsAbs(state) { // the XDG specification says to ignore relative paths
+		home, _ := lookup("HOME")
+		if home == "" {
+			return "", claude.ErrNoHome
+		}
+		state = filepath.Join(home, ".local", "state")
+	}
+	return filepath.Join(state, "fsmtx", "tasks"), nil
+}
+
+// Project returns the root of the project that the absolute path dir belongs to, without
+// symbolic links: that of the work tree of git, else the nearest directory that has a list of
+// its own, else dir. The home directory is a project only for itself.
+func Project(lookup func(string) (string, bool), dir string) string {
+	dir = safefile.Resolve(dir)
+	if root, _ := claude.WorkTree(locator.OS{}, dir); root != "" {
+		return root
+	}
+	home, _ := lookup("HOME")
+	home = safefile.Resolve(home)
+	lists, err := Root(lookup)
+	for up := dir; err == nil && up != filepath.Dir(up) && up != home; up = filepath.Dir(up) {
+		if exists(filepath.Join(lists, nameOf(up))) {
+			return up
+		}
+	}
+	return dir
+}
+
+// ofProject returns the project's list, or another one of the project if more is not empty.
+func (q Query) ofProject(more string) (Found, error) {
+	lists, err := Root(q.Lookup)
+	if err != nil {
+		return Found{}, err
+	}
+	root := Project(q.Lookup, q.Dir)
+	name := nameOf(root)
+	if more != "" {
+		name += "-" + clean(more)
+	}
+	return Found{Dir: filepath.Join(lists, name), Session: name, Project: root}, nil
+}
+
+// nameOf returns the name of the list of a project: the last part of its path for people, and
+// a digest of all of it.
+func nameOf(root string) string {
+	sum := sha256.Sum256([]byte(root))
+	return cmp.Or(clean(filepath.Base(root)), "root") + "-" + hex.EncodeToString(sum[:5])
+}
+
+// maxName limits a name in bytes; a file's name may have 255, and the state directory's has
+// a few more than the list's.
+const maxName = 64
+
+// clean returns the name with the characters that the name of a list may have.
+func clean(name string) string {
+	name = tasks.Clean(name)
+	return strings.TrimLeft(name[:min(len(name), maxName)], "-")
+}
