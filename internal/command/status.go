@@ -194,7 +194,6 @@ func marks() map[string]string { // a variable would be filled at each start of 
 }
 
 func (st *status) text(chosen string, columns int) string {
-	marks := marks()
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		b.WriteString(terminal.Cut(visible.Line(fmt.Sprintf(format, args...)), columns) + "\n")
@@ -205,21 +204,9 @@ func (st *status) text(chosen string, columns int) string {
 	}
 	st.nextTo(line)
 	for _, w := range st.steps.Workflows() {
-		done, all := st.progress(w)
-		line("")
-		line("%s: %d of %d steps done %s", w.Command, done, all, bar(done, all, 20))
-		for _, n := range tree(st.steps, w) {
-			word := st.steps.Word(n.Current)
-			indent := strings.Repeat("  ", min(n.depth, 8))
-			line("  %s%s #%d %s%s", indent, marks[word], n.ID, n.Subject+n.Rounds(), st.details(n.Current, word, n.parent))
-			for _, gate := range gatesOf(n.Current) {
-				if !strings.HasPrefix(gate, "after ") {
-					line("  %s    %s", indent, gate)
-				}
-			}
-			if last := lastWord(st.steps, n.Current); last != "" {
-				line("  %s    %s", indent, strings.TrimSpace(last))
-			}
+		if st.steps.Parent(w) == nil {
+			line("")
+			st.workflowTo(line, w, 0)
 		}
 	}
 	if manual := st.manual(); len(manual) > 0 {
@@ -231,6 +218,32 @@ func (st *status) text(chosen string, columns int) string {
 	}
 	st.lastTo(line)
 	return b.String()
+}
+
+// workflowTo prints a workflow with line, the workflows under its steps below these.
+func (st *status) workflowTo(line func(string, ...any), w *steps.Workflow, depth int) {
+	const deepest = 8 // a deeper step is not moved further to the right
+	marks := marks()
+	done, all := st.progress(w)
+	line("%s%s: %d of %d steps done %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), done, all, bar(done, all, 20))
+	for _, n := range tree(st.steps, w) {
+		word := st.steps.Word(n.Current)
+		indent := strings.Repeat("  ", min(depth+n.depth, deepest))
+		line("  %s%s #%d %s%s", indent, marks[word], n.ID, n.Subject+n.Rounds(), st.details(n.Current, word, n.parent))
+		for _, gate := range gatesOf(n.Current) {
+			if !strings.HasPrefix(gate, "after ") {
+				line("  %s    %s", indent, gate)
+			}
+		}
+		if last := lastWord(st.steps, n.Current); last != "" {
+			line("  %s    %s", indent, strings.TrimSpace(last))
+		}
+		for _, under := range st.steps.Workflows() {
+			if p := st.steps.Parent(under); p != nil && p.ID == n.ID {
+				st.workflowTo(line, under, depth+n.depth+2)
+			}
+		}
+	}
 }
 
 // nextTo prints the next step with line.

@@ -107,11 +107,24 @@ func printState(w io.Writer, frame *steps.Frame, s *steps.State) error {
 		if err := tw.Flush(); err != nil {
 			return err
 		}
-		if _, err := visible.Fprintf(w, "%s: %d of %d steps done (session %s, %s)\n%s", workflow.Command, done, all, frame.Session, workflow.Spec, visible.Lines(table.String())); err != nil {
+		if _, err := visible.Fprintf(w, "%s: %d of %d steps done (session %s, %s)\n%s", workflowTitle(s, workflow), done, all, frame.Session, workflow.Spec, visible.Lines(table.String())); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// workflowTitle returns the name of a workflow, what it is the copy for, and the step that it is
+// under.
+func workflowTitle(s *steps.State, w *steps.Workflow) string {
+	title := w.Command
+	if w.Item != "" {
+		title += " for " + w.Item
+	}
+	if p := s.Parent(w); p != nil {
+		title += fmt.Sprintf(" under #%d", p.ID)
+	}
+	return title
 }
 
 // lastWord returns the last decision about a step, in brackets.
@@ -223,6 +236,9 @@ func shownStepOf(s *steps.State, c *steps.Current) shownStep {
 
 func shownFlowOf(s *steps.State, c *steps.Current) shownFlow {
 	f := shownFlow{Outcome: c.Outcome, Outcomes: s.Choosable(c), Decides: deciderOf(c.Step), When: c.When, Round: max(c.Round, 1), Values: map[string]string{}}
+	if p := s.Parent(c.Workflow); p != nil {
+		f.Parent = p.ID
+	}
 	if f.When == nil {
 		f.When = []steps.Condition{}
 	}

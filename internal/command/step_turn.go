@@ -52,7 +52,7 @@ func (h *stepHook) after(ctx context.Context) event.Answer {
 	var v steps.Verdict
 	switch h.event.ToolName {
 	case "TaskUpdate":
-		text, v = h.Seen(ctx, h.event.AgentID)
+		text, v = h.Seen(ctx, jsonx.StringMember(h.event.ToolInput, "taskId"), h.event.AgentID)
 	case "AskUserQuestion":
 		text, v = h.Chosen(ctx, choices(h.event), steps.ByQuestion, h.event.AgentID)
 	}

@@ -187,3 +187,16 @@ func TestBound(t *testing.T) {
 	assert.Equal(t, []Loop{{42, Failed, 41, 3, ids(41, 42)}, {43, "changes", 41, 3, ids(41, 42, 43)}}, m.Loops())
 	assert.Zero(t, m.Runs(7))
 }
+
+func TestRestartOpensEveryStepWithARoundMoreAndNewCounters(t *testing.T) {
+	m, _ := New(review())
+	s := m.Start()
+	for _, e := range []Event{{Concluded, 41, Done}, {Concluded, 42, Failed}, {Concluded, 41, Done}, {Concluded, 42, Done}, {Concluded, 43, "approved"}} {
+		s = s.After(e)
+	}
+	again := s.Restart()
+	assert.Equal(t, ids(41), again.Ready())
+	assert.Equal(t, []int{3, 3, 2}, []int{again.Round(41), again.Round(42), again.Round(43)})
+	assert.Zero(t, again.Times(42, Failed))
+	assert.Equal(t, "approved", s.Outcome(43), "the state before is a value")
+}

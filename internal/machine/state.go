@@ -254,6 +254,16 @@ func (s State) Reopen(id int64) (State, Transition, error) {
 	return s, Transition{Step: id, Reopens: s.machine.ids(again), NotNeeded: s.machine.inOrder(ended)}, nil
 }
 
+// Restart opens every step again, as in the beginning, with a round more. The counters of
+// all loops are 0 again.
+func (s State) Restart() State {
+	again := s.machine.Start()
+	for i := range again.steps {
+		again.steps[i].round = s.steps[i].round + 1
+	}
+	return again
+}
+
 // End ends the workflow: its open steps are not needed any more.
 func (s State) End() (State, Transition) {
 	s = s.clone()

@@ -28,7 +28,7 @@ func TestAWorkflowFromFirstToLastStep(t *testing.T) {
 
 	s := c.workflow()
 	assert.Equal(t, "release", s.Skill)
-	assert.Equal(t, []Step{{1, "Collect", "ready", nil}, {2, "Write", "blocked", []int64{1}}, {3, "Publish", "blocked", []int64{2}}}, s.Steps)
+	assert.Equal(t, []Step{{Number: 1, Subject: "Collect", State: "ready", WaitsFor: nil}, {Number: 2, Subject: "Write", State: "blocked", WaitsFor: []int64{1}}, {Number: 3, Subject: "Publish", State: "blocked", WaitsFor: []int64{2}}}, s.Steps)
 	require.Len(t, s.Current, 1)
 	assert.Equal(t, "How to do 1.", s.Current[0].Description)
 

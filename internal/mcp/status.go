@@ -21,7 +21,8 @@ type Step struct {
 	Number   int64   `json:"number" jsonschema:"the number that the tools take"`
 	Subject  string  `json:"subject"`
 	State    string  `json:"state" jsonschema:"ready, in progress, blocked, checking, done, skipped, not needed, gone, or unchecked: completed without its conditions being tested"`
-	WaitsFor []int64 `json:"waits_for,omitempty" jsonschema:"numbers of the steps that must be done first"`
+	WaitsFor []int64 `json:"waits_for,omitempty" jsonschema:"numbers of the steps that must be done before this one can be completed"`
+	Parent   int64   `json:"parent,omitempty" jsonschema:"number of the step that this one is under: its workflow is a part of the work of that step"`
 }
 
 // Full is a step with everything that the agent needs to work on it.
@@ -62,6 +63,12 @@ func stepOf(s *steps.State, c *steps.Current) Step {
 		if b := s.Step(id); b != nil && !b.Done() && !c.Done() {
 			step.WaitsFor = append(step.WaitsFor, id)
 		}
+	}
+	for _, b := range s.OpenUnder(c) {
+		step.WaitsFor = append(step.WaitsFor, b.ID)
+	}
+	if p := s.Parent(c.Workflow); p != nil {
+		step.Parent = p.ID
 	}
 	return step
 }

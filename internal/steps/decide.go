@@ -68,8 +68,8 @@ func (c *call) decide(s *State) decision {
 	}
 	lines := s.recordSeen(c.by(c.update, Verdict{}))
 	switch {
-	case target.flows() && target.Done() && !target.Gone() && c.update.Status != completed:
-		return c.final(s, target, isDone(target, c.listName()), lines)
+	case (target.flows() && target.Done() || target.NotNeeded) && !target.Gone() && c.update.Status != completed:
+		return c.final(s, target, isDone(s, target, c.listName()), lines)
 	case target.Gone() || c.update.Status == pending || target.Done() && c.update.Status == completed:
 		return c.final(s, target, Verdict{Why: "no gate applies"}, lines)
 	}
@@ -84,11 +84,16 @@ func (c *call) decide(s *State) decision {
 }
 
 // isDone refuses to open a step that is done: in a workflow with outcomes only an outcome or a
-// person does that.
-func isDone(c *Current, list string) Verdict {
+// person does that, and what is closed stays so.
+func isDone(s *State, c *Current, list string) Verdict {
 	how := "ended as " + c.Outcome
 	if c.NotNeeded {
 		how = "is not needed"
+	}
+	if s.isClosed(c.Workflow) {
+		v := deny(c, "it is not needed", fmt.Sprintf("%s is not needed any more%s. %s", c.Name(), s.whyClosed(c.Workflow), s.possible()))
+		v.past.none = true
+		return v
 	}
 	v := deny(c, "it is done", fmt.Sprintf(`%s %s and is done. A person can open it again in a terminal: fsmtx step reopen %d --because "..." --session %s`, c.Name(), how, c.ID, list))
 	v.past.none = true
@@ -270,7 +275,7 @@ func (c *call) isWorthWaiting(s *State, target *Current) bool {
 	if waited < grace {
 		return true
 	}
-	return waited < patience && !slices.ContainsFunc(s.openBlockers(target), func(b *Current) bool { return !s.beingLetThrough(b) })
+	return waited < patience && !slices.ContainsFunc(s.openFor(target, c.update.Status), func(b *Current) bool { return !s.beingLetThrough(b) })
 }
 
 // decidedTwin returns the decision about the same call of the agent that another process

@@ -150,7 +150,7 @@ func (s *State) thin(all []Evidence) []Evidence {
 	denials := map[int64]int{}
 	keep := make([]bool, len(all))
 	for i, e := range slices.Backward(all) {
-		if s.Step(e.Step) == nil {
+		if s.Step(e.Step) == nil && e.Verdict != Shown { // that is about all workflows
 			continue
 		}
 		if e.Verdict == Deny {

@@ -22,9 +22,11 @@ import (
 // fold computes the states of the workflows with outcomes from the evidence.
 func (s *State) fold() {
 	s.flows, s.unseen, s.unshown = map[*Workflow]machine.State{}, nil, false
-	for _, w := range s.Workflows() {
+	for _, w := range s.downward() {
 		if w.machine != nil {
 			s.foldOf(w)
+		} else {
+			s.close(w)
 		}
 	}
 }
@@ -34,8 +36,12 @@ func (s *State) fold() {
 func (s *State) foldOf(w *Workflow) {
 	f := folding{state: w.machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}}
 	for _, e := range s.Evidence {
-		if c := s.Step(e.Step); c != nil && c.Workflow == w {
+		c := s.Step(e.Step)
+		switch {
+		case e.Verdict == Shown, c != nil && c.Workflow == w:
 			f.add(e)
+		case w.Parent != 0 && w.Round == 0 && e.lets() && slices.Contains(e.Reopens, w.Parent):
+			f.restart(w)
 		}
 	}
 	steps := slices.DeleteFunc(slices.Clone(s.Steps), func(c *Current) bool { return c.Workflow != w })
@@ -48,13 +54,19 @@ func (s *State) foldOf(w *Workflow) {
 			s.unseen = append(s.unseen, e)
 		}
 	}
+	closed := s.isClosed(w)
+	if closed {
+		f.state, _ = f.state.End()
+	}
 	s.flows[w] = f.state
 	s.unshown = s.unshown || f.unshown
 	for _, c := range steps {
 		c.Outcome, c.NotNeeded, c.Round = f.state.Outcome(c.ID), f.state.NotNeeded(c.ID), f.state.Round(c.ID)
 		c.Passed = c.Outcome != ""
 		if c.NotNeeded {
-			c.because = s.whyNot(c)
+			if c.because = s.whyNot(c); c.because == "" && closed {
+				c.because = s.whyClosed(w)
+			}
 		}
 		if c.stale = f.stale[c.ID] && c.file != nil && c.file.Status == completed; c.stale {
 			c.Status = pending // the list does not show yet that it is open again
@@ -91,6 +103,16 @@ func (f *folding) add(e Evidence) {
 		return
 	}
 	delete(f.decided, e.Step)
+}
+
+// restart opens every step of the workflow again, because the step that it is under has come
+// round again.
+func (f *folding) restart(w *Workflow) {
+	f.state = f.state.Restart()
+	for _, s := range w.Steps {
+		delete(f.decided, s.ID)
+		f.stale[s.ID], f.unshown = true, true
+	}
 }
 
 func (f *folding) reopened(e Evidence) {
@@ -170,10 +192,10 @@ func (c *Current) rounds() int {
 // shownSubject returns the subject of the task in the list.
 func (c *Current) shownSubject() string {
 	switch {
-	case !c.flows():
-		return c.Subject
 	case c.NotNeeded:
 		return c.Subject + " (not needed" + c.because + ")"
+	case !c.flows():
+		return c.Subject
 	}
 	return c.Subject + c.roundOf()
 }

@@ -49,7 +49,7 @@ func (l *list) end(id int64, outcome string) Verdict {
 // seen is what the hook does after an update.
 func (l *list) seen() string {
 	l.t.Helper()
-	text, v := l.Seen(l.t.Context(), "")
+	text, v := l.Seen(l.t.Context(), "", "")
 	require.Empty(l.t, v.Trouble)
 	return text
 }

@@ -169,8 +169,10 @@ func recordOf(history []txn.Entry) *record {
 			r.broken = append(r.broken, broken{err, namesOf(e.Created)})
 			continue
 		}
-		for _, s := range w.Steps {
-			known[fileName(s.ID)] = recorded{Step: s, workflow: &w}
+		for _, w := range w.all() {
+			for _, s := range w.Steps {
+				known[fileName(s.ID)] = recorded{Step: s, workflow: w}
+			}
 		}
 	}
 	for name := range inList {
@@ -384,7 +386,9 @@ func (s *State) Workflows() (all []*Workflow) {
 func (s *State) commands() string {
 	var list []string
 	for _, w := range s.Workflows() {
-		list = append(list, w.Command)
+		if !slices.Contains(list, w.Command) {
+			list = append(list, w.Command)
+		}
 	}
 	return visible.Clip(visible.Words(strings.Join(list, ", ")), maxSubject)
 }

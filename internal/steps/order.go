@@ -1,10 +1,13 @@
 package steps
 
-// order denies an update of a step unless every step before it is done. A step that is gone
-// from the list counts as done.
+// order denies an update of a step unless every step before it is done, and for its
+// completion every one under it. A step that is gone from the list counts as done.
 func order(s *State, c *Current, u Update) Verdict {
 	open := s.openBlockers(c)
 	if len(open) == 0 {
+		if inside := s.openFor(c, u.Status); len(inside) > 0 {
+			return s.notDoneUnder(c, inside)
+		}
 		return Verdict{}
 	}
 	verb := "started"

@@ -103,6 +103,10 @@ func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by B
 		}
 	}
 	c.Status, c.Passed = completed, true
+	if len(s.Under(c)) > 0 { // what is open there is not needed any more
+		s.fold()
+		(&call{Frame: f}).putRight(ctx, dir, s)
+	}
 	return nil
 }
 

@@ -143,11 +143,13 @@ func rewriteTask(ctx context.Context, dir *txn.Dir, id int64, change func(data [
 	return dir.ReplaceFile(name, changed)
 }
 
-// shownStatus returns the status that the list has to show for a step of a workflow with
-// outcomes, or "" if it may be any: while a step is open the agent may start it or not, and
+// shownStatus returns the status that the list has to show for a step, or "" if it may be any.
+// In a workflow with outcomes the list shows what has happened: while a step is open the agent may start it or not, and
 // its completion may be on its way.
 func (c *Current) shownStatus() string {
 	switch {
+	case c.NotNeeded:
+		return completed
 	case !c.flows():
 	case c.Outcome != "":
 		return completed
@@ -160,6 +162,6 @@ func (c *Current) shownStatus() string {
 // moved reports whether the list differs only by what the workflow itself changes: the status
 // and the end of the subject.
 func (c *Current) moved(what []string) bool {
-	return c.flows() && strings.HasPrefix(c.file.Subject, c.Subject) &&
+	return (c.flows() || c.NotNeeded) && strings.HasPrefix(c.file.Subject, c.Subject) &&
 		!slices.ContainsFunc(what, func(w string) bool { return w != "subject" && w != "status" })
 }

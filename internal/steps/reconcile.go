@@ -14,10 +14,11 @@ import (
 // Seen records which decisions about steps of workflows with outcomes the list shows to be
 // carried out, after an update of the agent, and makes the list show what follows from them.
 // It returns what the agent has to know of that: the steps that turned out not to be needed,
-// and what is ready. It does nothing, and takes no lock, if there is no such workflow.
-func (f *Frame) Seen(ctx context.Context, agent string) (text string, v Verdict) {
+// and what is ready; or the step with which to go on, if the updated task was the last step
+// of a workflow under it. It does nothing, and takes no lock, if there is no such workflow.
+func (f *Frame) Seen(ctx context.Context, task, agent string) (text string, v Verdict) {
 	live, err := liveSteps(f.List.Dir)
-	if err != nil || !slices.ContainsFunc(live, func(r recorded) bool { return r.workflow.machine != nil }) {
+	if err != nil || !slices.ContainsFunc(live, func(r recorded) bool { return r.workflow.machine != nil || r.workflow.Parent != 0 }) {
 		return "", Verdict{}
 	}
 	c := &call{Frame: f, steps: live, target: &live[0], update: Update{Agent: agent}}
@@ -30,7 +31,11 @@ func (f *Frame) Seen(ctx context.Context, agent string) (text string, v Verdict)
 	d := decision{lines: s.recordSeen(c.by(c.update, Verdict{}))}
 	d.verdict = Verdict{Step: c.target.ID}
 	v = c.carryOut(ctx, dir, s, d)
-	return s.seenText(turned), v
+	text = s.seenText(turned)
+	if b := s.find(task); b != nil && b.Done() {
+		text = both(text, s.Returned(b.ID))
+	}
+	return text, v
 }
 
 // seenText tells the agent what follows from steps that were seen done.
@@ -142,7 +147,7 @@ func (f *Frame) goPastFlow(ctx context.Context, dir *txn.Dir, s *State, p Past, 
 			break
 		}
 		if !p.WithBlockers {
-			return fmt.Errorf("%s: %w: %s", target.Name(), ErrBlocked, names(s.openBlockers(target)))
+			return fmt.Errorf("%s: %w: %s", target.Name(), ErrBlocked, names(s.openBefore(target)))
 		}
 		lines = append(lines, s.skip(open[0], p.Because, by))
 	}
@@ -174,7 +179,7 @@ func (f *Frame) goPastFlow(ctx context.Context, dir *txn.Dir, s *State, p Past, 
 
 // firstBlockers returns the open steps before a step, directly or not, that can be skipped now.
 func (s *State) firstBlockers(c *Current) (first []*Current) {
-	for _, b := range s.openBlockers(c) {
+	for _, b := range s.openBefore(c) {
 		if before := s.firstBlockers(b); len(before) > 0 {
 			return before
 		}

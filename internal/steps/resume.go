@@ -37,6 +37,11 @@ func resumed(s *State) string {
 	case len(ready) > 1:
 		fmt.Fprintf(&b, "Ready: %s\nAlso ready: %s\n", withDescription(ready[0]), names(ready[1:]))
 	}
+	for _, c := range s.Startable() {
+		if len(s.Unfinished(c)) > 0 {
+			fmt.Fprintf(&b, "%s goes on when what is under it is done: %s.\n", c.Name(), s.describeUnder(c))
+		}
+	}
 	for _, c := range waiting {
 		what := "a person"
 		if s.checking(c.ID) {

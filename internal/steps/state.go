@@ -23,6 +23,9 @@ type State struct {
 	unseen  []Evidence                  // decisions that the list shows to be carried out, not yet on record as that
 	unshown bool                        // steps were opened again, and it is not on record that the list shows it
 
+	whole *State                // of the whole list, if this is the part of a session; nil if it is the whole
+	under map[int64][]*Workflow // those under a step, by its number
+
 	dead []Pending // updates whose processes have died
 
 	read      []Evidence // of the evidence's file
@@ -42,11 +45,12 @@ type Current struct {
 	Passed      bool // its last completion was allowed
 	Unread      bool // its record cannot be read: only its order is known, from the list
 
-	// Of a workflow with outcomes.
-	Outcome   string // in which it ended; empty while it is open
 	NotNeeded bool   // it ended without being worked on
 	because   string // of NotNeeded, for the list
-	Round     int    // from 1
+
+	// Of a workflow with outcomes.
+	Outcome string // in which it ended; empty while it is open
+	Round   int    // from 1
 
 	stale bool // the list still shows it as completed, although it was opened again
 
@@ -90,7 +94,7 @@ func (c *Current) Done() bool {
 	if c.flows() {
 		return c.Outcome != "" || c.Gone()
 	}
-	return c.Gone() || c.Status == completed && c.Passed
+	return c.Gone() || c.NotNeeded || c.Status == completed && c.Passed
 }
 
 // Gone reports whether the step is no longer in the list.
@@ -101,8 +105,18 @@ func (c *Current) Name() string { return "#" + itoa(c.ID) + " " + quote(c.Subjec
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
-// openBlockers returns the steps that come before c and are not done.
+// openBlockers returns the steps that come before c, or before a step that c is under, and
+// are not done.
 func (s *State) openBlockers(c *Current) (open []*Current) {
+	open = s.openBefore(c)
+	for _, p := range s.Above(c.Workflow) {
+		open = append(open, s.ofList().openBefore(p)...)
+	}
+	return open
+}
+
+// openBefore returns the steps that come before c in its own workflow and are not done.
+func (s *State) openBefore(c *Current) (open []*Current) {
 	for _, id := range c.BlockedBy {
 		if b := s.Step(id); b != nil && !b.Done() {
 			open = append(open, b)
@@ -111,14 +125,31 @@ func (s *State) openBlockers(c *Current) (open []*Current) {
 	return open
 }
 
-// Ready returns the steps that can be worked on: not done, and every blocker done.
-func (s *State) Ready() (ready []*Current) {
+// openFor returns the steps that have to be done before the status of c can become this one:
+// those before it and, for its completion, those under it.
+func (s *State) openFor(c *Current, status string) []*Current {
+	open := s.openBlockers(c)
+	if status == completed {
+		open = append(open, s.OpenUnder(c)...)
+	}
+	return open
+}
+
+// Ready returns the steps that can be worked on: not done, every blocker done, and nothing
+// unfinished under them.
+func (s *State) Ready() []*Current {
+	return slices.DeleteFunc(s.Startable(), func(c *Current) bool { return len(s.Unfinished(c)) > 0 })
+}
+
+// Startable returns the steps that are not done and whose blockers are done. The work of some
+// may be in the workflows under them.
+func (s *State) Startable() (all []*Current) {
 	for _, c := range s.Steps {
 		if !c.Done() && len(s.openBlockers(c)) == 0 {
-			ready = append(ready, c)
+			all = append(all, c)
 		}
 	}
-	return ready
+	return all
 }
 
 // DoneCount returns how many steps are done.
@@ -237,12 +268,12 @@ func (s *State) setPassed() {
 	}
 }
 
-// unverified returns the steps whose blockers are done and that were completed in another
-// way than by an update that was allowed. A step whose check another call is running is
+// unverified returns the steps whose blockers are done, with nothing unfinished under them,
+// and that were completed in another way than by an update that was allowed. A step whose check another call is running is
 // left to that call.
 func (s *State) unverified() (found []*Current) {
 	for _, c := range s.Steps {
-		if c.Status == completed && !c.Passed && !s.checking(c.ID) && len(s.openBlockers(c)) == 0 {
+		if c.Status == completed && !c.Passed && !c.NotNeeded && !s.checking(c.ID) && len(s.openFor(c, completed)) == 0 {
 			found = append(found, c)
 		}
 	}

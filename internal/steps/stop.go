@@ -104,6 +104,9 @@ func (p person) wanted(s *State, left []*Current) []*Current {
 		for _, b := range c.BlockedBy {
 			add(b)
 		}
+		for _, b := range s.OpenUnder(c) {
+			add(b.ID)
+		}
 	}
 	for _, step := range p.part {
 		add(step.ID)
@@ -116,6 +119,7 @@ func (p person) wanted(s *State, left []*Current) []*Current {
 // the record tells of, because the workflow was in the list already.
 func (s *State) of(session string, called func(command string) bool) *State {
 	mine, known := *s, map[*Workflow]bool{}
+	mine.whole = s
 	for _, w := range s.Workflows() {
 		known[w] = w.Session == session || called(w.Command)
 	}

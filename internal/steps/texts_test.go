@@ -80,7 +80,35 @@ func modelTexts() map[string]struct {
 	for name, m := range flowTexts(f) {
 		all[name] = m
 	}
+	for name, m := range treeTexts(f) {
+		all[name] = m
+	}
 	return all
+}
+
+// treeTexts are the texts of modelTexts about workflows under steps.
+func treeTexts(f *Frame) map[string]struct {
+	verdict Verdict
+	next    string
+} {
+	w := &Workflow{Command: "notes", Parent: 1}
+	s := stateOf(stepLine{id: 1, status: inProgress}, stepLine{id: 2, status: completed})
+	for i, parent := range []int64{1, 2} {
+		under := *w
+		under.Parent = parent
+		s.Steps = append(s.Steps, &Current{Step: Step{ID: int64(11 + i), Subject: "inner"}, Workflow: &under, Status: pending})
+	}
+	s.Step(2).Passed = true
+	s.fold()
+	complete := Update{Task: "1", Status: completed}
+	c := &call{Frame: f, update: complete, target: &recorded{Step: s.Step(1).Step}}
+	return map[string]struct {
+		verdict Verdict
+		next    string
+	}{
+		"under it":     {f.finished(c, c.final(s, s.Step(1), order(s, s.Step(1), complete), nil).verdict), `Ready now: #11 "inner"`},
+		"not any more": {isDone(s, s.Step(12), "s1"), `Ready now: #11 "inner"`},
+	}
 }
 
 // flowTexts are the texts of modelTexts about a workflow with outcomes.
@@ -128,7 +156,7 @@ func flowTexts(f *Frame) map[string]struct {
 		"a command decides":    {end(3, "x", nil), "leave the outcome out"},
 		"no word of a command": {end(3, "", chosen("z")), "the last line of its command has to be x or y"},
 		"commands are off":     {end(3, "", func(c *call) { c.Frame = &off }), "A person can say how it ends: fsmtx step done 3 --outcome NAME"},
-		"it is done":           {isDone(s.Step(4), "s1"), "A person can open it again in a terminal"},
+		"it is done":           {isDone(s, s.Step(4), "s1"), "A person can open it again in a terminal"},
 	}
 }
 

@@ -22,6 +22,7 @@ import (
 const (
 	Version             = 1
 	VersionWithOutcomes = 2 // steps have outcomes and conditions
+	VersionWhole        = 3 // a workflow is under a step of another one
 )
 
 // ErrVersion is returned by [ParseWorkflow] for the record of another version of this
@@ -38,9 +39,16 @@ type Workflow struct {
 	Dir     string `json:"dir"`   // the project's directory: the base of Produces, Ready and Check.Dir
 	Steps   []Step `json:"steps"` // in the order of the fsm.json
 
-	Outcomes bool `json:"-"` // Encode writes VersionWithOutcomes
+	Outcomes bool `json:"outcomes,omitzero"` // steps have outcomes and conditions: they are a machine
 
-	machine *machine.Machine // nil with Version
+	// Of a workflow under a step of another one; with VersionWhole.
+	Parent int64      `json:"parent,omitzero"` // number in the list of the step that it is under; 0 if it is under none
+	Round  int        `json:"round,omitzero"`  // the round of that step to which it belongs; 0 if it is opened again with the step
+	Item   string     `json:"item,omitzero"`   // what it is the copy for; empty unless it is a copy
+	Under  []Workflow `json:"under,omitempty"` // that came in the same transaction; only Outcomes, Parent, Round, Item, Steps and Under are their own
+	Agent  string     `json:"agent,omitzero"`  // id of the subagent that called the skill; empty for the session's own agent
+
+	machine *machine.Machine // nil without Outcomes
 }
 
 // Step is one task of a workflow, and the gates that its entry declares. The gates are not
@@ -114,10 +122,7 @@ func (c Check) environ(all []string) []string {
 // may contain, are replaced by U+FFFD. An error is returned for a workflow that
 // ParseWorkflow would refuse.
 func (w Workflow) Encode() (string, error) {
-	w.Version = Version
-	if w.Outcomes {
-		w.Version = VersionWithOutcomes
-	}
+	w.Version = w.lowest()
 	if err := w.check(); err != nil {
 		return "", err
 	}
@@ -141,29 +146,56 @@ func ParseWorkflow(text string) (Workflow, error) {
 	return w, nil
 }
 
+// lowest returns the lowest version that can say what the workflow is.
+func (w *Workflow) lowest() int {
+	switch {
+	case w.Parent != 0 || len(w.Under) > 0:
+		return VersionWhole
+	case w.Outcomes:
+		return VersionWithOutcomes
+	}
+	return Version
+}
+
 func (w *Workflow) check() error {
-	if w.Version < Version || w.Version > VersionWithOutcomes {
-		return fmt.Errorf("%w: version %d, want at most %d", ErrVersion, w.Version, VersionWithOutcomes)
+	if w.Version < Version || w.Version > VersionWhole {
+		return fmt.Errorf("%w: version %d, want at most %d", ErrVersion, w.Version, VersionWhole)
 	}
 	if w.Dir == "" {
 		return errors.New("the record of a workflow has no dir")
 	}
+	w.Outcomes = w.Outcomes || w.Version == VersionWithOutcomes
+	if w.Parent < 0 || w.Parent > fsmspec.MaxID || w.Round < 0 {
+		return fmt.Errorf("the record of a workflow: parent #%d, round %d: out of range", w.Parent, w.Round)
+	}
+	all := map[int64]bool{}
+	for _, u := range w.all() {
+		if err := u.checkSteps(all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkSteps checks the steps of the workflow alone. all has the numbers of the workflows
+// before it, and gets its own.
+func (w *Workflow) checkSteps(all map[int64]bool) error {
 	numbers, locals := map[int64]bool{}, map[int64]bool{}
 	for _, s := range w.Steps {
-		if s.ID < 1 || s.ID > fsmspec.MaxID || numbers[s.ID] {
+		if s.ID < 1 || s.ID > fsmspec.MaxID || all[s.ID] {
 			return fmt.Errorf("the record of a workflow: step #%d: the number is out of range or not unique", s.ID)
 		}
 		if s.Local < 1 || s.Local > fsmspec.MaxLocalID || locals[s.Local] {
 			return fmt.Errorf("the record of a workflow: step #%d: local id %d is out of range or not unique", s.ID, s.Local)
 		}
-		numbers[s.ID], locals[s.Local] = true, true
+		all[s.ID], numbers[s.ID], locals[s.Local] = true, true, true
 	}
 	for _, s := range w.Steps {
 		if err := s.check(numbers); err != nil {
 			return fmt.Errorf("the record of a workflow: step #%d: %w", s.ID, err)
 		}
 	}
-	if w.Version == VersionWithOutcomes {
+	if w.Outcomes {
 		return w.prove()
 	}
 	return nil

@@ -63,7 +63,7 @@ func TestInvalidRecords(t *testing.T) {
 		``:                        "the record of a workflow: 1:1: unexpected end of file",
 		`{"version":1,"dir":3}`:   "the record of a workflow: 1:20: dir: got a number",
 		`{"version":1}x`:          "the record of a workflow: 1:14: ",
-		`{"version":9,"gates":1}`: "version 9, want at most 2",
+		`{"version":9,"gates":1}`: "version 9, want at most 3",
 		`{"version":1,"dir":"/p","steps":[{"id":1,"local":1,"status":"pending","check":"make"}]}`: "check: got a string",
 	} {
 		_, err := ParseWorkflow(text)

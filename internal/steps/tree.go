@@ -1,0 +1,209 @@
+package steps
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// The workflows of a list are a tree: a workflow may be under a step of another one, its
+// [Workflow.Parent]. Three things are workflows under a step: a skill that was called while
+// the step was worked on, the parts of which a step consists, and the copies of a step, one
+// for each item. They differ only in how they come into the list:
+//
+//   - A skill that is called has a transaction of its own, so it has a record of its own. It
+//     belongs to the round of its parent in which it was called ([Workflow.Round]).
+//   - Parts come with the workflow of their parent, in one transaction and one record: they
+//     are in [Workflow.Under] of it. They have no round: each round of the parent opens all
+//     of them again.
+//   - Copies come in one transaction. Its record is a Workflow without steps, whose Under are
+//     the copies, each with its [Workflow.Item]. They belong to the round in which they came.
+//
+// Each of them has its own machine, its own ids ([Step.Local]) and its own outcomes; a stop
+// in one ends only that one. Steps of all workflows have different numbers in the list, so
+// the evidence needs no more than the number.
+//
+// What follows is the same for all of them. A step under which a workflow is unfinished
+// cannot be completed, not even to go back, and is not ready: the work is inside. The steps
+// of a workflow are ready only while the steps before its parent are done. When the parent
+// ends in another way, because a person says so or its workflow is ended, or when it comes
+// round again, what is still open under it is not needed any more.
+
+// all returns the workflow, unless it has no steps, and those that came with it, each after
+// the one that it is under. They share what is said once, in w.
+func (w *Workflow) all() (list []*Workflow) {
+	if len(w.Steps) > 0 {
+		list = append(list, w)
+	}
+	for i := range w.Under {
+		u := &w.Under[i]
+		u.Version, u.Command, u.Spec, u.SHA256, u.Session, u.Agent, u.Dir = w.Version, w.Command, w.Spec, w.SHA256, w.Session, w.Agent, w.Dir
+		list = append(list, u.all()...)
+	}
+	return list
+}
+
+// Parent returns the step that a workflow is under, or nil if it is under none. It is nil,
+// too, if that step is on record no more: its workflow was undone or replaced.
+func (s *State) Parent(w *Workflow) *Current {
+	if w == nil || w.Parent == 0 {
+		return nil
+	}
+	return s.ofList().Step(w.Parent)
+}
+
+// ofList returns the state of the whole list.
+func (s *State) ofList() *State {
+	if s.whole != nil {
+		return s.whole
+	}
+	return s
+}
+
+// Under returns the workflows under a step that belong to its present round.
+func (s *State) Under(c *Current) (all []*Workflow) {
+	for _, w := range s.ofList().under[c.ID] {
+		if w.isOf(c) {
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// isOf reports whether a workflow under the step belongs to the step's present round.
+func (w *Workflow) isOf(c *Current) bool { return w.Round == 0 || w.Round == c.Round }
+
+// Depth returns how many workflows are one under the other up to this one: 1 for a workflow
+// that is under no step.
+func (s *State) Depth(w *Workflow) int { return 1 + len(s.Above(w)) }
+
+// Above returns the steps that a workflow is under, from the nearest one up.
+func (s *State) Above(w *Workflow) (all []*Current) {
+	for p := s.Parent(w); p != nil && !slices.Contains(all, p); p = s.Parent(p.Workflow) {
+		all = append(all, p)
+	}
+	return all
+}
+
+// Finished reports whether every step of a workflow is done.
+func (s *State) Finished(w *Workflow) bool { return len(s.openIn(w)) == 0 }
+
+// openIn returns the steps of a workflow that are not done.
+func (s *State) openIn(w *Workflow) (open []*Current) {
+	for _, c := range s.Steps {
+		if c.Workflow == w && !c.Done() {
+			open = append(open, c)
+		}
+	}
+	return open
+}
+
+// Unfinished returns the workflows under a step that keep it from being completed.
+func (s *State) Unfinished(c *Current) []*Workflow {
+	return slices.DeleteFunc(s.Under(c), s.ofList().Finished)
+}
+
+// OpenUnder returns the open steps of the workflows under a step.
+func (s *State) OpenUnder(c *Current) (open []*Current) {
+	for _, w := range s.Unfinished(c) {
+		open = append(open, s.ofList().openIn(w)...)
+	}
+	return open
+}
+
+// downward returns the workflows, each after the one that it is under, and notes which ones
+// are under which step.
+func (s *State) downward() []*Workflow {
+	all := s.Workflows()
+	s.under = nil
+	for _, w := range all {
+		if w.Parent != 0 && s.Step(w.Parent) != nil {
+			if s.under == nil {
+				s.under = map[int64][]*Workflow{}
+			}
+			s.under[w.Parent] = append(s.under[w.Parent], w)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *Workflow) int { return s.Depth(a) - s.Depth(b) })
+	return all
+}
+
+// isClosed reports whether nothing of a workflow is needed any more: the step that it is
+// under is done, or has come round again.
+func (s *State) isClosed(w *Workflow) bool {
+	p := s.Parent(w)
+	return p != nil && (p.Done() || !w.isOf(p))
+}
+
+// close ends the open steps of a workflow without outcomes that is closed.
+func (s *State) close(w *Workflow) {
+	closed := s.isClosed(w)
+	for _, c := range s.Steps {
+		if c.Workflow == w {
+			c.NotNeeded, c.because = false, ""
+			if closed && !c.Done() {
+				c.NotNeeded, c.because = true, s.whyClosed(w)
+			}
+		}
+	}
+}
+
+// whyClosed returns ": #2 is done" for a workflow that is closed.
+func (s *State) whyClosed(w *Workflow) string {
+	p := s.Parent(w)
+	how := " is done"
+	switch {
+	case p.Gone():
+		how = " is gone"
+	case p.NotNeeded:
+		how = " is not needed"
+	case !p.Done():
+		how = " came round again"
+	}
+	return ": #" + itoa(p.ID) + how
+}
+
+// describeUnder says which workflows under a step are not done, and what is ready there.
+func (s *State) describeUnder(c *Current) string {
+	var parts []string
+	for _, w := range s.Unfinished(c) {
+		open := s.ofList().openIn(w)
+		parts = append(parts, fmt.Sprintf("%s, of which %s %s open", w.title(), names(open), isOrAre(len(open))))
+	}
+	return sentence(parts)
+}
+
+// title returns what a workflow is called beside the others of its list.
+func (w *Workflow) title() string {
+	text := "the workflow of " + visible.Clip(visible.Words(w.Command), maxSubject)
+	if w.Item != "" {
+		text += " for " + quote(w.Item)
+	}
+	return text
+}
+
+// notDoneUnder denies the completion of a step while a workflow under it is unfinished.
+func (s *State) notDoneUnder(c *Current, open []*Current) Verdict {
+	reason := fmt.Sprintf("%s cannot be completed: under it is %s", c.Name(), s.describeUnder(c))
+	return deny(c, "order: "+numbers(open)+" under it not done", reason+". "+s.next(open))
+}
+
+// Returned tells the agent, after it has completed a step, to go on with the step that its
+// workflow is under. It is empty unless that workflow is finished and the step is open.
+func (s *State) Returned(id int64) string {
+	c := s.Step(id)
+	if c == nil {
+		return ""
+	}
+	p := s.Parent(c.Workflow)
+	if p == nil || p.Done() || !c.Workflow.isOf(p) || !s.Finished(c.Workflow) {
+		return ""
+	}
+	text := "T" + strings.TrimPrefix(c.Workflow.title(), "t") + " is done. "
+	if len(s.Unfinished(p)) > 0 {
+		return text + p.Name() + " still waits for " + s.describeUnder(p) + ". " + s.possible()
+	}
+	return text + "Go on with " + withDescription(p)
+}

@@ -1,0 +1,320 @@
+package steps
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// nest puts a workflow into the list as the hydration of a skill that was called does.
+func (l *list) nest(w Workflow) {
+	l.t.Helper()
+	w.Spec, w.Session, w.Dir = "/skills/"+w.Command+"/fsm.json", "s1", l.project
+	change := txn.Change{Label: `{"command":"` + w.Command + `"}`}
+	for i, s := range w.Steps {
+		w.Steps[i].Local, w.Steps[i].Status = int64(i)+1, pending
+		if s.Subject == "" {
+			w.Steps[i].Subject = "Step " + itoa(s.ID)
+		}
+		text := strings.Replace(string(taskText(w.Steps[i])), `"fsm":"release"`, `"fsm":"`+w.Command+`"`, 1)
+		change.Creates = append(change.Creates, txn.File{Name: fileName(s.ID), Data: []byte(text), Mode: 0o644})
+	}
+	var err error
+	change.Record, err = w.Encode()
+	require.NoError(l.t, err)
+	commit(l.t, l.List.Dir, change)
+}
+
+// nested is release (1, 2, 3) with notes (11, 12) under 2.
+func nested(t testing.TB) *list {
+	l := hydrated(t, Step{Subject: "Build"}, Step{Subject: "Write the notes", BlockedBy: []int64{1}}, Step{Subject: "Publish", BlockedBy: []int64{2}})
+	l.allows(1, completed)
+	l.allows(2, inProgress)
+	l.nest(Workflow{Command: "notes", Parent: 2, Steps: []Step{{ID: 11, Subject: "Collect"}, {ID: 12, Subject: "Draft", BlockedBy: []int64{11}}}})
+	return l
+}
+
+func ready(s *State) (ids []int64) {
+	for _, c := range s.Ready() {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+func TestAStepWaitsForWhatIsUnderIt(t *testing.T) {
+	l := nested(t)
+	assert.Equal(t, []int64{11}, ready(l.state()), "the work is inside")
+	assert.Contains(t, l.denies(2, completed), `#2 "Write the notes" cannot be completed: under it is the workflow of notes, of which #11 "Collect" and #12 "Draft" are open. Ready now: #11 "Collect".`)
+	assert.Contains(t, l.denies(3, inProgress), `#2 "Write the notes" must be done first. Ready now: #11`)
+	l.allows(2, pending)
+	l.allows(2, inProgress)
+	l.allows(11, inProgress)
+	l.allows(11, completed)
+	text, _ := l.Seen(t.Context(), "11", "")
+	assert.Empty(t, text)
+	l.allows(12, completed)
+	text, _ = l.Seen(t.Context(), "12", "")
+	assert.Equal(t, `The workflow of notes is done. Go on with #2 "Write the notes": How to do 2.`, text)
+	assert.Equal(t, []int64{2}, ready(l.state()))
+	l.allows(2, completed)
+	text, _ = l.Seen(t.Context(), "12", "")
+	assert.Empty(t, text, "the outer step is done")
+	assert.Equal(t, []int64{3}, ready(l.state()))
+}
+
+// TestWhatWasCompletedInAnotherWayWaitsToo: an editor may write any status.
+func TestWhatWasCompletedInAnotherWayWaitsToo(t *testing.T) {
+	l := nested(t)
+	l.set(2, completed)
+	assert.False(t, l.state().Step(2).Done())
+	l.denies(3, inProgress)
+	l.set(11, completed)
+	l.set(12, completed)
+	assert.True(t, l.state().Step(2).Done(), "nothing under it is open")
+}
+
+func TestStopAndResumeSpeakOfTheOuterStepWhenTheInnerIsDone(t *testing.T) {
+	l := nested(t)
+	agent, _, err := l.Stop(t.Context(), Stopping{Mode: Remind})
+	require.NoError(t, err)
+	assert.Contains(t, agent, `#11 "Collect" is ready.`)
+	text, err := l.Resume(t.Context(), "")
+	require.NoError(t, err)
+	assert.Contains(t, text, "Ready: #11 \"Collect\": How to do 11.\n#2 \"Write the notes\" goes on when what is under it is done: the workflow of notes, of which #11 \"Collect\" and #12 \"Draft\" are open.\n")
+	l.allows(11, completed)
+	l.allows(12, completed)
+	agent, _, err = l.Stop(t.Context(), Stopping{Mode: Remind})
+	require.NoError(t, err)
+	assert.Contains(t, agent, `release, notes: 3 of 5 steps done. #2 "Write the notes" is in progress. Go on`)
+	text, err = l.Resume(t.Context(), "")
+	require.NoError(t, err)
+	assert.Contains(t, text, "In progress: #2 \"Write the notes\": How to do 2.\n")
+}
+
+// TestStopOfASessionWhoseStepWaitsForAnothers: two sessions share a list.
+func TestStopOfASessionWhoseStepWaitsForAnothers(t *testing.T) {
+	s := nested(t).state()
+	for _, c := range s.Steps {
+		if c.Workflow.Command == "notes" {
+			c.Workflow.Session = "s2"
+		}
+	}
+	assert.Empty(t, ready(s.of("s1", func(string) bool { return false })), "#2 waits for s2's workflow")
+	assert.Equal(t, []int64{11}, ready(s.of("s2", func(string) bool { return false })))
+}
+
+func TestAPersonWhoEndsAStepEndsWhatIsUnderIt(t *testing.T) {
+	l := nested(t)
+	l.allows(11, inProgress)
+	_, err := l.GoPast(t.Context(), Past{Step: 2, Because: "no notes"}, By{})
+	require.NoError(t, err)
+	s := l.state()
+	assert.Equal(t, []int64{3}, ready(s))
+	assert.Equal(t, "not needed", s.Word(s.Step(12)))
+	data, err := os.ReadFile(filepath.Join(l.List.Dir, "11.json"))
+	require.NoError(t, err)
+	assert.Equal(t, "Collect (not needed: #2 is done) completed", jsonx.StringMember(data, "subject")+" "+jsonx.StringMember(data, "status"))
+	assert.Contains(t, l.denies(12, inProgress), `#12 "Draft" is not needed any more: #2 is done`)
+}
+
+// TestReadyInsideNeedsReadyOutside: a person opens a step again that comes before the one
+// with a workflow under it.
+func TestReadyInsideNeedsReadyOutside(t *testing.T) {
+	l := hydrated(t, Step{Outcomes: []Outcome{{Name: "ok"}}}, Step{BlockedBy: []int64{1}})
+	l.end(1, "ok")
+	l.allows(2, inProgress)
+	l.nest(Workflow{Command: "notes", Parent: 2, Round: 1, Steps: []Step{{ID: 11}}})
+	assert.Equal(t, []int64{11}, ready(l.state()))
+	_, err := l.Reopen(t.Context(), 1, "again", By{})
+	require.NoError(t, err)
+	assert.Equal(t, []int64{1}, ready(l.state()))
+	assert.Contains(t, l.denies(11, inProgress), `#1 "Step 1" must be done first`)
+	assert.Equal(t, "blocked", l.state().Word(l.state().Step(11)))
+}
+
+// looping is a workflow whose first step comes round again, with workflows under it: one that
+// was called in the first round, and parts.
+func looping(t testing.TB) *list {
+	l := hydrated(t, Step{Subject: "Implement"}, Step{Subject: "Review", BlockedBy: []int64{1}, Outcomes: []Outcome{{Name: "ok"}, {Name: "changes", Back: 1, Max: 3}}})
+	l.allows(1, inProgress)
+	l.nest(Workflow{Command: "called", Parent: 1, Round: 1, Steps: []Step{{ID: 11}}})
+	l.nest(Workflow{Command: "parts", Parent: 1, Outcomes: true, Steps: []Step{{ID: 21}, {ID: 22, BlockedBy: []int64{21}}}})
+	return l
+}
+
+func TestALoopOpensPartsAgainAndLeavesWhatWasCalled(t *testing.T) {
+	l := looping(t)
+	for _, id := range []int64{11, 21, 22, 1} {
+		require.True(t, l.end(id, "").Allowed(), "%d", id)
+	}
+	require.NotNil(t, l.end(2, "changes").Turn)
+	s := l.state()
+	assert.Equal(t, []int64{21}, ready(s))
+	assert.True(t, s.Step(11).Done(), "it belonged to round 1")
+	assert.Equal(t, []int64{21, 22}, []int64{s.Under(s.Step(1))[0].Steps[0].ID, s.Under(s.Step(1))[0].Steps[1].ID})
+	assert.Equal(t, 2, s.Step(21).Round)
+	assert.Equal(t, "Step 21 (round 2): pending", l.shown(21))
+	for _, id := range []int64{21, 22, 1} {
+		require.True(t, l.end(id, "").Allowed(), "%d", id)
+	}
+	require.True(t, l.end(2, "").Allowed() || l.end(2, "ok").Allowed())
+	assert.Empty(t, ready(l.state()))
+}
+
+// shown returns the subject and the status that the list shows for a task.
+func (l *list) shown(id int64) string {
+	l.t.Helper()
+	data, err := os.ReadFile(filepath.Join(l.List.Dir, fileName(id)))
+	require.NoError(l.t, err)
+	return jsonx.StringMember(data, "subject") + ": " + jsonx.StringMember(data, "status")
+}
+
+func TestGoingBackWaitsForWhatIsUnderTheStep(t *testing.T) {
+	l := hydrated(t, Step{}, Step{BlockedBy: []int64{1}, Outcomes: []Outcome{{Name: "ok"}, {Name: "changes", Back: 1, Max: 3}}})
+	l.end(1, "")
+	l.allows(2, inProgress)
+	l.nest(Workflow{Command: "notes", Parent: 2, Round: 1, Steps: []Step{{ID: 11}}})
+	assert.Contains(t, l.end(2, "changes").Reason, "of which #11")
+	l.end(11, "")
+	require.NotNil(t, l.end(2, "changes").Turn)
+}
+
+func TestTheShownBlockersOfAStepUnderAnother(t *testing.T) {
+	s := nested(t).state()
+	open := s.OpenUnder(s.Step(2))
+	assert.Equal(t, []int64{11, 12}, []int64{open[0].ID, open[1].ID})
+	assert.Empty(t, s.OpenUnder(s.Step(1)))
+	assert.Equal(t, int64(2), s.Parent(s.Step(11).Workflow).ID)
+}
+
+func TestStopEndsTheInnermost(t *testing.T) {
+	l := nested(t)
+	l.nest(Workflow{Command: "deep", Parent: 11, Outcomes: true, Steps: []Step{{ID: 21, Outcomes: []Outcome{{Name: "ok"}, {Name: "drop", Stop: true}}}, {ID: 22, BlockedBy: []int64{21}}}})
+	assert.Equal(t, []int64{21}, ready(l.state()))
+	require.True(t, l.end(21, "drop").Allowed())
+	s := l.state()
+	assert.Equal(t, "not needed", s.Word(s.Step(22)))
+	assert.Equal(t, []int64{11}, ready(s))
+	assert.Equal(t, 3, s.Depth(s.Step(21).Workflow))
+}
+
+func TestCopiesComeInOneRecord(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Migrate", Outcomes: []Outcome{{Name: "ok"}}})
+	l.allows(1, inProgress)
+	copies := Workflow{Command: "release", Parent: 1, Round: 1}
+	var files []txn.File
+	for i, item := range []string{"a.go", "b.go"} {
+		s := Step{ID: int64(11 + i), Local: 1, Subject: "Migrate: " + item, Status: pending}
+		copies.Under = append(copies.Under, Workflow{Parent: 1, Round: 1, Item: item, Outcomes: true, Steps: []Step{s}})
+		files = append(files, txn.File{Name: fileName(s.ID), Data: taskText(s), Mode: 0o644})
+	}
+	record, err := Workflow{Command: "release", Session: "s1", Dir: l.project, Under: copies.Under}.Encode()
+	require.NoError(t, err)
+	commit(t, l.List.Dir, txn.Change{Label: "{}", Creates: files, Record: record})
+	s := l.state()
+	assert.Equal(t, []int64{11, 12}, ready(s))
+	assert.Equal(t, "a.go", s.Step(11).Workflow.Item)
+	assert.Equal(t, "s1", s.Step(12).Workflow.Session)
+	assert.Contains(t, l.denies(1, completed), `under it is the workflow of release for "a.go", of which #11 "Migrate: a.go" is open and the workflow of release for "b.go", of which #12`)
+	l.end(11, "")
+	assert.Contains(t, l.text("12"), `The workflow of release for "b.go" is done. Go on with #1`)
+}
+
+// text completes a step and returns what the agent is told afterwards.
+func (l *list) text(task string) string {
+	l.t.Helper()
+	require.True(l.t, l.Update(l.t.Context(), Update{Task: task, Status: completed}).Allowed())
+	var id int64
+	_, err := fmt.Sscan(task, &id)
+	require.NoError(l.t, err)
+	l.set(id, completed)
+	text, _ := l.Seen(l.t.Context(), task, "")
+	return text
+}
+
+func TestTheRecordOfATreeHasItsOwnVersion(t *testing.T) {
+	plain := Workflow{Dir: "/p", Steps: []Step{{ID: 1, Local: 1, Status: pending}}}
+	for want, w := range map[int]Workflow{
+		Version:             plain,
+		VersionWithOutcomes: {Dir: "/p", Outcomes: true, Steps: plain.Steps},
+		VersionWhole:        {Dir: "/p", Parent: 7, Steps: plain.Steps},
+	} {
+		text, err := w.Encode()
+		require.NoError(t, err)
+		got, err := ParseWorkflow(text)
+		require.NoError(t, err)
+		assert.Equal(t, want, got.Version)
+		assert.Equal(t, w.Outcomes, got.machine != nil)
+		assert.Equal(t, w.Parent, got.Parent)
+	}
+	for _, text := range []string{
+		`{"version":3,"dir":"/p","parent":-1,"steps":[]}`,
+		`{"version":3,"dir":"/p","round":-1,"steps":[]}`,
+		`{"version":3,"dir":"/p","steps":[{"id":1,"local":1,"status":"pending"}],"under":[{"steps":[{"id":1,"local":1,"status":"pending"}]}]}`,
+	} {
+		_, err := ParseWorkflow(text)
+		assert.Error(t, err, text)
+	}
+	_, err := ParseWorkflow(`{"version":4,"dir":"/p","steps":[]}`)
+	assert.ErrorIs(t, err, ErrVersion)
+}
+
+// TestATreeIsNeverStuckAndNothingIsLeftOut: in any order of work on any tree, each step is
+// completed once, a step only after everything under it, and something is always ready.
+func TestATreeIsNeverStuckAndNothingIsLeftOut(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := &State{}
+		workflows := rapid.IntRange(1, 6).Draw(t, "workflows")
+		for n := range workflows {
+			w := &Workflow{Command: fmt.Sprint(n)}
+			if n > 0 {
+				w.Parent = rapid.SampledFrom(s.Steps).Draw(t, "parent").ID
+			}
+			first := int64(len(s.Steps)) + 1
+			for i := range int64(rapid.IntRange(1, 4).Draw(t, "steps")) {
+				c := &Current{Step: Step{ID: first + i}, Workflow: w, Status: pending}
+				if i > 0 && rapid.Bool().Draw(t, "blocked") {
+					c.BlockedBy = []int64{first + rapid.Int64Range(0, i-1).Draw(t, "by")}
+				}
+				s.Steps = append(s.Steps, c)
+			}
+		}
+		s.fold()
+		for s.DoneCount() < len(s.Steps) {
+			for _, c := range s.Steps {
+				if !c.Done() && !slices.Contains(s.Ready(), c) && order(s, c, Update{Status: completed}).Allowed() {
+					t.Fatalf("#%d is not ready and can be completed", c.ID)
+				}
+			}
+			if len(s.Ready()) == 0 {
+				t.Fatalf("nothing is ready, and %d of %d steps are done", s.DoneCount(), len(s.Steps))
+			}
+			c := rapid.SampledFrom(s.Ready()).Draw(t, "next")
+			if v := order(s, c, Update{Status: completed}); !v.Allowed() {
+				t.Fatalf("#%d is ready and refused: %s", c.ID, v.Reason)
+			}
+			for _, w := range s.Under(c) {
+				if !s.Finished(w) {
+					t.Fatalf("#%d is ready, and %s under it is not finished", c.ID, w.Command)
+				}
+			}
+			c.Status, c.Passed = completed, true
+			s.fold()
+		}
+		for _, c := range s.Steps {
+			if c.NotNeeded {
+				t.Fatalf("#%d was left out", c.ID)
+			}
+		}
+	})
+}
