@@ -51,10 +51,18 @@
 // another one is added to the other's blockedBy, unless it is listed there already.
 // blockedBy is not mirrored into blocks.
 //
+// # Steps that consist of others
+//
+// In version [WithOutcomes] a task may have do, an array of tasks with ids of their own level,
+// and each, the lines of a file or of a command; see [Each]. Every level is proved by itself:
+// for the level around it a task with parts is one step. A task with each and without do is
+// itself done for each line, so its gates and outcomes are those of the copies.
+//
 // # Ids
 //
 // The ids in a file are local. A plan adds the same base to each of them: the largest
-// id that the task list has ever had. Therefore no id is used twice, and a created file
+// id that the task list has ever had. The numbers of parts follow those of the level around
+// them; what is done for each line gets its numbers when the lines are known. Therefore no id is used twice, and a created file
 // never has the name of a deleted one. No plan contains an id above [MaxID].
 //
 // # Concurrency

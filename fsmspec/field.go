@@ -19,8 +19,11 @@ var fields = [...]field{
 	{"activeForm", optional, textType{of: func(t *Task) *string { return &t.ActiveForm }}},
 	{"owner", optional, textType{of: func(t *Task) *string { return &t.Owner }}},
 	{"status", optional, statusType{}},
-	{"blocks", optional, idsType{func(t *Task) *[]int64 { return &t.Blocks }, func(e *entry) *[]reference { return &e.blocks }}},
-	{"blockedBy", optional, idsType{func(t *Task) *[]int64 { return &t.BlockedBy }, func(e *entry) *[]reference { return &e.blockedBy }}},
+	{"blocks", optional, idsType{ids: func(t *Task) *[]int64 { return &t.Blocks }, references: func(e *entry) *[]reference { return &e.blocks }}},
+	{"blockedBy", optional, idsType{
+		ids: func(t *Task) *[]int64 { return &t.BlockedBy }, references: func(e *entry) *[]reference { return &e.blockedBy },
+		more: func(f taskFile) []int64 { return f.after },
+	}},
 	{"metadata", optional, metadataType{}},
 	{"produces", optional, patternsType{func(g *Gates) *[]string { return &g.Produces }}},
 	{"check", optional, checkType{}},
@@ -29,6 +32,8 @@ var fields = [...]field{
 	{"outcomes", outcomesOnly, outcomesType{}},
 	{"decides", outcomesOnly, decidesType{}},
 	{"when", outcomesOnly, whenType{}},
+	{"each", outcomesOnly, eachType{}},
+	{"do", outcomesOnly, doType{}},
 }
 
 type field struct {
@@ -69,6 +74,7 @@ type taskFile struct {
 	members string // of metadata, without the tag, each followed by a comma
 	base    int64  // actual id = base + local id
 	command string
+	after   []int64 // actual ids of tasks of other levels that come before
 }
 
 var fieldNames = func() []string {
@@ -211,6 +217,7 @@ func (statusType) write(b []byte, f taskFile) []byte { return appendQuoted(b, f.
 type idsType struct {
 	ids        func(*Task) *[]int64
 	references func(*entry) *[]reference
+	more       func(taskFile) []int64 // actual ids of tasks of other levels; nil if there are none
 }
 
 func (x idsType) read(p *parser, e *entry, name string, t token) {
@@ -228,12 +235,19 @@ func (x idsType) read(p *parser, e *entry, name string, t token) {
 }
 
 func (x idsType) write(b []byte, f taskFile) []byte {
+	var all []int64
+	for _, id := range *x.ids(f.task) {
+		all = append(all, f.base+id)
+	}
+	if x.more != nil {
+		all = append(all, x.more(f)...)
+	}
 	b = append(b, '[')
-	for i, id := range *x.ids(f.task) {
+	for i, id := range all {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = appendID(b, f.base+id)
+		b = appendID(b, id)
 	}
 	return append(b, ']')
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/fsmtx/fsmtx/internal/machine"
 )
 
 // Limits of the format.
@@ -43,9 +41,7 @@ var (
 // Spec is a valid file.
 type Spec struct {
 	version  int
-	machine  *machine.Machine // nil in version Plain
-	tasks    []Task
-	members  []string // of each task's metadata; see taskFile
+	steps    level
 	warnings []Problem
 }
 
@@ -63,6 +59,8 @@ type Task struct {
 	Metadata    string  // the JSON object as the file spells it; "" if left out
 	Gates       Gates   // not written to the task's file
 	Flow        Flow    // not written to the task's file
+	Parts       []Task  // what the task consists of, in the order of the file; ids are those of this level
+	Each        *Each   // lines, for each of which the parts, or without parts the task itself, are done; nil if left out
 }
 
 // Status is the progress of a task.
@@ -167,8 +165,7 @@ type ActiveError struct {
 type Plan struct {
 	deletions    []Deletion
 	creations    []Creation
-	tasks        []Task // the task of each creation
-	base         int64  // actual id = base + local id
+	levels       []Level // of the creations
 	oldHighWater int64
 	highWater    int64
 }
@@ -182,38 +179,23 @@ type Creation struct {
 	ID      int64  // actual
 	Subject string
 	Content string // the whole file, without a line feed at the end, as the client writes it
+
+	after []int64 // actual ids of tasks of other levels that come before
 }
 
-// Len returns the number of tasks.
-func (s *Spec) Len() int { return len(s.tasks) }
+// Len returns the number of tasks, with the parts of tasks.
+func (s *Spec) Len() int { return s.steps.len() }
 
-// Tasks returns the tasks in the order of the file.
-func (s *Spec) Tasks() []Task {
-	tasks := slices.Clone(s.tasks)
-	for i := range tasks {
-		tasks[i].Blocks = slices.Clone(tasks[i].Blocks)
-		tasks[i].BlockedBy = slices.Clone(tasks[i].BlockedBy)
-		tasks[i].Gates = tasks[i].Gates.clone()
-		tasks[i].Flow = tasks[i].Flow.clone()
-	}
-	return tasks
-}
+// Tasks returns the tasks in the order of the file. Those that others consist of are in their
+// Parts.
+func (s *Spec) Tasks() []Task { return s.steps.tasks() }
 
 // Version returns Plain or WithOutcomes.
 func (s *Spec) Version() int { return s.version }
 
 // Bound returns how many steps are completed at most until the workflow ends: the number of
 // its tasks in version Plain.
-func (s *Spec) Bound() Bound {
-	if s.machine == nil {
-		return Bound{Steps: len(s.tasks)}
-	}
-	b := Bound{Steps: s.machine.Bound()}
-	for _, s := range s.machine.Stretches() {
-		b.Loops = append(b.Loops, LoopBound{s.From, s.To, s.Times})
-	}
-	return b
-}
+func (s *Spec) Bound() Bound { return s.steps.bound(nil) }
 
 // Warnings returns the warnings about the file, in the order of the file. They are about
 //
@@ -229,7 +211,12 @@ func (s *Spec) Warnings() []Problem { return slices.Clone(s.warnings) }
 // Deletions returns the files to delete, by number, then by name.
 func (p *Plan) Deletions() []Deletion { return slices.Clone(p.deletions) }
 
-// Creations returns the files to create, in the order of fsm.json.
+// Levels returns the tasks of the files to create, the outermost level first. Together they are
+// in the order of Creations.
+func (p *Plan) Levels() []Level { return slices.Clone(p.levels) }
+
+// Creations returns the files to create, in the order of fsm.json: a level whole, then the
+// parts of its tasks.
 func (p *Plan) Creations() []Creation { return slices.Clone(p.creations) }
 
 // HighWater returns the high-water mark that the list must have before the files are

@@ -112,7 +112,7 @@ func TestRefusedObjects(t *testing.T) {
 		{"steps of another type", `{"fsm": 2, "steps": {}}`, `1:21 /steps steps must be an array of steps, not an object`},
 		{"an unknown member", `{"fsm": 2, "stepz": [], "steps": []}`, `1:12 /stepz unknown member "stepz": the object has only fsm and steps (did you mean "steps"?)`},
 		{"a member of a newer version", `{"fsm": 2, "vars": {}, "steps": []}`, `1:12 /vars "vars" needs a newer fsmtx`},
-		{"a field of a newer version", `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "each": 1}]}`, `1:48 /steps/0/each task 1 ("A"): "each" needs a newer fsmtx`},
+		{"a field of a newer version", `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "only": 1}]}`, `1:48 /steps/0/only task 1 ("A"): "only" needs a newer fsmtx`},
 		{"another object", `{"tasks": [` + step + `]}`, `1:1 - the file must hold an array of tasks, not an object: keep only the array in "tasks"`},
 		{"malformed", `{"fsm": 2, "steps": [` + step, `1:47 /steps malformed JSON: unexpected end of file`},
 	} {
@@ -171,7 +171,7 @@ var refusedFlows = map[string]string{
 	`"when": {"1": "z"}`:                                              `/when/1/0 task 2 ("B"): when: step 1 cannot end as "z", only as x, y, skipped`,
 	`"when": {"1": ["x", "yy"]}`:                                      `/when/1/1 task 2 ("B"): when: step 1 cannot end as "yy", only as x, y, skipped (did you mean y?)`,
 	`"when": {"2": "done"}`:                                           ` cycle 2 -> 2: each step comes before the next, so none can start`,
-	`"do": "release-notes"`:                                           `/do task 2 ("B"): "do" needs a newer fsmtx`,
+	`"do": "release-notes"`:                                           `/do task 2 ("B"): do with the name of a skill needs a newer fsmtx`,
 	`"status": "completed", "outcomes": ["a", "b"]`:                   `/status task 2 ("B"): a completed step cannot have more than one outcome that goes forward (a, b)`,
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -31,19 +32,18 @@ func Parse(data []byte) (*Spec, error) {
 		p.problem(0, "the file begins with a byte order mark (BOM): save it without one")
 	}
 	p.file()
-	p.checkIDs()
+	p.checkIDs(p.entries)
 	if len(p.problems.findings) > 0 {
 		return nil, &InvalidError{
 			Problems: p.problems.list(rest, skipped, false),
 			Warnings: p.warnings.list(rest, skipped, true),
 		}
 	}
-	warnGraph(p.entries, &p.warnings)
-	mirror(p.entries)
+	p.connect(p.entries)
 	spec := &Spec{version: p.version}
 	if p.version == WithOutcomes {
 		if p.promote(); len(p.problems.findings) == 0 {
-			spec.machine = p.prove()
+			p.proveAll(p.entries)
 		}
 		if len(p.problems.findings) > 0 {
 			return nil, &InvalidError{
@@ -52,11 +52,9 @@ func Parse(data []byte) (*Spec, error) {
 			}
 		}
 	}
+	spec.steps = p.level(p.entries)
+	p.warnBound(spec)
 	spec.warnings = p.warnings.list(rest, skipped, true)
-	for _, e := range p.entries {
-		spec.tasks = append(spec.tasks, e.task)
-		spec.members = append(spec.members, e.members)
-	}
 	return spec, nil
 }
 
@@ -85,8 +83,11 @@ type parser struct {
 	version int    // Plain or WithOutcomes
 	root    string // pointer of the array of tasks
 	entries []*entry
-	current *entry // the task being read, or nil
-	partial bool   // entries lacks some of the file's tasks
+	outer   *entry           // the task whose parts are being read, or nil
+	current *entry           // the task being read, or nil
+	count   int              // of the tasks that were read, of all levels
+	machine *machine.Machine // of the outermost level; see proveAll
+	partial bool             // entries lacks some of the file's tasks
 
 	problems, warnings report
 }
@@ -119,6 +120,13 @@ type entry struct {
 	when      []reference
 	places    map[string]int // offsets of values, by their path in the entry; see mark
 	root      string         // pointer of the array
+
+	outer *entry   // the task that this one is a part of, or nil
+	parts []*entry // of do
+	raw   []byte   // the object; only of a task with each
+	do    []byte   // the array of do; only if there is one
+
+	machine *machine.Machine // of the level that parts are on; see prove
 }
 
 // reference is an element of blocks or blockedBy, or a key of when.
@@ -138,8 +146,15 @@ func (r reference) pointer() string {
 }
 
 // name returns the name of the task in messages: its id, or its place in the array if the id
-// is missing or invalid.
+// is missing or invalid; and the task that it is a part of.
 func (e *entry) name() string {
+	if e.outer != nil {
+		return e.ownName() + " in the do of " + e.outer.ownName()
+	}
+	return e.ownName()
+}
+
+func (e *entry) ownName() string {
 	switch {
 	case e.task.ID > 0:
 		return taskName(e.task.ID, e.task.Subject)
@@ -173,18 +188,19 @@ func (p *parser) file() {
 // tasks reads the elements of the array. Those beyond the limit only have to be valid JSON.
 func (p *parser) tasks() {
 	for i, t := range p.elements {
+		p.count++
 		switch {
-		case i > MaxTasks:
-		case i == MaxTasks:
+		case p.count > MaxTasks+1:
+		case p.count > MaxTasks:
 			p.partial = true
 			p.problem(t.start, "a file may hold at most %d tasks", MaxTasks)
 		case t.kind != '{':
 			p.problem(t.start, "entry %d must be an object, not %s", i+1, p.describe(t))
 		default:
-			p.current = &entry{index: i, at: t.start, root: p.root}
+			p.current = &entry{index: i, at: t.start, root: p.root, outer: p.outer}
 			p.entries = append(p.entries, p.current)
 			p.task(p.current)
-			p.current = nil
+			p.current = p.outer
 		}
 	}
 }
@@ -234,6 +250,9 @@ func (p *parser) task(e *entry) {
 	for _, m := range misspellings {
 		p.noteMisspelling(e, m)
 	}
+	if e.task.Each != nil {
+		e.raw = p.data[e.at:p.end]
+	}
 	if e.approve {
 		e.task.Gates.Approval = defaultQuestion(&e.task) // now that the subject is known
 	}
@@ -269,9 +288,10 @@ func (p *parser) noteMisspelling(e *entry, m misspelling) {
 }
 
 // checkIDs finds duplicate ids, and references to tasks that the file does not have.
-func (p *parser) checkIDs() {
-	byID := make(map[int64]*entry, len(p.entries))
-	for _, e := range p.entries {
+func (p *parser) checkIDs(entries []*entry) {
+	byID := make(map[int64]*entry, len(entries))
+	for _, e := range entries {
+		p.checkIDs(e.parts)
 		first, duplicate := byID[e.task.ID]
 		switch {
 		case e.task.ID == 0:
@@ -289,7 +309,7 @@ func (p *parser) checkIDs() {
 		ids = append(ids, id)
 	}
 	slices.Sort(ids)
-	for _, e := range p.entries {
+	for _, e := range entries {
 		for _, list := range [][]reference{e.blocks, e.blockedBy, e.when} {
 			for _, r := range list {
 				if byID[r.id] == nil {

@@ -30,10 +30,8 @@ func (s *Spec) Plan(command string, list Snapshot, policy Policy) (*Plan, error)
 	if top := s.largestID(); top > 0 && top > MaxID-base {
 		return nil, fmt.Errorf("%w, and new ids follow the largest one in the task list: %s", ErrIDTooLarge, list.lower(MaxID-top))
 	}
-	plan := &Plan{tasks: s.tasks, base: base, oldHighWater: list.HighWater, highWater: list.HighWater}
-	for i := range s.tasks {
-		plan.creations = append(plan.creations, taskFile{&s.tasks[i], s.members[i], base, command}.creation())
-	}
+	plan := &Plan{oldHighWater: list.HighWater, highWater: list.HighWater}
+	plan.create(s.steps, command, Level{Base: base})
 	for _, e := range replaced {
 		plan.deletions = append(plan.deletions, Deletion{e.Name, e.Subject, e.Status})
 	}
@@ -41,13 +39,73 @@ func (s *Spec) Plan(command string, list Snapshot, policy Policy) (*Plan, error)
 	return plan, nil
 }
 
-// largestID returns the largest local id, 0 if there are no tasks.
-func (s *Spec) largestID() int64 {
-	var largest int64
-	for i := range s.tasks {
-		largest = max(largest, s.tasks[i].ID)
+// largestID returns by how much the numbers of the tasks, with their parts, exceed the base.
+func (s *Spec) largestID() int64 { return s.steps.numbers() }
+
+// numbers returns how many numbers a level takes: those up to its largest local id, and then
+// those of the parts of its tasks.
+func (l level) numbers() int64 {
+	n := l.largestID()
+	for _, s := range l.steps {
+		if s.task.Each == nil {
+			n += s.parts.numbers()
+		}
+	}
+	return n
+}
+
+// largestID returns the largest local id of the level, 0 if it has no tasks.
+func (l level) largestID() (largest int64) {
+	for _, s := range l.steps {
+		largest = max(largest, s.task.ID)
 	}
 	return largest
+}
+
+// Level is the tasks of a plan that are of one array of the file.
+type Level struct {
+	Parent int64  // actual id of the task that consists of them; 0 for the outermost level
+	Base   int64  // actual id = Base + local id
+	Tasks  []Task // in the order of the file
+
+	After []int64 // actual ids of tasks of other levels that come before the tasks without BlockedBy
+}
+
+// create adds the tasks of a level, then those of the levels below, each with the numbers that
+// follow. What is done for the lines of a task is not created: the lines are not known yet.
+//
+// The parts of a task come after what it comes after, and it comes after the last of them.
+func (p *Plan) create(l level, command string, at Level) {
+	at.Tasks = l.tasks()
+	p.levels = append(p.levels, at)
+	next := at.Base + l.largestID()
+	bases := make([]int64, len(l.steps)) // of the parts
+	for i, s := range l.steps {
+		var after []int64
+		if len(s.task.BlockedBy) == 0 {
+			after = slices.Clone(at.After)
+		}
+		if bases[i] = next; s.task.Each == nil {
+			for _, id := range s.parts.last() {
+				after = append(after, next+id)
+			}
+			next += s.parts.numbers()
+		}
+		p.creations = append(p.creations, taskFile{&at.Tasks[i], s.members, at.Base, command, after}.creation())
+	}
+	for i, s := range l.steps {
+		if len(s.parts.steps) == 0 || s.task.Each != nil {
+			continue
+		}
+		below := Level{Parent: at.Base + s.task.ID, Base: bases[i]}
+		for _, id := range s.task.BlockedBy {
+			below.After = append(below.After, at.Base+id)
+		}
+		if len(s.task.BlockedBy) == 0 {
+			below.After = at.After
+		}
+		p.create(s.parts, command, below)
+	}
 }
 
 // lower returns what a person must do so that the base of new ids is at most limit.
@@ -142,6 +200,7 @@ func (f taskFile) creation() Creation {
 		ID:      id,
 		Subject: f.task.Subject,
 		Content: f.content(),
+		after:   f.after,
 	}
 }
 
@@ -179,8 +238,12 @@ func (p *Plan) String() string {
 	for _, d := range p.deletions {
 		writeLine(&diff, '-', width, d.Name, d.Subject, remark(d.Status))
 	}
-	for i, c := range p.creations {
-		writeLine(&diff, '+', width, c.Name, c.Subject, p.tasks[i].remarks(p.base))
+	i := 0
+	for _, l := range p.levels {
+		for _, t := range l.Tasks {
+			writeLine(&diff, '+', width, p.creations[i].Name, p.creations[i].Subject, t.remarks(l, p.creations[i].after))
+			i++
+		}
 	}
 	if mark, raise := p.HighWater(); raise {
 		fmt.Fprintf(&diff, "! .highwatermark %d -> %d\n", p.oldHighWater, mark)
@@ -218,24 +281,33 @@ func remark(status string) string {
 }
 
 // remarks returns the text in parentheses after the subject of a created task.
-func (t *Task) remarks(base int64) string {
+func (t *Task) remarks(l Level, after []int64) string {
+	base := l.Base
 	var remarks []string
 	if status := remark(t.Status.String()); status != "" {
 		remarks = append(remarks, status)
 	}
-	if len(t.BlockedBy) > 0 {
-		remarks = append(remarks, "blocked by "+idList(base, t.BlockedBy))
+	if blockers := append(numbersOf(base, t.BlockedBy), after...); len(blockers) > 0 {
+		remarks = append(remarks, "blocked by "+idList(blockers))
 	}
 	if len(t.Blocks) > 0 {
-		remarks = append(remarks, "blocks "+idList(base, t.Blocks))
+		remarks = append(remarks, "blocks "+idList(numbersOf(base, t.Blocks)))
 	}
 	return strings.Join(remarks, ", ")
 }
 
-func idList(base int64, local []int64) string {
-	names := make([]string, len(local))
-	for i, id := range local {
-		names[i] = fmt.Sprintf("#%d", base+id)
+// numbersOf returns the actual ids of local ones.
+func numbersOf(base int64, local []int64) (ids []int64) {
+	for _, id := range local {
+		ids = append(ids, base+id)
+	}
+	return ids
+}
+
+func idList(ids []int64) string {
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = fmt.Sprintf("#%d", id)
 	}
 	return strings.Join(names, ", ")
 }

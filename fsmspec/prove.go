@@ -2,6 +2,7 @@ package fsmspec
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,16 +30,12 @@ func (e *entry) pointer(path ...string) string {
 	return string(p)
 }
 
-// prove adds what the machine finds wrong or suspicious about a file of version WithOutcomes,
-// and returns the machine, nil if something is wrong.
-func (p *parser) prove() *machine.Machine {
-	steps := make([]machine.Step, len(p.entries))
-	for i, e := range p.entries {
-		steps[i] = e.task.step()
-	}
+// prove adds what the machine finds wrong or suspicious about the steps of a level, and returns
+// the machine, nil if something is wrong.
+func (p *parser) prove(entries []*entry, steps []machine.Step) *machine.Machine {
 	m, faults := machine.New(steps)
 	for _, f := range faults {
-		e := p.entries[f.Step]
+		e := entries[f.Step]
 		at, path := e.place(f.Path, steps[f.Step])
 		r, effect := &p.problems, keepsMeaning
 		if f.Warning {
@@ -99,29 +96,97 @@ func (p *parser) promote() {
 // Bound is the largest number of steps that are completed until a workflow ends, and the
 // loops that it comes from.
 type Bound struct {
-	Steps int
+	Steps int         // with the parts of steps, without what is done for each line
+	Items []ItemBound // what is done for each line
 	Loops []LoopBound // the outer ones first
+}
+
+// ItemBound is how many steps are completed at most for each line of a step with Each, each time
+// that its lines are read.
+type ItemBound struct {
+	Step  []int64 // local ids: of the step, after those of the steps that it is a part of
+	Steps int
 }
 
 // LoopBound is a stretch of a workflow that can be opened again.
 type LoopBound struct {
-	From, To int64 // local ids of its first and its last step
-	Times    int   // how often it is worked on at most, each time that the loop around it comes round
+	In       []int64 // local ids of the steps that it is a part of, the outermost first
+	From, To int64   // local ids of its first and its last step
+	Times    int     // how often it is worked on at most, each time that the loop around it comes round
+}
+
+// bound returns the bound of the level, which is a part of the steps in path.
+func (l level) bound(path []int64) Bound {
+	if l.machine == nil {
+		return Bound{Steps: len(l.steps)}
+	}
+	b := Bound{Steps: l.machine.Bound()}
+	for _, s := range l.machine.Stretches() {
+		b.Loops = append(b.Loops, LoopBound{path, s.From, s.To, s.Times})
+	}
+	for _, s := range l.steps {
+		if s.parts.machine == nil {
+			continue
+		}
+		at := append(path[:len(path):len(path)], s.task.ID)
+		inner := s.parts.bound(at)
+		if s.task.Each != nil {
+			b.Items = append(b.Items, ItemBound{at, inner.Steps})
+		} else {
+			b.Steps = min(b.Steps+l.machine.Runs(s.task.ID)*inner.Steps, math.MaxInt32)
+		}
+		b.Items, b.Loops = append(b.Items, inner.Items...), append(b.Loops, inner.Loops...)
+	}
+	return b
+}
+
+// warnBound warns if the levels together have a large bound, and none of them by itself.
+func (p *parser) warnBound(s *Spec) {
+	steps := s.Bound().Steps
+	if steps <= machine.LargeBound || s.steps.hasLargeBound() || len(p.entries) == 0 || p.version == Plain {
+		return
+	}
+	p.warnings.note(p.entries[0].at, nil, changesMeaning, func() (pointer, text string) {
+		return p.entries[0].pointer(), fmt.Sprintf("up to %d steps may have to be completed until this workflow ends: lower max of its loops", steps)
+	})
+}
+
+// hasLargeBound reports whether a level has a large bound by itself, of which its machine warns.
+func (l level) hasLargeBound() bool {
+	return l.machine != nil && l.machine.Bound() > machine.LargeBound ||
+		slices.ContainsFunc(l.steps, func(s step) bool { return s.parts.hasLargeBound() })
 }
 
 // String returns, for example, "at most 38 steps are completed: the loop 1–3 up to 4 times,
-// the loop 1–2 up to 4 times".
+// the loop 1–2 up to 4 times", or "at most 5 steps are completed, and 8 for each item: the loop
+// 2.1–2.2 up to 4 times".
 func (b Bound) String() string {
 	text := fmt.Sprintf("at most %d steps are completed", b.Steps)
 	if b.Steps == 1 {
 		text = "at most 1 step is completed"
 	}
+	for _, i := range b.Items {
+		text += fmt.Sprintf(", and %d for each item", i.Steps)
+		if len(b.Items) > 1 {
+			text += " of step " + dotted(i.Step...)
+		}
+	}
 	for i, l := range b.Loops {
-		what := fmt.Sprintf("the loop %d–%d", l.From, l.To)
+		at := func(id int64) string { return dotted(append(l.In[:len(l.In):len(l.In)], id)...) }
+		what := "the loop " + at(l.From) + "–" + at(l.To)
 		if l.From == l.To {
-			what = fmt.Sprintf("step %d", l.From)
+			what = "step " + at(l.From)
 		}
 		text += [...]string{": ", ", "}[min(i, 1)] + what + fmt.Sprintf(" up to %d times", l.Times)
 	}
 	return text
+}
+
+// dotted returns the ids of a step and of those that it is a part of, such as 2.1.
+func dotted(ids ...int64) string {
+	var words []string
+	for _, id := range ids {
+		words = append(words, strconv.FormatInt(id, 10))
+	}
+	return strings.Join(words, ".")
 }

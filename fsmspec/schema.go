@@ -32,7 +32,7 @@ func Schema() []byte {
   "additionalProperties": false
 },
 "else": %s,
-"$defs": {%s}}`, WithOutcomes, tasksSchema(WithOutcomes), tasksSchema(Plain), strings.Join(definitions, ","))
+"$defs": {%s}}`, WithOutcomes, tasksSchema(WithOutcomes), tasksSchema(Plain), strings.Join(append(definitions, `"step":`+stepSchema(WithOutcomes)), ","))
 	// text is valid JSON, so there is no error.
 	schema, _ := jsontext.AppendFormat(nil, []byte(text), jsontext.WithIndent("  "))
 	return append(schema, '\n')
@@ -40,6 +40,15 @@ func Schema() []byte {
 
 // tasksSchema returns the schema of the array of tasks in a version of the format.
 func tasksSchema(version int) string {
+	step := `{"$ref":"#/$defs/step"}`
+	if version == Plain {
+		step = stepSchema(version)
+	}
+	return fmt.Sprintf(`{"type":"array","maxItems":%d,"items":%s}`, MaxTasks, step)
+}
+
+// stepSchema returns the schema of a task in a version of the format.
+func stepSchema(version int) string {
 	var properties, needed []string
 	for _, f := range fields {
 		if f.use == outcomesOnly && version == Plain {
@@ -50,8 +59,7 @@ func tasksSchema(version int) string {
 			needed = append(needed, quote(f.name))
 		}
 	}
-	return fmt.Sprintf(`{"type":"array","maxItems":%d,"items":{"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}}`,
-		MaxTasks, strings.Join(properties, ","), strings.Join(needed, ","))
+	return fmt.Sprintf(`{"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}`, strings.Join(properties, ","), strings.Join(needed, ","))
 }
 
 // schema returns the schema of the field's value. An optional field may be null.
@@ -87,7 +95,10 @@ func description(field string) string {
 		"ready":    "Files that have to exist and not be empty when the task is started, written like produces.",
 		"outcomes": "The ways in which the step can end: names, or an object of names and effects. back leads back to a step, max times at most, and then is the outcome " +
 			"that is taken when max is spent; stop ends the workflow; produces, check and approval are gates of this outcome. failed is taken when the step's own check fails.",
-		"decides":  "Who says in which outcome the step ends: the agent, a person, or a command whose last line of output is the outcome.",
+		"decides": "Who says in which outcome the step ends: the agent, a person, or a command whose last line of output is the outcome.",
+		"do":      "The steps that this one consists of, with ids of their own level. It can be completed when they are done, and its gates hold then.",
+		"each": "The lines of a file, or of a command's output. What the step consists of, or the step itself, is done once for each of them. " +
+			"With inTurn one line is done after the other.",
 		"when":     "The step is needed only if each of these steps ended in one of these outcomes. They come before it.",
 		"metadata": "Anything else, kept with the task. Its key \"fsm\" is overwritten with the name of the skill.",
 	}[field]
@@ -174,6 +185,17 @@ func (decidesType) schema() (types []string, rules string) {
 func (whenType) schema() (types []string, rules string) {
 	return []string{"object"}, `,"minProperties":1,"propertyNames":{"pattern":"^([1-9][0-9]{0,5}|1000000)$"},` +
 		`"additionalProperties":{"type":["string","array"],"items":{"type":"string"},"minItems":1}`
+}
+
+func (doType) schema() (types []string, rules string) {
+	return []string{"array"}, fmt.Sprintf(`,"minItems":1,"maxItems":%d,"items":{"$ref":"#/$defs/step"}`, MaxTasks)
+}
+
+func (eachType) schema() (types []string, rules string) {
+	_, check := checkType{}.schema()
+	members := check[strings.Index(check, `"properties":{`)+len(`"properties":{`) : strings.Index(check, `},"required"`)]
+	return []string{"object"}, `,"properties":{"lines":{"type":"string"` + pathRules(`^[^\\*?\[\]]*$`, outsideProject+`|(^|/)\.?$`) + `},"inTurn":{"type":["boolean","null"]},` + members + `},"additionalProperties":false,` +
+		`"if":{"type":"object"},"then":{"oneOf":[{"required":["lines"],"properties":{"run":false,"timeout":{"type":"null"},"dir":{"type":"null"},"env":{"type":"null"}}},{"required":["run"],"properties":{"lines":false}}]}`
 }
 
 func (approvalType) schema() (types []string, rules string) {

@@ -32,7 +32,7 @@ func compiledSchema(t *testing.T) *jsonschema.Schema {
 // beyondSchema matches the problems that the schema cannot express.
 var beyondSchema = regexp.MustCompile(`duplicate id|there is no task with id|nested deeper|duplicate key|invalid UTF-8|surrogate|byte order mark|` +
 	`not a valid pattern|check.timeout must be|put the command into a script|approval must be true or a question, not the string|` +
-	`cycle|lists the task itself|leads back|does not lead back|cannot end as|not an outcome of|chooses among|has no check|skipped cannot be|goes forward|depends on step|overlap|circle of then|listed more than once`)
+	`cycle|lists the task itself|leads back|does not lead back|cannot end as|not an outcome of|chooses among|has no check|skipped cannot be|goes forward|depends on step|overlap|circle of then|its part|ends by itself|listed more than once`)
 
 // checkSchema fails if the schema and Parse disagree about a file, except in what the doc
 // comment of Schema says.
@@ -107,6 +107,16 @@ func TestSchemaAgreesOnMistakes(t *testing.T) {
 		`"outcomes": null, "decides": null, "when": null`, `"outcomes": {"a": null}`, `"outcomes": {"a": {}}`, `"outcomes": {"a": {"back": null, "max": null, "then": null, "stop": null, "check": null}}`,
 		`"outcomes": ["a"], "decides": "agent"`, `"when": {"1": "x"}`, `"when": {"1": ["x", "skipped"]}`, `"when": {"1000001": "x"}`, `"when": {"1": null}`, `"do": "x"`,
 		`"outcomes": {"a": {"back": 1, "max": 1}}`, `"outcomes": {"a": {"back": 1.0, "max": 1e0}}`, `"outcomes": {"a": {"back": 1, "max": 1.5}}`, `"outcomes": ["a", "b"], "decides": {"run": "x", "dir": ".."}`, `"each": 1`, `"set": null`, `"x": 1`,
+	} {
+		checkSchema(t, schema, flowCase(members))
+	}
+	for _, members := range []string{
+		`"do": null`, `"do": []`, `"do": {}`, `"do": [1]`, `"do": [{}]`, `"do": [{"id": 1, "subject": "p"}]`, `"do": [{"id": 1, "subject": "p", "do": [{"id": 1, "subject": "q"}]}]`, `"do": [{"id": 1, "subject": "p", "x": 1}]`,
+		`"each": null`, `"each": {}`, `"each": []`, `"each": "a"`, `"each": {"lines": "a"}`, `"each": {"lines": null}`, `"each": {"lines": "a", "run": "b"}`, `"each": {"lines": "a", "run": null}`, `"each": {"run": "b"}`, `"each": {"run": ""}`,
+		`"each": {"lines": "a", "inTurn": null}`, `"each": {"lines": "a", "inTurn": true}`, `"each": {"lines": "a", "inTurn": false}`, `"each": {"lines": "a", "inTurn": 1}`, `"each": {"lines": "a", "x": 1}`,
+		`"each": {"lines": "a", "timeout": 1}`, `"each": {"lines": "a", "timeout": null}`, `"each": {"run": "b", "timeout": 1, "dir": "c", "env": []}`, `"each": {"run": "b", "timeout": null, "dir": null, "env": null, "inTurn": true}`,
+		`"each": {"lines": ""}`, `"each": {"lines": "/a"}`, `"each": {"lines": "a/"}`, `"each": {"lines": "."}`, `"each": {"lines": "../a"}`, `"each": {"lines": "a*"}`, `"each": {"lines": "a?"}`, `"each": {"lines": "[a]"}`, `"each": {"lines": "a\\b"}`,
+		`"each": {"lines": "specs/{feature}/tasks.list"}`, `"each": {"lines": "a/./b"}`,
 	} {
 		checkSchema(t, schema, flowCase(members))
 	}

@@ -1,11 +1,13 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,8 +39,10 @@ The formats are
   json     an object with title, steps, layers, width, critical and cyclic; a step has id,
            subject, description, state (done, in progress, ready, blocked or not needed), blockedBy,
            gates, layer and critical, and in a workflow with outcomes also outcomes (each with
-           name, back, max, used, then and stop), decides, when, outcome, round and rounds;
-           --json is short for this format`
+           name, back, max, used, then and stop), decides, when, outcome, round and rounds.
+           A step that consists of others has each (what its parts, or it itself, are done
+           for one by one) and items (count and done), and a part has parent and number,
+           such as 2.1; --json is short for this format`
 
 type graphFlags struct {
 	session string
@@ -117,27 +121,85 @@ func graphOfSpec(s terminal.Streams, arg string) (*graph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	var list []graph.Step
-	for _, t := range spec.Tasks() {
-		step := graph.Step{
-			ID: t.ID, Subject: t.Subject, Description: t.Description, State: stateOf(t.Status.String()), BlockedBy: t.BlockedBy, Gates: gateWords(t.Gates),
-		}
-		addFlow(&step, t.Flow)
-		list = append(list, step)
+	return graph.New(titleOf(path), drawing{}.steps(spec.Tasks(), graph.Step{}, nil)), nil
+}
+
+// drawing gives the steps of a file, with their parts, ids of their own: those of the file and,
+// for the parts, the numbers that follow.
+type drawing struct{ base int64 }
+
+// steps returns the tasks of a level and their parts. around is the step that consists of them,
+// and after has the ids of what comes before that one.
+func (d drawing) steps(tasks []fsmspec.Task, around graph.Step, after []int64) (all []graph.Step) {
+	next := d.base
+	for _, t := range tasks {
+		next = max(next, d.base+t.ID)
 	}
-	return graph.New(titleOf(path), list), nil
+	for _, t := range tasks {
+		step := graph.Step{ID: d.base + t.ID, Subject: t.Subject, Description: t.Description, State: stateOf(t.Status.String()), Gates: gateWords(t.Gates), Parent: around.ID}
+		if around.ID != 0 {
+			step.Number = cmp.Or(around.Number, strconv.FormatInt(around.ID, 10)) + "." + strconv.FormatInt(t.ID, 10)
+		}
+		for _, id := range t.BlockedBy {
+			step.BlockedBy = append(step.BlockedBy, d.base+id)
+		}
+		if len(t.BlockedBy) == 0 {
+			step.BlockedBy = slices.Clone(after)
+		}
+		d.addFlow(&step, t.Flow)
+		step.Each = eachWords(t.Each)
+		parts := drawing{next}.steps(t.Parts, step, step.BlockedBy)
+		step.BlockedBy = append(step.BlockedBy, lastOf(parts, step.ID)...)
+		all = append(append(all, step), parts...)
+		for _, part := range parts {
+			next = max(next, part.ID)
+		}
+	}
+	return all
+}
+
+// lastOf returns the parts of a step that no other of its parts comes after.
+func lastOf(parts []graph.Step, parent int64) (ids []int64) {
+	for _, p := range parts {
+		if p.Parent == parent && !slices.ContainsFunc(parts, func(o graph.Step) bool { return o.Parent == parent && slices.Contains(o.BlockedBy, p.ID) }) {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
+}
+
+// eachWords says for what a step is done one by one, or returns "".
+func eachWords(e *fsmspec.Each) string {
+	switch {
+	case e == nil:
+		return ""
+	case e.Run != nil:
+		return inTurn("line of: "+e.Run.Run, e.InTurn)
+	}
+	return inTurn("line of "+e.Lines, e.InTurn)
+}
+
+func inTurn(text string, yes bool) string {
+	if yes {
+		return text + ", in turn"
+	}
+	return text
 }
 
 // addFlow adds the outcomes of a step, what its need depends on, and who decides.
-func addFlow(step *graph.Step, f fsmspec.Flow) {
+func (d drawing) addFlow(step *graph.Step, f fsmspec.Flow) {
 	for _, o := range f.Outcomes {
-		step.Outcomes = append(step.Outcomes, graph.Outcome{Name: o.Name, Back: o.Back, Max: o.Max, Then: o.Then, Stop: o.Stop})
+		back := o.Back
+		if back != 0 {
+			back += d.base
+		}
+		step.Outcomes = append(step.Outcomes, graph.Outcome{Name: o.Name, Back: back, Max: o.Max, Then: o.Then, Stop: o.Stop})
 		for _, words := range gateWords(o.Gates) {
 			step.Gates = append(step.Gates, o.Name+": "+words)
 		}
 	}
 	for _, c := range f.When {
-		step.When = append(step.When, graph.Condition{Step: c.Task, Outcomes: c.Outcomes})
+		step.When = append(step.When, graph.Condition{Step: d.base + c.Task, Outcomes: c.Outcomes})
 	}
 	if f.Decides != fsmspec.ByAgent {
 		step.Decides = f.Decides.String()

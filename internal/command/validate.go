@@ -8,6 +8,7 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/diff"
@@ -46,7 +47,8 @@ confirmation.
 --format github prints the commands by which GitHub shows problems in a pull request.
 --json, or --format json, prints an object with files and summary. A file has path,
 valid, tasks (0 if it is not valid), problems, checks and error (empty unless it could
-not be read). A check has task, run, dir and timeout (in seconds). A problem has line,
+not be read). A check has task, step (the same, but 2.1 for part 1 of step 2), run, dir and
+timeout (in seconds). A problem has line,
 column (both from 1, in characters), offset (in bytes), pointer (RFC 6901), severity
 (error or warning) and message. The summary has files, invalid, unreadable, tasks, errors
 and warnings.
@@ -316,7 +318,7 @@ func printChecks(s terminal.Streams, all []validated) {
 			if c.Env != nil {
 				where += " with " + strings.Join(append(slices.Clone(*c.Env), "no other variable"), ", ")
 			}
-			_ = s.Printf("%s: completing step %d runs%s: %s\n", v.path, c.Task, where, c.Run)
+			_ = s.Printf("%s: %s step %s runs%s: %s\n", v.path, c.when, c.Step, where, c.Run)
 		}
 	}
 }
@@ -332,10 +334,13 @@ func printBounds(s terminal.Streams, all []validated) {
 
 type checkJSON struct {
 	Task    int64     `json:"task"`
+	Step    string    `json:"step"` // the same, after the ids of the steps that it is a part of: 2.1
 	Run     string    `json:"run"`
 	Dir     string    `json:"dir"`
 	Timeout float64   `json:"timeout"`
 	Env     *[]string `json:"env,omitzero"` // the variables that it gets; nil is every one
+
+	when string // completing or starting
 }
 
 func checksOf(v validated) []checkJSON {
@@ -343,9 +348,23 @@ func checksOf(v validated) []checkJSON {
 	if v.spec == nil {
 		return checks
 	}
-	for _, t := range v.spec.Tasks() {
+	return append(checks, checksIn(v.spec.Tasks(), "")...)
+}
+
+// checksIn returns the commands of tasks and of their parts. before is the number of the step
+// that they are parts of, with a dot.
+func checksIn(tasks []fsmspec.Task, before string) (checks []checkJSON) {
+	for _, t := range tasks {
+		number := before + strconv.FormatInt(t.ID, 10)
+		add := func(c fsmspec.Check, when string) {
+			checks = append(checks, checkJSON{t.ID, number, c.Run, c.Dir, c.Timeout.Seconds(), c.Env, when})
+		}
+		if t.Each != nil && t.Each.Run != nil {
+			add(*t.Each.Run, "starting")
+		}
+		checks = append(checks, checksIn(t.Parts, number+".")...)
 		for _, c := range t.Commands() {
-			checks = append(checks, checkJSON{t.ID, c.Run, c.Dir, c.Timeout.Seconds(), c.Env})
+			add(c, "completing")
 		}
 	}
 	return checks

@@ -1,10 +1,13 @@
 package graph
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -49,11 +52,76 @@ func (g *Graph) label(s Step) string {
 	if s.Outcome != "" && s.Outcome != "done" && s.State == Done {
 		words = append(words, "= "+visible.Line(s.Outcome))
 	}
-	words = append(words, s.effects()...)
+	if items := s.items(); items != "" {
+		words = append(words, items)
+	}
+	words = append(words, g.effects(s)...)
 	if notes := s.notes(); len(notes) > 0 {
 		words = append(words, "["+visible.Line(strings.Join(notes, ", "))+"]")
 	}
 	return strings.Join(words, " ")
+}
+
+// number returns what the drawing calls the step.
+func (s Step) number() string { return cmp.Or(s.Number, strconv.FormatInt(s.ID, 10)) }
+
+// number returns what the drawing calls the step with the id.
+func (g *Graph) number(id int64) string {
+	if i := slices.IndexFunc(g.Steps, func(s Step) bool { return s.ID == id }); i >= 0 {
+		return g.Steps[i].number()
+	}
+	return strconv.FormatInt(id, 10)
+}
+
+// items returns what the step is done for, such as "▸ 5 items, 3 done", or "".
+func (s Step) items() string {
+	switch {
+	case s.Items != nil && s.Items.Count == 0:
+		return "▸ no items"
+	case s.Items != nil:
+		return fmt.Sprintf("▸ %s, %d done", terminal.Count(s.Items.Count, "item"), s.Items.Done)
+	case s.Each != "":
+		return "▸ each " + visible.Line(s.Each)
+	}
+	return ""
+}
+
+// groups returns the steps that consist of others, by the index of each step in it: itself, and
+// its parts. A part may be a group, too.
+func (g *Graph) groups() map[int64][]int {
+	groups := map[int64][]int{}
+	for i, s := range g.Steps {
+		if s.Parent != 0 {
+			groups[s.Parent] = append(groups[s.Parent], i)
+		}
+	}
+	return groups
+}
+
+// eachGroup calls node for each step, and open and shut around the parts of one that consists of
+// others; it is itself among them, as the last.
+func (g *Graph) eachGroup(node, open, shut func(i, depth int)) {
+	groups := g.groups()
+	var visit func(i, depth int)
+	visit = func(i, depth int) {
+		parts := groups[g.Steps[i].ID]
+		if len(parts) == 0 {
+			node(i, depth)
+			return
+		}
+		open(i, depth)
+		for _, j := range parts {
+			visit(j, depth+1)
+		}
+		node(i, depth+1)
+		shut(i, depth)
+	}
+	index := g.indexes()
+	for i, s := range g.Steps {
+		if _, known := index[s.Parent]; s.Parent == 0 || !known {
+			visit(i, 0)
+		}
+	}
 }
 
 // round returns, for example, "round 2/4".
@@ -65,12 +133,12 @@ func (s Step) round() string {
 }
 
 // effects returns what the outcomes lead to.
-func (s Step) effects() (all []string) {
+func (g *Graph) effects(s Step) (all []string) {
 	for _, o := range s.Outcomes {
 		name := visible.Line(o.Name)
 		switch {
 		case o.Back != 0:
-			all = append(all, fmt.Sprintf("↺ %s → %d (%s)", name, o.Back, o.times()))
+			all = append(all, fmt.Sprintf("↺ %s → %s (%s)", name, g.number(o.Back), o.times()))
 		case o.Stop:
 			all = append(all, "■ "+name)
 		}

@@ -41,6 +41,18 @@ type Step struct {
 	Outcome  string      `json:"outcome,omitzero"` // in which it ended
 	Round    int         `json:"round,omitzero"`   // from 1
 	Rounds   int         `json:"rounds,omitzero"`  // the largest number of rounds; 0 if it is in several loops or in none
+
+	// Of a step that consists of others, and of these.
+	Number string `json:"number,omitzero"` // what the drawing calls it, such as 2.1; empty is the ID
+	Parent int64  `json:"parent,omitzero"` // id of the step that it is a part of; 0 if it is of none
+	Each   string `json:"each,omitzero"`   // for what its parts, or the step itself, are done one by one: a line of packages.txt
+	Items  *Items `json:"items,omitzero"`  // what it is done for in this round; nil while that is not known
+}
+
+// Items counts what a step is done for.
+type Items struct {
+	Count int `json:"count"`
+	Done  int `json:"done"`
 }
 
 // Outcome is a way in which a step can end.
@@ -305,7 +317,7 @@ func (g *Graph) Path() string {
 	}
 	ids := make([]string, len(g.Critical))
 	for i, id := range g.Critical {
-		ids[i] = fmt.Sprint(id)
+		ids[i] = g.number(id)
 	}
 	return fmt.Sprintf("critical path of %s: %s", terminal.Count(len(g.Critical), "step"), strings.Join(ids, " → "))
 }
@@ -320,7 +332,7 @@ func (g *Graph) notes() (notes []string) {
 		notes = append(notes, fmt.Sprintf("not drawn: %d dependencies that follow from others", n))
 	}
 	for _, e := range g.Cyclic {
-		notes = append(notes, fmt.Sprintf("not drawn: %d → %d, which closes a cycle: these steps wait for each other", e[0], e[1]))
+		notes = append(notes, fmt.Sprintf("not drawn: %s → %s, which closes a cycle: these steps wait for each other", g.number(e[0]), g.number(e[1])))
 	}
 	return notes
 }

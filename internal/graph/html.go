@@ -55,7 +55,7 @@ func (g *Graph) boxText(s Step) []string {
 	text := visible.Line(s.Subject)
 	var lines []string
 	for _, c := range s.When {
-		lines = append(lines, terminal.Cut(fmt.Sprintf("? %d: %s", c.Step, visible.Line(strings.Join(c.Outcomes, " or "))), subjectColumns))
+		lines = append(lines, terminal.Cut(fmt.Sprintf("? %s: %s", g.number(c.Step), visible.Line(strings.Join(c.Outcomes, " or "))), subjectColumns))
 	}
 	conditions := len(lines)
 	for _, line := range terminal.Wrap(text, subjectColumns) {
@@ -70,7 +70,13 @@ func (g *Graph) boxText(s Step) []string {
 		lines = lines[:most]
 		lines[most-1] = terminal.Cut(lines[most-1]+" …", subjectColumns)
 	}
-	for _, effect := range s.effects() {
+	if items := s.items(); items != "" {
+		lines = append(lines, terminal.Cut(items, subjectColumns))
+	}
+	if s.Parent != 0 {
+		lines = append(lines, terminal.Cut("part of "+g.number(s.Parent), subjectColumns))
+	}
+	for _, effect := range g.effects(s) {
 		lines = append(lines, terminal.Cut(effect, subjectColumns))
 	}
 	if notes := s.notes(); len(notes) > 0 {
@@ -151,7 +157,7 @@ func (g *Graph) svgBox(out *strings.Builder, s Step, p *place, text []string) {
 	}
 	fmt.Fprintf(out, "<g class=\"box %s\" data-step=\"%d\" tabindex=\"0\"><title>%s</title>", class(s), p.step, html.EscapeString(visible.Line(s.Subject)))
 	fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"%d\"/>", x, y, boxWidth, p.height, radius)
-	fmt.Fprintf(out, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s %d · %s</text>", x+boxPadding, y+boxPadding+11, shapes[s.State], s.ID, html.EscapeString(visible.Line(state)))
+	fmt.Fprintf(out, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s %s · %s</text>", x+boxPadding, y+boxPadding+11, shapes[s.State], html.EscapeString(visible.Line(s.number())), html.EscapeString(visible.Line(state)))
 	for n, line := range text {
 		fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text>", x+boxPadding, y+boxPadding+11+float64((n+1)*lineHeight), html.EscapeString(line))
 	}
@@ -164,14 +170,18 @@ func (g *Graph) table() string {
 		s := g.Steps[i]
 		var after []string
 		for _, id := range s.BlockedBy {
-			after = append(after, fmt.Sprint(id))
+			after = append(after, html.EscapeString(visible.Line(g.number(id))))
 		}
 		details := strings.ReplaceAll(html.EscapeString(visible.Text(s.Description)), "\n", "&#10;")
-		if more := append(s.effects(), s.notes()...); len(more) > 0 {
+		more := append(g.effects(s), s.notes()...)
+		if items := s.items(); items != "" {
+			more = append([]string{items}, more...)
+		}
+		if len(more) > 0 {
 			details += "<p class=\"gates\">" + html.EscapeString(visible.Line(strings.Join(more, "; "))) + "</p>"
 		}
-		fmt.Fprintf(&out, "<tr class=\"%s\" data-step=\"%d\"><td>%d</td><td>%d</td><td>%s %s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-			class(s), i, s.Layer, s.ID, shapes[s.State], s.State, html.EscapeString(visible.Line(s.Subject)), strings.Join(after, ", "), details)
+		fmt.Fprintf(&out, "<tr class=\"%s\" data-step=\"%d\"><td>%d</td><td>%s</td><td>%s %s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
+			class(s), i, s.Layer, html.EscapeString(visible.Line(s.number())), shapes[s.State], s.State, html.EscapeString(visible.Line(s.Subject)), strings.Join(after, ", "), details)
 	}
 	return out.String()
 }

@@ -15,13 +15,19 @@ func (g *Graph) Mermaid() string {
 	text := strings.NewReplacer("#", "#35;", `"`, "#quot;", "<", "#lt;", ">", "#gt;", "`", "#96;", "\\", "#92;")
 	var out strings.Builder
 	fmt.Fprintln(&out, "flowchart TD")
-	for i, s := range g.Steps {
+	indent := func(depth int) string { return strings.Repeat("  ", depth+1) }
+	g.eachGroup(func(i, depth int) {
+		s := g.Steps[i]
 		b := brackets[s.State]
 		if s.Decides == "person" {
 			b = [2]string{"{{", "}}"}
 		}
-		fmt.Fprintf(&out, "  s%d%s\"%d %s\"%s:::%s\n", i, b[0], s.ID, text.Replace(g.label(s)), b[1], strings.ReplaceAll(string(s.State), " ", "_"))
-	}
+		fmt.Fprintf(&out, "%ss%d%s\"%s %s\"%s:::%s\n", indent(depth), i, b[0], s.number(), text.Replace(g.label(s)), b[1], strings.ReplaceAll(string(s.State), " ", "_"))
+	}, func(i, depth int) {
+		fmt.Fprintf(&out, "%ssubgraph g%d[\"%s\"]\n", indent(depth), i, text.Replace(g.Steps[i].title()))
+	}, func(_, depth int) {
+		out.WriteString(indent(depth) + "end\n")
+	})
 	g.eachEdge(func(i, j int, critical bool) {
 		arrow := "-->"
 		if critical {
@@ -58,13 +64,19 @@ func (g *Graph) Dot() string {
 	text := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	var out strings.Builder
 	fmt.Fprintf(&out, "digraph workflow {\n  label=\"%s\"\n  labelloc=t\n  node [fontname=\"sans-serif\"]\n", text.Replace(visible.Line(g.Title)))
-	for i, s := range g.Steps {
+	indent := func(depth int) string { return strings.Repeat("  ", depth+1) }
+	g.eachGroup(func(i, depth int) {
+		s := g.Steps[i]
 		style := styles[s.State]
 		if s.Decides == "person" {
 			style = strings.Replace(style, "shape=box", "shape=hexagon", 1)
 		}
-		fmt.Fprintf(&out, "  s%d [label=\"%d %s\", %s]\n", i, s.ID, text.Replace(g.label(s)), style)
-	}
+		fmt.Fprintf(&out, "%ss%d [label=\"%s %s\", %s]\n", indent(depth), i, s.number(), text.Replace(g.label(s)), style)
+	}, func(i, depth int) {
+		fmt.Fprintf(&out, "%ssubgraph cluster_%d {\n%slabel=\"%s\"\n%sstyle=rounded\n", indent(depth), i, indent(depth+1), text.Replace(g.Steps[i].title()), indent(depth+1))
+	}, func(_, depth int) {
+		out.WriteString(indent(depth) + "}\n")
+	})
 	g.eachEdge(func(i, j int, critical bool) {
 		var attributes []string
 		if critical {
@@ -84,6 +96,11 @@ func (g *Graph) Dot() string {
 	}
 	out.WriteString("}\n")
 	return out.String()
+}
+
+// title returns what a group of steps is called: the step that consists of them.
+func (s Step) title() string {
+	return strings.TrimRight(s.number()+" "+visible.Words(s.Subject)+" "+s.items(), " ")
 }
 
 // eachEdge calls f for every dependency, including those that close a cycle. The step at

@@ -87,7 +87,7 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 	columns -= terminal.Width(gutter[0])
 	digits := 1
 	for _, s := range g.Steps {
-		digits = max(digits, len(fmt.Sprint(s.ID)))
+		digits = max(digits, len(s.number()))
 	}
 	layerDigits := len(fmt.Sprint(g.Layers))
 	// The subjects are aligned unless the lanes leave no room for that.
@@ -109,7 +109,7 @@ func (g *Graph) draw(out *strings.Builder, columns int, colour bool) {
 		if s.Critical {
 			critical = "*"
 		}
-		label := fmt.Sprintf("%s%*d %s", critical, digits, s.ID, g.label(s))
+		label := fmt.Sprintf("%s%*s %s", critical, digits, s.number(), g.label(s))
 		room := max(minSubject, columns-layerDigits-3-terminal.Width(lanes))
 		runes := []rune(lanes)
 		sign := paint(string(runes[r.column]), s.State, colour)

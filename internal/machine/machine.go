@@ -35,6 +35,8 @@ type Step struct {
 	Decides   Decider     // who says which outcome
 	Check     bool        // it has a check of its own
 	Done      bool        // it is done from the beginning
+	Join      bool        // it is the join of copies that end by themselves; only for messages
+	Result    bool        // how it ends is a result, even if no condition names it; only for a warning
 }
 
 // Condition holds if the step ended in one of the outcomes.

@@ -271,8 +271,12 @@ func (b *builder) condition(i int, c Condition, n int, name string) {
 	case o >= 0:
 		b.fault(i, path, "when: %s of step %d leads back to step %d, so nothing comes after it", quote(name), c.Step, on.Outcomes[o].Back)
 	default:
+		hint := near(name, on.endings())
+		if on.Join {
+			hint = ": each of its lines ends by itself"
+		}
 		b.fault(i, path, "when: step %d cannot end as %s, only as %s%s", c.Step, quote(name),
-			strings.Join(append(on.endings(), Skipped), ", "), near(name, on.endings()))
+			strings.Join(append(on.endings(), Skipped), ", "), hint)
 	}
 }
 

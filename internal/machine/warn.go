@@ -67,7 +67,7 @@ func (b *builder) warnUseless(i int) {
 	used := slices.ContainsFunc(b.m.steps, func(x Step) bool {
 		return slices.ContainsFunc(x.When, func(c Condition) bool { return c.Step == s.ID })
 	})
-	if !effect && !used {
+	if !effect && !used && !s.Result {
 		b.warning(i, at("outcomes"), `the outcomes of this step change nothing: no "when" names them, and none leads back, stops or has gates`)
 	}
 }

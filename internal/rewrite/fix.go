@@ -42,11 +42,7 @@ func Fix(data []byte) (fixed []byte, done []string) {
 	f.commas(&root)
 	if list := stepsOf(&root); list != nil {
 		f.comments(&root, list)
-		for i := range list.Elements {
-			if task, ok := list.Elements[i].Value.(*hujson.Object); ok {
-				f.task(task)
-			}
-		}
+		f.tasks(list)
 	}
 	f.addVersion(&root)
 	if len(f.done) == 0 {
@@ -380,6 +376,22 @@ func nextLine(object *hujson.Object) hujson.Extra {
 	return hujson.Extra(" ")
 }
 
+// tasks repairs the tasks of a list, and their parts.
+func (f *fixer) tasks(list *hujson.Array) {
+	for i := range list.Elements {
+		task, ok := list.Elements[i].Value.(*hujson.Object)
+		if !ok {
+			continue
+		}
+		f.task(task)
+		if v := member(task, "do"); v != nil {
+			if parts, ok := v.Value.(*hujson.Array); ok {
+				f.tasks(parts)
+			}
+		}
+	}
+}
+
 // task repairs the names and the ids of a task.
 func (f *fixer) task(task *hujson.Object) {
 	for i := range task.Members {
@@ -435,8 +447,10 @@ func hasTypeOf(field string, v hujson.Value) bool {
 		return kind == '[' || kind == '{'
 	case "decides":
 		return kind == '"' || kind == '{'
-	case "when":
+	case "when", "each":
 		return kind == '{'
+	case "do":
+		return kind == '['
 	}
 	return false
 }

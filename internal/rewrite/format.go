@@ -20,56 +20,62 @@ import (
 //   - indented by two spaces, with a line feed at the end
 //   - the fields of a task in the order in which the client writes them, then unknown fields
 //   - without optional fields that are null, which means the same
-//   - lists of ids, short lists of texts, conditions, and each outcome on one line
+//   - lists of ids, short lists of texts, conditions, each, and every outcome on one line
 //   - ids as plain numbers
 //   - strings in their shortest spelling, but with escapes for invisible characters
 //
 // The error is a *fsmspec.InvalidError.
 func Format(data []byte) ([]byte, error) {
-	return format(data, func(id int64) int64 { return id })
+	return format(data, false)
 }
 
 // Renumber is like Format but gives the tasks the ids 1, 2, 3 and so on, in the order of the
-// file, and adapts the references to them.
+// file and in each array by itself, and adapts the references to them.
 func Renumber(data []byte) ([]byte, error) {
-	spec, err := fsmspec.Parse(data)
-	if err != nil {
-		return nil, err
-	}
-	number := map[int64]int64{}
-	for i, task := range spec.Tasks() {
-		number[task.ID] = int64(i + 1)
-	}
-	return format(data, func(id int64) int64 { return number[id] })
+	return format(data, true)
 }
 
-func format(data []byte, number func(int64) int64) ([]byte, error) {
+// numbering returns the new ids of the tasks of a level.
+func numbering(tasks jsontext.Value, renumber bool) func(int64) int64 {
+	if !renumber {
+		return func(id int64) int64 { return id }
+	}
+	number := map[int64]int64{}
+	for i, task := range elements(tasks) {
+		for _, m := range members(task) {
+			if m.name == "id" {
+				number[idOf(m.value)] = int64(i + 1)
+			}
+		}
+	}
+	return func(id int64) int64 { return number[id] }
+}
+
+func format(data []byte, renumber bool) ([]byte, error) {
 	if _, err := fsmspec.Parse(data); err != nil {
 		return nil, err
 	}
 	steps := jsontext.Value(data)
 	if steps.Kind() == '[' {
-		return visible.JSON(append(writeTasks(steps, number), '\n')), nil
+		return visible.JSON(append(writeTasks(steps, renumber), '\n')), nil
 	}
 	for _, m := range members(steps) {
 		if m.name == "steps" {
 			steps = m.value
 		}
 	}
-	indented := bytes.ReplaceAll(writeTasks(steps, number), []byte("\n"), []byte("\n  "))
+	indented := bytes.ReplaceAll(writeTasks(steps, renumber), []byte("\n"), []byte("\n  "))
 	return visible.JSON(fmt.Appendf(nil, "{\n  \"fsm\": %d,\n  \"steps\": %s\n}\n", fsmspec.WithOutcomes, indented)), nil
 }
 
 // writeTasks returns the array of the tasks in its canonical form.
-func writeTasks(tasks jsontext.Value, number func(int64) int64) []byte {
+func writeTasks(tasks jsontext.Value, renumber bool) []byte {
 	var out bytes.Buffer
-	decoder := jsontext.NewDecoder(bytes.NewReader(tasks))
-	_, _ = decoder.ReadToken() // the file is valid, here and below
+	number := numbering(tasks, renumber)
 	before := "[\n  "
-	for decoder.PeekKind() != ']' {
-		task, _ := decoder.ReadValue()
+	for _, task := range elements(tasks) {
 		out.WriteString(before)
-		writeTask(&out, task, number)
+		writeTask(&out, task, number, renumber)
 		before = ",\n  "
 	}
 	if out.Len() == 0 {
@@ -80,7 +86,7 @@ func writeTasks(tasks jsontext.Value, number func(int64) int64) []byte {
 }
 
 // writeTask writes a task with each member on a separate line.
-func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64) {
+func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64, renumber bool) {
 	separator := "{\n    "
 	for _, m := range sorted(members(task)) {
 		value := m.value
@@ -97,7 +103,9 @@ func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64)
 			value = outcomes(value, number)
 		case m.name == "when":
 			value = conditions(value, number)
-		case m.name == "decides" && value.Kind() == '{':
+		case m.name == "do" && value.Kind() == '[':
+			value = bytes.ReplaceAll(writeTasks(value, renumber), []byte("\n"), []byte("\n    "))
+		case m.name == "decides" && value.Kind() == '{', m.name == "each" && value.Kind() == '{':
 			value = oneLine(value)
 		case value.Kind() == '"':
 			value = quoted(unquoted(value))
@@ -139,6 +147,17 @@ func members(object jsontext.Value) (fields []field) {
 		fields = append(fields, field{text, bytes.Clone(value)})
 	}
 	return fields
+}
+
+// elements returns the elements of a valid array.
+func elements(array jsontext.Value) (all []jsontext.Value) {
+	decoder := jsontext.NewDecoder(bytes.NewReader(array))
+	_, _ = decoder.ReadToken() // the file is valid, here and below
+	for decoder.PeekKind() != ']' {
+		value, _ := decoder.ReadValue()
+		all = append(all, bytes.Clone(value))
+	}
+	return all
 }
 
 // ids writes a list of ids on one line.
@@ -219,8 +238,12 @@ func oneLine(value jsontext.Value) jsontext.Value {
 
 // appendNumber appends the new number of an id, which may be spelled like 1.0 or 1e0.
 func appendNumber(text []byte, id jsontext.Value, number func(int64) int64) []byte {
+	return strconv.AppendInt(text, number(idOf(id)), 10)
+}
+
+func idOf(id jsontext.Value) int64 {
 	n, _ := new(big.Rat).SetString(string(id))
-	return strconv.AppendInt(text, number(n.Num().Int64()), 10)
+	return n.Num().Int64()
 }
 
 func unquoted(value jsontext.Value) string {

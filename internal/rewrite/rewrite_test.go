@@ -53,6 +53,8 @@ func TestFix(t *testing.T) {
 `, "moved comments into metadata"},
 		{"steps with outcomes in an array", "[\n {\"id\": 1, \"subject\": \"A\", \"outcomes\": [\"a\"]}\n]\n", "{\"fsm\": 2, \"steps\": [\n {\"id\": 1, \"subject\": \"A\", \"outcomes\": [\"a\"]}\n]}\n", "put the steps into an object of version 2"},
 		{"a field of a newer version in an array", `[{"id": 1, "subject": "A", "each": {}}]`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "each": {}}]}`, "put the steps into an object of version 2"},
+		{"parts", `[{"id": "1", "subject": "A", "do": [{"ID": "1", "title": "B", "do": [{"Id": 1, "subject": "C"}]}]}]`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "B", "do": [{"id": 1, "subject": "C"}]}]}]}`,
+			`made ids numbers, which were strings; renamed "ID" to "id"; renamed "title" to "subject"; renamed "Id" to "id"; put the steps into an object of version 2`},
 		{"a misspelt outcome", `[{"id": 1, "subject": "A", "outcome": ["a"]}]`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": ["a"]}]}`, `renamed "outcome" to "outcomes"; put the steps into an object of version 2`},
 		{"steps without a version", `{"steps": [{"id": "1", "subject": "A"}]}`, `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}]}`, "made ids numbers, which were strings; added the version of the format"},
 		{"steps without a version, indented", "{\n  \"steps\": []\n}\n", "{\n  \"fsm\": 2,\n  \"steps\": []\n}\n", "added the version of the format"},
@@ -235,6 +237,46 @@ func TestFormatKeepsTheMeaning(t *testing.T) {
 		require.Empty(t, done, "a valid file needs no repair")
 		require.Equal(t, string(file), string(fixed))
 	})
+}
+
+// The parts of a step are written like steps, and are renumbered by themselves.
+func TestRenumberParts(t *testing.T) {
+	file := `{"fsm": 2, "steps": [{"do": [{"id": 5, "subject": "C"}, {"id": 3, "subject": "D", "blockedBy": [5], "outcomes": {"a": {"back": 5, "max": 1}}}], "each": {"inTurn":true,"lines":"x"}, "subject": "B", "id": 5}, {"id": 3, "subject": "E", "when": {"5": "done"}}]}`
+	renumbered, err := rewrite.Renumber([]byte(file))
+	require.NoError(t, err)
+	assert.Equal(t, `{
+  "fsm": 2,
+  "steps": [
+    {
+      "id": 1,
+      "subject": "B",
+      "each": {"inTurn": true, "lines": "x"},
+      "do": [
+        {
+          "id": 1,
+          "subject": "C"
+        },
+        {
+          "id": 2,
+          "subject": "D",
+          "blockedBy": [1],
+          "outcomes": {
+            "a": {"back": 1, "max": 1}
+          }
+        }
+      ]
+    },
+    {
+      "id": 2,
+      "subject": "E",
+      "when": {"1": "done"}
+    }
+  ]
+}
+`, string(renumbered))
+	again, err := rewrite.Format(renumbered)
+	require.NoError(t, err)
+	assert.Equal(t, string(renumbered), string(again))
 }
 
 func TestRenumberKeepsReferences(t *testing.T) {

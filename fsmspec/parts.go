@@ -1,0 +1,356 @@
+package fsmspec
+
+import (
+	"bytes"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/machine"
+)
+
+// Each is the lines of a file or of a command. What its task consists of is done once for each
+// of them, and the task is the join of that. A task without parts is itself done for each
+// line; then all its gates, outcomes and texts are those of the copies.
+type Each struct {
+	Lines  string // slash-separated path of a file, relative to the project's directory; empty if Run has a command
+	Run    *Check // the command that prints the lines, run without a limit on its output; nil if Lines names a file
+	InTurn bool   // a line's copy starts only when that of the line before is done
+
+	// Workflow is what is done for one line, as an fsm.json; see [ForItem].
+	Workflow string
+}
+
+// level is the tasks of one array.
+type level struct {
+	steps   []step
+	machine *machine.Machine // nil in version Plain
+}
+
+// step is a task with what is known about it.
+type step struct {
+	task    Task   // without its parts
+	members string // of metadata; see taskFile
+	parts   level  // what the task consists of; of a task with Each, what is done for a line
+}
+
+// isCopied reports whether the task itself is done for each line, not parts of it.
+func (t *Task) isCopied(parts int) bool { return t.Each != nil && parts == 0 }
+
+// level returns the level of these entries.
+func (p *parser) level(entries []*entry) level {
+	var l level
+	for _, e := range entries {
+		s := step{task: e.task, members: e.members, parts: p.level(e.parts)}
+		s.parts.machine = e.machine
+		if e.task.Each != nil {
+			each := *e.task.Each
+			each.Workflow = e.workflow()
+			s.task.Each = &each
+		}
+		l.steps = append(l.steps, s)
+	}
+	if len(entries) > 0 && entries[0].outer == nil {
+		l.machine = p.machine
+	}
+	return l
+}
+
+// outermost are the members of a task that say how it belongs to the tasks beside it, and not
+// what it is.
+var outermost = []string{"each", "blocks", "blockedBy", "when", "status"}
+
+// workflow returns what is done for one line, as an fsm.json.
+func (e *entry) workflow() string {
+	steps := jsontext.Value(e.do)
+	if len(e.parts) == 0 {
+		steps = append(append(jsontext.Value("["), without(e.raw, outermost)...), ']')
+	}
+	steps = slices.Clone(steps)
+	_ = steps.Compact() // the file is valid
+	return fmt.Sprintf(`{"fsm":%d,"steps":%s}`, WithOutcomes, steps)
+}
+
+// without returns an object without these members.
+func without(object []byte, names []string) []byte {
+	text := []byte("{")
+	for name, value := range membersOf(object) {
+		if slices.Contains(names, name) {
+			continue
+		}
+		if len(text) > 1 {
+			text = append(text, ',')
+		}
+		text = append(append(appendQuoted(text, name), ':'), value...)
+	}
+	return append(text, '}')
+}
+
+// membersOf yields the members of a valid object.
+func membersOf(object []byte) func(func(string, jsontext.Value) bool) {
+	return func(yield func(string, jsontext.Value) bool) {
+		d := jsontext.NewDecoder(bytes.NewReader(object), jsonx.Tolerant)
+		_, _ = d.ReadToken()
+		for d.PeekKind() == '"' {
+			name, _ := d.ReadToken()
+			text := name.String()
+			value, _ := d.ReadValue()
+			if !yield(text, value.Clone()) {
+				return
+			}
+		}
+	}
+}
+
+func (l level) len() (n int) {
+	for _, s := range l.steps {
+		n += 1 + s.parts.len()
+	}
+	return n
+}
+
+func (l level) tasks() []Task {
+	if l.steps == nil {
+		return nil
+	}
+	tasks := make([]Task, len(l.steps))
+	for i, s := range l.steps {
+		t := s.task
+		t.Blocks, t.BlockedBy = slices.Clone(t.Blocks), slices.Clone(t.BlockedBy)
+		t.Gates, t.Flow, t.Each = t.Gates.clone(), t.Flow.clone(), t.Each.clone()
+		t.Parts = s.parts.tasks()
+		tasks[i] = t
+	}
+	return tasks
+}
+
+func (e *Each) clone() *Each {
+	if e == nil {
+		return nil
+	}
+	copied := *e
+	copied.Run = Gates{Check: e.Run}.clone().Check
+	return &copied
+}
+
+// last returns the ids of the tasks that no other task of the level comes after.
+func (l level) last() (ids []int64) {
+	before := map[int64]bool{}
+	for _, s := range l.steps {
+		for _, id := range s.task.BlockedBy {
+			before[id] = true
+		}
+	}
+	for _, s := range l.steps {
+		if !before[s.task.ID] {
+			ids = append(ids, s.task.ID)
+		}
+	}
+	return ids
+}
+
+// connect warns about the dependencies of a valid file and completes BlockedBy, level by
+// level.
+func (p *parser) connect(entries []*entry) {
+	warnGraph(entries, &p.warnings)
+	mirror(entries)
+	for _, e := range entries {
+		p.connect(e.parts)
+	}
+}
+
+// proveAll proves the levels, each for itself: for the level around it a task with parts is one
+// step.
+func (p *parser) proveAll(entries []*entry) {
+	steps := make([]machine.Step, len(entries))
+	for i, e := range entries {
+		steps[i] = e.declared()
+	}
+	m := p.prove(entries, steps)
+	if len(entries) == 0 || entries[0].outer == nil {
+		p.machine = m
+	} else {
+		entries[0].outer.machine = m
+	}
+	for _, e := range entries {
+		switch {
+		case len(e.parts) > 0:
+			p.checkParts(e)
+			p.proveAll(e.parts)
+		case e.task.Each != nil && p.leadsBackToItself(e):
+			s := e.task.step()
+			s.BlockedBy, s.When, s.Result = nil, nil, true
+			e.machine = p.prove([]*entry{e}, []machine.Step{s})
+		}
+	}
+}
+
+// declared returns the task for the machine of its level. One that is itself done for each line
+// is there only the join of its copies.
+func (e *entry) declared() machine.Step {
+	s := e.task.step()
+	if e.task.isCopied(len(e.parts)) {
+		return machine.Step{ID: s.ID, BlockedBy: s.BlockedBy, When: s.When, Done: s.Done, Join: true}
+	}
+	s.Result = e.isResult()
+	return s
+}
+
+// isResult reports whether the task is done for each line of one that it is a part of: how it
+// ends is then what is found out about the line.
+func (e *entry) isResult() bool {
+	for o := e.outer; o != nil; o = o.outer {
+		if o.task.Each != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// checkParts notes parts that are not completed although their task is.
+func (p *parser) checkParts(e *entry) {
+	if e.task.Status != Completed || e.task.Each != nil {
+		return
+	}
+	for _, part := range e.parts {
+		if part.task.Status != Completed {
+			p.problems.note(e.statusAt, e, keepsMeaning, func() (pointer, text string) {
+				return e.pointer("status"), fmt.Sprintf("it is completed, and its part %s is not", part.ownName())
+			})
+			return
+		}
+	}
+}
+
+// leadsBackToItself notes the outcomes of a task that is done for each line which lead back to
+// another task: each copy ends by itself. It reports whether there are none.
+func (p *parser) leadsBackToItself(e *entry) bool {
+	found := false
+	for _, o := range e.task.Flow.Outcomes {
+		if o.Back == 0 || o.Back == e.task.ID {
+			continue
+		}
+		found = true
+		at, path := e.place([]string{"outcomes", o.Name, "back"}, machine.Step{})
+		p.problems.note(at, e, keepsMeaning, func() (pointer, text string) {
+			return e.pointer(path...), fmt.Sprintf("%s leads back to step %d, but each line ends by itself: it can lead back only to this step; to repeat more for each line, put the steps into do", o.Name, o.Back)
+		})
+	}
+	return !found
+}
+
+// doType is an array of tasks.
+type doType struct{}
+
+func (doType) read(p *parser, e *entry, name string, t token) {
+	if t.kind == '"' {
+		p.problem(t.start, "%s with the name of a skill needs a newer fsmtx", name)
+		return
+	}
+	if t.kind != '[' {
+		hint := ""
+		if t.kind == '{' {
+			hint = " (put it in brackets)"
+		}
+		p.problem(t.start, "%s must be an array of steps, not %s%s", name, p.describe(t), hint)
+		return
+	}
+	root, entries, count := p.root, p.entries, p.count
+	p.root, p.entries, p.outer = e.pointer(name), nil, e
+	p.tasks()
+	e.parts, e.do = p.entries, p.data[t.start:p.end]
+	p.root, p.entries, p.outer, p.current = root, entries, e.outer, e
+	if p.count == count && !p.broken {
+		p.problem(t.start, "%s has no steps: leave it out, or name the steps that this one consists of", name)
+	}
+}
+
+// eachType is an object with a file or a command.
+type eachType struct{}
+
+var eachFields = []string{"lines", "run", "timeout", "dir", "env", "inTurn"}
+
+func (eachType) read(p *parser, e *entry, name string, t token) {
+	const example = `{"lines": "packages.txt"} or {"run": "ls packages"}`
+	if t.kind != '{' {
+		p.problem(t.start, "%s must be an object such as %s, not %s", name, example, p.describe(t))
+		return
+	}
+	each, run := &Each{}, &Check{Timeout: DefaultCheckTimeout}
+	var lines, command, ofCommand, misspelt bool
+	for key, value := range p.members {
+		member := p.text(key)
+		full := name + "." + member
+		switch {
+		case !slices.Contains(eachFields, member):
+			meant := eachFieldMeant(member)
+			misspelt = misspelt || meant == "lines" || meant == "run"
+			p.problem(key.start, "unknown field %s: %s has %s%s", quoted(full), name, strings.Join(eachFields, ", "), didYouMean(meant))
+		case member == "lines":
+			lines = true
+			each.Lines = p.filePath(full, value)
+		case member == "run":
+			command, each.Run = true, run
+			run.Run = p.command(full, value)
+		case value.kind == 'n':
+		case member == "inTurn":
+			if each.InTurn = value.kind == 't'; !each.InTurn && value.kind != 'f' {
+				p.problem(value.start, "%s must be true or false, not %s", full, p.describe(value))
+			}
+		case member == "timeout":
+			ofCommand, run.Timeout = true, p.timeout(full, value)
+		case member == "env":
+			ofCommand, run.Env = true, p.variables(full, value)
+		default:
+			ofCommand, run.Dir = true, p.directory(full, value)
+		}
+	}
+	switch {
+	case p.broken || misspelt:
+	case lines && command:
+		p.problem(t.start, "%s has both a file in lines and a command in run: leave one out", name)
+	case !lines && !command:
+		p.problem(t.start, "%s names neither a file nor a command: write %s", name, example)
+	case lines && ofCommand:
+		p.problem(t.start, "%s: timeout, dir and env are those of a command, and lines is a file", name)
+	}
+	e.task.Each = each
+}
+
+// eachFieldMeant returns the member of each that an unknown one probably means, or "".
+func eachFieldMeant(name string) string {
+	switch fold(cut(name)) {
+	case "file", "from", "in", "items", "of", "over", "path", "source":
+		return "lines"
+	case "order", "ordered", "oneatatime", "sequence", "sequential", "serial", "turn":
+		return "inTurn"
+	}
+	if meant := checkFieldMeant(name); meant != "" {
+		return meant
+	}
+	return near(name, eachFields)
+}
+
+// filePath returns the path t of one file of the project.
+func (p *parser) filePath(name string, t token) string {
+	if t.kind != '"' {
+		p.problem(t.start, "%s must be the path of a file, not %s", name, p.describe(t))
+		return ""
+	}
+	text := p.text(t)
+	switch wrong := pathFault(text); {
+	case wrong != "":
+		p.problem(t.start, "%s: %s: %s", name, quoted(text), wrong)
+	case strings.HasSuffix(text, "/"), path.Base(text) == ".":
+		p.problem(t.start, "%s: %s: this is a directory, want a file", name, quoted(text))
+	case strings.ContainsAny(text, `*?[]\`):
+		p.problem(t.start, "%s: %s: want the path of one file, not a pattern", name, quoted(text))
+	default:
+		return path.Clean(text)
+	}
+	return ""
+}
