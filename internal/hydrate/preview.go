@@ -36,7 +36,7 @@ func (h *Hydration) Preview(ctx context.Context) (p Preview, err error) {
 		return p, err
 	}
 	if p.Plan, err = h.spec.Plan(h.request.Command, p.Snapshot, h.policy); err == nil {
-		p.Steps = h.steps(p.Plan)
+		p.Steps = steps.PlannedSteps(p.Plan.Levels())
 	}
 	return p, err
 }

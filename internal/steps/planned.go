@@ -1,0 +1,78 @@
+package steps
+
+import "github.com/fsmtx/fsmtx/fsmspec"
+
+// Planned returns the workflows that a plan creates, as they are recorded: those whose parent is
+// the step with that number, 0 for the outermost one, and under their steps what these consist
+// of. What is known about the skill is left to the caller.
+func Planned(levels []fsmspec.Level, parent int64) (all []Workflow) {
+	for _, l := range levels {
+		if l.Parent != parent {
+			continue
+		}
+		w := Workflow{Parent: parent, Outcomes: true}
+		for _, task := range l.Tasks {
+			w.Steps = append(w.Steps, stepOf(task, l.Base))
+			w.Under = append(w.Under, Planned(levels, l.Base+task.ID)...)
+		}
+		all = append(all, w)
+	}
+	return all
+}
+
+// PlannedSteps returns the steps that a plan creates, one for each of its creations.
+func PlannedSteps(levels []fsmspec.Level) (all []Step) {
+	for _, l := range levels {
+		for _, task := range l.Tasks {
+			all = append(all, stepOf(task, l.Base))
+		}
+	}
+	return all
+}
+
+// stepOf returns a task as a step, with numbers of the list.
+func stepOf(task fsmspec.Task, base int64) Step {
+	s := Step{
+		ID:       base + task.ID,
+		Local:    task.ID,
+		Subject:  task.Subject,
+		Status:   task.Status.String(),
+		Produces: task.Gates.Produces,
+		Ready:    task.Gates.Ready,
+		Approval: task.Gates.Approval,
+
+		Description: task.Shown(base),
+	}
+	for _, id := range task.BlockedBy {
+		s.BlockedBy = append(s.BlockedBy, base+id)
+	}
+	s.addFlow(task.Flow, base)
+	s.Check = checkOf(task.Gates.Check)
+	return s
+}
+
+func checkOf(c *fsmspec.Check) *Check {
+	if c == nil {
+		return nil
+	}
+	return &Check{Run: c.Run, Timeout: c.Timeout.Seconds(), Dir: c.Dir, Env: c.Env}
+}
+
+// addFlow adds the outcomes of a step, its conditions and who decides, with numbers of the
+// list.
+func (s *Step) addFlow(f fsmspec.Flow, base int64) {
+	for _, o := range f.Outcomes {
+		r := Outcome{Name: o.Name, Max: o.Max, Then: o.Then, Stop: o.Stop, Produces: o.Gates.Produces, Check: checkOf(o.Gates.Check), Approval: o.Gates.Approval}
+		if o.Back != 0 {
+			r.Back = base + o.Back
+		}
+		s.Outcomes = append(s.Outcomes, r)
+	}
+	for _, c := range f.When {
+		s.When = append(s.When, Condition{Step: base + c.Task, Outcomes: c.Outcomes})
+	}
+	if f.Decides != fsmspec.ByAgent {
+		s.Decides = f.Decides.String()
+	}
+	s.Chooser = checkOf(f.Chooser)
+}
