@@ -84,6 +84,10 @@ func List(ctx context.Context, dir string, wait time.Duration, o Options) Report
 	if err != nil {
 		return r.refuse(err, untrusted)
 	}
+	if !o.DryRun {
+		frame := &steps.Frame{List: list}
+		_, _ = frame.Redo(ctx) // the next event of the session tries again
+	}
 	return r.fill(found).withSubjects().withTroubles(ctx)
 }
 

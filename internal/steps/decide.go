@@ -67,11 +67,8 @@ func (c *call) decide(s *State) decision {
 		return c.final(s, target, v, nil)
 	}
 	lines := s.recordSeen(c.by(c.update, Verdict{}))
-	switch {
-	case (target.flows() && target.Done() || target.NotNeeded) && !target.Gone() && c.update.Status != completed:
-		return c.final(s, target, isDone(s, target, c.listName()), lines)
-	case target.Gone() || c.update.Status == pending || target.Done() && c.update.Status == completed:
-		return c.final(s, target, Verdict{Why: "no gate applies"}, lines)
+	if v, ok := c.ungated(s, target); ok {
+		return c.final(s, target, v, lines)
 	}
 	if target.Status != completed {
 		d, ok := c.decideSeen(s, target, lines)
@@ -79,8 +76,22 @@ func (c *call) decide(s *State) decision {
 			return d
 		}
 		lines = d.lines
+		if v, ok := c.ungated(s, target); ok { // how another step ended may have ended this one
+			return c.final(s, target, v, lines)
+		}
 	}
 	return c.decideOrder(s, target, append(lines, c.seen(s)...))
+}
+
+// ungated returns the verdict on an update that no gate decides about. ok is false for another.
+func (c *call) ungated(s *State, target *Current) (v Verdict, ok bool) {
+	switch {
+	case (target.flows() && target.Done() || target.NotNeeded) && !target.Gone() && c.update.Status != completed:
+		return isDone(s, target, c.listName()), true
+	case target.Gone() || c.update.Status == pending || target.Done() && c.update.Status == completed:
+		return Verdict{Why: "no gate applies"}, true
+	}
+	return Verdict{}, false
 }
 
 // isDone refuses to open a step that is done: in a workflow with outcomes only an outcome or a

@@ -19,11 +19,8 @@ import (
 //
 // After an error the agent may stop.
 func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err error) {
-	if x.Mode == StopOff {
-		return "", "", nil
-	}
-	s, err := Load(ctx, f.List.Dir)
-	if err != nil || len(s.Ready()) == 0 {
+	s, err := f.load(ctx)
+	if err != nil || x.Mode == StopOff || len(s.Ready()) == 0 {
 		return "", "", err
 	}
 	s = f.own(s, x.Transcript, x.Prompt)
@@ -46,6 +43,18 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err
 	}
 	agent, person = sentBack(s, left, x.Mode)
 	return agent, person, nil
+}
+
+// load is Load at an event: the list shows the state then.
+func (f *Frame) load(ctx context.Context) (*State, error) {
+	s, err := Load(ctx, f.List.Dir)
+	if err != nil || !s.behind() {
+		return s, err
+	}
+	if _, err := f.redo(ctx, s); err != nil {
+		return s, nil // the next event tries again
+	}
+	return Load(ctx, f.List.Dir)
 }
 
 // own returns the state of the workflows whose skill the session has called.
@@ -101,7 +110,7 @@ func (r reminders) with(agent, progress string) reminders {
 // has lost its context. It is empty if every step is done. path is that of the session's
 // transcript.
 func (f *Frame) Resume(ctx context.Context, path string) (string, error) {
-	s, err := Load(ctx, f.List.Dir)
+	s, err := f.load(ctx)
 	if err != nil || len(s.Steps) == 0 {
 		return "", err
 	}

@@ -93,7 +93,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	e, known := s.last(target.ID)
 	switch {
 	case target.Done(), known && e.To == completed && e.lets():
-		return Verdict{}
+		return f.redone(ctx, c.steps)
 	case known && e.To == completed && s.isAsked(target): // the client completes a step about which it asked only after a yes
 		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: "a person said yes", Agent: e.Agent, By: f.person(ByApproval, e.Agent),
 			Outcome: e.Outcome, Round: e.Round}
@@ -138,7 +138,7 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 		target = r.steps.blockedAnew(u) // of a task that is no step
 	}
 	if target == nil {
-		return nil, Verdict{}
+		return nil, f.redone(ctx, r.steps)
 	}
 	c := &call{Frame: f, id: rand.Text(), update: u, steps: r.steps, target: target, begun: f.Began, facts: map[factKey]fact{}}
 	if c.begun.IsZero() {
@@ -146,8 +146,21 @@ func (f *Frame) begin(ctx context.Context, u Update) (*call, Verdict) {
 	}
 	if target.unread {
 		c.troubles = r.troubles()
+		if f.Apply && u.Outcome != "" { // only its record says what that leads to
+			return nil, f.trouble(errors.Join(c.troubles...))
+		}
 	}
 	return c, Verdict{}
+}
+
+// redone makes the list of these steps show the state of its workflows, at an event that is
+// about none of them.
+func (f *Frame) redone(ctx context.Context, all steps) Verdict {
+	if !slices.ContainsFunc(all, func(r recorded) bool { return r.workflow.machine != nil || r.workflow.Parent != 0 }) {
+		return Verdict{}
+	}
+	trouble, _ := f.Redo(ctx) // the next event tries again
+	return Verdict{Trouble: trouble}
 }
 
 // blockedAnew returns a step that the update would make wait for a task which is not a step,
@@ -269,7 +282,8 @@ func (c *call) write(dir *txn.Dir, s *State, lines []Evidence) error {
 		return err
 	}
 	s.writeSnapshot(dir)
-	if s.size > maxEvidence && len(lines) > 0 {
+	overrides := len(slices.DeleteFunc(slices.Clone(lines), func(e Evidence) bool { return e.Verdict != Override }))
+	if s.size > maxEvidence && len(lines) > 0 || overrides > 1 { // one decision of a person is on record as a whole
 		data, err := dir.ReadState(evidenceFile)
 		if err != nil {
 			return err
@@ -447,7 +461,18 @@ func (c *call) unrecorded(v Verdict, err error) Verdict {
 	if c.Apply {
 		return c.trouble(err)
 	}
+	v.unrecorded = true
+	if v.Turn != nil { // nothing is open again
+		return notSentBack(&Current{Step: c.target.Step}, err)
+	}
 	v.Trouble = both(v.Trouble, fmt.Sprintf("the decision about #%d is not on record: %v", c.target.ID, err))
+	return v
+}
+
+// notSentBack refuses an outcome that leads back, because that cannot be recorded.
+func notSentBack(c *Current, err error) Verdict {
+	v := deny(c, "not on record", fmt.Sprintf("%s leads back, but that cannot be recorded (%v), so no step was opened again. Complete it again; if that does not help, tell the person", c.Name(), err))
+	v.past.none = true
 	return v
 }
 

@@ -80,15 +80,12 @@ func (f *Frame) GoPast(ctx context.Context, p Past, by By) (s *State, err error)
 
 func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by By) error {
 	c := s.Step(p.Step)
-	switch {
-	case c.Gone():
-		return fmt.Errorf("#%d: %w: it is gone from the list", p.Step, ErrNoStep)
-	case c.Done():
-		return fmt.Errorf("%s: %w", c.Name(), ErrIsDone)
-	}
 	by.Session = cmp.Or(by.Session, f.Session)
 	if c.flows() {
 		return f.goPastFlow(ctx, dir, s, p, by)
+	}
+	if err := c.passable(); err != nil {
+		return err
 	}
 	e := Evidence{Time: time.Now().UTC(), Step: p.Step, From: c.Status, To: completed, Verdict: Override, Why: p.why(), By: by}
 	if err := appendEvidence(dir, e); err != nil {
@@ -106,6 +103,17 @@ func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by B
 	if len(s.Under(c)) > 0 { // what is open there is not needed any more
 		s.fold()
 		(&call{Frame: f}).putRight(ctx, dir, s)
+	}
+	return nil
+}
+
+// passable returns why nobody can go past the step any more.
+func (c *Current) passable() error {
+	switch {
+	case c.Gone():
+		return fmt.Errorf("#%d: %w: it is gone from the list", c.ID, ErrNoStep)
+	case c.Done():
+		return fmt.Errorf("%s: %w", c.Name(), ErrIsDone)
 	}
 	return nil
 }

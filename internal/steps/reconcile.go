@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -10,6 +11,57 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
+
+// Redo makes the list show the state of its workflows with outcomes, if a crash or the end of a
+// process has kept another event from that: what is on record counts. It runs no gate. It
+// returns what the person has to know. It takes no lock if the list shows the state.
+//
+// Errors: those of Load and of tasks.List.Open.
+func (f *Frame) Redo(ctx context.Context) (trouble string, err error) {
+	s, err := Load(ctx, f.List.Dir)
+	if err != nil {
+		return "", err
+	}
+	return f.redo(ctx, s)
+}
+
+// redo is Redo for a state that was read without the lock. It reads the state again.
+func (f *Frame) redo(ctx context.Context, s *State) (trouble string, err error) {
+	if !s.behind() {
+		return "", nil
+	}
+	live, err := liveSteps(f.List.Dir)
+	if err != nil || len(live) == 0 {
+		return "", err
+	}
+	c := &call{Frame: f, steps: live, target: &live[0]}
+	dir, s, err := c.open(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer f.release(dir)
+	return c.catchUp(ctx, dir, s, c.settled(s))
+}
+
+// behind reports whether the list does not show the state of a workflow with outcomes, or
+// shows more than is on record.
+func (s *State) behind() bool {
+	return len(s.unseen) > 0 || s.unshown || slices.ContainsFunc(s.Steps, func(c *Current) bool {
+		return (c.flows() || c.NotNeeded) && len(c.wrong(s)) > 0 || c.flows() && c.Status == completed && c.Outcome == ""
+	})
+}
+
+// settled returns the lines that record what the list shows to be carried out.
+func (c *call) settled(s *State) []Evidence {
+	lines := s.recordSeen(c.by(c.update, Verdict{}))
+	return append(lines, c.judgeSeen(s)...)
+}
+
+// catchUp records lines that the state has, and makes the list show the state.
+func (c *call) catchUp(ctx context.Context, dir *txn.Dir, s *State, lines []Evidence) (trouble string, err error) {
+	err = c.write(dir, s, lines)
+	return c.putRight(ctx, dir, s), err
+}
 
 // Seen records which decisions about steps of workflows with outcomes the list shows to be
 // carried out, after an update of the agent, and makes the list show what follows from them.
@@ -27,11 +79,11 @@ func (f *Frame) Seen(ctx context.Context, task, agent string) (text string, v Ve
 		return "", f.trouble(err)
 	}
 	defer f.release(dir)
-	turned := s.unseen
-	d := decision{lines: s.recordSeen(c.by(c.update, Verdict{}))}
-	d.verdict = Verdict{Step: c.target.ID}
-	v = c.carryOut(ctx, dir, s, d)
-	text = s.seenText(turned)
+	seen := s.unseen
+	lines := s.recordSeen(c.by(c.update, Verdict{}))
+	judged := c.judgeSeen(s)
+	v = c.carryOut(ctx, dir, s, decision{lines: append(lines, judged...), verdict: Verdict{Step: c.target.ID}})
+	text = s.seenText(append(seen, judged...))
 	if b := s.find(task); b != nil && b.Done() {
 		text = both(text, s.Returned(b.ID))
 	}
@@ -43,6 +95,12 @@ func (s *State) seenText(seen []Evidence) string {
 	var left []*Current
 	var over bool
 	for _, e := range seen {
+		if len(e.Reopens) > 0 {
+			c := s.Step(e.Step)
+			state := s.flows[c.Workflow]
+			tr := machine.Transition{Outcome: e.Outcome, Times: state.Times(c.ID, e.Outcome), Max: c.outcome(e.Outcome).Max, Reopens: e.Reopens}
+			return s.turned(c, tr, s.Ready(), nil)
+		}
 		left = append(left, s.numbered(e.NotNeeded)...)
 		if c := s.Step(e.Step); c != nil {
 			o := c.outcome(e.Outcome)
@@ -89,7 +147,7 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how How, agent str
 		return "", f.trouble(err)
 	}
 	defer f.release(dir)
-	lines := s.recordSeen(c.by(c.update, Verdict{}))
+	lines := c.settled(s)
 	for _, x := range choices {
 		b, outcome := s.asked(x)
 		if b == nil {
@@ -98,10 +156,11 @@ func (f *Frame) Chosen(ctx context.Context, choices []Choice, how How, agent str
 		lines = append(lines, Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Answer, Why: "the person chose " + outcome, Outcome: outcome, Round: b.Round, By: f.person(how, agent)})
 		text = fmt.Sprintf("%s ends as %s: the person chose it. Complete it now.", b.Name(), outcome)
 	}
-	if text == "" {
-		return "", Verdict{}
+	v = c.carryOut(ctx, dir, s, decision{lines: lines, verdict: Verdict{Step: c.target.ID}})
+	if v.unrecorded {
+		return "", v
 	}
-	return text, c.carryOut(ctx, dir, s, decision{lines: lines, verdict: Verdict{Step: c.target.ID}})
+	return text, v
 }
 
 // asked returns the step about which a person was asked, and the outcome that they chose:
@@ -136,45 +195,53 @@ func meant(label string, choices []string) string {
 	return ""
 }
 
-// goPastFlow ends a step of a workflow with outcomes, because a person said so.
+// goPastFlow ends a step of a workflow with outcomes, because a person said so. What the list
+// showed before is made right even if they are refused.
 func (f *Frame) goPastFlow(ctx context.Context, dir *txn.Dir, s *State, p Past, by By) error {
 	c := &call{Frame: f}
-	lines := s.recordSeen(by)
+	lines := c.settled(s)
+	past, refused := s.pastFlow(p, by)
+	_, err := c.catchUp(ctx, dir, s, append(lines, past...))
+	return cmp.Or(refused, err)
+}
+
+// pastFlow returns the lines that record that a person ends a step, and folds them. If they
+// are refused, there are none.
+func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 	target := s.Step(p.Step)
-	for {
-		open := s.firstBlockers(target)
-		if len(open) == 0 {
-			break
+	if err := target.passable(); err != nil {
+		return nil, err
+	}
+	if open := s.openBefore(target); len(open) > 0 && !p.WithBlockers {
+		return nil, fmt.Errorf("%s: %w: %s", target.Name(), ErrBlocked, names(open))
+	}
+	outcome := machine.Skipped
+	if p.Done {
+		if outcome, err = target.outcomeOf(p); err != nil {
+			return nil, err
 		}
-		if !p.WithBlockers {
-			return fmt.Errorf("%s: %w: %s", target.Name(), ErrBlocked, names(s.openBefore(target)))
-		}
+	}
+	before := s.Evidence
+	for open := s.firstBlockers(target); len(open) > 0; open = s.firstBlockers(target) {
 		lines = append(lines, s.skip(open[0], p.Because, by))
 	}
 	if !p.Done {
-		lines = append(lines, s.skip(target, p.Because, by))
-	} else {
-		outcome, err := target.outcomeOf(p)
-		if err != nil {
-			return err
-		}
-		tr, err := s.conclude(target, outcome)
-		if err != nil {
-			return fmt.Errorf("%s: %w: %w", target.Name(), ErrNoOutcome, err)
-		}
-		e := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Override, Why: p.why(), By: by,
-			Outcome: tr.Outcome, Round: target.Round, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded}
-		if isBack(tr) {
-			e.To = pending
-		}
-		lines, s.Evidence = append(lines, e), append(s.Evidence, e)
+		return append(lines, s.skip(target, p.Because, by)), nil
+	}
+	tr, err := s.conclude(target, outcome)
+	if err != nil {
+		s.Evidence = before
 		s.fold()
+		return nil, fmt.Errorf("%s: %w: %w", target.Name(), ErrNoOutcome, err)
 	}
-	if err := c.write(dir, s, lines); err != nil {
-		return err
+	e := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Override, Why: p.why(), By: by,
+		Outcome: tr.Outcome, Round: target.Round, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded}
+	if isBack(tr) {
+		e.To = pending
 	}
-	c.putRight(ctx, dir, s)
-	return nil
+	s.Evidence = append(s.Evidence, e)
+	s.fold()
+	return append(lines, e), nil
 }
 
 // firstBlockers returns the open steps before a step, directly or not, that can be skipped now.
@@ -254,19 +321,15 @@ func (f *Frame) overrule(ctx context.Context, id int64, decide func(*State, *Cur
 			return err
 		}
 		c := &call{Frame: f, steps: live, target: target}
-		lines := s.recordSeen(By{Session: f.Session})
-		e, err := decide(s, s.Step(id))
-		if err != nil {
-			return err
+		lines := c.settled(s)
+		e, refused := decide(s, s.Step(id))
+		if refused == nil {
+			e.Time, e.Step, e.From, e.Verdict, e.By.Session = s.Time, id, s.Step(id).Status, Override, f.Session
+			lines, s.Evidence = append(lines, e), append(s.Evidence, e)
+			s.fold()
 		}
-		e.Time, e.Step, e.From, e.Verdict, e.By.Session = s.Time, id, s.Step(id).Status, Override, f.Session
-		if err := c.write(dir, s, append(lines, e)); err != nil {
-			return err
-		}
-		s.Evidence = append(s.Evidence, e)
-		s.fold()
-		c.putRight(ctx, dir, s)
-		return nil
+		_, err = c.catchUp(ctx, dir, s, lines)
+		return cmp.Or(refused, err)
 	})
 	return s, err
 }

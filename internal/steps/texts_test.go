@@ -7,6 +7,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -156,6 +157,7 @@ func flowTexts(f *Frame) map[string]struct {
 		"a command decides":    {end(3, "x", nil), "leave the outcome out"},
 		"no word of a command": {end(3, "", chosen("z")), "the last line of its command has to be x or y"},
 		"commands are off":     {end(3, "", func(c *call) { c.Frame = &off }), "A person can say how it ends: fsmtx step done 3 --outcome NAME"},
+		"not on record":        {notSentBack(s.Step(1), syscall.ENOSPC), "Complete it again; if that does not help, tell the person"},
 		"it is done":           {isDone(s, s.Step(4), "s1"), "A person can open it again in a terminal"},
 	}
 }

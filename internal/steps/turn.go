@@ -27,7 +27,8 @@ func (c *call) decideEnd(s *State, target *Current, lines []Evidence) decision {
 	v.Why = tr.Outcome + ": " + v.Why
 	if isBack(tr) {
 		v.Why = fmt.Sprintf("%s, time %d of %d", tr.Outcome, tr.Times, tr.Max)
-		v.Turn = &Turn{Outcome: tr.Outcome, Text: s.turned(target, tr, v.Check)}
+		after, _, _ := s.flows[target.Workflow].Conclude(target.ID, tr.Outcome)
+		v.Turn = &Turn{Outcome: tr.Outcome, Text: s.turned(target, tr, s.numbered(after.Ready()), v.Check)}
 	}
 	d := c.final(s, target, v, lines)
 	e.sign(&d.lines[len(d.lines)-1], tr)
@@ -49,31 +50,69 @@ func (e *ending) sign(line *Evidence, tr machine.Transition) {
 // completed in another way. ok is false if one of them is denied, or if something is missing.
 func (c *call) decideSeen(s *State, target *Current, lines []Evidence) (d decision, ok bool) {
 	for {
-		i := slices.IndexFunc(s.unverified(), func(b *Current) bool { return b.flows() && b.ID != target.ID })
-		if i < 0 {
+		b := s.unjudged(func(b *Current) bool { return b.ID == target.ID })
+		if b == nil {
 			return decision{lines: lines}, true
 		}
-		b := s.unverified()[i]
-		e := &ending{c: c, s: s, step: b, seen: true}
-		tr, ok := e.end()
+		e, line, ok := c.endSeen(s, b)
 		if !e.missing.decided() {
 			e.missing.lines, e.missing.claim = lines, []int64{b.ID}
 			return e.missing, false
 		}
-		if !ok && e.verdict.Decision == Ask {
-			e.verdict = unapproved(b)
-		}
-		line := c.seenLine(s, b, e.verdict)
 		if !ok {
 			return c.final(s, target, blamed(b, e.verdict), append(lines, line)), false
 		}
-		if line.Verdict = SeenDone; isBack(tr) {
-			line.Verdict = Allow
-		}
-		e.sign(&line, tr)
-		lines, s.Evidence = append(lines, line), append(s.Evidence, line)
-		s.fold()
+		lines = append(lines, line)
 	}
+}
+
+// judgeSeen is decideSeen at an event that runs no gate: it leaves the steps out about which
+// that does not suffice.
+func (c *call) judgeSeen(s *State) (lines []Evidence) {
+	left := map[int64]bool{}
+	for {
+		b := s.unjudged(func(b *Current) bool { return left[b.ID] })
+		if b == nil {
+			return lines
+		}
+		if _, line, ok := c.endSeen(s, b); ok {
+			lines = append(lines, line)
+		} else {
+			left[b.ID] = true
+		}
+	}
+}
+
+// unjudged returns the first step of a workflow with outcomes, except some, that was completed
+// in another way, or nil.
+func (s *State) unjudged(except func(*Current) bool) *Current {
+	all := s.unverified()
+	i := slices.IndexFunc(all, func(b *Current) bool { return b.flows() && !except(b) })
+	if i < 0 {
+		return nil
+	}
+	return all[i]
+}
+
+// endSeen decides how a step ends that was completed in another way, and folds that. ok is
+// false if it is denied or something is missing; the line then records the denial.
+func (c *call) endSeen(s *State, b *Current) (e *ending, line Evidence, ok bool) {
+	e = &ending{c: c, s: s, step: b, seen: true}
+	tr, ok := e.end()
+	if !ok && e.verdict.Decision == Ask {
+		e.verdict = unapproved(b)
+	}
+	line = c.seenLine(s, b, e.verdict)
+	if !ok || !e.missing.decided() {
+		return e, line, false
+	}
+	if line.Verdict = SeenDone; isBack(tr) {
+		line.Verdict = Allow
+	}
+	e.sign(&line, tr)
+	s.Evidence = append(s.Evidence, line)
+	s.fold()
+	return e, line, true
 }
 
 // recorded returns the lines of a decision that are not part of the state yet.
@@ -88,11 +127,9 @@ func (d decision) recorded(s *State) []Evidence {
 // maxTurn limits what the agent reads at a transition, beside a description, in characters.
 const maxTurn = 600
 
-// turned tells the agent what an outcome that leads back has opened, and what is ready.
-func (s *State) turned(c *Current, tr machine.Transition, r *Result) string {
+// turned tells the agent what an outcome that leads back has opened, and what is ready then.
+func (s *State) turned(c *Current, tr machine.Transition, ready []*Current, r *Result) string {
 	text := fmt.Sprintf("%s: %s, time %d of %d. ", visible.Clip(visible.Words(c.Subject), maxSubject), tr.Outcome, tr.Times, tr.Max)
-	after, _, _ := s.flows[c.Workflow].Conclude(c.ID, tr.Outcome)
-	ready := s.numbered(after.Ready())
 	text = visible.Clip(text+names(s.numbered(tr.Reopens))+" "+areOpen(len(tr.Reopens))+" again", maxTurn) + "."
 	if len(ready) > 0 {
 		text += " Ready: " + withDescription(ready[0])

@@ -51,6 +51,8 @@ type Verdict struct {
 	// update has to set it to pending, and to remove the outcome from its metadata.
 	Turn *Turn
 
+	unrecorded bool // it could not be recorded
+
 	yes  How      // how a person said yes; empty if nobody did
 	past pastHint // what a person can do about a denial
 }

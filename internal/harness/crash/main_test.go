@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/command"
 	"github.com/fsmtx/fsmtx/internal/harness/callers"
+	"github.com/fsmtx/fsmtx/internal/harness/crash"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
@@ -27,11 +28,18 @@ var raceOptions = "GORACE=" + os.Getenv("GORACE")
 // TestMain runs the other processes of the tests in this program. The environment
 // says which:
 //
-//	FSMTX_TEST_DIE_AT=N    hydrate the list in HOME and be killed ahead of step N
+//	FSMTX_TEST_DIE_AT=N    hydrate the list in HOME and be killed ahead of step N, or make
+//	                       the transition FSMTX_TEST_TRANSITION of the workflow in HOME
 //	FSMTX_TEST_FSMTX=1     run fsmtx under the restrictions of restrict
 //	FSMTX_TEST_WRITE=PATH  write a file as a transaction does, by way of FSMTX_TEST_TEMP
 func TestMain(m *testing.M) {
 	switch {
+	case os.Getenv("FSMTX_TEST_TRANSITION") != "":
+		n, err := strconv.Atoi(os.Getenv("FSMTX_TEST_DIE_AT"))
+		if err == nil {
+			crash.DieInTransition(os.Getenv("HOME"), os.Getenv("FSMTX_TEST_TRANSITION"), n)
+		}
+		os.Exit(exitCode(err))
 	case os.Getenv("FSMTX_TEST_DIE_AT") != "":
 		os.Exit(exitCode(dieAt(os.Getenv("FSMTX_TEST_DIE_AT"))))
 	case os.Getenv("FSMTX_TEST_FSMTX") != "":

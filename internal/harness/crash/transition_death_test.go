@@ -1,0 +1,322 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+// DieInTransition makes the named transition of the workflow below home, and kills this
+// process ahead of the nth step.
+func DieInTransition(home, name string, n int) {
+	w := openFlow(home)
+	w.files = faultfs.Kill(vfs.OS{}, n)
+	transitions[slices.IndexFunc(transitions, func(tr transition) bool { return tr.name == name })].act(w)
+}
+
+// whole reports whether the tests are to try everything.
+func whole() bool { return flag.Lookup("every").Value.String() == "true" }
+
+// sampled returns a stride for a test that tries every case only with -every.
+func sampled(stride int) int {
+	if whole() {
+		return 1
+	}
+	return stride
+}
+
+// tried is a transition whose crashes are tried: the workflow before it, which each case
+// copies, and the states before and after it.
+type tried struct {
+	transition
+	t      testing.TB
+	base   string
+	before *flow
+	want   []string // the states before and after
+}
+
+func (tr transition) prepare(t testing.TB) *tried {
+	x := &tried{transition: tr, t: t, base: worlds.MemoryDir(t)}
+	x.before = newFlow(t, x.base)
+	tr.before(t, x.before)
+	first, s, err := x.before.stateOf()
+	require.NoError(t, err)
+	if !strings.Contains(tr.name, "script") {
+		require.Empty(t, x.before.shows(s, nil))
+	}
+	after := x.before.copy(t)
+	tr.act(after)
+	last, s, err := after.stateOf()
+	require.NoError(t, err)
+	require.NotEqual(t, first, last, "the transition changes nothing")
+	require.Empty(t, after.shows(s, nil))
+	x.want = []string{first, last}
+	return x
+}
+
+// copy returns a copy of the flow in a home of its own.
+func (w *flow) copy(t testing.TB) *flow {
+	home, err := os.MkdirTemp(filepath.Dir(w.home), "flow-")
+	require.NoError(t, err)
+	require.NoError(t, os.CopyFS(home, os.DirFS(w.home)))
+	require.NoError(t, os.Chmod(filepath.Join(home, "tasks/.list.fsmtx"), 0o700))
+	c := openFlow(home)
+	require.NoError(t, c.adopt())
+	return c
+}
+
+// adopt makes the records of locks say which directories they are now, of whose copies they
+// are: a death changes no inode. A lock without a record is as old as it is when a machine is
+// on again after a power cut.
+func (w *flow) adopt() error {
+	records, _ := filepath.Glob(filepath.Join(w.home, "tasks/.list.fsmtx/locks/record-*"))
+	known := map[string]bool{}
+	for _, record := range records {
+		data, err := os.ReadFile(record)
+		if err != nil {
+			return err
+		}
+		var b strings.Builder
+		for line := range strings.Lines(string(data)) {
+			fields := strings.Fields(line)
+			if len(fields) != 3 {
+				continue
+			}
+			if info, err := os.Lstat(filepath.Join(w.dir(), fields[2])); err == nil {
+				known[fields[2]] = true
+				fmt.Fprintf(&b, "%d %d %s\n", info.Sys().(*syscall.Stat_t).Ino, info.ModTime().Nanosecond(), fields[2])
+			}
+		}
+		if err := os.WriteFile(record, []byte(b.String()), 0o600); err != nil {
+			return err
+		}
+	}
+	locks, err := filepath.Glob(filepath.Join(w.dir(), "*.lock"))
+	for _, lock := range locks {
+		if !known[filepath.Base(lock)] {
+			err = errors.Join(err, os.Chtimes(lock, time.Time{}, time.Now().Add(-time.Hour)))
+		}
+	}
+	return err
+}
+
+func (w *flow) remove(t testing.TB) { require.NoError(t, os.RemoveAll(w.home)) }
+
+// interrupted returns the input of the call whose hook has not answered, if there is one.
+func (w *flow) interrupted() (r request, ok bool) {
+	data, err := os.ReadFile(w.call())
+	return r, err == nil && json.Unmarshal(data, &r) == nil
+}
+
+// goOn tries every event, or one of them, after a crash: as the crash left the list, and if a
+// call was interrupted also as the client leaves it that carries the call out, for it goes on
+// after the death of a hook. want has the states that the workflow may be in.
+func (x *tried) goOn(crashed *flow, want []string, n int, about string) (cases int) {
+	cases, err := x.tryOn(crashed, want, n)
+	require.NoError(x.t, err, "%s, %s", x.name, about)
+	return cases
+}
+
+func (x *tried) tryOn(crashed *flow, want []string, n int) (cases int, err error) {
+	call, isCall := crashed.interrupted()
+	for event := range next {
+		if !whole() && event != n%len(next) {
+			continue
+		}
+		for _, carried := range []bool{false, true} {
+			if carried && !isCall {
+				continue
+			}
+			w := crashed.copy(x.t)
+			unjudged := map[int64]bool{}
+			if carried {
+				w.write(call)
+				unjudged[call.ID] = x.acting
+				if call.ID == lastStep {
+					continue // nobody carries that out: it is denied
+				}
+			}
+			cases++
+			err := w.goesOn(event, want, unjudged)
+			if err == nil {
+				err = w.goesOn(0, want, nil)
+			}
+			if err != nil {
+				return cases, fmt.Errorf("carried out: %t: %w", carried, err)
+			}
+			w.remove(x.t)
+		}
+	}
+	return cases, nil
+}
+
+// TestTransitionAfterEveryDeath kills fsmtx ahead of each change that a transition makes. The
+// next event of any kind finds the state before it or after it, and the list shows that.
+func TestTransitionAfterEveryDeath(t *testing.T) {
+	deaths, cases := 0, 0
+	for _, tr := range transitions {
+		x := tr.prepare(t)
+		last := false // the death left the state after the transition
+		for n := 0; ; n += sampled(5) {
+			w := x.before.copy(t)
+			if !w.kill(t, tr.name, n) {
+				require.NotZero(t, n, "%s has no steps", tr.name)
+				break
+			}
+			deaths++
+			state, _, err := w.stateOf()
+			require.NoError(t, err)
+			if last {
+				require.NotEqual(t, x.want[0], state, "%s: what is on record is forgotten ahead of step %d", tr.name, n)
+			}
+			last = last || tr.atOnce && state == x.want[1]
+			cases += x.goOn(w, x.want, n, fmt.Sprintf("killed ahead of step %d", n))
+			w.remove(t)
+		}
+	}
+	t.Logf("%d transitions, %d deaths, %d events after them", len(transitions), deaths, cases)
+}
+
+// kill makes a transition in a process that is killed ahead of step n. It returns false if the
+// transition has fewer steps.
+func (w *flow) kill(t testing.TB, name string, n int) bool {
+	c := exec.Command(os.Args[0])
+	c.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + w.home, "FSMTX_TEST_TRANSITION=" + name, "FSMTX_TEST_DIE_AT=" + strconv.Itoa(n), "GORACE=" + os.Getenv("GORACE")}
+	out, err := c.CombinedOutput()
+	if err == nil {
+		return false
+	}
+	died, ok := errors.AsType[*exec.ExitError](err)
+	require.True(t, ok && died.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL, "%s, step %d: %v: %s", name, n, err, out)
+	return true
+}
+
+// TestTransitionAfterASecondDeath freezes the disk at each step of the event after a death,
+// too. A third event finishes it.
+func TestTransitionAfterASecondDeath(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	cases := 0
+	for _, tr := range transitions {
+		if tr.acting {
+			continue // the record of a running check is that of a dead process only
+		}
+		x := tr.prepare(t)
+		for n := 0; ; n += sampled(7) {
+			w := x.before.copy(t)
+			taken := 0
+			w.files = faultfs.Freeze(vfs.OS{}, n, func(faultfs.Step) { taken++ })
+			tr.act(w)
+			if taken < n {
+				break
+			}
+			w.files = nil
+			for m := 0; ; m += sampled(3) {
+				again := w.copy(t)
+				taken := 0
+				again.files = faultfs.Freeze(vfs.OS{}, m, func(faultfs.Step) { taken++ })
+				event := rng.IntN(len(next) - 1) // recover has no file system of its own
+				_ = next[event].happens(again)
+				again.files = nil
+				cases += x.goOn(again, x.want, n+m, fmt.Sprintf("frozen at step %d, then at step %d of %s", n, m, next[event].name))
+				again.remove(t)
+				if taken < m {
+					break
+				}
+			}
+			w.remove(t)
+		}
+	}
+	t.Logf("%d events after two deaths", cases)
+}
+
+var transitionFaults = []syscall.Errno{syscall.EIO, syscall.ENOSPC, syscall.EACCES, syscall.EROFS, syscall.EMFILE, syscall.EINTR, syscall.ENOENT, syscall.ELOOP, syscall.EEXIST, syscall.ESTALE}
+
+// TestTransitionOnEveryFault makes each call to the file system fail once with each error. The
+// client does what it was told.
+func TestTransitionOnEveryFault(t *testing.T) {
+	faults, tries, cases := transitionFaults, 0, 0
+	if !whole() {
+		faults = faults[:1]
+	}
+	for _, tr := range transitions {
+		x := tr.prepare(t)
+		for _, errno := range faults {
+			for n := 0; ; n += sampled(11) {
+				w := x.before.copy(t)
+				var failed *faultfs.Step
+				w.files = faultfs.Fail(vfs.OS{}, n, errno, func(s faultfs.Step) { failed = &s })
+				tr.act(w)
+				w.files = nil
+				if failed == nil {
+					break
+				}
+				tries++
+				cases += x.goOn(w, x.want, n, fmt.Sprintf("%v at step %d, %s", errno, n, failed))
+				w.remove(t)
+			}
+		}
+	}
+	t.Logf("%d faults, %d events after them", tries, cases)
+}
+
+// TestTransitionAnswersWhatIsOnRecord: an answer that says that steps are open again is only
+// given if that is on record, and so is what the person chose.
+func TestTransitionAnswersWhatIsOnRecord(t *testing.T) {
+	for _, tr := range transitions[:1] {
+		x := tr.prepare(t)
+		for n := 0; ; n++ {
+			w := x.before.copy(t)
+			var failed *faultfs.Step
+			w.files = faultfs.Fail(vfs.OS{}, n, syscall.EIO, func(s faultfs.Step) { failed = &s })
+			v := w.frame().Update(context.Background(), request{3, completed, "changes"}.update())
+			w.files = nil
+			if failed == nil {
+				break
+			}
+			state, _, err := w.stateOf()
+			require.NoError(t, err)
+			if v.Turn != nil {
+				require.Equal(t, x.want[1], state, "EIO at step %d, %s: %+v", n, failed, v)
+			}
+			require.True(t, v.Turn != nil || v.Decision == steps.Deny || v.Trouble != "", "EIO at step %d, %s: nobody is told: %+v", n, failed, v)
+			w.remove(t)
+		}
+	}
+	x := transitions[4].prepare(t)
+	for n := 0; ; n++ {
+		w := x.before.copy(t)
+		var failed *faultfs.Step
+		w.files = faultfs.Fail(vfs.OS{}, n, syscall.EIO, func(s faultfs.Step) { failed = &s })
+		text, v := w.frame().Chosen(context.Background(), []steps.Choice{{Options: []string{"merge", "drop"}, Chosen: "merge"}}, steps.ByQuestion, "")
+		w.files = nil
+		if failed == nil {
+			break
+		}
+		state, _, err := w.stateOf()
+		require.NoError(t, err)
+		if text != "" {
+			require.Equal(t, x.want[1], state, "EIO at step %d, %s: %+v", n, failed, v)
+		}
+		require.True(t, text != "" || v.Trouble != "", "EIO at step %d, %s: the person is told nothing", n, failed)
+		w.remove(t)
+	}
+}

@@ -1,0 +1,449 @@
+package crash
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+// This file has the transitions of a workflow with outcomes whose crashes are tried, the
+// client that makes them, and the events that may come next.
+
+const (
+	pending    = "pending"
+	inProgress = "in_progress"
+	completed  = "completed"
+)
+
+// flow is a home with a list that shows a workflow with outcomes, and a client that works on
+// it.
+type flow struct {
+	home  string
+	files vfs.FS                         // of fsmtx; nil is the operating system's
+	wrote func(path string, data []byte) // is called when the client has written a task; may be nil
+
+	answer string // the reason of the last refusal, for messages
+}
+
+func openFlow(home string) *flow { return &flow{home: home} }
+
+func (w *flow) dir() string { return filepath.Join(w.home, "tasks/list") }
+
+func (w *flow) task(id int64) string {
+	return filepath.Join(w.dir(), strconv.FormatInt(id, 10)+".json")
+}
+
+// call is the file that has the input of a call whose hook has not answered.
+func (w *flow) call() string { return filepath.Join(w.home, "call") }
+
+func (w *flow) frame() *steps.Frame {
+	return &steps.Frame{List: tasks.List{Dir: w.dir(), Wait: 5 * time.Second, FS: w.files}, Session: "list", Env: os.Environ()}
+}
+
+// served is the frame of the MCP server.
+func (w *flow) served() *steps.Frame {
+	f := w.frame()
+	f.Apply = true
+	return f
+}
+
+// workflow is implement, test, review, settle, and what comes then. Nobody comes to the last
+// two steps.
+func workflow(project string) steps.Workflow {
+	all := []steps.Step{
+		{ID: 1, Subject: "Implement"},
+		{ID: 2, Subject: "Test", BlockedBy: []int64{1}, Check: &steps.Check{Run: "test -e code", Timeout: 20},
+			Outcomes: []steps.Outcome{{Name: "failed", Back: 1, Max: 3}}},
+		{ID: 3, Subject: "Review", BlockedBy: []int64{2},
+			Outcomes: []steps.Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 2, Then: "disputed"}, {Name: "disputed"}}},
+		{ID: 4, Subject: "Settle", BlockedBy: []int64{3}, When: []steps.Condition{{Step: 3, Outcomes: []string{"disputed"}}}, Decides: "person",
+			Outcomes: []steps.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
+		{ID: 5, Subject: "Document", BlockedBy: []int64{3}, When: []steps.Condition{{Step: 3, Outcomes: []string{"approved"}}}},
+		{ID: 8, Subject: "Publish", BlockedBy: []int64{4, 5}},
+		{ID: 9, Subject: "Announce", BlockedBy: []int64{8}},
+	}
+	for i := range all {
+		all[i].Local, all[i].Status = all[i].ID, pending
+	}
+	return steps.Workflow{Outcomes: true, Command: "release", Spec: "/skills/release/fsm.json", Session: "list", Dir: project, Steps: all}
+}
+
+// lastStep is a step to which nobody comes: an update of it changes nothing.
+const lastStep = 9
+
+// newFlow makes a home with the workflow, as a hydration does.
+func newFlow(t require.TestingT, base string) *flow {
+	home, err := os.MkdirTemp(base, "flow-")
+	require.NoError(t, err)
+	w := openFlow(home)
+	project := filepath.Join(home, "project")
+	require.NoError(t, os.Mkdir(project, 0o755))
+	hydration := workflow(project)
+	record, err := hydration.Encode()
+	require.NoError(t, err)
+	change := txn.Change{Label: `{"command":"release"}`, Record: record}
+	for _, s := range hydration.Steps {
+		blockers := []string{}
+		for _, id := range s.BlockedBy {
+			blockers = append(blockers, strconv.FormatInt(id, 10))
+		}
+		text, err := json.Marshal(map[string]any{"id": strconv.FormatInt(s.ID, 10), "subject": s.Subject, "description": "", "status": pending,
+			"blocks": []string{}, "blockedBy": blockers, "metadata": map[string]string{"fsm": "release"}}, json.Deterministic(true))
+		require.NoError(t, err)
+		change.Creates = append(change.Creates, txn.File{Name: filepath.Base(w.task(s.ID)), Data: text, Mode: 0o644})
+	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(w.dir()), 0o755))
+	d, err := w.frame().List.Open(context.Background())
+	require.NoError(t, err)
+	require.NoError(t, d.Commit(context.Background(), change))
+	require.NoError(t, d.Close())
+	return w
+}
+
+// request is the input of a TaskUpdate of the agent.
+type request struct {
+	ID              int64
+	Status, Outcome string
+}
+
+func (r request) update() steps.Update {
+	u := steps.Update{Task: strconv.FormatInt(r.ID, 10), Status: r.Status}
+	if r.Outcome != "" {
+		u.Metadata = jsontext.Value(`{"outcome":"` + r.Outcome + `"}`)
+	}
+	return u
+}
+
+// update makes an update as the client does: the hook before it, the update itself, and the
+// hook after it. It returns false if it is refused.
+func (w *flow) update(id int64, status, outcome string) bool {
+	r := request{id, status, outcome}
+	text, _ := json.Marshal(r)
+	_ = os.WriteFile(w.call(), text, 0o600)
+	v := w.frame().Update(context.Background(), r.update())
+	_ = os.Remove(w.call())
+	if !v.Allowed() {
+		return false
+	}
+	if v.Turn != nil {
+		r.Status, r.Outcome = pending, ""
+	}
+	w.write(r)
+	w.frame().Seen(context.Background(), "", "")
+	return true
+}
+
+// write changes a task's file as the client does.
+func (w *flow) write(r request) {
+	data, err := os.ReadFile(w.task(r.ID))
+	var members map[string]any
+	if err != nil || json.Unmarshal(data, &members) != nil {
+		panic(fmt.Sprint("the client cannot read its task: ", err, string(data)))
+	}
+	members["status"] = r.Status
+	metadata := members["metadata"].(map[string]any)
+	if delete(metadata, "outcome"); r.Outcome != "" {
+		metadata["outcome"] = r.Outcome
+	}
+	data, _ = json.Marshal(members, json.Deterministic(true), jsontext.WithIndent("  "))
+	if err := os.WriteFile(w.task(r.ID), data, 0o644); err != nil {
+		panic(err)
+	}
+	if w.wrote != nil {
+		w.wrote(w.task(r.ID), data)
+	}
+}
+
+// done makes updates that have to be let through.
+func (w *flow) done(t require.TestingT, all ...request) {
+	for _, r := range all {
+		require.True(t, w.update(r.ID, completed, r.Outcome), "%+v", r)
+	}
+}
+
+func (w *flow) code(t require.TestingT) {
+	require.NoError(t, os.WriteFile(filepath.Join(w.home, "project/code"), []byte("x"), 0o644))
+}
+
+// reviewed works up to the review, n times before which it was sent back.
+func (w *flow) reviewed(t require.TestingT, n int) {
+	w.code(t)
+	w.done(t, request{ID: 1}, request{ID: 2})
+	for range n {
+		w.done(t, request{ID: 3, Outcome: "changes"}, request{ID: 1}, request{ID: 2})
+	}
+	require.True(t, w.update(3, inProgress, ""))
+}
+
+func (w *flow) disputed(t require.TestingT) {
+	w.reviewed(t, 2)
+	w.done(t, request{ID: 3, Outcome: "changes"})
+}
+
+func (w *flow) chooses(outcome string) steps.Verdict {
+	_, v := w.frame().Chosen(context.Background(), []steps.Choice{{Options: []string{"merge", "drop"}, Chosen: outcome}}, steps.ByQuestion, "")
+	return v
+}
+
+var person = steps.By{Who: steps.ThePerson, How: steps.AtTerminal}
+
+// transition is what changes the state of a workflow.
+type transition struct {
+	name   string
+	before func(t require.TestingT, w *flow) // what comes before it
+	act    func(w *flow)                     // the transition itself
+	atOnce bool                              // it counts when it is on record, whatever the client does then
+	acting bool                              // a command has to run before it is known what an update leads to
+}
+
+var transitions = []transition{
+	{name: "a loop", atOnce: true,
+		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
+		act:    func(w *flow) { w.update(3, completed, "changes") }},
+	{name: "a check that fails", atOnce: true, acting: true,
+		before: func(t require.TestingT, w *flow) {
+			w.done(t, request{ID: 1}, request{ID: 2}, request{ID: 1})
+		},
+		act: func(w *flow) { w.update(2, completed, "") }},
+	{name: "a spent loop",
+		before: func(t require.TestingT, w *flow) { w.reviewed(t, 2) },
+		act:    func(w *flow) { w.update(3, completed, "changes") }},
+	{name: "a branch",
+		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
+		act:    func(w *flow) { w.update(3, completed, "approved") }},
+	{name: "a person's answer", atOnce: true,
+		before: func(t require.TestingT, w *flow) { w.disputed(t) },
+		act:    func(w *flow) { w.chooses("merge") }},
+	{name: "what a person chose",
+		before: func(t require.TestingT, w *flow) { w.disputed(t); w.chooses("merge") },
+		act:    func(w *flow) { w.update(4, completed, "") }},
+	{name: "a stop",
+		before: func(t require.TestingT, w *flow) { w.disputed(t); w.chooses("drop") },
+		act:    func(w *flow) { w.update(4, completed, "") }},
+	{name: "step reopen", atOnce: true,
+		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1); w.done(t, request{ID: 3, Outcome: "approved"}) },
+		act:    func(w *flow) { _, _ = w.frame().Reopen(context.Background(), 2, "it was wrong", person) }},
+	{name: "step end", atOnce: true,
+		before: func(t require.TestingT, w *flow) { w.reviewed(t, 0) },
+		act:    func(w *flow) { _, _ = w.frame().End(context.Background(), 2, "not wanted", person) }},
+	{name: "step done", atOnce: true,
+		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
+		act: func(w *flow) {
+			_, _ = w.frame().GoPast(context.Background(), steps.Past{Done: true, Step: 3, Because: "late", Outcome: "disputed"}, person)
+		}},
+	{name: "step skip with blockers", atOnce: true,
+		before: func(t require.TestingT, w *flow) { w.done(t, request{ID: 1}) },
+		act: func(w *flow) {
+			_, _ = w.frame().GoPast(context.Background(), steps.Past{Step: 5, Because: "late", WithBlockers: true}, person)
+		}},
+	{name: "a loop by the server", atOnce: true,
+		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
+		act: func(w *flow) {
+			w.served().Update(context.Background(), steps.Update{Task: "3", Status: completed, Outcome: "changes"})
+		}},
+	{name: "a branch by the server",
+		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
+		act: func(w *flow) {
+			w.served().Update(context.Background(), steps.Update{Task: "3", Status: completed, Outcome: "approved"})
+		}},
+	{name: "a loop that a script asked for", atOnce: true,
+		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1); w.write(request{3, completed, "changes"}) },
+		act:    func(w *flow) { w.update(lastStep, inProgress, "") }},
+}
+
+// next are the events that may come after a crash. None of them changes the state by itself.
+var next = []struct {
+	name    string
+	happens func(w *flow) error
+	gates   bool // it runs the gates of steps that were completed in another way
+}{
+	{"PreToolUse of a step", func(w *flow) error {
+		v := w.frame().Update(context.Background(), request{lastStep, inProgress, ""}.update())
+		if v.Allowed() {
+			return fmt.Errorf("it is let through: %+v", v)
+		}
+		w.answer = v.Reason
+		return nil
+	}, true},
+	{"PreToolUse of another task", func(w *flow) error {
+		w.frame().Update(context.Background(), steps.Update{Task: "77", Status: completed})
+		return nil
+	}, false},
+	{"PostToolUse of TaskUpdate", func(w *flow) error { w.frame().Seen(context.Background(), "", ""); return nil }, false},
+	{"PostToolUse of AskUserQuestion", func(w *flow) error {
+		w.frame().Chosen(context.Background(), []steps.Choice{{Options: []string{"tea", "coffee"}, Chosen: "tea"}}, steps.ByQuestion, "")
+		return nil
+	}, false},
+	{"TaskCompleted", func(w *flow) error {
+		w.frame().Completed(context.Background(), request{lastStep, completed, ""}.update())
+		return nil
+	}, true},
+	{"SessionStart", func(w *flow) error { _, err := w.frame().Resume(context.Background(), ""); return err }, false},
+	{"Stop", func(w *flow) error {
+		_, _, err := w.frame().Stop(context.Background(), steps.Stopping{Mode: steps.Remind})
+		return err
+	}, false},
+	{"a call of the server", func(w *flow) error {
+		w.served().Update(context.Background(), request{lastStep, inProgress, ""}.update())
+		return nil
+	}, true},
+	{"a refused command", func(w *flow) error {
+		_, err := w.frame().GoPast(context.Background(), steps.Past{Step: lastStep, Because: "no"}, person)
+		if err == nil {
+			return fmt.Errorf("step skip of a step that is blocked was let through")
+		}
+		return nil
+	}, false},
+	{"recover", func(w *flow) error {
+		if r := recovery.List(context.Background(), w.dir(), 5*time.Second, recovery.Options{}); r.State == recovery.Refused || r.State == recovery.Damaged {
+			return fmt.Errorf("%s", r)
+		}
+		return nil
+	}, false},
+}
+
+// stateOf describes the state of the workflow: how each step ended, its round and its
+// counters.
+func (w *flow) stateOf() (string, *steps.State, error) {
+	s, err := steps.Load(context.Background(), w.dir())
+	if err != nil {
+		return "", nil, err
+	}
+	if len(s.Troubles) > 0 {
+		return "", nil, s.Troubles[0]
+	}
+	var b strings.Builder
+	for _, c := range s.Steps {
+		fmt.Fprintf(&b, "%d %s, round %d", c.ID, c.Outcome, c.Round)
+		for _, o := range s.Choosable(c) {
+			if o.Back != 0 {
+				fmt.Fprintf(&b, ", %s %d", o.Name, o.Used)
+			}
+		}
+		if c.ID == 4 {
+			fmt.Fprintf(&b, ", undecided %t", s.Undecided(c))
+		}
+		b.WriteString("; ")
+	}
+	return b.String(), s, nil
+}
+
+// shows returns what the list says otherwise than the state of the workflow, except of the
+// steps in but.
+func (w *flow) shows(s *steps.State, but map[int64]bool) string {
+	for _, c := range s.Steps {
+		data, err := os.ReadFile(w.task(c.ID))
+		var task struct {
+			Subject string `json:"subject"`
+			Status  string `json:"status"`
+		}
+		if err == nil {
+			err = json.Unmarshal(data, &task)
+		}
+		subject := c.Subject + c.Rounds()
+		if c.NotNeeded {
+			subject = c.Subject + " (not needed"
+		}
+		switch {
+		case err != nil:
+			return fmt.Sprintf("#%d: %v", c.ID, err)
+		case but[c.ID]:
+		case (task.Status == completed) != (c.Outcome != ""):
+			return fmt.Sprintf("#%d is %s in the list and ended as %q", c.ID, task.Status, c.Outcome)
+		case task.Subject != subject && !(c.NotNeeded && strings.HasPrefix(task.Subject, subject)):
+			return fmt.Sprintf("#%d is %q in the list, not %q", c.ID, task.Subject, subject)
+		}
+	}
+	return ""
+}
+
+// evidence returns the file with the evidence.
+func (w *flow) evidence() []byte {
+	data, _ := os.ReadFile(filepath.Join(w.home, "tasks/.list.fsmtx/steps.jsonl"))
+	return data
+}
+
+// bytesBelow returns every file below the tasks, with its content.
+func (w *flow) bytesBelow() map[string]string {
+	all := map[string]string{}
+	_ = filepath.WalkDir(filepath.Join(w.home, "tasks"), func(path string, e os.DirEntry, err error) error {
+		if err == nil {
+			data, _ := os.ReadFile(path)
+			all[path] = string(data)
+		}
+		return nil
+	})
+	return all
+}
+
+// looks fails unless looking at the list writes nothing.
+func (w *flow) looks() error {
+	before := w.bytesBelow()
+	for range 2 {
+		if _, _, err := w.stateOf(); err != nil {
+			return err
+		}
+	}
+	if _, err := w.frame().Standing(context.Background()); err != nil {
+		return err
+	}
+	if _, err := steps.Troubles(context.Background(), w.dir()); err != nil {
+		return err
+	}
+	if !maps.Equal(before, w.bytesBelow()) {
+		return fmt.Errorf("looking at the list has changed it")
+	}
+	return nil
+}
+
+// goesOn lets one event happen after a crash, and returns what is wrong then: the workflow is
+// in none of the states in want, or the list does not show its state. What it is before the
+// event, as whoever only looks sees it, is what it is afterwards, unless the event runs the
+// gates of a step that was completed in another way.
+func (w *flow) goesOn(event int, want []string, unjudged map[int64]bool) error {
+	if err := w.looks(); err != nil {
+		return err
+	}
+	seen, _, err := w.stateOf()
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(want, seen) {
+		return fmt.Errorf("it is half done:\n%s\nnot one of\n%s", seen, strings.Join(want, "\n"))
+	}
+	if err := next[event].happens(w); err != nil {
+		return err
+	}
+	if next[event].gates {
+		unjudged = nil
+	}
+	now, s, err := w.stateOf()
+	switch {
+	case err != nil:
+		return err
+	case !slices.Contains(want, now):
+		return fmt.Errorf("it is half done after %s:\n%s\nnot one of\n%s", next[event].name, now, strings.Join(want, "\n"))
+	case now != seen && len(want) < 2:
+		return fmt.Errorf("%s changed the state:\n%s\nto\n%s", next[event].name, seen, now)
+	}
+	if problem := w.shows(s, unjudged); problem != "" {
+		return fmt.Errorf("after %s: %s\n%s", next[event].name, problem, w.answer)
+	}
+	return nil
+}
