@@ -258,6 +258,9 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision)
 			target.Status = d.lines[len(d.lines)-1].To
 		}
 	}
+	if err != nil { // the list never shows what is not on record
+		return c.withTroubles(v, s)
+	}
 	s.Evidence = append(s.Evidence[:len(s.Evidence):len(s.Evidence)], d.recorded(s)...)
 	s.fold()
 	if put := c.putRight(ctx, dir, s); put != "" {

@@ -57,10 +57,13 @@ func (c *call) settled(s *State) []Evidence {
 	return append(lines, c.judgeSeen(s)...)
 }
 
-// catchUp records lines that the state has, and makes the list show the state.
+// catchUp records lines that the state has, and makes the list show the state. The list never
+// shows what is not on record.
 func (c *call) catchUp(ctx context.Context, dir *txn.Dir, s *State, lines []Evidence) (trouble string, err error) {
-	err = c.write(dir, s, lines)
-	return c.putRight(ctx, dir, s), err
+	if err := c.write(dir, s, lines); err != nil {
+		return "", err
+	}
+	return c.putRight(ctx, dir, s), nil
 }
 
 // Seen records which decisions about steps of workflows with outcomes the list shows to be

@@ -176,7 +176,7 @@ func TestTransitionAfterEveryDeath(t *testing.T) {
 	for _, tr := range transitions {
 		x := tr.prepare(t)
 		last := false // the death left the state after the transition
-		for n := 0; ; n += sampled(5) {
+		for n := 0; ; n += sampled(7) {
 			w := x.before.copy(t)
 			if !w.kill(t, tr.name, n) {
 				require.NotZero(t, n, "%s has no steps", tr.name)
@@ -220,7 +220,7 @@ func TestTransitionAfterASecondDeath(t *testing.T) {
 			continue // the record of a running check is that of a dead process only
 		}
 		x := tr.prepare(t)
-		for n := 0; ; n += sampled(7) {
+		for n := 0; ; n += sampled(19) {
 			w := x.before.copy(t)
 			taken := 0
 			w.files = faultfs.Freeze(vfs.OS{}, n, func(faultfs.Step) { taken++ })
@@ -229,7 +229,7 @@ func TestTransitionAfterASecondDeath(t *testing.T) {
 				break
 			}
 			w.files = nil
-			for m := 0; ; m += sampled(3) {
+			for m := 0; ; m += sampled(8) {
 				again := w.copy(t)
 				taken := 0
 				again.files = faultfs.Freeze(vfs.OS{}, m, func(faultfs.Step) { taken++ })
@@ -260,7 +260,7 @@ func TestTransitionOnEveryFault(t *testing.T) {
 	for _, tr := range transitions {
 		x := tr.prepare(t)
 		for _, errno := range faults {
-			for n := 0; ; n += sampled(11) {
+			for n := 0; ; n += sampled(17) {
 				w := x.before.copy(t)
 				var failed *faultfs.Step
 				w.files = faultfs.Fail(vfs.OS{}, n, errno, func(s faultfs.Step) { failed = &s })

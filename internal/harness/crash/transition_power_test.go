@@ -33,7 +33,7 @@ func TestTransitionAfterEveryPowerCut(t *testing.T) {
 	states, cases := 0, 0
 	for _, tr := range transitions {
 		x := tr.prepare(t)
-		c := &cutter{tried: x, rng: rand.New(rand.NewPCG(9, 10)), seen: map[[32]byte]bool{}, stride: sampled(60)}
+		c := &cutter{tried: x, rng: rand.New(rand.NewPCG(9, 10)), seen: map[[32]byte]bool{}, stride: sampled(40)}
 		require.NoError(t, c.run(nil), tr.name)
 		states, cases = states+c.states, cases+c.cases
 	}
@@ -83,6 +83,9 @@ func (x *cutter) run(dropped func(faultfs.Step) bool) (err error) {
 		})
 	}
 	l := limits{exhaustive: 64, samples: 16}
+	if x.stride > 1 {
+		l = limits{exhaustive: 4, samples: 1}
+	}
 	files := recorder(vfs.OS{}, w.home, d, dropped, func(s faultfs.Step) { look(s.String(), l) })
 	w.files, w.wrote = files, func(path string, data []byte) {
 		in, _ := relative(w.home, path)
