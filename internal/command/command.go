@@ -63,6 +63,7 @@ func subcommands() []subcommand {
 		{name: "version", group: forSetup, make: newVersion},
 		{name: "hydrate", group: forClient, make: newHydrate, misused: refuseFlags},
 		{name: "step", group: forClient, make: newStep, misused: refuseStep, below: stepSubcommands},
+		{name: "hook", group: forClient, make: newHook, misused: misusedHook},
 		{name: "mcp", group: forClient, make: newMCP},
 		{name: "guard", group: forClient, make: newGuard},
 		{name: "hooks", group: forClient, make: newHooks, below: hooksSubcommands},

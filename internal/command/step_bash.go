@@ -34,7 +34,7 @@ func (h *stepHook) bash(ctx context.Context) event.Answer {
 	}
 	var found []held
 	for _, words := range script.Calls() {
-		if one, ok := h.find(words); ok {
+		if one, ok := findHeld(words, h.Session); ok {
 			found = append(found, one)
 		}
 	}
@@ -63,8 +63,9 @@ type held struct {
 	token  bool // it has a token already
 }
 
-// find returns the call of a command that takes something away, if the words are one.
-func (h *stepHook) find(words []shell.Word) (one held, ok bool) {
+// findHeld returns the call of a command that takes something away, if the words are one.
+// session is that of the agent; it may be empty.
+func findHeld(words []shell.Word, session string) (one held, ok bool) {
 	program := slices.IndexFunc(words, func(w shell.Word) bool {
 		text, known := w.Literal()
 		return known && filepath.Base(text) == "fsmtx"
@@ -86,7 +87,7 @@ func (h *stepHook) find(words []shell.Word) (one held, ok bool) {
 		return one, false
 	}
 	one.rule, one.line = ruleOf(c), commandOf(c, args)
-	one.person = elsewhere(one.rule, c.Flags(), args, one.line, h.Session)
+	one.person = elsewhere(one.rule, c.Flags(), args, one.line, session)
 	one.token = isSet(c.Flags(), grantFlag)
 	if !one.rule.takes(c.Flags()) {
 		return one, false

@@ -54,10 +54,13 @@ const (
 	toolsUnknown tools = iota
 	toolsOn
 	toolsOfSubagent // not mentioned, because a background subagent has none
+	toolsNone       // the agent has none, and works the steps by the commands of this program
 )
 
 func toolsOf(r Request, env Env) tools {
 	switch {
+	case r.Commands:
+		return toolsNone
 	case r.Subagent:
 		return toolsOfSubagent
 	case env.get("CLAUDE_CODE_ENABLE_TODO_TOOLS") == "1":
@@ -241,6 +244,8 @@ func (a announcement) tail() string {
 		return "\nUse TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch.\n"
 	case toolsOfSubagent:
 		return "\nFollow this list: " + order + ".\n"
+	case toolsNone:
+		return visible.Sprintf("\nWork the steps with these commands, one at a time, each as a line of its own: %[1]s start N before you begin a step, %[1]s complete N when it is done (its gates are checked then), %[1]s next for what is ready.\n", a.program())
 	default:
 		return "\nYou may have no tools for the task list. Then follow this list: " + order + ", and tell the user when you start a step and when you complete it. " +
 			"If you do have such tools, keep the status of the tasks up to date with them.\n"
@@ -252,5 +257,10 @@ func (a announcement) rest() string {
 	if a.tools == toolsOn {
 		return "TaskList shows all steps, TaskGet one with its description."
 	}
-	return "This command prints all of it: " + quotePath(visible.Line(cmp.Or(a.request.Program, "fsmtx"))) + " step show --full"
+	return "This command prints all of it: " + a.program() + " step show --full"
+}
+
+// program returns this program as the agent's shell runs it.
+func (a announcement) program() string {
+	return quotePath(visible.Line(cmp.Or(a.request.Program, "fsmtx")))
 }

@@ -63,6 +63,9 @@ func (e *SpecError) Unwrap() error { return e.Err }
 // findSpec finds, reads and parses the skill's fsm.json. It returns nil if the
 // skill has none.
 func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, error) {
+	if r.Folder != "" {
+		return specIn(r.Folder, result)
+	}
 	config, err := claude.ConfigDir(env)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrLookup, err)
@@ -75,8 +78,22 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 		result.Misnamed = found.Misnamed()
 		return nil, nil
 	}
-	result.Spec = found.Path
-	spec, err := readSpec(locator.OS{}, found.Path, result)
+	return specAt(found.Path, result)
+}
+
+// specIn reads and parses the fsm.json in the folder of a skill. It returns nil if there is
+// none.
+func specIn(folder string, result *Result) (*fsmspec.Spec, error) {
+	path := filepath.Join(folder, "fsm.json")
+	if _, err := (locator.OS{}).Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return specAt(path, result)
+}
+
+func specAt(path string, result *Result) (*fsmspec.Spec, error) {
+	result.Spec = path
+	spec, err := readSpec(locator.OS{}, path, result)
 	if errors.Is(err, ErrLookup) {
 		result.Spec = ""
 	}

@@ -23,11 +23,13 @@ type Request struct {
 	Session    string
 	List       string // directory of the task list; empty is that of the session
 	Command    string // the command name of the skill
+	Folder     string // of the skill; empty if it is to be found by its name
 	Cwd        string // may be empty
 	Transcript string // path of the client's transcript; may be empty
 	Subagent   bool   // the event came from a subagent, which shares its parent's list
 	Invocation string // identifies the call of the skill; empty if unknown
 	Program    string // path of this program; empty if the agent's shell finds it as fsmtx
+	Commands   bool   // the agent works the steps by the commands of this program
 	Stopped    bool   // a hook has already kept the agent from stopping
 }
 

@@ -1,8 +1,10 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"maps"
+	"strconv"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -23,25 +25,30 @@ func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err
 	if err != nil || x.Mode == StopOff || len(s.Ready()) == 0 {
 		return "", "", err
 	}
-	s = f.own(s, x.Transcript, x.Prompt)
+	if x.Heard == nil {
+		s = f.own(s, x.Transcript, x.Prompt)
+	} else if !x.Heard.Works {
+		return "", "", nil
+	}
 	data, err := txn.ReadState(f.List.Dir, stopFile)
 	if err != nil {
 		return "", "", err
 	}
-	left := stop(s, x, parseReminders(data)[f.reminder(x)])
+	last := parseReminders(data).of(f.reminder(x))
+	left := stop(s, x, last)
 	if len(left) == 0 {
 		return "", "", nil
 	}
 	left = x.heard(s).wanted(s, left)
 	// Once the person has said stop, there is no reminder in a later turn either, unless the
 	// work has gone on: the reminder of this stall counts as given.
-	if err := f.remember(ctx, x, s.progress()); err != nil {
+	if err := f.remember(ctx, x, last.again(s.progress())); err != nil {
 		return "", "", err // a reminder that is not recorded would be repeated for ever
 	}
 	if len(left) == 0 {
 		return "", "", nil
 	}
-	agent, person = sentBack(s, left, x.Mode)
+	agent, person = sentBack(s, left, x)
 	return agent, person, nil
 }
 
@@ -66,16 +73,16 @@ func (f *Frame) own(s *State, path, prompt string) *State {
 }
 
 // reminder returns the key of an agent in the file of reminders.
-func (f *Frame) reminder(x Stopping) string { return f.Session + "/" + x.Agent }
+func (f *Frame) reminder(x Stopping) string { return cmp.Or(x.Caller, f.Session) + "/" + x.Agent }
 
-// remember records the progress at which the agent was last sent back.
-func (f *Frame) remember(ctx context.Context, x Stopping, progress string) error {
+// remember records when the agent was last sent back.
+func (f *Frame) remember(ctx context.Context, x Stopping, last reminder) error {
 	return f.locked(ctx, func(dir *txn.Dir) error {
 		data, err := dir.ReadState(stopFile)
 		if err != nil {
 			return err
 		}
-		text, err := json.Marshal(parseReminders(data).with(f.reminder(x), progress), jsonx.Tolerant, json.Deterministic(true))
+		text, err := json.Marshal(parseReminders(data).with(f.reminder(x), last.String()), jsonx.Tolerant, json.Deterministic(true))
 		if err != nil {
 			return err
 		}
@@ -83,8 +90,54 @@ func (f *Frame) remember(ctx context.Context, x Stopping, progress string) error
 	})
 }
 
-// reminders has, by session and agent, the progress at which the agent was last sent back.
+// reminders has the last reminder, by session and agent.
 type reminders map[string]string
+
+// reminder is the progress at which an agent was last sent back, and how often it was sent back
+// there.
+type reminder struct {
+	at    string
+	times int
+}
+
+// again returns the reminder after one more at the progress.
+func (r reminder) again(progress string) reminder {
+	if r.at != progress {
+		return reminder{progress, 1}
+	}
+	return reminder{progress, r.times + 1}
+}
+
+// String returns the progress and, if it is more than once, how often.
+func (r reminder) String() string {
+	if r.times == 1 {
+		return r.at
+	}
+	return r.at + " " + strconv.Itoa(r.times)
+}
+
+func (r reminders) of(agent string) reminder {
+	at, times, counted := strings.Cut(r[agent], " ")
+	n := 1
+	if counted {
+		n, _ = strconv.Atoi(times)
+	}
+	return reminder{at, n}
+}
+
+// BeginTurn makes the count of Stopping.Turns begin again, because the person has sent a
+// prompt.
+func (f *Frame) BeginTurn(ctx context.Context, x Stopping) error {
+	data, err := txn.ReadState(f.List.Dir, stopFile)
+	if err != nil {
+		return err
+	}
+	last := parseReminders(data).of(f.reminder(x))
+	if last.times < 2 {
+		return nil
+	}
+	return f.remember(ctx, x, reminder{last.at, 0})
+}
 
 // maxReminders limits the number of agents in the file. When it is reached, all subagents
 // are forgotten, and if the file is still too long, all sessions.
@@ -115,6 +168,16 @@ func (f *Frame) Resume(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	return resumed(f.own(s, path, "")), nil
+}
+
+// Report returns the state of all workflows in the list as text for an agent. It is empty if
+// every step is done.
+func (f *Frame) Report(ctx context.Context) (string, error) {
+	s, err := Load(ctx, f.List.Dir)
+	if err != nil || len(s.Steps) == 0 {
+		return "", err
+	}
+	return resumed(s), nil
 }
 
 // Edit decides whether an agent may write the file at the absolute path. The files of a list

@@ -240,7 +240,7 @@ func TestStop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ids := func(reminded string) (ids []int64) {
-				for _, left := range stop(c.s, c.x, reminded) {
+				for _, left := range stop(c.s, c.x, reminder{reminded, 1}) {
 					ids = append(ids, left.ID)
 				}
 				return ids
@@ -258,20 +258,20 @@ func TestStop(t *testing.T) {
 
 	s := stateOf(one, working)
 	s.Evidence = []Evidence{{Step: 3, To: inProgress, Verdict: Allow, Agent: "x"}}
-	require.Len(t, stop(s, Stopping{Agent: "x", Mode: Remind, Background: []byte(`[{"id": "x", "type": "subagent", "status": "running"}]`)}, ""), 1, "a subagent is sent back to what it started")
-	require.Empty(t, stop(s, Stopping{Agent: "y", Mode: Remind}, ""))
+	require.Len(t, stop(s, Stopping{Agent: "x", Mode: Remind, Background: []byte(`[{"id": "x", "type": "subagent", "status": "running"}]`)}, reminder{}), 1, "a subagent is sent back to what it started")
+	require.Empty(t, stop(s, Stopping{Agent: "y", Mode: Remind}, reminder{}))
 }
 
 func TestSentBack(t *testing.T) {
 	s := stateOf(stepLine{id: 1, status: completed, passed: true}, stepLine{id: 2, status: inProgress}, stepLine{id: 3, status: pending})
 	s.Steps[1].Description = "Write it."
-	agent, person := sentBack(s, s.Ready(), Remind)
+	agent, person := sentBack(s, s.Ready(), Stopping{Mode: Remind})
 	require.Equal(t, `release: 1 of 3 steps done. #2 "B" is in progress. 1 more can be done. Go on with the workflow. If you need the person, ask them.`, agent)
 	require.Equal(t, `release: 1 of 3 steps done: the agent was sent back to #2 "B"`, person)
-	agent, _ = sentBack(s, s.Ready()[1:], Hold)
+	agent, _ = sentBack(s, s.Ready()[1:], Stopping{Mode: Hold})
 	require.Equal(t, `release: 1 of 3 steps done. #3 "C" is ready. Go on with the workflow. If you need the person, ask with AskUserQuestion, or let them say that you may stop.`, agent)
 	s = stateOf(stepLine{id: 1, status: completed})
-	agent, _ = sentBack(s, s.Ready(), Remind)
+	agent, _ = sentBack(s, s.Ready(), Stopping{Mode: Remind})
 	require.Contains(t, agent, `#1 "A" is completed without passing its gates, so complete it again.`)
 }
 

@@ -29,6 +29,7 @@ const (
 	pendingFile  = "pending.json"
 	grantsFile   = "grants.json"
 	stopFile     = "stop.json"
+	heardFile    = "heard.json"
 	toldFile     = "told.json"
 )
 

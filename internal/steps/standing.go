@@ -33,7 +33,7 @@ func (f *Frame) Standing(ctx context.Context) (Standing, error) {
 		return Standing{}, err
 	}
 	mine := s.of(f.Session, func(string) bool { return false })
-	standing := Standing{SentBack: parseReminders(data)[f.reminder(Stopping{})] == mine.progress()}
+	standing := Standing{SentBack: parseReminders(data).of(f.reminder(Stopping{})).at == mine.progress()}
 	for _, c := range mine.Steps {
 		standing.Steps = append(standing.Steps, Stood{c.Workflow.Command, c.Subject, mine.evidenced(c)})
 	}

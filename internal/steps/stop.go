@@ -32,18 +32,29 @@ type Stopping struct {
 
 	// Words returns the words by which the person asks to stop. Nil is turn.DefaultWords.
 	Words func() turn.Words
+
+	// Heard is what hooks have learnt of the session of an agent whose transcript is not
+	// read. Nil is what the transcript says.
+	Heard *Heard
+	// Caller is the session that the turn belongs to, if the list is not a session's.
+	Caller string
+	// Turns is how often in a row, without any progress, Hold sends an agent back whose client
+	// never stops it. 0 is for a client that does.
+	Turns int
 }
 
-// stop returns the steps to which the agent is sent back, or none if it may stop. reminded
-// is the progress at which it was last sent back.
+// stop returns the steps to which the agent is sent back, or none if it may stop.
 //
 // A subagent is sent back only to steps that it started itself. With Hold a question at the
 // end of the agent's message is not enough: any turn could end with one.
-func stop(s *State, x Stopping, reminded string) []*Current {
+func stop(s *State, x Stopping, last reminder) []*Current {
+	stalled := last.at == s.progress()
 	switch {
 	case x.Mode == StopOff, turn.OthersRun(x.Background, x.Agent):
 		return nil
-	case x.Mode != Hold && (reminded == s.progress() || turn.Question(x.Message) != ""):
+	case x.Mode != Hold && (stalled || turn.Question(x.Message) != ""):
+		return nil
+	case x.Mode == Hold && stalled && x.Turns > 0 && last.times >= x.Turns:
 		return nil
 	}
 	var left []*Current
@@ -71,17 +82,24 @@ func (x Stopping) heard(s *State) person {
 	if x.Words != nil {
 		words = x.Words
 	}
+	if x.Heard != nil {
+		return x.Heard.person(s)
+	}
 	p := person{ends: turn.LastSaid(x.Transcript, x.Prompt, words().And(commandsOf(s)...)).Ends()}
 	if p.ends {
 		return p
 	}
 	p.asked = x.Mode == Hold && transcript.AskedUser(x.Transcript)
-	var all []turn.Step
+	p.part, p.limited = turn.LastPart(x.Transcript, named(s))
+	return p
+}
+
+// named returns the steps as a person may name them.
+func named(s *State) (all []turn.Step) {
 	for _, c := range s.Steps {
 		all = append(all, turn.Step{ID: c.ID, Local: c.Local, Subject: c.Subject})
 	}
-	p.part, p.limited = turn.LastPart(x.Transcript, all)
-	return p
+	return all
 }
 
 // wanted returns those of the steps that the person wants done now: of a limited work its
@@ -152,7 +170,7 @@ func (s *State) progress() string {
 
 // sentBack returns the texts for an agent that may not stop, and for the person. The agent
 // finds the description of a step in the list.
-func sentBack(s *State, left []*Current, mode StopMode) (agent, person string) {
+func sentBack(s *State, left []*Current, x Stopping) (agent, person string) {
 	next := left[0]
 	what := "ready"
 	switch next.Status {
@@ -166,10 +184,13 @@ func sentBack(s *State, left []*Current, mode StopMode) (agent, person string) {
 		agent += fmt.Sprintf(" %d more can be done.", more)
 	}
 	agent += " Go on with the workflow. If you need the person, "
-	if mode == Hold {
-		agent += "ask with AskUserQuestion, or let them say that you may stop."
-	} else {
+	switch {
+	case x.Mode != Hold:
 		agent += "ask them."
+	case x.Heard != nil:
+		agent += "let them say that you may stop."
+	default:
+		agent += "ask with AskUserQuestion, or let them say that you may stop."
 	}
 	return agent, fmt.Sprintf("%s: the agent was sent back to %s", s.summary(), next.Name())
 }

@@ -74,7 +74,7 @@ func modelTexts() map[string]struct {
 		"addBlockedBy":           {of(one, complete, keep(s, one, Update{Task: "1", AddBlockedBy: []string{"9"}})), "Leave addBlockedBy out"},
 		"addBlocks":              {of(one, complete, keep(s, one, Update{Task: "1", AddBlocks: []string{"3"}})), "Leave addBlocks out"},
 		"addBlocks, other task":  {of(one, complete, keep(s, one, Update{Task: "9", AddBlocks: []string{"1"}})), "Leave it out of addBlocks of #9"},
-		"edit":                   {edit("/c/tasks/s1/1.json", "/c/tasks/s1"), "Use TaskUpdate, or the tools of the workflow"},
+		"edit":                   {edit("/c/tasks/s1/1.json", "/c/tasks/s1"), "Use TaskUpdate, the tools of the workflow, or fsmtx start and fsmtx complete"},
 		"registered twice":       {twin(one, Evidence{Verdict: Deny, Why: "order: #1 not done"}), "fsmtx doctor reports"},
 		"registered twice, asks": {twin(two, Evidence{Verdict: Ask}), "Yes completes the step"},
 	}

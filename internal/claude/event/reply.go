@@ -15,7 +15,12 @@ type Reply struct {
 	Reason        string    `json:"reason,omitzero"`
 	Specific      *Specific `json:"hookSpecificOutput,omitzero"`
 	SystemMessage string    `json:"systemMessage,omitzero"` // the person sees it, the model does not
+
+	AdditionalContext string `json:"additionalContext,omitzero"` // only for agents that do not read it in Specific
 }
+
+// Answer returns the reply at exit 0, for agents other than Claude Code.
+func (r Reply) Answer() Answer { return r.answer(ExitOK, "") }
 
 // Specific is the part of a reply that belongs to one kind of event. The client drops
 // it if HookEventName is not the event's name (fact 22, client 2.1.197).
@@ -40,6 +45,7 @@ func withContext(name, context string) *Specific {
 // and the person see the decoded strings. UpdatedInput goes to a tool and is not changed.
 func (r Reply) visible() Reply {
 	r.Decision, r.Reason, r.SystemMessage = visible.Text(r.Decision), visible.Text(r.Reason), visible.Text(r.SystemMessage)
+	r.AdditionalContext = visible.Text(r.AdditionalContext)
 	if r.Specific != nil {
 		s := *r.Specific
 		s.PermissionDecisionReason, s.AdditionalContext = visible.Text(s.PermissionDecisionReason), visible.Text(s.AdditionalContext)

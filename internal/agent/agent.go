@@ -1,0 +1,139 @@
+package agent
+
+import (
+	"slices"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+)
+
+// Moment is what an event is about, whatever the agent calls it.
+type Moment string
+
+const (
+	Start  Moment = "start"  // a session begins or is resumed
+	Prompt Moment = "prompt" // the person has sent a prompt
+	Before Moment = "before" // a tool is about to run
+	After  Moment = "after"  // a tool has run
+	Stop   Moment = "stop"   // the turn is about to end
+)
+
+// Agent is what is known about one agent.
+type Agent struct {
+	Name    string // as package caller has it, and as install --agent takes it
+	Title   string // for people
+	Version string // with which the facts were measured
+
+	// Registrations are the events that need a hook; none if the agent runs no hooks.
+	Registrations []Registration
+	// TimeoutUnit is the unit of the time limit of a hook.
+	TimeoutUnit time.Duration
+
+	// Hooks and Server are the files in which the agent reads hooks and MCP servers.
+	Hooks, Server Files
+	// ServerPath names the objects that contain the server in a JSON file; nil for TOML.
+	ServerPath []string
+	// ServerList reports whether a server's program and arguments are one list.
+	ServerList bool
+	// ServerFields are further fields of a server.
+	ServerFields map[string]any
+	// Demands is what a person has to do before the agent reads the files, per scope.
+	Demands Demands
+
+	Skills Dirs // in which skills are looked for, the first first
+
+	mine    func(e *event.Event) bool // it is this agent's event, if it is not Claude Code's
+	take    tool                      // the tool that takes up a skill
+	shells  []string                  // the tools that run a shell command
+	edits   []string                  // the tools that change a file
+	typed   string                    // begins a word of a prompt that names a skill
+	inside  bool                      // that word may be anywhere in the prompt
+	reads   bool                      // a skill is taken up by reading its SKILL.md in the shell
+	denies  form                      // of a refusal
+	context form                      // of a text for the model
+}
+
+// Registration is an event at which a hook is registered.
+type Registration struct {
+	Event   string
+	Matcher string // empty matches everything
+	Moment  Moment
+}
+
+// Files is a file of the person and one of the project. Empty: there is none.
+type Files struct {
+	User    string // below the agent's home, see Home
+	Project string // below the project's directory
+}
+
+// Demands is what has to be done by hand after install.
+type Demands struct {
+	User, Project string // sentences; empty: nothing
+}
+
+// Dirs are directories with a folder for each skill.
+type Dirs struct {
+	Project []string // below the project's directory
+	User    []string // below HOME
+}
+
+// tool is a tool that takes up a skill, and the field of its input with the skill's name.
+type tool struct{ name, field string }
+
+// form is where a part of an answer is in the JSON object.
+type form int
+
+const (
+	nested   form = iota // in hookSpecificOutput, as in Claude Code
+	topLevel             // beside it
+)
+
+// All returns the agents. It is a function because a package variable would be filled at each
+// start of the program.
+func All() []*Agent { return []*Agent{Codex(), Copilot(), Gemini(), Qwen(), OpenCode()} }
+
+// Named returns the agent with the name, nil if there is none.
+func Named(name string) *Agent {
+	i := slices.IndexFunc(All(), func(a *Agent) bool { return a.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return All()[i]
+}
+
+// Names returns the names of all agents.
+func Names() (names []string) {
+	for _, a := range All() {
+		names = append(names, a.Name)
+	}
+	return names
+}
+
+// Of returns the agent that has sent the event, nil for one of Claude Code's and for one of an
+// agent that is not known.
+func Of(e *event.Event) *Agent {
+	if !e.Foreign() {
+		return nil
+	}
+	for _, a := range All() {
+		if a.Sent(e) {
+			return a
+		}
+	}
+	return nil
+}
+
+// Sent reports whether the event is this agent's.
+func (a *Agent) Sent(e *event.Event) bool {
+	return e.Foreign() && a.moment(e.Name) != "" && a.mine != nil && a.mine(e)
+}
+
+// moment returns what an event is about, empty for an event that needs no hook.
+func (a *Agent) moment(name string) Moment {
+	for _, r := range a.Registrations {
+		if r.Event == name {
+			return r.Moment
+		}
+	}
+	return ""
+}

@@ -1,0 +1,41 @@
+package agent
+
+import (
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+)
+
+// Codex is OpenAI's Codex CLI.
+//
+// It has no tool for skills: its model reads SKILL.md in the shell, or the person writes
+// $name. It runs a hook only after the person has trusted it, and skips it in silence until
+// then; it reads a project's files only if the project is trusted. It knows no "ask": the
+// tool runs. An unknown key in an answer discards all of it.
+func Codex() *Agent {
+	return &Agent{
+		Name: "codex", Title: "Codex", Version: "0.169.0",
+		Registrations: []Registration{
+			{"SessionStart", "", Start},
+			{"UserPromptSubmit", "", Prompt},
+			{"PreToolUse", "", Before},
+			{"PostToolUse", "Bash", After},
+			{"Stop", "", Stop},
+		},
+		TimeoutUnit: time.Second,
+		Hooks:       Files{User: ".codex/hooks.json", Project: ".codex/hooks.json"},
+		Server:      Files{User: ".codex/config.toml", Project: ".codex/config.toml"},
+		Demands: Demands{
+			User:    "Codex skips a hook in silence until you trust it: start codex, and trust the hooks of fsmtx when it asks, or with /hooks",
+			Project: `Codex reads this file only in a project that you trust ([projects."DIR"] trust_level = "trusted" in ~/.codex/config.toml), and skips a hook in silence until you trust it too: start codex, and trust the hooks of fsmtx when it asks, or with /hooks`,
+		},
+		Skills: Dirs{Project: []string{".agents/skills", ".codex/skills"}, User: []string{".agents/skills", ".codex/skills"}},
+		mine: func(e *event.Event) bool {
+			return e.Has("turn_id") || strings.HasPrefix(filepath.Base(e.TranscriptPath), "rollout-")
+		},
+		shells: []string{"Bash"}, edits: []string{"apply_patch", "Edit", "Write"},
+		typed: "$", inside: true, reads: true,
+	}
+}

@@ -1,0 +1,40 @@
+package agent
+
+import (
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+)
+
+// Copilot is the GitHub Copilot CLI.
+//
+// Its hooks are registered under Claude Code's names of the events; the tools keep some of
+// their own names, and matchers match whole names. It reads the reason of a refusal only from
+// JSON at exit 0, and a text for the model only at the top level.
+func Copilot() *Agent {
+	return &Agent{
+		Name: "copilot", Title: "Copilot CLI", Version: "1.0.102",
+		Registrations: []Registration{
+			{"SessionStart", "", Start},
+			{"UserPromptSubmit", "", Prompt},
+			{"PreToolUse", "", Before},
+			{"PostToolUse", "skill", After},
+			{"Stop", "", Stop},
+		},
+		TimeoutUnit: time.Second,
+		Hooks:       Files{User: ".copilot/hooks/fsmtx.json", Project: ".github/hooks/fsmtx.json"},
+		Server:      Files{User: ".copilot/mcp-config.json", Project: ".mcp.json"}, ServerPath: []string{"mcpServers"},
+		ServerFields: map[string]any{"type": "local", "tools": []string{"*"}},
+		Demands: Demands{
+			Project: "Copilot CLI reads this file only in a folder that you trust: say so when it asks, or start it with --trust-folder",
+		},
+		Skills: Dirs{Project: []string{".github/skills", ".agents/skills", ".claude/skills"}, User: []string{".copilot/skills", ".agents/skills"}},
+		mine: func(e *event.Event) bool {
+			return e.Has("timestamp") && !e.Has("turn_id") && (e.TranscriptPath == "" || strings.Contains(e.TranscriptPath, "/session-state/"))
+		},
+		take:   tool{"skill", "skill"},
+		shells: []string{"Bash", "bash"}, edits: []string{"Write", "Edit", "create", "edit"},
+		typed: "/", context: topLevel,
+	}
+}

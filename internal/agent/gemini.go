@@ -1,0 +1,39 @@
+package agent
+
+import (
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+)
+
+// Gemini is the Gemini CLI.
+//
+// It has names of its own for events and tools, counts time limits in milliseconds, reads a
+// refusal at the top level, and never ends a turn whose hook always blocks. Its shell tool
+// refuses $(…) and backticks, so no text may ask the model to type them.
+func Gemini() *Agent {
+	return &Agent{
+		Name: "gemini", Title: "Gemini CLI", Version: "0.61.0",
+		Registrations: []Registration{
+			{"SessionStart", "", Start},
+			{"BeforeAgent", "", Prompt},
+			{"BeforeTool", "", Before},
+			{"AfterTool", "activate_skill", After},
+			{"AfterAgent", "", Stop},
+		},
+		TimeoutUnit: time.Millisecond,
+		Hooks:       Files{User: ".gemini/settings.json", Project: ".gemini/settings.json"},
+		Server:      Files{User: ".gemini/settings.json", Project: ".gemini/settings.json"}, ServerPath: []string{"mcpServers"},
+		Demands: Demands{
+			Project: "Gemini CLI reads this file only in a folder that you trust (/permissions trust, or ~/.gemini/trustedFolders.json); --skip-trust alone is not enough",
+		},
+		Skills: Dirs{Project: []string{".gemini/skills", ".agents/skills"}, User: []string{".gemini/skills", ".agents/skills"}},
+		mine: func(e *event.Event) bool {
+			return strings.HasPrefix(e.Name, "Before") || strings.HasPrefix(e.Name, "After") || strings.Contains(e.TranscriptPath, "/.gemini/")
+		},
+		take:   tool{"activate_skill", "name"},
+		shells: []string{"run_shell_command"}, edits: []string{"write_file", "replace"},
+		typed: "/", denies: topLevel,
+	}
+}

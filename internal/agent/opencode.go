@@ -1,0 +1,15 @@
+package agent
+
+// OpenCode is opencode. It runs no commands as hooks, only plugins in JavaScript, so it gets
+// the MCP server alone.
+func OpenCode() *Agent {
+	return &Agent{
+		Name: "opencode", Title: "opencode", Version: "1.18.33",
+		Server: Files{User: ".config/opencode/opencode.json", Project: "opencode.json"}, ServerPath: []string{"mcp"},
+		ServerList: true, ServerFields: map[string]any{"type": "local", "enabled": true},
+		Skills: Dirs{
+			Project: []string{".opencode/skill", ".opencode/skills", ".agents/skills", ".claude/skills"},
+			User:    []string{".config/opencode/skill", ".config/opencode/skills", ".agents/skills", ".claude/skills"},
+		},
+	}
+}

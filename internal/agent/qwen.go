@@ -1,0 +1,34 @@
+package agent
+
+import (
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+)
+
+// Qwen is Qwen Code.
+//
+// It comes from the Gemini CLI, has Claude Code's names of events and its answers, and counts
+// time limits in milliseconds. UserPromptSubmit comes before every request to the model, with
+// an empty prompt after the first; SessionStart does not come in -p.
+func Qwen() *Agent {
+	return &Agent{
+		Name: "qwen", Title: "Qwen Code", Version: "0.15.10",
+		Registrations: []Registration{
+			{"SessionStart", "", Start},
+			{"UserPromptSubmit", "", Prompt},
+			{"PreToolUse", "", Before},
+			{"PostToolUse", "skill", After},
+			{"Stop", "", Stop},
+		},
+		TimeoutUnit: time.Millisecond,
+		Hooks:       Files{User: ".qwen/settings.json", Project: ".qwen/settings.json"},
+		Server:      Files{User: ".qwen/settings.json", Project: ".qwen/settings.json"}, ServerPath: []string{"mcpServers"},
+		Skills: Dirs{Project: []string{".qwen/skills", ".agents/skills"}, User: []string{".qwen/skills", ".agents/skills"}},
+		mine:   func(e *event.Event) bool { return strings.Contains(e.TranscriptPath, "/.qwen/") },
+		take:   tool{"skill", "skill"},
+		shells: []string{"run_shell_command"}, edits: []string{"write_file", "edit", "replace"},
+		typed: "/",
+	}
+}

@@ -1,0 +1,274 @@
+package command
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/claude/turn"
+	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// maxHolds is how often in a row --stop hold sends an agent back that makes no progress: as
+// often as Claude Code lets a hook do that (fact 40). Codex and Gemini would never end the
+// turn.
+const maxHolds = 8
+
+// agentHook is one call of the hook of another agent than Claude Code. Its list is the
+// project's: nothing names the session to hook, shell and server alike in these agents.
+type agentHook struct {
+	*steps.Frame
+	streams terminal.Streams
+	flags   eventFlags
+	agent   *agent.Agent
+	call    agent.Call
+}
+
+func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, a *agent.Agent, c agent.Call) (*agentHook, error) {
+	if c.Cwd == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, err
+		}
+		c.Cwd = dir
+	}
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Dir: c.Cwd, Agent: a.Name, Begins: true})
+	if err != nil {
+		return nil, err
+	}
+	return &agentHook{newFrame(s, found.Dir, found.Session), s, f, a, c}, nil
+}
+
+// reply does what is due at the event: recover, hydrate, judge, tell.
+func (h *agentHook) reply(ctx context.Context) agent.Reply {
+	switch h.call.Moment {
+	case agent.Start:
+		return h.start(ctx)
+	case agent.Prompt:
+		return h.prompt(ctx)
+	case agent.Before:
+		return h.before(ctx)
+	case agent.After:
+		return h.takeUp(ctx)
+	case agent.Stop:
+		return h.stop(ctx)
+	}
+	return agent.Reply{}
+}
+
+// start finishes an interrupted change, and tells a session that goes on what is open.
+func (h *agentHook) start(ctx context.Context) (r agent.Reply) {
+	if state, err := txn.StateDir(h.List.Dir); err != nil || !isDir(state) {
+		return r // no list: recovering would create it
+	}
+	report := recovery.List(ctx, h.List.Dir, recoverTimeout, recovery.Options{})
+	if report.State != recovery.Clean && report.State != recovery.Committed {
+		r.Person = "fsmtx: " + strings.TrimSpace(report.String()+"\n"+report.Hint)
+	}
+	heard, err := h.Heard(h.call.Session)
+	if err == nil && (h.call.Resumed || heard.Works) {
+		r.Context, err = h.state(ctx)
+	}
+	return h.troubled(r, "the agent could not be given the state of its workflow", err)
+}
+
+// state returns the state of the project's workflows and how to work them, empty if nothing is
+// open.
+func (h *agentHook) state(ctx context.Context) (string, error) {
+	text, err := h.Report(ctx)
+	if text == "" || err != nil {
+		return "", err
+	}
+	return text + visible.Sprintf("Work the steps with %[1]s next, %[1]s start N and %[1]s complete N.\n", shell.Join(ownPath())), nil
+}
+
+// prompt hears the person and takes up the skill that they name.
+func (h *agentHook) prompt(ctx context.Context) agent.Reply {
+	r := h.takeUp(ctx)
+	if h.call.Prompt == "" { // Qwen Code sends one before each request
+		return r
+	}
+	return h.troubled(r, "what the person said could not be kept", h.hear(ctx))
+}
+
+func (h *agentHook) hear(ctx context.Context) error {
+	s, err := steps.Load(ctx, h.List.Dir)
+	if err != nil || len(s.Steps) == 0 {
+		return err
+	}
+	if err := h.BeginTurn(ctx, steps.Stopping{Caller: h.call.Session}); err != nil {
+		return err
+	}
+	return h.Hear(ctx, h.call.Session, func(before steps.Heard) steps.Heard { return before.Hears(s, h.call.Prompt, h.words()) })
+}
+
+func (h *agentHook) words() turn.Words {
+	return rules.StopWords(h.streams.Env, h.call.Cwd)
+}
+
+// takeUp puts the workflow of a skill that the event takes up into the project's list. A
+// workflow of the skill that is open goes on: the same skill is taken up more than once in a
+// session where reading its SKILL.md does that.
+func (h *agentHook) takeUp(ctx context.Context) agent.Reply {
+	skill := h.agent.TakenUp(h.call, h.agent.Places(h.call.Cwd, h.streams.Env("HOME")))
+	if skill == nil {
+		return agent.Reply{}
+	}
+	if open, err := h.isOpen(ctx, skill); open || err != nil {
+		r := agent.Reply{}
+		if err == nil {
+			err = h.joins(ctx)
+		}
+		if err == nil {
+			r.Context, err = h.state(ctx)
+		}
+		return h.troubled(r, "the state of the workflow of "+skill.Name+" is not known", err)
+	}
+	return h.hydrate(ctx, skill)
+}
+
+// isOpen reports whether the list has an unfinished workflow of the skill.
+func (h *agentHook) isOpen(ctx context.Context, skill *agent.Skill) (bool, error) {
+	s, err := steps.Load(ctx, h.List.Dir)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range s.Steps {
+		if c.Workflow.Command == skill.Name && !c.Done() {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// joins records that the session works a workflow of the list.
+func (h *agentHook) joins(ctx context.Context) error {
+	return h.Hear(ctx, h.call.Session, func(before steps.Heard) steps.Heard {
+		before.Works = true
+		return before
+	})
+}
+
+func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill) agent.Reply {
+	request := hydrate.Request{
+		Session: h.Session, List: h.List.Dir, Command: skill.Name, Folder: skill.Dir, Cwd: h.call.Cwd,
+		Program: ownPath(), Commands: true,
+	}
+	f := hydrateFlags{scope: "all", active: "reset", lockTimeout: recoverTimeout, history: txn.DefaultHistory}
+	policy, err := f.policy()
+	var result hydrate.Result
+	if err == nil {
+		result, err = inTime(ctx, f, func(ctx context.Context) (hydrate.Result, error) {
+			return carryOut(ctx, h.streams, request, hydrate.Options{Policy: policy, LockTimeout: f.lockTimeout, History: f.history})
+		})
+	}
+	if err != nil {
+		message, hint := hydrate.Explain(err, result, h.streams.Getenv)
+		return agent.Reply{
+			Context: strings.TrimSpace("The skill " + skill.Name + " has a workflow, but fsmtx could not put it into the list of steps, so nothing of it is checked. Tell the user.\n" + message + "\n" + hint),
+			Person:  "fsmtx: " + visible.Words(message),
+		}
+	}
+	if result.Spec != "" && len(result.Created) > 0 {
+		err = h.joins(ctx)
+	}
+	r := agent.Reply{Context: hydrate.Announcement(request, result, h.streams.Getenv), Person: hydrate.Notice(request, result)}
+	return h.troubled(r, "the session could not be recorded, so it is not reminded of the steps", err)
+}
+
+// before judges a tool that is about to run.
+func (h *agentHook) before(ctx context.Context) agent.Reply {
+	for _, path := range h.call.Paths {
+		if v := h.Edit(path); v.Decision == steps.Deny {
+			return agent.Reply{Deny: v.Reason}
+		}
+	}
+	switch {
+	case strings.HasSuffix(h.call.Tool, "workflow_begin"): // of the MCP server; its name comes first
+		return h.troubled(agent.Reply{}, "the session could not be recorded", h.joins(ctx))
+	case strings.Contains(h.call.Command, "fsmtx"):
+		return h.shell(ctx)
+	}
+	return agent.Reply{}
+}
+
+// shell refuses commands of fsmtx that take something away. The command would refuse by
+// itself; here the model reads at once what the person can do. Nobody is asked, because Codex
+// does not know such an answer and runs the tool. A command that begins a workflow makes it the
+// session's.
+func (h *agentHook) shell(ctx context.Context) agent.Reply {
+	script, err := shell.Parse(h.call.Command)
+	if err != nil {
+		return agent.Reply{}
+	}
+	for _, words := range script.Calls() {
+		if one, ok := findHeld(words, ""); ok {
+			return agent.Reply{Deny: visible.Sprintf("an agent cannot %s by itself, and %s cannot ask its person about a command. Only the person can decide this. They can run it in a terminal outside %[2]s: %[3]s",
+				one.rule.what, h.agent.Title, inTerminal(h.call.Cwd, one.person))}
+		}
+		if isBegin(words) {
+			return h.troubled(agent.Reply{}, "the session could not be recorded", h.joins(ctx))
+		}
+	}
+	return agent.Reply{}
+}
+
+// isBegin reports whether a command is "fsmtx begin".
+func isBegin(words []shell.Word) bool {
+	var texts []string
+	for _, w := range words {
+		text, _ := w.Literal()
+		texts = append(texts, text)
+	}
+	i := slices.Index(texts, "begin")
+	return i > 0 && filepath.Base(texts[i-1]) == "fsmtx"
+}
+
+// stop sends the agent back to a step that is ready.
+func (h *agentHook) stop(ctx context.Context) agent.Reply {
+	heard, err := h.Heard(h.call.Session)
+	if err != nil {
+		return h.troubled(agent.Reply{}, "the workflow is not enforced at this stop", err)
+	}
+	model, person, err := h.Stop(ctx, steps.Stopping{
+		Mode: steps.StopMode(h.flags.stop), Message: h.call.Message, Heard: &heard, Caller: h.call.Session, Turns: maxHolds,
+	})
+	if err != nil || model == "" {
+		return h.troubled(agent.Reply{}, "the workflow is not enforced at this stop", err)
+	}
+	return agent.Reply{Hold: model, Person: "fsmtx: " + person}
+}
+
+// troubled adds an error of this program to a reply, for the person. It refuses nothing.
+func (h *agentHook) troubled(r agent.Reply, what string, err error) agent.Reply {
+	if err != nil {
+		r.Person = strings.TrimSpace(r.Person + "\n" + visible.Sprintf("fsmtx: %s: %v", what, err))
+	}
+	return r
+}
+
+// ownPath returns the path of this program. These agents' shells may not find its name: Codex
+// starts a login shell, which has the PATH of the profile.
+func ownPath() string {
+	self, err := os.Executable()
+	if err != nil {
+		return "fsmtx"
+	}
+	return self
+}
+
+func isDir(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}

@@ -1,0 +1,86 @@
+package steps
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/claude/turn"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Heard is what hooks have learnt of a session, in an agent whose transcript is not read. It
+// is kept beside the list, which may be a project's and so shared by several sessions.
+type Heard struct {
+	Works bool   `json:"works,omitzero"` // the session has called the skill of a workflow
+	Stop  bool   `json:"stop,omitzero"`  // the person's last prompt asks to stop
+	Limit string `json:"limit,omitzero"` // the prompt by which the person has limited the work
+}
+
+// maxLimit limits the length of a prompt that is kept, in characters.
+const maxLimit = 2000
+
+// Hears returns what is known after a prompt of the person: the last prompt decides whether
+// they said stop, the latest limit to the work counts until they ask to go on.
+func (h Heard) Hears(s *State, prompt string, words turn.Words) Heard {
+	h.Stop = words.And(commandsOf(s)...).Requested(prompt)
+	if _, limited := turn.Part(prompt, named(s)); limited {
+		h.Limit = visible.Clip(prompt, maxLimit)
+	} else if turn.GoesOn(prompt) {
+		h.Limit = ""
+	}
+	return h
+}
+
+// person returns what the person has said, as far as it limits the work.
+func (h Heard) person(s *State) (p person) {
+	p.ends = h.Stop
+	p.part, p.limited = turn.Part(h.Limit, named(s))
+	return p
+}
+
+// Heard returns what is known of a session. It takes no lock.
+func (f *Frame) Heard(session string) (Heard, error) {
+	data, err := txn.ReadState(f.List.Dir, heardFile)
+	return parseHeard(data)[session], err
+}
+
+// Hear changes what is known of a session. It writes only if that changes something, and never
+// creates the list.
+func (f *Frame) Hear(ctx context.Context, session string, change func(Heard) Heard) error {
+	now, err := f.Heard(session)
+	if err != nil || change(now) == now {
+		return err
+	}
+	return f.locked(ctx, func(dir *txn.Dir) error {
+		data, err := dir.ReadState(heardFile)
+		if err != nil {
+			return err
+		}
+		all := parseHeard(data)
+		if all[session] = change(all[session]); len(all) > maxReminders {
+			for _, other := range slices.Sorted(maps.Keys(all))[:len(all)-maxReminders] {
+				if other != session {
+					delete(all, other)
+				}
+			}
+		}
+		text, err := json.Marshal(all, jsonx.Tolerant, json.Deterministic(true))
+		if err != nil {
+			return err
+		}
+		return dir.WriteState(heardFile, text)
+	})
+}
+
+func parseHeard(data []byte) map[string]Heard {
+	all := map[string]Heard{}
+	if json.Unmarshal(data, &all, jsonx.Tolerant) != nil || all == nil {
+		return map[string]Heard{} // a file that cannot be read says nothing
+	}
+	return all
+}
