@@ -190,6 +190,8 @@ func (w *foreignWorld) calls() map[string][]call {
 		"fsmtx plugin":  {{args: []string{"plugin", "plugin-" + inFile}}, {args: []string{"plugin", "--name", foreign, "p"}}, {args: []string{"plugin", "--with", foreign, "p"}}, {args: []string{"plugin", w.dir}}},
 		"fsmtx demo":    args("demo"),
 		"fsmtx version": args("version"),
+		"fsmtx hook": {asHook(w.event("PreToolUse", `"turn_id": "t", "tool_name": "Bash", "tool_input": {"command": `+quoted("fsmtx step skip 5 --because '"+foreign+"'")+`}`), "hook"),
+			asHook(w.event("UserPromptSubmit", `"turn_id": "t", "prompt": `+quoted("$"+foreign)), "hook", "--agent", "codex"), asHook(foreign, "hook"), asHook("{}", "hook", "--agent", foreign), asHook("{}", "hook", "--"+foreign), {args: []string{"hook", foreign}}},
 		"fsmtx hydrate": {asHook(w.skillEvent("PostToolUse"), "hydrate", "--announce", "--log", "log"), asHook(w.skillEvent("PostToolUse"), "hydrate", "--announce", "--log", "log"),
 			asHook(strings.ReplaceAll(w.skillEvent("PostToolUse"), foreignSkill, "broken"+foreignSkill), "hydrate", "--announce", "--log", "log"),
 			asHook(strings.ReplaceAll(w.skillEvent("PostToolUse"), `"s1"`, `"crashed"`), "hydrate", "--announce", "--log", "log"),
