@@ -23,7 +23,7 @@ func otherFormat(data []byte, offset int) string {
 	case bytes.HasPrefix(lines[0], []byte("```")), bytes.HasPrefix(lines[0], []byte("~~~")):
 		return "the file is a Markdown code block: remove the line before the array and the line after it"
 	case slices.ContainsFunc(lines[:min(len(lines), 3)], isYAML):
-		return "the file is YAML: convert it to JSON, for example with yq -o=json"
+		return "the file is YAML, and has to be JSON (fsmtx validate --fix converts it)"
 	}
 	return ""
 }

@@ -151,6 +151,35 @@ func (g *graph) warnStarted() {
 	}
 }
 
+// checkStart notes a problem if there are steps left to do and none of them can ever start:
+// with some that can, a cycle is a warning only.
+func (p *parser) checkStart() {
+	waiting := slices.DeleteFunc(slices.Clone(p.entries), func(e *entry) bool { return e.task.Status == Completed })
+	if len(waiting) == 0 {
+		return
+	}
+	open := make(map[int64]bool, len(waiting))
+	for _, e := range waiting {
+		open[e.task.ID] = true
+	}
+	canStart := func(e *entry) bool {
+		return e.task.Status == InProgress || !slices.ContainsFunc(e.task.BlockedBy, func(id int64) bool { return open[id] })
+	}
+	if slices.ContainsFunc(waiting, canStart) {
+		return
+	}
+	p.problems.note(waiting[0].at, nil, changesMeaning, func() (pointer, text string) {
+		return waiting[0].pointer(), "no step can ever start: each one waits for another; remove the blockedBy or blocks that makes the first step wait"
+	})
+}
+
+// warnEmpty warns of a file without steps. It is valid: it empties the task list.
+func (p *parser) warnEmpty() {
+	if len(p.entries) == 0 && len(p.problems.findings) == 0 {
+		p.warn(0, "the file has no steps: calling the skill only removes the steps of other workflows from the task list")
+	}
+}
+
 func (g *graph) warn(ref reference, effect bool, format string, args ...any) {
 	g.warnings.note(ref.at, ref.entry, effect, func() (pointer, text string) {
 		return ref.pointer(), fmt.Sprintf(format, args...)

@@ -33,6 +33,7 @@ func Parse(data []byte) (*Spec, error) {
 	}
 	p.file()
 	p.checkIDs(p.entries)
+	p.warnEmpty()
 	if len(p.problems.findings) > 0 {
 		return nil, &InvalidError{
 			Problems: p.problems.list(rest, skipped, false),
@@ -41,15 +42,15 @@ func Parse(data []byte) (*Spec, error) {
 	}
 	p.connect(p.entries)
 	spec := &Spec{version: p.version}
-	if p.version == WithOutcomes {
-		if p.promote(); len(p.problems.findings) == 0 {
-			p.proveAll(p.entries)
-		}
-		if len(p.problems.findings) > 0 {
-			return nil, &InvalidError{
-				Problems: p.problems.list(rest, skipped, false),
-				Warnings: p.warnings.list(rest, skipped, true),
-			}
+	if p.version != WithOutcomes {
+		p.checkStart()
+	} else if p.promote(); len(p.problems.findings) == 0 {
+		p.proveAll(p.entries)
+	}
+	if len(p.problems.findings) > 0 {
+		return nil, &InvalidError{
+			Problems: p.problems.list(rest, skipped, false),
+			Warnings: p.warnings.list(rest, skipped, true),
 		}
 	}
 	spec.steps = p.level(p.entries)

@@ -85,7 +85,7 @@ func TestBlocksIsMirroredIntoBlockedBy(t *testing.T) {
 		{"stated ones first", `[{"id": 9, "subject": "Z", "blocks": [4]}, {"id": 3, "subject": "C", "blocks": [4]}, {"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blocks": [4]}, {"id": 4, "subject": "D", "blockedBy": [2, 1]}]`,
 			[][]int64{nil, nil, nil, nil, {2, 1, 9, 3}}},
 		{"stated twice", `[{"id": 1, "subject": "A", "blocks": [3, 3]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "blockedBy": [2, 1, 2]}]`, [][]int64{nil, nil, {2, 1}}},
-		{"a task that blocks itself", `[{"id": 1, "subject": "A", "blocks": [1]}]`, [][]int64{{1}}},
+		{"a task that blocks itself", `[{"id": 1, "subject": "A", "blocks": [1]}, {"id": 2, "subject": "B"}]`, [][]int64{{1}, nil}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for i, task := range parsed(t, c.file).Tasks() {
@@ -107,7 +107,7 @@ func TestParseIntegers(t *testing.T) {
 		"1000000": fsmspec.MaxLocalID, "1000000.000": fsmspec.MaxLocalID, "1e6": fsmspec.MaxLocalID, "999999": 999999,
 	} {
 		t.Run(spelling, func(t *testing.T) {
-			spec := parsed(t, `[{"id":`+spelling+`,"subject":"A","blocks":[`+spelling+`]}]`)
+			spec := parsed(t, `[{"id":`+spelling+`,"subject":"A","status":"in_progress","blocks":[`+spelling+`]}]`)
 			assert.Equal(t, id, spec.Tasks()[0].ID)
 			assert.Equal(t, []int64{id}, spec.Tasks()[0].Blocks)
 		})
@@ -130,7 +130,7 @@ func TestParseDoesNotKeepTheInput(t *testing.T) {
 }
 
 func TestTasksAreCopies(t *testing.T) {
-	spec := parsed(t, `[{"id":1,"subject":"A","blocks":[1],"blockedBy":[1],"x":[]}]`)
+	spec := parsed(t, `[{"id":1,"subject":"A","status":"in_progress","blocks":[1],"blockedBy":[1],"x":[]}]`)
 	spec.Tasks()[0].Blocks[0] = 9
 	spec.Tasks()[0].BlockedBy[0] = 9
 	spec.Warnings()[0].Message = "changed"

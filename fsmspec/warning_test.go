@@ -29,9 +29,9 @@ func TestWarnings(t *testing.T) {
 			`1:23 /0/subject task 1 ("` + strings.Repeat("ä", 40) + `…"): subject has 66 characters, and in 80 columns the client shows the first 65: move the rest into description`},
 		{"subject as long as is shown", `[{"id": 1, "subject": "` + strings.Repeat("ä", 65) + `"}]`, ``},
 		{"line break in a description", `[{"id": 1, "subject": "A", "description": "B\nC\u202e"}]`, ``},
-		{"blocks itself", `[{"id": 1, "subject": "A", "blocks": [1]}]`,
+		{"blocks itself", `[{"id": 1, "subject": "A", "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
 			`1:39 /0/blocks/0 task 1 ("A"): blocks lists the task itself, which would then wait for itself`},
-		{"blocked by itself", `[{"id": 1, "subject": "A", "blockedBy": [1]}]`,
+		{"blocked by itself", `[{"id": 1, "subject": "A", "blockedBy": [1]}, {"id": 20, "subject": "Free"}]`,
 			`1:42 /0/blockedBy/0 task 1 ("A"): blockedBy lists the task itself, which would then wait for itself`},
 		{"reference twice", `[{"id": 1, "subject": "A", "blocks": [2, 2.0]}, {"id": 2, "subject": "B"}]`,
 			`1:42 /0/blocks/1 task 1 ("A"): blocks lists 2 more than once`},
@@ -47,21 +47,21 @@ func TestWarnings(t *testing.T) {
 		{"in progress while blocked by two", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "status": "in_progress", "blockedBy": [2, 1]}]`,
 			`1:92 /2/status task 3 ("C"): in_progress while blocked by task 1 ("A"), which is pending`},
 		{"in progress with its blocker done", `[{"id": 1, "subject": "A", "status": "completed"}, {"id": 2, "subject": "B", "status": "in_progress", "blockedBy": [1]}]`, ``},
-		{"cycle of two", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}]`,
+		{"cycle of two", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
 			`1:81 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start`},
 		{"cycle of three with a tail", `[{"id": 9, "subject": "Z", "blocks": [1]},
 {"id": 1, "subject": "A", "blocks": [2]},
 {"id": 2, "subject": "B"},
 {"id": 3, "subject": "C", "blockedBy": [2], "blocks": [1]}]`,
 			`4:56 /3/blocks/0 cycle 1 -> 2 -> 3 -> 1: each task blocks the next, so none can start`},
-		{"two cycles that share a task", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1, 3]}, {"id": 3, "subject": "C", "blocks": [2]}]`,
+		{"two cycles that share a task", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1, 3]}, {"id": 3, "subject": "C", "blocks": [2]}, {"id": 20, "subject": "Free"}]`,
 			"1:81 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start\n" +
 				"1:126 /2/blocks/0 cycle 2 -> 3 -> 2: each task blocks the next, so none can start"},
-		{"cycle beside a task that is not on it", `[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "blocks": [1]}]`,
+		{"cycle beside a task that is not on it", `[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C", "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
 			`1:111 /2/blocks/0 cycle 1 -> 3 -> 1: each task blocks the next, so none can start`},
-		{"cycle stated from both sides", `[{"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}, {"id": 1, "subject": "A", "blocks": [2]}]`,
+		{"cycle stated from both sides", `[{"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}, {"id": 1, "subject": "A", "blocks": [2]}, {"id": 20, "subject": "Free"}]`,
 			`1:42 /0/blockedBy/0 cycle 2 -> 1 -> 2: each task blocks the next, so none can start`},
-		{"cycle stated from both sides, blocks first", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}]`,
+		{"cycle stated from both sides, blocks first", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blockedBy": [1], "blocks": [1]}, {"id": 20, "subject": "Free"}]`,
 			`1:99 /1/blocks/0 cycle 1 -> 2 -> 1: each task blocks the next, so none can start`},
 		{"no cycle in a diamond", `[{"id": 1, "subject": "A", "blocks": [2, 3]}, {"id": 2, "subject": "B", "blocks": [4]}, {"id": 3, "subject": "C", "blocks": [4]}, {"id": 4, "subject": "D"}]`, ``},
 	} {
@@ -82,8 +82,8 @@ func TestWarningsThatChangeTheMeaning(t *testing.T) {
 		name, file string
 		want       []bool
 	}{
-		{"cycle", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}]`, []bool{true}},
-		{"itself", `[{"id": 1, "subject": "A", "blocks": [1], "blockedBy": [1]}]`, []bool{true, true}},
+		{"cycle", `[{"id": 1, "subject": "A", "blocks": [2]}, {"id": 2, "subject": "B", "blocks": [1]}, {"id": 20, "subject": "Free"}]`, []bool{true}},
+		{"itself", `[{"id": 1, "subject": "A", "blocks": [1], "blockedBy": [1]}, {"id": 20, "subject": "Free"}]`, []bool{true, true}},
 		{"others", `[{"id": 1, "subject": "A", "colour": 1, "metadata": {"fsm": 1}, "blocks": [2, 2]}, {"id": 2, "subject": "B", "status": "in_progress"}]`,
 			[]bool{false, false, false, false}},
 	} {
@@ -97,7 +97,7 @@ func TestWarningsThatChangeTheMeaning(t *testing.T) {
 
 func TestWarningsThatAreNotListedAreMarkedIfOneChangesTheMeaning(t *testing.T) {
 	for last, want := range map[string]bool{"1, 2": true, "2, 1": true, "2, 2": false} {
-		file := `[{"id": 1, "subject": "A", "blocks": [` + strings.Repeat("2,", fsmspec.MaxProblems+1) + last + `]}, {"id": 2, "subject": "B"}]`
+		file := `[{"id": 1, "subject": "A", "blocks": [` + strings.Repeat("2,", fsmspec.MaxProblems+1) + last + `]}, {"id": 2, "subject": "B"}, {"id": 3, "subject": "C"}]`
 		warnings := parsed(t, file).Warnings()
 		require.Len(t, warnings, fsmspec.MaxProblems+1)
 		assert.Equal(t, "and 2 more, which are not listed", warnings[fsmspec.MaxProblems].Message)
@@ -116,6 +116,7 @@ func TestWarningsOfADenseGraphAreBounded(t *testing.T) {
 	for _, id := range ids {
 		entries = append(entries, fmt.Sprintf(`{"id":%s,"subject":"A","blocks":[%s]}`, id, all))
 	}
+	entries = append(entries, `{"id":301,"subject":"Free"}`)
 	warnings := parsed(t, "["+strings.Join(entries, ",")+"]").Warnings()
 	require.Len(t, warnings, 300+100, "one for each task, which lists itself, and a hundred cycles")
 }

@@ -45,7 +45,9 @@ func IsMisnamed(name string) (why string) {
 		return right + ", in lower case"
 	case !ok && !isSwapped(lower):
 		return ""
-	case slices.Contains([]string{"yaml", "yml", "toml"}, ending):
+	case ending == "yaml" || ending == "yml":
+		return "a workflow has to be JSON, in a file with the name " + specName + " (fsmtx validate --fix writes it)"
+	case ending == "toml":
 		return "a workflow has to be JSON, in a file with the name " + specName
 	case slices.Contains([]string{"jsonc", "json5", "hjson"}, ending):
 		return right + ", and JSON has no comments (fsmtx validate --fix moves them)"

@@ -96,6 +96,12 @@ type subcommand struct {
 // build returns the command.
 func (sub subcommand) build(s terminal.Streams) *cobra.Command {
 	c := sub.make(s)
+	inDirectory(c, func(err error) error {
+		if sub.misused != nil {
+			return sub.misused(s, err)
+		}
+		return &exit{code: exitNo, err: err}
+	})
 	c.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		if sub.misused != nil {
 			return sub.misused(s, err)
@@ -179,8 +185,9 @@ func newRoot(args []string, s terminal.Streams, misused *error) *cobra.Command {
 			return c.Help()
 		},
 	}
-	if sub, path, rest := findSubcommand(subcommands(), args); sub != nil {
-		root, args = sub.build(s), rest
+	leading, behind := leadingDirectory(args)
+	if sub, path, rest := findSubcommand(subcommands(), behind); sub != nil {
+		root, args = sub.build(s), append(leading, rest...)
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "fsmtx " + path}
 	}
 	if root.Use == "fsmtx" {
@@ -191,6 +198,7 @@ func newRoot(args []string, s terminal.Streams, misused *error) *cobra.Command {
 			c.GroupID = sub.group
 			root.AddCommand(c)
 		}
+		_ = root.Flags().StringP("directory", "C", "", "run the command as if started in `DIR`")
 	}
 	holdBack(s, root)
 	root.SilenceErrors, root.SilenceUsage = true, true

@@ -86,7 +86,6 @@ func newDoctor(s terminal.Streams) *cobra.Command {
 			return f.run(ctx, s, age)
 		},
 	}
-	inDirectory(c, exitNo)
 	c.Flags().BoolVar(&f.fix, "fix", false, "repair what can be repaired safely")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	c.Flags().StringVar(&f.olderThan, "older-than", "30d", "minimum age of a state directory without a list to count as a leftover: a `duration` such as 30d or 12h")

@@ -61,7 +61,6 @@ func newFmt(s terminal.Streams) *cobra.Command {
 	c.Flags().BoolVar(&f.renumber, "renumber", false, "give the tasks the ids 1, 2, 3 and so on")
 	c.Flags().BoolVar(&f.json, "json", false, "print which files differ, as JSON")
 	c.MarkFlagsMutuallyExclusive("write", "diff", "json")
-	inDirectory(c, exitNo)
 	return c
 }
 

@@ -91,7 +91,6 @@ func newGraph(s terminal.Streams) *cobra.Command {
 	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
 	f.format = choose(c, "format", "how the graph is printed", "text", "mermaid", "dot", "html", "json")
 	c.Flags().BoolVar(&f.json, "json", false, "short for --format json")
-	inDirectory(c, exitNo)
 	return c
 }
 

@@ -87,7 +87,6 @@ func newLocate(s terminal.Streams) *cobra.Command {
 			return runLocate(s, l, cwd, f.json, args[0])
 		},
 	}
-	inDirectory(c, exitNo)
 	c.Flags().StringVar(&f.cwd, "cwd", "", "search from this `directory` (default the current one)")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "the `directory` of a plugin that is not installed (repeatable)")

@@ -52,7 +52,6 @@ func newLog(s terminal.Streams) *cobra.Command {
 			return runLog(c.Context(), s, session, number, asJSON)
 		},
 	}
-	inDirectory(c, exitNo)
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }

@@ -104,7 +104,6 @@ func newNew(s terminal.Streams) *cobra.Command {
 	_ = c.RegisterFlagCompletionFunc("from-session", completeLists(s))
 	c.MarkFlagsMutuallyExclusive("from", "from-session", "template")
 	c.MarkFlagsMutuallyExclusive("json", "self-contained")
-	inDirectory(c, exitNo)
 	return c
 }
 

@@ -67,7 +67,6 @@ func newPlan(s terminal.Streams) *cobra.Command {
 			return f.run(ctx, s, strings.Join(args, ""))
 		},
 	}
-	inDirectory(c, exitNo)
 	c.Flags().StringVar(&f.event, "event", "", "the `file` of an event of the client, - for standard input")
 	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
 	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))

@@ -63,7 +63,6 @@ func newRecover(s terminal.Streams) *cobra.Command {
 			return runRecover(ctx, s, f)
 		},
 	}
-	inDirectory(c, exitNo)
 	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
 	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
 	c.Flags().BoolVar(&f.all, "all", false, "every task list (default)")

@@ -67,7 +67,6 @@ func newStatus(s terminal.Streams) *cobra.Command {
 			return f.run(ctx, s, strings.Join(args, ""))
 		},
 	}
-	inDirectory(c, exitNo)
 	c.Flags().BoolVar(&f.all, "all", false, "print one line for each list that has ever had a workflow")
 	c.Flags().BoolVar(&f.watch, "watch", false, "redraw when the list changes, until q is pressed")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")

@@ -54,7 +54,6 @@ func newUndo(s terminal.Streams) *cobra.Command {
 			return runUndo(ctx, s, session, number, f)
 		},
 	}
-	inDirectory(c, exitNo)
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "print what would be done, and change nothing")
 	c.Flags().BoolVar(&f.force, "force", false, "also remove tasks that were changed since")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -17,7 +18,9 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/diagnostic"
 	"github.com/fsmtx/fsmtx/internal/foreign"
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -40,8 +43,9 @@ knows here, and every fsm.json below the current directory.
 
 --fix repairs mistakes that can be repaired in only one way: a byte order mark, a Markdown
 code block around the file, trailing commas, ids that are strings, misspelt names of
-fields, an object around the array, a task without an array, and comments, which it moves
-into metadata. No content is lost. It prints the change first and, on a terminal, asks for
+fields, an object around the array, a task without an array, YAML, which it converts, and
+comments, which it moves into metadata. For a file with a wrong name beside a SKILL.md it
+writes the fsm.json, and leaves the file. No content is lost. It prints the change first and, on a terminal, asks for
 confirmation.
 
 --format github prints the commands by which GitHub shows problems in a pull request.
@@ -95,7 +99,6 @@ func newValidate(s terminal.Streams) *cobra.Command {
 	c.Flags().BoolVar(&f.fix, "fix", false, "repair what can be repaired in only one way; prints the change first")
 	f.format = choose(c, "format", "how problems are printed", "text", "github", "json")
 	c.Flags().BoolVar(&f.json, "json", false, "short for --format json")
-	inDirectory(c, exitUnread)
 	return c
 }
 
@@ -122,6 +125,7 @@ type validated struct {
 	problems []fsmspec.Problem
 	err      error // why it could not be read
 	fixable  bool
+	missing  bool // it is not read under its name, and the skill has no fsm.json
 }
 
 func (f validateFlags) run(s terminal.Streams, paths []string) error {
@@ -174,6 +178,7 @@ func validate(s terminal.Streams, path string) validated {
 	}
 	v := checkSpec(path, data)
 	v.checkName()
+	v.checkMention()
 	return v
 }
 
@@ -210,14 +215,38 @@ func (v *validated) checkName() {
 	}
 	missing := exists(filepath.Dir(v.path), "SKILL.md") && !exists(filepath.Dir(v.path), specName)
 	p := fsmspec.Problem{Line: 1, Column: 1, Message: "this file is not read as the workflow of a skill: " + why, Warning: !missing}
-	if missing {
+	if v.missing = missing; missing {
 		v.spec = nil
 	}
 	if isJSON := strings.Contains(strings.ToLower(name), "js"); !isJSON && v.spec == nil {
 		v.problems = nil
-		v.fixable = false
+		v.fixable = v.fixable && missing
 	}
 	v.problems = append([]fsmspec.Problem{p}, v.problems...)
+}
+
+// checkMention warns if the SKILL.md beside the file names it: an agent that reads of the file
+// opens it, and then works by what it says instead of by the task list.
+func (v *validated) checkMention() {
+	if filepath.Base(v.path) != specName {
+		return
+	}
+	skill := filepath.Join(filepath.Dir(v.path), "SKILL.md")
+	text, err := safefile.ReadFile(skill, fsmspec.MaxBytes, 0)
+	if err != nil {
+		return
+	}
+	_, _, body, err := frontmatter.CutSkill(text) // hooks in the frontmatter may name it
+	if err != nil {
+		body = text
+	}
+	at := bytes.Index(body, []byte(specName))
+	if at < 0 {
+		return
+	}
+	line := 1 + bytes.Count(text[:len(text)-len(body)+at], []byte("\n"))
+	v.problems = append(v.problems, fsmspec.Problem{Line: 1, Column: 1, Warning: true,
+		Message: fmt.Sprintf("%s:%d names %s: the agent would read that file instead of working by its task list; remove the sentence", skill, line, specName)})
 }
 
 func checkSpec(path string, data []byte) validated {
@@ -239,6 +268,9 @@ func checkSpec(path string, data []byte) validated {
 
 // repair writes the repaired file, unless the person who sees the change declines.
 func (f validateFlags) repair(s terminal.Streams, v *validated) error {
+	if v.missing {
+		return f.rename(s, v)
+	}
 	if v.spec != nil {
 		return sweepFile(v.path)
 	}
@@ -246,10 +278,7 @@ func (f validateFlags) repair(s terminal.Streams, v *validated) error {
 	if len(done) == 0 {
 		return sweepFile(v.path)
 	}
-	out := s.Out
-	if f.format.value != "text" {
-		out = s.Err
-	}
+	out := f.reportTo(s)
 	if err := printDiff(out, v.path, v.data, "fixed", fixed); err != nil {
 		return err
 	}
@@ -262,6 +291,42 @@ func (f validateFlags) repair(s terminal.Streams, v *validated) error {
 	visible.Fprintf(out, "%s: %s\n", v.path, strings.Join(done, "; "))
 	*v = checkSpec(v.path, fixed)
 	v.checkName()
+	return nil
+}
+
+// reportTo returns where the changes are printed.
+func (f validateFlags) reportTo(s terminal.Streams) io.Writer {
+	if f.format.value != "text" {
+		return s.Err
+	}
+	return s.Out
+}
+
+// rename writes the fsm.json that a file with another name is meant as, if it is valid after
+// the repairs. The file stays.
+func (f validateFlags) rename(s terminal.Streams, v *validated) error {
+	fixed, done := rewrite.Fix(v.data)
+	if len(done) == 0 {
+		fixed = v.data
+	}
+	path := filepath.Join(filepath.Dir(v.path), specName)
+	repaired := checkSpec(path, fixed)
+	if repaired.spec == nil {
+		return nil
+	}
+	out := f.reportTo(s)
+	if err := printDiff(out, path, nil, "new", fixed); err != nil {
+		return err
+	}
+	if s.InputIsTerminal() && !agrees(s, "Write "+path+"?") {
+		return nil
+	}
+	if err := writeNew(path, fixed); err != nil {
+		return err
+	}
+	done = append([]string{"written from " + filepath.Base(v.path) + ", which you can remove now"}, done...)
+	visible.Fprintf(out, "%s: %s\n", path, strings.Join(done, "; "))
+	*v = repaired
 	return nil
 }
 

@@ -28,7 +28,7 @@ func TestFoldJoinsProblemsWithTheSameMessage(t *testing.T) {
 {"id":3}]`
 	folded := diagnostic.Fold(problems(t, file))
 	require.Len(t, folded, 2)
-	assert.Equal(t, `1:8: entry 1 ("A"): id must be a positive integer, not the string "1" (write 1 without the quotes) (×2: also at 2:7)`, folded[0].String())
+	assert.Equal(t, `1:8: entry 1 ("A"): id must be a positive integer, not a string (write the number without quotes) (×2: also at 2:7)`, folded[0].String())
 	assert.Equal(t, 2, folded[0].Listed())
 	assert.Equal(t, `3:1: task 3: missing "subject"`, folded[1].String())
 }

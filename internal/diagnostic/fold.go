@@ -3,7 +3,9 @@ package diagnostic
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+	"sync"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -18,8 +20,6 @@ type Folded []fsmspec.Problem
 // Fold joins problems whose messages differ only in the task, in a value of the wrong type
 // or in a suggestion. The result is in the order of the first places.
 func Fold(problems []fsmspec.Problem) []Folded {
-	task := regexp.MustCompile(`^(?:task|entry) \d+(?: \("(?:[^"\\]|\\.)*"\))?: `)
-	value := regexp.MustCompile(`(, not the (?:string|number)) .*| \(did you mean [^)]*\)$`)
 	type same struct {
 		warning bool
 		text    string
@@ -27,7 +27,7 @@ func Fold(problems []fsmspec.Problem) []Folded {
 	var order []same
 	places := map[same]Folded{}
 	for _, p := range problems {
-		key := same{p.Warning, value.ReplaceAllString(task.ReplaceAllString(p.Message, ""), "$1")}
+		key := same{p.Warning, general(withoutTask(p.Message))}
 		if places[key] == nil {
 			order = append(order, key)
 		}
@@ -40,15 +40,39 @@ func Fold(problems []fsmspec.Problem) []Folded {
 	return list
 }
 
+// differing are the parts in which equal problems differ. They are compiled when they are
+// needed, because a hook links this package.
+var differing = sync.OnceValue(func() (parts struct{ task, value, number, suggestion *regexp.Regexp }) {
+	parts.task = regexp.MustCompile(`^(?:task|entry) \d+(?: \("(?:[^"\\]|\\.)*"\))?: `)
+	parts.value = regexp.MustCompile(`, not the (string|number) (?:"(?:[^"\\]|\\.)*"|[^ ]*)`)
+	parts.number = regexp.MustCompile(`\(write [^ ]* without the quotes\)`)
+	parts.suggestion = regexp.MustCompile(` \(did you mean [^)]*\)$`)
+	return parts
+})
+
+func withoutTask(message string) string { return differing().task.ReplaceAllString(message, "") }
+
+// general returns a message without the value that is wrong, and without a suggestion.
+func general(message string) string {
+	parts := differing()
+	message = parts.value.ReplaceAllString(message, ", not a $1")
+	message = parts.number.ReplaceAllString(message, "(write the number without quotes)")
+	return parts.suggestion.ReplaceAllString(message, "")
+}
+
 // Listed returns the number of places that String lists.
 func (f Folded) Listed() int { return min(len(f), maxPlaces) }
 
 // Text returns the message at the first place and the other places: message (×3: also at
-// 2:1, 3:1). It is one line that is safe to print.
+// 2:1, 3:1). What is not the same at all places, a value or a suggestion, is left out. It is
+// one line that is safe to print.
 func (f Folded) Text() string {
 	text := visible.Line(f[0].Message)
 	if len(f) == 1 {
 		return text
+	}
+	if slices.ContainsFunc(f, func(p fsmspec.Problem) bool { return withoutTask(p.Message) != withoutTask(f[0].Message) }) {
+		text = visible.Line(general(f[0].Message))
 	}
 	var places []string
 	for _, p := range f[1:f.Listed()] {

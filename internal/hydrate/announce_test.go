@@ -70,8 +70,6 @@ func TestAnnouncement(t *testing.T) {
 			"The skill my skill\\x1b has put its workflow into the task list: 1 task #1.\n\n#1 a\n\nReady now: #1\n\n#1: A\n" + unknown},
 		"all completed": {request, withTools, hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A", "status": "completed"}]`),
 			"The skill s has put its workflow into the task list: 1 task #1.\n\n#1 a (completed)\n\nEvery step is completed.\n" + toolsHint},
-		"none ready": {request, withTools, hydrated(t, 0, `[{"id": 1, "subject": "a", "blockedBy": [2]}, {"id": 2, "subject": "b", "blockedBy": [1]}]`),
-			"The skill s has put its workflow into the task list: 2 tasks #1, #2.\n\n#1 a, after #2\n#2 b, after #1\n\nReady now: none. Each open step comes after another open one, so the order in the workflow cannot be kept. Tell the user.\n" + toolsHint},
 		"emptied": {request, withTools, hydrated(t, 0, `[]`, deletion),
 			"The workflow of the skill s has no steps now. Change of the task list: no tasks, removed #3 (1 was under way).\n"},
 		"nothing changed": {request, withTools, hydrated(t, 0, `[]`), ""},
@@ -311,17 +309,17 @@ func TestNotice(t *testing.T) {
 
 // TestAnnouncementHasTheWarning: the agent must know that the order cannot be kept.
 func TestAnnouncementHasTheWarning(t *testing.T) {
-	_, e := skillHome(t, map[string]string{"s": "[{\"id\": 1, \"subject\": \"a\", \"blockedBy\": [2], \"unknown\": 1},\n {\"id\": 2, \"subject\": \"b\", \"blockedBy\": [1]}]"})
+	_, e := skillHome(t, map[string]string{"s": "[{\"id\": 1, \"subject\": \"a\", \"blockedBy\": [2], \"unknown\": 1},\n {\"id\": 2, \"subject\": \"b\", \"blockedBy\": [1]},\n {\"id\": 3, \"subject\": \"c\"}]"})
 	r := hydrate.Request{Session: "s", Command: "s"}
 	result, err := hydrate.Run(t.Context(), r, e, hydrate.Options{LockTimeout: 5 * time.Second})
 	require.NoError(t, err)
 	require.Len(t, result.Warnings, 1, "the unknown field does not change the meaning")
 	const warning = "warning: fsm.json:1:42: cycle 1 -> 2 -> 1: each task blocks the next, so none can start"
 	assert.Contains(t, hydrate.Announcement(r, result, e), "\n"+warning+"\n")
-	assert.Equal(t, "s: 2 tasks #1, #2; "+warning, hydrate.Notice(r, result))
+	assert.Equal(t, "s: 3 tasks #1–#3; "+warning, hydrate.Notice(r, result))
 
 	r.Invocation = "tool"
-	for _, want := range []string{"s: 2 tasks #3, #4, replaced #1, #2; " + warning, ""} { // then the same call from another hook
+	for _, want := range []string{"s: 3 tasks #4–#6, replaced #1–#3; " + warning, ""} { // then the same call from another hook
 		result, err = hydrate.Run(t.Context(), r, e, hydrate.Options{LockTimeout: 5 * time.Second})
 		require.NoError(t, err)
 		assert.Equal(t, want, hydrate.Notice(r, result))

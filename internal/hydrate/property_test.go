@@ -109,7 +109,10 @@ type local struct {
 
 func genSpec(t *rapid.T) []local {
 	ids := rapid.SliceOfNDistinct(rapid.IntRange(1, 60), 0, 8, rapid.ID).Draw(t, "ids")
-	spec := make([]local, len(ids))
+	if len(ids) == 0 {
+		return nil
+	}
+	spec := make([]local, len(ids), len(ids)+1)
 	for i, id := range ids {
 		spec[i] = local{
 			ID:      id,
@@ -121,7 +124,7 @@ func genSpec(t *rapid.T) []local {
 			spec[i].Metadata = map[string]any{"k": rapid.String().Draw(t, "value")}
 		}
 	}
-	return spec
+	return append(spec, local{ID: 61, Subject: "free"}) // one can start
 }
 
 // genList creates a task list and returns the files that a hydration must keep.

@@ -73,6 +73,9 @@ func genGated(t *rapid.T) string {
 		entries[i] = fmt.Sprintf(`{"id": %d, "subject": "Step %d", "status": %q%s%s%s}`, id, id,
 			rapid.SampledFrom([]string{"pending", "in_progress", "completed"}).Draw(t, "status"), refs("blocks"), refs("blockedBy"), genGates(t))
 	}
+	if len(ids) > 0 {
+		entries = append(entries, `{"id": 61, "subject": "free"}`) // one can start
+	}
 	return "[" + strings.Join(entries, ", ") + "]"
 }
 

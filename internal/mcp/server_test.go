@@ -48,7 +48,7 @@ func TestAWorkflowFromFirstToLastStep(t *testing.T) {
 	assert.Equal(t, "twelve commits", all[len(all)-1].Note)
 
 	c.does("step_start", n(2))
-	assert.Contains(t, c.refuses("step_complete", n(2)), "it needs notes.md in "+w.project)
+	assert.Contains(t, c.refuses("step_complete", n(2)), "it needs notes.md, which is missing or empty in "+w.project)
 	w.write("notes.md", "draft\n")
 	refusal = c.refuses("step_complete", n(2))
 	assert.Contains(t, refusal, "exit status 3")

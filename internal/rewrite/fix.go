@@ -12,12 +12,14 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
 )
 
 // Fix repairs mistakes that can be repaired in only one way. It returns the file, whose
 // other bytes it does not change, and a description of each repair. It repairs
 //
 //   - a byte order mark, a Markdown code block around the file, and trailing commas
+//   - YAML, which it converts
 //   - an object whose only member is the array of tasks, and a task that is not in an array
 //   - an array of steps with outcomes, which it puts into an object, and such an object
 //     without its version
@@ -32,6 +34,10 @@ func Fix(data []byte) (fixed []byte, done []string) {
 	f := &fixer{}
 	text := f.unwrapText(data)
 	root, err := hujson.Parse(slices.Clone(text))
+	converted := err != nil && f.convert(&text)
+	if converted {
+		root, err = hujson.Parse(slices.Clone(text))
+	}
 	if err != nil {
 		if len(f.done) > 0 {
 			return text, f.done
@@ -47,6 +53,11 @@ func Fix(data []byte) (fixed []byte, done []string) {
 	f.addVersion(&root)
 	if len(f.done) == 0 {
 		return data, nil
+	}
+	if converted {
+		if formatted, err := Format(root.Pack()); err == nil {
+			return formatted, f.done
+		}
 	}
 	return root.Pack(), f.done
 }
@@ -80,6 +91,18 @@ func (f *fixer) unwrapText(data []byte) []byte {
 	return data
 }
 
+// convert replaces YAML that holds a list or a mapping by JSON. It reports whether text was
+// such YAML.
+func (f *fixer) convert(text *[]byte) bool {
+	converted, err := frontmatter.CommentedJSON(*text)
+	if err != nil || converted[0] != '[' && converted[0] != '{' {
+		return false
+	}
+	f.note("converted YAML to JSON")
+	*text = converted
+	return true
+}
+
 // unwrapValue turns an object into an array of tasks, if it is a task or contains only tasks.
 func (f *fixer) unwrapValue(root *hujson.Value) {
 	object, ok := root.Value.(*hujson.Object)
@@ -88,10 +111,11 @@ func (f *fixer) unwrapValue(root *hujson.Value) {
 	}
 	if len(object.Members) == 1 {
 		only := &object.Members[0]
-		if list, ok := only.Value.Value.(*hujson.Array); ok && len(list.Elements) > 0 && isTask(list.Elements[0]) && !hasComments(*root, only.Value) &&
+		if list, ok := only.Value.Value.(*hujson.Array); ok && len(list.Elements) > 0 && isTask(list.Elements[0]) &&
 			only.Name.Value.(hujson.Literal).String() != "steps" {
 			f.note("replaced the object by its only member, the array %q", only.Name.Value.(hujson.Literal).String())
-			root.Value = list
+			before, after := commentsAround(root, list)
+			root.BeforeExtra, root.Value, root.AfterExtra = commentLines(before), list, commentLines(after)
 			return
 		}
 	}
@@ -166,9 +190,14 @@ func isVersion(v hujson.Value) bool {
 	return ok && number.Kind() == '0' && number.Float() == fsmspec.WithOutcomes
 }
 
-// hasComments reports whether root has comments outside inner.
-func hasComments(root, inner hujson.Value) bool {
-	return len(commentsIn(&root)) > len(commentsIn(&inner))-len(comments(inner.BeforeExtra))-len(comments(inner.AfterExtra))
+// commentLines returns comments, each line as one.
+func commentLines(texts []string) (extra hujson.Extra) {
+	for _, text := range texts {
+		for line := range strings.Lines(text) {
+			extra = append(extra, "// "+strings.TrimSpace(line)+"\n"...)
+		}
+	}
+	return extra
 }
 
 // isTask reports whether a value looks like a task.

@@ -24,7 +24,11 @@ func TestFix(t *testing.T) {
 		{"comma after the array", "[{\"id\": 1, \"subject\": \"A\"}],\n", "[{\"id\": 1, \"subject\": \"A\"}]\n", "removed trailing commas"},
 		{"object with tasks", `{"tasks": [{"id": 1, "subject": "A"}]}`, `[{"id": 1, "subject": "A"}]`, `replaced the object by its only member, the array "tasks"`},
 		{"object with more than tasks", `{"v": 1, "tasks": [{"id": 1, "subject": "A"}]}`, `{"v": 1, "tasks": [{"id": 1, "subject": "A"}]}`, ""},
-		{"object with tasks and a comment", `{/*c*/"tasks": [{"id": 1, "subject": "A"}]}`, `{/*c*/"tasks": [{"id": 1, "subject": "A"}]}`, ""},
+		{"object with tasks and a comment", `{/*c*/"tasks": [{"id": 1, "subject": "A"}/*d*/]}`, `[{"id": 1, "subject": "A", "metadata": {"comment": "c\nd"}}]`, `replaced the object by its only member, the array "tasks"; moved comments into metadata`},
+		{"YAML", "# all\ntasks:\n- id: 1 # one\n  subject: |\n    A: b\n", "[\n  {\n    \"id\": 1,\n    \"subject\": \"A: b\\n\",\n    \"metadata\": {\n      \"comment\": \"all\\none\"\n    }\n  }\n]\n", `converted YAML to JSON; replaced the object by its only member, the array "tasks"; moved comments into metadata`},
+		{"YAML that JSON cannot say", "- id: 1\n  subject: A\n  id: 2\n", "- id: 1\n  subject: A\n  id: 2\n", ""},
+		{"text that is not YAML", "- id: [\n", "- id: [\n", ""},
+		{"a word", "steps\n", "steps\n", ""},
 		{"one task", "{\"id\": 1, \"subject\": \"A\"}\n", "[{\"id\": 1, \"subject\": \"A\"}]\n", "put the task into an array"},
 		{"ids", `[{"id": "1", "subject": "7", "blocks": ["2", 3], "blockedBy": ["x"]}]`, `[{"id": 1, "subject": "7", "blocks": [2, 3], "blockedBy": ["x"]}]`, "made ids numbers, which were strings"},
 		{"names", `[{"ID": "1", "title": "A", "depends_on": ["1"]}]`, `[{"id": 1, "subject": "A", "blockedBy": [1]}]`,
@@ -211,6 +215,7 @@ func workflow(t *rapid.T) string {
 		task += rapid.SampledFrom([]string{"", `, "status": "completed"`, `, "metadata": {"a": [1, {"b": "ä\u00e4"}]}`, `, "owner": null`, `, "x": 1`, `, "produces": ["a", "\u0062/*"], "check": {"run": "make", "timeout": 1.5e1}`, `, "ready": ["` + strings.Repeat("long/", 30) + `x"], "approval": "Go?"`}).Draw(t, "more")
 		tasks = append(tasks, "{"+task+"}")
 	}
+	tasks = append(tasks, `{"subject": "Free", "id": 51}`) // one can start
 	return "[" + strings.Join(tasks, ", ") + "]"
 }
 

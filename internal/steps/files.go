@@ -19,5 +19,9 @@ func files(c *Current, when Moment, f fact) Verdict {
 		quoted = append(quoted, visible.Clip(visible.Words(m), maxSubject))
 	}
 	list := sentence(quoted)
-	return deny(c, why+list, c.Name()+" "+what+": it needs "+list+" in "+visible.Words(f.dir)+", as non-empty files")
+	verb := "is"
+	if len(f.missing) > 1 {
+		verb = "are"
+	}
+	return deny(c, why+list, c.Name()+" "+what+": it needs "+list+", which "+verb+" missing or empty in "+visible.Words(f.dir))
 }

@@ -80,8 +80,8 @@ func TestFiles(t *testing.T) {
 	missing := func(names ...string) fact { return fact{dir: "/project", missing: names} }
 	require.True(t, files(c, AtCompletion, missing()).Allowed())
 	require.True(t, files(c, AtStart, missing()).Allowed())
-	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt and dist/* in /project, as non-empty files`, files(c, AtCompletion, missing("a.txt", "dist/*")).Reason)
-	require.Equal(t, `#4 "D" cannot be started: it needs plan.md in /project, as non-empty files`, files(c, AtStart, missing("plan.md")).Reason)
+	require.Equal(t, `#4 "D" cannot be completed: it needs a.txt and dist/*, which are missing or empty in /project`, files(c, AtCompletion, missing("a.txt", "dist/*")).Reason)
+	require.Equal(t, `#4 "D" cannot be started: it needs plan.md, which is missing or empty in /project`, files(c, AtStart, missing("plan.md")).Reason)
 	require.Equal(t, "missing: a.txt", files(c, AtCompletion, missing("a.txt")).Why)
 	v := files(c, AtCompletion, fact{dir: "/project", limit: "the search for * met more than 5 names"})
 	require.Equal(t, `#4 "D" cannot be completed: the search for * met more than 5 names in /project. Remove what is not needed there, or tell the person that the fsm.json has to name its files more precisely`, v.Reason)

@@ -165,7 +165,7 @@ func TestGatesLookInTheWorkTreeOfTheAgent(t *testing.T) {
 	for _, cwd := range []string{"", l.project, root, other, filepath.Join(root, "gone")} {
 		v := in(1, cwd)
 		require.Equal(t, Deny, v.Decision, cwd)
-		require.Contains(t, v.Reason, "it needs out in "+l.project+", as non-empty files")
+		require.Contains(t, v.Reason, "it needs out, which is missing or empty in "+l.project)
 	}
 	require.Equal(t, Allow, in(1, filepath.Join(linked, "app")).Decision)
 	require.Equal(t, Allow, in(2, l.project).Decision)

@@ -78,7 +78,7 @@ func TestAPluginBringsTheToolsForItsSteps(t *testing.T) {
 	assert.True(t, first.Says("Some skills come as a workflow"), "the server's instructions")
 	assert.Contains(t, r.Text("status"), "Every commit since the last tag.")
 	assert.Contains(t, denied(t, r, "early"), `#3 "Publish" cannot be started: #2 "Write" must be done first. Ready now: #1 "Collect"`)
-	assert.Contains(t, denied(t, r, "no file"), "it needs notes.md in "+s.Project)
+	assert.Contains(t, denied(t, r, "no file"), "it needs notes.md, which is missing or empty in "+s.Project)
 	assert.Contains(t, denied(t, r, "fails"), "NO-VERSION")
 	allowed(t, r, "start 1", "complete 1", "start 2", "complete 2", "start 3", "complete 3")
 	assert.Contains(t, r.Text("complete 3"), "The workflow is complete.")

@@ -103,7 +103,7 @@ func TestAStepProducesItsFiles(t *testing.T) {
 		Do(Bash("produce", "cd out && echo text > a.md")),
 		Do(TaskUpdate("complete again", "1", "completed")),
 	}, func(t *testing.T, s *realclient.Sandbox, r *realclient.Run) {
-		assert.Contains(t, denied(t, r, "start"), `#1 "Write" cannot be started: it needs in.md in `+s.Project)
+		assert.Contains(t, denied(t, r, "start"), `#1 "Write" cannot be started: it needs in.md, which is missing or empty in `+s.Project)
 		assert.Contains(t, denied(t, r, "complete"), `#1 "Write" cannot be completed: it needs out/*.md`)
 		allowed(t, r, "start again", "complete again")
 		assert.Equal(t, "done", state(t, s).Word(state(t, s).Step(1)))

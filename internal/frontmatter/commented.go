@@ -1,0 +1,100 @@
+package frontmatter
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+)
+
+// ErrNotJSON is returned for YAML that JSON cannot say: a key that is not text, or twice
+// the same one.
+var ErrNotJSON = errors.New("the YAML has no form in JSON")
+
+// CommentedJSON returns a YAML document as JSON, indented by two spaces, with its comments as
+// lines that begin with two slashes. Errors are those of [Parse], and ErrNotJSON.
+func CommentedJSON(text []byte) ([]byte, error) {
+	v, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	c := commented{}
+	if err := c.value(v, "\n"); err != nil {
+		return nil, err
+	}
+	c.json.WriteByte('\n')
+	return c.json.Bytes(), nil
+}
+
+// commented writes YAML as JSON with comments. In each function line is a line break and the
+// indentation of the value.
+type commented struct{ json bytes.Buffer }
+
+func (c *commented) value(v Value, line string) error {
+	n := v.resolve()
+	switch {
+	case n == nil:
+		c.json.WriteString("null")
+	case n.Kind == yaml.MappingNode:
+		return c.mapping(n, line)
+	case n.Kind == yaml.SequenceNode:
+		return c.sequence(n, line)
+	default:
+		c.json.Write(scalar(v))
+	}
+	return nil
+}
+
+func (c *commented) mapping(n *yaml.Node, line string) error {
+	seen := map[string]bool{}
+	return c.list(n, '{', '}', line, 2, func(i int, line string) error {
+		key, ok := (Value{n.Content[i]}).Text()
+		if !ok || seen[key] || n.Content[i].ShortTag() == "!!merge" {
+			return fmt.Errorf("%w: line %d", ErrNotJSON, n.Content[i].Line)
+		}
+		seen[key] = true
+		c.json.Write(quoted(key))
+		c.json.WriteString(": ")
+		return c.value(Value{n.Content[i+1]}, line)
+	})
+}
+
+func (c *commented) sequence(n *yaml.Node, line string) error {
+	return c.list(n, '[', ']', line, 1, func(i int, line string) error { return c.value(Value{n.Content[i]}, line) })
+}
+
+// list writes the entries of a node, of which each has so many nodes, with their comments.
+func (c *commented) list(n *yaml.Node, opening, closing byte, line string, nodes int, entry func(i int, line string) error) error {
+	c.json.WriteByte(opening)
+	inner := line + "  "
+	for i := 0; i < len(n.Content); i += nodes {
+		of := n.Content[i : i+nodes]
+		c.comments(inner, of, func(n *yaml.Node) string { return n.HeadComment })
+		c.json.WriteString(inner)
+		if err := entry(i, inner); err != nil {
+			return err
+		}
+		if i+nodes < len(n.Content) {
+			c.json.WriteByte(',')
+		}
+		c.comments(inner, of, func(n *yaml.Node) string { return n.LineComment })
+		c.comments(inner, of, func(n *yaml.Node) string { return n.FootComment })
+	}
+	if len(n.Content) > 0 {
+		c.json.WriteString(line)
+	}
+	c.json.WriteByte(closing)
+	return nil
+}
+
+func (c *commented) comments(line string, of []*yaml.Node, which func(*yaml.Node) string) {
+	for _, n := range of {
+		for text := range strings.Lines(which(n)) {
+			if text = strings.TrimSpace(strings.TrimLeft(strings.TrimSpace(text), "#")); text != "" {
+				c.json.WriteString(line + "// " + text)
+			}
+		}
+	}
+}
