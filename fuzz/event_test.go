@@ -71,7 +71,7 @@ func checkEvent(t *testing.T, e *event.Event, data []byte) {
 	require.Equal(t, want, r.Command)
 	require.NotEmpty(t, r.Session)
 	require.Equal(t, e.SessionID, r.Session)
-	require.Equal(t, text(plain, "agent_id") != "", r.Subagent)
+	require.Equal(t, text(plain, "agent_id"), r.Agent)
 	require.Regexp(t, safeID, tasks.ID(func(string) (string, bool) { return "", false }, r.Session))
 }
 

@@ -49,6 +49,7 @@ fsmtx install registers the hook.`
 
 type hydrateFlags struct {
 	scope, active string
+	nest          string
 	announce      bool
 	pluginDirs    []string
 	addDirs       []string
@@ -82,6 +83,7 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().StringVar(&f.scope, "scope", "all", `which tasks to replace: "all" tasks of skills, or only those of this "skill"`)
 	c.Flags().StringVar(&f.active, "active", "reset", `if a task to be replaced is under way: "reset" it, or "refuse" to replace any task`)
+	c.Flags().StringVar(&f.nest, "nest", "on", `if work on another skill's workflow has begun: put the steps under the step that is worked on ("on"), or replace the workflow ("off")`)
 	c.Flags().BoolVar(&f.announce, "announce", false, "tell the agent (in at most 9,000 characters) and the person (in one line) which tasks were created")
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as with the client's --plugin-dir (repeatable); the client's own are known")
 	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
@@ -90,6 +92,7 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`, after the reply and without blocking, except for a check that finds nothing wrong; \"~/\" is HOME")
 	complete(c, "scope", "all", "skill")
 	complete(c, "active", "reset", "refuse")
+	complete(c, "nest", "on", "off")
 	return c
 }
 
@@ -103,6 +106,9 @@ func (f hydrateFlags) policy() (policy fsmspec.Policy, err error) {
 	}
 	if err := policy.Active.UnmarshalText([]byte(f.active)); err != nil {
 		return policy, fmt.Errorf("--active: %w", err)
+	}
+	if f.nest != "on" && f.nest != "off" {
+		return policy, fmt.Errorf("--nest: got %q, want on or off", f.nest)
 	}
 	if f.history < 1 || f.history > maxHistory {
 		return policy, fmt.Errorf("--history: got %d, want a number from 1 to %d", f.history, maxHistory)
@@ -144,7 +150,7 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 		return f.finish(s, start, hydrate.Call{Err: err}, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
 			"hydrate is a hook: it reads the client's event; see fsmtx hydrate --help"))
 	}
-	options := hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, LockTimeout: f.lockTimeout, History: f.history}
+	options := hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, LockTimeout: f.lockTimeout, History: f.history, Flat: f.nest == "off"}
 	if hydrate.IsCheck(e) {
 		return f.check(ctx, s, start, e, options)
 	}

@@ -134,9 +134,12 @@ func outcomeOf(h history.Hydration) string {
 		return fmt.Sprintf("%s by %d", h.State, h.By)
 	case history.Undoing:
 		return fmt.Sprintf("undoes %d", h.Undoes)
-	default:
-		return string(h.State)
+	case history.InList:
+		if h.Parent != 0 {
+			return fmt.Sprintf("%s, under #%d", h.State, h.Parent)
+		}
 	}
+	return string(h.State)
 }
 
 func printHydration(s terminal.Streams, chosen string, h history.Hydration) error {

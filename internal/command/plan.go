@@ -41,9 +41,9 @@ high_water (the mark after it), warnings (array of line, column, message) and de
 The exit code is 1 if the skill has no workflow, or a hydration would fail.`
 
 type planFlags struct {
-	event, session, scope, active string
-	json, explain                 bool
-	pluginDirs, addDirs           []string
+	event, session, scope, active, nest string
+	json, explain                       bool
+	pluginDirs, addDirs                 []string
 }
 
 func newPlan(s terminal.Streams) *cobra.Command {
@@ -72,17 +72,19 @@ func newPlan(s terminal.Streams) *cobra.Command {
 	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
 	c.Flags().StringVar(&f.scope, "scope", "all", `as for fsmtx hydrate: "all" or "skill"`)
 	c.Flags().StringVar(&f.active, "active", "reset", `as for fsmtx hydrate: "reset" or "refuse"`)
+	c.Flags().StringVar(&f.nest, "nest", "on", `as for fsmtx hydrate: "on" or "off"`)
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	c.Flags().BoolVar(&f.explain, "explain", false, "also print every decision")
 	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as with the client's --plugin-dir (repeatable)")
 	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable)")
 	complete(c, "scope", "all", "skill")
 	complete(c, "active", "reset", "refuse")
+	complete(c, "nest", "on", "off")
 	return c
 }
 
 func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) error {
-	policy, err := hydrateFlags{scope: f.scope, active: f.active, lockTimeout: recoverTimeout, history: txn.DefaultHistory}.policy()
+	policy, err := hydrateFlags{scope: f.scope, active: f.active, nest: f.nest, lockTimeout: recoverTimeout, history: txn.DefaultHistory}.policy()
 	if err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 	if err != nil {
 		return err
 	}
-	o := hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs}
+	o := hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, Flat: f.nest == "off"}
 	h, result, err := hydrate.Find(request, s.Getenv, o)
 	if f.explain && !f.json {
 		if err := f.explainSearch(s, request); err != nil {
@@ -108,7 +110,7 @@ func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) er
 		message, hint := hydrate.Explain(err, result, s.Getenv)
 		return &exit{exitNo, visible.Lines(message), hint}
 	}
-	if request.Subagent {
+	if request.Agent != "" {
 		policy.Scope = fsmspec.ScopeSkill
 	}
 	all, err := tasks.Tasks(ctx, p.List)

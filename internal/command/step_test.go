@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 	"sync/atomic"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -40,4 +41,33 @@ func becomes(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s has no status", path)
 	}
 	ts.Check(os.WriteFile(path, status.ReplaceAll(text, []byte(`"status": "`+args[1]+`"`)), 0o644))
+}
+
+// does lets the agent update a task: the hook before it, the update, and the hook after it,
+// whose output is left. With ! the hook before it has to refuse: does 2 completed.
+func does(ts *testscript.TestScript, neg bool, args []string) {
+	update(ts, false, args)
+	if err := ts.Exec("sh", "-c", "fsmtx step < update.json"); neg != (err != nil) {
+		ts.Fatalf("does %v: %v", args, err)
+	}
+	if neg {
+		return
+	}
+	status := args[1]
+	if strings.Contains(ts.ReadFile("stdout"), `"status":"pending"`) { // rewritten
+		status = "pending"
+	}
+	becomes(ts, false, []string{args[0], status})
+	text := strings.Replace(ts.ReadFile("update.json"), "PreToolUse", "PostToolUse", 1)
+	ts.Check(os.WriteFile(ts.MkAbs("seen.json"), []byte(text), 0o644))
+	ts.Check(ts.Exec("sh", "-c", "fsmtx step < seen.json"))
+}
+
+// calls lets the agent call a skill; the reply of the hook is left. With ! it has to fail:
+// calls notes.
+func calls(ts *testscript.TestScript, neg bool, args []string) {
+	event(ts, false, args[:1])
+	if err := ts.Exec("sh", "-c", "fsmtx hydrate --announce "+strings.Join(args[1:], " ")+" < event.json"); neg != (err != nil) {
+		ts.Fatalf("calls %v: %v", args, err)
+	}
 }

@@ -22,6 +22,9 @@ deleted, and removes the tasks that it created, if they are unchanged. It keeps 
 tasks that were changed since. N is a number from "fsmtx log"; without N it is the last
 hydration that was not undone. Undo can itself be undone, which repeats the hydration.
 
+If other skills have put their steps under steps of this hydration, these are undone first,
+each as a transaction of its own.
+
 SESSION is found as by "fsmtx status".
 
 --force also removes created tasks that were changed since, and undoes as much as
@@ -31,8 +34,8 @@ removed tasks as they were.
 Below an agent only --dry-run works without the person's yes; the hook "fsmtx step" asks.
 
 --json prints an object with list, hydration (number, id and skill), removed, restored,
-gone (arrays of names of task files), kept (name, subject, why) and dry_run. The exit
-code is 0 if the hydration was undone, or with --dry-run would be, and 1 otherwise.`
+gone (arrays of names of task files), kept (name, subject, why), dry_run, and first (array
+of such objects: the hydrations under its steps, which are undone first). The exit code is 0 if the hydration was undone, or with --dry-run would be, and 1 otherwise.`
 
 type undoFlags struct{ dryRun, force, json bool }
 
@@ -65,18 +68,24 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	if err != nil {
 		return err
 	}
-	h, err := toUndo(list, number)
+	h, inner, err := toUndo(list, number)
 	if err != nil {
 		return err
 	}
-	var u tasks.Undoing
-	if f.dryRun {
-		u, err = list.PlanUndo(h.ID, f.force)
-	} else {
-		u, err = list.Undo(ctx, h.ID, f.force)
+	var all []undoneHydration
+	for _, x := range append(inner, h) {
+		one := undoneHydration{Hydration: x, inner: x.ID != h.ID, dryRun: f.dryRun}
+		one.Undoing, err = f.undo(ctx, list, one)
+		if one.Unreleased != nil {
+			s.Errorf("%s", hydrate.Unreleased(one.Unreleased))
+		}
+		if err != nil {
+			break
+		}
+		all = append(all, one)
 	}
-	if u.Unreleased != nil {
-		s.Errorf("%s", hydrate.Unreleased(u.Unreleased))
+	if failed := f.print(s, list, chosen, all, err == nil); failed != nil {
+		return failed
 	}
 	switch {
 	case errors.Is(err, tasks.ErrUndone):
@@ -85,39 +94,82 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 		return &exit{exitNo, fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By), fmt.Sprintf("fsmtx undo %d undoes that; --force undoes what is left of %s", h.By, nameOf(h))}
 	case err != nil:
 		return err
-	}
-	subjects := subjectsOf(h)
-	if f.json {
-		err = printJSON(s.Out, undone(list, h, u, subjects, f.dryRun))
-	} else {
-		err = printUndoing(s, chosen, h, u, subjects, f.dryRun)
-	}
-	if err == nil && u.Empty() {
+	case !slices.ContainsFunc(all, func(u undoneHydration) bool { return !u.Undoing.Empty() }):
 		return &exit{code: exitNo}
 	}
-	return err
+	return nil
+}
+
+// undoneHydration is a hydration and what undoing it did, or would do.
+type undoneHydration struct {
+	history.Hydration
+	tasks.Undoing
+	inner  bool // it is undone because of another one
+	dryRun bool
+}
+
+func (f undoFlags) undo(ctx context.Context, list tasks.List, u undoneHydration) (tasks.Undoing, error) {
+	id := u.Hydration.ID
+	switch {
+	case f.dryRun && u.inner:
+		return list.PlanUndoBare(id, f.force)
+	case f.dryRun:
+		return list.PlanUndo(id, f.force)
+	case u.inner:
+		return list.UndoBare(ctx, id, f.force)
+	}
+	return list.Undo(ctx, id, f.force)
+}
+
+// print prints what was undone: with whole all of it, otherwise what was undone before an
+// error.
+func (f undoFlags) print(s terminal.Streams, list tasks.List, chosen string, all []undoneHydration, whole bool) error {
+	switch {
+	case len(all) == 0:
+		return nil
+	case f.json && !whole:
+		return nil // an object without the hydration that was asked for would mislead
+	case f.json:
+		last := all[len(all)-1].shown(list)
+		for _, u := range all[:len(all)-1] {
+			last.First = append(last.First, u.shown(list))
+		}
+		return printJSON(s.Out, last)
+	}
+	var b strings.Builder
+	visible.Fprintf(&b, "%s\n", chosen)
+	for _, u := range all {
+		u.text(&b)
+	}
+	if _, err := io.WriteString(s.Out, b.String()); err != nil {
+		return err
+	}
+	hintUndone(s, all)
+	return nil
 }
 
 // toUndo returns the hydration with that number, or without one the last hydration that is
-// neither undone nor an undo.
-func toUndo(list tasks.List, number string) (history.Hydration, error) {
+// neither undone nor an undo; and those under its steps, which are undone first.
+func toUndo(list tasks.List, number string) (h history.Hydration, inner []history.Hydration, err error) {
 	all, err := history.Read(list.Dir)
 	if err != nil {
-		return history.Hydration{}, err
+		return h, nil, err
 	}
 	if number != "" {
-		return findHydration(all, number)
+		h, err = findHydration(all, number)
+		return h, h.Within(all), err
 	}
 	if h, ok := lastToUndo(all); ok {
-		return h, nil
+		return h, h.Within(all), nil
 	}
-	return history.Hydration{}, &exit{exitNo, fmt.Errorf("%s: there is no hydration to undo", list.Dir), "fsmtx log lists the hydrations that are on record"}
+	return h, nil, &exit{exitNo, fmt.Errorf("%s: there is no hydration to undo", list.Dir), "fsmtx log lists the hydrations that are on record"}
 }
 
-// lastToUndo returns the last hydration that is neither undone nor an undo.
+// lastToUndo returns the last hydration that is neither undone nor an undo. One under a step
+// of another hydration may have gone with that.
 func lastToUndo(all []history.Hydration) (h history.Hydration, ok bool) {
 	for _, h := range slices.Backward(all) {
-		if h.State != history.Undone && h.State != history.Undoing {
+		if h.State != history.Undone && h.State != history.Undoing && (h.Parent == 0 || h.State != history.Gone) {
 			return h, true
 		}
 	}
@@ -141,6 +193,7 @@ type shownUndoing struct {
 	Gone      []string          `json:"gone"`
 	Kept      []shownKeptOnUndo `json:"kept"`
 	DryRun    bool              `json:"dry_run"`
+	First     []shownUndoing    `json:"first"`
 }
 
 type shownUndoingOf struct {
@@ -155,32 +208,37 @@ type shownKeptOnUndo struct {
 	Why     string `json:"why"`
 }
 
-func undone(list tasks.List, h history.Hydration, u tasks.Undoing, subjects map[string]string, dryRun bool) shownUndoing {
+func (u undoneHydration) shown(list tasks.List) shownUndoing {
 	out := shownUndoing{
-		List: list.Dir, Hydration: shownUndoingOf{h.Number, h.ID, h.Skill}, DryRun: dryRun, Kept: []shownKeptOnUndo{},
+		List: list.Dir, Hydration: shownUndoingOf{u.Number, u.Hydration.ID, u.Skill}, DryRun: u.dryRun, Kept: []shownKeptOnUndo{}, First: []shownUndoing{},
 		Removed: append([]string{}, u.Removed...), Restored: append([]string{}, u.Restored...), Gone: append([]string{}, u.Gone...),
 	}
+	subjects := subjectsOf(u.Hydration)
 	for _, k := range u.Kept {
 		out.Kept = append(out.Kept, shownKeptOnUndo{k.Name, subjects[k.Name], k.Why})
 	}
 	return out
 }
 
-func printUndoing(s terminal.Streams, chosen string, h history.Hydration, u tasks.Undoing, subjects map[string]string, dryRun bool) error {
-	var b strings.Builder
-	visible.Fprintf(&b, "%s\n", chosen)
+// text describes what undoing the hydration did, or would do.
+func (u undoneHydration) text(b *strings.Builder) {
+	subjects := subjectsOf(u.Hydration)
+	of := fmt.Sprintf("hydration %s of %s", nameOf(u.Hydration), quoted(u.Skill))
+	if u.inner {
+		of += fmt.Sprintf(" first, which is under #%d", u.Parent)
+	}
 	restored, removed, kept := "restored", "removed", "kept"
 	switch {
 	case u.Empty():
-		visible.Fprintf(&b, "nothing of hydration %s of %s can be undone\n", nameOf(h), quoted(h.Skill))
-	case dryRun:
-		visible.Fprintf(&b, "would undo hydration %s of %s\n", nameOf(h), quoted(h.Skill))
+		visible.Fprintf(b, "nothing of %s can be undone\n", of)
+	case u.dryRun:
+		visible.Fprintf(b, "would undo %s\n", of)
 		restored, removed, kept = "would restore", "would remove", "would keep"
 	default:
-		visible.Fprintf(&b, "undid hydration %s of %s\n", nameOf(h), quoted(h.Skill))
+		visible.Fprintf(b, "undid %s\n", of)
 	}
 	line := func(verb, name, why string) {
-		visible.Fprintf(&b, "  %s #%s %s%s\n", verb, strings.TrimSuffix(name, ".json"), subjects[name], why)
+		visible.Fprintf(b, "  %s #%s %s%s\n", verb, strings.TrimSuffix(name, ".json"), subjects[name], why)
 	}
 	for _, name := range u.Restored {
 		line(restored, name, "")
@@ -194,18 +252,19 @@ func printUndoing(s terminal.Streams, chosen string, h history.Hydration, u task
 	for _, name := range u.Gone {
 		line("gone already", name, "")
 	}
-	if _, err := io.WriteString(s.Out, b.String()); err != nil {
-		return err
-	}
+}
+
+// hintUndone says what can be done next.
+func hintUndone(s terminal.Streams, all []undoneHydration) {
 	changed := func(k tasks.Kept) bool { return k.Why == tasks.KeptChanged }
+	last := all[len(all)-1]
 	switch {
-	case dryRun || u.Empty() && len(u.Kept) == 0:
-	case slices.ContainsFunc(u.Kept, changed):
+	case last.dryRun || last.Empty() && len(last.Kept) == 0:
+	case slices.ContainsFunc(all, func(u undoneHydration) bool { return slices.ContainsFunc(u.Kept, changed) }):
 		s.Hintf("--force also removes the changed tasks; fsmtx undo restores them")
 	default:
 		s.Hintf("fsmtx log lists the hydrations; run fsmtx undo with the number of this undo to repeat the hydration")
 	}
-	return nil
 }
 
 // quoted returns the name of a skill in quotes, on one line.

@@ -36,6 +36,7 @@ type Hydration struct {
 	State   State     `json:"state"`
 	By      int64     `json:"by,omitzero"`     // the number of the hydration that replaced or undid it
 	Undoes  int64     `json:"undoes,omitzero"` // the number of the hydration that it undid
+	Parent  int64     `json:"parent,omitzero"` // number of the step that its workflow came under; 0 if it came under none
 }
 
 // State is the present state of a hydration.
@@ -86,6 +87,25 @@ func Read(dir string) ([]Hydration, error) {
 	return all, nil
 }
 
+// Within returns those of the hydrations, as Read returns them, whose workflows are in the
+// list and came under steps of the given one, or of one of these: the newest first.
+func (h Hydration) Within(all []Hydration) (inner []Hydration) {
+	steps := map[string]bool{}
+	for _, t := range h.Created {
+		steps[t.ID] = true
+	}
+	for _, x := range all {
+		if x.Number > h.Number && x.State == InList && steps[strconv.FormatInt(x.Parent, 10)] {
+			for _, t := range x.Created {
+				steps[t.ID] = true
+			}
+			inner = append(inner, x)
+		}
+	}
+	slices.Reverse(inner)
+	return inner
+}
+
 type reader struct {
 	dir     string
 	entries []txn.Entry
@@ -100,7 +120,7 @@ func (r *reader) hydration(i int) Hydration {
 	h.Skill, h.Spec, h.Session = label.Command, label.Spec, label.Session
 	w, err := steps.ParseWorkflow(e.Record)
 	if err == nil {
-		h.SHA256 = w.SHA256
+		h.SHA256, h.Parent = w.SHA256, w.Parent
 	}
 	for _, f := range e.Created {
 		t := r.task(i, f.Name)

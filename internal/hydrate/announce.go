@@ -61,7 +61,7 @@ func toolsOf(r Request, env Env) tools {
 	switch {
 	case r.Commands:
 		return toolsNone
-	case r.Subagent:
+	case r.Agent != "":
 		return toolsOfSubagent
 	case env.get("CLAUDE_CODE_ENABLE_TODO_TOOLS") == "1":
 		return toolsOn
@@ -79,6 +79,9 @@ func (a announcement) text() string {
 	head := fmt.Sprintf("%sThe skill %s has put its workflow into the task list: %s.\n\n",
 		a.result.Mistake.explain(a.request.Command), clip(a.request.Command), changes(a.result))
 	ready := a.ready()
+	if n := a.result.Nested; n != nil {
+		head += fmt.Sprintf("This is part of the work of %s of %s. When its steps are done, go on with %[1]s, which cannot be completed before.\n\n", n.Step, clip(n.Skill))
+	}
 	state := a.state(ready) + warned(a.result, "\n%s\n")
 	tail := a.tail()
 	room := maxText - maxOmission - event.Length(head) - event.Length(state) - event.Length(a.rest()) - event.Length(tail)

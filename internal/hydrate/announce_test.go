@@ -64,7 +64,7 @@ func TestAnnouncement(t *testing.T) {
 			head + ", replaced #3, #9 (1 was under way)" + body + toolsHint},
 		"tools unknown":      {request, env(), hydrated(t, 10, steps), head + body + later + unknown},
 		"tools switched off": {request, env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "0"), hydrated(t, 10, steps), head + body + later + unknown},
-		"subagent": {hydrate.Request{Command: "s", Subagent: true}, withTools, hydrated(t, 10, steps),
+		"subagent": {hydrate.Request{Command: "s", Agent: "a"}, withTools, hydrated(t, 10, steps),
 			head + body + later + "\nFollow this list: start a step only when all steps that it comes after are completed.\n"},
 		"one step": {hydrate.Request{Command: "my\nskill\x1b"}, env(), hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A"}]`),
 			"The skill my skill\\x1b has put its workflow into the task list: 1 task #1.\n\n#1 a\n\nReady now: #1\n\n#1: A\n" + unknown},
@@ -181,7 +181,7 @@ func TestAnnouncementsFit(t *testing.T) {
 		for i := range rapid.IntRange(0, 50).Draw(t, "deleted") {
 			result.Deleted = append(result.Deleted, fsmspec.Deletion{Name: fmt.Sprintf("%d.json", 3*i), Status: "in_progress"})
 		}
-		r := hydrate.Request{Command: "c" + words("command", 300), Subagent: rapid.Bool().Draw(t, "subagent")}
+		r := hydrate.Request{Command: "c" + words("command", 300), Agent: rapid.SampledFrom([]string{"", "a"}).Draw(t, "agent")}
 		got := hydrate.Announcement(r, result, rapid.SampledFrom([]hydrate.Env{env(), withTools}).Draw(t, "env"))
 		require.LessOrEqual(t, units(got), 9000)
 		if last := fmt.Sprintf("\n#%d x", result.Created[n-1].ID); !strings.Contains(got, last) {

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -40,6 +41,8 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 		return message, "run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"
 	case errors.Is(err, txn.ErrJournalTorn), errors.Is(err, txn.ErrJournalForeign), errors.Is(err, txn.ErrJournalInvalid):
 		return message, "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"
+	case errors.Is(err, steps.ErrOpenAbove):
+		return message + "; no task was changed", "to have it start over, a person first takes its workflow out of the list: fsmtx undo"
 	case errors.Is(err, fsmspec.ErrIDTooLarge):
 		return message + "; no task was changed", fmt.Sprintf("the task list is in %s; when that is done, invoke the skill again", r.List)
 	}

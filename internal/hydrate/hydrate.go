@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -21,6 +22,7 @@ type Options struct {
 	LockTimeout time.Duration // limit on waiting for all locks together
 	History     int           // how many hydrations can be undone; 0 means the default
 	FS          vfs.FS        // nil means the operating system's
+	Flat        bool          // replace the tasks of another skill also if work on them has begun
 }
 
 // Env looks up an environment variable, as os.LookupEnv does.
@@ -38,6 +40,8 @@ type Result struct {
 	Spec   string // path of the fsm.json; empty if the skill has none
 	SHA256 string // of the fsm.json, in hexadecimal digits
 	tasks.Outcome
+	Nested   *Nested           // the step that the workflow came under; nil if it came under none
+	Lost     []string          // the skills whose workflows had begun, were not finished, and were replaced
 	Steps    []fsmspec.Task    // the step of each of Created
 	Warnings []fsmspec.Problem // those about Steps that change the meaning of the fsm.json
 	Mistake  *Mistake          // the mistake that Check corrects, nil if the skill was invoked just now
@@ -53,6 +57,8 @@ type Hydration struct {
 	spec    *fsmspec.Spec
 	dir     string // project directory
 	result  Result
+	flat    bool        // see Options
+	place   steps.Place // where the workflow comes, by the last plan
 
 	retracts string // id of the change to undo instead of hydrating; usually empty
 }
@@ -90,25 +96,25 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 		spec:    spec,
 		dir:     projectDir(r, env),
 		result:  result,
+		flat:    o.Flat,
 	}
-	if r.Subagent {
+	if r.Agent != "" {
 		h.policy.Scope = fsmspec.ScopeSkill
 	}
 	return h
 }
 
-// Apply replaces the workflow's tasks in the list. If ctx is cancelled, Apply stops
+// Apply puts the workflow's tasks into the list: in place of those of earlier workflows, or
+// under the step of another workflow that is worked on. If ctx is cancelled, Apply stops
 // waiting or staging, or rolls back a transaction that is being applied.
 //
-// Errors: *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, and those of
+// Errors: steps.ErrOpenAbove, *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, and those of
 // tasks.List.Replace.
 func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	if h.retracts != "" {
 		return h.retract(ctx)
 	}
-	plan := func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
-		return h.spec.Plan(h.request.Command, snap, h.policy)
-	}
+	plan := h.planner(ctx)
 	if h.spec.Len() == 0 { // otherwise there are tasks to create
 		if idle, err := h.list.Idle(ctx, plan); idle || err != nil {
 			return h.result, err
@@ -118,6 +124,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	h.list.Record = h.record
 	var err error
 	h.result.Outcome, err = h.list.Replace(ctx, label, plan)
+	h.result.Nested, h.result.Lost = h.nested(), h.lost()
 	if len(h.result.Created) > 0 {
 		h.result.Steps = h.spec.Tasks()
 		h.result.Warnings = slices.DeleteFunc(h.spec.Warnings(), func(p fsmspec.Problem) bool { return !p.ChangesMeaning })

@@ -124,9 +124,9 @@ func TestUnderstand(t *testing.T) {
 			want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "p:s", Cwd: "/d", Invocation: "tool:u"}},
 		"without a name": {event: `{"session_id": "1", ` + called + `}`, want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "p:s"}},
 		"by a subagent": {event: `{"session_id": "1", "agent_id": "a", ` + called + `}`,
-			want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "p:s", Subagent: true}},
+			want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "p:s", Agent: "a"}},
 		"typed": {event: `{"session_id": "1", "hook_event_name": "UserPromptExpansion", "command_name": "s", "prompt_id": "p"}`,
-			want: hydrate.Request{Event: "UserPromptExpansion", Session: "1", Command: "s", Invocation: "prompt:p:s"}},
+			want: hydrate.Request{Event: "UserPromptExpansion", Session: "1", Command: "s", Invocation: "prompt:p:s", Typed: true}},
 		"null is absent":       {event: `{"session_id": "1", "tool_response": {"success": null, "agentId": null, "commandName": "s"}}`, want: hydrate.Request{Event: "PostToolUse", Session: "1", Command: "s"}},
 		"other tool":           {event: `{"session_id": "1", "tool_name": "Read"}`, skip: `the event is about the tool "Read", not about Skill`},
 		"other event":          {event: `{"session_id": "1", "hook_event_name": "Stop"}`, skip: `hydrate does not handle the event "Stop"`},
@@ -301,16 +301,16 @@ func TestUnreadableSpec(t *testing.T) {
 
 func TestSubagentReplacesOnlyItsOwnSkillsTasks(t *testing.T) {
 	_, e := skillHome(t, map[string]string{"a": `[{"id": 1, "subject": "a"}]`, "b": `[{"id": 1, "subject": "b"}]`})
-	run := func(command string, subagent bool) hydrate.Result {
-		r := hydrate.Request{Session: "s", Command: command, Subagent: subagent}
+	run := func(command string, agent string) hydrate.Result {
+		r := hydrate.Request{Session: "s", Command: command, Agent: agent}
 		result, err := hydrate.Run(t.Context(), r, e, hydrate.Options{LockTimeout: 5 * time.Second})
 		require.NoError(t, err)
 		return result
 	}
-	assert.Empty(t, run("a", false).Deleted)
-	assert.Empty(t, run("b", true).Deleted)
-	assert.Len(t, run("b", true).Deleted, 1)
-	assert.Len(t, run("b", false).Deleted, 2)
+	assert.Empty(t, run("a", "").Deleted)
+	assert.Empty(t, run("b", "x").Deleted)
+	assert.Len(t, run("b", "x").Deleted, 1)
+	assert.Len(t, run("b", "").Deleted, 2)
 }
 
 // TestEmptyWorkflowForAnEmptyListCreatesNothing: not even the list's directory.

@@ -19,6 +19,14 @@ func Notice(r Request, result Result) string {
 	if len(parts) > 0 && result.Mistake != nil {
 		parts[0] += fmt.Sprintf(" (late: the client runs it from %s)", clip(result.Mistake.Dir))
 	}
+	switch n := result.Nested; {
+	case n != nil && r.Typed:
+		parts = append(parts, clip(n.Skill)+" goes on afterwards; to end it: "+n.EndOuter+"; fsmtx undo takes the new tasks out again")
+	case n != nil:
+		parts = append(parts, "fsmtx undo takes them out again")
+	case len(result.Lost) > 0:
+		parts = append(parts, clip(strings.Join(result.Lost, ", "))+" was not finished; fsmtx undo brings it back")
+	}
 	for _, m := range result.Misnamed {
 		parts = append(parts, fmt.Sprintf("%s is not read, so the skill has no tasks: %s", visible.Words(m.Path), m.Why))
 	}

@@ -19,13 +19,14 @@ type Preview struct {
 	Plan     *fsmspec.Plan
 	Steps    []steps.Step      // the step of each of Plan.Creations, as it would be recorded
 	Warnings []fsmspec.Problem // about the fsm.json
+	Parent   *steps.Current    // the step that the workflow would come under; nil if it would come under none
 	Torn     []string          // files that are not JSON; Apply reads them again under their locks
 }
 
 // Preview plans as Apply does, but takes no lock and changes nothing. Unless the list or
 // the fsm.json changes in between, Apply does what Preview returns.
 //
-// Errors: *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, or the file system's.
+// Errors: steps.ErrOpenAbove, *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, or the file system's.
 func (h *Hydration) Preview(ctx context.Context) (p Preview, err error) {
 	p = Preview{List: h.list.Dir, Spec: h.result.Spec, Warnings: h.spec.Warnings()}
 	files := h.list.FS
@@ -35,8 +36,8 @@ func (h *Hydration) Preview(ctx context.Context) (p Preview, err error) {
 	if p.Snapshot, p.Torn, err = tasks.Read(ctx, files, h.list.Dir); err != nil {
 		return p, err
 	}
-	if p.Plan, err = h.spec.Plan(h.request.Command, p.Snapshot, h.policy); err == nil {
-		p.Steps = steps.PlannedSteps(p.Plan.Levels())
+	if p.Plan, err = h.planner(ctx)(p.Snapshot); err == nil {
+		p.Steps, p.Parent = steps.PlannedSteps(p.Plan.Levels()), h.place.Parent
 	}
 	return p, err
 }
@@ -47,6 +48,10 @@ func (p Preview) Decisions(policy fsmspec.Policy) []string {
 		fmt.Sprintf("the largest number in the list is %d%s, its high-water mark is %d: new tasks start at #%d",
 			p.Snapshot.MaxID, in(p.Snapshot.MaxName), p.Snapshot.HighWater, p.first()),
 		fmt.Sprintf("tasks with the tag of a workflow: %d; scope %s deletes %d", len(p.Snapshot.Tasks), policy.Scope, len(p.Plan.Deletions())),
+	}
+	if p.Parent != nil {
+		lines[1] = fmt.Sprintf("tasks with the tag of a workflow: %d; work on another workflow has begun, so the steps come under %s of %s; %d are deleted",
+			len(p.Snapshot.Tasks), p.Parent.Name(), p.Parent.Workflow.Command, len(p.Plan.Deletions()))
 	}
 	if len(p.Torn) > 0 {
 		lines = append(lines, "not JSON now, and read again under its lock: "+strings.Join(p.Torn, ", "))

@@ -3,7 +3,6 @@ package hydrate
 import (
 	"cmp"
 	"os"
-	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -16,12 +15,15 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 		return "", nil
 	}
 	w := steps.Planned(plan.Levels(), 0)[0]
-	w.Command = strings.ToValidUTF8(h.request.Command, "\uFFFD") // as in the tag
+	w.Command = h.request.tag()
 	w.Spec = h.result.Spec
 	w.SHA256 = h.result.SHA256
-	w.Session = h.request.Session
+	w.Session, w.Agent = h.request.Session, h.request.Agent
 	w.Dir = h.dir
 	w.Outcomes = h.spec.Version() == fsmspec.WithOutcomes
+	if p := h.place.Parent; p != nil {
+		w.Parent, w.Round = p.ID, p.Round
+	}
 	return w.Encode()
 }
 

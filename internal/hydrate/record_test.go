@@ -24,12 +24,17 @@ import (
 
 // hydrateSkill invokes the skill with scope "skill".
 func (h *home) hydrateSkill(command string) (hydrate.Result, error) {
-	r := hydrate.Request{Event: "PostToolUse", Session: "list", Command: command, Cwd: filepath.Join(h.dir, "project/sub")}
+	return h.hydrateFor(command, "", fsmspec.ScopeSkill, true)
+}
+
+// hydrateFor hydrates a skill that the agent called.
+func (h *home) hydrateFor(command, agent string, scope fsmspec.Scope, flat bool) (hydrate.Result, error) {
+	r := hydrate.Request{Event: "PostToolUse", Session: "list", Command: command, Agent: agent, Cwd: filepath.Join(h.dir, "project/sub")}
 	env := func(name string) (string, bool) {
 		v, ok := map[string]string{"HOME": h.dir, "CLAUDE_PROJECT_DIR": filepath.Join(h.dir, "project")}[name]
 		return v, ok
 	}
-	return hydrate.Run(context.Background(), r, env, hydrate.Options{LockTimeout: 5 * time.Second, Policy: fsmspec.Policy{Scope: fsmspec.ScopeSkill}})
+	return hydrate.Run(context.Background(), r, env, hydrate.Options{LockTimeout: 5 * time.Second, Policy: fsmspec.Policy{Scope: scope}, Flat: flat})
 }
 
 // records returns the workflows in the list's history whose tasks are in the list.

@@ -26,7 +26,8 @@ type Request struct {
 	Folder     string // of the skill; empty if it is to be found by its name
 	Cwd        string // may be empty
 	Transcript string // path of the client's transcript; may be empty
-	Subagent   bool   // the event came from a subagent, which shares its parent's list
+	Agent      string // id of the subagent from which the event came, which shares its parent's list; empty for the session's own agent
+	Typed      bool   // a person typed the skill
 	Invocation string // identifies the call of the skill; empty if unknown
 	Program    string // path of this program; empty if the agent's shell finds it as fsmtx
 	Commands   bool   // the agent works the steps by the commands of this program
@@ -39,10 +40,11 @@ type Request struct {
 //
 // An event without a name counts as PostToolUse, the only event in the requirements.
 func Understand(e *event.Event) (r Request, skip string, err error) {
-	r = Request{Event: e.Name, Session: e.SessionID, Cwd: e.Cwd, Transcript: e.TranscriptPath, Subagent: e.AgentID != ""}
+	r = Request{Event: e.Name, Session: e.SessionID, Cwd: e.Cwd, Transcript: e.TranscriptPath, Agent: e.AgentID}
 	var missing []string
 	switch e.Name {
 	case event.UserPromptExpansion:
+		r.Typed = true
 		r.Command, missing = typed(e)
 		r.Invocation = join("prompt", e.PromptID, r.Command)
 	case event.PostToolUse, "":

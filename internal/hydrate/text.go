@@ -29,6 +29,9 @@ func changes(result Result) string {
 	if len(result.Restored) > 0 {
 		text += ", restored " + numbered(result.Restored)
 	}
+	if n := result.Nested; n != nil {
+		text += fmt.Sprintf(", under %s of %s", n.Step, clip(n.Skill))
+	}
 	return text
 }
 

@@ -101,7 +101,7 @@ func isDone(s *State, c *Current, list string) Verdict {
 	if c.NotNeeded {
 		how = "is not needed"
 	}
-	if s.isClosed(c.Workflow) {
+	if s.isClosed(c.Workflow) || !c.flows() {
 		v := deny(c, "it is not needed", fmt.Sprintf("%s is not needed any more%s. %s", c.Name(), s.whyClosed(c.Workflow), s.possible()))
 		v.past.none = true
 		return v

@@ -47,8 +47,8 @@ type source interface {
 // nothing. A list without workflows has no steps. What cannot be read is in State.Troubles.
 //
 // Errors: that the list itself cannot be read.
-func Load(ctx context.Context, dir string) (*State, error) {
-	src, r := openRecord(dir)
+func Load(ctx context.Context, dir string, opts ...txn.Option) (*State, error) {
+	src, r := openRecord(dir, opts...)
 	defer src.close()
 	if err := r.addUnread(dir); err != nil {
 		return nil, err

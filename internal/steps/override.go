@@ -44,6 +44,9 @@ var (
 	ErrIsDone = errors.New("the step is done already")
 	// ErrIsOpen is returned when a step is to be opened again that is open.
 	ErrIsOpen = errors.New("the step is open")
+	// ErrClosed is returned when a step is to be opened again that is under a step which is
+	// done: that one can be opened again.
+	ErrClosed = errors.New("what it is under goes on without it")
 	// ErrBlocked is returned when the steps before a step are open.
 	ErrBlocked = errors.New("the steps before it are open")
 	// ErrNoOutcome is returned when it was not said how a step ends, or it cannot end so.

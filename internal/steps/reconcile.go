@@ -284,9 +284,15 @@ func (c *Current) outcomeOf(p Past) (string, error) {
 
 // Reopen opens a step of a workflow with outcomes again, and every step that comes after it.
 //
-// Errors: ErrNoStep, ErrIsOpen, ErrNoOutcomes, those of Load and of tasks.List.Open.
+// Errors: ErrNoStep, ErrIsOpen, ErrNoOutcomes, ErrClosed, those of Load and of tasks.List.Open.
 func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*State, error) {
 	return f.overrule(ctx, id, func(s *State, c *Current) (Evidence, error) {
+		if c.Workflow.machine == nil {
+			return Evidence{}, fmt.Errorf("#%d: %w", id, ErrNoOutcomes)
+		}
+		if s.isClosed(c.Workflow) {
+			return Evidence{}, fmt.Errorf("%s: %w%s", c.Name(), ErrClosed, s.whyClosed(c.Workflow))
+		}
 		_, tr, err := s.flows[c.Workflow].Reopen(id)
 		if err != nil {
 			return Evidence{}, fmt.Errorf("%s: %w", c.Name(), ErrIsOpen)
@@ -295,18 +301,21 @@ func (f *Frame) Reopen(ctx context.Context, id int64, because string, by By) (*S
 	})
 }
 
-// End ends the workflow of a step: its open steps are not needed any more.
+// End ends the workflow of a step: its open steps, and what is under them, are not needed any
+// more.
 //
-// Errors: ErrNoStep, ErrNoOutcomes, those of Load and of tasks.List.Open.
+// Errors: ErrNoStep, those of Load and of tasks.List.Open.
 func (f *Frame) End(ctx context.Context, id int64, because string, by By) (*State, error) {
 	return f.overrule(ctx, id, func(s *State, c *Current) (Evidence, error) {
-		_, tr := s.flows[c.Workflow].End()
-		return Evidence{To: c.Status, Why: endWord + because, NotNeeded: tr.NotNeeded, Round: c.Round, By: by}, nil
+		e := Evidence{To: c.Status, Why: endWord + because, Round: c.Round, By: by}
+		for _, b := range s.openIn(c.Workflow) {
+			e.NotNeeded = append(e.NotNeeded, b.ID)
+		}
+		return e, nil
 	})
 }
 
-// overrule records a person's decision about a workflow with outcomes, and makes the list show
-// it.
+// overrule records a person's decision about a workflow, and makes the list show it.
 func (f *Frame) overrule(ctx context.Context, id int64, decide func(*State, *Current) (Evidence, error)) (s *State, err error) {
 	live, err := liveSteps(f.List.Dir)
 	if err != nil {
@@ -315,9 +324,6 @@ func (f *Frame) overrule(ctx context.Context, id int64, decide func(*State, *Cur
 	target := live.find(itoa(id))
 	if target == nil {
 		return nil, fmt.Errorf("#%d: %w", id, ErrNoStep)
-	}
-	if target.workflow.machine == nil {
-		return nil, fmt.Errorf("#%d: %w", id, ErrNoOutcomes)
 	}
 	err = f.locked(ctx, func(dir *txn.Dir) error {
 		if s, err = live.state(ctx, dir.Path(), dir, true); err != nil {

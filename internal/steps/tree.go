@@ -40,6 +40,7 @@ func (w *Workflow) all() (list []*Workflow) {
 	for i := range w.Under {
 		u := &w.Under[i]
 		u.Version, u.Command, u.Spec, u.SHA256, u.Session, u.Agent, u.Dir = w.Version, w.Command, w.Spec, w.SHA256, w.Session, w.Agent, w.Dir
+		u.part = true
 		list = append(list, u.all()...)
 	}
 	return list
@@ -137,9 +138,18 @@ func (s *State) isClosed(w *Workflow) bool {
 	return p != nil && (p.Done() || !w.isOf(p))
 }
 
-// close ends the open steps of a workflow without outcomes that is closed.
+// isEnded reports whether a person has ended a workflow without outcomes.
+func (s *State) isEnded(w *Workflow) bool {
+	return slices.ContainsFunc(s.Evidence, func(e Evidence) bool {
+		c := s.Step(e.Step)
+		return e.Verdict == Override && strings.HasPrefix(e.Why, endWord) && c != nil && c.Workflow == w
+	})
+}
+
+// close ends the open steps of a workflow without outcomes that is closed, or that a person
+// has ended.
 func (s *State) close(w *Workflow) {
-	closed := s.isClosed(w)
+	closed := s.isClosed(w) || s.isEnded(w)
 	for _, c := range s.Steps {
 		if c.Workflow == w {
 			c.NotNeeded, c.because = false, ""
@@ -150,10 +160,13 @@ func (s *State) close(w *Workflow) {
 	}
 }
 
-// whyClosed returns ": #2 is done" for a workflow that is closed.
+// whyClosed returns ": #2 is done" for a workflow that is closed or ended.
 func (s *State) whyClosed(w *Workflow) string {
 	p := s.Parent(w)
 	how := " is done"
+	if !s.isClosed(w) {
+		return ": the workflow was ended"
+	}
 	switch {
 	case p.Gone():
 		how = " is gone"

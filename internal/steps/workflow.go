@@ -49,6 +49,7 @@ type Workflow struct {
 	Agent  string     `json:"agent,omitzero"`  // id of the subagent that called the skill; empty for the session's own agent
 
 	machine *machine.Machine // nil without Outcomes
+	part    bool             // it came with another one, in Under
 }
 
 // Step is one task of a workflow, and the gates that its entry declares. The gates are not

@@ -65,6 +65,12 @@ func (l List) Undo(ctx context.Context, id string, force bool) (Undoing, error) 
 	return l.undo(ctx, undoRequest{id: id, force: force, replaced: force})
 }
 
+// UndoBare is Undo, but restores nothing: the change belongs to another one that is undone
+// next, and what it replaced did, too.
+func (l List) UndoBare(ctx context.Context, id string, force bool) (Undoing, error) {
+	return l.undo(ctx, undoRequest{id: id, force: force, replaced: force, bare: true})
+}
+
 // Retract undoes a change that the invocation should not have made. It removes tasks of
 // the change even if they were modified since, and records the invocation, so that
 // Replace does not repeat it.
@@ -80,6 +86,7 @@ type undoRequest struct {
 	invocation string // recorded in the label of the undo
 	force      bool   // remove created files even if they were modified since
 	replaced   bool   // allow a change whose tasks a later change has deleted
+	bare       bool   // restore nothing
 }
 
 func (l List) undo(ctx context.Context, what undoRequest) (u Undoing, err error) {
@@ -149,6 +156,15 @@ func (l List) PlanUndo(id string, force bool) (Undoing, error) {
 	return planUndo(l.files(), l.Dir, history, undoRequest{id: id, force: force, replaced: force})
 }
 
+// PlanUndoBare returns what UndoBare would do, as PlanUndo does.
+func (l List) PlanUndoBare(id string, force bool) (Undoing, error) {
+	history, err := txn.ReadHistory(l.Dir, txn.WithFS(l.files()))
+	if err != nil {
+		return Undoing{}, err
+	}
+	return planUndo(l.files(), l.Dir, history, undoRequest{id: id, force: force, replaced: force, bare: true})
+}
+
 func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (Undoing, error) {
 	u := Undoing{ID: what.id}
 	i := slices.IndexFunc(history, func(e txn.Entry) bool { return e.ID == what.id })
@@ -171,7 +187,7 @@ func planUndo(files vfs.FS, dir string, history []txn.Entry, what undoRequest) (
 			}
 		}
 	}
-	if err := u.planRemovals(files, dir, e, what.force); err != nil {
+	if err := u.planRemovals(files, dir, e, what.force); err != nil || what.bare {
 		return u, err
 	}
 	return u, u.planRestores(files, dir, e)

@@ -1,0 +1,92 @@
+package hydrate
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Nested says under which step a workflow came.
+type Nested struct {
+	Step      string // its number and subject
+	Skill     string // whose step it is
+	StartOver bool   // an earlier workflow of the same skill gave way to it
+	EndOuter  string // the command that ends the other workflow
+}
+
+// planner returns what decides about the list: which tasks give way to the workflow, and the
+// step that it comes under. It is called while the list is locked.
+func (h *Hydration) planner(ctx context.Context) tasks.Planner {
+	return func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
+		var err error
+		if h.place, err = h.placeIn(ctx, snap); err != nil {
+			return nil, err
+		}
+		policy := h.policy
+		if h.place.Parent != nil {
+			policy.Scope, snap.Tasks = fsmspec.ScopeAll, tasksOf(snap.Tasks, h.place.Replaces)
+		}
+		return h.spec.Plan(h.request.Command, snap, policy)
+	}
+}
+
+// placeIn decides where the workflow comes. If no other skill has tasks in the list, nothing
+// has to be read for that.
+func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.Place, error) {
+	command := h.request.tag()
+	if !slices.ContainsFunc(snap.Tasks, func(e fsmspec.Existing) bool { return e.Tag != command }) {
+		return steps.Place{}, nil
+	}
+	var opts []txn.Option
+	if h.list.FS != nil {
+		opts = append(opts, txn.WithFS(h.list.FS))
+	}
+	state, err := steps.Load(ctx, h.list.Dir, opts...)
+	if err != nil {
+		return steps.Place{}, err
+	}
+	return state.Place(steps.Calling{Command: command, Session: h.request.Session, Agent: h.request.Agent, Typed: h.request.Typed, Flat: h.flat})
+}
+
+// tasksOf returns the tasks that are steps of the workflows.
+func tasksOf(all []fsmspec.Existing, workflows []*steps.Workflow) []fsmspec.Existing {
+	names := map[string]bool{}
+	for _, w := range workflows {
+		for _, s := range w.Steps {
+			names[strconv.FormatInt(s.ID, 10)+".json"] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(e fsmspec.Existing) bool { return !names[e.Name] })
+}
+
+// tag returns the name of the skill as in the tag of its tasks.
+func (r Request) tag() string { return strings.ToValidUTF8(r.Command, "\uFFFD") }
+
+// nested describes the step that the workflow came under, nil if it came under none.
+func (h *Hydration) nested() *Nested {
+	p := h.place.Parent
+	if p == nil || len(h.result.Created) == 0 {
+		return nil
+	}
+	return &Nested{Step: p.Name(), Skill: p.Workflow.Command, StartOver: len(h.place.Replaces) > 0, EndOuter: steps.EndCommand(p, h.list.Dir)}
+}
+
+// lost returns the names of the skills whose workflows had begun and were replaced.
+func (h *Hydration) lost() (names []string) {
+	for _, w := range h.place.Lost {
+		if slices.ContainsFunc(h.result.Deleted, func(d fsmspec.Deletion) bool { return isStep(w, d.Name) }) && !slices.Contains(names, w.Command) {
+			names = append(names, w.Command)
+		}
+	}
+	return names
+}
+
+func isStep(w *steps.Workflow, name string) bool {
+	return slices.ContainsFunc(w.Steps, func(s steps.Step) bool { return strconv.FormatInt(s.ID, 10)+".json" == name })
+}

@@ -1,0 +1,211 @@
+package steps
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+)
+
+// MaxDepth is how many skills may be open one within the other. A further one comes under the
+// step that the deepest is under.
+const MaxDepth = 3
+
+// Calling is a call of a skill that has a workflow.
+type Calling struct {
+	Command string // the name of the skill
+	Session string
+	Agent   string // id of the subagent that called it; empty for the session's own agent
+	Typed   bool   // a person typed it
+	Flat    bool   // it replaces what is there in any case
+}
+
+// Place is where the workflow of a skill that is called comes into a list. Without a Parent
+// it replaces what is there.
+type Place struct {
+	Parent *Current // the step that it comes under; nil if it is under none
+
+	// Replaces are the workflows that give way to one under Parent: earlier ones of the same
+	// skill under that step, and what is under them.
+	Replaces []*Workflow
+
+	// Lost are the workflows that have begun, are not finished, and give way to one without
+	// a Parent. Those of the same skill start over and are not among them.
+	Lost []*Workflow
+}
+
+// ErrOpenAbove is returned for a skill that is called within its own workflow: in a step of a
+// skill that its workflow has called.
+var ErrOpenAbove = errors.New("the skill is open already")
+
+// Place decides where the workflow of a skill comes. It comes under the step that is worked
+// on, if another skill's workflow has begun and is not finished: under the step in progress
+// that the same agent started last, else under the one that was started last, else, unless a
+// person typed the skill, under the first step that can be started.
+//
+// Errors: ErrOpenAbove.
+func (s *State) Place(c Calling) (Place, error) {
+	at := s.workedOn(c)
+	if at == nil || c.Flat {
+		return Place{Lost: s.lostTo(c.Command)}, nil
+	}
+	open := s.callsAbove(at)
+	for i, w := range open {
+		switch {
+		case w.Command != c.Command:
+		case i > 0:
+			return Place{}, fmt.Errorf("%s: %w: %s of it has led to %s, and a skill cannot be inside itself. Go on with %s",
+				quote(c.Command), ErrOpenAbove, s.stepIn(w, at).Name(), open[0].title(), at.Name())
+		case s.Parent(w) == nil:
+			return Place{Lost: s.lostTo(c.Command)}, nil // it starts over
+		default:
+			at = s.Parent(w)
+		}
+	}
+	for len(s.callsAbove(at)) >= MaxDepth {
+		at = s.Parent(s.callsAbove(at)[0])
+	}
+	return Place{Parent: at, Replaces: s.startedOver(at, c)}, nil
+}
+
+// workedOn returns the step that is worked on when a skill is called, or nil.
+func (s *State) workedOn(c Calling) *Current {
+	var begun, started []*Current
+	for _, b := range s.Steps {
+		if b.Done() || b.Unread || !s.begun(b.Workflow) {
+			continue
+		}
+		if b.Status == inProgress {
+			started = append(started, b)
+		}
+		if len(s.openBlockers(b)) == 0 {
+			begun = append(begun, b)
+		}
+	}
+	if at := s.startedLast(started, &c); at != nil {
+		return at
+	}
+	if at := s.startedLast(started, nil); at != nil {
+		return at
+	}
+	if len(begun) > 0 && !c.Typed {
+		return begun[0]
+	}
+	return nil
+}
+
+// begun reports whether work on a workflow has begun: a step of it is in progress, or was
+// completed since it came into the list. That is known only if it is on record.
+func (s *State) begun(w *Workflow) bool {
+	return slices.ContainsFunc(s.Steps, func(c *Current) bool {
+		switch {
+		case c.Workflow != w || c.Unread || c.Gone() || c.NotNeeded:
+			return false
+		case c.Status == inProgress:
+			return true
+		}
+		return c.Step.Status != fsmspec.Completed.String() && (c.Done() || c.Status == completed)
+	})
+}
+
+// startedLast returns the step that was started last: by the same agent if by is not nil.
+func (s *State) startedLast(started []*Current, by *Calling) (last *Current) {
+	var at time.Time
+	for _, c := range started {
+		e, known := s.start(c)
+		if by != nil && (!known || e.Agent != by.Agent || e.By.Session != "" && e.By.Session != by.Session) {
+			continue
+		}
+		if last == nil || !e.Time.Before(at) {
+			last, at = c, e.Time
+		}
+	}
+	return last
+}
+
+// start returns the decision by which a step that is in progress was started. It is unknown
+// for one that was hydrated so, or that was started in another way.
+func (s *State) start(c *Current) (Evidence, bool) {
+	for _, e := range slices.Backward(s.Evidence) {
+		if e.Step == c.ID && e.lets() && e.To == inProgress && e.From != inProgress {
+			return e, true
+		}
+	}
+	return Evidence{}, false
+}
+
+// called returns the workflow of the skill to which a workflow belongs: parts and copies have
+// come with it.
+func (s *State) called(w *Workflow) *Workflow {
+	for w.part && s.Parent(w) != nil {
+		w = s.Parent(w).Workflow
+	}
+	return w
+}
+
+// callsAbove returns the workflows of the skills within which a step is, the innermost first.
+func (s *State) callsAbove(c *Current) (all []*Workflow) {
+	for c != nil {
+		w := s.called(c.Workflow)
+		if slices.Contains(all, w) {
+			break
+		}
+		all, c = append(all, w), s.Parent(w)
+	}
+	return all
+}
+
+// stepIn returns the step of a skill's workflow within which another step is.
+func (s *State) stepIn(w *Workflow, c *Current) *Current {
+	for p := c; p != nil; p = s.Parent(p.Workflow) {
+		if c = p; s.called(p.Workflow) == w {
+			break
+		}
+	}
+	return c
+}
+
+// startedOver returns the workflows that give way to a skill that is called under a step:
+// those of the same skill that are finished, or that the same agent called; and what is under
+// them.
+func (s *State) startedOver(at *Current, c Calling) (all []*Workflow) {
+	for _, w := range s.under[at.ID] {
+		if w.Command == c.Command && !w.part && (s.Finished(w) || w.Session == c.Session && w.Agent == c.Agent) {
+			all = append(all, w)
+			all = append(all, s.below(w)...)
+		}
+	}
+	return all
+}
+
+// below returns the workflows under the steps of a workflow, directly or not.
+func (s *State) below(w *Workflow) (all []*Workflow) {
+	for _, c := range s.Steps {
+		if c.Workflow != w {
+			continue
+		}
+		for _, u := range s.under[c.ID] {
+			all = append(append(all, u), s.below(u)...)
+		}
+	}
+	return all
+}
+
+// EndCommand returns the command with which a person ends the workflow of a step. list is the
+// directory of the list.
+func EndCommand(c *Current, list string) string {
+	return fmt.Sprintf(`fsmtx step end %d --because "..." --session %s`, c.ID, filepath.Base(list))
+}
+
+// lostTo returns the workflows of other skills that have begun and are not finished.
+func (s *State) lostTo(command string) (all []*Workflow) {
+	for _, w := range s.Workflows() {
+		if w.Command != command && s.begun(w) && !s.Finished(w) {
+			all = append(all, w)
+		}
+	}
+	return all
+}

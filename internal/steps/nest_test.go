@@ -1,0 +1,202 @@
+package steps
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// treeOf returns the state of workflows, each written as "command parent", whose steps are
+// numbered from 10, 20 and so on.
+func treeOf(workflows ...string) *State {
+	s := &State{Time: time.Now()}
+	for n, text := range workflows {
+		w := &Workflow{Session: "s1"}
+		_, _ = fmt.Sscanf(text, "%s %d", &w.Command, &w.Parent)
+		for i := range int64(3) {
+			s.Steps = append(s.Steps, &Current{Step: Step{ID: int64(n+1)*10 + i, Subject: "x", Status: pending}, Workflow: w, Status: pending})
+		}
+	}
+	s.fold()
+	return s
+}
+
+// started makes steps be in progress, one started after the other by the agent.
+func (s *State) started(agent string, ids ...int64) *State {
+	for _, id := range ids {
+		s.Time = s.Time.Add(time.Second)
+		s.Step(id).Status = inProgress
+		s.Evidence = append(s.Evidence, Evidence{Time: s.Time, Step: id, From: pending, To: inProgress, Verdict: Allow, Agent: agent, By: By{Session: "s1", Agent: agent}})
+	}
+	return s
+}
+
+// completedSteps makes steps be done.
+func (s *State) completedSteps(ids ...int64) *State {
+	for _, id := range ids {
+		s.Step(id).Status, s.Step(id).Passed = completed, true
+	}
+	s.fold()
+	return s
+}
+
+func TestPlace(t *testing.T) {
+	for name, tt := range map[string]struct {
+		state    *State
+		call     Calling
+		parent   int64 // 0 if it replaces
+		replaces string
+		lost     string
+	}{
+		"nothing there":                          {treeOf(), Calling{Command: "b"}, 0, "", ""},
+		"not begun":                              {treeOf("a"), Calling{Command: "b"}, 0, "", ""},
+		"finished":                               {treeOf("a").completedSteps(10, 11, 12), Calling{Command: "b"}, 0, "", ""},
+		"a step in progress":                     {treeOf("a").started("", 11), Calling{Command: "b"}, 11, "", ""},
+		"one done, none in progress":             {treeOf("a").completedSteps(10), Calling{Command: "b"}, 11, "", ""},
+		"typed, one done":                        {treeOf("a").completedSteps(10), Calling{Command: "b", Typed: true}, 0, "", "a"},
+		"typed, one in progress":                 {treeOf("a").started("", 11), Calling{Command: "b", Typed: true}, 11, "", ""},
+		"the one started last":                   {treeOf("a").started("", 12, 10), Calling{Command: "b"}, 10, "", ""},
+		"the one that the same agent started":    {treeOf("a").started("", 11).started("x", 12), Calling{Command: "b"}, 11, "", ""},
+		"the one that the subagent started":      {treeOf("a").started("x", 11).started("", 12), Calling{Command: "b", Agent: "x"}, 11, "", ""},
+		"a subagent that started none":           {treeOf("a").started("", 10, 12), Calling{Command: "b", Agent: "x"}, 12, "", ""},
+		"another session's":                      {treeOf("a").started("", 11), Calling{Command: "b", Session: "s2"}, 11, "", ""},
+		"the same skill":                         {treeOf("a").started("", 11), Calling{Command: "a"}, 0, "", ""},
+		"the same skill, another in progress":    {treeOf("a", "b").started("", 20, 11), Calling{Command: "a"}, 0, "", "b"},
+		"inside":                                 {treeOf("a", "b 10").started("", 10, 21), Calling{Command: "c"}, 21, "", ""},
+		"beside one that has not begun":          {treeOf("a", "b 10").started("", 10), Calling{Command: "c"}, 10, "", ""},
+		"beside it, nothing in progress":         {treeOf("a", "b 11").completedSteps(10), Calling{Command: "c"}, 11, "", ""},
+		"from its own step":                      {treeOf("a", "b 10").started("", 10, 21), Calling{Command: "b"}, 10, "b", ""},
+		"again before it has begun":              {treeOf("a", "b 10").started("", 10), Calling{Command: "b"}, 10, "b", ""},
+		"from its own step, with one below":      {treeOf("a", "b 10", "c 21").started("", 10).completedSteps(30, 31, 32).started("", 21), Calling{Command: "b"}, 10, "b, c", ""},
+		"again when it is finished":              {treeOf("a", "b 10").started("", 10).completedSteps(20, 21, 22), Calling{Command: "b"}, 10, "b", ""},
+		"a fourth":                               {treeOf("a", "b 10", "c 20").started("", 10, 20, 30), Calling{Command: "d"}, 20, "", ""},
+		"a fourth again":                         {treeOf("a", "b 10", "c 20", "d 20").started("", 10, 20, 30), Calling{Command: "d"}, 20, "d", ""},
+		"a fifth from the fourth":                {treeOf("a", "b 10", "c 20", "d 20").started("", 10, 20, 40), Calling{Command: "e"}, 20, "", ""},
+		"another agent's of the same name stays": {treeOf("a", "b 10").started("", 10), Calling{Command: "b", Agent: "x"}, 10, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if tt.call.Session == "" {
+				tt.call.Session = "s1"
+			}
+			got, err := tt.state.Place(tt.call)
+			require.NoError(t, err)
+			var parent int64
+			if got.Parent != nil {
+				parent = got.Parent.ID
+			}
+			assert.Equal(t, tt.parent, parent)
+			assert.Equal(t, tt.replaces, commandsIn(got.Replaces))
+			assert.Equal(t, tt.lost, commandsIn(got.Lost))
+		})
+	}
+}
+
+func commandsIn(all []*Workflow) string {
+	text := ""
+	for i, w := range all {
+		if i > 0 {
+			text += ", "
+		}
+		text += w.Command
+	}
+	return text
+}
+
+func TestASkillIsNotInsideItself(t *testing.T) {
+	s := treeOf("a", "b 10", "c 20").started("", 10, 20, 30)
+	for _, command := range []string{"a", "b"} {
+		_, err := s.Place(Calling{Command: command, Session: "s1"})
+		require.ErrorIs(t, err, ErrOpenAbove, command)
+	}
+	_, err := s.Place(Calling{Command: "a", Session: "s1"})
+	assert.EqualError(t, err, `"a": the skill is open already: #10 "x" of it has led to the workflow of c, and a skill cannot be inside itself. Go on with #30 "x"`)
+}
+
+// TestWhatIsOnRecordOnlyCounts: a workflow whose record cannot be read is replaced, as tasks
+// without a record are; and a step that came into the list as completed was not worked on.
+func TestWhatIsOnRecordOnlyCounts(t *testing.T) {
+	s := treeOf("a").started("", 11)
+	for _, c := range s.Steps {
+		c.Unread = true
+	}
+	got, err := s.Place(Calling{Command: "b"})
+	require.NoError(t, err)
+	assert.Nil(t, got.Parent)
+
+	s = treeOf("a").completedSteps(10)
+	s.Step(10).Step.Status = completed
+	got, err = s.Place(Calling{Command: "b"})
+	require.NoError(t, err)
+	assert.Nil(t, got.Parent)
+}
+
+func TestCopiesCountAsTheSkillThatTheyBelongTo(t *testing.T) {
+	s := treeOf("a", "a 10", "b 20", "c 30").started("", 10, 20, 30, 40)
+	s.Step(20).Workflow.part = true
+	s.fold()
+	got, err := s.Place(Calling{Command: "d", Session: "s1"})
+	require.NoError(t, err)
+	assert.Equal(t, int64(30), got.Parent.ID, "a and its copy are one level, so c is the third")
+	_, err = s.Place(Calling{Command: "a", Session: "s1"})
+	assert.ErrorIs(t, err, ErrOpenAbove)
+}
+
+// TestPlaceLosesNothing: whatever is called in whatever tree, no more than MaxDepth skills are
+// one within the other, none inside itself, and what gives way to a nested workflow is of the
+// same skill under the same step, or below that.
+func TestPlaceLosesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var list []string
+		s := treeOf("a")
+		s.started("", 10)
+		command := rapid.SampledFrom([]string{"a", "b", "c", "d", "e"})
+		list = append(list, "a")
+		for range rapid.IntRange(1, 8).Draw(t, "calls") {
+			c := Calling{Command: command.Draw(t, "command"), Session: "s1", Agent: rapid.SampledFrom([]string{"", "x"}).Draw(t, "agent"), Typed: rapid.Bool().Draw(t, "typed")}
+			open := slices.ContainsFunc(s.Steps, func(b *Current) bool { return b.Status == inProgress && !b.Done() })
+			place, err := s.Place(c)
+			switch {
+			case err != nil:
+				continue
+			case place.Parent == nil:
+				if open && len(place.Lost) > 0 && !slices.ContainsFunc(s.Steps, func(b *Current) bool { return b.Workflow.Command == c.Command && b.Workflow.Parent == 0 }) {
+					t.Fatalf("%+v replaces %s although a step is in progress", c, commandsIn(place.Lost))
+				}
+				return
+			}
+			above := s.callsAbove(place.Parent)
+			if len(above) >= MaxDepth {
+				t.Fatalf("%d skills are open within another", len(above)+1)
+			}
+			if slices.ContainsFunc(above, func(w *Workflow) bool { return w.Command == c.Command }) {
+				t.Fatalf("%s is inside itself", c.Command)
+			}
+			for _, w := range place.Replaces {
+				if !(w.Command == c.Command && s.Parent(w) == place.Parent) && !slices.Contains(place.Replaces, s.Parent(w).Workflow) {
+					t.Fatalf("%s under %s gives way to %s under #%d", w.Command, s.Parent(w).Name(), c.Command, place.Parent.ID)
+				}
+			}
+			list = append(list, c.Command)
+			s.Steps = slices.DeleteFunc(s.Steps, func(b *Current) bool { return slices.Contains(place.Replaces, b.Workflow) })
+			w := &Workflow{Command: c.Command, Parent: place.Parent.ID, Session: "s1", Agent: c.Agent}
+			for i := range int64(2) {
+				s.Steps = append(s.Steps, &Current{Step: Step{ID: int64(len(list))*10 + i, Status: pending}, Workflow: w, Status: pending})
+			}
+			s.fold()
+			if rapid.Bool().Draw(t, "start") {
+				s.started(c.Agent, int64(len(list))*10)
+			}
+			if done := rapid.SampledFrom(s.Steps).Draw(t, "done"); rapid.Bool().Draw(t, "complete") && len(s.openFor(done, completed)) == 0 {
+				s.completedSteps(done.ID)
+			}
+			if d := slices.MaxFunc(s.Workflows(), func(a, b *Workflow) int { return s.Depth(a) - s.Depth(b) }); s.Depth(d) > MaxDepth {
+				t.Fatalf("depth %d", s.Depth(d))
+			}
+		}
+	})
+}
