@@ -165,7 +165,7 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill) agent.Reply
 		Session: h.Session, List: h.List.Dir, Command: skill.Name, Folder: skill.Dir, Cwd: h.call.Cwd,
 		Program: ownPath(), Commands: true,
 	}
-	f := hydrateFlags{scope: "all", active: "reset", lockTimeout: recoverTimeout, history: txn.DefaultHistory}
+	f := hydrateFlags{scope: "all", active: "reset", nest: "on", lockTimeout: recoverTimeout, history: txn.DefaultHistory}
 	policy, err := f.policy()
 	var result hydrate.Result
 	if err == nil {
