@@ -34,6 +34,7 @@ var fields = [...]field{
 	{"when", outcomesOnly, whenType{}},
 	{"each", outcomesOnly, eachType{}},
 	{"do", outcomesOnly, doType{}},
+	{"only", outcomesOnly, onlyType{}},
 }
 
 type field struct {

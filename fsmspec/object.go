@@ -72,7 +72,7 @@ func (p *parser) object(t token) {
 // later are the fields of the format that this package does not know yet. They are reserved:
 // a file that has one must be refused, because without it the workflow would mean something
 // else.
-var later = []string{"set", "only", "within"}
+var later = []string{"set", "within"}
 
 // member is a value of the outermost object, with its offset in the object.
 type member struct {

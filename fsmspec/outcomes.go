@@ -50,6 +50,7 @@ type Flow struct {
 	Decides  Decider     // who says which outcome
 	Chooser  *Check      // the command that says it, if Decides is ByCommand: the last line of its output
 	When     []Condition // the step is needed only if all of them hold; their steps come before it
+	Only     []string    // permission rules: calls that are refused unless a step that lists them is in progress
 }
 
 // Commands returns the commands that completing the task may run: its check, those of its
@@ -68,14 +69,11 @@ func (t Task) Commands() (all []Check) {
 	return all
 }
 
-// Shown returns the description of the task in the list: that of the file, and how the step
-// can end. base is what is added to local ids.
+// Shown returns the description of the task in the list: that of the file, how the step can
+// end, and which calls belong to it. base is what is added to local ids.
 func (t Task) Shown(base int64) string {
-	line := t.endsAs(base)
-	if t.Description == "" || line == "" {
-		return t.Description + line
-	}
-	return t.Description + "\n" + line
+	lines := slices.DeleteFunc([]string{t.Description, t.endsAs(base), t.onlyHere()}, func(line string) bool { return line == "" })
+	return strings.Join(lines, "\n")
 }
 
 // endsAs returns the line that tells the agent how the step can end, or "" if there is
@@ -117,7 +115,7 @@ func timesText(n int) string {
 }
 
 func (f Flow) clone() Flow {
-	f.Outcomes, f.When = slices.Clone(f.Outcomes), slices.Clone(f.When)
+	f.Outcomes, f.When, f.Only = slices.Clone(f.Outcomes), slices.Clone(f.When), slices.Clone(f.Only)
 	for i := range f.Outcomes {
 		f.Outcomes[i].Gates = f.Outcomes[i].Gates.clone()
 	}

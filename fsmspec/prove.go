@@ -46,6 +46,14 @@ func (p *parser) prove(entries []*entry, steps []machine.Step) *machine.Machine 
 			about = nil // about the workflow as a whole
 		}
 		r.note(at, about, effect, func() (pointer, text string) { return e.pointer(path...), f.Text })
+		if f.Warning && len(path) > 0 && path[0] == "when" {
+			p.unreachedOnly(e, "is never needed")
+		}
+	}
+	for _, e := range entries {
+		if e.task.Status == Completed {
+			p.unreachedOnly(e, "is completed from the start")
+		}
 	}
 	return m
 }

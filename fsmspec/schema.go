@@ -100,6 +100,7 @@ func description(field string) string {
 		"each": "The lines of a file, or of a command's output. What the step consists of, or the step itself, is done once for each of them. " +
 			"With inTurn one line is done after the other.",
 		"when":     "The step is needed only if each of these steps ended in one of these outcomes. They come before it.",
+		"only":     "Permission rules, such as Bash(git push *), Write(src/**) or mcp__github__*: these calls are refused unless a step that lists them is in progress.",
 		"metadata": "Anything else, kept with the task. Its key \"fsm\" is overwritten with the name of the skill.",
 	}[field]
 }
@@ -196,6 +197,10 @@ func (eachType) schema() (types []string, rules string) {
 	members := check[strings.Index(check, `"properties":{`)+len(`"properties":{`) : strings.Index(check, `},"required"`)]
 	return []string{"object"}, `,"properties":{"lines":{"type":"string"` + pathRules(`^[^\\*?\[\]]*$`, outsideProject+`|(^|/)\.?$`) + `},"inTurn":{"type":["boolean","null"]},` + members + `},"additionalProperties":false,` +
 		`"if":{"type":"object"},"then":{"oneOf":[{"required":["lines"],"properties":{"run":false,"timeout":{"type":"null"},"dir":{"type":"null"},"env":{"type":"null"}}},{"required":["run"],"properties":{"lines":false}}]}`
+}
+
+func (onlyType) schema() (types []string, rules string) {
+	return []string{"array"}, fmt.Sprintf(`,"minItems":1,"maxItems":%d,"items":{"type":"string","maxLength":%d,"pattern":%s}`, MaxRules, MaxRuleLength, quote(`^([\w-]+(\((.|\n)*\))?|mcp__[\w*-]+)$`))
 }
 
 func (approvalType) schema() (types []string, rules string) {

@@ -14,7 +14,7 @@ import (
 // FuzzSettings adds the hooks to any settings file and removes them, which restores the bytes
 // of the file. A file that cannot be edited safely is refused.
 func FuzzSettings(f *testing.F) {
-	hooks := append(settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags()), settings.Steps("/opt/bin/fsmtx", nil)...)
+	hooks := append(settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags()), settings.Steps("/opt/bin/fsmtx", nil, settings.Only{})...)
 	whole, err := settings.Add(nil, settings.WithTaskTools(hooks, true))
 	require.NoError(f, err)
 	for _, seed := range []string{

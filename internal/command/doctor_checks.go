@@ -160,7 +160,22 @@ func (d *doctor) hooks(context.Context) (found []fault, err error) {
 	for _, p := range registered {
 		found = append(found, d.outdated(p)...)
 	}
+	if len(registered) == 0 && plugin.root != "" {
+		found = append(found, d.unjudged(plugin.root)...)
+	}
 	return found, nil
+}
+
+// unjudged reports that the hooks of a plugin do not judge all calls that the workflows here list.
+// Those in settings are compared with what install would write.
+func (d *doctor) unjudged(root string) []fault {
+	file := filepath.Join(root, "hooks", "hooks.json")
+	have, enforced := judgedIn([]string{file})
+	missing := listedHere(d.Streams).Missing(have)
+	if !enforced || len(missing) == 0 {
+		return nil
+	}
+	return []fault{{Kind: "steps", What: "no hook judges calls of " + strings.Join(missing, ", ") + ", which workflows bind to steps", File: file, Command: "fsmtx plugin --only --force " + shell.Join(root)}}
 }
 
 func (d *doctor) removal(p place) string {

@@ -206,6 +206,7 @@ func (w *foreignWorld) calls() map[string][]call {
 			asHook(w.event("Stop", `"x": 1`), "step", "--log", "log"), asHook(w.event("SubagentStop", `"agent_id": `+quoted(foreign)), "step"), asHook(w.event("SessionStart", `"x": 1`), "step"), asHook(w.event("TaskCompleted", `"task_id": "6"`), "step", "--log", "log"),
 			asHook(foreign, "step"), asHook("{}", "step", "--stop", foreign), asHook("{}", "step", "--"+foreign), {args: []string{"step", foreign}}},
 		"fsmtx step reopen": {{args: []string{"step", "reopen", "5", "--because", foreign, "--session", "s1"}}, {args: []string{"step", "reopen", foreign, "--because", "x"}}, {args: []string{"step", "reopen", "77", "--because", "x", "--session", foreign}}},
+		"fsmtx step allow":  {{args: []string{"step", "allow", "Bash(" + foreign + ")", "--because", "x", "--session", "s1"}}, {args: []string{"step", "allow", foreign, "--because", "x"}}, {args: []string{"step", "allow", "Edit", "--because", foreign, "--session", foreign}}},
 		"fsmtx step end":    {{args: []string{"step", "end", "5", "--because", foreign, "--session", "s1"}}, {args: []string{"step", "end", foreign, "--because", "x"}}, {args: []string{"step", "end", "77", "--because", "x", "--session", foreign}}},
 		"fsmtx step skip":   {{args: []string{"step", "skip", "5", "--because", foreign, "--session", "s1"}}, {args: []string{"step", "skip", foreign, "--because", "x"}}, {args: []string{"step", "skip", "77", "--because", "x", "--session", foreign}}},
 		"fsmtx step done":   {{args: []string{"step", "done", "6", "--because", foreign, "--session", "s1"}}},

@@ -203,6 +203,14 @@ func (d drawing) addFlow(step *graph.Step, f fsmspec.Flow) {
 	if f.Decides != fsmspec.ByAgent {
 		step.Decides = f.Decides.String()
 	}
+	addOnly(step, f.Only)
+}
+
+// addOnly adds the calls that belong to a step.
+func addOnly(step *graph.Step, rules []string) {
+	if len(rules) > 0 {
+		step.Gates = append(step.Gates, "only: "+strings.Join(rules, ", "))
+	}
 }
 
 // parseSpec reads an fsm.json. The error for an invalid one is its first problem.
@@ -293,6 +301,7 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 			step.State = graph.InProgress // completed, but its gates have not passed
 		}
 		addProgress(&step, state, c)
+		addOnly(&step, c.Only)
 		list = append(list, step)
 	}
 	return graph.New(strings.Join(names, ", ")+", "+title, list), nil

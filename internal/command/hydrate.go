@@ -207,11 +207,15 @@ func (f hydrateFlags) report(s terminal.Streams, start time.Time, call hydrate.C
 		}
 		return f.finish(s, start, call, answer)
 	}
-	answer := event.GoOn(request.Event, "")
+	var model, person string
 	if f.announce {
 		request.Program = programInShell()
-		answer = event.GoOnTelling(request.Event, hydrate.Announcement(request, result, s.Getenv), hydrate.Notice(request, result))
+		model, person = hydrate.Announcement(request, result, s.Getenv), hydrate.Notice(request, result)
 	}
+	if len(result.Created) > 0 {
+		person = strings.TrimPrefix(person+"\n"+unjudged(s, request.Cwd, result.Steps), "\n")
+	}
+	answer := event.GoOnTelling(request.Event, model, strings.TrimSuffix(person, "\n"))
 	return f.finish(s, start, call, answer, notes(result)...)
 }
 

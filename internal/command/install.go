@@ -43,7 +43,7 @@ func newInstall(s terminal.Streams) *cobra.Command {
 	var f installFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [--no-task-tools] [--no-steps] [--mcp] [--with planning] [-- hydrate flags]",
+		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [--no-task-tools] [--no-steps] [--only] [--mcp] [--with planning] [-- hydrate flags]",
 		Short:                 "Add the hooks to a settings file of the client, or remove them",
 		Long: `Adds hooks to one settings file of Claude Code. They run this program by its absolute
 path. With --project they run it by the name fsmtx, which must be this program on your
@@ -65,9 +65,15 @@ Unless --no-steps is given, it also adds the hooks that enforce the steps of a w
   PreToolUse of Write, Edit, NotebookEdit         refuses to edit the task files
   PreToolUse of Bash(fsmtx *)                     asks the person before a step is skipped
   PreToolUse of the MCP server's tools            passes the calling session to them
+  PreToolUse of further tools                     refuses calls that belong to a later step
   TaskCompleted                                   the same as TaskUpdate
   Stop, SubagentStop                              reminds of open steps (see --stop)
   SessionStart after compact, resume              tells the agent the state of the steps
+
+The last of these is for the tools that a workflow lists under "only", of those that the
+client knows in the current directory: with a rule such as Bash(git push *) every call of
+Bash starts the hook. --only registers it for every tool that such a rule can name, for
+workflows that are not known here. It stays until --remove.
 
 It also sets CLAUDE_CODE_ENABLE_TODO_TOOLS to 1 under "env" in that file, because
 newer models have no task tools without it. If the environment or a settings file of the
@@ -171,7 +177,7 @@ func (f *installFlags) parse(args []string, dash int) error {
 	case f.remove && f.noTaskTools:
 		return &exit{exitNo, errors.New("--remove cannot be combined with --no-task-tools"), "install --no-task-tools removes the variable and keeps the hooks"}
 	case f.remove && f.steps.given():
-		return &exit{exitNo, errors.New("--remove cannot be combined with --no-steps, --stop or --checks"), "install --no-steps removes the hooks of steps and keeps the others"}
+		return &exit{exitNo, errors.New("--remove cannot be combined with --no-steps, --only, --stop or --checks"), "install --no-steps removes the hooks of steps and keeps the others"}
 	case f.checkMCP() != nil:
 		return f.checkMCP()
 	case f.steps.validate() != nil:
@@ -364,7 +370,7 @@ func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installP
 		}
 	}
 	limitTime(p.hooks)
-	if p.hooks, err = f.steps.withSteps(file.Data, p.hooks, binary); err != nil {
+	if p.hooks, err = f.steps.withSteps(file.Data, p.hooks, binary, listedHere(s)); err != nil {
 		return p, inFile(file, err)
 	}
 	p.hooks = append(p.hooks, f.missing(binary))

@@ -1,19 +1,25 @@
 package command
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // stepChoice holds the flags of install about steps. With an empty text the registered
 // value is kept, or else the default of fsmtx step.
 type stepChoice struct {
 	none         bool
+	only         bool
 	stop, checks string
 }
 
@@ -24,14 +30,18 @@ func (c *stepChoice) flags(to *cobra.Command) {
 	flags.BoolVar(&c.none, "no-steps", false, "leave out the hooks that enforce the steps")
 	flags.StringVar(&c.stop, "stop", "", "when the agent stops while a step is ready: remind (default), hold or off")
 	flags.StringVar(&c.checks, "checks", "", "run the checks that workflows declare: on (default) or off")
+	flags.BoolVar(&c.only, "only", false, "also judge the calls that workflows elsewhere may list under \"only\": of every tool, not of those that the workflows here list")
 	for name, words := range stepValues {
 		complete(to, name, words...)
 	}
 }
 
-func (c *stepChoice) given() bool { return c.none || c.stop != "" || c.checks != "" }
+func (c *stepChoice) given() bool { return c.none || c.only || c.stop != "" || c.checks != "" }
 
 func (c *stepChoice) validate() error {
+	if c.only && c.none {
+		return &exit{exitNo, errors.New("--no-steps cannot be combined with --only"), "without the hooks no call is judged"}
+	}
 	for name, value := range map[string]string{"stop": c.stop, "checks": c.checks} {
 		if value != "" && !slices.Contains(stepValues[name], value) {
 			return &exit{exitNo, fmt.Errorf("--%s: got %q, want %s", name, value, strings.Join(stepValues[name], ", ")), ""}
@@ -74,12 +84,21 @@ func without(flags []string, name string) []string {
 }
 
 // withSteps adds the hooks of fsmtx step to the hooks that a file should have, with the
-// flags that they have there and the chosen values.
-func (c *stepChoice) withSteps(data []byte, hooks []settings.Hook, binary string) ([]settings.Hook, error) {
+// flags that they have there and the chosen values. listed is the tools of the calls that
+// workflows list; those that the file has hooks for are kept.
+func (c *stepChoice) withSteps(data []byte, hooks []settings.Hook, binary string, listed settings.Only) ([]settings.Hook, error) {
 	if c.none {
 		return hooks, nil
 	}
-	steps, err := settings.Keep(data, settings.Steps(binary, []string{}))
+	have, err := settings.FindOnly(data)
+	if err != nil {
+		return nil, err
+	}
+	only := listed.With(have)
+	if c.only {
+		only = only.With(settings.EveryOnly())
+	}
+	steps, err := settings.Keep(data, settings.Steps(binary, []string{}, only))
 	if err != nil {
 		return nil, err
 	}
@@ -95,11 +114,55 @@ func (c *stepChoice) cleared(data []byte, binary string) (rest []byte, cleared b
 	if !c.none {
 		return data, false, nil
 	}
-	steps := settings.Steps(binary, []string{})
+	steps := settings.Steps(binary, []string{}, settings.Only{})
 	report, err := settings.Inspect(data, steps)
 	if err != nil || report.State == settings.Absent {
 		return data, false, err
 	}
 	rest, err = settings.Remove(data, steps)
 	return rest, true, err
+}
+
+// listedHere returns the tools of the calls that the workflows list which the client knows in
+// the current directory.
+func listedHere(s terminal.Streams) settings.Only {
+	l, err := clientLocator(s)
+	if err != nil {
+		return settings.Only{}
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return settings.Only{}
+	}
+	var paths []string
+	all, _ := l.Workflows(cwd)
+	for _, w := range all {
+		paths = append(paths, w.Path)
+	}
+	return listedIn(paths)
+}
+
+// listedIn returns the tools of the calls that the valid ones of these workflows list.
+func listedIn(paths []string) settings.Only {
+	var rules []string
+	for _, path := range paths {
+		data, err := safefile.ReadFile(path, fsmspec.MaxBytes, 0)
+		if err != nil {
+			continue
+		}
+		rules = append(rules, rulesOf(data)...)
+	}
+	return settings.OnlyOf(rules)
+}
+
+// rulesOf returns the rules of a workflow, none if it is not valid.
+func rulesOf(data []byte) (rules []string) {
+	spec, err := fsmspec.Parse(data)
+	if err != nil {
+		return nil
+	}
+	for _, t := range spec.Tasks() {
+		rules = append(rules, t.Flow.Only...)
+	}
+	return rules
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v4"
 
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/plugin"
 )
 
@@ -77,7 +78,7 @@ func register(t *testing.T) registered {
 // writePlugin writes a plugin that has a program for another platform only. Its hooks run a
 // script.
 func (r registered) writePlugin(t *testing.T, dir string) {
-	p := plugin.Plugin{Name: "several", Version: "1.0.0", Parts: []plugin.Part{plugin.Hydration(), plugin.Steps(nil), plugin.Planning("several", ""), plugin.SkillFiles()}}
+	p := plugin.Plugin{Name: "several", Version: "1.0.0", Parts: []plugin.Part{plugin.Hydration(), plugin.Steps(nil, settings.Only{}), plugin.Planning("several", ""), plugin.SkillFiles()}}
 	for _, platform := range plugin.All() {
 		if platform != plugin.This() {
 			p.Programs = append(p.Programs, plugin.Program{Platform: platform, Fsmtx: []byte("another platform's program")})

@@ -39,7 +39,7 @@ func newPlugin(s terminal.Streams) *cobra.Command {
 	var f pluginFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "plugin [--platforms all] [--from RELEASE] [--name NAME] [--with PART] [--no-steps] [--mcp] [--force] DIR",
+		Use:                   "plugin [--platforms all] [--from RELEASE] [--name NAME] [--with PART] [--no-steps] [--only] [--mcp] [--force] DIR",
 		Short:                 "Write a plugin for the client that contains this program",
 		Long: `Writes a complete plugin for Claude Code into DIR, and a marketplace that offers it:
 the manifests, the hooks, this program as bin/fsmtx, and the sample skill
@@ -66,7 +66,8 @@ be named with --name, and gets only the program and the hooks. If DIR has no plu
 must be empty.
 
 Unless --no-steps is given, the hooks also enforce the steps of a workflow (fsmtx step
---help). --mcp adds an MCP server, which serves the steps as tools to models without task
+--help), also the calls that the plugin's own workflows list under "only"; with --only
+those that any workflow may list. --mcp adds an MCP server, which serves the steps as tools to models without task
 tools: the program fsmtx-mcp, which must be beside this one or on PATH, and .mcp.json. The
 client starts it in every session of the plugin's users.
 
@@ -224,10 +225,10 @@ func (f *pluginFlags) parts(dir string, old plugin.Existing) ([]plugin.Part, err
 	}
 	limitTime(hydration.Hooks)
 	parts := []plugin.Part{hydration}
-	steps := plugin.Steps([]string{})
+	steps := plugin.Steps([]string{}, settings.Only{})
 	noSteps := f.steps.none || !f.steps.given() && old.Has(hydration.Hooks) && !old.Has(steps.Hooks)
 	if !noSteps {
-		if steps.Hooks, err = f.steps.withSteps(old.Hooks, nil, plugin.Command); err != nil {
+		if steps.Hooks, err = f.steps.withSteps(old.Hooks, nil, plugin.Command, listedByPlugin(dir)); err != nil {
 			return nil, inPlugin(dir, err)
 		}
 		parts = append(parts, steps)
@@ -244,6 +245,12 @@ func (f *pluginFlags) parts(dir string, old plugin.Existing) ([]plugin.Part, err
 		}
 	}
 	return parts, nil
+}
+
+// listedByPlugin returns the tools of the calls that the workflows of the plugin in dir list.
+func listedByPlugin(dir string) settings.Only {
+	paths, _ := filepath.Glob(filepath.Join(dir, "skills", "*", specName)) // the pattern is valid
+	return listedIn(paths)
 }
 
 func inPlugin(dir string, err error) error {

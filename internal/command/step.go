@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -15,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/claude/turn"
 	"github.com/fsmtx/fsmtx/internal/guard"
@@ -40,6 +40,8 @@ put into the session's task list:
   NotebookEdit
   PreToolUse of Bash                the person is asked about commands of fsmtx that take
                                     something away, such as "fsmtx step skip"
+  PreToolUse of any tool            a call that steps list under "only" is refused unless
+                                    one of them is in progress
   PreToolUse of "fsmtx mcp"         its tools receive the id of the calling session
   PostToolUse of TaskUpdate         what follows from an outcome is shown in the list
   PostToolUse of AskUserQuestion    what the person chose is recorded
@@ -54,8 +56,9 @@ prints the reason on standard error and as JSON on standard output. A check that
 does not end in time or cannot be started refuses the call. Errors of fsmtx itself refuse
 nothing; they are reported to the person in systemMessage.
 
-In a terminal, a person can skip a step with "fsmtx step skip" or mark it as done with
-"fsmtx step done". fsmtx install registers the hook.`
+In a terminal, a person can skip a step with "fsmtx step skip", mark it as done with
+"fsmtx step done", or let one call through with "fsmtx step allow". fsmtx install
+registers the hook.`
 
 // stepLockWait limits the wait for the locks of the list.
 const stepLockWait = 3 * time.Second
@@ -109,6 +112,7 @@ func stepSubcommands() []subcommand {
 		{name: "done", make: newStepDone},
 		{name: "reopen", make: newStepReopen},
 		{name: "end", make: newStepEnd},
+		{name: "allow", make: newStepAllow},
 		{name: "show", make: newStepShow},
 	}
 }
@@ -264,12 +268,41 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 	return event.Tell(event.SessionStart, state, "")
 }
 
-// tool answers the event before a tool runs.
+// tool answers the event before a tool runs. A call that belongs to another step is denied
+// before anything else is decided about it.
 func (h *stepHook) tool(ctx context.Context) event.Answer {
-	input := h.event.ToolInput
-	if strings.HasPrefix(h.event.ToolName, "mcp__") {
-		return h.served()
+	v := h.called(ctx)
+	h.log(v)
+	if v.Decision == steps.Deny {
+		return event.Deny(v.Reason)
 	}
+	a := h.ruled(ctx)
+	switch {
+	case v.Trouble == "":
+	case a == event.Answer{}:
+		return h.troubled(v.Trouble)
+	default:
+		h.streams.Errorf("%s", v.Trouble)
+	}
+	return a
+}
+
+// called decides whether the call belongs to a step that is not in progress.
+func (h *stepHook) called(ctx context.Context) steps.Verdict {
+	e := h.event
+	if e.ToolName == "TaskUpdate" || settings.IsServed(e.ToolName) {
+		return steps.Verdict{} // with these tools the agent works on the steps
+	}
+	path := jsonx.StringMember(e.ToolInput, "file_path")
+	if path == "" {
+		path = jsonx.StringMember(e.ToolInput, "notebook_path")
+	}
+	return h.Call(ctx, steps.ToolCall{Tool: e.ToolName, Line: jsonx.StringMember(e.ToolInput, "command"), Path: path, Agent: e.AgentID, Cwd: e.Cwd, Use: e.ToolUseID})
+}
+
+// ruled answers by the rules about the tool itself.
+func (h *stepHook) ruled(ctx context.Context) event.Answer {
+	input := h.event.ToolInput
 	var v steps.Verdict
 	switch h.event.ToolName {
 	case "TaskUpdate":
@@ -289,6 +322,10 @@ func (h *stepHook) tool(ctx context.Context) event.Answer {
 		v = h.edit()
 	case "Bash":
 		return h.bash(ctx)
+	default:
+		if settings.IsServed(h.event.ToolName) {
+			return h.served()
+		}
 	}
 	h.log(v)
 	switch v.Decision {

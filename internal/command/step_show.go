@@ -31,7 +31,8 @@ last decision about it. SESSION is found as by "fsmtx status".
 
 --json prints an object with list, session and steps: an array of objects with id, skill,
 subject, description, state (one of the above), status (of the task file), blockedBy,
-produces, ready, check, approval and evidence (time, from, to, verdict, why, check, by).
+produces, ready, check, approval, only and evidence (time, from, to, verdict, why, check,
+by; with rule it is about a call, and with permit about a person's yes to one).
 With outcomes a step also has outcome (in which it ended, "" while it is open), outcomes
 (name, back, max, used, then, chosenBy: agent, person, command or machine), decides (by and
 run), when, round (from 1), parent (the step that it is under, 0 if none) and values.`
@@ -149,6 +150,9 @@ func gatesOf(c *steps.Current) (lines []string) {
 	for _, gate := range c.Gates() {
 		lines = append(lines, gate.String())
 	}
+	if len(c.Only) > 0 {
+		lines = append(lines, "only here: "+strings.Join(c.Only, ", "))
+	}
 	return lines
 }
 
@@ -198,6 +202,7 @@ type shownStep struct {
 	Ready       []string         `json:"ready"`
 	Check       *steps.Check     `json:"check"`
 	Approval    string           `json:"approval"`
+	Only        []string         `json:"only"`
 	Evidence    []steps.Evidence `json:"evidence"`
 	shownFlow
 }
@@ -229,8 +234,8 @@ func shownState(frame *steps.Frame, s *steps.State) shown {
 func shownStepOf(s *steps.State, c *steps.Current) shownStep {
 	return shownStep{
 		ID: c.ID, Skill: c.Workflow.Command, Subject: c.Subject, Description: c.Description, State: s.Word(c), Status: c.Status,
-		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval,
-		Evidence: slices.DeleteFunc(slices.Clone(s.Evidence), func(e steps.Evidence) bool { return e.Step != c.ID }), shownFlow: shownFlowOf(s, c),
+		BlockedBy: c.BlockedBy, Produces: c.Produces, Ready: c.Ready, Check: c.Check, Approval: c.Approval, Only: append([]string{}, c.Only...),
+		Evidence: s.About(c.ID), shownFlow: shownFlowOf(s, c),
 	}
 }
 

@@ -25,6 +25,20 @@ func update(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs("update.json"), []byte(text), 0o644))
 }
 
+// useTool writes call.json, the event of a call of a tool: call Bash git push, or call Write a.go.
+func useTool(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 1 {
+		ts.Fatalf("usage: call tool [word...]")
+	}
+	member, text := "command", strings.Join(args[1:], " ")
+	if strings.HasSuffix(args[0], "Edit") || args[0] == "Write" {
+		member = "file_path"
+	}
+	text = fmt.Sprintf(`{"session_id": "abc-123", "cwd": %q, "hook_event_name": "PreToolUse", "tool_name": %q,
+"tool_input": {%q: %q}}`, ts.MkAbs("project"), args[0], member, text)
+	ts.Check(os.WriteFile(ts.MkAbs("call.json"), []byte(text), 0o644))
+}
+
 // updates makes the id of each update unique.
 var updates atomic.Int64
 

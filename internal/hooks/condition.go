@@ -10,6 +10,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/fsmtx/fsmtx/internal/claude/permission"
+	"github.com/fsmtx/fsmtx/internal/guard/paths"
 	"github.com/fsmtx/fsmtx/internal/hooks/dialect"
 	"github.com/fsmtx/fsmtx/internal/hooks/js"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -30,9 +32,9 @@ func (c Call) mismatch(d dialect.Dialect, h Hook) string {
 	r, _ := parseRule(h.If)
 	name := c.Fields.Text("tool_name")
 	switch {
-	case r.tool != name && !slices.Contains(d.Aliases[name], r.tool) && !(name == "Monitor" && r.tool == "Bash"):
+	case r.Tool != name && !slices.Contains(d.Aliases[name], r.Tool) && !(name == "Monitor" && r.Tool == "Bash"):
 		return fmt.Sprintf("its \"if\" %q is a rule for another tool", h.If)
-	case r.content == "" || c.matches(r.content):
+	case r.Content == "" || c.matches(r.Content):
 		return ""
 	}
 	return fmt.Sprintf("its \"if\" %q does not match the call", h.If)
@@ -51,38 +53,16 @@ func (h Hook) IfNeverMatches(e dialect.Event) string {
 	switch {
 	case !ok:
 		return fmt.Sprintf("its \"if\" %q is not a permission rule, such as Bash(git *): the hook never runs", h.If)
-	case r.content != "" && !hasContent(r.tool):
-		return fmt.Sprintf("its \"if\" %q never matches: only rules for %s may have something in parentheses; write %s and test the input in the hook", h.If, dialect.InWords(ruledTools()), r.tool)
+	case r.Content != "" && !hasContent(r.Tool):
+		return fmt.Sprintf("its \"if\" %q never matches: only rules for %s may have something in parentheses; write %s and test the input in the hook", h.If, dialect.InWords(ruledTools()), r.Tool)
 	}
 	return ""
 }
 
-// rule is a permission rule.
-type rule struct {
-	tool    string
-	content string // what is in parentheses, "" if every call matches
-}
-
-// parseRule parses a permission rule, Tool or Tool(content). In the content a backslash escapes
-// parentheses. ok is false for a text that is no rule.
-func parseRule(text string) (r rule, ok bool) {
-	if !strings.ContainsAny(text, "()") {
-		return rule{tool: text}, isToolName(text)
-	}
-	tool, rest, found := strings.Cut(text, "(")
-	content, closed := strings.CutSuffix(rest, ")")
-	if !found || !closed || strings.HasSuffix(content, `\`) || !isToolName(tool) {
-		return rule{}, false
-	}
-	if content == "*" {
-		content = ""
-	}
-	return rule{tool, strings.NewReplacer(`\(`, "(", `\)`, ")", `\\`, `\`).Replace(content)}, true
-}
-
-// isToolName reports whether a text can be the name of a tool.
-func isToolName(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(c rune) bool { return c != '_' && c != '-' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+// parseRule parses a permission rule for one tool. ok is false for a text that is no rule.
+func parseRule(text string) (r permission.Rule, ok bool) {
+	r, ok = permission.Parse(text)
+	return r, ok && permission.IsToolName(r.Tool)
 }
 
 // ruledTools lists the tools whose rules may have a content.
@@ -136,32 +116,8 @@ func namesProgram(content, prefix string, isPrefix bool) bool {
 	return regexp.MustCompile(`^[^\s*?\[]+\s?\*$`).MatchString(content)
 }
 
-// matchesText reports whether a rule matches a text. In a rule * stands for any text, and a * that
-// is its only one behind a space for any further words, or none. A backslash escapes a * and a
-// backslash.
-func matchesText(content, text string) bool {
-	content = js.Trim(content)
-	var re strings.Builder
-	stars := 0
-	for i := 0; i < len(content); i++ {
-		switch c := content[i]; {
-		case c == '\\' && i+1 < len(content) && (content[i+1] == '*' || content[i+1] == '\\'):
-			i++
-			re.WriteString(regexp.QuoteMeta(content[i : i+1]))
-		case c == '*':
-			stars++
-			re.WriteString(".*")
-		default:
-			re.WriteString(regexp.QuoteMeta(content[i : i+1]))
-		}
-	}
-	pattern := re.String()
-	if bare, ok := strings.CutSuffix(pattern, " .*"); ok && stars == 1 {
-		pattern = bare + "( .*)?"
-	}
-	matched, err := regexp.MatchString(`(?s)^(?:`+pattern+`)$`, text)
-	return matched && err == nil
-}
+// matchesText reports whether a rule matches a text.
+func matchesText(content, text string) bool { return permission.MatchText(js.Trim(content), text) }
 
 // matchesPath reports whether a rule for files matches a path. Patterns are those of
 // .gitignore, whatever the case of letters. They are relative to the working directory; a prefix
@@ -201,36 +157,5 @@ func matchesBelow(dir, pattern, file string) bool {
 	if err != nil || name == ".." || strings.HasPrefix(name, "../") {
 		return false
 	}
-	matched, err := regexp.MatchString("(?i)^"+ignorePattern(strings.TrimSuffix(pattern, "/"))+"(?:/.*)?$", filepath.ToSlash(name))
-	return matched && err == nil
-}
-
-// ignorePattern returns the regular expression for a pattern of .gitignore.
-func ignorePattern(pattern string) string {
-	var re strings.Builder
-	for rest := pattern; rest != ""; {
-		size := 1
-		switch {
-		case strings.HasPrefix(rest, "**/"):
-			re.WriteString("(?:.*/)?")
-			size = 3
-		case strings.HasPrefix(rest, "**"):
-			re.WriteString(".*")
-			size = 2
-		case rest[0] == '*':
-			re.WriteString("[^/]*")
-		case rest[0] == '?':
-			re.WriteString("[^/]")
-		case rest[0] == '[' && strings.Contains(rest, "]"):
-			size = strings.Index(rest, "]") + 1
-			re.WriteString(strings.Replace(rest[:size], "[!", "[^", 1))
-		case rest[0] == '\\' && len(rest) > 1:
-			re.WriteString(regexp.QuoteMeta(rest[1:2]))
-			size = 2
-		default:
-			re.WriteString(regexp.QuoteMeta(rest[:1]))
-		}
-		rest = rest[size:]
-	}
-	return re.String()
+	return paths.Matches(pattern, filepath.ToSlash(name))
 }

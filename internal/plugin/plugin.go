@@ -59,9 +59,10 @@ func Hydration() Part {
 			"list that was interrupted."}
 }
 
-// Steps is the part that enforces the steps of a workflow. flags are those of fsmtx step.
-func Steps(flags []string) Part {
-	return Part{Hooks: settings.Steps(Command, flags),
+// Steps is the part that enforces the steps of a workflow. flags are those of fsmtx step, and
+// only is the tools whose calls may belong to steps.
+func Steps(flags []string, only settings.Only) Part {
+	return Part{Hooks: settings.Steps(Command, flags, only),
 		About: "`step` refuses a step before those that it depends on are done, and refuses to complete a\n" +
 			"step whose gates do not pass; it reminds the agent of the steps that are left. It runs the\n" +
 			"commands that a workflow declares as checks of its steps, with the rights of the client:\n" +

@@ -69,7 +69,7 @@ func TestReadmeNamesEveryHook(t *testing.T) {
 	assert.Contains(t, string(p.readme()), "made without the hook\n`fsmtx step`")
 	assert.Contains(t, string(p.readme()), "\nThis is fsmtx 1.2.3, for "+string(This())+".\n")
 
-	p.Parts = append(p.Parts, Steps([]string{"--stop=hold"}), Planning("product-planning", ""), SkillFiles())
+	p.Parts = append(p.Parts, Steps([]string{"--stop=hold"}, settings.Only{}), Planning("product-planning", ""), SkillFiles())
 	assert.Contains(t, string(p.readme()), "\n- PreToolUse of `TaskUpdate`: `fsmtx step --stop=hold`\n")
 	assert.Contains(t, string(p.readme()), "\n- PreToolUse of `Bash(fsmtx *)`: `fsmtx step --stop=hold`\n")
 	assert.NotContains(t, string(p.readme()), "made without the hook")

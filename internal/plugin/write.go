@@ -298,7 +298,7 @@ func (e Existing) mergeHooks(p Plugin) ([]byte, error) {
 
 // everyHook returns all hooks of this program that a plugin may have.
 func everyHook() []settings.Hook {
-	hooks := append(settings.Hooks(Command, nil), settings.Steps(Command, nil)...)
+	hooks := append(settings.Hooks(Command, nil), settings.Steps(Command, nil, settings.Only{})...)
 	hooks = append(hooks, rules.Hooks(Command, "", guard.Config{})...)
 	return append(hooks, append(skillfiles.Hooks(Command), settings.Unusable())...)
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
 // edit replaces a text in a file of the plugin.
@@ -98,7 +100,7 @@ func TestARemovedSampleIsNotWrittenAgain(t *testing.T) {
 func TestHooksOfRemovedPartsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	p := small()
-	p.Parts = append(p.Parts, Steps([]string{}), SkillFiles())
+	p.Parts = append(p.Parts, Steps([]string{}, settings.Only{}), SkillFiles())
 	_, err := p.Write(dir, false)
 	require.NoError(t, err)
 	require.Contains(t, content(t, dir, "hooks/hooks.json"), ` step"`)

@@ -40,32 +40,38 @@ const maxView = 10000
 
 // Look returns what a permission rule sees of a command line. home is the value of HOME.
 func Look(line, home string) View {
+	view, _ := look(line, home)
+	return view
+}
+
+// look returns also the words of the commands, if it sees them.
+func look(line, home string) (view View, words [][]string) {
 	if strings.TrimSpace(line) == "" {
-		return View{Sight: SeesWords}
+		return View{Sight: SeesWords}, nil
 	}
 	if len(line) > maxView || hasHiddenText(line) {
-		return View{}
+		return View{}, nil
 	}
 	s, err := parse(line, syntax.LangBash)
 	if err != nil {
 		line += "'" // a quote that is not closed hides nothing
 		if s, err = parse(line, syntax.LangBash); err != nil {
-			return View{}
+			return View{}, nil
 		}
 	}
 	if hasGluedComment(s) {
-		return View{}
+		return View{}, nil
 	}
 	v := &viewer{line: line, home: home}
 	switch v.whole(s.file.Stmts) {
 	case seen:
-		return View{v.commands, SeesWords}
+		return View{v.commands, SeesWords}, v.words
 	case unsure:
 		if commands, ok := programs(s); ok {
-			return View{commands, SeesPrograms}
+			return View{commands, SeesPrograms}, nil
 		}
 	}
-	return View{}
+	return View{}, nil
 }
 
 // outcome is the result of looking at a part of a line.
@@ -101,10 +107,13 @@ func (s scope) forget() {
 type viewer struct {
 	line, home string
 	commands   []string
-	prefix     []string // words before the next command: time, coproc
+	words      [][]string // of each command
+	prefix     []string   // words before the next command: time, coproc
 }
 
-func (v *viewer) add(words ...string) { v.commands = append(v.commands, strings.Join(words, " ")) }
+func (v *viewer) add(words ...string) {
+	v.commands, v.words = append(v.commands, strings.Join(words, " ")), append(v.words, words)
+}
 
 // whole looks at all statements of the line. Only here a statement may end with &.
 func (v *viewer) whole(stmts []*syntax.Stmt) outcome {

@@ -25,6 +25,7 @@ type How string
 
 const (
 	ByUpdate      How = "update"      // the client's TaskUpdate
+	ByCall        How = "call"        // a call of another tool
 	ByMCP         How = "mcp"         // a tool of fsmtx mcp
 	ByShell       How = "shell"       // a command without a terminal of its own
 	AtTerminal    How = "terminal"    // a command in a terminal outside the client

@@ -35,6 +35,10 @@ type Evidence struct {
 	Round     int     `json:"round,omitzero"`      // the round of the step that ends, from 1
 	Reopens   []int64 `json:"reopens,omitempty"`   // steps that are open again
 	NotNeeded []int64 `json:"notNeeded,omitempty"` // steps that turned out not to be needed
+
+	// Of a call that belongs to the step. Such lines are in State.Calls.
+	Rule   string `json:"rule,omitzero"`   // the permission rule that covers the call
+	Permit string `json:"permit,omitzero"` // id of a person's yes to one call: of the line that gives it, and of the one that uses it up
 }
 
 // Result is the outcome of a check.
@@ -55,6 +59,7 @@ const (
 	doneWord   = "done: "
 	reopenWord = "reopen: "
 	endWord    = "end: "
+	allowWord  = "allow: " // of Permitted
 )
 
 // maxRepeats is how often the same update may be denied for the same reason before the
@@ -147,10 +152,15 @@ const maxEvidence = 4 << 20
 // thin returns the evidence about the steps of the state, with only the last few denials
 // of each step.
 func (s *State) thin(all []Evidence) []Evidence {
-	denials := map[int64]int{}
+	denials, calls := map[int64]int{}, map[callKey]int{}
 	keep := make([]bool, len(all))
 	for i, e := range slices.Backward(all) {
 		if s.Step(e.Step) == nil && e.Verdict != Shown { // that is about all workflows
+			continue
+		}
+		if e.Rule != "" {
+			calls[e.callKey()]++
+			keep[i] = e.Permit != "" || calls[e.callKey()] <= maxRepeats
 			continue
 		}
 		if e.Verdict == Deny {
@@ -163,14 +173,22 @@ func (s *State) thin(all []Evidence) []Evidence {
 
 // essence returns the part of the evidence on which decisions depend: of each step the last
 // decision, the last one that was not a denial, and the last that let it be completed or
-// opened it again; and of all steps the last one that let an update through.
+// opened it again; of all steps the last one that let an update through; and about calls the last
+// of a kind, and each yes that is not used up.
 func essence(all []Evidence) []Evidence {
 	type role struct {
 		step int64
 		name string
 	}
 	filled, keep := map[role]bool{}, make([]bool, len(all))
+	used, calls := map[string]bool{}, map[callKey]bool{}
 	for i, e := range slices.Backward(all) {
+		if e.Rule != "" {
+			keep[i] = !calls[e.callKey()] || e.Verdict == Permitted && !used[e.Permit]
+			calls[e.callKey()] = true
+			used[e.Permit] = used[e.Permit] || e.Verdict != Permitted
+			continue
+		}
 		roles := []role{{e.Step, "latest"}}
 		if e.Verdict != Deny {
 			roles = append(roles, role{e.Step, "last"})
@@ -213,7 +231,7 @@ func appendEvidence(dir *txn.Dir, e Evidence) error {
 	if err != nil {
 		return err
 	}
-	if e.Check != nil || e.Verdict == Ask || e.Verdict == Override || e.Verdict == Answer || e.Outcome != "" && e.Verdict == Allow {
+	if e.Check != nil || e.Verdict == Ask || e.Verdict == Override || e.Verdict == Answer || e.Permit != "" || e.Outcome != "" && e.Verdict == Allow {
 		return dir.AppendState(evidenceFile, line)
 	}
 	return dir.AppendStateLazily(evidenceFile, line)

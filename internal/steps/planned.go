@@ -40,6 +40,7 @@ func stepOf(task fsmspec.Task, base int64) Step {
 		Produces: task.Gates.Produces,
 		Ready:    task.Gates.Ready,
 		Approval: task.Gates.Approval,
+		Only:     task.Flow.Only,
 
 		Description: task.Shown(base),
 	}

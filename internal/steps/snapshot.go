@@ -78,7 +78,14 @@ func (s *State) readEvidence(src source, whole bool) {
 		s.addLate(name, parseEvidence(data))
 	}
 	slices.SortStableFunc(s.late, func(a, b Evidence) int { return a.Time.Compare(b.Time) })
-	s.Evidence = append(s.Evidence[:len(s.Evidence):len(s.Evidence)], s.late...)
+	all := append(s.Evidence[:len(s.Evidence):len(s.Evidence)], s.late...)
+	isCall := func(e Evidence) bool { return e.Rule != "" }
+	if !slices.ContainsFunc(all, isCall) {
+		s.Evidence = all
+		return
+	}
+	s.Calls = slices.DeleteFunc(slices.Clone(all), func(e Evidence) bool { return !isCall(e) })
+	s.Evidence = slices.DeleteFunc(slices.Clone(all), isCall)
 }
 
 // readSnapshot reads the snapshot and the evidence after it. It returns 0 if the file has to

@@ -14,7 +14,8 @@ import (
 // State is the input of the gates: the steps of a list, and what was decided before.
 type State struct {
 	Steps    []*Current // of all workflows in the list, sorted by number
-	Evidence []Evidence // oldest first
+	Evidence []Evidence // about updates, oldest first
+	Calls    []Evidence // about calls that belong to steps, oldest first
 	Pending  []Pending  // updates that are being decided
 	Time     time.Time
 	Troubles []error // what could not be read
@@ -183,6 +184,17 @@ func (s *State) Word(c *Current) string {
 		return "in progress"
 	}
 	return "ready"
+}
+
+// About returns the evidence about a step, also about the calls that belong to it, oldest first.
+func (s *State) About(id int64) (all []Evidence) {
+	for _, e := range slices.Concat(s.Evidence, s.Calls) {
+		if e.Step == id {
+			all = append(all, e)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Evidence) int { return a.Time.Compare(b.Time) })
+	return all
 }
 
 // checking reports whether the step's check is running.

@@ -129,7 +129,7 @@ func (s *State) allTroubles(dir string) ([]error, error) {
 // unrecorded returns the verdict on an update of a task that is tagged and not on record.
 // It is not judged; the person is told once a session.
 func (f *Frame) unrecorded(ctx context.Context, t *tagged) Verdict {
-	if f.toldBefore(ctx) {
+	if f.toldBefore(ctx, f.Session) {
 		return Verdict{}
 	}
 	return Verdict{Trouble: fmt.Sprintf("#%s %s is marked as a step of the workflow %s, but nothing about it is on record in %s, so the steps of this list are not enforced. "+
@@ -148,9 +148,9 @@ func stateDir(list string) string {
 // maxTold is how many sessions are remembered in which the person was told.
 const maxTold = 50
 
-// toldBefore reports whether the person was told in this session, and remembers that they
-// are told now. If that cannot be remembered they are told again.
-func (f *Frame) toldBefore(ctx context.Context) (told bool) {
+// toldBefore reports whether the person was told under this key, which begins with the
+// session, and remembers that they are told now. If that cannot be remembered they are told again.
+func (f *Frame) toldBefore(ctx context.Context, key string) (told bool) {
 	_ = f.locked(ctx, func(dir *txn.Dir) error {
 		data, err := dir.ReadState(toldFile)
 		if err != nil {
@@ -158,10 +158,10 @@ func (f *Frame) toldBefore(ctx context.Context) (told bool) {
 		}
 		var sessions []string
 		_ = json.Unmarshal(data, &sessions, jsonx.Tolerant) // a file that cannot be read names none
-		if told = slices.Contains(sessions, f.Session); told {
+		if told = slices.Contains(sessions, key); told {
 			return nil
 		}
-		sessions = append(sessions, f.Session)
+		sessions = append(sessions, key)
 		text, err := json.Marshal(sessions[max(0, len(sessions)-maxTold):], jsonx.Tolerant)
 		if err != nil {
 			return err

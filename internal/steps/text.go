@@ -29,6 +29,9 @@ func names(all []*Current) string {
 	return sentence(list)
 }
 
+// Names returns steps as a list in a sentence, for people.
+func Names(all []*Current) string { return names(all) }
+
 // sentence joins words with commas and "and".
 func sentence(words []string) string {
 	if more := len(words) - maxNamed; more > 0 {

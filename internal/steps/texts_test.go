@@ -84,6 +84,9 @@ func modelTexts() map[string]struct {
 	for name, m := range treeTexts(f) {
 		all[name] = m
 	}
+	for name, m := range callTexts(f) {
+		all[name] = m
+	}
 	return all
 }
 
@@ -159,6 +162,27 @@ func flowTexts(f *Frame) map[string]struct {
 		"commands are off":     {end(3, "", func(c *call) { c.Frame = &off }), "A person can say how it ends: fsmtx step done 3 --outcome NAME"},
 		"not on record":        {notSentBack(s.Step(1), syscall.ENOSPC), "Complete it again; if that does not help, tell the person"},
 		"it is done":           {isDone(s, s.Step(4), "s1"), "A person can open it again in a terminal"},
+	}
+}
+
+// callTexts are the texts of modelTexts about calls that belong to steps.
+func callTexts(f *Frame) map[string]struct {
+	verdict Verdict
+	next    string
+} {
+	s := flowState([]Step{{Subject: "A"}, {Subject: "B", BlockedBy: []int64{1}, Only: []string{"Bash(git push *)"}}})
+	listed := steps{{Step: s.Steps[1].Step, workflow: s.Steps[1].Workflow}}.only()
+	call := func(line string) Verdict {
+		c := &call{Frame: f, begun: time.Now()}
+		v, _, _ := c.decideCall(s, ToolCall{Tool: "Bash", Line: line}.covered(listed))
+		return v
+	}
+	return map[string]struct {
+		verdict Verdict
+		next    string
+	}{
+		"a call":                {call("git push"), `git push belongs to #2 "B", which waits for #1 "A". Ready: #1 "A".` + "\n" + `A person can let one such call through, in a terminal outside the client: fsmtx step allow 'Bash(git push *)'`},
+		"a line with a mistake": {call("git push \""), "Write the line plainly"},
 	}
 }
 

@@ -15,6 +15,9 @@ const (
 	SeenDone Decision = "done"   // an update that was allowed has reached the list
 	Shown    Decision = "shown"  // the list shows which steps were opened again
 	Answer   Decision = "answer" // a person chose how a step ends
+
+	// Only in the evidence about calls.
+	Permitted Decision = "permit" // a person lets a call through, once
 )
 
 // Update is a requested change of a task of the list.

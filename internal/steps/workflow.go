@@ -22,7 +22,7 @@ import (
 const (
 	Version             = 1
 	VersionWithOutcomes = 2 // steps have outcomes and conditions
-	VersionWhole        = 3 // a workflow is under a step of another one
+	VersionWhole        = 3 // a workflow is under a step of another one, or calls belong to steps
 )
 
 // ErrVersion is returned by [ParseWorkflow] for the record of another version of this
@@ -74,6 +74,9 @@ type Step struct {
 	Decides  string      `json:"decides,omitempty"` // person or command; empty is the agent
 	Chooser  *Check      `json:"chooser,omitempty"` // the command that decides
 	When     []Condition `json:"when,omitempty"`
+
+	// With VersionWhole.
+	Only []string `json:"only,omitempty"` // permission rules: calls that are refused unless a step that lists them is in progress
 }
 
 // Outcome is a way in which a step can end, with its effects and gates.
@@ -150,7 +153,7 @@ func ParseWorkflow(text string) (Workflow, error) {
 // lowest returns the lowest version that can say what the workflow is.
 func (w *Workflow) lowest() int {
 	switch {
-	case w.Parent != 0 || len(w.Under) > 0:
+	case w.Parent != 0 || len(w.Under) > 0, slices.ContainsFunc(w.Steps, func(s Step) bool { return len(s.Only) > 0 }):
 		return VersionWhole
 	case w.Outcomes:
 		return VersionWithOutcomes
@@ -260,6 +263,11 @@ func (s Step) check(numbers map[int64]bool) error {
 	for _, c := range s.commands() {
 		if err := c.check(); err != nil {
 			return err
+		}
+	}
+	for _, text := range s.Only {
+		if wrong := fsmspec.RuleFault(text); wrong != "" {
+			return fmt.Errorf("only: %q: %s", text, wrong)
 		}
 	}
 	return nil

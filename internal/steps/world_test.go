@@ -49,7 +49,7 @@ func newFrame(root string) *Frame {
 // hydrate puts the steps into a list as a hydration does.
 func hydrate(t tb, dir, project string, all []Step) {
 	t.Helper()
-	outcomes := slices.ContainsFunc(all, func(s Step) bool { return len(s.Outcomes)+len(s.When) > 0 })
+	outcomes := slices.ContainsFunc(all, func(s Step) bool { return len(s.Outcomes)+len(s.When)+len(s.Only) > 0 })
 	w := Workflow{Outcomes: outcomes, Command: "release", Spec: "/skills/release/fsm.json", Session: "s1", Dir: project}
 	change := txn.Change{Label: `{"command":"release"}`}
 	for i, s := range all {

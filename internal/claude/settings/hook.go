@@ -70,8 +70,9 @@ func Hooks(binary string, flags []string) []Hook {
 // These events occur in the agent and in its subagents. TaskCompleted covers a task that
 // is completed without the hook of PreToolUse (fact 38, client 2.1.329). PostToolUse shows
 // that an update was carried out, and what a person chose (fact 62, client 2.1.329). "if" restricts
-// the hook on Bash to commands that run this program (fact 41, client 2.1.329).
-func Steps(binary string, flags []string) []Hook {
+// the hook on Bash to commands that run this program (fact 41, client 2.1.329), unless only has
+// commands. The tools that change files have a hook in any case.
+func Steps(binary string, flags []string, only Only) []Hook {
 	short := TimeLimit(defaultWait)
 	step := Hook{Command: binary, Args: []string{"step"}, Flags: flags, Timeout: short}
 	on := func(event, matcher string, timeout int) Hook {
@@ -82,8 +83,10 @@ func Steps(binary string, flags []string) []Hook {
 	update := on(event.PreToolUse, "TaskUpdate", StepTimeout)
 	edit := on(event.PreToolUse, "Write|Edit|NotebookEdit", short)
 	shell := on(event.PreToolUse, "Bash", short)
-	shell.If = "Bash(" + Program + " *)"
-	served := on(event.PreToolUse, servedTools, short)
+	if shell.If = "Bash(" + Program + " *)"; only.Shell {
+		shell.Matcher, shell.If = "Bash|Monitor", ""
+	}
+	served := on(event.PreToolUse, strings.Join(append([]string{servedTools}, only.Tools...), "|"), short)
 	calls := []Hook{update, edit, shell, served}
 	for i := range calls {
 		calls[i].Tools, calls[i].Tool = []string{"TaskUpdate", "Write", "Bash", "mcp"}, i
@@ -101,6 +104,12 @@ func Steps(binary string, flags []string) []Hook {
 // adds the session's id to their input: after /clear the server still has the id of the
 // session before (fact 92, client 2.1.329).
 const servedTools = "mcp__.*__(workflow_status|step_start|step_complete|step_skip)"
+
+// IsServed reports whether a tool is one of "fsmtx mcp", under any name of the server.
+func IsServed(tool string) bool {
+	_, names, _ := strings.Cut(strings.TrimSuffix(servedTools, ")"), "(")
+	return strings.HasPrefix(tool, "mcp__") && slices.ContainsFunc(strings.Split(names, "|"), func(name string) bool { return strings.HasSuffix(tool, "__"+name) })
+}
 
 // StepTimeout is the timeout in seconds of a hook that may run checks. It is longer than
 // fsmspec.MaxCheckTimeout, the limit on a check in any workflow, because the model is not

@@ -101,7 +101,7 @@ func TestKeepReturnsTheInstalledFlags(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, ours, kept)
 
-	kept, err = settings.Keep(none, settings.Steps("/opt/bin/fsmtx", []string{"--stop=nudge"}))
+	kept, err = settings.Keep(none, settings.Steps("/opt/bin/fsmtx", []string{"--stop=nudge"}, settings.Only{}))
 	require.NoError(t, err)
 	for _, h := range kept {
 		assert.Equal(t, []string{"--stop=nudge"}, h.Flags, "no hook of this subcommand is in the settings")

@@ -99,7 +99,7 @@ func argued(t *testing.T, data []byte, hooks []settings.Hook) []byte {
 // and the user's bytes come back.
 func TestHooksWithArgsAreReplacedAndRemoved(t *testing.T) {
 	for _, program := range []string{"/opt/bin/fsmtx", "fsmtx", "/a b/$(c)/fsmtx", "${CLAUDE_PLUGIN_ROOT}/bin/fsmtx"} {
-		hooks := slices.Concat(settings.Hooks(program, settings.DefaultFlags()), settings.Steps(program, []string{"--stop=hold"}), []settings.Hook{settings.Missing(program), settings.Unusable()})
+		hooks := slices.Concat(settings.Hooks(program, settings.DefaultFlags()), settings.Steps(program, []string{"--stop=hold"}, settings.Only{}), []settings.Hook{settings.Missing(program), settings.Unusable()})
 		for _, before := range []string{`{"a":1}`, `{"hooks":{"SessionStart":[]}}`} {
 			with := add(t, []byte(before), hooks)
 			old := argued(t, with, hooks)

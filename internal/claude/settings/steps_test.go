@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	steps = settings.Steps("/opt/bin/fsmtx", []string{"--stop=hold"})
+	steps = settings.Steps("/opt/bin/fsmtx", []string{"--stop=hold"}, settings.Only{})
 	all   = settings.WithTaskTools(slices.Concat(ours, steps), true)
 )
 
@@ -54,7 +54,7 @@ func TestHooksOfSteps(t *testing.T) {
 		event("SubagentStop", group("", 10, "")),
 		event("SessionStart", group("compact|resume", 10, "")),
 	}, ",") + "\n  }\n}\n"
-	assert.Equal(t, want, string(add(t, nil, settings.Steps("fsmtx", nil))))
+	assert.Equal(t, want, string(add(t, nil, settings.Steps("fsmtx", nil, settings.Only{}))))
 }
 
 func TestStepTimeoutIsLongerThanEveryCheck(t *testing.T) {
@@ -77,7 +77,7 @@ func TestStepsAreAddedAndRemovedWithTheHooks(t *testing.T) {
 
 		i := rapid.IntRange(0, len(all)-1).Draw(t, "only")
 		require.Equal(t, string(with), string(add(t, add(t, before, all[i:i+1]), all)), "completed")
-		old := slices.Concat(settings.WithTaskTools(settings.Hooks("/old/fsmtx", nil), true), settings.Steps("/old/fsmtx", nil))
+		old := slices.Concat(settings.WithTaskTools(settings.Hooks("/old/fsmtx", nil), true), settings.Steps("/old/fsmtx", nil, settings.Only{}))
 		require.Equal(t, string(with), string(add(t, add(t, before, old), all)), "updated")
 	})
 }
@@ -121,7 +121,7 @@ func TestInspectNamesTheStepHookThatDiffers(t *testing.T) {
 
 func TestKeepReturnsTheFlagsOfEachSubcommand(t *testing.T) {
 	with := add(t, []byte(`{"a":1}`), all)
-	kept, err := settings.Keep(with, slices.Concat(ours, settings.Steps("/new/fsmtx", nil)))
+	kept, err := settings.Keep(with, slices.Concat(ours, settings.Steps("/new/fsmtx", nil, settings.Only{})))
 	require.NoError(t, err)
 	for _, h := range kept {
 		want := map[string]string{"hydrate": "[--announce]", "recover": "[--task-tools]", "step": "[--stop=hold]"}[h.Args[0]]

@@ -1,6 +1,10 @@
 package dialect
 
-import "time"
+import (
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/claude/permission"
+)
 
 // Claude returns the dialect of Claude Code 2.1.
 func Claude() Dialect {
@@ -8,7 +12,7 @@ func Claude() Dialect {
 		Name:   "claude",
 		Title:  "Claude Code",
 		Events: claudeEvents(),
-		Tools:  claudeTools(),
+		Tools:  permission.Tools(),
 		Former: []string{"MultiEdit", "LS", "NotebookRead", "TodoRead", "BashOutput", "AgentOutput", "AgentOutputTool", "SlashCommand", "TaskOutput"},
 
 		SampleTool: `{"tool_name": "Bash", "tool_input": {"command": "rm -rf build", "description": "Delete the build directory"}}`,
@@ -124,16 +128,4 @@ func claudeEvents() []Event {
 		}
 	}
 	return events
-}
-
-func claudeTools() []string {
-	return []string{
-		"Agent", "Artifact", "AskUserQuestion", "Bash", "ClaudeDesign", "CronCreate", "CronDelete", "CronList", "Edit", "EndConversation",
-		"EnterPlanMode", "EnterWorktree", "ExitPlanMode", "ExitWorktree", "Glob", "Grep", "ListAgents", "ListMcpResourcesTool", "LSP",
-		"Monitor", "NotebookEdit", "OfferChromeSetup", "PowerShell", "Projects", "propose_skills", "PushNotification", "Read",
-		"ReadMcpResourceDirTool", "ReadMcpResourceTool", "ReadNotifications", "RemoteTrigger", "ReportFindings", "ScheduleWakeup",
-		"SendFeedback", "SendMessage", "SendUserFile", "SendUserMessage", "SetGoal", "ShareOnboardingGuide", "ShowOnboardingRolePicker",
-		"Skill", "StructuredOutput", "SubagentHandback", "TaskCreate", "TaskGet", "TaskList", "TaskStop", "TaskUpdate", "TodoWrite",
-		"ToolSearch", "WaitForMcpServers", "WebFetch", "WebSearch", "Workflow", "Write",
-	}
 }

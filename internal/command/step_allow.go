@@ -1,0 +1,81 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+const allowLong = `Allow lets one call through that a step lists under "only", although no such step is in
+progress. RULE is a rule of a step, as the refusal shows it, or a narrower one without *,
+such as "Bash(git push origin main)". The next call that the rule covers uses it up,
+whether or not the call succeeds.
+` + recordedLong
+
+type allowFlags struct{ rule, because, session string }
+
+func newStepAllow(s terminal.Streams) *cobra.Command {
+	var f allowFlags
+	c := &cobra.Command{
+		Use:   "allow RULE --because TEXT",
+		Short: "Let one call through that belongs to a later step",
+		Long:  allowLong,
+		Example: example(`fsmtx step allow 'Bash(git push *)' --because "the server needs the branch now"`,
+			`fsmtx step allow 'Write(docs/plan.md)' --because "a typing error" --session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10`),
+		Args: func(_ *cobra.Command, args []string) error {
+			if err := f.read(args); err != nil {
+				return &exit{exitNo, err, `for example: fsmtx step allow 'Bash(git push *)' --because "why"`}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, _ []string) error {
+			ctx, stop := interruptible(c.Context())
+			defer stop()
+			return f.run(ctx, s)
+		},
+	}
+	c.Flags().StringVar(&f.because, "because", "", "the reason to record (required)")
+	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
+	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
+	return c
+}
+
+// read reads the rule from args and checks the reason.
+func (f *allowFlags) read(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("got %d arguments, want one rule", len(args))
+	}
+	f.rule = strings.TrimSpace(args[0])
+	if wrong := steps.RuleFault(f.rule); wrong != "" {
+		return fmt.Errorf("%q: %s", f.rule, wrong)
+	}
+	if f.because = strings.TrimSpace(f.because); f.because == "" {
+		return errors.New("--because is required: give the reason to record")
+	}
+	return nil
+}
+
+func (f *allowFlags) run(ctx context.Context, s terminal.Streams) error {
+	frame, err := frameOf(ctx, s, f.session)
+	if err != nil {
+		return err
+	}
+	owners, err := frame.Permit(ctx, f.rule, f.because, decidedBy(ctx))
+	switch {
+	case errors.Is(err, steps.ErrNoRule):
+		return &exit{exitNo, err, "fsmtx step show lists the rules of the steps"}
+	case errors.Is(err, steps.ErrNotRefused):
+		return &exit{exitNo, err, "nothing was recorded"}
+	case err != nil:
+		return err
+	}
+	_, err = visible.Fprintf(s.Out, "allowed once: %s, which belongs to %s\n", f.rule, steps.Names(owners))
+	return err
+}

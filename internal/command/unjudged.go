@@ -1,0 +1,83 @@
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/plugins"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// unjudged returns a text for the person if the steps of a workflow list calls of tools for which
+// no hook is registered, and "" if all is well or no step is enforced at all.
+func unjudged(s terminal.Streams, cwd string, steps []fsmspec.Task) string {
+	var rules []string
+	for _, t := range steps {
+		rules = append(rules, t.Flow.Only...)
+	}
+	if len(rules) == 0 {
+		return ""
+	}
+	have, enforced := judgedIn(hooksFiles(s, cwd))
+	missing := settings.OnlyOf(rules).Missing(have)
+	if !enforced || len(missing) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(`fsmtx: calls of %s belong to steps of this workflow, but no hook judges them, so they are not refused: run "fsmtx install" (or "fsmtx plugin", for a plugin's hooks), and start the client again`,
+		strings.Join(missing, ", "))
+}
+
+// judgedIn returns the tools that the hooks of steps in these files judge, and whether there are
+// such hooks.
+func judgedIn(files []string) (have settings.Only, enforced bool) {
+	for _, path := range files {
+		data, err := safefile.ReadFile(path, maxSettings, 0)
+		if err != nil {
+			continue
+		}
+		if only, err := settings.FindOnly(data); err == nil {
+			have = have.With(only)
+		}
+		enforced = enforced || slices.ContainsFunc(ours(data), func(h hookCommand) bool { return len(h.Args) > 0 && h.Args[0] == "step" })
+	}
+	return have, enforced
+}
+
+// hooksFiles returns the files from which the client takes hooks in a directory, whether or not they
+// exist: its settings, and the hooks of plugins.
+func hooksFiles(s terminal.Streams, cwd string) []string {
+	var files []string
+	config, err := claude.ConfigDir(s.Getenv)
+	if err != nil {
+		return nil
+	}
+	files = append(files, filepath.Join(config, claude.UserSettings))
+	files = append(files, claude.SettingsFiles(locator.OS{}, config, cwd)...)
+	project := s.Env("CLAUDE_PROJECT_DIR")
+	for _, dir := range []string{cwd, project} {
+		if dir != "" {
+			files = append(files, filepath.Join(dir, claude.ProjectSettings), filepath.Join(dir, claude.LocalSettings))
+		}
+	}
+	roots := []string{s.Env("CLAUDE_PLUGIN_ROOT")}
+	if registry, err := plugins.ReadRegistry(locator.OS{}, config); err == nil {
+		set := plugins.ReadSettings(locator.OS{}, config, cwd)
+		for _, in := range registry.Enabled(set, cwd) {
+			roots = append(roots, registry.Root(in).Dir)
+		}
+	}
+	for _, root := range roots {
+		if root != "" {
+			files = append(files, filepath.Join(root, "hooks", "hooks.json"))
+		}
+	}
+	slices.Sort(files)
+	return slices.Compact(files)
+}

@@ -1,0 +1,118 @@
+package shell
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestRuns: the commands that run something, as "a b|c d".
+func TestRuns(t *testing.T) {
+	for line, want := range map[string]string{
+		``:                              "",
+		`git push`:                      "git push",
+		`! git push`:                    "git push",
+		`A=1 B=2 git push`:              "git push",
+		`g'i't "pu"sh`:                  "git push",
+		`\git push`:                     "git push",
+		`$'git' push`:                   "git push",
+		`a && git push || b; c & d | e`: "a|git push|b|c|d|e",
+		`if a; then b; elif c; then d; else e; fi`:   "a|b|c|d|e",
+		`for i in 1 2; do git push; done`:            "git push",
+		`for ((i=0;i<2;i++)); do git push; done`:     "git push",
+		`while read x; do git push; done < f`:        "read x|git push",
+		`case $x in a) git push;; esac`:              "git push",
+		`{ git push; }`:                              "git push",
+		`(cd a; git push)`:                           "cd a|git push",
+		`p() { git push; }; p`:                       "git push|p",
+		`function p { git push; }`:                   "git push",
+		`echo $(git push)`:                           "echo ?|git push",
+		"echo `git push`":                            "echo ?|git push",
+		`x=$(git push)`:                              "git push",
+		`export X=$(git push)`:                       "git push",
+		`diff <(git push) b`:                         "diff ? b|git push",
+		`echo "a $(git push)"`:                       "echo a ?|git push",
+		`[[ -n $(git push) ]]`:                       "git push",
+		`echo 'git push'; echo "git push"`:           "echo git push|echo git push",
+		`echo a # git push`:                          "echo a",
+		"cat <<E\ngit push\nE":                       "cat",
+		"cat <<E\n$(git push)\nE":                    "cat|git push",
+		"cat <<'E'\n$(git push)\nE":                  "cat",
+		"bash <<E\ngit push\nE":                      "bash|git push",
+		"bash -s a <<'E'\ngit push\nE":               "bash -s a",
+		`bash <<< "git push"`:                        "bash|git push",
+		"bash f <<E\ngit push\nE":                    "bash f",
+		`sh -c 'git push'`:                           "sh -c git push|git push",
+		`bash -lc "cd a && git push"`:                "bash -lc cd a && git push|cd a|git push",
+		`/bin/bash -e -o pipefail -c 'git push' x`:   "/bin/bash -e -o pipefail -c git push x|git push",
+		`bash -euo pipefail -c 'git push'`:           "bash -euo pipefail -c git push|git push",
+		`sh -c "sh -c 'git push'"`:                   "sh -c sh -c 'git push'|sh -c git push|git push",
+		`sh script.sh 'git push'`:                    "sh script.sh git push",
+		`eval git push`:                              "eval git push|git push",
+		`eval "git push"`:                            "eval git push|git push",
+		`env git push`:                               "env git push|git push",
+		`env -i -u A B=1 git push`:                   "env -i -u A B=1 git push|git push",
+		`env -S "git push"`:                          "env -S git push|git push",
+		`env --split-string="git push"`:              "env --split-string=git push|git push",
+		`command -p git push`:                        "command -p git push|git push",
+		`command -v git`:                             "command -v git",
+		`exec -a x git push`:                         "exec -a x git push|git push",
+		`nice -n 5 git push`:                         "nice -n 5 git push|git push",
+		`nice -5 git push`:                           "nice -5 git push|git push",
+		`nohup git push &`:                           "nohup git push|git push",
+		`timeout 5 git push`:                         "timeout 5 git push|git push",
+		`timeout -s KILL --kill-after 3 5s git push`: "timeout -s KILL --kill-after 3 5s git push|git push",
+		`timeout -k3 -- 5 git push`:                  "timeout -k3 -- 5 git push|git push",
+		`timeout 5 echo git push`:                    "timeout 5 echo git push|echo git push",
+		`time git push`:                              "git push",
+		`time -p git push`:                           "git push",
+		`/usr/bin/time -f %e git push`:               "/usr/bin/time -f %e git push|git push",
+		`sudo -u me A=1 -- git push`:                 "sudo -u me A=1 -- git push|git push",
+		`sudo -uelvis git push`:                      "sudo -uelvis git push|git push",
+		`sudo -l git push`:                           "sudo -l git push",
+		`sudo env nice sh -c 'timeout 3 git push'`:   "sudo env nice sh -c timeout 3 git push|env nice sh -c timeout 3 git push|nice sh -c timeout 3 git push|sh -c timeout 3 git push|timeout 3 git push|git push",
+		`echo a | xargs -n 1 -I {} git push {}`:      "echo a|xargs -n 1 -I {} git push {}|git push {}",
+		`find . -name x -exec git push \;`:           "find . -name x -exec git push ;|git push",
+		`flock /tmp/l git push`:                      "flock /tmp/l git push|git push",
+		`flock /tmp/l -c 'git push'`:                 "flock /tmp/l -c git push|git push",
+		`su me -c 'git push'`:                        "su me -c git push|git push",
+		`watch -n 5 git push`:                        "watch -n 5 git push|git push",
+		`x=push; git $x`:                             "git ?|git push",
+		`x="git push"; sh -c "$x"`:                   "sh -c ?|?|sh -c git push|git push",
+		`git $x`:                                     "git ?",
+		`git "$(cat f)"`:                             "git ?|cat f",
+		`coproc git push`:                            "git push",
+		`trap 'git push' EXIT`:                       "trap git push EXIT|git push",
+		`git push >log 2>&1`:                         "git push",
+		"git \\\n push":                              "git push",
+		`if true; then a; fi; git push`:              "true|a|git push",
+		`print ${(f)x}; git push`:                    "print ?|git push", // zsh
+	} {
+		all, err := Runs(line, "/home/me")
+		assert.NoError(t, err, line)
+		var got []string
+		for _, words := range all {
+			got = append(got, strings.ReplaceAll(strings.Join(words, " "), Unknown, "?"))
+		}
+		assert.Equal(t, want, strings.Join(got, "|"), line)
+	}
+}
+
+// TestRunsTellsWhatItCannotParse: and what comes before is found.
+func TestRunsTellsWhatItCannotParse(t *testing.T) {
+	for _, line := range []string{`git push "`, `(((`, `sh -c 'git push "'`, strings.Repeat("a ", maxLine)} {
+		_, err := Runs(line, "")
+		require.ErrorIs(t, err, ErrSyntax, line)
+	}
+	all, err := Runs(`git push; sh -c '('`, "")
+	require.ErrorIs(t, err, ErrSyntax)
+	require.Equal(t, []string{"git", "push"}, all[0])
+	deep := "git push"
+	for range maxHanded + 1 {
+		deep = "sh -c " + Quote(deep)
+	}
+	_, err = Runs(deep, "")
+	require.ErrorIs(t, err, ErrSyntax)
+}

@@ -1,0 +1,371 @@
+package steps
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/permission"
+	"github.com/fsmtx/fsmtx/internal/machine"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Call decides about a call of a tool: one that a step lists is denied unless such a step is
+// in progress. A call that no step lists is allowed; nothing is locked or written for it.
+func (f *Frame) Call(ctx context.Context, x ToolCall) Verdict {
+	src, r := openRecord(f.List.Dir, f.options()...)
+	src.close()
+	unknown := f.unknownRules(ctx, r)
+	parts := x.covered(r.steps.only())
+	if len(parts) == 0 {
+		return Verdict{Trouble: unknown}
+	}
+	c := &call{Frame: f, id: rand.Text(), steps: r.steps, target: parts[0].listed[0].step, begun: cmp.Or(f.Began, time.Now()),
+		update: Update{Agent: x.Agent, Cwd: x.Cwd, Use: x.Use}, facts: map[factKey]fact{}}
+	v := c.judge(ctx, parts)
+	v.Trouble = both(v.Trouble, unknown)
+	return v
+}
+
+// unknownRules tells the person, once a session, that rules of the list may be unknown. A call
+// is not refused for that: nobody knows which calls are meant.
+func (f *Frame) unknownRules(ctx context.Context, r *record) string {
+	var why error
+	switch {
+	case len(r.broken) > 0:
+		if err := r.addUnread(f.List.Dir); err != nil {
+			why = err
+		} else if r.unread {
+			why = errors.Join(r.troubles()...)
+		}
+	case len(r.steps) == 0:
+		if all, err := taggedTasks(f.List.Dir); err != nil || len(all) > 0 {
+			why = cmp.Or(err, ErrUnrecorded)
+		}
+	}
+	if why == nil || f.toldBefore(ctx, f.Session+"/only") {
+		return ""
+	}
+	return visible.Sprintf("it is not known which calls belong to the steps of the task list %s, so these calls are not refused: %v. %s", f.List.Dir, why, Remedy)
+}
+
+// judge decides about a call that rules cover, and records the decision.
+func (c *call) judge(ctx context.Context, parts []part) Verdict {
+	for pause := firstLook; ; pause = min(pause*5/4, lastLook) {
+		v, wait := c.judgeNow(ctx, parts)
+		if !wait {
+			return v
+		}
+		select {
+		case <-ctx.Done():
+			return c.trouble(context.Cause(ctx))
+		case <-time.After(pause):
+		}
+	}
+}
+
+// judgeNow decides from the state of now, under the lock of the list or, if that cannot be
+// had, without. wait is set if it may soon be decided otherwise.
+func (c *call) judgeNow(ctx context.Context, parts []part) (v Verdict, wait bool) {
+	var s *State
+	dir, s, err := c.open(ctx)
+	if err == nil {
+		defer c.release(dir)
+	} else if s, err = c.look(ctx); err != nil {
+		return c.trouble(err), false
+	}
+	v, lines, wait := c.decideCall(s, parts)
+	if wait {
+		return v, true
+	}
+	lines = slices.DeleteFunc(lines, s.isOnRecord)
+	if dir != nil {
+		err = c.write(dir, s, lines)
+	} else {
+		err = c.writeLate(lines)
+	}
+	if err != nil {
+		v = c.unrecorded(v, err)
+	}
+	return c.withTroubles(v, s), false
+}
+
+// isOnRecord reports whether another process, in which the same hook ran for the same call, has
+// recorded the same.
+func (s *State) isOnRecord(e Evidence) bool {
+	return e.Use != "" && slices.ContainsFunc(s.Calls, func(o Evidence) bool { return o.Use == e.Use && o.callKey() == e.callKey() })
+}
+
+// callKey is what the lines about calls are counted by.
+type callKey struct {
+	step    int64
+	rule    string
+	verdict Decision
+}
+
+func (e Evidence) callKey() callKey { return callKey{e.Step, e.Rule, e.Verdict} }
+
+// decideCall decides about the parts of a call: each must belong to a step in progress, or be
+// let through by a person.
+func (c *call) decideCall(s *State, parts []part) (v Verdict, lines []Evidence, wait bool) {
+	v = Verdict{Decision: Allow}
+	var permits []Evidence
+	for _, p := range parts {
+		owners := s.owners(p)
+		i := slices.IndexFunc(owners, func(o owner) bool { return s.lets(o.Current) })
+		switch {
+		case len(owners) == 0:
+		case i >= 0:
+			lines = append(lines, c.callLine(s, owners[i], Verdict{Decision: Allow, Why: "its step is in progress"}))
+			v.Step = owners[i].ID
+		default:
+			yes, ok := s.permit(p, c.update.Use)
+			if !ok {
+				return c.refuse(s, p, owners)
+			}
+			used := c.callLine(s, owners[0], Verdict{Decision: Allow, Why: "a person let it through once"})
+			used.Permit, used.Rule = yes.Permit, yes.Rule
+			permits = append(permits, used)
+			v.Step = owners[0].ID
+		}
+	}
+	return v, append(lines, permits...), false
+}
+
+// refuse denies a call because of one of its parts, unless it is worth waiting.
+func (c *call) refuse(s *State, p part, owners []owner) (v Verdict, lines []Evidence, wait bool) {
+	if c.mayStart(s, owners) {
+		return v, nil, true
+	}
+	o := slices.MinFunc(owners, func(a, b owner) int { return s.distance(a.Current) - s.distance(b.Current) })
+	v = deny(o.Current, "only: "+p.subject(), c.refusal(s, p, owners))
+	e := c.callLine(s, o, v)
+	n := 1
+	for _, old := range slices.Backward(s.Calls) {
+		if old.Step == o.ID && old.Rule == o.text {
+			if old.Verdict == Deny && old.Why == v.Why {
+				n = 1 + max(1, old.Times)
+			}
+			break
+		}
+	}
+	if n > 1 {
+		e.Times = n
+	}
+	if n >= maxRepeats {
+		v.Reason += ".\nThis is the same refusal for the " + nth(n) + " time: stop trying, and ask the person what to do"
+	}
+	return v, []Evidence{e}, false
+}
+
+// refusal is the reason of a denial, for the agent.
+func (c *call) refusal(s *State, p part, owners []owner) string {
+	var belongs []string
+	for _, o := range owners {
+		belongs = append(belongs, o.Name()+", "+s.whyRefused(o.Current))
+	}
+	if len(belongs) > maxNamed {
+		belongs = append(belongs[:maxNamed:maxNamed], fmt.Sprintf("%d more", len(belongs)-maxNamed))
+	}
+	text := p.subject() + " belongs to " + strings.Join(belongs, "; and to ") + "."
+	if p.err != nil {
+		text = "this line cannot be parsed (" + visible.Clip(visible.Words(p.err.Error()), maxSubject) + "), and it names a call that is refused: " + text + " Write the line plainly."
+	}
+	if ready := slices.DeleteFunc(s.Ready(), func(r *Current) bool { return r.Workflow != owners[0].Workflow }); len(ready) > 0 {
+		text += " Ready: " + names(ready) + "."
+	}
+	return visible.Clip(text, maxReason) + "\nA person can let one such call through, in a terminal outside the client: fsmtx step allow " + shell.Quote(p.listed[0].text) +
+		` --because "..." --session ` + c.listName()
+}
+
+// whyRefused says why a step does not let its calls through.
+func (s *State) whyRefused(c *Current) string {
+	open := s.openBlockers(c)
+	switch {
+	case c.NotNeeded:
+		return "which is not needed this time"
+	case c.Done():
+		return "which is done"
+	case len(open) > 0:
+		return "which waits for " + names(open)
+	case s.checking(c.ID):
+		return "whose check is running"
+	}
+	return "which is not in progress: start it first"
+}
+
+// distance orders steps by how soon they may be in progress.
+func (s *State) distance(c *Current) int {
+	switch {
+	case c.Done():
+		return 2
+	case len(s.openBlockers(c)) > 0:
+		return 1
+	}
+	return 0
+}
+
+// owner is a step to which a call belongs, with the rule by which it does.
+type owner struct {
+	*Current
+	text string
+}
+
+// owners returns the steps to which a part of a call belongs now. A step belongs to nobody's
+// calls any more when its workflow is over, it is gone from the list, or a person skipped it.
+func (s *State) owners(p part) (all []owner) {
+	for _, l := range p.listed {
+		c := s.Step(l.step.ID)
+		if c == nil || c.Gone() || c.Done() && s.skipped(c.ID) || c.flows() && c.Outcome == machine.Skipped && !c.NotNeeded || s.Finished(c.Workflow) {
+			continue
+		}
+		if !slices.ContainsFunc(all, func(o owner) bool { return o.Current == c }) {
+			all = append(all, owner{c, l.text})
+		}
+	}
+	return all
+}
+
+// lets reports whether a step lets its calls through: it is in progress, or a step under it is;
+// and not only because a script wrote so before its turn.
+func (s *State) lets(c *Current) bool {
+	if c.Done() || len(s.openBlockers(c)) > 0 {
+		return false
+	}
+	return c.Status == inProgress || slices.ContainsFunc(s.Under(c), func(w *Workflow) bool {
+		return slices.ContainsFunc(s.openIn(w), s.lets)
+	})
+}
+
+// mayStart reports whether one of the steps may soon be in progress: its start is let through, or
+// a call of the same message may start it.
+func (c *call) mayStart(s *State, owners []owner) bool {
+	waited := s.Time.Sub(c.begun)
+	if c.update.Use == "" || waited > patience {
+		return false
+	}
+	return slices.ContainsFunc(owners, func(o owner) bool {
+		e, ok := s.last(o.ID)
+		age := s.Time.Sub(e.Time)
+		if ok && o.Status == pending && e.To == inProgress && e.Verdict == Allow && -clockSkew < age && age < patience {
+			return true
+		}
+		blocked := slices.ContainsFunc(s.openBlockers(o.Current), func(b *Current) bool { return !s.beingLetThrough(b) })
+		return waited < grace && !o.Done() && !blocked
+	})
+}
+
+// callLine is the line of evidence about a call.
+func (c *call) callLine(s *State, o owner, v Verdict) Evidence {
+	by := By{Who: TheAgent, How: ByCall, Session: c.Session, Agent: c.update.Agent}
+	if v.Decision == Deny {
+		by.Who = Fsmtx
+	}
+	return Evidence{Time: s.Time, Step: o.ID, From: o.Status, To: o.Status, Verdict: v.Decision, Why: v.Why, Rule: o.text, Agent: c.update.Agent, By: by, Use: c.update.Use}
+}
+
+// permit returns a person's yes that covers a part of a call and is not used up by another call.
+func (s *State) permit(p part, use string) (Evidence, bool) {
+	for _, e := range s.Calls {
+		rule, ok := permission.Parse(e.Rule)
+		if e.Verdict != Permitted || !ok || !p.isCovered(rule, p.listed[0].step.workflow.Dir) {
+			continue
+		}
+		used := slices.ContainsFunc(s.Calls, func(o Evidence) bool {
+			return o.Verdict == Allow && o.Permit == e.Permit && (use == "" || o.Use != use)
+		})
+		if !used {
+			return e, true
+		}
+	}
+	return Evidence{}, false
+}
+
+// Errors of Permit.
+var (
+	// ErrNoRule is returned for a rule that covers no call which belongs to a step.
+	ErrNoRule = errors.New("no step of this task list lists such calls")
+	// ErrNotRefused is returned for calls that are let through anyway.
+	ErrNotRefused = errors.New("these calls are not refused now")
+)
+
+// Permit lets one call through that belongs to a step which is not in progress. text is a rule
+// of a step, or a narrower one without *. It returns the steps to which the call belongs.
+//
+// Errors: ErrNoRule, ErrNotRefused, those of Load and of tasks.List.Open.
+func (f *Frame) Permit(ctx context.Context, text, because string, by By) (owners []*Current, err error) {
+	live, err := liveSteps(f.List.Dir)
+	if err != nil {
+		return nil, err
+	}
+	listed := live.listingsOf(text)
+	if len(listed) == 0 {
+		return nil, fmt.Errorf("%s: %w%s", text, ErrNoRule, live.rules())
+	}
+	err = f.locked(ctx, func(dir *txn.Dir) error {
+		s, err := live.state(ctx, dir.Path(), dir, true)
+		if err != nil {
+			return err
+		}
+		found := s.owners(part{listed: listed})
+		if i := slices.IndexFunc(found, func(o owner) bool { return s.lets(o.Current) }); i >= 0 {
+			return fmt.Errorf("%s: %w: %s is in progress", text, ErrNotRefused, found[i].Name())
+		}
+		if len(found) == 0 {
+			return fmt.Errorf("%s: %w: the workflow is over, or the step was skipped", text, ErrNotRefused)
+		}
+		for _, o := range found {
+			owners = append(owners, o.Current)
+		}
+		by.Session = cmp.Or(by.Session, f.Session)
+		return appendEvidence(dir, Evidence{Time: s.Time, Step: found[0].ID, From: found[0].Status, To: found[0].Status, Verdict: Permitted,
+			Why: allowWord + because, Rule: text, Permit: rand.Text(), By: by})
+	})
+	return owners, err
+}
+
+// listingsOf returns the rules of steps that a person's rule is about: the same one, or one that
+// covers the call which the person's rule spells out.
+func (all steps) listingsOf(text string) (found []listing) {
+	list := all.only()
+	found = slices.DeleteFunc(slices.Clone(list), func(l listing) bool { return l.text != text })
+	rule, ok := permission.Parse(text)
+	if len(found) > 0 || !ok || strings.Contains(text, "*") {
+		return found
+	}
+	x := ToolCall{Tool: rule.Tool}
+	if rule.Tool == "Bash" {
+		x.Line = rule.Content
+	} else {
+		x.Path = rule.Content
+	}
+	for _, p := range x.covered(list) {
+		found = append(found, p.listed...)
+	}
+	return found
+}
+
+// rules lists the rules of the steps, for a message.
+func (all steps) rules() string {
+	var texts []string
+	for _, l := range all.only() {
+		if !slices.Contains(texts, l.text) {
+			texts = append(texts, l.text)
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return ". They list " + sentence(texts)
+}
+
+// RuleFault returns why a text is not a permission rule for calls of steps, or "".
+func RuleFault(text string) string { return fsmspec.RuleFault(text) }
