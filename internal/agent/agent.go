@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -39,6 +40,8 @@ type Agent struct {
 	ServerFields map[string]any
 	// Demands is what a person has to do before the agent reads the files, per scope.
 	Demands Demands
+	// Home is the directory of the agent's own files.
+	Home Home
 
 	Skills Dirs // in which skills are looked for, the first first
 
@@ -62,13 +65,53 @@ type Registration struct {
 
 // Files is a file of the person and one of the project. Empty: there is none.
 type Files struct {
-	User    string // below the agent's home, see Home
+	User    string // below HOME, unless the variable of Home is set
 	Project string // below the project's directory
 }
 
 // Demands is what has to be done by hand after install.
 type Demands struct {
 	User, Project string // sentences; empty: nothing
+
+	// Unmet reports whether a demand is known not to be met. Nil: it cannot be known.
+	Unmet func(Trust) bool
+}
+
+// Trust is what Demands.Unmet is asked about.
+type Trust struct {
+	File    string // absolute path of the file with hooks
+	Project string // absolute path of the project if the file is the project's, else empty
+	Config  string // the directory of the agent's own files
+}
+
+// Home is a directory below HOME, and the variable that moves it.
+type Home struct{ Dir, Variable string }
+
+// In returns the directory; it is empty if neither the variable nor HOME is set.
+func (h Home) In(lookup func(string) (string, bool)) string {
+	if h.Variable != "" {
+		if dir, _ := lookup(h.Variable); dir != "" {
+			return dir
+		}
+	}
+	home, _ := lookup("HOME")
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, h.Dir)
+}
+
+// UserFile returns the absolute path of a file of the person, empty if HOME is not set.
+func (a *Agent) UserFile(lookup func(string) (string, bool), file string) string {
+	home := a.Home.In(lookup)
+	rest, err := filepath.Rel(a.Home.Dir, file)
+	if home == "" || err != nil || a.Home.Dir == "" {
+		rest = file
+	}
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, rest)
 }
 
 // Dirs are directories with a folder for each skill.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 // Codex is OpenAI's Codex CLI.
@@ -29,8 +30,10 @@ func Codex() *Agent {
 		Server:      Files{User: ".codex/config.toml", Project: ".codex/config.toml"},
 		Demands: Demands{
 			User:    "Codex skips a hook in silence until you trust it: start codex, and trust the hooks of fsmtx when it asks, or with /hooks",
+			Unmet:   untrustedByCodex,
 			Project: `Codex reads this file only in a project that you trust ([projects."DIR"] trust_level = "trusted" in ~/.codex/config.toml), and skips a hook in silence until you trust it too: start codex, and trust the hooks of fsmtx when it asks, or with /hooks`,
 		},
+		Home:   Home{".codex", "CODEX_HOME"},
 		Skills: Dirs{Project: []string{".agents/skills", ".codex/skills"}, User: []string{".agents/skills", ".codex/skills"}},
 		mine: func(e *event.Event) bool {
 			return e.Has("turn_id") || strings.HasPrefix(filepath.Base(e.TranscriptPath), "rollout-")
@@ -39,3 +42,16 @@ func Codex() *Agent {
 		typed: "$", inside: true, reads: true,
 	}
 }
+
+// untrustedByCodex reports whether nobody has trusted the hooks of a file, or the project. TOML
+// is not parsed: it is enough that the text has the headers of the tables, which Codex writes.
+func untrustedByCodex(t Trust) bool {
+	config, err := safefile.ReadFile(filepath.Join(t.Config, "config.toml"), maxConfig, 0)
+	if err != nil {
+		return true
+	}
+	return !strings.Contains(string(config), `[hooks.state."`+t.File+":") || t.Project != "" && !strings.Contains(string(config), `[projects."`+t.Project+`"]`)
+}
+
+// maxConfig limits the size of an agent's own files, in bytes.
+const maxConfig = 8 << 20

@@ -10,7 +10,8 @@ import (
 // Copilot is the GitHub Copilot CLI.
 //
 // Its hooks are registered under Claude Code's names of the events; the tools keep some of
-// their own names, and matchers match whole names. It reads the reason of a refusal only from
+// their own names, and matchers match whole names. Of a project it reads the .mcp.json that
+// Claude Code reads too, which is that of "fsmtx install --project --mcp". It reads the reason of a refusal only from
 // JSON at exit 0, and a text for the model only at the top level.
 func Copilot() *Agent {
 	return &Agent{
@@ -24,11 +25,12 @@ func Copilot() *Agent {
 		},
 		TimeoutUnit: time.Second,
 		Hooks:       Files{User: ".copilot/hooks/fsmtx.json", Project: ".github/hooks/fsmtx.json"},
-		Server:      Files{User: ".copilot/mcp-config.json", Project: ".mcp.json"}, ServerPath: []string{"mcpServers"},
+		Server:      Files{User: ".copilot/mcp-config.json"}, ServerPath: []string{"mcpServers"},
 		ServerFields: map[string]any{"type": "local", "tools": []string{"*"}},
 		Demands: Demands{
 			Project: "Copilot CLI reads this file only in a folder that you trust: say so when it asks, or start it with --trust-folder",
 		},
+		Home:   Home{".copilot", "COPILOT_HOME"},
 		Skills: Dirs{Project: []string{".github/skills", ".agents/skills", ".claude/skills"}, User: []string{".copilot/skills", ".agents/skills"}},
 		mine: func(e *event.Event) bool {
 			return e.Has("timestamp") && !e.Has("turn_id") && (e.TranscriptPath == "" || strings.Contains(e.TranscriptPath, "/session-state/"))

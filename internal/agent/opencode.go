@@ -7,6 +7,7 @@ func OpenCode() *Agent {
 		Name: "opencode", Title: "opencode", Version: "1.18.33",
 		Server: Files{User: ".config/opencode/opencode.json", Project: "opencode.json"}, ServerPath: []string{"mcp"},
 		ServerList: true, ServerFields: map[string]any{"type": "local", "enabled": true},
+		Home: Home{Dir: ".config/opencode"},
 		Skills: Dirs{
 			Project: []string{".opencode/skill", ".opencode/skills", ".agents/skills", ".claude/skills"},
 			User:    []string{".config/opencode/skill", ".config/opencode/skills", ".agents/skills", ".claude/skills"},

@@ -21,6 +21,8 @@ It prints each problem, the most urgent first, with a command that repairs it:
   program      the program of a hook is missing; committed settings are checked too
   hooks        switched off, missing, registered twice, outdated, or in a file that the
                client does not read here
+  agents       the hooks or the MCP server of another agent are outdated, or the agent does not
+               run them because nobody has trusted them
   steps        the hooks that enforce the steps are missing, or their time limits are too
                short; or what is on record about a list's steps cannot be read or is gone
   task tools   newer models have no tools for the task list
@@ -175,7 +177,7 @@ type doctor struct {
 // examine returns all problems, the most urgent first.
 func (d *doctor) examine(ctx context.Context) (found []fault, err error) {
 	for _, check := range []func(context.Context) ([]fault, error){
-		d.hooks, d.taskTools, d.workflows, d.guards, d.recovery, d.enforcement, d.plugins, d.taskRoots, d.locks, d.leftovers, d.litter, d.client,
+		d.hooks, d.agents, d.taskTools, d.workflows, d.guards, d.recovery, d.enforcement, d.plugins, d.taskRoots, d.locks, d.leftovers, d.litter, d.client,
 	} {
 		more, err := check(ctx)
 		if err != nil {

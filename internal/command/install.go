@@ -12,6 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/npm"
@@ -34,6 +36,8 @@ type installFlags struct {
 	purge                bool
 	noTaskTools          bool
 	mcp                  bool
+	agents               []string // other agents, or claude, or all
+	quiet                bool     // say nothing of files from which there is nothing to remove
 	steps                stepChoice
 	parts                partChoice
 	hydrate              []string // flags after "--": nil without "--"
@@ -43,7 +47,7 @@ func newInstall(s terminal.Streams) *cobra.Command {
 	var f installFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "install [--user|--project|--local] [--check|--remove] [--print] [--no-task-tools] [--no-steps] [--only] [--mcp] [--with planning] [-- hydrate flags]",
+		Use:                   "install [--user|--project|--local] [--agent NAME] [--check|--remove] [--print] [--no-task-tools] [--no-steps] [--only] [--mcp] [--with planning] [-- hydrate flags]",
 		Short:                 "Add the hooks to a settings file of the client, or remove them",
 		Long: `Adds hooks to one settings file of Claude Code. They run this program by its absolute
 path. With --project they run it by the name fsmtx, which must be this program on your
@@ -108,10 +112,18 @@ JSON, is refused and not changed.
 
 --remove removes the hooks, the MCP server, the variable if install set it, and the lists,
 the file and the directory that install created for them. It leaves what was there before
-install. With --purge it does so in all three files, and also removes the copy of the
-program unless another project's hooks run it, the files of the guards in /tmp or
-PLANNING_STATE_DIR, and the state directories of all task lists, after which "fsmtx undo"
-has nothing to undo. The tasks are kept.
+install. With --purge it does so in all three files, and in those of other agents. It also
+removes the copy of the program unless another project's hooks run it, the files of the
+guards in /tmp or PLANNING_STATE_DIR, and the state directories of all task lists, after
+which "fsmtx undo" has nothing to undo. The tasks are kept.
+
+--agent adds the hooks to a file of another agent: Codex, Copilot CLI, Gemini CLI or Qwen
+Code, with --user (the default there) in your own files, with --project in the project's.
+One command, "fsmtx hook", runs at each event that it needs. opencode runs no hooks; it
+gets the MCP server alone. "--agent all" takes every agent, Claude Code too, that has a
+directory in your home or a program on PATH. docs/agents.md says what holds in which agent.
+Some agents read these files only after you have trusted them; install then says what to
+do, and --check knows it as far as it can be known.
 
 Below an agent --remove, --no-steps, --checks off and --stop with another word than hold
 need the person's yes; the hook "fsmtx step" asks.`,
@@ -124,6 +136,8 @@ need the person's yes; the hook "fsmtx step" asks.`,
 			"fsmtx install --no-task-tools        # hooks only, no variable",
 			"fsmtx install --stop hold            # the agent cannot stop while a step is ready",
 			"fsmtx install --no-steps             # tasks only, no step is enforced",
+			"fsmtx install --agent codex --mcp    # Codex, for all your projects",
+			"fsmtx install --agent all --check",
 			"fsmtx install --remove",
 			"fsmtx install --remove --purge       # leave nothing, here and in your own settings",
 		) + `
@@ -138,6 +152,9 @@ Exit codes of --check:
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := f.parse(args, c.ArgsLenAtDash()); err != nil {
 				return err
+			}
+			if len(f.agents) > 0 {
+				return f.runAgents(s)
 			}
 			if f.purge {
 				ctx, stop := interruptible(c.Context())
@@ -154,9 +171,11 @@ Exit codes of --check:
 	flags.BoolVar(&f.check, "check", false, "report whether the hooks are installed, change nothing")
 	flags.BoolVar(&f.print, "print", false, "print the resulting file, change nothing")
 	flags.BoolVar(&f.remove, "remove", false, "remove the hooks")
-	flags.BoolVar(&f.purge, "purge", false, "with --remove: from all three files, and the state directories of all task lists")
+	flags.BoolVar(&f.purge, "purge", false, "with --remove: from all files, and the state directories of all task lists")
 	flags.BoolVar(&f.noTaskTools, "no-task-tools", false, "do not set CLAUDE_CODE_ENABLE_TODO_TOOLS")
 	flags.BoolVar(&f.mcp, "mcp", false, "register the MCP server (fsmtx mcp) as well")
+	flags.StringSliceVar(&f.agents, "agent", nil, "the `agent`: claude (default), codex, copilot, gemini, qwen, opencode, or all that are found here")
+	complete(c, "agent", append([]string{caller.Claude, allAgents}, agent.Names()...)...)
 	f.steps.flags(c)
 	f.parts.flags(c)
 	return c
@@ -173,13 +192,15 @@ func (f *installFlags) parse(args []string, dash int) error {
 	case f.purge && !f.remove:
 		return &exit{exitNo, errors.New("--purge needs --remove"), "fsmtx install --remove --purge"}
 	case f.purge && (f.user || f.project || f.local || f.print):
-		return &exit{exitNo, errors.New("--purge cannot be combined with --user, --project, --local or --print"), "it removes the hooks from all three files"}
+		return &exit{exitNo, errors.New("--purge cannot be combined with --user, --project, --local or --print"), "it removes the hooks from all files"}
 	case f.remove && f.noTaskTools:
 		return &exit{exitNo, errors.New("--remove cannot be combined with --no-task-tools"), "install --no-task-tools removes the variable and keeps the hooks"}
 	case f.remove && f.steps.given():
 		return &exit{exitNo, errors.New("--remove cannot be combined with --no-steps, --only, --stop or --checks"), "install --no-steps removes the hooks of steps and keeps the others"}
 	case f.checkMCP() != nil:
 		return f.checkMCP()
+	case f.checkAgents(dash) != nil:
+		return f.checkAgents(dash)
 	case f.steps.validate() != nil:
 		return f.steps.validate()
 	case f.parts.validate() != nil:
@@ -592,6 +613,7 @@ func installHint(err error) string {
 		settings.ErrDuplicate:  "remove one of the two; the file was not changed",
 		settings.ErrShape:      "correct the file; it was not changed",
 		settings.ErrForeign:    "rename or remove that server; the file was not changed",
+		agent.ErrServer:        "rename or remove that server; the file was not changed",
 		safefile.ErrNotRegular: "move it away, or choose another file with --user, --project or --local",
 		claude.ErrNoHome:       "set HOME",
 	} {

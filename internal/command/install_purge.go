@@ -13,6 +13,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
@@ -25,7 +26,7 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// runPurge removes the hooks from each settings file that install writes, the copy of
+// runPurge removes the hooks from each file that install writes, of every agent, the copy of
 // the program that install has made unless hooks of other projects run it, the files of the
 // guards, and the state directories of all task lists. What cannot be removed does not keep
 // the rest.
@@ -34,6 +35,12 @@ func (f *installFlags) runPurge(ctx context.Context, s terminal.Streams) error {
 	for _, one := range []installFlags{{user: true}, {project: true}, {local: true}} {
 		one.remove = true
 		failures = append(failures, one.run(s))
+	}
+	for _, a := range agent.All() {
+		for _, one := range []installFlags{{user: true}, {project: true}} {
+			one.remove, one.quiet = true, true
+			failures = append(failures, agentInstall{&one, a}.run(s))
+		}
 	}
 	failures = append(failures, purgeCopy(s), purgeGuards(s), purgeLists(ctx, s))
 	failed := errors.Join(failures...)

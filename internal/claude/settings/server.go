@@ -2,6 +2,7 @@ package settings
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -21,6 +22,10 @@ type Server struct {
 	Path    []string // names of the objects that contain it, from the top, such as mcpServers
 	Command string
 	Args    []string
+
+	// For the files of other agents. Without Fields the form is Claude Code's.
+	Fields map[string]any // beside the command and its arguments; may be empty
+	List   bool           // the command and its arguments are one list
 }
 
 // serverName is the name of the server. It is part of the names of the server's tools.
@@ -75,12 +80,30 @@ func (s Server) put(data []byte) ([]byte, error) {
 // server returns the server in the form that the client itself writes, so that the client
 // has no reason to rewrite it.
 func (l layout) server(s Server, indent string) (hujson.ValueTrimmed, error) {
+	if s.Fields != nil {
+		return l.otherServer(s, indent)
+	}
 	value, err := json.Marshal(struct {
 		Type    string            `json:"type"`
 		Command string            `json:"command"`
 		Args    []string          `json:"args"`
 		Env     map[string]string `json:"env"`
 	}{"stdio", s.Command, s.Args, nil})
+	if err != nil {
+		return nil, err
+	}
+	return l.format(value, indent)
+}
+
+// otherServer returns the server in the form of another agent.
+func (l layout) otherServer(s Server, indent string) (hujson.ValueTrimmed, error) {
+	fields := maps.Clone(s.Fields)
+	if s.List {
+		fields["command"] = append([]string{s.Command}, s.Args...)
+	} else {
+		fields["command"], fields["args"] = s.Command, s.Args
+	}
+	value, err := json.Marshal(fields, json.Deterministic(true))
 	if err != nil {
 		return nil, err
 	}
@@ -155,14 +178,23 @@ func (d document) server(s Server) (*foundServer, error) {
 		at, found.position = inner, d.position(at.Members[j].Value)
 	}
 	found.program, _ = at.text("command")
-	if args, ok := at.member("args").(*hujson.Array); ok {
-		for i := range args.Elements {
-			arg, _ := text(args.Elements[i].Value)
-			found.args = append(found.args, arg)
-		}
+	found.args = textsOf(at.member("args"))
+	if words := textsOf(at.member("command")); len(words) > 0 {
+		found.program, found.args = words[0], words[1:]
 	}
 	found.own = len(found.args) > 0 && found.args[0] == s.Args[0] && s.hook().isProgram(found.program)
 	return found, nil
+}
+
+// textsOf returns the texts of an array; other elements are empty.
+func textsOf(v hujson.ValueTrimmed) (texts []string) {
+	if all, ok := v.(*hujson.Array); ok {
+		for i := range all.Elements {
+			one, _ := text(all.Elements[i].Value)
+			texts = append(texts, one)
+		}
+	}
+	return texts
 }
 
 func pointer(names []string) string {

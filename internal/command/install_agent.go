@@ -1,0 +1,488 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/npm"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// allAgents is the word for every agent that is found.
+const allAgents = "all"
+
+// checkAgents returns an error for agents that are not known, and for flags that other agents
+// than Claude Code do not have.
+func (f *installFlags) checkAgents(dash int) error {
+	known := append([]string{caller.Claude, allAgents}, agent.Names()...)
+	others := false
+	for _, name := range f.agents {
+		if !slices.Contains(known, name) {
+			return &exit{exitNo, fmt.Errorf("--agent: got %q, want %s", name, strings.Join(known, ", ")), ""}
+		}
+		others = others || name != caller.Claude
+	}
+	if !others {
+		return nil
+	}
+	for flag, given := range map[string]bool{
+		"--local": f.local, "--no-task-tools": f.noTaskTools, "--no-steps": f.steps.none, "--only": f.steps.only, "--checks": f.steps.checks != "", "--with": len(f.parts) > 0, "--purge": f.purge,
+		"flags of hydrate": dash >= 0,
+	} {
+		if given {
+			return &exit{exitNo, fmt.Errorf("--agent cannot be combined with %s", flag), "these are for Claude Code alone; run fsmtx install without --agent for it"}
+		}
+	}
+	return nil
+}
+
+// runAgents installs, removes or checks the hooks of the agents. With several the exit code of
+// --check is the largest.
+func (f *installFlags) runAgents(s terminal.Streams) error {
+	names := f.chosen(s)
+	if len(names) == 0 {
+		return &exit{exitNo, errors.New("no agent was found: none has a directory in your home or a program on PATH"), "name one: fsmtx install --agent codex"}
+	}
+	var failures []error
+	code := exitOK
+	for _, name := range names {
+		err := f.runAgent(s, name)
+		if e, ok := errors.AsType[*exit](err); ok && e.err == nil {
+			code = max(code, e.code)
+			continue
+		}
+		failures = append(failures, err)
+	}
+	if err := errors.Join(failures...); err != nil {
+		return err
+	}
+	if code != exitOK {
+		return &exit{code: code}
+	}
+	return nil
+}
+
+func (f *installFlags) runAgent(s terminal.Streams, name string) error {
+	if name == caller.Claude {
+		one := *f
+		one.agents = nil
+		one.user = f.user || !f.project && !f.local && slices.Contains(f.agents, allAgents)
+		return one.run(s)
+	}
+	return agentInstall{f, agent.Named(name)}.run(s)
+}
+
+// chosen returns the names of the agents that --agent chooses.
+func (f *installFlags) chosen(s terminal.Streams) (names []string) {
+	if !slices.Contains(f.agents, allAgents) {
+		return slices.Compact(slices.Sorted(slices.Values(f.agents)))
+	}
+	if dir, err := claude.ConfigDir(s.Getenv); err == nil && (isDir(dir) || onPath(caller.Claude)) {
+		names = append(names, caller.Claude)
+	}
+	for _, a := range agent.All() {
+		if isFound(s, a) {
+			names = append(names, a.Name)
+		}
+	}
+	return names
+}
+
+// isFound reports whether the agent seems to be used here.
+func isFound(s terminal.Streams, a *agent.Agent) bool {
+	for _, file := range []string{a.Hooks.User, a.Server.User} {
+		if path := a.UserFile(s.Getenv, file); file != "" && path != "" && isDir(filepath.Dir(path)) && filepath.Dir(path) != filepath.Clean(s.Env("HOME")) {
+			return true
+		}
+	}
+	return onPath(a.Name)
+}
+
+func onPath(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}
+
+// agentInstall is install for one agent other than Claude Code.
+type agentInstall struct {
+	*installFlags
+	agent *agent.Agent
+}
+
+// agentFile is what one file of an agent should have.
+type agentFile struct {
+	*settings.File
+	hooks  []settings.Hook
+	server *settings.Server // in a JSON file
+	table  *agent.Table     // in a TOML file
+	data   []byte           // the file as it should be
+	report settings.Report
+}
+
+func (a agentInstall) run(s terminal.Streams) (err error) {
+	for range attempts {
+		if err = a.once(s); !errors.Is(err, safefile.ErrChanged) {
+			break
+		}
+	}
+	return a.explain(err)
+}
+
+func (a agentInstall) once(s terminal.Streams) error {
+	command, unusable, err := a.program(s)
+	if err != nil {
+		return err
+	}
+	files, err := a.files(s, command)
+	if err != nil {
+		return err
+	}
+	switch {
+	case a.check:
+		return a.printAgentState(s, files, unusable)
+	case a.remove:
+		slices.Reverse(files) // the first may have created the directory
+	case !a.print:
+		if copied, ok, err := npm.Find(s.Getenv); err == nil && ok {
+			if err := copied.Renew(); err != nil {
+				return &exit{exitNo, err, copyHint(err, filepath.Dir(copied.Path()))}
+			}
+		}
+	}
+	for _, one := range files {
+		if err := a.write(s, one); err != nil {
+			return err
+		}
+	}
+	if a.remove || a.print {
+		return nil
+	}
+	a.printDemands(s, files, true)
+	return nil
+}
+
+// write replaces one file, or prints what it would be.
+func (a agentInstall) write(s terminal.Streams, one agentFile) error {
+	done := map[settings.State]string{
+		settings.Absent: "installed %s for %s in %s\n", settings.Outdated: "updated %s for %s in %s\n", settings.Installed: "%s for %s: already installed in %s\n",
+	}[one.report.State]
+	switch {
+	case a.quiet && one.report.State == settings.Absent:
+		return nil
+	case a.remove && one.report.State == settings.Absent:
+		done = "nothing to remove of %s for %s from %s\n"
+	case a.remove && one.data == nil:
+		done = "removed %s for %s: %s, which held nothing else\n"
+	case a.remove:
+		done = "removed %s for %s from %s\n"
+	}
+	if a.print {
+		if len(one.data) > 0 && one.table != nil {
+			return s.Printf("%s", visible.Lines(one.data))
+		}
+		_, err := s.Out.Write(visible.JSON(one.data))
+		return err
+	}
+	if err := one.Replace(one.data); err != nil {
+		return err
+	}
+	reportUnguarded(s, one.Unguarded())
+	_, err := visible.Fprintf(s.Out, done, one.what(), a.agent.Title, one.Path)
+	return err
+}
+
+// what names what the file has.
+func (one agentFile) what() string {
+	switch {
+	case len(one.hooks) == 0:
+		return "the MCP server"
+	case one.server != nil:
+		return "the hooks and the MCP server"
+	}
+	return "the hooks"
+}
+
+// files returns the files that install writes for the agent, with what they should have. The
+// file of the MCP server is among them with --mcp, for an agent without hooks, and if it has the
+// server.
+func (a agentInstall) files(s terminal.Streams, command string) (files []agentFile, err error) {
+	hooksPath, err := a.path(s, a.agent.Hooks)
+	if err != nil {
+		return nil, err
+	}
+	serverPath, err := a.path(s, a.agent.Server)
+	if err != nil {
+		return nil, err
+	}
+	if hooksPath != "" {
+		file, err := settings.Read(hooksPath)
+		if err != nil {
+			return nil, err
+		}
+		hooks := agentHooks(a.agent, command)
+		if !a.isIrrelevant(file) {
+			if hooks, err = settings.Keep(file.Data, hooks); err != nil {
+				return nil, inFile(file, err)
+			}
+		}
+		for i := range hooks {
+			hooks[i].Flags = a.steps.applied(hooks[i].Flags)
+		}
+		files = append(files, agentFile{File: file, hooks: hooks})
+	}
+	if files, err = a.withServer(files, serverPath, command); err != nil {
+		return nil, err
+	}
+	for i := range files {
+		if err := a.edit(&files[i]); err != nil {
+			return nil, inFile(files[i].File, err)
+		}
+	}
+	return files, nil
+}
+
+// isIrrelevant reports whether a file that is only looked at, or from which something is to be
+// removed, has nothing of this program. It may then be in a form that cannot be edited, such as
+// JSON with comments.
+func (a agentInstall) isIrrelevant(file *settings.File) bool {
+	return (a.check || a.remove) && !bytes.Contains(file.Data, []byte(settings.Program))
+}
+
+// path returns the absolute path of the agent's file of the chosen scope, empty if it has none.
+func (a agentInstall) path(s terminal.Streams, files agent.Files) (string, error) {
+	if a.project {
+		if files.Project == "" {
+			return "", nil
+		}
+		return filepath.Abs(files.Project)
+	}
+	if files.User == "" {
+		return "", nil
+	}
+	path := a.agent.UserFile(s.Getenv, files.User)
+	if path == "" {
+		return "", claude.ErrNoHome
+	}
+	return path, nil
+}
+
+// agentHooks returns the hooks of an agent.
+func agentHooks(a *agent.Agent, command string) (hooks []settings.Hook) {
+	for _, r := range a.Registrations {
+		hooks = append(hooks, settings.Hook{
+			Event: r.Event, Matcher: r.Matcher, Command: command, Args: []string{"hook", "--agent=" + a.Name}, Flags: []string{},
+			Timeout: settings.TimeLimit(recoverTimeout) * int(time.Second/a.TimeoutUnit),
+		})
+	}
+	return hooks
+}
+
+// withServer adds the MCP server to the files: to that of the hooks if it is the same.
+func (a agentInstall) withServer(files []agentFile, path, command string) ([]agentFile, error) {
+	if path == "" {
+		return files, nil
+	}
+	wanted := a.mcp || len(a.agent.Registrations) == 0
+	one := agentFile{}
+	if i := slices.IndexFunc(files, func(f agentFile) bool { return f.Path == path }); i >= 0 {
+		one = files[i]
+		files = slices.Delete(files, i, i+1)
+	} else {
+		file, err := settings.Read(path)
+		if err != nil {
+			return nil, err
+		}
+		one.File = file
+	}
+	if a.isIrrelevant(one.File) && !wanted {
+		if len(one.hooks) > 0 {
+			files = append(files, one)
+		}
+		return files, nil
+	}
+	had, err := a.addServer(&one, command)
+	switch {
+	case err != nil && (wanted || !errors.Is(err, agent.ErrServer) && !errors.Is(err, settings.ErrForeign)):
+		return nil, inFile(one.File, err)
+	case err == nil && (wanted || had):
+	case len(one.hooks) == 0:
+		return files, nil
+	default:
+		one.server = nil
+	}
+	return append(files, one), nil
+}
+
+// addServer sets the server that the file should have, and reports whether it has one.
+func (a agentInstall) addServer(one *agentFile, command string) (had bool, err error) {
+	if a.agent.ServerPath == nil {
+		one.table = &agent.Table{Command: command, Args: []string{"mcp"}}
+		_, had, err = one.table.Inspect(one.Data)
+		return had, err
+	}
+	fields := a.agent.ServerFields
+	if fields == nil {
+		fields = map[string]any{}
+	}
+	one.server = &settings.Server{Path: a.agent.ServerPath, Command: command, Args: []string{"mcp"}, Fields: fields, List: a.agent.ServerList}
+	report, err := settings.InspectServer(one.Data, *one.server)
+	return report.State != settings.Absent, err
+}
+
+// edit sets the report about the file, and its data with or without what it should have.
+func (a agentInstall) edit(one *agentFile) (err error) {
+	one.data = one.Data
+	if a.isIrrelevant(one.File) {
+		return nil
+	}
+	state, parts := settings.Installed, 0
+	note := func(r settings.Report) {
+		one.report.Why = append(one.report.Why, r.Why...)
+		if parts++; r.State == settings.Absent {
+			state = settings.Outdated
+			return
+		}
+		if r.State == settings.Outdated {
+			state = settings.Outdated
+		}
+		one.report.State = settings.Outdated // something is there
+	}
+	if one.table != nil {
+		why, had, err := one.table.Inspect(one.data)
+		if err != nil {
+			return err
+		}
+		r := settings.Report{State: settings.Absent}
+		if had {
+			r.State = settings.Installed
+		}
+		if why != "" {
+			r = settings.Report{State: settings.Outdated, Why: []string{why}}
+		}
+		note(r)
+	}
+	if len(one.hooks) > 0 {
+		r, err := settings.Inspect(one.data, one.hooks)
+		if err != nil {
+			return err
+		}
+		note(r)
+	}
+	if one.server != nil {
+		r, err := settings.InspectServer(one.data, *one.server)
+		if err != nil {
+			return err
+		}
+		if r.State == settings.Absent {
+			r.Why = []string{"MCP server: is missing"}
+		}
+		note(r)
+	}
+	if one.report.State != settings.Absent {
+		one.report.State = state
+	} else {
+		one.report.Why = nil
+	}
+	return one.change(a.remove)
+}
+
+// change sets the data of the file with or without what it should have. What was put last is
+// removed first: the first may have created the file.
+func (one *agentFile) change(remove bool) (err error) {
+	switch {
+	case one.table != nil && remove:
+		one.data, _ = one.table.Remove(one.data)
+	case one.table != nil:
+		one.data, err = one.table.Add(one.data)
+	case remove:
+		if one.server != nil {
+			if one.data, err = settings.RemoveServer(one.data, *one.server); err != nil {
+				return err
+			}
+		}
+		if len(one.hooks) > 0 {
+			one.data, err = settings.Remove(one.data, one.hooks)
+		}
+	default:
+		if len(one.hooks) > 0 {
+			if one.data, err = settings.Add(one.data, one.hooks); err != nil {
+				return err
+			}
+		}
+		if one.server != nil {
+			one.data, err = settings.AddServer(one.data, *one.server)
+		}
+	}
+	return err
+}
+
+// printAgentState prints what --check finds, and returns its exit code.
+func (a agentInstall) printAgentState(s terminal.Streams, files []agentFile, unusable error) error {
+	code := exitOK
+	for _, one := range files {
+		if unusable != nil && one.report.State == settings.Installed {
+			one.report = settings.Report{State: settings.Outdated, Why: []string{unusable.Error()}}
+		}
+		word, worse := "installed in", exitOK
+		switch one.report.State {
+		case settings.Absent:
+			word, worse = "absent from", exitAbsent
+		case settings.Outdated:
+			word, worse = "outdated in", exitOutdated
+		}
+		code = max(code, worse)
+		visible.Fprintf(s.Out, "%s: %s: %s %s\n", a.agent.Title, one.what(), word, one.Path)
+		for _, why := range one.report.Why {
+			visible.Fprintf(s.Out, "  %s\n", why)
+		}
+	}
+	if a.printDemands(s, files, false) && code == exitOK {
+		code = exitOff
+	}
+	if code != exitOK {
+		return &exit{code: code}
+	}
+	return nil
+}
+
+// printDemands prints what the person has to do before the agent reads the files, and returns
+// whether it is known that they have not done it. always prints it also where it is not known.
+func (a agentInstall) printDemands(s terminal.Streams, files []agentFile, always bool) (unmet bool) {
+	d := a.agent.Demands
+	text := d.User
+	if a.project {
+		text = d.Project
+	}
+	for _, one := range files {
+		if text == "" || one.report.State == settings.Absent && !always {
+			continue
+		}
+		known := d.Unmet != nil && len(one.hooks) > 0
+		unmet = unmet || known && d.Unmet(a.trust(s, one.Path))
+	}
+	if text != "" && (unmet || always && d.Unmet == nil) {
+		s.Hintf("%s", text)
+	}
+	return unmet
+}
+
+func (a agentInstall) trust(s terminal.Streams, file string) agent.Trust {
+	t := agent.Trust{File: file, Config: a.agent.Home.In(s.Getenv)}
+	if a.project {
+		t.Project, _ = os.Getwd()
+	}
+	return t
+}
