@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
+	"github.com/gofrs/flock"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
@@ -106,19 +107,38 @@ func lockFile(ctx context.Context, files vfs.FS, held *vfs.Held, path string, fl
 	if err != nil {
 		return nil, err
 	}
-	release := func() { _ = f.Close() } // closing unlocks the file
-	err = vfs.CheckOwn(f)
-	if err == nil {
-		err = waitForLock(ctx, f)
-	}
-	if err == nil {
-		err = checkAtPath(files, f)
-	}
-	if err != nil {
-		release()
+	defer f.Close()
+	if err := vfs.CheckOwn(f); err != nil {
 		return nil, err
 	}
-	return release, nil
+	// It does not create the file: another directory may be at the path by now.
+	lock := flock.New(path, flock.SetFlag(os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK))
+	err = waitForLock(ctx, lock, f)
+	if err == nil {
+		err = checkLocked(files, lock, f)
+	}
+	if err != nil {
+		_ = lock.Close()
+		return nil, err
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+// checkLocked returns errUnlinked unless the locked file is the one that was opened in the
+// held S and is still at its path.
+func checkLocked(files vfs.FS, lock *flock.Flock, f *os.File) error {
+	locked, err := lock.Stat()
+	if err != nil {
+		return err
+	}
+	opened, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !os.SameFile(locked, opened) {
+		return errUnlinked
+	}
+	return checkAtPath(files, f)
 }
 
 // checkAtPath returns errUnlinked unless the open file is the one at its path.
@@ -137,13 +157,15 @@ func checkAtPath(files vfs.FS, f *os.File) error {
 // waitForLock retries every 5 ms: short compared to the time for which a lock is held,
 // long compared to the cost of an attempt. It tries the lock before it checks the
 // context, so that LockedError is returned only for a lock that was held.
-func waitForLock(ctx context.Context, f *os.File) error {
+func waitForLock(ctx context.Context, lock *flock.Flock, f *os.File) error {
 	for {
-		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		locked, err := lock.TryLock()
 		switch {
-		case err == nil:
+		case locked:
 			return context.Cause(ctx)
-		case !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR):
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ELOOP):
+			return errUnlinked
+		case err != nil && !errors.Is(err, syscall.EINTR):
 			return &fs.PathError{Op: "lock", Path: f.Name(), Err: err}
 		}
 		select {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/google/renameio/v2"
 	"golang.org/x/sys/unix"
 
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -207,24 +207,64 @@ func (o OS) onTwoPaths(op, oldname, newname string, call func(oldfd int, old str
 	return &os.LinkError{Op: op, Old: oldname, New: newname, Err: err}
 }
 
-// WriteFile does not use renameio, which resolves paths and so could leave a held
-// directory.
+// WriteFile writes the file with renameio. Its root is the directory of the temporary file,
+// so that it cannot leave a held directory. If the file is to be in another directory, only
+// the rename is made here.
 func (o OS) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error {
 	if mode, ok := o.regularMode(name); ok {
 		perm = mode
 	}
-	f, err := o.createTemp(tempDir, filepath.Base(name), perm)
+	root, err := o.openRoot(tempDir)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(writeAndSync(f, data, perm), f.Close())
-	if err == nil {
-		err = o.Rename(f.Name(), name)
+	defer root.Close()
+	f, err := renameio.NewPendingFile(filepath.Base(name), renameio.WithRoot(root),
+		renameio.WithPermissions(perm), renameio.WithStaticPermissions(perm))
+	if err != nil {
+		return pathError("open", filepath.Join(tempDir, "."+filepath.Base(name)), err)
+	}
+	if len(data) > 0 {
+		_, err = f.Write(data)
+	}
+	switch {
+	case err != nil:
+	case filepath.Dir(name) == tempDir:
+		err = pathError("rename", name, f.CloseAtomicallyReplace())
+	default:
+		err = o.moveTemp(f, tempDir, name)
 	}
 	if err != nil {
-		_ = o.Remove(f.Name())
+		_ = f.Cleanup()
 	}
 	return err
+}
+
+// moveTemp is CloseAtomicallyReplace for a file of another directory than tempDir.
+func (o OS) moveTemp(f *renameio.PendingFile, tempDir, name string) error {
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.File.Close(); err != nil {
+		return err
+	}
+	return o.Rename(filepath.Join(tempDir, filepath.Base(f.Name())), name)
+}
+
+// openRoot opens a directory, below the held one that contains it. The caller closes it.
+func (o OS) openRoot(path string) (*os.Root, error) {
+	dir, rest, err := o.handleOf(path)
+	if dir == nil && err == nil {
+		return os.OpenRoot(path)
+	}
+	if rest == "" {
+		rest = "."
+	}
+	var root *os.Root
+	if err == nil {
+		root, err = dir.root.OpenRoot(rest)
+	}
+	return root, pathError("open", path, err)
 }
 
 // regularMode returns the permissions of a regular file. It makes one system call, where
@@ -248,16 +288,6 @@ func (o OS) forget(name string) {
 	}
 }
 
-func (o OS) createTemp(dir, base string, perm fs.FileMode) (*os.File, error) {
-	for {
-		path := filepath.Join(dir, fmt.Sprintf(".%s%d", base, rand.Int64N(9e15)+1e15))
-		f, err := o.create(path, perm)
-		if !errors.Is(err, fs.ErrExist) {
-			return f, err
-		}
-	}
-}
-
 // create creates a file that must not exist.
 func (o OS) create(path string, perm fs.FileMode) (*os.File, error) {
 	dirfd, rest, err := o.descriptor(path)
@@ -265,21 +295,6 @@ func (o OS) create(path string, perm fs.FileMode) (*os.File, error) {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	return openAt(dirfd, rest, path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
-}
-
-// writeAndSync sets the permissions of a new file, writes its content and syncs it.
-func writeAndSync(f *os.File, data []byte, perm fs.FileMode) error {
-	info, err := f.Stat()
-	if err == nil && info.Mode().Perm() != perm {
-		err = f.Chmod(perm)
-	}
-	if err == nil {
-		_, err = f.Write(data)
-	}
-	if err == nil {
-		err = f.Sync()
-	}
-	return err
 }
 
 func (o OS) Overwrite(name string, data []byte) error {

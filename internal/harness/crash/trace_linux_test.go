@@ -178,8 +178,12 @@ func (t *tracer) begin(thread int, number uint64, args [6]uint64) (s started, co
 		s.file = args[0]
 		return s, concerns
 	}
-	for _, arg := range args {
-		switch path := readPath(thread, arg); {
+	for i, arg := range args {
+		path := readPath(thread, arg)
+		if dir, ok := t.open[args[0]]; ok && i == 1 && s.name == "openat" && path != "" && !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		switch {
 		case !strings.HasPrefix(path, t.dir):
 		case s.path == "":
 			s.path = path
@@ -221,7 +225,7 @@ func readPath(thread int, address uint64) string {
 	remote := []unix.RemoteIovec{{Base: uintptr(address), Len: first}, {Base: uintptr(address) + uintptr(first), Len: len(buf) - first}}
 	n, _ := unix.ProcessVMReadv(thread, local, remote, 0)
 	text, _, ended := bytes.Cut(buf[:max(n, 0)], []byte{0})
-	if !ended || !filepath.IsAbs(string(text)) {
+	if !ended {
 		return ""
 	}
 	return string(text)
