@@ -83,36 +83,41 @@ func (d *Dir) WriteState(name string, data []byte) error {
 	if len(data) > vfs.MaxFileBytes {
 		return fmt.Errorf("%s: %w", d.statePath(name), vfs.ErrFileTooLarge)
 	}
-	return d.replace(d.statePath(name), data)
+	return d.replace(d.s, []File{{Name: name, Data: data}})
 }
 
-// ReplaceFile replaces the content of one file in D, which is not in the history then. After
-// a crash the file has either the old content or the new. The caller holds the Locker's lock
-// on the file, see Lock.
+// ReplaceFiles replaces the content of files in D, which is not in the history then. After a
+// crash each file has either the old content or the new. The caller holds the Locker's locks
+// on the files, see Lock. Of a File only its name and data are used.
 //
 // Errors: those of WriteState and of Lock.
-func (d *Dir) ReplaceFile(name string, data []byte) error {
+func (d *Dir) ReplaceFiles(files ...File) error {
 	if d.closed {
 		return ErrClosed
 	}
-	if !isPlain(name) {
-		return fmt.Errorf("file %q: %w", name, ErrName)
+	for _, f := range files {
+		if !isPlain(f.Name) {
+			return fmt.Errorf("file %q: %w", f.Name, ErrName)
+		}
 	}
-	return d.replace(d.filePath(name), data)
+	return d.replace(d.d, files)
 }
 
-// replace replaces a file in D or S and syncs its directory. The temporary file is in a
-// directory that is named like a transaction's, so that tidy removes it after a crash.
-func (d *Dir) replace(path string, data []byte) error {
+// replace replaces files in a directory, which is D or S, and syncs the directory. The temporary
+// files are in a directory that is named like a transaction's, so that tidy removes it after a
+// crash.
+func (d *Dir) replace(dir string, files []File) error {
 	id := unique(time.Now())
 	defer d.discard(id)
 	if err := d.files.Mkdir(d.txnPath(id), 0o700); err != nil {
 		return err
 	}
-	if err := d.files.WriteFile(path, d.txnPath(id), data, 0o600); err != nil {
-		return err
+	for _, f := range files {
+		if err := d.files.WriteFile(filepath.Join(dir, f.Name), d.txnPath(id), f.Data, 0o600); err != nil {
+			return err
+		}
 	}
-	return d.files.Sync(filepath.Dir(path))
+	return d.files.Sync(dir)
 }
 
 // AppendState appends line and a newline to a state file, which is created if it does not

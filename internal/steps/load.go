@@ -147,7 +147,7 @@ func readRecord(src source) *record {
 // that step in force.
 func recordOf(history []txn.Entry) *record {
 	r := &record{}
-	known, inList := map[string]recorded{}, map[string]bool{}
+	known, inList := map[string]hydratedStep{}, map[string]bool{}
 	for _, e := range history {
 		if errors.Is(e.Err, txn.ErrJournalVersion) {
 			e.Err = fmt.Errorf("%w: %w", ErrVersion, e.Err)
@@ -171,18 +171,35 @@ func recordOf(history []txn.Entry) *record {
 			continue
 		}
 		for _, w := range w.all() {
-			for _, s := range w.Steps {
-				known[fileName(s.ID)] = recorded{Step: s, workflow: w}
+			for i := range w.Steps {
+				known[fileName(w.Steps[i].ID)] = hydratedStep{&w.Steps[i], w}
 			}
 		}
 	}
+	r.steps = make(steps, 0, len(inList))
+	for _, h := range inOrder(known, inList) {
+		r.steps = append(r.steps, recorded{Step: *h.step, workflow: h.workflow})
+	}
+	return r
+}
+
+// hydratedStep is a step as a hydration recorded it. Steps are large: only those that are in
+// force are copied.
+type hydratedStep struct {
+	step     *Step
+	workflow *Workflow
+}
+
+// inOrder returns those of the steps that are in the list, sorted by number.
+func inOrder(known map[string]hydratedStep, inList map[string]bool) []hydratedStep {
+	all := make([]hydratedStep, 0, len(inList))
 	for name := range inList {
-		if s, ok := known[name]; ok {
-			r.steps = append(r.steps, s)
+		if h, ok := known[name]; ok {
+			all = append(all, h)
 		}
 	}
-	r.sort()
-	return r
+	slices.SortFunc(all, func(a, b hydratedStep) int { return cmp.Compare(a.step.ID, b.step.ID) })
+	return all
 }
 
 func (r *record) sort() {
@@ -330,7 +347,6 @@ func (c *Current) parse(data []byte) bool {
 	if t == nil {
 		return false
 	}
-	t.Metadata = slices.Clone(t.Metadata) // data may be reused
 	c.file, c.Status, c.Description = t, t.Status, cmp.Or(c.Step.Description, t.Description)
 	return true
 }
@@ -340,6 +356,9 @@ func (c *Current) parse(data []byte) bool {
 // The file is replaced in place, so a reader without the lock may find a part of it, and
 // reads it again.
 func (s *State) readPending(src source) {
+	if s.noPending {
+		return
+	}
 	for wait := time.Millisecond; ; wait *= 2 {
 		data, err := src.ReadState(pendingFile)
 		if err != nil {

@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,10 +38,31 @@ func (c *Current) wrong(s *State) (what []string) {
 	if !c.waitsAsRecorded(s) {
 		what = append(what, "blockedBy")
 	}
-	if name, _ := c.file.tagOf(); !sameText(name, c.Workflow.Command) || hides(c.file.Metadata) {
+	if m := s.mark(c.file); m.hidden || !sameText(m.name, c.Workflow.Command) {
 		what = append(what, "metadata")
 	}
 	return what
+}
+
+// mark is what the metadata of a task says about it.
+type mark struct {
+	name   string // of its workflow
+	hidden bool
+}
+
+// mark reads a text once: the tasks of a workflow have the same, nearly all of them.
+func (s *State) mark(t *taskFile) mark {
+	m, known := s.marks[string(t.Metadata)]
+	if known {
+		return m
+	}
+	m.name, _ = t.tagOf()
+	m.hidden = hides(t.Metadata)
+	if s.marks == nil {
+		s.marks = map[string]mark{}
+	}
+	s.marks[string(t.Metadata)] = m
+	return m
 }
 
 // blockers returns the numbers of the steps before this one that the list still has: the
@@ -58,63 +80,73 @@ func (c *Current) blockers(s *State) []string {
 // waitsAsRecorded reports whether the task waits for the steps before it and for nothing
 // else. Steps that are gone do not matter.
 func (c *Current) waitsAsRecorded(s *State) bool {
-	return !slices.ContainsFunc(c.file.BlockedBy, func(id string) bool { return !c.waitsFor(id) }) &&
-		!slices.ContainsFunc(c.blockers(s), func(id string) bool { return !slices.Contains(c.file.BlockedBy, id) })
+	if slices.ContainsFunc(c.file.BlockedBy, func(id string) bool { return !c.waitsFor(id) }) {
+		return false
+	}
+	for _, id := range c.BlockedBy {
+		if b := s.Step(id); b != nil && !b.Gone() && !slices.Contains(c.file.BlockedBy, itoa(id)) {
+			return false
+		}
+	}
+	return true
 }
 
 // putRight makes the list say again what the workflow says, and returns what it did, for the
 // person.
 func (c *call) putRight(ctx context.Context, dir *txn.Dir, s *State) (told string) {
+	var ids []int64
 	for _, b := range s.Steps {
 		what := b.wrong(s)
 		if len(what) == 0 {
 			continue
 		}
-		waiting, cancel := context.WithTimeout(context.WithoutCancel(ctx), putRightWait)
-		err := b.putRight(waiting, dir, s)
-		cancel()
-		if err != nil {
-			return told // the next update tries again
-		}
+		ids = append(ids, b.ID)
 		if !b.moved(what) {
 			told = both(told, "the task of "+b.Name()+" had been changed behind its workflow, and was put right: "+sentence(what))
 		}
 	}
+	if len(ids) == 0 {
+		return ""
+	}
+	waiting, cancel := context.WithTimeout(context.WithoutCancel(ctx), putRightWait)
+	defer cancel()
+	err := rewriteTasks(waiting, dir, ids, func(id int64, data []byte) ([]byte, error) { return s.Step(id).right(s, data) })
+	if err != nil {
+		return "" // the next event tries again
+	}
 	return told
 }
 
-// putRight rewrites the task's file under the client's lock.
-func (c *Current) putRight(ctx context.Context, dir *txn.Dir, s *State) error {
-	return rewriteTask(ctx, dir, c.ID, func(data []byte) ([]byte, error) {
-		members, err := membersOf(data)
-		if err != nil {
+// right returns the text of the step's task as the workflow says.
+func (c *Current) right(s *State, data []byte) ([]byte, error) {
+	members, err := membersOf(data)
+	if err != nil {
+		return nil, err
+	}
+	metadata, err := membersOf(members["metadata"])
+	if err != nil {
+		metadata = map[string]jsontext.Value{} // it is not an object
+	}
+	delete(metadata, hidden)
+	said := map[string]any{"subject": c.shownSubject(), "blockedBy": c.blockers(s), "metadata": metadata}
+	if status := c.shownStatus(); status != "" {
+		said["status"] = status
+	}
+	if c.stale {
+		delete(metadata, "outcome")
+	}
+	if c.Step.Description != "" {
+		said["description"] = c.Step.Description
+	}
+	if metadata[tag], err = json.Marshal(c.Workflow.Command, jsonx.Tolerant); err != nil {
+		return nil, err
+	}
+	for name, value := range said {
+		if members[name], err = json.Marshal(value, jsonx.Tolerant, json.Deterministic(true)); err != nil {
 			return nil, err
 		}
-		metadata, err := membersOf(members["metadata"])
-		if err != nil {
-			metadata = map[string]jsontext.Value{} // it is not an object
-		}
-		delete(metadata, hidden)
-		said := map[string]any{"subject": c.shownSubject(), "blockedBy": c.blockers(s), "metadata": metadata}
-		if status := c.shownStatus(); status != "" {
-			said["status"] = status
-		}
-		if c.stale {
-			delete(metadata, "outcome")
-		}
-		if c.Step.Description != "" {
-			said["description"] = c.Step.Description
-		}
-		if metadata[tag], err = json.Marshal(c.Workflow.Command, jsonx.Tolerant); err != nil {
-			return nil, err
-		}
-		for name, value := range said {
-			if members[name], err = json.Marshal(value, jsonx.Tolerant, json.Deterministic(true)); err != nil {
-				return nil, err
-			}
-		}
-		return json.Marshal(members, jsonx.Tolerant, json.Deterministic(true), jsontext.WithIndent("  ")) // as the client writes it (fact 6)
-	})
+	}
+	return json.Marshal(members, jsonx.Tolerant, json.Deterministic(true), jsontext.WithIndent("  ")) // as the client writes it (fact 6)
 }
 
 func membersOf(object jsontext.Value) (members map[string]jsontext.Value, err error) {
@@ -125,22 +157,34 @@ func membersOf(object jsontext.Value) (members map[string]jsontext.Value, err er
 	return members, err
 }
 
-// rewriteTask replaces the content of a task's file under the client's lock. The file is
-// replaced by a rename, so a crash leaves the old one or the new one.
-func rewriteTask(ctx context.Context, dir *txn.Dir, id int64, change func(data []byte) ([]byte, error)) error {
-	name := fileName(id)
-	if _, err := dir.Lock(ctx, name); err != nil {
+// rewriteTasks replaces the content of tasks' files under the client's locks. Each file is
+// replaced by a rename, so a crash leaves the old one or the new one. A file that cannot be
+// changed does not keep the others from it; its error is returned.
+func rewriteTasks(ctx context.Context, dir *txn.Dir, ids []int64, change func(id int64, data []byte) ([]byte, error)) error {
+	var names []string
+	for _, id := range ids {
+		names = append(names, fileName(id))
+	}
+	if _, err := dir.Lock(ctx, names...); err != nil {
 		return err
 	}
-	data, err := dir.Files().ReadFile(filepath.Join(dir.Path(), name))
-	if err != nil {
-		return err
+	var files []txn.File
+	var errs []error
+	for i, name := range names {
+		data, err := dir.Files().ReadFile(filepath.Join(dir.Path(), name))
+		if err == nil {
+			data, err = change(ids[i], data)
+		}
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		files = append(files, txn.File{Name: name, Data: data})
 	}
-	changed, err := change(data)
-	if err != nil {
-		return err
+	if len(files) > 0 {
+		errs = append(errs, dir.ReplaceFiles(files...))
 	}
-	return dir.ReplaceFile(name, changed)
+	return errors.Join(errs...)
 }
 
 // shownStatus returns the status that the list has to show for a step, or "" if it may be any.

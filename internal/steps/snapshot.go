@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"slices"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -61,8 +62,10 @@ func (s *State) readEvidence(src source, whole bool) {
 			s.Troubles = append(s.Troubles, fmt.Errorf("the evidence about earlier decisions cannot be read, so gates may be evaluated again: %w", err))
 		}
 	}
+	names, err := src.StateNames("")
+	trouble(err)
 	var offset int64
-	if !whole {
+	if !whole && (err != nil || slices.Contains(names, snapshotFile)) {
 		offset = s.readSnapshot(src)
 	}
 	if offset == 0 {
@@ -70,9 +73,11 @@ func (s *State) readEvidence(src source, whole bool) {
 		trouble(err)
 		s.took(parseEvidence(data), 0, data)
 	}
-	names, err := src.StateNames(latePrefix)
-	trouble(err)
+	s.noPending = err == nil && !slices.Contains(names, pendingFile)
 	for _, name := range names {
+		if !strings.HasPrefix(name, latePrefix) {
+			continue
+		}
 		data, err := src.ReadState(name)
 		trouble(err)
 		s.addLate(name, parseEvidence(data))

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/machine"
 )
 
@@ -28,6 +27,9 @@ type State struct {
 	under map[int64][]*Workflow // those under a step, by its number
 
 	dead []Pending // updates whose processes have died
+
+	noPending bool            // there is no file with updates that are being decided
+	marks     map[string]mark // what metadata says, by its text
 
 	read      []Evidence // of the evidence's file
 	size      int64      // of that file, in bytes
@@ -265,7 +267,7 @@ func (s *State) latest(id int64) (Evidence, bool) {
 // step cannot be read, its gates are unknown and its status is believed.
 func (s *State) setPassed() {
 	for _, c := range s.Steps {
-		c.Passed = c.Step.Status == fsmspec.Completed.String() || c.Unread && c.Status == completed
+		c.Passed = c.Step.Status == completed || c.Unread && c.Status == completed
 	}
 	defer s.fold()
 	for _, e := range s.Evidence {

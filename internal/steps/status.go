@@ -17,7 +17,7 @@ import (
 
 // setStatus changes only the status in a task's file.
 func setStatus(ctx context.Context, dir *txn.Dir, id int64, status string) error {
-	return rewriteTask(ctx, dir, id, func(data []byte) ([]byte, error) {
+	return rewriteTasks(ctx, dir, []int64{id}, func(_ int64, data []byte) ([]byte, error) {
 		changed, err := withStatus(data, status)
 		if err != nil {
 			err = fmt.Errorf("%s: %w", filepath.Join(dir.Path(), fileName(id)), err)

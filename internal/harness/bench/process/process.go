@@ -47,6 +47,17 @@ type Call struct {
 // Time runs the program. It returns the wall time in milliseconds and the peak memory,
 // in KiB on Linux and in bytes on macOS.
 func (c Call) Time() (ms float64, peak int64) {
+	ms, state := c.run()
+	return ms, state.SysUsage().(*syscall.Rusage).Maxrss
+}
+
+// Cost runs the program. It returns its wall time and its CPU time in milliseconds.
+func (c Call) Cost() (ms, cpu float64) {
+	ms, state := c.run()
+	return ms, float64((state.UserTime() + state.SystemTime()).Microseconds()) / 1000
+}
+
+func (c Call) run() (ms float64, state *os.ProcessState) {
 	cmd := exec.Command(c.Args[0], c.Args[1:]...)
 	cmd.Env = c.Env
 	cmd.Stdin = strings.NewReader(c.Stdin)
@@ -58,7 +69,7 @@ func (c Call) Time() (ms float64, peak int64) {
 	if err != nil && (cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != c.MayEnd) {
 		log.Fatalf("%v: %v\n%s", c.Args, err, out.Bytes())
 	}
-	return float64(took.Microseconds()) / 1000, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss
+	return float64(took.Microseconds()) / 1000, cmd.ProcessState
 }
 
 // Median returns the median of the values, which it sorts.

@@ -1,8 +1,11 @@
 // Steps compares fsmtx step as a whole process with a hydration that has nothing to do, in
-// pairs. It prints medians; ratios are medians over pairs.
+// pairs; and transitions of a workflow with outcomes with an allowed update of a workflow
+// without. It prints medians; ratios are medians over pairs.
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"log"
@@ -59,6 +62,128 @@ func main() {
 		b.run(table, r, *pairs)
 		process.Check(table.Flush())
 	}
+	fmt.Fprintln(table, "transition\tms\tallowed completion ms\tratio\tbudget\tCPU ms\tallowed completion CPU ms\tratio")
+	for _, r := range turns {
+		b.compare(table, r, *pairs)
+		process.Check(table.Flush())
+	}
+}
+
+// turn is an update that ends a step of a workflow with outcomes.
+type turn struct {
+	name string
+	call // of the transition
+}
+
+// call is one call of the hook in a list of ten steps. Before it other calls are made.
+type call struct {
+	fsm    string
+	before []string
+	event  string
+}
+
+// plain is what transitions are compared with: a step of a workflow without outcomes is
+// completed.
+var plain = call{fsm: chain("", "", ""), before: []string{update("1", "in_progress")}, event: update("1", "completed")}
+
+var turns = []turn{
+	{"completed, one way to end", call{chain(`"outcomes":{"again":{"back":1,"max":9},"done":{}}`, "", ""), []string{update("1", "in_progress")}, ends("1", "done")}},
+	{"loop back over three steps", call{chain("", "", `"outcomes":{"again":{"back":1,"max":9},"done":{}}`),
+		[]string{ends("1", ""), ends("2", ""), update("3", "in_progress")}, ends("3", "again")}},
+	{"branch, one step not needed", call{chain(`"outcomes":["left","right"]`, `"when":{"1":"left"}`, ""), []string{update("1", "in_progress")}, ends("1", "right")}},
+	{"the same, seen done afterwards", call{chain(`"outcomes":["left","right"]`, `"when":{"1":"left"}`, ""), []string{update("1", "in_progress"), ends("1", "right")},
+		strings.Replace(ends("1", "right"), "PreToolUse", "PostToolUse", 1)}},
+}
+
+// chain is an fsm.json of ten steps, one after the other, with further members of the first three.
+func chain(members ...string) string {
+	var entries []string
+	for i := range 10 {
+		entry := fmt.Sprintf(`{"id":%d,"subject":"Step %d of the workflow","description":"What has to be done in this step, in a sentence."`, i+1, i+1)
+		if i > 0 {
+			entry += fmt.Sprintf(`,"blockedBy":[%d]`, i)
+		}
+		if i < len(members) && members[i] != "" {
+			entry += "," + members[i]
+		}
+		entries = append(entries, entry+"}")
+	}
+	text := "[" + strings.Join(entries, ",") + "]"
+	if strings.Join(members, "") != "" {
+		text = `{"fsm":2,"steps":` + text + "}"
+	}
+	return text
+}
+
+// ends is the event ahead of an update that completes a task with an outcome.
+func ends(task, outcome string) string {
+	e := strings.Replace(update(task, "completed"), `"toolu_1"`, `"toolu_`+task+`"`, 1)
+	return strings.Replace(e, `"status":"completed"`, `"status":"completed","metadata":{"outcome":"`+outcome+`"}`, 1)
+}
+
+// compare times a transition and an allowed update in pairs, each in a list as it was before.
+func (b *bench) compare(table *tabwriter.Writer, r turn, pairs int) {
+	their, our := b.prepare(plain), b.prepare(r.call)
+	var ours, theirs, ratios, cpu, theirCPU, cpuRatios []float64
+	for i := range pairs + 1 {
+		us, used := b.once(our, r.call)
+		them, theirUsed := b.once(their, plain)
+		if i == 0 {
+			continue // the caches were cold
+		}
+		ours, theirs, ratios = append(ours, us), append(theirs, them), append(ratios, us/them)
+		cpu, theirCPU, cpuRatios = append(cpu, used), append(theirCPU, theirUsed), append(cpuRatios, used/theirUsed)
+	}
+	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t2.0\t%.2f\t%.2f\t%.2f\n", r.name, process.Median(ours), process.Median(theirs), process.Median(ratios),
+		process.Median(cpu), process.Median(theirCPU), process.Median(cpuRatios))
+}
+
+// prepare makes a home with a list in which the calls before c were made and carried out, and
+// returns a copy of its lists.
+func (b *bench) prepare(c call) (kept string) {
+	process.Check(os.RemoveAll(b.home))
+	dir := filepath.Join(b.home, ".claude/skills/bench")
+	process.Check(os.MkdirAll(dir, 0o755))
+	process.Check(os.WriteFile(filepath.Join(dir, "SKILL.md"), nil, 0o644))
+	process.Check(os.WriteFile(filepath.Join(dir, "fsm.json"), []byte(c.fsm), 0o644))
+	b.time(fmt.Sprintf(skill, "bench"), false, "hydrate")
+	for _, event := range c.before {
+		b.time(event, false, "step")
+		b.carryOut(event)
+		b.time(strings.Replace(event, "PreToolUse", "PostToolUse", 1), false, "step")
+	}
+	kept, err := os.MkdirTemp(filepath.Dir(b.home), "kept-")
+	process.Check(err)
+	process.Check(os.CopyFS(filepath.Join(kept, "tasks"), os.DirFS(b.tasks())))
+	return kept
+}
+
+func (b *bench) tasks() string { return filepath.Join(b.home, ".claude/tasks") }
+
+// carryOut changes the task of an update as the client does.
+func (b *bench) carryOut(event string) {
+	var e struct {
+		Input struct {
+			Task   string `json:"taskId"`
+			Status string `json:"status"`
+		} `json:"tool_input"`
+	}
+	process.Check(json.Unmarshal([]byte(event), &e))
+	path := filepath.Join(b.tasks(), session, e.Input.Task+".json")
+	data, err := os.ReadFile(path)
+	process.Check(err)
+	for _, status := range []string{"pending", "in_progress"} {
+		data = bytes.Replace(data, []byte(`"status": "`+status+`"`), []byte(`"status": "`+e.Input.Status+`"`), 1)
+	}
+	process.Check(os.WriteFile(path, data, 0o644))
+}
+
+// once makes the call in a copy of the lists, and returns its time and CPU time in ms.
+func (b *bench) once(kept string, c call) (ms, cpu float64) {
+	process.Check(os.RemoveAll(b.tasks()))
+	process.Check(os.CopyFS(b.tasks(), os.DirFS(filepath.Join(kept, "tasks"))))
+	process.Check(os.Chmod(filepath.Join(b.tasks(), "."+session+".fsmtx"), 0o700))
+	return process.Call{Args: []string{b.fsmtx, "step"}, Env: []string{"HOME=" + b.home}, Stdin: c.event}.Cost()
 }
 
 type bench struct{ fsmtx, home string }
