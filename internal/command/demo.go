@@ -11,20 +11,24 @@ import (
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
-const demoLong = `Demo shows what this program does, in a temporary directory. It invokes a sample skill,
-whose steps become tasks, and invokes it again. It starts a step before its turn, which
-is refused, and completes another one, which is refused until its check passes. It breaks
-the fsm.json, and the tasks do not change. It kills a hydration in the middle of its
-commit and recovers the task list. At the end it draws a larger workflow. The demo needs
-no setup, changes none of your files and leaves nothing behind.`
+const demoLong = `Demo shows what this program does, in a temporary directory: an agent skips a step and is
+refused, its tests fail and send it back, it ends properly, and a program that is killed
+while it replaces the task list loses nothing. On a terminal it stops a moment after each
+scene.
+
+--all shows more, with what the hooks print: a workflow that starts over, missing files, a
+failing check, an fsm.json with mistakes, a kill in the middle of a commit and what
+recovers from it, and a larger workflow, drawn.
+
+The demo needs no setup, changes none of your files and leaves nothing behind.`
 
 func newDemo(s terminal.Streams) *cobra.Command {
-	var die bool
+	var die, all bool
 	c := &cobra.Command{
 		Use:     "demo",
 		Short:   "Show what the program does, in a temporary directory",
 		Long:    demoLong,
-		Example: example("fsmtx demo"),
+		Example: example("fsmtx demo", "fsmtx demo --all | less"),
 		Args:    noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
 			surviveBrokenPipe() // the temporary directory must be removed
@@ -37,10 +41,11 @@ func newDemo(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("finding the path of this program: %w", err)
 			}
-			d := &demo.Demo{Program: program, Out: s.Out}
+			d := &demo.Demo{Program: program, Out: s.Out, All: all, Paced: terminal.IsTerminal(s.Out)}
 			return d.Run(ctx)
 		},
 	}
+	c.Flags().BoolVar(&all, "all", false, "show everything, with what the hooks print")
 	c.Flags().BoolVar(&die, "die", false, "be the child process that is killed")
 	_ = c.Flags().MarkHidden("die")
 	return c

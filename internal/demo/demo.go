@@ -1,6 +1,6 @@
 // Package demo demonstrates the program in a temporary directory. It acts as the client: it
-// invokes a sample skill, takes its steps out of order, breaks its workflow, kills a
-// hydration, recovers the task list, and draws another workflow.
+// invokes a skill, takes its steps out of order, is sent back, and kills a hydration. The
+// whole demonstration also breaks a workflow, and draws another one.
 package demo
 
 import (
@@ -39,8 +39,11 @@ const (
 type Demo struct {
 	Program string    // path of this program, which is started as the hook
 	Out     io.Writer // the commentary and the output of the hooks
+	All     bool      // everything, not only the story
+	Paced   bool      // a person reads along: rest between the scenes of the story
 
-	home string
+	home  string
+	skill string // that is invoked
 }
 
 // Run runs all parts in order. It also removes the temporary directory if a part fails or
@@ -50,14 +53,25 @@ func (d *Demo) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(d.home)) }()
-	for _, part := range []func(context.Context) error{d.prepare, d.invoke, d.invokeAgain, d.refuse, d.check, d.breakSpec, d.kill, d.recover, d.draw} {
-		if err := part(ctx); err != nil {
-			return err
+	parts := d.story()
+	if d.All {
+		parts = []func(context.Context) error{d.prepare, d.invoke, d.invokeAgain, d.refuse, d.check, d.breakSpec, d.kill, d.recover, d.draw, d.end}
+	}
+	for i, part := range parts {
+		if i > 0 && d.Paced && !d.All {
+			rest(ctx)
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
+		if err := part(ctx); err != nil {
+			return err
+		}
 	}
+	return context.Cause(ctx)
+}
+
+func (d *Demo) end(context.Context) error {
 	d.say("\nEnd of the demo. %s has been removed.", d.home)
 	return nil
 }
@@ -74,6 +88,7 @@ func (d *Demo) spec() string {
 
 // prepare creates a home with the sample skill and one task of the user.
 func (d *Demo) prepare(ctx context.Context) error {
+	d.skill = sample.Skill
 	d.say("Everything happens in %s.", d.home)
 	if err := os.CopyFS(filepath.Join(d.home, ".claude"), sample.FS); err != nil {
 		return err
@@ -167,13 +182,23 @@ func (d *Demo) write(path, text string) error {
 func (d *Demo) update(ctx context.Context, step int64, status string, code int) error {
 	id := strconv.FormatInt(step, 10)
 	d.say("TaskUpdate #%s %s", id, status)
+	if err := d.run(ctx, d.taskUpdate(id, status), []string{"step"}, code); err != nil || code != 0 {
+		return err
+	}
+	return d.setStatus(id, status)
+}
+
+// taskUpdate returns the event of a TaskUpdate.
+func (d *Demo) taskUpdate(id, status string) []byte {
 	text, _ := json.Marshal(map[string]any{ // strings only: cannot fail
 		"session_id": session, "cwd": d.home, "hook_event_name": event.PreToolUse, "tool_name": "TaskUpdate",
 		"tool_input": map[string]string{"taskId": id, "status": status},
 	})
-	if err := d.run(ctx, text, []string{"step"}, code); err != nil || code != 0 {
-		return err
-	}
+	return text
+}
+
+// setStatus changes a pending task as the client does.
+func (d *Demo) setStatus(id, status string) error {
 	path := filepath.Join(d.list(), id+".json")
 	task, err := os.ReadFile(path)
 	if err != nil {
@@ -293,7 +318,7 @@ func (d *Demo) command(ctx context.Context, args ...string) *exec.Cmd {
 func (d *Demo) event() []byte {
 	text, _ := json.Marshal(map[string]any{ // strings only: cannot fail
 		"session_id": session, "cwd": d.home, "hook_event_name": event.PostToolUse, "tool_name": "Skill",
-		"tool_response": map[string]any{"success": true, "commandName": sample.Skill},
+		"tool_response": map[string]any{"success": true, "commandName": d.skill},
 	})
 	return text
 }

@@ -1,0 +1,138 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+//go:embed skills
+var skills embed.FS
+
+// pause is how long a person has to read one scene of the short demonstration.
+const pause = 1500 * time.Millisecond
+
+// story are the scenes of the short demonstration: an agent skips a step, is refused, is sent
+// back by a test that fails, and ends properly; then the program is killed.
+func (d *Demo) story() []func(context.Context) error {
+	return []func(context.Context) error{d.begin, d.skip, d.sendBack, d.finish, d.killShort}
+}
+
+func (d *Demo) begin(ctx context.Context) error {
+	d.skill = "ship"
+	if err := os.CopyFS(filepath.Join(d.home, ".claude"), skills); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(d.list(), 0o755); err != nil {
+		return err
+	}
+	d.say("An agent is told to ship a fix. The skill's fsm.json has three steps, in its task list:")
+	if _, _, err := d.start(ctx, d.event(), "hydrate"); err != nil {
+		return err
+	}
+	return d.show(ctx)
+}
+
+func (d *Demo) skip(ctx context.Context) error {
+	d.say("\nIt publishes at once. fsmtx refuses:")
+	return d.try(ctx, "3", "completed")
+}
+
+func (d *Demo) sendBack(ctx context.Context) error {
+	d.say("\nIt writes the fix, and says that it has run the tests. They run, fail, and lead back:")
+	if err := os.WriteFile(filepath.Join(d.home, "fix.txt"), []byte("a fix\n"), 0o644); err != nil {
+		return err
+	}
+	for _, step := range []string{"1", "2"} {
+		if err := d.try(ctx, step, "completed"); err != nil {
+			return err
+		}
+	}
+	return d.show(ctx)
+}
+
+func (d *Demo) finish(ctx context.Context) error {
+	d.say("\nIt mends the fix. The tests pass, and it publishes:")
+	if err := os.WriteFile(filepath.Join(d.home, "fix.txt"), []byte("a tested fix\n"), 0o644); err != nil {
+		return err
+	}
+	for _, step := range []string{"1", "2", "3"} {
+		if err := d.try(ctx, step, "completed"); err != nil {
+			return err
+		}
+	}
+	return d.show(ctx)
+}
+
+func (d *Demo) killShort(ctx context.Context) error {
+	d.say("\nThe skill is called again. The program is killed while it replaces the list, and then recovers it:")
+	before, err := d.snapshot()
+	if err != nil {
+		return err
+	}
+	if _, _, err := d.start(ctx, d.event(), "demo", "--die"); err != nil {
+		return err
+	}
+	if _, _, err := d.start(ctx, nil, "recover"); err != nil {
+		return err
+	}
+	if err := d.requireUnchanged(before); err != nil {
+		return err
+	}
+	d.say("  The list is as it was, byte for byte.")
+	d.say("\nHold a skill of your own: fsmtx new SKILL_DIR, then fsmtx install. More of the demo: fsmtx demo --all")
+	return nil
+}
+
+// try simulates a TaskUpdate of the agent, and prints what it reads in answer to it.
+func (d *Demo) try(ctx context.Context, task, status string) error {
+	out, refusal, err := d.start(ctx, d.taskUpdate(task, status), "step")
+	if err != nil {
+		return err
+	}
+	if len(refusal) > 0 {
+		d.say("  #%s %s  ✗ %s", task, status, firstLine(string(refusal)))
+		return nil
+	}
+	output := jsonx.Member(out, "hookSpecificOutput")
+	if rewritten := jsonx.StringMember(jsonx.Member(output, "updatedInput"), "status"); rewritten != "" {
+		d.say("  #%s %s  ↺ %s", task, status, firstLine(jsonx.StringMember(output, "additionalContext")))
+		return d.setStatus(task, rewritten)
+	}
+	d.say("  #%s %s  ✓", task, status)
+	return d.setStatus(task, status)
+}
+
+// start runs this program with an event.
+func (d *Demo) start(ctx context.Context, event []byte, args ...string) (out jsontext.Value, refusal []byte, err error) {
+	c := d.command(ctx, args...)
+	c.Stdin = bytes.NewReader(event)
+	var stdout, stderr bytes.Buffer
+	c.Stdout, c.Stderr = &stdout, &stderr
+	if err := c.Run(); err != nil && c.ProcessState == nil {
+		return nil, nil, err
+	}
+	return stdout.Bytes(), stderr.Bytes(), ctx.Err()
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return visible.Words(line)
+}
+
+// rest waits until a person has read a scene, or ctx ends.
+func rest(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(pause):
+	}
+}
