@@ -39,6 +39,29 @@ func (l *Locator) Workflows(cwd string) (all []Workflow, complete bool) {
 	return all, complete
 }
 
+// Skill is a skill of the user or the project, not of a plugin.
+type Skill struct {
+	Command string `json:"command"` // the name by which the client calls it
+	Folder  string `json:"folder"`
+}
+
+// Skills returns the skills that the client knows in cwd and that are not of plugins, in the
+// order of [Locator.Workflows]. complete is false if there are more directories than are
+// searched for nested skills.
+func (l *Locator) Skills(cwd string) (all []Skill, complete bool) {
+	s := l.search("", cwd, &shared{})
+	found, complete := s.everySkill()
+	for _, known := range found {
+		if known.plugin != "" || !s.isSkill(known.folder) {
+			continue
+		}
+		if names := s.usable(known, func(string) bool { return true }); len(names) > 0 {
+			all = append(all, Skill{names[0], known.folder})
+		}
+	}
+	return all, complete
+}
+
 // knownSkill is a folder and the names under which the client may know it, that of the
 // folder first.
 type knownSkill struct {

@@ -45,6 +45,7 @@ func (e *exit) Unwrap() error { return e.err }
 // only the one that it runs.
 func subcommands() []subcommand {
 	return []subcommand{
+		{name: "init", group: forWriting, make: newInit},
 		{name: "new", group: forWriting, make: newNew},
 		{name: "validate", group: forWriting, make: newValidate, misused: refuseToValidate},
 		{name: "fmt", group: forWriting, make: newFmt},
@@ -288,7 +289,6 @@ func otherWord(name string) string {
 		"lint":      "validate",
 		"format":    "fmt",
 		"draw":      "graph",
-		"init":      "new",
 		"create":    "new",
 		"list":      "locate",
 		"history":   "log",

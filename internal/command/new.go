@@ -42,8 +42,9 @@ before its task, which waits for its subtasks. done becomes completed, in-progre
 in_progress; cancelled tasks are left out; details and testStrategy are added to the
 description. --tag chooses a tag.
 
---template writes three example steps to replace. "fsmtx validate" warns about each that
-nobody has edited.
+--template NAME writes a complete workflow, and a SKILL.md by which the client finds it
+unless there is one; --list shows their names. --template without a name writes three
+example steps to replace. "fsmtx validate" warns about each that nobody has edited.
 
 --from-session takes the tasks of a session's list, with their descriptions and
 dependencies, but without their states and owners. Use it when an agent has built a good
@@ -63,41 +64,59 @@ file ("" for source). A part that was left out has line, what and why. A hint ha
 text, gate (a member to add to the step, or "") and note.`
 
 type newFlags struct {
+	dir           string // of the skill
 	from, session string
 	tag           string
-	template      bool
-	json          bool
+	template      string // "", examples, or the name of one of templates
+	list, json    bool
 	selfContained bool
 }
 
 func newNew(s terminal.Streams) *cobra.Command {
 	var f newFlags
 	c := &cobra.Command{
-		Use:   "new SKILL_DIR [--from FILE | --from-session ID | --template] [--self-contained]",
+		Use:   "new SKILL_DIR [--from FILE | --from-session ID | --template[=NAME]] [--self-contained]",
 		Short: "Write a first fsm.json for a skill",
 		Long:  newLong,
 		Example: example(
 			"fsmtx new .claude/skills/release",
 			"fsmtx new .claude/skills/release --from docs/releasing.md",
 			"fsmtx new .claude/skills/import --from .taskmaster/tasks/tasks.json --tag import",
+			"fsmtx new .claude/skills/fix --template tdd-loop",
 			"fsmtx new .claude/skills/release --self-contained",
 			"fsmtx new .claude/skills/triage --from-session 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10"),
 		DisableFlagsInUseLine: true,
 		Args: func(_ *cobra.Command, args []string) error {
+			if f.list && len(args) == 0 {
+				return nil
+			}
+			args, err := f.templateArgs(args)
+			if err != nil {
+				return err
+			}
 			if len(args) != 1 {
 				return &exit{exitNo, fmt.Errorf("got %d arguments, want the directory of a skill", len(args)), "for example: fsmtx new .claude/skills/release"}
 			}
+			f.dir = args[0]
 			return nil
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveFilterDirs
 		},
-		RunE: func(c *cobra.Command, args []string) error { return f.run(c.Context(), s, args[0]) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.list {
+				return listTemplates(s)
+			}
+			return f.run(c.Context(), s, f.dir)
+		},
 	}
 	c.Flags().StringVar(&f.from, "from", "", "take the steps from this `FILE`: Markdown, or a tasks.json of task-master")
 	c.Flags().StringVar(&f.tag, "tag", "", "take the tasks of this `TAG` of task-master's file (default master, or the only one)")
 	c.Flags().StringVar(&f.session, "from-session", "", "take the tasks of this session `ID`")
-	c.Flags().BoolVar(&f.template, "template", false, "write three example steps to replace")
+	c.Flags().StringVar(&f.template, "template", "", "write the complete workflow `NAME`, or three example steps to replace")
+	c.Flags().Lookup("template").NoOptDefVal = examples
+	complete(c, "template", templates()...)
+	c.Flags().BoolVar(&f.list, "list", false, "list the workflows that --template writes")
 	c.Flags().BoolVar(&f.selfContained, "self-contained", false, "also put hooks into the skill's SKILL.md")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	_ = c.MarkFlagFilename("from", "md", "json")
@@ -115,11 +134,11 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 	_, err := os.Lstat(path)
 	exists := err == nil
 	var hooks hooksEdit
-	if f.selfContained {
+	if f.selfContained && !f.isComplete() {
 		if hooks, err = planSelfHooks(dir); err != nil {
 			return err
 		}
-		if exists && f.from == "" && f.session == "" && !f.template {
+		if exists && f.from == "" && f.session == "" && f.template == "" {
 			return hooks.write(s)
 		}
 	}
@@ -128,6 +147,9 @@ func (f newFlags) run(ctx context.Context, s terminal.Streams, dir string) error
 	}
 	if err := misnamedIn(dir); err != nil {
 		return err
+	}
+	if f.isComplete() {
+		return f.writeTemplate(s, dir, path)
 	}
 	source, o, err := f.steps(ctx, s, dir)
 	if err != nil {
@@ -165,7 +187,7 @@ func (f newFlags) print(s terminal.Streams, dir, path, source string, o outline.
 		}
 	}
 	visible.Fprintf(s.Out, "%s: %s from %s%s\n", path, terminal.Count(len(o.Steps), "step"), source, how)
-	if !f.template {
+	if f.template == "" {
 		printValidated(s, []validated{v})
 	}
 	printOutline(s, source, o)
@@ -200,7 +222,7 @@ func (f newFlags) steps(ctx context.Context, s terminal.Streams, dir string) (so
 	case f.session != "":
 		o.Steps, err = stepsOfSession(ctx, s, f.session)
 		return "session " + f.session, o, err
-	case f.template:
+	case f.template != "":
 		return "a template", outline.Outline{Steps: outline.Template()}, nil
 	}
 	return textOf(s, dir, f.from, f.tag)

@@ -9,11 +9,12 @@ import (
 )
 
 func TestSkillDoesNotMentionItsWorkflowFile(t *testing.T) {
-	text, err := FS.ReadFile("skills/" + Skill + "/SKILL.md")
-	require.NoError(t, err)
-	assert.NotContains(t, string(text), "fsm")
-	assert.NotContains(t, string(text), "json")
-	assert.NotRegexp(t, `(?m)^name:`, string(text))
+	for _, name := range []string{Skill, Writer} {
+		text, err := FS.ReadFile("skills/" + name + "/SKILL.md")
+		require.NoError(t, err)
+		assert.NotContains(t, string(text), "fsm.json")
+		assert.NotRegexp(t, `(?m)^name:`, string(text))
+	}
 }
 
 func TestWorkflowIsInOrder(t *testing.T) {

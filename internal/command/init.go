@@ -1,0 +1,316 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/outline"
+	"github.com/fsmtx/fsmtx/internal/rewrite"
+	"github.com/fsmtx/fsmtx/internal/sample"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+const initLong = `Init holds a first skill to its steps. It lists the skills of this project and of the user,
+shows which of them describe steps, writes the fsm.json of one as "fsmtx new" does, shows
+each gate that the text seems to ask for and asks whether it holds, installs the hooks,
+and names the command to type next.
+
+SKILL is the name or the folder of a skill. Without it init asks, unless only one skill
+describes steps.
+
+If the text of the skill is beyond parsing, init puts the skill write-workflow into this
+project instead: called in the client, it makes the agent propose steps and gates, which
+you approve and "fsmtx validate" checks.
+
+--yes asks nothing: it takes the steps and no gate, and installs the hooks for you in this
+project. Without a terminal --yes is needed.
+
+Nothing that exists is overwritten. The exit code is 1 if no workflow was written and none
+was there.`
+
+type initFlags struct {
+	yes   bool
+	scope *choice
+
+	in *bufio.Reader // the person's answers
+}
+
+func newInit(s terminal.Streams) *cobra.Command {
+	var f initFlags
+	c := &cobra.Command{
+		Use:   "init [SKILL]",
+		Short: "Hold a first skill to its steps: find it, convert it, install the hooks",
+		Long:  initLong,
+		Example: example(
+			"fsmtx init",
+			"fsmtx init release",
+			"fsmtx init --yes --scope none .claude/skills/release"),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return &exit{exitNo, fmt.Errorf("got %d arguments, want the name or the folder of one skill", len(args)), "for example: fsmtx init release"}
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error {
+			if !s.InputIsTerminal() && !f.yes {
+				return &exit{exitNo, errors.New("init asks questions, and standard input is not a terminal"), "add --yes to take the steps, no gate, and the hooks for you in this project"}
+			}
+			f.in = bufio.NewReader(s.In)
+			return f.run(c.Context(), s, strings.Join(args, ""))
+		},
+	}
+	c.Flags().BoolVar(&f.yes, "yes", false, "ask nothing: take the steps and no gate")
+	f.scope = choose(c, "scope", "where the hooks are installed", "ask", "local", "project", "user", "none")
+	return c
+}
+
+// skillText is a skill, and what its text says about steps.
+type skillText struct {
+	locator.Skill
+	source  string
+	outline outline.Outline
+	held    bool // it has a workflow
+}
+
+func (f *initFlags) run(ctx context.Context, s terminal.Streams, wanted string) error {
+	all, err := readSkills(s, wanted)
+	if err != nil {
+		return err
+	}
+	printSkills(s, all)
+	chosen, err := f.choose(s, all)
+	if err != nil {
+		return err
+	}
+	switch {
+	case chosen.held:
+		visible.Fprintf(s.Out, "%s has a workflow: fsmtx graph %s draws it\n", chosen.Command, shell.Join(chosen.Folder))
+	case len(chosen.outline.Steps) == 0:
+		return f.propose(s, chosen)
+	default:
+		if err := f.convert(s, chosen); err != nil {
+			return err
+		}
+	}
+	if err := f.install(s); err != nil || ctx.Err() != nil {
+		return errors.Join(err, context.Cause(ctx))
+	}
+	visible.Fprintf(s.Out, "\nType /%s in the client. Here, watch it work: fsmtx status --watch\n", chosen.Command)
+	return nil
+}
+
+// readSkills returns the skills that are visible here, or the one that is wanted.
+func readSkills(s terminal.Streams, wanted string) (all []skillText, err error) {
+	l, err := clientLocator(s)
+	if err != nil {
+		return nil, err
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
+	skills, _ := l.Skills(cwd)
+	if info, err := os.Stat(wanted); wanted != "" && err == nil && info.IsDir() {
+		folder, err := filepath.Abs(wanted)
+		if err != nil {
+			return nil, err
+		}
+		skills = []locator.Skill{{Command: filepath.Base(folder), Folder: folder}}
+	} else if wanted != "" {
+		skills = slices.DeleteFunc(skills, func(k locator.Skill) bool { return k.Command != wanted })
+	}
+	quiet := s
+	quiet.Out, quiet.Err = io.Discard, io.Discard
+	for _, k := range skills {
+		t := skillText{Skill: k, held: exists(k.Folder, specName)}
+		t.Folder = relative(cwd, k.Folder)
+		if !t.held {
+			t.source, t.outline, _ = textOf(quiet, t.Folder, "", "")
+		}
+		all = append(all, t)
+	}
+	if len(all) == 0 && wanted != "" {
+		return nil, &exit{exitNo, fmt.Errorf("there is no skill %q here", wanted), "fsmtx init without a name lists the skills that the client knows here"}
+	}
+	if len(all) == 0 {
+		return nil, &exit{exitNo, errors.New("there are no skills here: neither in .claude/skills nor in your own"), "fsmtx new .claude/skills/fix --template tdd-loop writes one that can be called; fsmtx new --list shows more"}
+	}
+	return all, nil
+}
+
+func printSkills(s terminal.Streams, all []skillText) {
+	for i, t := range all {
+		what := "describes no steps that can be found"
+		switch {
+		case t.held:
+			what = "has a workflow"
+		case len(t.outline.Steps) > 0:
+			what = "describes " + terminal.Count(len(t.outline.Steps), "step") + ": " + t.outline.What
+		}
+		visible.Fprintf(s.Out, "%3d  %-24s %s\n", i+1, t.Command, what)
+	}
+}
+
+// choose returns the only skill, the only one that describes steps, or the one that the
+// person names by its number.
+func (f *initFlags) choose(s terminal.Streams, all []skillText) (skillText, error) {
+	var with []skillText
+	for _, t := range all {
+		if !t.held && len(t.outline.Steps) > 0 {
+			with = append(with, t)
+		}
+	}
+	switch {
+	case len(all) == 1:
+		return all[0], nil
+	case len(with) == 1:
+		return with[0], nil
+	case f.yes && len(with) == 0:
+		return skillText{}, &exit{exitNo, errors.New("every skill that describes steps has a workflow"), "fsmtx init --yes SKILL for one that describes none; fsmtx graph SKILL draws a workflow"}
+	case f.yes:
+		return skillText{}, &exit{exitNo, fmt.Errorf("%s describe steps", terminal.Count(len(with), "skill")), "name one: fsmtx init --yes SKILL"}
+	}
+	for {
+		visible.Fprintf(s.Out, "Which one? [1-%d] ", len(all))
+		line, err := f.in.ReadString('\n')
+		if n, bad := strconv.Atoi(strings.TrimSpace(line)); bad == nil && n >= 1 && n <= len(all) {
+			return all[n-1], nil
+		}
+		if err != nil {
+			return skillText{}, &exit{code: exitNo, err: errors.New("no skill was chosen; nothing was changed")}
+		}
+	}
+}
+
+// convert writes the workflow of a skill with the gates that the person agrees to.
+func (f *initFlags) convert(s terminal.Streams, t skillText) error {
+	visible.Fprintf(s.Out, "\n%s:\n", t.source)
+	for _, step := range t.outline.Steps {
+		visible.Fprintf(s.Out, "  %d %s%s\n", step.ID, step.Subject, writtenAt(step))
+	}
+	text, err := rewrite.Format(withGates(t.outline.Steps, f.gates(s, t)))
+	if err != nil {
+		return fmt.Errorf("%s: %w", t.source, err)
+	}
+	file := filepath.Join(t.Folder, specName)
+	if !f.agrees(s, "Write "+file+"?") {
+		return &exit{code: exitNo, err: errors.New("nothing was written")}
+	}
+	if err := writeNew(file, text); err != nil {
+		return err
+	}
+	visible.Fprintf(s.Out, "%s: %s\n", file, terminal.Count(len(t.outline.Steps), "step"))
+	return nil
+}
+
+// gates asks for each gate that the text proposes, and returns those that the person wants,
+// by step. A step has each kind once.
+func (f *initFlags) gates(s terminal.Streams, t skillText) map[int64][]string {
+	wanted, taken := map[int64][]string{}, map[string]bool{}
+	for _, h := range t.outline.Hints {
+		kind, _, _ := strings.Cut(h.Gate, ":")
+		key := fmt.Sprint(h.Step, kind)
+		if h.Gate == "" || taken[key] {
+			continue
+		}
+		visible.Fprintf(s.Out, "\n%s:%d: step %d: %q\n", t.source, h.Line, h.Step, h.Text)
+		if f.yes {
+			visible.Fprintf(s.Out, "  left out: %s\n", h.Gate)
+			continue
+		}
+		if f.agrees(s, "  Hold it by "+h.Gate+"?") {
+			wanted[h.Step], taken[key] = append(wanted[h.Step], h.Gate), true
+		}
+	}
+	return wanted
+}
+
+// withGates returns the steps as an fsm.json, with the members of gates added.
+func withGates(steps []outline.Step, gates map[int64][]string) []byte {
+	var entries []string
+	for _, step := range steps {
+		entry := strings.TrimSuffix(strings.TrimPrefix(string(outline.JSON([]outline.Step{step})), "["), "}]")
+		entries = append(entries, strings.Join(append([]string{entry}, gates[step.ID]...), ", ")+"}")
+	}
+	return []byte("[" + strings.Join(entries, ", ") + "]")
+}
+
+// propose puts the skill that makes an agent write workflows into the project.
+func (f *initFlags) propose(s terminal.Streams, t skillText) error {
+	visible.Fprintf(s.Out, "\n%s describes no steps that can be found in its text. An agent can propose them.\n", t.Command)
+	dir := filepath.Join(".claude", "skills", sample.Writer)
+	if !exists(dir, "SKILL.md") {
+		if !f.agrees(s, "Put the skill "+sample.Writer+" into "+dir+"?") {
+			return &exit{code: exitNo, err: errors.New("nothing was written")}
+		}
+		for _, name := range []string{"SKILL.md", specName} {
+			text, err := sample.FS.ReadFile(path.Join("skills", sample.Writer, name))
+			if err != nil {
+				return err
+			}
+			if err := writeNew(filepath.Join(dir, name), text); err != nil {
+				return err
+			}
+		}
+	}
+	if err := f.install(s); err != nil {
+		return err
+	}
+	visible.Fprintf(s.Out, "\nType /%s %s in the client. It asks you before it writes anything.\n", sample.Writer, t.Command)
+	return nil
+}
+
+// install installs the hooks where the person wants them.
+func (f *initFlags) install(s terminal.Streams) error {
+	scope := f.scope.value
+	for scope == "ask" {
+		if f.yes {
+			scope = "local"
+			break
+		}
+		visible.Fprintf(s.Out, "\nInstall the hooks for: you, in this project (local), everyone who works on it (project), you, in all projects (user), none?\n[local] ")
+		line, err := f.in.ReadString('\n')
+		switch word := strings.ToLower(strings.TrimSpace(line)); {
+		case slices.Contains([]string{"local", "project", "user", "none"}, word):
+			scope = word
+		case word == "" && err == nil:
+			scope = "local"
+		case err != nil:
+			return &exit{code: exitNo, err: errors.New("the hooks were not installed"), hint: "fsmtx install adds them"}
+		}
+	}
+	if scope == "none" {
+		s.Hintf("without its hooks nothing is held: fsmtx install adds them")
+		return nil
+	}
+	install := installFlags{user: scope == "user", project: scope == "project", local: scope == "local"}
+	if err := install.parse(nil, -1); err != nil {
+		return err
+	}
+	return install.run(s)
+}
+
+// agrees asks the person and reports whether the answer is yes. With --yes it is.
+func (f *initFlags) agrees(s terminal.Streams, question string) bool {
+	if f.yes {
+		return true
+	}
+	visible.Fprintf(s.Out, "%s [y/N] ", question)
+	line, _ := f.in.ReadString('\n')
+	answer := strings.ToLower(strings.TrimSpace(line))
+	return answer == "y" || answer == "yes"
+}

@@ -1,0 +1,147 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/frontmatter"
+	"github.com/fsmtx/fsmtx/internal/outline"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/spelling"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/testdata/workflows"
+)
+
+// examples is the template of a few steps to replace.
+const examples = "examples"
+
+// templates returns the names of the complete workflows that new --template writes.
+func templates() (names []string) {
+	entries, _ := workflows.FS.ReadDir(".") // it is part of the program
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// isComplete reports whether a complete workflow is asked for.
+func (f newFlags) isComplete() bool { return f.template != "" && f.template != examples }
+
+// templateArgs takes the name of a template out of the arguments of new: a flag whose value
+// may be left out does not take the next word.
+func (f *newFlags) templateArgs(args []string) ([]string, error) {
+	known := templates()
+	if f.template == examples && len(args) == 2 {
+		i := slices.IndexFunc(args, func(arg string) bool { return slices.Contains(known, arg) })
+		if i < 0 {
+			unknown := slices.IndexFunc(args, func(arg string) bool { return !strings.ContainsRune(arg, filepath.Separator) })
+			return nil, noTemplate(args[max(unknown, 0)], known)
+		}
+		f.template = args[i]
+		args = slices.Delete(slices.Clone(args), i, i+1)
+	}
+	if f.isComplete() && !slices.Contains(known, f.template) {
+		return nil, noTemplate(f.template, known)
+	}
+	return args, nil
+}
+
+func noTemplate(name string, known []string) error {
+	hint := "fsmtx new --list shows them"
+	for _, near := range known {
+		if spelling.Distance(name, near, 3) < 3 {
+			hint = "did you mean " + near + "? " + hint
+			break
+		}
+	}
+	return &exit{exitNo, fmt.Errorf("there is no template %q", name), hint}
+}
+
+// listTemplates prints each template with its steps and what it is for.
+func listTemplates(s terminal.Streams) error {
+	for _, name := range templates() {
+		skill, spec, err := readTemplate(name)
+		if err != nil {
+			return err
+		}
+		v, err := frontmatter.Parse(skill)
+		if err != nil {
+			return err
+		}
+		purpose, _ := v.At("description").Text()
+		visible.Fprintf(s.Out, "%-20s %s\n%20s   %s\n", name, terminal.Count(spec.Len(), "step"), "", purpose)
+	}
+	return nil
+}
+
+func readTemplate(name string) (skill []byte, spec *fsmspec.Spec, err error) {
+	if skill, err = workflows.FS.ReadFile(name + "/SKILL.md"); err != nil {
+		return nil, nil, err
+	}
+	text, err := workflows.FS.ReadFile(name + "/" + specName)
+	if err != nil {
+		return nil, nil, err
+	}
+	spec, err = fsmspec.Parse(text)
+	return skill, spec, err
+}
+
+// writeTemplate writes a complete workflow into the directory of a skill, and the SKILL.md by
+// which the client finds it unless there is one.
+func (f newFlags) writeTemplate(s terminal.Streams, dir, path string) error {
+	text, err := workflows.FS.ReadFile(f.template + "/" + specName)
+	if err != nil {
+		return err
+	}
+	skill, err := workflows.FS.ReadFile(f.template + "/SKILL.md")
+	if err != nil {
+		return err
+	}
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	name := filepath.Base(abs)
+	skill = bytes.Replace(skill, []byte("name: "+f.template+"\n"), []byte("name: "+name+"\n"), 1)
+	if err := writeNew(path, text); err != nil {
+		return err
+	}
+	if err := writeNew(filepath.Join(dir, "SKILL.md"), skill); err != nil && !errors.Is(err, fs.ErrExist) {
+		return errors.Join(err, os.Remove(path))
+	}
+	if f.selfContained {
+		hooks, err := planSelfHooks(dir)
+		if err == nil {
+			err = hooks.write(s)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	v := validate(s, path)
+	if v.err != nil {
+		return v.err
+	}
+	if f.json {
+		return printJSON(s.Out, newReport(path, "the template "+f.template, outlineOf(v.spec)))
+	}
+	visible.Fprintf(s.Out, "%s: %s from the template %s\n", path, terminal.Count(v.spec.Len(), "step"), f.template)
+	s.Hintf("fsmtx graph %s draws it; type /%s in the client to work by it", shell.Join(dir), strings.ToLower(name))
+	return nil
+}
+
+// outlineOf returns the steps of a workflow as those that were found in a text.
+func outlineOf(spec *fsmspec.Spec) (o outline.Outline) {
+	for _, t := range spec.Tasks() {
+		o.Steps = append(o.Steps, outline.Step{ID: t.ID, Subject: t.Subject})
+	}
+	return o
+}
