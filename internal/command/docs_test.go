@@ -78,7 +78,7 @@ func TestWorkflowsDocument(t *testing.T) {
 			continue
 		}
 		task := regexp.MustCompile(`"blockedBy": \[(\d+)\]`).FindStringSubmatch(example[1])
-		_, err := fsmspec.Parse([]byte("[" + example[1] + `, {"id": ` + task[1] + `, "subject": "the one before"}]`))
+		_, err := fsmspec.Parse([]byte(`{"fsm": 2, "steps": [` + example[1] + `, {"id": ` + task[1] + `, "subject": "the one before"}]}`))
 		require.NoError(t, err, example[1])
 	}
 	require.Equal(t, 3, drawn, "the three pictures")

@@ -65,6 +65,15 @@ func newInit(s terminal.Streams) *cobra.Command {
 			}
 			return nil
 		},
+		ValidArgsFunction: func(_ *cobra.Command, _ []string, begun string) (names []string, _ cobra.ShellCompDirective) {
+			all, _ := readSkills(s, "")
+			for _, t := range all {
+				if strings.HasPrefix(t.Command, begun) {
+					names = offer(names, t.Command, t.Folder)
+				}
+			}
+			return names, cobra.ShellCompDirectiveDefault
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if !s.InputIsTerminal() && !f.yes {
 				return &exit{exitNo, errors.New("init asks questions, and standard input is not a terminal"), "add --yes to take the steps, no gate, and the hooks for you in this project"}

@@ -43,7 +43,7 @@ func loosenings() []loosening {
 		{"guard unlock", always, "remove the planning lock"},
 		{"guard reset", always, "reset what the guards have counted"},
 
-		{command: "new"}, {command: "validate"}, {command: "fmt"}, {command: "graph"}, {command: "schema"},
+		{command: "init"}, {command: "new"}, {command: "validate"}, {command: "fmt"}, {command: "graph"}, {command: "schema"},
 		{command: "locate"}, {command: "plan"}, {command: "status"}, {command: "log"}, {command: "demo"},
 		{command: "version"}, {command: "hydrate"}, {command: "hook"}, {command: "mcp"}, {command: "step"}, {command: "step show"},
 		{command: "guard"}, {command: "guard list"}, {command: "guard explain"}, {command: "guard log"}, {command: "guard skill-files"},

@@ -47,7 +47,7 @@ func stuckCalls() map[string][]stuck {
 	return map[string][]stuck{
 		"fsmtx": {hook("x")}, "fsmtx hook": {reads("hook"), hook(skip, "hook")}, "fsmtx help": one("help"), "fsmtx completion": one("completion"),
 		"fsmtx completion bash": one("completion", "bash"), "fsmtx completion zsh": one("completion", "zsh"), "fsmtx completion fish": one("completion", "fish"), "fsmtx completion powershell": one("completion", "powershell"),
-		"fsmtx new": one("new", "fresh"), "fsmtx validate": {reads("validate", "-"), {args: []string{"validate", ".claude/skills/my-skill"}, stdin: "x"}},
+		"fsmtx init": {hook("x", "init", "--yes"), hook("x", "init")}, "fsmtx new": one("new", "fresh"), "fsmtx validate": {reads("validate", "-"), {args: []string{"validate", ".claude/skills/my-skill"}, stdin: "x"}},
 		"fsmtx fmt": {reads("fmt"), {args: []string{"fmt"}, stdin: "[]"}}, "fsmtx graph": {reads("graph", "-"), {args: []string{"graph", "my-skill"}, stdin: "x"}}, "fsmtx schema": one("schema"),
 		"fsmtx locate": one("locate"), "fsmtx plan": {reads("plan", "--event", "-"), {args: []string{"plan", "my-skill"}, stdin: "x"}},
 		"fsmtx status": {hook("x", "status", "s"), hook("x", "status", "--all")}, "fsmtx log": one("log", "s"), "fsmtx undo": one("undo", "s", "--dry-run"),
