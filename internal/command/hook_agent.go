@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/claude/turn"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
@@ -194,6 +195,11 @@ func (h *agentHook) before(ctx context.Context) agent.Reply {
 			return agent.Reply{Deny: v.Reason}
 		}
 	}
+	if v := h.called(ctx); v.Decision == steps.Deny {
+		return agent.Reply{Deny: v.Reason}
+	} else if v.Trouble != "" {
+		return agent.Reply{Person: "fsmtx: " + v.Trouble}
+	}
 	switch {
 	case strings.HasSuffix(h.call.Tool, "workflow_begin"): // of the MCP server; its name comes first
 		return h.troubled(agent.Reply{}, "the session could not be recorded", h.joins(ctx))
@@ -201,6 +207,28 @@ func (h *agentHook) before(ctx context.Context) agent.Reply {
 		return h.shell(ctx)
 	}
 	return agent.Reply{}
+}
+
+// called decides whether the call belongs to a step that is not in progress. Every tool that
+// changes a file counts as Write, whatever the agent calls it.
+func (h *agentHook) called(ctx context.Context) (v steps.Verdict) {
+	if settings.IsServed(h.call.Tool) {
+		return v
+	}
+	calls := []steps.ToolCall{{Tool: h.call.Tool}}
+	if h.call.Command != "" {
+		calls = []steps.ToolCall{{Tool: "Bash", Line: h.call.Command}}
+	}
+	for _, path := range h.call.Paths {
+		calls = append(calls, steps.ToolCall{Tool: "Write", Path: path})
+	}
+	for _, x := range calls {
+		x.Cwd, x.Use = h.call.Cwd, h.call.Use
+		if v = h.Call(ctx, x); v.Decision == steps.Deny {
+			break
+		}
+	}
+	return v
 }
 
 // shell refuses commands of fsmtx that take something away. The command would refuse by

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	}
 	f := &Frame{List: tasks.List{Dir: os.Getenv("FSMTX_TEST_LIST"), Wait: 5 * time.Second, FS: faultfs.Kill(vfs.OS{}, n)}, Session: "s1", Env: os.Environ()}
-	f.Update(context.Background(), denied[os.Getenv("FSMTX_TEST_CALL")])
+	f.try(context.Background(), os.Getenv("FSMTX_TEST_CALL"), true)
 }
 
 // denied are updates that may not be carried out without a word to the person.
@@ -47,7 +47,24 @@ var denied = map[string]Update{
 	"deletion":      {Task: "6", Status: deleted},
 	"hidden":        {Task: "6", Metadata: []byte(`{"_internal": true}`)},
 	"overdue":       {Task: "2", Status: inProgress},
+	"call":          {}, // a call that belongs to a step: see try
 }
+
+// try makes the update with that name, or the call. If use is set, it is a call of a message, which may
+// wait for others.
+func (f *Frame) try(ctx context.Context, name string, use bool) Verdict {
+	u := denied[name]
+	if !use {
+		u.Use = ""
+	}
+	if name == "call" {
+		return f.Call(ctx, ToolCall{Tool: "Bash", Line: "git push"})
+	}
+	return f.Update(ctx, u)
+}
+
+// lines returns how many lines of evidence there are.
+func (s *State) lines() int { return len(s.Evidence) + len(s.Calls) }
 
 // enforced returns lists in which the updates in denied are to be denied, by their names:
 // templates, which each case copies.
@@ -66,6 +83,11 @@ func enforced(t *testing.T) map[string]string {
 	require.Equal(t, Ask, l.ask(1, completed).Decision)
 	l.set(1, completed) // by a script, after nobody said yes
 	templates["overdue"] = filepath.Dir(l.List.Dir)
+	l = released(t)
+	l.allows(1, inProgress)
+	l.set(1, inProgress)
+	require.Equal(t, Deny, l.call(push("")).Decision)
+	templates["call"] = filepath.Dir(l.List.Dir)
 	return templates
 }
 
@@ -121,18 +143,12 @@ func requireEnforced(t *testing.T, f *Frame, name string, before map[string]stri
 	t.Helper()
 	f.List.FS = nil
 	require.Equal(t, before, listOf(t, f), about)
-	v := f.Update(t.Context(), denied[name])
+	v := f.try(t.Context(), name, true)
 	require.False(t, v.Allowed(), "%s: %+v", about, v)
 	s, err := Load(t.Context(), f.List.Dir)
 	require.NoError(t, err)
 	require.Empty(t, s.Troubles)
-	require.GreaterOrEqual(t, len(s.Evidence), evidence, about)
-}
-
-func (f *Frame) withoutGrace(name string) Update {
-	u := denied[name]
-	u.Use = ""
-	return u
+	require.GreaterOrEqual(t, s.lines(), evidence, about)
 }
 
 // TestEnforcementOnEveryFault makes each call to the file system fail once with each error.
@@ -150,7 +166,7 @@ func TestEnforcementOnEveryFault(t *testing.T) {
 				before, s := listOf(t, f), stateOfList(t, f)
 				var failed *faultfs.Step
 				f.List.FS = faultfs.Fail(vfs.OS{}, n, errno, func(s faultfs.Step) { failed = &s })
-				v := f.Update(t.Context(), f.withoutGrace(name))
+				v := f.try(t.Context(), name, false)
 				if failed == nil {
 					break
 				}
@@ -160,7 +176,7 @@ func TestEnforcementOnEveryFault(t *testing.T) {
 				if v.Allowed() {
 					told++
 				}
-				requireEnforced(t, f, name, before, len(s.Evidence), about)
+				requireEnforced(t, f, name, before, s.lines(), about)
 				_ = os.RemoveAll(filepath.Dir(f.List.Dir))
 			}
 		}
@@ -213,7 +229,7 @@ func TestEnforcementOfDamagedFiles(t *testing.T) {
 					}
 					require.NoError(t, os.WriteFile(path, data, 0o600))
 					before := listOf(t, f)
-					v := f.Update(t.Context(), f.withoutGrace(name))
+					v := f.try(t.Context(), name, false)
 					require.False(t, silent(v), "%s: %s at byte %d, cut %t: %+v", name, file, at, cut, v)
 					require.Equal(t, before, listOf(t, f))
 					tried++
@@ -254,10 +270,10 @@ func TestEnforcementWithoutStateDir(t *testing.T) {
 	f := copied(t, template)
 	require.NoError(t, os.Chmod(stateDirOf(f), 0o777))
 	for name := range denied {
-		if name == "overdue" {
+		if name == "overdue" || name == "call" {
 			continue // of another list
 		}
-		v := f.Update(t.Context(), f.withoutGrace(name))
+		v := f.try(t.Context(), name, false)
 		require.False(t, silent(v), name)
 		if name == "blocked" || name == "deletion" || name == "hidden" {
 			require.Equal(t, Deny, v.Decision, "it needs no record: %s", name)
@@ -270,12 +286,12 @@ func TestEnforcementWithTheLockHeld(t *testing.T) {
 	templates := enforced(t)
 	for name := range denied {
 		f := copied(t, templates[name])
-		lines := len(stateOfList(t, f).Evidence)
+		lines := stateOfList(t, f).lines()
 		held, err := os.OpenFile(filepath.Join(stateDirOf(f), "lock"), os.O_RDWR, 0)
 		require.NoError(t, err)
 		require.NoError(t, unix.Flock(int(held.Fd()), unix.LOCK_EX))
 		f.List.Wait = time.Millisecond
-		v := f.Update(t.Context(), f.withoutGrace(name))
+		v := f.try(t.Context(), name, false)
 		require.False(t, v.Allowed(), "%s: %+v", name, v)
 		v = f.Update(t.Context(), Update{Task: "1", Status: pending})
 		require.Equal(t, Verdict{Decision: Allow, Step: 1, Why: "no gate applies"}, v)
@@ -283,15 +299,15 @@ func TestEnforcementWithTheLockHeld(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, late, 2, name)
 		seen := stateOfList(t, f)
-		require.GreaterOrEqual(t, len(seen.Evidence), lines+2, "readers see it at once")
+		require.GreaterOrEqual(t, seen.lines(), lines+2, "readers see it at once")
 
 		require.NoError(t, held.Close())
 		f.List.Wait = 5 * time.Second
-		require.False(t, f.Update(t.Context(), f.withoutGrace(name)).Allowed())
+		require.False(t, f.try(t.Context(), name, false).Allowed())
 		late, err = filepath.Glob(filepath.Join(stateDirOf(f), latePrefix+"*"))
 		require.NoError(t, err)
 		require.Empty(t, late, "the next holder of the lock merges it")
-		require.Greater(t, len(stateOfList(t, f).Evidence), len(seen.Evidence))
+		require.Greater(t, stateOfList(t, f).lines(), seen.lines())
 	}
 }
 
@@ -324,7 +340,7 @@ func TestEnforcementOfASwappedStateDir(t *testing.T) {
 				}
 				return nil
 			}}
-			v := f.Update(t.Context(), f.withoutGrace(name))
+			v := f.try(t.Context(), name, false)
 			if !swapped {
 				break
 			}
@@ -361,7 +377,7 @@ func TestEnforcementAfterEveryDeath(t *testing.T) {
 			}
 			require.Equal(t, syscall.SIGKILL, c.ProcessState.Sys().(syscall.WaitStatus).Signal(), "%v: %s", err, out)
 			deaths++
-			requireEnforced(t, f, name, before, len(s.Evidence), fmt.Sprintf("%s, killed at step %d", name, n))
+			requireEnforced(t, f, name, before, s.lines(), fmt.Sprintf("%s, killed at step %d", name, n))
 			_ = os.RemoveAll(filepath.Dir(f.List.Dir))
 		}
 	}

@@ -24,6 +24,8 @@ type row struct {
 	steps  int    // of the workflow in the list; 0 is no workflow
 	budget float64
 	refuse bool
+	only   bool   // a step of the workflow lists git push
+	beside string // the event of the call that it is compared with, instead of a hydration with nothing to do
 }
 
 var rows = []row{
@@ -34,6 +36,10 @@ var rows = []row{
 	// Without the id of a call of a message: such a call would wait for others that may let it through.
 	{name: "10 steps, refused update", event: strings.Replace(update("2", "in_progress"), `,"tool_use_id":"toolu_1"`, "", 1), steps: 10, budget: 2, refuse: true},
 	{name: "10 steps, other task", event: update("99", "completed"), steps: 10, budget: 1.5},
+	{name: "no workflow, git push", event: shell("git push"), beside: update("1", "in_progress"), budget: 1.2},
+	{name: "10 steps without only, git push", event: shell("git push"), steps: 10, beside: update("1", "in_progress"), budget: 1},
+	{name: "10 steps, git status", event: shell("git status"), steps: 10, only: true, beside: update("1", "in_progress"), budget: 1},
+	{name: "10 steps, git push refused", event: shell("cd src && git push"), steps: 10, only: true, refuse: true, beside: update("1", "in_progress"), budget: 1},
 }
 
 const (
@@ -47,6 +53,12 @@ func update(task, status string) string {
 "tool_name":"TaskUpdate","tool_input":{"taskId":"%s","status":"%s"},"tool_use_id":"toolu_1"}`, task, status)
 }
 
+// shell is a call of Bash. Without the id of a call it waits for no other call of its message.
+func shell(line string) string {
+	return fmt.Sprintf(`{"session_id":"bench","transcript_path":"/tmp/t.jsonl","cwd":"/","prompt_id":"p","permission_mode":"default","hook_event_name":"PreToolUse",
+"tool_name":"Bash","tool_input":{"command":"%s","description":"Run a command"}}`, line)
+}
+
 func main() {
 	log.SetFlags(0)
 	pairs := flag.Int("pairs", 40, "pairs of runs a row")
@@ -57,7 +69,7 @@ func main() {
 	defer os.RemoveAll(work)
 	b := &bench{fsmtx: process.Build(work, "./cmd/fsmtx"), home: filepath.Join(work, "home")}
 	table := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "call\tms\thydrate with nothing to do ms\tratio\tbudget")
+	fmt.Fprintln(table, "call\tms\thydrate with nothing to do, or an allowed update ms\tratio\tbudget")
 	for _, r := range rows {
 		b.run(table, r, *pairs)
 		process.Check(table.Flush())
@@ -197,13 +209,24 @@ func (b *bench) run(table *tabwriter.Writer, r row, pairs int) {
 			process.Check(os.WriteFile(evidence, nil, 0o600))
 		}
 		us := b.time(r.event, r.refuse, "step")
-		them := b.time(fmt.Sprintf(skill, "none"), false, "hydrate")
+		them := b.idle(r, evidence)
 		if i == 0 {
 			continue // the caches were cold
 		}
 		ours, idle, ratios = append(ours, us), append(idle, them), append(ratios, us/them)
 	}
 	fmt.Fprintf(table, "%s\t%.2f\t%.2f\t%.2f\t%.1f\n", r.name, process.Median(ours), process.Median(idle), process.Median(ratios), r.budget)
+}
+
+// idle measures the call that the row is compared with.
+func (b *bench) idle(r row, evidence string) float64 {
+	if r.beside == "" {
+		return b.time(fmt.Sprintf(skill, "none"), false, "hydrate")
+	}
+	if r.steps > 0 {
+		process.Check(os.WriteFile(evidence, nil, 0o600))
+	}
+	return b.time(r.beside, false, "step")
 }
 
 func (b *bench) time(event string, refuse bool, args ...string) float64 {
@@ -229,9 +252,16 @@ func (b *bench) reset(r row) {
 		if i > 0 {
 			entry += fmt.Sprintf(`,"blockedBy":[%d]`, i)
 		}
+		if r.only && i == r.steps-1 {
+			entry += `,"only":["Bash(git push *)"]`
+		}
 		entries = append(entries, entry+"}")
 	}
+	spec := "[" + strings.Join(entries, ",") + "]"
+	if r.only {
+		spec = `{"fsm":2,"steps":` + spec + "}"
+	}
 	process.Check(os.WriteFile(filepath.Join(dir, "SKILL.md"), nil, 0o644))
-	process.Check(os.WriteFile(filepath.Join(dir, "fsm.json"), []byte("["+strings.Join(entries, ",")+"]"), 0o644))
+	process.Check(os.WriteFile(filepath.Join(dir, "fsm.json"), []byte(spec), 0o644))
 	b.time(fmt.Sprintf(skill, "bench"), false, "hydrate")
 }
