@@ -14,9 +14,9 @@ import (
 // are all derived from this table.
 var fields = [...]field{
 	{"id", required, idType{}},
-	{"subject", required, textType{of: func(t *Task) *string { return &t.Subject }, visible: true}},
-	{"description", optional, textType{of: func(t *Task) *string { return &t.Description }, shown: true}},
-	{"activeForm", optional, textType{of: func(t *Task) *string { return &t.ActiveForm }}},
+	{"subject", required, textType{of: func(t *Task) *string { return &t.Subject }, visible: true, filled: FillLine}},
+	{"description", optional, textType{of: func(t *Task) *string { return &t.Description }, shown: true, filled: Fill}},
+	{"activeForm", optional, textType{of: func(t *Task) *string { return &t.ActiveForm }, filled: FillLine}},
 	{"owner", optional, textType{of: func(t *Task) *string { return &t.Owner }}},
 	{"status", optional, statusType{}},
 	{"blocks", optional, idsType{ids: func(t *Task) *[]int64 { return &t.Blocks }, references: func(e *entry) *[]reference { return &e.blocks }}},
@@ -35,6 +35,8 @@ var fields = [...]field{
 	{"each", outcomesOnly, eachType{}},
 	{"do", outcomesOnly, doType{}},
 	{"only", outcomesOnly, onlyType{}},
+	{"set", outcomesOnly, setType{}},
+	{"within", outcomesOnly, withinType{}},
 }
 
 type field struct {
@@ -75,7 +77,8 @@ type taskFile struct {
 	members string // of metadata, without the tag, each followed by a comma
 	base    int64  // actual id = base + local id
 	command string
-	after   []int64 // actual ids of tasks of other levels that come before
+	after   []int64           // actual ids of tasks of other levels that come before
+	values  map[string]string // for the names in texts; nil in version Plain
 }
 
 var fieldNames = func() []string {
@@ -167,6 +170,8 @@ type textType struct {
 	of      func(*Task) *string
 	visible bool // whether a blank text is an error
 	shown   bool // whether the task file has Task.Shown instead
+
+	filled func(text string, values map[string]string) string // puts values into it; nil if it has none
 }
 
 func (x textType) read(p *parser, e *entry, name string, t token) {
@@ -181,13 +186,20 @@ func (x textType) read(p *parser, e *entry, name string, t token) {
 		p.warnSubject(t, name, text)
 	}
 	*x.of(&e.task) = text
+	if x.filled != nil {
+		p.uses(name, text, t, whenStarted)
+	}
 }
 
 func (x textType) write(b []byte, f taskFile) []byte {
+	text := *x.of(f.task)
 	if x.shown {
-		return appendQuoted(b, f.task.Shown(f.base))
+		text = f.task.Shown(f.base)
 	}
-	return appendQuoted(b, *x.of(f.task))
+	if x.filled != nil && f.values != nil {
+		text = x.filled(text, f.values)
+	}
+	return appendQuoted(b, text)
 }
 
 // isBlank reports whether text has only spaces and characters that are not shown.

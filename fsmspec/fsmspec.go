@@ -43,6 +43,9 @@ type Spec struct {
 	version  int
 	steps    level
 	warnings []Problem
+
+	vars      []Var
+	hasValues bool
 }
 
 // Task is one entry of a file. IDs are local. Optional fields that were left out
@@ -153,6 +156,7 @@ const (
 type Policy struct {
 	Scope  Scope
 	Active Active
+	Args   string // the arguments of the call of the skill, for {args}
 }
 
 // ActiveError is returned by [Spec.Plan] when ActiveRefuse applies. Tasks has all

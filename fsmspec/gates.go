@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -95,6 +96,8 @@ func (p *parser) patterns(patterns *[]string, name string, t token) {
 func (p *parser) pattern(patterns *[]string, name string, t token) {
 	text := p.text(t)
 	clean := path.Clean(text)
+	p.pathUses(name, text, t)
+	p.wildcard(name, text, t)
 	switch wrong := patternFault(text); {
 	case wrong != "":
 		p.problem(t.start, "%s: %s: %s", name, quoted(text), wrong)
@@ -287,47 +290,67 @@ func (p *parser) command(name string, t token) string {
 	case len(text) > MaxCommandBytes:
 		p.problem(t.start, "%s is longer than %d bytes: put the command into a script", name, MaxCommandBytes)
 	}
+	p.commandUses(name, text, t)
 	return text
 }
 
 // timeout returns the time limit t: a number of seconds, or a text such as "90s".
 func (p *parser) timeout(name string, t token) time.Duration {
-	const want = `%s must be a number of seconds or a text such as "90s" or "5m"`
+	return p.duration(name, t, limits{`"90s" or "5m"`, MaxCheckTimeout, DefaultCheckTimeout})
+}
+
+// limits are those of a duration.
+type limits struct {
+	examples  string
+	most      time.Duration
+	otherwise time.Duration // for one that is wrong
+}
+
+// duration returns the duration t: a number of seconds, or a text such as "90s".
+func (p *parser) duration(name string, t token, l limits) time.Duration {
+	want := `%s must be a number of seconds or a text such as ` + l.examples
 	var limit time.Duration
 	var err error
 	switch t.kind {
 	case '0':
-		limit, err = seconds(p.raw(t))
+		limit, err = seconds(p.raw(t), l.most)
 	case '"':
 		limit, err = time.ParseDuration(p.text(t))
 	default:
 		p.problem(t.start, want+", not %s", name, p.describe(t))
-		return DefaultCheckTimeout
+		return l.otherwise
 	}
 	switch {
 	case err != nil:
 		p.problem(t.start, want+", not %s", name, p.describe(t))
 	case limit <= 0:
 		p.problem(t.start, "%s must be more than 0, not %s", name, short(p.raw(t)))
-	case limit > MaxCheckTimeout:
-		p.problem(t.start, "%s must be at most %d seconds (30 minutes), not %s", name, int(MaxCheckTimeout/time.Second), visible.Line(short(p.raw(t))))
+	case limit > l.most:
+		p.problem(t.start, "%s must be at most %d seconds (%s), not %s", name, int(l.most/time.Second), inWords(l.most), visible.Line(short(p.raw(t))))
 	default:
 		return limit
 	}
-	return DefaultCheckTimeout
+	return l.otherwise
+}
+
+func inWords(d time.Duration) string {
+	if d < time.Hour {
+		return fmt.Sprintf("%d minutes", d/time.Minute)
+	}
+	return fmt.Sprintf("%d days", d/(24*time.Hour))
 }
 
 // seconds returns the duration of a JSON number of seconds. It returns a duration above
-// MaxCheckTimeout for every number that is too large, and 0 for one that is negative or
-// less than a nanosecond.
-func seconds(raw string) (time.Duration, error) {
+// most for every number that is too large, and 0 for one that is negative or less than a
+// nanosecond.
+func seconds(raw string, most time.Duration) (time.Duration, error) {
 	unsigned, negative := strings.CutPrefix(raw, "-")
 	digits, exponent := decimal(unsigned)
 	switch {
 	case digits == "" || negative:
 		return 0, nil
-	case len(digits)+exponent > len("1800"):
-		return MaxCheckTimeout + 1, nil
+	case len(digits)+exponent > len(strconv.Itoa(int(most/time.Second))):
+		return most + 1, nil
 	case len(digits)+exponent < -8: // less than a nanosecond, and as text perhaps very long
 		return 0, nil
 	}
@@ -351,6 +374,7 @@ func (p *parser) directory(name string, t token) string {
 		p.problem(t.start, "%s: %s: write / between directories, not a backslash", name, quoted(text))
 		return ""
 	}
+	p.pathUses(name, text, t)
 	if clean := path.Clean(text); clean != "." {
 		return clean
 	}
@@ -393,6 +417,7 @@ func (p *parser) approval(name string, t token, question *string) (ask bool) {
 		p.problem(t.start, "%s has control characters, which a terminal would obey", name)
 	default:
 		*question = text
+		p.uses(name, text, t, whenCompleted)
 	}
 	return false
 }

@@ -3,6 +3,7 @@ package fsmspec
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -58,10 +59,12 @@ func Items(text []byte) (items []string, err error) {
 }
 
 // itemName stands for the line in the texts of what is done for it.
-const itemName = "{item}"
+const itemName = "{" + Item + "}"
 
 // replaceItem returns a text with the line in the place of its name.
-func replaceItem(text, item string) string { return strings.ReplaceAll(text, itemName, item) }
+func replaceItem(text, item string) string {
+	return strings.ReplaceAll(text, itemName, literally(item))
+}
 
 // ForItem returns what is done for one line of a step with Each, whose workflow is that of
 // [Each]. The line replaces {item} in subjects, descriptions, active forms, questions and
@@ -76,7 +79,7 @@ func ForItem(workflow, item string) (*Spec, error) {
 			file = fmt.Appendf(nil, `{"fsm":%d,"steps":%s}`, WithOutcomes, eachElement(value, func(step jsontext.Value) []byte { return stepForItem(step, item) }))
 		}
 	}
-	return Parse(file)
+	return parse(file, true)
 }
 
 func stepForItem(step jsontext.Value, item string) []byte {
@@ -89,7 +92,7 @@ func stepForItem(step jsontext.Value, item string) []byte {
 		kind := value.Kind()
 		switch {
 		case name == "subject" && kind == '"' && !strings.Contains(textOf(value), itemName):
-			return appendQuoted(nil, textOf(value)+": "+item)
+			return appendQuoted(nil, textOf(value)+": "+literally(item))
 		case name == "each" && kind == '{':
 			return eachMember(value, func(name string, value jsontext.Value) []byte {
 				if name == "lines" && value.Kind() == '"' {
@@ -176,6 +179,8 @@ type ItemPlan struct {
 	After   []int64 // actual ids of the tasks that come before the copies
 	InTurn  bool    // a copy comes after the one before it
 	Copies  []*Spec // see ForItem
+
+	Values map[string]string // of the workflow of the step, for the texts
 }
 
 // PlanItems returns the files to create for the lines of a step: the copies one after the
@@ -192,9 +197,11 @@ func PlanItems(what ItemPlan, list Snapshot) (*Plan, error) {
 		return nil, fmt.Errorf("%w, and new ids follow the largest one in the task list: %s", ErrIDTooLarge, list.lower(MaxID-top))
 	}
 	plan := &Plan{oldHighWater: list.HighWater, highWater: list.HighWater}
+	values := map[string]string{Round: "1"}
+	maps.Copy(values, what.Values)
 	after := what.After
 	for _, s := range what.Copies {
-		plan.create(s.steps, what.Command, Level{Parent: what.Parent, Base: base, After: after})
+		plan.create(s.steps, what.Command, Level{Parent: what.Parent, Base: base, After: after}, values)
 		if what.InTurn {
 			after = numbersOf(base, s.steps.last())
 		}

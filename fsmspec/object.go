@@ -3,7 +3,6 @@ package fsmspec
 import (
 	"bytes"
 	"fmt"
-	"slices"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -59,20 +58,15 @@ func (p *parser) object(t token) {
 			found = true
 			p.problem(value.start, "steps must be an array of steps, not %s", p.describe(value))
 		case name == "vars":
-			p.problem(key.start, "%s needs a newer fsmtx", quoted(name))
+			p.readVars(value)
 		default:
-			p.problem(key.start, "unknown member %s: the object has only fsm and steps%s", quoted(name), didYouMean(near(name, []string{"fsm", "steps"})))
+			p.problem(key.start, "unknown member %s: the object has only fsm, vars and steps%s", quoted(name), didYouMean(near(name, []string{"fsm", "vars", "steps"})))
 		}
 	}
 	if !found && !p.broken {
 		p.problem(t.start, `missing "steps", the array of steps`)
 	}
 }
-
-// later are the fields of the format that this package does not know yet. They are reserved:
-// a file that has one must be refused, because without it the workflow would mean something
-// else.
-var later = []string{"set", "within"}
 
 // member is a value of the outermost object, with its offset in the object.
 type member struct {
@@ -114,5 +108,5 @@ func (p *parser) reserved(e *entry, at int, name string) {
 // isReserved reports whether a name, which has the index i among the fields, needs the object
 // form.
 func isReserved(i int, name string) bool {
-	return i >= 0 && fields[i].use == outcomesOnly || slices.Contains(later, name)
+	return i >= 0 && fields[i].use == outcomesOnly
 }

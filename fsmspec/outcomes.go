@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
 )
@@ -46,20 +47,25 @@ const (
 // Flow is how a step belongs to a workflow with outcomes. It is empty in a file of version
 // Plain.
 type Flow struct {
-	Outcomes []Outcome   // in the order of the file; without an implied "done"
-	Decides  Decider     // who says which outcome
-	Chooser  *Check      // the command that says it, if Decides is ByCommand: the last line of its output
-	When     []Condition // the step is needed only if all of them hold; their steps come before it
-	Only     []string    // permission rules: calls that are refused unless a step that lists them is in progress
+	Outcomes []Outcome     // in the order of the file; without an implied "done"
+	Decides  Decider       // who says which outcome
+	Chooser  *Check        // the command that says it, if Decides is ByCommand: the last line of its output
+	When     []Condition   // the step is needed only if all of them hold; their steps come before it
+	Only     []string      // permission rules: calls that are refused unless a step that lists them is in progress
+	Set      []Value       // the values that completing the step gives, in the order of the file
+	Within   time.Duration // its time limit, measured from its start in each round; 0 if there is none
 }
 
-// Commands returns the commands that completing the task may run: its check, those of its
-// outcomes, and the one that decides, in this order.
+// Commands returns the commands that completing the task may run: those that print its values,
+// its check, those of its outcomes, and the one that decides, in this order.
 func (t Task) Commands() (all []Check) {
 	add := func(c *Check) {
 		if c != nil {
 			all = append(all, *c)
 		}
+	}
+	for _, v := range t.Flow.Set {
+		add(v.Command)
 	}
 	add(t.Gates.Check)
 	for _, o := range t.Flow.Outcomes {
@@ -70,19 +76,68 @@ func (t Task) Commands() (all []Check) {
 }
 
 // Shown returns the description of the task in the list: that of the file, how the step can
-// end, and which calls belong to it. base is what is added to local ids.
+// end, which values it sets, and which calls belong to it. base is what is added to local
+// ids. In the text of a file with values the names still have to be replaced; see Fill.
 func (t Task) Shown(base int64) string {
-	lines := slices.DeleteFunc([]string{t.Description, t.endsAs(base), t.onlyHere()}, func(line string) bool { return line == "" })
+	lines := slices.DeleteFunc([]string{t.Description, literally(t.endsAs(base)), literally(t.onlyHere())}, func(line string) bool { return line == "" })
 	return strings.Join(lines, "\n")
 }
 
-// endsAs returns the line that tells the agent how the step can end, or "" if there is
-// nothing to say.
+// endsAs returns the line that tells the agent how the step can end and what it sets, or ""
+// if there is nothing to say.
 func (t Task) endsAs(base int64) string {
+	var all, members []string
+	ends, member := t.outcomesLine(base)
+	sets, more := t.setsLine()
+	if members = append(member, more...); len(members) > 0 {
+		more = []string{"Complete it with metadata {" + strings.Join(members, ", ") + "}."}
+	}
+	if t.Flow.Within > 0 {
+		late := ""
+		if slices.ContainsFunc(t.Flow.Outcomes, func(o Outcome) bool { return o.Name == machine.Late }) {
+			late = ", then it ends as late"
+		}
+		more = append(more, "Time limit: "+Duration(t.Flow.Within)+" from its start"+late+".")
+	}
+	all = slices.DeleteFunc(append([]string{ends, sets}, more...), func(s string) bool { return s == "" })
+	return strings.Join(all, " ")
+}
+
+// Duration writes a duration in the shortest way, such as 30m or 1h30m.
+func Duration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// setsLine returns the sentence that tells the agent which values it has to give, and the
+// members of the metadata in which it gives them.
+func (t Task) setsLine() (text string, members []string) {
+	var all []string
+	for _, v := range t.Flow.Set {
+		if wants := v.Wants(); wants != "" {
+			all = append(all, v.Name+" ("+wants+")")
+			members = append(members, fmt.Sprintf(`%q: "…"`, v.Name))
+		}
+	}
+	if len(all) == 0 {
+		return "", nil
+	}
+	return "Sets: " + strings.Join(all, ", ") + ".", members
+}
+
+// outcomesLine returns the sentences that tell the agent how the step can end, and the member
+// of the metadata in which it says so.
+func (t Task) outcomesLine(base int64) (text string, member []string) {
 	step := t.step()
 	choices := step.Choices()
 	if len(choices) < 2 {
-		return ""
+		return "", nil
 	}
 	var all []string
 	for _, name := range choices {
@@ -97,14 +152,14 @@ func (t Task) endsAs(base int64) string {
 		}
 		all = append(all, name)
 	}
-	text := "Ends as: " + strings.Join(all, ", or ") + ". "
+	text = "Ends as: " + strings.Join(all, ", or ") + "."
 	switch t.Flow.Decides {
 	case ByPerson:
-		return text + "The person decides: ask them with AskUserQuestion, with exactly these options."
+		return text + " The person decides: ask them with AskUserQuestion, with exactly these options.", nil
 	case ByCommand:
-		return text + "A command decides when you complete it."
+		return text + " A command decides when you complete it.", nil
 	}
-	return text + fmt.Sprintf(`Complete it with metadata {"outcome": %q}.`, choices[0])
+	return text, []string{fmt.Sprintf(`"outcome": %q`, choices[0])}
 }
 
 func timesText(n int) string {
@@ -116,6 +171,11 @@ func timesText(n int) string {
 
 func (f Flow) clone() Flow {
 	f.Outcomes, f.When, f.Only = slices.Clone(f.Outcomes), slices.Clone(f.When), slices.Clone(f.Only)
+	f.Set = slices.Clone(f.Set)
+	for i := range f.Set {
+		f.Set[i].OneOf = slices.Clone(f.Set[i].OneOf)
+		f.Set[i].Command = Gates{Check: f.Set[i].Command}.clone().Check
+	}
 	for i := range f.Outcomes {
 		f.Outcomes[i].Gates = f.Outcomes[i].Gates.clone()
 	}

@@ -20,7 +20,11 @@ import (
 // because the tasks that they name may follow. It does not keep data.
 //
 // Errors: *InvalidError, which lists everything that is wrong.
-func Parse(data []byte) (*Spec, error) {
+func Parse(data []byte) (*Spec, error) { return parse(data, false) }
+
+// parse is Parse. A part of a file, whose values were proven with the whole, may name values of
+// the rest.
+func parse(data []byte, part bool) (*Spec, error) {
 	if text := unreadable(data); text != "" {
 		return nil, &InvalidError{Problems: []Problem{{Line: 1, Column: 1, Message: text}}}
 	}
@@ -46,6 +50,12 @@ func Parse(data []byte) (*Spec, error) {
 		p.checkStart()
 	} else if p.promote(); len(p.problems.findings) == 0 {
 		p.proveAll(p.entries)
+	}
+	if p.version == WithOutcomes && len(p.problems.findings) == 0 {
+		if !part {
+			p.proveValues()
+		}
+		spec.vars, spec.hasValues = p.declared, p.hasValues || len(p.declared) > 0
 	}
 	if len(p.problems.findings) > 0 {
 		return nil, &InvalidError{
@@ -89,6 +99,11 @@ type parser struct {
 	count   int              // of the tasks that were read, of all levels
 	machine *machine.Machine // of the outermost level; see proveAll
 	partial bool             // entries lacks some of the file's tasks
+
+	declared  []Var     // in vars
+	named     []mention // the values that texts, paths and commands name
+	wildcards []mention // patterns with a wildcard for a directory
+	hasValues bool      // a text or a path has placeholders, or a step sets a value or has a time limit
 
 	problems, warnings report
 }
@@ -222,9 +237,6 @@ func (p *parser) task(e *entry) {
 		switch {
 		case p.version == Plain && isReserved(i, name):
 			p.reserved(e, key.start, name)
-			continue
-		case i < 0 && slices.Contains(later, name):
-			p.problem(key.start, "%s needs a newer fsmtx", quoted(name))
 			continue
 		case i < 0:
 			if meant := fieldMeant(name); meant != "" {

@@ -280,6 +280,7 @@ func (eachType) read(p *parser, e *entry, name string, t token) {
 		p.problem(t.start, "%s must be an object such as %s, not %s", name, example, p.describe(t))
 		return
 	}
+	p.hasValues = true // a line can look like the name of a value
 	each, run := &Each{}, &Check{Timeout: DefaultCheckTimeout}
 	var lines, command, ofCommand, misspelt bool
 	for key, value := range p.members {
@@ -350,6 +351,7 @@ func (p *parser) filePath(name string, t token) string {
 	case strings.ContainsAny(text, `*?[]\`):
 		p.problem(t.start, "%s: %s: want the path of one file, not a pattern", name, quoted(text))
 	default:
+		p.pathUses(name, text, t)
 		return path.Clean(text)
 	}
 	return ""

@@ -31,7 +31,7 @@ func (s *Spec) Plan(command string, list Snapshot, policy Policy) (*Plan, error)
 		return nil, fmt.Errorf("%w, and new ids follow the largest one in the task list: %s", ErrIDTooLarge, list.lower(MaxID-top))
 	}
 	plan := &Plan{oldHighWater: list.HighWater, highWater: list.HighWater}
-	plan.create(s.steps, command, Level{Base: base})
+	plan.create(s.steps, command, Level{Base: base}, shown(s.Initial(policy.Args)))
 	for _, e := range replaced {
 		plan.deletions = append(plan.deletions, Deletion{e.Name, e.Subject, e.Status})
 	}
@@ -71,11 +71,11 @@ type Level struct {
 	After []int64 // actual ids of tasks of other levels that come before the tasks without BlockedBy
 }
 
-// create adds the tasks of a level, then those of the levels below, each with the numbers that
+// create adds the tasks of a level, with these values in their texts unless they are nil, then those of the levels below, each with the numbers that
 // follow. What is done for the lines of a task is not created: the lines are not known yet.
 //
 // The parts of a task come after what it comes after, and it comes after the last of them.
-func (p *Plan) create(l level, command string, at Level) {
+func (p *Plan) create(l level, command string, at Level, values map[string]string) {
 	at.Tasks = l.tasks()
 	p.levels = append(p.levels, at)
 	next := at.Base + l.largestID()
@@ -91,7 +91,7 @@ func (p *Plan) create(l level, command string, at Level) {
 			}
 			next += s.parts.numbers()
 		}
-		p.creations = append(p.creations, taskFile{&at.Tasks[i], s.members, at.Base, command, after}.creation())
+		p.creations = append(p.creations, taskFile{&at.Tasks[i], s.members, at.Base, command, after, values}.creation())
 	}
 	for i, s := range l.steps {
 		if len(s.parts.steps) == 0 || s.task.Each != nil {
@@ -104,7 +104,7 @@ func (p *Plan) create(l level, command string, at Level) {
 		if len(s.task.BlockedBy) == 0 {
 			below.After = at.After
 		}
-		p.create(s.parts, command, below)
+		p.create(s.parts, command, below, values)
 	}
 }
 
@@ -198,10 +198,17 @@ func (f taskFile) creation() Creation {
 	return Creation{
 		Name:    strconv.FormatInt(id, 10) + ".json",
 		ID:      id,
-		Subject: f.task.Subject,
+		Subject: f.subject(),
 		Content: f.content(),
 		after:   f.after,
 	}
+}
+
+func (f taskFile) subject() string {
+	if f.values == nil {
+		return f.task.Subject
+	}
+	return FillLine(f.task.Subject, f.values)
 }
 
 // content returns the file as the client itself would write it: every field of a task,

@@ -187,6 +187,9 @@ func cut(word string) string { return word[:min(len(word), longestWord)] }
 
 const longestWord = 32
 
+// shortest is the length of words of which no other word counts as a misspelling.
+const shortest = 3
+
 // near returns the known word of which word is probably a misspelling or the beginning, or
 // "". The longer both words are, the more wrong letters it allows, but at most two.
 func near(word string, known []string) string {
@@ -194,6 +197,9 @@ func near(word string, known []string) string {
 	best, bestDistance := "", 3
 	for _, k := range known {
 		folded := fold(k)
+		if len(folded) <= shortest && word != folded {
+			continue // almost any short word is like it
+		}
 		limit := min(bestDistance, 1+min(len(word), len(folded))/3)
 		if d := spelling.Distance(word, folded, limit); d < limit {
 			best, bestDistance = k, d

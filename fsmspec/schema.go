@@ -27,12 +27,12 @@ func Schema() []byte {
 "description": "The workflow of a skill: steps with dependencies, which fsmtx puts into the client's task list. An array of steps goes forward once; in the object form the steps have outcomes.",
 "if": {"type": "object"},
 "then": {
-  "properties": {"fsm": {"description": "The version of the format.", "const": %d}, "steps": %s},
+  "properties": {"fsm": {"description": "The version of the format.", "const": %d}, "vars": %s, "steps": %s},
   "required": ["fsm", "steps"],
   "additionalProperties": false
 },
 "else": %s,
-"$defs": {%s}}`, WithOutcomes, tasksSchema(WithOutcomes), tasksSchema(Plain), strings.Join(append(definitions, `"step":`+stepSchema(WithOutcomes)), ","))
+"$defs": {%s}}`, WithOutcomes, varsSchema(), tasksSchema(WithOutcomes), tasksSchema(Plain), strings.Join(append(definitions, `"step":`+stepSchema(WithOutcomes)), ","))
 	// text is valid JSON, so there is no error.
 	schema, _ := jsontext.AppendFormat(nil, []byte(text), jsontext.WithIndent("  "))
 	return append(schema, '\n')
@@ -60,6 +60,33 @@ func stepSchema(version int) string {
 		}
 	}
 	return fmt.Sprintf(`{"type":"object","properties":{%s},"required":[%s],"additionalProperties":false}`, strings.Join(properties, ","), strings.Join(needed, ","))
+}
+
+// valueName matches the name of a value, and reservedName those that no value may have.
+const (
+	valueName    = `^[a-z][a-z0-9_]{0,30}$`
+	reservedName = `^(args|round|item|outcome|fsm|outcome_[0-9]+)$`
+)
+
+func valueNames() string {
+	return fmt.Sprintf(`"propertyNames":{"pattern":%s,"not":{"pattern":%s}}`, quote(valueName), quote(reservedName))
+}
+
+func varsSchema() string {
+	return fmt.Sprintf(`{"description":%s,"type":"object","maxProperties":%d,%s,"additionalProperties":{"type":"string"}}`,
+		quote("Values that the workflow has from its beginning: names with default texts, in which {args} is replaced by the arguments of the skill's call."), MaxVars, valueNames())
+}
+
+func (setType) schema() (types []string, rules string) {
+	_, object := checkType{}.schema()
+	object = strings.Replace(strings.TrimPrefix(object, ","), `"pattern":`+quote(visibleText)+`,"not":{"type":"string","pattern":"\u0000"},`, "", 1)
+	return []string{"object"}, fmt.Sprintf(`,"minProperties":1,"maxProperties":%d,%s,"additionalProperties":{"type":["string","array","object"],"minLength":1,"maxLength":1000,`+
+		`"minItems":1,"maxItems":%d,"uniqueItems":true,"items":{"type":["string","number","boolean"],"pattern":%s,"maxLength":%d,"not":{"type":"string","pattern":"\\p{Cc}"}},%s}`,
+		MaxSet, valueNames(), MaxPatterns, quote(visibleText), MaxValue, object)
+}
+
+func (withinType) schema() (types []string, rules string) {
+	return []string{"number", "string"}, fmt.Sprintf(`,"exclusiveMinimum":0,"maximum":%d,"pattern":%s`, int(MaxWithin/time.Second), quote(duration))
 }
 
 // schema returns the schema of the field's value. An optional field may be null.
@@ -99,8 +126,11 @@ func description(field string) string {
 		"do":      "The steps that this one consists of, with ids of their own level. It can be completed when they are done, and its gates hold then.",
 		"each": "The lines of a file, or of a command's output. What the step consists of, or the step itself, is done once for each of them. " +
 			"With inTurn one line is done after the other.",
-		"when":     "The step is needed only if each of these steps ended in one of these outcomes. They come before it.",
-		"only":     "Permission rules, such as Bash(git push *), Write(src/**) or mcp__github__*: these calls are refused unless a step that lists them is in progress.",
+		"when": "The step is needed only if each of these steps ended in one of these outcomes. They come before it.",
+		"only": "Permission rules, such as Bash(git push *), Write(src/**) or mcp__github__*: these calls are refused unless a step that lists them is in progress.",
+		"set": "Values that completing the step gives: names, each with a regular expression that has to match the whole value, an array of values, or a command that prints it. " +
+			"{name} is replaced by the value in subjects, descriptions, activeForm, questions and paths; commands get it as FSM_NAME.",
+		"within":   "A time limit, measured from the step's start in each round: a number of seconds or a text such as \"30m\". When it has passed the step ends as late, if it can.",
 		"metadata": "Anything else, kept with the task. Its key \"fsm\" is overwritten with the name of the skill.",
 	}[field]
 }

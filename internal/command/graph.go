@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -204,6 +205,11 @@ func (d drawing) addFlow(step *graph.Step, f fsmspec.Flow) {
 		step.Decides = f.Decides.String()
 	}
 	addOnly(step, f.Only)
+	var names []string
+	for _, v := range f.Set {
+		names = append(names, v.Name)
+	}
+	step.Gates = append(step.Gates, givesWords(names, f.Within, "")...)
 }
 
 // addOnly adds the calls that belong to a step.
@@ -211,6 +217,17 @@ func addOnly(step *graph.Step, rules []string) {
 	if len(rules) > 0 {
 		step.Gates = append(step.Gates, "only: "+strings.Join(rules, ", "))
 	}
+}
+
+// givesWords describes the values that a step sets and its time limit.
+func givesWords(names []string, within time.Duration, over string) (words []string) {
+	if len(names) > 0 {
+		words = append(words, "sets: "+strings.Join(names, ", "))
+	}
+	if within > 0 {
+		words = append(words, strings.TrimSuffix("within: "+fsmspec.Duration(within)+", "+over, ", "))
+	}
+	return words
 }
 
 // parseSpec reads an fsm.json. The error for an invalid one is its first problem.
@@ -331,6 +348,15 @@ func addProgress(step *graph.Step, state *steps.State, c *steps.Current) {
 		step.When = append(step.When, graph.Condition(w))
 	}
 	step.Decides = c.Decides
+	var names []string
+	for _, v := range c.Set {
+		name := v.Name
+		if value, ok := c.Values[name]; ok {
+			name += " = " + value
+		}
+		names = append(names, name)
+	}
+	step.Gates = append(step.Gates, givesWords(names, c.Limit(), state.OverText(c))...)
 }
 
 func recordedGates(step steps.Step) fsmspec.Gates {

@@ -35,9 +35,9 @@ is deleted, created or kept.
 
 --json prints an object with list, spec (path of the fsm.json), deleted (array of name,
 subject, status), created (array of name, id, subject, after, produces, ready, check,
-approval, outcomes, decides, when, only, and content, the bytes of the file), kept (a
-number), high_water (the mark after it), warnings (array of line, column, message) and
-decisions (array of strings).
+approval, outcomes, decides, when, only, set, within, and content, the bytes of the file),
+kept (a number), high_water (the mark after it), warnings (array of line, column, message)
+and decisions (array of strings).
 
 The exit code is 1 if the skill has no workflow, or a hydration would fail.`
 
@@ -243,6 +243,8 @@ type shownCreated struct {
 	Decides  shownDecider      `json:"decides"`
 	When     []steps.Condition `json:"when"`
 	Only     []string          `json:"only"`
+	Set      []steps.Value     `json:"set"`
+	Within   float64           `json:"within"`
 }
 
 type shownWarning struct {
@@ -262,7 +264,7 @@ func shownPlanOf(p hydrate.Preview, kept int, decisions []string) shownPlan {
 	}
 	for i, c := range p.Plan.Creations() {
 		step := p.Steps[i]
-		out.Created = append(out.Created, shownCreated{c.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check, step.Approval, c.Content, step.Outcomes, deciderOf(step), step.When, append([]string{}, step.Only...)})
+		out.Created = append(out.Created, shownCreated{c.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check, step.Approval, c.Content, step.Outcomes, deciderOf(step), step.When, append([]string{}, step.Only...), append([]steps.Value{}, step.Set...), step.Within})
 	}
 	for _, w := range p.Warnings {
 		out.Warnings = append(out.Warnings, shownWarning{w.Line, w.Column, w.Message})

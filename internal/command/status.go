@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,8 +47,8 @@ workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hy
 "fsmtx log --json" prints it, or null), undo (possible, restores, removes, keeps), pending
 (clean, rolled back or committed: what "fsmtx recover" would report), pending_error and
 troubles (why the steps are not enforced, or not fully).
-A workflow has skill, spec, done, total and steps, which are those of "fsmtx step show
---json" with owner. With --all it prints an array of objects with list, session, skill,
+A workflow has skill, spec, done, total, values (all that it has, by name) and steps, which
+are those of "fsmtx step show --json" with owner. With --all it prints an array of objects with list, session, skill,
 done, total, next (a subject) and time.`
 
 type statusFlags struct{ all, watch, json bool }
@@ -267,6 +268,9 @@ func (st *status) nextTo(line func(string, ...any)) {
 // details returns the state in words, the blockers other than the parent, and the owner.
 func (st *status) details(c *steps.Current, word string, parent int64) string {
 	parts := []string{word}
+	if over := st.steps.OverText(c); over != "" {
+		parts = append(parts, over)
+	}
 	var others []string
 	for _, id := range c.BlockedBy {
 		if id != parent {
@@ -403,11 +407,12 @@ type shownStatus struct {
 }
 
 type shownWorkflow struct {
-	Skill string           `json:"skill"`
-	Spec  string           `json:"spec"`
-	Done  int              `json:"done"`
-	Total int              `json:"total"`
-	Steps []shownOwnedStep `json:"steps"`
+	Skill  string            `json:"skill"`
+	Spec   string            `json:"spec"`
+	Done   int               `json:"done"`
+	Total  int               `json:"total"`
+	Values map[string]string `json:"values"`
+	Steps  []shownOwnedStep  `json:"steps"`
 }
 
 type shownOwnedStep struct {
@@ -439,7 +444,8 @@ func (st *status) shown() shownStatus {
 	}
 	for _, w := range st.steps.Workflows() {
 		done, all := st.progress(w)
-		shown := shownWorkflow{w.Command, w.Spec, done, all, []shownOwnedStep{}}
+		shown := shownWorkflow{w.Command, w.Spec, done, all, map[string]string{}, []shownOwnedStep{}}
+		maps.Copy(shown.Values, st.steps.Values(w))
 		for _, c := range st.steps.Steps {
 			if c.Workflow == w {
 				shown.Steps = append(shown.Steps, shownOwnedStep{shownStepOf(st.steps, c), st.task(c.ID).Owner})

@@ -337,7 +337,16 @@ func (h *stepHook) ruled(ctx context.Context) event.Answer {
 	if v.Turn != nil {
 		return h.turn(v)
 	}
-	return h.troubled(v.Trouble)
+	return h.told(v.Told, v.Trouble)
+}
+
+// told passes a text on to the agent, and an error of this program to the person. It refuses
+// nothing.
+func (h *stepHook) told(agent, trouble string) event.Answer {
+	if agent == "" {
+		return h.troubled(trouble)
+	}
+	return event.Tell(h.event.Name, agent, h.notice(trouble))
 }
 
 // textMember returns a text of a tool's input, nil if it has none. The client refuses a value

@@ -47,15 +47,16 @@ func newStepDone(s terminal.Streams) *cobra.Command {
 		Use:     "done N --because TEXT",
 		Short:   "Mark a step as done",
 		Long:    "Done marks step N of a workflow as done, without checking its gates.\n" + pastLong + flowLong,
-		Example: example(`fsmtx step done 3 --because "published by hand"`, `fsmtx step done 44 --outcome merge --because "it is good enough"`),
+		Example: example(`fsmtx step done 3 --because "published by hand"`, `fsmtx step done 44 --outcome merge --because "it is good enough"`, `fsmtx step done 43 --set version=1.4.0 --because "bumped by hand"`),
 	})
 }
 
 const flowLong = `
 
 In a workflow with outcomes, --outcome says how a step ends: a person may take any
-outcome, also one that the agent cannot choose. The steps before it must be done;
---with-blockers skips those that are open.`
+outcome, also one that the agent cannot choose. --set gives the values that the step sets,
+which have to be what the workflow says; a value that was given before may be left out.
+The steps before it must be done; --with-blockers skips those that are open.`
 
 func newStepReopen(s terminal.Streams) *cobra.Command {
 	f := &pastFlags{do: (*steps.Frame).Reopen, word: "open again"}
@@ -109,6 +110,7 @@ func (f *pastFlags) add(c *cobra.Command) {
 	}
 	if f.past.Done {
 		c.Flags().StringVar(&f.past.Outcome, "outcome", "", "the `name` of the outcome in which the step ends")
+		f.past.Values = addSet(c)
 	}
 	c.Flags().BoolVar(&f.past.WithBlockers, "with-blockers", false, "skip the open steps before it, too, in a workflow with outcomes")
 }
@@ -143,7 +145,7 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		state, err = frame.GoPast(ctx, f.past, decidedBy(ctx))
 	}
 	switch {
-	case errors.Is(err, steps.ErrNoStep), errors.Is(err, steps.ErrNoOutcome), errors.Is(err, steps.ErrIsOpen):
+	case errors.Is(err, steps.ErrNoStep), errors.Is(err, steps.ErrNoOutcome), errors.Is(err, steps.ErrNoValue), errors.Is(err, steps.ErrIsOpen):
 		return &exit{exitNo, err, "fsmtx step show lists the steps"}
 	case errors.Is(err, steps.ErrBlocked):
 		return &exit{exitNo, err, "--with-blockers skips these, too"}

@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -35,7 +37,9 @@ produces, ready, check, approval, only and evidence (time, from, to, verdict, wh
 by; with rule it is about a call, and with permit about a person's yes to one).
 With outcomes a step also has outcome (in which it ended, "" while it is open), outcomes
 (name, back, max, used, then, chosenBy: agent, person, command or machine), decides (by and
-run), when, round (from 1), parent (the step that it is under, 0 if none) and values.`
+run), when, round (from 1), parent (the step that it is under, 0 if none), values (that it
+gave, by name), set (the values that it sets: name, pattern, oneOf, command), within (its
+time limit in seconds, 0 if none) and over (the seconds since that has passed).`
 
 func newStepShow(s terminal.Streams) *cobra.Command {
 	var asJSON, full bool
@@ -181,6 +185,20 @@ func flowOf(s *steps.State, c *steps.Current) (lines []string) {
 			lines = append(lines, "outcome "+line+" ("+o.ChosenBy+")")
 		}
 	}
+	for _, v := range c.Set {
+		line := v.String()
+		if value, ok := c.Values[v.Name]; ok {
+			line += ": " + value
+		}
+		lines = append(lines, line)
+	}
+	if c.Within > 0 {
+		line := "within " + fsmspec.Duration(c.Limit())
+		if over := s.OverText(c); over != "" {
+			line += ", " + over
+		}
+		lines = append(lines, line)
+	}
 	return lines
 }
 
@@ -216,6 +234,9 @@ type shownFlow struct {
 	Round    int               `json:"round"`
 	Parent   int64             `json:"parent"`
 	Values   map[string]string `json:"values"`
+	Set      []steps.Value     `json:"set"`
+	Within   float64           `json:"within"`
+	Over     float64           `json:"over"`
 }
 
 type shownDecider struct {
@@ -240,7 +261,9 @@ func shownStepOf(s *steps.State, c *steps.Current) shownStep {
 }
 
 func shownFlowOf(s *steps.State, c *steps.Current) shownFlow {
-	f := shownFlow{Outcome: c.Outcome, Outcomes: s.Choosable(c), Decides: deciderOf(c.Step), When: c.When, Round: max(c.Round, 1), Values: map[string]string{}}
+	f := shownFlow{Outcome: c.Outcome, Outcomes: s.Choosable(c), Decides: deciderOf(c.Step), When: c.When, Round: max(c.Round, 1), Values: map[string]string{},
+		Set: append([]steps.Value{}, c.Set...), Within: c.Within, Over: s.Over(c).Seconds()}
+	maps.Copy(f.Values, c.Values)
 	if p := s.Parent(c.Workflow); p != nil {
 		f.Parent = p.ID
 	}

@@ -14,11 +14,14 @@ import (
 // task: update 2 completed.
 func update(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 || len(args) > 3 {
-		ts.Fatalf("usage: update task status [outcome]")
+		ts.Fatalf("usage: update task status [outcome or metadata]")
 	}
 	metadata := ""
 	if len(args) == 3 {
 		metadata = fmt.Sprintf(`, "metadata": {"outcome": %q}`, args[2])
+		if strings.HasPrefix(args[2], "{") {
+			metadata = `, "metadata": ` + args[2]
+		}
 	}
 	text := fmt.Sprintf(`{"session_id": "abc-123", "cwd": %q, "hook_event_name": "PreToolUse", "tool_name": "TaskUpdate",
 "tool_input": {"taskId": %q, "status": %q%s}, "tool_use_id": "toolu_%d"}`, ts.MkAbs("project"), args[0], args[1], metadata, updates.Add(1))

@@ -91,7 +91,7 @@ func (r Request) list(env Env) (string, error) {
 func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Result) *Hydration {
 	h := &Hydration{
 		request: r,
-		policy:  o.Policy,
+		policy:  withArgs(o.Policy, r.Args),
 		list:    tasks.List{Dir: result.List, Wait: o.LockTimeout, Keep: o.History, FS: o.FS},
 		spec:    spec,
 		dir:     projectDir(r, env),
@@ -102,6 +102,11 @@ func newHydration(r Request, env Env, o Options, spec *fsmspec.Spec, result Resu
 		h.policy.Scope = fsmspec.ScopeSkill
 	}
 	return h
+}
+
+func withArgs(p fsmspec.Policy, args string) fsmspec.Policy {
+	p.Args = args
+	return p
 }
 
 // Apply puts the workflow's tasks into the list: in place of those of earlier workflows, or
@@ -126,7 +131,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	h.result.Outcome, err = h.list.Replace(ctx, label, plan)
 	h.result.Nested, h.result.Lost = h.nested(), h.lost()
 	if len(h.result.Created) > 0 {
-		h.result.Steps = h.spec.Tasks()
+		h.result.Steps = h.spec.ShownTasks(h.request.Args, h.result.Created[0].ID-h.spec.Tasks()[0].ID)
 		h.result.Warnings = slices.DeleteFunc(h.spec.Warnings(), func(p fsmspec.Problem) bool { return !p.ChangesMeaning })
 	}
 	return h.result, err

@@ -24,6 +24,11 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	if p := h.place.Parent; p != nil {
 		w.Parent, w.Round = p.ID, p.Round
 	}
+	if w.Outcomes {
+		w.Args, w.Values = h.request.Args, h.spec.HasValues()
+		w.Vars = h.spec.Initial(w.Args)
+		delete(w.Vars, fsmspec.Args)
+	}
 	return w.Encode()
 }
 

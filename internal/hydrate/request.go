@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // ErrEvent is returned for an event in which a required field is missing or has the wrong
@@ -24,6 +25,7 @@ type Request struct {
 	List       string // directory of the task list; empty is that of the session
 	Command    string // the command name of the skill
 	Folder     string // of the skill; empty if it is to be found by its name
+	Args       string // the arguments of its call
 	Cwd        string // may be empty
 	Transcript string // path of the client's transcript; may be empty
 	Agent      string // id of the subagent from which the event came, which shares its parent's list; empty for the session's own agent
@@ -46,6 +48,7 @@ func Understand(e *event.Event) (r Request, skip string, err error) {
 	case event.UserPromptExpansion:
 		r.Typed = true
 		r.Command, missing = typed(e)
+		r.Args = arguments(e.CommandArgs)
 		r.Invocation = join("prompt", e.PromptID, r.Command)
 	case event.PostToolUse, "":
 		r.Event = event.PostToolUse
@@ -56,6 +59,7 @@ func Understand(e *event.Event) (r Request, skip string, err error) {
 			return r, skip, nil
 		}
 		r.Invocation = join("tool", e.ToolUseID)
+		r.Args = arguments(jsonx.StringMember(e.ToolInput, "args"))
 	default:
 		return r, fmt.Sprintf("hydrate does not handle the event %q", e.Name), nil
 	}
@@ -66,6 +70,15 @@ func Understand(e *event.Event) (r Request, skip string, err error) {
 		return r, "", fmt.Errorf("%w: %s", ErrEvent, strings.Join(missing, "; "))
 	}
 	return r, "", nil
+}
+
+// maxArgs limits the arguments that are kept, in characters.
+const maxArgs = 10_000
+
+// arguments returns the arguments of a call as the workflow gets them: trimmed, cut if they
+// are very long, and without NUL characters, which no environment variable can have.
+func arguments(text string) string {
+	return strings.TrimSpace(visible.Clip(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""), maxArgs))
 }
 
 // typed reads the event of a skill that the user typed as a slash command (facts 19 and

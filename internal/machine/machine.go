@@ -34,6 +34,7 @@ type Step struct {
 	Outcomes  []Outcome   // in the order in which they are declared
 	Decides   Decider     // who says which outcome
 	Check     bool        // it has a check of its own
+	Limit     bool        // it has a time limit
 	Done      bool        // it is done from the beginning
 	Join      bool        // it is the join of copies that end by themselves; only for messages
 	Result    bool        // how it ends is a result, even if no condition names it; only for a warning

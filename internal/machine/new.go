@@ -202,6 +202,12 @@ func (b *builder) outcome(i int, s *Step, o *Outcome) {
 		b.fault(i, at("outcomes", o.Name), "skipped cannot be declared: it is how a step ends that is not needed or that a person skips")
 	case o.Name == Failed && !s.Check:
 		b.fault(i, at("outcomes", o.Name), "failed is how a step ends whose check fails, and this step has no check")
+	case o.Name == Late && !s.Limit:
+		b.fault(i, at("outcomes", o.Name), `late is how a step ends whose time limit has passed, and this step has none: add "within"`)
+	case o.Name == Late && o.Back != 0:
+		b.fault(i, path("back"), "late cannot lead back: nobody would be there to go on")
+	case o.Name == Late && (o.Gated || o.Approval):
+		b.fault(i, at("outcomes", o.Name), "late cannot have gates: the clock decides it, and asks none")
 	case o.Name == Done && o.Back != 0:
 		b.fault(i, path("back"), "done cannot lead back: give the outcome another name")
 	}

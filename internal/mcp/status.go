@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -34,6 +35,8 @@ type Full struct {
 	Check       string   `json:"check,omitempty" jsonschema:"the command that must exit with 0 when the step is completed"`
 	Approval    string   `json:"approval,omitempty" jsonschema:"what a person is asked when the step is completed"`
 	Outcomes    []string `json:"outcomes,omitempty" jsonschema:"how the step can end: the outcomes from which step_complete takes one"`
+	Sets        []string `json:"sets,omitempty" jsonschema:"the values that step_complete has to give, each with what it has to be"`
+	TimeLimit   string   `json:"time_limit,omitempty" jsonschema:"how long the step may take from its start, and by how much it is over"`
 	Decides     string   `json:"decides,omitempty" jsonschema:"who says how it ends, if that is not you: person or command"`
 }
 
@@ -80,6 +83,17 @@ func fullOf(s *steps.State, c *steps.Current) Full {
 	}
 	if choices := c.Choices(); len(choices) > 1 {
 		full.Outcomes, full.Decides = choices, c.Decides
+	}
+	for _, v := range c.Set {
+		if v.Command == nil {
+			full.Sets = append(full.Sets, visible.Words(v.String()))
+		}
+	}
+	if c.Within > 0 {
+		full.TimeLimit = fsmspec.Duration(c.Limit())
+		if over := s.OverText(c); over != "" {
+			full.TimeLimit += ", " + over
+		}
 	}
 	return full
 }

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -25,8 +27,9 @@ type (
 	}
 	completeInput struct {
 		startInput
-		Outcome string `json:"outcome,omitempty" jsonschema:"how the step ends, if workflow_status shows outcomes; what the person chose, if the person decides"`
-		Note    string `json:"note,omitempty" jsonschema:"what was done and how it was verified, in a sentence or two; kept as evidence"`
+		Values  map[string]any `json:"values,omitempty" jsonschema:"the values that workflow_status shows the step to set, by name: texts, numbers or booleans"`
+		Outcome string         `json:"outcome,omitempty" jsonschema:"how the step ends, if workflow_status shows outcomes; what the person chose, if the person decides"`
+		Note    string         `json:"note,omitempty" jsonschema:"what was done and how it was verified, in a sentence or two; kept as evidence"`
 	}
 	skipInput struct {
 		startInput
@@ -72,7 +75,17 @@ func (t *tools) complete(ctx context.Context, r *mcp.CallToolRequest, in complet
 	if err := fits("note", in.Note); err != nil {
 		return nil, nil, err
 	}
-	return t.update(ctx, r, in.startInput, steps.Update{Status: completed, Note: in.Note, Outcome: strings.TrimSpace(in.Outcome)})
+	return t.update(ctx, r, in.startInput, steps.Update{Status: completed, Note: in.Note, Outcome: strings.TrimSpace(in.Outcome), Values: valuesOf(r)})
+}
+
+// valuesOf returns the values in a call as the client spelled them: a number such as 1.10 would
+// lose a digit if it were decoded.
+func valuesOf(r *mcp.CallToolRequest) jsontext.Value {
+	values := jsonx.Member(jsontext.Value(r.Params.Arguments), "values")
+	if values.Kind() != '{' {
+		return nil
+	}
+	return values
 }
 
 // fits returns an error if the text is too long.
@@ -145,6 +158,8 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 		return nil, nil, visible.Lines(v.Reason)
 	case v.Turn != nil:
 		return o.next(ctx, v.Turn.Text+"\n\n")
+	case v.Told != "":
+		return o.next(ctx, v.Told+toThePerson(v))
 	case u.Status == completed:
 		return o.next(ctx, o.step.Name()+" is done."+toThePerson(v))
 	}

@@ -139,7 +139,11 @@ func (f *fixer) addVersion(root *hujson.Value) {
 		list = &hujson.Value{BeforeExtra: hujson.Extra(" "), Value: v}
 	case *hujson.Object:
 		list = member(v, "steps")
-		if list == nil || len(v.Members) > 1 {
+		others := slices.DeleteFunc(slices.Clone(v.Members), func(m hujson.ObjectMember) bool {
+			name := m.Name.Value.(hujson.Literal).String()
+			return name == "steps" || name == "vars"
+		})
+		if list == nil || len(others) > 0 {
 			return
 		}
 		f.note("added the version of the format")
@@ -150,16 +154,17 @@ func (f *fixer) addVersion(root *hujson.Value) {
 		return hujson.ObjectMember{Name: hujson.Value{Value: hujson.String(name)}, Value: v}
 	}
 	version := member("fsm", hujson.Value{BeforeExtra: hujson.Extra(" "), Value: hujson.Int(fsmspec.WithOutcomes)})
-	steps := member("steps", *list)
-	steps.Name.BeforeExtra = hujson.Extra(" ")
 	if object, ok := root.Value.(*hujson.Object); ok {
-		version.Name.BeforeExtra, steps.Name = object.Members[0].Name.BeforeExtra, object.Members[0].Name
+		first := &object.Members[0].Name
+		version.Name.BeforeExtra = first.BeforeExtra
 		if len(version.Name.BeforeExtra) == 0 {
-			steps.Name.BeforeExtra = hujson.Extra(" ")
+			first.BeforeExtra = hujson.Extra(" ")
 		}
-		object.Members = []hujson.ObjectMember{version, steps}
+		object.Members = append([]hujson.ObjectMember{version}, object.Members...)
 		return
 	}
+	steps := member("steps", *list)
+	steps.Name.BeforeExtra = hujson.Extra(" ")
 	root.Value = &hujson.Object{Members: []hujson.ObjectMember{version, steps}}
 }
 

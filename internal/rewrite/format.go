@@ -20,7 +20,7 @@ import (
 //   - indented by two spaces, with a line feed at the end
 //   - the fields of a task in the order in which the client writes them, then unknown fields
 //   - without optional fields that are null, which means the same
-//   - lists of ids, short lists of texts, conditions, each, and every outcome on one line
+//   - lists of ids, short lists of texts, conditions, each, and every outcome and value on one line
 //   - ids as plain numbers
 //   - strings in their shortest spelling, but with escapes for invisible characters
 //
@@ -55,17 +55,20 @@ func format(data []byte, renumber bool) ([]byte, error) {
 	if _, err := fsmspec.Parse(data); err != nil {
 		return nil, err
 	}
-	steps := jsontext.Value(data)
+	steps, vars := jsontext.Value(data), ""
 	if steps.Kind() == '[' {
 		return visible.JSON(append(writeTasks(steps, renumber), '\n')), nil
 	}
 	for _, m := range members(steps) {
-		if m.name == "steps" {
+		switch m.name {
+		case "steps":
 			steps = m.value
+		case "vars":
+			vars = fmt.Sprintf("  \"vars\": %s,\n", bytes.ReplaceAll(lines(m.value), []byte("\n    "), []byte("\n  ")))
 		}
 	}
 	indented := bytes.ReplaceAll(writeTasks(steps, renumber), []byte("\n"), []byte("\n  "))
-	return visible.JSON(fmt.Appendf(nil, "{\n  \"fsm\": %d,\n  \"steps\": %s\n}\n", fsmspec.WithOutcomes, indented)), nil
+	return visible.JSON(fmt.Appendf(nil, "{\n  \"fsm\": %d,\n%s  \"steps\": %s\n}\n", fsmspec.WithOutcomes, vars, indented)), nil
 }
 
 // writeTasks returns the array of the tasks in its canonical form.
@@ -105,6 +108,8 @@ func writeTask(out *bytes.Buffer, task jsontext.Value, number func(int64) int64,
 			value = conditions(value, number)
 		case m.name == "do" && value.Kind() == '[':
 			value = bytes.ReplaceAll(writeTasks(value, renumber), []byte("\n"), []byte("\n    "))
+		case m.name == "set":
+			value = lines(value)
 		case m.name == "decides" && value.Kind() == '{', m.name == "each" && value.Kind() == '{':
 			value = oneLine(value)
 		case value.Kind() == '"':
@@ -216,6 +221,18 @@ func outcomes(value jsontext.Value, number func(int64) int64) jsontext.Value {
 		lines = append(lines, fmt.Sprintf("%s: {%s}", quoted(o.name), strings.Join(effects, ", ")))
 	}
 	return jsontext.Value("{\n      " + strings.Join(lines, ",\n      ") + "\n    }")
+}
+
+// lines writes an object with each member on a line.
+func lines(object jsontext.Value) jsontext.Value {
+	var all []string
+	for _, m := range members(object) {
+		all = append(all, fmt.Sprintf("%s: %s", quoted(m.name), oneLine(m.value)))
+	}
+	if len(all) == 0 {
+		return jsontext.Value("{}")
+	}
+	return jsontext.Value("{\n      " + strings.Join(all, ",\n      ") + "\n    }")
 }
 
 // conditions writes the conditions of a step on one line.

@@ -17,7 +17,13 @@ func (f *Frame) Answered(ctx context.Context, u Update, yes bool) Verdict {
 	}
 	defer f.release(dir)
 	target := s.Step(c.target.ID)
-	return f.finished(c, c.carryOut(ctx, dir, s, c.final(s, target, answered(s, target, u, yes), nil)))
+	asked, _ := s.last(target.ID)
+	d := c.final(s, target, answered(s, target, u, yes), nil)
+	if d.verdict.Allowed() && len(d.lines) > 0 {
+		e := &d.lines[len(d.lines)-1]
+		e.Outcome, e.Round, e.Values = asked.Outcome, asked.Round, asked.Values
+	}
+	return f.finished(c, c.carryOut(ctx, dir, s, d))
 }
 
 // answered decides an update about which a person was asked.

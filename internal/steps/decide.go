@@ -140,6 +140,11 @@ func (c *call) decideGates(s *State, target *Current, overdue []*Current, lines 
 		return c.decideEnd(s, target, lines)
 	}
 	all := c.gatesToPass(target, overdue)
+	for _, g := range all {
+		if v := s.pathFault(g.step, g.Gate, c.listName()); !v.Allowed() {
+			return c.final(s, target, v, lines)
+		}
+	}
 	if files := c.unknownFiles(all); len(files) > 0 {
 		return decision{lines: lines, files: files}
 	}
@@ -358,6 +363,9 @@ func (c *call) final(s *State, target *Current, v Verdict, lines []Evidence) dec
 	e := Evidence{
 		Time: s.Time, Step: target.ID, From: target.Status, To: c.update.Status, Verdict: v.Decision,
 		Why: v.Why, Note: c.update.Note, Agent: c.update.Agent, Check: v.Check, By: c.by(c.update, v), Use: c.update.Use,
+	}
+	if target.Within > 0 && e.To == inProgress {
+		e.Round = target.Round
 	}
 	if v.Decision == Allow && e.From == e.To && e.Note == "" && (target.Passed || e.To != completed) || target.Gone() {
 		return decision{verdict: v, lines: lines} // nothing changes

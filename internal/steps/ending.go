@@ -14,7 +14,7 @@ import (
 
 // ending is how a step of a workflow with outcomes is about to end: the word that was said,
 // judged, and the gates that it depends on, evaluated one after the other. The order is:
-// the word, the step's files, its check, the command that decides, the outcome's files and
+// the word, the values, the step's files, its check, the command that decides, the outcome's files and
 // check, and the approvals.
 type ending struct {
 	c    *call
@@ -22,6 +22,7 @@ type ending struct {
 	step *Current
 	seen bool // it was completed in another way
 
+	given   map[string]string // the values that completing the step gives
 	verdict Verdict
 	missing decision // what has to be found out first
 }
@@ -35,6 +36,9 @@ func (e *ending) end() (tr machine.Transition, ok bool) {
 	name, v := e.name(word)
 	if !v.Allowed() {
 		e.verdict = v
+		return tr, false
+	}
+	if e.owesValues(name) && !e.values(name) {
 		return tr, false
 	}
 	if name == "" || !e.isFree(name) {
@@ -120,6 +124,10 @@ func (e *ending) pass(g Gate) bool {
 	if len(g.Patterns) == 0 && g.Check == nil && g.Question == "" {
 		return true
 	}
+	if v := e.s.pathFault(e.step, g, e.c.listName()); !v.Allowed() {
+		e.verdict = v
+		return false
+	}
 	if g.Check != nil && e.c.NoChecks {
 		return true
 	}
@@ -130,7 +138,7 @@ func (e *ending) pass(g Gate) bool {
 			e.verdict = slow(e.step, e.step, g.Check.Limit(), left)
 			return false
 		}
-		e.missing.check = &run{e.step, g.Kind, g.Check, e.s.variables(e.step)}
+		e.missing.check = &run{e.step, g.Kind, g.Check, e.s.variables(e.step, e.given)}
 		return false
 	case !known:
 		e.missing.files = []lookup{{e.step, g.Kind, g.Patterns}}

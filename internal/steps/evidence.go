@@ -32,9 +32,11 @@ type Evidence struct {
 
 	// Of a workflow with outcomes.
 	Outcome   string  `json:"outcome,omitzero"`    // in which the step ends
-	Round     int     `json:"round,omitzero"`      // the round of the step that ends, from 1
+	Round     int     `json:"round,omitzero"`      // the round of the step that ends, or begins if it has a time limit, from 1
 	Reopens   []int64 `json:"reopens,omitempty"`   // steps that are open again
 	NotNeeded []int64 `json:"notNeeded,omitempty"` // steps that turned out not to be needed
+
+	Values map[string]string `json:"values,omitempty"` // that the step gave
 
 	// Of a call that belongs to the step. Such lines are in State.Calls.
 	Rule   string `json:"rule,omitzero"`   // the permission rule that covers the call
@@ -210,8 +212,11 @@ func essence(all []Evidence) []Evidence {
 
 // turns reports whether the state of a workflow with outcomes depends on the line.
 func (e Evidence) turns() bool {
-	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || e.Verdict == Override || e.Verdict == Shown
+	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over || e.begins()
 }
+
+// begins reports whether the line is the start of a step with a time limit.
+func (e Evidence) begins() bool { return e.Verdict == Allow && e.To == inProgress && e.Round > 0 }
 
 func pick(all []Evidence, keep []bool) (kept []Evidence) {
 	for i, e := range all {

@@ -22,19 +22,22 @@ import (
 // fold computes the states of the workflows with outcomes from the evidence.
 func (s *State) fold() {
 	s.flows, s.unseen, s.unshown = map[*Workflow]machine.State{}, nil, false
+	var given []Evidence
 	for _, w := range s.downward() {
 		if w.machine != nil {
-			s.foldOf(w)
+			given = append(given, s.foldOf(w)...)
 		} else {
 			s.close(w)
 		}
 	}
+	s.value(given)
 }
 
 // foldOf computes the state of a workflow. Decisions that have been carried out in the list
-// and are not on record as seen are folded as if they were; s.unseen has them.
-func (s *State) foldOf(w *Workflow) {
-	f := folding{state: w.machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}}
+// and are not on record as seen are folded as if they were; s.unseen has them. It returns the
+// lines that gave values.
+func (s *State) foldOf(w *Workflow) (given []Evidence) {
+	f := folding{state: w.machine.Start(), decided: map[int64]Evidence{}, stale: map[int64]bool{}, valuation: newValuation()}
 	for _, e := range s.Evidence {
 		c := s.Step(e.Step)
 		switch {
@@ -51,7 +54,10 @@ func (s *State) foldOf(w *Workflow) {
 			f.state = f.state.After(machine.Event{Kind: machine.Passed, Step: c.ID})
 		case ok && c.Status == completed && !f.stale[c.ID]:
 			f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: c.ID, Outcome: e.Outcome})
+			f.valuation.ended(e)
 			s.unseen = append(s.unseen, e)
+		default:
+			s.expire(c, &f)
 		}
 	}
 	closed := s.isClosed(w)
@@ -68,10 +74,12 @@ func (s *State) foldOf(w *Workflow) {
 				c.because = s.whyClosed(w)
 			}
 		}
+		c.begun, c.told = f.begun[c.ID], f.told[c.ID]
 		if c.stale = f.stale[c.ID] && c.file != nil && c.file.Status == completed; c.stale {
 			c.Status = pending // the list does not show yet that it is open again
 		}
 	}
+	return f.given
 }
 
 // folding is a fold over the evidence of a workflow.
@@ -80,6 +88,8 @@ type folding struct {
 	decided map[int64]Evidence // completions that were let through and not seen done
 	stale   map[int64]bool     // steps that were opened again since the list was last seen to show that
 	unshown bool               // there are such steps
+
+	valuation
 }
 
 func (f *folding) add(e Evidence) {
@@ -90,9 +100,17 @@ func (f *folding) add(e Evidence) {
 		return
 	case e.Verdict == Override:
 		f.state = f.state.After(e.override())
+		f.ended(e)
 		f.reopened(e)
 	case e.Verdict == SeenDone:
 		f.state = f.state.After(machine.Event{Kind: machine.Concluded, Step: e.Step, Outcome: e.Outcome})
+		f.ended(e)
+	case e.Verdict == Over:
+		f.told[e.Step] = true
+		return
+	case e.begins():
+		f.began(e)
+		return
 	case e.Verdict != Allow:
 		return
 	case len(e.Reopens) > 0:
@@ -118,6 +136,7 @@ func (f *folding) restart(w *Workflow) {
 func (f *folding) reopened(e Evidence) {
 	for _, id := range e.Reopens {
 		delete(f.decided, id)
+		f.again(id)
 		f.stale[id], f.unshown = true, true
 	}
 }
@@ -155,9 +174,14 @@ func isBack(tr machine.Transition) bool { return len(tr.Reopens) > 0 }
 func (s *State) recordSeen(by By) (lines []Evidence) {
 	by.Who, by.How = Fsmtx, ByUpdate
 	for _, e := range s.unseen {
-		lines = append(lines, Evidence{Time: s.Time, Step: e.Step, From: e.From, To: completed, Verdict: SeenDone, Why: "seen done", Outcome: e.Outcome, Round: e.Round, By: by})
+		seen := Evidence{Time: s.Time, Step: e.Step, From: e.From, To: completed, Verdict: SeenDone, Why: "seen done", Outcome: e.Outcome, Round: e.Round, By: by, Values: e.Values}
+		if e.isLate() {
+			seen.Why, seen.By.Who, seen.NotNeeded = e.Why, TheClock, e.NotNeeded
+		}
+		lines = append(lines, seen)
 	}
 	s.unseen = nil
+	lines = append(lines, s.seenBegun(by)...)
 	if s.unshown && !slices.ContainsFunc(s.Steps, func(c *Current) bool { return c.stale }) {
 		i := slices.IndexFunc(s.Steps, (*Current).flows)
 		lines = append(lines, Evidence{Time: s.Time, Step: s.Steps[i].ID, Verdict: Shown, Why: "the list shows what was opened again", By: by})

@@ -96,7 +96,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 		return f.redone(ctx, c.steps)
 	case known && e.To == completed && s.isAsked(target): // the client completes a step about which it asked only after a yes
 		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: "a person said yes", Agent: e.Agent, By: f.person(ByApproval, e.Agent),
-			Outcome: e.Outcome, Round: e.Round}
+			Outcome: e.Outcome, Round: e.Round, Values: e.Values}
 		return c.note(ctx, yes)
 	}
 	c.unattended = true
@@ -239,6 +239,12 @@ func (c *call) look(ctx context.Context) (*State, error) {
 
 // carryOut does what a decision says, under the lock, and returns its verdict.
 func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision) Verdict {
+	over := ""
+	if d.decided() && d.verdict.Allowed() {
+		var more []Evidence
+		more, over = s.tellOver(c.by(c.update, Verdict{}))
+		d.lines = slices.Insert(slices.Clone(d.lines), max(0, len(d.lines)-1), more...) // the decision is the last line
+	}
 	err := c.write(dir, s, d.lines)
 	c.publish(dir, s, d)
 	if !d.decided() {
@@ -266,7 +272,23 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision)
 	if put := c.putRight(ctx, dir, s); put != "" {
 		v.Trouble = both(v.Trouble, put)
 	}
-	return c.withTroubles(v, s)
+	v.Trouble = both(v.Trouble, over)
+	return c.withTroubles(c.withLate(v, s, d), s)
+}
+
+// withLate adds to a verdict what the agent has to know of steps that the clock has ended.
+func (c *call) withLate(v Verdict, s *State, d decision) Verdict {
+	text := s.lateText(d.lines)
+	switch {
+	case text == "":
+	case v.Turn != nil:
+		v.Turn = &Turn{v.Turn.Outcome, text + "\n" + v.Turn.Text}
+	case v.Decision == Deny:
+		v.Reason = text + "\n" + v.Reason
+	default:
+		v.Told = text
+	}
+	return v
 }
 
 // changes reports whether the update that was decided changes the task's status.

@@ -27,7 +27,22 @@ const (
 	OutcomeFiles   GateKind = "outcome files"
 	OutcomeCheck   GateKind = "outcome check"
 	PersonApproves GateKind = "approval" // a person says yes to a question
+
+	// valueOf begins the kind of a command that prints a value, whose name follows.
+	valueOf = "value "
 )
+
+// printedBy returns the kind of a command that prints a value.
+func printedBy(name string) GateKind { return GateKind(valueOf + name) }
+
+// prints returns the name of the value that a command prints, or "".
+func (k GateKind) prints() string {
+	name, _ := strings.CutPrefix(string(k), valueOf)
+	if name == string(k) {
+		return ""
+	}
+	return name
+}
 
 // Moment is when a gate is evaluated.
 type Moment string
@@ -56,6 +71,9 @@ func (s Step) Gates() (all []Gate) {
 
 // String describes the gate in a line, for people.
 func (g Gate) String() string {
+	if name := g.Kind.prints(); name != "" {
+		return fmt.Sprintf("sets %s by a command (at most %v): %s", name, g.Check.Limit(), g.Check.Run)
+	}
 	switch g.Kind {
 	case ReadyFiles:
 		return "needs " + strings.Join(g.Patterns, ", ")
@@ -99,11 +117,11 @@ func (g Gate) evaluate(c *Current, f fact, known bool) (v Verdict, ok bool) {
 			return Verdict{}, false
 		}
 		return files(c, g.When, f), true
-	case CheckPasses, OutcomeCheck, CommandDecides:
-		if !known {
-			return Verdict{}, false
-		}
-		return check(c, *f.result), true
+	case PersonApproves:
+		return approval(c), true
 	}
-	return approval(c), true
+	if !known {
+		return Verdict{}, false
+	}
+	return check(c, *f.result), true
 }

@@ -326,6 +326,7 @@ const longestWrite = 30 * time.Millisecond
 type taskFile struct {
 	Subject     string         `json:"subject"`
 	Description string         `json:"description"`
+	ActiveForm  string         `json:"activeForm"`
 	Status      string         `json:"status"`
 	BlockedBy   []string       `json:"blockedBy"`
 	Metadata    jsontext.Value `json:"metadata"`

@@ -17,8 +17,9 @@ type Past struct {
 	Because string
 
 	// Of a workflow with outcomes.
-	Outcome      string // in which the step ends, with Done; empty if it has only one or can be done
-	WithBlockers bool   // skip the open steps before it, too
+	Values       map[string]string // that the step gives, with Done
+	Outcome      string            // in which the step ends, with Done; empty if it has only one or can be done
+	WithBlockers bool              // skip the open steps before it, too
 }
 
 // Verb returns "done" or "skip".
@@ -51,6 +52,8 @@ var (
 	ErrBlocked = errors.New("the steps before it are open")
 	// ErrNoOutcome is returned when it was not said how a step ends, or it cannot end so.
 	ErrNoOutcome = errors.New("no outcome of the step")
+	// ErrNoValue is returned when a value that the step sets was not given, or cannot be.
+	ErrNoValue = errors.New("no value of the step")
 	// ErrNoOutcomes is returned for what only workflows with outcomes have.
 	ErrNoOutcomes = errors.New(`the workflow has no outcomes ({"fsm": 2}), so its steps go forward once; set the status of the task instead`)
 )
@@ -62,7 +65,7 @@ var (
 // In a workflow with outcomes the steps before it have to be done, or are skipped with
 // Past.WithBlockers: a later loop could open them again while this one is in progress.
 //
-// Errors: ErrNoStep, ErrIsDone, ErrBlocked, ErrNoOutcome, those of Load and of
+// Errors: ErrNoStep, ErrIsDone, ErrBlocked, ErrNoOutcome, ErrNoValue, those of Load and of
 // tasks.List.Open.
 func (f *Frame) GoPast(ctx context.Context, p Past, by By) (s *State, err error) {
 	live, err := liveSteps(f.List.Dir)
@@ -89,6 +92,9 @@ func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by B
 	}
 	if err := c.passable(); err != nil {
 		return err
+	}
+	if len(p.Values) > 0 {
+		return fmt.Errorf("%s: %w: it sets none", c.Name(), ErrNoValue)
 	}
 	e := Evidence{Time: time.Now().UTC(), Step: p.Step, From: c.Status, To: completed, Verdict: Override, Why: p.why(), By: by}
 	if err := appendEvidence(dir, e); err != nil {

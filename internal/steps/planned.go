@@ -48,6 +48,9 @@ func stepOf(task fsmspec.Task, base int64) Step {
 		s.BlockedBy = append(s.BlockedBy, base+id)
 	}
 	s.addFlow(task.Flow, base)
+	if len(fsmspec.Named(task.ActiveForm)) > 0 {
+		s.ActiveForm = task.ActiveForm
+	}
 	s.Check = checkOf(task.Gates.Check)
 	return s
 }
@@ -76,4 +79,8 @@ func (s *Step) addFlow(f fsmspec.Flow, base int64) {
 		s.Decides = f.Decides.String()
 	}
 	s.Chooser = checkOf(f.Chooser)
+	for _, v := range f.Set {
+		s.Set = append(s.Set, Value{Name: v.Name, Pattern: v.Pattern, OneOf: v.OneOf, Command: checkOf(v.Command)})
+	}
+	s.Within = f.Within.Seconds()
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -34,6 +33,9 @@ func (c *Current) wrong(s *State) (what []string) {
 	}
 	if c.Step.Description != "" && !sameText(c.file.Description, c.Step.Description) {
 		what = append(what, "description")
+	}
+	if c.activeFormIsOld() {
+		what = append(what, "activeForm")
 	}
 	if !c.waitsAsRecorded(s) {
 		what = append(what, "blockedBy")
@@ -134,9 +136,15 @@ func (c *Current) right(s *State, data []byte) ([]byte, error) {
 	}
 	if c.stale {
 		delete(metadata, "outcome")
+		for _, v := range c.Set {
+			delete(metadata, v.Name)
+		}
 	}
 	if c.Step.Description != "" {
 		said["description"] = c.Step.Description
+	}
+	if c.activeFormIsOld() {
+		said["activeForm"] = c.ActiveForm
 	}
 	if metadata[tag], err = json.Marshal(c.Workflow.Command, jsonx.Tolerant); err != nil {
 		return nil, err
@@ -203,9 +211,12 @@ func (c *Current) shownStatus() string {
 	return ""
 }
 
-// moved reports whether the list differs only by what the workflow itself changes: the status
-// and the end of the subject.
+// moved reports whether the list differs only by what the workflow itself changes: the status,
+// the end of the subject, and values in texts.
 func (c *Current) moved(what []string) bool {
-	return (c.flows() || c.NotNeeded) && strings.HasPrefix(c.file.Subject, c.Subject) &&
-		!slices.ContainsFunc(what, func(w string) bool { return w != "subject" && w != "status" })
+	return (c.flows() || c.NotNeeded) && c.hasShown(c.file.Subject, c.Subject, func(s *Step) string { return s.Subject }) &&
+		!slices.ContainsFunc(what, func(w string) bool {
+			return w != "subject" && w != "status" && w != "activeForm" &&
+				(w != "description" || !c.hasShown(c.file.Description, c.Step.Description, func(s *Step) string { return s.Description }))
+		})
 }

@@ -82,11 +82,11 @@ func (f *Frame) Seen(ctx context.Context, task, agent string) (text string, v Ve
 		return "", f.trouble(err)
 	}
 	defer f.release(dir)
-	seen := s.unseen
+	seen := slices.DeleteFunc(slices.Clone(s.unseen), Evidence.isLate)
 	lines := s.recordSeen(c.by(c.update, Verdict{}))
 	judged := c.judgeSeen(s)
 	v = c.carryOut(ctx, dir, s, decision{lines: append(lines, judged...), verdict: Verdict{Step: c.target.ID}})
-	text = s.seenText(append(seen, judged...))
+	text = both(v.Told, s.seenText(append(seen, judged...)))
 	if b := s.find(task); b != nil && b.Done() {
 		text = both(text, s.Returned(b.ID))
 	}
@@ -231,14 +231,23 @@ func (s *State) pastFlow(p Past, by By) (lines []Evidence, err error) {
 	if !p.Done {
 		return append(lines, s.skip(target, p.Because, by)), nil
 	}
-	tr, err := s.conclude(target, outcome)
-	if err != nil {
+	refuse := func(err error) ([]Evidence, error) {
 		s.Evidence = before
 		s.fold()
-		return nil, fmt.Errorf("%s: %w: %w", target.Name(), ErrNoOutcome, err)
+		return nil, fmt.Errorf("%s: %w", target.Name(), err)
+	}
+	tr, err := s.conclude(target, outcome)
+	if err != nil {
+		return refuse(fmt.Errorf("%w: %w", ErrNoOutcome, err))
+	}
+	var values map[string]string
+	if !isBack(tr) {
+		if values, err = s.givenByPerson(target, p.Values); err != nil {
+			return refuse(err)
+		}
 	}
 	e := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Override, Why: p.why(), By: by,
-		Outcome: tr.Outcome, Round: target.Round, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded}
+		Outcome: tr.Outcome, Round: target.Round, Reopens: tr.Reopens, NotNeeded: tr.NotNeeded, Values: values}
 	if isBack(tr) {
 		e.To = pending
 	}

@@ -29,7 +29,7 @@ func resumed(s *State) string {
 			fmt.Fprintf(&b, "Also in progress: %s\n", names(started[i:]))
 			break
 		}
-		fmt.Fprintf(&b, "In progress: %s\n", withDescription(c))
+		fmt.Fprintf(&b, "In progress%s: %s\n", s.overLimit(c), withDescription(c))
 	}
 	switch {
 	case len(ready) == 1:

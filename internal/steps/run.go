@@ -19,18 +19,18 @@ import (
 const killAfter = 400 * time.Millisecond
 
 // runCheck runs a command of a step with /bin/sh in its own process group, in a directory
-// below base. Standard output and standard error go to the same pipe, unless the command
-// decides by what it prints.
+// below base. Standard output and standard error go to the same pipe, unless what it prints
+// decides or is a value.
 func (c *call) runCheck(ctx context.Context, b *run, base string) Result {
 	out := newTail()
 	script := `exec /bin/sh -c "$1" 2>&1`
-	if b.kind == CommandDecides {
+	if b.kind == CommandDecides || b.kind.prints() != "" {
 		script = `exec /bin/sh -c "$1"`
 	}
 	o := process.Command{
 		Args:    []string{"/bin/sh", "-c", script, "sh", b.Run},
 		Dir:     filepath.Join(base, filepath.FromSlash(b.Dir)),
-		Env:     append(b.environ(c.Env), b.variables...),
+		Env:     append(b.step.withoutOurs(b.environ(c.Env)), b.variables...),
 		Timeout: b.Limit(),
 		Grace:   killAfter,
 		Output:  out,

@@ -19,9 +19,10 @@ type State struct {
 	Time     time.Time
 	Troubles []error // what could not be read
 
-	flows   map[*Workflow]machine.State // of the workflows with outcomes
-	unseen  []Evidence                  // decisions that the list shows to be carried out, not yet on record as that
-	unshown bool                        // steps were opened again, and it is not on record that the list shows it
+	flows   map[*Workflow]machine.State     // of the workflows with outcomes
+	unseen  []Evidence                      // decisions that the list shows to be carried out, not yet on record as that
+	values  map[*Workflow]map[string]string // of the same workflows
+	unshown bool                            // steps were opened again, and it is not on record that the list shows it
 
 	whole *State                // of the whole list, if this is the part of a session; nil if it is the whole
 	under map[int64][]*Workflow // those under a step, by its number
@@ -52,8 +53,14 @@ type Current struct {
 	because   string // of NotNeeded, for the list
 
 	// Of a workflow with outcomes.
-	Outcome string // in which it ended; empty while it is open
-	Round   int    // from 1
+	Outcome string            // in which it ended; empty while it is open
+	Round   int               // from 1
+	Values  map[string]string // that its last completion gave; nil if it gave none
+
+	template   *Step            // with the names of values; nil if none are replaced
+	pathFaults map[string]error // why the names in a path are not replaced, by the path
+	begun      time.Time        // when it was started in this round; zero if it was not, or has no time limit
+	told       bool             // the person knows that its time limit has passed
 
 	stale bool // the list still shows it as completed, although it was opened again
 

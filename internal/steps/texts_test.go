@@ -125,6 +125,8 @@ func flowTexts(f *Frame) map[string]struct {
 		{Subject: "B", Decides: "person", Outcomes: []Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
 		{Subject: "C", Decides: "command", Chooser: &Check{Run: "cat kind", Timeout: 9}, Outcomes: []Outcome{{Name: "x"}, {Name: "y"}}},
 		{Subject: "D"},
+		{Subject: "E", Set: []Value{{Name: "version", Pattern: "^[0-9.]+$"}, {Name: "branch", Command: &Check{Run: "git branch", Timeout: 9}}}},
+		{Subject: "F", Produces: []string{"{version}/x"}, Ready: []string{"{goal}"}},
 	})
 	s.Evidence = []Evidence{{Step: 1, Verdict: Allow, To: pending, Outcome: "again", Reopens: []int64{1}}, {Step: 4, Verdict: SeenDone, To: completed, Outcome: "done"}}
 	s.fold()
@@ -147,21 +149,43 @@ func flowTexts(f *Frame) map[string]struct {
 	}
 	off := *f
 	off.NoChecks = true
+	values := func(object string) func(*call) {
+		return func(c *call) { c.update.Values = []byte(object) }
+	}
+	printed := func(output string) func(*call) {
+		return func(c *call) {
+			c.update.Values = []byte(`{"version": "1"}`)
+			c.facts[factKey{5, printedBy("branch")}] = fact{result: &Result{Run: "git branch", output: output}}
+		}
+	}
+	noPath := func(g Gate) Verdict {
+		return f.finished(&call{Frame: f, target: &recorded{Step: s.Step(6).Step}}, s.pathFault(s.Step(6), g, "s1"))
+	}
 	return map[string]struct {
 		verdict Verdict
 		next    string
 	}{
-		"no outcome":           {end(1, "", nil), `Complete it with metadata {"outcome": "fine"}, or with again or late-one`},
-		"unknown outcome":      {end(1, "agian", nil), `it cannot end as "agian". Complete it with metadata {"outcome": "again"}`},
-		"the machine's":        {end(1, "never", nil), `nobody chooses "never". Complete it with metadata`},
-		"spent":                {end(1, "again", nil), "Choose fine or late-one"},
-		"a person has to":      {end(2, "merge", nil), "Ask them with AskUserQuestion, with exactly these options: merge, drop. Then complete it"},
-		"the person chose":     {end(2, "drop", answered), "the person chose merge"},
-		"a command decides":    {end(3, "x", nil), "leave the outcome out"},
-		"no word of a command": {end(3, "", chosen("z")), "the last line of its command has to be x or y"},
-		"commands are off":     {end(3, "", func(c *call) { c.Frame = &off }), "A person can say how it ends: fsmtx step done 3 --outcome NAME"},
-		"not on record":        {notSentBack(s.Step(1), syscall.ENOSPC), "Complete it again; if that does not help, tell the person"},
-		"it is done":           {isDone(s, s.Step(4), "s1"), "A person can open it again in a terminal"},
+		"no outcome":            {end(1, "", nil), `Complete it with metadata {"outcome": "fine"}, or with again or late-one`},
+		"unknown outcome":       {end(1, "agian", nil), `it cannot end as "agian". Complete it with metadata {"outcome": "again"}`},
+		"the machine's":         {end(1, "never", nil), `nobody chooses "never". Complete it with metadata`},
+		"spent":                 {end(1, "again", nil), "Choose fine or late-one"},
+		"a person has to":       {end(2, "merge", nil), "Ask them with AskUserQuestion, with exactly these options: merge, drop. Then complete it"},
+		"the person chose":      {end(2, "drop", answered), "the person chose merge"},
+		"a command decides":     {end(3, "x", nil), "leave the outcome out"},
+		"no word of a command":  {end(3, "", chosen("z")), "the last line of its command has to be x or y"},
+		"commands are off":      {end(3, "", func(c *call) { c.Frame = &off }), "A person can say how it ends: fsmtx step done 3 --outcome NAME"},
+		"no value":              {end(5, "", nil), `it has to give version, which matches ^[0-9.]+$. Complete it with metadata {"version": "…"}`},
+		"a wrong value":         {end(5, "", values(`{"version": "1.x"}`)), `version is "1.x", and it does not match ^[0-9.]+$. Complete it with metadata {"version": "…"}`},
+		"not a value":           {end(5, "", values(`{"version": [1]}`)), `version has to be a text, a number or a boolean. Complete it with metadata`},
+		"an unknown value":      {end(5, "", values(`{"version": "1", "verison": "1"}`)), `it sets version. Leave the others out`},
+		"a command gives it":    {end(5, "", values(`{"version": "1", "branch": "main"}`)), `a command gives branch. Leave it out`},
+		"no value of a command": {end(5, "", printed("a\nb")), `the output of its command is "a b", which has to be branch: one line`},
+		"values are off": {end(5, "", func(c *call) { c.Frame, c.update.Values = &off, []byte(`{"version": "1"}`) }),
+			`A person can give it: fsmtx step done 5 --set branch=... --because`},
+		"no path":       {noPath(Gate{When: AtCompletion, Patterns: s.Step(6).Produces}), `#5 "E" gives it. Tell the person, who can open that step again in a terminal: fsmtx step reopen 5`},
+		"no path, args": {noPath(Gate{When: AtStart, Patterns: s.Step(6).Ready}), `Tell the person: the skill has to be called with other arguments`},
+		"it is done":    {isDone(s, s.Step(4), "s1"), "A person can open it again in a terminal"},
+		"not on record": {notSentBack(s.Step(1), syscall.ENOSPC), "Complete it again; if that does not help, tell the person"},
 	}
 }
 
@@ -188,7 +212,7 @@ func callTexts(f *Frame) map[string]struct {
 
 // flowState returns the state of a workflow with outcomes whose steps are in progress.
 func flowState(all []Step) *State {
-	w := &Workflow{Version: VersionWithOutcomes, Command: "release", Dir: "/p"}
+	w := &Workflow{Version: VersionWhole, Outcomes: true, Values: true, Command: "release", Dir: "/p", Vars: map[string]string{"goal": "a/b"}}
 	s := &State{Time: time.Now()}
 	for i, step := range all {
 		step.ID, step.Local, step.Status = int64(i+1), int64(i+1), pending

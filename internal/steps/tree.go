@@ -39,6 +39,7 @@ func (w *Workflow) all() (list []*Workflow) {
 	}
 	for i := range w.Under {
 		u := &w.Under[i]
+		u.Values = w.Values
 		u.Version, u.Command, u.Spec, u.SHA256, u.Session, u.Agent, u.Dir = w.Version, w.Command, w.Spec, w.SHA256, w.Session, w.Agent, w.Dir
 		u.part = true
 		list = append(list, u.all()...)

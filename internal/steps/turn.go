@@ -2,8 +2,10 @@ package steps
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -18,7 +20,7 @@ func (c *call) decideEnd(s *State, target *Current, lines []Evidence) decision {
 		return e.missing
 	case !ok && e.verdict.Decision == Ask:
 		d := c.final(s, target, e.verdict, lines)
-		d.lines[len(d.lines)-1].Outcome = tr.Outcome
+		e.sign(&d.lines[len(d.lines)-1], machine.Transition{Outcome: tr.Outcome})
 		return d
 	case !ok:
 		return c.final(s, target, e.verdict, lines)
@@ -40,6 +42,8 @@ func (e *ending) sign(line *Evidence, tr machine.Transition) {
 	line.Outcome, line.Round, line.Reopens, line.NotNeeded = tr.Outcome, e.step.Round, tr.Reopens, tr.NotNeeded
 	if isBack(tr) {
 		line.To = pending
+	} else {
+		line.Values = e.given
 	}
 	if e.step.Decides == machine.Person.String() {
 		line.By.Who, line.By.How = ThePerson, ByQuestion
@@ -162,10 +166,15 @@ func (s *State) numbered(ids []int64) (all []*Current) {
 	return all
 }
 
-// variables returns what the commands of a step get in their environment: its round, and how
-// the steps before it ended, by their ids in the fsm.json.
-func (s *State) variables(c *Current) []string {
+// variables returns what the commands of a step get in their environment: its round, how
+// the steps before it ended, by their ids in the fsm.json, and the values, with those that it
+// gives now.
+func (s *State) variables(c *Current, given map[string]string) []string {
 	all := []string{fmt.Sprintf("FSM_ROUND=%d", c.Round)}
+	values := s.valuesOf(c, given)
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		all = append(all, fsmspec.Variable(name)+"="+values[name])
+	}
 	for _, b := range s.Steps {
 		if b.Workflow == c.Workflow && b.Outcome != "" {
 			all = append(all, fmt.Sprintf("FSM_OUTCOME_%d=%s", b.Local, b.Outcome))

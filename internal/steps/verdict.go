@@ -15,6 +15,7 @@ const (
 	SeenDone Decision = "done"   // an update that was allowed has reached the list
 	Shown    Decision = "shown"  // the list shows which steps were opened again
 	Answer   Decision = "answer" // a person chose how a step ends
+	Over     Decision = "over"   // the person was told that a time limit has passed
 
 	// Only in the evidence about calls.
 	Permitted Decision = "permit" // a person lets a call through, once
@@ -35,8 +36,9 @@ type Update struct {
 	Cwd   string // the directory in which the agent is; empty if unknown
 	Note  string // kept as evidence; may be empty
 
-	Outcome string // how the step ends, unless Metadata says it; empty if it was not said
-	Use     string // the id of the agent's tool call; empty if unknown
+	Values  jsontext.Value // an object of values, beside those in Metadata; nil if there are none
+	Outcome string         // how the step ends, unless Metadata says it; empty if it was not said
+	Use     string         // the id of the agent's tool call; empty if unknown
 }
 
 // Verdict is the answer to an update. The zero value allows it.
@@ -55,6 +57,9 @@ type Verdict struct {
 	Turn *Turn
 
 	unrecorded bool // it could not be recorded
+	// Told is what the agent has to know although the update is carried out: that a time
+	// limit has passed, and what follows from it.
+	Told string
 
 	yes  How      // how a person said yes; empty if nobody did
 	past pastHint // what a person can do about a denial

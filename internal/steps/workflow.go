@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ import (
 const (
 	Version             = 1
 	VersionWithOutcomes = 2 // steps have outcomes and conditions
-	VersionWhole        = 3 // a workflow is under a step of another one, or calls belong to steps
+	VersionWhole        = 3 // a workflow is under a step of another one, calls belong to steps, or there are values or time limits
 )
 
 // ErrVersion is returned by [ParseWorkflow] for the record of another version of this
@@ -41,6 +42,12 @@ type Workflow struct {
 	Steps   []Step `json:"steps"` // in the order of the fsm.json
 
 	Outcomes bool `json:"outcomes,omitzero"` // steps have outcomes and conditions: they are a machine
+
+	// With Outcomes. Values is set if the texts and paths have names of values, and steps have
+	// values or time limits; then the version is VersionWhole.
+	Args   string            `json:"args,omitzero"`  // the arguments of the skill's call
+	Vars   map[string]string `json:"vars,omitempty"` // the values that the workflow has from its beginning
+	Values bool              `json:"values,omitzero"`
 
 	// Of a workflow under a step of another one; with VersionWhole.
 	Parent int64      `json:"parent,omitzero"` // number in the list of the step that it is under; 0 if it is under none
@@ -78,7 +85,43 @@ type Step struct {
 
 	// With VersionWhole.
 	Only []string `json:"only,omitempty"` // permission rules: calls that are refused unless a step that lists them is in progress
+
+	// Also with VersionWhole; see fsmspec.Flow. Subject, Description, ActiveForm, the questions and
+	// the paths have the names of values in braces.
+	Set        []Value `json:"set,omitempty"`
+	Within     float64 `json:"within,omitzero"`      // in seconds; 0 is no limit
+	ActiveForm string  `json:"activeForm,omitempty"` // empty if it names no value
 }
+
+// Value is a value that completing a step gives. One of the other fields says what it has to
+// be.
+type Value struct {
+	Name    string   `json:"name"`
+	Pattern string   `json:"pattern,omitzero"`
+	OneOf   []string `json:"oneOf,omitempty"`
+	Command *Check   `json:"command,omitempty"` // prints it
+}
+
+// declared returns the value as the fsm.json declares it; whoever asks for more than what
+// an agent can give knows that a command prints it.
+func (v Value) declared() fsmspec.Value {
+	d := fsmspec.Value{Name: v.Name, Pattern: v.Pattern, OneOf: v.OneOf}
+	if v.Command != nil {
+		d.Command = &fsmspec.Check{Run: v.Command.Run}
+	}
+	return d
+}
+
+// String says what the value has to be, for people.
+func (v Value) String() string {
+	if v.Command != nil {
+		return Gate{Kind: printedBy(v.Name), Check: v.Command}.String()
+	}
+	return "sets " + v.Name + " (" + v.declared().Wants() + ")"
+}
+
+// Limit returns the time limit of the step, 0 if there is none.
+func (s Step) Limit() time.Duration { return time.Duration(s.Within * float64(time.Second)) }
 
 // Outcome is a way in which a step can end, with its effects and gates.
 type Outcome struct {
@@ -103,7 +146,7 @@ type Check struct {
 	Run     string    `json:"run"`
 	Timeout float64   `json:"timeout"`      // in seconds, more than 0
 	Dir     string    `json:"dir,omitzero"` // slash-separated, below Workflow.Dir; empty is Workflow.Dir
-	Env     *[]string `json:"env,omitzero"` // the variables that it gets, by name; nil is every one that the hook has
+	Env     *[]string `json:"env,omitzero"` // the variables that it gets beside those of the workflow, by name; nil is every one that the hook has
 }
 
 // Limit returns the time limit of the check.
@@ -154,7 +197,7 @@ func ParseWorkflow(text string) (Workflow, error) {
 // lowest returns the lowest version that can say what the workflow is.
 func (w *Workflow) lowest() int {
 	switch {
-	case w.Parent != 0 || len(w.Under) > 0, slices.ContainsFunc(w.Steps, func(s Step) bool { return len(s.Only) > 0 }):
+	case w.Parent != 0 || len(w.Under) > 0 || w.Values, slices.ContainsFunc(w.Steps, func(s Step) bool { return len(s.Only) > 0 }):
 		return VersionWhole
 	case w.Outcomes:
 		return VersionWithOutcomes
@@ -222,7 +265,7 @@ func (w *Workflow) prove() error {
 
 // declared returns the step for the machine.
 func (s Step) declared() machine.Step {
-	d := machine.Step{ID: s.ID, BlockedBy: s.BlockedBy, Check: s.Check != nil, Done: s.Status == completed}
+	d := machine.Step{ID: s.ID, BlockedBy: s.BlockedBy, Check: s.Check != nil, Limit: s.Within > 0, Done: s.Status == completed}
 	switch s.Decides {
 	case machine.Person.String():
 		d.Decides = machine.Person
@@ -271,7 +314,23 @@ func (s Step) check(numbers map[int64]bool) error {
 			return fmt.Errorf("only: %q: %s", text, wrong)
 		}
 	}
+	for _, v := range s.Set {
+		if err := v.check(); err != nil {
+			return err
+		}
+	}
+	if s.Within < 0 || s.Within > fsmspec.MaxWithin.Seconds() {
+		return fmt.Errorf("a time limit of %v seconds", s.Within)
+	}
 	return cmp.Or(s.Check.check(), s.Chooser.check())
+}
+
+// check returns what is wrong with the value.
+func (v Value) check() error {
+	if _, err := regexp.Compile(v.Pattern); err != nil {
+		return fmt.Errorf("the value %s: %w", v.Name, err)
+	}
+	return v.Command.check()
 }
 
 // check returns what is wrong with a command that completing a step may run. No command is fine.
@@ -315,6 +374,17 @@ func (s Step) Ends() (lines []string) {
 		lines = append(lines, Gate{Kind: CommandDecides, Check: s.Chooser}.String())
 	} else if s.Decides != "" {
 		lines = append(lines, "a "+s.Decides+" decides")
+	}
+	return append(lines, s.Gives()...)
+}
+
+// Gives describes, a line each, the values that the step sets and its time limit.
+func (s Step) Gives() (lines []string) {
+	for _, v := range s.Set {
+		lines = append(lines, v.String())
+	}
+	if s.Within > 0 {
+		lines = append(lines, "within "+fsmspec.Duration(s.Limit()))
 	}
 	return lines
 }

@@ -71,26 +71,30 @@ func calls(raw []byte, matches func(name string) bool) bool {
 	if !ok {
 		return false
 	}
-	for _, name := range skillCalls(l.Message.Content) {
-		if matches(name) {
+	for _, call := range skillCalls(l.Message.Content) {
+		if matches(call.name) {
 			return true
 		}
 	}
 	return false
 }
 
-// skillCalls iterates over the calls of the Skill tool in a message of the model: the
-// id of the call and the skill's name, without a slash.
-func skillCalls(content jsontext.Value) iter.Seq2[string, string] {
-	return func(yield func(id, name string) bool) {
+// calledSkill is a call of the Skill tool: the skill's name, without a slash, and the arguments.
+type calledSkill struct{ name, args string }
+
+// skillCalls iterates over the calls of the Skill tool in a message of the model, with the id
+// of each call.
+func skillCalls(content jsontext.Value) iter.Seq2[string, calledSkill] {
+	return func(yield func(id string, call calledSkill) bool) {
 		var blocks []jsontext.Value
 		_ = json.Unmarshal(content, &blocks, jsonx.Tolerant) // content of another type has no calls
 		for _, b := range blocks {
 			if jsonx.StringMember(b, "type") != "tool_use" || jsonx.StringMember(b, "name") != "Skill" {
 				continue
 			}
-			name := jsonx.StringMember(jsonx.Member(b, "input"), "skill")
-			if !yield(jsonx.StringMember(b, "id"), strings.TrimPrefix(name, "/")) {
+			input := jsonx.Member(b, "input")
+			call := calledSkill{strings.TrimPrefix(jsonx.StringMember(input, "skill"), "/"), jsonx.StringMember(input, "args")}
+			if !yield(jsonx.StringMember(b, "id"), call) {
 				return
 			}
 		}

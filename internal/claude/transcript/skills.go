@@ -14,6 +14,7 @@ type SkillRun struct {
 	Name    string // as the model called it or the user typed it, without a slash
 	ToolUse string // the id of the model's call; empty if the user typed it
 	Dir     string // the skill's folder
+	Args    string // the arguments of the call
 }
 
 // maxTurn bounds how much of a turn is read, from its end, in bytes.
@@ -84,7 +85,8 @@ func (t *turn) read(raw []byte) bool {
 		}
 	case bytes.Contains(raw, []byte(commandTag)):
 		if l, ok := parse(raw, "user"); ok {
-			t.typed(commandName(textOf(l.Message.Content)))
+			text := textOf(l.Message.Content)
+			t.typed(commandName(text), commandArgs(text))
 		}
 	}
 	return true
@@ -105,10 +107,10 @@ func (t *turn) incomplete() bool {
 
 // called sets the names of the runs that the calls in a message of the model started.
 func (t *turn) called(content jsontext.Value) {
-	for id, name := range skillCalls(content) {
+	for id, call := range skillCalls(content) {
 		for i, r := range t.runs {
 			if r.ToolUse != "" && r.ToolUse == id {
-				t.runs[i].Name = name
+				t.runs[i].Name, t.runs[i].Args = call.name, call.args
 			}
 		}
 	}
@@ -116,9 +118,9 @@ func (t *turn) called(content jsontext.Value) {
 
 // typed sets the name of the run that a typed command started, if the last run was
 // typed.
-func (t *turn) typed(name string) {
+func (t *turn) typed(name, args string) {
 	last := len(t.runs) - 1
 	if t.runs[last].ToolUse == "" {
-		t.runs[last].Name = name
+		t.runs[last].Name, t.runs[last].Args = name, args
 	}
 }

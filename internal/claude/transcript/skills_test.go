@@ -12,7 +12,7 @@ import (
 const (
 	skillPrompt  = `{"isSidechain":false,"promptId":"p1","type":"user","message":{"role":"user","content":"go"}}`
 	earlierSkill = `{"promptId":"p0","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: /earlier\n\nx"}]},"isMeta":true,"sourceToolUseID":"t0"}`
-	skillCall    = `{"message":{"content":[{"type":"text","text":"I will"},{"id":"t1","input":{"skill":"/deploy"},"name":"Skill","type":"tool_use"},{"id":"t2","input":{"skill":"plug:ship"},"name":"Skill","type":"tool_use"}],"role":"assistant"},"type":"assistant"}`
+	skillCall    = `{"message":{"content":[{"type":"text","text":"I will"},{"id":"t1","input":{"skill":"/deploy","args":"to prod"},"name":"Skill","type":"tool_use"},{"id":"t2","input":{"skill":"plug:ship"},"name":"Skill","type":"tool_use"}],"role":"assistant"},"type":"assistant"}`
 	skillResult  = `{"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"Launching skill: deploy","tool_use_id":"t1"}]}}`
 	skillBase    = `{"isSidechain":false,"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: ../added/.claude/skills/deploy\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":"t1"}`
 	otherBase    = `{"isSidechain":false,"promptId":"p1","type":"user","message":{"role":"user","content":[{"type":"text","text":"Base directory for this skill: /plug/skills/ship\n\nDo it.\n"}]},"isMeta":true,"sourceToolUseID":"t2"}`
@@ -21,9 +21,9 @@ const (
 )
 
 func TestSkillRuns(t *testing.T) {
-	deploy := SkillRun{"deploy", "t1", "/added/.claude/skills/deploy"}
-	ship := SkillRun{"plug:ship", "t2", "/plug/skills/ship"}
-	plain := SkillRun{"plain", "", "/home/.claude/skills/plain"}
+	deploy := SkillRun{"deploy", "t1", "/added/.claude/skills/deploy", "to prod"}
+	ship := SkillRun{"plug:ship", "t2", "/plug/skills/ship", ""}
+	plain := SkillRun{"plain", "", "/home/.claude/skills/plain", "1 2"}
 	for name, c := range map[string]struct {
 		lines []string
 		want  []SkillRun

@@ -1,0 +1,584 @@
+package fsmspec
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/fsmtx/fsmtx/internal/machine"
+)
+
+// Limits of values.
+const (
+	// MaxSet is the largest number of values that a step sets, and MaxVars that of vars.
+	MaxSet, MaxVars = 20, 100
+	// MaxValue is the longest value that an agent or a command may give, in characters.
+	MaxValue = 1000
+	// MaxWithin is the longest time limit of a step.
+	MaxWithin = 30 * 24 * time.Hour
+)
+
+// Value is a value that completing a step gives. Exactly one of the other fields is set.
+type Value struct {
+	Name    string
+	Pattern string   // a regular expression of package regexp; it has to match the whole value
+	OneOf   []string // the values that it can have
+	Command *Check   // prints it
+}
+
+// Var is a value that a workflow has from its beginning.
+type Var struct{ Name, Default string }
+
+// Args is the name of the value that every workflow with outcomes has: the arguments of the
+// call of its skill.
+const Args = "args"
+
+// Item is the name that stands for the line for which a step is done.
+const Item = "item"
+
+// Round is the name that stands for the round of a step.
+const Round = "round"
+
+// reservedValues are the names that no value may have, with what they are.
+var reservedValues = map[string]string{
+	Args: "the arguments of the skill's call, which are always there", Round: "the round of the step", Item: "the item of a step with each",
+	"outcome": "how a step ends", tag: "the mark of a step",
+}
+
+// Vars returns the values that the workflow has from its beginning, in the order of the file.
+func (s *Spec) Vars() []Var { return slices.Clone(s.vars) }
+
+// HasValues reports whether a text, a path or a step of the workflow has to do with values:
+// such a workflow is not understood by a program that knows only outcomes.
+func (s *Spec) HasValues() bool { return s.hasValues }
+
+// Initial returns the values that the workflow has when its skill was called with these
+// arguments. It is nil in version Plain.
+func (s *Spec) Initial(args string) map[string]string {
+	if s.version == Plain {
+		return nil
+	}
+	values := map[string]string{Args: args}
+	for _, v := range s.vars {
+		values[v.Name] = Fill(v.Default, map[string]string{Args: args})
+	}
+	return values
+}
+
+// ShownTasks is Tasks with the texts of the list: the names of initial values are replaced,
+// and the description is that of Task.Shown.
+func (s *Spec) ShownTasks(args string, base int64) []Task {
+	tasks, values := s.Tasks(), shown(s.Initial(args))
+	if values == nil {
+		return tasks
+	}
+	for i := range tasks {
+		t := &tasks[i]
+		t.Subject, t.Description, t.ActiveForm = FillLine(t.Subject, values), Fill(t.Shown(base), values), FillLine(t.ActiveForm, values)
+	}
+	return tasks
+}
+
+// shown returns the values for texts of the list, nil for nil.
+func shown(values map[string]string) map[string]string {
+	if values != nil {
+		values = maps.Clone(values)
+		values[Round] = "1"
+	}
+	return values
+}
+
+// Fault returns why a value cannot be given for v, or "". segment is set if the value is a part
+// of a path.
+func (v Value) Fault(value string, segment bool) string {
+	switch {
+	case utf8.RuneCountInString(value) > MaxValue:
+		return fmt.Sprintf("it has more than %d characters", MaxValue)
+	case strings.ContainsFunc(value, unicode.IsControl):
+		return "it has line breaks or control characters"
+	case v.Pattern != "" && !matches(v.Pattern, value):
+		return "it does not match " + v.Pattern
+	case v.OneOf != nil && !slices.Contains(v.OneOf, value):
+		return "it is not one of " + strings.Join(v.OneOf, ", ")
+	case segment && SegmentFault(value) != "":
+		return "it stands in a path, and " + SegmentFault(value)
+	}
+	return ""
+}
+
+// matches reports whether a pattern, which was validated, matches the whole text.
+func matches(pattern, text string) bool {
+	e, err := regexp.Compile(`\A(?:` + pattern + `)\z`)
+	return err == nil && e.MatchString(text)
+}
+
+// Wants returns what a value has to be, in words; "" if a command prints it.
+func (v Value) Wants() string {
+	switch {
+	case v.OneOf != nil:
+		return strings.Join(v.OneOf, " or ")
+	case v.Command == nil:
+		return "matches " + v.Pattern
+	}
+	return ""
+}
+
+// setType is an object of names, each with what its value has to be.
+type setType struct{}
+
+func (setType) read(p *parser, e *entry, name string, t token) {
+	if t.kind != '{' {
+		p.problem(t.start, `%s must be an object such as {"version": "^[0-9.]+$"}, not %s`, name, p.describe(t))
+		return
+	}
+	p.hasValues = true
+	empty := true
+	for key, value := range p.members {
+		empty = false
+		v := Value{Name: p.text(key)}
+		e.mark(key.start, "set", v.Name)
+		p.valueName(name, key)
+		p.valueOf(&v, name+"."+v.Name, value)
+		switch n := len(e.task.Flow.Set); {
+		case n > MaxSet:
+		case n == MaxSet:
+			p.problem(key.start, "%s may have at most %d names", name, MaxSet)
+		}
+		e.task.Flow.Set = append(e.task.Flow.Set, v)
+	}
+	if empty && !p.broken {
+		p.problem(t.start, `%s is empty: leave it out, or write {"version": "^[0-9.]+$"}`, name)
+	}
+}
+
+// valueName notes what is wrong with the name of a value.
+func (p *parser) valueName(field string, key token) {
+	name := p.text(key)
+	switch what := reservedValues[name]; {
+	case !isValueName(name):
+		p.problem(key.start, "%s: %s is not a name for a value: want a small letter, then at most 30 small letters, digits and _", field, quoted(name))
+	case what != "":
+		p.problem(key.start, "%s: %s is %s: give the value another name", field, name, what)
+	case isOutcomeVariable(name):
+		p.problem(key.start, "%s: in commands %s would be the variable %s, which says how a step ended: give it another name", field, name, Variable(name))
+	}
+}
+
+// isOutcomeVariable reports whether the variable of a value would be that of an outcome.
+func isOutcomeVariable(name string) bool {
+	n, ok := strings.CutPrefix(name, "outcome_")
+	return ok && n != "" && strings.Trim(n, "0123456789") == ""
+}
+
+// Variable returns the environment variable in which commands get a value.
+func Variable(name string) string { return "FSM_" + strings.ToUpper(name) }
+
+// valueOf reads what a value has to be.
+func (p *parser) valueOf(v *Value, full string, t token) {
+	switch t.kind {
+	case '"':
+		v.Pattern = p.text(t)
+		p.regexp(full, t)
+	case '[':
+		v.OneOf = []string{}
+		for i, t := range p.elements {
+			p.oneOf(v, full, i, t)
+		}
+		if len(v.OneOf) == 0 && !p.broken {
+			p.problem(t.start, "%s is empty: list the values that it can have", full)
+		}
+	case '{':
+		v.Command = &Check{Timeout: DefaultCheckTimeout}
+		p.checkObject(full, t, v.Command)
+	default:
+		p.problem(t.start, `%s must be a regular expression, an array of values, or an object such as {"run": "git branch --show-current"}, not %s`, full, p.describe(t))
+	}
+}
+
+func (p *parser) oneOf(v *Value, full string, i int, t token) {
+	text := p.raw(t)
+	if t.kind == '"' {
+		text = p.text(t)
+	}
+	fault := ""
+	if t.kind == '"' || t.kind == '0' || t.kind == 't' || t.kind == 'f' {
+		fault = Value{}.Fault(text, false)
+	}
+	switch {
+	case i > MaxPatterns:
+	case i == MaxPatterns:
+		p.problem(t.start, "%s may hold at most %d elements", full, MaxPatterns)
+	case t.kind != '"' && t.kind != '0' && t.kind != 't' && t.kind != 'f':
+		p.problem(t.start, "%s must hold texts, numbers or booleans, not %s", full, p.describe(t))
+	case isBlank(text):
+		p.problem(t.start, "%s has a blank value", full)
+	case fault != "":
+		p.problem(t.start, "%s: %s: %s", full, quoted(text), fault)
+	case slices.Contains(v.OneOf, text):
+		p.problem(t.start, "%s lists %s more than once", full, quoted(text))
+	}
+	v.OneOf = append(v.OneOf, text)
+}
+
+// regexp notes what is wrong with a regular expression.
+func (p *parser) regexp(full string, t token) {
+	const longest = 1000
+	text := p.text(t)
+	if text == "" || len(text) > longest {
+		p.problem(t.start, "%s must be a regular expression of 1 to %d bytes", full, longest)
+		return
+	}
+	_, err := regexp.Compile(text)
+	if err == nil {
+		return
+	}
+	why := err.Error()
+	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
+		why = fmt.Sprintf("%s: %s", wrong.Code, quoted(wrong.Expr))
+	}
+	p.problem(t.start, "%s: %s is not a regular expression: %s", full, quoted(text), why)
+}
+
+// vars reads the values that the workflow has from its beginning.
+func (p *parser) readVars(t token) {
+	if t.kind != '{' {
+		p.problem(t.start, `vars must be an object of names and default texts, such as {"goal": "{args}"}, not %s`, p.describe(t))
+		return
+	}
+	for key, value := range p.members {
+		p.valueName("vars", key)
+		name := p.text(key)
+		switch {
+		case len(p.declared) > MaxVars:
+		case len(p.declared) == MaxVars:
+			p.problem(key.start, "vars may have at most %d names", MaxVars)
+		case value.kind != '"':
+			p.problem(value.start, "vars.%s must be a text, not %s", name, p.describe(value))
+		default:
+			for _, n := range Named(p.text(value)) {
+				if n != Args {
+					p.problem(value.start, "vars.%s names {%s}: a default can only have {args} (write {{%s}} for the text itself)", name, short(n), short(n))
+				}
+			}
+			p.declared = append(p.declared, Var{name, p.text(value)})
+			continue
+		}
+		p.declared = append(p.declared, Var{Name: name})
+	}
+}
+
+// moment is when a value has to be known.
+type moment int
+
+const (
+	whenStarted moment = iota
+	whenCompleted
+)
+
+// mention is a place where an entry names a value.
+type mention struct {
+	entry   *entry
+	name    string
+	field   string // in messages
+	at      int
+	pointer string
+	when    moment
+	command bool // a command reads its variable
+}
+
+// maxUses limits the uses that are proven.
+const maxUses = 20_000
+
+// uses notes which values a text or a path names. field is its name in messages.
+func (p *parser) uses(field, text string, t token, when moment) {
+	if p.version != WithOutcomes || p.current == nil || !strings.Contains(text, "{") {
+		return
+	}
+	for _, name := range Named(text) {
+		p.addMention(mention{p.current, name, field, t.start, "", when, false})
+	}
+	p.hasValues = p.hasValues || slices.ContainsFunc(parts(text), func(p part) bool { return p.name != "" })
+}
+
+func (p *parser) addMention(u mention) {
+	if len(p.named) < maxUses {
+		u.pointer = string(p.decoder.StackPointer())
+		p.named = append(p.named, u)
+	}
+}
+
+// pathUses is uses for a path or a pattern.
+func (p *parser) pathUses(field, text string, t token) {
+	when := whenCompleted
+	if !strings.Contains(field, "produces") && field != "check.dir" && field != "decides.dir" && !strings.HasPrefix(field, "outcomes.") {
+		when = whenStarted
+	}
+	p.uses(field, text, t, when)
+	class := false
+	for _, part := range parts(text) {
+		if part.name == "" {
+			class = inClass(part.text, class)
+		} else if class {
+			p.problem(t.start, "%s: %s cannot stand between [ and ]", field, quoted(part.text))
+		}
+	}
+}
+
+// inClass reports whether a pattern is inside [ and ] after a part of it.
+func inClass(text string, class bool) bool {
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case '[':
+			class = true
+		case ']':
+			class = false
+		}
+	}
+	return class
+}
+
+// variables finds the names of variables of values in a command: $FSM_X and ${FSM_X}, without
+// a default.
+func (p *parser) commandUses(field, command string, t token) {
+	if p.version != WithOutcomes || p.current == nil {
+		return
+	}
+	seen := map[string]bool{}
+	for rest := command; ; {
+		_, after, ok := strings.Cut(rest, "$")
+		if !ok {
+			return
+		}
+		rest = strings.TrimPrefix(after, "{")
+		braced := len(rest) < len(after)
+		name, ok := strings.CutPrefix(rest, "FSM_")
+		if !ok {
+			continue
+		}
+		end := len(name) - len(strings.TrimLeft(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"))
+		name, rest = name[:end], name[end:]
+		if braced && !strings.HasPrefix(rest, "}") || seen[name] || name == "" {
+			continue
+		}
+		seen[name] = true
+		p.addMention(mention{p.current, strings.ToLower(name), field, t.start, "", whenCompleted, true})
+	}
+}
+
+// valueProof knows which entries give which values.
+type valueProof struct {
+	p       *parser
+	setters map[string][]*entry // of all levels
+	known   []string            // the names, those of vars first
+}
+
+// proveValues notes the uses of values that do not exist, or that are not set whenever they are
+// used.
+func (p *parser) proveValues() {
+	v := &valueProof{p: p, setters: map[string][]*entry{}}
+	for _, d := range p.declared {
+		v.known = append(v.known, d.Name)
+	}
+	v.collect(p.entries)
+	for _, m := range p.named {
+		v.prove(m)
+	}
+	for _, w := range p.wildcards {
+		v.warn(w)
+	}
+}
+
+func (v *valueProof) collect(entries []*entry) {
+	for _, e := range entries {
+		for _, value := range e.task.Flow.Set {
+			if !slices.Contains(v.known, value.Name) {
+				v.known = append(v.known, value.Name)
+			}
+			v.setters[value.Name] = append(v.setters[value.Name], e)
+			if e.task.Status == Completed {
+				v.p.noteAt(&v.p.problems, e, e.places["set/"+value.Name], e.pointer("set", value.Name), "a completed step gives no values")
+			}
+		}
+		v.collect(e.parts)
+	}
+}
+
+// isVar reports whether the workflow has the value from its beginning.
+func (v *valueProof) isVar(name string) bool {
+	return slices.ContainsFunc(v.p.declared, func(d Var) bool { return d.Name == name })
+}
+
+func (v *valueProof) prove(m mention) {
+	p, name := v.p, m.name
+	switch {
+	case name == Args || name == Round || v.isVar(name) || m.command && name == Item:
+	case m.command && isOutcomeVariable(name):
+		if id, _ := strconv.ParseInt(name[len("outcome_"):], 10, 64); !slices.ContainsFunc(v.level(m.entry), func(e *entry) bool { return e.task.ID == id }) {
+			p.noteMention(&p.warnings, m, "%s reads %s, and there is no step %d", m.field, Variable(name), id)
+		}
+	case name == Item:
+		if !m.hasItem() {
+			p.noteMention(&p.problems, m, `%s names {item}, which only a step with each has (write {{item}} for the text itself)`, m.field)
+		}
+	case v.setters[name] == nil && m.command:
+		p.noteMention(&p.warnings, m, "%s reads %s, which no value of this workflow sets%s", m.field, Variable(name), didYouMean(variableMeant(name, v.known)))
+	case v.setters[name] == nil:
+		p.noteMention(&p.problems, m, "%s names {%s}, which is not a value of this workflow%s (write {{%s}} for the text itself)", m.field, name, didYouMean(near(name, v.known)), name)
+	default:
+		why := v.unset(m.entry, name, m.when)
+		switch {
+		case why == "":
+		case m.command:
+			p.noteMention(&p.warnings, m, "%s reads %s, which is not set %s", m.field, Variable(name), why)
+		default:
+			p.noteMention(&p.problems, m, "%s names {%s}, which is not set %s", m.field, name, why)
+		}
+	}
+}
+
+// hasItem reports whether {item} stands for a line where it is named. A step with each and
+// parts is only the join of them.
+func (m mention) hasItem() bool {
+	for e := m.entry; e != nil; e = e.outer {
+		own := e == m.entry && (len(e.parts) > 0 || strings.HasPrefix(m.field, "each."))
+		if e.task.Each != nil && !own {
+			return true
+		}
+	}
+	return false
+}
+
+// level returns the entries beside one, with itself.
+func (v *valueProof) level(e *entry) []*entry {
+	if e.outer == nil {
+		return v.p.entries
+	}
+	return e.outer.parts
+}
+
+func (v *valueProof) machine(e *entry) *machine.Machine {
+	if e.outer == nil {
+		return v.p.machine
+	}
+	return e.outer.machine
+}
+
+// gives reports whether the steps after an entry have the value that it, or a part of it, sets.
+// What is set for one line is known only there.
+func gives(e *entry, name string) bool {
+	return e.task.Each == nil && (sets(e, name) || slices.ContainsFunc(e.parts, func(part *entry) bool {
+		return len(part.task.Flow.When) == 0 && gives(part, name)
+	}))
+}
+
+func sets(e *entry, name string) bool {
+	return slices.ContainsFunc(e.task.Flow.Set, func(v Value) bool { return v.Name == name })
+}
+
+// unset returns when a value is not set at an entry, or "" if it is always set.
+func (v *valueProof) unset(e *entry, name string, when moment) string {
+	if when == whenCompleted && (sets(e, name) || gives(e, name)) {
+		return ""
+	}
+	var from []int64
+	for _, b := range v.level(e) {
+		if gives(b, name) {
+			from = append(from, b.task.ID)
+		}
+	}
+	how, unset := v.machine(e).Unset(e.task.ID, from)
+	if !unset || e.outer != nil && v.unset(e.outer, name, whenStarted) == "" {
+		return ""
+	}
+	switch {
+	case sets(e, name):
+		return "before this step is completed"
+	case len(how) > 0:
+		return "if " + endings(how)
+	case len(from) == 0 && e.outer != nil:
+		return v.unset(e.outer, name, whenStarted)
+	}
+	return "when this step starts: only " + v.where(name) + " gives it, which does not come before"
+}
+
+// where names the steps that set a value.
+func (v *valueProof) where(name string) string {
+	var all []string
+	for _, e := range v.setters[name] {
+		text := fmt.Sprintf("step %d", e.task.ID)
+		if e.task.Each != nil || e.isResult() {
+			text += " for each line"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, " or ")
+}
+
+func endings(how []machine.Ending) string {
+	var all []string
+	for _, e := range how {
+		text := fmt.Sprintf("step %d ends as %s", e.Step, e.Outcome)
+		if e.Outcome == machine.Skipped {
+			text = fmt.Sprintf("step %d is not worked on", e.Step)
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, " and ")
+}
+
+func variableMeant(name string, known []string) string {
+	if meant := near(name, known); meant != "" {
+		return Variable(meant)
+	}
+	return ""
+}
+
+// warn warns of a pattern of produces with a wildcard for a directory, where a value could name
+// it: the file of an earlier run would do.
+func (v *valueProof) warn(w mention) {
+	i := slices.IndexFunc(v.known, func(name string) bool { return v.isVar(name) || v.unset(w.entry, name, whenCompleted) == "" })
+	if i >= 0 {
+		v.p.noteMention(&v.p.warnings, w, "%s: %s has a wildcard for a directory, so a file of an earlier run is enough: name the directory by a value, such as {%s}", w.field, quoted(w.name), v.known[i])
+	}
+}
+
+// wildcard keeps a pattern of produces with a wildcard for a directory, for warnWildcards.
+func (p *parser) wildcard(field, text string, t token) {
+	dir, _, ok := cutLast(text, "/")
+	if ok && p.version == WithOutcomes && p.current != nil && strings.ContainsAny(dir, "*?[") && strings.HasSuffix(field, "produces") && len(p.wildcards) < maxUses {
+		p.wildcards = append(p.wildcards, mention{p.current, text, field, t.start, string(p.decoder.StackPointer()), whenCompleted, false})
+	}
+}
+
+func cutLast(text, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(text, sep); i >= 0 {
+		return text[:i], text[i+len(sep):], true
+	}
+	return text, "", false
+}
+
+func (p *parser) noteMention(r *report, m mention, format string, args ...any) {
+	p.noteAt(r, m.entry, m.at, m.pointer, format, args...)
+}
+
+func (p *parser) noteAt(r *report, e *entry, at int, pointer, format string, args ...any) {
+	r.note(at, e, keepsMeaning, func() (string, string) { return pointer, fmt.Sprintf(format, args...) })
+}
+
+// withinType is a time limit.
+type withinType struct{}
+
+func (withinType) read(p *parser, e *entry, name string, t token) {
+	p.hasValues = true
+	e.task.Flow.Within = p.duration(name, t, limits{`"30m" or "2h"`, MaxWithin, 0})
+}
