@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,7 +63,11 @@ func (r release) name() string { return "fsmtx_" + r.Version }
 
 // shared returns the files that the archives of all platforms have.
 func (r release) shared() (files []file, err error) {
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
+	pages, err := fs.Glob(os.DirFS(r.source), "docs/*.*") // the README links to them
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range append(pages, "LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md") {
 		data, err := os.ReadFile(filepath.Join(r.source, name))
 		if err != nil {
 			return nil, err

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -48,6 +49,13 @@ func TestSameBytes(t *testing.T) {
 		data, err := os.ReadFile(filepath.Join(unpacked, file))
 		require.NoError(t, err)
 		assert.NotEmpty(t, data, file)
+	}
+	readme, err := os.ReadFile(filepath.Join(unpacked, "README.md"))
+	require.NoError(t, err)
+	links := regexp.MustCompile(`\]\(([\w./-]+)\)`).FindAllSubmatch(readme, -1)
+	require.NotEmpty(t, links)
+	for _, link := range links { // none is dead in the archive
+		require.FileExists(t, filepath.Join(unpacked, string(link[1])))
 	}
 	out, err := exec.Command(filepath.Join(unpacked, "fsmtx"), "version").CombinedOutput()
 	require.NoError(t, err, string(out))
@@ -109,10 +117,10 @@ func here(source, out string) release {
 // copySources copies what a release is built from.
 func copySources(t *testing.T, to string) {
 	t.Helper()
-	for _, name := range []string{"cmd", "internal", "txn", "fsmspec", "locator", "testdata/workflows"} {
+	for _, name := range []string{"cmd", "internal", "txn", "fsmspec", "locator", "docs", "testdata/workflows"} {
 		require.NoError(t, os.CopyFS(filepath.Join(to, name), os.DirFS(filepath.Join(root, name))))
 	}
-	for _, name := range []string{"go.mod", "go.sum", "LICENSE", "README.md", "CHANGELOG.md"} {
+	for _, name := range []string{"go.mod", "go.sum", "LICENSE", "README.md", "CHANGELOG.md", "CONTRIBUTING.md"} {
 		data, err := os.ReadFile(filepath.Join(root, name))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(to, name), data, 0o644))
