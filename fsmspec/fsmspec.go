@@ -63,6 +63,7 @@ type Task struct {
 	Gates       Gates   // not written to the task's file
 	Flow        Flow    // not written to the task's file
 	Parts       []Task  // what the task consists of, in the order of the file; ids are those of this level
+	Skill       string  // has to be called while the task is in progress, before it is completed; "" if none
 	Each        *Each   // lines, for each of which the parts, or without parts the task itself, are done; nil if left out
 }
 

@@ -79,7 +79,7 @@ func ForItem(workflow, item string) (*Spec, error) {
 			file = fmt.Appendf(nil, `{"fsm":%d,"steps":%s}`, WithOutcomes, eachElement(value, func(step jsontext.Value) []byte { return stepForItem(step, item) }))
 		}
 	}
-	return parse(file, true)
+	return parse("", file, true)
 }
 
 func stepForItem(step jsontext.Value, item string) []byte {

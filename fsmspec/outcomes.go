@@ -75,12 +75,20 @@ func (t Task) Commands() (all []Check) {
 	return all
 }
 
-// Shown returns the description of the task in the list: that of the file, how the step can
-// end, which values it sets, and which calls belong to it. base is what is added to local
-// ids. In the text of a file with values the names still have to be replaced; see Fill.
+// Shown returns the description of the task in the list: that of the file, which skill it
+// demands, how the step can end, which values it sets, and which calls belong to it. base is
+// what is added to local ids. In the text of a file with values the names still have to be replaced; see Fill.
 func (t Task) Shown(base int64) string {
-	lines := slices.DeleteFunc([]string{t.Description, literally(t.endsAs(base)), literally(t.onlyHere())}, func(line string) bool { return line == "" })
+	lines := slices.DeleteFunc([]string{t.Description, literally(t.demands()), literally(t.endsAs(base)), literally(t.onlyHere())}, func(line string) bool { return line == "" })
 	return strings.Join(lines, "\n")
+}
+
+// demands returns the line that tells the agent which skill it has to call, or "".
+func (t Task) demands() string {
+	if t.Skill == "" {
+		return ""
+	}
+	return fmt.Sprintf("Call the skill %s while this step is in progress: it cannot be completed before.", t.Skill)
 }
 
 // endsAs returns the line that tells the agent how the step can end and what it sets, or ""

@@ -169,7 +169,11 @@ var refusedFlows = map[string]string{
 	`"when": {"1": "z"}`:                                              `/when/1/0 task 2 ("B"): when: step 1 cannot end as "z", only as x, y, skipped`,
 	`"when": {"1": ["x", "yy"]}`:                                      `/when/1/1 task 2 ("B"): when: step 1 cannot end as "yy", only as x, y, skipped (did you mean y?)`,
 	`"when": {"2": "done"}`:                                           ` cycle 2 -> 2: each step comes before the next, so none can start`,
-	`"do": "release-notes"`:                                           `/do task 2 ("B"): do with the name of a skill needs a newer fsmtx`,
+	`"do": ""`:                                                        `/do task 2 ("B"): do: "" is not the name of a skill: it is blank`,
+	`"do": "/release-notes"`:                                          `/do task 2 ("B"): do: "/release-notes" is not the name of a skill: write it without the slash`,
+	`"do": "release notes"`:                                           `/do task 2 ("B"): do: "release notes" is not the name of a skill: it has spaces or control characters`,
+	`"do": "p::notes"`:                                                `/do task 2 ("B"): do: "p::notes" is not the name of a skill: a part of it is empty`,
+	`"do": {}`:                                                        `/do task 2 ("B"): do must be an array of steps or the name of a skill, not an object (put it in brackets)`,
 	`"status": "completed", "outcomes": ["a", "b"]`:                   `/status task 2 ("B"): a completed step cannot have more than one outcome that goes forward (a, b)`,
 }
 

@@ -20,11 +20,15 @@ import (
 // because the tasks that they name may follow. It does not keep data.
 //
 // Errors: *InvalidError, which lists everything that is wrong.
-func Parse(data []byte) (*Spec, error) { return parse(data, false) }
+func Parse(data []byte) (*Spec, error) { return parse("", data, false) }
 
-// parse is Parse. A part of a file, whose values were proven with the whole, may name values of
+// ParseOf is Parse for the workflow of the skill with that name, which must not demand the
+// skill itself.
+func ParseOf(skill string, data []byte) (*Spec, error) { return parse(skill, data, false) }
+
+// parse is ParseOf. A part of a file, whose values were proven with the whole, may name values of
 // the rest.
-func parse(data []byte, part bool) (*Spec, error) {
+func parse(skill string, data []byte, part bool) (*Spec, error) {
 	if text := unreadable(data); text != "" {
 		return nil, &InvalidError{Problems: []Problem{{Line: 1, Column: 1, Message: text}}}
 	}
@@ -32,6 +36,7 @@ func parse(data []byte, part bool) (*Spec, error) {
 	rest := bytes.TrimPrefix(data, []byte("\uFEFF"))
 	skipped := len(data) - len(rest)
 	p := newParser(rest)
+	p.of = skill
 	if skipped > 0 {
 		p.problem(0, "the file begins with a byte order mark (BOM): save it without one")
 	}
@@ -91,6 +96,7 @@ type parser struct {
 	broken    bool // there was a syntax error
 	suspect   bool // the file may have strings that UTF-8 cannot represent
 
+	of      string // the name of the skill whose workflow it is; "" if unknown
 	version int    // Plain or WithOutcomes
 	root    string // pointer of the array of tasks
 	entries []*entry

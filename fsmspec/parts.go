@@ -243,12 +243,12 @@ func (p *parser) leadsBackToItself(e *entry) bool {
 	return !found
 }
 
-// doType is an array of tasks.
+// doType is an array of tasks, or the name of a skill.
 type doType struct{}
 
 func (doType) read(p *parser, e *entry, name string, t token) {
 	if t.kind == '"' {
-		p.problem(t.start, "%s with the name of a skill needs a newer fsmtx", name)
+		p.skill(e, name, t)
 		return
 	}
 	if t.kind != '[' {
@@ -256,7 +256,7 @@ func (doType) read(p *parser, e *entry, name string, t token) {
 		if t.kind == '{' {
 			hint = " (put it in brackets)"
 		}
-		p.problem(t.start, "%s must be an array of steps, not %s%s", name, p.describe(t), hint)
+		p.problem(t.start, "%s must be an array of steps or the name of a skill, not %s%s", name, p.describe(t), hint)
 		return
 	}
 	root, entries, count := p.root, p.entries, p.count

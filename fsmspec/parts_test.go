@@ -52,7 +52,7 @@ func TestParseParts(t *testing.T) {
 // TestRefusedParts: each rule for do and each, with the place of the mistake.
 func TestRefusedParts(t *testing.T) {
 	for members, want := range map[string]string{
-		`"do": {}`:          `3:51 /steps/1/do task 2 ("B"): do must be an array of steps, not an object (put it in brackets)`,
+		`"do": {}`:          `3:51 /steps/1/do task 2 ("B"): do must be an array of steps or the name of a skill, not an object (put it in brackets)`,
 		`"do": []`:          `3:51 /steps/1/do task 2 ("B"): do has no steps: leave it out, or name the steps that this one consists of`,
 		`"do": [1]`:         `3:52 /steps/1/do/0 task 2 ("B"): entry 1 must be an object, not the number 1`,
 		`"do": [{"id": 1}]`: `3:52 /steps/1/do/0 task 1 in the do of task 2 ("B"): missing "subject"`,

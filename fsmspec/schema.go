@@ -123,7 +123,8 @@ func description(field string) string {
 		"outcomes": "The ways in which the step can end: names, or an object of names and effects. back leads back to a step, max times at most, and then is the outcome " +
 			"that is taken when max is spent; stop ends the workflow; produces, check and approval are gates of this outcome. failed is taken when the step's own check fails.",
 		"decides": "Who says in which outcome the step ends: the agent, a person, or a command whose last line of output is the outcome.",
-		"do":      "The steps that this one consists of, with ids of their own level. It can be completed when they are done, and its gates hold then.",
+		"do": "The steps that this one consists of, with ids of their own level: it can be completed when they are done, and its gates hold then. " +
+			"Or the name of a skill, which has to be called while the step is in progress.",
 		"each": "The lines of a file, or of a command's output. What the step consists of, or the step itself, is done once for each of them. " +
 			"With inTurn one line is done after the other.",
 		"when": "The step is needed only if each of these steps ended in one of these outcomes. They come before it.",
@@ -218,8 +219,11 @@ func (whenType) schema() (types []string, rules string) {
 		`"additionalProperties":{"type":["string","array"],"items":{"type":"string"},"minItems":1}`
 }
 
+// skillPattern matches the name of a skill; see skillFault.
+const skillPattern = `^[^/\p{Z}\p{C}:][^\p{Z}\p{C}:]*(:[^\p{Z}\p{C}:]+)*$`
+
 func (doType) schema() (types []string, rules string) {
-	return []string{"array"}, fmt.Sprintf(`,"minItems":1,"maxItems":%d,"items":{"$ref":"#/$defs/step"}`, MaxTasks)
+	return []string{"array", "string"}, fmt.Sprintf(`,"minItems":1,"maxItems":%d,"items":{"$ref":"#/$defs/step"},"maxLength":%d,"pattern":%s`, MaxTasks, maxSkillName, quote(skillPattern))
 }
 
 func (eachType) schema() (types []string, rules string) {

@@ -136,7 +136,7 @@ func (d drawing) steps(tasks []fsmspec.Task, around graph.Step, after []int64) (
 		next = max(next, d.base+t.ID)
 	}
 	for _, t := range tasks {
-		step := graph.Step{ID: d.base + t.ID, Subject: t.Subject, Description: t.Description, State: stateOf(t.Status.String()), Gates: gateWords(t.Gates), Parent: around.ID}
+		step := graph.Step{ID: d.base + t.ID, Subject: t.Subject, Description: t.Description, State: stateOf(t.Status.String()), Gates: append(skillWords(t.Skill), gateWords(t.Gates)...), Parent: around.ID}
 		if around.ID != 0 {
 			step.Number = cmp.Or(around.Number, strconv.FormatInt(around.ID, 10)) + "." + strconv.FormatInt(t.ID, 10)
 		}
@@ -265,6 +265,14 @@ func stateOf(status string) graph.State {
 	return ""
 }
 
+// skillWords says which skill a step demands.
+func skillWords(skill string) []string {
+	if skill == "" {
+		return nil
+	}
+	return []string{"skill: " + skill}
+}
+
 // gateWords describes the gates of a step.
 func gateWords(g fsmspec.Gates) (gates []string) {
 	if len(g.Ready) > 0 {
@@ -313,13 +321,22 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		if c.Gone() {
 			continue
 		}
-		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOf(c.Status), BlockedBy: c.BlockedBy, Gates: gateWords(recordedGates(c.Step))}
+		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOf(c.Status), BlockedBy: c.BlockedBy, Gates: append(skillWords(c.Do), gateWords(recordedGates(c.Step))...)}
 		if c.Status == "completed" && !c.Done() {
 			step.State = graph.InProgress // completed, but its gates have not passed
 		}
 		addProgress(&step, state, c)
 		addOnly(&step, c.Only)
+		if p := state.Parent(c.Workflow); p != nil && !p.Gone() {
+			step.Parent = p.ID
+			if len(step.BlockedBy) == 0 {
+				step.BlockedBy = slices.Clone(p.BlockedBy)
+			}
+		}
 		list = append(list, step)
+	}
+	for i, step := range list {
+		list[i].BlockedBy = append(slices.Clone(step.BlockedBy), lastOf(list, step.ID)...)
 	}
 	return graph.New(strings.Join(names, ", ")+", "+title, list), nil
 }

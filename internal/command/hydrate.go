@@ -23,6 +23,12 @@ of the Skill tool or UserPromptExpansion, finds and checks the fsm.json of the
 invoked skill, and replaces the workflow's tasks in the session's task list. If
 anything fails, the list stays as it was.
 
+If work on another skill's workflow has begun and is not finished, nothing is replaced:
+the tasks come under the step that is worked on, which can be completed when they are done.
+At most three skills are open one within the other. A skill that is open further up is
+refused, and one that is called again from its own step starts over. When the user types
+the skill, this needs a step in progress. --nest off replaces in any case.
+
 On success it prints {"continue": true}. On failure it exits with 2 and prints the reason
 on standard error, which the client shows to the agent: at most 20 problems, in at most
 9,000 characters. --log and fsmtx validate have all of them. Standard output is then empty
@@ -155,7 +161,10 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 		return f.check(ctx, s, start, e, options)
 	}
 	request, skip, err := hydrate.Understand(e)
-	if skip != "" {
+	if skip == hydrate.Forked && request.Session != "" {
+		err = hydrate.NoteCall(ctx, request, s.Getenv, options, nil)
+	}
+	if skip != "" && err == nil {
 		return f.finish(s, start, hydrate.Call{Request: request, Skipped: skip}, event.GoOn(request.Event, ""), "nothing to do: "+skip)
 	}
 	var result hydrate.Result
@@ -254,7 +263,7 @@ func underHome(s terminal.Streams, path string) string {
 func carryOut(ctx context.Context, s terminal.Streams, r hydrate.Request, o hydrate.Options) (hydrate.Result, error) {
 	h, result, err := hydrate.Find(r, s.Getenv, o)
 	if h == nil {
-		return result, err
+		return result, hydrate.NoteCall(ctx, r, s.Getenv, o, err)
 	}
 	return apply(ctx, h)
 }

@@ -74,8 +74,8 @@ func newStepEnd(s terminal.Streams) *cobra.Command {
 	return f.command(s, &cobra.Command{
 		Use:   "end N --because TEXT",
 		Short: "End the workflow of a step",
-		Long: "End ends the workflow with outcomes to which step N belongs: its open steps are not\n" +
-			"needed any more. \"fsmtx step reopen\" takes that back.\n" + recordedLong,
+		Long: "End ends the workflow to which step N belongs: its open steps, and what is under them,\n" +
+			"are not needed any more. In a workflow with outcomes \"fsmtx step reopen\" takes that back.\n" + recordedLong,
 		Example: example(`fsmtx step end 41 --because "the customer withdrew"`),
 	})
 }

@@ -251,7 +251,7 @@ func (v *validated) checkMention() {
 
 func checkSpec(path string, data []byte) validated {
 	v := validated{path: path, data: data}
-	spec, err := fsmspec.Parse(data)
+	spec, err := fsmspec.ParseOf(skillBeside(path), data)
 	if format := foreign.Recognise(data); err != nil && format != foreign.Unknown {
 		v.problems = []fsmspec.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("this is %s, not an fsm.json: %s", format, instead(format, path))}}
 	} else if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
@@ -264,6 +264,21 @@ func checkSpec(path string, data []byte) validated {
 		v.spec, v.problems = spec, inOrder(spec.Warnings(), unedited(data, spec))
 	}
 	return v
+}
+
+// skillBeside returns the name of the skill whose SKILL.md is beside the file, "" if there is
+// none.
+func skillBeside(path string) string {
+	folder, err := filepath.Abs(filepath.Dir(path))
+	if err != nil || path == "-" {
+		return ""
+	}
+	text, err := safefile.ReadFile(filepath.Join(folder, "SKILL.md"), fsmspec.MaxBytes, 0)
+	if err != nil {
+		return ""
+	}
+	name, _ := frontmatter.SkillName(text)
+	return cmp.Or(name, filepath.Base(folder))
 }
 
 // repair writes the repaired file, unless the person who sees the change declines.

@@ -88,7 +88,7 @@ func (a announcement) text() string {
 
 	var details []detail
 	for _, i := range a.described(ready) {
-		if text := describe(a.result.Steps[i]); text != "" {
+		if text := visible.Block(a.result.Steps[i].Shown(a.base())); text != "" {
 			details = append(details, detail{a.result.Created[i].ID, text})
 		}
 	}
@@ -134,11 +134,6 @@ func (a announcement) described(ready []int) []int {
 type detail struct {
 	id   int64
 	text string
-}
-
-// describe returns the description of a step.
-func describe(t fsmspec.Task) string {
-	return visible.Block(t.Description)
 }
 
 // reserve returns how much of the room is reserved for the first description.

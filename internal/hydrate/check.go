@@ -117,7 +117,7 @@ func (c check) hydration(result *Result, taken string) (*Hydration, error) {
 		return h, nil
 	}
 	result.Spec = result.Mistake.Spec
-	spec, err := readSpec(locator.OS{}, result.Spec, result)
+	spec, err := readSpec(locator.OS{}, result.Spec, c.request.Command, result)
 	if err != nil {
 		return nil, err
 	}

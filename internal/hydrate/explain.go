@@ -43,6 +43,8 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 		return message, "the journal is not trusted and was not applied; a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"
 	case errors.Is(err, steps.ErrOpenAbove):
 		return message + "; no task was changed", "to have it start over, a person first takes its workflow out of the list: fsmtx undo"
+	case errors.Is(err, steps.ErrCircle):
+		return message + "; no task was changed", "take do out of one of the two fsm.json files"
 	case errors.Is(err, fsmspec.ErrIDTooLarge):
 		return message + "; no task was changed", fmt.Sprintf("the task list is in %s; when that is done, invoke the skill again", r.List)
 	}

@@ -64,7 +64,7 @@ func (e *SpecError) Unwrap() error { return e.Err }
 // skill has none.
 func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, error) {
 	if r.Folder != "" {
-		return specIn(r.Folder, result)
+		return specIn(r.Folder, r.Command, result)
 	}
 	config, err := claude.ConfigDir(env)
 	if err != nil {
@@ -78,22 +78,22 @@ func findSpec(r Request, env Env, o Options, result *Result) (*fsmspec.Spec, err
 		result.Misnamed = found.Misnamed()
 		return nil, nil
 	}
-	return specAt(found.Path, result)
+	return specAt(found.Path, r.Command, result)
 }
 
 // specIn reads and parses the fsm.json in the folder of a skill. It returns nil if there is
 // none.
-func specIn(folder string, result *Result) (*fsmspec.Spec, error) {
+func specIn(folder, skill string, result *Result) (*fsmspec.Spec, error) {
 	path := filepath.Join(folder, "fsm.json")
 	if _, err := (locator.OS{}).Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return specAt(path, result)
+	return specAt(path, skill, result)
 }
 
-func specAt(path string, result *Result) (*fsmspec.Spec, error) {
+func specAt(path, skill string, result *Result) (*fsmspec.Spec, error) {
 	result.Spec = path
-	spec, err := readSpec(locator.OS{}, path, result)
+	spec, err := readSpec(locator.OS{}, path, skill, result)
 	if errors.Is(err, ErrLookup) {
 		result.Spec = ""
 	}
@@ -145,7 +145,7 @@ func (r Request) listedAs(name string) string {
 // readSpec reads and parses the fsm.json at path, and sets result.SHA256. It
 // distinguishes an unusable fsm.json (*SpecError) from one whose existence cannot be
 // determined (ErrLookup), such as in a directory without search permission.
-func readSpec(files locator.FS, path string, result *Result) (*fsmspec.Spec, error) {
+func readSpec(files locator.FS, path, skill string, result *Result) (*fsmspec.Spec, error) {
 	data, err := locator.ReadSpec(files, path, fsmspec.MaxBytes)
 	if err != nil {
 		if _, hidden := files.Lstat(path); hidden != nil {
@@ -153,7 +153,7 @@ func readSpec(files locator.FS, path string, result *Result) (*fsmspec.Spec, err
 		}
 		return nil, &SpecError{path, err}
 	}
-	spec, err := fsmspec.Parse(data)
+	spec, err := fsmspec.ParseOf(skill, data)
 	if err == nil {
 		err = runs(spec)
 	}

@@ -1,6 +1,7 @@
 package hydrate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,7 +114,7 @@ func withArgs(p fsmspec.Policy, args string) fsmspec.Policy {
 // under the step of another workflow that is worked on. If ctx is cancelled, Apply stops
 // waiting or staging, or rolls back a transaction that is being applied.
 //
-// Errors: steps.ErrOpenAbove, *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, and those of
+// Errors: steps.ErrOpenAbove, steps.ErrCircle, *fsmspec.ActiveError, fsmspec.ErrIDTooLarge, and those of
 // tasks.List.Replace.
 func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	if h.retracts != "" {
@@ -128,7 +129,9 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	label := tasks.Label{Invocation: h.request.Invocation, Command: h.request.Command, Spec: h.result.Spec, Session: h.request.Session}
 	h.list.Record = h.record
 	var err error
-	h.result.Outcome, err = h.list.Replace(ctx, label, plan)
+	if h.result.Outcome, err = h.list.Replace(ctx, label, plan); err == nil {
+		err = noteCall(ctx, h.request, h.list)
+	}
 	h.result.Nested, h.result.Lost = h.nested(), h.lost()
 	if len(h.result.Created) > 0 {
 		h.result.Steps = h.spec.ShownTasks(h.request.Args, h.result.Created[0].ID-h.spec.Tasks()[0].ID)
@@ -154,11 +157,37 @@ func (h *Hydration) retract(ctx context.Context) (Result, error) {
 	return h.result, err
 }
 
-// Run calls Find and, if there is a hydration, Apply.
+// Run calls Find and, if there is a hydration, Apply, else NoteCall.
 func Run(ctx context.Context, r Request, env Env, o Options) (Result, error) {
 	h, result, err := Find(r, env, o)
 	if h == nil {
-		return result, err
+		return result, NoteCall(ctx, r, env, o, err)
 	}
 	return h.Apply(ctx)
+}
+
+// NoteCall records that a skill was called for which Find has returned no hydration, for the
+// steps in progress that demand it; Apply does that for the others. found is the error of Find:
+// a skill whose fsm.json is not valid has to be called again, but one of which it is not known
+// whether it has one was called. If there is no such step, NoteCall does nothing and takes no
+// lock.
+//
+// Errors: found, and that the call could not be recorded.
+func NoteCall(ctx context.Context, r Request, env Env, o Options, found error) error {
+	if found != nil && !errors.Is(found, ErrLookup) {
+		return found
+	}
+	dir, err := r.list(env)
+	if err != nil {
+		return cmp.Or(found, err)
+	}
+	return errors.Join(found, noteCall(ctx, r, tasks.List{Dir: dir, Wait: o.LockTimeout, FS: o.FS}))
+}
+
+func noteCall(ctx context.Context, r Request, list tasks.List) error {
+	f := steps.Frame{List: list, Session: r.Session}
+	if err := f.Calls(ctx, r.tag(), r.Agent); err != nil {
+		return fmt.Errorf("a step demands the skill %s, and the call could not be recorded, so call it again: %w", r.tag(), err)
+	}
+	return nil
 }

@@ -51,7 +51,7 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.P
 	if err != nil {
 		return steps.Place{}, err
 	}
-	return state.Place(steps.Calling{Command: command, Session: h.request.Session, Agent: h.request.Agent, Typed: h.request.Typed, Flat: h.flat})
+	return state.Place(steps.Calling{Command: command, Session: h.request.Session, Agent: h.request.Agent, Typed: h.request.Typed, Flat: h.flat, Demands: h.spec.Skills()})
 }
 
 // tasksOf returns the tasks that are steps of the workflows.

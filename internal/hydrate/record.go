@@ -22,7 +22,7 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 	w.Dir = h.dir
 	w.Outcomes = h.spec.Version() == fsmspec.WithOutcomes
 	if p := h.place.Parent; p != nil {
-		w.Parent, w.Round = p.ID, p.Round
+		w.Parent, w.Round, w.Called = p.ID, p.Round, p.Status == fsmspec.InProgress.String()
 	}
 	if w.Outcomes {
 		w.Args, w.Values = h.request.Args, h.spec.HasValues()

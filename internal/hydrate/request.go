@@ -105,7 +105,8 @@ func called(e *event.Event) (command, skip string, missing []string) {
 	case success == 'f':
 		return "", "the skill was not run: success is false", nil
 	case agent != nil && agent.Kind() != 'n':
-		return "", "the skill ran in its own agent and has ended", nil
+		_ = json.Unmarshal(name, &command, jsonx.Tolerant)
+		return command, Forked, nil
 	case name == nil || name.Kind() == 'n':
 		return "", "", []string{"missing " + field}
 	}
@@ -117,6 +118,10 @@ func called(e *event.Event) (command, skip string, missing []string) {
 	}
 	return command, "", nil
 }
+
+// Forked is why there is nothing to hydrate for a skill that ran in its own agent. Its call
+// counts for a step that demands it.
+const Forked = "the skill ran in its own agent and has ended"
 
 // absent is the kind of a member that an object does not have.
 const absent = jsontext.KindInvalid

@@ -14,7 +14,7 @@ import (
 
 // ending is how a step of a workflow with outcomes is about to end: the word that was said,
 // judged, and the gates that it depends on, evaluated one after the other. The order is:
-// the word, the values, the step's files, its check, the command that decides, the outcome's files and
+// the word, the values, the skill that it demands, the step's files, its check, the command that decides, the outcome's files and
 // check, and the approvals.
 type ending struct {
 	c    *call
@@ -106,7 +106,7 @@ func (e *ending) spent(name string) {
 // ownGates evaluates the gates of the step itself. failed is set if its check failed and the
 // step can end so.
 func (e *ending) ownGates() (failed, ok bool) {
-	if !e.pass(Gate{Kind: ProducedFiles, When: AtCompletion, Patterns: e.step.Produces}) {
+	if !e.pass(Gate{Kind: SkillCalled, When: AtCompletion, Skill: e.step.Do}) || !e.pass(Gate{Kind: ProducedFiles, When: AtCompletion, Patterns: e.step.Produces}) {
 		return false, false
 	}
 	if e.c.NoChecks || e.pass(Gate{Kind: CheckPasses, When: AtCompletion, Check: e.step.Check}) {
@@ -121,7 +121,7 @@ func (e *ending) ownGates() (failed, ok bool) {
 
 // pass evaluates a gate. It reports false if the gate denies, or has to be looked at first.
 func (e *ending) pass(g Gate) bool {
-	if len(g.Patterns) == 0 && g.Check == nil && g.Question == "" {
+	if len(g.Patterns) == 0 && g.Check == nil && g.Question == "" && g.Skill == "" {
 		return true
 	}
 	if v := e.s.pathFault(e.step, g, e.c.listName()); !v.Allowed() {
@@ -133,6 +133,7 @@ func (e *ending) pass(g Gate) bool {
 	}
 	f, known := e.c.facts[factKey{e.step.ID, g.Kind}]
 	switch {
+	case g.Kind == SkillCalled: // it is on record
 	case !known && g.Check != nil:
 		if left := e.c.left(); g.Check.Limit() > left {
 			e.verdict = slow(e.step, e.step, g.Check.Limit(), left)

@@ -192,7 +192,9 @@ func essence(all []Evidence) []Evidence {
 			continue
 		}
 		roles := []role{{e.Step, "latest"}}
-		if e.Verdict != Deny {
+		if e.Verdict == Called {
+			roles = nil // it is kept, and no decision
+		} else if e.Verdict != Deny {
 			roles = append(roles, role{e.Step, "last"})
 		}
 		if e.lets() {
@@ -212,7 +214,7 @@ func essence(all []Evidence) []Evidence {
 
 // turns reports whether the state of a workflow with outcomes depends on the line.
 func (e Evidence) turns() bool {
-	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over || e.begins()
+	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over || e.Verdict == Called || e.begins()
 }
 
 // begins reports whether the line is the start of a step with a time limit.
@@ -236,7 +238,7 @@ func appendEvidence(dir *txn.Dir, e Evidence) error {
 	if err != nil {
 		return err
 	}
-	if e.Check != nil || e.Verdict == Ask || e.Verdict == Override || e.Verdict == Answer || e.Permit != "" || e.Outcome != "" && e.Verdict == Allow {
+	if e.Check != nil || e.Verdict == Ask || e.Verdict == Override || e.Verdict == Answer || e.Verdict == Called || e.Permit != "" || e.Outcome != "" && e.Verdict == Allow {
 		return dir.AppendState(evidenceFile, line)
 	}
 	return dir.AppendStateLazily(evidenceFile, line)

@@ -30,6 +30,7 @@ func (s *State) fold() {
 			s.close(w)
 		}
 	}
+	s.setCalled()
 	s.value(given)
 }
 

@@ -14,12 +14,14 @@ type Gate struct {
 	Patterns []string // of ReadyFiles and ProducedFiles
 	Check    *Check   // of the kinds with a command
 	Question string   // of PersonApproves
+	Skill    string   // of SkillCalled
 }
 
 // GateKind is what a gate demands.
 type GateKind string
 
 const (
+	SkillCalled    GateKind = "do"       // a skill was called while the step was in progress, in this round
 	ReadyFiles     GateKind = "ready"    // each pattern matches a regular file that is not empty
 	ProducedFiles  GateKind = "produces" // the same
 	CheckPasses    GateKind = "check"    // a command exits with 0
@@ -57,6 +59,9 @@ func (s Step) Gates() (all []Gate) {
 	if len(s.Ready) > 0 {
 		all = append(all, Gate{Kind: ReadyFiles, When: AtStart, Patterns: s.Ready})
 	}
+	if s.Do != "" {
+		all = append(all, Gate{Kind: SkillCalled, When: AtCompletion, Skill: s.Do})
+	}
 	if len(s.Produces) > 0 {
 		all = append(all, Gate{Kind: ProducedFiles, When: AtCompletion, Patterns: s.Produces})
 	}
@@ -75,6 +80,8 @@ func (g Gate) String() string {
 		return fmt.Sprintf("sets %s by a command (at most %v): %s", name, g.Check.Limit(), g.Check.Run)
 	}
 	switch g.Kind {
+	case SkillCalled:
+		return "calls the skill " + g.Skill
 	case ReadyFiles:
 		return "needs " + strings.Join(g.Patterns, ", ")
 	case ProducedFiles, OutcomeFiles:
@@ -112,6 +119,8 @@ type factKey struct {
 // it depends on is known; if not, the verdict means nothing.
 func (g Gate) evaluate(c *Current, f fact, known bool) (v Verdict, ok bool) {
 	switch g.Kind {
+	case SkillCalled:
+		return called(c), true
 	case ReadyFiles, ProducedFiles, OutcomeFiles:
 		if !known {
 			return Verdict{}, false

@@ -21,6 +21,8 @@ type Calling struct {
 	Agent   string // id of the subagent that called it; empty for the session's own agent
 	Typed   bool   // a person typed it
 	Flat    bool   // it replaces what is there in any case
+
+	Demands []string // the skills that its workflow demands
 }
 
 // Place is where the workflow of a skill that is called comes into a list. Without a Parent
@@ -41,12 +43,16 @@ type Place struct {
 // skill that its workflow has called.
 var ErrOpenAbove = errors.New("the skill is open already")
 
+// ErrCircle is returned for a skill whose workflow demands one within which it is called: that
+// step could never be completed.
+var ErrCircle = errors.New("the skills demand each other")
+
 // Place decides where the workflow of a skill comes. It comes under the step that is worked
 // on, if another skill's workflow has begun and is not finished: under the step in progress
 // that the same agent started last, else under the one that was started last, else, unless a
 // person typed the skill, under the first step that can be started.
 //
-// Errors: ErrOpenAbove.
+// Errors: ErrOpenAbove, ErrCircle.
 func (s *State) Place(c Calling) (Place, error) {
 	at := s.workedOn(c)
 	if at == nil || c.Flat {
@@ -67,6 +73,11 @@ func (s *State) Place(c Calling) (Place, error) {
 	}
 	for len(s.callsAbove(at)) >= MaxDepth {
 		at = s.Parent(s.callsAbove(at)[0])
+	}
+	for _, w := range s.callsAbove(at) {
+		if i := slices.IndexFunc(c.Demands, func(d string) bool { return fsmspec.SameSkill(d, w.Command) }); i >= 0 {
+			return Place{}, fmt.Errorf("%s: %w: a step of it demands the skill %s, and it is called within that", quote(c.Command), ErrCircle, quote(c.Demands[i]))
+		}
 	}
 	return Place{Parent: at, Replaces: s.startedOver(at, c)}, nil
 }

@@ -42,6 +42,8 @@ func stepOf(task fsmspec.Task, base int64) Step {
 		Approval: task.Gates.Approval,
 		Only:     task.Flow.Only,
 
+		Do: task.Skill,
+
 		Description: task.Shown(base),
 	}
 	for _, id := range task.BlockedBy {

@@ -48,6 +48,7 @@ type Current struct {
 	Description string
 	Passed      bool // its last completion was allowed
 	Unread      bool // its record cannot be read: only its order is known, from the list
+	called      bool // the skill that it demands was called in this round
 
 	NotNeeded bool   // it ended without being worked on
 	because   string // of NotNeeded, for the list
@@ -262,7 +263,7 @@ func (s *State) awaitsPerson(c *Current) bool {
 // latest returns the latest decision about the step.
 func (s *State) latest(id int64) (Evidence, bool) {
 	for _, e := range slices.Backward(s.Evidence) {
-		if e.Step == id {
+		if e.Step == id && e.Verdict != Called {
 			return e, true
 		}
 	}
@@ -303,7 +304,7 @@ func (s *State) unverified() (found []*Current) {
 
 // gated reports whether the step declares a gate of its completion.
 func (c *Current) gated() bool {
-	return len(c.Produces) > 0 || c.Check != nil || c.Approval != "" || c.flows()
+	return c.Do != "" || len(c.Produces) > 0 || c.Check != nil || c.Approval != "" || c.flows()
 }
 
 // passUngated sets Passed of the unverified steps that declare no gate of their completion,

@@ -110,6 +110,7 @@ func treeTexts(f *Frame) map[string]struct {
 		verdict Verdict
 		next    string
 	}{
+		"skill":        {f.finished(c, c.final(s, s.Step(1), called(&Current{Step: Step{ID: 1, Subject: "A", Do: "notes"}, Status: inProgress}), nil).verdict), "call it with the Skill tool, do what it says"},
 		"under it":     {f.finished(c, c.final(s, s.Step(1), order(s, s.Step(1), complete), nil).verdict), `Ready now: #11 "inner"`},
 		"not any more": {isDone(s, s.Step(12), "s1"), `Ready now: #11 "inner"`},
 	}

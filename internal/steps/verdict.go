@@ -16,6 +16,7 @@ const (
 	Shown    Decision = "shown"  // the list shows which steps were opened again
 	Answer   Decision = "answer" // a person chose how a step ends
 	Over     Decision = "over"   // the person was told that a time limit has passed
+	Called   Decision = "called" // the skill that a step demands was called while it was in progress
 
 	// Only in the evidence about calls.
 	Permitted Decision = "permit" // a person lets a call through, once

@@ -24,7 +24,7 @@ import (
 const (
 	Version             = 1
 	VersionWithOutcomes = 2 // steps have outcomes and conditions
-	VersionWhole        = 3 // a workflow is under a step of another one, calls belong to steps, or there are values or time limits
+	VersionWhole        = 3 // a workflow is under a step of another one, calls belong to steps, a step demands a skill, or there are values or time limits
 )
 
 // ErrVersion is returned by [ParseWorkflow] for the record of another version of this
@@ -54,6 +54,7 @@ type Workflow struct {
 	Round  int        `json:"round,omitzero"`  // the round of that step to which it belongs; 0 if it is opened again with the step
 	Item   string     `json:"item,omitzero"`   // what it is the copy for; empty unless it is a copy
 	Under  []Workflow `json:"under,omitempty"` // that came in the same transaction; only Outcomes, Parent, Round, Item, Steps and Under are their own
+	Called bool       `json:"called,omitzero"` // that step was in progress when the skill was called
 	Agent  string     `json:"agent,omitzero"`  // id of the subagent that called the skill; empty for the session's own agent
 
 	machine *machine.Machine // nil without Outcomes
@@ -85,6 +86,7 @@ type Step struct {
 
 	// With VersionWhole.
 	Only []string `json:"only,omitempty"` // permission rules: calls that are refused unless a step that lists them is in progress
+	Do   string   `json:"do,omitzero"`    // name of the skill that has to be called while the step is in progress
 
 	// Also with VersionWhole; see fsmspec.Flow. Subject, Description, ActiveForm, the questions and
 	// the paths have the names of values in braces.
@@ -197,7 +199,7 @@ func ParseWorkflow(text string) (Workflow, error) {
 // lowest returns the lowest version that can say what the workflow is.
 func (w *Workflow) lowest() int {
 	switch {
-	case w.Parent != 0 || len(w.Under) > 0 || w.Values, slices.ContainsFunc(w.Steps, func(s Step) bool { return len(s.Only) > 0 }):
+	case w.Parent != 0 || len(w.Under) > 0 || w.Values, slices.ContainsFunc(w.Steps, func(s Step) bool { return s.Do != "" || len(s.Only) > 0 }):
 		return VersionWhole
 	case w.Outcomes:
 		return VersionWithOutcomes

@@ -1,0 +1,113 @@
+package steps
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// demanding is a workflow whose second step demands the skill notes, and can lead back.
+func demanding(t testing.TB) *list {
+	return hydrated(t, Step{Subject: "Build", Outcomes: []Outcome{{Name: "ok"}}},
+		Step{Subject: "Write the notes", BlockedBy: []int64{1}, Do: "notes", Check: &Check{Run: "true", Timeout: 9}, Outcomes: []Outcome{{Name: "ok"}, {Name: "again", Back: 1, Max: 2}}})
+}
+
+func (l *list) calls(skill string) {
+	l.t.Helper()
+	require.NoError(l.t, l.Calls(l.t.Context(), skill, ""))
+}
+
+func TestADemandedSkillHasToBeCalledWhileTheStepIsInProgress(t *testing.T) {
+	l := demanding(t)
+	l.end(1, "ok")
+	l.calls("notes")
+	assert.Contains(t, l.end(2, "ok").Reason, `#2 "Write the notes" cannot be completed: the skill notes has to be called first, while this step is in progress. Next, start the step, then call it with the Skill tool, do what it says, and then complete the step`)
+	l.allows(2, inProgress)
+	assert.Contains(t, l.end(2, "ok").Reason, "Next, call it with the Skill tool", "it was called before the step was in progress")
+	l.calls("other")
+	require.False(t, l.end(2, "ok").Allowed())
+	l.calls("my-plugin:notes")
+	require.Nil(t, l.end(2, "again").Turn.textOrNil(), "going back is free")
+	l.end(1, "ok")
+	l.allows(2, inProgress)
+	assert.Contains(t, l.end(2, "ok").Reason, "has to be called first", "the call was in another round")
+	l.calls("notes")
+	l.calls("notes")
+	n := 0
+	for _, e := range l.state().Evidence {
+		if e.Verdict == Called {
+			n++
+		}
+	}
+	assert.Equal(t, 2, n, "one line a round")
+	require.True(t, l.end(2, "ok").Allowed())
+}
+
+// textOrNil is nil: a turn that is expected.
+func (t *Turn) textOrNil() any {
+	if t == nil {
+		return "the update did not lead back"
+	}
+	return nil
+}
+
+// TestTheCallAndTheStartInOneMessage: the hooks of both run at the same time.
+func TestTheCallAndTheStartInOneMessage(t *testing.T) {
+	l := demanding(t)
+	l.end(1, "ok")
+	require.True(t, l.ask(2, inProgress).Allowed())
+	l.calls("notes")
+	l.set(2, inProgress)
+	require.True(t, l.end(2, "ok").Allowed())
+}
+
+// TestTheWorkflowUnderTheStepShowsTheCall: a crash between the transaction and the line.
+func TestTheWorkflowUnderTheStepShowsTheCall(t *testing.T) {
+	l := demanding(t)
+	l.end(1, "ok")
+	l.allows(2, inProgress)
+	l.nest(Workflow{Command: "my-plugin:notes", Parent: 2, Round: 1, Called: true, Steps: []Step{{ID: 11}}})
+	l.end(11, "")
+	require.True(t, l.end(2, "ok").Allowed())
+
+	l = demanding(t)
+	l.end(1, "ok")
+	l.nest(Workflow{Command: "notes", Parent: 2, Round: 1, Steps: []Step{{ID: 11}}})
+	l.end(11, "")
+	l.allows(2, inProgress)
+	require.False(t, l.end(2, "ok").Allowed(), "the step was not in progress when it was called")
+}
+
+// TestADemandOfAStepThatWasCompletedInAnotherWay: an editor may write any status.
+func TestADemandOfAStepThatWasCompletedInAnotherWay(t *testing.T) {
+	l := hydrated(t, Step{Subject: "Write the notes", Do: "notes"}, Step{BlockedBy: []int64{1}})
+	l.set(1, completed)
+	assert.False(t, l.state().Step(1).Done())
+	assert.Contains(t, l.denies(2, inProgress), "was completed in another way and does not pass its gates")
+}
+
+func TestTheRecordOfADemandHasItsOwnVersion(t *testing.T) {
+	text, err := Workflow{Dir: "/p", Steps: []Step{{ID: 1, Local: 1, Status: pending, Do: "notes"}}}.Encode()
+	require.NoError(t, err)
+	w, err := ParseWorkflow(text)
+	require.NoError(t, err)
+	assert.Equal(t, VersionWhole, w.Version)
+	assert.Equal(t, "calls the skill notes", w.Steps[0].Gates()[0].String())
+}
+
+// TestEssenceKeepsCalls: a snapshot must not forget that a skill was called, nor that a person
+// is asked.
+func TestEssenceKeepsCalls(t *testing.T) {
+	all := []Evidence{{Step: 2, Verdict: Ask, To: completed}, {Step: 2, Verdict: Called, Round: 1}}
+	assert.Equal(t, all, essence(all))
+	assert.True(t, (&State{Evidence: all}).isAsked(&Current{Step: Step{ID: 2}}))
+}
+
+func TestASkillThatDemandsOneAboveIsRefused(t *testing.T) {
+	s := treeOf("a", "b 10").started("", 10, 20)
+	_, err := s.Place(Calling{Command: "c", Session: "s1", Demands: []string{"x", "a"}})
+	require.ErrorIs(t, err, ErrCircle)
+	_, err = s.Place(Calling{Command: "c", Session: "s1", Demands: []string{"x", "c2"}})
+	require.NoError(t, err)
+}
