@@ -58,6 +58,23 @@
 // for the level around it a task with parts is one step. A task with each and without do is
 // itself done for each line, so its gates and outcomes are those of the copies.
 //
+// # Values
+//
+// In a file of version [WithOutcomes] a task may set values, and the object may have vars, an
+// object of names with default texts:
+//
+//	set      an object: a name, and a regular expression of package regexp that matches the
+//	         whole value, an array of values, or an object as for check, whose output it is
+//	within   a time limit: a number of seconds or a text, more than 0 and at most [MaxWithin]
+//
+// A name has small letters, digits and underscores, begins with a letter and has at most 31
+// characters. [Args], the arguments of the skill's call, is always there, and the only name
+// that a default may have; [Round] is the round of a task, and [Item] its line. {name} is
+// replaced in subject, description, activeForm, approval and paths: see [Fill] and
+// [FillPattern]. {{name}} is the text {name}. Commands get values as variables, see
+// [Variable]; nothing is replaced in them. A name that the file does not declare is an error,
+// and so is one that is not set on every path to where it is used.
+//
 // # Ids
 //
 // The ids in a file are local. A plan adds the same base to each of them: the largest

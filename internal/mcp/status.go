@@ -167,6 +167,12 @@ func (f Full) text() string {
 	if f.Check != "" {
 		lines = append(lines, "When it is completed, this command must exit with 0: "+visible.Block(f.Check))
 	}
+	for _, what := range f.Sets {
+		lines = append(lines, "When it is completed, it "+what+": give that in values")
+	}
+	if f.TimeLimit != "" {
+		lines = append(lines, "Time limit from its start: "+f.TimeLimit)
+	}
 	if f.Approval != "" {
 		lines = append(lines, "When it is completed, a person is asked: "+visible.Block(f.Approval))
 	}

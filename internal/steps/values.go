@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -369,6 +370,18 @@ func (v Value) wants() string {
 		return "is " + visible.Clip(visible.Words(alternatives(v.OneOf)), maxSubject)
 	}
 	return "matches " + visible.Clip(visible.Words(v.Pattern), maxSubject)
+}
+
+// GivenValues returns texts that a command line gives as Update.Values, nil for none.
+func GivenValues(texts map[string]string) jsontext.Value {
+	if len(texts) == 0 {
+		return nil
+	}
+	object, err := json.Marshal(texts, jsonx.Tolerant, json.Deterministic(true))
+	if err != nil {
+		return nil // a map of texts can be marshalled
+	}
+	return object
 }
 
 // valueText returns the value that a text, a number or a boolean of JSON is.

@@ -63,25 +63,25 @@ func (w *flow) served() *steps.Frame {
 	return f
 }
 
-// workflow is implement, test, review, settle, and what comes then. Nobody comes to the last
-// two steps.
+// workflow is implement, test, review, settle, and what comes then. The review gives a value when
+// it goes forward, which the last two steps name. Nobody comes to them.
 func workflow(project string) steps.Workflow {
 	all := []steps.Step{
 		{ID: 1, Subject: "Implement"},
 		{ID: 2, Subject: "Test", BlockedBy: []int64{1}, Check: &steps.Check{Run: "test -e code", Timeout: 20},
 			Outcomes: []steps.Outcome{{Name: "failed", Back: 1, Max: 3}}},
-		{ID: 3, Subject: "Review", BlockedBy: []int64{2},
+		{ID: 3, Subject: "Review", BlockedBy: []int64{2}, Set: []steps.Value{{Name: "version", Pattern: "[0-9]+"}},
 			Outcomes: []steps.Outcome{{Name: "approved"}, {Name: "changes", Back: 1, Max: 2, Then: "disputed"}, {Name: "disputed"}}},
 		{ID: 4, Subject: "Settle", BlockedBy: []int64{3}, When: []steps.Condition{{Step: 3, Outcomes: []string{"disputed"}}}, Decides: "person",
 			Outcomes: []steps.Outcome{{Name: "merge"}, {Name: "drop", Stop: true}}},
 		{ID: 5, Subject: "Document", BlockedBy: []int64{3}, When: []steps.Condition{{Step: 3, Outcomes: []string{"approved"}}}},
-		{ID: 8, Subject: "Publish", BlockedBy: []int64{4, 5}},
-		{ID: 9, Subject: "Announce", BlockedBy: []int64{8}},
+		{ID: 8, Subject: "Publish {version}", BlockedBy: []int64{4, 5}},
+		{ID: 9, Subject: "Announce {version}", BlockedBy: []int64{8}},
 	}
 	for i := range all {
 		all[i].Local, all[i].Status = all[i].ID, pending
 	}
-	return steps.Workflow{Outcomes: true, Command: "release", Spec: "/skills/release/fsm.json", Session: "list", Dir: project, Steps: all}
+	return steps.Workflow{Outcomes: true, Values: true, Command: "release", Spec: "/skills/release/fsm.json", Session: "list", Dir: project, Steps: all}
 }
 
 // lastStep is a step to which nobody comes: an update of it changes nothing.
@@ -125,7 +125,7 @@ type request struct {
 func (r request) update() steps.Update {
 	u := steps.Update{Task: strconv.FormatInt(r.ID, 10), Status: r.Status}
 	if r.Outcome != "" {
-		u.Metadata = jsontext.Value(`{"outcome":"` + r.Outcome + `"}`)
+		u.Metadata = jsontext.Value(`{"outcome":"` + r.Outcome + `","version":7}`)
 	}
 	return u
 }
@@ -159,7 +159,7 @@ func (w *flow) write(r request) {
 	members["status"] = r.Status
 	metadata := members["metadata"].(map[string]any)
 	if delete(metadata, "outcome"); r.Outcome != "" {
-		metadata["outcome"] = r.Outcome
+		metadata["outcome"], metadata["version"] = r.Outcome, 7
 	}
 	data, _ = json.Marshal(members, json.Deterministic(true), jsontext.WithIndent("  "))
 	if err := os.WriteFile(w.task(r.ID), data, 0o644); err != nil {
@@ -245,7 +245,7 @@ var transitions = []transition{
 	{name: "step done", atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
 		act: func(w *flow) {
-			_, _ = w.frame().GoPast(context.Background(), steps.Past{Done: true, Step: 3, Because: "late", Outcome: "disputed"}, person)
+			_, _ = w.frame().GoPast(context.Background(), steps.Past{Done: true, Step: 3, Because: "late", Outcome: "disputed", Values: map[string]string{"version": "8"}}, person)
 		}},
 	{name: "step skip with blockers", atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.done(t, request{ID: 1}) },
@@ -260,7 +260,7 @@ var transitions = []transition{
 	{name: "a branch by the server",
 		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
 		act: func(w *flow) {
-			w.served().Update(context.Background(), steps.Update{Task: "3", Status: completed, Outcome: "approved"})
+			w.served().Update(context.Background(), steps.Update{Task: "3", Status: completed, Outcome: "approved", Values: jsontext.Value(`{"version":"7"}`)})
 		}},
 	{name: "a loop that a script asked for", atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1); w.write(request{3, completed, "changes"}) },
@@ -339,7 +339,7 @@ func (w *flow) stateOf() (string, *steps.State, error) {
 		if c.ID == 4 {
 			fmt.Fprintf(&b, ", undecided %t", s.Undecided(c))
 		}
-		b.WriteString("; ")
+		fmt.Fprintf(&b, ", %v; ", c.Values)
 	}
 	return b.String(), s, nil
 }

@@ -1,0 +1,30 @@
+package mcp
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// TestValuesByATool: a step gets its values from the tool, as the client spelled them, and its text
+// says which it needs.
+func TestValuesByATool(t *testing.T) {
+	w := newWorld(t)
+	w.hydrate("s1", steps.Step{Subject: "Tag", Within: 900, Set: []steps.Value{{Name: "version", Pattern: "^[0-9.]+$"}, {Name: "kind", OneOf: []string{"true", "false"}}}},
+		steps.Step{Subject: "Publish {version}", BlockedBy: []int64{1}})
+	c := w.connect(nil)
+	text := c.does("step_start", n(1))
+	assert.Contains(t, text, "When it is completed, it sets version (matches ^[0-9.]+$): give that in values")
+	assert.Contains(t, text, "Time limit from its start: 15m")
+	for _, values := range []any{args{}, args{"version": "x"}, args{"version": "1"}, args{"version": "1", "kind": "true", "more": 1}} {
+		text, isError := c.call("step_complete", args{"step": 1, "values": values})
+		require.True(t, isError, text)
+		assert.Regexp(t, `Complete it with values \{"version": "…", "kind": "…"\}|Leave the others out`, text)
+	}
+	text = c.does("step_complete", args{"step": 1, "values": args{"version": json.RawMessage("1.10"), "kind": true}})
+	assert.Contains(t, text, "#2 Publish 1.10 (ready)")
+}
