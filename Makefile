@@ -101,9 +101,9 @@ fuzz: ## run every fuzz target for TIME each (default 30s)
 	  done; \
 	done
 
-oracle: ## compare the machine with a program in Python that has the same rules (SEED=N for other workflows; needs python3)
-	go vet -tags oracle ./internal/machine
-	SEED=$(SEED) go test -tags oracle -count=1 -v -run Oracle ./internal/machine
+oracle: ## compare the machine and the hooks with a program in Python that has the same rules (SEED=N for other workflows; needs python3)
+	go vet -tags oracle ./internal/machine ./internal/steps
+	SEED=$(SEED) go test -tags oracle -count=1 -v -run Oracle ./internal/machine ./internal/steps
 
 e2e: ## run the real client against a fake model (needs npm; says so if it is missing)
 	go test -tags e2e -count=1 -v -timeout 20m ./internal/harness/e2e

@@ -38,6 +38,10 @@ func (e *ending) end() (tr machine.Transition, ok bool) {
 		e.verdict = v
 		return tr, false
 	}
+	if _, err := e.s.conclude(e.step, name); name != "" && errors.Is(err, machine.ErrSpent) {
+		e.spent(name) // the word is judged before anything runs
+		return tr, false
+	}
 	if e.owesValues(name) && !e.values(name) {
 		return tr, false
 	}
