@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/machine"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -112,15 +111,11 @@ func (s *State) seenText(seen []Evidence) string {
 	}
 	switch {
 	case over:
-		return "The workflow is over: " + names(left) + " " + isOrAre(len(left)) + " not needed."
+		return "The workflow is over: " + brief(left) + " " + isOrAre(len(left)) + " not needed."
 	case len(left) == 0:
 		return ""
 	}
-	text := visible.Clip("Not needed: "+names(left), maxTurn) + "."
-	if ready := s.Ready(); len(ready) > 0 {
-		text += " Ready: " + withDescription(ready[0])
-	}
-	return text
+	return "Not needed: " + brief(left) + "." + nowReady(s.Ready())
 }
 
 func isOrAre(n int) string {

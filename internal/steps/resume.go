@@ -24,6 +24,9 @@ func resumed(s *State) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "The task list has an unfinished workflow (%s). Its steps must be done in order: a step can be started when the steps before it are done.\n", s.summary())
+	if again := s.openAgain(); again != "" {
+		fmt.Fprintf(&b, "Open again: %s\n", again)
+	}
 	for i, c := range started {
 		if i == maxDescribed {
 			fmt.Fprintf(&b, "Also in progress: %s\n", names(started[i:]))
@@ -57,3 +60,14 @@ func resumed(s *State) string {
 
 // maxDescribed is how many steps in progress are described in full.
 const maxDescribed = 2
+
+// openAgain names the steps that an outcome or a person has opened again, with their rounds.
+func (s *State) openAgain() string {
+	var list []string
+	for _, c := range s.Steps {
+		if c.flows() && !c.Done() && c.Round > 1 {
+			list = append(list, c.Name()+c.Rounds())
+		}
+	}
+	return sentence(list)
+}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/machine"
@@ -128,25 +130,57 @@ func (d decision) recorded(s *State) []Evidence {
 	})
 }
 
-// maxTurn limits what the agent reads at a transition, beside a description, in characters.
+// maxTurn limits what the agent reads at a transition, in characters, beside the description
+// of what is ready and the output of a check that failed.
 const maxTurn = 600
 
 // turned tells the agent what an outcome that leads back has opened, and what is ready then.
 func (s *State) turned(c *Current, tr machine.Transition, ready []*Current, r *Result) string {
-	text := fmt.Sprintf("%s: %s, time %d of %d. ", visible.Clip(visible.Words(c.Subject), maxSubject), tr.Outcome, tr.Times, tr.Max)
-	text = visible.Clip(text+names(s.numbered(tr.Reopens))+" "+areOpen(len(tr.Reopens))+" again", maxTurn) + "."
-	if len(ready) > 0 {
-		text += " Ready: " + withDescription(ready[0])
-		if len(ready) > 1 {
-			text += "\nAlso ready: " + names(ready[1:])
-		}
-	}
+	text := fmt.Sprintf("%s: %s, time %d of %d. ", visible.Clip(visible.Words(c.Subject), maxTurn/6), tr.Outcome, tr.Times, tr.Max) +
+		brief(s.numbered(tr.Reopens)) + " " + areOpen(len(tr.Reopens)) + " again."
+	text += nowReady(ready)
 	if r != nil && tr.Outcome == machine.Failed {
 		if tail := lastLines(r.output); tail != "" {
 			text += "\nThe check failed. The end of its output:\n" + tail
 		}
 	}
 	return text
+}
+
+// nowReady tells the agent what is ready after a transition, with the description of one step.
+func nowReady(ready []*Current) string {
+	if len(ready) == 0 {
+		return ""
+	}
+	text := " Ready: " + brief(ready[:1])
+	if d := visible.Block(ready[0].Description); d != "" {
+		text += ": " + visible.Clip(d, maxDescription)
+	}
+	if len(ready) > 1 {
+		text += "\nAlso ready: " + brief(ready[1:])
+	}
+	return text
+}
+
+// brief names steps in a part of maxTurn. Those for whose subjects it has no room are numbers,
+// and those beyond a few only counted: TaskList shows them all.
+func brief(all []*Current) string {
+	const room, most = maxTurn / 5, 10
+	if text := names(all); utf8.RuneCountInString(text) <= room {
+		return text
+	}
+	var list []string
+	for i, c := range all {
+		if i == most {
+			list = append(list, fmt.Sprintf("%d more", len(all)-most))
+			break
+		}
+		list = append(list, "#"+itoa(c.ID))
+	}
+	if len(list) == 1 {
+		return list[0] + ` "` + visible.Clip(visible.Words(all[0].Subject), room-20) + `"`
+	}
+	return strings.Join(list[:len(list)-1], ", ") + " and " + list[len(list)-1]
 }
 
 func areOpen(n int) string {
