@@ -61,7 +61,7 @@ func (h *agentHook) reply(ctx context.Context) agent.Reply {
 	case agent.Before:
 		return h.before(ctx)
 	case agent.After:
-		return h.takeUp(ctx)
+		return h.takeUp(ctx, false)
 	case agent.Stop:
 		return h.stop(ctx)
 	}
@@ -96,7 +96,7 @@ func (h *agentHook) state(ctx context.Context) (string, error) {
 
 // prompt hears the person and takes up the skill that they name.
 func (h *agentHook) prompt(ctx context.Context) agent.Reply {
-	r := h.takeUp(ctx)
+	r := h.takeUp(ctx, true)
 	if h.call.Prompt == "" { // Qwen Code sends one before each request
 		return r
 	}
@@ -120,8 +120,8 @@ func (h *agentHook) words() turn.Words {
 
 // takeUp puts the workflow of a skill that the event takes up into the project's list. A
 // workflow of the skill that is open goes on: the same skill is taken up more than once in a
-// session where reading its SKILL.md does that.
-func (h *agentHook) takeUp(ctx context.Context) agent.Reply {
+// session where reading its SKILL.md does that. typed reports whether a person named it.
+func (h *agentHook) takeUp(ctx context.Context, typed bool) agent.Reply {
 	skill := h.agent.TakenUp(h.call, h.agent.Places(h.call.Cwd, h.streams.Env("HOME")))
 	if skill == nil {
 		return agent.Reply{}
@@ -136,7 +136,7 @@ func (h *agentHook) takeUp(ctx context.Context) agent.Reply {
 		}
 		return h.troubled(r, "the state of the workflow of "+skill.Name+" is not known", err)
 	}
-	return h.hydrate(ctx, skill)
+	return h.hydrate(ctx, skill, typed)
 }
 
 // isOpen reports whether the list has an unfinished workflow of the skill.
@@ -161,10 +161,10 @@ func (h *agentHook) joins(ctx context.Context) error {
 	})
 }
 
-func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill) agent.Reply {
+func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool) agent.Reply {
 	request := hydrate.Request{
 		Session: h.Session, List: h.List.Dir, Command: skill.Name, Folder: skill.Dir, Cwd: h.call.Cwd,
-		Program: ownPath(), Commands: true,
+		Program: ownPath(), Commands: true, Typed: typed,
 	}
 	f := hydrateFlags{scope: "all", active: "reset", nest: "on", lockTimeout: recoverTimeout, history: txn.DefaultHistory}
 	policy, err := f.policy()
