@@ -286,3 +286,39 @@ func TestFaultsOfValues(t *testing.T) {
 	assert.Equal(t, "it is not one of a, b", kind.Fault("", false))
 	assert.Equal(t, "it does not match (?i)a|b", fsmspec.Value{Pattern: "(?i)a|b"}.Fault("ab", false))
 }
+
+// TestValuesOfParts: parts share the values of their workflow, and what is set for one line is known
+// only there.
+func TestValuesOfParts(t *testing.T) {
+	for name, c := range map[string]struct{ steps, want string }{
+		"from outside":         {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], "do": [{"id": 1, "subject": "Use {v}"}]}`, ""},
+		"beside":               {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "do": [{"id": 1, "subject": "Use {v}"}]}`, "only step 1 gives it, which does not come before"},
+		"from a part":          {`{"id": 1, "subject": "P", "do": [{"id": 1, "subject": "S", "set": {"v": "x"}}]}, {"id": 2, "subject": "Use {v}", "blockedBy": [1]}`, ""},
+		"for each line":        {`{"id": 1, "subject": "P", "each": {"lines": "l"}, "do": [{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "Use {v} {item}", "blockedBy": [1]}]}`, ""},
+		"of a line, outside":   {`{"id": 1, "subject": "P", "each": {"lines": "l"}, "set": {"v": "x"}}, {"id": 2, "subject": "Use {v}", "blockedBy": [1]}`, "only step 1 for each line gives it, which does not come before"},
+		"the item of a join":   {`{"id": 1, "subject": "P {item}", "each": {"lines": "l"}, "do": [{"id": 1, "subject": "S"}]}`, "which only a step with each has"},
+		"the item, itself":     {`{"id": 1, "subject": "P {item}", "each": {"lines": "l"}}`, ""},
+		"lines by a value":     {`{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], "each": {"lines": "specs/{v}/tasks"}}`, ""},
+		"lines before a value": {`{"id": 2, "subject": "P", "set": {"v": "x"}, "each": {"lines": "specs/{v}/tasks"}}`, "which is not set"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := `{"fsm": 2, "steps": [` + c.steps + `]}`
+			if c.want == "" {
+				assert.True(t, parsed(t, file).HasValues())
+				return
+			}
+			problems := lines(refused(t, file).Problems)
+			require.Len(t, problems, 1)
+			assert.Contains(t, problems[0], c.want)
+		})
+	}
+	// A line is never read as the name of a value.
+	tasks := parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "S", "set": {"v": "x"}}, {"id": 2, "subject": "P", "blockedBy": [1], "each": {"lines": "l"}, "do": [{"id": 1, "subject": "Use {v} for {item}"}]}]}`).Tasks()
+	for _, line := range []string{"{v}", "{{v}}", "{x", "{{{v}}}", "}}"} {
+		copied, err := fsmspec.ForItem(tasks[1].Each.Workflow, line)
+		require.NoError(t, err, line)
+		plan, err := fsmspec.PlanItems(fsmspec.ItemPlan{Command: "x", Parent: 2, Copies: []*fsmspec.Spec{copied}, Values: map[string]string{"v": "1"}}, fsmspec.Snapshot{MaxID: 2})
+		require.NoError(t, err)
+		assert.Equal(t, "Use 1 for "+line, plan.Creations()[0].Subject)
+	}
+}

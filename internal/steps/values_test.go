@@ -59,6 +59,9 @@ func TestValues(t *testing.T) {
 	assert.Contains(t, l.gives(2, `{"version": "..", "channel": "beta"}`).Reason, `version is "..", and it stands in a path, and its value is .., which is a directory`)
 	assert.Contains(t, l.gives(2, `{"version": [], "channel": "gamma"}`).Reason, `version has to be a text, a number or a boolean; channel is "gamma", and it is not one of beta, stable`)
 	assert.NoFileExists(t, filepath.Join(l.project, "seen"), "values are judged before anything runs")
+	v0 := l.gives(2, `{"outcome": "again"}`)
+	require.NotNil(t, v0.Turn, "an outcome that leads back needs no values: %+v", v0)
+	l.end(1, "major")
 
 	// Then the files, with the value that is given.
 	assert.Contains(t, l.gives(2, `{"version": 1.40, "channel": "beta"}`).Reason, "it needs v/1.40.txt, which is missing or empty in "+l.project)
