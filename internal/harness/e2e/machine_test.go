@@ -1,0 +1,170 @@
+//go:build e2e
+
+// The workflows of testdata/machine on the real client, from begin to end, each with outcomes
+// that are refused.
+
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// notDriven are the fields that are left out of the workflows, with what they need: the moves
+// of the table do not use them yet. A workflow runs whole as soon as its fields are not here.
+var notDriven = map[string]func(text string) string{
+	"set": func(text string) string {
+		return strings.NewReplacer("{version}", "1.4.0", "$FSM_VERSION", "1.4.0", "{feature}", "feature", "$FSM_FEATURE", "feature", "{hypothesis}", "it").Replace(text)
+	},
+	"each": nil,
+	"do":   nil,
+	"vars": nil,
+}
+
+// driven returns the workflow without the fields that the moves do not use, and which these are.
+func driven(t *testing.T, name string) (fsm string, left []string) {
+	data, err := os.ReadFile(filepath.Join("../../../testdata/machine", name+".json"))
+	require.NoError(t, err)
+	var spec map[string]any
+	require.NoError(t, json.Unmarshal(data, &spec))
+	gone := map[string]bool{}
+	drop := func(o map[string]any) {
+		for field := range notDriven {
+			if _, ok := o[field]; ok {
+				delete(o, field)
+				gone[field] = true
+			}
+		}
+	}
+	drop(spec)
+	for _, s := range spec["steps"].([]any) {
+		drop(s.(map[string]any))
+	}
+	text, err := json.Marshal(spec)
+	require.NoError(t, err)
+	fsm = strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">").Replace(string(text))
+	for field := range gone {
+		if change := notDriven[field]; change != nil {
+			fsm = change(fsm)
+		}
+	}
+	return fsm, slices.Sorted(maps.Keys(gone))
+}
+
+// move is what happens next in a workflow.
+type move struct {
+	task, outcome string // the agent completes it
+	person        bool   // a person says so, in a terminal
+	shell         string // the agent runs this first
+	denied        string // what the agent reads if it is refused
+	back          string // what it reads if the outcome leads back
+}
+
+// workplace makes the files that the workflows' checks and commands look at.
+const workplace = `mkdir -p scripts docs specs/feature; printf 'test:\n\t@test -e code\nlint:\n\t@true\n' > Makefile
+printf '#!/bin/sh\ntest -e fixed\n' > scripts/repro; printf '#!/bin/sh\ntest -e recovered\n' > scripts/error-rate-ok; printf '#!/bin/sh\nexit 0\n' > scripts/bump-ok
+printf '#!/bin/sh\necho one\n' > scripts/all-packages; printf '#!/bin/sh\ntest -e answered || echo what\n' > scripts/open-questions; cp scripts/bump-ok scripts/every-claim-has-a-source
+chmod +x scripts/*; git init -q . 2>/dev/null; git add Makefile; git -c user.name=a -c user.email=a@b commit -qm x`
+
+var machines = map[string][]move{
+	"1-tdd": {{task: "1"}, {task: "2", shell: "touch code"}, {task: "3"}, {task: "4"},
+		{task: "5", denied: "say how it ends"}, {task: "5", outcome: "anothr", denied: `it cannot end as "anothr". Complete it with metadata {"outcome": "another"}`},
+		{task: "5", outcome: "another", back: "time 1 of 20"}, {task: "1", denied: "its check failed"}, {task: "1", shell: "rm code"}, {task: "2"},
+		{task: "3", back: "Run every test: failed, time 1 of 5"}, {task: "2", shell: "touch code"}, {task: "3"}, {task: "4"}, {task: "5", outcome: "complete"}},
+	"2-review": {{task: "1"}, {task: "2", back: "Test it: failed, time 1 of 3"}, {task: "1", shell: "touch code"}, {task: "2"},
+		{task: "3", outcome: "approved", denied: "REVIEW.md"}, {task: "3", outcome: "disputed", denied: `nobody chooses "disputed"`},
+		{task: "3", outcome: "approved", shell: "echo BLOCKER > REVIEW.md", denied: "its check failed"}, {task: "3", outcome: "changes", back: "changes, time 1 of 3"},
+		{task: "1"}, {task: "2"}, {task: "3", outcome: "approved", shell: "echo fine > REVIEW.md"}, {task: "5"}},
+	"3-release": {{task: "1"}, {task: "2", outcome: "major", denied: "is decided by the person"}, {task: "2", outcome: "minor", person: true}, {task: "3"},
+		{task: "5", denied: "CHANGELOG.md"}, {task: "5", shell: "echo 1.4.0 > CHANGELOG.md"}, {task: "6", back: "failed, time 1 of 2"}, {task: "6", shell: "touch code"},
+		{task: "7", denied: "1.4.0"}, {task: "7", person: true}},
+	"4-incident": {{task: "1", outcome: "sev1", denied: "is decided by the person"}, {task: "1", outcome: "sev2", person: true}, {task: "3"},
+		{task: "4", outcome: "rollback", denied: `it cannot end as "rollback"`}, {task: "4", outcome: "rolled-back"}, {task: "5", back: "failed, time 1 of 10"},
+		{task: "3"}, {task: "4", outcome: "patched", shell: "touch recovered"}, {task: "5"}, {task: "6"}, {task: "7", denied: "postmortem.md"},
+		{task: "7", shell: "echo it > postmortem.md"}, {task: "8"}},
+	"5-migration": {{task: "1", denied: "packages.txt"}, {task: "1", shell: "echo one > packages.txt"}, {task: "2", outcome: "parked", denied: `it cannot end as "parked"`}, {task: "2"},
+		{task: "3", shell: "echo none > MIGRATION.md"}, {task: "4", shell: "touch code"}, {task: "5"}},
+	"6-speckit": {{task: "1", shell: "echo NEEDS CLARIFICATION > specs/feature/spec.md"}, {task: "2", outcome: "clear", denied: "leave the outcome out"}, {task: "2"},
+		{task: "3", denied: "its check failed"}, {task: "3", shell: "echo clear > specs/feature/spec.md"}, {task: "4", outcome: "approved", denied: "is decided by the person"},
+		{task: "4", outcome: "approved", person: true}, {task: "5"}, {task: "6", outcome: "rework", person: true}, {task: "5"}, {task: "6", outcome: "approved", person: true},
+		{task: "7", shell: "echo one > specs/feature/tasks.list"}, {task: "8"}, {task: "9", back: "failed, time 1 of 3"}, {task: "8", shell: "touch code"}, {task: "9"}},
+	"7-bughunt": {{task: "1", outcome: "fixed", denied: `it cannot end as "fixed"`}, {task: "1", outcome: "reproduced"}, {task: "2"},
+		{task: "3", outcome: "confirmed", denied: "evidence.md"}, {task: "3", outcome: "refuted", back: "refuted, time 1 of 6"}, {task: "2"},
+		{task: "3", outcome: "confirmed", shell: "echo it > evidence.md"}, {task: "5"}, {task: "6", back: "failed, time 1 of 3"}, {task: "5", shell: "touch code fixed"}, {task: "6"}},
+	"8-research": {{task: "1", shell: "echo what > questions.txt"}, {task: "2"}, {task: "3", outcome: "enough", denied: "leave the outcome out"}, {task: "3", back: "more, time 1 of 4"},
+		{task: "2", shell: "touch answered"}, {task: "3"}, {task: "5", denied: "report.md"}, {task: "5", shell: "echo it > report.md"}},
+}
+
+func TestTheMachines(t *testing.T) {
+	for name, moves := range machines {
+		t.Run(name, func(t *testing.T) {
+			fsm, left := driven(t, name)
+			if len(left) > 0 {
+				t.Logf("%s runs without %s", name, strings.Join(left, ", "))
+			}
+			s := held(t, fsm)
+			s.Allow = []string{"Skill", "Bash"}
+			turns := append(begun(), Do(Bash("workplace", workplace)))
+			first := 0
+			for i, m := range moves {
+				if m.person {
+					play(t, s, turns, moves, first, i)
+					byHand(t, s, m)
+					turns, first = []Turn{load}, i+1
+					continue
+				}
+				if m.shell != "" {
+					turns = append(turns, Do(Bash(fmt.Sprint("shell ", i), m.shell)))
+				}
+				if m.outcome != "" {
+					turns = append(turns, Do(ends(fmt.Sprint("move ", i), m.task, m.outcome)))
+				} else {
+					turns = append(turns, Do(TaskUpdate(fmt.Sprint("move ", i), m.task, "completed")))
+				}
+			}
+			play(t, s, turns, moves, first, len(moves))
+			for _, c := range state(t, s).Steps {
+				assert.NotEmpty(t, c.Outcome, c.Name())
+			}
+		})
+	}
+}
+
+// byHand ends a step as a person does in a terminal of their own.
+func byHand(t *testing.T, s *realclient.Sandbox, m move) {
+	args := []string{"step", "done", m.task, "--because", "I say so", "--session", s.Session}
+	if m.outcome != "" {
+		args = append(args, "--outcome", m.outcome)
+	}
+	own := s.Sit(fsmtx, args...)
+	require.Zero(t, own.Wait(), own.Text())
+}
+
+// play lets the model make the moves from first up to, but without, end.
+func play(t *testing.T, s *realclient.Sandbox, turns []Turn, moves []move, first, end int) {
+	r := s.Prompt(Script{Main: append(turns, Say("done"))}, "go")
+	for i := first; i < end; i++ {
+		id := fmt.Sprint("move ", i)
+		switch m := moves[i]; {
+		case m.denied != "":
+			assert.Contains(t, denied(t, r, id), m.denied, "%+v", m)
+		case m.back != "":
+			allowed(t, r, id)
+			assert.Contains(t, r.After(id).Request.News(), m.back, "%+v", m)
+		default:
+			allowed(t, r, id)
+		}
+	}
+}
