@@ -170,9 +170,9 @@ func (w *foreignWorld) calls() map[string][]call {
 	}
 	tool := w.event("PreToolUse", `"tool_name": "Write", "tool_input": {"file_path": `+quoted(filepath.Join("specs", "spec.md"))+`, "content": `+quoted(foreign)+`}`)
 	calls := map[string][]call{
-		"fsmtx":     {{args: []string{foreign}}, {args: []string{"--" + foreign}}},
+		"fsmtx":      {{args: []string{foreign}}, {args: []string{"--" + foreign}}},
 		"fsmtx init": {{args: []string{"init", "--yes", "--scope", "none", "new/" + inFile}}, {args: []string{"init", "--yes"}}, {args: []string{"init", "--yes", foreign}}},
-		"fsmtx new": {{args: []string{"new", "new/" + inFile}}, {args: []string{"new", "fresh" + inFile, "--from", "new/" + inFile + "/SKILL.md"}}, {args: []string{"new", "nowhere", "--from", inFile}}, {args: []string{"new", "listed", "--from-session", "s1"}}, {args: []string{"new", skillDir}}, {args: []string{"new", "none", "--from-session", foreign}}},
+		"fsmtx new":  {{args: []string{"new", "new/" + inFile}}, {args: []string{"new", "fresh" + inFile, "--from", "new/" + inFile + "/SKILL.md"}}, {args: []string{"new", "nowhere", "--from", inFile}}, {args: []string{"new", "listed", "--from-session", "s1"}}, {args: []string{"new", skillDir}}, {args: []string{"new", "none", "--from-session", foreign}}},
 		"fsmtx validate": {{args: []string{"validate"}}, {args: []string{"validate", skillDir, broken, bad, "raw.json", "broken.json", inFile}}, {args: []string{"validate", "--format", "github", broken, bad, "broken.json", inFile}},
 			{args: []string{"validate", "--fix", broken}}, {args: []string{"validate", "-C", inFile}}},
 		"fsmtx fmt":    {{args: []string{"fmt", skillDir, "raw.json", broken, inFile}}, {args: []string{"fmt", "-d", "draft" + inFile + ".json", "raw.json"}}, {args: []string{"fmt", "-w", "draft" + inFile + ".json"}}},

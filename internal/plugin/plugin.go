@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
 	"strings"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/sample"
+	"github.com/fsmtx/fsmtx/testdata/workflows"
 )
 
 const (
@@ -46,7 +48,9 @@ type Plugin struct {
 type Part struct {
 	Hooks  []settings.Hook
 	Files  fs.FS  // copied into the plugin's directory; may be nil
+	Skills fs.FS  // folders that are copied below skills; may be nil
 	Sample bool   // the files are examples, which are not written again after the author has removed them
+	Brief  string // what the plugin is with this part, for its manifest; may be empty
 	About  string // a paragraph of the plugin's README.md about what the hooks read and write
 }
 
@@ -74,11 +78,24 @@ func Steps(flags []string, only settings.Only) Part {
 // Planning is the part that enforces the rules of a planning workflow, for the plugin of
 // this name in dir. If dir already has a configuration, it determines the matchers.
 func Planning(name, dir string) Part {
-	return Part{Hooks: rules.Hooks(Command, name, guard.PluginConfig(dir)), Files: rules.Files,
-		About: "The guards of a planning workflow read the feature's files and the session's\n" +
+	return Part{Hooks: rules.Hooks(Command, name, guard.PluginConfig(dir)), Files: rules.Files, Skills: workflows.Planning,
+		Brief: "Plans a feature in nine phases, which are enforced as steps, and guards its decisions, lock, budget, spec and artifacts",
+		About: "The skill `planning` plans a feature in nine phases, which are enforced as steps. Fourteen\n" +
+			"guards hold what steps cannot say: `fsmtx guard list` shows them. They take the phase from\n" +
+			"the current step, or without that skill from the state file. They read the feature's files and the session's\n" +
 			"transcript. They write an audit log into the feature's folder, and counters and a log\n" +
 			"into `PLANNING_STATE_DIR` (default `/tmp`). `config/planning-config.yaml` configures\n" +
-			"them, and switches them off."}
+			"them, and switches them off.\n\n" + guardTable()}
+}
+
+// guardTable is the list of the guards, as "fsmtx guard list" has it.
+func guardTable() string {
+	var b strings.Builder
+	b.WriteString("| Guard | Event | What it does |\n| --- | --- | --- |\n")
+	for _, r := range rules.All() {
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", r.ID, r.Event, r.Brief)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // SkillFiles is the part that keeps the agent from reading workflow files.
@@ -147,19 +164,24 @@ func (p Plugin) hooks() []settings.Hook {
 }
 
 func appendAll(files []File, part Part) ([]File, error) {
-	from := part.Files
-	if from == nil {
-		return files, nil
-	}
-	err := fs.WalkDir(from, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+	for i, from := range []fs.FS{part.Files, part.Skills} {
+		if from == nil {
+			continue
 		}
-		data, err := fs.ReadFile(from, path)
-		files = append(files, File{Path: path, Mode: 0o644, Data: data, Keep: true, Sample: part.Sample})
-		return err
-	})
-	return files, err
+		dir := [...]string{".", "skills"}[i]
+		err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			data, err := fs.ReadFile(from, name)
+			files = append(files, File{Path: path.Join(dir, name), Mode: 0o644, Data: data, Keep: true, Sample: part.Sample || dir == "skills"})
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
 }
 
 //go:embed README.md
@@ -219,6 +241,17 @@ type person struct {
 	Name string `json:"name"`
 }
 
+// description returns what the plugin is.
+func (p Plugin) description() string {
+	text := description
+	for _, part := range p.Parts {
+		if part.Brief != "" {
+			text = part.Brief
+		}
+	}
+	return text
+}
+
 func (p Plugin) manifest() ([]byte, error) {
 	return marshal(struct {
 		Name        string `json:"name"`
@@ -226,7 +259,7 @@ func (p Plugin) manifest() ([]byte, error) {
 		Description string `json:"description"`
 		Author      person `json:"author"`
 		License     string `json:"license"`
-	}{p.Name, p.Version, description, person{author}, "Apache-2.0"})
+	}{p.Name, p.Version, p.description(), person{author}, "Apache-2.0"})
 }
 
 func (p Plugin) marketplace() ([]byte, error) {
@@ -240,7 +273,7 @@ func (p Plugin) marketplace() ([]byte, error) {
 		Owner       person   `json:"owner"`
 		Description string   `json:"description"`
 		Plugins     []listed `json:"plugins"`
-	}{p.Name, person{author}, "One plugin: " + p.Name, []listed{{p.Name, "./", description}}})
+	}{p.Name, person{author}, "One plugin: " + p.Name, []listed{{p.Name, "./", p.description()}}})
 }
 
 // server returns the MCP server. The client starts it in every session of the plugin's

@@ -50,8 +50,8 @@ var denied = map[string]Update{
 	"call":          {}, // a call that belongs to a step: see try
 }
 
-// try makes the update with that name, or the call. If use is set, it is a call of a message, which may
-// wait for others.
+// try makes the update with that name, or the call. If use is set, it is a call of a message,
+// which may wait for others.
 func (f *Frame) try(ctx context.Context, name string, use bool) Verdict {
 	u := denied[name]
 	if !use {

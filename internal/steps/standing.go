@@ -2,6 +2,7 @@ package steps
 
 import (
 	"context"
+	"slices"
 
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -18,6 +19,7 @@ type Stood struct {
 	Command string // the name of the workflow's skill
 	Subject string
 	Done    bool // with evidence, or hydrated as completed
+	Current bool // the steps before it are done, and it is not; the one in progress before the others
 }
 
 // Standing reads the state of the session's workflows. It takes no lock and writes nothing.
@@ -35,14 +37,30 @@ func (f *Frame) Standing(ctx context.Context) (Standing, error) {
 	mine := s.of(f.Session, func(string) bool { return false })
 	standing := Standing{SentBack: parseReminders(data).of(f.reminder(Stopping{})).at == mine.progress()}
 	for _, c := range mine.Steps {
-		standing.Steps = append(standing.Steps, Stood{c.Workflow.Command, c.Subject, mine.evidenced(c)})
+		standing.Steps = append(standing.Steps, Stood{Command: c.Workflow.Command, Subject: c.Subject, Done: mine.evidenced(c), Current: c == mine.current(c.Workflow)})
 	}
 	return standing, nil
 }
 
-// evidenced reports whether the step was let through: a step that is gone from the list
-// counts as done for the steps after it, but nothing shows that its work was done.
+// current returns the step of a workflow that is being worked on: the first that is in progress, or
+// else the first that is ready; nil if there is none.
+func (s *State) current(w *Workflow) *Current {
+	var all []*Current
+	for _, c := range s.Steps {
+		if c.Workflow == w && !c.Done() && len(s.openBlockers(c)) == 0 {
+			all = append(all, c)
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return slices.MinFunc(all, func(a, b *Current) int { return stopRank(a) - stopRank(b) })
+}
+
+// evidenced reports whether the step was let through, or what is on record about other steps
+// shows that it is not needed. A step that is gone from the list counts as done for the steps
+// after it, but nothing shows that its work was done.
 func (s *State) evidenced(c *Current) bool {
 	e, ok := s.last(c.ID)
-	return c.Done() && (c.Step.Status == completed || ok && e.To == completed && e.Verdict != Ask)
+	return c.Done() && (c.Step.Status == completed || ok && e.To == completed && e.Verdict != Ask || !c.Gone() && c.flows())
 }

@@ -1,4 +1,4 @@
-// Package workflows holds fifteen complete workflows, from 3 to 40 steps, five of them with
+// Package workflows holds sixteen complete workflows, from 3 to 40 steps, six of them with
 // outcomes, for fsmtx new --template, the demo, the tests and the documentation.
 package workflows
 
@@ -8,3 +8,9 @@ import "embed"
 //
 //go:embed */SKILL.md */fsm.json
 var FS embed.FS
+
+// Planning has the folder of the skill planning, with its SKILL.md: the planning workflow that
+// the guards were made for.
+//
+//go:embed planning
+var Planning embed.FS

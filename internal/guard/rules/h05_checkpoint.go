@@ -68,7 +68,10 @@ func (c *call) checkpointFacts() (checkpointFacts, auditLog) {
 	}
 	read := c.readState()
 	facts := checkpointFacts{isState: true, phase: read.Phase, mode: read.Mode, session: c.Event.SessionID}
-	if read.Phase == "" {
+	if c.written == "" {
+		facts.phase = "" // the agent hears that the file has none, whatever the steps show
+	}
+	if facts.phase == "" {
 		return facts, noAudit()
 	}
 	audit := c.openAudit(c.place.path(c.config.Names.Audit))

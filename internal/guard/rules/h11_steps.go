@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -32,6 +33,61 @@ func (c *call) standing() steps.Standing {
 	}
 	c.Fact("steps", fmt.Sprintf("%d of %d done", done, len(standing.Steps)))
 	return standing
+}
+
+// followSteps puts the phase of the current step in the place of the one in the state file,
+// and the phases that the steps name in the place of the configured ones, where the session has
+// a planning workflow in its list: what the steps show is on record, and the state file is the
+// model's word.
+func (c *call) followSteps(s *State) {
+	if !s.Exists || c.config.Always {
+		return
+	}
+	c.readPluginName()
+	phases, phase := c.config.phasesOf(c.standing().Steps)
+	if phase == "" {
+		return
+	}
+	s.Phase, s.byStep = phase, true
+	c.config.Phases, c.config.First, c.config.Last = phases, phases[0], phases[len(phases)-1]
+}
+
+// phasesOf returns the phases that the steps of the plugin's planning workflow name, in their order
+// and with the last phase behind them, and the phase of the current step: the last phase if every
+// step is done. They are empty for a workflow that does not begin with the first phase.
+func (config Config) phasesOf(all []steps.Stood) (phases []string, current string) {
+	all = slices.DeleteFunc(slices.Clone(all), func(s steps.Stood) bool { return !config.isCommand(s.Command) })
+	latest := ""
+	for _, s := range all {
+		phase := config.phaseOf(s.Subject)
+		if phase != "" && !slices.Contains(phases, phase) && phase != config.Last {
+			phases = append(phases, phase)
+		}
+		if latest = cmp.Or(phase, latest); s.Current && current == "" {
+			current = latest
+		}
+	}
+	if len(phases) < 2 || !samePhase(phases[0], config.First) {
+		return nil, ""
+	}
+	if phases = append(phases, config.Last); !slices.ContainsFunc(all, func(s steps.Stood) bool { return !s.Done }) {
+		current = config.Last
+	}
+	return phases, current
+}
+
+// phaseOf returns the phase that a subject names, the first one if it names several: "Phase 6:
+// validation of the plan" is VALIDATION.
+func (config Config) phaseOf(subject string) (found string) {
+	best := -1
+	text := " " + strings.Join(turn.WordsOf(subject), " ") + " "
+	for _, phase := range config.Phases {
+		at := strings.Index(text, " "+strings.Join(turn.WordsOf(phase), " ")+" ")
+		if at >= 0 && strings.TrimSpace(phase) != "" && (best < 0 || at < best) {
+			best, found = at, phase
+		}
+	}
+	return found
 }
 
 // stopLike lets the agent end where the step hook does: the hooks of one Stop must not

@@ -48,6 +48,8 @@ type call struct {
 	lock   *lockFile
 	called *bool
 
+	written string // the phase in the state file, once that is read
+
 	pluginRead bool // config has the plugin's name
 }
 

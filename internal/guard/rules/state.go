@@ -19,6 +19,8 @@ type State struct {
 	Mode      string
 	Decisions []Decision // in the order of the file
 	Gates     []Gate
+
+	byStep bool // Phase is that of the current step, not the file's word
 }
 
 // Readable reports whether the file exists and was read.
@@ -35,6 +37,8 @@ func (c *call) readState() State {
 	if c.state == nil {
 		s := readState(c.place.path(c.config.Names.State))
 		c.state = &s
+		c.written = s.Phase
+		c.followSteps(c.state)
 	}
 	s := *c.state
 	switch {
@@ -44,6 +48,9 @@ func (c *call) readState() State {
 		c.Fact("state file", "unreadable: "+s.Err.Error())
 	default:
 		c.Fact("phase", cmp.Or(s.Phase, "unknown"))
+	}
+	if s.byStep {
+		c.Fact("phase by the current step", s.Phase)
 	}
 	return s
 }

@@ -47,3 +47,29 @@ func TestStepsEndTheWorkflowOfH11b(t *testing.T) {
 	red.Gates = []Gate{{Verdict: "RED"}}
 	assert.Equal(t, 5, workflowFacts{red, defaults.Phases}.decide(defaults).Row, "a failed gate comes first")
 }
+
+func TestPhasesOfSteps(t *testing.T) {
+	config := defaults
+	config.Plugin = "product-planning"
+	step := func(subject string, done, current bool) steps.Stood {
+		return steps.Stood{Command: "product-planning:planning", Subject: subject, Done: done, Current: current}
+	}
+	setup, research := step("Phase 1: setup", true, false), step("Phase 2: research", false, true)
+	for name, c := range map[string]struct {
+		steps   []steps.Stood
+		phases  []string
+		current string
+	}{
+		"none":                       {nil, nil, ""},
+		"another skill's":            {[]steps.Stood{{Command: "x:planning", Subject: "Setup"}, {Command: "x:planning", Subject: "Research", Current: true}}, nil, ""},
+		"not from the first phase":   {[]steps.Stood{research, step("Tasks", false, false)}, nil, ""},
+		"the current step names one": {[]steps.Stood{setup, research}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
+		"it names none":              {[]steps.Stood{setup, step("Research", true, false), step("Settle it", false, true)}, []string{"SETUP", "RESEARCH", "COMPLETION"}, "RESEARCH"},
+		"several in one subject":     {[]steps.Stood{setup, step("Phase 6: validation of the plan", false, true)}, []string{"SETUP", "VALIDATION", "COMPLETION"}, "VALIDATION"},
+		"all done":                   {[]steps.Stood{setup, step("Tasks", true, false)}, []string{"SETUP", "TASKS", "COMPLETION"}, "COMPLETION"},
+	} {
+		phases, current := config.phasesOf(c.steps)
+		assert.Equal(t, c.phases, phases, name)
+		assert.Equal(t, c.current, current, name)
+	}
+}
