@@ -41,7 +41,7 @@ func TestAnUpgradeKeepsTheAuthorsChanges(t *testing.T) {
 	_, err := p.Write(dir, false)
 	require.NoError(t, err)
 	edit(t, dir, ".claude-plugin/plugin.json", `"version": "1.2.3"`, `"version":"7.0.0"`)
-	edit(t, dir, ".claude-plugin/plugin.json", description, "How we release")
+	edit(t, dir, ".claude-plugin/plugin.json", p.description(), "How we release")
 	edit(t, dir, ".claude-plugin/plugin.json", `"license"`, `"keywords": ["release"], "license"`)
 	edit(t, dir, ".claude-plugin/marketplace.json", "One plugin", "Ours")
 	edit(t, dir, "skills/release-checklist/SKILL.md", "#", "# Ours:")
