@@ -97,7 +97,9 @@ func (h *agentHook) state(ctx context.Context) (string, error) {
 // prompt hears the person and takes up the skill that they name.
 func (h *agentHook) prompt(ctx context.Context) agent.Reply {
 	r := h.takeUp(ctx, true)
-	if h.call.Prompt == "" { // Qwen Code sends one before each request
+	// Qwen Code sends an event before each request; Gemini and Qwen Code also with the text that
+	// sends the agent back as the prompt.
+	if h.call.Prompt == "" || strings.Contains(h.call.Prompt, steps.GoOn) {
 		return r
 	}
 	return h.troubled(r, "what the person said could not be kept", h.hear(ctx))
@@ -195,7 +197,7 @@ func (h *agentHook) before(ctx context.Context) agent.Reply {
 			return agent.Reply{Deny: v.Reason}
 		}
 	}
-	if v := h.called(ctx); v.Decision == steps.Deny {
+	if v := h.called(ctx); !v.Allowed() {
 		return agent.Reply{Deny: v.Reason}
 	} else if v.Trouble != "" {
 		return agent.Reply{Person: "fsmtx: " + v.Trouble}
@@ -210,7 +212,8 @@ func (h *agentHook) before(ctx context.Context) agent.Reply {
 }
 
 // called decides whether the call belongs to a step that is not in progress. Every tool that
-// changes a file counts as Write, whatever the agent calls it.
+// changes a file counts as Write, whatever the agent calls it. A question counts as a refusal: its
+// text says what the person can do.
 func (h *agentHook) called(ctx context.Context) (v steps.Verdict) {
 	if settings.IsServed(h.call.Tool) {
 		return v
@@ -224,7 +227,7 @@ func (h *agentHook) called(ctx context.Context) (v steps.Verdict) {
 	}
 	for _, x := range calls {
 		x.Cwd, x.Use = h.call.Cwd, h.call.Use
-		if v = h.Call(ctx, x); v.Decision == steps.Deny {
+		if v = h.Call(ctx, x); !v.Allowed() {
 			break
 		}
 	}

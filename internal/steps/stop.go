@@ -168,6 +168,9 @@ func (s *State) progress() string {
 	return digest([]byte(b.String()))
 }
 
+// GoOn is in every text that sends an agent back.
+const GoOn = "Go on with the workflow."
+
 // sentBack returns the texts for an agent that may not stop, and for the person. The agent
 // finds the description of a step in the list.
 func sentBack(s *State, left []*Current, x Stopping) (agent, person string) {
@@ -184,7 +187,7 @@ func sentBack(s *State, left []*Current, x Stopping) (agent, person string) {
 	if more := len(left) - 1; more > 0 {
 		agent += fmt.Sprintf(" %d more can be done.", more)
 	}
-	agent += " Go on with the workflow. If you need the person, "
+	agent += " " + GoOn + " If you need the person, "
 	switch {
 	case x.Mode != Hold:
 		agent += "ask them."

@@ -15,6 +15,9 @@ type Agent struct {
 	// Events are the names of the agent's events at which it runs hooks in these tests.
 	Events []string
 
+	skillTool string // takes up a skill; empty if the model reads its SKILL.md in the shell
+	skillName string // the field of its input with the skill's name
+
 	hooksFile string // of a person's hooks, relative to HOME
 	hooksForm string // of that file, with %s for an object of hooks in Claude Code's form
 	shell     string // the tool that runs a command
@@ -31,6 +34,17 @@ func (a *Agent) String() string { return a.Program + " " + a.Package.Version }
 func (a *Agent) Bash(id, command string) fakemodel.Block {
 	return fakemodel.Call(id, a.shell, a.input(command))
 }
+
+// TakeUp is the call by which the agent's model takes up a skill in .agents/skills.
+func (a *Agent) TakeUp(id, skill string) fakemodel.Block {
+	if a.skillTool == "" {
+		return a.Bash(id, "cat .agents/skills/"+skill+"/SKILL.md")
+	}
+	return fakemodel.Call(id, a.skillTool, map[string]any{a.skillName: skill})
+}
+
+// HooksFile returns the file with the person's hooks, relative to the world.
+func (a *Agent) HooksFile() string { return "home/" + a.hooksFile }
 
 // claudeEvents are Claude Code's names.
 var claudeEvents = []string{"SessionStart", "UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"}
@@ -68,6 +82,7 @@ func Copilot() *Agent {
 	return &Agent{
 		Package: realclient.Package{Name: "@github/copilot", Version: "1.0.102"}, Program: "copilot",
 		Events: claudeEvents, hooksFile: ".copilot/hooks/hooks.json", hooksForm: `{"version": 1, "hooks": %s}`,
+		skillTool: "skill", skillName: "skill",
 		shell:  "bash",
 		input:  func(command string) map[string]any { return map[string]any{"command": command, "description": "run"} },
 		prompt: func(_, prompt string) []string { return []string{"--allow-all", "-p", prompt} },
@@ -86,6 +101,7 @@ func Gemini() *Agent {
 		Package: realclient.Package{Name: "@google/gemini-cli", Version: "0.61.0"}, Program: "gemini",
 		Events:    []string{"SessionStart", "BeforeAgent", "BeforeTool", "AfterTool", "AfterAgent"},
 		hooksFile: ".gemini/settings.json", hooksForm: `{"security": {"auth": {"selectedType": "gemini-api-key"}}, "hooks": %s}`,
+		skillTool: "activate_skill", skillName: "name",
 		shell: "run_shell_command",
 		input: func(command string) map[string]any { return map[string]any{"command": command} },
 		prompt: func(_, prompt string) []string {
@@ -102,6 +118,7 @@ func Qwen() *Agent {
 	return &Agent{
 		Package: realclient.Package{Name: "@qwen-code/qwen-code", Version: "0.15.10"}, Program: "qwen",
 		Events: claudeEvents, hooksFile: ".qwen/settings.json", hooksForm: `{"hooks": %s}`,
+		skillTool: "skill", skillName: "skill",
 		shell:  "run_shell_command",
 		input:  func(command string) map[string]any { return map[string]any{"command": command, "is_background": false} },
 		prompt: func(_, prompt string) []string { return []string{"--yolo", "-p", prompt} },

@@ -1,0 +1,144 @@
+//go:build agents
+
+package agents_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/harness/agents"
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+)
+
+const workflow = `[
+  {"id": 1, "subject": "Build", "description": "Build it.", "activeForm": "Building", "status": "pending", "blockedBy": [], "blocks": [], "check": "test -f ok"},
+  {"id": 2, "subject": "Review", "description": "Review it.", "activeForm": "Reviewing", "status": "pending", "blockedBy": [1], "blocks": [], "approval": "Is the review done?"},
+  {"id": 3, "subject": "Publish", "description": "Publish it.", "activeForm": "Publishing", "status": "pending", "blockedBy": [2], "blocks": []},
+  {"id": 4, "subject": "Notes", "description": "Write the notes.", "activeForm": "Writing", "status": "pending", "blockedBy": [], "blocks": []}
+]`
+
+// withWorkflow returns the path of the program, which install registers, in a world with the
+// skill ship.
+func withWorkflow(t *testing.T, w *agents.World) (program string) {
+	t.Helper()
+	w.Write("project/.agents/skills/ship/SKILL.md", "---\nname: ship\ndescription: Ship it.\n---\nShip it, step by step.\n")
+	w.Write("project/.agents/skills/ship/fsm.json", workflow)
+	w.Write("project/.git/HEAD", "ref: refs/heads/main\n")
+	for _, name := range []string{"fsmtx", "fsmtx-mcp"} {
+		data, err := os.ReadFile(filepath.Join(programs, name))
+		require.NoError(t, err)
+		w.Write("bin/"+name, string(data))
+		require.NoError(t, os.Chmod(w.Path("bin/"+name), 0o755))
+	}
+	return w.Path("bin/fsmtx")
+}
+
+// TestAWorkflowHolds: begun by taking the skill up; a refused order, a failing check, an approval
+// that nobody gives, a skip that only a person may do, the files of the list, the end of the turn;
+// and nothing is left of it after removal.
+func TestAWorkflowHolds(t *testing.T) {
+	each(t, func(t *testing.T, a *agents.Agent) {
+		w := a.New(t)
+		program := withWorkflow(t, w)
+		before, err := os.ReadFile(w.Path(a.HooksFile()))
+		require.NoError(t, err)
+		fsmtx(t, w, program, "install", "--agent", a.Program)
+
+		r := w.Prompt(Script{Main: []Turn{
+			Do(a.TakeUp("take", "ship")),
+			Do(a.Bash("early", program+" start 3")),
+			Do(a.Bash("start", program+" start 1")),
+			Do(a.Bash("fails", program+" complete 1")),
+			Do(a.Bash("make", "touch ok; echo made")),
+			Do(a.Bash("passes", program+" complete 1")),
+			Do(a.Bash("approval", program+" complete 2")),
+			Do(a.Bash("skip", program+" step skip 2 --because x")),
+			Do(a.Bash("undo", program+" undo")),
+			Say("Done."),
+			Say("Really done."),
+			Say("Too much."),
+		}}, "ship it")
+
+		require.Zero(t, r.Code)
+		all := r.Exchanges(Main)
+		require.Len(t, all, 11, "the turn is held once")
+		assert.False(t, all[0].Request.Says("has put its workflow"))
+		assert.True(t, all[1].Request.Says("The skill ship has put its workflow into the task list"), "the model is told the steps")
+		assert.True(t, all[1].Request.Says(program+" start"), "and the commands, by their path")
+		for id, want := range map[string]string{
+			"early":    `"Publish"`,
+			"start":    `"Build" is in progress`,
+			"fails":    "test -f ok",
+			"make":     "made",
+			"passes":   `"Build" is done`,
+			"approval": "approval",
+			"skip":     "Only the person can decide this. They can run it in a terminal outside",
+			"undo":     "Only the person can decide this",
+		} {
+			result, ok := r.Result(id)
+			if assert.True(t, ok, id) {
+				assert.Contains(t, strings.ReplaceAll(result.Text, `\"`, `"`), want, id) // Gemini puts results into JSON
+			}
+		}
+		assert.True(t, all[10].Request.Says("Go on with the workflow"), "it is sent back")
+
+		fsmtx(t, w, program, "install", "--agent", a.Program, "--remove")
+		after, err := os.ReadFile(w.Path(a.HooksFile()))
+		require.NoError(t, err)
+		assert.Equal(t, string(before), string(after))
+		r = w.Prompt(Script{Main: []Turn{Do(a.TakeUp("again", "ship")), Say("bye"), Say("not held")}}, "ship it")
+		require.Zero(t, r.Code)
+		assert.Len(t, r.Exchanges(Main), 2)
+		assert.False(t, r.Exchanges(Main)[1].Request.Says("fsmtx"))
+	})
+}
+
+// TestAMissingProgramStopsNoAgent: the hooks are registered, and the program is gone.
+func TestAMissingProgramStopsNoAgent(t *testing.T) {
+	each(t, func(t *testing.T, a *agents.Agent) {
+		w := a.New(t)
+		program := withWorkflow(t, w)
+		fsmtx(t, w, program, "install", "--agent", a.Program, "--stop", "hold")
+		require.NoError(t, os.RemoveAll(filepath.Dir(program)))
+		goesOn(t, w)
+	})
+}
+
+// TestHeldAgentsEndTheirTurn: with --stop hold the hook counts by itself, because Codex and Gemini
+// never override it.
+func TestHeldAgentsEndTheirTurn(t *testing.T) {
+	each(t, func(t *testing.T, a *agents.Agent) {
+		w := a.New(t)
+		program := withWorkflow(t, w)
+		fsmtx(t, w, program, "install", "--agent", a.Program, "--stop", "hold")
+		turns := []Turn{Do(a.TakeUp("take", "ship"))}
+		for range 12 {
+			turns = append(turns, Say("I am done."))
+		}
+		r := w.Prompt(Script{Main: turns}, "ship it")
+		require.Zero(t, r.Code)
+		assert.Len(t, r.Exchanges(Main), 10, "one to take it up, one end, and eight more")
+	})
+}
+
+// TestATypedSkillIsTakenUp: $name in Codex, /name in the others.
+func TestATypedSkillIsTakenUp(t *testing.T) {
+	each(t, func(t *testing.T, a *agents.Agent) {
+		w := a.New(t)
+		program := withWorkflow(t, w)
+		fsmtx(t, w, program, "install", "--agent", a.Program, "--stop", "off")
+		prompt := "/ship now"
+		if a.Program == "codex" {
+			prompt = "$ship now"
+		}
+		r := w.Prompt(Script{Main: []Turn{Say("ok")}}, prompt)
+		require.Zero(t, r.Code)
+		require.NotEmpty(t, r.Exchanges(Main))
+		assert.True(t, r.Exchanges(Main)[0].Request.Says("The skill ship has put its workflow into the task list"))
+	})
+}
