@@ -62,6 +62,10 @@ func subcommands() []subcommand {
 		{name: "plugin", group: forSetup, make: newPlugin},
 		{name: "demo", group: forSetup, make: newDemo},
 		{name: "version", group: forSetup, make: newVersion},
+		{name: "begin", group: forAgents, make: newBegin, misused: misusedWork},
+		{name: "next", group: forAgents, make: newNext, misused: misusedWork},
+		{name: "start", group: forAgents, make: newStart, misused: misusedWork},
+		{name: "complete", group: forAgents, make: newComplete, misused: misusedWork},
 		{name: "hydrate", group: forClient, make: newHydrate, misused: refuseFlags},
 		{name: "step", group: forClient, make: newStep, misused: refuseStep, below: stepSubcommands},
 		{name: "hook", group: forClient, make: newHook, misused: misusedHook},
@@ -76,6 +80,7 @@ const (
 	forWriting   = "write"
 	forFollowing = "follow"
 	forSetup     = "setup"
+	forAgents    = "agents"
 	forClient    = "client"
 )
 
@@ -83,6 +88,7 @@ var groups = []*cobra.Group{
 	{ID: forWriting, Title: "Write and inspect workflows:"},
 	{ID: forFollowing, Title: "Follow the work, undo and repair:"},
 	{ID: forSetup, Title: "Set up:"},
+	{ID: forAgents, Title: "Work on a workflow, as an agent:"},
 	{ID: forClient, Title: "Run by the client, or by other programs:"},
 }
 

@@ -235,6 +235,11 @@ func (w *foreignWorld) calls() map[string][]call {
 		"fsmtx hooks replay": {{args: []string{"hooks", "replay", "records", "--dialect", "claude"}}, {args: []string{"hooks", "replay", "records", "--dialect", "claude"}}, {args: []string{"hooks", "replay", inFile}}},
 		"fsmtx hooks status": {{args: []string{"hooks", "status", "--dialect", "claude"}}},
 
+		"fsmtx next":     {{args: []string{"next", "--list", "s1"}}, {args: []string{"next", "--list", foreign}}, {args: []string{"next", foreign}}},
+		"fsmtx start":    {{args: []string{"start", "6", "--list", "s1"}}, {args: []string{"start", foreign}}},
+		"fsmtx complete": {{args: []string{"complete", "6", "--list", "s1", "--note", foreign}}, {args: []string{"complete", "5", "--list", "s1", "--outcome", foreign}}},
+		"fsmtx begin":    {{args: []string{"begin", foreignSkill, "--list", "s1"}}, {args: []string{"begin", foreign}}, {args: []string{"begin", "./" + foreign}}},
+
 		"fsmtx help":       {{args: []string{"help", foreign}}},
 		"fsmtx completion": {{args: []string{"completion", foreign}}, {args: []string{"__complete", "status", ""}, lines: true}, {args: []string{"__complete", "graph", ""}, lines: true}, {args: []string{"__complete", "graph", "--session", ""}, lines: true}},
 	}

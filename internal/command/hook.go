@@ -91,12 +91,12 @@ func deliver(s terminal.Streams, a event.Answer) error {
 // Ignore.
 func surviveBrokenPipe() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) }
 
-// programInShell returns the path with which the agent's shell can run this program, empty
-// if the name fsmtx on PATH runs it.
-func programInShell() string {
+// ownPath returns the path of this program, by which any shell of the agent can run it; a
+// login shell may not have the PATH of the hooks. It is "fsmtx" if the path is unknown.
+func ownPath() string {
 	self, err := os.Executable()
-	if err != nil || settings.CheckName() == nil {
-		return ""
+	if err != nil {
+		return settings.Program
 	}
 	return self
 }

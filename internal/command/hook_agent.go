@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/turn"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
@@ -91,7 +92,7 @@ func (h *agentHook) state(ctx context.Context) (string, error) {
 	if text == "" || err != nil {
 		return "", err
 	}
-	return text + visible.Sprintf("Work the steps with %[1]s next, %[1]s start N and %[1]s complete N.\n", shell.Join(ownPath())), nil
+	return text + progress.Way{Program: ownPath()}.Manual() + "\n", nil
 }
 
 // prompt hears the person and takes up the skill that they name.
@@ -166,7 +167,7 @@ func (h *agentHook) joins(ctx context.Context) error {
 func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool) agent.Reply {
 	request := hydrate.Request{
 		Session: h.Session, List: h.List.Dir, Command: skill.Name, Folder: skill.Dir, Cwd: h.call.Cwd,
-		Program: ownPath(), Commands: true, Typed: typed,
+		Way: progress.Way{Program: ownPath()}, Typed: typed,
 	}
 	f := hydrateFlags{scope: "all", active: "reset", nest: "on", lockTimeout: recoverTimeout, history: txn.DefaultHistory}
 	policy, err := f.policy()
@@ -186,7 +187,7 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 	if result.Spec != "" && len(result.Created) > 0 {
 		err = h.joins(ctx)
 	}
-	r := agent.Reply{Context: hydrate.Announcement(request, result, h.streams.Getenv), Person: hydrate.Notice(request, result)}
+	r := agent.Reply{Context: hydrate.Announcement(request, result), Person: hydrate.Notice(request, result)}
 	return h.troubled(r, "the session could not be recorded, so it is not reminded of the steps", err)
 }
 
@@ -287,16 +288,6 @@ func (h *agentHook) troubled(r agent.Reply, what string, err error) agent.Reply 
 		r.Person = strings.TrimSpace(r.Person + "\n" + visible.Sprintf("fsmtx: %s: %v", what, err))
 	}
 	return r
-}
-
-// ownPath returns the path of this program. These agents' shells may not find its name: Codex
-// starts a login shell, which has the PATH of the profile.
-func ownPath() string {
-	self, err := os.Executable()
-	if err != nil {
-		return "fsmtx"
-	}
-	return self
 }
 
 func isDir(path string) bool {

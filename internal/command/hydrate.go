@@ -14,6 +14,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -218,8 +219,8 @@ func (f hydrateFlags) report(s terminal.Streams, start time.Time, call hydrate.C
 	}
 	var model, person string
 	if f.announce {
-		request.Program = programInShell()
-		model, person = hydrate.Announcement(request, result, s.Getenv), hydrate.Notice(request, result)
+		request.Way = progress.Offered(s.Getenv, request.Transcript, request.Agent != "", ownPath())
+		model, person = hydrate.Announcement(request, result), hydrate.Notice(request, result)
 	}
 	if len(result.Created) > 0 {
 		person = strings.TrimPrefix(person+"\n"+unjudged(s, request.Cwd, result.Steps), "\n")

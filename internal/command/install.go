@@ -67,7 +67,7 @@ Unless --no-steps is given, it also adds the hooks that enforce the steps of a w
 
   PreToolUse of TaskUpdate        fsmtx step      refuses a step before its turn
   PreToolUse of Write, Edit, NotebookEdit         refuses to edit the task files
-  PreToolUse of Bash(fsmtx *)                     asks the person before a step is skipped
+  PreToolUse of Bash(*fsmtx *)                    asks the person before a step is skipped
   PreToolUse of the MCP server's tools            passes the calling session to them
   PreToolUse of further tools                     refuses calls that belong to a later step
   TaskCompleted                                   the same as TaskUpdate

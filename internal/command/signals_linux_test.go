@@ -45,7 +45,7 @@ func stuckCalls() map[string][]stuck {
 	update := `{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "TaskUpdate", "tool_input": {"taskId": "3", "status": "completed"}}`
 	skip := `{"session_id": "s", "turn_id": "t", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "fsmtx step skip 3 --because x"}}`
 	return map[string][]stuck{
-		"fsmtx": {hook("x")}, "fsmtx hook": {reads("hook"), hook(skip, "hook")}, "fsmtx help": one("help"), "fsmtx completion": one("completion"),
+		"fsmtx": {hook("x")}, "fsmtx hook": {reads("hook"), hook(skip, "hook")}, "fsmtx help": one("help"), "fsmtx next": one("next", "--list", "s"), "fsmtx start": one("start", "2", "--list", "s"), "fsmtx complete": one("complete", "2", "--list", "s"), "fsmtx begin": one("begin", "skill", "--list", "s"), "fsmtx completion": one("completion"),
 		"fsmtx completion bash": one("completion", "bash"), "fsmtx completion zsh": one("completion", "zsh"), "fsmtx completion fish": one("completion", "fish"), "fsmtx completion powershell": one("completion", "powershell"),
 		"fsmtx init": {hook("x", "init", "--yes"), hook("x", "init")}, "fsmtx new": one("new", "fresh"), "fsmtx validate": {reads("validate", "-"), {args: []string{"validate", ".claude/skills/my-skill"}, stdin: "x"}},
 		"fsmtx fmt": {reads("fmt"), {args: []string{"fmt"}, stdin: "[]"}}, "fsmtx graph": {reads("graph", "-"), {args: []string{"graph", "my-skill"}, stdin: "x"}}, "fsmtx schema": one("schema"),

@@ -21,6 +21,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/statefile"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -39,7 +40,9 @@ put into the session's task list:
   PreToolUse of Write, Edit,        task files cannot be edited
   NotebookEdit
   PreToolUse of Bash                the person is asked about commands of fsmtx that take
-                                    something away, such as "fsmtx step skip"
+                                    something away, such as "fsmtx step skip"; next, start,
+                                    complete and begin SKILL run without a question if they
+                                    stand alone
   PreToolUse of any tool            a call that steps list under "only" is refused unless
                                     one of them is in progress
   PreToolUse of "fsmtx mcp"         its tools receive the id of the calling session
@@ -265,7 +268,7 @@ func (h *stepHook) resume(ctx context.Context) event.Answer {
 	if state == "" {
 		return event.Answer{}
 	}
-	return event.Tell(event.SessionStart, state, "")
+	return event.Tell(event.SessionStart, state+progress.Offered(h.streams.Getenv, h.event.TranscriptPath, h.event.AgentID != "", ownPath()).Manual(), "")
 }
 
 // tool answers the event before a tool runs. A call that belongs to another step is denied

@@ -39,7 +39,7 @@ func (h *stepHook) bash(ctx context.Context) event.Answer {
 		}
 	}
 	if len(found) == 0 {
-		return event.Answer{}
+		return h.letThrough(line)
 	}
 	v, input := h.askPerson(ctx, line, found)
 	h.log(v)

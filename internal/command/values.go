@@ -6,7 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // valuesFlag is a flag with which a command line gives values of a step: --set name=text, as
@@ -38,6 +42,18 @@ func (f valuesFlag) String() string {
 		all = append(all, name+"="+f[name])
 	}
 	return strings.Join(all, " ")
+}
+
+// object returns the values as a JSON object, nil if there are none.
+func (f valuesFlag) object() jsontext.Value {
+	if len(f) == 0 {
+		return nil
+	}
+	object, err := json.Marshal(map[string]string(f), jsonx.Tolerant, json.Deterministic(true))
+	if err != nil {
+		return nil // not possible for a map of texts
+	}
+	return object
 }
 
 func (f valuesFlag) Type() string { return "name=text" }

@@ -1,7 +1,6 @@
 package hydrate
 
 import (
-	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -24,18 +23,17 @@ const (
 )
 
 // Announcement returns the text that tells the agent which tasks it has now: the list of
-// steps, the whole description of each step that can be started, and what was replaced.
-// If the agent may have no task tools, the text has the other descriptions too. If
-// something does not fit, it is left out from the end, and the text says how to get it.
-// The text never contains the path of the fsm.json, because the guard skill-files keeps
-// the agent from reading that file. It is empty if the list was not changed.
+// steps, the whole description of each step that can be started, what was replaced, and by
+// what it works on the steps. If something does not fit, it is left out from the end, and the
+// text says how to get it. The text never contains the path of the fsm.json, because the guard
+// skill-files keeps the agent from reading that file. It is empty if the list was not changed.
 //
-// A task tool is mentioned only if the agent is known to have it: not all models have
-// task tools (fact 32, client 2.1.329), and a background subagent has none (fact 33).
-func Announcement(r Request, result Result, env Env) string {
+// The text names what the session has and nothing else: not all models have task tools (fact
+// 32, client 2.1.329).
+func Announcement(r Request, result Result) string {
 	switch {
 	case len(result.Created) > 0:
-		return announcement{r, result, toolsOf(r, env)}.text()
+		return announcement{r, result}.text()
 	case len(result.Deleted)+len(result.Restored) > 0 && result.Mistake != nil:
 		return fmt.Sprintf("%sIt has no workflow. Change of the task list: %s.\n", result.Mistake.explain(r.Command), changes(result))
 	case len(result.Misnamed) > 0:
@@ -47,32 +45,9 @@ func Announcement(r Request, result Result, env Env) string {
 	return ""
 }
 
-// tools is what is known about the agent's task tools.
-type tools int
-
-const (
-	toolsUnknown tools = iota
-	toolsOn
-	toolsOfSubagent // not mentioned, because a background subagent has none
-	toolsNone       // the agent has none, and works the steps by the commands of this program
-)
-
-func toolsOf(r Request, env Env) tools {
-	switch {
-	case r.Commands:
-		return toolsNone
-	case r.Agent != "":
-		return toolsOfSubagent
-	case env.get("CLAUDE_CODE_ENABLE_TODO_TOOLS") == "1":
-		return toolsOn
-	}
-	return toolsUnknown
-}
-
 type announcement struct {
 	request Request
 	result  Result
-	tools   tools
 }
 
 func (a announcement) text() string {
@@ -87,8 +62,8 @@ func (a announcement) text() string {
 	room := maxText - maxOmission - event.Length(head) - event.Length(state) - event.Length(a.rest()) - event.Length(tail)
 
 	var details []detail
-	for _, i := range a.described(ready) {
-		if text := visible.Block(a.result.Steps[i].Shown(a.base())); text != "" {
+	for _, i := range ready {
+		if text := visible.Block(a.request.Way.Spoken(a.result.Steps[i].Shown(a.base()))); text != "" {
 			details = append(details, detail{a.result.Created[i].ID, text})
 		}
 	}
@@ -113,21 +88,6 @@ func (m *Mistake) explain(command string) string {
 		return fmt.Sprintf("You are running the skill %s from %s, a folder that could not be found when you invoked it. ", clip(command), clip(m.Dir))
 	}
 	return fmt.Sprintf("You are running the skill %s from %s, but the tasks were those of %s. ", clip(command), clip(m.Dir), clip(m.Taken))
-}
-
-// described returns the indices of the steps whose descriptions the agent needs: those
-// that can be started and, if the agent may have no tool that shows them, then the others.
-func (a announcement) described(ready []int) []int {
-	if a.tools == toolsOn {
-		return ready
-	}
-	all := slices.Clone(ready)
-	for i, t := range a.result.Steps {
-		if t.Status != fsmspec.Completed && !slices.Contains(ready, i) {
-			all = append(all, i)
-		}
-	}
-	return all
 }
 
 // detail is the description of a step.
@@ -232,30 +192,7 @@ func (a announcement) state(ready []int) string {
 }
 
 // tail returns the instructions on how to work with the list.
-func (a announcement) tail() string {
-	const order = "start a step only when all steps that it comes after are completed"
-	switch a.tools {
-	case toolsOn:
-		return "\nUse TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch.\n"
-	case toolsOfSubagent:
-		return "\nFollow this list: " + order + ".\n"
-	case toolsNone:
-		return visible.Sprintf("\nWork the steps with these commands, one at a time, each as a line of its own: %[1]s start N before you begin a step, %[1]s complete N when it is done (its gates are checked then), %[1]s next for what is ready.\n", a.program())
-	default:
-		return "\nYou may have no tools for the task list. Then follow this list: " + order + ", and tell the user when you start a step and when you complete it. " +
-			"If you do have such tools, keep the status of the tasks up to date with them.\n"
-	}
-}
+func (a announcement) tail() string { return "\n" + a.request.Way.Manual() + "\n" }
 
 // rest returns how the agent gets what was left out.
-func (a announcement) rest() string {
-	if a.tools == toolsOn {
-		return "TaskList shows all steps, TaskGet one with its description."
-	}
-	return "This command prints all of it: " + a.program() + " step show --full"
-}
-
-// program returns this program as the agent's shell runs it.
-func (a announcement) program() string {
-	return quotePath(visible.Line(cmp.Or(a.request.Program, "fsmtx")))
-}
+func (a announcement) rest() string { return a.request.Way.Rest() }

@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -31,14 +32,16 @@ func hydrated(t require.TestingT, base int64, text string, deleted ...fsmspec.De
 }
 
 var (
-	withTools = env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1")
-	request   = hydrate.Request{Command: "s"}
+	request   = hydrate.Request{Command: "s", Way: progress.Way{Program: "/bin/fsmtx"}}
+	withTools = hydrate.Request{Command: "s", Way: progress.Way{Kind: progress.TaskTools}}
+	served    = hydrate.Request{Command: "s", Way: progress.Way{Kind: progress.Tools, Prefix: "mcp__fsmtx__"}}
 )
 
 const (
 	toolsHint = "\nUse TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch.\n"
-	unknown   = "\nYou may have no tools for the task list. Then follow this list: start a step only when all steps that it comes after are completed, and tell the user when you start a step and when you complete it." +
-		" If you do have such tools, keep the status of the tasks up to date with them.\n"
+	inOrder   = " Do the steps in order, and do not end your turn while one is ready, unless you need the person.\n"
+	commands  = "\nWork on the steps with these commands, each as a call of its own: /bin/fsmtx start N before you begin with step N, and /bin/fsmtx complete N when its work is done: a refusal says what is missing. /bin/fsmtx next shows what is ready, in full." + inOrder
+	server    = "\nWork on the steps with mcp__fsmtx__step_start, before you begin with one, and mcp__fsmtx__step_complete, when its work is done: a refusal says what is missing. mcp__fsmtx__workflow_status shows what is ready, in full." + inOrder
 )
 
 func TestAnnouncement(t *testing.T) {
@@ -51,40 +54,36 @@ func TestAnnouncement(t *testing.T) {
 	const head = "The skill s has put its workflow into the task list: 5 tasks #11–#15"
 	const body = ".\n\n#11 Set up (completed)\n#12 Build, after #11\n#13 Lint (in_progress)\n#14 Ship, after #12, #13\n#15 Tell, after #11–#14\n" +
 		"\nReady now: #12, #13\n\n#12: make\n      all\n"
-	const later = "\n#14: push\n"
 	deletion := fsmspec.Deletion{Name: "3.json", Status: "in_progress"}
 	for name, test := range map[string]struct {
 		request hydrate.Request
-		env     hydrate.Env
 		result  hydrate.Result
 		want    string
 	}{
-		"tools": {request, withTools, hydrated(t, 10, steps), head + body + toolsHint},
-		"replaced": {request, withTools, hydrated(t, 10, steps, deletion, fsmspec.Deletion{Name: "9.json", Status: "pending"}),
+		"tools": {withTools, hydrated(t, 10, steps), head + body + toolsHint},
+		"replaced": {withTools, hydrated(t, 10, steps, deletion, fsmspec.Deletion{Name: "9.json", Status: "pending"}),
 			head + ", replaced #3, #9 (1 was under way)" + body + toolsHint},
-		"tools unknown":      {request, env(), hydrated(t, 10, steps), head + body + later + unknown},
-		"tools switched off": {request, env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "0"), hydrated(t, 10, steps), head + body + later + unknown},
-		"subagent": {hydrate.Request{Command: "s", Agent: "a"}, withTools, hydrated(t, 10, steps),
-			head + body + later + "\nFollow this list: start a step only when all steps that it comes after are completed.\n"},
-		"one step": {hydrate.Request{Command: "my\nskill\x1b"}, env(), hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A"}]`),
-			"The skill my skill\\x1b has put its workflow into the task list: 1 task #1.\n\n#1 a\n\nReady now: #1\n\n#1: A\n" + unknown},
-		"all completed": {request, withTools, hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A", "status": "completed"}]`),
+		"commands": {request, hydrated(t, 10, steps), head + body + commands},
+		"server":   {served, hydrated(t, 10, steps), head + body + server},
+		"one step": {hydrate.Request{Command: "my\nskill\x1b", Way: request.Way}, hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A"}]`),
+			"The skill my skill\\x1b has put its workflow into the task list: 1 task #1.\n\n#1 a\n\nReady now: #1\n\n#1: A\n" + commands},
+		"all completed": {withTools, hydrated(t, 0, `[{"id": 1, "subject": "a", "description": "A", "status": "completed"}]`),
 			"The skill s has put its workflow into the task list: 1 task #1.\n\n#1 a (completed)\n\nEvery step is completed.\n" + toolsHint},
-		"emptied": {request, withTools, hydrated(t, 0, `[]`, deletion),
+		"emptied": {withTools, hydrated(t, 0, `[]`, deletion),
 			"The workflow of the skill s has no steps now. Change of the task list: no tasks, removed #3 (1 was under way).\n"},
-		"nothing changed": {request, withTools, hydrated(t, 0, `[]`), ""},
-		"another folder": {request, withTools, late(hydrated(t, 0, `[{"id": 1, "subject": "a"}]`, deletion), "/b/s/fsm.json"),
+		"nothing changed": {withTools, hydrated(t, 0, `[]`), ""},
+		"another folder": {withTools, late(hydrated(t, 0, `[{"id": 1, "subject": "a"}]`, deletion), "/b/s/fsm.json"),
 			"You are running the skill s from /a/s, but the tasks were those of /b/s/fsm.json. The skill s has put its workflow into the task list: " +
 				"1 task #1, replaced #3 (1 was under way).\n\n#1 a\n\nReady now: #1\n" + toolsHint},
-		"another folder without a workflow": {request, withTools, restoring(late(hydrated(t, 0, `[]`, deletion), "/b/s/fsm.json"), "2.json"),
+		"another folder without a workflow": {withTools, restoring(late(hydrated(t, 0, `[]`, deletion), "/b/s/fsm.json"), "2.json"),
 			"You are running the skill s from /a/s, but the tasks were those of /b/s/fsm.json. It has no workflow. " +
 				"Change of the task list: no tasks, removed #3 (1 was under way), restored #2.\n"},
-		"a folder that was not found": {request, withTools, late(hydrated(t, 0, `[]`, deletion), ""),
+		"a folder that was not found": {withTools, late(hydrated(t, 0, `[]`, deletion), ""),
 			"You are running the skill s from /a/s, a folder that could not be found when you invoked it. It has no workflow. " +
 				"Change of the task list: no tasks, removed #3 (1 was under way).\n"},
-		"another folder, nothing changed": {request, withTools, late(hydrated(t, 0, `[]`), ""), ""},
+		"another folder, nothing changed": {withTools, late(hydrated(t, 0, `[]`), ""), ""},
 	} {
-		assert.Equal(t, test.want, hydrate.Announcement(test.request, test.result, test.env), name)
+		assert.Equal(t, test.want, hydrate.Announcement(test.request, test.result), name)
 	}
 }
 
@@ -107,7 +106,7 @@ func TestReplacedTasksAreListed(t *testing.T) {
 		for _, name := range names {
 			deleted = append(deleted, fsmspec.Deletion{Name: name + ".json", Status: status})
 		}
-		_, text, _ := strings.Cut(hydrate.Announcement(request, hydrated(t, 0, `[]`, deleted...), env()), "removed ")
+		_, text, _ := strings.Cut(hydrate.Announcement(request, hydrated(t, 0, `[]`, deleted...)), "removed ")
 		return strings.TrimSuffix(text, ".\n")
 	}
 	assert.Equal(t, "#1", replaced("pending", "1"))
@@ -142,28 +141,28 @@ func units(text string) int { return len(utf16.Encode([]rune(text))) }
 // TestLongAnnouncementsAreShortened: first the descriptions of later ready steps are
 // left out, then the last steps. Half of the room is reserved for the first description.
 func TestLongAnnouncementsAreShortened(t *testing.T) {
-	text := hydrate.Announcement(request, hydrated(t, 2, workflow(5, "a", strings.Repeat("d", 3000), true)), withTools)
+	text := hydrate.Announcement(withTools, hydrated(t, 2, workflow(5, "a", strings.Repeat("d", 3000), true)))
 	assert.LessOrEqual(t, units(text), 9000)
 	assert.Contains(t, text, "#7 a\n\nReady now: #3–#7\n\n#3: ddd")
 	assert.Contains(t, text, "\n#4: "+strings.Repeat("d", 3000)+"\n\nLeft out here for length: the descriptions of #5–#7. TaskList shows all steps, TaskGet one with its description.\n")
 
-	text = hydrate.Announcement(request, hydrated(t, 0, workflow(2, "a", strings.Repeat("𝄞", 5000), true)), env())
+	text = hydrate.Announcement(request, hydrated(t, 0, workflow(2, "a", strings.Repeat("𝄞", 5000), true)))
 	assert.LessOrEqual(t, units(text), 9000)
 	assert.Greater(t, units(text), 7000)
-	assert.Contains(t, text, "𝄞…\n\nLeft out here for length: the end of the description of #1; the descriptions of #2. This command prints all of it: fsmtx step show --full\n")
+	assert.Contains(t, text, "𝄞…\n\nLeft out here for length: the end of the description of #1; the descriptions of #2. /bin/fsmtx next shows what is ready, in full.\n")
 	assert.NotContains(t, text, "TaskGet")
 
-	text = hydrate.Announcement(request, hydrated(t, 0, workflow(1000, strings.Repeat("ä", 201), strings.Repeat("d", 3000), false)), env())
+	text = hydrate.Announcement(request, hydrated(t, 0, workflow(1000, strings.Repeat("ä", 201), strings.Repeat("d", 3000), false)))
 	assert.LessOrEqual(t, units(text), 9000)
 	assert.Contains(t, text, "\n#2 "+strings.Repeat("ä", 199)+"…, after #1\n")
 	assert.Contains(t, text, "\nReady now: #1\n\n#1: "+strings.Repeat("d", 3000)+"\n")
-	assert.Regexp(t, `Left out here for length: the descriptions of #2–#1000; the steps #\d+–#1000\. This command`, text)
+	assert.Regexp(t, `Left out here for length: the steps #\d+–#1000\. \S+ next shows`, text)
 	assert.NotContains(t, text, "TaskGet")
 
 	r := request
-	r.Program = "/my opt/fsm\x1btx"
-	text = hydrate.Announcement(r, hydrated(t, 0, workflow(5, "a", strings.Repeat("d", 3000), false)), env())
-	assert.Contains(t, text, "the descriptions of #3–#5. This command prints all of it: '/my opt/fsm\\x1btx' step show --full\n")
+	r.Way.Program = "/my opt/fsm\x1btx"
+	text = hydrate.Announcement(r, hydrated(t, 0, workflow(5, "a", strings.Repeat("d", 3000), true)))
+	assert.Contains(t, text, "the descriptions of #3–#5. '/my opt/fsm\\x1btx' next shows")
 }
 
 // TestAnnouncementsFit: for any file, the text is short enough for the client to show all
@@ -181,8 +180,8 @@ func TestAnnouncementsFit(t *testing.T) {
 		for i := range rapid.IntRange(0, 50).Draw(t, "deleted") {
 			result.Deleted = append(result.Deleted, fsmspec.Deletion{Name: fmt.Sprintf("%d.json", 3*i), Status: "in_progress"})
 		}
-		r := hydrate.Request{Command: "c" + words("command", 300), Agent: rapid.SampledFrom([]string{"", "a"}).Draw(t, "agent")}
-		got := hydrate.Announcement(r, result, rapid.SampledFrom([]hydrate.Env{env(), withTools}).Draw(t, "env"))
+		r := hydrate.Request{Command: "c" + words("command", 300), Way: rapid.SampledFrom([]progress.Way{request.Way, withTools.Way, served.Way}).Draw(t, "way")}
+		got := hydrate.Announcement(r, result)
 		require.LessOrEqual(t, units(got), 9000)
 		if last := fmt.Sprintf("\n#%d x", result.Created[n-1].ID); !strings.Contains(got, last) {
 			require.Contains(t, got, "the steps #")
@@ -209,8 +208,8 @@ func TestAnnouncementsWithLongestPartsFit(t *testing.T) {
 		}
 	}
 	result.Warnings = []fsmspec.Problem{{Line: 1, Column: 1, Message: strings.Repeat("w", 200)}}
-	r := hydrate.Request{Command: strings.Repeat("c", 200), Program: "/" + strings.Repeat("p", 2000)}
-	text := hydrate.Announcement(r, late(result, "/"+strings.Repeat("t", 200)), env())
+	r := hydrate.Request{Command: strings.Repeat("c", 200), Way: progress.Way{Program: "/" + strings.Repeat("p", 299)}}
+	text := hydrate.Announcement(r, late(result, "/"+strings.Repeat("t", 200)))
 	assert.LessOrEqual(t, units(text), 9000)
 	assert.Greater(t, units(text), 7500)
 	assert.Contains(t, text, "\nLeft out here for length: the descriptions of ")
@@ -227,7 +226,7 @@ func TestAnnouncementsUseTheirRoom(t *testing.T) {
 			text += fmt.Sprintf(`, {"id": %d, "subject": %q}`, i+2, strings.Repeat("s", 100))
 		}
 		text += fmt.Sprintf(`, {"id": 1000, "subject": %q}]`, strings.Repeat("s", 1+subjects%100))
-		return hydrate.Announcement(request, hydrated(t, 0, text), withTools)
+		return hydrate.Announcement(withTools, hydrated(t, 0, text))
 	}
 	short := units(of(0, 1))
 	text := of(0, 1+most-short)
@@ -251,7 +250,7 @@ func TestAnnouncementsUseTheirRoom(t *testing.T) {
 // TestLongSubjectsAreCut at 200 characters.
 func TestLongSubjectsAreCut(t *testing.T) {
 	for n, want := range map[int]string{200: strings.Repeat("ä", 200), 201: strings.Repeat("ä", 199) + "…"} {
-		text := hydrate.Announcement(request, hydrated(t, 0, workflow(1, strings.Repeat("ä", n), "", true)), withTools)
+		text := hydrate.Announcement(withTools, hydrated(t, 0, workflow(1, strings.Repeat("ä", n), "", true)))
 		assert.Contains(t, text, "\n#1 "+want+"\n")
 	}
 }
@@ -315,7 +314,7 @@ func TestAnnouncementHasTheWarning(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, result.Warnings, 1, "the unknown field does not change the meaning")
 	const warning = "warning: fsm.json:1:42: cycle 1 -> 2 -> 1: each task blocks the next, so none can start"
-	assert.Contains(t, hydrate.Announcement(r, result, e), "\n"+warning+"\n")
+	assert.Contains(t, hydrate.Announcement(r, result), "\n"+warning+"\n")
 	assert.Equal(t, "s: 3 tasks #1–#3; "+warning, hydrate.Notice(r, result))
 
 	r.Invocation = "tool"

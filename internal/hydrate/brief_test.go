@@ -13,6 +13,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/progress"
 )
 
 func invalid(path, text string) *hydrate.SpecError {
@@ -150,10 +151,10 @@ func TestPathsAreQuotedForTheShell(t *testing.T) {
 	for r := rune(' '); r < 0x7F; r++ {
 		path := "/a" + string(r)
 		want := path
-		if !strings.ContainsRune("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/._-+@%,:", r) {
+		if !strings.ContainsRune("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ/._-+@%,:=", r) {
 			want = "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 		}
-		text := hydrate.Announcement(hydrate.Request{Command: "s", Program: path}, hydrated(t, 0, workflow(1, "a", strings.Repeat("d", 9000), true)), env())
-		assert.Contains(t, text, "This command prints all of it: "+want+" step show --full\n")
+		text := hydrate.Announcement(hydrate.Request{Command: "s", Way: progress.Way{Program: path}}, hydrated(t, 0, workflow(1, "a", strings.Repeat("d", 9000), true)))
+		assert.Contains(t, text, ". "+want+" next shows what is ready, in full.")
 	}
 }

@@ -36,5 +36,5 @@ func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
 // directory, which does not follow the model's cd (fact 21, client 2.1.197).
 func projectDir(r Request, env Env) string {
 	here, _ := os.Getwd()
-	return cmp.Or(env.get("CLAUDE_PROJECT_DIR"), r.Cwd, here, "/")
+	return cmp.Or(r.Project, env.get("CLAUDE_PROJECT_DIR"), r.Cwd, here, "/")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -22,18 +23,18 @@ var ErrEvent = errors.New("the event cannot be used")
 type Request struct {
 	Event      string // PostToolUse or UserPromptExpansion
 	Session    string
-	List       string // directory of the task list; empty is that of the session
-	Command    string // the command name of the skill
-	Folder     string // of the skill; empty if it is to be found by its name
-	Args       string // the arguments of its call
-	Cwd        string // may be empty
-	Transcript string // path of the client's transcript; may be empty
-	Agent      string // id of the subagent from which the event came, which shares its parent's list; empty for the session's own agent
-	Typed      bool   // a person typed the skill
-	Invocation string // identifies the call of the skill; empty if unknown
-	Program    string // path of this program; empty if the agent's shell finds it as fsmtx
-	Commands   bool   // the agent works the steps by the commands of this program
-	Stopped    bool   // a hook has already kept the agent from stopping
+	List       string       // directory of the task list; empty is that of the session
+	Command    string       // the command name of the skill
+	Folder     string       // of the skill; empty if it is to be found by its name
+	Project    string       // the directory that paths of gates are relative to; empty is the client's
+	Args       string       // the arguments of its call
+	Cwd        string       // may be empty
+	Transcript string       // path of the client's transcript; may be empty
+	Agent      string       // id of the subagent from which the event came, which shares its parent's list; empty for the session's own agent
+	Typed      bool         // a person typed the skill
+	Invocation string       // identifies the call of the skill; empty if unknown
+	Way        progress.Way // by what the agent works on the steps, for the announcement
+	Stopped    bool         // a hook has already kept the agent from stopping
 }
 
 // Understand returns the request in an event. skip, if not empty, is the reason why there
@@ -48,7 +49,7 @@ func Understand(e *event.Event) (r Request, skip string, err error) {
 	case event.UserPromptExpansion:
 		r.Typed = true
 		r.Command, missing = typed(e)
-		r.Args = arguments(e.CommandArgs)
+		r.Args = Arguments(e.CommandArgs)
 		r.Invocation = join("prompt", e.PromptID, r.Command)
 	case event.PostToolUse, "":
 		r.Event = event.PostToolUse
@@ -59,7 +60,7 @@ func Understand(e *event.Event) (r Request, skip string, err error) {
 			return r, skip, nil
 		}
 		r.Invocation = join("tool", e.ToolUseID)
-		r.Args = arguments(jsonx.StringMember(e.ToolInput, "args"))
+		r.Args = Arguments(jsonx.StringMember(e.ToolInput, "args"))
 	default:
 		return r, fmt.Sprintf("hydrate does not handle the event %q", e.Name), nil
 	}
@@ -75,9 +76,9 @@ func Understand(e *event.Event) (r Request, skip string, err error) {
 // maxArgs limits the arguments that are kept, in characters.
 const maxArgs = 10_000
 
-// arguments returns the arguments of a call as the workflow gets them: trimmed, cut if they
+// Arguments returns the arguments of a call as the workflow gets them: trimmed, cut if they
 // are very long, and without NUL characters, which no environment variable can have.
-func arguments(text string) string {
+func Arguments(text string) string {
 	return strings.TrimSpace(visible.Clip(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""), maxArgs))
 }
 

@@ -88,11 +88,11 @@ func (qs *questions) filledIn(r *mcp.CallToolRequest, q question) (form map[stri
 // letChoose lets the person choose how the step ends, and records what they chose. It returns
 // a result if they have to be asked first.
 func (t *tools) letChoose(ctx context.Context, r *mcp.CallToolRequest, o *stepCall) (*mcp.CallToolResult, error) {
-	q := question{list: o.List.Dir, step: o.step.ID, to: "choice"}
+	q := question{list: o.List.Dir, step: o.Step.ID, to: "choice"}
 	form, yes, answered := t.filledIn(r, q)
 	if !answered && t.canAsk(r) {
-		return t.askFor(q, "How does the step "+o.step.Name()+" of the workflow "+visible.Words(o.step.Workflow.Command)+" end?",
-			map[string]any{"outcome": map[string]any{"type": "string", "enum": o.step.Choices()}}), nil
+		return t.askFor(q, "How does the step "+o.Step.Name()+" of the workflow "+visible.Words(o.Step.Workflow.Command)+" end?",
+			map[string]any{"outcome": map[string]any{"type": "string", "enum": o.Step.Choices()}}), nil
 	}
 	chosen, _ := form["outcome"].(string)
 	if !yes || chosen == "" {
@@ -118,8 +118,8 @@ func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) 
 	if err != nil {
 		return nil, nil, err
 	}
-	name := o.step.Name()
-	if o.step.Done() {
+	name := o.Step.Name()
+	if o.Step.Done() {
 		return nil, nil, fmt.Errorf("%s is done already", name)
 	}
 	q := question{list: o.List.Dir, step: in.Step, to: "skip: " + because}
@@ -127,10 +127,10 @@ func (t *tools) skip(ctx context.Context, r *mcp.CallToolRequest, in skipInput) 
 	switch {
 	case !answered && t.canAsk(r):
 		return t.ask(q, fmt.Sprintf("The agent wants to skip the step %s of the workflow %s.\nIts reason: %s\nLet it skip the step?",
-			name, visible.Words(o.step.Workflow.Command), visible.Words(because))), nil, nil
+			name, visible.Words(o.Step.Workflow.Command), visible.Words(because))), nil, nil
 	case !answered:
 		return nil, nil, fmt.Errorf("%s is not skipped: only a person can decide that, and this client cannot ask one. Tell them why. They can skip it in a terminal outside the client: fsmtx step skip %d --because \"...\"%s",
-			name, in.Step, o.sessionFlag())
+			name, in.Step, o.SessionFlag())
 	case !yes:
 		return nil, nil, fmt.Errorf("%s is not skipped: the person said no or did not answer", name)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
@@ -62,41 +63,6 @@ func TestWhichClientsCanAsk(t *testing.T) {
 	}
 }
 
-// TestTextOfAStep: what a step needs is said until it is started.
-func TestTextOfAStep(t *testing.T) {
-	full := Full{
-		Step: Step{Number: 2, Subject: "Write", State: "ready"}, Description: "How.",
-		Needs: []string{"a", "b"}, Produces: []string{"c", "d"}, Check: "make", Approval: "Good?",
-	}
-	needs := "When it is started, these files must exist: a, b\n"
-	rest := "When it is completed, these files must exist: c, d\n" +
-		"When it is completed, this command must exit with 0: make\n" +
-		"When it is completed, a person is asked: Good?"
-	assert.Equal(t, "#2 Write (ready)\nHow.\n"+needs+rest, full.text())
-	full.State = "in progress"
-	assert.Equal(t, "#2 Write (in progress)\nHow.\n"+rest, full.text())
-	assert.Equal(t, "#2 Write (ready)", Full{Step: Step{Number: 2, Subject: "Write", State: "ready"}}.text())
-}
-
-// TestStatusOfTwoWorkflows: they are named in the order of their steps, and a step waits for
-// those that are there and not done.
-func TestStatusOfTwoWorkflows(t *testing.T) {
-	one, two := &steps.Workflow{Command: "one"}, &steps.Workflow{Command: "two"}
-	current := func(id int64, w *steps.Workflow, status string, passed bool, after ...int64) *steps.Current {
-		return &steps.Current{Step: steps.Step{ID: id, Subject: "S", BlockedBy: after}, Workflow: w, Status: status, Passed: passed}
-	}
-	s := &steps.State{Steps: []*steps.Current{
-		current(1, one, "pending", false), current(2, one, "completed", true), current(3, two, "in_progress", false),
-		current(4, two, "pending", false, 3, 99, 2, 1), current(5, two, "completed", true, 1),
-	}}
-	got := statusOf(s, "A note.")
-	assert.Equal(t, "one, two", got.Skill)
-	assert.True(t, strings.HasPrefix(got.Message, "A note. 2 of 5 steps are done."), got.Message)
-	assert.Equal(t, []int64{3, 1}, got.Steps[3].WaitsFor)
-	assert.Empty(t, got.Steps[4].WaitsFor, "it is done")
-	assert.Contains(t, names(s.Steps), `#1 "S", #2 "S", #3`)
-}
-
 // TestStepsWithTwoDigits: a step is found by its number.
 func TestStepsWithTwoDigits(t *testing.T) {
 	w := newWorld(t)
@@ -115,7 +81,7 @@ func TestProgressOfChecksOnly(t *testing.T) {
 		params *mcp.CallToolParamsRaw
 		step   *steps.Current
 		status string
-	}{{new(mcp.CallToolParamsRaw), checked, completed}, {with, checked, "in_progress"}, {with, plain, completed}} {
+	}{{new(mcp.CallToolParamsRaw), checked, progress.Complete}, {with, checked, "in_progress"}, {with, plain, progress.Complete}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		assert.NotPanics(t, notify(ctx, &mcp.CallToolRequest{Params: c.params}, c.step, c.status))
 		cancel()

@@ -20,6 +20,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
@@ -237,7 +238,7 @@ func TestServersBesideHooks(t *testing.T) {
 		f := &steps.Frame{List: tasks.List{Dir: w.list("s1"), Wait: 5 * time.Second}, Env: os.Environ(), Apply: true}
 		for range 3 {
 			for step := 1; step <= count; step++ {
-				v := f.Update(t.Context(), steps.Update{Task: strconv.Itoa(step), Status: completed})
+				v := f.Update(t.Context(), steps.Update{Task: strconv.Itoa(step), Status: progress.Complete})
 				assert.NotContains(t, v.Reason, "are not enforced")
 			}
 		}
@@ -246,7 +247,7 @@ func TestServersBesideHooks(t *testing.T) {
 
 	done := map[int64]bool{}
 	for _, e := range w.evidence("s1") {
-		if e.Verdict != steps.Allow || e.To != completed {
+		if e.Verdict != steps.Allow || e.To != progress.Complete {
 			continue
 		}
 		if e.Step > 1 {

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -28,7 +29,7 @@ func TestAWorkflowFromFirstToLastStep(t *testing.T) {
 
 	s := c.workflow()
 	assert.Equal(t, "release", s.Skill)
-	assert.Equal(t, []Step{{Number: 1, Subject: "Collect", State: "ready", WaitsFor: nil}, {Number: 2, Subject: "Write", State: "blocked", WaitsFor: []int64{1}}, {Number: 3, Subject: "Publish", State: "blocked", WaitsFor: []int64{2}}}, s.Steps)
+	assert.Equal(t, []progress.Step{{Number: 1, Subject: "Collect", State: "ready", WaitsFor: nil}, {Number: 2, Subject: "Write", State: "blocked", WaitsFor: []int64{1}}, {Number: 3, Subject: "Publish", State: "blocked", WaitsFor: []int64{2}}}, s.Steps)
 	require.Len(t, s.Current, 1)
 	assert.Equal(t, "How to do 1.", s.Current[0].Description)
 
@@ -65,8 +66,8 @@ func TestAWorkflowFromFirstToLastStep(t *testing.T) {
 func TestOnlySteps(t *testing.T) {
 	w := newWorld(t)
 	c := w.connect(nil)
-	assert.Equal(t, noWorkflow, c.workflow().Message)
-	assert.Equal(t, noWorkflow, c.refuses("step_start", n(1)))
+	assert.Equal(t, byTools.NoWorkflow(), c.workflow().Message)
+	assert.Equal(t, byTools.NoWorkflow(), c.refuses("step_start", n(1)))
 	assert.NoDirExists(t, w.home, "reading creates nothing")
 
 	w.hydrate("s1", chain()...)

@@ -46,7 +46,7 @@ func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note
 	}
 	return &steps.Frame{
 		List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session,
-		Env: c.env, NoChecks: !c.flags.Checks, Apply: true,
+		Env: c.env, NoChecks: !c.flags.Checks, Apply: true, Via: steps.By{How: steps.ByMCP},
 	}, note, nil
 }
 

@@ -2,7 +2,6 @@ package mcp
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -37,10 +37,8 @@ type (
 	}
 )
 
-const (
-	inProgress = "in_progress"
-	completed  = "completed"
-)
+// byTools is how the server's texts name what the agent can do.
+var byTools = progress.Way{Kind: progress.Tools}
 
 // maxNote limits a note and a reason, in bytes.
 const maxNote = 4000
@@ -54,7 +52,7 @@ type tools struct {
 
 type result = *mcp.CallToolResult
 
-func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInput) (result, *Status, error) {
+func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInput) (result, *progress.Status, error) {
 	f, note, err := t.choose(ctx, in.Session)
 	if err != nil {
 		return nil, nil, err
@@ -63,19 +61,19 @@ func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInp
 	if err != nil {
 		return nil, nil, err
 	}
-	status := statusOf(s, note)
+	status := byTools.Of(s, note)
 	return nil, &status, nil
 }
 
 func (t *tools) start(ctx context.Context, r *mcp.CallToolRequest, in startInput) (result, any, error) {
-	return t.update(ctx, r, in, steps.Update{Status: inProgress})
+	return t.update(ctx, r, in, steps.Update{Status: progress.Started})
 }
 
 func (t *tools) complete(ctx context.Context, r *mcp.CallToolRequest, in completeInput) (result, any, error) {
 	if err := fits("note", in.Note); err != nil {
 		return nil, nil, err
 	}
-	return t.update(ctx, r, in.startInput, steps.Update{Status: completed, Note: in.Note, Outcome: strings.TrimSpace(in.Outcome), Values: valuesOf(r)})
+	return t.update(ctx, r, in.startInput, steps.Update{Status: progress.Complete, Note: in.Note, Outcome: strings.TrimSpace(in.Outcome), Values: valuesOf(r)})
 }
 
 // valuesOf returns the values in a call as the client spelled them: a number such as 1.10 would
@@ -98,10 +96,8 @@ func fits(name, text string) error {
 
 // stepCall is a call about one step.
 type stepCall struct {
-	*steps.Frame
-	note      string
-	step      *steps.Current
-	undecided bool // a person decides how the step ends, and has not
+	*progress.Work
+	note string
 }
 
 // find finds the list and the step of a call.
@@ -110,20 +106,11 @@ func (t *tools) find(ctx context.Context, in startInput) (*stepCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := steps.Load(ctx, f.List.Dir)
+	o, err := byTools.On(ctx, f, in.Step, note)
 	if err != nil {
 		return nil, err
 	}
-	c := s.Step(in.Step)
-	switch {
-	case len(s.Steps) == 0:
-		return nil, errors.New(strings.TrimSpace(note + " " + noWorkflow))
-	case c == nil:
-		return nil, fmt.Errorf("#%d is not a step of the workflow; its steps are %s", in.Step, names(s.Steps))
-	case c.Gone():
-		return nil, fmt.Errorf("%s is gone from the list and counts as done", c.Name())
-	}
-	return &stepCall{f, note, c, s.Undecided(c)}, nil
+	return &stepCall{o, note}, nil
 }
 
 // update changes the status of a step if its gates allow that.
@@ -132,47 +119,33 @@ func (t *tools) update(ctx context.Context, r *mcp.CallToolRequest, in startInpu
 	if err != nil {
 		return nil, nil, err
 	}
-	u.Task, u.Use = strconv.FormatInt(in.Step, 10), useOf(r)
-	if u.Status == completed && o.undecided {
+	u.Use = useOf(r)
+	if u.Status == progress.Complete && o.Undecided {
 		asked, err := t.letChoose(ctx, r, o)
 		if asked != nil || err != nil {
 			return asked, nil, err
 		}
 	}
 	q := question{list: o.List.Dir, step: in.Step, to: u.Status}
-	var v steps.Verdict
-	if yes, answered := t.answer(r, q); answered && !o.undecided {
-		v = o.Answered(context.WithoutCancel(ctx), u, yes)
-	} else {
-		stop := notify(ctx, r, o.step, u.Status)
-		v = o.Update(ctx, u)
-		stop()
-	}
+	done := o.decide(ctx, t, r, q, u)
 	switch {
-	case v.Decision == steps.Ask && t.canAsk(r):
-		return t.ask(q, v.Reason), nil, nil
-	case v.Decision == steps.Ask:
-		return nil, nil, visible.Lines(visible.Sprintf("%s needs the approval of a person, and this client cannot ask one:\n%s\nTell them. They can give it in a terminal outside the client: fsmtx step done %d --because \"...\"%s",
-			o.step.Name(), visible.Lines(v.Reason), in.Step, o.sessionFlag()))
-	case !v.Allowed():
-		return nil, nil, visible.Lines(v.Reason)
-	case v.Turn != nil:
-		return o.next(ctx, v.Turn.Text+"\n\n")
-	case v.Told != "":
-		return o.next(ctx, v.Told+toThePerson(v))
-	case u.Status == completed:
-		return o.next(ctx, o.step.Name()+" is done."+toThePerson(v))
+	case done.Decision == steps.Ask && t.canAsk(r):
+		return t.ask(q, done.Reason), nil, nil
+	case !done.Allowed():
+		return nil, nil, visible.Lines(done.Text)
 	}
-	return o.next(ctx, o.step.Name()+" is in progress."+toThePerson(v))
+
+	return o.say(done.Text)
 }
 
-// toThePerson asks the agent to pass on what the person has to know: the server cannot reach
-// them.
-func toThePerson(v steps.Verdict) string {
-	if v.Trouble == "" {
-		return ""
+// decide lets the gates decide, or the person whose answer the call carries.
+func (o *stepCall) decide(ctx context.Context, t *tools, r *mcp.CallToolRequest, q question, u steps.Update) progress.Result {
+	if yes, answered := t.answer(r, q); answered && !o.Undecided {
+		u.Task = strconv.FormatInt(o.Step.ID, 10)
+		return o.Told(ctx, u, o.Answered(context.WithoutCancel(ctx), u, yes))
 	}
-	return " Tell the person: " + visible.Words(v.Trouble) + "."
+	defer notify(ctx, r, o.Step, u.Status)()
+	return o.Update(ctx, u)
 }
 
 // useOf returns the id that the client gave to the call, empty if it gave none (fact 91,
@@ -182,20 +155,17 @@ func useOf(r *mcp.CallToolRequest) string {
 	return use
 }
 
-func (c *stepCall) sessionFlag() string {
-	if c.Session == "" {
-		return ""
-	}
-	return " --session " + c.Session
+// say returns an answer with a text.
+func (o *stepCall) say(text string) (result, any, error) {
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: strings.TrimSpace(o.note + " " + text)}}}, nil, nil
 }
 
 // next returns an answer with a sentence and the present state of the workflow.
-func (c *stepCall) next(ctx context.Context, sentence string) (result, any, error) {
-	text := strings.TrimSpace(c.note + " " + sentence)
-	if s, err := steps.Load(context.WithoutCancel(ctx), c.List.Dir); err == nil {
-		text += " " + report(s)
+func (o *stepCall) next(ctx context.Context, sentence string) (result, any, error) {
+	if s, err := steps.Load(context.WithoutCancel(ctx), o.List.Dir); err == nil {
+		sentence += " " + byTools.Report(s)
 	}
-	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: text}}}, nil, nil
+	return o.say(sentence)
 }
 
 // notifyEvery is the interval of progress notifications.
@@ -205,7 +175,7 @@ const notifyEvery = 2 * time.Second
 // them and a check is going to run.
 func notify(ctx context.Context, r *mcp.CallToolRequest, c *steps.Current, status string) (stop func()) {
 	token := r.Params.GetProgressToken()
-	if token == nil || status != completed || c.Check == nil {
+	if token == nil || status != progress.Complete || c.Check == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)

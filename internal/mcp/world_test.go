@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -170,7 +171,7 @@ func (c *client) refuses(tool string, a args) string {
 }
 
 // workflow returns the structured answer of workflow_status.
-func (c *client) workflow() (s Status) {
+func (c *client) workflow() (s progress.Status) {
 	c.t.Helper()
 	r, err := c.CallTool(c.t.Context(), &mcp.CallToolParams{Name: "workflow_status"})
 	require.NoError(c.t, err)

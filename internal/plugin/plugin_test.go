@@ -71,7 +71,7 @@ func TestReadmeNamesEveryHook(t *testing.T) {
 
 	p.Parts = append(p.Parts, Steps([]string{"--stop=hold"}, settings.Only{}), Planning("product-planning", ""), SkillFiles())
 	assert.Contains(t, string(p.readme()), "\n- PreToolUse of `TaskUpdate`: `fsmtx step --stop=hold`\n")
-	assert.Contains(t, string(p.readme()), "\n- PreToolUse of `Bash(fsmtx *)`: `fsmtx step --stop=hold`\n")
+	assert.Contains(t, string(p.readme()), "\n- PreToolUse of `Bash(*fsmtx *)`: `fsmtx step --stop=hold`\n")
 	assert.NotContains(t, string(p.readme()), "made without the hook")
 	for _, part := range p.Parts {
 		for _, h := range part.Hooks {

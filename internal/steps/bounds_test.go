@@ -144,7 +144,7 @@ func TestEssence(t *testing.T) {
 		short.setPassed()
 		for id := int64(1); id <= 3; id++ {
 			require.Equal(t, s.Step(id).Passed, short.Step(id).Passed)
-			require.Equal(t, s.awaitsPerson(s.Step(id)), short.awaitsPerson(short.Step(id)))
+			require.Equal(t, s.AwaitsPerson(s.Step(id)), short.AwaitsPerson(short.Step(id)))
 			for _, verdict := range []Decision{Deny, Ask} {
 				for _, why := range []string{"a", "b"} {
 					e := Evidence{Step: id, To: completed, Verdict: verdict, Why: why}

@@ -1,5 +1,7 @@
 package steps
 
+import "cmp"
+
 // By is who took a decision, and by which way it came to this program.
 type By struct {
 	Who     Who     `json:"who"`
@@ -34,17 +36,14 @@ const (
 	ByApproval    How = "approval"    // the client asked whether a step may be completed
 )
 
-// by returns who decided about an update of the agent: the agent if it is carried out,
-// the command if a check denied it, and otherwise this program. Of a question, which
-// decides nothing yet, it is the agent that caused it.
+// by returns who decided about an update: whoever sent it if it is carried out, which is an
+// agent unless the Frame says otherwise; the command if a check denied it, and otherwise this
+// program. Of a question, which decides nothing yet, it is who caused it.
 func (f *Frame) by(u Update, v Verdict) By {
-	by := By{Who: TheAgent, How: ByUpdate, Session: f.Session, Agent: u.Agent}
-	if f.Apply {
-		by.How = ByMCP
-	}
+	by := By{Who: cmp.Or(f.Via.Who, TheAgent), How: cmp.Or(f.Via.How, ByUpdate), Session: f.Session, Agent: u.Agent, TTY: f.Via.TTY}
 	switch {
 	case v.yes != "":
-		by.Who, by.How = ThePerson, v.yes
+		by.Who, by.How, by.TTY = ThePerson, v.yes, nil
 	case v.Decision != Deny:
 	case v.Check != nil && v.Check.Exit != 0:
 		by.Who = TheCommand

@@ -235,7 +235,7 @@ func (e *ending) chosen(word string) (string, Verdict) {
 		}
 		choices = nearestFirst(word, choices)
 	}
-	return "", deny(e.step, "no outcome", fmt.Sprintf("%s cannot be completed: %s. %s", e.step.Name(), what, e.step.howToEnd(choices)))
+	return "", deny(e.step, "no outcome", fmt.Sprintf("%s cannot be completed: %s. %s", e.step.Name(), what, howToEnd(e.c.Via.How, choices)))
 }
 
 // forward returns the outcomes that can be chosen and go forward.
@@ -247,8 +247,56 @@ func (e *ending) forward() []string {
 }
 
 // howToEnd tells the agent how to say an outcome.
-func (c *Current) howToEnd(choices []string) string {
-	return fmt.Sprintf(`Complete it with metadata {"outcome": %q}, or with %s`, choices[0], alternatives(choices[1:]))
+func howToEnd(how How, choices []string) string {
+	text := "Complete it with " + Say(how, choices[0])
+	if len(choices) > 1 {
+		text += ", or with " + alternatives(choices[1:])
+	}
+	return text
+}
+
+// Say returns how an agent that completes a step by this way says the outcome, unless that is
+// empty, and gives the values with these names.
+func Say(how How, outcome string, values ...string) string {
+	members := func(all []string) string {
+		for _, name := range values {
+			all = append(all, fmt.Sprintf(`%q: "…"`, name))
+		}
+		return "{" + strings.Join(all, ", ") + "}"
+	}
+	var words []string
+	switch how {
+	case ByShell, AtTerminal:
+		if outcome != "" {
+			words = append(words, "--outcome "+outcome)
+		}
+		for _, name := range values {
+			words = append(words, "--set "+name+"=TEXT")
+		}
+		return strings.Join(words, " ")
+	case ByMCP:
+		if outcome != "" {
+			words = append(words, fmt.Sprintf("outcome %q", outcome))
+		}
+		if len(values) > 0 {
+			words = append(words, "values "+members(nil))
+		}
+		return strings.Join(words, " and ")
+	}
+	if outcome != "" {
+		words = append(words, fmt.Sprintf(`"outcome": %q`, outcome))
+	}
+	return "metadata " + members(words)
+}
+
+// Given returns the names of the values that the agent gives when it completes the step.
+func (s Step) Given() (names []string) {
+	for _, v := range s.Set {
+		if v.Command == nil {
+			names = append(names, v.Name)
+		}
+	}
+	return names
 }
 
 // alternatives joins words with commas and "or".

@@ -50,6 +50,10 @@ type Frame struct {
 	// when the gates allow it. It is for callers without a client that does. The update
 	// is then denied if the gates cannot be evaluated, because nothing was changed.
 	Apply bool
+
+	// Via is who sends the updates, and by which way; empty is an agent, by the client's
+	// TaskUpdate. Its Session and Agent are not used.
+	Via By
 }
 
 // call is one update that is being decided.
@@ -472,7 +476,7 @@ func (f *Frame) listName() string { return filepath.Base(f.List.Dir) }
 func (f *Frame) trouble(err error) Verdict {
 	text := visible.Sprintf("the steps of the task list %s are not enforced: %v", f.List.Dir, err)
 	if f.Apply {
-		return Verdict{Decision: Deny, Why: "trouble", Reason: text}
+		return Verdict{Decision: Deny, Why: undecided, Reason: text}
 	}
 	return Verdict{Trouble: text}
 }

@@ -11,7 +11,7 @@ func resumed(s *State) string {
 	var started, ready, waiting []*Current
 	for _, c := range s.Ready() {
 		switch {
-		case s.awaitsPerson(c) || s.checking(c.ID):
+		case s.AwaitsPerson(c) || s.checking(c.ID):
 			waiting = append(waiting, c)
 		case c.Status == inProgress:
 			started = append(started, c)

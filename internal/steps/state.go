@@ -250,9 +250,9 @@ const clockSkew = time.Second
 // updateDelay is how long after its hook an update may still reach the list.
 const updateDelay = 30 * time.Second
 
-// awaitsPerson reports whether a person was asked about the step and has not said yes, or
+// AwaitsPerson reports whether a person was asked about the step and has not said yes, or
 // the agent was told to ask one.
-func (s *State) awaitsPerson(c *Current) bool {
+func (s *State) AwaitsPerson(c *Current) bool {
 	if e, ok := s.last(c.ID); ok && e.Verdict == Ask && c.Status != completed {
 		return true
 	}

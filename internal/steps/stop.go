@@ -59,7 +59,7 @@ func stop(s *State, x Stopping, last reminder) []*Current {
 	}
 	var left []*Current
 	for _, c := range s.Ready() {
-		if s.checking(c.ID) || s.awaitsPerson(c) || x.Agent != "" && !s.startedBy(c, x.Agent) {
+		if s.checking(c.ID) || s.AwaitsPerson(c) || x.Agent != "" && !s.startedBy(c, x.Agent) {
 			continue
 		}
 		left = append(left, c)

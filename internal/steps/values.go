@@ -430,20 +430,10 @@ func (e *ending) unknownValues(declared []Value) bool {
 
 // howToGive tells the agent how to give the values.
 func (e *ending) howToGive(outcome string) string {
-	var members []string
-	for _, v := range e.step.Set {
-		if v.Command == nil {
-			members = append(members, fmt.Sprintf(`%q: "…"`, v.Name))
-		}
+	if e.c.Apply || e.step.Decides != "" || outcome == machine.Done {
+		outcome = ""
 	}
-	object := "{" + strings.Join(members, ", ") + "}"
-	if e.c.Apply {
-		return "Complete it with values " + object
-	}
-	if e.step.Decides == "" && outcome != machine.Done {
-		object = fmt.Sprintf(`{"outcome": %q, `, outcome) + object[1:]
-	}
-	return "Complete it with metadata " + object
+	return "Complete it with " + Say(e.c.Via.How, outcome, e.step.Given()...)
 }
 
 // printed takes a value from what a command prints. It reports false if the command has to run

@@ -81,6 +81,13 @@ type pastHint struct {
 // Allowed reports whether the update may be carried out without a person.
 func (v Verdict) Allowed() bool { return v.Decision == "" || v.Decision == Allow }
 
+// undecided is Why of a denial because the gates could not be evaluated.
+const undecided = "trouble"
+
+// Undecided reports whether the update is denied only because the gates could not be
+// evaluated.
+func (v Verdict) Undecided() bool { return v.Decision == Deny && v.Why == undecided }
+
 func deny(c *Current, why, reason string) Verdict {
 	return Verdict{Decision: Deny, Step: c.ID, Why: why, Reason: reason}
 }

@@ -68,10 +68,11 @@ func Find(ctx context.Context, q Query) (Found, error) {
 		q.Dir = here
 	}
 	who := q.who()
-	other := who.Kind == caller.Agent && who.Program != "" && who.Program != caller.Claude
 	inherited, _ := q.Lookup("CLAUDE_CODE_SESSION_ID")
 	shared, _ := q.Lookup("CLAUDE_CODE_TASK_LIST_ID")
-	inClaude := !other && inherited+shared != ""
+	marked := inherited+shared != ""
+	other := who.Kind == caller.Agent && who.Program != caller.Claude && (who.Program != "" || !marked)
+	inClaude := !other && marked
 	switch {
 	case q.Named != "":
 		return q.named(other || q.Begins && !inClaude)

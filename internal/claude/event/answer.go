@@ -98,7 +98,7 @@ func Tell(name, model, person string) Answer {
 // output and on standard error, because the client accepts either (fact 37, client
 // 2.1.329).
 //
-// There is no Allow: "allow" would skip the person's permission prompt.
+// See Allow for when a call is let through without the person's permission prompt.
 func Deny(reason string) Answer {
 	return Reply{
 		Specific:      &Specific{HookEventName: PreToolUse, PermissionDecision: "deny", PermissionDecisionReason: reason},
@@ -111,6 +111,13 @@ func Deny(reason string) Answer {
 // the question as the reason (fact 37, client 2.1.329).
 func Ask(question string) Answer {
 	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "ask", PermissionDecisionReason: question}}.answer(ExitOK, "")
+}
+
+// Allow lets the tool call of a PreToolUse event run without the person's permission prompt;
+// a rule of theirs that denies or asks still holds (fact 150, client 2.1.329). It is for the
+// commands of this program that do nothing but work on a workflow.
+func Allow(reason string) Answer {
+	return Reply{Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "allow", PermissionDecisionReason: reason}}.answer(ExitOK, "")
 }
 
 // AskAbout is Ask about a call whose input is replaced: the person is asked about the new

@@ -70,8 +70,8 @@ func Hooks(binary string, flags []string) []Hook {
 // These events occur in the agent and in its subagents. TaskCompleted covers a task that
 // is completed without the hook of PreToolUse (fact 38, client 2.1.329). PostToolUse shows
 // that an update was carried out, and what a person chose (fact 62, client 2.1.329). "if" restricts
-// the hook on Bash to commands that run this program (fact 41, client 2.1.329), unless only has
-// commands. The tools that change files have a hook in any case.
+// the hook on Bash to commands that run this program, by whatever path (facts 41 and 151,
+// client 2.1.329), unless only has commands. The tools that change files have a hook in any case.
 func Steps(binary string, flags []string, only Only) []Hook {
 	short := TimeLimit(defaultWait)
 	step := Hook{Command: binary, Args: []string{"step"}, Flags: flags, Timeout: short}
@@ -83,7 +83,7 @@ func Steps(binary string, flags []string, only Only) []Hook {
 	update := on(event.PreToolUse, "TaskUpdate", StepTimeout)
 	edit := on(event.PreToolUse, "Write|Edit|NotebookEdit", short)
 	shell := on(event.PreToolUse, "Bash", short)
-	if shell.If = "Bash(" + Program + " *)"; only.Shell {
+	if shell.If = "Bash(*" + Program + " *)"; only.Shell {
 		shell.Matcher, shell.If = "Bash|Monitor", ""
 	}
 	served := on(event.PreToolUse, strings.Join(append([]string{servedTools}, only.Tools...), "|"), short)

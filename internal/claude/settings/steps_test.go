@@ -46,7 +46,7 @@ func TestHooksOfSteps(t *testing.T) {
 		event("PreToolUse",
 			group("TaskUpdate", 1860, ""),
 			group("Write|Edit|NotebookEdit", 10, ""),
-			group("Bash", 10, ",\n            \"if\": \"Bash(fsmtx *)\""),
+			group("Bash", 10, ",\n            \"if\": \"Bash(*fsmtx *)\""),
 			group("mcp__.*__(workflow_status|step_start|step_complete|step_skip)", 10, "")),
 		event("PostToolUse", group("TaskUpdate|AskUserQuestion", 10, "")),
 		event("TaskCompleted", group("", 1860, "")),
@@ -105,8 +105,8 @@ func TestInspectNamesTheStepHookThatDiffers(t *testing.T) {
 		{`"matcher": "TaskUpdate"`, `"matcher": "TaskUpdate|TaskCreate"`, `PreToolUse of TaskUpdate: has matcher "TaskUpdate|TaskCreate", want "TaskUpdate"`},
 		{`"matcher": "TaskUpdate"`, `"matcher": "Foo"`, `PreToolUse of TaskUpdate: has matcher "Foo", want "TaskUpdate"`},
 		{`"Write|Edit|NotebookEdit"`, `"MultiEdit|Write"`, `PreToolUse of Write: has matcher "MultiEdit|Write", want "Write|Edit|NotebookEdit"`},
-		{`, "if": "Bash(fsmtx *)"`, ``, `PreToolUse of Bash: has if "", want "Bash(fsmtx *)"`},
-		{`"if": "Bash(fsmtx *)"`, `"if": "Bash(*)"`, `PreToolUse of Bash: has if "Bash(*)", want "Bash(fsmtx *)"`},
+		{`, "if": "Bash(*fsmtx *)"`, ``, `PreToolUse of Bash: has if "", want "Bash(*fsmtx *)"`},
+		{`"if": "Bash(*fsmtx *)"`, `"if": "Bash(*)"`, `PreToolUse of Bash: has if "Bash(*)", want "Bash(*fsmtx *)"`},
 		{`"compact|resume"`, `"compact"`, `SessionStart: has matcher "compact", want "compact|resume"`},
 	} {
 		require.Equal(t, 1, strings.Count(with, c.old), c.old)

@@ -1,7 +1,8 @@
-package mcp
+package progress
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -40,22 +41,24 @@ type Full struct {
 	Decides     string   `json:"decides,omitempty" jsonschema:"who says how it ends, if that is not you: person or command"`
 }
 
-// statusOf returns the status of the steps. note is put before the message.
-func statusOf(s *steps.State, note string) Status {
-	status := Status{Message: message(s), Steps: []Step{}}
+// Of returns the status of the steps. note is put before the message.
+func (w Way) Of(s *steps.State, note string) Status {
+	status := Status{Message: w.Message(s), Steps: []Step{}}
 	if note != "" {
 		status.Message = note + " " + status.Message
 	}
 	var skills []string
-	for _, w := range s.Workflows() {
-		skills = append(skills, visible.Words(w.Command))
+	for _, f := range s.Workflows() {
+		if command := visible.Words(f.Command); !slices.Contains(skills, command) {
+			skills = append(skills, command)
+		}
 	}
 	status.Skill = strings.Join(skills, ", ")
 	for _, c := range s.Steps {
 		status.Steps = append(status.Steps, stepOf(s, c))
 	}
 	for _, c := range current(s) {
-		status.Current = append(status.Current, fullOf(s, c))
+		status.Current = append(status.Current, w.fullOf(s, c))
 	}
 	return status
 }
@@ -76,8 +79,8 @@ func stepOf(s *steps.State, c *steps.Current) Step {
 	return step
 }
 
-func fullOf(s *steps.State, c *steps.Current) Full {
-	full := Full{Step: stepOf(s, c), Description: visible.Text(c.Description), Needs: shownNames(c.Ready), Produces: shownNames(c.Produces), Approval: visible.Text(c.Approval)}
+func (w Way) fullOf(s *steps.State, c *steps.Current) Full {
+	full := Full{Step: stepOf(s, c), Description: visible.Text(w.Spoken(c.Description)), Needs: shownNames(c.Ready), Produces: shownNames(c.Produces), Approval: visible.Text(c.Approval)}
 	if c.Check != nil {
 		full.Check = visible.Text(c.Check.Run)
 	}
@@ -123,12 +126,19 @@ func current(s *steps.State) []*steps.Current {
 	return ready
 }
 
-const noWorkflow = "There is no workflow in this task list. Calling a skill that has an fsm.json puts one there."
+// NoWorkflow is what an agent is told of a list without a workflow.
+func (w Way) NoWorkflow() string {
+	const none = "There is no workflow in this task list. "
+	if w.Kind == Tools {
+		return none + "Calling a skill that has an fsm.json puts one there, and so does workflow_begin."
+	}
+	return none + "Calling a skill that has an fsm.json puts one there, and so does: " + w.Command("begin") + " SKILL"
+}
 
-// message says in two sentences how far the workflow is and what to do next.
-func message(s *steps.State) string {
+// Message says in two sentences how far the workflow is and what to do next.
+func (w Way) Message(s *steps.State) string {
 	if len(s.Steps) == 0 {
-		return noWorkflow
+		return w.NoWorkflow()
 	}
 	text := fmt.Sprintf("%d of %d steps are done.", s.DoneCount(), len(s.Steps))
 	now := current(s)
@@ -138,19 +148,47 @@ func message(s *steps.State) string {
 	case len(now) == 0:
 		return text + " " + steps.NoneReady + ": ask the person."
 	case s.Word(now[0]) == "ready":
-		return text + " Ready: " + names(now) + ". Call step_start before you work on a step."
+		return text + " Ready: " + names(now) + ". " + w.toStart(now[0])
 	}
-	return text + " In progress: " + names(now) + ". Call step_complete when the work of a step is done."
+	return text + " In progress: " + names(now) + ". " + w.toComplete(now[0])
 }
 
-// report returns the message and the full text of the current steps.
-func report(s *steps.State) string {
+// maxFull is how many steps a report has in full.
+const maxFull = 3
+
+// Report returns the message and the full text of the current steps. The others are in the
+// message, by their names.
+func (w Way) Report(s *steps.State) string {
 	var b strings.Builder
-	b.WriteString(message(s))
-	for _, c := range current(s) {
-		b.WriteString("\n\n" + fullOf(s, c).text())
+	b.WriteString(w.Message(s))
+	for i, c := range current(s) {
+		if i == maxFull {
+			break
+		}
+		b.WriteString("\n\n" + w.fullOf(s, c).text())
 	}
 	return b.String()
+}
+
+// Waiting says, a line each, which steps wait, and for what.
+func Waiting(s *steps.State) (lines []string) {
+	for _, c := range s.Steps {
+		switch word := s.Word(c); word {
+		case "blocked":
+			var waits []string
+			for _, id := range stepOf(s, c).WaitsFor {
+				waits = append(waits, fmt.Sprintf("#%d", id))
+			}
+			lines = append(lines, fmt.Sprintf("%s waits for %s", c.Name(), strings.Join(waits, ", ")))
+		case "checking":
+			lines = append(lines, c.Name()+" waits for its check, which is running")
+		default:
+			if !c.Done() && s.AwaitsPerson(c) {
+				lines = append(lines, c.Name()+" waits for a person")
+			}
+		}
+	}
+	return lines
 }
 
 func (f Full) text() string {

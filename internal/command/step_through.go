@@ -1,0 +1,79 @@
+package command
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/shell"
+)
+
+// letThrough lets a command with which the agent works on a workflow run without a permission
+// question, if it stands alone: the gates decide about it. Everything else is left to the
+// client.
+func (h *stepHook) letThrough(line string) event.Answer {
+	words, ok := shell.Call(line)
+	if !ok || len(words) < 2 || !isOwn(words[0]) || !h.isOrdinary() || !h.streams.Who().FromClient() {
+		return event.Answer{}
+	}
+	c, args, ok := commandFor(words[1:])
+	if !ok || !h.isWork(c, args) {
+		return event.Answer{}
+	}
+	return event.Allow("fsmtx: the gates of the workflow decide about " + c.CommandPath())
+}
+
+// isOrdinary reports whether the call of Bash has no other input than the command and how long
+// it may take. The client's sandbox, for example, can be left by another one.
+func (h *stepHook) isOrdinary() bool {
+	members, err := jsonx.Members(h.event.ToolInput)
+	if err != nil {
+		return false
+	}
+	for name := range members {
+		if !slices.Contains([]string{"command", "description", "timeout", "run_in_background"}, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// isOwn reports whether the program in a line of the agent's shell is this one: its whole
+// path, or its name if that leads to it. A relative path is none: it depends on the directory.
+func isOwn(program string) bool {
+	self, err := os.Executable()
+	if err != nil {
+		return false
+	}
+	if program == settings.Program {
+		if program, err = exec.LookPath(program); err != nil {
+			return false
+		}
+	}
+	return filepath.IsAbs(program) && safefile.Same(program, self)
+}
+
+// isWork reports whether the command is one with which an agent works on a workflow. A
+// directory is no skill that the client knows: its checks would be commands that nobody has
+// been asked about.
+func (h *stepHook) isWork(c *cobra.Command, args []string) bool {
+	if c.ValidateArgs(args) != nil {
+		return false // it would fail
+	}
+	switch ruleOf(c).command {
+	case "next", "start", "complete":
+		return true
+	case "begin":
+		info, err := os.Stat(filepath.Join(h.event.Cwd, args[0]))
+		named := !filepath.IsAbs(args[0]) && (err != nil || !info.IsDir())
+		return named && isSkill(h.streams, args[0], h.event.Cwd)
+	}
+	return false
+}

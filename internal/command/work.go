@@ -1,0 +1,307 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// exitTrouble says that a command for the agent could not do its work: nothing was decided.
+const exitTrouble = 2
+
+const workLong = `
+Any agent with a shell works on a workflow with next, start, complete and begin. The gates
+are those of the client's task list and of "fsmtx mcp": order, files, checks, approval.
+In Claude Code the list is that of the session. Elsewhere it is the list of the project, in
+fsmtx/tasks in XDG_STATE_HOME or ~/.local/state; --list NAME takes another list.
+
+The exit code is 1 if it is refused, and 2 if it could not be decided.`
+
+// workFlags are the flags of the commands with which an agent works on steps.
+type workFlags struct {
+	list    string
+	json    bool
+	outcome string
+	note    string
+	set     valuesFlag
+	args    string // of begin
+}
+
+// command makes c one of these commands.
+func (f *workFlags) command(s terminal.Streams, c *cobra.Command, run func(context.Context, *listWork, []string) error) *cobra.Command {
+	c.Long += workLong
+	c.Flags().StringVar(&f.list, "list", "", "the list of this `NAME`, or of the session with this id")
+	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
+	_ = c.RegisterFlagCompletionFunc("list", completeLists(s))
+	c.RunE = func(c *cobra.Command, args []string) error {
+		l, err := f.find(c.Context(), s, false)
+		if err == nil {
+			err = run(c.Context(), l, args)
+		}
+		return troubled(err)
+	}
+	return c
+}
+
+// troubled gives an error that has no exit code yet that of trouble.
+func troubled(err error) error {
+	if _, ok := errors.AsType[*exit](err); ok || err == nil {
+		return err
+	}
+	return &exit{exitTrouble, err, ""}
+}
+
+// misusedWork reports flags that cannot be parsed.
+func misusedWork(_ terminal.Streams, err error) error {
+	return &exit{exitTrouble, err, "run fsmtx help, or this command with --help"}
+}
+
+// listWork is the work on the steps of one list.
+type listWork struct {
+	*steps.Frame
+	progress.Way
+	streams terminal.Streams
+	json    bool
+	project string // the root of the project whose list it is; empty if it is a session's
+	note    string // on which list it is, if nothing named it
+}
+
+// find returns the work on the list that the command is about.
+func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (*listWork, error) {
+	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: s.Getenv, Named: f.list, Who: s.Who, Begins: begins})
+	if errors.Is(err, tasklist.ErrNoList) {
+		return nil, &exit{exitNo, err, progress.Way{}.NoWorkflow()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	l := &listWork{newFrame(s, found.Dir, found.Session), progress.Way{Program: ownPath(), Named: f.list}, s, f.json, found.Project, ""}
+	l.Apply, l.Via, l.Began = true, sender(s), processBegan
+	if found.Newest {
+		l.note = "(This is the newest list of the project, that of session " + found.Session + ".) "
+	}
+	return l, nil
+}
+
+// sender returns who works on the steps by a command. Without a terminal of their own that is
+// the agent, whatever its environment says.
+func sender(s terminal.Streams) steps.By {
+	if who := s.Who(); who.Kind == caller.Person {
+		return steps.By{Who: steps.ThePerson, How: steps.AtTerminal, TTY: &who.Terminal}
+	}
+	return steps.By{Who: steps.TheAgent, How: steps.ByShell}
+}
+
+func newNext(s terminal.Streams) *cobra.Command {
+	f := &workFlags{}
+	return f.command(s, &cobra.Command{
+		Use:   "next",
+		Short: "Show which step is ready, in full, and what the others wait for",
+		Long: `Next prints the steps that are in progress or ready, in full, and what the others wait for.
+It changes nothing.
+
+--json prints an object with list, session, skill, message, steps (number, subject, state,
+waits_for, parent), current (the steps to work on, in full: also description, needs,
+produces, check, approval, outcomes, decides) and waiting (what the others wait for).
+`,
+		Example: example("fsmtx next", "fsmtx next --json"),
+		Args:    noArgumentsOf(exitTrouble),
+	}, func(ctx context.Context, l *listWork, _ []string) error {
+		state, err := steps.Load(ctx, l.List.Dir)
+		if err != nil {
+			return err
+		}
+		if err := l.print(shownWork{shownProgress: l.shown(state), Waiting: progress.Waiting(state)}, l.next(state)); err != nil {
+			return err
+		}
+		if len(state.Steps) == 0 {
+			return &exit{code: exitNo}
+		}
+		return nil
+	})
+}
+
+// next returns what next prints.
+func (l *listWork) next(s *steps.State) string {
+	text := l.note + l.Way.Report(s)
+	if waiting := progress.Waiting(s); len(waiting) > 0 {
+		text += "\n\n" + strings.Join(waiting, "\n")
+	}
+	for _, trouble := range s.Troubles {
+		text += "\n" + visible.Sprintf("not fully enforced: %v", trouble)
+	}
+	return text
+}
+
+// shownProgress is what the commands print as JSON of a list.
+type shownProgress struct {
+	List    string `json:"list"`
+	Session string `json:"session"`
+	progress.Status
+}
+
+func (l *listWork) shown(s *steps.State) shownProgress {
+	return shownProgress{l.List.Dir, l.Session, l.Of(s, "")}
+}
+
+type shownWork struct {
+	shownProgress
+	Waiting []string `json:"waiting"`
+}
+
+// print prints the result as JSON or as text.
+func (l *listWork) print(result any, text string) error {
+	if l.json {
+		return printJSON(l.streams.Out, result)
+	}
+	_, err := io.WriteString(l.streams.Out, visible.Text(text)+"\n")
+	return err
+}
+
+func newStart(s terminal.Streams) *cobra.Command {
+	f := &workFlags{}
+	return f.command(s, &cobra.Command{
+		Use:   "start N",
+		Short: "Start a step of the workflow",
+		Long: `Start starts step N of the workflow. It is refused if a step that comes before it is not
+done, or a file that it needs is missing.
+
+` + updatedJSON,
+		Example: example("fsmtx start 2"),
+		Args:    oneStep,
+	}, func(ctx context.Context, l *listWork, args []string) error {
+		return l.update(ctx, args[0], steps.Update{Status: progress.Started})
+	})
+}
+
+const updatedJSON = `--json prints an object with list, session, step, verdict (allow, deny, ask or trouble), back (the
+outcome leads back), text (as without --json) and the members that "fsmtx next --json"
+prints of the state after it.
+`
+
+// maxNote limits a note, in bytes.
+const maxNote = 4000
+
+func newComplete(s terminal.Streams) *cobra.Command {
+	f := &workFlags{}
+	c := f.command(s, &cobra.Command{
+		Use:   "complete N [--outcome NAME] [--set NAME=TEXT] [--note TEXT]",
+		Short: "Complete a step of the workflow: its gates are tested now",
+		Long: `Complete completes step N of the workflow, if the files that it produces exist and its check
+exits with 0; that may take minutes, and ^C stops it. If a person has to approve the step,
+it is refused with what they can do. An outcome that leads back opens steps again; the exit
+code is then 0 too.
+
+` + updatedJSON,
+		Example: example("fsmtx complete 2", "fsmtx complete 2 --set version=1.4.0", `fsmtx complete 43 --outcome changes --note "the tests are missing"`),
+		Args:    oneStep,
+	}, func(ctx context.Context, l *listWork, args []string) error {
+		if len(f.note) > maxNote {
+			return &exit{exitNo, fmt.Errorf("--note has %d bytes; shorten it to %d", len(f.note), maxNote), ""}
+		}
+		return l.update(ctx, args[0], steps.Update{Status: progress.Complete, Outcome: strings.TrimSpace(f.outcome), Note: f.note, Values: f.set.object()})
+	})
+	c.Flags().StringVar(&f.outcome, "outcome", "", "how the step ends: the `name` of one of its outcomes")
+	f.set = addSet(c)
+	c.Flags().StringVar(&f.note, "note", "", "what was done and how it was verified, in a sentence or two; kept as evidence")
+	return c
+}
+
+// oneStep checks that there is one argument, the number of a step.
+func oneStep(c *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return &exit{exitTrouble, fmt.Errorf("got %d arguments, want the number of one step", len(args)), "for example: " + c.CommandPath() + " 2"}
+	}
+	_, err := stepNumber(args[0])
+	return err
+}
+
+func stepNumber(arg string) (int64, error) {
+	n, err := strconv.ParseInt(strings.TrimPrefix(arg, "#"), 10, 64)
+	if err != nil || n < 1 {
+		return 0, &exit{exitTrouble, fmt.Errorf("got %q, want the number of a step", arg), "fsmtx next shows the steps"}
+	}
+	return n, nil
+}
+
+// noArgumentsOf is noArguments with another exit code.
+func noArgumentsOf(code int) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		err := noArguments(c, args)
+		if e, ok := errors.AsType[*exit](err); ok {
+			e.code = code
+		}
+		return err
+	}
+}
+
+// shownUpdate is what start and complete print as JSON.
+type shownUpdate struct {
+	Step    int64          `json:"step"`
+	Verdict steps.Decision `json:"verdict"`
+	Back    bool           `json:"back"`
+	Text    string         `json:"text"`
+	shownWork
+}
+
+// update changes the status of a step, if its gates allow that.
+func (l *listWork) update(ctx context.Context, number string, u steps.Update) error {
+	step, err := stepNumber(number)
+	if err != nil {
+		return err
+	}
+	u.Cwd, _ = os.Getwd()
+	on, err := l.On(ctx, l.Frame, step, l.note)
+	var r progress.Result
+	switch {
+	case errors.Is(err, progress.ErrRefused):
+		r.Text, r.Decision = err.Error(), steps.Deny
+	case err != nil:
+		return err
+	default:
+		r = on.Update(ctx, u)
+	}
+	return l.answer(ctx, step, r)
+}
+
+// answer prints the result of an update. What is refused is an error, so without --json it
+// goes to standard error.
+func (l *listWork) answer(ctx context.Context, step int64, r progress.Result) error {
+	code := exitOK
+	switch {
+	case r.Undecided():
+		code = exitTrouble
+	case !r.Allowed():
+		code = exitNo
+	}
+	if code != exitOK && !l.json {
+		return &exit{code, visible.Lines(r.Text), ""}
+	}
+	out := shownUpdate{Step: step, Verdict: r.Decision, Back: r.Back, Text: visible.Text(r.Text)}
+	switch {
+	case code == exitTrouble:
+		out.Verdict = "trouble"
+	case out.Verdict == "":
+		out.Verdict = steps.Allow
+	}
+	if state, err := steps.Load(context.WithoutCancel(ctx), l.List.Dir); err == nil {
+		out.shownWork = shownWork{l.shown(state), progress.Waiting(state)}
+	}
+	if err := l.print(out, l.note+r.Text); err != nil || code == exitOK {
+		return err
+	}
+	return &exit{code: code}
+}

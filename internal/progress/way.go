@@ -1,0 +1,157 @@
+package progress
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/claude/transcript"
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// Way is by what an agent works on steps: the client's task tools, the tools of the MCP
+// server, or the commands of this program.
+type Way struct {
+	Kind    Kind
+	Program string // the path of this program; of Commands
+	Named   string // the list that --list has to name; of Commands, usually empty
+	Prefix  string // what the client puts before the names of the server's tools; of Tools
+}
+
+// Kind is a kind of Way.
+type Kind int
+
+const (
+	Commands  Kind = iota // fsmtx next, start and complete
+	Tools                 // of the MCP server
+	TaskTools             // TaskList, TaskGet and TaskUpdate of the client
+)
+
+// Offered returns by what the agent of a session of Claude Code works on steps: what the
+// transcript says that it has, and else what the environment says. Every agent with a shell
+// has the commands. lookup is os.LookupEnv or a stand-in for it.
+//
+// A background subagent has no task tools even if its session has them (fact 33, client
+// 2.1.329), so a subagent is not told of them.
+func Offered(lookup func(string) (string, bool), path string, subagent bool, program string) Way {
+	offer := transcript.Tools(path)
+	variable, _ := lookup("CLAUDE_CODE_ENABLE_TODO_TOOLS")
+	switch {
+	case !subagent && (offer.TaskTools || !offer.Known && variable == "1"):
+		return Way{Kind: TaskTools}
+	case offer.Server != "":
+		return Way{Kind: Tools, Prefix: offer.Server}
+	}
+	return Way{Kind: Commands, Program: program}
+}
+
+// How returns the way as the evidence names it.
+func (w Way) How() steps.How {
+	switch w.Kind {
+	case Commands:
+		return steps.ByShell
+	case Tools:
+		return steps.ByMCP
+	}
+	return steps.ByUpdate
+}
+
+// maxProgram limits the program's path, in bytes: texts have it several times.
+const maxProgram = 300
+
+// Command returns the line of the shell that runs a command of this program.
+func (w Way) Command(words ...string) string {
+	program := w.Program
+	if program == "" || len(program) > maxProgram {
+		program = "fsmtx"
+	}
+	line := shell.Join(append([]string{visible.Line(program)}, words...)...)
+	if w.Named != "" {
+		line += " --list " + shell.Join(visible.Line(w.Named))
+	}
+	return line
+}
+
+// Manual tells the agent how to work on the steps, in one paragraph.
+func (w Way) Manual() string {
+	const order = "Do the steps in order, and do not end your turn while one is ready, unless you need the person."
+	switch w.Kind {
+	case TaskTools:
+		return "Use TaskList to see the steps, TaskGet for the description of a later one, and TaskUpdate to keep their status up to date as you work; if these tools are not at hand, load them with ToolSearch."
+	case Tools:
+		return fmt.Sprintf("Work on the steps with %[1]sstep_start, before you begin with one, and %[1]sstep_complete, when its work is done: a refusal says what is missing. %[1]sworkflow_status shows what is ready, in full. %[2]s", w.Prefix, order)
+	}
+	return fmt.Sprintf("Work on the steps with these commands, each as a call of its own: %s N before you begin with step N, and %s N when its work is done: a refusal says what is missing. %s shows what is ready, in full. %s",
+		w.Command("start"), w.Command("complete"), w.Command("next"), order)
+}
+
+// Rest tells the agent how to get what did not fit into a text.
+func (w Way) Rest() string {
+	switch w.Kind {
+	case TaskTools:
+		return "TaskList shows all steps, TaskGet one with its description."
+	case Tools:
+		return w.Prefix + "workflow_status shows all steps, and what is ready in full."
+	}
+	return w.Command("next") + " shows what is ready, in full."
+}
+
+// toStart tells the agent how to start a step.
+func (w Way) toStart(c *steps.Current) string {
+	if w.Kind == Tools {
+		return "Call step_start before you work on a step."
+	}
+	return "Before you work on it: " + w.Command("start", fmt.Sprint(c.ID))
+}
+
+// toComplete tells the agent how to complete a step.
+func (w Way) toComplete(c *steps.Current) string {
+	if w.Kind == Tools {
+		return "Call step_complete when the work of a step is done."
+	}
+	line := "When its work is done: " + w.Command("complete", fmt.Sprint(c.ID))
+	if outcomeOf(c) != "" {
+		line += " --outcome NAME, which is " + strings.Join(c.Choices(), " or ")
+	}
+	if given := c.Given(); len(given) > 0 {
+		line += ", with " + steps.Say(w.How(), "", given...)
+	}
+	return line
+}
+
+// Spoken returns a description of a step in the words of this way: the list has it in those
+// of the client's TaskUpdate, as metadata.
+func (w Way) Spoken(description string) string {
+	const with, before, after = "Complete it with ", "metadata ", "}."
+	at := strings.LastIndex(description, with+before+"{")
+	if w.Kind == TaskTools || at < 0 {
+		return description
+	}
+	at += len(with)
+	length := strings.Index(description[at:], after)
+	if length < 0 {
+		return description
+	}
+	end := at + length + 1
+	members, err := jsonx.Members(jsontext.Value(description[at+len(before) : end]))
+	if err != nil {
+		return description
+	}
+	outcome := jsonx.StringMember(jsontext.Value(description[at+len(before):end]), "outcome")
+	delete(members, "outcome")
+	return description[:at] + steps.Say(w.How(), outcome, slices.Sorted(maps.Keys(members))...) + description[end:]
+}
+
+// outcomeOf returns an outcome of the step that the agent can choose, empty if it need not.
+func outcomeOf(c *steps.Current) string {
+	if choices := c.Choices(); len(choices) > 1 && c.Decides == "" {
+		return choices[0]
+	}
+	return ""
+}

@@ -1,0 +1,122 @@
+package progress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// The statuses of a step that an agent sets.
+const (
+	Started  = "in_progress"
+	Complete = "completed"
+)
+
+// ErrRefused is returned for a call that names no open step of the list.
+var ErrRefused = errors.New("refused")
+
+// refusal is an ErrRefused with the text for the agent.
+type refusal string
+
+func (r refusal) Error() string        { return string(r) }
+func (r refusal) Is(target error) bool { return target == ErrRefused }
+
+// Work is one step of a list that an agent works on.
+type Work struct {
+	*steps.Frame
+	Way
+	Step      *steps.Current
+	Undecided bool // a person decides how the step ends, and has not
+}
+
+// On returns the work on the step with the number. note comes before what the agent is told if
+// the list has no workflow.
+//
+// Errors: ErrRefused, and those of steps.Load.
+func (w Way) On(ctx context.Context, f *steps.Frame, step int64, note string) (*Work, error) {
+	s, err := steps.Load(ctx, f.List.Dir)
+	if err != nil {
+		return nil, err
+	}
+	c := s.Step(step)
+	switch {
+	case len(s.Steps) == 0:
+		return nil, refusal(strings.TrimSpace(note + " " + w.NoWorkflow()))
+	case c == nil:
+		return nil, refusal(fmt.Sprintf("#%d is not a step of the workflow; its steps are %s", step, names(s.Steps)))
+	case c.Gone():
+		return nil, refusal(c.Name() + " is gone from the list and counts as done")
+	}
+	return &Work{f, w, c, s.Undecided(c)}, nil
+}
+
+// Result is what came of an update.
+type Result struct {
+	steps.Verdict
+	Back bool   // the step's outcome leads back
+	Text string // for the agent; of a refusal its reason
+}
+
+// Update sets the status of the step if its gates allow that. The update's Task is filled in.
+func (o *Work) Update(ctx context.Context, u steps.Update) Result {
+	u.Task = strconv.FormatInt(o.Step.ID, 10)
+	return o.Told(ctx, u, o.Frame.Update(ctx, u))
+}
+
+// Told returns the result of an update for its verdict, with the text for the agent.
+func (o *Work) Told(ctx context.Context, u steps.Update, v steps.Verdict) (r Result) {
+	r = Result{Verdict: v}
+	defer func() {
+		if v.Told != "" && v.Turn == nil && v.Allowed() {
+			r.Text = v.Told + "\n" + r.Text
+		}
+	}()
+	switch {
+	case v.Decision == steps.Ask:
+		r.Text = visible.Sprintf("%s needs the approval of a person, and %s cannot ask one:\n%s\nTell them. They can give it in a terminal outside the client: fsmtx step done %d --because \"...\"%s",
+			o.Step.Name(), map[bool]string{true: "this client", false: "a command"}[o.Kind == Tools], visible.Lines(v.Reason), o.Step.ID, o.SessionFlag())
+	case !v.Allowed():
+		r.Text = v.Reason
+	case v.Turn != nil:
+		r.Back, r.Text = true, v.Turn.Text+toThePerson(v)
+	case u.Status == Complete:
+		r.Text = o.after(ctx, o.Step.Name()+" is done."+toThePerson(v))
+	default:
+		r.Text = o.Step.Name() + " is in progress." + toThePerson(v) + " " + o.toComplete(o.Step)
+	}
+	return r
+}
+
+// after returns a sentence with the state of the workflow after it.
+func (o *Work) after(ctx context.Context, sentence string) string {
+	s, err := steps.Load(context.WithoutCancel(ctx), o.List.Dir)
+	if err != nil {
+		return sentence
+	}
+	if returned := s.Returned(o.Step.ID); returned != "" {
+		return sentence + " " + returned
+	}
+	return sentence + " " + o.Way.Report(s)
+}
+
+// toThePerson asks the agent to pass on what the person has to know: nothing else reaches
+// them.
+func toThePerson(v steps.Verdict) string {
+	if v.Trouble == "" {
+		return ""
+	}
+	return " Tell the person: " + visible.Words(v.Trouble) + "."
+}
+
+// SessionFlag returns the flag with which a person names the list in a terminal of theirs.
+func (o *Work) SessionFlag() string {
+	if o.Session == "" {
+		return ""
+	}
+	return " --session " + o.Session
+}
