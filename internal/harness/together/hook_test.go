@@ -136,7 +136,9 @@ func (h *hook) args() []string {
 	if h.timeout != 0 {
 		timeout = h.timeout
 	}
-	args := []string{"hydrate", "--log", h.log, "--lock-timeout", timeout.String()}
+	// Hydrations that replace: what comes under a step of another workflow is held to an order in
+	// internal/hydrate.
+	args := []string{"hydrate", "--nest", "off", "--log", h.log, "--lock-timeout", timeout.String()}
 	if h.history != 0 {
 		args = append(args, "--history", strconv.Itoa(h.history))
 	}
