@@ -1,0 +1,44 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	"github.com/fsmtx/fsmtx/internal/harness/realclient"
+)
+
+// A default model, which has no task tools, works a plugin's workflow from first to last step
+// by what the announced text names, without any setting and without a permission question.
+func TestADefaultModelWorksByWhatIsAnnounced(t *testing.T) {
+	t.Parallel()
+	s := realclient.New(t)
+	s.Env["CLAUDE_CODE_ENABLE_TODO_TOOLS"] = ""
+	s.Allow = []string{"Skill"}
+	dir := s.Path("project/plugin")
+	s.Command("", fsmtx, "plugin", dir)
+	skill(s, "project/plugin/skills", "release", steps("Release"))
+	args := []string{"--plugin-dir", dir}
+	r := s.Prompt(Script{Main: []Turn{Do(Skill("skill", "fsmtx:release")), Say("Shall I go on?")}}, "go", args...)
+	p := regexp.MustCompile(`own: (\S+) start N`).FindStringSubmatch(r.Told("skill"))
+	if !assert.Len(t, p, 2, r.Told("skill")) {
+		return
+	}
+	var turns []Turn
+	for _, n := range []string{"1", "2", "3"} {
+		turns = append(turns, Do(Bash("start "+n, p[1]+" start "+n)), Do(Bash("complete "+n, p[1]+" complete "+n)))
+	}
+	turns = append(turns, Do(Bash("compound", p[1]+" next; touch evil")), Do(Bash("next", p[1]+" next")), Say("done"))
+	r = s.Prompt(Script{Main: turns}, "go on", args...)
+	allowed(t, r, "start 1", "complete 1", "start 2", "complete 2", "start 3", "complete 3", "next")
+	assert.Equal(t, []string{"compound"}, r.Denied)
+	assert.Equal(t, 3, state(t, s).DoneCount())
+
+	s.Write("project/.claude/settings.json", `{"permissions": {"deny": ["Bash(*fsmtx next*)"], "ask": ["Bash(*fsmtx start*)"]}}`)
+	r = s.Prompt(Script{Main: []Turn{Do(Bash("next", p[1]+" next")), Do(Bash("start", p[1]+" start 3")), Say("done")}}, "again", args...)
+	assert.Equal(t, []string{"next", "start"}, r.Denied, "a rule of the person still holds (fact 150)")
+}
