@@ -10,16 +10,18 @@ import (
 	"github.com/fsmtx/fsmtx/internal/steps"
 )
 
-// TestValuesByATool: a step gets its values from the tool, as the client spelled them, and its text
+// TestValuesByATool: a step gets its values from the tool, as the client spelled them, and its status
 // says which it needs.
 func TestValuesByATool(t *testing.T) {
 	w := newWorld(t)
 	w.hydrate("s1", steps.Step{Subject: "Tag", Within: 900, Set: []steps.Value{{Name: "version", Pattern: "^[0-9.]+$"}, {Name: "kind", OneOf: []string{"true", "false"}}}},
 		steps.Step{Subject: "Publish {version}", BlockedBy: []int64{1}})
 	c := w.connect(nil)
-	text := c.does("step_start", n(1))
-	assert.Contains(t, text, "When it is completed, it sets version (matches ^[0-9.]+$): give that in values")
-	assert.Contains(t, text, "Time limit from its start: 15m")
+	text, isError := c.call("workflow_status", args{})
+	require.False(t, isError, text)
+	assert.Contains(t, text, `sets version (matches ^[0-9.]+$)`)
+	assert.Contains(t, text, `"time_limit":"15m"`)
+	c.does("step_start", n(1))
 	for _, values := range []any{args{}, args{"version": "x"}, args{"version": "1"}, args{"version": "1", "kind": "true", "more": 1}} {
 		text, isError := c.call("step_complete", args{"step": 1, "values": values})
 		require.True(t, isError, text)
