@@ -170,7 +170,8 @@ type ActiveError struct {
 type Plan struct {
 	deletions    []Deletion
 	creations    []Creation
-	levels       []Level // of the creations
+	levels       []Level           // of the creations
+	values       map[string]string // in their texts; nil if there are none
 	oldHighWater int64
 	highWater    int64
 }
@@ -190,6 +191,10 @@ type Creation struct {
 
 // Len returns the number of tasks, with the parts of tasks.
 func (s *Spec) Len() int { return s.steps.len() }
+
+// Planned returns the number of tasks that a plan creates: all but those that are done for each
+// line of something, which is not known yet.
+func (s *Spec) Planned() int { return s.steps.planned() }
 
 // Tasks returns the tasks in the order of the file. Those that others consist of are in their
 // Parts.

@@ -199,11 +199,15 @@ func PlanItems(what ItemPlan, list Snapshot) (*Plan, error) {
 	plan := &Plan{oldHighWater: list.HighWater, highWater: list.HighWater}
 	values := map[string]string{Round: "1"}
 	maps.Copy(values, what.Values)
-	after := what.After
+	var before []int64
 	for _, s := range what.Copies {
-		plan.create(s.steps, what.Command, Level{Parent: what.Parent, Base: base, After: after}, values)
+		at := Level{Parent: what.Parent, Base: base, After: what.After, InTurn: before}
+		if len(before) > 0 {
+			at.After = before
+		}
+		plan.create(s.steps, what.Command, at, values)
 		if what.InTurn {
-			after = numbersOf(base, s.steps.last())
+			before = numbersOf(base, s.steps.last())
 		}
 		base += s.largestID()
 	}

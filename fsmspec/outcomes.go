@@ -76,10 +76,11 @@ func (t Task) Commands() (all []Check) {
 }
 
 // Shown returns the description of the task in the list: that of the file, which skill it
-// demands, how the step can end, which values it sets, and which calls belong to it. base is
-// what is added to local ids. In the text of a file with values the names still have to be replaced; see Fill.
+// demands, for which lines it is done, how it can end, which values it sets, and which calls
+// belong to it. base is what is added to local ids. In the text of a file with values the
+// names still have to be replaced; see Fill.
 func (t Task) Shown(base int64) string {
-	lines := slices.DeleteFunc([]string{t.Description, literally(t.demands()), literally(t.endsAs(base)), literally(t.onlyHere())}, func(line string) bool { return line == "" })
+	lines := slices.DeleteFunc([]string{t.Description, literally(t.demands()), t.eachLine(), literally(t.endsAs(base)), literally(t.onlyHere())}, func(line string) bool { return line == "" })
 	return strings.Join(lines, "\n")
 }
 

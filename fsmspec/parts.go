@@ -41,6 +41,31 @@ type step struct {
 // isCopied reports whether the task itself is done for each line, not parts of it.
 func (t *Task) isCopied(parts int) bool { return t.Each != nil && parts == 0 }
 
+// becomeJoin makes a task that is itself done for each line the join of its copies: its gates,
+// its outcomes and its texts are theirs.
+func (t *Task) becomeJoin() {
+	if !t.isCopied(len(t.Parts)) {
+		return
+	}
+	t.Gates, t.Flow, t.Skill = Gates{}, Flow{When: t.Flow.When}, ""
+	for _, text := range []*string{&t.Subject, &t.Description, &t.ActiveForm} {
+		*text = replaceItem(*text, "each item")
+	}
+}
+
+// eachLine returns the line that tells the agent for what a step is done, or "".
+func (t Task) eachLine() string {
+	switch {
+	case t.Each == nil:
+		return ""
+	case t.Each.Run != nil:
+		return "It is done for each line that this command prints: " + literally(short(t.Each.Run.Run)) + ". " + startIt
+	}
+	return "It is done for each line of " + t.Each.Lines + ". " + startIt
+}
+
+const startIt = "Start it (in_progress): the tasks for the lines come into the list then. Complete it when they are done."
+
 // level returns the level of these entries.
 func (p *parser) level(entries []*entry) level {
 	var l level
@@ -109,6 +134,17 @@ func membersOf(object []byte) func(func(string, jsontext.Value) bool) {
 func (l level) len() (n int) {
 	for _, s := range l.steps {
 		n += 1 + s.parts.len()
+	}
+	return n
+}
+
+// planned returns how many tasks a plan creates for the level: what is done for lines is not
+// known yet.
+func (l level) planned() (n int) {
+	for _, s := range l.steps {
+		if n++; s.task.Each == nil {
+			n += s.parts.planned()
+		}
 	}
 	return n
 }

@@ -31,7 +31,8 @@ func (s *Spec) Plan(command string, list Snapshot, policy Policy) (*Plan, error)
 		return nil, fmt.Errorf("%w, and new ids follow the largest one in the task list: %s", ErrIDTooLarge, list.lower(MaxID-top))
 	}
 	plan := &Plan{oldHighWater: list.HighWater, highWater: list.HighWater}
-	plan.create(s.steps, command, Level{Base: base}, shown(s.Initial(policy.Args)))
+	plan.values = shown(s.Initial(policy.Args))
+	plan.create(s.steps, command, Level{Base: base}, plan.values)
 	for _, e := range replaced {
 		plan.deletions = append(plan.deletions, Deletion{e.Name, e.Subject, e.Status})
 	}
@@ -68,7 +69,29 @@ type Level struct {
 	Base   int64  // actual id = Base + local id
 	Tasks  []Task // in the order of the file
 
-	After []int64 // actual ids of tasks of other levels that come before the tasks without BlockedBy
+	After  []int64 // actual ids of tasks of other levels that come before the tasks without BlockedBy
+	InTurn []int64 // those of After that are the last of the copy before this one
+}
+
+// Flat returns the tasks of the files to create as if they were of one level: their ids and
+// those that they name are actual ones less the base of the outermost level, and BlockedBy has
+// the tasks of other levels that come before, too. Flow is left out. In a file with values the
+// texts are those that the list shows.
+func (p *Plan) Flat() (all []Task) {
+	for _, l := range p.levels {
+		for _, t := range l.Tasks {
+			base := p.levels[0].Base
+			t.BlockedBy = append(numbersOf(l.Base-base, t.BlockedBy), numbersOf(-base, p.creations[len(all)].after)...)
+			t.Blocks = numbersOf(l.Base-base, t.Blocks)
+			if p.values != nil {
+				t.Subject, t.Description, t.ActiveForm = FillLine(t.Subject, p.values), Fill(t.Shown(l.Base), p.values), FillLine(t.ActiveForm, p.values)
+			}
+			t.Flow, t.Parts = Flow{}, nil
+			t.ID += l.Base - base
+			all = append(all, t)
+		}
+	}
+	return all
 }
 
 // create adds the tasks of a level, with these values in their texts unless they are nil, then those of the levels below, each with the numbers that
@@ -77,6 +100,9 @@ type Level struct {
 // The parts of a task come after what it comes after, and it comes after the last of them.
 func (p *Plan) create(l level, command string, at Level, values map[string]string) {
 	at.Tasks = l.tasks()
+	for i := range at.Tasks {
+		at.Tasks[i].becomeJoin()
+	}
 	p.levels = append(p.levels, at)
 	next := at.Base + l.largestID()
 	bases := make([]int64, len(l.steps)) // of the parts

@@ -318,10 +318,15 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		if !slices.Contains(names, c.Workflow.Command) {
 			names = append(names, c.Workflow.Command)
 		}
-		if c.Gone() {
+		if c.Gone() || state.Copied(c) { // these are counted
 			continue
 		}
-		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOf(c.Status), BlockedBy: c.BlockedBy, Gates: append(skillWords(c.Do), gateWords(recordedGates(c.Step))...)}
+		step := graph.Step{ID: c.ID, Subject: c.Subject, Description: c.Description, State: stateOf(c.Status), BlockedBy: state.Waits(c), Gates: append(skillWords(c.Do), gateWords(recordedGates(c.Step))...), Parent: c.PartOf()}
+		if items, ok := state.Expansion(c); ok {
+			step.Items = &graph.Items{Count: len(items), Done: state.ItemsDone(c)}
+		} else if c.Each != nil {
+			step.Each = strings.TrimPrefix(c.Each.String(), "each ")
+		}
 		if c.Status == "completed" && !c.Done() {
 			step.State = graph.InProgress // completed, but its gates have not passed
 		}

@@ -35,9 +35,9 @@ is deleted, created or kept.
 
 --json prints an object with list, spec (path of the fsm.json), deleted (array of name,
 subject, status), created (array of name, id, subject, after, produces, ready, check,
-approval, outcomes, decides, when, only, set, within, and content, the bytes of the file),
-kept (a number), high_water (the mark after it), warnings (array of line, column, message)
-and decisions (array of strings).
+approval, outcomes, decides, when, only, set, within, each, partOf, and content, the bytes
+of the file), kept (a number), high_water (the mark after it), warnings (array of line,
+column, message) and decisions (array of strings).
 
 The exit code is 1 if the skill has no workflow, or a hydration would fail.`
 
@@ -197,6 +197,9 @@ func planText(p hydrate.Preview, kept int, decisions []string) string {
 	}
 	for i, c := range p.Plan.Creations() {
 		visible.Fprintf(&b, "create #%d %s\n", c.ID, c.Subject)
+		if p.PartOf[i] != 0 {
+			visible.Fprintf(&b, "         part of #%d\n", p.PartOf[i])
+		}
 		for _, gate := range append(gatesOf(&steps.Current{Step: p.Steps[i]}), p.Steps[i].Ends()...) {
 			visible.Fprintf(&b, "         %s\n", gate)
 		}
@@ -241,6 +244,8 @@ type shownCreated struct {
 
 	Outcomes []steps.Outcome   `json:"outcomes"`
 	Decides  shownDecider      `json:"decides"`
+	Each     *steps.Each       `json:"each,omitzero"`
+	PartOf   int64             `json:"partOf,omitzero"` // number of the step that it is a part of
 	When     []steps.Condition `json:"when"`
 	Only     []string          `json:"only"`
 	Set      []steps.Value     `json:"set"`
@@ -264,7 +269,7 @@ func shownPlanOf(p hydrate.Preview, kept int, decisions []string) shownPlan {
 	}
 	for i, c := range p.Plan.Creations() {
 		step := p.Steps[i]
-		out.Created = append(out.Created, shownCreated{c.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check, step.Approval, c.Content, step.Outcomes, deciderOf(step), step.When, append([]string{}, step.Only...), append([]steps.Value{}, step.Set...), step.Within})
+		out.Created = append(out.Created, shownCreated{c.Name, c.ID, c.Subject, step.BlockedBy, step.Produces, step.Ready, step.Check, step.Approval, c.Content, step.Outcomes, deciderOf(step), step.Each, p.PartOf[i], step.When, append([]string{}, step.Only...), append([]steps.Value{}, step.Set...), step.Within})
 	}
 	for _, w := range p.Warnings {
 		out.Warnings = append(out.Warnings, shownWarning{w.Line, w.Column, w.Message})

@@ -229,7 +229,7 @@ func (st *status) workflowTo(line func(string, ...any), w *steps.Workflow, depth
 	for _, n := range tree(st.steps, w) {
 		word := st.steps.Word(n.Current)
 		indent := strings.Repeat("  ", min(depth+n.depth, deepest))
-		line("  %s%s #%d %s%s", indent, marks[word], n.ID, n.Subject+n.Rounds(), st.details(n.Current, word, n.parent))
+		line("  %s%s #%d %s%s", indent, marks[word], n.ID, n.Subject+n.Rounds()+st.steps.Items(n.Current), st.details(n.Current, word, n.parent))
 		for _, gate := range gatesOf(n.Current) {
 			if !strings.HasPrefix(gate, "after ") {
 				line("  %s    %s", indent, gate)

@@ -39,7 +39,9 @@ With outcomes a step also has outcome (in which it ended, "" while it is open), 
 (name, back, max, used, then, chosenBy: agent, person, command or machine), decides (by and
 run), when, round (from 1), parent (the step that it is under, 0 if none), values (that it
 gave, by name), set (the values that it sets: name, pattern, oneOf, command), within (its
-time limit in seconds, 0 if none) and over (the seconds since that has passed).`
+time limit in seconds, 0 if none) and over (the seconds since that has passed).
+A step that is done for lines has each and, once they are read, items (the lines) and
+itemsDone (a number); a step that is done for a line, or a part of it, has item.`
 
 func newStepShow(s terminal.Streams) *cobra.Command {
 	var asJSON, full bool
@@ -104,7 +106,7 @@ func printState(w io.Writer, frame *steps.Frame, s *steps.State) error {
 			if c.Done() {
 				done++
 			}
-			visible.Fprintf(tw, "  #%d\t%s\t%s%s\n", c.ID, s.Word(c), c.Subject+c.Rounds(), lastWord(s, c))
+			visible.Fprintf(tw, "  #%d\t%s\t%s%s\n", c.ID, s.Word(c), c.Subject+c.Rounds()+s.Items(c), lastWord(s, c))
 			for _, gate := range append(gatesOf(c), flowOf(s, c)...) {
 				visible.Fprintf(tw, "\t\t  %s\n", gate)
 			}
@@ -237,6 +239,11 @@ type shownFlow struct {
 	Set      []steps.Value     `json:"set"`
 	Within   float64           `json:"within"`
 	Over     float64           `json:"over"`
+
+	Each      *steps.Each `json:"each,omitzero"`
+	Items     []string    `json:"items,omitzero"`     // the lines for which it is done in this round
+	ItemsDone int         `json:"itemsDone,omitzero"` // how many of them
+	Item      string      `json:"item,omitzero"`      // the line for which it is a copy, or a part of one
 }
 
 type shownDecider struct {
@@ -264,6 +271,10 @@ func shownFlowOf(s *steps.State, c *steps.Current) shownFlow {
 	f := shownFlow{Outcome: c.Outcome, Outcomes: s.Choosable(c), Decides: deciderOf(c.Step), When: c.When, Round: max(c.Round, 1), Values: map[string]string{},
 		Set: append([]steps.Value{}, c.Set...), Within: c.Within, Over: s.Over(c).Seconds()}
 	maps.Copy(f.Values, c.Values)
+	f.Each, f.Item = c.Each, s.Item(c)
+	if items, ok := s.Expansion(c); ok {
+		f.Items, f.ItemsDone = append([]string{}, items...), s.ItemsDone(c)
+	}
 	if p := s.Parent(c.Workflow); p != nil {
 		f.Parent = p.ID
 	}

@@ -36,6 +36,7 @@ type Hydration struct {
 	State   State     `json:"state"`
 	By      int64     `json:"by,omitzero"`     // the number of the hydration that replaced or undid it
 	Undoes  int64     `json:"undoes,omitzero"` // the number of the hydration that it undid
+	Step    int64     `json:"step,omitzero"`   // number of the step for whose lines it created tasks, or took them out; 0 for the call of a skill
 	Parent  int64     `json:"parent,omitzero"` // number of the step that its workflow came under; 0 if it came under none
 }
 
@@ -117,7 +118,7 @@ func (r *reader) hydration(i int) Hydration {
 	h := Hydration{Number: e.Number, ID: e.ID, Time: e.Time, Created: []Task{}, Deleted: []Task{}}
 	var label tasks.Label
 	_ = json.Unmarshal([]byte(e.Label), &label, jsonx.Tolerant) // missing fields stay empty
-	h.Skill, h.Spec, h.Session = label.Command, label.Spec, label.Session
+	h.Skill, h.Spec, h.Session, h.Step = label.Command, label.Spec, label.Session, label.Step
 	w, err := steps.ParseWorkflow(e.Record)
 	if err == nil {
 		h.SHA256, h.Parent = w.SHA256, w.Parent

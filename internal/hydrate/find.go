@@ -154,26 +154,12 @@ func readSpec(files locator.FS, path, skill string, result *Result) (*fsmspec.Sp
 		return nil, &SpecError{path, err}
 	}
 	spec, err := fsmspec.ParseOf(skill, data)
-	if err == nil {
-		err = runs(spec)
-	}
 	if err != nil {
 		return nil, &SpecError{path, err}
 	}
 	sum := sha256.Sum256(data)
 	result.SHA256 = hex.EncodeToString(sum[:])
 	return spec, nil
-}
-
-// runs returns an error for a file with steps that this program can prove and draw, but not
-// run yet: without their parts the workflow would mean something else.
-func runs(spec *fsmspec.Spec) error {
-	for _, t := range spec.Tasks() {
-		if t.Each != nil || len(t.Parts) > 0 {
-			return fmt.Errorf("step %d (%s) has do or each, which needs a newer fsmtx; no task was changed", t.ID, visible.Line(t.Subject))
-		}
-	}
-	return nil
 }
 
 // Absolute returns the directories as absolute paths. It skips those for which there is

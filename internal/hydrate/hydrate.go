@@ -43,7 +43,7 @@ type Result struct {
 	tasks.Outcome
 	Nested   *Nested           // the step that the workflow came under; nil if it came under none
 	Lost     []string          // the skills whose workflows had begun, were not finished, and were replaced
-	Steps    []fsmspec.Task    // the step of each of Created
+	Steps    []fsmspec.Task    // the step of each of Created; see fsmspec.Plan.Flat
 	Warnings []fsmspec.Problem // those about Steps that change the meaning of the fsm.json
 	Mistake  *Mistake          // the mistake that Check corrects, nil if the skill was invoked just now
 
@@ -58,8 +58,9 @@ type Hydration struct {
 	spec    *fsmspec.Spec
 	dir     string // project directory
 	result  Result
-	flat    bool        // see Options
-	place   steps.Place // where the workflow comes, by the last plan
+	flat    bool          // see Options
+	place   steps.Place   // where the workflow comes, by the last plan
+	planned *fsmspec.Plan // that was carried out
 
 	retracts string // id of the change to undo instead of hydrating; usually empty
 }
@@ -134,7 +135,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	}
 	h.result.Nested, h.result.Lost = h.nested(), h.lost()
 	if len(h.result.Created) > 0 {
-		h.result.Steps = h.spec.ShownTasks(h.request.Args, h.result.Created[0].ID-h.spec.Tasks()[0].ID)
+		h.result.Steps = h.planned.Flat()
 		h.result.Warnings = slices.DeleteFunc(h.spec.Warnings(), func(p fsmspec.Problem) bool { return !p.ChangesMeaning })
 	}
 	return h.result, err

@@ -18,6 +18,7 @@ type Preview struct {
 	Snapshot fsmspec.Snapshot
 	Plan     *fsmspec.Plan
 	Steps    []steps.Step      // the step of each of Plan.Creations, as it would be recorded
+	PartOf   []int64           // the number of the step that each of Steps is a part of, or 0
 	Warnings []fsmspec.Problem // about the fsm.json
 	Parent   *steps.Current    // the step that the workflow would come under; nil if it would come under none
 	Torn     []string          // files that are not JSON; Apply reads them again under their locks
@@ -37,7 +38,8 @@ func (h *Hydration) Preview(ctx context.Context) (p Preview, err error) {
 		return p, err
 	}
 	if p.Plan, err = h.planner(ctx)(p.Snapshot); err == nil {
-		p.Steps, p.Parent = steps.PlannedSteps(p.Plan.Levels()), h.place.Parent
+		p.Steps, p.PartOf = steps.PlannedSteps(p.Plan)
+		p.Parent = h.place.Parent
 	}
 	return p, err
 }
@@ -57,7 +59,11 @@ func (p Preview) Decisions(policy fsmspec.Policy) []string {
 		lines = append(lines, "not JSON now, and read again under its lock: "+strings.Join(p.Torn, ", "))
 	}
 	for i, c := range p.Plan.Creations() {
-		lines = append(lines, fmt.Sprintf("task %d of the file becomes #%d%s", p.Steps[i].Local, c.ID, after(p.Steps[i])))
+		of := "the file"
+		if i < len(p.PartOf) && p.PartOf[i] != 0 {
+			of = fmt.Sprintf("the do of #%d", p.PartOf[i])
+		}
+		lines = append(lines, fmt.Sprintf("task %d of %s becomes #%d%s", p.Steps[i].Local, of, c.ID, after(p.Steps[i])))
 	}
 	if mark, raise := p.Plan.HighWater(); raise {
 		lines = append(lines, fmt.Sprintf("the high-water mark is raised to %d, so that no number is given again", mark))

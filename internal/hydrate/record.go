@@ -11,6 +11,7 @@ import (
 // record returns what the transaction records of the plan's workflow: its steps by their
 // numbers in the list, with their gates. It returns "" for a workflow without steps.
 func (h *Hydration) record(plan *fsmspec.Plan) (string, error) {
+	h.planned = plan
 	if len(plan.Creations()) == 0 {
 		return "", nil
 	}

@@ -24,6 +24,7 @@ type Step struct {
 	Subject  string  `json:"subject"`
 	State    string  `json:"state" jsonschema:"ready, in progress, blocked, checking, done, skipped, not needed, gone, or unchecked: completed without its conditions being tested"`
 	WaitsFor []int64 `json:"waits_for,omitempty" jsonschema:"numbers of the steps that must be done before this one can be completed"`
+	Items    string  `json:"items,omitempty" jsonschema:"for how many lines it is done, each with tasks of its own, and how many of them are done"`
 	Parent   int64   `json:"parent,omitempty" jsonschema:"number of the step that this one is under: its workflow is a part of the work of that step"`
 }
 
@@ -64,7 +65,7 @@ func (w Way) Of(s *steps.State, note string) Status {
 }
 
 func stepOf(s *steps.State, c *steps.Current) Step {
-	step := Step{Number: c.ID, Subject: visible.Words(c.Subject), State: s.Word(c)}
+	step := Step{Number: c.ID, Subject: visible.Words(c.Subject), State: s.Word(c), Items: strings.TrimPrefix(s.Items(c), " ▸ ")}
 	for _, id := range c.BlockedBy {
 		if b := s.Step(id); b != nil && !b.Done() && !c.Done() {
 			step.WaitsFor = append(step.WaitsFor, id)

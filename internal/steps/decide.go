@@ -14,15 +14,18 @@ type decision struct {
 
 	// What is missing, if the update is not decided. With it, the decision is taken again
 	// from the state of that time.
-	files []lookup // look for these files
-	check *run     // run this command
-	wait  bool     // wait until the updates that others decide have made a difference
+	files  []lookup // look for these files
+	check  *run     // run this command
+	source *Current // read the file with the lines for which this step is done
+	wait   bool     // wait until the updates that others decide have made a difference
 
 	// claim has the steps that this update is about to complete, for other calls to know.
 	claim []int64
 }
 
-func (d decision) decided() bool { return len(d.files) == 0 && d.check == nil && !d.wait }
+func (d decision) decided() bool {
+	return len(d.files) == 0 && d.check == nil && d.source == nil && !d.wait
+}
 
 // run is a command of a gate.
 type run struct {
@@ -136,6 +139,9 @@ func (c *call) decideOrder(s *State, target *Current, lines []Evidence) decision
 // decideGates evaluates the gates of the overdue steps and of the target, until one denies
 // or something is missing.
 func (c *call) decideGates(s *State, target *Current, overdue []*Current, lines []Evidence) decision {
+	if len(overdue) == 0 && s.awaitsLines(target, c.update.Status) {
+		return c.decideLines(s, target, lines)
+	}
 	if target.flows() && c.update.Status == completed && len(overdue) == 0 {
 		return c.decideEnd(s, target, lines)
 	}
@@ -169,6 +175,9 @@ func (c *call) decideGates(s *State, target *Current, overdue []*Current, lines 
 	if !ok {
 		missing.check = &run{step: target, kind: CheckPasses, Check: target.Check}
 		return missing
+	}
+	if s.awaitsLines(target, c.update.Status) {
+		return c.decideLines(s, target, lines)
 	}
 	return c.final(s, target, c.reasoned(target, v), lines)
 }

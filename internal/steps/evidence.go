@@ -41,6 +41,10 @@ type Evidence struct {
 	// Of a call that belongs to the step. Such lines are in State.Calls.
 	Rule   string `json:"rule,omitzero"`   // the permission rule that covers the call
 	Permit string `json:"permit,omitzero"` // id of a person's yes to one call: of the line that gives it, and of the one that uses it up
+
+	// Of a step that is done for lines; see expansion.
+	Expands string   `json:"expands,omitzero"` // id of the expansion
+	Items   []string `json:"items,omitempty"`  // the lines
 }
 
 // Result is the outcome of a check.
@@ -52,6 +56,7 @@ type Result struct {
 	SHA256  string  `json:"sha256"` // of its output
 
 	output string // the end of it
+	cut    bool   // output is not all of it
 	failed string // why it has no exit status; empty if it has one
 }
 
@@ -214,7 +219,7 @@ func essence(all []Evidence) []Evidence {
 
 // turns reports whether the state of a workflow with outcomes depends on the line.
 func (e Evidence) turns() bool {
-	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over || e.Verdict == Called || e.begins()
+	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over || e.Verdict == Called || e.begins() || e.Expands != ""
 }
 
 // begins reports whether the line is the start of a step with a time limit.
@@ -238,7 +243,7 @@ func appendEvidence(dir *txn.Dir, e Evidence) error {
 	if err != nil {
 		return err
 	}
-	if e.Check != nil || e.Verdict == Ask || e.Verdict == Override || e.Verdict == Answer || e.Verdict == Called || e.Permit != "" || e.Outcome != "" && e.Verdict == Allow {
+	if e.Check != nil || e.Verdict == Ask || e.Verdict == Override || e.Verdict == Answer || e.Verdict == Called || e.Verdict == Expand || e.Permit != "" || e.Outcome != "" && e.Verdict == Allow {
 		return dir.AppendState(evidenceFile, line)
 	}
 	return dir.AppendStateLazily(evidenceFile, line)

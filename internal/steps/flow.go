@@ -44,7 +44,7 @@ func (s *State) foldOf(w *Workflow) (given []Evidence) {
 		switch {
 		case e.Verdict == Shown, c != nil && c.Workflow == w:
 			f.add(e)
-		case w.Parent != 0 && w.Round == 0 && e.lets() && slices.Contains(e.Reopens, w.Parent):
+		case e.lets() && s.restarts(w, e.Reopens):
 			f.restart(w)
 		}
 	}

@@ -187,6 +187,8 @@ func (c *call) run(ctx context.Context) Verdict {
 			return v
 		case d.wait:
 			c.await(ctx)
+		case d.source != nil:
+			c.readLines(d.source)
 		case d.check != nil:
 			c.check(ctx, d.check)
 			ctx = context.WithoutCancel(ctx) // an interrupted check is recorded, too
@@ -257,6 +259,14 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision)
 	v := d.verdict
 	if err != nil {
 		v = c.unrecorded(v, err)
+	} else {
+		s.Evidence = append(s.Evidence[:len(s.Evidence):len(s.Evidence)], d.recorded(s)...)
+		s.fold()
+		told, notYet := c.reshape(ctx, dir, s)
+		v = v.telling(told)
+		if notYet != nil {
+			v.Trouble = both(v.Trouble, fmt.Sprintf("the tasks for the lines of a step are not in the list yet, or those of an earlier round still are; the next update tries again: %v", notYet))
+		}
 	}
 	if c.Apply && v.Decision == Allow && d.changes() {
 		waiting, cancel := c.List.Waiting(context.WithoutCancel(ctx))
@@ -271,7 +281,6 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision)
 	if err != nil { // the list never shows what is not on record
 		return c.withTroubles(v, s)
 	}
-	s.Evidence = append(s.Evidence[:len(s.Evidence):len(s.Evidence)], d.recorded(s)...)
 	s.fold()
 	if put := c.putRight(ctx, dir, s); put != "" {
 		v.Trouble = both(v.Trouble, put)
@@ -355,6 +364,9 @@ func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdic
 	v := d.verdict
 	if c.Apply && v.Decision == Allow && d.changes() {
 		return d, c.trouble(cmp.Or(cause, txn.ErrLocked))
+	}
+	if len(s.unfinishedExpansions()) > 0 && v.Allowed() {
+		return d, listLocked(s.Step(c.target.ID))
 	}
 	if err := c.writeLate(d.lines); err != nil {
 		v = c.unrecorded(v, errors.Join(cause, err))

@@ -26,6 +26,7 @@ const (
 	ProducedFiles  GateKind = "produces" // the same
 	CheckPasses    GateKind = "check"    // a command exits with 0
 	CommandDecides GateKind = "decides"  // a command exits with 0, and says how the step ends
+	EachLine       GateKind = "each"     // the lines for which the step is done can be read
 	OutcomeFiles   GateKind = "outcome files"
 	OutcomeCheck   GateKind = "outcome check"
 	PersonApproves GateKind = "approval" // a person says yes to a question
@@ -107,6 +108,9 @@ type fact struct {
 	missing []string // patterns without a file
 	limit   string   // why not every pattern was looked for; empty if each was
 	result  *Result  // of the check
+
+	text []byte // of the file with the lines for which a step is done
+	err  error  // why it cannot be read
 }
 
 // factKey names the fact about a gate.

@@ -10,7 +10,7 @@ func Planned(levels []fsmspec.Level, parent int64) (all []Workflow) {
 		if l.Parent != parent {
 			continue
 		}
-		w := Workflow{Parent: parent, Outcomes: true}
+		w := Workflow{Parent: parent, Outcomes: true, After: l.InTurn}
 		for _, task := range l.Tasks {
 			w.Steps = append(w.Steps, stepOf(task, l.Base))
 			w.Under = append(w.Under, Planned(levels, l.Base+task.ID)...)
@@ -20,14 +20,22 @@ func Planned(levels []fsmspec.Level, parent int64) (all []Workflow) {
 	return all
 }
 
-// PlannedSteps returns the steps that a plan creates, one for each of its creations.
-func PlannedSteps(levels []fsmspec.Level) (all []Step) {
-	for _, l := range levels {
+// PlannedSteps returns the steps that a plan creates, one for each of its creations, as the list
+// shows them: BlockedBy has the steps of other levels that come before, too. partOf has the
+// number of the step that each is a part of, or 0.
+func PlannedSteps(p *fsmspec.Plan) (all []Step, partOf []int64) {
+	flat := p.Flat()
+	for _, l := range p.Levels() {
 		for _, task := range l.Tasks {
-			all = append(all, stepOf(task, l.Base))
+			s := stepOf(task, l.Base)
+			s.BlockedBy = nil
+			for _, id := range flat[len(all)].BlockedBy {
+				s.BlockedBy = append(s.BlockedBy, p.Levels()[0].Base+id)
+			}
+			all, partOf = append(all, s), append(partOf, l.Parent)
 		}
 	}
-	return all
+	return all, partOf
 }
 
 // stepOf returns a task as a step, with numbers of the list.
@@ -54,6 +62,9 @@ func stepOf(task fsmspec.Task, base int64) Step {
 		s.ActiveForm = task.ActiveForm
 	}
 	s.Check = checkOf(task.Gates.Check)
+	if e := task.Each; e != nil {
+		s.Each = &Each{Lines: e.Lines, Run: checkOf(e.Run), InTurn: e.InTurn, Workflow: e.Workflow}
+	}
 	return s
 }
 

@@ -71,8 +71,8 @@ func (s *State) mark(t *taskFile) mark {
 // client removes those that are gone (fact 7, client 2.1.197).
 func (c *Current) blockers(s *State) []string {
 	ids := []string{}
-	for _, id := range c.BlockedBy {
-		if b := s.Step(id); b != nil && !b.Gone() {
+	for _, id := range s.waits(c) {
+		if b := s.ofList().Step(id); b != nil && !b.Gone() {
 			ids = append(ids, itoa(id))
 		}
 	}
@@ -82,11 +82,12 @@ func (c *Current) blockers(s *State) []string {
 // waitsAsRecorded reports whether the task waits for the steps before it and for nothing
 // else. Steps that are gone do not matter.
 func (c *Current) waitsAsRecorded(s *State) bool {
-	if slices.ContainsFunc(c.file.BlockedBy, func(id string) bool { return !c.waitsFor(id) }) {
+	waits := s.waits(c)
+	if slices.ContainsFunc(c.file.BlockedBy, func(id string) bool { return !slices.ContainsFunc(waits, func(b int64) bool { return itoa(b) == id }) }) {
 		return false
 	}
-	for _, id := range c.BlockedBy {
-		if b := s.Step(id); b != nil && !b.Gone() && !slices.Contains(c.file.BlockedBy, itoa(id)) {
+	for _, id := range waits {
+		if b := s.ofList().Step(id); b != nil && !b.Gone() && !slices.Contains(c.file.BlockedBy, itoa(id)) {
 			return false
 		}
 	}
@@ -216,7 +217,7 @@ func (c *Current) shownStatus() string {
 func (c *Current) moved(what []string) bool {
 	return (c.flows() || c.NotNeeded) && c.hasShown(c.file.Subject, c.Subject, func(s *Step) string { return s.Subject }) &&
 		!slices.ContainsFunc(what, func(w string) bool {
-			return w != "subject" && w != "status" && w != "activeForm" &&
+			return w != "subject" && w != "status" && w != "activeForm" && !(w == "blockedBy" && c.Each != nil) && // its copies come and go
 				(w != "description" || !c.hasShown(c.file.Description, c.Step.Description, func(s *Step) string { return s.Description }))
 		})
 }

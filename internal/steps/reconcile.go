@@ -45,7 +45,7 @@ func (f *Frame) redo(ctx context.Context, s *State) (trouble string, err error) 
 // behind reports whether the list does not show the state of a workflow with outcomes, or
 // shows more than is on record.
 func (s *State) behind() bool {
-	return len(s.unseen) > 0 || s.unshown || slices.ContainsFunc(s.Steps, func(c *Current) bool {
+	return len(s.unseen) > 0 || s.unshown || s.misshapen() || slices.ContainsFunc(s.Steps, func(c *Current) bool {
 		return (c.flows() || c.NotNeeded) && len(c.wrong(s)) > 0 || c.flows() && c.Status == completed && c.Outcome == ""
 	})
 }
@@ -60,6 +60,9 @@ func (c *call) settled(s *State) []Evidence {
 // shows what is not on record.
 func (c *call) catchUp(ctx context.Context, dir *txn.Dir, s *State, lines []Evidence) (trouble string, err error) {
 	if err := c.write(dir, s, lines); err != nil {
+		return "", err
+	}
+	if _, err := c.reshape(ctx, dir, s); err != nil {
 		return "", err
 	}
 	return c.putRight(ctx, dir, s), nil

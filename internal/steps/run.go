@@ -24,7 +24,7 @@ const killAfter = 400 * time.Millisecond
 func (c *call) runCheck(ctx context.Context, b *run, base string) Result {
 	out := newTail()
 	script := `exec /bin/sh -c "$1" 2>&1`
-	if b.kind == CommandDecides || b.kind.prints() != "" {
+	if b.kind == CommandDecides || b.kind == EachLine || b.kind.prints() != "" {
 		script = `exec /bin/sh -c "$1"`
 	}
 	o := process.Command{
@@ -36,7 +36,7 @@ func (c *call) runCheck(ctx context.Context, b *run, base string) Result {
 		Output:  out,
 		Started: func(pid int) { c.recordGroup(ctx, pid) },
 	}.Run(ctx)
-	r := Result{Run: b.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: out.digest(), output: out.text()}
+	r := Result{Run: b.Run, Exit: o.ExitCode, Seconds: o.Duration.Seconds(), SHA256: out.digest(), output: out.text(), cut: out.n > tailBytes}
 	if base != b.step.Workflow.Dir {
 		r.Dir = filepath.Join(base, filepath.FromSlash(b.Dir))
 	}

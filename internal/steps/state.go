@@ -119,9 +119,9 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 // openBlockers returns the steps that come before c, or before a step that c is under, and
 // are not done.
 func (s *State) openBlockers(c *Current) (open []*Current) {
-	open = s.openBefore(c)
+	open = append(s.openBefore(c), s.openAfter(c.Workflow)...)
 	for _, p := range s.Above(c.Workflow) {
-		open = append(open, s.ofList().openBefore(p)...)
+		open = append(append(open, s.ofList().openBefore(p)...), s.openAfter(p.Workflow)...)
 	}
 	return open
 }

@@ -87,7 +87,31 @@ func modelTexts() map[string]struct {
 	for name, m := range callTexts(f) {
 		all[name] = m
 	}
+	for name, m := range itemTexts(f) {
+		all[name] = m
+	}
 	return all
+}
+
+// itemTexts are the texts of modelTexts about steps that are done for lines.
+func itemTexts(f *Frame) map[string]struct {
+	verdict Verdict
+	next    string
+} {
+	s := flowState([]Step{{Subject: "A", Each: &Each{Run: &Check{Run: "ls", Timeout: 9}, Workflow: `{"fsm":2,"steps":[{"id":1,"subject":"A"}]}`}}})
+	one := s.Step(1)
+	off := *f
+	off.NoChecks = true
+	c := &call{Frame: &off, update: Update{Task: "1", Status: inProgress}, target: &recorded{Step: one.Step}, begun: time.Now(), facts: map[factKey]fact{}}
+	return map[string]struct {
+		verdict Verdict
+		next    string
+	}{
+		"items first":   {itemsFirst(one, 2), "their tasks have to be completed first"},
+		"locked":        {listLocked(one), "Try again"},
+		"no lines":      {noLines(one, "the file a does not exist", nil), "Mend that, then start it again"},
+		"no lines, off": {f.finished(c, c.decideLines(s, one, nil).verdict), "A person can go past this"},
+	}
 }
 
 // treeTexts are the texts of modelTexts about workflows under steps.

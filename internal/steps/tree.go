@@ -40,6 +40,7 @@ func (w *Workflow) all() (list []*Workflow) {
 	for i := range w.Under {
 		u := &w.Under[i]
 		u.Values = w.Values
+		u.Expands = w.Expands
 		u.Version, u.Command, u.Spec, u.SHA256, u.Session, u.Agent, u.Dir = w.Version, w.Command, w.Spec, w.SHA256, w.Session, w.Agent, w.Dir
 		u.part = true
 		list = append(list, u.all()...)
@@ -130,6 +131,75 @@ func (s *State) downward() []*Workflow {
 	}
 	slices.SortStableFunc(all, func(a, b *Workflow) int { return s.Depth(a) - s.Depth(b) })
 	return all
+}
+
+// openAfter returns the steps that come before a workflow under a step, beside those before
+// that step, and are not done.
+func (s *State) openAfter(w *Workflow) (open []*Current) {
+	for _, id := range w.After {
+		if b := s.ofList().Step(id); b != nil && !b.Done() {
+			open = append(open, b)
+		}
+	}
+	return open
+}
+
+// cameWith reports whether the workflow is not a skill that was called, but parts or a copy of
+// the step that it is under: then the list shows that they wait for each other.
+func (w *Workflow) cameWith() bool { return w.part }
+
+// Waits returns the numbers of the steps that the list shows the step to wait for; see waits.
+func (s *State) Waits(c *Current) []int64 { return s.waits(c) }
+
+// waits returns the numbers of the steps that the list shows the step to wait for: those before
+// it; for the first steps of parts and copies what comes before these; and the last steps of its
+// own parts and copies.
+func (s *State) waits(c *Current) []int64 {
+	ids := c.BlockedBy
+	if len(ids) == 0 {
+		ids = s.outside(c)
+	}
+	for _, w := range s.Under(c) {
+		if w.cameWith() {
+			ids = append(ids[:len(ids):len(ids)], w.last()...)
+		}
+	}
+	return ids
+}
+
+// outside returns what comes before the first steps of the step's workflow.
+func (s *State) outside(c *Current) []int64 {
+	p := s.Parent(c.Workflow)
+	switch {
+	case p == nil || !c.Workflow.cameWith():
+		return nil
+	case len(c.Workflow.After) > 0:
+		return c.Workflow.After
+	case len(p.BlockedBy) > 0:
+		return p.BlockedBy
+	}
+	return s.outside(p)
+}
+
+// last returns the numbers of the steps that no other step of the workflow comes after.
+func (w *Workflow) last() (ids []int64) {
+	for _, b := range w.Steps {
+		if !slices.ContainsFunc(w.Steps, func(o Step) bool { return slices.Contains(o.BlockedBy, b.ID) }) {
+			ids = append(ids, b.ID)
+		}
+	}
+	return ids
+}
+
+// restarts reports whether a workflow is opened again with these steps: it is parts of one of
+// them, or of parts.
+func (s *State) restarts(w *Workflow, ids []int64) bool {
+	for p := s.Parent(w); p != nil && w.Round == 0; w, p = p.Workflow, s.Parent(p.Workflow) {
+		if slices.Contains(ids, p.ID) {
+			return true
+		}
+	}
+	return false
 }
 
 // isClosed reports whether nothing of a workflow is needed any more: the step that it is

@@ -200,6 +200,17 @@ func (s *State) numbered(ids []int64) (all []*Current) {
 	return all
 }
 
+// Item returns the line for which a step, or one that it is under, is the copy; or "".
+func (s *State) Item(c *Current) string { return s.item(c.Workflow) }
+
+// item returns the line for which a workflow, or one that it is under, is the copy; or "".
+func (s *State) item(w *Workflow) string {
+	for p := s.Parent(w); p != nil && w.Item == ""; p = s.Parent(w) {
+		w = p.Workflow
+	}
+	return w.Item
+}
+
 // variables returns what the commands of a step get in their environment: its round, how
 // the steps before it ended, by their ids in the fsm.json, and the values, with those that it
 // gives now.

@@ -160,6 +160,14 @@ func (c *Current) fill(values map[string]string) {
 	c.Approval = fsmspec.Fill(t.Approval, values)
 	c.Produces, c.Ready = patterns(t.Produces), patterns(t.Ready)
 	c.Check, c.Chooser = command(t.Check), command(t.Chooser)
+	if t.Each != nil {
+		each := *t.Each
+		each.Run = command(each.Run)
+		if each.Lines != "" {
+			each.Lines = c.path(fsmspec.FillPath, each.Lines, values)
+		}
+		c.Each = &each
+	}
 	c.Set = slices.Clone(t.Set)
 	for i := range c.Set {
 		c.Set[i].Command = command(c.Set[i].Command)

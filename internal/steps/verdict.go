@@ -20,6 +20,10 @@ const (
 
 	// Only in the evidence about calls.
 	Permitted Decision = "permit" // a person lets a call through, once
+
+	// Only in the evidence of steps that are done for lines.
+	Expand   Decision = "expand"   // the lines were read; their tasks follow
+	Expanded Decision = "expanded" // the tasks for the lines are in the list
 )
 
 // Update is a requested change of a task of the list.
@@ -59,11 +63,26 @@ type Verdict struct {
 
 	unrecorded bool // it could not be recorded
 	// Told is what the agent has to know although the update is carried out: that a time
-	// limit has passed, and what follows from it.
+	// limit has passed, and what follows from it; or the tasks for the lines of a step, which
+	// are in the list now.
 	Told string
 
 	yes  How      // how a person said yes; empty if nobody did
 	past pastHint // what a person can do about a denial
+}
+
+// telling adds what the agent has to know to the answer.
+func (v Verdict) telling(text string) Verdict {
+	switch {
+	case text == "":
+	case v.Decision == Deny:
+		v.Reason += ". " + text
+	case v.Turn != nil:
+		v.Turn = &Turn{v.Turn.Outcome, both(v.Turn.Text, text)}
+	default:
+		v.Told = both(v.Told, text)
+	}
+	return v
 }
 
 // Turn is an outcome that leads back.

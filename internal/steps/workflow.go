@@ -50,12 +50,14 @@ type Workflow struct {
 	Values bool              `json:"values,omitzero"`
 
 	// Of a workflow under a step of another one; with VersionWhole.
-	Parent int64      `json:"parent,omitzero"` // number in the list of the step that it is under; 0 if it is under none
-	Round  int        `json:"round,omitzero"`  // the round of that step to which it belongs; 0 if it is opened again with the step
-	Item   string     `json:"item,omitzero"`   // what it is the copy for; empty unless it is a copy
-	Under  []Workflow `json:"under,omitempty"` // that came in the same transaction; only Outcomes, Parent, Round, Item, Steps and Under are their own
-	Called bool       `json:"called,omitzero"` // that step was in progress when the skill was called
-	Agent  string     `json:"agent,omitzero"`  // id of the subagent that called the skill; empty for the session's own agent
+	Parent  int64      `json:"parent,omitzero"`  // number in the list of the step that it is under; 0 if it is under none
+	Round   int        `json:"round,omitzero"`   // the round of that step to which it belongs; 0 if it is opened again with the step
+	Item    string     `json:"item,omitzero"`    // what it is the copy for; empty unless it is a copy
+	After   []int64    `json:"after,omitempty"`  // numbers of steps of other workflows that come before its steps
+	Under   []Workflow `json:"under,omitempty"`  // that came in the same transaction; only Outcomes, Parent, Round, Item, Steps and Under are their own
+	Expands string     `json:"expands,omitzero"` // id of the expansion that made the copies in Under; see Evidence
+	Called  bool       `json:"called,omitzero"`  // that step was in progress when the skill was called
+	Agent   string     `json:"agent,omitzero"`   // id of the subagent that called the skill; empty for the session's own agent
 
 	machine *machine.Machine // nil without Outcomes
 	part    bool             // it came with another one, in Under
@@ -93,6 +95,15 @@ type Step struct {
 	Set        []Value `json:"set,omitempty"`
 	Within     float64 `json:"within,omitzero"`      // in seconds; 0 is no limit
 	ActiveForm string  `json:"activeForm,omitempty"` // empty if it names no value
+	Each       *Each   `json:"each,omitempty"`       // see fsmspec.Each
+}
+
+// Each is the lines for which a step is done.
+type Each struct {
+	Lines    string `json:"lines,omitzero"` // slash-separated path of a file below Workflow.Dir; empty if Run prints them
+	Run      *Check `json:"run,omitempty"`
+	InTurn   bool   `json:"inTurn,omitzero"`
+	Workflow string `json:"workflow"` // what is done for a line, as an fsm.json
 }
 
 // Value is a value that completing a step gives. One of the other fields says what it has to
@@ -141,6 +152,18 @@ type Outcome struct {
 type Condition struct {
 	Step     int64    `json:"step"`
 	Outcomes []string `json:"outcomes"`
+}
+
+// String returns, for example, "each line of packages.txt, in turn".
+func (e Each) String() string {
+	text := "each line of " + e.Lines
+	if e.Run != nil {
+		text = fmt.Sprintf("each line (at most %v) of: %s", e.Run.Limit(), e.Run.Run)
+	}
+	if e.InTurn {
+		text += ", in turn"
+	}
+	return text
 }
 
 // Check is a shell command that must exit with 0 before a step is completed.
@@ -303,6 +326,9 @@ func (s Step) check(numbers map[int64]bool) error {
 			return fmt.Errorf("blocked by #%d, which is not a step", id)
 		}
 	}
+	if s.Each != nil && (s.Each.Lines == "") == (s.Each.Run == nil) {
+		return errors.New("it is done for the lines of nothing, or of two things")
+	}
 	if s.Decides == machine.Command.String() && s.Chooser == nil {
 		return errors.New("a command decides, and there is none")
 	}
@@ -353,6 +379,9 @@ func (c *Check) check() error {
 // Ends describes, a line each, when the step is needed, how it can end, and the gates of its
 // outcomes. A step of a workflow without outcomes has none.
 func (s Step) Ends() (lines []string) {
+	if s.Each != nil {
+		lines = append(lines, "for "+s.Each.String())
+	}
 	for _, w := range s.When {
 		lines = append(lines, fmt.Sprintf("needed if #%d ends as %s", w.Step, alternatives(w.Outcomes)))
 	}

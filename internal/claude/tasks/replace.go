@@ -27,6 +27,7 @@ type Label struct {
 	Spec       string `json:"spec"` // path of the fsm.json
 	Session    string `json:"session"`
 	Undo       string `json:"undo,omitzero"` // id of the change that this one undid
+	Step       int64  `json:"step,omitzero"` // number of the step whose copies the change created or deleted; 0 for a hydration
 
 	ID string `json:"-"` // id of the change itself; set by Labels
 }
@@ -63,25 +64,40 @@ func (l List) Replace(ctx context.Context, label Label, plan Planner) (o Outcome
 	}
 	defer func() { o.Unreleased = dir.Close() }()
 	o.Recovered = dir.Recovered()
+	err = l.replaceIn(ctx, waiting, dir, label, plan, &o)
+	return o, err
+}
+
+// ReplaceIn is Replace for a list whose state directory the caller has opened: see Open. It
+// leaves that open, without the client's locks, and does not shorten the history. Its errors
+// are those of Replace.
+func (l List) ReplaceIn(ctx context.Context, dir *txn.Dir, label Label, plan Planner) (o Outcome, err error) {
+	waiting, cancel := l.Waiting(ctx)
+	defer cancel()
+	err = l.replaceIn(ctx, waiting, dir, label, plan, &o)
+	return o, err
+}
+
+func (l List) replaceIn(ctx, waiting context.Context, dir *txn.Dir, label Label, plan Planner, o *Outcome) (err error) {
 	if o.Duplicate, err = label.isIn(dir); err != nil || o.Duplicate {
-		return o, err
+		return err
 	}
 	r := &replacement{dir.Files(), dir, label, plan, l.Record}
 	for {
 		p, err := r.lockAndPlan(waiting)
 		if err != nil {
-			return o, err
+			return err
 		}
 		err = r.commit(ctx, p)
 		if err == nil {
 			o.Deleted, o.Created = p.Deletions(), p.Creations()
-			return o, nil
+			return nil
 		}
 		if !errors.Is(err, txn.ErrChanged) || errors.Is(err, txn.ErrRecoveryRequired) {
-			return o, err
+			return err
 		}
 		if waiting.Err() != nil { // report the timeout, not the changed task
-			return o, fmt.Errorf("%w; the last try: %v", context.Cause(waiting), err)
+			return fmt.Errorf("%w; the last try: %v", context.Cause(waiting), err)
 		}
 	}
 }

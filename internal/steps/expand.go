@@ -1,0 +1,458 @@
+package steps
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/txn"
+	"github.com/fsmtx/fsmtx/txn/vfs"
+)
+
+// A step with [Step.Each] is done once for each line of a file or of a command. It is expanded
+// when it is started, or when its completion is tried: the lines are read outside of every
+// lock, and a line of evidence says what they are. Then a transaction creates the tasks of the
+// copies, which are workflows under the step. The line comes first, so that a crash in between
+// is noticed: the next event creates the tasks from it. A second line says that they are there.
+//
+// The copies belong to one round of their step. When the step comes round again they are taken
+// out of the list, and its next start reads the lines anew.
+
+// maxTasks is the largest number of tasks of workflows in a list.
+const maxTasks = fsmspec.MaxTasks
+
+// Expansion returns the lines for which the step is done in its present round. ok is false if
+// they were not read yet, or if a person took their tasks back with fsmtx undo.
+func (s *State) Expansion(c *Current) (items []string, ok bool) {
+	e, ok := s.expansion(c)
+	return e.Items, ok
+}
+
+func (s *State) expansion(c *Current) (e Evidence, ok bool) {
+	confirmed := false
+	if c.Each == nil {
+		return e, false
+	}
+	for _, e := range slices.Backward(s.Evidence) {
+		switch {
+		case e.reopens(s, c):
+			return Evidence{}, false
+		case e.Step != c.ID || e.Expands == "":
+		case e.Round != c.Round:
+			return Evidence{}, false
+		case e.Verdict == Expanded:
+			confirmed = true
+		case e.Verdict == Expand:
+			return e, len(e.Items) == 0 || !confirmed || len(s.copies(c)) > 0
+		}
+	}
+	return Evidence{}, false
+}
+
+// reopens reports whether the line is a person's word that opened a step again which comes
+// before the step: its lines are then read anew.
+func (e Evidence) reopens(s *State, c *Current) bool {
+	return e.Verdict == Override && strings.HasPrefix(e.Why, reopenWord) && s.comesAfter(c, e.Reopens)
+}
+
+// comesAfter reports whether one of the steps comes before the step, directly or not.
+func (s *State) comesAfter(c *Current, ids []int64) bool {
+	if slices.ContainsFunc(c.BlockedBy, func(id int64) bool {
+		b := s.ofList().Step(id)
+		return slices.Contains(ids, id) || b != nil && s.comesAfter(b, ids)
+	}) {
+		return true
+	}
+	p := s.Parent(c.Workflow)
+	return p != nil && s.comesAfter(p, ids)
+}
+
+// copies returns the copies of a step for its present round.
+func (s *State) copies(c *Current) []*Workflow {
+	return slices.DeleteFunc(s.Under(c), func(w *Workflow) bool { return w.Item == "" })
+}
+
+// Items returns " ▸ 5 items, 3 done" for a step that is done for lines, and "" while these are
+// not known.
+func (s *State) Items(c *Current) string {
+	switch items, ok := s.Expansion(c); {
+	case !ok:
+		return ""
+	case len(items) == 0:
+		return " ▸ no items"
+	default:
+		return fmt.Sprintf(" ▸ %s, %d done", countItems(len(items)), s.ItemsDone(c))
+	}
+}
+
+// Copied reports whether the step is one of those that are done for a line.
+func (s *State) Copied(c *Current) bool { return s.item(c.Workflow) != "" }
+
+// PartOf returns the number of the step of which the step is a part, or 0.
+func (c *Current) PartOf() int64 {
+	if !c.Workflow.part {
+		return 0
+	}
+	return c.Workflow.Parent
+}
+
+// ItemsDone returns how many of the copies of a step are done.
+func (s *State) ItemsDone(c *Current) (n int) {
+	for _, w := range s.copies(c) {
+		if s.ofList().Finished(w) {
+			n++
+		}
+	}
+	return n
+}
+
+// awaitsLines reports whether the lines for which the step is done have to be read before the
+// update.
+func (s *State) awaitsLines(c *Current, status string) bool {
+	if c.Each == nil || c.Done() || status != inProgress && status != completed {
+		return false
+	}
+	_, known := s.expansion(c)
+	return !known
+}
+
+// decideLines reads the lines for which the target is done, and expands it. Its start is then
+// allowed; its completion is not, unless there are no lines.
+func (c *call) decideLines(s *State, target *Current, lines []Evidence) decision {
+	var start []pass
+	for _, g := range target.Gates() {
+		if g.When == AtStart && target.Status == pending {
+			start = append(start, pass{target, g})
+		}
+	}
+	if files := c.unknownFiles(start); len(files) > 0 {
+		return decision{lines: lines, files: files}
+	}
+	if v, _ := c.evaluate(target, start); !v.Allowed() {
+		return c.final(s, target, v, lines)
+	}
+	f, known := c.facts[factKey{target.ID, EachLine}]
+	switch wrong := target.pathFaults[target.Each.Lines]; {
+	case wrong != nil:
+		return c.final(s, target, noLines(target, wrong.Error(), nil), lines)
+	case !known && target.Each.Run == nil:
+		return decision{lines: lines, source: target}
+	case !known && c.NoChecks:
+		return c.final(s, target, deny(target, "checks are off", target.Name()+" is done for the lines that a command prints, and commands are not run here (--checks off)"), lines)
+	case !known && target.Each.Run.Limit() > c.left():
+		return c.final(s, target, slow(target, target, target.Each.Run.Limit(), c.left()), lines)
+	case !known:
+		return decision{lines: lines, claim: []int64{target.ID}, check: &run{target, EachLine, target.Each.Run, s.variables(target, nil)}}
+	}
+	items, wrong := f.lines(target)
+	if wrong == "" {
+		wrong = s.tooMany(target, items)
+	}
+	if wrong != "" {
+		return c.final(s, target, noLines(target, wrong, f.result), lines)
+	}
+	e := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: target.Status, Verdict: Expand, Why: countItems(len(items)), By: c.by(c.update, Verdict{}),
+		Round: target.Round, Expands: rand.Text(), Items: items, Check: f.result}
+	lines, s.Evidence = append(lines, e), append(s.Evidence, e)
+	switch {
+	case len(items) == 0 && c.update.Status == completed:
+		return c.decideGates(s, target, nil, lines)
+	case c.update.Status == completed:
+		return c.final(s, target, itemsFirst(target, len(items)), lines)
+	}
+	return c.final(s, target, c.reasoned(target, Verdict{}), lines)
+}
+
+// source returns where the lines come from.
+func (e *Each) source() string {
+	if e.Run != nil {
+		return "its command"
+	}
+	return visible.Words(e.Lines)
+}
+
+func countItems(n int) string {
+	switch n {
+	case 0:
+		return "no items"
+	case 1:
+		return "1 item"
+	}
+	return fmt.Sprintf("%d items", n)
+}
+
+// itemsFirst refuses the completion of a step that has just been expanded. Which tasks come first
+// is told when they are in the list.
+func itemsFirst(c *Current, n int) Verdict {
+	return deny(c, "first its items", fmt.Sprintf("%s cannot be completed: it is done for %s of %s, and their tasks have to be completed first", c.Name(), countItems(n), c.Each.source()))
+}
+
+// listLocked refuses the start of a step that needs tasks of its own, while nobody can create
+// them.
+func listLocked(c *Current) Verdict {
+	return deny(c, "the list is locked", c.Name()+" cannot be started now: tasks have to be created for it, and another program holds the lock of the task list. Try again")
+}
+
+// noLines refuses the start of a step whose lines cannot be had.
+func noLines(c *Current, wrong string, r *Result) Verdict {
+	v := deny(c, "its lines: "+wrong, fmt.Sprintf("%s cannot be started: it is done for %s, and %s. Mend that, then start it again", c.Name(), c.Each, wrong))
+	v.Check = r
+	return v
+}
+
+// lines returns the lines that were read, or what is wrong with them.
+func (f fact) lines(c *Current) (items []string, wrong string) {
+	name := visible.Words(c.Each.Lines)
+	text := f.text
+	switch r := f.result; {
+	case r == nil && f.err != nil:
+		return nil, unreadable(name, f.err)
+	case r != nil && (r.failed != "" || r.Exit != 0):
+		wrong := r.failed
+		if wrong == "" {
+			wrong = fmt.Sprintf("it ended with exit status %d", r.Exit)
+		}
+		if tail := lastLines(r.output); tail != "" {
+			wrong += ". The end of its output:\n" + tail + "\n"
+		}
+		return nil, "the command failed: " + wrong
+	case r != nil:
+		name, text = "its output", []byte(r.output)
+		if r.cut {
+			return nil, fmt.Sprintf("its output has more than %d KiB", tailBytes>>10)
+		}
+	}
+	items, err := fsmspec.Items(text)
+	if err != nil {
+		return nil, name + ": " + err.Error()
+	}
+	for _, item := range items {
+		if _, err := fsmspec.ForItem(c.Each.Workflow, item); err != nil {
+			return nil, fmt.Sprintf("%s: the line %s does not fit: %v", name, quote(item), withoutPlace(err))
+		}
+	}
+	return items, ""
+}
+
+// unreadable says why a file cannot be read.
+func unreadable(name string, err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "the file " + name + " does not exist"
+	case errors.Is(err, vfs.ErrFileTooLarge):
+		return "the file " + name + " is too large"
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	return "the file " + name + " cannot be read: " + err.Error()
+}
+
+// withoutPlace returns the first problem of a workflow without its line and column, which are
+// those of a text that nobody sees.
+func withoutPlace(err error) string {
+	if invalid, ok := errors.AsType[*fsmspec.InvalidError](err); ok {
+		return invalid.Problems[0].Message
+	}
+	return err.Error()
+}
+
+// tooMany says that the list would have too many tasks, or returns "".
+func (s *State) tooMany(c *Current, items []string) string {
+	if len(items) == 0 {
+		return ""
+	}
+	one, err := fsmspec.ForItem(c.Each.Workflow, items[0])
+	if err != nil {
+		return err.Error()
+	}
+	have, more := len(s.ofList().Steps), one.Planned()*len(items)
+	if have+more <= maxTasks {
+		return ""
+	}
+	return fmt.Sprintf("its %s need %d tasks, and the list, which has %d, may have at most %d", countItems(len(items)), more, have, maxTasks)
+}
+
+// readLines reads the file with the lines for which a step is done, without a lock.
+func (c *call) readLines(b *Current) {
+	f := fact{dir: workplace(b.Workflow.Dir, c.update.Cwd)}
+	f.text, f.err = safefile.ReadFile(filepath.Join(f.dir, filepath.FromSlash(b.Each.Lines)), maxSource, 0)
+	c.facts[factKey{b.ID, EachLine}] = f
+}
+
+// maxSource limits the size of a file with lines, in bytes.
+const maxSource = 1 << 20
+
+// unfinishedExpansions returns the lines of evidence whose tasks may not be in the list yet.
+func (s *State) unfinishedExpansions() (all []Evidence) {
+	for _, b := range s.Steps {
+		e, ok := s.expansion(b)
+		done := slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Verdict == Expanded && o.Expands == e.Expands })
+		if ok && !done && !b.Done() {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// outdated returns the tasks of copies of earlier rounds, and of everything under them.
+func (s *State) outdated() (files []fsmspec.Existing) {
+	for _, b := range s.Steps {
+		if b.Gone() || !s.isOutdated(b.Workflow) {
+			continue
+		}
+		files = append(files, fsmspec.Existing{Name: fileName(b.ID), Subject: b.Subject, Status: b.Status})
+	}
+	return files
+}
+
+// isOutdated reports whether the workflow is a copy of an earlier round, or one whose lines a
+// person wants to be read anew, or under such a copy.
+func (s *State) isOutdated(w *Workflow) bool {
+	p := s.Parent(w)
+	if p == nil || w.Item == "" {
+		return p != nil && s.isOutdated(p.Workflow)
+	}
+	return !w.isOf(p) || s.tookBack(p, w.Expands) || s.isOutdated(p.Workflow)
+}
+
+// tookBack reports whether a person has opened a step before this one again since the expansion.
+func (s *State) tookBack(c *Current, id string) bool {
+	for _, e := range slices.Backward(s.Evidence) {
+		if e.Expands == id || e.reopens(s, c) {
+			return e.Expands != id
+		}
+	}
+	return false
+}
+
+// misshapen reports whether the list does not have the tasks that the evidence says it has.
+func (s *State) misshapen() bool { return len(s.unfinishedExpansions()) > 0 || len(s.outdated()) > 0 }
+
+// reshape makes the list have the tasks that the evidence says it has: it creates those of
+// expansions, and takes out the copies of earlier rounds. Then s is the state after that. It
+// returns what the agent has to know of it.
+func (c *call) reshape(ctx context.Context, dir *txn.Dir, s *State) (told string, err error) {
+	if !s.misshapen() {
+		return "", nil
+	}
+	ctx = context.WithoutCancel(ctx)
+	if old := s.outdated(); len(old) > 0 {
+		if err := c.remove(ctx, dir, s, old); err != nil {
+			return "", err
+		}
+	}
+	all := s.unfinishedExpansions()
+	for _, e := range all {
+		if err := c.expand(ctx, dir, s, s.Step(e.Step), e); err != nil {
+			return "", err
+		}
+	}
+	c.steps = readRecord(dir).steps
+	after, err := c.steps.state(ctx, dir.Path(), dir, false)
+	if err != nil {
+		return "", err
+	}
+	for _, e := range all {
+		told = both(told, after.tellExpansion(e))
+	}
+	*s = *after
+	return told, nil
+}
+
+// expand creates the tasks for the lines of a step, and records that they are there.
+func (c *call) expand(ctx context.Context, dir *txn.Dir, s *State, b *Current, e Evidence) error {
+	if len(e.Items) > 0 {
+		what, err := s.copiesOf(b, e.Items)
+		if err != nil {
+			return err
+		}
+		list := c.List
+		list.Record = func(p *fsmspec.Plan) (string, error) { return b.recordOf(p, e) }
+		label := tasks.Label{Invocation: e.Expands, Command: b.Workflow.Command, Spec: b.Workflow.Spec, Session: b.Workflow.Session, Step: b.ID}
+		if _, err := list.ReplaceIn(ctx, dir, label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) { return fsmspec.PlanItems(what, snap) }); err != nil {
+			return err
+		}
+	}
+	done := Evidence{Time: e.Time, Step: e.Step, From: e.From, To: e.To, Verdict: Expanded, Why: e.Why, By: e.By, Round: e.Round, Expands: e.Expands}
+	return appendEvidence(dir, done)
+}
+
+// copiesOf returns what is to be created for the lines.
+func (s *State) copiesOf(b *Current, items []string) (fsmspec.ItemPlan, error) {
+	what := fsmspec.ItemPlan{Values: s.Values(b.Workflow), Command: b.Workflow.Command, Parent: b.ID, After: b.BlockedBy, InTurn: b.Each.InTurn}
+	for _, item := range items {
+		spec, err := fsmspec.ForItem(b.Each.Workflow, item)
+		if err != nil {
+			return what, err
+		}
+		what.Copies = append(what.Copies, spec)
+	}
+	return what, nil
+}
+
+// recordOf returns the record of an expansion: a workflow without steps, whose Under are the
+// copies.
+func (c *Current) recordOf(p *fsmspec.Plan, e Evidence) (string, error) {
+	w := Workflow{Command: c.Workflow.Command, Spec: c.Workflow.Spec, SHA256: c.Workflow.SHA256, Session: c.Workflow.Session, Agent: c.Workflow.Agent, Dir: c.Workflow.Dir,
+		Outcomes: true, Values: true, Parent: c.ID, Round: e.Round, Expands: e.Expands, Steps: []Step{}, Under: Planned(p.Levels(), c.ID)}
+	for i := range w.Under {
+		w.Under[i].Round, w.Under[i].Item = e.Round, e.Items[i]
+	}
+	return w.Encode()
+}
+
+// remove takes tasks out of the list.
+func (c *call) remove(ctx context.Context, dir *txn.Dir, s *State, old []fsmspec.Existing) error {
+	list, w := c.List, s.find(strings.TrimSuffix(old[0].Name, ".json")).Workflow
+	list.Record = nil
+	label := tasks.Label{Command: w.Command, Spec: w.Spec, Session: w.Session, Step: w.Parent}
+	_, err := list.ReplaceIn(ctx, dir, label, func(snap fsmspec.Snapshot) (*fsmspec.Plan, error) {
+		return fsmspec.PlanRemoval(present(old, snap), snap), nil
+	})
+	return err
+}
+
+// present returns those of the tasks that the list still has, as it has them.
+func present(old []fsmspec.Existing, list fsmspec.Snapshot) (files []fsmspec.Existing) {
+	for _, t := range list.Tasks {
+		if slices.ContainsFunc(old, func(o fsmspec.Existing) bool { return o.Name == t.Name }) {
+			files = append(files, t)
+		}
+	}
+	return files
+}
+
+// tellExpansion tells the agent which tasks an expansion has brought, and what is ready.
+func (s *State) tellExpansion(e Evidence) string {
+	c := s.Step(e.Step)
+	if c == nil {
+		return ""
+	}
+	if len(e.Items) == 0 {
+		return c.Name() + " has nothing to be done for: " + c.Each.source() + " has no lines. Complete it now."
+	}
+	var all []*Current
+	for _, b := range s.Steps {
+		if slices.Contains(s.copies(c), b.Workflow) {
+			all = append(all, b)
+		}
+	}
+	text := visible.Clip(fmt.Sprintf("%s is done for %s of %s. Their tasks are in the list now: %s", c.Name(), countItems(len(e.Items)), c.Each.source(), names(all)), maxTurn) + "."
+	if ready := slices.DeleteFunc(s.Ready(), func(b *Current) bool { return !slices.Contains(all, b) }); len(ready) > 0 {
+		text += " Ready: " + withDescription(ready[0])
+		if len(ready) > 1 {
+			text += "\nAlso ready: " + visible.Clip(names(ready[1:]), maxTurn)
+		}
+	}
+	return text + "\nComplete " + c.Name() + " when they are done."
+}
