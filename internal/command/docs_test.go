@@ -81,7 +81,7 @@ func TestWorkflowsDocument(t *testing.T) {
 		_, err := fsmspec.Parse([]byte(`{"fsm": 2, "steps": [` + example[1] + `, {"id": ` + task[1] + `, "subject": "the one before"}]}`))
 		require.NoError(t, err, example[1])
 	}
-	require.Equal(t, 5, drawn, "the three pictures, the one of values, and a step that demands a skill")
+	require.Equal(t, 6, drawn, "the three pictures, the one of values, steps for each line, and a step that demands a skill")
 }
 
 // drawingOf returns the lines of the drawing of a workflow, as the document has them.

@@ -2,7 +2,6 @@ package steps
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
@@ -128,6 +127,3 @@ func (s *State) lateText(lines []Evidence) (text string) {
 	}
 	return text
 }
-
-// isDue reports whether the clock has ended a step, and it is not on record yet.
-func (s *State) isDue() bool { return slices.ContainsFunc(s.unseen, Evidence.isLate) }

@@ -373,12 +373,6 @@ func (w *flow) shows(s *steps.State, but map[int64]bool) string {
 	return ""
 }
 
-// evidence returns the file with the evidence.
-func (w *flow) evidence() []byte {
-	data, _ := os.ReadFile(filepath.Join(w.home, "tasks/.list.fsmtx/steps.jsonl"))
-	return data
-}
-
 // bytesBelow returns every file below the tasks, with its content.
 func (w *flow) bytesBelow() map[string]string {
 	all := map[string]string{}
