@@ -75,18 +75,19 @@ type Level struct {
 
 // Flat returns the tasks of the files to create as if they were of one level: their ids and
 // those that they name are actual ones less the base of the outermost level, and BlockedBy has
-// the tasks of other levels that come before, too. Flow is left out. In a file with values the
-// texts are those that the list shows.
+// the tasks of other levels that come before, too. The texts are those that the list shows, so
+// what they say is left out elsewhere: of Flow there is Only.
 func (p *Plan) Flat() (all []Task) {
 	for _, l := range p.levels {
 		for _, t := range l.Tasks {
 			base := p.levels[0].Base
 			t.BlockedBy = append(numbersOf(l.Base-base, t.BlockedBy), numbersOf(-base, p.creations[len(all)].after)...)
 			t.Blocks = numbersOf(l.Base-base, t.Blocks)
+			t.Description = t.Shown(l.Base)
 			if p.values != nil {
-				t.Subject, t.Description, t.ActiveForm = FillLine(t.Subject, p.values), Fill(t.Shown(l.Base), p.values), FillLine(t.ActiveForm, p.values)
+				t.Subject, t.Description, t.ActiveForm = FillLine(t.Subject, p.values), Fill(t.Description, p.values), FillLine(t.ActiveForm, p.values)
 			}
-			t.Flow, t.Parts = Flow{}, nil
+			t.Flow, t.Skill, t.Each, t.Parts = Flow{Only: t.Flow.Only}, "", nil, nil
 			t.ID += l.Base - base
 			all = append(all, t)
 		}

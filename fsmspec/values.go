@@ -73,20 +73,6 @@ func (s *Spec) Initial(args string) map[string]string {
 	return values
 }
 
-// ShownTasks is Tasks with the texts of the list: the names of initial values are replaced,
-// and the description is that of Task.Shown.
-func (s *Spec) ShownTasks(args string, base int64) []Task {
-	tasks, values := s.Tasks(), shown(s.Initial(args))
-	if values == nil {
-		return tasks
-	}
-	for i := range tasks {
-		t := &tasks[i]
-		t.Subject, t.Description, t.ActiveForm = FillLine(t.Subject, values), Fill(t.Shown(base), values), FillLine(t.ActiveForm, values)
-	}
-	return tasks
-}
-
 // shown returns the values for texts of the list, nil for nil.
 func shown(values map[string]string) map[string]string {
 	if values != nil {

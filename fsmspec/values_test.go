@@ -43,17 +43,25 @@ func TestParseValues(t *testing.T) {
 	plain := parsed(t, `[{"id": 1, "subject": "Write {version} and {{args}}", "produces": ["{version}"]}]`)
 	assert.False(t, plain.HasValues())
 	assert.Nil(t, plain.Initial("x"))
-	assert.Equal(t, "Write {version} and {{args}}", plain.ShownTasks("x", 1)[0].Subject)
+	assert.Equal(t, "Write {version} and {{args}}", flat(t, plain, "x", 0)[0].Subject)
 	assert.False(t, parsed(t, review).HasValues())
 	for _, members := range []string{`"within": 1`, `"set": {"a": "x"}`, `"description": "{round}"`, `"description": "{{round}}"`} {
 		assert.True(t, parsed(t, flowCase(`"when": {"1": "x"}, `+members)).HasValues(), members)
 	}
 }
 
+// flat returns the tasks that a plan with these arguments creates behind the largest id.
+func flat(t *testing.T, spec *fsmspec.Spec, args string, largest int64) []fsmspec.Task {
+	t.Helper()
+	plan, err := spec.Plan("release", fsmspec.Snapshot{MaxID: largest}, fsmspec.Policy{Args: args})
+	require.NoError(t, err)
+	return plan.Flat()
+}
+
 func TestShownValues(t *testing.T) {
 	spec := parsed(t, release)
 	var all []string
-	for _, task := range spec.ShownTasks("2\n 0", 40) {
+	for _, task := range flat(t, spec, "2\n 0", 40) {
 		all = append(all, task.Subject+"|"+task.Description)
 	}
 	assert.Equal(t, []string{

@@ -63,7 +63,7 @@ func (a announcement) text() string {
 
 	var details []detail
 	for _, i := range ready {
-		if text := visible.Block(a.request.Way.Spoken(a.result.Steps[i].Shown(a.base()))); text != "" {
+		if text := visible.Block(a.request.Way.Spoken(a.result.Steps[i].Description)); text != "" {
 			details = append(details, detail{a.result.Created[i].ID, text})
 		}
 	}

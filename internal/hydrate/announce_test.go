@@ -25,7 +25,7 @@ func hydrated(t require.TestingT, base int64, text string, deleted ...fsmspec.De
 	require.NoError(t, err)
 	plan, err := spec.Plan("s", fsmspec.Snapshot{MaxID: base}, fsmspec.Policy{})
 	require.NoError(t, err)
-	result := hydrate.Result{List: list, Spec: "/skills/s/fsm.json", Steps: spec.Tasks()}
+	result := hydrate.Result{List: list, Spec: "/skills/s/fsm.json", Steps: plan.Flat()}
 	result.Created = plan.Creations()
 	result.Deleted = deleted
 	return result
@@ -304,6 +304,15 @@ func TestNotice(t *testing.T) {
 	text = hydrate.Notice(request, recovered)
 	assert.Equal(t, 1000, units(text))
 	assert.True(t, strings.HasSuffix(text, "…"), text)
+}
+
+// TestAnnouncementSaysHowAStepEnds: the agent reads what the description in the list says.
+func TestAnnouncementSaysHowAStepEnds(t *testing.T) {
+	text := hydrate.Announcement(request, hydrated(t, 10, `{"fsm": 2, "steps": [
+		{"id": 1, "subject": "Review", "description": "Read it.", "outcomes": ["approved", "dropped"], "only": ["Bash(git diff *)"]},
+		{"id": 2, "subject": "Merge", "when": {"1": "approved"}}]}`))
+	assert.Equal(t, 1, strings.Count(text, "Ends as: approved, or dropped"), text)
+	assert.Equal(t, 1, strings.Count(text, "git diff"), text)
 }
 
 // TestAnnouncementHasTheWarning: the agent must know that the order cannot be kept.
