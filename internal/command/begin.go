@@ -5,17 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/steps"
-	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -58,114 +54,44 @@ func (f *workFlags) begin(ctx context.Context, s terminal.Streams, what string) 
 	if err != nil {
 		return err
 	}
-	r, err := l.request(s, what, f.args)
+	here, err := os.Getwd()
 	if err != nil {
 		return err
 	}
-	result, err := carryOut(ctx, s, r, hydrate.Options{LockTimeout: beginWait})
-	switch {
-	case err != nil:
-		return notBegun(err, result, s)
-	case result.Spec == "":
-		return noSpec(s, r, result)
+	surviveBrokenPipe()
+	ctx, _ = interruptible(ctx)
+	begun, result, err := hydrate.Begin(ctx, hydrate.Beginning{
+		Skill: what, Args: f.args, Here: here, List: l.found, Typed: l.Via.Who == steps.ThePerson, Way: l.Way,
+	}, s.Getenv, hydrate.Options{LockTimeout: beginWait})
+	if err != nil {
+		return refusedToBegin(err)
 	}
-	for _, note := range notes(result) {
+	for _, note := range hydrate.Notes(result) {
 		s.Errorf("%s", note)
 	}
-	return l.begun(ctx, r, result)
+	out := shownBegin{Spec: result.Spec, Begun: begun}
+	if state, err := steps.Load(context.WithoutCancel(ctx), l.List.Dir); err == nil {
+		out.shownWork = shownWork{l.shown(state), nil}
+	}
+	return l.print(out, strings.TrimSuffix(begun.Text, "\n"))
 }
 
-// request returns the request that a call of the skill would make.
-func (l *listWork) request(s terminal.Streams, what, args string) (r hydrate.Request, err error) {
-	here, err := os.Getwd()
-	if err != nil {
-		return r, err
+// refusedToBegin returns the error of a workflow that was not begun, with its exit code.
+func refusedToBegin(err error) error {
+	e, ok := errors.AsType[*hydrate.NotBegun](err)
+	if !ok {
+		return err
 	}
-	project := s.Env("CLAUDE_PROJECT_DIR")
-	if project == "" || l.project != "" {
-		project = tasklist.Project(s.Getenv, here)
-	}
-	r = hydrate.Request{Event: event.PostToolUse, Session: l.Session, List: l.List.Dir, Command: what, Args: hydrate.Arguments(args), Cwd: here, Project: project, Typed: l.Via.Who == steps.ThePerson, Way: l.Way}
-	info, err := os.Stat(what)
-	if err != nil || !info.IsDir() || !strings.ContainsRune(what, filepath.Separator) && what != "." && what != ".." && isSkill(s, what, here) {
-		return r, nil
-	}
-	dir, err := filepath.Abs(what)
-	if err != nil {
-		return r, err
-	}
-	r.Command, r.Folder = filepath.Base(dir), dir
-	if _, err := os.Lstat(filepath.Join(dir, specName)); err != nil {
-		if err := misnamedIn(dir); err != nil {
-			return r, err
-		}
-		return r, &exit{exitNo, fmt.Errorf("%s has no %s", what, specName), "name a skill, or a directory with an " + specName}
-	}
-	return r, nil
-}
-
-// isSkill reports whether a skill with a workflow has the name.
-func isSkill(s terminal.Streams, name, here string) bool {
-	l, err := clientLocator(s)
-	if err != nil {
-		return false
-	}
-	found, err := l.Locate(name, here)
-	return err == nil && found.Found()
-}
-
-// notBegun returns the error of a workflow that could not be put into the list: refused if
-// its file is not valid or the list is in use, and trouble otherwise.
-func notBegun(err error, result hydrate.Result, s terminal.Streams) error {
-	message, hint := hydrate.Explain(err, result, s.Getenv)
 	code := exitTrouble
-	_, active := errors.AsType[*fsmspec.ActiveError](err)
-	_, invalid := errors.AsType[*fsmspec.InvalidError](err)
-	if active || invalid || errors.Is(err, steps.ErrOpenAbove) {
+	if e.Refused {
 		code = exitNo
 	}
-	return &exit{code, visible.Lines(message), hint}
-}
-
-// noSpec returns the error of a skill without a workflow.
-func noSpec(s terminal.Streams, r hydrate.Request, result hydrate.Result) error {
-	if len(result.Misnamed) > 0 {
-		m := result.Misnamed[0]
-		return &exit{exitNo, fmt.Errorf("%s is not read as a workflow: %s", m.Path, m.Why), ""}
-	}
-	hint := "fsmtx locate lists the workflows that are visible from here"
-	if l, err := clientLocator(s); err == nil {
-		if near := l.Near(r.Command, r.Cwd); len(near) > 0 {
-			hint = didYouMean(near)
-		}
-	}
-	return &exit{exitNo, fmt.Errorf("no skill with a workflow is called %q, and no directory", r.Command), hint}
+	return &exit{code, visible.Lines(e.Message), e.Hint}
 }
 
 // shownBegin is what begin prints as JSON.
 type shownBegin struct {
-	Spec    string   `json:"spec"`
-	Created []int64  `json:"created"`
-	Deleted []string `json:"deleted"`
-	Text    string   `json:"text"`
+	Spec string `json:"spec"`
+	hydrate.Begun
 	shownWork
-}
-
-// begun prints what the workflow has put into the list.
-func (l *listWork) begun(ctx context.Context, r hydrate.Request, result hydrate.Result) error {
-	text := hydrate.Announcement(r, result)
-	if text == "" {
-		text = "The workflow of " + visible.Words(r.Command) + " has no steps, so the task list was not changed.\n"
-	}
-	out := shownBegin{Spec: result.Spec, Created: []int64{}, Deleted: []string{}, Text: text}
-	for _, c := range result.Created {
-		out.Created = append(out.Created, c.ID)
-	}
-	for _, d := range result.Deleted {
-		out.Deleted = append(out.Deleted, strings.TrimSuffix(d.Name, ".json"))
-	}
-	if state, err := steps.Load(context.WithoutCancel(ctx), l.List.Dir); err == nil {
-		out.shownWork = shownWork{l.shown(state), nil}
-	}
-	return l.print(out, strings.TrimSuffix(text, "\n"))
 }

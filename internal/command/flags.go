@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/locator"
@@ -89,11 +89,7 @@ func complete(c *cobra.Command, flag string, words ...string) {
 
 // clientLocator returns a locator that searches for skills where the client does.
 func clientLocator(s terminal.Streams) (*locator.Locator, error) {
-	config, err := claude.ConfigDir(s.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	return &locator.Locator{FS: locator.OS{}, ConfigDir: config, ProjectDir: s.Env("CLAUDE_PROJECT_DIR"), Home: s.Env("HOME")}, nil
+	return hydrate.ClientLocator(s.Getenv)
 }
 
 // offer adds a word, with a description, to the completions for the shell. A word with

@@ -262,6 +262,7 @@ const mcpSession = `{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params"
 {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "step_complete", "arguments": {"step": 6, "session": "s1"}}}
 {"jsonrpc": "2.0", "id": 4, "method": "tools/call", "params": {"name": "step_skip", "arguments": {"step": 5, "because": "x\u202e\u001b", "session": "s1"}}}
 {"jsonrpc": "2.0", "id": 5, "method": "tools/call", "params": {"name": "x\u202e\u001b", "arguments": {}}}
+{"jsonrpc": "2.0", "id": 6, "method": "resources/read", "params": {"uri": "fsmtx://current"}}
 `
 
 // TestForeignTextIsEscaped: whatever names and texts the files have, the output of no command

@@ -226,7 +226,7 @@ func (f hydrateFlags) report(s terminal.Streams, start time.Time, call hydrate.C
 		person = strings.TrimPrefix(person+"\n"+unjudged(s, request.Cwd, result.Steps), "\n")
 	}
 	answer := event.GoOnTelling(request.Event, model, strings.TrimSuffix(person, "\n"))
-	return f.finish(s, start, call, answer, notes(result)...)
+	return f.finish(s, start, call, answer, hydrate.Notes(result)...)
 }
 
 // finish answers the client first, because what follows may block or fail: writing the log
@@ -273,22 +273,4 @@ func apply(ctx context.Context, h *hydrate.Hydration) (hydrate.Result, error) {
 	surviveBrokenPipe()
 	ctx, _ = interruptible(ctx)
 	return h.Apply(ctx)
-}
-
-// notes returns what a successful call prints on standard error, which the client does not
-// show.
-func notes(result hydrate.Result) (notes []string) {
-	if result.Recovered.Outcome == txn.RolledBack {
-		notes = append(notes, fmt.Sprintf("an interrupted change of %s was rolled back first", result.List))
-	}
-	for _, c := range result.Recovered.Conflicts {
-		notes = append(notes, hydrate.ConflictText(c))
-	}
-	if result.Unreleased != nil {
-		notes = append(notes, hydrate.Unreleased(result.Unreleased))
-	}
-	if result.Duplicate {
-		notes = append(notes, "nothing to do: this invocation was hydrated before")
-	}
-	return notes
 }

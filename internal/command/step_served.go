@@ -5,12 +5,17 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
 // served adds the calling session to the input of a tool of "fsmtx mcp": the server knows
 // only the session in which it was started, and keeps running after /clear (fact 92, client
 // 2.1.329).
+//
+// A folder is no skill that the client knows: its checks would be commands that nobody has been
+// asked about. So the person is asked, even if a rule of theirs allows the tool.
 func (h *stepHook) served() event.Answer {
 	members := map[string]jsontext.Value{}
 	if json.Unmarshal(h.event.ToolInput, &members, jsonx.Tolerant) != nil || members == nil {
@@ -24,6 +29,9 @@ func (h *stepHook) served() event.Answer {
 	input, err := json.Marshal(members, jsonx.Tolerant, json.Deterministic(true))
 	if err != nil {
 		return event.Answer{}
+	}
+	if folder := jsonx.StringMember(h.event.ToolInput, "skill"); hydrate.IsPath(folder) {
+		return event.AskAbout(visible.Sprintf("fsmtx: the agent wants to begin the workflow in the folder %s. The checks in its fsm.json are commands, which run without a further question. Begin it?", folder), input)
 	}
 	return event.Rewrite(input)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -73,7 +74,7 @@ func (h *stepHook) isWork(c *cobra.Command, args []string) bool {
 	case "begin":
 		info, err := os.Stat(filepath.Join(h.event.Cwd, args[0]))
 		named := !filepath.IsAbs(args[0]) && (err != nil || !info.IsDir())
-		return named && isSkill(h.streams, args[0], h.event.Cwd)
+		return named && hydrate.IsSkill(h.streams.Getenv, args[0], h.event.Cwd)
 	}
 	return false
 }

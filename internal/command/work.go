@@ -75,7 +75,7 @@ type listWork struct {
 	progress.Way
 	streams terminal.Streams
 	json    bool
-	project string // the root of the project whose list it is; empty if it is a session's
+	found   tasklist.Found
 	note    string // on which list it is, if nothing named it
 }
 
@@ -88,7 +88,7 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 	if err != nil {
 		return nil, err
 	}
-	l := &listWork{newFrame(s, found.Dir, found.Session), progress.Way{Program: ownPath(), Named: f.list}, s, f.json, found.Project, ""}
+	l := &listWork{newFrame(s, found.Dir, found.Session), progress.Way{Program: ownPath(), Named: f.list}, s, f.json, found, ""}
 	l.Apply, l.Via, l.Began = true, sender(s), processBegan
 	if found.Newest {
 		l.note = "(This is the newest list of the project, that of session " + found.Session + ".) "
@@ -124,7 +124,7 @@ produces, check, approval, outcomes, decides) and waiting (what the others wait 
 		if err != nil {
 			return err
 		}
-		if err := l.print(shownWork{shownProgress: l.shown(state), Waiting: progress.Waiting(state)}, l.next(state)); err != nil {
+		if err := l.print(shownWork{shownProgress: l.shown(state), Waiting: progress.Waiting(state)}, l.note+l.Next(state)); err != nil {
 			return err
 		}
 		if len(state.Steps) == 0 {
@@ -132,18 +132,6 @@ produces, check, approval, outcomes, decides) and waiting (what the others wait 
 		}
 		return nil
 	})
-}
-
-// next returns what next prints.
-func (l *listWork) next(s *steps.State) string {
-	text := l.note + l.Way.Report(s)
-	if waiting := progress.Waiting(s); len(waiting) > 0 {
-		text += "\n\n" + strings.Join(waiting, "\n")
-	}
-	for _, trouble := range s.Troubles {
-		text += "\n" + visible.Sprintf("not fully enforced: %v", trouble)
-	}
-	return text
 }
 
 // shownProgress is what the commands print as JSON of a list.

@@ -62,6 +62,24 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 	return message, hint
 }
 
+// Notes returns what else a successful hydration has to say. The hook prints it on standard
+// error, which the client does not show.
+func Notes(result Result) (notes []string) {
+	if result.Recovered.Outcome == txn.RolledBack {
+		notes = append(notes, fmt.Sprintf("an interrupted change of %s was rolled back first", result.List))
+	}
+	for _, c := range result.Recovered.Conflicts {
+		notes = append(notes, ConflictText(c))
+	}
+	if result.Unreleased != nil {
+		notes = append(notes, Unreleased(result.Unreleased))
+	}
+	if result.Duplicate {
+		notes = append(notes, "nothing to do: this invocation was hydrated before")
+	}
+	return notes
+}
+
 // Unreleased returns the message about locks that could not be released.
 func Unreleased(err error) string {
 	return visible.Sprintf("a lock on the task list could not be released: %v; the next call releases it, and others wait ten seconds at most", err)

@@ -26,11 +26,11 @@ func TestTheToolsThatTheClientLoads(t *testing.T) {
 		reads[tool.Name] = tool.Annotations.ReadOnlyHint
 		assert.NotEmpty(t, tool.Description, tool.Name)
 		assert.Equal(t, true, tool.Meta["anthropic/alwaysLoad"], tool.Name)
-		assert.True(t, tool.Annotations.IdempotentHint, tool.Name)
+		assert.Equal(t, tool.Name != "workflow_begin", tool.Annotations.IdempotentHint, tool.Name)
 		assert.False(t, *tool.Annotations.DestructiveHint, tool.Name)
 		assert.False(t, *tool.Annotations.OpenWorldHint, tool.Name)
 	}
-	assert.Equal(t, map[string]bool{"workflow_status": true, "step_start": false, "step_complete": false, "step_skip": false}, reads)
+	assert.Equal(t, map[string]bool{"workflow_status": true, "workflow_begin": false, "step_start": false, "step_complete": false, "step_skip": false}, reads)
 }
 
 // TestWhichClientsCanAsk: a person can be asked by a form, which a client has that names it

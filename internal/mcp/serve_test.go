@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -279,6 +280,44 @@ func TestInvalidMessages(t *testing.T) {
 			assert.Less(t, out.Len(), 4096)
 			assert.Contains(t, out.String(), `"id":null,"error":{"code":-32`)
 			assert.Contains(t, out.String(), `"id":7`, "it goes on")
+		})
+	}
+}
+
+// TestProtocolVersions: the version that a client asks for is answered, and an unknown one with
+// one that it may know. A method that the server does not know is answered with an error, before
+// and after the beginning, and the server goes on.
+func TestProtocolVersions(t *testing.T) {
+	for asked, want := range map[string]string{
+		"2024-11-05": "2024-11-05", "2025-03-26": "2025-03-26", "2025-06-18": "2025-06-18", "2025-11-25": "2025-11-25",
+		"1999-01-01": "2025-11-25", "2999-01-01": "2025-11-25",
+	} {
+		t.Run(asked, func(t *testing.T) {
+			w := newWorld(t)
+			var out strings.Builder
+			in := `{"jsonrpc": "2.0", "id": 1, "method": "server/discover"}
+{"jsonrpc": "2.0", "id": 2, "method": "initialize", "params": {"protocolVersion": "` + asked + `", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}}
+{"jsonrpc": "2.0", "method": "notifications/initialized"}
+{"jsonrpc": "2.0", "method": "notifications/unknown"}
+{"jsonrpc": "2.0", "id": 3, "method": "server/discover", "params": {}}
+{"jsonrpc": "2.0", "id": 4, "method": "no/such"}
+{"jsonrpc": "2.0", "id": 5, "method": "tools/list"}
+{"jsonrpc": "2.0", "id": 6, "method": "resources/list"}
+`
+			require.NoError(t, Serve(t.Context(), New("", w.flags, w.lookup, nil, w.who), io.NopCloser(strings.NewReader(in)), nopCloser{&out}))
+			answers := map[int]string{}
+			for line := range strings.Lines(out.String()) {
+				var m struct{ ID int }
+				require.NoError(t, json.Unmarshal([]byte(line), &m))
+				answers[m.ID] = line
+			}
+			require.Len(t, answers, 6)
+			for _, id := range []int{1, 3, 4} {
+				assert.Contains(t, answers[id], `"error":{"code":-32601,"message":"method not found`)
+			}
+			assert.Contains(t, answers[2], `"protocolVersion":"`+want+`"`)
+			assert.Contains(t, answers[5], `"name":"workflow_begin"`)
+			assert.Contains(t, answers[6], `"uri":"fsmtx://current"`)
 		})
 	}
 }

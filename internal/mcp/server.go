@@ -12,24 +12,31 @@ import (
 
 const instructions = `Some skills come as a workflow: steps with an order, and conditions for completing them. If you have no TaskUpdate tool, or were told to use these tools, work through such a workflow with them.
 - workflow_status: the steps, which are ready, and the full text of the current one. Call it after you have called such a skill, and when you have lost track.
+- workflow_begin: to put the workflow of a skill into the list if calling the skill has not done that.
 - step_start: before you work on a step.
 - step_complete: when the work of the step is done. Its conditions are checked then; a refusal says what is missing. Fix that and call it again.
 - step_skip: only if a step cannot or need not be done; a person is asked.
 Do the steps in order, and do not end your turn while a step is ready, unless you need the person.`
 
-// New returns a server with the four tools. lookup is os.LookupEnv or a stand-in for it;
+// New returns a server with the five tools and the resource. lookup is os.LookupEnv or a stand-in for it;
 // env is the environment of the checks. who is who started the server: if that is the agent
 // itself, nobody is asked, because the answers would be its own.
 func New(version string, f program.Flags, lookup func(string) (string, bool), env []string, who caller.Caller) *mcp.Server {
 	s := mcp.NewServer(
 		&mcp.Implementation{Name: "fsmtx", Title: "Workflow steps", Version: version},
-		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}},
+		&mcp.ServerOptions{Instructions: instructions, Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}, Resources: &mcp.ResourceCapabilities{}},
+			SubscribeHandler: subscribed, UnsubscribeHandler: func(context.Context, *mcp.UnsubscribeRequest) error { return nil }},
 	)
 	t := &tools{chooser{lookup, f, env, who}, questions{asked: map[string]question{}, client: who.FromClient()}}
 	mcp.AddTool(s, tool("workflow_status", "Show the steps of the current workflow: which are done, ready or blocked, and the full text of the current one.", readOnly), visibly(t.status))
-	mcp.AddTool(s, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.", changes), visibly(t.start))
-	mcp.AddTool(s, tool("step_complete", "Complete a step of the workflow, by its number, when its work is done. Its files and its check are tested now, which can take minutes, and a person may be asked. A refusal says what is missing: fix that and call this again.", changes), visibly(t.complete))
-	mcp.AddTool(s, tool("step_skip", "Ask the person to let a step of the workflow be skipped. Only for a step that cannot or need not be done.", changes), visibly(t.skip))
+	mcp.AddTool(s, tool("workflow_begin", "Put the workflow of a skill into the task list, by the skill's name or the absolute path of its folder, as a call of the skill does. All of its steps come, or none. It begins the workflow anew: not for going on with one.", again), telling(s, visibly(t.begin)))
+	mcp.AddTool(s, tool("step_start", "Start a step of the workflow, by its number. Refused if a step that comes before it is not done.", changes), telling(s, visibly(t.start)))
+	mcp.AddTool(s, tool("step_complete", "Complete a step of the workflow, by its number, when its work is done. Its files and its check are tested now, which can take minutes, and a person may be asked. A refusal says what is missing: fix that and call this again.", changes), telling(s, visibly(t.complete)))
+	mcp.AddTool(s, tool("step_skip", "Ask the person to let a step of the workflow be skipped. Only for a step that cannot or need not be done.", changes), telling(s, visibly(t.skip)))
+	s.AddResource(&mcp.Resource{
+		URI: currentURI, Name: "current", Title: "Current steps", MIMEType: "text/plain",
+		Description: "The steps of the workflow that are in progress or ready, in full, and what the others wait for.",
+	}, t.current)
 	return s
 }
 
@@ -52,11 +59,12 @@ func visibly[In, Out any](handle mcp.ToolHandlerFor[In, Out]) mcp.ToolHandlerFor
 	}
 }
 
-type kind bool
+type kind int
 
 const (
-	changes  kind = false
-	readOnly kind = true
+	changes kind = iota // a second call with the same input changes nothing more
+	again               // each call changes something
+	readOnly
 )
 
 // tool returns a tool that the client loads without ToolSearch (fact 34, client 2.1.329).
@@ -65,6 +73,6 @@ func tool(name, description string, k kind) *mcp.Tool {
 	return &mcp.Tool{
 		Name: name, Description: description,
 		Meta:        mcp.Meta{"anthropic/alwaysLoad": true},
-		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: bool(k), IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no},
+		Annotations: &mcp.ToolAnnotations{ReadOnlyHint: k == readOnly, IdempotentHint: k != again, DestructiveHint: &no, OpenWorldHint: &no},
 	}
 }

@@ -24,17 +24,13 @@ type chooser struct {
 }
 
 var errNoList = errors.New("no session was named, and no task list of this project has a workflow: " +
-	"call a skill that has an fsm.json first, or start the server with --session ID")
+	"call a skill that has an fsm.json first, or workflow_begin, or start the server with --session ID")
 
 // choose returns the list of the session that the call names, or else of --session, or else
 // of the environment. Without a session it returns the newest list of the project, and note
 // says so.
 func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note string, err error) {
-	project, err := c.project()
-	if err != nil {
-		return nil, "", err
-	}
-	found, err := tasklist.Find(ctx, tasklist.Query{Lookup: c.lookup, Named: cmp.Or(named, c.flags.Session), Dir: project, Who: func() caller.Caller { return c.who }, Serves: true})
+	found, project, err := c.list(ctx, named, false)
 	if errors.Is(err, tasklist.ErrNoList) {
 		return nil, "", errNoList
 	}
@@ -48,6 +44,18 @@ func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note
 		List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session,
 		Env: c.env, NoChecks: !c.flags.Checks, Apply: true, Via: steps.By{How: steps.ByMCP},
 	}, note, nil
+}
+
+// list returns the list, and the project's directory. begins reports whether a workflow is
+// begun in it.
+func (c chooser) list(ctx context.Context, named string, begins bool) (found tasklist.Found, project string, err error) {
+	if project, err = c.project(); err != nil {
+		return found, "", err
+	}
+	found, err = tasklist.Find(ctx, tasklist.Query{
+		Lookup: c.lookup, Named: cmp.Or(named, c.flags.Session), Dir: project, Who: func() caller.Caller { return c.who }, Serves: true, Begins: begins,
+	})
+	return found, project, err
 }
 
 // project returns the project's directory. Without CLAUDE_PROJECT_DIR it is the working

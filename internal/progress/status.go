@@ -171,6 +171,18 @@ func (w Way) Report(s *steps.State) string {
 	return b.String()
 }
 
+// Next returns the report, what the other steps wait for, and what is not enforced.
+func (w Way) Next(s *steps.State) string {
+	text := w.Report(s)
+	if waiting := Waiting(s); len(waiting) > 0 {
+		text += "\n\n" + strings.Join(waiting, "\n")
+	}
+	for _, trouble := range s.Troubles {
+		text += "\n" + visible.Sprintf("not fully enforced: %v", trouble)
+	}
+	return text
+}
+
 // Waiting says, a line each, which steps wait, and for what.
 func Waiting(s *steps.State) (lines []string) {
 	for _, c := range s.Steps {

@@ -47,7 +47,7 @@ func TestHooksOfSteps(t *testing.T) {
 			group("TaskUpdate", 1860, ""),
 			group("Write|Edit|NotebookEdit", 10, ""),
 			group("Bash", 10, ",\n            \"if\": \"Bash(*fsmtx *)\""),
-			group("mcp__.*__(workflow_status|step_start|step_complete|step_skip)", 10, "")),
+			group("mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin)", 10, "")),
 		event("PostToolUse", group("TaskUpdate|AskUserQuestion", 10, "")),
 		event("TaskCompleted", group("", 1860, "")),
 		event("Stop", group("", 10, "")),

@@ -72,7 +72,7 @@ func TestAPluginBringsTheToolsForItsSteps(t *testing.T) {
 
 	first := r.Exchanges(Main)[0].Request
 	assert.False(t, first.Offers("TaskUpdate"))
-	for _, tool := range []string{"workflow_status", "step_start", "step_complete", "step_skip"} {
+	for _, tool := range []string{"workflow_status", "workflow_begin", "step_start", "step_complete", "step_skip"} {
 		assert.True(t, first.Offers(s.prefix+tool), "%s is offered without a search", tool)
 	}
 	assert.True(t, first.Says("Some skills come as a workflow"), "the server's instructions")

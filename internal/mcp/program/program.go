@@ -62,10 +62,12 @@ func (f Flags) Args() []string {
 	return args
 }
 
-const long = `Serves the steps of the current workflow to an agent, as tools of an MCP server on
-standard input and output: workflow_status, step_start, step_complete and step_skip.
+const long = `Serves the steps of the current workflow to an agent, as tools of an MCP server on standard
+input and output: workflow_status, workflow_begin, step_start, step_complete and step_skip.
 They change the same task files as the client's TaskUpdate, and the same gates hold:
 order, files, checks, approval. They are for models and agents without task tools.
+workflow_begin does what "fsmtx begin" does. The resource fsmtx://current is what "fsmtx next"
+prints; who subscribes to it hears of the changes that are made through the server.
 
 The list is that of the call, of --session, or of the session in CLAUDE_CODE_SESSION_ID.
 Without these it is the list of the project (CLAUDE_PROJECT_DIR, else the working

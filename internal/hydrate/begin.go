@@ -1,0 +1,164 @@
+package hydrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/tasklist"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// Beginning asks for the workflow of a skill that was not called: a command or a tool names it.
+type Beginning struct {
+	Skill string // the name of a skill, or a directory with an fsm.json; must not be empty
+	Args  string // the arguments of its call
+	Here  string // absolute; the skill, or a relative directory, is found from it
+	List  tasklist.Found
+	Typed bool // a person asks for it
+	Way   progress.Way
+}
+
+// Begun says what a workflow has put into the list.
+type Begun struct {
+	Created []int64  `json:"created" jsonschema:"numbers of the tasks that were created"`
+	Deleted []string `json:"deleted" jsonschema:"numbers of the tasks that were replaced"`
+	Text    string   `json:"text" jsonschema:"the steps, and those that are ready in full"`
+}
+
+// NotBegun is returned if a workflow was not put into the list.
+type NotBegun struct {
+	Message string
+	Hint    string // what to do; may be empty
+	Refused bool   // asking again is of no use before something changes; else it could not be decided
+}
+
+func (e *NotBegun) Error() string { return e.Message }
+
+// Begin does what a call of the skill does.
+//
+// Errors: NotBegun.
+func Begin(ctx context.Context, b Beginning, env Env, o Options) (Begun, Result, error) {
+	r, err := b.request(env)
+	if err != nil {
+		return Begun{}, Result{}, err
+	}
+	result, err := Run(ctx, r, env, o)
+	switch {
+	case err != nil:
+		return Begun{}, result, notBegun(err, result, env)
+	case result.Spec == "":
+		return Begun{}, result, r.noSpec(result, env)
+	}
+	return begun(r, result), result, nil
+}
+
+// request returns the request that a call of the skill would make.
+func (b Beginning) request(env Env) (r Request, err error) {
+	project := env.get("CLAUDE_PROJECT_DIR")
+	if project == "" || b.List.Project != "" {
+		project = tasklist.Project(env, b.Here)
+	}
+	r = Request{
+		Event: event.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: Arguments(b.Args),
+		Cwd: b.Here, Project: project, Typed: b.Typed, Way: b.Way,
+	}
+	dir := b.Skill
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(b.Here, dir)
+	}
+	dir = filepath.Clean(dir)
+	info, err := os.Stat(dir)
+	isDir, isPath := err == nil && info.IsDir(), IsPath(b.Skill)
+	switch {
+	case isPath && !isDir:
+		return r, &NotBegun{visible.Sprintf("%s is not a directory", b.Skill), "name a skill, or a directory with an fsm.json", true}
+	case !isDir, !isPath && IsSkill(env, b.Skill, b.Here):
+		return r, nil
+	}
+	r.Command, r.Folder = filepath.Base(dir), dir
+	if _, err := os.Lstat(filepath.Join(dir, "fsm.json")); err == nil {
+		return r, nil
+	}
+	if found := locator.MisnamedIn(locator.OS{}, dir); len(found) > 0 {
+		return r, notRead(found[0])
+	}
+	return r, &NotBegun{visible.Sprintf("%s has no fsm.json", b.Skill), "name a skill, or a directory with an fsm.json", true}
+}
+
+// IsPath reports whether a text can only be the path of a directory, and not a skill's name.
+func IsPath(text string) bool {
+	return strings.ContainsRune(text, filepath.Separator) || text == "." || text == ".."
+}
+
+// ClientLocator returns a locator that searches for skills where the client does. Its errors
+// are those of claude.ConfigDir.
+func ClientLocator(env Env) (*locator.Locator, error) {
+	config, err := claude.ConfigDir(env)
+	if err != nil {
+		return nil, err
+	}
+	return &locator.Locator{FS: locator.OS{}, ConfigDir: config, ProjectDir: env.get("CLAUDE_PROJECT_DIR"), Home: env.get("HOME")}, nil
+}
+
+// IsSkill reports whether a skill with a workflow has the name in the directory here.
+func IsSkill(env Env, name, here string) bool {
+	l, err := ClientLocator(env)
+	if err != nil {
+		return false
+	}
+	found, err := l.Locate(name, here)
+	return err == nil && found.Found()
+}
+
+// notBegun returns the error of a workflow that could not be put into the list: refused if
+// its file is not valid or the list is in use.
+func notBegun(err error, result Result, env Env) error {
+	message, hint := Explain(err, result, env)
+	_, active := errors.AsType[*fsmspec.ActiveError](err)
+	_, invalid := errors.AsType[*fsmspec.InvalidError](err)
+	return &NotBegun{message, hint, active || invalid || errors.Is(err, steps.ErrOpenAbove)}
+}
+
+// noSpec returns the error of a skill without a workflow.
+func (r Request) noSpec(result Result, env Env) error {
+	if len(result.Misnamed) > 0 {
+		return notRead(result.Misnamed[0])
+	}
+	hint := "fsmtx locate lists the workflows that are visible from here"
+	if l, err := ClientLocator(env); err == nil {
+		if near := l.Near(r.Command, r.Cwd); len(near) > 0 {
+			hint = "did you mean " + strings.Join(near[:min(len(near), 5)], ", ") + "?"
+		}
+	}
+	return &NotBegun{fmt.Sprintf("no skill with a workflow is called %q, and no directory", r.Command), hint, true}
+}
+
+// notRead returns the error of a file that is probably meant as an fsm.json.
+func notRead(m locator.Misnamed) error {
+	return &NotBegun{visible.Sprintf("%s is not read as a workflow: %s", m.Path, m.Why), "fsmtx validate " + shell.Join(m.Path) + " checks it", true}
+}
+
+func begun(r Request, result Result) Begun {
+	b := Begun{Created: []int64{}, Deleted: []string{}, Text: Announcement(r, result)}
+	if b.Text == "" {
+		b.Text = "The workflow of " + visible.Words(r.Command) + " has no steps, so the task list was not changed.\n"
+	}
+	for _, c := range result.Created {
+		b.Created = append(b.Created, c.ID)
+	}
+	for _, d := range result.Deleted {
+		b.Deleted = append(b.Deleted, strings.TrimSuffix(d.Name, ".json"))
+	}
+	return b
+}

@@ -1,0 +1,58 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/progress"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+type beginInput struct {
+	Skill   string `json:"skill" jsonschema:"name of the skill, or the absolute path of its folder, which has an fsm.json"`
+	Args    string `json:"args,omitempty" jsonschema:"the arguments of the skill's call, as one text"`
+	Session string `json:"session,omitempty" jsonschema:"leave it out: the client's hook fills it in"`
+}
+
+// begun is the answer of workflow_begin.
+type begun struct {
+	hydrate.Begun
+	progress.Status
+}
+
+// begin puts the workflow of a skill into the list. A relative path is refused: the agent does
+// not know where the server was started.
+func (t *tools) begin(ctx context.Context, _ *mcp.CallToolRequest, in beginInput) (result, *begun, error) {
+	skill := strings.TrimSpace(in.Skill)
+	switch {
+	case skill == "":
+		return nil, nil, errors.New("skill is empty: give the name of a skill, or the absolute path of a folder with an fsm.json")
+	case hydrate.IsPath(skill) && !filepath.IsAbs(skill):
+		return nil, nil, fmt.Errorf("%s is a relative path: give the name of the skill, or the absolute path of its folder", skill)
+	}
+	found, project, err := t.list(ctx, in.Session, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	done, r, err := hydrate.Begin(ctx, hydrate.Beginning{Skill: skill, Args: in.Args, Here: project, List: found, Way: byTools},
+		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout})
+	if e, ok := errors.AsType[*hydrate.NotBegun](err); ok {
+		return nil, nil, visible.Lines(strings.TrimSpace(e.Message + "\n" + e.Hint))
+	}
+	for _, note := range hydrate.Notes(r) {
+		done.Text += "Tell the person: " + note + ".\n"
+	}
+	done.Text = visible.Text(done.Text)
+	out := &begun{Begun: done, Status: progress.Status{Steps: []progress.Step{}}}
+	if s, err := steps.Load(context.WithoutCancel(ctx), found.Dir); err == nil {
+		out.Status = byTools.Of(s, "")
+	}
+	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: done.Text}}}, out, nil
+}

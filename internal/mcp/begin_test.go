@@ -1,0 +1,166 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+const shipped = `{"fsm": 2, "steps": [{"id": 1, "subject": "Collect", "description": "Commits since {args}."}, {"id": 2, "subject": "Write", "blockedBy": [1]}]}`
+
+// skill writes a file of the project's skill ship, and returns the skill's folder.
+func (w *world) skill(file, text string) string {
+	w.t.Helper()
+	w.env["CLAUDE_PROJECT_DIR"] = w.project
+	dir := filepath.Join(w.project, ".claude", "skills", "ship")
+	require.NoError(w.t, os.MkdirAll(dir, 0o755))
+	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "SKILL.md"), []byte("Ship.\n"), 0o644))
+	require.NoError(w.t, os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644))
+	return dir
+}
+
+// begins calls workflow_begin, which must succeed, and returns its answers.
+func (c *client) begins(a args) (text string, out begun) {
+	c.t.Helper()
+	r, err := c.CallTool(c.t.Context(), &mcp.CallToolParams{Name: "workflow_begin", Arguments: a})
+	require.NoError(c.t, err)
+	text = r.Content[0].(*mcp.TextContent).Text
+	require.False(c.t, r.IsError, text)
+	data, err := json.Marshal(r.StructuredContent)
+	require.NoError(c.t, err)
+	require.NoError(c.t, json.Unmarshal(data, &out))
+	return text, out
+}
+
+// TestBegin: by the skill's name or by its folder, the steps come into the session's list and can be
+// worked on. A second time they replace the first.
+func TestBegin(t *testing.T) {
+	for _, by := range []string{"name", "folder"} {
+		t.Run(by, func(t *testing.T) {
+			w := newWorld(t)
+			what := w.skill("fsm.json", shipped)
+			if by == "name" {
+				what = "ship"
+			}
+			c := w.connect(nil)
+			text, out := c.begins(args{"skill": what, "args": "1.4.0"})
+			assert.Contains(t, text, "The skill ship has put its workflow into the task list: 2 tasks #1, #2.")
+			assert.Contains(t, text, "Work on the steps with step_start")
+			assert.NotContains(t, text, "fsm.json")
+			assert.Equal(t, text, out.Text)
+			assert.Equal(t, []int64{1, 2}, out.Created)
+			assert.Empty(t, out.Deleted)
+			assert.Equal(t, "ship", out.Skill)
+			require.Len(t, out.Current, 1)
+			assert.Equal(t, "Commits since 1.4.0.", out.Current[0].Description)
+			assert.Equal(t, []int64{1}, out.Steps[1].WaitsFor)
+			assert.Equal(t, "pending", w.status("s1", 2))
+
+			c.does("step_complete", n(1))
+			_, out = c.begins(args{"skill": what})
+			assert.Equal(t, []string{"1", "2"}, out.Deleted)
+			assert.Len(t, out.Created, 2)
+		})
+	}
+}
+
+// TestBeginNamesTheList: that of the call, else of --session; without Claude Code it is the project's,
+// which the other tools then find too.
+func TestBeginNamesTheList(t *testing.T) {
+	w := newWorld(t)
+	w.skill("fsm.json", shipped)
+	w.connect(nil).begins(args{"skill": "ship", "session": "s2"})
+	assert.Equal(t, "pending", w.status("s2", 1))
+	w.flags.Session = "s3"
+	w.connect(nil).begins(args{"skill": "ship"})
+	assert.Equal(t, "pending", w.status("s3", 1))
+	w.flags.Session = ""
+	assert.NoDirExists(t, w.list("s1"))
+
+	delete(w.env, "CLAUDE_CODE_SESSION_ID")
+	w.who = caller.Caller{Kind: caller.Agent, Program: "codex"}
+	c := w.connect(nil)
+	c.begins(args{"skill": "ship"})
+	lists, err := os.ReadDir(filepath.Join(w.home, ".local/state/fsmtx/tasks"))
+	require.NoError(t, err)
+	assert.NotEmpty(t, lists)
+	assert.Contains(t, c.does("step_start", n(1)), `#1 "Collect" is in progress.`)
+}
+
+// TestBeginIsRefused: what cannot be begun changes nothing, and the model reads why.
+func TestBeginIsRefused(t *testing.T) {
+	w := newWorld(t)
+	w.skill("fsm.json", `[{"id": 1}]`)
+	misnamed := filepath.Join(w.project, "misnamed")
+	require.NoError(t, os.Mkdir(misnamed, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(misnamed, "fsm.yaml"), nil, 0o644))
+	c := w.connect(nil)
+	for what, want := range map[string]string{
+		"":             "skill is empty",
+		" ":            "skill is empty",
+		"ship":         "is not valid (1 problem); no task was changed",
+		"shop":         `no skill with a workflow is called "shop"`,
+		"skills/ship":  "skills/ship is a relative path",
+		"..":           ".. is a relative path",
+		w.project:      "has no fsm.json\nname a skill",
+		misnamed:       "fsm.yaml is not read as a workflow",
+		"/nonexistent": "/nonexistent is not a directory\nname a skill",
+		"x\u202e\x1b":  `invalid command name "x\u202e\x1b"`,
+	} {
+		text := c.refuses("workflow_begin", args{"skill": what})
+		assert.Contains(t, text, want, "%q", what)
+		assert.Equal(t, visible.Text(text), text)
+	}
+	for _, a := range []args{{}, {"skill": 1}, {"skill": "ship", "more": 1}} {
+		c.refuses("workflow_begin", a)
+	}
+	assert.NoDirExists(t, w.list("s1"))
+}
+
+// TestTheCurrentSteps: the resource is listed, shows what is ready, and its subscribers hear of each
+// change that a tool makes, and of no refusal.
+func TestTheCurrentSteps(t *testing.T) {
+	w := newWorld(t)
+	w.protocol = "2025-06-18"
+	w.skill("fsm.json", shipped)
+	updated := make(chan string, 10)
+	c := w.connect(&mcp.ClientOptions{ResourceUpdatedHandler: func(_ context.Context, r *mcp.ResourceUpdatedNotificationRequest) { updated <- r.Params.URI }})
+	list, err := c.ListResources(t.Context(), nil)
+	require.NoError(t, err)
+	require.Len(t, list.Resources, 1)
+	assert.Equal(t, "fsmtx://current", list.Resources[0].URI)
+	read := func() string {
+		r, err := c.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "fsmtx://current"})
+		require.NoError(t, err)
+		require.Len(t, r.Contents, 1)
+		assert.Equal(t, "text/plain", r.Contents[0].MIMEType)
+		return r.Contents[0].Text
+	}
+	require.NoError(t, c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "fsmtx://current"}))
+	require.Error(t, c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "fsmtx://other"}))
+	assert.Equal(t, byTools.NoWorkflow()+"\n", read())
+	assert.NoDirExists(t, w.list("s1"), "reading creates nothing")
+
+	c.refuses("step_start", n(1))
+	c.begins(args{"skill": "ship", "args": "1.4.0"})
+	assert.Equal(t, "fsmtx://current", <-updated)
+	assert.Equal(t, "0 of 2 steps are done. Ready: #1 \"Collect\". Call step_start before you work on a step.\n\n"+
+		"#1 Collect (ready)\nCommits since 1.4.0.\n\n#2 \"Write\" waits for #1\n", read())
+	c.does("step_complete", n(1))
+	<-updated
+	assert.Contains(t, read(), "#2 Write (ready)")
+	assert.Empty(t, updated)
+
+	delete(w.env, "CLAUDE_CODE_SESSION_ID")
+	w.env["CLAUDE_PROJECT_DIR"] = t.TempDir()
+	assert.Equal(t, byTools.NoWorkflow()+"\n", read(), "no list")
+}
