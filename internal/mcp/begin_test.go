@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
@@ -145,6 +146,15 @@ func TestTheCurrentSteps(t *testing.T) {
 		assert.Equal(t, "text/plain", r.Contents[0].MIMEType)
 		return r.Contents[0].Text
 	}
+	hears := func() {
+		t.Helper()
+		select {
+		case uri := <-updated:
+			assert.Equal(t, "fsmtx://current", uri)
+		case <-time.After(30 * time.Second):
+			require.Fail(t, "no notification")
+		}
+	}
 	require.NoError(t, c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "fsmtx://current"}))
 	require.Error(t, c.Subscribe(t.Context(), &mcp.SubscribeParams{URI: "fsmtx://other"}))
 	assert.Equal(t, byTools.NoWorkflow()+"\n", read())
@@ -152,11 +162,11 @@ func TestTheCurrentSteps(t *testing.T) {
 
 	c.refuses("step_start", n(1))
 	c.begins(args{"skill": "ship", "args": "1.4.0"})
-	assert.Equal(t, "fsmtx://current", <-updated)
+	hears()
 	assert.Equal(t, "0 of 2 steps are done. Ready: #1 \"Collect\". Call step_start before you work on a step.\n\n"+
 		"#1 Collect (ready)\nCommits since 1.4.0.\n\n#2 \"Write\" waits for #1\n", read())
 	c.does("step_complete", n(1))
-	<-updated
+	hears()
 	assert.Contains(t, read(), "#2 Write (ready)")
 	assert.Empty(t, updated)
 
