@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -22,7 +23,8 @@ func newBegin(s terminal.Streams) *cobra.Command {
 		Use:   "begin SKILL|DIR [--args TEXT]",
 		Short: "Put the workflow of a skill into the task list, as at the skill's call",
 		Long: `Begin does what the hook does when a skill is called: it puts the tasks of the skill's
-fsm.json into the task list, all of them or none. SKILL is found as by "fsmtx locate"; DIR
+fsm.json into the task list, all of them or none. SKILL is found as by "fsmtx locate", and below
+another agent where that one looks for skills; DIR
 is a directory with an fsm.json. It prints the steps, those that are ready in full, and how
 to work on them.
 
@@ -57,6 +59,11 @@ func (f *workFlags) begin(ctx context.Context, s terminal.Streams, what string) 
 	here, err := os.Getwd()
 	if err != nil {
 		return err
+	}
+	if a := agent.Named(s.Who().Program); a != nil { // not Claude Code, whose places locate knows
+		if skill := a.Places(here, s.Env("HOME")).Find(what); skill != nil {
+			what = skill.Dir
+		}
 	}
 	surviveBrokenPipe()
 	ctx, _ = interruptible(ctx)
