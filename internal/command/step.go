@@ -277,7 +277,7 @@ func (h *stepHook) tool(ctx context.Context) event.Answer {
 	v := h.called(ctx)
 	h.log(v)
 	if v.Decision == steps.Deny {
-		return event.Deny(v.Reason)
+		return event.Refuse(v.Reason)
 	}
 	a := h.ruled(ctx)
 	switch {
@@ -333,7 +333,7 @@ func (h *stepHook) ruled(ctx context.Context) event.Answer {
 	h.log(v)
 	switch v.Decision {
 	case steps.Deny:
-		return event.Deny(v.Reason)
+		return event.Refuse(v.Reason)
 	case steps.Ask:
 		return event.Ask(v.Reason)
 	}

@@ -45,7 +45,7 @@ func (h *stepHook) bash(ctx context.Context) event.Answer {
 	h.log(v)
 	switch v.Decision {
 	case steps.Deny:
-		return event.Deny(v.Reason)
+		return event.Refuse(v.Reason)
 	case steps.Ask:
 		return event.AskAbout(v.Reason, input)
 	}

@@ -94,18 +94,6 @@ func Tell(name, model, person string) Answer {
 	return Reply{Specific: withContext(name, model), SystemMessage: person}.answer(ExitOK, "")
 }
 
-// Deny refuses the tool call of a PreToolUse event. The reason is printed both in the
-// output and on standard error, because the client accepts either (fact 37, client
-// 2.1.329).
-//
-// See Allow for when a call is let through without the person's permission prompt.
-func Deny(reason string) Answer {
-	return Reply{
-		Specific:      &Specific{HookEventName: PreToolUse, PermissionDecision: "deny", PermissionDecisionReason: reason},
-		SystemMessage: reason,
-	}.answer(ExitBlock, reason+"\n")
-}
-
 // Ask makes the client ask the person whether to allow the tool call of a PreToolUse
 // event. If there is no person to ask, as in -p mode, the client refuses the call with
 // the question as the reason (fact 37, client 2.1.329).
@@ -152,9 +140,12 @@ func Block(reason, message string) Answer {
 	return Reply{Decision: "block", Reason: reason, SystemMessage: message}.answer(ExitBlock, reason+"\n")
 }
 
-// Refuse refuses a tool call as Deny does, but without a message for the person: the
-// terminal already shows the refused call with the reason, and would show the message
-// in addition (client 2.1.329).
+// Refuse refuses the tool call of a PreToolUse event. The reason is printed both in the
+// output and on standard error, because the client accepts either (fact 37, client
+// 2.1.329). There is no message for the person: the terminal shows the refused call with the
+// reason, and would show the message in addition (client 2.1.329).
+//
+// See Allow for when a call is let through without the person's permission prompt.
 func Refuse(reason string) Answer {
 	return Reply{
 		Specific: &Specific{HookEventName: PreToolUse, PermissionDecision: "deny", PermissionDecisionReason: reason},

@@ -25,8 +25,8 @@ func TestAnswers(t *testing.T) {
 		"tell the person":            {event.Tell(event.Stop, "", "p"), event.Answer{Output: `{"systemMessage": "p"}` + "\n"}},
 		"tell before a compaction":   {event.Tell(event.PreCompact, "m", "p"), event.Answer{Output: "m\n"}},
 		"nothing for the compaction": {event.Tell(event.PreCompact, "", "p"), event.Answer{}},
-		"deny": {event.Deny("r"), event.Answer{
-			Output:    `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "r"}, "systemMessage": "r"}` + "\n",
+		"refuse": {event.Refuse("r"), event.Answer{
+			Output:    `{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "deny", "permissionDecisionReason": "r"}}` + "\n",
 			ErrorText: "r\n", Exit: 2}},
 		"block": {event.Block("r", "m"), event.Answer{
 			Output: `{"decision": "block", "reason": "r. m", "systemMessage": "m"}` + "\n", ErrorText: "r. m\n", Exit: 2}},

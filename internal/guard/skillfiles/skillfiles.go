@@ -60,7 +60,7 @@ func Run(in io.Reader, getenv func(string) (string, bool)) (answer event.Answer)
 	}
 	for _, r := range requests(e) {
 		if r.pattern || isWorkflow(safefile.Resolve(r.path), configDir) || isWorkflow(r.path, configDir) {
-			return event.Deny(refusal(r.path))
+			return event.Refuse(refusal(r.path))
 		}
 	}
 	return event.Answer{}
