@@ -140,6 +140,10 @@ func (c *call) decideOrder(s *State, target *Current, lines []Evidence) decision
 // or something is missing.
 func (c *call) decideGates(s *State, target *Current, overdue []*Current, lines []Evidence) decision {
 	if len(overdue) == 0 && s.awaitsLines(target, c.update.Status) {
+		e := &ending{c: c, s: s, step: target}
+		if _, ok := e.word(); target.flows() && c.update.Status == completed && !ok {
+			return c.final(s, target, e.verdict, lines)
+		}
 		return c.decideLines(s, target, lines)
 	}
 	if target.flows() && c.update.Status == completed && len(overdue) == 0 {

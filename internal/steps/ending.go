@@ -29,17 +29,8 @@ type ending struct {
 
 // end decides how the step ends. ok is false if it is denied or something is missing.
 func (e *ending) end() (tr machine.Transition, ok bool) {
-	word := cmp.Or(e.c.update.Outcome, outcomeIn(e.c.update.Metadata))
-	if e.seen {
-		word = outcomeIn(e.step.file.Metadata)
-	}
-	name, v := e.name(word)
-	if !v.Allowed() {
-		e.verdict = v
-		return tr, false
-	}
-	if _, err := e.s.conclude(e.step, name); name != "" && errors.Is(err, machine.ErrSpent) {
-		e.spent(name) // the word is judged before anything runs
+	name, ok := e.word()
+	if !ok {
 		return tr, false
 	}
 	if e.owesValues(name) && !e.values(name) {
@@ -60,6 +51,24 @@ func (e *ending) end() (tr machine.Transition, ok bool) {
 		}
 	}
 	return e.take(name)
+}
+
+// word returns the outcome that was said, "" for none. It is judged before anything runs: ok is
+// false if the step cannot end so.
+func (e *ending) word() (name string, ok bool) {
+	word := cmp.Or(e.c.update.Outcome, outcomeIn(e.c.update.Metadata))
+	if e.seen {
+		word = outcomeIn(e.step.file.Metadata)
+	}
+	name, e.verdict = e.name(word)
+	if !e.verdict.Allowed() {
+		return "", false
+	}
+	if _, err := e.s.conclude(e.step, name); name != "" && errors.Is(err, machine.ErrSpent) {
+		e.spent(name)
+		return "", false
+	}
+	return name, true
 }
 
 // isFree reports whether the outcome needs none of the step's own gates: it leads back, or is

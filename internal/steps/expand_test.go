@@ -144,6 +144,8 @@ func TestACompletionExpands(t *testing.T) {
 	l := ofSpec(t, migration)
 	l.end(1, "")
 	l.write("packages.txt", "a")
+	assert.Contains(t, l.end(2, "parked").Reason, `#2 "Migrate" cannot be completed: it cannot end as "parked"`, "the word is judged before anything is read")
+	assert.Nil(t, l.state().Step(4))
 	assert.Contains(t, l.denies(2, completed), `#2 "Migrate" cannot be completed: it is done for 1 item of packages.txt, and their tasks have to be completed first. #2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4 "Change a" and #5 "Test a". Ready: #4`)
 	assert.Equal(t, []int64{4}, ready(l.state()))
 	assert.Contains(t, l.denies(2, completed), "under it is")

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
@@ -474,7 +475,7 @@ func (f *Frame) finished(c *call, v Verdict) Verdict {
 		if v.past.step != 0 {
 			id = v.past.step
 		}
-		v.Reason += ".\nA person can go past this in a terminal outside the client: " + overrideCommands(id, f.listName())
+		v.Reason = strings.TrimSuffix(v.Reason, ".") + ".\nA person can go past this in a terminal outside the client: " + overrideCommands(id, f.listName())
 	}
 	return v
 }

@@ -8,10 +8,8 @@ package e2e
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -22,52 +20,13 @@ import (
 	"github.com/fsmtx/fsmtx/internal/harness/realclient"
 )
 
-// notDriven are the fields that are left out of the workflows, with what they need: the moves
-// of the table do not use them yet. A workflow runs whole as soon as its fields are not here.
-var notDriven = map[string]func(text string) string{
-	"set": func(text string) string {
-		return strings.NewReplacer("{version}", "1.4.0", "$FSM_VERSION", "1.4.0", "{feature}", "feature", "$FSM_FEATURE", "feature", "{hypothesis}", "it").Replace(text)
-	},
-	"each": nil,
-	"do":   nil,
-	"vars": nil,
-}
-
-// driven returns the workflow without the fields that the moves do not use, and which these are.
-func driven(t *testing.T, name string) (fsm string, left []string) {
-	data, err := os.ReadFile(filepath.Join("../../../testdata/machine", name+".json"))
-	require.NoError(t, err)
-	var spec map[string]any
-	require.NoError(t, json.Unmarshal(data, &spec))
-	gone := map[string]bool{}
-	drop := func(o map[string]any) {
-		for field := range notDriven {
-			if _, ok := o[field]; ok {
-				delete(o, field)
-				gone[field] = true
-			}
-		}
-	}
-	drop(spec)
-	for _, s := range spec["steps"].([]any) {
-		drop(s.(map[string]any))
-	}
-	text, err := json.Marshal(spec)
-	require.NoError(t, err)
-	fsm = strings.NewReplacer(`\u0026`, "&", `\u003c`, "<", `\u003e`, ">").Replace(string(text))
-	for field := range gone {
-		if change := notDriven[field]; change != nil {
-			fsm = change(fsm)
-		}
-	}
-	return fsm, slices.Sorted(maps.Keys(gone))
-}
-
 // move is what happens next in a workflow.
 type move struct {
 	task, outcome string // the agent completes it
+	start         bool   // the agent starts it
 	person        bool   // a person says so, in a terminal
-	shell         string // the agent runs this first
+	shell, skill  string // the agent runs this, then calls this skill, first
+	set           string // the values it gives, as the members of an object
 	denied        string // what the agent reads if it is refused
 	back          string // what it reads if the outcome leads back
 }
@@ -76,7 +35,7 @@ type move struct {
 const workplace = `mkdir -p scripts docs specs/feature; printf 'test:\n\t@test -e code\nlint:\n\t@true\n' > Makefile
 printf '#!/bin/sh\ntest -e fixed\n' > scripts/repro; printf '#!/bin/sh\ntest -e recovered\n' > scripts/error-rate-ok; printf '#!/bin/sh\nexit 0\n' > scripts/bump-ok
 printf '#!/bin/sh\necho one\n' > scripts/all-packages; printf '#!/bin/sh\ntest -e answered || echo what\n' > scripts/open-questions; cp scripts/bump-ok scripts/every-claim-has-a-source
-chmod +x scripts/*; git init -q . 2>/dev/null; git add Makefile; git -c user.name=a -c user.email=a@b commit -qm x`
+chmod +x scripts/*; git init -q -b feature .; git add Makefile; git -c user.name=a -c user.email=a@b commit -qm x`
 
 var machines = map[string][]move{
 	"1-tdd": {{task: "1"}, {task: "2", shell: "touch code"}, {task: "3"}, {task: "4"},
@@ -87,34 +46,43 @@ var machines = map[string][]move{
 		{task: "3", outcome: "approved", denied: "REVIEW.md"}, {task: "3", outcome: "disputed", denied: `nobody chooses "disputed"`},
 		{task: "3", outcome: "approved", shell: "echo BLOCKER > REVIEW.md", denied: "its check failed"}, {task: "3", outcome: "changes", back: "changes, time 1 of 3"},
 		{task: "1"}, {task: "2"}, {task: "3", outcome: "approved", shell: "echo fine > REVIEW.md"}, {task: "5"}},
-	"3-release": {{task: "1"}, {task: "2", outcome: "major", denied: "is decided by the person"}, {task: "2", outcome: "minor", person: true}, {task: "3"},
+	"3-release": {{task: "1"}, {task: "2", outcome: "major", denied: "is decided by the person"}, {task: "2", outcome: "minor", person: true}, {task: "3", denied: "it has to give"},
+		{task: "3", set: `"version": "1.4"`, denied: "does not match"}, {task: "3", set: `"version": "1.4.0"`},
 		{task: "5", denied: "CHANGELOG.md"}, {task: "5", shell: "echo 1.4.0 > CHANGELOG.md"}, {task: "6", back: "failed, time 1 of 2"}, {task: "6", shell: "touch code"},
 		{task: "7", denied: "1.4.0"}, {task: "7", person: true}},
 	"4-incident": {{task: "1", outcome: "sev1", denied: "is decided by the person"}, {task: "1", outcome: "sev2", person: true}, {task: "3"},
 		{task: "4", outcome: "rollback", denied: `it cannot end as "rollback"`}, {task: "4", outcome: "rolled-back"}, {task: "5", back: "failed, time 1 of 10"},
 		{task: "3"}, {task: "4", outcome: "patched", shell: "touch recovered"}, {task: "5"}, {task: "6"}, {task: "7", denied: "postmortem.md"},
 		{task: "7", shell: "echo it > postmortem.md"}, {task: "8"}},
-	"5-migration": {{task: "1", denied: "packages.txt"}, {task: "1", shell: "echo one > packages.txt"}, {task: "2", outcome: "parked", denied: `it cannot end as "parked"`}, {task: "2"},
-		{task: "3", shell: "echo none > MIGRATION.md"}, {task: "4", shell: "touch code"}, {task: "5"}},
-	"6-speckit": {{task: "1", shell: "echo NEEDS CLARIFICATION > specs/feature/spec.md"}, {task: "2", outcome: "clear", denied: "leave the outcome out"}, {task: "2"},
+	"5-migration": {{task: "1", denied: "packages.txt"}, {task: "1", shell: "echo one > packages.txt"}, {task: "2", outcome: "parked", denied: `it cannot end as "parked"`}, {task: "2", start: true},
+		{task: "2", denied: `#6 "Migrate one"`}, {task: "6"}, {task: "7", back: "Test one: failed, time 1 of 3"}, {task: "7", denied: `#6 "Migrate one"`},
+		{task: "6", shell: "mkdir -p one; cp Makefile one; touch one/code"}, {task: "7"}, {task: "2"},
+		{task: "3", shell: "echo none > MIGRATION.md"}, {task: "4", shell: "touch code"}, {task: "5", start: true}, {task: "5", denied: "release-notes"}, {task: "5", skill: "release-notes"}},
+	"6-speckit": {{task: "1", start: true}, {task: "1", shell: "echo NEEDS CLARIFICATION > specs/feature/spec.md", denied: "speckit-specify"}, {task: "1", skill: "speckit-specify"},
+		{task: "2", outcome: "clear", denied: "leave the outcome out"}, {task: "2"},
 		{task: "3", denied: "its check failed"}, {task: "3", shell: "echo clear > specs/feature/spec.md"}, {task: "4", outcome: "approved", denied: "is decided by the person"},
-		{task: "4", outcome: "approved", person: true}, {task: "5"}, {task: "6", outcome: "rework", person: true}, {task: "5"}, {task: "6", outcome: "approved", person: true},
-		{task: "7", shell: "echo one > specs/feature/tasks.list"}, {task: "8"}, {task: "9", back: "failed, time 1 of 3"}, {task: "8", shell: "touch code"}, {task: "9"}},
-	"7-bughunt": {{task: "1", outcome: "fixed", denied: `it cannot end as "fixed"`}, {task: "1", outcome: "reproduced"}, {task: "2"},
-		{task: "3", outcome: "confirmed", denied: "evidence.md"}, {task: "3", outcome: "refuted", back: "refuted, time 1 of 6"}, {task: "2"},
+		{task: "4", outcome: "approved", person: true}, {task: "5", start: true}, {task: "5", skill: "speckit-plan"}, {task: "6", outcome: "rework", person: true},
+		{task: "5", start: true}, {task: "5", denied: "speckit-plan"}, {task: "5", skill: "speckit-plan"}, {task: "6", outcome: "approved", person: true},
+		{task: "7", shell: "echo one > specs/feature/tasks.list"}, {task: "8", start: true}, {task: "8", denied: `"Implement: one"`}, {task: "17"}, {task: "8"},
+		{task: "9", back: "failed, time 1 of 3"}, {task: "8", start: true}, {task: "25", shell: "touch code"}, {task: "8"}, {task: "9"}},
+	"7-bughunt": {{task: "1", outcome: "fixed", denied: `it cannot end as "fixed"`}, {task: "1", outcome: "reproduced"}, {task: "2", set: `"hypothesis": "short"`, denied: "does not match"},
+		{task: "2", set: `"hypothesis": "it is the cache"`}, {task: "3", outcome: "confirmed", denied: "evidence.md"}, {task: "3", outcome: "refuted", back: "refuted, time 1 of 6"},
+		{task: "2", denied: "it has to give"}, {task: "2", set: `"hypothesis": "it is the parser"`},
 		{task: "3", outcome: "confirmed", shell: "echo it > evidence.md"}, {task: "5"}, {task: "6", back: "failed, time 1 of 3"}, {task: "5", shell: "touch code fixed"}, {task: "6"}},
-	"8-research": {{task: "1", shell: "echo what > questions.txt"}, {task: "2"}, {task: "3", outcome: "enough", denied: "leave the outcome out"}, {task: "3", back: "more, time 1 of 4"},
-		{task: "2", shell: "touch answered"}, {task: "3"}, {task: "5", denied: "report.md"}, {task: "5", shell: "echo it > report.md"}},
+	"8-research": {{task: "1", shell: "echo what > questions.txt"}, {task: "2", start: true}, {task: "6"}, {task: "7", outcome: "stand", denied: `it cannot end as "stand"`}, {task: "7", outcome: "open"}, {task: "2"},
+		{task: "3", outcome: "enough", denied: "leave the outcome out"}, {task: "3", back: "more, time 1 of 4"}, {task: "2", start: true},
+		{task: "8"}, {task: "9", outcome: "stands"}, {task: "2"}, {task: "3", shell: "touch answered"}, {task: "5", denied: "report.md"}, {task: "5", shell: "echo it > report.md"}},
 }
 
 func TestTheMachines(t *testing.T) {
 	for name, moves := range machines {
 		t.Run(name, func(t *testing.T) {
-			fsm, left := driven(t, name)
-			if len(left) > 0 {
-				t.Logf("%s runs without %s", name, strings.Join(left, ", "))
+			fsm, err := os.ReadFile(filepath.Join("../../../testdata/machine", name+".json"))
+			require.NoError(t, err)
+			s := held(t, string(fsm))
+			for _, plain := range []string{"release-notes", "speckit-specify", "speckit-plan"} {
+				s.Write(projectSkills+"/"+plain+"/SKILL.md", strings.ReplaceAll(plainSkill, "plain", plain))
 			}
-			s := held(t, fsm)
 			s.Allow = []string{"Skill", "Bash"}
 			turns := append(begun(), Do(Bash("workplace", workplace)))
 			first := 0
@@ -128,11 +96,10 @@ func TestTheMachines(t *testing.T) {
 				if m.shell != "" {
 					turns = append(turns, Do(Bash(fmt.Sprint("shell ", i), m.shell)))
 				}
-				if m.outcome != "" {
-					turns = append(turns, Do(ends(fmt.Sprint("move ", i), m.task, m.outcome)))
-				} else {
-					turns = append(turns, Do(TaskUpdate(fmt.Sprint("move ", i), m.task, "completed")))
+				if m.skill != "" {
+					turns = append(turns, Do(Skill(fmt.Sprint("skill ", i), m.skill)))
 				}
+				turns = append(turns, Do(m.call(t, fmt.Sprint("move ", i))))
 			}
 			play(t, s, turns, moves, first, len(moves))
 			for _, c := range state(t, s).Steps {
@@ -140,6 +107,20 @@ func TestTheMachines(t *testing.T) {
 			}
 		})
 	}
+}
+
+// call returns the agent's update.
+func (m move) call(t *testing.T, id string) Block {
+	metadata := map[string]any{}
+	require.NoError(t, json.Unmarshal([]byte("{"+m.set+"}"), &metadata))
+	if m.outcome != "" {
+		metadata["outcome"] = m.outcome
+	}
+	input := map[string]any{"taskId": m.task, "status": map[bool]string{true: "in_progress", false: "completed"}[m.start]}
+	if len(metadata) > 0 {
+		input["metadata"] = metadata
+	}
+	return Call(id, "TaskUpdate", input)
 }
 
 // byHand ends a step as a person does in a terminal of their own.
