@@ -1,7 +1,7 @@
 //go:build e2e
 
-// The workflows of testdata/machine on the real client, from begin to end, each with outcomes
-// that are refused.
+// The workflows of testdata/machine, and that of the planning, on the real client, from begin to
+// end, each with outcomes that are refused.
 
 package e2e
 
@@ -37,47 +37,59 @@ printf '#!/bin/sh\ntest -e fixed\n' > scripts/repro; printf '#!/bin/sh\ntest -e 
 printf '#!/bin/sh\necho one\n' > scripts/all-packages; printf '#!/bin/sh\ntest -e answered || echo what\n' > scripts/open-questions; cp scripts/bump-ok scripts/every-claim-has-a-source
 chmod +x scripts/*; git init -q -b feature .; git add Makefile; git -c user.name=a -c user.email=a@b commit -qm x`
 
+// machines are the moves, by the file of the workflow in testdata.
 var machines = map[string][]move{
-	"1-tdd": {{task: "1"}, {task: "2", shell: "touch code"}, {task: "3"}, {task: "4"},
+	"machine/1-tdd.json": {{task: "1"}, {task: "2", shell: "touch code"}, {task: "3"}, {task: "4"},
 		{task: "5", denied: "say how it ends"}, {task: "5", outcome: "anothr", denied: `it cannot end as "anothr". Complete it with metadata {"outcome": "another"}`},
 		{task: "5", outcome: "another", back: "time 1 of 20"}, {task: "1", denied: "its check failed"}, {task: "1", shell: "rm code"}, {task: "2"},
 		{task: "3", back: "Run every test: failed, time 1 of 5"}, {task: "2", shell: "touch code"}, {task: "3"}, {task: "4"}, {task: "5", outcome: "complete"}},
-	"2-review": {{task: "1"}, {task: "2", back: "Test it: failed, time 1 of 3"}, {task: "1", shell: "touch code"}, {task: "2"},
+	"machine/2-review.json": {{task: "1"}, {task: "2", back: "Test it: failed, time 1 of 3"}, {task: "1", shell: "touch code"}, {task: "2"},
 		{task: "3", outcome: "approved", denied: "REVIEW.md"}, {task: "3", outcome: "disputed", denied: `nobody chooses "disputed"`},
 		{task: "3", outcome: "approved", shell: "echo BLOCKER > REVIEW.md", denied: "its check failed"}, {task: "3", outcome: "changes", back: "changes, time 1 of 3"},
 		{task: "1"}, {task: "2"}, {task: "3", outcome: "approved", shell: "echo fine > REVIEW.md"}, {task: "5"}},
-	"3-release": {{task: "1"}, {task: "2", outcome: "major", denied: "is decided by the person"}, {task: "2", outcome: "minor", person: true}, {task: "3", denied: "it has to give"},
+	"machine/3-release.json": {{task: "1"}, {task: "2", outcome: "major", denied: "is decided by the person"}, {task: "2", outcome: "minor", person: true}, {task: "3", denied: "it has to give"},
 		{task: "3", set: `"version": "1.4"`, denied: "does not match"}, {task: "3", set: `"version": "1.4.0"`},
 		{task: "5", denied: "CHANGELOG.md"}, {task: "5", shell: "echo 1.4.0 > CHANGELOG.md"}, {task: "6", back: "failed, time 1 of 2"}, {task: "6", shell: "touch code"},
 		{task: "7", denied: "1.4.0"}, {task: "7", person: true}},
-	"4-incident": {{task: "1", outcome: "sev1", denied: "is decided by the person"}, {task: "1", outcome: "sev2", person: true}, {task: "3"},
+	"machine/4-incident.json": {{task: "1", outcome: "sev1", denied: "is decided by the person"}, {task: "1", outcome: "sev2", person: true}, {task: "3"},
 		{task: "4", outcome: "rollback", denied: `it cannot end as "rollback"`}, {task: "4", outcome: "rolled-back"}, {task: "5", back: "failed, time 1 of 10"},
 		{task: "3"}, {task: "4", outcome: "patched", shell: "touch recovered"}, {task: "5"}, {task: "6"}, {task: "7", denied: "postmortem.md"},
 		{task: "7", shell: "echo it > postmortem.md"}, {task: "8"}},
-	"5-migration": {{task: "1", denied: "packages.txt"}, {task: "1", shell: "echo one > packages.txt"}, {task: "2", outcome: "parked", denied: `it cannot end as "parked"`}, {task: "2", start: true},
+	"machine/5-migration.json": {{task: "1", denied: "packages.txt"}, {task: "1", shell: "echo one > packages.txt"}, {task: "2", outcome: "parked", denied: `it cannot end as "parked"`}, {task: "2", start: true},
 		{task: "2", denied: `#6 "Migrate one"`}, {task: "6"}, {task: "7", back: "Test one: failed, time 1 of 3"}, {task: "7", denied: `#6 "Migrate one"`},
 		{task: "6", shell: "mkdir -p one; cp Makefile one; touch one/code"}, {task: "7"}, {task: "2"},
 		{task: "3", shell: "echo none > MIGRATION.md"}, {task: "4", shell: "touch code"}, {task: "5", start: true}, {task: "5", denied: "release-notes"}, {task: "5", skill: "release-notes"}},
-	"6-speckit": {{task: "1", start: true}, {task: "1", shell: "echo NEEDS CLARIFICATION > specs/feature/spec.md", denied: "speckit-specify"}, {task: "1", skill: "speckit-specify"},
+	"machine/6-speckit.json": {{task: "1", start: true}, {task: "1", shell: "echo NEEDS CLARIFICATION > specs/feature/spec.md", denied: "speckit-specify"}, {task: "1", skill: "speckit-specify"},
 		{task: "2", outcome: "clear", denied: "leave the outcome out"}, {task: "2"},
 		{task: "3", denied: "its check failed"}, {task: "3", shell: "echo clear > specs/feature/spec.md"}, {task: "4", outcome: "approved", denied: "is decided by the person"},
 		{task: "4", outcome: "approved", person: true}, {task: "5", start: true}, {task: "5", skill: "speckit-plan"}, {task: "6", outcome: "rework", person: true},
 		{task: "5", start: true}, {task: "5", denied: "speckit-plan"}, {task: "5", skill: "speckit-plan"}, {task: "6", outcome: "approved", person: true},
 		{task: "7", shell: "echo one > specs/feature/tasks.list"}, {task: "8", start: true}, {task: "8", denied: `"Implement: one"`}, {task: "17"}, {task: "8"},
 		{task: "9", back: "failed, time 1 of 3"}, {task: "8", start: true}, {task: "25", shell: "touch code"}, {task: "8"}, {task: "9"}},
-	"7-bughunt": {{task: "1", outcome: "fixed", denied: `it cannot end as "fixed"`}, {task: "1", outcome: "reproduced"}, {task: "2", set: `"hypothesis": "short"`, denied: "does not match"},
+	"machine/7-bughunt.json": {{task: "1", outcome: "fixed", denied: `it cannot end as "fixed"`}, {task: "1", outcome: "reproduced"}, {task: "2", set: `"hypothesis": "short"`, denied: "does not match"},
 		{task: "2", set: `"hypothesis": "it is the cache"`}, {task: "3", outcome: "confirmed", denied: "evidence.md"}, {task: "3", outcome: "refuted", back: "refuted, time 1 of 6"},
 		{task: "2", denied: "it has to give"}, {task: "2", set: `"hypothesis": "it is the parser"`},
 		{task: "3", outcome: "confirmed", shell: "echo it > evidence.md"}, {task: "5"}, {task: "6", back: "failed, time 1 of 3"}, {task: "5", shell: "touch code fixed"}, {task: "6"}},
-	"8-research": {{task: "1", shell: "echo what > questions.txt"}, {task: "2", start: true}, {task: "6"}, {task: "7", outcome: "stand", denied: `it cannot end as "stand"`}, {task: "7", outcome: "open"}, {task: "2"},
+	"machine/8-research.json": {{task: "1", shell: "echo what > questions.txt"}, {task: "2", start: true}, {task: "6"}, {task: "7", outcome: "stand", denied: `it cannot end as "stand"`}, {task: "7", outcome: "open"}, {task: "2"},
 		{task: "3", outcome: "enough", denied: "leave the outcome out"}, {task: "3", back: "more, time 1 of 4"}, {task: "2", start: true},
 		{task: "8"}, {task: "9", outcome: "stands"}, {task: "2"}, {task: "3", shell: "touch answered"}, {task: "5", denied: "report.md"}, {task: "5", shell: "echo it > report.md"}},
+	"workflows/planning/fsm.json": {{task: "1", denied: "specs/feature/spec.md is missing or empty"},
+		{task: "1", shell: "echo it > specs/feature/spec.md; echo it > specs/feature/.planning-state.local.md"}, {task: "2", shell: "echo it > specs/feature/research.md"}, {task: "3"},
+		{task: "4", shell: "for f in .minimal .clean .pragmatic ''; do echo it > specs/feature/design$f.md; done"}, {task: "5"},
+		{task: "6", outcome: "green", shell: "echo it > specs/feature/plan.md; echo 'verdict: RED' >> specs/feature/.planning-state.local.md", denied: "a gate in the state file is RED"},
+		{task: "6", outcome: "red", back: "red, time 1 of 3"}, {task: "7", denied: `#4 "Phase 4: architecture"`}, {task: "4"}, {task: "5"},
+		{task: "6", outcome: "green", shell: "echo it > specs/feature/.planning-state.local.md"},
+		{task: "7", shell: "echo it > specs/feature/test-plan.md; printf '# UT-001\n# UAT-001\n' > specs/feature/tests.md"},
+		{task: "8", outcome: "covered", denied: "no coverage matrix"}, {task: "8", outcome: "covered", shell: "echo Coverage matrix >> specs/feature/test-plan.md"},
+		{task: "9", denied: "specs/feature/tasks.md is missing"},
+		{task: "9", shell: "for n in 1 2; do echo \"## Phase $n\"; for m in 1 2 3; do echo \"- [ ] [T00$m] it (UT-001)\"; done; done > specs/feature/tasks.md", denied: "Is the planning complete?"},
+		{task: "9", person: true}},
 }
 
 func TestTheMachines(t *testing.T) {
-	for name, moves := range machines {
-		t.Run(name, func(t *testing.T) {
-			fsm, err := os.ReadFile(filepath.Join("../../../testdata/machine", name+".json"))
+	for file, moves := range machines {
+		t.Run(file, func(t *testing.T) {
+			fsm, err := os.ReadFile(filepath.Join("../../../testdata", file))
 			require.NoError(t, err)
 			s := held(t, string(fsm))
 			for _, plain := range []string{"release-notes", "speckit-specify", "speckit-plan"} {
