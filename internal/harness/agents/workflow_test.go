@@ -90,7 +90,10 @@ func TestAWorkflowHolds(t *testing.T) {
 		fsmtx(t, w, program, "install", "--agent", a.Program, "--remove")
 		after, err := os.ReadFile(w.Path(a.HooksFile()))
 		require.NoError(t, err)
-		assert.Equal(t, string(before), string(after))
+		assert.NotContains(t, string(after), "fsmtx")
+		if !strings.Contains(string(after), `"$version"`) { // Qwen Code writes its settings anew when it starts, with a version
+			assert.Equal(t, string(before), string(after))
+		}
 		r = w.Prompt(Script{Main: []Turn{Do(a.TakeUp("again", "ship")), Say("bye"), Say("not held")}}, "ship it")
 		require.Zero(t, r.Code)
 		assert.Len(t, r.Exchanges(Main), 2)
