@@ -3,17 +3,17 @@
 package machine
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/fsmtx/fsmtx/internal/harness/oracle"
 )
 
 // The oracle is an independent program in Python with the same rules. It replays what this
@@ -129,7 +129,7 @@ func TestAgreesWithTheOracle(t *testing.T) {
 	for i := range all {
 		all[i] = cases.Example(seed + i)
 	}
-	answers := replay(t, all)
+	answers := oracle.Ask[oracleCase, oracleAnswer](t, "testdata/replay.py", all)
 	valid, events := 0, 0
 	for i, c := range all {
 		a := answers[i]
@@ -154,35 +154,6 @@ func TestAgreesWithTheOracle(t *testing.T) {
 	}
 	t.Logf("%d workflows agree, %d of them valid, with %d events", n, valid, events)
 	require.Greater(t, valid, n/4)
-}
-
-func replay(t *testing.T, all []oracleCase) []oracleAnswer {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is not installed; the oracle is a program in Python")
-	}
-	c := exec.Command(python, "testdata/replay.py")
-	c.Stderr = os.Stderr
-	in, err := c.StdinPipe()
-	require.NoError(t, err)
-	out, err := c.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, c.Start())
-	go func() {
-		defer in.Close()
-		for _, x := range all {
-			if json.NewEncoder(in).Encode(x) != nil {
-				return // the oracle ended; its answers are missing below
-			}
-		}
-	}()
-	decoder := json.NewDecoder(bufio.NewReader(out))
-	answers := make([]oracleAnswer, len(all))
-	for i := range answers {
-		require.NoError(t, decoder.Decode(&answers[i]), "the oracle's answer to %s", text(all[i]))
-	}
-	require.NoError(t, c.Wait())
-	return answers
 }
 
 func text(c oracleCase) string {

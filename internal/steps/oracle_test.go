@@ -3,11 +3,9 @@
 package steps
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -16,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/fsmtx/fsmtx/internal/harness/oracle"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
@@ -113,7 +112,7 @@ func TestOracleOfTheFrame(t *testing.T) {
 		all = append(all, runForOracle(t, filepath.Join(root, fmt.Sprint(i)), seed+i))
 	}
 	events, refused := 0, 0
-	answers := askOracle(t, all)
+	answers := oracle.Ask[*oracleRun, oracleAnswer](t, "../machine/testdata/replay.py", all)
 	for i, r := range all {
 		text, _ := json.Marshal(r)
 		require.Empty(t, answers[i].Error, "only the oracle refuses %s", text)
@@ -253,33 +252,4 @@ func oracleSpecOf(steps []Step) (all []map[string]any) {
 type oracleAnswer struct {
 	Error  string        `json:"error"`
 	States []oracleState `json:"states"`
-}
-
-func askOracle(t *testing.T, all []*oracleRun) []oracleAnswer {
-	python, err := exec.LookPath("python3")
-	if err != nil {
-		t.Skip("python3 is not installed; the oracle is a program in Python")
-	}
-	c := exec.Command(python, "../machine/testdata/replay.py")
-	c.Stderr = os.Stderr
-	in, err := c.StdinPipe()
-	require.NoError(t, err)
-	out, err := c.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, c.Start())
-	go func() {
-		defer in.Close()
-		for _, x := range all {
-			if json.NewEncoder(in).Encode(x) != nil {
-				return // the oracle ended; its answers are missing below
-			}
-		}
-	}()
-	decoder := json.NewDecoder(bufio.NewReader(out))
-	answers := make([]oracleAnswer, len(all))
-	for i := range answers {
-		require.NoError(t, decoder.Decode(&answers[i]))
-	}
-	require.NoError(t, c.Wait())
-	return answers
 }
