@@ -22,7 +22,7 @@ It prints each problem, the most urgent first, with a command that repairs it:
   hooks        switched off, missing, registered twice, outdated, or in a file that the
                client does not read here
   agents       the hooks or the MCP server of another agent are outdated, or the agent does not
-               run them because nobody has trusted them
+               run them because they are not trusted
   steps        the hooks that enforce the steps are missing, or their time limits are too
                short; or what is on record about a list's steps cannot be read or is gone
   task tools   newer models have no tools for the task list

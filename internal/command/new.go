@@ -44,7 +44,7 @@ description. --tag chooses a tag.
 
 --template NAME writes a complete workflow, and a SKILL.md by which the client finds it
 unless there is one; --list shows their names. --template without a name writes three
-example steps to replace. "fsmtx validate" warns about each that nobody has edited.
+example steps to replace. "fsmtx validate" warns about each that was not edited.
 
 --from-session takes the tasks of a session's list, with their descriptions and
 dependencies, but without their states and owners. Use it when an agent has built a good

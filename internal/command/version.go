@@ -23,7 +23,7 @@ program on PATH, and those that the hooks in settings files and plugins run. It 
 use the network, and exits with 1 if one differs or its version is unknown. It runs with
 --version what you have chosen: the program on PATH, those in your own settings and in the
 plugins that the client has installed, and the copy that install made. It does not run a
-program that only a project's settings name, because somebody else may have written them.
+program that only a project's settings name: somebody else may have written them.
 If such a program has the same content as one of the others, its version is known too. With --json it prints an
 array of objects with where, path, version (empty if unknown), same, and not_asked (why
 the program was not run).`
