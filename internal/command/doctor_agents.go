@@ -2,9 +2,7 @@ package command
 
 import (
 	"context"
-	"os/exec"
-	"path/filepath"
-	"strings"
+	"slices"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
@@ -39,7 +37,8 @@ func (d *doctor) agentFaults(a *agent.Agent, project bool) (found []fault) {
 		if one.report.State == settings.Absent {
 			continue
 		}
-		found = append(found, missingAgentPrograms(one, repair)...)
+		commands := slices.DeleteFunc(ours(one.Data), func(h hookCommand) bool { return !isAgentHook(h) })
+		found = append(found, missingPrograms(one.Path, commands, repair)...)
 		for _, why := range one.report.Why {
 			found = append(found, fault{Kind: "agents", What: a.Title + ": " + why, File: one.Path, Command: repair})
 		}
@@ -54,22 +53,5 @@ func (d *doctor) agentFaults(a *agent.Agent, project bool) (found []fault) {
 	return found
 }
 
-// missingAgentPrograms returns a fault for each program of the hooks in a file that is not there.
-// The hooks do nothing then.
-func missingAgentPrograms(one agentFile, repair string) (found []fault) {
-	seen := map[string]bool{}
-	for _, h := range ours(one.Data) {
-		if seen[h.Command] || !strings.HasPrefix(strings.Join(h.Args, " "), "hook") {
-			continue
-		}
-		seen[h.Command] = true
-		if _, err := exec.LookPath(h.Command); err != nil {
-			what := "the hooks run " + h.Command + ", which does not exist or cannot be executed"
-			if !filepath.IsAbs(h.Command) {
-				what = "the hooks run " + h.Command + ", which is not on PATH"
-			}
-			found = append(found, fault{Kind: "program", What: what, File: one.Path, Command: repair})
-		}
-	}
-	return found
-}
+// isAgentHook reports whether a hook runs the one command for other agents.
+func isAgentHook(h hookCommand) bool { return len(h.Args) > 0 && h.Args[0] == "hook" }

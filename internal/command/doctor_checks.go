@@ -132,7 +132,7 @@ func (d *doctor) hooks(context.Context) (found []fault, err error) {
 			continue
 		}
 		commands := ours(data)
-		found = append(found, missingPrograms(p, commands)...)
+		found = append(found, missingPrograms(p.path, commands, p.install())...)
 		hydrates := slices.ContainsFunc(commands, hookCommand.hydrates)
 		switch {
 		case !hydrates:
@@ -185,7 +185,9 @@ func (d *doctor) removal(p place) string {
 	return "cd " + shell.Join(p.cd) + " && fsmtx install --remove " + p.flag
 }
 
-func missingPrograms(p place, commands []hookCommand) (found []fault) {
+// missingPrograms returns a fault for each program of the hooks in a file that is not there, with
+// the command that repairs it.
+func missingPrograms(path string, commands []hookCommand, repair string) (found []fault) {
 	seen := map[string]bool{}
 	for _, h := range commands {
 		if seen[h.Command] {
@@ -197,7 +199,7 @@ func missingPrograms(p place, commands []hookCommand) (found []fault) {
 			if !filepath.IsAbs(h.Command) {
 				what = "the hooks run " + h.Command + ", which is not on PATH"
 			}
-			found = append(found, fault{Kind: "program", What: what, File: p.path, Command: p.install()})
+			found = append(found, fault{Kind: "program", What: what, File: path, Command: repair})
 		}
 	}
 	return found
