@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/creack/pty"
 	"github.com/go-json-experiment/json"
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/assert"
@@ -35,8 +37,9 @@ func TestMain(m *testing.M) {
 	}
 	command.SetManagedDir(cmp.Or(os.Getenv("FSMTX_TEST_MANAGED"), os.DevNull)) // never the machine's own
 	testscript.Main(m, map[string]func(){
-		"fsmtx":     func() { os.Exit(command.Main(os.Args[1:], callers.Played())) },
-		"fsmtx-mcp": func() { os.Exit(mcp.Main(os.Args[1:], callers.Played())) },
+		"fsmtx":          func() { os.Exit(command.Main(os.Args[1:], callers.Played())) },
+		"fsmtx-mcp":      func() { os.Exit(mcp.Main(os.Args[1:], callers.Played())) },
+		"fsmtx-terminal": func() { os.Exit(onTerminal(os.Args[1:])) },
 	})
 }
 
@@ -150,6 +153,28 @@ func cmptask(ts *testscript.TestScript, neg bool, args []string) {
 	if got, want := ts.ReadFile(args[0])+"\n", ts.ReadFile(args[1]); got != want {
 		ts.Fatalf("%s: got\n%swant\n%s", args[0], got, want)
 	}
+}
+
+// onTerminal runs a program with a pseudo-terminal as its standard output, prints what the
+// terminal shows, and returns the program's exit code. testscript's own ttyout closes the
+// terminal when the program has ended, and can lose what nobody has read by then.
+func onTerminal(args []string) int {
+	master, slave, err := pty.Open()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	c := exec.Command(args[0], args[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, slave, os.Stderr
+	if err := c.Start(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	_ = slave.Close()
+	shown, _ := io.ReadAll(master) // it ends with EIO when the program has closed its end
+	_ = c.Wait()
+	fmt.Print(strings.ReplaceAll(string(shown), "\r\n", "\n"))
+	return c.ProcessState.ExitCode()
 }
 
 // code runs a program and compares its exit code: code 2 fsmtx install --check.
