@@ -1,6 +1,7 @@
 package fsmspec_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -43,9 +44,23 @@ func TestParseOutcomes(t *testing.T) {
 }
 
 func TestBound(t *testing.T) {
-	assert.Equal(t, "at most 39 steps are completed: the loop 1–3 up to 4 times, the loop 1–2 up to 4 times", parsed(t, review).Bound().String())
+	assert.Equal(t, "at most 39 steps are completed: the loop 1–2 up to 4 times, inside 1–3 up to 4 times", parsed(t, review).Bound().String())
 	assert.Equal(t, "at most 4 steps are completed: step 1 up to 4 times", parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A", "outcomes": {"again": {"back": 1, "max": 3}}}]}`).Bound().String())
 	assert.Equal(t, "at most 2 steps are completed", parsed(t, many(2)).Bound().String())
+	back := func(id int, loops string) string {
+		return fmt.Sprintf(`{"id": %[1]d, "subject": "%[1]d", "blockedBy": [%d], "outcomes": {"on": {}%s}}`, id, id-1, loops)
+	}
+	file := func(more ...string) string {
+		return `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}, ` + strings.Join(more, ", ") + `]}`
+	}
+	for text, want := range map[string]string{
+		file(back(2, `, "a": {"back": 1, "max": 1}`), back(3, ``), back(4, `, "a": {"back": 3, "max": 2}`)):                                                                                                                        "at most 10 steps are completed: the loop 1–2 up to 2 times, the loop 3–4 up to 3 times",
+		file(back(2, `, "a": {"back": 2, "max": 1}`), back(3, `, "a": {"back": 3, "max": 2}`), back(4, `, "a": {"back": 1, "max": 1}`)):                                                                                            "at most 14 steps are completed: step 2 up to 2 times, step 3 up to 3 times, both inside 1–4 up to 2 times",
+		file(back(2, `, "a": {"back": 2, "max": 1}`), back(3, `, "a": {"back": 1, "max": 1}`), back(4, `, "a": {"back": 1, "max": 1}`)):                                                                                            "at most 18 steps are completed: step 2 up to 2 times, inside 1–3 up to 2 times, inside 1–4 up to 2 times",
+		`{"fsm": 2, "steps": [{"id": 1, "subject": "A", "do": [{"id": 1, "subject": "p"}, {"id": 2, "subject": "q", "blockedBy": [1], "outcomes": {"a": {"back": 1, "max": 1}}}], "outcomes": {"again": {"back": 1, "max": 2}}}]}`: "at most 15 steps are completed: the loop 1.1–1.2 up to 2 times, inside step 1 up to 3 times",
+	} {
+		assert.Equal(t, want, parsed(t, text).Bound().String())
+	}
 	assert.Equal(t, "at most 1 step is completed", parsed(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "A"}]}`).Bound().String())
 }
 

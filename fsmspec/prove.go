@@ -121,6 +121,17 @@ type LoopBound struct {
 	In       []int64 // local ids of the steps that it is a part of, the outermost first
 	From, To int64   // local ids of its first and its last step
 	Times    int     // how often it is worked on at most, each time that the loop around it comes round
+	Inside   int     // index in Bound.Loops of the loop around it, the smallest one; -1 if there is none
+}
+
+// span returns what is repeated, with the word loop and without.
+func (l LoopBound) span() (what, span string) {
+	at := func(id int64) string { return dotted(append(l.In[:len(l.In):len(l.In)], id)...) }
+	if l.From == l.To {
+		return "step " + at(l.From), "step " + at(l.From)
+	}
+	span = at(l.From) + "–" + at(l.To)
+	return "the loop " + span, span
 }
 
 // bound returns the bound of the level, which is a part of the steps in path.
@@ -129,8 +140,17 @@ func (l level) bound(path []int64) Bound {
 		return Bound{Steps: len(l.steps)}
 	}
 	b := Bound{Steps: l.machine.Bound()}
-	for _, s := range l.machine.Stretches() {
-		b.Loops = append(b.Loops, LoopBound{path, s.From, s.To, s.Times})
+	stretches := l.machine.Stretches()
+	around := func(id int64, among []machine.Stretch) int { // the smaller ones come last
+		for i, s := range slices.Backward(among) {
+			if slices.Contains(s.Steps, id) {
+				return i
+			}
+		}
+		return -1
+	}
+	for i, s := range stretches {
+		b.Loops = append(b.Loops, LoopBound{path, s.From, s.To, s.Times, around(s.From, stretches[:i])})
 	}
 	for _, s := range l.steps {
 		if s.parts.machine == nil {
@@ -143,7 +163,14 @@ func (l level) bound(path []int64) Bound {
 		} else {
 			b.Steps = min(b.Steps+l.machine.Runs(s.task.ID)*inner.Steps, math.MaxInt32)
 		}
-		b.Items, b.Loops = append(b.Items, inner.Items...), append(b.Loops, inner.Loops...)
+		outer, before := around(s.task.ID, stretches), len(b.Loops)
+		for _, i := range inner.Loops {
+			if i.Inside += before; i.Inside < before {
+				i.Inside = outer
+			}
+			b.Loops = append(b.Loops, i)
+		}
+		b.Items = append(b.Items, inner.Items...)
 	}
 	return b
 }
@@ -165,8 +192,8 @@ func (l level) hasLargeBound() bool {
 		slices.ContainsFunc(l.steps, func(s step) bool { return s.parts.hasLargeBound() })
 }
 
-// String returns, for example, "at most 38 steps are completed: the loop 1–3 up to 4 times,
-// the loop 1–2 up to 4 times", or "at most 5 steps are completed, and 8 for each item: the loop
+// String returns, for example, "at most 38 steps are completed: the loop 1–2 up to 4 times,
+// inside 1–3 up to 4 times", or "at most 5 steps are completed, and 8 for each item: the loop
 // 2.1–2.2 up to 4 times".
 func (b Bound) String() string {
 	text := fmt.Sprintf("at most %d steps are completed", b.Steps)
@@ -179,15 +206,27 @@ func (b Bound) String() string {
 			text += " of step " + dotted(i.Step...)
 		}
 	}
-	for i, l := range b.Loops {
-		at := func(id int64) string { return dotted(append(l.In[:len(l.In):len(l.In)], id)...) }
-		what := "the loop " + at(l.From) + "–" + at(l.To)
-		if l.From == l.To {
-			what = "step " + at(l.From)
-		}
-		text += [...]string{": ", ", "}[min(i, 1)] + what + fmt.Sprintf(" up to %d times", l.Times)
+	if loops, _ := b.inside(-1); len(loops) > 0 {
+		text += ": " + strings.Join(loops, ", ")
 	}
 	return text
+}
+
+// inside describes the loops inside another one, -1 for all, each after those that are inside it.
+// direct is how many are not inside another one in between.
+func (b Bound) inside(outer int) (all []string, direct int) {
+	for i, l := range b.Loops {
+		if l.Inside != outer {
+			continue
+		}
+		what, span := l.span()
+		inner, n := b.inside(i)
+		if n > 0 {
+			what = [...]string{"inside ", "both inside ", "all inside "}[min(n, 3)-1] + span
+		}
+		all, direct = append(all, append(inner, fmt.Sprintf("%s up to %d times", what, l.Times))...), direct+1
+	}
+	return all, direct
 }
 
 // dotted returns the ids of a step and of those that it is a part of, such as 2.1.

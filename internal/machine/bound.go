@@ -28,8 +28,9 @@ func (m *Machine) Bound() int {
 
 // Stretch is what one or more loops open again.
 type Stretch struct {
-	From, To int64 // its first and its last step
-	Times    int   // how often it is worked on at most, each time that the stretch around it is
+	From, To int64   // its first and its last step
+	Times    int     // how often it is worked on at most, each time that the stretch around it is
+	Steps    []int64 // in the order of the workflow
 }
 
 // Stretches returns the stretches, the larger ones first.
@@ -37,7 +38,7 @@ func (m *Machine) Stretches() (all []Stretch) {
 	bodies := m.bodies()
 	slices.SortStableFunc(bodies, func(a, b body) int { return cmp.Compare(b.steps.len(), a.steps.len()) })
 	for _, b := range bodies {
-		all = append(all, Stretch{m.steps[b.from].ID, m.steps[b.to].ID, 1 + b.times})
+		all = append(all, Stretch{m.steps[b.from].ID, m.steps[b.to].ID, 1 + b.times, m.ids(b.steps)})
 	}
 	return all
 }
