@@ -35,7 +35,10 @@ them cannot be read or is gone. The states of a step are
   checking           its check is running
   unchecked          completed without its gates; they are checked at the next update
   blocked            a step before it is not done
+  not needed         its conditions do not hold, or the workflow was ended
   gone               no longer in the list
+
+Steps that are not needed for one reason are one line, if they stand below each other.
 
 SESSION is a session's id or a list's name. Without it it is the session in
 CLAUDE_CODE_SESSION_ID; below another agent it is the list of the project; else it is the
@@ -226,9 +229,14 @@ func (st *status) workflowTo(line func(string, ...any), w *steps.Workflow, depth
 	marks := marks()
 	done, all := st.progress(w)
 	line("%s%s: %d of %d steps done %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), done, all, bar(done, all, 20))
-	for _, n := range tree(st.steps, w) {
+	for _, row := range rows(st.steps, tree(st.steps, w)) {
+		n := row[0]
 		word := st.steps.Word(n.Current)
 		indent := strings.Repeat("  ", min(depth+n.depth, deepest))
+		if isFolded(st.steps, n) {
+			line("  %s%s %s", indent, marks[word], foldedText(row))
+			continue
+		}
 		line("  %s%s #%d %s%s", indent, marks[word], n.ID, n.Subject+n.Rounds()+st.steps.Items(n.Current), st.details(n.Current, word, n.parent))
 		for _, gate := range gatesOf(n.Current) {
 			if !strings.HasPrefix(gate, "after ") {

@@ -241,6 +241,10 @@ func (s *State) whyNot(c *Current) string {
 	return ""
 }
 
+// WhyNotNeeded returns, for example, "#2 ended as patch" for a step that is not needed, and "" if
+// that is not known.
+func (c *Current) WhyNotNeeded() string { return strings.TrimPrefix(c.because, ": ") }
+
 // outcomeIn returns the outcome that a change of the metadata, or a task's metadata, names.
 func outcomeIn(metadata jsontext.Value) string {
 	return strings.TrimSpace(jsonx.StringMember(metadata, "outcome"))
