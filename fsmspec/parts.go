@@ -64,6 +64,13 @@ func (t Task) eachLine() string {
 	return "It is done for each line of " + t.Each.Lines + ". " + startIt
 }
 
+// WithoutLines returns the description of a step in the list without the line that says for
+// what it is done and when to start it: the lines have been read.
+func WithoutLines(description string) string {
+	lines := strings.Split(description, "\n")
+	return strings.Join(slices.DeleteFunc(lines, func(line string) bool { return strings.HasSuffix(line, startIt) }), "\n")
+}
+
 const startIt = "Start it (in_progress): the tasks for the lines come into the list then. Complete it when they are done."
 
 // level returns the level of these entries.

@@ -95,6 +95,17 @@ func (p *Plan) Flat() (all []Task) {
 	return all
 }
 
+// PartOf returns, for each of the files to create, the actual id of the task that it is a part
+// of, or 0.
+func (p *Plan) PartOf() (ids []int64) {
+	for _, l := range p.levels {
+		for range l.Tasks {
+			ids = append(ids, l.Parent)
+		}
+	}
+	return ids
+}
+
 // create adds the tasks of a level, with these values in their texts unless they are nil, then those of the levels below, each with the numbers that
 // follow. What is done for the lines of a task is not created: the lines are not known yet.
 //

@@ -148,6 +148,9 @@ func (a announcement) lines(room int) (text, omitted string) {
 
 func (a announcement) line(i int, t fsmspec.Task) string {
 	line := fmt.Sprintf("#%d %s", a.result.Created[i].ID, clip(t.Subject))
+	if of := a.result.PartOf[i]; of != 0 {
+		line += fmt.Sprintf(", part of #%d", of)
+	}
 	if len(t.BlockedBy) > 0 {
 		blockers := slices.Clone(t.BlockedBy)
 		for i := range blockers {

@@ -44,6 +44,7 @@ type Result struct {
 	Nested   *Nested           // the step that the workflow came under; nil if it came under none
 	Lost     []string          // the skills whose workflows had begun, were not finished, and were replaced
 	Steps    []fsmspec.Task    // the step of each of Created; see fsmspec.Plan.Flat
+	PartOf   []int64           // the number of the step that each of Created is a part of, or 0
 	Warnings []fsmspec.Problem // those about Steps that change the meaning of the fsm.json
 	Mistake  *Mistake          // the mistake that Check corrects, nil if the skill was invoked just now
 
@@ -135,7 +136,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	}
 	h.result.Nested, h.result.Lost = h.nested(), h.lost()
 	if len(h.result.Created) > 0 {
-		h.result.Steps = h.planned.Flat()
+		h.result.Steps, h.result.PartOf = h.planned.Flat(), h.planned.PartOf()
 		h.result.Warnings = slices.DeleteFunc(h.spec.Warnings(), func(p fsmspec.Problem) bool { return !p.ChangesMeaning })
 	}
 	return h.result, err

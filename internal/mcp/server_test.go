@@ -71,7 +71,7 @@ func TestOnlySteps(t *testing.T) {
 	assert.NoDirExists(t, w.home, "reading creates nothing")
 
 	w.hydrate("s1", chain()...)
-	assert.Contains(t, c.refuses("step_start", n(99)), `#99 is not a step of the workflow; its steps are #1 "Collect", #2 "Write", #3 "Publish"`)
+	assert.Contains(t, c.refuses("step_start", n(99)), `#99 is not a step of the workflow; its steps are #1 "Collect", #2 "Write" and #3 "Publish"`)
 }
 
 func TestApproval(t *testing.T) {

@@ -25,6 +25,7 @@ type Step struct {
 	State    string  `json:"state" jsonschema:"ready, in progress, blocked, checking, done, skipped, not needed, gone, or unchecked: completed without its conditions being tested"`
 	WaitsFor []int64 `json:"waits_for,omitempty" jsonschema:"numbers of the steps that must be done before this one can be completed"`
 	Items    string  `json:"items,omitempty" jsonschema:"for how many lines it is done, each with tasks of its own, and how many of them are done"`
+	Item     string  `json:"item,omitempty" jsonschema:"the line for which this step is done: another one is the same for another line"`
 	Parent   int64   `json:"parent,omitempty" jsonschema:"number of the step that this one is under: its workflow is a part of the work of that step"`
 }
 
@@ -65,7 +66,7 @@ func (w Way) Of(s *steps.State, note string) Status {
 }
 
 func stepOf(s *steps.State, c *steps.Current) Step {
-	step := Step{Number: c.ID, Subject: visible.Words(c.Subject), State: s.Word(c), Items: strings.TrimPrefix(s.Items(c), " ▸ ")}
+	step := Step{Number: c.ID, Subject: visible.Words(c.Subject), State: s.Word(c), Items: strings.TrimPrefix(s.Items(c), " ▸ "), Item: visible.Words(s.Item(c))}
 	for _, id := range c.BlockedBy {
 		if b := s.Step(id); b != nil && !b.Done() && !c.Done() {
 			step.WaitsFor = append(step.WaitsFor, id)
@@ -149,9 +150,9 @@ func (w Way) Message(s *steps.State) string {
 	case len(now) == 0:
 		return text + " " + steps.NoneReady + ": ask the person."
 	case s.Word(now[0]) == "ready":
-		return text + " Ready: " + names(now) + ". " + w.toStart(now[0])
+		return text + " Ready: " + s.Placed(now) + ". " + w.toStart(now[0])
 	}
-	return text + " In progress: " + names(now) + ". " + w.toComplete(now[0])
+	return text + " In progress: " + s.Placed(now) + ". " + w.toComplete(now[0])
 }
 
 // maxFull is how many steps a report has in full.
@@ -206,6 +207,12 @@ func Waiting(s *steps.State) (lines []string) {
 
 func (f Full) text() string {
 	lines := []string{fmt.Sprintf("#%d %s (%s)", f.Number, f.Subject, f.State)}
+	if f.Item != "" {
+		lines = append(lines, "It is done for: "+f.Item)
+	}
+	if f.Items != "" {
+		lines = append(lines, "Its lines were read: "+f.Items)
+	}
 	if f.Description != "" {
 		lines = append(lines, visible.Block(f.Description))
 	}
@@ -228,12 +235,4 @@ func (f Full) text() string {
 		lines = append(lines, "When it is completed, a person is asked: "+visible.Block(f.Approval))
 	}
 	return strings.Join(lines, "\n")
-}
-
-func names(all []*steps.Current) string {
-	var list []string
-	for _, c := range all {
-		list = append(list, c.Name())
-	}
-	return strings.Join(list, ", ")
 }

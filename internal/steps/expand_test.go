@@ -89,7 +89,7 @@ Also ready: #6 "Change a"
 Complete #2 "Migrate" when they are done.`, l.begin(2))
 	assert.Equal(t, "1 List: completed\n2 Migrate: in_progress <1 5 7\n3 Look: pending <2\n4 Change b: pending <1\n5 Test b: pending <4\n6 Change a: pending <1\n7 Test a: pending <6", l.all())
 	l.write("packages.txt", "c") // changes nothing
-	assert.Contains(t, l.denies(2, completed), `#2 "Migrate" cannot be completed: under it is the workflow of release for "b", of which #4 "Change b" and #5 "Test b" are open`)
+	assert.Contains(t, l.denies(2, completed), `#2 "Migrate" cannot be completed: under it is the item "b", of which #4 "Change b" and #5 "Test b" are open`)
 	s := l.state()
 	items, ok := s.Expansion(s.Step(2))
 	assert.True(t, ok)

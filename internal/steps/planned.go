@@ -32,10 +32,10 @@ func PlannedSteps(p *fsmspec.Plan) (all []Step, partOf []int64) {
 			for _, id := range flat[len(all)].BlockedBy {
 				s.BlockedBy = append(s.BlockedBy, p.Levels()[0].Base+id)
 			}
-			all, partOf = append(all, s), append(partOf, l.Parent)
+			all = append(all, s)
 		}
 	}
-	return all, partOf
+	return all, p.PartOf()
 }
 
 // stepOf returns a task as a step, with numbers of the list.

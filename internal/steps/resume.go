@@ -29,16 +29,16 @@ func resumed(s *State) string {
 	}
 	for i, c := range started {
 		if i == maxDescribed {
-			fmt.Fprintf(&b, "Also in progress: %s\n", names(started[i:]))
+			fmt.Fprintf(&b, "Also in progress: %s\n", s.Placed(started[i:]))
 			break
 		}
-		fmt.Fprintf(&b, "In progress%s: %s\n", s.overLimit(c), withDescription(c))
+		fmt.Fprintf(&b, "In progress%s: %s\n", s.overLimit(c), s.described(c))
 	}
 	switch {
 	case len(ready) == 1:
-		fmt.Fprintf(&b, "Ready: %s\n", withDescription(ready[0]))
+		fmt.Fprintf(&b, "Ready: %s\n", s.described(ready[0]))
 	case len(ready) > 1:
-		fmt.Fprintf(&b, "Ready: %s\nAlso ready: %s\n", withDescription(ready[0]), names(ready[1:]))
+		fmt.Fprintf(&b, "Ready: %s\nAlso ready: %s\n", s.described(ready[0]), s.Placed(ready[1:]))
 	}
 	for _, c := range s.Startable() {
 		if len(s.Unfinished(c)) > 0 {
@@ -50,7 +50,7 @@ func resumed(s *State) string {
 		if s.checking(c.ID) {
 			what = "its check, which is running"
 		}
-		fmt.Fprintf(&b, "%s waits for %s.\n", c.Name(), what)
+		fmt.Fprintf(&b, "%s waits for %s.\n", c.Name()+s.Belongs(c), what)
 	}
 	if len(started)+len(ready)+len(waiting) == 0 {
 		b.WriteString(NoneReady + ": only a person can go past that.\n")
@@ -66,7 +66,7 @@ func (s *State) openAgain() string {
 	var list []string
 	for _, c := range s.Steps {
 		if c.flows() && !c.Done() && c.Round > 1 {
-			list = append(list, c.Name()+c.Rounds())
+			list = append(list, c.Name()+s.Belongs(c)+c.Rounds())
 		}
 	}
 	return sentence(list)

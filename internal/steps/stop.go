@@ -183,7 +183,7 @@ func sentBack(s *State, left []*Current, x Stopping) (agent, person string) {
 		what = "completed without passing its gates, so complete it again"
 	}
 	what += s.overLimit(next)
-	agent = fmt.Sprintf("%s. %s is %s.", s.summary(), next.Name()+next.Rounds(), what)
+	agent = fmt.Sprintf("%s. %s is %s.", s.summary(), next.Name()+s.Belongs(next)+next.Rounds(), what)
 	if more := len(left) - 1; more > 0 {
 		agent += fmt.Sprintf(" %d more can be done.", more)
 	}
@@ -196,7 +196,7 @@ func sentBack(s *State, left []*Current, x Stopping) (agent, person string) {
 	default:
 		agent += "ask with AskUserQuestion, or let them say that you may stop."
 	}
-	return agent, fmt.Sprintf("%s: the agent was sent back to %s%s", s.summary(), next.Name()+next.Rounds(), s.overLimit(next))
+	return agent, fmt.Sprintf("%s: the agent was sent back to %s%s", s.summary(), next.Name()+s.Belongs(next)+next.Rounds(), s.overLimit(next))
 }
 
 // summary returns the names of the workflows and how many of their steps are done.

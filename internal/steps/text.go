@@ -29,6 +29,15 @@ func names(all []*Current) string {
 	return sentence(list)
 }
 
+// Placed is Names with what each step is a part of, or which line it is for.
+func (s *State) Placed(all []*Current) string {
+	var list []string
+	for _, c := range all {
+		list = append(list, c.Name()+s.Belongs(c))
+	}
+	return sentence(list)
+}
+
 // Names returns steps as a list in a sentence, for people.
 func Names(all []*Current) string { return names(all) }
 
@@ -50,13 +59,13 @@ func wasOrWere(n int) string {
 	return "were"
 }
 
-// withDescription returns the name of the step and its description.
-func withDescription(c *Current) string {
+// withDescription returns the name of the step, where it belongs, and its description.
+func withDescription(c *Current, place string) string {
 	text := visible.Block(c.Description)
 	if text == "" {
-		return c.Name()
+		return c.Name() + place
 	}
-	return c.Name() + ": " + visible.Clip(text, maxDescription)
+	return c.Name() + place + ": " + visible.Clip(text, maxDescription)
 }
 
 // overrideCommands returns the commands with which a person goes past the step.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
@@ -249,23 +250,61 @@ func (s *State) whyClosed(w *Workflow) string {
 	return ": #" + itoa(p.ID) + how
 }
 
-// describeUnder says which workflows under a step are not done, and what is ready there.
+// describeUnder says which workflows under a step are not done, and what is open there.
 func (s *State) describeUnder(c *Current) string {
+	const most = 3 // what is under a step may be a hundred copies
 	var parts []string
-	for _, w := range s.Unfinished(c) {
+	all := s.Unfinished(c)
+	for i, w := range all {
+		if i == most && len(all) > most+1 {
+			parts = append(parts, fmt.Sprintf("%d more", len(all)-most))
+			break
+		}
 		open := s.ofList().openIn(w)
 		parts = append(parts, fmt.Sprintf("%s, of which %s %s open", w.title(), names(open), isOrAre(len(open))))
 	}
 	return sentence(parts)
 }
 
-// title returns what a workflow is called beside the others of its list.
+// title returns what a workflow is called beside the others under the same step.
 func (w *Workflow) title() string {
-	text := "the workflow of " + visible.Clip(visible.Words(w.Command), maxSubject)
-	if w.Item != "" {
-		text += " for " + quote(w.Item)
+	switch {
+	case w.Item != "":
+		return "the item " + quote(w.Item)
+	case w.part:
+		return "the parts of #" + itoa(w.Parent)
 	}
-	return text
+	return "the workflow of " + visible.Clip(visible.Words(w.Command), maxSubject)
+}
+
+// Belongs returns ` (part of #3)` or ` (for "core" of #2)` for a step of what came with another
+// one, ` (its 2 items are done: complete it)` for one whose copies are done, and "" for any
+// other.
+func (s *State) Belongs(c *Current) string {
+	w := c.Workflow
+	items, read := s.Expansion(c)
+	switch {
+	case read && !c.Done() && len(items) == 0:
+		return " (there is nothing to do it for: complete it)"
+	case read && !c.Done() && len(s.Unfinished(c)) == 0:
+		return fmt.Sprintf(" (its %s %s done: complete it)", countItems(len(items)), isOrAre(len(items)))
+	case s.Parent(w) == nil || !w.part:
+		return ""
+	case w.Item != "":
+		return fmt.Sprintf(" (for %s of #%d)", quote(w.Item), w.Parent)
+	case s.item(w) != "":
+		return fmt.Sprintf(" (part of #%d, for %s)", w.Parent, quote(s.item(w)))
+	}
+	return fmt.Sprintf(" (part of #%d)", w.Parent)
+}
+
+// described returns the name of a step, where it belongs, and its description.
+func (s *State) described(c *Current) string {
+	placed := *c
+	if _, read := s.Expansion(c); read {
+		placed.Description = fsmspec.WithoutLines(c.Description)
+	}
+	return withDescription(&placed, s.Belongs(c))
 }
 
 // notDoneUnder denies the completion of a step while a workflow under it is unfinished.
@@ -286,8 +325,14 @@ func (s *State) Returned(id int64) string {
 		return ""
 	}
 	text := "T" + strings.TrimPrefix(c.Workflow.title(), "t") + " is done. "
-	if len(s.Unfinished(p)) > 0 {
-		return text + p.Name() + " still waits for " + s.describeUnder(p) + ". " + s.possible()
+	if c.Workflow.Item == "" && c.Workflow.part {
+		text = "The parts of #" + itoa(p.ID) + " are done. "
 	}
-	return text + "Go on with " + withDescription(p)
+	switch {
+	case len(s.Unfinished(p)) > 0:
+		return text + p.Name() + " still waits for " + s.describeUnder(p) + ". " + s.possible()
+	case c.Workflow.Item != "":
+		return text + "Every item is. Go on with " + s.described(p)
+	}
+	return text + "Go on with " + s.described(p)
 }

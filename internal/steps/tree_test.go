@@ -225,9 +225,9 @@ func TestCopiesComeInOneRecord(t *testing.T) {
 	assert.Equal(t, []int64{11, 12}, ready(s))
 	assert.Equal(t, "a.go", s.Step(11).Workflow.Item)
 	assert.Equal(t, "s1", s.Step(12).Workflow.Session)
-	assert.Contains(t, l.denies(1, completed), `under it is the workflow of release for "a.go", of which #11 "Migrate: a.go" is open and the workflow of release for "b.go", of which #12`)
+	assert.Contains(t, l.denies(1, completed), `under it is the item "a.go", of which #11 "Migrate: a.go" is open and the item "b.go", of which #12`)
 	l.end(11, "")
-	assert.Contains(t, l.text("12"), `The workflow of release for "b.go" is done. Go on with #1`)
+	assert.Contains(t, l.text("12"), `The item "b.go" is done. Every item is. Go on with #1 "Migrate"`)
 }
 
 // text completes a step and returns what the agent is told afterwards.

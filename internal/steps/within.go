@@ -123,7 +123,7 @@ func (s *State) lateText(lines []Evidence) (text string) {
 		return text + " " + more
 	}
 	if ready := s.Ready(); len(ready) > 0 {
-		text += " Ready: " + withDescription(ready[0])
+		text += " Ready: " + s.described(ready[0])
 	}
 	return text
 }
