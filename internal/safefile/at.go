@@ -13,10 +13,15 @@ import (
 // working directory if dirfd is unix.AT_FDCWD. Child processes do not inherit the new
 // descriptor. OpenAt never blocks for longer than a second. Its error is the system's,
 // without a path.
+//
+// The descriptor of anything else than a directory is non-blocking; FileOf changes that.
 func OpenAt(dirfd int, name string, flag int, perm fs.FileMode) (fd int, err error) {
 	var w leaseWait
+	if flag&unix.O_DIRECTORY == 0 {
+		flag |= unix.O_NONBLOCK
+	}
 	for {
-		fd, err = unix.Openat(dirfd, name, flag|unix.O_NONBLOCK|unix.O_CLOEXEC, uint32(perm.Perm()))
+		fd, err = unix.Openat(dirfd, name, flag|unix.O_CLOEXEC, uint32(perm.Perm()))
 		if !errors.Is(err, unix.EINTR) && !w.again(err) {
 			return fd, err
 		}
@@ -46,5 +51,15 @@ func OpenFileAt(dirfd int, name, path string, flag int) (*os.File, error) {
 	if err != nil {
 		return nil, notRegular(path, &fs.PathError{Op: "open", Path: path, Err: err})
 	}
-	return regular(os.NewFile(uintptr(fd), path))
+	return regular(FileOf(fd, path, flag))
+}
+
+// FileOf returns the file of a descriptor that OpenAt has opened with these flags. It makes
+// the descriptor blocking: else package os would ask the kernel to poll it, which regular
+// files and directories refuse, and each call of Fd would make it blocking again.
+func FileOf(fd int, path string, flag int) *os.File {
+	if flag&unix.O_DIRECTORY == 0 {
+		_, _ = unix.FcntlInt(uintptr(fd), unix.F_SETFL, flag&unix.O_APPEND) // if it fails, the file is only slower
+	}
+	return os.NewFile(uintptr(fd), path)
 }

@@ -53,7 +53,7 @@ func (w *work) stageTree(path string, missing int, data []byte, mode fs.FileMode
 	if err != nil {
 		return pathError("create", path, err)
 	}
-	f := os.NewFile(uintptr(fd), path)
+	f := FileOf(fd, path, os.O_WRONLY)
 	return errors.Join(writeSynced(f, data), f.Close())
 }
 

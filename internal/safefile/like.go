@@ -23,7 +23,7 @@ func createLike(dirfd int, name, path string, mode fs.FileMode, like *os.File) (
 	if err != nil {
 		return nil, pathError("create", path, err)
 	}
-	f := os.NewFile(uintptr(fd), path)
+	f := FileOf(fd, path, os.O_RDWR)
 	if err := keepAttributes(f, like, mode); err != nil {
 		f.Close()
 		return nil, fmt.Errorf("%s: %w: %w", like.Name(), ErrOwnership, err)

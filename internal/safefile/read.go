@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 var (
@@ -26,15 +28,7 @@ const NoFollow = syscall.O_NOFOLLOW
 // mode 0600 less the umask. Open never blocks for longer than a second; for a FIFO or a
 // device it returns ErrNotRegular.
 func Open(path string, flag int) (*os.File, error) {
-	var w leaseWait
-	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, 0o600)
-	for w.again(err) {
-		f, err = os.OpenFile(path, flag|syscall.O_NONBLOCK, 0o600)
-	}
-	if err != nil {
-		return nil, notRegular(path, err)
-	}
-	return regular(f)
+	return OpenFileAt(unix.AT_FDCWD, path, path, flag)
 }
 
 // regular returns the open file, or closes it and returns ErrNotRegular.

@@ -86,7 +86,7 @@ func openTempDir(name string) (*os.File, error) {
 	if err != nil {
 		return nil, pathError("open", name, err)
 	}
-	return os.NewFile(uintptr(fd), name), nil
+	return FileOf(fd, name, unix.O_DIRECTORY), nil
 }
 
 // tryLock locks a directory, or returns ErrBusy if another process has locked it. locked is

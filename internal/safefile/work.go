@@ -176,7 +176,7 @@ func removeTree(dirfd int, name string) {
 	if err != nil {
 		return
 	}
-	f := os.NewFile(uintptr(fd), name)
+	f := FileOf(fd, name, unix.O_DIRECTORY)
 	names, _ := f.Readdirnames(-1)
 	for _, n := range names {
 		removeTree(fd, n)
@@ -190,7 +190,7 @@ func (w *work) names() []string {
 	if err != nil {
 		return nil
 	}
-	f := os.NewFile(uintptr(fd), w.path())
+	f := FileOf(fd, w.path(), unix.O_DIRECTORY)
 	defer f.Close()
 	names, _ := f.Readdirnames(-1)
 	return names

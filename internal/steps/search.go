@@ -152,7 +152,7 @@ func (s *search) list(dir string, at place) (names []string, err error) {
 	if known, ok := s.listings[at]; ok {
 		return known, nil
 	}
-	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NONBLOCK, 0)
+	d, err := os.OpenFile(dir, os.O_RDONLY|syscall.O_DIRECTORY, 0)
 	if err != nil {
 		return nil, nil
 	}

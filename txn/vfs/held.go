@@ -237,7 +237,7 @@ func openAt(dirfd int, name, path string, flag int, perm fs.FileMode) (*os.File,
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	return os.NewFile(uintptr(fd), path), nil
+	return safefile.FileOf(fd, path, flag), nil
 }
 
 // pathError gives an error of os.Root, which has a relative path, the operation and the

@@ -42,9 +42,16 @@ func (a Answer) WithNotice(person string) Answer {
 // error can fail: it may be a pipe that no process reads. The caller exits with
 // a.Exit even if Write returns an error.
 func (a Answer) Write(stdout, stderr io.Writer) error {
-	_, err := io.WriteString(stdout, a.Output)
-	_, errText := io.WriteString(stderr, a.ErrorText)
-	return errors.Join(err, errText)
+	return errors.Join(write(stdout, a.Output), write(stderr, a.ErrorText))
+}
+
+// write makes no system call for an empty text.
+func write(w io.Writer, text string) error {
+	if text == "" {
+		return nil
+	}
+	_, err := io.WriteString(w, text)
+	return err
 }
 
 // GoOn answers that the hook has done its work and the client may continue:
