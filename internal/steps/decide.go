@@ -2,8 +2,11 @@ package steps
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
 // decision is what follows from the state of a list, an update, and what is known about
@@ -59,6 +62,9 @@ func (c *call) decide(s *State) decision {
 	if !slices.Contains([]string{pending, inProgress, completed}, c.update.Status) {
 		return decision{}
 	}
+	if v := c.unheard(s, target); !v.Allowed() {
+		return c.final(s, target, v, nil)
+	}
 	if e, ok := c.decidedTwin(s); ok {
 		return decision{verdict: twin(target, e)}
 	}
@@ -95,6 +101,39 @@ func (c *call) ungated(s *State, target *Current) (v Verdict, ok bool) {
 		return Verdict{Why: "no gate applies"}, true
 	}
 	return Verdict{}, false
+}
+
+// unheard refuses what a command or a tool of the MCP server says of a step that has no use for
+// it: the caller would take it for heard. In the client's list it may be metadata of another
+// purpose, and is left alone.
+func (c *call) unheard(s *State, target *Current) Verdict {
+	members, _ := jsonx.Members(c.update.Values)
+	given := slices.Sorted(maps.Keys(members))
+	switch {
+	case !c.Apply || c.update.Outcome == "" && len(given) == 0:
+		return Verdict{}
+	case target.flows() && target.Done():
+		if (c.update.Outcome == "" || c.update.Outcome == target.Outcome) && c.repeats(target, given) {
+			return Verdict{}
+		}
+		return isDone(s, target, c.listName())
+	case target.flows():
+		return Verdict{}
+	}
+	v := deny(target, "no outcomes", target.Name()+" has no outcomes. Leave the outcome out")
+	if c.update.Outcome == "" {
+		v = deny(target, "no values", target.Name()+" sets no values. Leave them out")
+	}
+	v.past.none = true
+	return v
+}
+
+// repeats reports whether the values given are those that the step has given.
+func (c *call) repeats(target *Current, given []string) bool {
+	return !slices.ContainsFunc(given, func(name string) bool {
+		text, ok := valueText(jsonx.Member(c.update.Values, name))
+		return !ok || target.Values[name] != text
+	})
 }
 
 // isDone refuses to open a step that is done: in a workflow with outcomes only an outcome or a

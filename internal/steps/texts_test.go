@@ -183,6 +183,13 @@ func flowTexts(f *Frame) map[string]struct {
 			c.facts[factKey{5, printedBy("branch")}] = fact{result: &Result{Run: "git branch", output: output}}
 		}
 	}
+	s.Steps = append(s.Steps, &Current{Step: Step{ID: 7, Subject: "plain"}, Workflow: &Workflow{Command: "notes"}, Status: inProgress})
+	repeated := func(id int64, u Update) Verdict {
+		applied := *f
+		applied.Apply, u.Task, u.Status = true, itoa(id), completed
+		c := &call{Frame: &applied, update: u, target: &recorded{Step: s.Step(id).Step}}
+		return applied.finished(c, c.unheard(s, s.Step(id)))
+	}
 	noPath := func(g Gate) Verdict {
 		return f.finished(&call{Frame: f, target: &recorded{Step: s.Step(6).Step}}, s.pathFault(s.Step(6), g, "s1"))
 	}
@@ -207,10 +214,13 @@ func flowTexts(f *Frame) map[string]struct {
 		"no value of a command": {end(5, "", printed("a\nb")), `the output of its command is "a b", which has to be branch: one line`},
 		"values are off": {end(5, "", func(c *call) { c.Frame, c.update.Values = &off, []byte(`{"version": "1"}`) }),
 			`A person can give it: fsmtx step done 5 --set branch=... --because`},
-		"no path":       {noPath(Gate{When: AtCompletion, Patterns: s.Step(6).Produces}), `#5 "E" gives it. Tell the person, who can open that step again in a terminal: fsmtx step reopen 5`},
-		"no path, args": {noPath(Gate{When: AtStart, Patterns: s.Step(6).Ready}), `Tell the person: the skill has to be called with other arguments`},
-		"it is done":    {isDone(s, s.Step(4), "s1"), "A person can open it again in a terminal"},
-		"not on record": {notSentBack(s.Step(1), syscall.ENOSPC), "Complete it again; if that does not help, tell the person"},
+		"no path":         {noPath(Gate{When: AtCompletion, Patterns: s.Step(6).Produces}), `#5 "E" gives it. Tell the person, who can open that step again in a terminal: fsmtx step reopen 5`},
+		"no path, args":   {noPath(Gate{When: AtStart, Patterns: s.Step(6).Ready}), `Tell the person: the skill has to be called with other arguments`},
+		"it is done":      {isDone(s, s.Step(4), "s1"), "A person can open it again in a terminal"},
+		"ended otherwise": {repeated(4, Update{Outcome: "late"}), `#4 "D" ended as done and is done`},
+		"no outcomes":     {repeated(7, Update{Outcome: "late"}), `#7 "plain" has no outcomes. Leave the outcome out`},
+		"no values":       {repeated(7, Update{Values: []byte(`{"x": "1"}`)}), `#7 "plain" sets no values. Leave them out`},
+		"not on record":   {notSentBack(s.Step(1), syscall.ENOSPC), "Complete it again; if that does not help, tell the person"},
 	}
 }
 
