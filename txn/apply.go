@@ -16,7 +16,7 @@ func (t *transaction) apply(ctx context.Context, c Change) error {
 	if err := t.locker.Check(); err != nil {
 		return err
 	}
-	if c.Prepare != nil {
+	if c.Prepare != nil && !t.whole { // a whole record has it before it commits
 		if err := c.Prepare(t.files, t.d, t.path()); err != nil {
 			return err
 		}
@@ -41,8 +41,10 @@ func (t *transaction) apply(ctx context.Context, c Change) error {
 			return &FileError{"delete", name, err}
 		}
 	}
-	if err := t.files.Sync(t.d); err != nil { // barrier B3
-		return err
+	if !t.whole {
+		if err := t.files.Sync(t.d); err != nil { // barrier B3
+			return err
+		}
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -30,11 +30,11 @@ type Change struct {
 	// files are.
 	Record string
 
-	// Prepare, if not nil, is called under all locks, once the journal is durable
-	// and before D is changed. It may change files that are not part of the
-	// transaction; a rollback does not undo that. dir is D; scratch is a directory
-	// on the same file system, for temporary files. If Prepare returns an error, the
-	// transaction is rolled back.
+	// Prepare, if not nil, is called under all locks, before the transaction changes a
+	// file of D. It may change files that are not part of the transaction, and they are
+	// durable before it commits; a rollback does not undo that. dir is D; scratch is a
+	// directory on the same file system, for temporary files. If Prepare returns an error,
+	// the transaction is rolled back.
 	Prepare func(fs vfs.FS, dir, scratch string) error
 }
 
@@ -72,6 +72,11 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 	if err := d.check(&c); err != nil {
 		return err
 	}
+	if d.pending { // an earlier Commit left its journal, which this one would replace
+		if _, err := d.recover(ctx); err != nil {
+			return err
+		}
+	}
 	if err := d.create(); err != nil {
 		return err
 	}
@@ -87,7 +92,9 @@ func (d *Dir) Commit(ctx context.Context, c Change) error {
 		return err
 	}
 	d.release() // before tidy, so that other writers wait less
-	t.tidy()
+	if !d.pending {
+		t.tidy()
+	}
 	return nil
 }
 
@@ -160,6 +167,7 @@ type transaction struct {
 	*Dir
 	id       string
 	first    bool // whether S has no committed transaction
+	whole    bool // whether the journal is a whole record
 	journal  *journal
 	umask    fs.FileMode
 	dirs     []string               // its directories in S
@@ -175,11 +183,21 @@ type transaction struct {
 func (t *transaction) path(elem ...string) string { return t.txnPath(t.id, elem...) }
 
 func (t *transaction) run(ctx context.Context, c Change) error {
-	if err := t.stage(ctx, c); err != nil {
+	err := t.stage(ctx, c)
+	if errors.Is(err, ErrUnknown) {
+		t.pending = true
+		return err
+	}
+	if err != nil {
 		return t.abort(ctx, err)
 	}
 	if err := t.apply(ctx, c); err != nil {
 		return t.abort(ctx, t.changedIfGone(err))
+	}
+	if t.whole {
+		t.release() // before the sync, so that other writers wait less
+		t.pending = t.settleNames() != nil
+		return nil
 	}
 	if err := t.files.Rename(t.statePath(journalName), t.statePath(donePrefix+t.id)); err != nil {
 		return t.abort(ctx, err)
@@ -213,6 +231,7 @@ func (t *transaction) abort(ctx context.Context, cause error) error {
 	deleted := slices.DeleteFunc(slices.Clone(t.journal.Deletes), func(e entry) bool { return !t.unlinked[e.Name] })
 	created := func(e entry) (bool, error) { return t.linked[e.Name], nil }
 	report, err := t.undo(t.journal, deleted, created)
+	t.pending = err != nil
 	for _, c := range report.Conflicts {
 		cause = fmt.Errorf("%w; %v", cause, c)
 	}

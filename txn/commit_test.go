@@ -312,7 +312,7 @@ func TestRollbackReportsAFileThatReplacedADeletedOne(t *testing.T) {
 	dir := newList(t)
 	list := tree(t, dir)
 	path := filepath.Join(dir, "2.json")
-	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
+	err := commit(t, dir, replacing, staged, WithFS(before(func(s faultfs.Step) error {
 		if s.Op != "sync" || s.Path != dir {
 			return nil
 		}
@@ -384,6 +384,12 @@ func TestCommitAcceptsThatAFileWasDeletedMeanwhile(t *testing.T) {
 }
 
 func TestPrepareRunsBeforeTheDirectoryIsChanged(t *testing.T) {
+	for _, form := range []Option{staged, WithRecordLimit(DefaultRecordLimit)} {
+		preparesFirst(t, form)
+	}
+}
+
+func preparesFirst(t *testing.T, form Option) {
 	dir := newList(t)
 	files := vfs.FS(vfs.OS{})
 	c, list := replacing, tree(t, dir)
@@ -393,10 +399,9 @@ func TestPrepareRunsBeforeTheDirectoryIsChanged(t *testing.T) {
 		assert.IsType(t, files, got)
 		assert.Equal(t, dir, d)
 		assert.Equal(t, list, tree(t, dir), "nothing is changed yet")
-		assert.FileExists(t, filepath.Join(stateDirOf(dir), journalName))
 		return got.WriteFile(filepath.Join(dir, "mark"), scratch, []byte("7"), 0o644)
 	}
-	require.NoError(t, commit(t, dir, c, WithFS(files)))
+	require.NoError(t, commit(t, dir, c, form, WithFS(files)))
 	assert.True(t, ran)
 	assert.Equal(t, "7", contents(t, dir)["mark"])
 }
@@ -404,30 +409,38 @@ func TestPrepareRunsBeforeTheDirectoryIsChanged(t *testing.T) {
 var errTest = errors.New("test")
 
 func TestErrorOfPrepareRollsBack(t *testing.T) {
-	dir := newList(t)
-	before := tree(t, dir)
-	c := replacing
-	c.Prepare = func(vfs.FS, string, string) error { return errTest }
-	require.Equal(t, errTest, commit(t, dir, c))
-	requireRolledBack(t, dir, before)
+	for _, limit := range []int{0, DefaultRecordLimit} {
+		dir := newList(t)
+		before := tree(t, dir)
+		c := replacing
+		c.Prepare = func(vfs.FS, string, string) error { return errTest }
+		require.Equal(t, errTest, commit(t, dir, c, WithRecordLimit(limit)))
+		requireRolledBack(t, dir, before)
+	}
 }
 
 // TestCommitStopsWhenTheContextEnds ends it at every step.
 func TestCommitStopsWhenTheContextEnds(t *testing.T) {
+	for _, limit := range []int{0, DefaultRecordLimit} {
+		stopsWhenTheContextEnds(t, limit)
+	}
+}
+
+func stopsWhenTheContextEnds(t *testing.T, limit int) {
 	for n := 0; ; n++ {
 		dir := newList(t)
 		list := tree(t, dir)
 		ctx, cancel := context.WithCancelCause(t.Context())
 		left, last, committing, late := n, faultfs.Step{}, false, false
 		files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
-			committing = committing || strings.HasPrefix(filepath.Base(s.To), donePrefix)
+			committing = committing || strings.HasPrefix(filepath.Base(s.To), donePrefix) || limit > 0 && s.Op == "sync" && s.Path == dir
 			if left--; left == -1 {
 				last, late = s, committing
 				cancel(errTest)
 			}
 			return nil
 		}}
-		d, err := Open(context.Background(), dir, WithFS(files))
+		d, err := Open(context.Background(), dir, WithFS(files), WithRecordLimit(limit))
 		require.NoError(t, err)
 		err = d.Commit(ctx, replacing)
 		require.NoError(t, d.Close())
@@ -449,7 +462,7 @@ func TestFailedRollbackRequiresRecovery(t *testing.T) {
 	dir := newList(t)
 	list := tree(t, dir)
 	dead := false
-	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
+	err := commit(t, dir, replacing, staged, WithFS(before(func(s faultfs.Step) error {
 		if s.Op == "remove" && s.Path == filepath.Join(dir, "2.json") {
 			dead = true
 		}
@@ -472,7 +485,7 @@ func TestFailedRollbackRequiresRecovery(t *testing.T) {
 func TestOutcomeIsUnknownWhenTheLastSyncFails(t *testing.T) {
 	dir := newList(t)
 	committed := false
-	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
+	err := commit(t, dir, replacing, staged, WithFS(before(func(s faultfs.Step) error {
 		if committed && s.Op == "sync" {
 			return syscall.EIO
 		}
@@ -492,7 +505,7 @@ func TestOutcomeIsUnknownWhenTheLastSyncFails(t *testing.T) {
 func TestCommitRollsBackWhenTheJournalCannotBeRenamed(t *testing.T) {
 	dir := newList(t)
 	list := tree(t, dir)
-	err := commit(t, dir, replacing, WithFS(failing(syscall.ENOSPC, func(s faultfs.Step) bool {
+	err := commit(t, dir, replacing, staged, WithFS(failing(syscall.ENOSPC, func(s faultfs.Step) bool {
 		return strings.HasPrefix(filepath.Base(s.To), donePrefix)
 	})))
 	require.ErrorIs(t, err, syscall.ENOSPC)
@@ -564,14 +577,14 @@ func TestCommitLeavesOnlyHistory(t *testing.T) {
 	h, err := d.History()
 	require.NoError(t, err)
 	require.Len(t, h, 1)
-	assert.Equal(t, []string{".", donePrefix + h[0].ID, lockName, txnPrefix + h[0].ID, txnPrefix + h[0].ID + "/old", txnPrefix + h[0].ID + "/old/2.json"}, names(t, stateDirOf(dir)))
+	assert.Equal(t, []string{".", donePrefix + h[0].ID, lifeName, lockName, txnPrefix + h[0].ID, txnPrefix + h[0].ID + "/old", txnPrefix + h[0].ID + "/old/2.json"}, names(t, stateDirOf(dir)))
 }
 
 // TestEverythingIsSyncedBeforeTheDirectoryIsChanged checks barriers B1 and B2.
 func TestEverythingIsSyncedBeforeTheDirectoryIsChanged(t *testing.T) {
 	dir := newList(t)
 	synced, linked := map[string]bool{}, false
-	require.NoError(t, commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
+	require.NoError(t, commit(t, dir, replacing, staged, WithFS(before(func(s faultfs.Step) error {
 		if s.Op == "sync" && !linked {
 			synced[s.String()] = true
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -18,12 +19,17 @@ type Dir struct {
 	d, s    string    // absolute, with D's own symbolic link resolved
 	history int
 	keep    func(Entry) bool
+	intact  func([]byte) bool
+	limit   int // of a whole record, in bytes
 	locker  Locker
 	unlock  func()
 
 	unreleased error    // the errors of releasing the Locker's locks, for Close
 	unsynced   []string // directories in which this Dir created a name, not yet synced
 	recovered  Report
+	lived      sync.Once // lifeNow is known
+	lifeNow    string    // see life
+	pending    bool      // whether a Commit left its journal
 	closed     bool
 }
 
@@ -70,7 +76,7 @@ func open(ctx context.Context, dir string, o options) (*Dir, error) {
 }
 
 func newDir(o options, d, s string) *Dir {
-	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, locker: o.locker, unlock: func() {}, held: new(vfs.Held)}
+	return &Dir{files: o.fs, d: d, s: s, history: o.history, keep: o.keep, intact: o.intact, limit: o.limit, locker: o.locker, unlock: func() {}, held: new(vfs.Held)}
 }
 
 const replacedNow = "another program has just replaced it with something else"

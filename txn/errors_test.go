@@ -240,7 +240,7 @@ var documented = map[string][]errorCase{
 		{name: "ErrRecoveryRequired", is: ErrRecoveryRequired, run: func(t *testing.T, _ opener) error {
 			c := create("3.json")
 			c.Prepare = func(vfs.FS, string, string) error { return errTest }
-			return commit(t, newList(t), c, WithFS(afterJournal("remove")))
+			return commit(t, newList(t), c, staged, WithFS(afterJournal("remove")))
 		}},
 		{name: "ErrUnknown", is: ErrUnknown, run: func(t *testing.T, _ opener) error {
 			return commit(t, newList(t), replacing, WithFS(afterJournal("rename")))

@@ -88,19 +88,9 @@ func errNotEntry() error { return fmt.Errorf("%w: it names another transaction",
 // entry returns the committed transaction with the id. Its errors are the reasons of a
 // JournalError and those of the file system, whose paths are left out.
 func (d *Dir) entry(id string) (Entry, error) {
-	data, err := d.files.ReadFile(d.statePath(donePrefix + id))
-	if path, ok := errors.AsType[*fs.PathError](err); ok {
-		err = path.Err
-	}
+	j, err := d.recordOf(id)
 	if err != nil {
 		return Entry{}, err
-	}
-	j, err := parseJournal(data, d.fromState())
-	if err != nil {
-		return Entry{}, err
-	}
-	if j.ID != id {
-		return Entry{}, errNotEntry()
 	}
 	return Entry{
 		ID: j.ID, Number: numberOf(j.ID), Time: j.Time, Label: j.Label, Record: j.Record,
@@ -109,10 +99,26 @@ func (d *Dir) entry(id string) (Entry, error) {
 	}, nil
 }
 
+// recordOf returns the journal of a committed transaction. Its errors are those of entry.
+func (d *Dir) recordOf(id string) (*journal, error) {
+	data, err := d.files.ReadFile(d.statePath(donePrefix + id))
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	j, err := parseJournal(data, d.fromState())
+	if err == nil && j.ID != id {
+		err = errNotEntry()
+	}
+	return j, err
+}
+
 func filesOf(entries []entry) []EntryFile {
 	files := make([]EntryFile, len(entries))
 	for i, e := range entries {
-		files[i] = EntryFile(e)
+		files[i] = EntryFile{e.Name, e.Size, e.SHA256, e.Mode}
 	}
 	return files
 }
@@ -160,7 +166,7 @@ func (d *Dir) tidy() (interrupted string) {
 		}
 	}
 	for _, id := range committed[:max(len(committed)-d.history, 0)] {
-		if !d.isKept(id) {
+		if !d.isKept(id) && d.settle(id) {
 			d.discard(id)
 			_ = d.files.Remove(d.statePath(donePrefix + id))
 		}

@@ -89,9 +89,9 @@ func TestHistoryHasTransactionsOfOtherVersions(t *testing.T) {
 	path := filepath.Join(stateDirOf(dir), donePrefix+id)
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
-	newer, found := bytes.CutPrefix(data, []byte("fsmtx-journal 2 "))
+	newer, found := bytes.CutPrefix(data, []byte("fsmtx-journal 3 "))
 	require.True(t, found)
-	require.NoError(t, os.WriteFile(path, append([]byte("fsmtx-journal 3 "), newer...), 0o600))
+	require.NoError(t, os.WriteFile(path, append([]byte("fsmtx-journal 4 "), newer...), 0o600))
 	h := history(t, dir)
 	require.Len(t, h, 1)
 	require.ErrorIs(t, h[0].Err, ErrJournalVersion)
@@ -159,7 +159,7 @@ func TestTidyRemovesWhatInterruptedTransactionsLeft(t *testing.T) {
 	r, err = Recover(t.Context(), dir)
 	require.NoError(t, err)
 	assert.Equal(t, want, r)
-	assert.Equal(t, []string{".", "done-" + committed.ID, "lock", "txn-" + committed.ID, "txn-" + committed.ID + "/old", "txn-" + committed.ID + "/old/2.json"}, names(t, s))
+	assert.Equal(t, []string{".", "done-" + committed.ID, "life", "lock", "txn-" + committed.ID, "txn-" + committed.ID + "/old", "txn-" + committed.ID + "/old/2.json"}, names(t, s))
 	r, err = Recover(t.Context(), dir)
 	require.NoError(t, err)
 	assert.Equal(t, Report{Outcome: Clean}, r)
@@ -185,7 +185,7 @@ func TestCommitSucceedsWhenTidyFails(t *testing.T) {
 	dir := newList(t)
 	committed := false
 	files := &faultfs.Steps{FS: vfs.OS{}, Reads: true, Before: func(s faultfs.Step) error {
-		committed = committed || filepath.Base(s.Path) == journalName && s.Op == "rename"
+		committed = committed || strings.HasPrefix(filepath.Base(s.To), donePrefix)
 		if committed && s.Op != "sync" && s.Op != "rename" {
 			return syscall.EIO
 		}

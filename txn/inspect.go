@@ -63,6 +63,7 @@ func (readOnly) Rename(string, string) error                         { return ni
 func (readOnly) RenameNew(string, string) error                      { return nil }
 func (readOnly) Remove(string) error                                 { return nil }
 func (readOnly) WriteFile(string, string, []byte, fs.FileMode) error { return nil }
+func (readOnly) WriteNew(string, []byte, fs.FileMode) error          { return nil }
 func (readOnly) AppendLine(string, []byte) error                     { return nil }
 func (readOnly) Overwrite(string, []byte) error                      { return nil }
 func (readOnly) Chtimes(string, time.Time) error                     { return nil }

@@ -21,15 +21,19 @@ const MaxEntries = 65536
 
 // A journal is a head line and a body:
 //
-//	fsmtx-journal 2 <sha256 of "2\n" and the body, 64 hexadecimal digits>
+//	fsmtx-journal 3 <sha256 of "3\n" and the line of the body, 64 hexadecimal digits>
 //	{"id": …, "dir": …, …}
+//	<the bytes of the created files and then of the deleted ones, in the body's order>
 //
-// Version 1 differs: the checksum covers the body alone, there is no record, and the id
-// has no number.
+// Version 3 is a whole record: once it is durable, the transaction has happened. Each
+// file's bytes are covered by its digest in the body. Version 2, whose files are staged
+// and synced, has no bytes. Version 1 differs from it: the checksum covers the body alone,
+// there is no record, and the id has no number.
 const (
-	journalMagic   = "fsmtx-journal"
-	journalVersion = "2"
-	oldVersion     = "1"
+	journalMagic  = "fsmtx-journal"
+	wholeVersion  = "3"
+	stagedVersion = "2"
+	oldVersion    = "1"
 )
 
 // journal names everything that a transaction is going to change, so that a rollback
@@ -41,8 +45,11 @@ type journal struct {
 	Time    time.Time `json:"time"`
 	Label   string    `json:"label"`
 	Record  string    `json:"record,omitzero"`
-	Creates []entry   `json:"creates"` // and the restored files
+	Life    string    `json:"life,omitzero"` // of a whole record: see vfs.Held.Life
+	Creates []entry   `json:"creates"`       // and the restored files
 	Deletes []entry   `json:"deletes"`
+
+	whole bool // whether it has the bytes of its files
 }
 
 // entry is one file of a transaction.
@@ -51,6 +58,11 @@ type entry struct {
 	Size   int64       `json:"size"`
 	SHA256 string      `json:"sha256"`
 	Mode   fs.FileMode `json:"mode"`
+
+	// Of a deleted or restored file in a whole record.
+	ModTime time.Time `json:"mtime,omitzero"`
+
+	data []byte // in a whole record
 }
 
 func newEntry(name string, data []byte, mode fs.FileMode) entry {
@@ -73,7 +85,17 @@ func (j *journal) encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := append([]byte(journalMagic+" "+journalVersion+" "+checksum(journalVersion, body)+"\n"), body...)
+	version := stagedVersion
+	if j.whole {
+		version = wholeVersion
+	}
+	data := append([]byte(journalMagic+" "+version+" "+checksum(version, body)+"\n"), body...)
+	if j.whole {
+		data = append(data, '\n')
+		for _, e := range j.entries() {
+			data = append(data, e.data...)
+		}
+	}
 	if len(data) > vfs.MaxFileBytes {
 		return nil, fmt.Errorf("the transaction's journal would have %d bytes: %w", len(data), vfs.ErrFileTooLarge)
 	}
@@ -89,7 +111,7 @@ func checksum(version string, body []byte) string {
 	return digest(append([]byte(version+"\n"), body...))
 }
 
-// parseJournal parses a journal of version 1 or 2 for the directory dir, which is relative
+// parseJournal parses a journal of a known version for the directory dir, which is relative
 // to S. The checksum detects damage. Names and numbers are checked as well, because anyone
 // can compute a checksum.
 func parseJournal(data []byte, dir string) (*journal, error) {
@@ -98,8 +120,12 @@ func parseJournal(data []byte, dir string) (*journal, error) {
 	if !ok || len(words) < 2 || words[0] != journalMagic {
 		return nil, ErrJournalTorn
 	}
-	if words[1] != journalVersion && words[1] != oldVersion {
-		return nil, fmt.Errorf("%w: it has version %q, this program reads versions %s and %s", ErrJournalVersion, words[1], oldVersion, journalVersion)
+	if !slices.Contains([]string{wholeVersion, stagedVersion, oldVersion}, words[1]) {
+		return nil, fmt.Errorf("%w: it has version %q, this program reads versions %s to %s", ErrJournalVersion, words[1], oldVersion, wholeVersion)
+	}
+	var blob []byte
+	if words[1] == wholeVersion {
+		body, blob, _ = bytes.Cut(body, []byte("\n"))
 	}
 	if len(words) != 3 || words[2] != checksum(words[1], body) {
 		return nil, fmt.Errorf("%w: its checksum does not match", ErrJournalTorn)
@@ -111,7 +137,28 @@ func parseJournal(data []byte, dir string) (*journal, error) {
 	if words[1] == oldVersion && j.Record != "" {
 		return nil, fmt.Errorf("%w: version %s has no record", ErrJournalInvalid, oldVersion)
 	}
-	return j, j.check(dir)
+	if err := j.check(dir); err != nil || words[1] != wholeVersion {
+		return j, err
+	}
+	j.whole = true
+	return j, j.takeBytes(blob)
+}
+
+// takeBytes gives each entry of a whole record its bytes.
+func (j *journal) takeBytes(blob []byte) error {
+	for _, entries := range [][]entry{j.Creates, j.Deletes} {
+		for i := range entries {
+			e := &entries[i]
+			if int64(len(blob)) < e.Size || digest(blob[:e.Size]) != e.SHA256 {
+				return fmt.Errorf("%w: the bytes of %q do not match their checksum", ErrJournalTorn, e.Name)
+			}
+			e.data, blob = blob[:e.Size:e.Size], blob[e.Size:]
+		}
+	}
+	if len(blob) > 0 {
+		return fmt.Errorf("%w: %d bytes belong to no file", ErrJournalTorn, len(blob))
+	}
+	return nil
 }
 
 func (j *journal) check(dir string) error {

@@ -130,15 +130,18 @@ func created(name string) func(w *world) []byte {
 // head gives the journal another beginning, up to the checksum.
 func head(text string) func(w *world) []byte {
 	return func(w *world) []byte {
-		return []byte(text + checksum(journalVersion, []byte(w.body())) + "\n" + w.body())
+		return []byte(text + checksum(stagedVersion, []byte(w.body())) + "\n" + w.body())
 	}
 }
 
 var forgeries = []forged{
 	{"version 0", head("fsmtx-journal 0 "), ErrJournalVersion},
-	{"version 3", head("fsmtx-journal 3 "), ErrJournalVersion},
-	{"version 3 with another shape", head("fsmtx-journal 3 x y z "), ErrJournalVersion},
-	{"version 3 without a checksum", func(*world) []byte { return []byte("fsmtx-journal 3\n{}") }, ErrJournalVersion},
+	{"version 3 with the checksum of version 2", head("fsmtx-journal 3 "), ErrJournalTorn},
+	{"version 3 with another shape", head("fsmtx-journal 3 x y z "), ErrJournalTorn},
+	{"version 3 without a checksum", func(*world) []byte { return []byte("fsmtx-journal 3\n{}") }, ErrJournalTorn},
+	{"version 4", head("fsmtx-journal 4 "), ErrJournalVersion},
+	{"version 4 with another shape", head("fsmtx-journal 4 x y z "), ErrJournalVersion},
+	{"version 4 without a checksum", func(*world) []byte { return []byte("fsmtx-journal 4\n{}") }, ErrJournalVersion},
 	{"version 1 with the checksum of version 2", head("fsmtx-journal 1 "), ErrJournalTorn},
 	{"version 1 with a record", func(w *world) []byte { return sealedOld(w.body()) }, ErrJournalInvalid},
 	{"another shape", head("fsmtx-journal 2 x "), ErrJournalTorn},
@@ -148,7 +151,7 @@ var forgeries = []forged{
 	{"byte order mark", head("\ufefffsmtx-journal 2 "), ErrJournalTorn},
 	{"two spaces", head("fsmtx-journal 2  "), ErrJournalTorn},
 	{"upper-case checksum", func(w *world) []byte {
-		return []byte("fsmtx-journal 2 " + strings.ToUpper(checksum(journalVersion, []byte(w.body()))) + "\n" + w.body())
+		return []byte("fsmtx-journal 2 " + strings.ToUpper(checksum(stagedVersion, []byte(w.body()))) + "\n" + w.body())
 	}, ErrJournalTorn},
 	{"line feed after a carriage return", func(w *world) []byte { return []byte(strings.Replace(string(w.journal), "\n", "\r\n", 1)) }, ErrJournalTorn},
 	{"something after it", func(w *world) []byte { return append(w.journal[:len(w.journal):len(w.journal)], '\n') }, ErrJournalTorn},

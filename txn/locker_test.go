@@ -71,7 +71,7 @@ func TestLockerIsCalledInOrder(t *testing.T) {
 	}}
 	require.NoError(t, d.Commit(t.Context(), c))
 	require.NoError(t, d.Close())
-	assert.Equal(t, []string{"check", "prepare", "check", "unlock", "unlock", "unlock"}, l.calls)
+	assert.Equal(t, []string{"check", "prepare", "check", "check", "check", "unlock", "unlock", "unlock", "unlock"}, l.calls)
 }
 
 func TestRecoveryTakesTheLocksOfAllFiles(t *testing.T) {
@@ -89,7 +89,7 @@ func TestRecoveryTakesTheLocksOfAllFiles(t *testing.T) {
 
 // TestCommitChecksTheLocks: a lock is lost before D is changed, or while it is changed.
 func TestCommitChecksTheLocks(t *testing.T) {
-	for name, checks := range map[string][]error{"before": {errTest}, "while": {nil, errTest}} {
+	for name, checks := range map[string][]error{"before": {errTest}, "after the commit": {nil, errTest}, "while": {nil, nil, errTest}} {
 		t.Run(name, func(t *testing.T) {
 			dir := newList(t)
 			list := tree(t, dir)
@@ -103,7 +103,7 @@ func TestCommitChecksTheLocks(t *testing.T) {
 			l := &recorder{fails: map[string][]error{"check": checks}}
 			require.Equal(t, errTest, commit(t, dir, replacing, WithLocker(l), WithFS(files)))
 			requireRolledBack(t, dir, list)
-			assert.Equal(t, len(checks) == 2, linked > 0, "whether D was changed before the rollback")
+			assert.Equal(t, len(checks) == 3, linked > 0, "whether D was changed before the rollback")
 		})
 	}
 }
@@ -131,7 +131,7 @@ func TestRollbackLocksTheFilesItRemoves(t *testing.T) {
 	require.NoError(t, err)
 	defer d.Close()
 	require.Equal(t, errTest, d.Commit(ctx, replacing))
-	assert.Equal(t, []string{"check", "lock 3.json", "unlock"}, l.calls[2:])
+	assert.Equal(t, []string{"check", "check", "lock 3.json", "unlock"}, l.calls[2:])
 	requireRolledBack(t, dir, list)
 }
 

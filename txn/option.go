@@ -10,6 +10,8 @@ type options struct {
 	locker  Locker
 	history int
 	keep    func(Entry) bool
+	intact  func([]byte) bool
+	limit   int
 }
 
 // DefaultHistory is the number of committed transactions whose deleted files are
@@ -17,7 +19,7 @@ type options struct {
 const DefaultHistory = 10
 
 func newOptions(opts []Option) options {
-	o := options{fs: vfs.OS{}, locker: noLocker{}, history: DefaultHistory}
+	o := options{fs: vfs.OS{}, locker: noLocker{}, history: DefaultHistory, limit: DefaultRecordLimit, intact: func([]byte) bool { return true }}
 	for _, opt := range opts {
 		opt(&o)
 	}
@@ -40,3 +42,19 @@ func WithHistory(n int) Option { return func(o *options) { o.history = max(n, 0)
 // prunes those transactions. keep is called while S is locked. By default no transaction
 // is kept beyond that number.
 func WithKeep(keep func(Entry) bool) Option { return func(o *options) { o.keep = keep } }
+
+// WithIntact lets recovery tell a file that another program has written from one whose bytes
+// a power cut has damaged: intact reports whether a file of D may have these bytes. By
+// default any bytes will do that are neither the beginning of what the transaction wrote nor
+// contain a zero byte that it did not write.
+func WithIntact(intact func(data []byte) bool) Option { return func(o *options) { o.intact = intact } }
+
+// DefaultRecordLimit is the limit of WithRecordLimit, 1 MiB: every reader of the history
+// reads the records.
+const DefaultRecordLimit = 1 << 20
+
+// WithRecordLimit sets the size in bytes up to which a transaction is committed by its
+// record alone, which has the bytes of its files. A larger transaction, and with 0 every
+// transaction, is staged and synced file by file. Both keep the same promises. The default
+// is DefaultRecordLimit.
+func WithRecordLimit(n int) Option { return func(o *options) { o.limit = n } }

@@ -20,7 +20,8 @@ type Outcome string
 const (
 	Clean      Outcome = "clean"       // there was no interrupted transaction
 	RolledBack Outcome = "rolled back" // an interrupted transaction was undone
-	Committed  Outcome = "committed"   // a transaction was interrupted after its commit point; S was tidied
+	Completed  Outcome = "completed"   // a committed transaction was interrupted, or damaged by a power cut, and was completed
+	Committed  Outcome = "committed"   // a transaction was interrupted after all its changes; S was tidied
 )
 
 // MarshalText implements encoding.TextMarshaler.
@@ -29,7 +30,7 @@ func (o Outcome) MarshalText() ([]byte, error) { return []byte(o), nil }
 // UnmarshalText implements encoding.TextUnmarshaler. It returns an error unless
 // text is one of the outcomes.
 func (o *Outcome) UnmarshalText(text []byte) error {
-	if !slices.Contains([]Outcome{Clean, RolledBack, Committed}, Outcome(text)) {
+	if !slices.Contains([]Outcome{Clean, RolledBack, Completed, Committed}, Outcome(text)) {
 		return fmt.Errorf("%q is not the outcome of a recovery", text)
 	}
 	*o = Outcome(text)
@@ -44,6 +45,8 @@ type Report struct {
 	Label     string     // of the transaction, as given in Change
 	Restored  []string   // deleted files that the recovery restored
 	Removed   []string   // created files that the recovery removed
+	Created   []string   // files of a committed transaction that the recovery created, or whose bytes it restored
+	Deleted   []string   // files that a committed transaction deletes and the recovery deleted
 	Conflicts []Conflict // files that another program has changed since
 
 	// Unreleased is the error of releasing the Locker's locks; see Dir.Close. Only
@@ -97,12 +100,20 @@ func (d *Dir) recover(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	r := Report{Outcome: Clean}
-	if j != nil {
-		if r, err = d.rollBack(ctx, j); err != nil {
-			return r, err
-		}
+	switch {
+	case j != nil && j.whole:
+		r, err = d.rollForward(ctx, j)
+	case j != nil:
+		r, err = d.rollBack(ctx, j)
 	}
-	if id := d.tidy(); id != "" && j == nil {
+	if err != nil {
+		return r, err
+	}
+	d.pending = false
+	if err := d.repair(ctx, &r); err != nil {
+		return r, err
+	}
+	if id := d.tidy(); id != "" && r.Outcome == Clean {
 		r.Outcome, r.ID = Committed, id
 		if e, err := d.entry(id); err == nil {
 			r.Time, r.Label = e.Time, e.Label
@@ -416,6 +427,13 @@ func (u *rollback) addName(info fs.FileInfo, from, to string) error {
 
 // finish makes the rollback durable and then removes the journal.
 func (u *rollback) finish() error {
+	if u.j.whole { // nothing synced the restored files before they were deleted
+		for _, name := range u.report.Restored {
+			if err := u.files.Sync(u.filePath(name)); ignoreNotExist(err) != nil {
+				return err
+			}
+		}
+	}
 	for _, dir := range append([]string{u.d}, u.unsynced...) { // with the parent of D, if create had to create D
 		if err := u.files.Sync(dir); ignoreNotExist(err) != nil {
 			return err

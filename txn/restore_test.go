@@ -134,7 +134,7 @@ func TestRestoreIsRolledBack(t *testing.T) {
 	dir, _, undo := replaced(t)
 	before := tree(t, dir)
 	backups := tree(t, history(t, dir)[0].Backups)
-	d, err := Open(t.Context(), dir, WithFS(dying{}))
+	d, err := Open(t.Context(), dir, WithFS(dying{}), staged)
 	require.NoError(t, err)
 	func() {
 		defer func() { require.Equal(t, errDeath, recover()) }()

@@ -20,39 +20,159 @@ import (
 // file system to sync many of them in one go.
 const parallel = 32
 
-// stage writes to S what apply and a rollback need, and makes it durable.
-// The journal is written at the same time as the staged files, which saves a wait
-// for the disk. That is safe: D is changed only after both barriers, and until then
-// there is nothing to roll back.
+// stage writes to S what apply and a rollback need, and makes durable what a power cut must
+// not lose: of a small transaction the journal alone, which has the bytes of all files, of a
+// large one each file.
 func (t *transaction) stage(ctx context.Context, c Change) error {
 	inode, err := t.mkdirs(c)
 	if err != nil {
 		return err
 	}
-	j := &journal{ID: t.id, Dir: t.fromState(), Inode: inode, Time: time.Now().UTC(), Label: c.Label, Record: c.Record}
 	t.umask = vfs.Umask()
-	for _, f := range c.Creates {
-		j.Creates = append(j.Creates, newEntry(f.Name, f.Data, f.Mode&^t.umask))
-	}
-	for _, r := range c.Restores {
-		e, err := t.stageRestore(r)
-		if err != nil {
-			return &FileError{"restore", r.Name, err}
-		}
-		j.Creates = append(j.Creates, e)
-	}
-	if j.Deletes, err = t.readDeletes(ctx, c.Deletes); err != nil {
-		return err
-	}
-	data, err := j.encode()
+	j, err := t.describe(ctx, c)
 	if err != nil {
 		return err
 	}
+	j.Inode = inode
+	data, err := t.encode(j)
+	if err != nil {
+		return err
+	}
+	if t.whole {
+		return t.stageWhole(ctx, c, j, data)
+	}
 	t.journal = j
+	if err := t.stageRestores(c.Restores); err != nil {
+		return err
+	}
 	if err := t.writeAll(ctx, c, data); err != nil { // barrier B1: the bytes
 		return err
 	}
 	return t.syncDirs() // barrier B2: the names
+}
+
+// stageWhole commits: once it has returned nil, the transaction has happened, and D is still
+// as it was. Nothing that it stages is synced but the journal. The staged files are written
+// first, so that their space is had before the commit.
+//
+// S is synced beside the journal's bytes too: the name of the journal before this one,
+// which the rename replaces, may not be durable under its new name yet.
+func (t *transaction) stageWhole(ctx context.Context, c Change, j *journal, data []byte) error {
+	if err := t.stageRestores(c.Restores); err != nil {
+		return err
+	}
+	if err := t.writeAll(ctx, c, nil); err != nil {
+		return err
+	}
+	dirs := t.ancestors(t.first)
+	if !t.first {
+		dirs = append(dirs, t.s)
+	}
+	if c.Prepare != nil {
+		if err := t.locker.Check(); err != nil {
+			return err
+		}
+		if err := c.Prepare(t.files, t.d, t.path()); err != nil {
+			return err
+		}
+		dirs = append(dirs, t.d)
+	}
+	var g errgroup.Group
+	g.Go(func() error { return t.files.WriteFile(t.path(journalName), t.path(), data, 0o600) })
+	for _, dir := range dirs {
+		g.Go(func() error { return t.files.Sync(dir) })
+	}
+	if err := g.Wait(); err != nil { // barrier B1
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := t.locker.Check(); err != nil {
+		return err
+	}
+	t.journal = j
+	if err := t.files.Rename(t.path(journalName), t.statePath(journalName)); err != nil {
+		return err
+	}
+	if err := t.files.Sync(t.s); err != nil { // barrier B2: the commit point
+		return fmt.Errorf("%w: syncing %s: %w", ErrUnknown, t.s, err)
+	}
+	return nil
+}
+
+// describe returns the journal of the change, with the bytes of its files if it is to be a
+// whole record.
+func (t *transaction) describe(ctx context.Context, c Change) (*journal, error) {
+	j := &journal{ID: t.id, Dir: t.fromState(), Life: t.life(), Time: time.Now().UTC(), Label: c.Label, Record: c.Record}
+	room := t.limit
+	keep := func(e entry, data []byte) entry {
+		if room -= len(data); room >= 0 {
+			e.data = data
+		}
+		return e
+	}
+	for _, f := range c.Creates {
+		j.Creates = append(j.Creates, keep(newEntry(f.Name, f.Data, f.Mode&^t.umask), f.Data))
+	}
+	for _, r := range c.Restores {
+		e, data, err := t.readEntry(t.txnPath(r.ID, backupName, r.Name))
+		if err != nil {
+			return nil, &FileError{"restore", r.Name, err}
+		}
+		j.Creates = append(j.Creates, keep(e, data))
+	}
+	t.seen = make(map[string]fs.FileInfo, len(c.Deletes))
+	for _, name := range c.Deletes {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		e, data, err := t.readEntry(t.filePath(name))
+		if err != nil {
+			return nil, deleteError(name, err)
+		}
+		j.Deletes = append(j.Deletes, keep(e, data))
+	}
+	t.whole = room >= 0 && t.limit > 0 && j.Life != ""
+	return j, nil
+}
+
+// readEntry reads a file to be deleted or restored.
+func (t *transaction) readEntry(path string) (entry, []byte, error) {
+	info, err := t.files.Lstat(path)
+	if err != nil {
+		return entry{}, nil, err
+	}
+	data, err := t.files.ReadFile(path)
+	if err != nil {
+		return entry{}, nil, err
+	}
+	e := newEntry(filepath.Base(path), data, info.Mode())
+	e.ModTime = info.ModTime()
+	if t.seen != nil {
+		t.seen[e.Name] = info
+	}
+	return e, data, nil
+}
+
+// encode encodes the journal as a whole record if t.whole is set and the record is small
+// enough. Otherwise it clears t.whole.
+func (t *transaction) encode(j *journal) ([]byte, error) {
+	j.whole = t.whole
+	if t.whole {
+		data, err := j.encode()
+		if err != nil || len(data) <= t.limit {
+			return data, err
+		}
+		t.whole = false
+	}
+	j.whole, j.Life = false, ""
+	for _, entries := range [][]entry{j.Creates, j.Deletes} {
+		for i := range entries {
+			entries[i].data, entries[i].ModTime = nil, time.Time{}
+		}
+	}
+	return j.encode()
 }
 
 // mkdirs creates the transaction's directory and those subdirectories that it needs, and
@@ -77,53 +197,24 @@ func (t *transaction) mkdirs(c Change) (uint64, error) {
 	return inodeOf(info), nil
 }
 
-// stageRestore links a backup into the directory of staged files. From there the file is
-// linked into D, and rolled back, like one that is created. It is synced because another
-// program that still had it open may have written to it after it was deleted.
-func (t *transaction) stageRestore(r Restore) (entry, error) {
-	backup, staged := t.txnPath(r.ID, backupName, r.Name), t.path(stagedName, r.Name)
-	if err := t.files.Sync(backup); err != nil {
-		return entry{}, err
-	}
-	if err := t.files.Link(backup, staged); err != nil {
-		return entry{}, t.linkError(err)
-	}
-	info, err := t.files.Lstat(staged)
-	if err != nil {
-		return entry{}, err
-	}
-	data, err := t.files.ReadFile(staged)
-	return newEntry(r.Name, data, info.Mode()), err
-}
-
-// readDeletes returns the journal entries of the files to be deleted.
-func (t *transaction) readDeletes(ctx context.Context, names []string) ([]entry, error) {
-	t.seen = make(map[string]fs.FileInfo, len(names))
-	entries := make([]entry, 0, len(names))
-	for _, name := range names {
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
+// stageRestores links backups into the directory of staged files. From there they are linked
+// into D, and rolled back, like files that are created. Without a whole record they are
+// synced, because another program that still had one open may have written to it after it
+// was deleted.
+func (t *transaction) stageRestores(restores []Restore) error {
+	for _, r := range restores {
+		backup, err := t.txnPath(r.ID, backupName, r.Name), error(nil)
+		if !t.whole {
+			err = t.files.Sync(backup)
 		}
-		e, err := t.readDelete(name)
+		if err == nil {
+			err = t.linkError(t.files.Link(backup, t.path(stagedName, r.Name)))
+		}
 		if err != nil {
-			return nil, deleteError(name, err)
+			return &FileError{"restore", r.Name, err}
 		}
-		entries = append(entries, e)
 	}
-	return entries, nil
-}
-
-func (t *transaction) readDelete(name string) (entry, error) {
-	info, err := t.files.Lstat(t.filePath(name))
-	if err != nil {
-		return entry{}, err
-	}
-	data, err := t.files.ReadFile(t.filePath(name))
-	if err != nil {
-		return entry{}, err
-	}
-	t.seen[name] = info
-	return newEntry(name, data, info.Mode()), nil
+	return nil
 }
 
 // deleteError returns a *FileError. It wraps ErrChanged if the file does not exist,
@@ -135,7 +226,10 @@ func deleteError(name string, err error) error {
 	return &FileError{"delete", name, err}
 }
 
-// writeAll writes the staged files and the journal, and makes the backup links.
+// writeAll writes the staged files, makes the backup links and, without a whole record,
+// writes the journal and syncs all of them. The journal is written at the same time as the
+// staged files, which saves a wait for the disk. That is safe: D is changed only after both
+// barriers, and until then there is nothing to roll back.
 func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
@@ -144,7 +238,7 @@ func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) er
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
-			if err := t.files.WriteFile(t.path(stagedName, f.Name), t.path(stagedName), f.Data, f.Mode.Perm()&^t.umask); err != nil {
+			if err := t.stageFile(f); err != nil {
 				return &FileError{"create", f.Name, err}
 			}
 			return nil
@@ -161,18 +255,41 @@ func (t *transaction) writeAll(ctx context.Context, c Change, journal []byte) er
 			return nil
 		})
 	}
-	g.Go(func() error { return t.files.WriteFile(t.statePath(journalName), t.path(), journal, 0o600) })
+	if !t.whole {
+		g.Go(func() error { return t.writeJournal(journal) })
+	}
 	return g.Wait()
+}
+
+// writeJournal syncs S first: the name of the record before this journal, which the rename
+// replaces, may not be durable under its new name yet.
+func (t *transaction) writeJournal(data []byte) error {
+	if !t.first {
+		if err := t.files.Sync(t.s); err != nil {
+			return err
+		}
+	}
+	return t.files.WriteFile(t.statePath(journalName), t.path(), data, 0o600)
+}
+
+func (t *transaction) stageFile(f File) error {
+	path, perm := t.path(stagedName, f.Name), f.Mode.Perm()&^t.umask
+	if t.whole {
+		return t.files.WriteNew(path, f.Data, perm)
+	}
+	return t.files.WriteFile(path, t.path(stagedName), f.Data, perm)
 }
 
 // backUp makes a backup link to a file to be deleted. A link has the same inode, so a
 // rollback restores mode and times too. If the file system has no hard links, this fails
-// before D is changed. The file is synced first: its writer may never have synced it,
-// and after the link a sync would have to wait for the file system's journal even if the
-// bytes are on disk already.
+// before D is changed. Without a whole record the file is synced first: its writer may
+// never have synced it, and after the link a sync would have to wait for the file system's
+// journal even if the bytes are on disk already.
 func (t *transaction) backUp(name string) error {
-	if err := t.files.Sync(t.filePath(name)); err != nil {
-		return err
+	if !t.whole {
+		if err := t.files.Sync(t.filePath(name)); err != nil {
+			return err
+		}
 	}
 	if err := t.files.Link(t.filePath(name), t.path(backupName, name)); err != nil {
 		return t.linkError(err)

@@ -90,10 +90,14 @@ func (d *Dir) WriteState(name string, data []byte) error {
 // crash each file has either the old content or the new. The caller holds the Locker's locks
 // on the files, see Lock. Of a File only its name and data are used.
 //
-// Errors: those of WriteState and of Lock.
+// Errors: those of WriteState and of Lock, and ErrRecoveryRequired if a Commit of this Dir
+// left a journal to recover.
 func (d *Dir) ReplaceFiles(files ...File) error {
 	if d.closed {
 		return ErrClosed
+	}
+	if d.pending { // recovery would take the new content for another program's
+		return ErrRecoveryRequired
 	}
 	for _, f := range files {
 		if !isPlain(f.Name) {
@@ -207,7 +211,7 @@ func (d *Dir) checkState(name string) error {
 // isStateName reports whether name may be the name of a state file. It must not be one of
 // this package's names in S; those that are not listed here contain a "-".
 func isStateName(name string) bool {
-	own := []string{lockName, journalName, quarantineName, lockerName}
+	own := []string{lockName, journalName, quarantineName, lockerName, lifeName}
 	return name != "" && name[0] != '.' && len(name) <= maxName && !slices.Contains(own, name) &&
 		strings.Trim(name, ".abcdefghijklmnopqrstuvwxyz") == ""
 }

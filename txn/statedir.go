@@ -23,6 +23,7 @@ const (
 	donePrefix     = "done-"     // done-<id>: the journal of a committed transaction
 	quarantineName = "conflicts" // what was in the way of a rollback, and untrusted journals
 	lockerName     = "locks"     // the Locker's
+	lifeName       = "life"      // the life in which the history was last looked at, see repair
 )
 
 const statePrefix, stateSuffix = ".", ".fsmtx"

@@ -34,6 +34,9 @@ type dying struct{ vfs.OS }
 
 func (dying) Rename(oldname, newname string) error { panic(errDeath) }
 
+// staged makes every transaction stage and sync its files, as a large one does.
+var staged = WithRecordLimit(0)
+
 // newWorld interrupts a transaction that deletes 2.json and 3.json and creates
 // 4.json and 5.json, just before its commit point.
 func newWorld(t testing.TB) *world {
@@ -54,7 +57,7 @@ func newWorld(t testing.TB) *world {
 
 func (w *world) interrupt(t testing.TB) {
 	t.Helper()
-	d, err := Open(context.Background(), w.d, WithFS(dying{}))
+	d, err := Open(context.Background(), w.d, WithFS(dying{}), staged)
 	require.NoError(t, err)
 	func() {
 		defer func() { require.Equal(t, errDeath, recover()) }()
@@ -101,7 +104,7 @@ func (w *world) setJournal(t testing.TB, data []byte) {
 
 // sealed returns a journal with the body and its checksum.
 func sealed(body string) []byte {
-	return []byte(journalMagic + " " + journalVersion + " " + checksum(journalVersion, []byte(body)) + "\n" + body)
+	return []byte(journalMagic + " " + stagedVersion + " " + checksum(stagedVersion, []byte(body)) + "\n" + body)
 }
 
 // body returns the journal without its first line.

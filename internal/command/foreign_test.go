@@ -134,7 +134,7 @@ func (w *foreignWorld) hydrateCrashing() {
 	require.NoError(w.t, err)
 	env := func(name string) (string, bool) { return map[string]string{"HOME": w.home}[name], name == "HOME" }
 	defer func() { require.Equal(w.t, errCrash, recover()) }()
-	_, err = hydrate.Run(context.Background(), request, env, hydrate.Options{LockTimeout: time.Minute, FS: crashing{renamed: new(bool)}})
+	_, err = hydrate.Run(context.Background(), request, env, hydrate.Options{LockTimeout: time.Minute, FS: crashing{}})
 	w.t.Fatalf("not interrupted: %v", err)
 }
 

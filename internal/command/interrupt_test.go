@@ -23,34 +23,27 @@ import (
 // errCrash is the value of the panic that interrupts a hydration.
 var errCrash = errors.New("crash")
 
-// crashing is a file system that panics when the transaction is about to commit, or
-// just after.
+// crashing is a file system that panics when the transaction has made all its changes, or
+// when it is complete.
 type crashing struct {
 	vfs.OS
-	committed bool // crash after the commit
-	renamed   *bool
+	committed bool // crash when it is complete
 }
 
 func (d crashing) Rename(oldname, newname string) error {
-	if filepath.Base(oldname) != "journal" {
-		return d.OS.Rename(oldname, newname)
-	}
-	if !d.committed {
+	done := filepath.Base(oldname) == "journal" && strings.HasPrefix(filepath.Base(newname), "done-")
+	if done && !d.committed {
 		panic(errCrash)
 	}
-	*d.renamed = true
-	return d.OS.Rename(oldname, newname)
-}
-
-func (d crashing) Sync(name string) error {
-	if *d.renamed {
+	err := d.OS.Rename(oldname, newname)
+	if done {
 		panic(errCrash)
 	}
-	return d.OS.Sync(name)
+	return err
 }
 
-// interrupt hydrates for the event in event.json and crashes before the commit point, or
-// just after it: interrupt [committed].
+// interrupt hydrates for the event in event.json and crashes when all files are in place, or
+// when its journal is in the history too: interrupt [committed].
 func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) > 1 || len(args) == 1 && args[0] != "committed" {
 		ts.Fatalf("usage: interrupt [committed]")
@@ -66,7 +59,7 @@ func interrupt(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}()
 	_, err = hydrate.Run(context.Background(), request, env,
-		hydrate.Options{LockTimeout: time.Minute, FS: crashing{committed: len(args) == 1, renamed: new(bool)}})
+		hydrate.Options{LockTimeout: time.Minute, FS: crashing{committed: len(args) == 1}})
 	ts.Check(err)
 }
 
@@ -75,14 +68,19 @@ func forge(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: forge journal old new")
 	}
-	head, body, _ := strings.Cut(ts.ReadFile(args[0]), "\n")
+	head, rest, _ := strings.Cut(ts.ReadFile(args[0]), "\n")
+	version := strings.Fields(head)[1]
+	body, blob, _ := strings.Cut(rest, "\n")
 	if !strings.Contains(body, args[1]) {
 		ts.Fatalf("no %q in %s", args[1], body)
 	}
 	body = strings.Replace(body, args[1], args[2], 1)
-	sum := sha256.Sum256([]byte("2\n" + body)) // as version 2 of the journal has it
-	head = head[:strings.LastIndexByte(head, ' ')+1] + hex.EncodeToString(sum[:])
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(head+"\n"+body), 0o600))
+	sum := sha256.Sum256([]byte(version + "\n" + body))
+	text := head[:strings.LastIndexByte(head, ' ')+1] + hex.EncodeToString(sum[:]) + "\n" + body
+	if version == "3" {
+		text += "\n" + blob
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(text), 0o600))
 }
 
 // listing writes the content and the metadata of all files in a directory to a file,

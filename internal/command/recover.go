@@ -14,13 +14,17 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const recoverLong = `Recover finishes interrupted hydrations: it rolls back uncommitted changes, and removes
-the temporary files of committed ones. For each list it prints one of:
+const recoverLong = `Recover finishes interrupted hydrations: it completes committed changes, and rolls back
+others. After a power cut it also writes again what the disk has lost of committed changes.
+For each list it prints one of:
 
   clean         there was nothing to do
   rolled back   the change was rolled back; the restored and removed files are listed
-  committed     the change had been committed; its temporary files were removed
-  conflict      rolled back; a file changed by another program was moved to the path shown
+  completed     the change had been committed and was completed; the created and deleted
+                files are listed
+  committed     the change had been made; its temporary files were removed
+  conflict      rolled back or completed; a file changed by another program was moved to
+                the path shown
   set aside     an untrusted journal was moved to the path shown (--force)
   damaged       nothing was interrupted, but what is on record about the workflow cannot be
                 read or is gone, so its steps are not fully enforced
@@ -34,8 +38,8 @@ prints {"continue": true} and always exits with 0. A message for the person is i
 systemMessage.
 
 --json prints an array of objects with the fields list, state (one of the above), skill
-and time of the interrupted hydration (empty if there was none), restored, removed,
-conflicts (name, moved_to, why), aside, reason, hint and dry_run.`
+and time of the interrupted hydration (empty if there was none), restored, removed, created,
+deleted, conflicts (name, moved_to, why), aside, reason, hint and dry_run.`
 
 // recoverTimeout limits the wait for the locks of one list.
 const recoverTimeout = 5 * time.Second

@@ -101,34 +101,27 @@ func (l costs) ask(t *testing.T, steps int) (d disk) {
 	return d
 }
 
-// parallel is how many files a transaction writes and syncs at a time.
-const parallel = 32
-
-// TestSyncsAreTasksAndAConstant: each task that is created or deleted is synced once. The
-// other syncs are of the journal, the directories of the transaction, S, their parent, D,
-// and S again, and for the first transaction of the directories above.
-func TestSyncsAreTasksAndAConstant(t *testing.T) {
+// TestSyncsAreAConstant: a hydration syncs its record, S twice, the directory above S and D,
+// and D; the first one of a list not S before there is a record, but two directories above.
+func TestSyncsAreAConstant(t *testing.T) {
 	for _, others := range []int{0, 50} {
 		for _, n := range []int{1, 10, 31, 100} {
 			l := newCosts(t, others, 10)
-			require.EqualValues(t, n+9, l.ask(t, n).syncs, "%d tasks beside %d", n, others)
-			require.EqualValues(t, n+n+8, l.ask(t, n).syncs, "%d tasks that replace as many beside %d", n, others)
+			require.EqualValues(t, 6, l.ask(t, n).syncs, "%d tasks beside %d", n, others)
+			for range 15 { // beyond the length of the history
+				require.EqualValues(t, 5, l.ask(t, n).syncs, "%d tasks that replace as many beside %d", n, others)
+			}
 		}
 	}
 }
 
-// TestThereAreFourBarriers: a hydration waits for the disk four times if all its files can
-// be synced concurrently, and once more for each further 32 files.
-func TestThereAreFourBarriers(t *testing.T) {
-	for _, n := range []int{1, 10, 15} {
+// TestThereAreThreeBarriers: a hydration waits for the disk three times, for its record, for
+// the record's name and for the names in D, however many files it creates.
+func TestThereAreThreeBarriers(t *testing.T) {
+	for _, n := range []int{1, 10, 32, 100} {
 		l := newCosts(t, 5, 10)
-		require.Equal(t, 4*time.Second, l.ask(t, n).waits, "%d tasks", n)
-		require.Equal(t, 4*time.Second, l.ask(t, n).waits, "%d tasks that replace as many", n)
-	}
-	for _, n := range []int{31, 32, 100} {
-		const journal = 1
-		batches := (n + journal + parallel - 1) / parallel
-		require.Equal(t, time.Duration(3+batches)*time.Second, newCosts(t, 5, 10).ask(t, n).waits, "%d tasks", n)
+		require.Equal(t, 3*time.Second, l.ask(t, n).waits, "%d tasks", n)
+		require.Equal(t, 3*time.Second, l.ask(t, n).waits, "%d tasks that replace as many", n)
 	}
 }
 

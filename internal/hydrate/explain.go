@@ -36,7 +36,7 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 	case errors.Is(err, ErrInternal):
 		return message, "the next skill with a workflow, or fsmtx recover, completes or rolls back what was begun; please report this error"
 	case errors.Is(err, txn.ErrUnknown):
-		return message, "the tasks are in the list, but a power failure could still undo that; run: fsmtx recover"
+		return message, "either all of the tasks come into the list or the list stays as it was; to decide which, run: fsmtx recover"
 	case errors.Is(err, txn.ErrJournalVersion):
 		return message, "run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"
 	case errors.Is(err, txn.ErrJournalTorn), errors.Is(err, txn.ErrJournalForeign), errors.Is(err, txn.ErrJournalInvalid):
@@ -65,8 +65,9 @@ func Explain(err error, r Result, env Env) (message, hint string) {
 // Notes returns what else a successful hydration has to say. The hook prints it on standard
 // error, which the client does not show.
 func Notes(result Result) (notes []string) {
-	if result.Recovered.Outcome == txn.RolledBack {
-		notes = append(notes, fmt.Sprintf("an interrupted change of %s was rolled back first", result.List))
+	switch result.Recovered.Outcome {
+	case txn.RolledBack, txn.Completed:
+		notes = append(notes, fmt.Sprintf("an interrupted change of %s was %s first", result.List, result.Recovered.Outcome))
 	}
 	for _, c := range result.Recovered.Conflicts {
 		notes = append(notes, ConflictText(c))

@@ -33,8 +33,9 @@ func Notice(r Request, result Result) string {
 	if text := warned(result, "%s"); text != "" {
 		parts = append(parts, text)
 	}
-	if result.Recovered.Outcome == txn.RolledBack {
-		parts = append(parts, "an interrupted change was rolled back first")
+	switch result.Recovered.Outcome {
+	case txn.RolledBack, txn.Completed:
+		parts = append(parts, fmt.Sprintf("an interrupted change was %s first", result.Recovered.Outcome))
 	}
 	for _, c := range result.Recovered.Conflicts {
 		parts = append(parts, visible.Words(ConflictText(c)))

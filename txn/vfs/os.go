@@ -297,6 +297,26 @@ func (o OS) create(path string, perm fs.FileMode) (*os.File, error) {
 	return openAt(dirfd, rest, path, os.O_RDWR|os.O_CREATE|os.O_EXCL, perm)
 }
 
+func (o OS) WriteNew(name string, data []byte, perm fs.FileMode) error {
+	f, err := o.create(name, perm)
+	if err != nil {
+		return err
+	}
+	return errors.Join(fill(f, data, perm), f.Close())
+}
+
+// fill sets the permissions of a new file and writes its content.
+func fill(f *os.File, data []byte, perm fs.FileMode) error {
+	info, err := f.Stat()
+	if err == nil && info.Mode().Perm() != perm {
+		err = f.Chmod(perm)
+	}
+	if err == nil && len(data) > 0 {
+		_, err = f.Write(data)
+	}
+	return err
+}
+
 func (o OS) Overwrite(name string, data []byte) error {
 	f, err := o.openOwn(name, os.O_WRONLY)
 	if err != nil {

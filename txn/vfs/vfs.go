@@ -36,6 +36,9 @@ type FS interface {
 	// name. The file has the permissions of the file that it replaces; if there is
 	// none, it has perm, whatever the umask.
 	WriteFile(name, tempDir string, data []byte, perm fs.FileMode) error
+	// WriteNew creates a file, which must not exist, and writes it without syncing it.
+	// The file has perm, whatever the umask. If the write fails, the file stays.
+	WriteNew(name string, data []byte, perm fs.FileMode) error
 	// Overwrite replaces the content of a file in place, creating the file if
 	// necessary, and does not sync it. It is for small files that need not survive a
 	// crash. It does not follow a symbolic link and does not block on a pipe. Its

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -51,8 +53,12 @@ func (l List) Waiting(ctx context.Context) (context.Context, context.CancelFunc)
 // options returns the options of a transaction that does not shorten the history: only
 // Replace does that, to l.Keep changes.
 func (l List) options() []txn.Option {
-	return []txn.Option{txn.WithFS(l.files()), txn.WithLocker(new(Locks)), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt)}
+	return []txn.Option{txn.WithFS(l.files()), txn.WithLocker(new(Locks)), txn.WithKeep(l.isInUse), txn.WithHistory(math.MaxInt), txn.WithIntact(isWhole)}
 }
+
+// isWhole reports whether data may be a file that the client has written: all of them are
+// JSON. After a power cut other bytes are damage.
+func isWhole(data []byte) bool { return jsontext.Value(data).IsValid() }
 
 // isInUse reports whether the history must keep e: it has a record, and a task that it
 // created is still in the list. Without the record the gates of that task would be

@@ -63,7 +63,7 @@ func (d scenario) failOnce(t *testing.T, n int, fault error, created map[string]
 func (w *world) contradicts(t *testing.T, err error, before map[string]worlds.File, created map[string]string) (problem string) {
 	got := w.Tasks(t)
 	switch {
-	case err == nil, errors.Is(err, txn.ErrUnknown):
+	case err == nil:
 		return afterProblem(before, got, created)
 	case errors.Is(err, txn.ErrRecoveryRequired):
 		return "one fault is enough for recovery to be required"

@@ -28,11 +28,15 @@ type workload struct {
 	absent  bool           // D does not exist before
 	files   map[string]int // files in D before: 1 to be deleted, 0 to be kept
 	creates int
-	history int // committed transactions before this one
-	restore int // files that an earlier transaction has deleted and this one restores
+	history int  // committed transactions before this one
+	earlier bool // a transaction of the same life, whose file and entry are not durable yet
+	prepare bool // the transaction raises a mark before it changes D
+	restore int  // files that an earlier transaction has deleted and this one restores
 	limits  limits
 }
 
+// full is large enough for the transactions that sync every file. Of a whole record's, more is
+// pending at a time, and trial.run takes fewer states of each step.
 var full = limits{exhaustive: 512, samples: 96}
 
 var workloads = []workload{
@@ -43,6 +47,8 @@ var workloads = []workload{
 	{name: "delete only", files: map[string]int{"1.json": 0, "2.json": 1, "3.json": 1}, limits: full},
 	{name: "history full", files: map[string]int{"1.json": 1}, creates: 2, history: txn.DefaultHistory, limits: full},
 	{name: "undo", restore: 2, creates: 1, files: map[string]int{"1.json": 0, "2.json": 1}, limits: full},
+	{name: "after another", earlier: true, creates: 2, limits: full},
+	{name: "delete with a mark", prepare: true, files: map[string]int{"1.json": 0, "2.json": 1}, limits: full},
 	{name: "fifty files", files: map[string]int{"1.json": 0, "2.json": 1}, creates: 50, limits: limits{exhaustive: 8, samples: 2}},
 }
 
@@ -82,6 +88,7 @@ type trial struct {
 	rng       *rand.Rand
 	result    outcome
 	recovered outcome
+	staged    bool // every file is staged and synced, as in a large transaction
 	update    bool // the client updates a created task before the recovery
 	again     int  // number of recoveries that are still to be cut themselves
 }
@@ -97,23 +104,26 @@ func (w workload) run(t testing.TB, again int, dropped func(faultfs.Step) bool) 
 
 func (tr *trial) run() *trial {
 	t := tr.t
+	if !tr.staged && !every() {
+		tr.limits.exhaustive, tr.limits.samples = min(tr.limits.exhaustive, 64), min(tr.limits.samples, 16)
+	}
 	tr.base, tr.seen, tr.rng = worlds.MemoryDir(t), map[[32]byte]bool{}, rand.New(rand.NewPCG(1, 2))
 	home := filepath.Join(tr.base, "home")
 	change := tr.prepare(home)
 	d, err := load(home)
 	require.NoError(t, err)
 	tr.unsync(d)
-	touched, acked := false, false
+	now := begun
 	look := func(s faultfs.Step) {
-		touched = touched || tr.touches(home, s)
-		d.cuts(tr.limits, tr.rng, func(c *disk) { tr.examine(c, touched, acked) })
+		now = max(now, tr.phase(home, s))
+		d.cuts(tr.limits, tr.rng, func(c *disk) { tr.examine(c, now) })
 	}
 	look(faultfs.Step{})
 	files := recorder(vfs.OS{}, home, d, tr.dropped, look)
-	dir, err := txn.Open(context.Background(), filepath.Join(home, listPath), txn.WithFS(files))
+	dir, err := txn.Open(context.Background(), filepath.Join(home, listPath), txn.WithFS(files), tr.form())
 	require.NoError(t, err)
 	require.NoError(t, dir.Commit(context.Background(), change))
-	acked = true
+	now = acked
 	look(faultfs.Step{})
 	require.NoError(t, dir.Close())
 	return tr
@@ -133,6 +143,16 @@ func (tr *trial) prepare(home string) txn.Change {
 	c := txn.Change{Record: "the record of these tasks"}
 	tr.before, tr.after = map[string]string{}, map[string]string{record: c.Record}
 	tr.deleteEarlier(list, &c)
+	if tr.earlier {
+		first := txn.Change{Creates: []txn.File{{Name: "90.json", Data: []byte("an earlier task"), Mode: 0o644}}, Record: "the record of the earlier task"}
+		tr.commit(list, first)
+		tr.before["90.json"], tr.after["90.json"], tr.before[record] = "an earlier task", "an earlier task", first.Record
+	}
+	if tr.workload.prepare {
+		c.Prepare = func(files vfs.FS, dir, scratch string) error {
+			return files.WriteFile(filepath.Join(dir, mark), scratch, []byte("7"), 0o644)
+		}
+	}
 	for name, deleted := range tr.files {
 		text := "the task in " + name
 		require.NoError(tr.t, os.WriteFile(filepath.Join(list, name), []byte(text), 0o644))
@@ -184,7 +204,7 @@ func (tr *trial) commit(list string, c txn.Change) {
 // unsync makes pending what the client never syncs: the directory of a new list, and
 // the bytes of its tasks.
 func (tr *trial) unsync(d *disk) {
-	if !tr.absent && tr.history+tr.restore == 0 {
+	if !tr.absent && !tr.earlier && tr.history+tr.restore == 0 {
 		d.unsync(listPath, false)
 		d.unsync("tasks", false)
 	}
@@ -192,6 +212,10 @@ func (tr *trial) unsync(d *disk) {
 		if deleted == 1 {
 			d.unsync(listPath+"/"+name, true)
 		}
+	}
+	if tr.earlier {
+		d.unsync(listPath+"/90.json", true)
+		d.unrename(path.Join(path.Dir(listPath), ".list.fsmtx"), "done-", "journal")
 	}
 	backups := path.Join(path.Dir(listPath), ".list.fsmtx", "txn-*", "old", "*") // written to since they were deleted
 	found, err := filepath.Glob(filepath.Join(tr.base, "home", backups))
@@ -204,17 +228,57 @@ func (tr *trial) unsync(d *disk) {
 	}
 }
 
-// touches reports whether the step changes a file of D.
-func (tr *trial) touches(home string, s faultfs.Step) bool {
+// The phases of a transaction. Each allows recovery other results.
+const (
+	begun    = iota // D is unchanged, and nothing can complete the transaction
+	recorded        // its journal may be on the disk
+	touched         // a file of D is changed
+	acked           // the transaction has returned
+)
+
+// phase returns the phase that the step begins.
+func (tr *trial) phase(home string, s faultfs.Step) int {
 	list := filepath.Join(home, listPath)
-	return s.Op == "link" && filepath.Dir(s.To) == list || s.Op == "remove" && filepath.Dir(s.Path) == list
+	switch {
+	case s.Op == "link" && filepath.Dir(s.To) == list || s.Op == "remove" && filepath.Dir(s.Path) == list:
+		return touched
+	case s.Op == "rename" && filepath.Base(s.To) == "journal" && strings.HasSuffix(filepath.Dir(s.To), ".fsmtx"):
+		return recorded
+	}
+	return begun
+}
+
+// form is the option of the trial's transaction.
+func (tr *trial) form() txn.Option {
+	if tr.staged {
+		return txn.WithRecordLimit(0)
+	}
+	return txn.WithRecordLimit(txn.DefaultRecordLimit)
+}
+
+// allowed returns what recovery may make of the state in home. With a whole record, D is
+// changed once the record is durable, and from then on only the state after will do.
+func (tr *trial) allowed(home string, now int) verdict {
+	left := between(contents(tr.t, home), tr.before)
+	untouched := func(got map[string]string) bool {
+		return left(got) && (!tr.earlier || got["90.json"] == tr.before["90.json"]) // which was acknowledged
+	}
+	switch {
+	case now == acked, now == touched && !tr.staged:
+		return equalTo(tr.after)
+	case now == touched:
+		return equalTo(tr.before, tr.after)
+	case now == recorded && !tr.staged:
+		return func(got map[string]string) bool { return maps.Equal(got, tr.after) || untouched(got) }
+	}
+	return untouched
 }
 
 // examine builds a state, recovers it and compares the result with the contract.
-func (tr *trial) examine(c *disk, touched, acked bool) {
+func (tr *trial) examine(c *disk, now int) {
 	tr.result.states++
 	key := c.key()
-	key[0] ^= byte(b2i(touched) | b2i(acked)<<1)
+	key[0] ^= byte(now)
 	if tr.seen[key] {
 		return
 	}
@@ -224,14 +288,8 @@ func (tr *trial) examine(c *disk, touched, acked bool) {
 	require.NoError(tr.t, err)
 	defer os.RemoveAll(home)
 	require.NoError(tr.t, c.build(home))
-	allowed := equalTo(tr.before, tr.after)
-	switch {
-	case acked:
-		allowed = equalTo(tr.after)
-	case !touched:
-		allowed = between(contents(tr.t, home), tr.before)
-	}
-	halfway := touched && !acked && interrupted(home) && !maps.Equal(contents(tr.t, home), tr.before)
+	allowed := tr.allowed(home, now)
+	halfway := now == touched && interrupted(home) && !maps.Equal(contents(tr.t, home), tr.before)
 	if halfway && tr.again > 0 {
 		tr.again--
 		tr.recoverAgain(home, allowed)
@@ -243,14 +301,23 @@ func (tr *trial) examine(c *disk, touched, acked bool) {
 }
 
 // writeInto updates a task that the interrupted transaction had created, as the client may.
-// The rollback must still remove the task from D, and must keep the update in conflicts/.
+// A completion must leave the update in D. A rollback must still remove the task, and must
+// keep the update in conflicts/.
 func (tr *trial) writeInto(home string) verdict {
 	const update = "updated by the client"
 	name := filepath.Join(home, listPath, "100.json")
 	if _, err := os.Stat(name); err != nil {
-		return equalTo(tr.before)
+		if tr.staged {
+			return equalTo(tr.before)
+		}
+		return equalTo(tr.after)
 	}
 	require.NoError(tr.t, os.WriteFile(name, []byte(update), 0o644))
+	if !tr.staged {
+		updated := maps.Clone(tr.after)
+		updated["100.json"] = update
+		return equalTo(updated)
+	}
 	return func(got map[string]string) bool {
 		moved, _ := filepath.Glob(filepath.Join(home, "tasks/.list.fsmtx/conflicts/*/100.json"))
 		if len(moved) != 1 || !maps.Equal(got, tr.before) {
@@ -276,7 +343,7 @@ func equalTo(states ...map[string]string) verdict {
 func between(left, before map[string]string) verdict {
 	return func(got map[string]string) bool {
 		for name, text := range left {
-			if got[name] != text {
+			if got[name] != text && before[name] != got[name] { // unless a record of before has restored its bytes
 				return false
 			}
 		}
@@ -287,13 +354,6 @@ func between(left, before map[string]string) verdict {
 		}
 		return true
 	}
-}
-
-func b2i(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 func interrupted(home string) bool {
@@ -308,6 +368,11 @@ func (tr *trial) recoverOnce(home string, allowed verdict, o *outcome) {
 		return
 	}
 	got := contents(tr.t, home)
+	if tr.workload.prepare {
+		if _, err := os.Stat(filepath.Join(home, listPath, mark)); err != nil && got[record] != "" {
+			o.violate("recovered without the mark to %v", got)
+		}
+	}
 	if !allowed(got) {
 		o.violate("recovered to %v", got)
 	}
@@ -346,6 +411,9 @@ func (tr *trial) recoverAgain(home string, allowed verdict) {
 	look(faultfs.Step{})
 }
 
+// mark is the file that the transaction of a workload writes before it changes D.
+const mark = "mark"
+
 // record is the key in contents of the last transaction's record: the tasks and the record
 // must come from the same transaction.
 const record = "record"
@@ -365,6 +433,9 @@ func contents(t testing.TB, home string) map[string]string {
 	}
 	require.NoError(t, err)
 	for _, e := range entries {
+		if e.Name() == mark || e.Name() == "."+mark {
+			continue // only ever raised, and no part of the state
+		}
 		data, err := os.ReadFile(filepath.Join(list, e.Name()))
 		require.NoError(t, err)
 		m[e.Name()] = string(data)
@@ -376,22 +447,32 @@ func contents(t testing.TB, home string) map[string]string {
 // power cut and the recovery.
 func TestPowerLossKeepsALaterUpdate(t *testing.T) {
 	for _, load := range workloads[:4] {
-		tr := (&trial{workload: load, t: t, update: true}).run()
-		assert.Zero(t, tr.result.violations, "%s: %s", load.name, tr.result.first)
+		for _, staged := range []bool{false, true} {
+			tr := (&trial{workload: load, t: t, staged: staged, update: true}).run()
+			assert.Zero(t, tr.result.violations, "%s, staged %v: %s", load.name, staged, tr.result.first)
+		}
 	}
 }
 
 func TestPowerLossAtEveryStepIsRecovered(t *testing.T) {
 	var table strings.Builder
 	w := tabwriter.NewWriter(&table, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "workload\tstates\tdistinct\tviolations\tof recovery: states\tdistinct\tviolations")
-	for _, load := range workloads {
-		tr := load.run(t, 300/(10+load.creates), nil)
-		assert.Zero(t, tr.result.violations, "%s: %s", load.name, tr.result.first)
-		assert.Zero(t, tr.recovered.violations, "%s: in a second power cut: %s", load.name, tr.recovered.first)
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\n", load.name, tr.result.states, tr.result.distinct, tr.result.violations,
+	fmt.Fprintln(w, "form\tworkload\tstates\tdistinct\tviolations\tof recovery: states\tdistinct\tviolations")
+	for i := range 2 * len(workloads) {
+		load, staged, form := workloads[i/2], i%2 == 1, []string{"record", "staged"}[i%2]
+		tr := (&trial{workload: load, t: t, staged: staged, again: 300 / (10 + load.creates)}).run()
+		assert.Zero(t, tr.result.violations, "%s, %s: %s", form, load.name, tr.result.first)
+		assert.Zero(t, tr.recovered.violations, "%s, %s: in a second power cut: %s", form, load.name, tr.recovered.first)
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%d\n", form, load.name, tr.result.states, tr.result.distinct, tr.result.violations,
 			tr.recovered.states, tr.recovered.distinct, tr.recovered.violations)
 	}
 	require.NoError(t, w.Flush())
 	t.Log("\n" + table.String())
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
 }

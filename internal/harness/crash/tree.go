@@ -3,6 +3,7 @@ package crash
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -55,9 +56,22 @@ func (d *disk) unsync(path string, bytes bool) {
 	d.pending = append(d.pending, effect{dir: dir, names: map[string]inode{name: at}})
 }
 
+// unrename makes the rename of a file in a directory pending. is begins its name, was is the
+// name that it had.
+func (d *disk) unrename(dir, is, was string) {
+	_, _, in := d.find(dir)
+	for name, at := range d.dirs[in] {
+		if strings.HasPrefix(name, is) {
+			delete(d.dirs[in], name)
+			d.dirs[in][was] = at
+			d.pending = append(d.pending, effect{dir: in, names: map[string]inode{was: 0, name: at}})
+			return
+		}
+	}
+}
+
 // build creates the durable state of the model in dir, which is empty, with its hard
-// links. A complete journal gets the new inode of its transaction's directory,
-// because a real power cut does not change inodes.
+// links, as it is after a power cut.
 func (d *disk) build(dir string) error {
 	made := map[inode]string{}
 	var err error
@@ -79,46 +93,67 @@ func (d *disk) build(dir string) error {
 	if err != nil {
 		return err
 	}
-	return fixInodes(dir)
+	return cutPower(dir)
 }
 
 var (
 	journalInode = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"inode":\d+`) })
+	journalLife  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"life":"[^"]*"`) })
 	journalID    = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"id":"([0-9a-z-]+)"`) })
 )
 
-// fixInodes writes into every journal below dir the inode of its transaction's
-// directory.
-func fixInodes(dir string) error {
-	journals, err := filepath.Glob(filepath.Join(dir, "*", ".*.fsmtx", "journal"))
+// cutPower makes every complete journal below dir one from before a power cut. The model
+// cuts the power without a new start of the kernel, so the journals get another life; and a
+// real power cut does not change inodes, so they get those that the directories of their
+// transactions have now. The mark of the life in which the history was last looked at is of
+// an earlier one too.
+func cutPower(dir string) error {
+	lives, err := filepath.Glob(filepath.Join(dir, "*", ".*.fsmtx", "life"))
+	for _, path := range lives {
+		err = errors.Join(err, os.WriteFile(path, []byte("before the power cut"), 0o600))
+	}
 	if err != nil {
 		return err
 	}
-	for _, path := range journals {
-		data, err := os.ReadFile(path)
+	for _, name := range []string{"journal", "done-*"} {
+		journals, err := filepath.Glob(filepath.Join(dir, "*", ".*.fsmtx", name))
 		if err != nil {
 			return err
 		}
-		head, body, _ := strings.Cut(string(data), "\n")
-		id := journalID().FindStringSubmatch(body)
-		if id == nil || !strings.HasSuffix(head, checksum(body)) {
-			continue
-		}
-		info, err := os.Stat(filepath.Join(filepath.Dir(path), "txn-"+id[1]))
-		if err != nil {
-			continue
-		}
-		body = journalInode().ReplaceAllString(body, fmt.Sprintf(`"inode":%d`, info.Sys().(*syscall.Stat_t).Ino))
-		head = head[:len(head)-2*sha256.Size] + checksum(body)
-		if err := os.WriteFile(path, []byte(head+"\n"+body), 0o600); err != nil {
-			return err
+		for _, path := range journals {
+			if err := cutJournal(path); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// checksum returns the checksum of a journal of version 2.
-func checksum(body string) string {
-	sum := sha256.Sum256([]byte("2\n" + body))
+func cutJournal(path string) error {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	head, rest, _ := strings.Cut(string(data), "\n")
+	words := strings.Split(head, " ")
+	body, blob, _ := strings.Cut(rest, "\n")
+	id := journalID().FindStringSubmatch(body)
+	if id == nil || len(words) != 3 || words[2] != checksum(words[1], body) {
+		return nil
+	}
+	body = journalLife().ReplaceAllString(body, `"life":"before the power cut"`)
+	if info, err := os.Stat(filepath.Join(filepath.Dir(path), "txn-"+id[1])); err == nil {
+		body = journalInode().ReplaceAllString(body, fmt.Sprintf(`"inode":%d`, info.Sys().(*syscall.Stat_t).Ino))
+	}
+	text := words[0] + " " + words[1] + " " + checksum(words[1], body) + "\n" + body
+	if words[1] == "3" {
+		text += "\n" + blob
+	}
+	return os.WriteFile(path, []byte(text), 0o600)
+}
+
+// checksum returns the checksum of a journal of version 2 or 3.
+func checksum(version, body string) string {
+	sum := sha256.Sum256([]byte(version + "\n" + body))
 	return hex.EncodeToString(sum[:])
 }

@@ -75,11 +75,7 @@ func (d *drive) play(t *testing.T, empty image, op operation, decide overseer, r
 	tr.after = content(t, tr.home)
 	require.NoError(t, d.unmount())
 	tr.events = d.recorded()
-	if op.interrupted != nil {
-		require.Equal(t, tr.before, tr.after)
-	} else {
-		require.NotEqual(t, tr.before, tr.after, "it did nothing: %s", r.output)
-	}
+	require.NotEqual(t, tr.before, tr.after, "it did nothing: %s", r.output)
 	return tr
 }
 
@@ -231,9 +227,9 @@ func (tr *trial) examine(c cut) (problem string) {
 	case problem != "":
 		tr.unusable++
 		return problem
-	case maps.Equal(got, tr.after):
+	case maps.Equal(tr.promised(got), tr.promised(tr.after)):
 		return tr.next()
-	case !maps.Equal(got, tr.before):
+	case !maps.Equal(got, tr.before) || tr.interrupted != nil: // what is committed is completed
 		tr.unlike++
 		return fmt.Sprintf("neither before nor after: %v", got)
 	case c.acked:
@@ -243,12 +239,34 @@ func (tr *trial) examine(c cut) (problem string) {
 	return tr.next()
 }
 
+// promised returns the content without what a power cut may change: a file that is written
+// again from the record has another inode, and one that was created another time.
+func (tr *trial) promised(files map[string]worlds.File) map[string]worlds.File {
+	p := maps.Clone(files)
+	for name, f := range p {
+		if _, stayed := tr.before[name]; !stayed {
+			f.Inode = 0
+			if tr.name != "undo" {
+				f.MTime = 0
+			}
+			p[name] = f
+		}
+	}
+	return p
+}
+
 // next checks for every fourth state that the next hydration works.
 func (tr *trial) next() (problem string) {
 	if tr.tried%4 != 1 {
 		return ""
 	}
 	r, err := runProgram(tr.home.Dir, nil, skillEvent("three"), "hydrate")
+	for first := true; err == nil && tr.check != nil && tr.removedLock(r); first = false {
+		if first {
+			tr.byHand++
+		}
+		r, err = runProgram(tr.home.Dir, nil, skillEvent("three"), "hydrate")
+	}
 	if err == nil && r.code == 0 {
 		return ""
 	}
@@ -256,13 +274,13 @@ func (tr *trial) next() (problem string) {
 	return fmt.Sprintf("the next hydration: %v: exit code %d: %s", err, r.code, r.output)
 }
 
-// removedLock removes the lock that the output of recover asks a person to remove, and
+// removedLock removes the lock that the output of a command asks a person to remove, and
 // reports whether it did. Locks are never synced: on a file system without a journal the
 // name of a lock may be durable while its inode has become another file.
 func (tr *trial) removedLock(r result) bool {
-	_, rest, _ := strings.Cut(r.output, "refused: ")
-	path, _, named := strings.Cut(rest, " is not a directory, so neither this program nor the client can take that lock; remove it")
-	return r.code == 1 && named && os.Remove(path) == nil
+	rest, _, named := strings.Cut(r.output, " is not a directory, so neither this program nor the client can take that lock; remove it")
+	words := strings.Fields(rest)
+	return r.code != 0 && named && os.Remove(words[len(words)-1]) == nil
 }
 
 // reboot makes the client's locks as old as after a restart of the machine. A lock may be

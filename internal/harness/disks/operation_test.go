@@ -18,8 +18,7 @@ import (
 type operation struct {
 	name    string
 	prepare func(t *testing.T, w worlds.Home)
-	// interrupted, if not nil, leaves an interrupted change, which the operation rolls
-	// back to what was prepared.
+	// interrupted, if not nil, leaves an interrupted change, which the operation completes.
 	interrupted func(t *testing.T, w worlds.Home)
 	stdin       string
 	args        []string

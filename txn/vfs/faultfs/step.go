@@ -1,6 +1,7 @@
 package faultfs
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -144,6 +145,22 @@ func (s *Steps) WriteFile(name, tempDir string, data []byte, perm fs.FileMode) e
 		return err
 	}
 	return nil
+}
+
+// WriteNew makes the same changes as vfs.OS, in the same order.
+func (s *Steps) WriteNew(name string, data []byte, perm fs.FileMode) error {
+	var f *os.File
+	err := s.step(Step{Op: "create", Path: name}, func() (err error) {
+		f, err = vfs.Create(s.FS, name, perm)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err = f.Chmod(perm); err == nil {
+		err = s.step(Step{Op: "write", Path: name, Data: data}, func() error { _, err := f.Write(data); return err })
+	}
+	return errors.Join(err, f.Close())
 }
 
 func (s *Steps) fill(f *os.File, name string, data []byte, perm fs.FileMode) error {

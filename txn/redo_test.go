@@ -1,0 +1,409 @@
+package txn
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/fsmtx/fsmtx/txn/vfs"
+	"github.com/fsmtx/fsmtx/txn/vfs/faultfs"
+)
+
+func isLinkInto(dir string) func(faultfs.Step) bool {
+	return func(s faultfs.Step) bool { return s.Op == "link" && filepath.Dir(s.To) == dir }
+}
+
+func isRemovalFrom(dir string) func(faultfs.Step) bool {
+	return func(s faultfs.Step) bool { return s.Op == "remove" && filepath.Dir(s.Path) == dir }
+}
+
+// cutPower gives every record of the list another life, as a new start of the kernel does.
+func cutPower(t testing.TB, dir string) {
+	t.Helper()
+	for _, pattern := range []string{journalName, donePrefix + "*"} {
+		paths, err := filepath.Glob(filepath.Join(stateDirOf(dir), pattern))
+		require.NoError(t, err)
+		for _, path := range paths {
+			data, err := os.ReadFile(path)
+			require.NoError(t, err)
+			j, err := parseJournal(data, "../"+filepath.Base(dir))
+			require.NoError(t, err)
+			if j.whole {
+				j.Life = "an earlier one"
+			}
+			data, err = j.encode()
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(path, data, 0o600))
+		}
+	}
+	if err := os.Remove(filepath.Join(stateDirOf(dir), lifeName)); err != nil {
+		require.ErrorIs(t, err, os.ErrNotExist)
+	}
+}
+
+func after(t testing.TB) map[string]string {
+	dir := newList(t)
+	require.NoError(t, commit(t, dir, replacing))
+	return contents(t, dir)
+}
+
+// TestADurableRecordIsCompleted stops the process at every step between the commit and the
+// answer. Recovery completes the transaction, and says so.
+func TestADurableRecordIsCompleted(t *testing.T) {
+	want := after(t)
+	for _, cut := range []bool{false, true} {
+		for name, is := range map[string]func(dir string) func(faultfs.Step) bool{
+			"before the first file": isLinkInto,
+			"before the deletion":   isRemovalFrom,
+			"before the end": func(dir string) func(faultfs.Step) bool {
+				return func(s faultfs.Step) bool { return s.Op == "sync" && s.Path == dir }
+			},
+		} {
+			dir := newList(t)
+			if name == "before the end" {
+				require.NoError(t, commit(t, dir, replacing, WithFS(failing(syscall.EIO, is(dir)))), "it has happened")
+			} else {
+				freeze(t, dir, is(dir))
+			}
+			require.FileExists(t, filepath.Join(stateDirOf(dir), journalName), name)
+			if cut {
+				cutPower(t, dir)
+			}
+			r, err := Inspect(t.Context(), dir)
+			require.NoError(t, err)
+			assert.Equal(t, Completed, r.Outcome, name)
+			r, err = Recover(t.Context(), dir)
+			require.NoError(t, err)
+			assert.Equal(t, Completed, r.Outcome, name)
+			assert.Equal(t, replacing.Label, r.Label)
+			assert.Empty(t, r.Conflicts)
+			assert.Equal(t, want, contents(t, dir), name)
+			h := history(t, dir)
+			require.Len(t, h, 1)
+			assert.Equal(t, []string{".", "2.json"}, names(t, h[0].Backups))
+			r, err = Recover(t.Context(), dir)
+			require.NoError(t, err)
+			assert.Equal(t, Report{Outcome: Clean}, r)
+		}
+	}
+}
+
+// freeze stops the transaction as a death does: the rollback does not run either.
+func freeze(t testing.TB, dir string, is func(faultfs.Step) bool) {
+	t.Helper()
+	dead := false
+	err := commit(t, dir, replacing, WithFS(before(func(s faultfs.Step) error {
+		if dead = dead || is(s); dead {
+			return faultfs.ErrFrozen
+		}
+		return nil
+	})))
+	require.ErrorIs(t, err, ErrRecoveryRequired)
+}
+
+// TestNothingIsChangedBeforeTheRecordIsDurable, and only a constant number of files is synced.
+func TestNothingIsChangedBeforeTheRecordIsDurable(t *testing.T) {
+	dir := newList(t)
+	require.NoError(t, commit(t, dir, Change{Creates: []File{{"0.json", nil, 0o644}}}))
+	for _, n := range []int{1, 40} {
+		var steps []string
+		c := Change{}
+		for i := range n {
+			c.Creates = append(c.Creates, File{fmt.Sprintf("%d-%d.json", n, i), []byte("new"), 0o644})
+		}
+		require.NoError(t, commit(t, dir, c, WithFS(before(func(s faultfs.Step) error {
+			if s.Op == "sync" {
+				steps = append(steps, strings.TrimSuffix(s.String(), "~"))
+			}
+			if isLinkInto(dir)(s) {
+				steps = append(steps, "link")
+			}
+			return nil
+		}))))
+		slices.Sort(steps[:3])
+		steps = slices.Compact(steps)
+		assert.Equal(t, []string{"sync S", "sync S/txn/journal", "sync " + filepath.Base(filepath.Dir(dir)), "sync S", "link", "sync " + filepath.Base(dir)}, steps, "%d files", n)
+	}
+}
+
+// TestAFailureAfterTheCommitIsRolledBack: each step fails in turn. The record is gone before
+// the error is returned, so that a power cut does not bring the transaction back.
+func TestAFailureAfterTheCommitIsRolledBack(t *testing.T) {
+	for n := 0; ; n++ {
+		dir := newList(t)
+		list := tree(t, dir)
+		var failed *faultfs.Step
+		d, err := Open(t.Context(), dir, WithFS(faultfs.Fail(vfs.OS{}, n, syscall.EIO, func(s faultfs.Step) { failed = &s })))
+		if err == nil {
+			err = d.Commit(t.Context(), replacing)
+			require.NoError(t, d.Close())
+		}
+		if failed == nil {
+			require.NoError(t, err)
+			return
+		}
+		if err == nil {
+			require.Equal(t, []string{"1.json", "3.json", "4.json"}, slices.Sorted(maps.Keys(contents(t, dir))), "%s", failed)
+		} else {
+			require.Equal(t, list, tree(t, dir), "%s", failed)
+		}
+		_, statErr := os.Lstat(filepath.Join(stateDirOf(dir), journalName))
+		kept := statErr == nil
+		unknown := failed.Op == "sync" && failed.Path == stateDirOf(dir) && kept
+		require.Equal(t, kept && err != nil, unknown, "%s: %v", failed, err)
+		if unknown {
+			require.ErrorIs(t, err, ErrUnknown)
+		}
+		r, err := Recover(t.Context(), dir)
+		require.NoError(t, err, "%s", failed)
+		require.Empty(t, r.Conflicts)
+	}
+}
+
+// TestAnUnknownOutcomeIsDecidedByRecovery, which does not believe the sync of the same file
+// the second time.
+func TestAnUnknownOutcomeIsDecidedByRecovery(t *testing.T) {
+	want := after(t)
+	dir := newList(t)
+	list, renamed := tree(t, dir), false
+	failing := before(func(s faultfs.Step) error {
+		renamed = renamed || s.Op == "rename" && filepath.Base(s.To) == journalName && filepath.Dir(s.To) == stateDirOf(dir)
+		if renamed && s.Op == "sync" {
+			return syscall.EIO
+		}
+		return nil
+	})
+	d, err := Open(t.Context(), dir, WithFS(failing))
+	require.NoError(t, err)
+	require.ErrorIs(t, d.Commit(t.Context(), replacing), ErrUnknown)
+	require.Equal(t, list, tree(t, dir), "nothing is changed before the commit")
+	require.Error(t, d.Commit(t.Context(), Change{Creates: []File{{"9.json", nil, 0o644}}}), "the journal is not replaced")
+	require.NoError(t, d.Close())
+	was, err := os.Lstat(filepath.Join(stateDirOf(dir), journalName))
+	require.NoError(t, err)
+	r, err := Recover(t.Context(), dir)
+	require.NoError(t, err)
+	require.Equal(t, Completed, r.Outcome)
+	require.Equal(t, want, contents(t, dir))
+	is, err := os.Lstat(filepath.Join(stateDirOf(dir), donePrefix+r.ID))
+	require.NoError(t, err)
+	require.False(t, os.SameFile(was, is), "the record is another file")
+}
+
+// TestWithoutAPowerCutNothingIsTouched: what another program has done since the commit stays,
+// and no file is looked at.
+func TestWithoutAPowerCutNothingIsTouched(t *testing.T) {
+	dir := newList(t)
+	require.NoError(t, commit(t, dir, replacing))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "3.json"), nil, 0o644))
+	require.NoError(t, os.Remove(filepath.Join(dir, "4.json")))
+	list := tree(t, dir)
+	r, err := Recover(t.Context(), dir)
+	require.NoError(t, err)
+	assert.Equal(t, Report{Outcome: Clean}, r)
+	assert.Equal(t, list, tree(t, dir))
+}
+
+// TestAPowerCutDamagesOnlyWhatIsRepaired: of the created files one is empty, one was changed
+// by another program, one deleted. Only the first is written again, once.
+func TestAPowerCutDamagesOnlyWhatIsRepaired(t *testing.T) {
+	dir := newList(t)
+	c := Change{Label: "l", Deletes: []string{"2.json"}}
+	for _, name := range []string{"empty", "half", "zeros", "changed", "deleted", "whole"} {
+		c.Creates = append(c.Creates, File{name, []byte("the bytes of " + name), 0o640})
+	}
+	require.NoError(t, commit(t, dir, c))
+	for name, text := range map[string]string{"empty": "", "half": "the by", "zeros": strings.Repeat("\x00", 18), "changed": "later"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	require.NoError(t, os.Remove(filepath.Join(dir, "deleted")))
+	backups := history(t, dir)[0].Backups
+	require.NoError(t, os.WriteFile(filepath.Join(backups, "2.json"), nil, 0o600))
+	cutPower(t, dir)
+
+	r, err := Recover(t.Context(), dir)
+	require.NoError(t, err)
+	assert.Equal(t, Completed, r.Outcome)
+	assert.Equal(t, []string{"empty", "half", "zeros"}, r.Created)
+	require.Len(t, r.Conflicts, 1, "nobody writes zeros, so they are kept")
+	assert.Equal(t, Conflict{"zeros", r.Conflicts[0].MovedTo, whyPartial}, r.Conflicts[0])
+	got := contents(t, dir)
+	for _, name := range []string{"empty", "half", "zeros", "whole"} {
+		assert.Equal(t, "the bytes of "+name, got[name])
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.Equal(t, os.FileMode(0o640), info.Mode().Perm(), name)
+	}
+	assert.Equal(t, "later", got["changed"])
+	assert.NotContains(t, got, "deleted")
+	kept, err := os.ReadFile(filepath.Join(backups, "2.json"))
+	require.NoError(t, err)
+	assert.Equal(t, "old 2.json", string(kept), "the deleted file can be restored")
+
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "empty"), nil, 0o644))
+	r, err = Recover(t.Context(), dir)
+	require.NoError(t, err)
+	assert.Equal(t, Report{Outcome: Clean}, r, "it looks once in a life")
+}
+
+// TestOnlyTheLastUseOfANameIsRepaired: a later transaction has deleted the file, and another
+// one restored it with later bytes.
+func TestOnlyTheLastUseOfANameIsRepaired(t *testing.T) {
+	dir := newList(t)
+	path := filepath.Join(dir, "7.json")
+	require.NoError(t, commit(t, dir, Change{Creates: []File{{"7.json", []byte("first"), 0o644}}}))
+	require.NoError(t, os.WriteFile(path, []byte("second"), 0o644))
+	at := time.Unix(1600000000, 5)
+	require.NoError(t, os.Chtimes(path, at, at))
+	require.NoError(t, commit(t, dir, Change{Deletes: []string{"7.json"}}))
+	cutPower(t, dir)
+	_, err := Recover(t.Context(), dir)
+	require.NoError(t, err)
+	assert.NoFileExists(t, path)
+	h := history(t, dir)
+	require.NoError(t, commit(t, dir, Change{Restores: []Restore{{h[1].ID, "7.json"}}}))
+	require.NoError(t, os.WriteFile(path, nil, 0o644))
+	cutPower(t, dir)
+	_, err = Recover(t.Context(), dir)
+	require.NoError(t, err)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "second", string(text))
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.Equal(t, at.UnixNano(), info.ModTime().UnixNano(), "a restored file keeps its time")
+}
+
+// TestCompletionLosesNothingOfAnotherProgram: after the death another program has written
+// what the transaction deletes, and has taken a name that it creates.
+func TestCompletionLosesNothingOfAnotherProgram(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		dir := newList(t)
+		freeze(t, dir, isLinkInto(dir))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "2.json"), []byte("later 2"), 0o644))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "3.json"), []byte("another's"), 0o644))
+		if cut {
+			cutPower(t, dir)
+		}
+		r, err := Recover(t.Context(), dir)
+		require.NoError(t, err)
+		want := map[string]string{"2.json": "later 2", "3.json": "another's"}
+		if cut { // it may be a later version of the file that was created
+			delete(want, "3.json")
+			assert.Equal(t, "another's", contents(t, dir)["3.json"])
+		}
+		moved := map[string]string{}
+		for _, c := range r.Conflicts {
+			data, err := os.ReadFile(c.MovedTo)
+			require.NoError(t, err)
+			moved[c.Name] = string(data)
+		}
+		assert.Equal(t, want, moved)
+		assert.NotContains(t, contents(t, dir), "2.json")
+	}
+}
+
+// TestALostNameIsWrittenAgain: after a power cut nothing of what was not synced is left.
+func TestALostNameIsWrittenAgain(t *testing.T) {
+	want := after(t)
+	dir := newList(t)
+	freeze(t, dir, isRemovalFrom(dir))
+	cutPower(t, dir)
+	require.NoError(t, os.Remove(filepath.Join(dir, "3.json")))
+	dirs, err := filepath.Glob(filepath.Join(stateDirOf(dir), txnPrefix+"*"))
+	require.NoError(t, err)
+	for _, lost := range dirs {
+		require.NoError(t, os.RemoveAll(lost))
+	}
+	_, err = Recover(t.Context(), dir)
+	require.NoError(t, err)
+	assert.Equal(t, want, contents(t, dir))
+	assert.Equal(t, []string{".", "2.json"}, names(t, history(t, dir)[0].Backups))
+}
+
+// TestAnyByteOfARecordCounts changes each byte of a record, in the history and before.
+func TestAnyByteOfARecordCounts(t *testing.T) {
+	dir := newList(t)
+	freeze(t, dir, isLinkInto(dir))
+	path := filepath.Join(stateDirOf(dir), journalName)
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for i := range data {
+		changed := slices.Clone(data)
+		changed[i] ^= 1
+		_, err := parseJournal(changed, "../"+filepath.Base(dir))
+		require.Error(t, err, "byte %d", i)
+		_, err = parseJournal(data[:i], "../"+filepath.Base(dir))
+		require.Error(t, err, "the first %d bytes", i)
+	}
+	_, err = parseJournal(append(slices.Clone(data), 0), "../"+filepath.Base(dir))
+	require.ErrorIs(t, err, ErrJournalTorn)
+	changed := slices.Clone(data)
+	changed[len(data)-1] ^= 1
+	require.NoError(t, os.WriteFile(path, changed, 0o600))
+	list := tree(t, dir)
+	_, err = Recover(t.Context(), dir)
+	require.ErrorIs(t, err, ErrJournalTorn)
+	require.Equal(t, list, tree(t, dir))
+	moved, err := SetAside(t.Context(), dir)
+	require.NoError(t, err)
+	require.NotEmpty(t, moved)
+	_, err = Recover(t.Context(), dir)
+	require.NoError(t, err)
+}
+
+// TestALargeTransactionIsStaged: its record would be larger than the limit, in the bytes of
+// its files or by their number.
+func TestALargeTransactionIsStaged(t *testing.T) {
+	for _, c := range []Change{
+		{Creates: []File{{"9.json", make([]byte, 2000), 0o644}}},
+		{Creates: slices.Collect(func(yield func(File) bool) {
+			for i := range 20 {
+				yield(File{fmt.Sprintf("%d-9.json", i), nil, 0o644})
+			}
+		})},
+	} {
+		dir := newList(t)
+		require.NoError(t, commit(t, dir, c, WithRecordLimit(1000)))
+		h := history(t, dir)
+		data, err := os.ReadFile(filepath.Join(stateDirOf(dir), donePrefix+h[0].ID))
+		require.NoError(t, err)
+		assert.Contains(t, string(data[:20]), "fsmtx-journal 2 ")
+		assert.NotContains(t, string(data), `"mtime"`)
+	}
+}
+
+// TestAnEntryIsDroppedOnceItsFilesAreDurable: those that still exist are synced.
+func TestAnEntryIsDroppedOnceItsFilesAreDurable(t *testing.T) {
+	dir := newList(t)
+	one := WithHistory(1)
+	require.NoError(t, commit(t, dir, Change{Creates: []File{{"7.json", []byte("7"), 0o644}, {"8.json", []byte("8"), 0o644}}}, one))
+	require.NoError(t, os.Remove(filepath.Join(dir, "8.json")))
+	synced, fails := []string{}, true
+	files := before(func(s faultfs.Step) error {
+		if s.Op == "sync" && filepath.Dir(s.Path) == dir {
+			if synced = append(synced, filepath.Base(s.Path)); fails {
+				return syscall.EIO
+			}
+		}
+		return nil
+	})
+	require.NoError(t, commit(t, dir, Change{Creates: []File{{"9.json", nil, 0o644}}}, one, WithFS(files)))
+	assert.Equal(t, []string{"7.json"}, synced)
+	require.Len(t, history(t, dir), 2, "its file is not durable")
+	fails = false
+	d, err := Open(context.Background(), dir, one, WithFS(files))
+	require.NoError(t, err)
+	require.NoError(t, d.Close())
+	require.Len(t, history(t, dir), 1)
+}

@@ -1,0 +1,32 @@
+package vfs
+
+import (
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// Life identifies the time during which nothing that was written below the held directory
+// can have been lost: from one mount of its file system, in one run of the kernel, to the
+// next. It is the kernel's boot id and the mount's. Life returns "" if either is unknown.
+func (h *Held) Life(path string) string {
+	_, dir, _ := h.find(path)
+	if dir == nil {
+		return ""
+	}
+	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return ""
+	}
+	var st unix.Statx_t
+	// The unique id (Linux 6.8) is not used again after an unmount; the older one may be.
+	for _, mask := range []int{unix.STATX_MNT_ID_UNIQUE, unix.STATX_MNT_ID} {
+		err = unix.Statx(int(dir.dir.Fd()), "", unix.AT_EMPTY_PATH, mask, &st)
+		if err == nil && st.Mask&uint32(mask) != 0 {
+			return strings.TrimSpace(string(boot)) + "/" + strconv.FormatUint(st.Mnt_id, 10)
+		}
+	}
+	return ""
+}
