@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -204,39 +203,10 @@ func (h *hook) wait(t *testing.T) outcome {
 	}
 	if h.script != nil {
 		o.readReport(t)
-		if o.signal != 0 && h.use != "" {
-			h.readRecord(&o)
-		}
 		return o
 	}
 	o.readLog(t, h.log)
 	return o
-}
-
-// readRecord finds out whether a killed hook had committed: then its record is in S, where
-// the next process completes it.
-func (h *hook) readRecord(o *outcome) {
-	paths, _ := filepath.Glob(filepath.Join(h.world.StateDir(), "done-*"))
-	for _, path := range append(paths, filepath.Join(h.world.StateDir(), "journal")) {
-		data, _ := os.ReadFile(path) // another process may rename it
-		head, body, _ := strings.Cut(string(data), "\n")
-		body, _, _ = strings.Cut(body, "\n")
-		var record struct {
-			Label            string
-			Creates, Deletes []struct{ Name string }
-		}
-		if !strings.HasPrefix(head, "fsmtx-journal 3 ") || json.Unmarshal([]byte(body), &record) != nil || !strings.Contains(record.Label, h.use) {
-			continue
-		}
-		o.committed, o.created, o.deleted = true, nil, nil
-		for _, f := range record.Creates {
-			o.created = append(o.created, f.Name)
-		}
-		for _, f := range record.Deletes {
-			o.deleted = append(o.deleted, f.Name)
-		}
-		return
-	}
 }
 
 func (o *outcome) readLog(t *testing.T, path string) {

@@ -94,7 +94,7 @@ func (r round) hydrate(t *testing.T, w *world, rng *rand.Rand) (outcomes []outco
 	for n := range r.calls {
 		c := randomCallBesideClients(rng)
 		if r.killHooks && n < r.calls-1 && rng.IntN(3) == 0 {
-			c.script, c.use = killedAtRandom(rng), fmt.Sprintf("the call %x", rng.Uint64())
+			c.script = killedAtRandom(rng)
 		}
 		outcomes = append(outcomes, w.run(t, c))
 	}

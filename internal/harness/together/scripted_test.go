@@ -1,12 +1,14 @@
 package together_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -105,6 +107,7 @@ type director struct {
 	report report
 	step   int
 	held   bool
+	own    bool // whether its own transaction has begun
 }
 
 func (d *director) files() vfs.FS {
@@ -155,15 +158,20 @@ func (d *director) raise() {
 // record adds to the report what the step is about to do. That is exact also for a
 // process that is killed, because the kill comes before a later step.
 func (d *director) record(s faultfs.Step) {
-	switch name := filepath.Base(s.To); {
-	case s.Op == "mkdir" && strings.HasPrefix(filepath.Base(s.Path), "txn-"):
-		d.report = report{} // a transaction begins, perhaps not the first
-	case s.Op == "link" && strings.Contains(s.Path, "/new/"):
+	switch name := filepath.Base(cmp.Or(s.To, s.Path)); {
+	case s.Op == "mkdir" && strings.HasPrefix(name, "txn-"):
+		d.report, d.own = report{}, true // a transaction begins, perhaps not the first
+	case !d.own: // the steps of a recovery
+	case s.Op == "create" && filepath.Base(filepath.Dir(s.Path)) == "new" && name[0] != '.':
+		d.report.Created = append(d.report.Created, name)
+	case s.Op == "link" && strings.Contains(s.Path, "/new/") && !slices.Contains(d.report.Created, name):
 		d.report.Created = append(d.report.Created, name)
 	case s.Op == "link" && strings.Contains(s.To, "/old/"):
 		d.report.Deleted = append(d.report.Deleted, name)
-	case s.Op == "rename" && strings.HasPrefix(name, "done-"):
-		d.report.Committed = true
+	case s.Op == "rename" && filepath.Base(s.Path) == "journal":
+		d.report.Committed = true // the next process completes it
+	case s.Op == "remove" && name == "journal":
+		d.report.Committed = false
 	}
 }
 
