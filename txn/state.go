@@ -90,8 +90,9 @@ func (d *Dir) WriteState(name string, data []byte) error {
 // crash each file has either the old content or the new. The caller holds the Locker's locks
 // on the files, see Lock. Of a File only its name and data are used.
 //
-// Errors: those of WriteState and of Lock, and ErrRecoveryRequired if a Commit of this Dir
-// left a journal to recover.
+// It returns ErrRecoveryRequired if a Commit of this Dir left a journal to recover.
+//
+// Errors: those of WriteState and of Lock.
 func (d *Dir) ReplaceFiles(files ...File) error {
 	if d.closed {
 		return ErrClosed

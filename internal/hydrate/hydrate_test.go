@@ -80,7 +80,7 @@ func TestExplainReturnsTheStateOfTheList(t *testing.T) {
 		"rollback failed": {fmt.Errorf("x: %w", txn.ErrRecoveryRequired), known,
 			"x: recovery required - the rollback failed too, so the task list is only partly changed: recovery required",
 			"free some disk space or repair the permissions, then run: fsmtx recover"},
-		"unknown": {txn.ErrUnknown, known, txn.ErrUnknown.Error(), "the tasks are in the list, but a power failure could still undo that; run: fsmtx recover"},
+		"unknown": {txn.ErrUnknown, known, txn.ErrUnknown.Error(), "either all of the tasks come into the list or the list stays as it was; to decide which, run: fsmtx recover"},
 		"version": {txn.ErrJournalVersion, known, txn.ErrJournalVersion.Error(), "run fsmtx recover of the version that wrote the journal; or a person has to inspect the list, then run fsmtx recover --force in a terminal outside the client"},
 		"torn":    {txn.ErrJournalTorn, known, txn.ErrJournalTorn.Error(), untrusted},
 		"foreign": {txn.ErrJournalForeign, known, txn.ErrJournalForeign.Error(), untrusted},
