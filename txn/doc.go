@@ -9,8 +9,8 @@
 //
 // # Basics
 //
-// [Open] locks D against other transactions and rolls back an interrupted one.
-// [Dir.Commit] carries out a [Change]. [Recover] rolls back an interrupted transaction
+// [Open] locks D against other transactions and finishes an interrupted one.
+// [Dir.Commit] carries out a [Change]. [Recover] finishes an interrupted transaction
 // and does nothing else, [Inspect] reports what Recover would do, and [SetAside] moves
 // away a journal that neither of them trusts.
 //
@@ -40,8 +40,9 @@
 //     fails.
 //  3. A failure inside the process is rolled back before Commit returns. If the
 //     rollback fails too, the journal stays and the error is [ErrRecoveryRequired].
-//     If the last sync fails, nothing is undone and the error is [ErrUnknown]. A
-//     failure after the commit point does not fail the transaction.
+//     If the sync that commits fails, nothing is undone and the error is [ErrUnknown]:
+//     recovery decides. A failure after the commit point that leaves D complete does
+//     not fail the transaction.
 //  4. Two transactions on one D never overlap: S is locked by flock(2).
 //  5. A journal that is incomplete, modified, of an unknown version or of another
 //     directory is not acted on. It is reported as a [*JournalError].
@@ -51,17 +52,27 @@
 //
 // The order of operations:
 //
-//   - New files are staged in S, backup links to the files to be deleted are made
-//     in S, and a journal that names both is written. All of it is synced.
-//   - The new files are linked into D, the deleted files are unlinked, D is synced.
-//     Creates come before deletes: a reader that takes no lock sees the old files
-//     and the new ones together for a moment, never neither.
-//   - The journal is renamed. That rename is the commit point, once S is synced.
+//   - New files are staged in S, and backup links to the files to be deleted are made
+//     in S. Nothing of it is synced.
+//   - The record, a journal that has the bytes of all of these files, is synced under a
+//     temporary name, renamed to the journal, and S is synced. That is the commit point.
+//     D is unchanged until then.
+//   - The new files are linked into D, the deleted files are unlinked. Creates come before
+//     deletes: a reader that takes no lock sees the old files and the new ones together
+//     for a moment, never neither.
+//   - D is synced, and the journal is renamed to its name in the history.
 //
-// When Open or Recover finds a journal, it rolls the transaction back: it links deleted
-// files back, then removes created files. A file of another program that has the name of a
-// deleted one, or a created file that was modified since, is moved to a quarantine
-// directory in S and reported.
+// A transaction whose record would be larger than [WithRecordLimit] allows has each file
+// staged and synced instead, and commits by the last of these renames.
+//
+// When Open or Recover finds a record, it completes the transaction. Of a staged
+// transaction it restores the deleted files, then it removes the created ones. A file of
+// another program that is in the way is moved to a quarantine directory in S and reported.
+//
+// The bytes of created files are not synced. A record has the id of the run of the kernel and
+// of the mount in which it was written. The first Open or Recover in another one compares
+// the created files of the history with their records, and writes those again that a power
+// cut has damaged. Until then a reader may see such a file empty.
 //
 // # Caveats
 //
@@ -73,6 +84,6 @@
 //
 // Programs that write to D without using this package must be excluded by a [Locker]
 // that implements their locking protocol. If such a program changes a file without a
-// lock, the rollback of an interrupted transaction may undo that change, but does not
+// lock, the recovery of an interrupted transaction may undo that change, but does not
 // lose what the program wrote.
 package txn

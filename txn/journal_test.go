@@ -259,6 +259,57 @@ func TestForgedJournalIsNotActedOn(t *testing.T) {
 	}
 }
 
+// blob is the bytes of the world's files, as a whole record has them.
+const blob = "new 4new 5old 2old 3"
+
+// asRecord makes a whole record of a forged journal whose checksum is right. It returns nil
+// for others.
+func asRecord(data []byte, blob string) []byte {
+	head, body, _ := strings.Cut(string(data), "\n")
+	if head != "fsmtx-journal 2 "+checksum(stagedVersion, []byte(body)) {
+		return nil
+	}
+	return []byte("fsmtx-journal 3 " + checksum(wholeVersion, []byte(body)) + "\n" + body + "\n" + blob)
+}
+
+// TestForgedRecordIsNotActedOn: every forgery as a whole record, which recovery would
+// complete, and those that only a whole record can have.
+func TestForgedRecordIsNotActedOn(t *testing.T) {
+	w := newWorld(t)
+	records := map[string][]byte{}
+	for _, f := range forgeries {
+		records[f.name] = asRecord(f.make(w), blob)
+	}
+	for name, bytes := range map[string]string{
+		"no bytes": "", "a byte too few": blob[1:], "a byte too many": blob + "x", "other bytes": "new 4new 5old 2new 2", "bytes of others": "old 2old 3new 4new 5",
+	} {
+		records[name] = asRecord(w.journal, bytes)
+	}
+	for name, body := range map[string]string{
+		"a time that is not one": strings.Replace(w.body(), `"size":5`, `"mtime":"x","size":5`, 1),
+		"a life that is not one": strings.Replace(w.body(), `"label"`, `"life":1,"label"`, 1),
+		"sizes that overflow":    strings.ReplaceAll(w.body(), `"size":5`, `"size":67108864`),
+	} {
+		records[name] = asRecord(sealed(body), blob)
+	}
+	tried := 0
+	for name, data := range records {
+		if data == nil {
+			continue
+		}
+		t.Run(strings.ReplaceAll(name, " ", "-"), func(t *testing.T) {
+			w.setJournal(t, data)
+			w.requireUntrusted(t)
+		})
+		tried++
+	}
+	require.Greater(t, tried, 40)
+	w.setJournal(t, asRecord(w.journal, blob))
+	r, err := Recover(t.Context(), w.d)
+	require.NoError(t, err, "the record itself is valid")
+	assert.Equal(t, Completed, r.Outcome)
+}
+
 // TestJournalMustBeARegularFile: no function blocks on a pipe or follows a link.
 func TestJournalMustBeARegularFile(t *testing.T) {
 	for name, plant := range map[string]func(t *testing.T, w *world, path string) error{

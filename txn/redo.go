@@ -40,7 +40,10 @@ func (t *transaction) settleNames() error {
 // the files that it created, if they still exist, are durable.
 func (d *Dir) settle(id string) bool {
 	j, err := d.recordOf(id)
-	if err != nil || !j.whole || j.Life != d.life() { // what a power cut has left is durable
+	if err != nil || !j.whole {
+		return true
+	}
+	if life := d.life(); life != "" && life != j.Life { // what a power cut has left is durable
 		return true
 	}
 	var g errgroup.Group
