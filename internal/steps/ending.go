@@ -22,6 +22,7 @@ type ending struct {
 	step *Current
 	seen bool // it was completed in another way
 
+	expand  []Evidence        // the line that expands it, if its lines have been read only now
 	given   map[string]string // the values that completing the step gives
 	verdict Verdict
 	missing decision // what has to be found out first
@@ -31,6 +32,9 @@ type ending struct {
 func (e *ending) end() (tr machine.Transition, ok bool) {
 	name, ok := e.word()
 	if !ok {
+		return tr, false
+	}
+	if e.s.awaitsLines(e.step, completed) && !e.hasNoItems() {
 		return tr, false
 	}
 	if e.owesValues(name) && !e.values(name) {
@@ -69,6 +73,20 @@ func (e *ending) word() (name string, ok bool) {
 		return "", false
 	}
 	return name, true
+}
+
+// hasNoItems reads the lines of a step that was completed in another way. It reports whether there are
+// none; else the step is expanded, and has to wait for its copies.
+func (e *ending) hasNoItems() bool {
+	line, missing, v := e.c.itemsOf(e.s, e.step)
+	if e.missing, e.verdict = missing, v; !missing.decided() || !v.Allowed() {
+		return false
+	}
+	e.expand, e.s.Evidence = []Evidence{line}, append(e.s.Evidence, line)
+	if len(line.Items) > 0 {
+		e.verdict = itemsFirst(e.step, len(line.Items))
+	}
+	return len(line.Items) == 0
 }
 
 // isFree reports whether the outcome needs none of the step's own gates: it leads back, or is

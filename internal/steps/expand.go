@@ -140,36 +140,52 @@ func (c *call) decideLines(s *State, target *Current, lines []Evidence) decision
 	if v, _ := c.evaluate(target, start); !v.Allowed() {
 		return c.final(s, target, v, lines)
 	}
-	f, known := c.facts[factKey{target.ID, EachLine}]
-	switch wrong := target.pathFaults[target.Each.Lines]; {
-	case wrong != nil:
-		return c.final(s, target, noLines(target, wrong.Error(), nil), lines)
-	case !known && target.Each.Run == nil:
-		return decision{lines: lines, source: target}
-	case !known && c.NoChecks:
-		return c.final(s, target, deny(target, "checks are off", target.Name()+" is done for the lines that a command prints, and commands are not run here (--checks off)"), lines)
-	case !known && target.Each.Run.Limit() > c.left():
-		return c.final(s, target, slow(target, target, target.Each.Run.Limit(), c.left()), lines)
-	case !known:
-		return decision{lines: lines, claim: []int64{target.ID}, check: &run{target, EachLine, target.Each.Run, s.variables(target, nil)}}
+	e, missing, v := c.itemsOf(s, target)
+	switch {
+	case !missing.decided():
+		missing.lines = lines
+		if missing.check != nil {
+			missing.claim = []int64{target.ID}
+		}
+		return missing
+	case !v.Allowed():
+		return c.final(s, target, v, lines)
 	}
-	items, wrong := f.lines(target)
-	if wrong == "" {
-		wrong = s.tooMany(target, items)
-	}
-	if wrong != "" {
-		return c.final(s, target, noLines(target, wrong, f.result), lines)
-	}
-	e := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: target.Status, Verdict: Expand, Why: countItems(len(items)), By: c.by(c.update, Verdict{}),
-		Round: target.Round, Expands: rand.Text(), Items: items, Check: f.result}
 	lines, s.Evidence = append(lines, e), append(s.Evidence, e)
 	switch {
-	case len(items) == 0 && c.update.Status == completed:
+	case len(e.Items) == 0 && c.update.Status == completed:
 		return c.decideGates(s, target, nil, lines)
 	case c.update.Status == completed:
-		return c.final(s, target, itemsFirst(target, len(items)), lines)
+		return c.final(s, target, itemsFirst(target, len(e.Items)), lines)
 	}
 	return c.final(s, target, c.reasoned(target, Verdict{}), lines)
+}
+
+// itemsOf returns the line of evidence that expands a step, what has to be found out first, or a
+// denial.
+func (c *call) itemsOf(s *State, b *Current) (e Evidence, missing decision, v Verdict) {
+	f, known := c.facts[factKey{b.ID, EachLine}]
+	switch wrong := b.pathFaults[b.Each.Lines]; {
+	case wrong != nil:
+		return e, missing, noLines(b, wrong.Error(), nil)
+	case !known && b.Each.Run == nil:
+		return e, decision{source: b}, v
+	case !known && c.NoChecks:
+		return e, missing, deny(b, "checks are off", b.Name()+" is done for the lines that a command prints, and commands are not run here (--checks off)")
+	case !known && b.Each.Run.Limit() > c.left():
+		return e, missing, slow(b, b, b.Each.Run.Limit(), c.left())
+	case !known:
+		return e, decision{check: &run{b, EachLine, b.Each.Run, s.variables(b, nil)}}, v
+	}
+	items, wrong := f.lines(b)
+	if wrong == "" {
+		wrong = s.tooMany(b, items)
+	}
+	if wrong != "" {
+		return e, missing, noLines(b, wrong, f.result)
+	}
+	return Evidence{Time: s.Time, Step: b.ID, From: b.Status, To: b.Status, Verdict: Expand, Why: countItems(len(items)), By: c.by(c.update, Verdict{}),
+		Round: b.Round, Expands: rand.Text(), Items: items, Check: f.result}, missing, v
 }
 
 // source returns where the lines come from.
@@ -295,13 +311,22 @@ const maxSource = 1 << 20
 // unfinishedExpansions returns the lines of evidence whose tasks may not be in the list yet.
 func (s *State) unfinishedExpansions() (all []Evidence) {
 	for _, b := range s.Steps {
-		e, ok := s.expansion(b)
-		done := slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Verdict == Expanded && o.Expands == e.Expands })
-		if ok && !done && !b.Done() {
+		if e, ok := s.expansion(b); ok && !b.Done() && !s.isExpanded(e) {
 			all = append(all, e)
 		}
 	}
 	return all
+}
+
+// isExpanded reports whether it is on record that the tasks of an expansion are in the list.
+func (s *State) isExpanded(e Evidence) bool {
+	return slices.ContainsFunc(s.Evidence, func(o Evidence) bool { return o.Verdict == Expanded && o.Expands == e.Expands })
+}
+
+// awaitsCopies reports whether the lines of a step were read, and its copies have not come yet.
+func (s *State) awaitsCopies(c *Current) bool {
+	e, ok := s.expansion(c)
+	return ok && len(e.Items) > 0 && !s.isExpanded(e)
 }
 
 // outdated returns the tasks of copies of earlier rounds, and of everything under them.

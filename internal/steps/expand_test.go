@@ -15,6 +15,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/txn"
 )
 
 // ofSpec returns a list into which an fsm.json was hydrated. Its steps are numbered from 1.
@@ -388,4 +389,45 @@ func TestAnExpansionIsRedone(t *testing.T) {
 func stateFile(t *testing.T, l *list, name string) string {
 	t.Helper()
 	return filepath.Join(filepath.Dir(l.List.Dir), "."+filepath.Base(l.List.Dir)+".fsmtx", name)
+}
+
+// TestCompletedInAnotherWayBeforeItsLinesWereRead: a status that a program writes does not stand
+// for the lines: the next update reads them, and the step waits for its copies.
+func TestCompletedInAnotherWayBeforeItsLinesWereRead(t *testing.T) {
+	l := ofSpec(t, migration)
+	l.end(1, "")
+	l.set(2, completed)
+	_, err := l.Redo(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, l.state().Step(2).Outcome, "an event that reads no files does not judge it")
+	assert.Contains(t, l.denies(3, inProgress), `#2 "Migrate" was completed in another way and does not pass its gates, so no other step is let through. #2 "Migrate" cannot be started: it is done for each line of packages.txt, and the file packages.txt does not exist`)
+	l.write("packages.txt", "a")
+	assert.Contains(t, l.denies(3, inProgress), `their tasks have to be completed first. #2 "Migrate" is done for 1 item of packages.txt. Their tasks are in the list now: #4`)
+	assert.Equal(t, []int64{4}, ready(l.state()))
+	l.end(4, "")
+	l.write("a.ok", "1")
+	l.end(5, "")
+	assert.Equal(t, "done", l.state().Step(2).Outcome, "it is completed in the list, and nothing under it is open")
+
+	l = ofSpec(t, migration)
+	l.end(1, "")
+	l.write("packages.txt", "")
+	l.set(2, completed)
+	l.allows(3, inProgress)
+	assert.Equal(t, "done", l.state().Step(2).Outcome, "there is nothing to do")
+}
+
+// TestCompletedBeforeItsCopiesCame: the client goes on after the death of a hook that had read the
+// lines and not created the tasks.
+func TestCompletedBeforeItsCopiesCame(t *testing.T) {
+	l := ofSpec(t, migration)
+	l.end(1, "")
+	l.write("packages.txt", "a")
+	e := Evidence{Time: l.state().Time, Step: 2, From: pending, To: pending, Verdict: Expand, Why: "1 item", Round: 1, Expands: "x", Items: []string{"a"}}
+	require.NoError(t, l.locked(t.Context(), func(dir *txn.Dir) error { return appendEvidence(dir, e) }))
+	l.set(2, completed)
+	_, err := l.Redo(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, l.state().Step(2).Outcome)
+	assert.Equal(t, []int64{4}, ready(l.state()))
 }

@@ -139,8 +139,11 @@ type Choice struct {
 // "" if the question was about no step. how is the way in which the person was asked.
 func (f *Frame) Chosen(ctx context.Context, choices []Choice, how How, agent string) (text string, v Verdict) {
 	live, err := liveSteps(f.List.Dir)
-	if err != nil || !slices.ContainsFunc(live, func(r recorded) bool { return r.Decides == machine.Person.String() }) {
+	if err != nil {
 		return "", Verdict{}
+	}
+	if !slices.ContainsFunc(live, func(r recorded) bool { return r.Decides == machine.Person.String() }) {
+		return "", f.redone(ctx, live)
 	}
 	c := &call{Frame: f, steps: live, target: &live[0], update: Update{Agent: agent}}
 	dir, s, err := c.open(ctx)

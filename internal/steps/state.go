@@ -295,7 +295,7 @@ func (s *State) setPassed() {
 // left to that call.
 func (s *State) unverified() (found []*Current) {
 	for _, c := range s.Steps {
-		if c.Status == completed && !c.Passed && !c.NotNeeded && !s.checking(c.ID) && len(s.openFor(c, completed)) == 0 {
+		if c.Status == completed && !c.Passed && !c.NotNeeded && !s.checking(c.ID) && len(s.openFor(c, completed)) == 0 && !s.awaitsCopies(c) {
 			found = append(found, c)
 		}
 	}

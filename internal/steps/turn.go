@@ -66,9 +66,9 @@ func (c *call) decideSeen(s *State, target *Current, lines []Evidence) (d decisi
 			return e.missing, false
 		}
 		if !ok {
-			return c.final(s, target, blamed(b, e.verdict), append(lines, line)), false
+			return c.final(s, target, blamed(b, e.verdict), append(append(lines, e.expand...), line)), false
 		}
-		lines = append(lines, line)
+		lines = append(append(lines, e.expand...), line)
 	}
 }
 
@@ -81,8 +81,8 @@ func (c *call) judgeSeen(s *State) (lines []Evidence) {
 		if b == nil {
 			return lines
 		}
-		if _, line, ok := c.endSeen(s, b); ok {
-			lines = append(lines, line)
+		if e, line, ok := c.endSeen(s, b); ok {
+			lines = append(append(lines, e.expand...), line)
 		} else {
 			left[b.ID] = true
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -44,6 +45,15 @@ func sampled(stride int) int {
 	return stride
 }
 
+// sampled is the same for the crashes of a transition. What is done for lines has three times as
+// many steps.
+func (tr transition) sampled(stride int) int {
+	if tr.spec != "" {
+		stride *= 4
+	}
+	return sampled(stride)
+}
+
 // tried is a transition whose crashes are tried: the workflow before it, which each case
 // copies, and the states before and after it.
 type tried struct {
@@ -56,7 +66,7 @@ type tried struct {
 
 func (tr transition) prepare(t testing.TB) *tried {
 	x := &tried{transition: tr, t: t, base: worlds.MemoryDir(t)}
-	x.before = newFlow(t, x.base)
+	x.before = newFlow(t, x.base, tr.spec)
 	tr.before(t, x.before)
 	first, s, err := x.before.stateOf()
 	require.NoError(t, err)
@@ -147,10 +157,10 @@ func (x *tried) tryOn(crashed *flow, want []string, n int) (cases int, err error
 				continue
 			}
 			w := crashed.copy(x.t)
-			unjudged := map[int64]bool{}
+			unjudged := maps.Clone(crashed.unjudged)
 			if carried {
 				w.write(call)
-				unjudged[call.ID] = x.acting
+				unjudged[call.ID] = unjudged[call.ID] || x.acting
 				if call.ID == lastStep {
 					continue // nobody carries that out: it is denied
 				}
@@ -176,7 +186,7 @@ func TestTransitionAfterEveryDeath(t *testing.T) {
 	for _, tr := range transitions {
 		x := tr.prepare(t)
 		last := false // the death left the state after the transition
-		for n := 0; ; n += sampled(7) {
+		for n := 0; ; n += tr.sampled(7) {
 			w := x.before.copy(t)
 			if !w.kill(t, tr.name, n) {
 				require.NotZero(t, n, "%s has no steps", tr.name)
@@ -220,7 +230,7 @@ func TestTransitionAfterASecondDeath(t *testing.T) {
 			continue // the record of a running check is that of a dead process only
 		}
 		x := tr.prepare(t)
-		for n := 0; ; n += sampled(19) {
+		for n := 0; ; n += tr.sampled(19) {
 			w := x.before.copy(t)
 			taken := 0
 			w.files = faultfs.Freeze(vfs.OS{}, n, func(faultfs.Step) { taken++ })
@@ -229,7 +239,7 @@ func TestTransitionAfterASecondDeath(t *testing.T) {
 				break
 			}
 			w.files = nil
-			for m := 0; ; m += sampled(8) {
+			for m := 0; ; m += tr.sampled(8) {
 				again := w.copy(t)
 				taken := 0
 				again.files = faultfs.Freeze(vfs.OS{}, m, func(faultfs.Step) { taken++ })
@@ -260,7 +270,7 @@ func TestTransitionOnEveryFault(t *testing.T) {
 	for _, tr := range transitions {
 		x := tr.prepare(t)
 		for _, errno := range faults {
-			for n := 0; ; n += sampled(17) {
+			for n := 0; ; n += tr.sampled(17) {
 				w := x.before.copy(t)
 				var failed *faultfs.Step
 				w.files = faultfs.Fail(vfs.OS{}, n, errno, func(s faultfs.Step) { failed = &s })

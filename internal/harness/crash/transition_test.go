@@ -38,10 +38,11 @@ type flow struct {
 	files vfs.FS                         // of fsmtx; nil is the operating system's
 	wrote func(path string, data []byte) // is called when the client has written a task; may be nil
 
-	answer string // the reason of the last refusal, for messages
+	answer   string         // the reason of the last refusal, for messages
+	unjudged map[int64]bool // steps whose updates were let through without a look at their gates
 }
 
-func openFlow(home string) *flow { return &flow{home: home} }
+func openFlow(home string) *flow { return &flow{home: home, unjudged: map[int64]bool{}} }
 
 func (w *flow) dir() string { return filepath.Join(w.home, "tasks/list") }
 
@@ -87,13 +88,18 @@ func workflow(project string) steps.Workflow {
 // lastStep is a step to which nobody comes: an update of it changes nothing.
 const lastStep = 9
 
-// newFlow makes a home with the workflow, as a hydration does.
-func newFlow(t require.TestingT, base string) *flow {
+// newFlow makes a home with the workflow, as a hydration does: the one in spec, or else that of
+// the function workflow.
+func newFlow(t require.TestingT, base, spec string) *flow {
 	home, err := os.MkdirTemp(base, "flow-")
 	require.NoError(t, err)
 	w := openFlow(home)
 	project := filepath.Join(home, "project")
 	require.NoError(t, os.Mkdir(project, 0o755))
+	if spec != "" {
+		w.hydrate(t, project, spec)
+		return w
+	}
 	hydration := workflow(project)
 	record, err := hydration.Encode()
 	require.NoError(t, err)
@@ -141,6 +147,7 @@ func (w *flow) update(id int64, status, outcome string) bool {
 	if !v.Allowed() {
 		return false
 	}
+	w.unjudged[id] = v.Trouble != ""
 	if v.Turn != nil {
 		r.Status, r.Outcome = pending, ""
 	}
@@ -206,13 +213,14 @@ var person = steps.By{Who: steps.ThePerson, How: steps.AtTerminal}
 // transition is what changes the state of a workflow.
 type transition struct {
 	name   string
+	spec   string                            // the workflow as an fsm.json; empty is that of the function workflow
 	before func(t require.TestingT, w *flow) // what comes before it
 	act    func(w *flow)                     // the transition itself
 	atOnce bool                              // it counts when it is on record, whatever the client does then
 	acting bool                              // a command has to run before it is known what an update leads to
 }
 
-var transitions = []transition{
+var transitions = append([]transition{
 	{name: "a loop", atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1) },
 		act:    func(w *flow) { w.update(3, completed, "changes") }},
@@ -265,7 +273,7 @@ var transitions = []transition{
 	{name: "a loop that a script asked for", atOnce: true,
 		before: func(t require.TestingT, w *flow) { w.reviewed(t, 1); w.write(request{3, completed, "changes"}) },
 		act:    func(w *flow) { w.update(lastStep, inProgress, "") }},
-}
+}, expansions...)
 
 // next are the events that may come after a crash. None of them changes the state by itself.
 var next = []struct {
@@ -330,7 +338,13 @@ func (w *flow) stateOf() (string, *steps.State, error) {
 	}
 	var b strings.Builder
 	for _, c := range s.Steps {
-		fmt.Fprintf(&b, "%d %s, round %d", c.ID, c.Outcome, c.Round)
+		if s.Copied(c) {
+			b.WriteString(copyMark)
+		}
+		fmt.Fprintf(&b, "%s %s, round %d", pathOf(s, c), c.Outcome, c.Round)
+		if items, ok := s.Expansion(c); ok {
+			fmt.Fprintf(&b, ", for %q", items)
+		}
 		for _, o := range s.Choosable(c) {
 			if o.Back != 0 {
 				fmt.Fprintf(&b, ", %s %d", o.Name, o.Used)
@@ -339,7 +353,7 @@ func (w *flow) stateOf() (string, *steps.State, error) {
 		if c.ID == 4 {
 			fmt.Fprintf(&b, ", undecided %t", s.Undecided(c))
 		}
-		fmt.Fprintf(&b, ", %v; ", c.Values)
+		fmt.Fprintf(&b, ", %v;\n", c.Values)
 	}
 	return b.String(), s, nil
 }
@@ -347,11 +361,15 @@ func (w *flow) stateOf() (string, *steps.State, error) {
 // shows returns what the list says otherwise than the state of the workflow, except of the
 // steps in but.
 func (w *flow) shows(s *steps.State, but map[int64]bool) string {
+	if files, _ := filepath.Glob(filepath.Join(w.dir(), "[0-9]*.json")); len(files) != len(s.Steps) {
+		return fmt.Sprintf("the list has %d tasks, and the workflows have %d steps", len(files), len(s.Steps))
+	}
 	for _, c := range s.Steps {
 		data, err := os.ReadFile(w.task(c.ID))
 		var task struct {
-			Subject string `json:"subject"`
-			Status  string `json:"status"`
+			Subject   string   `json:"subject"`
+			Status    string   `json:"status"`
+			BlockedBy []string `json:"blockedBy"`
 		}
 		if err == nil {
 			err = json.Unmarshal(data, &task)
@@ -363,11 +381,13 @@ func (w *flow) shows(s *steps.State, but map[int64]bool) string {
 		switch {
 		case err != nil:
 			return fmt.Sprintf("#%d: %v", c.ID, err)
-		case but[c.ID]:
+		case but[c.ID], c.Status == completed && len(s.OpenUnder(c)) > 0: // it was completed in another way, and is judged when that is done
 		case (task.Status == completed) != (c.Outcome != ""):
 			return fmt.Sprintf("#%d is %s in the list and ended as %q", c.ID, task.Status, c.Outcome)
 		case task.Subject != subject && !(c.NotNeeded && strings.HasPrefix(task.Subject, subject)):
 			return fmt.Sprintf("#%d is %q in the list, not %q", c.ID, task.Subject, subject)
+		case !sameNumbers(task.BlockedBy, s.Waits(c)):
+			return fmt.Sprintf("#%d waits for %v in the list, not for %v", c.ID, task.BlockedBy, s.Waits(c))
 		}
 	}
 	return ""
@@ -418,9 +438,14 @@ func (w *flow) goesOn(event int, want []string, unjudged map[int64]bool) error {
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(want, seen) {
+	on := slices.IndexFunc(want, func(state string) bool { return state == seen })
+	if on < 0 { // the tasks of copies may not have come yet, or not be gone
+		on = slices.IndexFunc(want, func(state string) bool { return withoutCopies(state) == withoutCopies(seen) })
+	}
+	if on < 0 {
 		return fmt.Errorf("it is half done:\n%s\nnot one of\n%s", seen, strings.Join(want, "\n"))
 	}
+	late := want[on] != seen
 	if err := next[event].happens(w); err != nil {
 		return err
 	}
@@ -433,7 +458,9 @@ func (w *flow) goesOn(event int, want []string, unjudged map[int64]bool) error {
 		return err
 	case !slices.Contains(want, now):
 		return fmt.Errorf("it is half done after %s:\n%s\nnot one of\n%s", next[event].name, now, strings.Join(want, "\n"))
-	case now != seen && len(want) < 2:
+	case late && now != want[on]:
+		return fmt.Errorf("%s left the state\n%s\nwhich is on record to be\n%s", next[event].name, now, want[on])
+	case now != seen && len(want) < 2 && !late:
 		return fmt.Errorf("%s changed the state:\n%s\nto\n%s", next[event].name, seen, now)
 	}
 	if problem := w.shows(s, unjudged); problem != "" {
