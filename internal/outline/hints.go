@@ -92,9 +92,9 @@ var notes = []struct {
 	says *pattern
 	note string
 }{
-	{&loops, "it goes back or repeats, but a workflow goes through each step once"},
+	{&loops, `it goes back or repeats, and here each step is done once: the object form leads back by "outcomes", such as {"again": {"back": 1, "max": 3}, "done": {}}`},
 	{&orders, "it says in which order, but each step waits for the one before it: see blockedBy"},
-	{&optional, "it is not always necessary, but a workflow has every step"},
+	{&optional, `it is not always necessary, and here every step is: the object form leaves steps out by "when"`},
 }
 
 // isLocal reports whether a text is the path of a file in the project.

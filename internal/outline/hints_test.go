@@ -24,10 +24,10 @@ func TestHints(t *testing.T) {
 		{"product elsewhere", "Save it as `/tmp/x.md`.", ""},
 		{"a file that is read", "Read `docs/findings.md`.", ""},
 		{"approval", "Wait for the user's approval.", `"approval": "Is this approved: Do it?"`},
-		{"loop", "Repeat until nothing is left.", "it goes back or repeats, but a workflow goes through each step once"},
-		{"back", "If it fails, go back to step 1.", "it goes back or repeats, but a workflow goes through each step once"},
+		{"loop", "Repeat until nothing is left.", `it goes back or repeats, and here each step is done once: the object form leads back by "outcomes", such as {"again": {"back": 1, "max": 3}, "done": {}}`},
+		{"back", "If it fails, go back to step 1.", `it goes back or repeats, and here each step is done once: the object form leads back by "outcomes", such as {"again": {"back": 1, "max": 3}, "done": {}}`},
 		{"order", "Do this in parallel with the next one.", "it says in which order, but each step waits for the one before it: see blockedBy"},
-		{"optional", "Skip this step for small changes.", "it is not always necessary, but a workflow has every step"},
+		{"optional", "Skip this step for small changes.", `it is not always necessary, and here every step is: the object form leaves steps out by "when"`},
 		{"nothing", "Look at every file.", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
