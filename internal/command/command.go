@@ -54,6 +54,7 @@ func subcommands() []subcommand {
 		{name: "locate", group: forWriting, make: newLocate},
 		{name: "plan", group: forWriting, make: newPlan},
 		{name: "status", group: forFollowing, make: newStatus},
+		{name: "statusline", group: forFollowing, make: newStatusline},
 		{name: "log", group: forFollowing, make: newLog},
 		{name: "undo", group: forFollowing, make: newUndo},
 		{name: "recover", group: forFollowing, make: newRecover},

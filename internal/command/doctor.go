@@ -177,7 +177,7 @@ type doctor struct {
 // examine returns all problems, the most urgent first.
 func (d *doctor) examine(ctx context.Context) (found []fault, err error) {
 	for _, check := range []func(context.Context) ([]fault, error){
-		d.hooks, d.agents, d.taskTools, d.workflows, d.guards, d.recovery, d.enforcement, d.plugins, d.taskRoots, d.locks, d.leftovers, d.litter, d.client,
+		d.hooks, d.statusLine, d.agents, d.taskTools, d.workflows, d.guards, d.recovery, d.enforcement, d.plugins, d.taskRoots, d.locks, d.leftovers, d.litter, d.client,
 	} {
 		more, err := check(ctx)
 		if err != nil {

@@ -40,6 +40,7 @@ type installFlags struct {
 	quiet                bool     // say nothing of files from which there is nothing to remove
 	steps                stepChoice
 	parts                partChoice
+	line                 lineChoice
 	hydrate              []string // flags after "--": nil without "--"
 }
 
@@ -47,7 +48,7 @@ func newInstall(s terminal.Streams) *cobra.Command {
 	var f installFlags
 	c := &cobra.Command{
 		DisableFlagsInUseLine: true,
-		Use:                   "install [--user|--project|--local] [--agent NAME] [--check|--remove] [--print] [--no-task-tools] [--no-steps] [--only] [--mcp] [--with planning] [-- hydrate flags]",
+		Use:                   "install [--user|--project|--local] [--agent NAME] [--check|--remove] [--print] [--no-task-tools] [--no-steps] [--only] [--mcp] [--statusline] [--with planning] [-- hydrate flags]",
 		Short:                 "Add the hooks to a settings file of the client, or remove them",
 		Long: `Adds hooks to one settings file of Claude Code. They run this program by its absolute
 path. With --project they run it by the name fsmtx, which must be this program on your
@@ -100,6 +101,11 @@ with --local for this project in the same file, with --project in .mcp.json. The
 starts it in each session to which that file applies. It needs the program fsmtx-mcp
 beside this one or on PATH.
 
+--statusline shows the workflow in the status line of the client: the steps that are done,
+the current one and its round, what was refused, and whether the work waits for you. A status
+line that this file or your own settings already have is shown behind it, on the same line.
+It stays until --remove or --statusline=false, which restores the line that was there.
+
 All other bytes of the file are kept, and so are its owner, group, mode and access control
 list; a file for which that is impossible is refused. A change that another program makes
 at the same time is not lost. If the file is a symbolic link, the link's target is edited.
@@ -136,6 +142,7 @@ need the person's yes; the hook "fsmtx step" asks.`,
 			"fsmtx install --no-task-tools        # hooks only, no variable",
 			"fsmtx install --stop hold            # the agent cannot stop while a step is ready",
 			"fsmtx install --no-steps             # tasks only, no step is enforced",
+			"fsmtx install --statusline           # the workflow in the client's status line",
 			"fsmtx install --agent codex --mcp    # Codex, for all your projects",
 			"fsmtx install --agent all --check",
 			"fsmtx install --remove",
@@ -178,6 +185,7 @@ Exit codes of --check:
 	complete(c, "agent", append([]string{caller.Claude, allAgents}, agent.Names()...)...)
 	f.steps.flags(c)
 	f.parts.flags(c)
+	f.line.flags(c)
 	return c
 }
 
@@ -207,6 +215,8 @@ func (f *installFlags) parse(args []string, dash int) error {
 		return f.parts.validate()
 	case f.remove && len(f.parts) > 0:
 		return &exit{exitNo, errors.New("--remove cannot be combined with --with"), "--remove removes all hooks, those of the guards too"}
+	case f.remove && f.line.given():
+		return &exit{exitNo, errors.New("--remove cannot be combined with --statusline"), "install --statusline=false removes the status line and keeps the hooks"}
 	case dash < 0 && len(args) > 0, dash > 0:
 		return &exit{exitNo, fmt.Errorf("unexpected argument %q", args[0]), `put flags for hydrate after "--"`}
 	case dash == 0 && (f.check || f.remove):
@@ -369,6 +379,7 @@ type installPlan struct {
 	tools   taskTools
 	report  settings.Report // how the file differs from that
 	data    []byte          // of the file, without hooks that it should not have
+	line    bool            // the status line shows the workflow
 }
 
 // plan compares the file with the hooks that it should have. The flags of hydrate are those
@@ -419,6 +430,9 @@ func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installP
 	if unwanted {
 		p.report.State = settings.Outdated
 		p.report.Why = append(p.report.Why, "fsmtx step: is registered, but should not be with --no-steps")
+	}
+	if p.line, err = f.line.wanted(file.Data, binary, &p.report); err != nil {
+		return p, inFile(file, err)
 	}
 	if unusable != nil && p.report.State == settings.Installed {
 		p.report = settings.Report{State: settings.Outdated, Why: []string{unusable.Error()}}
@@ -490,6 +504,9 @@ func (f *installFlags) printState(s terminal.Streams, p installPlan, served serv
 	case settings.Installed:
 		visible.Fprintf(s.Out, "installed in %s\n", p.file.Path)
 		visible.Fprintf(s.Out, "  %s\n  %s\n", f.findReach(s, p.file), p.tools)
+		if p.line {
+			visible.Fprintf(s.Out, "  the status line shows the workflow\n")
+		}
 		if served.report.State == settings.Installed {
 			visible.Fprintf(s.Out, "  the MCP server fsmtx is registered in %s\n", served.file.Path)
 		}
@@ -507,7 +524,7 @@ func (f *installFlags) printState(s terminal.Streams, p installPlan, served serv
 }
 
 func (f *installFlags) install(s terminal.Streams, p installPlan) error {
-	data, err := settings.Add(p.data, p.hooks)
+	data, err := p.added()
 	if err != nil {
 		return inFile(p.file, err)
 	}
@@ -529,6 +546,9 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 	}
 	where := f.findReach(s, p.file)
 	visible.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
+	if p.line {
+		visible.Fprintf(s.Out, "  the status line shows the workflow\n")
+	}
 	f.printOff(s)
 	if hint := where.hint(); hint != "" && !f.hasHooks(where.parent, p.hooks) {
 		s.Hintf("%s", hint)
@@ -546,7 +566,7 @@ func (f *installFlags) install(s terminal.Streams, p installPlan) error {
 }
 
 func (f *installFlags) uninstall(s terminal.Streams, p installPlan) error {
-	data, err := settings.Remove(p.file.Data, p.hooks)
+	data, err := p.removed()
 	if err != nil {
 		return inFile(p.file, err)
 	}

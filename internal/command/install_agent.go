@@ -39,7 +39,7 @@ func (f *installFlags) checkAgents(dash int) error {
 		return nil
 	}
 	for flag, given := range map[string]bool{
-		"--local": f.local, "--no-task-tools": f.noTaskTools, "--no-steps": f.steps.none, "--only": f.steps.only, "--checks": f.steps.checks != "", "--with": len(f.parts) > 0, "--purge": f.purge,
+		"--local": f.local, "--no-task-tools": f.noTaskTools, "--no-steps": f.steps.none, "--only": f.steps.only, "--checks": f.steps.checks != "", "--with": len(f.parts) > 0, "--statusline": f.line.given(), "--purge": f.purge,
 		"flags of hydrate": dash >= 0,
 	} {
 		if given {

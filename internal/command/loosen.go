@@ -44,7 +44,7 @@ func loosenings() []loosening {
 		{"guard reset", always, "reset what the guards have counted"},
 
 		{command: "init"}, {command: "new"}, {command: "validate"}, {command: "fmt"}, {command: "graph"}, {command: "schema"},
-		{command: "locate"}, {command: "plan"}, {command: "status"}, {command: "log"}, {command: "demo"},
+		{command: "locate"}, {command: "plan"}, {command: "status"}, {command: "statusline"}, {command: "log"}, {command: "demo"},
 		{command: "begin"}, {command: "next"}, {command: "start"}, {command: "complete"},
 		{command: "version"}, {command: "hydrate"}, {command: "hook"}, {command: "mcp"}, {command: "step"}, {command: "step show"},
 		{command: "guard"}, {command: "guard list"}, {command: "guard explain"}, {command: "guard log"}, {command: "guard skill-files"},

@@ -50,7 +50,7 @@ func stuckCalls() map[string][]stuck {
 		"fsmtx init": {hook("x", "init", "--yes"), hook("x", "init")}, "fsmtx new": one("new", "fresh"), "fsmtx validate": {reads("validate", "-"), {args: []string{"validate", ".claude/skills/my-skill"}, stdin: "x"}},
 		"fsmtx fmt": {reads("fmt"), {args: []string{"fmt"}, stdin: "[]"}}, "fsmtx graph": {reads("graph", "-"), {args: []string{"graph", "my-skill"}, stdin: "x"}}, "fsmtx schema": one("schema"),
 		"fsmtx locate": one("locate"), "fsmtx plan": {reads("plan", "--event", "-"), {args: []string{"plan", "my-skill"}, stdin: "x"}},
-		"fsmtx status": {hook("x", "status", "s"), hook("x", "status", "--all")}, "fsmtx log": one("log", "s"), "fsmtx undo": one("undo", "s", "--dry-run"),
+		"fsmtx status": {hook("x", "status", "s"), hook("x", "status", "--all")}, "fsmtx statusline": {reads("statusline"), hook(`{"session_id": "s"}`, "statusline", "--also")}, "fsmtx log": one("log", "s"), "fsmtx undo": one("undo", "s", "--dry-run"),
 		"fsmtx recover": {reads("recover", "--hook"), hook("x", "recover"), hook(`{"session_id": "s"}`, "recover", "--hook")}, "fsmtx doctor": one("doctor"),
 		"fsmtx install": {hook("x", "install", "--check"), hook("x", "install", "--print"), hook("x", "install", "--remove", "--purge")}, "fsmtx plugin": one("plugin", "p"), "fsmtx demo": one("demo"), "fsmtx version": one("version"),
 		"fsmtx hydrate": {reads("hydrate"), hook(aSkillWasCalled, "hydrate"), hook("x", "hydrate", "--nonsense")},
@@ -155,7 +155,7 @@ func endStuck(t *testing.T, row stuck, s syscall.Signal) {
 
 // usesList reports whether the command reads or changes a task list.
 func usesList(args []string) bool {
-	return len(args) > 0 && slices.Contains([]string{"hydrate", "step", "status", "log", "undo", "recover", "install", "doctor", "mcp"}, args[0])
+	return len(args) > 0 && slices.Contains([]string{"hydrate", "step", "status", "statusline", "log", "undo", "recover", "install", "doctor", "mcp"}, args[0])
 }
 
 // stuckProgram returns a call in a home with a skill and a task list. If the command uses the

@@ -157,7 +157,7 @@ func (g *Graph) svgBox(out *strings.Builder, s Step, p *place, text []string) {
 	}
 	fmt.Fprintf(out, "<g class=\"box %s\" data-step=\"%d\" tabindex=\"0\"><title>%s</title>", class(s), p.step, html.EscapeString(visible.Line(s.Subject)))
 	fmt.Fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%.1f\" rx=\"%d\"/>", x, y, boxWidth, p.height, radius)
-	fmt.Fprintf(out, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s %s · %s</text>", x+boxPadding, y+boxPadding+11, shapes[s.State], html.EscapeString(visible.Line(s.number())), html.EscapeString(visible.Line(state)))
+	fmt.Fprintf(out, "<text class=\"head\" x=\"%.1f\" y=\"%.1f\">%s %s · %s</text>", x+boxPadding, y+boxPadding+11, Sign(string(s.State)), html.EscapeString(visible.Line(s.number())), html.EscapeString(visible.Line(state)))
 	for n, line := range text {
 		fmt.Fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">%s</text>", x+boxPadding, y+boxPadding+11+float64((n+1)*lineHeight), html.EscapeString(line))
 	}
@@ -181,7 +181,7 @@ func (g *Graph) table() string {
 			details += "<p class=\"gates\">" + html.EscapeString(visible.Line(strings.Join(more, "; "))) + "</p>"
 		}
 		fmt.Fprintf(&out, "<tr class=\"%s\" data-step=\"%d\"><td>%d</td><td>%s</td><td>%s %s</td><td>%s</td><td>%s</td><td>%s</td></tr>\n",
-			class(s), i, s.Layer, html.EscapeString(visible.Line(s.number())), shapes[s.State], s.State, html.EscapeString(visible.Line(s.Subject)), strings.Join(after, ", "), details)
+			class(s), i, s.Layer, html.EscapeString(visible.Line(s.number())), Sign(string(s.State)), s.State, html.EscapeString(visible.Line(s.Subject)), strings.Join(after, ", "), details)
 	}
 	return out.String()
 }

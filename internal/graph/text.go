@@ -9,12 +9,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// shapes has the sign of each state.
-var shapes = map[State]string{Done: "●", InProgress: "◐", Ready: "○", Blocked: "◌", NotNeeded: "⊘"}
-
-// colours are the parameters of the terminal's escape sequence (SGR).
-var colours = map[State]string{Done: "32", InProgress: "33", Ready: "1", Blocked: "2", NotNeeded: "2"}
-
 // minSubject is the smallest number of columns for a subject, even in a narrow terminal.
 const minSubject = 16
 
@@ -44,7 +38,7 @@ func (g *Graph) Text(columns int, colour bool) string {
 	}
 	var legend []string
 	for _, state := range g.states() {
-		legend = append(legend, paint(shapes[state], state, colour)+" "+string(state))
+		legend = append(legend, paint(Sign(string(state)), state, colour)+" "+string(state))
 	}
 	fmt.Fprintln(&out, strings.Join(legend, "   "))
 	return out.String()
@@ -63,7 +57,7 @@ func paint(text string, state State, colour bool) string {
 	if !colour {
 		return text
 	}
-	return "\x1b[" + colours[state] + "m" + text + "\x1b[0m"
+	return "\x1b[" + Colour(string(state)) + "m" + text + "\x1b[0m"
 }
 
 // row is a line of the drawing.
@@ -135,7 +129,7 @@ func (g *Graph) rows() (rows []row) {
 				rows = append(rows, row{lanes: strings.TrimRight(lanesText(lanes, at, " "), " "), step: -1})
 			}
 		}
-		rows = append(rows, row{lanesText(lanes, at, shapes[g.Steps[i].State]), i, 2 * at})
+		rows = append(rows, row{lanesText(lanes, at, Sign(string(g.Steps[i].State))), i, 2 * at})
 		lanes[at] = free
 		if text := g.branch(&lanes, at, i); text != "" {
 			rows = append(rows, row{lanes: text, step: -1})

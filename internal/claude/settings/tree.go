@@ -75,3 +75,8 @@ func text(v hujson.ValueTrimmed) (s string, ok bool) {
 	}
 	return v.(hujson.Literal).String(), true
 }
+
+// value returns the place of the member called name, which must be there.
+func (o object) value(name string) *hujson.ValueTrimmed {
+	return &o.Members[o.index(name)].Value.Value
+}

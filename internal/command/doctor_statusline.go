@@ -1,0 +1,36 @@
+package command
+
+import (
+	"context"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// statusLine reports a status line that hides the one of this program: the client runs that of the
+// file with the highest precedence alone (fact 153, client 2.1.329).
+func (d *doctor) statusLine(context.Context) (found []fault, err error) {
+	config, err := claude.ConfigDir(d.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	var hides string
+	for _, path := range claude.SettingsFiles(locator.OS{}, config, d.cwd) {
+		data, err := safefile.ReadFile(path, maxSettings, 0)
+		if err != nil {
+			continue // reported already
+		}
+		l := settings.ReadStatusLine(data)
+		switch {
+		case l.Program != "" && hides != "":
+			return []fault{{Kind: "hooks", What: "the status line of this file hides the one of fsmtx in " + path, File: hides, Command: "fsmtx install --statusline"}}, nil
+		case l.Program != "":
+			return nil, nil
+		case l.Set && hides == "":
+			hides = path
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,31 @@
+//go:build e2e
+
+package e2e
+
+import (
+	"testing"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+)
+
+// TestTheStatusLineShowsTheWorkflow, beside the line of the person's own settings: what is done,
+// what was refused, and that an approval waits for the person. While the client asks them it shows
+// no status line (fact 154).
+func TestTheStatusLineShowsTheWorkflow(t *testing.T) {
+	s := held(t, `[{"id": 1, "subject": "Write"}, {"id": 2, "subject": "Publish", "blockedBy": [1], "approval": "Publish it?"}]`, "--statusline")
+	s.Write("home/.claude/settings.json", `{"statusLine": {"type": "command", "command": "echo MINE"}}`)
+	client := s.Attend(Script{Main: append(begun(),
+		Do(TaskUpdate("too early", "2", "in_progress")),
+		Do(TaskList("list")), // the client draws only what has changed, and so the words of a refusal after this
+		Do(TaskUpdate("start", "1", "in_progress")),
+		Do(TaskUpdate("write", "1", "completed")),
+		Do(TaskUpdate("publish", "2", "completed")),
+		Say("Published."))})
+	client.See(0, "MINE")
+	client.Enter("release it")
+	from := client.Here()
+	client.See(from, "0/2 | #1 Write | MINE")
+	client.See(from, "refused #2: order: #1 not done | MINE")
+	client.See(from, "Publish it?")
+	client.Answer(client.Here(), "\x1b", "waiting for you")
+}

@@ -1,0 +1,98 @@
+package progress
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/fsmtx/fsmtx/internal/graph"
+	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// Part is a part of the state of a list in one line.
+type Part struct {
+	Text string
+	Mood Mood
+}
+
+// Mood is how a part is to be taken.
+type Mood int
+
+const (
+	Plain  Mood = iota
+	Done        // every step is done
+	Busy        // a step is in progress
+	Bad         // an update or a call was refused, or the steps are not enforced
+	Person      // it waits for the person
+)
+
+// Limits of the texts in the line, in columns.
+const (
+	subjectColumns = 36
+	reasonColumns  = 32
+)
+
+// Line returns the state of the list in a few words, the most important first: how many steps are
+// done, whether it waits for the person, the current step and its round, and what was refused. It
+// returns nothing for a list without a workflow.
+func Line(s *steps.State) (parts []Part) {
+	if len(s.Steps) == 0 {
+		return nil
+	}
+	parts = append(parts, count(s))
+	if WaitsForPerson(s) {
+		parts = append(parts, Part{"waiting for you", Person})
+	}
+	now := current(s)
+	for _, c := range now[:min(len(now), 1)] {
+		text := terminal.Cut(fmt.Sprintf("#%d %s", c.ID, visible.Words(c.Subject)), subjectColumns)
+		if len(now) > 1 {
+			text += fmt.Sprintf(" +%d", len(now)-1)
+		}
+		parts = append(parts, Part{Text: text})
+		if rounds := c.MaxRounds(); c.Round > 1 && rounds > 1 {
+			parts = append(parts, Part{Text: fmt.Sprintf("round %d/%d", c.Round, rounds)})
+		} else if c.Round > 1 {
+			parts = append(parts, Part{Text: fmt.Sprintf("round %d", c.Round)})
+		}
+		if over := s.OverText(c); over != "" {
+			parts = append(parts, Part{over, Bad})
+		}
+	}
+	if e, ok := s.Refusal(); ok {
+		what := fmt.Sprintf("refused #%d", e.Step)
+		if e.Rule != "" {
+			what = "refused a call"
+		}
+		parts = append(parts, Part{what + ": " + terminal.Cut(visible.Words(e.Why), reasonColumns), Bad})
+	}
+	if len(s.Troubles) > 0 {
+		parts = append(parts, Part{"not fully enforced", Bad})
+	}
+	return parts
+}
+
+// count says how many steps are done, with the sign of what is going on.
+func count(s *steps.State) Part {
+	done, mood, word := s.DoneCount(), Plain, "blocked"
+	switch now := current(s); {
+	case done == len(s.Steps):
+		mood, word = Done, "done"
+	case len(now) > 0:
+		word = s.Word(now[0])
+		mood = map[bool]Mood{false: Busy}[word == "ready"]
+	}
+	return Part{fmt.Sprintf("%s %d/%d", cmp.Or(graph.Sign(word), "·"), done, len(s.Steps)), mood}
+}
+
+// WaitsForPerson reports whether the work waits for the person: they are asked for an approval, or
+// they decide how a step in progress ends.
+func WaitsForPerson(s *steps.State) bool {
+	for _, c := range s.Steps {
+		if !c.Done() && (s.AwaitsPerson(c) || s.Undecided(c) && s.Word(c) == "in progress") {
+			return true
+		}
+	}
+	return false
+}
