@@ -26,8 +26,10 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 			"do not exist) as errors, and what will probably not work as intended (timeouts in the wrong unit,\n" +
 			"matchers that match no tool, duplicates, variables that no agent sets, bash in a command for sh) as\n" +
 			"warnings. A file named hooks.json belongs to a plugin or an extension; any other is a settings file.\n\n" +
+			"Without --dialect the agent is that of the directory (.claude, .codex, .gemini, .llxprt), or of the\n" +
+			"plugin's manifest, or the one that knows the most of the file's events; a hint names it.\n\n" +
 			"Exits with 1 if there are errors, or with --strict if there are errors or warnings.",
-		Example: example("fsmtx hooks check --dialect claude hooks/hooks.json", "fsmtx hooks check .llxprt/settings.json"),
+		Example: example("fsmtx hooks check .claude/settings.json", "fsmtx hooks check --dialect claude hooks/hooks.json"),
 		Args:    cobra.MinimumNArgs(1),
 		RunE: func(_ *cobra.Command, paths []string) error {
 			findings, err := flags.check(s, paths)
@@ -47,23 +49,23 @@ func newHooksCheck(s terminal.Streams) *cobra.Command {
 			return nil
 		},
 	}
-	flags.addDialect(c)
+	flags.addDialect(c, "")
 	c.Flags().BoolVar(&flags.json, "json", false, "print the findings as JSON")
 	c.Flags().BoolVar(&strict, "strict", false, "exit with 1 for warnings too")
 	return c
 }
 
 func (f *hookFlags) check(s terminal.Streams, paths []string) ([]check.Finding, error) {
-	d, err := dialect.Named(f.dialect)
-	if err != nil {
-		return nil, err
-	}
 	cwd, err := os.Getwd()
 	if err != nil {
 		return nil, err
 	}
 	all := []check.Finding{}
 	for _, path := range paths {
+		d, err := f.agentOf(path)
+		if err != nil {
+			return nil, err
+		}
 		checker := check.Checker{
 			Dialect: d,
 			Project: projectOf(path, cwd),
@@ -73,9 +75,24 @@ func (f *hookFlags) check(s terminal.Streams, paths []string) ([]check.Finding, 
 		if err != nil {
 			return nil, err
 		}
+		if len(findings) > 0 && f.dialect == "" {
+			s.Hintf("%s is checked as a file of %s; --dialect names another agent", path, d.Title)
+		}
 		all = append(all, findings...)
 	}
 	return all, nil
+}
+
+// agentOf returns the dialect in which a file is checked.
+func (f *hookFlags) agentOf(path string) (dialect.Dialect, error) {
+	if f.dialect != "" {
+		return dialect.Named(f.dialect)
+	}
+	d, ok := check.AgentOf(path)
+	if !ok {
+		return d, &exit{exitNo, fmt.Errorf("%s: none of its events is one of LLxprt Code, Gemini CLI, Claude Code or Codex", path), "--dialect names the agent that is meant"}
+	}
+	return d, nil
 }
 
 // projectOf returns the project of a settings file: the directory above .claude, .codex,

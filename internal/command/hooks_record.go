@@ -45,7 +45,7 @@ func newHooksRecord(s terminal.Streams) *cobra.Command {
 			return printJSON(s.Out, recordingSettings(d, dir))
 		},
 	}
-	flags.addDialect(c)
+	flags.addDialect(c, "llxprt")
 	return c
 }
 

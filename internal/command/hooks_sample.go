@@ -38,6 +38,6 @@ func newHooksSample(s terminal.Streams) *cobra.Command {
 			return writeJSON(s.Out, sample)
 		},
 	}
-	flags.addDialect(c)
+	flags.addDialect(c, "llxprt")
 	return c
 }
