@@ -6,16 +6,17 @@
 package claude
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
+
+	"github.com/fsmtx/fsmtx/internal/hint"
 )
 
 // Tested is the newest version of the client that the end-to-end tests run against.
 const Tested = "2.1.329"
 
 // ErrNoHome is returned when neither CLAUDE_CONFIG_DIR nor HOME is set.
-var ErrNoHome = errors.New("cannot find the client's configuration: neither CLAUDE_CONFIG_DIR nor HOME is set")
+var ErrNoHome = hint.New("cannot find the client's configuration: neither CLAUDE_CONFIG_DIR nor HOME is set", "set HOME")
 
 // The client's files in which MCP servers are configured (fact 90, client 2.1.329): the
 // person's, see [ConfigFile], and the one in a project's directory.

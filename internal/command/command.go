@@ -3,6 +3,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/signals"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -135,18 +137,16 @@ func Main(args []string, s terminal.Streams) int {
 	if err == nil {
 		return exitOK
 	}
-	code, hint := exitNo, ""
+	code, advice := exitNo, ""
 	if e, ok := errors.AsType[*exit](err); ok {
-		code, hint = e.code, e.hint
+		code, advice = e.code, e.hint
 	}
 	if err.Error() != "" {
 		s.Errorf("%v", err)
-		if hint == "" {
-			hint = remedy(err)
-		}
+		advice = cmp.Or(advice, hint.Of(err), remedy(err))
 	}
-	if hint != "" {
-		s.Hintf("%s", hint)
+	if advice != "" {
+		s.Hintf("%s", advice)
 	}
 	return code
 }

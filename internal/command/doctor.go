@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/doctor"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -51,19 +51,6 @@ the file, 0 for none), command (what repairs it; may be empty), safe (whether --
 and fixed.
 
 The exit code is 0 if nothing is wrong, and 1 otherwise.`
-
-// fault is one problem, as --json prints it.
-type fault struct {
-	Kind    string `json:"kind"`
-	What    string `json:"what"`
-	File    string `json:"file"` // may be empty
-	Line    int    `json:"line"` // in File, from 1; 0 for none
-	Command string `json:"command"`
-	Safe    bool   `json:"safe"`
-	Fixed   bool   `json:"fixed"`
-
-	repair func(context.Context) error // for those that are Safe
-}
 
 type doctorFlags struct {
 	fix, json bool
@@ -112,26 +99,21 @@ func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Durat
 	if err != nil {
 		return err
 	}
-	d := &doctor{Streams: s, cwd: cwd, age: age}
-	found, err := d.examine(ctx)
+	found, err := doctor.Examine(ctx, s, doctor.Question{Dir: cwd, Age: age})
 	if err != nil {
 		return err
 	}
 	left := 0
 	for i := range found {
 		if f.fix && found[i].Safe {
-			if err := found[i].repair(ctx); err != nil {
-				found[i].What += ": " + err.Error()
-			} else {
-				found[i].Fixed = true
-			}
+			found[i].Repair(ctx)
 		}
 		if !found[i].Fixed {
 			left++
 		}
 	}
 	if f.json {
-		err = printJSON(s.Out, append([]fault{}, found...))
+		err = printJSON(s.Out, append([]doctor.Fault{}, found...))
 	} else {
 		err = printFaults(s, found)
 	}
@@ -141,7 +123,7 @@ func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Durat
 	return err
 }
 
-func printFaults(s terminal.Streams, found []fault) error {
+func printFaults(s terminal.Streams, found []doctor.Fault) error {
 	var b strings.Builder
 	if len(found) == 0 {
 		b.WriteString("nothing is wrong\n")
@@ -165,28 +147,4 @@ func printFaults(s terminal.Streams, found []fault) error {
 	}
 	_, err := s.Out.Write([]byte(b.String()))
 	return err
-}
-
-// doctor examines one directory and the person's configuration.
-type doctor struct {
-	terminal.Streams
-	cwd string
-	age time.Duration
-}
-
-// examine returns all problems, the most urgent first.
-func (d *doctor) examine(ctx context.Context) (found []fault, err error) {
-	for _, check := range []func(context.Context) ([]fault, error){
-		d.hooks, d.statusLine, d.agents, d.taskTools, d.workflows, d.guards, d.recovery, d.enforcement, d.plugins, d.taskRoots, d.locks, d.leftovers, d.litter, d.client,
-	} {
-		more, err := check(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if ctx.Err() != nil {
-			return nil, errors.New("interrupted")
-		}
-		found = append(found, more...)
-	}
-	return found, nil
 }

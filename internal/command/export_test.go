@@ -3,6 +3,7 @@ package command
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/claude/switches"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -20,4 +21,4 @@ func EachCommand(f func(c *cobra.Command, path string)) {
 }
 
 // SetManagedDir makes the program look for an organisation's settings in dir.
-func SetManagedDir(dir string) { managedDir = dir }
+func SetManagedDir(dir string) { switches.ManagedDir = dir }

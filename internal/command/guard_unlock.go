@@ -1,7 +1,6 @@
 package command
 
 import (
-	"errors"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -28,7 +27,7 @@ func newGuardUnlock(s terminal.Streams) *cobra.Command {
 			}
 			done, err := rules.Unlock(here, session, s.Env)
 			if err != nil {
-				return &exit{exitNo, err, unlockHint(err)}
+				return err
 			}
 			_, err = visible.Fprintf(s.Out, "%s\n", done)
 			return err
@@ -36,14 +35,4 @@ func newGuardUnlock(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().StringVar(&session, "session", "", "remove the lock only if the session with this `ID` holds it")
 	return c
-}
-
-func unlockHint(err error) string {
-	switch {
-	case errors.Is(err, rules.ErrNoFeature):
-		return "run it in the project, on the feature's branch, or set PLANNING_FEATURE_DIR"
-	case errors.Is(err, rules.ErrOtherOwner):
-		return "without --session the lock is removed, whichever session holds it"
-	}
-	return ""
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/turn"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -74,7 +75,7 @@ func (h *agentHook) start(ctx context.Context) (r agent.Reply) {
 	if state, err := txn.StateDir(h.List.Dir); err != nil || !isDir(state) {
 		return r // no list: recovering would create it
 	}
-	report := recovery.List(ctx, h.List.Dir, recoverTimeout, recovery.Options{})
+	report := recovery.List(ctx, h.List.Dir, recovery.Wait, recovery.Options{})
 	if report.State != recovery.Clean && report.State != recovery.Committed {
 		r.Person = "fsmtx: " + strings.TrimSpace(report.String()+"\n"+report.Hint)
 	}
@@ -169,12 +170,12 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 		Session: h.Session, List: h.List.Dir, Command: skill.Name, Folder: skill.Dir, Cwd: h.call.Cwd,
 		Way: progress.Way{Program: ownPath()}, Typed: typed,
 	}
-	f := hydrateFlags{scope: "all", active: "reset", nest: "on", lockTimeout: recoverTimeout, history: txn.DefaultHistory}
-	policy, err := f.policy()
+	f := hydrateFlags{line.Default()}
+	policy, err := f.Policy()
 	var result hydrate.Result
 	if err == nil {
 		result, err = inTime(ctx, f, func(ctx context.Context) (hydrate.Result, error) {
-			return carryOut(ctx, h.streams, request, hydrate.Options{Policy: policy, LockTimeout: f.lockTimeout, History: f.history})
+			return carryOut(ctx, h.streams, request, hydrate.Options{Policy: policy, LockTimeout: f.LockTimeout, History: f.History})
 		})
 	}
 	if err != nil {

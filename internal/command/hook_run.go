@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -63,7 +64,7 @@ func newHook(s terminal.Streams) *cobra.Command {
 	c.Flags().StringVar(&f.agent, "agent", "", "the agent whose hook this is; without it, the agent that the event shows")
 	c.Flags().StringVar(&f.stop, "stop", string(steps.Remind), `when the agent stops while a step is ready: "remind" it once, "hold" it (at most 8 times in a row), or do nothing ("off")`)
 	complete(c, "agent", agent.Names()...)
-	complete(c, "stop", stepValues["stop"]...)
+	complete(c, "stop", install.StepValues["stop"]...)
 	return c
 }
 

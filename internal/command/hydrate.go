@@ -14,9 +14,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 const hydrateLong = `Hydrate is a hook of the client. It reads one event from standard input, PostToolUse
@@ -54,16 +54,7 @@ that change what the workflow means, and reports a recovery.
 
 fsmtx install registers the hook.`
 
-type hydrateFlags struct {
-	scope, active string
-	nest          string
-	announce      bool
-	pluginDirs    []string
-	addDirs       []string
-	lockTimeout   time.Duration
-	history       int
-	log           string
-}
+type hydrateFlags struct{ line.Flags }
 
 func newHydrate(s terminal.Streams) *cobra.Command { return new(hydrateFlags).command(s) }
 
@@ -78,7 +69,7 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 			"fsmtx hydrate --announce --log ~/.claude/fsmtx.log < event.json"),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
-			policy, err := f.policy()
+			policy, err := f.Policy()
 			if err == nil && len(args) > 0 {
 				err = fmt.Errorf("unexpected argument %q", args[0])
 			}
@@ -88,42 +79,11 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 			return runHydrate(c.Context(), s, *f, policy)
 		},
 	}
-	c.Flags().StringVar(&f.scope, "scope", "all", `which tasks to replace: "all" tasks of skills, or only those of this "skill"`)
-	c.Flags().StringVar(&f.active, "active", "reset", `if a task to be replaced is under way: "reset" it, or "refuse" to replace any task`)
-	c.Flags().StringVar(&f.nest, "nest", "on", `if work on another skill's workflow has begun: put the steps under the step that is worked on ("on"), or replace the workflow ("off")`)
-	c.Flags().BoolVar(&f.announce, "announce", false, "tell the agent (in at most 9,000 characters) and the person (in one line) which tasks were created")
-	c.Flags().StringArrayVar(&f.pluginDirs, "plugin-dir", nil, "`directory` of a plugin, as with the client's --plugin-dir (repeatable); the client's own are known")
-	c.Flags().StringArrayVar(&f.addDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
-	c.Flags().IntVar(&f.history, "history", txn.DefaultHistory, "how many hydrations of a list \"fsmtx undo\" can undo, at most 1000")
-	c.Flags().DurationVar(&f.lockTimeout, "lock-timeout", 5*time.Second, "how long to wait for the task list's locks")
-	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per call to this `file`, after the reply and without blocking, except for a check that finds nothing wrong; \"~/\" is HOME")
+	f.Add(c.Flags())
 	complete(c, "scope", "all", "skill")
 	complete(c, "active", "reset", "refuse")
 	complete(c, "nest", "on", "off")
 	return c
-}
-
-// maxHistory limits --history. The last hydration is always kept: a second hook for the
-// same call finds it and does nothing.
-const maxHistory = 1000
-
-func (f hydrateFlags) policy() (policy fsmspec.Policy, err error) {
-	if err := policy.Scope.UnmarshalText([]byte(f.scope)); err != nil {
-		return policy, fmt.Errorf("--scope: %w", err)
-	}
-	if err := policy.Active.UnmarshalText([]byte(f.active)); err != nil {
-		return policy, fmt.Errorf("--active: %w", err)
-	}
-	if f.nest != "on" && f.nest != "off" {
-		return policy, fmt.Errorf("--nest: got %q, want on or off", f.nest)
-	}
-	if f.history < 1 || f.history > maxHistory {
-		return policy, fmt.Errorf("--history: got %d, want a number from 1 to %d", f.history, maxHistory)
-	}
-	if f.lockTimeout <= 0 {
-		return policy, fmt.Errorf("--lock-timeout: got %v, want a positive duration", f.lockTimeout)
-	}
-	return policy, nil
 }
 
 // refuseFlags reports flags that cannot be parsed. Nothing is logged, because --log may be
@@ -157,7 +117,7 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 		return f.finish(s, start, hydrate.Call{Err: err}, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
 			"hydrate is a hook: it reads the client's event; see fsmtx hydrate --help"))
 	}
-	options := hydrate.Options{Policy: policy, PluginDirs: f.pluginDirs, AddDirs: f.addDirs, LockTimeout: f.lockTimeout, History: f.history, Flat: f.nest == "off"}
+	options := hydrate.Options{Policy: policy, PluginDirs: f.PluginDirs, AddDirs: f.AddDirs, LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off"}
 	if hydrate.IsCheck(e) {
 		return f.check(ctx, s, start, e, options)
 	}
@@ -202,7 +162,7 @@ func (f hydrateFlags) check(ctx context.Context, s terminal.Streams, start time.
 // inTime limits the total time of locating, reading, waiting and committing, so that the
 // hook ends before the client kills it: one second is left to roll back and one to answer.
 func inTime[T any](ctx context.Context, f hydrateFlags, work func(context.Context) (T, error)) (T, error) {
-	limit := time.Duration(settings.TimeLimit(f.lockTimeout)) * time.Second
+	limit := time.Duration(settings.TimeLimit(f.LockTimeout)) * time.Second
 	return hydrate.InTime(ctx, limit-2*time.Second, limit-time.Second, work)
 }
 
@@ -212,13 +172,13 @@ func (f hydrateFlags) report(s terminal.Streams, start time.Time, call hydrate.C
 	if err != nil {
 		message, hint := hydrate.Explain(err, result, s.Getenv)
 		answer := hydrate.Failed(request, result, message, hint)
-		if f.announce && request.Event == event.PostToolUse {
+		if f.Announce && request.Event == event.PostToolUse {
 			answer = answer.WithNotice(hydrate.FailureNotice(request, err, message))
 		}
 		return f.finish(s, start, call, answer)
 	}
 	var model, person string
-	if f.announce {
+	if f.Announce {
 		request.Way = progress.Offered(s.Getenv, request.Transcript, request.Agent != "", ownPath())
 		model, person = hydrate.Announcement(request, result), hydrate.Notice(request, result)
 	}
@@ -233,12 +193,12 @@ func (f hydrateFlags) report(s terminal.Streams, start time.Time, call hydrate.C
 // and notes on standard error. A log that cannot be written does not fail the hook.
 func (f hydrateFlags) finish(s terminal.Streams, start time.Time, call hydrate.Call, answer event.Answer, notes ...string) error {
 	record := hydrate.NewRecord(call, start, time.Now())
-	if f.log != "" {
+	if f.Log != "" {
 		surviveBrokenPipe() // the call is logged even if the client has gone
 	}
 	err := deliver(s, answer)
-	if f.log != "" {
-		if failed := record.Append(underHome(s, f.log)); failed != nil {
+	if f.Log != "" {
+		if failed := record.Append(underHome(s, f.Log)); failed != nil {
 			s.Errorf("cannot log the call: %v", failed)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/outline"
 	"github.com/fsmtx/fsmtx/internal/rewrite"
 	"github.com/fsmtx/fsmtx/internal/sample"
@@ -306,11 +307,7 @@ func (f *initFlags) install(s terminal.Streams) error {
 		s.Hintf("without its hooks nothing is held: fsmtx install adds them")
 		return nil
 	}
-	install := installFlags{user: scope == "user", project: scope == "project", local: scope == "local"}
-	if err := install.parse(nil, -1); err != nil {
-		return err
-	}
-	return install.run(s)
+	return install.Install(s, install.Request{Scope: map[string]install.Scope{"user": install.User, "project": install.Project}[scope]})
 }
 
 // agrees asks the person and reports whether the answer is yes. With --yes it is.

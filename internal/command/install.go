@@ -1,34 +1,23 @@
 package command
 
 import (
-	"bytes"
-	"errors"
+	"context"
 	"fmt"
-	"os"
-	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
-	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
-	"github.com/fsmtx/fsmtx/internal/claude"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/npm"
-	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/hydrate/line"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// Exit codes of install --check, beside exitOK for installed.
-const (
-	exitOutdated   = 1
-	exitAbsent     = 2
-	exitUnreadable = 3
-	exitOff        = 4
-)
+// exitUnreadable is the exit code of install --check if the settings cannot be read. Its other codes
+// are the values of install.Status, too.
+const exitUnreadable = int(install.Unreadable)
 
 type installFlags struct {
 	user, project, local bool
@@ -37,7 +26,6 @@ type installFlags struct {
 	noTaskTools          bool
 	mcp                  bool
 	agents               []string // other agents, or claude, or all
-	quiet                bool     // say nothing of files from which there is nothing to remove
 	steps                stepChoice
 	parts                partChoice
 	line                 lineChoice
@@ -160,15 +148,7 @@ Exit codes of --check:
 			if err := f.parse(args, c.ArgsLenAtDash()); err != nil {
 				return err
 			}
-			if len(f.agents) > 0 {
-				return f.runAgents(s)
-			}
-			if f.purge {
-				ctx, stop := interruptible(c.Context())
-				defer stop()
-				return f.runPurge(ctx, s)
-			}
-			return f.run(s)
+			return f.run(c.Context(), s)
 		},
 	}
 	flags := c.Flags()
@@ -182,7 +162,7 @@ Exit codes of --check:
 	flags.BoolVar(&f.noTaskTools, "no-task-tools", false, "do not set CLAUDE_CODE_ENABLE_TODO_TOOLS")
 	flags.BoolVar(&f.mcp, "mcp", false, "register the MCP server (fsmtx mcp) as well")
 	flags.StringSliceVar(&f.agents, "agent", nil, "the `agent`: claude (default), codex, copilot, gemini, qwen, opencode, or all that are found here")
-	complete(c, "agent", append([]string{caller.Claude, allAgents}, agent.Names()...)...)
+	complete(c, "agent", install.Agents()...)
 	f.steps.flags(c)
 	f.parts.flags(c)
 	f.line.flags(c)
@@ -194,17 +174,17 @@ Exit codes of --check:
 func (f *installFlags) parse(args []string, dash int) error {
 	switch {
 	case moreThanOne(f.user, f.project, f.local):
-		return &exit{exitNo, errors.New("--user, --project and --local cannot be combined"), "run fsmtx install once for each file"}
+		return hint.New("--user, --project and --local cannot be combined", "run fsmtx install once for each file")
 	case f.check && (f.print || f.remove):
-		return &exit{exitNo, errors.New("--check cannot be combined with --print or --remove"), "run fsmtx install --help"}
+		return hint.New("--check cannot be combined with --print or --remove", "run fsmtx install --help")
 	case f.purge && !f.remove:
-		return &exit{exitNo, errors.New("--purge needs --remove"), "fsmtx install --remove --purge"}
+		return hint.New("--purge needs --remove", "fsmtx install --remove --purge")
 	case f.purge && (f.user || f.project || f.local || f.print):
-		return &exit{exitNo, errors.New("--purge cannot be combined with --user, --project, --local or --print"), "it removes the hooks from all files"}
+		return hint.New("--purge cannot be combined with --user, --project, --local or --print", "it removes the hooks from all files")
 	case f.remove && f.noTaskTools:
-		return &exit{exitNo, errors.New("--remove cannot be combined with --no-task-tools"), "install --no-task-tools removes the variable and keeps the hooks"}
-	case f.remove && f.steps.given():
-		return &exit{exitNo, errors.New("--remove cannot be combined with --no-steps, --only, --stop or --checks"), "install --no-steps removes the hooks of steps and keeps the others"}
+		return hint.New("--remove cannot be combined with --no-task-tools", "install --no-task-tools removes the variable and keeps the hooks")
+	case f.remove && f.steps.Given():
+		return hint.New("--remove cannot be combined with --no-steps, --only, --stop or --checks", "install --no-steps removes the hooks of steps and keeps the others")
 	case f.checkMCP() != nil:
 		return f.checkMCP()
 	case f.checkAgents(dash) != nil:
@@ -214,97 +194,54 @@ func (f *installFlags) parse(args []string, dash int) error {
 	case f.parts.validate() != nil:
 		return f.parts.validate()
 	case f.remove && len(f.parts) > 0:
-		return &exit{exitNo, errors.New("--remove cannot be combined with --with"), "--remove removes all hooks, those of the guards too"}
+		return hint.New("--remove cannot be combined with --with", "--remove removes all hooks, those of the guards too")
 	case f.remove && f.line.given():
-		return &exit{exitNo, errors.New("--remove cannot be combined with --statusline"), "install --statusline=false removes the status line and keeps the hooks"}
+		return hint.New("--remove cannot be combined with --statusline", "install --statusline=false removes the status line and keeps the hooks")
 	case dash < 0 && len(args) > 0, dash > 0:
-		return &exit{exitNo, fmt.Errorf("unexpected argument %q", args[0]), `put flags for hydrate after "--"`}
+		return hint.With(fmt.Errorf("unexpected argument %q", args[0]), `put flags for hydrate after "--"`)
 	case dash == 0 && (f.check || f.remove):
-		return &exit{exitNo, errors.New("--check and --remove do not accept hydrate flags"), `leave out "--" and the flags after it`}
+		return hint.New("--check and --remove do not accept hydrate flags", `leave out "--" and the flags after it`)
 	case dash == 0:
 		f.hydrate = append([]string{}, args...)
-		return checkHydrate(f.hydrate)
+		return line.Check(f.hydrate)
 	}
 	return nil
 }
 
-// maxLockTimeout bounds the wait of a registered hook. The client's timers are
-// JavaScript's, which fire at once when set to more than 2^31 ms (24 days).
-const maxLockTimeout = 24 * time.Hour
-
-// checkHydrate returns an error for flags that would make every call of the hook fail.
-func checkHydrate(args []string) error {
-	f, err := parseHydrate(args)
-	if err == nil && f.lockTimeout > maxLockTimeout {
-		err = fmt.Errorf("--lock-timeout: got %v, want at most %v", f.lockTimeout, maxLockTimeout)
+// request returns what the flags ask for.
+func (f *installFlags) request() install.Request {
+	r := install.Request{Agents: f.agents, Steps: f.steps.Steps, Guards: len(f.parts) > 0, MCP: f.mcp, Line: f.line.choice(), NoTaskTools: f.noTaskTools, Hydrate: f.hydrate}
+	switch {
+	case f.user:
+		r.Scope = install.User
+	case f.project:
+		r.Scope = install.Project
 	}
-	if err != nil {
-		return &exit{exitNo, fmt.Errorf("invalid hydrate flags: %w", err), "run fsmtx hydrate --help"}
-	}
-	return nil
+	return r
 }
 
-func parseHydrate(args []string) (f hydrateFlags, err error) {
-	c := f.command(terminal.Streams{})
-	err = c.ParseFlags(args)
-	if err == nil && c.Flags().NArg() > 0 {
-		err = fmt.Errorf("unexpected argument %q", c.Flags().Arg(0))
-	}
-	if err == nil {
-		_, err = f.policy()
-	}
-	return f, err
-}
-
-// mergeFlags returns flags of hydrate with given in the place of the same flags. If flags are
-// not valid, the default takes their place. given are valid.
-func mergeFlags(flags, given []string) []string {
-	if checkHydrate(flags) != nil {
-		flags = settings.DefaultFlags()
-	}
-	known := new(hydrateFlags).command(terminal.Streams{}).Flags()
-	replaced := map[string]bool{}
-	eachFlag(known, given, func(name string, _ []string) { replaced[name] = true })
-	var merged []string
-	eachFlag(known, flags, func(name string, words []string) {
-		if !replaced[name] {
-			merged = append(merged, words...)
+// run asks package install.
+func (f *installFlags) run(ctx context.Context, s terminal.Streams) error {
+	switch {
+	case f.purge:
+		ctx, stop := interruptible(ctx)
+		defer stop()
+		return install.Purge(ctx, s)
+	case f.check:
+		status, err := install.Check(s, f.request())
+		if err != nil {
+			return &exit{code: exitUnreadable, err: err}
 		}
-	})
-	return append(merged, given...)
-}
-
-// eachFlag calls f for each flag in valid arguments, with its name and its words: one, or two
-// if the value is a word of its own.
-func eachFlag(known *pflag.FlagSet, args []string, f func(name string, words []string)) {
-	for len(args) > 0 {
-		name, _, hasValue := strings.Cut(strings.TrimPrefix(args[0], "--"), "=")
-		n := 1
-		if flag := known.Lookup(name); flag != nil && !hasValue && flag.NoOptDefVal == "" {
-			n = min(2, len(args))
+		if status != install.Installed {
+			return &exit{code: int(status)}
 		}
-		f(name, args[:n])
-		args = args[n:]
+		return nil
+	case f.print:
+		return install.Preview(s, f.request(), f.remove)
+	case f.remove:
+		return install.Remove(s, f.request())
 	}
-}
-
-// limitTime sets the client's time limit of each hook to more than the hook's own wait for
-// locks.
-func limitTime(hooks []settings.Hook) {
-	for i, h := range hooks {
-		if h.Runs("step") {
-			continue // settings.Steps knows which of them run checks
-		}
-		wait := recoverTimeout
-		if h.Runs("hydrate") {
-			f, err := parseHydrate(h.Flags)
-			if err != nil || f.lockTimeout > maxLockTimeout {
-				continue // invalid flags in the file are kept; the hook reports them when it runs
-			}
-			wait = f.lockTimeout
-		}
-		hooks[i].Timeout = settings.TimeLimit(wait)
-	}
+	return install.Install(s, f.request())
 }
 
 func moreThanOne(flags ...bool) bool {
@@ -317,329 +254,37 @@ func moreThanOne(flags ...bool) bool {
 	return n > 1
 }
 
-// attempts is how often an edit is retried while another program keeps changing the file.
-const attempts = 100
-
-func (f *installFlags) run(s terminal.Streams) (err error) {
-	for range attempts {
-		if err = f.once(s); !errors.Is(err, safefile.ErrChanged) {
-			break
-		}
-	}
-	return err
-}
-
-func (f *installFlags) once(s terminal.Streams) error {
-	file, err := f.open(s)
-	if err != nil {
-		return f.explain(err)
-	}
-	p, err := f.plan(s, file)
-	if err != nil {
-		return f.explain(err)
-	}
-	served, err := f.findServer(s, p.command)
-	if err != nil && !f.remove {
-		return f.explain(err)
-	}
+// checkMCP returns an error for flags that cannot be combined with --mcp.
+func (f *installFlags) checkMCP() error {
 	switch {
-	case f.check:
-		p.report = f.checkServer(p.report, served)
-		return f.printState(s, p, served)
-	case f.remove:
-		// The settings last: install created them first, and the directory with them.
-		err = errors.Join(err, f.uninstallServer(s, served))
-		return f.explain(errors.Join(err, f.uninstall(s, p)))
-	}
-	if err := f.install(s, p); err != nil {
-		return f.explain(err)
-	}
-	return f.explain(f.installServer(s, served))
-}
-
-func (f *installFlags) open(s terminal.Streams) (*settings.File, error) {
-	switch {
-	case f.user:
-		dir, err := claude.ConfigDir(s.Getenv)
-		if err != nil {
-			return nil, err
-		}
-		return settings.Read(filepath.Join(dir, claude.UserSettings))
-	case f.project:
-		return settings.Read(claude.ProjectSettings)
-	}
-	return settings.Read(claude.LocalSettings)
-}
-
-// installPlan is what install does to a settings file.
-type installPlan struct {
-	file    *settings.File
-	command string          // of the hooks
-	hooks   []settings.Hook // that the file should have
-	tools   taskTools
-	report  settings.Report // how the file differs from that
-	data    []byte          // of the file, without hooks that it should not have
-	line    bool            // the status line shows the workflow
-}
-
-// plan compares the file with the hooks that it should have. The flags of hydrate are those
-// in the file, or else the default, and those of the command line in the place of the same
-// flags.
-func (f *installFlags) plan(s terminal.Streams, file *settings.File) (p installPlan, err error) {
-	binary, unusable, err := f.program(s)
-	if err != nil {
-		return p, err
-	}
-	p = installPlan{file: file, command: binary, hooks: settings.Hooks(binary, settings.DefaultFlags())}
-	if f.hydrate == nil || len(f.hydrate) > 0 {
-		if p.hooks, err = settings.Keep(file.Data, p.hooks); err != nil {
-			return p, inFile(file, err)
-		}
-	}
-	for i, h := range p.hooks {
-		if h.Args[0] == "hydrate" && len(f.hydrate) > 0 {
-			p.hooks[i].Flags = mergeFlags(h.Flags, f.hydrate)
-		}
-	}
-	limitTime(p.hooks)
-	if p.hooks, err = f.steps.withSteps(file.Data, p.hooks, binary, listedHere(s)); err != nil {
-		return p, inFile(file, err)
-	}
-	p.hooks = append(p.hooks, f.missing(binary))
-	if p.hooks, err = f.parts.withGuards(file.Data, p.hooks, binary, !f.user); err != nil {
-		return p, inFile(file, err)
-	}
-	if !f.remove {
-		if p.tools, err = f.findTaskTools(s, file, p.hooks); err != nil {
-			return p, inFile(file, err)
-		}
-	}
-	p.hooks = settings.WithTaskTools(p.hooks, p.tools.ours)
-	if f.project && !f.remove {
-		if err := checkPortable(p.hooks); err != nil {
-			return p, err
-		}
-	}
-	if p.report, err = settings.Inspect(file.Data, p.hooks); err != nil {
-		return p, inFile(file, err)
-	}
-	var unwanted bool
-	if p.data, unwanted, err = f.steps.cleared(file.Data, binary); err != nil {
-		return p, inFile(file, err)
-	}
-	if unwanted {
-		p.report.State = settings.Outdated
-		p.report.Why = append(p.report.Why, "fsmtx step: is registered, but should not be with --no-steps")
-	}
-	if p.line, err = f.line.wanted(file.Data, binary, &p.report); err != nil {
-		return p, inFile(file, err)
-	}
-	if unusable != nil && p.report.State == settings.Installed {
-		p.report = settings.Report{State: settings.Outdated, Why: []string{unusable.Error()}}
-	}
-	return p, nil
-}
-
-// program returns the command of the hooks: this program's path or, in a file that
-// colleagues share, its name. unusable is the reason why the command would not run this
-// program; it becomes an error only when hooks are written.
-func (f *installFlags) program(s terminal.Streams) (command string, unusable, err error) {
-	writes := !f.check && !f.remove
-	path, err := settings.Binary(os.Args[0])
-	if errors.Is(err, settings.ErrTemporary) && !writes {
-		err = nil
-	}
-	if err != nil {
-		return path, nil, err
-	}
-	if !f.project {
-		copied, ok, err := npm.Find(s.Getenv)
-		if !ok || err != nil {
-			return path, nil, err
-		}
-		return copied.Path(), copied.Check(), nil
-	}
-	if f.remove {
-		return path, nil, nil
-	}
-	if unusable = settings.CheckName(); unusable != nil && npm.IsOnPath(s.Getenv) {
-		unusable = nil
-	}
-	if writes {
-		err = unusable
-	}
-	return settings.Program, unusable, err
-}
-
-// missing returns the hook that reports a missing program. A project's file names the
-// program also where this one does not check it, because it removes the hooks.
-func (f *installFlags) missing(binary string) settings.Hook {
-	if f.project {
-		binary = settings.Program
-	}
-	return settings.Missing(binary)
-}
-
-// checkPortable returns an error if a flag of hydrate is an absolute path, which exists on
-// this machine only.
-func checkPortable(hooks []settings.Hook) error {
-	for _, h := range hooks {
-		f, _ := parseHydrate(h.Flags)
-		for _, path := range append(f.pluginDirs, f.log) {
-			if filepath.IsAbs(path) {
-				return &exit{exitNo, fmt.Errorf("%s exists on this machine only, and the project's settings are for everyone", path),
-					`leave out the flag with this path; if it is in the file, "--" alone resets the flags; or install with --local`}
-			}
-		}
+	case f.mcp && f.remove:
+		return hint.New("--remove cannot be combined with --mcp", "--remove also removes the MCP server")
+	case f.mcp && f.print:
+		return hint.New("--print cannot be combined with --mcp", "the MCP server is in another file of the client's; see fsmtx install --help")
 	}
 	return nil
 }
 
-func (f *installFlags) printState(s terminal.Streams, p installPlan, served server) error {
-	switch p.report.State {
-	case settings.Absent:
-		visible.Fprintf(s.Out, "absent from %s\n", p.file.Path)
-		f.printOff(s)
-		return &exit{code: exitAbsent}
-	case settings.Installed:
-		visible.Fprintf(s.Out, "installed in %s\n", p.file.Path)
-		visible.Fprintf(s.Out, "  %s\n  %s\n", f.findReach(s, p.file), p.tools)
-		if p.line {
-			visible.Fprintf(s.Out, "  the status line shows the workflow\n")
+// checkAgents returns an error for agents that are not known, and for flags that other agents
+// than Claude Code do not have.
+func (f *installFlags) checkAgents(dash int) error {
+	others := false
+	for _, name := range f.agents {
+		if known := install.Agents(); !slices.Contains(known, name) {
+			return fmt.Errorf("--agent: got %q, want %s", name, strings.Join(known, ", "))
 		}
-		if served.report.State == settings.Installed {
-			visible.Fprintf(s.Out, "  the MCP server fsmtx is registered in %s\n", served.file.Path)
-		}
-		if f.printOff(s) {
-			return &exit{code: exitOff}
-		}
+		others = others || name != caller.Claude
+	}
+	if !others {
 		return nil
 	}
-	visible.Fprintf(s.Out, "outdated in %s\n", p.file.Path)
-	for _, why := range p.report.Why {
-		visible.Fprintf(s.Out, "  %s\n", why)
-	}
-	f.printOff(s)
-	return &exit{code: exitOutdated}
-}
-
-func (f *installFlags) install(s terminal.Streams, p installPlan) error {
-	data, err := p.added()
-	if err != nil {
-		return inFile(p.file, err)
-	}
-	if copied, ok, err := npm.Find(s.Getenv); err == nil && ok && !f.print {
-		if err := copied.Renew(); err != nil {
-			return &exit{exitNo, err, copyHint(err, filepath.Dir(copied.Path()))}
-		}
-	}
-	done := map[settings.State]string{
-		settings.Absent:    "installed the hooks in %s\n",
-		settings.Outdated:  "updated the hooks in %s\n",
-		settings.Installed: "already installed in %s\n",
-	}
-	if err := f.replace(s, p.file, data, done[p.report.State]); err != nil {
-		return err
-	}
-	if f.print {
-		return nil // nothing was installed, so no hint applies
-	}
-	where := f.findReach(s, p.file)
-	visible.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
-	if p.line {
-		visible.Fprintf(s.Out, "  the status line shows the workflow\n")
-	}
-	f.printOff(s)
-	if hint := where.hint(); hint != "" && !f.hasHooks(where.parent, p.hooks) {
-		s.Hintf("%s", hint)
-	}
-	if f.project && p.report.State != settings.Installed {
-		s.Hintf("your colleagues need %s on their PATH; without it no tasks are created, and a hook reports that when a session starts", settings.Program)
-		if copied, ok, err := npm.Find(s.Getenv); err == nil && ok {
-			s.Hintf("on this PATH that name is npm's launcher, which starts Node for each hook; put %q before it on PATH to avoid that", filepath.Dir(copied.Path()))
-		}
-	}
-	if hint := p.tools.hint(); hint != "" {
-		s.Hintf("%s", hint)
-	}
-	return nil
-}
-
-func (f *installFlags) uninstall(s terminal.Streams, p installPlan) error {
-	data, err := p.removed()
-	if err != nil {
-		return inFile(p.file, err)
-	}
-	done := "removed the hooks from %s\n"
-	switch {
-	case p.report.State == settings.Absent:
-		done = "nothing to remove from %s\n"
-	case data == nil:
-		done = "removed %s, which held nothing else\n"
-	}
-	return f.replace(s, p.file, data, done)
-}
-
-// replace writes data to the file and prints the message done, or prints data.
-func (f *installFlags) replace(s terminal.Streams, file *settings.File, data []byte, done string) error {
-	if f.print {
-		_, err := s.Out.Write(visible.JSON(bytes.TrimPrefix(data, []byte("\ufeff"))))
-		return err
-	}
-	if err := file.Replace(data); err != nil {
-		return err
-	}
-	reportUnguarded(s, file.Unguarded())
-	_, err := visible.Fprintf(s.Out, done, file.Path)
-	return err
-}
-
-// inFile adds the file's path to an error about its content.
-func inFile(file *settings.File, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s:%w", file.Path, err)
-}
-
-// explain adds the hint and the exit code to an error.
-func (f *installFlags) explain(err error) error {
-	if _, ok := errors.AsType[*exit](err); ok || err == nil {
-		return err
-	}
-	code := exitNo
-	if f.check {
-		code = exitUnreadable
-	}
-	return &exit{code, err, installHint(err)}
-}
-
-// copyHint returns the hint for an error about the copy of the program in dir.
-func copyHint(err error, dir string) string {
-	switch {
-	case errors.Is(err, npm.ErrUntrusted):
-		return "hooks would run the programs in " + dir + "; make the directories above and what is in it yours, and run chmod go-w on them, or set XDG_DATA_HOME to a directory of yours; nothing was changed"
-	case errors.Is(err, safefile.ErrNotRegular):
-		return "move it away; nothing was changed"
-	}
-	return ""
-}
-
-func installHint(err error) string {
-	for cause, hint := range map[error]string{
-		settings.ErrNotOnPath:  "put this program first on PATH under that name, or install with --local or --user, which register its path",
-		settings.ErrTemporary:  "run go install or make build, and run install with that program",
-		settings.ErrNotJSON:    "correct the file, or move it away; it was not changed",
-		settings.ErrDuplicate:  "remove one of the two; the file was not changed",
-		settings.ErrShape:      "correct the file; it was not changed",
-		settings.ErrForeign:    "rename or remove that server; the file was not changed",
-		agent.ErrServer:        "rename or remove that server; the file was not changed",
-		safefile.ErrNotRegular: "move it away, or choose another file with --user, --project or --local",
-		claude.ErrNoHome:       "set HOME",
+	for flag, given := range map[string]bool{
+		"--local": f.local, "--no-task-tools": f.noTaskTools, "--no-steps": f.steps.None, "--only": f.steps.Only, "--checks": f.steps.Checks != "", "--with": len(f.parts) > 0, "--statusline": f.line.given(), "--purge": f.purge,
+		"flags of hydrate": dash >= 0,
 	} {
-		if errors.Is(err, cause) {
-			return hint
+		if given {
+			return hint.With(fmt.Errorf("--agent cannot be combined with %s", flag), "these are for Claude Code alone; run fsmtx install without --agent for it")
 		}
 	}
-	return editHint(err)
+	return nil
 }

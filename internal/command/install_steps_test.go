@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
@@ -19,13 +20,13 @@ func TestTheRegisteredLimitIsThatOfStep(t *testing.T) {
 
 // fsmtx step accepts every flag that install registers.
 func TestStepAcceptsTheFlagsThatInstallRegisters(t *testing.T) {
-	for _, stop := range append(stepValues["stop"], "") {
-		for _, checks := range append(stepValues["checks"], "") {
-			choice := stepChoice{stop: stop, checks: checks}
-			flags := choice.applied([]string{"--stop", "off", "--log=x", "--checks=off"})
+	for _, stop := range append(install.StepValues["stop"], "") {
+		for _, checks := range append(install.StepValues["checks"], "") {
+			choice := install.Steps{Stop: stop, Checks: checks}
+			flags := choice.Applied([]string{"--stop", "off", "--log=x", "--checks=off"})
 			require.Contains(t, flags, "--log=x")
 			require.NoError(t, newStep(terminal.Streams{}).ParseFlags(flags), "%q", flags)
 		}
 	}
-	require.Equal(t, []string{"--log=x"}, (&stepChoice{stop: "remind", checks: "on"}).applied([]string{"--stop", "off", "--log=x", "--checks=off"}))
+	require.Equal(t, []string{"--log=x"}, (&install.Steps{Stop: "remind", Checks: "on"}).Applied([]string{"--stop", "off", "--log=x", "--checks=off"}))
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
-	"github.com/fsmtx/fsmtx/txn"
 )
 
 const planLong = `Plan prints what a call of a skill would do to a task list now: the tasks that it would
@@ -84,8 +84,15 @@ func newPlan(s terminal.Streams) *cobra.Command {
 	return c
 }
 
+// policy returns what the flags of hydrate say that plan has, too.
+func (f planFlags) policy() (fsmspec.Policy, error) {
+	like := line.Default()
+	like.Scope, like.Active, like.Nest = f.scope, f.active, f.nest
+	return like.Policy()
+}
+
 func (f planFlags) run(ctx context.Context, s terminal.Streams, skill string) error {
-	policy, err := hydrateFlags{scope: f.scope, active: f.active, nest: f.nest, lockTimeout: recoverTimeout, history: txn.DefaultHistory}.policy()
+	policy, err := f.policy()
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/mcp/program"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/plugin"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -119,11 +119,11 @@ func (f *pluginFlags) run(ctx context.Context, s terminal.Streams, dir string) e
 	}
 	p, err := f.plugin(ctx, dir)
 	if err != nil {
-		return explainPlugin(err)
+		return err
 	}
 	written, err := p.Write(dir, f.force)
 	if err != nil {
-		return explainPlugin(err)
+		return err
 	}
 	if len(written) == 0 {
 		_, err := visible.Fprintf(s.Out, "plugin %s in %s is up to date\n", p.Name, dir)
@@ -223,12 +223,12 @@ func (f *pluginFlags) parts(dir string, old plugin.Existing) ([]plugin.Part, err
 	if hydration.Hooks, err = settings.Keep(old.Hooks, hydration.Hooks); err != nil {
 		return nil, inPlugin(dir, err)
 	}
-	limitTime(hydration.Hooks)
+	install.LimitTime(hydration.Hooks)
 	parts := []plugin.Part{hydration}
 	steps := plugin.Steps([]string{}, settings.Only{})
-	noSteps := f.steps.none || !f.steps.given() && old.Has(hydration.Hooks) && !old.Has(steps.Hooks)
+	noSteps := f.steps.None || !f.steps.Given() && old.Has(hydration.Hooks) && !old.Has(steps.Hooks)
 	if !noSteps {
-		if steps.Hooks, err = f.steps.withSteps(old.Hooks, nil, plugin.Command, listedByPlugin(dir)); err != nil {
+		if steps.Hooks, err = f.steps.Hooks(old.Hooks, nil, plugin.Command, listedByPlugin(dir)); err != nil {
 			return nil, inPlugin(dir, err)
 		}
 		parts = append(parts, steps)
@@ -250,44 +250,9 @@ func (f *pluginFlags) parts(dir string, old plugin.Existing) ([]plugin.Part, err
 // listedByPlugin returns the tools of the calls that the workflows of the plugin in dir list.
 func listedByPlugin(dir string) settings.Only {
 	paths, _ := filepath.Glob(filepath.Join(dir, "skills", "*", specName)) // the pattern is valid
-	return listedIn(paths)
+	return install.ListedIn(paths)
 }
 
 func inPlugin(dir string, err error) error {
 	return fmt.Errorf("%s:%w", filepath.Join(dir, "hooks/hooks.json"), err)
-}
-
-// explainPlugin adds a hint to an error.
-func explainPlugin(err error) error {
-	if _, ok := errors.AsType[*exit](err); ok {
-		return err
-	}
-	return &exit{exitNo, err, pluginHint(err)}
-}
-
-func pluginHint(err error) string {
-	if _, ok := errors.AsType[*plugin.DiffersError](err); ok {
-		return "nothing was written; --force replaces these files"
-	}
-	switch {
-	case errors.Is(err, plugin.ErrForeign):
-		return "choose an empty or a new directory, or give the name of the plugin in it with --name"
-	case errors.Is(err, plugin.ErrPlatforms):
-		return "nothing was written; add --platforms all, --from, or --platforms with the platforms that the plugin should have"
-	case errors.Is(err, plugin.ErrNoGo), errors.Is(err, plugin.ErrNoSource):
-		return "give the archives of a release with --from DIR, or install Go and run the command in a checkout of the source"
-	case errors.Is(err, plugin.ErrOtherSource):
-		return "run make build there, then run the command with the program that it builds"
-	case errors.Is(err, plugin.ErrNoRelease):
-		return "the directory must have the archives fsmtx_VERSION_SYSTEM_ARCH.tar.gz of a release, and SHA256SUMS"
-	case errors.Is(err, plugin.ErrChecksum), errors.Is(err, plugin.ErrArchive):
-		return "download the archive and the SHA256SUMS of one release again"
-	case errors.Is(err, program.ErrMissing):
-		return "install it with " + program.Install
-	case errors.Is(err, settings.ErrNotJSON), errors.Is(err, settings.ErrShape), errors.Is(err, settings.ErrDuplicate):
-		return "correct the file; nothing was written"
-	case errors.Is(err, plugin.ErrName):
-		return "for example: --name my-workflows"
-	}
-	return editHint(err)
 }

@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -40,9 +39,6 @@ systemMessage.
 --json prints an array of objects with the fields list, state (one of the above), skill
 and time of the interrupted hydration (empty if there was none), restored, removed, created,
 deleted, conflicts (name, moved_to, why), aside, reason, hint and dry_run.`
-
-// recoverTimeout limits the wait for the locks of one list.
-const recoverTimeout = 5 * time.Second
 
 type recoverFlags struct {
 	session         string
@@ -103,7 +99,7 @@ func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]re
 		if err != nil {
 			return nil, err
 		}
-		return recovery.All(ctx, dirs, recoverTimeout, f.Options)
+		return recovery.All(ctx, dirs, recovery.Wait, f.Options)
 	}
 	found, err := findList(ctx, s, f.session)
 	if err != nil {
@@ -112,7 +108,7 @@ func recoverLists(ctx context.Context, s terminal.Streams, f recoverFlags) ([]re
 	if err := mustExist(found.Dir); err != nil {
 		return nil, err
 	}
-	return []recovery.Report{recovery.List(ctx, found.Dir, recoverTimeout, f.Options)}, nil
+	return []recovery.Report{recovery.List(ctx, found.Dir, recovery.Wait, f.Options)}, nil
 }
 
 func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) error {
@@ -156,5 +152,5 @@ func recoverEvent(ctx context.Context, s terminal.Streams, f recoverFlags) (reco
 	if err != nil {
 		return recovery.Report{}, err
 	}
-	return recovery.List(ctx, dir, recoverTimeout, f.Options), nil
+	return recovery.List(ctx, dir, recovery.Wait, f.Options), nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/history"
+	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/txn"
@@ -33,7 +34,7 @@ func chooseList(ctx context.Context, s terminal.Streams, named string) (list tas
 	if err != nil {
 		return list, "", err
 	}
-	list = tasks.List{Dir: found.Dir, Wait: recoverTimeout}
+	list = tasks.List{Dir: found.Dir, Wait: recovery.Wait}
 	switch {
 	case found.Newest:
 		return list, "session " + found.Session + ", the newest of this project: task list " + found.Dir, nil

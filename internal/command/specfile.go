@@ -55,12 +55,14 @@ func writeSpec(s terminal.Streams, path string, read, data []byte) error {
 		return err
 	}
 	if !bytes.Equal(file.Data, read) {
-		return &exit{exitNo, fmt.Errorf("%s: %w", path, safefile.ErrChanged), editHint(safefile.ErrChanged)}
+		return fmt.Errorf("%s: %w", path, safefile.ErrChanged)
 	}
 	if err := file.Replace(data, 0); err != nil {
-		return &exit{exitNo, err, editHint(err)}
+		return err
 	}
-	reportUnguarded(s, file.Unguarded)
+	if file.Unguarded != nil {
+		s.Hintf("%v", safefile.Unguarded(file.Unguarded))
+	}
 	return nil
 }
 
@@ -71,33 +73,7 @@ func sweepFile(path string) error {
 	if err == nil {
 		err = safefile.Sweep(safefile.Resolve(target))
 	}
-	if err != nil {
-		return &exit{exitNo, err, editHint(err)}
-	}
-	return nil
-}
-
-// reportUnguarded reports that an edit could not be protected from concurrent changes.
-func reportUnguarded(s terminal.Streams, err error) {
-	if err != nil {
-		s.Hintf("%v: a change by another program at the same moment would have been lost; check the file", err)
-	}
-}
-
-// editHint returns what to do about an edit that was refused, empty if it is unknown.
-func editHint(err error) string {
-	for cause, hint := range map[error]string{
-		safefile.ErrChanged:   "run the command again",
-		safefile.ErrOwnership: "run the command as the file's owner; it was not changed",
-		safefile.ErrKept:      "merge what you need of the two into one file, then remove the directory with the other",
-		safefile.ErrBusy:      "run the command again when that program has ended",
-		safefile.ErrNotOwner:  "remove it, or ask its owner to",
-	} {
-		if errors.Is(err, cause) {
-			return hint
-		}
-	}
-	return ""
+	return err
 }
 
 // specsOf returns the files that the arguments of a command name: files, directories of

@@ -172,7 +172,7 @@ func otherLine(s terminal.Streams, input jsontext.Value) string {
 	config, _ := claude.ConfigDir(s.Getenv)
 	registered := false
 	for _, path := range claude.SettingsFiles(locator.OS{}, config, filepath.Clean(dir)) {
-		data, err := safefile.ReadFile(path, maxSettings, 0)
+		data, err := safefile.ReadFile(path, settings.MaxBytes, 0)
 		if err != nil {
 			continue // the client ignores it too
 		}

@@ -68,12 +68,7 @@ func (f *allowFlags) run(ctx context.Context, s terminal.Streams) error {
 		return err
 	}
 	owners, err := frame.Permit(ctx, f.rule, f.because, decidedBy(ctx))
-	switch {
-	case errors.Is(err, steps.ErrNoRule):
-		return &exit{exitNo, err, "fsmtx step show lists the rules of the steps"}
-	case errors.Is(err, steps.ErrNotRefused):
-		return &exit{exitNo, err, "nothing was recorded"}
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	_, err = visible.Fprintf(s.Out, "allowed once: %s, which belongs to %s\n", f.rule, steps.Names(owners))

@@ -144,12 +144,7 @@ func (f *pastFlags) run(ctx context.Context, s terminal.Streams) error {
 		word = map[bool]string{true: "done", false: "skipped"}[f.past.Done]
 		state, err = frame.GoPast(ctx, f.past, decidedBy(ctx))
 	}
-	switch {
-	case errors.Is(err, steps.ErrNoStep), errors.Is(err, steps.ErrNoOutcome), errors.Is(err, steps.ErrNoValue), errors.Is(err, steps.ErrIsOpen):
-		return &exit{exitNo, err, "fsmtx step show lists the steps"}
-	case errors.Is(err, steps.ErrBlocked):
-		return &exit{exitNo, err, "--with-blockers skips these, too"}
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	_, err = visible.Fprintf(s.Out, "%s: %s\n", word, state.Step(f.past.Step).Name())

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/history"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/internal/terminal"
@@ -76,6 +77,7 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 	for _, x := range append(inner, h) {
 		one := undoneHydration{Hydration: x, inner: x.ID != h.ID, dryRun: f.dryRun}
 		one.Undoing, err = f.undo(ctx, list, one)
+		err = one.refused(err)
 		if one.Unreleased != nil {
 			s.Errorf("%s", hydrate.Unreleased(one.Unreleased))
 		}
@@ -88,10 +90,6 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 		return failed
 	}
 	switch {
-	case errors.Is(err, tasks.ErrUndone):
-		return &exit{exitNo, fmt.Errorf("hydration %s of %s is already undone", nameOf(h), quoted(h.Skill)), fmt.Sprintf("fsmtx undo %d restores it", h.By)}
-	case errors.Is(err, tasks.ErrReplaced):
-		return &exit{exitNo, fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By), fmt.Sprintf("fsmtx undo %d undoes that; --force undoes what is left of %s", h.By, nameOf(h))}
 	case err != nil:
 		return err
 	case !slices.ContainsFunc(all, func(u undoneHydration) bool { return !u.Undoing.Empty() }):
@@ -106,6 +104,18 @@ type undoneHydration struct {
 	tasks.Undoing
 	inner  bool // it is undone because of another one
 	dryRun bool
+}
+
+// refused says of the error of undoing the hydration which other one has undone or replaced it.
+func (u undoneHydration) refused(err error) error {
+	h := u.Hydration
+	switch {
+	case errors.Is(err, tasks.ErrUndone):
+		return hint.With(fmt.Errorf("hydration %s of %s is already undone", nameOf(h), quoted(h.Skill)), fmt.Sprintf("fsmtx undo %d restores it", h.By))
+	case errors.Is(err, tasks.ErrReplaced):
+		return hint.With(fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By), fmt.Sprintf("fsmtx undo %d undoes that; --force undoes what is left of %s", h.By, nameOf(h)))
+	}
+	return err
 }
 
 func (f undoFlags) undo(ctx context.Context, list tasks.List, u undoneHydration) (tasks.Undoing, error) {

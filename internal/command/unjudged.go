@@ -10,7 +10,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/locator"
 )
@@ -25,29 +24,13 @@ func unjudged(s terminal.Streams, cwd string, steps []fsmspec.Task) string {
 	if len(rules) == 0 {
 		return ""
 	}
-	have, enforced := judgedIn(hooksFiles(s, cwd))
+	have, enforced := settings.Judged(hooksFiles(s, cwd))
 	missing := settings.OnlyOf(rules).Missing(have)
 	if !enforced || len(missing) == 0 {
 		return ""
 	}
 	return fmt.Sprintf(`fsmtx: calls of %s belong to steps of this workflow, but no hook judges them, so they are not refused: run "fsmtx install" (or "fsmtx plugin", for a plugin's hooks), and start the client again`,
 		strings.Join(missing, ", "))
-}
-
-// judgedIn returns the tools that the hooks of steps in these files judge, and whether there are
-// such hooks.
-func judgedIn(files []string) (have settings.Only, enforced bool) {
-	for _, path := range files {
-		data, err := safefile.ReadFile(path, maxSettings, 0)
-		if err != nil {
-			continue
-		}
-		if only, err := settings.FindOnly(data); err == nil {
-			have = have.With(only)
-		}
-		enforced = enforced || slices.ContainsFunc(ours(data), func(h hookCommand) bool { return len(h.Args) > 0 && h.Args[0] == "step" })
-	}
-	return have, enforced
 }
 
 // hooksFiles returns the files from which the client takes hooks in a directory, whether or not they

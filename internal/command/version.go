@@ -2,10 +2,13 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"runtime"
+	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/doctor"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/version"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -67,4 +70,23 @@ func printVersionJSON(s terminal.Streams) error {
 		OS       string `json:"os"`
 		Arch     string `json:"arch"`
 	}{b.Version, b.Commit, b.Modified, runtime.Version(), runtime.GOOS, runtime.GOARCH})
+}
+
+// checkVersion compares the version of this program with those of its other copies.
+func checkVersion(ctx context.Context, s terminal.Streams, asJSON bool) error {
+	copies, err := doctor.Copies(ctx, s)
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		err = printJSON(s.Out, copies)
+	} else {
+		for _, c := range copies {
+			_ = s.Printf("%s\n", c)
+		}
+	}
+	if err == nil && slices.ContainsFunc(copies, func(c doctor.Copy) bool { return !c.Same }) {
+		return &exit{code: exitNo}
+	}
+	return err
 }

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -117,7 +118,8 @@ func (c Copy) checkDir() error {
 			return err
 		}
 		if why := untrusted(info, i == 0); why != "" {
-			return fmt.Errorf("%s %s: %w", path, why, ErrUntrusted)
+			return hint.With(fmt.Errorf("%s %s: %w", path, why, ErrUntrusted), "hooks would run the programs in "+c.dir+
+				"; make the directories above and what is in it yours, and run chmod go-w on them, or set XDG_DATA_HOME to a directory of yours; nothing was changed")
 		}
 	}
 	return nil
@@ -177,6 +179,9 @@ func (c Copy) Check() error {
 // Errors: ErrUntrusted, safefile.ErrNotRegular, and the system's.
 func (c Copy) Renew() error {
 	err := c.Check()
+	if errors.Is(err, safefile.ErrNotRegular) {
+		return hint.With(err, "move it away; nothing was changed")
+	}
 	if err == nil {
 		return sweep(c.dir)
 	}

@@ -2,7 +2,6 @@ package plugin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,20 +9,23 @@ import (
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 )
 
 // modulePath is this module's.
 const modulePath = "github.com/fsmtx/fsmtx"
 
+const needSource = "give the archives of a release with --from DIR, or install Go and run the command in a checkout of the source"
+
 var (
 	// ErrNoGo is returned when programs must be built and Go is not installed.
-	ErrNoGo = errors.New("go is not on PATH; it is needed to build the programs for other platforms")
+	ErrNoGo = hint.New("go is not on PATH; it is needed to build the programs for other platforms", needSource)
 	// ErrNoSource is returned when the working directory is not in the source and this program
 	// does not belong to a release.
-	ErrNoSource = errors.New("this program does not belong to a release, and the working directory is not in its source")
+	ErrNoSource = hint.New("this program does not belong to a release, and the working directory is not in its source", needSource)
 	// ErrOtherSource is returned when the source is of another commit than this program.
-	ErrOtherSource = errors.New("the source is of another commit than this program")
+	ErrOtherSource = hint.New("the source is of another commit than this program", "run make build there, then run the command with the program that it builds")
 )
 
 // Source is the source from which the programs for other platforms are built.

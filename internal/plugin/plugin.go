@@ -3,7 +3,6 @@ package plugin
 import (
 	"cmp"
 	_ "embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -19,6 +18,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/sample"
 	"github.com/fsmtx/fsmtx/testdata/workflows"
@@ -31,7 +31,7 @@ const (
 )
 
 // ErrName is returned for a name that cannot be part of skill names and directories.
-var ErrName = errors.New("a plugin's name consists of lower-case letters and digits, separated by single hyphens")
+var ErrName = hint.New("a plugin's name consists of lower-case letters and digits, separated by single hyphens", "for example: --name my-workflows")
 
 var nameShape = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`) })
 

@@ -19,6 +19,7 @@ import (
 	"sync"
 
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
@@ -32,13 +33,13 @@ const (
 
 var (
 	// ErrNoRelease is returned for a directory without archives of a release.
-	ErrNoRelease = errors.New("has no archives of a release")
+	ErrNoRelease = hint.New("has no archives of a release", "the directory must have the archives fsmtx_VERSION_SYSTEM_ARCH.tar.gz of a release, and SHA256SUMS")
 	// ErrChecksum is returned for an archive whose checksum is not the one in SHA256SUMS.
-	ErrChecksum = errors.New("is not the archive that SHA256SUMS names")
+	ErrChecksum = hint.New("is not the archive that SHA256SUMS names", "download the archive and the SHA256SUMS of one release again")
 	// ErrVersions is returned for archives of several releases in one directory.
 	ErrVersions = errors.New("archives of more than one version")
 	// ErrArchive is returned for a malformed archive, and for one that lacks a program.
-	ErrArchive = errors.New("is not an archive of a release")
+	ErrArchive = hint.New("is not an archive of a release", "download the archive and the SHA256SUMS of one release again")
 )
 
 var archiveShape = sync.OnceValue(func() *regexp.Regexp {

@@ -18,16 +18,18 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/guard/skillfiles"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
 var (
 	// ErrForeign is returned for a directory that is not empty and does not contain a
 	// plugin of that name.
-	ErrForeign = errors.New("is neither empty nor a plugin")
+	ErrForeign = hint.New("is neither empty nor a plugin", "choose an empty or a new directory, or give the name of the plugin in it with --name")
 	// ErrPlatforms is returned by Write if the plugin in the directory has programs for
 	// platforms that the new plugin lacks.
-	ErrPlatforms = errors.New("the plugin would lose the programs for")
+	ErrPlatforms = hint.New("the plugin would lose the programs for",
+		"nothing was written; add --platforms all, --from, or --platforms with the platforms that the plugin should have")
 )
 
 // DiffersError is returned by Write when files of the plugin exist with other
@@ -40,6 +42,9 @@ type DiffersError struct {
 func (e *DiffersError) Error() string {
 	return fmt.Sprintf("%s has files that would be overwritten: %s", e.Dir, strings.Join(e.Paths, ", "))
 }
+
+// Hint says what to do about it.
+func (e *DiffersError) Hint() string { return "nothing was written; --force replaces these files" }
 
 const (
 	maxManifest = 1 << 20   // bytes; real ones have less than a kilobyte

@@ -22,6 +22,9 @@ import (
 	"github.com/fsmtx/fsmtx/txn/vfs"
 )
 
+// Wait limits the wait for the locks of one list.
+const Wait = 5 * time.Second
+
 // State is the result for one list.
 type State string
 

@@ -12,22 +12,30 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/hint"
 )
 
 var (
 	// ErrChanged is returned by Replace when the file has changed since it was read.
-	ErrChanged = errors.New("changed while it was being edited")
+	ErrChanged = hint.New("changed while it was being edited", "run the command again")
 	// ErrOwnership is returned by Replace when the new file cannot be given the owner,
 	// the group, the mode or the access control list of the old one.
-	ErrOwnership = errors.New("would not keep its owner and permissions")
+	ErrOwnership = hint.New("would not keep its owner and permissions", "run the command as the file's owner; it was not changed")
 	// ErrKept is returned by Replace when two other programs wrote the file during the
 	// edit and one version had to be moved aside. The error contains its path.
-	ErrKept = errors.New("written by two other programs at once")
+	ErrKept = hint.New("written by two other programs at once", "merge what you need of the two into one file, then remove the directory with the other")
 	// ErrBusy is returned by Replace when the timeout passes while another edit, or
 	// another program, locks the directory, or while another program has the file open
 	// for writing.
-	ErrBusy = errors.New("locked by another process")
+	ErrBusy = hint.New("locked by another process", "run the command again when that program has ended")
 )
+
+// Unguarded returns what to tell the person about err, the reason why an edit could not be protected
+// from concurrent changes.
+func Unguarded(err error) error {
+	return fmt.Errorf("%w: a change by another program at the same moment would have been lost; check the file", err)
+}
 
 // Edit is a file that was read in order to replace it if it has not changed since.
 // An Edit is not safe for concurrent use.

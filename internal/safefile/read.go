@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/fsmtx/fsmtx/internal/hint"
 )
 
 var (
@@ -17,7 +19,7 @@ var (
 	// ErrTooLarge is returned when a file is larger than the caller's limit.
 	ErrTooLarge = errors.New("file too large")
 	// ErrNotOwner is returned when a file belongs to another user.
-	ErrNotOwner = errors.New("owned by another user")
+	ErrNotOwner = hint.New("owned by another user", "remove it, or ask its owner to")
 )
 
 // NoFollow makes Open and ReadFile refuse a symbolic link as the last element of

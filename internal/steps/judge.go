@@ -12,6 +12,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/permission"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/machine"
 	"github.com/fsmtx/fsmtx/internal/shell"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -292,9 +293,9 @@ func (s *State) permit(p part, use string) (Evidence, bool) {
 // Errors of Permit.
 var (
 	// ErrNoRule is returned for a rule that covers no call which belongs to a step.
-	ErrNoRule = errors.New("no step of this task list lists such calls")
+	ErrNoRule = hint.New("no step of this task list lists such calls", "fsmtx step show lists the rules of the steps")
 	// ErrNotRefused is returned for calls that are let through anyway.
-	ErrNotRefused = errors.New("these calls are not refused now")
+	ErrNotRefused = hint.New("these calls are not refused now", "nothing was recorded")
 )
 
 // Permit lets one call through that belongs to a step which is not in progress. text is a rule

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -40,20 +41,20 @@ func (p Past) why() string {
 // Errors of GoPast.
 var (
 	// ErrNoStep is returned when the list has no such step.
-	ErrNoStep = errors.New("not a step of a workflow in this task list")
+	ErrNoStep = hint.New("not a step of a workflow in this task list", "fsmtx step show lists the steps")
 	// ErrIsDone is returned when the step is done already.
 	ErrIsDone = errors.New("the step is done already")
 	// ErrIsOpen is returned when a step is to be opened again that is open.
-	ErrIsOpen = errors.New("the step is open")
+	ErrIsOpen = hint.New("the step is open", "fsmtx step show lists the steps")
 	// ErrClosed is returned when a step is to be opened again that is under a step which is
 	// done: that one can be opened again.
 	ErrClosed = errors.New("what it is under goes on without it")
 	// ErrBlocked is returned when the steps before a step are open.
-	ErrBlocked = errors.New("the steps before it are open")
+	ErrBlocked = hint.New("the steps before it are open", "--with-blockers skips these, too")
 	// ErrNoOutcome is returned when it was not said how a step ends, or it cannot end so.
-	ErrNoOutcome = errors.New("no outcome of the step")
+	ErrNoOutcome = hint.New("no outcome of the step", "fsmtx step show lists the steps")
 	// ErrNoValue is returned when a value that the step sets was not given, or cannot be.
-	ErrNoValue = errors.New("no value of the step")
+	ErrNoValue = hint.New("no value of the step", "fsmtx step show lists the steps")
 	// ErrNoOutcomes is returned for what only workflows with outcomes have.
 	ErrNoOutcomes = errors.New(`the workflow has no outcomes ({"fsm": 2}), so its steps go forward once; set the status of the task instead`)
 )

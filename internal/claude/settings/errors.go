@@ -1,9 +1,9 @@
 package settings
 
 import (
-	"errors"
-
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/hint"
 )
 
 // Errors about the content of a settings file. Their text begins with
@@ -11,21 +11,23 @@ import (
 var (
 	// ErrNotJSON is returned when the file is not exactly one JSON value in UTF-8.
 	// JSON with comments is not valid either (fact 97, client 2.1.329).
-	ErrNotJSON = errors.New("not valid JSON")
+	ErrNotJSON = hint.New("not valid JSON", "correct the file, or move it away; it was not changed")
 	// ErrDuplicate is returned when an object has the same name twice. Programs differ
 	// in which of the two values they use, so no edit is safe.
 	ErrDuplicate = jsontext.ErrDuplicateName
 	// ErrShape is returned when a value on the path to a hook does not have the type
 	// that the client documents. The error contains the value's JSON pointer.
-	ErrShape = errors.New("unexpected settings")
+	ErrShape = hint.New("unexpected settings", "correct the file; it was not changed")
 	// ErrForeign is returned when the MCP server with our name is another program's.
-	ErrForeign = errors.New("not the MCP server of " + Program)
+	ErrForeign = hint.New("not the MCP server of "+Program, "rename or remove that server; the file was not changed")
 )
 
 var (
 	// ErrNotOnPath is returned by CheckName when Program on PATH is missing or is
 	// another program.
-	ErrNotOnPath = errors.New("this program is not the " + Program + " on PATH")
+	ErrNotOnPath = hint.New("this program is not the "+Program+" on PATH",
+		"put this program first on PATH under that name, or install with --local or --user, which register its path")
 	// ErrTemporary is returned when go run built this program, and will delete it.
-	ErrTemporary = errors.New("this program was built by go run, which deletes it when it ends")
+	ErrTemporary = hint.New("this program was built by go run, which deletes it when it ends",
+		"run go install or make build, and run install with that program")
 )

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tailscale/hujson"
 
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
@@ -66,7 +67,10 @@ func checkSyntax(data []byte) error {
 	}
 	// The option allows an escaped half of a surrogate pair, which is valid JSON.
 	err := jsonx.Check(data, jsontext.AllowInvalidUTF8(true))
-	if syntax, ok := errors.AsType[*jsonx.SyntaxError](err); ok && !errors.Is(err, ErrDuplicate) {
+	if errors.Is(err, ErrDuplicate) {
+		return hint.With(err, "remove one of the two; the file was not changed")
+	}
+	if syntax, ok := errors.AsType[*jsonx.SyntaxError](err); ok {
 		return fmt.Errorf("%v: %w: %w", syntax.Position, ErrNotJSON, syntax.Err)
 	}
 	return err

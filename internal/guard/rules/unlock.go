@@ -1,21 +1,21 @@
 package rules
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/hint"
 )
 
 var (
 	// ErrNoFeature is returned by Unlock when there is no feature directory.
-	ErrNoFeature = errors.New("no feature directory here")
+	ErrNoFeature = hint.New("no feature directory here", "run it in the project, on the feature's branch, or set PLANNING_FEATURE_DIR")
 	// ErrOtherOwner is returned by Unlock when the lock does not belong to the given
 	// session.
-	ErrOtherOwner = errors.New("the lock belongs to another session")
+	ErrOtherOwner = hint.New("the lock belongs to another session", "without --session the lock is removed, whichever session holds it")
 )
 
 // Unlock removes the lock of the feature directory, which is searched for from the

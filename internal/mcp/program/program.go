@@ -6,7 +6,6 @@
 package program
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,13 +13,15 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/fsmtx/fsmtx/internal/hint"
 )
 
 // Name is the file name of the program.
 const Name = "fsmtx-mcp"
 
 // ErrMissing is returned by Find when the program is not found.
-var ErrMissing = errors.New(Name + " is neither beside this program nor on PATH")
+var ErrMissing = hint.New(Name+" is neither beside this program nor on PATH", "install it with "+Install)
 
 // Install is the command that installs the program, for hints.
 const Install = "go install github.com/fsmtx/fsmtx/cmd/" + Name + "@latest"

@@ -1,94 +1,63 @@
-package command
+package install
 
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
-	"github.com/fsmtx/fsmtx/internal/npm"
+	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-// allAgents is the word for every agent that is found.
-const allAgents = "all"
-
-// checkAgents returns an error for agents that are not known, and for flags that other agents
-// than Claude Code do not have.
-func (f *installFlags) checkAgents(dash int) error {
-	known := append([]string{caller.Claude, allAgents}, agent.Names()...)
-	others := false
-	for _, name := range f.agents {
-		if !slices.Contains(known, name) {
-			return &exit{exitNo, fmt.Errorf("--agent: got %q, want %s", name, strings.Join(known, ", ")), ""}
-		}
-		others = others || name != caller.Claude
-	}
-	if !others {
-		return nil
-	}
-	for flag, given := range map[string]bool{
-		"--local": f.local, "--no-task-tools": f.noTaskTools, "--no-steps": f.steps.none, "--only": f.steps.only, "--checks": f.steps.checks != "", "--with": len(f.parts) > 0, "--statusline": f.line.given(), "--purge": f.purge,
-		"flags of hydrate": dash >= 0,
-	} {
-		if given {
-			return &exit{exitNo, fmt.Errorf("--agent cannot be combined with %s", flag), "these are for Claude Code alone; run fsmtx install without --agent for it"}
-		}
-	}
-	return nil
-}
-
-// runAgents installs, removes or checks the hooks of the agents. With several the exit code of
-// --check is the largest.
-func (f *installFlags) runAgents(s terminal.Streams) error {
-	names := f.chosen(s)
+// runAgents does the job for each agent that is asked for. The status is the largest of theirs.
+func (j *job) runAgents(s terminal.Streams) (status Status, err error) {
+	names := chosen(s, j.Agents)
 	if len(names) == 0 {
-		return &exit{exitNo, errors.New("no agent was found: none has a directory in your home or a program on PATH"), "name one: fsmtx install --agent codex"}
+		return Unreadable, hint.New("no agent was found: none has a directory in your home or a program on PATH", "name one: fsmtx install --agent codex")
 	}
 	var failures []error
-	code := exitOK
 	for _, name := range names {
-		err := f.runAgent(s, name)
-		if e, ok := errors.AsType[*exit](err); ok && e.err == nil {
-			code = max(code, e.code)
+		one, err := j.runAgent(s, name)
+		if err != nil {
+			failures = append(failures, err)
 			continue
 		}
-		failures = append(failures, err)
+		status = max(status, one)
 	}
 	if err := errors.Join(failures...); err != nil {
-		return err
+		return Unreadable, err
 	}
-	if code != exitOK {
-		return &exit{code: code}
-	}
-	return nil
+	return status, nil
 }
 
-func (f *installFlags) runAgent(s terminal.Streams, name string) error {
-	if name == caller.Claude {
-		one := *f
-		one.agents = nil
-		one.user = f.user || !f.project && !f.local && slices.Contains(f.agents, allAgents)
-		return one.run(s)
+// runAgent does the job for one agent. With all agents, those of Claude Code are the person's in all
+// projects, as those of the others are, unless a scope is given that others have, too.
+func (j *job) runAgent(s terminal.Streams, name string) (Status, error) {
+	one := *j
+	if name != caller.Claude {
+		return agentInstall{&one, agent.Named(name)}.run(s)
 	}
-	return agentInstall{f, agent.Named(name)}.run(s)
+	if one.Scope == Local && slices.Contains(j.Agents, All) {
+		one.Scope = User
+	}
+	return one.run(s)
 }
 
-// chosen returns the names of the agents that --agent chooses.
-func (f *installFlags) chosen(s terminal.Streams) (names []string) {
-	if !slices.Contains(f.agents, allAgents) {
-		return slices.Compact(slices.Sorted(slices.Values(f.agents)))
+// chosen returns the names of the agents that the given words stand for.
+func chosen(s terminal.Streams, words []string) (names []string) {
+	if !slices.Contains(words, All) {
+		return slices.Compact(slices.Sorted(slices.Values(words)))
 	}
 	if dir, err := claude.ConfigDir(s.Getenv); err == nil && (isDir(dir) || onPath(caller.Claude)) {
 		names = append(names, caller.Claude)
@@ -118,7 +87,7 @@ func onPath(program string) bool {
 
 // agentInstall is install for one agent other than Claude Code.
 type agentInstall struct {
-	*installFlags
+	*job
 	agent *agent.Agent
 }
 
@@ -132,46 +101,44 @@ type agentFile struct {
 	report settings.Report
 }
 
-func (a agentInstall) run(s terminal.Streams) (err error) {
+// run does the job for the agent. Only compare returns another status than Installed.
+func (a agentInstall) run(s terminal.Streams) (status Status, err error) {
 	for range attempts {
-		if err = a.once(s); !errors.Is(err, safefile.ErrChanged) {
+		if status, err = a.once(s); !errors.Is(err, safefile.ErrChanged) {
 			break
 		}
 	}
-	return a.explain(err)
+	return status, err
 }
 
-func (a agentInstall) once(s terminal.Streams) error {
+func (a agentInstall) once(s terminal.Streams) (Status, error) {
 	command, unusable, err := a.program(s)
 	if err != nil {
-		return err
+		return Unreadable, err
 	}
 	files, err := a.files(s, command)
 	if err != nil {
-		return err
+		return Unreadable, err
 	}
 	switch {
-	case a.check:
-		return a.printAgentState(s, files, unusable)
-	case a.remove:
+	case a.verb == compare:
+		return a.printState(s, files, unusable), nil
+	case a.verb == remove:
 		slices.Reverse(files) // the first may have created the directory
-	case !a.print:
-		if copied, ok, err := npm.Find(s.Getenv); err == nil && ok {
-			if err := copied.Renew(); err != nil {
-				return &exit{exitNo, err, copyHint(err, filepath.Dir(copied.Path()))}
-			}
+	case !a.preview:
+		if err := renewCopy(s); err != nil {
+			return Installed, err
 		}
 	}
 	for _, one := range files {
 		if err := a.write(s, one); err != nil {
-			return err
+			return Installed, err
 		}
 	}
-	if a.remove || a.print {
-		return nil
+	if a.verb == put && !a.preview {
+		a.printDemands(s, files, true)
 	}
-	a.printDemands(s, files, true)
-	return nil
+	return Installed, nil
 }
 
 // write replaces one file, or prints what it would be.
@@ -182,14 +149,14 @@ func (a agentInstall) write(s terminal.Streams, one agentFile) error {
 	switch {
 	case a.quiet && one.report.State == settings.Absent:
 		return nil
-	case a.remove && one.report.State == settings.Absent:
+	case a.verb == remove && one.report.State == settings.Absent:
 		done = "nothing to remove of %s for %s from %s\n"
-	case a.remove && one.data == nil:
+	case a.verb == remove && one.data == nil:
 		done = "removed %s for %s: %s, which held nothing else\n"
-	case a.remove:
+	case a.verb == remove:
 		done = "removed %s for %s from %s\n"
 	}
-	if a.print {
+	if a.preview {
 		if len(one.data) > 0 && one.table != nil {
 			return s.Printf("%s", visible.Lines(one.data))
 		}
@@ -228,7 +195,7 @@ func (a agentInstall) files(s terminal.Streams, command string) (files []agentFi
 		return nil, err
 	}
 	if hooksPath != "" {
-		file, err := settings.Read(hooksPath)
+		file, err := read(hooksPath)
 		if err != nil {
 			return nil, err
 		}
@@ -239,7 +206,7 @@ func (a agentInstall) files(s terminal.Streams, command string) (files []agentFi
 			}
 		}
 		for i := range hooks {
-			hooks[i].Flags = a.steps.applied(hooks[i].Flags)
+			hooks[i].Flags = a.Steps.Applied(hooks[i].Flags)
 		}
 		files = append(files, agentFile{File: file, hooks: hooks})
 	}
@@ -258,12 +225,12 @@ func (a agentInstall) files(s terminal.Streams, command string) (files []agentFi
 // removed, has nothing of this program. It may then be in a form that cannot be edited, such as
 // JSON with comments.
 func (a agentInstall) isIrrelevant(file *settings.File) bool {
-	return (a.check || a.remove) && !bytes.Contains(file.Data, []byte(settings.Program))
+	return a.verb != put && !bytes.Contains(file.Data, []byte(settings.Program))
 }
 
 // path returns the absolute path of the agent's file of the chosen scope, empty if it has none.
 func (a agentInstall) path(s terminal.Streams, files agent.Files) (string, error) {
-	if a.project {
+	if a.Scope == Project {
 		if files.Project == "" {
 			return "", nil
 		}
@@ -284,7 +251,7 @@ func agentHooks(a *agent.Agent, command string) (hooks []settings.Hook) {
 	for _, r := range a.Registrations {
 		hooks = append(hooks, settings.Hook{
 			Event: r.Event, Matcher: r.Matcher, Command: command, Args: []string{"hook", "--agent=" + a.Name}, Flags: []string{},
-			Timeout: settings.TimeLimit(recoverTimeout) * int(time.Second/a.TimeoutUnit),
+			Timeout: settings.TimeLimit(recovery.Wait) * int(time.Second/a.TimeoutUnit),
 		})
 	}
 	return hooks
@@ -295,13 +262,13 @@ func (a agentInstall) withServer(files []agentFile, path, command string) ([]age
 	if path == "" {
 		return files, nil
 	}
-	wanted := a.mcp || len(a.agent.Registrations) == 0
+	wanted := a.MCP || len(a.agent.Registrations) == 0
 	one := agentFile{}
 	if i := slices.IndexFunc(files, func(f agentFile) bool { return f.Path == path }); i >= 0 {
 		one = files[i]
 		files = slices.Delete(files, i, i+1)
 	} else {
-		file, err := settings.Read(path)
+		file, err := read(path)
 		if err != nil {
 			return nil, err
 		}
@@ -396,7 +363,7 @@ func (a agentInstall) edit(one *agentFile) (err error) {
 	} else {
 		one.report.Why = nil
 	}
-	return one.change(a.remove)
+	return one.change(a.verb == remove)
 }
 
 // change sets the data of the file with or without what it should have. What was put last is
@@ -429,43 +396,36 @@ func (one *agentFile) change(remove bool) (err error) {
 	return err
 }
 
-// printAgentState prints what --check finds, and returns its exit code.
-func (a agentInstall) printAgentState(s terminal.Streams, files []agentFile, unusable error) error {
-	code := exitOK
+// printState prints what is found, and returns the worst of it.
+func (a agentInstall) printState(s terminal.Streams, files []agentFile, unusable error) (status Status) {
 	for _, one := range files {
 		if unusable != nil && one.report.State == settings.Installed {
 			one.report = settings.Report{State: settings.Outdated, Why: []string{unusable.Error()}}
 		}
-		word, worse := "installed in", exitOK
+		word, worse := "installed in", Installed
 		switch one.report.State {
 		case settings.Absent:
-			word, worse = "absent from", exitAbsent
+			word, worse = "absent from", Absent
 		case settings.Outdated:
-			word, worse = "outdated in", exitOutdated
+			word, worse = "outdated in", Outdated
 		}
-		code = max(code, worse)
+		status = max(status, worse)
 		visible.Fprintf(s.Out, "%s: %s: %s %s\n", a.agent.Title, one.what(), word, one.Path)
 		for _, why := range one.report.Why {
 			visible.Fprintf(s.Out, "  %s\n", why)
 		}
 	}
-	if a.printDemands(s, files, false) && code == exitOK {
-		code = exitOff
+	if a.printDemands(s, files, false) && status == Installed {
+		return Off
 	}
-	if code != exitOK {
-		return &exit{code: code}
-	}
-	return nil
+	return status
 }
 
 // printDemands prints what the person has to do before the agent reads the files, and returns
 // whether it is known that they have not done it. always prints it also where it is not known.
 func (a agentInstall) printDemands(s terminal.Streams, files []agentFile, always bool) (unmet bool) {
 	d := a.agent.Demands
-	text := d.User
-	if a.project {
-		text = d.Project
-	}
+	text := a.demand()
 	for _, one := range files {
 		if text == "" || one.report.State == settings.Absent && !always {
 			continue
@@ -481,7 +441,7 @@ func (a agentInstall) printDemands(s terminal.Streams, files []agentFile, always
 
 func (a agentInstall) trust(s terminal.Streams, file string) agent.Trust {
 	t := agent.Trust{File: file, Config: a.agent.Home.In(s.Getenv)}
-	if a.project {
+	if a.Scope == Project {
 		t.Project, _ = os.Getwd()
 	}
 	return t

@@ -1,4 +1,4 @@
-package command
+package install
 
 import (
 	"errors"
@@ -24,34 +24,34 @@ type server struct {
 // findServer returns the MCP server. Without --mcp and --remove errors are ignored: a file
 // that cannot be read, or that has another server of this name, then counts as a file without
 // ours.
-func (f *installFlags) findServer(s terminal.Streams, command string) (server, error) {
-	found, err := f.readServer(s, command)
+func (j *job) findServer(s terminal.Streams, command string) (server, error) {
+	found, err := j.readServer(s, command)
 	switch {
-	case err == nil || f.mcp:
+	case err == nil || j.MCP:
 		return found, err
-	case f.remove && !f.print && !errors.Is(err, settings.ErrForeign):
+	case j.verb == remove && !j.preview && !errors.Is(err, settings.ErrForeign):
 		return server{}, fmt.Errorf("whether the MCP server fsmtx is registered is not known, and it was not removed: %w", err)
 	}
 	return server{}, nil
 }
 
 // readServer reads the file that has the MCP server or should have it.
-func (f *installFlags) readServer(s terminal.Streams, command string) (found server, err error) {
+func (j *job) readServer(s terminal.Streams, command string) (found server, err error) {
 	found.Server = settings.Server{Path: []string{"mcpServers"}, Command: command, Args: []string{"mcp"}}
 	path := claude.ProjectConfig
-	if !f.project {
+	if j.Scope != Project {
 		if path, err = claude.ConfigFile(s.Getenv); err != nil {
 			return found, err
 		}
 	}
-	if !f.user && !f.project {
+	if j.Scope == Local {
 		dir, err := projectKey()
 		if err != nil {
 			return found, err
 		}
 		found.Path = []string{"projects", dir, "mcpServers"}
 	}
-	if found.file, err = settings.Read(path); err != nil {
+	if found.file, err = read(path); err != nil {
 		return found, err
 	}
 	found.report, err = settings.InspectServer(found.file.Data, found.Server)
@@ -72,12 +72,12 @@ func projectKey() (string, error) {
 
 // installServer registers the MCP server if --mcp is given, and updates an outdated
 // registration.
-func (f *installFlags) installServer(s terminal.Streams, found server) error {
-	if f.print || !f.mcp && found.report.State != settings.Outdated {
-		return f.sweepServer(found)
+func (j *job) installServer(s terminal.Streams, found server) error {
+	if j.preview || !j.MCP && found.report.State != settings.Outdated {
+		return j.sweepServer(found)
 	}
 	if _, err := program.Find(); err != nil {
-		return &exit{exitNo, err, "install it with " + program.Install}
+		return err
 	}
 	data, err := settings.AddServer(found.file.Data, found.Server)
 	if err != nil {
@@ -98,17 +98,17 @@ func (f *installFlags) installServer(s terminal.Streams, found server) error {
 
 // sweepServer removes the temporary files of a killed install beside the file of the MCP
 // server.
-func (f *installFlags) sweepServer(found server) error {
-	if f.print || found.file == nil {
+func (j *job) sweepServer(found server) error {
+	if j.preview || found.file == nil {
 		return nil
 	}
 	return found.file.Replace(found.file.Data)
 }
 
 // uninstallServer removes the registration of the MCP server, if there is one.
-func (f *installFlags) uninstallServer(s terminal.Streams, found server) error {
-	if f.print || found.report.State == settings.Absent {
-		return f.sweepServer(found)
+func (j *job) uninstallServer(s terminal.Streams, found server) error {
+	if j.preview || found.report.State == settings.Absent {
+		return j.sweepServer(found)
 	}
 	data, err := settings.RemoveServer(found.file.Data, found.Server)
 	if err != nil {
@@ -123,9 +123,9 @@ func (f *installFlags) uninstallServer(s terminal.Streams, found server) error {
 }
 
 // checkServer adds the problems of the MCP server to a report.
-func (f *installFlags) checkServer(report settings.Report, found server) settings.Report {
+func (j *job) checkServer(report settings.Report, found server) settings.Report {
 	why := found.report.Why
-	if f.mcp && found.report.State == settings.Absent && report.State != settings.Absent {
+	if j.MCP && found.report.State == settings.Absent && report.State != settings.Absent {
 		why = []string{"MCP server: is missing from " + found.file.Path}
 	}
 	if len(why) > 0 {
@@ -133,15 +133,4 @@ func (f *installFlags) checkServer(report settings.Report, found server) setting
 		report.State = settings.Outdated
 	}
 	return report
-}
-
-// checkMCP returns an error for flags that cannot be combined with --mcp.
-func (f *installFlags) checkMCP() error {
-	switch {
-	case f.mcp && f.remove:
-		return &exit{exitNo, errors.New("--remove cannot be combined with --mcp"), "--remove also removes the MCP server"}
-	case f.mcp && f.print:
-		return &exit{exitNo, errors.New("--print cannot be combined with --mcp"), "the MCP server is in another file of the client's; see fsmtx install --help"}
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package command
+package install
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
+	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/recovery"
@@ -26,20 +27,22 @@ import (
 	"github.com/fsmtx/fsmtx/txn"
 )
 
-// runPurge removes the hooks from each file that install writes, of every agent, the copy of
+// Purge removes the hooks from each file that install writes, of every agent, the copy of
 // the program that install has made unless hooks of other projects run it, the files of the
 // guards, and the state directories of all task lists. What cannot be removed does not keep
 // the rest.
-func (f *installFlags) runPurge(ctx context.Context, s terminal.Streams) error {
+func Purge(ctx context.Context, s terminal.Streams) error {
 	var failures []error
-	for _, one := range []installFlags{{user: true}, {project: true}, {local: true}} {
-		one.remove = true
-		failures = append(failures, one.run(s))
+	for _, scope := range []Scope{User, Project, Local} {
+		j := job{Request: Request{Scope: scope}, verb: remove}
+		_, err := j.run(s)
+		failures = append(failures, err)
 	}
 	for _, a := range agent.All() {
-		for _, one := range []installFlags{{user: true}, {project: true}} {
-			one.remove, one.quiet = true, true
-			failures = append(failures, agentInstall{&one, a}.run(s))
+		for _, scope := range []Scope{User, Project} {
+			j := job{Request: Request{Scope: scope}, verb: remove, quiet: true}
+			_, err := agentInstall{&j, a}.run(s)
+			failures = append(failures, err)
 		}
 	}
 	failures = append(failures, purgeCopy(s), purgeGuards(s), purgeLists(ctx, s))
@@ -47,11 +50,11 @@ func (f *installFlags) runPurge(ctx context.Context, s terminal.Streams) error {
 	if failed == nil {
 		return nil
 	}
-	hint := "repair that, then run fsmtx install --remove --purge again"
-	if e, ok := errors.AsType[*exit](failed); ok && e.hint != "" {
-		hint = e.hint + "; then run fsmtx install --remove --purge again"
+	advice := "repair that, then run fsmtx install --remove --purge again"
+	if first := hint.Of(failed); first != "" {
+		advice = first + "; then run fsmtx install --remove --purge again"
 	}
-	return &exit{exitNo, failed, hint}
+	return hint.With(failed, advice)
 }
 
 // purgeCopy removes the copy of the program. Hooks whose program is missing fail without a
@@ -69,7 +72,7 @@ func purgeCopy(s terminal.Streams) error {
 		return fmt.Errorf("%s is kept, because it is not known which projects run it: %w", filepath.Dir(path), err)
 	}
 	if len(users) > 0 {
-		return &exit{exitNo, fmt.Errorf("%s is kept, because hooks run it: %s", filepath.Dir(path), strings.Join(users, ", ")), "run fsmtx install --remove in those projects"}
+		return hint.With(fmt.Errorf("%s is kept, because hooks run it: %s", filepath.Dir(path), strings.Join(users, ", ")), "run fsmtx install --remove in those projects")
 	}
 	copied, err := npm.Remove(s.Getenv)
 	if err != nil || copied == "" {
@@ -153,7 +156,7 @@ func purgeLists(ctx context.Context, s terminal.Streams) error {
 	for _, dir := range dirs {
 		state, err := txn.StateDir(dir)
 		if err == nil {
-			err = recovery.Forget(ctx, dir, recoverTimeout)
+			err = recovery.Forget(ctx, dir, recovery.Wait)
 		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", dir, err))

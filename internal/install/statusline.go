@@ -1,37 +1,31 @@
-package command
+package install
 
 import (
-	"github.com/spf13/cobra"
-
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
-// lineChoice is whether the status line of the client shows the workflow.
-type lineChoice struct {
-	on   bool // --statusline, unless it is not given
-	flag func() bool
-}
+// Line is whether the status line of the client shows the workflow.
+type Line int
 
-func (c *lineChoice) flags(to *cobra.Command) {
-	to.Flags().BoolVar(&c.on, "statusline", false, "show the workflow in the client's status line, beside the line that is there")
-	c.flag = func() bool { return to.Flags().Changed("statusline") }
-}
-
-func (c *lineChoice) given() bool { return c.flag != nil && c.flag() }
+const (
+	KeptLine Line = iota // as it is
+	WithLine             // beside the line that is there
+	NoLine               // only the line that was there
+)
 
 // wanted compares the status line in the file with the one that it should have, and adds what
-// differs to the report about the hooks. Without --statusline it stays as it is.
-func (c *lineChoice) wanted(data []byte, command string, about *settings.Report) (bool, error) {
+// differs to the report about the hooks. A line that is kept stays as it is.
+func (l Line) wanted(data []byte, command string, about *settings.Report) (bool, error) {
 	found, err := settings.InspectStatusLine(data, command)
-	if err != nil && !c.on {
+	if err != nil && l != WithLine {
 		return false, nil // it is not ours
 	}
 	if err != nil {
 		return false, err
 	}
 	wanted := found.State != settings.Absent
-	if c.given() {
-		wanted = c.on
+	if l != KeptLine {
+		wanted = l == WithLine
 	}
 	switch {
 	case wanted && found.State == settings.Absent && about.State != settings.Absent:

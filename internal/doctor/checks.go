@@ -1,4 +1,4 @@
-package command
+package doctor
 
 import (
 	"context"
@@ -20,6 +20,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/claude/switches"
 	"github.com/fsmtx/fsmtx/internal/guard"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/recovery"
@@ -28,17 +30,20 @@ import (
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
 	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/workflows"
 	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
+const specName = "fsm.json"
+
 // place is a settings file of the client that may contain hooks of this program.
 type place struct {
-	flag string // of install, for this file
-	path string
-	read bool   // by a client that starts here
-	cd   string // directory in which install must run for this file; empty for this one
-	kind switches.Place
+	scope install.Scope
+	path  string
+	read  bool   // by a client that starts here
+	cd    string // directory in which install must run for this file; empty for this one
+	kind  switches.Place
 }
 
 // places returns the settings files that the client reads here, and those in parent
@@ -50,9 +55,9 @@ func (d *doctor) places() ([]place, error) {
 	}
 	read := claude.SettingsFiles(locator.OS{}, config, d.cwd)
 	all := []place{
-		{"--user", filepath.Join(config, claude.UserSettings), true, "", switches.User},
-		{"--project", filepath.Join(d.cwd, claude.ProjectSettings), true, "", switches.Project},
-		{"--local", filepath.Join(d.cwd, claude.LocalSettings), true, "", switches.Local},
+		{install.User, filepath.Join(config, claude.UserSettings), true, "", switches.User},
+		{install.Project, filepath.Join(d.cwd, claude.ProjectSettings), true, "", switches.Project},
+		{install.Local, filepath.Join(d.cwd, claude.LocalSettings), true, "", switches.Local},
 	}
 	others := parents(d.cwd, d.Env("HOME"))
 	if _, main := claude.WorkTree(locator.OS{}, d.cwd); main != "" && main != d.cwd && !slices.Contains(others, main) {
@@ -60,8 +65,8 @@ func (d *doctor) places() ([]place, error) {
 	}
 	for _, dir := range others {
 		local := filepath.Join(dir, claude.LocalSettings)
-		all = append(all, place{"--local", local, slices.Contains(read, local), dir, switches.Local},
-			place{"--project", filepath.Join(dir, claude.ProjectSettings), false, dir, switches.Project})
+		all = append(all, place{install.Local, local, slices.Contains(read, local), dir, switches.Local},
+			place{install.Project, filepath.Join(dir, claude.ProjectSettings), false, dir, switches.Project})
 	}
 	return all, nil
 }
@@ -77,45 +82,15 @@ func parents(dir, home string) (all []string) {
 // install returns the command that repairs the hooks in the file.
 func (p place) install() string {
 	if p.cd == "" {
-		return "fsmtx install " + p.flag
+		return "fsmtx install " + p.scope.Flag()
 	}
-	return "cd " + shell.Join(p.cd) + " && fsmtx install " + p.flag
+	return "cd " + shell.Join(p.cd) + " && fsmtx install " + p.scope.Flag()
 }
 
-// hookCommand is the program that a hook in a settings file or in a plugin's hooks file
-// runs.
-type hookCommand struct {
-	Command string   `json:"command"`
-	Args    []string `json:"args"`
-}
+// hydrates reports whether a hook runs fsmtx hydrate.
+func hydrates(c settings.Call) bool { return c.Runs("hydrate") }
 
-// hydrates reports whether the hook runs fsmtx hydrate.
-func (h hookCommand) hydrates() bool { return len(h.Args) > 0 && h.Args[0] == "hydrate" }
-
-// maxSettings limits the size of a file with hooks that doctor reads.
-const maxSettings = 8 << 20
-
-// ours returns the commands of this program in a file with hooks.
-func ours(data []byte) (commands []hookCommand) {
-	var file struct {
-		Hooks map[string][]struct {
-			Hooks []hookCommand `json:"hooks"`
-		} `json:"hooks"`
-	}
-	_ = json.Unmarshal(data, &file, jsonx.Tolerant) // values of an unexpected shape are not our hooks
-	for _, groups := range file.Hooks {
-		for _, group := range groups {
-			for _, h := range group.Hooks {
-				if h.Command, h.Args = settings.Called(h.Command, h.Args); filepath.Base(h.Command) == settings.Program {
-					commands = append(commands, h)
-				}
-			}
-		}
-	}
-	return commands
-}
-
-func (d *doctor) hooks(context.Context) (found []fault, err error) {
+func (d *doctor) hooks(context.Context) (found []Fault, err error) {
 	places, err := d.places()
 	if err != nil {
 		return nil, err
@@ -123,17 +98,17 @@ func (d *doctor) hooks(context.Context) (found []fault, err error) {
 	var registered []place
 	var unread []place
 	for _, p := range places {
-		data, err := safefile.ReadFile(p.path, maxSettings, 0)
+		data, err := safefile.ReadFile(p.path, settings.MaxBytes, 0)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
-			found = append(found, fault{Kind: "hooks", What: "cannot be read: " + err.Error(), File: p.path})
+			found = append(found, Fault{Kind: "hooks", What: "cannot be read: " + err.Error(), File: p.path})
 			continue
 		}
-		commands := ours(data)
+		commands := settings.Calls(data)
 		found = append(found, missingPrograms(p.path, commands, p.install())...)
-		hydrates := slices.ContainsFunc(commands, hookCommand.hydrates)
+		hydrates := slices.ContainsFunc(commands, hydrates)
 		switch {
 		case !hydrates:
 		case p.read:
@@ -149,13 +124,13 @@ func (d *doctor) hooks(context.Context) (found []fault, err error) {
 	}
 	switch {
 	case len(registered) == 0 && plugin.root == "" && len(unread) > 0:
-		found = append(found, fault{Kind: "hooks", What: "the client does not read this file when it starts in " + d.cwd, File: unread[0].path, Command: "fsmtx install"})
+		found = append(found, Fault{Kind: "hooks", What: "the client does not read this file when it starts in " + d.cwd, File: unread[0].path, Command: "fsmtx install"})
 	case len(registered) == 0 && plugin.root == "":
-		found = append(found, fault{Kind: "hooks", What: "no hook of fsmtx is registered where the client looks when it starts in " + d.cwd, Command: "fsmtx install"})
+		found = append(found, Fault{Kind: "hooks", What: "no hook of fsmtx is registered where the client looks when it starts in " + d.cwd, Command: "fsmtx install"})
 	case len(registered) > 1:
-		found = append(found, fault{Kind: "hooks", What: "registered twice: also in " + registered[0].path, File: registered[1].path, Command: d.removal(registered[1])})
+		found = append(found, Fault{Kind: "hooks", What: "registered twice: also in " + registered[0].path, File: registered[1].path, Command: d.removal(registered[1])})
 	case len(registered) == 1 && plugin.root != "":
-		found = append(found, fault{Kind: "hooks", What: "registered twice: also by the plugin in " + plugin.root, File: registered[0].path, Command: d.removal(registered[0])})
+		found = append(found, Fault{Kind: "hooks", What: "registered twice: also by the plugin in " + plugin.root, File: registered[0].path, Command: d.removal(registered[0])})
 	}
 	for _, p := range registered {
 		found = append(found, d.outdated(p)...)
@@ -168,26 +143,26 @@ func (d *doctor) hooks(context.Context) (found []fault, err error) {
 
 // unjudged reports that the hooks of a plugin do not judge all calls that the workflows here list.
 // Those in settings are compared with what install would write.
-func (d *doctor) unjudged(root string) []fault {
+func (d *doctor) unjudged(root string) []Fault {
 	file := filepath.Join(root, "hooks", "hooks.json")
-	have, enforced := judgedIn([]string{file})
-	missing := listedHere(d.Streams).Missing(have)
+	have, enforced := settings.Judged([]string{file})
+	missing := install.ListedHere(d.Getenv).Missing(have)
 	if !enforced || len(missing) == 0 {
 		return nil
 	}
-	return []fault{{Kind: "steps", What: "no hook judges calls of " + strings.Join(missing, ", ") + ", which workflows bind to steps", File: file, Command: "fsmtx plugin --only --force " + shell.Join(root)}}
+	return []Fault{{Kind: "steps", What: "no hook judges calls of " + strings.Join(missing, ", ") + ", which workflows bind to steps", File: file, Command: "fsmtx plugin --only --force " + shell.Join(root)}}
 }
 
 func (d *doctor) removal(p place) string {
 	if p.cd == "" {
-		return "fsmtx install --remove " + p.flag
+		return "fsmtx install --remove " + p.scope.Flag()
 	}
-	return "cd " + shell.Join(p.cd) + " && fsmtx install --remove " + p.flag
+	return "cd " + shell.Join(p.cd) + " && fsmtx install --remove " + p.scope.Flag()
 }
 
 // missingPrograms returns a fault for each program of the hooks in a file that is not there, with
 // the command that repairs it.
-func missingPrograms(path string, commands []hookCommand, repair string) (found []fault) {
+func missingPrograms(path string, commands []settings.Call, repair string) (found []Fault) {
 	seen := map[string]bool{}
 	for _, h := range commands {
 		if seen[h.Command] {
@@ -199,32 +174,27 @@ func missingPrograms(path string, commands []hookCommand, repair string) (found 
 			if !filepath.IsAbs(h.Command) {
 				what = "the hooks run " + h.Command + ", which is not on PATH"
 			}
-			found = append(found, fault{Kind: "program", What: what, File: path, Command: repair})
+			found = append(found, Fault{Kind: "program", What: what, File: path, Command: repair})
 		}
 	}
 	return found
 }
 
 // outdated compares the hooks in the file with those that install would write.
-func (d *doctor) outdated(p place) (found []fault) {
+func (d *doctor) outdated(p place) (found []Fault) {
 	if p.cd != "" {
 		return nil // install compares them when it runs in that directory
 	}
-	f := installFlags{check: true, user: p.flag == "--user", project: p.flag == "--project", local: p.flag == "--local"}
-	file, err := settings.Read(p.path)
+	why, err := install.Differences(d.Streams, install.Request{Scope: p.scope}, p.path)
 	if err != nil {
-		return nil // reported already
+		return []Fault{{Kind: "hooks", What: err.Error(), Command: "fsmtx install --check " + p.scope.Flag()}}
 	}
-	plan, err := f.plan(d.Streams, file)
-	if err != nil {
-		return []fault{{Kind: "hooks", What: err.Error(), Command: "fsmtx install --check " + p.flag}}
-	}
-	for _, why := range plan.report.Why {
+	for _, one := range why {
 		kind := "hooks"
-		if strings.Contains(why, " step") {
+		if strings.Contains(one, " step") {
 			kind = "steps"
 		}
-		found = append(found, fault{Kind: kind, What: why, File: p.path, Command: p.install()})
+		found = append(found, Fault{Kind: kind, What: one, File: p.path, Command: p.install()})
 	}
 	return found
 }
@@ -251,8 +221,8 @@ func (d *doctor) pluginWithHooks() pluginHooks {
 
 // hasOurHooks reports whether the plugin in root has our hooks.
 func hasOurHooks(root string) bool {
-	data, err := safefile.ReadFile(filepath.Join(root, "hooks", "hooks.json"), maxSettings, 0)
-	return err == nil && slices.ContainsFunc(ours(data), hookCommand.hydrates)
+	data, err := safefile.ReadFile(filepath.Join(root, "hooks", "hooks.json"), settings.MaxBytes, 0)
+	return err == nil && slices.ContainsFunc(settings.Calls(data), hydrates)
 }
 
 func (d *doctor) registry() (*plugins.Registry, *plugins.Settings, error) {
@@ -264,44 +234,43 @@ func (d *doctor) registry() (*plugins.Registry, *plugins.Settings, error) {
 	return registry, plugins.ReadSettings(locator.OS{}, config, d.cwd), err
 }
 
-func (d *doctor) taskTools(context.Context) ([]fault, error) {
-	f := installFlags{local: true}
-	set := f.otherSettings(d.Streams, nil)
-	if slices.ContainsFunc(set, func(t taskTools) bool { return t.value == settings.TaskToolsOn }) {
+func (d *doctor) taskTools(context.Context) ([]Fault, error) {
+	set := install.TaskToolsIn(d.Getenv, d.cwd)
+	if slices.ContainsFunc(set, func(t install.TaskTools) bool { return t.Value == settings.TaskToolsOn }) {
 		return nil, nil
 	}
 	what := settings.TaskTools + " is set nowhere, so newer models have no tools for the task list"
 	if len(set) > 0 {
 		what = set[0].String() + ", so newer models have no tools for the task list"
 	}
-	return []fault{{Kind: "task tools", What: what, Command: "fsmtx install"}}, nil
+	return []Fault{{Kind: "task tools", What: what, Command: "fsmtx install"}}, nil
 }
 
-func (d *doctor) workflows(context.Context) (found []fault, err error) {
-	l, err := clientLocator(d.Streams)
+func (d *doctor) workflows(context.Context) (found []Fault, err error) {
+	l, err := hydrate.ClientLocator(d.Getenv)
 	if err != nil {
 		return nil, err
 	}
 	all, _ := l.Workflows(d.cwd)
 	for _, w := range all {
-		v := readListed(l.FS, w)
+		v := workflows.Read(l.FS, w)
 		switch {
 		case !v.Valid:
-			found = append(found, fault{Kind: "workflow", What: v.state(), File: v.Path, Command: "fsmtx validate " + shell.Join(v.Path)})
-		case v.unedited > 0:
-			what := fmt.Sprintf("%s of the %d are examples of fsmtx new that nobody has edited", terminal.Count(v.unedited, "step"), v.Steps)
-			found = append(found, fault{Kind: "workflow", What: what, File: v.Path, Command: "fsmtx validate " + shell.Join(v.Path)})
+			found = append(found, Fault{Kind: "workflow", What: v.State(), File: v.Path, Command: "fsmtx validate " + shell.Join(v.Path)})
+		case v.Unedited > 0:
+			what := fmt.Sprintf("%s of the %d are examples of fsmtx new that nobody has edited", terminal.Count(v.Unedited, "step"), v.Steps)
+			found = append(found, Fault{Kind: "workflow", What: what, File: v.Path, Command: "fsmtx validate " + shell.Join(v.Path)})
 		case v.Unused:
-			found = append(found, fault{Kind: "workflow", What: strings.TrimSpace(v.unused()), File: v.Path, Command: "fsmtx locate " + shell.Join(v.Command)})
+			found = append(found, Fault{Kind: "workflow", What: v.Reason(), File: v.Path, Command: "fsmtx locate " + shell.Join(v.Command)})
 		}
 	}
 	misnamed, _ := l.Misnamed(d.cwd)
 	for _, m := range misnamed {
-		found = append(found, fault{Kind: "workflow", What: "is not read: " + m.Why, File: m.Path, Command: rename(m)})
+		found = append(found, Fault{Kind: "workflow", What: "is not read: " + m.Why, File: m.Path, Command: rename(m)})
 	}
 	for _, w := range all {
 		for _, m := range locator.MisnamedIn(l.FS, filepath.Dir(w.Path)) {
-			found = append(found, fault{Kind: "workflow", What: "is not found where file names have upper and lower case: " + m.Why, File: m.Path, Command: rename(m)})
+			found = append(found, Fault{Kind: "workflow", What: "is not found where file names have upper and lower case: " + m.Why, File: m.Path, Command: rename(m)})
 		}
 	}
 	return found, nil
@@ -312,7 +281,7 @@ func rename(m locator.Misnamed) string {
 	return "mv " + shell.Join(m.Path) + " " + shell.Join(filepath.Join(filepath.Dir(m.Path), specName))
 }
 
-func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {
+func (d *doctor) recovery(ctx context.Context) (found []Fault, err error) {
 	dirs, err := tasklist.WithHistory(d.Getenv)
 	if err != nil {
 		return nil, err
@@ -326,10 +295,10 @@ func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {
 		switch r.State {
 		case recovery.Clean, recovery.Damaged: // see enforcement
 		case recovery.Refused:
-			found = append(found, fault{Kind: "recovery", What: r.Reason, File: dir, Command: "fsmtx recover"})
+			found = append(found, Fault{Kind: "recovery", What: r.Reason, File: dir, Command: "fsmtx recover"})
 		default:
-			found = append(found, fault{Kind: "recovery", What: "a hydration was interrupted", File: dir, Command: "fsmtx recover", Safe: true, repair: func(ctx context.Context) error {
-				if now := recovery.List(ctx, dir, recoverTimeout, recovery.Options{}); now.Pending() {
+			found = append(found, Fault{Kind: "recovery", What: "a hydration was interrupted", File: dir, Command: "fsmtx recover", Safe: true, repair: func(ctx context.Context) error {
+				if now := recovery.List(ctx, dir, recovery.Wait, recovery.Options{}); now.Pending() {
 					return errors.New(now.Reason)
 				}
 				return nil
@@ -338,7 +307,7 @@ func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {
 		if s, err := txn.StateDir(dir); err == nil {
 			aside := filepath.Join(s, "conflicts")
 			if entries, err := os.ReadDir(aside); err == nil && len(entries) > 0 {
-				found = append(found, fault{Kind: "recovery", What: "contains files that recovery moved aside; check them, then remove the directory", File: aside, Command: "rm -r " + shell.Join(aside)})
+				found = append(found, Fault{Kind: "recovery", What: "contains files that recovery moved aside; check them, then remove the directory", File: aside, Command: "rm -r " + shell.Join(aside)})
 			}
 		}
 	}
@@ -347,7 +316,7 @@ func (d *doctor) recovery(ctx context.Context) (found []fault, err error) {
 
 // enforcement finds the lists whose steps are not enforced, or not fully. A list may have no
 // state directory any more.
-func (d *doctor) enforcement(ctx context.Context) (found []fault, err error) {
+func (d *doctor) enforcement(ctx context.Context) (found []Fault, err error) {
 	dirs, err := tasklist.All(d.Getenv)
 	if err != nil {
 		return nil, err
@@ -358,24 +327,24 @@ func (d *doctor) enforcement(ctx context.Context) (found []fault, err error) {
 			troubles = append(troubles, err)
 		}
 		for _, trouble := range troubles {
-			found = append(found, fault{Kind: "steps", What: "its steps are not fully enforced: " + trouble.Error() + "; " + steps.Remedy, File: dir})
+			found = append(found, Fault{Kind: "steps", What: "its steps are not fully enforced: " + trouble.Error() + "; " + steps.Remedy, File: dir})
 		}
 	}
 	return found, nil
 }
 
-func (d *doctor) plugins(context.Context) (found []fault, err error) {
+func (d *doctor) plugins(context.Context) (found []Fault, err error) {
 	registry, _, err := d.registry()
 	if err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, nil
 		}
-		return []fault{{Kind: "plugin", What: err.Error()}}, nil
+		return []Fault{{Kind: "plugin", What: err.Error()}}, nil
 	}
 	versions := map[string]plugins.Installation{}
 	for _, in := range registry.Applying(d.cwd) {
 		if other, ok := versions[in.Key]; ok && filepath.Base(other.InstallPath) != filepath.Base(in.InstallPath) {
-			found = append(found, fault{Kind: "plugin", Command: "claude plugin update " + shell.Join(in.Key) + " --scope " + shell.Join(in.Scope),
+			found = append(found, Fault{Kind: "plugin", Command: "claude plugin update " + shell.Join(in.Key) + " --scope " + shell.Join(in.Scope),
 				What: fmt.Sprintf("%s is installed in scope %s (%s) and in scope %s (%s)", in.Key, other.Scope, filepath.Base(other.InstallPath), in.Scope, filepath.Base(in.InstallPath))})
 		}
 		versions[in.Key] = in
@@ -389,12 +358,12 @@ func (d *doctor) plugins(context.Context) (found []fault, err error) {
 // staleCopy compares the client's copy of a plugin with its source tree: the client takes
 // the skills from the source, but the hooks and programs from the copy (fact 28, client
 // 2.1.197).
-func staleCopy(in plugins.Installation, source string) []fault {
+func staleCopy(in plugins.Installation, source string) []Fault {
 	for _, name := range []string{"hooks/hooks.json", ".mcp.json", plugins.ManifestPath} {
-		a, errA := safefile.ReadFile(filepath.Join(source, name), maxSettings, 0)
-		b, errB := safefile.ReadFile(filepath.Join(in.InstallPath, name), maxSettings, 0)
+		a, errA := safefile.ReadFile(filepath.Join(source, name), settings.MaxBytes, 0)
+		b, errB := safefile.ReadFile(filepath.Join(in.InstallPath, name), settings.MaxBytes, 0)
 		if errA == nil && (errB != nil || string(a) != string(b)) {
-			return []fault{{Kind: "plugin", What: "the client's copy of " + in.Key + " is older than its source in " + source, File: filepath.Join(in.InstallPath, name),
+			return []Fault{{Kind: "plugin", What: "the client's copy of " + in.Key + " is older than its source in " + source, File: filepath.Join(in.InstallPath, name),
 				Command: "claude plugin update " + in.Key}}
 		}
 	}
@@ -402,7 +371,7 @@ func staleCopy(in plugins.Installation, source string) []fault {
 }
 
 // taskRoots tests the operations that a hydration needs in the directories of the task lists.
-func (d *doctor) taskRoots(context.Context) (found []fault, err error) {
+func (d *doctor) taskRoots(context.Context) (found []Fault, err error) {
 	roots, err := tasklist.Roots(d.Getenv)
 	if err != nil {
 		return nil, err
@@ -418,27 +387,27 @@ func (d *doctor) taskRoots(context.Context) (found []fault, err error) {
 }
 
 // taskRoot tests one of these directories, which the variable can put elsewhere.
-func taskRoot(root, variable string) (found []fault, err error) {
+func taskRoot(root, variable string) (found []Fault, err error) {
 	info, err := os.Stat(root)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil // the client or the first workflow creates it
 	}
 	if err != nil || !info.IsDir() {
-		return []fault{{Kind: "task list", What: "is not a directory", File: root}}, nil
+		return []Fault{{Kind: "task list", What: "is not a directory", File: root}}, nil
 	}
 	if kind := networkFS(root); kind != "" {
-		found = append(found, fault{Kind: "task list", What: "is on " + kind + ", where locks and the order of changes are not reliable; set " + variable + " to a local directory", File: root})
+		found = append(found, Fault{Kind: "task list", What: "is on " + kind + ", where locks and the order of changes are not reliable; set " + variable + " to a local directory", File: root})
 	}
 	removeProbes(root)
 	dir, err := os.MkdirTemp(root, probePrefix)
 	if err != nil {
-		return append(found, fault{Kind: "task list", What: "is not writable: " + err.Error(), File: root, Command: "chmod u+rwx " + shell.Join(root)}), nil
+		return append(found, Fault{Kind: "task list", What: "is not writable: " + err.Error(), File: root, Command: "chmod u+rwx " + shell.Join(root)}), nil
 	}
 	defer os.RemoveAll(dir)
 	if err := os.WriteFile(filepath.Join(dir, "a"), nil, 0o600); err == nil {
 		err = os.Link(filepath.Join(dir, "a"), filepath.Join(dir, "b"))
 		if err != nil {
-			found = append(found, fault{Kind: "task list", What: "has no hard links, so every hydration fails; set " + variable + " to another file system", File: root})
+			found = append(found, Fault{Kind: "task list", What: "has no hard links, so every hydration fails; set " + variable + " to another file system", File: root})
 		}
 	}
 	return found, nil
@@ -467,7 +436,7 @@ func removeProbes(root string) {
 // after ten seconds (fact 15, client 2.1.197).
 const staleAfter = time.Minute
 
-func (d *doctor) locks(context.Context) (found []fault, err error) {
+func (d *doctor) locks(context.Context) (found []Fault, err error) {
 	roots, err := tasklist.Roots(d.Getenv)
 	if err != nil {
 		return nil, err
@@ -485,12 +454,12 @@ func (d *doctor) locks(context.Context) (found []fault, err error) {
 		switch {
 		case err != nil || filepath.Base(lock) == ".lock":
 		case !info.IsDir():
-			found = append(found, fault{Kind: "lock", What: "a file at the path of a lock: the client waits for it for ever", File: lock, Command: "rm " + shell.Join(lock)})
+			found = append(found, Fault{Kind: "lock", What: "a file at the path of a lock: the client waits for it for ever", File: lock, Command: "rm " + shell.Join(lock)})
 		case time.Since(info.ModTime()) > staleAfter:
-			found = append(found, fault{Kind: "lock", What: "a lock that no program has refreshed since " + info.ModTime().Format("2006-01-02 15:04:05"), File: lock, Command: "rmdir " + shell.Join(lock),
+			found = append(found, Fault{Kind: "lock", What: "a lock that no program has refreshed since " + info.ModTime().Format("2006-01-02 15:04:05"), File: lock, Command: "rmdir " + shell.Join(lock),
 				Safe: true, repair: func(context.Context) error { return removeStale(lock, info.ModTime()) }})
 		case time.Until(info.ModTime()) > staleAfter:
-			found = append(found, fault{Kind: "lock", What: "a lock with a time in the future, " + info.ModTime().Format("2006-01-02 15:04:05") + ", which no program takes over: a clock was set back", File: lock, Command: "rmdir " + shell.Join(lock)})
+			found = append(found, Fault{Kind: "lock", What: "a lock with a time in the future, " + info.ModTime().Format("2006-01-02 15:04:05") + ", which no program takes over: a clock was set back", File: lock, Command: "rmdir " + shell.Join(lock)})
 		}
 	}
 	return found, nil
@@ -513,7 +482,7 @@ func globEscape(path string) string {
 }
 
 // leftovers finds state directories whose lists no longer exist.
-func (d *doctor) leftovers(context.Context) (found []fault, err error) {
+func (d *doctor) leftovers(context.Context) (found []Fault, err error) {
 	dirs, err := tasklist.WithHistory(d.Getenv)
 	if err != nil {
 		return nil, err
@@ -528,14 +497,14 @@ func (d *doctor) leftovers(context.Context) (found []fault, err error) {
 		if err != nil || !errors.Is(listErr, fs.ErrNotExist) || time.Since(info.ModTime()) < d.age {
 			continue
 		}
-		found = append(found, fault{Kind: "leftover", What: "the state directory of a list that no longer exists", File: s, Command: "fsmtx doctor --fix", Safe: true,
-			repair: func(ctx context.Context) error { return recovery.Forget(ctx, dir, recoverTimeout) }})
+		found = append(found, Fault{Kind: "leftover", What: "the state directory of a list that no longer exists", File: s, Command: "fsmtx doctor --fix", Safe: true,
+			repair: func(ctx context.Context) error { return recovery.Forget(ctx, dir, recovery.Wait) }})
 	}
 	return found, nil
 }
 
 // litter finds what killed commands left beside the files that this program writes.
-func (d *doctor) litter(context.Context) (found []fault, err error) {
+func (d *doctor) litter(context.Context) (found []Fault, err error) {
 	dirs, err := d.writtenDirs()
 	if err != nil {
 		return nil, err
@@ -550,7 +519,7 @@ func (d *doctor) litter(context.Context) (found []fault, err error) {
 		return nil, err
 	}
 	for _, path := range append(paths, more...) {
-		found = append(found, fault{Kind: "leftover", What: "left by a command that was killed", File: path, Command: "fsmtx doctor --fix", Safe: true,
+		found = append(found, Fault{Kind: "leftover", What: "left by a command that was killed", File: path, Command: "fsmtx doctor --fix", Safe: true,
 			repair: func(context.Context) error { return npm.RemoveLeftover(path) }})
 	}
 	return found, nil
@@ -564,7 +533,7 @@ func (d *doctor) writtenDirs() (dirs []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	l, err := clientLocator(d.Streams)
+	l, err := hydrate.ClientLocator(d.Getenv)
 	if err != nil {
 		return nil, err
 	}
@@ -587,12 +556,12 @@ func (d *doctor) writtenDirs() (dirs []string, err error) {
 }
 
 // client compares the installed client's version with the tested one. It does not run it.
-func (d *doctor) client(context.Context) ([]fault, error) {
+func (d *doctor) client(context.Context) ([]Fault, error) {
 	version := installedClient()
 	if version == "" || semver.Compare("v"+version, "v"+claude.Tested) <= 0 {
 		return nil, nil
 	}
-	return []fault{{Kind: "client", What: "version " + version + " is newer than " + claude.Tested + ", the version that this fsmtx is tested with; if something does not work as documented, please report it to the fsmtx project"}}, nil
+	return []Fault{{Kind: "client", What: "version " + version + " is newer than " + claude.Tested + ", the version that this fsmtx is tested with; if something does not work as documented, please report it to the fsmtx project"}}, nil
 }
 
 // installedClient returns the version of the client on PATH, which it takes from the path

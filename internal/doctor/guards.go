@@ -1,4 +1,4 @@
-package command
+package doctor
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 // guards finds the mistakes in the configuration of the guards: the project's, and those of
 // the enabled plugins that have our hooks.
-func (d *doctor) guards(context.Context) (found []fault, err error) {
+func (d *doctor) guards(context.Context) (found []Fault, err error) {
 	configs := []guard.Config{guard.ProjectConfig(d.cwd)}
 	if registry, set, err := d.registry(); err == nil {
 		for _, in := range registry.Enabled(set, d.cwd) {
@@ -24,7 +24,7 @@ func (d *doctor) guards(context.Context) (found []fault, err error) {
 			if m.Key != "" {
 				what = m.Key + ": " + what
 			}
-			found = append(found, fault{Kind: "guards", What: what, File: m.File, Line: m.Line})
+			found = append(found, Fault{Kind: "guards", What: what, File: m.File, Line: m.Line})
 		}
 	}
 	return found, nil

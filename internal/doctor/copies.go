@@ -1,4 +1,4 @@
-package command
+package doctor
 
 import (
 	"bytes"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/claude"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/npm"
 	"github.com/fsmtx/fsmtx/internal/safefile"
@@ -21,8 +22,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/version"
 )
 
-// programCopy is one of the copies of this program that may run here.
-type programCopy struct {
+// Copy is one of the copies of this program that may run here.
+type Copy struct {
 	Where    string `json:"where"` // what starts it
 	Path     string `json:"path"`
 	Version  string `json:"version"`            // empty if unknown
@@ -30,7 +31,7 @@ type programCopy struct {
 	NotAsked string `json:"not_asked,omitzero"` // why it was not run
 }
 
-func (c programCopy) String() string {
+func (c Copy) String() string {
 	line := cmp.Or(c.Version, "unknown") + "  " + c.Path + "  " + c.Where
 	if c.NotAsked != "" {
 		line += "  (not run: " + c.NotAsked + ")"
@@ -38,37 +39,11 @@ func (c programCopy) String() string {
 	return line
 }
 
-// checkVersion compares the version of this program with those of its other copies. It runs
-// those that the user chose, and does not use the network.
-func checkVersion(ctx context.Context, s terminal.Streams, asJSON bool) error {
-	copies, err := copiesHere(ctx, s)
-	if err != nil {
-		return err
-	}
-	differ := 0
-	for i := range copies {
-		if copies[i].Same = copies[i].Version == version.Get().Version; !copies[i].Same {
-			differ++
-		}
-	}
-	if asJSON {
-		err = printJSON(s.Out, copies)
-	} else {
-		for _, c := range copies {
-			_ = s.Printf("%s\n", c)
-		}
-	}
-	if err == nil && differ > 0 {
-		return &exit{code: exitNo}
-	}
-	return err
-}
-
-// copiesHere returns this program, fsmtx-mcp, the program on PATH, and those that hooks in
+// Copies returns this program, fsmtx-mcp, the program on PATH, and those that hooks in
 // settings files and plugins run, without duplicates. A repository may bring its own
 // settings, so what they name is not run: whoever asks for versions in somebody's repository
 // would run a program of theirs.
-func copiesHere(ctx context.Context, s terminal.Streams) ([]programCopy, error) {
+func Copies(ctx context.Context, s terminal.Streams) ([]Copy, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -99,6 +74,9 @@ func copiesHere(ctx context.Context, s terminal.Streams) ([]programCopy, error) 
 	for _, n := range named {
 		all.compare(n.where, n.path, n.distrust)
 	}
+	for i := range all {
+		all[i].Same = all[i].Version == version.Get().Version
+	}
 	return all, nil
 }
 
@@ -116,11 +94,11 @@ func (d *doctor) namedPrograms() (all []namedProgram, err error) {
 		return nil, err
 	}
 	for _, p := range places {
-		data, _ := safefile.ReadFile(p.path, maxSettings, 0) // doctor reports files that cannot be read
-		for _, h := range ours(data) {
-			n := namedProgram{where: p.path, path: h.Command, trusted: p.flag == "--user" && filepath.IsAbs(h.Command)}
+		data, _ := safefile.ReadFile(p.path, settings.MaxBytes, 0) // doctor reports files that cannot be read
+		for _, h := range settings.Calls(data) {
+			n := namedProgram{where: p.path, path: h.Command, trusted: p.scope == install.User && filepath.IsAbs(h.Command)}
 			n.distrust = "the settings of a project name it, which may come from somebody else"
-			if p.flag == "--user" {
+			if p.scope == install.User {
 				n.distrust = "its path is relative, so the project decides which program it is"
 			}
 			all = append(all, n)
@@ -131,8 +109,8 @@ func (d *doctor) namedPrograms() (all []namedProgram, err error) {
 		return all, nil
 	}
 	file := filepath.Join(root, "hooks", "hooks.json")
-	data, _ := safefile.ReadFile(file, maxSettings, 0)
-	for _, h := range ours(data) {
+	data, _ := safefile.ReadFile(file, settings.MaxBytes, 0)
+	for _, h := range settings.Calls(data) {
 		path := strings.ReplaceAll(h.Command, "${CLAUDE_PLUGIN_ROOT}", root)
 		all = append(all, namedProgram{file, path, d.isInstalled(path), "the plugin is not in the client's directory of installed plugins"})
 	}
@@ -151,7 +129,7 @@ func (d *doctor) isInstalled(path string) bool {
 }
 
 // copyList is what version --check lists, each program once.
-type copyList []programCopy
+type copyList []Copy
 
 // ask adds a program that may be run, and asks it for its version.
 func (l *copyList) ask(ctx context.Context, where, path string) {
@@ -159,7 +137,7 @@ func (l *copyList) ask(ctx context.Context, where, path string) {
 	if err != nil || l.has(path) {
 		return // doctor reports missing programs
 	}
-	*l = append(*l, programCopy{Where: where, Path: path, Version: askVersion(ctx, path)})
+	*l = append(*l, Copy{Where: where, Path: path, Version: askVersion(ctx, path)})
 }
 
 // compare adds a program that may not be run. Its version is that of a listed program with
@@ -169,7 +147,7 @@ func (l *copyList) compare(where, path, distrust string) {
 	if err != nil && !errors.Is(err, exec.ErrDot) || l.has(path) {
 		return
 	}
-	c := programCopy{Where: where, Path: path, NotAsked: distrust}
+	c := Copy{Where: where, Path: path, NotAsked: distrust}
 	for _, known := range *l {
 		if known.NotAsked == "" && sameContent(known.Path, path) {
 			c.Version, c.NotAsked = known.Version, ""
@@ -179,7 +157,7 @@ func (l *copyList) compare(where, path, distrust string) {
 }
 
 func (l *copyList) has(path string) bool {
-	return slices.ContainsFunc(*l, func(c programCopy) bool { return safefile.Same(c.Path, path) })
+	return slices.ContainsFunc(*l, func(c Copy) bool { return safefile.Same(c.Path, path) })
 }
 
 // maxProgram limits the size of a program that is compared.

@@ -1,4 +1,4 @@
-package command
+package install
 
 import (
 	"fmt"
@@ -21,14 +21,14 @@ type reach struct {
 	flag   string // of install, for the file in parent
 }
 
-func (f *installFlags) findReach(s terminal.Streams, file *settings.File) reach {
-	if f.user {
+func (j *job) findReach(s terminal.Streams, file *settings.File) reach {
+	if j.Scope == User {
 		return reach{}
 	}
 	dir := filepath.Dir(filepath.Dir(file.Path))
 	_, main := claude.WorkTree(locator.OS{}, dir)
-	r := reach{dir: dir, below: !f.project && dir == main}
-	if f.project {
+	r := reach{dir: dir, below: j.Scope != Project && dir == main}
+	if j.Scope == Project {
 		r.flag = " --project"
 	}
 	if !exists(dir, ".git") {
@@ -79,15 +79,20 @@ func (r reach) hint() string {
 
 // hasHooks reports whether the same file of another directory already has one of the
 // hooks.
-func (f *installFlags) hasHooks(dir string, hooks []settings.Hook) bool {
+func (j *job) hasHooks(dir string, hooks []settings.Hook) bool {
 	name := claude.LocalSettings
-	if f.project {
+	if j.Scope == Project {
 		name = claude.ProjectSettings
 	}
-	file, err := settings.Read(filepath.Join(dir, name))
+	file, err := read(filepath.Join(dir, name))
 	if err != nil {
 		return false
 	}
 	report, err := settings.Inspect(file.Data, hooks)
 	return err == nil && report.State != settings.Absent
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
 }

@@ -1,0 +1,62 @@
+package settings
+
+import (
+	"path/filepath"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/fsmtx/fsmtx/internal/jsonx"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// MaxBytes limits the size of a file with hooks that is only looked at.
+const MaxBytes = 8 << 20
+
+// Call is a call of this program by a hook in a settings file or in a plugin's hooks file.
+type Call struct {
+	Command string
+	Args    []string
+}
+
+// Runs reports whether the hook calls this subcommand.
+func (c Call) Runs(name string) bool { return len(c.Args) > 0 && c.Args[0] == name }
+
+// Calls returns the calls of this program in a file with hooks. What is not valid has none.
+func Calls(data []byte) (calls []Call) {
+	var file struct {
+		Hooks map[string][]struct {
+			Hooks []struct {
+				Command string   `json:"command"`
+				Args    []string `json:"args"`
+			} `json:"hooks"`
+		} `json:"hooks"`
+	}
+	_ = json.Unmarshal(data, &file, jsonx.Tolerant) // values of an unexpected shape are not our hooks
+	for _, groups := range file.Hooks {
+		for _, group := range groups {
+			for _, h := range group.Hooks {
+				if program, args := Called(h.Command, h.Args); filepath.Base(program) == Program {
+					calls = append(calls, Call{program, args})
+				}
+			}
+		}
+	}
+	return calls
+}
+
+// Judged returns the tools that the hooks of steps in these files judge, and whether there are
+// such hooks.
+func Judged(files []string) (have Only, enforced bool) {
+	for _, path := range files {
+		data, err := safefile.ReadFile(path, MaxBytes, 0)
+		if err != nil {
+			continue
+		}
+		if only, err := FindOnly(data); err == nil {
+			have = have.With(only)
+		}
+		enforced = enforced || slices.ContainsFunc(Calls(data), func(c Call) bool { return c.Runs("step") })
+	}
+	return have, enforced
+}

@@ -1,0 +1,30 @@
+package switches
+
+import (
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// ManagedDir is where an organisation's settings are; another directory in tests.
+var ManagedDir = claude.ManagedDir()
+
+// Here reads the settings that decide whether a client that starts in dir runs hooks.
+func Here(getenv func(string) (string, bool), dir string) Settings {
+	config, _ := claude.ConfigDir(getenv)
+	return Read(locator.OS{}, ManagedDir, config, dir, getenv)
+}
+
+// OffIn returns the switches that keep the client from running hooks in all of the places. One of
+// the places is enough for the hooks to run.
+func (s Settings) OffIn(places ...Place) (all []Off) {
+	for i, place := range places {
+		off := s.Off(place)
+		if len(off) == 0 {
+			return nil
+		}
+		if i == 0 {
+			all = off
+		}
+	}
+	return all
+}

@@ -1,0 +1,69 @@
+// Package doctor finds the reasons why workflows are not found, shown or followed in a directory, and
+// the copies of this program that run there. It repairs what can be repaired safely.
+package doctor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// Fault is one problem, as doctor --json prints it.
+type Fault struct {
+	Kind    string `json:"kind"`
+	What    string `json:"what"`
+	File    string `json:"file"` // may be empty
+	Line    int    `json:"line"` // in File, from 1; 0 for none
+	Command string `json:"command"`
+	Safe    bool   `json:"safe"`
+	Fixed   bool   `json:"fixed"`
+
+	repair func(context.Context) error // for those that are Safe
+}
+
+// Question says what is examined.
+type Question struct {
+	Dir string        // the directory in which the client would start
+	Age time.Duration // at least so old is a state directory without a list that counts as left over
+}
+
+// Examine returns all problems, the most urgent first. It changes nothing.
+func Examine(ctx context.Context, s terminal.Streams, q Question) ([]Fault, error) {
+	d := &doctor{Streams: s, cwd: q.Dir, age: q.Age}
+	return d.examine(ctx)
+}
+
+// Repair repairs the problem, which must be Safe. What then is Fixed, or says why not.
+func (f *Fault) Repair(ctx context.Context) {
+	if err := f.repair(ctx); err != nil {
+		f.What += ": " + err.Error()
+		return
+	}
+	f.Fixed = true
+}
+
+// doctor examines one directory and the person's configuration.
+type doctor struct {
+	terminal.Streams
+	cwd string
+	age time.Duration
+}
+
+// examine returns all problems, the most urgent first.
+func (d *doctor) examine(ctx context.Context) (found []Fault, err error) {
+	for _, check := range []func(context.Context) ([]Fault, error){
+		d.hooks, d.statusLine, d.agents, d.taskTools, d.workflows, d.guards, d.recovery, d.enforcement, d.plugins, d.taskRoots, d.locks, d.leftovers, d.litter, d.client,
+	} {
+		more, err := check(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if ctx.Err() != nil {
+			return nil, errors.New("interrupted")
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}

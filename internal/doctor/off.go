@@ -1,0 +1,37 @@
+package doctor
+
+import "github.com/fsmtx/fsmtx/internal/claude/switches"
+
+// off reports the switches that keep the client from running hooks. If none are registered
+// yet, it reports those for the place in which install registers them.
+func (d *doctor) off(registered []place, plugin pluginHooks) (found []Fault) {
+	set := switches.Here(d.Getenv, d.cwd)
+	var places []switches.Place
+	for _, p := range registered {
+		places = append(places, p.kind)
+	}
+	if plugin.root != "" {
+		places = append(places, set.PluginPlace(plugin.key))
+	}
+	if len(places) == 0 {
+		places = []switches.Place{switches.Local}
+	}
+	for _, o := range set.OffIn(places...) {
+		found = append(found, Fault{Kind: "hooks", What: o.What + ", so the client runs no hook of fsmtx when it starts in " + d.cwd + "; " + o.Remedy, File: o.File, Line: o.Line})
+	}
+	return found
+}
+
+// disabledPlugin reports a plugin with hooks of fsmtx that applies here, but is disabled.
+func (d *doctor) disabledPlugin() (found []Fault) {
+	registry, set, err := d.registry()
+	if err != nil {
+		return nil
+	}
+	for _, in := range registry.Applying(d.cwd) {
+		if _, path := set.Lookup(in.Key); set.Disabled(in.Key) && hasOurHooks(registry.Root(in).Dir) {
+			return []Fault{{Kind: "hooks", What: "disables the plugin " + in.Key + ", which has the hooks of fsmtx", File: path, Command: "claude plugin enable " + in.Key}}
+		}
+	}
+	return nil
+}

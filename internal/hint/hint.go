@@ -1,0 +1,39 @@
+// Package hint lets an error say what to do about it, where the error arises. The command line
+// prints the advice on a line of its own, behind "hint: ".
+package hint
+
+import "errors"
+
+// Advised is an error that says what to do about it.
+type Advised interface {
+	error
+	Hint() string
+}
+
+type advised struct {
+	error
+	hint string
+}
+
+func (a *advised) Hint() string  { return a.hint }
+func (a *advised) Unwrap() error { return a.error }
+
+// New returns an error with advice, for a variable to which errors.Is compares.
+func New(text, advice string) error { return With(errors.New(text), advice) }
+
+// With returns err with advice, which comes before that of the errors in err. It returns nil
+// if err is nil.
+func With(err error, advice string) error {
+	if err == nil {
+		return nil
+	}
+	return &advised{err, advice}
+}
+
+// Of returns the advice of the outermost error in err that has some. It is empty if none has.
+func Of(err error) string {
+	if a, ok := errors.AsType[Advised](err); ok {
+		return a.Hint()
+	}
+	return ""
+}

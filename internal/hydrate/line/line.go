@@ -1,0 +1,162 @@
+// Package line is the command line of fsmtx hydrate: its flags, which a settings file keeps and
+// install edits. Running a hydration is package hydrate's.
+package line
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// Flags are the flags of fsmtx hydrate.
+type Flags struct {
+	Scope, Active string
+	Nest          string
+	Announce      bool
+	PluginDirs    []string
+	AddDirs       []string
+	LockTimeout   time.Duration
+	History       int
+	Log           string
+}
+
+// Default returns the flags of a command line without any.
+func Default() Flags {
+	return Flags{Scope: "all", Active: "reset", Nest: "on", LockTimeout: 5 * time.Second, History: txn.DefaultHistory}
+}
+
+// Add adds the flags to a set, with their defaults.
+func (f *Flags) Add(to *pflag.FlagSet) {
+	d := Default()
+	to.StringVar(&f.Scope, "scope", d.Scope, `which tasks to replace: "all" tasks of skills, or only those of this "skill"`)
+	to.StringVar(&f.Active, "active", d.Active, `if a task to be replaced is under way: "reset" it, or "refuse" to replace any task`)
+	to.StringVar(&f.Nest, "nest", d.Nest, `if work on another skill's workflow has begun: put the steps under the step that is worked on ("on"), or replace the workflow ("off")`)
+	to.BoolVar(&f.Announce, "announce", d.Announce, "tell the agent (in at most 9,000 characters) and the person (in one line) which tasks were created")
+	to.StringArrayVar(&f.PluginDirs, "plugin-dir", nil, "`directory` of a plugin, as with the client's --plugin-dir (repeatable); the client's own are known")
+	to.StringArrayVar(&f.AddDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
+	to.IntVar(&f.History, "history", d.History, "how many hydrations of a list \"fsmtx undo\" can undo, at most 1000")
+	to.DurationVar(&f.LockTimeout, "lock-timeout", d.LockTimeout, "how long to wait for the task list's locks")
+	to.StringVar(&f.Log, "log", "", "append one line of JSON per call to this `file`, after the reply and without blocking, except for a check that finds nothing wrong; \"~/\" is HOME")
+}
+
+// maxHistory limits --history. The last hydration is always kept: a second hook for the
+// same call finds it and does nothing.
+const maxHistory = 1000
+
+// Policy returns what the flags say about the tasks to replace, or an error about the first
+// flag whose value cannot be used.
+func (f Flags) Policy() (policy fsmspec.Policy, err error) {
+	if err := policy.Scope.UnmarshalText([]byte(f.Scope)); err != nil {
+		return policy, fmt.Errorf("--scope: %w", err)
+	}
+	if err := policy.Active.UnmarshalText([]byte(f.Active)); err != nil {
+		return policy, fmt.Errorf("--active: %w", err)
+	}
+	if f.Nest != "on" && f.Nest != "off" {
+		return policy, fmt.Errorf("--nest: got %q, want on or off", f.Nest)
+	}
+	if f.History < 1 || f.History > maxHistory {
+		return policy, fmt.Errorf("--history: got %d, want a number from 1 to %d", f.History, maxHistory)
+	}
+	if f.LockTimeout <= 0 {
+		return policy, fmt.Errorf("--lock-timeout: got %v, want a positive duration", f.LockTimeout)
+	}
+	return policy, nil
+}
+
+// Portable returns an error if a flag is an absolute path, which exists on this machine only.
+func (f Flags) Portable() error {
+	for _, path := range append(f.PluginDirs[:len(f.PluginDirs):len(f.PluginDirs)], f.Log) {
+		if filepath.IsAbs(path) {
+			return hint.With(fmt.Errorf("%s exists on this machine only, and the project's settings are for everyone", path),
+				`leave out the flag with this path; if it is in the file, "--" alone resets the flags; or install with --local`)
+		}
+	}
+	return nil
+}
+
+// MaxLockTimeout bounds the wait of a registered hook. The client's timers are
+// JavaScript's, which fire at once when set to more than 2^31 ms (24 days).
+const MaxLockTimeout = 24 * time.Hour
+
+// Parse reads the arguments of a registered hook, and checks their values. With an error it
+// returns what could be read.
+func Parse(args []string) (f Flags, err error) {
+	known := f.set()
+	err = known.Parse(args)
+	if err == nil && known.NArg() > 0 {
+		err = fmt.Errorf("unexpected argument %q", known.Arg(0))
+	}
+	if err == nil {
+		_, err = f.Policy()
+	}
+	if err == nil && f.LockTimeout > MaxLockTimeout {
+		err = fmt.Errorf("--lock-timeout: got %v, want at most %v", f.LockTimeout, MaxLockTimeout)
+	}
+	return f, err
+}
+
+// Check returns an error for arguments that would make every call of the hook fail.
+func Check(args []string) error {
+	if _, err := Parse(args); err != nil {
+		return hint.With(fmt.Errorf("invalid hydrate flags: %w", err), "run fsmtx hydrate --help")
+	}
+	return nil
+}
+
+func (f *Flags) set() *pflag.FlagSet {
+	set := pflag.NewFlagSet("hydrate", pflag.ContinueOnError)
+	set.Usage = func() {}
+	f.Add(set)
+	return set
+}
+
+// Merge returns arguments with given in the place of the same flags. If args are not valid, the
+// default of a registered hook takes their place. given are valid.
+func Merge(args, given []string) []string {
+	if Check(args) != nil {
+		args = settings.DefaultFlags()
+	}
+	known := new(Flags).set()
+	replaced := map[string]bool{}
+	each(known, given, func(name string, _ []string) { replaced[name] = true })
+	var merged []string
+	each(known, args, func(name string, words []string) {
+		if !replaced[name] {
+			merged = append(merged, words...)
+		}
+	})
+	return append(merged, given...)
+}
+
+// each calls f for each flag in valid arguments, with its name and its words: one, or two if
+// the value is a word of its own.
+func each(known *pflag.FlagSet, args []string, f func(name string, words []string)) {
+	for len(args) > 0 {
+		name, _, hasValue := strings.Cut(strings.TrimPrefix(args[0], "--"), "=")
+		n := 1
+		if flag := known.Lookup(name); flag != nil && !hasValue && flag.NoOptDefVal == "" {
+			n = min(2, len(args))
+		}
+		f(name, args[:n])
+		args = args[n:]
+	}
+}
+
+// TimeLimit returns the client's time limit of a hook with these arguments, in seconds: more than
+// its own wait for locks. ok is false for invalid arguments, which the hook reports when it runs.
+func TimeLimit(args []string) (seconds int, ok bool) {
+	f, err := Parse(args)
+	if err != nil {
+		return 0, false
+	}
+	return settings.TimeLimit(f.LockTimeout), true
+}

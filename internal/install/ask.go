@@ -1,0 +1,62 @@
+package install
+
+import (
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+)
+
+// Differences returns how the file at path, one of the request's scope, differs from what Install
+// would write: a sentence each, none if there are no differences.
+func Differences(s terminal.Streams, r Request, path string) ([]string, error) {
+	file, err := settings.Read(path)
+	if err != nil {
+		return nil, nil // doctor reports it
+	}
+	j := job{Request: r, verb: compare}
+	p, err := j.plan(s, file)
+	return p.report.Why, err
+}
+
+// AgentFile is what is found in one file of another agent that has something of this program.
+type AgentFile struct {
+	Path   string
+	Data   []byte
+	Why    []string // how it differs from what Install would write
+	Demand string   // what the person has to do before the agent runs the hooks; empty if nothing is known
+}
+
+// FilesOf returns the files of an agent that have something of this program.
+func FilesOf(s terminal.Streams, a *agent.Agent, scope Scope) (found []AgentFile, err error) {
+	i := agentInstall{&job{Request: Request{Scope: scope}, verb: compare}, a}
+	command, _, err := i.program(s)
+	if err != nil {
+		return nil, nil // the hooks of Claude Code report it
+	}
+	files, err := i.files(s, command)
+	for _, one := range files {
+		if one.report.State == settings.Absent {
+			continue
+		}
+		f := AgentFile{Path: one.Path, Data: one.Data, Why: one.report.Why}
+		if d := a.Demands; len(one.hooks) > 0 && d.Unmet != nil && d.Unmet(i.trust(s, one.Path)) {
+			f.Demand = i.demand()
+		}
+		found = append(found, f)
+	}
+	return found, err
+}
+
+// demand returns what the agent wants the person to do before it reads the files of the scope.
+func (a agentInstall) demand() string {
+	if a.Scope == Project {
+		return a.agent.Demands.Project
+	}
+	return a.agent.Demands.User
+}
+
+// TaskToolsIn returns the places that set the variable of the task tools for the person who works in
+// dir, in the client's order.
+func TaskToolsIn(getenv func(string) (string, bool), dir string) []TaskTools {
+	return settingsOf(getenv, dir, Local, nil)
+}

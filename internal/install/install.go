@@ -1,0 +1,342 @@
+package install
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/hint"
+	"github.com/fsmtx/fsmtx/internal/hydrate/line"
+	"github.com/fsmtx/fsmtx/internal/npm"
+	"github.com/fsmtx/fsmtx/internal/recovery"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// LimitTime sets the client's time limit of each hook to more than the hook's own wait for
+// locks.
+func LimitTime(hooks []settings.Hook) {
+	for i, h := range hooks {
+		switch {
+		case h.Runs("step"): // settings.Steps knows which of them run checks
+		case h.Runs("hydrate"):
+			if seconds, ok := line.TimeLimit(h.Flags); ok {
+				hooks[i].Timeout = seconds
+			}
+		default:
+			hooks[i].Timeout = settings.TimeLimit(recovery.Wait)
+		}
+	}
+}
+
+// attempts is how often an edit is retried while another program keeps changing the file.
+const attempts = 100
+
+// run does the job for Claude Code. Only compare returns another status than Installed.
+func (j *job) run(s terminal.Streams) (status Status, err error) {
+	for range attempts {
+		if status, err = j.once(s); !errors.Is(err, safefile.ErrChanged) {
+			break
+		}
+	}
+	return status, err
+}
+
+func (j *job) once(s terminal.Streams) (Status, error) {
+	file, err := j.open(s)
+	if err != nil {
+		return Unreadable, err
+	}
+	p, err := j.plan(s, file)
+	if err != nil {
+		return Unreadable, err
+	}
+	served, err := j.findServer(s, p.command)
+	if err != nil && j.verb != remove {
+		return Unreadable, err
+	}
+	switch j.verb {
+	case compare:
+		p.report = j.checkServer(p.report, served)
+		return j.printState(s, p, served), nil
+	case remove:
+		// The settings last: install created them first, and the directory with them.
+		return Installed, errors.Join(err, j.uninstallServer(s, served), j.uninstall(s, p))
+	}
+	if err := j.install(s, p); err != nil {
+		return Installed, err
+	}
+	return Installed, j.installServer(s, served)
+}
+
+func (j *job) open(s terminal.Streams) (*settings.File, error) {
+	path := claude.LocalSettings
+	switch j.Scope {
+	case User:
+		dir, err := claude.ConfigDir(s.Getenv)
+		if err != nil {
+			return nil, err
+		}
+		path = filepath.Join(dir, claude.UserSettings)
+	case Project:
+		path = claude.ProjectSettings
+	}
+	return read(path)
+}
+
+// read reads a file of Claude Code or of another agent.
+func read(path string) (*settings.File, error) {
+	file, err := settings.Read(path)
+	if errors.Is(err, safefile.ErrNotRegular) {
+		err = hint.With(err, "move it away, or choose another file with --user, --project or --local")
+	}
+	return file, err
+}
+
+// installPlan is what install does to a settings file.
+type installPlan struct {
+	file    *settings.File
+	command string          // of the hooks
+	hooks   []settings.Hook // that the file should have
+	tools   TaskTools
+	report  settings.Report // how the file differs from that
+	data    []byte          // of the file, without hooks that it should not have
+	line    bool            // the status line shows the workflow
+}
+
+// plan compares the file with the hooks that it should have. The flags of hydrate are those
+// in the file, or else the default, and those of the command line in the place of the same
+// flags.
+func (j *job) plan(s terminal.Streams, file *settings.File) (p installPlan, err error) {
+	binary, unusable, err := j.program(s)
+	if err != nil {
+		return p, err
+	}
+	p = installPlan{file: file, command: binary, hooks: settings.Hooks(binary, settings.DefaultFlags())}
+	if j.Hydrate == nil || len(j.Hydrate) > 0 {
+		if p.hooks, err = settings.Keep(file.Data, p.hooks); err != nil {
+			return p, inFile(file, err)
+		}
+	}
+	for i, h := range p.hooks {
+		if h.Args[0] == "hydrate" && len(j.Hydrate) > 0 {
+			p.hooks[i].Flags = line.Merge(h.Flags, j.Hydrate)
+		}
+	}
+	LimitTime(p.hooks)
+	if p.hooks, err = j.Steps.Hooks(file.Data, p.hooks, binary, ListedHere(s.Getenv)); err != nil {
+		return p, inFile(file, err)
+	}
+	p.hooks = append(p.hooks, j.missing(binary))
+	if p.hooks, err = j.withGuards(file.Data, p.hooks, binary); err != nil {
+		return p, inFile(file, err)
+	}
+	if j.verb != remove {
+		if p.tools, err = j.findTaskTools(s, file, p.hooks); err != nil {
+			return p, inFile(file, err)
+		}
+	}
+	p.hooks = settings.WithTaskTools(p.hooks, p.tools.ours)
+	if j.Scope == Project && j.verb != remove {
+		if err := checkPortable(p.hooks); err != nil {
+			return p, err
+		}
+	}
+	if p.report, err = settings.Inspect(file.Data, p.hooks); err != nil {
+		return p, inFile(file, err)
+	}
+	var unwanted bool
+	if p.data, unwanted, err = j.Steps.cleared(file.Data, binary); err != nil {
+		return p, inFile(file, err)
+	}
+	if unwanted {
+		p.report.State = settings.Outdated
+		p.report.Why = append(p.report.Why, "fsmtx step: is registered, but should not be with --no-steps")
+	}
+	if p.line, err = j.Line.wanted(file.Data, binary, &p.report); err != nil {
+		return p, inFile(file, err)
+	}
+	if unusable != nil && p.report.State == settings.Installed {
+		p.report = settings.Report{State: settings.Outdated, Why: []string{unusable.Error()}}
+	}
+	return p, nil
+}
+
+// program returns the command of the hooks: this program's path or, in a file that
+// colleagues share, its name. unusable is the reason why the command would not run this
+// program; it becomes an error only when hooks are written.
+func (j *job) program(s terminal.Streams) (command string, unusable, err error) {
+	writes := j.verb == put
+	path, err := settings.Binary(os.Args[0])
+	if errors.Is(err, settings.ErrTemporary) && !writes {
+		err = nil
+	}
+	if err != nil {
+		return path, nil, err
+	}
+	if j.Scope != Project {
+		copied, ok, err := npm.Find(s.Getenv)
+		if !ok || err != nil {
+			return path, nil, err
+		}
+		return copied.Path(), copied.Check(), nil
+	}
+	if j.verb == remove {
+		return path, nil, nil
+	}
+	if unusable = settings.CheckName(); unusable != nil && npm.IsOnPath(s.Getenv) {
+		unusable = nil
+	}
+	if writes {
+		err = unusable
+	}
+	return settings.Program, unusable, err
+}
+
+// missing returns the hook that reports a missing program. A project's file names the
+// program also where this one does not check it, because it removes the hooks.
+func (j *job) missing(binary string) settings.Hook {
+	if j.Scope == Project {
+		binary = settings.Program
+	}
+	return settings.Missing(binary)
+}
+
+// checkPortable returns an error if a flag of hydrate is an absolute path, which exists on
+// this machine only.
+func checkPortable(hooks []settings.Hook) error {
+	for _, h := range hooks {
+		f, _ := line.Parse(h.Flags)
+		if err := f.Portable(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *job) printState(s terminal.Streams, p installPlan, served server) Status {
+	switch p.report.State {
+	case settings.Absent:
+		visible.Fprintf(s.Out, "absent from %s\n", p.file.Path)
+		j.printOff(s)
+		return Absent
+	case settings.Installed:
+		visible.Fprintf(s.Out, "installed in %s\n", p.file.Path)
+		visible.Fprintf(s.Out, "  %s\n  %s\n", j.findReach(s, p.file), p.tools)
+		if p.line {
+			visible.Fprintf(s.Out, "  the status line shows the workflow\n")
+		}
+		if served.report.State == settings.Installed {
+			visible.Fprintf(s.Out, "  the MCP server fsmtx is registered in %s\n", served.file.Path)
+		}
+		if j.printOff(s) {
+			return Off
+		}
+		return Installed
+	}
+	visible.Fprintf(s.Out, "outdated in %s\n", p.file.Path)
+	for _, why := range p.report.Why {
+		visible.Fprintf(s.Out, "  %s\n", why)
+	}
+	j.printOff(s)
+	return Outdated
+}
+
+func (j *job) install(s terminal.Streams, p installPlan) error {
+	data, err := p.added()
+	if err != nil {
+		return inFile(p.file, err)
+	}
+	if !j.preview {
+		if err := renewCopy(s); err != nil {
+			return err
+		}
+	}
+	done := map[settings.State]string{
+		settings.Absent:    "installed the hooks in %s\n",
+		settings.Outdated:  "updated the hooks in %s\n",
+		settings.Installed: "already installed in %s\n",
+	}
+	if err := j.replace(s, p.file, data, done[p.report.State]); err != nil {
+		return err
+	}
+	if j.preview {
+		return nil // nothing was installed, so no hint applies
+	}
+	where := j.findReach(s, p.file)
+	visible.Fprintf(s.Out, "  %s\n  %s\n", where, p.tools)
+	if p.line {
+		visible.Fprintf(s.Out, "  the status line shows the workflow\n")
+	}
+	j.printOff(s)
+	if advice := where.hint(); advice != "" && !j.hasHooks(where.parent, p.hooks) {
+		s.Hintf("%s", advice)
+	}
+	if j.Scope == Project && p.report.State != settings.Installed {
+		s.Hintf("your colleagues need %s on their PATH; without it no tasks are created, and a hook reports that when a session starts", settings.Program)
+		if copied, ok, err := npm.Find(s.Getenv); err == nil && ok {
+			s.Hintf("on this PATH that name is npm's launcher, which starts Node for each hook; put %q before it on PATH to avoid that", filepath.Dir(copied.Path()))
+		}
+	}
+	if advice := p.tools.hint(); advice != "" {
+		s.Hintf("%s", advice)
+	}
+	return nil
+}
+
+func (j *job) uninstall(s terminal.Streams, p installPlan) error {
+	data, err := p.removed()
+	if err != nil {
+		return inFile(p.file, err)
+	}
+	done := "removed the hooks from %s\n"
+	switch {
+	case p.report.State == settings.Absent:
+		done = "nothing to remove from %s\n"
+	case data == nil:
+		done = "removed %s, which held nothing else\n"
+	}
+	return j.replace(s, p.file, data, done)
+}
+
+// replace writes data to the file and prints the message done, or prints data.
+func (j *job) replace(s terminal.Streams, file *settings.File, data []byte, done string) error {
+	if j.preview {
+		_, err := s.Out.Write(visible.JSON(bytes.TrimPrefix(data, []byte("\ufeff"))))
+		return err
+	}
+	if err := file.Replace(data); err != nil {
+		return err
+	}
+	reportUnguarded(s, file.Unguarded())
+	_, err := visible.Fprintf(s.Out, done, file.Path)
+	return err
+}
+
+// inFile adds the file's path to an error about its content.
+func inFile(file *settings.File, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s:%w", file.Path, err)
+}
+
+// renewCopy updates the copy of the program that the hooks run if npm has installed this one.
+func renewCopy(s terminal.Streams) error {
+	if copied, ok, err := npm.Find(s.Getenv); err == nil && ok {
+		return copied.Renew()
+	}
+	return nil
+}
+
+// reportUnguarded reports that an edit could not be protected from concurrent changes.
+func reportUnguarded(s terminal.Streams, err error) {
+	if err != nil {
+		s.Hintf("%v", safefile.Unguarded(err))
+	}
+}

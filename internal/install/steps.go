@@ -1,0 +1,131 @@
+package install
+
+import (
+	"os"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/safefile"
+)
+
+// StepValues are the values of Steps.Stop and Steps.Checks, the defaults first.
+var StepValues = map[string][]string{"stop": {"remind", "hold", "off"}, "checks": {"on", "off"}}
+
+// Given reports whether anything is chosen.
+func (c *Steps) Given() bool { return *c != Steps{} }
+
+// Applied returns the flags of fsmtx step with the chosen values.
+func (c *Steps) Applied(flags []string) []string {
+	flags = append([]string{}, flags...)
+	for _, name := range []string{"stop", "checks"} {
+		value := map[string]string{"stop": c.Stop, "checks": c.Checks}[name]
+		if value == "" {
+			continue
+		}
+		flags = without(flags, "--"+name)
+		if value != StepValues[name][0] {
+			flags = append(flags, "--"+name+"="+value)
+		}
+	}
+	return flags
+}
+
+// without removes a flag and its value from flags.
+func without(flags []string, name string) []string {
+	var kept []string
+	for i := 0; i < len(flags); i++ {
+		switch {
+		case flags[i] == name:
+			i++
+		case !strings.HasPrefix(flags[i], name+"="):
+			kept = append(kept, flags[i])
+		}
+	}
+	return append([]string{}, kept...)
+}
+
+// Hooks adds the hooks of fsmtx step to the hooks that a file should have, with the
+// flags that they have there and the chosen values. listed is the tools of the calls that
+// workflows list; those that the file has hooks for are kept.
+func (c *Steps) Hooks(data []byte, hooks []settings.Hook, binary string, listed settings.Only) ([]settings.Hook, error) {
+	if c.None {
+		return hooks, nil
+	}
+	have, err := settings.FindOnly(data)
+	if err != nil {
+		return nil, err
+	}
+	only := listed.With(have)
+	if c.Only {
+		only = only.With(settings.EveryOnly())
+	}
+	steps, err := settings.Keep(data, settings.Steps(binary, []string{}, only))
+	if err != nil {
+		return nil, err
+	}
+	for i := range steps {
+		steps[i].Flags = c.Applied(steps[i].Flags)
+	}
+	return append(hooks, steps...), nil
+}
+
+// cleared returns the settings without the hooks of fsmtx step if --no-steps is given, and
+// whether there were any.
+func (c *Steps) cleared(data []byte, binary string) (rest []byte, cleared bool, err error) {
+	if !c.None {
+		return data, false, nil
+	}
+	steps := settings.Steps(binary, []string{}, settings.Only{})
+	report, err := settings.Inspect(data, steps)
+	if err != nil || report.State == settings.Absent {
+		return data, false, err
+	}
+	rest, err = settings.Remove(data, steps)
+	return rest, true, err
+}
+
+// ListedHere returns the tools of the calls that the workflows list which the client knows in
+// the current directory.
+func ListedHere(getenv func(string) (string, bool)) settings.Only {
+	l, err := hydrate.ClientLocator(getenv)
+	if err != nil {
+		return settings.Only{}
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		return settings.Only{}
+	}
+	var paths []string
+	all, _ := l.Workflows(cwd)
+	for _, w := range all {
+		paths = append(paths, w.Path)
+	}
+	return ListedIn(paths)
+}
+
+// ListedIn returns the tools of the calls that the valid ones of these workflows list.
+func ListedIn(paths []string) settings.Only {
+	var rules []string
+	for _, path := range paths {
+		data, err := safefile.ReadFile(path, fsmspec.MaxBytes, 0)
+		if err != nil {
+			continue
+		}
+		rules = append(rules, rulesOf(data)...)
+	}
+	return settings.OnlyOf(rules)
+}
+
+// rulesOf returns the rules of a workflow, none if it is not valid.
+func rulesOf(data []byte) (rules []string) {
+	spec, err := fsmspec.Parse(data)
+	if err != nil {
+		return nil
+	}
+	for _, t := range spec.Tasks() {
+		rules = append(rules, t.Flow.Only...)
+	}
+	return rules
+}

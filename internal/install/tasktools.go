@@ -1,0 +1,88 @@
+package install
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/fsmtx/fsmtx/internal/claude"
+	"github.com/fsmtx/fsmtx/internal/claude/settings"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/locator"
+)
+
+// TaskTools describes where the variable is set without which newer models have no task
+// tools (fact 32). In the zero value it is not set anywhere.
+type TaskTools struct {
+	Where string // the file that sets it, or "the environment"
+	Value string // the value there
+
+	ours bool // Install sets the variable, or has set it
+}
+
+// findTaskTools decides whether the file should set the variable: it already does, or no
+// other setting that applies to the users of the file sets it.
+func (j *job) findTaskTools(s terminal.Streams, file *settings.File, hooks []settings.Hook) (TaskTools, error) {
+	here, err := settings.Variable(file.Data, hooks)
+	switch {
+	case err != nil:
+		return TaskTools{}, err
+	case here.Set && !here.Ours:
+		return TaskTools{Where: file.Path, Value: here.Value}, nil
+	case j.NoTaskTools:
+		return TaskTools{}, nil
+	case here.Ours:
+		return TaskTools{ours: true}, nil
+	}
+	dir, _ := os.Getwd() // without one there are no settings of a project
+	for _, other := range settingsOf(s.Getenv, dir, j.Scope, hooks) {
+		if j.Scope != Project || other.Value != settings.TaskToolsOn {
+			return other, nil
+		}
+	}
+	return TaskTools{ours: true}, nil
+}
+
+// settingsOf returns the places that set the variable for the users of a file of the scope, in the
+// client's order: local settings, project, user, environment. For a project's file these are the
+// places of the person who asks. A file that cannot be read sets nothing: the client ignores it too.
+func settingsOf(getenv func(string) (string, bool), dir string, scope Scope, hooks []settings.Hook) (set []TaskTools) {
+	var paths []string
+	if scope != User {
+		config, _ := claude.ConfigDir(getenv)
+		paths = claude.SettingsFiles(locator.OS{}, config, dir)
+	}
+	for _, path := range paths {
+		file, err := settings.Read(path)
+		if err != nil {
+			continue
+		}
+		if v, err := settings.Variable(file.Data, hooks); err == nil && v.Set {
+			set = append(set, TaskTools{Where: file.Path, Value: v.Value})
+		}
+	}
+	if value, _ := getenv(settings.TaskTools); value != "" {
+		set = append(set, TaskTools{Where: "the environment", Value: value})
+	}
+	return set
+}
+
+func (t TaskTools) String() string {
+	switch {
+	case t.ours:
+		return fmt.Sprintf("%s=%s is set in this file, so that newer models have task tools", settings.TaskTools, settings.TaskToolsOn)
+	case t.Where == "":
+		return settings.TaskTools + " is not set"
+	case t.Value == settings.TaskToolsOn:
+		return fmt.Sprintf("%s=%s is set in %s", settings.TaskTools, t.Value, t.Where)
+	}
+	return fmt.Sprintf("%s is %q in %s and is left alone", settings.TaskTools, t.Value, t.Where)
+}
+
+// hint explains how to get task tools if newer models have none.
+func (t TaskTools) hint() string {
+	if t.ours || t.Value == settings.TaskToolsOn {
+		return ""
+	}
+	return fmt.Sprintf(`if the agent has no TaskList tool, set %s=%s in the environment or under "env" in the client's settings`,
+		settings.TaskTools, settings.TaskToolsOn)
+}
