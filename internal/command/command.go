@@ -15,6 +15,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/signals"
+	"github.com/fsmtx/fsmtx/internal/spelling"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -276,21 +277,43 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	c.SuggestionsMinimumDistance = 2
 	hint := "run " + c.CommandPath() + " --help"
-	if other := otherWord(args[0]); other != "" && c.Use == "fsmtx" {
-		hint = fmt.Sprintf("did you mean fsmtx %s?", other)
-	} else if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean %s %s?", c.CommandPath(), near[0])
+	if meant := commandMeant(c, args[0]); meant != "" {
+		hint = "did you mean " + meant + "?"
 	}
 	return &exit{exitNo, fmt.Errorf("unknown command %q", args[0]), hint}
+}
+
+// commandMeant returns the path of the command that a word probably means, "" if there is none:
+// what other programs call by it, a command of a group, or the one that is spelled most like it.
+func commandMeant(c *cobra.Command, word string) string {
+	if !c.HasParent() {
+		if other := otherWord(word); other != "" {
+			return c.Name() + " " + other
+		}
+		for _, group := range c.Commands() {
+			if of, _, err := group.Find([]string{word}); err == nil && of != group {
+				return of.CommandPath()
+			}
+		}
+	}
+	c.SuggestionsMinimumDistance = 2
+	near := c.SuggestionsFor(word)
+	if len(near) == 0 {
+		return ""
+	}
+	return c.CommandPath() + " " + slices.MinFunc(near, func(a, b string) int {
+		return cmp.Compare(spelling.Distance(word, a, len(word)+1), spelling.Distance(word, b, len(word)+1))
+	})
 }
 
 // otherWord returns the command for a word that other programs use for it, "" if there is
 // none.
 func otherWord(name string) string {
 	return map[string]string{ // a package variable would be filled at every start of a hook
+		"approve":   "step done",
 		"uninstall": "install --remove",
+		"why":       "step show",
 		"remove":    "install --remove",
 		"check":     "validate",
 		"lint":      "validate",
