@@ -60,10 +60,11 @@ Unless --no-steps is given, it also adds the hooks that enforce the steps of a w
   PreToolUse of the MCP server's tools            passes the calling session to them
   PreToolUse of further tools                     refuses calls that belong to a later step
   TaskCompleted                                   the same as TaskUpdate
+  UserPromptSubmit                                forgets updates that were stopped
   Stop, SubagentStop                              reminds of open steps (see --stop)
   SessionStart after compact, resume              tells the agent the state of the steps
 
-The last of these is for the tools that a workflow lists under "only", of those that the
+Further tools are those that a workflow lists under "only", of those that the
 client knows in the current directory: with a rule such as Bash(git push *) every call of
 Bash starts the hook. --only registers it for every tool that such a rule can name, for
 workflows that are not known here. It stays until --remove.

@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/claude/transcript"
 	"github.com/fsmtx/fsmtx/internal/claude/turn"
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
@@ -50,7 +51,9 @@ put into the session's task list:
   PostToolUse of AskUserQuestion    what the person chose is recorded
   TaskCompleted                     as for TaskUpdate, if no hook ran for that
   Stop, SubagentStop                the agent is sent back to a step that is ready, unless
-                                    the person has said stop or is being asked
+                                    the person has said stop or is being asked. An update
+                                    that was let through and not carried out counts no more
+  UserPromptSubmit, PostToolBatch   the last sentence holds there, too
   SessionStart (compact, resume)    the agent receives the state of the workflow
 
 For any other event, and in a session without a workflow, it does nothing: it prints
@@ -243,8 +246,30 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 		if agent != "" {
 			return event.SendBack(agent, "fsmtx: "+person)
 		}
+	case event.PostToolBatch:
+		return h.lapse(ctx, steps.Pause{Agent: e.AgentID})
+	case event.UserPromptSubmit: // it may come while the agent works (fact 42)
+		return h.lapse(ctx, steps.Pause{InFlight: func(use string) bool {
+			over, known := transcript.Over(e.TranscriptPath, use)
+			return known && !over
+		}})
 	case event.SessionStart:
 		return h.resume(ctx)
+	}
+	return event.Answer{}
+}
+
+// over reports whether an earlier call of the agent is over. Of a subagent's calls the
+// transcript says nothing.
+func (h *stepHook) over(use string) bool {
+	over, known := transcript.Over(h.event.TranscriptPath, use)
+	return over && known
+}
+
+// lapse records which decisions have lapsed.
+func (h *stepHook) lapse(ctx context.Context, p steps.Pause) event.Answer {
+	if err := h.Lapse(ctx, p); err != nil {
+		return h.troubled(visible.Sprintf("it could not be recorded which updates were stopped: %v", err))
 	}
 	return event.Answer{}
 }
@@ -320,6 +345,7 @@ func (h *stepHook) ruled(ctx context.Context) event.Answer {
 			Agent:        h.event.AgentID,
 			Cwd:          h.event.Cwd,
 			Use:          h.event.ToolUseID,
+			Over:         h.over,
 		})
 	case "Write", "Edit", "MultiEdit", "NotebookEdit":
 		v = h.edit()

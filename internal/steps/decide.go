@@ -75,7 +75,7 @@ func (c *call) decide(s *State) decision {
 	if v := running(s, target); !v.Allowed() {
 		return c.final(s, target, v, nil)
 	}
-	lines := s.recordSeen(c.by(c.update, Verdict{}))
+	lines := append(s.recordSeen(c.by(c.update, Verdict{})), c.lapseOver(s)...)
 	if v, ok := c.ungated(s, target); ok {
 		return c.final(s, target, v, lines)
 	}

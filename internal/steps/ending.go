@@ -72,6 +72,9 @@ func (e *ending) word() (name string, ok bool) {
 		e.spent(name)
 		return "", false
 	}
+	if name != "" && !e.seen && !e.agrees(name) {
+		return "", false
+	}
 	return name, true
 }
 
@@ -87,6 +90,22 @@ func (e *ending) hasNoItems() bool {
 		e.verdict = itemsFirst(e.step, len(line.Items))
 	}
 	return len(line.Items) == 0
+}
+
+// agrees reports whether no other update of the step is being let through with another outcome.
+func (e *ending) agrees(name string) bool {
+	stands, ok := e.s.last(e.step.ID)
+	age := e.s.Time.Sub(stands.Time)
+	if !ok || !stands.mayLapse() || stands.Outcome == "" || age < -clockSkew || age > updateDelay {
+		return true
+	}
+	if tr, err := e.s.conclude(e.step, name); err != nil || tr.Outcome == stands.Outcome {
+		return true
+	}
+	e.verdict = deny(e.step, "it is being let through as "+stands.Outcome, fmt.Sprintf("%s is being let through as %s: another update of it is on its way. Try again in the next message, not in the same one, if that was stopped",
+		e.step.Name(), stands.Outcome))
+	e.verdict.past.none = true
+	return false
 }
 
 // isFree reports whether the outcome needs none of the step's own gates: it leads back, or is

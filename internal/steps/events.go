@@ -22,6 +22,9 @@ import (
 // After an error the agent may stop.
 func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err error) {
 	s, err := f.load(ctx)
+	if err == nil {
+		_ = f.lapse(ctx, s, Pause{Agent: x.Agent}) // the next event tries again
+	}
 	if err != nil || x.Mode == StopOff || len(s.Ready()) == 0 {
 		return "", "", err
 	}

@@ -100,7 +100,7 @@ func (s *State) repeats(e Evidence) (n int) {
 		switch {
 		case o.lets():
 			return n
-		case o.Step != e.Step:
+		case o.Step != e.Step || o.Verdict == Lapsed:
 		case !o.same(e):
 			return n
 		case o.Times > 0:
@@ -187,7 +187,7 @@ func essence(all []Evidence) []Evidence {
 		step int64
 		name string
 	}
-	filled, keep := map[role]bool{}, make([]bool, len(all))
+	filled, keep, lapsed := map[role]bool{}, make([]bool, len(all)), map[int64]bool{}
 	used, calls := map[string]bool{}, map[callKey]bool{}
 	for i, e := range slices.Backward(all) {
 		if e.Rule != "" {
@@ -197,8 +197,10 @@ func essence(all []Evidence) []Evidence {
 			continue
 		}
 		roles := []role{{e.Step, "latest"}}
-		if e.Verdict == Called {
-			roles = nil // it is kept, and no decision
+		if e.Verdict == Called || e.Verdict == Lapsed {
+			roles, lapsed[e.Step] = nil, lapsed[e.Step] || e.Verdict == Lapsed // it is kept, and no decision
+		} else if lapsed[e.Step] && e.mayLapse() {
+			roles = append(roles, role{e.Step, "lapsed"})
 		} else if e.Verdict != Deny {
 			roles = append(roles, role{e.Step, "last"})
 		}
@@ -219,7 +221,7 @@ func essence(all []Evidence) []Evidence {
 
 // turns reports whether the state of a workflow with outcomes depends on the line.
 func (e Evidence) turns() bool {
-	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over || e.Verdict == Called || e.begins() || e.Expands != ""
+	return e.Outcome != "" && e.Verdict != Deny && e.Verdict != Ask || e.Verdict == Override || e.Verdict == Shown || e.Verdict == Over || e.Verdict == Called || e.Verdict == Lapsed || e.begins() || e.Expands != ""
 }
 
 // begins reports whether the line is the start of a step with a time limit.

@@ -112,6 +112,7 @@ func (f *folding) add(e Evidence) {
 	case e.begins():
 		f.began(e)
 		return
+	case e.Verdict == Lapsed:
 	case e.Verdict != Allow:
 		return
 	case len(e.Reopens) > 0:

@@ -119,7 +119,8 @@ func (f *Frame) options() []txn.Option {
 // isAsked reports whether the last decision about the step is a question to a person.
 func (s *State) isAsked(c *Current) bool {
 	e, ok := s.latest(c.ID)
-	return ok && e.Verdict == Ask
+	_, stands := s.last(c.ID)
+	return ok && e.Verdict == Ask && stands
 }
 
 // begin returns the call of an update. If the update is not about a step, it returns nil and

@@ -224,8 +224,24 @@ func (s *State) skipped(id int64) bool {
 	return ok && e.Verdict == Override && strings.HasPrefix(e.Why, skipWord)
 }
 
-// last returns the last decision about the step that was not a denial.
+// last returns the last decision about the step that was not a denial and has not lapsed.
 func (s *State) last(id int64) (Evidence, bool) {
+	lapsed := false
+	for _, e := range slices.Backward(s.Evidence) {
+		switch {
+		case e.Step != id:
+		case e.Verdict == Lapsed:
+			lapsed = true
+		case lapsed && e.mayLapse():
+		case e.lets() || e.Verdict == Ask:
+			return e, true
+		}
+	}
+	return Evidence{}, false
+}
+
+// lastEver is last, also for a decision that has lapsed.
+func (s *State) lastEver(id int64) (Evidence, bool) {
 	for _, e := range slices.Backward(s.Evidence) {
 		if e.Step == id && (e.lets() || e.Verdict == Ask) {
 			return e, true
@@ -253,7 +269,7 @@ const updateDelay = 30 * time.Second
 // AwaitsPerson reports whether a person was asked about the step and has not said yes, or
 // the agent was told to ask one.
 func (s *State) AwaitsPerson(c *Current) bool {
-	if e, ok := s.last(c.ID); ok && e.Verdict == Ask && c.Status != completed {
+	if e, ok := s.lastEver(c.ID); ok && e.Verdict == Ask && c.Status != completed {
 		return true
 	}
 	e, ok := s.latest(c.ID)
@@ -263,7 +279,7 @@ func (s *State) AwaitsPerson(c *Current) bool {
 // latest returns the latest decision about the step.
 func (s *State) latest(id int64) (Evidence, bool) {
 	for _, e := range slices.Backward(s.Evidence) {
-		if e.Step == id && e.Verdict != Called {
+		if e.Step == id && e.Verdict != Called && e.Verdict != Lapsed {
 			return e, true
 		}
 	}
@@ -281,7 +297,9 @@ func (s *State) setPassed() {
 	for _, e := range s.Evidence {
 		c := s.Step(e.Step)
 		switch {
-		case c == nil || !e.lets() || c.Unread || c.flows():
+		case c == nil || !e.lets() && e.Verdict != Lapsed || c.Unread || c.flows():
+		case e.Verdict == Lapsed:
+			c.Passed = false
 		case e.To == completed:
 			c.Passed = true
 		case e.From == completed: // reopened

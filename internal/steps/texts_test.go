@@ -169,6 +169,10 @@ func flowTexts(f *Frame) map[string]struct {
 			c.facts[factKey{3, CommandDecides}] = fact{result: &Result{Run: "cat kind", output: output}}
 		}
 	}
+	stands := func(*call) {
+		s.Evidence = append(s.Evidence, Evidence{Time: s.Time, Step: 1, Verdict: Allow, To: completed, Outcome: "fine"})
+		s.fold()
+	}
 	answered := func(c *call) {
 		s.Evidence = append(s.Evidence, Evidence{Step: 2, Verdict: Answer, Outcome: "merge", Round: 1})
 	}
@@ -201,6 +205,7 @@ func flowTexts(f *Frame) map[string]struct {
 		"unknown outcome":       {end(1, "agian", nil), `it cannot end as "agian". Complete it with metadata {"outcome": "again"}`},
 		"the machine's":         {end(1, "never", nil), `nobody chooses "never". Complete it with metadata`},
 		"spent":                 {end(1, "again", nil), "Choose fine or late-one"},
+		"let through already":   {end(1, "late-one", stands), "is being let through as fine: another update of it is on its way. Try again in the next message"},
 		"a person has to":       {end(2, "merge", nil), "Ask them with AskUserQuestion, with exactly these options: merge, drop. Then complete it"},
 		"the person chose":      {end(2, "drop", answered), "the person chose merge"},
 		"a command decides":     {end(3, "x", nil), "leave the outcome out"},

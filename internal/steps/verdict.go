@@ -11,6 +11,10 @@ const (
 	Ask      Decision = "ask"      // a person has to say yes
 	Override Decision = "override" // a person went past the gates; only occurs in evidence
 
+	// Only in evidence: an update that was allowed, or about which a person was asked, was not
+	// carried out, so the decision counts no more.
+	Lapsed Decision = "lapse"
+
 	// Only in the evidence of workflows with outcomes.
 	SeenDone Decision = "done"   // an update that was allowed has reached the list
 	Shown    Decision = "shown"  // the list shows which steps were opened again
@@ -44,6 +48,10 @@ type Update struct {
 	Values  jsontext.Value // an object of values, beside those in Metadata; nil if there are none
 	Outcome string         // how the step ends, unless Metadata says it; empty if it was not said
 	Use     string         // the id of the agent's tool call; empty if unknown
+
+	// Over reports whether an earlier call of the same agent, by its id, is over. It is nil if
+	// that is not known of any.
+	Over func(use string) bool
 }
 
 // Verdict is the answer to an update. The zero value allows it.

@@ -23,6 +23,7 @@ const MaxBytes = 64 << 20
 const (
 	PreToolUse          = "PreToolUse"
 	PostToolUse         = "PostToolUse"
+	PostToolBatch       = "PostToolBatch"
 	UserPromptSubmit    = "UserPromptSubmit"
 	UserPromptExpansion = "UserPromptExpansion"
 	SessionStart        = "SessionStart"

@@ -69,7 +69,8 @@ func Hooks(binary string, flags []string) []Hook {
 //
 // These events occur in the agent and in its subagents. TaskCompleted covers a task that
 // is completed without the hook of PreToolUse (fact 38, client 2.1.329). PostToolUse shows
-// that an update was carried out, and what a person chose (fact 62, client 2.1.329). "if" restricts
+// that an update was carried out, and what a person chose (fact 62, client 2.1.329). At the next
+// prompt it is known that an update was not: after an interruption no Stop comes (fact 54). "if" restricts
 // the hook on Bash to commands that run this program, by whatever path (facts 41 and 151,
 // client 2.1.329), unless only has commands. The tools that change files have a hook in any case.
 func Steps(binary string, flags []string, only Only) []Hook {
@@ -94,6 +95,7 @@ func Steps(binary string, flags []string, only Only) []Hook {
 	return append(calls,
 		on(event.PostToolUse, "TaskUpdate|AskUserQuestion", short),
 		on(event.TaskCompleted, "", StepTimeout),
+		on(event.UserPromptSubmit, "", short),
 		on(event.Stop, "", short),
 		on(event.SubagentStop, "", short),
 		on(event.SessionStart, "compact|resume", short),

@@ -50,6 +50,7 @@ func TestHooksOfSteps(t *testing.T) {
 			group("mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin)", 10, "")),
 		event("PostToolUse", group("TaskUpdate|AskUserQuestion", 10, "")),
 		event("TaskCompleted", group("", 1860, "")),
+		event("UserPromptSubmit", group("", 10, "")),
 		event("Stop", group("", 10, "")),
 		event("SubagentStop", group("", 10, "")),
 		event("SessionStart", group("compact|resume", 10, "")),
