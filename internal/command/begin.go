@@ -77,7 +77,7 @@ func (f *workFlags) begin(ctx context.Context, s terminal.Streams, what string) 
 		s.Errorf("%s", note)
 	}
 	out := shownBegin{Spec: result.Spec, Begun: begun}
-	if state, err := steps.Load(context.WithoutCancel(ctx), l.List.Dir); err == nil {
+	if state, err := steps.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {
 		out.shownWork = shownWork{l.shown(state), nil}
 	}
 	return l.print(out, strings.TrimSuffix(begun.Text, "\n"))

@@ -298,7 +298,7 @@ func graphOfSession(ctx context.Context, s terminal.Streams, session string) (*g
 		return nil, err
 	}
 	title := "session " + frame.Session
-	state, err := steps.Load(ctx, frame.List.Dir)
+	state, err := steps.LoadNow(ctx, frame.List.Dir)
 	if err != nil {
 		return nil, err
 	}

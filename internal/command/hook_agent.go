@@ -108,7 +108,7 @@ func (h *agentHook) prompt(ctx context.Context) agent.Reply {
 }
 
 func (h *agentHook) hear(ctx context.Context) error {
-	s, err := steps.Load(ctx, h.List.Dir)
+	s, err := steps.LoadNow(ctx, h.List.Dir)
 	if err != nil || len(s.Steps) == 0 {
 		return err
 	}
@@ -145,7 +145,7 @@ func (h *agentHook) takeUp(ctx context.Context, typed bool) agent.Reply {
 
 // isOpen reports whether the list has an unfinished workflow of the skill.
 func (h *agentHook) isOpen(ctx context.Context, skill *agent.Skill) (bool, error) {
-	s, err := steps.Load(ctx, h.List.Dir)
+	s, err := steps.LoadNow(ctx, h.List.Dir)
 	if err != nil {
 		return false, err
 	}

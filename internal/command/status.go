@@ -121,7 +121,7 @@ type status struct {
 func readStatus(ctx context.Context, list tasks.List) (*status, error) {
 	st := &status{list: list}
 	var err error
-	if st.steps, err = steps.Load(ctx, list.Dir); err != nil {
+	if st.steps, err = steps.LoadNow(ctx, list.Dir); err != nil {
 		return nil, err
 	}
 	if st.troubles, err = steps.Troubles(ctx, list.Dir); err != nil {
@@ -491,7 +491,7 @@ func statusOfAll(ctx context.Context, s terminal.Streams, asJSON bool) error {
 		if err != nil || len(all) == 0 {
 			continue // it has no history
 		}
-		state, err := steps.Load(ctx, dir)
+		state, err := steps.LoadNow(ctx, dir)
 		if err != nil {
 			s.Errorf("%s: %v", dir, err)
 			continue

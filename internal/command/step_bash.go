@@ -196,7 +196,7 @@ func (h *stepHook) question(ctx context.Context, one held) (question string, ok 
 			return "", false, err
 		}
 	}
-	s, err := steps.Load(ctx, frame.List.Dir)
+	s, err := steps.LoadNow(ctx, frame.List.Dir)
 	if err != nil {
 		return "", false, err
 	}

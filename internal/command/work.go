@@ -120,7 +120,7 @@ produces, check, approval, outcomes, decides) and waiting (what the others wait 
 		Example: example("fsmtx next", "fsmtx next --json"),
 		Args:    noArgumentsOf(exitTrouble),
 	}, func(ctx context.Context, l *listWork, _ []string) error {
-		state, err := steps.Load(ctx, l.List.Dir)
+		state, err := steps.LoadNow(ctx, l.List.Dir)
 		if err != nil {
 			return err
 		}
@@ -285,7 +285,7 @@ func (l *listWork) answer(ctx context.Context, step int64, r progress.Result) er
 	case out.Verdict == "":
 		out.Verdict = steps.Allow
 	}
-	if state, err := steps.Load(context.WithoutCancel(ctx), l.List.Dir); err == nil {
+	if state, err := steps.LoadNow(context.WithoutCancel(ctx), l.List.Dir); err == nil {
 		out.shownWork = shownWork{l.shown(state), progress.Waiting(state)}
 	}
 	if err := l.print(out, l.note+r.Text); err != nil || code == exitOK {

@@ -47,7 +47,7 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.P
 	if h.list.FS != nil {
 		opts = append(opts, txn.WithFS(h.list.FS))
 	}
-	state, err := steps.Load(ctx, h.list.Dir, opts...)
+	state, err := steps.LoadNow(ctx, h.list.Dir, opts...)
 	if err != nil {
 		return steps.Place{}, err
 	}

@@ -51,7 +51,7 @@ func (t *tools) begin(ctx context.Context, _ *mcp.CallToolRequest, in beginInput
 	}
 	done.Text = visible.Text(done.Text)
 	out := &begun{Begun: done, Status: progress.Status{Steps: []progress.Step{}}}
-	if s, err := steps.Load(context.WithoutCancel(ctx), found.Dir); err == nil {
+	if s, err := steps.LoadNow(context.WithoutCancel(ctx), found.Dir); err == nil {
 		out.Status = byTools.Of(s, "")
 	}
 	return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: done.Text}}}, out, nil

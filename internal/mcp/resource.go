@@ -32,7 +32,7 @@ func (t *tools) next(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	s, err := steps.Load(ctx, f.List.Dir)
+	s, err := steps.LoadNow(ctx, f.List.Dir)
 	if err != nil {
 		return "", err
 	}

@@ -57,7 +57,7 @@ func (t *tools) status(ctx context.Context, _ *mcp.CallToolRequest, in statusInp
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := steps.Load(ctx, f.List.Dir)
+	s, err := steps.LoadNow(ctx, f.List.Dir)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,7 +162,7 @@ func (o *stepCall) say(text string) (result, any, error) {
 
 // next returns an answer with a sentence and the present state of the workflow.
 func (o *stepCall) next(ctx context.Context, sentence string) (result, any, error) {
-	if s, err := steps.Load(context.WithoutCancel(ctx), o.List.Dir); err == nil {
+	if s, err := steps.LoadNow(context.WithoutCancel(ctx), o.List.Dir); err == nil {
 		sentence += " " + byTools.Report(s)
 	}
 	return o.say(sentence)

@@ -39,7 +39,7 @@ type Work struct {
 //
 // Errors: ErrRefused, and those of steps.Load.
 func (w Way) On(ctx context.Context, f *steps.Frame, step int64, note string) (*Work, error) {
-	s, err := steps.Load(ctx, f.List.Dir)
+	s, err := steps.LoadNow(ctx, f.List.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (o *Work) Told(ctx context.Context, u steps.Update, v steps.Verdict) (r Res
 
 // after returns a sentence with the state of the workflow after it.
 func (o *Work) after(ctx context.Context, sentence string) string {
-	s, err := steps.Load(context.WithoutCancel(ctx), o.List.Dir)
+	s, err := steps.LoadNow(context.WithoutCancel(ctx), o.List.Dir)
 	if err != nil {
 		return sentence
 	}

@@ -152,9 +152,37 @@ func parseEvidence(data []byte) []Evidence {
 	return all
 }
 
-// maxEvidence is the size in bytes above which old denials are dropped from the file. It is
+// maxEvidence is the size in bytes from which on old denials are dropped from the file. It is
 // for what would otherwise fill a disk: an update does not read the whole file.
 const maxEvidence = 4 << 20
+
+// outgrows reports whether a file of this size grows over maxEvidence, or over a doubling of it,
+// when more is added. What is left of a file that was thinned may still be large: the file is
+// read as a whole only once for each doubling.
+func outgrows(size, more int64) bool {
+	for limit := int64(maxEvidence); limit <= size+more; limit *= 2 {
+		if size < limit {
+			return true
+		}
+	}
+	return false
+}
+
+// maxKept is how many lines of evidence a file keeps that was rewritten, besides those on
+// which decisions depend: about 12 MiB, so that it never reaches vfs.MaxFileBytes.
+const maxKept = 50_000
+
+// newest returns the last maxKept lines, and of those before them the essence.
+func newest(all []Evidence) []Evidence {
+	if len(all) <= maxKept {
+		return all
+	}
+	keep := essential(all)
+	for i := len(all) - maxKept; i < len(all); i++ {
+		keep[i] = true
+	}
+	return pick(all, keep)
+}
 
 // thin returns the evidence about the steps of the state, with only the last few denials
 // of each step.
@@ -182,12 +210,16 @@ func (s *State) thin(all []Evidence) []Evidence {
 // decision, the last one that was not a denial, and the last that let it be completed or
 // opened it again; of all steps the last one that let an update through; and about calls the last
 // of a kind, and each yes that is not used up.
-func essence(all []Evidence) []Evidence {
+func essence(all []Evidence) []Evidence { return pick(all, essential(all)) }
+
+// essential reports of each line whether it belongs to the essence.
+func essential(all []Evidence) (keep []bool) {
 	type role struct {
 		step int64
 		name string
 	}
-	filled, keep, lapsed := map[role]bool{}, make([]bool, len(all)), map[int64]bool{}
+	keep = make([]bool, len(all))
+	filled, lapsed := map[role]bool{}, map[int64]bool{}
 	used, calls := map[string]bool{}, map[callKey]bool{}
 	for i, e := range slices.Backward(all) {
 		if e.Rule != "" {
@@ -216,7 +248,7 @@ func essence(all []Evidence) []Evidence {
 		}
 		keep[i] = keep[i] || e.turns() // they are folded
 	}
-	return pick(all, keep)
+	return keep
 }
 
 // turns reports whether the state of a workflow with outcomes depends on the line.

@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/txn"
@@ -54,17 +56,24 @@ func TestOldDenialsAreDropped(t *testing.T) {
 	denial.Why = strings.Repeat("x", 1000)
 	other := denial
 	other.Step = 50
-	var text strings.Builder
-	for range maxEvidence / 1000 {
-		for _, e := range []Evidence{denial, other} {
-			line, err := e.line()
-			require.NoError(t, err)
-			fmt.Fprintf(&text, "%s\n", line)
-		}
-	}
-	first, err := os.ReadFile(l.evidenceFile())
+	data, err := os.ReadFile(l.evidenceFile())
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(l.evidenceFile(), append(first, text.String()...), 0o600))
+	add := func(e Evidence) {
+		line, err := e.line()
+		require.NoError(t, err)
+		data = append(append(data, line...), '\n')
+	}
+	for len(data) < maxEvidence-4000 {
+		add(denial)
+		add(other)
+	}
+	other.Why = ""
+	empty, err := other.line()
+	require.NoError(t, err)
+	other.Why = strings.Repeat("x", maxEvidence-1-len(data)-len(empty)-1) // the next line is one too many
+	add(other)
+	require.Len(t, data, maxEvidence-1)
+	require.NoError(t, os.WriteFile(l.evidenceFile(), data, 0o600))
 
 	l.allows(3, inProgress)
 	var kept []int64
@@ -223,4 +232,40 @@ func (s *tornSource) ReadState(string) ([]byte, error) {
 	text := s.texts[0]
 	s.texts = s.texts[min(1, len(s.texts)-1):]
 	return []byte(text), nil
+}
+
+// TestAFileIsThinnedOncePerDoubling: what is left of a large file may be large, too. An
+// update must not read it each time.
+func TestAFileIsThinnedOncePerDoubling(t *testing.T) {
+	require.False(t, outgrows(0, maxEvidence-1))
+	require.True(t, outgrows(maxEvidence-1, 1))
+	require.False(t, outgrows(maxEvidence, 100))
+	require.True(t, outgrows(2*maxEvidence-50, 100))
+	require.False(t, outgrows(2*maxEvidence+50, 100))
+	rapid.Check(t, func(t *rapid.T) {
+		size, rewritten := int64(0), 0
+		for size < 9*maxEvidence {
+			more := rapid.Int64Range(1, maxEvidence).Draw(t, "more")
+			if outgrows(size, more) {
+				rewritten++
+			}
+			size += more
+		}
+		require.Equal(t, 4, rewritten, "at 4, 8, 16 and 32 MiB")
+	})
+}
+
+// TestTheNewestLines: of a file that is too large the last lines are kept, and before them what
+// decisions depend on.
+func TestTheNewestLines(t *testing.T) {
+	first := Evidence{Time: time.Unix(1, 0), Step: 1, From: pending, To: completed, Verdict: Allow}
+	all := []Evidence{first}
+	for i := range maxKept + 10 {
+		all = append(all, Evidence{Time: time.Unix(int64(i+2), 0), Step: 2, From: pending, To: inProgress, Verdict: Allow})
+	}
+	kept := newest(all)
+	require.Len(t, kept, maxKept+1)
+	require.Equal(t, first, kept[0])
+	require.Equal(t, essence(all), essence(kept))
+	require.Equal(t, all[:5], newest(all[:5]))
 }

@@ -316,19 +316,23 @@ func (d decision) changes() bool {
 }
 
 // write appends lines to the evidence, after those that were written without the lock. It
-// drops old denials from a file that has grown large.
+// rewrites a file that has grown large.
 func (c *call) write(dir *txn.Dir, s *State, lines []Evidence) error {
 	if err := s.mergeLate(dir); err != nil {
 		return err
 	}
 	s.writeSnapshot(dir)
 	overrides := len(slices.DeleteFunc(slices.Clone(lines), func(e Evidence) bool { return e.Verdict != Override }))
-	if s.size > maxEvidence && len(lines) > 0 || overrides > 1 { // one decision of a person is on record as a whole
+	text, err := linesOf(lines)
+	if err != nil {
+		return err
+	}
+	if overrides > 1 || outgrows(s.size, int64(len(text))) { // one decision of a person is on record as a whole
 		data, err := dir.ReadState(evidenceFile)
 		if err != nil {
 			return err
 		}
-		return rewriteEvidence(dir, s.thin(append(parseEvidence(data), lines...)))
+		return rewriteEvidence(dir, newest(s.thin(append(parseEvidence(data), lines...))))
 	}
 	for _, e := range lines {
 		if err := appendEvidence(dir, e); err != nil {

@@ -48,6 +48,16 @@ type source interface {
 //
 // Errors: that the list itself cannot be read.
 func Load(ctx context.Context, dir string, opts ...txn.Option) (*State, error) {
+	return load(ctx, dir, true, opts...)
+}
+
+// LoadNow is Load without the evidence on which nothing depends any more: what it costs does
+// not grow with the session.
+func LoadNow(ctx context.Context, dir string, opts ...txn.Option) (*State, error) {
+	return load(ctx, dir, false, opts...)
+}
+
+func load(ctx context.Context, dir string, whole bool, opts ...txn.Option) (*State, error) {
 	src, r := openRecord(dir, opts...)
 	defer src.close()
 	if err := r.addUnread(dir); err != nil {
@@ -56,7 +66,7 @@ func Load(ctx context.Context, dir string, opts ...txn.Option) (*State, error) {
 	if len(r.steps) == 0 {
 		return &State{Troubles: r.troubles()}, nil
 	}
-	s, err := r.steps.state(ctx, dir, src.reader(), true)
+	s, err := r.steps.state(ctx, dir, src.reader(), whole)
 	if err != nil {
 		return nil, err
 	}
