@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -154,11 +155,17 @@ func checkAtPath(files vfs.FS, f *os.File) error {
 	return err
 }
 
-// waitForLock retries every 5 ms: short compared to the time for which a lock is held,
-// long compared to the cost of an attempt. It tries the lock before it checks the
-// context, so that LockedError is returned only for a lock that was held.
+// A lock is held for milliseconds. Waiting for one of many processes, each of which takes it
+// in turn, must not cost the processor that these need.
+const (
+	firstRetry = 5 * time.Millisecond
+	lastRetry  = 40 * time.Millisecond
+)
+
+// waitForLock retries with backoff. It tries the lock before it checks the context, so that
+// LockedError is returned only for a lock that was held.
 func waitForLock(ctx context.Context, lock *flock.Flock, f *os.File) error {
-	for {
+	for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
 		locked, err := lock.TryLock()
 		switch {
 		case locked:
@@ -171,7 +178,7 @@ func waitForLock(ctx context.Context, lock *flock.Flock, f *os.File) error {
 		select {
 		case <-ctx.Done():
 			return lockedError(f, context.Cause(ctx))
-		case <-time.After(5 * time.Millisecond):
+		case <-time.After(wait/2 + rand.N(wait)): // processes that began together do not stay together
 		}
 	}
 }
