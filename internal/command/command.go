@@ -302,9 +302,21 @@ func commandMeant(c *cobra.Command, word string) string {
 	if len(near) == 0 {
 		return ""
 	}
-	return c.CommandPath() + " " + slices.MinFunc(near, func(a, b string) int {
-		return cmp.Compare(spelling.Distance(word, a, len(word)+1), spelling.Distance(word, b, len(word)+1))
-	})
+	// A word with two letters swapped is meant before one that is as near by other mistakes.
+	mistakes := func(name string) int {
+		if letters(name) == letters(word) {
+			return 1
+		}
+		return spelling.Distance(word, name, len(word)+1)
+	}
+	return c.CommandPath() + " " + slices.MinFunc(near, func(a, b string) int { return mistakes(a) - mistakes(b) })
+}
+
+// letters returns the letters of a word in the order of the alphabet.
+func letters(word string) string {
+	all := []rune(word)
+	slices.Sort(all)
+	return string(all)
 }
 
 // otherWord returns the command for a word that other programs use for it, "" if there is
