@@ -53,6 +53,13 @@ func (r *Reader) ReadStateFrom(name string, offset int64) ([]byte, error) {
 // StateNames is Dir.StateNames.
 func (r *Reader) StateNames(prefix string) ([]string, error) { return r.d.StateNames(prefix) }
 
+// IsInterrupted reports whether a transaction is under way or was interrupted: what it did is
+// not in the history yet.
+func (r *Reader) IsInterrupted() bool {
+	there, err := r.d.exists(r.d.statePath(journalName))
+	return there && err == nil
+}
+
 // AppendUnlocked appends line and a newline to a state file without the lock, and syncs
 // both the file and S. It is for a file with a name of its own, which nobody else writes.
 //

@@ -382,7 +382,11 @@ func (c *call) reshape(ctx context.Context, dir *txn.Dir, s *State) (told string
 			return "", err
 		}
 	}
-	c.steps = readRecord(dir).steps
+	r := readRecord(dir)
+	if len(r.broken) > 0 && slices.ContainsFunc(s.Steps, func(b *Current) bool { return !s.isOutdated(b.Workflow) && r.steps.find(itoa(b.ID)) == nil }) {
+		return "", r.broken[0].err // the state would have fewer steps than the list
+	}
+	c.steps = r.steps
 	after, err := c.steps.state(ctx, dir.Path(), dir, false)
 	if err != nil {
 		return "", err

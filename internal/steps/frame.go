@@ -213,7 +213,10 @@ func (c *call) round(ctx context.Context) (decision, Verdict) {
 		return c.roundUnlocked(ctx, err)
 	}
 	defer c.release(dir)
-	d := c.decide(s)
+	d := decision{} // the recovery has taken the step out of the list
+	if s.Step(c.target.ID) != nil {
+		d = c.decide(s)
+	}
 	return d, c.carryOut(ctx, dir, s, d)
 }
 
@@ -276,7 +279,7 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision)
 		if err := setStatus(waiting, dir, c.target.ID, d.lines[len(d.lines)-1].To); err != nil {
 			return c.trouble(err)
 		}
-		if target := s.Step(c.target.ID); target.flows() {
+		if target := s.Step(c.target.ID); target != nil && target.flows() {
 			target.Status = d.lines[len(d.lines)-1].To
 		}
 	}

@@ -71,6 +71,7 @@ func load(ctx context.Context, dir string, whole bool, opts ...txn.Option) (*Sta
 		return nil, err
 	}
 	s.Troubles = append(r.troubles(), s.Troubles...)
+	s.interrupted = src.Reader != nil && src.IsInterrupted()
 	return s, s.passUngated(0, nil) // the next update records these as seen
 }
 
@@ -277,12 +278,25 @@ func (r *record) troubles() (all []error) {
 // fileName returns the name of a task's file.
 func fileName(id int64) string { return itoa(id) + ".json" }
 
+// afterRecovery returns the steps that the list has, if src is a list that was opened after these
+// steps were read, and whose opening has completed or undone an interrupted change.
+func (all steps) afterRecovery(src source) steps {
+	dir, ok := src.(*txn.Dir)
+	if !ok || dir.Recovered().Outcome == txn.Clean {
+		return all
+	}
+	if r := readRecord(dir); len(r.broken) == 0 {
+		return r.steps
+	}
+	return all
+}
+
 // state reads the tasks of the steps, and from src, unless that is nil, the state files.
 // Unless it is whole, the evidence is that part of it on which decisions depend.
 func (all steps) state(ctx context.Context, dir string, src source, whole bool) (*State, error) {
 	s := &State{Time: time.Now().UTC()}
 	var names []string
-	for _, r := range all {
+	for _, r := range all.afterRecovery(src) {
 		s.Steps = append(s.Steps, &Current{Step: r.Step, Workflow: r.workflow, Unread: r.unread})
 		names = append(names, fileName(r.ID))
 	}

@@ -80,6 +80,9 @@ func (f *Frame) GoPast(ctx context.Context, p Past, by By) (s *State, err error)
 		if s, err = live.state(ctx, dir.Path(), dir, true); err != nil {
 			return err
 		}
+		if s.Step(p.Step) == nil {
+			return fmt.Errorf("#%d: %w", p.Step, ErrNoStep)
+		}
 		return f.goPast(ctx, dir, s, p, by)
 	})
 	return s, err

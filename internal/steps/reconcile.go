@@ -43,10 +43,11 @@ func (f *Frame) redo(ctx context.Context, s *State) (trouble string, err error) 
 }
 
 // behind reports whether the list does not show the state of a workflow with outcomes, or
-// shows more than is on record.
+// shows more than is on record. A task that cannot be read may be one that a power cut has
+// damaged: whoever opens the list writes it again.
 func (s *State) behind() bool {
-	return len(s.unseen) > 0 || s.unshown || s.misshapen() || slices.ContainsFunc(s.Steps, func(c *Current) bool {
-		return (c.flows() || c.NotNeeded) && len(c.wrong(s)) > 0 || c.flows() && c.Status == completed && c.Outcome == ""
+	return s.interrupted || len(s.unseen) > 0 || s.unshown || s.misshapen() || slices.ContainsFunc(s.Steps, func(c *Current) bool {
+		return c.file == nil && !c.Gone() || (c.flows() || c.NotNeeded) && len(c.wrong(s)) > 0 || c.flows() && c.Status == completed && c.Outcome == ""
 	})
 }
 
@@ -338,6 +339,9 @@ func (f *Frame) overrule(ctx context.Context, id int64, decide func(*State, *Cur
 	err = f.locked(ctx, func(dir *txn.Dir) error {
 		if s, err = live.state(ctx, dir.Path(), dir, true); err != nil {
 			return err
+		}
+		if s.Step(id) == nil {
+			return fmt.Errorf("#%d: %w", id, ErrNoStep)
 		}
 		c := &call{Frame: f, steps: live, target: target}
 		lines := c.settled(s)

@@ -27,6 +27,8 @@ type State struct {
 	whole *State                // of the whole list, if this is the part of a session; nil if it is the whole
 	under map[int64][]*Workflow // those under a step, by its number
 
+	interrupted bool // a change of the list was interrupted, or is under way
+
 	dead []Pending // updates whose processes have died
 
 	noPending bool            // there is no file with updates that are being decided

@@ -80,6 +80,13 @@ func (tr transition) prepare(t testing.TB) *tried {
 	require.NotEqual(t, first, last, "the transition changes nothing")
 	require.Empty(t, after.shows(s, nil))
 	x.want = []string{first, last}
+	if tr.half != nil {
+		half := x.before.copy(t)
+		tr.half(half)
+		between, _, err := half.stateOf()
+		require.NoError(t, err)
+		x.want = []string{first, between, last}
+	}
 	return x
 }
 
@@ -198,7 +205,7 @@ func TestTransitionAfterEveryDeath(t *testing.T) {
 			if last {
 				require.NotEqual(t, x.want[0], state, "%s: what is on record is forgotten ahead of step %d", tr.name, n)
 			}
-			last = last || tr.atOnce && state == x.want[1]
+			last = last || tr.atOnce && state == x.want[len(x.want)-1]
 			cases += x.goOn(w, x.want, n, fmt.Sprintf("killed ahead of step %d", n))
 			w.remove(t)
 		}

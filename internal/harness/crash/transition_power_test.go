@@ -95,7 +95,7 @@ func (x *cutter) run(dropped func(faultfs.Step) bool) (err error) {
 	}
 	x.act(w)
 	if x.atOnce {
-		want = want[1:] // it was answered, so it stands
+		want = want[len(want)-1:] // it was answered, so it stands
 	}
 	look("its end", limits{})
 	return err
