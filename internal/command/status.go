@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,22 +29,21 @@ no workflow; the last hydration and whether "fsmtx undo" can undo it; and an int
 change, if there is one. It says if steps are not enforced because what is on record about
 them cannot be read or is gone. The states of a step are
 
-  done               completed, and its gates passed
-  skipped            a person skipped it
-  in progress        started
-  ready              the steps before it are done
-  checking           its check is running
-  unchecked          completed without its gates; they are checked at the next update
-  blocked            a step before it is not done
-  not needed         its conditions do not hold, or the workflow was ended
-  gone               no longer in the list
+` + stepWords + `
 
 Steps that are not needed for one reason are one line, if they stand below each other.
 
 SESSION is a session's id or a list's name. Without it it is the session in
 CLAUDE_CODE_SESSION_ID; below another agent it is the list of the project; else it is the
 list of this project that was hydrated last. --all prints one line for each list that has
-ever had a workflow. --watch redraws the status when the list changes, until q is pressed.
+ever had a workflow. --full also prints the description of each step. "fsmtx step show" prints
+the same.
+
+--watch shows the status on the whole terminal and redraws it when the list changes, until q
+is pressed. The step that is worked on stays in view, and what is done is folded; the arrow
+keys, Page Up and Page Down scroll, f follows the work again, and d unfolds what is done.
+--notify rings the terminal's bell when the work begins to wait for you: for an approval, or
+for the decision how a step ends.
 
 --json prints an object with list, next (numbers of the steps that can be worked on),
 workflows, manual (tasks with id, subject, status, owner, blockedBy), last (a hydration as
@@ -54,7 +54,7 @@ A workflow has skill, spec, done, total, values (all that it has, by name) and s
 are those of "fsmtx step show --json" with owner. With --all it prints an array of objects with list, session, skill,
 done, total, next (a subject) and time.`
 
-type statusFlags struct{ all, watch, json bool }
+type statusFlags struct{ all, watch, notify, full, json bool }
 
 func newStatus(s terminal.Streams) *cobra.Command {
 	var f statusFlags
@@ -62,7 +62,7 @@ func newStatus(s terminal.Streams) *cobra.Command {
 		Use:               "status [SESSION]",
 		Short:             "Show the state of the workflows in a task list",
 		Long:              statusLong,
-		Example:           example("fsmtx status", "fsmtx status --watch", "fsmtx status --all", "fsmtx status 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
+		Example:           example("fsmtx status", "fsmtx status --watch --notify", "fsmtx status --all", "fsmtx status 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: completeSessions(s),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -73,6 +73,8 @@ func newStatus(s terminal.Streams) *cobra.Command {
 	}
 	c.Flags().BoolVar(&f.all, "all", false, "print one line for each list that has ever had a workflow")
 	c.Flags().BoolVar(&f.watch, "watch", false, "redraw when the list changes, until q is pressed")
+	c.Flags().BoolVar(&f.notify, "notify", false, "with --watch: ring the bell when the work waits for you")
+	c.Flags().BoolVar(&f.full, "full", false, "also print the description of each step")
 	c.Flags().BoolVar(&f.json, "json", false, "print the result as JSON")
 	c.MarkFlagsMutuallyExclusive("all", "watch")
 	c.MarkFlagsMutuallyExclusive("watch", "json")
@@ -80,6 +82,9 @@ func newStatus(s terminal.Streams) *cobra.Command {
 }
 
 func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string) error {
+	if f.notify && !f.watch {
+		return &exit{exitNo, errors.New("--notify needs --watch"), "run fsmtx status --watch --notify"}
+	}
 	if f.all {
 		if session != "" {
 			return &exit{exitNo, errors.New("--all cannot be combined with a session"), "run fsmtx status --help"}
@@ -91,7 +96,7 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 		return err
 	}
 	if f.watch {
-		return watchStatus(ctx, s, list, chosen)
+		return watchStatus(ctx, s, list, chosen, f.notify)
 	}
 	st, err := readStatus(ctx, list)
 	if err != nil {
@@ -100,8 +105,20 @@ func (f statusFlags) run(ctx context.Context, s terminal.Streams, session string
 	if f.json {
 		return printJSON(s.Out, st.shown())
 	}
-	_, err = s.Out.Write([]byte(st.text(chosen, s.Columns(s.Out))))
-	return err
+	return st.print(s, chosen, f.full)
+}
+
+// print prints the status and, with full, the descriptions of the steps. Lines are cut only for a
+// terminal.
+func (st *status) print(s terminal.Streams, chosen string, full bool) error {
+	columns := s.Columns(s.Out)
+	if !terminal.IsTerminal(s.Out) && s.Env("COLUMNS") == "" {
+		columns = math.MaxInt
+	}
+	if _, err := s.Out.Write([]byte(st.text(chosen, columns, s.Colour(s.Out)))); err != nil || !full {
+		return err
+	}
+	return printDescriptions(s.Out, st.steps)
 }
 
 // status is the state of a task list at one moment.
@@ -186,72 +203,6 @@ func (st *status) undoing() string {
 		return it + " cannot be undone" + why(st.undoErr)
 	}
 	return fmt.Sprintf("fsmtx undo would undo %s: %d restored, %d removed, %d kept", it, len(st.undo.Restored), len(st.undo.Removed), len(st.undo.Kept))
-}
-
-// marks are the symbols in front of steps, by the word for their state. They show the state
-// without colours.
-func marks() map[string]string { // a variable would be filled at each start of a hook
-	return map[string]string{
-		"done": "✓", "skipped": "»", "in progress": "▶", "checking": "…", "ready": "○", "unchecked": "?", "blocked": "·", "gone": "✗", "not needed": "⊘",
-	}
-}
-
-func (st *status) text(chosen string, columns int) string {
-	var b strings.Builder
-	line := func(format string, args ...any) {
-		b.WriteString(terminal.Cut(visible.Line(fmt.Sprintf(format, args...)), columns) + "\n")
-	}
-	b.WriteString(visible.Line(chosen) + "\n") // not cut: its path must stay usable
-	for _, trouble := range st.troubles {
-		visible.Fprintf(&b, "not fully enforced: %v; %s\n", trouble, steps.Remedy) // not cut: it names what to look at
-	}
-	st.nextTo(line)
-	for _, w := range st.steps.Workflows() {
-		if st.steps.Parent(w) == nil {
-			line("")
-			st.workflowTo(line, w, 0)
-		}
-	}
-	if manual := st.manual(); len(manual) > 0 {
-		line("")
-		line("manual tasks: %d", len(manual))
-		for _, t := range manual {
-			line("  #%s %s (%s%s)", t.ID, t.Subject, t.Status, owned(t))
-		}
-	}
-	st.lastTo(line)
-	return b.String()
-}
-
-// workflowTo prints a workflow with line, the workflows under its steps below these.
-func (st *status) workflowTo(line func(string, ...any), w *steps.Workflow, depth int) {
-	const deepest = 8 // a deeper step is not moved further to the right
-	marks := marks()
-	done, all := st.progress(w)
-	line("%s%s: %d of %d steps done %s", strings.Repeat("  ", min(depth, deepest)), workflowTitle(st.steps, w), done, all, bar(done, all, 20))
-	for _, row := range rows(st.steps, tree(st.steps, w)) {
-		n := row[0]
-		word := st.steps.Word(n.Current)
-		indent := strings.Repeat("  ", min(depth+n.depth, deepest))
-		if isFolded(st.steps, n) {
-			line("  %s%s %s", indent, marks[word], foldedText(row))
-			continue
-		}
-		line("  %s%s #%d %s%s", indent, marks[word], n.ID, n.Subject+n.Rounds()+st.steps.Items(n.Current), st.details(n.Current, word, n.parent))
-		for _, gate := range gatesOf(n.Current) {
-			if !strings.HasPrefix(gate, "after ") {
-				line("  %s    %s", indent, gate)
-			}
-		}
-		if last := lastWord(st.steps, n.Current); last != "" {
-			line("  %s    %s", indent, strings.TrimSpace(last))
-		}
-		for _, under := range st.steps.Workflows() {
-			if p := st.steps.Parent(under); p != nil && p.ID == n.ID {
-				st.workflowTo(line, under, depth+n.depth+2)
-			}
-		}
-	}
 }
 
 // nextTo prints the next step with line.

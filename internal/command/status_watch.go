@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -16,8 +17,8 @@ import (
 	"golang.org/x/term"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/terminal"
-	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
 
@@ -28,8 +29,9 @@ const (
 	clearScreen = "\x1b[H\x1b[2J"
 )
 
-// watchStatus draws the status on the whole terminal until the person quits.
-func watchStatus(ctx context.Context, s terminal.Streams, list tasks.List, chosen string) (err error) {
+// watchStatus draws the status on the whole terminal until the person quits. With notify it rings
+// the bell when the work begins to wait for the person.
+func watchStatus(ctx context.Context, s terminal.Streams, list tasks.List, chosen string, notify bool) (err error) {
 	in, isIn := terminal.File(s.In)
 	out, isOut := terminal.File(s.Out)
 	if !isIn || !isOut || !terminal.IsTerminal(out) || !term.IsTerminal(int(in.Fd())) {
@@ -49,7 +51,7 @@ func watchStatus(ctx context.Context, s terminal.Streams, list tasks.List, chose
 	resized := make(chan os.Signal, 1)
 	signal.Notify(resized, syscall.SIGWINCH)
 	defer signal.Stop(resized)
-	w := watch{list: list, chosen: chosen, in: in, out: out, resized: resized, size: func() (int, int) {
+	w := &watch{list: list, chosen: chosen, in: in, out: out, resized: resized, colour: s.Colour(out), notify: notify, size: func() (int, int) {
 		columns, rows, err := term.GetSize(int(out.Fd()))
 		if err != nil {
 			return 80, 24
@@ -67,20 +69,25 @@ type watch struct {
 	out     io.Writer
 	resized <-chan os.Signal
 	size    func() (columns, rows int)
+	colour  bool
+	notify  bool
+
+	frame
+	waits bool // the work waited for the person when the status was drawn last
 }
 
 // settle is the delay between a change and the next drawing: a hydration changes many files
 // at once.
 const settle = 50 * time.Millisecond
 
-func (w watch) run(ctx context.Context) error {
+func (w *watch) run(ctx context.Context) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
 		return err
 	}
 	defer watcher.Close()
-	quit := make(chan struct{})
-	go w.waitForQuit(quit)
+	keys := make(chan string)
+	go w.readKeys(ctx, keys)
 	var draw <-chan time.Time
 	for {
 		w.follow(watcher)
@@ -92,8 +99,12 @@ func (w watch) run(ctx context.Context) error {
 			select {
 			case <-ctx.Done():
 				return nil
-			case <-quit:
-				return nil
+			case key, open := <-keys:
+				if !open || isQuit(key) {
+					return nil
+				}
+				w.press(key)
+				break changes
 			case <-w.resized:
 				break changes
 			case <-draw:
@@ -109,21 +120,50 @@ func (w watch) run(ctx context.Context) error {
 	}
 }
 
-// waitForQuit closes quit when q, Ctrl-C or Ctrl-D is pressed, or the input ends.
-func (w watch) waitForQuit(quit chan<- struct{}) {
-	defer close(quit)
-	key := make([]byte, 1)
+// isQuit reports whether the key is q, Ctrl-C or Ctrl-D.
+func isQuit(key string) bool { return len(key) == 1 && strings.ContainsAny(key, "qQ\x03\x04") }
+
+// readKeys sends each key that is pressed, a sequence of the terminal as one, until the input ends.
+func (w *watch) readKeys(ctx context.Context, keys chan<- string) {
+	defer close(keys)
+	in := bufio.NewReader(w.in)
 	for {
-		n, err := w.in.Read(key)
-		if err != nil || n == 1 && strings.ContainsRune("qQ\x03\x04", rune(key[0])) {
+		key, err := readKey(in)
+		if err != nil {
+			return
+		}
+		select {
+		case keys <- key:
+		case <-ctx.Done():
 			return
 		}
 	}
 }
 
+// readKey returns the next key: a character, or a sequence of the terminal that begins with
+// escape. Escape alone is a key if nothing follows at once.
+func readKey(in *bufio.Reader) (string, error) {
+	r, _, err := in.ReadRune()
+	if err != nil || r != '\x1b' || in.Buffered() == 0 {
+		return string(r), err
+	}
+	key := string(r)
+	for in.Buffered() > 0 {
+		b, err := in.ReadByte()
+		if err != nil {
+			return key, err
+		}
+		key += string(rune(b))
+		if len(key) > 2 && b >= '@' && b <= '~' {
+			break
+		}
+	}
+	return key, nil
+}
+
 // follow watches the list, its state directory, and the directory above them, in which
 // these two may be created later. Watching a directory again has no effect.
-func (w watch) follow(watcher *fsnotify.Watcher) {
+func (w *watch) follow(watcher *fsnotify.Watcher) {
 	_ = watcher.Add(filepath.Dir(w.list.Dir))
 	_ = watcher.Add(w.list.Dir)
 	if s, err := txn.StateDir(w.list.Dir); err == nil {
@@ -133,7 +173,7 @@ func (w watch) follow(watcher *fsnotify.Watcher) {
 
 // concerns reports whether a change of that path may change the status. Changes of other
 // lists, which are in the same parent directory, do not.
-func (w watch) concerns(path string) bool {
+func (w *watch) concerns(path string) bool {
 	s, err := txn.StateDir(w.list.Dir)
 	if err != nil {
 		return true
@@ -146,19 +186,23 @@ func (w watch) concerns(path string) bool {
 	return false
 }
 
-func (w watch) draw(ctx context.Context) error {
+func (w *watch) draw(ctx context.Context) error {
 	columns, rows := w.size()
-	text := ""
+	head, body := []viewRow{{text: w.chosen}}, []viewRow(nil)
+	bell := ""
 	if st, err := readStatus(ctx, w.list); err == nil {
-		text = st.text(terminal.Cut(w.chosen, columns), columns)
+		var more []viewRow
+		more, body = st.screen(!w.whole)
+		head = append(head, more...)
+		waits := progress.WaitsForPerson(st.steps)
+		if waits && !w.waits && w.notify {
+			bell = "\a"
+		}
+		w.waits = waits
 	} else if ctx.Err() == nil {
-		text = terminal.Cut(visible.Line(err.Error()), columns) + "\n"
+		head = append(head, viewRow{text: err.Error(), state: "unchecked"})
 	}
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	if room := max(rows-1, 1); len(lines) > room {
-		lines = append(lines[:room-1], fmt.Sprintf("… %d more lines", len(lines)-room+1))
-	}
-	lines = append(lines, terminal.Cut("q quits", columns))
-	_, err := io.WriteString(w.out, clearScreen+strings.Join(lines, "\r\n"))
+	lines := w.lines(head, body, columns, rows, w.colour)
+	_, err := io.WriteString(w.out, bell+clearScreen+strings.Join(lines, "\r\n"))
 	return err
 }

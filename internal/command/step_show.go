@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -18,18 +17,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const showLong = `Show prints each step of the workflows in a task list with its state, its gates, and the
-last decision about it. SESSION is found as by "fsmtx status".
+const showLong = `Show prints what "fsmtx status" prints: each step of the workflows in a task list with its
+state, its gates, and the last decision about it. SESSION is found as by "fsmtx status".
 
-  ready         the steps before it are done
-  in progress   started
-  checking      its check is running
-  blocked       a step before it is not done
-  unchecked     completed without its gates; they are checked at the next update
-  done          completed, and its gates passed
-  skipped       a person skipped it
-  not needed    its conditions do not hold, or the workflow was ended
-  gone          no longer in the list; counts as done
+` + stepWords + `
 
 --json prints an object with list, session and steps: an array of objects with id, skill,
 subject, description, state (one of the above), status (of the task file), blockedBy,
@@ -76,10 +67,15 @@ func runStepShow(ctx context.Context, s terminal.Streams, session string, asJSON
 	if len(state.Steps) == 0 {
 		return &exit{exitNo, fmt.Errorf("%s has no workflow", frame.List.Dir), ""}
 	}
-	if err := printState(s.Out, frame, state); err != nil || !full {
+	list, chosen, err := chooseList(ctx, s, session)
+	if err != nil {
 		return err
 	}
-	return printDescriptions(s.Out, state)
+	st, err := readStatus(ctx, list)
+	if err != nil {
+		return err
+	}
+	return st.print(s, chosen, full)
 }
 
 func printDescriptions(w io.Writer, s *steps.State) error {
@@ -88,34 +84,6 @@ func printDescriptions(w io.Writer, s *steps.State) error {
 			if _, err := visible.Fprintf(w, "\n#%d: %s\n", c.ID, visible.Lines(text)); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-func printState(w io.Writer, frame *steps.Frame, s *steps.State) error {
-	for _, workflow := range s.Workflows() {
-		var done, all int
-		table := &strings.Builder{}
-		tw := tabwriter.NewWriter(table, 0, 0, 2, ' ', 0)
-		for _, c := range s.Steps {
-			if c.Workflow != workflow {
-				continue
-			}
-			all++
-			if c.Done() {
-				done++
-			}
-			visible.Fprintf(tw, "  #%d\t%s\t%s%s\n", c.ID, s.Word(c), c.Subject+c.Rounds()+s.Items(c), lastWord(s, c))
-			for _, gate := range append(gatesOf(c), flowOf(s, c)...) {
-				visible.Fprintf(tw, "\t\t  %s\n", gate)
-			}
-		}
-		if err := tw.Flush(); err != nil {
-			return err
-		}
-		if _, err := visible.Fprintf(w, "%s: %d of %d steps done (session %s, %s)\n%s", workflowTitle(s, workflow), done, all, frame.Session, workflow.Spec, visible.Lines(table.String())); err != nil {
-			return err
 		}
 	}
 	return nil
@@ -134,10 +102,10 @@ func workflowTitle(s *steps.State, w *steps.Workflow) string {
 	return title
 }
 
-// lastWord returns the last decision about a step, in brackets.
+// lastWord returns the last decision about a step, in brackets, without a refusal that is past.
 func lastWord(s *steps.State, c *steps.Current) string {
 	for _, e := range slices.Backward(s.Evidence) {
-		if e.Step == c.ID && e.Verdict != steps.Shown {
+		if e.Step == c.ID && e.Verdict != steps.Shown && (e.Verdict != steps.Deny || !s.Past(e)) {
 			return fmt.Sprintf("  (%s %s: %s)", e.Time.Local().Format("15:04:05"), e.Verdict, visible.Line(e.Why))
 		}
 	}
