@@ -116,11 +116,19 @@ func (f doctorFlags) run(ctx context.Context, s terminal.Streams, age time.Durat
 		err = printJSON(s.Out, append([]doctor.Fault{}, found...))
 	} else {
 		err = printFaults(s, found)
+		if f.fix && left > 0 {
+			f.sayWhyNot(s, len(found)-left, left)
+		}
 	}
 	if err == nil && left > 0 {
 		return &exit{code: exitNo}
 	}
 	return err
+}
+
+// sayWhyNot tells what --fix has not repaired, and why.
+func (f doctorFlags) sayWhyNot(s terminal.Streams, fixed, left int) {
+	visible.Fprintf(s.Out, "\n--fix repaired %d of %s. It finishes and removes what fsmtx itself has left; it does not change settings, workflows and programs: type the commands above.\n", fixed, terminal.Count(fixed+left, "problem"))
 }
 
 func printFaults(s terminal.Streams, found []doctor.Fault) error {

@@ -242,7 +242,11 @@ func (f *installFlags) run(ctx context.Context, s terminal.Streams) error {
 	case f.remove:
 		return install.Remove(s, f.request())
 	}
-	return install.Install(s, f.request())
+	err := install.Install(s, f.request())
+	if err == nil {
+		install.Next(s, f.request())
+	}
+	return err
 }
 
 func moreThanOne(flags ...bool) bool {

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
@@ -31,9 +32,10 @@ func (d *doctor) agentFaults(a *agent.Agent, scope install.Scope) (found []Fault
 	}
 	for _, one := range files {
 		commands := slices.DeleteFunc(settings.Calls(one.Data), func(c settings.Call) bool { return !c.Runs("hook") })
-		found = append(found, missingPrograms(one.Path, commands, repair)...)
-		for _, why := range one.Why {
-			found = append(found, Fault{Kind: "agents", What: a.Title + ": " + why, File: one.Path, Command: repair})
+		gone := missingPrograms(one.Path, commands, repair)
+		found = append(found, gone...)
+		if len(one.Why) > 0 && len(gone) == 0 {
+			found = append(found, Fault{Kind: "agents", What: a.Title + ": " + strings.Join(one.Why, "; "), File: one.Path, Command: repair})
 		}
 		if one.Demand != "" {
 			found = append(found, Fault{Kind: "agents", What: one.Demand, File: one.Path})

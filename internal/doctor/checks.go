@@ -90,13 +90,21 @@ func (p place) install() string {
 // hydrates reports whether a hook runs fsmtx hydrate.
 func hydrates(c settings.Call) bool { return c.Runs("hydrate") }
 
-func (d *doctor) hooks(context.Context) (found []Fault, err error) {
+// hooked is what the settings files here have of this program.
+type hooked struct {
+	registered []place // whose hooks the client runs
+	unread     []place // whose hooks it does not read here
+	broken     []place // that it ignores, because they are not valid JSON
+	gone       []place // whose hooks run a program that is not there
+	plugin     pluginHooks
+}
+
+// look reads the settings files, and returns the problems of single ones.
+func (d *doctor) look() (h hooked, found []Fault, err error) {
 	places, err := d.places()
 	if err != nil {
-		return nil, err
+		return h, nil, err
 	}
-	var registered []place
-	var unread []place
 	for _, p := range places {
 		data, err := safefile.ReadFile(p.path, settings.MaxBytes, 0)
 		if errors.Is(err, fs.ErrNotExist) {
@@ -106,37 +114,77 @@ func (d *doctor) hooks(context.Context) (found []Fault, err error) {
 			found = append(found, Fault{Kind: "hooks", What: "cannot be read: " + err.Error(), File: p.path})
 			continue
 		}
-		commands := settings.Calls(data)
-		found = append(found, missingPrograms(p.path, commands, p.install())...)
-		hydrates := slices.ContainsFunc(commands, hydrates)
+		if why := invalid(data); why != "" && p.read {
+			h.broken = append(h.broken, p)
+			line, what := cutLine(why)
+			found = append(found, Fault{Kind: "hooks", What: what + "; the client ignores a file that is not valid JSON, all of it: correct it, then run fsmtx doctor again", File: p.path, Line: line})
+			continue
+		}
+		calls := settings.Calls(data)
+		if missing := missingPrograms(p.path, calls, p.install()); len(missing) > 0 {
+			h.gone, found = append(h.gone, p), append(found, missing...)
+		}
 		switch {
-		case !hydrates:
+		case !slices.ContainsFunc(calls, hydrates):
 		case p.read:
-			registered = append(registered, p)
+			h.registered = append(h.registered, p)
 		default:
-			unread = append(unread, p)
+			h.unread = append(h.unread, p)
 		}
 	}
-	plugin := d.pluginWithHooks()
-	found = append(d.off(registered, plugin), found...)
-	if len(registered) == 0 && plugin.root == "" {
+	h.plugin = d.pluginWithHooks()
+	return h, found, nil
+}
+
+// invalid says why settings are not valid JSON, behind line and column. It is empty if they are.
+func invalid(data []byte) string {
+	if _, err := settings.Inspect(data, nil); errors.Is(err, settings.ErrNotJSON) {
+		return err.Error()
+	}
+	return ""
+}
+
+// cutLine cuts line and column from the beginning of a message about a file.
+func cutLine(message string) (line int, rest string) {
+	if n, _ := fmt.Sscanf(message, "%d:", &line); n == 0 {
+		return 0, message
+	}
+	_, rest, _ = strings.Cut(message, ": ")
+	return line, rest
+}
+
+// isInstalled reports whether hooks of this program are where the client looks, or may be in a file
+// that it ignores.
+func (h hooked) isInstalled() bool {
+	return len(h.registered) > 0 || h.plugin.root != "" || len(h.broken) > 0
+}
+
+func (d *doctor) hooks(context.Context) ([]Fault, error) {
+	h, found, err := d.look()
+	if err != nil {
+		return nil, err
+	}
+	found = append(d.off(h.registered, h.plugin), found...)
+	if !h.isInstalled() {
 		found = append(found, d.disabledPlugin()...)
 	}
 	switch {
-	case len(registered) == 0 && plugin.root == "" && len(unread) > 0:
-		found = append(found, Fault{Kind: "hooks", What: "the client does not read this file when it starts in " + d.cwd, File: unread[0].path, Command: "fsmtx install"})
-	case len(registered) == 0 && plugin.root == "":
+	case !h.isInstalled() && len(h.unread) > 0:
+		found = append(found, Fault{Kind: "hooks", What: "the client does not read this file when it starts in " + d.cwd, File: h.unread[0].path, Command: "fsmtx install"})
+	case !h.isInstalled():
 		found = append(found, Fault{Kind: "hooks", What: "no hook of fsmtx is registered where the client looks when it starts in " + d.cwd, Command: "fsmtx install"})
-	case len(registered) > 1:
-		found = append(found, Fault{Kind: "hooks", What: "registered twice: also in " + registered[0].path, File: registered[1].path, Command: d.removal(registered[1])})
-	case len(registered) == 1 && plugin.root != "":
-		found = append(found, Fault{Kind: "hooks", What: "registered twice: also by the plugin in " + plugin.root, File: registered[0].path, Command: d.removal(registered[0])})
+	case len(h.registered) > 1:
+		found = append(found, Fault{Kind: "hooks", What: "registered twice: also in " + h.registered[0].path, File: h.registered[1].path, Command: d.removal(h.registered[1])})
+	case len(h.registered) == 1 && h.plugin.root != "":
+		found = append(found, Fault{Kind: "hooks", What: "registered twice: also by the plugin in " + h.plugin.root, File: h.registered[0].path, Command: d.removal(h.registered[0])})
 	}
-	for _, p := range registered {
-		found = append(found, d.outdated(p)...)
+	for _, p := range h.registered {
+		if !slices.Contains(h.gone, p) { // the command that names the new program mends the rest, too
+			found = append(found, d.outdated(p)...)
+		}
 	}
-	if len(registered) == 0 && plugin.root != "" {
-		found = append(found, d.unjudged(plugin.root)...)
+	if len(h.registered) == 0 && h.plugin.root != "" {
+		found = append(found, d.unjudged(h.plugin.root)...)
 	}
 	return found, nil
 }
@@ -189,14 +237,14 @@ func (d *doctor) outdated(p place) (found []Fault) {
 	if err != nil {
 		return []Fault{{Kind: "hooks", What: err.Error(), Command: "fsmtx install --check " + p.scope.Flag()}}
 	}
-	for _, one := range why {
-		kind := "hooks"
-		if strings.Contains(one, " step") {
-			kind = "steps"
-		}
-		found = append(found, Fault{Kind: kind, What: one, File: p.path, Command: p.install()})
+	if len(why) == 0 {
+		return nil
 	}
-	return found
+	kind := "steps"
+	if slices.ContainsFunc(why, func(one string) bool { return !strings.Contains(one, " step") }) {
+		kind = "hooks"
+	}
+	return []Fault{{Kind: kind, What: strings.Join(why, "; "), File: p.path, Command: p.install()}}
 }
 
 // pluginHooks is a plugin that has our hooks.
@@ -234,16 +282,34 @@ func (d *doctor) registry() (*plugins.Registry, *plugins.Settings, error) {
 	return registry, plugins.ReadSettings(locator.OS{}, config, d.cwd), err
 }
 
+// taskTools reports that the variable of the task tools is off or not set. It says nothing if a file
+// that the client ignores may set it, or if the installation that is missing here does.
 func (d *doctor) taskTools(context.Context) ([]Fault, error) {
+	h, _, err := d.look()
+	if err != nil || !h.isInstalled() {
+		return nil, err
+	}
 	set := install.TaskToolsIn(d.Getenv, d.cwd)
-	if slices.ContainsFunc(set, func(t install.TaskTools) bool { return t.Value == settings.TaskToolsOn }) {
+	if len(set) == 0 && len(h.broken) > 0 {
 		return nil, nil
 	}
-	what := settings.TaskTools + " is set nowhere, so newer models have no tools for the task list"
-	if len(set) > 0 {
-		what = set[0].String() + ", so newer models have no tools for the task list"
+	return taskToolsFault(set, h), nil
+}
+
+// taskToolsFault judges the places that set the variable, of which the first counts.
+func taskToolsFault(set []install.TaskTools, h hooked) []Fault {
+	const without = ", so newer models have no tools for the task list"
+	switch {
+	case len(set) > 0 && set[0].Value == settings.TaskToolsOn:
+		return nil
+	case len(set) > 0 && set[0].File():
+		return []Fault{{Kind: "task tools", What: fmt.Sprintf("sets %s to %q%s; set it to %s there", settings.TaskTools, set[0].Value, without, settings.TaskToolsOn), File: set[0].Where}}
+	case len(set) > 0:
+		return []Fault{{Kind: "task tools", What: fmt.Sprintf("%s is %q in the environment%s", settings.TaskTools, set[0].Value, without), Command: "export " + settings.TaskTools + "=" + settings.TaskToolsOn}}
+	case len(h.registered) == 0:
+		return []Fault{{Kind: "task tools", What: settings.TaskTools + " is set nowhere" + without + `; set it to 1 under "env" in your settings of the client`}}
 	}
-	return []Fault{{Kind: "task tools", What: what, Command: "fsmtx install"}}, nil
+	return []Fault{{Kind: "task tools", What: settings.TaskTools + " is set nowhere" + without, Command: h.registered[0].install()}}
 }
 
 func (d *doctor) workflows(context.Context) (found []Fault, err error) {

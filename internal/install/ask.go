@@ -1,13 +1,17 @@
 package install
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
 // Differences returns how the file at path, one of the request's scope, differs from what Install
-// would write: a sentence each, none if there are no differences.
+// would write: a sentence for each cause, none if there are no differences. The variable of the task
+// tools is not among them: TaskToolsIn tells where it is set.
 func Differences(s terminal.Streams, r Request, path string) ([]string, error) {
 	file, err := settings.Read(path)
 	if err != nil {
@@ -15,7 +19,17 @@ func Differences(s terminal.Streams, r Request, path string) ([]string, error) {
 	}
 	j := job{Request: r, verb: compare}
 	p, err := j.plan(s, file)
-	return p.report.Why, err
+	if err != nil {
+		return nil, err
+	}
+	if !settings.SetsTaskTools(file.Data) { // --no-task-tools was given, or the variable was set elsewhere
+		j.NoTaskTools = true
+		if p, err = j.plan(s, file); err != nil {
+			return nil, err
+		}
+	}
+	why := slices.DeleteFunc(p.report.Why, func(one string) bool { return strings.HasPrefix(one, "env: "+settings.TaskTools) })
+	return settings.Causes(why), nil
 }
 
 // AgentFile is what is found in one file of another agent that has something of this program.
@@ -38,7 +52,7 @@ func FilesOf(s terminal.Streams, a *agent.Agent, scope Scope) (found []AgentFile
 		if one.report.State == settings.Absent {
 			continue
 		}
-		f := AgentFile{Path: one.Path, Data: one.Data, Why: one.report.Why}
+		f := AgentFile{Path: one.Path, Data: one.Data, Why: settings.Causes(one.report.Why)}
 		if d := a.Demands; len(one.hooks) > 0 && d.Unmet != nil && d.Unmet(i.trust(s, one.Path)) {
 			f.Demand = i.demand()
 		}

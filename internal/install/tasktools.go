@@ -61,10 +61,16 @@ func settingsOf(getenv func(string) (string, bool), dir string, scope Scope, hoo
 		}
 	}
 	if value, _ := getenv(settings.TaskTools); value != "" {
-		set = append(set, TaskTools{Where: "the environment", Value: value})
+		set = append(set, TaskTools{Where: environment, Value: value})
 	}
 	return set
 }
+
+// environment is the place of a variable that no file sets.
+const environment = "the environment"
+
+// File reports whether a file sets the variable, and not the environment.
+func (t TaskTools) File() bool { return t.Where != environment }
 
 func (t TaskTools) String() string {
 	switch {

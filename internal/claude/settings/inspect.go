@@ -131,11 +131,50 @@ func (h Hook) compare(found []entry) string {
 	case e.timeout != float64(h.Timeout):
 		return fmt.Sprintf("has timeout %v s, want %d s", e.timeout, h.Timeout)
 	case e.matcher != h.Matcher:
-		return fmt.Sprintf("has matcher %q, want %q", e.matcher, h.Matcher)
+		return has("matcher", e.matcher, h.Matcher)
 	case e.condition != h.If:
-		return fmt.Sprintf("has if %q, want %q", e.condition, h.If)
+		return has("if", e.condition, h.If)
 	case h.Script == "" && !slices.Equal(h.flagsOf(e.call), h.Flags):
-		return fmt.Sprintf("has flags %q, want %q", strings.Join(h.flagsOf(e.call), " "), strings.Join(h.Flags, " "))
+		return has("flags", strings.Join(h.flagsOf(e.call), " "), strings.Join(h.Flags, " "))
 	}
 	return ""
+}
+
+// has says that a hook has one text and should have another. Either may be empty.
+func has(what, have, want string) string {
+	switch {
+	case have == "":
+		return fmt.Sprintf("has no %s, want %q", what, want)
+	case want == "":
+		return fmt.Sprintf("has %s %q, want none", what, have)
+	}
+	return fmt.Sprintf("has %s %q, want %q", what, have, want)
+}
+
+// Causes folds sentences of Report.Why in which several hooks differ for the same reason into one
+// each, in the order in which the reasons first appear.
+func Causes(why []string) (causes []string) {
+	var reasons []string
+	hooks := map[string][]string{}
+	for _, one := range why {
+		hook, reason, found := strings.Cut(one, ": ")
+		if !found {
+			hook, reason = "", one
+		}
+		if _, known := hooks[reason]; !known {
+			reasons = append(reasons, reason)
+		}
+		hooks[reason] = append(hooks[reason], hook)
+	}
+	for _, reason := range reasons {
+		switch these := hooks[reason]; {
+		case these[0] == "":
+			causes = append(causes, reason)
+		case len(these) == 1:
+			causes = append(causes, these[0]+": "+reason)
+		default:
+			causes = append(causes, fmt.Sprintf("%s (%s and %d more)", reason, these[0], len(these)-1))
+		}
+	}
+	return causes
 }

@@ -29,7 +29,7 @@ func TestInspectNamesEachDifference(t *testing.T) {
 		"no timeout":         {`--hook", "timeout": 10`, `--hook"`, []string{"SessionStart: has no timeout, want 10 s"}},
 		"same number":        {`--hook", "timeout": 10`, `--hook", "timeout": 1.0e1`, nil},
 		"other matcher":      {`"Skill"`, `"Skill|Bash"`, []string{`PostToolUse: has matcher "Skill|Bash", want "Skill"`}},
-		"a matcher":          {`{"hooks": [{"type": "command", "command": ` + line, `{"matcher": "startup", "hooks": [{"type": "command", "command": ` + line, []string{`SessionStart: has matcher "startup", want ""`}},
+		"a matcher":          {`{"hooks": [{"type": "command", "command": ` + line, `{"matcher": "startup", "hooks": [{"type": "command", "command": ` + line, []string{`SessionStart: has matcher "startup", want none`}},
 		"as earlier":         {line, `"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, []string{`SessionStart: has "args", which other agents ignore`}},
 		"by its name":        {line, `"fsmtx", "args": ["recover", "--hook"]`, []string{`SessionStart: has "args", which other agents ignore`}},
 		"a shell":            {line, `"/opt/bin/fsmtx recover --hook"`, []string{"SessionStart: does not allow for a missing program"}},
@@ -181,4 +181,10 @@ func TestHooksWithALinkToTheProgramAreRecognised(t *testing.T) {
 	after, err := settings.Remove(both, hooks)
 	require.NoError(t, err)
 	assert.Equal(t, string(before), string(after))
+}
+
+func TestCausesNameEachReasonOnce(t *testing.T) {
+	assert.Equal(t, []string{"runs a, want b (Stop and 2 more)", "SessionStart: is missing", "not fsmtx"},
+		settings.Causes([]string{"Stop: runs a, want b", "PreToolUse of Bash: runs a, want b", "SessionStart: is missing", "PostToolUse: runs a, want b", "not fsmtx"}))
+	assert.Empty(t, settings.Causes(nil))
 }

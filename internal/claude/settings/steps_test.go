@@ -106,7 +106,7 @@ func TestInspectNamesTheStepHookThatDiffers(t *testing.T) {
 		{`"matcher": "TaskUpdate"`, `"matcher": "TaskUpdate|TaskCreate"`, `PreToolUse of TaskUpdate: has matcher "TaskUpdate|TaskCreate", want "TaskUpdate"`},
 		{`"matcher": "TaskUpdate"`, `"matcher": "Foo"`, `PreToolUse of TaskUpdate: has matcher "Foo", want "TaskUpdate"`},
 		{`"Write|Edit|NotebookEdit"`, `"MultiEdit|Write"`, `PreToolUse of Write: has matcher "MultiEdit|Write", want "Write|Edit|NotebookEdit"`},
-		{`, "if": "Bash(*fsmtx *)"`, ``, `PreToolUse of Bash: has if "", want "Bash(*fsmtx *)"`},
+		{`, "if": "Bash(*fsmtx *)"`, ``, `PreToolUse of Bash: has no if, want "Bash(*fsmtx *)"`},
 		{`"if": "Bash(*fsmtx *)"`, `"if": "Bash(*)"`, `PreToolUse of Bash: has if "Bash(*)", want "Bash(*fsmtx *)"`},
 		{`"compact|resume"`, `"compact"`, `SessionStart: has matcher "compact", want "compact|resume"`},
 	} {

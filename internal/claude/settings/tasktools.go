@@ -42,6 +42,11 @@ func isMark(flag string) bool { return flag == mark }
 
 func (h Hook) setsTaskTools() bool { return slices.ContainsFunc(h.Flags, isMark) }
 
+// SetsTaskTools reports whether a hook in the settings says that Add has set TaskTools there.
+func SetsTaskTools(data []byte) bool {
+	return slices.ContainsFunc(Calls(data), func(c Call) bool { return slices.ContainsFunc(c.Args, isMark) })
+}
+
 // Setting is the value of a variable in settings. The zero Setting is a variable that is
 // not set.
 type Setting struct {

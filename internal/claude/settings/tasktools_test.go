@@ -105,7 +105,7 @@ func TestInspectReportsMissingTaskTools(t *testing.T) {
 
 	report, err = settings.Inspect(with, ours)
 	require.NoError(t, err)
-	assert.Equal(t, []string{`SessionStart: has flags "--task-tools", want ""`}, report.Why)
+	assert.Equal(t, []string{`SessionStart: has flags "--task-tools", want none`}, report.Why)
 
 	kept, err := settings.Keep(with, settings.Hooks("/opt/bin/fsmtx", nil))
 	require.NoError(t, err)

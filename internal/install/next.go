@@ -1,0 +1,92 @@
+package install
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/caller"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/shell"
+	"github.com/fsmtx/fsmtx/internal/terminal"
+	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/workflows"
+)
+
+// Next prints which workflows the agents of the request find in the current directory, and what to
+// type in order to begin with one.
+func Next(s terminal.Streams, r Request) {
+	names := []string{caller.Claude}
+	if len(r.Agents) > 0 {
+		names = chosen(s, r.Agents)
+	}
+	for _, name := range names {
+		if name == caller.Claude {
+			nextInClaude(s)
+		} else {
+			nextIn(s, agent.Named(name))
+		}
+	}
+}
+
+// maxNamed limits the workflows that are named.
+const maxNamed = 6
+
+func nextInClaude(s terminal.Streams) {
+	l, err := hydrate.ClientLocator(s.Getenv)
+	cwd, cwdErr := os.Getwd()
+	if err != nil || cwdErr != nil {
+		return
+	}
+	var usable, invalid []workflows.Workflow
+	all, _ := l.Workflows(cwd)
+	for _, w := range all {
+		switch read := workflows.Read(l.FS, w); {
+		case !read.Valid:
+			invalid = append(invalid, read)
+		case !read.Unused:
+			usable = append(usable, read)
+		}
+	}
+	for _, w := range invalid {
+		visible.Fprintf(s.Out, "the workflow of %s is not valid: fsmtx validate %s\n", w.Command, shell.Join(w.Path))
+	}
+	if len(usable) == 0 {
+		visible.Fprintf(s.Out, "no skill here has a workflow yet: type fsmtx init, which writes one for a skill that you have\n")
+		return
+	}
+	visible.Fprintf(s.Out, "found %s here: %s\n", terminal.Count(len(usable), "workflow"), named(usable))
+	visible.Fprintf(s.Out, "type /%s in the client, and fsmtx status --watch in another terminal\n", usable[0].Command)
+}
+
+// named lists the first workflows with the number of their steps.
+func named(all []workflows.Workflow) string {
+	var parts []string
+	for _, w := range all[:min(len(all), maxNamed)] {
+		parts = append(parts, w.Command+" ("+terminal.Count(w.Steps, "step")+")")
+	}
+	if more := len(all) - len(parts); more > 0 {
+		parts = append(parts, terminal.Count(more, "more workflow"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// nextIn is for an agent whose skills are in places of its own.
+func nextIn(s terminal.Streams, a *agent.Agent) {
+	var skills []string
+	for _, dir := range a.Skills.Project {
+		found, _ := filepath.Glob(filepath.Join(dir, "*", "fsm.json")) // the pattern is valid
+		for _, path := range found {
+			skills = append(skills, filepath.Base(filepath.Dir(path)))
+		}
+	}
+	slices.Sort(skills)
+	if skills = slices.Compact(skills); len(skills) == 0 {
+		visible.Fprintf(s.Out, "%s looks for skills in %s: none there has a workflow yet; fsmtx new %s writes one\n",
+			a.Title, strings.Join(a.Skills.Project, ", "), shell.Join(filepath.Join(a.Skills.Project[0], "NAME")))
+		return
+	}
+	visible.Fprintf(s.Out, "found %s for %s here: start it, and ask it to use the skill %s\n", terminal.Count(len(skills), "workflow"), a.Title, skills[0])
+}
