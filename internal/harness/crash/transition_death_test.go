@@ -49,7 +49,7 @@ func sampled(stride int) int {
 // many steps.
 func (tr transition) sampled(stride int) int {
 	if tr.spec != "" {
-		stride *= 4
+		stride *= 8
 	}
 	return sampled(stride)
 }

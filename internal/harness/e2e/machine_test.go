@@ -73,7 +73,7 @@ var machines = map[string][]move{
 	"machine/8-research.json": {{task: "1", shell: "echo what > questions.txt"}, {task: "2", start: true}, {task: "6"}, {task: "7", outcome: "stand", denied: `it cannot end as "stand"`}, {task: "7", outcome: "open"}, {task: "2"},
 		{task: "3", outcome: "enough", denied: "leave the outcome out"}, {task: "3", back: "more, time 1 of 4"}, {task: "2", start: true},
 		{task: "8"}, {task: "9", outcome: "stands"}, {task: "2"}, {task: "3", shell: "touch answered"}, {task: "5", denied: "report.md"}, {task: "5", shell: "echo it > report.md"}},
-	"workflows/planning/fsm.json": {{task: "1", denied: "specs/feature/spec.md is missing or empty"},
+	"workflows/planning/fsm.json": {{task: "1", denied: "specs/feature/spec.md"},
 		{task: "1", shell: "echo it > specs/feature/spec.md; echo it > specs/feature/.planning-state.local.md"}, {task: "2", shell: "echo it > specs/feature/research.md"}, {task: "3"},
 		{task: "4", shell: "for f in .minimal .clean .pragmatic ''; do echo it > specs/feature/design$f.md; done"}, {task: "5"},
 		{task: "6", outcome: "green", shell: "echo it > specs/feature/plan.md; echo 'verdict: RED' >> specs/feature/.planning-state.local.md", denied: "a gate in the state file is RED"},
@@ -81,7 +81,7 @@ var machines = map[string][]move{
 		{task: "6", outcome: "green", shell: "echo it > specs/feature/.planning-state.local.md"},
 		{task: "7", shell: "echo it > specs/feature/test-plan.md; printf '# UT-001\n# UAT-001\n' > specs/feature/tests.md"},
 		{task: "8", outcome: "covered", denied: "no coverage matrix"}, {task: "8", outcome: "covered", shell: "echo Coverage matrix >> specs/feature/test-plan.md"},
-		{task: "9", denied: "specs/feature/tasks.md is missing"},
+		{task: "9", denied: "specs/feature/tasks.md"},
 		{task: "9", shell: "for n in 1 2; do echo \"## Phase $n\"; for m in 1 2 3; do echo \"- [ ] [T00$m] it (UT-001)\"; done; done > specs/feature/tasks.md", denied: "Is the planning complete?"},
 		{task: "9", person: true}},
 }
