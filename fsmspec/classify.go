@@ -87,7 +87,7 @@ func (r reader) text() string {
 	return unquoted(value)
 }
 
-// isName reports whether a key, as it is spelled, decodes to name.
+// isName compares a key, escapes and all, with name.
 func isName(key jsontext.Value, name string) bool {
 	if !hasEscape(key) {
 		return string(key[1:len(key)-1]) == name

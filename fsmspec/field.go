@@ -99,8 +99,8 @@ func (idType) read(p *parser, e *entry, name string, t token) {
 
 func (idType) write(b []byte, f taskFile) []byte { return appendID(b, f.base+f.task.ID) }
 
-// id returns the id t, a value in the field name. If t is not a valid id, it notes a problem
-// with the text of must and returns 0.
+// id parses token t as an id; name and must are for the message. If t is not a valid id, it
+// notes a problem and returns 0.
 func (p *parser) id(t token, name, must string) int64 {
 	raw := p.raw(t)
 	if t.kind != '0' {

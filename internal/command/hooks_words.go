@@ -64,7 +64,7 @@ func (w words) explain(out io.Writer, h hooks.HookResult) {
 	case h.Error != "":
 		w.quote(out, "failed", h.Error)
 	case w.isFailure(h):
-		visible.Fprintf(out, "      counts: nothing: exit %d is a failure, and exit 2 blocks\n", h.ExitCode)
+		visible.Fprintf(out, "      has no effect: exit %d is only a failure; to block, exit with 2\n", h.ExitCode)
 	case strings.TrimSpace(h.Stdout+h.Stderr) != "":
 		fmt.Fprint(out, "      counts: nothing\n")
 	}

@@ -59,7 +59,7 @@ func (c *Config) read(path string) {
 	c.layers = append(c.layers, layer{path, v, err})
 }
 
-// ConfigOf returns the configuration in v.
+// ConfigOf makes a configuration of parsed YAML, for tests.
 func ConfigOf(v frontmatter.Value) Config { return Config{layers: []layer{{root: v}}} }
 
 // PluginRoot returns the root of the plugin, "" without one: CLAUDE_PLUGIN_ROOT, else
@@ -268,7 +268,7 @@ func (c Config) Pairs(key string, fallback []Pair, form Form) []Pair {
 	})
 }
 
-// Pair is one entry of a mapping of texts.
+// Pair is a name and its value, in the order of the file.
 type Pair struct{ Name, Value string }
 
 func line(v frontmatter.Value) (string, bool) {

@@ -90,11 +90,11 @@ func (c *Call) run(in io.Reader) (v Verdict) {
 	return c.withSessionDir(c.decideUnlessOpen)
 }
 
-// notBound is the detail of the verdict of a rule that does not bind.
+// notBound is the detail of the verdict of a rule that may not speak.
 const notBound = "Planning is not under way here"
 
-// binds reports whether the rule binds. If Rule.Binds panics, it returns true, so that the
-// rule runs and its failure is reported.
+// binds reports whether planning is under way here, so that the rule may speak. If Rule.Binds
+// panics, it returns true, so that the rule runs and its failure is reported.
 func (c *Call) binds(thoroughly bool) (yes bool) {
 	if c.bound || c.rule.Binds == nil {
 		return true
@@ -108,9 +108,9 @@ func (c *Call) binds(thoroughly bool) (yes bool) {
 	return c.bound
 }
 
-// idle reports whether the rule would not act on the event or does not bind. It decides in
-// a dry run first: whether the rule binds can be costly to find out, and matters only if
-// the rule would act.
+// idle reports whether this call can end here: the rule would say nothing, or planning is not
+// under way. The rule decides in a dry run first: whether planning is under way can be costly
+// to find out, and matters only if the rule would act.
 func (c *Call) idle() bool {
 	v, err := c.rehearse()
 	if err == nil && !v.acts() {

@@ -40,7 +40,7 @@ func PositionAt(data []byte, offset int) Position {
 	return Position{1, 1}.after(data[:max(0, min(offset, len(data)))])
 }
 
-// after returns the position after text, which begins at p. It does not count the
+// after advances p over text. It does not count the
 // continuation bytes of a code point, so text may begin inside one.
 func (p Position) after(text []byte) Position {
 	for _, b := range text {

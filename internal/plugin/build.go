@@ -132,8 +132,8 @@ func ldflags(ctx context.Context) string {
 		" -X " + pkg + "commit=" + output(ctx, "git", "rev-parse", "HEAD")
 }
 
-// hostOf returns the platform of the Go command, whose programs "go install" does not put
-// into a subdirectory.
+// hostOf returns the platform for which "go install" writes to bin itself and not to
+// bin/GOOS_GOARCH.
 func hostOf(ctx context.Context) Platform {
 	return Platform(output(ctx, "go", "env", "GOHOSTOS") + "/" + output(ctx, "go", "env", "GOHOSTARCH"))
 }

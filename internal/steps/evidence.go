@@ -60,7 +60,7 @@ type Result struct {
 	failed string // why it has no exit status; empty if it has one
 }
 
-// Words that begin the Why of an override.
+// An override's Why begins with one of these.
 const (
 	skipWord   = "skip: "
 	doneWord   = "done: "

@@ -327,9 +327,8 @@ func (c *Current) gated() bool {
 	return c.Do != "" || len(c.Produces) > 0 || c.Check != nil || c.Approval != "" || c.flows()
 }
 
-// passUngated sets Passed of the unverified steps that declare no gate of their completion,
-// except the step with the number except. It calls record for each of them before, if
-// record is not nil.
+// passUngated marks as passed the unverified steps without a gate of completion, except one;
+// it calls record, which may be nil, before each.
 func (s *State) passUngated(except int64, record func(*Current) error) error {
 	for again := true; again; {
 		again = false

@@ -97,8 +97,8 @@ func (b Budget) encode() ([]byte, error) {
 // counted reports whether a call with this key was counted before.
 func (b Budget) counted(key string) bool { return slices.Contains(b.CallHashes, key) }
 
-// plus returns the budget with one more call; b is not modified. all are the names of all
-// servers: the file also lists those without a call.
+// plus returns the budget with one more call; b is not modified. all lists
+// every server, so that the file has a 0 for those not called yet.
 func (b Budget) plus(server, key string, all []string) Budget {
 	servers := map[string]int{}
 	for _, name := range all {

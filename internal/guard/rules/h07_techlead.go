@@ -46,7 +46,7 @@ type techLeadFacts struct {
 	tasks   document
 }
 
-// decide is the table from the second condition of row 1 on.
+// decide picks the row; that another agent is meant is decided before.
 func (f techLeadFacts) decide(config Config) guard.Verdict {
 	switch {
 	case f.feature == "":

@@ -1,7 +1,6 @@
 package rules
 
 import (
-	"cmp"
 	"strings"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
@@ -36,7 +35,7 @@ type architectFacts struct {
 	output string // the answer, and the documents that it names
 }
 
-// decide is the table from the second condition of row 1 on.
+// decide picks the row; that another agent is meant is decided before.
 func (f architectFacts) decide(config Config) guard.Verdict {
 	if strings.TrimSpace(f.output) == "" {
 		return guard.Pass(1, "No output to judge")
@@ -54,5 +53,8 @@ func (f architectFacts) decide(config Config) guard.Verdict {
 	if found < config.MinElements {
 		return guard.Block(2, "Blueprint incomplete: missing "+missing, "Architect output lacks: "+missing+". Re-run with more specific requirements.")
 	}
-	return guard.Pass(3, "Blueprint sufficiently complete, missing: "+cmp.Or(missing, "nothing"))
+	if missing == "" {
+		return guard.Pass(3, "Blueprint complete")
+	}
+	return guard.Pass(3, "Blueprint complete enough; missing: "+missing)
 }

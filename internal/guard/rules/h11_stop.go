@@ -23,8 +23,7 @@ func stopRule(r guard.Rule) guard.Rule {
 	return r
 }
 
-// stopRows returns the rows that H11a and H11b share, in which the turn may always end,
-// and then the rule's own.
+// stopRows returns the rows common to H11a and H11b, each of which lets the turn end, then own.
 func stopRows(own ...string) []string {
 	return append([]string{
 		"no state file",

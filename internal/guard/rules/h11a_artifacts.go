@@ -35,7 +35,7 @@ func runH11a(c *call) (guard.Verdict, error) {
 	return stop.stopLike(artifactFacts{stop.state.Phase, missing}.decide(c.config)), nil
 }
 
-// artifactFacts are the facts of the rows that H11b does not have.
+// artifactFacts is what H11a looks at besides the stop: the phase and the missing files.
 type artifactFacts struct {
 	phase   string   // empty if the state file cannot be read
 	missing []string // required artifacts that are missing or empty
@@ -51,7 +51,7 @@ func (c *call) missingArtifacts() []string {
 	return missing
 }
 
-// decide is the table from firstOwnRow on. Missing files block the turn even if the state
+// decide picks among the rows that only H11a has. Missing files block the turn even if the state
 // file cannot be read.
 func (f artifactFacts) decide(config Config) guard.Verdict {
 	phase, missing := cmp.Or(f.phase, "unknown"), strings.Join(f.missing, ", ")

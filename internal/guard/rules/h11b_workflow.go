@@ -40,13 +40,13 @@ func runH11b(c *call) (guard.Verdict, error) {
 	return stop.stopLike(workflowFacts{stop.state, done}.decide(c.config)), nil
 }
 
-// workflowFacts are the facts of the rows that H11a does not have.
+// workflowFacts is what H11b looks at besides the stop: the state, and the phases that are done.
 type workflowFacts struct {
 	state State
 	done  []string // phases that steps with evidence show to be done
 }
 
-// decide is the table from firstOwnRow on.
+// decide picks among the rows that only H11b has.
 func (f workflowFacts) decide(config Config) guard.Verdict {
 	phase := f.state.Phase
 	if failed := failedGates(f.state, config.Failing); len(failed) > 0 {

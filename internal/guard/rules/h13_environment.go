@@ -33,7 +33,7 @@ var environmentRows = []string{
 	"it continues (compact, resume, clear) and there is a state file: the state follows",
 }
 
-// runH13 also writes the exports and removes old files.
+// runH13 describes the environment, writes the exports and removes old files.
 func runH13(c *call) (guard.Verdict, error) {
 	facts := c.environmentFacts()
 	v, exports := facts.decide()

@@ -32,8 +32,8 @@ func (l lockFile) describe() string {
 	return fmt.Sprintf("held by %s, last active %s ago", l.owner, ageText(l.age))
 }
 
-// ownership says who holds the lock, from the point of view of one session. Both H02 and
-// H11 use it, so that H11 does not demand files that H02 refuses to let the session write.
+// ownership is whose the lock is: mine, another session's, or nobody's. Both H02 and H11 use
+// it, so that H11 does not demand files that H02 refuses to let the session write.
 type ownership int
 
 const (
@@ -44,7 +44,7 @@ const (
 	damaged                  // the lock names no session
 )
 
-// heldBy returns the ownership from the point of view of a session.
+// heldBy returns whose the lock is, to a session.
 func (l lockFile) heldBy(session string, staleAfter time.Duration) ownership {
 	switch {
 	case !l.exists:
@@ -102,7 +102,7 @@ func (c *call) readLock() lockFile {
 	return *c.lock
 }
 
-// lockState returns the ownership from the point of view of the event's session.
+// lockState returns whose the lock is, to the session of the event.
 func (c *call) lockState() ownership {
 	return c.readLock().heldBy(c.Event.SessionID, c.config.staleAfter())
 }

@@ -80,11 +80,11 @@ type Event struct {
 }
 
 // Meanings says what the text of a hook means for the agent, for each way in which the hook
-// can end. The text is standard output with exit 0, and standard error otherwise. For an agent
-// with ObjectsOnAnyStream it is always standard output, or standard error if that is empty, and
-// OtherJSON and Broken are not used.
+// can end. The text is standard output with exit 0, and standard error otherwise. If
+// Answers.Objects says that a JSON object is read, its fields apply instead.
 //
-// If Answers.Objects says that a JSON object is read, its fields apply instead.
+// For an agent with ObjectsOnAnyStream the text is always standard output, or standard error
+// if that is empty, and OtherJSON and Broken are not used.
 type Meanings struct {
 	Text      Meaning // exit 0, and standard output is text
 	OtherJSON Meaning // exit 0, and standard output is JSON but not an object
