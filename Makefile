@@ -132,6 +132,7 @@ bench: ## time the hooks against the least they can cost
 	go run ./internal/harness/bench/hooks
 	go run ./internal/harness/bench/guards
 	go run ./internal/harness/bench/steps
+	go run ./internal/harness/bench/scale
 
 enforcement: ## for each update that has to be denied: every fault, damaged byte, swap and death (half an hour)
 	go test -count=1 -v -timeout 2h -run Enforcement ./internal/steps -every

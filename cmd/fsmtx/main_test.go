@@ -114,3 +114,22 @@ func TestOnlyPflagImportsNet(t *testing.T) {
 	}
 	require.Equal(t, []string{"github.com/spf13/pflag imports net"}, importers)
 }
+
+// TestImportersNeedFewModules: what another program has to require, and to have in its go.sum,
+// if it imports a public package. Requirements of tests and of the harness do not count: go
+// leaves out what nobody imports. Only aferofs needs afero.
+func TestImportersNeedFewModules(t *testing.T) {
+	need := func(pkg string) (modules []string) {
+		list := exec.Command("go", "list", "-deps", "-f", `{{with .Module}}{{.Path}}{{end}}`, module+"/"+pkg)
+		out, err := list.Output()
+		require.NoError(t, err)
+		modules = slices.DeleteFunc(strings.Fields(string(out)), func(path string) bool { return path == module })
+		slices.Sort(modules)
+		return slices.Compact(modules)
+	}
+	of := []string{"github.com/go-json-experiment/json", "github.com/gofrs/flock", "github.com/google/renameio/v2", "golang.org/x/sync", "golang.org/x/sys"}
+	require.Equal(t, of, need("txn"))
+	require.Equal(t, []string{"github.com/go-json-experiment/json"}, need("fsmspec"))
+	require.NotContains(t, need("locator"), "github.com/spf13/afero")
+	require.Contains(t, need("locator/aferofs"), "github.com/spf13/afero")
+}

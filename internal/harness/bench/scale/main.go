@@ -1,0 +1,288 @@
+// Scale shows how the cost of a call grows with its work. Each table has one kind of work at
+// several sizes, with the CPU time, the wall time and the peak memory of the whole process,
+// and with what each unit of work costs that is more than at the size before. The last column
+// compares that with the column before: above 1 the cost grows faster than the work.
+//
+// It prints medians.
+package main
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"github.com/fsmtx/fsmtx/internal/harness/bench/process"
+)
+
+// table is one kind of work.
+type table struct {
+	name  string
+	unit  string
+	sizes []int
+	flat  bool // the work of a call does not depend on the size, so its cost must not either
+	run   func(b *bench, size int) (calls func() cost)
+}
+
+// cost is what the work of one size took.
+type cost struct {
+	cpu, ms float64
+	peak    int64 // KiB
+}
+
+var tables = []table{
+	{name: "tasks of a workflow, into an empty list", unit: "task", sizes: []int{1, 10, 100, 1000}, run: (*bench).create},
+	{name: "10 tasks, beside others", unit: "other task", sizes: []int{0, 1000, 10_000, 50_000}, run: (*bench).beside},
+	{name: "a skill without a workflow, beside others", unit: "skill", sizes: []int{0, 20, 200, 2000}, run: (*bench).skills},
+	{name: "a skill of a plugin, beside others", unit: "plugin", sizes: []int{1, 20, 200, 2000}, run: (*bench).plugins},
+	{name: "recover --all", unit: "list", sizes: []int{1, 10, 100, 1000}, run: (*bench).lists},
+	{name: "processes that hydrate one list at once", unit: "process", sizes: []int{1, 4, 32}, run: (*bench).atOnce},
+	{name: "check against a transcript", unit: "MB", sizes: []int{1, 10, 100}, flat: true, run: (*bench).transcript},
+	{name: "allowed update after other decisions", unit: "decision", sizes: []int{0, 200, 2000, 20_000}, flat: true, run: (*bench).decisions},
+}
+
+const (
+	// slack is by how much a unit may cost more than at the size before, or a call whose work
+	// does not depend on the size: the machine's noise.
+	slack = 1.3
+	noise = 1 // ms by which two sizes have to differ to be compared
+)
+
+func main() {
+	log.SetFlags(0)
+	runs := flag.Int("runs", 7, "runs of each size")
+	dir := flag.String("dir", "", "work in this directory (default a temporary one)")
+	only := flag.String("table", "", "only the tables whose names contain this")
+	flag.Parse()
+	work, err := os.MkdirTemp(*dir, "fsmtx-scale-")
+	process.Check(err)
+	defer os.RemoveAll(work)
+	program := process.Build(work, "./cmd/fsmtx")
+	out := tabwriter.NewWriter(os.Stdout, 0, 0, 2, ' ', 0)
+	for _, t := range tables {
+		if strings.Contains(t.name, *only) {
+			t.print(out, work, program, *runs)
+		}
+	}
+}
+
+func (t table) print(out *tabwriter.Writer, work, program string, runs int) {
+	fmt.Fprintf(out, "%s\tCPU ms\twall ms\tpeak MiB\tCPU µs a %s\tgrows\t\n", t.name, t.unit)
+	b := &bench{program: program, home: filepath.Join(work, "home")}
+	b.reset()
+	var before cost
+	var unit float64
+	for i, size := range t.sizes {
+		b.reset()
+		c := median(min(runs, 3+20_000/(size+1)), t.run(b, size))
+		each, grows := "–", "–"
+		if i > 0 {
+			last := unit
+			more := c.cpu - before.cpu
+			unit = more / float64(size-t.sizes[i-1]) * 1000
+			each = fmt.Sprintf("%.2f", unit)
+			switch {
+			case t.flat:
+				grows = growth(c.cpu / before.cpu)
+			case i > 1 && last > 0 && more > noise:
+				grows = growth(unit / last)
+			}
+		}
+		before = c
+		fmt.Fprintf(out, "%d\t%.2f\t%.2f\t%.1f\t%s\t%s\t\n", size, c.cpu, c.ms, float64(c.peak)/1024, each, grows)
+	}
+	fmt.Fprintln(out)
+	process.Check(out.Flush())
+	process.Check(os.RemoveAll(b.home))
+}
+
+// growth marks what grows faster than its work.
+func growth(ratio float64) string {
+	if ratio > slack {
+		return fmt.Sprintf("%.2f !", ratio)
+	}
+	return fmt.Sprintf("%.2f", ratio)
+}
+
+// median returns the medians of runs costs, after one that warms the caches.
+func median(runs int, run func() cost) (c cost) {
+	run()
+	var cpu, ms []float64
+	for range runs {
+		one := run()
+		cpu, ms, c.peak = append(cpu, one.cpu), append(ms, one.ms), max(c.peak, one.peak)
+	}
+	c.cpu, c.ms = process.Median(cpu), process.Median(ms)
+	return c
+}
+
+type bench struct{ program, home string }
+
+func (b *bench) reset() { process.Check(os.RemoveAll(b.home)) }
+
+func (b *bench) call(event string, args ...string) cost {
+	c := process.Call{Args: append([]string{b.program}, args...), Env: []string{"HOME=" + b.home}, Stdin: event}
+	ms, cpu, peak := c.Measure()
+	return cost{cpu, ms, peak}
+}
+
+func skillCall(skill string) string { return skillCallIn("bench", skill) }
+
+func skillCallIn(session, skill string) string {
+	return fmt.Sprintf(`{"session_id":"%s","transcript_path":"/tmp/none.jsonl","cwd":"/","prompt_id":"p","hook_event_name":"PostToolUse",
+"tool_name":"Skill","tool_input":{"skill":"%[2]s"},"tool_response":{"success":true,"commandName":"%[2]s"}}`, session, skill)
+}
+
+func (b *bench) write(name, text string) {
+	path := filepath.Join(b.home, ".claude", name)
+	process.Check(os.MkdirAll(filepath.Dir(path), 0o755))
+	process.Check(os.WriteFile(path, []byte(text), 0o644))
+}
+
+// workflow writes the skill bench, with a workflow of steps.
+func (b *bench) workflow(steps int) {
+	entries := make([]string, steps)
+	for i := range entries {
+		entries[i] = fmt.Sprintf(`{"id":%d,"subject":"Step %[1]d of the workflow","description":"What has to be done in this step, in a sentence."}`, i+1)
+	}
+	b.write("skills/bench/SKILL.md", "---\nname: bench\ndescription: Measures.\n---\nMeasure.\n")
+	b.write("skills/bench/fsm.json", "["+strings.Join(entries, ",")+"]")
+}
+
+// clear removes the list's state and its tasks of the workflow, which come after the others.
+func (b *bench) clear(others int) {
+	tasks := filepath.Join(b.home, ".claude/tasks")
+	process.Check(os.RemoveAll(filepath.Join(tasks, ".bench.fsmtx")))
+	entries, err := os.ReadDir(filepath.Join(tasks, "bench"))
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		var n int
+		if _, err := fmt.Sscanf(e.Name(), "%d.json", &n); err != nil || n > others {
+			process.Check(os.Remove(filepath.Join(tasks, "bench", e.Name())))
+		}
+	}
+}
+
+func (b *bench) create(size int) func() cost {
+	b.workflow(size)
+	return func() cost {
+		b.clear(0)
+		return b.call(skillCall("bench"), "hydrate")
+	}
+}
+
+func (b *bench) beside(size int) func() cost {
+	b.workflow(10)
+	for i := range size {
+		b.write(fmt.Sprintf("tasks/bench/%d.json", i+1), fmt.Sprintf(`{
+  "id": "%d",
+  "subject": "A task that was there before",
+  "description": "What has to be done for it, in a sentence or two of ordinary length.",
+  "status": "pending",
+  "blocks": [],
+  "blockedBy": []
+}`, i+1))
+	}
+	return func() cost {
+		b.clear(size)
+		return b.call(skillCall("bench"), "hydrate")
+	}
+}
+
+func (b *bench) skills(size int) func() cost {
+	for i := range size {
+		b.write(fmt.Sprintf("skills/skill-%d/SKILL.md", i), fmt.Sprintf("---\nname: skill-%d\ndescription: One of many.\n---\nWork.\n", i))
+	}
+	return func() cost { return b.call(skillCall("none"), "hydrate") }
+}
+
+func (b *bench) plugins(size int) func() cost {
+	type installation struct {
+		Scope       string `json:"scope"`
+		InstallPath string `json:"installPath"`
+		Version     string `json:"version"`
+	}
+	registered, enabled := map[string][]installation{}, map[string]bool{}
+	for i := range size {
+		name := fmt.Sprintf("plugin-%d", i)
+		dir := "plugins/cache/market/" + name + "/1.0.0"
+		b.write(dir+"/.claude-plugin/plugin.json", fmt.Sprintf(`{"name": %q, "version": "1.0.0"}`, name))
+		b.write(dir+"/skills/review/SKILL.md", "---\nname: review\ndescription: Reviews.\n---\nReview.\n")
+		registered[name+"@market"] = []installation{{"user", filepath.Join(b.home, ".claude", dir), "1.0.0"}}
+		enabled[name+"@market"] = true
+	}
+	registry, err := json.Marshal(map[string]any{"version": 2, "plugins": registered})
+	process.Check(err)
+	b.write("plugins/installed_plugins.json", string(registry))
+	settings, err := json.Marshal(map[string]any{"enabledPlugins": enabled})
+	process.Check(err)
+	b.write("settings.json", string(settings))
+	return func() cost { return b.call(skillCall("review"), "hydrate") }
+}
+
+func (b *bench) lists(size int) func() cost {
+	b.workflow(1)
+	for i := range size {
+		b.call(skillCallIn(fmt.Sprintf("list-%d", i), "bench"), "hydrate")
+	}
+	return func() cost { return b.call("", "recover", "--all") }
+}
+
+// atOnce returns what all processes took together, and until the last one ended. As many
+// hydrations have been made before, because the work of the first is smaller.
+func (b *bench) atOnce(size int) func() cost {
+	b.workflow(10)
+	b.call(skillCall("bench"), "hydrate")
+	return func() (all cost) {
+		costs := make([]cost, size)
+		var group sync.WaitGroup
+		for i := range costs {
+			group.Go(func() { costs[i] = b.call(skillCall("bench"), "hydrate") })
+		}
+		group.Wait()
+		for _, c := range costs {
+			all.cpu, all.ms, all.peak = all.cpu+c.cpu, max(all.ms, c.ms), max(all.peak, c.peak)
+		}
+		return all
+	}
+}
+
+func (b *bench) transcript(size int) func() cost {
+	b.workflow(10)
+	b.call(skillCall("bench"), "hydrate")
+	line := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` + strings.Repeat("What the agent says about its work. ", 27) + `"}]}}` + "\n"
+	b.write("t.jsonl", "")
+	f, err := os.OpenFile(filepath.Join(b.home, ".claude/t.jsonl"), os.O_APPEND|os.O_WRONLY, 0)
+	process.Check(err)
+	for range size * 1_000_000 / len(line) { // the memory of this program would count as the peak of the other
+		_, err := f.WriteString(line)
+		process.Check(err)
+	}
+	process.Check(f.Close())
+	event := fmt.Sprintf(`{"session_id":"bench","transcript_path":"%s","cwd":"/","prompt_id":"p","hook_event_name":"PreToolUse",
+"tool_name":"TaskUpdate","tool_input":{"taskId":"1","status":"in_progress"},"tool_use_id":"toolu_1"}`, filepath.Join(b.home, ".claude/t.jsonl"))
+	return func() cost { return b.call(event, "hydrate") }
+}
+
+const update = `{"session_id":"bench","transcript_path":"/tmp/none.jsonl","cwd":"/","prompt_id":"p","hook_event_name":"PreToolUse",
+"tool_name":"TaskUpdate","tool_input":{"taskId":"1","status":"in_progress"},"tool_use_id":"toolu_1"}`
+
+// decisions makes the first decision with the program and repeats its line.
+func (b *bench) decisions(size int) func() cost {
+	b.workflow(10)
+	b.call(skillCall("bench"), "hydrate")
+	b.call(update, "step")
+	evidence := filepath.Join(b.home, ".claude/tasks/.bench.fsmtx/steps.jsonl")
+	line, err := os.ReadFile(evidence)
+	process.Check(err)
+	process.Check(os.WriteFile(evidence, []byte(strings.Repeat(string(line), size)), 0o600))
+	b.call(update, "step") // it makes the snapshot
+	return func() cost { return b.call(update, "step") }
+}
