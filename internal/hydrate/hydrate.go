@@ -53,15 +53,16 @@ type Result struct {
 
 // Hydration is a hydration that is ready to be applied: the skill has a valid fsm.json.
 type Hydration struct {
-	request Request
-	policy  fsmspec.Policy
-	list    tasks.List
-	spec    *fsmspec.Spec
-	dir     string // project directory
-	result  Result
-	flat    bool          // see Options
-	place   steps.Place   // where the workflow comes, by the last plan
-	planned *fsmspec.Plan // that was carried out
+	request  Request
+	policy   fsmspec.Policy
+	list     tasks.List
+	spec     *fsmspec.Spec
+	dir      string // project directory
+	result   Result
+	flat     bool          // see Options
+	place    steps.Place   // where the workflow comes, by the last plan
+	demanded bool          // whether a step that was in the list demands the skill, so that the call has to be recorded
+	planned  *fsmspec.Plan // that was carried out
 
 	retracts string // id of the change to undo instead of hydrating; usually empty
 }
@@ -131,7 +132,7 @@ func (h *Hydration) Apply(ctx context.Context) (Result, error) {
 	label := tasks.Label{Invocation: h.request.Invocation, Command: h.request.Command, Spec: h.result.Spec, Session: h.request.Session}
 	h.list.Record = h.record
 	var err error
-	if h.result.Outcome, err = h.list.Replace(ctx, label, plan); err == nil {
+	if h.result.Outcome, err = h.list.Replace(ctx, label, plan); err == nil && h.demanded {
 		err = noteCall(ctx, h.request, h.list)
 	}
 	h.result.Nested, h.result.Lost = h.nested(), h.lost()

@@ -51,6 +51,7 @@ func (h *Hydration) placeIn(ctx context.Context, snap fsmspec.Snapshot) (steps.P
 	if err != nil {
 		return steps.Place{}, err
 	}
+	h.demanded = slices.ContainsFunc(state.Steps, func(c *steps.Current) bool { return fsmspec.SameSkill(c.Do, command) })
 	return state.Place(steps.Calling{Command: command, Session: h.request.Session, Agent: h.request.Agent, Typed: h.request.Typed, Flat: h.flat, Demands: h.spec.Skills()})
 }
 
