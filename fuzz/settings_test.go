@@ -14,7 +14,7 @@ import (
 // FuzzSettings adds the hooks to any settings file and removes them, which restores the bytes
 // of the file. A file that cannot be edited safely is refused.
 func FuzzSettings(f *testing.F) {
-	hooks := append(settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags()), settings.Steps("/opt/bin/fsmtx", nil, settings.Only{})...)
+	hooks := settings.Hooks("/opt/bin/fsmtx", nil, settings.Duty{})
 	whole, err := settings.Add(nil, settings.WithTaskTools(hooks, true))
 	require.NoError(f, err)
 	for _, seed := range []string{
@@ -22,6 +22,7 @@ func FuzzSettings(f *testing.F) {
 		"{\r\n\t\"a\": [1 ]\r\n}", `{"a":1,}`, `{"a":1,"a":2}`, "{\n  // mine\n}", ` {"h\u006foks" : { "Stop" : [ { "hooks" : [ ] } ] } , "é" : "\ud800" } `,
 		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"fsmtx","args":["recover","--hook"]}]}]}}`,
 		`{"hooks":{"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"fsmtx","args":["step"],"if":1}]},{"hooks":[{"type":"command","command":"fsmtx step"}]}]}}`,
+		`{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"fsmtx","args":["hook","--agent=claude"]}]}],"PreToolUse":[{"matcher":"Bash","hooks":[{"type":"command","command":"fsmtx hook --agent=claude"}]}]}}`,
 		`{"env":{}}`, `{"env":{"CLAUDE_CODE_ENABLE_TODO_TOOLS":"1"}}`, `{"env":[]}`,
 		`{"hooks":1}`, `[]`, ``, "\ufeff{}", string(whole),
 	} {

@@ -193,7 +193,7 @@ func (w *foreignWorld) calls() map[string][]call {
 		"fsmtx demo":    args("demo"),
 		"fsmtx version": args("version"),
 		"fsmtx hook": {asHook(w.event("PreToolUse", `"turn_id": "t", "tool_name": "Bash", "tool_input": {"command": `+quoted("fsmtx step skip 5 --because '"+foreign+"'")+`}`), "hook"),
-			asHook(w.event("UserPromptSubmit", `"turn_id": "t", "prompt": `+quoted("$"+foreign)), "hook", "--agent", "codex"), asHook(foreign, "hook"), asHook("{}", "hook", "--agent", foreign), asHook("{}", "hook", "--"+foreign), {args: []string{"hook", foreign}}},
+			asHook(w.event("UserPromptSubmit", `"turn_id": "t", "prompt": `+quoted("$"+foreign)), "hook", "--agent", "codex"), asHook(w.skillEvent("PostToolUse"), "hook", "--agent=claude", "--log", "log"), asHook(w.event("SessionStart", `"x": 1`), "hook"), asHook(w.event("Stop", `"x": 1`), "hook"), asHook(foreign, "hook"), asHook("{}", "hook", "--agent", foreign), asHook("{}", "hook", "--"+foreign), {args: []string{"hook", foreign}}},
 		"fsmtx hydrate": {asHook(w.skillEvent("PostToolUse"), "hydrate", "--announce", "--log", "log"), asHook(w.skillEvent("PostToolUse"), "hydrate", "--announce", "--log", "log"),
 			asHook(strings.ReplaceAll(w.skillEvent("PostToolUse"), foreignSkill, "broken"+foreignSkill), "hydrate", "--announce", "--log", "log"),
 			asHook(strings.ReplaceAll(w.skillEvent("PostToolUse"), `"s1"`, `"crashed"`), "hydrate", "--announce", "--log", "log"),

@@ -6,13 +6,14 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/agent"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/claude/turn"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
-	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/shell"
@@ -34,11 +35,12 @@ type agentHook struct {
 	*steps.Frame
 	streams terminal.Streams
 	flags   eventFlags
+	policy  fsmspec.Policy
 	agent   *agent.Agent
 	call    agent.Call
 }
 
-func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, a *agent.Agent, c agent.Call) (*agentHook, error) {
+func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmspec.Policy, a *agent.Agent, c agent.Call) (*agentHook, error) {
 	if c.Cwd == "" {
 		dir, err := os.Getwd()
 		if err != nil {
@@ -50,7 +52,7 @@ func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, a *agen
 	if err != nil {
 		return nil, err
 	}
-	return &agentHook{newFrame(s, found.Dir, found.Session), s, f, a, c}, nil
+	return &agentHook{newFrame(s, found.Dir, found.Session), s, f, policy, a, c}, nil
 }
 
 // reply does what is due at the event: recover, hydrate, judge, tell.
@@ -170,14 +172,11 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 		Session: h.Session, List: h.List.Dir, Command: skill.Name, Folder: skill.Dir, Cwd: h.call.Cwd,
 		Way: progress.Way{Program: ownPath()}, Typed: typed,
 	}
-	f := hydrateFlags{line.Default()}
-	policy, err := f.Policy()
-	var result hydrate.Result
-	if err == nil {
-		result, err = inTime(ctx, f, func(ctx context.Context) (hydrate.Result, error) {
-			return carryOut(ctx, h.streams, request, hydrate.Options{Policy: policy, LockTimeout: f.LockTimeout, History: f.History})
-		})
-	}
+	f, start := hydrateFlags{h.flags.Hydrate}, time.Now()
+	result, err := inTime(ctx, f, func(ctx context.Context) (hydrate.Result, error) {
+		return carryOut(ctx, h.streams, request, hydrate.Options{Policy: h.policy, LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off"})
+	})
+	f.record(h.streams, hydrate.NewRecord(hydrate.Call{Request: request, Result: result, Err: err}, start, time.Now()))
 	if err != nil {
 		message, hint := hydrate.Explain(err, result, h.streams.Getenv)
 		return agent.Reply{
@@ -275,7 +274,7 @@ func (h *agentHook) stop(ctx context.Context) agent.Reply {
 		return h.troubled(agent.Reply{}, "the workflow is not enforced at this stop", err)
 	}
 	model, person, err := h.Stop(ctx, steps.Stopping{
-		Mode: steps.StopMode(h.flags.stop), Message: h.call.Message, Heard: &heard, Caller: h.call.Session, Turns: maxHolds,
+		Mode: steps.StopMode(h.flags.Step.Stop), Message: h.call.Message, Heard: &heard, Caller: h.call.Session, Turns: maxHolds,
 	})
 	if err != nil || model == "" {
 		return h.troubled(agent.Reply{}, "the workflow is not enforced at this stop", err)

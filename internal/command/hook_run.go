@@ -5,82 +5,107 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/agent"
+	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
-	"github.com/fsmtx/fsmtx/internal/install"
-	"github.com/fsmtx/fsmtx/internal/steps"
+	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
 
-const hookLong = `Hook is the one hook of agents other than Claude Code: Codex, Copilot CLI, Gemini CLI and
-Qwen Code (docs/agents.md). It reads an event from standard input, finds out which agent has
+const hookLong = `Hook is the one hook of fsmtx. It reads an event from standard input, finds out which agent has
 sent it and what it is about, and does in one process, and in this order, what is due:
+recover, reconcile, hydrate, judge, tell.
 
-  a session starts       finishes an interrupted change of the project's list; a resumed
-                         session receives the state of its workflow
+  a session starts       finishes an interrupted change of the list; a resumed session
+                         receives the state of its workflow
   a prompt               hears whether the person says stop, or wants a part only; takes
                          up the skill that the prompt names
-  a tool is about to run refuses to edit the files of the list, and to run commands of
-                         fsmtx that take something away, which only a person can decide
+  a tool is about to run corrects the tasks if the client ran another folder than was
+                         predicted; refuses a step before its turn, or whose gates do not
+                         hold, calls that belong to a later step, and to edit the files of
+                         the list; commands of fsmtx that take something away only a person
+                         can decide
   a tool has run         takes up the skill that the tool has loaded, or whose SKILL.md the
-                         agent's shell has read
-  the turn ends          sends the agent back to a step that is ready (--stop)
+                         agent's shell has read; records what a person chose
+  the turn ends          corrects the tasks, and sends the agent back to a step that is
+                         ready (--stop)
 
-Taking a skill up puts the workflow of its fsm.json into the project's list and tells the
-agent its steps, and how to work them: with fsmtx next, start and complete, where the gates
-are. A skill whose workflow is open already goes on with it.
+Taking a skill up puts the workflow of its fsm.json into the list and tells the agent its
+steps, and by what it can work on them.
 
-The answer is in the form that the agent reads, with exit code 0. For an event of another
-agent, of Claude Code or without any work hook prints nothing. Errors of fsmtx refuse
-nothing; they are reported to the agent and the person. fsmtx install --agent registers the
-hook.`
+In Claude Code the list is the session's, and the hook does what "fsmtx hydrate", "fsmtx
+step" and "fsmtx recover --hook" do, which remain as commands and say more in their help.
+With --steps off it enforces nothing.
 
-type eventFlags struct {
-	agent string
-	stop  string
-}
+In Codex, Copilot CLI, Gemini CLI and Qwen Code (docs/agents.md) the list is the project's.
+A skill whose workflow is open already goes on with it. The answer is in the form that the
+agent reads, with exit code 0. --checks, --limit, --announce, --plugin-dir and --add-dir have
+no effect there.
 
-func newHook(s terminal.Streams) *cobra.Command {
-	var f eventFlags
+Without --agent the event shows whose it is. With it, hook does and prints nothing for an
+event of another agent, whose own hooks answer it. Errors of fsmtx refuse nothing; they are
+reported to the agent and the person. fsmtx install registers the hook.`
+
+type eventFlags struct{ line.Hook }
+
+func newHook(s terminal.Streams) *cobra.Command { return new(eventFlags).command(s) }
+
+// command returns the command, whose flags are parsed into f.
+func (f *eventFlags) command(s terminal.Streams) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "hook",
-		Short: "As a hook of another agent than Claude Code: do what its event needs",
+		Short: "As a hook of any agent: do what its event needs",
 		Long:  hookLong,
 		Example: example(
+			"fsmtx hook --agent claude < event.json",
 			"fsmtx hook --agent codex < event.json",
 			"fsmtx hook --agent gemini --stop hold < event.json"),
 		Args: noArguments,
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
+			policy, err := f.check()
+			if err != nil {
 				return misusedHook(s, err)
 			}
-			return runHook(c.Context(), s, f)
+			return runHook(c.Context(), s, *f, policy)
 		},
 	}
-	c.Flags().StringVar(&f.agent, "agent", "", "the agent whose hook this is; without it, the agent that the event shows")
-	c.Flags().StringVar(&f.stop, "stop", string(steps.Remind), `when the agent stops while a step is ready: "remind" it once, "hold" it (at most 8 times in a row), or do nothing ("off")`)
-	complete(c, "agent", agent.Names()...)
-	complete(c, "stop", install.StepValues["stop"]...)
+	f.Add(c.Flags())
+	completeHydrate(c)
+	completeStep(c)
+	complete(c, "agent", append([]string{caller.Claude}, agent.Names()...)...)
+	complete(c, "steps", "on", "off")
 	return c
 }
 
-func (f eventFlags) check() error {
-	if f.agent != "" && agent.Named(f.agent) == nil {
-		return fmt.Errorf("--agent: got %q, want %s", f.agent, strings.Join(agent.Names(), ", "))
+func (f *eventFlags) check() (fsmspec.Policy, error) {
+	if f.Agent != "" && f.Agent != caller.Claude && agent.Named(f.Agent) == nil {
+		return fsmspec.Policy{}, fmt.Errorf("--agent: got %q, want %s, %s", f.Agent, caller.Claude, strings.Join(agent.Names(), ", "))
 	}
-	return stepFlags{stop: f.stop, checks: "on", limit: steps.CallLimit}.check()
+	return f.Check()
 }
 
-// misusedHook reports an invalid hook command line on standard error. It refuses nothing.
+// misusedHook reports an invalid hook command line: in Claude Code to the agent that has called
+// a skill, or else to the person; elsewhere on standard error. It refuses nothing.
 func misusedHook(s terminal.Streams, err error) error {
-	_, _ = readAnyEvent(s) // an agent may not expect that its pipe breaks
-	s.Errorf("invalid hook command line: %v", err)
-	s.Hintf(`run "fsmtx install --agent NAME" to repair it`)
-	return nil
+	err = errors.New(visible.Sprintf("invalid hook command line: %v", err))
+	e, readErr := readAnyEvent(s) // an agent may not expect that its pipe breaks
+	if readErr != nil || e.Foreign() {
+		s.Errorf("%v", err)
+		s.Hintf(`run "fsmtx install --agent NAME" to repair it`)
+		return nil
+	}
+	const hint = `run "fsmtx install" to repair it; the flags are in fsmtx hook --help`
+	if request, skip, _ := hydrate.Understand(e); skip == "" {
+		return deliver(s, hydrate.Failed(request, hydrate.Result{}, err.Error(), hint))
+	}
+	return deliver(s, event.Notice(visible.Sprintf("%v; %s. The steps of workflows are not enforced", err, hint)))
 }
 
 func readAnyEvent(s terminal.Streams) (*event.Event, error) {
@@ -91,27 +116,31 @@ func readAnyEvent(s terminal.Streams) (*event.Event, error) {
 	return e, err
 }
 
-// runHook answers one event. It never fails: some of these agents refuse every call whose hook
-// fails, or never end a turn.
-func runHook(ctx context.Context, s terminal.Streams, f eventFlags) (err error) {
+// runHook answers one event. It never fails for another agent than Claude Code: some of these
+// agents refuse every call whose hook fails, or never end a turn.
+func runHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmspec.Policy) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.Errorf("internal error: %v", p)
 			err = nil
 		}
 	}()
-	surviveBrokenPipe()
+	begun := time.Now()
 	e, err := readAnyEvent(s)
 	if err != nil {
 		s.Errorf("%v", err)
 		s.Hintf("hook is a hook of an agent: it reads an event; see fsmtx hook --help")
 		return nil
 	}
-	a := agent.Of(e)
-	if f.agent != "" {
-		if a = agent.Named(f.agent); !e.Foreign() {
+	if !e.Foreign() {
+		if f.Agent != "" && f.Agent != caller.Claude {
 			return nil // the agent runs Claude Code's hooks, or Claude Code this agent's
 		}
+		return claudeHook{s, f, policy, e, begun}.run(ctx)
+	}
+	a := agent.Of(e)
+	if f.Agent != "" {
+		a = agent.Named(f.Agent) // nil for Claude Code, whose files other agents read too
 	}
 	if a == nil {
 		return nil
@@ -120,7 +149,8 @@ func runHook(ctx context.Context, s terminal.Streams, f eventFlags) (err error) 
 	if !ok {
 		return nil
 	}
-	h, err := newAgentHook(ctx, s, f, a, call)
+	surviveBrokenPipe()
+	h, err := newAgentHook(ctx, s, f, policy, a, call)
 	if err != nil {
 		return deliver(s, a.Answer(call, agent.Reply{Person: visible.Sprintf("fsmtx: the steps of workflows are not enforced: %v", err)}))
 	}

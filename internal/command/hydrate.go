@@ -81,10 +81,15 @@ func (f *hydrateFlags) command(s terminal.Streams) *cobra.Command {
 		},
 	}
 	f.Add(c.Flags())
+	completeHydrate(c)
+	return c
+}
+
+// completeHydrate completes the values of the flags of hydrate.
+func completeHydrate(c *cobra.Command) {
 	complete(c, "scope", "all", "skill")
 	complete(c, "active", "reset", "refuse")
 	complete(c, "nest", "on", "off")
-	return c
 }
 
 // refuseFlags reports flags that cannot be parsed. Nothing is logged, because --log may be
@@ -118,16 +123,30 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 		return f.finish(s, start, hydrate.Call{Err: err}, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
 			"hydrate is a hook: it reads the client's event; see fsmtx hydrate --help"))
 	}
+	return f.tell(s, start, f.do(ctx, s, e, policy))
+}
+
+// hydrated is what a call of the hook has done with the task list, and its answer.
+type hydrated struct {
+	call    hydrate.Call
+	answer  event.Answer
+	notes   []string // for standard error
+	nothing bool     // a check has found nothing wrong; there is one for each use of a task tool, so it is not logged
+}
+
+// do puts the tasks of an invoked skill into the list or, at other events, checks those that
+// are there.
+func (f hydrateFlags) do(ctx context.Context, s terminal.Streams, e *event.Event, policy fsmspec.Policy) hydrated {
 	options := hydrate.Options{Policy: policy, PluginDirs: f.PluginDirs, AddDirs: f.AddDirs, LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off"}
 	if hydrate.IsCheck(e) {
-		return f.check(ctx, s, start, e, options)
+		return f.check(ctx, s, e, options)
 	}
 	request, skip, err := hydrate.Understand(e)
 	if skip == hydrate.Forked && request.Session != "" {
 		err = hydrate.NoteCall(ctx, request, s.Getenv, options, nil)
 	}
 	if skip != "" && err == nil {
-		return f.finish(s, start, hydrate.Call{Request: request, Skipped: skip}, event.GoOn(request.Event, ""), "nothing to do: "+skip)
+		return hydrated{call: hydrate.Call{Request: request, Skipped: skip}, answer: event.GoOn(request.Event, ""), notes: []string{"nothing to do: " + skip}}
 	}
 	var result hydrate.Result
 	if err == nil {
@@ -135,12 +154,11 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 			return carryOut(ctx, s, request, options)
 		})
 	}
-	return f.report(s, start, hydrate.Call{Request: request, Result: result, Err: err})
+	return f.report(s, hydrate.Call{Request: request, Result: result, Err: err})
 }
 
 // check corrects the tasks if the client ran another folder than an earlier call predicted.
-// A call that finds nothing wrong is not logged: there is one for each use of a task tool.
-func (f hydrateFlags) check(ctx context.Context, s terminal.Streams, start time.Time, e *event.Event, o hydrate.Options) error {
+func (f hydrateFlags) check(ctx context.Context, s terminal.Streams, e *event.Event, o hydrate.Options) hydrated {
 	type checked struct {
 		request hydrate.Request
 		result  hydrate.Result
@@ -154,10 +172,10 @@ func (f hydrateFlags) check(ctx context.Context, s terminal.Streams, start time.
 		return checked{request, result, h == nil}, err
 	})
 	if err == nil && c.nothing {
-		return deliver(s, event.GoOn(e.Name, ""))
+		return hydrated{answer: event.GoOn(e.Name, ""), nothing: true}
 	}
 	c.request.Event = e.Name // also when InTime gave up on the check
-	return f.report(s, start, hydrate.Call{Request: c.request, Result: c.result, Err: err})
+	return f.report(s, hydrate.Call{Request: c.request, Result: c.result, Err: err})
 }
 
 // inTime limits the total time of locating, reading, waiting and committing, so that the
@@ -167,8 +185,8 @@ func inTime[T any](ctx context.Context, f hydrateFlags, work func(context.Contex
 	return hydrate.InTime(ctx, limit-2*time.Second, limit-time.Second, work)
 }
 
-// report answers with what a call did.
-func (f hydrateFlags) report(s terminal.Streams, start time.Time, call hydrate.Call) error {
+// report returns the answer with what a call did.
+func (f hydrateFlags) report(s terminal.Streams, call hydrate.Call) hydrated {
 	request, result, err := call.Request, call.Result, call.Err
 	if err != nil {
 		message, hint := hydrate.Explain(err, result, s.Getenv)
@@ -176,7 +194,7 @@ func (f hydrateFlags) report(s terminal.Streams, start time.Time, call hydrate.C
 		if f.Announce && request.Event == event.PostToolUse {
 			answer = answer.WithNotice(hydrate.FailureNotice(request, err, message))
 		}
-		return f.finish(s, start, call, answer)
+		return hydrated{call: call, answer: answer}
 	}
 	var model, person string
 	if f.Announce {
@@ -187,7 +205,15 @@ func (f hydrateFlags) report(s terminal.Streams, start time.Time, call hydrate.C
 		person = strings.TrimPrefix(person+"\n"+unjudged(s, request.Cwd, result.Steps), "\n")
 	}
 	answer := event.GoOnTelling(request.Event, model, strings.TrimSuffix(person, "\n"))
-	return f.finish(s, start, call, answer, hydrate.Notes(result)...)
+	return hydrated{call: call, answer: answer, notes: hydrate.Notes(result)}
+}
+
+// tell answers the client, and logs the call unless there was nothing to do.
+func (f hydrateFlags) tell(s terminal.Streams, start time.Time, h hydrated) error {
+	if h.nothing {
+		return deliver(s, h.answer)
+	}
+	return f.finish(s, start, h.call, h.answer, h.notes...)
 }
 
 // finish answers the client first, because what follows may block or fail: writing the log
@@ -198,15 +224,21 @@ func (f hydrateFlags) finish(s terminal.Streams, start time.Time, call hydrate.C
 		surviveBrokenPipe() // the call is logged even if the client has gone
 	}
 	err := deliver(s, answer)
-	if f.Log != "" {
-		if failed := record.Append(underHome(s, f.Log)); failed != nil {
-			s.Errorf("cannot log the call: %v", failed)
-		}
-	}
+	f.record(s, record)
 	for _, note := range notes {
 		s.Errorf("%s", note)
 	}
 	return err
+}
+
+// record appends a record to the log, if there is one.
+func (f hydrateFlags) record(s terminal.Streams, record hydrate.Record) {
+	if f.Log == "" {
+		return
+	}
+	if failed := record.Append(underHome(s, f.Log)); failed != nil {
+		s.Errorf("cannot log the call: %v", failed)
+	}
 }
 
 // underHome replaces "~/" at the beginning of a path. Shells do not do that in --log=~/x,

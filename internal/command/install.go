@@ -44,25 +44,26 @@ PATH and on the PATH of everyone who shares the project. If npm has installed th
 program, the hooks run a copy of it in fsmtx/bin in XDG_DATA_HOME or ~/.local/share, which
 install creates and, when it is run again, updates:
 
-  PostToolUse of the Skill tool   fsmtx hydrate   the agent invokes a skill
-  UserPromptExpansion             fsmtx hydrate   the user types a skill's name
-  PreToolUse of the task tools    fsmtx hydrate   checks which folder the client ran
-  Stop                            fsmtx hydrate   the same
-  SessionStart                    fsmtx recover   finishes an interrupted change
-  SessionStart                    sh              reports that the program is missing
+One command, "fsmtx hook", is registered once for each event that it needs:
 
-Unless --no-steps is given, it also adds the hooks that enforce the steps of a workflow
-(docs/steps.md):
-
-  PreToolUse of TaskUpdate        fsmtx step      refuses a step before its turn
+  UserPromptExpansion             the user types a skill's name: puts its workflow into the
+                                  task list
+  PostToolUse of Skill            the agent invokes a skill: the same
+  PreToolUse of the task tools    checks which folder the client ran; refuses a step before
+                                  its turn, and to complete one whose gates do not hold
   PreToolUse of Write, Edit, NotebookEdit         refuses to edit the task files
-  PreToolUse of Bash(*fsmtx *)                    asks the person before a step is skipped
   PreToolUse of the MCP server's tools            passes the calling session to them
   PreToolUse of further tools                     refuses calls that belong to a later step
-  TaskCompleted                                   the same as TaskUpdate
-  UserPromptSubmit                                forgets updates that were stopped
-  Stop, SubagentStop                              reminds of open steps (see --stop)
-  SessionStart after compact, resume              tells the agent the state of the steps
+  PreToolUse of Bash(*fsmtx *)    asks the person before a step is skipped
+  PostToolUse of TaskUpdate, AskUserQuestion      records what happened, and was chosen
+  TaskCompleted                   the same as before TaskUpdate
+  UserPromptSubmit                forgets updates that were stopped
+  Stop, SubagentStop              reminds of open steps (see --stop)
+  SessionStart                    finishes an interrupted change; after compact and resume
+                                  tells the agent the state of the steps
+
+Another hook of SessionStart, of the shell, reports that the program is missing. With
+--no-steps only tasks are put into the list, and nothing is enforced (docs/steps.md).
 
 Further tools are those that a workflow lists under "only", of those that the
 client knows in the current directory: with a rule such as Bash(git push *) every call of
@@ -98,11 +99,11 @@ It stays until --remove or --statusline=false, which restores the line that was 
 All other bytes of the file are kept, and so are its owner, group, mode and access control
 list; a file for which that is impossible is refused. A change that another program makes
 at the same time is not lost. If the file is a symbolic link, the link's target is edited.
-Outdated hooks are updated. They keep their flags. Flags of hydrate after "--" are added; one
-that the hooks already have is replaced (also all of several --plugin-dir). "--" alone resets
-them. --stop and --checks replace those of the steps. New hooks get --announce; "--
---announce=false" leaves it out. The client's time limit of each
-hook is 5 s longer than its --lock-timeout. A file with comments, or that is not valid
+Outdated hooks are updated, and those of earlier versions replaced. They keep their flags.
+Flags of hydrate after "--" are added; one that the hooks already have is replaced (also all
+of several --plugin-dir). "--" alone resets them. --stop and --checks replace those of the
+steps. "-- --announce=false" tells the agent nothing of the tasks. The client's time limit of
+a hook is 10 s longer than its --lock-timeout, or longer if it may run checks. A file with comments, or that is not valid
 JSON, is refused and not changed.
 
 --remove removes the hooks, the MCP server, the variable if install set it, and the lists,
@@ -121,7 +122,7 @@ Some agents read these files only after you have trusted them; install then says
 do, and --check knows it as far as it can be known.
 
 Below an agent --remove, --no-steps, --checks off and --stop with another word than hold
-need the person's yes; the hook "fsmtx step" asks.`,
+need the person's yes; the hook asks.`,
 		Example: example(
 			"fsmtx install                        # this project, for you alone",
 			"fsmtx install --user                 # all your projects",

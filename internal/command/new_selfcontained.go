@@ -25,10 +25,13 @@ import (
 //go:embed selfhooks.yaml
 var selfHooks string
 
-// selfHooksWithArgs are those that earlier versions wrote.
-//
-//go:embed selfhooks_args.yaml
-var selfHooksWithArgs string
+// Those that earlier versions wrote: with "args", and with two commands for some events.
+var (
+	//go:embed selfhooks_args.yaml
+	selfHooksWithArgs string
+	//go:embed selfhooks_two.yaml
+	selfHooksOfTwo string
+)
 
 var hasHooks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^["']?hooks["']?\s*:`) })
 
@@ -39,8 +42,10 @@ func withSelfHooks(text string) (with string, changed bool, err error) {
 	if strings.Contains(text, selfHooks) {
 		return text, false, nil
 	}
-	if strings.Contains(text, selfHooksWithArgs) {
-		return strings.Replace(text, selfHooksWithArgs, selfHooks, 1), true, nil
+	for _, old := range []string{selfHooksWithArgs, selfHooksOfTwo} {
+		if strings.Contains(text, old) {
+			return strings.Replace(text, old, selfHooks, 1), true, nil
+		}
 	}
 	head, own, tail, err := frontmatter.CutSkill([]byte(text))
 	switch {

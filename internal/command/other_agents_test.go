@@ -71,14 +71,14 @@ func register(t *testing.T) registered {
 	}
 	slices.Sort(r.commands)
 	r.commands = slices.Compact(r.commands)
-	require.Greater(t, len(r.commands), 50)
+	require.Greater(t, len(r.commands), 40)
 	return r
 }
 
 // writePlugin writes a plugin that has a program for another platform only. Its hooks run a
 // script.
 func (r registered) writePlugin(t *testing.T, dir string) {
-	p := plugin.Plugin{Name: "several", Version: "1.0.0", Parts: []plugin.Part{plugin.Hydration(), plugin.Steps(nil, settings.Only{}), plugin.Planning("several", ""), plugin.SkillFiles()}}
+	p := plugin.Plugin{Name: "several", Version: "1.0.0", Parts: []plugin.Part{plugin.Workflows(settings.Hooks(plugin.Command, nil, settings.Duty{})), plugin.Planning("several", ""), plugin.SkillFiles()}}
 	for _, platform := range plugin.All() {
 		if platform != plugin.This() {
 			p.Programs = append(p.Programs, plugin.Program{Platform: platform, Fsmtx: []byte("another platform's program")})

@@ -218,21 +218,15 @@ func (f *pluginFlags) programs(ctx context.Context, want []plugin.Platform) (all
 // parts returns the parts of the plugin. Hooks that the plugin in DIR already has keep their
 // flags.
 func (f *pluginFlags) parts(dir string, old plugin.Existing) ([]plugin.Part, error) {
-	hydration := plugin.Hydration()
-	var err error
-	if hydration.Hooks, err = settings.Keep(old.Hooks, hydration.Hooks); err != nil {
+	steps := f.steps
+	if enforces, ok := old.Enforces(); ok && !enforces && !steps.Given() {
+		steps.None = true
+	}
+	hooks, err := steps.Hooks(old.Hooks, plugin.Command, listedByPlugin(dir), nil)
+	if err != nil {
 		return nil, inPlugin(dir, err)
 	}
-	install.LimitTime(hydration.Hooks)
-	parts := []plugin.Part{hydration}
-	steps := plugin.Steps([]string{}, settings.Only{})
-	noSteps := f.steps.None || !f.steps.Given() && old.Has(hydration.Hooks) && !old.Has(steps.Hooks)
-	if !noSteps {
-		if steps.Hooks, err = f.steps.Hooks(old.Hooks, nil, plugin.Command, listedByPlugin(dir)); err != nil {
-			return nil, inPlugin(dir, err)
-		}
-		parts = append(parts, steps)
-	}
+	parts := []plugin.Part{plugin.Workflows(hooks)}
 	extras := f.extras(dir)
 	for _, name := range f.with {
 		if _, known := extras[name]; !known && name != "none" {

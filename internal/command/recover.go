@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
 	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -133,18 +134,18 @@ func printReports(s terminal.Streams, asJSON bool, reports []recovery.Report) er
 // are reported, but the exit code is 0.
 func recoverHook(ctx context.Context, s terminal.Streams, f recoverFlags) error {
 	surviveBrokenPipe()
-	report, err := recoverEvent(ctx, s, f)
-	if errors.Is(err, errOtherAgent) {
+	e, err := readEvent(s)
+	switch {
+	case errors.Is(err, errOtherAgent):
 		return nil
+	case err != nil:
+		return deliver(s, recovery.Answer(recovery.Report{}, err))
 	}
-	return deliver(s, recovery.Answer(report, err))
+	return deliver(s, recovery.Answer(recoverEvent(ctx, s, e, f.Options)))
 }
 
-func recoverEvent(ctx context.Context, s terminal.Streams, f recoverFlags) (recovery.Report, error) {
-	e, err := readEvent(s)
-	if err != nil {
-		return recovery.Report{}, err
-	}
+// recoverEvent recovers the list of the session that has sent the event.
+func recoverEvent(ctx context.Context, s terminal.Streams, e *event.Event, o recovery.Options) (recovery.Report, error) {
 	if e.SessionID == "" {
 		return recovery.Report{}, errors.New("the event has no session_id")
 	}
@@ -152,5 +153,5 @@ func recoverEvent(ctx context.Context, s terminal.Streams, f recoverFlags) (reco
 	if err != nil {
 		return recovery.Report{}, err
 	}
-	return recovery.List(ctx, dir, recovery.Wait, f.Options), nil
+	return recovery.List(ctx, dir, recovery.Wait, o), nil
 }

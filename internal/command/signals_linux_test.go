@@ -45,7 +45,7 @@ func stuckCalls() map[string][]stuck {
 	update := `{"session_id": "s", "hook_event_name": "PreToolUse", "tool_name": "TaskUpdate", "tool_input": {"taskId": "3", "status": "completed"}}`
 	skip := `{"session_id": "s", "turn_id": "t", "cwd": "/", "hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "fsmtx step skip 3 --because x"}}`
 	return map[string][]stuck{
-		"fsmtx": {hook("x")}, "fsmtx hook": {reads("hook"), hook(skip, "hook")}, "fsmtx help": one("help"), "fsmtx next": one("next", "--list", "s"), "fsmtx start": one("start", "2", "--list", "s"), "fsmtx complete": one("complete", "2", "--list", "s"), "fsmtx begin": one("begin", "skill", "--list", "s"), "fsmtx completion": one("completion"),
+		"fsmtx": {hook("x")}, "fsmtx hook": {reads("hook"), hook(skip, "hook"), hook(aSkillWasCalled, "hook", "--agent=claude"), hook(update, "hook", "--agent=claude")}, "fsmtx help": one("help"), "fsmtx next": one("next", "--list", "s"), "fsmtx start": one("start", "2", "--list", "s"), "fsmtx complete": one("complete", "2", "--list", "s"), "fsmtx begin": one("begin", "skill", "--list", "s"), "fsmtx completion": one("completion"),
 		"fsmtx completion bash": one("completion", "bash"), "fsmtx completion zsh": one("completion", "zsh"), "fsmtx completion fish": one("completion", "fish"), "fsmtx completion powershell": one("completion", "powershell"),
 		"fsmtx init": {hook("x", "init", "--yes"), hook("x", "init")}, "fsmtx new": one("new", "fresh"), "fsmtx validate": {reads("validate", "-"), {args: []string{"validate", ".claude/skills/my-skill"}, stdin: "x"}},
 		"fsmtx fmt": {reads("fmt"), {args: []string{"fmt"}, stdin: "[]"}}, "fsmtx graph": {reads("graph", "-"), {args: []string{"graph", "my-skill"}, stdin: "x"}}, "fsmtx schema": one("schema"),
@@ -155,7 +155,7 @@ func endStuck(t *testing.T, row stuck, s syscall.Signal) {
 
 // usesList reports whether the command reads or changes a task list.
 func usesList(args []string) bool {
-	return len(args) > 0 && slices.Contains([]string{"hydrate", "step", "status", "statusline", "log", "undo", "recover", "install", "doctor", "mcp"}, args[0])
+	return len(args) > 0 && slices.Contains([]string{"hydrate", "hook", "step", "status", "statusline", "log", "undo", "recover", "install", "doctor", "mcp"}, args[0])
 }
 
 // stuckProgram returns a call in a home with a skill and a task list. If the command uses the

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -21,6 +20,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/guard"
 	"github.com/fsmtx/fsmtx/internal/guard/rules"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/hydrate/line"
+	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/progress"
 	"github.com/fsmtx/fsmtx/internal/statefile"
@@ -69,10 +70,12 @@ registers the hook.`
 // stepLockWait limits the wait for the locks of the list.
 const stepLockWait = 3 * time.Second
 
-type stepFlags struct {
-	stop, checks string
-	limit        time.Duration
-	log          string
+type stepFlags struct{ line.Step }
+
+// completeStep completes the values of the flags of step.
+func completeStep(c *cobra.Command) {
+	complete(c, "stop", install.StepValues["stop"]...)
+	complete(c, "checks", install.StepValues["checks"]...)
 }
 
 func newStep(s terminal.Streams) *cobra.Command {
@@ -93,18 +96,15 @@ func newStep(s terminal.Streams) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
+			if err := f.Check(); err != nil {
 				return refuseStep(s, err)
 			}
 			return runStep(c.Context(), s, f)
 		},
 	}
-	c.Flags().StringVar(&f.stop, "stop", string(steps.Remind), `when the agent stops while a step is ready: "remind" it once, "hold" it each time, or do nothing ("off")`)
-	c.Flags().StringVar(&f.checks, "checks", "on", `run the checks of steps: "on" or "off"`)
-	complete(c, "stop", string(steps.Remind), string(steps.Hold), string(steps.StopOff))
-	complete(c, "checks", "on", "off")
-	c.Flags().DurationVar(&f.limit, "limit", steps.CallLimit, "the time limit with which the hook is registered")
-	c.Flags().StringVar(&f.log, "log", "", "append one line of JSON per decision to this `file`")
+	f.Add(c.Flags())
+	completeStep(c)
+	c.Flags().StringVar(&f.Log, "log", "", "append one line of JSON per decision to this `file`")
 	c.CompletionOptions.DisableDefaultCmd = true
 	for _, sub := range stepSubcommands() {
 		c.AddCommand(sub.build(s))
@@ -123,18 +123,6 @@ func stepSubcommands() []subcommand {
 	}
 }
 
-func (f stepFlags) check() error {
-	switch {
-	case !slices.Contains([]steps.StopMode{steps.Remind, steps.Hold, steps.StopOff}, steps.StopMode(f.stop)):
-		return fmt.Errorf("--stop: got %q, want remind, hold or off", f.stop)
-	case f.checks != "on" && f.checks != "off":
-		return fmt.Errorf("--checks: got %q, want on or off", f.checks)
-	case f.limit <= 0:
-		return fmt.Errorf("--limit: got %v, want a positive duration", f.limit)
-	}
-	return nil
-}
-
 // refuseStep reports an invalid hook command line to the person. It refuses no call.
 func refuseStep(s terminal.Streams, err error) error {
 	if _, err := readEvent(s); errors.Is(err, errOtherAgent) {
@@ -145,34 +133,39 @@ func refuseStep(s terminal.Streams, err error) error {
 
 // notEnforced reports to the person why the hook could not decide about a call. It refuses
 // no call.
-func notEnforced(s terminal.Streams, why error) error {
-	return deliver(s, event.Notice(visible.Sprintf("the steps of workflows are not enforced: %v", why)))
+func notEnforced(why error) event.Answer {
+	return event.Notice(visible.Sprintf("the steps of workflows are not enforced: %v", why))
 }
 
-// runStep answers one event. It recovers from a panic, whose exit code 2 would refuse the
-// call.
-func runStep(ctx context.Context, s terminal.Streams, f stepFlags) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = notEnforced(s, fmt.Errorf("internal error: %v", p))
-		}
-	}()
+// runStep answers one event.
+func runStep(ctx context.Context, s terminal.Streams, f stepFlags) error {
 	surviveBrokenPipe()
 	e, err := readEvent(s)
-	if errors.Is(err, errOtherAgent) {
+	switch {
+	case errors.Is(err, errOtherAgent):
 		return nil
+	case err != nil:
+		return deliver(s, notEnforced(err))
 	}
-	if err != nil {
-		return notEnforced(s, err)
-	}
+	return deliver(s, f.judge(ctx, s, e))
+}
+
+// judge returns the answer to an event. It recovers from a panic, whose exit code 2 would refuse
+// the call.
+func (f stepFlags) judge(ctx context.Context, s terminal.Streams, e *event.Event) (a event.Answer) {
+	defer func() {
+		if p := recover(); p != nil {
+			a = notEnforced(fmt.Errorf("internal error: %v", p))
+		}
+	}()
 	if e.SessionID == "" {
-		return notEnforced(s, errors.New("the event has no session_id"))
+		return notEnforced(errors.New("the event has no session_id"))
 	}
 	h, err := newStepHook(s, f, e)
 	if err != nil {
-		return notEnforced(s, err)
+		return notEnforced(err)
 	}
-	return deliver(s, h.answer(ctx))
+	return h.answer(ctx)
 }
 
 // processBegan is a few milliseconds after the process began.
@@ -192,7 +185,7 @@ func newStepHook(s terminal.Streams, f stepFlags, e *event.Event) (*stepHook, er
 	if err != nil {
 		return nil, err
 	}
-	frame.Limit, frame.NoChecks, frame.Began = f.limit, f.checks == "off", processBegan
+	frame.Limit, frame.NoChecks, frame.Began = f.Limit, f.Checks == "off", processBegan
 	return &stepHook{Frame: frame, streams: s, flags: f, event: e, begun: time.Now()}, nil
 }
 
@@ -236,7 +229,7 @@ func (h *stepHook) answer(ctx context.Context) event.Answer {
 		return h.troubled(v.Trouble)
 	case event.Stop, event.SubagentStop:
 		agent, person, err := h.Stop(ctx, steps.Stopping{
-			Agent: e.AgentID, Background: e.BackgroundTasks, Mode: steps.StopMode(h.flags.stop),
+			Agent: e.AgentID, Background: e.BackgroundTasks, Mode: steps.StopMode(h.flags.Stop),
 			Message: e.LastAssistantMessage, Transcript: e.TranscriptPath, Prompt: e.PromptID,
 			Words: func() turn.Words { return rules.StopWords(h.streams.Env, guard.Project(h.streams.Env, e)) },
 		})
@@ -421,7 +414,7 @@ func (h *stepHook) troubled(trouble string) event.Answer {
 // log appends the decision to the log. A log that cannot be written does not change the
 // answer.
 func (h *stepHook) log(v steps.Verdict) {
-	if h.flags.log == "" || v.Decision == "" && v.Trouble == "" {
+	if h.flags.Log == "" || v.Decision == "" && v.Trouble == "" {
 		return
 	}
 	line, err := json.Marshal(struct {
@@ -435,7 +428,7 @@ func (h *stepHook) log(v steps.Verdict) {
 		Duration float64        `json:"duration_ms"`
 	}{h.begun.UTC(), h.List.Dir, h.event.Name, v.Step, v.Decision, v.Why, v.Trouble, float64(time.Since(h.begun).Microseconds()) / 1000}, jsonx.Tolerant)
 	if err == nil {
-		err = statefile.Append(h.flags.log, append(visible.JSON(line), '\n'))
+		err = statefile.Append(underHome(h.streams, h.flags.Log), append(visible.JSON(line), '\n'))
 	}
 	if err != nil {
 		h.streams.Errorf("cannot log the decision: %v", err)

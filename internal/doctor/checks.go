@@ -87,9 +87,6 @@ func (p place) install() string {
 	return "cd " + shell.Join(p.cd) + " && fsmtx install " + p.scope.Flag()
 }
 
-// hydrates reports whether a hook runs fsmtx hydrate.
-func hydrates(c settings.Call) bool { return c.Runs("hydrate") }
-
 // hooked is what the settings files here have of this program.
 type hooked struct {
 	registered []place // whose hooks the client runs
@@ -125,7 +122,7 @@ func (d *doctor) look() (h hooked, found []Fault, err error) {
 			h.gone, found = append(h.gone, p), append(found, missing...)
 		}
 		switch {
-		case !slices.ContainsFunc(calls, hydrates):
+		case !slices.ContainsFunc(calls, settings.Call.Hydrates):
 		case p.read:
 			h.registered = append(h.registered, p)
 		default:
@@ -240,11 +237,7 @@ func (d *doctor) outdated(p place) (found []Fault) {
 	if len(why) == 0 {
 		return nil
 	}
-	kind := "steps"
-	if slices.ContainsFunc(why, func(one string) bool { return !strings.Contains(one, " step") }) {
-		kind = "hooks"
-	}
-	return []Fault{{Kind: kind, What: strings.Join(why, "; "), File: p.path, Command: p.install()}}
+	return []Fault{{Kind: "hooks", What: strings.Join(why, "; "), File: p.path, Command: p.install()}}
 }
 
 // pluginHooks is a plugin that has our hooks.
@@ -270,7 +263,7 @@ func (d *doctor) pluginWithHooks() pluginHooks {
 // hasOurHooks reports whether the plugin in root has our hooks.
 func hasOurHooks(root string) bool {
 	data, err := safefile.ReadFile(filepath.Join(root, "hooks", "hooks.json"), settings.MaxBytes, 0)
-	return err == nil && slices.ContainsFunc(settings.Calls(data), hydrates)
+	return err == nil && slices.ContainsFunc(settings.Calls(data), settings.Call.Hydrates)
 }
 
 func (d *doctor) registry() (*plugins.Registry, *plugins.Settings, error) {

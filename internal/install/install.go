@@ -12,27 +12,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/npm"
-	"github.com/fsmtx/fsmtx/internal/recovery"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
-
-// LimitTime sets the client's time limit of each hook to more than the hook's own wait for
-// locks.
-func LimitTime(hooks []settings.Hook) {
-	for i, h := range hooks {
-		switch {
-		case h.Runs("step"): // settings.Steps knows which of them run checks
-		case h.Runs("hydrate"):
-			if seconds, ok := line.TimeLimit(h.Flags); ok {
-				hooks[i].Timeout = seconds
-			}
-		default:
-			hooks[i].Timeout = settings.TimeLimit(recovery.Wait)
-		}
-	}
-}
 
 // attempts is how often an edit is retried while another program keeps changing the file.
 const attempts = 100
@@ -105,31 +88,19 @@ type installPlan struct {
 	hooks   []settings.Hook // that the file should have
 	tools   TaskTools
 	report  settings.Report // how the file differs from that
-	data    []byte          // of the file, without hooks that it should not have
 	line    bool            // the status line shows the workflow
 }
 
-// plan compares the file with the hooks that it should have. The flags of hydrate are those
-// in the file, or else the default, and those of the command line in the place of the same
+// plan compares the file with the hooks that it should have. The flags are those in the file,
+// also of the hooks of earlier versions, and those of the command line in the place of the same
 // flags.
 func (j *job) plan(s terminal.Streams, file *settings.File) (p installPlan, err error) {
 	binary, unusable, err := j.program(s)
 	if err != nil {
 		return p, err
 	}
-	p = installPlan{file: file, command: binary, hooks: settings.Hooks(binary, settings.DefaultFlags())}
-	if j.Hydrate == nil || len(j.Hydrate) > 0 {
-		if p.hooks, err = settings.Keep(file.Data, p.hooks); err != nil {
-			return p, inFile(file, err)
-		}
-	}
-	for i, h := range p.hooks {
-		if h.Args[0] == "hydrate" && len(j.Hydrate) > 0 {
-			p.hooks[i].Flags = line.Merge(h.Flags, j.Hydrate)
-		}
-	}
-	LimitTime(p.hooks)
-	if p.hooks, err = j.Steps.Hooks(file.Data, p.hooks, binary, ListedHere(s.Getenv)); err != nil {
+	p = installPlan{file: file, command: binary}
+	if p.hooks, err = j.Steps.Hooks(file.Data, binary, ListedHere(s.Getenv), j.Hydrate); err != nil {
 		return p, inFile(file, err)
 	}
 	p.hooks = append(p.hooks, j.missing(binary))
@@ -149,14 +120,6 @@ func (j *job) plan(s terminal.Streams, file *settings.File) (p installPlan, err 
 	}
 	if p.report, err = settings.Inspect(file.Data, p.hooks); err != nil {
 		return p, inFile(file, err)
-	}
-	var unwanted bool
-	if p.data, unwanted, err = j.Steps.cleared(file.Data, binary); err != nil {
-		return p, inFile(file, err)
-	}
-	if unwanted {
-		p.report.State = settings.Outdated
-		p.report.Why = append(p.report.Why, "fsmtx step: is registered, but should not be with --no-steps")
 	}
 	if p.line, err = j.Line.wanted(file.Data, binary, &p.report); err != nil {
 		return p, inFile(file, err)
@@ -211,8 +174,11 @@ func (j *job) missing(binary string) settings.Hook {
 // this machine only.
 func checkPortable(hooks []settings.Hook) error {
 	for _, h := range hooks {
-		f, _ := line.Parse(h.Flags)
-		if err := f.Portable(); err != nil {
+		if !h.Runs("hook") || h.Obsolete != "" {
+			continue
+		}
+		f, _ := line.ParseHook(h.Flags)
+		if err := f.Hydrate.Portable(); err != nil {
 			return err
 		}
 	}

@@ -47,9 +47,9 @@ func differs(about *settings.Report, why ...string) {
 // added returns the file with the hooks and, if it is wanted, the status line, which comes last.
 func (p installPlan) added() ([]byte, error) {
 	if p.report.State == settings.Installed {
-		return p.data, nil
+		return p.file.Data, nil
 	}
-	rest, err := settings.RemoveStatusLine(p.data)
+	rest, err := settings.RemoveStatusLine(p.file.Data)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/hydrate/line"
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
@@ -16,7 +17,7 @@ var StepValues = map[string][]string{"stop": {"remind", "hold", "off"}, "checks"
 // Given reports whether anything is chosen.
 func (c *Steps) Given() bool { return *c != Steps{} }
 
-// Applied returns the flags of fsmtx step with the chosen values.
+// Applied returns the flags of fsmtx hook with the chosen values.
 func (c *Steps) Applied(flags []string) []string {
 	flags = append([]string{}, flags...)
 	for _, name := range []string{"stop", "checks"} {
@@ -46,44 +47,50 @@ func without(flags []string, name string) []string {
 	return append([]string{}, kept...)
 }
 
-// Hooks adds the hooks of fsmtx step to the hooks that a file should have, with the
-// flags that they have there and the chosen values. listed is the tools of the calls that
+// Hooks returns the hooks that a file should have, with the flags that they have there, the flags
+// of hydrate (nil if none are given) and the chosen values. listed is the tools of the calls that
 // workflows list; those that the file has hooks for are kept.
-func (c *Steps) Hooks(data []byte, hooks []settings.Hook, binary string, listed settings.Only) ([]settings.Hook, error) {
-	if c.None {
-		return hooks, nil
-	}
+func (c *Steps) Hooks(data []byte, binary string, listed settings.Only, hydrate []string) ([]settings.Hook, error) {
 	have, err := settings.FindOnly(data)
 	if err != nil {
 		return nil, err
 	}
-	only := listed.With(have)
+	duty := settings.Duty{NoSteps: c.None, Only: listed.With(have)}
 	if c.Only {
-		only = only.With(settings.EveryOnly())
+		duty.Only = duty.Only.With(settings.EveryOnly())
 	}
-	steps, err := settings.Keep(data, settings.Steps(binary, []string{}, only))
+	hooks, err := settings.Keep(data, settings.Hooks(binary, []string{}, duty))
 	if err != nil {
 		return nil, err
 	}
-	for i := range steps {
-		steps[i].Flags = c.Applied(steps[i].Flags)
+	for i, h := range hooks {
+		if h.Obsolete != "" {
+			continue
+		}
+		flags := h.Flags
+		if hydrate != nil {
+			flags = line.Merge(flags, hydrate)
+		}
+		hooks[i].Flags = c.Applied(without(flags, "--steps"))
+		if c.None {
+			hooks[i].Flags = append(hooks[i].Flags, "--steps=off")
+		}
+		hooks[i].Timeout = limit(hooks[i])
 	}
-	return append(hooks, steps...), nil
+	return hooks, nil
 }
 
-// cleared returns the settings without the hooks of fsmtx step if --no-steps is given, and
-// whether there were any.
-func (c *Steps) cleared(data []byte, binary string) (rest []byte, cleared bool, err error) {
-	if !c.None {
-		return data, false, nil
+// limit returns the client's time limit of a hook: more than the hook's own wait for locks, or for
+// checks if it may run them.
+func limit(h settings.Hook) int {
+	seconds, ok := line.TimeLimit(h.Flags)
+	switch {
+	case !ok:
+		return h.Timeout
+	case h.Timeout >= settings.StepTimeout:
+		return max(seconds, settings.StepTimeout)
 	}
-	steps := settings.Steps(binary, []string{}, settings.Only{})
-	report, err := settings.Inspect(data, steps)
-	if err != nil || report.State == settings.Absent {
-		return data, false, err
-	}
-	rest, err = settings.Remove(data, steps)
-	return rest, true, err
+	return seconds
 }
 
 // ListedHere returns the tools of the calls that the workflows list which the client knows in

@@ -17,7 +17,7 @@ if [ -x "$here/$platform/fsmtx" ]; then
 	exec "$here/$platform/fsmtx" "$@"
 fi
 case "$1 $2" in
-'hydrate '* | 'step ' | 'step --'* | 'recover --hook' | 'guard H'* | 'guard skill-files')
+'hook '* | 'hydrate '* | 'step ' | 'step --'* | 'recover --hook' | 'guard H'* | 'guard skill-files')
 	# As a hook: some agents refuse every call whose hook fails. A hook of SessionStart
 	# reports that the program is missing.
 	[ -t 0 ] || exit 0

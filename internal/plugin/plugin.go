@@ -7,12 +7,14 @@ import (
 	"io/fs"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard"
@@ -54,25 +56,29 @@ type Part struct {
 	About  string // a paragraph of the plugin's README.md about what the hooks read and write
 }
 
-// Hydration is the part that turns a skill's workflow into tasks, with a sample
-// skill.
-func Hydration() Part {
-	return Part{Hooks: settings.Hooks(Command, settings.DefaultFlags()), Files: sample.FS, Sample: true,
-		About: "`hydrate` reads the folders of skills and plugins, and changes the session's task list\n" +
-			"and a hidden directory beside it. `recover` finishes or rolls back a change of the task\n" +
-			"list that was interrupted."}
-}
-
-// Steps is the part that enforces the steps of a workflow. flags are those of fsmtx step, and
-// only is the tools whose calls may belong to steps.
-func Steps(flags []string, only settings.Only) Part {
-	return Part{Hooks: settings.Steps(Command, flags, only),
-		About: "`step` refuses a step before those that it depends on are done, and refuses to complete a\n" +
+// Workflows is the part that turns a skill's workflow into tasks and, if the hooks say so,
+// enforces its steps, with a sample skill. hooks are those of settings.Hooks.
+func Workflows(hooks []settings.Hook) Part {
+	about := "`hook` reads the folders of skills and plugins, and changes the session's task list\n" +
+		"and a hidden directory beside it. When a session starts it finishes or rolls back a change\n" +
+		"of the task list that was interrupted."
+	if enforces(hooks) {
+		about += "\n\nIt refuses a step before those that it depends on are done, and refuses to complete a\n" +
 			"step whose gates do not pass; it reminds the agent of the steps that are left. It runs the\n" +
 			"commands that a workflow declares as checks of its steps, with the rights of the client:\n" +
 			"trust workflows only as far as you trust scripts. It records its decisions in `steps.jsonl`\n" +
 			"in the list's hidden directory. A person can skip a step with `bin/fsmtx step skip`, or\n" +
-			"mark it as done with `bin/fsmtx step done`."}
+			"mark it as done with `bin/fsmtx step done`."
+	} else {
+		about += "\n\nThe order of the steps is not enforced: this plugin was made with `--no-steps`."
+	}
+	return Part{Hooks: hooks, Files: sample.FS, Sample: true, About: about}
+}
+
+// enforces reports whether the hooks enforce the steps of workflows: they then have one for a
+// task that is completed.
+func enforces(hooks []settings.Hook) bool {
+	return slices.ContainsFunc(hooks, func(h settings.Hook) bool { return h.Event == event.TaskCompleted && h.Obsolete == "" })
 }
 
 // Planning is the part that enforces the rules of a planning workflow, for the plugin of
@@ -191,10 +197,11 @@ var readme string
 func (p Plugin) readme() []byte {
 	var b strings.Builder
 	b.WriteString(readme + "\n")
-	enforced := false
 	for _, part := range p.Parts {
 		for _, h := range part.Hooks {
-			enforced = enforced || h.Runs("step")
+			if h.Obsolete != "" {
+				continue
+			}
 			matcher := ""
 			if h.Matcher != "" {
 				matcher = fmt.Sprintf(" of `%s`", cmp.Or(h.If, h.Matcher))
@@ -203,9 +210,6 @@ func (p Plugin) readme() []byte {
 		}
 	}
 	b.WriteString("- SessionStart: `sh`, which reports if `bin/fsmtx` does not run here\n")
-	if !enforced {
-		b.WriteString("\nThe order of the steps is not enforced: this plugin was made without the hook\n`fsmtx step`.\n")
-	}
 	b.WriteString(p.platforms())
 	if p.servesMCP() {
 		b.WriteString("\nThe MCP server `fsmtx` (`bin/fsmtx mcp`) serves the steps of the workflow as tools, for\n" +

@@ -16,7 +16,12 @@ import (
 )
 
 func small() Plugin {
-	return Plugin{Name: "fsmtx", Version: "1.2.3", Programs: []Program{{Platform: This(), Fsmtx: []byte("#!/bin/sh\n")}}, Parts: []Part{Hydration()}}
+	return Plugin{Name: "fsmtx", Version: "1.2.3", Programs: []Program{{Platform: This(), Fsmtx: []byte("#!/bin/sh\n")}}, Parts: []Part{Workflows(tasksAlone())}}
+}
+
+// tasksAlone are the hooks of a plugin that does not enforce the steps.
+func tasksAlone() []settings.Hook {
+	return settings.Hooks(Command, []string{"--steps=off"}, settings.Duty{NoSteps: true})
 }
 
 func TestHooksRunThePluginsOwnProgram(t *testing.T) {
@@ -25,7 +30,7 @@ func TestHooksRunThePluginsOwnProgram(t *testing.T) {
 	require.NoError(t, err)
 	data, err := os.ReadFile(filepath.Join(dir, "hooks/hooks.json"))
 	require.NoError(t, err)
-	report, err := settings.Inspect(data, settings.Hooks("${CLAUDE_PLUGIN_ROOT}/bin/fsmtx", []string{"--announce"}))
+	report, err := settings.Inspect(data, settings.Hooks("${CLAUDE_PLUGIN_ROOT}/bin/fsmtx", []string{"--steps=off"}, settings.Duty{NoSteps: true}))
 	require.NoError(t, err)
 	assert.Equal(t, settings.Installed, report.State)
 }
@@ -62,19 +67,23 @@ func TestPartsAddTheirHooksAndFiles(t *testing.T) {
 
 func TestReadmeNamesEveryHook(t *testing.T) {
 	p := small()
-	assert.Contains(t, string(p.readme()), "\n- PostToolUse of `Skill`: `fsmtx hydrate --announce`\n")
-	assert.Contains(t, string(p.readme()), "\n- SessionStart: `fsmtx recover --hook`\n")
+	assert.Contains(t, string(p.readme()), "\n- PostToolUse of `Skill`: `fsmtx hook --agent=claude --steps=off`\n")
+	assert.Contains(t, string(p.readme()), "\n- SessionStart: `fsmtx hook --agent=claude --steps=off`\n")
 	assert.NotContains(t, string(p.readme()), "guard")
 
-	assert.Contains(t, string(p.readme()), "made without the hook\n`fsmtx step`")
+	assert.Contains(t, string(p.readme()), "made with `--no-steps`")
 	assert.Contains(t, string(p.readme()), "\nThis is fsmtx 1.2.3, for "+string(This())+".\n")
 
-	p.Parts = append(p.Parts, Steps([]string{"--stop=hold"}, settings.Only{}), Planning("product-planning", ""), SkillFiles())
-	assert.Contains(t, string(p.readme()), "\n- PreToolUse of `TaskUpdate`: `fsmtx step --stop=hold`\n")
-	assert.Contains(t, string(p.readme()), "\n- PreToolUse of `Bash(*fsmtx *)`: `fsmtx step --stop=hold`\n")
-	assert.NotContains(t, string(p.readme()), "made without the hook")
+	p.Parts = []Part{Workflows(settings.Hooks(Command, []string{"--stop=hold"}, settings.Duty{})), Planning("product-planning", ""), SkillFiles()}
+	assert.Contains(t, string(p.readme()), "\n- TaskCompleted: `fsmtx hook --agent=claude --stop=hold`\n")
+	assert.Contains(t, string(p.readme()), "\n- PreToolUse of `Bash(*fsmtx *)`: `fsmtx hook --agent=claude --stop=hold`\n")
+	assert.NotContains(t, string(p.readme()), "made with `--no-steps`")
+	assert.NotContains(t, string(p.readme()), "fsmtx hydrate")
 	for _, part := range p.Parts {
 		for _, h := range part.Hooks {
+			if h.Obsolete != "" {
+				continue
+			}
 			assert.Contains(t, string(p.readme()), "- "+h.Event)
 			assert.Contains(t, string(p.readme()), "`fsmtx "+strings.Join(h.Args, " "))
 		}

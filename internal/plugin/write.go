@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/tailscale/hujson"
 
+	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/plugins"
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/guard"
@@ -126,6 +127,14 @@ func (e Existing) HasProgram() bool {
 func (e Existing) Has(hooks []settings.Hook) bool {
 	report, err := settings.Inspect(e.Hooks, hooks)
 	return err == nil && report.State != settings.Absent
+}
+
+// Enforces reports whether the plugin has hooks that enforce the steps of workflows, also those
+// of earlier versions. ok is false if it has no hooks of workflows.
+func (e Existing) Enforces() (yes, ok bool) {
+	all := settings.Hooks(Command, nil, settings.Duty{})
+	completed := slices.DeleteFunc(slices.Clone(all), func(h settings.Hook) bool { return h.Event != event.TaskCompleted })
+	return e.Has(completed), e.Has(all)
 }
 
 // ServesMCP reports whether the plugin has this program's MCP server.
@@ -303,8 +312,7 @@ func (e Existing) mergeHooks(p Plugin) ([]byte, error) {
 
 // everyHook returns all hooks of this program that a plugin may have.
 func everyHook() []settings.Hook {
-	hooks := append(settings.Hooks(Command, nil), settings.Steps(Command, nil, settings.Only{})...)
-	hooks = append(hooks, rules.Hooks(Command, "", guard.Config{})...)
+	hooks := append(settings.Hooks(Command, nil, settings.Duty{}), rules.Hooks(Command, "", guard.Config{})...)
 	return append(hooks, append(skillfiles.Hooks(Command), settings.Unusable())...)
 }
 

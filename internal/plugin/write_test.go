@@ -100,15 +100,46 @@ func TestARemovedSampleIsNotWrittenAgain(t *testing.T) {
 func TestHooksOfRemovedPartsAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	p := small()
-	p.Parts = append(p.Parts, Steps([]string{}, settings.Only{}), SkillFiles())
+	p.Parts = []Part{Workflows(settings.Hooks(Command, []string{}, settings.Duty{})), SkillFiles()}
 	_, err := p.Write(dir, false)
 	require.NoError(t, err)
-	require.Contains(t, content(t, dir, "hooks/hooks.json"), ` step"`)
+	require.Contains(t, content(t, dir, "hooks/hooks.json"), "TaskCompleted")
+	now, err := Read(dir)
+	require.NoError(t, err)
+	assert.Equal(t, []bool{true, true}, pair(now.Enforces()))
 	_, err = small().Write(dir, true)
 	require.NoError(t, err)
-	assert.NotContains(t, content(t, dir, "hooks/hooks.json"), ` step"`)
+	assert.NotContains(t, content(t, dir, "hooks/hooks.json"), "TaskCompleted")
 	assert.NotContains(t, content(t, dir, "hooks/hooks.json"), `fsmtx guard `)
-	assert.Contains(t, content(t, dir, "hooks/hooks.json"), `fsmtx hydrate `)
+	assert.Contains(t, content(t, dir, "hooks/hooks.json"), `fsmtx hook `)
+	now, err = Read(dir)
+	require.NoError(t, err)
+	assert.Equal(t, []bool{false, true}, pair(now.Enforces()))
+}
+
+func pair(a, b bool) []bool { return []bool{a, b} }
+
+// TestHooksOfAnEarlierPluginAreReplaced: the file is then that of a new plugin.
+func TestHooksOfAnEarlierPluginAreReplaced(t *testing.T) {
+	dir := t.TempDir()
+	p := small()
+	p.Parts = []Part{Workflows(settings.Hooks(Command, []string{}, settings.Duty{}))}
+	_, err := p.Write(dir, false)
+	require.NoError(t, err)
+	want := content(t, dir, "hooks/hooks.json")
+	old, err := settings.Add(nil, []settings.Hook{
+		settings.Unusable(), {Event: "PostToolUse", Matcher: "Skill", Command: Command, Args: []string{"hydrate"}, Flags: []string{"--announce"}, Timeout: 10},
+		{Event: "SessionStart", Command: Command, Args: []string{"recover", "--hook"}, Timeout: 10},
+		{Event: "TaskCompleted", Command: Command, Args: []string{"step"}, Timeout: 1860},
+	})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "hooks/hooks.json"), old, 0o644))
+	now, err := Read(dir)
+	require.NoError(t, err)
+	assert.Equal(t, []bool{true, true}, pair(now.Enforces()))
+	_, err = p.Write(dir, true)
+	require.NoError(t, err)
+	assert.Equal(t, want, content(t, dir, "hooks/hooks.json"))
 }
 
 func TestOtherServersAreKept(t *testing.T) {

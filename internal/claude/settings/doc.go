@@ -32,11 +32,13 @@
 // Each hook is "command" alone, a line of the shell that does nothing if the program is
 // missing:
 //
-//	test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx step
+//	test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude
 //
 // Other agents read these files too, ignore "args", "if" and perhaps "matcher", and run
 // "command" in a shell whose standard input is the event (fact 127). Hooks with "args", which
-// earlier versions wrote, and lines without the condition are recognised, and are outdated.
+// earlier versions wrote, and lines without the condition are recognised, and are outdated. So
+// are the hooks of versions that registered several commands for one event; they are removed
+// when the others are added.
 //
 // # Client facts
 //

@@ -2,6 +2,7 @@ package settings_test
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,7 +47,7 @@ func TestAddThenRemoveGivesBackEveryByte(t *testing.T) {
 }
 
 func TestUpgradeEqualsAFreshInstall(t *testing.T) {
-	old := settings.Hooks("/somewhere/else/fsmtx", []string{"--scope=skill"})
+	old := settings.Hooks("/somewhere/else/fsmtx", []string{"--scope=skill"}, settings.Duty{})
 	rapid.Check(t, func(t *rapid.T) {
 		before := []byte(settingsFile().Draw(t, "settings"))
 		upgraded := add(t, add(t, before, old), ours)
@@ -54,11 +55,30 @@ func TestUpgradeEqualsAFreshInstall(t *testing.T) {
 	})
 }
 
+// TestHooksOfEarlierVersionsAreReplaced: the file is then as if it had never had them, also after
+// they are removed.
+func TestHooksOfEarlierVersionsAreReplaced(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		before := []byte(settingsFile().Draw(t, "settings"))
+		if env, present := decode(t, before)["env"]; present {
+			if _, ok := env.(map[string]any); !ok {
+				t.Skip("env is not an object")
+			}
+		}
+		binary := rapid.SampledFrom([]string{"fsmtx", "/somewhere/else/fsmtx"}).Draw(t, "binary")
+		old := settings.WithTaskTools(earlier(binary, []string{"--announce"}, nil), true)
+		had := add(t, before, old[:rapid.SampledFrom([]int{5, len(old)}).Draw(t, "with the steps")])
+		require.Equal(t, settings.Outdated, state(t, had, ours))
+		require.Equal(t, string(add(t, before, ours)), string(add(t, had, ours)))
+		require.Equal(t, string(before), string(remove(t, had, ours)))
+	})
+}
+
 func TestAddCompletesAPartialInstall(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		before := []byte(settingsFile().Draw(t, "settings"))
-		i := rapid.IntRange(0, len(ours)-1).Draw(t, "only")
-		part := add(t, before, ours[i:i+1])
+		i := rapid.IntRange(0, len(active(ours))-1).Draw(t, "only")
+		part := add(t, before, active(ours)[i:i+1])
 		require.Equal(t, settings.Outdated, state(t, part, ours))
 		require.Equal(t, string(add(t, before, ours)), string(add(t, part, ours)))
 	})
@@ -71,13 +91,17 @@ func TestAddChangesNothingElseForTheClient(t *testing.T) {
 
 		wasHooks, _ := was["hooks"].(map[string]any)
 		isHooks := is["hooks"].(map[string]any)
-		for _, h := range ours {
+		for _, h := range slices.Backward(active(ours)) {
 			groups := isHooks[h.Event].([]any)
 			last := groups[len(groups)-1].(map[string]any)
 			require.Equal(t, entryOf(h), last["hooks"].([]any)[0])
 			require.Equal(t, h.Matcher != "", last["matcher"] != nil)
+			isHooks[h.Event] = groups[:len(groups)-1]
+		}
+		for _, h := range ours {
 			old, _ := wasHooks[h.Event].([]any)
-			require.Equal(t, append([]any{}, old...), append([]any{}, groups[:len(groups)-1]...))
+			left, _ := isHooks[h.Event].([]any)
+			require.Equal(t, append([]any{}, old...), append([]any{}, left...))
 			delete(isHooks, h.Event)
 			delete(wasHooks, h.Event)
 		}
@@ -92,7 +116,11 @@ func TestAddChangesNothingElseForTheClient(t *testing.T) {
 }
 
 func entryOf(h settings.Hook) map[string]any {
-	return map[string]any{"type": "command", "command": h.Line(), "timeout": float64(h.Timeout)}
+	entry := map[string]any{"type": "command", "command": h.Line(), "timeout": float64(h.Timeout)}
+	if h.If != "" {
+		entry["if"] = h.If
+	}
+	return entry
 }
 
 func decode(t require.TestingT, data []byte) map[string]any {
@@ -127,7 +155,7 @@ func TestRemoveOfACreatedFileLeavesNoFile(t *testing.T) {
 	assert.Equal(t, 2, settings.CreatedDirs(inTwo))
 	assert.Nil(t, remove(t, inTwo, ours))
 
-	upgraded := add(t, inTwo, settings.Hooks("/new/fsmtx", []string{"--announce", "--active=refuse"}))
+	upgraded := add(t, inTwo, settings.Hooks("/new/fsmtx", []string{"--nest=on", "--active=refuse"}, settings.Duty{}))
 	assert.Equal(t, 2, settings.CreatedDirs(upgraded), "an upgrade remembers the directories")
 	assert.Nil(t, remove(t, upgraded, ours))
 
@@ -137,10 +165,10 @@ func TestRemoveOfACreatedFileLeavesNoFile(t *testing.T) {
 
 func TestRemoveKeepsAUsersHookInTheSameGroup(t *testing.T) {
 	with := add(t, []byte(`{"model": "x"}`), ours)
-	mine := bytes.Replace(with, []byte(`"timeout": 10}]`), []byte(`"timeout": 10}, {"type": "command", "command": "true"}]`), 1)
+	mine := bytes.Replace(with, []byte(`"timeout": 15}]`), []byte(`"timeout": 15}, {"type": "command", "command": "true"}]`), 1)
 	require.NotEqual(t, with, mine)
 	assert.JSONEq(t,
-		`{"model": "x", "hooks": {"PostToolUse": [{"matcher": "Skill", "hooks": [{"type": "command", "command": "true"}]}]}}`,
+		`{"model": "x", "hooks": {"PostToolUse": [{"matcher": "Skill|TaskUpdate|AskUserQuestion", "hooks": [{"type": "command", "command": "true"}]}]}}`,
 		string(remove(t, mine, ours)))
 }
 
@@ -177,11 +205,11 @@ func TestRemoveAfterTheClientRewroteTheFile(t *testing.T) {
 }
 
 func TestLayoutFollowsTheFile(t *testing.T) {
-	one := recovery
+	one := atStart
 	for before, after := range map[string]string{
-		"{\n\t\"a\": 1\n}":   "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n\t\t\t\t\t\t\"type\": \"command\",\n\t\t\t\t\t\t\"command\": \"test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx recover --hook\",\n\t\t\t\t\t\t\"timeout\": 10\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}",
-		`{"a":1}`:            `{"a":1,"hooks": { "SessionStart": [ {"hooks": [{"type": "command", "command": "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx recover --hook", "timeout": 10}]} ] }}`,
-		`{"a": 1, "b": []} `: `{"a": 1, "b": [], "hooks": { "SessionStart": [ {"hooks": [{"type": "command", "command": "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx recover --hook", "timeout": 10}]} ] }} `,
+		"{\n\t\"a\": 1\n}":   "{\n\t\"a\": 1,\n\t\"hooks\": {\n\t\t\"SessionStart\": [\n\t\t\t{\n\t\t\t\t\"hooks\": [\n\t\t\t\t\t{\n\t\t\t\t\t\t\"type\": \"command\",\n\t\t\t\t\t\t\"command\": \"test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off\",\n\t\t\t\t\t\t\"timeout\": 15\n\t\t\t\t\t}\n\t\t\t\t]\n\t\t\t}\n\t\t]\n\t}\n}",
+		`{"a":1}`:            `{"a":1,"hooks": { "SessionStart": [ {"hooks": [{"type": "command", "command": "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off", "timeout": 15}]} ] }}`,
+		`{"a": 1, "b": []} `: `{"a": 1, "b": [], "hooks": { "SessionStart": [ {"hooks": [{"type": "command", "command": "test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off", "timeout": 15}]} ] }} `,
 	} {
 		assert.Equal(t, after, string(add(t, []byte(before), one)))
 	}

@@ -37,6 +37,10 @@ type Hook struct {
 	Script string
 	report string
 
+	// Obsolete is why settings should not have this hook; empty for a hook that they should
+	// have. Such a hook is found and removed, and never added.
+	Obsolete string
+
 	// Several hooks of one event may have the same Args. All of them then have the same
 	// Tools, and Tool is the hook's index in it: an entry whose matcher contains Tools[i]
 	// is the hook with Tool i. An entry whose matcher contains none of them is the hook
@@ -49,57 +53,69 @@ type Hook struct {
 // that is running.
 const taskTools = "TaskCreate|TaskGet|TaskList|TaskUpdate"
 
-// Hooks returns the hooks of "fsmtx install". hydrate runs when the agent or the user
-// invokes a skill, and later to check which folder the client ran; recover runs when a
-// session starts. flags are flags of hydrate.
-func Hooks(binary string, flags []string) []Hook {
-	timeout := TimeLimit(defaultWait)
-	hydrate, recover := []string{"hydrate"}, []string{"recover", "--hook"}
-	return []Hook{
-		{Event: event.PostToolUse, Matcher: "Skill", Command: binary, Args: hydrate, Flags: flags, Timeout: timeout},
-		{Event: event.UserPromptExpansion, Command: binary, Args: hydrate, Flags: flags, Timeout: timeout},
-		{Event: event.PreToolUse, Matcher: taskTools, Command: binary, Args: hydrate, Flags: flags, Timeout: timeout},
-		{Event: event.Stop, Command: binary, Args: hydrate, Flags: flags, Timeout: timeout},
-		{Event: event.SessionStart, Command: binary, Args: recover, Timeout: timeout},
-	}
+// fileTools are the tools that change files.
+const fileTools = "Write|Edit|NotebookEdit"
+
+// ofClaude is the flag of fsmtx hook by which a hook is Claude Code's: other agents read its files
+// too.
+const ofClaude = "--agent=claude"
+
+// Duty is what the hook is registered for.
+type Duty struct {
+	NoSteps bool // leave out the events that only the enforcement of steps needs
+	Only    Only // tools whose calls belong to steps, as far as they have no other hook
 }
 
-// Steps returns the hooks that enforce the steps of a workflow: one subcommand, which
-// reads the event. flags are its flags.
+// Hooks returns the hooks of "fsmtx install" and "fsmtx plugin": one command, registered once
+// for each event that it needs. flags are its flags. The obsolete hooks of earlier versions, and
+// those that the duty leaves out, are among them.
 //
-// These events occur in the agent and in its subagents. TaskCompleted covers a task that
-// is completed without the hook of PreToolUse (fact 38, client 2.1.329). PostToolUse shows
-// that an update was carried out, and what a person chose (fact 62, client 2.1.329). At the next
-// prompt it is known that an update was not: after an interruption no Stop comes (fact 54). "if" restricts
-// the hook on Bash to commands that run this program, by whatever path (facts 41 and 151,
-// client 2.1.329), unless only has commands. The tools that change files have a hook in any case.
-func Steps(binary string, flags []string, only Only) []Hook {
-	short := TimeLimit(defaultWait)
-	step := Hook{Command: binary, Args: []string{"step"}, Flags: flags, Timeout: short}
+// PreToolUse has two registrations, because "if" restricts the one on Bash to commands that run
+// this program, by whatever path (facts 41 and 151, client 2.1.329), unless the duty has
+// commands; no call matches both. The events also occur in subagents. TaskCompleted covers a
+// task that is completed without the hook of PreToolUse (fact 38, client 2.1.329). PostToolUse
+// shows that an update was carried out, and what a person chose (fact 62, client 2.1.329). At the
+// next prompt it is known that an update was not: after an interruption no Stop comes (fact 54).
+func Hooks(binary string, flags []string, d Duty) []Hook {
+	short := HookLimit(defaultWait)
 	on := func(event, matcher string, timeout int) Hook {
-		h := step
-		h.Event, h.Matcher, h.Timeout = event, matcher, timeout
-		return h
+		return Hook{Event: event, Matcher: matcher, Command: binary, Args: []string{"hook", ofClaude}, Flags: flags, Timeout: timeout}
 	}
-	update := on(event.PreToolUse, "TaskUpdate", StepTimeout)
-	edit := on(event.PreToolUse, "Write|Edit|NotebookEdit", short)
+	tools := on(event.PreToolUse, "^("+strings.Join(append([]string{taskTools, fileTools, servedTools}, d.Only.Tools...), "|")+")$", StepTimeout)
 	shell := on(event.PreToolUse, "Bash", short)
-	if shell.If = "Bash(*" + Program + " *)"; only.Shell {
+	if shell.If = "Bash(*" + Program + " *)"; d.Only.Shell {
 		shell.Matcher, shell.If = "Bash|Monitor", ""
 	}
-	served := on(event.PreToolUse, strings.Join(append([]string{servedTools}, only.Tools...), "|"), short)
-	calls := []Hook{update, edit, shell, served}
-	for i := range calls {
-		calls[i].Tools, calls[i].Tool = []string{"TaskUpdate", "Write", "Bash", "mcp"}, i
+	used := on(event.PostToolUse, "Skill|TaskUpdate|AskUserQuestion", short)
+	completed, prompt, subagent := on(event.TaskCompleted, "", StepTimeout), on(event.UserPromptSubmit, "", short), on(event.SubagentStop, "", short)
+	if d.NoSteps {
+		tools.Matcher, tools.Timeout, used.Matcher = taskTools, short, "Skill"
+		for _, h := range []*Hook{&shell, &completed, &prompt, &subagent} {
+			h.Obsolete = "is registered, but should not be with --no-steps"
+		}
 	}
-	return append(calls,
-		on(event.PostToolUse, "TaskUpdate|AskUserQuestion", short),
-		on(event.TaskCompleted, "", StepTimeout),
-		on(event.UserPromptSubmit, "", short),
-		on(event.Stop, "", short),
-		on(event.SubagentStop, "", short),
-		on(event.SessionStart, "compact|resume", short),
-	)
+	tools.Tools, shell.Tools, shell.Tool = []string{"TaskUpdate", "Bash"}, []string{"TaskUpdate", "Bash"}, 1
+	return append(earlier(binary), used, on(event.UserPromptExpansion, "", short), tools, shell, completed, prompt,
+		on(event.Stop, "", short), subagent, on(event.SessionStart, "", short))
+}
+
+// replaced is why hooks of earlier versions are obsolete.
+const replaced = "the hooks are those of an earlier version: one fsmtx hook replaces fsmtx hydrate, fsmtx step and fsmtx recover"
+
+// earlier returns the hooks of versions in which an event could start two commands, in the order
+// in which they were added.
+func earlier(binary string) []Hook {
+	on := func(event string, args ...string) Hook {
+		return Hook{Event: event, Command: binary, Args: args, Obsolete: replaced}
+	}
+	hooks := []Hook{
+		on(event.PostToolUse, "hydrate"), on(event.UserPromptExpansion, "hydrate"), on(event.PreToolUse, "hydrate"), on(event.Stop, "hydrate"),
+		on(event.SessionStart, "recover", "--hook"),
+	}
+	for _, event := range []string{event.PreToolUse, event.PostToolUse, event.TaskCompleted, event.UserPromptSubmit, event.Stop, event.SubagentStop, event.SessionStart} {
+		hooks = append(hooks, on(event, "step"))
+	}
+	return hooks
 }
 
 // servedTools matches the tools of "fsmtx mcp", under any name of the server. The hook
@@ -119,7 +135,7 @@ func IsServed(tool string) bool {
 const StepTimeout = 1860
 
 const (
-	// defaultWait is how long hydrate and recover wait for locks without flags.
+	// defaultWait is how long the hook waits for locks without flags.
 	defaultWait = 5 * time.Second
 	// margin is how long a hook may run in addition to its wait for locks. It reads and
 	// commits in milliseconds; the seconds are for a machine under load and a disk that
@@ -135,9 +151,9 @@ func TimeLimit(wait time.Duration) int {
 	return int((wait + margin + time.Second - 1) / time.Second)
 }
 
-// DefaultFlags returns hydrate's flags for users who choose none. --announce lists the
-// tasks for the agent, because newer models have no task tools (fact 32, client 2.1.329).
-func DefaultFlags() []string { return []string{"--announce"} }
+// HookLimit returns the timeout, in seconds, of a registered hook that waits for locks as long
+// as wait. It may do what waits for them and then judge a step, for which 5 s are added.
+func HookLimit(wait time.Duration) int { return TimeLimit(wait) + int(margin/time.Second) }
 
 func (h Hook) subcommand() string { return strings.Join(h.Args, " ") }
 

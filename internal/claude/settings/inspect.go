@@ -32,16 +32,20 @@ func Inspect(data []byte, hooks []Hook) (Report, error) {
 		return Report{}, err
 	}
 	var report Report
-	seen := 0
+	seen, earlier := 0, false
 	for _, h := range hooks {
 		found, err := doc.find(h)
 		if err != nil {
 			return Report{}, err
 		}
 		seen += len(found)
+		earlier = earlier || len(found) > 0 && h.Obsolete == replaced
 		if why := h.compare(found); why != "" {
 			report.Why = append(report.Why, h.name()+": "+why)
 		}
+	}
+	if earlier {
+		report.Why = []string{replaced} // the others are missing then
 	}
 	if slices.ContainsFunc(hooks, Hook.setsTaskTools) {
 		env, err := doc.env()
@@ -74,8 +78,8 @@ func (h Hook) name() string {
 
 // Keep returns the hooks with the flags that they have in the settings, so that
 // installing from another path keeps the user's flags. A hook that the settings do not
-// have gets the flags of another hook with the same subcommand. Errors are those of
-// Inspect.
+// have gets the flags of another hook with the same subcommand, or those of the hooks that it
+// replaces. Errors are those of Inspect.
 func Keep(data []byte, hooks []Hook) ([]Hook, error) {
 	if blank(data) {
 		return hooks, nil
@@ -92,28 +96,70 @@ func Keep(data []byte, hooks []Hook) ([]Hook, error) {
 		if err != nil {
 			return nil, err
 		}
-		if len(found) == 0 {
+		switch {
+		case len(found) == 0 && h.Obsolete == "":
 			missing = append(missing, i)
-			continue
+		case len(found) > 0 && h.Obsolete == "":
+			kept[i].Flags = h.flagsOf(found[0].call)
+			flags[h.subcommand()] = kept[i].Flags
+		case len(found) > 0 && flags[h.subcommand()] == nil:
+			flags[h.subcommand()] = h.flagsOf(found[0].call)
 		}
-		kept[i].Flags = h.flagsOf(found[0].call)
-		flags[h.subcommand()] = kept[i].Flags
 	}
 	for _, i := range missing {
 		if same, ok := flags[kept[i].subcommand()]; ok {
 			kept[i].Flags = same
+		} else if kept[i].Runs("hook") {
+			kept[i].Flags = replacing(flags, kept[i].Flags)
 		}
 	}
 	return kept, nil
 }
 
-// compare describes how the entries found for the hook differ from it. It returns "" if
-// there is exactly one and it is equal.
-func (h Hook) compare(found []entry) string {
-	if len(found) == 0 {
-		return "is missing"
+// replacing returns the flags of the hook that replaces those of earlier versions, given their
+// flags by subcommand: both had --log, of which hydrate's counts, and hydrate announced nothing
+// without --announce. own are the flags if there were no such hooks.
+func replacing(earlier map[string][]string, own []string) []string {
+	hydrate, hydrates := earlier["hydrate"]
+	step, steps := earlier["step"]
+	if !hydrates && !steps {
+		return own
 	}
-	if len(found) > 1 {
+	flags := []string{}
+	announces, logs := !hydrates, false
+	for _, flag := range hydrate {
+		announces = announces || flag == "--announce" || strings.HasPrefix(flag, "--announce=")
+		logs = logs || flag == "--log" || strings.HasPrefix(flag, "--log=")
+		if flag != "--announce" {
+			flags = append(flags, flag)
+		}
+	}
+	if !announces {
+		flags = append(flags, "--announce=false")
+	}
+	for i := 0; i < len(step); i++ {
+		switch {
+		case logs && step[i] == "--log":
+			i++
+		case logs && strings.HasPrefix(step[i], "--log="):
+		default:
+			flags = append(flags, step[i])
+		}
+	}
+	return flags
+}
+
+// compare describes how the entries found for the hook differ from it. It returns "" if
+// there is exactly one and it is equal, or none of an obsolete one.
+func (h Hook) compare(found []entry) string {
+	switch {
+	case h.Obsolete != "" && len(found) == 0:
+		return ""
+	case h.Obsolete != "":
+		return h.Obsolete
+	case len(found) == 0:
+		return "is missing"
+	case len(found) > 1:
 		return fmt.Sprintf("appears %d times", len(found))
 	}
 	e := found[0]

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,40 +15,43 @@ import (
 )
 
 func TestInspectNamesEachDifference(t *testing.T) {
-	const line = `"test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx recover --hook"`
+	const line = `"test ! -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off"`
+	used := active(ours)[0]
+	used.Flags = nil
+	two := append([]settings.Hook{used}, atStart...)
 	for name, c := range map[string]struct {
 		old, new string
 		why      []string
 	}{
 		"as written":         {"", "", nil},
-		"other flags":        {`--announce"`, `--scope=skill"`, []string{`PostToolUse: has flags "--scope=skill", want "--announce"`, `UserPromptExpansion: has flags "--scope=skill", want "--announce"`, `PreToolUse: has flags "--scope=skill", want "--announce"`, `Stop: has flags "--scope=skill", want "--announce"`}},
-		"other path":         {line, `"test ! -x /old/fsmtx || exec /old/fsmtx recover --hook"`, []string{"SessionStart: runs /old/fsmtx, want /opt/bin/fsmtx"}},
-		"no path":            {line, `"! command -v fsmtx >/dev/null || exec fsmtx recover --hook"`, []string{"SessionStart: runs fsmtx, want /opt/bin/fsmtx"}},
-		"other timeout":      {`--hook", "timeout": 10`, `--hook", "timeout": 60`, []string{"SessionStart: has timeout 60 s, want 10 s"}},
-		"no timeout":         {`--hook", "timeout": 10`, `--hook"`, []string{"SessionStart: has no timeout, want 10 s"}},
-		"same number":        {`--hook", "timeout": 10`, `--hook", "timeout": 1.0e1`, nil},
-		"other matcher":      {`"Skill"`, `"Skill|Bash"`, []string{`PostToolUse: has matcher "Skill|Bash", want "Skill"`}},
+		"other flags":        {`--nest=off"`, `--scope=skill"`, []string{`SessionStart: has flags "--scope=skill", want "--nest=off"`}},
+		"other path":         {line, `"test ! -x /old/fsmtx || exec /old/fsmtx hook --agent=claude --nest=off"`, []string{"SessionStart: runs /old/fsmtx, want /opt/bin/fsmtx"}},
+		"no path":            {line, `"! command -v fsmtx >/dev/null || exec fsmtx hook --agent=claude --nest=off"`, []string{"SessionStart: runs fsmtx, want /opt/bin/fsmtx"}},
+		"other timeout":      {`off", "timeout": 15`, `off", "timeout": 60`, []string{"SessionStart: has timeout 60 s, want 15 s"}},
+		"no timeout":         {`off", "timeout": 15`, `off"`, []string{"SessionStart: has no timeout, want 15 s"}},
+		"same number":        {`off", "timeout": 15`, `off", "timeout": 1.5e1`, nil},
+		"other matcher":      {`"Skill|TaskUpdate|AskUserQuestion"`, `"Skill|Bash"`, []string{`PostToolUse: has matcher "Skill|Bash", want "Skill|TaskUpdate|AskUserQuestion"`}},
 		"a matcher":          {`{"hooks": [{"type": "command", "command": ` + line, `{"matcher": "startup", "hooks": [{"type": "command", "command": ` + line, []string{`SessionStart: has matcher "startup", want none`}},
-		"as earlier":         {line, `"/opt/bin/fsmtx", "args": ["recover", "--hook"]`, []string{`SessionStart: has "args", which other agents ignore`}},
-		"by its name":        {line, `"fsmtx", "args": ["recover", "--hook"]`, []string{`SessionStart: has "args", which other agents ignore`}},
-		"a shell":            {line, `"/opt/bin/fsmtx recover --hook"`, []string{"SessionStart: does not allow for a missing program"}},
-		"a quoting shell":    {line, `"'/my opt/fsmtx' recover \"--hook\""`, []string{"SessionStart: does not allow for a missing program"}},
-		"a variable's path":  {line, `"\"$HOME/bin/fsmtx\" recover --hook"`, []string{"SessionStart: does not allow for a missing program"}},
-		"quoted differently": {line, `"test ! -x '/opt/bin/fsmtx' || exec /opt/bin/fsmtx recover  '--hook'"`, nil},
-		"not ours":           {`recover --hook`, `recover`, []string{"SessionStart: is missing"}},
-		"a script of ours":   {line, `"fsmtx recover --hook ; true"`, []string{"SessionStart: is missing"}},
-		"another guard":      {line, `"test -x /opt/bin/fsmtx || exec /opt/bin/fsmtx recover --hook"`, []string{"SessionStart: is missing"}},
+		"as earlier":         {line, `"/opt/bin/fsmtx", "args": ["hook", "--agent=claude", "--nest=off"]`, []string{`SessionStart: has "args", which other agents ignore`}},
+		"by its name":        {line, `"fsmtx", "args": ["hook", "--agent=claude", "--nest=off"]`, []string{`SessionStart: has "args", which other agents ignore`}},
+		"a shell":            {line, `"/opt/bin/fsmtx hook --agent=claude --nest=off"`, []string{"SessionStart: does not allow for a missing program"}},
+		"a quoting shell":    {line, `"'/my opt/fsmtx' hook \"--agent=claude\" --nest=off"`, []string{"SessionStart: does not allow for a missing program"}},
+		"a variable's path":  {line, `"\"$HOME/bin/fsmtx\" hook --agent=claude --nest=off"`, []string{"SessionStart: does not allow for a missing program"}},
+		"quoted differently": {line, `"test ! -x '/opt/bin/fsmtx' || exec /opt/bin/fsmtx hook  '--agent=claude' --nest=off"`, nil},
+		"not ours":           {`hook --agent=claude --nest=off`, `hook --agent=codex`, []string{"SessionStart: is missing"}},
+		"a script of ours":   {line, `"fsmtx hook --agent=claude --nest=off ; true"`, []string{"SessionStart: is missing"}},
+		"another guard":      {line, `"test -x /opt/bin/fsmtx || exec /opt/bin/fsmtx hook --agent=claude --nest=off"`, []string{"SessionStart: is missing"}},
 		"other event":        {`"SessionStart"`, `"SessionEnd"`, []string{"SessionStart: is missing"}},
-		"more keys":          {`"timeout": 10`, `"timeout": 10, "statusMessage": "tasks"`, nil},
+		"more keys":          {`"timeout": 15`, `"timeout": 15, "statusMessage": "tasks"`, nil},
 	} {
-		with := string(add(t, []byte(`{"a":1}`), ours))
+		with := string(add(t, []byte(`{"a":1}`), two))
 		require.Contains(t, with, c.old, name)
 		changed := strings.ReplaceAll(with, c.old, c.new)
-		report, err := settings.Inspect([]byte(changed), ours)
+		report, err := settings.Inspect([]byte(changed), two)
 		require.NoError(t, err)
 		assert.Equal(t, c.why, report.Why, name)
 		assert.Equal(t, len(c.why) > 0, report.State == settings.Outdated, name)
-		assert.Equal(t, len(c.why) == 0, string(add(t, []byte(changed), ours)) == changed, name)
+		assert.Equal(t, len(c.why) == 0, string(add(t, []byte(changed), two)) == changed, name)
 	}
 }
 
@@ -63,64 +65,82 @@ func TestTimeLimitIsLongerThanTheWait(t *testing.T) {
 	} {
 		assert.Equal(t, want, settings.TimeLimit(wait), "%v", wait)
 	}
-	for _, h := range ours {
-		assert.Equal(t, settings.TimeLimit(5*time.Second), h.Timeout)
+	for _, h := range active(ours) {
+		if h.Timeout != settings.StepTimeout {
+			assert.Equal(t, settings.TimeLimit(5*time.Second)+5, h.Timeout)
+		}
 	}
 }
 
 func TestInspectReportsADuplicateHook(t *testing.T) {
-	entry := `{"type": "command", "command": "/opt/bin/fsmtx", "args": ["recover", "--hook"], "timeout": 10}`
+	entry := `{"type": "command", "command": "/opt/bin/fsmtx", "args": ["hook", "--agent=claude"], "timeout": 15}`
 	twice := fmt.Sprintf(`{"hooks": {"SessionStart": [{"hooks": [%s, %s]}]}}`, entry, entry)
-	report, err := settings.Inspect([]byte(twice), recovery)
+	report, err := settings.Inspect([]byte(twice), atStart)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"SessionStart: appears 2 times"}, report.Why)
-	assert.Equal(t, 1, strings.Count(string(add(t, []byte(twice), recovery)), "recover"))
+	assert.Equal(t, 1, strings.Count(string(add(t, []byte(twice), atStart)), "agent=claude"))
 }
 
 func TestInspectNamesEveryFlag(t *testing.T) {
-	with := add(t, nil, settings.Hooks("/opt/bin/fsmtx", []string{"--a", "--b"}))
-	report, err := settings.Inspect(with, settings.Hooks("/opt/bin/fsmtx", []string{"--c", "--d"}))
+	with := add(t, nil, settings.Hooks("/opt/bin/fsmtx", []string{"--a", "--b"}, settings.Duty{}))
+	report, err := settings.Inspect(with, settings.Hooks("/opt/bin/fsmtx", []string{"--c", "--d"}, settings.Duty{}))
 	require.NoError(t, err)
 	assert.Contains(t, report.Why, `PostToolUse: has flags "--a --b", want "--c --d"`)
 }
 
 func TestKeepReturnsTheInstalledFlags(t *testing.T) {
-	with := add(t, []byte(`{"a":1}`), settings.Hooks("/old/fsmtx", []string{"--scope=skill", "--announce"}))
+	chosen := []string{"--scope=skill", "--stop=hold"}
+	with := add(t, []byte(`{"a":1}`), settings.Hooks("/old/fsmtx", chosen, settings.Duty{}))
 	kept, err := settings.Keep(with, ours)
 	require.NoError(t, err)
-	assert.Equal(t, settings.Hooks("/opt/bin/fsmtx", []string{"--scope=skill", "--announce"})[:2], kept[:2])
+	assert.Equal(t, active(settings.Hooks("/opt/bin/fsmtx", chosen, settings.Duty{})), active(kept))
 	assert.Equal(t, settings.Outdated, state(t, with, kept), "the path differs")
 	assert.Equal(t, settings.Installed, state(t, add(t, with, kept), kept))
 
-	none := add(t, []byte(`{"a":1}`), settings.Hooks("/old/fsmtx", []string{}))
+	none := add(t, []byte(`{"a":1}`), settings.Hooks("/old/fsmtx", []string{}, settings.Duty{}))
 	kept, err = settings.Keep(none, ours)
 	require.NoError(t, err)
-	assert.Empty(t, kept[0].Flags, "having no flags is a choice too")
+	assert.Empty(t, active(kept)[0].Flags, "having no flags is a choice too")
 
 	kept, err = settings.Keep(nil, ours)
 	require.NoError(t, err)
 	assert.Equal(t, ours, kept)
+}
 
-	kept, err = settings.Keep(none, settings.Steps("/opt/bin/fsmtx", []string{"--stop=nudge"}, settings.Only{}))
-	require.NoError(t, err)
-	for _, h := range kept {
-		assert.Equal(t, []string{"--stop=nudge"}, h.Flags, "no hook of this subcommand is in the settings")
+// TestKeepJoinsTheFlagsOfEarlierVersions: one hook has the flags of those that it replaces.
+func TestKeepJoinsTheFlagsOfEarlierVersions(t *testing.T) {
+	for _, c := range []struct{ hydrate, step, want []string }{
+		{[]string{"--announce"}, nil, []string{}},
+		{nil, nil, []string{"--announce=false"}},
+		{[]string{"--announce=false", "--nest", "off"}, []string{"--stop=hold"}, []string{"--announce=false", "--nest", "off", "--stop=hold"}},
+		{[]string{"--announce", "--log=/a"}, []string{"--log", "/b", "--checks=off"}, []string{"--log=/a", "--checks=off"}},
+		{[]string{"--announce", "--log", "/a"}, []string{"--log=/b"}, []string{"--log", "/a"}},
+		{[]string{"--announce"}, []string{"--log=/b"}, []string{"--log=/b"}},
+	} {
+		with := add(t, []byte(`{"a":1}`), earlier("/old/fsmtx", c.hydrate, c.step))
+		kept, err := settings.Keep(with, settings.Hooks("/opt/bin/fsmtx", nil, settings.Duty{}))
+		require.NoError(t, err)
+		for _, h := range active(kept) {
+			assert.Equal(t, c.want, h.Flags, "%v and %v, at %s", c.hydrate, c.step, h.Event)
+		}
 	}
 }
 
 // TestKeepTakesTheFlagsOfTheLastHook: hooks of one subcommand may differ in the settings.
 func TestKeepTakesTheFlagsOfTheLastHook(t *testing.T) {
-	with := add(t, []byte(`{"a":1}`), slices.Concat(
-		settings.Hooks("/old/fsmtx", []string{"--scope=skill"})[:1], settings.Hooks("/old/fsmtx", []string{"--announce"})[1:2]))
+	one := func(i int, flag string) settings.Hook {
+		return active(settings.Hooks("/old/fsmtx", []string{flag}, settings.Duty{}))[i]
+	}
+	with := add(t, []byte(`{"a":1}`), []settings.Hook{one(0, "--scope=skill"), one(1, "--nest=on")})
 	kept, err := settings.Keep(with, ours)
 	require.NoError(t, err)
-	assert.Equal(t, []string{"--scope=skill"}, kept[0].Flags)
-	assert.Equal(t, []string{"--announce"}, kept[1].Flags)
-	assert.Equal(t, []string{"--announce"}, kept[2].Flags, "it is missing in the settings")
+	assert.Equal(t, []string{"--scope=skill"}, active(kept)[0].Flags)
+	assert.Equal(t, []string{"--nest=on"}, active(kept)[1].Flags)
+	assert.Equal(t, []string{"--nest=on"}, active(kept)[2].Flags, "it is missing in the settings")
 }
 
 func TestHooksOfARenamedProgramAreRecognised(t *testing.T) {
-	hooks := settings.Hooks("/opt/fsmtx-2.0-linux", settings.DefaultFlags())
+	hooks := settings.Hooks("/opt/fsmtx-2.0-linux", []string{}, settings.Duty{})
 	with := add(t, []byte(`{}`), hooks)
 	assert.Equal(t, settings.Installed, state(t, with, hooks))
 	assert.Equal(t, settings.Absent, state(t, with, ours))
@@ -129,30 +149,30 @@ func TestHooksOfARenamedProgramAreRecognised(t *testing.T) {
 
 func TestShellCommandThatDoesMoreIsNotOurs(t *testing.T) {
 	for line, ours := range map[string]bool{
-		"fsmtx hydrate":                       true,
-		"  /a/fsmtx\\thydrate --scope=skill ": true,
-		"'/a b/fsmtx' hydrate":                true,
-		`/a\\ b/fsmtx hydrate`:                true,
-		"fsmtx hydrate || true":               false,
-		"fsmtx hydrate ; true":                false,
-		"fsmtx hydrate & ":                    false,
-		"fsmtx hydrate > log":                 false,
-		"fsmtx hydrate < event":               false,
-		"fsmtx hydrate ( true":                false,
-		"fsmtx hydrate ) true":                false,
-		"fsmtx hydrate # mine":                false,
-		"fsmtx hydrate --scope $(scope)":      false,
-		"fsmtx hydrate --scope `scope`":       false,
-		"fsmtx hydrate --scope=$SCOPE":        false,
-		"fsmtx hydrate *":                     false,
-		"fsmtx hydrate 'open":                 false,
-		"FOO=1 fsmtx hydrate":                 false,
-		"cd /src && fsmtx hydrate":            false,
-		"/a b/fsmtx hydrate":                  false,
-		"":                                    false,
+		"fsmtx hook --agent=claude":                         true,
+		"  /a/fsmtx\\thook\\t--agent=claude --scope=skill ": true,
+		"'/a b/fsmtx' hook --agent=claude":                  true,
+		`/a\\ b/fsmtx hook --agent=claude`:                  true,
+		"fsmtx hook --agent=claude || true":                 false,
+		"fsmtx hook --agent=claude ; true":                  false,
+		"fsmtx hook --agent=claude & ":                      false,
+		"fsmtx hook --agent=claude > log":                   false,
+		"fsmtx hook --agent=claude < event":                 false,
+		"fsmtx hook --agent=claude ( true":                  false,
+		"fsmtx hook --agent=claude ) true":                  false,
+		"fsmtx hook --agent=claude # mine":                  false,
+		"fsmtx hook --agent=claude --scope $(scope)":        false,
+		"fsmtx hook --agent=claude --scope `scope`":         false,
+		"fsmtx hook --agent=claude --scope=$SCOPE":          false,
+		"fsmtx hook --agent=claude *":                       false,
+		"fsmtx hook --agent=claude 'open":                   false,
+		"FOO=1 fsmtx hook --agent=claude":                   false,
+		"cd /src && fsmtx hook --agent=claude":              false,
+		"/a b/fsmtx hook --agent=claude":                    false,
+		"":                                                  false,
 	} {
 		data := fmt.Sprintf(`{"hooks": {"PostToolUse": [{"hooks": [{"type": "command", "command": "%s"}]}]}}`, line)
-		report, err := settings.Inspect([]byte(data), settings.Hooks("/a/fsmtx", nil))
+		report, err := settings.Inspect([]byte(data), settings.Hooks("/a/fsmtx", nil, settings.Duty{}))
 		require.NoError(t, err)
 		assert.Equal(t, ours, report.State == settings.Outdated, "%q", line)
 	}
@@ -166,8 +186,8 @@ func TestHooksWithALinkToTheProgramAreRecognised(t *testing.T) {
 	require.NoError(t, os.WriteFile(program, nil, 0o755))
 	require.NoError(t, os.Symlink(program, link))
 	before := []byte(`{"a":1}`)
-	byLink := add(t, before, settings.Hooks(link, nil))
-	hooks := settings.Hooks(program, nil)
+	byLink := add(t, before, settings.Hooks(link, nil, settings.Duty{}))
+	hooks := settings.Hooks(program, nil, settings.Duty{})
 	report, err := settings.Inspect(byLink, hooks)
 	require.NoError(t, err)
 	assert.Equal(t, settings.Outdated, report.State)
@@ -175,9 +195,9 @@ func TestHooksWithALinkToTheProgramAreRecognised(t *testing.T) {
 	assert.NotContains(t, string(both), link)
 	t.Setenv("PATH", dir)
 	require.NoError(t, os.Symlink(program, filepath.Join(dir, settings.Program)))
-	byName := add(t, byLink, settings.Hooks(settings.Program, nil))
+	byName := add(t, byLink, settings.Hooks(settings.Program, nil, settings.Duty{}))
 	assert.NotContains(t, string(byName), dir, "the program by its name on PATH")
-	assert.Equal(t, string(add(t, before, settings.Hooks(settings.Program, nil))), string(byName))
+	assert.Equal(t, string(add(t, before, settings.Hooks(settings.Program, nil, settings.Duty{}))), string(byName))
 	after, err := settings.Remove(both, hooks)
 	require.NoError(t, err)
 	assert.Equal(t, string(before), string(after))

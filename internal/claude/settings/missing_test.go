@@ -46,7 +46,7 @@ func TestMissingReportsThatTheProgramIsNotOnPath(t *testing.T) {
 // hooks.
 func TestMissingIsInstalledAndRemoved(t *testing.T) {
 	before := []byte(`{"hooks": {"SessionStart": [{"hooks": [{"type": "command", "command": "sh", "args": ["-c", "echo hello"]}]}]}}`)
-	hooks := append(settings.Hooks("fsmtx", nil), settings.Missing("fsmtx"))
+	hooks := append(settings.Hooks("fsmtx", nil, settings.Duty{}), settings.Missing("fsmtx"))
 	with := add(t, before, hooks)
 	assert.Equal(t, settings.Installed, state(t, with, hooks))
 	assert.Equal(t, string(with), string(add(t, with, hooks)))
@@ -99,20 +99,22 @@ func argued(t *testing.T, data []byte, hooks []settings.Hook) []byte {
 // and the user's bytes come back.
 func TestHooksWithArgsAreReplacedAndRemoved(t *testing.T) {
 	for _, program := range []string{"/opt/bin/fsmtx", "fsmtx", "/a b/$(c)/fsmtx", "${CLAUDE_PLUGIN_ROOT}/bin/fsmtx"} {
-		hooks := slices.Concat(settings.Hooks(program, settings.DefaultFlags()), settings.Steps(program, []string{"--stop=hold"}, settings.Only{}), []settings.Hook{settings.Missing(program), settings.Unusable()})
+		missing := []settings.Hook{settings.Missing(program), settings.Unusable()}
+		hooks := append(settings.Hooks(program, []string{"--stop=hold"}, settings.Duty{}), missing...)
 		for _, before := range []string{`{"a":1}`, `{"hooks":{"SessionStart":[]}}`} {
 			with := add(t, []byte(before), hooks)
-			old := argued(t, with, hooks)
+			had := append(earlier(program, []string{"--announce"}, []string{"--stop=hold"}), missing...)
+			old := argued(t, add(t, []byte(before), had), had)
 			report, err := settings.Inspect(old, hooks)
 			require.NoError(t, err)
 			assert.Equal(t, settings.Outdated, report.State)
-			assert.Len(t, report.Why, len(hooks))
-			for _, why := range report.Why {
-				assert.Contains(t, why, `has "args", which other agents ignore`)
-			}
-			kept, err := settings.Keep(old, settings.Hooks(program, []string{}))
+			assert.Len(t, report.Why, 1)
+			report, err = settings.Inspect(old, missing)
 			require.NoError(t, err)
-			assert.Equal(t, settings.DefaultFlags(), kept[0].Flags)
+			assert.Equal(t, []string{`SessionStart: has "args", which other agents ignore`, `SessionStart: has "args", which other agents ignore`}, report.Why)
+			kept, err := settings.Keep(old, settings.Hooks(program, []string{}, settings.Duty{}))
+			require.NoError(t, err)
+			assert.Equal(t, []string{"--stop=hold"}, active(kept)[0].Flags)
 			assert.Equal(t, string(with), string(add(t, old, hooks)), "repaired")
 			assert.Equal(t, before, string(remove(t, old, hooks)))
 			assert.Equal(t, before, string(remove(t, with, hooks)))

@@ -70,7 +70,7 @@ func FindOnly(data []byte) (only Only, err error) {
 	if err != nil {
 		return only, err
 	}
-	for _, h := range Steps(Program, nil, Only{}) {
+	for _, h := range Hooks(Program, nil, Duty{}) {
 		if h.Event != event.PreToolUse {
 			continue
 		}
@@ -79,11 +79,11 @@ func FindOnly(data []byte) (only Only, err error) {
 			return only, err
 		}
 		for _, e := range found {
-			switch rest, isServed := strings.CutPrefix(e.matcher, servedTools+"|"); {
-			case h.Tools[h.Tool] == "Bash":
+			switch _, rest, isServed := strings.Cut(e.matcher, servedTools+"|"); {
+			case e.matcher == "Bash", e.matcher == "Bash|Monitor":
 				only.Shell = only.Shell || e.condition == ""
 			case isServed:
-				only.Tools = append(only.Tools, strings.Split(rest, "|")...)
+				only.Tools = append(only.Tools, strings.Split(strings.TrimSuffix(rest, ")$"), "|")...)
 			}
 		}
 	}

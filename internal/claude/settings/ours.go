@@ -22,6 +22,17 @@ type Call struct {
 // Runs reports whether the hook calls this subcommand.
 func (c Call) Runs(name string) bool { return len(c.Args) > 0 && c.Args[0] == name }
 
+// Hydrates reports whether the hook puts the workflows of skills into the task list.
+func (c Call) Hydrates() bool { return c.Runs("hydrate") || c.isHook() }
+
+// Enforces reports whether the hook enforces the steps of workflows.
+func (c Call) Enforces() bool {
+	return c.Runs("step") || c.isHook() && !slices.Contains(c.Args, "--steps=off")
+}
+
+// isHook reports whether it is the one hook of Claude Code.
+func (c Call) isHook() bool { return c.Runs("hook") && slices.Contains(c.Args, ofClaude) }
+
 // Calls returns the calls of this program in a file with hooks. What is not valid has none.
 func Calls(data []byte) (calls []Call) {
 	var file struct {
@@ -56,7 +67,7 @@ func Judged(files []string) (have Only, enforced bool) {
 		if only, err := FindOnly(data); err == nil {
 			have = have.With(only)
 		}
-		enforced = enforced || slices.ContainsFunc(Calls(data), func(c Call) bool { return c.Runs("step") })
+		enforced = enforced || slices.ContainsFunc(Calls(data), Call.Enforces)
 	}
 	return have, enforced
 }

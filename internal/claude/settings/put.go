@@ -6,14 +6,17 @@ import (
 	"github.com/tailscale/hujson"
 )
 
-// put adds hooks, and the variable of WithTaskTools, to settings that have none of
-// them.
+// put adds hooks that are not obsolete, and the variable of WithTaskTools, to settings that
+// have none of them.
 func put(data []byte, hooks []Hook) ([]byte, error) {
 	doc, l, top, err := open(data)
 	if err != nil {
 		return nil, err
 	}
 	for _, h := range hooks {
+		if h.Obsolete != "" {
+			continue
+		}
 		if err := l.put(top, h); err != nil {
 			return nil, err
 		}

@@ -11,9 +11,33 @@ import (
 )
 
 var (
-	ours     = settings.Hooks("/opt/bin/fsmtx", settings.DefaultFlags())
-	recovery = slices.DeleteFunc(slices.Clone(ours), func(h settings.Hook) bool { return h.Args[0] != "recover" })
+	ours    = settings.Hooks("/opt/bin/fsmtx", []string{"--nest=off"}, settings.Duty{})
+	atStart = slices.DeleteFunc(active(ours), func(h settings.Hook) bool { return h.Event != "SessionStart" })
 )
+
+// active returns the hooks that settings should have.
+func active(hooks []settings.Hook) []settings.Hook {
+	return slices.DeleteFunc(slices.Clone(hooks), func(h settings.Hook) bool { return h.Obsolete != "" })
+}
+
+// earlier returns the hooks of versions in which an event could start two commands.
+func earlier(binary string, hydrate, step []string) []settings.Hook {
+	on := func(event, matcher string, flags []string, timeout int, args ...string) settings.Hook {
+		return settings.Hook{Event: event, Matcher: matcher, Command: binary, Args: args, Flags: flags, Timeout: timeout}
+	}
+	shell := on("PreToolUse", "Bash", step, 10, "step")
+	shell.If = "Bash(*fsmtx *)"
+	return []settings.Hook{
+		on("PostToolUse", "Skill", hydrate, 10, "hydrate"), on("UserPromptExpansion", "", hydrate, 10, "hydrate"),
+		on("PreToolUse", "TaskCreate|TaskGet|TaskList|TaskUpdate", hydrate, 10, "hydrate"), on("Stop", "", hydrate, 10, "hydrate"),
+		on("SessionStart", "", []string{"--task-tools"}, 10, "recover", "--hook"),
+		on("PreToolUse", "TaskUpdate", step, 1860, "step"), on("PreToolUse", "Write|Edit|NotebookEdit", step, 10, "step"), shell,
+		on("PreToolUse", "mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin)|WebFetch", step, 10, "step"),
+		on("PostToolUse", "TaskUpdate|AskUserQuestion", step, 10, "step"), on("TaskCompleted", "", step, 1860, "step"),
+		on("UserPromptSubmit", "", step, 10, "step"),
+		on("Stop", "", step, 10, "step"), on("SubagentStop", "", step, 10, "step"), on("SessionStart", "compact|resume", step, 10, "step"),
+	}
+}
 
 // settingsFile draws a settings file without our hooks: any JSON object, with any white
 // space where JSON allows it. Its "hooks" have the shape that the client documents.

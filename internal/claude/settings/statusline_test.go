@@ -86,7 +86,7 @@ func TestAddStatusLineThenRemoveGivesBackEveryByte(t *testing.T) {
 			inner := g.wrap("{", []string{g.member("type", `"command"`), g.member("command", line)}, "}")
 			before = g.space() + g.wrap("{", []string{g.member("statusLine", inner), g.member("other", g.value(1))}, "}") + g.space()
 		}
-		hooks := settings.Hooks("/opt/bin/fsmtx", nil)
+		hooks := settings.Hooks("/opt/bin/fsmtx", nil, settings.Duty{})
 		data, err := []byte(before), error(nil)
 		withHooks := rapid.Bool().Draw(t, "hooks")
 		if withHooks {

@@ -15,15 +15,10 @@ import (
 	"github.com/fsmtx/fsmtx/internal/claude/settings"
 )
 
-var (
-	steps = settings.Steps("/opt/bin/fsmtx", []string{"--stop=hold"}, settings.Only{})
-	all   = settings.WithTaskTools(slices.Concat(ours, steps), true)
-)
-
-// TestHooksOfSteps compares the whole file, because a mistake in PreToolUse makes the
-// client drop all of it (fact 58).
-func TestHooksOfSteps(t *testing.T) {
-	group := func(matcher string, timeout int, more string) string {
+// TestHooks compares the whole file, because a mistake in PreToolUse makes the client drop all of
+// it (fact 58). Nothing is registered twice for a call.
+func TestHooks(t *testing.T) {
+	group := func(flags, matcher string, timeout int, more string) string {
 		if matcher != "" {
 			matcher = `
         "matcher": "` + matcher + `",`
@@ -33,99 +28,105 @@ func TestHooksOfSteps(t *testing.T) {
         "hooks": [
           {
             "type": "command",
-            "command": "! command -v fsmtx >/dev/null || exec fsmtx step",
+            "command": "! command -v fsmtx >/dev/null || exec fsmtx hook --agent=claude%s",
             "timeout": %d%s
           }
         ]
-      }`, matcher, timeout, more)
+      }`, matcher, flags, timeout, more)
 	}
 	event := func(name string, groups ...string) string {
 		return fmt.Sprintf("\n    %q: [%s\n    ]", name, strings.Join(groups, ","))
 	}
 	want := "{\n  \"hooks\": {" + strings.Join([]string{
+		event("PostToolUse", group("", "Skill|TaskUpdate|AskUserQuestion", 15, "")),
+		event("UserPromptExpansion", group("", "", 15, "")),
 		event("PreToolUse",
-			group("TaskUpdate", 1860, ""),
-			group("Write|Edit|NotebookEdit", 10, ""),
-			group("Bash", 10, ",\n            \"if\": \"Bash(*fsmtx *)\""),
-			group("mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin)", 10, "")),
-		event("PostToolUse", group("TaskUpdate|AskUserQuestion", 10, "")),
-		event("TaskCompleted", group("", 1860, "")),
-		event("UserPromptSubmit", group("", 10, "")),
-		event("Stop", group("", 10, "")),
-		event("SubagentStop", group("", 10, "")),
-		event("SessionStart", group("compact|resume", 10, "")),
+			group("", "^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|NotebookEdit|mcp__.*__(workflow_status|step_start|step_complete|step_skip|workflow_begin))$", 1860, ""),
+			group("", "Bash", 15, ",\n            \"if\": \"Bash(*fsmtx *)\"")),
+		event("TaskCompleted", group("", "", 1860, "")),
+		event("UserPromptSubmit", group("", "", 15, "")),
+		event("Stop", group("", "", 15, "")),
+		event("SubagentStop", group("", "", 15, "")),
+		event("SessionStart", group("", "", 15, "")),
 	}, ",") + "\n  }\n}\n"
-	assert.Equal(t, want, string(add(t, nil, settings.Steps("fsmtx", nil, settings.Only{}))))
+	assert.Equal(t, want, string(add(t, nil, settings.Hooks("fsmtx", nil, settings.Duty{}))))
+
+	const off = " --steps=off"
+	want = "{\n  \"hooks\": {" + strings.Join([]string{
+		event("PostToolUse", group(off, "Skill", 15, "")),
+		event("UserPromptExpansion", group(off, "", 15, "")),
+		event("PreToolUse", group(off, "TaskCreate|TaskGet|TaskList|TaskUpdate", 15, "")),
+		event("Stop", group(off, "", 15, "")),
+		event("SessionStart", group(off, "", 15, "")),
+	}, ",") + "\n  }\n}\n"
+	assert.Equal(t, want, string(add(t, nil, settings.Hooks("fsmtx", []string{"--steps=off"}, settings.Duty{NoSteps: true}))))
 }
 
 func TestStepTimeoutIsLongerThanEveryCheck(t *testing.T) {
 	assert.Greater(t, settings.StepTimeout*time.Second, fsmspec.MaxCheckTimeout)
 }
 
-func TestStepsAreAddedAndRemovedWithTheHooks(t *testing.T) {
+// TestStepsComeAndGo: a file that had the hooks of steps is then like one that never had them.
+func TestStepsComeAndGo(t *testing.T) {
+	duties := []settings.Duty{{}, {NoSteps: true}, {Only: settings.Only{Shell: true}}, {Only: settings.Only{Tools: []string{"WebFetch", "mcp__x__.*"}}}, {NoSteps: true, Only: settings.Only{Shell: true}}}
 	rapid.Check(t, func(t *rapid.T) {
 		before := []byte(settingsFile().Draw(t, "settings"))
-		if env, present := decode(t, before)["env"]; present {
-			if _, ok := env.(map[string]any); !ok {
-				t.Skip("env is not an object")
-			}
-		}
-		require.Equal(t, settings.Absent, state(t, before, all))
-		with := add(t, before, all)
-		require.Equal(t, settings.Installed, state(t, with, all))
-		require.Equal(t, string(with), string(add(t, with, all)), "adding twice is adding once")
-		require.Equal(t, string(before), string(remove(t, with, all)))
-
-		i := rapid.IntRange(0, len(all)-1).Draw(t, "only")
-		require.Equal(t, string(with), string(add(t, add(t, before, all[i:i+1]), all)), "completed")
-		old := slices.Concat(settings.WithTaskTools(settings.Hooks("/old/fsmtx", nil), true), settings.Steps("/old/fsmtx", nil, settings.Only{}))
-		require.Equal(t, string(with), string(add(t, add(t, before, old), all)), "updated")
+		duty := rapid.SampledFrom(duties)
+		first, then := settings.Hooks("/opt/bin/fsmtx", nil, duty.Draw(t, "first")), settings.Hooks("/opt/bin/fsmtx", nil, duty.Draw(t, "then"))
+		with := add(t, add(t, before, first), then)
+		require.Equal(t, settings.Installed, state(t, with, then))
+		require.Equal(t, string(add(t, before, then)), string(with))
+		require.Equal(t, string(before), string(remove(t, with, then)))
+		require.Equal(t, string(before), string(remove(t, with, first)), "whatever was chosen before")
 	})
 }
 
-// TestStepsAreRemovedWithoutTheOtherHooks: the hydration hooks stay installed.
-func TestStepsAreRemovedWithoutTheOtherHooks(t *testing.T) {
-	hydration := settings.WithTaskTools(ours, true)
-	for _, before := range []string{
-		"", "{}", "{\n}\n", `{"hooks":{}}`, "{\n  \"hooks\": {\n    \"Stop\": [],\n    \"PreToolUse\": [{}]\n  }\n}\n", `{"hooks": {"SessionStart": []}}`,
-	} {
-		data := []byte(before)
-		if before == "" {
-			data = nil
-		}
-		with := add(t, data, all)
-		without := remove(t, with, steps)
-		assert.Equal(t, string(add(t, data, hydration)), string(without))
-		assert.Equal(t, before, string(remove(t, without, hydration)))
-	}
-}
-
-func TestInspectNamesTheStepHookThatDiffers(t *testing.T) {
-	with := string(add(t, []byte(`{"a":1}`), all))
+func TestInspectNamesTheHookThatDiffers(t *testing.T) {
+	with := string(add(t, []byte(`{"a":1}`), ours))
 	for _, c := range []struct{ old, new, why string }{
-		{`"matcher": "TaskUpdate"`, `"matcher": "TaskUpdate|TaskCreate"`, `PreToolUse of TaskUpdate: has matcher "TaskUpdate|TaskCreate", want "TaskUpdate"`},
-		{`"matcher": "TaskUpdate"`, `"matcher": "Foo"`, `PreToolUse of TaskUpdate: has matcher "Foo", want "TaskUpdate"`},
-		{`"Write|Edit|NotebookEdit"`, `"MultiEdit|Write"`, `PreToolUse of Write: has matcher "MultiEdit|Write", want "Write|Edit|NotebookEdit"`},
+		{`"^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|`, `"^(TaskUpdate|Write|`, `PreToolUse of TaskUpdate: has matcher "^(TaskUpdate|Write|`},
+		{`"^(TaskCreate|TaskGet|TaskList|TaskUpdate|Write|Edit|`, `"^(Write|`, `PreToolUse of TaskUpdate: has matcher "^(Write|`},
 		{`, "if": "Bash(*fsmtx *)"`, ``, `PreToolUse of Bash: has no if, want "Bash(*fsmtx *)"`},
 		{`"if": "Bash(*fsmtx *)"`, `"if": "Bash(*)"`, `PreToolUse of Bash: has if "Bash(*)", want "Bash(*fsmtx *)"`},
-		{`"compact|resume"`, `"compact"`, `SessionStart: has matcher "compact", want "compact|resume"`},
 	} {
 		require.Equal(t, 1, strings.Count(with, c.old), c.old)
 		changed := []byte(strings.Replace(with, c.old, c.new, 1))
-		report, err := settings.Inspect(changed, all)
+		report, err := settings.Inspect(changed, ours)
 		require.NoError(t, err)
-		assert.Equal(t, []string{c.why}, report.Why)
-		assert.Equal(t, with, string(add(t, changed, all)))
-		assert.Equal(t, `{"a":1}`, string(remove(t, changed, all)))
+		require.Len(t, report.Why, 1)
+		assert.Contains(t, report.Why[0], c.why)
+		assert.Equal(t, with, string(add(t, changed, ours)))
+		assert.Equal(t, `{"a":1}`, string(remove(t, changed, ours)))
 	}
 }
 
-func TestKeepReturnsTheFlagsOfEachSubcommand(t *testing.T) {
-	with := add(t, []byte(`{"a":1}`), all)
-	kept, err := settings.Keep(with, slices.Concat(ours, settings.Steps("/new/fsmtx", nil, settings.Only{})))
+func TestInspectNamesHooksThatShouldNotBeThere(t *testing.T) {
+	report, err := settings.Inspect(add(t, []byte(`{"a":1}`), earlier("fsmtx", nil, nil)), ours)
 	require.NoError(t, err)
-	for _, h := range kept {
-		want := map[string]string{"hydrate": "[--announce]", "recover": "[--task-tools]", "step": "[--stop=hold]"}[h.Args[0]]
-		assert.Equal(t, want, fmt.Sprint(h.Flags), "%s %s", h.Event, h.Matcher)
+	assert.Equal(t, []string{"the hooks are those of an earlier version: one fsmtx hook replaces fsmtx hydrate, fsmtx step and fsmtx recover"}, report.Why)
+
+	report, err = settings.Inspect(add(t, []byte(`{"a":1}`), ours), settings.Hooks("/opt/bin/fsmtx", []string{"--nest=off"}, settings.Duty{NoSteps: true}))
+	require.NoError(t, err)
+	assert.Equal(t, settings.Outdated, report.State)
+	assert.Contains(t, report.Why, "TaskCompleted: is registered, but should not be with --no-steps")
+	assert.Contains(t, report.Why, "PreToolUse of Bash: is registered, but should not be with --no-steps")
+}
+
+// TestFindOnlyReadsWhatHooksWrites, in the form of earlier versions too.
+func TestFindOnlyReadsWhatHooksWrites(t *testing.T) {
+	for _, only := range []settings.Only{{}, {Shell: true}, {Tools: []string{"WebFetch", "mcp__x__.*"}}, settings.EveryOnly()} {
+		found, err := settings.FindOnly(add(t, nil, settings.Hooks("/opt/bin/fsmtx", nil, settings.Duty{Only: only})))
+		require.NoError(t, err)
+		assert.Empty(t, only.Missing(found))
+		assert.Empty(t, found.Missing(only))
 	}
+	old := earlier("/opt/bin/fsmtx", nil, nil)
+	found, err := settings.FindOnly(add(t, nil, old))
+	require.NoError(t, err)
+	assert.Equal(t, settings.Only{Tools: []string{"WebFetch"}}, found)
+	i := slices.IndexFunc(old, func(h settings.Hook) bool { return h.If != "" })
+	old[i].Matcher, old[i].If = "Bash|Monitor", ""
+	found, err = settings.FindOnly(add(t, nil, old))
+	require.NoError(t, err)
+	assert.True(t, found.Shell)
 }

@@ -26,7 +26,7 @@ const mark = "--task-tools"
 func WithTaskTools(hooks []Hook, on bool) []Hook {
 	hooks = slices.Clone(hooks)
 	for i, h := range hooks {
-		if h.Event != event.SessionStart || !h.Runs("recover") {
+		if h.Event != event.SessionStart || !h.Runs("hook") {
 			continue
 		}
 		flags := slices.DeleteFunc(slices.Clone(h.Flags), isMark)

@@ -90,8 +90,8 @@ func TestTaskToolsOfTheUserAreKept(t *testing.T) {
 	with := bytes.Replace(add(t, []byte(`{"a":1}`), withTools), []byte(`_TOOLS": "1"`), []byte(`_TOOLS": "0"`), 1)
 	assert.Equal(t, settings.Setting{Set: true, Value: "0"}, variable(t, with))
 	assert.Equal(t, `{"a":1,"env": { "CLAUDE_CODE_ENABLE_TODO_TOOLS": "0" }}`, string(remove(t, with, ours)))
-	assert.Equal(t, settings.Setting{Set: true, Value: "0"}, variable(t, add(t, with, settings.Hooks("/new/fsmtx", nil))))
-	upgraded := add(t, with, settings.WithTaskTools(settings.Hooks("/new/fsmtx", nil), true))
+	assert.Equal(t, settings.Setting{Set: true, Value: "0"}, variable(t, add(t, with, settings.Hooks("/new/fsmtx", nil, settings.Duty{}))))
+	upgraded := add(t, with, settings.WithTaskTools(settings.Hooks("/new/fsmtx", nil, settings.Duty{}), true))
 	assert.Equal(t, settings.Setting{Set: true, Value: "0"}, variable(t, upgraded))
 }
 
@@ -105,24 +105,32 @@ func TestInspectReportsMissingTaskTools(t *testing.T) {
 
 	report, err = settings.Inspect(with, ours)
 	require.NoError(t, err)
-	assert.Equal(t, []string{`SessionStart: has flags "--task-tools", want none`}, report.Why)
+	assert.Equal(t, []string{`SessionStart: has flags "--nest=off --task-tools", want "--nest=off"`}, report.Why)
 
-	kept, err := settings.Keep(with, settings.Hooks("/opt/bin/fsmtx", nil))
+	kept, err := settings.Keep(with, settings.Hooks("/opt/bin/fsmtx", nil, settings.Duty{}))
 	require.NoError(t, err)
 	assert.Equal(t, settings.Installed, state(t, with, kept))
 	assert.Equal(t, settings.Outdated, state(t, with, settings.WithTaskTools(kept, false)))
 	assert.Equal(t, settings.Installed, state(t, with, settings.WithTaskTools(kept, true)))
 }
 
-// TestOnlyTheRecoveryAtTheStartCarriesTheMark: other hooks keep their flags.
-func TestOnlyTheRecoveryAtTheStartCarriesTheMark(t *testing.T) {
+// TestOnlyTheHookAtTheStartCarriesTheMark: other hooks keep their flags.
+func TestOnlyTheHookAtTheStartCarriesTheMark(t *testing.T) {
 	at := func(event string, args ...string) settings.Hook {
 		return settings.Hook{Event: event, Args: args, Flags: []string{"--x"}}
 	}
-	hooks := []settings.Hook{at("SessionStart", "recover"), at("Stop", "recover"), at("SessionStart", "step")}
+	hooks := []settings.Hook{at("SessionStart", "hook"), at("Stop", "hook"), at("SessionStart", "guard")}
 	var flags [][]string
 	for _, h := range settings.WithTaskTools(hooks, true) {
 		flags = append(flags, h.Flags)
 	}
 	assert.Equal(t, [][]string{{"--x", "--task-tools"}, {"--x"}, {"--x"}}, flags)
+}
+
+// TestTaskToolsOfEarlierVersionsAreOurs: their mark was at fsmtx recover.
+func TestTaskToolsOfEarlierVersionsAreOurs(t *testing.T) {
+	with := add(t, []byte(`{"a":1}`), earlier("/old/fsmtx", nil, nil))
+	assert.Equal(t, settings.Setting{Set: true, Value: "1", Ours: true}, variable(t, with))
+	assert.Equal(t, string(add(t, []byte(`{"a":1}`), withTools)), string(add(t, with, withTools)))
+	assert.Equal(t, `{"a":1}`, string(remove(t, with, ours)))
 }

@@ -1,5 +1,5 @@
-// Package line is the command line of fsmtx hydrate: its flags, which a settings file keeps and
-// install edits. Running a hydration is package hydrate's.
+// Package line is the command lines of hooks: the flags of fsmtx hook, hydrate and step, which a
+// settings file keeps and install edits. What they do is said elsewhere.
 package line
 
 import (
@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
-	"github.com/fsmtx/fsmtx/internal/claude/settings"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -34,8 +33,9 @@ func Default() Flags {
 }
 
 // Add adds the flags to a set, with their defaults.
-func (f *Flags) Add(to *pflag.FlagSet) {
-	d := Default()
+func (f *Flags) Add(to *pflag.FlagSet) { f.add(to, Default()) }
+
+func (f *Flags) add(to *pflag.FlagSet, d Flags) {
 	to.StringVar(&f.Scope, "scope", d.Scope, `which tasks to replace: "all" tasks of skills, or only those of this "skill"`)
 	to.StringVar(&f.Active, "active", d.Active, `if a task to be replaced is under way: "reset" it, or "refuse" to replace any task`)
 	to.StringVar(&f.Nest, "nest", d.Nest, `if work on another skill's workflow has begun: put the steps under the step that is worked on ("on"), or replace the workflow ("off")`)
@@ -87,7 +87,7 @@ func (f Flags) Portable() error {
 // JavaScript's, which fire at once when set to more than 2^31 ms (24 days).
 const MaxLockTimeout = 24 * time.Hour
 
-// Parse reads the arguments of a registered hook, and checks their values. With an error it
+// Parse reads arguments of hydrate that a hook is to be registered with, and checks their values. With an error it
 // returns what could be read.
 func Parse(args []string) (f Flags, err error) {
 	known := f.set()
@@ -98,10 +98,18 @@ func Parse(args []string) (f Flags, err error) {
 	if err == nil {
 		_, err = f.Policy()
 	}
-	if err == nil && f.LockTimeout > MaxLockTimeout {
-		err = fmt.Errorf("--lock-timeout: got %v, want at most %v", f.LockTimeout, MaxLockTimeout)
+	if err == nil {
+		err = f.limited()
 	}
 	return f, err
+}
+
+// limited returns an error for a wait that is too long for a registered hook.
+func (f Flags) limited() error {
+	if f.LockTimeout > MaxLockTimeout {
+		return fmt.Errorf("--lock-timeout: got %v, want at most %v", f.LockTimeout, MaxLockTimeout)
+	}
+	return nil
 }
 
 // Check returns an error for arguments that would make every call of the hook fail.
@@ -119,24 +127,6 @@ func (f *Flags) set() *pflag.FlagSet {
 	return set
 }
 
-// Merge returns arguments with given in the place of the same flags. If args are not valid, the
-// default of a registered hook takes their place. given are valid.
-func Merge(args, given []string) []string {
-	if Check(args) != nil {
-		args = settings.DefaultFlags()
-	}
-	known := new(Flags).set()
-	replaced := map[string]bool{}
-	each(known, given, func(name string, _ []string) { replaced[name] = true })
-	var merged []string
-	each(known, args, func(name string, words []string) {
-		if !replaced[name] {
-			merged = append(merged, words...)
-		}
-	})
-	return append(merged, given...)
-}
-
 // each calls f for each flag in valid arguments, with its name and its words: one, or two if
 // the value is a word of its own.
 func each(known *pflag.FlagSet, args []string, f func(name string, words []string)) {
@@ -149,14 +139,4 @@ func each(known *pflag.FlagSet, args []string, f func(name string, words []strin
 		f(name, args[:n])
 		args = args[n:]
 	}
-}
-
-// TimeLimit returns the client's time limit of a hook with these arguments, in seconds: more than
-// its own wait for locks. ok is false for invalid arguments, which the hook reports when it runs.
-func TimeLimit(args []string) (seconds int, ok bool) {
-	f, err := Parse(args)
-	if err != nil {
-		return 0, false
-	}
-	return settings.TimeLimit(f.LockTimeout), true
 }
