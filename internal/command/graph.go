@@ -33,10 +33,13 @@ the task list of a session with the states of its steps. The session is found as
 
 The formats are
 
-  text     a step on each line, for the terminal; coloured if the output is a terminal
+  text     a step on each line, for the terminal; coloured if the output is a terminal. Of
+           more than 60 steps those that are done, and the insides of long chains, are one
+           line each; --unfold draws them all
   mermaid  a flowchart for Mermaid, which GitHub shows in Markdown
   dot      for Graphviz
-  html     a self-contained page, which also has the descriptions
+  html     a self-contained page, which also has the descriptions; what is done and long
+           chains are folded until they are clicked, if there are more than 24 steps
   json     an object with title, steps, layers, width, critical and cyclic; a step has id,
            subject, description, state (done, in progress, ready, blocked or not needed), blockedBy,
            gates, layer and critical, and in a workflow with outcomes also outcomes (each with
@@ -48,6 +51,7 @@ The formats are
 type graphFlags struct {
 	session string
 	json    bool
+	unfold  bool
 	format  *choice
 }
 
@@ -91,9 +95,13 @@ func newGraph(s terminal.Streams) *cobra.Command {
 	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
 	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
 	f.format = choose(c, "format", "how the graph is printed", "text", "mermaid", "dot", "html", "json")
+	c.Flags().BoolVar(&f.unfold, "unfold", false, "draw every step of a large workflow as text")
 	c.Flags().BoolVar(&f.json, "json", false, "short for --format json")
 	return c
 }
+
+// maxText is how many steps the text has before what is done and long chains are folded.
+const maxText = 60
 
 func (f graphFlags) print(s terminal.Streams, g *graph.Graph) (err error) {
 	switch f.format.value {
@@ -106,6 +114,9 @@ func (f graphFlags) print(s terminal.Streams, g *graph.Graph) (err error) {
 	case "html":
 		_, err = fmt.Fprint(s.Out, g.HTML())
 	default:
+		if !f.unfold {
+			g, _ = g.Fold(maxText)
+		}
 		_, err = fmt.Fprint(s.Out, g.Text(s.Columns(s.Out), s.Colour(s.Out)))
 	}
 	return err

@@ -61,9 +61,9 @@ func TestMarkupOfLoops(t *testing.T) {
 	page := g.HTML()
 	assert.Equal(t, 5, strings.Count(page, "<path class=\"back\""))
 	assert.Contains(t, page, "<title>refuted (1/6)</title>")
-	assert.Contains(t, page, ">● 1 · done: reproduced</text>")
-	assert.Contains(t, page, ">◐ 2 · in progress, round 2/7</text>")
-	assert.Contains(t, page, ">? 3: stuck or lost</text>")
+	assert.Contains(t, page, ">1 done: reproduced</text>")
+	assert.Contains(t, page, ">2 in progress, round 2/7</text>")
+	assert.Contains(t, page, ">if 3: stuck or lost</text>")
 }
 
 // Following the line of an outcome up the gutter leads to the step to which it leads back.

@@ -47,6 +47,8 @@ type Step struct {
 	Parent int64  `json:"parent,omitzero"` // id of the step that it is a part of; 0 if it is of none
 	Each   string `json:"each,omitzero"`   // for what its parts, or the step itself, are done one by one: a line of packages.txt
 	Items  *Items `json:"items,omitzero"`  // what it is done for in this round; nil while that is not known
+
+	Folded []int64 `json:"-"` // ids of the steps for which it stands in a folded graph
 }
 
 // Items counts what a step is done for.
@@ -84,6 +86,8 @@ type Graph struct {
 	after   [][]int // the steps that it blocks
 	before  [][]int // its blockers
 	reduced [][]int // after, without dependencies that follow from others
+
+	whole *Graph // what this one is folded from; nil if it is not
 }
 
 // New returns the graph of the steps. A State other than Done, NotNeeded and InProgress is
@@ -293,6 +297,9 @@ func (g *Graph) setStates() {
 // Summary returns one line with the numbers of steps and layers, the width, and how many
 // steps are done.
 func (g *Graph) Summary() string {
+	if g.whole != nil {
+		return g.whole.Summary()
+	}
 	if len(g.Steps) == 0 {
 		return "no steps"
 	}
@@ -312,18 +319,31 @@ func (g *Graph) Summary() string {
 // Path returns one line with the length and the steps of the critical path, or "" if there
 // are no steps.
 func (g *Graph) Path() string {
+	if g.whole != nil {
+		return g.whole.Path()
+	}
 	if len(g.Steps) == 0 {
 		return ""
 	}
-	ids := make([]string, len(g.Critical))
+	const most = 24 // on a line
+	var ids []string
 	for i, id := range g.Critical {
-		ids[i] = g.number(id)
+		switch {
+		case len(g.Critical) <= most || i < most/2 || i >= len(g.Critical)-most/2:
+			ids = append(ids, g.number(id))
+		case i == most/2:
+			ids = append(ids, "…")
+		}
 	}
 	return fmt.Sprintf("critical path of %s: %s", terminal.Count(len(g.Critical), "step"), strings.Join(ids, " → "))
 }
 
 // notes returns lines about dependencies that are not drawn.
 func (g *Graph) notes() (notes []string) {
+	if g.whole != nil {
+		folded := len(g.whole.Steps) - len(g.Steps)
+		return append(g.whole.notes(), fmt.Sprintf("%d steps are folded; --unfold draws them all", folded))
+	}
 	switch n := g.hidden(); n {
 	case 0:
 	case 1:

@@ -207,7 +207,7 @@ func TestWidthIsTheLargestAntichain(t *testing.T) {
 	})
 }
 
-// No two boxes of the page overlap, every line leads to a box on the right, and no line goes
+// No two boxes of the page overlap, every line leads to a box below, and no line goes
 // through a box.
 func TestLayout(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -225,13 +225,21 @@ func TestLayout(t *testing.T) {
 				columns[p.layer] = append(columns[p.layer], p)
 			}
 		}
+		bottom := map[int]float64{}
+		for _, p := range l.boxes {
+			bottom[p.layer] = max(bottom[p.layer], p.top+p.height)
+		}
+		for _, p := range l.boxes {
+			require.LessOrEqual(t, p.top+p.height, l.height)
+			require.Greater(t, p.top, bottom[p.layer-1])
+		}
 		for _, places := range columns {
-			slices.SortFunc(places, func(a, b *place) int { return int(1000 * (a.y - b.y)) })
+			slices.SortFunc(places, func(a, b *place) int { return int(1000 * (a.x - b.x)) })
 			for n, p := range places {
-				require.GreaterOrEqual(t, p.y-p.height/2, 0.0)
-				require.LessOrEqual(t, p.y+p.height/2, l.height)
+				require.GreaterOrEqual(t, p.x-p.width/2, 0.0)
+				require.LessOrEqual(t, p.x+p.width/2, l.width)
 				if n > 0 {
-					require.GreaterOrEqual(t, p.y-places[n-1].y, distance(places[n-1], p)-1e-6)
+					require.GreaterOrEqual(t, p.x-places[n-1].x, distance(places[n-1], p)-1e-6)
 				}
 			}
 		}
@@ -262,6 +270,6 @@ func TestNoSteps(t *testing.T) {
 	page := g.HTML()
 	assert.Contains(t, page, "no steps")
 	assert.NotContains(t, page, "critical path of 0 steps")
-	assert.NotRegexp(t, `(width|viewBox)="[^"]*-`, page, "a drawing has no negative size")
+	assert.NotRegexp(t, `(width|viewBox)="[^"]* -`, page, "a drawing has no negative size")
 	assert.Equal(t, 0, g.Width)
 }

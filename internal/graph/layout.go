@@ -5,16 +5,16 @@ import (
 	"slices"
 )
 
-// The layout follows Sugiyama: the layers go from left to right; a line that passes a layer
-// gets a place in it; barycenters improve the order within the layers; then each box moves
+// The layout follows Sugiyama: the layers go from top to bottom, so that a page with many of them
+// scrolls as pages do, also on a narrow screen; a line that passes a layer gets a place in it; barycenters improve the order within the layers; then each box moves
 // as near to its neighbours as the other boxes allow.
 
 // Sizes in pixels.
 const (
 	boxWidth   = 236
-	layerGap   = 70
-	boxGap     = 14
-	lineGap    = 10
+	layerGap   = 34
+	boxGap     = 18
+	lineGap    = 14
 	lineHeight = 15
 	boxPadding = 8
 	margin     = 20
@@ -24,8 +24,10 @@ const (
 type place struct {
 	step   int // index of the step of a box; -1 for a line
 	layer  int // from 0
-	height float64
-	y      float64 // of the middle
+	width  float64
+	height float64 // of a box
+	x      float64 // of the middle
+	top    float64
 	before []*place
 	after  []*place
 }
@@ -47,14 +49,14 @@ func (g *Graph) layOut(height func(step int) float64) layout {
 	}
 	l.boxes = make([]*place, len(g.Steps))
 	for _, i := range g.order() {
-		l.boxes[i] = add(&place{step: i, layer: g.Steps[i].Layer - 1, height: height(i)})
+		l.boxes[i] = add(&place{step: i, layer: g.Steps[i].Layer - 1, width: boxWidth, height: height(i)})
 	}
 	for i, after := range g.reduced {
 		for _, j := range after {
 			from := l.boxes[i]
 			line := []*place{from}
 			for layer := from.layer + 1; layer < l.boxes[j].layer; layer++ {
-				line = append(line, add(&place{step: -1, layer: layer, height: lineGap}))
+				line = append(line, add(&place{step: -1, layer: layer, width: lineGap}))
 			}
 			line = append(line, l.boxes[j])
 			for n := 1; n < len(line); n++ {
@@ -84,7 +86,7 @@ func arrange(layers [][]*place) {
 			}
 			wish := map[*place]float64{}
 			for _, p := range layer {
-				wish[p] = mean(neighbours(p), p.y)
+				wish[p] = mean(neighbours(p), p.x)
 			}
 			slices.SortStableFunc(layer, func(a, b *place) int { return cmp.Compare(wish[a], wish[b]) })
 			spread(layer)
@@ -99,10 +101,10 @@ func spread(layer []*place) {
 		if n > 0 {
 			total += distance(layer[n-1], p)
 		}
-		p.y = total
+		p.x = total
 	}
 	for _, p := range layer {
-		p.y -= total / 2
+		p.x -= total / 2
 	}
 }
 
@@ -113,7 +115,7 @@ func mean(places []*place, otherwise float64) float64 {
 	}
 	sum := 0.0
 	for _, p := range places {
-		sum += p.y
+		sum += p.x
 	}
 	return sum / float64(len(places))
 }
@@ -124,7 +126,7 @@ func distance(a, b *place) float64 {
 	if a.step < 0 && b.step < 0 {
 		gap = 0
 	}
-	return (a.height+b.height)/2 + gap
+	return (a.width+b.width)/2 + gap
 }
 
 // straighten moves the places of each layer towards their neighbours in other layers, in the
@@ -143,7 +145,7 @@ func straighten(layers [][]*place) {
 				if n%2 == 1 || len(neighbours) == 0 {
 					neighbours = p.after
 				}
-				wishes[i] = mean(neighbours, p.y)
+				wishes[i] = mean(neighbours, p.x)
 			}
 			settle(layer, wishes)
 		}
@@ -177,7 +179,7 @@ func settle(layer []*place, wishes []float64) {
 	i := 0
 	for _, p := range pools {
 		for range p.count {
-			layer[i].y = p.sum/float64(p.count) + offsets[i]
+			layer[i].x = p.sum/float64(p.count) + offsets[i]
 			i++
 		}
 	}
@@ -185,20 +187,26 @@ func settle(layer []*place, wishes []float64) {
 
 // fit moves all places into view and sets the size of the drawing.
 func (l *layout) fit(layers [][]*place) {
-	top, bottom := 0.0, 0.0
+	left, right := 0.0, 0.0
 	for _, layer := range layers {
 		for _, p := range layer {
-			top, bottom = min(top, p.y-p.height/2), max(bottom, p.y+p.height/2)
+			left, right = min(left, p.x-p.width/2), max(right, p.x+p.width/2)
 		}
 	}
+	top := float64(margin)
 	for _, layer := range layers {
+		height := 0.0
 		for _, p := range layer {
-			p.y += margin - top
+			height = max(height, p.height)
 		}
+		for _, p := range layer {
+			p.x += margin - left
+			p.top = top
+			if p.step < 0 {
+				p.height = height // the line goes straight through the layer
+			}
+		}
+		top += height + layerGap
 	}
-	l.height = bottom - top + 2*margin
-	l.width = float64(max(0, len(layers)*(boxWidth+layerGap)-layerGap) + 2*margin)
+	l.width, l.height = right-left+2*margin, max(0, top-layerGap)+margin
 }
-
-// left returns the left edge of the boxes of a layer.
-func left(layer int) float64 { return float64(margin + layer*(boxWidth+layerGap)) }

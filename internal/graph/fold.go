@@ -1,0 +1,144 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// minChain is how many steps of a chain are folded at least.
+const minChain = 3
+
+// Fold returns the graph with what is done as one step, and the inside of each long chain as one:
+// nobody works there. Steps of loops and parts of other steps stay. It returns false if the graph
+// has at most most steps, or nothing to fold.
+func (g *Graph) Fold(most int) (*Graph, bool) {
+	if len(g.Steps) <= most {
+		return g, false
+	}
+	into := g.foldDone()
+	g.foldChains(into)
+	if len(into) == 0 {
+		return g, false
+	}
+	folds := map[int64][]Step{}
+	for _, i := range g.order() {
+		if to, is := into[g.Steps[i].ID]; is {
+			folds[to] = append(folds[to], g.Steps[i])
+		}
+	}
+	var all []Step
+	for _, s := range g.Steps {
+		to, is := into[s.ID]
+		if is && to != s.ID {
+			continue
+		}
+		if is {
+			s = standsFor(folds[to])
+		}
+		var before []int64
+		for _, id := range s.BlockedBy {
+			if to, is := into[id]; is {
+				id = to
+			}
+			if id != s.ID {
+				before = append(before, id)
+			}
+		}
+		s.BlockedBy, s.Layer, s.Critical = before, 0, false
+		all = append(all, s)
+	}
+	folded := New(g.Title, all)
+	folded.whole = g
+	for i, s := range folded.Steps {
+		if len(s.Folded) > 0 {
+			folded.Steps[i].State = folds[s.ID][0].State // the first of a chain may be ready, the others are not
+		}
+	}
+	return folded, true
+}
+
+// standsFor returns the step that stands for these, in the order of their layers.
+func standsFor(all []Step) Step {
+	first, last := all[0], all[len(all)-1]
+	s := Step{ID: first.ID, Subject: fmt.Sprintf("%d steps", len(all)), State: first.State, Number: first.number() + " to " + last.number()}
+	for _, one := range all {
+		s.Folded = append(s.Folded, one.ID)
+		s.BlockedBy = append(s.BlockedBy, one.BlockedBy...)
+	}
+	slices.Sort(s.BlockedBy)
+	s.BlockedBy = slices.Compact(s.BlockedBy)
+	return s
+}
+
+// foldable reports by index which steps may be folded: those that are not in a loop, nor consist of
+// others, nor are a part.
+func (g *Graph) foldable() []bool {
+	can := make([]bool, len(g.Steps))
+	groups := g.groups()
+	for i, s := range g.Steps {
+		can[i] = s.Parent == 0 && len(groups[s.ID]) == 0 && s.Items == nil
+	}
+	for _, b := range g.backs() {
+		can[b.from], can[b.to] = false, false
+	}
+	for _, e := range g.Cyclic {
+		index := g.indexes()
+		can[index[e[0]]], can[index[e[1]]] = false, false
+	}
+	return can
+}
+
+// foldDone returns for the id of each step that is folded the id of the step that stands for it:
+// the steps that are done and come after folded steps only, so that no cycle arises. The last ones
+// stay, because the work goes on from them.
+func (g *Graph) foldDone() map[int64]int64 {
+	can, into := g.foldable(), map[int64]int64{}
+	var first int64
+	var members []int64
+	for _, i := range g.order() {
+		s := g.Steps[i]
+		free := can[i] && s.State.isDone() && !slices.ContainsFunc(g.before[i], func(j int) bool { _, is := into[g.Steps[j].ID]; return !is })
+		goesOn := slices.ContainsFunc(g.after[i], func(j int) bool { return !g.Steps[j].State.isDone() })
+		if !free || goesOn {
+			continue
+		}
+		if len(into) == 0 {
+			first = s.ID
+		}
+		into[s.ID] = first
+		members = append(members, s.ID)
+	}
+	if len(members) < minChain {
+		return map[int64]int64{}
+	}
+	return into
+}
+
+// foldChains adds the insides of chains of steps that are blocked: the first one of a chain stays,
+// and so does the last.
+func (g *Graph) foldChains(into map[int64]int64) {
+	can, before := g.foldable(), make([][]int, len(g.Steps))
+	for i, after := range g.reduced {
+		for _, j := range after {
+			before[j] = append(before[j], i)
+		}
+	}
+	inside := func(i int) bool {
+		_, is := into[g.Steps[i].ID]
+		return !is && can[i] && g.Steps[i].State == Blocked && len(g.reduced[i]) == 1 && len(before[i]) == 1
+	}
+	for _, i := range g.order() {
+		if !inside(i) || inside(before[i][0]) {
+			continue // it does not begin the inside of a chain
+		}
+		var chain []int64
+		for at := i; inside(at); at = g.reduced[at][0] {
+			chain = append(chain, g.Steps[at].ID)
+		}
+		if len(chain) >= minChain {
+			for _, id := range chain {
+				into[id] = chain[0]
+			}
+		}
+	}
+}
