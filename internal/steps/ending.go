@@ -156,17 +156,17 @@ func (e *ending) spent(name string) {
 // ownGates evaluates the gates of the step itself. failed is set if its check failed and the
 // step can end so.
 func (e *ending) ownGates() (failed, ok bool) {
-	if !e.pass(Gate{Kind: SkillCalled, When: AtCompletion, Skill: e.step.Do}) || !e.pass(Gate{Kind: ProducedFiles, When: AtCompletion, Patterns: e.step.Produces}) {
-		return false, false
+	for _, g := range e.step.Gates() {
+		if g.When != AtCompletion || g.Kind == PersonApproves || e.pass(g) { // a person is asked last
+			continue
+		}
+		if g.Kind != CheckPasses || !e.missing.decided() || e.verdict.Check == nil || e.step.outcome(machine.Failed) == nil { // without a result it did not run
+			return false, false
+		}
+		e.verdict = Verdict{Check: e.verdict.Check} // of what it ends as
+		return true, true
 	}
-	if e.c.NoChecks || e.pass(Gate{Kind: CheckPasses, When: AtCompletion, Check: e.step.Check}) {
-		return false, true
-	}
-	if e.missing.check != nil || e.step.outcome(machine.Failed) == nil {
-		return false, false
-	}
-	e.verdict = Verdict{Check: e.verdict.Check} // of what it ends as
-	return true, true
+	return false, true
 }
 
 // pass evaluates a gate. It reports false if the gate denies, or has to be looked at first.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -123,6 +124,16 @@ func TestACheckThatFailsLeadsBack(t *testing.T) {
 	require.Nil(t, l.end(2, "").Turn)
 	assert.Equal(t, "done", l.state().Step(2).Outcome)
 	assert.Equal(t, 3, l.state().Step(2).Round)
+}
+
+// A check for which there is no time left has not failed.
+func TestACheckThatCannotRunLeadsNowhere(t *testing.T) {
+	l := reviewed(t)
+	l.end(1, "")
+	l.Limit = callMargin + time.Second
+	v := l.end(2, "")
+	assert.Equal(t, Deny, v.Decision, "%+v", v)
+	assert.Equal(t, 1, l.state().Step(2).Round)
 }
 
 func TestAPersonChooses(t *testing.T) {

@@ -324,7 +324,7 @@ func (s *State) unverified() (found []*Current) {
 
 // gated reports whether the step declares a gate of its completion.
 func (c *Current) gated() bool {
-	return c.Do != "" || len(c.Produces) > 0 || c.Check != nil || c.Approval != "" || c.flows()
+	return c.flows() || slices.ContainsFunc(c.Gates(), func(g Gate) bool { return g.When == AtCompletion })
 }
 
 // passUngated marks as passed the unverified steps without a gate of completion, except one;
