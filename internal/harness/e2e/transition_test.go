@@ -1,0 +1,103 @@
+//go:build e2e
+
+// What else may happen around a transition: other updates in its message, an update that something
+// else stops, and skills within skills to the last level.
+
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	. "github.com/fsmtx/fsmtx/internal/harness/fakemodel"
+	gates "github.com/fsmtx/fsmtx/internal/steps"
+)
+
+// A rewritten update keeps to itself: what else is in the message is carried out as it is. Of two
+// completions that lead back one does, and the other is refused.
+func TestALoopBesideOtherUpdatesOfItsMessage(t *testing.T) {
+	s := held(t, reviewed)
+	r := s.Prompt(Script{Main: append(begun(),
+		Do(Bash("write", "echo x > code")),
+		Do(TaskCreate("own", "mine")),
+		Do(TaskUpdate("implement", "1", "completed")),
+		Do(TaskUpdate("test", "2", "completed")),
+		Do(TaskUpdate("mine", "6", "in_progress"), ends("changes", "3", "changes"), update("note", "5", map[string]any{"metadata": map[string]any{"note": "kept"}})),
+		Do(TaskList("list")),
+		Do(TaskUpdate("implement again", "1", "completed")),
+		Do(TaskUpdate("test again", "2", "completed")),
+		Do(ends("one", "3", "changes"), ends("two", "3", "changes")),
+		Do(TaskList("after both")),
+		Say("done"))}, "go")
+	allowed(t, r, "implement", "test", "mine", "changes", "note", "implement again", "test again")
+	assert.Equal(t, []string{"#1 [pending] Implement (round 2)", "#2 [pending] Test (round 2) [blocked by #1]", "#3 [pending] Review (round 2 of 3) [blocked by #2]",
+		"#4 [pending] Settle it [blocked by #3]", "#5 [pending] Publish [blocked by #3, #4]", "#6 [in_progress] mine"}, tasks(t, r, "list"))
+	assert.Contains(t, read(t, s, "home/.claude/tasks/"+s.Session+"/5.json"), `"note": "kept"`)
+	one, _ := refused(t, r, "one")
+	two, _ := refused(t, r, "two")
+	assert.NotEqual(t, one, two, "one of them is refused")
+	assert.Equal(t, 3, state(t, s).Step(3).Round)
+	assert.Contains(t, tasks(t, r, "after both"), "#3 [pending] Review (round 3 of 3) [blocked by #2]")
+}
+
+// A completion that another hook stops counts no more once its call is over, so the agent can end
+// the step in another way.
+func TestAStoppedUpdateLapses(t *testing.T) {
+	s := held(t, `{"fsm": 2, "steps": [{"id": 1, "subject": "Review", "outcomes": ["approved", "changes"]}, {"id": 2, "subject": "Publish", "when": {"1": "approved"}}]}`)
+	install(t, s, hook{"PreToolUse", "TaskUpdate", `if grep -q approved; then echo NOT-APPROVED >&2; exit 2; fi`})
+	// A real model takes long enough for the client to write the transcript.
+	written := Bash("wait", `until grep -rq 'NOT-APPRO[V]ED' "$HOME/.claude/projects"; do sleep 0.1; done`)
+	r := s.Prompt(Script{Main: append(begun(),
+		Do(ends("approved", "1", "approved")),
+		Do(written),
+		Do(ends("changes", "1", "changes")),
+		Say("done"))}, "go")
+	assert.Contains(t, denied(t, r, "approved"), "NOT-APPROVED")
+	allowed(t, r, "changes")
+	found := state(t, s)
+	assert.Equal(t, "changes", found.Step(1).Outcome)
+	assert.True(t, found.Step(2).NotNeeded)
+	lapsed := 0
+	for _, e := range found.Evidence {
+		if e.Verdict == gates.Lapsed {
+			lapsed++
+		}
+	}
+	assert.Equal(t, 1, lapsed)
+}
+
+// Three levels, with two skills at once on the last one, beside the planning guards.
+func TestThreeLevelsOfSkills(t *testing.T) {
+	s := held(t, releasing, "--with", "planning")
+	skill(s, projectSkills, "notes", `[{"id": 1, "subject": "Collect"}, {"id": 2, "subject": "Draft", "blockedBy": [1]}]`)
+	skill(s, projectSkills, "commits", `{"fsm": 2, "steps": [{"id": 1, "subject": "Read", "outcomes": {"again": {"back": 1, "max": 1}, "done": {}}}]}`)
+	skill(s, projectSkills, "issues", `[{"id": 1, "subject": "Search"}]`)
+	skill(s, projectSkills, "deeper", `[{"id": 1, "subject": "Dig"}]`)
+	r := s.Prompt(Script{Main: append(begun(),
+		Do(TaskUpdate("build", "1", "completed")),
+		Do(TaskUpdate("start", "2", "in_progress")),
+		Do(Skill("notes", "notes")),
+		Do(TaskUpdate("collect", "4", "in_progress")),
+		Do(Skill("commits", "commits"), Skill("issues", "issues")),
+		Do(TaskUpdate("read", "6", "in_progress")),
+		Do(Skill("deeper", "deeper")),
+		Do(TaskList("deep")),
+		Do(TaskUpdate("too early", "4", "completed")),
+		Do(ends("again", "6", "again")),
+		Do(ends("fine", "6", "done")),
+		Do(TaskUpdate("search", "7", "completed")),
+		Do(TaskUpdate("dig", "8", "completed")),
+		Do(TaskUpdate("collected", "4", "completed")),
+		Do(TaskUpdate("draft", "5", "completed")),
+		Do(TaskUpdate("written", "2", "completed")),
+		Do(TaskUpdate("publish", "3", "completed")),
+		Say("done"))}, "go")
+	assert.Contains(t, denied(t, r, "too early"), "under it is the workflow of commits")
+	allowed(t, r, "build", "start", "collect", "read", "fine", "search", "dig", "collected", "draft", "written", "publish")
+	assert.Contains(t, strings.Join(tasks(t, r, "deep"), "\n"), "#8 [pending] Dig")
+	for _, c := range state(t, s).Steps {
+		assert.True(t, c.Done(), c.Name())
+	}
+}
