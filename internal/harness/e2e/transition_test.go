@@ -15,7 +15,7 @@ import (
 	gates "github.com/fsmtx/fsmtx/internal/steps"
 )
 
-// A rewritten update keeps to itself: what else is in the message is carried out as it is. Of two
+// Fact 157: a rewritten update keeps to itself; what else is in the message is carried out as it is. Of two
 // completions that lead back one does, and the other is refused.
 func TestALoopBesideOtherUpdatesOfItsMessage(t *testing.T) {
 	s := held(t, reviewed)
