@@ -75,13 +75,20 @@ func (d *Dir) newRedo(j *journal) *redo {
 }
 
 // rollForward completes an interrupted transaction under the locks of its files. It creates
-// before it deletes, as the transaction does.
+// before it deletes, as the transaction does. If another program has taken the name of a file
+// that is still to be created, nothing was deleted yet, and the transaction is rolled back:
+// nobody was told that it has happened.
 func (d *Dir) rollForward(ctx context.Context, j *journal) (Report, error) {
 	if _, err := d.Lock(ctx, namesOf(j.entries())...); err != nil {
 		return Report{}, err
 	}
 	defer d.release()
 	r := d.newRedo(j)
+	if taken, err := r.taken(); err != nil {
+		return r.report, err
+	} else if taken {
+		return d.undo(j, j.Deletes, func(e entry) (bool, error) { return d.isOurs(j, e) })
+	}
 	if err := r.secure(); err != nil {
 		return r.report, err
 	}
@@ -96,6 +103,31 @@ func (d *Dir) rollForward(ctx context.Context, j *journal) (Report, error) {
 		}
 	}
 	return r.report, r.finish()
+}
+
+// taken reports whether another program has created a file under the name of one that the
+// transaction creates. After a power cut that cannot be told from a later version.
+func (r *redo) taken() (bool, error) {
+	if r.cut {
+		return false, nil
+	}
+	for _, e := range r.j.Creates {
+		ours, err := r.isOurs(r.j, e)
+		if err != nil {
+			return false, err
+		}
+		there, err := r.exists(r.filePath(e.Name))
+		if err != nil || !there || ours {
+			if err != nil {
+				return false, err
+			}
+			continue
+		}
+		if same, err := r.matches(r.filePath(e.Name), e); !same {
+			return true, ignoreNotExist(err)
+		}
+	}
+	return false, nil
 }
 
 // secure makes durable what the rest of the recovery relies on: the record, which the last
