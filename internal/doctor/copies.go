@@ -29,6 +29,7 @@ type Copy struct {
 	Version  string `json:"version"`            // empty if unknown
 	Same     bool   `json:"same"`               // as this program's
 	NotAsked string `json:"not_asked,omitzero"` // why it was not run
+	Way      *Way   `json:"installed,omitzero"` // how it was installed; only of this program
 }
 
 func (c Copy) String() string {
@@ -57,7 +58,8 @@ func Copies(ctx context.Context, s terminal.Streams) ([]Copy, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := copyList{{Where: "this program", Path: self, Version: version.Get().Version}}
+	way := WayOf(s, self)
+	all := copyList{{Where: "this program", Path: self, Version: version.Get().Version, Way: &way}}
 	all.ask(ctx, "on PATH", settings.Program)
 	if path, err := program.Find(); err == nil {
 		all.ask(ctx, "fsmtx mcp", path)

@@ -5,6 +5,10 @@
 //	dist/fsmtx_<version>_<os>_<arch>.tar.gz     the programs, the licence, README.md,
 //	                                            CHANGELOG.md, manual pages, completions
 //	dist/fsmtx_<version>.cdx.json               what the programs consist of (CycloneDX)
+//	dist/install.sh                             installs an archive, whose digest it has
+//	dist/packaging/fsmtx.rb                     the formula for a Homebrew tap
+//	dist/packaging/aqua.yaml, mise.toml         the entries for the registries of aqua and mise
+//	dist/devcontainer-feature-fsmtx.tgz         the feature for development containers
 //	dist/SHA256SUMS                             of all of these files, for sha256sum -c
 //	dist/VERSION                                the version
 //

@@ -56,6 +56,9 @@ func (r release) make() error {
 	if err := writeFiles(r.out, []file{{r.name() + ".cdx.json", 0o644, bom}, {"VERSION", 0o644, []byte(r.Version + "\n")}}); err != nil {
 		return err
 	}
+	if err := r.writePackaging(); err != nil {
+		return err
+	}
 	return r.writeSums()
 }
 
@@ -145,7 +148,7 @@ func (r release) writeSums() error {
 	}
 	var sums strings.Builder
 	for _, e := range entries {
-		if name := e.Name(); strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".cdx.json") || strings.HasSuffix(name, ".tgz") {
+		if name := e.Name(); strings.HasSuffix(name, ".tar.gz") || strings.HasSuffix(name, ".cdx.json") || strings.HasSuffix(name, ".tgz") || name == installScript {
 			sum, err := sumOf(filepath.Join(r.out, name))
 			if err != nil {
 				return err

@@ -37,8 +37,8 @@ func TestSameBytes(t *testing.T) {
 
 	// SHA256SUMS has the digests of all released files.
 	name := "fsmtx_1.2.3_" + runtime.GOOS + "_" + runtime.GOARCH
-	require.Equal(t, 2, strings.Count(string(sums), "\n"), string(sums))
-	for _, file := range []string{name + ".tar.gz", "fsmtx_1.2.3.cdx.json"} {
+	require.Equal(t, 4, strings.Count(string(sums), "\n"), string(sums))
+	for _, file := range []string{name + ".tar.gz", "fsmtx_1.2.3.cdx.json", "install.sh", "devcontainer-feature-fsmtx.tgz"} {
 		sum, err := sumOf(filepath.Join(first.out, file))
 		require.NoError(t, err)
 		assert.Contains(t, string(sums), sum+"  "+file+"\n")
