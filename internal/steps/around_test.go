@@ -1,0 +1,52 @@
+package steps
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A person opens a step again while the agent works on a skill within a later one. That one was not
+// done, so it is not opened again: what is under it waits, and goes on afterwards.
+func TestAReopenInTheMiddleOfANestedWorkflow(t *testing.T) {
+	l := reviewed(t)
+	l.write("pass", "1")
+	require.True(t, l.end(1, "").Allowed())
+	require.True(t, l.end(2, "").Allowed())
+	l.allows(3, inProgress)
+	l.nest(Workflow{Command: "notes", Parent: 3, Round: 1, Steps: []Step{{ID: 11, Subject: "Collect"}, {ID: 12, Subject: "Draft", BlockedBy: []int64{11}}}})
+	l.allows(11, completed)
+	require.Equal(t, []int64{12}, ready(l.state()))
+	_, err := l.Reopen(t.Context(), 1, "it was wrong", By{Who: ThePerson})
+	require.NoError(t, err)
+	assert.Equal(t, []int64{1}, ready(l.state()))
+	assert.Contains(t, l.denies(12, inProgress), `#12 "Draft" cannot be started: #2 "Test" must be done first. Ready now: #1 "Implement"`)
+	require.True(t, l.end(1, "").Allowed())
+	require.True(t, l.end(2, "").Allowed())
+	assert.Equal(t, []int64{12}, ready(l.state()), "the work inside goes on")
+	assert.Contains(t, l.end(3, "changes").Reason, `of which #12 "Draft" is open`)
+	l.allows(12, completed)
+	assert.NotNil(t, l.end(3, "changes").Turn)
+}
+
+// Two sessions share a list: what one is about to end, the other cannot end in another way, and
+// the stop of one is no sign that the other's call is over.
+func TestTwoSessionsEndOneStep(t *testing.T) {
+	l := inReview(t)
+	other := *l.Frame
+	other.Session = "s2"
+	require.True(t, l.says("approved", "one").Allowed())
+	v := other.Update(t.Context(), Update{Task: "3", Status: completed, Outcome: "changes", Use: "two", Over: func(string) bool { return true }})
+	assert.Contains(t, v.Reason, "is being let through as approved")
+	_, _, err := other.Stop(t.Context(), Stopping{Mode: Remind})
+	require.NoError(t, err)
+	require.Zero(t, l.lapses())
+	l.set(3, completed)
+	l.seen()
+	assert.Equal(t, "approved", l.state().Step(3).Outcome)
+	v = other.Update(t.Context(), Update{Task: "3", Status: completed, Outcome: "changes", Use: "three"})
+	assert.True(t, v.Allowed(), "completing it again is nothing")
+	assert.Nil(t, v.Turn)
+	assert.Equal(t, 1, l.state().Step(3).Round)
+}
