@@ -45,7 +45,13 @@ func (r *runner) line(line string, depth int) {
 		return
 	}
 	computed := false
+	piped := map[*syntax.Stmt]*syntax.Redirect{}
 	syntax.Walk(s.file, func(n syntax.Node) bool {
+		if pipe, ok := n.(*syntax.BinaryCmd); ok && (pipe.Op == syntax.Pipe || pipe.Op == syntax.PipeAll) {
+			if text, ok := printed(pipe.X); ok {
+				piped[pipe.Y] = hereString(text)
+			}
+		}
 		stmt, ok := n.(*syntax.Stmt)
 		if !ok {
 			return true
@@ -56,7 +62,11 @@ func (r *runner) line(line string, depth int) {
 				words[i] = shown(arg)
 				computed = computed || strings.Contains(words[i], Unknown)
 			}
-			r.command(words, stmt.Redirs, depth)
+			redirs := stmt.Redirs
+			if fed := piped[stmt]; fed != nil {
+				redirs = append(redirs[:len(redirs):len(redirs)], fed)
+			}
+			r.command(words, redirs, depth)
 		}
 		return true
 	})
@@ -70,6 +80,40 @@ func (r *runner) line(line string, depth int) {
 			r.command(slices.Clone(words), nil, depth)
 		}
 	}
+}
+
+// printed returns the text that echo, printf or cat with a here-document prints, roughly: for
+// printf it is the arguments, a line each.
+func printed(s *syntax.Stmt) (text string, ok bool) {
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return "", false
+	}
+	var words []string
+	for _, arg := range call.Args {
+		words = append(words, strings.ReplaceAll(shown(arg), `\n`, "\n"))
+	}
+	switch path.Base(words[0]) {
+	case "echo":
+		for words = words[1:]; len(words) > 0 && len(words[0]) > 1 && words[0][0] == '-' && strings.Trim(words[0][1:], "neE") == ""; {
+			words = words[1:]
+		}
+		return strings.Join(words, " "), true
+	case "printf":
+		return strings.Join(words[1:], "\n"), true
+	case "cat":
+		for _, redir := range s.Redirs {
+			if text, ok := fed(redir); ok {
+				return text, true
+			}
+		}
+	}
+	return "", false
+}
+
+// hereString returns the redirection that feeds a text to a command.
+func hereString(text string) *syntax.Redirect {
+	return &syntax.Redirect{Op: syntax.WordHdoc, Word: &syntax.Word{Parts: []syntax.WordPart{&syntax.SglQuoted{Value: text}}}}
 }
 
 // parseAny parses a line as any of the shells that the client may use.
@@ -137,20 +181,35 @@ func (r *runner) command(words []string, redirs []*syntax.Redirect, depth int) {
 		return
 	}
 	switch name {
-	case "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash":
+	case "sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish":
 		r.shell(words[1:], redirs, depth)
 	case "eval", "watch":
 		r.line(strings.Join(withoutOptions(words[1:], name), " "), depth+1)
 	case "su", "runuser", "script":
-		if i := slices.Index(words, "-c"); i >= 0 && i+1 < len(words) {
-			r.line(words[i+1], depth+1)
-		}
+		r.switched(words, depth)
 	case "trap":
 		if len(words) > 2 && words[1] != "-" {
 			r.line(words[1], depth+1)
 		}
 	case "find":
 		r.executed(words, depth)
+	}
+}
+
+// switched adds what su, runuser and script run: the line behind -c, or, of runuser, the command
+// behind --.
+func (r *runner) switched(words []string, depth int) {
+	for i, word := range words {
+		line, joined := strings.CutPrefix(word, "--command=")
+		switch {
+		case joined:
+			r.line(line, depth+1)
+		case i+1 == len(words):
+		case word == "--command", len(word) > 1 && word[0] == '-' && word[1] != '-' && strings.HasSuffix(word, "c"):
+			r.line(words[i+1], depth+1)
+		case word == "--":
+			r.command(slices.Clone(words[i+1:]), nil, depth)
+		}
 	}
 }
 
@@ -201,7 +260,7 @@ func (r *runner) shell(args []string, redirs []*syntax.Redirect, depth int) {
 	switch {
 	case hasLine && len(args) > 0:
 		r.line(args[0], depth+1)
-	case !hasLine && (len(args) == 0 || args[0] == "-"):
+	case !hasLine && (len(args) == 0 || args[0] == "-" || args[0] == "/dev/stdin"):
 		for _, redir := range redirs {
 			if text, ok := fed(redir); ok {
 				r.line(text, depth+1)
@@ -250,6 +309,8 @@ func runners() map[string]wrapper {
 		"stdbuf": {values: "ioe", long: "--input --output --error"},
 		"ionice": {values: "cn", long: "--class --classdata"}, "chrt": {skip: 1}, "taskset": {skip: 1}, "unbuffer": {}, "caffeinate": {values: "tw"},
 		"chroot": {skip: 1}, "flock": {values: "wE", long: "--timeout --conflict-exit-code", line: "-c --command", skip: 1},
+		"unshare": {values: "SGRw", long: "--setuid --setgid --root --wd"}, "setarch": {skip: 1}, "prlimit": {}, "fakeroot": {values: "lsib"}, "chronic": {}, "pkexec": {long: "--user"},
+		"systemd-run": {values: "pEMu", long: "--property --setenv --machine --unit --slice --uid --gid"}, "parallel": {values: "jnNa", long: "--jobs --arg-file"},
 		"strace": {values: "eopsPI"}, "ltrace": {values: "eopsI"},
 	}
 }
