@@ -50,3 +50,15 @@ func TestTwoSessionsEndOneStep(t *testing.T) {
 	assert.Nil(t, v.Turn)
 	assert.Equal(t, 1, l.state().Step(3).Round)
 }
+
+// An outcome that is given again, after the loop, counts for the new round; the same call twice
+// counts once.
+func TestAnOutcomeGivenTwice(t *testing.T) {
+	l := inReview(t)
+	require.NotNil(t, l.says("changes", "one").Turn)
+	l.says("changes", "one")
+	assert.Equal(t, 2, l.state().Step(3).Round, "one call, one round")
+	l.seen()
+	assert.Contains(t, l.says("changes", "two").Reason, "must be done first")
+	assert.Equal(t, 2, l.state().Step(3).Round)
+}
