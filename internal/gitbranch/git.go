@@ -36,7 +36,7 @@ func askGit(git, dir string) (Place, bool) {
 	}
 	branch, err := run(git, dir, "symbolic-ref", "--short", "-q", "HEAD")
 	if err != nil {
-		branch = Detached
+		branch = detached
 	}
 	return Place{branch, top}, true
 }

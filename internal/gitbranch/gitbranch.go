@@ -10,8 +10,8 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// Detached is the branch of a work tree whose HEAD is a commit.
-const Detached = "HEAD"
+// detached is the branch of a work tree whose HEAD is a commit.
+const detached = "HEAD"
 
 // Place is a work tree and the branch that is checked out in it.
 type Place struct {
@@ -70,7 +70,7 @@ func readBranch(dotgit string) (string, error) {
 		return "", err
 	}
 	branch, err := parseHead(string(data))
-	if branch == Detached {
+	if branch == detached {
 		branch = rebasedBranch(dir)
 	}
 	return branch, err
@@ -88,7 +88,7 @@ func rebasedBranch(gitdir string) string {
 			return branch
 		}
 	}
-	return Detached
+	return detached
 }
 
 // gitDir returns git's directory: .git itself or, in a linked work tree or a submodule,
@@ -122,7 +122,7 @@ func parseHead(head string) (string, error) {
 	ref = strings.TrimSpace(ref)
 	switch {
 	case !symbolic && isCommit(head):
-		return Detached, nil
+		return detached, nil
 	case !symbolic || ref == reftable:
 		return "", errUnknown
 	}

@@ -48,8 +48,8 @@ func TestFindReadsGitsFiles(t *testing.T) {
 		"ref: refs/heads/main\n":          "main",
 		"ref: refs/heads/feature/a-b/c\n": "feature/a-b/c",
 		"ref:refs/heads/x":                "x",
-		commit + "\n":                     Detached,
-		strings.Repeat("a", 64) + "\n":    Detached,
+		commit + "\n":                     detached,
+		strings.Repeat("a", 64) + "\n":    detached,
 	} {
 		top := tempDir(t)
 		write(t, head, top, ".git", "HEAD")
@@ -86,7 +86,7 @@ func TestFindFollowsAGitFile(t *testing.T) {
 	assert.Equal(t, Place{"feature/x", linked}, place)
 	place, ok = Find(filepath.Join(sub, "m"), getenv)
 	assert.True(t, ok)
-	assert.Equal(t, Detached, place.Branch)
+	assert.Equal(t, detached, place.Branch)
 	assert.NoFileExists(t, ran)
 }
 
@@ -169,7 +169,7 @@ func TestBranchDuringARebase(t *testing.T) {
 		assert.Equal(t, Place{"feature/x", top}, place)
 		write(t, "detached HEAD\n", top, ".git", state, "head-name")
 		place, _ = Find(top, getenv)
-		assert.Equal(t, Detached, place.Branch, "a rebase of a detached HEAD")
+		assert.Equal(t, detached, place.Branch, "a rebase of a detached HEAD")
 	}
 	assert.NoFileExists(t, ran)
 }

@@ -45,7 +45,7 @@ func ReadConfig(env func(string) string, project string) Config {
 	if project != "" {
 		c.read(filepath.Join(project, ProjectConfigFile))
 	}
-	if root := PluginRoot(env); root != "" {
+	if root := pluginRoot(env); root != "" {
 		c.read(filepath.Join(root, ConfigFile))
 	}
 	return c
@@ -62,9 +62,9 @@ func (c *Config) read(path string) {
 // ConfigOf makes a configuration of parsed YAML, for tests.
 func ConfigOf(v frontmatter.Value) Config { return Config{layers: []layer{{root: v}}} }
 
-// PluginRoot returns the root of the plugin, "" without one: CLAUDE_PLUGIN_ROOT, else
+// pluginRoot returns the root of the plugin, "" without one: CLAUDE_PLUGIN_ROOT, else
 // the directory above this program's if it is a plugin's bin.
-func PluginRoot(env func(string) string) string {
+func pluginRoot(env func(string) string) string {
 	if root := env("CLAUDE_PLUGIN_ROOT"); root != "" {
 		return root
 	}
@@ -107,7 +107,7 @@ const maxManifest = 1 << 20
 // PluginName returns the name in the manifest of the plugin that this program belongs
 // to, "" without one.
 func PluginName(env func(string) string) string {
-	data, err := safefile.ReadFile(filepath.Join(PluginRoot(env), plugins.ManifestPath), maxManifest, 0)
+	data, err := safefile.ReadFile(filepath.Join(pluginRoot(env), plugins.ManifestPath), maxManifest, 0)
 	if err != nil {
 		return ""
 	}
@@ -118,9 +118,9 @@ func PluginName(env func(string) string) string {
 // to people. A broken file is a setting without a key, whose value is the reason.
 type Setting struct{ Key, Value, File string }
 
-// Settings returns the values that the files set at the key and below it, those of the
+// settings returns the values that the files set at the key and below it, those of the
 // project's file first. Broken files are listed as well.
-func (c Config) Settings(key string) []Setting {
+func (c Config) settings(key string) []Setting {
 	var all []Setting
 	seen := map[string]bool{}
 	for _, l := range c.layers {

@@ -91,13 +91,13 @@ func TestTheProjectsFileTakesPrecedence(t *testing.T) {
 		{"a.one", "7", filepath.Join(project, ProjectConfigFile)},
 		{"a.two", "[]", filepath.Join(project, ProjectConfigFile)},
 		{"a.list", "[]", filepath.Join(project, ProjectConfigFile)},
-	}, c.Settings("a"))
-	assert.Equal(t, []Setting{{"b", "5", filepath.Join(root, ConfigFile)}}, c.Settings("b"))
-	assert.Empty(t, c.Settings("c"))
+	}, c.settings("a"))
+	assert.Equal(t, []Setting{{"b", "5", filepath.Join(root, ConfigFile)}}, c.settings("b"))
+	assert.Empty(t, c.settings("c"))
 
 	broken := ReadConfig(b.getenv, newProject(t, "a: ["))
 	assert.Equal(t, 1, broken.Int("a.one", 0, 42))
-	assert.Contains(t, broken.Settings("b")[0].Value, "not used: frontmatter is not valid YAML")
+	assert.Contains(t, broken.settings("b")[0].Value, "not used: frontmatter is not valid YAML")
 }
 
 func TestTextsListsAndPairs(t *testing.T) {
@@ -130,5 +130,5 @@ func TestThePluginOfAProgramIsTheDirectoryAboveItsBin(t *testing.T) {
 	assert.Equal(t, resolved, rootAbove(filepath.Join(root, "bin", "fsmtx")))
 	assert.Equal(t, resolved, rootAbove(link))
 	assert.Empty(t, rootAbove(filepath.Join(t.TempDir(), "bin", "fsmtx")))
-	assert.Equal(t, root, PluginRoot(b.getenv), "CLAUDE_PLUGIN_ROOT takes precedence")
+	assert.Equal(t, root, pluginRoot(b.getenv), "CLAUDE_PLUGIN_ROOT takes precedence")
 }

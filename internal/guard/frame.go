@@ -17,7 +17,7 @@ import (
 func Run(r Rule, in io.Reader, env func(string) string) event.Answer {
 	c := &Call{rule: r, env: env, Time: time.Now()}
 	v := c.run(in)
-	a := v.telling(c.mistakes()).Answer(r.Event)
+	a := v.telling(c.mistakes()).answer(r.Event)
 	if c.verbose() {
 		c.Log("VERBOSE", "output="+a.Output)
 	}
@@ -43,7 +43,7 @@ func Explain(r Rule, in io.Reader, env func(string) string) Explanation {
 		e.Mistakes = r.Mistakes(c.Config)
 	}
 	for _, key := range r.Settings {
-		e.Settings = append(e.Settings, inForce(c.Config.Settings(key), e.Mistakes)...)
+		e.Settings = append(e.Settings, inForce(c.Config.settings(key), e.Mistakes)...)
 	}
 	return e
 }
@@ -199,7 +199,7 @@ func (c *Call) readEvent(in io.Reader) error {
 
 // developing reports whether the file of development mode exists.
 func (c *Call) developing() bool {
-	file := c.Config.devModeFile(PluginRoot(c.env))
+	file := c.Config.devModeFile(pluginRoot(c.env))
 	if file == "" {
 		return false
 	}

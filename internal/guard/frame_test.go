@@ -192,7 +192,7 @@ func TestEachVerdictHasItsReply(t *testing.T) {
 		{Notice(1, "W", "d", "n"), event.PreCompact, 0, "", ""},
 		{Feedback(1, "f"), event.PostToolUse, 2, "", "f\n"},
 	} {
-		a := c.verdict.Answer(c.event)
+		a := c.verdict.answer(c.event)
 		assert.Equal(t, c.exit, a.Exit, c.verdict)
 		assert.Equal(t, c.error, a.ErrorText, c.verdict)
 		if c.out == "" {
@@ -201,7 +201,7 @@ func TestEachVerdictHasItsReply(t *testing.T) {
 			assert.JSONEq(t, c.out, a.Output)
 		}
 	}
-	assert.Equal(t, "c\n", Inject(1, "W", "d", "c", "u").Answer(event.PreCompact).Output)
+	assert.Equal(t, "c\n", Inject(1, "W", "d", "c", "u").answer(event.PreCompact).Output)
 }
 
 func TestTheWordForNoObjectionDependsOnTheEvent(t *testing.T) {

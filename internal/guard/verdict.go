@@ -118,9 +118,9 @@ func (v Verdict) telling(text string) Verdict {
 	return v
 }
 
-// Answer returns the verdict in the form that the client accepts at the event and shows to
+// answer returns the verdict in the form that the client accepts at the event and shows to
 // the right reader.
-func (v Verdict) Answer(eventName string) event.Answer {
+func (v Verdict) answer(eventName string) event.Answer {
 	switch v.form {
 	case warn:
 		return event.Tell(eventName, v.Message, v.Message)

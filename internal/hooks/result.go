@@ -112,8 +112,8 @@ func (e Elapsed) MarshalJSON() ([]byte, error) {
 	return strconv.AppendFloat(nil, ms, 'f', -1, 64), nil
 }
 
-// Milliseconds returns e in whole milliseconds.
-func (e Elapsed) Milliseconds() int64 { return time.Duration(e).Milliseconds() }
+// milliseconds returns e in whole milliseconds.
+func (e Elapsed) milliseconds() int64 { return time.Duration(e).Milliseconds() }
 
 // newResult returns the result of an event for which no hook ran.
 func newResult() *Result {

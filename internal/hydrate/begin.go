@@ -70,7 +70,7 @@ func (b Beginning) request(env Env) (r Request, err error) {
 		project = tasklist.Project(env, b.Here)
 	}
 	r = Request{
-		Event: event.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: Arguments(b.Args),
+		Event: event.PostToolUse, Session: b.List.Session, List: b.List.Dir, Command: b.Skill, Args: arguments(b.Args),
 		Cwd: b.Here, Project: project, Typed: b.Typed, Way: b.Way,
 	}
 	dir := b.Skill

@@ -52,7 +52,7 @@ func Check(ctx context.Context, e *event.Event, env Env, o Options) (Request, *H
 	start := cmp.Or(env.get("CLAUDE_PROJECT_DIR"), e.Cwd)
 	for _, run := range transcript.SkillRuns(e.TranscriptPath, e.PromptID, start) {
 		c := check{request: r, run: run, prompt: e.PromptID, env: env, options: o}
-		c.request.Command, c.request.Args, c.request.Typed = run.Name, Arguments(run.Args), run.ToolUse == ""
+		c.request.Command, c.request.Args, c.request.Typed = run.Name, arguments(run.Args), run.ToolUse == ""
 		h, result, settled, err := c.compare(ctx)
 		if settled || err != nil {
 			return c.request, h, result, err

@@ -70,7 +70,7 @@ func Notes(result Result) (notes []string) {
 		notes = append(notes, fmt.Sprintf("an interrupted change of %s was %s first", result.List, result.Recovered.Outcome))
 	}
 	for _, c := range result.Recovered.Conflicts {
-		notes = append(notes, ConflictText(c))
+		notes = append(notes, conflictText(c))
 	}
 	if result.Unreleased != nil {
 		notes = append(notes, Unreleased(result.Unreleased))

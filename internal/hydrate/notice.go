@@ -38,7 +38,7 @@ func Notice(r Request, result Result) string {
 		parts = append(parts, fmt.Sprintf("an interrupted change was %s first", result.Recovered.Outcome))
 	}
 	for _, c := range result.Recovered.Conflicts {
-		parts = append(parts, visible.Words(ConflictText(c)))
+		parts = append(parts, visible.Words(conflictText(c)))
 	}
 	if result.Unreleased != nil {
 		parts = append(parts, visible.Words(Unreleased(result.Unreleased)))
@@ -64,9 +64,9 @@ func warned(result Result, format string) string {
 	return fmt.Sprintf(format, text)
 }
 
-// ConflictText describes a file that another program changed after a transaction was
+// conflictText describes a file that another program changed after a transaction was
 // interrupted.
-func ConflictText(c txn.Conflict) string {
+func conflictText(c txn.Conflict) string {
 	if c.MovedTo == "" {
 		return fmt.Sprintf("%s: %s", c.Name, c.Why)
 	}

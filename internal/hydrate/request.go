@@ -49,7 +49,7 @@ func Understand(e *event.Event) (r Request, skip string, err error) {
 	case event.UserPromptExpansion:
 		r.Typed = true
 		r.Command, missing = typed(e)
-		r.Args = Arguments(e.CommandArgs)
+		r.Args = arguments(e.CommandArgs)
 		r.Invocation = join("prompt", e.PromptID, r.Command)
 	case event.PostToolUse, "":
 		r.Event = event.PostToolUse
@@ -60,7 +60,7 @@ func Understand(e *event.Event) (r Request, skip string, err error) {
 			return r, skip, nil
 		}
 		r.Invocation = join("tool", e.ToolUseID)
-		r.Args = Arguments(jsonx.StringMember(e.ToolInput, "args"))
+		r.Args = arguments(jsonx.StringMember(e.ToolInput, "args"))
 	default:
 		return r, fmt.Sprintf("hydrate does not handle the event %q", e.Name), nil
 	}
@@ -76,9 +76,9 @@ func Understand(e *event.Event) (r Request, skip string, err error) {
 // maxArgs limits the arguments that are kept, in characters.
 const maxArgs = 10_000
 
-// Arguments returns the arguments of a call as the workflow gets them: trimmed, cut if they
+// arguments returns the arguments of a call as the workflow gets them: trimmed, cut if they
 // are very long, and without NUL characters, which no environment variable can have.
-func Arguments(text string) string {
+func arguments(text string) string {
 	return strings.TrimSpace(visible.Clip(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", ""), maxArgs))
 }
 

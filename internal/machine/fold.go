@@ -21,9 +21,9 @@ type Event struct {
 	Outcome string
 }
 
-// Fold returns the state after the events. An event that cannot happen in the state before
+// fold returns the state after the events. An event that cannot happen in the state before
 // it, such as the conclusion of a step that is done, changes nothing.
-func (m *Machine) Fold(events iter.Seq[Event]) State {
+func (m *Machine) fold(events iter.Seq[Event]) State {
 	s := m.Start()
 	for e := range events {
 		s = s.After(e)

@@ -21,7 +21,7 @@ const (
 	MaxTimes = 100
 	// MaxChoices and MinChoices limit the outcomes among which a person chooses: the
 	// client's AskUserQuestion takes no other number (measured with version 2.1.329).
-	MinChoices, MaxChoices = 2, 4
+	minChoices, maxChoices = 2, 4
 	// LargeBound is the bound above which New warns.
 	LargeBound = 500
 )

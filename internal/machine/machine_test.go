@@ -57,7 +57,7 @@ func TestConstructs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m, faults := New(tt.steps)
 			require.NotNil(t, m, "%v", faults)
-			s := m.Fold(events(tt.do))
+			s := m.fold(events(tt.do))
 			assert.Equal(t, tt.ready, s.Ready())
 			var ended []string
 			for _, step := range tt.steps {
@@ -99,7 +99,7 @@ func events(text string) iter.Seq[Event] {
 // TestTransition: what an agent is told of a transition.
 func TestTransition(t *testing.T) {
 	m, _ := New(review())
-	before := m.Fold(events("41:done 42:done"))
+	before := m.fold(events("41:done 42:done"))
 
 	after, tr, err := before.Conclude(43, "changes")
 	require.NoError(t, err)
@@ -113,7 +113,7 @@ func TestTransition(t *testing.T) {
 	assert.True(t, after.NotNeeded(44))
 	assert.False(t, after.NotNeeded(43))
 
-	spent := m.Fold(events(strings.Repeat("41:done 42:done 43:changes ", 3) + "41:done 42:done"))
+	spent := m.fold(events(strings.Repeat("41:done 42:done 43:changes ", 3) + "41:done 42:done"))
 	after, tr, err = spent.Conclude(43, "changes")
 	require.NoError(t, err)
 	assert.Equal(t, Transition{Step: 43, Outcome: "disputed"}, tr, "the machine takes what comes then")
@@ -121,14 +121,14 @@ func TestTransition(t *testing.T) {
 	after, tr, err = after.Conclude(44, "drop")
 	require.NoError(t, err)
 	assert.Equal(t, Transition{Step: 44, Outcome: "drop", NotNeeded: ids(45), Stops: true}, tr)
-	assert.True(t, after.Over())
+	assert.True(t, after.over())
 
 	_, tr = before.End()
 	assert.Equal(t, Transition{NotNeeded: ids(43, 44, 45), Stops: true}, tr)
 
 	assert.Equal(t, ids(43), before.Ready(), "no method changes its state")
-	assert.Equal(t, ids(43), before.Blockers(44))
-	assert.Equal(t, ids(43, 44), before.Blockers(45))
+	assert.Equal(t, ids(43), before.blockers(44))
+	assert.Equal(t, ids(43, 44), before.blockers(45))
 }
 
 // TestStarted: the mark of a step in progress goes when the step ends or is opened again.
@@ -138,14 +138,14 @@ func TestStarted(t *testing.T) {
 		"41:begin": true, "41:begin 41:pause": false, "41:begin 41:done": false, "41:begin 41:done 42:failed": false,
 		"41:done 41:begin": false, "41:begin 42:begin 42:failed": false,
 	} {
-		s := m.Fold(events(do))
+		s := m.fold(events(do))
 		assert.Equal(t, want, s.Started(41), do)
 	}
 }
 
 func TestErrors(t *testing.T) {
 	m, _ := New(review())
-	s := m.Fold(events("41:done " + strings.Repeat("42:failed 41:done ", 3)))
+	s := m.fold(events("41:done " + strings.Repeat("42:failed 41:done ", 3)))
 	for _, tt := range []struct {
 		id      int64
 		outcome string

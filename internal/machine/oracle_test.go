@@ -63,7 +63,7 @@ var cases = rapid.Custom(func(t *rapid.T) oracleCase {
 	c.machine, c.states = m, []State{m.Start()}
 	for range 40 {
 		s := c.states[len(c.states)-1]
-		if s.Over() {
+		if s.over() {
 			break
 		}
 		id := rapid.SampledFrom(preferStarted(s, s.Ready())).Draw(t, "step")

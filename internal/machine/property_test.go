@@ -41,7 +41,7 @@ func manyChecks(t *testing.T, n int) {
 // walk runs a workflow to its end by random choices.
 func walk(t *rapid.T, m *Machine) {
 	s, completed, times := m.Start(), 0, map[int64]int{}
-	for !s.Over() {
+	for !s.over() {
 		ready := s.Ready()
 		require.NotEmpty(t, ready, "stuck")
 		s = begin(t, s, ready)

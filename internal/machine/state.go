@@ -280,8 +280,8 @@ func (s *State) Ready() (ids []int64) {
 	return ids
 }
 
-// Blockers returns the open steps that come directly before a step.
-func (s *State) Blockers(id int64) (ids []int64) {
+// blockers returns the open steps that come directly before a step.
+func (s *State) blockers(id int64) (ids []int64) {
 	i, ok := s.machine.index[id]
 	if !ok {
 		return nil
@@ -332,7 +332,7 @@ func (s *State) Times(id int64, outcome string) int {
 	return s.counts[counter{i, s.machine.steps[i].outcome(outcome)}]
 }
 
-// Over reports whether no step is open.
-func (s *State) Over() bool {
+// over reports whether no step is open.
+func (s *State) over() bool {
 	return !slices.ContainsFunc(s.steps, func(p progress) bool { return p.outcome == "" })
 }

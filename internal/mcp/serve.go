@@ -14,10 +14,10 @@ import (
 // maxLine is the limit on one message in bytes.
 const maxLine = 1 << 20
 
-// Serve serves one client on in and out until in ends or ctx is cancelled. Before it
+// serve serves one client on in and out until in ends or ctx is cancelled. Before it
 // returns it stops the checks of its calls, and it answers every call that it has read
 // unless the client no longer reads.
-func Serve(ctx context.Context, s *mcp.Server, in io.ReadCloser, out io.WriteCloser) error {
+func serve(ctx context.Context, s *mcp.Server, in io.ReadCloser, out io.WriteCloser) error {
 	serving, end := context.WithCancel(ctx)
 	defer end()
 	var calls sync.WaitGroup

@@ -26,7 +26,7 @@ func Write(path string, data []byte, mode Mode) error {
 	if err := Replace(path, data, mode); err != nil {
 		return err
 	}
-	return SyncDir(filepath.Dir(path))
+	return syncDir(filepath.Dir(path))
 }
 
 // Replace creates or replaces the file atomically: a crash or a power cut leaves either
@@ -63,7 +63,7 @@ func Remove(path string) error {
 	if err := os.Remove(path); err != nil {
 		return err
 	}
-	return SyncDir(filepath.Dir(path))
+	return syncDir(filepath.Dir(path))
 }
 
 // Mkdir creates the directory and its missing parents durably, with mode 0777 less
@@ -72,7 +72,7 @@ func Remove(path string) error {
 func Mkdir(dir string) (created []string, err error) {
 	switch err := os.Mkdir(dir, 0o777); {
 	case err == nil:
-		return []string{dir}, SyncDir(filepath.Dir(dir))
+		return []string{dir}, syncDir(filepath.Dir(dir))
 	case errors.Is(err, fs.ErrExist):
 		return nil, requireDir(dir)
 	case !errors.Is(err, fs.ErrNotExist) || filepath.Dir(dir) == dir:
@@ -100,12 +100,12 @@ func Rmdir(dir string) error {
 	if err := syscall.Rmdir(dir); err != nil {
 		return &fs.PathError{Op: "rmdir", Path: dir, Err: err}
 	}
-	return SyncDir(filepath.Dir(dir))
+	return syncDir(filepath.Dir(dir))
 }
 
-// SyncDir makes the names in a directory durable. It returns nil on a file system
+// syncDir makes the names in a directory durable. It returns nil on a file system
 // that cannot sync directories.
-func SyncDir(dir string) error {
+func syncDir(dir string) error {
 	f, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -94,6 +94,6 @@ func TestFailedWriteRemovesTheTemporaryFile(t *testing.T) {
 
 func TestSyncDirReportsAMissingDirectory(t *testing.T) {
 	dir := t.TempDir()
-	require.NoError(t, SyncDir(dir))
-	require.ErrorIs(t, SyncDir(filepath.Join(dir, "missing")), fs.ErrNotExist)
+	require.NoError(t, syncDir(dir))
+	require.ErrorIs(t, syncDir(filepath.Join(dir, "missing")), fs.ErrNotExist)
 }

@@ -33,7 +33,7 @@ func Context(parent context.Context, grace time.Duration) (ctx context.Context, 
 	signal.Notify(received, endingSignals()...)
 	end := func(s os.Signal) {
 		cancel(Received{s})
-		time.AfterFunc(grace, func() { os.Exit(Code(s)) })
+		time.AfterFunc(grace, func() { os.Exit(code(s)) })
 	}
 	go func() {
 		select {
@@ -54,8 +54,8 @@ func Context(parent context.Context, grace time.Duration) (ctx context.Context, 
 	})
 }
 
-// Code returns the exit code of a program that a signal has ended.
-func Code(s os.Signal) int {
+// code returns the exit code of a program that a signal has ended.
+func code(s os.Signal) int {
 	if n, ok := s.(syscall.Signal); ok {
 		return 128 + int(n)
 	}

@@ -30,16 +30,16 @@ func Read(getenv func(string) (string, bool), start string) (Dirs, error) {
 	if err != nil {
 		return Dirs{}, err
 	}
-	return Parse(args, start), nil
+	return parse(args, start), nil
 }
 
-// Parse reads the options as the client does (measured with 2.1.329, fact 68): an
+// parse reads the options as the client does (measured with 2.1.329, fact 68): an
 // option may be repeated, and its value may follow a "=". --add-dir takes all arguments
 // up to the next option, --plugin-dir takes one. args[0] is the program's name.
 //
 // Parse does not know the client's other options: if the value of one is exactly
 // --add-dir or --plugin-dir, it is mistaken for that option.
-func Parse(args []string, start string) Dirs {
+func parse(args []string, start string) Dirs {
 	var d Dirs
 	for i := 1; i < len(args) && args[i] != "--"; i++ {
 		name, value, given := strings.Cut(args[i], "=")

@@ -30,11 +30,11 @@ func TestParse(t *testing.T) {
 		"-- --add-dir /a":                        {},
 		"--add-directory /a --plugin-dirs=/a go": {},
 	} {
-		assert.Equal(t, want, Parse(strings.Fields("claude "+line), "/start"), line)
+		assert.Equal(t, want, parse(strings.Fields("claude "+line), "/start"), line)
 	}
-	assert.Empty(t, Parse([]string{"--add-dir"}, "/start"), "the program's name")
-	assert.Empty(t, Parse(nil, "/start"))
-	assert.Equal(t, Dirs{Added: []string{"/b"}}, Parse([]string{"claude", "--add-dir", "a", "/b"}, ""), "the start directory is unknown")
+	assert.Empty(t, parse([]string{"--add-dir"}, "/start"), "the program's name")
+	assert.Empty(t, parse(nil, "/start"))
+	assert.Equal(t, Dirs{Added: []string{"/b"}}, parse([]string{"claude", "--add-dir", "a", "/b"}, ""), "the start directory is unknown")
 }
 
 // TestReadOfAnotherProcess reads the command line of a child, which ends when its

@@ -22,12 +22,12 @@ func ReadSwitches(getenv func(string) (string, bool)) (Switches, error) {
 	if err != nil {
 		return Switches{}, err
 	}
-	return ParseSwitches(args), nil
+	return parseSwitches(args), nil
 }
 
-// ParseSwitches reads the options. args[0] is the program's name. Like Parse it does not know
+// parseSwitches reads the options. args[0] is the program's name. Like Parse it does not know
 // the client's other options.
-func ParseSwitches(args []string) (s Switches) {
+func parseSwitches(args []string) (s Switches) {
 	for i := 1; i < len(args) && args[i] != "--"; i++ {
 		name, value, given := strings.Cut(args[i], "=")
 		takes := name == "--settings" || name == "--setting-sources"

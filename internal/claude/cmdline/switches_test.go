@@ -19,7 +19,7 @@ func TestParseSwitches(t *testing.T) {
 		"--setting-sources=":                   {Sources: []string{}},
 		"-- --bare":                            {},
 	} {
-		assert.Equal(t, want, ParseSwitches(strings.Fields("claude "+line)), line)
+		assert.Equal(t, want, parseSwitches(strings.Fields("claude "+line)), line)
 	}
-	assert.Empty(t, ParseSwitches([]string{"--bare"}), "the program's name")
+	assert.Empty(t, parseSwitches([]string{"--bare"}), "the program's name")
 }

@@ -29,9 +29,9 @@ type File struct {
 // maxBytes limits the size of a settings file that is read.
 const maxBytes = 16 << 20
 
-// NewFile returns the settings file with this content. The client accepts one byte order
+// newFile returns the settings file with this content. The client accepts one byte order
 // mark and a blank file, but no comments and no trailing commas (fact 97).
-func NewFile(path string, place Place, content []byte) File {
+func newFile(path string, place Place, content []byte) File {
 	data := bytes.TrimPrefix(content, []byte("\ufeff"))
 	f := File{Path: path, Place: place}
 	if len(bytes.TrimSpace(data)) == 0 {
@@ -55,7 +55,7 @@ func read(fsys claude.FS, path string, place Place) File {
 	if err != nil {
 		return File{Path: path, Place: place, Broken: "cannot be read (" + err.Error() + ")"}
 	}
-	return NewFile(path, place, data)
+	return newFile(path, place, data)
 }
 
 // FS is the file system that settings files are read from.
@@ -76,7 +76,7 @@ func Read(fsys FS, managed, config, dir string, getenv func(string) (string, boo
 		s.Managed = append(s.Managed, read(fsys, path, ManagedPlugin))
 	}
 	if text := s.Client.Settings; strings.HasPrefix(strings.TrimSpace(text), "{") {
-		s.Flag = []File{NewFile("--settings", ManagedPlugin, []byte(text))}
+		s.Flag = []File{newFile("--settings", ManagedPlugin, []byte(text))}
 	} else if text != "" {
 		if !filepath.IsAbs(text) {
 			text = filepath.Join(dir, text)

@@ -12,12 +12,12 @@ import (
 // end-to-end tests.
 func TestOff(t *testing.T) {
 	const off, on = `{"disableAllHooks": true}`, `{"disableAllHooks": false}`
-	user := func(text string) File { return NewFile("user", User, []byte(text)) }
-	project := func(text string) File { return NewFile("project", Project, []byte(text)) }
-	local := func(text string) File { return NewFile("local", Local, []byte(text)) }
+	user := func(text string) File { return newFile("user", User, []byte(text)) }
+	project := func(text string) File { return newFile("project", Project, []byte(text)) }
+	local := func(text string) File { return newFile("local", Local, []byte(text)) }
 	managed := func(texts ...string) (all []File) {
 		for i, text := range texts {
-			all = append(all, NewFile("managed"+string(rune('0'+i)), ManagedPlugin, []byte(text)))
+			all = append(all, newFile("managed"+string(rune('0'+i)), ManagedPlugin, []byte(text)))
 		}
 		return all
 	}
@@ -83,7 +83,7 @@ func TestOff(t *testing.T) {
 
 func TestPluginPlace(t *testing.T) {
 	enabled := func(value string) Settings {
-		return Settings{Managed: []File{NewFile("m", ManagedPlugin, []byte(`{"enabledPlugins": {"a@b": `+value+`}}`))}}
+		return Settings{Managed: []File{newFile("m", ManagedPlugin, []byte(`{"enabledPlugins": {"a@b": `+value+`}}`))}}
 	}
 	assert.Equal(t, ManagedPlugin, enabled("true").PluginPlace("a@b"))
 	assert.Equal(t, Plugin, enabled("false").PluginPlace("a@b"))

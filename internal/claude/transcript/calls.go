@@ -125,10 +125,10 @@ func commandArgs(text string) string {
 	return strings.TrimSpace(args)
 }
 
-// IsCommand reports whether a text is a command with its arguments, as the user types it
+// isCommand reports whether a text is a command with its arguments, as the user types it
 // (/name and words) or as the client stores it, and not a message. A path such as /tmp/x
 // is not a command.
-func IsCommand(text string) bool {
+func isCommand(text string) bool {
 	if commandName(text) != "" {
 		return true
 	}

@@ -60,7 +60,7 @@ func TestIsCommand(t *testing.T) {
 		"<command-message>plan</command-message>\n<command-name>/plan</command-name>": true,
 		"/tmp/x": false, "/": false, "": false, "stop": false, "see /plan": false, "/ plan": false,
 	} {
-		assert.Equal(t, want, IsCommand(text), text)
+		assert.Equal(t, want, isCommand(text), text)
 	}
 }
 

@@ -27,9 +27,9 @@ type delta struct {
 	Blocks  []string `json:"addedBlocks"` // the instructions of servers
 }
 
-// ServerMark is in the instructions of the MCP server of this program, by which its name in
+// serverMark is in the instructions of the MCP server of this program, by which its name in
 // the session is found.
-const ServerMark = "workflow_status: the steps, which are ready"
+const serverMark = "workflow_status: the steps, which are ready"
 
 // Tools returns which tools the session of a transcript has now. It reads only that part of a
 // long transcript in which the client's last word about each is, from the end.
@@ -64,7 +64,7 @@ func Tools(path string) (o Offer) {
 func (d delta) serves(gone []string) []string {
 	for _, name := range slices.Concat(d.Added, d.Readded) {
 		heading := "## " + name + "\n"
-		if slices.ContainsFunc(d.Blocks, func(b string) bool { return strings.HasPrefix(b, heading) && strings.Contains(b, ServerMark) }) && !slices.Contains(gone, name) {
+		if slices.ContainsFunc(d.Blocks, func(b string) bool { return strings.HasPrefix(b, heading) && strings.Contains(b, serverMark) }) && !slices.Contains(gone, name) {
 			return []string{name}
 		}
 	}

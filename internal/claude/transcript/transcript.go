@@ -72,7 +72,7 @@ func Inputs(path string, visit func(text string) bool) {
 		text, _ := input(raw)
 		if name := commandName(text); name != "" {
 			text = commandArgs(text)
-		} else if IsCommand(text) {
+		} else if isCommand(text) {
 			_, text, _ = strings.Cut(strings.TrimSpace(text), " ")
 		}
 		return text == "" || visit(text)
@@ -138,7 +138,7 @@ func lastUserText(path, promptID string) (text string, stale bool) {
 		current = current || found && l.PromptID == "" // client 2.1.197 stores no ids
 		return !found
 	})
-	if IsCommand(text) {
+	if isCommand(text) {
 		text = ""
 	}
 	return text, !current

@@ -90,7 +90,7 @@ func (f environmentFacts) decide() (v guard.Verdict, exports string) {
 
 func (f environmentFacts) verdict() guard.Verdict {
 	message := f.message()
-	if !f.continued || !f.summary.state.Readable() {
+	if !f.continued || !f.summary.state.readable() {
 		return guard.Inject(1, "SETUP", message, message, message)
 	}
 	summary := f.summary.summary(maxContext - event.Length(message) - len("\n"))

@@ -23,8 +23,8 @@ type State struct {
 	byStep bool // Phase is that of the current step, not the file's word
 }
 
-// Readable reports whether the file exists and was read.
-func (s State) Readable() bool { return s.Exists && s.Err == nil }
+// readable reports whether the file exists and was read.
+func (s State) readable() bool { return s.Exists && s.Err == nil }
 
 // Decision is one entry of user_decisions.
 type Decision struct{ Key, Value string }

@@ -24,7 +24,7 @@ type summaryFacts struct {
 // summaryFacts reads the facts. If the state cannot be read, it reads nothing else.
 func (c *call) summaryFacts() summaryFacts {
 	f := summaryFacts{state: c.readState()}
-	if !f.state.Readable() {
+	if !f.state.readable() {
 		return f
 	}
 	f.lock = c.readLock()

@@ -27,8 +27,8 @@ func (o Output) Decision() string { return o.Text("decision") }
 // Blocks reports whether the decision is block or deny.
 func (o Output) Blocks() bool { return isBlock(o.Decision()) }
 
-// Denies reports whether permissionDecision is block or deny.
-func (o Output) Denies() bool { return isBlock(o.Specific().Text("permissionDecision")) }
+// denies reports whether permissionDecision is block or deny.
+func (o Output) denies() bool { return isBlock(o.Specific().Text("permissionDecision")) }
 
 // Stops reports whether continue is false, which stops the agent.
 func (o Output) Stops() bool { return o.IsFalse("continue") }
@@ -61,7 +61,7 @@ func (e Event) BlockedBy(o Output) bool {
 	case e.Action:
 		return o.Blocks() || o.Specific().Text("action") == "decline" || o.Specific().Text("action") == "cancel"
 	}
-	return o.Blocks() || e.Permissions && o.Denies()
+	return o.Blocks() || e.Permissions && o.denies()
 }
 
 // behavior returns the decision about a permission request.

@@ -25,8 +25,8 @@ type Got struct {
 	Result *hooks.Result
 }
 
-// Removed is the content by which a case describes a file that hooks removed.
-const Removed = "(removed)\n"
+// removed is the content by which a case describes a file that hooks removed.
+const removed = "(removed)\n"
 
 func (g Got) names() []string { return slices.Sorted(maps.Keys(g.Files)) }
 
@@ -203,7 +203,7 @@ func changes(before, after map[string]string) map[string]string {
 	}
 	for name := range before {
 		if _, ok := after[name]; !ok {
-			changed[name] = Removed
+			changed[name] = removed
 		}
 	}
 	return changed

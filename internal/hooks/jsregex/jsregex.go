@@ -19,14 +19,14 @@ import (
 	"github.com/dlclark/regexp2/v2"
 )
 
-// MatchTimeout is the time limit of one match, because a pattern can backtrack for
+// matchTimeout is the time limit of one match, because a pattern can backtrack for
 // exponential time.
-const MatchTimeout = 250 * time.Millisecond
+const matchTimeout = 250 * time.Millisecond
 
 var (
 	// ErrSyntax is returned when JavaScript would throw a SyntaxError.
 	ErrSyntax = errors.New("not a valid JavaScript regular expression")
-	// ErrGaveUp is returned when a match takes longer than MatchTimeout.
+	// ErrGaveUp is returned when a match takes longer than matchTimeout.
 	ErrGaveUp = errors.New("the regular expression backtracks for too long")
 )
 
@@ -48,7 +48,7 @@ func Compile(pattern string) (*Regexp, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrSyntax, err)
 	}
-	engine.MatchTimeout = MatchTimeout
+	engine.MatchTimeout = matchTimeout
 	return &Regexp{engine: engine}, nil
 }
 
