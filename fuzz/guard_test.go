@@ -67,7 +67,7 @@ func (w planningWorld) ask(t *testing.T, id, input string) event.Answer {
 	if !ok {
 		t.Fatal(id)
 	}
-	a := guard.Run(r, strings.NewReader(input), w.getenv)
+	a := guard.Run(r, strings.NewReader(input), w.getenv, nil)
 	if a.Exit != 0 && a.Exit != 2 || (a.Exit == 2) != (a.ErrorText != "") {
 		t.Fatalf("%s: %+v", id, a)
 	}

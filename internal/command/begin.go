@@ -69,7 +69,7 @@ func (f *workFlags) begin(ctx context.Context, s terminal.Streams, what string) 
 	ctx, _ = interruptible(ctx)
 	begun, result, err := hydrate.Begin(ctx, hydrate.Beginning{
 		Skill: what, Args: f.args, Here: here, List: l.found, Typed: l.Via.Who == steps.ThePerson, Way: l.Way,
-	}, s.Getenv, hydrate.Options{LockTimeout: beginWait})
+	}, s.Getenv, hydrate.Options{LockTimeout: beginWait, Log: l.Log})
 	if err != nil {
 		return refusedToBegin(err)
 	}

@@ -11,6 +11,7 @@ import (
 )
 
 func newGuard(s terminal.Streams) *cobra.Command {
+	var file string
 	c := &cobra.Command{
 		Use:   "guard ID",
 		Short: "As a hook: enforce one rule of a planning workflow",
@@ -29,9 +30,17 @@ func newGuard(s terminal.Streams) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return deliver(s, guard.Run(r, s.In, s.Env))
+			log := newDecisionLog(s, file)
+			answer := guard.Run(r, s.In, s.Env, log.adder())
+			if log.on() {
+				surviveBrokenPipe() // the call is logged even if the client has gone
+			}
+			err = deliver(s, answer)
+			log.write()
+			return err
 		},
 	}
+	addLog(c, &file)
 	c.CompletionOptions.DisableDefaultCmd = true // cobra's "completion" would hide a guard of that name
 	c.AddCommand(newGuardList(s), newGuardExplain(s), newGuardLog(s), newGuardReset(s), newGuardUnlock(s), newGuardSkillFiles(s))
 	return c

@@ -38,6 +38,7 @@ type agentHook struct {
 	policy  fsmspec.Policy
 	agent   *agent.Agent
 	call    agent.Call
+	decided *decisionLog
 }
 
 func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmspec.Policy, a *agent.Agent, c agent.Call) (*agentHook, error) {
@@ -52,7 +53,9 @@ func newAgentHook(ctx context.Context, s terminal.Streams, f eventFlags, policy 
 	if err != nil {
 		return nil, err
 	}
-	return &agentHook{newFrame(s, found.Dir, found.Session), s, f, policy, a, c}, nil
+	h := &agentHook{newFrame(s, found.Dir, found.Session), s, f, policy, a, c, newDecisionLog(s, f.Hydrate.Log)}
+	h.Log = h.decided.adder()
+	return h, nil
 }
 
 // reply does what is due at the event: recover, hydrate, judge, tell.
@@ -176,7 +179,7 @@ func (h *agentHook) hydrate(ctx context.Context, skill *agent.Skill, typed bool)
 	result, err := inTime(ctx, f, func(ctx context.Context) (hydrate.Result, error) {
 		return carryOut(ctx, h.streams, request, hydrate.Options{Policy: h.policy, LockTimeout: f.LockTimeout, History: f.History, Flat: f.Nest == "off"})
 	})
-	f.record(h.streams, hydrate.NewRecord(hydrate.Call{Request: request, Result: result, Err: err}, start, time.Now()))
+	hydrated{call: hydrate.Call{Request: request, Result: result, Err: err}}.log(start, h.decided)
 	if err != nil {
 		message, hint := hydrate.Explain(err, result, h.streams.Getenv)
 		return agent.Reply{

@@ -31,16 +31,17 @@ func (h claudeHook) run(ctx context.Context) error {
 		defer stop()
 		recovered = recovery.Answer(recoverEvent(ctx, h.streams, h.event, recovery.Options{}))
 	}
-	done := hydrated{nothing: true}
+	log, done := newDecisionLog(h.streams, h.flags.Hydrate.Log), hydrated{nothing: true}
 	if h.hydrates() {
 		done = hydrateFlags{h.flags.Hydrate}.do(ctx, h.streams, h.event, h.policy)
+		done.log(h.begun, log)
 	}
 	before := event.Join(h.event.Name, recovered, done.answer)
-	done.answer = event.Join(h.event.Name, before, h.judged(ctx))
+	done.answer = event.Join(h.event.Name, before, h.judged(ctx, log))
 	if done.answer.Exit == event.ExitBlock && before.Exit != event.ExitBlock {
 		done.notes = nil // the model would read them
 	}
-	return hydrateFlags{h.flags.Hydrate}.tell(h.streams, h.begun, done)
+	return done.finish(h.streams, log)
 }
 
 // hydrates reports whether the event may change what the list should have.
@@ -70,17 +71,17 @@ func (h claudeHook) decides() bool {
 // judged returns the answer of the rules about steps. Unless a check may run, which has a time
 // limit of its own, the answer comes in time: the client tells nobody that it has ended a hook
 // (fact 46, client 2.1.329).
-func (h claudeHook) judged(ctx context.Context) event.Answer {
+func (h claudeHook) judged(ctx context.Context, log *decisionLog) event.Answer {
 	if h.flags.Steps == "off" || !h.decides() {
 		return event.Answer{}
 	}
 	surviveBrokenPipe()
 	if h.event.Name == event.TaskCompleted || h.event.ToolName == "TaskUpdate" {
-		return stepFlags{h.flags.Step}.judge(ctx, h.streams, h.event)
+		return stepFlags{h.flags.Step}.judge(ctx, h.streams, h.event, log)
 	}
 	limit := time.Duration(settings.TimeLimit(0)) * time.Second
 	a, err := hydrate.InTime(ctx, limit-time.Second, limit, func(ctx context.Context) (event.Answer, error) {
-		return stepFlags{h.flags.Step}.judge(ctx, h.streams, h.event), nil
+		return stepFlags{h.flags.Step}.judge(ctx, h.streams, h.event, log), nil
 	})
 	if err != nil {
 		return notEnforced(err)

@@ -154,5 +154,7 @@ func runHook(ctx context.Context, s terminal.Streams, f eventFlags, policy fsmsp
 	if err != nil {
 		return deliver(s, a.Answer(call, agent.Reply{Person: visible.Sprintf("fsmtx: the steps of workflows are not enforced: %v", err)}))
 	}
-	return deliver(s, a.Answer(call, h.reply(ctx)))
+	err = deliver(s, a.Answer(call, h.reply(ctx)))
+	h.decided.write()
+	return err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -110,7 +109,8 @@ func (f hydrateFlags) refuse(s terminal.Streams, err error) error {
 	if readErr == nil {
 		request, _, _ = hydrate.Understand(e)
 	}
-	return f.finish(s, start, hydrate.Call{Request: request, Err: err}, hydrate.Failed(request, hydrate.Result{}, err.Error(), hint))
+	h := hydrated{call: hydrate.Call{Request: request, Err: err}, answer: hydrate.Failed(request, hydrate.Result{}, err.Error(), hint)}
+	return h.tell(s, start, newDecisionLog(s, f.Log))
 }
 
 func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy fsmspec.Policy) error {
@@ -120,10 +120,11 @@ func runHydrate(ctx context.Context, s terminal.Streams, f hydrateFlags, policy 
 		return nil
 	}
 	if err != nil {
-		return f.finish(s, start, hydrate.Call{Err: err}, hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
-			"hydrate is a hook: it reads the client's event; see fsmtx hydrate --help"))
+		h := hydrated{call: hydrate.Call{Err: err}, answer: hydrate.Failed(hydrate.Request{}, hydrate.Result{}, err.Error(),
+			"hydrate is a hook: it reads the client's event; see fsmtx hydrate --help")}
+		return h.tell(s, start, newDecisionLog(s, f.Log))
 	}
-	return f.tell(s, start, f.do(ctx, s, e, policy))
+	return f.do(ctx, s, e, policy).tell(s, start, newDecisionLog(s, f.Log))
 }
 
 // hydrated is what a call of the hook has done with the task list, and its answer.
@@ -208,46 +209,31 @@ func (f hydrateFlags) report(s terminal.Streams, call hydrate.Call) hydrated {
 	return hydrated{call: call, answer: answer, notes: hydrate.Notes(result)}
 }
 
-// tell answers the client, and logs the call unless there was nothing to do.
-func (f hydrateFlags) tell(s terminal.Streams, start time.Time, h hydrated) error {
-	if h.nothing {
-		return deliver(s, h.answer)
+// tell logs the call, unless there was nothing to do, and answers the client.
+func (h hydrated) tell(s terminal.Streams, start time.Time, log *decisionLog) error {
+	h.log(start, log)
+	return h.finish(s, log)
+}
+
+// log adds the call to the log, unless there was nothing to do.
+func (h hydrated) log(start time.Time, log *decisionLog) {
+	if !h.nothing && log.on() {
+		log.add(h.call.Decision(start, time.Now()))
 	}
-	return f.finish(s, start, h.call, h.answer, h.notes...)
 }
 
 // finish answers the client first, because what follows may block or fail: writing the log
 // and notes on standard error. A log that cannot be written does not fail the hook.
-func (f hydrateFlags) finish(s terminal.Streams, start time.Time, call hydrate.Call, answer event.Answer, notes ...string) error {
-	record := hydrate.NewRecord(call, start, time.Now())
-	if f.Log != "" {
+func (h hydrated) finish(s terminal.Streams, log *decisionLog) error {
+	if log.on() {
 		surviveBrokenPipe() // the call is logged even if the client has gone
 	}
-	err := deliver(s, answer)
-	f.record(s, record)
-	for _, note := range notes {
+	err := deliver(s, h.answer)
+	log.write()
+	for _, note := range h.notes {
 		s.Errorf("%s", note)
 	}
 	return err
-}
-
-// record appends a record to the log, if there is one.
-func (f hydrateFlags) record(s terminal.Streams, record hydrate.Record) {
-	if f.Log == "" {
-		return
-	}
-	if failed := record.Append(underHome(s, f.Log)); failed != nil {
-		s.Errorf("cannot log the call: %v", failed)
-	}
-}
-
-// underHome replaces "~/" at the beginning of a path. Shells do not do that in --log=~/x,
-// and the client does not do it when it runs a hook.
-func underHome(s terminal.Streams, path string) string {
-	if rest, found := strings.CutPrefix(path, "~/"); found && s.Env("HOME") != "" {
-		return filepath.Join(s.Env("HOME"), rest)
-	}
-	return path
 }
 
 // carryOut finds the workflow and applies it. Signals are handled only from then on: most

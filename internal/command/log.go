@@ -34,24 +34,44 @@ one.
 
 --json prints an array of objects, newest first, or with N one object, with number, id, time,
 skill, spec, sha256, session, created, deleted (arrays of id, subject, status, gone),
-state (in the list, replaced, undone, undoing, gone, empty), by and undoes (numbers).`
+state (in the list, replaced, undone, undoing, gone, empty), by and undoes (numbers).
+
+--decisions prints instead what hydrations, steps and guards decided about the list and in its
+sessions, oldest first, with who decided and why. Hydrations come from the history, steps from the
+evidence (the last denials of each step are kept when that grows large), and planning guards
+from their logs, which tell the time in whole seconds. With --json it prints one object per
+line, as described by "fsmtx schema --log".
+
+The hooks and commands that decide write the same lines to a file: the hooks hydrate, step, guard and
+hook with --log FILE, and each of them, "fsmtx mcp", and the commands for steps, begin and undo if FSMTX_LOG
+names a file. A person's command also finds FSMTX_LOG under "env" in the user's or the
+organisation's settings of Claude Code. The file is rotated at 10 MiB: FILE.1, FILE.2 and
+FILE.3 are kept. A file that is not a log of fsmtx is left alone. docs/fleet.md says how a
+log collector takes it from there.`
 
 func newLog(s terminal.Streams) *cobra.Command {
-	var asJSON bool
+	var asJSON, decided bool
 	c := &cobra.Command{
 		Use:               "log [SESSION] [N]",
 		Short:             "List the hydrations of a task list",
 		Long:              logLong,
-		Example:           example("fsmtx log", "fsmtx log 3", "fsmtx log 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
+		Example:           example("fsmtx log", "fsmtx log 3", "fsmtx log --decisions", "fsmtx log 0b54e1c2-7c1e-4a53-9d1a-2f0f4a1d5f10 --json"),
 		ValidArgsFunction: completeSessions(s),
 		RunE: func(c *cobra.Command, args []string) error {
 			session, number, err := sessionAndNumber(args)
 			if err != nil {
 				return err
 			}
+			if decided {
+				if number != "" {
+					return &exit{exitNo, fmt.Errorf("--decisions cannot be combined with the number of a hydration, %s", number), "fsmtx log --decisions shows those of the whole list"}
+				}
+				return printDecisions(c.Context(), s, session, asJSON)
+			}
 			return runLog(c.Context(), s, session, number, asJSON)
 		},
 	}
+	c.Flags().BoolVar(&decided, "decisions", false, "print what hydrations, steps and guards decided, in order, with who and why")
 	c.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
 	return c
 }
@@ -61,10 +81,11 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	if err != nil {
 		return err
 	}
-	all, err := history.Read(list.Dir)
+	all, unread, err := history.ReadAll(list.Dir)
 	if err != nil {
 		return err
 	}
+	reportUnread(s, unread)
 	slices.Reverse(all)
 	if number != "" {
 		h, err := findHydration(all, number)
@@ -79,6 +100,9 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 	if asJSON {
 		return printJSON(s.Out, append([]history.Hydration{}, all...))
 	}
+	if len(all) == 0 && len(unread) > 0 {
+		return &exit{code: exitNo}
+	}
 	if len(all) == 0 {
 		return &exit{exitNo, fmt.Errorf("%s: no skill has put a workflow into this task list", list.Dir), ""}
 	}
@@ -88,6 +112,13 @@ func runLog(ctx context.Context, s terminal.Streams, session, number string, asJ
 		visible.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", nameOf(h), when(h), h.Skill, cameAndWent(h), doneOf(h), outcomeOf(h))
 	}
 	return w.Flush()
+}
+
+// reportUnread says on standard error what could not be read.
+func reportUnread(s terminal.Streams, unread []error) {
+	for _, err := range unread {
+		s.Errorf("%v", err)
+	}
 }
 
 // findHydration returns the hydration with this number, or with this id.

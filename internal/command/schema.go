@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 )
 
@@ -15,7 +16,11 @@ object. Editors need a setting instead. --vscode prints that of Visual Studio Co
 .vscode/settings.json.
 
 A schema cannot express everything: only fsmtx validate finds duplicate ids and references
-to tasks that the file does not have.`
+to tasks that the file does not have.
+
+--log prints instead the schema of a line of the log of decisions, which --log FILE of the
+hooks writes and "fsmtx log --decisions --json" prints. Its member "v" is the version of the
+schema.`
 
 // vscodeSettings refers to the schema by a path in the workspace, which works offline
 // and for everyone who shares the repository.
@@ -30,19 +35,23 @@ const vscodeSettings = `{
 `
 
 func newSchema(s terminal.Streams) *cobra.Command {
-	var vscode bool
+	var vscode, log bool
 	c := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of fsm.json",
 		Long:  schemaLong,
 		Example: example(
 			"fsmtx schema > .vscode/fsm.schema.json",
+			"fsmtx schema --log        # of the lines of --log FILE",
 			"fsmtx schema --vscode     # what to add to .vscode/settings.json"),
 		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			text := fsmspec.Schema()
-			if vscode {
+			switch {
+			case vscode:
 				text = []byte(vscodeSettings)
+			case log:
+				text = decisions.Schema()
 			}
 			if _, err := s.Out.Write(text); err != nil {
 				return err
@@ -54,5 +63,7 @@ func newSchema(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&vscode, "vscode", false, "print the settings for Visual Studio Code instead")
+	c.Flags().BoolVar(&log, "log", false, "print the schema of a line of the log of decisions instead")
+	c.MarkFlagsMutuallyExclusive("vscode", "log")
 	return c
 }

@@ -50,7 +50,7 @@ func stuckCalls() map[string][]stuck {
 		"fsmtx init": {hook("x", "init", "--yes"), hook("x", "init")}, "fsmtx new": one("new", "fresh"), "fsmtx validate": {reads("validate", "-"), {args: []string{"validate", ".claude/skills/my-skill"}, stdin: "x"}},
 		"fsmtx fmt": {reads("fmt"), {args: []string{"fmt"}, stdin: "[]"}}, "fsmtx graph": {reads("graph", "-"), {args: []string{"graph", "my-skill"}, stdin: "x"}}, "fsmtx schema": one("schema"),
 		"fsmtx locate": one("locate"), "fsmtx plan": {reads("plan", "--event", "-"), {args: []string{"plan", "my-skill"}, stdin: "x"}},
-		"fsmtx status": {hook("x", "status", "s"), hook("x", "status", "--all")}, "fsmtx statusline": {reads("statusline"), hook(`{"session_id": "s"}`, "statusline", "--also")}, "fsmtx log": one("log", "s"), "fsmtx undo": one("undo", "s", "--dry-run"),
+		"fsmtx status": {hook("x", "status", "s"), hook("x", "status", "--all")}, "fsmtx statusline": {reads("statusline"), hook(`{"session_id": "s"}`, "statusline", "--also")}, "fsmtx log": {hook("x", "log", "s"), hook("x", "log", "s", "--decisions")}, "fsmtx undo": one("undo", "s", "--dry-run"),
 		"fsmtx recover": {reads("recover", "--hook"), hook("x", "recover"), hook(`{"session_id": "s"}`, "recover", "--hook")}, "fsmtx doctor": one("doctor"),
 		"fsmtx install": {hook("x", "install", "--check"), hook("x", "install", "--print"), hook("x", "install", "--remove", "--purge")}, "fsmtx plugin": one("plugin", "p"), "fsmtx demo": one("demo"), "fsmtx version": one("version"),
 		"fsmtx hydrate": {reads("hydrate"), hook(aSkillWasCalled, "hydrate"), hook("x", "hydrate", "--nonsense")},

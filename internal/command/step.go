@@ -24,7 +24,6 @@ import (
 	"github.com/fsmtx/fsmtx/internal/install"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/progress"
-	"github.com/fsmtx/fsmtx/internal/statefile"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
@@ -104,7 +103,7 @@ func newStep(s terminal.Streams) *cobra.Command {
 	}
 	f.Add(c.Flags())
 	completeStep(c)
-	c.Flags().StringVar(&f.Log, "log", "", "append one line of JSON per decision to this `file`")
+	addLog(c, &f.Log)
 	c.CompletionOptions.DisableDefaultCmd = true
 	for _, sub := range stepSubcommands() {
 		c.AddCommand(sub.build(s))
@@ -147,12 +146,15 @@ func runStep(ctx context.Context, s terminal.Streams, f stepFlags) error {
 	case err != nil:
 		return deliver(s, notEnforced(err))
 	}
-	return deliver(s, f.judge(ctx, s, e))
+	log := newDecisionLog(s, f.Log)
+	err = deliver(s, f.judge(ctx, s, e, log))
+	log.write()
+	return err
 }
 
 // judge returns the answer to an event. It recovers from a panic, whose exit code 2 would refuse
-// the call.
-func (f stepFlags) judge(ctx context.Context, s terminal.Streams, e *event.Event) (a event.Answer) {
+// the call. It adds what it decides to the log.
+func (f stepFlags) judge(ctx context.Context, s terminal.Streams, e *event.Event, log *decisionLog) (a event.Answer) {
 	defer func() {
 		if p := recover(); p != nil {
 			a = notEnforced(fmt.Errorf("internal error: %v", p))
@@ -161,7 +163,7 @@ func (f stepFlags) judge(ctx context.Context, s terminal.Streams, e *event.Event
 	if e.SessionID == "" {
 		return notEnforced(errors.New("the event has no session_id"))
 	}
-	h, err := newStepHook(s, f, e)
+	h, err := newStepHook(s, f, e, log)
 	if err != nil {
 		return notEnforced(err)
 	}
@@ -177,16 +179,17 @@ type stepHook struct {
 	streams terminal.Streams
 	flags   stepFlags
 	event   *event.Event
-	begun   time.Time
+	decided *decisionLog
 }
 
-func newStepHook(s terminal.Streams, f stepFlags, e *event.Event) (*stepHook, error) {
+func newStepHook(s terminal.Streams, f stepFlags, e *event.Event, log *decisionLog) (*stepHook, error) {
 	frame, err := stepFrame(s, e.SessionID)
 	if err != nil {
 		return nil, err
 	}
 	frame.Limit, frame.NoChecks, frame.Began = f.Limit, f.Checks == "off", processBegan
-	return &stepHook{Frame: frame, streams: s, flags: f, event: e, begun: time.Now()}, nil
+	log.event, frame.Log = e, log.adder()
+	return &stepHook{Frame: frame, streams: s, flags: f, event: e, decided: log}, nil
 }
 
 // stepFrame returns the frame for the list of a session.
@@ -411,26 +414,10 @@ func (h *stepHook) troubled(trouble string) event.Answer {
 	return event.Tell(h.event.Name, "", "fsmtx: "+trouble)
 }
 
-// log appends the decision to the log. A log that cannot be written does not change the
-// answer.
+// log adds a decision that is not on record as evidence, such as that a file may not be
+// edited, or what the person has to know.
 func (h *stepHook) log(v steps.Verdict) {
-	if h.flags.Log == "" || v.Decision == "" && v.Trouble == "" {
-		return
-	}
-	line, err := json.Marshal(struct {
-		Time     time.Time      `json:"time"`
-		List     string         `json:"list"`
-		Event    string         `json:"event"`
-		Step     int64          `json:"step,omitzero"`
-		Verdict  steps.Decision `json:"verdict"`
-		Why      string         `json:"why,omitzero"`
-		Trouble  string         `json:"trouble,omitzero"`
-		Duration float64        `json:"duration_ms"`
-	}{h.begun.UTC(), h.List.Dir, h.event.Name, v.Step, v.Decision, v.Why, v.Trouble, float64(time.Since(h.begun).Microseconds()) / 1000}, jsonx.Tolerant)
-	if err == nil {
-		err = statefile.Append(underHome(h.streams, h.flags.Log), append(visible.JSON(line), '\n'))
-	}
-	if err != nil {
-		h.streams.Errorf("cannot log the decision: %v", err)
+	if h.decided.on() && (v.Decision != "" || v.Trouble != "") {
+		h.decided.verdict(v, h.Frame)
 	}
 }

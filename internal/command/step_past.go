@@ -160,5 +160,7 @@ func frameOf(ctx context.Context, s terminal.Streams, named string) (*steps.Fram
 	if err != nil {
 		return nil, err
 	}
-	return newFrame(s, found.Dir, found.Session), nil
+	f := newFrame(s, found.Dir, found.Session)
+	f.Log = toLog(s)
+	return f, nil
 }

@@ -7,13 +7,16 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/internal/history"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
+	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/terminal"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -84,6 +87,9 @@ func runUndo(ctx context.Context, s terminal.Streams, session, number string, f 
 		if err != nil {
 			break
 		}
+		if log := toLog(s); log != nil && !f.dryRun && !one.Undoing.Empty() {
+			log(one.decision(list.Dir, sender(s)))
+		}
 		all = append(all, one)
 	}
 	if failed := f.print(s, list, chosen, all, err == nil); failed != nil {
@@ -116,6 +122,19 @@ func (u undoneHydration) refused(err error) error {
 		return hint.With(fmt.Errorf("hydration %s of %s was replaced by %d", nameOf(h), quoted(h.Skill), h.By), fmt.Sprintf("fsmtx undo %d undoes that; --force undoes what is left of %s", h.By, nameOf(h)))
 	}
 	return err
+}
+
+// decision returns the undo for the log.
+func (u undoneHydration) decision(list string, by steps.By) decisions.Record {
+	h := u.Hydration
+	r := decisions.Record{
+		Time: time.Now(), Source: decisions.Hydrate, Decision: "undone", Why: "hydration " + nameOf(h) + " was undone", Who: string(by.Who), How: string(by.How),
+		Session: h.Session, List: list, Workflow: h.Skill, Spec: h.Spec, Deleted: hydrate.Numbers(u.Removed), Restored: hydrate.Numbers(u.Restored),
+	}
+	if by.TTY != nil {
+		r.TTY = *by.TTY
+	}
+	return r
 }
 
 func (f undoFlags) undo(ctx context.Context, list tasks.List, u undoneHydration) (tasks.Undoing, error) {

@@ -89,7 +89,7 @@ func (f *workFlags) find(ctx context.Context, s terminal.Streams, begins bool) (
 		return nil, err
 	}
 	l := &listWork{newFrame(s, found.Dir, found.Session), progress.Way{Program: ownPath(), Named: f.list}, s, f.json, found, ""}
-	l.Apply, l.Via, l.Began = true, sender(s), processBegan
+	l.Apply, l.Via, l.Began, l.Log = true, sender(s), processBegan, toLog(s)
 	if found.Newest {
 		l.note = "(This is the newest list of the project, that of session " + found.Session + ".) "
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/statefile"
 )
 
@@ -27,6 +28,7 @@ type Call struct {
 	env   func(string) string
 	bound bool // rule.Binds has returned true
 	facts []Fact
+	log   func(decisions.Record) // may be nil
 }
 
 // Fact is one input of a decision, as Explain shows it to people.
@@ -69,6 +71,11 @@ func (c *Call) Log(word, detail string) {
 		return
 	}
 	_ = statefile.Append(c.Session.Log(), []byte(logLine(c.Time, c.rule.Name, word, detail)))
+	if c.log != nil && word != verboseWord {
+		r := decision(c.Time, c.rule.Name, word, detail)
+		r.Session, r.Agent, r.Event, r.Project = c.Event.SessionID, c.Event.AgentID, c.Event.Name, c.Project()
+		c.log(r)
+	}
 }
 
 // NewCall returns a call without a rule, for reading only: DryRun is set.

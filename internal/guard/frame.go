@@ -11,15 +11,17 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/event"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 )
 
-// Run decides the event on standard input by the rule and returns the answer.
-func Run(r Rule, in io.Reader, env func(string) string) event.Answer {
-	c := &Call{rule: r, env: env, Time: time.Now()}
+// Run decides the event on standard input by the rule and returns the answer. log is called
+// with each decision, if it is not nil.
+func Run(r Rule, in io.Reader, env func(string) string, log func(decisions.Record)) event.Answer {
+	c := &Call{rule: r, env: env, Time: time.Now(), log: log}
 	v := c.run(in)
 	a := v.telling(c.mistakes()).answer(r.Event)
 	if c.verbose() {
-		c.Log("VERBOSE", "output="+a.Output)
+		c.Log(verboseWord, "output="+a.Output)
 	}
 	return a
 }
@@ -79,7 +81,7 @@ func (c *Call) run(in io.Reader) (v Verdict) {
 		return c.fail(readErr)
 	}
 	if c.verbose() {
-		c.Log("VERBOSE", "input="+string(c.Event.Raw))
+		c.Log(verboseWord, "input="+string(c.Event.Raw))
 	}
 	if flag := c.Config.switchedOff(c.rule); flag != "" {
 		return c.finish(Verdict{Word: "SKIP", Detail: "Feature flag " + flag + " is off"})

@@ -28,7 +28,7 @@ func newBench(t testing.TB, decide func(*Call) (Verdict, error)) *bench {
 }
 
 func (b *bench) run(input string) event.Answer {
-	return Run(b.rule, strings.NewReader(input), b.getenv)
+	return Run(b.rule, strings.NewReader(input), b.getenv, nil)
 }
 
 func (b *bench) getenv(name string) string { return b.env[name] }
@@ -78,7 +78,7 @@ func (panicReader) Read([]byte) (int, error) { panic("a bug") }
 
 func TestAPanicBeforeTheRuleFailsOpen(t *testing.T) {
 	b := newBench(t, blocking)
-	a := Run(b.rule, panicReader{}, b.getenv)
+	a := Run(b.rule, panicReader{}, b.getenv, nil)
 	assert.Equal(t, event.ExitOK, a.Exit)
 	assert.Contains(t, a.Output, "internal error: a bug). Failing open.")
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/statefile"
 	"github.com/fsmtx/fsmtx/internal/visible"
 )
@@ -59,6 +60,16 @@ func modTime(path string) time.Time {
 		return time.Time{}
 	}
 	return info.ModTime()
+}
+
+// Decided returns the decisions in the log at path, oldest first: of a long log those in its
+// last statefile.MaxBytes bytes. Without a log there are none.
+func Decided(path string) ([]decisions.Record, error) {
+	data, err := statefile.Tail(path, statefile.MaxBytes)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return parseLog(data), err
 }
 
 // CopyLog prints the decision log at path. It returns ErrNoLog if there is none.

@@ -38,6 +38,9 @@ type Hydration struct {
 	Undoes  int64     `json:"undoes,omitzero"` // the number of the hydration that it undid
 	Step    int64     `json:"step,omitzero"`   // number of the step for whose lines it created tasks, or took them out; 0 for the call of a skill
 	Parent  int64     `json:"parent,omitzero"` // number of the step that its workflow came under; 0 if it came under none
+
+	typed   bool   // a person typed the skill
+	project string // directory of the project; empty if unknown
 }
 
 // State is the present state of a hydration.
@@ -75,17 +78,28 @@ func (h Hydration) Done() int {
 // skips entries that this version of the program cannot read. It takes no lock and
 // creates nothing. Its errors are those of txn.ReadHistory.
 func Read(dir string) ([]Hydration, error) {
+	all, _, err := ReadAll(dir)
+	return all, err
+}
+
+// ReadAll is Read, and also returns for each hydration that cannot be read why, and what to do.
+func ReadAll(dir string) (all []Hydration, unread []error, err error) {
 	entries, err := txn.ReadHistory(dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, unreadable(dir, err)
+	}
+	for _, e := range entries {
+		if e.Err != nil {
+			unread = append(unread, damaged(e))
+		}
 	}
 	entries = slices.DeleteFunc(entries, func(e txn.Entry) bool { return e.Err != nil })
 	r := &reader{dir: dir, entries: entries, undone: tasks.Undone(entries)}
-	all := make([]Hydration, len(entries))
+	all = make([]Hydration, len(entries))
 	for i := range entries {
 		all[i] = r.hydration(i)
 	}
-	return all, nil
+	return all, unread, nil
 }
 
 // Within returns those of the hydrations, as Read returns them, whose workflows are in the
@@ -121,8 +135,9 @@ func (r *reader) hydration(i int) Hydration {
 	h.Skill, h.Spec, h.Session, h.Step = label.Command, label.Spec, label.Session, label.Step
 	w, err := steps.ParseWorkflow(e.Record)
 	if err == nil {
-		h.SHA256, h.Parent = w.SHA256, w.Parent
+		h.SHA256, h.Parent, h.project = w.SHA256, w.Parent, w.Dir
 	}
+	h.typed = strings.HasPrefix(label.Invocation, "prompt:")
 	for _, f := range e.Created {
 		t := r.task(i, f.Name)
 		if t.Subject == "" {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude"
@@ -53,7 +54,11 @@ func Begin(ctx context.Context, b Beginning, env Env, o Options) (Begun, Result,
 	if err != nil {
 		return Begun{}, Result{}, err
 	}
+	start := time.Now()
 	result, err := Run(ctx, r, env, o)
+	if o.Log != nil {
+		o.Log(Call{Request: r, Result: result, Err: err}.Decision(start, time.Now()))
+	}
 	switch {
 	case err != nil:
 		return Begun{}, result, notBegun(err, result, env)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/locator"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -24,6 +25,8 @@ type Options struct {
 	History     int           // how many hydrations can be undone; 0 means the default
 	FS          vfs.FS        // nil means the operating system's
 	Flat        bool          // replace the tasks of another skill also if work on them has begun
+
+	Log func(decisions.Record) // is called with what Begin has decided; it may be nil
 }
 
 // Env looks up an environment variable, as os.LookupEnv does.

@@ -16,6 +16,7 @@ import (
 	"github.com/fsmtx/fsmtx/fsmspec"
 	"github.com/fsmtx/fsmtx/internal/claude/event"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/hydrate"
 	"github.com/fsmtx/fsmtx/txn"
 	"github.com/fsmtx/fsmtx/txn/vfs"
@@ -172,65 +173,36 @@ func TestFailed(t *testing.T) {
 	assert.Equal(t, event.Answer{ErrorText: "fsmtx: m\nhint: h\n", Exit: event.ExitBlock}, a)
 }
 
-func TestRecord(t *testing.T) {
+func TestDecision(t *testing.T) {
 	start := time.Date(2026, 11, 21, 10, 0, 0, 0, time.FixedZone("", 3600))
-	result := hydrate.Result{List: list, Spec: "/fsm.json", Outcome: tasks.Outcome{
-		Deleted: []fsmspec.Deletion{{Name: "1.json"}}, Created: []fsmspec.Creation{{Name: "2.json"}},
+	result := hydrate.Result{List: list, Spec: "/fsm.json", Steps: make([]fsmspec.Task, 1), Lost: []string{"old"}, Outcome: tasks.Outcome{
+		Deleted: []fsmspec.Deletion{{Name: "1.json"}}, Created: []fsmspec.Creation{{Name: "2.json", ID: 2}},
 	}}
-	got := hydrate.NewRecord(hydrate.Call{Request: hydrate.Request{Command: "s"}, Result: result}, start, start.Add(1500*time.Microsecond))
-	assert.Equal(t, hydrate.Record{
-		Time: start.UTC(), List: list, Command: "s", Spec: "/fsm.json", Deleted: []string{"1.json"}, Created: []string{"2.json"},
-		Duration: 1.5, Outcome: "hydrated",
+	got := hydrate.Call{Request: hydrate.Request{Command: "s", Session: "x", Cwd: "/p"}, Result: result}.Decision(start, start.Add(1500*time.Microsecond))
+	one := 1
+	assert.Equal(t, decisions.Record{
+		Time: start, Source: decisions.Hydrate, Decision: "hydrated", Who: "agent", How: "skill", Session: "x",
+		List: list, Project: "/p", Workflow: "s", Spec: "/fsm.json", Run: 2, Steps: 1, Open: &one,
+		Deleted: []int64{1}, Created: []int64{2}, Lost: []string{"old"}, Duration: 1.5,
 	}, got)
+	typed := hydrate.Call{Request: hydrate.Request{Typed: true}}.Decision(start, start)
+	assert.Equal(t, "person", typed.Who)
+	assert.Equal(t, "prompt", typed.How)
 	retracted := hydrate.Call{Result: restoring(hydrate.Result{}, "1.json")}
 	retracted.Result.Deleted = result.Deleted
-	assert.Equal(t, "hydrated", hydrate.NewRecord(retracted, start, start).Outcome)
+	assert.Equal(t, "hydrated", retracted.Decision(start, start).Decision)
 	for want, call := range map[string]hydrate.Call{
 		"failed":        {Result: result, Err: errors.New("why")},
 		"skipped":       {Skipped: "why"},
 		"duplicate":     {Result: hydrate.Result{Outcome: tasks.Outcome{Duplicate: true}}},
 		"nothing to do": {},
 	} {
-		got := hydrate.NewRecord(call, start, start)
-		assert.Equal(t, want, got.Outcome)
-		assert.Equal(t, want == "failed", got.Error == "why")
-		assert.Equal(t, want == "skipped", got.Reason == "why")
+		got := call.Decision(start, start)
+		assert.Equal(t, want, got.Decision)
+		assert.Equal(t, want == "failed" || want == "skipped", got.Why == "why")
 	}
 	deletedOnly := hydrate.Call{Result: hydrate.Result{Outcome: tasks.Outcome{Deleted: result.Deleted}}}
-	assert.Equal(t, "hydrated", hydrate.NewRecord(deletedOnly, start, start).Outcome)
-}
-
-func TestRecordIsAppended(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "log")
-	for _, command := range []string{"a", "\xff"} {
-		require.NoError(t, hydrate.Record{Command: command}.Append(path))
-	}
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	lines := strings.Split(string(text), "\n")
-	require.Len(t, lines, 3)
-	assert.Contains(t, lines[0], `"command":"a"`)
-	assert.Contains(t, lines[1], "\"command\":\"\ufffd\"")
-
-	fifo := filepath.Join(t.TempDir(), "fifo")
-	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	require.ErrorIs(t, hydrate.Record{}.Append(fifo), syscall.ENXIO)
-	require.NoError(t, hydrate.Record{}.Append(os.DevNull))
-}
-
-// TestAppendDoesNotBlockOnAFullPipe: the log may be a pipe whose reader does not read.
-func TestAppendDoesNotBlockOnAFullPipe(t *testing.T) {
-	fifo := filepath.Join(t.TempDir(), "fifo")
-	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
-	fd, err := syscall.Open(fifo, syscall.O_RDWR|syscall.O_NONBLOCK, 0)
-	require.NoError(t, err)
-	defer syscall.Close(fd)
-	require.NoError(t, hydrate.Record{}.Append(fifo), "the pipe is not full")
-	for err == nil {
-		_, err = syscall.Write(fd, []byte("x"))
-	}
-	require.ErrorIs(t, err, syscall.EAGAIN)
-	require.Error(t, hydrate.Record{}.Append(fifo))
+	assert.Equal(t, "hydrated", deletedOnly.Decision(start, start).Decision)
 }
 
 // skillHome creates a home directory with skills. skills maps their names to the text of

@@ -1,30 +1,14 @@
 package hydrate
 
 import (
-	"errors"
-	"os"
-	"syscall"
+	"cmp"
+	"strconv"
+	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/fsmtx/fsmtx/internal/visible"
+	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/internal/steps"
 )
-
-// Record is one line of the log: one call of the hook.
-type Record struct {
-	Time     time.Time `json:"time"`
-	List     string    `json:"list"`    // the task list's directory; empty if it is unknown
-	Command  string    `json:"command"` // the command name of the skill
-	Spec     string    `json:"spec"`    // the path of its fsm.json; empty if it has none
-	Deleted  []string  `json:"deleted"` // file names
-	Created  []string  `json:"created"` // file names
-	Duration float64   `json:"duration_ms"`
-	Outcome  string    `json:"outcome"`         // hydrated, nothing to do, duplicate, skipped or failed
-	Reason   string    `json:"reason,omitzero"` // why it was skipped
-	Error    string    `json:"error,omitzero"`  // why it failed
-}
 
 // Call is one call of the hook, for the log.
 type Call struct {
@@ -34,24 +18,55 @@ type Call struct {
 	Err     error
 }
 
-// NewRecord returns the record of a call that began at start and ended at now.
-func NewRecord(c Call, start, now time.Time) Record {
-	rec := Record{
-		Time: start.UTC(), List: c.Result.List, Command: c.Request.Command, Spec: c.Result.Spec,
-		Deleted: []string{}, Created: []string{},
-		Duration: float64(now.Sub(start).Microseconds()) / 1000,
-		Outcome:  c.outcome(), Reason: c.Skipped,
+// Decision returns what a call that began at start and ended at now decided.
+func (c Call) Decision(start, now time.Time) decisions.Record {
+	r := decisions.Record{
+		Time: start, Source: decisions.Hydrate, Decision: c.outcome(), Why: c.Skipped,
+		Who: string(steps.TheAgent), How: "skill", Session: c.Request.Session, Agent: c.Request.Agent, Event: c.Request.Event,
+		List: c.Result.List, Project: cmp.Or(c.Request.Project, c.Request.Cwd), Workflow: c.Request.Command, Spec: c.Result.Spec, Lost: c.Result.Lost,
+		Restored: Numbers(c.Result.Restored), Duration: decisions.Milliseconds(now.Sub(start)),
 	}
-	for _, d := range c.Result.Deleted {
-		rec.Deleted = append(rec.Deleted, d.Name)
-	}
-	for _, created := range c.Result.Created {
-		rec.Created = append(rec.Created, created.Name)
+	if c.Request.Typed {
+		r.Who, r.How = string(steps.ThePerson), "prompt"
 	}
 	if c.Err != nil {
-		rec.Error = c.Err.Error()
+		r.Why = c.Err.Error()
 	}
-	return rec
+	for _, d := range c.Result.Deleted {
+		r.Deleted = append(r.Deleted, Numbers([]string{d.Name})...)
+	}
+	for _, created := range c.Result.Created {
+		r.Created = append(r.Created, created.ID)
+	}
+	return c.counted(r)
+}
+
+// counted adds how many steps there are, and what names the run.
+func (c Call) counted(r decisions.Record) decisions.Record {
+	if c.Result.Nested != nil {
+		r.Parent = c.Result.Nested.ID
+	}
+	if len(r.Created) == 0 {
+		return r
+	}
+	open := 0
+	for _, t := range c.Result.Steps {
+		if t.Status.String() != "completed" {
+			open++
+		}
+	}
+	r.Run, r.Steps, r.Open = r.Created[0], len(r.Created), &open
+	return r
+}
+
+// Numbers returns the numbers of task files.
+func Numbers(names []string) (all []int64) {
+	for _, name := range names {
+		if n, err := strconv.ParseInt(strings.TrimSuffix(name, ".json"), 10, 64); err == nil {
+			all = append(all, n)
+		}
+	}
+	return all
 }
 
 func (c Call) outcome() string {
@@ -66,26 +81,4 @@ func (c Call) outcome() string {
 		return "nothing to do"
 	}
 	return "hydrated"
-}
-
-const logWait = 100 * time.Millisecond
-
-// Append adds the record to the file at path as one line, with one write, so that
-// the lines of concurrent hooks are not mixed. It creates the file if necessary. path may
-// be a device or a pipe. If a write would block, Append returns an error after at most
-// logWait, so that the hook does not hang on its log.
-func (r Record) Append(path string) error {
-	line, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true)) // paths need not be UTF-8
-	if err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY|syscall.O_NONBLOCK, 0o600)
-	if err != nil {
-		return err
-	}
-	// SetWriteDeadline fails for a file that never blocks, and for one that the runtime
-	// cannot poll. Because of O_NONBLOCK a write to the latter fails instead of blocking.
-	_ = f.SetWriteDeadline(time.Now().Add(logWait))
-	_, err = f.Write(append(visible.JSON(line), '\n'))
-	return errors.Join(err, f.Close())
 }

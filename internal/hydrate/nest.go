@@ -14,6 +14,7 @@ import (
 
 // Nested says under which step a workflow came.
 type Nested struct {
+	ID        int64  // its number
 	Step      string // its number and subject
 	Skill     string // whose step it is
 	StartOver bool   // an earlier workflow of the same skill gave way to it
@@ -75,7 +76,7 @@ func (h *Hydration) nested() *Nested {
 	if p == nil || len(h.result.Created) == 0 {
 		return nil
 	}
-	return &Nested{Step: p.Name(), Skill: p.Workflow.Command, StartOver: len(h.place.Replaces) > 0, EndOuter: steps.EndCommand(p, h.list.Dir)}
+	return &Nested{ID: p.ID, Step: p.Name(), Skill: p.Workflow.Command, StartOver: len(h.place.Replaces) > 0, EndOuter: steps.EndCommand(p, h.list.Dir)}
 }
 
 // lost returns the names of the skills whose workflows had begun and were replaced.

@@ -42,7 +42,7 @@ func (t *tools) begin(ctx context.Context, _ *mcp.CallToolRequest, in beginInput
 		return nil, nil, err
 	}
 	done, r, err := hydrate.Begin(ctx, hydrate.Beginning{Skill: skill, Args: in.Args, Here: project, List: found, Way: byTools},
-		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout})
+		t.lookup, hydrate.Options{LockTimeout: t.flags.LockTimeout, Log: t.log()})
 	if e, ok := errors.AsType[*hydrate.NotBegun](err); ok {
 		return nil, nil, visible.Lines(strings.TrimSpace(e.Message + "\n" + e.Hint))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/fsmtx/fsmtx/internal/caller"
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/mcp/program"
 	"github.com/fsmtx/fsmtx/internal/steps"
 	"github.com/fsmtx/fsmtx/internal/tasklist"
@@ -42,8 +43,19 @@ func (c chooser) choose(ctx context.Context, named string) (f *steps.Frame, note
 	}
 	return &steps.Frame{
 		List: tasks.List{Dir: found.Dir, Wait: c.flags.LockTimeout}, Session: found.Session,
-		Env: c.env, NoChecks: !c.flags.Checks, Apply: true, Via: steps.By{How: steps.ByMCP},
+		Env: c.env, NoChecks: !c.flags.Checks, Apply: true, Via: steps.By{How: steps.ByMCP}, Log: c.log(),
 	}, note, nil
+}
+
+// log returns what appends decisions to the log in FSMTX_LOG, nil if there is none. That it
+// cannot changes no answer.
+func (c chooser) log() func(decisions.Record) {
+	path, _ := c.lookup(decisions.Variable)
+	home, _ := c.lookup("HOME")
+	if path = decisions.Path(path, home); path == "" {
+		return nil
+	}
+	return func(r decisions.Record) { _ = decisions.File{Path: path}.Append(r) }
 }
 
 // list returns the list, and the project's directory. begins reports whether a workflow is

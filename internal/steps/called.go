@@ -71,6 +71,10 @@ func (f *Frame) Calls(ctx context.Context, skill, agent string) error {
 					By: By{Who: TheAgent, How: ByUpdate, Session: f.Session, Agent: agent}})
 			}
 		}
-		return (&call{Frame: f}).write(dir, s, lines)
+		if err := (&call{Frame: f}).write(dir, s, lines); err != nil {
+			return err
+		}
+		f.log(s, lines)
+		return nil
 	})
 }

@@ -21,38 +21,50 @@ import (
 //
 // After an error the agent may stop.
 func (f *Frame) Stop(ctx context.Context, x Stopping) (agent, person string, err error) {
-	s, err := f.load(ctx)
-	if err == nil {
-		_ = f.lapse(ctx, s, Pause{Agent: x.Agent}) // the next event tries again
-	}
-	if err != nil || x.Mode == StopOff || len(s.Ready()) == 0 {
-		return "", "", err
-	}
-	if x.Heard == nil {
-		s = f.own(s, x.Transcript, x.Prompt)
-	} else if !x.Heard.Works {
-		return "", "", nil
-	}
-	data, err := txn.ReadState(f.List.Dir, stopFile)
+	s, left, err := f.stop(ctx, x)
 	if err != nil {
 		return "", "", err
 	}
-	last := parseReminders(data).of(f.reminder(x))
-	left := stop(s, x, last)
-	if len(left) == 0 {
-		return "", "", nil
-	}
-	left = x.heard(s).wanted(s, left)
-	// Once the person has said stop, there is no reminder in a later turn either, unless the
-	// work has gone on: the reminder of this stall counts as given.
-	if err := f.remember(ctx, x, last.again(s.progress())); err != nil {
-		return "", "", err // a reminder that is not recorded would be repeated for ever
-	}
+	f.logStop(s, x, left)
 	if len(left) == 0 {
 		return "", "", nil
 	}
 	agent, person = sentBack(s, left, x)
 	return agent, person, nil
+}
+
+// stop returns the steps to which the agent is sent back, or none. s is the state of the
+// session's workflows, nil if it has none.
+func (f *Frame) stop(ctx context.Context, x Stopping) (s *State, left []*Current, err error) {
+	if s, err = f.load(ctx); err != nil {
+		return nil, nil, err
+	}
+	_ = f.lapse(ctx, s, Pause{Agent: x.Agent}) // the next event tries again
+	nothing := x.Mode == StopOff || len(s.Ready()) == 0
+	if x.Heard != nil && !x.Heard.Works || nothing && f.Log == nil || s.DoneCount() == len(s.Steps) {
+		return nil, nil, nil
+	}
+	if x.Heard == nil {
+		s = f.own(s, x.Transcript, x.Prompt)
+	}
+	if x.Mode == StopOff || len(s.Ready()) == 0 {
+		return s, nil, nil
+	}
+	data, err := txn.ReadState(f.List.Dir, stopFile)
+	if err != nil {
+		return nil, nil, err
+	}
+	last := parseReminders(data).of(f.reminder(x))
+	if left = stop(s, x, last); len(left) == 0 {
+		return s, nil, nil
+	}
+	left = x.heard(s).wanted(s, left)
+	// Once the person has said stop, there is no reminder in a later turn either, unless the
+	// work has gone on: the reminder of this stall counts as given.
+	if err := f.remember(ctx, x, last.again(s.progress())); err != nil {
+		return nil, nil, err // a reminder that is not recorded would be repeated for ever
+	}
+	return s, left, nil
 }
 
 // load is Load at an event: the list shows the state then.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/fsmtx/fsmtx/internal/claude/tasks"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/visible"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -55,6 +56,10 @@ type Frame struct {
 	// Via is who sends the updates, and by which way; empty is an agent, by the client's
 	// TaskUpdate. Its Session and Agent are not used.
 	Via By
+
+	// Log is called with each decision once it is on record, some while the list is locked. It
+	// may be nil.
+	Log func(decisions.Record)
 }
 
 // call is one update that is being decided.
@@ -102,7 +107,7 @@ func (f *Frame) Completed(ctx context.Context, u Update) Verdict {
 	case known && e.To == completed && s.isAsked(target): // the client completes a step about which it asked only after a yes
 		yes := Evidence{Time: s.Time, Step: target.ID, From: target.Status, To: completed, Verdict: Allow, Why: "a person said yes", Agent: e.Agent, By: f.person(ByApproval, e.Agent),
 			Outcome: e.Outcome, Round: e.Round, Values: e.Values}
-		return c.note(ctx, yes)
+		return c.note(ctx, s, yes)
 	}
 	c.unattended = true
 	return f.finished(c, c.run(ctx))
@@ -257,6 +262,9 @@ func (c *call) carryOut(ctx context.Context, dir *txn.Dir, s *State, d decision)
 		d.lines = slices.Insert(slices.Clone(d.lines), max(0, len(d.lines)-1), more...) // the decision is the last line
 	}
 	err := c.write(dir, s, d.lines)
+	if err == nil {
+		defer func() { c.log(s, d.lines) }()
+	}
 	c.publish(dir, s, d)
 	if !d.decided() {
 		return Verdict{}
@@ -379,6 +387,8 @@ func (c *call) roundUnlocked(ctx context.Context, cause error) (decision, Verdic
 	}
 	if err := c.writeLate(d.lines); err != nil {
 		v = c.unrecorded(v, errors.Join(cause, err))
+	} else {
+		c.log(s, d.lines)
 	}
 	return d, c.withTroubles(v, s)
 }
@@ -407,7 +417,7 @@ func (c *call) writeLate(lines []Evidence) error {
 }
 
 // note adds one line to the evidence, if need be without the lock.
-func (c *call) note(ctx context.Context, e Evidence) Verdict {
+func (c *call) note(ctx context.Context, s *State, e Evidence) Verdict {
 	err := c.locked(ctx, func(dir *txn.Dir) error { return appendEvidence(dir, e) })
 	if err != nil {
 		err = c.writeLate([]Evidence{e})
@@ -415,6 +425,7 @@ func (c *call) note(ctx context.Context, e Evidence) Verdict {
 	if err != nil {
 		return c.unrecorded(Verdict{Step: e.Step}, err)
 	}
+	c.log(s, []Evidence{e})
 	return Verdict{Step: e.Step}
 }
 

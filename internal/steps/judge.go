@@ -95,6 +95,8 @@ func (c *call) judgeNow(ctx context.Context, parts []part) (v Verdict, wait bool
 	}
 	if err != nil {
 		v = c.unrecorded(v, err)
+	} else {
+		c.log(s, lines)
 	}
 	return c.withTroubles(v, s), false
 }
@@ -327,8 +329,13 @@ func (f *Frame) Permit(ctx context.Context, text, because string, by By) (owners
 			owners = append(owners, o.Current)
 		}
 		by.Session = cmp.Or(by.Session, f.Session)
-		return appendEvidence(dir, Evidence{Time: s.Time, Step: found[0].ID, From: found[0].Status, To: found[0].Status, Verdict: Permitted,
-			Why: allowWord + because, Rule: text, Permit: rand.Text(), By: by})
+		e := Evidence{Time: s.Time, Step: found[0].ID, From: found[0].Status, To: found[0].Status, Verdict: Permitted,
+			Why: allowWord + because, Rule: text, Permit: rand.Text(), By: by}
+		if err := appendEvidence(dir, e); err != nil {
+			return err
+		}
+		f.log(s, []Evidence{e})
+		return nil
 	})
 	return owners, err
 }

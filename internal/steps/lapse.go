@@ -98,5 +98,10 @@ func (f *Frame) lapse(ctx context.Context, s *State, p Pause) error {
 		return err
 	}
 	defer f.release(dir)
-	return c.write(dir, s, s.lapse(f.over(s, p), c.by(c.update, Verdict{})))
+	lines := s.lapse(f.over(s, p), c.by(c.update, Verdict{}))
+	if err := c.write(dir, s, lines); err != nil {
+		return err
+	}
+	f.log(s, lines)
+	return nil
 }

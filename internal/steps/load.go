@@ -181,11 +181,7 @@ func recordOf(history []txn.Entry) *record {
 			r.broken = append(r.broken, broken{err, namesOf(e.Created)})
 			continue
 		}
-		for _, w := range w.all() {
-			for i := range w.Steps {
-				known[fileName(w.Steps[i].ID)] = hydratedStep{&w.Steps[i], w}
-			}
-		}
+		keepSteps(known, &w)
 	}
 	r.steps = make(steps, 0, len(inList))
 	for _, h := range inOrder(known, inList) {

@@ -113,6 +113,7 @@ func (f *Frame) goPast(ctx context.Context, dir *txn.Dir, s *State, p Past, by B
 		}
 	}
 	c.Status, c.Passed = completed, true
+	f.log(s, []Evidence{e})
 	if len(s.Under(c)) > 0 { // what is open there is not needed any more
 		s.fold()
 		(&call{Frame: f}).putRight(ctx, dir, s)

@@ -63,6 +63,7 @@ func (c *call) catchUp(ctx context.Context, dir *txn.Dir, s *State, lines []Evid
 	if err := c.write(dir, s, lines); err != nil {
 		return "", err
 	}
+	c.log(s, lines)
 	if _, err := c.reshape(ctx, dir, s); err != nil {
 		return "", err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -122,6 +123,22 @@ func (f File) member(name string) (v jsontext.Value, line int) {
 		}
 	}
 	return v, line
+}
+
+// Variable returns the value of a variable that the organisation's settings or the user's set
+// under "env", empty if they do not. Those of a project are left out: a repository brings them.
+func (s Settings) Variable(name string) string {
+	for _, f := range slices.Backward(s.Managed) {
+		if v, _ := f.env(name); v != "" {
+			return v
+		}
+	}
+	for _, f := range s.Others {
+		if v, _ := f.env(name); v != "" && f.Place == User {
+			return v
+		}
+	}
+	return ""
 }
 
 // env returns the value of a variable under "env", and its line.

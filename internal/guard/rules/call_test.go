@@ -59,7 +59,7 @@ func newCall(dir, session string) *call {
 func run(t *testing.T, id, input string, vars map[string]string) event.Answer {
 	r, ok := Find(id)
 	require.True(t, ok, id)
-	return guard.Run(r, strings.NewReader(input), getenv(vars))
+	return guard.Run(r, strings.NewReader(input), getenv(vars), nil)
 }
 
 func explain(t *testing.T, id, input string, vars map[string]string) guard.Explanation {

@@ -281,7 +281,7 @@ func (w *world) call(hook string, stdin any) event.Answer {
 	}
 	g, ok := rules.Find(hook)
 	require.True(w, ok, hook)
-	return guard.Run(g, strings.NewReader(input), func(name string) string { return w.env[name] })
+	return guard.Run(g, strings.NewReader(input), func(name string) string { return w.env[name] }, nil)
 }
 
 func (w *world) once(st *step) {

@@ -17,8 +17,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/stretchr/testify/require"
 
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/harness/worlds"
-	"github.com/fsmtx/fsmtx/internal/hydrate"
 )
 
 // call is one call of the hook.
@@ -210,7 +210,7 @@ func (h *hook) wait(t *testing.T) outcome {
 }
 
 func (o *outcome) readLog(t *testing.T, path string) {
-	var r hydrate.Record
+	var r decisions.Record
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return // the process ended before it wrote one
@@ -218,8 +218,12 @@ func (o *outcome) readLog(t *testing.T, path string) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		t.Errorf("the log of %s: %v", o.call, err)
 	}
-	o.created, o.deleted = r.Created, r.Deleted
-	o.committed = r.Outcome == "hydrated" || r.Outcome == "nothing to do"
+	for numbers, names := range map[*[]int64]*[]string{&r.Created: &o.created, &r.Deleted: &o.deleted} {
+		for _, n := range *numbers {
+			*names = append(*names, strconv.FormatInt(n, 10)+".json")
+		}
+	}
+	o.committed = r.Decision == "hydrated" || r.Decision == "nothing to do"
 }
 
 // run calls the hook and returns its outcome.

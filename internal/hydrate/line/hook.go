@@ -54,7 +54,6 @@ func (f *Hook) Add(to *pflag.FlagSet) {
 	d := Default()
 	d.Announce = true
 	f.Hydrate.add(to, d)
-	to.Lookup("log").Usage = "append one line of JSON per hydration and per decision to this `file`; \"~/\" is HOME"
 	f.Step.Add(to)
 	to.StringVar(&f.Agent, "agent", "", "the agent whose hook this is; without it, the agent that the event shows")
 	to.StringVar(&f.Steps, "steps", "on", `enforce the steps of workflows: "on" or "off"`)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/decisions"
 	"github.com/fsmtx/fsmtx/internal/hint"
 	"github.com/fsmtx/fsmtx/txn"
 )
@@ -44,7 +45,7 @@ func (f *Flags) add(to *pflag.FlagSet, d Flags) {
 	to.StringArrayVar(&f.AddDirs, "add-dir", nil, "`directory` with skills, as with the client's --add-dir (repeatable); the client's own are known")
 	to.IntVar(&f.History, "history", d.History, "how many hydrations of a list \"fsmtx undo\" can undo, at most 1000")
 	to.DurationVar(&f.LockTimeout, "lock-timeout", d.LockTimeout, "how long to wait for the task list's locks")
-	to.StringVar(&f.Log, "log", "", "append one line of JSON per call to this `file`, after the reply and without blocking, except for a check that finds nothing wrong; \"~/\" is HOME")
+	to.StringVar(&f.Log, "log", "", decisions.Usage)
 }
 
 // maxHistory limits --history. The last hydration is always kept: a second hook for the

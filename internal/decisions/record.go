@@ -1,0 +1,108 @@
+package decisions
+
+import (
+	_ "embed"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/fsmtx/fsmtx/internal/visible"
+)
+
+// Version is the version of the schema. It changes when a field is renamed or removed, or
+// means something else; new fields do not change it.
+const Version = 1
+
+// Source is what took a decision.
+type Source string
+
+const (
+	Hydrate Source = "hydrate" // a workflow was, or was not, put into a task list; or that was undone
+	Step    Source = "step"    // an update or a call was, or was not, let through; or a person went past a gate
+	Guard   Source = "guard"   // a planning guard judged an event
+)
+
+// Record is one line of the log: one decision. Fields without a value are left out. All values
+// but the lists are plain, so that engines can count by each of them. Schema describes each
+// field.
+//
+// Time is the first member, by which File recognises a log.
+type Record struct {
+	Time     time.Time `json:"time"`
+	Version  int       `json:"v"`
+	Source   Source    `json:"source"`
+	Decision string    `json:"decision"`
+	Why      string    `json:"why,omitzero"`
+	Trouble  string    `json:"trouble,omitzero"`
+
+	// Who decided, and by which way.
+	Who     string `json:"who,omitzero"`
+	How     string `json:"how,omitzero"`
+	TTY     string `json:"tty,omitzero"`
+	Session string `json:"session,omitzero"`
+	Agent   string `json:"agent,omitzero"`
+	Event   string `json:"event,omitzero"`
+
+	// What it was about.
+	List     string `json:"list,omitzero"`
+	Project  string `json:"project,omitzero"`
+	Workflow string `json:"workflow,omitzero"`
+	Spec     string `json:"spec,omitzero"`
+	Run      int64  `json:"run,omitzero"`
+	Parent   int64  `json:"parent,omitzero"`
+	Guard    string `json:"guard,omitzero"`
+
+	// Of a step.
+	Step      int64    `json:"step,omitzero"`
+	Task      int64    `json:"task,omitzero"`
+	Subject   string   `json:"subject,omitzero"`
+	From      string   `json:"from,omitzero"`
+	To        string   `json:"to,omitzero"`
+	Outcome   string   `json:"outcome,omitzero"`
+	Round     int      `json:"round,omitzero"`
+	Times     int      `json:"times,omitzero"`
+	Rule      string   `json:"rule,omitzero"`
+	Note      string   `json:"note,omitzero"`
+	Check     string   `json:"check,omitzero"`
+	Exit      *int     `json:"exit,omitzero"`
+	CheckTime float64  `json:"check_ms,omitzero"`
+	Reopens   []int64  `json:"reopens,omitempty"`
+	NotNeeded []int64  `json:"not_needed,omitempty"`
+	Items     []string `json:"items,omitempty"`
+
+	// Of a workflow.
+	Steps    int      `json:"steps,omitzero"`
+	Open     *int     `json:"open,omitzero"`
+	Finished bool     `json:"finished,omitzero"`
+	Created  []int64  `json:"created,omitempty"`
+	Deleted  []int64  `json:"deleted,omitempty"`
+	Restored []int64  `json:"restored,omitempty"`
+	Lost     []string `json:"lost,omitempty"`
+
+	Duration float64 `json:"duration_ms,omitzero"`
+}
+
+//go:embed schema.json
+var schema []byte
+
+// Schema returns the JSON Schema (draft 2020-12) of a line.
+func Schema() []byte { return schema }
+
+// line returns the record as a line of the log, with the line feed.
+func (r Record) line() ([]byte, error) {
+	text, err := r.JSON()
+	return append(text, '\n'), err
+}
+
+// JSON returns the record as one line of JSON, without the line feed. Bytes that are not UTF-8,
+// which a path may contain, are replaced by U+FFFD; characters that are harmful in a terminal
+// are JSON escapes.
+func (r Record) JSON() ([]byte, error) {
+	r.Time, r.Version = r.Time.UTC().Truncate(time.Microsecond), Version
+	text, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true))
+	return visible.JSON(text), err
+}
+
+// Milliseconds returns a duration as the log has it.
+func Milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -1,0 +1,182 @@
+package steps
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+
+	"github.com/fsmtx/fsmtx/internal/decisions"
+	"github.com/fsmtx/fsmtx/txn"
+)
+
+// log passes decisions on to Frame.Log, once they are on record. s is the state after them.
+func (f *Frame) log(s *State, lines []Evidence) {
+	if f.Log == nil {
+		return
+	}
+	for i, e := range lines {
+		c := s.Step(e.Step)
+		if c == nil || !e.isDecision() {
+			continue
+		}
+		r := e.record(c.Step, c.Workflow)
+		if !slices.ContainsFunc(lines[i+1:], func(o Evidence) bool { n := s.Step(o.Step); return n != nil && n.Workflow == c.Workflow }) {
+			open := s.openOnce(c.Workflow, e)
+			r.Steps, r.Open = len(c.Workflow.Steps), &open
+			r.Finished = open == 0 && !c.Workflow.part && e.lets() && e.To == completed
+		}
+		r.List, r.Session = f.List.Dir, cmp.Or(r.Session, f.Session)
+		f.Log(r)
+	}
+}
+
+// isDecision reports whether the line is more than a note on what the list shows by now.
+func (e Evidence) isDecision() bool {
+	return !slices.Contains([]Decision{SeenDone, Shown, Expanded}, e.Verdict)
+}
+
+// openOnce returns how many steps of the workflow are open once the last decision about it is
+// carried out.
+func (s *State) openOnce(w *Workflow, e Evidence) (n int) {
+	for _, c := range s.Steps {
+		switch {
+		case c.Workflow != w:
+		case slices.Contains(e.Reopens, c.ID):
+			n++
+		case c.Done(), s.aboutToBeCompleted(c), slices.Contains(e.NotNeeded, c.ID), c.ID == e.Step && e.lets() && e.To == completed:
+		default:
+			n++
+		}
+	}
+	return n
+}
+
+// record returns the line as it is in the log. step and w say what it is about; w is nil if
+// that is not known any more.
+func (e Evidence) record(step Step, w *Workflow) decisions.Record {
+	r := decisions.Record{
+		Time: e.Time, Source: decisions.Step, Decision: string(e.Verdict), Why: e.Why,
+		Who: string(e.By.Who), How: string(e.By.How), Session: e.By.Session, Agent: cmp.Or(e.By.Agent, e.Agent),
+		Step: e.Step, From: e.From, To: e.To, Outcome: e.Outcome, Round: e.Round, Times: e.Times, Rule: e.Rule, Note: e.Note,
+		Reopens: e.Reopens, NotNeeded: e.NotNeeded, Items: e.Items,
+	}
+	if e.By.TTY != nil {
+		r.TTY = *e.By.TTY
+	}
+	if e.Check != nil {
+		r.Check, r.Exit, r.CheckTime = e.Check.Run, &e.Check.Exit, e.Check.Seconds*1000
+	}
+	return about(r, step, w)
+}
+
+// about adds what a decision is about.
+func about(r decisions.Record, step Step, w *Workflow) decisions.Record {
+	r.Step, r.Task, r.Subject = cmp.Or(step.ID, r.Step), step.Local, step.Subject
+	if w != nil {
+		r.Workflow, r.Spec, r.Project, r.Parent = w.Command, w.Spec, w.Dir, w.Parent
+		if len(w.Steps) > 0 {
+			r.Run = w.Steps[0].ID
+		}
+	}
+	return r
+}
+
+// logStop records that the agent is sent back to a step, or that its turn ends with steps open.
+// s is the part of the list that is the session's.
+func (f *Frame) logStop(s *State, x Stopping, left []*Current) {
+	if f.Log == nil || s == nil || len(left) == 0 && x.Agent != "" {
+		return
+	}
+	for _, w := range s.Workflows() {
+		open := s.openIn(w)
+		if w.part || w.Parent != 0 || len(open) == 0 {
+			continue
+		}
+		n := len(open)
+		r := decisions.Record{
+			Time: s.Time, Source: decisions.Step, Decision: "left", Why: "the turn ends with steps open", Who: string(Fsmtx), How: "hook",
+			Session: cmp.Or(x.Caller, f.Session), Agent: x.Agent, List: f.List.Dir, Steps: len(w.Steps), Open: &n,
+		}
+		step := open[0]
+		if i := slices.IndexFunc(left, func(c *Current) bool { return s.outermost(c) == w }); i >= 0 {
+			r.Decision, r.Why, step = "sent back", "the turn may not end: a step is ready", left[i]
+		}
+		r = about(r, step.Step, step.Workflow)
+		f.Log(r)
+	}
+}
+
+// outermost returns the workflow that a step's workflow is under, and that is under none.
+func (s *State) outermost(c *Current) *Workflow {
+	for w := c.Workflow; ; w = c.Workflow {
+		if c = s.Parent(w); c == nil {
+			return w
+		}
+	}
+}
+
+// Decided returns the decisions about steps of the list in dir that are on record, oldest first, also those of
+// workflows that were replaced. It takes no lock and creates nothing. troubles are why some
+// are missing, or what they are about.
+//
+// Errors: that S cannot be read. With no S there are no decisions.
+func Decided(dir string) (all []decisions.Record, troubles []error, err error) {
+	src, err := txn.OpenReader(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	defer src.Close()
+	known, troubles := everyStep(src)
+	var s State
+	s.readEvidence(src, true)
+	for _, e := range slices.Concat(s.Evidence, s.Calls) {
+		if !e.isDecision() {
+			continue
+		}
+		h, ok := known[fileName(e.Step)]
+		if !ok {
+			h.step = &Step{ID: e.Step}
+		}
+		r := e.record(*h.step, h.workflow)
+		r.List = dir
+		all = append(all, r)
+	}
+	return all, append(troubles, s.Troubles...), nil
+}
+
+// everyStep returns the steps that are on record, in the list or not, by the names of their
+// files.
+func everyStep(src source) (known map[string]hydratedStep, troubles []error) {
+	history, err := src.History()
+	if err != nil {
+		return nil, []error{err}
+	}
+	known = map[string]hydratedStep{}
+	for _, e := range history {
+		w, err := ParseWorkflow(e.Record)
+		switch {
+		case e.Err != nil:
+			troubles = append(troubles, e.Err)
+		case e.Record == "":
+		case err != nil:
+			troubles = append(troubles, fmt.Errorf("hydration %d: %w", e.Number, err))
+		default:
+			keepSteps(known, &w)
+		}
+	}
+	return known, troubles
+}
+
+// keepSteps adds the steps of a record.
+func keepSteps(known map[string]hydratedStep, record *Workflow) {
+	for _, w := range record.all() {
+		for i := range w.Steps {
+			known[fileName(w.Steps[i].ID)] = hydratedStep{&w.Steps[i], w}
+		}
+	}
+}
