@@ -291,7 +291,7 @@ func TestABlockedLogDoesNotBlockAHook(t *testing.T) {
 	c.Stdin = strings.NewReader(aSkillWasCalled)
 	out, err := c.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	assert.Contains(t, string(out), "cannot log the call: open "+log, "it has no reader")
+	assert.Contains(t, string(out), "cannot log the decision: open "+log, "it has no reader")
 
 	held, err := os.OpenFile(log, os.O_RDWR|syscall.O_NONBLOCK, 0)
 	require.NoError(t, err)
@@ -305,6 +305,6 @@ func TestABlockedLogDoesNotBlockAHook(t *testing.T) {
 	c.Stdout, c.Stderr = &stdout, &stderr
 	require.NoError(t, c.Run())
 	assert.Equal(t, "{\"continue\": true}\n", stdout.String(), "the answer comes first")
-	assert.Contains(t, stderr.String(), "cannot log the call: write "+log+": i/o timeout")
+	assert.Contains(t, stderr.String(), "cannot log the decision: write "+log+": i/o timeout")
 	assertWholeList(t, home, "hydrate")
 }
