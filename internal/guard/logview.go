@@ -62,10 +62,13 @@ func modTime(path string) time.Time {
 	return info.ModTime()
 }
 
+// maxDecided limits how much of a log is read at once, in bytes.
+const maxDecided = 16 << 20
+
 // Decided returns the decisions in the log at path, oldest first: of a long log those in its
-// last statefile.MaxBytes bytes. Without a log there are none.
+// last maxDecided bytes. Without a log there are none.
 func Decided(path string) ([]decisions.Record, error) {
-	data, err := statefile.Tail(path, statefile.MaxBytes)
+	data, err := statefile.Tail(path, maxDecided)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
