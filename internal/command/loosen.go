@@ -193,7 +193,7 @@ func here() string {
 func elsewhere(rule loosening, flags *pflag.FlagSet, args []string, line, session string) string {
 	switch {
 	case session == "":
-	case strings.HasPrefix(rule.command, "step ") && !isSet(flags, "session"):
+	case strings.HasPrefix(rule.command, "step ") && !isSet(flags, "session") && !isSet(flags, "list"):
 		return line + " --session=" + shell.Join(session)
 	case rule.command == "undo":
 		if named, _, err := sessionAndNumber(args); err == nil && named == "" {

@@ -44,6 +44,13 @@ func chooseList(ctx context.Context, s terminal.Streams, named string) (list tas
 	return list, "task list " + found.Dir, mustExist(found.Dir)
 }
 
+// nameList adds the flags that name the list of a command: by its session, or by its name.
+func nameList(c *cobra.Command, named *string) {
+	c.Flags().StringVar(named, "session", "", "the task list of this session `ID`")
+	c.Flags().StringVar(named, "list", "", "the list of this `NAME`, as that of a project in other agents")
+	c.MarkFlagsMutuallyExclusive("session", "list")
+}
+
 // mustExist returns an error if neither the list nor its state directory exists.
 func mustExist(dir string) error {
 	_, err := os.Lstat(dir)

@@ -42,8 +42,9 @@ func newStepAllow(s terminal.Streams) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&f.because, "because", "", "the reason to record (required)")
-	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
+	nameList(c, &f.session)
 	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
+	_ = c.RegisterFlagCompletionFunc("list", completeLists(s))
 	return c
 }
 

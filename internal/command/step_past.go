@@ -88,6 +88,7 @@ Below an agent the command works only if the person has agreed to this call of i
 func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command {
 	f.add(c)
 	_ = c.RegisterFlagCompletionFunc("session", completeLists(s))
+	_ = c.RegisterFlagCompletionFunc("list", completeLists(s))
 	c.Args = func(_ *cobra.Command, args []string) error {
 		if err := f.read(args); err != nil {
 			return &exit{exitNo, err, fmt.Sprintf(`for example: fsmtx step %s 3 --because "why"`, c.Name())}
@@ -104,7 +105,7 @@ func (f *pastFlags) command(s terminal.Streams, c *cobra.Command) *cobra.Command
 
 func (f *pastFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.past.Because, "because", "", "the reason to record (required)")
-	c.Flags().StringVar(&f.session, "session", "", "the task list of this session `ID`")
+	nameList(c, &f.session)
 	if f.do != nil {
 		return
 	}

@@ -118,5 +118,5 @@ func (o *Work) SessionFlag() string {
 	if o.Session == "" {
 		return ""
 	}
-	return " --session " + o.Session
+	return " " + steps.ListFlag(o.List.Dir)
 }

@@ -96,7 +96,7 @@ func (c *call) decide(s *State) decision {
 func (c *call) ungated(s *State, target *Current) (v Verdict, ok bool) {
 	switch {
 	case (target.flows() && target.Done() || target.NotNeeded) && !target.Gone() && c.update.Status != completed:
-		return isDone(s, target, c.listName()), true
+		return isDone(s, target, c.listFlag()), true
 	case target.Gone() || c.update.Status == pending || target.Done() && c.update.Status == completed:
 		return Verdict{Why: "no gate applies"}, true
 	}
@@ -116,7 +116,7 @@ func (c *call) unheard(s *State, target *Current) Verdict {
 		if (c.update.Outcome == "" || c.update.Outcome == target.Outcome) && c.repeats(target, given) {
 			return Verdict{}
 		}
-		return isDone(s, target, c.listName())
+		return isDone(s, target, c.listFlag())
 	case target.flows():
 		return Verdict{}
 	}
@@ -148,7 +148,7 @@ func isDone(s *State, c *Current, list string) Verdict {
 		v.past.none = true
 		return v
 	}
-	v := deny(c, "it is done", fmt.Sprintf(`%s %s and is done. A person can open it again in a terminal: fsmtx step reopen %d --because "..." --session %s`, c.Name(), how, c.ID, list))
+	v := deny(c, "it is done", fmt.Sprintf(`%s %s and is done. A person can open it again in a terminal: fsmtx step reopen %d --because "..." %s`, c.Name(), how, c.ID, list))
 	v.past.none = true
 	return v
 }
@@ -190,7 +190,7 @@ func (c *call) decideGates(s *State, target *Current, overdue []*Current, lines 
 	}
 	all := c.gatesToPass(target, overdue)
 	for _, g := range all {
-		if v := s.pathFault(g.step, g.Gate, c.listName()); !v.Allowed() {
+		if v := s.pathFault(g.step, g.Gate, c.listFlag()); !v.Allowed() {
 			return c.final(s, target, v, lines)
 		}
 	}
@@ -437,7 +437,7 @@ func (c *call) repeated(target *Current, v Verdict, n int) Verdict {
 	switch {
 	case v.Decision == Ask && c.Apply: // the caller asks the person itself, or says that it cannot
 	case v.Decision == Ask:
-		v.Reason += unanswered(target, n, approveCommand(target.ID, c.listName()))
+		v.Reason += unanswered(target, n, approveCommand(target.ID, c.listFlag()))
 	case n >= maxRepeats:
 		v.Reason += ".\nThis is the same refusal for the " + nth(n) + " time: stop trying, and ask the person what to do"
 	}

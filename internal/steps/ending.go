@@ -174,7 +174,7 @@ func (e *ending) pass(g Gate) bool {
 	if len(g.Patterns) == 0 && g.Check == nil && g.Question == "" && g.Skill == "" {
 		return true
 	}
-	if v := e.s.pathFault(e.step, g, e.c.listName()); !v.Allowed() {
+	if v := e.s.pathFault(e.step, g, e.c.listFlag()); !v.Allowed() {
 		e.verdict = v
 		return false
 	}
@@ -367,7 +367,7 @@ func (e *ending) answer(word string) (string, Verdict) {
 	switch {
 	case chosen == "":
 		return "", deny(e.step, "the person has not chosen", fmt.Sprintf("%s is decided by the person. Ask them with AskUserQuestion, with exactly these options: %s. Then complete it with what they chose. "+
-			"Without AskUserQuestion, tell the person: %s", e.step.Name(), strings.Join(e.step.choices(), ", "), outcomeCommand(e.step.ID, e.c.listName())))
+			"Without AskUserQuestion, tell the person: %s", e.step.Name(), strings.Join(e.step.choices(), ", "), outcomeCommand(e.step.ID, e.c.listFlag())))
 	case word != "" && word != chosen:
 		return "", deny(e.step, "the person chose "+chosen, fmt.Sprintf("%s cannot end as %s: the person chose %s", e.step.Name(), quote(word), chosen))
 	}
@@ -390,5 +390,5 @@ func (s *State) answered(c *Current) string {
 
 // outcomeCommand returns the command with which a person says how a step ends.
 func outcomeCommand(id int64, list string) string {
-	return fmt.Sprintf(`fsmtx step done %d --outcome NAME --because "..." --session %s`, id, list)
+	return fmt.Sprintf(`fsmtx step done %d --outcome NAME --because "..." %s`, id, list)
 }

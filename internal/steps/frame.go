@@ -494,15 +494,25 @@ func (f *Frame) finished(c *call, v Verdict) Verdict {
 		if v.past.step != 0 {
 			id = v.past.step
 		}
-		v.Reason = strings.TrimSuffix(v.Reason, ".") + ".\nA person can go past this in a terminal outside the client: " + overrideCommands(id, f.listName())
+		v.Reason = strings.TrimSuffix(v.Reason, ".") + ".\nA person can go past this in a terminal outside the client: " + overrideCommands(id, f.listFlag())
 	}
 	return v
 }
 
-// listName returns the name of the list for --session. It is not the session's, because the
-// hook's environment may have chosen another list than the session's, and a terminal does
-// not have that environment.
-func (f *Frame) listName() string { return filepath.Base(f.List.Dir) }
+// listFlag returns the flag that names the list in another terminal. It is not the session's id,
+// because the hook's environment may have chosen another list than the session's, and a terminal
+// does not have that environment.
+func (f *Frame) listFlag() string { return ListFlag(f.List.Dir) }
+
+// ListFlag returns the flag with which a person names a list in a terminal of theirs: that of a
+// project, which is in fsmtx/tasks (package tasklist), has a name, that of Claude Code its session.
+func ListFlag(dir string) string {
+	name := filepath.Base(dir)
+	if tasks := filepath.Dir(dir); filepath.Base(tasks) == "tasks" && filepath.Base(filepath.Dir(tasks)) == "fsmtx" {
+		return "--list " + name
+	}
+	return "--session " + name
+}
 
 // trouble returns the verdict for gates that cannot be evaluated.
 func (f *Frame) trouble(err error) Verdict {

@@ -186,7 +186,7 @@ func (c *call) refusal(s *State, p part, owners []owner) string {
 		text += " Ready: " + names(ready) + "."
 	}
 	return visible.Clip(text, maxReason) + "\nA person can let one such call through, in a terminal outside the client: fsmtx step allow " + shell.Quote(p.listed[0].text) +
-		` --because "..." --session ` + c.listName()
+		` --because "..." ` + c.listFlag()
 }
 
 // whyRefused says why a step does not let its calls through.

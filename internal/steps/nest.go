@@ -3,7 +3,6 @@ package steps
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -208,7 +207,7 @@ func (s *State) below(w *Workflow) (all []*Workflow) {
 // EndCommand returns the command with which a person ends the workflow of a step. list is the
 // directory of the list.
 func EndCommand(c *Current, list string) string {
-	return fmt.Sprintf(`fsmtx step end %d --because "..." --session %s`, c.ID, filepath.Base(list))
+	return fmt.Sprintf(`fsmtx step end %d --because "..." %s`, c.ID, ListFlag(list))
 }
 
 // lostTo returns the workflows of other skills that have begun and are not finished.

@@ -70,7 +70,7 @@ func withDescription(c *Current, place string) string {
 
 // overrideCommands returns the commands with which a person goes past the step.
 func overrideCommands(id int64, list string) string {
-	return fmt.Sprintf(`fsmtx step skip %d --because "..." --session %s (or: fsmtx step done ...)`, id, list)
+	return fmt.Sprintf(`fsmtx step skip %d --because "..." %s (or: fsmtx step done ...)`, id, list)
 }
 
 // nth returns an ordinal number.
@@ -97,5 +97,5 @@ func sameText(a, b string) bool {
 
 // approveCommand returns the command with which a person approves the step.
 func approveCommand(id int64, list string) string {
-	return fmt.Sprintf(`fsmtx step done %d --because "..." --session %s`, id, list)
+	return fmt.Sprintf(`fsmtx step done %d --because "..." %s`, id, list)
 }

@@ -216,7 +216,7 @@ func (s *State) pathFault(c *Current, g Gate, list string) Verdict {
 func (s *State) givenBy(c *Current, name, list string) string {
 	for _, b := range s.ofList().Steps {
 		if s.scope(b.Workflow) == s.scope(c.Workflow) && slices.ContainsFunc(b.Set, func(v Value) bool { return v.Name == name }) {
-			return fmt.Sprintf(`%s gives it. Tell the person, who can open that step again in a terminal: fsmtx step reopen %d --because "..." --session %s`, b.Name(), b.ID, list)
+			return fmt.Sprintf(`%s gives it. Tell the person, who can open that step again in a terminal: fsmtx step reopen %d --because "..." %s`, b.Name(), b.ID, list)
 		}
 	}
 	return "Tell the person: the skill has to be called with other arguments"
@@ -449,7 +449,7 @@ func (e *ending) howToGive(outcome string) string {
 func (e *ending) printed(v Value) bool {
 	if e.c.NoChecks {
 		e.verdict = deny(e.step, "checks are off", e.step.Name()+" takes "+v.Name+" from a command, and commands are not run here (--checks off). A person can give it: "+
-			setCommand(e.step.ID, v.Name, e.c.listName()))
+			setCommand(e.step.ID, v.Name, e.c.listFlag()))
 		return false
 	}
 	kind := printedBy(v.Name)
@@ -473,7 +473,7 @@ func (e *ending) printed(v Value) bool {
 
 // setCommand returns the command with which a person gives a value.
 func setCommand(id int64, name, list string) string {
-	return fmt.Sprintf(`fsmtx step done %d --set %s=... --because "..." --session %s`, id, name, list)
+	return fmt.Sprintf(`fsmtx step done %d --set %s=... --because "..." %s`, id, name, list)
 }
 
 // givenByPerson returns the values that a person gives for the step when they say that it is done. What
