@@ -47,6 +47,7 @@ type report struct {
 	Created   []string `json:"created"`
 	Deleted   []string `json:"deleted"`
 	Committed bool     `json:"committed"`
+	Settled   bool     `json:"settled"` // its record is in the history; until then a recovery may roll it back
 	Steps     int      `json:"steps"`
 }
 
@@ -170,6 +171,7 @@ func (d *director) record(s faultfs.Step) {
 		d.report.Deleted = append(d.report.Deleted, name)
 	case s.Op == "rename" && filepath.Base(s.Path) == "journal":
 		d.report.Committed = true // the next process completes it
+		d.report.Settled = strings.HasPrefix(name, "done-")
 	case s.Op == "remove" && name == "journal":
 		d.report.Committed = false
 	}
@@ -181,7 +183,7 @@ func (o *outcome) readReport(t *testing.T) {
 	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &r); err != nil {
 		t.Errorf("the report of %s: %v: %q %s", o.call, err, o.stdout, o.stderr)
 	}
-	o.committed, o.steps = r.Committed, r.Steps
+	o.committed, o.settled, o.steps = r.Committed, r.Settled, r.Steps
 	if r.Committed {
 		o.created, o.deleted = r.Created, r.Deleted
 	}
