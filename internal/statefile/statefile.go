@@ -10,9 +10,9 @@ import (
 	"github.com/fsmtx/fsmtx/internal/safefile"
 )
 
-// MaxBytes bounds the size of files that are read, so that a file of another user cannot
+// maxBytes bounds the size of files that are read, so that a file of another user cannot
 // exhaust memory.
-const MaxBytes = 16 << 20
+const maxBytes = 16 << 20
 
 // LockSuffix is appended to a file's name to get the name of its lock file.
 const LockSuffix = ".lock"
@@ -28,7 +28,7 @@ func Read(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return safefile.ReadAll(f, MaxBytes)
+	return safefile.ReadAll(f, maxBytes)
 }
 
 // Open opens the file for reading. It returns safefile.ErrNotRegular if the path is not a

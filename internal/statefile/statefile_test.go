@@ -137,10 +137,10 @@ func TestFileOfAnotherUserIsRefused(t *testing.T) {
 func TestReadIsBounded(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "n")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	require.NoError(t, os.Truncate(path, MaxBytes+1))
+	require.NoError(t, os.Truncate(path, maxBytes+1))
 	_, err := Read(path)
 	assert.ErrorIs(t, err, safefile.ErrTooLarge)
-	require.NoError(t, os.Truncate(path, MaxBytes))
+	require.NoError(t, os.Truncate(path, maxBytes))
 	_, err = Read(path)
 	assert.NoError(t, err)
 }
