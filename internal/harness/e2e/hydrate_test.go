@@ -330,11 +330,11 @@ func TestResumeRecoversAnInterruptedHydration(t *testing.T) {
 	}}, "again")
 
 	require.Len(t, r.Ran("SessionStart"), 2, "the other one reports a missing program")
-	assert.Equal(t, listed("Release", 0), tasks(t, r, "list"))
+	assert.Equal(t, listed("Release", 3), tasks(t, r, "list"), "its record was durable, so it has happened")
 	assert.Contains(t, r.Text("then"), "By hand")
 	after := worlds.Tasks(t, list(s))
-	for name, file := range before {
-		assert.Equal(t, file.Text, after[name].Text, name)
+	for name := range before {
+		assert.NotContains(t, after, name)
 	}
 }
 
