@@ -18,8 +18,14 @@ type advised struct {
 func (a *advised) Hint() string  { return a.hint }
 func (a *advised) Unwrap() error { return a.error }
 
-// New returns an error with advice, for a variable to which errors.Is compares.
-func New(text, advice string) error { return With(errors.New(text), advice) }
+// New returns an error with advice, for a variable to which errors.Is compares. As with
+// errors.New the compiler makes the value, and the start of the program allocates nothing.
+func New(text, advice string) error { return &fixed{text, advice} }
+
+type fixed struct{ text, hint string }
+
+func (f *fixed) Error() string { return f.text }
+func (f *fixed) Hint() string  { return f.hint }
 
 // With returns err with advice, which comes before that of the errors in err. It returns nil
 // if err is nil.
