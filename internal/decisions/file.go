@@ -152,9 +152,23 @@ func examine(path string, info fs.FileInfo) (torn bool, err error) {
 	if !strings.HasPrefix(begin, string(head)) {
 		return false, &fs.PathError{Op: "append to", Path: path, Err: ErrNotLog}
 	}
+	return endsTorn(f, info.Size()), nil
+}
+
+// settling is how long a line without an end may be one that is being written: a file grows by
+// pages, so another process's write is seen in parts.
+const settling = 5 * time.Millisecond
+
+// endsTorn reports whether a file of this size ends without the end of a line, and nobody is
+// about to write that.
+func endsTorn(f *os.File, size int64) bool {
 	last := make([]byte, 1)
-	_, err = f.ReadAt(last, info.Size()-1)
-	return err == nil && last[0] != '\n', nil
+	if _, err := f.ReadAt(last, size-1); err != nil || last[0] == '\n' {
+		return false
+	}
+	time.Sleep(settling)
+	now, err := f.Stat()
+	return err == nil && now.Size() == size
 }
 
 // rotate renames the full file to FILE.1, after FILE.1 to FILE.2 and so on; the oldest is

@@ -38,24 +38,30 @@ func AgentOf(path string) (d dialect.Dialect, ok bool) {
 		if filepath.Base(dir) == "hooks" {
 			dir = filepath.Dir(dir)
 		}
-		for _, m := range manifests {
-			if _, err := os.Stat(filepath.Join(dir, m.file)); err == nil {
-				return m.agent(), true
-			}
+		if agent, ok := agentOfPlugin(dir); ok {
+			return agent, true
 		}
 	}
 	return knowsMost(likely, eventsIn(path))
 }
 
-// manifests are the files by which agents know the directory of a plugin or an extension.
-var manifests = []struct {
-	file  string
-	agent func() dialect.Dialect
-}{
-	{".claude-plugin/plugin.json", dialect.Claude},
-	{".codex-plugin/plugin.json", dialect.Codex},
-	{"gemini-extension.json", dialect.Gemini},
-	{"llxprt-extension.json", dialect.LLxprt},
+// agentOfPlugin returns the dialect of the agent that knows a directory as a plugin or an
+// extension, by its manifest.
+func agentOfPlugin(dir string) (d dialect.Dialect, ok bool) {
+	for _, m := range []struct {
+		file  string
+		agent func() dialect.Dialect
+	}{
+		{".claude-plugin/plugin.json", dialect.Claude},
+		{".codex-plugin/plugin.json", dialect.Codex},
+		{"gemini-extension.json", dialect.Gemini},
+		{"llxprt-extension.json", dialect.LLxprt},
+	} {
+		if _, err := os.Stat(filepath.Join(dir, m.file)); err == nil {
+			return m.agent(), true
+		}
+	}
+	return dialect.Dialect{}, false
 }
 
 // eventsIn returns the names of the events in a file; nil if it cannot be read.
