@@ -97,11 +97,6 @@ const listPath = "tasks/list"
 
 // run tries every power cut of the workload, and every power cut of up to again recoveries
 // from them. The model ignores the syncs for which dropped, if not nil, returns true.
-func (w workload) run(t testing.TB, again int, dropped func(faultfs.Step) bool) *trial {
-	tr := &trial{workload: w, t: t, again: again, dropped: dropped}
-	return tr.run()
-}
-
 func (tr *trial) run() *trial {
 	t := tr.t
 	if !tr.staged && !every() {

@@ -164,7 +164,8 @@ func (h *history) orderViolations() (found []string) {
 	after, found := h.workflow(h.after)
 	o := &ordering{deletable: h.deletedByClient(), statusesVary: h.ledger != nil, after: after}
 	before, _ := h.workflow(h.before)
-	if err := o.check(before, h.outcomes); err != nil {
+	happened := slices.DeleteFunc(slices.Clone(h.outcomes), h.rolledBack)
+	if err := o.check(before, happened); err != nil {
 		found = append(found, err.Error())
 	}
 	return found
