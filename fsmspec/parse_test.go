@@ -171,6 +171,8 @@ func TestRefused(t *testing.T) {
 
 		{"id true", `[{"id": true, "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not true`},
 		{"id a string", `[{"id": "1", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "1" (write 1 without the quotes)`},
+		{"a subject for an id", `[{"id": 1, "subject": "A"}, {"id": 2, "subject": "B", "blockedBy": ["A"]}]`,
+			`1:69 /1/blockedBy/0 task 2 ("B"): blockedBy must hold ids, which are positive integers, not the string "A"`},
 		{"id the largest in quotes", `[{"id": "1000000", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "1000000" (write 1000000 without the quotes)`},
 		{"id too large in quotes", `[{"id": "1000001", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "1000001"`},
 		{"id zero in quotes", `[{"id": "0", "subject": "A"}]`, `1:9 /0/id entry 1 ("A"): id must be a positive integer, not the string "0"`},
