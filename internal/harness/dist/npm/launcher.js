@@ -27,18 +27,20 @@ function find() {
 }
 
 const program = find()
+
+// A signal to this process is meant for the program. From a terminal both get it, and the
+// program gets it twice, which does no harm. It is caught before the program starts: one that
+// comes at once would otherwise end this process alone.
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT']
+for (const signal of signals) {
+  process.on(signal, () => child.kill(signal))
+}
+
 // FSMTX_LAUNCHER tells the program that this file is the fsmtx on PATH.
 const child = spawn(program, process.argv.slice(2), {
   stdio: 'inherit',
   env: Object.assign({}, process.env, { FSMTX_LAUNCHER: __filename }),
 })
-
-// A signal to this process is meant for the program. From a terminal both get it, and the
-// program gets it twice, which does no harm.
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT']
-for (const signal of signals) {
-  process.on(signal, () => child.kill(signal))
-}
 
 child.on('error', (error) => {
   fail(program + ' cannot be started: ' + error.message, 'install fsmtx again')
