@@ -240,6 +240,9 @@ func (x idsType) read(p *parser, e *entry, name string, t token) {
 	}
 	ids, references := x.ids(&e.task), x.references(e)
 	for i, t := range p.elements {
+		if t.kind == '"' && len(p.problems.findings) < MaxProblems {
+			e.subjects = append(e.subjects, subjectForID{p.text(t), t.start})
+		}
 		if id := p.id(t, name, "must hold ids, which are positive integers"); id > 0 {
 			*ids = append(*ids, id)
 			*references = append(*references, reference{id, t.start, name, e, i})

@@ -136,6 +136,7 @@ type entry struct {
 	index     int    // in the array
 	at        int    // offsets
 	idAt      int
+	subjects  []subjectForID
 	statusAt  int
 	blocks    []reference
 	blockedBy []reference
@@ -306,8 +307,33 @@ func (p *parser) noteMisspelling(e *entry, m misspelling) {
 	})
 }
 
+// subjectForID is a text where an id should be. Some formats name a task by its subject.
+type subjectForID struct {
+	subject string
+	at      int // offset
+}
+
+// suggestIDs adds to the problem of each subject in the place of an id the id of the one task
+// that has the subject.
+func (p *parser) suggestIDs(entries []*entry) {
+	for _, e := range entries {
+		for _, s := range e.subjects {
+			var ids []int64
+			for _, other := range entries {
+				if other.task.Subject == s.subject && other.task.ID > 0 {
+					ids = append(ids, other.task.ID)
+				}
+			}
+			if len(ids) == 1 {
+				p.problems.add(s.at, fmt.Sprintf(" (its id is %d)", ids[0]))
+			}
+		}
+	}
+}
+
 // checkIDs finds duplicate ids, and references to tasks that the file does not have.
 func (p *parser) checkIDs(entries []*entry) {
+	p.suggestIDs(entries)
 	byID := make(map[int64]*entry, len(entries))
 	for _, e := range entries {
 		p.checkIDs(e.parts)

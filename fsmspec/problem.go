@@ -71,6 +71,15 @@ func (r *report) note(at int, e *entry, effect bool, words func() (pointer, text
 	r.findings = append(r.findings, finding{at, e, effect, pointer, text})
 }
 
+// add adds to the text of the findings at an offset.
+func (r *report) add(at int, more string) {
+	for i := range r.findings {
+		if r.findings[i].at == at {
+			r.findings[i].text += more
+		}
+	}
+}
+
 // list returns the findings as problems, in the order of the file. skipped, the length of a
 // byte order mark before data, is added to their offsets.
 func (r *report) list(data []byte, skipped int, warning bool) []Problem {
