@@ -456,8 +456,12 @@ func TestPowerLossAtEveryStepIsRecovered(t *testing.T) {
 	for i := range 2 * len(workloads) {
 		load, staged, form := workloads[i/2], i%2 == 1, []string{"record", "staged"}[i%2]
 		again := 300 / (10 + load.creates)
+		if !every() {
+			load.limits.exhaustive, load.limits.samples = min(load.limits.exhaustive, 64), min(load.limits.samples, 12)
+			again /= 3
+		}
 		if !staged && !every() {
-			again /= 6 // a recovery that completes has many more states than one that rolls back
+			again /= 4 // a recovery that completes has many more states than one that rolls back
 		}
 		tr := (&trial{workload: load, t: t, staged: staged, again: again}).run()
 		assert.Zero(t, tr.result.violations, "%s, %s: %s", form, load.name, tr.result.first)
