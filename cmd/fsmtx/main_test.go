@@ -116,8 +116,8 @@ func TestOnlyPflagImportsNet(t *testing.T) {
 }
 
 // TestImportersNeedFewModules: what another program has to require, and to have in its go.sum,
-// if it imports a public package. Requirements of tests and of the harness do not count: go
-// leaves out what nobody imports. Only aferofs needs afero.
+// if it imports a public package. Requirements of tests and of the harness do not count, because
+// go drops modules that the program does not import. Only aferofs needs afero.
 func TestImportersNeedFewModules(t *testing.T) {
 	need := func(pkg string) (modules []string) {
 		list := exec.Command("go", "list", "-deps", "-f", `{{with .Module}}{{.Path}}{{end}}`, module+"/"+pkg)

@@ -20,7 +20,7 @@ const stepWords = `  ● done             completed, and its gates passed
   ? unchecked        completed without its gates; they are checked at the next update
   ◌ blocked          a step before it is not done
   ⊘ not needed       its conditions do not hold, or the workflow was ended
-  ✗ gone             no longer in the list; counts as done`
+  ✗ gone             removed from the list; counts as done`
 
 // viewRow is a line of the state of a list. visible.Line and the width of the terminal are
 // applied when it is drawn.

@@ -26,7 +26,7 @@ program on PATH, and those that the hooks in settings files and plugins run. It 
 use the network, and exits with 1 if one differs or its version is unknown. It runs with
 --version what you have chosen: the program on PATH, those in your own settings and in the
 plugins that the client has installed, and the copy that install made. It does not run a
-program that only a project's settings name: somebody else may have written them.
+program that is named only in a project's settings: somebody else may have written them.
 If such a program has the same content as one of the others, its version is known too. The
 last line says how this program was installed, as far as its place tells, and how to upgrade
 it: Homebrew, mise, aqua, npm, go install, install.sh, a plugin, a checkout or an archive.

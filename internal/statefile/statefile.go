@@ -21,7 +21,7 @@ const LockSuffix = ".lock"
 var ErrBusy = errors.New("locked by another process")
 
 // Read returns the file's content. It returns safefile.ErrTooLarge for a file of
-// more than MaxBytes, or the errors of Open.
+// more than maxBytes, or the errors of Open.
 func Read(path string) ([]byte, error) {
 	f, err := open(path, os.O_RDONLY)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 	"github.com/fsmtx/fsmtx/internal/machine"
 )
@@ -55,11 +56,7 @@ func TestTheListFollowsTheMachine(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it makes many lists")
 	}
-	root := t.TempDir()
-	if memory, err := os.MkdirTemp("/dev/shm", "fsmtx-test-"); err == nil { // where a sync costs nothing
-		root = memory
-		t.Cleanup(func() { os.RemoveAll(memory) })
-	}
+	root := worlds.MemoryDir(t)
 	rapid.Check(t, func(r *rapid.T) {
 		all := flows.Draw(r, "steps")
 		dir, err := os.MkdirTemp(root, "list")

@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/fsmtx/fsmtx/fsmspec"
+	"github.com/fsmtx/fsmtx/internal/harness/worlds"
 	"github.com/fsmtx/fsmtx/internal/jsonx"
 )
 
@@ -56,11 +57,7 @@ func TestTheListFollowsTheTree(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it makes many lists")
 	}
-	root := t.TempDir()
-	if memory, err := os.MkdirTemp("/dev/shm", "fsmtx-test-"); err == nil { // where a sync costs nothing
-		root = memory
-		t.Cleanup(func() { os.RemoveAll(memory) })
-	}
+	root := worlds.MemoryDir(t)
 	rapid.Check(t, func(r *rapid.T) {
 		file := trees.Draw(r, "file")
 		dir, err := os.MkdirTemp(root, "list")
