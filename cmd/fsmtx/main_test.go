@@ -75,26 +75,47 @@ func TestStartAllocatesLittle(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "fsmtx")
 	out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
 	require.NoError(t, err, string(out))
-	c := exec.Command(program, "version")
-	c.Env = append(os.Environ(), "GODEBUG=inittrace=1")
-	trace, err := c.CombinedOutput()
-	require.NoError(t, err)
 	total, ours, bytes := 0, 0, 0
-	for _, line := range regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, (\d+) allocs$`).FindAllStringSubmatch(string(trace), -1) {
-		size, err := strconv.Atoi(line[2])
-		require.NoError(t, err)
-		n, err := strconv.Atoi(line[3])
-		require.NoError(t, err)
-		assert.LessOrEqual(t, n, max(10, ofLibraries[line[1]]), line[1])
-		total, bytes = total+n, bytes+size
-		if strings.HasPrefix(line[1], module+"/") {
-			ours += n
+	for path, least := range leastAtStart(t, program) {
+		assert.LessOrEqual(t, least.objects, max(10, ofLibraries[path]), path)
+		total, bytes = total+least.objects, bytes+least.bytes
+		if strings.HasPrefix(path, module+"/") {
+			ours += least.objects
 		}
 	}
 	require.NotZero(t, ours)
 	assert.LessOrEqual(t, ours, 70)
 	assert.LessOrEqual(t, total, 1_060)
 	assert.LessOrEqual(t, bytes, 250_000)
+}
+
+// allocated is what the initialiser of a package allocated.
+type allocated struct{ objects, bytes int }
+
+// leastAtStart starts program several times and returns the least that each package allocated,
+// by its path. The runtime counts for a package whatever is allocated while its initialiser
+// runs, by another goroutine of the runtime too.
+func leastAtStart(t *testing.T, program string) map[string]allocated {
+	t.Helper()
+	line := regexp.MustCompile(`(?m)^init (\S+) @.* (\d+) bytes, (\d+) allocs$`)
+	all := map[string]allocated{}
+	for range 5 {
+		c := exec.Command(program, "version")
+		c.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+		trace, err := c.CombinedOutput()
+		require.NoError(t, err)
+		for _, found := range line.FindAllStringSubmatch(string(trace), -1) {
+			size, err := strconv.Atoi(found[2])
+			require.NoError(t, err)
+			n, err := strconv.Atoi(found[3])
+			require.NoError(t, err)
+			least, seen := all[found[1]]
+			if !seen || n < least.objects {
+				all[found[1]] = allocated{objects: n, bytes: size}
+			}
+		}
+	}
+	return all
 }
 
 // TestOnlyPflagImportsNet: of the linked packages only pflag, the library that parses flags,
