@@ -2,7 +2,10 @@
 //
 // It lists what could be changed in the packages that the contracts rest on, one place at a
 // time: an operator, as the mutation tester gremlins does; an operand of && or || is left
-// out; a range over a slice is turned round; a constant argument of a call is another one.
+// out; a condition is never or always true; a call or an assignment is left out; what is
+// returned is the other truth value; a range over a slice is turned round; a constant argument
+// of a call is another one. What no test could notice is not changed: the wording of errors,
+// capacities, how long a loop waits, the order of a search for any one.
 // Compiling the tests anew for each mutant takes longer than running them, so this command
 // builds them once, with every mutant in the code and none switched on, and then switches
 // them on one by one. A mutant that cannot be switched (in a constant, say) is compiled by

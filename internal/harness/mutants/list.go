@@ -6,6 +6,7 @@ import (
 	gobuild "go/build"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -47,6 +48,7 @@ func mutantsOf(file, source string, known *constants) ([]mutant, error) {
 	}
 	lines := strings.Split(source, "\n")
 	var all []mutant
+	decided := map[token.Pos]bool{} // the comparisons of which both results are tried
 	add := func(kind string, at token.Pos, instead string) {
 		p := set.Position(at)
 		all = append(all, mutant{Type: kind, Line: p.Line, Column: p.Column, file: file, text: strings.TrimSpace(lines[p.Line-1]), instead: instead})
@@ -54,10 +56,27 @@ func mutantsOf(file, source string, known *constants) ([]mutant, error) {
 	ast.Inspect(parsed, func(node ast.Node) bool {
 		kinds, at := kindsOf(node)
 		for _, kind := range kinds {
-			add(kind, at, "")
+			if kind != "CONDITIONALS_NEGATION" || !decided[at] {
+				add(kind, at, "")
+			}
+		}
+		for _, o := range others(node) {
+			add(o.kind, o.node.Pos(), "")
+			if e, ok := o.node.(*ast.BinaryExpr); ok && o.kind == always {
+				decided[e.OpPos] = true
+			}
 		}
 		if call, ok := node.(*ast.CallExpr); ok {
+			if waits(call) {
+				return false
+			}
 			for _, arg := range changeable(call) {
+				if text, ok := arg.(*ast.BasicLit); ok && nameOf(call) == "fmt.Errorf" {
+					if other := strings.ReplaceAll(text.Value, "%w", "%v"); other != text.Value {
+						add(changeArgument, arg.Pos(), other)
+					}
+					continue
+				}
 				for kind, instead := range insteadOf(arg, func(e ast.Expr) string { return known.another(e, parsed, filepath.Dir(file)) }) {
 					add(kind, arg.Pos(), instead)
 				}
@@ -71,19 +90,29 @@ func mutantsOf(file, source string, known *constants) ([]mutant, error) {
 	return all, nil
 }
 
-// changeable returns the arguments of a call that it can be noticed by. The text of a panic
-// and the capacity of a slice cannot.
+// changeable returns the arguments of a call that it can be noticed by. The wording of an
+// error, the capacity of a slice, the permissions of a file that is only read, and the order
+// of a map that happens to be the same cannot.
 func changeable(call *ast.CallExpr) []ast.Expr {
-	if f, ok := call.Fun.(*ast.Ident); ok {
-		switch f.Name {
-		case "panic":
-			return nil
-		case "make":
-			return call.Args[:min(2, len(call.Args))]
-		}
+	switch nameOf(call) {
+	case "panic", "errors.New", "hint.New", "pathError", "json.Deterministic":
+		return nil
+	case "make":
+		return call.Args[:min(2, len(call.Args))]
+	}
+	if slices.ContainsFunc(call.Args, func(e ast.Expr) bool { return strings.Contains(types.ExprString(e), "O_RDONLY") }) {
+		return call.Args[:len(call.Args)-1]
 	}
 	return call.Args
 }
+
+// waits reports whether a call lets time pass: longer or shorter changes no result.
+func waits(call *ast.CallExpr) bool {
+	return slices.Contains([]string{"time.Sleep", "time.After"}, nameOf(call))
+}
+
+// nameOf returns the name of the function that is called, with its package.
+func nameOf(call *ast.CallExpr) string { return types.ExprString(call.Fun) }
 
 // insteadOf returns what a constant argument is changed to, by type of mutation. Other
 // arguments are not changed. another returns another constant than a named one.
@@ -92,6 +121,10 @@ func insteadOf(arg ast.Expr, another func(ast.Expr) string) map[string]string {
 	switch e := arg.(type) {
 	case *ast.BasicLit:
 		switch {
+		case strings.HasPrefix(e.Value, "0o"):
+			change[changeArgument] = e.Value + " ^ 0o022" // permissions of others
+		case e.Value == "0":
+			change[changeArgument] = "0 + 1"
 		case e.Kind == token.INT || e.Kind == token.FLOAT:
 			change[changeArgument], change[lessArgument] = e.Value+" + 1", e.Value+" - 1"
 		case e.Kind == token.STRING && len(e.Value) == len(`""`):
@@ -133,7 +166,7 @@ func kindsOf(node ast.Node) (kinds []string, at token.Pos) {
 			return []string{"INVERT_NEGATIVES"}, node.OpPos
 		}
 	}
-	if r, ok := node.(*ast.RangeStmt); ok && r.Key != nil {
+	if r, ok := node.(*ast.RangeStmt); ok && r.Key != nil && !inAnyOrder(r) {
 		return []string{turnRound}, r.Range
 	}
 	for kind, changes := range mutations {
@@ -152,6 +185,109 @@ func drops(e *ast.BinaryExpr) []string {
 		return []string{dropRight}
 	}
 	return []string{dropLeft, dropRight}
+}
+
+// inAnyOrder reports whether a loop only looks for something, returns the same for each that
+// it finds, or sets an element of a map to the same.
+func inAnyOrder(r *ast.RangeStmt) bool {
+	if len(r.Body.List) != 1 {
+		return false
+	}
+	switch s := r.Body.List[0].(type) {
+	case *ast.IfStmt:
+		if s.Else != nil || len(s.Body.List) != 1 {
+			return false
+		}
+		leave, ok := s.Body.List[0].(*ast.ReturnStmt)
+		return ok && !slices.ContainsFunc(leave.Results, func(e ast.Expr) bool { return !isFixed(e) })
+	case *ast.AssignStmt:
+		_, ok := s.Lhs[0].(*ast.IndexExpr)
+		return ok && isFixed(s.Rhs[0])
+	}
+	return false
+}
+
+func isFixed(e ast.Expr) bool {
+	_, literal := e.(*ast.BasicLit)
+	return literal || slices.Contains([]string{"true", "false", "nil", "struct{}{}"}, types.ExprString(e))
+}
+
+// other is a mutation of a whole condition, statement or result.
+type other struct {
+	kind    string
+	node    ast.Node
+	instead string
+}
+
+// others lists those whose place is in node. Conditions about an error are not among them:
+// a test would have to make the call fail.
+func others(node ast.Node) []other {
+	switch node := node.(type) {
+	case *ast.IfStmt:
+		return ofCondition(node.Cond)
+	case *ast.SwitchStmt:
+		var all []other
+		for _, c := range node.Body.List {
+			if clause := c.(*ast.CaseClause); node.Tag == nil && len(clause.List) == 1 {
+				all = append(all, ofCondition(clause.List[0])...)
+			}
+		}
+		return all
+	case *ast.BlockStmt:
+		return ofStatements(node.List)
+	case *ast.CaseClause:
+		return ofStatements(node.Body)
+	case *ast.CommClause:
+		return ofStatements(node.Body)
+	case *ast.ReturnStmt:
+		var all []other
+		for _, e := range node.Results {
+			if last := node.Results[len(node.Results)-1]; last != e && isError(last) {
+				return nil // with an error other results mean nothing
+			}
+			if name, ok := e.(*ast.Ident); ok && (name.Name == "true" || name.Name == "false") {
+				all = append(all, other{flipReturn, e, map[string]string{"true": "false", "false": "true"}[name.Name]})
+			}
+		}
+		return all
+	}
+	return nil
+}
+
+// isError reports whether an expression is about an error.
+func isError(e ast.Expr) bool { return strings.Contains(strings.ToLower(types.ExprString(e)), "err") }
+
+func ofCondition(e ast.Expr) []other {
+	if isError(e) {
+		return nil
+	}
+	if chain, ok := e.(*ast.BinaryExpr); ok && (chain.Op == token.LAND || chain.Op == token.LOR) {
+		return []other{{never, e, "false"}} // its operands are left out one by one
+	}
+	return []other{{never, e, "false"}, {always, e, "true"}}
+}
+
+// ofStatements lists the calls and assignments of a block. A file that is not closed is not
+// noticed.
+func ofStatements(block []ast.Stmt) []other {
+	var all []other
+	for _, s := range block {
+		var call ast.Expr
+		switch s := s.(type) {
+		case *ast.ExprStmt:
+			call = s.X
+		case *ast.DeferStmt:
+			call = s.Call
+		case *ast.AssignStmt:
+			if s.Tok != token.DEFINE {
+				all = append(all, other{dropStatement, s, ""})
+			}
+		}
+		if c, ok := call.(*ast.CallExpr); ok && nameOf(c) != "panic" && !strings.HasSuffix(nameOf(c), ".Close") {
+			all = append(all, other{dropStatement, s, ""})
+		}
+	}
+	return all
 }
 
 // isText reports whether an expression is a sum with a string literal in it: strings

@@ -79,6 +79,14 @@ func f(a, b size, s string) string {
 	for at := range map[string]bool{"": true} {
 		s += at + strings.Repeat("", 2)
 	}
+	switch {
+	case strings.HasSuffix(s, "n"):
+		i["x"] = 5
+	case !strings.HasPrefix(s, "z"):
+		defer func(n size) { i["x"] += int(n) }(n)
+	}
+	is := func(n size) bool { if n > 3 { return true }; return false }
+	fmt.Print(is(b))
 	return fmt.Sprint(n, i["x"], a > b, a >= b, s, fmt.Sprint(true), take(8, 2))
 }
 
@@ -161,8 +169,8 @@ func outputs(t *testing.T, source string, mutants []mutant, in map[int]bool) map
 	}
 	file := filepath.Join(t.TempDir(), "main.go")
 	require.NoError(t, os.WriteFile(file, []byte(program+"func main() {\n"+calls+"}\n"), 0o600))
-	out, err := exec.Command("go", "run", file).Output()
-	require.NoError(t, err)
+	out, err := exec.Command("go", "run", file).CombinedOutput()
+	require.NoError(t, err, "%s", out)
 	all := map[int]string{}
 	for line := range strings.Lines(string(out)) {
 		if number, text, ok := strings.Cut(strings.TrimSuffix(line, "\n"), ":"); ok {
@@ -192,7 +200,7 @@ func f(a, b int, s string) bool {
 	}
 	assert.ElementsMatch(t, []string{
 		"4:3 INCREMENT_DECREMENT",
-		"5:8 ARITHMETIC_BASE", "5:10 INVERT_NEGATIVES", "5:12 ARITHMETIC_BASE",
+		"5:2 DROP_STATEMENT", "6:2 DROP_STATEMENT", "5:8 ARITHMETIC_BASE", "5:10 INVERT_NEGATIVES", "5:12 ARITHMETIC_BASE",
 		"7:11 CONDITIONALS_BOUNDARY", "7:11 CONDITIONALS_NEGATION", "7:16 DROP_LEFT", "7:16 DROP_RIGHT", "7:21 CONDITIONALS_NEGATION",
 	}, got, "strings can only be added")
 }
@@ -224,11 +232,56 @@ func f(all []int, a, b, c bool) {
 		got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s", m.Line, m.Column, m.Type, m.instead)))
 	}
 	assert.Equal(t, []string{
-		"9:7 DROP_LEFT", "9:7 DROP_RIGHT", "9:12 DROP_RIGHT", "9:17 DROP_LEFT", "9:17 DROP_RIGHT", "9:23 DROP_LEFT", "9:23 DROP_RIGHT",
+		"9:5 NEVER", "9:7 DROP_LEFT", "9:7 DROP_RIGHT", "9:12 DROP_RIGHT", "9:17 DROP_LEFT", "9:17 DROP_RIGHT", "9:23 DROP_LEFT", "9:23 DROP_RIGHT",
 		"13:11 TURN_ROUND",
-		"14:8 CHANGE_ARGUMENT 7 + 1", "14:8 LESS_ARGUMENT 7 - 1", "14:11 INVERT_NEGATIVES", `14:15 CHANGE_ARGUMENT ""`, `14:23 CHANGE_ARGUMENT "mutant"`,
+		"14:3 DROP_STATEMENT", "14:8 CHANGE_ARGUMENT 7 + 1", "14:8 LESS_ARGUMENT 7 - 1", "14:11 INVERT_NEGATIVES", `14:15 CHANGE_ARGUMENT ""`, `14:23 CHANGE_ARGUMENT "mutant"`,
 		"14:27 CHANGE_ARGUMENT false", "14:33 CHANGE_ARGUMENT one",
-		"16:18 CHANGE_ARGUMENT 0 + 1", "16:18 LESS_ARGUMENT 0 - 1",
+		"16:2 DROP_STATEMENT", "16:18 CHANGE_ARGUMENT 0 + 1",
+	}, got)
+}
+
+// TestListOfWholeParts: which conditions, statements and results are changed, and what is
+// left alone because a test could not notice it.
+func TestListOfWholeParts(t *testing.T) {
+	mutants, err := mutantsOf("p.go", `package p
+
+func f(all []int, set map[int]bool) bool {
+	if a == b {
+	} else if g() {
+	}
+	if err := g(); err != nil {
+	}
+	switch {
+	case !ok:
+		n = 1
+	case a, b:
+		defer g()
+	}
+	defer f.Close()
+	for _, i := range all {
+		if i.is() {
+			return true
+		}
+	}
+	for _, i := range all {
+		set[i] = true
+	}
+	x, err := os.OpenFile(p, os.O_RDONLY, 0)
+	e = errors.New("wording")
+	e = fmt.Errorf("wording: %w", e)
+	return false
+}
+`, &constants{})
+	require.NoError(t, err)
+	var got []string
+	for _, m := range mutants {
+		got = append(got, strings.TrimSpace(fmt.Sprintf("%d:%d %s %s", m.Line, m.Column, m.Type, m.instead)))
+	}
+	assert.Equal(t, []string{
+		"4:5 ALWAYS", "4:5 NEVER", "5:12 ALWAYS", "5:12 NEVER", "7:21 CONDITIONALS_NEGATION",
+		"10:7 ALWAYS", "10:7 NEVER", "11:3 DROP_STATEMENT", "13:3 DROP_STATEMENT",
+		"17:6 ALWAYS", "17:6 NEVER", "18:11 FLIP_RETURN", "22:3 DROP_STATEMENT",
+		"25:2 DROP_STATEMENT", "26:2 DROP_STATEMENT", `26:17 CHANGE_ARGUMENT "wording: %v"`, "27:9 FLIP_RETURN",
 	}, got)
 }
 

@@ -26,6 +26,10 @@ const (
 	turnRound      = "TURN_ROUND"      // a range over a slice
 	changeArgument = "CHANGE_ARGUMENT" // a constant argument of a call, to mutant.instead
 	lessArgument   = "LESS_ARGUMENT"   // a number, to one less
+	never          = "NEVER"           // the condition of an if or a case, to false
+	always         = "ALWAYS"          // and to true
+	dropStatement  = "DROP_STATEMENT"  // a call or an assignment
+	flipReturn     = "FLIP_RETURN"     // true or false behind return
 )
 
 // apply returns source with the mutation.
@@ -73,23 +77,28 @@ func (m mutant) rewrite(source string, at int) (string, error) {
 	result, err := "", m.cannot()
 	ast.Inspect(file, func(node ast.Node) bool {
 		from, to, instead := -1, -1, ""
+		for _, o := range others(node) {
+			if m.Type == o.kind && offset(o.node.Pos()) == at {
+				from, to, instead = at, offset(o.node.End()), o.instead
+				if m.Type == dropStatement { // what it uses stays used
+					instead = "if false { " + source[from:to] + " }"
+				}
+			}
+		}
 		switch node := node.(type) {
 		case *ast.BinaryExpr:
-			if offset(node.OpPos) != at {
-				return true
-			}
-			switch m.Type {
-			case dropLeft:
+			switch {
+			case offset(node.OpPos) != at:
+			case m.Type == dropLeft:
 				from, to = offset(node.X.Pos()), offset(node.Y.Pos())
-			case dropRight:
+			case m.Type == dropRight:
 				from, to = offset(node.X.End()), offset(node.Y.End())
 			}
 		case *ast.RangeStmt:
-			if m.Type != turnRound || offset(node.Range) != at {
-				return true
+			if m.Type == turnRound && offset(node.Range) == at {
+				from, to = offset(node.X.Pos()), offset(node.X.End())
+				instead = turned(source[from:to], node.X)
 			}
-			from, to = offset(node.X.Pos()), offset(node.X.End())
-			instead = turned(source[from:to], node.X)
 		case *ast.CallExpr:
 			for _, arg := range node.Args {
 				if (m.Type == changeArgument || m.Type == lessArgument) && offset(arg.Pos()) == at {

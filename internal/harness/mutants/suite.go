@@ -17,7 +17,7 @@ import (
 
 const (
 	// A test that hangs because of a mutant, or becomes this much slower, has noticed it.
-	leastTimeout = time.Minute
+	leastTimeout = 30 * time.Second
 	timesSlower  = 20
 	// A test function that takes longer than this is divided into its subtests.
 	long = 2 * time.Second

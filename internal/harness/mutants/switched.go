@@ -104,6 +104,12 @@ var functions = map[token.Token]string{
 // keeps has what makes the result of && and || that of the other operand.
 var keeps = map[token.Token]string{token.LAND: "mutantOr", token.LOR: "mutantAnd"}
 
+// around has what goes before and behind a condition, a statement or a result.
+var around = map[string][2]string{
+	never: {"mutantAnd", ")"}, always: {"mutantOr", ")"}, flipReturn: {"mutantBool", ")"},
+	dropStatement: {"if !mutantIs", " }"},
+}
+
 // edit replaces length bytes of a source at an offset.
 type edit struct {
 	at, length int
@@ -126,7 +132,11 @@ func switched(source string, on map[string][]numbered) (text string, done []int,
 	}
 	var edits, ends []edit // at one offset ends come first, inner ones before outer ones
 	enclose := func(node ast.Node, m numbered, function, end string) {
-		edits = append(edits, edit{at: offset(node.Pos()), text: fmt.Sprintf("%s(%d, ", function, m.n)})
+		between := ", "
+		if m.Type == dropStatement {
+			between = ") { "
+		}
+		edits = append(edits, edit{at: offset(node.Pos()), text: fmt.Sprintf("%s(%d%s", function, m.n, between)})
 		ends = append([]edit{{at: offset(node.End()), text: end}}, ends...)
 		done = append(done, m.n)
 	}
@@ -137,6 +147,13 @@ func switched(source string, on map[string][]numbered) (text string, done []int,
 		}
 	}
 	ast.Inspect(file, func(node ast.Node) bool {
+		for _, o := range others(node) {
+			for _, m := range at(o.node.Pos()) {
+				if m.Type == o.kind {
+					enclose(o.node, m, around[o.kind][0], around[o.kind][1])
+				}
+			}
+		}
 		switch node := node.(type) {
 		case *ast.GenDecl:
 			return node.Tok != token.CONST
