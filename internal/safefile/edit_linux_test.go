@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -29,27 +30,29 @@ func acl(user uint32) []byte {
 
 func TestRootKeepsTheOwnerOfAFile(t *testing.T) {
 	asRoot(t)
-	path := filepath.Join(t.TempDir(), "f")
-	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
-	require.NoError(t, os.Chown(path, 12345, 23456))
-	require.NoError(t, os.Chmod(path, 0o640|fs.ModeSticky))
-	require.NoError(t, unix.Setxattr(path, "user.note", []byte("mine"), 0))
-	withACL := unix.Setxattr(path, accessACL, acl(34567), 0) == nil
-	if !withACL {
-		t.Log("this file system has no access control lists")
-	}
-	before, err := os.Stat(path)
-	require.NoError(t, err)
-	require.NoError(t, edit(t, path, to("new")))
+	for _, owner := range [][2]int{{12345, 23456}, {12345, 0}, {0, 23456}} {
+		path := filepath.Join(t.TempDir(), "f")
+		require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+		require.NoError(t, os.Chown(path, owner[0], owner[1]))
+		require.NoError(t, os.Chmod(path, 0o640|fs.ModeSticky))
+		require.NoError(t, unix.Setxattr(path, "user.note", []byte("mine"), 0))
+		withACL := unix.Setxattr(path, accessACL, acl(34567), 0) == nil
+		if !withACL {
+			t.Log("this file system has no access control lists")
+		}
+		before, err := os.Stat(path)
+		require.NoError(t, err)
+		require.NoError(t, edit(t, path, to("new")))
 
-	after, err := os.Stat(path)
-	require.NoError(t, err)
-	require.Equal(t, before.Mode(), after.Mode())
-	st := after.Sys().(*syscall.Stat_t)
-	require.Equal(t, [2]uint32{12345, 23456}, [2]uint32{st.Uid, st.Gid})
-	requireAttribute(t, path, "user.note", []byte("mine"))
-	if withACL {
-		requireAttribute(t, path, accessACL, acl(34567))
+		after, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, before.Mode(), after.Mode())
+		st := after.Sys().(*syscall.Stat_t)
+		require.Equal(t, owner, [2]int{int(st.Uid), int(st.Gid)})
+		requireAttribute(t, path, "user.note", []byte("mine"))
+		if withACL {
+			requireAttribute(t, path, accessACL, acl(34567))
+		}
 	}
 }
 
@@ -142,4 +145,53 @@ func TestSweepFollowsNoSymbolicLink(t *testing.T) {
 	require.NoError(t, Sweep(filepath.Join(dir, "f")))
 	requireContent(t, victim, "keep")
 	require.NoDirExists(t, work)
+}
+
+// asUser calls do with the effective user of its thread switched; the thread ends with it.
+func asUser(t *testing.T, uid int, do func()) {
+	t.Helper()
+	asRoot(t)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread()
+		_, _, errno := unix.RawSyscall(unix.SYS_SETRESUID, ^uintptr(0), uintptr(uid), ^uintptr(0))
+		if assert.Zero(t, errno) {
+			do()
+		}
+	}()
+	<-done
+}
+
+// TestSweepLeavesTheWorkOfAnotherUser: only root may complete it for them.
+func TestSweepLeavesTheWorkOfAnotherUser(t *testing.T) {
+	dir := t.TempDir()
+	openToAll(t, dir)
+	path, work := filepath.Join(dir, "f"), filepath.Join(dir, workPrefix+"f")
+	require.NoError(t, os.Mkdir(work, 0o777))
+	require.NoError(t, os.Chmod(work, 0o777))
+	left := filepath.Join(work, newName)
+	require.NoError(t, os.WriteFile(left, nil, 0o666))
+	for _, owner := range []int{0, 12345} {
+		require.NoError(t, os.Chown(work, owner, owner))
+		asUser(t, 23456, func() { assert.ErrorIs(t, Sweep(path), ErrNotOwner) })
+		requireOnly(t, work, newName)
+	}
+	require.NoError(t, os.Chown(work, 23456, 23456))
+	asUser(t, 23456, func() { assert.NoError(t, Sweep(path)) })
+	require.NoDirExists(t, work)
+}
+
+// TestOneUserDiscardsNothingOfAnother: nor does root, who is asked about his own.
+func TestOneUserDiscardsNothingOfAnother(t *testing.T) {
+	dir := t.TempDir()
+	openToAll(t, dir)
+	work := filepath.Join(dir, workPrefix+"f")
+	require.NoError(t, os.Mkdir(work, 0o777))
+	require.NoError(t, os.Chown(work, 12345, 12345))
+	found, err := Leftovers(dir)
+	require.NoError(t, err)
+	require.Empty(t, found)
+	require.NoError(t, RemoveLeftover(work))
+	require.DirExists(t, work)
 }

@@ -358,3 +358,96 @@ func TestErrorNamesAFileInPlaceOfTheWorkDirectory(t *testing.T) {
 		require.NoError(t, os.Remove(at))
 	}
 }
+
+// TestReplaceTellsAnEmptyFileFromNone: an empty file is created where there is none, and
+// removed where there is one.
+func TestReplaceTellsAnEmptyFileFromNone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	require.NoError(t, edit(t, path, to("")))
+	requireFile(t, path, "", 0o666&^umask())
+	require.NoError(t, edit(t, path, func([]byte) []byte { return nil }))
+	requireOnly(t, filepath.Dir(path))
+}
+
+// TestReplaceOfAFileThatBecameALinkChangesNeither: the link and what it leads to stay.
+func TestReplaceOfAFileThatBecameALinkChangesNeither(t *testing.T) {
+	dir := t.TempDir()
+	path, target := filepath.Join(dir, "f"), filepath.Join(dir, "target")
+	for _, data := range [][]byte{[]byte("new"), nil} {
+		require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+		e, err := ReadEdit(path, 100)
+		require.NoError(t, err)
+		require.NoError(t, os.Rename(path, target))
+		require.NoError(t, os.Symlink("target", path))
+		require.ErrorIs(t, e.Replace(data, 0), ErrChanged)
+		requireContent(t, path, "-> target")
+		requireContent(t, target, "old")
+		requireOnly(t, dir, "f", "target")
+		require.NoError(t, os.Remove(path))
+	}
+}
+
+// TestAReaderOfARevertedVersionReadsTheOtherProgramsOne: a program that waited for the lease
+// reads a file that has no name any more, so that file gets the content that the name has.
+func TestAReaderOfARevertedVersionReadsTheOtherProgramsOne(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	reader := path + ".reader"
+	require.NoError(t, os.WriteFile(path, []byte("old"), 0o600))
+	defer func() { exchange = exchangeAt }()
+	exchange = func(oldfd int, oldname string, newfd int, newname string) error {
+		exchange = exchangeAt
+		defer func() { assert.NoError(t, os.Link(path, reader)) }()
+		assert.NoError(t, renamed(path, []byte("theirs, which is longer")))
+		return exchangeAt(oldfd, oldname, newfd, newname)
+	}
+	require.ErrorIs(t, edit(t, path, to("ours")), ErrChanged)
+	requireContent(t, path, "theirs, which is longer")
+	requireContent(t, reader, "theirs, which is longer")
+}
+
+// TestSweepLeavesAForeignFileAlone: the name of a removed file ends in a dot.
+func TestSweepLeavesAForeignFileAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	for _, name := range []string{hashOf([]byte("x")), "short.name", "short."} {
+		foreign := filepath.Join(filepath.Dir(path), workPrefix+"f", name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(foreign), 0o700))
+		require.NoError(t, os.WriteFile(foreign, []byte("x"), 0o600))
+		require.NoError(t, Sweep(path))
+		requireContent(t, path, "none")
+		requireContent(t, foreign, "x")
+	}
+}
+
+// TestSweepCompletesAKilledRemovalOfDirectories: the work directory is above those that the
+// edit would have removed.
+func TestSweepCompletesAKilledRemovalOfDirectories(t *testing.T) {
+	root := t.TempDir()
+	path, work := filepath.Join(root, "a", "b", "f"), filepath.Join(root, workPrefix+"a")
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+	require.NoError(t, os.Mkdir(work, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(work, slotName([]byte("old"), nil)), []byte("old"), 0o600))
+	require.NoError(t, Sweep(path))
+	requireOnly(t, root)
+}
+
+// TestEveryVersionIsKept: a second one does not replace the first.
+func TestEveryVersionIsKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	work := filepath.Join(filepath.Dir(path), workPrefix+"f")
+	w, err := createWork(path, 0)
+	require.NoError(t, err)
+	info, err := os.Stat(work)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm(), "nobody else reads what is written")
+	for i, want := range []string{"f.kept", "f.1.kept", "f.2.kept"} {
+		slot := slotName([]byte("old"), []byte{byte(i)})
+		require.NoError(t, os.WriteFile(filepath.Join(work, slot), []byte(want), 0o600))
+		err := w.keep(slot, nil)
+		require.ErrorIs(t, err, ErrKept)
+		require.ErrorContains(t, err, filepath.Join(work, want))
+	}
+	w.close()
+	for _, name := range []string{"f.kept", "f.1.kept", "f.2.kept"} {
+		requireContent(t, filepath.Join(work, name), name)
+	}
+}

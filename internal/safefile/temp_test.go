@@ -133,6 +133,34 @@ func TestIsTempIn(t *testing.T) {
 	} {
 		require.Equal(t, c.want, isTempIn(filepath.Base(tempPath(c.path, c.n)), c.name), "%+v", c)
 	}
+	for _, dir := range []string{".fsmtx-write-f.x", ".fsmtx-write-f.", ".fsmtx-write-f7", ".fsmtx-write-f.1x"} {
+		require.False(t, isTempIn(dir, ".f1"), "%s is not a directory of f", dir)
+	}
+}
+
+// TestTempPathsBelongToOneFile: the first is named after the file alone.
+func TestTempPathsBelongToOneFile(t *testing.T) {
+	require.Equal(t, "/d/.fsmtx-write-f", tempPath("/d/f", 0))
+	require.Equal(t, "/d/.fsmtx-write-f.2", tempPath("/d/f", 2))
+}
+
+// TestTheLockOfADirectoryExcludesAnotherHolder: of the same process too, for each opens it.
+func TestTheLockOfADirectoryExcludesAnotherHolder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	first, err := openDir(path)
+	require.NoError(t, err)
+	second, err := openDir(path)
+	require.NoError(t, err)
+	defer second.close()
+	locked, err := first.tryLock()
+	require.NoError(t, err)
+	require.True(t, locked)
+	_, err = second.tryLock()
+	require.ErrorIs(t, err, ErrBusy)
+	first.close()
+	locked, err = second.tryLock()
+	require.NoError(t, err)
+	require.True(t, locked)
 }
 
 func TestLookAlikesStay(t *testing.T) {

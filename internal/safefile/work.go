@@ -169,7 +169,7 @@ func (w *work) clean() {
 // removeTree removes a file, or a directory with its content. It does not follow symbolic
 // links.
 func removeTree(dirfd int, name string) {
-	if err := unix.Unlinkat(dirfd, name, 0); err == nil || errors.Is(err, unix.ENOENT) {
+	if unix.Unlinkat(dirfd, name, 0) == nil {
 		return
 	}
 	fd, err := OpenAt(dirfd, name, os.O_RDONLY|unix.O_DIRECTORY|NoFollow, 0)

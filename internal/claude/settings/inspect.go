@@ -99,7 +99,7 @@ func Keep(data []byte, hooks []Hook) ([]Hook, error) {
 		switch {
 		case len(found) == 0 && h.Obsolete == "":
 			missing = append(missing, i)
-		case len(found) > 0 && h.Obsolete == "":
+		case h.Obsolete == "":
 			kept[i].Flags = h.flagsOf(found[0].call)
 			flags[h.subcommand()] = kept[i].Flags
 		case len(found) > 0 && flags[h.subcommand()] == nil:

@@ -106,3 +106,23 @@ func TestServerOfAnotherProgramIsKept(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 }
+
+// TestServersOfOtherAgents have the fields of their agent, and no environment of ours.
+func TestServersOfOtherAgents(t *testing.T) {
+	for want, s := range map[string]settings.Server{
+		`{"mcp": {"fsmtx": {"command": ["/opt/bin/fsmtx", "mcp", "-v"], "enabled": true, "type": "local"}}}`: {Fields: map[string]any{"type": "local", "enabled": true}, List: true},
+		`{"mcp": {"fsmtx": {"command": "/opt/bin/fsmtx", "args": ["mcp", "-v"], "trust": false}}}`:           {Fields: map[string]any{"trust": false}},
+		`{"mcp": {"fsmtx": {"command": "/opt/bin/fsmtx", "args": ["mcp", "-v"]}}}`:                           {Fields: map[string]any{}},
+	} {
+		s.Path, s.Command, s.Args = []string{"mcp"}, "/opt/bin/fsmtx", []string{"mcp", "-v"}
+		with, err := settings.AddServer(nil, s)
+		require.NoError(t, err)
+		assert.JSONEq(t, want, string(with))
+		report, err := settings.InspectServer(with, s)
+		require.NoError(t, err)
+		assert.Equal(t, settings.Installed, report.State)
+		without, err := settings.RemoveServer(with, s)
+		require.NoError(t, err)
+		assert.Nil(t, without)
+	}
+}
